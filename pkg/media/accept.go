@@ -5,21 +5,21 @@ import (
 	"slices"
 )
 
-// Formats are the MIME types that callers may bring in, by the type of the file.
+// Formats are the MIME types of files that callers may import, by the type of the file.
 var Formats = map[Type][]string{
 	Image: {"image/jpeg", "image/png", "image/webp"},
 	Audio: {"audio/mpeg", "audio/wav", "audio/aac", "audio/mp4"},
 	Video: {"video/mp4"},
 }
 
-// limits are the sizes up to which files are taken, in bytes.
+// limits are the largest sizes of files, in bytes.
 var limits = map[Type]int64{Image: 20 << 20, Audio: 25 << 20, Video: 200 << 20}
 
-// MaxPixels is how many pixels a picture may have.
+// MaxPixels is the largest number of pixels of a picture.
 const MaxPixels = 50_000_000
 
-// Limit returns the size up to which callers may bring in files of a type; for no type,
-// that of the largest.
+// Limit returns the largest size of a file of a type that callers may import. For an empty type it returns the largest
+// of all limits.
 func Limit(t Type) int64 {
 	if t == "" {
 		return slices.Max(slices.Collect(maps.Values(limits)))
@@ -27,7 +27,7 @@ func Limit(t Type) int64 {
 	return limits[t]
 }
 
-// TypeOf returns the type of a file of a MIME type; empty where none has it.
+// TypeOf returns the type of files of a MIME type, or an empty type if none has it.
 func TypeOf(mimeType string) Type {
 	for t, formats := range Formats {
 		if slices.Contains(formats, mimeType) {

@@ -1,7 +1,6 @@
-// Package media describes the files that generation makes and signs the
-// addresses at which callers fetch them. It links neither the S3 client nor any
-// decoder, because the functions behind the gateway need neither: storing files
-// is the part of pkg/media/objects, reading them of pkg/media/probe.
+// Package media describes generated files and signs the URLs by which callers fetch them. It links neither the S3
+// client nor any decoder, because the functions behind the gateway need neither: pkg/media/objects stores files, and
+// pkg/media/probe reads them.
 package media
 
 import (
@@ -27,19 +26,19 @@ type Role string
 
 // The roles.
 const (
-	Final     Role = "final" // what is published
+	Final     Role = "final" // the published file
 	Poster    Role = "poster"
 	Slide     Role = "slide"
 	Narration Role = "narration"
 	Clip      Role = "clip"
-	Still     Role = "still" // the picture that a clip starts from
+	Still     Role = "still" // the first picture of a clip
 	Cover     Role = "cover"
 	Track     Role = "track"
 	Subtitles Role = "captions"
 )
 
-// File is one stored file as a resource keeps it: with the key of its object,
-// which callers never see, and without an address, which is signed on reading.
+// File is one stored file as a resource keeps it: with the key of its object, which callers never see, and without a
+// URL, which is signed when the file is read.
 type File struct {
 	ID              string  `json:"id"`
 	Role            Role    `json:"role,omitempty"`
@@ -53,7 +52,7 @@ type File struct {
 	SHA256          string  `json:"sha256"`
 }
 
-// View is a File as the API answers it.
+// View is a File as the API returns it.
 type View struct {
 	ID              string  `json:"id" doc:"Id of the file. It consists of the id of the resource, the attempt and a number, and does not change" example:"cnt_01h455vb4pex5vsknk084sn02q_1_1"`
 	Role            Role    `json:"role,omitempty" enum:"final,poster,slide,narration,clip,still,cover,track,captions" doc:"Purpose of the file in its content item. Absent in generations"`
@@ -70,32 +69,31 @@ type View struct {
 // SchemaName names the schema in the OpenAPI document.
 func (View) SchemaName() string { return "Media" }
 
-// Place is where the files of one attempt at one resource live.
+// Place is the location of the files of one attempt at one resource.
 type Place struct {
 	tenant.Owner
 	Resource string // id of the content item, generation, …
 	Attempt  int    // 1 for the first
 }
 
-// ID is the id of the n-th file (from 1) of the attempt. It follows from the
-// place alone, so that a worker that runs twice makes the same file twice, not
-// two files; and no two resources or attempts share one.
+// ID returns the id of the n-th file (from 1) of the attempt. It depends only on the place and n, so that a worker that
+// runs twice replaces a file instead of adding one. No two resources or attempts share an id.
 func (p Place) ID(n int) string {
 	return fmt.Sprintf("%s_%d_%d", p.Resource, p.Attempt, n)
 }
 
-// Key is the key of the n-th file's object. Like the id it follows from the
-// place, so that a repeated upload replaces its own object. ext has no dot.
+// Key returns the key of the n-th file's object. Like the id it depends only on the place and n, so that a repeated
+// upload replaces its own object. ext has no dot.
 func (p Place) Key(n int, ext string) string {
 	return fmt.Sprintf("%s%d.%s", p.Prefix(), n, ext)
 }
 
-// Prefix is what the keys of all files of the attempt begin with.
+// Prefix returns the prefix of the keys of all files of the attempt.
 func (p Place) Prefix() string {
 	return fmt.Sprintf("media/%s/%s/%s/%d/", p.Account, p.Mode, p.Resource, p.Attempt)
 }
 
-// Validate refuses a place whose parts would not make a key of five segments.
+// Validate returns an error if the parts of the place do not make a key of five segments.
 func (p Place) Validate() error {
 	for _, part := range []string{string(p.Account), string(p.Mode), p.Resource} {
 		if part == "" || strings.ContainsAny(part, "/ %?#") || strings.HasPrefix(part, ".") {

@@ -13,12 +13,12 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 )
 
-// Inputs is what the keys begin with of files that callers gave to work. The bucket
-// removes them after some days.
+// Inputs is the prefix of the keys of files that callers passed to generations. The bucket removes them after some
+// days.
 const Inputs = "inputs/"
 
-// KeepInput stores a file that a caller gave to work, so that a provider gets what was
-// looked at. Its key follows from its content: storing it again replaces it by itself.
+// KeepInput stores a file that a caller passed to a generation, so that a provider gets exactly the file that was
+// checked. Its key depends on its content: storing it again replaces it by itself.
 func (s *Signer) KeepInput(ctx context.Context, o tenant.Owner, ext string, f File, content []byte) (File, error) {
 	sum := sha256.Sum256(content)
 	f.SHA256, f.Bytes = hex.EncodeToString(sum[:]), int64(len(content))
@@ -29,8 +29,7 @@ func (s *Signer) KeepInput(ctx context.Context, o tenant.Owner, ext string, f Fi
 	return f, nil
 }
 
-// put stores an object by one signed request: the functions behind the gateway do not
-// link the S3 client.
+// put stores an object by one signed request: the functions behind the gateway do not link the S3 client.
 func (s *Signer) put(ctx context.Context, f File, content []byte) error {
 	creds, err := s.credentials.Retrieve(ctx)
 	if err != nil {

@@ -12,15 +12,14 @@ import (
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 )
 
-// Lifetime is how long a signed address answers.
+// Lifetime is the time for which a signed URL is valid.
 const Lifetime = time.Hour
 
-// unsignedPayload stands for the body's hash in the signature of a request that
-// somebody else will send.
+// unsignedPayload replaces the body's hash in the signature of a request that somebody else will send.
 const unsignedPayload = "UNSIGNED-PAYLOAD"
 
-// Signer signs addresses of objects in one bucket. It uses the signature alone,
-// not the S3 client, which would add milliseconds to every function's start.
+// Signer signs URLs of objects in one bucket. It uses the signature alone, not the S3 client, which would add
+// milliseconds to every function's start.
 type Signer struct {
 	endpoint    url.URL // up to and without the key
 	region      string
@@ -30,12 +29,10 @@ type Signer struct {
 	client      aws.HTTPClient // of KeepInput
 }
 
-// NewSigner makes a signer for the bucket. With a BaseEndpoint of its own (a
-// local system, say) the bucket is the first segment of the path; on AWS it is
-// part of the host's name.
+// NewSigner makes a signer for the bucket. With a BaseEndpoint, such as that of a local system, the bucket is the first
+// segment of the path. On AWS it is part of the host's name.
 //
-// An address signed with temporary credentials ends with them, if they end
-// before its hour has passed.
+// A URL that was signed with temporary credentials ends with them, if they end before its hour has passed.
 func NewSigner(cfg aws.Config, bucket string, now func() time.Time) (*Signer, error) {
 	if bucket == "" {
 		return nil, fmt.Errorf("media: the bucket has no name")
@@ -65,14 +62,14 @@ func NewSigner(cfg aws.Config, bucket string, now func() time.Time) (*Signer, er
 	}, nil
 }
 
-// PathStyle reports whether buckets are named in the path: where the endpoint is
-// set, since such a host has no subdomain for each bucket.
+// PathStyle reports whether the path names the bucket. It does if an endpoint is set, since such a host has no
+// subdomain for each bucket.
 func PathStyle(cfg aws.Config) bool {
 	return cfg.BaseEndpoint != nil && *cfg.BaseEndpoint != ""
 }
 
-// URL signs an address that answers GET with the object for Lifetime. The
-// content type is part of the signature: the object is served as nothing else.
+// URL signs a URL by which GET returns the object for Lifetime. The content type is part of the signature: the object
+// cannot be served with another one.
 func (s *Signer) URL(ctx context.Context, key, contentType string) (string, error) {
 	creds, err := s.credentials.Retrieve(ctx)
 	if err != nil {
@@ -94,7 +91,7 @@ func (s *Signer) URL(ctx context.Context, key, contentType string) (string, erro
 	return signed, nil
 }
 
-// View returns the file as the API answers it, with a fresh address.
+// View returns the file as the API returns it, with a new URL.
 func (s *Signer) View(ctx context.Context, f File) (View, error) {
 	address, err := s.URL(ctx, f.Key, f.MIMEType)
 	if err != nil {
@@ -114,8 +111,7 @@ func (s *Signer) View(ctx context.Context, f File) (View, error) {
 	}, nil
 }
 
-// Views returns the files as the API answers them. It is never nil, so that it
-// encodes as an array.
+// Views returns the files as the API returns them. It is never nil, so that it encodes as an array.
 func (s *Signer) Views(ctx context.Context, files []File) ([]View, error) {
 	views := make([]View, 0, len(files))
 	for _, f := range files {

@@ -15,11 +15,10 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 )
 
-// Uploads is what the keys begin with of what callers upload. The bucket removes it
-// after a day.
+// Uploads is the prefix of the keys of uploaded files. The bucket removes them after a day.
 const Uploads = "uploads/"
 
-// UploadKey is the key under which a resource is uploaded.
+// UploadKey returns the key under which the file of a resource is uploaded.
 func UploadKey(o tenant.Owner, resource string) string {
 	return fmt.Sprintf("%s%s/%s/%s", Uploads, o.Account, o.Mode, resource)
 }
@@ -31,8 +30,8 @@ type UploadRequest struct {
 	Headers map[string]string
 }
 
-// Upload signs the upload of one file of the given size, type and hash: the bucket
-// refuses any other. It may begin until the given time.
+// Upload signs the upload of one file of the given size, type and hash: the bucket refuses any other. The upload may
+// begin until the given time.
 func (s *Signer) Upload(ctx context.Context, key string, f File, until time.Time) (UploadRequest, error) {
 	fail := func(err error) (UploadRequest, error) {
 		return UploadRequest{}, fmt.Errorf("media: sign the upload of %s: %w", key, err)
@@ -57,7 +56,7 @@ func (s *Signer) Upload(ctx context.Context, key string, f File, until time.Time
 	for name, value := range headers {
 		req.Header.Set(name, value)
 	}
-	// S3 checks a checksum in a header, and not one that was moved into the query.
+	// S3 checks a checksum in a header, but not one in the query.
 	inHeaders := func(o *v4.SignerOptions) { o.DisableHeaderHoisting = true }
 	signed, _, err := s.signer.PresignHTTP(ctx, creds, req, unsignedPayload, "s3", s.region, now, inHeaders)
 	if err != nil {

@@ -5,7 +5,7 @@ import "time"
 // aacRates are the sample rates of AAC, by their index.
 var aacRates = [16]int{96000, 88200, 64000, 48000, 44100, 32000, 24000, 22050, 16000, 12000, 11025, 8000, 7350}
 
-// aacSamples is how many samples a block of AAC has.
+// aacSamples is the number of samples in a block of AAC.
 const aacSamples = 1024
 
 // aac reads a stream of AAC in ADTS frame by frame.
@@ -27,7 +27,7 @@ func aac(content []byte) (Sound, error) {
 	return Sound{MIMEType: "audio/aac", Ext: "aac", Duration: playing(int64(blocks)*aacSamples, int64(rate)), To: int64(at)}, nil
 }
 
-// playing is how long samples play at a rate.
+// playing returns the time for which samples play at a rate.
 func playing(n, rate int64) time.Duration {
 	return time.Duration(float64(n) / float64(rate) * float64(time.Second))
 }

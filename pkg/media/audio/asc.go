@@ -1,13 +1,13 @@
 package audio
 
-// aacConfig is how a decoder of AAC is set up (AudioSpecificConfig, ISO/IEC 14496-3).
+// aacConfig is the configuration of a decoder of AAC (AudioSpecificConfig, ISO/IEC 14496-3).
 type aacConfig struct {
 	rate    int64 // samples a second
 	samples int64 // of a frame
 }
 
-// The types of AAC that are read: those whose frames have 1024 or 960 samples, and the two
-// that add to these (HE-AAC), which play as long.
+// The supported types of AAC: those whose frames have 1024 or 960 samples, and the two extensions of these (HE-AAC),
+// which have the same duration.
 const (
 	aacMain, aacLTP = 1, 4
 	aacSBR, aacPS   = 5, 29
@@ -27,7 +27,7 @@ const (
 // aacType is the object type of MPEG-4 audio.
 const aacType = 0x40
 
-// readESDS reads the decoder's configuration of the box that describes a stream.
+// readESDS reads the decoder's configuration from the box that describes a stream.
 func readESDS(box []byte) (aacConfig, error) {
 	const version, streamFields, decoderFields = 4, 3, 13
 	broken := Unsupported("audio/mp4 without a description of its decoder")
@@ -46,7 +46,7 @@ func readESDS(box []byte) (aacConfig, error) {
 	return readASC(config)
 }
 
-// descriptor returns the content of the descriptor that begins here, if it has the tag.
+// descriptor returns the content of the descriptor at the start of b, if it has the tag.
 func descriptor(b []byte, tag byte) ([]byte, bool) {
 	if len(b) == 0 || b[0] != tag {
 		return nil, false
@@ -68,7 +68,7 @@ func readASC(b []byte) (aacConfig, error) {
 	c := aacConfig{rate: r.aacRate()}
 	r.read(4) // channels
 	if is == aacSBR || is == aacPS {
-		r.aacRate() // of what is added
+		r.aacRate() // of the extension
 		is = r.aacType()
 	}
 	switch short := r.read(1); {
@@ -84,11 +84,11 @@ func readASC(b []byte) (aacConfig, error) {
 	return c, nil
 }
 
-// bits reads numbers of some bits each.
+// bits reads numbers of a few bits each.
 type bits struct {
 	b    []byte
 	at   int
-	over bool // more was read than is there
+	over bool // more was read than exists
 }
 
 func (r *bits) read(n int) (v int64) {

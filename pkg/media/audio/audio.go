@@ -1,7 +1,5 @@
-// Package audio reads the length of sound from its content, as far as it is played:
-// of MP3, WAV, AAC and M4A. It believes nothing that a file says of itself where it
-// can count. Unlike pkg/media/probe it links no decoder, so that the functions behind
-// the gateway may use it.
+// Package audio reads the length of sound from its content: of MP3, WAV, AAC and M4A. It counts instead of trusting the
+// file's own claims. Unlike pkg/media/probe it links no decoder, so that the functions behind the gateway may use it.
 package audio
 
 import (
@@ -12,24 +10,23 @@ import (
 	"time"
 )
 
-// ErrUnsupported is wrapped by every error about the content: it is of none of the
-// formats known here, or broken. Errors of reading the file do not wrap it.
+// ErrUnsupported is wrapped by every error about the content: its format is unknown, or it is broken. Errors of reading
+// the file do not wrap it.
 var ErrUnsupported = errors.New("unsupported media")
 
-// Sound is what is read from a file.
+// Sound describes the sound of a file.
 type Sound struct {
 	MIMEType string
 	Ext      string // of a file name, without the dot
 	Duration time.Duration
-	// From and To are the bytes of the file that were read as sound. What is outside
-	// of them is not needed to play it.
+	// From and To are the range of bytes that were read as sound. The bytes outside of it are not needed to play it.
 	From, To int64
-	// claimed reports that the length follows from what the file says of itself alone.
+	// claimed reports whether the length is only claimed by the file.
 	claimed bool
 }
 
-// Speech reads a recording in memory, and returns it without what is around it: what
-// a player could find there would not be counted.
+// Speech reads a recording in memory, and returns it without the bytes around it: sound that a player found there would
+// not be counted.
 func Speech(content []byte) (Sound, []byte, error) {
 	f := File{bytes.NewReader(content), int64(len(content))}
 	has := func(offset int, magic string) bool {
@@ -68,13 +65,12 @@ type File struct {
 	Size int64
 }
 
-// At fills buf from the offset. A file that ends too early is broken content; a
-// reader that fails is not the content's fault.
+// At fills buf from the offset. A file that ends too early is broken content. The error of a failing reader is not.
 func (f File) At(offset int64, buf []byte) error {
 	if offset < 0 || offset+int64(len(buf)) > f.Size {
 		return Unsupported("it ends at %d of the %d bytes it needs", f.Size, offset+int64(len(buf)))
 	}
-	// A ReaderAt may answer io.EOF with the last byte of what was asked for.
+	// A ReaderAt may return io.EOF with the last byte that was requested.
 	if n, err := f.R.ReadAt(buf, offset); n < len(buf) {
 		return fmt.Errorf("media: read at %d: %w", offset, err)
 	}
@@ -86,8 +82,7 @@ func Unsupported(format string, args ...any) error {
 	return fmt.Errorf("media: %s: %w", fmt.Sprintf(format, args...), ErrUnsupported)
 }
 
-// Watched keeps the reader's own failure, which a decoder would report as if the
-// content were broken.
+// Watched keeps the reader's own error, which a decoder would report as broken content.
 type Watched struct {
 	R   io.Reader
 	Err error

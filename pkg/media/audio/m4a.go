@@ -5,24 +5,24 @@ import (
 	"time"
 )
 
-// track is what the boxes of an MP4 say of its sound.
+// track is the data about sound in the boxes of an MP4.
 type track struct {
-	length  time.Duration // the longest that any of them claims
+	length  time.Duration // the longest claimed length
 	frames  int64
 	configs []aacConfig // of the decoder
 	sound   int         // tracks
-	other   bool        // it has a track of something else, or is in fragments
+	other   bool        // it has another track, or fragments
 	boxes   int
 }
 
-// maxBoxes bounds the boxes looked at, and maxLength what a file may claim to play.
+// maxBoxes bounds the boxes that are read, and maxLength the claimed length of a file.
 const (
 	maxBoxes  = 1 << 12
 	maxLength = 24 * time.Hour
 )
 
-// m4a reads an MP4 whose only track is AAC. Its length is the longest of the lengths that
-// its boxes claim and of what its frames play, at the rate that a decoder plays them.
+// m4a reads an MP4 whose only track is AAC. Its length is the longest of the lengths that its boxes claim and of the
+// duration of its frames, at the rate at which a decoder plays them.
 func m4a(content []byte) (Sound, error) {
 	var t track
 	if err := t.walk(content, ""); err != nil {
@@ -99,8 +99,7 @@ func (t *track) box(path string, body []byte) error {
 		}
 		return t.walk(body[8:], path)
 	case entry:
-		// Behind its fields, whose rate no decoder reads, are boxes. The second version of
-		// QuickTime has four fields more.
+		// Boxes follow its fields, whose rate no decoder reads. The second version of QuickTime has four more fields.
 		const fields, version, more = 28, 8, 16
 		skip := fields
 		if len(body) > version+1 && binary.BigEndian.Uint16(body[version:]) == 1 {

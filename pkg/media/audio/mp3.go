@@ -6,25 +6,25 @@ import (
 	"io"
 )
 
-// Bit rates of MPEG audio layer III in kbit/s, by the index in a frame's header.
-// Index 0 ("free") and 15 are not used by anything met in practice.
+// Bit rates of MPEG audio layer III in kbit/s, by the index in a frame's header. Index 0 ("free") and 15 are not used
+// in practice.
 var (
 	bitRatesV1 = [16]int{0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 0}
 	bitRatesV2 = [16]int{0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160, 0}
 )
 
-// sampleRates of MPEG-1; MPEG-2 has half, MPEG-2.5 a quarter of them.
+// sampleRates are those of MPEG-1. MPEG-2 has half, MPEG-2.5 a quarter of them.
 var sampleRates = [4]int{44100, 48000, 32000, 0}
 
 // frame is the header of one frame of MPEG audio.
 type frame struct {
-	length     int // bytes, its header included
+	length     int // bytes, including its header
 	samples    int
 	sampleRate int
 	side       int // bytes of side information after the header
 }
 
-// parseFrame reads the four bytes of a frame's header; false where they are none.
+// parseFrame reads the four bytes of a frame's header, and returns false if they are no header.
 func parseFrame(header uint32) (frame, bool) {
 	const sync, layer3 = 0x7ff, 1
 	if header>>21 != sync || header>>17&3 != layer3 {
@@ -56,8 +56,7 @@ func parseFrame(header uint32) (frame, bool) {
 	return fr, true
 }
 
-// MP3 reads an MPEG layer III file frame by frame: bit rates vary, so that the
-// length follows from the number of frames only.
+// MP3 reads an MPEG layer III file frame by frame: bit rates vary, so only the number of frames determines the length.
 func (f File) MP3() (Sound, error) {
 	offset, err := f.afterID3()
 	if err != nil {
@@ -71,13 +70,13 @@ func (f File) MP3() (Sound, error) {
 	for frames := 0; ; frames++ {
 		header, err := r.Peek(4)
 		if err != nil {
-			break // the end of the file, or a failure that src keeps
+			break // the end of the file, or an error that src keeps
 		}
 		fr, ok := parseFrame(binary.BigEndian.Uint32(header))
 		if !ok || rate != 0 && fr.sampleRate != rate {
-			break // a tag at the end, or the end of what is sound
+			break // a tag at the end, or the end of the sound
 		}
-		// The first frame may hold the encoder's notes instead of sound.
+		// The first frame may have the encoder's notes instead of sound.
 		silent := frames == 0 && notes(r, fr)
 		if _, err := r.Discard(fr.length); err != nil {
 			break // cut off in the middle
@@ -96,8 +95,7 @@ func (f File) MP3() (Sound, error) {
 	return Sound{MIMEType: "audio/mpeg", Ext: "mp3", Duration: playing(samples, int64(rate)), From: offset, To: end}, nil
 }
 
-// notes reports whether the frame ahead is an encoder's table (Xing, Info), which
-// no player plays.
+// notes reports whether the next frame is an encoder's table (Xing, Info), which no player plays.
 func notes(r *bufio.Reader, fr frame) bool {
 	ahead, err := r.Peek(4 + fr.side + 4)
 	if err != nil {
@@ -107,8 +105,8 @@ func notes(r *bufio.Reader, fr frame) bool {
 	return mark == "Xing" || mark == "Info"
 }
 
-// afterID3 skips the tags at the beginning, if there are any. The length of a
-// tag is four times seven bits, and does not count its own header of ten bytes.
+// afterID3 skips the tags at the beginning, if there are any. The length of a tag is four times seven bits, and does
+// not include its own header of ten bytes.
 func (f File) afterID3() (int64, error) {
 	var tag [10]byte
 	for offset := int64(0); ; {

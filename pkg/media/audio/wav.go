@@ -12,21 +12,20 @@ const (
 	wavExtensible = 0xfffe
 )
 
-// The sound that a WAV may have: more is no recording, and more than players take.
+// The bounds of sound in a WAV. No recording exceeds them, and players refuse more.
 const (
 	maxChannels      = 8
 	minRate, maxRate = 1000, 384_000 // samples a second
 	maxDepth         = 64            // bits
 )
 
-// WAV reads a RIFF/WAVE file: its length follows from the size of the data chunk and
-// that of its samples. Of a compressed one it follows from the byte rate that it
-// claims.
+// WAV reads a RIFF/WAVE file. Its length follows from the size of the data chunk and of its samples, and for a
+// compressed file from the byte rate that it claims.
 func (f File) WAV() (Sound, error) {
 	var byteRate int64
 	var claimed bool
-	// The header takes 12 bytes, then chunk follows chunk: a name, a length, and
-	// that many bytes, padded to an even number.
+	// The header takes 12 bytes. It is followed by chunks: a name, a length, and that many bytes, padded to an even
+	// number.
 	for offset := int64(12); ; {
 		var header [8]byte
 		if err := f.At(offset, header[:]); err != nil {
@@ -56,7 +55,7 @@ func (f File) WAV() (Sound, error) {
 			if byteRate == 0 {
 				return Sound{}, Unsupported("audio/wav without a byte rate before its data")
 			}
-			// A file written as a stream claims more than it holds.
+			// A file written as a stream claims more than it contains.
 			length = min(length, f.Size-offset)
 			return Sound{MIMEType: "audio/wav", Ext: "wav", Duration: playing(length, byteRate), To: offset + length, claimed: claimed}, nil
 		}

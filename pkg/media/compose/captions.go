@@ -9,20 +9,19 @@ import (
 	"github.com/content-automation/api/pkg/media/compose/timeline"
 )
 
-// style is how captions look.
+// style is the style of captions.
 type style struct {
 	box text.Box
-	// bottom is where the lowest caption ends, and middle where its middle is.
+	// bottom is the end of the lowest caption, and middle the middle of the captions.
 	bottom, middle float64
 	back, letters  canvas.Color
 	opacity        float64
 }
 
-// captionOpacity makes what lies under captions dark enough for white letters, whatever
-// is seen there.
+// captionOpacity makes any background of captions dark enough for white letters.
 const captionOpacity = 0.66
 
-// style returns the style of the captions: within what no platform covers.
+// style returns the style of the captions, within the area that no platform covers.
 func (f *film) style() style {
 	area := fit.SafeLandscape
 	em := 52.0
@@ -36,7 +35,7 @@ func (f *film) style() style {
 		back: canvas.Black, letters: canvas.White, opacity: captionOpacity,
 	}
 	if f.Brand != nil && f.Brand.Color != nil {
-		// Opaque, so that the contrast is known.
+		// The box is opaque, so that the contrast is known.
 		s.back, s.letters, s.opacity = *f.Brand.Color, canvas.On(*f.Brand.Color), 1
 	}
 	return s

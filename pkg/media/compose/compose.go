@@ -1,10 +1,9 @@
-// Package compose makes finished media of generated parts: videos with narration, burned-in
-// captions and music, slides with headings, stories, pictures and music clips. A
-// description (Video, Carousel, Picture, MusicClip) names files and says what is to
-// become of them; the engine makes the files that can be published.
+// Package compose makes finished media of generated parts: videos with narration, burned-in captions and music, slides
+// with headings, stories, pictures and music clips. A description (Video, Carousel, Picture, MusicClip) names the files
+// and how to combine them. The engine makes the files that can be published.
 //
-// Below it, ffmpeg runs the program, text lays out text, canvas knows colors and
-// contrast, timeline knows when things happen, and fit has the limits of the platforms.
+// Of the packages below it, ffmpeg runs the program, text lays out text, canvas computes colors and contrast, timeline
+// computes times, and fit has the limits of the platforms.
 package compose
 
 import (
@@ -28,7 +27,7 @@ type Engine struct {
 	scratch string
 }
 
-// Settings are where the engine finds what it needs.
+// Settings are the locations of the engine's tools.
 type Settings struct {
 	FFmpeg  string // the program
 	Fonts   string // the folder of the fonts
@@ -45,7 +44,7 @@ func New(s Settings) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	// It runs in folders of its own.
+	// The program runs in other working directories.
 	program, err := filepath.Abs(s.FFmpeg)
 	if err != nil {
 		return nil, fmt.Errorf("compose: ffmpeg: %w", err)
@@ -67,17 +66,17 @@ func New(s Settings) (*Engine, error) {
 
 // Work describes what to compose: a Video, Carousel, Picture or MusicClip.
 type Work interface {
-	// check refuses a description that nothing can be made of.
+	// check returns an error for an invalid description.
 	check() error
 	compose(ctx context.Context, r *run) error
 }
 
-// Brand is how a brand shows itself.
+// Brand is the appearance of a brand.
 type Brand struct {
 	Name string
-	// Logo is the path of a picture; empty: none.
+	// Logo is the path of a picture. It may be empty.
 	Logo string
-	// Color is its color; nil: none.
+	// Color is the brand's color. It may be nil.
 	Color *canvas.Color
 }
 
@@ -93,15 +92,14 @@ type File struct {
 	Bytes    int64
 }
 
-// Result is what was composed, in the order of its role: final files first.
+// Result has the composed files, final files first.
 type Result struct {
 	Files []File
 	Usage ffmpeg.Usage
 }
 
-// Compose composes the work, and writes its files into the folder out, which must exist.
-// Meanwhile it reports the progress from 0 to 100; progress may be nil. Where it fails, it
-// leaves no file. Errors are of type *Error.
+// Compose composes the work, and writes its files into the folder out, which must exist. It reports the progress from 0
+// to 100. The function progress may be nil. If it fails, it leaves no file. Errors are of type *Error.
 func (e *Engine) Compose(ctx context.Context, w Work, out string, progress func(percent int)) (Result, error) {
 	if err := w.check(); err != nil {
 		return Result{}, err
@@ -146,7 +144,7 @@ func (r *run) report(percent int) {
 	}
 }
 
-// ffmpeg runs a job, and counts what it uses.
+// ffmpeg runs a job, and adds its usage.
 func (r *run) ffmpeg(ctx context.Context, stage Stage, about string, job ffmpeg.Job) (ffmpeg.Report, error) {
 	job.Dir = r.dir
 	report, err := r.tool.Run(ctx, job)
@@ -159,7 +157,7 @@ func (r *run) ffmpeg(ctx context.Context, stage Stage, about string, job ffmpeg.
 	return report, nil
 }
 
-// path is that of a temporary file.
+// path returns the path of a temporary file.
 func (r *run) path(name string) string { return filepath.Join(r.dir, name) }
 
 // write writes a temporary file.
@@ -170,7 +168,7 @@ func (r *run) write(stage Stage, name string, content []byte) error {
 	return nil
 }
 
-// deliver moves a temporary file to the others that were composed.
+// deliver moves a temporary file to the composed files.
 func (r *run) deliver(name string, f File) error {
 	f.Path = filepath.Join(r.out, name)
 	if err := move(r.path(name), f.Path); err != nil {
@@ -185,7 +183,7 @@ func (r *run) deliver(name string, f File) error {
 	return nil
 }
 
-// move renames a file, or copies it where the folders are on different disks.
+// move renames a file, or copies it if the folders are on different disks.
 func move(from, to string) error {
 	if err := os.Rename(from, to); err == nil {
 		return nil
@@ -201,13 +199,12 @@ func move(from, to string) error {
 	return nil
 }
 
-// subtitles writes a script, and returns the filter that draws it; "null" where it
-// draws nothing.
+// subtitles writes a script, and returns the filter that draws it, or "null" if it draws nothing.
 func (r *run) subtitles(stage Stage, name string, s *text.Script) (string, error) {
 	if s.Empty() {
 		return "null", nil
 	}
-	// Each font that the filter is shown takes time: it gets those that are needed.
+	// Each font costs the filter time: it gets only those that it needs.
 	if err := ffmpeg.LinkAll(r.path(name+".fonts"), s.Fonts()); err != nil {
 		return "", internal(stage, err)
 	}

@@ -8,28 +8,28 @@ import (
 	"github.com/content-automation/api/pkg/media/compose/text"
 )
 
-// Code says why a composition failed.
+// Code is the reason for which a composition failed.
 type Code string
 
 // The codes.
 const (
-	// CodeInvalid: the description is wrong.
+	// CodeInvalid reports an invalid description.
 	CodeInvalid Code = "invalid_input"
-	// CodeUnreadable: an input is broken, or not of the type that it should be.
+	// CodeUnreadable reports an input that is broken or of the wrong type.
 	CodeUnreadable Code = "input_unreadable"
-	// CodeTooLarge: an input has more pixels or plays longer than can be worked on.
+	// CodeTooLarge reports an input with too many pixels, or one that plays too long.
 	CodeTooLarge Code = "input_too_large"
-	// CodeTooShort: a clip or track ends before it may.
+	// CodeTooShort reports a clip or track that is too short.
 	CodeTooShort Code = "input_too_short"
-	// CodeSilent: nothing is to be heard of a narration or track.
+	// CodeSilent reports a narration or track without sound.
 	CodeSilent Code = "input_silent"
-	// CodeTextTooLong: a text does not fit its place even in the smallest letters.
+	// CodeTextTooLong reports a text that does not fit even in the smallest letters.
 	CodeTextTooLong Code = "text_too_long"
-	// CodeScript: the fonts lack the script of a text.
+	// CodeScript reports a text whose script the fonts lack.
 	CodeScript Code = "unsupported_script"
-	// CodeCanceled: the context has ended.
+	// CodeCanceled reports that the context has ended.
 	CodeCanceled Code = "canceled"
-	// CodeInternal: anything else. Another attempt may succeed.
+	// CodeInternal reports any other error. A retry may succeed.
 	CodeInternal Code = "internal"
 )
 
@@ -38,20 +38,20 @@ type Stage string
 
 // The stages.
 const (
-	StageInputs  Stage = "inputs"  // reading what the parts are
-	StageSound   Stage = "sound"   // mixing, and bringing to the right loudness
+	StageInputs  Stage = "inputs"  // reading the parts
+	StageSound   Stage = "sound"   // mixing and normalizing
 	StagePicture Stage = "picture" // drawing and encoding
 	StageJoin    Stage = "join"    // joining scenes and sound
 )
 
-// Error is why a composition failed.
+// Error is the error of a failed composition.
 type Error struct {
 	Code  Code
 	Stage Stage
-	// About names the part of the description, as a JSON pointer such as
-	// /scenes/2/clip; empty where it is none of them.
+	// About names the part of the description, as a JSON pointer such as /scenes/2/clip. It is empty if the error
+	// concerns none of them.
 	About string
-	// Message says what is wrong and what to do, for callers.
+	// Message describes the problem and its solution, for callers.
 	Message string
 	Err     error
 }

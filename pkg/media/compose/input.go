@@ -14,8 +14,7 @@ import (
 	"github.com/content-automation/api/pkg/media/probe"
 )
 
-// The most that an input may have. Beyond it, decoding would take more memory or time
-// than the function has.
+// The bounds of an input. Beyond them, decoding would take more memory or time than the function has.
 const (
 	maxPixels     = 50_000_000 // of a picture
 	maxClipPixels = 4096 * 2304
@@ -24,32 +23,31 @@ const (
 	maxBytes      = 1 << 30
 )
 
-// demuxers are the names that ffmpeg has for the formats of pkg/media/probe. It reads an
-// input as nothing else.
+// demuxers are ffmpeg's names for the formats of pkg/media/probe. ffmpeg reads an input only in the given format.
 var demuxers = map[string]string{
 	"image/png": "png_pipe", "image/jpeg": "jpeg_pipe", "image/webp": "webp_pipe",
 	"video/mp4": "mov", "audio/mpeg": "mp3", "audio/wav": "wav",
 }
 
-// codecs are those that inputs may be in.
+// codecs are the permitted codecs of inputs.
 var codecs = map[media.Type][]string{
 	media.Image: {"png", "mjpeg", "webp"},
 	media.Video: {"h264", "hevc", "av1", "vp9", "mpeg4"},
 	media.Audio: {"mp3", "mp3float", "pcm_u8", "pcm_s16le", "pcm_s24le", "pcm_s32le", "pcm_f32le"},
 }
 
-// input is a part that has been looked at.
+// input is an inspected part.
 type input struct {
 	ffmpeg.Input
-	// about is its place in the description.
+	// about is the location of the part in the description.
 	about         string
 	width, height int
-	// length is what the header says.
+	// length is the length in the header.
 	length time.Duration
 	sound  bool // of a clip
 }
 
-// open looks at a part, and refuses what is not of a type or too large.
+// open inspects a part, and refuses one of another type or one that is too large.
 func (r *run) open(ctx context.Context, path, about string, want media.Type) (input, error) {
 	in := input{about: about}
 	abs, err := filepath.Abs(path)

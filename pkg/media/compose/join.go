@@ -12,8 +12,8 @@ import (
 // joined is the file that mux writes.
 const joined = "final.mp4"
 
-// mux joins an encoded picture with the sound. Players can begin before they have the
-// whole: what describes it stands first. There is no edit list: Instagram takes none.
+// mux joins an encoded picture with the sound. The index comes first, so that players can begin before they have the
+// whole file. There is no edit list: Instagram refuses one.
 func (r *run) mux(ctx context.Context, format, picture string) error {
 	in := ffmpeg.Input{Path: r.path(picture), Format: format}
 	if format == "concat" {
@@ -39,8 +39,8 @@ func (r *run) poster(ctx context.Context, video string, at time.Duration, width,
 	return r.deliver(name, File{Role: media.Poster, Type: media.Image, MIMEType: "image/jpeg", Width: width, Height: height})
 }
 
-// encoder returns the options that encode a picture as all platforms take it: H.264 High,
-// and a key frame every two seconds, beyond which no frame refers.
+// encoder returns the options that encode a picture in a form that all platforms accept: H.264 High, with a key frame
+// every two seconds, and no frame that refers beyond it.
 func encoder(q Quality, rate int) []string {
 	preset, crf := "veryfast", "21"
 	if q == Draft {
@@ -52,7 +52,7 @@ func encoder(q Quality, rate int) []string {
 		"-colorspace", "bt709", "-color_primaries", "bt709", "-color_trc", "bt709", "-color_range", "tv", "-video_track_timescale", "15360",
 	}
 	if q == Draft {
-		// The least that makes it the profile High.
+		// This is the minimum of the profile High.
 		options = append(options, "-x264-params", "8x8dct=1")
 	}
 	return options

@@ -16,9 +16,9 @@ import (
 // MusicClip describes a video of a track: its cover, and a waveform that moves with it.
 type MusicClip struct {
 	Track, Cover string // paths
-	// Length is how long it plays at most; the track is faded out.
+	// Length is the longest time that it plays. The track is faded out.
 	Length time.Duration
-	// Title is written under the cover; empty: none.
+	// Title is written under the cover. It may be empty.
 	Title    string
 	Language string // of the title (BCP 47)
 	Brand    *Brand
@@ -31,10 +31,10 @@ const (
 	maxMusic = 60 * time.Second
 )
 
-// waveLoudness is what the waveform is drawn of, in LUFS: loud, so that it is high.
+// waveLoudness is the loudness from which the waveform is drawn, in LUFS: loud, so that it is high.
 const waveLoudness = -8
 
-// Where its parts are.
+// The positions of the parts.
 var (
 	coverAt = image.Rect(150, 300, 930, 1080)
 	waveAt  = image.Rect(150, 1130, 930, 1270)
@@ -60,7 +60,7 @@ func (m MusicClip) compose(ctx context.Context, r *run) error {
 	if err != nil {
 		return err
 	}
-	// A header may say a little more than there is.
+	// A header may claim a little more than there is.
 	if heard.length < minMusic-200*time.Millisecond {
 		return &Error{Code: CodeTooShort, Stage: StageSound, About: "/track", Message: fmt.Sprintf("The track plays %v. A music clip takes at least %v.", heard.length.Round(100*time.Millisecond), minMusic)}
 	}
@@ -87,7 +87,7 @@ func (m MusicClip) compose(ctx context.Context, r *run) error {
 	return r.poster(ctx, r.files[len(r.files)-1].Path, timeline.Time(frames)/3, size.X, size.Y)
 }
 
-// backdrop draws what stands still: the cover before itself, the title and the logo.
+// backdrop draws the static parts: the cover on its blurred copy, the title and the logo.
 func (m MusicClip) backdrop(ctx context.Context, r *run) (*image.RGBA, error) {
 	cover, err := r.canvas(ctx, m.Cover, "/cover", coverAt.Size())
 	if err != nil {
@@ -131,7 +131,7 @@ func (m MusicClip) encode(ctx context.Context, r *run, back *image.RGBA, heard h
 		wave = *m.Brand.Color
 	}
 	size, seconds := waveAt.Size(), timeline.Time(frames).Seconds()
-	// Each bar is one column, widened.
+	// Each bar is one widened column.
 	const bar = 6
 	filter := fmt.Sprintf("[0:v]format=rgb24,%s,scale=out_color_matrix=bt709:out_range=tv,format=yuv420p,loop=loop=-1:size=1:start=0,trim=end_frame=%d,setpts=N/(%d*TB),fps=%d[back];"+
 		"[1:a]volume=%s,showwaves=s=%dx%d:mode=cline:draw=full:scale=sqrt:rate=%d:colors=0x%02X%02X%02X,scale=%d:%d:flags=neighbor,format=yuva420p[wave];"+

@@ -15,7 +15,7 @@ import (
 	"github.com/content-automation/api/pkg/media/compose/text"
 )
 
-// Use is what a picture is for.
+// Use is the purpose of a picture.
 type Use string
 
 // The uses.
@@ -28,7 +28,7 @@ const (
 type Picture struct {
 	Use  Use
 	Path string
-	// Text is written over it; empty: none.
+	// Text is written over the picture. It may be empty.
 	Text     string
 	Language string // of the text (BCP 47)
 	Brand    *Brand
@@ -48,7 +48,7 @@ type Slide struct {
 	Heading string
 }
 
-const maxSlides = 35 // what TikTok takes
+const maxSlides = 35 // the limit of TikTok
 
 // The sizes.
 const (
@@ -113,13 +113,13 @@ func (c Carousel) compose(ctx context.Context, r *run) error {
 type card struct {
 	about, name string
 	size        image.Point
-	// area is where the text may be.
+	// area is the area in which the text may be.
 	area  image.Rectangle
 	maxEm float64
 	text  string
 	lang  string
 	brand *Brand
-	// band shows the brand in a band at the foot, otherwise its logo is at the head.
+	// band shows the brand in a band at the bottom. Otherwise its logo is at the top.
 	band bool
 }
 
@@ -152,13 +152,12 @@ func (r *run) card(ctx context.Context, path string, c card) error {
 	return r.jpeg(ctx, img, s, c.name)
 }
 
-// box is the place of the text: the lower part of the area.
+// box returns the box of the text: the lower part of the area.
 func (c card) box() text.Box {
 	return text.Box{Width: float64(c.area.Dx()), Height: float64(c.area.Dy()) * 0.6, MaxEm: c.maxEm, MinEm: minEm, MaxLines: maxLines}
 }
 
-// heading darkens the picture under the text, and writes it into the lower part of the
-// area.
+// heading darkens the picture under the text, and writes the text into the lower part of the area.
 func (r *run) heading(img *image.RGBA, s *text.Script, c card) error {
 	b, err := r.fonts.Fit(c.text, c.lang, c.box())
 	if err != nil {
@@ -170,7 +169,7 @@ func (r *run) heading(img *image.RGBA, s *text.Script, c card) error {
 	if c.brand != nil && c.brand.Color != nil && canvas.Contrast(c.brand.Color.Luminance(), ink.Luminance()) >= 3 {
 		accent = *c.brand.Color
 	}
-	// The bar begins where the lines begin.
+	// The bar is aligned with the beginning of the lines.
 	bar := image.Rect(c.area.Min.X, int(top)-3*barTall, c.area.Min.X+110, int(top)-2*barTall)
 	if b.RTL {
 		bar = bar.Add(image.Pt(c.area.Dx()-bar.Dx(), 0))
@@ -180,10 +179,10 @@ func (r *run) heading(img *image.RGBA, s *text.Script, c card) error {
 	return nil
 }
 
-// ink is the color of a brand's band where it has no color.
+// ink is the color of a band if the brand has no color.
 var ink = canvas.Color{R: 17, G: 18, B: 22}
 
-// brand shows the brand: in a band at the foot with its name, or its logo at the head.
+// brand shows the brand: in a band at the bottom with its name, or its logo at the top.
 func (r *run) brand(ctx context.Context, img *image.RGBA, s *text.Script, c card) error {
 	logo, err := r.logo(ctx, c.brand.Logo)
 	if err != nil {
@@ -214,12 +213,12 @@ func (r *run) brand(ctx context.Context, img *image.RGBA, s *text.Script, c card
 	if err != nil {
 		return ofText("/brand/name", err)
 	}
-	b.RTL = false // it stands beside the logo
+	b.RTL = false // it is next to the logo
 	s.Text(b, float64(left), float64(c.area.Max.X), float64(band.Min.Y)+(bandTall-b.Height)/2, text.Start, canvas.On(back), text.Always)
 	return nil
 }
 
-// canvas returns a part as a picture of a size, which it covers.
+// canvas returns a part as a picture that covers a size.
 func (r *run) canvas(ctx context.Context, path, about string, size image.Point) (*image.RGBA, error) {
 	in, err := r.open(ctx, path, about, media.Image)
 	if err != nil {
@@ -246,10 +245,10 @@ func (r *run) raw(ctx context.Context, in input, filter, format string) ([]byte,
 	return out.Bytes(), err
 }
 
-// maxLogo is the greatest side that a logo is kept at.
+// maxLogo is the largest side of a logo after scaling.
 const maxLogo = 600
 
-// logo returns a brand's logo, nil where there is none.
+// logo returns a brand's logo, or nil if there is none.
 func (r *run) logo(ctx context.Context, path string) (image.Image, error) {
 	if path == "" {
 		return nil, nil
@@ -272,7 +271,7 @@ func (r *run) logo(ctx context.Context, path string) (image.Image, error) {
 	return img, nil
 }
 
-// jpeg writes a picture with what a script draws over it.
+// jpeg writes a picture with a script drawn over it.
 func (r *run) jpeg(ctx context.Context, img *image.RGBA, s *text.Script, name string) error {
 	back := name + ".raw"
 	if err := os.WriteFile(r.path(back), img.Pix, 0o600); err != nil {

@@ -11,11 +11,11 @@ import (
 	"github.com/content-automation/api/pkg/media/compose/timeline"
 )
 
-// encode encodes a scene with its captions, up to the end of the cross-fade into the next
-// one, whose own file begins after it. It returns the file and its number of frames.
+// encode encodes a scene with its captions, up to the end of the cross-fade into the next one, whose own file begins
+// after it. It returns the file and its number of frames.
 //
-// Scenes are encoded one by one, so that memory does not grow with their number, and
-// joined without being encoded again.
+// Scenes are encoded one by one, so that memory does not grow with their number, and joined without encoding them
+// again.
 func (f *film) encode(ctx context.Context, n int) (name string, frames int, err error) {
 	s := f.scenes[n]
 	frames = s.length - s.before/2 + s.after/2
@@ -67,12 +67,12 @@ func (f *film) encode(ctx context.Context, n int) (name string, frames int, err 
 func (f *film) endsEarly(n, got int) *Error {
 	about := f.scenes[n].about
 	if s := f.scenes[n]; s.after > 0 && got >= s.length-s.before/2-s.after/2 {
-		about = f.scenes[n+1].about // it was the next scene that faded in
+		about = f.scenes[n+1].about // the next scene, which faded in, was too short
 	}
 	return &Error{Code: CodeTooShort, Stage: StagePicture, About: about, Message: "The clip ends before its scene. Use a longer one."}
 }
 
-// source returns the input of frames of a scene, from the frame begin on.
+// source returns the input for frames of a scene, beginning with the frame begin.
 func (f *film) source(ctx context.Context, n, begin, count int) (ffmpeg.Input, error) {
 	s := f.scenes[n]
 	in := s.Input
@@ -94,8 +94,8 @@ func (f *film) source(ctx context.Context, n, begin, count int) (ffmpeg.Input, e
 	}, nil
 }
 
-// still decodes a picture, large enough to be sharp where it is seen nearest. It keeps it
-// for the scene after that, which may fade from it.
+// still decodes a picture, large enough to be sharp at the nearest view. It keeps the picture for the next scene, which
+// may fade from it.
 func (f *film) still(ctx context.Context, n int) (*motion.Still, error) {
 	if f.stills[n] != nil {
 		return f.stills[n], nil
@@ -115,23 +115,22 @@ func (f *film) still(ctx context.Context, n int) (*motion.Still, error) {
 	return still, nil
 }
 
-// cover returns the filters that scale an input so that it covers a size, and cut off the
-// rest.
+// cover returns the filters that scale an input so that it covers a size, and crop the rest.
 func (in input) cover(width, height int) string {
 	size := fmt.Sprintf("scale=%d:%d:force_original_aspect_ratio=increase:flags=bicubic:out_color_matrix=bt709:out_range=tv,crop=%d:%d,setsar=1,format=yuv420p", width, height, width, height)
 	if in.Format == "png_pipe" {
-		// Of a palette, ffmpeg would take the colors by another matrix.
+		// ffmpeg would convert the colors of a palette by a different matrix.
 		return "format=rgb24," + size
 	}
 	return size
 }
 
-// prepare returns the filters that make count frames of the input n in the size of the
-// video, from the frame begin of its scene on.
+// prepare returns the filters that make count frames of the input n in the size of the video, beginning with the frame
+// begin of its scene.
 func (f *film) prepare(n int, s scene, begin, count int) string {
 	all := fmt.Sprintf("[%d:v]", n)
 	switch {
-	case s.still && f.Quality == Full: // these are the frames already
+	case s.still && f.Quality == Full: // the input already has these frames
 		return all + "null"
 	case s.still:
 		// A picture is decoded and scaled once.
@@ -144,16 +143,14 @@ func (f *film) prepare(n int, s scene, begin, count int) string {
 		timeline.FPS, s.cover(f.width, f.height), maxHold, begin, begin+count, timeline.FPS)
 }
 
-// slow returns how much slower a clip plays so that it fills its scene. Where that is not
-// enough, its last frame stays for a while; what is missing then is missed when it is
-// encoded.
+// slow returns the factor by which a clip is slowed down so that it fills its scene. If that is not enough, its last
+// frame stays for a while. If frames are still missing, encoding fails.
 func (s scene) slow() float64 {
 	need := timeline.Time(s.seen()).Seconds()
 	return min(max(need/max(s.input.length.Seconds(), 0.001), 1), maxSlow)
 }
 
-// script returns the captions that are seen within frames of the video, by the time of
-// the scene's own file.
+// script returns the captions within frames of the video, with times relative to the scene's own file.
 func (f *film) script(begin, count int) *text.Script {
 	s := text.NewScript(f.width, f.height)
 	if !f.Captions {

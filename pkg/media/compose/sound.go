@@ -11,12 +11,11 @@ import (
 	"github.com/content-automation/api/pkg/media/compose/timeline"
 )
 
-// The loudness of what is composed: of the whole, as the platforms play it, and of its
-// parts in the mix.
+// The loudness of composed sound: of the whole, as the platforms play it, and of its parts in the mix.
 const (
 	targetLoudness = -14.0 // LUFS
-	loudnessSlack  = 0.5   // what is tried for
-	maxSlack       = 1.0   // what is promised
+	loudnessSlack  = 0.5   // the tolerance that mastering aims at
+	maxSlack       = 1.0   // the guaranteed tolerance
 	maxPeak        = -1.0  // dBTP
 	voiceLoudness  = -16.0
 	bedLoudness    = -27.0 // of music under a voice, before it is ducked
@@ -24,25 +23,24 @@ const (
 
 const (
 	sampleRate = 48_000
-	// priming is the silence that the AAC encoder begins with, in samples. The mix is cut
-	// by as much, so that picture and sound stay together without an edit list, which
-	// Instagram does not take.
+	// priming is the silence at the beginning of the AAC encoder's output, in samples. The mix is cut by as much, so
+	// that picture and sound stay in sync without an edit list, which Instagram refuses.
 	priming = 1024
 	// lead is the time before the voice begins.
 	lead = 300 * time.Millisecond
-	// tail is the time after it has ended.
+	// tail is the time after the end of the voice.
 	tail = 700 * time.Millisecond
 )
 
 const stereo = "aresample=48000,aformat=sample_fmts=fltp:channel_layouts=stereo"
 
-// heard is what a part sounds like.
+// heard is the measured sound of a part.
 type heard struct {
 	ffmpeg.Loudness
 	length time.Duration
 }
 
-// listen measures a part. What its header says must be there, and something must be heard.
+// listen measures a part. It returns an error if the sound is shorter than its header claims, or silent.
 func (r *run) listen(ctx context.Context, in input) (heard, error) {
 	report, err := r.ffmpeg(ctx, StageSound, in.about, ffmpeg.Job{
 		Inputs: []ffmpeg.Input{in.Input}, Filter: "[0:a]" + stereo + ",ebur128=peak=true:framelog=quiet[a]", Output: []string{"-map", "[a]", "-f", "null", "-"},
@@ -60,14 +58,14 @@ func (r *run) listen(ctx context.Context, in input) (heard, error) {
 	return heard{loudness, report.Time}, nil
 }
 
-// mix is what is heard.
+// mix describes the sound of a video.
 type mix struct {
-	voice, music *input // nil: none
-	// clip is a clip whose own sound is heard; nil: none.
+	voice, music *input // may be nil
+	// clip is a clip whose own sound is used. It may be nil.
 	clip *input
-	// frames is the length of the whole.
+	// frames is the total length.
 	frames int
-	// heard are the parts as they sound.
+	// heardVoice and heardMusic are the measured parts.
 	heardVoice, heardMusic heard
 }
 
@@ -77,7 +75,7 @@ const (
 	soundFile = "sound.aac"
 )
 
-// sound writes the sound of a video: mixed, and as loud as the platforms play it.
+// sound writes the sound of a video: mixed, and at the loudness of the platforms.
 func (r *run) sound(ctx context.Context, m mix) error {
 	seconds := timeline.Time(m.frames).Seconds()
 	job := ffmpeg.Job{Output: []string{"-map", "[out]", "-c:a", "pcm_f32le", "-rf64", "auto", mixFile}}
@@ -121,15 +119,14 @@ func (r *run) sound(ctx context.Context, m mix) error {
 	return r.master(ctx, loudness)
 }
 
-// looped returns the input, repeated without an end.
+// looped returns the input, repeated endlessly.
 func looped(in ffmpeg.Input) ffmpeg.Input {
 	in.Options = []string{"-stream_loop", "-1"}
 	return in
 }
 
-// master brings the mix to its loudness, and encodes it. A limiter that keeps the peaks
-// down makes it quieter, and encoding moves the peaks: both are measured on what was
-// encoded, until they are right.
+// master brings the mix to its loudness, and encodes it. A limiter that reduces the peaks also reduces the loudness,
+// and encoding moves the peaks: both are measured on the encoded sound until they are right.
 func (r *run) master(ctx context.Context, l ffmpeg.Loudness) error {
 	silent := l.Integrated <= ffmpeg.Silent
 	gain, limit := targetLoudness-l.Integrated, maxPeak-0.7
@@ -161,7 +158,7 @@ func (r *run) master(ctx context.Context, l ffmpeg.Loudness) error {
 }
 
 func (r *run) encodeSound(ctx context.Context, gain, limit float64) error {
-	// The limiter sees peaks between two samples only where there are more samples.
+	// The limiter detects peaks between two samples only at a higher sample rate.
 	filter := fmt.Sprintf("[0:a]atrim=start_sample=%d,asetpts=N/SR/TB,volume=%.3fdB,aresample=%d,alimiter=level=0:attack=3:release=80:latency=1:limit=%.5f,aresample=%d,aformat=sample_fmts=fltp[out]",
 		priming, gain, 2*sampleRate, math.Pow(10, limit/20), sampleRate)
 	_, err := r.ffmpeg(ctx, StageSound, "", ffmpeg.Job{
@@ -171,7 +168,7 @@ func (r *run) encodeSound(ctx context.Context, gain, limit float64) error {
 	return err
 }
 
-// encoded measures what was encoded.
+// encoded measures the encoded sound.
 func (r *run) encoded(ctx context.Context) (ffmpeg.Loudness, error) {
 	report, err := r.ffmpeg(ctx, StageSound, "", ffmpeg.Job{
 		Inputs: []ffmpeg.Input{{Path: r.path(soundFile), Format: "aac"}}, Filter: "[0:a]ebur128=peak=true:framelog=quiet[a]", Output: []string{"-map", "[a]", "-f", "null", "-"},

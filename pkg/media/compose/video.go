@@ -28,50 +28,48 @@ const (
 	Landscape Format = "landscape" // 1920 × 1080
 )
 
-// Quality says what a composition may cost.
+// Quality is the quality of a composition, and determines its cost.
 type Quality string
 
-// The qualities. Draft is for the sandbox: pictures stand still, scenes are joined by
-// cuts, and encoding takes a fraction of the time.
+// The qualities. Draft is for the sandbox: pictures do not move, scenes are joined by cuts, and encoding takes a
+// fraction of the time.
 const (
 	Full  Quality = "full"
 	Draft Quality = "draft"
 )
 
-// Video describes a video: scenes over which a voice speaks. Without a narration, each
-// scene has its length, as in the clip of a story.
+// Video describes a video: scenes over which a voice speaks. Without a narration, each scene has its own length, as in
+// the clip of a story.
 type Video struct {
 	Format  Format
 	Quality Quality
 	Scenes  []Scene
-	// Narration is the path of one voice that speaks the texts of all scenes. Its length
-	// decides the cut.
+	// Narration is the path of one voice that speaks the texts of all scenes. Its length determines the cut.
 	Narration string
-	// Marks say when the voice is where in the texts, which are joined by one space
-	// each. None: their length decides.
+	// Marks are the times at which the voice reaches places of the texts, which are joined by one space each. Without
+	// marks, the lengths of the texts determine the times.
 	Marks []timeline.Mark
 	// Language of the texts (BCP 47).
 	Language string
-	// Captions burns the captions in. They are written as WebVTT, too, whenever there
-	// is a narration.
+	// Captions burns the captions in. They are also written as WebVTT whenever there is a narration.
 	Captions bool
 	// Fade joins the scenes by cross-fades instead of cuts.
 	Fade bool
-	// Music is the path of a track that plays under the voice; empty: none.
+	// Music is the path of a track that plays under the voice. It may be empty.
 	Music string
 	Brand *Brand
 
-	// scale divides the size: tests of what does not depend on it are quicker so.
+	// scale divides the size, which makes tests that do not depend on it faster.
 	scale int
 }
 
 // Scene is a part of a video.
 type Scene struct {
-	// Text is what the voice says.
+	// Text is the text that the voice speaks.
 	Text string
-	// Clip or Picture is the path of what is seen.
+	// Clip or Picture is the path of the picture.
 	Clip, Picture string
-	// Length is how long the scene is, in videos without a narration.
+	// Length is the length of the scene, in videos without a narration.
 	Length time.Duration
 }
 
@@ -80,10 +78,10 @@ const (
 	maxVideo    = 10 * time.Minute
 	leastScene  = timeline.FPS // frames
 	fadeFrames  = 12           // of a cross-fade; even
-	maxSlow     = 1.5          // how much slower a clip may play to fill its scene
-	maxHold     = timeline.FPS // how long its last frame may stay, in frames
+	maxSlow     = 1.5          // by which a clip may be slowed down to fill its scene
+	maxHold     = timeline.FPS // frames for which its last frame may stay
 	posterFrame = lead * 2 / 3 // before the first caption
-	maxFile     = 46_000_000   // bytes: Telegram takes 50 MB
+	maxFile     = 46_000_000   // bytes: the limit of Telegram is 50 MB
 	maxRate     = 6_000_000    // bits a second
 )
 
@@ -118,19 +116,19 @@ func (v Video) check() error {
 	return nil
 }
 
-// scene is a scene whose place in the video is known.
+// scene is a scene with its position in the video.
 type scene struct {
 	input
 	still bool
-	// length is how long it is seen alone, and before and after how long a cross-fade
-	// with its neighbour goes on within it and beyond it; in frames.
+	// length is the number of frames between the middles of its cross-fades. before and after are the lengths of the
+	// cross-fades at its beginning and its end.
 	length, before, after int
 }
 
-// seen returns how many frames are needed of the scene.
+// seen returns the number of frames that the scene needs.
 func (s scene) seen() int { return s.before/2 + s.length + s.after/2 }
 
-// film is a video in the making.
+// film is a video that is being composed.
 type film struct {
 	Video
 	*run
@@ -163,8 +161,8 @@ func (v Video) compose(ctx context.Context, r *run) error {
 	return f.join(ctx, list)
 }
 
-// shoot makes the sound and the scenes, at the same time: neither keeps all processors
-// busy. It returns the list of the scenes.
+// shoot makes the sound and the scenes concurrently: neither keeps all processors busy. It returns the list of the
+// scenes.
 func (f *film) shoot(ctx context.Context, m mix) (string, error) {
 	both, ctx := errgroup.WithContext(ctx)
 	both.Go(func() error { return f.sound(ctx, m) })
@@ -183,7 +181,7 @@ func (f *film) shoot(ctx context.Context, m mix) (string, error) {
 	return list.String(), err
 }
 
-// look opens what is seen.
+// look opens the pictures and clips.
 func (f *film) look(ctx context.Context) error {
 	for i, s := range f.Scenes {
 		about, path, t := fmt.Sprintf("/scenes/%d/clip", i), s.Clip, media.Video
@@ -202,14 +200,13 @@ func (f *film) look(ctx context.Context) error {
 	return f.badge(ctx)
 }
 
-// placed is a logo that lies over a video.
+// placed is a logo with its position on a video.
 type placed struct {
 	path string
 	at   image.Point
 }
 
-// badge writes the logo in the size in which it lies over the video: in a corner of what
-// no platform covers.
+// badge writes the logo in its size on the video: in a corner of the area that no platform covers.
 func (f *film) badge(ctx context.Context) error {
 	logo, err := f.run.logo(ctx, f.Brand.Logo)
 	if err != nil {
@@ -233,7 +230,7 @@ func (f *film) badge(ctx context.Context) error {
 	return f.write(StagePicture, "logo.png", out.Bytes())
 }
 
-// hear opens what is heard, and sets the lengths of the scenes.
+// hear opens the sounds, and sets the lengths of the scenes.
 func (f *film) hear(ctx context.Context) (mix, error) {
 	var m mix
 	if f.Music != "" {
@@ -297,8 +294,8 @@ func (f *film) place(lengths []int) {
 	}
 }
 
-// rate returns the greatest bit rate of the picture: the whole stays small enough for
-// all platforms. Each scene may begin with what its buffer of one second holds.
+// rate returns the greatest bit rate of the picture with which the file is small enough for all platforms. Each scene
+// may begin with the content of its buffer of one second.
 func (f *film) rate() int {
 	seconds := timeline.Time(f.frames).Seconds() + float64(len(f.scenes))
 	return min(maxRate, int(maxFile*8/seconds)-160_000)

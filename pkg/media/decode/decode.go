@@ -1,11 +1,8 @@
-// Package decode looks at files that callers bring in. It decodes pictures and sound to
-// their end, so that what it returns can be shown and played, and leaves out what they
-// hold beside that, such as the place where a photo was taken. Of a video it reads the
-// container alone.
+// Package decode checks files that callers import. It decodes pictures and sound to their end, so that the result can
+// be shown and played, and removes other data, such as the place of a photo. Of a video it reads the container alone.
 //
-// It bounds what a hostile file can use: the pixels of a picture and the scans that draw
-// them are counted before one of them is decoded, and decoding ends after a while. Only
-// workers use it.
+// It bounds the resources that a hostile file can use: the pixels of a picture and its scans are counted before it is
+// decoded, and decoding has a time limit. Only workers use it.
 package decode
 
 import (
@@ -23,10 +20,10 @@ import (
 	"github.com/content-automation/api/pkg/media/probe"
 )
 
-// File is a file that can be used.
+// File is an accepted file.
 type File struct {
 	probe.Info
-	// Content is the file without what was left out; nil where nothing was.
+	// Content is the file without the removed data, or nil if nothing was removed.
 	Content []byte
 }
 
@@ -34,7 +31,7 @@ type File struct {
 type Refused struct {
 	// TooLarge distinguishes files that are too large from those that cannot be decoded.
 	TooLarge bool
-	// Message is a sentence for the caller whose file it is.
+	// Message is a sentence for the caller.
 	Message string
 }
 
@@ -45,13 +42,11 @@ func broken(what string) error {
 	return &Refused{Message: fmt.Sprintf("The file is not a whole %s. Check that it opens elsewhere, and that all of it was sent.", what)}
 }
 
-// decodeTime is how long decoding a file may take. The largest picture takes about two
-// seconds.
+// decodeTime bounds the decoding of a file. The largest picture takes about two seconds.
 const decodeTime = 20 * time.Second
 
-// Read looks at a file of the given size. It returns a *Refused for one that cannot be
-// used, or that takes too long to decode; other errors are those of the reader and of the
-// context.
+// Read checks a file of the given size. It returns a *Refused for a file that cannot be used, or that takes too long to
+// decode. Other errors are those of the reader and of the context.
 func Read(ctx context.Context, r io.ReaderAt, size int64) (File, error) {
 	limited, cancel := context.WithTimeout(ctx, decodeTime)
 	defer cancel()

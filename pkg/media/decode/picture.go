@@ -21,8 +21,8 @@ import (
 type form struct {
 	name   string
 	decode func(io.Reader) (image.Image, error)
-	// strip leaves out what is not part of the picture, and returns which way up it is
-	// (EXIF; 1: as it is stored).
+	// strip removes data that is not part of the picture, and returns the orientation of the picture (EXIF; 1 for a
+	// picture that is stored upright).
 	strip func([]byte) (kept []byte, orientation int)
 }
 
@@ -32,8 +32,8 @@ var forms = map[string]form{
 	"image/webp": {"WebP without animation", webp.Decode, stripWebP},
 }
 
-// maxScans bounds the scans of a progressive JPEG, of which an encoder makes about ten.
-// Each goes over the whole picture, however short its data are.
+// maxScans bounds the scans of a progressive JPEG. An encoder makes about ten. Each takes a pass over the whole
+// picture, however short its data are.
 const maxScans = 100
 
 // scans counts the scans of a JPEG.
@@ -46,7 +46,7 @@ func scans(content []byte) (n int) {
 	return n
 }
 
-// timely is a reader that fails once a context has ended, and so ends who reads it.
+// timely is a reader that fails once a context has ended, which ends the decoder.
 type timely struct {
 	ctx context.Context
 	r   io.Reader
@@ -60,11 +60,11 @@ func (t *timely) Read(p []byte) (int, error) {
 	return t.r.Read(p)
 }
 
-// quality is that of photos that are encoded anew because they were turned.
+// quality is the quality of photos that are encoded again because they were turned.
 const quality = 95
 
-// picture decodes a picture. One that is stored lying on its side is turned upright:
-// who fetches it may not know of that.
+// picture decodes a picture. A picture that is stored on its side is turned upright, because readers may not support
+// that.
 func picture(ctx context.Context, content []byte) (File, error) {
 	info, err := probe.Bytes(content)
 	if err != nil {
@@ -102,7 +102,7 @@ func picture(ctx context.Context, content []byte) (File, error) {
 	return File{info, turned}, nil
 }
 
-// upright turns and mirrors a picture to what its orientation means (EXIF 2.3, 4.6.4).
+// upright turns and mirrors a picture according to its orientation (EXIF 2.3, 4.6.4).
 func upright(from image.Image, orientation int) *image.RGBA {
 	b := from.Bounds()
 	w, h := b.Dx(), b.Dy()
@@ -120,7 +120,7 @@ func upright(from image.Image, orientation int) *image.RGBA {
 	return turned
 }
 
-// at returns the pixel that is shown at a place.
+// at returns the pixel that is shown at a position.
 func at(stored *image.RGBA, orientation, x, y int) color.RGBA {
 	right, bottom := stored.Rect.Dx()-1, stored.Rect.Dy()-1
 	switch orientation {

@@ -6,8 +6,7 @@ import (
 	"slices"
 )
 
-// The readers below are given files that were decoded. Where one does not understand the
-// rest, it leaves that out.
+// The functions below read files that were decoded. They omit parts that they do not understand.
 
 // Markers of JPEG (ITU-T T.81, table B.1).
 const (
@@ -24,7 +23,7 @@ var (
 	profileMark = []byte("ICC_PROFILE\x00")
 )
 
-// stripJPEG keeps the segments that a decoder needs, and the colour profile.
+// stripJPEG keeps the segments that a decoder needs, and the color profile.
 func stripJPEG(content []byte) (kept []byte, orientation int) {
 	orientation = 1
 	kept = append(kept, 0xff, jpegStart)
@@ -35,7 +34,7 @@ func stripJPEG(content []byte) (kept []byte, orientation int) {
 			orientation = orientationOf(body[len(exifMark):])
 		case marker == jpegApp+2 && !bytes.HasPrefix(body, profileMark):
 		case marker == jpegComment:
-		case marker > jpegApp && marker <= jpegApp+15 && marker != jpegApp+2 && marker != jpegApp+14: // 14 says how colours are meant
+		case marker > jpegApp && marker <= jpegApp+15 && marker != jpegApp+2 && marker != jpegApp+14: // 14 defines the color space
 		default:
 			kept = append(kept, segment...)
 		}
@@ -43,9 +42,8 @@ func stripJPEG(content []byte) (kept []byte, orientation int) {
 	return append(kept, 0xff, jpegEnd), orientation
 }
 
-// segments calls f with the segments between the start of a JPEG and its end. That of a
-// scan includes its data. It finds the segments that a decoder finds: what is between two
-// of them is skipped.
+// segments calls f with the segments between the start of a JPEG and its end. The segment of a scan includes its data.
+// It finds the segments that a decoder finds: bytes between segments are skipped.
 func segments(content []byte, f func(marker byte, segment []byte)) {
 	at := 2
 	for at+4 <= len(content) {
@@ -72,7 +70,7 @@ func segments(content []byte, f func(marker byte, segment []byte)) {
 	}
 }
 
-// scanned returns how many bytes of a scan's data follow.
+// scanned returns the number of bytes of a scan's data.
 func scanned(data []byte) int {
 	for i := 0; i+1 < len(data); i++ {
 		next := data[i+1]
@@ -83,8 +81,7 @@ func scanned(data []byte) int {
 	return len(data)
 }
 
-// orientationOf reads the orientation of the first picture of a TIFF structure; 1 where
-// it has none.
+// orientationOf reads the orientation of the first picture of a TIFF structure, or returns 1 if it has none.
 func orientationOf(tiff []byte) int {
 	const tag, entry = 0x0112, 12
 	if len(tiff) < 8 {
@@ -109,7 +106,7 @@ func orientationOf(tiff []byte) int {
 	return 1
 }
 
-// withProfile puts the colour profile of one JPEG into another.
+// withProfile copies the color profile of one JPEG into another.
 func withProfile(into, from []byte) []byte {
 	var profile []byte
 	segments(from, func(marker byte, segment []byte) {
@@ -120,7 +117,7 @@ func withProfile(into, from []byte) []byte {
 	return slices.Concat(into[:2], profile, into[2:])
 }
 
-// pngChunks are those that a picture is made of.
+// pngChunks are the chunks of a picture.
 var pngChunks = []string{"IHDR", "PLTE", "IDAT", "IEND", "tRNS", "gAMA", "cHRM", "sRGB", "iCCP", "sBIT", "bKGD", "pHYs"}
 
 // stripPNG keeps the chunks of the picture.
@@ -144,7 +141,7 @@ func stripPNG(content []byte) (kept []byte, orientation int) {
 	return kept, 1
 }
 
-// stripWebP keeps all chunks but those of EXIF and XMP, and what says that they are there.
+// stripWebP removes the chunks of EXIF and XMP, and the flags that announce them.
 func stripWebP(content []byte) (kept []byte, orientation int) {
 	const signature, frame = 12, 8
 	const hasMetadata = 1<<3 | 1<<2 // of EXIF, of XMP

@@ -1,6 +1,5 @@
-// Package objects stores media files in S3. Only workers use it: it links the
-// S3 client and the readers of pkg/media/probe, which functions that answer
-// callers do without.
+// Package objects stores media files in S3. Only workers use it: it links the S3 client and the readers of
+// pkg/media/probe, which functions behind the gateway do not need.
 package objects
 
 import (
@@ -24,18 +23,16 @@ import (
 	"github.com/content-automation/api/pkg/media/spool"
 )
 
-// MaxBytes bounds one file: it is spooled in the temporary folder of a function,
-// which holds 512 MB.
+// MaxBytes bounds one file: it is spooled in the temporary folder of a function, which has 512 MB.
 const MaxBytes = 256 << 20
 
-// attemptTimeout bounds one attempt at one upload. It is longer than what other
-// calls get, because a video takes its time.
+// attemptTimeout bounds one attempt at one upload. It is longer than that of other calls, because a video takes longer.
 const attemptTimeout = time.Minute
 
 // Store puts files into one bucket.
 type Store struct {
 	client *s3.Client
-	// streams reads at the pace of whom the content is for: only the context ends it.
+	// streams reads at the pace of its consumer: only the context ends it.
 	streams  *s3.Client
 	bucket   string
 	maxBytes int64
@@ -54,11 +51,10 @@ func New(cfg aws.Config, bucket string) *Store {
 	return &Store{client: open(attemptTimeout), streams: open(0), bucket: bucket, maxBytes: MaxBytes}
 }
 
-// Save reads the n-th file (from 1) of a place to its end, looks what it is, and
-// stores it under the key that follows from the place: saving it again replaces
-// it. Errors of body are returned as they are (wrapped); content that is of no
-// known format or too large has the code unsupported_media, and a store that
-// does not take it has provider_unavailable, which is worth a retry.
+// Save reads the n-th file (from 1) of a place to its end, detects its format, and stores it under the key that follows
+// from the place: saving it again replaces it. Errors of body are returned wrapped. Content of an unknown format, or
+// that is too large, has the code unsupported_media. A store that does not accept it has provider_unavailable, which is
+// worth a retry.
 func (s *Store) Save(ctx context.Context, place media.Place, n int, body io.Reader) (media.File, error) {
 	if err := place.Validate(); err != nil {
 		return media.File{}, err
@@ -95,7 +91,7 @@ func (s *Store) Save(ctx context.Context, place media.Place, n int, body io.Read
 	return file, nil
 }
 
-// Put stores a file under its key, from its beginning.
+// Put stores the whole file under its key.
 func (s *Store) Put(ctx context.Context, f media.File, content io.ReadSeeker) error {
 	if _, err := content.Seek(0, io.SeekStart); err != nil {
 		return fmt.Errorf("objects: put %s: %w", f.Key, err)
@@ -110,7 +106,7 @@ func (s *Store) Put(ctx context.Context, f media.File, content io.ReadSeeker) er
 		Body:          content,
 		ContentLength: aws.Int64(f.Bytes),
 		ContentType:   aws.String(f.MIMEType),
-		// The store refuses what arrives changed.
+		// The store refuses content that was changed on its way.
 		ChecksumSHA256: aws.String(base64.StdEncoding.EncodeToString(sum)),
 	}); err != nil {
 		return fmt.Errorf("objects: put %s: %w", f.Key, err)
@@ -118,8 +114,7 @@ func (s *Store) Put(ctx context.Context, f media.File, content io.ReadSeeker) er
 	return nil
 }
 
-// Open starts reading the object of a key, which a provider has put into the
-// bucket. The error has the code not_found if there is none of that key, and
+// Open starts reading the object of a key. The error has the code not_found if there is none with that key, and
 // provider_unavailable if the bucket does not answer.
 func (s *Store) Open(ctx context.Context, key string) (io.ReadCloser, error) {
 	return read(s.client.GetObject(ctx, &s3.GetObjectInput{Bucket: aws.String(s.bucket), Key: aws.String(key)}))
@@ -146,7 +141,7 @@ func read(out *s3.GetObjectOutput, err error) (io.ReadCloser, error) {
 	}
 }
 
-// Delete removes one object. Where there is none, that is fine.
+// Delete removes one object. It succeeds if there is none.
 func (s *Store) Delete(ctx context.Context, key string) error {
 	if _, err := s.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &s.bucket, Key: &key}); err != nil {
 		return fmt.Errorf("objects: remove %s: %w", key, err)
@@ -154,13 +149,12 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 	return nil
 }
 
-// Remove removes all files of an attempt. Where there are none, that is fine.
+// Remove removes all files of an attempt. It succeeds if there are none.
 func (s *Store) Remove(ctx context.Context, place media.Place) error {
 	if err := place.Validate(); err != nil {
 		return err
 	}
-	// What was listed is removed before more is listed, so that the first page is
-	// always the next.
+	// Listed objects are removed before more are listed, so that the first page is always the next.
 	for {
 		page, err := s.client.ListObjectsV2(ctx, &s3.ListObjectsV2Input{Bucket: &s.bucket, Prefix: aws.String(place.Prefix())})
 		if err != nil {

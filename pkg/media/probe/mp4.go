@@ -16,7 +16,7 @@ const (
 	maxBoxes = 1 << 12 // boxes looked at, so that a file of tiny boxes ends
 )
 
-// maxLength bounds what a file may claim to play.
+// maxLength bounds the length that a file may claim.
 const maxLength = 24 * time.Hour
 
 // movie is the content of the boxes of an MP4 file.
@@ -37,8 +37,8 @@ func (m movie) duration() time.Duration {
 	return time.Duration(seconds * float64(time.Second))
 }
 
-// mp4 reads an MP4 file with a video track. Pictures and QuickTime movies come
-// in the same boxes and are refused: no platform that takes MP4 has to play them.
+// mp4 reads an MP4 file with a video track. Pictures and QuickTime movies, which have the same boxes, are refused:
+// platforms that accept MP4 need not play them.
 func (f file) mp4() (Info, error) {
 	brand := make([]byte, 4)
 	if err := f.At(8, brand); err != nil {
@@ -58,8 +58,8 @@ func (f file) mp4() (Info, error) {
 	return Info{Type: media.Video, MIMEType: "video/mp4", Ext: "mp4", Width: m.width, Height: m.height, Duration: duration}, nil
 }
 
-// walk looks at the boxes between two offsets and descends into those that hold
-// what is wanted. It decodes small boxes only, never the tables of samples.
+// walk reads the boxes between two offsets and descends into those with relevant boxes. It decodes small boxes only,
+// never the tables of samples.
 func (f file) walk(m *movie, from, to int64, path string) error {
 	for at := from; at+8 <= to; {
 		if m.boxes++; m.boxes > maxBoxes {
@@ -85,7 +85,7 @@ func (f file) walk(m *movie, from, to int64, path string) error {
 			b := box.(*mp4.MvhdBox)
 			m.timescale, m.units = b.Timescale, max(m.units, b.Duration)
 		case "/moov/mvex/mehd":
-			// A fragmented file has its length here and 0 in mvhd.
+			// A fragmented file has its length here, and 0 in mvhd.
 			box, err := leaf(f, header, at, mp4.DecodeMehd)
 			if err != nil {
 				return err
@@ -112,8 +112,8 @@ func (f file) walk(m *movie, from, to int64, path string) error {
 	return nil
 }
 
-// boxHeader reads the header of the box at the offset and checks that the box
-// ends where it may. A length of 0 stands for "to the end of the file".
+// boxHeader reads the header of the box at the offset and checks the end of the box. A length of 0 means "to the end of
+// the file".
 func (f file) boxHeader(at, to int64) (mp4.BoxHeader, error) {
 	var length [4]byte
 	if err := f.At(at, length[:]); err != nil {

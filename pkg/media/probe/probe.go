@@ -1,7 +1,6 @@
-// Package probe reads what a media file really is — format, dimensions, length —
-// from its content. It believes neither a file name nor a declared type, reads
-// only headers, and holds back from what a hostile file claims about its size.
-// Only workers use it: it links decoders.
+// Package probe reads the actual properties of a media file — format, dimensions, length — from its content. It trusts
+// neither a file name nor a declared type, reads only headers, and bounds the sizes that a hostile file may claim. Only
+// workers use it: it links decoders.
 package probe
 
 import (
@@ -20,14 +19,14 @@ import (
 	"github.com/content-automation/api/pkg/media/audio"
 )
 
-// ErrUnsupported is wrapped by every error about the content: it is of none of
-// the formats known here, or broken. Errors of reading the file do not wrap it.
+// ErrUnsupported is wrapped by every error about the content: its format is unknown, or it is broken. Errors of reading
+// the file do not wrap it.
 var ErrUnsupported = audio.ErrUnsupported
 
-// maxSide bounds the pixels of one side; more is a broken or hostile header.
+// maxSide bounds the pixels of one side. More means a broken or hostile header.
 const maxSide = 1 << 16
 
-// Info is what is read from the content of a file.
+// Info describes the content of a file.
 type Info struct {
 	Type     media.Type
 	MIMEType string
@@ -37,7 +36,7 @@ type Info struct {
 	Duration time.Duration // 0 for images and captions
 }
 
-// Seconds is the length in seconds, to the millisecond.
+// Seconds returns the length in seconds, to the millisecond.
 func (i Info) Seconds() float64 {
 	return math.Round(i.Duration.Seconds()*1000) / 1000
 }
@@ -47,8 +46,8 @@ func Bytes(content []byte) (Info, error) {
 	return Read(bytes.NewReader(content), int64(len(content)))
 }
 
-// Read reads a file of the given size. PNG, JPEG, WebP, MP4, MP3, WAV and
-// WebVTT are known; for anything else the error wraps ErrUnsupported.
+// Read reads a file of the given size. It supports PNG, JPEG, WebP, MP4, MP3, WAV and WebVTT. For other content the
+// error wraps ErrUnsupported.
 func Read(r io.ReaderAt, size int64) (Info, error) {
 	f := file{audio.File{R: r, Size: size}}
 	head := make([]byte, min(size, 12))
@@ -78,10 +77,10 @@ func Read(r io.ReaderAt, size int64) (Info, error) {
 	}
 }
 
-// file is what is being read.
+// file is a file that is being read.
 type file struct{ audio.File }
 
-// sound returns what a reader of pkg/media/audio has read.
+// sound returns the result of a reader of pkg/media/audio.
 func sound(s audio.Sound, err error) (Info, error) {
 	return Info{Type: media.Audio, MIMEType: s.MIMEType, Ext: s.Ext, Duration: s.Duration}, err
 }

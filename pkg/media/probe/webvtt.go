@@ -9,8 +9,7 @@ import (
 	"github.com/content-automation/api/pkg/media/audio"
 )
 
-// webvttMagic is what a file of captions begins with, perhaps after a byte order
-// mark (W3C WebVTT, 4.1).
+// webvttMagic is the beginning of a file of captions, perhaps after a byte order mark (W3C WebVTT, 4.1).
 const webvttMagic = "WEBVTT"
 
 const byteOrderMark = "\ufeff"
@@ -18,7 +17,7 @@ const byteOrderMark = "\ufeff"
 // maxCaptions bounds a file of captions: an hour of speech has a tenth of it.
 const maxCaptions = 1 << 20
 
-// webvtt reads captions: they are text, and have something to show.
+// webvtt reads captions: they must be text, and must have something to show.
 func (f file) webvtt() (Info, error) {
 	if f.Size > maxCaptions {
 		return Info{}, audio.Unsupported("captions of %d bytes", f.Size)

@@ -1,5 +1,4 @@
-// Package spool keeps a file that is being received in the temporary folder of a
-// function, with its size and hash.
+// Package spool receives a file into the temporary folder of a function, and computes its size and hash.
 package spool
 
 import (
@@ -14,15 +13,15 @@ import (
 // ErrTooLarge is returned for a file that is larger than it may be.
 var ErrTooLarge = errors.New("spool: the file is too large")
 
-// File is a file that was received.
+// File is a received file.
 type File struct {
 	*os.File
 	Size int64
 	Sum  []byte // SHA-256
 }
 
-// Read receives a file of at most so many bytes. Errors of the reader are returned as
-// they are (wrapped). The caller closes the file, which removes it.
+// Read receives a file of at most the given number of bytes. Errors of the reader are returned wrapped. The caller
+// closes the file, which removes it.
 func Read(ctx context.Context, body io.Reader, most int64) (_ *File, err error) {
 	f, err := os.CreateTemp("", "media-*")
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package canvas draws what lies under text: colors whose contrast is known, scrims
-// that darken a picture just enough, and the band and logo of a brand.
+// Package canvas draws backgrounds of text: colors whose contrast is known, scrims that darken a picture just enough,
+// and the band and logo of a brand.
 package canvas
 
 import (
@@ -29,13 +29,13 @@ func ParseColor(s string) (Color, error) {
 	return Color{}, fmt.Errorf("canvas: %q is no color of the form #RRGGBB", s)
 }
 
-// RGBA returns the color as the image packages have it.
+// RGBA returns the color in the form of the image packages.
 func (c Color) RGBA() color.RGBA { return color.RGBA{c.R, c.G, c.B, 255} }
 
-// Luminance is the relative luminance of WCAG 2, from 0 to 1.
+// Luminance returns the relative luminance of WCAG 2, from 0 to 1.
 func (c Color) Luminance() float64 { return luminance(c.R, c.G, c.B) }
 
-// linear are the linear values of the 256 values of sRGB.
+// linear has the linear values of the 256 values of sRGB.
 var linear = func() (table [256]float64) {
 	for i := range table {
 		if v := float64(i) / 255; v <= 0.04045 {
@@ -54,11 +54,10 @@ func luminance(r, g, b uint8) float64 {
 // Contrast returns the contrast of two luminances, from 1 to 21.
 func Contrast(a, b float64) float64 { return (max(a, b) + 0.05) / (min(a, b) + 0.05) }
 
-// MinContrast is the least contrast of text that WCAG 2 level AA permits.
+// MinContrast is the least contrast of text in WCAG 2 level AA.
 const MinContrast = 4.5
 
-// On returns the color of text on a background: white or black. One of both always has
-// a contrast of 4.5 and more.
+// On returns the color of text on a background: white or black. One of the two always has a contrast of at least 4.5.
 func On(back Color) Color {
 	if Contrast(back.Luminance(), 1) >= MinContrast {
 		return White
@@ -66,13 +65,12 @@ func On(back Color) Color {
 	return Black
 }
 
-// scrimContrast is above the least, for what scaling and compression change.
+// scrimContrast exceeds the least contrast, because scaling and compression change it.
 const scrimContrast = 5.2
 
-// Scrim darkens a picture within a rectangle so much that white text on it has the least
-// contrast against its lightest pixel. Above the rectangle it fades out over the height
-// of fade, below it goes on to the edge of the picture. A dark picture is darkened
-// little. It returns the opacity.
+// Scrim darkens a picture within a rectangle so much that white text on it has the least contrast against its lightest
+// pixel. Above the rectangle it fades out over the height of fade, and below it extends to the edge of the picture. A
+// dark picture is darkened only a little. It returns the opacity.
 func Scrim(img *image.RGBA, text image.Rectangle, fade int) float64 {
 	opacity := 0.0
 	limit := 1.05/scrimContrast - 0.05
@@ -99,7 +97,7 @@ func Scrim(img *image.RGBA, text image.Rectangle, fade int) float64 {
 
 func dark(v uint8, opacity float64) uint8 { return uint8(float64(v) * (1 - opacity)) }
 
-// darken lays black of an opacity over a rectangle.
+// darken draws black with an opacity over a rectangle.
 func darken(img *image.RGBA, r image.Rectangle, opacity float64) {
 	r = r.Intersect(img.Rect)
 	for y := r.Min.Y; y < r.Max.Y; y++ {

@@ -10,7 +10,7 @@ import (
 	xdraw "golang.org/x/image/draw"
 )
 
-// FromRGB returns the picture that raw bytes are: three for each pixel.
+// FromRGB returns the picture in raw bytes, with three bytes for each pixel.
 func FromRGB(raw []byte, width, height int) (*image.RGBA, error) {
 	if len(raw) != width*height*3 {
 		return nil, fmt.Errorf("canvas: %d bytes are no %d x %d pixels", len(raw), width, height)
@@ -22,8 +22,8 @@ func FromRGB(raw []byte, width, height int) (*image.RGBA, error) {
 	return img, nil
 }
 
-// FromRGBA returns the picture with transparency that raw bytes are: four for each
-// pixel, whose colors are not multiplied by the opacity.
+// FromRGBA returns the picture with transparency in raw bytes, with four bytes for each pixel, whose colors are not
+// multiplied by the opacity.
 func FromRGBA(raw []byte, width, height int) (*image.NRGBA, error) {
 	if len(raw) != width*height*4 {
 		return nil, fmt.Errorf("canvas: %d bytes are no %d x %d pixels", len(raw), width, height)
@@ -36,8 +36,8 @@ func Fill(img *image.RGBA, r image.Rectangle, c Color) {
 	draw.Draw(img, r, image.NewUniform(c.RGBA()), image.Point{}, draw.Src)
 }
 
-// Within returns the largest rectangle of a size's proportions that fits into another
-// one. It lies at its left and in its middle, or at its right.
+// Within returns the largest rectangle of a size's proportions that fits into another one. It is vertically centered,
+// at the left or at the right.
 func Within(size image.Point, box image.Rectangle, right bool) image.Rectangle {
 	width, height := box.Dx(), size.Y*box.Dx()/max(size.X, 1)
 	if height > box.Dy() {
@@ -62,8 +62,8 @@ func Stick(img *image.RGBA, src image.Image, at image.Point) {
 	draw.Draw(img, src.Bounds().Sub(src.Bounds().Min).Add(at), src, src.Bounds().Min, draw.Over)
 }
 
-// Badge returns a logo of a size on a plate that it stands out from, whatever lies under
-// both: dark for a light logo, and light for a dark one. The logo keeps its proportions.
+// Badge returns a logo of a size on a plate that contrasts with it, whatever the background: dark for a light logo, and
+// light for a dark one. The logo keeps its proportions.
 func Badge(logo image.Image, width, height int) *image.RGBA {
 	const pad = 16
 	at := Within(logo.Bounds().Size(), image.Rect(pad, pad, width-pad, height-pad), false)
@@ -90,7 +90,7 @@ func Badge(logo image.Image, width, height int) *image.RGBA {
 
 // round is a mask: a rectangle with round corners.
 type round struct {
-	// Not embedded: it would be a mask of its own, without round corners.
+	// rect is not embedded: its own method At would have no round corners.
 	rect   image.Rectangle
 	radius int
 }
@@ -109,8 +109,7 @@ func (r round) At(x, y int) color.Color {
 	return color.Alpha{uint8(255 * min(max(0.5-over, 0), 1))}
 }
 
-// Backdrop fills a picture with another one: it covers all, blurred and darkened, so that
-// what lies on it stands out.
+// Backdrop covers a picture with another one, blurred and darkened, so that the foreground stands out.
 func Backdrop(img *image.RGBA, src image.Image, opacity float64) {
 	// Scaling down to a few pixels and up again blurs at little cost.
 	size := img.Rect.Size()

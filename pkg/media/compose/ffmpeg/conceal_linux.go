@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// Conceal keeps other processes of the same user from reading the memory and environment of
-// this one, where its credentials are: a file could make ffmpeg do what its author wants.
+// Conceal prevents other processes of the same user from reading the memory and environment of this one, which has
+// credentials: a malicious file could take control of ffmpeg.
 func Conceal() error {
 	const setDumpable, no = 4, 0 // prctl(2)
 	if _, _, errno := syscall.RawSyscall6(syscall.SYS_PRCTL, setDumpable, no, 0, 0, 0, 0); errno != 0 {

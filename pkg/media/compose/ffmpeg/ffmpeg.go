@@ -1,6 +1,5 @@
-// Package ffmpeg runs ffmpeg as a program of its own: without a shell, with a list of
-// arguments, and without any access to the network. It bounds what it keeps of the
-// output, measures what a run uses, and says why a run failed.
+// Package ffmpeg runs ffmpeg as a separate program: without a shell, with a list of arguments, and without any access
+// to the network. It bounds the output that it keeps, measures the usage of a run, and classifies failures.
 package ffmpeg
 
 import (
@@ -19,7 +18,7 @@ import (
 
 // Tool is an installed ffmpeg.
 type Tool struct {
-	// Path is where the program is.
+	// Path is the path of the program.
 	Path string
 	// Threads bounds the threads of each decoder, filter and encoder.
 	Threads int
@@ -28,12 +27,11 @@ type Tool struct {
 // Input is a file to read.
 type Input struct {
 	Path string
-	// Format is the name of the demuxer. ffmpeg does not guess it, because it would
-	// take a playlist for a movie.
+	// Format is the name of the demuxer. ffmpeg must not guess it, because it would take a playlist for a movie.
 	Format string
-	// Options stand before the input, such as "-loop", "1".
+	// Options precede the input, such as "-loop", "1".
 	Options []string
-	// Feed writes what is read, instead of a file. It ends when ffmpeg wants no more.
+	// Feed writes the input in place of a file. Its writer fails when ffmpeg needs no more.
 	Feed func(io.Writer) error
 }
 
@@ -42,17 +40,17 @@ type Job struct {
 	// Dir is the working directory. Names in Filter and Output are relative to it.
 	Dir    string
 	Inputs []Input
-	// Filter is a filter graph; empty: none.
+	// Filter is a filter graph. It may be empty.
 	Filter string
-	// Output are the options and the path of the output. None: nothing is written.
+	// Output has the options and the path of the output. If it is empty, nothing is written.
 	Output []string
-	// Stdout takes what is written to "pipe:1"; nil discards it.
+	// Stdout receives the output of "pipe:1". Nil discards it.
 	Stdout io.Writer
-	// Progress, if set, is told how many frames are done.
+	// Progress, if it is set, receives the number of completed frames.
 	Progress func(frames int)
 }
 
-// Usage is what runs have used.
+// Usage is the resources that runs have used.
 type Usage struct {
 	CPU time.Duration
 	// Peak is the most resident memory of one run, in bytes.
@@ -67,33 +65,33 @@ func (u *Usage) Add(o Usage) {
 	u.Runs += o.Runs
 }
 
-// Report is what a run has left.
+// Report is the result of a run.
 type Report struct {
-	// Log is the end of what ffmpeg said.
+	// Log is the end of ffmpeg's output.
 	Log    string
 	Frames int
-	// Time is the length of what was written.
+	// Time is the length of the output.
 	Time  time.Duration
 	Usage Usage
 }
 
-// Kind says what a failed run failed for.
+// Kind is the kind of a failure.
 type Kind string
 
 // The kinds of failures.
 const (
-	// Unreadable: an input is broken, or of a format that it is not said to be.
+	// Unreadable reports an input that is broken, or of another format than the given one.
 	Unreadable Kind = "unreadable"
-	// Canceled: the context has ended.
+	// Canceled reports that the context has ended.
 	Canceled Kind = "canceled"
-	// Internal: anything else, such as a full disk.
+	// Internal reports any other failure, such as a full disk.
 	Internal Kind = "internal"
 )
 
 // Error is a failed run.
 type Error struct {
 	Kind Kind
-	// Log is the end of what ffmpeg said.
+	// Log is the end of ffmpeg's output.
 	Log string
 	Err error
 }
@@ -107,15 +105,15 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 const (
-	// maxLog bounds what is kept of the log: its end says why a run failed, and holds
-	// the summaries of measuring filters.
+	// maxLog bounds the part of the log that is kept. Its end has the reason of a failure, and the summaries of
+	// measuring filters.
 	maxLog = 64 << 10
-	// grace is how long a canceled run may take to close its files.
+	// grace is the time for which a canceled run may close its files.
 	grace = 2 * time.Second
 )
 
-// Run runs the job to its end. When the context ends first, it ends the process and all
-// that it started. Errors are of type *Error.
+// Run runs the job to its end. If the context ends first, it kills the process and its children. Errors are of type
+// *Error.
 func (t Tool) Run(ctx context.Context, job Job) (Report, error) {
 	if err := ctx.Err(); err != nil {
 		return Report{}, &Error{Kind: Canceled, Err: err}
@@ -128,7 +126,7 @@ func (t Tool) Run(ctx context.Context, job Job) (Report, error) {
 	log := &tail{max: maxLog}
 	cmd := exec.CommandContext(ctx, t.Path, t.args(job)...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = job.Dir, job.Stdout, log, pipes.theirs
-	// libass would look for fonts of the machine otherwise.
+	// Otherwise libass would look for fonts of the machine.
 	cmd.Env = []string{"FONTCONFIG_FILE=" + os.DevNull, "HOME=" + job.Dir, "TMPDIR=" + job.Dir}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error {
@@ -145,7 +143,7 @@ func (t Tool) Run(ctx context.Context, job Job) (Report, error) {
 	var report Report
 	report.progress(pipes.ours[0], job.Progress)
 	err = cmd.Wait()
-	pipes.close() // a feed that still writes ends
+	pipes.close() // ends a feed that still writes
 	pipes.feeds.Wait()
 	report.Log, report.Usage = log.String(), usage(cmd.ProcessState)
 	switch {
@@ -189,7 +187,7 @@ func (t Tool) args(job Job) []string {
 	return append(args, "file:"+job.Output[last])
 }
 
-// unreadable is what ffmpeg says of inputs that it cannot read.
+// unreadable are ffmpeg's messages for inputs that it cannot read.
 var unreadable = []string{
 	"Invalid data found when processing input", "moov atom not found", "Error opening input", "could not find codec parameters",
 	"Could not find codec parameters", "does not contain any stream", "matches no streams", "Decoder not found", "Cannot determine format of input",
@@ -205,7 +203,7 @@ func kindOf(log string) Kind {
 	return Internal
 }
 
-// usage returns what an ended process has used.
+// usage returns the usage of an ended process.
 func usage(state *os.ProcessState) Usage {
 	if state == nil {
 		return Usage{}
@@ -223,8 +221,7 @@ func IsKind(err error, kind Kind) bool {
 	return errors.As(err, &e) && e.Kind == kind
 }
 
-// LinkAll makes symbolic links to files in a folder, which it creates: a folder of fonts
-// for one run, say.
+// LinkAll makes symbolic links to files in a folder, which it creates, such as a folder of fonts for one run.
 func LinkAll(dir string, files []string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err

@@ -11,9 +11,9 @@ import (
 	"sync"
 )
 
-// Streams is what ffmpeg finds in a file.
+// Streams describes the streams of a file.
 type Streams struct {
-	// VideoCodec and AudioCodec are empty where there is no such stream.
+	// VideoCodec and AudioCodec are empty if there is no such stream.
 	VideoCodec, AudioCodec string
 	PixelFormat            string
 	Width, Height          int
@@ -30,7 +30,7 @@ var (
 
 // Inspect reads the headers of a file. It decodes nothing.
 func (t Tool) Inspect(ctx context.Context, in Input) (Streams, Usage, error) {
-	// Copying no frame at all ends without an error where the headers can be read.
+	// Copying no frame succeeds if the headers can be read.
 	report, err := t.Run(ctx, Job{Inputs: []Input{in}, Output: []string{"-map", "0", "-c", "copy", "-t", "0", "-f", "null", "-"}})
 	if err != nil {
 		return Streams{}, report.Usage, err
@@ -55,7 +55,7 @@ func streamsOf(log string) (s Streams) {
 	return s
 }
 
-// Loudness is what the measuring filter ebur128 (EBU R 128) finds.
+// Loudness is the result of the measuring filter ebur128 (EBU R 128).
 type Loudness struct {
 	// Integrated is in LUFS. Silence has Silent or less.
 	Integrated float64
@@ -63,7 +63,7 @@ type Loudness struct {
 	Peak float64
 }
 
-// Silent is the loudness of what has nothing to be heard, in LUFS.
+// Silent is the loudness of silence, in LUFS.
 const Silent = -69.9
 
 var (
@@ -71,8 +71,7 @@ var (
 	truePeak   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`Peak:\s+(-?[\d.]+|-?inf|nan) dBFS`) })
 )
 
-// LoudnessOf reads the summary of ebur128=peak=true from a log. It reports whether there
-// is one.
+// LoudnessOf reads the summary of ebur128=peak=true from a log, and reports whether there is one.
 func LoudnessOf(log string) (Loudness, bool) {
 	at := strings.LastIndex(log, "Summary:")
 	if at < 0 {

@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// firstPipe is the number of the first file that a process is handed: its progress. The
-// feeds of the inputs follow.
+// firstPipe is the number of the first file that a process inherits, its progress. It is followed by the feeds of the
+// inputs.
 const firstPipe = 3
 
-// pipes connect a process with us.
+// pipes connect this process with ffmpeg.
 type pipes struct {
 	ours, theirs []*os.File
 	feeds        sync.WaitGroup
@@ -42,8 +42,8 @@ func open(job Job) (*pipes, error) {
 	return p, nil
 }
 
-// widen lets a pipe hold more than its usual 64 KiB, so that a frame passes in a few steps.
-// Without it, a feed is only slower.
+// widen enlarges a pipe beyond its usual 64 KiB, so that a frame passes in a few steps. If it fails, a feed is only
+// slower.
 func widen(pipe *os.File) {
 	raw, err := pipe.SyscallConn()
 	if err != nil {
@@ -53,7 +53,7 @@ func widen(pipe *os.File) {
 	_ = raw.Control(func(fd uintptr) { _, _, _ = syscall.Syscall(syscall.SYS_FCNTL, fd, setPipeSize, 1<<20) })
 }
 
-// started closes the ends of the process, which has its own by now, and begins to feed.
+// started closes the ends of the process, which has its own copies by now, and begins to feed.
 func (p *pipes) started(job Job) {
 	for _, f := range p.theirs {
 		f.Close()
@@ -66,7 +66,7 @@ func (p *pipes) started(job Job) {
 		to := p.ours[next]
 		next++
 		p.feeds.Go(func() {
-			// An error means that ffmpeg wants no more, or has ended: it says why.
+			// An error means that ffmpeg needs no more, or has ended. Its own error has the reason.
 			_ = in.Feed(to)
 			to.Close()
 		})
@@ -100,7 +100,7 @@ func (r *Report) progress(from io.Reader, tell func(int)) {
 	}
 }
 
-// tail keeps the end of what is written to it.
+// tail keeps the end of its input.
 type tail struct {
 	max  int
 	mu   sync.Mutex

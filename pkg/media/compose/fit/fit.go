@@ -1,5 +1,4 @@
-// Package fit has what each platform takes of media: one table of limits, and the check of
-// a file against it.
+// Package fit has the limits of the platforms for media, and checks files against them.
 package fit
 
 import (
@@ -10,7 +9,7 @@ import (
 	"time"
 )
 
-// Platform is where content is published.
+// Platform is a platform on which content is published.
 type Platform string
 
 // The platforms.
@@ -26,14 +25,14 @@ const (
 // Platforms lists them.
 var Platforms = []Platform{Instagram, TikTok, YouTube, Telegram, VK, Rutube}
 
-// The parts of a video that no platform covers with its own buttons and texts: the
-// greatest margins of TikTok, Reels, Shorts and clips of VK.
+// The parts of a video that no platform covers with its own buttons and texts: inside the greatest margins of TikTok,
+// Reels, Shorts and clips of VK.
 var (
 	SafePortrait  = image.Rect(70, 250, 1080-130, 1920-430)
 	SafeLandscape = image.Rect(96, 54, 1920-96, 1080-64)
 )
 
-// Video is what a platform takes of a video.
+// Video has a platform's limits for a video.
 type Video struct {
 	Codecs, Audio      []string
 	MinWidth, MaxWidth int // of the shorter side, and of either
@@ -43,21 +42,21 @@ type Video struct {
 	MaxBytes           int64
 	MaxRate            int64 // bits a second of the picture; 0: no limit is known
 	MaxSample          int   // Hz of the sound
-	// NoEditList says that the file may not have one.
+	// NoEditList reports that the file must not have an edit list.
 	NoEditList bool
 }
 
-// Picture is what a platform takes of a picture.
+// Picture has a platform's limits for a picture.
 type Picture struct {
 	Codecs             []string
 	MinRatio, MaxRatio float64 // width : height
 	MaxBytes           int64
 	MinWidth, MaxSide  int
-	// MaxSum bounds width and height together; 0: it does not.
+	// MaxSum bounds the sum of width and height. 0 means no bound.
 	MaxSum int
 }
 
-// Limits are those of one platform. Kinds that it does not have are nil.
+// Limits are the limits of one platform. Unsupported kinds are nil.
 type Limits struct {
 	Short *Video // portrait
 	Long  *Video // landscape
@@ -78,8 +77,8 @@ var (
 	jpeg = []string{"mjpeg"}
 )
 
-// Table has the limits of all platforms, as their documents for developers say. VK and
-// Rutube say little: theirs are cautious.
+// Table has the limits of all platforms, according to their developer documents. VK and Rutube document little, so
+// their limits are cautious.
 var Table = map[Platform]Limits{
 	Instagram: {
 		Short: &Video{h264, aac, 360, 1920, 0.01, 10, 23, 60, 3 * time.Second, 15 * time.Minute, 300 * mb, 25 * mb, 48_000, true},
@@ -113,7 +112,7 @@ var Table = map[Platform]Limits{
 	},
 }
 
-// Facts are what is known of a file.
+// Facts are the properties of a file.
 type Facts struct {
 	Width, Height    int
 	Bytes            int64
@@ -123,12 +122,12 @@ type Facts struct {
 	Rate             int64 // bits a second of the picture
 	Audio            string
 	Sample, Channels int
-	Faststart        bool // what describes the file stands before its content
+	Faststart        bool // the index precedes the content
 	EditList         bool
 	Loudness, Peak   float64 // LUFS, dBTP
 }
 
-// faults collects what is wrong.
+// faults collects violations of limits.
 type faults []string
 
 func (f *faults) unless(ok bool, format string, args ...any) {
@@ -137,7 +136,7 @@ func (f *faults) unless(ok bool, format string, args ...any) {
 	}
 }
 
-// Check returns what the platform would refuse of a video, none if it takes it.
+// Check returns the reasons for which the platform would refuse a video, or none.
 func (v Video) Check(f Facts) []string {
 	var bad faults
 	short, long := min(f.Width, f.Height), max(f.Width, f.Height)
@@ -157,7 +156,7 @@ func (v Video) Check(f Facts) []string {
 	return bad
 }
 
-// Check returns what the platform would refuse of a picture, none if it takes it.
+// Check returns the reasons for which the platform would refuse a picture, or none.
 func (p Picture) Check(f Facts) []string {
 	var bad faults
 	ratio := float64(f.Width) / float64(max(f.Height, 1))

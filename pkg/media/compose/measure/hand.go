@@ -14,8 +14,8 @@ import (
 	"github.com/content-automation/api/pkg/media/compose/timeline"
 )
 
-// What one writes by hand: one command, with filters that are known for it, for a result
-// like that of the engine. It is not checked, and cannot be joined from parts.
+// A command as one would write it by hand, with filters that are known to work, for a result like that of the engine.
+// It is not checked, and cannot be joined from parts.
 var handEncoder = []string{
 	"-c:v", "libx264", "-preset", "veryfast", "-crf", "21", "-profile:v", "high", "-pix_fmt", "yuv420p", "-maxrate", "6M", "-bufsize", "6M", "-g", "60", "-flags", "+cgop",
 	"-c:a", "aac", "-b:a", "160k", "-ar", "48000", "-movflags", "+faststart", "-f", "mp4",
@@ -56,7 +56,7 @@ func (s *studio) handVideo(v compose.Video) (ffmpeg.Job, error) {
 	var g strings.Builder
 	for i, scene := range v.Scenes {
 		in := ffmpeg.Input{Path: scene.Picture, Format: "jpeg_pipe"}
-		// At twice the size, so that the motion shakes less.
+		// Twice the size makes the motion shake less.
 		prepare := fmt.Sprintf("scale=%d:%d:force_original_aspect_ratio=increase:out_color_matrix=bt709:out_range=tv,crop=%d:%d,format=yuv420p,zoompan=z='1+0.12*on/%d':x='(iw-iw/zoom)/2':y='(ih-ih/zoom)/2':d=%d:s=%dx%d:fps=30",
 			2*width, 2*height, 2*width, 2*height, each, each, width, height)
 		if scene.Clip != "" {

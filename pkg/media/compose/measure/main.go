@@ -1,6 +1,6 @@
-// Command measure composes every kind of media from parts made by code. It measures what
-// each takes, beside one command of ffmpeg that is written by hand for the same result,
-// and writes the table into a document; or it writes contact sheets.
+// Command measure composes every kind of media from generated parts. It measures the resources that each takes,
+// compares them with one handwritten command of ffmpeg for the same result, and writes the table into a document. It
+// can also write contact sheets.
 package main
 
 import (
@@ -55,7 +55,7 @@ func run(ctx context.Context, tools, document, sheet, only string, threads int) 
 	return s.measure(document, only)
 }
 
-// studio is what compositions are made with.
+// studio has the tools of the compositions.
 type studio struct {
 	ctx      context.Context
 	engine   *compose.Engine
@@ -64,7 +64,7 @@ type studio struct {
 	dir string
 }
 
-// parts are the paths of what is composed.
+// parts are the paths of the parts.
 type parts struct {
 	tall, wide   []string // pictures
 	cover        string
@@ -72,7 +72,7 @@ type parts struct {
 	logo         string
 }
 
-// The lengths of what is measured.
+// The lengths of the sounds.
 const (
 	spoken = 11 * time.Second
 	song   = 15 * time.Second

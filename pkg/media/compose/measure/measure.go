@@ -18,7 +18,7 @@ import (
 type kind struct {
 	name string
 	work compose.Work
-	// hand returns the command that makes the same; nil: there is none.
+	// hand returns the handwritten command for the same result. It may be nil.
 	hand func(s *studio) (ffmpeg.Job, error)
 }
 
@@ -38,7 +38,7 @@ func (s *studio) video(f compose.Format, q compose.Quality, see func(i int) comp
 	return v
 }
 
-// kinds returns what is measured.
+// kinds returns the kinds to measure.
 func (s *studio) kinds() ([]kind, error) {
 	stills := func(pictures []string) func(int) compose.Scene {
 		return func(i int) compose.Scene { return compose.Scene{Picture: pictures[i%len(pictures)]} }
@@ -65,7 +65,7 @@ func (s *studio) kinds() ([]kind, error) {
 	}, nil
 }
 
-// clips makes a clip for each scene: a still that moves.
+// clips makes a clip for each scene: a moving still.
 func (s *studio) clips() (all []string, err error) {
 	for i, picture := range s.tall {
 		res, err := s.compose(fmt.Sprintf("clip%d", i), compose.Video{
@@ -79,23 +79,23 @@ func (s *studio) clips() (all []string, err error) {
 	return all, nil
 }
 
-// used is what something took.
+// used is the resources that a composition has used.
 type used struct {
 	cpu, wall time.Duration
 	peak      int64
 }
 
-// runs is how often each is measured. The least counts: what else the machine does makes
-// it only more.
+// runs is the number of times that each composition is measured. The least usage counts, since other processes can only
+// add to it.
 const runs = 3
 
-// The bounds: of the CPU beside that of the command written by hand, and of the memory.
+// The bounds: of the CPU time relative to the handwritten command, and of the memory.
 const (
 	maxRatio = 1.15
 	maxPeak  = 1500 << 20
 )
 
-// timed measures what a work takes, in ffmpeg and in this process.
+// timed measures the usage of a composition, by ffmpeg and by this process.
 func timed(do func() (ffmpeg.Usage, error)) (least used, err error) {
 	for i := range runs {
 		before, start := ownCPU(), time.Now()
@@ -120,8 +120,7 @@ func ownCPU() time.Duration {
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
 
-// What AWS Lambda charges for arm64 in us-east-1, and the memory that comes with one
-// processor.
+// The price of AWS Lambda for arm64 in us-east-1, and the memory per processor.
 const (
 	dollarsPerGBSecond = 0.0000133334
 	gbPerProcessor     = 1.769
@@ -205,7 +204,7 @@ func (s *studio) row(i int, k kind) (string, error) {
 
 const marker = "<!-- written by make bench-media -->"
 
-// replace replaces what stands behind the marker of a document.
+// replace replaces the text after the marker of a document.
 func replace(document, table string) error {
 	content, err := os.ReadFile(document)
 	if err != nil {

@@ -132,7 +132,7 @@ func read(path string) (image.Image, error) {
 	return jpeg.Decode(f)
 }
 
-// lay lays pictures side by side, and writes them.
+// lay writes pictures next to each other.
 func lay(path string, pictures []image.Image) error {
 	width := gap
 	for _, p := range pictures {

@@ -1,6 +1,5 @@
-// Package motion moves slowly over a picture, for scenes that are stills. It samples
-// between pixels: the filter zoompan of ffmpeg rounds to whole ones, so that slow motion
-// shakes, and its filter perspective takes four times as long.
+// Package motion moves slowly over a picture, for scenes that are stills. It samples between pixels: ffmpeg's filter
+// zoompan rounds to whole ones, so that slow motion shakes, and its filter perspective takes four times as long.
 package motion
 
 import (
@@ -9,16 +8,16 @@ import (
 	"io"
 )
 
-// Zoom is how much of a picture's width and height is seen at the nearer end of a motion.
+// Zoom is the visible part of a picture's width and height at the nearer end of a motion.
 const Zoom = 0.88
 
-// View is the part of a picture that is seen: its corner and size, as parts of the whole.
+// View is the visible part of a picture: its corner and size, as fractions of the whole.
 type View struct{ X, Y, Size float64 }
 
 // Move goes from one view to another.
 type Move struct{ From, To View }
 
-// Moves are used by turns: nearer, to one side, farther, to the other.
+// Moves are used in turn: nearer, to one side, farther, to the other.
 var Moves = func() []Move {
 	const edge = 1 - Zoom
 	whole, near := View{0, 0, 1}, View{edge / 2, edge / 2, Zoom}
@@ -33,7 +32,7 @@ type Still struct {
 	planes        [3][]byte
 }
 
-// NewStill returns the picture that raw bytes are. Width and height are even.
+// NewStill returns the picture in raw bytes. Width and height must be even.
 func NewStill(raw []byte, width, height int) (*Still, error) {
 	luma, chroma := width*height, width*height/4
 	if width < 4 || width > maxWidth || height < 4 || width%2 != 0 || height%2 != 0 || len(raw) != luma+2*chroma {
@@ -42,8 +41,7 @@ func NewStill(raw []byte, width, height int) (*Still, error) {
 	return &Still{width, height, [3][]byte{raw[:luma], raw[luma : luma+chroma], raw[luma+chroma:]}}, nil
 }
 
-// Write writes frames of a size, in yuv420p: count of them from begin on, of a move that
-// takes total.
+// Write writes count frames of a size, in yuv420p, beginning with the frame begin of a move of total frames.
 func (s *Still) Write(w io.Writer, width, height int, m Move, begin, count, total int) error {
 	frame := make([]byte, width*height*3/2)
 	between := func(a, b float64, n int) float64 { return a + (b-a)*float64(n)/float64(max(total-1, 1)) }
@@ -65,8 +63,8 @@ func (s *Still) frame(out []byte, width, height int, v View) {
 	plane(out[luma+luma/4:], width/2, height/2, s.planes[2], s.width/2, s.height/2, v)
 }
 
-// samples returns where the pixels of a row or column are taken from, in 256 parts of a
-// pixel: that pixel, and as much of the one after it.
+// samples returns the source positions of the pixels of a row or column, in 256 parts of a pixel: a pixel is mixed from
+// the one at the position and the next one.
 func samples(out, in int, from, size float64) []uint32 {
 	all := make([]uint32, out)
 	step := size * float64(in) / float64(out)
@@ -77,8 +75,8 @@ func samples(out, in int, from, size float64) []uint32 {
 	return all
 }
 
-// maxWidth is the greatest width of a picture. A row of a known length needs no checks of
-// bounds, which would take as long as the rest.
+// maxWidth is the greatest width of a picture. A row of a constant length needs no bounds checks, which would take as
+// long as the rest.
 const maxWidth = 4096
 
 // plane draws one plane.
@@ -102,8 +100,8 @@ func plane(out []byte, width, height int, in []byte, inWidth, inHeight int, v Vi
 	}
 }
 
-// blend mixes two rows, eight pixels at a time: in a word of 64 bits, four of them have
-// 16 bits each, which is what a product of 8 bits and 8 needs.
+// blend mixes two rows, eight pixels at a time: in a word of 64 bits, four of them have 16 bits each, which is the size
+// of a product of two 8-bit numbers.
 func blend(out, a, b []byte, part uint64) {
 	if part == 0 {
 		copy(out, a)

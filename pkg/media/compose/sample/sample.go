@@ -1,6 +1,5 @@
-// Package sample makes parts by code for the tests and measurements of compositions:
-// pictures with as much detail as a photograph, a voice, a track and a logo. They follow
-// from their arguments alone.
+// Package sample generates parts for the tests and measurements of compositions: pictures with as much detail as a
+// photograph, a voice, a track and a logo. They depend only on their arguments.
 package sample
 
 import (
@@ -15,7 +14,7 @@ import (
 	"time"
 )
 
-// Picture returns a JPEG: hills under a sky, with detail of every size.
+// Picture returns a JPEG of hills under a sky, with detail of every size.
 func Picture(width, height int, seed uint64) []byte {
 	r := rand.New(rand.NewPCG(seed, 1))
 	sky := palette(r.Float64(), 0.75)
@@ -34,7 +33,7 @@ func Picture(width, height int, seed uint64) []byte {
 			img.SetRGBA(x, y, shade(base, 0.72+0.7*light))
 		}
 	}
-	// A sun, so that something is bright.
+	// A sun adds a bright area.
 	cx, cy, radius := unit*(0.25+0.5*r.Float64()), unit*0.28, unit*0.09
 	for y := int(cy - radius); y < int(cy+radius); y++ {
 		for x := int(cx - radius); x < int(cx+radius); x++ {
@@ -45,7 +44,7 @@ func Picture(width, height int, seed uint64) []byte {
 	}
 	var out bytes.Buffer
 	if err := jpeg.Encode(&out, img, &jpeg.Options{Quality: 92}); err != nil {
-		panic(err) // a buffer takes everything
+		panic(err) // a buffer does not fail
 	}
 	return out.Bytes()
 }
@@ -56,7 +55,7 @@ func Plain(width, height int, c color.RGBA) []byte {
 	return encode(img)
 }
 
-// Logo returns a PNG with transparency: a ring beside two bars.
+// Logo returns a PNG with transparency: a ring next to two bars.
 func Logo(c color.RGBA) []byte {
 	img := image.NewNRGBA(image.Rect(0, 0, 400, 160))
 	for y := range 160 {
@@ -73,7 +72,7 @@ func Logo(c color.RGBA) []byte {
 func encode(img image.Image) []byte {
 	var out bytes.Buffer
 	if err := png.Encode(&out, img); err != nil {
-		panic(err) // a buffer takes everything
+		panic(err) // a buffer does not fail
 	}
 	return out.Bytes()
 }
@@ -124,8 +123,8 @@ func (n *noise) at(x, y float64, octaves int) float64 {
 
 const rate = 24_000
 
-// Voice returns a WAV of one channel in which something speaks: syllables of harmonics,
-// with pauses between words and sentences.
+// Voice returns a WAV of one channel that sounds like speech: syllables of harmonics, with pauses between words and
+// sentences.
 func Voice(length time.Duration) []byte {
 	r := rand.New(rand.NewPCG(3, 5))
 	samples := make([]float64, int(length.Seconds()*rate))

@@ -6,8 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Place is where a text is drawn: how wide a line is and how many there are, in the
-// smallest letters.
+// Place is the place of a text: the width and the number of its lines, in the smallest letters.
 type Place struct {
 	Width float64 // in ems
 	Lines int
@@ -22,8 +21,8 @@ var (
 	ByALogo = Place{26, 2}   // the same, beside a logo
 )
 
-// Fits reports whether a text surely fits into a place. It has no fonts, and takes
-// characters for a little wider than they are as a rule.
+// Fits reports whether a text surely fits into a place. It has no fonts, and slightly overestimates the widths of
+// characters.
 func (p Place) Fits(text string) bool {
 	lines, used, space := 1, 0.0, 0.0
 	for word := range strings.FieldsSeq(text) {
@@ -40,7 +39,7 @@ func (p Place) Fits(text string) bool {
 		case used > 0:
 			lines, used = lines+1, 0
 		}
-		for _, r := range word { // where it is wider than a line, it is divided
+		for _, r := range word { // a word that is wider than a line is divided
 			w := widthOf(r)
 			if used+w > p.Width {
 				lines, used = lines+1, 0
@@ -51,7 +50,7 @@ func (p Place) Fits(text string) bool {
 	return lines <= p.Lines
 }
 
-// spaceAfter returns about how wide a space is after a word: it is of the word's font.
+// spaceAfter returns the approximate width of a space after a word, which has the word's font.
 func spaceAfter(word string) float64 {
 	last, _ := utf8.DecodeLastRuneInString(word)
 	if w := widthOf(last); w == emoji || w == 0 {
@@ -60,10 +59,10 @@ func spaceAfter(word string) float64 {
 	return widthOf(' ')
 }
 
-// emoji is about how wide an emoji is.
+// emoji is the approximate width of an emoji.
 const emoji = 1.32
 
-// Width returns about how wide a text is, in ems.
+// Width returns the approximate width of a text, in ems.
 func Width(text string) (sum float64) {
 	for _, r := range text {
 		sum += widthOf(r)
@@ -71,11 +70,10 @@ func Width(text string) (sum float64) {
 	return sum
 }
 
-// narrow are the characters of ASCII that take less than half of the others.
+// narrow are the ASCII characters that are less than half as wide as the others.
 const narrow = ` !'"(),-./:;I[\]ijlrft|` + "`"
 
-// widths are about how wide the characters of writing systems are, in ems: lower case,
-// and all others.
+// widths are the approximate widths of the characters of writing systems, in ems: lower case, and all others.
 var widths = []struct {
 	of           *unicode.RangeTable
 	lower, other float64
@@ -84,7 +82,7 @@ var widths = []struct {
 	{unicode.Devanagari, 0, 0.75}, {unicode.Thai, 0, 0.75}, {unicode.Hangul, 0, 1},
 }
 
-// widthOf returns about how wide a character is.
+// widthOf returns the approximate width of a character.
 func widthOf(r rune) float64 {
 	switch {
 	case r < unicode.MaxASCII && strings.ContainsRune(narrow, r):

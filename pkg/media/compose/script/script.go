@@ -1,5 +1,5 @@
-// Package script knows the writing systems that finished media can show, without the
-// fonts: those who accept work refuse a text that could not be drawn later.
+// Package script knows the writing systems that finished media can show, without the fonts: so areas can refuse a text
+// that could not be drawn later.
 package script
 
 import (
@@ -16,7 +16,7 @@ var tables = []*unicode.RangeTable{
 	unicode.Common, unicode.Inherited,
 }
 
-// codes are the ISO 15924 codes of the same.
+// codes are the ISO 15924 codes of the writing systems.
 var codes = []string{
 	"Latn", "Cyrl", "Grek", "Arab", "Hebr", "Deva", "Thai", "Hans", "Hant", "Hani", "Jpan", "Hrkt", "Hira", "Kana", "Bopo", "Kore", "Hang",
 }
@@ -24,8 +24,7 @@ var codes = []string{
 // Names lists the writing systems for messages.
 const Names = "Latin, Cyrillic, Greek, Arabic, Hebrew, Devanagari, Thai, Chinese, Japanese and Korean"
 
-// maxMissing is the greatest part of a text's letters that may be of other writing
-// systems. They are left out of what is shown.
+// maxMissing is the greatest fraction of a text's letters that may be of other writing systems. These are not shown.
 const maxMissing = 0.1
 
 // Covers reports whether a text can be shown.
@@ -43,9 +42,8 @@ func Covers(text string) bool {
 	return float64(missing) <= maxMissing*float64(letters)
 }
 
-// CoversLanguage reports whether texts in a language (BCP 47) can be shown, by the
-// writing system that it is written in as a rule. It reports true where that is not
-// known.
+// CoversLanguage reports whether texts in a language (BCP 47) can be shown, by its usual writing system. It reports
+// true if that is not known.
 func CoversLanguage(tag string) bool {
 	parsed, err := language.Parse(tag)
 	if err != nil {

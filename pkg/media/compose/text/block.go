@@ -9,7 +9,7 @@ import (
 // Box is the place of a text, in pixels.
 type Box struct {
 	Width, Height float64
-	// MaxEm and MinEm bound the size of the letters. The largest that fits is taken.
+	// MaxEm and MinEm bound the size of the letters. The largest size that fits is used.
 	MaxEm, MinEm float64
 	MaxLines     int
 }
@@ -20,11 +20,11 @@ type line struct {
 	width float64 // in pixels
 }
 
-// Block is a text that has been laid out.
+// Block is a laid-out text.
 type Block struct {
-	// Em is the size of the letters, and Width and Height that of the whole, in pixels.
+	// Em is the size of the letters. Width and Height are those of the block, in pixels.
 	Em, Width, Height float64
-	// RTL reports whether it runs from right to left.
+	// RTL reports whether the text runs from right to left.
 	RTL     bool
 	leading float64
 	lines   []line
@@ -51,8 +51,8 @@ func (f *Fonts) Covers(text, lang string) error {
 	return err
 }
 
-// Fit lays out a text of a language (BCP 47; may be empty), in letters as large as fit.
-// Errors are ErrTooLong, ErrScript and ErrEmpty, or of reading the fonts.
+// Fit lays out a text of a language (BCP 47, may be empty), in the largest letters that fit. Errors are ErrTooLong,
+// ErrScript and ErrEmpty, or of reading the fonts.
 func (f *Fonts) Fit(text, lang string, box Box) (Block, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -76,7 +76,7 @@ func (f *Fonts) Fit(text, lang string, box Box) (Block, error) {
 	}
 }
 
-// leadingOf returns the distance of two lines in ems: the greatest of the fonts used.
+// leadingOf returns the line spacing in ems: the greatest of the fonts used.
 func leadingOf(units []unit) (most float64) {
 	for _, u := range units {
 		for _, c := range u.clusters {
@@ -86,8 +86,8 @@ func leadingOf(units []unit) (most float64) {
 	return most
 }
 
-// wrap puts units into lines of at most a width, as many as fit into each, and returns
-// where the lines end. It reports whether no unit is wider than a line.
+// wrap puts units into lines of at most a width, as many as fit into each, and returns the ends of the lines. It
+// reports whether no unit is wider than a line.
 func wrap(units []unit, width float64) (ends []int, ok bool) {
 	used, space := 0.0, 0.0
 	for i, u := range units {
@@ -104,23 +104,23 @@ func wrap(units []unit, width float64) (ends []int, ok bool) {
 	return append(ends, len(units)), true
 }
 
-// The costs by which a text is divided into lines, beside the square of what a line
-// differs from the mean, in parts of it.
+// The costs by which a text is divided into lines, in addition to the square of a line's relative deviation from the
+// mean.
 const (
-	costLine   = 10   // there are as few as possible
-	costSpace  = 0.04 // it ends within a phrase
-	costWithin = 0.2  // it ends where no space is, as in Chinese
+	costLine   = 10   // for each line
+	costSpace  = 0.04 // for an end within a phrase
+	costWithin = 0.2  // for an end without a space, as in Chinese
 )
 
-// balance divides units into as few lines as wrap does, of about equal length, which end
-// with phrases where that costs little.
+// balance divides units into as few lines as wrap does, of about equal length, which end with phrases if that costs
+// little.
 func balance(units []unit, width float64, ends []int) []int {
 	total := 0.0
 	for _, u := range units {
 		total += u.width + u.space
 	}
 	mean := min(total/float64(len(ends)), width)
-	begins := make([]int, len(units)+1) // where the line begins that ends here
+	begins := make([]int, len(units)+1) // the beginning of the line that ends here
 	best := make([]float64, len(units)+1)
 	for i := range units {
 		best[i+1] = math.Inf(1)
@@ -155,7 +155,7 @@ func balance(units []unit, width float64, ends []int) []int {
 	return all
 }
 
-// block makes the block of units whose lines end where they are said to.
+// block makes the block of units with the given ends of lines.
 func block(units []unit, ends []int, em, leading float64, rtl bool) Block {
 	b := Block{Em: em, RTL: rtl, leading: leading * em, Height: float64(len(ends)) * leading * em}
 	begin := 0

@@ -1,7 +1,6 @@
-// Package text lays out headings and captions: it chooses a font for each character,
-// measures text as HarfBuzz shapes it, breaks it into lines, makes it smaller until it
-// fits, and writes it as a script of libass (Advanced SubStation Alpha) in which every
-// line has its place.
+// Package text lays out headings and captions: it chooses a font for each character, measures text as HarfBuzz shapes
+// it, breaks it into lines, reduces its size until it fits, and writes it as a script of libass (Advanced SubStation
+// Alpha) in which every line has its position.
 package text
 
 import (
@@ -25,7 +24,7 @@ import (
 // family is a font of the set.
 type family struct {
 	name, file string
-	// leading is the distance of two lines, in ems: marks above and below need room.
+	// leading is the line spacing in ems: marks above and below need room.
 	leading float64
 }
 
@@ -54,12 +53,12 @@ var families = []family{
 	emoji:      {"Noto Emoji", "NotoEmoji-Bold.ttf", 1.3},
 }
 
-// face is a font that has been read.
+// face is a loaded font.
 type face struct {
 	family
 	path string
 	*font.Face
-	// Of the em: where libass puts the top and bottom of a line of the font.
+	// The ascent and descent with which libass places a line of the font, in ems.
 	ascent, descent float64
 }
 
@@ -112,8 +111,8 @@ func (f *Fonts) face(n int) (*face, error) {
 	return f.faces[n], nil
 }
 
-// order returns the fonts in the order in which they are asked for a text's characters.
-// A Chinese character looks different in Japanese and Korean text.
+// order returns the order in which fonts are tried for a text's characters. A Chinese character has a different form in
+// Japanese and Korean text.
 func order(text, lang string) []int {
 	han := []int{chinese, japanese, korean}
 	lang, _, _ = strings.Cut(strings.ToLower(lang), "-")
@@ -126,12 +125,12 @@ func order(text, lang string) []int {
 	return append([]int{latin, arabic, hebrew, devanagari, thai}, append(han, emoji)...)
 }
 
-// pictorial reports whether a character as a reader sees it is an emoji.
+// pictorial reports whether a cluster is an emoji.
 func pictorial(cluster []rune) bool {
 	return cluster[0] >= 0x1f000 || len(cluster) > 1 && strings.ContainsRune(string(cluster[1:]), '\ufe0f')
 }
 
-// choose returns the font of a character as a reader sees it, nil if none has it.
+// choose returns the font of a cluster, or nil if none has it.
 func (f *Fonts) choose(cluster []rune, order []int) (*face, error) {
 	switch {
 	case pictorial(cluster):
@@ -151,7 +150,7 @@ func (f *Fonts) choose(cluster []rune, order []int) (*face, error) {
 	return nil, nil
 }
 
-// covers reports whether a font has all characters of a cluster that are seen.
+// covers reports whether a font has all visible characters of a cluster.
 func covers(f *face, cluster []rune) bool {
 	for _, r := range cluster {
 		if _, ok := f.NominalGlyph(r); !ok && !unseen(r) {
@@ -161,12 +160,12 @@ func covers(f *face, cluster []rune) bool {
 	return true
 }
 
-// unseen reports whether a character only changes how others look.
+// unseen reports whether a character only changes the form of others.
 func unseen(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Variation_Selector) || r >= 0x1f3fb && r <= 0x1f3ff
 }
 
-// scale is the size that text is measured at, in 1/64 pixel.
+// scale is the size at which text is measured, in 1/64 pixel.
 const scale = 1000 << 6
 
 // width returns the width of characters in one font, in ems.

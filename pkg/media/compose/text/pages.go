@@ -6,25 +6,25 @@ import (
 	"strings"
 )
 
-// Page is what is shown at once of a longer text.
+// Page is the part of a longer text that is shown at once.
 type Page struct {
 	Block
 	// Begin and End are offsets into the text, in bytes.
 	Begin, End int
 }
 
-// The costs by which a text is divided into pages. A page that ends within a phrase or
-// goes on beyond a sentence is worse than one more page that is not full.
+// The costs by which a text is divided into pages. A page that ends within a phrase or extends beyond a sentence is
+// worse than one more page that is not full.
 const (
 	costPage      = 1.0
-	costPhrase    = 0.25 // it ends with a phrase, within a sentence
-	costWord      = 0.9  // it ends with a word, within a phrase
-	costBeyond    = 1.5  // for each sentence that ends within it
-	costEmptiness = 0.6  // it has hardly a word
+	costPhrase    = 0.25 // for an end with a phrase, within a sentence
+	costWord      = 0.9  // for an end with a word, within a phrase
+	costBeyond    = 1.5  // for each sentence that ends within a page
+	costEmptiness = 0.6  // for a page with hardly a word
 )
 
-// Pages divides a text into pages of at most box.MaxLines lines, in letters of the size
-// box.MaxEm. Errors are those of Fit.
+// Pages divides a text into pages of at most box.MaxLines lines, in letters of the size box.MaxEm. It returns the
+// errors of Fit.
 func (f *Fonts) Pages(text, lang string, box Box) ([]Page, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -47,9 +47,9 @@ func (f *Fonts) Pages(text, lang string, box Box) ([]Page, error) {
 	return pages, nil
 }
 
-// paginate returns where the pages end that cost least together.
+// paginate returns the ends of the pages with the least total cost.
 func paginate(units []unit, width float64, maxLines int) []int {
-	ends := make([]int, len(units)+1) // where the page begins that ends here
+	ends := make([]int, len(units)+1) // the beginning of the page that ends here
 	best := make([]float64, len(units)+1)
 	for i := range units {
 		best[i+1] = math.Inf(1)
@@ -87,7 +87,7 @@ func paginate(units []unit, width float64, maxLines int) []int {
 	return all
 }
 
-// ending is what ends with a unit.
+// ending is the largest part of speech that ends with a unit.
 type ending int
 
 const (
@@ -96,7 +96,7 @@ const (
 	sentence
 )
 
-// endOf returns what ends with a unit, by its punctuation.
+// endOf returns the ending of a unit, by its punctuation.
 func endOf(u unit) ending {
 	trimmed := strings.TrimRight(u.text(), `"'”’»)]}」』）`)
 	switch {

@@ -9,23 +9,21 @@ import (
 	"github.com/content-automation/api/pkg/media/compose/canvas"
 )
 
-// Align is where the lines of a block begin or end.
+// Align is the alignment of the lines of a block.
 type Align int
 
-// The alignments. Start is the left edge, or the right one for text that runs from right
-// to left.
+// The alignments. Start is the left edge, or the right one for text that runs from right to left.
 const (
 	Start Align = iota
 	Center
 )
 
-// Script is a script of libass: what is drawn over a picture or clip, and when.
+// Script is a script of libass: timed drawings over a picture or clip.
 type Script struct {
 	width, height int
 	events        []string
 	fonts         []string
-	// family is a font that it has: libass draws nothing, not even a box, in a style
-	// whose font is missing.
+	// family is a font of the script: libass draws nothing, not even a box, in a style whose font is missing.
 	family string
 }
 
@@ -35,10 +33,10 @@ func NewScript(width, height int) *Script { return &Script{width: width, height:
 // Empty reports whether the script draws nothing.
 func (s *Script) Empty() bool { return len(s.events) == 0 }
 
-// Fonts returns the paths of the fonts that it needs.
+// Fonts returns the paths of the fonts that the script needs.
 func (s *Script) Fonts() []string { return s.fonts }
 
-// Span is when something is shown.
+// Span is the time for which something is shown.
 type Span struct{ From, To time.Duration }
 
 // Always is longer than any clip.
@@ -47,10 +45,10 @@ var Always = Span{0, 9 * time.Hour}
 // capHeight is the height of a capital letter, in ems.
 const capHeight = 0.714
 
-// Text draws a block in a color. Its lines lie between the two edges, from top downwards.
+// Text draws a block in a color. Its lines are between the two edges, downwards from top.
 func (s *Script) Text(b Block, left, right, top float64, align Align, c canvas.Color, when Span) {
 	for i, l := range b.lines {
-		// Capital letters lie in the middle of the line.
+		// Capital letters are in the middle of the line.
 		baseline := top + b.leading*(float64(i)+0.5) + capHeight/2*b.Em
 		ascent := 0.0
 		for _, r := range l.runs {
@@ -71,8 +69,8 @@ func (s *Script) Text(b Block, left, right, top float64, align Align, c canvas.C
 	}
 }
 
-// markup returns the line with the font of each run. Each is scaled so that the letters
-// of all fonts have the same size.
+// markup returns the line with the font of each run. Each run is scaled so that the letters of all fonts have the same
+// size.
 func (l line) markup(b Block) string {
 	var out strings.Builder
 	for i, r := range l.runs {
@@ -85,14 +83,14 @@ func (l line) markup(b Block) string {
 	return out.String()
 }
 
-// escape keeps text from being read as commands. A word joiner, which is not seen,
-// separates a backslash from what follows.
+// escape prevents text from being read as commands. A word joiner, which is invisible, separates a backslash from the
+// next character.
 var escape = strings.NewReplacer(`\`, "\\\u2060", "{", `\{`, "}", `\}`)
 
-// Box draws a rectangle with round corners under the text, in a color of an opacity.
+// Box draws a rectangle with round corners under the text, with a color and an opacity.
 func (s *Script) Box(left, top, right, bottom, radius float64, c canvas.Color, opacity float64, when Span) {
 	w, h, r := right-left, bottom-top, radius
-	k := r * 0.4477 // what a Bézier curve needs for a quarter of a circle
+	k := r * 0.4477 // for a Bézier curve of a quarter of a circle
 	path := fmt.Sprintf("m %.1f 0 l %.1f 0 b %.1f 0 %.1f %.1f %.1f %.1f l %.1f %.1f b %.1f %.1f %.1f %.1f %.1f %.1f l %.1f %.1f b %.1f %.1f 0 %.1f 0 %.1f l 0 %.1f b 0 %.1f %.1f 0 %.1f 0",
 		r, w-r, w-k, w, k, w, r, w, h-r, w, h-k, w-k, h, w-r, h, r, h, k, h, h-k, h-r, r, k, k, r)
 	s.add(0, when, fmt.Sprintf(`{\an7\pos(%.1f,%.1f)\1c%s\1a&H%02X&\p1}%s{\p0}`, left, top, assColor(c), int((1-opacity)*255+0.5), path))
@@ -124,7 +122,7 @@ Format: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text
 
 func assColor(c canvas.Color) string { return fmt.Sprintf("&H%02X%02X%02X&", c.B, c.G, c.R) }
 
-// assTime is a time in hundredths of a second, rounded down: frames are shown later.
+// assTime returns a time in hundredths of a second, rounded down: frames are shown later.
 func assTime(d time.Duration) string {
 	cs := max(d, 0).Milliseconds() / 10
 	return fmt.Sprintf("%d:%02d:%02d.%02d", cs/360_000, cs/6000%60, cs/100%60, cs%100)

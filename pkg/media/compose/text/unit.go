@@ -25,13 +25,12 @@ type cluster struct {
 	width float64 // in ems, alone
 }
 
-// unit is what lines are made of: they break between two units.
+// unit is the smallest part of a text between two possible line breaks.
 type unit struct {
 	clusters []cluster
-	// begin and end are offsets into the text, in bytes; the space after it is not part
-	// of it.
+	// begin and end are offsets into the text, in bytes, without the space after it.
 	begin, end int
-	// width and space are those of the unit and of the space after it, in ems.
+	// width is the width of the unit, and space that of the space after it, in ems.
 	width, space float64
 }
 
@@ -44,11 +43,11 @@ func (u unit) text() string {
 	return b.String()
 }
 
-// maxMissing is the greatest part of a text's letters that no font may have. They are left
-// out; with more, the text is of a script that cannot be shown.
+// maxMissing is the greatest fraction of a text's letters that no font has. They are omitted. With more, the text is of
+// an unsupported script.
 const maxMissing = 0.1
 
-// Clean replaces what is no text, such as line ends, by spaces. Offsets stay the same.
+// Clean replaces control characters, such as line ends, by spaces. Offsets stay the same.
 func Clean(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
@@ -58,7 +57,7 @@ func Clean(text string) string {
 	}, text)
 }
 
-// units divides a text where lines may break.
+// units divides a text at the possible line breaks.
 func (f *Fonts) units(text, lang string) ([]unit, error) {
 	text = Clean(text)
 	chars := []rune(text)
@@ -83,7 +82,7 @@ func (f *Fonts) units(text, lang string) ([]unit, error) {
 		}
 		if unicode.IsSpace(g.Text[0]) {
 			if n := len(u.clusters); n > 0 && u.space == 0 {
-				// It keeps the font of what is before it.
+				// The space has the font of the character before it.
 				u.space = f.width(u.clusters[n-1].face, []rune{' '})
 			}
 			if withinNumber(chars, g.Offset+1) {
@@ -133,9 +132,8 @@ func (f *Fonts) close(all []unit, u unit) ([]unit, unit) {
 	return append(all, u), unit{}
 }
 
-// thaiBreak reports whether a line may break before a Thai letter: a syllable begins with
-// a vowel that is written first. Thai has no spaces between words, and a dictionary of
-// its words is not worth its size here.
+// thaiBreak reports whether a line may break before a Thai letter: a syllable begins with a vowel that is written
+// first. Thai has no spaces between words, and a dictionary of its words would be too large here.
 func thaiBreak(chars []rune, at int) bool {
 	leading := func(r rune) bool { return r >= 'เ' && r <= 'ไ' }
 	return at > 0 && leading(chars[at]) && unicode.Is(unicode.Thai, chars[at-1]) && !leading(chars[at-1])
@@ -146,7 +144,7 @@ func withinNumber(chars []rune, at int) bool {
 	return at > 1 && at < len(chars) && chars[at-1] == ' ' && unicode.IsDigit(chars[at-2]) && unicode.IsDigit(chars[at])
 }
 
-// runs joins neighbours of the same font.
+// runs joins neighbors of the same font.
 func runs(clusters []cluster) []cluster {
 	var all []cluster
 	for _, c := range clusters {
@@ -159,8 +157,7 @@ func runs(clusters []cluster) []cluster {
 	return all
 }
 
-// rightToLeft reports whether a paragraph runs from right to left: by its first letter
-// that has a direction.
+// rightToLeft reports whether a paragraph runs from right to left, by its first letter with a direction.
 func rightToLeft(text string) bool {
 	for _, r := range text {
 		switch p, _ := bidi.LookupRune(r); p.Class() {
@@ -173,7 +170,7 @@ func rightToLeft(text string) bool {
 	return false
 }
 
-// divided makes a unit of every character of those units that are wider than a line.
+// divided divides the units that are wider than a line into units of one character.
 func divided(units []unit, width float64) []unit {
 	var all []unit
 	for _, u := range units {

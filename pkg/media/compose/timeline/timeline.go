@@ -1,6 +1,5 @@
-// Package timeline says when things happen in a video: how far a narration is at a time,
-// how long scenes are that follow it, and what captions say of it. Lengths are in frames,
-// so that picture and sound end together.
+// Package timeline computes the times of a video: the progress of a narration, the lengths of the scenes that follow
+// it, and the times of captions. Lengths are in frames, so that picture and sound end together.
 package timeline
 
 import (
@@ -13,7 +12,7 @@ import (
 // FPS is the number of frames in a second.
 const FPS = 30
 
-// Frames returns the number of frames that a time takes, rounded.
+// Frames returns the number of frames of a duration, rounded.
 func Frames(d time.Duration) int {
 	return int((d*FPS + time.Second/2) / time.Second)
 }
@@ -21,8 +20,7 @@ func Frames(d time.Duration) int {
 // Time returns the time at which a frame is shown.
 func Time(frame int) time.Duration { return time.Duration(frame) * time.Second / FPS }
 
-// Mark says that the voice begins to speak what stands at an offset of the script, in
-// bytes, at a time of the narration.
+// Mark is a time of the narration at which the voice reaches an offset of the script, in bytes.
 type Mark struct {
 	Offset int
 	At     time.Duration
@@ -30,13 +28,13 @@ type Mark struct {
 
 // Clock maps offsets of a script to times of its narration.
 type Clock struct {
-	// said is how much of the whole has been said before each byte.
+	// said is the fraction of the script that has been said before each byte.
 	said  []float64
 	marks []Mark
 }
 
-// NewClock returns the clock of a script. Between two marks, the voice speaks at an even
-// pace. Marks that contradict others are left out.
+// NewClock returns the clock of a script. Between two marks, the voice speaks at an even pace. Contradictory marks are
+// ignored.
 func NewClock(script string, marks []Mark, spoken time.Duration) Clock {
 	c := Clock{said: make([]float64, len(script)+1), marks: []Mark{{}}}
 	total, at := 0.0, 0
@@ -62,7 +60,7 @@ func NewClock(script string, marks []Mark, spoken time.Duration) Clock {
 	return c
 }
 
-// weight is how long a character takes to be spoken, against a letter.
+// weight returns the time that a character takes to speak, relative to a letter.
 func weight(r rune) float64 {
 	switch {
 	case strings.ContainsRune(".!?…。！？؟।", r):
@@ -83,7 +81,7 @@ func weight(r rune) float64 {
 	return 0
 }
 
-// At returns when the voice is at an offset.
+// At returns the time at which the voice reaches an offset.
 func (c Clock) At(offset int) time.Duration {
 	offset = min(max(offset, 0), len(c.said)-1)
 	if offset < c.marks[0].Offset {
@@ -101,10 +99,9 @@ func (c Clock) At(offset int) time.Duration {
 	return from.At + time.Duration(float64(to.At-from.At)*(c.said[offset]-c.said[from.Offset])/part)
 }
 
-// Scenes returns the lengths of scenes in frames. Each is as long as the voice needs for
-// its text, and none is shorter than least. The first begins before the voice by lead, the
-// last ends after it by tail; the texts are joined by one space each to the script of
-// the clock.
+// Scenes returns the lengths of scenes in frames. Each is as long as the voice needs for its text, and none is shorter
+// than least. The first begins before the voice by lead, and the last ends after it by tail. The texts, joined by one
+// space each, are the script of the clock.
 func Scenes(texts []string, c Clock, lead, tail time.Duration, least int) []int {
 	cuts := make([]int, len(texts)+1)
 	offset := 0
@@ -114,7 +111,7 @@ func Scenes(texts []string, c Clock, lead, tail time.Duration, least int) []int 
 		case last:
 			cuts[i+1] = Frames(lead + c.At(offset) + tail)
 		default:
-			// In the middle of the pause.
+			// The cut is in the middle of the pause.
 			cuts[i+1] = Frames(lead + (c.At(offset)+c.At(offset+1))/2)
 		}
 		offset++
@@ -122,8 +119,8 @@ func Scenes(texts []string, c Clock, lead, tail time.Duration, least int) []int 
 	for i := 1; i < len(cuts); i++ {
 		cuts[i] = max(cuts[i], cuts[i-1]+least)
 	}
-	// Where scenes were made longer, those after them begin later, but not all: the
-	// whole ends with the voice, if it can.
+	// If scenes were made longer, the scenes after them begin later, but not all: the video ends with the voice, if it
+	// can.
 	end := max(Frames(lead+c.At(offset)+tail), least*len(texts))
 	for i := len(cuts) - 1; i > 0 && cuts[i] > end-least*(len(texts)-i); i-- {
 		cuts[i] = end - least*(len(texts)-i)
@@ -141,11 +138,11 @@ type Cue struct {
 	Lines    []string
 }
 
-// linger is how long a caption stays after its last word where the next one is late.
+// linger is the time for which a caption stays after its last word if the next one is late.
 const linger = 700 * time.Millisecond
 
-// Follow sets the times of cues that follow each other: each begins with its first word
-// and stays until the next one, or for a while.
+// Follow sets the times of consecutive cues: each begins with its first word and stays until the next one, or for a
+// while.
 func Follow(cues []Cue, end time.Duration) {
 	for i := range cues {
 		next := end
