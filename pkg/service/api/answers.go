@@ -7,9 +7,9 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// openAnswers lets the schemas of answers and events have members that are not
-// described: there may be additions within /v1, and a client made from the document
-// must not fail at them. What callers send stays closed, and has no defaults.
+// openAnswers permits members in the schemas of answers and events that the schemas do not describe: /v1 may add
+// members, and a client that was generated from the document must not fail on them. The schemas of requests stay
+// closed. They have no defaults.
 func openAnswers(doc *huma.OpenAPI) {
 	schemas := doc.Components.Schemas.Map()
 	sent := map[*huma.Schema]bool{}

@@ -1,6 +1,5 @@
-// Package api puts all areas together: the list of all operations, from which the
-// gateway's routes and the authorizer's scopes are made, and the OpenAPI document.
-// No function links it; what they need of it is generated from it.
+// Package api combines all areas: the list of all operations, from which the gateway's routes and the authorizer's
+// scopes are generated, and the OpenAPI document. No function links it: functions use the generated files.
 package api
 
 //go:generate sh -c "cd ../../.. && go run ./pkg/service/api/gen"

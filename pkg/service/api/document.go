@@ -14,8 +14,8 @@ import (
 	"github.com/content-automation/api/pkg/httpapi"
 )
 
-// Version is the version of the document. An addition for callers raises the second number,
-// and a correction of the document alone the third; /v1 is the first.
+// Version is the version of the document. An addition for callers increments the second number, and a correction of the
+// document alone the third. The first number is that of /v1.
 const Version = "1.1.0"
 
 // introduction is the description of the API.
@@ -23,7 +23,7 @@ const Version = "1.1.0"
 //go:embed introduction.md
 var introduction string
 
-// header is the part of the document that no operation makes.
+// header returns the part of the document that does not depend on the operations.
 func header() *huma.OpenAPI {
 	var scopes strings.Builder
 	for _, s := range auth.Scopes {
@@ -61,7 +61,7 @@ func header() *huma.OpenAPI {
 	}
 }
 
-// codes describes the error codes, each under a heading, so that a viewer's search finds it.
+// codes describes the error codes, each under a heading, so that the search of a viewer finds it.
 func codes() string {
 	var out strings.Builder
 	for _, i := range errs.Infos {
@@ -70,16 +70,16 @@ func codes() string {
 	return out.String()
 }
 
-// partsOf returns the schemas that stand in one.
+// partsOf returns the direct parts of a schema.
 func partsOf(s *huma.Schema) []*huma.Schema {
 	all := slices.Concat(s.AllOf, s.AnyOf, s.OneOf, slices.Collect(maps.Values(s.Properties)))
 	extra, _ := s.AdditionalProperties.(*huma.Schema)
 	return append(all, s.Items, s.Not, extra)
 }
 
-// eachSchema calls visit with every schema of a document, and with those that stand in
-// it, once. At is the name of the component, or of the operation and its parameter; member
-// is that of an object, empty for others.
+// eachSchema calls visit once with every schema of a document, including nested ones. The argument at is the name of
+// the component, or of the operation and its parameter. The argument member is the name of an object's member, or
+// empty.
 func eachSchema(doc *huma.OpenAPI, visit func(at, member string, s *huma.Schema)) {
 	seen := map[*huma.Schema]bool{}
 	var walk func(at, member string, s *huma.Schema)
@@ -115,8 +115,7 @@ func operationsOf(item *huma.PathItem) []*huma.Operation {
 	return slices.DeleteFunc([]*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete}, func(o *huma.Operation) bool { return o == nil })
 }
 
-// clean takes out of every schema what is huma's own and no word of JSON Schema, and out
-// of the parameters what they say twice or of lists alone.
+// clean removes huma's own words from every schema, and redundant properties from the parameters.
 func clean(doc *huma.OpenAPI) {
 	eachSchema(doc, func(_, _ string, s *huma.Schema) { s.PatternDescription = "" })
 	for _, path := range doc.Paths {

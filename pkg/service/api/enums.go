@@ -14,9 +14,9 @@ import (
 	"github.com/content-automation/api/pkg/record/event"
 )
 
-// enumNames are the names of enumerations, by the member or parameter that has all their
-// values. Every other member with the same values shares the name. An enumeration that
-// only one member has may be left out: its name is made of the schema's and the member's.
+// enumNames has the names of enumerations, by a member or parameter that has all their values. Every other member with
+// the same values shares the name. An enumeration of a single member may be missing: its name is made of the names of
+// the schema and of the member.
 var enumNames = map[string]string{
 	"Account.mode":              "Mode",
 	"Account.plan":              "PlanId",
@@ -71,8 +71,8 @@ var enumNames = map[string]string{
 	"WebhookDestination.type":   "WebhookDestinationType",
 }
 
-// listValues lists the values of members whose types are lists of other packages: scopes,
-// and codes and types that are read back as they were written.
+// listValues lists the values of members whose types are lists of other packages: scopes, and codes and types that are
+// decoded as they were written.
 func listValues(doc *huma.OpenAPI) {
 	var scopes, types []any
 	for _, s := range auth.Scopes {
@@ -105,8 +105,8 @@ func listValues(doc *huma.OpenAPI) {
 	})
 }
 
-// nameEnums moves every enumeration into a named schema, which generators then use for
-// its type. Null is not among the values, but an alternative to them.
+// nameEnums moves every enumeration into a named schema, which generators then use for its type. Null is not among the
+// values, but an alternative to them.
 func nameEnums(doc *huma.OpenAPI) {
 	schemas := doc.Components.Schemas.Map()
 	names := map[string]string{}

@@ -9,8 +9,8 @@ import (
 	"github.com/content-automation/api/pkg/httpapi"
 )
 
-// describeEstimates makes what is estimated a choice by operation: each has the body of
-// its operation, and the id of the resource where the operation has it in its path.
+// describeEstimates makes the body of an estimate a choice by operation: each has the body of its operation, and the id
+// of the resource if it is in the path of the operation.
 func describeEstimates(doc *huma.OpenAPI) {
 	schemas := doc.Components.Schemas.Map()
 	base := schemas["EstimateCreate"]

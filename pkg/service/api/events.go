@@ -43,8 +43,8 @@ func describeEvents(r *httpapi.Router) {
 	schemas[event.Event{}.SchemaName()] = httpapi.Union(schemas, "EventBase", "type", variants)
 }
 
-// describeWebhooks adds what receivers get: one entry for each type of event. They share
-// the headers and the responses.
+// describeWebhooks adds the requests that receivers get: one entry for each type of event. They share the headers and
+// the responses.
 func describeWebhooks(r *httpapi.Router) {
 	doc := r.OpenAPI()
 	doc.Webhooks = map[string]*huma.PathItem{}
@@ -84,7 +84,7 @@ func describeWebhooks(r *httpapi.Router) {
 	}
 }
 
-// What the examples of events are about.
+// exampleAccount is the account in the examples of events.
 const exampleAccount = "acc_01h455vb4pex5vsknk084sn02q"
 
 var exampleTime = time.Date(2026, 5, 1, 9, 0, 30, 0, time.UTC)

@@ -14,26 +14,26 @@ import (
 	"github.com/content-automation/api/pkg/httpapi"
 )
 
-// recorded has the Examples that infra/verify/record has written.
+// recorded contains the Examples that infra/verify/record has written.
 //
 //go:embed examples.json
 var recorded []byte
 
-// Examples are calls of the operations that were made, and their answers.
+// Examples are recorded calls of the operations, with their answers.
 type Examples struct {
-	// Operations are by their ids.
+	// Operations are the examples by the ids of the operations.
 	Operations map[string]Example `json:"operations"`
-	// Shared are the answers that several operations give, by their names.
+	// Shared are the answers that several operations return, by their names.
 	Shared map[string]json.RawMessage `json:"shared"`
 }
 
 // Example has the calls of an operation.
 type Example struct {
-	// Request is the body of the call that succeeds; nil where it has none.
+	// Request is the body of the call that succeeds, or nil if it has none.
 	Request json.RawMessage `json:"request,omitempty"`
 	// Response is the answer to it.
 	Response json.RawMessage `json:"response"`
-	// Errors are the answers with each code that the operation declares.
+	// Errors are the answers for each code that the operation declares.
 	Errors map[errs.Code]Answer `json:"errors"`
 }
 
@@ -46,8 +46,7 @@ type Answer struct {
 // kind is the media type of all answers.
 const kind = "application/json"
 
-// addExamples shows the recorded calls in the document. A new operation has none until
-// it is recorded.
+// addExamples adds the recorded calls to the document. A new operation has none until it is recorded.
 func addExamples(doc *huma.OpenAPI, routes []httpapi.Route) {
 	var all Examples
 	if err := json.Unmarshal(recorded, &all); err != nil {
@@ -70,7 +69,7 @@ func addExamples(doc *huma.OpenAPI, routes []httpapi.Route) {
 	maps.DeleteFunc(doc.Components.Responses, func(name string, _ *huma.Response) bool { return !common[name] })
 }
 
-// addTo shows the calls of an operation.
+// addTo adds the calls of an operation to the document.
 func (e Example) addTo(doc *huma.OpenAPI, o *huma.Operation, r httpapi.Route) {
 	if o.RequestBody != nil {
 		for _, media := range o.RequestBody.Content {
@@ -92,8 +91,8 @@ func (e Example) addTo(doc *huma.OpenAPI, o *huma.Operation, r httpapi.Route) {
 	}
 }
 
-// show adds examples to a response. One that operations share gets the examples that
-// most of them have; an operation with others gets a response of its own.
+// show adds examples to a response. A shared response gets the examples that most of its operations have. An operation
+// with different ones gets a response of its own.
 func show(doc *huma.OpenAPI, response *huma.Response, examples map[string]*huma.Example) *huma.Response {
 	if response.Ref == "" {
 		response.Content[kind].Examples = examples

@@ -10,8 +10,8 @@ import (
 	"github.com/content-automation/api/pkg/base/id"
 )
 
-// idPrefixes are the prefixes of ids: by the name of the member or parameter, and of
-// members that are called id by the name of their schema.
+// idPrefixes are the prefixes of ids, by the name of the member or parameter, or, for members called id, by the name of
+// their schema.
 var idPrefixes = map[string]string{
 	"account_id": id.Account, "api_key_id": id.APIKey, "content_item_id": id.ContentItem, "content_plan_id": id.ContentPlan,
 	"delivery_id": id.Delivery, "event_id": id.Event, "factory_id": id.Factory, "factory_ids": id.Factory, "generation_id": id.Generation,
@@ -26,18 +26,18 @@ var idPrefixes = map[string]string{
 	"Webhook": id.Webhook, "WebhookWithSecret": id.Webhook,
 }
 
-// patterns are those of other texts, by schema and member.
+// patterns are the patterns of other texts, by schema and member.
 var patterns = map[string]string{
 	"ApiKeyWithSecret.secret":  "^svc_(live|test)_[0-9A-Za-z]{49}$",
 	"WebhookWithSecret.secret": "^whsec_[0-9A-Za-z+/]{43}=$",
 	"Media.sha256":             "^[0-9a-f]{64}$",
 }
 
-// addresses are the members that have URLs, and nothing else.
+// addresses are the members that contain only URLs.
 var addresses = []string{"url", "doc_url", "avatar_url", "authorization_url", "sample_url", "preview_url", "source_url"}
 
-// describeFormats says what texts look like that have a form of their own. The service
-// answers 404 for a path with another id, so this is for readers and generators alone.
+// describeFormats adds patterns and formats to texts. The service answers 404 for a path with a malformed id, so the
+// patterns of ids only inform readers and generators.
 func describeFormats(doc *huma.OpenAPI) {
 	eachSchema(doc, func(at, member string, s *huma.Schema) {
 		if s.Type != huma.TypeString || s.Pattern != "" || len(s.Enum) > 0 {

@@ -16,7 +16,7 @@ import (
 	"github.com/content-automation/api/pkg/record/event"
 )
 
-// payloads returns the resource that each type of event carries.
+// payloads maps each type of event to the resource that it carries.
 var payloads = map[event.Type]reflect.Type{
 	event.ContentGenerated:            reflect.TypeFor[item.Item](),
 	event.ContentPublished:            reflect.TypeFor[item.Item](),

@@ -1,6 +1,6 @@
-// Package docs serves the paths that need no key: the OpenAPI document, the explorer
-// that shows it and tries its operations, the guides, the pages of the error codes and
-// the health check. All that a page needs comes from here: it calls no other host.
+// Package docs serves the paths that need no key: the OpenAPI document, the explorer that shows it and tries its
+// operations, the guides, the pages of the error codes and the health check. It serves all resources of a page: pages
+// call no other host.
 package docs
 
 import (
@@ -34,22 +34,21 @@ var (
 	//go:embed explorer.js
 	explorerScript []byte
 
-	// The folder holds the explorer's script only after it was built in.
+	// The folder contains the explorer's script only if it was built in.
 	//
 	//go:embed all:assets
 	embedded embed.FS
 )
 
 const (
-	// Never asked for again: the name changes with the content.
+	// Such a resource is never requested again: its name changes with its content.
 	forever = "public, max-age=31536000, immutable"
 
 	htmlType   = "text/html; charset=utf-8"
 	scriptType = "text/javascript; charset=utf-8"
 
 	nothing = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
-	// The explorer's components write style elements while they run; nothing
-	// else in it needs more than its own origin.
+	// The explorer's components write style elements while they run. Everything else in it needs only its own origin.
 	explorerPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; " +
 		"img-src 'self' data: blob:; media-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; " +
 		"frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
@@ -66,25 +65,25 @@ const (
 `
 )
 
-// Options are what the pages are made of.
+// Options are the contents of the pages.
 type Options struct {
 	// JSON and YAML are the OpenAPI document.
 	JSON, YAML []byte
-	// Assets holds assets/scalar-<version>.js.gz; what was built in when nil.
+	// Assets holds assets/scalar-<version>.js.gz. If it is nil, the embedded files are used.
 	Assets fs.FS
 }
 
-// page is one answer, the same for everybody.
+// page is a response that is the same for everybody.
 type page struct {
 	status   int
 	kind     string // Content-Type
 	encoding string // Content-Encoding
-	caching  string // Cache-Control, where it may be cached
+	caching  string // Cache-Control, if it may be cached
 	policy   string // Content-Security-Policy
 	shared   bool   // may be read by scripts of other origins
-	location string // where it has gone: relative, since the path of a stage may be before it
-	// content returns the body and its entity tag. Reading and hashing a megabyte
-	// is left until somebody asks for it: the function starts faster.
+	location string // relative, since the path may begin with a stage
+	// content returns the body and its entity tag. Reading and hashing a megabyte is postponed until the first request,
+	// so that the function starts faster.
 	content func() (body []byte, etag string)
 }
 
@@ -130,8 +129,7 @@ func New(o Options) http.Handler {
 	return h
 }
 
-// addExplorer adds the page and its two scripts, or a page that says that the
-// large one is missing.
+// addExplorer adds the page and its two scripts, or a page that reports that the large one is missing.
 func (h handler) addExplorer(assets fs.FS) {
 	found, err := fs.Glob(assets, "assets/scalar-*.js.gz")
 	if err != nil || len(found) == 0 {
@@ -182,7 +180,7 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serve answers a page, or that the caller's copy of it is still good.
+// serve writes a page, or reports that the caller's copy of it is still valid.
 func (p *page) serve(w http.ResponseWriter, r *http.Request) {
 	body, etag := p.content()
 	header := w.Header()
@@ -210,8 +208,8 @@ func (p *page) serve(w http.ResponseWriter, r *http.Request) {
 	write(w, r, p.status, body)
 }
 
-// matches reports whether an If-None-Match names the entity tag (RFC 9110,
-// 13.1.2): weakly, as a gateway that compresses makes a strong tag a weak one.
+// matches reports whether an If-None-Match names the entity tag (RFC 9110, 13.1.2). It compares weakly, because a
+// gateway that compresses turns a strong tag into a weak one.
 func matches(header, etag string) bool {
 	for tag := range strings.SplitSeq(header, ",") {
 		tag = strings.TrimSpace(tag)
@@ -222,7 +220,7 @@ func matches(header, etag string) bool {
 	return false
 }
 
-// envelope is the shape of every JSON answer of the service.
+// envelope is the form of every JSON answer of the service.
 type envelope struct {
 	Data      any      `json:"data"`
 	Error     *failure `json:"error"`
@@ -247,7 +245,7 @@ func answer(w http.ResponseWriter, r *http.Request, status int, e envelope) {
 	e.RequestID = r.Header.Get(RequestIDHeader)
 	var body bytes.Buffer
 	if err := json.NewEncoder(&body).Encode(e); err != nil {
-		http.Error(w, "", http.StatusInternalServerError) // cannot be: all of it is text
+		http.Error(w, "", http.StatusInternalServerError) // cannot happen: all of it is text
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")

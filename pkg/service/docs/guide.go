@@ -17,7 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 )
 
-// The paths of the pages; those of guides and codes are below.
+// The paths of the pages. The pages of guides and codes are below them.
 const (
 	explorerPath = "/api-docs/explorer"
 	guidesPath   = "/api-docs/guides"
@@ -36,8 +36,7 @@ var (
 	pageStyle []byte
 )
 
-// guides are the guides in the order of the navigation; the name of the file is the last
-// part of the path.
+// guides are the guides in the order of the navigation. The name of the file is the last part of the path.
 var guides = []struct{ name, title string }{
 	{"quick-start", "Quick start"},
 	{"authentication", "Authentication"},
@@ -61,11 +60,10 @@ var guides = []struct{ name, title string }{
 	{"changelog", "Changelog"},
 }
 
-// stylePolicy is that of pages without scripts.
+// stylePolicy is the policy of pages without scripts.
 const stylePolicy = "default-src 'none'; style-src 'self'; img-src data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
-// addGuides adds the guides and the pages of the error codes. They are rendered when they
-// are first asked for.
+// addGuides adds the guides and the pages of the error codes. They are rendered on the first request.
 func (h handler) addGuides() {
 	style := "page-" + digest(pageStyle) + ".css"
 	h[assetsPath+style] = &page{content: fixed(pageStyle), kind: "text/css; charset=utf-8", caching: forever}
@@ -89,12 +87,12 @@ func (h handler) addGuides() {
 	}
 }
 
-// renderer makes HTML of Markdown.
+// renderer converts Markdown to HTML.
 var renderer = sync.OnceValue(func() goldmark.Markdown {
 	return goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
 })
 
-// frame puts a page's Markdown into the frame of all pages.
+// frame inserts a page's HTML into the frame of all pages.
 func frame(path, title, style string, markdown []byte) []byte {
 	var content bytes.Buffer
 	if err := renderer().Convert(markdown, &content); err != nil {
@@ -104,7 +102,7 @@ func frame(path, title, style string, markdown []byte) []byte {
 	if path == errorsPath {
 		root = ""
 	}
-	// What may be wider than the page is scrolled, also by keyboard.
+	// Elements that may be wider than the page can be scrolled, also by keyboard.
 	scrolled := strings.NewReplacer("<pre>", `<pre tabindex="0">`, "<table>", `<div class="table" tabindex="0"><table>`, "</table>", "</table></div>")
 	return []byte(strings.NewReplacer(
 		"{{title}}", html.EscapeString(title), "{{root}}", root, "{{style}}", style,
@@ -112,7 +110,7 @@ func frame(path, title, style string, markdown []byte) []byte {
 	).Replace(pageFrame))
 }
 
-// links are the lines of the navigation.
+// links returns the lines of the navigation.
 func links(path, root string) string {
 	var out strings.Builder
 	add := func(to, title string) {
@@ -130,7 +128,7 @@ func links(path, root string) string {
 	return out.String()
 }
 
-// errorIndex is the page of all codes.
+// errorIndex returns the page of all codes.
 func errorIndex() []byte {
 	var out bytes.Buffer
 	out.WriteString("# Errors\n\nA response that is not 2xx has an `error`:\n\n```json\n" + example(errs.InfoOf(errs.InsufficientBalance)) + "\n```\n\n" +
@@ -150,14 +148,14 @@ func errorIndex() []byte {
 	return out.Bytes()
 }
 
-// errorPage is the page of a code.
+// errorPage returns the page of a code.
 func errorPage(i errs.Info) []byte {
 	return fmt.Appendf(nil, "# `%s`\n\n%s\n\n| Status | Type |\n|---|---|\n| %d %s | `%s` |\n\n"+
 		"## When\n\n%s\n\n## What to do\n\n%s\n\n## Repeat the request?\n\n%s\n\n## Example\n\n```json\n%s\n```\n\n[All codes](../errors) · [API reference](../explorer)\n",
 		i.Code, i.Meaning, i.Status, http.StatusText(i.Status), i.Type, i.When, i.Fix, i.Retry, example(i))
 }
 
-// example is the body of a response with a code.
+// example returns the body of a response with a code.
 func example(i errs.Info) string {
 	text := fmt.Sprintf(`{"data": null, "error": {"code": %q, %s, "type": %q, "doc_url": %q}, "request_id": "1763812345678-6f9a4e7e-2f0b-4d3c-9b1e-0a5f1c7d8e21"}`,
 		i.Code, i.Example, i.Type, errs.DocURL("https://api.example.com", i.Code))

@@ -12,13 +12,13 @@ import (
 	"github.com/content-automation/api/pkg/media"
 )
 
-// Composer stands for the engine of compositions. It makes real files of the roles,
-// sizes and lengths that the engine makes, which show nothing of the parts.
+// Composer replaces the engine of compositions. It makes valid files with the roles, sizes and lengths of the engine's,
+// which do not show the parts.
 type Composer struct{}
 
 var _ generate.Composer = Composer{}
 
-// made is a file that was composed; of a picture, plays is 0.
+// made is a composed file. For a picture, plays is 0.
 type made struct {
 	role          media.Role
 	width, height int
@@ -46,7 +46,7 @@ func (Composer) Compose(_ context.Context, what composition.Composition, _ bool,
 	return nil
 }
 
-// contents are those of the files that were made before: drawing them takes time.
+// contents caches the files that were made before: drawing them takes time.
 var contents sync.Map
 
 func (m made) content() (content []byte, err error) {

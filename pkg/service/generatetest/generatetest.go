@@ -1,5 +1,5 @@
-// Package generatetest carries the work of an area to its end in that area's tests:
-// with the relay and the queues in memory, and a clock that moves on by itself.
+// Package generatetest runs the work of an area to its end in that area's tests, with the relay and the queues in
+// memory, and a clock that advances by itself.
 package generatetest
 
 import (
@@ -30,7 +30,7 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// Only is the one provider of everything.
+// Only is a set of providers with a single one.
 type Only struct{ provider.Provider }
 
 var _ generate.Providers = Only{}
@@ -38,7 +38,7 @@ var _ generate.Providers = Only{}
 // For implements generate.Providers.
 func (o Only) For(string, tenant.Mode) (provider.Provider, error) { return o.Provider, nil }
 
-// Objects stores files in memory, read as they are read for S3.
+// Objects stores files in memory, and inspects them as the store for S3 does.
 type Objects struct {
 	mu    sync.Mutex
 	files map[string][]byte
@@ -78,7 +78,7 @@ func (o *Objects) Remove(_ context.Context, place media.Place) error {
 	return nil
 }
 
-// Keys lists what is stored.
+// Keys lists the keys of the stored files.
 func (o *Objects) Keys() []string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -101,7 +101,7 @@ type message struct {
 	at time.Time
 }
 
-// New makes an engine for areas, by the kind of their items.
+// New makes an engine for the areas with the given loaders.
 func New(t testing.TB, db *store.DB, clock *apitest.Clock, providers generate.Providers, loaders map[string]generate.Loader) *Engine {
 	e := &Engine{t: t, db: db, clock: clock, Objects: &Objects{}, relayed: map[string]bool{}}
 	worker := &generate.Worker{DB: db, Loaders: loaders, Providers: providers, Objects: e.Objects, Composer: Composer{}, Now: clock.Now}
@@ -112,12 +112,10 @@ func New(t testing.TB, db *store.DB, clock *apitest.Clock, providers generate.Pr
 // Handle adds the handler of another kind of task.
 func (e *Engine) Handle(kind task.Kind, h task.Handler) { e.kernel.Handlers[kind] = h }
 
-// late is how long before its time a task is left alone: one that is due in weeks, such as
-// the end of a resource.
+// late is the time from which a future task is ignored, such as the removal of a resource in weeks.
 const late = 7 * 24 * time.Hour
 
-// Step does the message that is due first, and moves the clock to when that is. It
-// reports whether there was one.
+// Step handles the message that is due first, and moves the clock to its time. It reports whether there was one.
 func (e *Engine) Step() bool {
 	e.t.Helper()
 	for _, row := range storetest.Rows(e.t, e.db) {
@@ -153,10 +151,10 @@ func (e *Engine) Step() bool {
 	return true
 }
 
-// mostSteps bounds work that never ends.
+// mostSteps bounds the steps of work that never ends.
 const mostSteps = 5000
 
-// Drain does all messages until there are none.
+// Drain handles all messages until there are none.
 func (e *Engine) Drain() {
 	e.t.Helper()
 	for range mostSteps {

@@ -1,7 +1,6 @@
-// Package worker wires the functions that take the steps of tasks. Each function has a
-// package below this one, whose Handlers are everything that the function can do. The
-// functions on AWS, the simulation and the measurements use them alike. They are packages
-// of their own, so that a function links no more than its work needs.
+// Package worker connects the functions that take the steps of tasks. Each function has a package below this one, whose
+// Handlers has the handlers of all its tasks. The functions on AWS, the simulation and the measurements use the same
+// packages. They are separate so that a function links no more than its work needs.
 package worker
 
 import (
@@ -22,17 +21,17 @@ import (
 	"github.com/content-automation/api/pkg/task/queue/sqsqueue"
 )
 
-// Handlers are what a function does, by the kinds of tasks that it takes.
+// Handlers are the handlers of a function, by the kinds of its tasks.
 type Handlers = map[task.Kind]task.Handler
 
-// Kernel returns the kernel of a function. It counts what was made in the service levels.
+// Kernel returns the kernel of a function. It counts ended tasks for the service levels.
 func Kernel(db *store.DB, handlers Handlers, now func() time.Time) *task.Kernel {
 	return task.NewKernel(task.Config{
 		DB: db, Handlers: handlers, Now: now, Name: rand.Text, Chance: backoff.Chance, Observe: level.Observe(db),
 	})
 }
 
-// Consumer is the handler of a function that takes messages from queues.
+// Consumer is the handler of a function that consumes queues.
 type Consumer = func(context.Context, events.SQSEvent) (events.SQSEventResponse, error)
 
 // Consume returns the handler of the function with a name, for its own queues on AWS.

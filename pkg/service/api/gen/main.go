@@ -1,7 +1,6 @@
-// Command gen writes what is made from the registered operations: the OpenAPI
-// document in clients, and the authorizer's table of scopes. Run it by
-// `make generate` from the root of the repository; with -check it writes nothing
-// and fails where a file is stale.
+// Command gen writes the files that are generated from the registered operations: the OpenAPI document in clients, and
+// the authorizer's table of scopes. Run it with `make generate` in the root of the repository. With -check it writes
+// nothing and fails if a file is stale.
 package main
 
 import (

@@ -1,6 +1,6 @@
-// Package canary does the main job of the service as a customer would, by the public API
-// and with a test key: it creates a content item, waits for its media and fetches them. So
-// it also notices what no function sees, such as a gateway that does not answer.
+// Package canary does the main job of the service like a customer, through the public API and with a test key: it
+// creates a content item, waits for its media and fetches them. So it also detects failures outside of the functions,
+// such as a gateway that does not answer.
 package canary
 
 import (
@@ -30,15 +30,15 @@ const (
 type Canary struct {
 	// Target reads the target.
 	Target func(context.Context) (string, error)
-	// HTTP fetches files. Calls of the API also show the certificate of the target.
+	// HTTP fetches files. Calls of the API also use the client certificate of the target.
 	HTTP *http.Client
 	DB   *store.DB
 	Now  func() time.Time
-	// Wait waits between two looks at the item.
+	// Wait waits between two reads of the item.
 	Wait func(context.Context, time.Duration) error
 }
 
-// Result is what a probe found.
+// Result is the result of a probe.
 type Result struct {
 	// Idle reports that there is no target.
 	Idle  bool   `json:"idle,omitempty"`
@@ -47,16 +47,15 @@ type Result struct {
 }
 
 const (
-	// mostTime is how long the job may take.
+	// mostTime bounds the duration of the job.
 	mostTime = 90 * time.Second
-	// lookEvery is the time between two looks at the item.
+	// lookEvery is the time between two reads of the item.
 	lookEvery = 2 * time.Second
-	// mostBytes bounds what is read of a response.
+	// mostBytes bounds the part of a response that is read.
 	mostBytes = 16 << 20
 )
 
-// Run probes once. A failed probe is no error of the function: it is counted, and an alarm
-// watches the count.
+// Run probes once. A failed probe is no error of the function: it is counted, and an alarm watches the count.
 func (c *Canary) Run(ctx context.Context) (Result, error) {
 	value, err := c.Target(ctx)
 	if err != nil {
@@ -122,7 +121,7 @@ func (p probe) job(ctx context.Context) error {
 	return p.call(ctx, http.MethodDelete, "/v1/content-items/"+made.ID, nil, nil)
 }
 
-// item is what the canary reads of a content item.
+// item has the members of a content item that the canary reads.
 type item struct {
 	ID    string `json:"id"`
 	State string `json:"state"`
@@ -131,7 +130,7 @@ type item struct {
 	} `json:"media"`
 }
 
-// factory returns a factory of the sandbox, and creates one where there is none.
+// factory returns a factory of the sandbox, and creates one if there is none.
 func (p probe) factory(ctx context.Context) (string, error) {
 	var there []struct{ ID string }
 	if err := p.call(ctx, http.MethodGet, "/v1/factories?limit=1", nil, &there); err != nil {
@@ -146,7 +145,7 @@ func (p probe) factory(ctx context.Context) (string, error) {
 	return made.ID, err
 }
 
-// call calls the API, and reads the data of the answer.
+// call calls the API, and decodes the data of the answer.
 func (p probe) call(ctx context.Context, method, path string, body, into any) error {
 	var sent io.Reader = http.NoBody
 	if body != nil {
@@ -194,8 +193,7 @@ func (p probe) fetch(ctx context.Context, address string) error {
 	return nil
 }
 
-// send returns the body of a successful response. Its errors have no address: that of a
-// file is signed.
+// send returns the body of a successful response. Its errors contain no URL, because the URL of a file is signed.
 func send(client *http.Client, req *http.Request) ([]byte, error) {
 	resp, err := client.Do(req)
 	if err != nil {

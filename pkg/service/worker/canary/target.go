@@ -9,14 +9,13 @@ import (
 	"time"
 )
 
-// Target is what is probed: the value of the canary's secret.
+// Target is the target of probes: the value of the canary's secret.
 type Target struct {
 	BaseURL string `json:"base_url"`
 	// Key is a test key with the scopes content:read, content:write, factories:read and
 	// factories:write.
 	Key string `json:"key"`
-	// Certificate and PrivateKey are in PEM. They are for an API whose callers must show
-	// a client certificate.
+	// Certificate and PrivateKey are in PEM. They are for an API whose callers need a client certificate.
 	Certificate string `json:"certificate,omitempty"`
 	PrivateKey  string `json:"private_key,omitempty"`
 	shown       *tls.Certificate
@@ -43,7 +42,7 @@ func Parse(value string) (t Target, err error) {
 	return t, nil
 }
 
-// Expires returns when the client certificate expires; zero: the target has none.
+// Expires returns the time at which the client certificate expires, or the zero time if there is none.
 func (t Target) Expires() time.Time {
 	if t.shown == nil {
 		return time.Time{}
@@ -51,8 +50,7 @@ func (t Target) Expires() time.Time {
 	return t.shown.Leaf.NotAfter
 }
 
-// client returns a client that shows the certificate of the target, and what closes its
-// connections.
+// client returns a client that uses the certificate of the target, and a function that closes its connections.
 func (t Target) client(plain *http.Client) (c *http.Client, done func()) {
 	if t.shown == nil {
 		return plain, func() {}

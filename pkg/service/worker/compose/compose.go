@@ -1,4 +1,4 @@
-// Package compose wires the function that makes finished media of generated parts.
+// Package compose connects the function that makes finished media of generated parts.
 package compose
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// Config is what the function works with.
+// Config has the dependencies of the function.
 type Config struct {
 	DB       *store.DB
 	Objects  generate.Objects

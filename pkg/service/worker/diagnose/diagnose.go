@@ -1,4 +1,4 @@
-// Package diagnose wires the function that makes the diagnoses of factories.
+// Package diagnose connects the function that makes the diagnoses of factories.
 package diagnose
 
 import (

@@ -1,6 +1,5 @@
-// Package due looks after what is due, on a schedule: it sends messages again that were
-// lost on the way, makes the deliveries of events that were lost, and warns of API keys
-// that are about to expire.
+// Package due finds due work, on a schedule: it resends lost messages, makes the deliveries of events that were lost,
+// and warns of API keys that are about to expire.
 package due
 
 import (
@@ -18,14 +17,14 @@ import (
 	"github.com/content-automation/api/pkg/task/queue"
 )
 
-// Request asks for one search.
+// Request is the argument of one search.
 type Request struct {
-	// Now treats all that is due as lost: an operator who knows that messages were lost
-	// need not wait until it is overdue.
+	// Now makes the messages of all due members count as lost: an operator who knows that messages were lost need not
+	// wait until they are overdue.
 	Now bool `json:"now"`
 }
 
-// Result is what a search found and did.
+// Result is the result of a search.
 type Result struct {
 	Tasks      task.Found     `json:"tasks"`
 	Deliveries task.Found     `json:"deliveries"`
@@ -34,7 +33,7 @@ type Result struct {
 	Warned int `json:"warned"`
 }
 
-// Search searches for what is due. Searches may run at the same time.
+// Search finds due work. Searches may run at the same time.
 type Search struct {
 	db                *store.DB
 	now               func() time.Time
@@ -57,7 +56,7 @@ func New[Q queue.Sender](db *store.DB, queues map[topology.Queue]Q, now func() t
 	}
 }
 
-// Run searches once. What fails does not keep the rest from being done.
+// Run searches once. A failure in one part does not prevent the others.
 func (s *Search) Run(ctx context.Context, in Request) (r Result, err error) {
 	var all sync.WaitGroup
 	var failed [4]error

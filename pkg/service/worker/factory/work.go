@@ -1,6 +1,5 @@
-// Package factory is what happens in the background when the state of a factory changes: the
-// end of everything that a deleted factory has under way, and the continuation of what
-// waited for a paused one. It links no HTTP framework, since a worker links it.
+// Package factory has the background work that follows a change of a factory's state: it ends all running work of a
+// deleted factory, and continues the waiting work of a paused one. It links no HTTP framework, since a worker links it.
 package factory
 
 import (
@@ -21,27 +20,25 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// How many items one step cancels, and how many it wakes: those are one transaction.
+// The number of items that one step cancels, and the number that it wakes in one transaction.
 const (
 	cancelAtOnce = 100
 	wakeAtOnce   = 50
 )
 
-// lag is how long to wait for the index to show what was written.
+// lag is the time after which the index shows earlier writes.
 const lag = 2 * time.Second
 
-// Ender ends what a factory that was deleted has under way.
+// Ender ends running work of a deleted factory.
 type Ender interface {
-	// End ends a bounded number of things, and reports whether there may be more. It is
-	// called until there are none, and may be called after that: it is idempotent. What
-	// fails is tried without end.
+	// End ends a bounded number of resources, and reports whether there may be more. It is called until there are none,
+	// and may be called again after that: it must be idempotent. After an error it is retried without end.
 	End(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error)
 }
 
-// Handlers returns the handlers of the tasks that a worker takes for factories: those of
-// generation, of content plans, and of this package. The enders are called in order, after
-// those of the content items, of their schedules, of the training, of products and of the
-// social accounts.
+// Handlers returns the handlers of the tasks that a worker takes for factories: those of generation, of content plans,
+// and of this package. The enders are called in order, after the enders of content items, of their schedules, of
+// trainings, of products and of social accounts.
 func Handlers(w *generate.Worker, enders ...Ender) map[task.Kind]task.Handler {
 	handlers := w.Handlers()
 	handlers[planjob.Task] = &planjob.Handler{DB: w.DB, Loaders: w.Loaders, Providers: w.Providers, Now: w.Now}
@@ -52,7 +49,7 @@ func Handlers(w *generate.Worker, enders ...Ender) map[task.Kind]task.Handler {
 	return handlers
 }
 
-// endless is what both handlers have: they are tried until they succeed.
+// endless has the common methods of both handlers, which are retried until they succeed.
 type endless struct{}
 
 // Fail is not reached: there is no deadline, and no limit of failures.
@@ -63,22 +60,22 @@ func (endless) Cancel(context.Context, *task.Step) error { return nil }
 
 func again(err error) error { return &task.RetryError{Err: err, Most: task.NoLimit} }
 
-// ending is the payload of a ref.End task.
+// ending is the payload of an End task.
 type ending struct {
 	At int `json:"at"`
-	// Found reports that this pass has ended something, and Again that it is not the first:
-	// the index lags behind what was written just before.
+	// Found reports that this pass has ended something, and Again that it is not the first: the index lags behind the
+	// last writes.
 	Found bool `json:"found,omitempty"`
 	Again bool `json:"again,omitempty"`
 }
 
-// ender is the handler of ref.End.
+// ender is the handler of End.
 type ender struct {
 	endless
 	all []Ender
 }
 
-// Step has the next of the enders end something.
+// Step calls the next of the enders.
 func (h ender) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
 	var p ending
 	if err := s.Decode(&p); err != nil {
@@ -104,7 +101,7 @@ func (h ender) Step(ctx context.Context, s *task.Step) (o task.Outcome, err erro
 	return o, nil
 }
 
-// items ends the work of a factory's content items. Its plans end by themselves.
+// items ends the work of a factory's content items. Content plans end by themselves.
 type items struct{ *generate.Worker }
 
 // End implements Ender.
@@ -122,7 +119,7 @@ func (e items) End(ctx context.Context, o tenant.Owner, factoryID string) (more 
 	return len(page.Items) > 0 || page.Next != nil, nil
 }
 
-// running is the query of the next items of a factory in some states.
+// running returns the query of the next items of a factory in some states.
 func running(o tenant.Owner, factoryID string, limit int, states ...item.State) store.Query {
 	q := store.Query{Index: store.ByParent, Partition: item.ParentPartition(o, factoryID), Limit: limit, OldestFirst: true, OneOf: map[string][]string{}}
 	for _, state := range states {
@@ -131,19 +128,19 @@ func running(o tenant.Owner, factoryID string, limit int, states ...item.State) 
 	return q
 }
 
-// waking is the payload of a ref.Resume task.
+// waking is the payload of a Resume task.
 type waking struct {
-	// After is where the next step goes on.
+	// After is the position at which the next step continues.
 	After *store.Cursor `json:"after,omitempty"`
 }
 
-// resumer is the handler of ref.Resume.
+// resumer is the handler of Resume.
 type resumer struct {
 	endless
 	*generate.Worker
 }
 
-// Step wakes the plans and the next items. One that is woken twice, or waits for nothing, takes no harm.
+// Step wakes the plans and the next items. Waking one twice, or one that does not wait, is harmless.
 func (h resumer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
 	var p waking
 	if err := s.Decode(&p); err != nil {

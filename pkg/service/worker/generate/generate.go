@@ -1,5 +1,5 @@
-// Package generate wires the function that takes the steps of generations, and of what
-// goes on with factories and sandboxes beside them.
+// Package generate connects the function that takes the steps of generations, and of the background work of factories
+// and sandboxes.
 package generate
 
 import (
@@ -15,14 +15,14 @@ import (
 	factoryworker "github.com/content-automation/api/pkg/service/worker/factory"
 )
 
-// Handlers returns the handlers of the function. Loaders of w are those of Loaders.
+// Handlers returns the handlers of the function. The loaders of w must be those of Loaders.
 func Handlers(w *generate.Worker) worker.Handlers {
 	handlers := factoryworker.Handlers(w, chat.Ender{DB: w.DB, Now: w.Now})
 	maps.Copy(handlers, (&reset.Handler{DB: w.DB, Loaders: w.Loaders, Now: w.Now}).Handlers())
 	return handlers
 }
 
-// Loaders returns the loaders of everything that is generated, by the kind of its items.
+// Loaders returns the loaders of all generated resources, by the kind of their items.
 func Loaders(s *media.Signer) map[string]generate.Loader {
 	sign := item.SignedBy(s)
 	return map[string]generate.Loader{

@@ -1,4 +1,4 @@
-// Package importmedia wires the function that looks at the files that callers bring in.
+// Package importmedia connects the function that checks the files that callers import.
 package importmedia
 
 import (

@@ -1,5 +1,5 @@
-// Package publish wires the function that takes the steps of what is done at the social
-// platforms in the background: publications, their metrics, and the tokens of accounts.
+// Package publish connects the function that takes the steps of background work at the social platforms: publications,
+// their metrics, and the tokens of accounts.
 package publish
 
 import (
@@ -12,14 +12,14 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// Config is what the function works with.
+// Config has the dependencies of the function.
 type Config struct {
 	DB        *store.DB
 	Vault     account.Vault
 	Platforms account.Adapters
 	Files     publication.Files
 	Now       func() time.Time
-	// Budgets replace what platforms allow by default: see publication.Worker.
+	// Budgets replace the default budgets of platforms; see publication.Worker.
 	Budgets map[string]int
 }
 

@@ -1,7 +1,6 @@
-// Package relay is the outbox relay. It is the one reader of the state table's stream,
-// where transactions commit their messages and events. It sends the messages to their
-// queues, the events to the customer's bus, and the changes that analytics count to the
-// queue of their sums. So a message is sent if and only if its transaction commits.
+// Package relay is the outbox relay. It is the only reader of the state table's stream, to which transactions commit
+// their messages and events. It sends the messages to their queues, the events to the customer's bus, and the changes
+// that analytics count to the queue of their sums. So a message is sent if and only if its transaction commits.
 // Delivery is at least once: consumers are idempotent.
 package relay
 
@@ -30,11 +29,11 @@ import (
 	"github.com/content-automation/api/pkg/task/queue"
 )
 
-// Kinds are the kinds of items that the relay sends once they are made. The stream's
-// filter drops all others, but for the changes that analytics count.
+// Kinds are the kinds of items that the relay sends once they are created. The stream's filter drops all others, except
+// the changes that analytics count.
 var Kinds = []string{task.ItemKind, task.OutboxKind, event.Kind}
 
-// Source is the source of our events on the bus.
+// Source is the source of the service's events on the bus.
 const Source = "content-automation"
 
 // Bus is the part of *eventbridge.Client that the relay uses.
@@ -51,8 +50,7 @@ type Relay struct {
 	busName string
 }
 
-// New makes a relay that sends jobs to the given queues and events to the bus of
-// the given name.
+// New makes a relay that sends jobs to the given queues and events to the bus of the given name.
 func New[Q queue.Sender](queues map[topology.Queue]Q, bus Bus, busName string) *Relay {
 	r := &Relay{map[topology.Queue]queue.Sender{}, bus, busName}
 	for name, q := range queues {
@@ -61,10 +59,9 @@ func New[Q queue.Sender](queues map[topology.Queue]Q, bus Bus, busName string) *
 	return r
 }
 
-// Handle sends the items of a batch of the stream's records, which are in the order
-// of their writes, to all destinations side by side. It returns the first record that it
-// could not send: the stream then delivers that record and all later ones again. A record
-// that cannot be decoded is put aside.
+// Handle sends the items of a batch of the stream's records, which are in the order of their writes, concurrently to
+// all destinations. It returns the first record that it could not send: the stream then delivers that record and all
+// later ones again. A record that cannot be decoded is skipped and reported.
 func (r *Relay) Handle(ctx context.Context, batch events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
 	failed := make([]error, len(batch.Records))
 	jobs := map[topology.Queue]*bundle[queue.Message]{}
@@ -87,7 +84,7 @@ func (r *Relay) Handle(ctx context.Context, batch events.DynamoDBEvent) (events.
 		}
 		switch {
 		case err != nil:
-			// To try it again would hold back all that follows, and help nothing.
+			// A retry would delay all later records, and would not help.
 			metric.PutAside("sequence_number", record.Change.SequenceNumber, "kind", it.Kind, "partition", it.PK, "id", it.SK, "error", err)
 		case name == "":
 		case r.queues[name] == nil:
@@ -126,9 +123,8 @@ func (b *bundle[T]) report(failed, sent []error) {
 	}
 }
 
-// written returns the item that a record is of, if the relay sends something for it: a new
-// item of one of Kinds, or a change that may contribute to analytics. Else it returns the
-// zero Item.
+// written returns the item of a record, if the relay sends something for it: a new item of one of Kinds, or a change
+// that may contribute to analytics. Otherwise it returns the zero Item.
 func written(record events.DynamoDBEventRecord) (store.Item, error) {
 	if record.EventName == string(events.DynamoDBOperationTypeRemove) {
 		return store.Item{}, nil
@@ -141,7 +137,7 @@ func written(record events.DynamoDBEventRecord) (store.Item, error) {
 	return it, err
 }
 
-// contribution returns what a change contributes to analytics, with its queue.
+// contribution returns a change's contribution to analytics, with its queue.
 func contribution(it store.Item) (topology.Queue, queue.Message, error) {
 	m, ok, err := rollup.Message(it)
 	if !ok {
@@ -150,9 +146,8 @@ func contribution(it store.Item) (topology.Queue, queue.Message, error) {
 	return topology.Rollup, m, nil
 }
 
-// message returns the message of an item, and the name of its queue; empty where it is
-// sent when it is almost due. The message of a task starts its first step; one of the
-// outbox is sent unchanged.
+// message returns the message of an item, and the name of its queue. The name is empty for a message that is sent
+// later, when it is almost due. The message of a task starts its first step. A message of the outbox is sent unchanged.
 func message(it store.Item) (topology.Queue, queue.Message, error) {
 	var m struct {
 		task.Message
@@ -210,8 +205,8 @@ func (r *Relay) publish(ctx context.Context, entries []types.PutEventsRequestEnt
 	})
 }
 
-// response returns the first record that failed. An empty list means that all
-// succeeded; null would mean that all failed.
+// response returns the first record that failed. An empty list means that all succeeded; null would mean that all
+// failed.
 func response(batch events.DynamoDBEvent, failed []error) events.DynamoDBEventResponse {
 	out := events.DynamoDBEventResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{}}
 	for i, err := range failed {

@@ -1,4 +1,4 @@
-// Package replay wires the function that delivers events that webhooks have missed.
+// Package replay connects the function that delivers events that webhooks have missed.
 package replay
 
 import (

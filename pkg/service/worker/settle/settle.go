@@ -1,5 +1,5 @@
-// Package settle wires the function that ends the calls that died while they reached
-// outside: it releases what they have reserved.
+// Package settle connects the function that ends the calls that died during an external effect: it releases their
+// reservations.
 package settle
 
 import (
@@ -9,11 +9,10 @@ import (
 	"github.com/content-automation/api/pkg/service/worker"
 )
 
-// Handlers returns the handlers of the function. It serves no calls, so that there is
-// nothing to audit.
+// Handlers returns the handlers of the function. It serves no calls, so there is no audit log.
 func Handlers(e area.Env) worker.Handlers {
 	r := httpapi.NewRouter(e.DB, nil, e.Now)
 	r.SealWith(e.Seal)
-	architect.Mount(r, e) // the one area whose operations reach outside
+	architect.Mount(r, e) // the only area whose operations have external effects
 	return worker.Handlers{httpapi.ClaimKind: httpapi.Claims{Router: r}}
 }

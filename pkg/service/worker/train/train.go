@@ -1,4 +1,4 @@
-// Package train wires the function that takes the steps of trainings.
+// Package train connects the function that takes the steps of trainings.
 package train
 
 import (
