@@ -15,43 +15,40 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// Action is an operation that must reach outside before it answers: it asks a model,
-// or checks a token. Its input is I, what it prepares for the effect P, which is kept
-// as JSON, what the effect leads to R, and its answer T.
+// Action is an operation with an external effect that its answer depends on: it calls a model, or checks a token. I is
+// its input, P the prepared parameters of the effect, which are stored as JSON, R the result of the effect, and T the
+// answer.
 //
-// Prepare, Settle and Release write by the transaction alone and may run several
-// times. They add nothing to it where they return an error.
+// Prepare, Settle and Release write only by the transaction and may run several times. If they return an error, they
+// must add nothing to it.
 type Action[I, P, R, T any] struct {
-	// Within bounds the effect in time.
+	// Within bounds the duration of the effect.
 	Within time.Duration
-	// Queue is that of a worker which has Claims among its handlers.
+	// Queue is the queue of a worker that has Claims among its handlers.
 	Queue topology.Queue
-	// Prepare checks the input. It may add what must be true before the effect, such as
-	// a reservation of money.
+	// Prepare checks the input. It may add writes that must precede the effect, such as a reservation of money.
 	Prepare func(ctx context.Context, tx *store.Tx, in *I) (P, error)
-	// Do has the effect. It runs at most once for an Idempotency-Key.
+	// Do performs the effect. It runs at most once for an Idempotency-Key.
 	Do func(ctx context.Context, p P) (R, error)
-	// Settle adds what the effect has led to, and returns the answer.
+	// Settle adds the writes that follow from the effect, and returns the answer.
 	Settle func(ctx context.Context, tx *store.Tx, p P, result R) (T, error)
-	// Release undoes what Prepare has added, where the effect has failed; nil: nothing.
+	// Release undoes the writes of Prepare if the effect has failed. It may be nil.
 	Release func(ctx context.Context, tx *store.Tx, p P, cause error) error
-	// Find finds out what the effect of a call that died has led to; an error of package
-	// errs says that it has failed. Without it such a call has failed with timeout.
+	// Find finds the result of the effect of a call that died. An error of package errs means that the effect has
+	// failed. Without Find such a call has failed with timeout.
 	Find func(ctx context.Context, p P) (R, error)
 }
 
 // errInterrupted is the failure of a call that died before it was answered.
 var errInterrupted = errs.New(errs.Timeout, "The request took too long or was interrupted, and has failed. Repeat it with a new Idempotency-Key.")
 
-// errUnsettled answers a call whose claim is left to its task.
+// errUnsettled answers a call whose claim its task will end.
 var errUnsettled = errs.New(errs.Timeout, "The request took too long. Repeat it with the same Idempotency-Key to get its result.")
 
-// Act registers an operation that must reach outside before it answers. It claims the
-// Idempotency-Key, then has the effect, and commits the answer together with what the
-// effect has led to, on condition that the claim is still its own. Failures of the
-// effect are answers, too: they answer a repeat. Where the call dies in between, the
-// task that was written with the claim ends it; until then a repeat is refused with
-// idempotency_in_progress.
+// Act registers an operation with an external effect. It claims the Idempotency-Key, performs the effect, and commits
+// the answer together with the writes that follow from the effect, on condition that the claim is still its own.
+// Failures of the effect are answers, too, which are returned to a repeat. If the call dies before the commit, the task
+// that was written with the claim ends it. Until then a repeat is refused with idempotency_in_progress.
 func Act[I, P, R, T any](r *Router, op Op, a Action[I, P, R, T]) {
 	register(r, op, reflect.TypeFor[Envelope[T]](), func(ctx context.Context, in *I) (*answer, error) { return a.serve(ctx, r, op, in) })
 	if r.actions == nil {
@@ -63,7 +60,7 @@ func Act[I, P, R, T any](r *Router, op Op, a Action[I, P, R, T]) {
 }
 
 func (a Action[I, P, R, T]) serve(ctx context.Context, r *Router, op Op, in *I) (*answer, error) {
-	// Without a key of the caller's the claim serves the task alone.
+	// Without a key from the caller, the claim only serves the task.
 	key := cmp.Or(callFrom(ctx).idempotencyKey, rand.Text())
 	began := r.now()
 	var p P
@@ -103,14 +100,14 @@ func (a Action[I, P, R, T]) serve(ctx context.Context, r *Router, op Op, in *I) 
 	return nil, errs.Wrap(err, errUnsettled.Code, "%s", errUnsettled.Message)
 }
 
-// do has the effect, and returns errUnsettled where it is unknown but can be found out.
+// do performs the effect. It returns errUnsettled if the outcome is unknown but can be found.
 func (a Action[I, P, R, T]) do(ctx context.Context, p P, began time.Time, now func() time.Time) (result R, err error) {
 	within := a.Within
 	if deadline, ok := ctx.Deadline(); ok {
 		within = min(within, time.Until(deadline)-commitTime)
 	}
-	// A function that was frozen since the claim must not begin: the task may have
-	// ended the claim. The monotonic clock stands still meanwhile.
+	// A function that was frozen since the claim must not begin: the task may have ended the claim. The monotonic clock
+	// stops while it is frozen.
 	if late := now().Round(0).Sub(began.Round(0)) >= a.Within; late || within <= 0 {
 		return result, errInterrupted
 	}
@@ -127,7 +124,7 @@ func (a Action[I, P, R, T]) do(ctx context.Context, p P, began time.Time, now fu
 	}
 }
 
-// end adds the end of a claim: what the effect has led to, and the record of the answer.
+// end adds the end of a claim: the writes that follow from the effect, and the record of the answer.
 func (a Action[I, P, R, T]) end(ctx context.Context, r *Router, op Op, tx *store.Tx, h held, p P, result R, failure error) (out *answer, err error) {
 	if failure == nil {
 		data, err := a.Settle(ctx, tx, p, result)
@@ -159,7 +156,7 @@ func (a Action[I, P, R, T]) end(ctx context.Context, r *Router, op Op, tx *store
 	return out, nil
 }
 
-// isFinal reports whether an error answers the call: trying again does not help.
+// isFinal reports whether an error answers the call, because a retry does not help.
 func isFinal(err error) bool {
 	switch errs.CodeOf(err) {
 	case errs.Internal, errs.ProviderUnavailable, errs.RateLimited, errs.Timeout:
@@ -179,7 +176,7 @@ func (c *call) failure(err error) (*answer, error) {
 	return a, nil
 }
 
-// resolve finds out how a claim ends whose call died, and returns what ends it.
+// resolve finds how a claim of a dead call ends, and returns a function that ends it.
 func (a Action[I, P, R, T]) resolve(ctx context.Context, r *Router, op Op, h held, find bool) (func(context.Context, *store.Tx, held) error, error) {
 	var p P
 	if err := json.Unmarshal(h.prepared, &p); err != nil {
@@ -198,7 +195,7 @@ func (a Action[I, P, R, T]) resolve(ctx context.Context, r *Router, op Op, h hel
 	}, nil
 }
 
-// withCall restores the context of the call that has made a claim.
+// withCall restores the context of the call that made a claim.
 func (h held) withCall(ctx context.Context) context.Context {
 	c := &call{Gateway: Gateway{RequestID: h.record.Claim.RequestID}, operation: h.record.Claim.Operation}
 	p := &auth.Principal{Owner: h.item.Owner}

@@ -10,8 +10,8 @@ import (
 	"github.com/content-automation/api/pkg/httpapi/jsontree"
 )
 
-// parse parses the body, where the operation takes one. That is done once for each
-// call: its schema is checked by the tree, and a merge patch applies it.
+// parse parses the body if the operation takes one. It runs once for each call: the schema check and a merge patch use
+// the tree.
 func (c *call) parse(takesBody, optional bool) (err error) {
 	switch {
 	case !takesBody:
@@ -26,8 +26,8 @@ func (c *call) parse(takesBody, optional bool) (err error) {
 	}
 }
 
-// refuseBody refuses what is sent to an operation that takes no body: it would be
-// lost silently. An empty object is what some clients send for none.
+// refuseBody refuses a body of an operation that takes none: it would be lost silently. An empty object is permitted,
+// because some clients send it instead of no body.
 func refuseBody(body []byte) error {
 	if b := bytes.TrimSpace(body); len(b) > 0 && !bytes.Equal(b, []byte("{}")) {
 		return errs.Invalid("", "This operation takes no body. Leave it out.")
@@ -40,8 +40,8 @@ const (
 	mediaPatch = "application/merge-patch+json"
 )
 
-// checkMediaType refuses bodies of another media type than JSON. Other kinds of JSON, such
-// as a JSON Patch, mean something else. Without the header a body is taken for JSON.
+// checkMediaType refuses bodies of other media types than JSON. Other kinds of JSON, such as a JSON Patch, have another
+// meaning. Without the header a body is taken for JSON.
 func checkMediaType(method, contentType string) error {
 	const advice = "Send the body as JSON in UTF-8, with the header Content-Type: application/json"
 	kind, parameters, err := mime.ParseMediaType(contentType)

@@ -11,7 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/cloud/seal"
 )
 
-// Gateway is what API Gateway adds to the HTTP message of a request.
+// Gateway is the data that API Gateway adds to a request.
 type Gateway struct {
 	RequestID  string
 	SourceIP   string
@@ -19,28 +19,28 @@ type Gateway struct {
 	ReceivedAt time.Time
 	// BaseURL is the address of the API, without a slash at its end.
 	BaseURL string
-	// Authorizer is the context that the authorizer gave.
+	// Authorizer is the context that the authorizer returned.
 	Authorizer map[string]any
 }
 
 type gatewayKey struct{}
 
-// WithGateway carries the gateway's part of a request in a context.
+// WithGateway returns a context with the gateway's data of a request.
 func WithGateway(ctx context.Context, g Gateway) context.Context {
 	return context.WithValue(ctx, gatewayKey{}, g)
 }
 
-// GatewayOf returns the gateway's part of a request; the zero Gateway where there is none.
+// GatewayOf returns the gateway's data of a request, or the zero Gateway if there is none.
 func GatewayOf(ctx context.Context) Gateway {
 	g, _ := ctx.Value(gatewayKey{}).(Gateway)
 	return g
 }
 
-// Call is one finished call, as the audit log has it.
+// Call is one finished call, as the audit log records it.
 type Call struct {
 	RequestID   string
 	Principal   *auth.Principal
-	OperationID string // empty where the path or method is unknown
+	OperationID string // empty if the path or method is unknown
 	Method      string
 	Path        string
 	Status      int
@@ -53,8 +53,7 @@ type Call struct {
 
 // Recorder keeps the audit log.
 type Recorder interface {
-	// Record writes one call. It is called once for each call with a known key,
-	// before the answer is given.
+	// Record writes one call. It is called once for each call with a known key, before the answer is sent.
 	Record(ctx context.Context, c Call) error
 }
 
@@ -67,15 +66,14 @@ type call struct {
 	operation string // operationId
 	method    string
 	path      string
-	query     string // in a canonical form; empty: none
+	query     string // in a canonical form; may be empty
 	body      []byte
 	sent      any // the body, parsed
-	// misnamed refuses a path that has a malformed id; it is told after what is wrong with
-	// the rest of the request.
+	// misnamed is the error of a path with a malformed id. It is reported after the other errors of the request.
 	misnamed error
-	// ifNoneMatch is what the caller has already; empty for calls that change something.
+	// ifNoneMatch names the versions that the caller has. It is empty for calls that change something.
 	ifNoneMatch string
-	// idempotencyKey is empty where the caller sent none.
+	// idempotencyKey is empty if the caller sent none.
 	idempotencyKey string
 	code           errs.Code
 }
@@ -93,7 +91,7 @@ func callFrom(ctx context.Context) *call {
 	return c
 }
 
-// encode renders a body once, so that a replay can answer the same bytes.
+// encode renders a body once, so that a replay can return the same bytes.
 func encode(status int, etag string, body any) (*answer, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -13,36 +13,35 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// settleTime is how long a claim outlasts the time of its effect, for the commit of the
-// answer, and commitTime how much of a function's time is kept back for it.
+// settleTime is the time by which a claim outlasts its effect, for the commit of the answer. commitTime is the part of
+// a function's time that is reserved for that commit.
 const (
 	settleTime = 10 * time.Second
 	commitTime = 2 * time.Second
 )
 
-// claimGrace is how long after the end of a claim's lease its task is due: clocks
-// differ.
+// claimGrace is the time between the end of a claim's lease and its task, because clocks differ.
 const claimGrace = 5 * time.Second
 
-// claim is the part of a record that there is while the call is being carried out.
+// claim is the part of a record that exists while the call is running.
 type claim struct {
-	// Until is when the lease ends: the call ends the claim before, or died.
+	// Until is the end of the lease. The call ends the claim earlier, unless it has died.
 	Until     time.Time `json:"until"`
 	Operation string    `json:"operation"`
 	RequestID string    `json:"request_id"`
-	// Sealed is what ends the claim if the call dies, encrypted: see claimed.
+	// Sealed is the encrypted data for ending the claim if the call dies; see claimed.
 	Sealed []byte `json:"sealed"`
 }
 
-// claimed is what a claim holds encrypted.
+// claimed is the encrypted part of a claim.
 type claimed struct {
-	// Key is what the answer is to be encrypted by.
+	// Key is the key by which the answer is encrypted.
 	Key []byte `json:"key"`
-	// Prepared is what the operation has prepared for its effect.
+	// Prepared has the parameters of the effect.
 	Prepared json.RawMessage `json:"prepared"`
 }
 
-// held is a claim in the hands of who may end it.
+// held is a claim that the caller may end.
 type held struct {
 	item     store.Item
 	record   remembered
@@ -50,16 +49,14 @@ type held struct {
 	prepared json.RawMessage
 }
 
-// claimRef names a claim in a task.
+// claimRef identifies a claim in a task.
 type claimRef struct {
-	// Record is the id of the item that the claim is in, and Token distinguishes it from a later
-	// one of the same key.
+	// Record is the id of the item with the claim. Token distinguishes the claim from a later one of the same key.
 	Record string `json:"record"`
 	Token  string `json:"token"`
 }
 
-// claim adds the claim of a key to the transaction, and the task that ends it if the
-// call dies.
+// claim adds the claim of a key, and the task that ends it if the call dies, to the transaction.
 func (r *Router) claim(ctx context.Context, tx *store.Tx, op Op, queue topology.Queue, key, token string, until time.Time, prepared any) (held, error) {
 	c, p := callFrom(ctx), auth.FromContext(ctx)
 	h := held{item: r.recordOf(p, key)}
@@ -101,24 +98,23 @@ func (r *Router) claim(ctx context.Context, tx *store.Tx, op Op, queue topology.
 	return h, nil
 }
 
-// ender finds out how a claim ends, and returns what adds that to a transaction.
+// ender finds how a claim ends, and returns a function that adds the end to a transaction.
 type ender func(ctx context.Context, h held, find bool) (func(context.Context, *store.Tx, held) error, error)
 
-// Claims handles the tasks that end the claims of calls that died. The router has
-// their operations registered.
+// Claims handles the tasks that end the claims of dead calls. Their operations must be registered with the router.
 type Claims struct{ Router *Router }
 
-// ClaimKind is the kind of those tasks.
+// ClaimKind is the kind of these tasks.
 const ClaimKind = task.Kind("claim")
 
 var _ task.Handler = Claims{}
 
-// Step ends a claim by what the operation finds out of its effect.
+// Step ends a claim with the outcome that the operation finds.
 func (c Claims) Step(ctx context.Context, s *task.Step) (task.Outcome, error) {
 	return c.end(ctx, s, true)
 }
 
-// Fail ends a claim of whose effect nothing could be found out.
+// Fail ends a claim whose outcome could not be found.
 func (c Claims) Fail(ctx context.Context, s *task.Step, _ error) (task.Outcome, error) {
 	return c.end(ctx, s, false)
 }
@@ -152,7 +148,7 @@ func (c Claims) end(ctx context.Context, s *task.Step, find bool) (task.Outcome,
 	}}, nil
 }
 
-// readClaim reads a claim; nil where it has ended.
+// readClaim reads a claim. It returns nil if the claim has ended.
 func (r *Router) readClaim(ctx context.Context, ref claimRef) (*held, error) {
 	it, err := r.db.Get(ctx, store.IDKey(ref.Record))
 	if errors.Is(err, store.ErrNotFound) {

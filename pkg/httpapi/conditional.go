@@ -12,17 +12,15 @@ import (
 	"github.com/content-automation/api/pkg/record/resource"
 )
 
-// IfMatch holds the header of a conditional change. Embed it in the input of
-// every PATCH and DELETE of a resource.
+// IfMatch holds the header of a conditional change. Embed it in the input of every PATCH and DELETE of a resource.
 type IfMatch struct {
 	IfMatch string `header:"If-Match" doc:"ETag of the version to change. The request fails with 412 if the resource has changed since"`
 }
 
-// ETag is the entity tag of a version.
+// ETag returns the entity tag of a version.
 func ETag(version int64) string { return `"` + strconv.FormatInt(version, 10) + `"` }
 
-// Check refuses with version_mismatch unless the header is absent, "*", or names
-// the version.
+// Check returns version_mismatch unless the header is absent, "*", or names the version.
 func (h IfMatch) Check(version int64) error {
 	if h.IfMatch == "" {
 		return nil
@@ -45,8 +43,7 @@ func (h IfMatch) Check(version int64) error {
 	return e
 }
 
-// Require is Check for a call that is refused without the header, or with one that names no
-// version.
+// Require is Check for a call that is also refused without the header, or with one that names no version.
 func (h IfMatch) Require(version int64) error {
 	if tag := strings.TrimSpace(h.IfMatch); tag != "" && tag != "*" {
 		return h.Check(version)
@@ -56,7 +53,7 @@ func (h IfMatch) Require(version int64) error {
 	return e
 }
 
-// has reports whether the caller has an answer with this ETag already (RFC 9110, 13.1.2).
+// has reports whether the caller already has the answer with this ETag (RFC 9110, 13.1.2).
 func (c *call) has(etag string) bool {
 	if etag == "" {
 		return false
@@ -69,8 +66,7 @@ func (c *call) has(etag string) bool {
 	return false
 }
 
-// Matches is Check for the headers of a call that changes a resource; one that only
-// reads it passes none.
+// Matches is Check for the headers of a call that changes a resource. A call that only reads it has none.
 func Matches(version int64, headers []IfMatch) error {
 	for _, h := range headers {
 		if err := h.Check(version); err != nil {
@@ -80,8 +76,7 @@ func Matches(version int64, headers []IfMatch) error {
 	return nil
 }
 
-// MergePatch applies the body of the call, a JSON merge patch (RFC 7396), to
-// the changeable members of a resource.
+// MergePatch applies the body of the call, a JSON merge patch (RFC 7396), to the changeable members of a resource.
 func MergePatch[T any](ctx context.Context, current T) (T, error) {
 	return Merge(current, callFrom(ctx).sent)
 }
@@ -99,7 +94,7 @@ func Merge[T any](current T, patch any) (T, error) {
 	}
 	tree = jsontree.Merge(tree, patch)
 	if members, ok := tree.(map[string]any); ok {
-		// The schema bounds what is sent, and not what it adds up to.
+		// The schema bounds the patch, but not the result.
 		if pairs, _ := members["metadata"].(map[string]any); len(pairs) > resource.MaxPairs {
 			return merged, errs.Invalid("/metadata", "must have at most %d pairs", resource.MaxPairs)
 		}
@@ -115,11 +110,10 @@ func Merge[T any](current T, patch any) (T, error) {
 	return merged, nil
 }
 
-// Patched returns the members that the body of the call, a JSON merge patch, has, also
-// where they change nothing: true for those that it sets, false for those that it
-// removes.
+// Patched returns the members in the body of the call, a JSON merge patch, even if they change nothing: true for a
+// member that it sets, false for one that it removes.
 func Patched(ctx context.Context) map[string]bool {
-	sent, _ := callFrom(ctx).sent.(map[string]any) // the schema takes nothing else
+	sent, _ := callFrom(ctx).sent.(map[string]any) // the schema permits nothing else
 	members := map[string]bool{}
 	for name, value := range sent {
 		members[name] = value != nil

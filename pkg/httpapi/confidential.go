@@ -10,21 +10,19 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// keepSecrets is how long after its making a repeat returns a secret.
+// keepSecrets is the time for which a repeat returns a secret.
 const keepSecrets = 10 * time.Minute
 
 // Confidential is an answer with a secret that is shown once.
 type Confidential interface {
-	// Concealed returns the answer without the secret, which was made at the given
-	// time: it answers repeats that come late.
+	// Concealed returns the answer without the secret, which was made at the given time, for late repeats.
 	Concealed(made resource.Time) any
-	// Grants returns the scopes that the secret gives to who has it, beside that of
-	// the operation.
+	// Grants returns the scopes that the secret gives to its holder, in addition to the scope of the operation.
 	Grants() []auth.Scope
 }
 
-// confidence is what is kept of a Confidential answer beside its body without the
-// secret. The body as it was sent is in an item of its own, which expires.
+// confidence is the stored data of a Confidential answer, in addition to its body without the secret. The body as it
+// was sent is in an item of its own, which expires.
 type confidence struct {
 	Until  time.Time    `json:"until"`
 	Grants []auth.Scope `json:"grants,omitempty"`
@@ -32,7 +30,7 @@ type confidence struct {
 	concealed []byte
 }
 
-// conceal renders what is kept of an answer; nil where it has no secret.
+// conceal returns the stored data of an answer, or nil if it has no secret.
 func conceal(ctx context.Context, op Op, data any, now time.Time) (*confidence, error) {
 	v, ok := data.(Confidential)
 	if !ok {
@@ -60,8 +58,8 @@ func keepWhole(tx *store.Tx, it store.Item, token string, until time.Time, seale
 	return nil
 }
 
-// reveal puts the sealed body as it was sent in the place of the one without the
-// secret, as long as it is kept. The caller must hold what the secret grants.
+// reveal replaces the body without the secret by the sealed body as it was sent, as long as it is stored. The caller
+// must have the scopes that the secret grants.
 func (r *Router) reveal(ctx context.Context, at store.Key, first *remembered) error {
 	if first.Secret == nil {
 		return nil

@@ -11,9 +11,9 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// A cursor is the place in a list at which the next page begins, after a MAC over the
-// place and the list: operation, account, mode, filters, order. It is not encrypted: it holds
-// no more than ids, and the partition is always that of the caller.
+// A cursor is the position in a list at which the next page begins, after a MAC over the position and the list:
+// operation, account, mode, filters, order. It is not encrypted: it contains only ids, and the partition is always that
+// of the caller.
 
 func formatCursor(ctx context.Context, at store.Cursor, list string) (string, error) {
 	keys, err := cursorKeys(ctx)

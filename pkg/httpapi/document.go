@@ -16,11 +16,11 @@ import (
 // SecurityScheme is the name of the API key in the document.
 const SecurityScheme = "apiKey"
 
-// RequiredScopes is the member of an operation in the document that has its scopes:
-// those of a security requirement are for OAuth 2 alone.
+// RequiredScopes is the member of an operation in the document that has its scopes: security requirements have scopes
+// for OAuth 2 only.
 const RequiredScopes = "x-required-scopes"
 
-// document describes the operation's answers and who may call it.
+// document describes the answers of the operation and the required scope.
 func (r *Router) document(o *huma.Operation, op Op, success reflect.Type, codes []errs.Code) {
 	o.Summary, o.Description, o.Tags = op.Summary, op.Description, []string{op.Tag}
 	o.Security = []map[string][]string{{SecurityScheme: {}}}
@@ -41,7 +41,7 @@ func (r *Router) document(o *huma.Operation, op Op, success reflect.Type, codes 
 	maps.Copy(o.Responses, r.refusals(codes))
 }
 
-// errors returns all codes that the operation may answer, in order.
+// errors returns all codes that the operation may return, in order.
 func (op Op) errors(takesBody bool) []errs.Code {
 	codes := append([]errs.Code{
 		errs.MissingAPIKey, errs.InvalidAPIKey, errs.PlanNotAllowed, errs.IPNotAllowed, errs.InsufficientScope,
@@ -77,7 +77,7 @@ func Headers() map[string]*huma.Param {
 	}
 }
 
-// headersNamed refers to some of Headers.
+// headersNamed returns references to some of Headers.
 func headersNamed(names ...string) map[string]*huma.Param {
 	m := map[string]*huma.Param{}
 	for _, name := range names {
@@ -86,7 +86,7 @@ func headersNamed(names ...string) map[string]*huma.Param {
 	return m
 }
 
-// finish mends what registering has put into the description by itself.
+// finish corrects the description that huma generated.
 func (r *Router) finish(op Op, success reflect.Type) {
 	o := operationOf(r.api.OpenAPI().Paths[op.Path], op.Method)
 	delete(r.api.OpenAPI().Components.Schemas.Map(), errorResponse)

@@ -1,7 +1,6 @@
-// Package httpapi is the HTTP side that all operations share: the envelope,
-// errors, pagination, entity tags, merge patches, idempotency, the audit of every
-// call, and the adapter to Lambda. An area registers its operations here and
-// knows nothing else of HTTP.
+// Package httpapi is the HTTP side that all operations share: the envelope, errors, pagination, entity tags, merge
+// patches, idempotency, the audit of every call, and the adapter to Lambda. An area registers its operations here and
+// does not depend on HTTP otherwise.
 package httpapi
 
 import (
@@ -13,7 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/httpapi/humafix"
 )
 
-// Envelope is the shape of every successful answer that is not a list.
+// Envelope is the form of every successful answer that is not a list.
 type Envelope[T any] struct {
 	Data      T      `json:"data" doc:"Result of the request"`
 	Error     Null   `json:"error" doc:"Always null in a successful response"`
@@ -25,7 +24,7 @@ func (Envelope[T]) SchemaName() string {
 	return humafix.SchemaName(reflect.TypeFor[T](), "") + "Response"
 }
 
-// ListEnvelope is the shape of every successful list.
+// ListEnvelope is the form of every successful list.
 type ListEnvelope[T any] struct {
 	Data       []T     `json:"data" nullable:"false" doc:"Results of this page, newest first"`
 	Error      Null    `json:"error" doc:"Always null in a successful response"`
@@ -47,7 +46,7 @@ func (Null) MarshalJSON() ([]byte, error) { return []byte("null"), nil }
 // Schema describes the member in the OpenAPI document.
 func (Null) Schema(huma.Registry) *huma.Schema { return &huma.Schema{Type: "null"} }
 
-// ErrorResponse is the shape of every refusal and failure.
+// ErrorResponse is the form of every error.
 type ErrorResponse struct {
 	Data      Null      `json:"data" doc:"Always null in an error response"`
 	Err       ErrorBody `json:"error" doc:"The error"`
@@ -56,7 +55,7 @@ type ErrorResponse struct {
 	status int
 }
 
-// ErrorBody says what went wrong, and what to do.
+// ErrorBody describes the problem and its solution.
 type ErrorBody struct {
 	Code    errs.Code     `json:"code" doc:"Machine-readable code. It never changes" example:"validation_failed"`
 	Message string        `json:"message" doc:"What is wrong and what to do about it, for a developer" example:"/name: is required"`
@@ -67,8 +66,8 @@ type ErrorBody struct {
 	DocURL  string        `json:"doc_url,omitempty" doc:"Page about the code"`
 }
 
-// GetStatus returns the HTTP status: huma asks for it.
+// GetStatus returns the HTTP status. huma requires it.
 func (e *ErrorResponse) GetStatus() int { return e.status }
 
-// Error makes the answer an error, which huma requires of it.
+// Error implements error, which huma requires.
 func (e *ErrorResponse) Error() string { return string(e.Err.Code) + ": " + e.Err.Message }

@@ -32,7 +32,7 @@ func response(e *errs.Error, g Gateway) *ErrorResponse {
 	}
 }
 
-// fail notes the outcome of a call for the audit and the log, and renders it.
+// fail records the outcome of a call for the audit and the log, and renders it.
 func (c *call) fail(err error) *ErrorResponse {
 	e := errs.As(err)
 	c.code = e.Code
@@ -43,11 +43,10 @@ func (c *call) fail(err error) *ErrorResponse {
 	return r
 }
 
-// briefly is how long to wait where something is unavailable and it is not known for
-// how long.
+// briefly is the time after which to retry if something is unavailable for an unknown time.
 const briefly = time.Second
 
-// errorHeaders returns the headers that an error asks for.
+// errorHeaders returns the headers of an error.
 func errorHeaders(e *errs.Error) http.Header {
 	h := http.Header{}
 	if status, _ := Status(e.Code); status == http.StatusUnauthorized {

@@ -21,10 +21,9 @@ import (
 	"github.com/content-automation/api/pkg/cloud/metric"
 )
 
-// ServeHTTP serves one call: who calls, whether the authorizer refused it, which
-// operation it is, and its body, in the order of the contract's refusals.
-// Every call of a known key is put into the audit log, refused ones too. A call whose key
-// could not be looked up is refused for that, and is in the log of the function alone.
+// ServeHTTP serves one call. It checks the caller, the authorizer's refusal, the operation and the body, in the order
+// of the contract's refusals. Every call of a known key is recorded in the audit log, including refused ones. A call
+// whose key could not be looked up is refused for that reason, and is only in the log of the function.
 func (r *Router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	g := GatewayOf(req.Context())
 	c := &call{Gateway: g, secret: r.secret, began: r.now(), method: req.Method, path: req.URL.Path, query: req.URL.Query().Encode()}
@@ -35,7 +34,7 @@ func (r *Router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	out := &recorder{ResponseWriter: w, status: http.StatusOK}
 	p, err := auth.Decode(c.Authorizer)
 	if err != nil {
-		// Without a principal there is no answer but 401, whatever let it through.
+		// Without a principal the answer is always 401, however the call passed the gateway.
 		c.write(out, errs.Wrap(err, errs.InvalidAPIKey, auth.MessageInvalidKey))
 		return
 	}
@@ -59,7 +58,7 @@ func (r *Router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	r.mux.ServeHTTP(out, req.WithContext(auth.NewContext(ctx, p)))
 }
 
-// admit carries out the checks before an operation. It reads the body.
+// admit performs the checks before an operation. It reads the body.
 func (r *Router) admit(c *call, p *auth.Principal, req *http.Request) error {
 	known, allowed := r.match(req)
 	c.operation = known.OperationID
@@ -91,7 +90,7 @@ func (r *Router) admit(c *call, p *auth.Principal, req *http.Request) error {
 			return errs.Wrap(err, errs.MalformedJSON, "The body could not be read. Send it again.")
 		}
 	}
-	if reads { // no such operation takes a body, of whatever kind and size
+	if reads { // no such operation takes a body, of any kind and size
 		return refuseBody(c.body)
 	}
 	if len(c.body) > MaxBody {
@@ -107,19 +106,19 @@ func (r *Router) admit(c *call, p *auth.Principal, req *http.Request) error {
 	return nil
 }
 
-// match returns the operation of a request, the zero Route where there is none, and the
-// methods of its path, nil where that is unknown. A path of its own, such as
-// /v1/content-items/batch, is never that of a resource with such an id.
+// match returns the operation of a request, or the zero Route if there is none, and the methods of its path, or nil if
+// the path is unknown. A path of its own, such as /v1/content-items/batch, is never the path of a resource with such an
+// id.
 func (r *Router) match(req *http.Request) (found Route, allowed []string) {
-	// The mux would redirect an unclean path, which is none of ours.
+	// The mux would redirect an unclean path, which is always unknown.
 	if path.Clean(req.URL.Path) != req.URL.Path {
 		return Route{}, nil
 	}
 	_, pattern := r.paths.Handler(req)
 	method := req.Method
 	if method == http.MethodHead {
-		// RFC 9110, 9.1: the gateway leaves the body out and sends its length, which it
-		// could not if we left it out.
+		// RFC 9110, 9.1: the gateway omits the body and sends its length, which it could not if the body were omitted
+		// here.
 		method = http.MethodGet
 	}
 	for _, known := range r.routes {
@@ -146,7 +145,7 @@ func unknown(req *http.Request, allowed []string) error {
 	return &methodError{errs.New(errs.MethodNotAllowed, "This path does not support the method %s. It supports %s.", req.Method, names), names}
 }
 
-// methodError is method_not_allowed with what the header Allow must say.
+// methodError is method_not_allowed with the value of the header Allow.
 type methodError struct {
 	error
 	allow string
@@ -154,7 +153,7 @@ type methodError struct {
 
 func (e *methodError) Unwrap() error { return e.error }
 
-// write answers an error outside of an operation.
+// write sends an error outside of an operation.
 func (c *call) write(w http.ResponseWriter, err error) {
 	r := c.fail(err)
 	h := w.Header()
@@ -185,12 +184,12 @@ func setRateLimit(h http.Header, p *auth.Principal) {
 	h.Set("RateLimit", fmt.Sprintf(`"default";r=%d;t=%d`, p.Rate.Remaining, p.Rate.Reset))
 }
 
-// auditMargin is how much of the margin the audit entry may take, so that a call
-// that has used up its time is in the log, too.
+// auditMargin is the part of the margin that the audit entry may take, so that a call that has used up its time is
+// recorded, too.
 const auditMargin = margin * 3 / 5
 
-// record puts the call into the audit log. A call that had its effect is answered
-// even where that fails: the log line is then what is left of it.
+// record adds the call to the audit log. If that fails, a call that had its effect is answered nevertheless, and the
+// log line is the only trace of it.
 func (r *Router) record(ctx context.Context, c *call, p *auth.Principal, status int) {
 	if deadline, ok := ctx.Deadline(); ok {
 		var cancel context.CancelFunc
@@ -211,13 +210,12 @@ func (r *Router) record(ctx context.Context, c *call, p *auth.Principal, status 
 	}
 }
 
-// ServerErrors is the metric of responses from 500, by the function and its version: a
-// release ends that causes them. Lambda counts only what a function does not answer.
+// ServerErrors is the metric of responses with status 500 or higher, by the function and its version. A release that
+// causes them is ended. Lambda counts only calls that a function does not answer.
 const ServerErrors = "ServerErrors"
 
-// report writes the one line of the log that each call has: what happened, to whom, and
-// how long it took. It has no personal data: neither address nor path, which may name
-// anything.
+// report writes the single log line of a call: the outcome, the caller and the duration. It has no personal data:
+// neither the address nor the path, which may contain anything.
 func (r *Router) report(c *call, p *auth.Principal, status int) {
 	now := r.now()
 	if status >= http.StatusInternalServerError && lambdacontext.FunctionVersion != "" {
@@ -227,7 +225,7 @@ func (r *Router) report(c *call, p *auth.Principal, status int) {
 		"status", status, "code", c.code, "ms", now.Sub(c.ReceivedAt).Milliseconds(), "function_ms", now.Sub(c.began).Milliseconds())
 }
 
-// recorder notes the status that is answered.
+// recorder records the status of the answer.
 type recorder struct {
 	http.ResponseWriter
 	status  int

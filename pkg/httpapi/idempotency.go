@@ -18,17 +18,16 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// keepAnswers is how long a repeat is answered with the first answer.
+// keepAnswers is the time for which a repeat gets the first answer.
 const keepAnswers = 24 * time.Hour
 
-// longestRun is how long after its begin a call may still commit: longer than any
-// function may run, and far shorter than a record is kept. Only a call of a function
-// that was frozen in between could come later, even when its record is gone.
+// longestRun is the time after its begin within which a call may commit: longer than any function may run, and far
+// shorter than a record is kept. Only a call of a frozen function could come later, even when its record is gone.
 const longestRun = time.Minute
 
-// maxRuns bounds how often an operation is run again because a resource that it
-// had read was changed by another call before it could commit. Each time another
-// call has got through, so that this many callers of one resource all do.
+// maxRuns bounds the runs of an operation that are repeated because a resource that it had read was changed by another
+// call before it could commit. Each time another call has succeeded, so that this many concurrent callers of one
+// resource all succeed.
 const maxRuns = 8
 
 // idempotencyKey reads the header of draft-ietf-httpapi-idempotency-key-header.
@@ -48,18 +47,16 @@ func idempotencyKey(h http.Header) (string, error) {
 // errRepeated reports that the call's Idempotency-Key was used before.
 var errRepeated = errors.New("httpapi: the idempotency key was used before")
 
-// errInProgress reports that the first call with the same Idempotency-Key is about to
-// commit.
+// errInProgress reports that the first call with the same Idempotency-Key has not committed yet.
 var errInProgress = &errs.Error{
 	Code: errs.IdempotencyInProgress, RetryAfter: time.Second,
 	Message: "The first request with this Idempotency-Key is still running. Repeat the request in a second.",
 }
 
-// once runs what adds to a transaction, and commits it together with the record of the
-// call's Idempotency-Key, which run adds under the token. Where the key was used
-// before, it returns the first answer. On the way of a first call the record costs no
-// read: a repeat is noticed when its record is already there, or when the operation
-// fails, which it may do just because the first call had its effect.
+// once calls run, which adds to a transaction, and commits the transaction together with the record of the call's
+// Idempotency-Key, which run adds under the token. If the key was used before, it returns the first answer. For a first
+// call the record costs no read: a repeat is noticed if its record exists already, or if the operation fails, which may
+// be just because the first call had its effect.
 func (r *Router) once(ctx context.Context, key string, run func(tx *store.Tx, token string) error) (first *answer, err error) {
 	var failure error
 	for again := range maxRuns {
@@ -82,7 +79,7 @@ func (r *Router) once(ctx context.Context, key string, run func(tx *store.Tx, to
 			continue
 		}
 		if status, _ := Status(errs.CodeOf(err)); key == "" || status == http.StatusForbidden {
-			// Who may no longer call the operation gets no earlier answer of it either.
+			// A caller who may no longer call the operation must not get an earlier answer of it either.
 			return nil, err
 		}
 		first, err := r.recall(ctx, key, token)
@@ -94,20 +91,19 @@ func (r *Router) once(ctx context.Context, key string, run func(tx *store.Tx, to
 		case !errors.Is(failure, errRepeated):
 			return nil, failure
 		}
-		// The record's time ended after it was met: the key is free again.
+		// The record has expired since it was found: the key is free again.
 	}
 	return nil, errs.Wrap(failure, errs.ProviderUnavailable, "Other requests are changing the same resource. Repeat the request with the same Idempotency-Key in a second.")
 }
 
-// isTransient reports whether an error has the code of something that is not available:
-// of the failure of a call and that of the look-up of its answer, the first says more.
+// isTransient reports whether an error has the code of an unavailable resource. If a call and the look-up of its answer
+// both fail, the first error says more.
 func isTransient(err error) bool {
 	code := errs.CodeOf(err)
 	return code == errs.ProviderUnavailable || code == errs.Timeout
 }
 
-// commit runs an operation and commits what it returns, together with the record
-// that answers a repeat.
+// commit runs an operation and commits its writes, together with the record that answers a repeat.
 func (r *Router) commit(ctx context.Context, run func(*store.Tx) (*answer, error)) (*answer, error) {
 	c := callFrom(ctx)
 	var a *answer
@@ -133,34 +129,34 @@ func (r *Router) commit(ctx context.Context, run func(*store.Tx) (*answer, error
 	return a, nil
 }
 
-// remembered is the record of an answer. That of Write is only ever created: a run
-// that comes too late meets it, and can overwrite nothing.
+// remembered is the record of an answer. The record of Write is only ever created: a run that comes too late finds it,
+// and cannot overwrite anything.
 type remembered struct {
-	// Token is that of the run that made the answer: by it the run knows its own
-	// record again, where the answer to the commit was lost.
+	// Token is the token of the run that made the answer. By it the run recognizes its own record if the answer to the
+	// commit was lost.
 	Token       string `json:"token"`
 	Fingerprint string `json:"fingerprint"`
-	// Claim is set as long as the call is being carried out; see Act.
+	// Claim is set while the call is running; see Act.
 	Claim  *claim    `json:"claim,omitempty"`
 	Status int       `json:"status,omitempty"`
 	Code   errs.Code `json:"code,omitempty"` // of a failure
 	ETag   string    `json:"etag,omitempty"`
-	// Location and RetryAfter are those of an answer with status 202.
+	// Location and RetryAfter belong to an answer with status 202.
 	Location   string `json:"location,omitempty"`
 	RetryAfter string `json:"retry_after,omitempty"`
-	// Sealed is the body; one that is too large is in as many items as Parts says.
+	// Sealed is the body. A body that is too large is in as many items as Parts says.
 	Sealed []byte `json:"sealed,omitempty"`
 	Parts  int    `json:"parts,omitempty"`
-	// Secret is set where the answer had a secret.
+	// Secret is set if the answer had a secret.
 	Secret *confidence `json:"secret,omitempty"`
 }
 
-// recordOf returns the item of the record of a key, which is empty still.
+// recordOf returns the item of the record of a key, without its content.
 func (r *Router) recordOf(p *auth.Principal, key string) store.Item {
 	return store.Item{Key: answerKey(p, key), Kind: "answer", Owner: p.Owner, ExpireAt: r.now().Add(keepAnswers)}
 }
 
-// remember puts an answer into its record.
+// remember writes an answer into its record.
 func remember(tx *store.Tx, it *store.Item, record remembered, keys [][]byte, a *answer) error {
 	record.Claim, record.Status, record.Code, record.ETag, record.Secret = nil, a.Status, a.code, a.ETag, a.secret
 	record.Location, record.RetryAfter = a.Location, a.RetryAfter
@@ -186,9 +182,9 @@ func remember(tx *store.Tx, it *store.Item, record remembered, keys [][]byte, a 
 	return it.Encode(record)
 }
 
-// recall returns the answer of the first call with the same Idempotency-Key, or
-// store.ErrNotFound where there was none. Where that call is still being carried out it
-// returns an error, but no answer and none where it is the run with the token itself.
+// recall returns the answer of the first call with the same Idempotency-Key, or store.ErrNotFound if there was none. If
+// that call is still running, recall returns an error. If it is the run with the token itself, recall returns nil and
+// no error.
 func (r *Router) recall(ctx context.Context, key, token string) (*answer, error) {
 	c := callFrom(ctx)
 	at := answerKey(auth.FromContext(ctx), key)
@@ -234,20 +230,20 @@ func (r *Router) recall(ctx context.Context, key, token string) (*answer, error)
 	return a, err
 }
 
-// answerKey is the key of the record of an Idempotency-Key, which belongs to its caller
-// alone: another caller's repeat is a new call. It is short, as is all of the record: most
-// then take one kilobyte, which is what a write unit is for.
+// answerKey returns the key of the record of an Idempotency-Key, which belongs to its caller alone: a repeat by another
+// caller is a new call. The key is short, like the rest of the record: most records then take one kilobyte, the size of
+// a write unit.
 func answerKey(p *auth.Principal, key string) store.Key {
 	sum := sha256.Sum256([]byte(strings.Join([]string{p.Owner.String(), string(p.Actor.Kind), p.Actor.ID, key}, "#")))
 	return store.IDKey("answer#" + base64.RawURLEncoding.EncodeToString(sum[:]))
 }
 
-// partsOf names the parts of an answer: each run has its own, so that those of two
-// runs are never mixed.
+// partsOf returns the name of the parts of an answer. Each run has its own, so that the parts of two runs are never
+// mixed.
 func partsOf(record store.Key, token string) string { return record.PK + "#" + token }
 
-// callFingerprint distinguishes calls by all that decides their effect. It is keyed by the
-// Idempotency-Key, which is not stored: a password in a body cannot be guessed by it.
+// callFingerprint distinguishes calls by everything that determines their effect. It is keyed by the Idempotency-Key,
+// which is not stored: so it does not help to guess a password in a body.
 func callFingerprint(c *call) string {
 	h := hmac.New(sha256.New, []byte(c.idempotencyKey))
 	path := c.path

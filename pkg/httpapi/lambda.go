@@ -20,8 +20,7 @@ import (
 	"github.com/content-automation/api/pkg/cloud/logging"
 )
 
-// margin is kept back from a function's deadline, so that a call that takes too
-// long is still answered, and audited, by us.
+// margin is the part of a function's time that is reserved for answering and auditing a call that takes too long.
 const margin = 500 * time.Millisecond
 
 // StartLambda serves a handler as a Lambda function behind API Gateway. It does
@@ -51,9 +50,8 @@ func Lambda(h http.Handler) func(context.Context, events.APIGatewayProxyRequest)
 	}
 }
 
-// escaped writes a path that the gateway may have decoded so that it is read as a
-// path: the adapter fails on control characters and lone percent signs, and takes
-// what follows a question mark for the query.
+// escaped escapes a path that the gateway may have decoded so that the adapter reads it as a path: the adapter fails on
+// control characters and lone percent signs, and takes the text after a question mark for the query.
 func escaped(path string) string {
 	var b strings.Builder
 	for i := range len(path) {
@@ -85,7 +83,7 @@ func gatewayOf(ctx context.Context) Gateway {
 		RequestID: rc.RequestID, SourceIP: rc.Identity.SourceIP, UserAgent: rc.Identity.UserAgent,
 		Authorizer: rc.Authorizer,
 	}
-	// SAM gives all calls the same id and the same time.
+	// SAM uses the same id and the same time for all calls.
 	if lc, ok := lambdacontext.FromContext(ctx); ok && os.Getenv("AWS_SAM_LOCAL") == "true" {
 		g.RequestID = requestID(time.Now(), lc.AwsRequestID)
 		return g
@@ -97,15 +95,13 @@ func gatewayOf(ctx context.Context) Gateway {
 	return g
 }
 
-// requestID returns the id of a request: its time in milliseconds and the id that the
-// gateway gave it. By the time its audit entry is found without an index. The gateway's
-// access log has the same id.
+// requestID returns the id of a request: its time in milliseconds and the id from the gateway. With the time its audit
+// entry can be found without an index. The gateway's access log has the same id.
 func requestID(at time.Time, gatewayID string) string {
 	return strconv.FormatInt(at.UnixMilli(), 10) + "-" + gatewayID
 }
 
-// RequestTime returns the time in the id of a request. Responses that the gateway made on
-// its own have ids without it.
+// RequestTime returns the time in the id of a request. Responses that the gateway made itself have ids without it.
 func RequestTime(requestID string) (time.Time, bool) {
 	text, _, found := strings.Cut(requestID, "-")
 	ms, err := strconv.ParseInt(text, 10, 64)

@@ -26,14 +26,14 @@ type PageInput struct {
 	Order string `query:"order" enum:"asc,desc" default:"desc" doc:"Order of the results: desc is newest first, asc oldest first"`
 }
 
-// Page is what a list operation returns.
+// Page is the result of a list operation.
 type Page[T any] struct {
 	Items []T
 	Next  string // empty at the end
 }
 
-// ListItems reads a page of a query and renders its items. What identifies the
-// list beside the query (nothing, as a rule) goes into the query's filters.
+// ListItems reads a page of a query and renders its items. Other parameters that identify the list (usually none) must
+// be in the query's filters.
 func ListItems[T any](ctx context.Context, db *store.DB, q store.Query, in PageInput, render func(store.Item) (T, error)) (Page[T], error) {
 	q.Limit, q.OldestFirst = in.Limit, in.Order == "asc"
 	list := fingerprint(ctx, q)
@@ -63,7 +63,7 @@ func ListItems[T any](ctx context.Context, db *store.DB, q store.Query, in PageI
 	return page, err
 }
 
-// AnyOf returns the filter that passes any of the values, of which none has a comma.
+// AnyOf returns the filter that passes any of the values. No value may contain a comma.
 func AnyOf[T ~string](values []T) string {
 	texts := make([]string, len(values))
 	for i, v := range slices.Sorted(slices.Values(values)) {
@@ -72,7 +72,7 @@ func AnyOf[T ~string](values []T) string {
 	return strings.Join(slices.Compact(texts), ",")
 }
 
-// anyOf returns the query with the filters that AnyOf has made as its lists of values.
+// anyOf returns the query with the filters that AnyOf has made as lists of values.
 func anyOf(q store.Query) store.Query {
 	filters := map[string]string{}
 	lists := map[string][]string{}
@@ -88,15 +88,15 @@ func anyOf(q store.Query) store.Query {
 	return q
 }
 
-// Owned returns the query of the caller's resources of a kind that were made in the
-// period. Their ids have the prefix.
+// Owned returns the query of the caller's resources of a kind that were created in the period. Their ids have the
+// prefix.
 func Owned(ctx context.Context, kind, prefix string, made Period, filters map[string]string) (q store.Query, err error) {
 	q = store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(auth.FromContext(ctx).Owner, kind), Filters: filters}
 	q.From, q.To, err = made.Bounds(prefix)
 	return q, err
 }
 
-// Slice returns a page of a list that is held in memory; key must be unique.
+// Slice returns a page of a list in memory. The key must be unique.
 func Slice[T any](ctx context.Context, all []T, filters map[string]string, in SliceInput, key func(T) string) (Page[T], error) {
 	list := fingerprint(ctx, store.Query{Filters: filters})
 	if in.Cursor != "" {
@@ -134,15 +134,13 @@ func fingerprint(ctx context.Context, q store.Query) string {
 	return string(b)
 }
 
-// Period holds the query parameters from and to. Embed it where a list is
-// filtered by time.
+// Period holds the query parameters from and to. Embed it if a list is filtered by time.
 type Period struct {
 	From time.Time `query:"from" doc:"Only results created at this time or later (RFC 3339)"`
 	To   time.Time `query:"to" doc:"Only results created before this time (RFC 3339)"`
 }
 
-// Bounds returns the smallest and largest id that lie in the period, empty where
-// it is open.
+// Bounds returns the smallest and largest id in the period. A bound is empty if the period is open.
 func (p Period) Bounds(prefix string) (from, to string, err error) {
 	if !p.From.IsZero() && !p.To.IsZero() && !p.From.Before(p.To) {
 		return "", "", errs.Invalid("from", "must be before to")
@@ -151,7 +149,7 @@ func (p Period) Bounds(prefix string) (from, to string, err error) {
 		from = id.First(prefix, p.From)
 	}
 	if !p.To.IsZero() {
-		// The bound of a range is inclusive, and no id is made of zeros alone.
+		// The bound of a range is inclusive, and no id consists of zeros alone.
 		to = id.First(prefix, p.To)
 	}
 	return from, to, nil

@@ -10,8 +10,7 @@ import (
 // longestPath bounds the paths that are compared.
 const longestPath = 200
 
-// pathHint ends the sentence that a path is unknown, with the path of the API that was
-// probably meant.
+// pathHint returns the end of the message about an unknown path, with the path of the API that was probably meant.
 func pathHint(unknown string) string {
 	if len(unknown) > longestPath {
 		return "."
@@ -35,7 +34,7 @@ func pathHint(unknown string) string {
 		}
 	}
 	if best == "" {
-		// The resource may stand below another one.
+		// The resource may be below another one.
 		for _, template := range Paths {
 			if path.Base(template) == path.Base(meant) {
 				best = template
@@ -49,8 +48,8 @@ func pathHint(unknown string) string {
 	return "; did you mean " + best + "?"
 }
 
-// compare returns how many parts of a path are those of a template, 0 where one of its
-// names is not even close, and whether all are the same.
+// compare returns the number of equal parts of a path and a template, or 0 if one of the names is not even similar, and
+// reports whether all parts are equal.
 func compare(text, template string) (same int, literal bool) {
 	parts, names := strings.Split(text, "/"), strings.Split(template, "/")
 	if len(parts) != len(names) {

@@ -8,14 +8,14 @@ import (
 	"github.com/content-automation/api/pkg/base/id"
 )
 
-// pathID is a parameter of a path that names a resource.
+// pathID is a parameter of a path that identifies a resource.
 type pathID struct {
 	name string
-	// prefix is that of its ids, and noun says what it is.
+	// prefix is the prefix of its ids, and noun the name of the resource.
 	prefix, noun string
 }
 
-// pathIDs are the parameters of paths that are ids.
+// pathIDs are the path parameters that are ids.
 var pathIDs = []pathID{
 	{"api_key_id", id.APIKey, "API key"},
 	{"chat_id", id.Chat, "chat"},
@@ -34,7 +34,7 @@ var pathIDs = []pathID{
 	{"webhook_id", id.Webhook, "webhook"},
 }
 
-// idsOf returns the parameters of a path that are ids, in its order.
+// idsOf returns the parameters of a path that are ids, in their order.
 func idsOf(path string) (ids []pathID) {
 	for segment := range strings.SplitSeq(path, "/") {
 		for _, p := range pathIDs {
@@ -46,8 +46,8 @@ func idsOf(path string) (ids []pathID) {
 	return ids
 }
 
-// checkPath refuses a request whose path has a malformed id, so that no operation makes a
-// key of one. The answer is the one for an id that does not exist.
+// checkPath refuses a request whose path has a malformed id, so that no operation makes a key of it. The answer is the
+// one for an id that does not exist.
 func checkPath(req *http.Request, ids []pathID) error {
 	for _, p := range ids {
 		if value := req.PathValue(p.name); !id.Valid(p.prefix, value) {

@@ -14,11 +14,11 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 )
 
-// errorResponse is the schema of all error responses. No operation answers all codes, so
-// finish takes it out of the document, to which huma adds it.
+// errorResponse is the schema of all error responses. No operation returns all codes, so finish removes the schema from
+// the document, to which huma adds it.
 const errorResponse = "ErrorResponse"
 
-// contexts are the data that errors of a code carry.
+// contexts are the types of the context of errors, by code.
 var contexts = map[errs.Code]struct {
 	shape  reflect.Type
 	always bool
@@ -29,24 +29,21 @@ var contexts = map[errs.Code]struct {
 	errs.RateLimited:         {reflect.TypeFor[errs.RateContext](), false},
 }
 
-// common are the codes that most operations answer. They are not in the names of the
-// schemas of sets of codes.
+// common are the codes that most operations return. The names of schemas of sets of codes omit them.
 var common = []errs.Code{
 	errs.InvalidHeader, errs.MalformedJSON, errs.MissingAPIKey, errs.InvalidAPIKey, errs.InsufficientBalance, errs.SpendLimitReached,
 	errs.InsufficientScope, errs.PlanNotAllowed, errs.IPNotAllowed, errs.IdempotencyInProgress, errs.ValidationFailed, errs.IdempotencyKeyReused,
 	errs.RateLimited,
 }
 
-// alike are the statuses whose answers depend on the codes alone, and on nothing that
-// is the operation's own.
+// alike are the statuses whose answers depend only on the codes, not on the operation.
 var alike = []int{
 	http.StatusUnauthorized, http.StatusForbidden, http.StatusPreconditionFailed, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType,
 	http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable, http.StatusGatewayTimeout,
 }
 
-// refusals describes the errors of an operation by status, each with the codes that
-// have it. Operations with the same codes share the schema, and
-// where all answers are alike the response, too.
+// refusals describes the errors of an operation by status, each with its codes. Operations with the same codes share
+// the schema, and also the response if all answers of the status are alike.
 func (r *Router) refusals(codes []errs.Code) map[string]*huma.Response {
 	byStatus := map[int][]errs.Code{}
 	for _, code := range codes {
@@ -70,7 +67,7 @@ func (r *Router) refusals(codes []errs.Code) map[string]*huma.Response {
 	return responses
 }
 
-// refusal describes the answer of a status.
+// refusal describes the answer with a status.
 func refusal(status int, codes []errs.Code, schema *huma.Schema) *huma.Response {
 	texts := make([]string, len(codes))
 	for i, code := range codes {
@@ -90,7 +87,7 @@ func refusal(status int, codes []errs.Code, schema *huma.Schema) *huma.Response 
 	}
 }
 
-// refusalName names a set of codes of a status: NotFound for one code, or
+// refusalName returns the name of a set of codes of a status: NotFound for one code, or
 // UnprocessableEntityOrUnsupportedModel for the common ones of a status and another.
 func refusalName(status int, codes []errs.Code) string {
 	own := slices.DeleteFunc(slices.Clone(codes), func(c errs.Code) bool { return slices.Contains(common, c) })
@@ -130,7 +127,7 @@ func (r *Router) refusalSchema(name string, codes []errs.Code) *huma.Schema {
 	return RefTo(name)
 }
 
-// failure describes the error with a code, and the data that it carries.
+// failure describes the error with a code, and its context.
 func (r *Router) failure(code errs.Code) Variant {
 	v := Variant{Value: string(code), Name: PascalCase(string(code)) + "Error", Description: errs.InfoOf(code).Meaning}
 	if c, ok := contexts[code]; ok {
@@ -142,7 +139,7 @@ func (r *Router) failure(code errs.Code) Variant {
 	return v
 }
 
-// describeErrors adds what all errors have to the document.
+// describeErrors adds the common parts of all errors to the document.
 func (r *Router) describeErrors() {
 	schemas := r.api.OpenAPI().Components.Schemas.Map()
 	r.Schema(reflect.TypeFor[ErrorResponse]())

@@ -20,8 +20,8 @@ import (
 // MaxBody is the largest body of a request, in bytes.
 const MaxBody = 256 << 10
 
-// Op declares one operation. The OpenAPI document, the gateway's routes and the
-// authorizer's scope table are all made from it.
+// Op declares one operation. The OpenAPI document, the gateway's routes and the authorizer's scope table are made from
+// it.
 type Op struct {
 	ID     string // operationId
 	Method string
@@ -29,24 +29,24 @@ type Op struct {
 	Scope  auth.Scope
 	// Function is the name of the Lambda that serves it.
 	Function string
-	// Status of success; 200 when left out.
+	// Status is the status of success. 0 means 200.
 	Status      int
 	Tag         string
 	Summary     string
 	Description string
-	// Errors are the codes that it answers beside those that every operation has.
+	// Errors are the codes that it returns in addition to those of every operation.
 	Errors []errs.Code
-	// Fixed are members of the resource that a body cannot have, with what to do instead.
+	// Fixed are members of the resource that a body cannot have, with the alternative to each.
 	Fixed map[string]string
 }
 
-// Route is what the gateway and the authorizer need to know of an operation.
+// Route is the part of an operation that the gateway and the authorizer need.
 type Route struct {
 	Method, Path, OperationID string
 	Scope                     auth.Scope
 	Function                  string
 	Status                    int
-	// Errors are all codes that the operation may answer.
+	// Errors are all codes that the operation may return.
 	Errors []errs.Code
 }
 
@@ -60,9 +60,9 @@ type Router struct {
 	now    func() time.Time
 	// secret is set by SealWith.
 	secret seal.Secret
-	// actions are what ends the claims of operations that Act has registered.
+	// actions end the claims of operations that Act has registered.
 	actions map[string]ender
-	// api, when set, describes all operations, and serves none.
+	// api, if it is set, describes all operations, and serves none.
 	api huma.API
 	// refused is the schema of an error response with any code, in the document.
 	refused *huma.Schema
@@ -73,8 +73,7 @@ func NewRouter(db *store.DB, audit Recorder, now func() time.Time) *Router {
 	return &Router{mux: http.NewServeMux(), paths: http.NewServeMux(), db: db, audit: audit, now: now}
 }
 
-// NewDocument makes a router that serves nothing, but describes the operations
-// registered with it in the document of config.
+// NewDocument makes a router that serves nothing, but adds the operations registered with it to the document of config.
 func NewDocument(config huma.Config) *Router {
 	return &Router{api: humafix.NewAPI(http.NewServeMux(), config)}
 }
@@ -108,7 +107,7 @@ func Read[I, T any](r *Router, op Op, handle func(context.Context, *I) (T, error
 	})
 }
 
-// List registers an operation that answers a page of a list.
+// List registers an operation that returns a page of a list.
 func List[I, T any](r *Router, op Op, handle func(context.Context, *I) (Page[T], error)) {
 	register(r, op, reflect.TypeFor[ListEnvelope[T]](), func(ctx context.Context, in *I) (*answer, error) {
 		page, err := handle(ctx, in)
@@ -126,9 +125,8 @@ func List[I, T any](r *Router, op Op, handle func(context.Context, *I) (Page[T],
 	})
 }
 
-// Write registers an operation that changes something by the transaction, and by
-// nothing else: so the record that answers a repeat commits with the effect or not at
-// all. It may run several times.
+// Write registers an operation that writes only by the transaction: so the record that answers a repeat commits with
+// the effect or not at all. The operation may run several times.
 func Write[I, T any](r *Router, op Op, handle func(context.Context, *store.Tx, *I) (T, error)) {
 	register(r, op, reflect.TypeFor[Envelope[T]](), func(ctx context.Context, in *I) (*answer, error) {
 		return r.commit(ctx, func(tx *store.Tx) (*answer, error) {
@@ -141,7 +139,7 @@ func Write[I, T any](r *Router, op Op, handle func(context.Context, *store.Tx, *
 	})
 }
 
-// answer is a rendered response. Its fields are huma's: Status and Body by name.
+// answer is a rendered response. huma reads its fields Status and Body by their names.
 type answer struct {
 	Status      int
 	ContentType string `header:"Content-Type"`
@@ -151,20 +149,20 @@ type answer struct {
 	RetryAfter  string `header:"Retry-After"`
 	Body        []byte
 	code        errs.Code   // of a failure
-	secret      *confidence // nil where the body has no secret
+	secret      *confidence // nil if the body has no secret
 }
 
 // versioned is a resource that has an ETag.
 type versioned interface{ ResourceVersion() int64 }
 
-// tagged is a resource whose ETag is not made of its version: one that shows more
-// than what the version counts the changes of.
+// tagged is a resource whose ETag does not derive from its version, because the version does not count all changes of
+// its members.
 type tagged interface{ ETag() (string, error) }
 
-// Pending is the data of every answer with status 202: work that goes on.
+// Pending is the data of every answer with status 202: work that continues.
 type Pending interface {
-	// Pending returns the path, with its query, that shows how far the work is, and
-	// after what time it makes sense to look.
+	// Pending returns the path, with its query, that shows the progress of the work, and the time after which it makes
+	// sense to read it.
 	Pending() (path string, after time.Duration)
 }
 
@@ -189,7 +187,7 @@ func render(ctx context.Context, op Op, data any) (a *answer, err error) {
 	return a, nil
 }
 
-// answer renders the answer of an operation that is remembered.
+// answer renders the answer of an operation whose answers are remembered.
 func (r *Router) answer(ctx context.Context, op Op, data any) (*answer, error) {
 	a, err := render(ctx, op, data)
 	if err != nil {
@@ -212,8 +210,8 @@ func dataOf(envelope reflect.Type) reflect.Type {
 	return data.Type
 }
 
-// register puts an operation into the router: the scope is checked once more,
-// though the authorizer has done so, and errors get our shape.
+// register adds an operation to the router. The scope is checked again, though the authorizer has done so, and errors
+// get the form of this API.
 func register[I any](r *Router, op Op, success reflect.Type, handle func(context.Context, *I) (*answer, error)) {
 	takesBody, optional := humafix.TakesBody(reflect.TypeFor[I]())
 	codes := op.errors(takesBody)
@@ -222,7 +220,7 @@ func register[I any](r *Router, op Op, success reflect.Type, handle func(context
 	o := huma.Operation{
 		OperationID: op.ID, Method: op.Method, Path: op.Path, DefaultStatus: op.status(),
 		MaxBodyBytes: MaxBody + 1, // huma refuses at the limit, not above it
-		// The gateway hands bodies over whole: there is no reading to time out.
+		// The gateway passes complete bodies on: there is no reading to time out.
 		BodyReadTimeout: -1,
 	}
 	serve := func(ctx context.Context, in *I) (*answer, error) {

@@ -9,7 +9,7 @@ import (
 	"github.com/content-automation/api/pkg/httpapi/humafix"
 )
 
-// Enum describes a text that is one of the values.
+// Enum describes a text with the given values.
 func Enum[T ~string](values []T) *huma.Schema {
 	s := &huma.Schema{Type: huma.TypeString}
 	for _, v := range values {
@@ -18,8 +18,8 @@ func Enum[T ~string](values []T) *huma.Schema {
 	return s
 }
 
-// CheckMember checks a parsed member of a body, of which the schema of the body says
-// less than that of the type, which depends on the resource.
+// CheckMember checks a parsed member of a body whose type depends on the resource, so that the schema of the body is
+// less strict than that of the type.
 func CheckMember(t reflect.Type, name string, value any) error { return humafix.Check(t, name, value) }
 
 // CheckPatch checks a parsed merge patch against the schema of a body.

@@ -9,9 +9,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// Shape returns the JSON Schema of a body, whole and without references, for those who
-// write one without the document, such as a language model. Some of the members may be
-// left out.
+// Shape returns the JSON Schema of a body, complete and without references, for writers without the document, such as a
+// language model. It can omit some of the members.
 func Shape(body reflect.Type, without ...string) (json.RawMessage, error) {
 	schemas := huma.NewMapRegistry(schemaPath, huma.DefaultSchemaNamer)
 	s := whole(schemas, schemas.Schema(body, false, ""))
@@ -20,8 +19,8 @@ func Shape(body reflect.Type, without ...string) (json.RawMessage, error) {
 	return json.Marshal(s)
 }
 
-// whole returns a copy of a schema in which the schemas stand that it refers to.
-// Patterns are left out: they are for machines that check, not for those that write.
+// whole returns a copy of a schema in which references are replaced by their schemas. It omits patterns: they serve
+// validation, not writing.
 func whole(schemas huma.Registry, s *huma.Schema) *huma.Schema {
 	if s == nil {
 		return nil

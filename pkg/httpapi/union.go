@@ -7,18 +7,17 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// schemaPath is where the document has its schemas.
+// schemaPath is the location of schemas in the document.
 const schemaPath = "#/components/schemas/"
 
-// Unevaluated is a word of JSON Schema that huma lacks: whether an object that is
-// described in parts may have other members.
+// Unevaluated is a word of JSON Schema that huma lacks: whether an object that is described in parts may have other
+// members.
 const Unevaluated = "unevaluatedProperties"
 
-// RefTo refers to the schema of a name.
+// RefTo returns a reference to the schema of a name.
 func RefTo(name string) *huma.Schema { return &huma.Schema{Ref: schemaPath + name} }
 
-// PascalCase turns words such as "content.generated" and "not_found" into the name of
-// a schema.
+// PascalCase turns words such as "content.generated" and "not_found" into the name of a schema.
 func PascalCase(words string) string {
 	var b strings.Builder
 	for word := range strings.FieldsFuncSeq(words, func(r rune) bool { return r == '.' || r == '_' }) {
@@ -27,21 +26,21 @@ func PascalCase(words string) string {
 	return b.String()
 }
 
-// Variant is one shape of a union.
+// Variant is one variant of a union.
 type Variant struct {
-	// Value is that of the member by which the shapes are told apart.
+	// Value is the value of the discriminating member.
 	Value string
-	// Name is that of the shape's schema, and Description what it is.
+	// Name is the name of the variant's schema, and Description its description.
 	Name, Description string
-	// Members are those that it has beside the members of all shapes.
+	// Members are the members that it has in addition to those of all variants.
 	Members  map[string]*huma.Schema
 	Required []string
 	// Closed refuses other members.
 	Closed bool
 }
 
-// Union adds one schema for each shape to the document, which extends the schema base,
-// and describes the choice between them, which the value of a member makes.
+// Union adds one schema for each variant to the document, which extends the schema base, and describes the choice
+// between them by the value of a member.
 func Union(schemas map[string]*huma.Schema, base, member string, variants []Variant) *huma.Schema {
 	union := &huma.Schema{Discriminator: &huma.Discriminator{PropertyName: member, Mapping: map[string]string{}}}
 	for _, v := range variants {
@@ -55,12 +54,12 @@ func Union(schemas map[string]*huma.Schema, base, member string, variants []Vari
 	return union
 }
 
-// extend describes the shape.
+// extend describes the variant.
 func (v Variant) extend(base, member, doc string) *huma.Schema {
 	own := &huma.Schema{
 		Type: huma.TypeObject, Required: append([]string{member}, v.Required...),
-		// An enumeration of one value, since not all generators combine a constant with
-		// the enumeration of all values, which base has.
+		// An enumeration of one value is used, since not all generators combine a constant with the enumeration of all
+		// values in base.
 		Properties: map[string]*huma.Schema{member: {Type: huma.TypeString, Enum: []any{v.Value}, Description: doc}},
 	}
 	maps.Copy(own.Properties, v.Members)

@@ -23,13 +23,13 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// Clock is a time that a test moves.
+// Clock is a clock that a test moves.
 type Clock struct {
 	mu sync.Mutex
 	at time.Time
 }
 
-// NewClock starts at noon of a day in spring.
+// NewClock returns a clock that starts at noon of a day in spring.
 func NewClock() *Clock { return &Clock{at: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)} }
 
 // Now returns the clock's time.
@@ -39,7 +39,7 @@ func (c *Clock) Now() time.Time {
 	return c.at
 }
 
-// Add moves the time on.
+// Add advances the clock.
 func (c *Clock) Add(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -62,28 +62,28 @@ func (l *Log) Record(_ context.Context, c httpapi.Call) error {
 	return nil
 }
 
-// Calls returns what was recorded.
+// Calls returns the recorded calls.
 func (l *Log) Calls() []httpapi.Call {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return append([]httpapi.Call(nil), l.calls...)
 }
 
-// Area is what registers operations.
+// Area registers operations.
 type Area interface{ Register(r *httpapi.Router) }
 
-// Caller calls operations as one API key does.
+// Caller calls operations like one API key.
 type Caller struct {
 	t      testing.TB
 	router http.Handler
-	// Principal is what the authorizer says of the key.
+	// Principal is the principal that the authorizer returns for the key.
 	Principal auth.Principal
-	// Gateway is what the gateway says of each call.
+	// Gateway is the gateway's data of each call.
 	Gateway httpapi.Gateway
 }
 
-// New returns a caller with a test key that has all scopes, of the operations of
-// the areas. Their changes are committed to db, and log is their audit log.
+// New returns a caller with a test key that has all scopes, for the operations of the areas. Their changes are
+// committed to db, and log is their audit log.
 func New(t testing.TB, db *store.DB, log httpapi.Recorder, now func() time.Time, areas ...Area) *Caller {
 	r := httpapi.NewRouter(db, log, now)
 	for _, a := range areas {
@@ -113,7 +113,7 @@ func (c *Caller) Without(scopes ...auth.Scope) *Caller {
 	})
 }
 
-// Only returns a caller with another key, that has the scopes and no others.
+// Only returns a caller with another key, which has only the given scopes.
 func (c *Caller) Only(scopes ...auth.Scope) *Caller {
 	return c.As(func(p *auth.Principal) {
 		p.Actor, p.Scopes = auth.Key(id.Derived(id.APIKey, time.UnixMilli(1), fmt.Sprint(scopes))), scopes
@@ -132,7 +132,7 @@ func (c *Caller) Stranger() *Caller {
 	})
 }
 
-// Answer is what a call was answered.
+// Answer is the answer to a call.
 type Answer struct {
 	Status int
 	Header http.Header
@@ -148,8 +148,8 @@ type Answer struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
-// Call makes a call. A body that is a string is sent as it is, any other but nil
-// as JSON; headers are pairs of a name and a value.
+// Call makes a call. A body that is a string is sent unchanged, any other but nil as JSON. Headers are pairs of a name
+// and a value.
 func (c *Caller) Call(method, path string, body any, headers ...string) Answer {
 	c.t.Helper()
 	var sent []byte

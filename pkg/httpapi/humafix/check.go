@@ -14,41 +14,41 @@ import (
 	"github.com/content-automation/api/pkg/record/resource"
 )
 
-// NotBlank is the format of a text that may be empty, but not of white space alone. A
-// text with a smallest length must not be blank either.
+// NotBlank is the format of a text that may be empty, but must not consist of white space alone. A text with a minimum
+// length must not be blank either.
 const NotBlank = "not-blank"
 
-// maxProblems is how many faults of a body are told: a large one may have thousands.
+// maxProblems bounds the reported faults of a body: a large body may have thousands.
 const maxProblems = 100
 
-// checker checks what was sent against a schema.
+// checker checks a value from a caller against a schema.
 type checker struct {
 	schemas huma.Registry
 	schema  *huma.Schema
-	// patch is whether it is a merge patch.
+	// patch reports whether the value is a merge patch.
 	patch bool
 	known Known
 }
 
-// newChecker returns a checker of the values that fit a schema. It takes over from huma
-// what huma does not check well, and changes the schemas for it.
+// newChecker returns a checker for a schema. It takes over the checks that huma does not do well, and changes the
+// schemas for that.
 func newChecker(schemas huma.Registry, schema *huma.Schema, patch bool, known Known) *checker {
 	c := &checker{schemas, schema, patch, known}
 	c.takeOver(schema, map[*huma.Schema]bool{})
 	return c
 }
 
-// check returns what is wrong with the body of a call.
+// check returns the faults of the body of a call.
 func (c *checker) check(tree any) []error { return c.within(tree, tree, "body", "") }
 
-// within checks a value of what was sent that stands at a place, as huma writes it and as
-// a pointer.
+// within checks a part of a value from a caller. The argument place is its location in huma's form, and pointer in the
+// form of a JSON pointer.
 func (c *checker) within(value, sent any, place, pointer string) []error {
 	path := huma.NewPathBuffer([]byte(place), len(place))
 	var result huma.ValidateResult
 	huma.Validate(c.schemas, c.schema, path, huma.ModeWriteToServer, quote(value), &result)
 	sent = quote(sent)
-	// huma finds unknown members in no order.
+	// huma returns unknown members in no order.
 	slices.SortStableFunc(result.Errors, func(a, b error) int {
 		if isUnexpected(a) && isUnexpected(b) {
 			return strings.Compare(locationOf(a), locationOf(b))
@@ -78,8 +78,7 @@ func (c *checker) within(value, sent any, place, pointer string) []error {
 	return found
 }
 
-// Check checks a value of a body against the schema of a type. Member is the name of
-// the body's member that it is.
+// Check checks a value of a body against the schema of a type. Member is the name of its member of the body.
 func Check(t reflect.Type, member string, value any) error {
 	schemas := newRegistry()
 	c := newChecker(schemas, schemas.Schema(t, false, ""), false, Known{})
@@ -100,7 +99,7 @@ func CheckPatch(t reflect.Type, patch any) error {
 	return nil
 }
 
-// problem is one that huma does not find.
+// problem is a fault that huma does not find.
 type problem errs.Detail
 
 func (p problem) Error() string { return p.Param + ": " + p.Message }
@@ -112,8 +111,8 @@ func (c *checker) resolve(s *huma.Schema) *huma.Schema {
 	return s
 }
 
-// walk adds the texts of a value that must not be blank, objects whose members have
-// names that they must not have, and what was taken over from huma.
+// walk adds blank texts that must not be blank, objects with members whose names are not permitted, and the faults that
+// the checks taken over from huma find.
 func (c *checker) walk(schema *huma.Schema, value any, pointer string, found []problem) []problem {
 	if schema = c.branch(schema, value); schema == nil {
 		return found
@@ -155,8 +154,8 @@ func (c *checker) named(names *huma.Schema, object map[string]any) bool {
 	return len(result.Errors) == 0
 }
 
-// nulls adds the members that a merge patch would remove, but must not, also in objects that
-// it changes. huma takes null for a member that was left out.
+// nulls adds the members that a merge patch would remove, but must not, including those in objects that it changes.
+// huma takes null for a missing member.
 func (c *checker) nulls(schema *huma.Schema, patch any, pointer string, found []problem) []problem {
 	members, _ := patch.(map[string]any)
 	if schema = c.branch(schema, patch); schema == nil {

@@ -18,11 +18,11 @@ import (
 	"github.com/content-automation/api/pkg/httpapi/jsontree"
 )
 
-// render answers an error; see RenderWith.
+// render renders an error; see RenderWith.
 var render func(context.Context, *errs.Error) huma.StatusError
 
-// RenderWith sets how the errors of huma's own checks are answered. huma builds them
-// by variables of its package, so there is one way for the program: set it in init.
+// RenderWith sets the form of errors of huma's own checks. huma builds them by variables of its package, so there is
+// one form for the program: set it in init.
 func RenderWith(as func(context.Context, *errs.Error) huma.StatusError) {
 	render = as
 	// Names that differ from a member's only in case are typing mistakes, too.
@@ -35,8 +35,8 @@ func RenderWith(as func(context.Context, *errs.Error) huma.StatusError) {
 	}
 }
 
-// translate turns an error of huma's checks into one of ours. Only the place and
-// the message of each cause are taken over, never the value that was sent.
+// translate turns an error of huma's checks into an error of this service. Only the place and the message of each cause
+// are used, never the value from the caller.
 func translate(status int, msg string, causes []error, c *call) *errs.Error {
 	if status != http.StatusUnprocessableEntity {
 		return errs.As(fmt.Errorf("huma: %d %s: %w", status, msg, errors.Join(causes...)))
@@ -45,7 +45,7 @@ func translate(status int, msg string, causes []error, c *call) *errs.Error {
 		c = &call{}
 	}
 	if slices.ContainsFunc(c.problems, isOfBody) {
-		// What does not fit the schema need not fit the input.
+		// A body that does not fit the schema need not fit the input.
 		causes = slices.DeleteFunc(slices.Clone(causes), isOfDecoding)
 	}
 	causes = append(causes, c.problems...)
@@ -55,20 +55,20 @@ func translate(status int, msg string, causes []error, c *call) *errs.Error {
 	return Invalid(causes, c.tree)
 }
 
-// isOfBody reports whether a problem is of the body, and not of a parameter.
+// isOfBody reports whether a problem is in the body, not in a parameter.
 func isOfBody(cause error) bool {
 	p, ok := cause.(problem)
 	return ok && (p.Param == "" || strings.HasPrefix(p.Param, "/"))
 }
 
-// isOfDecoding reports whether an error is that of decoding a body to its input.
+// isOfDecoding reports whether an error comes from decoding a body to its input.
 func isOfDecoding(cause error) bool {
 	d, ok := cause.(huma.ErrorDetailer)
 	return ok && d.ErrorDetail().Location == "body"
 }
 
-// Invalid turns the errors of a check of what was sent against a schema into one
-// of ours, with one detail for each invalid field.
+// Invalid turns the errors of a check against a schema into one error of this service, with one detail for each invalid
+// field.
 func Invalid(causes []error, sent any) *errs.Error {
 	var details []errs.Detail
 	said := map[errs.Detail]bool{}
@@ -88,7 +88,7 @@ func Invalid(causes []error, sent any) *errs.Error {
 	return errs.InvalidFields(details...)
 }
 
-// Only a refusal needs the patterns: most starts do without.
+// Only a refusal needs the patterns: most cold starts do not compile them.
 var (
 	requiredProperty = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^expected required property (\S+) to be present$`)
@@ -113,7 +113,7 @@ func detail(cause error, sent any) errs.Detail {
 		param, message = param+"/"+m[1], isRequired
 	}
 	if m := noInteger().FindStringSubmatch(message); m != nil {
-		// The schema takes 1.0 for an integer, the decoder does not.
+		// The schema takes 1.0 for an integer, but the decoder does not.
 		param, message = field(strings.Split(m[1], "."), sent), mustBeInteger
 	}
 	switch {
@@ -131,8 +131,8 @@ func detail(cause error, sent any) errs.Detail {
 	return errs.Detail{Param: param, Message: message}
 }
 
-// pointer turns huma's location ("body.topics[1]") into a JSON pointer
-// ("/topics/1"), and that of a parameter ("query.limit") into its name.
+// pointer turns huma's location ("body.topics[1]") into a JSON pointer ("/topics/1"), and that of a parameter
+// ("query.limit") into its name.
 func pointer(location string, sent any) string {
 	in, name, _ := strings.Cut(location, ".")
 	if in != "body" {
@@ -142,10 +142,9 @@ func pointer(location string, sent any) string {
 	return locate(name, sent)
 }
 
-// locate turns huma's place in a body ("topics[1]", "metadata.crm.id") into a JSON
-// pointer. Names may have dots and brackets themselves, so it follows the place
-// through what was sent; where that ends, as at a member that is missing, the rest
-// is read as it is written.
+// locate turns huma's place in a body ("topics[1]", "metadata.crm.id") into a JSON pointer. Names may contain dots and
+// brackets, so it follows the place through the value from the caller. If that ends, as at a missing member, the rest
+// is parsed as it is written.
 func locate(place string, sent any) string {
 	if place == "" {
 		return ""
@@ -173,9 +172,9 @@ func locate(place string, sent any) string {
 	return "/" + strings.ReplaceAll(bracket().ReplaceAllString(place, ".$1"), ".", "/")
 }
 
-// field turns the path of a struct's field, as package json writes it, into a JSON pointer.
-// The path names embedded structs, which no member of the body is, and leaves out the
-// indexes of lists: if several items have the field, the pointer ends at their list.
+// field turns the path of a struct's field, as package json writes it, into a JSON pointer. The path names embedded
+// structs, which are not members of the body, and omits the indexes of lists: if several items have the field, the
+// pointer ends at their list.
 func field(path []string, sent any) string {
 	if len(path) == 0 {
 		return ""

@@ -1,5 +1,5 @@
-// Package humafix holds every work-around for huma, so that package httpapi reads as
-// if there were none. Each was checked with the version of huma that its tests name.
+// Package humafix has all workarounds for huma, so that package httpapi needs none. Each was checked with the version
+// of huma that its tests name.
 package humafix
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 )
 
-// NewAPI returns an API that takes and answers JSON alone.
+// NewAPI returns an API that accepts and returns JSON only.
 func NewAPI(mux *http.ServeMux, config huma.Config) huma.API {
 	config.Formats = huma.DefaultFormats
 	config.DefaultFormat = "application/json"
@@ -26,13 +26,13 @@ func NewAPI(mux *http.ServeMux, config huma.Config) huma.API {
 	return humago.New(mux, config)
 }
 
-// Handler serves one operation. Making its schemas takes a good part of a function's
-// start: that is left to its first call, and most instances never get one of most.
+// Handler serves one operation. Making its schemas takes a good part of a function's start, so it is postponed to the
+// first call of the operation, which most instances never get for most operations.
 func Handler[I, O any](o huma.Operation, known Known, serve func(context.Context, *I) (*O, error)) http.Handler {
 	prepared := sync.OnceValue(func() http.Handler {
 		mux := http.NewServeMux()
 		api := NewAPI(mux, huma.Config{})
-		// huma would parse the body once more to check it: that is done with the tree.
+		// huma would parse the body again to check it: the tree is checked instead.
 		o.SkipValidateBody = true
 		o.RequestBody = &huma.RequestBody{}
 		sent, _ := reflect.TypeFor[I]().FieldByName("Body")
@@ -68,20 +68,20 @@ func Handler[I, O any](o huma.Operation, known Known, serve func(context.Context
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) { prepared().ServeHTTP(w, req) })
 }
 
-// call is what is known of the call that is being served.
+// call is the state of the call that is being served.
 type call struct {
-	tree     any     // the body; nil where there is none
+	tree     any     // the body, nil if there is none
 	problems []error // of the names of its parameters, and of the tree with its schema
 }
 
 type callKey struct{}
 
-// WithBody carries the parsed body of a call to its operation.
+// WithBody returns a context with the parsed body of a call.
 func WithBody(ctx context.Context, tree any) context.Context {
 	return context.WithValue(ctx, callKey{}, &call{tree: tree})
 }
 
-// callFrom returns nil where there is none.
+// callFrom returns nil if there is none.
 func callFrom(ctx context.Context) *call {
 	c, _ := ctx.Value(callKey{}).(*call)
 	return c

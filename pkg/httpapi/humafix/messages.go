@@ -9,8 +9,7 @@ import (
 	"github.com/content-automation/api/pkg/base/nearest"
 )
 
-// huma's texts of what is wrong with a value. It copies them into its schemas, so they
-// are set before any is made.
+// Replace huma's texts about invalid values. It copies them into its schemas, so they must be set before any is made.
 func init() {
 	for text, ours := range map[*string]string{
 		&validation.MsgExpectedBoolean:                "must be true or false",
@@ -53,8 +52,8 @@ const (
 	noControl = `^[^\x00-\x1F\x7F]*$`
 )
 
-// refine completes a message of huma's by what was sent, of which it repeats nothing: its
-// kind where another is expected, and the value of an enumeration that is close.
+// refine completes a message of huma's without repeating the value: by the type of a value of the wrong type, and by
+// the value of an enumeration that is close.
 func refine(message string, sent any) string {
 	switch message {
 	case validation.MsgExpectedBoolean, validation.MsgExpectedNumber, validation.MsgExpectedInteger,
@@ -99,8 +98,8 @@ func kindOf(v any) string {
 // listed bounds the names that a message lists.
 const listed = 16
 
-// unknown says that a name is not one of those known, suggests the nearest, and lists them
-// where they are few.
+// unknown returns the message about an unknown name. It suggests the nearest known one, and lists the known ones if
+// they are few.
 func unknown(message, name, list string, known []string) string {
 	hint := nearest.Hint(name, known)
 	message += hint

@@ -2,8 +2,8 @@ package humafix
 
 import "strings"
 
-// huma writes places as "topics[1].name", and takes off the end of one at a dot or bracket:
-// after a member whose name has one, it reports wrong places. So it never sees such names.
+// huma writes places as "topics[1].name", and removes the end of one at a dot or bracket: after a member whose name has
+// one, it reports wrong places. So quote hides such names from it.
 var (
 	quoted  = strings.NewReplacer("\x00", "\x000", ".", "\x001", "[", "\x002")
 	unquote = strings.NewReplacer("\x000", "\x00", "\x001", ".", "\x002", "[")

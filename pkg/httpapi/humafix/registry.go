@@ -10,8 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/record/resource"
 )
 
-// newRegistry returns a registry that also knows the types of package resource, which
-// itself links no huma.
+// newRegistry returns a registry that also knows the types of package resource, which does not link huma.
 func newRegistry() huma.Registry {
 	r := huma.NewMapRegistry("#/components/schemas/", SchemaName)
 	r.RegisterTypeAlias(reflect.TypeFor[resource.Metadata](), reflect.TypeFor[metadata]())
@@ -20,8 +19,8 @@ func newRegistry() huma.Registry {
 	return r
 }
 
-// SchemaName names the schema of a type: by its own method SchemaName where it
-// has one, so that packages may use short names for their types.
+// SchemaName returns the name of the schema of a type: by its own method SchemaName if it has one, so that packages may
+// use short names for their types.
 func SchemaName(t reflect.Type, hint string) string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -58,8 +57,8 @@ func pairs(patch bool) *huma.Schema {
 	}
 }
 
-// MarkNull says in the schemas of an answer which members may be null: those that
-// are pointers to structs or times, which huma describes as if they were always there.
+// MarkNull marks the members of an answer's schemas that may be null: pointers to structs or times, which huma
+// describes as if they were always present.
 func MarkNull(schemas huma.Registry, t reflect.Type) {
 	markNull(schemas.Map(), t, map[reflect.Type]bool{})
 }

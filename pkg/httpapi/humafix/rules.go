@@ -12,12 +12,12 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 )
 
-// Ruled is a body with rules that its schema does not state. They are told together with
-// what does not fit the schema, so they must do with a body of which members are missing.
-// A body that fits the schema is left to its operation.
+// Ruled is a body with rules that its schema does not state. Their violations are reported together with violations of
+// the schema, so the rules must accept a body with missing members. A body that fits the schema is left to its
+// operation.
 type Ruled interface{ Rules() error }
 
-// broken adds the rules of a body that what was sent breaks to what is wrong with it.
+// broken adds the violated rules of a body to the faults that were found.
 func (c *checker) broken(body reflect.Type, tree any, found []error) []error {
 	if body.Kind() == reflect.Pointer {
 		body = body.Elem()
@@ -28,13 +28,13 @@ func (c *checker) broken(body reflect.Type, tree any, found []error) []error {
 		return found
 	}
 	if _, ok := tree.(map[string]any); !ok {
-		return found // that is told already
+		return found // reported already
 	}
 	text, err := json.Marshal(c.strip(c.schema, tree))
 	if err != nil {
 		return found
 	}
-	// What has the wrong type is left out, and told already.
+	// A member of the wrong type is omitted. It is reported already.
 	var wrong *json.UnmarshalTypeError
 	if err := json.Unmarshal(text, v); err != nil && !errors.As(err, &wrong) {
 		return found
@@ -56,8 +56,8 @@ func (c *checker) broken(body reflect.Type, tree any, found []error) []error {
 	return found
 }
 
-// strip returns a value without the members that its schema does not know. The decoder would
-// take one for another that differs in case.
+// strip returns a value without the members that its schema does not know. The decoder would take one for another that
+// differs in case.
 func (c *checker) strip(schema *huma.Schema, value any) any {
 	schema = c.branch(schema, value)
 	if schema == nil {
@@ -86,8 +86,7 @@ func (c *checker) strip(schema *huma.Schema, value any) any {
 	return value
 }
 
-// isWithin reports whether a problem is of a member, of one that it has, or of one that
-// has it.
+// isWithin reports whether a problem concerns a member, a part of it, or a value that contains it.
 func isWithin(p error, param string) bool {
 	d, ok := p.(problem)
 	return ok && strings.HasPrefix(d.Param, "/") && (strings.HasPrefix(d.Param+"/", param+"/") || strings.HasPrefix(param+"/", d.Param+"/"))

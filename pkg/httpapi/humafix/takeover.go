@@ -10,18 +10,17 @@ import (
 	"github.com/danielgtaylor/huma/v2/validation"
 )
 
-// The words of schemas that huma is not left to check.
+// The words of schemas that huma must not check.
 const (
-	// uniqueItems marks lists that must not have a value twice. huma puts the items into a
-	// map to compare them, which panics where an item is a list or an object.
+	// uniqueItems marks lists that must not have a value twice. huma puts the items into a map to compare them, which
+	// panics if an item is a list or an object.
 	uniqueItems = "x-unique-items"
-	// multipleOf is what a number must be a multiple of. huma takes the remainder of floating
-	// point numbers, by which 64 is no multiple of 0.001.
+	// multipleOf is the divisor of a number. huma takes the remainder of floating point numbers, by which 64 is no
+	// multiple of 0.001.
 	multipleOf = "x-multiple-of"
 )
 
-// takeOver moves these words of a schema, and of those in it, to where huma does not see
-// them.
+// takeOver moves these words of a schema, and of its parts, to extensions, which huma does not read.
 func (c *checker) takeOver(s *huma.Schema, seen map[*huma.Schema]bool) {
 	if s = c.resolve(s); s == nil || seen[s] {
 		return
@@ -50,7 +49,7 @@ func extend(s *huma.Schema, word string, value any) {
 	s.Extensions = extensions
 }
 
-// taken returns what is wrong with a value by the words that were taken over, or nothing.
+// taken returns the fault of a value by the words that were taken over, or an empty text.
 func taken(s *huma.Schema, value any) string {
 	switch v := value.(type) {
 	case []any:
@@ -65,8 +64,7 @@ func taken(s *huma.Schema, value any) string {
 	return ""
 }
 
-// isMultiple reports whether a number is a multiple of another, but for what binary numbers
-// do not hold of decimal ones.
+// isMultiple reports whether a number is a multiple of another, up to the rounding of binary numbers.
 func isMultiple(v, of float64) bool {
 	const exact = 1e-9
 	n := v / of

@@ -14,12 +14,11 @@ import (
 	"github.com/content-automation/api/pkg/httpapi/jsontree"
 )
 
-// Known is what is known of a resource beside the input of an operation, to explain why
-// a member of it is refused.
+// Known describes the resource of an operation, to explain the refusal of a member.
 type Known struct {
 	// Answer is the type of the resource.
 	Answer reflect.Type
-	// Fixed are members that cannot be sent, with what to do instead, of the resource or not.
+	// Fixed are members that cannot be sent, of the resource or not, with the alternative to each.
 	Fixed map[string]string
 }
 
@@ -34,13 +33,13 @@ func (k Known) has(name string) bool {
 	})
 }
 
-// isUnexpected reports whether an error of huma's is about a member that is unknown.
+// isUnexpected reports whether an error of huma's is about an unknown member.
 func isUnexpected(cause error) bool {
 	d, ok := cause.(huma.ErrorDetailer)
 	return ok && d.ErrorDetail().Message == validation.MsgUnexpectedProperty
 }
 
-// locationOf returns where an error of huma's is. Its text has the whole value, too.
+// locationOf returns the location of an error of huma's. Its text would include the whole value.
 func locationOf(cause error) string {
 	if d, ok := cause.(huma.ErrorDetailer); ok {
 		return d.ErrorDetail().Location
@@ -48,7 +47,7 @@ func locationOf(cause error) string {
 	return ""
 }
 
-// unexpected explains why a member is refused that stands at a pointer in a value.
+// unexpected explains the refusal of the member at a pointer in a value.
 func (c *checker) unexpected(value any, pointer string) string {
 	parts := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
 	schema, last := c.branch(c.schema, value), len(parts)-1
@@ -94,8 +93,8 @@ func (c *checker) step(schema *huma.Schema, value any, part string) (*huma.Schem
 	return nil, nil
 }
 
-// branch resolves a schema, and chooses among alternatives the one that the value is
-// meant to have: by the discriminator, or by the members that it knows.
+// branch resolves a schema, and chooses the alternative that fits the value best: by the discriminator, or by its known
+// members.
 func (c *checker) branch(schema *huma.Schema, value any) *huma.Schema {
 	schema = c.resolve(schema)
 	if schema == nil || len(schema.OneOf)+len(schema.AnyOf) == 0 {
@@ -125,8 +124,7 @@ func (c *checker) branch(schema *huma.Schema, value any) *huma.Schema {
 	return best
 }
 
-// parameters returns what is wrong with the names of the parameters of a query, or with
-// how often they are sent, and with those that are empty.
+// parameters returns the faults in the names of the parameters of a query, repeated parameters, and empty ones.
 func parameters(query url.Values, o *huma.Operation) []error {
 	var names []string
 	for _, p := range o.Parameters {
