@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// Configured is the set of providers that a stack may use for live work. The zero
-// value is empty. It is independent of credentials, so that functions that only need
-// to know what is offered need no secret.
+// Configured is the set of providers that a stack may use for live work. The zero value is empty. It does not depend on
+// credentials, so functions that only list the offers need no secret.
 type Configured struct{ names []string }
 
 // ParseConfigured parses a comma-separated list of names, the format of the

@@ -6,23 +6,23 @@ import (
 	"time"
 )
 
-// ErrorKind decides what happens after an error. The list is append-only.
+// ErrorKind determines the reaction to an error. The list is append-only.
 type ErrorKind int
 
 // The kinds of error.
 const (
-	// Transient: the same step may succeed later.
+	// Transient means that the same step may succeed later.
 	Transient ErrorKind = iota + 1
-	// BadInput: the provider refuses the request, now and whenever it is repeated.
+	// BadInput means that the provider refuses the request, also if it is repeated.
 	BadInput
-	// Quota: our account at the provider has reached a limit or has no credit;
-	// the same step succeeds once that is mended.
+	// Quota means that the service's account at the provider has reached a limit or has no credit. The same step
+	// succeeds once that is corrected.
 	Quota
-	// UnknownOutcome: the answer to a submission was lost. Submitting again may
-	// make a second generation, which costs us, never the customer.
+	// UnknownOutcome means that the answer to a submission was lost. A second submission may start a second generation,
+	// which costs the service, never the customer.
 	UnknownOutcome
-	// Rejected: the generation was tried and failed for good. Another attempt
-	// with the same request is a new generation, and may succeed.
+	// Rejected means that the generation was tried and failed for good. Another attempt with the same request is a new
+	// generation, and may succeed.
 	Rejected
 )
 
@@ -44,8 +44,7 @@ func (k ErrorKind) String() string {
 	}
 }
 
-// The failure that callers see when a provider's content rules forbid a request. It
-// is the same for all providers.
+// The failure that callers see if a provider's content rules forbid a request. It is the same for all providers.
 const (
 	CodeContentPolicy    = "content_policy"
 	MessageContentPolicy = "The provider's content policy does not allow this request."
@@ -55,11 +54,11 @@ const (
 type Error struct {
 	Kind       ErrorKind
 	Code       string        // stable, lower snake_case; shown to the caller as the failure's code
-	Message    string        // for the caller: what happened, in whole sentences; no secret, no address, no stack
+	Message    string        // for the caller: the problem, in whole sentences; no secret, no address, no stack
 	RetryAfter time.Duration // of Transient and Quota, if the provider states it
 	Cause      error         // for the log
-	// Part is what of a composition the error is about: a JSON pointer into its description,
-	// such as /music, or the key of a file; empty: nothing of it.
+	// Part is the part of a composition that the error concerns: a JSON pointer into its description, such as /music,
+	// or the key of a file. It is empty if there is none.
 	Part string
 }
 

@@ -35,8 +35,8 @@ const (
 	FailedComposition         FailureCode = "composition_failed"
 )
 
-// failures are the kind and message of each code, in the order of the constants. BadInput
-// fails again if it is tried again; Rejected may succeed.
+// failures has the kind and message of each code, in the order of the constants. BadInput fails again if it is retried.
+// Rejected may succeed.
 var failures = []struct {
 	code    FailureCode
 	kind    ErrorKind
@@ -70,7 +70,7 @@ var failures = []struct {
 	{FailedComposition, Rejected, "The media could not be composed."},
 }
 
-// composing are the codes that only composing fails with.
+// composing are the codes of failures that only composing causes.
 var composing = []FailureCode{FailedInputTooLarge, FailedInputTooShort, FailedInputSilent, FailedScript, FailedComposition}
 
 // Composing reports whether only composing fails with the code.

@@ -6,8 +6,7 @@ import (
 	"io"
 )
 
-// FileOf is a file that is in memory already: what a provider has answered at
-// once. It can be opened as often as it is wanted.
+// FileOf returns a file in memory, for providers that return files with their answers. It can be opened repeatedly.
 func FileOf(content []byte) File {
 	return File{Open: func(ctx context.Context) (io.ReadCloser, error) {
 		if err := ctx.Err(); err != nil {

@@ -14,10 +14,9 @@ type Form struct {
 	Sample json.RawMessage // the object that the sandbox answers with
 }
 
-// Ask has a text model fill in the form of a request and returns the JSON object,
-// whose members are the model's: the caller validates them. The sandbox answers at
-// once, whatever delay is rehearsed. Errors are those of Submit, and Transient with
-// the code text_unreadable where the answer has no JSON object.
+// Ask has a text model fill in the form of a request and returns the JSON object. The model writes its members: the
+// caller must validate them. The sandbox answers at once, whatever delay is rehearsed. Errors are those of Submit, and
+// Transient with the code text_unreadable if the answer has no JSON object.
 func Ask(ctx context.Context, p Provider, req Request) (json.RawMessage, error) {
 	if req.Form == nil {
 		return nil, errors.New("provider: a request without a form was asked")
@@ -34,9 +33,8 @@ func Ask(ctx context.Context, p Provider, req Request) (json.RawMessage, error) 
 	return sub.Result.Object, nil
 }
 
-// ParseObject returns the JSON object of a model's answer, without a code fence or
-// text around it. It returns a Transient error with the code text_unreadable where
-// there is none.
+// ParseObject returns the JSON object of a model's answer, without a code fence or text around it. It returns a
+// Transient error with the code text_unreadable if there is none.
 func ParseObject(raw string) (json.RawMessage, error) {
 	object, err := findObject(raw)
 	if err == nil && !json.Valid([]byte(object)) {

@@ -7,14 +7,14 @@ import (
 	"github.com/content-automation/api/pkg/base/money"
 )
 
-// Prices are those that the texts of a shop may state: known ones, and those that texts of
-// the shop or the caller have stated before. Nil permits any.
+// Prices are the prices that the texts of a shop may state: known ones, and those that texts of the shop or the caller
+// have stated before. Nil permits any.
 type Prices struct {
 	Known []money.Price
 	Said  []string
 }
 
-// check refuses a text that states another price: a model has made it up.
+// check refuses a text that states another price: the model has made it up.
 func (p *Prices) check(t Text) error {
 	if p == nil {
 		return nil

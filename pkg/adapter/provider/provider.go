@@ -1,6 +1,6 @@
-// Package provider is the one interface to all generation: text, images, video,
-// music, speech and talking avatars. An adapter for one provider is a package below
-// this one; pkg/adapter/provider/providertest is the conformance suite of all adapters.
+// Package provider is the common interface to all generation: text, images, video, music, speech and talking avatars.
+// An adapter for one provider is a package below this one; pkg/adapter/provider/providertest is the conformance suite
+// of all adapters.
 //
 // A generation is a chain of small steps: submit, poll, fetch. Each is one message
 // of the queue. The caller stores the handle of the submission before the next step,
@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Kind is what a generation makes.
+// Kind is the kind of a generation's result.
 type Kind string
 
 // The kinds of generation.
@@ -28,11 +28,11 @@ const (
 	KindAvatar Kind = "avatar"
 )
 
-// KindCompose is the kind of the finished media that the service itself makes of
-// generated parts: it has no models, and no provider makes it.
+// KindCompose is the kind of the finished media that the service itself makes of generated parts. It has no models, and
+// no provider makes it.
 const KindCompose Kind = "compose"
 
-// Kinds lists the kinds that there are models of.
+// Kinds lists the kinds that have models.
 func Kinds() []Kind { return []Kind{KindText, KindImage, KindVideo, KindMusic, KindVoice, KindAvatar} }
 
 // MaxHandle bounds the length of a handle, which is stored on the item of its work.
@@ -75,31 +75,31 @@ type Provider interface {
 	Cancel(ctx context.Context, h Handle) error
 }
 
-// Request is what to make. Members that its kind does not use are ignored.
+// Request describes the generation. Members that its kind does not use are ignored.
 type Request struct {
 	Kind Kind
 
-	// Model is the provider's own id of the model, and Options the settings that
-	// the catalog fixes for it (a resolution, say).
+	// Model is the provider's own id of the model. Options are the settings that the catalog fixes for it, such as a
+	// resolution.
 	Model   string
 	Options map[string]string
 
 	// ClientToken is the same for every attempt to submit this one request.
 	ClientToken string
 
-	// Prompt says what to make; for voice and avatar it is the text to speak.
+	// Prompt describes the result. For voice and avatar it is the text to speak.
 	Prompt   string
 	Language string // BCP 47; of the text that is written or spoken
 
 	// Instructions are for text: its voice, audience and subject. Like the prompt,
 	// they come from the caller's settings.
 	Instructions string
-	// ScriptSeconds is for text: the approximate length of a spoken script to write
-	// as well, in as many Scenes, of which there is at least one; 0 means none.
+	// ScriptSeconds is for text: the approximate length of a spoken script to write as well, in the number of Scenes, of
+	// which there is at least one. 0 means no script.
 	ScriptSeconds int
 	Scenes        int
 
-	// Prices are for text: those that it may state; nil: any.
+	// Prices are for text: the prices that it may state. Nil permits any.
 	Prices *Prices
 
 	// Form is for text: the object to write instead of a post. See Ask.
@@ -111,33 +111,33 @@ type Request struct {
 	Slides      int    // text: headings wanted for the slides of a carousel
 	ImageURL    string // video, avatar, image: the picture to start from
 	ImageRatio  string // video: the aspect ratio of ImageURL, if it is known
-	// Resolution is that of the model in the catalog, such as 720p; empty: unknown.
+	// Resolution is the resolution of the model in the catalog, such as 720p. It is empty if it is unknown.
 	Resolution string
 	AudioURL   string // avatar: the speech to move to, instead of Prompt
 	VideoURL   string // avatar: the video whose lips move to the speech
-	Lyrics     string // music: what is sung
-	// Spoken is for avatars with AudioURL: how long the recording is.
+	Lyrics     string // music: the lyrics to sing
+	// Spoken is for avatars with AudioURL: the length of the recording.
 	Spoken time.Duration
 	Voice  string // voice, avatar: the provider's id of the voice; the model's default if empty
-	Marks  bool   // voice: say when each word is spoken, if the provider can
-	Avatar string // avatar: the provider's id of who speaks; the model's default if empty
+	Marks  bool   // voice: return the time of each word, if the provider can
+	Avatar string // avatar: the provider's id of the avatar; the model's default if empty
 
 	// Rehearsal is the outcome for the sandbox to simulate. Others ignore it.
 	Rehearsal Rehearsal
 }
 
-// Rehearsal is a wanted outcome. The zero value succeeds at once.
+// Rehearsal is a requested outcome. The zero value succeeds at once.
 type Rehearsal struct {
 	Fail  bool
 	Code  FailureCode   // of the failure; generation_failed if empty
-	Start time.Time     // when the work was accepted
-	Delay time.Duration // how long it takes from then on
+	Start time.Time     // time at which the work was accepted
+	Delay time.Duration // duration from then on
 }
 
 // Submission is a generation that has started or already ended.
 type Submission struct {
 	Handle Handle  // empty if Result is set
-	Result *Result // of a provider that answers at once
+	Result *Result // set if the provider answers at once
 }
 
 // State is the state of a generation.
@@ -159,45 +159,43 @@ func (s State) Final() bool { return s == Succeeded || s == Failed || s == Cance
 type Status struct {
 	State    State
 	Progress int           // 0..100; 100 once it has succeeded
-	Wait     time.Duration // when to ask again, unless the state is final; 0 leaves it to the caller
-	Failure  *Error        // why it failed, if it did
+	Wait     time.Duration // time until the next poll, unless the state is final; 0 leaves it to the caller
+	Failure  *Error        // reason of a failure
 }
 
-// Result is what a generation made.
+// Result is the result of a generation.
 type Result struct {
 	Text   *Text           // of a text generation
 	Object json.RawMessage // of a text generation with a form, in place of Text
 	Media  []File          // of all others, in order
-	// Characters is how many the provider has billed, of a voice; 0 if it does not say.
+	// Characters is the number of characters that the provider has billed for speech, 0 if it does not say.
 	Characters int
-	// Marks say when the words of a voice are spoken, in order, if they were asked for and
-	// the provider says it.
+	// Marks are the times of the words in speech, in order, if they were requested and the provider returns them.
 	Marks []Mark
 }
 
-// Mark says that the voice begins to speak what stands at an offset of the text, in
-// bytes, at a time of the recording.
+// Mark is a time of the recording at which the voice reaches an offset of the text, in bytes.
 type Mark struct {
 	Offset int           `json:"o"`
 	At     time.Duration `json:"t"`
 }
 
-// Text is what a text model wrote.
+// Text is the result of a text model.
 type Text struct {
 	Title    string   `json:"title"`            // one line
 	Caption  string   `json:"caption"`          // may have several lines
 	Hashtags []string `json:"hashtags"`         // without the #
 	Slides   []string `json:"slides,omitempty"` // one heading for each slide asked for
-	Scenes   []Scene  `json:"scenes,omitempty"` // the script, where one was asked for
+	Scenes   []Scene  `json:"scenes,omitempty"` // the script, if one was requested
 }
 
 // Scene is a part of a script.
 type Scene struct {
-	Text   string `json:"text"`   // what is spoken
-	Visual string `json:"visual"` // what is seen meanwhile
+	Text   string `json:"text"`   // the spoken text
+	Visual string `json:"visual"` // the picture during the text
 }
 
-// Script returns what is spoken in all scenes.
+// Script returns the spoken text of all scenes.
 func (t Text) Script() string {
 	texts := make([]string, len(t.Scenes))
 	for i, s := range t.Scenes {

@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// Capabilities is what a provider supports. A single model may support less; the
-// catalog lists that.
+// Capabilities describes the support of a provider. A single model may support less; the catalog lists that.
 type Capabilities struct {
 	Kinds map[Kind]Capability
 
@@ -31,10 +30,10 @@ const usualSubmission = 15 * time.Second
 // SubmitTime returns the timeout of a submission.
 func (c Capabilities) SubmitTime() time.Duration { return cmp.Or(c.Submission, usualSubmission) }
 
-// Capability is what a provider supports for one kind.
+// Capability describes the support of a provider for one kind.
 type Capability struct {
-	AspectRatios []string // the first one is used where none is asked for; none: the kind has no ratio
-	MaxSeconds   int      // 0: the length cannot be asked for
+	AspectRatios []string // the first one is the default; empty if the kind has no ratio
+	MaxSeconds   int      // 0 if the length cannot be set
 	MaxCount     int      // files of one request; 0 means 1
 	FromImage    bool     // takes a picture to start from
 	FromAudio    bool     // takes speech to move to

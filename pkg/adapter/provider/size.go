@@ -7,10 +7,10 @@ import (
 
 const (
 	megapixel = 1 << 20 // as providers count
-	// edgeStep is the step of the edges of pictures; what is in between is rounded.
+	// edgeStep is the step of the edges of pictures. Edges are rounded to it.
 	edgeStep    = 32
 	longestEdge = 4096
-	tolerance   = 0.01 // how far the shape may be from the ratio
+	tolerance   = 0.01 // allowed deviation of the shape from the ratio
 )
 
 // ParseRatio returns the parts of an aspect ratio such as 9:16.
@@ -19,8 +19,8 @@ func ParseRatio(ratio string) (across, down float64, ok bool) {
 	return across, down, err == nil && across > 0 && down > 0
 }
 
-// ImageSize returns the size of the largest picture of an aspect ratio that has at most
-// so many megapixels, or 0 if there is none.
+// ImageSize returns the size of the largest picture of an aspect ratio with at most the given number of megapixels, or
+// 0 if there is none.
 func ImageSize(ratio string, megapixels int) (width, height int) {
 	across, down, ok := ParseRatio(ratio)
 	if !ok {

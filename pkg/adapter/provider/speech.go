@@ -7,9 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// paces are how long a character takes to be spoken, by script. They are on the slow
-// side of measured speech, because the price of an avatar follows from them before it
-// speaks; what it takes beyond that is found when it is made.
+// paces are the times to speak a character, by script. They are slower than measured speech, because the price of an
+// avatar is derived from them before it speaks. The excess is measured on the result.
 //
 // Syllables a second are from Pellegrino, Coupé and Marsico, "A cross-language
 // perspective on speech information rate", Language 87 (2011), and Coupé et al.,
@@ -74,12 +73,10 @@ const (
 // spokenSigns are the signs outside the categories of symbols that are read out.
 const spokenSigns = "%‰@#&*/\\§"
 
-// longestAbbreviation is how many capitals in a row are spelled; more are a word in
-// capitals.
+// longestAbbreviation is the largest number of capitals in a row that are spelled. More are a word in capitals.
 const longestAbbreviation = 5
 
-// SpokenLength estimates how long a text takes to be spoken, by the scripts of its
-// characters. The least is a second.
+// SpokenLength estimates the time to speak a text, by the scripts of its characters. It is at least a second.
 func SpokenLength(text string) (length time.Duration) {
 	inWord := false
 	for at := 0; at < len(text); {
@@ -96,8 +93,8 @@ func SpokenLength(text string) (length time.Duration) {
 	return max(length, time.Second)
 }
 
-// abbreviation returns the number of capitals of an abbreviation that a text begins
-// with: two to five of A to Z that no other letter follows.
+// abbreviation returns the number of capitals of an abbreviation at the beginning of a text: two to five of A to Z that
+// no other letter follows.
 func abbreviation(text string) int {
 	n := 0
 	for n < len(text) && text[n] >= 'A' && text[n] <= 'Z' {
@@ -109,7 +106,7 @@ func abbreviation(text string) int {
 	return n
 }
 
-// paceOf returns how long a character takes.
+// paceOf returns the time to speak a character.
 func paceOf(r rune) time.Duration {
 	switch {
 	case unicode.IsDigit(r) || unicode.Is(unicode.No, r) || unicode.Is(unicode.Nl, r):
@@ -129,7 +126,7 @@ func paceOf(r rune) time.Duration {
 		}
 	}
 	if unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) {
-		return 0 // accents, and what joins or directs characters
+		return 0 // accents, and characters that join or direct others
 	}
 	return paceLetter
 }

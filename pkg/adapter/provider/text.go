@@ -13,14 +13,13 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of what a text model writes, in characters. The members of content items
-// and spoken scripts have bounds as well.
+// The bounds of texts from a model, in characters. The members of content items and spoken scripts have bounds as well.
 const (
 	maxTitle    = 150
 	maxCaption  = 2200
 	maxSlide    = 150
 	maxHashtag  = 60
-	maxHashtags = 5 // which Instagram takes
+	maxHashtags = 5 // the limit of Instagram
 	maxVisual   = 300
 
 	// A second of speech has about two and a half words; no language needs more
@@ -28,20 +27,18 @@ const (
 	wordsPerSecond = 2.5
 	maxSpeech      = 24
 
-	// mostSpoken is how much longer than asked for a script may take, by the slow paces
-	// of SpokenLength.
+	// mostSpoken is the factor by which a script may exceed the requested length, by the slow paces of SpokenLength.
 	mostSpoken = 1.25
 )
 
 // MaxScript returns the most characters of a script for the given seconds.
 func MaxScript(seconds int) int { return max(seconds, 0) * maxSpeech }
 
-// Tokens bounds what a text model reads and writes.
+// Tokens bounds the input and the output of a text model.
 type Tokens struct{ Input, Output int }
 
-// The tokens of an answer: of the whole without slides and script, of a slide, of what
-// is seen in a scene, and of a second of the script. Languages that models know less
-// well take several tokens a word.
+// The tokens of an answer: of the whole without slides and script, of a slide, of the picture of a scene, and of a
+// second of the script. Languages that models know less well take several tokens per word.
 const (
 	tokensBase      = 1200
 	tokensPerSlide  = 80
@@ -54,7 +51,7 @@ const (
 // tokens, which are billed like those of the answer.
 const OptionReasoning = "reasoning_tokens"
 
-// scenes returns how many scenes are asked for.
+// scenes returns the number of requested scenes.
 func (r Request) scenes() int {
 	if r.ScriptSeconds <= 0 {
 		return 0
@@ -62,11 +59,11 @@ func (r Request) scenes() int {
 	return max(r.Scenes, 1)
 }
 
-// TextTokens returns the most that a request for text reads and writes. It fixes
-// prices in advance, and adapters enforce it.
+// TextTokens returns the bounds of the input and the output of a request for text. Prices are fixed by them in advance,
+// and adapters enforce them.
 func TextTokens(req Request) Tokens {
 	system, user := TextPrompt(req)
-	reasoning, _ := strconv.Atoi(req.Options[OptionReasoning]) // 0 where there is none
+	reasoning, _ := strconv.Atoi(req.Options[OptionReasoning]) // 0 if there is none
 	answer := tokensBase + max(req.Slides, 0)*tokensPerSlide + req.scenes()*tokensPerScene + max(req.ScriptSeconds, 0)*tokensPerSecond
 	if req.Form != nil {
 		answer = req.Form.Tokens
@@ -106,15 +103,14 @@ func TextPrompt(req Request) (system, user string) {
 	return b.String(), strings.TrimSpace(req.Prompt)
 }
 
-// words returns how many words are spoken in one of n scenes of a script.
+// words returns the number of spoken words in one of n scenes of a script.
 func words(seconds, n int) int {
 	return max(int(math.Round(float64(seconds)*wordsPerSecond/float64(n))), 1)
 }
 
-// ParseText parses the answer of a model to TextPrompt. It cuts texts that are too
-// long at the end of a word or sentence. An answer that is malformed or incomplete is
-// a Transient error with the code text_unreadable: the next answer of the model is
-// most likely valid.
+// ParseText parses the answer of a model to TextPrompt. It cuts texts that are too long at the end of a word or
+// sentence. An answer that is malformed or incomplete is a Transient error with the code text_unreadable: the next
+// answer of the model is most likely valid.
 func ParseText(raw string, req Request) (Text, error) {
 	t, err := parseText(raw, req)
 	if err != nil {
@@ -168,8 +164,7 @@ func parseText(raw string, req Request) (Text, error) {
 	return t, req.Prices.check(t)
 }
 
-// parseScenes cleans the n scenes of a script. What each says fits its share of the
-// seconds.
+// parseScenes cleans the n scenes of a script. Each text is shortened to its share of the seconds.
 func parseScenes(all []Scene, n, seconds int) ([]Scene, error) {
 	if len(all) != n {
 		return nil, fmt.Errorf("there are %d scenes, not %d", len(all), n)
@@ -184,8 +179,8 @@ func parseScenes(all []Scene, n, seconds int) ([]Scene, error) {
 	return all, nil
 }
 
-// ClipSpoken shortens a text so that it takes at most a time to be spoken, at the end of
-// a sentence if it can. A second is always left.
+// ClipSpoken shortens a text so that speaking it takes at most the given time, at the end of a sentence if it can. It
+// keeps at least a second.
 func ClipSpoken(s string, most time.Duration) string {
 	for n := utf8.RuneCountInString(s); n > 1 && SpokenLength(s) > max(most, time.Second); {
 		n = min(n-1, int(float64(n)*float64(most)/float64(SpokenLength(s))))
@@ -250,8 +245,8 @@ func Clip(s string, n int) string {
 	return strings.TrimSpace(short)
 }
 
-// cutSentence shortens a text to at most n characters at the end of a sentence, or
-// of a word where there is none in the second half.
+// cutSentence shortens a text to at most n characters at the end of a sentence, or of a word if no sentence ends in the
+// second half.
 func cutSentence(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {
 		return s
@@ -264,7 +259,7 @@ func cutSentence(s string, n int) string {
 	return Clip(s, n)
 }
 
-// cleanHashtags makes single words of hashtags, each once.
+// cleanHashtags turns hashtags into single words, each once.
 func cleanHashtags(raw []string) []string {
 	tags := []string{}
 	seen := map[string]bool{}

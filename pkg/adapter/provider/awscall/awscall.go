@@ -51,11 +51,10 @@ func Config(cfg aws.Config, endpoint string) aws.Config {
 	return c
 }
 
-// client works around a race that loses answers that come at once. The SDK closes the
-// body of a request as soon as the answer begins. If net/http has not yet seen the end
-// of that body, it calls its WriteTo, which returns io.EOF once the body is closed;
-// net/http then closes the connection while the answer is being read. A body with Read
-// alone ends correctly.
+// client works around a race that loses answers that come at once. The SDK closes the body of a request as soon as the
+// answer begins. If net/http has not seen the end of that body yet, it calls its WriteTo, which returns io.EOF once the
+// body is closed. net/http then closes the connection while the answer is being read. A body that only has Read ends
+// correctly.
 type client struct{ aws.HTTPClient }
 
 // Do implements aws.HTTPClient.
@@ -70,8 +69,8 @@ func (c client) Do(req *http.Request) (*http.Response, error) {
 type Call struct {
 	Name    string // of the operation
 	Timeout time.Duration
-	// Submits says that the call starts something at the provider and takes no
-	// client token: if its answer is lost, the outcome is unknown.
+	// Submits reports whether the call starts a generation at the provider and takes no client token: if its answer is
+	// lost, the outcome is unknown.
 	Submits bool
 	// Refused, if set, classifies a refusal by its code, without the suffix
 	// "Exception", and its message. It returns nil for codes that mean the same at
@@ -87,7 +86,7 @@ func (c Call) Do(ctx context.Context, do func(context.Context) error) error {
 	// Once its header is written, the whole request may have arrived.
 	var sent atomic.Bool
 	bounded = httptrace.WithClientTrace(bounded, &httptrace.ClientTrace{
-		GetConn:      func(string) { sent.Store(false) }, // also where net/http starts over
+		GetConn:      func(string) { sent.Store(false) }, // also if net/http starts over
 		WroteHeaders: func() { sent.Store(true) },
 	})
 	err := do(bounded)
@@ -139,9 +138,9 @@ func (c Call) fail(kind provider.ErrorKind, code, message string, cause error) *
 	return &provider.Error{Kind: kind, Code: code, Message: message, Cause: fmt.Errorf("%s: %w", c.Name, cause)}
 }
 
-// refused returns the error of an answer that is no success.
+// refused returns the error of an unsuccessful answer.
 func (c Call) refused(refusal smithy.APIError, resp *http.Response, cause error) *provider.Error {
-	// Some services leave the suffix out, some add a name space.
+	// Some services omit the suffix, some add a name space.
 	_, code, found := strings.Cut(refusal.ErrorCode(), "#")
 	if !found {
 		code = refusal.ErrorCode()
@@ -165,8 +164,8 @@ var (
 	// throttled are the codes for too many calls.
 	throttled = []string{"Throttling", "RequestLimitExceeded", "TooManyRequests", "RequestThrottled", "SlowDown"}
 
-	// ours are the codes for faults of our credentials or permissions. The caller
-	// cannot fix these; the call succeeds once they are fixed.
+	// ours are the codes for faults of the service's credentials or permissions. The caller cannot correct these. The
+	// call succeeds once they are corrected.
 	ours = []string{
 		"AccessDenied", "UnrecognizedClient", "InvalidSignature", "SignatureDoesNotMatch", "IncompleteSignature", "InvalidClientTokenId",
 		"MissingAuthenticationToken", "ExpiredToken", "OptInRequired", "SubscriptionRequired", "NotAuthorized",

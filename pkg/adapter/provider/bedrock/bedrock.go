@@ -1,6 +1,5 @@
-// Package bedrock is the adapter for Amazon Bedrock: texts by Converse, images by
-// InvokeModel, videos by StartAsyncInvoke into a bucket of ours. It uses the role of
-// the function; there is no credential to keep.
+// Package bedrock is the adapter for Amazon Bedrock: texts by Converse, images by InvokeModel, videos by
+// StartAsyncInvoke into a bucket of the service. It uses the role of the function, so there is no credential.
 //
 // It retries no call: the queue does.
 package bedrock
@@ -23,7 +22,7 @@ import (
 // Name is the provider's name.
 const Name = "bedrock"
 
-// Bounds of the calls. Models that answer at once take their time.
+// The timeouts of the calls. Models that return the result with the answer take longer.
 const (
 	textTimeout  = 60 * time.Second
 	imageTimeout = 60 * time.Second
@@ -37,18 +36,17 @@ type Objects interface {
 	Open(ctx context.Context, key string) (io.ReadCloser, error)
 }
 
-// Config is what the adapter needs from outside.
+// Config has the dependencies of the adapter.
 type Config struct {
 	// AWS has region and credentials. Its endpoint, retries and HTTP client are not
 	// used: see awscall.Config.
 	AWS aws.Config
 	// Endpoint replaces Bedrock's own address.
 	Endpoint string
-	// Bucket is where videos go, and Objects what reads them there.
+	// Bucket is the bucket for videos, and Objects reads from it.
 	Bucket  string
 	Objects Objects
-	// Everywhere permits the global inference profiles, for models that have none of the
-	// region's geography.
+	// Everywhere permits the global inference profiles, for models without a profile of the region's geography.
 	Everywhere bool
 }
 
@@ -84,7 +82,7 @@ func (p *Provider) Capabilities() provider.Capabilities {
 	}
 }
 
-// Submit implements provider.Provider. Texts and images are answered at once.
+// Submit implements provider.Provider. It returns texts and images at once.
 func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.Submission, error) {
 	if err := req.Validate(p.Capabilities()); err != nil {
 		return provider.Submission{}, err
@@ -108,8 +106,8 @@ func (p *Provider) Cancel(ctx context.Context, h provider.Handle) error {
 	return check(h)
 }
 
-// model returns the id by which a request's model is called from here. A trained model
-// is called by the ARN of its deployment.
+// model returns the id by which a request's model is called from this region. A trained model is called by the ARN of
+// its deployment.
 func (p *Provider) model(req provider.Request) *string {
 	if name := profile.For(p.region, req.Options, p.everywhere); name != "" && !arn.IsARN(req.Model) {
 		return aws.String(name + "." + req.Model)

@@ -61,7 +61,7 @@ func (p *Provider) Converse(ctx context.Context, c provider.Conversation) (provi
 	return turn, err
 }
 
-// stopped returns the error of an answer that ended early; nil where it can be used.
+// stopped returns the error of an answer that ended early, or nil if the answer can be used.
 func stopped(reason types.StopReason) error {
 	switch reason {
 	case types.StopReasonContentFiltered, types.StopReasonGuardrailIntervened:
@@ -74,13 +74,13 @@ func stopped(reason types.StopReason) error {
 	return nil
 }
 
-// message returns a turn as Bedrock takes it.
+// message returns a turn in the form of Bedrock.
 func message(t provider.Turn) (types.Message, error) {
 	m := types.Message{Role: types.ConversationRoleUser}
 	if t.Model {
 		m.Role = types.ConversationRoleAssistant
 	}
-	// What tools have returned stands before all else.
+	// The results of tools come first.
 	for _, r := range t.Results {
 		content, err := documentOf(r.Content)
 		if err != nil {
@@ -107,7 +107,7 @@ func message(t provider.Turn) (types.Message, error) {
 	return m, nil
 }
 
-// turnOf reads a turn of the model. What it thinks, it keeps to itself.
+// turnOf reads a turn of the model, without its reasoning.
 func turnOf(out types.ConverseOutput) (provider.Turn, error) {
 	t := provider.Turn{Model: true, Text: strings.TrimSpace(words(out))}
 	m, ok := out.(*types.ConverseOutputMemberMessage)
@@ -135,7 +135,7 @@ func turnOf(out types.ConverseOutput) (provider.Turn, error) {
 	return t, nil
 }
 
-// documentOf returns JSON as the SDK takes it.
+// documentOf returns JSON in the form of the SDK.
 func documentOf(raw json.RawMessage) (document.Interface, error) {
 	var v any
 	if err := json.Unmarshal(raw, &v); err != nil {

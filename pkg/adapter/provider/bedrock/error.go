@@ -8,8 +8,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider/awscall"
 )
 
-// call is a call of the API. One that submits makes something and takes no client
-// token.
+// call is a call of the API. A call that submits starts a generation and takes no client token.
 func call(name string, timeout time.Duration, submits bool) awscall.Call {
 	return awscall.Call{Name: "bedrock: " + name, Timeout: timeout, Submits: submits, Refused: refused}
 }

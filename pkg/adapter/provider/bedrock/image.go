@@ -15,8 +15,8 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 )
 
-// imageRatios are those of Stability's models; the first one is theirs, too, where
-// none is asked for. Titan has some of them.
+// imageRatios are the ratios of Stability's models. The first one is the default, as in their API. Titan supports some
+// of them.
 var imageRatios = []string{"1:1", "4:5", "9:16", "16:9", "2:3", "3:2", "5:4", "21:9"}
 
 // titanSizes are the largest pictures of Titan by their aspect ratio.
@@ -52,14 +52,14 @@ type titanInput struct {
 	} `json:"imageGenerationConfig"`
 }
 
-// imageOutput is what both families answer.
+// imageOutput is the answer of both families.
 type imageOutput struct {
 	Images  [][]byte  `json:"images"`         // base64
-	Reasons []*string `json:"finish_reasons"` // Stability: null, or why there is no image
-	Error   string    `json:"error"`          // Titan: why there are fewer images
+	Reasons []*string `json:"finish_reasons"` // Stability: null, or the reason for a missing image
+	Error   string    `json:"error"`          // Titan: the reason for missing images
 }
 
-// draw has an image drawn.
+// draw generates an image.
 func (p *Provider) draw(ctx context.Context, req provider.Request) (provider.Submission, error) {
 	body, err := imageInput(req)
 	if err != nil {
@@ -93,7 +93,7 @@ func (p *Provider) draw(ctx context.Context, req provider.Request) (provider.Sub
 	return provider.Submission{Result: &provider.Result{Media: []provider.File{provider.FileOf(answer.Images[0])}}}, nil
 }
 
-// imageInput puts a request into the form of its model.
+// imageInput converts a request to the form of its model.
 func imageInput(req provider.Request) ([]byte, error) {
 	ratio := req.AspectRatio
 	if ratio == "" {
@@ -119,12 +119,12 @@ func imageInput(req provider.Request) ([]byte, error) {
 	}
 }
 
-// seed follows from the client token: a request that is submitted again, because
-// the answer was lost, gets the same picture.
+// seed derives a seed from the client token: a request that is submitted again, because the answer was lost, gets the
+// same picture.
 func seed(req provider.Request, most uint32) uint32 {
 	h := fnv.New32a()
 	_, _ = io.WriteString(h, req.ClientToken) // a hash takes everything
-	return h.Sum32()%most + 1                 // 0 would be any
+	return h.Sum32()%most + 1                 // 0 would be a random seed
 }
 
 // ended returns the error of a model that made no image for the given reason.

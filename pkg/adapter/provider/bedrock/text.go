@@ -11,7 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 )
 
-// write has a text written.
+// write generates a text.
 func (p *Provider) write(ctx context.Context, req provider.Request) (provider.Submission, error) {
 	system, user := provider.TextPrompt(req)
 	var out *bedrockruntime.ConverseOutput
@@ -20,7 +20,7 @@ func (p *Provider) write(ctx context.Context, req provider.Request) (provider.Su
 			ModelId:  p.model(req),
 			System:   []types.SystemContentBlock{&types.SystemContentBlockMemberText{Value: system}},
 			Messages: []types.Message{{Role: types.ConversationRoleUser, Content: []types.ContentBlock{&types.ContentBlockMemberText{Value: user}}}},
-			// The price was fixed by what the answer may take at most.
+			// The price was fixed by this bound of the answer.
 			InferenceConfig: &types.InferenceConfiguration{MaxTokens: aws.Int32(int32(provider.TextTokens(req).Output))},
 		})
 		return err
@@ -45,7 +45,7 @@ func (p *Provider) write(ctx context.Context, req provider.Request) (provider.Su
 	return provider.Submission{Result: &provider.Result{Text: &text}}, nil
 }
 
-// words are what the model says. What it thinks before, it keeps to itself.
+// words returns the text of the model, without its reasoning.
 func words(out types.ConverseOutput) string {
 	message, ok := out.(*types.ConverseOutputMemberMessage)
 	if !ok {

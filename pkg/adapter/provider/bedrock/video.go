@@ -24,8 +24,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 )
 
-// videoRatios and videoSeconds are those of Luma's Ray 2; the first one is used
-// where none is asked for.
+// videoRatios and videoSeconds are those of Luma's Ray 2. The first of each is the default.
 var (
 	videoRatios  = []string{"16:9", "9:16", "1:1", "4:3", "3:4", "21:9"}
 	videoSeconds = []int{5, 9}
@@ -34,11 +33,11 @@ var (
 const (
 	maxSeconds     = 9
 	maxVideoPrompt = 5000
-	// resolution is what a video has where the catalog fixes none.
+	// resolution is the resolution of a video if the catalog fixes none.
 	resolution = "720p"
 
-	// RawPrefix is where in the bucket Bedrock puts its videos. The service copies
-	// results elsewhere, and the bucket expires these.
+	// RawPrefix is the prefix of the keys of Bedrock's videos in the bucket. The service copies results elsewhere, and
+	// the bucket expires these.
 	RawPrefix = "raw/bedrock/"
 	// output is the name of the video in the folder of its invocation.
 	output = "output.mp4"
@@ -105,7 +104,7 @@ func unknown(cause error) *provider.Error {
 	return &provider.Error{Kind: provider.BadInput, Code: "unknown_generation", Message: "The provider does not know the generation.", Cause: cause}
 }
 
-// clientToken brings a token into a form that Bedrock takes.
+// clientToken converts a token to a form that Bedrock accepts.
 func clientToken(token string) *string {
 	if token == "" {
 		return nil
@@ -165,8 +164,8 @@ func (p *Provider) look(ctx context.Context, h provider.Handle) (out *bedrockrun
 	return out, err
 }
 
-// key returns the video's key in the bucket, in the folder of its invocation. The
-// address from Bedrock may or may not include that folder.
+// key returns the video's key in the bucket, in the folder of its invocation. The address from Bedrock may or may not
+// include that folder.
 func (p *Provider) key(h provider.Handle, out *bedrockruntime.GetAsyncInvokeOutput) (string, error) {
 	s3, ok := out.OutputDataConfig.(*types.AsyncInvokeOutputDataConfigMemberS3OutputDataConfig)
 	if !ok {
@@ -199,7 +198,7 @@ func (p *Provider) open(ctx context.Context, key string) (io.ReadCloser, error) 
 	}
 }
 
-// failure is why an invocation has failed.
+// failure returns the error of a failed invocation.
 func failure(out *bedrockruntime.GetAsyncInvokeOutput) *provider.Error {
 	message := aws.ToString(out.FailureMessage)
 	cause := errors.New("GetAsyncInvoke: " + message)

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// member is the name of the one member that each provider's credential has. What
-// is not here (bedrock, polly) uses the function's own role.
+// member is the name of the only member of each provider's credential. Providers that are not in the table (bedrock,
+// polly) use the function's own role.
 var member = map[string]string{
 	"fal":        "key",
 	"replicate":  "token",
@@ -21,7 +21,7 @@ var member = map[string]string{
 // Providers are the names of the providers that need a credential.
 func Providers() []string { return slices.Sorted(maps.Keys(member)) }
 
-// errUnreadable has no cause: what cannot be read may be a credential all the same.
+// errUnreadable has no cause, because the unreadable text may be a credential.
 var errUnreadable = errors.New("the secret is not a JSON object of the form {\"fal\": {\"key\": \"…\"}}")
 
 // Document returns the value of a secret with credentials, by provider.
@@ -37,8 +37,8 @@ func Document(of map[string]string) (string, error) {
 	return string(value), Check(string(value))
 }
 
-// Parse takes the credentials out of a secret's value, by provider. What is there
-// beside them is left alone, so that one mistake does not take all providers away.
+// Parse returns the credentials in a secret's value, by provider. It ignores invalid members, so that one mistake does
+// not disable all providers.
 func Parse(value string) (map[string]Secret, error) {
 	var document map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(value), &document); err != nil {
@@ -57,8 +57,8 @@ func Parse(value string) (map[string]Secret, error) {
 	return found, nil
 }
 
-// Check refuses a value that is not exactly what is wanted: for the operator who
-// is about to store it. Its errors show nothing of the credentials.
+// Check refuses a value that is not exactly in the expected form, for the operator who is about to store it. Its errors
+// do not reveal the credentials.
 func Check(value string) error {
 	var document map[string]map[string]string
 	if err := json.Unmarshal([]byte(value), &document); err != nil {

@@ -7,11 +7,10 @@ import (
 	"log/slog"
 )
 
-// redacted stands for a secret wherever it is printed.
+// redacted replaces a secret wherever it is printed.
 const redacted = "[redacted]"
 
-// Secret is a credential. However it is printed, logged or encoded, it shows
-// nothing of itself: only Reveal returns it.
+// Secret is a credential. It does not reveal itself when it is printed, logged or encoded: only Reveal returns it.
 type Secret struct{ value string }
 
 var (
@@ -23,7 +22,7 @@ var (
 // NewSecret makes a secret of its text.
 func NewSecret(value string) Secret { return Secret{value} }
 
-// Reveal returns the credential itself, to be sent to its provider and nowhere else.
+// Reveal returns the credential itself. It must only be sent to its provider.
 func (s Secret) Reveal() string { return s.value }
 
 // IsZero reports whether there is no credential.

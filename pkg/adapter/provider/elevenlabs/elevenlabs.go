@@ -52,7 +52,7 @@ const (
 	// that speaks all languages.
 	defaultVoice = "JBFqnCBsd6RMkjVDRZzb"
 
-	// outputFormat is what all plans include.
+	// outputFormat is a format that all plans include.
 	outputFormat = "mp3_44100_128"
 
 	// The provider answers when the file is done. Both bounds hold ten minutes of
@@ -66,7 +66,7 @@ const (
 	maxMusicPrompt  = 4100 // characters, lyrics included
 )
 
-// maxText is how many characters a model speaks at once.
+// maxText is the largest number of characters that a model speaks at once.
 var maxText = map[string]int{
 	"eleven_v3":              5_000,
 	"eleven_multilingual_v2": 10_000,
@@ -111,8 +111,7 @@ type speech struct {
 	Seed         uint32 `json:"seed"`
 }
 
-// music is the body of POST /v1/music. It takes a seed only with a composition
-// plan, which is not used here.
+// music is the body of POST /v1/music. It takes a seed only with a composition plan, which is not used here.
 type music struct {
 	Prompt        string `json:"prompt"`
 	ModelID       string `json:"model_id"`
@@ -145,7 +144,7 @@ func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.S
 	return provider.Submission{Result: result}, nil
 }
 
-// callOf writes a request in the provider's terms.
+// callOf returns the provider's call for a request.
 func callOf(req provider.Request) (wire.Call, error) {
 	call := wire.Call{
 		Method:  http.MethodPost,
@@ -173,7 +172,7 @@ func callOf(req provider.Request) (wire.Call, error) {
 	return call, err
 }
 
-// voiceID is the form of the ids of voices. One becomes part of an address.
+// voiceID is the form of the ids of voices. An id becomes part of a URL.
 var voiceID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9]{8,64}$`) })
 
 func speechOf(req provider.Request) (speech, error) {
@@ -204,7 +203,7 @@ func musicOf(req provider.Request) (music, error) {
 	return music{Prompt: prompt, ModelID: req.Model, MusicLengthMS: req.Seconds * 1000}, nil
 }
 
-// languageCode returns the provider's code of a BCP 47 tag: its language alone.
+// languageCode returns the provider's code of a BCP 47 tag, which is its language alone.
 func languageCode(tag string) (string, error) {
 	if tag == "" {
 		return "", nil
@@ -228,7 +227,7 @@ func languageCode(tag string) (string, error) {
 	}
 }
 
-// seed is the same for every attempt at one request.
+// seed returns a seed that is the same for every attempt at one request.
 func seed(token string) uint32 {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(token)) // never fails

@@ -7,8 +7,8 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider/wire"
 )
 
-// refused classifies a refusal by its detail, where its status does not suffice. The
-// detail is an object, but for a 422, where it is a list and the status suffices.
+// refused classifies a refusal by its detail, if its status does not suffice. The detail is an object, except for a
+// 422, for which it is a list and the status suffices.
 func refused(_ wire.Call, _ int, body []byte) *provider.Error {
 	var answer struct {
 		Detail struct {

@@ -11,7 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 )
 
-// timed reports whether speech is asked for with the times of its characters.
+// timed reports whether speech is requested with the times of its characters.
 func timed(req provider.Request) bool { return req.Kind == provider.KindVoice && req.Marks }
 
 // timedSpeech is the answer of POST /v1/text-to-speech/{voice_id}/with-timestamps.
@@ -23,8 +23,8 @@ type timedSpeech struct {
 	} `json:"alignment"`
 }
 
-// readTimed returns the file of an answer, and when the words of the text begin: none
-// where the provider does not say, or speaks of another text.
+// readTimed returns the file of an answer, and the times of the words in the text. There are none if the provider
+// returns no times, or times for another text.
 func readTimed(answer []byte, text string) ([]byte, []provider.Mark, error) {
 	var a timedSpeech
 	if err := json.Unmarshal(answer, &a); err != nil {

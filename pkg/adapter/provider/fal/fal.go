@@ -1,6 +1,5 @@
-// Package fal makes images, video, music, speech and avatars through fal's queue:
-// a request is put into the queue of a model's endpoint, its status is asked for,
-// and its result fetched once it is done.
+// Package fal makes images, video, music, speech and avatars through fal's queue: it submits a request to the queue of
+// a model's endpoint, polls its status, and fetches its result once it has ended.
 //
 // fal takes no client token. A lost answer to a submission is therefore an
 // UnknownOutcome: a second submission may make a second generation.
@@ -24,8 +23,8 @@ const Name = "fal"
 const (
 	baseURL = "https://queue.fal.run"
 
-	// keep is how long fal keeps the files of a result, which are public by their
-	// address. They are copied as soon as they exist.
+	// keep is the time for which fal keeps the files of a result, whose URLs are public. They are copied as soon as
+	// they exist.
 	keep = `{"expiration_duration_seconds": 86400}`
 
 	maxImages  = 4
@@ -73,7 +72,7 @@ func (p *Provider) Capabilities() provider.Capabilities {
 		},
 		provider.KindVideo:  {AspectRatios: []string{"9:16", "16:9", "1:1", "3:4", "4:3", "21:9"}, MaxSeconds: 15, FromImage: true},
 		provider.KindMusic:  {MaxSeconds: maxSeconds},
-		provider.KindVoice:  {FromAudio: true}, // the voice to speak with
+		provider.KindVoice:  {FromAudio: true}, // the voice to imitate
 		provider.KindAvatar: {AspectRatios: []string{"9:16", "16:9"}, FromImage: true, FromAudio: true},
 	}}
 }
@@ -116,8 +115,7 @@ func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.S
 	return provider.Submission{Handle: h}, nil
 }
 
-// Poll implements provider.Provider. The status says that a request is done; how it
-// ended is in its result.
+// Poll implements provider.Provider. The status only reports the end of a request; its outcome is in its result.
 func (p *Provider) Poll(ctx context.Context, h provider.Handle) (provider.Status, error) {
 	w, err := parse(h)
 	if err != nil {
@@ -159,7 +157,7 @@ func (p *Provider) Fetch(ctx context.Context, h provider.Handle) (provider.Resul
 	if err == nil || !errors.As(err, &failure) || !ended(failure) {
 		return result, err
 	}
-	// A refusal can also mean that it is too early to ask.
+	// A refusal can also mean that the generation has not ended.
 	phase, err := p.phase(ctx, w)
 	if err != nil {
 		return provider.Result{}, err
@@ -209,7 +207,7 @@ func (p *Provider) phase(ctx context.Context, w work) (string, error) {
 	}
 }
 
-// ended reports whether the error is about the request rather than about asking.
+// ended reports whether the error is about the request rather than about the call.
 func ended(e *provider.Error) bool {
 	return e.Kind == provider.BadInput || e.Kind == provider.Rejected
 }

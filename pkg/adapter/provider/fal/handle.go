@@ -13,11 +13,11 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 )
 
-// statusPath asks for the status of a request, below its address.
+// statusPath is the path of the status of a request, below its URL.
 const statusPath = "/status"
 
-// How long to wait before the next question: a part of how long the request has
-// taken, so that an image is seen soon and a video is not asked after for nothing.
+// The bounds of the wait before the next poll: a fraction of the time that the request has taken, so that an image is
+// fetched soon and a video is not polled needlessly.
 const (
 	shortestWait = time.Second
 	longestWait  = 15 * time.Second
@@ -29,8 +29,8 @@ var (
 	requestIDs = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]{0,63}$`) })
 )
 
-// work is a request as encoded in its handle. It has no address, so that a handle
-// cannot lead anywhere but to the queue.
+// work is a request as encoded in its handle. It contains no URL, so that a handle cannot lead anywhere but to the
+// queue.
 type work struct {
 	Model   string        `json:"m"`
 	Request string        `json:"r"`
@@ -39,8 +39,7 @@ type work struct {
 	Began   int64         `json:"t"` // Unix seconds
 }
 
-// path is the request's address in the queue: below the first two parts of the
-// model's endpoint, whatever follows them.
+// path returns the request's path in the queue: below the first two parts of the model's endpoint, without the rest.
 func (w work) path() string {
 	parts := strings.SplitN(w.Model, "/", 3)
 	return "/" + parts[0] + "/" + parts[1] + "/requests/" + w.Request

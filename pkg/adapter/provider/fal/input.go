@@ -10,7 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 )
 
-// member is where an input goes that a model takes. The zero value: it takes none.
+// member is the member of a model's input for a value. The zero value means that the model does not take it.
 type member struct {
 	name     string
 	required bool
@@ -19,7 +19,7 @@ type member struct {
 func may(name string) member  { return member{name: name} }
 func must(name string) member { return member{name: name, required: true} }
 
-// duration is how a model takes the wanted length.
+// duration is the form in which a model takes the length.
 type duration struct {
 	name string
 	as   func(seconds int) any
@@ -33,28 +33,26 @@ var (
 	asMilliseconds = func(s int) any { return s * 1000 }
 )
 
-// model is how a model takes a request. Where a name is empty, it takes no such
-// thing.
+// model describes how a model takes a request. If a name is empty, it does not take the value.
 type model struct {
 	kind provider.Kind
 
-	prompt     member // what to make, or what to speak
+	prompt     member // the description, or the text to speak
 	ratio      string // the aspect ratio as it is …
 	megapixels int    // … or image_size, of up to so many
-	keepsShape bool   // the picture to start from decides, unless a ratio is asked for
+	keepsShape bool   // the input picture determines the shape, unless a ratio is requested
 	length     duration
-	count      string // how many pictures
+	count      string // the number of pictures
 
 	image, audio, video, lyrics member
 
 	voice, avatar string
 
-	// fixed are members that are always sent, unless the catalog's options or the
-	// request say otherwise.
+	// fixed are members that are always sent, unless the catalog's options or the request override them.
 	fixed map[string]any
 	// limits are the fewest and most characters of a member.
 	limits map[string][2]int
-	// finish puts in what is more than a member, or its own form.
+	// finish adds parts that are more than a single member.
 	finish func(in map[string]any, r provider.Request) error
 }
 
@@ -146,22 +144,21 @@ func option(value string) any {
 	return value
 }
 
-// dialogue is for models that want each speaker's text with a voice.
+// dialogue is for models that need a voice for each speaker's text.
 func dialogue(in map[string]any, r provider.Request) error {
 	voice := r.Voice
 	if voice == "" {
 		voice = "Aria"
 	}
 	in["inputs"] = []any{map[string]any{"text": r.Prompt, "voice": voice}}
-	// The model knows two-letter codes alone, and finds others out by itself.
+	// The model only knows two-letter codes, and detects other languages by itself.
 	if language := baseLanguage(r.Language); len(language) == 2 {
 		in["language_code"] = language
 	}
 	return nil
 }
 
-// twoSpeakers divides a conversation at the first line break: it is for a model
-// with two people, each of whom speaks once.
+// twoSpeakers divides a conversation at the first line break, for a model with two people, each of whom speaks once.
 func twoSpeakers(in map[string]any, r provider.Request) error {
 	first, second, _ := strings.Cut(strings.TrimSpace(r.Prompt), "\n")
 	if first, second = strings.TrimSpace(first), strings.TrimSpace(second); first == "" || second == "" {
@@ -171,7 +168,7 @@ func twoSpeakers(in map[string]any, r provider.Request) error {
 	return nil
 }
 
-// boost is for MiniMax's speech, which wants the language by its English name.
+// boost is for MiniMax's speech, which needs the English name of the language.
 func boost(in map[string]any, r provider.Request) error {
 	if r.Voice != "" {
 		in["voice_setting"] = map[string]any{"voice_id": r.Voice}
@@ -191,7 +188,7 @@ var languageNames = map[string]string{
 	"vi": "Vietnamese", "yue": "Chinese,Yue", "zh": "Chinese", "cmn": "Chinese",
 }
 
-// baseLanguage is the language of a BCP 47 tag, without script and region.
+// baseLanguage returns the language of a BCP 47 tag, without script and region.
 func baseLanguage(tag string) string {
 	base, _, _ := strings.Cut(strings.ToLower(tag), "-")
 	return base

@@ -2,13 +2,11 @@ package fal
 
 import "github.com/content-automation/api/pkg/adapter/provider"
 
-// models are the models of the catalog, by their endpoint: which members each
-// takes, from the published schema of the endpoint. A member that a model does not
-// know is an error there (flux-2-pro, for one, has no guidance_scale), so nothing
-// is sent that is not in its row.
+// models are the models of the catalog, by their endpoint, with the members that each takes, from the published schema
+// of the endpoint. A member that a model does not know is an error there (flux-2-pro, for example, has no
+// guidance_scale), so only members in its row are sent.
 var models = map[string]model{
-	// Images. Those that are charged by the megapixel, or that have no ratios of
-	// their own, get a size.
+	// Images. Models that charge by the megapixel, or that have no ratios of their own, get a size.
 	"fal-ai/flux/schnell":                        sized(1, "num_images"),
 	"fal-ai/flux/dev":                            sized(1, "num_images"),
 	"fal-ai/flux-pro/v1.1":                       sized(1, "num_images"),
@@ -37,7 +35,7 @@ var models = map[string]model{
 	"fal-ai/wan-25-preview/text-to-video":             film("aspect_ratio", asText).limited("prompt", 1, 1500),
 	"fal-ai/ovi":                                      film("", nil),
 
-	// Videos that start from a picture: but for Ray 2, it decides the shape.
+	// Videos that start from a picture. The picture determines the shape, except for Ray 2.
 	"fal-ai/kling-video/v2.1/pro/image-to-video":            film("", asText).from("image_url"),
 	"fal-ai/kling-video/v2.5-turbo/standard/image-to-video": film("", asText).from("image_url"),
 	"fal-ai/kling-video/v2.5-turbo/pro/image-to-video":      film("", asText).from("image_url"),
@@ -53,7 +51,7 @@ var models = map[string]model{
 	"fal-ai/minimax-music/v1.5":            song(),
 	"fal-ai/minimax-music/v2":              song(),
 
-	// Speech. By default, MiniMax answers with the sound in hexadecimal.
+	// Speech. By default, MiniMax returns the sound in hexadecimal.
 	"fal-ai/elevenlabs/text-to-dialogue/eleven-v3": {kind: provider.KindVoice, finish: dialogue},
 	"fal-ai/minimax/speech-02-turbo":               speech("text", 5000),
 	"fal-ai/minimax/speech-2.8-hd":                 speech("prompt", 10000),
@@ -88,12 +86,12 @@ var models = map[string]model{
 	},
 }
 
-// sized is an image model that takes a size.
+// sized returns an image model that takes a size.
 func sized(megapixels int, count string) model {
 	return model{kind: provider.KindImage, prompt: must("prompt"), megapixels: megapixels, count: count}
 }
 
-// shaped is an image model that takes an aspect ratio.
+// shaped returns an image model that takes an aspect ratio.
 func shaped(image member, keepsShape bool) model {
 	return model{
 		kind: provider.KindImage, prompt: must("prompt"), ratio: "aspect_ratio", keepsShape: keepsShape,
@@ -101,7 +99,7 @@ func shaped(image member, keepsShape bool) model {
 	}
 }
 
-// film is a video model.
+// film returns a video model.
 func film(ratio string, as func(int) any) model {
 	m := model{kind: provider.KindVideo, prompt: must("prompt"), ratio: ratio}
 	if as != nil {
@@ -122,12 +120,12 @@ func (m model) limited(name string, least, most int) model {
 	return m
 }
 
-// music is a model that plays what the prompt describes.
+// music returns a model of instrumental music from a prompt.
 func music(length duration) model {
 	return model{kind: provider.KindMusic, prompt: must("prompt"), length: length}
 }
 
-// song is a model that sings.
+// song returns a model that sings.
 func song() model {
 	return model{
 		kind: provider.KindMusic, prompt: must("prompt"), lyrics: must("lyrics_prompt"),
@@ -135,7 +133,7 @@ func song() model {
 	}
 }
 
-// speech is a model of MiniMax that reads a text out.
+// speech returns a model of MiniMax that reads a text out.
 func speech(text string, most int) model {
 	return model{
 		kind: provider.KindVoice, prompt: must(text), finish: boost,

@@ -13,7 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider/wire"
 )
 
-// Codes that steps look at.
+// The codes that steps check.
 const (
 	codeCanceled  = "canceled"
 	codeCompleted = "already_completed"
@@ -24,16 +24,15 @@ type media struct {
 	URL string `json:"url"`
 }
 
-// output is the part of a model's output that matters. Which members there are
-// depends on what it makes.
+// output is the relevant part of a model's output. Its members depend on the kind of the result.
 type output struct {
 	Images   []media `json:"images"`
 	Video    *media  `json:"video"`
 	Audio    *media  `json:"audio"`
 	AudioURL *media  `json:"audio_url"` // of some speech models
-	// Unsafe has an entry for each image: true where a filter has blackened it.
+	// Unsafe has an entry for each image, which is true if a filter has blackened it.
 	Unsafe []bool `json:"has_nsfw_concepts"`
-	// Status is there while the request has not ended.
+	// Status is set while the request has not ended.
 	Status string `json:"status"`
 }
 
@@ -77,9 +76,8 @@ func one(m *media) []media {
 	return []media{*m}
 }
 
-// refusal is the body of an answer that is no success. What is wrong with the
-// input, or with the model's work, is a list; what is wrong with fal is a text with
-// the type beside it.
+// refusal is the body of an unsuccessful answer. Faults of the input, or of the model's work, are a list. A fault of
+// fal is a text, and the type is a member of its own.
 type refusal struct {
 	Detail    json.RawMessage `json:"detail"`
 	ErrorType string          `json:"error_type"`
@@ -104,7 +102,7 @@ func (r refusal) types() []string {
 // refused reads refusals.
 func refused(call wire.Call, status int, body []byte) *provider.Error {
 	var r refusal
-	_ = json.Unmarshal(body, &r) // the status says enough where the body is something else
+	_ = json.Unmarshal(body, &r) // if the body is something else, the status suffices
 	types := r.types()
 	aboutInput := status == http.StatusBadRequest || status == http.StatusUnprocessableEntity
 	switch {
@@ -125,8 +123,8 @@ func refused(call wire.Call, status int, body []byte) *provider.Error {
 	case aboutInput && slices.Contains(types, "file_download_error"):
 		return refuse("input_unreadable", "The provider could not read a file of the request.")
 	case isResult(call) && status >= http.StatusInternalServerError && (r.ErrorType != "" || len(types) > 0):
-		// The queue has stored this as the result of the request: a retry returns the
-		// same. Without a type, the queue itself has failed.
+		// The queue has stored this as the result of the request: a retry returns the same. Without a type, the queue
+		// itself has failed.
 		return &provider.Error{Kind: provider.Rejected, Code: "generation_failed", Message: "The provider could not finish the generation."}
 	default:
 		return nil

@@ -2,8 +2,8 @@ package fal
 
 import "github.com/content-automation/api/pkg/adapter/provider"
 
-// imageSize returns the largest picture of an aspect ratio that has at most so many
-// megapixels: images are charged by the started megapixel.
+// imageSize returns the size of the largest picture of an aspect ratio with at most the given number of megapixels:
+// images are charged by the started megapixel.
 func imageSize(ratio string, megapixels int) (map[string]any, error) {
 	if _, _, ok := provider.ParseRatio(ratio); !ok {
 		return nil, refuse("invalid_input", "%q is not an aspect ratio.", ratio)

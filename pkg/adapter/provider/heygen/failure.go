@@ -10,7 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider/wire"
 )
 
-// refused classifies a refusal by its code, where its status does not suffice.
+// refused classifies a refusal by its code, if its status does not suffice.
 func refused(call wire.Call, status int, body []byte) *provider.Error {
 	var answer struct {
 		Error struct {
@@ -28,7 +28,7 @@ func refused(call wire.Call, status int, body []byte) *provider.Error {
 		return invalid("unknown_avatar", "The provider has no such avatar.")
 	case code == "voice_not_found":
 		return invalid("unknown_voice", "The provider has no such voice.")
-	case code == "resource_access_denied" && call.Submits: // as a 403, which our key would be to blame for
+	case code == "resource_access_denied" && call.Submits: // as a 403, which would blame the service's key
 		return invalid("unknown_avatar", "The avatar or the voice belongs to somebody else.")
 	case offends(code) && status < http.StatusInternalServerError:
 		return invalid(provider.CodeContentPolicy, provider.MessageContentPolicy)
@@ -39,7 +39,7 @@ func refused(call wire.Call, status int, body []byte) *provider.Error {
 	}
 }
 
-// failure returns why a video has failed. The provider's own message is for the log.
+// failure returns the error of a failed video. The provider's own message is for the log.
 func failure(d details) *provider.Error {
 	e := &provider.Error{
 		Kind: provider.Rejected, Code: "generation_failed", Message: "The provider could not make the video.",
@@ -51,7 +51,7 @@ func failure(d details) *provider.Error {
 	return e
 }
 
-// offends reports whether a code is about what is said or shown.
+// offends reports whether a code is about forbidden content.
 func offends(code string) bool {
 	code = strings.ToLower(code)
 	return strings.Contains(code, "moderation") || strings.Contains(code, "policy") || strings.Contains(code, "blocked_words")

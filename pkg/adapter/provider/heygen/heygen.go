@@ -39,7 +39,7 @@ import (
 // Name is the provider's name.
 const Name = "heygen"
 
-// Options of the catalog: what a model uses where a request names nothing.
+// The options of the catalog: the values that a model uses if a request has none.
 const (
 	OptionAvatar     = "avatar"
 	OptionVoice      = "voice"
@@ -56,7 +56,7 @@ const (
 	handlePrefix = "video:"
 )
 
-// aspectRatios are those that the provider makes; the first is the default here.
+// aspectRatios are those of the provider. The first is the default here.
 var aspectRatios = []string{"9:16", "16:9"}
 
 // Provider is HeyGen.
@@ -137,7 +137,7 @@ func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.S
 	return provider.Submission{Handle: provider.Handle(handlePrefix + answer.Data.VideoID)}, nil
 }
 
-// videoOf writes a request in the provider's terms.
+// videoOf returns the provider's form of a request.
 func videoOf(req provider.Request) (video, error) {
 	v := video{
 		Type: "avatar", Title: req.ClientToken,
@@ -167,8 +167,7 @@ func videoOf(req provider.Request) (video, error) {
 	return v, nil
 }
 
-// localeOf returns the accent that a tag asks for: a language with a region. A
-// language alone is heard from the script.
+// localeOf returns the accent in a tag: a language with a region. A language alone is detected from the script.
 func localeOf(tag string) (string, error) {
 	if tag == "" {
 		return "", nil
@@ -185,7 +184,7 @@ func localeOf(tag string) (string, error) {
 	return base.String() + "-" + region.String(), nil
 }
 
-// details is what GET /v3/videos/{video_id} says.
+// details is the answer of GET /v3/videos/{video_id}.
 type details struct {
 	Status         string `json:"status"`
 	VideoURL       string `json:"video_url"`
@@ -201,7 +200,7 @@ var states = map[string]provider.State{
 	"failed":     provider.Failed,
 }
 
-// ask asks for a video. Its state is one that is known.
+// ask reads a video. Its state is a known one.
 func (p *Provider) ask(ctx context.Context, h provider.Handle) (details, wire.Call, error) {
 	id, err := parse(h)
 	if err != nil {
@@ -249,15 +248,15 @@ func (p *Provider) Fetch(ctx context.Context, h provider.Handle) (provider.Resul
 		if d.VideoURL == "" {
 			return provider.Result{}, p.client.Garbled(call, errors.New("a completed video has no address"))
 		}
-		// The address expires before the video does: fetching again returns another.
+		// The URL expires before the video does: fetching again returns a new one.
 		return provider.Result{Media: []provider.File{wire.File(p.files, d.VideoURL, provider.Transient)}}, nil
 	default:
 		return provider.Result{}, &provider.Error{Kind: provider.Transient, Code: "not_ready", Message: "The generation has not ended."}
 	}
 }
 
-// Cancel implements provider.Provider. It only validates the handle: the provider
-// cannot stop a video, and bills it all the same.
+// Cancel implements provider.Provider. It only validates the handle: the provider cannot stop a video, and bills it
+// nevertheless.
 func (p *Provider) Cancel(ctx context.Context, h provider.Handle) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -266,7 +265,7 @@ func (p *Provider) Cancel(ctx context.Context, h provider.Handle) error {
 	return err
 }
 
-// videoID is the form of the ids of videos. One becomes part of an address.
+// videoID is the form of the ids of videos. An id becomes part of a URL.
 var videoID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`) })
 
 // parse returns the id in a handle.

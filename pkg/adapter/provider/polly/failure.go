@@ -21,14 +21,14 @@ func refused(code, _ string) *provider.Error {
 	case "InvalidTaskId", "SynthesisTaskNotFound":
 		return unknown()
 	case "InvalidS3Bucket", "InvalidS3Key", "InvalidSnsTopicArn":
-		// The bucket is ours: the caller cannot fix this.
+		// The bucket belongs to the service: the caller cannot correct this.
 		return &provider.Error{Kind: provider.Quota, Code: "provider_access", Message: "The provider cannot store its result."}
 	default:
 		return nil
 	}
 }
 
-// failure returns why a task has failed. The provider's own message is for the log.
+// failure returns the error of a failed task. The provider's own message is for the log.
 func failure(task *types.SynthesisTask) *provider.Error {
 	return &provider.Error{
 		Kind: provider.Rejected, Code: "generation_failed", Message: "The provider could not speak the text.",

@@ -26,8 +26,8 @@ type mark struct {
 	Start int    `json:"start"` // bytes
 }
 
-// marks returns when the words of a text are spoken, and how many characters were billed
-// for that. Without them, the speech is still of use: a failure is only logged.
+// marks returns the times of the words of a text, and the number of characters that were billed for them. Speech
+// without them is still useful, so a failure is only logged.
 func (p *Provider) marks(ctx context.Context, engine types.Engine, v voice, text string) (all []provider.Mark, billed int) {
 	call := awscall.Call{Name: "polly: SynthesizeSpeech of marks", Timeout: quickTimeout, Refused: refused}
 	err := call.Do(ctx, func(ctx context.Context) error {

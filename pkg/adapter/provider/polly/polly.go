@@ -43,8 +43,7 @@ import (
 // Name is the provider's name.
 const Name = "polly"
 
-// RawPrefix is what the keys of the files begin with that tasks put into the
-// bucket.
+// RawPrefix is the prefix of the keys of files that tasks put into the bucket.
 const RawPrefix = "raw/polly/"
 
 const (
@@ -66,14 +65,13 @@ type Objects interface {
 	Open(ctx context.Context, key string) (io.ReadCloser, error)
 }
 
-// Config is what the adapter needs from outside.
+// Config has the dependencies of the adapter.
 type Config struct {
-	// AWS has region and credentials. Its endpoint, repeats and HTTP client are
-	// not used: see awscall.Config.
+	// AWS has region and credentials. Its endpoint, retries and HTTP client are not used: see awscall.Config.
 	AWS aws.Config
 	// Endpoint replaces the service's own address.
 	Endpoint string
-	// Bucket is where tasks put their files, and Objects what reads them there.
+	// Bucket is the bucket for the files of tasks, and Objects reads from it.
 	Bucket  string
 	Objects Objects
 }
@@ -100,8 +98,7 @@ func (p *Provider) Capabilities() provider.Capabilities {
 	return provider.Capabilities{Unstoppable: true, Kinds: map[provider.Kind]provider.Capability{provider.KindVoice: {}}}
 }
 
-// Submit implements provider.Provider. A text that is short enough is answered at
-// once.
+// Submit implements provider.Provider. It returns the result at once if the text is short enough.
 func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.Submission, error) {
 	if err := req.Validate(p.Capabilities()); err != nil {
 		return provider.Submission{}, err
@@ -145,7 +142,7 @@ func choose(engine types.Engine, req provider.Request) (voice, error) {
 	return v, nil
 }
 
-// characters counts as the provider does at most: in UTF-16.
+// characters returns the largest number of characters that the provider may count, which is the length in UTF-16.
 func characters(text string) (n int) {
 	for _, r := range text {
 		n++
@@ -156,7 +153,7 @@ func characters(text string) (n int) {
 	return n
 }
 
-// speak has a short text spoken.
+// speak speaks a short text.
 func (p *Provider) speak(ctx context.Context, engine types.Engine, v voice, text string, marks bool) (provider.Submission, error) {
 	call := awscall.Call{Name: "polly: SynthesizeSpeech", Timeout: speakTimeout, Submits: true, Refused: refused}
 	var content []byte
@@ -224,7 +221,7 @@ func (p *Provider) start(ctx context.Context, engine types.Engine, v voice, text
 	return provider.Submission{Handle: provider.Handle(handlePrefix + id)}, nil
 }
 
-// look returns a task, whose status is a known one.
+// look returns a task. Its status is a known one.
 func (p *Provider) look(ctx context.Context, h provider.Handle) (*types.SynthesisTask, error) {
 	id, err := parse(h)
 	if err != nil {
@@ -291,8 +288,7 @@ func (p *Provider) Fetch(ctx context.Context, h provider.Handle) (provider.Resul
 	}
 }
 
-// key returns the key of the file of a task; empty if the file is not where the task
-// was asked to put it.
+// key returns the key of the file of a task, or an empty key if the file is not at the requested place.
 func (p *Provider) key(task *types.SynthesisTask) string {
 	u, err := url.Parse(aws.ToString(task.OutputUri))
 	if err != nil {

@@ -8,15 +8,14 @@ import (
 	"golang.org/x/text/language"
 )
 
-// voice is a voice and the language that it speaks here: some speak two.
+// voice is a voice with the language that it speaks here. Some voices speak two.
 type voice struct {
 	id   types.VoiceId
 	code types.LanguageCode
 }
 
-// voices are the voices that speak where a request names none, by engine and
-// language: a language of BCP 47 with a region, or alone for all other regions
-// ("Available voices" of the developer guide).
+// voices are the default voices, by engine and language: a language of BCP 47 with a region, or alone for all other
+// regions ("Available voices" of the developer guide).
 var voices = map[types.Engine]map[string]voice{
 	types.EngineStandard: {
 		"ar":    {"Zeina", "arb"},
@@ -107,8 +106,8 @@ var voices = map[types.Engine]map[string]voice{
 // defaultLanguage is the language of a request without one.
 const defaultLanguage = "en"
 
-// find returns the voice of an engine for a tag; found is false where the engine
-// does not speak the language, and err is not nil where the tag is none.
+// find returns the voice of an engine for a tag. It returns false if the engine does not speak the language, and an
+// error if the tag is invalid.
 func find(engine types.Engine, tag string) (v voice, found bool, err error) {
 	parsed, err := language.Parse(cmp.Or(tag, defaultLanguage))
 	if err != nil {
@@ -133,8 +132,8 @@ func find(engine types.Engine, tag string) (v voice, found bool, err error) {
 	return v, found, nil
 }
 
-// named returns the voice of a request that names one. A voice of two languages gets
-// the language of the request; the others have only one.
+// named returns the voice of a request that names one. A voice of two languages gets the language of the request. The
+// others have only one.
 func named(engine types.Engine, id, tag string) voice {
 	v := voice{id: types.VoiceId(id)}
 	if usual, found, err := find(engine, tag); err == nil && found && strings.EqualFold(string(usual.id), id) {

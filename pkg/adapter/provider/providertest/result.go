@@ -14,12 +14,10 @@ import (
 	"github.com/content-automation/api/pkg/media/probe"
 )
 
-// tolerance is how far the shape of a file may be from the ratio asked for:
-// codecs want even numbers of pixels.
+// tolerance is the allowed deviation of a file's shape from the requested ratio: codecs need even numbers of pixels.
 const tolerance = 0.02
 
-// checkResult looks whether the result is what was asked for, and returns the
-// content of its files.
+// checkResult checks the result against the request, and returns the content of its files.
 func checkResult(t *testing.T, req provider.Request, p provider.Provider, result provider.Result) [][]byte {
 	t.Helper()
 	if req.Form != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 )
 
-// Suite is one provider and what its tests need.
+// Suite is one provider with the data for its tests.
 type Suite struct {
 	// Provider is the provider under test.
 	Provider provider.Provider
@@ -26,8 +26,8 @@ type Suite struct {
 	// Failing are accepted and then fail for good.
 	Failing []provider.Request
 
-	// Immediate says that the provider answers every request with its result, so
-	// that there is nothing to poll or to cancel.
+	// Immediate reports whether the provider answers every request with its result, so that nothing can be polled or
+	// canceled.
 	Immediate bool
 
 	// Advance moves the clock of the provider (or of its fake).
@@ -49,7 +49,7 @@ type Fault struct {
 // maxPolls bounds the polls of a generation.
 const maxPolls = 1000
 
-// Run tries the provider.
+// Run tests the provider.
 func Run(t *testing.T, s Suite) {
 	t.Run("describes itself", s.describes)
 	for _, req := range s.Requests {
@@ -202,7 +202,7 @@ func (s Suite) cancels(t *testing.T) {
 				t.Errorf("cancel %s: %v", req.Kind, err)
 			}
 		}
-		s.follow(t, submission.Handle) // ends, as whatever
+		s.follow(t, submission.Handle) // ends in any state
 		if err := s.Provider.Cancel(t.Context(), submission.Handle); err != nil {
 			t.Errorf("cancel %s after its end: %v", req.Kind, err)
 		}
@@ -278,7 +278,7 @@ func (s Suite) follow(t *testing.T, h provider.Handle) provider.Status {
 			t.Errorf("progress fell from %d to %d", progress, status.Progress)
 		}
 		progress = status.Progress
-		// Half of the way, so that it is seen on its way as well.
+		// Advance by half of the wait, so that intermediate states are seen as well.
 		s.Advance(max(status.Wait/2, 500*time.Millisecond))
 	}
 	t.Fatalf("has not ended after %d polls", maxPolls)

@@ -36,27 +36,26 @@ var builders = map[string]func(*Registry) provider.Provider{
 	replicate.Name: func(r *Registry) provider.Provider { return replicate.New(r.wire(replicate.Name)) },
 }
 
-// wire is what the adapter of a provider with a credential needs.
+// wire returns the configuration of a provider with a credential.
 func (r *Registry) wire(name string) wire.Config {
 	return wire.Config{
 		HTTP: r.client(), BaseURL: r.at(name), Key: r.secrets.Key(name), Now: r.cfg.Now,
-		// The fakes' files are on this machine; those of providers never are.
+		// The fakes' files are on this machine. Those of providers never are.
 		Files: wire.NewFiles(safehttp.Options{AllowLoopback: r.cfg.Endpoint != ""}),
 	}
 }
 
-// client makes the HTTP client of a provider with a credential. Where the provider
-// refuses the credential, the secret is read again before the next call.
+// client returns the HTTP client of a provider with a credential. If the provider refuses the credential, the secret is
+// read again before the next call.
 func (r *Registry) client() *http.Client {
 	return &http.Client{Transport: forgetful{r}}
 }
 
 const (
-	// keepIdle is how long an idle connection is kept. A function may be frozen at
-	// any time, and what it finds in a kept connection when it goes on is less
-	// likely to be alive the older it is.
+	// keepIdle is the time for which an idle connection is kept. A function may be frozen at any time, and an older
+	// connection is more likely to be dead when it continues.
 	keepIdle = 30 * time.Second
-	// pingAfter finds HTTP/2 connections that died meanwhile.
+	// pingAfter detects HTTP/2 connections that have died.
 	pingAfter = 5 * time.Second
 )
 
@@ -80,7 +79,7 @@ func (t forgetful) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// at returns the address of a provider's fake; empty where there is none.
+// at returns the URL of a provider's fake, or an empty one if there is none.
 func (r *Registry) at(name string) string {
 	if r.cfg.Endpoint == "" {
 		return ""

@@ -29,12 +29,12 @@ type Config struct {
 	AWS aws.Config
 	// Secret is the ARN or name of the secret that holds the credentials.
 	Secret string
-	// Bucket is where providers of AWS put what they make.
+	// Bucket is the bucket for the results of AWS's providers.
 	Bucket string
-	// Endpoint, on the local system, is the address of the fakes of all providers;
-	// each answers below its name. Empty: the providers themselves.
+	// Endpoint, on the local system, is the URL of the fakes of all providers. Each answers below its name. If it is
+	// empty, the providers themselves are called.
 	Endpoint string
-	// HTTP is the transport of calls to providers; one of its own when nil.
+	// HTTP is the transport of calls to providers. If it is nil, the registry makes one.
 	HTTP http.RoundTripper
 	// Now is the clock.
 	Now func() time.Time
@@ -64,9 +64,8 @@ func New(cfg Config) *Registry {
 // Configured reports whether live keys may use the provider of that name.
 func (r *Registry) Configured(name string) bool { return r.cfg.Configured.Has(name) }
 
-// For returns the provider of a name for work in a mode, test or live. Its error has
-// the code provider_unavailable, and is final: this stack does not offer that
-// provider.
+// For returns the provider of a name for work in a mode, test or live. Its error has the code provider_unavailable, and
+// is final: this stack does not offer the provider.
 func (r *Registry) For(name string, mode tenant.Mode) (provider.Provider, error) {
 	if tenant.Mode(mode) == tenant.Test {
 		return r.get(sandbox.Name, func(r *Registry) provider.Provider { return sandbox.New(r.cfg.Now) }), nil

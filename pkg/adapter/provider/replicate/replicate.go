@@ -1,5 +1,5 @@
-// Package replicate makes videos with models that Replicate runs, over its HTTP
-// API: a prediction is created, asked after, and its output fetched.
+// Package replicate makes videos with models that Replicate runs, over its HTTP API: it creates a prediction, polls it,
+// and fetches its output.
 //
 // The API takes no client token. A lost answer to a submission is an UnknownOutcome:
 // a second submission may make a second generation. The API removes outputs and their
@@ -54,7 +54,7 @@ func New(cfg wire.Config) *Provider {
 // Name implements provider.Provider.
 func (p *Provider) Name() string { return Name }
 
-// aspectRatios are those of every model here.
+// aspectRatios are the ratios of every model here.
 var aspectRatios = []string{"9:16", "16:9", "1:1", "3:4", "4:3", "21:9"}
 
 // Capabilities implements provider.Provider.
@@ -64,7 +64,7 @@ func (p *Provider) Capabilities() provider.Capabilities {
 	}}
 }
 
-// model is what sets a model apart from the others.
+// model describes the differences between the models.
 type model struct{ needsImage bool }
 
 // models are the models of the catalog, by owner and name.
@@ -73,7 +73,7 @@ var models = map[string]model{
 	"runwayml/gen4-turbo": {needsImage: true},
 }
 
-// input is what the models of Runway take. Their lengths are numbers.
+// input is the input of Runway's models. Their lengths are numbers.
 type input struct {
 	Prompt      string `json:"prompt"`
 	Image       string `json:"image,omitempty"`
@@ -111,11 +111,11 @@ func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.S
 	return provider.Submission{Handle: provider.Handle(handlePrefix + made.ID)}, nil
 }
 
-// prediction is what Replicate says of one.
+// prediction is Replicate's description of a prediction.
 type prediction struct {
 	ID      string          `json:"id"`
 	Status  string          `json:"status"`
-	Output  json.RawMessage `json:"output"` // an address, or several
+	Output  json.RawMessage `json:"output"` // a URL, or several
 	Error   string          `json:"error"`
 	Removed bool            `json:"data_removed"`
 }
@@ -130,7 +130,7 @@ var states = map[string]provider.State{
 	"aborted":    provider.Canceled, // before it began
 }
 
-// ask asks for a prediction. Its state is one that is known.
+// ask reads a prediction. Its state is a known one.
 func (p *Provider) ask(ctx context.Context, h provider.Handle) (prediction, wire.Call, error) {
 	id, err := parse(h)
 	if err != nil {
@@ -186,8 +186,7 @@ func (p *Provider) Fetch(ctx context.Context, h provider.Handle) (provider.Resul
 	return provider.Result{Media: []provider.File{wire.File(p.files, address, provider.Rejected)}}, nil
 }
 
-// address returns the address of the video: models return it alone or as a list of
-// one.
+// address returns the URL of the video: models return it alone or as a list of one.
 func (g prediction) address() (string, error) {
 	var one string
 	if err := json.Unmarshal(g.Output, &one); err == nil && one != "" {
@@ -200,7 +199,7 @@ func (g prediction) address() (string, error) {
 	return list[0], nil
 }
 
-// failure is why a prediction made nothing.
+// failure returns the error of a prediction without a result.
 func (g prediction) failure() *provider.Error {
 	e := &provider.Error{Kind: provider.Rejected, Code: "generation_failed", Message: "The provider could not finish the generation."}
 	switch {
@@ -215,8 +214,7 @@ func (g prediction) failure() *provider.Error {
 	return e
 }
 
-// Cancel implements provider.Provider. For a prediction that has ended, the API
-// returns its state unchanged.
+// Cancel implements provider.Provider. For a prediction that has ended, the API returns its state unchanged.
 func (p *Provider) Cancel(ctx context.Context, h provider.Handle) error {
 	id, err := parse(h)
 	if err != nil {
@@ -225,7 +223,7 @@ func (p *Provider) Cancel(ctx context.Context, h provider.Handle) error {
 	return p.client.JSON(ctx, wire.Call{Method: http.MethodPost, Path: predictions + id + "/cancel"}, nil)
 }
 
-// refused reads refusals whose status says too little.
+// refused classifies refusals whose status does not suffice.
 func refused(call wire.Call, status int, _ []byte) *provider.Error {
 	switch {
 	case status == http.StatusNotFound && call.Submits:
@@ -237,7 +235,7 @@ func refused(call wire.Call, status int, _ []byte) *provider.Error {
 	}
 }
 
-// ids is the form of a prediction's id. One becomes part of an address.
+// ids is the form of a prediction's id. An id becomes part of a URL.
 var ids = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9]{1,64}$`) })
 
 // parse returns the id in a handle.

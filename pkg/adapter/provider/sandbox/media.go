@@ -18,7 +18,7 @@ var ratios = map[provider.Kind][]string{
 	provider.KindAvatar: {"9:16", "16:9", "1:1"},
 }
 
-// What is made where the request and the model say nothing.
+// The defaults if neither the request nor the model determines them.
 const (
 	usualEdge  = 1080 // the shorter edge of a clip
 	usualVideo = 5 * time.Second
@@ -32,8 +32,8 @@ const (
 	minSpeaking = time.Second
 )
 
-// size returns the size of a picture or clip, as the models make it: pictures of a
-// megapixel, clips whose shorter edge is the resolution.
+// size returns the size of a picture or clip, like the models': pictures have a megapixel, and the shorter edge of
+// clips is the resolution.
 func size(req provider.Request) (width, height int) {
 	all := ratios[req.Kind]
 	if len(all) == 0 {
@@ -62,8 +62,7 @@ func size(req provider.Request) (width, height int) {
 	return edge, longer
 }
 
-// length returns how long a clip or sound plays. Speech takes as long as its text, where
-// the request does not say.
+// length returns the length of a clip or sound. Speech takes as long as its text, unless the request has a length.
 func length(req provider.Request) time.Duration {
 	asked := time.Duration(req.Seconds) * time.Second
 	switch req.Kind {
@@ -80,8 +79,8 @@ func length(req provider.Request) time.Duration {
 	return 0
 }
 
-// subject is what is written over a picture: the beginning of the prompt, or of its
-// subject, where the prompt of a content item names one.
+// subject returns the text that is written over a picture: the beginning of the prompt, or of its subject if it names
+// one, as the prompt of a content item does.
 func subject(prompt string) string {
 	if _, after, ok := strings.Cut(prompt, "Subject: "); ok {
 		prompt = after

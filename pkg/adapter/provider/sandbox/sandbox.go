@@ -1,8 +1,7 @@
-// Package sandbox is the provider of test keys: it costs nothing, makes no call, and
-// is deterministic. Its media are real files of the length, shape and size that were
-// asked for, made by pkg/adapter/provider/synth.
+// Package sandbox is the provider of test keys. It is free, makes no call, and is deterministic. Its media are real
+// files of the requested length, shape and size, made by pkg/adapter/provider/synth.
 //
-// It keeps no state: the handle has everything that later steps need.
+// It keeps no state: the handle contains everything that later steps need.
 package sandbox
 
 import (
@@ -39,8 +38,8 @@ func New(now func() time.Time) *Provider { return &Provider{now: now} }
 // Name implements provider.Provider.
 func (p *Provider) Name() string { return Name }
 
-// Capabilities implements provider.Provider: everything that any model of the
-// catalog can do, so that a test key can rehearse all of it.
+// Capabilities implements provider.Provider. It covers every model of the catalog, so that a test key can rehearse all
+// of them.
 func (p *Provider) Capabilities() provider.Capabilities {
 	return provider.Capabilities{
 		ClientToken: true,
@@ -55,7 +54,7 @@ func (p *Provider) Capabilities() provider.Capabilities {
 	}
 }
 
-// work is a generation, as its handle carries it.
+// work is a generation as encoded in its handle.
 type work struct {
 	Kind   provider.Kind        `json:"k"`
 	Width  int                  `json:"w,omitempty"`
@@ -73,9 +72,8 @@ type work struct {
 	End    int64                `json:"z,omitempty"`
 }
 
-// Submit implements provider.Provider. The handle follows from the request
-// alone. A form, and text that need not wait, is answered at once, as real models
-// do.
+// Submit implements provider.Provider. The handle depends only on the request. A form, and text without a delay, are
+// returned at once, as by real models.
 func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.Submission, error) {
 	if err := ctx.Err(); err != nil {
 		return provider.Submission{}, err
@@ -91,7 +89,7 @@ func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.S
 		return provider.Submission{Result: &provider.Result{Object: req.Form.Sample}}, nil
 	}
 	seed := fnv.New32a()
-	_, _ = io.WriteString(seed, req.Prompt) // a hash takes everything
+	_, _ = io.WriteString(seed, req.Prompt) // a hash does not fail
 	w := work{Kind: req.Kind, Seed: seed.Sum32()}
 	if req.Rehearsal.Fail {
 		w.Fail = cmp.Or(req.Rehearsal.Code, provider.FailedGeneration)
@@ -163,7 +161,7 @@ func (p *Provider) Cancel(ctx context.Context, h provider.Handle) error {
 	return err
 }
 
-// remaining is how long the generation still takes.
+// remaining returns the time until the generation ends.
 func (w work) remaining(now time.Time) time.Duration {
 	return time.UnixMilli(w.End).Sub(now)
 }
@@ -180,7 +178,7 @@ func (w work) result() (provider.Result, error) {
 	for i := range max(w.Count, 1) {
 		content, err := w.file(uint32(i))
 		if err != nil {
-			// A handle can be well formed and still not be of our making.
+			// A handle can be well formed and still be forged.
 			return provider.Result{}, badHandle(err)
 		}
 		result.Media = append(result.Media, provider.FileOf(content))

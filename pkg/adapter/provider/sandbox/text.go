@@ -18,9 +18,8 @@ const (
 	minHashtag  = 4 // characters of a word that is worth a hashtag
 )
 
-// phrases are what the sandbox writes around the topic, by language: a caption
-// with the topic in it, the heading of a slide with its number, and what is spoken in a
-// scene, with its number and the topic.
+// phrases are the texts around the topic, by language: a caption with the topic, the heading of a slide with its
+// number, and the spoken text of a scene, with its number and the topic.
 var phrases = map[string][3]string{
 	"de": {"Ein Beispieltext der Sandbox zum Thema: %s.\n\nMit einem Live-Schlüssel schreibt ihn ein Sprachmodell.", "Punkt %d", "Szene %d, ein Beispiel zum Sprechen. Es geht um: %s."},
 	"en": {"A sample caption from the sandbox about: %s.\n\nWith a live key a language model writes it.", "Point %d", "Scene %d is a sample to be spoken. It is about: %s."},
@@ -30,8 +29,7 @@ var phrases = map[string][3]string{
 	"ru": {"Пример подписи из песочницы на тему: %s.\n\nС боевым ключом её пишет языковая модель.", "Пункт %d", "Сцена %d, пример для озвучивания. Она о теме: %s."},
 }
 
-// baseLanguage is the language of a BCP 47 tag, where the sandbox writes it, and
-// English elsewhere.
+// baseLanguage returns the language of a BCP 47 tag if the sandbox supports it, and English otherwise.
 func baseLanguage(tag string) string {
 	lang, _, _ := strings.Cut(strings.ToLower(tag), "-")
 	if _, ok := phrases[lang]; !ok {
@@ -40,8 +38,7 @@ func baseLanguage(tag string) string {
 	return lang
 }
 
-// topic is the beginning of the prompt on one line, without what ends a sentence.
-// It is never empty.
+// topic returns the beginning of the prompt on one line, without the end of a sentence. It is never empty.
 func topic(prompt string) string {
 	printable := strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) || unicode.IsSpace(r) {
@@ -77,8 +74,7 @@ func (w work) text() provider.Text {
 	return t
 }
 
-// hashtags returns the longer words of the topic, each once, and one that names the
-// sandbox.
+// hashtags returns the longer words of the topic, each once, and one that names the sandbox.
 func hashtags(topic string) []string {
 	var tags []string
 	words := strings.FieldsFunc(strings.ToLower(topic), func(r rune) bool {

@@ -5,9 +5,8 @@ import (
 	"math/bits"
 )
 
-// A small H.264 encoder (ITU-T H.264, constrained baseline). A key frame has one color
-// for each macroblock, coded as the difference to the macroblock on its left or above.
-// The frames that follow repeat it, in about ten bytes each.
+// A small H.264 encoder (ITU-T H.264, constrained baseline). A key frame has one color for each macroblock, coded as
+// the difference to the macroblock on its left or above. The frames after it repeat it, in about ten bytes each.
 
 // macroblock is the edge of a macroblock in pixels.
 const macroblock = 16
@@ -45,8 +44,7 @@ func (w *bitWriter) se(v int) {
 	}
 }
 
-// nal ends a NAL unit and returns it with its header. It adds the bytes that keep a
-// start code from appearing inside (7.4.1).
+// nal ends a NAL unit and returns it with its header. It inserts the bytes that prevent a start code inside (7.4.1).
 func (w *bitWriter) nal(header byte) []byte {
 	w.u(1, 1)
 	if w.n > 0 {
@@ -67,7 +65,7 @@ func (w *bitWriter) nal(header byte) []byte {
 	return out
 }
 
-// The types of NAL units, with the bit that says that others refer to them.
+// The types of NAL units, with the bit for units that others refer to.
 const (
 	nalSPS   = 0x67
 	nalPPS   = 0x68
@@ -75,8 +73,7 @@ const (
 	nalFrame = 0x41
 )
 
-// The profile and level that the headers state: 4.0 has room for 1920 x 1080 at 30
-// frames a second, 5.1 for the largest scene.
+// The profile and level in the headers: 4.0 has room for 1920 x 1080 at 30 frames a second, 5.1 for the largest scene.
 const (
 	profile     = 66
 	constraints = 0xc0
@@ -153,7 +150,7 @@ func pps() []byte {
 	return w.nal(nalPPS)
 }
 
-// key returns a key frame of the scene at a moment. Two in a row need different ids.
+// key returns a key frame of the scene at a moment. Two consecutive ones need different ids.
 func (c clip264) key(id uint32, moment float64) []byte {
 	w := &bitWriter{}
 	w.ue(0) // first macroblock
@@ -191,8 +188,7 @@ func videoColor(r, g, b uint8) [3]int {
 	return [3]int{16 + int(y)*219/255, 128 + (int(cb)-128)*224/255, 128 + (int(cr)-128)*224/255}
 }
 
-// prediction is how a macroblock is predicted: its numbers for luma and chroma differ
-// (8.3.3, 8.3.4).
+// prediction is the prediction of a macroblock: its numbers for luma and chroma differ (8.3.3, 8.3.4).
 type prediction struct{ luma, chroma uint32 }
 
 var (
@@ -201,8 +197,7 @@ var (
 	average    = prediction{2, 0}
 )
 
-// block writes a macroblock of one color, Intra_16x16, by its difference from the color
-// that is predicted (7.3.5).
+// block writes a macroblock of one color, Intra_16x16, by its difference from the predicted color (7.3.5).
 func (w *bitWriter) block(now, predicted [3]int, p prediction) {
 	dy, db, dr := now[0]-predicted[0], now[1]-predicted[1], now[2]-predicted[2]
 	kind := 1 + p.luma
@@ -237,7 +232,7 @@ func (w *bitWriter) coefficient(v, manyBits int, many uint32, oneBits int, one u
 		w.u(1, sign)
 	default:
 		w.u(manyBits, many)
-		code := 2*size - 4 // a trailing 1 would have been coded as such
+		code := 2*size - 4 // a trailing 1 would have a code of its own
 		if v < 0 {
 			code++
 		}

@@ -101,8 +101,7 @@ func (s Scene) write(img *image.Paletted) {
 	}
 }
 
-// wrap divides a text into lines of at most n letters, without those that the font
-// lacks.
+// wrap divides a text into lines of at most n letters, without those that the font lacks.
 func wrap(text string, n int) (lines []string) {
 	text = strings.Map(func(r rune) rune {
 		switch {

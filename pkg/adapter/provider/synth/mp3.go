@@ -16,13 +16,13 @@ const (
 // The lowest and the highest pair of frequency lines of a note: a line is 41.7 Hz wide.
 const lowest, highest = 3, 12
 
-// note is how many frames a note lasts, and rest how many of them are silent.
+// note is the number of frames of a note, and rest the number of silent ones among them.
 const note, rest = 10, 2
 
 // loudness is the global gain of a note.
 const loudness = 195
 
-// tone returns a frame that sounds on one pair of frequency lines; 0: silence.
+// tone returns a frame with a tone on one pair of frequency lines. 0 is silence.
 func tone(pair uint32) []byte {
 	// The main data: pairs of 0, each a 1 (table 1 of Huffman codes), and one pair (1,
 	// 0), which is 01, with the sign.
@@ -56,7 +56,7 @@ func tone(pair uint32) []byte {
 	return append(w.out, make([]byte, mp3Frame-len(w.out))...)
 }
 
-// MP3 makes a melody that follows from the seed.
+// MP3 makes a melody that depends on the seed.
 func MP3(seed uint32, length time.Duration) ([]byte, error) {
 	if err := checkLength(length); err != nil {
 		return nil, err

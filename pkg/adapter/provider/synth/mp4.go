@@ -35,17 +35,17 @@ func halves(all ...uint16) (out []byte) {
 	return out
 }
 
-// unity is the matrix that leaves a picture as it is.
+// unity is the matrix that leaves a picture unchanged.
 var unity = words(0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000)
 
-// track is a track of a movie whose samples all play for the same time.
+// track is a track of a movie whose samples all have the same duration.
 type track struct {
 	handler string // vide or soun
 	entry   []byte // of stsd
-	// rate is the number of units in a second, and each what a sample plays.
+	// rate is the number of units in a second, and each the duration of a sample.
 	rate, each uint32
 	samples    [][]byte
-	keys       []uint32 // numbers of the key frames, from 1; none: all samples are
+	keys       []uint32 // numbers of the key frames, from 1; empty if all samples are
 	perChunk   int      // samples
 	width      int
 	height     int
@@ -64,7 +64,7 @@ func (t track) chunks() (sizes []int) {
 	return sizes
 }
 
-// table returns the table of the samples, whose chunks lie at the offsets.
+// table returns the table of the samples, whose chunks are at the offsets.
 func (t track) table(offsets []uint32) []byte {
 	sizes := make([]uint32, len(t.samples))
 	for i, s := range t.samples {
@@ -112,8 +112,7 @@ func (t track) trak(n uint32, offsets []uint32) []byte {
 			box("minf", header, box("dinf", box("dref", words(0, 1), box("url ", words(1)))), t.table(offsets))))
 }
 
-// movie returns the file of the tracks. What a player needs first comes first, and a
-// second of each track follows a second of the other.
+// movie returns the file of the tracks. The index comes first, and the tracks alternate every second.
 func movie(tracks ...track) []byte {
 	offsets := make([][]uint32, len(tracks))
 	for i, t := range tracks {
@@ -199,7 +198,7 @@ func silentTrack(length time.Duration) track {
 	return t
 }
 
-// MP4 makes a clip of the scene: H.264, and if it is to have sound, silence in AAC.
+// MP4 makes a clip of the scene: H.264, and silence in AAC if sound is set.
 func MP4(s Scene, length time.Duration, sound bool) ([]byte, error) {
 	if err := s.check(); err != nil {
 		return nil, err

@@ -1,5 +1,5 @@
-// Package synth makes media by code, for the sandbox: pictures, clips and sound of any
-// size and length. They follow from a seed and a text alone, and need no assets.
+// Package synth generates media for the sandbox: pictures, clips and sound of any size and length. They depend only on
+// a seed and a text, and need no assets.
 package synth
 
 import (
@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Scene is what a picture or clip shows.
+// Scene describes a picture or clip.
 type Scene struct {
 	Width, Height int
 	// Seed chooses colors and shapes.
@@ -36,7 +36,7 @@ func checkLength(d time.Duration) error {
 	return nil
 }
 
-// random is a sequence that follows from a seed (splitmix32).
+// random is a sequence that depends on a seed (splitmix32).
 type random uint32
 
 func (r *random) next(n uint32) uint32 {

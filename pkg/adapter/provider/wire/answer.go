@@ -30,8 +30,8 @@ func (c *Client) Garbled(call Call, cause error) *provider.Error {
 	return c.fail(call, provider.Transient, "provider_answer_invalid", "The provider's answer could not be read.", cause)
 }
 
-// broken returns the error of a call without a complete answer; sent says that the
-// provider may have received the request.
+// broken returns the error of a call without a complete answer. The argument sent reports that the provider may have
+// received the request.
 func (c *Client) broken(ctx context.Context, call Call, sent bool, cause error) *provider.Error {
 	cause = bare(cause)
 	if err := ctx.Err(); err != nil && !errors.Is(cause, err) {
@@ -53,7 +53,7 @@ func (c *Client) unknown(call Call, cause error) *provider.Error {
 	return c.fail(call, provider.UnknownOutcome, "answer_lost", "The provider's answer was lost.", cause)
 }
 
-// refused returns the error of an answer that is no success.
+// refused returns the error of an unsuccessful answer.
 func (c *Client) refused(call Call, resp *http.Response, body []byte, key string) *provider.Error {
 	after := retryAfter(resp.Header.Get("Retry-After"), c.now())
 	// Some providers echo an invalid credential.
@@ -82,8 +82,7 @@ func byStatus(status int, after time.Duration) *provider.Error {
 	case status == http.StatusPaymentRequired:
 		return &provider.Error{Kind: provider.Quota, Code: "provider_quota", Message: "The account at the provider has no credit."}
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
-		// The fault is our credential, not the request: the call succeeds once that is
-		// fixed.
+		// The fault is the service's credential, not the request: the call succeeds once that is corrected.
 		return &provider.Error{Kind: provider.Quota, Code: "provider_access", Message: "The provider refuses the service's account."}
 	case status == http.StatusRequestTimeout, status == http.StatusTooEarly, status >= 500, status < 400:
 		return &provider.Error{Kind: provider.Transient, Code: "provider_unavailable", Message: "The provider is unavailable at the moment."}
@@ -104,8 +103,7 @@ func (c *Client) fail(call Call, kind provider.ErrorKind, code, message string, 
 	return e
 }
 
-// bare removes the address from an error of net/http: an address may hold a
-// signature, and its host is internal.
+// bare removes the URL from an error of net/http: a URL may contain a signature, and its host is internal.
 func bare(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {

@@ -32,8 +32,8 @@ func File(from Files, address string, gone provider.ErrorKind) provider.File {
 	return provider.File{Open: func(ctx context.Context) (io.ReadCloser, error) { return from.Open(ctx, address, gone) }}
 }
 
-// Downloads fetches files through pkg/cloud/safehttp: an address in a provider's answer is
-// not trusted, and must not lead into our network.
+// Downloads fetches files through pkg/cloud/safehttp: a URL in a provider's answer is not trusted, and must not lead
+// into the service's network.
 type Downloads struct{ client *safehttp.Client }
 
 var _ Files = (*Downloads)(nil)

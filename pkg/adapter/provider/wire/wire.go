@@ -24,7 +24,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 )
 
-// Bounds of a call that names none of its own.
+// The bounds of a call that sets none of its own.
 const (
 	defaultTimeout   = 30 * time.Second
 	defaultMaxAnswer = 1 << 20
@@ -41,13 +41,13 @@ type Config struct {
 	// Key returns the provider's credential. It is called for each call: the secret
 	// store caches the credential.
 	Key func(ctx context.Context) (string, error)
-	// Files opens results; a strict NewFiles when nil.
+	// Files opens results. If it is nil, a strict NewFiles does.
 	Files Files
 	// Now is the clock.
 	Now func() time.Time
 }
 
-// Dialect is what is specific to one provider.
+// Dialect has the differences between providers.
 type Dialect struct {
 	// Provider is the provider's name.
 	Provider string
@@ -93,11 +93,11 @@ type Call struct {
 	Method string
 	Path   string // below the base address, escaped, with its leading slash
 	Query  url.Values
-	Header http.Header // beside those that every call has
-	Body   any         // sent as JSON; nil: no body
+	Header http.Header // in addition to those of every call
+	Body   any         // sent as JSON; may be nil
 
-	// Submits says that the call starts something at the provider: if its answer is
-	// lost, the outcome is unknown.
+	// Submits reports whether the call starts a generation at the provider: if its answer is lost, the outcome is
+	// unknown.
 	Submits bool
 
 	Timeout   time.Duration // 30 s when 0
@@ -117,8 +117,7 @@ func (c *Client) JSON(ctx context.Context, call Call, out any) error {
 	return nil
 }
 
-// Bytes makes a call and returns the body of the answer as it came. All errors
-// are of type *provider.Error.
+// Bytes makes a call and returns the unchanged body of the answer. All errors are of type *provider.Error.
 func (c *Client) Bytes(ctx context.Context, call Call) ([]byte, error) {
 	req, key, err := c.request(ctx, call)
 	if err != nil {
@@ -135,7 +134,7 @@ func (c *Client) Bytes(ctx context.Context, call Call) ([]byte, error) {
 	// would be too late: the provider can accept the request before it is called.
 	var sent atomic.Bool
 	bounded = httptrace.WithClientTrace(bounded, &httptrace.ClientTrace{
-		GetConn:      func(string) { sent.Store(false) }, // also where net/http starts over
+		GetConn:      func(string) { sent.Store(false) }, // also if net/http starts over
 		WroteHeaders: func() { sent.Store(true) },
 	})
 	resp, err := c.http.Do(req.WithContext(bounded))
@@ -160,7 +159,7 @@ func (c *Client) Bytes(ctx context.Context, call Call) ([]byte, error) {
 	return body, nil
 }
 
-// request makes the request of a call, with the credential in it.
+// request makes the request of a call, with the credential.
 func (c *Client) request(ctx context.Context, call Call) (*http.Request, string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, "", c.broken(ctx, call, false, err)

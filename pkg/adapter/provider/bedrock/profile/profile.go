@@ -1,23 +1,22 @@
-// Package profile knows the cross-region inference profiles of Amazon Bedrock. It is
-// apart from the adapter, because the catalog needs it and not the SDK.
+// Package profile knows the cross-region inference profiles of Amazon Bedrock. It is separate from the adapter, because
+// the catalog needs it without the SDK.
 package profile
 
 import "strings"
 
-// Option is the option of a model that Bedrock serves by cross-region inference
-// profiles: the geographies that there is one for, separated by commas.
+// Option is the option of a model that Bedrock serves by cross-region inference profiles: the geographies that have
+// one, separated by commas.
 const Option = "profiles"
 
-// global is the profile that is everywhere.
+// global is the global profile.
 const global = "global"
 
-// Everywhere is the name, beside those of providers, by which a stack says that Bedrock
-// may process its calls anywhere in the world.
+// Everywhere is the name, in the list of providers, by which a stack permits Bedrock to process its calls anywhere in
+// the world.
 const Everywhere = "bedrock-global"
 
-// For returns the profile by which a model is called in a region: the one of the
-// region's geography, else the global one if that is permitted, else none. A model that
-// has profiles can, in most regions, be called by them alone.
+// For returns the profile by which a model is called in a region: the one of the region's geography, else the global
+// one if that is permitted, else none. A model with profiles can, in most regions, only be called by them.
 func For(region string, options map[string]string, everywhere bool) string {
 	geography, _, _ := strings.Cut(region, "-")
 	if geography == "ap" {
@@ -37,8 +36,8 @@ func For(region string, options map[string]string, everywhere bool) string {
 	return best
 }
 
-// RegionsOf returns the regions that a profile may send a call to, as patterns of
-// ARNs. The global one may also send it to wherever AWS names no region.
+// RegionsOf returns the regions to which a profile may send a call, as patterns of ARNs. The global profile may also
+// send it to places that AWS assigns to no region.
 func RegionsOf(profile string) []string {
 	switch profile {
 	case global:
