@@ -19,11 +19,9 @@ import (
 	"github.com/content-automation/api/pkg/httpapi"
 )
 
-//go:generate go test -count=1 -run TestMistakes . -update
+var update = flag.Bool("update", false, "write "+mistakesFile)
 
-var update = flag.Bool("update", false, "write docs/mistakes.md")
-
-const mistakesFile = "../../../docs/mistakes.md"
+const mistakesFile = "testdata/mistakes.md"
 
 // mistake is a request that is refused. Names in the request line stand for ids: {item}.
 type mistake struct {
@@ -201,7 +199,7 @@ var mistakes = []any{
 	mistake{"too many calls", "POST /v1/content-items", `{"factory_id":"{factory}","kind":"post","prompt":"A shoe","sandbox":{"outcome":"rate_limited"}}`, nil},
 }
 
-// TestMistakes compares the answers to mistakes with docs/mistakes.md; -update writes it.
+// TestMistakes compares the answers to mistakes with those in testdata; -update writes them.
 func TestMistakes(t *testing.T) {
 	w := filled(t)
 	names := map[string]string{"item": w.item, "factory": w.factory, "secret": w.key, "planned": w.planned, "social": w.channel}
@@ -264,7 +262,7 @@ func TestMistakes(t *testing.T) {
 	create(Request{Operation: "applyDraft", ID: names["used draft"]})
 
 	var out strings.Builder
-	out.WriteString("# Mistakes and their answers\n\nWhat the API answers to requests that are wrong. A test sends them and compares the answers with this file.\n")
+	out.WriteString("# Mistakes and their answers\n\nWritten by go test ./infra/measure/metered -run TestMistakes -update.\n")
 	n := 0
 	for _, entry := range slices.Concat(mistakes, goodsMistakes, socialMistakes) {
 		if name, ok := entry.(title); ok {
