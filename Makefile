@@ -136,12 +136,12 @@ fuzz: ## Send odd requests to every operation: REQUESTS=1000000 SEED=2
 	FUZZ_REQUESTS=$(or $(REQUESTS),1000000) FUZZ_SEED=$(or $(SEED),2) $(GO) test -vet=off -count=1 -timeout 0 -v ./infra/verify/fuzz
 
 .PHONY: bench
-bench: tools explorer-assets media-tools bench-media ## Measure operations, start-up, deliveries and compositions; writes docs/bench.md and docs/media.md
+bench: tools explorer-assets media-tools bench-media ## Measure operations, start-up, deliveries and compositions; writes docs/bench.md
 	$(GO) run ./infra/measure/bench -o docs/bench.md
 
 .PHONY: bench-media
-bench-media: media-tools ## Measure what compositions use; writes docs/media.md
-	$(GO) run ./pkg/media/compose/measure -o docs/media.md
+bench-media: media-tools ## Measure what compositions use
+	$(GO) run ./pkg/media/compose/measure
 
 .PHONY: contact-sheet
 contact-sheet: media-tools ## Compose every kind in six scripts; writes docs/media/*.jpg

@@ -11,7 +11,7 @@ import (
 )
 
 // How long a composition takes on three processors, for a second of a video and for a
-// picture: docs/media.md has the processor time.
+// picture: make bench-media measures the processor time.
 const (
 	cutWait  = 500 * time.Millisecond
 	cardWait = time.Second

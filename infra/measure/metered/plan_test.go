@@ -14,7 +14,7 @@ import (
 )
 
 // The largest plan is made in a number of round trips that is bounded by its chunks, not by
-// its items. docs/plans.md has the figures that -v prints.
+// its items. -v prints the figures.
 func TestTheLargestPlan(t *testing.T) {
 	w := filled(t)
 	factory, err := w.make(t.Context(), "createFactory")

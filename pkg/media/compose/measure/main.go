@@ -1,6 +1,5 @@
-// Command measure composes every kind of media from generated parts. It measures the resources that each takes,
-// compares them with one handwritten command of ffmpeg for the same result, and writes the table into a document. It
-// can also write contact sheets.
+// Command measure composes every kind of media from generated parts. It prints the resources that each takes, beside one
+// handwritten command of ffmpeg for the same result. It can also write contact sheets.
 package main
 
 import (
@@ -20,20 +19,19 @@ import (
 
 func main() {
 	tools := flag.String("tools", filepath.Join(".tools", "media"), "the folder of ffmpeg and the fonts")
-	document := flag.String("o", "", "write the measurements into this document")
 	sheet := flag.String("sheet", "", "write contact sheets into this folder instead of measuring")
 	only := flag.String("only", "", "measure only the kinds whose names contain this")
 	threads := flag.Int("threads", 2, "threads of ffmpeg")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *tools, *document, *sheet, *only, *threads); err != nil {
+	if err := run(ctx, *tools, *sheet, *only, *threads); err != nil {
 		fmt.Fprintln(os.Stderr, "measure:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, tools, document, sheet, only string, threads int) error {
+func run(ctx context.Context, tools, sheet, only string, threads int) error {
 	dir, err := os.MkdirTemp("", "measure-")
 	if err != nil {
 		return err
@@ -52,7 +50,7 @@ func run(ctx context.Context, tools, document, sheet, only string, threads int) 
 	if sheet != "" {
 		return s.sheets(sheet)
 	}
-	return s.measure(document, only)
+	return s.measure(only)
 }
 
 // studio has the tools of the compositions.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -126,15 +125,14 @@ const (
 	gbPerProcessor     = 1.769
 )
 
-// measure measures all kinds, or those whose names contain a word, and writes the table.
-func (s *studio) measure(document, only string) error {
+// measure measures all kinds, or those whose names contain a word, and prints the table.
+func (s *studio) measure(only string) error {
 	kinds, err := s.kinds()
 	if err != nil {
 		return err
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "Measured by `make bench-media` on a machine with %d processors (%s/%s), with %d threads of ffmpeg.\n\n", runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, s.settings.Threads)
-	b.WriteString("| Kind | Plays, s | CPU, s | CPU per second | By hand | Ratio | Peak memory, MB | Takes, s | Lambda, $ per minute |\n|---|---|---|---|---|---|---|---|---|\n")
+	fmt.Printf("%d processors (%s/%s), %d threads of ffmpeg\n\n", runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, s.settings.Threads)
+	fmt.Print("| Kind | Plays, s | CPU, s | CPU per second | By hand | Ratio | Peak memory, MB | Takes, s | Lambda, $ per minute |\n|---|---|---|---|---|---|---|---|---|\n")
 	for i, k := range kinds {
 		if !strings.Contains(k.name, only) {
 			continue
@@ -144,12 +142,8 @@ func (s *studio) measure(document, only string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", k.name, err)
 		}
-		b.WriteString(row)
 	}
-	if document == "" {
-		return nil
-	}
-	return replace(document, b.String())
+	return nil
 }
 
 func (s *studio) row(i int, k kind) (string, error) {
@@ -200,19 +194,4 @@ func (s *studio) row(i int, k kind) (string, error) {
 	}
 	return fmt.Sprintf("| %s | %.1f | %.1f | %.2f | %s | %s | %d | %.1f | %.4f |\n",
 		k.name, plays, own.cpu.Seconds(), per, hand, ratio, own.peak>>20, own.wall.Seconds(), per*60*gbPerProcessor*dollarsPerGBSecond), broken
-}
-
-const marker = "<!-- written by make bench-media -->"
-
-// replace replaces the text after the marker of a document.
-func replace(document, table string) error {
-	content, err := os.ReadFile(document)
-	if err != nil {
-		return err
-	}
-	head, _, found := strings.Cut(string(content), marker)
-	if !found {
-		return fmt.Errorf("%s has no line %q", document, marker)
-	}
-	return os.WriteFile(document, []byte(head+marker+"\n\n"+table), 0o644)
 }
