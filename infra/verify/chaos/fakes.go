@@ -40,22 +40,3 @@ func (w *world) bought(ctx context.Context) (int, error) {
 	err := w.fakes(ctx, http.MethodGet, "/log", nil, &log)
 	return len(log.Accepted), err
 }
-
-// failing are the operations of the providers, and troubles all that can befall each.
-var (
-	failing = map[string][]string{
-		"bedrock": {control.Submit, control.Status}, "polly": {control.Submit, control.Status},
-		"fal":        {control.Submit, control.Status, control.Result, control.Media},
-		"replicate":  {control.Submit, control.Status, control.Media},
-		"elevenlabs": {control.Submit},
-	}
-	troubles = []control.Fault{
-		{Kind: control.RateLimited, Seconds: 1}, {Kind: control.ServerError}, {Kind: control.Drop}, {Kind: control.Garbage},
-		{Kind: control.Slow, Seconds: 2}, {Kind: control.DropAfterAccept}, {Kind: control.JobFailed}, {Kind: control.ResultExpired},
-	}
-)
-
-// orderOf lets an operation of a provider fail in every way.
-func orderOf(provider, operation string) control.Order {
-	return control.Order{Provider: provider, Operation: operation, Faults: troubles}
-}

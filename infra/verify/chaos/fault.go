@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"time"
@@ -39,48 +37,6 @@ func killAfter(c call, _ http.ResponseWriter, pass func(http.ResponseWriter)) {
 // loseAnswer does what is asked for, and closes the connection without an answer.
 func loseAnswer(_ call, _ http.ResponseWriter, pass func(http.ResponseWriter)) {
 	pass(nobody())
-	panic(http.ErrAbortHandler)
-}
-
-// repeat does what is asked for twice.
-func repeat(_ call, w http.ResponseWriter, pass func(http.ResponseWriter)) {
-	pass(nobody())
-	pass(w)
-}
-
-// repeatAfter does what is asked for once more after some time.
-func repeatAfter(d time.Duration) doing {
-	return func(_ call, w http.ResponseWriter, pass func(http.ResponseWriter)) {
-		time.AfterFunc(d, func() { pass(nobody()) })
-		pass(w)
-	}
-}
-
-// refuse answers as a service that is throttled, or down, without doing anything.
-func refuse(c call, w http.ResponseWriter, _ func(http.ResponseWriter)) {
-	status, kind := http.StatusBadRequest, "ThrottlingException"
-	if len(c.body)%2 == 0 {
-		status, kind = http.StatusInternalServerError, "InternalServerError"
-	}
-	w.Header().Set("Content-Type", "application/x-amz-json-1.0")
-	w.WriteHeader(status)
-	_, _ = fmt.Fprintf(w, `{"__type":"%s","message":"Refused."}`, kind)
-}
-
-// answer lets a receiver take nothing, and answer with a status.
-func answer(status int) doing {
-	return func(_ call, w http.ResponseWriter, _ func(http.ResponseWriter)) {
-		w.WriteHeader(status)
-		_, _ = io.WriteString(w, "out of order")
-	}
-}
-
-// hangUp lets a receiver close the connection, as if it were down.
-func hangUp(call, http.ResponseWriter, func(http.ResponseWriter)) { panic(http.ErrAbortHandler) }
-
-// silence lets a receiver take nothing and say nothing, until its caller gives up.
-func silence(c call, _ http.ResponseWriter, _ func(http.ResponseWriter)) {
-	<-c.gone
 	panic(http.ErrAbortHandler)
 }
 

@@ -46,33 +46,6 @@ func (w *world) newLiveScene(ctx context.Context, name string) (*scene, error) {
 	return s, w.fakes(ctx, http.MethodDelete, "", nil, nil)
 }
 
-// newFactoriesScene makes a scene in which each piece of work has a factory of its own, and
-// ends with an event of one type.
-func (w *world) newFactoriesScene(ctx context.Context, name string, sz size, n int, ends string, ask func(factory string) (string, map[string]any)) (*scene, error) {
-	s, err := w.newLiveScene(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	s.factories = []string{s.factory}
-	for len(s.factories) < n {
-		factory, err := s.client.newFactory(ctx)
-		if err != nil {
-			return nil, err
-		}
-		s.factories = append(s.factories, factory)
-	}
-	s.load = &load{client: s.client, events: n, every: sz.every, callers: callers, ask: func(i int) (string, map[string]any) { return ask(s.factories[i%n]) }}
-	s.through = func(ctx context.Context) (bool, error) {
-		if err := pause(ctx, time.Second/2); err != nil {
-			return false, err
-		}
-		done, _ := s.load.accepted()
-		ended, err := list[struct{}](ctx, s.client, "/v1/events", "type", ends)
-		return len(ended) >= len(done), err
-	}
-	return s, nil
-}
-
 // newJobScene makes a scene for work of a live key. It has no webhook: what became
 // of the work is read from the API.
 func (w *world) newJobScene(ctx context.Context, name string, sz size) (*scene, error) {

@@ -21,8 +21,6 @@ func playAll[V interface{ markdown() string }](ctx context.Context, rows []row, 
 ) (all []V) {
 	for i, r := range rows {
 		fmt.Fprintln(out, r.name)
-		sz := sz
-		sz.events *= max(1, r.more)
 		var v V
 		s, err := newScene(ctx, r.name, sz)
 		if err == nil {
@@ -44,11 +42,8 @@ func playAll[V interface{ markdown() string }](ctx context.Context, rows []row, 
 
 // playWebhooks runs rows about deliveries.
 func (w *world) playWebhooks(ctx context.Context, rows []row, sz size, out io.Writer) []result {
-	return playAll(ctx, rows, sz, out, w.newScene, (*scene).result, func(v *result, r row, trouble error, against *result) {
+	return playAll(ctx, rows, sz, out, w.newScene, (*scene).result, func(v *result, r row, trouble error, _ *result) {
 		v.name, v.bounds, v.trouble = r.name, r.bounds, trouble
-		if against != nil {
-			v.yardstick = against.p99
-		}
 	})
 }
 

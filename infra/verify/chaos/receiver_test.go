@@ -96,18 +96,3 @@ func TestAMailboxVerifies(t *testing.T) {
 		}
 	}
 }
-
-func TestAReceiverThatIsDownTakesNothing(t *testing.T) {
-	r := newTestReceiver(t)
-	m := r.open("a")
-	if err := m.sign(secret); err != nil {
-		t.Fatal(err)
-	}
-	r.add(&fault{at: []step{{operation: receiving}}, do: answer(http.StatusServiceUnavailable)})
-	if status := send(t, m, secret, "evt_1", "cnt_1"); status != http.StatusServiceUnavailable {
-		t.Errorf("got %d", status)
-	}
-	if came, err := m.all(); err != nil || len(came) != 0 {
-		t.Errorf("there came %+v, %v", came, err)
-	}
-}

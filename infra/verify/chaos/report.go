@@ -6,26 +6,19 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/content-automation/api/infra/measure/document"
 )
 
 // report is what came of all rows.
 type report struct {
-	machine  document.Machine
 	size     size
 	webhooks []result
 	jobs     []verdict
-	plans    []planned
-	reviews  []reviewed
-	posts    []published
 }
 
 // markdown writes the table.
 func (r *report) markdown() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Measured by `make chaos` on %v.\n\n", r.machine)
-	fmt.Fprintf(&b, "### Webhooks\n\n%d events a row, %d in those of a second webhook, one every %v; kills come %d times, outages last %v.\n\n", r.size.events, r.size.events*comparison, r.size.every, r.size.kills, r.size.outage)
+	fmt.Fprintf(&b, "### Webhooks\n\n%d events a row, one every %v; kills come %d times.\n\n", r.size.events, r.size.every, r.size.kills)
 	b.WriteString("| Fault | Happened | Accepted | Delivered | Lost | In flight | Repeats | Recovery, s | p50, ms | p99, ms | Kept |\n|---|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, row := range r.webhooks {
 		b.WriteString(row.markdown())
@@ -37,18 +30,6 @@ func (r *report) markdown() string {
 	fmt.Fprintf(&b, "\n### Generations\n\n%d pieces of work were accepted, %d a row, one every %v.\n\n", total, r.size.jobs, r.size.every)
 	b.WriteString("| Fault | Happened | Accepted | Generated | Failed | Not ended | Wrong events | Bad files | Charged | Adds up | Bought | Last end, s | Kept |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, row := range r.jobs {
-		b.WriteString(row.markdown())
-	}
-	b.WriteString("\n### Content plans\n\n| Fault | Happened | Accepted | Completed | Items | Charged | Adds up | Bought | Last end, s | Kept |\n|---|---|---|---|---|---|---|---|---|---|\n")
-	for _, row := range r.plans {
-		b.WriteString(row.markdown())
-	}
-	b.WriteString("\n### Diagnoses\n\n| Fault | Happened | Accepted | Completed | Wrong events | Proposals | Wrong proposals | Asked | Last end, s | Kept |\n|---|---|---|---|---|---|---|---|---|---|\n")
-	for _, row := range r.reviews {
-		b.WriteString(row.markdown())
-	}
-	b.WriteString("\n### Publications\n\n| Fault | Happened | Accepted | Published | Outcome unknown | Posted twice | Other ends | Last end, s | Kept |\n|---|---|---|---|---|---|---|---|---|\n")
-	for _, row := range r.posts {
 		b.WriteString(row.markdown())
 	}
 	return b.String()
@@ -76,15 +57,6 @@ func (r *report) broken() error {
 		all = append(all, row.broken())
 	}
 	for _, row := range r.jobs {
-		all = append(all, row.broken())
-	}
-	for _, row := range r.plans {
-		all = append(all, row.broken())
-	}
-	for _, row := range r.reviews {
-		all = append(all, row.broken())
-	}
-	for _, row := range r.posts {
 		all = append(all, row.broken())
 	}
 	return errors.Join(all...)

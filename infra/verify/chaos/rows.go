@@ -63,21 +63,17 @@ func webhookRows(sz size) []row {
 	}
 	rows = append(rows,
 		row{name: "Dispatch and deliver queues wiped, then one sweep", happen: wiped, bounds: kept},
-		row{name: "The same, sweep killed, then one more", happen: wipedAndKilled, bounds: kept},
-		row{name: "The table refuses writes", happen: window(writes, sz.outage, refuse), bounds: kept},
-		row{name: "Bus and queues refuse", happen: window(sends, sz.outage, refuse), bounds: kept},
-		row{name: "Each message and event comes twice", happen: often(sends, 1, repeat), bounds: once},
-		row{name: "Each message and event comes again after 2 s", happen: often(sends, 1, repeatAfter(2*time.Second)), bounds: once},
 		row{name: "Every third write is done, its answer lost", happen: often(writes, 3, loseAnswer), bounds: kept},
 		row{name: "Every third sending is done, its answer lost", happen: often(sends, 3, loseAnswer), bounds: kept},
-		// The second attempt follows five seconds after the first, and up to half of one more.
-		row{name: "Receiver down for 3 s", happen: down, bounds: bounds{recovery: aim + 2*time.Second, once: true}},
 		row{name: "Dispatch frozen past its time-out", happen: frozen([]step{{function: "dispatch", operation: "SendMessageBatch"}}, 35*time.Second), bounds: kept},
 		row{name: "Deliver frozen past its claim", happen: frozen([]step{{function: "deliver", operation: receiving}}, 40*time.Second), bounds: kept},
 		row{name: "Deliver frozen past its time-out, its last write comes late", happen: frozen([]step{outcomes}, 65*time.Second), bounds: kept},
 	)
-	return append(rows, besides()...)
+	return rows
 }
+
+// nothing is no fault.
+func nothing(context.Context, *scene) error { return nil }
 
 // frozen freezes a function at a step, once; others take its work over meanwhile.
 func frozen(at []step, d time.Duration) func(context.Context, *scene) error {
@@ -125,13 +121,6 @@ func killed(sz size, at place, do doing) func(context.Context, *scene) error {
 	}
 }
 
-// window lets something happen to all calls for some time.
-func window(at []step, d time.Duration, do doing) func(context.Context, *scene) error {
-	return func(ctx context.Context, s *scene) error {
-		return s.during(ctx, func(ctx context.Context) error { return pause(ctx, d) }, &fault{at: at, times: -1, do: do})
-	}
-}
-
 // often lets something happen to every n-th call until the load has ended.
 func often(at []step, n int, do doing) func(context.Context, *scene) error {
 	return func(ctx context.Context, s *scene) error {
@@ -143,22 +132,6 @@ func often(at []step, n int, do doing) func(context.Context, *scene) error {
 // wiped empties the queues again and again for two seconds, then sweeps once.
 func wiped(ctx context.Context, s *scene) error {
 	return s.wipeUntil(ctx, s.path(), s.sweepUp)
-}
-
-// wipedAndKilled does the same, and kills the first sweep in the middle of its work.
-func wipedAndKilled(ctx context.Context, s *scene) error {
-	err := s.wipeUntil(ctx, s.path(), func(ctx context.Context) (found int, err error) {
-		err = s.during(ctx, func(ctx context.Context) error {
-			_, _ = s.sweep(ctx) // it fails, where it is killed
-			return nil
-		}, &fault{at: []step{{function: "due", operation: "SendMessageBatch"}}, do: killBefore})
-		return s.happened(), err
-	})
-	if err != nil {
-		return err
-	}
-	_, err = s.sweepUp(ctx)
-	return err
 }
 
 // wipeUntil empties queues again and again for two seconds, and whenever something
@@ -197,11 +170,4 @@ func (s *scene) sweepUp(ctx context.Context) (found int, err error) {
 	swept, err := s.sweep(ctx)
 	s.happenedNow()
 	return swept.Events.Made + swept.Deliveries.Resent, err
-}
-
-// down lets the receiver answer with 503 for three seconds: the second attempt,
-// five seconds after the first, finds it well.
-func down(ctx context.Context, s *scene) error {
-	f := &fault{at: []step{{operation: receiving}}, times: -1, do: answer(http.StatusServiceUnavailable)}
-	return s.during(ctx, func(ctx context.Context) error { return pause(ctx, 3*time.Second) }, f)
 }

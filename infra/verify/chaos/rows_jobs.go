@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"net/http"
 	"time"
 
 	"github.com/content-automation/api/pkg/cloud/topology"
@@ -45,16 +44,11 @@ func jobRows(sz size) []row {
 	once := bounds{once: true}
 	return rowsAlong(sz, jobPlaces,
 		row{name: "Queues of generation wiped, then resumed", happen: wipedJobs},
-		row{name: "The table refuses writes", happen: window(writes, sz.outage, refuse)},
-		row{name: "Bus and queues refuse", happen: window(sends, sz.outage, refuse)},
-		row{name: "Each message and event comes twice", happen: often(sends, 1, repeat), bounds: once},
-		row{name: "Each message and event comes again after 2 s", happen: often(sends, 1, repeatAfter(2*time.Second)), bounds: once},
 		row{name: "Every third write is done, its answer lost", happen: often(writes, 3, loseAnswer)},
 		row{name: "Every third sending is done, its answer lost", happen: often(sends, 3, loseAnswer), bounds: once},
 		row{name: "Every fourth submission is accepted, its answer lost", happen: often(submitting, 4, loseAnswer)},
 		row{name: "Every third poll is answered, its answer lost", happen: often(polling, 3, loseAnswer)},
 		row{name: "Generate frozen for 40 s at a provider", happen: frozen(submitting, 40*time.Second)},
-		row{name: "Each operation of each provider fails in each way", happen: nothing, begin: troubled},
 	)
 }
 
@@ -66,17 +60,4 @@ func wipedJobs(ctx context.Context, s *scene) error {
 		s.happenedNow()
 		return swept.Tasks.Resent, err
 	})
-}
-
-// troubled lets the providers fail in every way, each as soon as it is asked.
-func troubled(ctx context.Context, s *scene) error {
-	for provider, operations := range failing {
-		for _, operation := range operations {
-			if err := s.fakes(ctx, http.MethodPost, "", orderOf(provider, operation), nil); err != nil {
-				return err
-			}
-			s.hits += len(troubles)
-		}
-	}
-	return nil
 }

@@ -22,10 +22,8 @@ type row struct {
 	// happen makes the fault happen, and returns when it has ended.
 	happen func(ctx context.Context, s *scene) error
 	bounds bounds
-	// against names the row whose p99 bounds this one's.
+	// against names the row whose submissions to providers bound this one's.
 	against string
-	// more is how many times as many events the row has as others; 0: as many.
-	more int
 }
 
 // scene is one run of a row: an account of its own, and the load.
@@ -40,10 +38,6 @@ type scene struct {
 	// mailbox gets the events of a webhook, if there is one.
 	mailbox *mailbox
 	webhook string
-	// neighbour is a second webhook, if there is one.
-	neighbour *neighbour
-	// factories are those that are diagnosed, or have plans.
-	factories []string
 
 	mu       sync.Mutex
 	hits     int
@@ -58,9 +52,8 @@ type size struct {
 	every        time.Duration // from one to the next
 	// within is how long to wait for what shall happen, before it is taken for never.
 	within time.Duration
-	// kills is how often a function is killed, and outage how long a service is down.
-	kills  int
-	outage time.Duration
+	// kills is how often a function is killed.
+	kills int
 }
 
 // play runs a row in its scene, and returns when all has come to its end.
@@ -169,7 +162,7 @@ func (s *scene) during(ctx context.Context, until func(context.Context) error, f
 			defer s.happenedNow() // killing ends in a panic
 			do(c, w, pass)
 		}
-		for _, g := range []*gate{&s.aws.gate, &s.providers.gate, &s.platforms.gate, &s.receiver.gate} {
+		for _, g := range []*gate{&s.aws.gate, &s.providers.gate, &s.receiver.gate} {
 			g.add(f)
 			defer g.remove(f)
 		}
@@ -287,9 +280,6 @@ func (s *scene) settle(ctx context.Context, within time.Duration) error {
 	waiting, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	err := until(waiting, func() (bool, error) { return s.through(waiting) })
-	if err == nil {
-		err = s.moveOut(waiting)
-	}
 	if err == nil {
 		queues := s.urls(topology.Queues...)
 		err = until(waiting, func() (bool, error) {

@@ -25,12 +25,11 @@ import (
 const plenty = 1_000_000
 
 // world is a system of its own, whose functions reach AWS and the fakes of the providers
-// and platforms through proxies, and a receiver of webhooks.
+// through proxies, and a receiver of webhooks.
 type world struct {
 	system    *system.System
 	aws       *proxy
 	providers *proxy
-	platforms *proxy
 	receiver  *receiver
 	queues    *sqs.Client
 }
@@ -49,9 +48,6 @@ func newWorld(ctx context.Context, dir string, say func(string)) (_ *world, err 
 	if w.providers, err = newProxy(ctx, w.aws.address, ofProvider); err != nil {
 		return nil, err
 	}
-	if w.platforms, err = newProxy(ctx, w.aws.address, ofProvider); err != nil {
-		return nil, err
-	}
 	if w.receiver, err = newReceiver(ctx, w.aws.address); err != nil {
 		return nil, err
 	}
@@ -62,7 +58,7 @@ func newWorld(ctx context.Context, dir string, say func(string)) (_ *world, err 
 		case system.Providers:
 			return w.providers.through(endpoint)
 		case system.Platforms:
-			return w.platforms.through(endpoint)
+			return endpoint, nil
 		default:
 			return "", fmt.Errorf("no proxy for %s", service)
 		}
@@ -83,7 +79,7 @@ func (w *world) close() error {
 	if w.receiver != nil {
 		all = w.receiver.Close()
 	}
-	for _, p := range []*proxy{w.aws, w.providers, w.platforms} {
+	for _, p := range []*proxy{w.aws, w.providers} {
 		if p != nil {
 			all = errors.Join(all, p.Close())
 		}
