@@ -135,9 +135,9 @@ simulate: ## Simulate the service under faults: SEEDS=1000 FROM=0
 fuzz: ## Send odd requests to every operation: REQUESTS=1000000 SEED=2
 	FUZZ_REQUESTS=$(or $(REQUESTS),1000000) FUZZ_SEED=$(or $(SEED),2) $(GO) test -vet=off -count=1 -timeout 0 -v ./infra/verify/fuzz
 
-.PHONY: bench
-bench: tools explorer-assets media-tools bench-media ## Measure operations, start-up, deliveries and compositions; writes docs/bench.md
-	$(GO) run ./infra/measure/bench -o docs/bench.md
+.PHONY: measure
+measure: tools explorer-assets media-tools ## Count units, cost and limits, and time start-up; writes docs/measured.md; ONLY=units,cost,scale,standing,start
+	$(GO) run ./infra/measure -only '$(ONLY)' -o docs/measured.md
 
 .PHONY: bench-media
 bench-media: media-tools ## Measure what compositions use
@@ -147,13 +147,9 @@ bench-media: media-tools ## Measure what compositions use
 contact-sheet: media-tools ## Compose every kind in six scripts; writes docs/media/*.jpg
 	$(GO) run ./pkg/media/compose/measure -sheet docs/media
 
-.PHONY: cost
-cost: tools explorer-assets ## Count what calls and generations use and cost on AWS, and what limits them; writes docs/cost.md and docs/scale.md
-	$(GO) run ./infra/measure/cost -o docs/cost.md -scale docs/scale.md
-
 .PHONY: chaos
-chaos: tools explorer-assets media-tools ## Kill, wipe, refuse and repeat while events are on their way; writes docs/chaos.md
-	$(GO) run ./infra/verify/chaos -o docs/chaos.md
+chaos: tools explorer-assets media-tools ## Kill and freeze functions of the local system while events are on their way
+	$(GO) run ./infra/verify/chaos
 
 .PHONY: generate
 generate: ## Write the OpenAPI document and what is made from it

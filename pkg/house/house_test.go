@@ -148,7 +148,7 @@ func TestImports(t *testing.T) {
 		{sdk + "dynamodb", "pkg/store is the only place that knows the shape of the tables", []string{"pkg/store", "infra"}, true},
 		{"github.com/aws/aws-sdk-go-v2/feature/dynamodb", "conditions are for the rules of credits, credentials, counts of calls and work alone", []string{"pkg/store", "pkg/record/ledger", "pkg/auth/credential", "pkg/area/account/level", "pkg/task"}, true},
 		{sdk + "s3", "pkg/media/objects is the only place that stores files", []string{"pkg/media/objects", "infra"}, false},
-		{"log", "log/slog is the log", []string{"infra/measure/bench/baseline"}, false},
+		{"log", "log/slog is the log", []string{"infra/measure/baseline"}, false},
 		{"github.com/aws/aws-sdk-go-v2/config", "a function's configuration is that of its environment: pkg/cloud/awsenv", []string{"infra"}, false},
 		{"github.com/aws/jsii-runtime-go", "the CDK app alone needs it", []string{"infra"}, false},
 		{"testing", "what is linked into a function is no test", []string{"pkg/store/storetest", "pkg/httpapi/apitest", "pkg/adapter/provider/providertest", "pkg/service/generatetest", "pkg/area/webhook/webhooktest", "infra/verify/simulate"}, false},
@@ -285,7 +285,7 @@ func TestNobodySleeps(t *testing.T) {
 	for _, f := range files(t, packages(t)...) {
 		ast.Inspect(f.tree, func(n ast.Node) bool {
 			if s, ok := n.(*ast.SelectorExpr); ok && s.Sel.Name == "Sleep" {
-				if x, ok := s.X.(*ast.Ident); ok && x.Name == "time" && !strings.HasPrefix(f.path, "infra/measure/bench/") {
+				if x, ok := s.X.(*ast.Ident); ok && x.Name == "time" {
 					t.Errorf("%s: time.Sleep: wait for what is to happen, with a deadline", f.set.Position(n.Pos()))
 				}
 			}

@@ -3,8 +3,6 @@ package metered
 import (
 	"context"
 	"errors"
-	"syscall"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -15,12 +13,11 @@ import (
 type Reading struct {
 	Trips         int // round trips to DynamoDB
 	Reads, Writes float64
-	CPU           time.Duration
 }
 
 // Minus returns what was used since o.
 func (r Reading) Minus(o Reading) Reading {
-	return Reading{r.Trips - o.Trips, r.Reads - o.Reads, r.Writes - o.Writes, r.CPU - o.CPU}
+	return Reading{r.Trips - o.Trips, r.Reads - o.Reads, r.Writes - o.Writes}
 }
 
 // Written is an item that was written, but not removed.
@@ -48,7 +45,7 @@ func (p Places) Sum() (sum float64) {
 // Meter reads what the calls of a client of DynamoDB cost. It is for one
 // goroutine at a time.
 type Meter struct {
-	// Used is what was used until now, but for CPU time.
+	// Used is what was used until now.
 	Used Reading
 	// Weigh makes it also count the capacity units. For that it reads the items that
 	// are to be written, which costs time, so that it is done in calls of its own.
@@ -99,15 +96,5 @@ func (m *Meter) handle(ctx context.Context, s *scale, in middleware.InitializeIn
 	return out, metadata, failure
 }
 
-// Read returns what was used until now. The time is that of the whole process: the
-// handler, the SDK and its connections, and the garbage collector, on whatever
-// thread. DynamoDB's stand-in is a process of its own, and waiting for it is free.
-func (m *Meter) Read() (Reading, error) {
-	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		return Reading{}, err
-	}
-	now := m.Used
-	now.CPU = time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
-	return now, m.err
-}
+// Read returns what was used until now.
+func (m *Meter) Read() (Reading, error) { return m.Used, m.err }

@@ -28,3 +28,57 @@ func Month() (sum float64) {
 	}
 	return sum
 }
+
+// Own is a type of resources with a monthly price that depends on the region, of a customer
+// with infrastructure of its own.
+type Own struct {
+	// Type is that of CloudFormation.
+	Type, What string
+	Count      int
+	// Virginia and Frankfurt are the prices of one for a month.
+	Virginia, Frankfurt float64
+}
+
+// hours are those of a month for which AWS charges.
+const hours = 730
+
+// officeHours are those of a month from 7:00 to 19:30, Monday to Friday.
+const officeHours = 12.5 * 5 * 365.25 / 7 / 12
+
+// instance is what an instance of half a gigabyte costs for an hour that is kept started.
+const instance = 0.5 * 3600 * 0.0000033334
+
+const (
+	natType      = "AWS::EC2::NatGateway"
+	endpointType = "AWS::EC2::VPCEndpoint"
+	addressType  = "AWS::EC2::EIP"
+	alarmType    = "AWS::CloudWatch::Alarm"
+)
+
+// Dedicated are the resources that the customer hooli of cdk.json has in its own region beside
+// those of Resources.
+var Dedicated = []Own{
+	{natType, "NAT gateways, one in each of two zones", 2, 0.045 * hours, 0.052 * hours},
+	{endpointType, "Interface endpoints of 6 services, in two zones", 12, 0.01 * hours, 0.012 * hours},
+	{addressType, "Public addresses", 2, 0.005 * hours, 0.005 * hours},
+	{alarmType, "Alarms of backups and copies", 5, 0.10, 0.10},
+	{"AWS::ApplicationAutoScaling::ScalableTarget", "Instances that are kept started in office hours", 15, instance * officeHours, instance * officeHours},
+}
+
+// Waiting are those in the region of its replica before a failover. Secrets there are copies,
+// which the stack of the other region names.
+var Waiting = []Own{
+	{"AWS::KMS::Key", "Keys of KMS", 2, 1, 1},
+	{"AWS::KMS::ReplicaKey", "Copy of the key of customers' secrets", 1, 1, 1},
+	{"AWS::SecretsManager::Secret", "Copies of secrets", 4, 0.40, 0.40},
+	{addressType, "Public addresses, which no gateway uses yet", 2, 0.005 * hours, 0.005 * hours},
+}
+
+// Sum returns the price of resources for a month in us-east-1 and in eu-central-1.
+func Sum(all []Own) (prices [2]float64) {
+	for _, r := range all {
+		prices[0] += float64(r.Count) * r.Virginia
+		prices[1] += float64(r.Count) * r.Frankfurt
+	}
+	return prices
+}

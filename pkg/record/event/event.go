@@ -174,7 +174,7 @@ func New(now time.Time, o tenant.Owner, t Type, object any, files []media.File) 
 }
 
 // Shards is the number of partitions of store.ByDue over which the events of all accounts are spread: each takes 1,000
-// writes a second. To change it, see docs/scale.md.
+// writes a second. To change it, see docs/measured.md.
 const Shards = 16
 
 // Partitions returns the partitions of store.ByDue that list the events of all accounts by id, and so by time: the

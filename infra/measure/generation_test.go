@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"testing"
 	"time"
@@ -9,27 +8,6 @@ import (
 	"github.com/content-automation/api/infra/measure/metered"
 	"github.com/content-automation/api/pkg/task/queue"
 )
-
-// TestMain keeps the log of the functions out of the tests' output.
-func TestMain(m *testing.M) {
-	metered.Quiet()
-	m.Run()
-}
-
-// filled makes a world that ends with the test.
-func filled(t *testing.T) *metered.World {
-	t.Helper()
-	w, err := metered.New(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := w.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
-	return w
-}
 
 // credits returns what the live account can spend.
 func credits(t *testing.T, w *metered.World) int64 {
@@ -119,11 +97,7 @@ func TestGenerationsAreCountedToTheirEnd(t *testing.T) {
 }
 
 func TestARunTakesWhatItWaitsFor(t *testing.T) {
-	w := filled(t)
-	all, err := generations(t.Context(), w)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := counts(t).generations
 	for _, c := range all {
 		u := c.whole
 		var took time.Duration

@@ -182,8 +182,7 @@ func (c *course) call(ctx context.Context, r metered.Request) (string, error) {
 		return "", err
 	}
 	c.used.calls++
-	c.used.ran("authorizer", handling+time.Duration(a.Cost.Authorizer.Trips)*tableWait)
-	c.used.ran(c.w.Routes[r.Operation].Function, handling+time.Duration(a.Cost.Function.Trips+a.Cost.Audit.Trips)*tableWait)
+	c.used.called(c.w.Routes[r.Operation].Function, a.Cost)
 	if r.ID != "" {
 		return r.ID, nil
 	}

@@ -11,37 +11,21 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// measured counts what the models rest on.
-func measured(t *testing.T) ([]weighed, []counted) {
-	t.Helper()
-	w := filled(t)
-	calls, err := weighCalls(t.Context(), w, single)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all, err := generations(t.Context(), w)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return calls, all
-}
-
 func TestTheModels(t *testing.T) {
-	calls, all := measured(t)
+	m := counts(t)
 	t.Run("calls keep their distance from the floor", func(t *testing.T) {
-		// The last two are above the aim: docs/cost.md has the reasons.
-		most := map[string]float64{"getFactory": readAim, "listContentItems": readAim, "createFactory": createAim, "updateContentItem": createAim, "createImage": 2.7, "createContentItem": 2.85}
-		for _, c := range calls {
-			if bound, bounded := most[c.name]; bounded && c.perMillion() > bound*floor().perMillion() {
-				t.Errorf("%s costs %.2f floors, the bound is %v", c.name, c.perMillion()/floor().perMillion(), bound)
-			}
-			if c.places.Sum() != c.used.table.Writes {
-				t.Errorf("%s: the places %v do not add up to %v", c.name, c.places, c.used.table.Writes)
+		// The last two are above the aim: docs/measured.md has the reasons.
+		for id, bound := range map[string]float64{
+			"getFactory": readAim, "listContentItems": readAim, "createFactory": createAim, "updateContentItem": createAim,
+			"createImage": 2.7, "createContentItem": 2.85,
+		} {
+			if floors := m.call(id).perMillion() / floor().perMillion(); floors > bound {
+				t.Errorf("%s costs %.2f floors, the bound is %v", id, floors, bound)
 			}
 		}
 	})
 	t.Run("no partition of ours reaches its limit below the load", func(t *testing.T) {
-		ways, err := limits(mixOf(calls, all))
+		ways, err := limits(mixOf(m))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,14 +47,13 @@ func TestTheModels(t *testing.T) {
 		if first.what != "Lambda: concurrency of the region" {
 			t.Errorf("the first quota is %s", first.what)
 		}
-		text := limitsMarkdown(ways)
-		if n := strings.Count(text, "\n| "); n != len(ways)+1+len(accountQuotas())+1 {
+		if n := strings.Count(limitsTable(ways), "\n| "); n != len(ways)+1 {
 			t.Errorf("%d rows for %d limits", n, len(ways))
 		}
 	})
 	t.Run("a month adds up", func(t *testing.T) {
 		for i, p := range profiles {
-			parts, sum := p.monthOf(calls, all, inVirginia)
+			parts, sum := p.monthOf(m, inVirginia)
 			for _, part := range parts {
 				sum -= part.dollars
 			}
@@ -89,7 +72,7 @@ func TestAnAccountTakesFourStacksAndAHundredGenerations(t *testing.T) {
 	if all[0].stacks() != 4 || !strings.HasPrefix(all[0].what, "Lambda") {
 		t.Errorf("the scarcest quota is %+v", all[0])
 	}
-	text := accountMarkdown()
+	text := accountTable()
 	for _, want := range []string{"takes 4 stacks of shared customers", "100 accepted generations a second", "| 900 | 200 | 4 |"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("there is no %q in\n%s", want, text)

@@ -28,6 +28,17 @@ const (
 	eventWebhooks = 1    // webhooks that get each event
 )
 
+// acceptedASecond is how many generations of one account are accepted a second: each is a transaction that changes the
+// balance, and those that meet are repeated.
+const acceptedASecond = 100
+
+// regionConcurrency is Lambda's default quota of an account in a region, of which AWS keeps leastUnreserved free of
+// reservations.
+const (
+	regionConcurrency = 1000
+	leastUnreserved   = 100
+)
+
 // partition is how many write units a second one partition of DynamoDB takes.
 const partition = 1000
 
@@ -109,9 +120,9 @@ type mix struct {
 }
 
 // mixOf mixes the calls of the load.
-func mixOf(calls []weighed, all []counted) mix {
+func mixOf(all measured) mix {
 	m := mix{places: metered.Places{}, took: map[string]float64{}, runs: map[string]float64{}}
-	add := func(u *usage, places metered.Places, share float64) {
+	add := func(u usage, places metered.Places, share float64) {
 		for place, n := range places {
 			m.places[place] += share * n
 			if place.Kind == "audit_entry" {
@@ -127,22 +138,13 @@ func mixOf(calls []weighed, all []counted) mix {
 			m.took[name] += share * r.took.Seconds()
 		}
 	}
-	for _, c := range calls {
-		switch c.name {
-		case "getFactory":
-			add(&c.used, c.places, 1-changesShare-createsShare)
-		case "updateContentItem":
-			add(&c.used, c.places, changesShare)
-		}
-	}
-	for _, c := range all {
-		if c.name == "post" {
-			add(&c.whole, c.places, createsShare)
-		}
-	}
-	sent := delivery()
-	add(&sent, metered.Places{
-		{Index: "", Kind: hook.DeliveryKind}: 3, {Index: "by_due", Kind: hook.DeliveryKind}: 2, {Index: "by_parent", Kind: hook.DeliveryKind}: 1,
+	read, change, post := all.call("getFactory"), all.call("updateContentItem"), all.generation("post")
+	add(read.used, read.places, 1-changesShare-createsShare)
+	add(change.used, change.places, changesShare)
+	add(post.whole, post.places, createsShare)
+	add(delivery(), metered.Places{
+		{Index: "", Kind: hook.DeliveryKind}: 3, {Index: "by_due", Kind: hook.DeliveryKind}: 2,
+		{Index: "by_parent", Kind: hook.DeliveryKind}: 1,
 	}, createsShare*eventWebhooks)
 	return m
 }
@@ -200,19 +202,57 @@ func limits(m mix) (all []limit, err error) {
 	return all, nil
 }
 
-// limitsMarkdown writes the limits in the order in which they are reached.
-func limitsMarkdown(all []limit) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "The load: %d customers; %s calls a second all together, of which the largest customer makes %g of 100 with one key. Of 100 calls %g change an item, %g create a post, which is generated and delivered to %d webhook, and the others read.\n\n",
-		customers, number(callsASecond), largestShare*100, changesShare*100, createsShare*100, eventWebhooks)
-	fmt.Fprintf(&b, "| Limit | Reached at calls a second | Allows, a second | Used at %s calls a second | What to do |\n|---|---|---|---|---|\n", number(callsASecond))
+// limitsTable shows the limits in the order in which they are reached.
+func limitsTable(all []limit) string {
+	load := number(callsASecond)
+	t := newTable("Limit", "Reached at calls a second", "Allows, a second", "Used at "+load+" calls a second", "Remedy")
 	for _, l := range all {
-		mark := ""
+		at := fmt.Sprintf("%.0f", l.at())
 		if l.at() < callsASecond {
-			mark = "**"
+			at = "**" + at + "**"
 		}
-		fmt.Fprintf(&b, "| %s | %s%.0f%s | %s %s | %.0f | %s |\n", l.what, mark, l.at(), mark, number(l.takes), l.unit, l.used*callsASecond, l.remedy)
+		t.row(l.what, at, number(l.takes)+" "+l.unit, fmt.Sprintf("%.0f", l.used*callsASecond), l.remedy)
 	}
-	b.WriteString("\n" + accountMarkdown())
-	return b.String()
+	return fmt.Sprintf("The load: %d customers; %s calls a second all together, of which the largest customer makes %g of "+
+		"100 with one key. Of 100 calls %g change an item, %g create a post, which is generated and delivered to %d webhook, "+
+		"and the others read.\n\n%s", customers, load, largestShare*100, changesShare*100, createsShare*100, eventWebhooks, t)
+}
+
+// quota is a default quota of an AWS account in one region.
+type quota struct {
+	what string
+	// has is its default, and takes how much of it one stack takes.
+	has, takes int
+	name       string
+}
+
+// stacks is the number of stacks that fit.
+func (q quota) stacks() int { return q.has / q.takes }
+
+// accountQuotas are the quotas that stacks of shared customers in one account share, the scarcest first.
+func accountQuotas() []quota {
+	reserved := 0
+	for _, f := range topology.Functions {
+		reserved += f.Reserved
+	}
+	all := []quota{
+		{"Lambda: concurrency that may be reserved", regionConcurrency - leastUnreserved, reserved, "Concurrent executions"},
+		{"X-Ray: sampling rules", 25, 1, "Custom sampling rules"},
+		{"EventBridge: buses", 100, 1, "Event buses"},
+		{"WAF: web ACLs", 100, 1, "Maximum web ACLs per account"},
+		{"DynamoDB: tables", 2500, 2, "Maximum number of tables"},
+	}
+	slices.SortStableFunc(all, func(a, b quota) int { return cmp.Compare(a.stacks(), b.stacks()) })
+	return all
+}
+
+// accountTable shows the number of stacks in an AWS account.
+func accountTable() string {
+	all := accountQuotas()
+	t := newTable("Quota of an AWS account in a region", "Default", "A stack takes", "Stacks", "Ask for")
+	for _, q := range all {
+		t.row(q.what, q.has, q.takes, q.stacks(), "`"+q.name+"`")
+	}
+	return fmt.Sprintf("One AWS account takes %d stacks of shared customers in a region with its default quotas. One "+
+		"account of the API takes %d accepted generations a second.\n\n%s", all[0].stacks(), acceptedASecond, t)
 }

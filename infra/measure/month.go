@@ -1,0 +1,188 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/content-automation/api/infra/measure/standing"
+	"github.com/content-automation/api/pkg/area/audit/chain"
+	"github.com/content-automation/api/pkg/area/webhook/deliver"
+	"github.com/content-automation/api/pkg/auth/authorizer"
+	"github.com/content-automation/api/pkg/cloud/topology"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/service/worker/canary"
+	"github.com/content-automation/api/pkg/task"
+)
+
+// metricPrice is what a custom metric costs for a month in which it has a value every hour.
+const metricPrice = 0.30
+
+// custom are the custom metrics of functions by name: how many of them, by dimension, there
+// are of a customer that does nothing, and of one that works in the ways of the profiles. The
+// other ones appear with faults alone, for the hours in which there are some.
+var custom = map[string]struct{ idle, busy int }{
+	canary.Failed: {1, 1},
+	canary.Took:   {1, 1},
+	// By kind: images, posts, videos, and the tasks that start and end work.
+	task.TaskMilliseconds:            {0, 5},
+	deliver.Succeeded:                {0, 1},
+	deliver.Failed:                   {0, 1},
+	authorizer.AuthenticationRefused: {0, 1},
+	authorizer.PermissionRefused:     {0, 1},
+	ledger.LostSpend:                 {0, 1},
+
+	chain.AlteredMetric:       {},
+	httpapi.ServerErrors:      {},
+	"InterruptedCompositions": {},
+	"LostSubmissions":         {},
+	"DisownedGenerations":     {},
+}
+
+// customMetrics is what the custom metrics of a profile cost for a month.
+func (p profile) customMetrics() (dollars float64) {
+	for _, m := range custom {
+		n := m.idle
+		if p.reads > 0 {
+			n = m.busy
+		}
+		dollars += float64(n) * metricPrice
+	}
+	return dollars
+}
+
+// profile is what a customer does in a month.
+type profile struct {
+	name string
+	// Calls, by the operation that stands for them.
+	reads, lists, changes float64
+	// Generations, by scenario.
+	images, posts, videos float64
+	// webhooks is how many webhooks get each event.
+	webhooks float64
+}
+
+// profiles are the customers that the months are of. The first does nothing.
+var profiles = []profile{
+	{name: "idle"},
+	{"small", 100_000, 10_000, 2_000, 500, 1_000, 50, 1},
+	{"medium", 2_000_000, 200_000, 40_000, 10_000, 20_000, 1_000, 2},
+	{"large", 50_000_000, 5_000_000, 1_000_000, 200_000, 400_000, 20_000, 2},
+}
+
+const monthDays = 30
+
+// delivery is what is assumed of one delivery of an event to a webhook: its item, which is
+// written and then changed with its place in the indexes, and the run that sends it.
+func delivery() usage {
+	u := usage{sends: 1, receives: 1, beats: 1}
+	u.table.Trips, u.table.Reads, u.table.Writes = 4, 3, 6
+	u.ran("deliver", handling+2*tableWait+quickWait)
+	return u
+}
+
+// looking is what the functions do in a month that a schedule calls, and what the polling
+// of empty queues asks for: each queue is asked by five pollers every 20 seconds.
+func looking() usage {
+	u := usage{}
+	for _, f := range topology.Functions {
+		if f.Trigger != topology.BySchedule {
+			continue
+		}
+		runs := int(monthDays * 24 * time.Hour / f.Every)
+		for range runs {
+			u.ran(f.Name, handling+6*tableWait)
+		}
+		u.table.Reads += float64(runs) * scheduledReads
+	}
+	const pollers, pollEvery = 5, 20
+	u.sends = len(topology.Queues) * pollers * monthDays * 24 * 3600 / pollEvery
+	return u
+}
+
+// scheduledReads are the read units of one run of the function due that finds nothing: one
+// query for each shard of what is due, and the checkpoints.
+const scheduledReads = 30
+
+// monthOf returns the parts of the price of a month.
+func (p profile) monthOf(m measured, in func(price) float64) (parts []amount, sum float64) {
+	add := func(name string, dollars float64) {
+		parts = append(parts, amount{name, dollars})
+		sum += dollars
+	}
+	bill := func(u usage, n float64) float64 { return billOf(&u, n, in).sum }
+	add("Standing", standing.Month())
+	add("Custom metrics", p.customMetrics())
+	add("Schedules and empty queues", bill(looking(), 1))
+	add("Reads", bill(m.call("getFactory").used, p.reads)+bill(m.call("listContentItems").used, p.lists))
+	add("Changes", bill(m.call("updateContentItem").used, p.changes))
+	add("Generations", bill(m.generation("image").whole, p.images)+bill(m.generation("post").whole, p.posts)+
+		bill(m.generation("short video").whole, p.videos))
+	add("Deliveries", bill(delivery(), p.webhooks*(p.images+p.posts+p.videos)))
+	return parts, sum
+}
+
+// monthsTable shows the months of the profiles.
+func monthsTable(m measured) string {
+	head := []any{""}
+	rows := [][]any{
+		{"Reads of one resource"}, {"Lists"}, {"Changes"}, {"Images"}, {"Posts"}, {"Short videos"},
+		{"Webhooks for each event"},
+	}
+	priced := make([][]any, 7)
+	sums, frankfurt := []any{"**Sum**"}, []any{"Sum in eu-central-1"}
+	for n, p := range profiles {
+		head = append(head, p.name)
+		for i, n := range []float64{p.reads, p.lists, p.changes, p.images, p.posts, p.videos, p.webhooks} {
+			rows[i] = append(rows[i], n)
+		}
+		parts, sum := p.monthOf(m, inVirginia)
+		for i, part := range parts {
+			if n == 0 {
+				priced[i] = []any{part.service}
+			}
+			priced[i] = append(priced[i], dollars(part.dollars))
+		}
+		sums = append(sums, dollars(sum))
+		_, sum = p.monthOf(m, inFrankfurt)
+		frankfurt = append(frankfurt, dollars(sum))
+	}
+	t := newTable(head...)
+	for _, r := range slices.Concat(rows, priced, [][]any{sums, frankfurt}) {
+		t.row(r...)
+	}
+	return t.String()
+}
+
+// standingSection shows the price of a month without any work: of a shared customer's stack, and of a customer with
+// infrastructure of its own.
+func standingSection(m measured) string {
+	idle, t := looking(), newTable("A stack", "Number", "Dollars a month")
+	for _, r := range standing.Resources {
+		t.row(r.What, r.Count, dollars(float64(r.Count)*r.Dollars))
+	}
+	t.row("Polling of empty queues, and scheduled functions", fmt.Sprint(len(topology.Queues), " queues"),
+		dollars(billOf(&idle, 1, inVirginia).sum))
+	t.row("Custom metrics", "of the canary", dollars(profiles[0].customMetrics()))
+
+	own := newTable("A dedicated customer", "Number", "us-east-1", "eu-central-1")
+	line := func(what string, number any, prices [2]float64) {
+		own.row(what, number, dollars(prices[0]), dollars(prices[1]))
+	}
+	lines := func(all []standing.Own, sum [2]float64) [2]float64 {
+		for _, r := range all {
+			prices := standing.Sum([]standing.Own{r})
+			line(r.What, r.Count, prices)
+			sum[0], sum[1] = sum[0]+prices[0], sum[1]+prices[1]
+		}
+		return sum
+	}
+	_, virginia := profiles[0].monthOf(m, inVirginia)
+	_, frankfurt := profiles[0].monthOf(m, inFrankfurt)
+	line("A stack, as above", "", [2]float64{virginia, frankfurt})
+	line("**Sum of its region**", "", lines(standing.Dedicated, [2]float64{virginia, frankfurt}))
+	line("**Sum of the region of the replica**", "", lines(standing.Waiting, [2]float64{}))
+	line("More there after a failover: NAT gateways and endpoints", "", standing.Sum(standing.Dedicated[:2]))
+	return t.String() + "\n" + own.String()
+}

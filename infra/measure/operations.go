@@ -1,0 +1,177 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/content-automation/api/infra/measure/metered"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/service/api"
+)
+
+// operation is one call of an operation, without the work that follows.
+type operation struct {
+	route  httpapi.Route
+	cost   metered.Cost
+	used   usage
+	places metered.Places
+}
+
+// operations counts one call of each operation.
+func operations(ctx context.Context, w *metered.World) (all []operation, err error) {
+	defer func() { w.Meter.Places = nil }()
+	for _, route := range api.Routes() {
+		w.Meter.Places = metered.Places{}
+		cost, err := w.Try(ctx, route.OperationID, true)
+		if err != nil {
+			return nil, err
+		}
+		o := operation{route: route, cost: cost, used: usage{calls: 1}, places: w.Meter.Places}
+		for _, part := range o.parts() {
+			o.used.table.Trips += part.Trips
+			o.used.table.Reads += part.Reads
+			o.used.table.Writes += part.Writes
+		}
+		o.used.called(route.Function, cost)
+		all = append(all, o)
+	}
+	return all, nil
+}
+
+// parts returns what the authorizer, the function and the audit entry have used.
+func (o operation) parts() []metered.Reading {
+	return []metered.Reading{o.cost.Authorizer, o.cost.Function, o.cost.Audit}
+}
+
+// firstOfMinute returns what the authorizer uses in the first call of a key in a minute.
+func firstOfMinute(ctx context.Context, w *metered.World) (metered.Reading, error) {
+	w.Clock = w.Clock.Add(time.Minute)
+	c, err := w.Try(ctx, "getMe", true)
+	return c.Authorizer, err
+}
+
+// The bounds of round trips.
+const (
+	authorizerTrips = 1
+	readTrips       = 1
+	writeTrips      = 2
+	auditTrips      = 1
+)
+
+// more are the round trips that operations take beyond the bounds. startTraining reads the content that it learns from,
+// which fits into one page of a query here. listProposals reads the factory at the same time as the list, and
+// getServiceLevels the probes at the same time as the counts, so that they take as long as one. updatePromotion reads
+// the products of the promotion. connectSocialAccount finds the account of a channel that is connected already.
+// sendMessage commits twice, and its reply here reads the factory. A draft is read before its subject.
+var more = map[string]int{
+	"sendMessage": 3, "updateDraft": 1, "applyDraft": 1, "startTraining": 1, "listProposals": 1,
+	"updatePromotion": 1, "connectSocialAccount": 1, "getServiceLevels": 1,
+}
+
+// broken returns an error for each bound that an operation breaks.
+func (o operation) broken() (err error) {
+	most := writeTrips
+	if o.route.Method == http.MethodGet {
+		most = readTrips
+	}
+	most += more[o.route.OperationID]
+	for i, bound := range []struct {
+		part        string
+		least, most int
+	}{
+		{"authorizer", authorizerTrips, authorizerTrips}, {"function", 0, most}, {"audit entry", auditTrips, auditTrips},
+	} {
+		if trips := o.parts()[i].Trips; trips < bound.least || trips > bound.most {
+			err = errors.Join(err, fmt.Errorf("%s: the %s takes %d round trips, the bound is %d",
+				o.route.OperationID, bound.part, trips, bound.most))
+		}
+	}
+	return err
+}
+
+// broken returns an error for each bound that is broken.
+func (m measured) broken() (err error) {
+	for _, o := range m.operations {
+		err = errors.Join(err, o.broken())
+	}
+	return err
+}
+
+func unitsSection(m measured) string {
+	t := newTable("Operation", "Function", "Round trips", "Read units", "Write units")
+	for _, o := range m.operations {
+		sum := func(of func(metered.Reading) string) string {
+			p := o.parts()
+			return of(p[0]) + " + " + of(p[1]) + " + " + of(p[2])
+		}
+		t.row(o.route.OperationID, o.route.Function,
+			sum(func(r metered.Reading) string { return strconv.Itoa(r.Trips) }),
+			sum(func(r metered.Reading) string { return number(r.Reads) }),
+			sum(func(r metered.Reading) string { return number(r.Writes) }))
+	}
+	return fmt.Sprintf("%s\nThe first call of a key in a minute costs the authorizer %d round trips and %s write units.\n",
+		t, m.firstOfMinute.Trips, number(m.firstOfMinute.Writes))
+}
+
+// compared are the operations whose calls are compared with the floor: the most frequent ones, and those that write
+// most.
+var compared = []string{
+	"getFactory", "listContentItems", "createFactory", "createImage", "createContentItem", "updateContentItem",
+}
+
+// The most that a read and a create are to cost, in floors.
+const (
+	readAim   = 1.3
+	createAim = 2.2
+)
+
+// floor is the least that a call can cost that is answered by code and leaves a trace: the gateway with its firewall,
+// one run of a function, one write of one unit and their logs.
+func floor() operation {
+	o := operation{route: httpapi.Route{OperationID: "floor"}, used: usage{calls: 1}}
+	o.used.table = metered.Reading{Trips: 1, Writes: 1}
+	o.used.ran("account", handling+tableWait)
+	return o
+}
+
+// perMillion is the price of a million calls in us-east-1.
+func (o operation) perMillion() float64 { return billOf(&o.used, million, inVirginia).sum }
+
+// callsTable compares calls with the floor.
+func callsTable(m measured) string {
+	t := newTable("Call", "Read units", "Write units", "Gateway and firewall", "Lambda", "DynamoDB", "Logs and traces",
+		"Sum", "Times the floor")
+	all := []operation{floor()}
+	for _, id := range compared {
+		all = append(all, m.call(id))
+	}
+	for _, o := range all {
+		bill := map[string]dollars{}
+		for _, l := range billOf(&o.used, million, inVirginia).lines {
+			bill[l.service] += dollars(l.dollars)
+		}
+		t.row(o.route.OperationID, o.used.table.Reads, o.used.table.Writes, bill["API Gateway"]+bill["WAF"], bill["Lambda"],
+			bill["DynamoDB"], bill["CloudWatch Logs"]+bill["X-Ray"], dollars(o.perMillion()),
+			dollars(o.perMillion()/all[0].perMillion()))
+	}
+	written := newTable("Written by createContentItem", "Units in the table", "In its indexes")
+	inTable, inIndexes := map[string]float64{}, map[string]float64{}
+	for place, n := range m.call("createContentItem").places {
+		inTable[place.Kind] += 0
+		if place.Index == "" {
+			inTable[place.Kind] += n
+		} else {
+			inIndexes[place.Kind] += n
+		}
+	}
+	for _, kind := range slices.Sorted(maps.Keys(inTable)) {
+		written.row(kind, inTable[kind], inIndexes[kind])
+	}
+	return t.String() + "\n" + written.String()
+}

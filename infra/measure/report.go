@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/content-automation/api/infra/measure/metered"
+)
+
+// measured is all that was counted. It does not depend on the machine.
+type measured struct {
+	operations    []operation
+	firstOfMinute metered.Reading
+	generations   []counted
+}
+
+// measure counts all operations and generations.
+func measure(ctx context.Context) (m measured, err error) {
+	w, err := metered.New(ctx)
+	if err != nil {
+		return m, err
+	}
+	defer func() { err = errors.Join(err, w.Close(context.WithoutCancel(ctx))) }()
+	if m.operations, err = operations(ctx, w); err != nil {
+		return m, err
+	}
+	if m.firstOfMinute, err = firstOfMinute(ctx, w); err != nil {
+		return m, err
+	}
+	m.generations, err = generations(ctx, w)
+	return m, err
+}
+
+// call returns one call of an operation.
+func (m measured) call(operationID string) operation {
+	return m.operations[slices.IndexFunc(m.operations, func(o operation) bool { return o.route.OperationID == operationID })]
+}
+
+// generation returns the generation of a scenario.
+func (m measured) generation(name string) counted {
+	return m.generations[slices.IndexFunc(m.generations, func(c counted) bool { return c.name == name })]
+}
+
+// report returns the text of each section.
+func (m measured) report() (map[string]string, error) {
+	all, err := limits(mixOf(m))
+	return map[string]string{
+		"units":    unitsSection(m),
+		"cost":     costSection(m),
+		"scale":    limitsTable(all) + "\n" + accountTable(),
+		"standing": standingSection(m),
+	}, err
+}
+
+// table is a table of Markdown.
+type table struct{ text strings.Builder }
+
+func newTable(head ...any) *table {
+	t := &table{}
+	t.row(head...)
+	t.text.WriteString("|" + strings.Repeat("---|", len(head)) + "\n")
+	return t
+}
+
+func (t *table) row(cells ...any) {
+	t.text.WriteString("|")
+	for _, c := range cells {
+		if n, ok := c.(float64); ok {
+			c = number(n)
+		}
+		fmt.Fprintf(&t.text, " %v |", c)
+	}
+	t.text.WriteString("\n")
+}
+
+func (t *table) String() string { return t.text.String() }
+
+// dollars is an amount that is shown with cents.
+type dollars float64
+
+func (d dollars) String() string { return fmt.Sprintf("%.2f", float64(d)) }
+
+func number(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
