@@ -28,7 +28,10 @@ type maker struct {
 }
 
 func newMaker(used *usage, polls map[provider.Kind]int, fails bool, now func() time.Time) *maker {
-	return &maker{Provider: sandbox.New(now), used: used, polls: polls, fails: fails, asked: map[provider.Handle]int{}, kinds: map[provider.Handle]provider.Kind{}}
+	return &maker{
+		Provider: sandbox.New(now), used: used, polls: polls, fails: fails,
+		asked: map[provider.Handle]int{}, kinds: map[provider.Handle]provider.Kind{},
+	}
 }
 
 var _ generate.Providers = (*maker)(nil)
@@ -76,7 +79,8 @@ func (m *maker) Poll(_ context.Context, h provider.Handle) (provider.Status, err
 	case n < all:
 		return provider.Status{State: provider.Running, Progress: 100 * n / all}, nil
 	case m.fails:
-		return provider.Status{State: provider.Failed, Failure: &provider.Error{Kind: provider.Rejected, Code: "generation_failed", Message: "The model failed."}}, nil
+		failure := provider.Error{Kind: provider.Rejected, Code: "generation_failed", Message: "The model failed."}
+		return provider.Status{State: provider.Failed, Failure: &failure}, nil
 	default:
 		return provider.Status{State: provider.Succeeded, Progress: 100}, nil
 	}
@@ -134,7 +138,9 @@ type cutter struct {
 }
 
 // Compose implements generate.Composer. It fetches each part by one request.
-func (c cutter) Compose(ctx context.Context, what composition.Composition, draft bool, progress func(int), save generate.Save) error {
+func (c cutter) Compose(
+	ctx context.Context, what composition.Composition, draft bool, progress func(int), save generate.Save,
+) error {
 	var longest time.Duration
 	fetched := map[string]bool{}
 	what.Files(func(f *media.File) {

@@ -46,7 +46,8 @@ var slow = map[provider.Kind]int{provider.KindImage: 3, provider.KindVideo: 15}
 func scenarios(factory string) []scenario {
 	image := metered.Object{"prompt": "A trail running shoe on wet rock", "aspect_ratio": "4:5"}
 	item := func(kind string) metered.Object {
-		return metered.Object{"factory_id": factory, "kind": kind, "prompt": "Our new trail running shoe, made of recycled nets"}
+		const prompt = "Our new trail running shoe, made of recycled nets"
+		return metered.Object{"factory_id": factory, "kind": kind, "prompt": prompt}
 	}
 	return []scenario{
 		{name: "image", operation: "createImage", body: image, polls: slow, state: "generated"},
@@ -54,7 +55,10 @@ func scenarios(factory string) []scenario {
 		{name: "post", operation: "createContentItem", body: item("post"), polls: slow, state: "generated"},
 		{name: "short video", operation: "createContentItem", body: item("video"), polls: slow, state: "generated"},
 		{name: "image that fails", operation: "createImage", body: image, polls: slow, fails: true, state: "failed"},
-		{name: "image canceled", operation: "createImage", body: image, polls: slow, cancels: "deleteGeneration", state: "canceled"},
+		{
+			name: "image canceled", operation: "createImage", body: image, polls: slow, cancels: "deleteGeneration",
+			state: "canceled",
+		},
 	}
 }
 
@@ -88,7 +92,8 @@ type course struct {
 
 // generations counts all scenarios.
 func generations(ctx context.Context, w *metered.World) (all []counted, err error) {
-	made, err := w.Call(ctx, metered.Request{Operation: "createFactory", Body: w.Examples()["createFactory"].Body, Live: true})
+	body := w.Examples()["createFactory"].Body
+	made, err := w.Call(ctx, metered.Request{Operation: "createFactory", Body: body, Live: true})
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +173,8 @@ func newCourse(w *metered.World, s scenario) *course {
 	c.relay = relay.New(relayed, bus{c}, "bench")
 	c.keeper = rollup.New(w.State)
 	worker := &generate.Worker{
-		DB: w.State, Loaders: w.Loaders, Providers: newMaker(&c.used, s.polls, s.fails, w.Now), Objects: &shelf{used: &c.used}, Composer: cutter{used: &c.used}, Now: w.Now,
+		DB: w.State, Loaders: w.Loaders, Providers: newMaker(&c.used, s.polls, s.fails, w.Now),
+		Objects: &shelf{used: &c.used}, Composer: cutter{used: &c.used}, Now: w.Now,
 	}
 	c.consumer = task.NewConsumer(w.Kernel(worker), mailboxes, never)
 	c.dispatch = dispatch.New(w.State, metered.Nowhere{}, w.Now)
@@ -231,7 +237,8 @@ func (c *course) streamed(ctx context.Context) error {
 	c.w.Meter.Written = nil
 	var relayed events.DynamoDBEvent
 	for _, w := range written {
-		r := events.DynamoDBEventRecord{EventName: "MODIFY", Change: events.DynamoDBStreamRecord{NewImage: map[string]events.DynamoDBAttributeValue{}}}
+		r := events.DynamoDBEventRecord{EventName: "MODIFY"}
+		r.Change.NewImage = map[string]events.DynamoDBAttributeValue{}
 		text := map[string]string{}
 		for name, v := range w.Item {
 			switch v := v.(type) {
@@ -253,7 +260,9 @@ func (c *course) streamed(ctx context.Context) error {
 }
 
 // follow runs a function with records of the stream, if there are any.
-func (c *course) follow(function string, batch events.DynamoDBEvent, handle func() (events.DynamoDBEventResponse, error)) error {
+func (c *course) follow(
+	function string, batch events.DynamoDBEvent, handle func() (events.DynamoDBEventResponse, error),
+) error {
 	if len(batch.Records) == 0 {
 		return nil
 	}
@@ -277,10 +286,11 @@ func (c *course) worked(ctx context.Context, id string) error {
 	if err := json.Unmarshal([]byte(m.Body), &to); err != nil {
 		return err
 	}
-	if err := c.received(ctx, to.Queue.Consumer().Name, m.Body, true, c.consumer.Handle); err != nil || c.cancels == "" || c.used.polls == 0 {
+	err := c.received(ctx, to.Queue.Consumer().Name, m.Body, true, c.consumer.Handle)
+	if err != nil || c.cancels == "" || c.used.polls == 0 {
 		return err
 	}
-	_, err := c.call(ctx, metered.Request{Operation: c.cancels, ID: id, Live: true})
+	_, err = c.call(ctx, metered.Request{Operation: c.cancels, ID: id, Live: true})
 	c.cancels = ""
 	return err
 }
@@ -294,7 +304,10 @@ func (c *course) dispatched(ctx context.Context) error {
 }
 
 // received hands a message to the function of its queue.
-func (c *course) received(ctx context.Context, function, body string, fair bool, handle func(context.Context, events.SQSEvent) (events.SQSEventResponse, error)) error {
+func (c *course) received(
+	ctx context.Context, function, body string, fair bool,
+	handle func(context.Context, events.SQSEvent) (events.SQSEventResponse, error),
+) error {
 	c.used.receives++
 	took, err := c.run(function, func() error {
 		out, err := handle(ctx, events.SQSEvent{Records: []events.SQSMessage{{
@@ -334,7 +347,9 @@ func (m mailbox) Send(_ context.Context, all ...queue.Message) []error {
 type bus struct{ *course }
 
 // PutEvents hands events to the rule that sends them to dispatch.
-func (b bus) PutEvents(_ context.Context, in *eventbridge.PutEventsInput, _ ...func(*eventbridge.Options)) (*eventbridge.PutEventsOutput, error) {
+func (b bus) PutEvents(
+	_ context.Context, in *eventbridge.PutEventsInput, _ ...func(*eventbridge.Options),
+) (*eventbridge.PutEventsOutput, error) {
 	b.sending.Lock()
 	defer b.sending.Unlock()
 	b.used.waited += busWait

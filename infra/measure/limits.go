@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -66,32 +65,41 @@ type home struct {
 
 const fewer = "Nothing for most customers. A customer that needs more gets a stack of its own, or several accounts"
 
-// homes are those of all places that the load writes. A new place must be added: the
-// question is whether its partition can take what a busy stack writes.
+func inTable(kind string) metered.Place { return metered.Place{Kind: kind} }
+
+func inIndex(name, kind string) metered.Place { return metered.Place{Index: name, Kind: kind} }
+
+// homes are those of all places that the load writes. A new place must be added: the question is whether its partition
+// can take what a busy stack writes.
 var homes = map[metered.Place]home{
-	{Index: "by_due", Kind: task.ItemKind}:        {ofShard, task.Tasks.Shards, "Tasks that are due, in shards", "Raise `task.Tasks.Shards`"},
-	{Index: "by_due", Kind: event.Kind}:           {ofShard, event.Shards, "Events of all accounts, in shards", "Raise `event.Shards`"},
-	{Index: "", Kind: "secret"}:                   {ofKey, 1, "Calls of one key: the authorizer's counter", "Several keys for one customer"},
-	{Index: "", Kind: "audit_entry"}:              {ofAccount, 1, "Audit entries of one account", "Add the hour to the partition of entries; lists then merge hours"},
-	{Index: "", Kind: "balance"}:                  {ofAccount, 1, "The balance of one account", fewer},
-	{Index: "", Kind: "waiting"}:                  {ofAccount, 1, "The counter of one account's waiting work", fewer},
-	{Index: "", Kind: "levels"}:                   {ofAccount, 1, "The service levels of one account", fewer},
-	{Index: "", Kind: "spend"}:                    {ofKey, 1, "The spending of one key", "Several keys for one customer"},
-	{Index: "", Kind: "analytics"}:                {ofAccount, 1, "Analytics of one factory", "Several factories"},
-	{Index: "", Kind: "levels"}:                   {ofAccount, 1, "Service levels of one account", fewer},
-	{Index: "by_owner", Kind: "content_item"}:     {ofAccount, 1, "The list of one account's content", fewer},
-	{Index: "by_owner", Kind: event.Kind}:         {ofAccount, 1, "The list of one account's events", fewer},
-	{Index: "by_owner", Kind: "balance_entry"}:    {ofAccount, 1, "The list of one account's ledger", fewer},
-	{Index: "by_parent", Kind: "content_item"}:    {ofAccount, 1, "The list of one factory's content", "Several factories"},
-	{Index: "by_parent", Kind: "balance_entry"}:   {},
-	{Index: "", Kind: "balance_entry"}:            {},
-	{Index: "", Kind: task.ItemKind}:              {},
-	{Index: "", Kind: event.Kind}:                 {},
-	{Index: "", Kind: "content_item"}:             {},
-	{Index: "", Kind: "answer"}:                   {},
-	{Index: "by_due", Kind: hook.DeliveryKind}:    {ofShard, hook.Due.Shards, "Deliveries that are due, in shards", "Raise `hook.Due.Shards`"},
-	{Index: "by_parent", Kind: hook.DeliveryKind}: {ofAccount, 1, "The list of one webhook's deliveries", fewer},
-	{Index: "", Kind: hook.DeliveryKind}:          {},
+	inIndex("by_due", task.ItemKind): {
+		ofShard, task.Tasks.Shards, "Tasks that are due, in shards", "Raise `task.Tasks.Shards`",
+	},
+	inIndex("by_due", event.Kind): {ofShard, event.Shards, "Events of all accounts, in shards", "Raise `event.Shards`"},
+	inIndex("by_due", hook.DeliveryKind): {
+		ofShard, hook.Due.Shards, "Deliveries that are due, in shards", "Raise `hook.Due.Shards`",
+	},
+	inTable("secret"): {ofKey, 1, "Calls of one key: the authorizer's counter", "Several keys for one customer"},
+	inTable("spend"):  {ofKey, 1, "The spending of one key", "Several keys for one customer"},
+	inTable("audit_entry"): {
+		ofAccount, 1, "Audit entries of one account", "Add the hour to the partition of entries; lists then merge hours",
+	},
+	inTable("balance"):                      {ofAccount, 1, "The balance of one account", fewer},
+	inTable("waiting"):                      {ofAccount, 1, "The counter of one account's waiting work", fewer},
+	inTable("levels"):                       {ofAccount, 1, "Service levels of one account", fewer},
+	inTable("analytics"):                    {ofAccount, 1, "Analytics of one factory", "Several factories"},
+	inIndex("by_owner", "content_item"):     {ofAccount, 1, "The list of one account's content", fewer},
+	inIndex("by_owner", event.Kind):         {ofAccount, 1, "The list of one account's events", fewer},
+	inIndex("by_owner", "balance_entry"):    {ofAccount, 1, "The list of one account's ledger", fewer},
+	inIndex("by_parent", "content_item"):    {ofAccount, 1, "The list of one factory's content", "Several factories"},
+	inIndex("by_parent", hook.DeliveryKind): {ofAccount, 1, "The list of one webhook's deliveries", fewer},
+	inIndex("by_parent", "balance_entry"):   {},
+	inTable("balance_entry"):                {},
+	inTable(task.ItemKind):                  {},
+	inTable(event.Kind):                     {},
+	inTable("content_item"):                 {},
+	inTable("answer"):                       {},
+	inTable(hook.DeliveryKind):              {},
 }
 
 // limit is what is reached at some number of calls a second.
@@ -143,8 +151,7 @@ func mixOf(all measured) mix {
 	add(change.used, change.places, changesShare)
 	add(post.whole, post.places, createsShare)
 	add(delivery(), metered.Places{
-		{Index: "", Kind: hook.DeliveryKind}: 3, {Index: "by_due", Kind: hook.DeliveryKind}: 2,
-		{Index: "by_parent", Kind: hook.DeliveryKind}: 1,
+		inTable(hook.DeliveryKind): 3, inIndex("by_due", hook.DeliveryKind): 2, inIndex("by_parent", hook.DeliveryKind): 1,
 	}, createsShare*eventWebhooks)
 	return m
 }
@@ -160,33 +167,45 @@ func limits(m mix) (all []limit, err error) {
 		concurrency += max(took, m.runs[name]*leastRun.Seconds())
 	}
 	authorizer := topology.Named("authorizer")
+	const runs, writes = "runs at a time, ten a second each", "write units"
 	all = []limit{
-		{"The throttle of the gateway's stage", customer.CallsPerSecond, 1, "calls", true, "Raise `customer.CallsPerSecond`, and with it what is reserved for the authorizer"},
-		{"The concurrency reserved for the authorizer", float64(authorizer.Reserved), max(m.took["authorizer"], leastRun.Seconds()), "runs at a time, ten a second each", true, "Raise `Reserved` in `pkg/cloud/topology/functions.go`: a tenth of the calls a second"},
-		{"Lambda: concurrency of the region", regionConcurrency, concurrency, "runs at a time, ten a second each", false, "Ask for the quota `Concurrent executions`"},
+		{"The throttle of the gateway's stage", customer.CallsPerSecond, 1, "calls", true,
+			"Raise `customer.CallsPerSecond`, and with it what is reserved for the authorizer"},
+		{"The concurrency reserved for the authorizer", float64(authorizer.Reserved),
+			max(m.took["authorizer"], leastRun.Seconds()), runs, true,
+			"Raise `Reserved` in `pkg/cloud/topology/functions.go`: a tenth of the calls a second"},
+		{"Lambda: concurrency of the region", regionConcurrency, concurrency, runs, false,
+			"Ask for the quota `Concurrent executions`"},
 		{"API Gateway: calls of the region", 10_000, 1, "calls", false, "Ask for the quota `Throttle rate`"},
-		{"DynamoDB: writes of the state table", 40_000, m.writes, "write units", false, "Ask for the quota `Table-level write throughput limit`; set the warm throughput before the load comes"},
-		{"DynamoDB: reads of the state table", 40_000, m.reads, "read units", false, "Ask for the quota `Table-level read throughput limit`"},
-		{"DynamoDB: writes of the audit table", 40_000, m.audit, "write units", false, "As for the state table"},
-		{"EventBridge: PutEvents in eu-central-1", 2_400, m.events, "events", false, "Ask for the quota `PutEvents throttle limit`. In us-east-1 it is 10,000"},
-		{"EventBridge: invocations in eu-central-1", 4_500, m.events, "invocations", false, "Ask for the quota `Invocations throttle limit`. In us-east-1 it is 18,750"},
-		{"KMS: cryptographic requests in eu-central-1", 20_000, createsShare * 2, "requests", false, "Ask for the quota; the bucket's own key already saves most requests"},
+		{"DynamoDB: writes of the state table", 40_000, m.writes, writes, false, "Ask for the quota `Table-level write " +
+			"throughput limit`; set the warm throughput before the load comes"},
+		{"DynamoDB: reads of the state table", 40_000, m.reads, "read units", false,
+			"Ask for the quota `Table-level read throughput limit`"},
+		{"DynamoDB: writes of the audit table", 40_000, m.audit, writes, false, "As for the state table"},
+		{"EventBridge: PutEvents in eu-central-1", 2_400, m.events, "events", false,
+			"Ask for the quota `PutEvents throttle limit`. In us-east-1 it is 10,000"},
+		{"EventBridge: invocations in eu-central-1", 4_500, m.events, "invocations", false,
+			"Ask for the quota `Invocations throttle limit`. In us-east-1 it is 18,750"},
+		{"KMS: cryptographic requests in eu-central-1", 20_000, createsShare * 2, "requests", false,
+			"Ask for the quota; the bucket's own key already saves most requests"},
 	}
-	if m.places[metered.Place{Kind: "balance"}] > 0 {
-		all = append(all, limit{"Accepted generations of one account: transactions that meet on its balance", acceptedASecond, createsShare * largestShare, "generations", true, "Several accounts for one customer; its contract names the limit"})
+	if m.places[inTable("balance")] > 0 {
+		all = append(all, limit{"Accepted generations of one account: transactions that meet on its balance",
+			acceptedASecond, createsShare * largestShare, "generations", true,
+			"Several accounts for one customer; its contract names the limit"})
 	}
 	for _, f := range topology.Functions {
 		if took := m.took[f.Name]; f.Trigger == topology.ByQueue && took > 0 {
-			all = append(all, limit{"The concurrency of a queue of `" + f.Name + "`", float64(f.Concurrency * f.Batch), took, "messages at a time", true,
-				"Work waits longer. Raise `Concurrency` of the function with the account's quota, and the quotas of providers"})
+			all = append(all, limit{"The concurrency of a queue of `" + f.Name + "`", float64(f.Concurrency * f.Batch), took,
+				"messages at a time", true, "Work waits longer. Raise `Concurrency` of the function with the account's quota, " +
+					"and the quotas of providers"})
 		}
 	}
-	for _, place := range slices.SortedFunc(maps.Keys(m.places), func(a, b metered.Place) int { return strings.Compare(a.Index+a.Kind, b.Index+b.Kind) }) {
+	for place, used := range m.places {
 		h, known := homes[place]
 		if !known {
 			return nil, fmt.Errorf("it is not known what shares the partition of %+v: add it to homes", place)
 		}
-		used := m.places[place]
 		switch h.scope {
 		case ofItem:
 			continue
@@ -194,7 +213,7 @@ func limits(m mix) (all []limit, err error) {
 			used *= largestShare
 		case ofShard:
 		}
-		all = append(all, limit{h.what, float64(partition * max(h.shards, 1)), used, "write units", true, h.remedy})
+		all = append(all, limit{h.what, float64(partition * max(h.shards, 1)), used, writes, true, h.remedy})
 	}
 	slices.SortStableFunc(all, func(a, b limit) int {
 		return cmp.Or(cmp.Compare(math.Round(a.at()), math.Round(b.at())), strings.Compare(a.what, b.what))
@@ -213,9 +232,10 @@ func limitsTable(all []limit) string {
 		}
 		t.row(l.what, at, number(l.takes)+" "+l.unit, fmt.Sprintf("%.0f", l.used*callsASecond), l.remedy)
 	}
-	return fmt.Sprintf("The load: %d customers; %s calls a second all together, of which the largest customer makes %g of "+
-		"100 with one key. Of 100 calls %g change an item, %g create a post, which is generated and delivered to %d webhook, "+
-		"and the others read.\n\n%s", customers, load, largestShare*100, changesShare*100, createsShare*100, eventWebhooks, t)
+	return fmt.Sprintf("The load: %d customers; %s calls a second all together, of which the largest customer makes %g "+
+		"of 100 with one key. Of 100 calls %g change an item, %g create a post, which is generated and delivered to %d "+
+		"webhook, and the others read.\n\n%s", customers, load, largestShare*100, changesShare*100, createsShare*100,
+		eventWebhooks, t)
 }
 
 // quota is a default quota of an AWS account in one region.

@@ -20,8 +20,9 @@ type price struct {
 }
 
 // pricesAsOf says of when the prices are, and how sure.
-const pricesAsOf = "August 2026. Those of API Gateway, DynamoDB, SQS, EventBridge, S3 and CloudWatch were compared with the price list behind the pages. " +
-	"Those of Lambda in eu-central-1, WAF, KMS, Secrets Manager, X-Ray and of networks were not: check them before you rely on them."
+const pricesAsOf = "August 2026. Those of API Gateway, DynamoDB, SQS, EventBridge, S3 and CloudWatch were compared " +
+	"with the price list behind the pages. Those of Lambda in eu-central-1, WAF, KMS, Secrets Manager, X-Ray and of " +
+	"networks were not: check them before you rely on them."
 
 // million is what most prices are for.
 const million = 1e6
@@ -160,26 +161,27 @@ func pricesTable() string {
 func assumptions() string {
 	megabytes := func(n int64) string { return number(float64(n)/1e6) + " MB" }
 	most := profiles[len(profiles)-1].customMetrics()
-	return fmt.Sprintf("- A run of a function takes %v, and waits %v for a response of the table, %v of a queue, %v of the bus, %v "+
-		"of the object store, %v of a provider that accepts a request or reports its progress, %v of one that returns a text, "+
-		"%v with media. A composition takes %v for a second of a video, and %v for a picture. Files are transferred at %s a "+
-		"second. Each run has one message. Start-up is not included.\n",
+	return fmt.Sprintf(`- A run of a function takes %v, and waits %v for a response of the table, %v of a queue, %v of the
+bus, %v of the object store, %v of a provider that accepts a request or reports its progress, %v of one that returns a
+text, %v with media. A composition takes %v for a second of a video, and %v for a picture. Files are transferred at %s a
+second. Each run has one message. Start-up is not included.
+- An image has %s, a clip %s, speech %s. Each is kept for a month, and not downloaded by the customer.
+- An image is polled %d times, a clip %d times. Texts and speech are returned at once.
+- Each message is sent, received and deleted singly. Its visibility is extended at the start of its run and every
+second. All queues of work are fair queues.
+- Each file that is stored or composed makes a request to KMS, although the bucket key avoids most of them. Each
+generation reads the secret once, although a function caches it for five minutes.
+- Each run of a function but the authorizer logs %d bytes, and each call %d in the gateway's log; %g of 100 runs are
+traced.
+- A delivery to a webhook takes four round trips, 3 read units and 6 write units; the receiver answers in 300 ms. Five
+pollers look at each queue every 20 seconds.
+- A custom metric costs $%.2f for a month in which it has a value every hour. The canary has %.0f; work has up to %.0f.
+Metrics of faults are not included.
+- Not included: prices of providers, hash chains and service levels (under load about 0.2 write units for a call), free
+tiers, storage of items and backups, traffic to customers, and taxes.
+`,
 		handling, tableWait, queueWait, busWait, objectWait, quickWait, textWait, mediaWait, cutWait, cardWait,
-		megabytes(bytesPerSecond)) +
-		fmt.Sprintf("- An image has %s, a clip %s, speech %s. Each is kept for a month, and not downloaded by the customer.\n",
-			megabytes(sizes[media.Image]), megabytes(sizes[media.Video]), megabytes(sizes[media.Audio])) +
-		fmt.Sprintf("- An image is polled %d times, a clip %d times. Texts and speech are returned at once.\n",
-			slow[provider.KindImage], slow[provider.KindVideo]) +
-		"- Each message is sent, received and deleted singly. Its visibility is extended at the start of its run and every " +
-		"second. All queues of work are fair queues.\n" +
-		"- Each file that is stored or composed makes a request to KMS, although the bucket key avoids most of them. Each " +
-		"generation reads the secret once, although a function caches it for five minutes.\n" +
-		fmt.Sprintf("- Each run of a function but the authorizer logs %d bytes, and each call %d in the gateway's log; %g of 100 "+
-			"runs are traced.\n", logged, accessLogged, traced*100) +
-		"- A delivery to a webhook takes four round trips, 3 read units and 6 write units; the receiver answers in 300 ms. " +
-		"Five pollers look at each queue every 20 seconds.\n" +
-		fmt.Sprintf("- A custom metric costs $%.2f for a month in which it has a value every hour. The canary has %.0f; work has up "+
-			"to %.0f. Metrics of faults are not included.\n", metricPrice, profiles[0].customMetrics()/metricPrice, most/metricPrice) +
-		"- Not included: prices of providers, hash chains and service levels (under load about 0.2 write units for a call), " +
-		"free tiers, storage of items and backups, traffic to customers, and taxes.\n"
+		megabytes(bytesPerSecond), megabytes(sizes[media.Image]), megabytes(sizes[media.Video]),
+		megabytes(sizes[media.Audio]), slow[provider.KindImage], slow[provider.KindVideo], logged, accessLogged, traced*100,
+		metricPrice, profiles[0].customMetrics()/metricPrice, most/metricPrice)
 }

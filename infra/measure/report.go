@@ -37,7 +37,8 @@ func measure(ctx context.Context) (m measured, err error) {
 
 // call returns one call of an operation.
 func (m measured) call(operationID string) operation {
-	return m.operations[slices.IndexFunc(m.operations, func(o operation) bool { return o.route.OperationID == operationID })]
+	is := func(o operation) bool { return o.route.OperationID == operationID }
+	return m.operations[slices.IndexFunc(m.operations, is)]
 }
 
 // generation returns the generation of a scenario.

@@ -63,7 +63,9 @@ const (
 )
 
 // sizes are assumed of the files: those of the bench are real, but small.
-var sizes = map[media.Type]int64{media.Image: 2_000_000, media.Video: 10_000_000, media.Audio: 1_000_000, media.Captions: 2_000}
+var sizes = map[media.Type]int64{
+	media.Image: 2_000_000, media.Video: 10_000_000, media.Audio: 1_000_000, media.Captions: 2_000,
+}
 
 // called notes the two runs of functions of a call.
 func (u *usage) called(function string, c metered.Cost) {
