@@ -50,8 +50,8 @@ type Kernel struct {
 // NewKernel makes a kernel.
 func NewKernel(c Config) *Kernel { return &Kernel{Config: c, held: map[*Step]bool{}} }
 
-// maxLooks bounds how often Do reads a task again because it was changed between reading and writing.
-const maxLooks = 4
+// maxReads bounds how often Do reads a task again because it was changed between reading and writing.
+const maxReads = 4
 
 // early is the time by which a message may arrive before its step is due and still be acted on. Queues delay messages
 // by whole seconds.
@@ -61,7 +61,7 @@ const early = time.Second
 // nil if there is none. The argument receives is the number of times that the queue has delivered the message. After an
 // error the queue must deliver the message again.
 func (k *Kernel) Do(ctx context.Context, m Message, receives int) (*Next, error) {
-	for range maxLooks {
+	for range maxReads {
 		next, err := k.take(ctx, m, receives)
 		if !errors.Is(err, ErrMoved) {
 			return next, err

@@ -22,8 +22,8 @@ const (
 type progress struct {
 	// Next is the position after which the next run continues, or nil for the beginning.
 	Next *store.Cursor `json:"next,omitempty"`
-	// Looks has the times at which the parts of the shard were last searched. They decide which reminders were sent.
-	Looks looks `json:"looks,omitempty"`
+	// Searched has the times at which the parts of the shard were last searched. They decide which reminders were sent.
+	Searched searchedParts `json:"looks,omitempty"`
 }
 
 // pass is one run through one shard.
@@ -40,7 +40,7 @@ type pass struct {
 	at    time.Time
 	was   progress
 	next  *store.Cursor // behind the members that are done
-	marks looks         // of this pass
+	marks searchedParts // of this pass
 	lost  bool          // reports that a member had lost its message
 	found Found
 	// unsent has the first errors of messages that could not be sent, which the next run retries. The field others
@@ -108,7 +108,7 @@ func (p *pass) keep(ctx context.Context, item store.Item) error {
 	} else if until = from; until == "" {
 		return nil // nothing was searched
 	}
-	err := keepCheckpoint(ctx, p.db, &item, progress{p.next, p.was.Looks.replace(from, p.marks, until)})
+	err := keepCheckpoint(ctx, p.db, &item, progress{p.next, p.was.Searched.replace(from, p.marks, until)})
 	if errors.Is(err, store.ErrConflict) {
 		return nil // another reconciler was faster
 	}
@@ -198,7 +198,7 @@ func (p *pass) hasLost(listed store.Item) bool {
 		p.found.Oldest = max(p.found.Oldest, late)
 	}
 	from := due.Add(-p.set.Ahead)
-	return now || p.set.reminders(p.at.Sub(from)) > p.set.reminders(p.was.Looks.at(listed.Due.SK).Sub(from))
+	return now || p.set.reminders(p.at.Sub(from)) > p.set.reminders(p.was.Searched.at(listed.Due.SK).Sub(from))
 }
 
 // resend sends the lost messages of the items in seen, and marks all of these items as searched, except those whose
@@ -231,7 +231,7 @@ func (p *pass) resend(seen, lost []store.Item) error {
 	for _, it := range seen {
 		at := p.at
 		if failed[it.Due.SK] {
-			at = p.was.Looks.at(it.Due.SK)
+			at = p.was.Searched.at(it.Due.SK)
 		}
 		p.marks = p.marks.mark(it.Due.SK, at)
 	}

@@ -122,7 +122,7 @@ func (s *Step) write(ctx context.Context, t Task, state string, o Outcome) error
 		// Find the item that was changed: the task, or one that the step joins.
 		switch {
 		case now.Version == it.Version:
-			if conflicts++; conflicts == maxLooks {
+			if conflicts++; conflicts == maxReads {
 				return fmt.Errorf("task: write %s: what it joins keeps changing: %w", s.ID, store.ErrConflict)
 			}
 		case now.Attributes[writeAttribute] == it.Attributes[writeAttribute]:

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Looks are what a table of each key's own time would be.
-func TestLooksAreThoseOfEachKey(t *testing.T) {
+// The parts return the same times as a table with a time for each key.
+func TestEachKeyHasItsOwnTime(t *testing.T) {
 	begin := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	for seed := range uint64(300) {
 		random := rand.New(rand.NewPCG(seed, 0))
@@ -17,7 +17,7 @@ func TestLooksAreThoseOfEachKey(t *testing.T) {
 			keys[i] = fmt.Sprintf("%02d", i)
 		}
 		want := make([]time.Time, len(keys))
-		var l looks
+		var l searchedParts
 		var rest time.Time // of what is behind the last key
 		next := 0
 		for run := range 20 {
@@ -25,7 +25,7 @@ func TestLooksAreThoseOfEachKey(t *testing.T) {
 			if next > 0 {
 				from = keys[next-1]
 			}
-			var marks looks
+			var marks searchedParts
 			end := next + random.IntN(len(keys)-next+1)
 			if end == next && next < len(keys) {
 				continue // it came to nothing
@@ -55,17 +55,17 @@ func TestLooksAreThoseOfEachKey(t *testing.T) {
 }
 
 // Too many parts are joined, and none counts as looked at later than it was.
-func TestLooksAreBounded(t *testing.T) {
+func TestSearchedPartsAreBounded(t *testing.T) {
 	begin := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
-	var marks looks
-	for i := range 10 * mostLooks {
+	var marks searchedParts
+	for i := range 10 * mostParts {
 		marks = marks.mark(fmt.Sprintf("%05d", i), begin.Add(time.Duration(i%7)*time.Minute))
 	}
-	l := looks(nil).replace("", marks, "")
-	if len(l) > mostLooks {
+	l := searchedParts(nil).replace("", marks, "")
+	if len(l) > mostParts {
 		t.Errorf("there are %d", len(l))
 	}
-	for i := range 10 * mostLooks {
+	for i := range 10 * mostParts {
 		key := fmt.Sprintf("%05d", i)
 		if got := l.at(key); got.After(marks.at(key)) {
 			t.Errorf("%s was looked at %v, not %v", key, got, marks.at(key))
