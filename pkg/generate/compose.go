@@ -130,7 +130,7 @@ func (w *Worker) compose(ctx context.Context, a *attempt) (o task.Outcome, err e
 	case errors.Is(context.Cause(held), task.ErrMoved):
 		return o, task.ErrMoved
 	case err != nil:
-		return o, blamed(composing, err)
+		return o, blameCaller(composing, err)
 	case len(made.Files) == 0:
 		return o, errs.New(errs.UnsupportedMedia, "The composition has no file.")
 	}
@@ -139,24 +139,24 @@ func (w *Worker) compose(ctx context.Context, a *attempt) (o task.Outcome, err e
 	return o, nil
 }
 
-// given is the error of a composition that was caused by input of the caller.
-type given struct{ err *provider.Error }
+// callerError is the error of a composition that was caused by input of the caller.
+type callerError struct{ err *provider.Error }
 
-func (g *given) Error() string { return g.err.Error() }
-func (g *given) Unwrap() error { return g.err }
+func (g *callerError) Error() string { return g.err.Error() }
+func (g *callerError) Unwrap() error { return g.err }
 
-// blamed returns the error of a composition, as given if input of the caller caused it.
-func blamed(w Composing, err error) error {
+// blameCaller returns the error of a composition, as a callerError if input of the caller caused it.
+func blameCaller(w Composing, err error) error {
 	var e *provider.Error
 	if errors.As(err, &e) && w.Gave(e) {
-		return &given{e}
+		return &callerError{e}
 	}
 	return err
 }
 
-// ofCaller reports whether a composition has failed because of input of the caller.
-func ofCaller(cause error) bool {
-	var g *given
+// isCallerError reports whether a composition has failed because of input of the caller.
+func isCallerError(cause error) bool {
+	var g *callerError
 	return errors.As(cause, &g)
 }
 
@@ -190,7 +190,7 @@ func classifyComposition(crashes int, cause error) error {
 	var e *provider.Error
 	if errors.As(cause, &e) && (e.Kind == provider.BadInput || e.Kind == provider.Rejected) {
 		message := e.Message + " Nothing was charged."
-		if ofCaller(cause) {
+		if isCallerError(cause) {
 			message = e.Message // the cost is appended later
 		}
 		return task.Permanent(&failed{Failure{Code: provider.FailureCode(e.Code), Message: message, Retryable: e.Kind == provider.Rejected}, cause})

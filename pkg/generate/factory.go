@@ -33,8 +33,8 @@ func (w *Worker) begins(ctx context.Context, a *attempt) (_ Work, factory string
 	return work, factoryrecord.State(items[1]), err
 }
 
-// wait postpones work, and its deadline with it.
-func (w *Worker) wait(a *attempt) task.Outcome {
+// postpone puts off work, and its deadline with it.
+func (w *Worker) postpone(a *attempt) task.Outcome {
 	return task.Outcome{Wait: pausedWait, Deadline: w.Now().Add(pausedWait + a.longest())}
 }
 

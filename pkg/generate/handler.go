@@ -135,7 +135,7 @@ func (w handler) Fail(ctx context.Context, s *task.Step, cause error) (o task.Ou
 	if errors.Is(cause, task.ErrDeadline) {
 		w.stop(ctx, &a)
 	}
-	w.clear(ctx, &a)
+	w.removeResults(ctx, &a)
 	f := failureOf(cause)
 	f.Stage = a.stage(f.Code)
 	lost := a.paid(false)
@@ -150,7 +150,7 @@ func (w handler) Fail(ctx context.Context, s *task.Step, cause error) (o task.Ou
 	o.Join = w.join(s, a.Attempt, func(tx *store.Tx, work Work) error {
 		leave(tx, s.Owner, a.Risk)
 		f, hold := f, work.Ticket().Hold
-		if ofCaller(cause) {
+		if isCallerError(cause) {
 			f.Cost = min(a.completed(), hold.Credits)
 			f.Message += fmt.Sprintf(" The parts that were completed have cost %d credits.", f.Cost)
 		}
@@ -170,7 +170,7 @@ func (w handler) Cancel(ctx context.Context, s *task.Step) error {
 		return err
 	}
 	w.stop(ctx, &a)
-	w.clear(ctx, &a)
+	w.removeResults(ctx, &a)
 	return nil
 }
 

@@ -17,8 +17,8 @@ const (
 	Expire   task.Kind = "generate.expire" // deletes a resource of a sandbox whose time is over
 )
 
-// work is the treatment of a kind of generation.
-type work struct {
+// traits are the properties of a kind of generation.
+type traits struct {
 	// queue is the queue of its steps. Slow kinds have queues of their own, so that they do not delay the quick ones.
 	queue topology.Queue
 	// deadline is the longest time that a part of this kind may take, with its wait in the queue.
@@ -31,7 +31,7 @@ type work struct {
 	usual time.Duration
 }
 
-var kinds = map[provider.Kind]work{
+var kinds = map[provider.Kind]traits{
 	provider.KindText:    {topology.GenerateText, 10 * time.Minute, 2 * time.Second, "", 5 * time.Second},
 	provider.KindImage:   {topology.GenerateImage, 15 * time.Minute, 2 * time.Second, media.Image, 10 * time.Second},
 	provider.KindVoice:   {topology.GenerateAudio, 15 * time.Minute, 3 * time.Second, media.Audio, 6 * time.Second},

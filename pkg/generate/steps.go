@@ -45,7 +45,7 @@ func (w *Worker) submit(ctx context.Context, a *attempt) (o task.Outcome, err er
 	}
 	switch factory {
 	case factoryrecord.StatePaused:
-		return w.wait(a), nil
+		return w.postpone(a), nil
 	case factoryrecord.StateDeleted:
 		return w.end(a), nil
 	}
@@ -79,7 +79,7 @@ func (w *Worker) submit(ctx context.Context, a *attempt) (o task.Outcome, err er
 		return o, err
 	}
 	if sub.Result != nil {
-		if err := w.keep(ctx, a, *sub.Result); err != nil {
+		if err := w.storeFiles(ctx, a, *sub.Result); err != nil {
 			return o, err
 		}
 	}
@@ -87,7 +87,7 @@ func (w *Worker) submit(ctx context.Context, a *attempt) (o task.Outcome, err er
 	a.Parts[a.n].Handle, a.Parts[a.n].Bills = sub.Handle, all.Unstoppable
 	o.Join = w.shows(a, work, first)
 	if sub.Handle != "" {
-		o.Undo = func(ctx context.Context, now *task.Task) { w.disown(ctx, p, a, sub.Handle, now) }
+		o.Undo = func(ctx context.Context, now *task.Task) { w.cancelUnknown(ctx, p, a, sub.Handle, now) }
 	}
 	return o, nil
 }
@@ -119,9 +119,9 @@ func (w *Worker) request(work Work, a *attempt) (provider.Request, error) {
 	return req, nil
 }
 
-// disown cancels a generation that the task does not know: the task was canceled, or taken over, while the generation
-// was submitted.
-func (w *Worker) disown(ctx context.Context, p provider.Provider, a *attempt, h provider.Handle, now *task.Task) {
+// cancelUnknown cancels a generation that the task does not know: the task was canceled, or taken over, while the
+// generation was submitted.
+func (w *Worker) cancelUnknown(ctx context.Context, p provider.Provider, a *attempt, h provider.Handle, now *task.Task) {
 	if now != nil {
 		known := task.Step{Task: *now}
 		var r run
@@ -181,11 +181,11 @@ func (w *Worker) store(ctx context.Context, a *attempt) (o task.Outcome, err err
 	if err != nil {
 		return o, err
 	}
-	return o, w.keep(ctx, a, result)
+	return o, w.storeFiles(ctx, a, result)
 }
 
-// keep stores a part's files. If they were stored before, they are replaced.
-func (w *Worker) keep(ctx context.Context, a *attempt, result provider.Result) error {
+// storeFiles stores a part's files. If they were stored before, they are replaced.
+func (w *Worker) storeFiles(ctx context.Context, a *attempt, result provider.Result) error {
 	part := &a.Parts[a.n]
 	made := Made{Text: result.Text, Marks: result.Marks}
 	place := placeOf(a.Owner, a.Subject, a.Attempt)
@@ -263,9 +263,9 @@ func (w *Worker) stop(ctx context.Context, a *attempt) {
 	}
 }
 
-// clear removes the files of an attempt that ended without a result. No caller can reach them any more, so a failure
-// only leaves waste.
-func (w *Worker) clear(ctx context.Context, a *attempt) {
+// removeResults removes the files of an attempt that ended without a result. No caller can reach them any more, so a
+// failure only leaves waste.
+func (w *Worker) removeResults(ctx context.Context, a *attempt) {
 	for _, p := range a.Parts {
 		if kinds[p.Kind].file == "" || !p.Ready && len(p.Made.Files) == 0 {
 			continue

@@ -38,7 +38,7 @@ func (Price) SchemaName() string { return "ModelPrice" }
 // Quantity is the requested amount of a model's results. Only the field for the unit of its price matters.
 type Quantity struct {
 	Images        int
-	Width, Height int           // of each image; 0 where not known: the smallest
+	Width, Height int           // of each image; 0 means the smallest
 	Length        time.Duration // of video, speech that moves an avatar, or music
 	Characters    int
 	InputTokens   int
