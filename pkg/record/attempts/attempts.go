@@ -40,17 +40,17 @@ type Attempt struct {
 	limit Limit
 	owner tenant.Owner
 	key   store.Key
-	one
+	counted
 }
 
-// made is the document of the item. It has the attempts that count, oldest first.
-type made struct {
-	Attempts []one `json:"attempts"`
+// document is the document of the item. It has the attempts that count, oldest first.
+type document struct {
+	Attempts []counted `json:"attempts"`
 }
 
-// one is an attempt. Its id makes each version of the document unique: the table takes two equal writes for one whose
-// response was lost.
-type one struct {
+// counted is a counted attempt. Its id makes each version of the document unique: the table takes two equal writes for
+// one whose response was lost.
+type counted struct {
 	ID string    `json:"id"`
 	At time.Time `json:"at"`
 }
@@ -59,10 +59,10 @@ type one struct {
 // is permitted.
 func (l Limit) Begin(ctx context.Context, db *store.DB, now time.Time, o tenant.Owner, subject string) (*Attempt, error) {
 	sum := sha256.Sum256([]byte(subject))
-	a := &Attempt{db, l, o, store.IDKey(fmt.Sprintf("attempts#%s#%s#%s", l.Name, o, base64.RawURLEncoding.EncodeToString(sum[:]))), one{rand.Text(), now.UTC()}}
-	return a, a.change(ctx, func(m *made) error {
+	a := &Attempt{db, l, o, store.IDKey(fmt.Sprintf("attempts#%s#%s#%s", l.Name, o, base64.RawURLEncoding.EncodeToString(sum[:]))), counted{rand.Text(), now.UTC()}}
+	return a, a.change(ctx, func(m *document) error {
 		if len(m.Attempts) < l.Most {
-			m.Attempts = append(m.Attempts, a.one)
+			m.Attempts = append(m.Attempts, a.counted)
 			return nil
 		}
 		e := errs.New(errs.RateLimited, "%s", l.Message).With(errs.RateContext{Limit: l.Most, WindowSeconds: int(l.Window.Seconds())})
@@ -73,14 +73,14 @@ func (l Limit) Begin(ctx context.Context, db *store.DB, now time.Time, o tenant.
 
 // Forget removes the attempt from the count.
 func (a *Attempt) Forget(ctx context.Context) error {
-	return a.change(ctx, func(m *made) error {
-		m.Attempts = slices.DeleteFunc(m.Attempts, func(o one) bool { return o.ID == a.ID })
+	return a.change(ctx, func(m *document) error {
+		m.Attempts = slices.DeleteFunc(m.Attempts, func(o counted) bool { return o.ID == a.ID })
 		return nil
 	})
 }
 
 // change changes the attempts of the window.
-func (a *Attempt) change(ctx context.Context, change func(*made) error) error {
+func (a *Attempt) change(ctx context.Context, change func(*document) error) error {
 	for try := range maxTries {
 		if err := backoff.Wait(ctx, try, 5*time.Millisecond, 100*time.Millisecond); err != nil {
 			return err
@@ -89,7 +89,7 @@ func (a *Attempt) change(ctx context.Context, change func(*made) error) error {
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
-		var m made
+		var m document
 		found := err == nil
 		if found {
 			if err := it.Decode(&m); err != nil {
@@ -98,7 +98,7 @@ func (a *Attempt) change(ctx context.Context, change func(*made) error) error {
 		} else {
 			it = store.Item{Key: a.key, Kind: kind, Owner: a.owner}
 		}
-		m.Attempts = slices.DeleteFunc(m.Attempts, func(o one) bool { return !o.At.After(a.At.Add(-a.limit.Window)) })
+		m.Attempts = slices.DeleteFunc(m.Attempts, func(o counted) bool { return !o.At.After(a.At.Add(-a.limit.Window)) })
 		if err := change(&m); err != nil {
 			return err
 		}
