@@ -22,7 +22,7 @@ type style struct {
 const captionOpacity = 0.66
 
 // style returns the style of the captions, within the area that no platform covers.
-func (f *film) style() style {
+func (f *videoRun) style() style {
 	area := fit.SafeLandscape
 	em := 52.0
 	if f.Format == Portrait {
@@ -48,7 +48,7 @@ type cue struct {
 }
 
 // caption divides the script into captions.
-func (f *film) caption(script string, clock timeline.Clock, frames int) error {
+func (f *videoRun) caption(script string, clock timeline.Clock, frames int) error {
 	pages, err := f.fonts.Pages(script, f.Language, f.caps.box)
 	if errors.Is(err, text.ErrScript) && !f.Captions {
 		return nil // they cannot be laid out, and need not be
@@ -68,7 +68,7 @@ func (f *film) caption(script string, clock timeline.Clock, frames int) error {
 }
 
 // draw draws a caption on its background.
-func (f *film) draw(s *text.Script, c cue, when text.Span) {
+func (f *videoRun) draw(s *text.Script, c cue, when text.Span) {
 	st, b := f.caps, c.block
 	pad := b.Em * 0.42
 	top := st.bottom - b.Height - pad/2

@@ -31,7 +31,7 @@ type Engine struct {
 type Settings struct {
 	FFmpeg  string // the program
 	Fonts   string // the folder of the fonts
-	Scratch string // a folder for temporary files; what a killed process left there is removed
+	Scratch string // a folder for temporary files; New removes those of a killed process
 	Threads int    // of each decoder, filter and encoder
 }
 
@@ -64,7 +64,7 @@ func New(s Settings) (*Engine, error) {
 	return &Engine{tool: ffmpeg.Tool{Path: program, Threads: s.Threads}, fonts: fonts, scratch: s.Scratch}, nil
 }
 
-// Work describes what to compose: a Video, Carousel, Picture or MusicClip.
+// Work describes a composition: a Video, Carousel, Picture or MusicClip.
 type Work interface {
 	// check returns an error for an invalid description.
 	check() error

@@ -16,7 +16,7 @@ import (
 //
 // Scenes are encoded one by one, so that memory does not grow with their number, and joined without encoding them
 // again.
-func (f *film) encode(ctx context.Context, n int) (name string, frames int, err error) {
+func (f *videoRun) encode(ctx context.Context, n int) (name string, frames int, err error) {
 	s := f.scenes[n]
 	frames = s.length - s.before/2 + s.after/2
 	graph := f.prepare(0, s, s.before, frames) + "[v0]"
@@ -64,7 +64,7 @@ func (f *film) encode(ctx context.Context, n int) (name string, frames int, err 
 }
 
 // endsEarly returns the error of a scene that has fewer frames than it should.
-func (f *film) endsEarly(n, got int) *Error {
+func (f *videoRun) endsEarly(n, got int) *Error {
 	about := f.scenes[n].about
 	if s := f.scenes[n]; s.after > 0 && got >= s.length-s.before/2-s.after/2 {
 		about = f.scenes[n+1].about // the next scene, which faded in, was too short
@@ -73,7 +73,7 @@ func (f *film) endsEarly(n, got int) *Error {
 }
 
 // source returns the input for frames of a scene, beginning with the frame begin.
-func (f *film) source(ctx context.Context, n, begin, count int) (ffmpeg.Input, error) {
+func (f *videoRun) source(ctx context.Context, n, begin, count int) (ffmpeg.Input, error) {
 	s := f.scenes[n]
 	in := s.Input
 	if !s.still {
@@ -96,7 +96,7 @@ func (f *film) source(ctx context.Context, n, begin, count int) (ffmpeg.Input, e
 
 // still decodes a picture, large enough to be sharp at the nearest view. It keeps the picture for the next scene, which
 // may fade from it.
-func (f *film) still(ctx context.Context, n int) (*motion.Still, error) {
+func (f *videoRun) still(ctx context.Context, n int) (*motion.Still, error) {
 	if f.stills[n] != nil {
 		return f.stills[n], nil
 	}
@@ -127,7 +127,7 @@ func (in input) cover(width, height int) string {
 
 // prepare returns the filters that make count frames of the input n in the size of the video, beginning with the frame
 // begin of its scene.
-func (f *film) prepare(n int, s scene, begin, count int) string {
+func (f *videoRun) prepare(n int, s scene, begin, count int) string {
 	all := fmt.Sprintf("[%d:v]", n)
 	switch {
 	case s.still && f.Quality == Full: // the input already has these frames
@@ -151,7 +151,7 @@ func (s scene) slow() float64 {
 }
 
 // script returns the captions within frames of the video, with times relative to the scene's own file.
-func (f *film) script(begin, count int) *text.Script {
+func (f *videoRun) script(begin, count int) *text.Script {
 	s := text.NewScript(f.width, f.height)
 	if !f.Captions {
 		return s

@@ -128,8 +128,8 @@ type scene struct {
 // seen returns the number of frames that the scene needs.
 func (s scene) seen() int { return s.before/2 + s.length + s.after/2 }
 
-// film is a video that is being composed.
-type film struct {
+// videoRun is a video that is being composed.
+type videoRun struct {
 	Video
 	*run
 	width, height int
@@ -143,27 +143,27 @@ type film struct {
 }
 
 func (v Video) compose(ctx context.Context, r *run) error {
-	f := &film{Video: v, run: r, stills: map[int]*motion.Still{}}
+	f := &videoRun{Video: v, run: r, stills: map[int]*motion.Still{}}
 	f.width, f.height = v.size()
 	f.caps = f.style()
-	if err := f.look(ctx); err != nil {
+	if err := f.openPictures(ctx); err != nil {
 		return err
 	}
-	m, err := f.hear(ctx)
+	m, err := f.openSounds(ctx)
 	if err != nil {
 		return err
 	}
 	r.report(10)
-	list, err := f.shoot(ctx, m)
+	list, err := f.encodeParts(ctx, m)
 	if err != nil {
 		return err
 	}
 	return f.join(ctx, list)
 }
 
-// shoot makes the sound and the scenes concurrently: neither keeps all processors busy. It returns the list of the
+// encodeParts makes the sound and the scenes concurrently: neither keeps all processors busy. It returns the list of the
 // scenes.
-func (f *film) shoot(ctx context.Context, m mix) (string, error) {
+func (f *videoRun) encodeParts(ctx context.Context, m mix) (string, error) {
 	both, ctx := errgroup.WithContext(ctx)
 	both.Go(func() error { return f.sound(ctx, m) })
 	var list strings.Builder
@@ -181,8 +181,8 @@ func (f *film) shoot(ctx context.Context, m mix) (string, error) {
 	return list.String(), err
 }
 
-// look opens the pictures and clips.
-func (f *film) look(ctx context.Context) error {
+// openPictures opens the pictures and clips.
+func (f *videoRun) openPictures(ctx context.Context) error {
 	for i, s := range f.Scenes {
 		about, path, t := fmt.Sprintf("/scenes/%d/clip", i), s.Clip, media.Video
 		if s.Picture != "" {
@@ -197,7 +197,7 @@ func (f *film) look(ctx context.Context) error {
 	if f.Brand == nil || f.Brand.Logo == "" {
 		return nil
 	}
-	return f.badge(ctx)
+	return f.writeLogo(ctx)
 }
 
 // placed is a logo with its position on a video.
@@ -206,8 +206,8 @@ type placed struct {
 	at   image.Point
 }
 
-// badge writes the logo in its size on the video: in a corner of the area that no platform covers.
-func (f *film) badge(ctx context.Context) error {
+// writeLogo writes the logo in its size on the video: in a corner of the area that no platform covers.
+func (f *videoRun) writeLogo(ctx context.Context) error {
 	logo, err := f.run.logo(ctx, f.Brand.Logo)
 	if err != nil {
 		return err
@@ -230,8 +230,8 @@ func (f *film) badge(ctx context.Context) error {
 	return f.write(StagePicture, "logo.png", out.Bytes())
 }
 
-// hear opens the sounds, and sets the lengths of the scenes.
-func (f *film) hear(ctx context.Context) (mix, error) {
+// openSounds opens the sounds, and sets the lengths of the scenes.
+func (f *videoRun) openSounds(ctx context.Context) (mix, error) {
 	var m mix
 	if f.Music != "" {
 		in, err := f.open(ctx, f.Music, "/music", media.Audio)
@@ -278,12 +278,12 @@ func (f *film) hear(ctx context.Context) (mix, error) {
 		return m, &Error{Code: CodeTooLarge, Stage: StageSound, About: "/narration", Message: fmt.Sprintf("The video is longer than %v. Shorten its text.", maxVideo)}
 	}
 	f.frames = m.frames
-	f.place(lengths)
+	f.setLengths(lengths)
 	return m, nil
 }
 
-// place sets the lengths of the scenes, and of the cross-fades between them.
-func (f *film) place(lengths []int) {
+// setLengths sets the lengths of the scenes, and of the cross-fades between them.
+func (f *videoRun) setLengths(lengths []int) {
 	for i := range f.scenes {
 		s := &f.scenes[i]
 		s.length = lengths[i]
@@ -296,13 +296,13 @@ func (f *film) place(lengths []int) {
 
 // rate returns the greatest bit rate of the picture with which the file is small enough for all platforms. Each scene
 // may begin with the content of its buffer of one second.
-func (f *film) rate() int {
+func (f *videoRun) rate() int {
 	seconds := timeline.Time(f.frames).Seconds() + float64(len(f.scenes))
 	return min(maxRate, int(maxFile*8/seconds)-160_000)
 }
 
 // join joins scenes and sound, and delivers the files.
-func (f *film) join(ctx context.Context, list string) error {
+func (f *videoRun) join(ctx context.Context, list string) error {
 	if err := f.write(StageJoin, "scenes.txt", []byte(list)); err != nil {
 		return err
 	}

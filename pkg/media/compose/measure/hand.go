@@ -22,7 +22,7 @@ var handEncoder = []string{
 }
 
 // captions writes captions that change every two seconds, and returns their filter.
-func (s *studio) captions(dir string, width, height, bottom int, length time.Duration) (string, error) {
+func (s *bench) captions(dir string, width, height, bottom int, length time.Duration) (string, error) {
 	fonts, err := text.Open(s.settings.Fonts)
 	if err != nil {
 		return "", err
@@ -44,7 +44,7 @@ func (s *studio) captions(dir string, width, height, bottom int, length time.Dur
 }
 
 // handVideo returns the command for a video.
-func (s *studio) handVideo(v compose.Video) (ffmpeg.Job, error) {
+func (s *bench) handVideo(v compose.Video) (ffmpeg.Job, error) {
 	width, height, bottom := 1080, 1920, 1490
 	if v.Format == compose.Landscape {
 		width, height, bottom = 1920, 1080, 1016
@@ -89,7 +89,7 @@ func (s *studio) handVideo(v compose.Video) (ffmpeg.Job, error) {
 }
 
 // handMusic returns the command for a music clip.
-func (s *studio) handMusic(m compose.MusicClip) (ffmpeg.Job, error) {
+func (s *bench) handMusic(m compose.MusicClip) (ffmpeg.Job, error) {
 	job := ffmpeg.Job{Dir: filepath.Join(s.dir, "hand"), Inputs: []ffmpeg.Input{{Path: m.Cover, Format: "jpeg_pipe", Options: []string{"-framerate", "30"}}, {Path: m.Track, Format: "wav"}}}
 	captions, err := s.captions(job.Dir, 1080, 1920, 1470, m.Length)
 	if err != nil {

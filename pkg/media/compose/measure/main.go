@@ -46,15 +46,15 @@ func run(ctx context.Context, tools, sheet, only string, threads int) error {
 	if err != nil {
 		return err
 	}
-	s := &studio{ctx, engine, settings, p, dir}
+	s := &bench{ctx, engine, settings, p, dir}
 	if sheet != "" {
 		return s.sheets(sheet)
 	}
 	return s.measure(only)
 }
 
-// studio has the tools of the compositions.
-type studio struct {
+// bench has the tools of the compositions.
+type bench struct {
 	ctx      context.Context
 	engine   *compose.Engine
 	settings compose.Settings
@@ -101,7 +101,7 @@ func (p parts) brand(name string) *compose.Brand {
 }
 
 // compose composes into a folder of its own.
-func (s *studio) compose(name string, w compose.Work) (compose.Result, error) {
+func (s *bench) compose(name string, w compose.Work) (compose.Result, error) {
 	out := filepath.Join(s.dir, name)
 	if err := os.MkdirAll(out, 0o700); err != nil {
 		return compose.Result{}, err

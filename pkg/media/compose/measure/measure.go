@@ -18,13 +18,13 @@ type kind struct {
 	name string
 	work compose.Work
 	// hand returns the handwritten command for the same result. It may be nil.
-	hand func(s *studio) (ffmpeg.Job, error)
+	hand func(s *bench) (ffmpeg.Job, error)
 }
 
 var texts = []string{"Our shoe is made of nets that were lost at sea.", "Divers pull them out, wash them and spin them into yarn.", "It lasts for a thousand miles.", "Try it today!"}
 
 // video returns a description with the texts.
-func (s *studio) video(f compose.Format, q compose.Quality, see func(i int) compose.Scene) compose.Video {
+func (s *bench) video(f compose.Format, q compose.Quality, see func(i int) compose.Scene) compose.Video {
 	v := compose.Video{
 		Format: f, Quality: q, Fade: q == compose.Full, Captions: true, Language: "en",
 		Narration: s.voice, Music: s.track, Brand: s.brand("Acme"),
@@ -38,7 +38,7 @@ func (s *studio) video(f compose.Format, q compose.Quality, see func(i int) comp
 }
 
 // kinds returns the kinds to measure.
-func (s *studio) kinds() ([]kind, error) {
+func (s *bench) kinds() ([]kind, error) {
 	stills := func(pictures []string) func(int) compose.Scene {
 		return func(i int) compose.Scene { return compose.Scene{Picture: pictures[i%len(pictures)]} }
 	}
@@ -51,10 +51,10 @@ func (s *studio) kinds() ([]kind, error) {
 	draft := s.video(compose.Portrait, compose.Draft, stills(s.tall))
 	music := compose.MusicClip{Track: s.track, Cover: s.cover, Length: song, Title: "Sea song", Language: "en", Quality: compose.Full, Brand: s.brand("Acme")}
 	return []kind{
-		{"short video of stills", short, func(s *studio) (ffmpeg.Job, error) { return s.handVideo(short) }},
-		{"short video of clips", filmed, func(s *studio) (ffmpeg.Job, error) { return s.handVideo(filmed) }},
-		{"long video of stills", long, func(s *studio) (ffmpeg.Job, error) { return s.handVideo(long) }},
-		{"music clip", music, func(s *studio) (ffmpeg.Job, error) { return s.handMusic(music) }},
+		{"short video of stills", short, func(s *bench) (ffmpeg.Job, error) { return s.handVideo(short) }},
+		{"short video of clips", filmed, func(s *bench) (ffmpeg.Job, error) { return s.handVideo(filmed) }},
+		{"long video of stills", long, func(s *bench) (ffmpeg.Job, error) { return s.handVideo(long) }},
+		{"music clip", music, func(s *bench) (ffmpeg.Job, error) { return s.handMusic(music) }},
 		{"short video, draft", draft, nil},
 		{"carousel of 5", compose.Carousel{Language: "en", Brand: s.brand("Acme"), Slides: []compose.Slide{
 			{Path: s.tall[0], Heading: "Five things that nobody tells you about nets"}, {Path: s.tall[1], Heading: "They are heavy"}, {Path: s.tall[2], Heading: "They drift for years"},
@@ -65,7 +65,7 @@ func (s *studio) kinds() ([]kind, error) {
 }
 
 // clips makes a clip for each scene: a moving still.
-func (s *studio) clips() (all []string, err error) {
+func (s *bench) clips() (all []string, err error) {
 	for i, picture := range s.tall {
 		res, err := s.compose(fmt.Sprintf("clip%d", i), compose.Video{
 			Format: compose.Portrait, Quality: compose.Full, Scenes: []compose.Scene{{Picture: picture, Length: 6 * time.Second}},
@@ -78,8 +78,8 @@ func (s *studio) clips() (all []string, err error) {
 	return all, nil
 }
 
-// used is the resources that a composition has used.
-type used struct {
+// usage is the resources that a composition has used.
+type usage struct {
 	cpu, wall time.Duration
 	peak      int64
 }
@@ -95,18 +95,18 @@ const (
 )
 
 // timed measures the usage of a composition, by ffmpeg and by this process.
-func timed(do func() (ffmpeg.Usage, error)) (least used, err error) {
+func timed(do func() (ffmpeg.Usage, error)) (least usage, err error) {
 	for i := range runs {
 		before, start := ownCPU(), time.Now()
 		u, err := do()
 		if err != nil {
-			return used{}, err
+			return usage{}, err
 		}
-		one := used{u.CPU + ownCPU() - before, time.Since(start), u.Peak}
+		one := usage{u.CPU + ownCPU() - before, time.Since(start), u.Peak}
 		if i == 0 {
 			least = one
 		}
-		least = used{min(least.cpu, one.cpu), min(least.wall, one.wall), max(least.peak, one.peak)}
+		least = usage{min(least.cpu, one.cpu), min(least.wall, one.wall), max(least.peak, one.peak)}
 	}
 	return least, nil
 }
@@ -126,7 +126,7 @@ const (
 )
 
 // measure measures all kinds, or those whose names contain a word, and prints the table.
-func (s *studio) measure(only string) error {
+func (s *bench) measure(only string) error {
 	kinds, err := s.kinds()
 	if err != nil {
 		return err
@@ -146,7 +146,7 @@ func (s *studio) measure(only string) error {
 	return nil
 }
 
-func (s *studio) row(i int, k kind) (string, error) {
+func (s *bench) row(i int, k kind) (string, error) {
 	var res compose.Result
 	own, err := timed(func() (u ffmpeg.Usage, err error) {
 		res, err = s.compose(fmt.Sprintf("kind%d", i), k.work)

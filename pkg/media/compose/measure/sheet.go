@@ -49,7 +49,7 @@ const (
 )
 
 // sheets writes a sheet for each language.
-func (s *studio) sheets(to string) error {
+func (s *bench) sheets(to string) error {
 	if err := os.MkdirAll(to, 0o755); err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (s *studio) sheets(to string) error {
 }
 
 // sheet composes every kind in a language, and returns pictures of them.
-func (s *studio) sheet(w words) ([]image.Image, error) {
+func (s *bench) sheet(w words) ([]image.Image, error) {
 	brand := s.brand("Acme")
 	plain := *brand
 	plain.Color = nil
@@ -114,7 +114,7 @@ func (s *studio) sheet(w words) ([]image.Image, error) {
 }
 
 // frame returns a frame of a video.
-func (s *studio) frame(path string, at time.Duration) (image.Image, error) {
+func (s *bench) frame(path string, at time.Duration) (image.Image, error) {
 	to := filepath.Join(s.dir, "frame.jpg")
 	out, err := exec.CommandContext(s.ctx, s.settings.FFmpeg, "-v", "error", "-nostdin", "-y", "-ss", fmt.Sprintf("%.2f", at.Seconds()), "-i", path, "-frames:v", "1", "-q:v", "2", to).CombinedOutput()
 	if err != nil {
