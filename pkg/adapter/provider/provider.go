@@ -49,7 +49,7 @@ type Provider interface {
 	// Name is the name under which the catalog lists the provider's models.
 	Name() string
 
-	// Capabilities returns what the provider supports.
+	// Capabilities returns the capabilities of the provider.
 	Capabilities() Capabilities
 
 	// Submit starts a generation. A synchronous provider returns the result with the
@@ -70,7 +70,7 @@ type Provider interface {
 	Fetch(ctx context.Context, h Handle) (Result, error)
 
 	// Cancel asks the provider to stop. It is no error if the generation has ended
-	// or is canceled already; the provider may bill what it has made so far. Errors:
+	// or is canceled already; the provider may bill the completed part. Errors:
 	// BadInput for an invalid handle, Transient.
 	Cancel(ctx context.Context, h Handle) error
 }

@@ -3,7 +3,7 @@
 // HTTP.
 //
 // It retries no call, and its clients have the SDK's retries off: the queue retries
-// steps, where waiting costs nothing and attempts are counted. The SDK would silently
+// steps, and there waiting costs nothing and attempts are counted. The SDK would silently
 // retry a generation whose answer was lost, which is then billed twice.
 package awscall
 

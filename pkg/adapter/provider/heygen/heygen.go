@@ -14,7 +14,7 @@
 // the client token, so that an operator can find it in the provider's own list.
 // Nothing can be canceled.
 //
-// Errors have a code ("Error codes"), which is used where the status alone does not
+// Errors have a code ("Error codes"), which is used if the status alone does not
 // classify them.
 package heygen
 

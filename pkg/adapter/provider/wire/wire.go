@@ -1,7 +1,7 @@
 // Package wire is the HTTP client of the adapters: calls with JSON in both
 // directions, errors classified as *provider.Error, and downloads of results.
 //
-// It retries no call: the queue does, where waiting costs nothing and attempts are
+// It retries no call: the queue does, and there waiting costs nothing and attempts are
 // counted. The one exception is net/http's own: if a kept-alive connection is found
 // dead before a byte of the request was written, as after a function was frozen, it
 // sends the request on a new one. The provider cannot have seen it.
