@@ -106,13 +106,9 @@ func (p *Platform) Authorization(ctx context.Context, a platform.Authorization) 
 
 // Connect implements platform.Connector: the account of who has allowed it.
 func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Account, error) {
-	issued, err := p.client.Exchange(ctx, p.oauth, g, nil)
+	token, err := p.client.Grant(ctx, p.oauth, g, "TikTok")
 	if err != nil {
 		return nil, err
-	}
-	token := issued.As(p.client.Now(), platform.Token{})
-	if token.Lacks(capabilities.Scopes) {
-		return nil, platform.NeedsReconnect(platform.CodeMissingPermission, "Allow all that the page of TikTok asks for.")
 	}
 	var answer struct {
 		User struct {
@@ -140,15 +136,8 @@ func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
 	if err != nil {
 		return err
 	}
-	call := wire.Call{
-		Name: "revoke", Method: http.MethodPost, URL: p.client.Base(api) + "/v2/oauth/revoke/", Secrets: []platform.Secret{app.Secret, a.Token.Access},
-		Form: url.Values{"client_key": {app.ID}, "client_secret": {app.Secret.Reveal()}, "token": {a.Token.Access.Reveal()}},
-	}
-	err = p.client.JSON(ctx, call, wire.OAuthRefused, nil)
-	if platform.KindOf(err) == platform.Reconnect {
-		return nil // it has ended already
-	}
-	return err
+	form := url.Values{"client_key": {app.ID}, "client_secret": {app.Secret.Reveal()}, "token": {a.Token.Access.Reveal()}}
+	return p.client.Revoke(ctx, p.client.Base(api)+"/v2/oauth/revoke/", form, app.Secret, a.Token.Access)
 }
 
 // post makes a call of the API with a JSON body.

@@ -147,15 +147,8 @@ func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
 	if err != nil {
 		return err
 	}
-	call := wire.Call{
-		Name: "revoke", Method: http.MethodPost, URL: p.client.Base(accounts) + "/oauth2/revoke", Secrets: []platform.Secret{a.Token.Access},
-		Form: url.Values{"client_id": {app.ID}, "access_token": {a.Token.Access.Reveal()}},
-	}
-	err = p.client.JSON(ctx, call, wire.OAuthRefused, nil)
-	if platform.KindOf(err) == platform.Reconnect {
-		return nil // it has ended already
-	}
-	return err
+	form := url.Values{"client_id": {app.ID}, "access_token": {a.Token.Access.Reveal()}}
+	return p.client.Revoke(ctx, p.client.Base(accounts)+"/oauth2/revoke", form, a.Token.Access)
 }
 
 // call calls a method; posts says that it may make a post. VK answers refusals with the

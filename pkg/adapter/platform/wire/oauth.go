@@ -89,6 +89,30 @@ func (c *Client) Exchange(ctx context.Context, o OAuth, g platform.Grant, more u
 	return c.token(ctx, o, "exchange", form, more, platform.Secret(g.Code))
 }
 
+// Grant exchanges the code of a grant for a token. It refuses a token that lacks scopes,
+// since the user has not allowed them on the page of the owner.
+func (c *Client) Grant(ctx context.Context, o OAuth, g platform.Grant, owner string) (platform.Token, error) {
+	issued, err := c.Exchange(ctx, o, g, nil)
+	if err != nil {
+		return platform.Token{}, err
+	}
+	token := issued.As(c.Now(), platform.Token{})
+	if token.Lacks(o.Scopes) {
+		return platform.Token{}, platform.NeedsReconnect(platform.CodeMissingPermission, "Allow all that the page of "+owner+" asks for.")
+	}
+	return token, nil
+}
+
+// Revoke posts a form that revokes a token. It is no error if the token has ended already.
+func (c *Client) Revoke(ctx context.Context, address string, form url.Values, secrets ...platform.Secret) error {
+	call := Call{Name: "revoke", Method: http.MethodPost, URL: address, Form: form, Secrets: secrets}
+	err := c.JSON(ctx, call, OAuthRefused, nil)
+	if platform.KindOf(err) == platform.Reconnect {
+		return nil
+	}
+	return err
+}
+
 // Issue asks the token endpoint in a platform's own way.
 func (c *Client) Issue(ctx context.Context, o OAuth, form url.Values, secret platform.Secret) (Issued, error) {
 	return c.token(ctx, o, "issue", form, nil, secret)

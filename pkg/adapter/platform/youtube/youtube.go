@@ -85,13 +85,9 @@ func (p *Platform) Authorization(ctx context.Context, a platform.Authorization) 
 
 // Connect implements platform.Connector: the channels of who has allowed it.
 func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Account, error) {
-	issued, err := p.client.Exchange(ctx, p.oauth, g, nil)
+	token, err := p.client.Grant(ctx, p.oauth, g, "Google")
 	if err != nil {
 		return nil, err
-	}
-	token := issued.As(p.client.Now(), platform.Token{})
-	if token.Lacks(capabilities.Scopes) {
-		return nil, platform.NeedsReconnect(platform.CodeMissingPermission, "Allow all that the page of Google asks for.")
 	}
 	var answer struct {
 		Items []struct {
@@ -130,15 +126,8 @@ func (p *Platform) Refresh(ctx context.Context, a platform.Account) (platform.To
 
 // Revoke implements platform.Connector.
 func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
-	call := wire.Call{
-		Name: "revoke", Method: http.MethodPost, URL: p.client.Base(tokens) + "/revoke",
-		Form: url.Values{"token": {a.Token.Refresh.Reveal()}}, Secrets: []platform.Secret{a.Token.Refresh},
-	}
-	err := p.client.JSON(ctx, call, wire.OAuthRefused, nil)
-	if platform.KindOf(err) == platform.Reconnect {
-		return nil // it has ended already
-	}
-	return err
+	form := url.Values{"token": {a.Token.Refresh.Reveal()}}
+	return p.client.Revoke(ctx, p.client.Base(tokens)+"/revoke", form, a.Token.Refresh)
 }
 
 // Metrics implements platform.Publisher.
