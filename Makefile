@@ -93,6 +93,7 @@ test-beside: generate-check
 	@nice -n 10 $(MAKE) --no-print-directory lint-stacks
 	@nice -n 10 $(MAKE) --no-print-directory vuln
 	@nice -n 10 $(MAKE) --no-print-directory test-units
+	@nice -n 10 $(MAKE) --no-print-directory test-race
 	@nice -n 10 $(MAKE) --no-print-directory test-engine
 
 # Without vet: make lint runs all of it.
@@ -100,6 +101,25 @@ test-beside: generate-check
 test-units: explorer-assets test-tools ## Run all tests but those of the local system
 	$(GO) test -vet=off -timeout 25m $$($(GO) list $(PACKAGES) | grep -v '$(DEPLOYED)')
 	@for table in pkg/adapter/platform/*/testdata/duplicates.md; do echo; echo "$$table, as the tests found it:"; cat $$table; done
+
+# The race detector needs cgo, and so a C compiler. The packages with most goroutines run under
+# it: not their slowest tests, which are sweeps over every step, or of large answers. Of compose
+# there are the videos of two tests, one of which is canceled, since ffmpeg takes the time of all
+# others; of simulate there are a few seeds.
+RACE_PACKAGES := ./pkg/task/... ./pkg/area/webhook/deliver ./pkg/area/webhook/health ./pkg/httpapi/... ./pkg/store/...
+RACE_SKIPS := ^Test(ADeathAtAnyStepOf(AnOutage|AnUrgentAttempt)LosesNothing|ALargeAnswerIsKeptWhole|ALateRunWithALargeAnswerLeavesNothing|AnAnswerThatCannotBeKeptHasNoEffect|APageOfLargeItemsIsShort|ASlowReceiverKeepsFewAttemptsWaiting)$$
+RACE_VIDEOS := ^Test(TheVoiceDecidesTheCut|ACompositionEndsWhenItIsCanceled)$$
+.PHONY: test-race
+test-race: export CGO_ENABLED := 1
+test-race: explorer-assets media-tools ## Run tests of concurrent packages under the race detector; needs a C compiler
+	@if command -v "$$($(GO) env CC)" >/dev/null; then \
+		set -e; \
+		$(GO) test -race -vet=off -skip '$(RACE_SKIPS)' $(RACE_PACKAGES); \
+		$(GO) test -race -vet=off -run '$(RACE_VIDEOS)' ./pkg/media/compose; \
+		SEEDS=10 $(GO) test -race -vet=off -run '^TestSeeds$$' ./infra/verify/simulate; \
+	else \
+		echo "test-race: not run, because there is no C compiler"; \
+	fi
 
 .PHONY: test-engine
 test-engine: explorer-assets test-tools ## Run the tests of all packages that use a table on AWS's own database engine; needs a JDK and Maven
