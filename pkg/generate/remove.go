@@ -35,7 +35,7 @@ func (w remover) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 	}
 	for attempt := range r.Attempts {
 		if err := w.Objects.Remove(ctx, placeOf(s.Owner, s.Subject, attempt+1)); err != nil {
-			return o, &task.RetryError{Err: fmt.Errorf("generate: remove the files of %s: %w", s.Subject, err), Most: task.NoLimit}
+			return o, task.Again(fmt.Errorf("generate: remove the files of %s: %w", s.Subject, err))
 		}
 	}
 	o.Done = true

@@ -24,14 +24,14 @@ func (w automatic) Step(ctx context.Context, s *task.Step) (o task.Outcome, err 
 	o.Done = true
 	_, r, _, err := w.read(ctx, s)
 	if err != nil {
-		return o, again(err)
+		return o, task.Again(err)
 	}
 	if r == nil || r.State != item.Generated {
 		return o, nil
 	}
 	targets, err := w.ofFactory(ctx, s.Owner, r)
 	if err != nil {
-		return o, again(err)
+		return o, task.Again(err)
 	}
 	if len(targets) == 0 {
 		return o, nil

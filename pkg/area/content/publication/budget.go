@@ -75,7 +75,7 @@ func (w *Worker) budget(ctx context.Context, b platform.Budget, name, accountID 
 	}
 	items, err := w.DB.GetAll(ctx, keys...)
 	if err != nil {
-		return left, present, again(err)
+		return left, present, task.Again(err)
 	}
 	left = budget{Budget: b, passed: at.Sub(begins), used: items[0].Count()}
 	for _, it := range items[1:] {

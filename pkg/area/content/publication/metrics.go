@@ -52,7 +52,7 @@ func (w reader) Step(ctx context.Context, s *task.Step) (o task.Outcome, err err
 	}
 	_, r, beside, err := w.read(ctx, s, store.IDKey(p.Account))
 	if err != nil {
-		return o, again(err)
+		return o, task.Again(err)
 	}
 	if r == nil || r.Publication(p.Publication) == nil {
 		return task.Outcome{Done: true}, nil // the item was deleted
@@ -61,7 +61,7 @@ func (w reader) Step(ctx context.Context, s *task.Step) (o task.Outcome, err err
 	var acct account.Record
 	if account.Is(beside[0], s.Owner) {
 		if acct, err = account.Decode(&beside[0]); err != nil {
-			return o, again(err)
+			return o, task.Again(err)
 		}
 	}
 	adapter, ok := w.Platforms.Of(s.Mode, pub.Platform)
@@ -70,7 +70,7 @@ func (w reader) Step(ctx context.Context, s *task.Step) (o task.Outcome, err err
 	}
 	token, err := w.Vault.Token(ctx, s.Owner, &acct)
 	if err != nil {
-		return o, again(err)
+		return o, task.Again(err)
 	}
 	read, err := adapter.Metrics(ctx, token, published(pub))
 	if ctx.Err() != nil {

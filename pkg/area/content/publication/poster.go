@@ -63,7 +63,7 @@ func (w poster) Step(ctx context.Context, s *task.Step) (o task.Outcome, err err
 	}
 	_, r, beside, err := w.read(ctx, s, store.IDKey(p.Account))
 	if err != nil {
-		return o, again(err)
+		return o, task.Again(err)
 	}
 	pub := p.of(r)
 	if pub == nil {
@@ -71,7 +71,7 @@ func (w poster) Step(ctx context.Context, s *task.Step) (o task.Outcome, err err
 	}
 	progress, err := w.progress(ctx, s.Owner, p)
 	if err != nil {
-		return o, again(err)
+		return o, task.Again(err)
 	}
 	if progress.Stage == "" && w.Now().Sub(p.Began) < orderFor {
 		if wait, err := w.follows(ctx, r, pub); err != nil || wait {
@@ -82,7 +82,7 @@ func (w poster) Step(ctx context.Context, s *task.Step) (o task.Outcome, err err
 	if err != nil && ctx.Err() == nil && !errors.Is(err, task.ErrMoved) {
 		var retry *task.RetryError
 		if !errors.As(err, &retry) {
-			err = again(err)
+			err = task.Again(err)
 		}
 	}
 	return o, err
@@ -108,7 +108,7 @@ func (w *Worker) follows(ctx context.Context, r *item.Record, pub *item.Publicat
 		Index: store.ByParent, Partition: slots(pub.SocialAccountID), To: slotOrder(pub.ID, at), OldestFirst: true, Limit: 1,
 	})
 	if err != nil {
-		return false, again(err)
+		return false, task.Again(err)
 	}
 	return len(page.Items) > 0 && page.Items[0].Parent.SK < slotOrder(pub.ID, at), nil
 }

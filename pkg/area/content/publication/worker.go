@@ -48,8 +48,6 @@ func (endless) Fail(context.Context, *task.Step, error) (o task.Outcome, err err
 // Cancel has nothing to do: these tasks are not canceled.
 func (endless) Cancel(context.Context, *task.Step) error { return nil }
 
-func again(err error) error { return &task.RetryError{Err: err, Most: task.NoLimit} }
-
 // read reads an item, and other items beside it; the record is nil where it is no more.
 func (w *Worker) read(ctx context.Context, s *task.Step, others ...store.Key) (it store.Item, r *item.Record, beside []store.Item, err error) {
 	items, err := w.DB.GetAll(ctx, append([]store.Key{store.IDKey(s.Subject)}, others...)...)
@@ -116,7 +114,7 @@ func (w timer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err erro
 	}
 	_, r, _, err := w.read(ctx, s)
 	if err != nil {
-		return o, again(err)
+		return o, task.Again(err)
 	}
 	if !p.waits(r) {
 		return task.Outcome{Done: true}, nil
@@ -126,7 +124,7 @@ func (w timer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err erro
 	}
 	factory, err := w.DB.GetAll(ctx, factoryrecord.Key(r.FactoryID))
 	if err != nil {
-		return o, again(err)
+		return o, task.Again(err)
 	}
 	if factoryrecord.Usable(factory[0], s.Owner) && factoryrecord.State(factory[0]) == factoryrecord.StatePaused {
 		return w.hold(s, p), nil
@@ -137,7 +135,7 @@ func (w timer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err erro
 	}
 	accounts, err := w.accounts(ctx, s.Owner, ids)
 	if err != nil {
-		return o, again(err)
+		return o, task.Again(err)
 	}
 	return task.Outcome{Done: true, Join: func(ctx context.Context, tx *store.Tx) error {
 		it, r, _, err := w.read(ctx, s)

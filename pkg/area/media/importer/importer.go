@@ -79,7 +79,7 @@ func Endless(o task.Outcome, err error) (task.Outcome, error) {
 	if err == nil || errors.As(err, &retry) || errors.Is(err, task.ErrMoved) {
 		return o, err
 	}
-	return o, &task.RetryError{Err: err, Most: task.NoLimit}
+	return o, task.Again(err)
 }
 
 func (w *Worker) step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {

@@ -108,7 +108,7 @@ func (e expiry) Step(ctx context.Context, s *task.Step) (o task.Outcome, err err
 		return o, task.Permanent(fmt.Errorf("reset: %s is not a sandbox", s.Owner))
 	}
 	if _, err := e.delete(ctx, s.Owner, store.IDKey(s.Subject)); err != nil {
-		return o, again(fmt.Errorf("reset: delete %s: %w", s.Subject, err))
+		return o, task.Again(fmt.Errorf("reset: delete %s: %w", s.Subject, err))
 	}
 	o.Done = true
 	return o, nil
@@ -128,13 +128,13 @@ func (h *Handler) Step(ctx context.Context, s *task.Step) (o task.Outcome, err e
 		Index: store.ByOwner, Partition: store.OwnerPartition(s.Owner, kind.name), To: id.First(kind.prefix, p.Before.Add(time.Millisecond)), Limit: atOnce, OldestFirst: true,
 	})
 	if err != nil {
-		return o, again(err)
+		return o, task.Again(err)
 	}
 	deleted := 0
 	for _, it := range page.Items {
 		found, err := h.delete(ctx, s.Owner, it.Key)
 		if err != nil {
-			return o, again(fmt.Errorf("reset: delete %s: %w", it.PK, err))
+			return o, task.Again(fmt.Errorf("reset: delete %s: %w", it.PK, err))
 		}
 		if found {
 			deleted++
@@ -155,9 +155,6 @@ func (h *Handler) Step(ctx context.Context, s *task.Step) (o task.Outcome, err e
 	o.Payload = p
 	return o, nil
 }
-
-// again has a step tried until it succeeds.
-func again(err error) error { return &task.RetryError{Err: err, Most: task.NoLimit} }
 
 // delete deletes an item, and reports whether there was one. What is being generated for
 // it is canceled, and its files are removed by a task.

@@ -213,7 +213,7 @@ func (w remover) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 	}
 	switch {
 	case err != nil:
-		return o, &task.RetryError{Err: fmt.Errorf("job: remove %s: %w", s.Subject, err), Most: task.NoLimit}
+		return o, task.Again(fmt.Errorf("job: remove %s: %w", s.Subject, err))
 	case !gone:
 		p.Gone, o.Wait = time.Time{}, removing
 	case p.Gone.IsZero():

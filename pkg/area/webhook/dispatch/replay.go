@@ -30,7 +30,7 @@ func (r Replayer) Step(ctx context.Context, s *task.Step) (task.Outcome, error) 
 	}
 	next, err := r.page(ctx, hook.Ref{Owner: s.Owner, ID: s.Subject}, replay)
 	if err != nil {
-		return task.Outcome{}, &task.RetryError{Err: err, Most: task.NoLimit}
+		return task.Outcome{}, task.Again(err)
 	}
 	replay.After = next
 	return task.Outcome{Payload: replay, Done: next == nil}, nil

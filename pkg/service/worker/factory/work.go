@@ -58,8 +58,6 @@ func (endless) Fail(context.Context, *task.Step, error) (o task.Outcome, err err
 // Cancel has nothing to do: these tasks are not canceled.
 func (endless) Cancel(context.Context, *task.Step) error { return nil }
 
-func again(err error) error { return &task.RetryError{Err: err, Most: task.NoLimit} }
-
 // ending is the payload of an End task.
 type ending struct {
 	At int `json:"at"`
@@ -85,7 +83,7 @@ func (h ender) Step(ctx context.Context, s *task.Step) (o task.Outcome, err erro
 		more, err := h.all[p.At].End(ctx, s.Owner, s.Subject)
 		switch {
 		case err != nil:
-			return o, again(fmt.Errorf("work: end %s: %w", s.Subject, err))
+			return o, task.Again(fmt.Errorf("work: end %s: %w", s.Subject, err))
 		case more:
 			p.Found = true
 			o.Wait = lag
@@ -150,7 +148,7 @@ func (h resumer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 	q.After = p.After
 	page, err := h.DB.List(ctx, q)
 	if err != nil {
-		return o, again(err)
+		return o, task.Again(err)
 	}
 	var book factoryrecord.Book
 	if p.After == nil {
@@ -159,7 +157,7 @@ func (h resumer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 			book, err = factoryrecord.BookOf(items[0])
 		}
 		if err != nil {
-			return o, again(err)
+			return o, task.Again(err)
 		}
 	}
 	o.Payload, o.Done = waking{page.Next}, page.Next == nil
