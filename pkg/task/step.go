@@ -82,7 +82,8 @@ func (s *Step) WhileHeld(ctx context.Context) (context.Context, context.CancelCa
 // extend writes the lease with a later end.
 func (s *Step) extend(ctx context.Context) error {
 	s.Task.Lease = &Lease{By: s.by, Until: s.k.Now().Add(leaseTime)}
-	return s.write(ctx, s.Task, running, Outcome{})
+	t := s.Task
+	return s.write(ctx, &t, running, Outcome{})
 }
 
 // encode sets the payload of the task, unless it is nil.
@@ -96,17 +97,18 @@ func (t *Task) encode(payload any) (err error) {
 }
 
 // write replaces the task's item by t, in one transaction with the writes that the outcome joins. The caller holds mu.
-func (s *Step) write(ctx context.Context, t Task, state string, o Outcome) error {
+// The step's own task stays as it is: the handler may read it at the same time.
+func (s *Step) write(ctx context.Context, t *Task, state string, o Outcome) error {
 	const first, longest = 50 * time.Millisecond, 2 * time.Second
 	it := s.item
 	it.Attributes = map[string]string{writeAttribute: s.k.Name()}
 	for conflicts, try := 0, 0; ; {
-		now, err := s.try(ctx, &it, &t, state, o)
+		now, err := s.try(ctx, &it, t, state, o)
 		var permanent *PermanentError
 		switch {
 		case err == nil:
 			it.Version++
-			s.item, s.Task = it, t
+			s.item = it
 			return nil
 		case errors.Is(err, store.ErrConflict):
 		case s.by == "" || errors.Is(err, ErrMoved) || errors.Is(err, ErrOrphaned) || errors.As(err, &permanent):
@@ -126,7 +128,7 @@ func (s *Step) write(ctx context.Context, t Task, state string, o Outcome) error
 				return fmt.Errorf("task: write %s: what it joins keeps changing: %w", s.ID, store.ErrConflict)
 			}
 		case now.Attributes[writeAttribute] == it.Attributes[writeAttribute]:
-			s.item, s.Task = now, t // our own write, whose answer was lost
+			s.item = now // our own write, whose answer was lost
 			return nil
 		case s.ours(now):
 			it.Version = now.Version
@@ -188,7 +190,10 @@ func (s *Step) commit(ctx context.Context, o Outcome, failures int) error {
 	if o.Done {
 		state = ended
 	}
-	err := s.write(ctx, t, state, o)
+	err := s.write(ctx, &t, state, o)
+	if err == nil {
+		s.Task = t
+	}
 	if errors.Is(err, ErrMoved) && o.Undo != nil {
 		if now, failed := s.k.read(ctx, s.ID); failed == nil {
 			var is *Task

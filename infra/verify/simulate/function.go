@@ -3,6 +3,7 @@ package simulate
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/content-automation/api/pkg/cloud/topology"
@@ -31,7 +32,7 @@ type invocation struct {
 	// crashed reports that the instance was killed: nothing that it does has an effect.
 	crashed, ended bool
 	// stalls counts the attempts at calls of AWS that took too long.
-	stalls int
+	stalls atomic.Int32
 	// died is called when it crashes.
 	died []func()
 }

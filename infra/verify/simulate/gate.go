@@ -109,7 +109,7 @@ func insist(ctx context.Context, attempt func() *call) error {
 		late := within.Err() != nil && ctx.Err() == nil
 		cancel()
 		if err != nil && late {
-			invocationOf(ctx).stalls++
+			invocationOf(ctx).stalls.Add(1)
 			err = c.lost
 		}
 		if try == sdkTries || err == nil || (err != c.lost && err != c.refused) {

@@ -47,7 +47,7 @@ const maxStalls = 2
 // excused reports whether another submission of the same may follow: nobody knows of
 // this one, or could note it in time.
 func (s *submission) excused() bool {
-	return s.unheard || s.by.crashed || s.by.stalls >= maxStalls
+	return s.unheard || s.by.crashed || s.by.stalls.Load() >= maxStalls
 }
 
 // takesTokens are the providers that know a submission again by its client token.
