@@ -4,12 +4,9 @@
 package httpapi
 
 import (
-	"reflect"
-
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/httpapi/humafix"
 )
 
 // Envelope is the form of every successful answer that is not a list.
@@ -19,22 +16,12 @@ type Envelope[T any] struct {
 	RequestID string `json:"request_id" doc:"Id of the request; the same as the header X-Request-Id, except in a replayed response, which has the id of the first request" example:"1763812345678-6f9a4e7e-2f0b-4d3c-9b1e-0a5f1c7d8e21"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (Envelope[T]) SchemaName() string {
-	return humafix.SchemaName(reflect.TypeFor[T](), "") + "Response"
-}
-
 // ListEnvelope is the form of every successful list.
 type ListEnvelope[T any] struct {
 	Data       []T     `json:"data" nullable:"false" doc:"Results of this page, newest first"`
 	Error      Null    `json:"error" doc:"Always null in a successful response"`
 	NextCursor *string `json:"next_cursor" doc:"Cursor of the next page. Null at the end of the list"`
 	RequestID  string  `json:"request_id" doc:"Id of the request; the same as the header X-Request-Id" example:"1763812345678-6f9a4e7e-2f0b-4d3c-9b1e-0a5f1c7d8e21"`
-}
-
-// SchemaName names the schema in the OpenAPI document.
-func (ListEnvelope[T]) SchemaName() string {
-	return humafix.SchemaName(reflect.TypeFor[T](), "") + "List"
 }
 
 // Null is a member that is always null.

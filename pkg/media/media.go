@@ -66,9 +66,6 @@ type View struct {
 	SHA256          string  `json:"sha256" pattern:"^[0-9a-f]{64}$" doc:"SHA-256 of the file in hexadecimal"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (View) SchemaName() string { return "Media" }
-
 // Place is the location of the files of one attempt at one resource.
 type Place struct {
 	tenant.Owner

@@ -76,7 +76,7 @@ func TestALowBalanceShowsTheAccount(t *testing.T) {
 	}
 	got := lows[0]
 	if got.ID != a.ID || got.Name != "Acme" || got.Plan != "enterprise" || got.Mode != "live" || got.Balance != (account.MeBalance{Credits: 40, LowThreshold: 50}) ||
-		got.RateLimit != (account.MeRate{Limit: 70, WindowSeconds: 60}) || len(got.IPAllowList) != 1 || !got.CreatedAt.Equal(a.CreatedAt.Time) || got.Version != 1 || got.Metadata == nil {
+		got.RateLimit != (account.RateLimit{Limit: 70, WindowSeconds: 60}) || len(got.IPAllowList) != 1 || !got.CreatedAt.Equal(a.CreatedAt.Time) || got.Version != 1 || got.Metadata == nil {
 		t.Errorf("%+v", got)
 	}
 	// The sample of the event has the members that the event has.

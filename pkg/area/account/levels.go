@@ -17,21 +17,18 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// Targets are what a plan promises.
-type Targets struct {
+// ServiceLevelTargets are what a plan promises.
+type ServiceLevelTargets struct {
 	Availability float64 `json:"availability_percent" doc:"Least part of the calls that the service answers without an error of its own, in percent" example:"99.9"`
 	ErrorRate    float64 `json:"error_rate_percent" doc:"Most of the calls that end with a status from 500, in percent" example:"0.1"`
 	LatencyP95   int64   `json:"latency_p95_ms" doc:"Most that 95 of 100 calls take, in milliseconds" example:"1000"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (Targets) SchemaName() string { return "ServiceLevelTargets" }
-
 // targets are the promises by plan. Only plans that may use the API have any.
-var targets = map[string]Targets{auth.EnterprisePlan: {Availability: 99.9, ErrorRate: 0.1, LatencyP95: 1000}}
+var targets = map[string]ServiceLevelTargets{auth.EnterprisePlan: {Availability: 99.9, ErrorRate: 0.1, LatencyP95: 1000}}
 
-// Measured are the service levels of some calls.
-type Measured struct {
+// ServiceLevelMeasured are the service levels of some calls.
+type ServiceLevelMeasured struct {
 	Calls        int64    `json:"calls" doc:"Calls that were answered, refused ones included"`
 	Failed       int64    `json:"failed" doc:"Calls that were answered with a status from 500"`
 	Availability *float64 `json:"availability_percent" doc:"Part of the calls that did not fail, in percent. Null without calls" example:"99.98"`
@@ -41,20 +38,14 @@ type Measured struct {
 	LatencyP99   *int64   `json:"latency_p99_ms" doc:"The same of 99 of 100 calls" example:"500"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (Measured) SchemaName() string { return "ServiceLevelMeasured" }
-
-// OperationLevels are the service levels of one operation.
-type OperationLevels struct {
+// OperationServiceLevels are the service levels of one operation.
+type OperationServiceLevels struct {
 	OperationID string `json:"operation_id" doc:"operationId" example:"createContentItem"`
-	Measured
+	ServiceLevelMeasured
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (OperationLevels) SchemaName() string { return "OperationServiceLevels" }
-
-// GenerationLevels are how often something was generated, and how long it took.
-type GenerationLevels struct {
+// GenerationServiceLevels are how often something was generated, and how long it took.
+type GenerationServiceLevels struct {
 	Resource string `json:"resource" enum:"content_item,generation" doc:"What was created: a content item or a generation" example:"content_item"`
 	Kind     string `json:"kind" doc:"Its kind" example:"post"`
 	Count    int64  `json:"count" doc:"Those that have ended, except canceled ones"`
@@ -64,21 +55,15 @@ type GenerationLevels struct {
 	TimeP99  *int64 `json:"time_p99_ms" doc:"The same of 99 of 100" example:"120000"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (GenerationLevels) SchemaName() string { return "GenerationServiceLevels" }
-
-// DeliveryLevels are how many deliveries reached their receivers.
-type DeliveryLevels struct {
+// DeliveryServiceLevels are how many deliveries reached their receivers.
+type DeliveryServiceLevels struct {
 	Count   int64    `json:"count" doc:"Deliveries to the account's webhooks that have ended"`
 	Failed  int64    `json:"failed" doc:"Those that were given up after their last attempt, or because the webhook was deleted or disabled"`
 	Success *float64 `json:"success_percent" doc:"Part of the deliveries that succeeded, in percent. Null without deliveries" example:"99.95"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (DeliveryLevels) SchemaName() string { return "DeliveryServiceLevels" }
-
-// WaitingLevels are how long work waits, of all accounts together.
-type WaitingLevels struct {
+// WaitingServiceLevels are how long work waits, of all accounts together.
+type WaitingServiceLevels struct {
 	Checks    int64          `json:"checks" doc:"Checks in the month. Every minute the service looks for work that should have begun"`
 	Late      int64          `json:"late" doc:"Checks that found work more than two minutes late"`
 	Oldest    *int64         `json:"oldest_ms" doc:"By how much the oldest work was late at the last check of the month, in milliseconds; 0 where none was late. Null without checks" example:"0"`
@@ -86,35 +71,26 @@ type WaitingLevels struct {
 	CheckedAt *resource.Time `json:"checked_at" doc:"When the last check was. Null without checks" example:"2026-11-22T09:30:00Z"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (WaitingLevels) SchemaName() string { return "WaitingServiceLevels" }
-
-// ProbeLevels are the results of the service's own probes.
-type ProbeLevels struct {
+// ServiceLevelProbes are the results of the service's own probes.
+type ServiceLevelProbes struct {
 	Count        int64    `json:"count" doc:"Probes in the month. Every five minutes one creates a content item in a sandbox and waits for its media"`
 	Failed       int64    `json:"failed" doc:"Probes that did not get their media in time"`
 	Availability *float64 `json:"availability_percent" doc:"Part of the probes that succeeded, in percent. Null without probes" example:"100"`
 	LatencyP95   *int64   `json:"latency_p95_ms" doc:"Most that 95 of 100 probes took from the call to the media, in milliseconds. Null without probes" example:"10000"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (ProbeLevels) SchemaName() string { return "ServiceLevelProbes" }
-
 // ServiceLevels are how well the service worked for an account in a month.
 type ServiceLevels struct {
-	Month       string             `json:"month" doc:"Month, UTC" example:"2026-11"`
-	Targets     Targets            `json:"targets" doc:"What the plan of the account promises"`
-	Met         *bool              `json:"met" doc:"Whether the targets are met so far. Null without calls"`
-	All         Measured           `json:"all" doc:"All calls of the account in the mode of the key"`
-	Operations  []OperationLevels  `json:"operations" nullable:"false" doc:"The calls by operation, in the order of their ids"`
-	Generations []GenerationLevels `json:"generations" nullable:"false" doc:"What was generated for the account in the mode of the key, by kind"`
-	Deliveries  DeliveryLevels     `json:"deliveries" doc:"Deliveries to webhooks of the account in the mode of the key"`
-	Waiting     WaitingLevels      `json:"waiting" doc:"How long tasks and deliveries wait. It is measured of all accounts of the service together"`
-	Probes      ProbeLevels        `json:"probes" doc:"Probes by the service itself, which count calls that never reach it, too. They are the same for all accounts of the service"`
+	Month       string                    `json:"month" doc:"Month, UTC" example:"2026-11"`
+	Targets     ServiceLevelTargets       `json:"targets" doc:"What the plan of the account promises"`
+	Met         *bool                     `json:"met" doc:"Whether the targets are met so far. Null without calls"`
+	All         ServiceLevelMeasured      `json:"all" doc:"All calls of the account in the mode of the key"`
+	Operations  []OperationServiceLevels  `json:"operations" nullable:"false" doc:"The calls by operation, in the order of their ids"`
+	Generations []GenerationServiceLevels `json:"generations" nullable:"false" doc:"What was generated for the account in the mode of the key, by kind"`
+	Deliveries  DeliveryServiceLevels     `json:"deliveries" doc:"Deliveries to webhooks of the account in the mode of the key"`
+	Waiting     WaitingServiceLevels      `json:"waiting" doc:"How long tasks and deliveries wait. It is measured of all accounts of the service together"`
+	Probes      ServiceLevelProbes        `json:"probes" doc:"Probes by the service itself, which count calls that never reach it, too. They are the same for all accounts of the service"`
 }
-
-// SchemaName names the schema in the OpenAPI document.
-func (ServiceLevels) SchemaName() string { return "ServiceLevels" }
 
 // Levels serves the service levels.
 type Levels struct {
@@ -164,21 +140,21 @@ func (s *Levels) get(ctx context.Context, in *levelsInput) (ServiceLevels, error
 	}
 	// No other plan may use the API.
 	out := ServiceLevels{
-		Month: month.Format("2006-01"), Targets: targets[auth.EnterprisePlan], Operations: []OperationLevels{}, Generations: []GenerationLevels{},
-		Deliveries: DeliveryLevels{Count: counted.Deliveries.Calls, Failed: counted.Deliveries.Failed, Success: available(counted.Deliveries)},
+		Month: month.Format("2006-01"), Targets: targets[auth.EnterprisePlan], Operations: []OperationServiceLevels{}, Generations: []GenerationServiceLevels{},
+		Deliveries: DeliveryServiceLevels{Count: counted.Deliveries.Calls, Failed: counted.Deliveries.Failed, Success: available(counted.Deliveries)},
 		Waiting:    waiting(together),
-		Probes: ProbeLevels{
+		Probes: ServiceLevelProbes{
 			Count: together.Probes.Calls, Failed: together.Probes.Failed, Availability: available(together.Probes), LatencyP95: percentile(together.Probes, 95),
 		},
 	}
 	var all level.Counts
 	for _, c := range counted.Operations {
 		all.Add(c)
-		out.Operations = append(out.Operations, OperationLevels{c.Of, measured(c)})
+		out.Operations = append(out.Operations, OperationServiceLevels{c.Of, measured(c)})
 	}
 	for _, c := range counted.Generations {
 		made, kind, _ := strings.Cut(c.Of, ".")
-		out.Generations = append(out.Generations, GenerationLevels{
+		out.Generations = append(out.Generations, GenerationServiceLevels{
 			Resource: made, Kind: kind, Count: c.Calls, Failed: c.Failed, TimeP50: percentile(c, 50), TimeP95: percentile(c, 95), TimeP99: percentile(c, 99),
 		})
 	}
@@ -191,8 +167,8 @@ func (s *Levels) get(ctx context.Context, in *levelsInput) (ServiceLevels, error
 }
 
 // waiting shows how long work waits.
-func waiting(s level.Stack) WaitingLevels {
-	w := WaitingLevels{Checks: s.Waiting.Calls, Late: s.Waiting.Failed}
+func waiting(s level.Stack) WaitingServiceLevels {
+	w := WaitingServiceLevels{Checks: s.Waiting.Calls, Late: s.Waiting.Failed}
 	if w.Checks == 0 {
 		return w
 	}
@@ -207,8 +183,8 @@ func waiting(s level.Stack) WaitingLevels {
 }
 
 // measured shows counts.
-func measured(c level.Counts) Measured {
-	m := Measured{Calls: c.Calls, Failed: c.Failed, Availability: available(c)}
+func measured(c level.Counts) ServiceLevelMeasured {
+	m := ServiceLevelMeasured{Calls: c.Calls, Failed: c.Failed, Availability: available(c)}
 	m.LatencyP50, m.LatencyP95, m.LatencyP99 = percentile(c, 50), percentile(c, 95), percentile(c, 99)
 	if c.Calls > 0 {
 		failed := percent(c.Failed, c.Calls)

@@ -21,11 +21,8 @@ import (
 // Me is an account as one of its keys sees it.
 type Me struct {
 	View
-	Key MeKey `json:"key" doc:"The calling key"`
+	Key CallingKey `json:"key" doc:"The calling key"`
 }
-
-// SchemaName names the schema in the OpenAPI document.
-func (Me) SchemaName() string { return "Account" }
 
 // ETag follows from all that is shown: the balance changes without the account, and
 // each key sees itself.
@@ -45,12 +42,9 @@ type View struct {
 	Plan        string    `json:"plan" enum:"starter,growth,business,enterprise" doc:"Subscription plan"`
 	Mode        string    `json:"mode" enum:"live,test" doc:"Mode of the calling key: live data or the sandbox"`
 	Balance     MeBalance `json:"balance" doc:"Balance of the account"`
-	RateLimit   MeRate    `json:"rate_limit" doc:"Rate limit of each key of this mode"`
+	RateLimit   RateLimit `json:"rate_limit" doc:"Rate limit of each key of this mode"`
 	IPAllowList []string  `json:"ip_allow_list" nullable:"false" doc:"Address ranges that may use the account's keys. Empty: all. If the key has a list too, both must allow the address"`
 }
-
-// SchemaName names the schema in the OpenAPI document.
-func (View) SchemaName() string { return "AccountView" }
 
 // rateWindow is the length of the window of rate limits, in seconds.
 const rateWindow = 60
@@ -59,12 +53,12 @@ const rateWindow = 60
 func (a *Account) view(mode tenant.Mode) View {
 	return View{
 		Resource: a.Resource, Name: a.Name, Plan: a.Plan, Mode: string(mode),
-		RateLimit: MeRate{Limit: a.RateLimits.Of(mode), WindowSeconds: rateWindow}, IPAllowList: a.IPAllowList,
+		RateLimit: RateLimit{Limit: a.RateLimits.Of(mode), WindowSeconds: rateWindow}, IPAllowList: a.IPAllowList,
 	}
 }
 
-// MeKey is the calling key.
-type MeKey struct {
+// CallingKey is the calling key.
+type CallingKey struct {
 	ID        string         `json:"id" doc:"Id of the key"`
 	Name      string         `json:"name" doc:"Name of the key"`
 	Kind      string         `json:"kind" enum:"live,test" doc:"live: spends credits. test: uses the sandbox"`
@@ -72,26 +66,17 @@ type MeKey struct {
 	ExpiresAt *resource.Time `json:"expires_at" doc:"Time at which the key expires. Null: never"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (MeKey) SchemaName() string { return "CallingKey" }
-
 // MeBalance is the account's balance.
 type MeBalance struct {
 	Credits      int64 `json:"credits" doc:"Credits that can be spent. Reserved credits are not included"`
 	LowThreshold int64 `json:"low_threshold" doc:"Threshold of the event balance.low, which is sent when the balance falls below it"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (MeBalance) SchemaName() string { return "Balance" }
-
-// MeRate is the calling key's rate limit.
-type MeRate struct {
+// RateLimit is the calling key's rate limit.
+type RateLimit struct {
 	Limit         int `json:"limit" doc:"Requests per window"`
 	WindowSeconds int `json:"window_seconds" doc:"Length of the window in seconds"`
 }
-
-// SchemaName names the schema in the OpenAPI document.
-func (MeRate) SchemaName() string { return "RateLimit" }
 
 // Register puts the operations on the account and its balance into the router.
 func (s *Service) Register(r *httpapi.Router) {
@@ -123,8 +108,8 @@ func (s *Service) me(ctx context.Context, _ *struct{}) (Me, error) {
 	if err := items[2].Decode(&key); err != nil {
 		return Me{}, err
 	}
-	me := Me{View: a.view(p.Mode), Key: MeKey{ID: p.KeyID(), Name: key.Name, Kind: string(p.Mode), Scopes: p.Scopes, ExpiresAt: key.ExpiresAt}}
+	me := Me{View: a.view(p.Mode), Key: CallingKey{ID: p.KeyID(), Name: key.Name, Kind: string(p.Mode), Scopes: p.Scopes, ExpiresAt: key.ExpiresAt}}
 	me.Balance = MeBalance{Credits: ledger.BalanceOf(items[1]).Credits, LowThreshold: a.LowThreshold}
-	me.RateLimit = MeRate{Limit: p.Rate.Limit, WindowSeconds: p.Rate.Window}
+	me.RateLimit = RateLimit{Limit: p.Rate.Limit, WindowSeconds: p.Rate.Window}
 	return me, nil
 }

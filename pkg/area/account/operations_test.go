@@ -49,10 +49,10 @@ func TestMe(t *testing.T) {
 	want := account.Me{
 		View: account.View{
 			Resource: got.Resource, Name: "Acme", Plan: "enterprise", Mode: "live",
-			Balance: account.MeBalance{Credits: 1234, LowThreshold: 5}, RateLimit: account.MeRate{Limit: 77, WindowSeconds: 60},
+			Balance: account.MeBalance{Credits: 1234, LowThreshold: 5}, RateLimit: account.RateLimit{Limit: 77, WindowSeconds: 60},
 			IPAllowList: []string{"198.51.100.0/24"},
 		},
-		Key: account.MeKey{ID: k.ID, Name: "CRM", Kind: "live", Scopes: []auth.Scope{auth.AccountRead}, ExpiresAt: resource.InstantOrNil(&expires)},
+		Key: account.CallingKey{ID: k.ID, Name: "CRM", Kind: "live", Scopes: []auth.Scope{auth.AccountRead}, ExpiresAt: resource.InstantOrNil(&expires)},
 	}
 	if !reflect.DeepEqual(got, want) || got.ID != a.ID || got.Version != 2 {
 		t.Errorf("got  %+v\nwant %+v", got, want)

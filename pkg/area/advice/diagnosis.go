@@ -21,16 +21,13 @@ import (
 // They cost nothing, but the text model costs us.
 const MaxADay = 100
 
-type diagnoseBody struct {
+type createBody struct {
 	Metadata resource.Metadata    `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
 	Sandbox  *diagnosis.Rehearsal `json:"sandbox,omitempty" doc:"Simulated result of the diagnosis. For test keys only"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (diagnoseBody) SchemaName() string { return "DiagnosisCreate" }
-
 // Rules refuses what the schema permits.
-func (b diagnoseBody) Rules() error {
+func (b createBody) Rules() error {
 	switch r := b.Sandbox; {
 	case r == nil:
 		return nil
@@ -43,7 +40,7 @@ func (b diagnoseBody) Rules() error {
 
 type diagnoseInput struct {
 	FactoryPath
-	Body *diagnoseBody
+	Body *createBody
 }
 
 func (s *Service) registerDiagnoses(r *httpapi.Router) {
@@ -76,7 +73,7 @@ func (s *Service) read(ctx context.Context, factoryID string) (it store.Item, r 
 }
 
 func (s *Service) diagnose(ctx context.Context, tx *store.Tx, in *diagnoseInput) (out diagnosis.Diagnosis, err error) {
-	p, now, b := auth.FromContext(ctx), s.now(), diagnoseBody{}
+	p, now, b := auth.FromContext(ctx), s.now(), createBody{}
 	if in.Body != nil {
 		b = *in.Body
 	}

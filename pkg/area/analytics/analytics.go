@@ -52,9 +52,6 @@ func amounts(a rollup.Amounts) Amounts {
 	}
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (Amounts) SchemaName() string { return "AnalyticsAmounts" }
-
 // Row is the sums of one group.
 type Row struct {
 	Day      *string `json:"day" format:"date" doc:"Day, in the time zone. Null where the series is not by day"`
@@ -62,9 +59,6 @@ type Row struct {
 	Platform *string `json:"platform" enum:"instagram,tiktok,youtube,telegram,vk,rutube" doc:"Platform. Null where the series is not by platform, and for what happens on none, such as generation"`
 	Amounts
 }
-
-// SchemaName names the schema in the OpenAPI document.
-func (Row) SchemaName() string { return "AnalyticsRow" }
 
 // Analytics are the sums of a period.
 type Analytics struct {
@@ -76,9 +70,6 @@ type Analytics struct {
 	Totals    Amounts  `json:"totals" doc:"Sums of the whole period"`
 	Series    []Row    `json:"series" nullable:"false" doc:"Sums by group, ordered by day, kind and platform. By day it has all days of the period, for each kind and platform that has something in the period"`
 }
-
-// SchemaName names the schema in the OpenAPI document.
-func (Analytics) SchemaName() string { return "Analytics" }
 
 // Service reads analytics.
 type Service struct {

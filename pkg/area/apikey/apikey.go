@@ -57,17 +57,11 @@ func (k NewKey) Concealed(made resource.Time) any {
 // Grants returns the scopes of the key.
 func (k NewKey) Grants() []auth.Scope { return k.Scopes }
 
-// SchemaName names the schema in the OpenAPI document.
-func (NewKey) SchemaName() string { return "ApiKeyWithSecret" }
-
 // Ended is a key that was revoked.
 type Ended struct {
 	Key
 	RevokedKeys *int `json:"revoked_keys" doc:"Number of keys that it created, directly or through others: all of them are revoked now. Null without include_created"`
 }
-
-// SchemaName names the schema in the OpenAPI document.
-func (Ended) SchemaName() string { return "ApiKeyRevoked" }
 
 // Details are a key with what a list does not show.
 type Details struct {
@@ -78,9 +72,6 @@ type Details struct {
 
 // Usage is how often a key was used.
 type Usage = credential.Usage
-
-// SchemaName names the schema in the OpenAPI document.
-func (Details) SchemaName() string { return "ApiKeyDetails" }
 
 // Settings are the members of a key that can be changed.
 type Settings struct {

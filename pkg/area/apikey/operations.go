@@ -29,9 +29,6 @@ type createBody struct {
 	Metadata    resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (createBody) SchemaName() string { return "ApiKeyCreate" }
-
 // Rules refuses what the schema permits.
 func (b createBody) Rules() error { return rules(b.Scopes, b.IPAllowList) }
 
@@ -49,18 +46,12 @@ type patchBody struct {
 	Metadata    resource.MetadataPatch `json:"metadata,omitempty" nullable:"true" doc:"Pairs to set. A null value removes that pair; null removes all"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (patchBody) SchemaName() string { return "ApiKeyUpdate" }
-
 // Rules refuses what the schema permits.
 func (b patchBody) Rules() error { return rules(b.Scopes, b.IPAllowList) }
 
 type rotateBody struct {
 	OverlapSeconds int `json:"overlap_seconds,omitempty" minimum:"0" maximum:"604800" default:"0" doc:"Time for which the old secret stays valid, in seconds. 0: all earlier secrets end at once" example:"3600"`
 }
-
-// SchemaName names the schema in the OpenAPI document.
-func (rotateBody) SchemaName() string { return "ApiKeyRotate" }
 
 // KeyPath is the part of the path that names a key. It is exported because huma
 // reads exported fields only, embedded ones too.

@@ -17,9 +17,6 @@ type updateBody struct {
 	Metadata resource.MetadataPatch `json:"metadata,omitempty" nullable:"true" doc:"Pairs to set. A null value removes that pair; null removes all"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (updateBody) SchemaName() string { return "DraftUpdate" }
-
 type updateInput struct {
 	DraftPath
 	httpapi.IfMatch

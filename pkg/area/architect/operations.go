@@ -30,9 +30,6 @@ type createBody struct {
 	Metadata  resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (createBody) SchemaName() string { return "ChatCreate" }
-
 type createInput struct{ Body *createBody }
 
 type listInput struct {

@@ -39,18 +39,12 @@ type rehearsal struct {
 	Outcome string `json:"outcome,omitempty" enum:"replied,timeout,provider_unavailable,insufficient_balance,spend_limit_reached,rate_limited" default:"replied" doc:"Result of the message. All but replied refuse the call with that error, as with a live key"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (rehearsal) SchemaName() string { return "ChatRehearsal" }
-
-type sendBody struct {
+type messageBody struct {
 	Text    string     `json:"text" minLength:"1" maxLength:"4000" doc:"What you ask or want, in any language" example:"A seller factory for running shoes in German, two posts a day"`
 	Sandbox *rehearsal `json:"sandbox,omitempty" doc:"Simulated result. For test keys only"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (sendBody) SchemaName() string { return "ChatMessageCreate" }
-
-func (b sendBody) check(mode tenant.Mode) error {
+func (b messageBody) check(mode tenant.Mode) error {
 	if b.Sandbox != nil && mode != tenant.Test {
 		return errs.Invalid("/sandbox", "works with test keys only; leave it out with a live key")
 	}
@@ -59,7 +53,7 @@ func (b sendBody) check(mode tenant.Mode) error {
 
 type sendInput struct {
 	ChatPath
-	Body sendBody
+	Body messageBody
 }
 
 // question is a message that is to be answered, and what its answer is made of.
@@ -103,7 +97,7 @@ func price(m catalog.Model) (int64, error) {
 // Estimate returns what the body of sendMessage would cost with a live key, where the
 // offer is made.
 func Estimate(ctx context.Context, offer catalog.Offer, body any) ([]int64, error) {
-	b, err := httpapi.Member[sendBody]("body", body)
+	b, err := httpapi.Member[messageBody]("body", body)
 	if err != nil {
 		return nil, err
 	}

@@ -111,9 +111,6 @@ func decode[I any](input json.RawMessage) (in I, err error) {
 
 type nothing struct{}
 
-// SchemaName names the schema.
-func (nothing) SchemaName() string { return "Nothing" }
-
 type ofFactory struct {
 	FactoryID string `json:"factory_id,omitempty" doc:"Id of the factory. Absent: that of the chat"`
 }

@@ -48,12 +48,6 @@ type Actor struct {
 	ID   string `json:"id" doc:"Id of the API key, person or social account, or name of the operator"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (Actor) SchemaName() string { return "AuditActor" }
-
-// SchemaName names the schema in the OpenAPI document.
-func (Entry) SchemaName() string { return "AuditEntry" }
-
 // Log is the audit log. It is the Recorder of the HTTP side.
 type Log struct {
 	db     *store.DB

@@ -30,9 +30,6 @@ type patchBody struct {
 	Metadata resource.MetadataPatch `json:"metadata,omitempty" nullable:"true" doc:"Pairs to set. A null value removes that pair; null removes all"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (patchBody) SchemaName() string { return "ContentItemUpdate" }
-
 type patchInput struct {
 	ItemPath
 	httpapi.IfMatch
@@ -47,9 +44,6 @@ type regenerateBody struct {
 	Music           string          `json:"music,omitempty" maxLength:"64" pattern:"^(none|generated|med_[0-9a-z]{26})$" patternDescription:"none, generated or the id of a media" doc:"What is heard under the voice of a video. Absent: unchanged" example:"none"`
 	Sandbox         *item.Rehearsal `json:"sandbox,omitempty" doc:"Simulated result of the attempt. For test keys only"`
 }
-
-// SchemaName names the schema in the OpenAPI document.
-func (regenerateBody) SchemaName() string { return "ContentItemRegenerate" }
 
 type regenerateInput struct {
 	ItemPath

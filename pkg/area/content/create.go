@@ -53,9 +53,6 @@ type createBody struct {
 	Metadata        resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (createBody) SchemaName() string { return "ContentItemCreate" }
-
 // wish returns what the body asks for, but for a track of the caller.
 func (b *createBody) wish() item.Wish {
 	return item.Wish{Model: b.Model, DurationSeconds: b.DurationSeconds, Visuals: b.Visuals, Music: b.Music}
@@ -65,9 +62,6 @@ type slideBody struct {
 	Text string `json:"text,omitempty" format:"not-blank" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Heading of the slide. Absent: generated"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (slideBody) SchemaName() string { return "ContentSlideCreate" }
-
 type createInput struct {
 	Body createBody
 }
@@ -76,18 +70,12 @@ type batchBody struct {
 	Items []createBody `json:"items" minItems:"1" maxItems:"50" nullable:"false" doc:"Items to create: all or none"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (batchBody) SchemaName() string { return "ContentItemBatchCreate" }
-
 type batchInput struct {
 	Body batchBody
 }
 
 // batch is what a call has created, in the order of its items.
 type batch []item.Item
-
-// SchemaName names the schema in the OpenAPI document.
-func (batch) SchemaName() string { return "ContentItems" }
 
 // Pending returns the list of what was created together, and when to look.
 func (b batch) Pending() (path string, after time.Duration) {

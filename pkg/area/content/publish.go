@@ -35,9 +35,6 @@ type optionsBody struct {
 	Rutube    *item.PublishOptions `json:"rutube,omitempty" doc:"Options on Rutube"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (optionsBody) SchemaName() string { return "PlatformOptions" }
-
 // byPlatform returns the options that were sent.
 func (b *optionsBody) byPlatform() map[string]*item.PublishOptions {
 	if b == nil {
@@ -59,9 +56,6 @@ type scheduleBody struct {
 	Sandbox   *item.PublishRehearsal `json:"sandbox,omitempty" doc:"Simulated result. For test keys only"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (scheduleBody) SchemaName() string { return "ContentItemSchedule" }
-
 type scheduleInput struct {
 	ItemPath
 	httpapi.IfMatch
@@ -73,9 +67,6 @@ type publishBody struct {
 	Options  *optionsBody           `json:"options,omitempty" doc:"Options of the post, by platform. Absent: those of the earlier schedule or attempt"`
 	Sandbox  *item.PublishRehearsal `json:"sandbox,omitempty" doc:"Simulated result. For test keys only"`
 }
-
-// SchemaName names the schema in the OpenAPI document.
-func (publishBody) SchemaName() string { return "ContentItemPublish" }
 
 type publishInput struct {
 	ItemPath

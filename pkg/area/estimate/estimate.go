@@ -31,16 +31,10 @@ type Estimate struct {
 	Items     []Item    `json:"items" nullable:"false" doc:"Cost of each item of a batch, in the order of the body; one for other operations"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (Estimate) SchemaName() string { return "Estimate" }
-
 // Item is what one item would cost.
 type Item struct {
 	Credits int64 `json:"credits" doc:"Credits that are charged with a live key" example:"26"`
 }
-
-// SchemaName names the schema in the OpenAPI document.
-func (Item) SchemaName() string { return "EstimateItem" }
 
 // Operation is the id of an operation that costs.
 type Operation string
@@ -58,9 +52,6 @@ type body struct {
 	// The factory is in the path of operations that make something of a factory.
 	FactoryID string `json:"factory_id,omitempty" doc:"Id of the factory, for operations that have it in their path" example:"fac_01h455vb4pex5vsknk084sn02q"`
 }
-
-// SchemaName names the schema in the OpenAPI document.
-func (body) SchemaName() string { return "EstimateCreate" }
 
 type input struct{ Body body }
 

@@ -94,9 +94,6 @@ type Factory struct {
 	State string      `json:"state" enum:"active,paused,deleted" doc:"State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or scheduled waits until it is active. What is being generated goes on"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (Factory) SchemaName() string { return "Factory" }
-
 // allContentTypes are the content types of a factory that names none.
 var allContentTypes = []string{"post", "video", "carousel", "story", "music_clip"}
 

@@ -32,9 +32,6 @@ type createBody struct {
 	Metadata     resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (createBody) SchemaName() string { return "FactoryCreate" }
-
 // Rules refuses what the schema permits.
 func (b createBody) Rules() error {
 	_, language := Language(b.Language, "en")
@@ -67,9 +64,6 @@ type patchBody struct {
 	State        string                 `json:"state,omitempty" enum:"active,paused" doc:"paused: it makes nothing new, and what is queued waits. active: it goes on"`
 	Metadata     resource.MetadataPatch `json:"metadata,omitempty" nullable:"true" doc:"Pairs to set. A null value removes that pair; null removes all"`
 }
-
-// SchemaName names the schema in the OpenAPI document.
-func (patchBody) SchemaName() string { return "FactoryUpdate" }
 
 // SchedulePatch is a schedule in a merge patch.
 type SchedulePatch Schedule

@@ -45,9 +45,6 @@ type createBody struct {
 	Metadata     resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (createBody) SchemaName() string { return "ContentPlanCreate" }
-
 type createInput struct {
 	factory.FactoryPath
 	Body createBody

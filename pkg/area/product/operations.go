@@ -22,9 +22,6 @@ type createBody struct {
 	Metadata    resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (createBody) SchemaName() string { return "ProductCreate" }
-
 // Rules refuses what the schema permits.
 func (b createBody) Rules() error {
 	var price error
@@ -39,9 +36,6 @@ type pricePatch struct {
 	Currency string `json:"currency,omitempty" pattern:"^[A-Z]{3}$" patternDescription:"three capital letters" doc:"ISO 4217 code of the currency" example:"EUR"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (pricePatch) SchemaName() string { return "ProductPriceUpdate" }
-
 type patchBody struct {
 	SKU         string                 `json:"sku,omitempty" minLength:"1" maxLength:"64" pattern:"^[^\\x00-\\x20\\x7F]([^\\x00-\\x1F\\x7F]*[^\\x00-\\x20\\x7F])?$" patternDescription:"free of control characters, and of spaces at its ends" doc:"Your own number of the product, unique in its factory"`
 	Name        string                 `json:"name,omitempty" format:"not-blank" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the product"`
@@ -54,9 +48,6 @@ type patchBody struct {
 	Metadata    resource.MetadataPatch `json:"metadata,omitempty" nullable:"true" doc:"Pairs to set. A null value removes that pair; null removes all"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (patchBody) SchemaName() string { return "ProductUpdate" }
-
 type photoBody struct {
 	MIMEType  string `json:"mime_type,omitempty" enum:"image/jpeg,image/png,image/webp" doc:"MIME type. Required for an upload. The file must be what it says" example:"image/jpeg"`
 	Bytes     int64  `json:"bytes,omitempty" minimum:"1" maximum:"20971520" doc:"Size in bytes. Required for an upload" example:"482113"`
@@ -65,9 +56,6 @@ type photoBody struct {
 	MediaID   string `json:"media_id,omitempty" maxLength:"64" doc:"Id of a ready media of type image, which is copied" example:"med_01h455vb4pex5vsknk084sn02q"`
 	Position  int    `json:"position,omitempty" minimum:"1" maximum:"10" doc:"Place among the photos; 1 makes it the main photo. Absent: the last" example:"1"`
 }
-
-// SchemaName names the schema in the OpenAPI document.
-func (photoBody) SchemaName() string { return "ProductPhotoCreate" }
 
 // Rules refuses a body that does not say where the photo comes from.
 func (b photoBody) Rules() error {

@@ -23,9 +23,6 @@ type Reset struct {
 	RequestedAt resource.Time `json:"requested_at" doc:"Time of the request. What is made later stays"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (Reset) SchemaName() string { return "SandboxReset" }
-
 // usualReset is how long a reset takes as a rule.
 const usualReset = 10 * time.Second
 

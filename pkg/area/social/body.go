@@ -19,9 +19,6 @@ type connectBody struct {
 	Metadata        resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (connectBody) SchemaName() string { return "SocialAccountConnect" }
-
 // Rules refuses a body that names no account.
 func (b connectBody) Rules() error {
 	if b.Platform == "" && b.SocialAccountID == "" {

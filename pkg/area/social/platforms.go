@@ -33,9 +33,6 @@ type Platform struct {
 	Notes      []string `json:"notes" nullable:"false" doc:"What else to know"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (Platform) SchemaName() string { return "SocialPlatform" }
-
 // Accept is what posts of one kind may have.
 type Accept struct {
 	Kind       string     `json:"kind" enum:"post,video,carousel,story,music_clip" doc:"Kind of content"`
@@ -49,18 +46,12 @@ type Accept struct {
 	Without    []string   `json:"without_options" nullable:"false" doc:"Options of the platform that posts of the kind do not take"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (Accept) SchemaName() string { return "SocialPlatformAccept" }
-
 // TextLimit bounds a text.
 type TextLimit struct {
 	Max      int    `json:"max" doc:"Maximum length. 0: there is no such text"`
 	Unit     string `json:"unit" enum:"characters,utf16_units,bytes" doc:"Unit of the length"`
 	Required bool   `json:"required" doc:"Whether it is required"`
 }
-
-// SchemaName names the schema in the OpenAPI document.
-func (TextLimit) SchemaName() string { return "TextLimit" }
 
 // FileLimit bounds a file.
 type FileLimit struct {
@@ -72,9 +63,6 @@ type FileLimit struct {
 	MinSeconds *float64 `json:"min_seconds" doc:"Minimum duration. Null: none"`
 	MaxSeconds *float64 `json:"max_seconds" doc:"Maximum duration. Null: none"`
 }
-
-// SchemaName names the schema in the OpenAPI document.
-func (FileLimit) SchemaName() string { return "FileLimit" }
 
 func (s *Service) listPlatforms(ctx context.Context, in *platformsInput) (httpapi.Page[Platform], error) {
 	var all []Platform

@@ -28,17 +28,11 @@ type Estimate struct {
 	Price   *catalog.Price `json:"price" doc:"Price of the model, from which the cost is computed"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (Estimate) SchemaName() string { return "StudioEstimate" }
-
 type estimateBody struct {
 	Kind  provider.Kind `json:"kind" enum:"video,image,music,voice,avatar" doc:"Kind of the generation"`
 	Model string        `json:"model,omitempty" maxLength:"100" doc:"Id of a model of the catalog. Absent: the default of the catalog"`
 	Input given         `json:"input" doc:"Input of the operation that creates this kind"`
 }
-
-// SchemaName names the schema in the OpenAPI document.
-func (estimateBody) SchemaName() string { return "StudioEstimateCreate" }
 
 // given is an input with the names of the members that were sent: a creating
 // operation refuses those of another kind, even empty ones.

@@ -55,21 +55,6 @@ type (
 	}
 )
 
-// SchemaName names the schema in the OpenAPI document.
-func (videoBody) SchemaName() string { return "StudioVideoCreate" }
-
-// SchemaName names the schema in the OpenAPI document.
-func (imageBody) SchemaName() string { return "StudioImageCreate" }
-
-// SchemaName names the schema in the OpenAPI document.
-func (musicBody) SchemaName() string { return "StudioMusicCreate" }
-
-// SchemaName names the schema in the OpenAPI document.
-func (voiceBody) SchemaName() string { return "StudioVoiceCreate" }
-
-// SchemaName names the schema in the OpenAPI document.
-func (avatarBody) SchemaName() string { return "StudioAvatarCreate" }
-
 // body is what the creating operations have in common.
 type body interface {
 	// asked returns the kind of the body and its content.

@@ -13,18 +13,15 @@ import (
 	"github.com/content-automation/api/pkg/record/resource"
 )
 
-type startBody struct {
+type createBody struct {
 	BaseModel string            `json:"base_model,omitempty" maxLength:"100" doc:"Id of a text model whose training is not null in the catalog. Absent: the factory's text model if it can be trained, or else one that can" example:"nova-lite"`
 	Sandbox   *job.Rehearsal    `json:"sandbox,omitempty" doc:"Simulated result. For test keys only"`
 	Metadata  resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (startBody) SchemaName() string { return "TrainingCreate" }
-
 type startInput struct {
 	factory.FactoryPath
-	Body startBody
+	Body createBody
 }
 
 // Register puts the operations into the router.

@@ -171,7 +171,7 @@ func (s *Service) get(ctx context.Context, in *factory.FactoryPath) (out job.Tra
 // Estimate returns what starting a training of a factory with a body would cost with a
 // live key. Places in errors begin below the body.
 func (s *Service) Estimate(ctx context.Context, factoryID string, body any) ([]int64, error) {
-	b, err := httpapi.Member[startBody]("body", body)
+	b, err := httpapi.Member[createBody]("body", body)
 	if err != nil {
 		return nil, err
 	}

@@ -15,15 +15,12 @@ import (
 
 type createBody struct {
 	URL         string            `json:"url,omitempty" minLength:"1" maxLength:"2048" doc:"URL that receives the events: https on port 443 with a public address. Send this or destination" example:"https://crm.example.com/hooks/content"`
-	Destination *targetBody       `json:"destination,omitempty" doc:"Event bus or queue in your own AWS account. Send this or url"`
+	Destination *destinationBody  `json:"destination,omitempty" doc:"Event bus or queue in your own AWS account. Send this or url"`
 	EventTypes  []eventPattern    `json:"event_types" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false" doc:"Subscribed events: types, areas such as content.*, or * for all"`
 	FactoryIDs  factoryIDs        `json:"factory_ids,omitempty"`
 	Description string            `json:"description,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Description of the webhook" example:"CRM"`
 	Metadata    resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
 }
-
-// SchemaName names the schema in the OpenAPI document.
-func (createBody) SchemaName() string { return "WebhookCreate" }
 
 // Rules refuses a body that does not have one of url and destination.
 func (b createBody) Rules() error {
@@ -38,16 +35,13 @@ func (b createBody) Rules() error {
 
 type patchBody struct {
 	URL         string                 `json:"url,omitempty" minLength:"1" maxLength:"2048" doc:"URL that receives the events: https on port 443 with a public address. Only for a webhook with a url" example:"https://crm.example.com/hooks/content"`
-	Destination *targetPatch           `json:"destination,omitempty" doc:"Event bus or queue in your own AWS account. Only for a webhook with a destination"`
+	Destination *destinationPatch      `json:"destination,omitempty" doc:"Event bus or queue in your own AWS account. Only for a webhook with a destination"`
 	EventTypes  []eventPattern         `json:"event_types,omitempty" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false" doc:"Subscribed events: types, areas such as content.*, or * for all"`
 	FactoryIDs  factoryIDs             `json:"factory_ids,omitempty"`
 	Description string                 `json:"description,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Description of the webhook" example:"CRM"`
 	State       string                 `json:"state,omitempty" enum:"enabled,disabled" doc:"A disabled webhook receives no events, and its pending deliveries fail"`
 	Metadata    resource.MetadataPatch `json:"metadata,omitempty" nullable:"true" doc:"Pairs to set. A null value removes that pair; null removes all"`
 }
-
-// SchemaName names the schema in the OpenAPI document.
-func (patchBody) SchemaName() string { return "WebhookUpdate" }
 
 type createInput struct {
 	Body createBody

@@ -19,9 +19,6 @@ type Replay struct {
 	Until     resource.Time `json:"until" doc:"End of the period: the time of the request"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (Replay) SchemaName() string { return "WebhookReplay" }
-
 // usualReplay is how long it takes as a rule until the first deliveries are listed.
 const usualReplay = 5 * time.Second
 
@@ -33,9 +30,6 @@ func (r Replay) Pending() (path string, after time.Duration) {
 type replayBody struct {
 	Since time.Time `json:"since" doc:"Start of the period (RFC 3339), at most 30 days ago" example:"2026-05-01T00:00:00Z"`
 }
-
-// SchemaName names the schema in the OpenAPI document.
-func (replayBody) SchemaName() string { return "WebhookReplayCreate" }
 
 type replayInput struct {
 	Path

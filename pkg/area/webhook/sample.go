@@ -45,9 +45,6 @@ type testBody struct {
 	EventType eventType `json:"event_type" doc:"Type of the sample event. The webhook need not subscribe to it"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (testBody) SchemaName() string { return "WebhookTest" }
-
 type testInput struct {
 	Path
 	Body testBody

@@ -32,24 +32,18 @@ const targetGuide = "With a `destination`, events are sent to a standard SQS que
 	"On a bus, `detail` is the event, `detail-type` its type, and `source` is `content-automation.webhooks`. " +
 	"Retries, the log of deliveries, replay and disabling after 5 days of failures work as for a `url`."
 
-// targetBody is a destination to be made.
-type targetBody struct {
+// destinationBody is a destination to be made.
+type destinationBody struct {
 	Type    string `json:"type" enum:"eventbridge,sqs" doc:"Type of the destination. eventbridge: an event bus. sqs: a standard queue"`
 	ARN     string `json:"arn" minLength:"1" maxLength:"512" doc:"ARN of the event bus or queue" example:"arn:aws:sqs:eu-central-1:111122223333:content-events"`
 	RoleARN string `json:"role_arn" minLength:"1" maxLength:"256" doc:"ARN of a role in the same account. Its name must begin with content-automation-" example:"arn:aws:iam::111122223333:role/content-automation-events"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (targetBody) SchemaName() string { return "WebhookDestinationCreate" }
-
-// targetPatch changes a destination.
-type targetPatch struct {
+// destinationPatch changes a destination.
+type destinationPatch struct {
 	ARN     string `json:"arn,omitempty" minLength:"1" maxLength:"512" doc:"ARN of another event bus or queue of the same type" example:"arn:aws:sqs:eu-central-1:111122223333:content-events"`
 	RoleARN string `json:"role_arn,omitempty" minLength:"1" maxLength:"256" doc:"ARN of a role in the same account. Its name must begin with content-automation-" example:"arn:aws:iam::111122223333:role/content-automation-events"`
 }
-
-// SchemaName names the schema in the OpenAPI document.
-func (targetPatch) SchemaName() string { return "WebhookDestinationUpdate" }
 
 // targetSettings are the members of a destination that can be changed.
 type targetSettings struct {
@@ -68,7 +62,7 @@ func targetSettingsOf(t *hook.Target) *targetSettings {
 const externalIDBytes = 16
 
 // newTarget returns a destination with an external id of its own.
-func (s *Service) newTarget(body targetBody) (*hook.Target, error) {
+func (s *Service) newTarget(body destinationBody) (*hook.Target, error) {
 	t := &hook.Target{Type: body.Type}
 	if err := s.aim(t, targetSettings{body.ARN, body.RoleARN}); err != nil {
 		return nil, err

@@ -43,9 +43,6 @@ func (w NewWebhook) Concealed(made resource.Time) any {
 // Grants returns nothing: the secret verifies what is sent to the webhook's address.
 func (w NewWebhook) Grants() []auth.Scope { return nil }
 
-// SchemaName names the schema in the OpenAPI document.
-func (NewWebhook) SchemaName() string { return "WebhookWithSecret" }
-
 // settings are the members of a webhook that can be changed.
 type settings struct {
 	URL         string            `json:"url,omitempty"`

@@ -15,9 +15,6 @@ type Calls struct {
 	Refused  int64 `json:"refused" doc:"Those that were refused before they were carried out: with an ended secret, for the plan, the address, the scope or the rate limit"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (Calls) SchemaName() string { return "ApiKeyCalls" }
-
 func (c *Calls) add(other Calls) {
 	c.Requests += other.Requests
 	c.Refused += other.Refused
@@ -28,9 +25,6 @@ type Usage struct {
 	LastDay   Calls `json:"last_24h" doc:"The current hour and the 23 before it"`
 	LastMonth Calls `json:"last_30d" doc:"Today (UTC) and the 29 days before"`
 }
-
-// SchemaName names the schema in the OpenAPI document.
-func (Usage) SchemaName() string { return "ApiKeyUsage" }
 
 // tally returns the calls of the window in a credential's item.
 func tally(it *store.Item) Calls {

@@ -69,9 +69,6 @@ type Detail struct {
 	Message string `json:"message" doc:"What is wrong with the field"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (Detail) SchemaName() string { return "ErrorDetail" }
-
 // Error is the error that operations return. Message is public; Cause is not.
 type Error struct {
 	Code       Code

@@ -13,9 +13,6 @@ type Price struct {
 	Currency string `json:"currency" pattern:"^[A-Z]{3}$" patternDescription:"three capital letters" doc:"ISO 4217 code of the currency" example:"EUR"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (Price) SchemaName() string { return "ProductPrice" }
-
 // currencies are the codes of ISO 4217 that are money, by the number of digits of their smallest unit. Funds, metals
 // and codes for tests are omitted.
 var currencies = map[int]string{

@@ -19,9 +19,6 @@ type Avatar struct {
 	Default    []string `json:"default" nullable:"false" doc:"Ids of the models that use this avatar by default"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (Avatar) SchemaName() string { return "Avatar" }
-
 //go:embed avatars.json
 var avatarsJSON []byte
 

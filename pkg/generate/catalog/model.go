@@ -65,9 +65,6 @@ type Capabilities struct {
 	Requires         []Input  `json:"requires,omitempty" doc:"Inputs that it requires besides the prompt: image, audio, video, lyrics, or dialogue (a text of two lines, one for each speaker)" example:"[\"image\"]"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (Capabilities) SchemaName() string { return "ModelCapabilities" }
-
 // Model is one generation model.
 type Model struct {
 	ID            string        `json:"id" doc:"Id of the model" example:"flux-pro-1.1"`
@@ -100,9 +97,6 @@ func (m Model) In(region string, everywhere bool) bool {
 	}
 	return m.ProviderOptions[profile.Option] == "" || profile.For(region, m.ProviderOptions, everywhere) != ""
 }
-
-// SchemaName names the schema in the OpenAPI document.
-func (Model) SchemaName() string { return "Model" }
 
 //go:embed models.json
 var modelsJSON []byte

@@ -20,17 +20,11 @@ type Plan struct {
 	Features        []string    `json:"features" nullable:"false" doc:"Features, for display"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (Plan) SchemaName() string { return "Plan" }
-
 // RateLimits are requests per minute, by kind of key.
 type RateLimits struct {
 	Test int `json:"test" doc:"Requests per minute of a test key" example:"60"`
 	Live int `json:"live" doc:"Requests per minute of a live key" example:"600"`
 }
-
-// SchemaName names the schema in the OpenAPI document.
-func (RateLimits) SchemaName() string { return "PlanRateLimits" }
 
 //go:embed plans.json
 var plansJSON []byte

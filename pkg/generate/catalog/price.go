@@ -32,9 +32,6 @@ type Price struct {
 	Megapixels   int64 `json:"megapixels,omitempty" doc:"Images only: megapixels (of 1,048,576 pixels) that one unit covers. A larger image counts as several units, rounded up. Absent if the size does not matter" example:"1"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (Price) SchemaName() string { return "ModelPrice" }
-
 // Quantity is the requested amount of a model's results. Only the field for the unit of its price matters.
 type Quantity struct {
 	Images        int

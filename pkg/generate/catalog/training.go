@@ -22,9 +22,6 @@ type Training struct {
 	Parameters    map[string]string `json:"-"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (Training) SchemaName() string { return "ModelTraining" }
-
 // trainingRow is a training in models.json.
 type trainingRow struct {
 	Training

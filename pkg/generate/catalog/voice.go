@@ -23,9 +23,6 @@ type Voice struct {
 	Default   []string `json:"default" nullable:"false" doc:"Ids of the models that use this voice for its languages by default" example:"[\"polly-neural\"]"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (Voice) SchemaName() string { return "Voice" }
-
 //go:embed voices.json
 var voicesJSON []byte
 

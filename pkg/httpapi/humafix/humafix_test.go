@@ -336,23 +336,20 @@ type shown struct {
 	Text  *string `json:"text"`
 }
 
-// SchemaName is not the name of the type.
-func (shown) SchemaName() string { return "Displayed" }
-
 func TestStructsThatMayBeNullAreDescribedSo(t *testing.T) {
 	schemas := newRegistry()
-	if s := schemas.Schema(reflect.TypeFor[*shown](), true, ""); s.Ref != "#/components/schemas/Displayed" {
+	if s := schemas.Schema(reflect.TypeFor[*shown](), true, ""); s.Ref != "#/components/schemas/HumafixShown" {
 		t.Errorf("it is called %s", s.Ref)
 	}
-	if s := schemas.Map()["Displayed"].Properties["inner"]; s.Ref == "" {
+	if s := schemas.Map()["HumafixShown"].Properties["inner"]; s.Ref == "" {
 		t.Error("huma describes null by itself")
 	}
 	MarkNull(schemas, reflect.TypeFor[shown]())
-	text, err := json.Marshal(schemas.Map()["Displayed"].Properties)
+	text, err := json.Marshal(schemas.Map()["HumafixShown"].Properties)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"inner":{"anyOf":[{"$ref":"#/components/schemas/Inner"},{"type":"null"}]},"left":{"$ref":"#/components/schemas/Inner"},"text":{"type":["string","null"]}}`
+	want := `{"inner":{"anyOf":[{"$ref":"#/components/schemas/HumafixInner"},{"type":"null"}]},"left":{"$ref":"#/components/schemas/HumafixInner"},"text":{"type":["string","null"]}}`
 	if !bytes.Equal(text, []byte(want)) {
 		t.Errorf("got  %s\nwant %s", text, want)
 	}

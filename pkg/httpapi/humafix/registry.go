@@ -19,18 +19,6 @@ func newRegistry() huma.Registry {
 	return r
 }
 
-// SchemaName returns the name of the schema of a type: by its own method SchemaName if it has one, so that packages may
-// use short names for their types.
-func SchemaName(t reflect.Type, hint string) string {
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	if n, ok := reflect.Zero(t).Interface().(interface{ SchemaName() string }); ok {
-		return n.SchemaName()
-	}
-	return huma.DefaultSchemaNamer(t, hint)
-}
-
 type metadata struct{}
 
 // Schema describes metadata in the OpenAPI document.

@@ -38,9 +38,6 @@ type Key struct {
 	CreatedBy  string         `json:"created_by" doc:"Id of the key that created it, or operator"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (Key) SchemaName() string { return "ApiKey" }
-
 // Record is the stored document of a key.
 type Record struct {
 	Key
@@ -66,9 +63,6 @@ type OldSecret struct {
 	Last4 string        `json:"last4" doc:"The last 4 characters of the secret" example:"x8Zr"`
 	Until resource.Time `json:"until" doc:"Time at which it ends"`
 }
-
-// SchemaName names the schema in the OpenAPI document.
-func (OldSecret) SchemaName() string { return "ApiKeyOldSecret" }
 
 // Replaced is an OldSecret as it is stored.
 type Replaced struct {

@@ -114,16 +114,10 @@ type Event struct {
 	Data       Data           `json:"data" doc:"Data of the event"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (Event) SchemaName() string { return "Event" }
-
 // Data carries the resource that the event is about.
 type Data struct {
 	Object json.RawMessage `json:"object" doc:"The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent"`
 }
-
-// SchemaName names the schema in the OpenAPI document.
-func (Data) SchemaName() string { return "EventData" }
 
 // filesValue names the value outside an event's document that lists its object's media. Their URLs are valid for an
 // hour, so they are signed each time that the event is read or sent. Apart from them the document is the event as it is

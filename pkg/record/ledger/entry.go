@@ -39,9 +39,6 @@ type Entry struct {
 	State     *string `json:"state" enum:"held,charged,released" doc:"State of a reserve. held: the work is running. charged: it has succeeded, or was canceled or failed for what you gave when a part was completed; then a release returns the rest. released: the credits were returned. Null for other kinds"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (Entry) SchemaName() string { return "BalanceEntry" }
-
 // The attributes of a reservation's item. They are outside the document, so that an
 // update can settle it without a read.
 const (

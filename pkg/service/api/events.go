@@ -18,11 +18,11 @@ func eventName(t event.Type) string { return httpapi.PascalCase(string(t)) + "Ev
 // describeEvents makes events a choice by type: each carries the resource of its type.
 func describeEvents(r *httpapi.Router) {
 	schemas := r.OpenAPI().Components.Schemas.Map()
-	base := schemas[event.Event{}.SchemaName()]
+	base := schemas["Event"]
 	schemas["EventBase"] = base
-	data, object := base.Properties["data"], schemas[event.Data{}.SchemaName()]
+	data, object := base.Properties["data"], schemas["EventData"]
 	delete(base.Properties, "data")
-	delete(schemas, event.Data{}.SchemaName())
+	delete(schemas, "EventData")
 	base.Required = slices.DeleteFunc(base.Required, func(member string) bool { return member == "data" })
 	for _, t := range event.Types {
 		base.Properties["type"].Enum = append(base.Properties["type"].Enum, string(t.Type))
@@ -40,7 +40,7 @@ func describeEvents(r *httpapi.Router) {
 			Members: map[string]*huma.Schema{"data": {Ref: httpapi.RefTo(name).Ref, Description: data.Description}},
 		})
 	}
-	schemas[event.Event{}.SchemaName()] = httpapi.Union(schemas, "EventBase", "type", variants)
+	schemas["Event"] = httpapi.Union(schemas, "EventBase", "type", variants)
 }
 
 // describeWebhooks adds the requests that receivers get: one entry for each type of event. They share the headers and

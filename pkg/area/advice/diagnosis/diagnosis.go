@@ -40,9 +40,6 @@ type Failure struct {
 	Retryable bool                 `json:"retryable" doc:"Whether another diagnosis may succeed"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (Failure) SchemaName() string { return "DiagnosisFailure" }
-
 // Diagnosis is a review of a factory, as callers see it.
 type Diagnosis struct {
 	resource.Resource
@@ -57,9 +54,6 @@ type Diagnosis struct {
 	// Usual is how long a diagnosis that was just accepted takes as a rule.
 	Usual time.Duration `json:"-"`
 }
-
-// SchemaName names the schema in the OpenAPI document.
-func (Diagnosis) SchemaName() string { return "Diagnosis" }
 
 // Pending returns where an accepted diagnosis is shown, and when to look.
 func (d Diagnosis) Pending() (path string, after time.Duration) {
@@ -78,9 +72,6 @@ type Rehearsal struct {
 	Outcome string `json:"outcome,omitempty" enum:"completed,no_proposals,failed,rate_limited" default:"completed" doc:"Result of the diagnosis. no_proposals: it completes, but the text model fails. rate_limited refuses the call with that error, as with a live key"`
 	generate.Rehearsal
 }
-
-// SchemaName names the schema in the OpenAPI document.
-func (Rehearsal) SchemaName() string { return "DiagnosisRehearsal" }
 
 // Record is the stored document of a diagnosis.
 type Record struct {

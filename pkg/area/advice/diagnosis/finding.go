@@ -63,9 +63,6 @@ type Finding struct {
 	Evidence map[string]float64 `json:"evidence" doc:"Numbers that support the finding, by name"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (Finding) SchemaName() string { return "Finding" }
-
 // The points that findings take off the score. Several findings of one code, such as
 // one for each unused account, take perCode at most.
 var points = map[Severity]int{Critical: 25, Warning: 10}

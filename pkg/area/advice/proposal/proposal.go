@@ -46,9 +46,6 @@ type Proposal struct {
 	AppliedVersion *int64         `json:"applied_version" doc:"Version that the factory got by applying it. Null until applied"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (Proposal) SchemaName() string { return "Proposal" }
-
 // StateFilter and expiresFilter are the filters of proposals. An open one has the time at which it expires, so that lists
 // find those that have expired without a write.
 const (

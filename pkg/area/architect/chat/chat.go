@@ -50,9 +50,6 @@ type Message struct {
 	CreatedAt     resource.Time `json:"created_at" doc:"Time of creation, UTC"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (Message) SchemaName() string { return "ChatMessage" }
-
 // Chat is a chat as callers see it.
 type Chat struct {
 	resource.Resource
@@ -60,9 +57,6 @@ type Chat struct {
 	Title     string    `json:"title" doc:"Title, in one line. Empty until the first message, whose beginning it is where none was given"`
 	Messages  []Message `json:"messages" nullable:"false" doc:"All messages, oldest first. A message of the user without a reply was not answered in time, or is being answered"`
 }
-
-// SchemaName names the schema in the OpenAPI document.
-func (Chat) SchemaName() string { return "Chat" }
 
 // Record is the stored document of a chat.
 type Record struct {

@@ -44,9 +44,6 @@ type Draft struct {
 	ResultID  *string        `json:"result_id" doc:"Id of what applying it has created. Null until applied"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (Draft) SchemaName() string { return "Draft" }
-
 // The filters of drafts.
 const (
 	SubjectFilter = "kind"

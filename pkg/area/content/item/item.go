@@ -38,9 +38,6 @@ type Slide struct {
 	MediaID *string `json:"media_id" doc:"Id of its finished picture in media. Null until generated"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (Slide) SchemaName() string { return "ContentSlide" }
-
 // Failure is the reason why an item failed.
 type Failure struct {
 	Stage     string               `json:"stage" enum:"generate,compose,publish" doc:"Stage that failed: a model's part, finished media, or publishing"`
@@ -48,9 +45,6 @@ type Failure struct {
 	Message   string               `json:"message" doc:"What happened and what to do about it"`
 	Retryable bool                 `json:"retryable" doc:"Whether regenerating the item may succeed"`
 }
-
-// SchemaName names the schema in the OpenAPI document.
-func (Failure) SchemaName() string { return "ContentFailure" }
 
 // Item is a content item as callers see it.
 type Item struct {
@@ -98,14 +92,8 @@ func (i Item) Pending() (path string, after time.Duration) {
 	return "/v1/content-items/" + i.ID, i.Usual
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (Item) SchemaName() string { return "ContentItem" }
-
 // Rehearsal is the result that a test key asks for.
 type Rehearsal struct {
 	Outcome string `json:"outcome,omitempty" enum:"generated,failed,published,insufficient_balance,spend_limit_reached,rate_limited" default:"generated" doc:"Result of the item. The last three refuse the call with that error, as with a live key"`
 	generate.Rehearsal
 }
-
-// SchemaName names the schema in the OpenAPI document.
-func (Rehearsal) SchemaName() string { return "SandboxRehearsal" }

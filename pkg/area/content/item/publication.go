@@ -70,17 +70,11 @@ type Publication struct {
 	Options         *PublishOptions      `json:"options" doc:"Options of its platform. Null: none"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (Publication) SchemaName() string { return "Publication" }
-
 // PublicationWarning is what a post lacks that was asked for.
 type PublicationWarning struct {
 	Code    platform.WarningCode `json:"code" doc:"Machine-readable name of what it lacks: cover_not_set, first_comment_not_written. More may be added" example:"cover_not_set"`
 	Message string               `json:"message" doc:"What happened and what to do about it"`
 }
-
-// SchemaName names the schema in the OpenAPI document.
-func (PublicationWarning) SchemaName() string { return "PublicationWarning" }
 
 // PublicationFailure is the reason why a publication failed.
 type PublicationFailure struct {
@@ -89,9 +83,6 @@ type PublicationFailure struct {
 	Message   string `json:"message" doc:"What happened and what to do about it"`
 	Retryable bool   `json:"retryable" doc:"Whether publishing again may succeed"`
 }
-
-// SchemaName names the schema in the OpenAPI document.
-func (PublicationFailure) SchemaName() string { return "PublicationFailure" }
 
 // Metrics are the counts of a post.
 type Metrics struct {
@@ -102,9 +93,6 @@ type Metrics struct {
 	Saves    *int64        `json:"saves" doc:"Null: the platform does not have it"`
 	ReadAt   resource.Time `json:"read_at" doc:"Time at which they were read"`
 }
-
-// SchemaName names the schema in the OpenAPI document.
-func (Metrics) SchemaName() string { return "PublicationMetrics" }
 
 // PublishOptions are what is wanted of a post on one platform.
 type PublishOptions struct {
@@ -119,9 +107,6 @@ type PublishOptions struct {
 	DisableStitch   bool             `json:"disable_stitch,omitempty" doc:"Permits no stitches"`
 	Silent          bool             `json:"silent,omitempty" doc:"Notifies no followers"`
 }
-
-// SchemaName names the schema in the OpenAPI document.
-func (PublishOptions) SchemaName() string { return "PublishOptions" }
 
 // Outlet is what a publication needs beside what callers see.
 type Outlet struct {
@@ -142,9 +127,6 @@ type PublishRehearsal struct {
 	FailureCode  platform.Code `json:"failure_code,omitempty" maxLength:"64" doc:"Code of the failure. With outcome failed only. Absent: content_refused" example:"needs_reconnect"`
 	DelaySeconds int           `json:"delay_seconds,omitempty" minimum:"0" maximum:"60" default:"0" doc:"Seconds that the platform processes the post"`
 }
-
-// SchemaName names the schema in the OpenAPI document.
-func (PublishRehearsal) SchemaName() string { return "SandboxPublishRehearsal" }
 
 // Publication returns the publication of an id; nil where there is none.
 func (r *Record) Publication(id string) *Publication {

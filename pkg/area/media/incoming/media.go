@@ -74,9 +74,6 @@ type Reason struct {
 	Message string `json:"message" doc:"What is wrong with the file, and what to do about it"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (Reason) SchemaName() string { return "MediaReason" }
-
 // Upload is the request that uploads the file.
 type Upload struct {
 	URL       string            `json:"url" format:"uri" doc:"Signed URL. It takes this one file only"`
@@ -84,9 +81,6 @@ type Upload struct {
 	Headers   map[string]string `json:"headers" doc:"Headers to send, exactly as they are. Clients add Content-Length themselves; it must be the declared size, so do not send the file in chunks"`
 	ExpiresAt resource.Time     `json:"expires_at" doc:"When the upload must have begun"`
 }
-
-// SchemaName names the schema in the OpenAPI document.
-func (Upload) SchemaName() string { return "MediaUpload" }
 
 // Media is a media as callers see it.
 type Media struct {
@@ -105,9 +99,6 @@ type Media struct {
 	URL             *string       `json:"url" format:"uri" doc:"Signed URL of the file, valid for one hour. Null until ready"`
 	ExpiresAt       resource.Time `json:"expires_at" doc:"When the media is deleted. Each day on which it is used moves this to 30 days later; while it is the logo of a factory, it is moved on by itself"`
 }
-
-// SchemaName names the schema in the OpenAPI document.
-func (Media) SchemaName() string { return "OwnMedia" }
 
 // Declared is what a caller has said of a file; zero values say nothing.
 type Declared struct {

@@ -46,17 +46,11 @@ type Items struct {
 	Published int64 `json:"published" doc:"Items that were published"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (Items) SchemaName() string { return "ContentPlanItems" }
-
 // Failure is the reason why a plan has fewer items than it should.
 type Failure struct {
 	Code    provider.FailureCode `json:"code" doc:"Machine-readable reason of the failure" example:"provider_unavailable"`
 	Message string               `json:"message" doc:"What happened and what to do about it"`
 }
-
-// SchemaName names the schema in the OpenAPI document.
-func (Failure) SchemaName() string { return "ContentPlanFailure" }
 
 // Plan is a content plan as callers see it.
 type Plan struct {
@@ -80,9 +74,6 @@ type Plan struct {
 	// Usual is how long it takes as a rule until a new plan has items.
 	Usual time.Duration `json:"-"`
 }
-
-// SchemaName names the schema in the OpenAPI document.
-func (Plan) SchemaName() string { return "ContentPlan" }
 
 // Pending returns where a new plan is shown, and when to look.
 func (p Plan) Pending() (path string, after time.Duration) { return Path(p.FactoryID), p.Usual }

@@ -30,9 +30,6 @@ type Photo struct {
 	URL       *string          `json:"url" format:"uri" doc:"Signed URL of the file, valid for one hour. Null until ready, and in responses to a key without the scope products:read"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (Photo) SchemaName() string { return "ProductPhoto" }
-
 // StoredPhoto is a photo as its product keeps it.
 type StoredPhoto struct {
 	Photo

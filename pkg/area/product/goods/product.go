@@ -53,9 +53,6 @@ type Product struct {
 	Photos      []Photo           `json:"photos" nullable:"false" doc:"Photos in their order. The first is the main photo"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (Product) SchemaName() string { return "Product" }
-
 // Record is the stored document of a product.
 type Record struct {
 	Product

@@ -38,9 +38,6 @@ type Discount struct {
 	Value int64  `json:"value" minimum:"1" maximum:"1000000000000" doc:"1 to 100 percent, or an amount up to the price of the cheapest product" example:"20"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (Discount) SchemaName() string { return "PromotionDiscount" }
-
 // Of returns the price that a discount makes of a price. Halves of the smallest unit are
 // rounded up.
 func (d Discount) Of(p money.Price) money.Price {
@@ -64,9 +61,6 @@ type Promotion struct {
 	Message    string         `json:"message" doc:"What to say about it" example:"Only while stocks last"`
 	State      PromotionState `json:"state" enum:"scheduled,active,ended" doc:"State of the promotion. It follows from starts_at and ends_at"`
 }
-
-// SchemaName names the schema in the OpenAPI document.
-func (Promotion) SchemaName() string { return "Promotion" }
 
 // DecodePromotion reads a promotion with its state at a time.
 func DecodePromotion(it *store.Item, now time.Time) (p Promotion, err error) {

@@ -22,9 +22,6 @@ type createBody struct {
 	Metadata   resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (createBody) SchemaName() string { return "PromotionCreate" }
-
 // Rules refuses what the schema permits.
 func (b createBody) Rules() error {
 	var times error
@@ -39,9 +36,6 @@ type discountPatch struct {
 	Value int64  `json:"value,omitempty" minimum:"1" maximum:"1000000000000" doc:"1 to 100 percent, or an amount up to the price of the cheapest product"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (discountPatch) SchemaName() string { return "PromotionDiscountUpdate" }
-
 type patchBody struct {
 	ProductIDs []string               `json:"product_ids,omitempty" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false" doc:"Ids of all its products from now on"`
 	Name       string                 `json:"name,omitempty" format:"not-blank" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the promotion"`
@@ -52,9 +46,6 @@ type patchBody struct {
 	State      string                 `json:"state,omitempty" enum:"ended" doc:"ended: ends it now, also before its start"`
 	Metadata   resource.MetadataPatch `json:"metadata,omitempty" nullable:"true" doc:"Pairs to set. A null value removes that pair; null removes all"`
 }
-
-// SchemaName names the schema in the OpenAPI document.
-func (patchBody) SchemaName() string { return "PromotionUpdate" }
 
 type createInput struct{ Body createBody }
 

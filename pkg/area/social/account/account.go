@@ -50,9 +50,6 @@ type Account struct {
 	ConnectedAs      *string        `json:"connected_as" doc:"Id of the account that is connected in place of this one, because it is the same account of the platform. Null otherwise"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (Account) SchemaName() string { return "SocialAccount" }
-
 // Record is the stored document of an account.
 type Record struct {
 	Account

@@ -37,9 +37,6 @@ type Failure struct {
 	Retryable bool                 `json:"retryable" doc:"Whether the same request may succeed if sent again"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (Failure) SchemaName() string { return "GenerationFailure" }
-
 // Generation is a generation as callers see it.
 type Generation struct {
 	resource.Resource
@@ -63,17 +60,11 @@ func (g Generation) Pending() (path string, after time.Duration) {
 	return "/v1/studio/generations/" + g.ID, g.Usual
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (Generation) SchemaName() string { return "Generation" }
-
 // Rehearsal is the result that a test key asks for.
 type Rehearsal struct {
 	Outcome string `json:"outcome,omitempty" enum:"generated,failed,insufficient_balance,spend_limit_reached,rate_limited" default:"generated" doc:"Result of the generation. The last three refuse the call with that error, as with a live key"`
 	generate.Rehearsal
 }
-
-// SchemaName names the schema in the OpenAPI document.
-func (Rehearsal) SchemaName() string { return "StudioRehearsal" }
 
 // Record is the stored document of a generation.
 type Record struct {

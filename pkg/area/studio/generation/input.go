@@ -18,9 +18,6 @@ type Input struct {
 	VideoURL    string `json:"video_url,omitempty" maxLength:"2048" doc:"Avatars: video whose lips are synchronized with the speech: a public https URL, or the id of one of your media"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (Input) SchemaName() string { return "GenerationInput" }
-
 // Request returns the request to the provider.
 func (in Input) Request(kind provider.Kind) provider.Request {
 	req := provider.Request{

@@ -34,9 +34,6 @@ type Failure struct {
 	Retryable bool        `json:"retryable" doc:"Whether another training may succeed"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (Failure) SchemaName() string { return "TrainingFailure" }
-
 // Training is a training as callers see it.
 type Training struct {
 	resource.Resource
@@ -54,9 +51,6 @@ type Training struct {
 	Usual time.Duration `json:"-"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (Training) SchemaName() string { return "Training" }
-
 // Pending returns where an accepted training is shown, and when to look.
 func (t Training) Pending() (path string, after time.Duration) {
 	return "/v1/factories/" + t.FactoryID + "/training", t.Usual
@@ -68,9 +62,6 @@ type Rehearsal struct {
 	FailureCode  FailureCode `json:"failure_code,omitempty" enum:"training_failed,training_refused,not_enough_samples,provider_unavailable,timeout" doc:"Code of the failure, with its message and retryable as with a live key. With outcome failed only. Absent: training_failed"`
 	DelaySeconds int         `json:"delay_seconds,omitempty" minimum:"0" maximum:"60" default:"0" doc:"Seconds until the result"`
 }
-
-// SchemaName names the schema in the OpenAPI document.
-func (Rehearsal) SchemaName() string { return "TrainingRehearsal" }
 
 // Record is the stored document of a training. A factory has one: the next training
 // takes the place of the last.

@@ -65,9 +65,6 @@ type Delivery struct {
 	NextAttemptAt *resource.Time `json:"next_attempt_at" doc:"Time of the next attempt. Null: none follows"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (Delivery) SchemaName() string { return "Delivery" }
-
 // usualDelivery is how long an attempt that was just asked for takes as a rule.
 const usualDelivery = 2 * time.Second
 
@@ -85,9 +82,6 @@ type Attempt struct {
 	Error        *string       `json:"error" doc:"What went wrong and how to fix it. Null if the attempt succeeded"`
 	ResponseBody string        `json:"response_body" doc:"First 1 KiB of the response body. For AWS: the id of the event there, or the error"`
 }
-
-// SchemaName names the schema in the OpenAPI document.
-func (Attempt) SchemaName() string { return "DeliveryAttempt" }
 
 // Outcome is the result of an attempt.
 type Outcome struct {

@@ -15,9 +15,6 @@ type Latency struct {
 	Count int64 `json:"count" doc:"Number of responses counted" example:"1840"`
 }
 
-// SchemaName names the schema in the OpenAPI document.
-func (Latency) SchemaName() string { return "WebhookLatency" }
-
 // accuracy is the relative error of a percentile.
 const accuracy = 0.1
 

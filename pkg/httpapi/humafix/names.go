@@ -1,0 +1,132 @@
+package humafix
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// SchemaName names the schema of a type. A name of several words stands for itself. A
+// name of one word follows the subject of its package: Failure of the package of trainings
+// is TrainingFailure. The body of a request has the subject and its action: createBody is
+// ProductCreate, patchBody ProductUpdate, photoBody ProductPhotoCreate, and pricePatch
+// ProductPriceUpdate. The table names has the exceptions.
+func SchemaName(t reflect.Type, hint string) string {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	place, ours := strings.CutPrefix(t.PkgPath(), packages)
+	if !ours || t.Name() == "" {
+		return huma.DefaultSchemaNamer(t, hint)
+	}
+	if of, _, generic := strings.Cut(t.Name(), "["); generic {
+		data, _ := t.FieldByName("Data")
+		switch of {
+		case "Envelope":
+			return SchemaName(data.Type, "") + "Response"
+		case "ListEnvelope":
+			return SchemaName(data.Type.Elem(), "") + "List"
+		}
+		return huma.DefaultSchemaNamer(t, hint)
+	}
+	if name := names[place+"."+t.Name()]; name != "" {
+		return name
+	}
+	return nameOf(subjectOf(place), t.Name())
+}
+
+// packages is the path before those of all packages.
+const packages = "github.com/content-automation/api/pkg/"
+
+// nameOf names a type of a package with a subject.
+func nameOf(subject, name string) string {
+	title := strings.ToUpper(name[:1]) + name[1:]
+	action, body := strings.CutSuffix(title, "Body")
+	changed, patch := strings.CutSuffix(title, "Patch")
+	switch {
+	case strings.ContainsFunc(title[1:], unicode.IsUpper) && name == title:
+		return title
+	case body && action == "Patch":
+		return subject + "Update"
+	case body && slices.Contains(actions, action):
+		return subject + action
+	case body:
+		return subject + action + "Create"
+	case patch:
+		return subject + changed + "Update"
+	}
+	return strings.TrimSuffix(subject, title) + title
+}
+
+// actions are the names of bodies that are no things to create.
+var actions = []string{"Connect", "Create", "Publish", "Regenerate", "Rotate", "Schedule", "Test"}
+
+// subjectOf returns the subject of a package: the last part of its path, unless the table
+// subjects has another.
+func subjectOf(place string) string {
+	if subject := subjects[place]; subject != "" {
+		return subject
+	}
+	last := place[strings.LastIndex(place, "/")+1:]
+	return strings.ToUpper(last[:1]) + last[1:]
+}
+
+var subjects = map[string]string{
+	"area/advice":         "Diagnosis",
+	"area/apikey":         "ApiKey",
+	"area/architect":      "Chat",
+	"area/content":        "ContentItem",
+	"area/content/item":   "Content",
+	"area/media":          "OwnMedia",
+	"area/media/incoming": "Media",
+	"area/plan":           "ContentPlan",
+	"area/plan/job":       "ContentPlan",
+	"area/product/goods":  "Product",
+	"area/social/account": "Social",
+	"area/training/job":   "Training",
+	"area/webhook/hook":   "Webhook",
+	"auth/credential":     "ApiKey",
+	"base/errs":           "Error",
+	"base/money":          "Product",
+	"generate/catalog":    "Model",
+	"record/apikey":       "ApiKey",
+	"record/ledger":       "Balance",
+}
+
+// names are the names of types that the rule would name otherwise.
+var names = map[string]string{
+	"area/account.Me":                    "Account",
+	"area/account.MeBalance":             "Balance",
+	"area/advice/diagnosis.Finding":      "Finding",
+	"area/apikey.Ended":                  "ApiKeyRevoked",
+	"area/apikey.NewKey":                 "ApiKeyWithSecret",
+	"area/architect.updateBody":          "DraftUpdate",
+	"area/architect/chat.Draft":          "Draft",
+	"area/content.batch":                 "ContentItems",
+	"area/content.optionsBody":           "PlatformOptions",
+	"area/content.slideBody":             "ContentSlideCreate",
+	"area/content/item.Metrics":          "PublicationMetrics",
+	"area/content/item.Publication":      "Publication",
+	"area/content/item.PublishRehearsal": "SandboxPublishRehearsal",
+	"area/content/item.Rehearsal":        "SandboxRehearsal",
+	"area/factory.Schedule":              "Schedule",
+	"area/media/incoming.Media":          "OwnMedia",
+	"area/product/goods.Discount":        "PromotionDiscount",
+	"area/product/goods.Promotion":       "Promotion",
+	"area/social.Accept":                 "SocialPlatformAccept",
+	"area/social.connectBody":            "SocialAccountConnect",
+	"area/studio/generation.Rehearsal":   "StudioRehearsal",
+	"area/webhook.NewWebhook":            "WebhookWithSecret",
+	"area/webhook/hook.Attempt":          "DeliveryAttempt",
+	"area/webhook/hook.Delivery":         "Delivery",
+	"area/webhook/hook.Target":           "WebhookDestination",
+	"generate/catalog.Avatar":            "Avatar",
+	"generate/catalog.Plan":              "Plan",
+	"generate/catalog.RateLimits":        "PlanRateLimits",
+	"generate/catalog.Voice":             "Voice",
+	"media.View":                         "Media",
+	"record/apikey.OldSecret":            "ApiKeyOldSecret",
+}
