@@ -98,7 +98,7 @@ func frame(path, title, style string, markdown []byte) []byte {
 	if err := renderer().Convert(markdown, &content); err != nil {
 		panic(err) // writing to memory does not fail
 	}
-	root := "../../"
+	root := "../"
 	if path == errorsPath {
 		root = ""
 	}
