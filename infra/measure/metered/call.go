@@ -35,13 +35,9 @@ type Request struct {
 	Header map[string]string
 	// Raw is the body where it is no JSON.
 	Raw string
-	// Own is the type of a response of the gateway's own, in place of the function's.
-	Own string
 	// Method and Path, with its query, replace those of the operation, where the function
 	// gets them for a request that is no operation.
 	Method, Path string
-	// Admitted, where there is one, is called between the authorizer and the function.
-	Admitted func()
 }
 
 // Response is the response to a call.
@@ -110,12 +106,6 @@ func (w *World) Send(ctx context.Context, r Request) (Response, error) {
 		return own("ACCESS_DENIED", e), nil
 	}
 	cost.Authorizer, e.RequestContext.Authorizer = used, admitted.Context
-	if r.Own != "" {
-		return own(r.Own, e), nil
-	}
-	if r.Admitted != nil {
-		r.Admitted()
-	}
 	w.recorder.cost = Reading{}
 	out, whole, err := w.serve(ctx, r.Operation, e)
 	if err != nil {

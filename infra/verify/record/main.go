@@ -1,6 +1,6 @@
-// Command record calls every operation in one process, at a fixed time, and writes
-// what it sent and received into pkg/service/api/examples.json: a call that succeeds, and one
-// for each error code that the operation declares. The OpenAPI document shows them.
+// Command record calls every operation in one process, at a fixed time, and writes the
+// request and the response of a call that succeeds into pkg/service/api/examples.json. The
+// OpenAPI document shows them.
 package main
 
 //go:generate sh -c "cd ../../.. && go run ./infra/verify/record"
@@ -32,7 +32,7 @@ func main() {
 	}
 }
 
-// quiet discards the log and the metrics: injected faults are not worth a line.
+// quiet discards the log and the metrics.
 func quiet() {
 	slog.SetDefault(slog.New(slog.DiscardHandler))
 	metric.SetOutput(io.Discard)

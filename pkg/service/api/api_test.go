@@ -153,14 +153,6 @@ func TestDocumentDescribesEveryAnswer(t *testing.T) {
 	}
 }
 
-// responseOf returns a response of an operation, or the shared one that it refers to.
-func responseOf(doc *huma.OpenAPI, r *huma.Response) *huma.Response {
-	if r == nil || r.Ref == "" {
-		return r
-	}
-	return doc.Components.Responses[strings.TrimPrefix(r.Ref, "#/components/responses/")]
-}
-
 // TestSamplesFitTheirSchemas holds the sample of each type of event against the
 // schema of the resource that it carries.
 func TestSamplesFitTheirSchemas(t *testing.T) {

@@ -157,10 +157,8 @@ func errorPage(i errs.Info) []byte {
 
 // example returns the body of a response with a code.
 func example(i errs.Info) string {
-	text := fmt.Sprintf(`{"data": null, "error": {"code": %q, %s, "type": %q, "doc_url": %q}, "request_id": "1763812345678-6f9a4e7e-2f0b-4d3c-9b1e-0a5f1c7d8e21"}`,
-		i.Code, i.Example, i.Type, errs.DocURL("https://api.example.com", i.Code))
 	var out bytes.Buffer
-	if err := json.Indent(&out, []byte(text), "", "  "); err != nil {
+	if err := json.Indent(&out, i.Response(), "", "  "); err != nil {
 		panic(err) // a test reads every page
 	}
 	return out.String()
