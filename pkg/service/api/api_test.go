@@ -9,6 +9,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"net/http"
 	"os"
 	"os/exec"
@@ -261,4 +262,39 @@ func imported(f *ast.File, name string) string {
 		}
 	}
 	return ""
+}
+
+// Each area is mounted by a function.
+func TestEveryAreaIsMounted(t *testing.T) {
+	var wiring strings.Builder
+	lists, err := filepath.Glob(filepath.Join("..", "function", "*", "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, list := range append(lists, "api.go") {
+		code, err := os.ReadFile(list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wiring.Write(code)
+	}
+	areas := 0
+	err = filepath.WalkDir(filepath.Join("..", "..", "area"), func(file string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
+			return err
+		}
+		code, err := os.ReadFile(file)
+		if err != nil || !strings.Contains(string(code), "\nfunc Mount(r *httpapi.Router") {
+			return err
+		}
+		areas++
+		imported := "content-automation/api/pkg/" + strings.TrimPrefix(filepath.ToSlash(filepath.Dir(file)), "../../")
+		if !strings.Contains(wiring.String(), imported+`"`) {
+			t.Errorf("%s is mounted by no function", imported)
+		}
+		return nil
+	})
+	if err != nil || areas < 15 {
+		t.Errorf("found %d areas: %v", areas, err)
+	}
 }
