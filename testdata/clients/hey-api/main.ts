@@ -65,6 +65,17 @@ for (const deadline = Date.now() + 60_000; running.includes(item.state) && Date.
 assert.equal(item.state, "generated");
 assert.equal(item.media[0]?.type, "image");
 
+// A later version of the service may return values and members that the document lacks.
+async function byLaterVersion(input: RequestInfo | URL): Promise<Response> {
+  const body = await (await fetch(input)).json();
+  return Response.json({ ...body, data: { ...body.data, state: "resting", colour: "red" } });
+}
+const state: ContentState = "resting";
+const later = await getContentItem({ path: { content_item_id: item.id }, fetch: byLaterVersion });
+assert(later.data, JSON.stringify(later.error));
+assert.equal(later.data.data.state, state);
+assert.equal(Object.entries(later.data.data).find(([name]) => name === "colour")?.[1], "red");
+
 const events = await listEvents();
 assert(events.data);
 const event = events.data.data.find((e) => e.type === "content.generated" && e.data.object.id === item.id);

@@ -71,6 +71,20 @@ for (const deadline = Date.now() + 60_000; running.includes(item.state) && Date.
 assert.equal(item.state, "generated");
 assert.equal(item.media[0]?.type, "image");
 
+// A later version of the service may return values and members that the document lacks.
+async function byLaterVersion(request: Request): Promise<Response> {
+  const body = await (await fetch(request)).json();
+  return Response.json({ ...body, data: { ...body.data, state: "resting", colour: "red" } });
+}
+const state: ContentState = "resting";
+const later = await createClient<paths>({ baseUrl: BASE_URL, headers: { Authorization: `Bearer ${SVC_TEST_KEY}` }, fetch: byLaterVersion }).GET(
+  "/v1/content-items/{content_item_id}",
+  { params: { path: { content_item_id: item.id } } },
+);
+assert(later.data);
+assert.equal(later.data.data.state, state);
+assert.equal(Object.entries(later.data.data).find(([name]) => name === "colour")?.[1], "red");
+
 const events = await client.GET("/v1/events");
 assert(events.data);
 const event = events.data.data.find((e) => e.type === "content.generated" && e.data.object.id === item.id);
