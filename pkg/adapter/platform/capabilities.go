@@ -24,6 +24,10 @@ type Capabilities struct {
 	Connect Connect
 	Scopes  []string // asked for in the authorization
 	Beta    bool     // the platform documents its interface badly; it may change
+	// PublicApp says that the application proves itself by PKCE alone, and has no secret.
+	PublicApp bool
+	// CommunityToken says that an account is connected with the token of a community, too.
+	CommunityToken bool
 
 	Kinds    map[Kind]Rule
 	Hashtags Hashtags // how they are placed
@@ -31,6 +35,7 @@ type Capabilities struct {
 	Comment  Text     // the first comment
 
 	Options   []Option
+	Shape     any       // the zero value of the type of its options, as callers send them
 	Privacies []Privacy // the first is the default
 	Metrics   []string  // names of Metrics' members
 

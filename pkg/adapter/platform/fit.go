@@ -175,8 +175,8 @@ func span(limit File) string {
 	return fmt.Sprintf("%s to %s", limit.MinTime, limit.MaxTime)
 }
 
-// Lacks says that posts of a kind do not have an option.
-func (c Capabilities) Lacks(kind Kind, o Option) string {
+// lacks says that posts of a kind do not have an option.
+func (c Capabilities) lacks(kind Kind, o Option) string {
 	if slices.Contains(c.Options, o) {
 		return fmt.Sprintf("%s does not support %s for the kind %s.", c.Label, o, kind)
 	}
@@ -187,8 +187,11 @@ func (f *fitting) options(p Post, c Capabilities) {
 	o := p.Options
 	for _, name := range o.wanted() {
 		if !c.Supports(p.Kind, name) {
-			f.add("options."+string(name), "%s", c.Lacks(p.Kind, name))
+			f.add("options."+string(name), "%s", c.lacks(p.Kind, name))
 		}
+	}
+	if o.Undeclared {
+		f.add("options."+string(OptionGenerated), "must be true, or left out: the content was made by AI")
 	}
 	if o.Privacy != "" && !slices.Contains(c.Privacies, o.Privacy) {
 		f.add("options.privacy", "%s does not have the privacy %s.", f.label, o.Privacy)

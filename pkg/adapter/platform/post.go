@@ -78,58 +78,6 @@ const (
 	Private  Privacy = "private"
 )
 
-// Options are the wishes that a platform may or may not support. The zero value has
-// none: each platform's own default applies.
-type Options struct {
-	Privacy         Privacy       `json:"privacy,omitempty"`
-	CoverAt         time.Duration `json:"-"`                       // the frame of the video to show before it plays
-	FirstComment    string        `json:"first_comment,omitempty"` // written under the post
-	Generated       bool          `json:"is_aigc,omitempty"`       // the content was made by AI: declared where the platform asks
-	MadeForKids     bool          `json:"made_for_kids,omitempty"`
-	DisableComments bool          `json:"disable_comments,omitempty"`
-	DisableDuet     bool          `json:"disable_duet,omitempty"`
-	DisableStitch   bool          `json:"disable_stitch,omitempty"`
-	Silent          bool          `json:"silent,omitempty"` // notifies no one
-}
-
-// Option names an option.
-type Option string
-
-// The options.
-const (
-	OptionPrivacy         Option = "privacy"
-	OptionCoverAt         Option = "cover_at"
-	OptionCover           Option = "cover"
-	OptionAlt             Option = "alt_text"
-	OptionFirstComment    Option = "first_comment"
-	OptionGenerated       Option = "is_aigc"
-	OptionMadeForKids     Option = "made_for_kids"
-	OptionDisableComments Option = "disable_comments"
-	OptionDisableDuet     Option = "disable_duet"
-	OptionDisableStitch   Option = "disable_stitch"
-	OptionSilent          Option = "silent"
-)
-
-// wanted returns the options that are set, by name. A cover image, alternative texts
-// and the declaration of AI are left out: where a platform has no place for them, the
-// post is the same without.
-func (o Options) wanted() []Option {
-	var all []Option
-	for _, w := range []struct {
-		set  bool
-		name Option
-	}{
-		{o.CoverAt != 0, OptionCoverAt}, {o.FirstComment != "", OptionFirstComment},
-		{o.MadeForKids, OptionMadeForKids}, {o.DisableComments, OptionDisableComments}, {o.DisableDuet, OptionDisableDuet},
-		{o.DisableStitch, OptionDisableStitch}, {o.Silent, OptionSilent},
-	} {
-		if w.set {
-			all = append(all, w.name)
-		}
-	}
-	return all
-}
-
 // Rehearsal is a wanted outcome. The zero value succeeds.
 type Rehearsal struct {
 	Code  Code          // of the failure; empty: none

@@ -56,7 +56,7 @@ func amounts(a rollup.Amounts) Amounts {
 type Row struct {
 	Day      *string `json:"day" format:"date" doc:"Day, in the time zone. Null where the series is not by day"`
 	Kind     *string `json:"kind" enum:"post,video,carousel,story,music_clip" doc:"Kind of content. Null where the series is not by kind, and for what is of none, such as a training"`
-	Platform *string `json:"platform" enum:"instagram,tiktok,youtube,telegram,vk,rutube" doc:"Platform. Null where the series is not by platform, and for what happens on none, such as generation"`
+	Platform *string `json:"platform" doc:"Platform. Null where the series is not by platform, and for what happens on none, such as generation"`
 	Amounts
 }
 

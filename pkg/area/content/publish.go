@@ -25,34 +25,10 @@ import (
 // usualPublication is how long publishing takes as a rule.
 const usualPublication = 10 * time.Second
 
-// optionsBody are the options of the post on each platform.
-type optionsBody struct {
-	Instagram *item.PublishOptions `json:"instagram,omitempty" doc:"Options on Instagram"`
-	TikTok    *item.PublishOptions `json:"tiktok,omitempty" doc:"Options on TikTok"`
-	YouTube   *item.PublishOptions `json:"youtube,omitempty" doc:"Options on YouTube"`
-	Telegram  *item.PublishOptions `json:"telegram,omitempty" doc:"Options on Telegram"`
-	VK        *item.PublishOptions `json:"vk,omitempty" doc:"Options on VK"`
-	Rutube    *item.PublishOptions `json:"rutube,omitempty" doc:"Options on Rutube"`
-}
-
-// byPlatform returns the options that were sent.
-func (b *optionsBody) byPlatform() map[string]*item.PublishOptions {
-	if b == nil {
-		return nil
-	}
-	sent := map[string]*item.PublishOptions{"instagram": b.Instagram, "tiktok": b.TikTok, "youtube": b.YouTube, "telegram": b.Telegram, "vk": b.VK, "rutube": b.Rutube}
-	for name, o := range sent {
-		if o == nil {
-			delete(sent, name)
-		}
-	}
-	return sent
-}
-
 type scheduleBody struct {
 	PublishAt *resource.Time         `json:"publish_at" nullable:"true" doc:"Time at which it is published: in the future, within 180 days. Null: it is no longer scheduled" example:"2027-01-15T09:30:00Z"`
 	Accounts  []string               `json:"social_account_ids,omitempty" minItems:"1" maxItems:"15" uniqueItems:"true" nullable:"false" doc:"Ids of the social accounts to publish to. Absent: those that it is scheduled to, or else those of its factory"`
-	Options   *optionsBody           `json:"options,omitempty" doc:"Options of the post, by platform. Absent: those of the earlier schedule"`
+	Options   platformOptions        `json:"options,omitempty" doc:"Options of the post, by platform. Absent: those of the earlier schedule"`
 	Sandbox   *item.PublishRehearsal `json:"sandbox,omitempty" doc:"Simulated result. For test keys only"`
 }
 
@@ -64,7 +40,7 @@ type scheduleInput struct {
 
 type publishBody struct {
 	Accounts []string               `json:"social_account_ids,omitempty" minItems:"1" maxItems:"15" uniqueItems:"true" nullable:"false" doc:"Ids of the social accounts to publish to. Absent: those that have failed, those that it is scheduled to, or else those of its factory"`
-	Options  *optionsBody           `json:"options,omitempty" doc:"Options of the post, by platform. Absent: those of the earlier schedule or attempt"`
+	Options  platformOptions        `json:"options,omitempty" doc:"Options of the post, by platform. Absent: those of the earlier schedule or attempt"`
 	Sandbox  *item.PublishRehearsal `json:"sandbox,omitempty" doc:"Simulated result. For test keys only"`
 }
 
@@ -125,7 +101,7 @@ func (s *Service) schedule(ctx context.Context, tx *store.Tx, in *scheduleInput)
 		}
 		return s.answer(ctx, tx, w)
 	}
-	w.options, w.param = b.Options.byPlatform(), "/publish_at"
+	w.options, w.param = b.Options, "/publish_at"
 	targets, err := s.targets(ctx, w, w.r.SocialAccountIDs)
 	if err != nil {
 		return out, err
@@ -216,7 +192,7 @@ func (s *Service) publish(ctx context.Context, tx *store.Tx, in *publishInput) (
 		return out, errs.New(errs.InvalidState, "The content item is published on all these accounts.").
 			With(errs.StateContext{State: string(w.r.State), Allowed: []string{string(item.Delete)}})
 	}
-	w.options, w.param = b.Options.byPlatform(), "/social_account_ids"
+	w.options, w.param = b.Options, "/social_account_ids"
 	targets, err := s.targets(ctx, w, usual)
 	if err != nil {
 		return out, err
@@ -235,7 +211,7 @@ type wish struct {
 	it      store.Item
 	asked   []string              // ids of the accounts that were sent
 	read    map[string]store.Item // what was read by the ids of accounts
-	options map[string]*item.PublishOptions
+	options platformOptions
 	param   string // where the call says when or where, for refusals
 }
 
@@ -322,8 +298,8 @@ func (s *Service) targets(ctx context.Context, w *wish, usual []string) (all []p
 			continue
 		}
 		chosen[acct.Platform] = true
-		options := w.options[acct.Platform]
-		if pub := w.r.PublicationTo(accountID); options == nil && pub != nil {
+		options, sent := w.options[acct.Platform]
+		if pub := w.r.PublicationTo(accountID); !sent && pub != nil {
 			options = pub.Options
 		}
 		label := adapter.Capabilities().Label

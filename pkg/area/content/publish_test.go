@@ -180,7 +180,7 @@ func TestAScheduledItemIsPublishedAtItsTime(t *testing.T) {
 		t.Errorf("%+v", it)
 	}
 	p := w.publications(it.ID)
-	if len(p) != 2 || p[0].State != "pending" || p[0].SocialAccountID != telegram || p[0].Platform != "telegram" || p[0].Options == nil || !p[0].Options.Silent || p[1].Options != nil || p[0].ContentItemID != it.ID {
+	if len(p) != 2 || p[0].State != "pending" || p[0].SocialAccountID != telegram || p[0].Platform != "telegram" || p[0].Options == nil || string(p[0].Options.RawMessage) != `{"silent":true}` || p[1].Options != nil || p[0].ContentItemID != it.ID {
 		t.Errorf("%+v", p)
 	}
 	w.clock.Add(at.Sub(w.clock.Now()) - 2*time.Second)
@@ -372,6 +372,27 @@ func TestWhatIsLateIsPublishedInOrder(t *testing.T) {
 	}
 }
 
+// An option that posts of the kind do not have is refused by its own name.
+func TestOptionsThatAKindDoesNotHave(t *testing.T) {
+	w := newWorld(t)
+	made, tiktok := w.generated(), w.connect("tiktok")
+	a := w.Call(http.MethodPost, path(made.ID, "publish"), object{"social_account_ids": []string{tiktok}, "options": object{"tiktok": object{
+		"disable_comments": true, "disable_duet": true, "cover_at_seconds": 1.5, "is_aigc": false,
+	}}})
+	for param, want := range map[string]string{
+		"/options/tiktok/disable_duet":     "TikTok does not support disable_duet for the kind post.",
+		"/options/tiktok/cover_at_seconds": "TikTok does not support cover_at for the kind post.",
+		"/options/tiktok/is_aigc":          "must be true, or left out: the content was made by AI",
+	} {
+		if !strings.Contains(string(a.Raw), fmt.Sprintf(`{"param":%q,"message":%q}`, param, want)) {
+			t.Errorf("%s is not refused: %s", param, a.Raw)
+		}
+	}
+	if strings.Contains(string(a.Raw), "disable_comments") {
+		t.Errorf("disable_comments is refused: %s", a.Raw)
+	}
+}
+
 func TestBadSchedulesAreRefused(t *testing.T) {
 	w := newWorld(t)
 	made, queued := w.generated("caption", strings.Repeat("x", 2300)), w.create()
@@ -399,10 +420,10 @@ func TestBadSchedulesAreRefused(t *testing.T) {
 		"not connected":      {made.ID, []any{"social_account_ids", []string{ended}}, 422, errs.ValidationFailed, "/social_account_ids/0", "needs_reconnect"},
 		"kind":               {music.ID, []any{"social_account_ids", []string{telegram}}, 422, errs.ValidationFailed, "/kind", "Telegram does not take the kind story"},
 		"caption":            {made.ID, []any{"social_account_ids", []string{instagram}}, 422, errs.ValidationFailed, "/caption", "Instagram takes up to 2200"},
-		"option":             {made.ID, []any{"social_account_ids", []string{telegram}, "options", object{"telegram": object{"disable_duet": true}}}, 422, errs.ValidationFailed, "/options/telegram/disable_duet", "Telegram does not support"},
-		"alternative text":   {made.ID, []any{"social_account_ids", []string{telegram}, "options", object{"telegram": object{"alt_text": []string{"A shoe"}}}}, 422, errs.ValidationFailed, "/options/telegram/alt_text", "Telegram does not support"},
-		"not by AI":          {made.ID, []any{"social_account_ids", []string{telegram}, "options", object{"telegram": object{"is_aigc": false}}}, 422, errs.ValidationFailed, "/options/telegram/is_aigc", "by AI"},
-		"other platform":     {made.ID, []any{"social_account_ids", []string{telegram}, "options", object{"vk": object{"silent": true}}}, 422, errs.ValidationFailed, "/options/vk", "none of the accounts"},
+		"option":             {made.ID, []any{"social_account_ids", []string{telegram}, "options", object{"telegram": object{"disable_duet": true}}}, 422, errs.ValidationFailed, "/options/telegram/disable_duet", "is not a member. The members are privacy, silent"},
+		"alternative text":   {made.ID, []any{"social_account_ids", []string{telegram}, "options", object{"telegram": object{"alt_text": []string{"A shoe"}}}}, 422, errs.ValidationFailed, "/options/telegram/alt_text", "is not a member"},
+		"privacy":            {made.ID, []any{"social_account_ids", []string{telegram}, "options", object{"tiktok": object{"privacy": "unlisted"}}}, 422, errs.ValidationFailed, "/options/tiktok/privacy", "public, friends, private"},
+		"other platform":     {made.ID, []any{"social_account_ids", []string{telegram}, "options", object{"vk": object{"privacy": "public"}}}, 422, errs.ValidationFailed, "/options/vk", "none of the accounts"},
 		"no such platform":   {made.ID, []any{"social_account_ids", []string{telegram}, "options", object{"myspace": object{}}}, 422, errs.ValidationFailed, "/options/myspace", ""},
 		"failure code":       {made.ID, []any{"social_account_ids", []string{telegram}, "sandbox", object{"outcome": "failed", "failure_code": "nonsense"}}, 422, errs.ValidationFailed, "/sandbox/failure_code", "must be one of"},
 		"not generated":      {queued.ID, []any{"social_account_ids", []string{telegram}}, 409, errs.InvalidState, "", "generated or scheduled"},

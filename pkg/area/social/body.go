@@ -7,7 +7,7 @@ import (
 )
 
 type connectBody struct {
-	Platform        string            `json:"platform,omitempty" enum:"instagram,tiktok,youtube,telegram,vk,rutube" doc:"Platform of the account. Send this or social_account_id"`
+	Platform        platformID        `json:"platform,omitempty" doc:"Platform of the account. Send this or social_account_id"`
 	SocialAccountID string            `json:"social_account_id,omitempty" doc:"Id of an account to connect again. Send this or platform" example:"soc_01h455vb4pex5vsknk084sn02q"`
 	BotToken        string            `json:"bot_token,omitempty" maxLength:"200" pattern:"^[0-9]+:[0-9A-Za-z_-]+$" patternDescription:"a token of @BotFather" doc:"telegram: token of a bot that is an administrator of the channel"`
 	Channel         string            `json:"channel,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]+$" patternDescription:"free of control characters" doc:"Channel, page or community: its id on the platform, or a name such as @acme_news. telegram needs it. By OAuth its owner chooses where it is left out" example:"@acme_news"`
@@ -42,8 +42,8 @@ func (b connectBody) credential() string {
 }
 
 // check refuses members that the platform does not take, and those that it lacks.
-func (b connectBody) check(name string, how platform.Connect) error {
-	oauth, token, login := how == platform.ConnectOAuth, name == "telegram", how == platform.ConnectPassword
+func (b connectBody) check(name string, how platform.Connect, c platform.Capabilities) error {
+	oauth, token, login := how == platform.ConnectOAuth, c.Connect == platform.ConnectBotToken, how == platform.ConnectPassword
 	var found []error
 	for _, m := range []struct {
 		param, value  string
@@ -52,7 +52,7 @@ func (b connectBody) check(name string, how platform.Connect) error {
 		{"/bot_token", b.BotToken, token, token},
 		{"/username", b.Username, login, login},
 		{"/password", b.Password, login, login},
-		{"/community_token", b.CommunityToken, name == "vk", false},
+		{"/community_token", b.CommunityToken, c.CommunityToken, false},
 		{"/channel", b.Channel, !login, token && b.SocialAccountID == ""},
 		{"/return_url", b.ReturnURL, oauth, false},
 	} {

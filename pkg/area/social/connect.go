@@ -57,7 +57,7 @@ func (s *Service) connect(ctx context.Context, tx *store.Tx, in *connectInput) (
 	if b.CommunityToken != "" {
 		how = platform.ConnectBotToken
 	}
-	if err := b.check(r.Platform, how); err != nil {
+	if err := b.check(r.Platform, how, adapter.Capabilities()); err != nil {
 		return out, err
 	}
 	if err := s.requireConfigured(ctx, o.Mode, r.Platform, b); err != nil {
@@ -114,7 +114,7 @@ func (s *Service) subject(ctx context.Context, b connectBody) (r account.Record,
 	}
 	if b.SocialAccountID == "" {
 		r.Account = account.Account{
-			Resource: resource.New(account.NewID(now), now, b.Metadata), Platform: b.Platform, State: account.Pending, FactoryIDs: []string{},
+			Resource: resource.New(account.NewID(now), now, b.Metadata), Platform: string(b.Platform), State: account.Pending, FactoryIDs: []string{},
 		}
 		if b.ReturnURL == "" {
 			return r, it, settings, nil
@@ -137,7 +137,7 @@ func (s *Service) subject(ctx context.Context, b connectBody) (r account.Record,
 	if r, err = account.Decode(&it); err != nil {
 		return r, it, settings, err
 	}
-	if b.Platform != "" && b.Platform != r.Platform {
+	if b.Platform != "" && string(b.Platform) != r.Platform {
 		return r, it, settings, errs.Invalid("/platform", "is another one than that of %s, which is %s", r.ID, r.Platform)
 	}
 	return r, it, settings, nil

@@ -37,9 +37,9 @@ type attachInput struct {
 
 type listInput struct {
 	httpapi.PageInput
-	Platform  []string `query:"platform" enum:"instagram,tiktok,youtube,telegram,vk,rutube" nullable:"false" doc:"Only accounts of these platforms, separated by commas"`
-	State     []string `query:"state" enum:"pending,connected,needs_reconnect,disconnected" nullable:"false" doc:"Only accounts in these states, separated by commas"`
-	FactoryID string   `query:"factory_id" doc:"Only accounts of this factory"`
+	Platform  []platformID `query:"platform" nullable:"false" doc:"Only accounts of these platforms, separated by commas"`
+	State     []string     `query:"state" enum:"pending,connected,needs_reconnect,disconnected" nullable:"false" doc:"Only accounts in these states, separated by commas"`
+	FactoryID string       `query:"factory_id" doc:"Only accounts of this factory"`
 }
 
 // Register puts the operations of the area into the router.

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/auth"
@@ -12,13 +14,19 @@ import (
 	"github.com/content-automation/api/pkg/httpapi"
 )
 
+// platformID is the id of a platform.
+type platformID string
+
+// Schema describes the id in the OpenAPI document, and lets requests name known ones only.
+func (platformID) Schema(huma.Registry) *huma.Schema { return httpapi.Enum(registry.Names()) }
+
 type platformsInput struct {
 	httpapi.SliceInput
 }
 
 // Platform is a platform as callers see it.
 type Platform struct {
-	ID         string   `json:"id" enum:"instagram,tiktok,youtube,telegram,vk,rutube" doc:"Id of the platform"`
+	ID         string   `json:"id" doc:"Id of the platform"`
 	Name       string   `json:"name" doc:"Name of the platform" example:"YouTube"`
 	Connect    string   `json:"connect" enum:"oauth2,bot_token,password" doc:"How an account is connected: see connectSocialAccount"`
 	Configured bool     `json:"configured" doc:"Whether accounts can be connected: the operator of the service has registered an application with the platform, where it needs one"`

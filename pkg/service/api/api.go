@@ -52,6 +52,7 @@ func Routes() []httpapi.Route { return router().Routes() }
 func Document() *huma.OpenAPI {
 	r := router()
 	factoryarea.Describe(r)
+	content.Describe(r)
 	describeEvents(r)
 	describeEstimates(r.OpenAPI())
 	clean(r.OpenAPI())

@@ -6,6 +6,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/auth"
@@ -83,6 +84,7 @@ func listValues(doc *huma.OpenAPI) {
 	}
 	codes, failures := httpapi.Enum(errs.Codes).Enum, httpapi.Enum(provider.FailureCodes()).Enum
 	publications := httpapi.Enum(item.PublicationCodes()).Enum
+	platforms := httpapi.Enum(registry.Names()).Enum
 	either := slices.Clone(failures)
 	for _, code := range publications {
 		if !slices.Contains(either, code) {
@@ -92,7 +94,7 @@ func listValues(doc *huma.OpenAPI) {
 	patterns := doc.Components.Schemas.Map()["WebhookCreate"].Properties["event_types"].Items.Enum
 	values := map[string][]any{
 		"AuditEntry.error_code": codes, "ContentFailure.code": either, "PublicationFailure.code": publications, "SandboxPublishRehearsal.failure_code": publications, "GenerationFailure.code": failures, "DiagnosisFailure.code": failures, "failure_code": failures,
-		"Delivery.event_type": types, "Webhook.event_types": patterns, "WebhookWithSecret.event_types": patterns, "scopes": scopes,
+		"platform": platforms, "SocialPlatform.id": platforms, "Delivery.event_type": types, "Webhook.event_types": patterns, "WebhookWithSecret.event_types": patterns, "scopes": scopes,
 	}
 	eachSchema(doc, func(at, member string, s *huma.Schema) {
 		list := values[at+"."+member]

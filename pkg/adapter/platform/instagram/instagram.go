@@ -55,6 +55,7 @@ var capabilities = platform.Capabilities{
 	Alt:        platform.Text{Max: 1000},
 	Comment:    platform.Text{Max: 300},
 	Options:    []platform.Option{platform.OptionAlt, platform.OptionCover, platform.OptionCoverAt, platform.OptionFirstComment, platform.OptionGenerated},
+	Shape:      Options{},
 	Privacies:  []platform.Privacy{platform.Public},
 	Metrics:    []string{"views", "likes", "comments", "shares", "saves"},
 	DailyPosts: 50,
@@ -68,6 +69,15 @@ var capabilities = platform.Capabilities{
 		"Access ends 90 days after the owner has granted it: connect the account again before.",
 		"A first comment that Instagram refuses does not fail the publication: it is a warning.",
 	},
+}
+
+// Options are those of posts on Instagram, as callers send them.
+type Options struct {
+	platform.Visible
+	platform.Described
+	platform.Framed
+	platform.Commented
+	platform.Declared
 }
 
 // Platform is Instagram.

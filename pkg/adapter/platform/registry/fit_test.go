@@ -1,13 +1,10 @@
 package registry_test
 
 import (
-	"maps"
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/adapter/platform/limits"
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/media/compose/fit"
 )
@@ -57,32 +54,5 @@ func within(t *testing.T, what string, bytes int64, least, most float64, f platf
 	}
 	if least < f.MinRatio || f.MaxRatio > 0 && most > f.MaxRatio {
 		t.Errorf("%s: ratios from %.2f to %.2f are taken, and the table says from %.2f to %.2f", what, f.MinRatio, f.MaxRatio, least, most)
-	}
-}
-
-func TestWhichMediaShowNoBrand(t *testing.T) {
-	for _, name := range registry.Names() {
-		adapter, _ := registry.Sandbox(name, time.Now)
-		c := adapter.Capabilities()
-		var want []platform.Kind
-		if c.Plain {
-			want = slices.Sorted(maps.Keys(c.Kinds))
-		}
-		if got := slices.Sorted(slices.Values(limits.Plain[name])); !slices.Equal(got, want) {
-			t.Errorf("%s takes plain media of the kinds %v, and the table says %v", name, want, got)
-		}
-	}
-}
-
-func TestTheLimitsOfCaptionsAreThoseOfTheAdapters(t *testing.T) {
-	if len(limits.Captions) != len(registry.Names()) {
-		t.Errorf("there are limits of %d platforms", len(limits.Captions))
-	}
-	for _, c := range limits.Captions {
-		adapter, _ := registry.Sandbox(c.Platform, time.Now)
-		want := adapter.Capabilities().Kinds[platform.KindVideo].Caption
-		if want.Max != c.Max || want.Unit.Length("é🏃") != c.Unit.Length("é🏃") {
-			t.Errorf("%s takes %d %s, not %d %s", c.Platform, want.Max, want.Unit, c.Max, c.Unit)
-		}
 	}
 }

@@ -16,43 +16,80 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform/youtube"
 )
 
-// platforms are all platforms, in the order in which they are listed.
-var platforms = []struct {
-	name string
-	make func(wire.Config) platform.Adapter
-}{
-	{instagram.Name, func(cfg wire.Config) platform.Adapter { return instagram.New(cfg) }},
-	{tiktok.Name, func(cfg wire.Config) platform.Adapter { return tiktok.New(cfg) }},
-	{youtube.Name, func(cfg wire.Config) platform.Adapter { return youtube.New(cfg) }},
-	{telegram.Name, func(cfg wire.Config) platform.Adapter { return telegram.New(cfg) }},
-	{vk.Name, func(cfg wire.Config) platform.Adapter { return vk.New(cfg) }},
-	{rutube.Name, func(cfg wire.Config) platform.Adapter { return rutube.New(cfg) }},
+// Row is a platform: all that the service has to know of it beside its adapter. The
+// enumerations of the API, the options of publications, the sums of analytics and the
+// applications of the operator follow from the rows.
+type Row struct {
+	Name string
+	// Number names the platform in stored sums of analytics: from 1 to 99, and never changed
+	// or used again.
+	Number int
+	New    func(wire.Config) platform.Adapter
+	// Capabilities have its limits, its options and how accounts are connected.
+	Capabilities platform.Capabilities
+}
+
+// rows are all platforms, in the order in which they are listed.
+var rows = []Row{
+	row(instagram.Name, 1, instagram.New),
+	row(tiktok.Name, 2, tiktok.New),
+	row(youtube.Name, 3, youtube.New),
+	row(telegram.Name, 4, telegram.New),
+	row(vk.Name, 5, vk.New),
+	row(rutube.Name, 6, rutube.New),
+}
+
+func row[A platform.Adapter](name string, number int, make func(wire.Config) A) Row {
+	return Row{
+		Name: name, Number: number, New: func(cfg wire.Config) platform.Adapter { return make(cfg) },
+		Capabilities: make(wire.Config{}).Capabilities(),
+	}
+}
+
+// Rows returns the platforms, in the order in which they are listed.
+func Rows() []Row { return rows }
+
+// Add adds a platform, and returns a function that removes it again. It is for tests of what
+// follows from the rows.
+func Add(r Row) (remove func()) {
+	before := rows
+	rows = append(slices.Clone(rows), r)
+	return func() { rows = before }
+}
+
+// Find returns the platform of a name, and whether there is one.
+func Find(name string) (Row, bool) {
+	i := slices.IndexFunc(rows, func(r Row) bool { return r.Name == name })
+	if i < 0 {
+		return Row{}, false
+	}
+	return rows[i], true
 }
 
 // Names returns the ids of the platforms.
 func Names() []string {
-	names := make([]string, len(platforms))
-	for i, p := range platforms {
-		names[i] = p.name
+	names := make([]string, len(rows))
+	for i, r := range rows {
+		names[i] = r.Name
 	}
 	return names
 }
 
 // Live returns the adapter of a platform, and whether there is one.
 func Live(name string, cfg wire.Config) (platform.Adapter, bool) {
-	i := slices.Index(Names(), name)
-	if i < 0 {
+	r, ok := Find(name)
+	if !ok {
 		return nil, false
 	}
-	return platforms[i].make(cfg), true
+	return r.New(cfg), true
 }
 
 // Sandbox returns the adapter that stands for a platform with test keys, with the
 // limits of the platform itself.
 func Sandbox(name string, now func() time.Time) (platform.Adapter, bool) {
-	live, ok := Live(name, wire.Config{Now: now})
+	r, ok := Find(name)
 	if !ok {
 		return nil, false
 	}
-	return sandbox.New(name, live.Capabilities(), now), true
+	return sandbox.New(name, r.Capabilities, now), true
 }

@@ -52,6 +52,7 @@ var capabilities = platform.Capabilities{
 		platform.KindMusicClip: {Title: title, Caption: description, MinMedia: 1, MaxMedia: 1, Video: video},
 	},
 	Hashtags:  platform.Hashtags{Max: 30},
+	Shape:     Options{},
 	Privacies: []platform.Privacy{platform.Public},
 	Metrics:   []string{"views"},
 	Pulls:     true,
@@ -62,6 +63,9 @@ var capabilities = platform.Capabilities{
 		"Rutube shows a video after its moderation.",
 	},
 }
+
+// Options are those of posts on Rutube, as callers send them.
+type Options struct{ platform.Visible }
 
 // Platform is Rutube.
 type Platform struct {

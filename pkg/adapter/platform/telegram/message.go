@@ -24,18 +24,19 @@ type item struct {
 
 // message returns the call that sends a part of a post.
 func (p *Platform) message(ctx context.Context, w work, post platform.Post, text platform.Arranged) (wire.Call, error) {
+	own, _ := post.Options.Own.(Options)
 	if w.Part == 2 || len(post.Media) == 0 {
 		body := map[string]any{"chat_id": w.Chat, "text": text.Rest}
 		if w.Part == 1 {
 			body["text"] = text.Body
 		}
-		if post.Options.Silent {
+		if own.Silent {
 			body["disable_notification"] = true
 		}
 		return wire.Call{Name: "sendMessage", JSON: body, Posts: true}, nil
 	}
 	fields := url.Values{"chat_id": {w.Chat}}
-	if post.Options.Silent {
+	if own.Silent {
 		fields.Set("disable_notification", "true")
 	}
 	call := wire.Call{Posts: true, Timeout: wire.UploadTimeout}

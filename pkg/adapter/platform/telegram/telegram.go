@@ -44,6 +44,7 @@ var capabilities = platform.Capabilities{
 	},
 	Hashtags:  platform.Hashtags{Max: 30},
 	Options:   []platform.Option{platform.OptionSilent, platform.OptionCover},
+	Shape:     Options{},
 	Privacies: []platform.Privacy{platform.Public},
 	Metrics:   []string{"likes"},
 	Notes: []string{
@@ -52,6 +53,12 @@ var capabilities = platform.Capabilities{
 		"Bots cannot read views. Reactions are counted as likes, as far as Telegram has reported them to the bot within 24 hours and the bot has no webhook.",
 		"Where the answer to a message is lost, the publication ends as outcome_unknown.",
 	},
+}
+
+// Options are those of posts on Telegram, as callers send them.
+type Options struct {
+	platform.Visible
+	platform.Quiet
 }
 
 // Platform is Telegram.

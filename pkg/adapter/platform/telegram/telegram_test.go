@@ -49,7 +49,7 @@ func TestConformance(t *testing.T) {
 		New: newFixture,
 		Posts: []platformtest.Named{
 			{Name: "text", Post: platform.Post{Key: "pub_1", Kind: platform.KindPost, Caption: "Hello", Hashtags: []string{"shoes"}}},
-			{Name: "photo", Post: platform.Post{Key: "pub_2", Kind: platform.KindPost, Caption: "A shoe", Media: []platform.Media{fixture.Image("a")}, Options: platform.Options{Silent: true}}},
+			{Name: "photo", Post: platform.Post{Key: "pub_2", Kind: platform.KindPost, Caption: "A shoe", Media: []platform.Media{fixture.Image("a")}, Options: platform.Options{Own: telegram.Options{Quiet: platform.Quiet{Silent: true}}}}},
 			{Name: "album", Post: platform.Post{Key: "pub_3", Kind: platform.KindCarousel, Caption: "Shoes", Media: []platform.Media{fixture.Image("b"), fixture.Video("c", 5000)}}},
 			{Name: "long video", Post: long},
 			{Name: "music clip", Post: platform.Post{Key: "pub_5", Kind: platform.KindMusicClip, Media: []platform.Media{fixture.Video("e", 4000)}, Cover: &cover}},

@@ -97,10 +97,11 @@ func (p *Platform) Start(ctx context.Context, a platform.Account, post platform.
 	if creator.MaxTime > 0 && m.Duration > time.Duration(creator.MaxTime)*time.Second {
 		return platform.Step{}, platform.Refuse(platform.CodeMediaRefused, fmt.Sprintf("The TikTok account may post videos of up to %d seconds.", creator.MaxTime))
 	}
+	own := optionsOf(post)
 	info := map[string]any{
 		"title": platform.Arrange(post, capabilities).Body, "privacy_level": w.Privacy,
-		"disable_comment": post.Options.DisableComments || creator.Comments, "disable_duet": post.Options.DisableDuet || creator.Duet,
-		"disable_stitch": post.Options.DisableStitch || creator.Stitch, "brand_content_toggle": false, "brand_organic_toggle": false, "is_aigc": post.Options.Generated,
+		"disable_comment": own.DisableComments || creator.Comments, "disable_duet": own.DisableDuet || creator.Duet,
+		"disable_stitch": own.DisableStitch || creator.Stitch, "brand_content_toggle": false, "brand_organic_toggle": false, "is_aigc": post.Options.Generated,
 	}
 	if at := post.Options.CoverAt; at > 0 {
 		info["video_cover_timestamp_ms"] = at.Milliseconds()
@@ -262,7 +263,7 @@ func (p *Platform) photos(ctx context.Context, a platform.Account, post platform
 	body := map[string]any{
 		"post_mode": "DIRECT_POST", "media_type": "PHOTO",
 		"post_info": map[string]any{
-			"title": text.Title, "description": text.Body, "privacy_level": w.Privacy, "disable_comment": post.Options.DisableComments || w.Silent,
+			"title": text.Title, "description": text.Body, "privacy_level": w.Privacy, "disable_comment": optionsOf(post).DisableComments || w.Silent,
 			"auto_add_music": false, "brand_content_toggle": false, "brand_organic_toggle": false,
 		},
 		"source_info": map[string]any{"source": "PULL_FROM_URL", "photo_cover_index": 0, "photo_images": addresses},

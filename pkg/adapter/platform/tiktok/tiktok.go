@@ -36,7 +36,7 @@ var (
 	photoTitle = platform.Text{Max: 90, Unit: platform.UTF16}
 
 	// ofVideos are the options that photos do not have.
-	ofVideos = []platform.Option{platform.OptionGenerated, platform.OptionCoverAt, platform.OptionDisableDuet, platform.OptionDisableStitch}
+	ofVideos = []platform.Option{platform.OptionGenerated, platform.OptionCoverAt, optionDuet, optionStitch}
 )
 
 var capabilities = platform.Capabilities{
@@ -52,8 +52,9 @@ var capabilities = platform.Capabilities{
 	Hashtags: platform.Hashtags{Max: 100},
 	Options: []platform.Option{
 		platform.OptionPrivacy, platform.OptionGenerated, platform.OptionCoverAt,
-		platform.OptionDisableComments, platform.OptionDisableDuet, platform.OptionDisableStitch,
+		platform.OptionDisableComments, optionDuet, optionStitch,
 	},
+	Shape:      Options{},
 	Privacies:  []platform.Privacy{platform.Public, platform.Friends, platform.Private},
 	Metrics:    []string{"views", "likes", "comments", "shares"},
 	DailyPosts: 15,
@@ -67,6 +68,28 @@ var capabilities = platform.Capabilities{
 		"TikTok takes the declaration of AI with videos only.",
 		"TikTok permits no logo and no name of a brand in media: they are left out of what a factory makes that has a TikTok account.",
 	},
+}
+
+// The options of TikTok alone.
+const (
+	optionDuet   platform.Option = "disable_duet"
+	optionStitch platform.Option = "disable_stitch"
+)
+
+// Options are those of posts on TikTok, as callers send them.
+type Options struct {
+	platform.Visible
+	platform.Framed
+	platform.Declared
+	DisableComments bool `json:"disable_comments,omitempty" doc:"Permits no comments"`
+	DisableDuet     bool `json:"disable_duet,omitempty" doc:"Permits no duets"`
+	DisableStitch   bool `json:"disable_stitch,omitempty" doc:"Permits no stitches"`
+}
+
+// optionsOf returns the options of a post.
+func optionsOf(post platform.Post) Options {
+	o, _ := post.Options.Own.(Options)
+	return o
 }
 
 // Platform is TikTok.

@@ -101,13 +101,13 @@ func TestPhotosAreNoVideos(t *testing.T) {
 
 func TestPhotosTakeTheSettingOfCommentsAlone(t *testing.T) {
 	c := newFixture().Adapter.Capabilities()
-	for _, option := range []platform.Option{platform.OptionDisableComments, platform.OptionDisableDuet, platform.OptionDisableStitch, platform.OptionGenerated, platform.OptionCoverAt} {
+	for _, option := range []platform.Option{platform.OptionDisableComments, "disable_duet", "disable_stitch", platform.OptionGenerated, platform.OptionCoverAt} {
 		if got := c.Supports(platform.KindCarousel, option); got != (option == platform.OptionDisableComments) || !c.Supports(platform.KindVideo, option) {
 			t.Errorf("%s: with photos %v", option, got)
 		}
 	}
 	post := photos
-	post.Options.DisableDuet = true
+	post.Options.Own = tiktok.Options{DisableDuet: true}
 	if problems := platform.Fit(tiktok.Name, post, c); len(problems) != 1 || problems[0].Param != "options.disable_duet" {
 		t.Errorf("with a duet: %+v", problems)
 	}

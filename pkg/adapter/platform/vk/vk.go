@@ -38,9 +38,11 @@ var (
 )
 
 var capabilities = platform.Capabilities{
-	Label:   "VK",
-	Connect: platform.ConnectOAuth,
-	Scopes:  []string{"wall", "photos", "video", "groups"},
+	Label:          "VK",
+	Connect:        platform.ConnectOAuth,
+	PublicApp:      true,
+	CommunityToken: true,
+	Scopes:         []string{"wall", "photos", "video", "groups"},
 	Kinds: map[platform.Kind]platform.Rule{
 		platform.KindPost:      {Caption: message, MaxMedia: 1, Image: photo},
 		platform.KindVideo:     {Title: title, Caption: description, MinMedia: 1, MaxMedia: 1, Video: video},
@@ -50,6 +52,7 @@ var capabilities = platform.Capabilities{
 	Hashtags:   platform.Hashtags{Max: 30},
 	Comment:    platform.Text{Max: 4096},
 	Options:    []platform.Option{platform.OptionFirstComment},
+	Shape:      Options{},
 	Privacies:  []platform.Privacy{platform.Public},
 	Metrics:    []string{"views", "likes", "comments", "shares"},
 	DailyPosts: 50,
@@ -58,6 +61,12 @@ var capabilities = platform.Capabilities{
 		"Connected with the token of a community, VK takes posts of text only, and there are no metrics.",
 		"A video of VK may have up to 2 GiB here: it is uploaded in one call.",
 	},
+}
+
+// Options are those of posts on VK, as callers send them.
+type Options struct {
+	platform.Visible
+	platform.Commented
 }
 
 // Platform is VK.
@@ -72,7 +81,7 @@ var _ platform.Adapter = (*Platform)(nil)
 func New(cfg wire.Config) *Platform {
 	c := wire.New(Name, cfg)
 	return &Platform{c, wire.OAuth{
-		Authorize: c.Base(accounts) + "/authorize", Token: c.Base(accounts) + "/oauth2/auth", Scopes: capabilities.Scopes, Public: true,
+		Authorize: c.Base(accounts) + "/authorize", Token: c.Base(accounts) + "/oauth2/auth", Scopes: capabilities.Scopes, Public: capabilities.PublicApp,
 	}}
 }
 

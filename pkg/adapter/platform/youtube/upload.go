@@ -67,13 +67,14 @@ func (p *Platform) Start(ctx context.Context, a platform.Account, post platform.
 	if privacy == "" {
 		privacy = platform.Public
 	}
-	status := map[string]any{"privacyStatus": privacy, "selfDeclaredMadeForKids": post.Options.MadeForKids}
+	own, _ := post.Options.Own.(Options)
+	status := map[string]any{"privacyStatus": privacy, "selfDeclaredMadeForKids": own.MadeForKids}
 	if post.Options.Generated {
 		status["containsSyntheticMedia"] = true
 	}
 	call := wire.Call{
 		Name: "videos.insert", Method: http.MethodPost, URL: p.client.Base(api) + "/upload/youtube/v3/videos",
-		Query:  url.Values{"uploadType": {"resumable"}, "part": {"id,snippet,status"}, "notifySubscribers": {strconv.FormatBool(!post.Options.Silent)}},
+		Query:  url.Values{"uploadType": {"resumable"}, "part": {"id,snippet,status"}, "notifySubscribers": {strconv.FormatBool(!own.Silent)}},
 		Header: http.Header{"X-Upload-Content-Type": {m.MIME}, "X-Upload-Content-Length": {strconv.FormatInt(m.Bytes, 10)}},
 		Bearer: a.Token.Access, JSON: map[string]any{"snippet": snippet, "status": status},
 	}

@@ -41,7 +41,8 @@ var capabilities = platform.Capabilities{
 		platform.KindMusicClip: {Title: title, Caption: description, MinMedia: 1, MaxMedia: 1, Video: video},
 	},
 	Hashtags:  platform.Hashtags{Max: 60, Tags: true, Total: 500},
-	Options:   []platform.Option{platform.OptionPrivacy, platform.OptionMadeForKids, platform.OptionCover, platform.OptionGenerated, platform.OptionSilent},
+	Options:   []platform.Option{platform.OptionPrivacy, optionKids, platform.OptionCover, platform.OptionGenerated, platform.OptionSilent},
+	Shape:     Options{},
 	Privacies: []platform.Privacy{platform.Public, platform.Unlisted, platform.Private},
 	Metrics:   []string{"views", "likes", "comments"},
 	// The day of Google's quotas begins at midnight in California.
@@ -51,6 +52,17 @@ var capabilities = platform.Capabilities{
 		"Hashtags become the tags of the video.",
 		"The cover of a Short is set once YouTube has processed it. A cover that YouTube refuses does not fail the publication: it is a warning.",
 	},
+}
+
+// optionKids is an option of YouTube alone.
+const optionKids platform.Option = "made_for_kids"
+
+// Options are those of posts on YouTube, as callers send them.
+type Options struct {
+	platform.Visible
+	platform.Declared
+	MadeForKids bool `json:"made_for_kids,omitempty" doc:"Declares that the content is made for children"`
+	platform.Quiet
 }
 
 // Platform is YouTube.

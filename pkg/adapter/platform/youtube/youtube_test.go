@@ -84,7 +84,7 @@ func TestTheCategoryAndTheSubscribers(t *testing.T) {
 	}{{platform.TopicMusic, false, "category 10, notifies true"}, {platform.TopicNews, true, "category 25, notifies false"}, {"", false, "category 22, notifies true"}} {
 		f := newFixture()
 		post := short
-		post.Topic, post.Options.Silent = c.topic, c.silent
+		post.Topic, post.Options.Own = c.topic, youtube.Options{Quiet: platform.Quiet{Silent: c.silent}}
 		if problems := platform.Fit(youtube.Name, post, f.Adapter.Capabilities()); len(problems) > 0 {
 			t.Errorf("%+v: %+v", c, problems)
 		}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/adapter/platform/limits"
+	"github.com/content-automation/api/pkg/adapter/platform/registry"
 )
 
 const (
@@ -71,7 +71,8 @@ func accounts(f Facts) (all []Finding) {
 // captions finds captions that are longer than a platform publishes. That is a fault
 // only where the factory publishes there.
 func captions(f Facts) (all []Finding) {
-	for _, limit := range limits.Captions {
+	for _, p := range registry.Rows() {
+		limit := p.Capabilities.Kinds[platform.KindVideo].Caption
 		n, over, most := 0, 0, 0
 		for _, it := range f.Items {
 			if it.Caption == "" || !it.made() {
@@ -88,12 +89,12 @@ func captions(f Facts) (all []Finding) {
 			continue
 		}
 		severity := Info
-		if slices.ContainsFunc(f.Factory.Accounts, func(a Account) bool { return a.Platform == limit.Platform }) {
+		if slices.ContainsFunc(f.Factory.Accounts, func(a Account) bool { return a.Platform == p.Name }) {
 			severity = Warning
 		}
 		all = append(all, found(CaptionTooLong, severity,
-			fmt.Sprintf("%d of %d captions are longer with their hashtags than %s permits. The longest has %d of %d %s.", over, n, limit.Platform, most, limit.Max, strings.ReplaceAll(string(cmp.Or(limit.Unit, platform.Runes)), "_", " ")),
-			"too_long", over, "captions", n, "longest", most, "limit", limit.Max).about(limit.Platform, ""))
+			fmt.Sprintf("%d of %d captions are longer with their hashtags than %s permits. The longest has %d of %d %s.", over, n, p.Name, most, limit.Max, strings.ReplaceAll(string(cmp.Or(limit.Unit, platform.Runes)), "_", " ")),
+			"too_long", over, "captions", n, "longest", most, "limit", limit.Max).about(p.Name, ""))
 	}
 	return all
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/adapter/platform/limits"
+	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/generate"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/store"
@@ -37,7 +37,12 @@ func (w *work) Look(ctx context.Context, db *store.DB) (plain bool, err error) {
 		accounts = append(slices.Clone(accounts), others...)
 	}
 	return slices.ContainsFunc(accounts, func(it store.Item) bool {
-		return it.Owner == w.item.Owner && slices.Contains(limits.Plain[it.Filters["platform"]], platform.Kind(w.Kind))
+		if it.Owner != w.item.Owner {
+			return false
+		}
+		p, _ := registry.Find(it.Filters["platform"])
+		_, takes := p.Capabilities.Kinds[platform.Kind(w.Kind)]
+		return p.Capabilities.Plain && takes
 	}), nil
 }
 

@@ -1,6 +1,7 @@
 package item
 
 import (
+	"encoding/json"
 	"errors"
 	"slices"
 	"time"
@@ -59,7 +60,7 @@ type Publication struct {
 	resource.Resource
 	ContentItemID   string               `json:"content_item_id" doc:"Content item that is published"`
 	SocialAccountID string               `json:"social_account_id" doc:"Social account that it is published to"`
-	Platform        string               `json:"platform" enum:"instagram,tiktok,youtube,telegram,vk,rutube" doc:"Platform of the account"`
+	Platform        string               `json:"platform" doc:"Platform of the account"`
 	State           string               `json:"state" enum:"pending,publishing,published,failed" doc:"State of the publication. pending: its time has not come"`
 	PlatformPostID  *string              `json:"platform_post_id" doc:"Id of the post on the platform. Null until published, and where the platform does not say"`
 	URL             *string              `json:"url" doc:"Address of the post. Null until published, and where the platform does not say"`
@@ -94,19 +95,8 @@ type Metrics struct {
 	ReadAt   resource.Time `json:"read_at" doc:"Time at which they were read"`
 }
 
-// PublishOptions are what is wanted of a post on one platform.
-type PublishOptions struct {
-	Privacy         platform.Privacy `json:"privacy,omitempty" enum:"public,unlisted,friends,private" doc:"Who can see the post. Absent: the platform's default"`
-	AltText         []string         `json:"alt_text,omitempty" maxItems:"10" nullable:"false" doc:"Descriptions of the images for people who cannot see them, in the order of the images"`
-	CoverAtSeconds  float64          `json:"cover_at_seconds,omitempty" minimum:"0" maximum:"600" multipleOf:"0.001" doc:"Time of the frame of a video to show before it plays. Absent: the poster, or the platform's choice"`
-	FirstComment    string           `json:"first_comment,omitempty" minLength:"1" maxLength:"5000" doc:"Comment to write below the post"`
-	Generated       *bool            `json:"is_aigc,omitempty" doc:"Declares that the content was made by AI. It is always declared where the platform asks: false is refused"`
-	MadeForKids     bool             `json:"made_for_kids,omitempty" doc:"Declares that the content is made for children"`
-	DisableComments bool             `json:"disable_comments,omitempty" doc:"Permits no comments"`
-	DisableDuet     bool             `json:"disable_duet,omitempty" doc:"Permits no duets"`
-	DisableStitch   bool             `json:"disable_stitch,omitempty" doc:"Permits no stitches"`
-	Silent          bool             `json:"silent,omitempty" doc:"Notifies no followers"`
-}
+// PublishOptions are the options of a post on one platform, as JSON in the shape of the platform's options.
+type PublishOptions struct{ json.RawMessage }
 
 // Outlet is what a publication needs beside what callers see.
 type Outlet struct {

@@ -17,32 +17,30 @@ import (
 var topics = map[string]platform.Topic{"musician": platform.TopicMusic, "news": platform.TopicNews}
 
 // post returns what a publication posts, as far as the item decides it.
-func post(r *item.Record, pub *item.Publication) platform.Post {
+func post(r *item.Record, pub *item.Publication, limits platform.Capabilities) (p platform.Post, err error) {
 	files, poster := r.Posted()
-	p := platform.Post{
+	p = platform.Post{
 		Key: pub.ID, Kind: platform.Kind(r.Kind), Topic: topics[r.Brief.Type], Title: r.Title, Caption: r.Caption, Hashtags: r.Hashtags, Language: r.Language,
 	}
-	options := item.PublishOptions{}
+	var alt []string
 	if pub.Options != nil {
-		options = *pub.Options
+		if p.Options, alt, err = limits.Wishes(pub.Options.RawMessage); err != nil {
+			return p, err
+		}
 	}
+	p.Options.Generated = true
 	images := 0
 	for _, f := range files {
 		m := fileOf(f)
-		if !m.Video() && images < len(options.AltText) {
-			m.Alt = options.AltText[images]
+		if !m.Video() && images < len(alt) {
+			m.Alt = alt[images]
 			images++
 		}
 		p.Media = append(p.Media, m)
 	}
-	if poster != nil && len(files) > 0 && files[0].Type == media.Video && options.CoverAtSeconds == 0 {
+	if poster != nil && len(files) > 0 && files[0].Type == media.Video && p.Options.CoverAt == 0 {
 		cover := fileOf(*poster)
 		p.Cover = &cover
-	}
-	p.Options = platform.Options{
-		Privacy: options.Privacy, CoverAt: time.Duration(options.CoverAtSeconds*1000+0.5) * time.Millisecond, FirstComment: options.FirstComment,
-		Generated: true, MadeForKids: options.MadeForKids, DisableComments: options.DisableComments, DisableDuet: options.DisableDuet,
-		DisableStitch: options.DisableStitch, Silent: options.Silent,
 	}
 	if s := r.Rehearsed; s != nil {
 		p.Rehearsal.Delay = time.Duration(s.DelaySeconds) * time.Second
@@ -50,7 +48,7 @@ func post(r *item.Record, pub *item.Publication) platform.Post {
 			p.Rehearsal.Code = platform.CodeContentRefused
 		}
 	}
-	return p
+	return p, nil
 }
 
 func fileOf(f media.File) platform.Media {
@@ -91,13 +89,17 @@ func open(ctx context.Context, p *platform.Post, r *item.Record, files Files) er
 // as in the body of publish.
 func Fit(r *item.Record, pub *item.Publication, limits platform.Capabilities) []errs.Detail {
 	var found []errs.Detail
-	for _, problem := range platform.Fit(pub.Platform, post(r, pub), limits) {
+	p, err := post(r, pub, limits)
+	if err != nil {
+		return []errs.Detail{{Param: "/options/" + pub.Platform, Message: "cannot be read: send the options again"}}
+	}
+	for _, problem := range platform.Fit(pub.Platform, p, limits) {
 		found = append(found, errs.Detail{Param: pointer(problem), Message: problem.Message})
 	}
 	if r.Branded && limits.Plain {
 		found = append(found, errs.Detail{Param: "/media", Message: limits.Label + " permits no logo and no name of a brand in media, and those of the item show them. Attach an account of " + limits.Label + " to the factory, then regenerate the item: its media are made without them."})
 	}
-	return append(found, unsupported(platform.Kind(r.Kind), pub, limits)...)
+	return found
 }
 
 // pointer returns the pointer of the member that a problem names.
@@ -113,27 +115,6 @@ func pointer(p platform.Problem) string {
 		return "/options/" + p.Platform + "/" + rest
 	}
 	return "/" + name
-}
-
-// unsupported returns the options that the platform does not have. Those that leave the
-// post as it is are no problem of platform.Fit, but here a caller has asked for them.
-func unsupported(kind platform.Kind, pub *item.Publication, limits platform.Capabilities) (found []errs.Detail) {
-	if pub.Options == nil {
-		return nil
-	}
-	at := "/options/" + pub.Platform
-	if g := pub.Options.Generated; g != nil && !*g {
-		found = append(found, errs.Detail{Param: at + "/is_aigc", Message: "must be true, or left out: the content was made by AI"})
-	}
-	for _, asked := range []struct {
-		set    bool
-		option platform.Option
-	}{{len(pub.Options.AltText) > 0, platform.OptionAlt}, {pub.Options.Generated != nil, platform.OptionGenerated}} {
-		if asked.set && !limits.Supports(kind, asked.option) {
-			found = append(found, errs.Detail{Param: at + "/" + string(asked.option), Message: limits.Lacks(kind, asked.option)})
-		}
-	}
-	return found
 }
 
 // Check returns why the platforms of targets do not take the item.

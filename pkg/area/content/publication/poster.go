@@ -125,11 +125,14 @@ func (w poster) step(ctx context.Context, s *task.Step, p *posting, progress pla
 	if !ok || !acct.Usable() {
 		return w.ends(ctx, s, p, progress, platform.NeedsReconnect(platform.CodeNeedsReconnect, "The account is not connected."))
 	}
-	what := post(r, pub)
+	limits := adapter.Capabilities()
+	what, err := post(r, pub, limits)
+	if err != nil {
+		return w.ends(ctx, s, p, progress, platform.Refuse(platform.CodeInvalidOption, "The options cannot be read. Publish again with options.").Because(err))
+	}
 	if progress.Stage == "" {
 		// Limits may have changed since it was scheduled, and nothing was checked where its
 		// factory publishes by itself.
-		limits := adapter.Capabilities()
 		if found := Fit(r, pub, limits); len(found) > 0 {
 			return w.ends(ctx, s, p, progress, platform.Refuse(platform.CodeContentRefused, found[0].Message))
 		}

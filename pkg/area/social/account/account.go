@@ -37,7 +37,7 @@ const (
 // Account is a social account as callers see it.
 type Account struct {
 	resource.Resource
-	Platform         string         `json:"platform" enum:"instagram,tiktok,youtube,telegram,vk,rutube" doc:"Platform of the account"`
+	Platform         string         `json:"platform" doc:"Platform of the account"`
 	Handle           string         `json:"handle" doc:"Name on the platform. Empty until the account is connected" example:"@acme_news"`
 	DisplayName      string         `json:"display_name" doc:"Display name on the platform" example:"Acme News"`
 	AvatarURL        *string        `json:"avatar_url" doc:"URL of its picture. Null: none"`

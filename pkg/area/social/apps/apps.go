@@ -18,14 +18,23 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/cloud/secret"
 )
 
-// needsSecret are the platforms with applications, and whether those have a secret.
-var needsSecret = map[string]bool{"instagram": true, "tiktok": true, "youtube": true, "vk": false}
+// needsSecret returns the platforms with applications, and whether those have a secret.
+func needsSecret() map[string]bool {
+	all := map[string]bool{}
+	for _, p := range registry.Rows() {
+		if p.Capabilities.Connect == platform.ConnectOAuth {
+			all[p.Name] = !p.Capabilities.PublicApp
+		}
+	}
+	return all
+}
 
 // Platforms are the names of the platforms that need an application.
-func Platforms() []string { return slices.Sorted(maps.Keys(needsSecret)) }
+func Platforms() []string { return slices.Sorted(maps.Keys(needsSecret())) }
 
 // errUnreadable has no cause: what cannot be read may be a secret all the same.
 var errUnreadable = errors.New(`the secret is not a JSON object of the form {"instagram": {"client_id": "…", "client_secret": "…"}}`)
@@ -38,7 +47,7 @@ func Parse(value string) (map[string]platform.App, error) {
 		return nil, errUnreadable
 	}
 	found := map[string]platform.App{}
-	for name, secret := range needsSecret {
+	for name, secret := range needsSecret() {
 		var app platform.App
 		if json.Unmarshal(document[name], &app) == nil && app.ID != "" && (app.Secret != "" || !secret) {
 			found[name] = app
@@ -54,8 +63,9 @@ func Check(value string) error {
 	if err := json.Unmarshal([]byte(value), &document); err != nil {
 		return errUnreadable
 	}
+	needs := needsSecret()
 	for name, app := range document {
-		secret, ok := needsSecret[name]
+		secret, ok := needs[name]
 		want := []string{"client_id"}
 		if secret {
 			want = append(want, "client_secret")

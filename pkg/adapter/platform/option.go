@@ -1,0 +1,136 @@
+package platform
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Options are the wishes for a post. The zero value has none: each platform's own default
+// applies.
+type Options struct {
+	Privacy      Privacy
+	CoverAt      time.Duration // the frame of the video to show before it plays
+	FirstComment string        // written under the post
+	Generated    bool          // the content was made by AI: declared where the platform asks
+	Undeclared   bool          // the caller asks for no such declaration, which Fit refuses
+	// Own are all options, as callers send them: a value of the type of the platform's
+	// Capabilities.Shape. Nil: none.
+	Own any
+}
+
+// Option names an option.
+type Option string
+
+// The options that several platforms, or the kernel, know. An option of one platform alone
+// is a member of its shape.
+const (
+	OptionPrivacy         Option = "privacy"
+	OptionCoverAt         Option = "cover_at"
+	OptionCover           Option = "cover"
+	OptionAlt             Option = "alt_text"
+	OptionFirstComment    Option = "first_comment"
+	OptionGenerated       Option = "is_aigc"
+	OptionDisableComments Option = "disable_comments"
+	OptionSilent          Option = "silent"
+)
+
+// Visible is the part of a shape with the option privacy. Its values are the platform's
+// Capabilities.Privacies.
+type Visible struct {
+	Privacy Privacy `json:"privacy,omitempty" doc:"Who can see the post. Absent: the platform's default"`
+}
+
+// Described is the part of a shape with the option alt_text.
+type Described struct {
+	AltText []string `json:"alt_text,omitempty" maxItems:"10" nullable:"false" doc:"Descriptions of the images for people who cannot see them, in the order of the images"`
+}
+
+// Framed is the part of a shape with the option cover_at.
+type Framed struct {
+	CoverAtSeconds float64 `json:"cover_at_seconds,omitempty" minimum:"0" maximum:"600" multipleOf:"0.001" doc:"Time of the frame of a video to show before it plays. Absent: the poster, or the platform's choice"`
+}
+
+// Commented is the part of a shape with the option first_comment.
+type Commented struct {
+	FirstComment string `json:"first_comment,omitempty" minLength:"1" maxLength:"5000" doc:"Comment to write below the post"`
+}
+
+// Declared is the part of a shape with the option is_aigc.
+type Declared struct {
+	Generated *bool `json:"is_aigc,omitempty" doc:"Declares that the content was made by AI. It is always declared where the platform asks: false is refused"`
+}
+
+// Quiet is the part of a shape with the option silent.
+type Quiet struct {
+	Silent bool `json:"silent,omitempty" doc:"Notifies no followers"`
+}
+
+// Wishes reads options in the platform's shape, and returns them with the descriptions of
+// the images. Empty: there are none.
+func (c Capabilities) Wishes(raw []byte) (o Options, alt []string, err error) {
+	if len(raw) == 0 || c.Shape == nil {
+		return o, nil, nil
+	}
+	own := reflect.New(reflect.TypeOf(c.Shape))
+	var shared struct {
+		Visible
+		Described
+		Framed
+		Commented
+		Declared
+	}
+	if err := errors.Join(json.Unmarshal(raw, own.Interface()), json.Unmarshal(raw, &shared)); err != nil {
+		return o, nil, fmt.Errorf("platform: read the options of %s: %w", c.Label, err)
+	}
+	o = Options{
+		Privacy: shared.Privacy, CoverAt: time.Duration(shared.CoverAtSeconds*1000+0.5) * time.Millisecond,
+		FirstComment: shared.FirstComment, Own: own.Elem().Interface(), Undeclared: shared.Generated != nil && !*shared.Generated,
+	}
+	return o, shared.AltText, nil
+}
+
+// wanted returns the options that are set, by name. Privacy is left out, which is checked
+// by its values.
+func (o Options) wanted() (all []Option) {
+	if o.CoverAt != 0 {
+		all = append(all, OptionCoverAt)
+	}
+	if o.FirstComment != "" {
+		all = append(all, OptionFirstComment)
+	}
+	if o.Own == nil {
+		return all
+	}
+	own := reflect.ValueOf(o.Own)
+	for _, f := range reflect.VisibleFields(own.Type()) {
+		name := optionOf(f)
+		if name != "" && name != OptionPrivacy && !own.FieldByIndex(f.Index).IsZero() && !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+// ShapeOptions returns the options that are members of the platform's shape.
+func (c Capabilities) ShapeOptions() (all []Option) {
+	if c.Shape == nil {
+		return nil
+	}
+	for _, f := range reflect.VisibleFields(reflect.TypeOf(c.Shape)) {
+		if name := optionOf(f); name != "" {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+// optionOf returns the option that a member of a shape is for.
+func optionOf(f reflect.StructField) Option {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return Option(strings.TrimSuffix(name, "_seconds"))
+}
