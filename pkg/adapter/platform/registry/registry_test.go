@@ -5,9 +5,32 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
+
+// The options of a platform's shape are those that it lists, and a cover, which is no member.
+func TestShapesHaveTheOptionsOfTheirPlatforms(t *testing.T) {
+	numbers := map[int]string{}
+	for _, r := range registry.Rows() {
+		if r.Number < 1 || r.Number > 99 || numbers[r.Number] != "" {
+			t.Errorf("%s has the number %d", r.Name, r.Number)
+		}
+		numbers[r.Number] = r.Name
+		shape := r.Capabilities.ShapeOptions()
+		for _, o := range r.Capabilities.Options {
+			if o != platform.OptionCover && !slices.Contains(shape, o) {
+				t.Errorf("%s lists %s, which its shape does not have", r.Name, o)
+			}
+		}
+		for _, o := range shape {
+			if o != platform.OptionPrivacy && !slices.Contains(r.Capabilities.Options, o) {
+				t.Errorf("the shape of %s has %s, which it does not list", r.Name, o)
+			}
+		}
+	}
+}
 
 func TestThereAreExactlySixPlatforms(t *testing.T) {
 	want := []string{"instagram", "tiktok", "youtube", "telegram", "vk", "rutube"}

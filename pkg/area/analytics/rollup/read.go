@@ -2,6 +2,7 @@ package rollup
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/store"
@@ -52,7 +53,10 @@ func Days(ctx context.Context, db *store.DB, factory string, from, to time.Time,
 			if err != nil {
 				return nil, err
 			}
-			all.add(it, first, last, func(n int) string { return at.AddDate(0, 0, n-1).Format(time.DateOnly) })
+			day := func(n int) string { return at.AddDate(0, 0, n-1).Format(time.DateOnly) }
+			if err := all.add(it, first, last, day); err != nil {
+				return nil, err
+			}
 		}
 		return all, nil
 	}
@@ -65,8 +69,7 @@ func Days(ctx context.Context, db *store.DB, factory string, from, to time.Time,
 		if err != nil {
 			return err
 		}
-		all.add(it, first, last, func(n int) string { return at.Add(time.Duration(n) * quarter).In(zone).Format(time.DateOnly) })
-		return nil
+		return all.add(it, first, last, func(n int) string { return at.Add(time.Duration(n) * quarter).In(zone).Format(time.DateOnly) })
 	})
 	return all, err
 }
@@ -75,13 +78,20 @@ func Days(ctx context.Context, db *store.DB, factory string, from, to time.Time,
 type totals map[Group]Amounts
 
 // add adds the cells of an item; day returns the day of the first number in their names.
-func (t totals) add(it store.Item, first, last string, day func(n int) string) {
+func (t totals) add(it store.Item, first, last string, day func(n int) string) error {
 	for name, n := range it.Numbers {
-		c, ok := cellOf(name)
-		if !ok || n == 0 {
+		if n == 0 || strings.HasPrefix(name, zonePrefix) {
 			continue
 		}
-		g := Group{day(c.n), kinds[c.kind], platforms[c.platform]}
+		c, err := cellOf(name)
+		if err != nil {
+			return err
+		}
+		kind, platform, err := valuesOf(c)
+		if err != nil {
+			return err
+		}
+		g := Group{day(c.n), kind, platform}
 		if g.Day < first || g.Day > last {
 			continue
 		}
@@ -89,4 +99,5 @@ func (t totals) add(it store.Item, first, last string, day func(n int) string) {
 		sum[c.metric] += n
 		t[g] = sum
 	}
+	return nil
 }

@@ -324,10 +324,10 @@ func TestASandboxThatWasEmptiedIsNotCountedIn(t *testing.T) {
 func TestVerifyFindsWhatIsWrongAndRebuildCorrectsIt(t *testing.T) {
 	for name, spoil := range map[string]func(w *world, made, other *item.Record){
 		"a sum": func(w *world, _, _ *item.Record) {
-			w.change("day#2026-05", func(it *store.Item) { it.Numbers["01100"]++ })
+			w.change("day#2026-05", func(it *store.Item) { it.Numbers["01010000"]++ })
 		},
 		"a sum too many": func(w *world, _, _ *item.Record) {
-			w.change("day#2026-05", func(it *store.Item) { it.Numbers["31108"] = 4 })
+			w.change("day#2026-05", func(it *store.Item) { it.Numbers["31010008"] = 4 })
 		},
 		"the quarters": func(w *world, _, _ *item.Record) {
 			w.change("quarter#2026-05-01", func(it *store.Item) { it.Numbers = map[string]int64{} })

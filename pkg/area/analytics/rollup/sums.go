@@ -10,6 +10,8 @@ import (
 	"time"
 	_ "time/tzdata" // Lambda's runtime need not know the time zones.
 
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/base/tenant"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/store"
@@ -33,12 +35,40 @@ const (
 	after = "~"
 )
 
-// The values of the dimensions, by their numbers in the names of cells. The numbers are
-// stored: new ones follow.
-var (
-	kinds     = []string{"", "post", "video", "carousel", "story", "music_clip"}
-	platforms = []string{"", "instagram", "tiktok", "youtube", "telegram", "vk", "rutube"}
-)
+// kinds are the kinds of content by their numbers in the names of cells; 0 is none. The
+// numbers are stored: new kinds follow.
+var kinds = append([]platform.Kind{""}, platform.Kinds()...)
+
+// numbersOf returns the numbers of a kind and a platform in the names of cells.
+func numbersOf(kind, name string) (k, p int, err error) {
+	if k = slices.Index(kinds, platform.Kind(kind)); k < 0 {
+		return 0, 0, fmt.Errorf("rollup: no number for the kind %q", kind)
+	}
+	if name == "" {
+		return k, 0, nil
+	}
+	row, ok := registry.Find(name)
+	if !ok {
+		return 0, 0, fmt.Errorf("rollup: no number for the platform %q", name)
+	}
+	return k, row.Number, nil
+}
+
+// valuesOf returns the kind and the platform of a cell.
+func valuesOf(c cell) (kind, name string, err error) {
+	if c.kind >= len(kinds) || c.metric >= metrics {
+		return "", "", fmt.Errorf("rollup: no kind or metric of the number in %s", c.name())
+	}
+	if c.platform == 0 {
+		return string(kinds[c.kind]), "", nil
+	}
+	rows := registry.Rows()
+	i := slices.IndexFunc(rows, func(r registry.Row) bool { return r.Number == c.platform })
+	if i < 0 {
+		return "", "", fmt.Errorf("rollup: no platform of the number in %s", c.name())
+	}
+	return string(kinds[c.kind]), rows[i].Name, nil
+}
 
 // zonePrefix begins the names of the numbers that count lines of a zone.
 const zonePrefix = "zone:"
@@ -86,22 +116,29 @@ func zoneOf(factory store.Item) (name string, zone *time.Location, err error) {
 // isFactory reports whether there is a factory, deleted or not.
 func isFactory(it store.Item) bool { return it.Kind == factoryrecord.Kind }
 
-// cell names a sum within an item: two digits of the day in its month, or of the quarter
-// in its day, and one each of the kind, the platform and the metric.
+// cell names a sum within an item: two digits each of the day in its month, or of the
+// quarter in its day, of the kind, the platform and the metric.
 type cell struct {
 	n, kind, platform, metric int
 }
 
-func (c cell) name() string { return fmt.Sprintf("%02d%d%d%d", c.n, c.kind, c.platform, c.metric) }
+func (c cell) name() string {
+	return fmt.Sprintf("%02d%02d%02d%02d", c.n, c.kind, c.platform, c.metric)
+}
 
 // cellOf returns the cell of a name.
-func cellOf(name string) (c cell, ok bool) {
-	n, err := strconv.Atoi(name)
-	if err != nil || len(name) != 5 {
-		return c, false
+func cellOf(name string) (c cell, err error) {
+	if len(name) != 8 {
+		return c, fmt.Errorf("rollup: %q names no sum", name)
 	}
-	c = cell{n / 1000, n / 100 % 10, n / 10 % 10, n % 10}
-	return c, c.kind < len(kinds) && c.platform < len(platforms) && c.metric < metrics
+	for i, part := range []*int{&c.n, &c.kind, &c.platform, &c.metric} {
+		n, err := strconv.ParseUint(name[2*i:2*i+2], 10, 8)
+		if err != nil {
+			return c, fmt.Errorf("rollup: %q names no sum", name)
+		}
+		*part = int(n)
+	}
+	return c, nil
 }
 
 // sums are the numbers of items, by sort key and name.
@@ -122,10 +159,11 @@ func (s sums) add(sk, name string, n int64) {
 // count adds lines, as of a zone, so many times.
 func (s sums) count(lines []Line, name string, zone *time.Location, times int64) error {
 	for _, l := range lines {
-		c := cell{kind: slices.Index(kinds, l.Kind), platform: slices.Index(platforms, l.Platform)}
-		if c.kind < 0 || c.platform < 0 {
-			return fmt.Errorf("rollup: no number for the kind %q and the platform %q", l.Kind, l.Platform)
+		kind, number, err := numbersOf(l.Kind, l.Platform)
+		if err != nil {
+			return err
 		}
+		c := cell{kind: kind, platform: number}
 		local, utc := l.At.In(zone), l.At.UTC()
 		day, hours := daySums+local.Format(month), quarterSums+utc.Format(time.DateOnly)
 		s.add(day, zonePrefix+name, times)
