@@ -15,6 +15,7 @@ import (
 	"github.com/content-automation/api/infra/app/customer"
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/bedrock/profile"
+	providers "github.com/content-automation/api/pkg/adapter/provider/row"
 	"github.com/content-automation/api/pkg/generate/catalog"
 )
 
@@ -68,12 +69,6 @@ var given = map[provider.Kind]string{
 	provider.KindAvatar: "texts, portraits, recordings",
 }
 
-// operators run the providers outside AWS. Their APIs take no region: where they process
-// data is a matter of the contract with them.
-var operators = map[string]string{
-	"fal": "fal (Features & Labels, Inc.)", "replicate": "Replicate, Inc.", "elevenlabs": "Eleven Labs Inc.", "heygen": "HeyGen, Inc.",
-}
-
 // rows returns the rows of a customer's stack, those within the region first.
 func rows(s customer.Settings) []row {
 	found := map[string]*row{}
@@ -101,8 +96,10 @@ func rows(s customer.Settings) []row {
 
 // place returns who runs a model and where, and whether data leaves the region for it.
 func place(s customer.Settings, m catalog.Model) (operator, where string, leaves bool) {
-	if operator, external := operators[m.Provider]; external {
-		return operator, "as agreed with the operator; the API names no region", true
+	// The APIs of operators outside AWS take no region: where they process data is a matter of
+	// the contract with them.
+	if p, _ := providers.Find(m.Provider); p.Operator != "" {
+		return p.Operator, "as agreed with the operator; the API names no region", true
 	}
 	name := profile.For(s.Region, m.ProviderOptions, s.GlobalProfiles)
 	switch {

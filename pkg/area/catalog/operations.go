@@ -7,9 +7,11 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/danielgtaylor/huma/v2"
 	"golang.org/x/text/language"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/adapter/provider/row"
 	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
@@ -23,10 +25,16 @@ type plansInput struct {
 	httpapi.SliceInput
 }
 
+// providerName is the name of a provider.
+type providerName string
+
+// Schema describes the name in the OpenAPI document, and lets requests name known ones only.
+func (providerName) Schema(huma.Registry) *huma.Schema { return httpapi.Enum(row.Names()) }
+
 type modelsInput struct {
 	httpapi.SliceInput
 	Kind     provider.Kind `query:"kind" enum:"text,image,video,music,voice,avatar" doc:"Only models of this kind"`
-	Provider string        `query:"provider" enum:"bedrock,polly,fal,replicate,elevenlabs,heygen" doc:"Only models of this provider"`
+	Provider providerName  `query:"provider" doc:"Only models of this provider"`
 }
 
 type voicesInput struct {
@@ -56,7 +64,7 @@ func Mount(r *httpapi.Router, e area.Env) {
 			"Models in the state `preview` work with test keys only. So do models in the state `unavailable`, whose provider is not set up here or does not have them in this region; only live keys see this state. Requests for a `retired` model fail with `unsupported_model`, and the message names its successor.",
 		Errors: []errs.Code{errs.InvalidCursor},
 	}, func(ctx context.Context, in *modelsInput) (httpapi.Page[catalog.Model], error) {
-		filters, chosen := map[string]string{"kind": string(in.Kind), "provider": in.Provider}, catalog.Filter{Kind: in.Kind, Provider: in.Provider}
+		filters, chosen := map[string]string{"kind": string(in.Kind), "provider": string(in.Provider)}, catalog.Filter{Kind: in.Kind, Provider: string(in.Provider)}
 		live := auth.FromContext(ctx).Mode == tenant.Live
 		models := offer.Models(chosen, live)
 		if in.Kind == "" || in.Kind == provider.KindText {

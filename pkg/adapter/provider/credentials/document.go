@@ -7,28 +7,33 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/content-automation/api/pkg/adapter/provider/row"
 )
 
-// member is the name of the only member of each provider's credential. Providers that are not in the table (bedrock,
-// polly) use the function's own role.
-var member = map[string]string{
-	"fal":        "key",
-	"replicate":  "token",
-	"elevenlabs": "key",
-	"heygen":     "key",
+// member returns the name of the one member that the credential of each provider has.
+// Providers without one use the function's own role.
+func member() map[string]string {
+	all := map[string]string{}
+	for _, r := range row.All() {
+		if r.Credential != "" {
+			all[r.Name] = r.Credential
+		}
+	}
+	return all
 }
 
 // Providers are the names of the providers that need a credential.
-func Providers() []string { return slices.Sorted(maps.Keys(member)) }
+func Providers() []string { return slices.Sorted(maps.Keys(member())) }
 
 // errUnreadable has no cause, because the unreadable text may be a credential.
 var errUnreadable = errors.New("the secret is not a JSON object of the form {\"fal\": {\"key\": \"…\"}}")
 
 // Document returns the value of a secret with credentials, by provider.
 func Document(of map[string]string) (string, error) {
-	document := map[string]map[string]string{}
+	members, document := member(), map[string]map[string]string{}
 	for name, credential := range of {
-		document[name] = map[string]string{member[name]: credential}
+		document[name] = map[string]string{members[name]: credential}
 	}
 	value, err := json.Marshal(document)
 	if err != nil {
@@ -45,7 +50,7 @@ func Parse(value string) (map[string]Secret, error) {
 		return nil, errUnreadable
 	}
 	found := map[string]Secret{}
-	for name, key := range member {
+	for name, key := range member() {
 		var members map[string]any
 		if json.Unmarshal(document[name], &members) != nil {
 			continue
@@ -67,8 +72,9 @@ func Check(value string) error {
 	if len(document) == 0 {
 		return errors.New("the secret names no provider")
 	}
+	known := member()
 	for name, members := range document {
-		key, ok := member[name]
+		key, ok := known[name]
 		switch {
 		case !ok:
 			return fmt.Errorf("%q is none of the providers that need a credential: %s", name, strings.Join(Providers(), ", "))

@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/adapter/provider/row"
 	"github.com/content-automation/api/pkg/adapter/provider/sandbox"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -156,6 +157,9 @@ func TestARefusedCredentialIsReadAgain(t *testing.T) {
 
 // Whatever can be configured can be built, and knows its name.
 func TestEachProviderIsBuiltUnderItsName(t *testing.T) {
+	if got, want := slices.Sorted(maps.Keys(builders)), slices.Sorted(slices.Values(row.Names())); !slices.Equal(got, want) {
+		t.Errorf("the rows are %v, and the builders are of %v", want, got)
+	}
 	r := New(Config{Configured: provider.ParseConfigured(strings.Join(slices.Collect(maps.Keys(builders)), ",")), AWS: aws.Config{Region: "eu-central-1"}, Now: time.Now})
 	for name := range builders {
 		if p, err := r.For(name, "live"); err != nil || p.Name() != name || len(p.Capabilities().Kinds) == 0 {
