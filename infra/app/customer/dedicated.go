@@ -16,36 +16,38 @@ import (
 	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
-// Isolation are the settings of customers with infrastructure of their own. Without them,
+// Isolation has the settings of a customer with infrastructure of its own. Without them,
 // the functions are in no VPC and the API is public.
 type Isolation struct {
-	// Dedicated refuses an AWS account that another customer has too.
+	// Dedicated refuses an AWS account that another customer uses.
 	Dedicated bool `json:"dedicated"`
-	// Network puts the functions into a VPC, whose addresses towards the internet do not
-	// change.
+	// Network puts the functions into a VPC. Their addresses on the internet then stay the
+	// same.
 	Network *Network `json:"network"`
 	// PrivateEndpoints are the VPC endpoints that may call the API. With them, the
 	// internet cannot reach it.
 	PrivateEndpoints []string `json:"privateEndpoints"`
 	// Concurrency reserves and prepares instances of functions.
 	Concurrency *Concurrency `json:"concurrency"`
-	// Backup backs the data up every day, beside the recovery to any second of 35 days.
+	// Backup makes a backup of the data every day, in addition to the recovery to any second
+	// of the last 35 days.
 	Backup *Backup `json:"backup"`
 	// Replica keeps a copy of the data in a second region, as it changes.
 	Replica *Replica `json:"replica"`
-	// Found is what was looked up of the replica; it is no setting.
+	// Found has the resources of the replica that `make deploy` has looked up. It is not a
+	// setting.
 	Found Found `json:"-"`
-	// GlobalProfiles lets Bedrock process calls anywhere in the world, where a model has
-	// no inference profile of the region's geography.
+	// GlobalProfiles lets Bedrock process calls anywhere in the world if a model has no
+	// inference profile for the geography of the region.
 	GlobalProfiles bool `json:"globalProfiles"`
 }
 
-// Backup is where backups are kept, and how long.
+// Backup says how long backups are kept, and to which vault they are copied.
 type Backup struct {
 	KeepDays int `json:"keepDays"`
 	// Lock keeps everyone, AWS included, from deleting a backup before its time.
 	Lock bool `json:"lock"`
-	// CopyTo is the ARN of a vault in another account or region; empty: no copies.
+	// CopyTo is the ARN of a vault in another account or region, or empty for no copies.
 	CopyTo string `json:"copyTo"`
 }
 
@@ -57,19 +59,20 @@ type Network struct {
 	Zones int `json:"zones"`
 }
 
-// Concurrency has numbers of instances by function.
+// Concurrency has the numbers of instances by function.
 type Concurrency struct {
-	// Reserved are kept free for the function, and are the most that it runs.
+	// Reserved instances are kept free for the function. It never runs more of them.
 	Reserved map[string]int `json:"reserved"`
-	// Provisioned are started before they are needed.
+	// Provisioned instances are started before calls need them.
 	Provisioned map[string]int `json:"provisioned"`
-	// Schedule is when the provisioned instances run; always, if it is left out.
+	// Schedule has the hours in which the provisioned instances run. Without it, they
+	// always run.
 	Schedule *Hours `json:"schedule"`
 }
 
-// Hours are the hours of a week.
+// Hours are hours of the week.
 type Hours struct {
-	// Days is a day, or the first and the last of several, such as MON-FRI.
+	// Days is a day, or a range of days such as MON-FRI.
 	Days string `json:"days"`
 	// From and To are times of the day, such as 07:00.
 	From string `json:"from"`
@@ -80,15 +83,15 @@ type Hours struct {
 
 const timeOfDay = "15:04"
 
-// Times returns the times of the day.
+// Times returns From and To as times.
 func (h Hours) Times() (from, to time.Time) {
-	from, _ = time.Parse(timeOfDay, h.From) // They were checked.
+	from, _ = time.Parse(timeOfDay, h.From) // Read has checked both.
 	to, _ = time.Parse(timeOfDay, h.To)
 	return from, to
 }
 
-// ProviderList returns what the functions read as PROVIDERS: the providers, and that of the
-// global inference profiles where the customer accepts them.
+// ProviderList returns the value of the variable PROVIDERS: the providers, with the global
+// inference profiles if the customer accepts them.
 func (s Settings) ProviderList() []string {
 	if s.GlobalProfiles {
 		return append(slices.Clone(s.Providers), profile.Everywhere)
@@ -96,7 +99,7 @@ func (s Settings) ProviderList() []string {
 	return s.Providers
 }
 
-// Reserved returns the concurrency that is kept free for a function; 0: none.
+// Reserved returns the concurrency that is kept free for a function, or 0 if none is.
 func (s Settings) Reserved(f topology.Function) int {
 	if s.Concurrency != nil && s.Concurrency.Reserved[f.Name] > 0 {
 		return s.Concurrency.Reserved[f.Name]
@@ -104,8 +107,8 @@ func (s Settings) Reserved(f topology.Function) int {
 	return f.Reserved
 }
 
-// Probed reports whether the canary can reach the API. A private API is reached from a
-// network alone.
+// Probed reports whether the canary can reach the API. It reaches a private API only from a
+// network of the customer.
 func (s Settings) Probed() bool { return len(s.PrivateEndpoints) == 0 || s.Network != nil }
 
 var (
@@ -118,7 +121,7 @@ var (
 	hostShape     = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$`)
 )
 
-// checkDedicated returns an error that names the first member that is wrong.
+// checkDedicated checks the settings of Isolation and the domains, and returns the first error.
 func (s Settings) checkDedicated() error {
 	for _, check := range []func(Settings) error{
 		Settings.checkNetwork, Settings.checkEndpoints, Settings.checkConcurrency, Settings.checkProfiles, Settings.checkDomains, Settings.checkBackup, Settings.checkReplica, Settings.checkMembership,
@@ -292,7 +295,7 @@ func (s Settings) checkAlone(customers map[string]json.RawMessage) error {
 			Account   string `json:"account"`
 			Dedicated bool   `json:"dedicated"`
 		}
-		// What is wrong with other entries is found when they are used.
+		// Errors in the entries of other customers are reported when those customers are deployed.
 		if name == s.Customer || json.Unmarshal(customers[name], &other) != nil || other.Account != s.Account {
 			continue
 		}

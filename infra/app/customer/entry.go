@@ -12,7 +12,7 @@ import (
 )
 
 // take reads the customer's entry in cdk.json, one member at a time, so that the error
-// names all that are wrong.
+// names every wrong member.
 func (s *Settings) take(entry json.RawMessage) error {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(entry, &members); err != nil {
@@ -40,7 +40,7 @@ func (s *Settings) take(entry json.RawMessage) error {
 	return nil
 }
 
-// reason says what is wrong with the value of a member.
+// reason describes the error in the value of a member.
 func reason(err error) string {
 	var mistyped *json.UnmarshalTypeError
 	if !errors.As(err, &mistyped) {

@@ -11,23 +11,23 @@ import (
 	"time"
 )
 
-// Membership is the place of a customer among all that `make deploy-all` deploys.
+// Membership places a customer in the fleet that `make deploy-all` deploys.
 type Membership struct {
-	// Wave is the name of its wave; empty: the last one.
+	// Wave is the name of the customer's wave, or empty for the last wave.
 	Wave string `json:"wave"`
-	// Regions are all regions that have stacks of the customer; empty: Region alone.
+	// Regions are the regions with stacks of the customer. Empty means Region alone.
 	Regions []string `json:"regions"`
-	// DeployRole is the ARN of the role of the customer's account that deploys; empty: the
-	// credentials of the command are those of the account.
+	// DeployRole is the ARN of the role that deploys, in the customer's account. If it is
+	// empty, the credentials of the command belong to that account.
 	DeployRole string `json:"deployRole"`
-	// Version is what is deployed; it is no setting. The stack of the API has it as an output.
+	// Version is the version to deploy. It is not a setting; the stack of the API outputs it.
 	Version string `json:"-"`
 }
 
-// VersionOutput is the output of the stack of the API with the version that it runs.
+// VersionOutput names the output of the API's stack with the version that it runs.
 const VersionOutput = "Version"
 
-// Wave is the stacks that are deployed at the same time, and how long they are watched
+// Wave is a set of stacks that are deployed at the same time. They are watched for a while
 // before the next wave.
 type Wave struct {
 	Name string
@@ -36,7 +36,7 @@ type Wave struct {
 	Cells []Settings
 }
 
-// longestSoak is the most that a wave may be watched: a day.
+// longestSoak is the longest time to watch a wave, in minutes: a day.
 const longestSoak = 24 * 60
 
 var roleARN = regexp.MustCompile(`^arn:aws[a-z-]*:iam::(\d{12}):role/\S+$`)
@@ -66,7 +66,7 @@ func (s Settings) checkMembership() error {
 	return nil
 }
 
-// ReadFleet takes the waves from the context: the map `customers`, and the list of waves in
+// ReadFleet reads the waves from the context: the map `customers`, and the list of waves in
 // `fleet`. It checks all settings of all customers, and returns all errors.
 func ReadFleet(context func(key string) any) ([]Wave, error) {
 	customers, err := decode[map[string]json.RawMessage](context("customers"))

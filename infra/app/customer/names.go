@@ -6,24 +6,24 @@ import (
 	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
-// Short is the common beginning of the names that hold within one region.
+// Short returns the prefix of the names that must be unique within one region.
 func (s Settings) Short() string { return s.Customer + "-" + s.Stage }
 
-// FunctionName names a function.
+// FunctionName returns the name of a function in Lambda.
 func (s Settings) FunctionName(function string) string { return s.Short() + "-" + function }
 
-// StackName names one of the stacks.
+// StackName returns the name of one of the stacks.
 func (s Settings) StackName(part string) string { return s.Name() + "-" + part }
 
-// derived is a name of a resource of AWS that is made of the settings.
+// derived is the name of an AWS resource, made from the settings.
 type derived struct {
 	of, name string
-	// most is how many characters AWS takes.
+	// most is the greatest number of characters that AWS accepts.
 	most int
 }
 
-// derived returns the names that are made of the settings in a region. The others are
-// made by CloudFormation, which shortens them.
+// derived returns the names that are made from the settings in a region. CloudFormation
+// makes the other names, and shortens them if they are too long.
 func (s Settings) derived() []derived {
 	all := []derived{
 		{"sampling rule of X-Ray", s.Short(), 32},
@@ -45,8 +45,8 @@ func (s Settings) derived() []derived {
 	return all
 }
 
-// checkNames returns an error that names the first name that AWS would refuse, in the
-// region of the stacks or in that of the replica.
+// checkNames returns an error for the first name that AWS would refuse, in the region of the
+// stacks or in that of the replica.
 func (s Settings) checkNames() error {
 	regions := []Settings{s}
 	if s.Replica != nil {

@@ -6,31 +6,31 @@ import (
 	"strings"
 )
 
-// Replica is a second region with a copy of the data, from which the service can run when
-// the region of the customer is lost.
+// Replica is a second region with a copy of the data. The service can run there if the
+// customer's region is lost.
 type Replica struct {
 	Region string `json:"region"`
 }
 
-// Found is what exists of a replica, with names that AWS has given. `make deploy` looks it up.
+// Found has the resources of a replica whose names AWS has chosen. `make deploy` looks them up.
 type Found struct {
 	// SecretsKey is the ARN of the primary key of customers' secrets.
 	SecretsKey string `json:"secretsKey,omitempty"`
 	// StateStream and AuditStream are the ARNs of the streams of the replica tables.
 	StateStream string `json:"stateStream,omitempty"`
 	AuditStream string `json:"auditStream,omitempty"`
-	// Secrets are the ARNs of the replica secrets by the last part of their names.
+	// Secrets has the ARNs of the replica secrets by the last part of their names.
 	Secrets map[string]string `json:"secrets,omitempty"`
 }
 
 // SharedSecrets are the last parts of the names of the secrets that the regions share.
 var SharedSecrets = []string{"seal", "provider", "platform", "canary"}
 
-// Replicated reports whether the stacks are those of the customer's region, which keeps a
-// replica in another one.
+// Replicated reports whether the stacks are in the customer's own region, and a replica is
+// kept in another region.
 func (s Settings) Replicated() bool { return s.Replica != nil && s.Region == s.Home }
 
-// Standby reports whether the stacks are those of the replica's region.
+// Standby reports whether the stacks are in the replica's region.
 func (s Settings) Standby() bool { return s.Replica != nil && s.Region == s.Replica.Region }
 
 // There returns the settings of the replica's region.
@@ -39,24 +39,24 @@ func (s Settings) There() Settings {
 	return s
 }
 
-// SharedTable is the name that a table has in both regions.
+// SharedTable returns the name of a table, which is the same in both regions.
 func (s Settings) SharedTable(name string) string { return s.Short() + "-" + name }
 
-// SharedSecret is the name that a secret has in both regions.
+// SharedSecret returns the name of a secret, which is the same in both regions.
 func (s Settings) SharedSecret(name string) string { return s.Customer + "/" + s.Stage + "/" + name }
 
-// KeyAlias is the alias of the key of the data in each region.
+// KeyAlias returns the alias of the key of the data in each region.
 func (s Settings) KeyAlias() string { return "alias/" + s.Short() }
 
-// SecretsKeyAlias is the alias of the key of customers' secrets in each region.
+// SecretsKeyAlias returns the alias of the key of customers' secrets in each region.
 func (s Settings) SecretsKeyAlias() string { return s.KeyAlias() + "-secrets" }
 
-// StandbyBucket is the name of the bucket of the media in the replica's region. Buckets of
-// all AWS accounts have different names.
+// StandbyBucket returns the name of the media bucket in the replica's region. It includes the
+// account, because names of buckets are unique across all AWS accounts.
 func (s Settings) StandbyBucket() string { return s.There().Name() + "-" + s.Account + "-media" }
 
-// Ready returns an error if the service cannot run in the region of the replica, because it
-// is not known what there is.
+// Ready returns an error if the service cannot run in the replica's region, because its
+// resources have not been looked up.
 func (s Settings) Ready() error {
 	if s.Standby() && (s.Found.SecretsKey == "" || s.Found.StateStream == "" || s.Found.AuditStream == "" || len(s.Found.Secrets) < len(SharedSecrets)) {
 		return fmt.Errorf("%s is the region of the replica of %s, and the context value found lacks a part of it: deploy with `make deploy`, which looks it up", s.Region, s.Customer)
@@ -64,8 +64,9 @@ func (s Settings) Ready() error {
 	return nil
 }
 
-// Waiting reports whether the stacks are those of the replica's region, and the service does
-// not run there: only the data and what must not change is there, such as addresses.
+// Waiting reports whether the stacks are in the replica's region and the service does not
+// run there. Such stacks have only the data, and resources that must not change, such as
+// addresses.
 func (s Settings) Waiting() bool { return s.Standby() && s.Ready() != nil }
 
 func (s Settings) checkReplica() error {
@@ -87,7 +88,8 @@ func (s Settings) checkReplica() error {
 	return nil
 }
 
-// partition returns what tells apart regions that share nothing, such as cn and us-gov.
+// partition returns the AWS partition of a region, such as cn or us-gov. Partitions share
+// nothing.
 func partition(region string) string {
 	for _, apart := range []string{"cn-", "us-gov-"} {
 		if strings.HasPrefix(region, apart) {

@@ -1,4 +1,4 @@
-// Package customer has the settings of customers in cdk.json. It is apart from the
+// Package customer has the settings of customers in cdk.json. It is separate from the
 // stacks, so that commands that only need the settings do not link the CDK.
 package customer
 
@@ -17,78 +17,79 @@ import (
 	"github.com/content-automation/api/pkg/generate/catalog"
 )
 
-// StageLocal is the stage of the local system: nothing in it is worth keeping,
-// and webhooks may go to the loopback address.
+// StageLocal is the stage of the local system. Its data is not worth keeping, and its
+// webhooks may go to the loopback address.
 const StageLocal = "local"
 
-// customerLocal is the only customer with that stage.
+// customerLocal is the only customer with the stage local.
 const customerLocal = "local"
 
-// Settings say how one customer's stacks in one region differ from another's.
+// Settings are the settings of one customer's stacks in one region.
 type Settings struct {
 	// Customer names the stacks, the functions and the event bus.
 	Customer string `json:"-"`
-	// Region is where the stacks live.
+	// Region is the region of the stacks.
 	Region string `json:"region"`
 	// Home is the region of the entry in cdk.json.
 	Home string `json:"-"`
 	// Account is the AWS account. Only the local system may leave it out.
 	Account string `json:"account"`
-	// Stage is the gateway's stage, and what the functions see as STAGE.
+	// Stage is the gateway's stage, and the value of the variable STAGE of the functions.
 	Stage string `json:"stage"`
 	// Arch is the functions' architecture: arm64 or x86_64.
 	Arch string `json:"arch"`
 	// Assets is the folder that holds <function>/bootstrap.
 	Assets string `json:"assets"`
-	// AlarmEmail receives the alarms; empty means no subscription.
+	// AlarmEmail receives the alarms. If it is empty, there is no subscription.
 	AlarmEmail string `json:"alarmEmail"`
 	// LogLevel is the functions' slog level.
 	LogLevel string `json:"logLevel"`
 	// LogRetentionDays is how long CloudWatch keeps log lines.
 	LogRetentionDays int `json:"logRetentionDays"`
-	// AllowLoopbackWebhooks lets webhooks go to the machine itself. Only the
-	// local system may: elsewhere it would open the functions' own network.
+	// AllowLoopbackWebhooks lets webhooks go to the machine itself. Only the local
+	// system may set it: on AWS it would open the functions' own network.
 	AllowLoopbackWebhooks bool `json:"allowLoopbackWebhooks"`
 	// Providers are the generation providers that live keys may use.
 	Providers []string `json:"providers"`
 	// ProviderEndpoint is the address of the fakes that stand in for all providers.
-	// Only the local system may have them: elsewhere customers would pay for samples.
+	// Only the local system may set it: other customers would pay for samples.
 	ProviderEndpoint string `json:"providerEndpoint"`
-	// PlatformEndpoint is the same for the platforms of social accounts.
+	// PlatformEndpoint is the address of the fakes of the social platforms.
 	PlatformEndpoint string `json:"platformEndpoint"`
-	// LocalTools is the folder of this machine with ffmpeg and the fonts. The local system
-	// has it instead of the layer.
+	// LocalTools is the folder on this machine with ffmpeg and the fonts. The local system
+	// uses it instead of the layer.
 	LocalTools string `json:"localTools"`
-	// KeylessLimit is how many calls without a key an address may make in five minutes.
+	// KeylessLimit is the number of calls without a key that one address may make in
+	// five minutes.
 	KeylessLimit int `json:"keylessLimit"`
-	// YouTubeDailyUploads is how many videos a day Google lets the application of the customer
-	// upload; 0: Google's default.
+	// YouTubeDailyUploads is the number of videos that Google lets the customer's application
+	// upload in a day. 0 means Google's default.
 	YouTubeDailyUploads int `json:"youtubeDailyUploads"`
-	// PermissionsBoundary is the ARN of a policy that bounds all roles; it may be empty.
+	// PermissionsBoundary is the ARN of a policy that bounds all roles, or empty.
 	PermissionsBoundary string `json:"permissionsBoundary"`
 	// Domains are the customer's own names by region.
 	Domains map[string]Domain `json:"domains"`
-	// CanaryMinutes is how long a release has a tenth of the calls before it has all; 0: it
-	// has all at once.
+	// CanaryMinutes is the time for which a release gets a tenth of the calls before it gets
+	// all. With 0, it gets all calls at once.
 	CanaryMinutes int `json:"canaryMinutes"`
-	// MonthlyBudget is how many dollars the AWS account may cost in a month before
-	// AlarmEmail hears of it; 0: any number.
+	// MonthlyBudget is the amount in dollars that the AWS account may cost in a month before
+	// AlarmEmail gets a message. 0 means no limit.
 	MonthlyBudget int `json:"monthlyBudget"`
-	// Isolation are the settings of infrastructure of the customer's own.
+	// Isolation has the settings of a customer's own infrastructure.
 	Isolation
-	// Membership is the customer's place in the fleet.
+	// Membership places the customer in the fleet.
 	Membership
 }
 
-// Domain is a name of the customer's own for the API in one region.
+// Domain is a customer's own host name for the API in one region.
 type Domain struct {
 	Name string `json:"name"`
-	// CertificateArn is empty where HostedZoneID is to validate a new certificate.
+	// CertificateArn is empty if HostedZoneID validates a new certificate.
 	CertificateArn string `json:"certificateArn"`
-	// HostedZoneID is the zone of Route 53 that gets the record of the name.
+	// HostedZoneID is the Route 53 zone for the record of the name.
 	HostedZoneID string `json:"hostedZoneId"`
-	// Truststore is the object of S3 with the authorities whose client certificates
-	// callers must have; empty: callers need none.
+	// Truststore is the S3 object with the authorities that sign the callers' client
+	// certificates. If it is empty, callers need no certificate.
 	Truststore        string `json:"truststore"`
 	TruststoreVersion string `json:"truststoreVersion"`
 }
@@ -96,26 +97,26 @@ type Domain struct {
 // Local reports whether the stacks are for the local system.
 func (s Settings) Local() bool { return s.Stage == StageLocal }
 
-// Name is the common beginning of the stacks' names. No two deployments have the same:
+// Name returns the prefix of the stacks' names. It is unique for each deployment, because
 // a stage has no hyphens.
 func (s Settings) Name() string { return s.Customer + "-" + s.Stage + "-" + s.Region }
 
-// RoleName names the role of a function where others must know it. Names of roles
-// hold for all regions of an account.
+// RoleName returns the name of a function's role, for policies elsewhere that must name it.
+// It includes the region, because role names are unique in an account.
 func (s Settings) RoleName(function string) string { return s.Name() + "-" + function }
 
 // Retentions are the numbers of days that CloudWatch may keep logs for.
 var Retentions = []int{7, 14, 30, 60, 90, 180, 365}
 
-// canaries are the lengths that CodeDeploy knows, without the one that is shorter than
-// what the alarms look at.
+// canaries are the periods in minutes that CodeDeploy offers. Its shortest period is left out:
+// it is shorter than the period of the alarms.
 var canaries = []int{0, 10, 15, 30}
 
-// CallsPerSecond is the throttle of the stage: how many calls a stack takes. The
+// CallsPerSecond is the throttle of the stage, in calls per second of one stack. The
 // authorizer needs a tenth of it as reserved concurrency.
 const CallsPerSecond = 2000
 
-// leastLimit is the lowest limit of a firewall rule that AWS takes.
+// leastLimit is the lowest limit that AWS accepts for a firewall rule.
 const leastLimit = 10
 
 var (
@@ -127,9 +128,9 @@ var (
 	loopback    = regexp.MustCompile(`^http://127\.0\.0\.1:\d{1,5}$`)
 )
 
-// Read takes the settings of the customer that the context names: the
-// customer's own entry in the map `customers`, over which single context values
-// (`-c region=…`) win. Every error is one sentence for the person at the terminal.
+// Read reads the settings of the customer that the context names. Single context values
+// (`-c region=…`) override the customer's entry in the map `customers`. Every error is one
+// sentence for the person at the terminal.
 func Read(context func(key string) any) (Settings, error) {
 	customers, err := decode[map[string]json.RawMessage](context("customers"))
 	if err != nil {
@@ -261,7 +262,7 @@ func (s Settings) validate() error {
 	return s.checkNames()
 }
 
-// Built returns an error that names what is not built, if anything.
+// Built returns an error that names a file that is not built, if there is one.
 func (s Settings) Built() error {
 	var missing []string
 	for _, f := range topology.Functions {
@@ -278,10 +279,10 @@ func (s Settings) Built() error {
 	return nil
 }
 
-// Layer is the folder of the layer with ffmpeg and the fonts.
+// Layer returns the folder of the layer with ffmpeg and the fonts.
 func (s Settings) Layer() string { return filepath.Join(filepath.Dir(s.Assets), "layer", s.Arch) }
 
-// MediaTools are where the functions find ffmpeg and the folder of the fonts.
+// MediaTools returns the path of ffmpeg and the folder of the fonts, as the functions see them.
 func (s Settings) MediaTools() (ffmpeg, fonts string) {
 	if s.Local() {
 		return filepath.Join(s.LocalTools, "ffmpeg"), filepath.Join(s.LocalTools, "fonts")
@@ -289,7 +290,7 @@ func (s Settings) MediaTools() (ffmpeg, fonts string) {
 	return "/opt/bin/ffmpeg", "/opt/fonts"
 }
 
-// Bootstrap is the file of a built function.
+// Bootstrap returns the path of a built function.
 func (s Settings) Bootstrap(function string) string {
 	return filepath.Join(s.Assets, function, "bootstrap")
 }

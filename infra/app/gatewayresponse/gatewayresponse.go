@@ -1,7 +1,7 @@
 // Package gatewayresponse has the responses that the gateway makes itself, without a
-// function, in the same envelope and with the same codes and statuses as those of the
-// functions. The CDK app configures them in API Gateway. The local system, whose
-// emulated gateway does not make all of them, makes the rest from here.
+// function. They have the envelope, the codes and the statuses of the functions' responses.
+// The CDK app configures them in API Gateway. The emulated gateway of the local system does
+// not make all of them; the local proxy makes the rest from this package.
 package gatewayresponse
 
 import (
@@ -22,7 +22,7 @@ import (
 
 // Response is one of the gateway's own responses.
 type Response struct {
-	// Type is API Gateway's name of the response.
+	// Type is the name of the response in API Gateway.
 	Type    string
 	Code    errs.Code
 	Message string
@@ -34,7 +34,7 @@ func (a Response) Status() int {
 	return status
 }
 
-// Headers returns the headers other than the content type and the request's id.
+// Headers returns all headers except the content type and the request's id.
 func (a Response) Headers() map[string]string {
 	h := headers.Always()
 	switch a.Code {
@@ -51,7 +51,7 @@ func (a Response) Headers() map[string]string {
 	return h
 }
 
-// Body returns the body of the response to the request with the given id; base is the
+// Body returns the body of the response to the request with the given id. base is the
 // address of the API.
 func (a Response) Body(requestID, base string) string {
 	_, kind := httpapi.Status(a.Code)
@@ -62,13 +62,13 @@ func (a Response) Body(requestID, base string) string {
 		Err:       httpapi.ErrorBody{Code: a.Code, Message: a.Message, Type: kind, DocURL: errs.DocURL(base, a.Code)},
 		RequestID: requestID,
 	}); err != nil {
-		panic(err) // texts can always be encoded
+		panic(err) // Every text can be encoded.
 	}
 	return ascii(bytes.TrimSpace(out.Bytes()))
 }
 
-// ascii escapes all characters that are not ASCII: services between the template and
-// the gateway replace them.
+// ascii escapes all characters that are not ASCII, because the services between the template
+// and the gateway replace them.
 func ascii(text []byte) string {
 	var out strings.Builder
 	for _, r := range string(text) {
@@ -94,18 +94,18 @@ const (
 )
 
 const (
-	// FilterWindow is the time in which the firewall counts calls without a key.
+	// FilterWindow is the period in which the firewall counts calls without a key.
 	FilterWindow = 5 * time.Minute
-	// KeyPrefix is how the header Authorization of a call with a key begins, in lower
+	// KeyPrefix is the prefix of the header Authorization of a call with a key, in lower
 	// case.
 	KeyPrefix = "bearer svc_"
 )
 
-// CompressedFrom is the size in bytes from which on the gateway compresses responses,
+// CompressedFrom is the smallest size in bytes of a response that the gateway compresses,
 // for callers that accept it.
 const CompressedFrom = 1024
 
-// The responses that the local system makes itself.
+// The local system makes these responses itself.
 var (
 	UnknownCoding = Response{"UNSUPPORTED_MEDIA_TYPE", errs.UnsupportedMediaType,
 		"The body could not be read. Send JSON with the header `Content-Type: application/json`; where it has a `Content-Encoding`, that must be gzip or deflate, and the body must be in it."}
@@ -118,13 +118,13 @@ var (
 	Broken = Response{"DEFAULT_5XX", errs.Internal, broken}
 )
 
-// All has the responses of every type that the gateway has for this API.
+// All has one response for each type that the gateway has for this API.
 var All = []Response{
 	{"UNAUTHORIZED", errs.MissingAPIKey, "No API key was sent. Send it as `Authorization: Bearer svc_live_…` (or svc_test_…)."},
 	{"ACCESS_DENIED", errs.InvalidAPIKey, auth.MessageInvalidKey},
 
-	// The types of the gateway for an unknown path. With a header Authorization that
-	// is not AWS's own, the type is a fault of the signature, or a default.
+	// The gateway uses these types for an unknown path. If the header Authorization is not
+	// in AWS's own form, it uses a type for wrong signatures, or a default.
 	{"MISSING_AUTHENTICATION_TOKEN", errs.UnknownPath, noSuchPath},
 	{"RESOURCE_NOT_FOUND", errs.UnknownPath, noSuchPath},
 	{"INVALID_SIGNATURE", errs.UnknownPath, noSuchPath},
@@ -140,7 +140,7 @@ var All = []Response{
 	{"QUOTA_EXCEEDED", errs.RateLimited, tooMany},
 
 	TimedOut,
-	// The types of the gateway if the function or the authorizer is throttled, fails or
+	// The gateway uses these types if the function or the authorizer is throttled, fails or
 	// does not answer.
 	{"INTEGRATION_FAILURE", errs.ProviderUnavailable, overloaded},
 	{"AUTHORIZER_FAILURE", errs.ProviderUnavailable, auth.MessageUnavailable},

@@ -8,12 +8,12 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// finding is a rule of a static analyser that does not hold for a resource, with the
-// reason. A rule of checkov begins with CKV; others are of cdk-nag.
+// finding is a finding of a static analyser that does not apply to a resource, with the
+// reason. Rules of checkov begin with CKV; all others belong to cdk-nag.
 type finding struct{ rule, reason string }
 
-// accept writes into the template that the findings are accepted, in the form that the
-// analysers read.
+// accept marks the findings as accepted in the template, in the form that the analysers
+// read.
 func accept(c constructs.IConstruct, findings ...finding) {
 	resource, ok := c.(awscdk.CfnResource)
 	if !ok {
@@ -35,7 +35,7 @@ func accept(c constructs.IConstruct, findings ...finding) {
 	}
 }
 
-// accepted returns what was accepted of the resource before.
+// accepted returns the findings that the resource has accepted so far.
 func accepted(resource awscdk.CfnResource, analyser, member string) []any {
 	metadata, _ := resource.GetMetadata(jsii.String(analyser)).(map[string]any)
 	all, _ := metadata[member].([]any)

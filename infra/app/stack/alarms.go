@@ -29,7 +29,7 @@ func newAlarmTopic(stack awscdk.Stack, s customer.Settings, key awskms.Key) awss
 		MasterKey:  key,
 		EnforceSSL: jsii.Bool(true),
 	})
-	// A topic with a policy has no other permissions: without this statement no alarm
+	// A topic with a policy has no other permissions. Without this statement, no alarm
 	// could be published.
 	topic.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
 		Sid:        jsii.String("Alarms"),
@@ -45,20 +45,20 @@ func newAlarmTopic(stack awscdk.Stack, s customer.Settings, key awskms.Key) awss
 	return topic
 }
 
-// alarms adds alarms to a stack; all of them go to the customer's topic.
+// alarms adds alarms to a stack. All of them go to the customer's topic.
 type alarms struct {
 	stack awscdk.Stack
 	topic awssns.ITopic
-	// namespace is that of the metrics that the functions write.
+	// namespace is the namespace of the metrics that the functions write.
 	namespace string
 }
 
-// watch returns what adds alarms to a stack of the customer.
+// watch returns the alarms of a stack of the customer, with none added.
 func (d *data) watch(stack awscdk.Stack) alarms {
 	return alarms{stack, d.alarms, metrics.Namespace(d.settings.Customer, d.settings.Stage)}
 }
 
-// deadLetters is the alarm of messages in a dead-letter queue.
+// deadLetters adds the alarm for messages in a dead-letter queue.
 func (a alarms) deadLetters(of string, queue awssqs.Queue) {
 	a.add(topology.Title(of)+"DeadLettersAlarm", alarm{
 		says:    "There are dead letters of " + of + ". List them with `admin dead-letters list`, fix the cause, and send them back with `admin dead-letters redrive --queue " + of + "`.",
@@ -68,7 +68,7 @@ func (a alarms) deadLetters(of string, queue awssqs.Queue) {
 	})
 }
 
-// errors is the alarm of a function that fails.
+// errors adds the alarm for a function that fails.
 func (a alarms) errors(f topology.Function, fn awslambda.IFunction) {
 	a.add(topology.Title(f.Name)+"ErrorsAlarm", alarm{
 		says:    "The function " + f.Name + " reports errors. Read its log.",
@@ -78,8 +78,8 @@ func (a alarms) errors(f topology.Function, fn awslambda.IFunction) {
 	})
 }
 
-// loops is the alarm of messages that Lambda dropped because it took a chain of calls for
-// an endless loop.
+// loops adds the alarm for messages that Lambda dropped because it mistook a chain of calls
+// for an endless loop.
 func (a alarms) loops(f topology.Function, fn awslambda.IFunction) {
 	if f.Trigger != topology.ByQueue && !f.Follows() && !f.FollowsAudit() {
 		return
@@ -92,8 +92,8 @@ func (a alarms) loops(f topology.Function, fn awslambda.IFunction) {
 	})
 }
 
-// age is the alarm of a function that lags behind its stream: all that follows from it
-// is late.
+// age adds the alarm for a function that lags behind its stream, so that all its work is
+// late.
 func (a alarms) age(f topology.Function, fn awslambda.IFunction) {
 	a.add(topology.Title(f.Name)+"AgeAlarm", alarm{
 		says:    "The function " + f.Name + " is more than a minute behind the stream of its table. It tries a record for 20 hours, and gives it up then.",
@@ -103,7 +103,7 @@ func (a alarms) age(f topology.Function, fn awslambda.IFunction) {
 	})
 }
 
-// serverErrors is the alarm of 5xx answers.
+// serverErrors adds the alarm for responses with a status of 5xx.
 func (a alarms) serverErrors(api awsapigateway.RestApi) {
 	a.add("ServerErrorsAlarm", alarm{
 		says:    "Callers receive 5xx responses.",
@@ -113,7 +113,7 @@ func (a alarms) serverErrors(api awsapigateway.RestApi) {
 	})
 }
 
-// lostSpend is the alarm of work that cost providers money and was not charged.
+// lostSpend adds the alarm for work that cost providers money and was not charged.
 func (a alarms) lostSpend() {
 	a.add("LostSpendAlarm", alarm{
 		says:    "Work that failed or was canceled has cost more than 2,000 credits in five minutes without being charged. Find the account by the log of the function generate, and lower its limit with `admin account update --lost-spend-limit`.",
@@ -123,7 +123,7 @@ func (a alarms) lostSpend() {
 	})
 }
 
-// altered are the alarms of entries of the audit log that were changed or removed.
+// altered adds the alarms for entries of the audit log that were changed or removed.
 func (a alarms) altered() {
 	for _, change := range []string{"MODIFY", "REMOVE"} {
 		options := metric("Sum")
@@ -140,8 +140,8 @@ func (a alarms) altered() {
 	}
 }
 
-// refused are the alarms of bursts of calls that the authorizer refuses: someone tries
-// keys, or does with a key what it may not.
+// refused adds the alarms for bursts of calls that the authorizer refuses: someone guesses
+// keys, or uses a key for operations that it does not permit.
 func (a alarms) refused() {
 	a.add("AuthenticationRefusedAlarm", alarm{
 		says:    "More than 500 requests in five minutes had an unknown, expired or revoked API key. Find their addresses in the access log.",
@@ -157,7 +157,7 @@ func (a alarms) refused() {
 	})
 }
 
-// aside is the alarm of what cannot be decoded.
+// aside adds the alarm for messages that cannot be decoded.
 func (a alarms) aside() {
 	a.add("PutAsideAlarm", alarm{
 		says:    "Something that is stored cannot be decoded, and was put aside: a task or a delivery that is due, a record of a stream, or an entry of the audit log. The logs of due, relay and chain name it by \"put aside\".",
@@ -167,7 +167,7 @@ func (a alarms) aside() {
 	})
 }
 
-// counted is the sum of a metric that the functions write.
+// counted returns the sum of a metric that the functions write.
 func (a alarms) counted(name string) awscloudwatch.Metric {
 	m := metric("Sum")
 	return awscloudwatch.NewMetric(&awscloudwatch.MetricProps{Namespace: jsii.String(a.namespace), MetricName: jsii.String(name), Statistic: m.Statistic, Period: m.Period})
@@ -175,24 +175,25 @@ func (a alarms) counted(name string) awscloudwatch.Metric {
 
 type alarm struct {
 	says string
-	// runbook is the heading in docs/runbooks.md that says what to do.
+	// runbook is the heading of the alarm's section in docs/runbooks.md.
 	runbook string
 	metric  awscloudwatch.IMetric
 	above   float64
-	// periods is how many of the metric's periods must be above it; 0: one.
+	// periods is the number of periods in which the metric must be above the limit. 0 means
+	// one.
 	periods int
-	// silent raises it while the metric has no figure, in place of above.
+	// silent raises the alarm if the metric has no data. above is then not used.
 	silent bool
 }
 
-// add adds an alarm that goes to the topic.
+// add makes an alarm that goes to the topic.
 func (a alarms) add(id string, of alarm) awscloudwatch.Alarm {
 	alarm := a.make(id, of)
 	alarm.AddAlarmAction(awscloudwatchactions.NewSnsAction(a.topic))
 	return alarm
 }
 
-// make adds an alarm that goes nowhere by itself.
+// make makes an alarm without an action.
 func (a alarms) make(id string, of alarm) awscloudwatch.Alarm {
 	props := &awscloudwatch.AlarmProps{
 		AlarmDescription:   describe(of.says, of.runbook),
@@ -200,7 +201,7 @@ func (a alarms) make(id string, of alarm) awscloudwatch.Alarm {
 		Threshold:          jsii.Number(of.above),
 		ComparisonOperator: awscloudwatch.ComparisonOperator_GREATER_THAN_THRESHOLD,
 		EvaluationPeriods:  jsii.Number(float64(max(of.periods, 1))),
-		// No figure means that nothing happened.
+		// Missing data means that nothing happened.
 		TreatMissingData: awscloudwatch.TreatMissingData_NOT_BREACHING,
 	}
 	if of.silent {
@@ -210,7 +211,7 @@ func (a alarms) make(id string, of alarm) awscloudwatch.Alarm {
 	return awscloudwatch.NewAlarm(a.stack, jsii.String(id), props)
 }
 
-// describe returns the description of an alarm, with where its runbook is.
+// describe returns the description of an alarm with the address of its runbook.
 func describe(says, runbook string) *string {
 	return jsii.String(says + " Runbook: docs/runbooks.md#" + runbook)
 }

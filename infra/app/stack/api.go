@@ -12,8 +12,8 @@ import (
 	"github.com/content-automation/api/pkg/httpapi"
 )
 
-// Add puts the customer's stacks into the app. The routes are the operations
-// that need a key; the public ones are PublicRoutes.
+// Add adds the customer's stacks to the app. The routes are the operations that need a key;
+// PublicRoutes has the others.
 func Add(app constructs.Construct, s customer.Settings, routes []httpapi.Route) error {
 	if err := s.Built(); err != nil {
 		return err
@@ -23,7 +23,7 @@ func Add(app constructs.Construct, s customer.Settings, routes []httpapi.Route) 
 	}
 	d := newData(app, s)
 	if s.Replicated() {
-		// The replicas of the tables and files are encrypted with its key.
+		// The replicas of the tables and files are encrypted with the key of that stack.
 		d.stack.AddDependency(newData(app, s.There()).stack, nil)
 	}
 	newWork(app, d)
@@ -61,7 +61,7 @@ func newAPI(app constructs.Construct, d *data, routes []httpapi.Route) error {
 	watch.slow(g.api)
 	watch.refused()
 	if d.settings.Version != "" {
-		// This stack is the last one: with its output, all of a deployment is there.
+		// This stack is deployed last, so its output shows that the deployment is complete.
 		output(stack, customer.VersionOutput, jsii.String(d.settings.Version))
 	}
 	output(stack, "ApiId", g.api.RestApiId())

@@ -7,11 +7,12 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// lockAfter is the number of days in which the lock of a vault can still be taken away.
+// lockAfter is the number of days in which an operator can still remove the lock of a vault.
 const lockAfter = 3
 
-// backUp backs up the tables and the media every day, into a vault that cannot be emptied,
-// and copies the backups to a vault elsewhere. It does nothing without the setting backup.
+// backUp makes a backup of the tables and the media every day, in a vault that cannot be
+// emptied, and copies the backups to another vault. It does nothing without the setting
+// backup.
 func (d *data) backUp() {
 	b := d.settings.Backup
 	if b == nil {
@@ -22,7 +23,7 @@ func (d *data) backUp() {
 	if b.Lock {
 		vault["LockConfiguration"] = map[string]any{"MinRetentionDays": b.KeepDays, "MaxRetentionDays": b.KeepDays, "ChangeableForDays": lockAfter}
 	}
-	// The package of the CDK for backups links those of EC2, EFS and RDS.
+	// The CDK package for backups would link the packages of EC2, EFS and RDS.
 	add := func(id, kind string, properties map[string]any) awscdk.CfnResource {
 		return awscdk.NewCfnResource(d.stack, jsii.String(id), &awscdk.CfnResourceProps{Type: jsii.String("AWS::Backup::" + kind), Properties: &properties})
 	}
@@ -55,7 +56,7 @@ func (d *data) backUp() {
 	d.watch(d.stack).backups(d.settings.Name())
 }
 
-// backups are the alarms of backups and copies that fail.
+// backups adds the alarms for backups and copies that fail.
 func (a alarms) backups(vault string) {
 	for _, job := range []string{"Backup", "Copy"} {
 		options := metric("Sum")

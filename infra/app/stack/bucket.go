@@ -11,14 +11,14 @@ import (
 	"github.com/content-automation/api/pkg/media"
 )
 
-// newMediaBucket makes the private bucket of the media; callers reach an object
-// by a signed URL alone.
+// newMediaBucket makes the private bucket of the media. Callers reach its objects only by
+// signed URLs.
 func newMediaBucket(stack awscdk.Stack, s customer.Settings, key awskms.Key) awss3.Bucket {
 	days := func(n float64) awscdk.Duration { return awscdk.Duration_Days(jsii.Number(n)) }
 	log := awss3.NewBucket(stack, jsii.String("MediaLog"), &awss3.BucketProps{
 		BlockPublicAccess: awss3.BlockPublicAccess_BLOCK_ALL(),
 		ObjectOwnership:   awss3.ObjectOwnership_BUCKET_OWNER_ENFORCED,
-		// S3 writes its logs only where it manages the key.
+		// S3 can write its logs only to a bucket whose key it manages.
 		Encryption:     awss3.BucketEncryption_S3_MANAGED,
 		EnforceSSL:     jsii.Bool(true),
 		Versioned:      jsii.Bool(true),
@@ -28,7 +28,7 @@ func newMediaBucket(stack awscdk.Stack, s customer.Settings, key awskms.Key) aws
 	accept(log, finding{"AwsSolutions-S1", "It is the log."}, finding{"CKV_AWS_18", "It is the log."})
 	var name *string
 	if s.Standby() {
-		name = jsii.String(s.StandbyBucket()) // The other region names it.
+		name = jsii.String(s.StandbyBucket()) // The policies of the other region use this name.
 	}
 	bucket := awss3.NewBucket(stack, jsii.String("Media"), &awss3.BucketProps{
 		BucketName:        name,
@@ -40,41 +40,41 @@ func newMediaBucket(stack awscdk.Stack, s customer.Settings, key awskms.Key) aws
 		EnforceSSL:        jsii.Bool(true),
 		Versioned:         jsii.Bool(true),
 		RemovalPolicy:     kept(s),
-		// Who read or changed which object.
+		// The log shows who read or changed each object.
 		ServerAccessLogsBucket: log,
 		LifecycleRules: &[]*awss3.LifecycleRule{{
 			Id:                                  jsii.String("keep-costs-down"),
 			AbortIncompleteMultipartUploadAfter: days(1),
-			// An overwritten or deleted object can be had back for a month.
+			// An overwritten or deleted object can be restored for a month.
 			NoncurrentVersionExpiration: days(30),
 			Transitions: &[]*awss3.Transition{{
 				StorageClass:    awss3.StorageClass_INTELLIGENT_TIERING(),
 				TransitionAfter: days(30),
 			}},
 		}, {
-			// What providers put here themselves is stored anew, as what it is found to be.
+			// The functions copy the results that providers write here, so the originals can go.
 			Id:         jsii.String("forget-raw-results"),
 			Prefix:     jsii.String("raw/"),
 			Expiration: days(7),
 		}, {
-			// What callers gave to work is fetched by a provider within the hour.
+			// Providers fetch the inputs of generations within the hour.
 			Id:         jsii.String("forget-inputs"),
 			Prefix:     jsii.String(media.Inputs),
 			Expiration: days(2),
 		}, {
-			// A training takes two days at most.
+			// A training takes at most two days.
 			Id:                          jsii.String("forget-samples"),
 			Prefix:                      jsii.String(job.Prefix),
 			Expiration:                  days(4),
 			NoncurrentVersionExpiration: days(1),
 		}, {
-			// What callers upload is stored anew when it has been looked at.
+			// The functions copy an upload after they have checked it.
 			Id:                          jsii.String("forget-uploads"),
 			Prefix:                      jsii.String(media.Uploads),
 			Expiration:                  days(1),
 			NoncurrentVersionExpiration: days(1),
 		}},
-		// Browsers upload by signed URLs, which permit nothing else.
+		// Browsers upload by signed URLs, which permit no other request.
 		Cors: &[]*awss3.CorsRule{{
 			AllowedMethods: &[]awss3.HttpMethods{awss3.HttpMethods_PUT},
 			AllowedOrigins: jsii.Strings("*"),
@@ -82,7 +82,8 @@ func newMediaBucket(stack awscdk.Stack, s customer.Settings, key awskms.Key) aws
 			MaxAge:         jsii.Number(3600),
 		}},
 	})
-	// By hand: the CDK's own way is a function that runs at each deployment.
+	// Set on the resource itself, because the CDK would add a function that runs at each
+	// deployment.
 	bucket.Node().DefaultChild().(awss3.CfnBucket).SetNotificationConfiguration(&awss3.CfnBucket_NotificationConfigurationProperty{
 		EventBridgeConfiguration: &awss3.CfnBucket_EventBridgeConfigurationProperty{EventBridgeEnabled: jsii.Bool(true)},
 	})

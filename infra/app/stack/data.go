@@ -15,12 +15,12 @@ import (
 	"github.com/content-automation/api/infra/app/customer"
 )
 
-// data is the stack of what must outlive everything else.
+// data is the stack of the resources that must outlive all others.
 type data struct {
 	stack     awscdk.Stack
 	settings  customer.Settings
 	key       awskms.Key
-	secrets   awskms.IKey // of what customers' secrets are sealed with
+	secrets   awskms.IKey // for the data keys of customers' secrets
 	state     awsdynamodb.ITable
 	audit     awsdynamodb.ITable
 	media     awss3.Bucket
@@ -30,7 +30,7 @@ type data struct {
 	canary    awssecretsmanager.ISecret
 	bus       awsevents.EventBus
 	alarms    awssns.Topic
-	network   *network // nil: the functions are in none
+	network   *network // nil if the functions are in no network
 }
 
 func newData(app constructs.Construct, s customer.Settings) *data {
@@ -52,7 +52,7 @@ func newData(app constructs.Construct, s customer.Settings) *data {
 	output(stack, "MediaBucket", d.media.BucketName())
 	output(stack, "BusName", d.bus.EventBusName())
 	output(stack, "AlarmTopicArn", d.alarms.TopicArn())
-	if d.seal != nil { // Replicas that were not looked up are not known.
+	if d.seal != nil { // A replica may not have been looked up yet.
 		output(stack, "ProviderSecretArn", arnOf(d.providers))
 		output(stack, "PlatformSecretArn", arnOf(d.platforms))
 		output(stack, "CanarySecretArn", arnOf(d.canary))
@@ -108,8 +108,8 @@ func output(stack awscdk.Stack, name string, value *string) {
 	awscdk.NewCfnOutput(stack, jsii.String(name), &awscdk.CfnOutputProps{Value: value})
 }
 
-// kept is what becomes of something with the customer's data in it when its stack goes. A
-// deployment that fails removes what it has made, so that it can be repeated.
+// kept returns the removal policy of a resource with the customer's data. A failed
+// deployment still removes the resources that it has made, so that it can be repeated.
 func kept(s customer.Settings) awscdk.RemovalPolicy {
 	if s.Local() {
 		return awscdk.RemovalPolicy_DESTROY

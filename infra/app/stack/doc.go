@@ -1,4 +1,4 @@
-// Package stack holds the constructs of the CDK app: for one customer in one
-// region a stack of what is kept (data), one of the asynchronous path (work) and
-// one of the public interface (api).
+// Package stack has the constructs of the CDK app. One customer in one region has three
+// stacks: the stored data (data), the asynchronous path (work) and the public interface
+// (api).
 package stack

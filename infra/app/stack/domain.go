@@ -21,8 +21,8 @@ func endpointType(s customer.Settings) awsapigateway.EndpointType {
 	return awsapigateway.EndpointType_REGIONAL
 }
 
-// callers are the VPC endpoints that a private API answers: the customer's, and that of the
-// canary. A public API has none.
+// callers returns the VPC endpoints that may call a private API: the customer's endpoints
+// and the canary's. It returns none for a public API.
 func callers(d *data) (endpoints []*string) {
 	for _, id := range d.settings.PrivateEndpoints {
 		endpoints = append(endpoints, jsii.String(id))
@@ -33,7 +33,8 @@ func callers(d *data) (endpoints []*string) {
 	return endpoints
 }
 
-// probe is the id of the endpoint by which the canary calls a private API; nil: there is none.
+// probe returns the id of the endpoint by which the canary calls a private API, or nil if there
+// is none.
 func (d *data) probe() *string {
 	if d.network == nil {
 		return nil
@@ -41,13 +42,13 @@ func (d *data) probe() *string {
 	return d.network.probe
 }
 
-// admit is the policy of a private API: it answers its callers' endpoints alone. A public
-// one has no policy; its callers are known by their keys.
+// admit returns the policy of a private API, which admits calls by its callers' endpoints
+// alone. It returns nil for a public API, whose callers are known by their keys.
 func admit(d *data) awsiam.PolicyDocument {
 	if len(d.settings.PrivateEndpoints) == 0 {
 		return nil
 	}
-	// A relative resource is that of the API itself.
+	// A relative resource is a resource of the API itself.
 	statement := func(effect awsiam.Effect, operator string) awsiam.PolicyStatement {
 		return awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
 			Effect: effect, Principals: &[]awsiam.IPrincipal{awsiam.NewAnyPrincipal()},
@@ -75,7 +76,7 @@ func (g *gateway) probe(d *data) {
 	}))
 }
 
-// name names the API by the customer's own domain in this region, where there is one.
+// name gives the API the customer's own domain in this region, if there is one.
 func (g *gateway) name(s customer.Settings) {
 	domain, ok := s.Domains[s.Region]
 	if !ok {
@@ -96,7 +97,7 @@ func (g *gateway) name(s customer.Settings) {
 	}
 	name := g.api.AddDomainName(jsii.String("Domain"), options)
 	stack := awscdk.Stack_Of(g.api)
-	// What the customer's DNS points at.
+	// The customer's DNS record points to this name.
 	output(stack, "DomainTarget", name.DomainNameAliasDomainName())
 	if domain.HostedZoneID == "" {
 		return
@@ -107,8 +108,8 @@ func (g *gateway) name(s customer.Settings) {
 	})
 }
 
-// certificate is the customer's own, or a new one that a record in its zone validates. AWS
-// renews it as long as the record is there.
+// certificate returns the customer's certificate, or a new one that a record in the customer's
+// zone validates. AWS renews it as long as the record exists.
 func (g *gateway) certificate(domain customer.Domain) awscertificatemanager.ICertificate {
 	if domain.CertificateArn != "" {
 		return awscertificatemanager.Certificate_FromCertificateArn(g.api, jsii.String("Certificate"), jsii.String(domain.CertificateArn))

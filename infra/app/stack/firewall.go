@@ -9,9 +9,9 @@ import (
 	"github.com/content-automation/api/infra/app/gatewayresponse"
 )
 
-// protect limits the calls without a key by address: each of them calls the authorizer.
-// Calls with a key are counted by the authorizer itself. The gateway answers for the
-// firewall: see gatewayresponse.Filtered. In the local system the proxy counts.
+// protect limits the calls without a key from one address, because each of them calls the
+// authorizer. The authorizer itself counts calls with a key. The gateway answers for the
+// firewall with gatewayresponse.Filtered. In the local system, the proxy counts the calls.
 func (g *gateway) protect(s customer.Settings) {
 	if s.Local() {
 		return
@@ -20,7 +20,7 @@ func (g *gateway) protect(s customer.Settings) {
 	seen := func(name string) *awswafv2.CfnWebACL_VisibilityConfigProperty {
 		return &awswafv2.CfnWebACL_VisibilityConfigProperty{
 			MetricName: jsii.String(name), CloudWatchMetricsEnabled: jsii.Bool(true),
-			// A sample would show requests in the console, with their headers.
+			// Samples would show requests in the console, with their headers.
 			SampledRequestsEnabled: jsii.Bool(false),
 		}
 	}

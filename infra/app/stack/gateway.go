@@ -18,7 +18,7 @@ import (
 type gateway struct {
 	api        awsapigateway.RestApi
 	authorizer awsapigateway.IAuthorizer
-	named      bool // by a domain of the customer's own
+	named      bool // has the customer's own domain
 }
 
 func newGateway(stack awscdk.Stack, d *data, authorizer awslambda.IFunction) *gateway {
@@ -29,21 +29,21 @@ func newGateway(stack awscdk.Stack, d *data, authorizer awslambda.IFunction) *ga
 		Description:           jsii.String("Content-Automation API of " + s.Customer),
 		EndpointConfiguration: &awsapigateway.EndpointConfiguration{Types: &[]awsapigateway.EndpointType{endpointType(s)}},
 		Policy:                admit(d),
-		// With a name of the customer's own, the gateway's own name is closed.
+		// With the customer's own domain, the gateway's default name is closed.
 		DisableExecuteApiEndpoint: jsii.Bool(named),
-		// Bodies pass as the bytes that they are, both ways: a body that is not
-		// UTF-8 is refused rather than repaired, and assets may be compressed.
+		// Bodies pass unchanged in both directions: a body that is not UTF-8 is refused rather
+		// than repaired, and assets may be compressed.
 		BinaryMediaTypes: jsii.Strings("*/*"),
-		// What a function has compressed is not compressed again.
+		// The gateway does not compress a response that a function has compressed.
 		MinCompressionSize: awscdk.Size_Bytes(jsii.Number(gatewayresponse.CompressedFrom)),
-		// The role belongs to the account and the region, not to the stack: that of the last
-		// customer deployed serves all of them, and must outlive it.
+		// The role belongs to the account and the region, not to the stack. The role of the
+		// last customer deployed serves all stacks, and must outlive its own.
 		CloudWatchRole:              jsii.Bool(true),
 		CloudWatchRoleRemovalPolicy: kept(s),
 		DeployOptions: &awsapigateway.StageOptions{
 			StageName:      jsii.String(s.Stage),
 			TracingEnabled: jsii.Bool(true),
-			// No alarm needs the metrics of each method. Execution logs would be kept for ever,
+			// No alarm needs the metrics of each method. Execution logs would be kept forever,
 			// under AWS's key; the access log has the errors.
 			MetricsEnabled:       jsii.Bool(false),
 			LoggingLevel:         awsapigateway.MethodLoggingLevel_OFF,
@@ -53,10 +53,10 @@ func newGateway(stack awscdk.Stack, d *data, authorizer awslambda.IFunction) *ga
 			AccessLogFormat:      awsapigateway.AccessLogFormat_Custom(jsii.String(accessLogFormat)),
 		},
 	})
-	// A private API is called by several names, and takes TLS 1.2 at least. A domain with
-	// client certificates negotiates by the policy of its API, and takes no policy like this.
+	// A private API is called by several names, and requires TLS 1.2 anyway. A domain with
+	// client certificates uses the TLS policy of its API, and takes no such policy here.
 	if len(s.PrivateEndpoints) == 0 && domain.Truststore == "" {
-		// Without it the gateway's own name takes TLS 1.0.
+		// Without this, the gateway's default name accepts TLS 1.0.
 		rest := api.Node().DefaultChild().(awsapigateway.CfnRestApi)
 		rest.SetSecurityPolicy(jsii.String("SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09"))
 		rest.SetEndpointAccessMode(jsii.String("STRICT"))
@@ -71,31 +71,31 @@ func newGateway(stack awscdk.Stack, d *data, authorizer awslambda.IFunction) *ga
 		named: named,
 		authorizer: awsapigateway.NewRequestAuthorizer(stack, jsii.String("Authorizer"), &awsapigateway.RequestAuthorizerProps{
 			Handler: authorizer,
-			// The gateway refuses a call without the header on its own: an authorizer can
-			// only do so by an error, which raises an alarm. There is no cache: revocation,
-			// rate and address hold on every single call.
+			// The gateway itself refuses a call without the header. The authorizer could do so
+			// only by an error, which raises an alarm. There is no cache, because revocation, rate
+			// limits and allowed addresses apply to every call.
 			IdentitySources: &[]*string{awsapigateway.IdentitySource_Header(jsii.String("Authorization"))},
 			ResultsCacheTtl: seconds(0),
 		}),
 	}
 }
 
-// accessLogFormat is one JSON object a call. It holds no header, so no key.
+// accessLogFormat is one JSON object for each call. It has no headers, so it reveals no key.
 const accessLogFormat = `{"request_id":"$context.requestTimeEpoch-$context.requestId","at":"$context.requestTime","ip":"$context.identity.sourceIp",` +
 	`"method":"$context.httpMethod","path":"$context.path","resource":"$context.resourcePath","status":"$context.status",` +
 	`"latency_ms":"$context.responseLatency","integration_ms":"$context.integrationLatency","authorizer_ms":"$context.authorizer.latency",` +
 	`"bytes":"$context.responseLength","error":"$context.error.responseType","trace_id":"$context.xrayTraceId"}`
 
-// serve adds a resource with the one method ANY for every path. The function of the path
-// answers a method that is not allowed otherwise than a path that does not exist, and the
-// authorizer knows the scopes by method.
+// serve adds a resource for every path. Each path that needs a key also gets the method ANY,
+// so that its function can tell a method that is not allowed from a path that does not
+// exist.
 func (g *gateway) serve(areas map[string]awslambda.IFunction, routes []httpapi.Route) error {
 	integrations := map[string]awsapigateway.LambdaIntegration{}
 	for name, fn := range areas {
 		integrations[name] = awsapigateway.NewLambdaIntegration(fn, &awsapigateway.LambdaIntegrationOptions{
 			Proxy: jsii.Bool(true),
-			// One permission for the function, not one a method (nor any for the console's
-			// test button): a stack holds 500 resources.
+			// One permission for the function, not one for each method (nor any for the console's
+			// test button): a stack can hold 500 resources.
 			ScopePermissionToMethod: jsii.Bool(false),
 		})
 	}

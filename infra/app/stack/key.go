@@ -9,14 +9,14 @@ import (
 	"github.com/content-automation/api/infra/app/customer"
 )
 
-// What a principal needs of the key to use something encrypted with it.
+// The actions with the key that a principal needs to use data encrypted with it.
 var (
 	keyReads  = []string{"kms:Decrypt", "kms:DescribeKey"}
 	keyWrites = []string{"kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey", "kms:ReEncryptFrom", "kms:ReEncryptTo"}
 )
 
-// newKey makes the customer's key. Everything with the customer's data in it is
-// encrypted with it, so that taking the key away takes the data away.
+// newKey makes the customer's key. All of the customer's data is encrypted with it, so that
+// nobody can read the data without the key.
 func newKey(stack awscdk.Stack, s customer.Settings) awskms.Key {
 	key := awskms.NewKey(stack, jsii.String("Key"), &awskms.KeyProps{
 		Description:       jsii.String("Data of " + s.Customer + " in " + s.Region),
@@ -24,11 +24,11 @@ func newKey(stack awscdk.Stack, s customer.Settings) awskms.Key {
 		EnableKeyRotation: jsii.Bool(true),
 		RemovalPolicy:     kept(s),
 	})
-	// CloudWatch Logs uses the key under its own name, for this account's log groups alone.
+	// CloudWatch Logs uses the key as its own principal, only for the log groups of this account.
 	key.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
 		Sid:        jsii.String("LogGroups"),
 		Principals: &[]awsiam.IPrincipal{awsiam.NewServicePrincipal(jsii.String("logs."+s.Region+".amazonaws.com"), nil)},
-		// CloudWatch Logs asks for data keys without their plain text, too.
+		// CloudWatch Logs also requests data keys without their plain text.
 		Actions:   jsii.Strings("kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey*", "kms:ReEncrypt*"),
 		Resources: jsii.Strings("*"),
 		Conditions: &map[string]any{
@@ -45,13 +45,13 @@ func newKey(stack awscdk.Stack, s customer.Settings) awskms.Key {
 	return key
 }
 
-// newAlarmKey makes the key of the topic of the alarms. It is apart from the customer's key:
-// if that is disabled, the alarms still arrive.
+// newAlarmKey makes the key of the topic of the alarms. It is not the customer's key, so that
+// alarms arrive even if that key is disabled.
 func newAlarmKey(stack awscdk.Stack, s customer.Settings) awskms.Key {
 	key := awskms.NewKey(stack, jsii.String("AlarmKey"), &awskms.KeyProps{
 		Description: jsii.String("Alarms of " + s.Customer + " in " + s.Region), EnableKeyRotation: jsii.Bool(true), RemovalPolicy: kept(s),
 	})
-	// Messages reach the encrypted topic only if who sends them may use its key.
+	// A service can send messages to the encrypted topic only if it may use the topic's key.
 	key.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
 		Sid:        jsii.String("Alarms"),
 		Principals: &[]awsiam.IPrincipal{awsiam.NewServicePrincipal(jsii.String("cloudwatch.amazonaws.com"), nil)},
@@ -70,9 +70,9 @@ func newAlarmKey(stack awscdk.Stack, s customer.Settings) awskms.Key {
 	return key
 }
 
-// newSecretsKey makes the key that the data keys of customers' secrets are wrapped under.
-// It is apart from the customer's key: who may read the tables must use that one, by way
-// of DynamoDB, and cannot use this one.
+// newSecretsKey makes the key that wraps the data keys of customers' secrets. It is not the
+// customer's key: whoever may read the tables must use that key through DynamoDB, and cannot
+// use this one.
 func newSecretsKey(stack awscdk.Stack, s customer.Settings) awskms.Key {
 	return awskms.NewKey(stack, jsii.String("SecretsKey"), &awskms.KeyProps{
 		Description:       jsii.String("Secrets of " + s.Customer + " in " + s.Region),

@@ -18,20 +18,20 @@ import (
 	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
-// lambdas makes the functions of one stack, each with a log group and a role of
-// its own that permits what its entry in topology.Functions says, and no more.
+// lambdas makes the functions of one stack. Each has its own log group, and a role with only
+// the permissions of its entry in topology.Functions.
 type lambdas struct {
 	stack  awscdk.Stack
 	data   *data
 	queues map[topology.Queue]awssqs.Queue
 	alarms alarms
-	// releases move what calls the functions to new versions.
+	// releases move the callers of the functions to new versions.
 	releases *releases
-	// trainer is the role by which Bedrock trains models; nil where it trains none.
+	// trainer is the role by which Bedrock trains models, or nil if it trains none.
 	trainer awsiam.Role
 }
 
-// new makes a function, and returns it as others call it.
+// new makes a function, and returns the alias by which others call it.
 func (l lambdas) new(f topology.Function) awslambda.IFunction {
 	s := l.data.settings
 	logs := newLogGroup(l.stack, s, l.data.key, topology.Title(f.Name)+"Log")
@@ -67,16 +67,16 @@ func (l lambdas) new(f topology.Function) awslambda.IFunction {
 		Environment:  l.environment(f),
 		Role:         role,
 		LogGroup:     logs,
-		// Of each run, the functions write what matters themselves; Lambda adds only what
-		// went wrong.
+		// The functions write their own log lines for each run. Lambda only adds errors of its
+		// own.
 		LoggingFormat:    awslambda.LoggingFormat_JSON,
 		SystemLogLevelV2: awslambda.SystemLogLevel_WARN,
 		Tracing:          awslambda.Tracing_ACTIVE,
-		// Lambda would end a chain of about 16 steps, which a long generation has.
+		// Lambda would end a chain of about 16 calls. A long generation has more.
 		RecursiveLoop:                loop,
 		EphemeralStorageSize:         awscdk.Size_Mebibytes(jsii.Number(float64(max(f.Storage, leastStorage)))),
 		ReservedConcurrentExecutions: reserved(s, f),
-		// An alias can be moved back to an earlier version.
+		// An alias can move back to an earlier version.
 		CurrentVersionOptions: &awslambda.VersionOptions{RemovalPolicy: kept(s)},
 	})
 	if l.data.network != nil {
@@ -99,7 +99,7 @@ func (l lambdas) new(f topology.Function) awslambda.IFunction {
 	return l.releases.alias(f, fn, l.alarms)
 }
 
-// tools is the layer with ffmpeg and the fonts, of the architecture of the functions.
+// tools returns the layer with ffmpeg and the fonts, for the architecture of the functions.
 func (l lambdas) tools(architecture awslambda.Architecture) awslambda.LayerVersion {
 	return awslambda.NewLayerVersion(l.stack, jsii.String("MediaTools"), &awslambda.LayerVersionProps{
 		Code:                    awslambda.Code_FromAsset(jsii.String(l.data.settings.Layer()), nil),
@@ -109,11 +109,11 @@ func (l lambdas) tools(architecture awslambda.Architecture) awslambda.LayerVersi
 	})
 }
 
-// leastStorage is the least that /tmp has, in MiB.
+// leastStorage is the size of the smallest /tmp, in MiB.
 const leastStorage = 512
 
-// reserved returns the concurrency that is kept free for the function; nil: it shares
-// what the account has.
+// reserved returns the concurrency that is kept free for the function, or nil if it shares
+// the account's concurrency.
 func reserved(s customer.Settings, f topology.Function) *float64 {
 	if n := s.Reserved(f); n > 0 {
 		return jsii.Number(float64(n))
@@ -129,7 +129,8 @@ func newLogGroup(stack awscdk.Stack, s customer.Settings, key awskms.Key, id str
 	})
 }
 
-// environment is what the function reads; names of what it may not touch are left out.
+// environment returns the variables of the function, without the names of resources that it may
+// not use.
 func (l lambdas) environment(f topology.Function) *map[string]*string {
 	s := l.data.settings
 	env := map[string]*string{

@@ -16,23 +16,23 @@ import (
 	"github.com/content-automation/api/pkg/service/worker/canary"
 )
 
-// errorBudget is the part of the calls that may fail in a month: what the target of
-// availability leaves.
+// errorBudget is the part of a month's calls that may fail while the service still meets its
+// target of availability.
 const errorBudget = 0.001
 
-// burn is a rate at which the month's budget of errors is used up, as a multiple of the
-// even one. The short window ends the alarm soon after the errors end.
+// burn is a rate at which errors use up the month's budget, as a multiple of the even rate.
+// The short window ends the alarm soon after the errors end.
 type burn struct {
 	name        string
 	times       float64
 	long, short int // minutes
 }
 
-// burns are those of the Site Reliability Workbook, chapter 5: two of a hundred of the
-// budget in an hour, and five in six hours.
+// burns are the rates of the Site Reliability Workbook, chapter 5: two percent of the budget
+// in an hour, and five percent in six hours.
 var burns = []burn{{"Fast", 14.4, 60, 5}, {"Slow", 6, 360, 30}}
 
-// burns are the alarms of errors that would use up the month's budget before its end.
+// burns adds the alarms for errors that would use up the month's budget before its end.
 func (a alarms) burns(api awsapigateway.RestApi) {
 	for _, b := range burns {
 		above := b.times * errorBudget
@@ -50,18 +50,18 @@ func (a alarms) burns(api awsapigateway.RestApi) {
 	}
 }
 
-// errorRate is the part of the calls that failed: each call counts as 0 or 1.
+// errorRate is the part of the calls that failed. Each call counts as 0 or 1.
 func errorRate(api awsapigateway.RestApi, minutes int) awscloudwatch.IMetric {
 	return api.MetricServerError(&awscloudwatch.MetricOptions{
 		Statistic: jsii.String("Average"), Period: awscdk.Duration_Minutes(jsii.Number(float64(minutes))),
 	})
 }
 
-// oldest is the age that the oldest message of a queue may have: a message that waits
-// for its time is held back for 15 minutes at most.
+// oldest is the greatest age in seconds of a message in a queue. A message that is sent early
+// is delayed by at most 15 minutes.
 const oldest = 30 * 60
 
-// waiting are the alarms of queues whose messages wait too long.
+// waiting adds the alarms for queues whose messages wait too long.
 func (a alarms) waiting(queues map[topology.Queue]awssqs.Queue) {
 	for _, q := range topology.Queues {
 		a.add(topology.Title(string(q))+"WaitingAlarm", alarm{
@@ -71,8 +71,9 @@ func (a alarms) waiting(queues map[topology.Queue]awssqs.Queue) {
 	}
 }
 
-// probes are the alarms of probes that fail twice in a row, and of a canary that is silent:
-// it has no target, or it does not run. Where it cannot reach the API, it is always silent.
+// probes adds the alarms for probes that fail twice in a row, and for a canary that is silent
+// because it has no target or does not run. A canary that cannot reach the API is always
+// silent, so it gets no such alarm.
 func (a alarms) probes(s customer.Settings) {
 	a.add("ProbesAlarm", alarm{
 		says:    "The canary has failed twice in a row: customers cannot make content.",
@@ -91,7 +92,7 @@ func (a alarms) probes(s customer.Settings) {
 	})
 }
 
-// dashboard shows how well the service works, beside the alarms.
+// dashboard adds the dashboard with the metrics of the service.
 func (w *work) dashboard(d *data) {
 	s := d.settings
 	api := func(name, statistic string) awscloudwatch.IMetric {
@@ -118,7 +119,7 @@ func (w *work) dashboard(d *data) {
 	for _, q := range topology.Queues {
 		ages = append(ages, w.queues[q].MetricApproximateAgeOfOldestMessage(metric("Maximum")))
 	}
-	// A search compares parts of names between hyphens.
+	// A search compares the parts of names between hyphens.
 	parts := strings.ReplaceAll(s.Short(), "-", " FunctionName=")
 	byFunction := func(name, statistic string) awscloudwatch.IMetric {
 		return awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
@@ -156,7 +157,7 @@ func (w *work) dashboard(d *data) {
 	})
 }
 
-// lambdaMetric is a metric of all functions of the region.
+// lambdaMetric returns a metric of all functions of the region.
 func lambdaMetric(name, statistic string) awscloudwatch.IMetric {
 	return awscloudwatch.NewMetric(&awscloudwatch.MetricProps{Namespace: jsii.String("AWS/Lambda"), MetricName: jsii.String(name), Statistic: jsii.String(statistic)})
 }

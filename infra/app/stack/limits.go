@@ -15,19 +15,19 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// slowest is the 99th percentile of the latency of calls, in milliseconds, from which
-// operators hear of it. Replies of the architect alone take longer.
+// slowest is the limit of the 99th percentile of the latency of calls, in milliseconds. Only
+// replies of the architect take longer.
 const slowest = 10_000
 
-// busiest is the part of the account's concurrency, in percent, from which operators hear
-// of it, in time to ask for more.
+// busiest is the part of the account's concurrency, in percent, that leaves operators time to
+// request more.
 const busiest = 80
 
-// lasting is the number of periods of five minutes that a limit must be reached in: a
-// short peak is repeated by who was refused.
+// lasting is the number of periods of five minutes in which a limit must be reached. Callers
+// repeat the calls that a short peak refuses.
 const lasting = 3
 
-// slow is the alarm of calls that take long.
+// slow adds the alarm for calls that take long.
 func (a alarms) slow(api awsapigateway.RestApi) {
 	a.add("LatencyAlarm", alarm{
 		says:    fmt.Sprintf("One call of a hundred takes more than %d seconds.", slowest/1000),
@@ -35,7 +35,7 @@ func (a alarms) slow(api awsapigateway.RestApi) {
 	})
 }
 
-// throttled are the alarms of Lambda's limit, which all functions of the account share.
+// throttled adds the alarms for Lambda's limit, which all functions of the account share.
 func (a alarms) throttled() {
 	a.add("ThrottlesAlarm", alarm{
 		says:    "Lambda has refused to start functions of this account for 15 minutes. The dashboard shows which of them.",
@@ -49,7 +49,7 @@ func (a alarms) throttled() {
 			Expression: jsii.String("100 * claimed / SERVICE_QUOTA(used)"), Label: jsii.String("Percent of the account's concurrency"), Period: options.Period,
 			UsingMetrics: &map[string]awscloudwatch.IMetric{
 				"claimed": lambdaMetric("ClaimedAccountConcurrency", "Maximum"),
-				// CloudWatch knows the quotas of metrics of use alone.
+				// CloudWatch knows quotas only for usage metrics.
 				"used": awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
 					Namespace: jsii.String("AWS/Usage"), MetricName: jsii.String("ResourceCount"), Statistic: options.Statistic,
 					DimensionsMap: &map[string]*string{
@@ -61,7 +61,7 @@ func (a alarms) throttled() {
 	})
 }
 
-// throttledTables are the alarms of tables that refuse reads or writes.
+// throttledTables adds the alarms for tables that refuse reads or writes.
 func (a alarms) throttledTables(d *data) {
 	for _, t := range d.tables() {
 		using, ids := map[string]awscloudwatch.IMetric{}, []string{}
@@ -90,8 +90,8 @@ func (d *data) tables() []watched {
 	return []watched{{"State", d.state, store.StateIndexes}, {"Audit", d.audit, store.AuditIndexes}}
 }
 
-// throttles are the metrics of what DynamoDB refused, of the table and of each index. It
-// counts them by table or index, and by nothing else.
+// throttles returns the metrics of refused reads and writes, of the table and of each index.
+// DynamoDB counts them by table or index only.
 func (w watched) throttles() (all []awscloudwatch.IMetric) {
 	options := metric("Sum")
 	for _, name := range []string{"ReadThrottleEvents", "WriteThrottleEvents"} {
@@ -115,9 +115,9 @@ func (w watched) throttles() (all []awscloudwatch.IMetric) {
 	return all
 }
 
-// guardKeys sends a message when someone disables a key of the customer, or schedules its
-// deletion: then the tables, the files, the secrets and the logs cannot be read. No metric
-// shows it, and the functions could not log it.
+// guardKeys sends a message when someone disables a key of the customer or schedules its
+// deletion. Without the key, the tables, the files, the secrets and the logs cannot be read.
+// No metric shows this, and the functions could not log it.
 func (d *data) guardKeys() {
 	if d.settings.Local() {
 		return
@@ -153,8 +153,8 @@ func (d *data) guardKeys() {
 	}))
 }
 
-// budget sends an e-mail when the account's costs of a month pass four fifths of the
-// budget, or are about to pass it.
+// budget sends an e-mail when the account's costs of a month pass four fifths of the budget,
+// or are forecast to pass the budget.
 func (d *data) budget() {
 	s := d.settings
 	if s.MonthlyBudget == 0 {

@@ -20,24 +20,24 @@ import (
 	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
-// network is a VPC of the customer's own. Functions are in its private subnets. What they
-// send to the internet leaves by a NAT gateway of their zone, whose address stays.
+// network is a customer's own VPC. Functions are in its private subnets. Their traffic to the
+// internet leaves by the NAT gateway of their zone, whose address stays the same.
 type network struct {
 	stack awscdk.Stack
 	zones int
-	// waiting leaves out what costs by the hour: see customer.Settings.Waiting.
+	// waiting leaves out resources that cost by the hour: see customer.Settings.Waiting.
 	waiting bool
 	vpc     awsec2.CfnVPC
-	blocks  []string // of addresses: of private subnets from 0, of public ones from 4
+	blocks  []string // ranges of addresses: of private subnets from index 0, of public subnets from 4
 	private []*string
-	tables  []any // of the routes of the private subnets
+	tables  []any // route tables of the private subnets
 	members awsec2.CfnSecurityGroup
-	// probe is the id of the endpoint by which the canary calls a private API; nil: the
-	// API is public.
+	// probe is the id of the endpoint by which the canary calls a private API, or nil if
+	// the API is public.
 	probe *string
 }
 
-// newNetwork makes the customer's network; nil where it has none.
+// newNetwork makes the customer's network, or returns nil if the customer has none.
 func newNetwork(stack awscdk.Stack, s customer.Settings, key awskms.Key) *network {
 	if s.Network == nil {
 		return nil
@@ -76,7 +76,7 @@ func (n *network) group(id, holds string) awsec2.CfnSecurityGroup {
 	return awsec2.NewCfnSecurityGroup(n.stack, jsii.String(id), &awsec2.CfnSecurityGroupProps{GroupDescription: jsii.String(holds), VpcId: n.vpc.AttrVpcId()})
 }
 
-// route makes the subnets, and leads private ones to the NAT gateway of their zone.
+// route makes the subnets, and routes the private ones to the NAT gateway of their zone.
 func (n *network) route(s customer.Settings) {
 	everywhere := jsii.String("0.0.0.0/0")
 	internet := awsec2.NewCfnInternetGateway(n.stack, jsii.String("Internet"), &awsec2.CfnInternetGatewayProps{Tags: n.named("internet")})
@@ -93,7 +93,7 @@ func (n *network) route(s customer.Settings) {
 		zone := strconv.Itoa(i + 1)
 		outside := n.subnet("PublicSubnet"+zone, n.blocks[4+i], i, public)
 		address := awsec2.NewCfnEIP(n.stack, jsii.String("Address"+zone), &awsec2.CfnEIPProps{Domain: jsii.String("vpc"), Tags: n.named("egress-" + zone)})
-		// Receivers have it in their allow-lists.
+		// Receivers of webhooks have the address in their allow-lists.
 		address.ApplyRemovalPolicy(kept(s), nil)
 		address.AddDependency(attached)
 		table := awsec2.NewCfnRouteTable(n.stack, jsii.String("PrivateRoutes"+zone), &awsec2.CfnRouteTableProps{VpcId: n.vpc.AttrVpcId(), Tags: n.named("private-" + zone)})
@@ -124,16 +124,16 @@ func (n *network) subnet(id, block string, zone int, routes awsec2.CfnRouteTable
 	return subnet
 }
 
-// endpoints keep calls of AWS within its network. S3 and DynamoDB have endpoints that cost
-// nothing; the others cost by the hour, and only what carries secrets or the customer's
-// data has one.
+// endpoints adds VPC endpoints, which keep calls to AWS within its network. The endpoints of
+// S3 and DynamoDB are free. The others cost by the hour, so only services that carry secrets
+// or the customer's data have one.
 func (n *network) endpoints(s customer.Settings) {
 	service := func(name string) *string { return jsii.String("com.amazonaws." + s.Region + "." + name) }
 	for _, name := range []string{"dynamodb", "s3"} {
 		endpoint := awsec2.NewCfnVPCEndpoint(n.stack, jsii.String(topology.Title(name)+"Endpoint"), &awsec2.CfnVPCEndpointProps{
 			VpcId: n.vpc.AttrVpcId(), ServiceName: service(name), VpcEndpointType: jsii.String("Gateway"), RouteTableIds: &n.tables,
 		})
-		if name == "dynamodb" { // Providers hand over files in S3 of their own.
+		if name == "dynamodb" { // Providers hand over files in their own S3 buckets.
 			endpoint.SetPolicyDocument(n.ownAccount())
 		}
 	}
@@ -154,13 +154,13 @@ func (n *network) endpoints(s customer.Settings) {
 			VpcId: n.vpc.AttrVpcId(), ServiceName: service(name), VpcEndpointType: jsii.String("Interface"), PrivateDnsEnabled: jsii.Bool(true),
 			SubnetIds: anyOf(n.private), SecurityGroupIds: &[]any{group.AttrGroupId()},
 		})
-		if name == "kms" || name == "secretsmanager" { // Queues, buses and roles may be a customer's.
+		if name == "kms" || name == "secretsmanager" { // Other queues, buses and roles may belong to the customer.
 			endpoint.SetPolicyDocument(n.ownAccount())
 		}
 	}
 	if len(s.PrivateEndpoints) > 0 {
-		// Without private DNS: with it, receivers of webhooks that are other APIs of the
-		// region could not be reached.
+		// Private DNS is off: with it, webhooks could not reach other APIs of the same
+		// region.
 		n.probe = awsec2.NewCfnVPCEndpoint(n.stack, jsii.String("ProbeEndpoint"), &awsec2.CfnVPCEndpointProps{
 			VpcId: n.vpc.AttrVpcId(), ServiceName: service("execute-api"), VpcEndpointType: jsii.String("Interface"), PrivateDnsEnabled: jsii.Bool(false),
 			SubnetIds: anyOf(n.private), SecurityGroupIds: &[]any{group.AttrGroupId()},
@@ -176,8 +176,8 @@ func anyOf(all []*string) *[]any {
 	return &out
 }
 
-// ownAccount is the policy of endpoints that only principals of the account may use: with
-// keys of another account, nothing leaves by them.
+// ownAccount returns the policy of endpoints that only principals of the account may use. It
+// prevents data from leaving by them with the credentials of another account.
 func (n *network) ownAccount() any {
 	return awsiam.NewPolicyDocument(&awsiam.PolicyDocumentProps{Statements: &[]awsiam.PolicyStatement{
 		awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
@@ -187,7 +187,7 @@ func (n *network) ownAccount() any {
 	}})
 }
 
-// log keeps which addresses the functions talk to.
+// log records the addresses that the functions connect to.
 func (n *network) log(s customer.Settings, key awskms.Key) {
 	group := newLogGroup(n.stack, s, key, "NetworkLog")
 	role := awsiam.NewRole(n.stack, jsii.String("NetworkLogRole"), &awsiam.RoleProps{
@@ -203,13 +203,14 @@ func (n *network) log(s customer.Settings, key awskms.Key) {
 	})
 }
 
-// interfaceActions are what Lambda does with the role of a function to put it into a network.
+// interfaceActions are the actions by which Lambda puts a function into a network, with the
+// function's role.
 var interfaceActions = []string{
 	"ec2:AssignPrivateIpAddresses", "ec2:CreateNetworkInterface", "ec2:DeleteNetworkInterface",
 	"ec2:DescribeNetworkInterfaces", "ec2:DescribeSubnets", "ec2:UnassignPrivateIpAddresses",
 }
 
-// joining permits Lambda, and not the function's own code, to put it into the network.
+// joining permits Lambda to put the function into the network, but not the function's own code.
 func (l lambdas) joining(function string) []awsiam.PolicyStatement {
 	if l.data.network == nil {
 		return nil

@@ -30,14 +30,15 @@ var (
 	usageItems  = credential.Usages("*")
 )
 
-// whoMayItems are the partitions of the items that decide who may do what, and where events
-// and posts go: accounts, API keys, webhooks, social accounts, and remembered answers.
+// whoMayItems are the partitions of the items that decide about access, and about the
+// receivers of events and posts: accounts, API keys, webhooks, social accounts, and stored
+// answers.
 var whoMayItems = []string{
 	id.Account + "_*", "answer#*", countItems, "keycount#*", keyItems, secretItems, "secrets#*", id.SocialAccount + "_*", usageItems, id.Webhook + "_*",
 }
 
-// permissions are written out rather than granted by the CDK: its grants use
-// wildcards in actions, and permit more than the functions do.
+// permissions returns the permissions of a function. They are written out because the grants
+// of the CDK use wildcards in actions, and permit more than the functions need.
 func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsiam.PolicyStatement {
 	d := l.data
 	all := []awsiam.PolicyStatement{
@@ -75,8 +76,8 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 		all = append(all, allow([]string{"events:PutEvents"}, d.bus.EventBusArn()))
 	}
 	if f.May(topology.AssumeRoles) {
-		// The accounts of customers are not known here. The trust policy of a role
-		// permits assuming it; its name must show that it is meant for this.
+		// The accounts of customers are not known here. The trust policy of their role permits
+		// assuming it, and its name must show its purpose.
 		elsewhere := condition("StringNotEquals", "aws:ResourceAccount", *l.stack.Account())
 		all = append(all, elsewhere(allow([]string{"sts:AssumeRole"}, jsii.String(fmt.Sprintf("arn:%s:iam::*:role/%s*", *l.stack.Partition(), webhook.RolePrefix)))))
 	}
@@ -117,9 +118,9 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 	return all
 }
 
-// writesMedia permits to read and list all files of the bucket, and to put and remove those
-// of the function. Who may not list all is told that an object is forbidden where there is
-// none.
+// writesMedia permits to read and list all files of the bucket, and to put and remove the
+// function's own files. Without the permission to list, S3 answers that an object that does not
+// exist is forbidden.
 func (l lambdas) writesMedia(f topology.Function) []awsiam.PolicyStatement {
 	bucket := l.data.media
 	all, list := bucket.ArnForObjects(jsii.String("*")), allow([]string{"s3:ListBucket"}, bucket.BucketArn())
@@ -135,7 +136,7 @@ func (l lambdas) writesMedia(f topology.Function) []awsiam.PolicyStatement {
 	}
 }
 
-// state permits what the function does with the state table.
+// state permits the function's uses of the state table.
 func (l lambdas) state(f topology.Function) []awsiam.PolicyStatement {
 	arn := l.data.state.TableArn()
 	if f.CredentialsOnly {
@@ -148,13 +149,13 @@ func (l lambdas) state(f topology.Function) []awsiam.PolicyStatement {
 	case f.DecodesFiles:
 		all = append(all, deny(all, arn, whoMayItems...))
 	case f.State != nil && !f.May(topology.ManageKeySecrets):
-		// Whoever writes a secret of an API key can act as any account.
+		// Whoever can write the secret of an API key can act as any account.
 		all = append(all, deny(all, arn, secretItems))
 	}
 	return all
 }
 
-// deny denies what statements permit for the items of some partitions.
+// deny denies the permitted actions for the items of some partitions.
 func deny(permitted []awsiam.PolicyStatement, table *string, partitions ...string) awsiam.PolicyStatement {
 	var actions []*string
 	for _, s := range permitted {
@@ -164,8 +165,8 @@ func deny(permitted []awsiam.PolicyStatement, table *string, partitions ...strin
 	return of(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{Effect: awsiam.Effect_DENY, Actions: &actions, Resources: &[]*string{table}}))
 }
 
-// through returns the services that use the customer's key for the function: it cannot
-// call KMS with the key itself.
+// through returns the services that use the customer's key for the function. The function
+// cannot use the key directly.
 func (l lambdas) through(f topology.Function) []string {
 	var services []string
 	for name, uses := range map[string]bool{
@@ -195,8 +196,8 @@ func condition(operator, key string, values ...string) func(awsiam.PolicyStateme
 	}
 }
 
-// auditLog permits to append to the audit log, at most: links of hash chains to the
-// function that the log's stream calls, and entries to all others.
+// auditLog permits at most to append to the audit log. The function of the log's stream may
+// append links of hash chains; all others may append entries.
 func (l lambdas) auditLog(f topology.Function) []awsiam.PolicyStatement {
 	reads := slices.DeleteFunc(slices.Clone(f.Audit), func(u topology.Use) bool { return u == topology.Put })
 	all := uses(reads, l.data.audit, store.AuditIndexes)
@@ -211,7 +212,7 @@ func (l lambdas) auditLog(f topology.Function) []awsiam.PolicyStatement {
 	return append(all, ofKind(allow([]string{"dynamodb:PutItem"}, l.data.audit.TableArn())))
 }
 
-// uses permits uses of a table. Only lists go by indexes.
+// uses permits uses of a table. Only lists read indexes.
 func uses(of []topology.Use, table awsdynamodb.ITable, indexes []store.Index) []awsiam.PolicyStatement {
 	var all []awsiam.PolicyStatement
 	var items []string

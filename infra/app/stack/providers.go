@@ -18,8 +18,8 @@ import (
 	"github.com/content-automation/api/pkg/generate/catalog"
 )
 
-// newFilledSecret makes a secret that an operator fills: it is empty at first, and no
-// template ever holds its value. The reason is why nothing rotates it.
+// newFilledSecret makes an empty secret that an operator fills, so that no template ever
+// holds its value. The reason says why nothing rotates it.
 func newFilledSecret(stack awscdk.Stack, s customer.Settings, key awskms.Key, id, description, reason string) awssecretsmanager.Secret {
 	secret := awssecretsmanager.NewSecret(stack, jsii.String(id), &awssecretsmanager.SecretProps{
 		Description:       jsii.String(description),
@@ -31,16 +31,16 @@ func newFilledSecret(stack awscdk.Stack, s customer.Settings, key awskms.Key, id
 	return secret
 }
 
-// arnOf returns the ARN of a secret. A reference would be the same on AWS; on the local
-// system it is a name, which no permission holds for.
+// arnOf returns the ARN of a secret. On AWS, a reference would be the same. On the local
+// system, a reference is a name, which no permission matches.
 func arnOf(secret awssecretsmanager.ISecret) *string {
-	if secret.Node().DefaultChild() == nil { // a replica
+	if secret.Node().DefaultChild() == nil { // the secret is a replica
 		return secret.SecretArn()
 	}
 	return secret.Node().DefaultChild().(awssecretsmanager.CfnSecret).AttrId()
 }
 
-// providers is what a function needs to call the providers that are configured.
+// providers returns the permissions that a function needs to call the configured providers.
 func (l lambdas) providers() []awsiam.PolicyStatement {
 	all := []awsiam.PolicyStatement{
 		allow([]string{"secretsmanager:GetSecretValue"}, arnOf(l.data.providers)),
@@ -50,7 +50,7 @@ func (l lambdas) providers() []awsiam.PolicyStatement {
 		all = append(all, l.bedrock()...)
 	}
 	if slices.Contains(configured, polly.Name) {
-		// AWS has no resource type for speech.
+		// The actions for speech have no resource type.
 		all = append(all, allow(speechActions, jsii.String("*")))
 	}
 	return all
@@ -58,19 +58,19 @@ func (l lambdas) providers() []awsiam.PolicyStatement {
 
 var speechActions = []string{"polly:GetSpeechSynthesisTask", "polly:StartSpeechSynthesisTask", "polly:SynthesizeSpeech"}
 
-// bedrock permits the models of the catalog that the region has. Videos are made by invocations that
-// are asked after by an ARN of their own.
+// bedrock permits the use of the catalog's models in the region. An asynchronous
+// invocation, which makes a video, has its own ARN.
 func (l lambdas) bedrock() []awsiam.PolicyStatement {
 	invocations := l.bedrockARN(l.data.settings.Region, *l.stack.Account(), "async-invoke/*")
 	return []awsiam.PolicyStatement{
-		// StartAsyncInvoke has no action of its own.
+		// StartAsyncInvoke is permitted by the action InvokeModel.
 		allow([]string{"bedrock:InvokeModel"}, append(l.bedrockModels(""), invocations)...),
 		allow([]string{"bedrock:GetAsyncInvoke"}, invocations),
 	}
 }
 
-// bedrockModels returns the models of a kind that the region has, or of all, with those that
-// factories have trained.
+// bedrockModels returns the region's models of a kind, or of all kinds if it is empty, with the
+// trained models of factories.
 func (l lambdas) bedrockModels(kind provider.Kind) (models []*string) {
 	region, everywhere := l.data.settings.Region, l.data.settings.GlobalProfiles
 	for _, m := range catalog.Models(catalog.Filter{Provider: bedrock.Name, Kind: kind}) {
@@ -80,7 +80,7 @@ func (l lambdas) bedrockModels(kind provider.Kind) (models []*string) {
 		arns := []*string{l.bedrockARN(region, "", "foundation-model/"+m.ProviderModel)}
 		if name := profile.For(region, m.ProviderOptions, everywhere); name != "" {
 			arns = []*string{l.bedrockARN(region, *l.stack.Account(), "inference-profile/"+name+"."+m.ProviderModel)}
-			// AWS sends the call to a region of the profile's choice, where the model itself is called.
+			// AWS chooses a region of the profile, and calls the model itself there.
 			for _, to := range profile.RegionsOf(name) {
 				arns = append(arns, l.bedrockARN(to, "", "foundation-model/"+m.ProviderModel))
 			}

@@ -23,7 +23,7 @@ func newBus(stack awscdk.Stack, s customer.Settings) awsevents.EventBus {
 	})
 }
 
-// newQueue makes a queue and the one that takes what could not be done.
+// newQueue makes a queue with its dead-letter queue.
 func (w *work) newQueue(q topology.Queue) awssqs.Queue {
 	queue := awssqs.NewQueue(w.stack, jsii.String(topology.Title(string(q))+"Queue"), &awssqs.QueueProps{
 		Encryption:        awssqs.QueueEncryption_SQS_MANAGED,
@@ -39,10 +39,10 @@ func (w *work) newQueue(q topology.Queue) awssqs.Queue {
 	return queue
 }
 
-// managed is accepted of all queues: messages hold ids, and no customer's data.
+// managed is accepted for all queues: messages have ids, and no data of customers.
 var managed = finding{"CKV_AWS_27", "It is encrypted, by a key that SQS manages. Messages hold ids alone."}
 
-// newDeadLetterQueue makes a queue for what failed; anything in it is an alarm.
+// newDeadLetterQueue makes a queue for failed messages. Any message in it raises an alarm.
 func (w *work) newDeadLetterQueue(of string) awssqs.Queue {
 	queue := awssqs.NewQueue(w.stack, jsii.String(topology.Title(of)+"DeadLetters"), &awssqs.QueueProps{
 		Encryption:      awssqs.QueueEncryption_SQS_MANAGED,
@@ -69,7 +69,7 @@ func (w *work) route(bus awsevents.EventBus) {
 }
 
 // announce sends the notices of uploads into the bucket to the queue of imports. S3
-// puts them on the account's default bus.
+// publishes them on the account's default bus.
 func (w *work) announce(bucket awss3.Bucket) {
 	rule := awsevents.NewRule(w.stack, jsii.String("UploadRule"), &awsevents.RuleProps{
 		Description: jsii.String("Uploads of callers to the function import-media"),
@@ -86,9 +86,9 @@ func (w *work) announce(bucket awss3.Bucket) {
 	target(rule, awsevents.CfnRule_TargetProperty{Arn: queue.QueueArn()}, queue, w.newDeadLetterQueue(topology.UploadRule))
 }
 
-// target makes the rule call a target, and send what it cannot deliver to the dead
-// letters, which are the last of the queues that it may send to. The package of the CDK
-// for targets would link a fifth of all its services.
+// target adds a target to the rule. Undelivered events go to the last of the queues, which are
+// the queues that the rule may send to. The CDK package for targets would link a fifth of all
+// its services.
 func target(rule awsevents.Rule, t awsevents.CfnRule_TargetProperty, queues ...awssqs.Queue) {
 	t.Id = jsii.String("Target0")
 	t.DeadLetterConfig = &awsevents.CfnRule_DeadLetterConfigProperty{Arn: queues[len(queues)-1].QueueArn()}

@@ -20,18 +20,17 @@ import (
 const LiveAlias = "live"
 
 // releases move the aliases of one stack's functions by CodeDeploy: a tenth of the calls
-// first, the rest after the customer's number of minutes. An alarm of the new version moves
-// them back.
+// first, and the rest after CanaryMinutes. An alarm of the new version moves them back.
 type releases struct {
 	stack    awscdk.Stack
 	settings customer.Settings
 	aliases  []released
-	// application and role are those of all its aliases.
+	// All aliases share application and role.
 	application awscdk.CfnResource
 	role        awsiam.Role
 }
 
-// released is an alias, with the version that it moves to, and what adds alarms.
+// released is an alias with its new version and the alarms of its stack.
 type released struct {
 	function topology.Function
 	alias    awslambda.Alias
@@ -39,8 +38,8 @@ type released struct {
 	alarms   alarms
 }
 
-// alias returns what callers of the function call: its alias, but in the local system and
-// for a function that Secrets Manager calls twice in a month.
+// alias returns the function as its callers call it: by its alias. The local system has no
+// aliases, nor has a function that Secrets Manager calls twice a month.
 func (r *releases) alias(f topology.Function, fn awslambda.Function, alarms alarms) awslambda.IFunction {
 	if r.settings.Local() || f.Trigger == topology.ByRotation {
 		return fn
@@ -86,7 +85,7 @@ func (r *releases) provision(f topology.Function, alias awslambda.Alias) {
 	target.Node().AddDependency(alias)
 }
 
-// guard lets new versions in step by step. It moves an alias back when its new version fails.
+// guard releases new versions step by step. It moves an alias back if its new version fails.
 func (r *releases) guard() {
 	if r.settings.CanaryMinutes == 0 || len(r.aliases) == 0 {
 		return
@@ -97,11 +96,11 @@ func (r *releases) guard() {
 	}
 }
 
-// tolerated is the part of a new version's calls, in percent, that may fail.
+// tolerated is the greatest part of a new version's calls that may fail, in percent.
 const tolerated = 1
 
-// gate is the alarm of a new version that fails. Errors of the version before neither raise
-// it nor keep a release from mending them. It goes nowhere by itself.
+// gate makes the alarm for a new version that fails. Errors of the previous version neither
+// raise it nor prevent a release that corrects them. The alarm has no action.
 func (r *releases) gate(a released) awscloudwatch.Alarm {
 	name := r.settings.FunctionName(a.function.Name)
 	sum := metric("Sum")
@@ -128,14 +127,14 @@ func (r *releases) gate(a released) awscloudwatch.Alarm {
 			Expression: jsii.String(rate), Label: jsii.String("Percent of calls that failed"), Period: sum.Period, UsingMetrics: &metrics,
 		}),
 	})
-	// It watches the new version before the alias moves to it.
+	// The alarm must watch the new version before the alias moves to it.
 	a.alias.Node().AddDependency(gate)
 	return gate
 }
 
 // step makes the deployment group of an alias.
 func (r *releases) step(a released, gate awscloudwatch.Alarm) {
-	// The package of the CDK for CodeDeploy links those of EC2, ECS and load balancers.
+	// The CDK package for CodeDeploy would link the packages of EC2, ECS and load balancers.
 	group := awscdk.NewCfnResource(r.stack, jsii.String(topology.Title(a.function.Name)+"Release"), &awscdk.CfnResourceProps{
 		Type: jsii.String("AWS::CodeDeploy::DeploymentGroup"),
 		Properties: &map[string]any{
@@ -151,7 +150,7 @@ func (r *releases) step(a released, gate awscloudwatch.Alarm) {
 	})
 }
 
-// open makes what the releases of the stack have in common.
+// open makes the resources that the releases of the stack share.
 func (r *releases) open() {
 	r.application = awscdk.NewCfnResource(r.stack, jsii.String("Releases"), &awscdk.CfnResourceProps{
 		Type: jsii.String("AWS::CodeDeploy::Application"), Properties: &map[string]any{"ComputePlatform": "Lambda"},

@@ -16,10 +16,11 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// The regions of a customer with a replica know each other's resources by names alone, so
-// that neither stack waits for a value of the other.
+// The stacks of the two regions refer to each other's resources only by name, so that neither
+// waits for a value of the other.
 
-// replicated is true for a customer with a replica; nil leaves a property out.
+// replicated returns true for a customer with a replica, and otherwise nil, which leaves a
+// property out.
 func replicated(s customer.Settings) *bool {
 	if s.Replicated() {
 		return jsii.Bool(true)
@@ -27,7 +28,7 @@ func replicated(s customer.Settings) *bool {
 	return nil
 }
 
-// standbyKey is the ARN of the alias of the key in the replica's region.
+// standbyKey returns the ARN of the alias of the key in the replica's region.
 func standbyKey(stack awscdk.Stack, s customer.Settings) *string {
 	return jsii.String(fmt.Sprintf("arn:%s:kms:%s:%s:%s", *stack.Partition(), s.Replica.Region, s.Account, s.KeyAlias()))
 }
@@ -47,7 +48,7 @@ func newGlobalTable(stack awscdk.Stack, s customer.Settings, key awskms.Key, id 
 		TableName: jsii.String(s.SharedTable(sharedTables[id])), PartitionKey: props.PartitionKey, SortKey: props.SortKey,
 		Billing:    awsdynamodb.Billing_OnDemand(nil),
 		Encryption: awsdynamodb.TableEncryptionV2_CustomerManagedKey(key, &map[string]*string{s.Replica.Region: standbyKey(stack, s)}),
-		// AWS has both images in the streams of all replicas.
+		// The streams of all replicas have both images.
 		DynamoStream:           awsdynamodb.StreamViewType_NEW_AND_OLD_IMAGES,
 		GlobalSecondaryIndexes: &secondary, TimeToLiveAttribute: props.TimeToLiveAttribute,
 		PointInTimeRecoverySpecification: props.PointInTimeRecoverySpecification,
@@ -59,8 +60,8 @@ func newGlobalTable(stack awscdk.Stack, s customer.Settings, key awskms.Key, id 
 // sharedTables are the last parts of the names of the tables that the regions share.
 var sharedTables = map[string]string{"State": "state", "Audit": "audit"}
 
-// refer uses the replicas of the tables, the secrets and the key of customers' secrets, in
-// place of making them. Before they were looked up, only the tables' names are known.
+// refer uses the replicas of the tables, the secrets and the key of customers' secrets instead
+// of making them. Until they are looked up, only the names of the tables are known.
 func (d *data) refer() {
 	s, found := d.settings, d.settings.Found
 	table := func(id, stream string) awsdynamodb.ITable {
@@ -83,8 +84,8 @@ func (d *data) refer() {
 	}
 }
 
-// newReplicaKey makes the replica of the key of customers' secrets: it opens what the
-// primary key has sealed.
+// newReplicaKey makes the replica of the key of customers' secrets. It opens the secrets that
+// the primary key has sealed.
 func (d *data) newReplicaKey(primary string) awskms.IKey {
 	key := awskms.NewCfnReplicaKey(d.stack, jsii.String("SecretsKey"), &awskms.CfnReplicaKeyProps{
 		PrimaryKeyArn: jsii.String(primary), Description: jsii.String("Secrets of " + d.settings.Customer + " in " + d.settings.Region),
@@ -102,8 +103,8 @@ func (d *data) newReplicaKey(primary string) awskms.IKey {
 	return awskms.Key_FromKeyArn(d.stack, jsii.String("SharedSecretsKey"), key.AttrArn())
 }
 
-// replicate copies the files and the secrets to the replica's region, and watches the
-// copying. The tables copy themselves.
+// replicate copies the files and the secrets to the replica's region, and adds alarms for the
+// copying. DynamoDB copies the tables.
 func (d *data) replicate() {
 	if !d.settings.Replicated() {
 		return
@@ -133,17 +134,17 @@ func (d *data) replicate() {
 	})
 }
 
-// replica is an alarm of copying to the replica's region.
+// replica adds an alarm for the copying to the replica's region.
 func (a alarms) replica(id, says string, above float64, of awscloudwatch.MetricProps) {
 	of.Period = awscdk.Duration_Minutes(jsii.Number(5))
 	a.add(id, alarm{says: says, runbook: "a-replica-is-behind", metric: awscloudwatch.NewMetric(&of), above: above})
 }
 
-// replicaRule is the id of the rule by which files are copied.
+// replicaRule is the id of the rule that copies files.
 const replicaRule = "replica"
 
-// replicateFiles lets S3 copy what is put into the bucket of the media, within 15 minutes.
-// Marks of deletion are copied, deletions of versions are not.
+// replicateFiles lets S3 copy the objects of the media bucket within 15 minutes. S3 copies
+// delete markers, but not the deletion of versions.
 func (d *data) replicateFiles() {
 	s := d.settings
 	there := fmt.Sprintf("arn:%s:s3:::%s", *d.stack.Partition(), s.StandbyBucket())

@@ -9,7 +9,7 @@ import (
 	"github.com/content-automation/api/infra/app/gatewayresponse"
 )
 
-// respond puts every answer of the gateway's own into the envelope.
+// respond gives the gateway's own responses the envelope of the API.
 func (g *gateway) respond() {
 	base := "https://$context.domainName"
 	if !g.named {

@@ -4,7 +4,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 )
 
-// retentions are the periods of customer.Retentions.
+// retentions maps customer.Retentions to the values of the CDK.
 var retentions = map[int]awslogs.RetentionDays{
 	7:   awslogs.RetentionDays_ONE_WEEK,
 	14:  awslogs.RetentionDays_TWO_WEEKS,

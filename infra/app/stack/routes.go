@@ -2,9 +2,8 @@ package stack
 
 import "github.com/content-automation/api/pkg/httpapi"
 
-// The functions that serve the public pages, among them the one that platforms send the
-// browsers of accounts' owners to, and the one that says of every other path under /v1 that
-// it does not exist.
+// The functions of the public pages. One page receives the browsers of accounts' owners from
+// platforms; one function answers for all unknown paths under /v1.
 const (
 	docsFunction    = "docs"
 	socialFunction  = "social"
@@ -12,8 +11,8 @@ const (
 	unknownPath     = "/v1/{proxy+}"
 )
 
-// PublicRoutes are the only paths without a key. Which methods they know is left to
-// their function: the gateway calls an unknown method an unknown path.
+// PublicRoutes are the only routes without a key. The functions decide about the methods: the
+// gateway treats an unknown method as an unknown path.
 var PublicRoutes = []httpapi.Route{
 	{Path: "/", Function: docsFunction},
 	{Path: "/docs", Function: docsFunction},

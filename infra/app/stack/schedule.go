@@ -14,12 +14,12 @@ import (
 	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
-// everyLocally is the period of schedules in the local system, where a developer
-// waits for them.
+// everyLocally is the period of schedules in the local system, because a developer waits for
+// them.
 const everyLocally = time.Minute
 
-// schedule calls the function again and again. A call that EventBridge cannot
-// make is not worth much of an effort, because the next one does the same.
+// schedule calls the function periodically. EventBridge gives up a call soon, because the next
+// call does the same work.
 func (w *work) schedule(fn awslambda.IFunction, f topology.Function, s customer.Settings) {
 	every := f.Every
 	if s.Local() {
@@ -27,8 +27,8 @@ func (w *work) schedule(fn awslambda.IFunction, f topology.Function, s customer.
 	}
 	period := awscdk.Duration_Minutes(jsii.Number(every.Minutes()))
 	dead := w.newDeadLetterQueue(f.Name)
-	// EventBridge calls the function asynchronously: what the function itself fails at is
-	// for Lambda to report. It does not try again, because the next call does the same.
+	// EventBridge calls the function asynchronously, so Lambda reports the function's own
+	// failures. It does not try again, because the next call does the same work.
 	fn.ConfigureAsyncInvoke(&awslambda.EventInvokeConfigOptions{
 		MaxEventAge: period, RetryAttempts: jsii.Number(0), OnFailure: awslambdadestinations.NewSqsDestination(dead),
 	})

@@ -13,10 +13,9 @@ import (
 	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
-// newSealSecret makes the secret that answers are sealed with while they are kept for
-// repeats: the table alone does not reveal them.
-// CloudFormation generates it, so that no template holds it, and the functions read it
-// when they first need it.
+// newSealSecret makes the secret that seals the stored answers for repeated calls, so that the
+// table alone does not reveal them. CloudFormation generates its value, so that no template
+// holds it. The functions read it when they first need it.
 func newSealSecret(stack awscdk.Stack, s customer.Settings, key awskms.Key) awssecretsmanager.Secret {
 	secret := awssecretsmanager.NewSecret(stack, jsii.String("SealSecret"), &awssecretsmanager.SecretProps{
 		Description:   jsii.String("What " + s.Customer + "'s stored answers are sealed with"),
@@ -35,8 +34,8 @@ func readsSeal(f topology.Function) bool {
 	return f.Trigger == topology.ByGateway && f.Audit != nil || f.May(topology.OpenClaims)
 }
 
-// rotate lets Secrets Manager rotate the sealing secret by the function. The local AWS
-// calls no functions for that.
+// rotate makes Secrets Manager rotate the sealing secret by the function. The local AWS does
+// not call functions for rotations.
 func (w *work) rotate(fn awslambda.IFunction, f topology.Function, d *data) {
 	if d.settings.Local() {
 		return

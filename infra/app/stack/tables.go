@@ -15,7 +15,7 @@ func newStateTable(stack awscdk.Stack, s customer.Settings, key awskms.Key) awsd
 		return newGlobalTable(stack, s, key, "State", store.StateIndexes)
 	}
 	props := tableProps(s, key)
-	// The stream drives everything asynchronous; the relay needs new images alone.
+	// The stream drives all asynchronous work. The relay needs only new images.
 	props.Stream = awsdynamodb.StreamViewType_NEW_IMAGE
 	return newTable(stack, "State", props, store.StateIndexes)
 }
@@ -25,7 +25,7 @@ func newAuditTable(stack awscdk.Stack, s customer.Settings, key awskms.Key) awsd
 		return newGlobalTable(stack, s, key, "Audit", store.AuditIndexes)
 	}
 	props := tableProps(s, key)
-	// The stream makes the hash chains, and shows what was altered.
+	// The function of the stream makes the hash chains, and detects altered entries.
 	props.Stream = awsdynamodb.StreamViewType_NEW_AND_OLD_IMAGES
 	return newTable(stack, "Audit", props, store.AuditIndexes)
 }
@@ -51,10 +51,10 @@ func projection(x store.Index) awsdynamodb.ProjectionType {
 	return awsdynamodb.ProjectionType_ALL
 }
 
-// tableProps are what both tables share: on demand, encrypted with the
-// customer's key, and recoverable to any second of the last 35 days. `make deploy`
-// protects them against deletion when it has succeeded: CloudFormation could not
-// remove a protected table after a failure.
+// tableProps returns the properties of both tables: billing on demand, encryption with the
+// customer's key, and recovery to any second of the last 35 days. `make deploy` protects the
+// tables against deletion only after it has succeeded, because CloudFormation could not remove
+// a protected table after a failure.
 func tableProps(s customer.Settings, key awskms.Key) *awsdynamodb.TableProps {
 	partition, sort := store.Table.Key()
 	return &awsdynamodb.TableProps{

@@ -13,8 +13,8 @@ import (
 // second would trace nearly all calls of a small customer.
 const traced = 0.01
 
-// trace sets how many calls are traced. The gateway decides for a call, and the functions
-// behind it follow; a function that a queue calls decides by its own name.
+// trace sets the part of the calls that are traced. The gateway decides for each call, and the
+// functions behind it follow. A function that a queue calls is matched by its own name.
 func trace(stack awscdk.Stack, s customer.Settings) {
 	if s.Local() {
 		return

@@ -31,15 +31,15 @@ func (l lambdas) trains(f topology.Function) bool {
 	return f.May(topology.TrainModels) && l.trainer != nil
 }
 
-// inBedrock is the ARN of a resource of Bedrock in the stack's region and account.
+// inBedrock returns the ARN of a Bedrock resource in the stack's region and account.
 func (l lambdas) inBedrock(resource string) *string {
 	return l.bedrockARN(l.data.settings.Region, *l.stack.Account(), resource)
 }
 
-// deployments are the deployments of trained models: their names are given by Bedrock.
+// deployments returns the ARN of all deployments of trained models. Bedrock chooses their names.
 func (l lambdas) deployments() *string { return l.inBedrock("custom-model-deployment/*") }
 
-// training is what the function that trains models may do.
+// training returns the permissions of the function that trains models.
 func (l lambdas) training() []awsiam.PolicyStatement {
 	jobs, models := l.inBedrock("model-customization-job/*"), l.inBedrock("custom-model/*")
 	created := []*string{jobs, models}
@@ -59,8 +59,9 @@ func (l lambdas) training() []awsiam.PolicyStatement {
 
 const bedrockService = "bedrock.amazonaws.com"
 
-// newTrainingRole makes the role by which Bedrock reads the samples of trainings, and writes
-// what it measures; nil where nothing can be trained. Only jobs of this account can use it.
+// newTrainingRole makes the role by which Bedrock reads the samples of trainings and writes
+// their metrics, or returns nil if no model can be trained. Only jobs of this account can use
+// it.
 func (l lambdas) newTrainingRole() awsiam.Role {
 	s := l.data.settings
 	if len(trainable(s)) == 0 {

@@ -17,14 +17,14 @@ import (
 	"github.com/content-automation/api/pkg/service/worker/relay"
 )
 
-// work is the stack of the asynchronous path: what the state table's stream
-// drives, in the order in which it happens.
+// work is the stack of the asynchronous path: the functions behind the state table's stream,
+// in the order in which they run.
 type work struct {
 	stack  awscdk.Stack
 	queues map[topology.Queue]awssqs.Queue
 	alarms alarms
-	local  bool // a developer waits for what follows
-	// standby reports that the streams have what was done in another region.
+	local  bool // shortens waits, for a developer
+	// standby reports that the streams have records of changes made in another region.
 	standby bool
 }
 
@@ -65,13 +65,13 @@ func newWork(app constructs.Construct, d *data) *work {
 	return w
 }
 
-// longestTried is how old a record of a stream becomes before it is given up. A stream
-// forgets its records after a day: until then, an operator can have it read again.
+// longestTried is the age at which a stream's record is given up. A stream keeps records for a
+// day, so an operator still has time to read it again.
 const longestTried = 20 * time.Hour
 
-// feedFromStream calls the function with the records that it acts on. A record that fails
-// is tried apart from the others, again and again, for longestTried; an alarm says that
-// the function is behind. Then a dead letter says where the record is.
+// feedFromStream calls the function with the records that match the patterns. A failing record
+// is tried again, separately from the others, for longestTried. Then its position goes to the
+// dead-letter queue. An alarm shows that the function is behind.
 func (w *work) feedFromStream(fn awslambda.IFunction, f topology.Function, table awsdynamodb.ITable, patterns ...map[string]any) {
 	var filters []*map[string]any
 	for _, pattern := range patterns {
@@ -99,8 +99,9 @@ func (w *work) feedFromStream(fn awslambda.IFunction, f topology.Function, table
 	w.alarms.age(f, fn)
 }
 
-// start is where a function begins in a stream. In the region of a replica, the messages of
-// what the stream has were sent in the other region; the function due sends what was missed.
+// start returns the position at which a function begins in a stream. In the replica's region,
+// the other region has already sent the messages of the stream; the function due sends any
+// that are missing.
 func (w *work) start(f topology.Function) awslambda.StartingPosition {
 	if w.standby && f.Trigger == topology.ByStream {
 		return awslambda.StartingPosition_LATEST
@@ -116,9 +117,8 @@ func newItems(kinds ...string) map[string]any {
 	}
 }
 
-// removed is the pattern of the records of removals, but for those by DynamoDB itself of
-// what has expired. The local AWS does not know whether a member is missing within one
-// that is missing.
+// removed is the pattern of the records of removals, without the removals of expired items by
+// DynamoDB. The local AWS cannot match a missing member within a missing member.
 func (w *work) removed() map[string]any {
 	pattern := map[string]any{"eventName": []string{"REMOVE"}}
 	if !w.local {
@@ -140,14 +140,14 @@ func counted() (all []map[string]any) {
 	return all
 }
 
-// feedFromQueue calls the function with its queues' messages; it answers which
-// of them failed, and only those come again. Each queue has pollers of its own.
+// feedFromQueue calls the function with the messages of its queues. The function returns the
+// messages that failed, and only those are delivered again. Each queue has its own pollers.
 func (w *work) feedFromQueue(fn awslambda.IFunction, f topology.Function) {
 	var concurrency *float64
 	if f.Concurrency > 0 {
 		concurrency = jsii.Number(float64(f.Concurrency))
 	}
-	// Larger batches need a window, for which no developer waits.
+	// A batch of more than 10 needs a window, which would only delay a developer.
 	batch, window := f.Batch, awscdk.Duration(nil)
 	if f.Window > 0 && !w.local {
 		window = seconds(f.Window)
