@@ -20,7 +20,7 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// auditLog is an audit table, and the clock of its entries.
+// auditLog is an audit table with the clock of its entries.
 type auditLog struct {
 	db  *store.DB
 	now func() time.Time
@@ -35,7 +35,7 @@ func openAudit(ctx context.Context, table string) (auditLog, error) {
 	return auditLog{store.Open(cfg, table), time.Now}, err
 }
 
-// auditing is how the commands reach the audit log, and who runs them.
+// auditing opens the audit log for the commands, and names the operator who runs them.
 type auditing struct {
 	open            func(ctx context.Context, table string) (auditLog, error)
 	table, operator string
@@ -47,8 +47,8 @@ func (a *auditing) flags(cmd *cobra.Command) {
 	f.StringVar(&a.operator, "operator", cmp.Or(os.Getenv("USER"), "unknown"), "who runs the command, for the audit log")
 }
 
-// record makes all commands but those that only read write to the audit log. Without
-// one they change nothing.
+// record makes every command write to the audit log, except those that only read. Without an
+// audit table, such a command changes nothing.
 func (a *auditing) record(cmd *cobra.Command) {
 	for _, sub := range cmd.Commands() {
 		a.record(sub)
@@ -75,10 +75,10 @@ func (a *auditing) record(cmd *cobra.Command) {
 	}
 }
 
-// readers are the commands that change nothing, and reveal nothing that is a customer's.
+// readers are the commands that change nothing, and reveal none of a customer's data.
 var readers = []string{"list", "restore-check", "verify"}
 
-// madeAccount is the annotation of a command with the account that it has made or found.
+// madeAccount is the annotation of a command with the account that it has created or found.
 const madeAccount = "account"
 
 // accountOf returns the account that a command concerns.
@@ -94,7 +94,7 @@ func accountOf(cmd *cobra.Command, args []string) tenant.Account {
 
 func auditCommand(out io.Writer, a *auditing) *cobra.Command {
 	cmd := group("audit", "Check the audit log")
-	// In place of that of the root, which wants the state table.
+	// It replaces the hook of the root, which requires the state table.
 	cmd.PersistentPreRunE = func(*cobra.Command, []string) error { return nil }
 	var date string
 	verify := &cobra.Command{

@@ -13,7 +13,7 @@ import (
 
 func canaryCommand(out io.Writer, keep keeper) *cobra.Command {
 	cmd := group("canary", "Set what the canary probes")
-	// In place of that of the root, which wants a table.
+	// It replaces the hook of the root, which requires a table.
 	cmd.PersistentPreRunE = func(*cobra.Command, []string) error { return nil }
 	var secret string
 	set := &cobra.Command{

@@ -21,7 +21,7 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// services are what the commands work with.
+// services are the connections and the settings that the commands use.
 type services struct {
 	accounts *account.Service
 	keys     *apikey.Service
@@ -43,7 +43,7 @@ func open(ctx context.Context, table string) (services, error) {
 	return services{accounts, apikey.NewService(db, accounts, time.Now, rand.Reader), db, time.Now}, nil
 }
 
-// configuration is the usual one of the operator's machine.
+// configuration returns the default AWS configuration of the operator's machine.
 func configuration(ctx context.Context) (aws.Config, error) {
 	cfg, err := config.LoadDefaultConfig(ctx)
 	if err == nil && cfg.Region == "" {
@@ -52,7 +52,7 @@ func configuration(ctx context.Context) (aws.Config, error) {
 	return cfg, err
 }
 
-// root makes the command with all those below it. What they print goes to out.
+// root makes the root command with all its subcommands. They print to out.
 func root(out io.Writer, open func(context.Context, string) (services, error), openWork func(context.Context, string) (*work, error), openAudit func(context.Context, string) (auditLog, error)) *cobra.Command {
 	var table string
 	var s services
@@ -60,7 +60,7 @@ func root(out io.Writer, open func(context.Context, string) (services, error), o
 		Use: "admin", Short: "Manage the accounts, the dead letters, the providers, the platforms, the canary, the releases, the analytics and the audit log of a deployed or local system", SilenceUsage: true, SilenceErrors: true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) (err error) {
-			if !cmd.HasSubCommands() { // which only show their help
+			if !cmd.HasSubCommands() { // Such commands only show their help.
 				s, err = open(cmd.Context(), table)
 			}
 			return err
@@ -76,8 +76,8 @@ func root(out io.Writer, open func(context.Context, string) (services, error), o
 	return cmd
 }
 
-// group makes a command that only holds others. A name that it does not know is
-// an error: by itself cobra would show the help and succeed.
+// group makes a command that only has subcommands. It returns an error for an unknown
+// name, for which cobra would show the help and succeed.
 func group(use, short string) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 }
@@ -141,8 +141,8 @@ func accountCommand(out io.Writer, s *services) *cobra.Command {
 	return cmd
 }
 
-// accountFlags adds the flags of an account's settings, and returns what reads the
-// ones that were set.
+// accountFlags adds the flags of an account's settings, and returns a function that reads the
+// flags that were set.
 func accountFlags(cmd *cobra.Command) func() account.Settings {
 	f := cmd.Flags()
 	name := f.String("name", "", "name of the account")
@@ -185,7 +185,7 @@ func accountFlags(cmd *cobra.Command) func() account.Settings {
 	}
 }
 
-// filled returns the texts that are not empty.
+// filled returns the strings that are not empty.
 func filled(texts []string) []string {
 	list := []string{}
 	for _, s := range texts {

@@ -14,14 +14,14 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// mostListed bounds how many letters of one queue are listed.
+// mostListed is the greatest number of letters of one queue that are listed.
 const mostListed = 200
 
 func deadLettersCommand(out io.Writer, open func(context.Context, string) (*work, error)) *cobra.Command {
 	cmd := group("dead-letters", "List dead letters and send them back")
 	var stack, name string
 	var w *work
-	// In place of that of the root, which wants a table.
+	// It replaces the hook of the root, which requires a table.
 	cmd.PersistentPreRunE = func(cmd *cobra.Command, _ []string) (err error) {
 		if !cmd.HasSubCommands() {
 			w, err = open(cmd.Context(), stack)
@@ -64,7 +64,7 @@ func deadLettersCommand(out io.Writer, open func(context.Context, string) (*work
 	return cmd
 }
 
-// find returns the address of the dead letters of a queue.
+// find returns the address of the dead-letter queue with the name.
 func (w *work) find(name string) (string, error) {
 	url, ok := w.dead[name]
 	if !ok {
@@ -73,7 +73,7 @@ func (w *work) find(name string) (string, error) {
 	return url, nil
 }
 
-// list prints how many letters a queue has, and what each is about.
+// list prints the number of letters in a queue, and a line about each.
 func (w *work) list(ctx context.Context, out io.Writer, name, url string) (err error) {
 	n, err := w.count(ctx, url)
 	if err != nil {

@@ -35,7 +35,7 @@ func openDeployment(ctx context.Context, stack string) (*halt.Deployment, error)
 	return d, nil
 }
 
-// haltCommands stop and start the functions of a deployment.
+// haltCommands returns the commands that stop and start the functions of a deployment.
 func haltCommands(out io.Writer, open func(context.Context, string) (*halt.Deployment, error)) []*cobra.Command {
 	stop := &cobra.Command{
 		Use: "stop", Short: "Stop the background work; with --all, all functions",
@@ -48,7 +48,7 @@ func haltCommands(out io.Writer, open func(context.Context, string) (*halt.Deplo
 	var d *halt.Deployment
 	for _, cmd := range []*cobra.Command{stop, start} {
 		cmd.Flags().StringVar(&stack, "stack", os.Getenv("STACK_NAME"), "common name of the stacks: <customer>-<stage>-<region>")
-		// In place of that of the root, which wants the state table.
+		// It replaces the hook of the root, which requires the state table.
 		cmd.PersistentPreRunE = func(cmd *cobra.Command, _ []string) (err error) {
 			if d, err = open(cmd.Context(), stack); err == nil {
 				d.Report = func(part, became string) { _, _ = fmt.Fprintf(out, "%s: %s\n", part, became) }

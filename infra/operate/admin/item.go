@@ -9,8 +9,8 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// itemCommand makes the command that prints an item of the state table: the console cannot
-// show documents that are compressed.
+// itemCommand makes the command that prints an item of the state table, because the console
+// cannot show compressed documents.
 func itemCommand(out io.Writer, s *services) *cobra.Command {
 	return &cobra.Command{
 		Use: "item PARTITION [SORT]", Short: "Print a stored item with its document", Args: cobra.RangeArgs(1, 2),

@@ -13,11 +13,11 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// maxReport bounds the text that is searched for keys, in bytes.
+// maxReport is the greatest size in bytes of the text that is searched for keys.
 const maxReport = 16 << 20
 
-// findCommand makes the command for reports of leaked keys. Secrets come by standard
-// input, so that they are in no list of processes and no history.
+// findCommand makes the command for reports of leaked keys. It reads secrets from standard
+// input, so that no list of processes and no history shows them.
 func findCommand(out io.Writer, s *services) *cobra.Command {
 	var revoke bool
 	cmd := &cobra.Command{

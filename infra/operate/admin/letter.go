@@ -14,25 +14,25 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 )
 
-// unseen is how long, in seconds, a dead letter that was read stays away from other
-// readers, in case that we die before we let it go.
+// unseen is the time in seconds for which a dead letter that was read is hidden from other
+// readers. It ends if this process dies before it releases the letter.
 const unseen = 60
 
 // letter is a dead letter.
 type letter struct {
 	types.Message
-	// body is what is known of it.
+	// body has the known members of the message.
 	body struct {
-		// Of a job.
+		// The member of a job.
 		ID      string `json:"id"`
 		Subject string `json:"subject"`
 		Attempt int    `json:"attempt"`
-		// Of an event that did not reach its target.
+		// The members of an event that did not reach its target.
 		DetailType string `json:"detail-type"`
 		Detail     struct {
 			ID string `json:"id"`
 		} `json:"detail"`
-		// Of records of a stream.
+		// The member of a message about records of a stream.
 		Records *position `json:"DDBStreamBatchInfo"`
 		Context struct {
 			Invocations int `json:"approximateInvokeCount"`
@@ -40,7 +40,7 @@ type letter struct {
 	}
 }
 
-// shown is what an id may look like to be printed: a letter may hold anything.
+// shown matches the ids that are safe to print, because a letter can hold anything.
 var shown = regexp.MustCompile(`^[\w.:#-]{1,120}$`)
 
 // String describes a letter by its ids, without its content.
@@ -70,12 +70,12 @@ func (l *letter) attribute(name types.MessageSystemAttributeName) string {
 	return l.Attributes[string(name)]
 }
 
-// receive reads up to so many letters, which then stay away from other readers for a
-// while. It returns none where there are no more.
+// receive reads up to most letters, which are then hidden from other readers for a while.
+// It returns none if the queue is empty.
 func (w *work) receive(ctx context.Context, url string, most int) ([]letter, error) {
 	out, err := w.sqs.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
 		QueueUrl: &url, MaxNumberOfMessages: int32(min(most, 10)), VisibilityTimeout: unseen,
-		WaitTimeSeconds:             1, // without waiting, SQS asks only some of its servers
+		WaitTimeSeconds:             1, // Without a wait, SQS asks only some of its servers.
 		MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameAll},
 		MessageAttributeNames:       []string{"All"},
 	})
@@ -85,13 +85,13 @@ func (w *work) receive(ctx context.Context, url string, most int) ([]letter, err
 	letters := make([]letter, len(out.Messages))
 	for i, m := range out.Messages {
 		letters[i].Message = m
-		// What is no JSON of ours is listed without saying what it is about.
+		// A body that is not JSON is listed without its ids.
 		_ = json.Unmarshal([]byte(aws.ToString(m.Body)), &letters[i].body)
 	}
 	return letters, nil
 }
 
-// letGo shows letters to other readers again, at once.
+// letGo makes letters visible to other readers again at once.
 func (w *work) letGo(ctx context.Context, url string, letters []letter) error {
 	var all error
 	for _, l := range letters {
@@ -101,7 +101,7 @@ func (w *work) letGo(ctx context.Context, url string, letters []letter) error {
 	return all
 }
 
-// count returns how many letters there are, about.
+// count returns the approximate number of letters.
 func (w *work) count(ctx context.Context, url string) (int, error) {
 	names := []types.QueueAttributeName{types.QueueAttributeNameApproximateNumberOfMessages, types.QueueAttributeNameApproximateNumberOfMessagesNotVisible}
 	out, err := w.sqs.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: names})

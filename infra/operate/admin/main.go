@@ -1,12 +1,14 @@
-// Command admin is the operator's tool: it creates and changes accounts, tops up
-// and corrects their balance, and makes and revokes their API keys. It works on the
-// state table that TABLE_NAME or --table names, with the usual AWS configuration. It
-// also lists and sends back the dead letters of the stacks that STACK_NAME or --stack
-// names, stores the credentials of providers and the applications at platforms in the
-// secrets that PROVIDER_SECRET, PLATFORM_SECRET or --secret name, moves functions
-// between versions, checks restored tables, exports and erases accounts, and checks the
-// audit log. What changes something is written to the
-// audit table that AUDIT_TABLE_NAME or --audit-table names. For the local system `make run` writes all of that into .local/aws-env.
+// Command admin is the operator's tool. It creates and changes accounts, adds to and corrects
+// their balance, and makes and revokes their API keys. These commands use the state table that
+// TABLE_NAME or --table names, and the default AWS configuration.
+//
+// It also lists and sends back the dead letters of the stacks that STACK_NAME or --stack names,
+// stores the credentials of providers and the applications at platforms in the secrets that
+// PROVIDER_SECRET, PLATFORM_SECRET or --secret name, moves functions between versions, checks
+// restored tables, exports and erases accounts, and checks the audit log.
+//
+// Every change is written to the audit table that AUDIT_TABLE_NAME or --audit-table names. For
+// the local system, `make run` writes all of these variables to .local/aws-env.
 package main
 
 import (
@@ -32,8 +34,8 @@ func main() {
 	}
 }
 
-// sentence returns an error as a sentence for an operator: its public message, if any,
-// and its cause, which an operator may see.
+// sentence returns an error as a sentence for an operator: its public message, if any, and its
+// cause.
 func sentence(err error) string {
 	var e *errs.Error
 	if errors.As(err, &e) && e.Cause == nil {

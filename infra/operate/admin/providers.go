@@ -18,7 +18,7 @@ import (
 // keeper stores the value of a secret.
 type keeper func(ctx context.Context, secret, value string) error
 
-// keep stores it in AWS Secrets Manager.
+// keep stores a value in AWS Secrets Manager.
 func keep(ctx context.Context, secret, value string) error {
 	if secret == "" {
 		return errors.New("name the secret by --secret or PROVIDER_SECRET, or PLATFORM_SECRET for the platforms: they are the outputs ProviderSecretArn and PlatformSecretArn of the data stack")
@@ -33,7 +33,7 @@ func keep(ctx context.Context, secret, value string) error {
 	return err
 }
 
-// maxCredentials bounds what is read: a secret has 64 KiB at most.
+// maxCredentials is the greatest size of the input, because a secret has at most 64 KiB.
 const maxCredentials = 64 << 10
 
 func providersCommand(out io.Writer, keep keeper) *cobra.Command {
@@ -48,9 +48,9 @@ func platformsCommand(out io.Writer, keep keeper) *cobra.Command {
   {"instagram": {"client_id": "…", "client_secret": "…"}, "vk": {"client_id": "…"}}`)
 }
 
-// credentialsCommand adds to a group the command that replaces the value of a secret.
+// credentialsCommand adds a command to the group that replaces the value of a secret.
 func credentialsCommand(cmd *cobra.Command, out io.Writer, keep keeper, variable string, check func(string) error, example string) *cobra.Command {
-	// In place of that of the root, which wants a table.
+	// It replaces the hook of the root, which requires a table.
 	cmd.PersistentPreRunE = func(*cobra.Command, []string) error { return nil }
 	var secret string
 	set := &cobra.Command{

@@ -15,7 +15,8 @@ import (
 	"github.com/content-automation/api/infra/operate/recovery"
 )
 
-// openData connects to where the data of accounts is. Its names are those of the flags.
+// openData connects to the tables and buckets with the data of accounts. The flags set their
+// names.
 func openData(ctx context.Context) (recovery.Data, error) {
 	cfg, err := configuration(ctx)
 	if err != nil {
@@ -23,7 +24,7 @@ func openData(ctx context.Context) (recovery.Data, error) {
 	}
 	files := func(region string) recovery.Bucket {
 		return s3.NewFromConfig(cfg, func(o *s3.Options) {
-			o.Region, o.UsePathStyle = region, cfg.BaseEndpoint != nil // of the local AWS
+			o.Region, o.UsePathStyle = region, cfg.BaseEndpoint != nil // The local AWS needs it.
 		})
 	}
 	d := recovery.Data{Table: dynamodb.NewFromConfig(cfg), Bucket: files(cfg.Region)}
@@ -37,14 +38,14 @@ func openData(ctx context.Context) (recovery.Data, error) {
 	return d, nil
 }
 
-// restoreCheckCommand checks a table that was restored.
+// restoreCheckCommand makes the command that checks a restored table.
 func restoreCheckCommand(out io.Writer, open func(context.Context) (recovery.Data, error)) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "restore-check", Short: "Check whether the money of a restored table adds up, and all work in it goes on",
 		Long: "Read the table of --table, which nothing may write to meanwhile, and compare balances with their entries, and work and reservations with tasks. The command fails and names what does not fit together. It changes nothing.",
 		Args: cobra.NoArgs,
 	}
-	// In place of that of the root: the command reads whole items.
+	// It replaces the hook of the root, because the command reads whole items.
 	cmd.PersistentPreRunE = func(*cobra.Command, []string) error { return nil }
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		table, err := cmd.Flags().GetString("table")
@@ -67,7 +68,7 @@ func restoreCheckCommand(out io.Writer, open func(context.Context) (recovery.Dat
 	return cmd
 }
 
-// dataCommands export and erase accounts.
+// dataCommands returns the commands that export and erase accounts.
 func dataCommands(out io.Writer, open func(context.Context) (recovery.Data, error)) []*cobra.Command {
 	var bucket string
 	connect := func(cmd *cobra.Command) (d recovery.Data, err error) {

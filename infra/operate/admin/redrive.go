@@ -19,8 +19,8 @@ import (
 	"github.com/content-automation/api/pkg/area/audit/follow"
 )
 
-// redrive sends each dead letter back to where it came from, and then deletes it.
-// Interrupting it may duplicate a message; consumers are idempotent.
+// redrive sends each dead letter back to its origin, and then deletes it. An interruption may
+// duplicate a message, which consumers ignore.
 func (w *work) redrive(ctx context.Context, out io.Writer, url string, most int) (err error) {
 	var stay []letter
 	defer func() { err = errors.Join(err, w.letGo(ctx, url, stay)) }()
@@ -33,7 +33,7 @@ func (w *work) redrive(ctx context.Context, out io.Writer, url string, most int)
 		fresh := 0
 		for _, l := range letters {
 			if met[aws.ToString(l.MessageId)] {
-				stay = append(stay, l) // received anew, since it stays
+				stay = append(stay, l) // With its new receipt, since it stays.
 				continue
 			}
 			met[aws.ToString(l.MessageId)] = true
@@ -67,7 +67,7 @@ func (w *work) redrive(ctx context.Context, out io.Writer, url string, most int)
 	return nil
 }
 
-// sendBack sends a letter to where it came from, which it returns; url is its queue.
+// sendBack sends a letter of the queue at url back to its origin, and returns the origin's name.
 func (w *work) sendBack(ctx context.Context, url string, l letter) (string, error) {
 	if l.body.Records != nil {
 		switch url {
@@ -78,8 +78,8 @@ func (w *work) sendBack(ctx context.Context, url string, l letter) (string, erro
 		}
 		return "relayed", w.replay(ctx, *l.body.Records, w.relay.Handle)
 	}
-	// SQS names the queue that moved the message here, EventBridge the target that it
-	// could not reach.
+	// SQS names the queue that moved the message here. EventBridge names the target that
+	// it could not reach.
 	from := l.attribute(types.MessageSystemAttributeNameDeadLetterQueueSourceArn)
 	if from == "" {
 		from = aws.ToString(l.MessageAttributes["TARGET_ARN"].StringValue)
@@ -89,7 +89,7 @@ func (w *work) sendBack(ctx context.Context, url string, l letter) (string, erro
 		return "", errors.New("it does not say where it came from")
 	}
 	if source.Service == "lambda" {
-		// A call of a schedule: sent later, it would do no more than the next one.
+		// A late call would do no more than the next call of the schedule.
 		return "dropped, since the schedule has called again", nil
 	}
 	q, err := w.sqs.GetQueueUrl(ctx, &sqs.GetQueueUrlInput{QueueName: &source.Resource, QueueOwnerAWSAccountId: &source.AccountID})
@@ -104,8 +104,8 @@ func (w *work) sendBack(ctx context.Context, url string, l letter) (string, erro
 	return "moved to " + source.Resource, err
 }
 
-// position is where in a stream a function failed. Lambda sends this instead of the
-// records.
+// position is the position in a stream at which a function failed. Lambda sends it instead of
+// the records.
 type position struct {
 	Stream string    `json:"streamArn"`
 	Shard  string    `json:"shardId"`
@@ -114,10 +114,10 @@ type position struct {
 	At     time.Time `json:"approximateArrivalOfFirstRecord"`
 }
 
-// mostPages bounds the reading of a stream: records of one batch are on few pages.
+// mostPages is the greatest number of pages to read. The records of one batch are on few pages.
 const mostPages = 100
 
-// replay reads records once more, and hands them to the function that failed.
+// replay reads records again, and passes them to the handler of the function that failed.
 func (w *work) replay(ctx context.Context, p position, handle func(context.Context, events.DynamoDBEvent) (events.DynamoDBEventResponse, error)) error {
 	last, ok := new(big.Int).SetString(p.Last, 10)
 	if !ok {
@@ -163,7 +163,7 @@ func (w *work) replay(ctx context.Context, p position, handle func(context.Conte
 	return nil
 }
 
-// record returns what the relay and the chain read of a record.
+// record returns the fields of a record that the relay and the chain read.
 func record(r streams.Record) events.DynamoDBEventRecord {
 	image := map[string]events.DynamoDBAttributeValue{}
 	for name, value := range r.Dynamodb.NewImage {
@@ -182,8 +182,7 @@ func record(r streams.Record) events.DynamoDBEventRecord {
 	}
 }
 
-// forgotten says what is left to do where the stream does not have the records any
-// more.
+// forgotten tells the operator how to proceed if the stream no longer has the records.
 func forgotten(err error, p position) error {
 	var trimmed *streams.TrimmedDataAccessException
 	if !errors.As(err, &trimmed) {

@@ -15,8 +15,8 @@ import (
 	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
-// openReleases connects to the functions of a customer's stacks, and returns how their names
-// begin.
+// openReleases connects to the functions of a customer's stacks, and returns the prefix of
+// their names.
 func openReleases(ctx context.Context, stack string) (*release.Releaser, string, error) {
 	cfg, err := configuration(ctx)
 	if err != nil {
@@ -26,7 +26,7 @@ func openReleases(ctx context.Context, stack string) (*release.Releaser, string,
 	return release.Open(cfg), prefix, err
 }
 
-// prefixOf returns how the names of the functions of stacks begin.
+// prefixOf returns the prefix of the names of the functions of stacks.
 func prefixOf(stack, region string) (string, error) {
 	prefix, ok := strings.CutSuffix(stack, "-"+region)
 	if !ok {
@@ -40,7 +40,7 @@ func releaseCommand(out io.Writer, open func(context.Context, string) (*release.
 	var stack, prefix string
 	var r *release.Releaser
 	cmd.PersistentFlags().StringVar(&stack, "stack", os.Getenv("STACK_NAME"), "common name of the stacks: <customer>-<stage>-<region>")
-	// In place of that of the root, which wants the state table.
+	// It replaces the hook of the root, which requires the state table.
 	cmd.PersistentPreRunE = func(cmd *cobra.Command, _ []string) (err error) {
 		if !cmd.HasSubCommands() {
 			r, prefix, err = open(cmd.Context(), stack)
@@ -106,7 +106,7 @@ func next(f release.Function) string {
 	return "; version " + f.Next + " has a part of the calls"
 }
 
-// each calls f for the functions named, or for all that have an alias, and returns all errors.
+// each calls f for the named functions, or for all that have an alias, and returns all errors.
 func each(names []string, f func(string) error) error {
 	if len(names) == 0 {
 		for _, fn := range topology.Functions {

@@ -19,14 +19,14 @@ import (
 	"github.com/content-automation/api/pkg/task/queue/sqsqueue"
 )
 
-// work is what the dead letters of a customer's asynchronous path are handled with.
+// work has the clients and names with which commands handle the dead letters of a customer.
 type work struct {
 	sqs     *sqs.Client
 	streams *dynamodbstreams.Client
 	relay   *relay.Relay
 	chain   *chain.Chain
 	levels  *level.Keeper
-	// dead has the addresses of the dead-letter queues, by what each is of.
+	// dead has the addresses of the dead-letter queues by their names.
 	dead map[string]string
 }
 
@@ -77,7 +77,7 @@ func openWork(ctx context.Context, stack string) (*work, error) {
 	return w, nil
 }
 
-// outdated reports that stacks were deployed before an output was added.
+// outdated returns an error if stacks were deployed before an output was added.
 func outdated(stack, output string) error {
 	return fmt.Errorf("the stacks of %s have no output %s: deploy them anew", stack, output)
 }

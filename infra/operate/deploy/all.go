@@ -20,7 +20,7 @@ import (
 	"github.com/content-automation/api/infra/operate/release"
 )
 
-// all deploys the stacks of all customers in waves, or only prints what that would do.
+// all deploys the stacks of all customers in waves, or only prints the plan.
 func all(ctx context.Context, plan bool, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("deploy-all", flag.ContinueOnError)
 	version := flags.String("version", "", "what is deployed: the commit of the checkout")
@@ -56,7 +56,7 @@ func all(ctx context.Context, plan bool, args []string, out io.Writer) error {
 	return run.Deploy(ctx)
 }
 
-// changed is how the version of a checkout ends that differs from its commit.
+// changed is the suffix of the version of a checkout that differs from its commit.
 const changed = "-changed"
 
 // build builds the functions once for each architecture, before several deployments need them.
@@ -78,7 +78,7 @@ func build(ctx context.Context, waves []customer.Wave) error {
 	return nil
 }
 
-// Deploy implements fleet.Cloud. What it prints goes to build/fleet/<stacks>.log.
+// Deploy implements fleet.Cloud. Its output goes to build/fleet/<stacks>.log.
 func (c *cells) Deploy(ctx context.Context, of customer.Settings, version string) (err error) {
 	credentials, err := c.sessions.of(ctx, of)
 	if err != nil {
@@ -102,8 +102,8 @@ func (c *cells) Deploy(ctx context.Context, of customer.Settings, version string
 	return nil
 }
 
-// orderOf is the order for stacks of the fleet. Each has a folder of its own for its
-// templates, and the functions are built already.
+// orderOf returns the order for stacks of the fleet. Each order has its own folder for
+// templates, and the functions are already built.
 func orderOf(of customer.Settings, version, folder string) order {
 	of.Version = version
 	o := order{Settings: of}

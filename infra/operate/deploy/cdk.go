@@ -23,7 +23,7 @@ func cdk(ctx context.Context, o order, args ...string) error {
 	if err != nil {
 		return err
 	}
-	// The build that cdk.json names is one for the architecture of the stacks.
+	// The build of cdk.json needs the architecture of the stacks.
 	cmd.Env = append(os.Environ(), "ARCH="+o.Arch)
 	if o.log != nil {
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = nil, o.log, o.log
@@ -33,7 +33,7 @@ func cdk(ctx context.Context, o order, args ...string) error {
 		if err != nil {
 			return fmt.Errorf("credentials of the account %s: %w", o.Account, err)
 		}
-		// With a profile, the CDK would not look at the rest.
+		// With a profile, the CDK would ignore the other variables.
 		cmd.Env = slices.DeleteFunc(cmd.Env, func(v string) bool { return strings.HasPrefix(v, "AWS_PROFILE=") })
 		cmd.Env = append(cmd.Env, "AWS_ACCESS_KEY_ID="+c.AccessKeyID, "AWS_SECRET_ACCESS_KEY="+c.SecretAccessKey, "AWS_SESSION_TOKEN="+c.SessionToken)
 	}
@@ -60,12 +60,12 @@ func bootstrap(ctx context.Context, o order, _ io.Reader, _ io.Writer) error {
 	if err != nil {
 		return err
 	}
-	// Away from cdk.json, whose app is not needed.
+	// In another folder than that of cdk.json, whose app is not needed.
 	cmd.Dir = os.TempDir()
 	return cmd.Run()
 }
 
-// destroy destroys the stacks after a question. That of the data is protected: it goes
+// destroy destroys the stacks after a question. It destroys the protected stack of the data
 // only if the order says so.
 func destroy(ctx context.Context, o order, in io.Reader, out io.Writer) error {
 	stacks := []string{o.Name() + "-api", o.Name() + "-work"}
@@ -95,7 +95,7 @@ func destroy(ctx context.Context, o order, in io.Reader, out io.Writer) error {
 	return err
 }
 
-// confirm asks for the name of the deployment.
+// confirm requires the operator to type the name of the deployment.
 func confirm(o order, stacks []string, in io.Reader, out io.Writer) error {
 	if _, err := fmt.Fprintf(out, "This destroys %s in the account %s.\nType %s to go on: ", strings.Join(stacks, ", "), o.Account, o.Name()); err != nil {
 		return err

@@ -19,20 +19,20 @@ import (
 	"github.com/content-automation/api/infra/operate/fleet"
 )
 
-// cells are the accounts of the customers.
+// cells implements fleet.Cloud with the accounts of the customers.
 type cells struct {
 	approval string
 	sessions sessions
 }
 
-// sessions are the credentials of roles, which renew themselves. It is safe for concurrent
+// sessions are the credentials of roles, which renew themselves. They are safe for concurrent
 // use.
 type sessions struct {
 	mu     sync.Mutex
 	byRole map[string]aws.CredentialsProvider
 }
 
-// of returns the credentials of a customer's account; nil if it has no role for that.
+// of returns the credentials of a customer's account, or nil if the customer has no role for it.
 func (s *sessions) of(ctx context.Context, of customer.Settings) (aws.CredentialsProvider, error) {
 	if of.DeployRole == "" {
 		return nil, nil
@@ -47,7 +47,7 @@ func (s *sessions) of(ctx context.Context, of customer.Settings) (aws.Credential
 		s.byRole[of.DeployRole] = aws.NewCredentialsCache(stscreds.NewAssumeRoleProvider(sts.NewFromConfig(cfg), of.DeployRole, func(o *stscreds.AssumeRoleOptions) {
 			o.RoleSessionName, o.Duration = "deploy-all", time.Hour
 		}), func(o *aws.CredentialsCacheOptions) {
-			// A deployment begins with a session that lasts as long as it takes.
+			// A deployment begins with a session of at least 45 minutes, so that it ends within it.
 			o.ExpiryWindow = 45 * time.Minute
 		})
 	}
@@ -56,7 +56,7 @@ func (s *sessions) of(ctx context.Context, of customer.Settings) (aws.Credential
 
 var _ fleet.Cloud = (*cells)(nil)
 
-// State implements fleet.Cloud: it asks the stack of the API, which is deployed last.
+// State implements fleet.Cloud. It reads the stack of the API, which is deployed last.
 func (c *cells) State(ctx context.Context, of customer.Settings) (s fleet.State, err error) {
 	o := order{Settings: of}
 	if o.credentials, err = c.sessions.of(ctx, of); err != nil {
@@ -69,7 +69,7 @@ func (c *cells) State(ctx context.Context, of customer.Settings) (s fleet.State,
 	return stateOf(ctx, of, cloudformation.NewFromConfig(cfg), cloudwatch.NewFromConfig(cfg))
 }
 
-// resources is what is asked of CloudFormation, and budgets of CloudWatch.
+// resources are the methods of CloudFormation that cells use, and budgets those of CloudWatch.
 type (
 	resources interface {
 		DescribeStacks(context.Context, *cloudformation.DescribeStacksInput, ...func(*cloudformation.Options)) (*cloudformation.DescribeStacksOutput, error)
@@ -98,7 +98,8 @@ func stateOf(ctx context.Context, of customer.Settings, stacks resources, alarms
 		if stack.LastUpdatedTime != nil {
 			began = *stack.LastUpdatedTime
 		}
-		// The time is that of the beginning, and the old version has calls for so long.
+		// The stack has the time at which the deployment began. Until the canary period ends, the
+		// old version still gets calls.
 		s.Since = began.Add(time.Duration(of.CanaryMinutes) * time.Minute)
 		for _, output := range stack.Outputs {
 			if aws.ToString(output.OutputKey) == customer.VersionOutput {
@@ -110,9 +111,9 @@ func stateOf(ctx context.Context, of customer.Settings, stacks resources, alarms
 	return s, err
 }
 
-// burned returns the alarms of the budget of errors that are raised.
+// burned returns the raised alarms of the budget of errors.
 func burned(ctx context.Context, stacks resources, alarms budgets, stack string) (raised []string, err error) {
-	names := map[string]string{} // logical by physical
+	names := map[string]string{} // logical ids by physical ids
 	in := &cloudformation.ListStackResourcesInput{StackName: &stack}
 	for {
 		page, err := stacks.ListStackResources(ctx, in)

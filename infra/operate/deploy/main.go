@@ -1,6 +1,7 @@
-// Command deploy deploys the stacks of a customer (`make deploy`) or of all (`make deploy-all`), shows what a deployment
-// would change (`make diff`) and what was changed without one (`make drift`), destroys the stacks (`make destroy`), and checks whether the
-// account is ready (`make preflight`) after it was prepared (`make bootstrap`).
+// Command deploy deploys the stacks of a customer (`make deploy`) or of all customers
+// (`make deploy-all`). It shows the changes of a deployment (`make diff`) and the changes made
+// without one (`make drift`), and destroys the stacks (`make destroy`). It prepares the account
+// (`make bootstrap`), and checks whether it is ready (`make preflight`).
 package main
 
 import (
@@ -32,23 +33,23 @@ func main() {
 	}
 }
 
-// order is what is to be done, for which stacks.
+// order is an operation on stacks of a customer.
 type order struct {
 	customer.Settings
 	// context are the context values that name the stacks, for the CDK.
 	context []string
-	// approval is when the CDK asks before it changes permissions.
+	// approval says when the CDK asks before it changes permissions.
 	approval string
-	// confirmed leaves out the question before stacks are destroyed, and data destroys
-	// that of the data, too.
+	// confirmed skips the question before stacks are destroyed. data also destroys the stack
+	// of the data.
 	confirmed, data bool
-	// credentials are those of the customer's account; nil: those of the command.
+	// credentials belong to the customer's account. If nil, those of the command are used.
 	credentials aws.CredentialsProvider
-	// log takes what the CDK prints; nil: the terminal does.
+	// log receives the output of the CDK. If nil, it goes to the terminal.
 	log io.Writer
 }
 
-// config returns the configuration of AWS in the region of the order.
+// config returns the AWS configuration for the region of the order.
 func (o order) config(ctx context.Context) (aws.Config, error) {
 	options := []func(*config.LoadOptions) error{config.WithRegion(o.Region)}
 	if o.credentials != nil {
@@ -74,8 +75,8 @@ var actions = map[string]func(ctx context.Context, o order, in io.Reader, out io
 	"destroy": destroy,
 }
 
-// deploy deploys the stacks, and then protects them: also after a failure, because the CDK
-// ends the protection of each stack that it deploys.
+// deploy deploys the stacks, and then protects them, even after a failure: the CDK ends the
+// protection of each stack that it deploys.
 func deploy(ctx context.Context, o order, in io.Reader, out io.Writer) error {
 	if err := check(ctx, o, in, out); err != nil {
 		return err
@@ -104,7 +105,7 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error 
 	return actions[args[0]](ctx, o, in, out)
 }
 
-// read takes the order from the flags and cdk.json.
+// read reads the order from the flags and cdk.json.
 func read(args []string) (o order, err error) {
 	values := map[string]*string{}
 	flags := flag.NewFlagSet("deploy", flag.ContinueOnError)
@@ -131,7 +132,7 @@ func read(args []string) (o order, err error) {
 	return o, err
 }
 
-// named are the context values that say which stacks are meant, and what is deployed.
+// named are the context values that select the stacks and the version.
 var named = []string{"customer", "stage", "region", "arch", "version"}
 
 // cdkContext returns the context of cdk.json.
@@ -147,7 +148,7 @@ func cdkContext() (map[string]any, error) {
 	return file.Context, nil
 }
 
-// check makes the checks of the account, in both regions of a customer with a replica.
+// check checks the account, in both regions of a customer with a replica.
 func check(ctx context.Context, o order, _ io.Reader, out io.Writer) error {
 	var failed []error
 	for _, of := range o.regions() {

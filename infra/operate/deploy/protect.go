@@ -17,7 +17,7 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// stacks is what protects stacks, and finds what was changed without them.
+// stacks are the methods of CloudFormation that protect stacks and detect drift.
 type stacks interface {
 	DescribeStacks(context.Context, *cloudformation.DescribeStacksInput, ...func(*cloudformation.Options)) (*cloudformation.DescribeStacksOutput, error)
 	SetStackPolicy(context.Context, *cloudformation.SetStackPolicyInput, ...func(*cloudformation.Options)) (*cloudformation.SetStackPolicyOutput, error)
@@ -27,7 +27,7 @@ type stacks interface {
 	DescribeStackResourceDrifts(context.Context, *cloudformation.DescribeStackResourceDriftsInput, ...func(*cloudformation.Options)) (*cloudformation.DescribeStackResourceDriftsOutput, error)
 }
 
-// tables is what protects tables.
+// tables are the methods of DynamoDB that protect tables.
 type tables interface {
 	DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error)
 	UpdateTable(context.Context, *dynamodb.UpdateTableInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateTableOutput, error)
@@ -42,14 +42,14 @@ func connect(ctx context.Context, o order) (stacks, tables, error) {
 	return cloudformation.NewFromConfig(cfg), dynamodb.NewFromConfig(cfg), nil
 }
 
-// irreplaceable are the types of resources that hold what cannot be made again: data, keys,
-// secrets, and addresses that receivers permit.
+// irreplaceable are the types of resources that cannot be made again: data, keys, secrets, and
+// addresses that receivers permit.
 var irreplaceable = []string{
 	"AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable", "AWS::S3::Bucket", "AWS::KMS::Key", "AWS::KMS::ReplicaKey", "AWS::SecretsManager::Secret", "AWS::EC2::EIP", "AWS::Backup::BackupVault",
 }
 
-// policy is the stack policy of the data: no update replaces or removes what is
-// irreplaceable.
+// policy returns the stack policy of the data, by which no update replaces or removes an
+// irreplaceable resource.
 func policy() (string, error) {
 	type object = map[string]any
 	text, err := json.Marshal(object{"Statement": []object{
@@ -73,8 +73,8 @@ func protectAll(ctx context.Context, o order) error {
 	return errors.Join(failed...)
 }
 
-// protect protects the stacks of a region that were deployed: against deletion, and that of
-// the data against updates that lose any. A stack whose first deployment has failed has no
+// protect protects the deployed stacks of a region against deletion, and the stack of the data
+// against updates that lose data. A stack whose first deployment has failed stays without
 // protection, because the next deployment deletes it.
 func protect(ctx context.Context, o order, s stacks, t tables) error {
 	for _, part := range []string{"data", "work", "api"} {
@@ -142,8 +142,8 @@ func protectTable(ctx context.Context, name string, t tables) error {
 	return err
 }
 
-// unprotect ends the protection of stacks against deletion. What was destroyed before has
-// none.
+// unprotect ends the protection of stacks against deletion. It ignores stacks that do not
+// exist.
 func unprotect(ctx context.Context, s stacks, names []string) error {
 	for _, name := range names {
 		if _, err := s.UpdateTerminationProtection(ctx, &cloudformation.UpdateTerminationProtectionInput{
@@ -155,14 +155,14 @@ func unprotect(ctx context.Context, s stacks, names []string) error {
 	return nil
 }
 
-// missing reports whether a stack does not exist. CloudFormation has no code of its own for
-// that.
+// missing reports whether the error says that a stack does not exist. CloudFormation has no
+// specific code for it.
 func missing(err error) bool {
 	var refused smithy.APIError
 	return errors.As(err, &refused) && refused.ErrorCode() == "ValidationError" && strings.Contains(refused.ErrorMessage(), "does not exist")
 }
 
-// drift names what was changed without the stacks, and returns an error if anything was.
+// drift prints the changes made without the stacks, and returns an error if there are any.
 func drift(ctx context.Context, o order, s stacks, wait func(time.Duration), out io.Writer) error {
 	changed := 0
 	for _, part := range []string{"data", "work", "api"} {

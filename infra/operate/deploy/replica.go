@@ -15,8 +15,8 @@ import (
 	"github.com/content-automation/api/infra/app/customer"
 )
 
-// regions returns the order for each region that it deploys to: its own, and that of the
-// replica.
+// regions returns the order for each region of the deployment: its own region and the
+// replica's.
 func (o order) regions() []order {
 	all := []order{o}
 	if o.Replicated() {
@@ -27,7 +27,8 @@ func (o order) regions() []order {
 	return all
 }
 
-// lookUp returns the context value with what exists of the replica; none without a replica.
+// lookUp returns the context value with the existing resources of the replica. It returns
+// nothing if there is no replica.
 func lookUp(ctx context.Context, o order) ([]string, error) {
 	var found customer.Found
 	var err error
@@ -46,8 +47,8 @@ func lookUp(ctx context.Context, o order) ([]string, error) {
 	return []string{"-c", "found=" + string(text)}, err
 }
 
-// secretsKey returns the ARN of the primary key of customers' secrets, and "" before the
-// first deployment.
+// secretsKey returns the ARN of the primary key of customers' secrets, or "" before the first
+// deployment.
 func secretsKey(ctx context.Context, o order) (string, error) {
 	cfg, err := o.config(ctx)
 	if err != nil {
@@ -63,12 +64,12 @@ func secretsKey(ctx context.Context, o order) (string, error) {
 	case out.KeyMetadata.MultiRegionConfiguration == nil:
 		return "", fmt.Errorf("the key %s is of %s alone: a replica is part of the first deployment of a stage, see docs/recovery.md", o.SecretsKeyAlias(), o.Region)
 	}
-	// The replica knows its primary key when the region of that one is lost.
+	// The replica key names its primary key even if the primary's region is lost.
 	return aws.ToString(out.KeyMetadata.MultiRegionConfiguration.PrimaryKey.Arn), nil
 }
 
-// replicas looks up all that the service needs in the region of the replica. It asks
-// nothing of the other region, which may be lost.
+// replicas looks up the resources that the service needs in the replica's region. It makes no
+// calls to the other region, which may be lost.
 func replicas(ctx context.Context, o order) (found customer.Found, err error) {
 	cfg, err := o.config(ctx)
 	if err != nil {
@@ -100,8 +101,8 @@ func replicas(ctx context.Context, o order) (found customer.Found, err error) {
 	return found, nil
 }
 
-// shareKey makes the replica of the key of customers' secrets after the first deployment,
-// which has made the key.
+// shareKey makes the replica of the key of customers' secrets after the first deployment, which
+// makes the key.
 func shareKey(ctx context.Context, o order) error {
 	if !o.Replicated() {
 		return nil

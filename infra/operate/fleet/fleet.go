@@ -1,7 +1,7 @@
-// Package fleet deploys the stacks of many customers in waves. Each wave is watched before
-// the next one begins, and the first stack whose budget of errors is burned stops all. What
-// runs already is read from the stacks themselves, so that a run that was interrupted, or
-// stopped, goes on where it was.
+// Package fleet deploys the stacks of many customers in waves. It watches each wave before it
+// begins the next, and stops at the first stack whose budget of errors is burned. It reads the
+// running versions from the stacks themselves, so that a repeated run continues an interrupted
+// one.
 package fleet
 
 import (
@@ -16,22 +16,22 @@ import (
 	"github.com/content-automation/api/infra/app/customer"
 )
 
-// State is what is known of the stacks of a customer in a region.
+// State is the state of the stacks of a customer in a region.
 type State struct {
-	// Version is what they run; empty: nothing, or it is not known.
+	// Version is the version that they run. It is empty if they run none, or if it is unknown.
 	Version string
-	// Since is when that had all calls.
+	// Since is the time from which the version had all calls.
 	Since time.Time
-	// Whole reports that the last deployment has ended well.
+	// Whole reports that the last deployment succeeded.
 	Whole bool
-	// Burned are the alarms of the budget of errors that are raised.
+	// Burned are the raised alarms of the budget of errors.
 	Burned []string
 }
 
-// Cloud is the accounts of the customers.
+// Cloud reads and deploys the stacks in the accounts of the customers.
 type Cloud interface {
-	// State reads what runs. It returns an error if the alarms cannot be read: nothing is
-	// deployed that could not be watched.
+	// State reads the state of stacks. It returns an error if it cannot read the alarms,
+	// because stacks that cannot be watched must not be deployed.
 	State(ctx context.Context, of customer.Settings) (State, error)
 	// Deploy deploys the version, and returns when it has all calls.
 	Deploy(ctx context.Context, of customer.Settings, version string) error
@@ -42,7 +42,7 @@ type Run struct {
 	Cloud   Cloud
 	Waves   []customer.Wave
 	Version string
-	// Parallel is how many stacks are deployed at the same time.
+	// Parallel is the number of stacks that are deployed at the same time.
 	Parallel int
 	Now      func() time.Time
 	// Wait waits, or returns the error of the context.
@@ -56,10 +56,10 @@ type Run struct {
 // ErrStopped is returned when a budget of errors is burned, or a deployment has failed.
 var ErrStopped = errors.New("the waves are stopped: no further stack is deployed")
 
-// lookEvery is how often the stacks are looked at while a wave is watched.
+// lookEvery is the time between two reads of the stacks while a wave is watched.
 const lookEvery = time.Minute
 
-// Plan prints what Deploy would do, and changes nothing.
+// Plan prints the steps of Deploy, and changes nothing.
 func (r *Run) Plan(ctx context.Context) error {
 	r.row("Wave", "Stacks", "Account", "Runs", "Budget", "Then")
 	var failed []error
@@ -99,8 +99,8 @@ func (r *Run) Deploy(ctx context.Context) error {
 	return r.print
 }
 
-// deployWave deploys the stacks of a wave, several at a time, and returns when the last of
-// them was deployed. After a failure it begins with no other.
+// deployWave deploys the stacks of a wave, several at a time, and returns the time at which
+// the last of them was deployed. After a failure it begins no more deployments.
 func (r *Run) deployWave(ctx context.Context, w customer.Wave) (newest time.Time, err error) {
 	var all sync.WaitGroup
 	var mu sync.Mutex
@@ -169,8 +169,8 @@ func (r *Run) deployCell(ctx context.Context, w customer.Wave, c customer.Settin
 	return r.Now(), err
 }
 
-// watch looks at all stacks that were deployed until the wave has run for its time. After an
-// interruption, it is the rest of the time.
+// watch reads the states of all deployed stacks until the soak time of the wave has passed.
+// After an interruption, it watches for the rest of that time.
 func (r *Run) watch(ctx context.Context, w customer.Wave, cells []customer.Settings, since time.Time) error {
 	until := since.Add(w.Soak)
 	for {
@@ -218,7 +218,7 @@ func (r *Run) states(ctx context.Context, cells []customer.Settings) ([]State, [
 	return states, errs
 }
 
-// done reports whether stacks run the version.
+// done reports whether stacks run the new version.
 func (r *Run) done(s State) bool { return s.Whole && s.Version == r.Version }
 
 func burned(s State) error {

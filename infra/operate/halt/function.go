@@ -15,20 +15,20 @@ import (
 	"github.com/content-automation/api/infra/operate/release"
 )
 
-// capacity is what a function may run at once, as its mark has it.
+// capacity is the reserved and provisioned concurrency of a function, as its mark records it.
 type capacity struct {
-	// reserved is nil if nothing is reserved, and provisioned 0 if nothing is kept started.
+	// reserved is nil if nothing is reserved. provisioned is 0 if no instances are kept started.
 	reserved    *int32
 	provisioned int32
 }
 
-// errMissing reports that a function does not exist, such as one of stacks that were
+// errMissing reports that a function does not exist, for example because its stacks were only
 // deployed in part.
 var errMissing = errors.New("it does not exist")
 
 const anyNumber = "reserved=any"
 
-// String is the value of a tag, which may have no other characters.
+// String returns the value of the tag. The text has only characters that a tag permits.
 func (c capacity) String() string {
 	text := anyNumber
 	if c.reserved != nil {
@@ -56,7 +56,7 @@ func readCapacity(text string) (c capacity, err error) {
 	return c, nil
 }
 
-// function is a function that may run no more: its reserved concurrency is 0.
+// function returns the part for a function. A stopped function has a reserved concurrency of 0.
 func (d *Deployment) function(short string) part {
 	name, alias := d.Prefix+short, release.Alias
 	arn := func(ctx context.Context) (string, error) {
@@ -96,7 +96,7 @@ func (d *Deployment) function(short string) part {
 			}
 			started, err := d.Lambda.GetProvisionedConcurrencyConfig(ctx, &lambda.GetProvisionedConcurrencyConfigInput{FunctionName: &name, Qualifier: &alias})
 			var none *lambdatypes.ProvisionedConcurrencyConfigNotFoundException
-			if err != nil && !errors.As(err, &none) && !missing(err) { // the function may have no alias
+			if err != nil && !errors.As(err, &none) && !missing(err) { // The function may have no alias.
 				return "", err
 			}
 			if err == nil {
@@ -111,7 +111,7 @@ func (d *Deployment) function(short string) part {
 			return withARN(ctx, func(arn string) error { return d.forget(ctx, arn) })
 		},
 		stop: func(ctx context.Context) error {
-			// AWS reserves no fewer than are kept started.
+			// AWS refuses to reserve fewer instances than are provisioned.
 			_, err := d.Lambda.DeleteProvisionedConcurrencyConfig(ctx, &lambda.DeleteProvisionedConcurrencyConfigInput{FunctionName: &name, Qualifier: &alias})
 			if err != nil && !missing(err) {
 				return err
@@ -147,8 +147,8 @@ func (d *Deployment) function(short string) part {
 	}
 }
 
-// schedules finds the rules by which functions are called again and again. The names of
-// rules are made by CloudFormation: they are known by the functions that they call.
+// schedules finds the rules that call functions periodically. CloudFormation chooses their
+// names, so it finds them by the functions that they call.
 func (d *Deployment) schedules(ctx context.Context) (all []part, err error) {
 	seen := map[string]bool{}
 	for _, short := range d.Scheduled {
@@ -184,7 +184,8 @@ func (d *Deployment) schedules(ctx context.Context) (all []part, err error) {
 	return all, nil
 }
 
-// missing reports whether Lambda has no such function, alias or configuration.
+// missing reports whether the error says that Lambda has no such function, alias or
+// configuration.
 func missing(err error) bool {
 	var none *lambdatypes.ResourceNotFoundException
 	return errors.As(err, &none)

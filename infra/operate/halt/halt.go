@@ -1,7 +1,7 @@
-// Package halt stops the functions of a deployment and starts them again: the event source
-// mappings and schedules that call the background work, and if need be all functions. It
-// marks each part that it stops with a tag of what the part was, before it changes it: so
-// start restores exactly that, and both may be repeated after they were interrupted.
+// Package halt stops the functions of a deployment and starts them again. It stops the event
+// source mappings and schedules that call the background work, and if needed all functions.
+// Before it stops a part, it records the part's state in a tag. Start restores exactly that
+// state, and both can be repeated after an interruption.
 package halt
 
 import (
@@ -17,10 +17,10 @@ import (
 	lambdatypes "github.com/aws/aws-sdk-go-v2/service/lambda/types"
 )
 
-// Mark is the tag of what was stopped. Its value is what it was before.
+// Mark is the tag of stopped parts. Its value is the part's earlier state.
 const Mark = "content-automation:stopped"
 
-// Lambda is what the package needs of AWS Lambda.
+// Lambda has the methods of AWS Lambda that the package uses.
 type Lambda interface {
 	ListEventSourceMappings(context.Context, *lambda.ListEventSourceMappingsInput, ...func(*lambda.Options)) (*lambda.ListEventSourceMappingsOutput, error)
 	GetEventSourceMapping(context.Context, *lambda.GetEventSourceMappingInput, ...func(*lambda.Options)) (*lambda.GetEventSourceMappingOutput, error)
@@ -36,7 +36,7 @@ type Lambda interface {
 	DeleteProvisionedConcurrencyConfig(context.Context, *lambda.DeleteProvisionedConcurrencyConfigInput, ...func(*lambda.Options)) (*lambda.DeleteProvisionedConcurrencyConfigOutput, error)
 }
 
-// Rules is what the package needs of Amazon EventBridge.
+// Rules has the methods of Amazon EventBridge that the package uses.
 type Rules interface {
 	ListRuleNamesByTarget(context.Context, *eventbridge.ListRuleNamesByTargetInput, ...func(*eventbridge.Options)) (*eventbridge.ListRuleNamesByTargetOutput, error)
 	DescribeRule(context.Context, *eventbridge.DescribeRuleInput, ...func(*eventbridge.Options)) (*eventbridge.DescribeRuleOutput, error)
@@ -47,38 +47,38 @@ type Rules interface {
 	EnableRule(context.Context, *eventbridge.EnableRuleInput, ...func(*eventbridge.Options)) (*eventbridge.EnableRuleOutput, error)
 }
 
-// Deployment is the functions of one customer's stage in one region.
+// Deployment has the functions of one customer's stage in one region.
 type Deployment struct {
 	Lambda Lambda
 	Rules  Rules
-	// Prefix is how the names of the functions begin, such as acme-prod-.
+	// Prefix is the prefix of the functions' names, such as acme-prod-.
 	Prefix string
-	// Functions are the names of the functions without the prefix, and Scheduled those of
-	// them that a schedule calls.
+	// Functions are the names of the functions without the prefix. Scheduled are the names of
+	// those that a schedule calls.
 	Functions, Scheduled []string
 	// Wait waits, or returns the error of the context.
 	Wait func(ctx context.Context, d time.Duration) error
-	// Report says what became of a part.
+	// Report is called with each part and its new state.
 	Report func(part, became string)
 }
 
-// part is something of a deployment that can be stopped.
+// part is a part of a deployment that can be stopped.
 type part struct {
 	name string
-	// mark returns what the part was before it was stopped; empty: it was not.
+	// mark returns the state of the part before it was stopped, or "" if it was not stopped.
 	mark func(context.Context) (string, error)
-	// now returns what the part is, to be its mark; empty if it is stopped.
+	// now returns the current state of the part, for its mark, or "" if it is stopped.
 	now    func(context.Context) (string, error)
 	note   func(ctx context.Context, was string) error
 	forget func(context.Context) error
 	stop   func(context.Context) error
-	// start makes the part what its mark says.
+	// start restores the state of the mark.
 	start func(ctx context.Context, was string) error
 }
 
 // Stop disables the event source mappings and the schedules of the deployment, and waits until
-// Lambda polls no more. With all, no function can be called by anything afterwards; runs that
-// have begun go on to their end. It goes on after an error, and returns all.
+// Lambda stops polling. With all, nothing can call a function afterwards; runs that have begun
+// still end normally. Stop continues after an error, and returns all errors.
 func (d *Deployment) Stop(ctx context.Context, all bool) error {
 	mappings, err := d.mappings(ctx)
 	if err != nil {
@@ -95,8 +95,8 @@ func (d *Deployment) Stop(ctx context.Context, all bool) error {
 	for _, p := range append(mappings, schedules...) {
 		failed = append(failed, d.stop(ctx, p))
 	}
-	// A function that may not run fails the messages that are handed to it, and they come
-	// nearer to the dead letters: none is handed on before it is stopped.
+	// A stopped function fails the messages that it receives, which brings them closer to
+	// the dead-letter queue. The mappings must therefore stop first.
 	for _, p := range mappings {
 		failed = append(failed, d.settled(ctx, p))
 	}
@@ -111,7 +111,7 @@ func (d *Deployment) Stop(ctx context.Context, all bool) error {
 	return nil
 }
 
-// Start makes all that Stop has stopped what it was before.
+// Start restores the state of every part that Stop has stopped.
 func (d *Deployment) Start(ctx context.Context) error {
 	var failed []error
 	for _, name := range d.Functions {
@@ -181,14 +181,14 @@ func (d *Deployment) start(ctx context.Context, p part) error {
 
 const (
 	enabled = "enabled"
-	// stopping is a mapping that was disabled a moment ago.
+	// stopping is a mapping that has just been disabled.
 	stopping = "stopping"
-	// pollEvery and mostPolls bound how long a change of a mapping is waited for.
+	// pollEvery and mostPolls bound the wait for a change of a mapping.
 	pollEvery = 5 * time.Second
 	mostPolls = 60
 )
 
-// settled waits until a mapping hands nothing on any more.
+// settled waits until a mapping delivers no more messages.
 func (d *Deployment) settled(ctx context.Context, p part) error {
 	for range mostPolls {
 		now, err := p.now(ctx)
@@ -202,7 +202,7 @@ func (d *Deployment) settled(ctx context.Context, p part) error {
 	return fmt.Errorf("%s was told to stop, and still runs", p.name)
 }
 
-// patiently repeats a change that AWS refuses while an earlier one is under way.
+// patiently repeats a change that AWS refuses while an earlier change is in progress.
 func (d *Deployment) patiently(ctx context.Context, change func() error) error {
 	for n := 0; ; n++ {
 		err := change()
@@ -217,7 +217,7 @@ func (d *Deployment) patiently(ctx context.Context, change func() error) error {
 	}
 }
 
-// ours reports whether a function, with its alias or without, is one of the deployment.
+// ours reports whether the ARN, with an alias or without, is a function of the deployment.
 func (d *Deployment) ours(arn string) bool {
 	fields := strings.Split(arn, ":")
 	if len(fields) < 7 {
@@ -231,7 +231,7 @@ func (d *Deployment) ours(arn string) bool {
 	return false
 }
 
-// mark returns the value of the tag; empty: there is none.
+// mark returns the value of the tag, or "" if there is none.
 func (d *Deployment) mark(ctx context.Context, arn string) (string, error) {
 	out, err := d.Lambda.ListTags(ctx, &lambda.ListTagsInput{Resource: &arn})
 	if err != nil {

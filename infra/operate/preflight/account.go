@@ -5,35 +5,36 @@ import (
 	"errors"
 )
 
-// Account is what the checks ask of an AWS account in a region. A method returns
-// ErrMissing for what does not exist, and ErrUnsupported where a local AWS lacks it.
+// Account reads the state of an AWS account in a region. A method returns ErrMissing if its
+// resource does not exist, and ErrUnsupported if a local AWS does not support the operation.
 // Takes also returns ErrDenied.
 type Account interface {
-	// ID returns the id of the account that the credentials are for.
+	// ID returns the id of the account of the credentials.
 	ID(ctx context.Context) (string, error)
 	// Outputs returns the outputs of a stack.
 	Outputs(ctx context.Context, stack string) (map[string]string, error)
-	// Concurrency returns how many functions may run at a time, and how many of these
-	// are not reserved.
+	// Concurrency returns the number of functions that may run at a time, and the part of it
+	// that is not reserved.
 	Concurrency(ctx context.Context) (limit, unreserved int, err error)
 	// Memory returns the memory of a function, in MB.
 	Memory(ctx context.Context, function string) (int, error)
-	// Takes returns why AWS refuses a function of so much memory, or "". It makes one in a
-	// stack of that name, and removes it. The boundary is that of its role, or empty.
+	// Takes returns the reason why AWS refuses a function with the memory, or "". It makes such
+	// a function in a stack with the name, and removes it. The boundary of the function's role
+	// may be empty.
 	Takes(ctx context.Context, stack, boundary string, memory int) (reason string, err error)
-	// Model returns why a Bedrock model cannot be called, or "".
+	// Model returns the reason why a Bedrock model cannot be called, or "".
 	Model(ctx context.Context, id string) (reason string, err error)
 	// Secret returns the value of a secret.
 	Secret(ctx context.Context, arn string) (string, error)
 	// Certificate returns the status of a certificate.
 	Certificate(ctx context.Context, arn string) (string, error)
-	// Pending returns the addresses that have not confirmed their subscription of a topic.
+	// Pending returns the addresses that have not confirmed their subscription to a topic.
 	Pending(ctx context.Context, topic string) ([]string, error)
 	// LogRole returns the role by which API Gateway writes logs.
 	LogRole(ctx context.Context) (string, error)
 }
 
-// Errors of an Account.
+// Errors of the methods of Account.
 var (
 	ErrMissing     = errors.New("it does not exist")
 	ErrUnsupported = errors.New("this AWS does not have it")

@@ -21,18 +21,18 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// AWS is the account of a configuration.
+// AWS implements Account with an AWS configuration.
 type AWS struct {
 	Config aws.Config
-	// Wait waits between two looks at a stack.
+	// Wait waits between two reads of a stack.
 	Wait func(context.Context, time.Duration) error
 }
 
-// unsupported are the codes of errors of operations that a local AWS lacks.
+// unsupported are the error codes of operations that a local AWS does not support.
 var unsupported = []string{"InvalidAction", "NotImplemented", "UnknownOperation", "UnknownOperationException", "UnsupportedOperation"}
 
-// known translates an error of AWS into one of Account. missing are the codes of what
-// does not exist.
+// known translates an error of AWS into an error of Account. missing are the codes of
+// resources that do not exist.
 func (a AWS) known(err error, missing ...string) error {
 	var api smithy.APIError
 	if !errors.As(err, &api) {
@@ -62,7 +62,7 @@ func (a AWS) ID(ctx context.Context) (string, error) {
 func (a AWS) Outputs(ctx context.Context, stack string) (map[string]string, error) {
 	out, err := cloudformation.NewFromConfig(a.Config).DescribeStacks(ctx, &cloudformation.DescribeStacksInput{StackName: &stack})
 	if err != nil {
-		// CloudFormation has no code of its own for a stack that does not exist.
+		// CloudFormation has no specific code for a stack that does not exist.
 		return nil, a.known(err, "ValidationError")
 	}
 	outputs := map[string]string{}
@@ -95,7 +95,7 @@ func (a AWS) Memory(ctx context.Context, function string) (int, error) {
 // Model implements Account.
 func (a AWS) Model(ctx context.Context, id string) (string, error) {
 	if a.Config.BaseEndpoint != nil {
-		return "", ErrUnsupported // The models of an emulated AWS are not those of the region.
+		return "", ErrUnsupported // An emulated AWS does not have the models of the region.
 	}
 	out, err := bedrock.NewFromConfig(a.Config).GetFoundationModelAvailability(ctx, &bedrock.GetFoundationModelAvailabilityInput{ModelId: &id})
 	switch {

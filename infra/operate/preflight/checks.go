@@ -42,12 +42,12 @@ func (r run) bootstrap(ctx context.Context) (finding, error) {
 	return found(OK, "version %d", version)
 }
 
-// leastUnreserved is the concurrency that AWS keeps free of reservations. It is also what
-// the functions behind the gateway have at least.
+// leastUnreserved is the concurrency that AWS keeps free of reservations. The functions behind
+// the gateway have at least this concurrency.
 const leastUnreserved = 100
 
-// concurrencies returns what the functions reserve or keep started, and what the queues of
-// the others take at most.
+// concurrencies returns the reserved and provisioned concurrency of the functions, and the
+// greatest concurrency of the queues of all others.
 func (r run) concurrencies() (reserved, queues int) {
 	for _, f := range topology.Functions {
 		switch n := r.Settings.Reserved(f); {
@@ -71,9 +71,9 @@ func (r run) concurrency(ctx context.Context) (finding, error) {
 	reserved, queues := r.concurrencies()
 	free := unreserved - reserved
 	if r.deployed() {
-		free = unreserved // Ours is reserved already.
+		free = unreserved // The account already includes our reservations.
 	}
-	// What is missing is asked for on top of what the account has.
+	// A request names the new total: the missing concurrency and the account's own.
 	request := func(missing int) string {
 		return "request at least " + strconv.Itoa(limit+missing) + ` as "Concurrent executions" of AWS Lambda in Service Quotas`
 	}
@@ -163,7 +163,7 @@ func (r run) certificate(ctx context.Context) (finding, error) {
 	return found(OK, "%s", domain.Name)
 }
 
-// egress names the addresses that receivers and platforms see.
+// egress names the addresses from which receivers and platforms get calls.
 func (r run) egress(context.Context) (finding, error) {
 	switch addresses := r.outputs["EgressAddresses"]; {
 	case r.Network == nil:

@@ -10,8 +10,8 @@ import (
 	"github.com/content-automation/api/pkg/service/worker/canary"
 )
 
-// memory checks that AWS takes the largest function: new accounts have a lower limit than
-// others. It makes a function only where the one that is deployed does not show it.
+// memory checks that AWS accepts the largest function, because new accounts have a lower limit.
+// It makes a function only if the deployed one does not show this.
 func (r run) memory(ctx context.Context) (finding, error) {
 	var largest topology.Function
 	for _, f := range topology.Functions {
@@ -41,7 +41,7 @@ func (r run) memory(ctx context.Context) (finding, error) {
 	return found(OK, "AWS takes the %d MB of %s", largest.Memory, largest.Name)
 }
 
-// soon is how long before its end a certificate is to be renewed.
+// soon is the time before its end at which a certificate should be renewed.
 const soon = 30 * 24 * time.Hour
 
 // canary checks that the canary can probe the API.
@@ -77,7 +77,7 @@ func (r run) canary(ctx context.Context) (finding, error) {
 	return found(OK, "%s", target.BaseURL)
 }
 
-// budget checks that someone hears of costs that rise.
+// budget checks that someone gets a message when costs rise.
 func (r run) budget(context.Context) (finding, error) {
 	switch {
 	case r.Local():

@@ -1,5 +1,5 @@
-// Package preflight checks whether an AWS account is ready for a customer's stacks, and
-// says what to do where it is not.
+// Package preflight checks whether an AWS account is ready for a customer's stacks. For each
+// problem it says how to solve it.
 package preflight
 
 import (
@@ -15,7 +15,7 @@ import (
 // State is the outcome of a check.
 type State string
 
-// The outcomes. A warning does not stop a deployment, and what does not apply is skipped.
+// The outcomes. A warning does not stop a deployment. A check that does not apply is skipped.
 const (
 	OK      State = "ok"
 	Warning State = "warning"
@@ -23,24 +23,24 @@ const (
 	Failed  State = "FAILED"
 )
 
-// Result is the outcome of one check: what was found, and what to do about it.
+// Result is the outcome of one check, with advice if it failed.
 type Result struct {
 	Check string
 	State State
 	Text  string
 }
 
-// run is a check of an account for a customer.
+// run is one run of the checks of an account for a customer.
 type run struct {
 	Account
 	customer.Settings
-	// outputs are those of the customer's stacks; empty before the first deployment.
+	// outputs are the outputs of the customer's stacks, or empty before the first deployment.
 	outputs map[string]string
 	now     time.Time
 }
 
-// deployed reports whether there are functions. In the region of a replica there are none
-// before a failover.
+// deployed reports whether there are functions. A replica's region has none before a
+// failover.
 func (r run) deployed() bool { return r.outputs["ApiId"] != "" }
 
 // finding is the outcome of a check, without its name.
@@ -53,10 +53,10 @@ func found(state State, format string, args ...any) (finding, error) {
 	return finding{state, fmt.Sprintf(format, args...)}, nil
 }
 
-// beforeDeployment is the finding of checks of what the first deployment makes.
+// beforeDeployment is the finding for resources that the first deployment makes.
 var beforeDeployment = finding{Skipped, "checked after the first deployment"}
 
-// Run makes all checks. If the credentials are not those of the account, it makes no other.
+// Run makes all checks. If the credentials belong to another account, it makes no further check.
 func Run(ctx context.Context, a Account, s customer.Settings, now time.Time) ([]Result, error) {
 	r := run{Account: a, Settings: s, outputs: map[string]string{}, now: now}
 	checks := []struct {
@@ -92,7 +92,7 @@ func Run(ctx context.Context, a Account, s customer.Settings, now time.Time) ([]
 	return results, nil
 }
 
-// read takes the outputs of the stacks that exist.
+// read reads the outputs of the stacks that exist.
 func (r run) read(ctx context.Context) error {
 	for _, part := range []string{"-data", "-api"} {
 		outputs, err := r.Outputs(ctx, r.Name()+part)

@@ -14,16 +14,16 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// denied are the codes of errors of calls that the credentials do not permit.
+// denied are the error codes of calls that the credentials do not permit.
 var denied = []string{"AccessDenied", "AccessDeniedException", "UnauthorizedOperation"}
 
-// lookEvery is the time between two looks at the stack.
+// lookEvery is the time between two reads of the stack.
 const lookEvery = 3 * time.Second
 
-// Takes implements Account. How much memory an account's functions may have is not among
-// the quotas that AWS lists, so that only a function shows it. CloudFormation makes it, as
-// in a deployment, and removes it and its role even if this command is interrupted and
-// repeated. Nothing calls it, and it may do nothing.
+// Takes implements Account. AWS lists no quota for the memory of functions, so it makes a
+// function to find out. CloudFormation makes it, as in a deployment, and removes it and its
+// role even if this command is interrupted and repeated. Nothing calls the function, and its
+// role has no permissions.
 func (a AWS) Takes(ctx context.Context, stack, boundary string, memory int) (string, error) {
 	if a.Config.BaseEndpoint != nil {
 		return "", ErrUnsupported // An emulated AWS has no such limit.
@@ -33,7 +33,7 @@ func (a AWS) Takes(ctx context.Context, stack, boundary string, memory int) (str
 		return "", err
 	}
 	client := cloudformation.NewFromConfig(a.Config)
-	// One that was left by a command that was interrupted.
+	// Remove the stack of an earlier command that was interrupted.
 	if err := a.remove(ctx, client, stack); err != nil {
 		return "", refused(err)
 	}
@@ -54,7 +54,7 @@ func (a AWS) Takes(ctx context.Context, stack, boundary string, memory int) (str
 	return why(ctx, client, aws.ToString(made.StackId))
 }
 
-// probe is a template with a function of so much memory.
+// probe returns a template with a function that has the memory.
 func probe(boundary string, memory int) (string, error) {
 	type object = map[string]any
 	role := object{"AssumeRolePolicyDocument": object{"Version": "2012-10-17", "Statement": []object{{
@@ -95,7 +95,7 @@ func (a AWS) remove(ctx context.Context, client *cloudformation.Client, name str
 	return err
 }
 
-// settled waits until a stack has another status, and returns that.
+// settled waits until a stack has another status, and returns the new status.
 func (a AWS) settled(ctx context.Context, client *cloudformation.Client, name string, while types.StackStatus) (types.StackStatus, error) {
 	for {
 		out, err := client.DescribeStacks(ctx, &cloudformation.DescribeStacksInput{StackName: &name})
@@ -114,8 +114,7 @@ func (a AWS) settled(ctx context.Context, client *cloudformation.Client, name st
 	}
 }
 
-// why returns the first reason for which a stack could not be made. The events are the
-// latest first.
+// why returns the first reason why a stack could not be made. The latest events come first.
 func why(ctx context.Context, client *cloudformation.Client, stack string) (string, error) {
 	reason := "CloudFormation does not say why"
 	pages := cloudformation.NewDescribeStackEventsPaginator(client, &cloudformation.DescribeStackEventsInput{StackName: &stack})
@@ -133,7 +132,7 @@ func why(ctx context.Context, client *cloudformation.Client, stack string) (stri
 	return reason, nil
 }
 
-// refused returns ErrDenied for an error of a call that the credentials do not permit.
+// refused returns ErrDenied if the credentials do not permit the call.
 func refused(err error) error {
 	var api smithy.APIError
 	if errors.As(err, &api) && slices.Contains(denied, api.ErrorCode()) {

@@ -21,7 +21,7 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// Table is a table whose items are changed.
+// Table changes the items of a table.
 type Table interface {
 	Scanner
 	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
@@ -34,20 +34,20 @@ type Bucket interface {
 	DeleteObjects(context.Context, *s3.DeleteObjectsInput, ...func(*s3.Options)) (*s3.DeleteObjectsOutput, error)
 }
 
-// Data is where the data of accounts is.
+// Data has the tables and buckets with the data of accounts.
 type Data struct {
 	Table  Table
 	State  string
 	Audit  string
 	Bucket Bucket
 	Media  string
-	// Copies is the bucket in the replica's region that files are copied to: their versions
-	// are deleted there by themselves. Its name is empty without a replica.
+	// Copies is the bucket in the replica's region to which files are copied. Versions in it must
+	// be deleted separately. Its name is empty without a replica.
 	Copies     Bucket
 	CopiesName string
 }
 
-// folders hold the objects of accounts: each begins with the id of one.
+// folders have the objects of accounts. The next part of each key begins with an account's id.
 var folders = []string{"media/", "inputs/", "uploads/", "raw/"}
 
 // exported is a line of an export.
@@ -60,10 +60,11 @@ type exported struct {
 	Texts   map[string]string `json:"texts,omitempty"`
 }
 
-// hidden are members of documents that hold secrets, sealed or hashed, or that open something.
+// hidden are the members of documents with secrets, plain, sealed or hashed, or with
+// authorization URLs.
 var hidden = []string{"authorization_url", "hash", "nonce", "sealed", "secret", "secrets"}
 
-// Export writes an account's data as lines of JSON, without secrets, then the keys of its
+// Export writes an account's data as lines of JSON, without secrets, and then the keys of its
 // files. It returns the number of lines.
 func (d Data) Export(ctx context.Context, id string, out io.Writer) (lines int, err error) {
 	encoder := json.NewEncoder(out)
@@ -115,7 +116,7 @@ func (d Data) Export(ctx context.Context, id string, out io.Writer) (lines int, 
 	return lines, err
 }
 
-// hide removes secrets.
+// hide removes the hidden members.
 func hide(value any) {
 	switch v := value.(type) {
 	case map[string]any:
@@ -133,17 +134,17 @@ func hide(value any) {
 	}
 }
 
-// Erased is what was erased of an account.
+// Erased counts the erased and kept records of an account.
 type Erased struct {
 	Items int `json:"items"`
 	Files int `json:"files"` // versions of objects
 	Kept  int `json:"kept"`  // entries of the ledger
 }
 
-// Erase deletes an account with all its files, for good. The name must be that of the
-// account. KeepLedger keeps the entries of its balance without their metadata, as the law of
-// accounts may demand. It refuses while a task works for the account. What is done stays
-// done if it is interrupted; repeated, it goes on. The account itself goes last.
+// Erase permanently deletes an account with all its files. name must be the account's name.
+// keepLedger keeps the entries of its balance without their metadata, because the law may
+// require them. Erase refuses while a task works for the account. If it is interrupted, a
+// repeated call continues: it deletes the account itself last.
 func (d Data) Erase(ctx context.Context, id, name string, keepLedger bool) (e Erased, err error) {
 	if err := d.mayErase(ctx, id, name); err != nil {
 		return e, err
@@ -158,7 +159,7 @@ func (d Data) Erase(ctx context.Context, id, name string, keepLedger bool) (e Er
 	return e, d.eraseItems(ctx, id, keepLedger, &e)
 }
 
-// eraseFiles deletes all versions of the files of an account from a bucket.
+// eraseFiles deletes all versions of an account's files from a bucket.
 func (d Data) eraseFiles(ctx context.Context, bucket Bucket, name, id string, e *Erased) error {
 	return objects(ctx, bucket, name, id, func(all []s3types.ObjectIdentifier) error {
 		out, err := bucket.DeleteObjects(ctx, &s3.DeleteObjectsInput{Bucket: &name, Delete: &s3types.Delete{Objects: all, Quiet: aws.Bool(true)}})
@@ -173,8 +174,8 @@ func (d Data) eraseFiles(ctx context.Context, bucket Bucket, name, id string, e 
 	})
 }
 
-// eraseItems deletes the items of an account. Counters have no owner: they are found by the
-// ids of what they count, and so go before it.
+// eraseItems deletes the items of an account. Counters have no owner. It finds them by the ids
+// that they count, and so deletes them before the items with these ids.
 func (d Data) eraseItems(ctx context.Context, id string, keepLedger bool, e *Erased) error {
 	ids := map[string]bool{id: true}
 	var last []row
@@ -184,7 +185,7 @@ func (d Data) eraseItems(ctx context.Context, id string, keepLedger bool, e *Era
 		}
 		return nil
 	})
-	delete(ids, "#") // the sort key of items that are alone
+	delete(ids, "#") // the sort key of single items
 	for _, counters := range []bool{true, false} {
 		if err != nil {
 			break
@@ -213,12 +214,12 @@ func (d Data) eraseItems(ctx context.Context, id string, keepLedger bool, e *Era
 	return err
 }
 
-// counts reports whether an item without an owner is about one of the ids.
+// counts reports whether an item without an owner has one of the ids in its key.
 func counts(r row, ids map[string]bool) bool {
 	return r.account() == "" && slices.ContainsFunc(strings.FieldsFunc(r.text("pk"), func(c rune) bool { return c == '#' || c == '/' }), func(part string) bool { return ids[part] })
 }
 
-// strip takes what the customer has written out of an entry of the ledger.
+// strip removes the metadata, which the customer has written, from an entry of the ledger.
 func (d Data) strip(ctx context.Context, r row) error {
 	var doc map[string]any
 	if err := r.decode(&doc); err != nil {
@@ -245,8 +246,8 @@ func (d Data) delete(ctx context.Context, r row) error {
 	return nil
 }
 
-// mayErase refuses a name that is not the account's, keys that could make new data, and work
-// that would write after it was erased.
+// mayErase returns an error if the name is not the account's, if a key could still make new
+// data, or if a task would write after the deletion.
 func (d Data) mayErase(ctx context.Context, id, name string) error {
 	found, keys, tasks := "", 0, 0
 	err := each(ctx, d.Table, d.State, func(r row) error {
@@ -287,7 +288,7 @@ func (d Data) mayErase(ctx context.Context, id, name string) error {
 	return nil
 }
 
-// objects calls f with all versions of the objects of an account, a page at a time.
+// objects calls f with all versions of an account's objects, one page at a time.
 func objects(ctx context.Context, bucket Bucket, name, id string, f func([]s3types.ObjectIdentifier) error) error {
 	for _, folder := range folders {
 		in := &s3.ListObjectVersionsInput{Bucket: &name, Prefix: aws.String(folder + id + "/")}

@@ -15,15 +15,15 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// Report is what is in a table, and what does not fit together.
+// Report counts the records of a table, and lists its inconsistencies.
 type Report struct {
 	Items      int   `json:"items"`
 	Accounts   int   `json:"accounts"`
-	Credits    int64 `json:"credits"` // of all balances
+	Credits    int64 `json:"credits"` // the sum of all balances
 	Held       int   `json:"held"`    // reservations of work that has not ended
 	OpenTasks  int   `json:"open_tasks"`
 	Unfinished int   `json:"unfinished"` // resources that a task works on
-	// Broken are sentences about what does not fit together; none: the table is whole.
+	// Broken has one sentence for each inconsistency. It is empty if the table is consistent.
 	Broken []string `json:"broken"`
 }
 
@@ -31,41 +31,41 @@ type Report struct {
 type open struct {
 	subjects map[string]bool
 	docs     []string
-	// starts reports that a task is to begin the work of several resources: until then,
-	// these have none of their own.
+	// starts reports that a task will begin the work of several resources, which have no tasks
+	// of their own until then.
 	starts bool
 }
 
-// names reports whether a task works on what has the id.
+// names reports whether a task works on the resource with the id.
 func (o *open) names(id string) bool {
 	return o != nil && (o.subjects[id] || slices.ContainsFunc(o.docs, func(doc string) bool { return strings.Contains(doc, id) }))
 }
 
-// begins reports whether a task is to begin the work of several resources.
+// begins reports whether a task will begin the work of several resources.
 func (o *open) begins() bool { return o != nil && o.starts }
 
-// work is something that needs a task. A part has one of its own from its beginning.
+// work is a resource that needs a task. A part has its own task from its beginning.
 type work struct {
 	account, id, parent, what string
 	part                      bool
 }
 
-// check is what a pass over a table has found.
+// check has the results of one pass over a table.
 type check struct {
 	Report
 	accounts     map[string]bool
-	owners       map[string]string // of items, with one item each
+	owners       map[string]string // the id of one item, by owner
 	balances     map[string]int64
 	entries      map[string]int64 // sums
 	tasks        map[string]*open
 	works        []work
 	reservations []work
-	unknown      map[string]int // items of kinds that are not in the list
+	unknown      map[string]int // numbers of items, by kinds that are not in the list
 }
 
-// Check reads a table, which nothing writes to meanwhile, and reports whether the money adds
-// up and all work that was accepted goes on. A restored table may have one half of a
-// transaction, as AWS restores items and not transactions.
+// Check reads a table that nothing else writes to, and reports whether the balances add up and
+// all accepted work will continue. A restored table may have one half of a transaction, because
+// AWS restores items and not transactions.
 func Check(ctx context.Context, s Scanner, table string) (Report, error) {
 	c := &check{
 		accounts: map[string]bool{}, owners: map[string]string{}, balances: map[string]int64{}, entries: map[string]int64{}, tasks: map[string]*open{}, unknown: map[string]int{},
@@ -92,7 +92,7 @@ func (c *check) fail(format string, args ...any) {
 	c.Broken = append(c.Broken, fmt.Sprintf(format, args...))
 }
 
-// read notes an item.
+// read records an item.
 func (c *check) read(r row) error {
 	c.Items++
 	name, pk, owner := r.text("kind"), r.text("pk"), r.account()
@@ -129,7 +129,7 @@ func (c *check) read(r row) error {
 	return nil
 }
 
-// readWork notes an item, or parts of it, that a task works on.
+// readWork records an item, or parts of it, that a task works on.
 func (c *check) readWork(of kind, r row) error {
 	if len(of.unfinished) == 0 && of.parts == "" {
 		return nil
@@ -174,7 +174,7 @@ func (c *check) readTask(r row) error {
 		return err
 	}
 	if t.Kind == generate.Expire {
-		return nil // it accompanies what is made, and does not make it
+		return nil // The task accompanies the resource, and does not make it.
 	}
 	owner := r.account()
 	of := c.tasks[owner]
@@ -206,7 +206,7 @@ func (c *check) money() {
 	}
 }
 
-// workGoesOn looks for work and reservations that no task will end.
+// workGoesOn finds work and reservations that no task will end.
 func (c *check) workGoesOn() {
 	for _, w := range append(c.works, c.reservations...) {
 		of := c.tasks[w.account]

@@ -23,20 +23,20 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// kind is what recovery knows of a kind of items.
+// kind describes a kind of items for recovery.
 type kind struct {
-	// own marks the customer's data, which an export has. Other kinds are the service's own:
-	// work in progress, notes for look-ups, secrets, and what is remembered for repeats.
+	// own reports that the items are the customer's data, which an export has. Other kinds
+	// belong to the service: work in progress, indexes, secrets, and stored answers.
 	own bool
 	// unfinished are the states in which a task works on the item.
 	unfinished []string
-	// parts is the member of the document whose elements have tasks of their own, while they
-	// are in the state working.
+	// parts is the member of the document whose elements have their own tasks while they are
+	// in the state working.
 	parts, working string
 }
 
-// kinds are all kinds of items of both tables. Counters have none. A new kind is added here:
-// the check names items of kinds that are not.
+// kinds are all kinds of items of both tables, except counters. Each new kind must be added:
+// the check reports items of kinds that are missing here.
 var kinds = map[string]kind{
 	account.Kind:          {own: true},
 	rollup.Kind:           {own: true},

@@ -1,6 +1,6 @@
-// Package recovery is for operators after a disaster, and at the end of a contract: it
-// checks a restored table, and exports and erases an account. It reads whole tables, which
-// nothing does that serves callers.
+// Package recovery helps operators after a disaster, and at the end of a contract. It checks a
+// restored table, and exports and erases an account. It reads whole tables; no function that
+// serves callers does that.
 package recovery
 
 import (
@@ -20,7 +20,7 @@ type Scanner interface {
 	Scan(context.Context, *dynamodb.ScanInput, ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error)
 }
 
-// row is an item as it is stored.
+// row is an item as stored.
 type row map[string]types.AttributeValue
 
 func (r row) text(name string) string {
@@ -35,13 +35,13 @@ func (r row) number(name string) int64 {
 	if n == nil {
 		return 0
 	}
-	v, _ := strconv.ParseInt(n.Value, 10, 64) // The service writes integers alone.
+	v, _ := strconv.ParseInt(n.Value, 10, 64) // The service writes only integers.
 	return v
 }
 
 func (r row) account() string { return r.text("acc") }
 
-// decode decodes the document.
+// decode decodes the document of the item.
 func (r row) decode(into any) error {
 	if err := json.Unmarshal([]byte(r.text("doc")), into); err != nil {
 		return fmt.Errorf("the document of %s cannot be read: %w", r.text("pk"), err)

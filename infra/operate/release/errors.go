@@ -22,11 +22,11 @@ func Open(cfg aws.Config) *Releaser {
 	}
 }
 
-// failed returns how many calls of a version by the alias have failed. Those of the version
-// before say nothing of the new one.
+// failed returns the number of failed calls of a version by the alias. Calls of the previous
+// version do not count.
 func failed(ctx context.Context, metrics *cloudwatch.Client, function, version string, from, to time.Time) (sum float64, err error) {
 	in := &cloudwatch.GetMetricDataInput{
-		// A period that began before the release has its errors, too.
+		// The metrics have whole minutes, so the first may begin before the release.
 		StartTime: aws.Time(from.Truncate(time.Minute)), EndTime: aws.Time(to.Add(time.Minute)),
 		MetricDataQueries: []types.MetricDataQuery{{Id: aws.String("errors"), MetricStat: &types.MetricStat{
 			Metric: &types.Metric{

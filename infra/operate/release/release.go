@@ -1,6 +1,6 @@
 // Package release moves the functions of a deployment between their versions, by the alias
-// through which they are called. CodeDeploy does the same with each deployment; this is
-// for operators, who move one function by hand, and for AWS without CodeDeploy.
+// through which they are called. CodeDeploy does this with each deployment. The package is
+// for operators who move one function by hand, and for an AWS without CodeDeploy.
 package release
 
 import (
@@ -20,10 +20,10 @@ import (
 // Alias is the alias by which functions are called.
 const Alias = "live"
 
-// every is how often a new version is looked at while it has a part of the calls.
+// every is the time between two checks of a new version while it gets a part of the calls.
 const every = 30 * time.Second
 
-// Lambda is what the package needs of AWS Lambda.
+// Lambda has the methods of AWS Lambda that the package uses.
 type Lambda interface {
 	GetAlias(context.Context, *lambda.GetAliasInput, ...func(*lambda.Options)) (*lambda.GetAliasOutput, error)
 	UpdateAlias(context.Context, *lambda.UpdateAliasInput, ...func(*lambda.Options)) (*lambda.UpdateAliasOutput, error)
@@ -34,23 +34,23 @@ type Lambda interface {
 // Releaser moves aliases.
 type Releaser struct {
 	Lambda Lambda
-	// Errors counts the calls of a version of a function that failed since a time.
+	// Errors returns the number of failed calls of a version of a function since a time.
 	Errors func(ctx context.Context, function, version string, since time.Time) (float64, error)
 	Now    func() time.Time
 	// Wait waits, or returns the error of the context.
 	Wait func(ctx context.Context, d time.Duration) error
 }
 
-// Function is what is known of the versions of one.
+// Function has the versions of a function.
 type Function struct {
 	Name     string   `json:"name"`
 	Version  string   `json:"version"`  // in use
-	Next     string   `json:"next"`     // with a part of the calls; empty: no release is under way
+	Next     string   `json:"next"`     // gets a part of the calls; empty if no release is in progress
 	Versions []string `json:"versions"` // oldest first
 	revision *string
 }
 
-// ErrRolledBack is returned when a new version failed, and the alias is where it was.
+// ErrRolledBack is returned if a new version failed and the alias was moved back.
 var ErrRolledBack = errors.New("the new version failed; the alias is back at the earlier one")
 
 // Find reads the versions of a function.
@@ -85,14 +85,14 @@ func (r *Releaser) Find(ctx context.Context, function string) (Function, error) 
 	return f, nil
 }
 
-// number returns the number of a version; 0 for that which changes.
+// number returns the number of a version, or 0 for $LATEST.
 func number(version string) int {
 	n, _ := strconv.Atoi(version)
 	return n
 }
 
-// Shift gives a new version a part of the calls, and all of them if none has failed for a
-// while. If one fails, or the context ends, the earlier version has all calls again.
+// Shift gives a new version a part of the calls. If no call has failed after bake, it gives it
+// all calls. If a call fails, or the context ends, the earlier version gets all calls again.
 func (r *Releaser) Shift(ctx context.Context, function, version string, percent int, bake time.Duration) error {
 	f, err := r.Find(ctx, function)
 	switch {
@@ -132,8 +132,8 @@ func (r *Releaser) Shift(ctx context.Context, function, version string, percent 
 	return err
 }
 
-// Rollback gives all calls to an earlier version: that in use before a release that is under
-// way, else the one before that in use, or the one that is named. It returns the version.
+// Rollback gives all calls to an earlier version, and returns it. This is the named version, if
+// any; else the version in use if a release is in progress; else the version before it.
 func (r *Releaser) Rollback(ctx context.Context, function, version string) (string, error) {
 	f, err := r.Find(ctx, function)
 	if err != nil {
@@ -155,7 +155,7 @@ func (r *Releaser) Rollback(ctx context.Context, function, version string) (stri
 	return version, err
 }
 
-// move sets the alias, unless it has changed since it was read.
+// move sets the alias, unless it has changed since the last read.
 func (r *Releaser) move(ctx context.Context, f Function, version string, weights map[string]float64) (revision *string, err error) {
 	out, err := r.Lambda.UpdateAlias(ctx, &lambda.UpdateAliasInput{
 		FunctionName: &f.Name, Name: aws.String(Alias), FunctionVersion: &version, RevisionId: f.revision,
@@ -167,8 +167,8 @@ func (r *Releaser) move(ctx context.Context, f Function, version string, weights
 	return out.RevisionId, nil
 }
 
-// Prune deletes the versions of a function but for the newest ones and those in use, and
-// returns those that it has deleted.
+// Prune deletes the versions of a function except the newest ones and those in use. It returns
+// the deleted versions.
 func (r *Releaser) Prune(ctx context.Context, function string, keep int) (deleted []string, err error) {
 	f, err := r.Find(ctx, function)
 	if err != nil {

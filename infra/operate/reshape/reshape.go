@@ -1,6 +1,7 @@
-// Package reshape changes the documents of all items of a kind, while the service runs. A
-// release that needs another shape comes in three: one that reads both and writes the new
-// one, a run of this package, and one that reads the new one alone. See docs/releases.md.
+// Package reshape changes the documents of all items of a kind while the service runs. A new
+// shape takes three releases: the first reads both shapes and writes the new one, then this
+// package changes the old documents, and the last reads only the new shape. See
+// docs/releases.md.
 package reshape
 
 import (
@@ -15,28 +16,28 @@ import (
 
 // Change is a change of the shape of documents.
 type Change struct {
-	// Name names the change for good: it is where a run that was interrupted goes on.
+	// Name identifies the change permanently: it finds the position of an interrupted run.
 	Name string
 	// Kind is the kind of the items.
 	Kind string
-	// Apply changes an item, and reports whether it had to: items of the new shape stay as
-	// they are. It may be called several times for one item.
+	// Apply changes an item, and reports whether it needed a change: items of the new shape
+	// stay unchanged. It may be called several times for one item.
 	Apply func(*store.Item) (bool, error)
 }
 
-// Result is what a run has done.
+// Result counts the work of a run.
 type Result struct {
-	Accounts int // that were gone through, without those of earlier runs
+	Accounts int // finished by this run, without those of earlier runs
 	Items    int
 	Changed  int
 }
 
-// tries is how often an item is tried that others change at the same time.
+// tries is the greatest number of attempts for an item that others change at the same time.
 const tries = 10
 
-// Run changes the items of accounts, which each calls f with by their ids, in order. It
-// remembers each account that is done, and goes on after it when it is run again. Without
-// write, it only counts.
+// Run changes the items of accounts. each calls f with the id of every account, in order. Run
+// records each finished account, and continues after it if it is run again. Without write, it
+// only counts.
 func Run(ctx context.Context, db *store.DB, c Change, write bool, each func(f func(account string) error) error) (Result, error) {
 	var r Result
 	at, err := task.ReadCheckpoint(ctx, db, "reshape#"+c.Name)
@@ -62,8 +63,8 @@ func Run(ctx context.Context, db *store.DB, c Change, write bool, each func(f fu
 	return r, err
 }
 
-// change changes one item. An index may show what it was a moment ago: where the item has
-// changed since, it is read again.
+// change changes one item. An index may return an earlier state of the item. If the item has
+// changed since, change reads it again.
 func (c Change) change(ctx context.Context, db *store.DB, it store.Item, write bool, r *Result) error {
 	r.Items++
 	for range tries {
