@@ -21,8 +21,8 @@ func deployed(name string) bool {
 	return strings.HasSuffix(name, "/infra/verify/e2e") || strings.HasSuffix(name, "/infra/verify/chaos")
 }
 
-// testEngine runs the tests of all packages that use a table on DynamoDB Local. Without
-// the programs that the engine needs it says that they were not run.
+// testEngine runs the tests of all packages that use a table on DynamoDB Local. If a program
+// that the engine needs is missing, it prints that the tests were not run.
 func testEngine(ctx context.Context, out io.Writer) error {
 	if err := system.CheckEngine(ctx); err != nil {
 		if ctx.Err() == nil {
@@ -42,7 +42,7 @@ func testEngine(ctx context.Context, out io.Writer) error {
 	defer engine.Stop()
 	began := time.Now()
 	fmt.Fprintf(out, "test-engine: %d packages on AWS's own database engine\n", len(packages))
-	// The tests wait for the engine for much of their time.
+	// The tests spend much of their time waiting for the engine.
 	test := exec.CommandContext(ctx, "go", append([]string{"test", "-vet=off", "-timeout", "25m"}, packages...)...)
 	test.Env = append(os.Environ(), "AWS_ENDPOINT_URL_DYNAMODB="+engine.Address)
 	test.Stdout, test.Stderr = out, os.Stderr
@@ -56,10 +56,10 @@ func testEngine(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// tablePackages returns the packages whose tests depend on the harness, but those of the
-// deployed system.
+// tablePackages returns the packages whose tests depend on the harness, except those that test
+// the deployed system.
 func tablePackages(ctx context.Context) ([]string, error) {
-	// A package's tests are listed as a program of their own, with all that it depends on.
+	// go list has a separate entry for the tests of a package, with all their dependencies.
 	const form = `{{if .ForTest}}{{$p := .ForTest}}{{range .Deps}}{{if eq . "` + harness + `"}}{{println $p}}{{end}}{{end}}{{end}}`
 	list := exec.CommandContext(ctx, "go", "list", "-test", "-f", form, "./...", "./testdata/importer")
 	list.Stderr = os.Stderr

@@ -1,6 +1,6 @@
-// Command local runs the whole service on this machine (`make run`), with its API
-// served by AWS SAM if asked for (`make sam`), builds the functions (`local build`), or
-// runs tests on AWS's own database engine (`make test-engine`).
+// Command local runs the whole service on this machine (`make run`), or with its API served
+// by AWS SAM (`make sam`). It also builds the functions (`local build`), and runs tests on
+// AWS's own database engine (`make test-engine`).
 package main
 
 import (
@@ -21,8 +21,8 @@ import (
 )
 
 func main() {
-	// The terminal's Ctrl-C reaches every process of the foreground; what is
-	// started here is not among them, and is ended in order.
+	// The terminal sends Ctrl-C to every process of the foreground. The processes started here
+	// are not among them, so that they end in order.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	err := command(ctx, os.Args[1:])
@@ -111,7 +111,7 @@ func realProviders(value string) (bool, error) {
 	}
 }
 
-// sentence says of an error what the person at the terminal can do about it.
+// sentence describes an error as a step for the person at the terminal.
 func sentence(err error) string {
 	var port *system.PortError
 	switch {
@@ -164,8 +164,8 @@ func serve(ctx context.Context, out io.Writer, o system.Options) error {
 	}
 }
 
-// writeFiles writes what scripts need to call the API, and what the operator's
-// command needs to reach the state table, into files that only their owner can read.
+// writeFiles writes files with the values that scripts need to call the API, and that the
+// operator's command needs to reach the state table. Only their owner can read them.
 func writeFiles(dir string, s *system.System, d demo) ([]string, error) {
 	var files []string
 	for name, text := range map[string]string{
@@ -173,7 +173,7 @@ func writeFiles(dir string, s *system.System, d demo) ([]string, error) {
 		awsFile: s.Environment(),
 	} {
 		file := filepath.Join(dir, name)
-		// An older file would keep its mode.
+		// An older file would keep its permissions.
 		if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return files, err
 		}
@@ -185,7 +185,7 @@ func writeFiles(dir string, s *system.System, d demo) ([]string, error) {
 	return files, nil
 }
 
-// The files that are written while the system runs.
+// Files written while the system runs.
 const (
 	envFile = "env"
 	awsFile = "aws-env"
@@ -218,7 +218,7 @@ func providers(s *system.System) string {
 	return "real ones, which cost money; give their credentials to `go run ./infra/operate/admin providers set`"
 }
 
-// relative shortens a path in the working directory.
+// relative makes a path relative to the working directory.
 func relative(path string) string {
 	if wd, err := os.Getwd(); err == nil {
 		if short, err := filepath.Rel(wd, path); err == nil {

@@ -14,21 +14,21 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// demoCredits are what the demo account may spend: enough for a few thousand posts.
+// demoCredits is the balance of the demo account, enough for a few thousand posts.
 const demoCredits = 100_000
 
-// demo is the account that every local system starts with.
+// demo is the account of every local system, with its keys.
 type demo struct{ account, test, live string }
 
-// seed makes the demo account: on the enterprise plan, with credits, and with a
-// key of each kind that may do everything.
+// seed makes the demo account on the enterprise plan, with credits, and with one key of each
+// kind that has all permissions.
 func seed(ctx context.Context, s *system.System) (demo, error) {
 	db := store.Open(s.AWS(), s.Table)
 	accounts := account.NewService(db, time.Now)
 	keys := apikey.NewService(db, accounts, time.Now, rand.Reader)
 
 	name, plan := "Demo", auth.EnterprisePlan
-	// Any page of this machine and port may be returned to after an account was connected.
+	// A connection of a social account may return to any page of these addresses.
 	pages := []string{s.BaseURL, "http://127.0.0.1:9090"}
 	made, err := accounts.Create(ctx, account.Settings{Name: &name, Plan: &plan, ReturnURLs: &pages})
 	if err != nil {

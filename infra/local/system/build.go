@@ -12,10 +12,10 @@ import (
 	"strings"
 )
 
-// Target is what the functions are built for.
+// Target is the platform for which the functions are built.
 type Target struct{ OS, Arch string }
 
-// Lambda is the target for AWS's architecture name.
+// Lambda returns the target for AWS's name of an architecture.
 func Lambda(architecture string) (Target, error) {
 	switch architecture {
 	case "arm64":
@@ -27,10 +27,10 @@ func Lambda(architecture string) (Target, error) {
 	}
 }
 
-// Machine is the target for this machine, on which the local system runs them.
+// Machine returns the target for this machine, on which the local system runs the functions.
 func Machine() Target { return Target{runtime.GOOS, runtime.GOARCH} }
 
-// Architecture is AWS's name of the target's.
+// Architecture returns AWS's name of the target's architecture.
 func (t Target) Architecture() string {
 	if t.Arch == "amd64" {
 		return "x86_64"
@@ -38,8 +38,8 @@ func (t Target) Architecture() string {
 	return t.Arch
 }
 
-// Dir is the folder, in the checkout, that the functions are built into: one
-// folder a function, with the binary that Lambda starts.
+// Dir returns the folder, in the checkout, for the built functions. Each function has its own
+// folder with the binary that Lambda starts.
 func (t Target) Dir() string {
 	if t.OS != "linux" {
 		return filepath.Join("build", t.OS+"-"+t.Architecture())
@@ -47,20 +47,20 @@ func (t Target) Dir() string {
 	return filepath.Join("build", t.Architecture())
 }
 
-// linked is the folder, in the checkout, of the linked binaries, for go build to see that
-// they are up to date.
+// linked returns the folder, in the checkout, of the linked binaries, by which go build sees
+// that they are up to date.
 func (t Target) linked() string { return filepath.Join("build", ".linked", filepath.Base(t.Dir())) }
 
-// Build builds every function under functions, and further commands, which it leaves in
-// the folder of linked binaries. What has not changed is neither linked nor written
-// again, so that neither the CDK nor a zip is made anew.
+// Build builds every function under functions, and further commands, which stay in the folder
+// of linked binaries. It neither links nor writes unchanged binaries again, so that neither the
+// CDK nor a zip is made again.
 func Build(ctx context.Context, root string, target Target, commands ...string) error {
 	release, err := lock(ctx, filepath.Join(root, "build", ".lock"))
 	if err != nil {
 		return err
 	}
 	defer release()
-	// One call for all: the compiler shares what they have in common.
+	// One go build for all: it compiles their shared packages only once.
 	linked := filepath.Join(root, target.linked())
 	if err := os.MkdirAll(linked, 0o755); err != nil {
 		return err
@@ -78,7 +78,7 @@ func Build(ctx context.Context, root string, target Target, commands ...string) 
 			continue
 		}
 		if _, err := os.Stat(filepath.Join(root, "functions", name, "main.go")); err != nil {
-			// A function that is no more.
+			// Remove a function that no longer exists.
 			if err := os.Remove(filepath.Join(linked, name)); err != nil {
 				return err
 			}
@@ -94,9 +94,9 @@ func Build(ctx context.Context, root string, target Target, commands ...string) 
 	return nil
 }
 
-// Compile builds commands of the checkout into a folder, as functions are built:
-// each becomes a binary of its own name there. The same sources lead to the same
-// binaries, whatever the folder and the state of the repository.
+// Compile builds commands of the checkout into a folder, as functions are built. Each becomes a
+// binary with its own name. The same sources give the same binaries, independently of the
+// folder and the state of the repository.
 func Compile(ctx context.Context, root string, target Target, folder string, packages ...string) error {
 	env := append(os.Environ(), "CGO_ENABLED=0", "GOOS="+target.OS, "GOARCH="+target.Arch)
 	args := []string{"build", "-buildvcs=false", "-tags", "lambda.norpc", "-trimpath", "-ldflags", "-s -w", "-o", filepath.Clean(folder) + string(filepath.Separator)}
@@ -107,7 +107,7 @@ func Compile(ctx context.Context, root string, target Target, folder string, pac
 	return nil
 }
 
-// update copies a file over another, in one step, if they differ.
+// update replaces a file by a copy of another in one step, if they differ.
 func update(to, from string) error {
 	next, err := os.ReadFile(from)
 	if err != nil {
@@ -119,7 +119,7 @@ func update(to, from string) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		return err
 	}
-	// Beside its folder, not in it: the CDK takes the whole folder.
+	// Outside the function's folder, because the CDK takes the whole folder.
 	temporary := filepath.Dir(to) + ".new"
 	if err := os.WriteFile(temporary, next, 0o755); err != nil {
 		return err

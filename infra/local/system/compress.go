@@ -13,9 +13,9 @@ import (
 	"github.com/content-automation/api/infra/app/gatewayresponse"
 )
 
-// compress makes a response smaller where its caller accepts that, as the deployed
-// gateway does: only what is large enough and not compressed already, and only for a
-// caller that prefers gzip. The emulated gateway does not do it.
+// compress compresses a response as the deployed gateway does: only if it is large enough and
+// not yet compressed, and only if the caller prefers gzip. The emulated gateway does not
+// compress.
 func compress(res *http.Response) error {
 	if res.Request.Method == http.MethodHead || res.Header.Get("Content-Encoding") != "" || !prefersGzip(res.Request.Header.Get("Accept-Encoding")) {
 		return nil
@@ -42,8 +42,8 @@ func compress(res *http.Response) error {
 	return nil
 }
 
-// prefersGzip reports whether an Accept-Encoding (RFC 9110, 12.5.3) names gzip, and no
-// coding before it. The gateway ignores the wildcard.
+// prefersGzip reports whether an Accept-Encoding (RFC 9110, 12.5.3) names gzip and prefers no
+// other coding to it. The gateway ignores the wildcard.
 func prefersGzip(header string) bool {
 	weights := map[string]float64{}
 	most := 0.0
@@ -62,11 +62,11 @@ func prefersGzip(header string) bool {
 	return weights["gzip"] > 0 && weights["gzip"] == most
 }
 
-// errCoding reports a body that is not what its Content-Encoding says.
+// errCoding reports a body that does not match its Content-Encoding.
 var errCoding = errors.New("the body is not in the coding of Content-Encoding")
 
-// decompress makes the body of a request what it was before its caller compressed it,
-// as the gateway does.
+// decompress restores the body of a request that its caller has compressed, as the gateway
+// does.
 func decompress(r *http.Request) error {
 	var (
 		body io.ReadCloser

@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// deployment is the CDK's side: the app, its assembly and the CLI.
+// deployment has the app, the assembly and the CLI of the CDK.
 type deployment struct {
 	root, dir, cdk string
 	region         string
@@ -23,23 +23,23 @@ type deployment struct {
 	target         Target
 }
 
-// The names of the files in the system's folder.
+// Names of files in the system's folder.
 const (
 	assembly = "cdk.out"
 	outputs  = "outputs.json"
 )
 
-// The commands that are built with the functions: most of what they are made of is the
-// same.
+// The commands that are built together with the functions, because they share most packages
+// with them.
 const (
 	appCommand = "./infra"
 	fakesPath  = "./testdata/"
 )
 
-// synthesise runs the CDK app: what the CLI does too, but without waiting for the CLI, and
-// beside the start of the emulator.
+// synthesise runs the CDK app directly. It need not wait for the CLI, and runs while the
+// emulator starts.
 func (d deployment) synthesise(ctx context.Context) error {
-	app := filepath.Join(d.root, Machine().linked(), "infra") // whatever it is that the functions run on
+	app := filepath.Join(d.root, Machine().linked(), "infra") // The app runs on this machine, whatever the target of the functions.
 	log := filepath.Join(d.dir, "synth.log")
 	values, err := d.contextValues()
 	if err != nil {
@@ -59,7 +59,7 @@ func (d deployment) synthesise(ctx context.Context) error {
 		"CDK_OUTDIR":       filepath.Join(d.dir, assembly),
 		"CDK_CONTEXT_JSON": values,
 		"TMPDIR":           filepath.Join(d.dir, "tmp"),
-		// The person at the terminal chose the version of Node, and CheckTools took it.
+		// The person at the terminal chose the version of Node, and CheckTools accepted it.
 		"JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION": "20",
 	})
 	if err := run(ctx, d.root, log, env, app); err != nil {
@@ -71,8 +71,8 @@ func (d deployment) synthesise(ctx context.Context) error {
 	return os.WriteFile(stamp, []byte(want), 0o644)
 }
 
-// inputs returns a fingerprint of all that the assembly is made from, and the file
-// in it that remembers the one that it was made from.
+// inputs returns a fingerprint of all inputs of the assembly, and the file in the assembly
+// with the fingerprint of its inputs.
 func (d deployment) inputs(app, values string) (stamp, fingerprint string, err error) {
 	hash := sha256.New()
 	fmt.Fprintln(hash, values)
@@ -95,8 +95,8 @@ func (d deployment) inputs(app, values string) (stamp, fingerprint string, err e
 	return filepath.Join(d.dir, assembly, ".inputs"), hex.EncodeToString(hash.Sum(nil)), nil
 }
 
-// contextValues are those of cdk.json, those that the local system sets, and
-// those that its caller adds.
+// contextValues returns the values of cdk.json, with those that the local system and its
+// caller set.
 func (d deployment) contextValues() (string, error) {
 	data, err := os.ReadFile(filepath.Join(d.root, "cdk.json"))
 	if err != nil {
@@ -114,11 +114,11 @@ func (d deployment) contextValues() (string, error) {
 		"region":   d.region,
 		"arch":     d.target.Architecture(),
 		"assets":   filepath.Join(d.root, d.target.Dir()),
-		// ffmpeg and fonts, of which other deployments have a layer.
+		// The folder of ffmpeg and the fonts, for which other deployments have a layer.
 		"localTools": filepath.Join(d.root, ".tools", "media"),
-		// The zips are made from where the functions were built.
+		// The zips are made directly from the folders of the built functions.
 		"aws:cdk:disable-asset-staging": true,
-		// SAM finds the code by it.
+		// SAM finds the code by this metadata.
 		"aws:cdk:enable-asset-metadata": true,
 	})
 	for name, value := range d.context {
@@ -128,7 +128,7 @@ func (d deployment) contextValues() (string, error) {
 	return string(out), err
 }
 
-// prune removes the zips of functions as they once were.
+// prune removes the zips of earlier builds of functions.
 func (d deployment) prune() error {
 	out := filepath.Join(d.dir, assembly)
 	manifests, err := filepath.Glob(filepath.Join(out, "*.assets.json"))
@@ -157,13 +157,13 @@ func (d deployment) prune() error {
 	return nil
 }
 
-// bootstrap makes what the CDK needs in an account before it can deploy.
+// bootstrap makes the resources that the CDK needs in an account before it can deploy.
 func (d deployment) bootstrap(ctx context.Context, endpoint string) error {
 	return d.cli(ctx, endpoint, "bootstrap", "aws://"+awsAccount+"/"+d.region)
 }
 
-// deploy brings the stacks up, and returns their outputs, all in one map: the
-// names of the outputs differ between the stacks.
+// deploy deploys the stacks, and returns their outputs in one map. The stacks have no output
+// names in common.
 func (d deployment) deploy(ctx context.Context, endpoint string) (map[string]string, error) {
 	file := filepath.Join(d.dir, outputs)
 	err := d.cli(ctx, endpoint, "deploy", "--all", "--require-approval", "never", "--app", filepath.Join(d.dir, assembly),
@@ -200,7 +200,7 @@ func (d deployment) cli(ctx context.Context, endpoint, command string, args ...s
 		"TMPDIR":                      filepath.Join(d.dir, "tmp"),
 	})
 	args = append([]string{command, "--no-notices", "--no-version-reporting", "--ci", "--no-color"}, args...)
-	// Away from the checkout, whose cdk.json names an app and a build of its own.
+	// Outside the checkout, whose cdk.json names its own app and build.
 	if err := run(ctx, d.dir, log, env, d.cdk, args...); err != nil {
 		return logged(err, "cdk "+command, log)
 	}

@@ -17,8 +17,8 @@ type emulator struct {
 	endpoint string
 }
 
-// Authorizations is the file in the system's folder that names what the functions were
-// permitted and refused, and by which statements of their policies: each case once, one a line.
+// Authorizations is a file in the system's folder. It lists each action that a function was
+// permitted or refused, once, with the deciding statements of the function's policies.
 const Authorizations = "authorizations.jsonl"
 
 // launch is how the emulator starts.
@@ -26,8 +26,8 @@ const Authorizations = "authorizations.jsonl"
 //go:embed launch.py
 var launch []byte
 
-// startEmulator starts the local AWS on a free loopback port. All that it and
-// the functions write goes below the system's folder.
+// startEmulator starts the local AWS on a free loopback port. It and the functions write only
+// below the system's folder.
 func startEmulator(ctx context.Context, python string, o Options) (*emulator, error) {
 	dir := o.Dir
 	for _, sub := range []string{"tmp", "state", "s3"} {
@@ -46,7 +46,7 @@ func startEmulator(ctx context.Context, python string, o Options) (*emulator, er
 		}
 	}
 	log := filepath.Join(dir, "ministack.log")
-	// Between choosing a free port and taking it another program may be quicker.
+	// Another program may take a free port first.
 	const tries = 3
 	for try := 1; ; try++ {
 		port, err := freePort(ctx)
@@ -63,7 +63,7 @@ func startEmulator(ctx context.Context, python string, o Options) (*emulator, er
 			"GATEWAY_PORT":     strconv.Itoa(port),
 			"MINISTACK_HOST":   "localhost",
 			"MINISTACK_REGION": o.Region,
-			// The functions find AWS by it.
+			// The functions find AWS by this address.
 			"AWS_ENDPOINT_URL":      seen,
 			"AWS_ACCESS_KEY_ID":     awsKey,
 			"AWS_SECRET_ACCESS_KEY": awsKey,
@@ -71,13 +71,13 @@ func startEmulator(ctx context.Context, python string, o Options) (*emulator, er
 			"TMPDIR":                filepath.Join(dir, "tmp"),
 			"STATE_DIR":             filepath.Join(dir, "state"),
 			"S3_DATA_DIR":           filepath.Join(dir, "s3"),
-			// Neither is used, and each would take a port of its own.
+			// The system uses neither, and each would take a port.
 			"IOT_MTLS_ENABLED": "0",
 			"SFTP_ENABLED":     "0",
 			"LAMBDA_EXECUTOR":  "local",
 			"FUNCTIONS_LOG":    functionsLog,
 			"AUTHORIZATIONS":   filepath.Join(dir, Authorizations),
-			// A permission that a function lacks is missed here already.
+			// Permissions are checked, so that a missing one is already found locally.
 			"AUTH":             "true",
 			"PYTHONUNBUFFERED": "1",
 		})

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// engineTools is AWS's own database engine, DynamoDB Local.
+// engineTools has AWS's own database engine, DynamoDB Local.
 var engineTools = []Set{{"dynamodb", "DynamoDB Local (Maven)", "dynamodb", []string{"pom.xml", "Engine.java"}, installMaven}}
 
 // engineNeeds are the programs that the engine needs.
@@ -24,7 +24,7 @@ var engineNeeds = []need{
 	{"mvn", []string{"--version"}, 3, 6, "it installs the database engine; get it from https://maven.apache.org"},
 }
 
-// CheckEngine returns an error that says why DynamoDB Local cannot run on this machine.
+// CheckEngine returns an error with the reason if DynamoDB Local cannot run on this machine.
 func CheckEngine(ctx context.Context) error {
 	if runtime.GOARCH != "amd64" {
 		return fmt.Errorf("its library is not available for %s", runtime.GOARCH)
@@ -40,7 +40,7 @@ func CheckEngine(ctx context.Context) error {
 // installMaven downloads the jars of a pom.xml, and compiles the class that starts them.
 func installMaven(ctx context.Context, pins, dir, log string) error {
 	lib := filepath.Join(dir, "lib")
-	// Maven refuses a file whose checksum is another one than its repository states.
+	// Maven refuses a file if its checksum differs from the repository's.
 	err := run(ctx, dir, log, withTools(), "mvn", "--batch-mode", "--quiet", "--strict-checksums",
 		"--file", filepath.Join(pins, "pom.xml"), "dependency:copy-dependencies", "-DoutputDirectory="+lib)
 	if err != nil {
@@ -57,7 +57,7 @@ type Engine struct {
 	stdin   io.Closer
 }
 
-// engineStart bounds the start of the engine. It takes two seconds, on a busy machine more.
+// engineStart bounds the start of the engine. It takes two seconds, or more on a busy machine.
 const engineStart = 2 * time.Minute
 
 // StartEngine installs DynamoDB Local and starts it.
@@ -70,7 +70,7 @@ func StartEngine(ctx context.Context, root string, say func(string)) (*Engine, e
 		return nil, err
 	}
 	lib := filepath.Join(dir, "lib")
-	// One processor's collector and the quick compiler: the tests need the other processors.
+	// A serial collector and the quick compiler leave the other processors to the tests.
 	cmd := exec.Command("java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djava.library.path="+lib,
 		"-cp", dir+string(filepath.ListSeparator)+filepath.Join(lib, "*"), "Engine")
 	cmd.Env, cmd.SysProcAttr = environment(nil), ownGroup()
@@ -99,7 +99,7 @@ func StartEngine(ctx context.Context, root string, say func(string)) (*Engine, e
 	return e, nil
 }
 
-// firstLine reads the line that the engine prints when it answers.
+// firstLine returns the line that the engine prints when it is ready.
 func firstLine(ctx context.Context, r io.Reader) (string, error) {
 	lines := make(chan string, 1)
 	go func() {

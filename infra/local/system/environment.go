@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// The account and the credentials of the emulated AWS; it accepts any.
+// The account and the credentials for the emulated AWS, which accepts any.
 const (
 	awsAccount = "000000000000"
 	awsKey     = "test"
 )
 
-// passed are the variables that a child may see of the person's own: where
-// programs and certificates are, and how to reach the network. Everything else,
-// AWS credentials above all, stays out of the local system.
+// passed are the variables of the person at the terminal that a child process gets: the places
+// of programs and certificates, and the network's settings. All others stay out of the local
+// system, above all AWS credentials.
 var passed = []string{
 	"PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "SHELL",
 	"HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy",
@@ -22,7 +22,7 @@ var passed = []string{
 	"GOPATH", "GOCACHE", "GOMODCACHE", "GOPROXY", "GOFLAGS", "GOTOOLCHAIN", "GONOSUMDB", "GOPRIVATE",
 }
 
-// environment is that of a child: what is passed on, and what is set here.
+// environment returns the environment of a child process: the passed variables and those of set.
 func environment(set map[string]string) []string {
 	var env []string
 	for _, name := range passed {
@@ -30,7 +30,7 @@ func environment(set map[string]string) []string {
 			env = append(env, name+"="+value)
 		}
 	}
-	// The emulated AWS and the fakes are on this machine, whatever the proxy.
+	// The emulated AWS and the fakes are on this machine, so no proxy may be used.
 	env = append(env, "NO_PROXY=127.0.0.1,localhost", "no_proxy=127.0.0.1,localhost")
 	for name, value := range set {
 		env = append(env, name+"="+value)
@@ -39,8 +39,8 @@ func environment(set map[string]string) []string {
 	return env
 }
 
-// withTools is the whole environment for a tool that installs something: its
-// settings (registries, caches) are the person's own.
+// withTools returns the environment for a tool that installs something. It includes the
+// person's whole environment, with the settings for registries and caches.
 func withTools() []string {
 	return slices.DeleteFunc(os.Environ(), func(pair string) bool { return strings.HasPrefix(pair, "AWS_") })
 }

@@ -8,7 +8,7 @@ import (
 	"os"
 )
 
-// logged adds to an error of a child the end of what the child wrote, which says why.
+// logged adds the end of a child's log to its error, because the log has the cause.
 func logged(err error, doing, log string) error {
 	if errors.Is(err, context.Canceled) {
 		return err

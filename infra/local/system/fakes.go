@@ -23,22 +23,21 @@ import (
 	"github.com/content-automation/api/testdata/platforms/oauth"
 )
 
-// fakes are those of the generation providers, or of the social platforms: one process
-// for all of them.
+// fakes is one process with the fakes of all generation providers, or of all social platforms.
 type fakes struct {
 	*process
 	name, dir string
 	port      int
 }
 
-// The names of the fakes, which are those of their commands.
+// The names of the fakes are the names of their commands.
 const (
 	providerFakes = "providers"
 	platformFakes = "platforms"
 )
 
-// newFakes chooses a port for the fakes: the one that they had the last time, if it
-// is free, so that the stacks, which hold it, need not be synthesised anew.
+// newFakes chooses a port for the fakes. It reuses the earlier port if that is free: the
+// stacks contain the port, and need not be synthesised again.
 func newFakes(ctx context.Context, dir, name string) (*fakes, error) {
 	file := filepath.Join(dir, name+".port")
 	text, err := os.ReadFile(file)
@@ -62,10 +61,10 @@ func isFree(ctx context.Context, port int) bool {
 	return listener.Close() == nil
 }
 
-// endpoint is the address of the fakes.
+// endpoint returns the address of the fakes.
 func (f *fakes) endpoint() string { return "http://127.0.0.1:" + strconv.Itoa(f.port) }
 
-// fakeCredentials are those that the fakes accept.
+// fakeCredentials returns the credentials that the fakes accept.
 func fakeCredentials() (string, error) {
 	of := map[string]string{}
 	for _, name := range credentials.Providers() {
@@ -74,8 +73,8 @@ func fakeCredentials() (string, error) {
 	return credentials.Document(of)
 }
 
-// startProviders starts the fakes of the providers, which put what they make into the
-// emulated AWS.
+// startProviders starts the fakes of the providers, which write their results to the emulated
+// AWS.
 func (f *fakes) startProviders(ctx context.Context, binaries, endpoint, region string) error {
 	accepted, err := fakeCredentials()
 	if err != nil {
@@ -100,9 +99,9 @@ func (f *fakes) start(ctx context.Context, binaries, path string, variables map[
 	return nil
 }
 
-// withFakes adds to the context values of the stacks the address of the platforms' fakes,
-// and the providers that live keys use: the fakes of all, by their address, or those that
-// need nothing of AWS but their credential.
+// withFakes adds the address of the platforms' fakes to the context values of the stacks, and
+// the providers for live keys. With an endpoint, these are the fakes of all providers; without
+// one, they are the real providers that need only a credential.
 func withFakes(values map[string]string, endpoint, platforms string) map[string]string {
 	all := maps.Clone(values)
 	if all == nil {
@@ -117,7 +116,7 @@ func withFakes(values map[string]string, endpoint, platforms string) map[string]
 	return all
 }
 
-// fakeApps are the applications that the fakes of the platforms know.
+// fakeApps returns the applications that the fakes of the platforms know.
 func fakeApps() (string, error) {
 	document := map[string]map[string]string{}
 	for _, name := range apps.Platforms() {

@@ -10,13 +10,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 )
 
-// FunctionName returns the name under which a function is deployed.
+// FunctionName returns the name of a function as deployed.
 func (s *System) FunctionName(function string) string { return customer + "-" + stage + "-" + function }
 
-// Invoke calls a function by its name and reads its answer.
+// Invoke calls a function by its name, and decodes its result.
 func (s *System) Invoke(ctx context.Context, function, payload string, into any) error {
 	client := lambda.NewFromConfig(s.AWS(), func(o *lambda.Options) {
-		// A failed call must not be repeated behind the caller's back, nor cut short.
+		// The client must neither repeat a failed call nor cut it short.
 		o.Retryer, o.HTTPClient = aws.NopRetryer{}, &http.Client{Transport: direct.Transport}
 	})
 	out, err := client.Invoke(ctx, &lambda.InvokeInput{FunctionName: aws.String(s.FunctionName(function)), Payload: []byte(payload)})

@@ -9,22 +9,22 @@ import (
 	"github.com/content-automation/api/infra/app/gatewayresponse"
 )
 
-// keyless limits the calls without a valid key by address, as the deployed firewall does.
-// The firewall cannot see which keys the gateway refuses; here those calls count as well.
+// keyless limits the calls without a valid key from each address, as the deployed firewall does.
+// The firewall cannot see which keys the gateway refuses; this limit also counts those calls.
 type keyless struct {
 	limit int
 	now   func() time.Time
 
 	mu    sync.Mutex
 	ends  time.Time
-	calls map[string]int // by address
+	calls map[string]int // number of calls by address
 }
 
 func newKeyless(limit int, now func() time.Time) *keyless {
 	return &keyless{limit: limit, now: now}
 }
 
-// allows counts a call of an address, and reports whether it is within the limit.
+// allows counts a call from an address, and reports whether it is within the limit.
 func (k *keyless) allows(address string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -35,8 +35,8 @@ func (k *keyless) allows(address string) bool {
 	return k.calls[address] <= k.limit
 }
 
-// hasKey reports whether a request has something like a key of ours. Schemes are
-// written in any case.
+// hasKey reports whether a request has a header in the form of an API key. The case of the
+// scheme does not matter.
 func hasKey(r *http.Request) bool {
 	return strings.HasPrefix(strings.ToLower(r.Header.Get("Authorization")), gatewayresponse.KeyPrefix)
 }

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// lock takes an exclusive lock on a file for the life of this process or until
-// released: test packages run side by side and share the tools and the builds.
+// lock takes an exclusive lock on a file until it is released or this process ends. Test
+// packages run at the same time, and share the tools and the builds.
 func lock(ctx context.Context, path string) (release func(), err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, err

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// process is a child in a process group of its own: what the terminal sends to
-// the foreground does not reach it, and ending the group ends all that it started.
+// process is a child in its own process group. Signals of the terminal to the foreground do not
+// reach it, and ending the group ends all its descendants.
 type process struct {
 	cmd  *exec.Cmd
 	log  *os.File
@@ -22,8 +22,7 @@ type process struct {
 	stop sync.Once
 }
 
-// start runs a command with the environment given and nothing else, both its
-// outputs going to the log file.
+// start runs a command with only the given environment. Both its outputs go to the log file.
 func start(dir, logFile string, env []string, name string, args ...string) (*process, error) {
 	log, err := os.Create(logFile)
 	if err != nil {
@@ -45,7 +44,7 @@ func start(dir, logFile string, env []string, name string, args ...string) (*pro
 	return p, nil
 }
 
-// run starts a command and waits for its end, which the context may bring about.
+// run starts a command and waits for its end. It ends the command if the context ends.
 func run(ctx context.Context, dir, logFile string, env []string, name string, args ...string) error {
 	p, err := start(dir, logFile, env, name, args...)
 	if err != nil {
@@ -61,10 +60,10 @@ func run(ctx context.Context, dir, logFile string, env []string, name string, ar
 	}
 }
 
-// grace is how long a process may take to end by itself.
+// grace is the time that a process gets to end by itself.
 const grace = 5 * time.Second
 
-// end asks the group to end, and makes it after the time given.
+// end asks the group to end, and kills it after the given time.
 func (p *process) end(within time.Duration) {
 	p.stop.Do(func() {
 		group := -p.cmd.Process.Pid
@@ -75,7 +74,7 @@ func (p *process) end(within time.Duration) {
 			case <-time.After(within):
 			}
 		}
-		// The leader may have gone before the others.
+		// The leader may have ended before the others.
 		if err := syscall.Kill(group, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
 			_ = p.cmd.Process.Kill()
 		}
@@ -86,10 +85,10 @@ func (p *process) end(within time.Duration) {
 // errEnded is returned when a process ends before it answers.
 var errEnded = errors.New("it ended")
 
-// direct calls this machine, whatever proxy the environment names.
+// direct sends requests to this machine, without the proxy of the environment.
 var direct = &http.Client{Transport: &http.Transport{}, Timeout: 5 * time.Second}
 
-// await waits until the process answers at an address, and no longer than within.
+// await waits until the process answers at an address, but no longer than within.
 func (p *process) await(ctx context.Context, address string, within time.Duration) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, within, fmt.Errorf("it did not answer within %v", within))
 	defer cancel()

@@ -20,14 +20,14 @@ import (
 	"github.com/content-automation/api/infra/app/gatewayresponse"
 )
 
-// What API Gateway takes and how long it waits.
+// The limits and the timeout of API Gateway.
 const (
 	largestBody = 10 << 20
 	longestWait = 29 * time.Second
 )
 
-// newProxy makes the public face of the system: what AWS's edge does to a call
-// and the emulated gateway does not.
+// newProxy makes the public entrance of the system. It does the work of AWS's edge that the
+// emulated gateway does not do.
 func newProxy(endpoint, apiID, stage, host string, limit *keyless) (http.Handler, error) {
 	target, err := url.Parse(fmt.Sprintf("%s/_aws/execute-api/%s/%s", endpoint, apiID, stage))
 	if err != nil {
@@ -35,7 +35,7 @@ func newProxy(endpoint, apiID, stage, host string, limit *keyless) (http.Handler
 	}
 	transport := &http.Transport{
 		MaxIdleConnsPerHost: 64,
-		// The body passes as it is, compressed or not.
+		// Bodies pass unchanged, compressed or not.
 		DisableCompression:    true,
 		ResponseHeaderTimeout: longestWait,
 	}
@@ -45,11 +45,11 @@ func newProxy(endpoint, apiID, stage, host string, limit *keyless) (http.Handler
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(target)
 			r.Out.Host = host
-			// The emulated gateway believes the first address of this header; only
-			// the caller's own may be there.
+			// The emulated gateway trusts the first address of this header, so only the caller's
+			// own address may be there.
 			r.Out.Header.Set(peerHeader, peer(r.In))
 			r.Out.Header.Set("X-Forwarded-Proto", "http")
-			// A caller without Accept takes anything (RFC 9110, 12.5.1); the emulated
+			// A caller without Accept accepts anything (RFC 9110, 12.5.1); the emulated
 			// gateway would send it compressed pages in base64.
 			if r.Out.Header.Get("Accept") == "" {
 				r.Out.Header.Set("Accept", "*/*")
@@ -96,8 +96,8 @@ func peer(r *http.Request) string {
 	return address
 }
 
-// name puts the address of the system into the gateway's own answers: the emulated one
-// does not know the variable.
+// name puts the address of the system into the gateway's own responses, because the emulated
+// gateway does not know the variable.
 func name(res *http.Response, stage, base string) error {
 	if res.StatusCode < http.StatusBadRequest || res.Request.Method == http.MethodHead {
 		return nil
@@ -113,15 +113,15 @@ func name(res *http.Response, stage, base string) error {
 	return nil
 }
 
-// finish removes the emulator's own headers, and replaces its answer for a function
-// that failed by that of the deployed gateway.
+// finish removes the emulator's own headers. If a function failed, it replaces the emulator's
+// response by that of the deployed gateway.
 func finish(res *http.Response, base string) error {
 	for _, name := range []string{"X-Amzn-Requestid", "X-Amz-Request-Id", "X-Amzn-Errortype"} {
 		res.Header.Del(name)
 	}
 	failed := res.StatusCode >= http.StatusInternalServerError || res.StatusCode == http.StatusTooManyRequests
 	if failed && res.Request.Method == http.MethodHead && res.Header.Get("X-Request-Id") != "" {
-		return nil // the answer of a function, without its body
+		return nil // A function's response, without its body.
 	}
 	if !failed || !strings.HasPrefix(res.Header.Get("Content-Type"), "application/json") {
 		return nil
@@ -143,7 +143,7 @@ func finish(res *http.Response, base string) error {
 	return nil
 }
 
-// replace puts an answer of the gateway's own into the place of another.
+// replace replaces a response by one of the gateway's own.
 func replace(res *http.Response, a gatewayresponse.Response, base string) {
 	_ = res.Body.Close()
 	header := http.Header{}
@@ -153,14 +153,14 @@ func replace(res *http.Response, a gatewayresponse.Response, base string) {
 	res.Body, res.ContentLength = io.NopCloser(strings.NewReader(text)), int64(len(text))
 }
 
-// fail answers a call that got no answer.
+// fail responds to a call for which the gateway gave no response.
 func fail(w http.ResponseWriter, r *http.Request, err error, base string) {
 	a := gatewayresponse.Broken
 	var timeout net.Error
 	var tooLarge *http.MaxBytesError
 	switch {
 	case r.Context().Err() != nil:
-		return // the caller has gone
+		return // The caller has gone.
 	case errors.As(err, &tooLarge):
 		a = gatewayresponse.TooLarge
 	case errors.Is(err, errCoding):
@@ -177,7 +177,7 @@ func answer(w http.ResponseWriter, a gatewayresponse.Response, base string) {
 	_, _ = io.WriteString(w, text)
 }
 
-// render sets the headers of an answer, and returns its body.
+// render sets the headers of a response, and returns its body.
 func render(header http.Header, a gatewayresponse.Response, base string) string {
 	requestID := uuid.Must(uuid.NewV4()).String()
 	text := a.Body(requestID, base)

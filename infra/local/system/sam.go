@@ -16,20 +16,20 @@ import (
 	"time"
 )
 
-// ErrNoEngine is returned when SAM is asked for and no Docker engine answers.
+// ErrNoEngine is returned if SAM is requested and no Docker engine answers.
 var ErrNoEngine = errors.New("no Docker engine answers")
 
-// sam is `sam local start-api`: a gateway of its own in front of the functions of the
-// public interface, each in a container. All else stays in the emulated AWS.
+// sam is `sam local start-api`: a separate gateway in front of the functions of the public
+// interface, each in a container. All other functions stay in the emulated AWS.
 type sam struct {
 	*process
-	// network is that of the containers: by it they are found and removed.
+	// network is the name of the containers' network, by which they are found and removed.
 	network string
 	// door lets the containers reach the emulated AWS.
 	door *http.Server
 }
 
-// samStart is how long SAM may take to start, with the download of its image.
+// samStart bounds the start of SAM, with the download of its image.
 const samStart = 10 * time.Minute
 
 // startSAM installs SAM, starts it on the deployed template and waits for the API.
@@ -61,7 +61,7 @@ func (s *System) startSAM(ctx context.Context, o Options, port int) (err error) 
 	}
 	log := filepath.Join(o.Dir, "sam.log")
 	env := append(withTools(),
-		// SAM passes region and credentials on to the functions, and asks for the account.
+		// SAM passes the region and the credentials on to the functions, and needs the account.
 		"AWS_REGION="+o.Region, "AWS_DEFAULT_REGION="+o.Region, "AWS_ACCESS_KEY_ID="+awsKey, "AWS_SECRET_ACCESS_KEY="+awsKey,
 		"AWS_ENDPOINT_URL="+s.Endpoint, "AWS_CONFIG_FILE="+os.DevNull, "AWS_SHARED_CREDENTIALS_FILE="+os.DevNull,
 		"NO_PROXY=127.0.0.1,localhost", "no_proxy=127.0.0.1,localhost",
@@ -77,17 +77,17 @@ func (s *System) startSAM(ctx context.Context, o Options, port int) (err error) 
 	return nil
 }
 
-// samFiles are the template that SAM reads, and the variables of its functions.
+// samFiles are the paths of the template that SAM reads, and of its functions' variables.
 type samFiles struct{ template, variables string }
 
-// samArguments is SAM's command line. Without an image it takes that of AWS, from AWS's
+// samArguments returns SAM's command line. Without an image, SAM uses AWS's image from AWS's
 // registry.
 func samArguments(files samFiles, network, image string, port int) []string {
 	args := []string{
 		"local", "start-api", "--template", files.template, "--env-vars", files.variables,
 		"--host", "127.0.0.1", "--port", strconv.Itoa(port),
-		// A container is kept for each function, not made for each call, and runs what was
-		// built when it started.
+		// A container is kept for each function, instead of one for each call. It runs the
+		// build with which it started.
 		"--warm-containers", "EAGER", "--no-watch",
 		"--docker-network", network,
 	}
@@ -97,8 +97,8 @@ func samArguments(files samFiles, network, image string, port int) []string {
 	return args
 }
 
-// end ends SAM, and removes what it may have left: it does so itself only once it has
-// started wholly.
+// end ends SAM, and removes its containers and network. SAM itself removes them only if it has
+// started completely.
 func (m *sam) end() {
 	if m.process != nil {
 		m.process.end(grace)
@@ -111,13 +111,13 @@ func (m *sam) end() {
 	_ = m.removeNetwork(ctx)
 }
 
-// networkName names the network of the system in a folder.
+// networkName returns the name of the network for the system in a folder.
 func networkName(dir string) string {
 	hash := sha256.Sum256([]byte(dir))
 	return "content-automation-" + hex.EncodeToString(hash[:6])
 }
 
-// makeNetwork makes the network anew, and returns the address of this machine in it.
+// makeNetwork replaces the network, and returns the address of this machine in it.
 func (m *sam) makeNetwork(ctx context.Context) (gateway string, err error) {
 	if err := m.removeNetwork(ctx); err != nil {
 		return "", err
@@ -147,7 +147,7 @@ func (m *sam) removeNetwork(ctx context.Context) error {
 	return err
 }
 
-// checkEngine returns ErrNoEngine unless a Docker engine answers.
+// checkEngine returns ErrNoEngine if no Docker engine answers.
 func checkEngine(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
@@ -157,7 +157,7 @@ func checkEngine(ctx context.Context) error {
 	return nil
 }
 
-// docker runs Docker's command with an input, and returns what it wrote.
+// docker runs a Docker command with an input, and returns its output.
 func docker(ctx context.Context, input []byte, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "docker", args...)
 	cmd.Stdin = strings.NewReader(string(input))

@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// dockerHost is this machine as containers of Docker Desktop see it.
+// dockerHost is the name of this machine in the containers of Docker Desktop.
 const dockerHost = "host.docker.internal"
 
-// openDoor lets containers reach the emulated AWS, which listens on loopback only, and
-// returns its address for them. Where this machine has an address in the network of
-// the containers, a proxy there hands calls on. Docker Desktop keeps the network in a
-// virtual machine, from which loopback is reached by a name.
+// openDoor lets containers reach the emulated AWS, which listens only on loopback, and returns
+// its address for them. If this machine has an address in the network of the containers, it
+// starts a proxy on that address. Docker Desktop keeps the network in a virtual machine, which
+// reaches loopback by a name.
 func (m *sam) openDoor(ctx context.Context, endpoint, gateway string) (string, error) {
 	to, err := url.Parse(endpoint)
 	if err != nil {
@@ -35,7 +35,7 @@ func (m *sam) openDoor(ctx context.Context, endpoint, gateway string) (string, e
 	return "http://" + listener.Addr().String(), nil
 }
 
-// door hands calls on as they are: they are signed, host included.
+// door forwards calls unchanged, because their signatures include the host.
 func door(to *url.URL) http.Handler {
 	return &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(to)

@@ -13,22 +13,21 @@ import (
 )
 
 const (
-	// imageRegistry is where SAM gets Lambda's own image.
+	// imageRegistry is the registry from which SAM gets Lambda's own image.
 	imageRegistry = "https://public.ecr.aws/v2/"
-	// ownImage is the name of the image that is made where the registry cannot be reached.
+	// ownImage is the name of the image that is made if the registry cannot be reached.
 	ownImage = "content-automation/lambda-runtime"
 )
 
-// runtimeImage returns the image for SAM to run functions in; empty: AWS's, from its
-// registry. Where that cannot be reached it makes one of its own. Functions here are
-// single binaries, and need no more than SAM's runtime interface emulator and the
-// certificates of this machine.
+// runtimeImage returns the image in which SAM runs functions, or "" for AWS's image. If AWS's
+// registry cannot be reached, it makes an image. Functions are single binaries, and need only
+// SAM's runtime interface emulator and the certificates of this machine.
 func runtimeImage(ctx context.Context, sam string) (string, error) {
 	if reachable(ctx, imageRegistry) {
 		return "", nil
 	}
 	architecture := Machine().Architecture()
-	// The emulator is in SAM's package.
+	// SAM's package includes the emulator.
 	emulators, err := filepath.Glob(filepath.Join(sam, "lib", "python*", "site-packages", "samcli", "local", "rapid", "aws-lambda-rie-"+architecture))
 	if err != nil {
 		return "", err
@@ -44,14 +43,14 @@ func runtimeImage(ctx context.Context, sam string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	// SAM takes an image of this tag for one that it has made from the image given.
+	// SAM takes an image with this tag for one that it has built itself.
 	if _, err := docker(ctx, content, "import", "-", ownImage+":rapid-"+architecture); err != nil {
 		return "", err
 	}
 	return ownImage + ":" + architecture, nil
 }
 
-// reachable reports whether anything answers at an address.
+// reachable reports whether a server answers at an address.
 func reachable(ctx context.Context, address string) bool {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -66,8 +65,8 @@ func reachable(ctx context.Context, address string) bool {
 	return res.Body.Close() == nil
 }
 
-// hostCertificates returns the certificates that this machine trusts; nil where they are
-// in no file that is known.
+// hostCertificates returns the certificates that this machine trusts, or nil if no known file
+// has them.
 func hostCertificates() []byte {
 	for _, name := range []string{
 		os.Getenv("SSL_CERT_FILE"),

@@ -17,7 +17,7 @@ import (
 // functions into a folder.
 func (s *System) writeSAMFiles(ctx context.Context, o Options, dir, endpoint string) (samFiles, error) {
 	files := samFiles{filepath.Join(dir, "template.json"), filepath.Join(dir, "variables.json")}
-	// Containers run Linux. Where this machine does so too, the deployed assembly will do.
+	// Containers run Linux. If this machine does too, the deployed assembly can be used.
 	if target := (Target{"linux", Machine().Arch}); target != Machine() {
 		d := deployment{root: o.Root, dir: o.Dir, region: o.Region, context: withFakes(o.Context, s.Providers, s.Platforms), target: target}
 		if err := Build(ctx, o.Root, target); err != nil {
@@ -47,8 +47,8 @@ func (s *System) writeSAMFiles(ctx context.Context, o Options, dir, endpoint str
 	return files, os.WriteFile(files.variables, variables, 0o600)
 }
 
-// publicTemplate returns the template of the public interface in an assembly, which may
-// hold those of other regions from earlier on: its manifest names what counts.
+// publicTemplate returns the template of the public interface in an assembly. The assembly may
+// have older templates of other regions, so it reads the manifest.
 func publicTemplate(dir string) (string, error) {
 	text, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
 	if err != nil {
@@ -70,8 +70,8 @@ func publicTemplate(dir string) (string, error) {
 	return "", errors.New("the assembly has no template of the public interface")
 }
 
-// deployedVariables are those of a function as the stacks were deployed: with what they
-// import from one another.
+// deployedVariables returns the variables of a deployed function, with the imported values of
+// other stacks.
 func (s *System) deployedVariables(ctx context.Context, function string) (map[string]string, error) {
 	out, err := lambda.NewFromConfig(s.AWS()).GetFunctionConfiguration(ctx, &lambda.GetFunctionConfigurationInput{FunctionName: aws.String(function)})
 	if err != nil {
@@ -83,11 +83,10 @@ func (s *System) deployedVariables(ctx context.Context, function string) (map[st
 	return out.Environment.Variables, nil
 }
 
-// forSAM returns a template with the address of the emulated AWS among the variables of
-// each function, and a file of the values of all of them, for --env-vars. SAM takes
-// values of those variables only that the template names, and resolves neither imports
-// from other stacks nor secrets. What media types are binary it reads from the methods,
-// not from the API.
+// forSAM returns the template with the address of the emulated AWS among the variables of each
+// function, and a file with the values of all variables, for --env-vars. SAM accepts values only
+// for variables that the template names, and resolves neither imports from other stacks nor
+// secrets. It reads the binary media types from the methods, not from the API.
 func forSAM(template []byte, endpoint string, deployed func(function string) (map[string]string, error)) (withEndpoint, variables []byte, err error) {
 	var t map[string]any
 	if err := json.Unmarshal(template, &t); err != nil {

@@ -17,42 +17,41 @@ import (
 	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
-// customer is the entry of cdk.json that the local system is deployed for; its
-// stage is the gateway's.
+// customer is the entry of cdk.json for the local system. stage is the gateway's stage.
 const (
 	customer = "local"
 	stage    = "local"
 )
 
-// Options say how to start a system. The zero value of each is fine.
+// Options are the options of Start. The zero value of each field has a default.
 type Options struct {
-	// Root is the checkout; empty: the one that holds the working directory.
+	// Root is the checkout. The default is the checkout of the working directory.
 	Root string
-	// Dir holds all that the system writes; what was there of an earlier system
-	// is replaced. Empty: .local/system in the checkout.
+	// Dir is the folder for all files of the system. It replaces the files of an earlier
+	// system. The default is .local/system in the checkout.
 	Dir string
-	// Port is where the API is served on loopback; 0: any free one.
+	// Port is the loopback port of the API. The default is any free port.
 	Port int
-	// Region is what the system takes itself to be in; empty: us-west-2, which
-	// has nearly all models.
+	// Region is the region of the emulated AWS. The default is us-west-2, which has nearly
+	// all models.
 	Region string
-	// RealProviders leaves the fakes of the generation providers out: live keys use
-	// the providers themselves, with the credentials that an operator has put into
-	// the secret. Those of AWS are left out as well, since nothing here is AWS.
+	// RealProviders leaves the fakes of the generation providers out. Live keys then use
+	// the providers themselves, with the credentials that an operator has put into the
+	// secret. AWS's own providers are left out too, because the AWS here is emulated.
 	RealProviders bool
-	// SAM serves the API by AWS SAM, with its functions in containers, not by the gateway
+	// SAM serves the API by AWS SAM, with its functions in containers, instead of the gateway
 	// of the emulated AWS. It needs a Docker engine.
 	SAM bool
-	// Context adds to, and wins over, the context values of cdk.json.
+	// Context has values that override the context values of cdk.json.
 	Context map[string]string
 	// Say is called with a description of each step.
 	Say func(string)
-	// Through maps the address of a service to that of a proxy, which the functions
-	// call instead. Nil means no proxy.
+	// Through returns the address of a proxy for the address of a service. The functions
+	// call the proxy instead. Nil means no proxy.
 	Through func(service Service, endpoint string) (string, error)
 }
 
-// Service is what the functions call.
+// Service is a service that the functions call.
 type Service string
 
 // The services: the emulated AWS, and the fakes of the providers.
@@ -69,21 +68,21 @@ type System struct {
 	// Endpoint is the address of the emulated AWS.
 	Endpoint string
 	Region   string
-	// What the stacks hold, by the names that the functions know.
+	// Names of resources of the stacks, as the functions know them.
 	Table, AuditTable, MediaBucket, Bus string
 	// QueueURLs are the addresses of all queues.
 	QueueURLs map[topology.Queue]string
-	// ProviderSecret is the ARN of the secret with the credentials of providers, and
-	// Providers the address of the fakes; empty where live keys use real ones.
+	// ProviderSecret is the ARN of the secret with the credentials of providers. Providers is
+	// the address of the fakes, or empty if live keys use the real providers.
 	ProviderSecret, Providers string
-	// PlatformSecret is the ARN of the secret with the applications at the social platforms,
-	// and Platforms the address of their fakes.
+	// PlatformSecret is the ARN of the secret with the applications at the social platforms.
+	// Platforms is the address of the platforms' fakes.
 	PlatformSecret, Platforms string
 	// Outputs are all the outputs of the stacks.
 	Outputs map[string]string
-	// Logs is the folder of the logs: functions.log is what the functions write,
-	// ministack.log the emulated AWS, and one file each the steps of the start. Functions
-	// that SAM runs write to sam.log.
+	// Logs is the folder of the logs: functions.log of the functions, ministack.log of the
+	// emulated AWS, and one file for each step of the start. Functions that SAM runs log to
+	// sam.log.
 	Logs string
 
 	emulator  *emulator
@@ -95,9 +94,9 @@ type System struct {
 	once      sync.Once
 }
 
-// Start installs what is missing, builds the functions, starts the emulated AWS,
-// deploys the stacks onto it and serves the API. Everything that it has started
-// is ended if it fails, or when Stop is called.
+// Start installs missing tools, builds the functions, starts the emulated AWS, deploys the
+// stacks onto it and serves the API. If it fails, it ends all processes that it has started;
+// otherwise Stop does.
 func Start(ctx context.Context, o Options) (_ *System, err error) {
 	o, err = o.complete()
 	if err != nil {
@@ -111,7 +110,7 @@ func Start(ctx context.Context, o Options) (_ *System, err error) {
 			return nil, err
 		}
 	}
-	// Held from here on, so that nothing else takes the port while the system is made.
+	// The port is taken from here on, so that no other program takes it during the start.
 	listener, err := listen(ctx, o.Port)
 	if err != nil {
 		return nil, err
@@ -133,7 +132,7 @@ func Start(ctx context.Context, o Options) (_ *System, err error) {
 	host := "localhost:" + strconv.Itoa(port)
 	s.BaseURL = "http://" + host
 	if o.SAM {
-		_ = listener.Close() // SAM takes it.
+		_ = listener.Close() // SAM takes the port.
 		if err := s.startSAM(ctx, o, port); err != nil {
 			return nil, err
 		}
@@ -152,7 +151,7 @@ func Start(ctx context.Context, o Options) (_ *System, err error) {
 	return s, nil
 }
 
-// bringUp builds and synthesises while the tools are installed and the emulator starts,
+// bringUp builds and synthesises while the tools are installed and the emulator starts, and
 // then deploys.
 func (s *System) bringUp(ctx context.Context, o Options) error {
 	providers := ""
@@ -188,7 +187,7 @@ func (s *System) bringUp(ctx context.Context, o Options) error {
 			err = d.synthesise(ctx)
 		}
 		if err != nil {
-			cancel() // No need for the emulator then.
+			cancel() // The emulator is no longer needed.
 		}
 		built <- err
 	}()
@@ -244,8 +243,8 @@ func (s *System) bringUp(ctx context.Context, o Options) error {
 	return s.keep(ctx, s.ProviderSecret, fakeCredentials)
 }
 
-// Stop ends everything that Start started: the proxy, the emulated AWS, the
-// functions that it runs, and the fakes of the providers.
+// Stop ends the processes that Start has started: the proxy, the emulated AWS with the
+// functions, and the fakes of the providers.
 func (s *System) Stop() {
 	s.once.Do(func() {
 		if s.server != nil {
@@ -262,7 +261,7 @@ func (s *System) Stop() {
 				f.end(grace)
 			}
 		}
-		// The functions' unpacked code: a few hundred megabytes.
+		// The unpacked code of the functions takes a few hundred megabytes.
 		_ = os.RemoveAll(filepath.Join(s.Logs, "tmp"))
 		if s.release != nil {
 			s.release()
@@ -270,7 +269,8 @@ func (s *System) Stop() {
 	})
 }
 
-// Ended is closed when the emulated AWS or SAM ends, by itself or by Stop.
+// Ended returns a channel that is closed when the emulated AWS or SAM ends, by itself or by
+// Stop.
 func (s *System) Ended() <-chan struct{} {
 	if s.sam == nil {
 		return s.emulator.done
@@ -286,7 +286,7 @@ func (s *System) Ended() <-chan struct{} {
 	return ended
 }
 
-// AWS configures the SDK's clients for the emulated AWS. Clients of S3 also need
+// AWS returns a configuration of the SDK for the emulated AWS. Clients of S3 also need
 // UsePathStyle.
 func (s *System) AWS() aws.Config {
 	return aws.Config{
@@ -298,7 +298,7 @@ func (s *System) AWS() aws.Config {
 	}
 }
 
-// Environment is what the operator's command reads to work on this system, as
+// Environment returns the variables with which the operator's command works on this system, as
 // lines of NAME=value.
 func (s *System) Environment() string {
 	return fmt.Sprintf("AWS_ENDPOINT_URL=%s\nAWS_REGION=%s\nAWS_ACCESS_KEY_ID=%[3]s\nAWS_SECRET_ACCESS_KEY=%[3]s\nTABLE_NAME=%[4]s\nSTACK_NAME=%[5]s\nPROVIDER_SECRET=%[6]s\nPLATFORM_SECRET=%[8]s\nAUDIT_TABLE_NAME=%[7]s\nMEDIA_BUCKET=%[9]s\n",
@@ -333,7 +333,7 @@ func (o Options) complete() (Options, error) {
 	return o, err
 }
 
-// checkout is the folder of the module around the working directory.
+// checkout returns the folder of the module that has the working directory.
 func checkout() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -350,7 +350,7 @@ func checkout() (string, error) {
 	}
 }
 
-// claim makes the system's folder ready, for this system alone.
+// claim locks the system's folder for this system, and removes old files from it.
 func claim(dir string) (release func(), err error) {
 	now, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
 	defer cancel()
@@ -361,7 +361,7 @@ func claim(dir string) (release func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	// What an earlier system left; the assembly and the app stay, they save time.
+	// The assembly and the app of an earlier system stay, because they save time.
 	for _, name := range []string{"tmp", "state", "s3"} {
 		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
 			release()

@@ -14,7 +14,7 @@ import (
 	"sync"
 )
 
-// need is a program that has to be on the machine, and the version from which it will do.
+// need is a program that must be on the machine, and its lowest version.
 type need struct {
 	name         string
 	version      []string
@@ -67,16 +67,16 @@ func (n need) check(ctx context.Context) error {
 	return nil
 }
 
-// tools are the installed programs of the project's own.
+// tools are the folders of the installed programs.
 type tools struct{ python, cdk, sam string }
 
-// toolsDir is where they are installed, in the checkout.
+// toolsDir is the folder of the installed tools, in the checkout.
 const toolsDir = ".tools"
 
-// Set is a group of pinned tools that are installed together, into a folder of its own.
+// Set is a group of pinned tools that are installed together, into one folder.
 type Set struct {
 	name, what string
-	// folder below infra/tools holds the pins.
+	// folder, below infra/tools, has the pins.
 	folder  string
 	pins    []string
 	install func(ctx context.Context, pins, dir, log string) error
@@ -91,7 +91,7 @@ func python(name, folder, what string) Set {
 }
 
 // Base are the tools that the local system and its tests need: the CDK CLI, the linter of
-// the OpenAPI document, the local AWS, and the libraries that receivers of webhooks use.
+// the OpenAPI document, the local AWS, and the libraries of webhook receivers.
 var Base = []Set{
 	node("node", "", "the CDK CLI and the linter"),
 	python("python", "", "the local AWS"),
@@ -116,10 +116,10 @@ var Clients = []Set{
 // samTools is AWS SAM.
 var samTools = []Set{python("sam", "sam", "AWS SAM")}
 
-// Install puts pinned tools into the checkout's ignored folder. What is there in the
-// pinned versions already is left alone.
+// Install installs pinned tools into the ignored folder of the checkout. It skips tools that
+// are already installed in the pinned versions.
 func Install(ctx context.Context, root string, say func(string), sets []Set) error {
-	// The installers run in the folders that they fill.
+	// Each installer runs in the folder that it fills.
 	root, err := filepath.Abs(root)
 	if err != nil {
 		return err
@@ -179,8 +179,8 @@ func installNode(ctx context.Context, pins, dir, log string) error {
 	return run(ctx, dir, log, withTools(), "npm", "ci", "--no-audit", "--no-fund", "--loglevel=error")
 }
 
-// installPython installs whole lists of packages: pip need not resolve them once more, and
-// could not where a package asks for another one with extras.
+// installPython installs complete lists of packages, so pip must not resolve their dependencies.
+// It could not do so if a package requires another one with extras.
 func installPython(ctx context.Context, pins, dir, log string) error {
 	if err := run(ctx, dir, log, withTools(), "python3", "-m", "venv", dir); err != nil {
 		return err
@@ -189,7 +189,7 @@ func installPython(ctx context.Context, pins, dir, log string) error {
 		"--quiet", "--disable-pip-version-check", "--no-deps", "--require-hashes", "-r", filepath.Join(pins, "requirements.txt"))
 }
 
-// fingerprint is a hash over files, their names included.
+// fingerprint returns a hash of files, including their names.
 func fingerprint(dir string, names []string) (string, error) {
 	hash := sha256.New()
 	for _, name := range names {
