@@ -28,24 +28,24 @@ import (
 	"github.com/content-automation/api/pkg/service/api"
 )
 
-// deployment is one whose stacks are analysed.
+// deployment is a deployment whose stacks are analysed.
 type deployment struct {
 	customer, region string
-	// private gives it a private API in place of its domain.
+	// private gives it a private API instead of its domain.
 	private bool
-	// found is what was looked up of its replica.
+	// found has the resources of its replica, as `make deploy` looks them up.
 	found string
 }
 
-// deployments are of customers of shared and of dedicated infrastructure.
+// deployments have customers of shared and of dedicated infrastructure.
 var deployments = map[string]deployment{
 	"acme": {customer: "acme", region: "eu-central-1"}, "globex": {customer: "globex", region: "us-east-1"},
 	"hooli": {customer: "hooli", region: "eu-west-1", found: replica}, "hooli-private": {customer: "hooli", region: "eu-west-1", private: true},
-	// after the loss of its region
+	// After the loss of the customer's region.
 	"hooli-replica": {customer: "hooli", region: "eu-central-1", found: replica},
 }
 
-// replica stands in for what `make deploy` looks up of hooli's.
+// replica stands in for the resources of hooli's replica that `make deploy` looks up.
 const replica = `{"secretsKey": "arn:aws:kms:eu-west-1:555566667777:key/mrk-1234abcd12ab34cd56ef1234567890ab",
 	"stateStream": "arn:aws:dynamodb:eu-central-1:555566667777:table/hooli-prod-state/stream/2026-11-22T00:00:00.000",
 	"auditStream": "arn:aws:dynamodb:eu-central-1:555566667777:table/hooli-prod-audit/stream/2026-11-22T00:00:00.000",
@@ -98,8 +98,8 @@ func run(ctx context.Context) error {
 	return analyse(ctx, dir, tools)
 }
 
-// judges synthesises all deployments, and returns the tools with the templates that they
-// are to analyse: a template that two deployments share, once.
+// judges synthesises all deployments, and returns the tools with the templates to analyse. It
+// includes a template that two deployments share only once.
 func judges(root, dir, assets string) (tools []tool, err error) {
 	python := filepath.Join(root, ".tools", "judges-python", "bin")
 	nag := filepath.Join(root, "infra", "tools", "judges", "nag.mjs")
@@ -118,18 +118,18 @@ func judges(root, dir, assets string) (tools []tool, err error) {
 		}
 		all = append(all, templates...)
 		tools = append(tools,
-			// The CDK lets functions wait for their roles, although each names its own. The address
-			// that the canary calls has an endpoint of the stack data, and is an output itself.
+			// The CDK makes functions depend on their roles, although each already names its role.
+			// The address that the canary calls has an endpoint of the stack data, and is an output.
 			tool{"cfn-lint of " + name, append([]string{filepath.Join(python, "cfn-lint"), "--regions", deployments[name].region, "--ignore-checks", "W3005", "W6001", "--"}, templates...)},
 			tool{"cdk-nag of " + name, append([]string{"node", nag, filepath.Join(root, ".tools", "judges-node", "node_modules"), filepath.Join(dir, name+"-nag")}, templates...)},
 		)
 	}
-	// It takes longer to start than for a template.
+	// Starting checkov takes longer than analysing a template, so it runs once.
 	checkov := tool{"checkov", append([]string{filepath.Join(python, "checkov"), "--framework", "cloudformation", "--compact", "--quiet", "--skip-download", "--file"}, all...)}
 	return append([]tool{checkov}, tools...), nil
 }
 
-// unseen returns the templates whose content has not been seen in the region yet.
+// unseen returns the templates whose content is new for the region.
 func unseen(seen map[string]bool, region string, templates []string) (fresh []string, err error) {
 	for _, name := range templates {
 		content, err := os.ReadFile(name)
@@ -144,7 +144,7 @@ func unseen(seen map[string]bool, region string, templates []string) (fresh []st
 	return fresh, nil
 }
 
-// placeholder stands in for what is built: what it does is not analysed.
+// placeholder writes a file in place of a built function, whose code is not analysed.
 func placeholder(folder, name string) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
@@ -152,7 +152,7 @@ func placeholder(folder, name string) error {
 	return os.WriteFile(filepath.Join(folder, name), []byte(folder), 0o755)
 }
 
-// synthesise writes the templates of a deployment, and returns their files.
+// synthesise writes the templates of a deployment, and returns their paths.
 func synthesise(out, assets string, of deployment) ([]string, error) {
 	data, err := os.ReadFile("cdk.json")
 	if err != nil {
@@ -205,7 +205,7 @@ func analyse(ctx context.Context, dir string, tools []tool) error {
 	return errors.Join(findings...)
 }
 
-// run runs the tool; it returns its findings as an error.
+// run runs the tool, and returns its findings as an error.
 func (t tool) run(ctx context.Context, dir string) error {
 	cmd := exec.CommandContext(ctx, t.command[0], t.command[1:]...)
 	cmd.Dir = dir
