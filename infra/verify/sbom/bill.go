@@ -10,8 +10,8 @@ import (
 	cdx "github.com/CycloneDX/cyclonedx-go"
 )
 
-// bill renders the parts in the JSON of CycloneDX. It has neither a time nor a serial
-// number: the same sources have the same bill.
+// bill renders the parts as CycloneDX in JSON. It leaves out the time and the serial number, so
+// that the same sources have the same bill.
 func bill(parts []part) ([]byte, error) {
 	components := make([]cdx.Component, 0, len(parts))
 	for _, p := range parts {
@@ -30,7 +30,7 @@ func bill(parts []part) ([]byte, error) {
 			if err != nil {
 				return nil, fmt.Errorf("the checksum of %s: %w", p.name, err)
 			}
-			// The hash over the files of the module, as golang.org/x/mod/sumdb/dirhash has it.
+			// The hash of the module's files, as golang.org/x/mod/sumdb/dirhash computes it.
 			c.Hashes = &[]cdx.Hash{{Algorithm: cdx.HashAlgoSHA256, Value: hex.EncodeToString(sum)}}
 		}
 		components = append(components, c)

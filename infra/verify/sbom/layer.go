@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// layer returns what the layer of the function compose contains, by the pins of the script
+// layer returns the contents of the layer of the function compose, from the pins in the script
 // that makes it. NOTICE has the licences.
 func layer(root string) ([]part, error) {
 	script, err := os.ReadFile(filepath.Join(root, "infra", "tools", "media-tools.mjs"))
@@ -22,7 +22,7 @@ func layer(root string) ([]part, error) {
 	}
 	made := func(kind, name, version, licence string) part {
 		purl := "pkg:" + kind + "/" + strings.ReplaceAll(name, "@", "%40") + "@" + version
-		return part{name: name, version: version, purl: purl, licences: []string{licence}, functions: []string{"compose"}, beside: true}
+		return part{name: name, version: version, purl: purl, licences: []string{licence}, functions: []string{"compose"}, separate: true}
 	}
 	all := []part{made("pypi", "imageio-ffmpeg", string(program[1]), "GPL-3.0-or-later")}
 	for _, f := range fonts {

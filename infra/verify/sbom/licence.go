@@ -12,22 +12,21 @@ import (
 	"github.com/google/licensecheck"
 )
 
-// accepts are the licences that what is linked into functions may have: all permit use
+// accepts are the licences that parts linked into functions may have. All of them permit use
 // in a service and in a binary whose source stays closed.
 var accepts = []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MIT-0", "Unlicense"}
 
-// besides are those that a program or a font in a file of its own may have, too: they
-// do not extend to what calls or reads it.
-var besides = []string{"GPL-3.0-or-later", "OFL-1.1"}
+// acceptsSeparate are further licences for programs and fonts in separate files. They do not extend to
+// the programs that call or read these files.
+var acceptsSeparate = []string{"GPL-3.0-or-later", "OFL-1.1"}
 
-// leastCoverage is how much of a licence's file must be the text of known licences, in
+// leastCoverage is the part of a licence's file that must be the text of known licences, in
 // percent. The rest are names and years.
 const leastCoverage = 75
 
 var errNoLicence = errors.New("no licence was found")
 
-// licencesIn returns the licences (SPDX) in the files of a folder that are named for
-// them.
+// licencesIn returns the licences (SPDX) in the licence files of a folder.
 func licencesIn(dir string) ([]string, error) {
 	var all []string
 	files, err := os.ReadDir(dir)
@@ -59,13 +58,13 @@ func licencesIn(dir string) ([]string, error) {
 	return all, nil
 }
 
-// accepted returns an error that names the parts with other licences than those that
-// the project accepts.
+// accepted returns an error that names the parts with licences that the project does not
+// accept.
 func accepted(parts []part) error {
 	var refused []error
 	for _, p := range parts {
 		for _, licence := range p.licences {
-			if !slices.Contains(accepts, licence) && !(p.beside && slices.Contains(besides, licence)) {
+			if !slices.Contains(accepts, licence) && !(p.separate && slices.Contains(acceptsSeparate, licence)) {
 				refused = append(refused, fmt.Errorf("%s %s has the licence %s, which is none of %s", p.name, p.version, licence, strings.Join(accepts, ", ")))
 			}
 		}
@@ -73,7 +72,7 @@ func accepted(parts []part) error {
 	return errors.Join(refused...)
 }
 
-// list renders the parts with their licences, one a line.
+// list renders the parts with their licences, one on each line.
 func list(parts []part) []byte {
 	var b bytes.Buffer
 	for _, p := range parts {

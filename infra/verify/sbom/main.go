@@ -1,6 +1,5 @@
-// Command sbom writes the software bill of materials of the functions (CycloneDX 1.6)
-// and the list of the licences of what is linked into them. It fails if a licence is not
-// one of those that the project accepts.
+// Command sbom writes the software bill of materials of the functions (CycloneDX 1.6), and the
+// list of the licences of the linked parts. It fails if the project does not accept a licence.
 package main
 
 import (

@@ -17,21 +17,20 @@ import (
 	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
-// part is something that functions are made of: a module, the standard library, or the
-// script of the explorer.
+// part is a part of functions: a module, the standard library, or the script of the explorer.
 type part struct {
 	name, version string
 	purl          string // Package URL
-	// sum is the checksum of go.sum ("h1:…"); empty: none.
+	// sum is the checksum of go.sum ("h1:…"), or empty if there is none.
 	sum      string
 	licences []string // SPDX
-	// functions are those that contain it.
+	// functions are the functions with this part.
 	functions []string
-	// beside reports that they call or read it as a file of its own, and do not link it.
-	beside bool
+	// separate reports that the part is a separate file, which functions call or read.
+	separate bool
 }
 
-// pkg is what `go list` returns of a package.
+// pkg is the entry of a package in the output of `go list`.
 type pkg struct {
 	ImportPath string
 	Standard   bool
@@ -42,8 +41,8 @@ type pkg struct {
 	}
 }
 
-// parts returns what the functions of a checkout are made of, sorted by Package URL. Only
-// what is linked counts: not what tests, the stacks or the operator's command need.
+// parts returns the parts of the functions of a checkout, sorted by Package URL. It leaves out
+// packages that only tests, the stacks or the operator's command need.
 func parts(ctx context.Context, root string) ([]part, error) {
 	packages, err := packages(ctx, root)
 	if err != nil {
@@ -93,7 +92,7 @@ func parts(ctx context.Context, root string) ([]part, error) {
 	return all, nil
 }
 
-// add notes that a function contains a part whose licence lies in the folder.
+// add records that a function has a part whose licence is in the folder.
 func add(found map[string]*part, p part, dir, function string) error {
 	known, ok := found[p.purl]
 	if !ok {
@@ -155,8 +154,8 @@ func output(cmd *exec.Cmd) ([]byte, error) {
 	return out, nil
 }
 
-// explorer returns the script that the function docs embeds. Its folder holds the script
-// alone, without the licence, which its first line names: MIT.
+// explorer returns the script that the function docs embeds. Its folder has no licence file; the
+// first line of the script names the licence, MIT.
 func explorer(root string) (part, error) {
 	scripts, err := filepath.Glob(filepath.Join(root, "pkg", "service", "docs", "assets", "scalar-*.js.gz"))
 	if err != nil {

@@ -66,11 +66,11 @@ func TestOtherLicencesAreRefused(t *testing.T) {
 	if err := accepted([]part{good}); err != nil {
 		t.Error(err)
 	}
-	bad.beside = true
+	bad.separate = true
 	if err := accepted([]part{good, bad}); err == nil {
 		t.Error("another version of a licence is accepted")
 	}
-	bad.beside = false
+	bad.separate = false
 	if err := accepted([]part{good, bad}); err == nil || !strings.Contains(err.Error(), "bad v1 has the licence GPL-3.0") {
 		t.Errorf("%v", err)
 	}
