@@ -18,11 +18,11 @@ import (
 	"time"
 )
 
-// atOnce is how many calls run at a time: enough for 600 a minute where each takes less
-// than 400 ms.
+// atOnce is the number of concurrent calls. It suffices for 600 calls a minute if each takes
+// less than 400 ms.
 const atOnce = 4
 
-// tries is how often a call is made that may succeed later.
+// tries is the greatest number of attempts of a call that may succeed later.
 const tries = 12
 
 // importer imports the rows of a file.
@@ -36,12 +36,12 @@ type importer struct {
 	out   io.Writer
 
 	mu sync.Mutex
-	// until is when calls may be made again.
+	// until is the time before which no call is made.
 	until                            time.Time
 	calls, created, changed, refused atomic.Int64
 }
 
-// answer is what the service says.
+// answer is a response of the service.
 type answer struct {
 	Data  json.RawMessage `json:"data"`
 	Error *struct {
@@ -50,13 +50,13 @@ type answer struct {
 	} `json:"error"`
 }
 
-// found is what the importer looks at of a product.
+// found has the members of a product that the importer compares.
 type found struct {
 	ID     string            `json:"id"`
 	Photos []json.RawMessage `json:"photos"`
 }
 
-// all imports rows, some at a time. A row that is refused does not stop the others.
+// all imports rows, several at a time. A row that is refused does not stop the others.
 func (i *importer) all(ctx context.Context, rows []row) error {
 	began := i.now()
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -85,7 +85,7 @@ func (i *importer) all(ctx context.Context, rows []row) error {
 	return context.Cause(ctx)
 }
 
-// one imports a row: it creates its product, or changes the one that has the SKU.
+// one imports a row. It creates the product, or changes the product with the SKU.
 func (i *importer) one(ctx context.Context, r row) error {
 	r.FactoryID = i.factory
 	a, err := i.call(ctx, http.MethodPost, "/v1/products", r)
@@ -127,8 +127,8 @@ func (a answer) into(v any) error {
 	return json.Unmarshal(a.Data, v)
 }
 
-// call makes a call, and repeats it while it may succeed later. Each attempt has the same
-// Idempotency-Key, which follows from the call: so has the same call of a later run.
+// call makes a call, and repeats it while it may succeed later. All attempts have the same
+// Idempotency-Key. The key is derived from the call, so a later run uses it too.
 func (i *importer) call(ctx context.Context, method, path string, body any) (a answer, err error) {
 	var sent []byte
 	if body != nil {
@@ -154,7 +154,7 @@ func (i *importer) call(ctx context.Context, method, path string, body any) (a a
 		var resp *http.Response
 		resp, err = i.http.Do(req)
 		if err != nil {
-			i.hold(at, try+1) // the answer may be lost: the repeat gets it
+			i.hold(at, try+1) // The response may be lost: a repeat gets it.
 			continue
 		}
 		a = answer{}
@@ -177,10 +177,10 @@ func (i *importer) call(ctx context.Context, method, path string, body any) (a a
 	return a, fmt.Errorf("%s %s failed %d times: %w", method, path, tries, err)
 }
 
-// left is what remains of the limit: r calls for t seconds.
+// left matches the rest of a rate limit: r calls for t seconds.
 var left = regexp.MustCompile(`r=(\d+);t=(\d+)`)
 
-// pace holds further calls back where the answer to a call says that none is left.
+// pace delays further calls if the response to a call reports that none is left.
 func (i *importer) pace(at time.Time, h http.Header) {
 	m := left.FindStringSubmatch(h.Get("RateLimit"))
 	if m == nil {
@@ -192,7 +192,7 @@ func (i *importer) pace(at time.Time, h http.Header) {
 	}
 }
 
-// hold has no call made for some seconds after a time.
+// hold delays all calls until some seconds after a time.
 func (i *importer) hold(at time.Time, seconds int) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -201,7 +201,7 @@ func (i *importer) hold(at time.Time, seconds int) {
 	}
 }
 
-// wait returns once a call may be made.
+// wait returns when a call may be made.
 func (i *importer) wait(ctx context.Context) error {
 	for {
 		i.mu.Lock()

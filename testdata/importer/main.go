@@ -1,7 +1,7 @@
-// Command importer brings a catalog of products into a factory of type seller, from a CSV
+// Command importer imports a catalog of products into a factory of type seller, from a CSV
 // file with the columns sku, name, description, amount, currency, url and photo_url. It
-// stays within the rate limit of its key. Done again, also after it was interrupted, it
-// creates nothing twice: it changes the products whose rows have changed.
+// stays within the rate limit of its key. It can be repeated, even after an interruption: it
+// then changes the products whose rows have changed, and creates nothing twice.
 package main
 
 import (

@@ -1,10 +1,10 @@
-// Command platforms serves the fakes of all platforms on one loopback port, each below
-// its name: /instagram, /tiktok, /youtube, /telegram, /vk and /rutube. What can be
-// seen on them is listed at /_posts, and POST /_fail?platform=vk&fault=answer+lost lets
-// the next call of a platform meet a fault, as does &call=3 the third.
+// Command platforms serves the fakes of all platforms on one loopback port, each below its
+// name: /instagram, /tiktok, /youtube, /telegram, /vk and /rutube. GET /_posts lists the
+// visible posts. POST /_fail?platform=vk&fault=answer+lost gives the next call of a platform
+// a fault; with &call=3, it is the third call.
 //
-// The applications of the platforms with OAuth have the id and secret of the package
-// oauth; the bot and the login are those of the packages telegram and rutube.
+// The applications of the platforms with OAuth have the id and secret of the package oauth.
+// The bot and the login are those of the packages telegram and rutube.
 package main
 
 import (
@@ -55,7 +55,7 @@ type fake interface {
 	Published() []control.Post
 }
 
-// handler is all fakes. took is how long a platform processes a video.
+// handler serves all fakes. took is the time for which a platform processes a video.
 func handler(now func() time.Time, took time.Duration) http.Handler {
 	instagramFake, tiktokFake, youtubeFake, rutubeFake := instagram.New(now), tiktok.New(now), youtube.New(now), rutube.New(now)
 	youtubeFake.Took = took

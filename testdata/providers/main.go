@@ -1,11 +1,11 @@
-// Command providers serves the fakes of all generation providers on one loopback
-// port, each below its name: /fal, /replicate, /elevenlabs, /heygen, /polly and
-// /bedrock. Below /_control faults are queued and what was accepted is listed; see
-// the package control.
+// Command providers serves the fakes of all generation providers on one loopback port, each
+// below its name: /fal, /replicate, /elevenlabs, /heygen, /polly and /bedrock. Below
+// /_control, faults are queued and the accepted submissions are listed; see the package
+// control.
 //
-// It takes the credentials that it accepts from PROVIDER_CREDENTIALS, in the form
-// of the stacks' secret, and what the functions of a stack know of AWS: the fakes of
-// AWS's own services put what they make into S3.
+// It reads the accepted credentials from PROVIDER_CREDENTIALS, in the form of the stacks'
+// secret, and the AWS variables of a stack's functions. The fakes of AWS's own services write
+// their results to S3.
 package main
 
 import (
@@ -89,7 +89,7 @@ func bucketReader(cfg aws.Config) reader {
 	}
 }
 
-// handler is all fakes, with one control.
+// handler serves all fakes, with one control.
 func handler(keys map[string]credentials.Secret, write writer, read reader) http.Handler {
 	c := control.New()
 	mux := http.NewServeMux()
@@ -108,8 +108,8 @@ func handler(keys map[string]credentials.Secret, write writer, read reader) http
 	return mux
 }
 
-// only is a fake that accepts any credential, with one alone. What carries none is
-// up to the fake.
+// only returns the fake with a check of the credential, for a fake that accepts any. It passes
+// calls without a credential to the fake.
 func only(header, want string, fake http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if got := r.Header.Get(header); got != "" && got != want {
@@ -125,13 +125,13 @@ func logged(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path := r.URL.Path
 		answer := &statusWriter{ResponseWriter: w, status: http.StatusOK}
-		// Also where the connection is cut.
+		// The deferred call also logs a connection that is cut.
 		defer func() { slog.Info("call", "method", r.Method, "path", path, "status", answer.status) }()
 		h.ServeHTTP(answer, r)
 	})
 }
 
-// statusWriter remembers the status.
+// statusWriter records the status.
 type statusWriter struct {
 	http.ResponseWriter
 	status int
@@ -143,5 +143,5 @@ func (w *statusWriter) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// Unwrap lets http.ResponseController reach what is inside.
+// Unwrap returns the inner writer, for http.ResponseController.
 func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -1,7 +1,6 @@
-// Command receiver is a webhook endpoint for trying things out: it waits on
-// loopback for one event, verifies its signature with the official library of
-// Standard Webhooks, prints what came, and ends. It fails if the signature is
-// wrong or nothing comes.
+// Command receiver is a webhook endpoint to try out. It waits on loopback for one event,
+// verifies its signature with the official library of Standard Webhooks, prints the event, and
+// ends. It fails if the signature is wrong or no event comes.
 package main
 
 import (
@@ -30,7 +29,7 @@ func main() {
 	}
 }
 
-// event is what the receiver shows of an event.
+// event has the members of an event that the receiver prints.
 type event struct {
 	ID   string `json:"id"`
 	Type string `json:"type"`
@@ -65,7 +64,7 @@ func run(secret, listen string, wait time.Duration, out io.Writer) error {
 		}
 		select {
 		case outcome <- err:
-		default: // One is enough.
+		default: // One event is enough.
 		}
 	})}
 	go func() { _ = server.Serve(listener) }()

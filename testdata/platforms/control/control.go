@@ -1,6 +1,6 @@
-// Package control is what the fakes of all platforms share: faults for chosen calls,
-// a count of what can be seen on the platform, and access tokens that end and are
-// refreshed. It implements platformtest.Fake.
+// Package control has the parts that the fakes of all platforms share: faults for chosen
+// calls, counts of visible posts, and access tokens that expire and are refreshed. It
+// implements platformtest.Fake.
 package control
 
 import (
@@ -21,10 +21,10 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform/platformtest"
 )
 
-// maxKept bounds the body that a CutOff call keeps.
+// maxKept is the greatest size of the body that a CutOff call keeps.
 const maxKept = 80 << 20
 
-// Post is what can be seen on a platform.
+// Post is a visible post on a platform.
 type Post struct {
 	ID      string    `json:"id"`
 	Account string    `json:"account"`
@@ -50,7 +50,7 @@ type Control struct {
 
 var _ platformtest.Fake = (*Control)(nil)
 
-// New makes a Control. limited answers as the platform does to too many calls.
+// New makes a Control. limited writes the platform's response to too many calls.
 func New(now func() time.Time, limited func(w http.ResponseWriter, seconds int)) *Control {
 	return &Control{
 		now: now, limited: limited, faults: map[int]platformtest.Fault{}, waiting: make(chan struct{}, 16),
@@ -58,7 +58,7 @@ func New(now func() time.Time, limited func(w http.ResponseWriter, seconds int))
 	}
 }
 
-// Now returns the time.
+// Now returns the time of the fake's clock.
 func (c *Control) Now() time.Time { return c.now() }
 
 // ID returns a new id.
@@ -77,7 +77,7 @@ func (c *Control) Small() int64 {
 	return 456_000_000 + c.ids
 }
 
-// Publish records that a post can be seen.
+// Publish records a visible post.
 func (c *Control) Publish(p Post) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -85,7 +85,7 @@ func (c *Control) Publish(p Post) {
 	c.posts = append(c.posts, p)
 }
 
-// Comment records that a comment can be seen.
+// Comment records a visible comment.
 func (c *Control) Comment(text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -159,7 +159,7 @@ func (c *Control) next() platformtest.Fault {
 	return c.faults[c.calls]
 }
 
-// Handle is a fake with the faults for its calls.
+// Handle returns h with the faults for its calls.
 func (c *Control) Handle(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch c.next() {
@@ -180,7 +180,7 @@ func (c *Control) Handle(h http.Handler) http.Handler {
 			_, _ = io.Copy(io.Discard, r.Body)
 			panic(http.ErrAbortHandler)
 		case platformtest.CutOff:
-			// A server notices that the caller has gone once the body is read.
+			// The server must read the body to notice that the caller has gone.
 			body, err := io.ReadAll(io.LimitReader(r.Body, maxKept))
 			if err != nil {
 				return
@@ -196,15 +196,15 @@ func (c *Control) Handle(h http.Handler) http.Handler {
 	})
 }
 
-// JSON answers with a value.
+// JSON writes a value as a response.
 func JSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json; charset=UTF-8")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(v) // the caller may have gone
 }
 
-// Base is the address at which a fake is reached. A prefix that http.StripPrefix has
-// taken off is part of it.
+// Base returns the address at which a fake is reached. It includes a prefix that
+// http.StripPrefix has removed.
 func Base(r *http.Request) string {
 	scheme := "http"
 	if r.TLS != nil {
@@ -214,8 +214,8 @@ func Base(r *http.Request) string {
 	return scheme + "://" + r.Host + strings.TrimSuffix(asked, r.URL.EscapedPath())
 }
 
-// Public reports whether an address is one that a platform reads. On a local system
-// files lie on loopback, without TLS.
+// Public reports whether a platform would read a file at the address. On a local system,
+// files are on loopback, without TLS.
 func Public(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
@@ -225,7 +225,7 @@ func Public(address string) bool {
 	return u.Scheme == "https" || u.Scheme == "http" && (u.Hostname() == "localhost" || ip != nil && ip.IsLoopback())
 }
 
-// Sum reads a file and returns its length and what it contains, for comparison.
+// Sum reads a file, and returns its length and a hash of its content.
 func Sum(r io.Reader) (int64, string, error) {
 	h := newHash()
 	n, err := io.Copy(h, r)

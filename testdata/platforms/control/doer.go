@@ -8,11 +8,11 @@ import (
 	"net/http/httptrace"
 )
 
-// Doer calls a fake without a network, for simulations with a clock of their own. What
-// the fake does with a call, it does before Do returns.
+// Doer calls a fake without a network, for simulations with their own clock. The fake has
+// finished a call when Do returns.
 type Doer struct{ Handler http.Handler }
 
-// Do makes a call. A connection that the fake closes is io.ErrUnexpectedEOF.
+// Do makes a call. If the fake closes the connection, the error is io.ErrUnexpectedEOF.
 func (d Doer) Do(req *http.Request) (resp *http.Response, err error) {
 	if err := req.Context().Err(); err != nil {
 		return nil, err

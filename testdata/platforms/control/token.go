@@ -14,11 +14,11 @@ func newHash() hash.Hash { return sha256.New() }
 // tokens are the tokens of a fake's one user.
 type tokens struct {
 	n       int
-	good    map[string]time.Time // access tokens, and when they end; zero: never
+	good    map[string]time.Time // the end of each access token; zero if it never ends
 	refresh map[string]bool
 }
 
-// Grant issues an access token, good for a while (0: for ever), and a refresh token.
+// Grant issues an access token that is valid for a while (0: forever), and a refresh token.
 func (c *Control) Grant(good time.Duration) (access, refresh string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -33,7 +33,7 @@ func (c *Control) Grant(good time.Duration) (access, refresh string) {
 	return access, refresh
 }
 
-// Good reports whether an access token is good.
+// Good reports whether an access token is valid.
 func (c *Control) Good(access string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -41,13 +41,13 @@ func (c *Control) Good(access string) bool {
 	return ok && (until.IsZero() || c.now().Before(until))
 }
 
-// Authorized reports whether a call carries a good access token.
+// Authorized reports whether a call has a valid access token.
 func (c *Control) Authorized(r *http.Request) bool {
 	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	return ok && c.Good(token)
 }
 
-// TakeRefresh reports whether a refresh token is good. Where it rotates, it is good once.
+// TakeRefresh reports whether a refresh token is valid. If it rotates, it is valid only once.
 func (c *Control) TakeRefresh(token string, rotates bool) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

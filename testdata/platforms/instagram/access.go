@@ -9,7 +9,7 @@ import (
 	"github.com/content-automation/api/testdata/platforms/oauth"
 )
 
-// End sets when the latest token ends, with Fixed.
+// End sets the end of the latest token, for use with Fixed.
 func (f *Fake) End(at time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -65,8 +65,8 @@ func (f *Fake) accounts(w http.ResponseWriter, r *http.Request) {
 	}})
 }
 
-// businesses lists the portfolios of the owner, with their pages. One of them is in the list
-// of pages, too.
+// businesses lists the portfolios of the owner, with their pages. One of these pages is also in
+// the list of pages.
 func (f *Fake) businesses(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	portfolio, none := f.Portfolio, f.NoPortfolios
@@ -86,7 +86,7 @@ func (f *Fake) businesses(w http.ResponseWriter, r *http.Request) {
 	control.JSON(w, http.StatusOK, map[string]any{"data": []any{map[string]any{"id": "9"}, map[string]any{"id": "10", "owned_pages": map[string]any{"data": pages}}}})
 }
 
-// debug says of a token what it permits; the application asks for it.
+// debug returns the permissions of a token. The application calls it with its own credentials.
 func (f *Fake) debug(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Authorization") != "Bearer "+oauth.ClientID+"|"+oauth.ClientSecret || !f.Good(r.URL.Query().Get("input_token")) {
 		refuse(w, http.StatusBadRequest, 190, 0, false)

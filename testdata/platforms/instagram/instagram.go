@@ -1,6 +1,6 @@
 // Package instagram is a fake of the parts of Facebook's Graph API that publish on
-// Instagram: containers, their publication, and what is read of a post. A container
-// that is published twice makes two posts.
+// Instagram: containers, their publication, and reading posts. A container that is published
+// twice makes two posts.
 package instagram
 
 import (
@@ -24,35 +24,35 @@ const User = "17841400000000001"
 // Second is the account of a page that a business portfolio owns.
 const Second = "17841400000000002"
 
-// Fake is the fake.
+// Fake implements the API in memory.
 type Fake struct {
 	*control.Control
 	OAuth *oauth.Server
 
-	// Took is how long a container of a video is in progress.
+	// Took is the time for which a container of a video is in progress.
 	Took time.Duration
 
 	mu         sync.Mutex
 	containers map[string]*container
-	captions   map[string]string // of each post
-	// Used is how many posts the account has made today.
+	captions   map[string]string // by post
+	// Used is the number of posts that the account has made today.
 	Used int
-	// Most is how many containers an account may make in 24 hours, and Refused how many were
-	// refused for it.
+	// Most is the number of containers that an account may make in 24 hours. Refused is the
+	// number of containers refused for that reason.
 	Most, Refused int
-	// Hasty counts how often a container that is being filled was looked at more than once in
-	// a minute.
+	// Hasty counts the requests for an unfinished container that come less than a minute after
+	// the last one.
 	Hasty int
-	// Portfolio says that a business portfolio owns the page of a second account, and
-	// NoPortfolios that the login may not read portfolios.
+	// Portfolio says that a business portfolio owns the page of a second account.
+	// NoPortfolios says that the login may not read portfolios.
 	Portfolio, NoPortfolios bool
-	// Fixed says that tokens are no longer prolonged.
+	// Fixed says that tokens are no longer extended.
 	Fixed bool
 
-	made   []time.Time // containers
-	access time.Time   // when what the owner has granted ends
-	until  time.Time   // when the latest token ends
-	// Breaks lets the next publication publish, and say that it did not.
+	made   []time.Time // times of containers
+	access time.Time   // end of the owner's grant
+	until  time.Time   // end of the latest token
+	// Breaks makes the next publication succeed but report a failure.
 	Breaks bool
 }
 
@@ -66,7 +66,7 @@ type container struct {
 	item          bool // of a carousel
 }
 
-// New makes a fake.
+// New makes a fake with the clock now.
 func New(now func() time.Time) *Fake {
 	return &Fake{
 		Control: control.New(now, func(w http.ResponseWriter, _ int) { refuse(w, http.StatusForbidden, 4, 0, false) }),
@@ -88,7 +88,7 @@ func refuse(w http.ResponseWriter, status, code, subcode int, transient bool) {
 
 func bad(w http.ResponseWriter, subcode int) { refuse(w, http.StatusBadRequest, 100, subcode, false) }
 
-// Handler is the API.
+// Handler returns the handler of the API.
 func (f *Fake) Handler() http.Handler {
 	api := http.NewServeMux()
 	api.HandleFunc("GET /v26.0/me/accounts", f.accounts)
@@ -122,7 +122,7 @@ func (f *Fake) Handler() http.Handler {
 	return outer
 }
 
-// take takes a container out of what the account may make in 24 hours; the caller holds mu.
+// take counts a container against the limit of 24 hours. The caller holds mu.
 func (f *Fake) take() bool {
 	f.made = slices.DeleteFunc(f.made, func(t time.Time) bool { return f.Now().Sub(t) >= 24*time.Hour })
 	if len(f.made) >= f.Most {
@@ -274,7 +274,7 @@ func (f *Fake) publish(w http.ResponseWriter, r *http.Request) {
 	control.JSON(w, http.StatusOK, map[string]string{"id": id})
 }
 
-// list lists the posts, newest first; stories are in a list of their own.
+// list lists the posts, newest first. Stories have a separate list.
 func (f *Fake) list(w http.ResponseWriter, r *http.Request) {
 	stories := strings.HasSuffix(r.URL.Path, "/stories")
 	data := []any{}

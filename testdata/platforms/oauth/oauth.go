@@ -1,6 +1,6 @@
-// Package oauth is the part of the platforms' fakes where an account's owner allows a
-// connection: the page of the authorization endpoint, and the exchange of its code.
-// It checks what RFC 6749 and RFC 7636 ask for.
+// Package oauth is the part of the platforms' fakes in which an account's owner allows a
+// connection: the page of the authorization endpoint, and the exchange of its code. It checks
+// the requirements of RFC 6749 and RFC 7636.
 package oauth
 
 import (
@@ -30,12 +30,12 @@ const (
 // Server is the authorization server of one platform.
 type Server struct {
 	ClientID, ClientSecret string
-	// ClientParam is the parameter with the client's id; client_id if empty.
+	// ClientParam is the parameter with the client's id, or empty for client_id.
 	ClientParam string
-	// Scopes have to be asked for, all and no others, divided by Divider.
+	// Scopes must be requested exactly, with Divider between them.
 	Scopes  []string
 	Divider string
-	// Hex says that the challenge is encoded so, in place of base64url.
+	// Hex says that the challenge is encoded in hexadecimal instead of base64url.
 	Hex bool
 	// Extra is added to the address of the callback.
 	Extra url.Values
@@ -44,10 +44,10 @@ type Server struct {
 	codes map[string]request
 }
 
-// request is what a code was issued for.
+// request is the request for which a code was issued.
 type request struct{ redirect, challenge string }
 
-// Authorize is the page: GET shows it, POST allows the connection.
+// Authorize serves the page: GET shows it, POST allows the connection.
 func (s *Server) Authorize(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	if err := s.check(q); err != nil {
@@ -108,7 +108,7 @@ func (s *Server) Code(redirect, challenge string) string {
 	return code
 }
 
-// Exchange takes a code, which is good once. secret says that the client has to
+// Exchange accepts a code, which is valid once. secret says that the client must
 // authenticate.
 func (s *Server) Exchange(form url.Values, secret bool) error {
 	if err := s.Client(form, secret); err != nil {
@@ -152,9 +152,9 @@ func (s *Server) param() string {
 	return s.ClientParam
 }
 
-// Allow is what an owner does in a browser: it opens the address of an authorization,
-// allows the connection, and returns the parameters of the callback. The client follows
-// no redirect.
+// Allow acts as an owner in a browser. It opens the address of an authorization, allows the
+// connection, and returns the parameters of the callback. The client must not follow
+// redirects.
 func Allow(client wire.Doer, address string) (url.Values, error) {
 	page, err := do(client, http.MethodGet, address)
 	if err != nil {

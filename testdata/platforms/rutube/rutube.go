@@ -1,5 +1,5 @@
-// Package rutube is a fake of Rutube's API: a login, and videos that it reads from
-// their addresses. A video is a post once it is not hidden.
+// Package rutube is a fake of Rutube's API: a login, and videos that it reads from their
+// addresses. A video counts as a post when it is no longer hidden.
 package rutube
 
 import (
@@ -14,21 +14,21 @@ import (
 	"github.com/content-automation/api/testdata/platforms/control"
 )
 
-// The one account.
+// The login of the only account.
 const (
 	Username = "acme"
 	Password = "correct horse"
 )
 
-// Fake is the fake.
+// Fake implements the API in memory.
 type Fake struct {
 	*control.Control
-	// Took is how long a video is processed.
+	// Took is the time for which a video is processed.
 	Took time.Duration
 
 	mu     sync.Mutex
 	videos map[string]*video
-	// Fails lets the next video fail.
+	// Fails makes the next video fail.
 	Fails bool
 }
 
@@ -39,7 +39,7 @@ type video struct {
 	made                        time.Time
 }
 
-// New makes a fake.
+// New makes a fake with the clock now.
 func New(now func() time.Time) *Fake {
 	return &Fake{
 		Control: control.New(now, func(w http.ResponseWriter, seconds int) {
@@ -54,7 +54,7 @@ func refuse(w http.ResponseWriter, status int, detail string) {
 	control.JSON(w, status, map[string]string{"detail": detail})
 }
 
-// Hidden returns how many hidden videos there are.
+// Hidden returns the number of hidden videos.
 func (f *Fake) Hidden() (n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -66,7 +66,7 @@ func (f *Fake) Hidden() (n int) {
 	return n
 }
 
-// Handler is the API.
+// Handler returns the handler of the API.
 func (f *Fake) Handler() http.Handler {
 	videos := http.NewServeMux()
 	videos.HandleFunc("POST /api/video/{$}", f.create)

@@ -25,7 +25,7 @@ import (
 	"github.com/content-automation/api/testdata/platforms/control"
 )
 
-// What the fake has.
+// The bot's token, its channel, and the channel's chat ids.
 const (
 	Token   = "7000000001:AAF-fake-token-of-a-bot-0123456789abc"
 	Channel = "@acme_news"
@@ -33,22 +33,22 @@ const (
 	Group   = -4242 // a group that has become the channel
 )
 
-// Fake is the fake.
+// Fake implements the API in memory.
 type Fake struct {
 	*control.Control
 	mu      sync.Mutex
 	revoked bool
 	kicked  bool
-	allowed []string // updates that the bot has asked for
+	allowed []string // updates that the bot has requested
 	updates []map[string]any
-	// Webhook says that the bot has a webhook: it cannot ask for updates.
+	// Webhook says that the bot has a webhook, so that it cannot request updates.
 	Webhook bool
-	// Confirmed says that the bot has confirmed updates, which are gone then.
+	// Confirmed says that the bot has confirmed updates, which are then removed.
 	Confirmed bool
 }
 
-// React sends the bot an update with a count of the reactions to a message, if it has asked
-// for such updates.
+// React sends the bot an update with the number of reactions to a message, if it has requested
+// such updates.
 func (f *Fake) React(message int64, total int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -64,14 +64,14 @@ func (f *Fake) React(message int64, total int) {
 	}})
 }
 
-// Allow sets the updates that the bot has asked for.
+// Allow sets the updates that the bot has requested.
 func (f *Fake) Allow(names ...string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.allowed = names
 }
 
-// Allowed returns the updates that the bot has asked for.
+// Allowed returns the updates that the bot has requested.
 func (f *Fake) Allowed() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -109,12 +109,12 @@ func (f *Fake) listen(method string, in input) (any, *refusal) {
 	}
 	kept := slices.DeleteFunc(slices.Clone(f.updates), func(u map[string]any) bool {
 		at, ok := u["message_reaction_count"].(map[string]any)["date"].(int64)
-		return !ok || f.Now().Sub(time.Unix(at, 0)) > 24*time.Hour // that long, Telegram keeps them
+		return !ok || f.Now().Sub(time.Unix(at, 0)) > 24*time.Hour // Telegram keeps updates for that long.
 	})
 	return kept[:min(most, len(kept))], nil
 }
 
-// New makes a fake.
+// New makes a fake with the clock now.
 func New(now func() time.Time) *Fake {
 	return &Fake{Control: control.New(now, func(w http.ResponseWriter, seconds int) {
 		control.JSON(w, http.StatusTooManyRequests, map[string]any{
@@ -137,7 +137,7 @@ func (f *Fake) Kick() {
 	f.kicked = true
 }
 
-// Handler is the API.
+// Handler returns the handler of the API.
 func (f *Fake) Handler() http.Handler { return f.Handle(http.HandlerFunc(f.serve)) }
 
 type refusal struct {
@@ -173,7 +173,7 @@ func (f *Fake) serve(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	}
-	// What is left of the body of a refused upload.
+	// Read the rest of the body of a refused upload.
 	_, _ = io.Copy(io.Discard, r.Body)
 	if e != nil {
 		answer := map[string]any{"ok": false, "error_code": e.code, "description": e.description}
@@ -186,7 +186,7 @@ func (f *Fake) serve(w http.ResponseWriter, r *http.Request) {
 	control.JSON(w, http.StatusOK, map[string]any{"ok": true, "result": result})
 }
 
-// input is what a call was sent: its parameters, and its files.
+// input has the parameters and the files of a call.
 type input struct {
 	params map[string]string
 	files  map[string]file
@@ -195,10 +195,10 @@ type input struct {
 type file struct {
 	mime, sum string
 	bytes     int64
-	sides     int // width and height together; 0: it cannot be decoded
+	sides     int // width and height together; 0 if it cannot be decoded
 }
 
-// read reads a body of JSON or of a form.
+// read reads a body in JSON or a form.
 func read(r *http.Request) (input, *refusal) {
 	in := input{map[string]string{}, map[string]file{}}
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
@@ -315,7 +315,7 @@ func (f *Fake) do(method string, in input) (any, *refusal) {
 
 func units(s string) int { return len(utf16.Encode([]rune(s))) }
 
-// check refuses what the API refuses, and returns the content of a message.
+// check refuses a message that the API would refuse, and returns its content.
 func check(method string, in input) (string, *refusal) {
 	text, limit := in.params["caption"], 1024
 	type item struct{ Type, Media, Caption string }

@@ -24,21 +24,21 @@ import (
 // User is the open id of the one user.
 const User = "open-id-0001"
 
-// Fake is the fake.
+// Fake implements the API in memory.
 type Fake struct {
 	*control.Control
 	OAuth *oauth.Server
-	// MinChunk is the shortest chunk but for a video that is shorter: 5 MB in truth.
+	// MinChunk is the size of the smallest chunk, unless the video is smaller. TikTok has 5 MB.
 	MinChunk int64
-	// Took is how long a publication is processed, and Moderated how long it takes until
-	// the post has an id.
+	// Took is the time for which a publication is processed. Moderated is the time until the
+	// post has an id.
 	Took, Moderated time.Duration
 
 	mu   sync.Mutex
 	pubs map[string]*publication
-	// Reason lets the next publication fail with it.
+	// Reason makes the next publication fail with this reason.
 	Reason string
-	// Levels are the privacies that the account allows.
+	// Levels are the privacy levels that the account allows.
 	Levels []string
 	// NoComments says that the account permits no comments.
 	NoComments bool
@@ -50,7 +50,7 @@ type publication struct {
 	chunk, count int64
 	received     int64
 	sum          hash.Hash
-	complete     time.Time // when all was there
+	complete     time.Time // time at which all chunks had arrived
 	reason, post string
 	photos       []string
 	expires      time.Time
@@ -70,7 +70,7 @@ type info struct {
 	Cover       *int64 `json:"video_cover_timestamp_ms"`
 }
 
-// New makes a fake.
+// New makes a fake with the clock now.
 func New(now func() time.Time) *Fake {
 	return &Fake{
 		Control: control.New(now, func(w http.ResponseWriter, _ int) { refuse(w, http.StatusTooManyRequests, "rate_limit_exceeded") }),
@@ -92,7 +92,7 @@ func refuse(w http.ResponseWriter, status int, code string) {
 
 func bad(w http.ResponseWriter) { refuse(w, http.StatusBadRequest, "invalid_params") }
 
-// Handler is the API.
+// Handler returns the handler of the API.
 func (f *Fake) Handler() http.Handler {
 	api := http.NewServeMux()
 	api.HandleFunc("GET /v2/user/info/", func(w http.ResponseWriter, r *http.Request) {
@@ -168,7 +168,7 @@ func decode(r *http.Request, into any) bool {
 	return strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") && d.Decode(into) == nil
 }
 
-// check refuses what both kinds of post have in common.
+// check makes the checks that both kinds of posts share.
 func (f *Fake) check(w http.ResponseWriter, i info, title, description int) bool {
 	f.mu.Lock()
 	known, silent := slices.Contains(f.Levels, i.Privacy), f.NoComments
@@ -237,7 +237,7 @@ func (f *Fake) initPhotos(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if i := body.Info; i.Generated != nil || i.Duet != nil || i.Stitch != nil || i.Cover != nil {
-		bad(w) // these are of videos
+		bad(w) // These fields are for videos.
 		return
 	}
 	images := body.Source.Images
@@ -258,8 +258,8 @@ func (f *Fake) initPhotos(w http.ResponseWriter, r *http.Request) {
 	answer(w, map[string]string{"publish_id": id})
 }
 
-// Address is where a post can be seen; empty where there is none. Photos have another
-// address than videos.
+// Address returns the address of a post, or "" if it has none. Addresses of photos and videos
+// differ.
 func (f *Fake) Address(id string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -275,7 +275,7 @@ func (f *Fake) Address(id string) string {
 	return ""
 }
 
-// finish posts what has arrived; the caller holds mu.
+// finish posts the media that have arrived. The caller holds mu.
 func (f *Fake) finish(p *publication, media string) {
 	p.complete = f.Now()
 	if p.reason, f.Reason = f.Reason, ""; p.reason != "" {
@@ -300,7 +300,7 @@ func (f *Fake) upload(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	status := f.take(r)
-	_, _ = io.Copy(io.Discard, r.Body) // the rest of what is refused
+	_, _ = io.Copy(io.Discard, r.Body) // Read the rest of a refused body.
 	w.WriteHeader(status)
 }
 
@@ -323,7 +323,7 @@ func (f *Fake) take(r *http.Request) int {
 	case m[3] != strconv.FormatInt(p.size, 10), r.ContentLength != n, !last && n != p.chunk, last && (n < min(p.chunk, p.size) || n >= 2*p.chunk && p.count > 1):
 		return http.StatusBadRequest
 	}
-	// What has not arrived whole does not count.
+	// A chunk that has not arrived completely does not count.
 	before, err := p.sum.(interface{ MarshalBinary() ([]byte, error) }).MarshalBinary()
 	if err != nil {
 		return http.StatusInternalServerError

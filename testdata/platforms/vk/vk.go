@@ -20,14 +20,14 @@ import (
 	"github.com/content-automation/api/testdata/platforms/oauth"
 )
 
-// What the fake has: a community, its token, and the device of VK ID.
+// The community, its token, and the device of VK ID.
 const (
 	Group          = 200000001
 	CommunityToken = "vk1.a.community-token-0001"
 	Device         = "device-0001"
 )
 
-// Fake is the fake.
+// Fake implements the API in memory.
 type Fake struct {
 	// Second says that the user edits a second community.
 	Second bool
@@ -35,16 +35,16 @@ type Fake struct {
 	OAuth *oauth.Server
 
 	mu     sync.Mutex
-	files  map[string]string // what is uploaded and saved: its sum
+	files  map[string]string // sums of uploaded and saved files
 	wall   []map[string]any
 	videos map[string]bool // opened
-	// Descriptions are those of the videos, by their attachments.
+	// Descriptions are the descriptions of videos, by their attachments.
 	Descriptions map[string]string
-	// Refuse lets the next call of a method be refused with an error's number.
+	// Refuse makes the next call of a method fail with the number of an error.
 	Refuse map[string]int
 }
 
-// New makes a fake.
+// New makes a fake with the clock now.
 func New(now func() time.Time) *Fake {
 	return &Fake{
 		Control: control.New(now, func(w http.ResponseWriter, _ int) { refuse(w, 6) }),
@@ -61,7 +61,7 @@ func refuse(w http.ResponseWriter, code int) {
 	control.JSON(w, http.StatusOK, map[string]any{"error": map[string]any{"error_code": code, "error_msg": "refused", "request_params": []any{}}})
 }
 
-// Handler is the API.
+// Handler returns the handler of the API.
 func (f *Fake) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /oauth2/auth", f.token)
@@ -247,7 +247,7 @@ func (f *Fake) post(w http.ResponseWriter, q url.Values) {
 	answer(w, map[string]any{"post_id": id})
 }
 
-// upload takes a photo or a video as a form with one file.
+// upload reads a photo or a video from a form with one file.
 func (f *Fake) upload(w http.ResponseWriter, r *http.Request) {
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "multipart/form-data" || r.ContentLength < 0 || r.Header.Get("Authorization") != "" {

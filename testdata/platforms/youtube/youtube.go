@@ -1,6 +1,6 @@
-// Package youtube is a fake of the parts of Google's APIs that publish a video on
-// YouTube: the authorization server, resumable uploads, covers and statistics. Files
-// are summed up and thrown away, so that large ones can be uploaded.
+// Package youtube is a fake of the parts of Google's APIs that publish a video on YouTube: the
+// authorization server, resumable uploads, covers and statistics. It keeps only hashes of
+// files, so that large ones can be uploaded.
 package youtube
 
 import (
@@ -27,27 +27,27 @@ const Channel = "UC0000000000000000000001"
 
 const granularity = 256 << 10
 
-// Fake is the fake.
+// Fake implements the APIs in memory.
 type Fake struct {
 	*control.Control
 	OAuth *oauth.Server
 
-	// Took is how long a video is processed. Before, a Short takes no cover.
+	// Took is the time for which a video is processed. Until then, a Short accepts no cover.
 	Took time.Duration
-	// Landscape says that videos are no Shorts.
+	// Landscape says that videos are not Shorts.
 	Landscape bool
 	// Stuck says that the processing of videos does not end.
 	Stuck bool
-	// NoCovers says that the channel may not have covers of its own.
+	// NoCovers says that the channel may not have custom covers.
 	NoCovers bool
-	// Quota is how many videos the application may insert on a day, and Refused how many
-	// calls were refused for it.
+	// Quota is the number of videos that the application may insert on a day. Refused is the
+	// number of calls refused for that reason.
 	Quota, Refused int
 
 	mu       sync.Mutex
 	inserts  []time.Time
 	sessions map[string]*session
-	Covers   map[string]string // of each video, its sum
+	Covers   map[string]string // sum of the cover, by video
 }
 
 type session struct {
@@ -75,7 +75,7 @@ type status struct {
 	Synthetic bool   `json:"containsSyntheticMedia"`
 }
 
-// New makes a fake.
+// New makes a fake with the clock now.
 func New(now func() time.Time) *Fake {
 	return &Fake{
 		Control: control.New(now, func(w http.ResponseWriter, seconds int) {
@@ -90,7 +90,7 @@ func New(now func() time.Time) *Fake {
 	}
 }
 
-// Forget ends all upload sessions that are not complete.
+// Forget ends all incomplete upload sessions.
 func (f *Fake) Forget() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -103,7 +103,7 @@ func refuse(w http.ResponseWriter, code int, reason string) {
 	}})
 }
 
-// Handler is the API.
+// Handler returns the handler of the APIs.
 func (f *Fake) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /token", f.token)
@@ -187,14 +187,14 @@ func (f *Fake) processed(p control.Post) bool {
 	return !f.Stuck && f.Now().Sub(p.At) >= f.Took
 }
 
-// Inserts returns when videos were inserted.
+// Inserts returns the times at which videos were inserted.
 func (f *Fake) Inserts() []time.Time {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Clone(f.inserts)
 }
 
-// insert counts an insert of a video on the day, which begins at midnight in California.
+// insert counts the insert of a video on the day, which begins at midnight in California.
 func (f *Fake) insert() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -273,7 +273,7 @@ var (
 	queries = regexp.MustCompile(`^bytes \*/(\d+)$`)
 )
 
-// upload takes a part, or says how much there is.
+// upload accepts a part, or returns the number of bytes received.
 func (f *Fake) upload(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

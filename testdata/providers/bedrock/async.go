@@ -15,11 +15,11 @@ import (
 	"github.com/content-automation/api/testdata/providers/control"
 )
 
-// work is an invocation.
+// work is an asynchronous invocation.
 type work struct {
 	model, token, ratio string
 	output              place
-	message             string // why it fails, if it does
+	message             string // the error, if it fails
 }
 
 // place is the folder of an invocation's output.
@@ -27,7 +27,7 @@ type place struct{ bucket, folder string }
 
 func (p place) String() string { return "s3://" + path.Join(p.bucket, p.folder) }
 
-// begun is what a client token stands for.
+// begun is the invocation that a client token has begun.
 type begun struct {
 	arn  string
 	sent map[string]any
@@ -38,12 +38,12 @@ var (
 	s3Address   = regexp.MustCompile(`^s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(/.*)?$`)
 )
 
-// lumaRatios are those of Ray 2.
+// lumaRatios are the aspect ratios of Ray 2.
 var lumaRatios = []string{"1:1", "16:9", "9:16", "4:3", "3:4", "21:9", "9:21"}
 
 const maxLumaPrompt = 5000
 
-// start is POST /async-invoke.
+// start serves POST /async-invoke.
 func (f *fake) start(w http.ResponseWriter, r *http.Request) {
 	var body struct {
 		ClientRequestToken *string         `json:"clientRequestToken"`
@@ -109,7 +109,7 @@ func (f *fake) start(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// begin begins an invocation, unless its token has begun one already.
+// begin begins an invocation, unless its token has already begun one.
 func (f *fake) begin(w http.ResponseWriter, r *http.Request, sent map[string]any, prompt string, job work) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -141,7 +141,7 @@ func (f *fake) begin(w http.ResponseWriter, r *http.Request, sent map[string]any
 	write(w, http.StatusOK, map[string]string{"invocationArn": arn})
 }
 
-// get is GET /async-invoke/{arn}.
+// get serves GET /async-invoke/{arn}.
 func (f *fake) get(w http.ResponseWriter, r *http.Request) {
 	job, phase, _, found := f.jobs.Find(r.PathValue("arn"))
 	if !found {

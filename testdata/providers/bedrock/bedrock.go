@@ -1,6 +1,7 @@
 // Package bedrock is a fake of Amazon Bedrock: Converse, InvokeModel and asynchronous
 // invocations of its runtime, and the training and deployment of custom models, as AWS
-// documents the protocol and the models. It is stricter than the service in what it is sent, and answers with real files.
+// documents the protocol and the models. It checks requests more strictly than the service,
+// and answers with real files.
 package bedrock
 
 import (
@@ -21,23 +22,23 @@ import (
 	"github.com/content-automation/api/testdata/providers/strict"
 )
 
-// Name is the provider's name, for faults.
+// Name is the provider's name in faults.
 const Name = "bedrock"
 
 // Filtered is in prompts that the rules of content forbid.
 const Filtered = "something forbidden"
 
-// Config is what a fake needs.
+// Config configures a fake.
 type Config struct {
 	Control *control.Control
 	Samples control.Samples
 	Now     func() time.Time
-	// Took is how long a video takes; control.JobTime if 0.
+	// Took is the time that a video takes. 0 means control.JobTime.
 	Took time.Duration
 	// Write puts an object into the bucket of a caller, as Bedrock does with the
 	// caller's permissions.
 	Write func(ctx context.Context, bucket, key string, content []byte) error
-	// Read reads an object of a caller's bucket, as jobs do; nil: they can read none.
+	// Read reads an object of a caller's bucket, as jobs do. If it is nil, they can read none.
 	Read func(ctx context.Context, bucket, key string) ([]byte, error)
 }
 
@@ -47,11 +48,11 @@ type fake struct {
 
 	mu     sync.Mutex
 	tokens map[string]begun // by ClientRequestToken
-	stored map[string]bool  // whose video is in the bucket
+	stored map[string]bool  // videos that are in the bucket
 	count  int
 
 	training trainings
-	made     int // deployments
+	made     int // number of deployments
 }
 
 // New makes a fake. It has the operations control.Submit and control.Status.
@@ -73,11 +74,11 @@ func New(cfg Config) http.Handler {
 	return mux
 }
 
-// authorization is the form of a signature of version 4 for this service. The fake
-// cannot verify it, since only AWS knows the keys.
+// authorization matches a signature of version 4 for this service. The fake cannot verify it,
+// since only AWS knows the keys.
 var authorization = regexp.MustCompile(`^AWS4-HMAC-SHA256 Credential=[^/ ]+/\d{8}/[a-z0-9-]+/bedrock/aws4_request, SignedHeaders=([a-z0-9;-]+), Signature=[0-9a-f]{64}$`)
 
-// signed is h for requests that are signed.
+// signed returns h for signed requests. It refuses all others.
 func signed(h http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		match := authorization.FindStringSubmatch(r.Header.Get("Authorization"))
@@ -89,7 +90,7 @@ func signed(h http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// family is what the models whose ids begin with a prefix are like.
+// family describes the models whose ids begin with a prefix.
 type family struct {
 	prefix string
 	kind   string // text, image or video
@@ -121,8 +122,8 @@ var families = []family{
 
 var profiles = []string{"us.", "eu.", "apac.", "global."}
 
-// check refuses a model that cannot be called in this way, and returns its id
-// without the profile.
+// check refuses a model that cannot be called in this way. It returns the model's id without
+// the profile.
 func check(w http.ResponseWriter, model, kind string) (id string, ok bool) {
 	id = model
 	for _, p := range profiles {
@@ -144,7 +145,7 @@ func check(w http.ResponseWriter, model, kind string) (id string, ok bool) {
 	return "", false
 }
 
-// read reads the body of a request; what is wrong with it is answered.
+// read reads the body of a request. If the body is wrong, it writes the error.
 func read(w http.ResponseWriter, r *http.Request, into any) (sent map[string]any, ok bool) {
 	sent, err := strict.JSON(r, into)
 	if err == nil {

@@ -21,10 +21,10 @@ type message struct {
 	Content []content `json:"content"`
 }
 
-// maxTokens is the most that any of the models writes.
+// maxTokens is the greatest output of all models, in tokens.
 const maxTokens = 65_536
 
-// converse is POST /model/{model}/converse.
+// converse serves POST /model/{model}/converse.
 func (f *fake) converse(w http.ResponseWriter, r *http.Request) {
 	var body struct {
 		Messages        []message `json:"messages"`
@@ -91,17 +91,17 @@ func (f *fake) converse(w http.ResponseWriter, r *http.Request) {
 	answer(w, model, text, stop, system+prompt)
 }
 
-// charactersPerToken is what a token is worth here.
+// charactersPerToken is the length of a token in this fake.
 const charactersPerToken = 3
 
-// The forms in which a prompt asks for slides and for a script of scenes.
+// The expressions by which prompts request slides and a script of scenes.
 var (
 	slidesAsked = regexp.MustCompile(`exactly (\d+) headings`)
 	scenesAsked = regexp.MustCompile(`exactly (\d+) objects`)
 	wordsAsked  = regexp.MustCompile(`about (\d+) words`)
 )
 
-// written is what a model writes about a prompt, in the form that it was asked for.
+// written returns the text that a model writes for a prompt, in the requested form.
 func written(system, prompt string) string {
 	answer := post
 	for _, f := range forms {
@@ -111,7 +111,7 @@ func written(system, prompt string) string {
 	}
 	raw, err := json.MarshalIndent(answer(system, prompt), "", "  ")
 	if err != nil {
-		panic(err) // strings can always be written down
+		panic(err) // Strings can always be encoded.
 	}
 	return string(raw)
 }
@@ -156,8 +156,8 @@ func asked(what *regexp.Regexp, system string) int {
 	return n
 }
 
-// answer writes a model's answer. Some think aloud before, and some cannot do
-// without a fence around JSON.
+// answer writes a model's answer. Some models first think aloud, and some put JSON into a
+// fence.
 func answer(w http.ResponseWriter, model, text, stop, read string) {
 	var content []any
 	switch {

@@ -9,7 +9,7 @@ import (
 	"github.com/content-automation/api/testdata/providers/control"
 )
 
-// deploy is POST /model-customization/custom-model-deployments.
+// deploy serves POST /model-customization/custom-model-deployments.
 func (f *fake) deploy(w http.ResponseWriter, r *http.Request) {
 	var body struct {
 		ModelARN            string  `json:"modelArn"`
@@ -66,7 +66,7 @@ func (f *fake) deploy(w http.ResponseWriter, r *http.Request) {
 	write(w, http.StatusAccepted, map[string]string{"customModelDeploymentArn": d.arn})
 }
 
-// stateOf is the status of a deployment.
+// stateOf returns the status of a deployment.
 func (f *fake) stateOf(d *deployment) string {
 	switch over := f.Now().Sub(d.began) >= f.took(); {
 	case over && d.fails:
@@ -77,7 +77,7 @@ func (f *fake) stateOf(d *deployment) string {
 	return "Creating"
 }
 
-// at returns the deployment of a name or ARN; nil where there is none.
+// at returns the deployment with a name or ARN, or nil if there is none.
 func (t *trainings) at(name string) *deployment {
 	for _, d := range t.deployments {
 		if d.name == name || d.arn == name {
@@ -91,7 +91,7 @@ func noDeployment(w http.ResponseWriter) {
 	refuse(w, http.StatusNotFound, "ResourceNotFoundException", "The provided custom model deployment is not found.")
 }
 
-// deployed is GET /model-customization/custom-model-deployments/{name}.
+// deployed serves GET /model-customization/custom-model-deployments/{name}.
 func (f *fake) deployed(w http.ResponseWriter, r *http.Request) {
 	f.training.mu.Lock()
 	defer f.training.mu.Unlock()
@@ -110,7 +110,7 @@ func (f *fake) deployed(w http.ResponseWriter, r *http.Request) {
 	write(w, http.StatusOK, answer)
 }
 
-// undeploy is DELETE /model-customization/custom-model-deployments/{name}.
+// undeploy serves DELETE /model-customization/custom-model-deployments/{name}.
 func (f *fake) undeploy(w http.ResponseWriter, r *http.Request) {
 	f.training.mu.Lock()
 	defer f.training.mu.Unlock()
@@ -126,7 +126,7 @@ func (f *fake) undeploy(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// deleteModel is DELETE /custom-models/{name}.
+// deleteModel serves DELETE /custom-models/{name}.
 func (f *fake) deleteModel(w http.ResponseWriter, r *http.Request) {
 	f.training.mu.Lock()
 	defer f.training.mu.Unlock()
@@ -148,7 +148,7 @@ func (f *fake) deleteModel(w http.ResponseWriter, r *http.Request) {
 	refuse(w, http.StatusNotFound, "ResourceNotFoundException", "The provided model identifier is not found.")
 }
 
-// custom returns the id of the base model of a deployment that is called by its ARN.
+// custom returns the id of the base model of a deployment, which is called by its ARN.
 func (f *fake) custom(w http.ResponseWriter, called string) (base string, ok bool) {
 	f.training.mu.Lock()
 	defer f.training.mu.Unlock()

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// forms are the objects other than posts, by what the system prompt says of them.
+// forms are the objects other than posts, by phrases of the system prompt.
 var forms = []struct {
 	asked  string
 	answer func(system, prompt string) any
@@ -14,8 +14,8 @@ var forms = []struct {
 	{`{"topics":`, topics},
 }
 
-// proposals are changes of a factory. The first time one of them does not fit, as it
-// happens with models.
+// proposals returns changes of a factory. In the first answer, one of them is invalid, as
+// models sometimes write.
 func proposals(_, prompt string) any {
 	var data struct {
 		Findings []struct{ Code string }
@@ -36,20 +36,20 @@ func proposals(_, prompt string) any {
 	return map[string]any{"proposals": all}
 }
 
-// subjects are what topics are about.
+// subjects are the subjects of topics.
 var subjects = []string{
 	"Running shoes for wet mornings", "A breakfast before the long run", "How much water a marathon takes", "Stretching that helps your calves", "Music at 170 beats a minute",
 	"The first hill of the season", "Why socks decide a race", "Sleep in the week before", "Dogs that keep pace", "Reading a training plan", "Knees and stairs", "Winter gloves compared",
 }
 
-// places are what a topic is about besides.
+// places are the places that topics mention.
 var places = []string{
 	"along the frozen canal", "with a stroller", "on an island without roads", "after a night shift", "for somebody of seventy", "between two meetings",
 	"in a desert at noon", "at 2,500 metres", "next to the tram depot", "while it thunders", "before exams", "under city bridges",
 }
 
-// topics are topics for the slots of a plan. Where some may not be repeated, the first
-// answer repeats one of them.
+// topics returns topics for the slots of a plan. If the prompt forbids to repeat topics, the
+// first answer repeats one of them.
 func topics(_, prompt string) any {
 	var data struct {
 		Slots []struct{ Slot int }

@@ -17,7 +17,7 @@ import (
 	"github.com/content-automation/api/testdata/providers/control"
 )
 
-// invoke is POST /model/{model}/invoke.
+// invoke serves POST /model/{model}/invoke.
 func (f *fake) invoke(w http.ResponseWriter, r *http.Request) {
 	model, ok := check(w, r.PathValue("model"), "image")
 	if !ok {
@@ -34,7 +34,7 @@ func (f *fake) invoke(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// stabilitySizes are the pixels of pictures by their aspect ratio.
+// stabilitySizes are the sizes of pictures in pixels, by aspect ratio.
 var stabilitySizes = map[string]image.Point{
 	"1:1": {X: 1024, Y: 1024}, "4:5": {X: 896, Y: 1120}, "5:4": {X: 1120, Y: 896}, "9:16": {X: 756, Y: 1344}, "16:9": {X: 1344, Y: 756},
 	"2:3": {X: 832, Y: 1248}, "3:2": {X: 1248, Y: 832}, "21:9": {X: 1512, Y: 648}, "9:21": {X: 648, Y: 1512},
@@ -91,7 +91,7 @@ func (f *fake) stability(w http.ResponseWriter, r *http.Request, model string) {
 	}
 }
 
-// titanSizes are all that Titan makes.
+// titanSizes are all sizes that Titan makes.
 var titanSizes = []image.Point{
 	{X: 1024, Y: 1024}, {X: 768, Y: 768}, {X: 512, Y: 512}, {X: 768, Y: 1152}, {X: 384, Y: 576}, {X: 1152, Y: 768}, {X: 576, Y: 384},
 	{X: 768, Y: 1280}, {X: 384, Y: 640}, {X: 1280, Y: 768}, {X: 640, Y: 384}, {X: 896, Y: 1152}, {X: 448, Y: 576}, {X: 1152, Y: 896}, {X: 576, Y: 448},
@@ -161,11 +161,11 @@ func (f *fake) titan(w http.ResponseWriter, r *http.Request, model string) {
 	}
 }
 
-// picture draws two fields whose colours follow from prompt and seed, as a PNG in
-// base64.
+// picture draws two fields with colours derived from the prompt and the seed, and returns a
+// PNG in base64.
 func picture(size image.Point, prompt string, seed uint32) string {
 	h := fnv.New32a()
-	_, _ = io.WriteString(h, prompt) // a hash takes everything
+	_, _ = io.WriteString(h, prompt) // A hash returns no errors.
 	hue := h.Sum32() ^ seed
 	shade := func(n uint32) color.Color { return color.RGBA{uint8(n), uint8(n >> 8), uint8(n >> 16), 255} }
 	m := image.NewPaletted(image.Rectangle{Max: size}, color.Palette{shade(hue), shade(hue * 2654435761)})
@@ -177,12 +177,12 @@ func picture(size image.Point, prompt string, seed uint32) string {
 	}
 	var b bytes.Buffer
 	if err := (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&b, m); err != nil {
-		panic(err) // a buffer takes everything
+		panic(err) // A buffer returns no errors.
 	}
 	return base64.StdEncoding.EncodeToString(b.Bytes())
 }
 
-// same reports whether two requests say the same, whatever the order of their members.
+// same reports whether two requests are equal, except for the order of their members.
 func same(a, b map[string]any) bool {
 	x, errX := json.Marshal(a)
 	y, errY := json.Marshal(b)

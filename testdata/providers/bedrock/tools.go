@@ -12,8 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// content is one block of a message: a text, a call of a tool, or what a call has
-// returned.
+// content is one block of a message: a text, a call of a tool, or the result of a call.
 type content struct {
 	Text    *string `json:"text"`
 	ToolUse *struct {
@@ -31,7 +30,7 @@ type content struct {
 	} `json:"toolResult"`
 }
 
-// toolConfig are the tools of a conversation.
+// toolConfig has the tools of a conversation.
 type toolConfig struct {
 	Tools []struct {
 		Spec struct {
@@ -46,7 +45,7 @@ type toolConfig struct {
 
 var toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
-// check refuses tools that the service does not take.
+// check returns a problem if the service would not accept the tools.
 func (c *toolConfig) check(model string) (problem string) {
 	if slices.ContainsFunc(families, func(f family) bool { return f.toolless && strings.HasPrefix(model, f.prefix) }) {
 		return "This model doesn't support tool use."
@@ -69,15 +68,15 @@ func (c *toolConfig) check(model string) (problem string) {
 	return ""
 }
 
-// read returns the last text of a conversation, and refuses one that the service does
-// not take.
+// read returns the last text of a conversation, or a problem if the service would not accept
+// the conversation.
 func (c *toolConfig) read(model string, messages []message) (prompt, problem string) {
 	if c != nil {
 		if problem := c.check(model); problem != "" {
 			return "", problem
 		}
 	}
-	var called []string // by the message before
+	var called []string // by the previous message
 	for i, m := range messages {
 		if want := []string{"user", "assistant"}[i%2]; m.Role != want || len(m.Content) == 0 {
 			return "", "A conversation must alternate between user and assistant roles, beginning with a user's."
@@ -130,12 +129,12 @@ func isObject(raw json.RawMessage) bool {
 	return json.Unmarshal(raw, &object) == nil && object != nil
 }
 
-// order is a line by which a text has the model call a tool: !name {"a": 1}. The model
-// obeys whoever has written it.
+// order matches a line of a text that makes the model call a tool: !name {"a": 1}. The model
+// obeys such a line in any message.
 var order = regexp.MustCompile(`^!([a-zA-Z0-9_-]{1,64}) (\{.*\})$`)
 
-// talk answers a conversation with tools: it calls those that the last message has it
-// call, and otherwise says what they have returned.
+// talk answers a conversation with tools. It calls the tools that the last message orders;
+// otherwise it answers with the results of earlier calls.
 func talk(w http.ResponseWriter, messages []message) {
 	last := messages[len(messages)-1]
 	var said []string

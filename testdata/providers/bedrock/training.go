@@ -16,7 +16,7 @@ import (
 	"github.com/content-automation/api/testdata/providers/control"
 )
 
-// The operations of training models, for faults.
+// The operations of training models, for use in faults.
 const (
 	Train       = "train"        // CreateModelCustomizationJob
 	TrainStatus = "train_status" // GetModelCustomizationJob, GetCustomModelDeployment
@@ -24,8 +24,8 @@ const (
 	Remove      = "remove"       // StopModelCustomizationJob, and deletions
 )
 
-// trainings are the customization jobs, with their models and deployments. All are found
-// by their names, and the last two by their ARNs, too.
+// trainings has the customization jobs, with their models and deployments. All are found by
+// their names; models and deployments also by their ARNs.
 type trainings struct {
 	mu          sync.Mutex
 	jobs        map[string]*customization
@@ -39,10 +39,10 @@ type customization struct {
 	base        string // id of the base model
 	arn, model  string // ARNs
 	began       time.Time
-	message     string // why it fails, if it does
-	// stopping counts the answers since it was stopped; 0: it was not.
+	message     string // the error, if it fails
+	// stopping counts the answers since the job was stopped. 0 means that it was not.
 	stopping int
-	deleted  bool // its model was
+	deleted  bool // the model was deleted
 }
 
 type deployment struct {
@@ -77,7 +77,7 @@ var (
 	signedRegion = regexp.MustCompile(`Credential=[^/ ]+/\d{8}/([a-z0-9-]+)/`)
 )
 
-// longestName is the most characters of a name.
+// longestName is the greatest length of a name, in characters.
 const longestName = 63
 
 // routes adds the operations of training.
@@ -95,7 +95,7 @@ type uri struct {
 	S3URI string `json:"s3Uri"`
 }
 
-// train is POST /model-customization-jobs.
+// train serves POST /model-customization-jobs.
 func (f *fake) train(w http.ResponseWriter, r *http.Request) {
 	var body struct {
 		JobName             string            `json:"jobName"`
@@ -157,7 +157,7 @@ func checkParameters(known map[string]limits, given map[string]string) string {
 	return ""
 }
 
-// beginTraining begins a job, unless its token has begun one already.
+// beginTraining begins a job, unless its token has already begun one.
 func (f *fake) beginTraining(w http.ResponseWriter, r *http.Request, sent map[string]any, samples []string, job *customization) {
 	f.training.mu.Lock()
 	defer f.training.mu.Unlock()
@@ -182,10 +182,10 @@ func (f *fake) beginTraining(w http.ResponseWriter, r *http.Request, sent map[st
 	write(w, http.StatusCreated, map[string]string{"jobArn": job.arn})
 }
 
-// leastSamples is how many samples a job needs.
+// leastSamples is the least number of samples for a job.
 const leastSamples = 8
 
-// checkSamples returns why a job fails for its samples, if it does.
+// checkSamples returns the reason why a job fails because of its samples, or "".
 func (f *fake) checkSamples(ctx context.Context, bucket, key string) string {
 	if f.Read == nil {
 		return "The training data could not be read."
@@ -218,7 +218,7 @@ func (f *fake) checkSamples(ctx context.Context, bucket, key string) string {
 	return ""
 }
 
-// took is how long a job and a deployment take.
+// took returns the time that a job or a deployment takes.
 func (f *fake) took() time.Duration {
 	if f.Took > 0 {
 		return f.Took
@@ -226,7 +226,7 @@ func (f *fake) took() time.Duration {
 	return control.JobTime
 }
 
-// status is that of a job.
+// statusOf returns the status of a job.
 func (f *fake) statusOf(job *customization) string {
 	switch over := f.Now().Sub(job.began) >= f.took(); {
 	case job.stopping == 1:
@@ -252,7 +252,7 @@ func (f *fake) named(w http.ResponseWriter, r *http.Request) *customization {
 	return nil
 }
 
-// trained is GET /model-customization-jobs/{name}.
+// trained serves GET /model-customization-jobs/{name}.
 func (f *fake) trained(w http.ResponseWriter, r *http.Request) {
 	f.training.mu.Lock()
 	defer f.training.mu.Unlock()
@@ -281,7 +281,7 @@ func (f *fake) trained(w http.ResponseWriter, r *http.Request) {
 	write(w, http.StatusOK, answer)
 }
 
-// stopTraining is POST /model-customization-jobs/{name}/stop.
+// stopTraining serves POST /model-customization-jobs/{name}/stop.
 func (f *fake) stopTraining(w http.ResponseWriter, r *http.Request) {
 	f.training.mu.Lock()
 	defer f.training.mu.Unlock()

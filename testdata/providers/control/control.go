@@ -1,7 +1,6 @@
-// Package control makes the fakes of providers fail. All fakes of a process share
-// one Control: tests and a reliability harness queue faults for the operations of
-// a provider, and read back what the fakes have accepted, in the process or over
-// HTTP.
+// Package control makes the fakes of providers fail. All fakes of a process share one Control.
+// Tests and a reliability harness queue faults for the operations of a provider, and read the
+// submissions that the fakes have accepted, in the process or over HTTP.
 package control
 
 import (
@@ -16,7 +15,7 @@ import (
 	"time"
 )
 
-// Operations that faults can be queued for. Not every provider has all of them.
+// The operations for which faults can be queued. Not every provider has all of them.
 const (
 	Submit = "submit"
 	Status = "status"
@@ -34,42 +33,42 @@ const (
 	RateLimited Kind = "rate_limited"
 	// ServerError answers with Status, 503 if that is 0.
 	ServerError Kind = "server_error"
-	// Slow waits for Seconds, or until the caller has gone, and then goes on.
+	// Slow waits for Seconds, or until the caller has gone, and then answers normally.
 	Slow Kind = "slow"
-	// Garbage does what is asked and answers 200 with an unreadable body.
+	// Garbage executes the call, and answers 200 with an unreadable body.
 	Garbage Kind = "garbage"
-	// Drop closes the connection and does nothing.
+	// Drop closes the connection without executing the call.
 	Drop Kind = "drop"
-	// DropAfterAccept does what is asked and closes the connection unanswered.
+	// DropAfterAccept executes the call, and closes the connection without a response.
 	DropAfterAccept Kind = "drop_after_accept"
 	// JobFailed accepts a submission whose work fails. It is for Submit.
 	JobFailed Kind = "job_failed"
-	// ResultExpired answers 404, or Status, as for a result that was removed.
+	// ResultExpired answers 404, or Status, as if the result had been removed.
 	ResultExpired Kind = "result_expired"
 )
 
 var kinds = []Kind{RateLimited, ServerError, Slow, Garbage, Drop, DropAfterAccept, JobFailed, ResultExpired}
 
-// maxBody bounds the request that a Slow fault keeps.
+// maxBody is the greatest size of the request that a Slow fault keeps.
 const maxBody = 16 << 20
 
-// Fault is one failure, for the next call of an operation.
+// Fault is a failure of the next calls of an operation.
 type Fault struct {
 	Kind    Kind    `json:"kind"`
 	Status  int     `json:"status,omitempty"`
 	Seconds float64 `json:"seconds,omitempty"`
-	Times   int     `json:"times,omitempty"` // how many calls it is for; 0 means 1
+	Times   int     `json:"times,omitempty"` // number of calls; 0 means 1
 }
 
-// Acceptance is a submission that a fake has taken: from then on it costs money.
+// Acceptance is an accepted submission, which costs money from then on.
 type Acceptance struct {
 	Provider    string         `json:"provider"`
 	Operation   string         `json:"operation"`
 	ID          string         `json:"id,omitempty"` // the fake's id of the work
 	Model       string         `json:"model,omitempty"`
-	ClientToken string         `json:"client_token,omitempty"` // where the protocol has one
+	ClientToken string         `json:"client_token,omitempty"` // if the protocol has one
 	Prompt      string         `json:"prompt,omitempty"`
-	Input       map[string]any `json:"input,omitempty"` // all that was sent
+	Input       map[string]any `json:"input,omitempty"` // the complete input
 }
 
 // Control queues faults and logs acceptances. It is safe for concurrent use.
@@ -93,7 +92,7 @@ func (c *Control) Queue(provider, operation string, faults ...Fault) {
 	c.faults[p] = append(c.faults[p], faults...)
 }
 
-// Reset forgets all faults and acceptances.
+// Reset removes all faults and acceptances.
 func (c *Control) Reset() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -101,7 +100,7 @@ func (c *Control) Reset() {
 	c.accepted = nil
 }
 
-// Accept logs a submission that was taken.
+// Accept logs an accepted submission.
 func (c *Control) Accept(a Acceptance) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -115,7 +114,7 @@ func (c *Control) Accepted() []Acceptance {
 	return slices.Clone(c.accepted)
 }
 
-// Count returns how often a provider has accepted a prompt or a client token.
+// Count returns the number of accepted submissions with a prompt or a client token.
 func (c *Control) Count(provider, promptOrToken string) (n int) {
 	for _, a := range c.Accepted() {
 		if a.Provider == provider && (a.Prompt == promptOrToken || a.ClientToken == promptOrToken) {
@@ -125,7 +124,7 @@ func (c *Control) Count(provider, promptOrToken string) (n int) {
 	return n
 }
 
-// next takes the next fault of an operation.
+// next removes and returns the next fault of an operation.
 func (c *Control) next(provider, operation string) (Fault, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -143,11 +142,11 @@ func (c *Control) next(provider, operation string) (Fault, bool) {
 
 type failKey struct{}
 
-// JobFails reports whether the work of this submission has to fail.
+// JobFails reports whether the work of this submission must fail.
 func JobFails(ctx context.Context) bool { return ctx.Value(failKey{}) != nil }
 
-// Handle is h, an operation of a provider's fake, with the faults queued for it.
-// A fake wraps what it does after it has checked the credential.
+// Handle returns h, an operation of a provider's fake, with the faults queued for it. A fake
+// must check the credential before this handler.
 func (c *Control) Handle(provider, operation string, h http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		fault, ok := c.next(provider, operation)
@@ -166,7 +165,7 @@ func (c *Control) Handle(provider, operation string, h http.HandlerFunc) http.Ha
 		case ResultExpired:
 			refuse(w, orElse(fault.Status, http.StatusNotFound))
 		case Slow:
-			// A server notices that the caller has gone once the body is read.
+			// The server must read the body to notice that the caller has gone.
 			body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 			if err != nil {
 				return

@@ -9,12 +9,12 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 )
 
-// Samples returns the media that a fake serves as its own: the n-th file of a kind,
-// of an aspect ratio ("": any), with its name. sample.File is one.
+// Samples returns media for a fake: the n-th file of a kind and aspect ratio ("" for any), with
+// its name. sample.File is one.
 type Samples func(kind provider.Kind, ratio string, n uint) (name string, content []byte, err error)
 
-// Base is the address at which a fake is reached: for the addresses in its
-// answers. A prefix that http.StripPrefix has taken off is part of it.
+// Base returns the address at which a fake is reached, for addresses in its answers. It
+// includes a prefix that http.StripPrefix has removed.
 func Base(r *http.Request) string {
 	scheme := "http"
 	if r.TLS != nil {
@@ -31,8 +31,8 @@ type Order struct {
 	Faults    []Fault `json:"faults"`
 }
 
-// ServeHTTP is the control of running fakes: POST /_control queues the faults of
-// an Order, DELETE /_control resets, GET /_control/log returns the acceptances.
+// ServeHTTP controls running fakes. POST /_control queues the faults of an Order, DELETE
+// /_control resets the control, and GET /_control/log returns the acceptances.
 func (c *Control) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch r.Method + " " + r.URL.Path {
 	case "POST /_control":

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Jobs is the simulated work of a fake: it waits, runs, and ends after a while,
-// all by an injected clock.
+// Jobs simulates the work of a fake. Each job waits, runs, and ends after a while, by an
+// injected clock.
 type Jobs[T any] struct {
 	now  func() time.Time
 	took time.Duration
@@ -15,10 +15,10 @@ type Jobs[T any] struct {
 	jobs map[string]*Job[T]
 }
 
-// JobTime is how long a job takes by default.
+// JobTime is the default duration of a job.
 const JobTime = 400 * time.Millisecond
 
-// NewJobs makes Jobs that take a while each, JobTime if that is 0.
+// NewJobs makes Jobs with a duration, or JobTime if that is 0.
 func NewJobs[T any](now func() time.Time, took time.Duration) *Jobs[T] {
 	if took == 0 {
 		took = JobTime
@@ -26,10 +26,10 @@ func NewJobs[T any](now func() time.Time, took time.Duration) *Jobs[T] {
 	return &Jobs[T]{now: now, took: took, jobs: map[string]*Job[T]{}}
 }
 
-// Job is one piece of work.
+// Job is one job.
 type Job[T any] struct {
 	ID    string
-	Work  T // what the fake knows of it
+	Work  T // the fake's own data
 	Began time.Time
 	Ends  time.Time
 
@@ -37,7 +37,7 @@ type Job[T any] struct {
 	canceled bool
 }
 
-// Phase is where a job stands.
+// Phase is the phase of a job.
 type Phase string
 
 // The phases of a job. The last three are final.
@@ -49,7 +49,7 @@ const (
 	Canceled  Phase = "canceled"
 )
 
-// Final reports whether the phase will not change any more.
+// Final reports whether the phase will not change again.
 func (p Phase) Final() bool { return p == Succeeded || p == Failed || p == Canceled }
 
 // Start begins a job under an id.
@@ -60,7 +60,7 @@ func (j *Jobs[T]) Start(id string, work T, fails bool) {
 	j.jobs[id] = &Job[T]{ID: id, Work: work, Began: now, Ends: now.Add(j.took), fails: fails}
 }
 
-// Find returns a copy of a job with its phase and its progress of 0 to 100.
+// Find returns a copy of a job with its phase, and its progress from 0 to 100.
 func (j *Jobs[T]) Find(id string) (job Job[T], phase Phase, progress int, found bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -72,7 +72,7 @@ func (j *Jobs[T]) Find(id string) (job Job[T], phase Phase, progress int, found 
 	return *p, phase, progress, true
 }
 
-// Cancel ends a job that has not ended; canceled reports whether it did.
+// Cancel ends a job that has not ended. canceled reports whether it did so.
 func (j *Jobs[T]) Cancel(id string) (canceled, found bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -87,7 +87,7 @@ func (j *Jobs[T]) Cancel(id string) (canceled, found bool) {
 	return true, true
 }
 
-// at returns the phase and progress: the first quarter of its time a job waits.
+// at returns the phase and the progress. A job waits for the first quarter of its time.
 func (j *Job[T]) at(now time.Time) (Phase, int) {
 	total, passed := j.Ends.Sub(j.Began), now.Sub(j.Began)
 	switch {

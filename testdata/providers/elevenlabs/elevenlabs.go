@@ -1,6 +1,6 @@
-// Package elevenlabs is a fake of ElevenLabs: text to speech and music, as the
-// provider's API reference has them, and stricter than the provider in what it is
-// sent. It answers with real files, as long as the text takes to be spoken.
+// Package elevenlabs is a fake of ElevenLabs: text to speech and music, as in the provider's API
+// reference. It checks requests more strictly than the provider. It answers with real files of
+// the length in which the text would be spoken.
 package elevenlabs
 
 import (
@@ -21,14 +21,14 @@ import (
 	"github.com/content-automation/api/testdata/providers/strict"
 )
 
-// Name is the provider's name, for faults.
+// Name is the provider's name in faults.
 const Name = "elevenlabs"
 
-// Config is what a fake needs.
+// Config configures a fake.
 type Config struct {
 	Control *control.Control
 	Media   fs.FS  // has voice.wav
-	Key     string // the one that is accepted; empty: any
+	Key     string // the only accepted key; empty accepts any
 }
 
 type fake struct {
@@ -58,10 +58,10 @@ var voices = []string{
 	"XB0fDUnXU5powFXDhCwa", // Charlotte
 }
 
-// speaker is what a model of speech takes.
+// speaker describes the input of a model of speech.
 type speaker struct {
 	characters int
-	takesCode  bool // of a language
+	takesCode  bool // the model accepts a language's code
 	languages  string
 }
 
@@ -76,7 +76,7 @@ var speakers = map[string]speaker{
 	"eleven_turbo_v2_5":      {40_000, true, many},
 }
 
-// settings are voice_settings.
+// settings is the member voice_settings.
 type settings struct {
 	Stability       *float64 `json:"stability"`
 	UseSpeakerBoost *bool    `json:"use_speaker_boost"`
@@ -85,7 +85,7 @@ type settings struct {
 	Speed           *float64 `json:"speed"`
 }
 
-// speak is POST /v1/text-to-speech/{voice_id}.
+// speak serves POST /v1/text-to-speech/{voice_id}.
 func (f *fake) speak(w http.ResponseWriter, r *http.Request) {
 	var body struct {
 		Text         *string   `json:"text"`
@@ -132,7 +132,7 @@ func (f *fake) speak(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// The bounds of music.
+// The bounds of the length of music.
 const (
 	minMusicMS     = 3_000
 	maxMusicMS     = 600_000
@@ -140,7 +140,7 @@ const (
 	defaultMusic   = 30 * time.Second
 )
 
-// compose is POST /v1/music.
+// compose serves POST /v1/music.
 func (f *fake) compose(w http.ResponseWriter, r *http.Request) {
 	var body struct {
 		Prompt            *string `json:"prompt"`
@@ -181,7 +181,7 @@ func (f *fake) compose(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// answer makes the file, in the format that is wanted.
+// answer makes the file in the requested format.
 func (f *fake) answer(w http.ResponseWriter, r *http.Request, kind provider.Kind, length time.Duration, a control.Acceptance) {
 	format := r.URL.Query().Get("output_format")
 	mime, ok := map[string]string{
@@ -215,10 +215,10 @@ func (f *fake) answer(w http.ResponseWriter, r *http.Request, kind provider.Kind
 	_, _ = w.Write(content) // the caller may have gone
 }
 
-// timestamps is the end of the path of speech that says when each character is spoken.
+// timestamps is the suffix of the path for speech with the times of its characters.
 const timestamps = "/with-timestamps"
 
-// align says when each character of a text is spoken: each takes as long as the others.
+// align returns the times at which the characters of a text are spoken. All take equally long.
 func align(text string, length time.Duration) map[string]any {
 	var characters []string
 	var begins, ends []float64
@@ -243,12 +243,12 @@ func (f *fake) authorized(h http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// refuse answers as the provider does for what it understands and does not do.
+// refuse writes the provider's error for a valid request that it does not execute.
 func refuse(w http.ResponseWriter, status int, code, message string) {
 	write(w, status, map[string]any{"detail": map[string]string{"status": code, "message": message}})
 }
 
-// unprocessable answers as the provider does for members that are none or wrong.
+// unprocessable writes the provider's error for an unknown or wrong member.
 func unprocessable(w http.ResponseWriter, member, message string) {
 	write(w, http.StatusUnprocessableEntity, map[string]any{
 		"detail": []map[string]any{{"type": "value_error", "loc": []string{"body", member}, "msg": message}},

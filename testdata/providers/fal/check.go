@@ -12,48 +12,48 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 )
 
-// detail is one thing that is wrong with an input.
+// detail is one error in an input.
 type detail struct {
 	Loc  []string `json:"loc"`
 	Msg  string   `json:"msg"`
 	Type string   `json:"type"`
 }
 
-// schema is what a model takes and makes.
+// schema describes the input and the output of a model.
 type schema struct {
 	kind   provider.Kind
 	named  string // the member of the result with the file
-	prompt string // the member that says what to make; "-" where there is none
+	prompt string // the member with the prompt; "-" if there is none
 	fields fields
 }
 
 // fields are the members of an input.
 type fields map[string]field
 
-// field is one of them.
+// field is a member of an input.
 type field struct {
 	required bool
 	check    check
 }
 
-// check returns what is wrong with a value, or an empty text.
+// check returns the error in a value, or "".
 type check func(v any) string
 
-// and adds fields.
+// and returns the fields with more added.
 func (f fields) and(more fields) fields {
 	all := maps.Clone(f)
 	maps.Copy(all, more)
 	return all
 }
 
-// need is a field that has to be there.
+// need returns a field that is required.
 func need(check check) field { return field{true, check} }
 
-// maybe is a field that can be left out.
+// maybe returns a field that is optional.
 func maybe(check check) field { return field{false, check} }
 
-// check returns what is wrong with an input. Unlike the real models, it also refuses
-// unknown members.
+// check returns the errors in an input. Unlike the real models, it also refuses unknown
+// members.
 func (s schema) check(input map[string]any) []detail {
 	return s.fields.check([]string{"body"}, input)
 }
@@ -82,10 +82,10 @@ func (f fields) check(at []string, input map[string]any) (wrong []detail) {
 	return wrong
 }
 
-// unsafe is what a filter finds in a text.
+// unsafe is a text that the content filter finds.
 const unsafe = "[unsafe]"
 
-// text is a text of so many characters.
+// text returns a check for a text with a length within bounds.
 func text(least, most int) check {
 	return func(v any) string {
 		s, ok := v.(string)
@@ -99,7 +99,7 @@ func text(least, most int) check {
 	}
 }
 
-// oneOf is one of some texts.
+// oneOf returns a check for one of some texts.
 func oneOf(values ...string) check {
 	return func(v any) string {
 		if s, ok := v.(string); !ok || !slices.Contains(values, s) {
@@ -109,7 +109,7 @@ func oneOf(values ...string) check {
 	}
 }
 
-// number is a whole number within bounds.
+// number returns a check for a whole number within bounds.
 func number(least, most float64) check {
 	return func(v any) string {
 		if n, ok := v.(float64); !ok || n != math.Trunc(n) || n < least || n > most {
@@ -119,7 +119,7 @@ func number(least, most float64) check {
 	}
 }
 
-// flag is true or false.
+// flag is a check for true or false.
 func flag(v any) string {
 	if _, ok := v.(bool); !ok {
 		return "Input should be a valid boolean"
@@ -127,7 +127,7 @@ func flag(v any) string {
 	return ""
 }
 
-// address is where a file can be read.
+// address is a check for the address of a readable file.
 func address(v any) string {
 	s, ok := v.(string)
 	u, err := url.Parse(s)
@@ -137,7 +137,7 @@ func address(v any) string {
 	return ""
 }
 
-// object has fields of its own.
+// object returns a check for an object with the fields.
 func object(f fields) check {
 	return func(v any) string {
 		o, ok := v.(map[string]any)
@@ -151,7 +151,7 @@ func object(f fields) check {
 	}
 }
 
-// list has one or more of the same.
+// list returns a check for a list of one or more values that pass a check.
 func list(each check) check {
 	return func(v any) string {
 		items, ok := v.([]any)
@@ -167,8 +167,8 @@ func list(each check) check {
 	}
 }
 
-// size is the name of a size, or width and height: multiples of a step, with so
-// many pixels in all.
+// size returns a check for the name of a size, or for a width and a height. Both must be
+// multiples of a step, and their product must be within bounds.
 func size(step int, least, most float64) check {
 	preset := oneOf("square_hd", "square", "portrait_4_3", "portrait_16_9", "landscape_4_3", "landscape_16_9")
 	edge := number(64, 4096)
@@ -188,7 +188,7 @@ func size(step int, least, most float64) check {
 	}
 }
 
-// promptOf is the text that says what to make.
+// promptOf returns the prompt of an input.
 func (s schema) promptOf(input map[string]any) string {
 	name := s.prompt
 	if name == "" {
@@ -209,7 +209,7 @@ func (s schema) promptOf(input map[string]any) string {
 	return ""
 }
 
-// output is what an input makes.
+// output returns the output for an input.
 func (s schema) output(input map[string]any) output {
 	o := output{kind: s.kind, named: s.named, ratio: shapeOf(input), count: 1, length: lengthOf(s.kind, input, s.promptOf(input))}
 	if n, ok := input["num_images"].(float64); ok {

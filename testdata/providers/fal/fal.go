@@ -1,9 +1,9 @@
-// Package fal plays fal's queue: it takes requests strictly by the schemas of the
-// models that the service uses, lets them wait and run for a while, and returns real
-// media as their results.
+// Package fal is a fake of fal's queue. It checks requests strictly by the schemas of the models
+// that the service uses, lets them wait and run for a while, and returns real media as their
+// results.
 //
-// As at fal, a request that a model would refuse is put into the queue all the
-// same: its result is the refusal.
+// As at fal, a request that a model would refuse still enters the queue. Its result is the
+// refusal.
 package fal
 
 import (
@@ -19,10 +19,10 @@ import (
 	"github.com/content-automation/api/testdata/providers/control"
 )
 
-// Name is the name by which faults are queued.
+// Name is the provider's name in faults.
 const Name = "fal"
 
-// Fake is fal's queue and the host of its files.
+// Fake serves fal's queue and its files.
 type Fake struct {
 	control *control.Control
 	samples control.Samples
@@ -30,15 +30,15 @@ type Fake struct {
 	jobs    *control.Jobs[request]
 }
 
-// request is what was asked for.
+// request is a queued request.
 type request struct {
-	app     string // owner and alias: where it is asked after
+	app     string // owner and alias, which are the path for its status
 	output  output
-	refusal []detail // what is wrong with it
+	refusal []detail // the errors in its input
 	gone    time.Time
 }
 
-// New makes a fake whose requests take a while each, control.JobTime if that is 0.
+// New makes a fake whose requests take a duration, or control.JobTime if that is 0.
 func New(c *control.Control, samples control.Samples, now func() time.Time, took time.Duration) *Fake {
 	return &Fake{control: c, samples: samples, now: now, jobs: control.NewJobs[request](now, took)}
 }
@@ -117,13 +117,13 @@ func (f *Fake) submit(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// app is the part of an endpoint below which its requests are asked after.
+// app returns the part of an endpoint that the paths for its requests begin with.
 func app(endpoint string) string {
 	parts := strings.SplitN(endpoint, "/", 3)
 	return parts[0] + "/" + parts[1]
 }
 
-// find returns the request that a call is about, or answers that there is none.
+// find returns the request of a call. If there is none, it writes the error.
 func (f *Fake) find(w http.ResponseWriter, r *http.Request) (control.Job[request], control.Phase, bool) {
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	job, phase, _, found := f.jobs.Find(parts[3])
@@ -189,7 +189,7 @@ func (f *Fake) cancel(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusAccepted, map[string]any{"status": "CANCELLATION_REQUESTED"})
 }
 
-// answer writes an answer.
+// answer writes a response.
 func answer(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)

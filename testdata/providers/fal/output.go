@@ -16,14 +16,14 @@ import (
 	"github.com/content-automation/api/testdata/providers/sample"
 )
 
-// output is what a request makes.
+// output is the output of a request.
 type output struct {
 	kind  provider.Kind
 	ratio string
 	count int
 	hex   bool // the sound itself instead of its address
 	named string
-	// length is that of a clip, track or speech; 0: that of the sample.
+	// length is the length of a clip, track or speech. 0 means the length of the sample.
 	length time.Duration
 }
 
@@ -35,7 +35,7 @@ func (f *Fake) file(o output, n uint) (name string, content []byte, err error) {
 	return f.samples(o.kind, o.ratio, n)
 }
 
-// lengthOf is the length that an input asks for; 0 where it asks for none.
+// lengthOf returns the length that an input requests, or 0 if it requests none.
 func lengthOf(kind provider.Kind, input map[string]any, prompt string) time.Duration {
 	if kind == provider.KindVoice {
 		return provider.SpokenLength(prompt)
@@ -48,7 +48,7 @@ func lengthOf(kind provider.Kind, input map[string]any, prompt string) time.Dura
 	return 0
 }
 
-// made is the body of a result.
+// made returns the body of a result.
 func (f *Fake) made(r *http.Request, job control.Job[request]) (map[string]any, error) {
 	o := job.Work.output
 	files := make([]map[string]any, o.count)
@@ -72,7 +72,7 @@ func (f *Fake) made(r *http.Request, job control.Job[request]) (map[string]any, 
 	return map[string]any{o.named: files[0], "seed": 42}, nil
 }
 
-// media serves a file of a request. Like the real ones, it needs no credential.
+// media serves a file of a request. Like fal's files, it needs no credential.
 func (f *Fake) media(w http.ResponseWriter, r *http.Request) {
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	job, phase, _, found := f.jobs.Find(parts[1])
@@ -90,10 +90,10 @@ func (f *Fake) media(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(content) // the caller may have gone
 }
 
-// shapes are the aspect ratios that can come out.
+// shapes are the aspect ratios of the outputs.
 var shapes = []string{"1:1", "4:5", "9:16", "16:9", "3:4", "4:3", "2:3", "3:2", "5:4", "21:9"}
 
-// nearest is the ratio that a size comes closest to.
+// nearest returns the aspect ratio that is closest to a size.
 func nearest(width, height float64) string {
 	best, off := "", math.Inf(1)
 	for _, s := range shapes {
@@ -107,7 +107,7 @@ func nearest(width, height float64) string {
 	return best
 }
 
-// shapeOf is the shape that an input asks for; empty where it asks for none.
+// shapeOf returns the aspect ratio that an input requests, or "" if it requests none.
 func shapeOf(input map[string]any) string {
 	if ratio, ok := input["aspect_ratio"].(string); ok && ratio != "auto" {
 		return ratio

@@ -37,7 +37,7 @@ var (
 		"aspect_ratio": maybe(oneOf("16:9", "9:16")), "duration": maybe(oneOf("4s", "6s", "8s")), "auto_fix": maybe(flag),
 		"generate_audio": maybe(flag), "resolution": maybe(oneOf("720p", "1080p", "4k")),
 	})
-	// Kling's lengths are texts.
+	// Kling takes the length as a text.
 	kling     = prompt.and(negative).and(fields{"duration": maybe(oneOf("5", "10"))})
 	klingFrom = kling.and(fields{"image_url": need(address), "cfg_scale": maybe(number(0, 1))})
 
@@ -65,7 +65,7 @@ var boosts = []string{
 var speakers = oneOf("Aria", "Roger", "Sarah", "Laura", "Charlie", "George", "Callum", "River", "Liam", "Charlotte", "Alice",
 	"Matilda", "Will", "Jessica", "Eric", "Chris", "Brian", "Daniel", "Lily", "Bill")
 
-// argilVoices and some of the avatars of Argil and VEED.
+// argilVoices are the voices of Argil; the others are some of the avatars of Argil and VEED.
 var (
 	argilVoices = oneOf("Rachel", "Clyde", "Roger", "Sarah", "Laura", "Thomas", "Charlie", "George", "Callum", "River", "Harry",
 		"Liam", "Alice", "Matilda", "Will", "Jessica", "Lilly", "Bill", "Oxley", "Luna")
@@ -74,7 +74,7 @@ var (
 		"any_female_vertical_primary", "emily_primary", "marcus_primary", "any_male_primary", "any_female_primary")
 )
 
-// numbered are the whole numbers of a range, as texts.
+// numbered returns the whole numbers of a range as texts.
 func numbered(from, to int) []string {
 	var all []string
 	for n := from; n <= to; n++ {
@@ -88,13 +88,13 @@ func video(f fields) schema  { return schema{kind: provider.KindVideo, named: "v
 func track(f fields) schema  { return schema{kind: provider.KindMusic, named: "audio", fields: f} }
 func avatar(f fields) schema { return schema{kind: provider.KindAvatar, named: "video", fields: f} }
 
-// says makes a schema whose prompt has another name.
+// says returns a schema whose prompt has another name.
 func (s schema) says(name string) schema {
 	s.prompt = name
 	return s
 }
 
-// schemas are the models, by their endpoint.
+// schemas are the schemas of the models, by their endpoints.
 var schemas = map[string]schema{
 	"fal-ai/flux/schnell":        image(flux),
 	"fal-ai/flux/dev":            image(flux),

@@ -21,14 +21,14 @@ type Async struct {
 	Name    string
 	Request provider.Request
 	Advance func(time.Duration)
-	// Result is the operation that Fetch calls: control.Result, or control.Status
-	// where the provider has one address for both.
+	// Result is the operation that Fetch calls: control.Result, or control.Status if the
+	// provider has one address for both.
 	Result string
 }
 
 const retryAfter = 7 * time.Second
 
-// Faults are the troubles.
+// Faults returns the faults, with the errors that an adapter must return.
 func (a Async) Faults() []providertest.Fault {
 	var faults []providertest.Fault
 	add := func(operation string, f control.Fault, call func(context.Context, provider.Provider) error, want provider.ErrorKind) {
@@ -57,7 +57,7 @@ func (a Async) Faults() []providertest.Fault {
 		add(control.Submit, down(status), a.submit(0), want)
 	}
 	add(control.Submit, control.Fault{Kind: control.Garbage}, a.submit(1), provider.UnknownOutcome)
-	// Whether the request was taken cannot be seen from here.
+	// The caller cannot know whether the request was accepted.
 	add(control.Submit, control.Fault{Kind: control.Drop}, a.submit(0), provider.UnknownOutcome)
 	add(control.Submit, control.Fault{Kind: control.DropAfterAccept}, a.submit(1), provider.UnknownOutcome)
 	add(control.Submit, control.Fault{Kind: control.Slow, Seconds: 60}, impatient(a.submit(0)), provider.UnknownOutcome)
@@ -84,7 +84,7 @@ func (a Async) Faults() []providertest.Fault {
 	return faults
 }
 
-// submit submits, and checks how often that was taken.
+// submit submits, and checks how often the fake accepted it.
 func (a Async) submit(accepted int) func(context.Context, provider.Provider) error {
 	return func(ctx context.Context, p provider.Provider) error {
 		before := len(a.Control.Accepted())
@@ -105,7 +105,7 @@ func (a Async) poll(ctx context.Context, p provider.Provider) error {
 	return err
 }
 
-// fetch fetches what has ended; polled says to look at its state before.
+// fetch fetches the result of ended work. If polled, it reads the state first.
 func (a Async) fetch(polled bool) func(context.Context, provider.Provider) error {
 	return func(ctx context.Context, p provider.Provider) error {
 		h, err := a.started(ctx, p)
@@ -154,12 +154,12 @@ func (a Async) open(ctx context.Context, p provider.Provider) error {
 func (a Async) started(ctx context.Context, p provider.Provider) (provider.Handle, error) {
 	submission, err := p.Submit(ctx, a.Request)
 	if err != nil {
-		return "", fmt.Errorf("submit: %v", err) // without its kind, which is not the wanted one
+		return "", fmt.Errorf("submit: %v", err) // Without its kind, which could equal the expected one.
 	}
 	return submission.Handle, nil
 }
 
-// impatient calls with little time.
+// impatient makes the call with a short deadline.
 func impatient(call func(context.Context, provider.Provider) error) func(context.Context, provider.Provider) error {
 	return func(ctx context.Context, p provider.Provider) error {
 		ctx, cancel := context.WithTimeout(ctx, 250*time.Millisecond)

@@ -13,7 +13,7 @@ import (
 	"github.com/content-automation/api/testdata/providers/control"
 )
 
-// sign returns the address of a file, good for a while.
+// sign returns the address of a file, which is valid for a while.
 func (f *fake) sign(r *http.Request, name string) string {
 	expires := strconv.FormatInt(f.Now().Add(AddressTime).Unix(), 10)
 	return control.Base(r) + "/files/" + name + "?" + url.Values{"Expires": {expires}, "Signature": {f.signature(name, expires)}}.Encode()
@@ -25,7 +25,7 @@ func (f *fake) signature(name, expires string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// file is GET /files/{name}.
+// file serves GET /files/{name}.
 func (f *fake) file(w http.ResponseWriter, r *http.Request) {
 	name, q := r.PathValue("name"), r.URL.Query()
 	expires, err := strconv.ParseInt(q.Get("Expires"), 10, 64)

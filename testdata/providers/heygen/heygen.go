@@ -1,7 +1,6 @@
-// Package heygen is a fake of HeyGen's API of version 3: videos of avatars and of
-// pictures that speak, as the provider's API reference has them, and stricter than
-// the provider in what it is sent. The videos are real files at addresses that are
-// signed and end.
+// Package heygen is a fake of HeyGen's API of version 3: videos of speaking avatars and
+// pictures, as in the provider's API reference. It checks requests more strictly than the
+// provider. The videos are real files at signed addresses that expire.
 package heygen
 
 import (
@@ -17,19 +16,19 @@ import (
 	"github.com/content-automation/api/testdata/providers/strict"
 )
 
-// Name is the provider's name, for faults.
+// Name is the provider's name in faults.
 const Name = "heygen"
 
-// AddressTime is how long the address of a file is good.
+// AddressTime is the time for which the address of a file is valid.
 const AddressTime = time.Hour
 
-// Config is what a fake needs.
+// Config configures a fake.
 type Config struct {
 	Control *control.Control
 	Media   fs.FS // has avatar-16x9.mp4 and avatar-9x16.mp4
 	Now     func() time.Time
-	Took    time.Duration // how long a video takes; control.JobTime when 0
-	Key     string        // the one that is accepted; empty: any
+	Took    time.Duration // the time that a video takes; 0 means control.JobTime
+	Key     string        // the only accepted key; empty accepts any
 }
 
 type fake struct {
@@ -52,7 +51,7 @@ func New(cfg Config) http.Handler {
 	return mux
 }
 
-// create is POST /v3/videos.
+// create serves POST /v3/videos.
 func (f *fake) create(w http.ResponseWriter, r *http.Request) {
 	var v video
 	sent, err := strict.JSON(r, &v)
@@ -75,7 +74,7 @@ func (f *fake) create(w http.ResponseWriter, r *http.Request) {
 	answer(w, map[string]any{"video_id": id, "status": "waiting"})
 }
 
-// details is GET /v3/videos/{video_id}.
+// details serves GET /v3/videos/{video_id}.
 func (f *fake) details(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("video_id")
 	job, phase, _, found := f.jobs.Find(id)
@@ -114,7 +113,7 @@ func answer(w http.ResponseWriter, data any) {
 	_ = json.NewEncoder(w).Encode(map[string]any{"data": data}) // the caller may have gone
 }
 
-// refuse answers as the provider does for all that it does not do.
+// refuse writes an error in the provider's form.
 func refuse(w http.ResponseWriter, status int, code, message, param string) {
 	e := map[string]any{"code": code, "message": message, "param": nil, "doc_url": fmt.Sprintf("https://developers.heygen.com/docs/error-codes#%s", strings.ReplaceAll(code, "_", "-"))}
 	if param != "" {

@@ -39,13 +39,13 @@ type image struct {
 	URL  *string `json:"url"`
 }
 
-// avatars and voices are what the account has.
+// avatars and voices are the ids that the account has.
 var (
 	avatars = []string{"Angela-inTshirt-20220820", "Daisy-inskirt-20220818", "Tyler-incasualsuit-20220721"}
 	voices  = []string{"1bd001e7e50f421d891986aad5158bc8", "2d5b0e6cf36f460aa7fc47e3eee4ba54"}
 )
 
-// refusal is why a body is not taken.
+// refusal is the error for a body that is not accepted.
 type refusal struct {
 	status               int
 	code, message, param string
@@ -57,7 +57,7 @@ func wrong(param, message string) *refusal {
 
 var locale = regexp.MustCompile(`^[a-z]{2,3}-[A-Z]{2}$`)
 
-// check refuses what the protocol does not allow.
+// check returns a refusal if the protocol does not allow the body.
 func (v *video) check() *refusal {
 	oneOf := func(s *string, all ...string) bool { return s == nil || slices.Contains(all, *s) }
 	switch {
@@ -98,8 +98,8 @@ func (s *voiceSettings) wrong() bool {
 	return outside(s.Speed, 0.5, 1.5) || outside(s.Pitch, -50, 50) || s.Locale != nil && !locale.MatchString(*s.Locale)
 }
 
-// public reports whether an address is one that the provider fetches. On a local
-// system files lie on loopback, without TLS.
+// public reports whether the provider would fetch a file at the address. On a local system,
+// files are on loopback, without TLS.
 func public(address *string) bool {
 	if address == nil {
 		return false
@@ -113,7 +113,7 @@ func public(address *string) bool {
 	return u.Scheme == "https" || u.Scheme == "http" && loopback
 }
 
-// fileName is the file that stands for the video.
+// fileName returns the name of the file that stands for the video.
 func (v *video) fileName() string {
 	return "avatar-" + strings.ReplaceAll(or(v.AspectRatio, "16:9"), ":", "x") + ".mp4"
 }

@@ -1,6 +1,6 @@
-// Package polly is a fake of Amazon Polly: SynthesizeSpeech and the tasks, in the
-// REST-JSON protocol that the SDKs speak, and stricter than the service in what it
-// is sent. The speech is a real file, whatever the text says.
+// Package polly is a fake of Amazon Polly: SynthesizeSpeech and the tasks, in the REST-JSON
+// protocol of the SDKs. It checks requests more strictly than the service. The speech is the
+// same real file for every text.
 package polly
 
 import (
@@ -26,18 +26,18 @@ import (
 	"github.com/content-automation/api/testdata/providers/strict"
 )
 
-// Name is the provider's name, for faults.
+// Name is the provider's name in faults.
 const Name = "polly"
 
-// file is what the fake speaks.
+// file is the name of the speech.
 const file = "voice.mp3"
 
-// Config is what a fake needs.
+// Config configures a fake.
 type Config struct {
 	Control *control.Control
 	Media   fs.FS // has voice.mp3
 	Now     func() time.Time
-	Took    time.Duration // how long a task takes; control.JobTime when 0
+	Took    time.Duration // the time that a task takes; 0 means control.JobTime
 	// Write puts an object into the bucket of a caller, as Polly does with the
 	// caller's permissions.
 	Write func(ctx context.Context, bucket, key string, content []byte) error
@@ -60,7 +60,7 @@ func New(cfg Config) http.Handler {
 	return mux
 }
 
-// speech is what both ways to speak take.
+// speech is the input of both ways to speak.
 type speech struct {
 	Engine          *string  `json:"Engine"`
 	LanguageCode    *string  `json:"LanguageCode"`
@@ -73,7 +73,7 @@ type speech struct {
 	VoiceID         *string  `json:"VoiceId"`
 }
 
-// The most characters of each way.
+// The greatest numbers of characters of the two ways to speak.
 const (
 	maxSpeech = 3_000
 	maxTask   = 100_000
@@ -82,7 +82,7 @@ const (
 // refusal is an error of the service.
 type refusal struct{ code, message string }
 
-// check refuses what the protocol does not allow.
+// check returns a refusal if the protocol does not allow the input.
 func (s speech) check(most int) *refusal {
 	invalid := func(format string, args ...any) *refusal {
 		return &refusal{"ValidationException", fmt.Sprintf(format, args...)}
@@ -123,7 +123,7 @@ func (s speech) check(most int) *refusal {
 	return nil
 }
 
-// speak is SynthesizeSpeech.
+// speak serves SynthesizeSpeech.
 func (f *fake) speak(w http.ResponseWriter, r *http.Request) {
 	var s speech
 	sent, err := strict.JSON(r, &s)
@@ -154,7 +154,7 @@ func (f *fake) speak(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(content) // the caller may have gone
 }
 
-// wordsOf says when the words of a text are spoken, a line for each.
+// wordsOf returns a line for each word of a text, with the time at which it is spoken.
 func wordsOf(text string) []byte {
 	var b bytes.Buffer
 	each := provider.SpokenLength(text) / time.Duration(max(utf8.RuneCountInString(text), 1))
@@ -184,7 +184,7 @@ type task struct {
 	key    string
 
 	written sync.Once
-	broken  error // why the file could not be written
+	broken  error // the error of writing the file
 }
 
 var (
@@ -192,7 +192,7 @@ var (
 	keyPrefix  = regexp.MustCompile(`^[0-9a-zA-Z/!\-_.*'()]{0,800}$`)
 )
 
-// start is StartSpeechSynthesisTask.
+// start serves StartSpeechSynthesisTask.
 func (f *fake) start(w http.ResponseWriter, r *http.Request) {
 	t := &task{region: scope.FindStringSubmatch(r.Header.Get("Authorization"))[1]}
 	sent, err := strict.JSON(r, t)
@@ -224,7 +224,7 @@ func (f *fake) start(w http.ResponseWriter, r *http.Request) {
 	f.show(w, r, id)
 }
 
-// find is GetSpeechSynthesisTask.
+// find serves GetSpeechSynthesisTask.
 func (f *fake) find(w http.ResponseWriter, r *http.Request) {
 	if _, _, _, found := f.tasks.Find(r.PathValue("TaskId")); !found {
 		refuse(w, http.StatusBadRequest, "SynthesisTaskNotFoundException", "The Speech Synthesis task with requested Task ID cannot be found.")
@@ -233,7 +233,7 @@ func (f *fake) find(w http.ResponseWriter, r *http.Request) {
 	f.show(w, r, r.PathValue("TaskId"))
 }
 
-// show answers with a task. The file of one that is done is written then.
+// show answers with a task. If the task is done, it first writes the file.
 func (f *fake) show(w http.ResponseWriter, r *http.Request, id string) {
 	job, phase, _, _ := f.tasks.Find(id)
 	t := job.Work
@@ -267,11 +267,11 @@ func (f *fake) show(w http.ResponseWriter, r *http.Request, id string) {
 	_ = json.NewEncoder(w).Encode(map[string]any{"SynthesisTask": shown}) // the caller may have gone
 }
 
-// scope is what a signature of version 4 has to say for this service.
+// scope matches a signature of version 4 for this service.
 var scope = regexp.MustCompile(`^AWS4-HMAC-SHA256 Credential=[^/]+/[0-9]{8}/([a-z0-9-]+)/polly/aws4_request, SignedHeaders=[a-z0-9;-]*host[a-z0-9;-]*, Signature=[0-9a-f]{64}$`)
 
-// signed refuses requests without a signature, as it looks: there is no secret
-// here to check it with.
+// signed refuses requests without a signature. It checks only the form, because the fake has no
+// secret to verify it.
 func signed(h http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -285,7 +285,7 @@ func signed(h http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// refuse answers as the service does for all that it does not do.
+// refuse writes an error in the service's form.
 func refuse(w http.ResponseWriter, status int, code, message string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-Amzn-Errortype", code)

@@ -2,8 +2,7 @@ package polly
 
 import "strings"
 
-// speaker is a voice: the language that it speaks first, the others, and the
-// engines that it exists for.
+// speaker is a voice: its first language, its other languages, and its engines.
 type speaker struct{ languages, engines string }
 
 // speakers are voices of the developer guide's list, with s, n, l and g for the
@@ -25,7 +24,7 @@ var speakers = map[string]speaker{
 	"Zhiyu": {"cmn-CN", "sn"},
 }
 
-// engines are the letters of the engines.
+// engines maps engines to their letters.
 var engines = map[string]string{"standard": "s", "neural": "n", "long-form": "l", "generative": "g"}
 
 func (s speaker) has(engine string) bool { return strings.Contains(s.engines, engines[engine]) }

@@ -1,6 +1,6 @@
-// Package replicate plays Replicate's HTTP API: it takes predictions of the models
-// that the service uses, strictly by their schemas, lets them start and run for a
-// while, and returns real media as their outputs, for an hour.
+// Package replicate is a fake of Replicate's HTTP API. It checks predictions strictly by the
+// schemas of the models that the service uses, lets them start and run for a while, and returns
+// real media as their outputs, which it keeps for an hour.
 package replicate
 
 import (
@@ -21,13 +21,13 @@ import (
 	"github.com/content-automation/api/testdata/providers/strict"
 )
 
-// Name is the name by which faults are queued.
+// Name is the provider's name in faults.
 const Name = "replicate"
 
-// keep is how long outputs are kept.
+// keep is the time for which outputs are kept.
 const keep = time.Hour
 
-// Fake is the API and the host of its files.
+// Fake serves the API and its files.
 type Fake struct {
 	control *control.Control
 	samples control.Samples
@@ -36,15 +36,15 @@ type Fake struct {
 	mux     *http.ServeMux
 }
 
-// prediction is what was asked for.
+// prediction is a requested prediction.
 type prediction struct {
 	model string
 	input map[string]any
 	ratio string
-	error string // that the model ends with
+	error string // the model's error, if it fails
 }
 
-// New makes a fake whose predictions take a while each, control.JobTime if that is 0.
+// New makes a fake whose predictions take a duration, or control.JobTime if that is 0.
 func New(c *control.Control, samples control.Samples, now func() time.Time, took time.Duration) *Fake {
 	f := &Fake{control: c, samples: samples, now: now, jobs: control.NewJobs[prediction](now, took), mux: http.NewServeMux()}
 	operation := func(pattern, name string, h http.HandlerFunc) {
@@ -67,7 +67,7 @@ func New(c *control.Control, samples control.Samples, now func() time.Time, took
 // ServeHTTP implements http.Handler.
 func (f *Fake) ServeHTTP(w http.ResponseWriter, r *http.Request) { f.mux.ServeHTTP(w, r) }
 
-// input is what the models of Runway take.
+// input is the input of the models of Runway.
 type input struct {
 	Prompt      *string `json:"prompt"`
 	Image       *string `json:"image"`
@@ -76,12 +76,12 @@ type input struct {
 	Seed        *int    `json:"seed"`
 }
 
-// needsImage are the models, and whether they start from a picture alone.
+// needsImage says of each model whether it requires a picture.
 var needsImage = map[string]bool{"runwayml/gen-4.5": false, "runwayml/gen4-turbo": true}
 
 var ratios = []string{"16:9", "9:16", "4:3", "3:4", "1:1", "21:9"}
 
-// check returns what is wrong with an input, or an empty text.
+// check returns the error in an input, or "".
 func (in input) check(needsImage bool) string {
 	switch {
 	case in.Prompt == nil:
@@ -103,7 +103,7 @@ func (in input) check(needsImage bool) string {
 	return ""
 }
 
-// unsafe is what a filter finds in a prompt.
+// unsafe is a text that the content filter finds in a prompt.
 const unsafe = "[unsafe]"
 
 func (f *Fake) create(w http.ResponseWriter, r *http.Request) {
@@ -155,7 +155,7 @@ func (f *Fake) cancel(w http.ResponseWriter, r *http.Request) {
 	f.show(w, r, http.StatusOK, r.PathValue("id"))
 }
 
-// statuses are Replicate's names of the phases.
+// statuses are Replicate's names for the phases.
 var statuses = map[control.Phase]string{
 	control.Waiting: "starting", control.Working: "processing", control.Succeeded: "succeeded",
 	control.Failed: "failed", control.Canceled: "canceled",
@@ -192,7 +192,7 @@ func (f *Fake) show(w http.ResponseWriter, r *http.Request, status int, id strin
 
 func (f *Fake) removed(job control.Job[prediction]) bool { return f.now().Sub(job.Ends) >= keep }
 
-// media serves an output. Like the real ones, it needs no credential.
+// media serves an output. Like Replicate's files, it needs no credential.
 func (f *Fake) media(w http.ResponseWriter, r *http.Request) {
 	job, phase, _, found := f.jobs.Find(r.PathValue("id"))
 	if !found || phase != control.Succeeded || f.removed(job) {

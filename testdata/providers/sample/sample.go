@@ -21,7 +21,7 @@ var embedded embed.FS
 var Files = func() fs.FS {
 	files, err := fs.Sub(embedded, "media")
 	if err != nil {
-		panic(err) // the name above is wrong
+		panic(err) // The name above would be wrong.
 	}
 	return files
 }()
@@ -33,20 +33,19 @@ var ratios = map[provider.Kind][]string{
 	provider.KindAvatar: {"9:16", "16:9", "1:1"},
 }
 
-// squares are the pictures of 1:1, of which there are several, so that the
-// slides of a carousel differ.
+// squares are several pictures of 1:1, so that the slides of a carousel differ.
 var squares = []string{"image-1x1.png", "slide-1.jpg", "slide-2.jpg", "slide-3.jpg", "slide-4.jpg", "slide-5.jpg"}
 
-// VoiceMP3 is the name of the spoken sentence as an MP3, which is what providers
-// of speech answer as a rule.
+// VoiceMP3 is the name of the spoken sentence as an MP3, the usual format of providers of
+// speech.
 const VoiceMP3 = "voice.mp3"
 
-// Ratios are the aspect ratios that there are of a kind, the default first;
-// none for a kind without pictures.
+// Ratios returns the aspect ratios of a kind, the default first, or none for a kind without
+// pictures.
 func Ratios(kind provider.Kind) []string { return ratios[kind] }
 
-// Name returns the name of the n-th file of a kind, with the aspect ratio if the kind
-// has one. Without a sample, the name does not exist.
+// Name returns the name of the n-th file of a kind, with the aspect ratio if the kind has one.
+// If there is no such sample, no file has the name.
 func Name(kind provider.Kind, ratio string, n uint) string {
 	shape := strings.ReplaceAll(ratio, ":", "x")
 	switch kind {
@@ -68,8 +67,8 @@ func Name(kind provider.Kind, ratio string, n uint) string {
 	}
 }
 
-// File returns the n-th file of a kind, of its default ratio if ratio is empty, with
-// its name, whose extension is its format.
+// File returns the n-th file of a kind, with its name. An empty ratio means the default ratio.
+// The extension of the name is the file's format.
 func File(kind provider.Kind, ratio string, n uint) (name string, content []byte, err error) {
 	if all := ratios[kind]; ratio == "" && len(all) > 0 {
 		ratio = all[0]
@@ -81,10 +80,10 @@ func File(kind provider.Kind, ratio string, n uint) (name string, content []byte
 	return name, content, nil
 }
 
-// edge is the shorter edge of a clip that is made to a length.
+// edge is the shorter edge in pixels of a clip made with a length.
 const edge = 540
 
-// Lasting returns a clip, a track or speech of a length; one without a length is File's.
+// Lasting returns a clip, a track or speech with a length. If length is 0, it returns File.
 func Lasting(kind provider.Kind, ratio string, n uint, length time.Duration) (name string, content []byte, err error) {
 	name, content, err = File(kind, ratio, n)
 	if err != nil || length <= 0 {

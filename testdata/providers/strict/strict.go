@@ -1,5 +1,5 @@
-// Package strict reads requests as the fakes of providers do: what the protocol
-// does not know is refused, where a provider might pass over it.
+// Package strict reads requests for the fakes of providers. It refuses input that the protocol
+// does not define, which a provider might ignore.
 package strict
 
 import (
@@ -14,12 +14,12 @@ import (
 	"slices"
 )
 
-// maxBody bounds a request's body.
+// maxBody is the greatest size of a request's body.
 const maxBody = 4 << 20
 
-// JSON reads the body of a request into a struct. It refuses another media type,
-// members that the struct does not have, values of another type, and anything
-// behind the object. What was sent is given as it was, too.
+// JSON reads the body of a request into a struct. It refuses another media type, members that
+// the struct does not have, values of another type, and data after the object. It also returns
+// the members as sent.
 func JSON(r *http.Request, into any) (sent map[string]any, err error) {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		return nil, fmt.Errorf("the content type %q is not application/json", r.Header.Get("Content-Type"))
@@ -42,7 +42,7 @@ func JSON(r *http.Request, into any) (sent map[string]any, err error) {
 	return sent, json.Unmarshal(raw, &sent)
 }
 
-// Query refuses parameters of an address that are not known, or given twice.
+// Query refuses parameters of an address that are unknown, or given twice.
 func Query(q url.Values, known ...string) error {
 	for name, values := range q {
 		if !slices.Contains(known, name) {
