@@ -17,8 +17,8 @@ import (
 	"github.com/content-automation/api/pkg/base/nearest"
 )
 
-// world is what the commands use of the machine.
-type world struct {
+// machine has the parts of the machine that the commands use.
+type machine struct {
 	out, notes io.Writer
 	getenv     func(string) string
 	now        func() time.Time
@@ -26,8 +26,8 @@ type world struct {
 	random     io.Reader
 }
 
-func realWorld() world {
-	return world{os.Stdout, os.Stderr, os.Getenv, time.Now, wait, rand.Reader}
+func thisMachine() machine {
+	return machine{os.Stdout, os.Stderr, os.Getenv, time.Now, wait, rand.Reader}
 }
 
 // wait waits, or returns the context's error if that ends before.
@@ -42,7 +42,7 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-func root(w world) *cobra.Command {
+func root(w machine) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cli",
 		Short: "Receive events of the Content-Automation API on your own machine",
@@ -57,7 +57,7 @@ func root(w world) *cobra.Command {
 	return cmd
 }
 
-// target has the flags that say where events go.
+// target has the flags for the receiver of events.
 type target struct{ address, secret string }
 
 func (t *target) flags(cmd *cobra.Command) {
@@ -65,8 +65,8 @@ func (t *target) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&t.secret, "secret", "", "secret that signs the requests (whsec_…); default: a new one, which is printed")
 }
 
-// sender returns what sends to the target, and prints the secret that it has made.
-func (t *target) sender(w world) (*forward.Sender, error) {
+// sender returns the sender for the target. If it has to make a secret, it prints it.
+func (t *target) sender(w machine) (*forward.Sender, error) {
 	secret, made := t.secret, t.secret == ""
 	if made {
 		var err error
@@ -81,7 +81,7 @@ func (t *target) sender(w world) (*forward.Sender, error) {
 	return s, err
 }
 
-// patterns reads a list of types of events, areas such as content.*, and *.
+// patterns reads a list of types of events. A pattern is a type, an area such as content.*, or *.
 func patterns(list string) ([]string, error) {
 	known := []string{"*"}
 	for _, t := range sample.Types() {

@@ -195,7 +195,7 @@ func startIn(ctx context.Context, t *testing.T, args []string, steps ...func()) 
 	ctx, interrupt := context.WithCancel(ctx)
 	defer interrupt()
 	var out, notes bytes.Buffer
-	w := world{out: &out, notes: &notes, getenv: func(string) string { return "" }, now: time.Now, random: rand.Reader}
+	w := machine{out: &out, notes: &notes, getenv: func(string) string { return "" }, now: time.Now, random: rand.Reader}
 	w.wait = func(ctx context.Context, d time.Duration) error {
 		s.waits = append(s.waits, d)
 		if len(steps) == 0 {

@@ -21,13 +21,13 @@ import (
 const (
 	// apiTimeout bounds a request to the API; the API answers within 30 seconds.
 	apiTimeout = 35 * time.Second
-	// maxTries is how often an event is sent at most.
+	// maxTries is the greatest number of attempts to send an event.
 	maxTries = 4
 )
 
-// listening is a command that listens.
+// listening has the flags and the state of the command listen.
 type listening struct {
-	world
+	machine
 	target
 	key, base, since, events string
 	sender                   *forward.Sender
@@ -35,8 +35,8 @@ type listening struct {
 	forwarded, lost          int
 }
 
-func listenCommand(w world) *cobra.Command {
-	l := &listening{world: w}
+func listenCommand(w machine) *cobra.Command {
+	l := &listening{machine: w}
 	cmd := &cobra.Command{
 		Use:   "listen --forward-to ADDRESS",
 		Short: "Send the events of your account to an address, as they happen",
@@ -73,7 +73,7 @@ func (l *listening) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if l.sender, err = l.target.sender(l.world); err != nil {
+	if l.sender, err = l.target.sender(l.machine); err != nil {
 		return err
 	}
 	err = l.follow(ctx, f, start, ago)
@@ -84,8 +84,8 @@ func (l *listening) run(ctx context.Context) error {
 	return failure{err}
 }
 
-// follow sends events from a start on; without one, it is so long ago on the service's
-// clock, from which that of the machine may differ.
+// follow sends events from start on. Without a start, it begins ago before the present by the
+// service's clock, which may differ from the machine's.
 func (l *listening) follow(ctx context.Context, f *follow.Follower, start time.Time, ago time.Duration) error {
 	now, err := f.Time(ctx)
 	if err != nil {
@@ -98,7 +98,7 @@ func (l *listening) follow(ctx context.Context, f *follow.Follower, start time.T
 	return f.Follow(ctx, start, l.forward)
 }
 
-// follower returns what reads the events.
+// follower returns the follower of the account's events.
 func (l *listening) follower() (*follow.Follower, error) {
 	key, base := strings.TrimSpace(cmp.Or(l.key, l.getenv("SVC_API_KEY"))), cmp.Or(l.base, l.getenv("BASE_URL"))
 	if l.address == "" {
@@ -117,7 +117,7 @@ func (l *listening) follower() (*follow.Follower, error) {
 	return &follow.Follower{
 		Client:  &http.Client{Timeout: apiTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 		BaseURL: strings.TrimSuffix(strings.TrimRight(base, "/"), "/v1"), Key: key,
-		Now: l.now, Wait: l.wait, Notice: func(what string) { fmt.Fprintln(l.notes, what) },
+		Now: l.now, Wait: l.wait, Notice: func(message string) { fmt.Fprintln(l.notes, message) },
 	}, nil
 }
 
@@ -125,7 +125,7 @@ func isLoopback(host string) bool {
 	return host == "localhost" || net.ParseIP(host).IsLoopback()
 }
 
-// sinceOf reads a time, or how long ago it is.
+// sinceOf reads a time, or a duration before the present.
 func sinceOf(since string) (at time.Time, ago time.Duration, err error) {
 	if since == "" {
 		return at, 0, nil
@@ -139,7 +139,8 @@ func sinceOf(since string) (at time.Time, ago time.Duration, err error) {
 	return time.Time{}, ago, nil
 }
 
-// forward sends an event until it is accepted, but a few times only: others wait.
+// forward sends an event until it is accepted. It gives up after a few attempts, because other
+// events wait.
 func (l *listening) forward(ctx context.Context, e follow.Event) error {
 	if !chosen(e.Type, l.patterns) {
 		return nil
@@ -168,7 +169,7 @@ func (l *listening) forward(ctx context.Context, e follow.Event) error {
 	}
 }
 
-// outcome shows what became of an attempt.
+// outcome describes the result of an attempt.
 func outcome(a forward.Answer, err error) string {
 	if err != nil {
 		return "no answer: " + err.Error()

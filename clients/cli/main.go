@@ -1,5 +1,5 @@
-// Command cli brings the events of an account to a developer's machine, and sends samples
-// of events. Its requests are signed as those of webhooks are.
+// Command cli forwards the events of an account to a developer's machine, and sends sample
+// events. It signs its requests as the service signs webhooks.
 package main
 
 import (
@@ -13,14 +13,14 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, os.Args[1:], realWorld())
+	code := run(ctx, os.Args[1:], thisMachine())
 	stop()
 	os.Exit(code)
 }
 
 // run runs a command line, and returns the exit status: 0 after success and Ctrl-C, 1
 // after a failure, and 2 if the command line is wrong.
-func run(ctx context.Context, args []string, w world) int {
+func run(ctx context.Context, args []string, w machine) int {
 	cmd := root(w)
 	cmd.SetArgs(args)
 	cmd, err := cmd.ExecuteContextC(ctx)
@@ -37,7 +37,7 @@ func run(ctx context.Context, args []string, w world) int {
 	}
 }
 
-// failure is an error that is not the command line's.
+// failure is an error that is not in the command line.
 type failure struct{ error }
 
 // Unwrap returns the cause.

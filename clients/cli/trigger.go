@@ -13,7 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/base/nearest"
 )
 
-func triggerCommand(w world) *cobra.Command {
+func triggerCommand(w machine) *cobra.Command {
 	var to target
 	cmd := &cobra.Command{
 		Use:   "trigger [TYPE…]",
@@ -29,7 +29,7 @@ func triggerCommand(w world) *cobra.Command {
 	return cmd
 }
 
-func trigger(ctx context.Context, w world, to *target, types []string) error {
+func trigger(ctx context.Context, w machine, to *target, types []string) error {
 	known := sample.Types()
 	for _, t := range types {
 		if !slices.Contains(known, t) {
@@ -70,7 +70,7 @@ func trigger(ctx context.Context, w world, to *target, types []string) error {
 	return nil
 }
 
-func printSamples(w world, types []string) error {
+func printSamples(w machine, types []string) error {
 	for _, t := range types {
 		_, body, err := sample.Event(t, w.now())
 		if err != nil {

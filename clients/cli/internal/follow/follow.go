@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	// interval is the time between two looks for new events.
+	// interval is the time between two requests for new events.
 	interval = 2 * time.Second
-	// overlap is how far each look goes back: events of concurrent changes can become
-	// visible out of the order of their times.
+	// overlap is the time that each request goes back, because events of concurrent changes can
+	// become visible in another order than their times.
 	overlap = time.Minute
-	// pageLimit is the most that a page can have.
+	// pageLimit is the greatest size of a page.
 	pageLimit = "100"
 )
 
@@ -24,7 +24,7 @@ const (
 type Event struct {
 	ID, Type, ObjectID string
 	CreatedAt          time.Time
-	// Body is the event as a webhook receives it.
+	// Body is the body of the event in a webhook.
 	Body []byte
 }
 
@@ -52,12 +52,12 @@ type Follower struct {
 	Client  *http.Client
 	BaseURL string
 	Key     string
-	// Pattern is the parameter type of the list; empty: all events.
+	// Pattern is the parameter type of the list, or empty for all events.
 	Pattern string
 	Now     func() time.Time
 	Wait    func(ctx context.Context, d time.Duration) error
-	// Notice is called with what delays the events.
-	Notice func(what string)
+	// Notice is called with the reason of a delay.
+	Notice func(message string)
 }
 
 // Time returns the time of the service. An error means that the key cannot read events.
@@ -66,9 +66,9 @@ func (f *Follower) Time(ctx context.Context) (time.Time, error) {
 	return p.at, err
 }
 
-// Follow calls each for every event from start on, oldest first but for those that become
-// visible late. It returns when the context ends, or with the reason why the service
-// refuses to go on.
+// Follow calls each for every event from start on, oldest first, except for events that become
+// visible late. It returns when the context ends, or with the error with which the service
+// refuses further requests.
 func (f *Follower) Follow(ctx context.Context, start time.Time, each func(context.Context, Event) error) error {
 	from, newest, cursor := start, start, ""
 	known := map[string]time.Time{}

@@ -17,32 +17,32 @@ import (
 const (
 	// firstPause and longestPause bound the waits after failures.
 	firstPause, longestPause = time.Second, time.Minute
-	// longestAnswer is more than a page of the largest events.
+	// longestAnswer is larger than a page of the largest events, in bytes.
 	longestAnswer = 64 << 20
 )
 
-// page is one answer of the list of events.
+// page is one page of the list of events.
 type page struct {
 	events []Event
 	next   string
 	at     time.Time
-	// pause is how long to wait before the next request.
+	// pause is the time to wait before the next request.
 	pause time.Duration
 }
 
-// failure is why a page could not be read.
+// failure is an error of reading a page.
 type failure struct {
 	message string
 	code    string
-	// final is set if a repeat would fail, too.
+	// final reports that a repeated request would fail too.
 	final bool
-	// wait is how long the service asks to wait; 0: it does not say.
+	// wait is the time that the service asks the caller to wait, or 0 if it names none.
 	wait time.Duration
 }
 
 func (f *failure) Error() string { return f.message }
 
-// page reads a page. It repeats what may pass, and returns what does not.
+// page reads a page. It repeats the request after a temporary failure.
 func (f *Follower) page(ctx context.Context, query url.Values) (page, error) {
 	if f.Pattern != "" {
 		query.Set("type", f.Pattern)
@@ -56,7 +56,7 @@ func (f *Follower) page(ctx context.Context, query url.Values) (page, error) {
 		case !errors.As(err, &failed):
 			failed = &failure{message: err.Error()}
 		case failed.code == "invalid_cursor" && query.Has("cursor"):
-			query.Del("cursor") // from the beginning: what is known is ignored
+			query.Del("cursor") // Start from the beginning; known events are ignored.
 			continue
 		case failed.final:
 			return p, err
@@ -111,12 +111,12 @@ func (f *Follower) get(ctx context.Context, query url.Values) (p page, err error
 	return p, nil
 }
 
-// refusal returns what an answer without events means.
+// refusal returns the failure for a response without events.
 func refusal(address string, resp *http.Response, body []byte) *failure {
 	var answer struct {
 		Error struct{ Code, Message string }
 	}
-	_ = json.Unmarshal(body, &answer) // what is before the service answers in other forms
+	_ = json.Unmarshal(body, &answer) // Gateways in front of the service use other forms.
 	status := resp.StatusCode
 	f := &failure{message: fmt.Sprintf("GET %s answered %d", address, status), code: answer.Error.Code}
 	if f.code != "" {
@@ -141,8 +141,8 @@ func refusal(address string, resp *http.Response, body []byte) *failure {
 	return f
 }
 
-// pace returns how long to wait so that at most half of what the rate limit leaves is
-// used: the key's other callers need the rest.
+// pace returns the time to wait so that the follower uses at most half of the remaining rate
+// limit. The key's other callers need the rest.
 func pace(rateLimit string) time.Duration {
 	var left, seconds int
 	if _, err := fmt.Sscanf(rateLimit, `"default";r=%d;t=%d`, &left, &seconds); err != nil || left < 0 || seconds < 0 {

@@ -1,5 +1,5 @@
-// Package forward sends events to a receiver as the service does: signed as Standard
-// Webhooks 1.0 defines.
+// Package forward sends events to a receiver as the service does, with signatures of Standard
+// Webhooks 1.0.
 package forward
 
 import (
@@ -19,15 +19,15 @@ import (
 )
 
 const (
-	// timeout bounds a request, up to the last byte of the answer.
+	// timeout bounds a request, up to the last byte of the response.
 	timeout = 15 * time.Second
 	// userAgent is the User-Agent of the service's own requests.
 	userAgent = "ContentAutomation-Webhooks/1.0"
-	// keptBody is how much of an answer is read.
+	// keptBody is the greatest number of bytes that are read of a response.
 	keptBody = 64 << 10
 )
 
-// The lengths of the keys that Standard Webhooks permits, and of those that are made here.
+// The lengths of keys that Standard Webhooks permits, and the length of new keys.
 const (
 	leastKey, mostKey = 24, 64
 	newKey            = 32
@@ -52,7 +52,7 @@ type Sender struct {
 	now     func() time.Time
 }
 
-// New returns the sender of signed events to an address.
+// New returns a sender of signed events to an address.
 func New(address, secret string, now func() time.Time) (*Sender, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -71,16 +71,16 @@ func New(address, secret string, now func() time.Time) (*Sender, error) {
 	return &Sender{client, address, signer, now}, nil
 }
 
-// Answer is what a receiver answered.
+// Answer is the response of a receiver.
 type Answer struct {
 	Status  int
 	Latency time.Duration
 }
 
-// Accepted reports whether the receiver has taken the event.
+// Accepted reports whether the receiver has accepted the event.
 func (a Answer) Accepted() bool { return a.Status >= 200 && a.Status <= 299 }
 
-// Send makes one attempt. It returns an error if there is no answer.
+// Send makes one attempt. It returns an error if there is no response.
 func (s *Sender) Send(ctx context.Context, id string, body []byte) (Answer, error) {
 	at := s.now()
 	signature, err := s.signer.Sign(id, at, body)
@@ -103,13 +103,13 @@ func (s *Sender) Send(ctx context.Context, id string, body []byte) (Answer, erro
 		return Answer{}, plain(err)
 	}
 	defer resp.Body.Close()
-	// The status is the answer, whatever becomes of the body.
+	// The status decides, even if the body cannot be read.
 	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, keptBody))
 	return Answer{resp.StatusCode, s.now().Sub(at)}, nil
 }
 
-// plain returns a failed request's error without its method and address, which do not
-// change from one event to the next.
+// plain returns a failed request's error without its method and address, which are the same
+// for every event.
 func plain(err error) error {
 	var failed *url.Error
 	switch {

@@ -1,5 +1,4 @@
-// Package sample has the types of events, with an example of each. They are those of the
-// OpenAPI document.
+// Package sample has the types of events of the OpenAPI document, with an example of each.
 package sample
 
 import (
@@ -14,7 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/base/id"
 )
 
-// webhook is what the document says of a type of event.
+// webhook is the entry of a type of event in the document.
 type webhook struct {
 	Post struct {
 		Summary     string `json:"summary"`
@@ -42,7 +41,7 @@ var webhooks = sync.OnceValue(func() map[string]webhook {
 		Webhooks map[string]webhook `json:"webhooks"`
 	}
 	if err := json.Unmarshal(clients.OpenAPIJSON, &document); err != nil {
-		panic(fmt.Sprintf("sample: read the document: %v", err)) // a test reads it
+		panic(fmt.Sprintf("sample: read the document: %v", err)) // A test reads the document.
 	}
 	return document.Webhooks
 })
@@ -50,11 +49,11 @@ var webhooks = sync.OnceValue(func() map[string]webhook {
 // Types returns the types of events, sorted.
 func Types() []string { return slices.Sorted(maps.Keys(webhooks())) }
 
-// Summary returns what an event of the type reports.
+// Summary returns a description of the events of the type.
 func Summary(of string) string { return webhooks()[of].Post.Summary }
 
-// Event returns the id and the body of an example of an event. Each has a new id, because
-// receivers ignore ids that they have processed.
+// Event returns the id and the body of a sample event. Each has a new id, because receivers
+// ignore ids that they have processed.
 func Event(of string, now time.Time) (eventID string, body []byte, err error) {
 	e := webhooks()[of].Post.RequestBody.Content["application/json"].Example
 	e.ID, e.CreatedAt = id.New(id.Event, now), now.UTC().Format("2006-01-02T15:04:05.000Z")
