@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// amounts are what analytics show of the tests' content.
+// amounts are the figures of analytics about the tests' content.
 type amounts struct {
 	Made, Failed, Published int
 	SpendCredits            int64 `json:"spend_credits"`

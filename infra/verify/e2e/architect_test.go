@@ -20,8 +20,8 @@ type draft struct {
 	ResultID        *string `json:"result_id"`
 }
 
-// The architect makes a draft, which is changed and applied: with a test key by the
-// sandbox, with a live key by a model of Bedrock that calls tools.
+// The architect makes a draft, which is changed and applied. With a test key it is the sandbox;
+// with a live key it is a model of Bedrock that calls tools.
 func TestTheArchitect(t *testing.T) {
 	c := newCustomer(t)
 	c.topUp(1000)
@@ -31,7 +31,7 @@ func TestTheArchitect(t *testing.T) {
 			chat := into[struct{ ID string }](call(t, key, http.MethodPost, "/v1/architect/chats", object{"factory_id": factory}), http.StatusCreated)
 			path := "/v1/architect/chats/" + chat.ID
 			message := "Write a post about running shoes"
-			if mode == "live" { // the fake does what lines with ! say
+			if mode == "live" { // The fake obeys lines that begin with !.
 				message += "\n!read_factory {}\n!draft_content_item {\"body\":{\"kind\":\"post\",\"prompt\":\"running shoes\"}}"
 			}
 			before := c.balance()

@@ -24,7 +24,7 @@ type auditEntry struct {
 	At          time.Time
 }
 
-// TestAuditLog finds every call of an account in its log, refused ones too.
+// TestAuditLog finds every call of an account in its log, including refused calls.
 func TestAuditLog(t *testing.T) {
 	c := newCustomer(t)
 	key := c.test.Secret

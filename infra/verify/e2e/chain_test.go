@@ -17,7 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// admin runs the operator's command, and returns what it printed.
+// admin runs the operator's command, and returns its output.
 func admin(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", append([]string{"run", "../../operate/admin"}, args...)...)
@@ -26,7 +26,7 @@ func admin(t *testing.T, args ...string) (string, error) {
 	return string(out), err
 }
 
-// TestTheAuditLogShowsItsAlteration alters an entry behind the service's back.
+// TestTheAuditLogShowsItsAlteration alters an entry directly in the table.
 func TestTheAuditLogShowsItsAlteration(t *testing.T) {
 	c := newCustomer(t)
 	if out, err := admin(t, "account", "top-up", c.id, "--credits", "5", "--operator", "ada"); err != nil {

@@ -24,7 +24,7 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// patience bounds every wait of a test. Instagram is asked once a minute whether it has
+// patience bounds every wait of a test. Instagram is asked only once a minute whether it has
 // processed a file.
 const patience = 3 * time.Minute
 
@@ -42,8 +42,8 @@ type customer struct {
 	test, live apikey.NewKey
 }
 
-// newCustomer makes an account on the enterprise plan whose keys may make many
-// calls and hold all scopes.
+// newCustomer makes an account on the enterprise plan whose keys have all scopes and may make
+// many calls.
 func newCustomer(t *testing.T, change ...func(*account.Settings)) *customer {
 	t.Helper()
 	accounts, _ := operator()
@@ -62,7 +62,7 @@ func newCustomer(t *testing.T, change ...func(*account.Settings)) *customer {
 	return c
 }
 
-// key makes a key of the customer; without scopes it gets all.
+// key makes a key of the customer. Without scopes it gets all scopes.
 func (c *customer) key(mode tenant.Mode, set apikey.Settings) apikey.NewKey {
 	c.t.Helper()
 	_, keys := operator()
@@ -80,7 +80,7 @@ func (c *customer) key(mode tenant.Mode, set apikey.Settings) apikey.NewKey {
 	return k
 }
 
-// answer is what a call was answered.
+// answer is a response of the API.
 type answer struct {
 	t          *testing.T
 	call       string
@@ -100,8 +100,8 @@ type failure struct {
 	Param   string `json:"param"`
 }
 
-// call makes a call with a secret (none: no key is sent) and optional headers,
-// pairs of name and value. Body is a string as it is, nil, or encoded as JSON.
+// call makes a call with a secret (empty for no key) and optional headers, as pairs of name and
+// value. A string is sent as the body unchanged; nil sends none; other values are encoded as JSON.
 func call(t *testing.T, secret, method, path string, body any, headers ...string) answer {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -147,7 +147,7 @@ func call(t *testing.T, secret, method, path string, body any, headers ...string
 		t.Fatalf("%s answered %d and no JSON: %v\n%s", a.call, a.Status, err, raw)
 	}
 	noteAnswer(a)
-	// A repeat has the body of the first answer, to the byte; the header is its own.
+	// A repeat returns exactly the body of the first response, but its own header.
 	if a.RequestID == "" || a.RequestID != a.Header.Get("X-Request-Id") && a.Header.Get("Idempotent-Replayed") == "" {
 		t.Errorf("%s: request_id %q, X-Request-Id %q", a.call, a.RequestID, a.Header.Get("X-Request-Id"))
 	}
@@ -167,7 +167,7 @@ func into[T any](a answer, status int) T {
 	return v
 }
 
-// must returns err unless the answer is the wanted refusal.
+// refused returns an error unless the response is the wanted refusal.
 func (a answer) refused(status int, code string) error {
 	if a.Status != status || a.Error == nil || a.Error.Code != code {
 		return fmt.Errorf("%s answered %d, want %d %s: %s", a.call, a.Status, status, code, a.Raw)
@@ -205,8 +205,8 @@ func (c *customer) factory(secret string) string {
 	return f.ID
 }
 
-// signed makes a call of the local AWS that is signed by hand: a few calls are not
-// worth the whole client of a service. Headers are pairs of name and value.
+// signed makes a signed call of the local AWS without a client, which would not be worthwhile
+// for a few calls. Headers are pairs of name and value.
 func signed(t *testing.T, cfg aws.Config, method, path, service string, body []byte, headers ...string) (status int, answer []byte) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

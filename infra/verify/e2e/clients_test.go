@@ -63,7 +63,7 @@ func TestGeneratedClients(t *testing.T) {
 			for _, command := range g.commands {
 				cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 				cmd.Dir = dir
-				// openapi-python-client formats what it writes with ruff, which is beside it.
+				// openapi-python-client formats its output with ruff, which is in the same folder.
 				cmd.Env = append(os.Environ(), "BASE_URL="+running.BaseURL, "SVC_TEST_KEY="+c.test.Secret, "PATH="+python+string(os.PathListSeparator)+os.Getenv("PATH"))
 				if out, err := cmd.CombinedOutput(); err != nil {
 					t.Fatalf("%v: %v\n%s", command, err, out)

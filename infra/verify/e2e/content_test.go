@@ -28,7 +28,7 @@ func TestABatchOfContent(t *testing.T) {
 	for i := range 12 {
 		items = append(items, object{"factory_id": factory, "kind": []string{"post", "story"}[i%2], "prompt": fmt.Sprint("Shoe number ", i)})
 	}
-	// One bad item, and there is none.
+	// If one item is invalid, none is made.
 	bad := append(append([]object{}, items...), object{"factory_id": factory, "kind": "post", "prompt": " "})
 	a := call(t, key, http.MethodPost, contentPath+"/batch", object{"items": bad})
 	if err := a.refused(http.StatusUnprocessableEntity, "validation_failed"); err != nil || a.Error.Param != "/items/12/prompt" {
@@ -86,7 +86,7 @@ func TestChangesOfContent(t *testing.T) {
 	eventually(t, "the removal of its file", func() bool { return status(t, got.Media[0].URL) == http.StatusNotFound })
 }
 
-// Content of live keys is made of parts of several providers, and paid for as one.
+// Content of live keys combines parts of several providers, and is charged as one.
 func TestLiveContent(t *testing.T) {
 	t.Parallel()
 	c := newCustomer(t)
@@ -99,7 +99,7 @@ func TestLiveContent(t *testing.T) {
 		body  object
 		files int
 	}{
-		// The finished media, with poster and captions, then their parts.
+		// The finished media with poster and captions, and then their parts.
 		"post":              {object{"kind": "post"}, 1 + 1},
 		"video":             {object{"kind": "video", "duration_seconds": 10, "music": "generated"}, 3 + 1 + 1 + 2},
 		"video from stills": {object{"kind": "video", "duration_seconds": 10, "model": "kling-2.6-pro", "music": bring(t, key, "audio/wav", parts.Tone(10e9, 440))}, 3 + 1 + 2*2},
@@ -131,7 +131,7 @@ func TestLiveContent(t *testing.T) {
 		if got.State != "canceled" {
 			t.Errorf("%s", a.Raw)
 		}
-		spent += got.Cost // of the parts that were there already
+		spent += got.Cost // The cost of the existing parts.
 	})
 	sum, states := c.entries()
 	if b := c.balance(); b != credits-spent || sum != b || states["held"] != 0 {

@@ -12,8 +12,8 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
-// TestDeliveries follows an event through the log of deliveries, rotates the
-// webhook's secret, and has the event delivered again.
+// TestDeliveries follows an event through the log of deliveries, rotates the webhook's secret,
+// and repeats the delivery.
 func TestDeliveries(t *testing.T) {
 	c := newCustomer(t)
 	key := c.test.Secret
@@ -83,8 +83,8 @@ func TestDeliveries(t *testing.T) {
 	})
 }
 
-// TestASampleOfAReceiverThatIsDown sends samples to a receiver that counts as down: each
-// is tried at once, and the first one after its return ends the outage.
+// TestASampleOfAReceiverThatIsDown sends samples to a receiver that counts as down. Each is
+// tried at once, and the first success ends the outage.
 func TestASampleOfAReceiverThatIsDown(t *testing.T) {
 	key := newCustomer(t).test.Secret
 	l, err := net.Listen("tcp", "127.0.0.1:0")

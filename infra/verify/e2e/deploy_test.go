@@ -16,15 +16,15 @@ import (
 	"github.com/content-automation/api/infra/local/system"
 )
 
-// deployment is another customer on the local AWS, in the account that cdk.json names.
+// deployment is a second customer on the local AWS, in the account that cdk.json names.
 type deployment struct {
 	t       *testing.T
-	dir     string // with a cdk.json that a test may change
+	dir     string // has a cdk.json that a test may change
 	program string
 	env     []string
 }
 
-// The dedicated customer of cdk.json: its account, its region, and that of its replica.
+// The dedicated customer of cdk.json: its account, its region, and its replica's region.
 const (
 	otherAccount  = "555566667777"
 	otherRegion   = "eu-west-1"
@@ -45,7 +45,7 @@ func newDeployment(t *testing.T) *deployment {
 			t.Fatal(err)
 		}
 	}
-	// The local AWS has neither its hosted zone nor its truststore.
+	// The local AWS has neither the customer's hosted zone nor its truststore.
 	d.set(root, map[string]any{"domains": nil})
 	d.program = filepath.Join(d.dir, "deploy")
 	for _, command := range [][]string{
@@ -66,7 +66,7 @@ func newDeployment(t *testing.T) *deployment {
 	return d
 }
 
-// set writes the cdk.json of a folder into the deployment's, with settings of hooli changed.
+// set copies the cdk.json of a folder to the deployment's, with changed settings of hooli.
 func (d *deployment) set(from string, settings map[string]any) {
 	d.t.Helper()
 	data, err := os.ReadFile(filepath.Join(from, "cdk.json"))
@@ -83,7 +83,7 @@ func (d *deployment) set(from string, settings map[string]any) {
 			delete(entry, name)
 		}
 	}
-	// The functions and the layer are built.
+	// The functions and the layer are already built.
 	file["app"], file["build"] = filepath.Join(d.dir, "infra"), "true"
 	if data, err = json.Marshal(file); err != nil {
 		d.t.Fatal(err)
@@ -93,7 +93,7 @@ func (d *deployment) set(from string, settings map[string]any) {
 	}
 }
 
-// run runs the command on hooli's stage staging, and returns what it prints.
+// run runs the command on hooli's stage staging, and returns its output.
 func (d *deployment) run(action string, flags ...string) (string, error) {
 	d.t.Helper()
 	args := append([]string{action, "-customer", "hooli", "-stage", "staging", "-arch", system.Machine().Architecture()}, flags...)
@@ -142,8 +142,8 @@ func (d *deployment) stacks(region string) map[string]map[string]string {
 	return found
 }
 
-// A dedicated customer is deployed beside the local one, changed, and destroyed; the stack of
-// its data goes only on demand.
+// A dedicated customer is deployed next to the local one, changed, and destroyed. The stack of
+// its data is only destroyed on request.
 func TestACustomerIsDeployedChangedAndDestroyed(t *testing.T) {
 	t.Parallel()
 	d := newDeployment(t)

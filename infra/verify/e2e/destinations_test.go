@@ -17,8 +17,8 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
-// foreign is an AWS account of a customer; the local AWS takes its number for the
-// credentials of its root.
+// foreign is a customer's AWS account. The local AWS accepts its number as the credentials of
+// its root.
 const foreign = "111122223333"
 
 // foreignAWS reaches the customer's account.
@@ -42,7 +42,7 @@ func newInbox(t *testing.T, name string) inbox {
 	t.Helper()
 	q := inbox{t: t, client: sqs.NewFromConfig(foreignAWS()), arn: "arn:aws:sqs:" + running.Region + ":" + foreign + ":" + name}
 	made, err := q.client.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: &name, Attributes: map[string]string{
-		// For the bus, which is a service of AWS and no one of the account.
+		// The statement for the bus, which is an AWS service and not a principal of the account.
 		"Policy": policy("Allow", object{"Principal": object{"Service": "events.amazonaws.com"}, "Action": "sqs:SendMessage", "Resource": q.arn}),
 	}})
 	if err != nil {
@@ -52,7 +52,7 @@ func newInbox(t *testing.T, name string) inbox {
 	return q
 }
 
-// next waits for a message and takes it out of the queue.
+// next waits for a message and removes it from the queue.
 func (q inbox) next() (m types.Message) {
 	q.t.Helper()
 	eventually(q.t, "a message in "+q.arn, func() bool {
@@ -80,8 +80,8 @@ func policy(effect string, statement object) string {
 	return string(b)
 }
 
-// roleFor makes a role in the customer's account that trusts the webhook, as the
-// reference describes, and permits it one action.
+// roleFor makes a role in the customer's account that trusts the webhook, as the reference
+// describes. The role permits one action.
 func roleFor(t *testing.T, name string, to destination, action, resource string) {
 	t.Helper()
 	foreignIAM(t, "CreateRole", map[string]string{"RoleName": name, "AssumeRolePolicyDocument": policy("Allow", object{
@@ -93,7 +93,7 @@ func roleFor(t *testing.T, name string, to destination, action, resource string)
 	})
 }
 
-// foreignIAM calls IAM, whose client this project does not need otherwise.
+// foreignIAM calls IAM, which the project has no client for.
 func foreignIAM(t *testing.T, action string, parameters map[string]string) {
 	t.Helper()
 	form := url.Values{"Action": {action}, "Version": {"2010-05-08"}}
@@ -132,7 +132,7 @@ type logged struct {
 	} `json:"attempts"`
 }
 
-// aim makes a webhook for a destination in the customer's account.
+// aim makes a webhook with a destination in the customer's account.
 func aim(t *testing.T, key, kind, arn, role string) targeted {
 	t.Helper()
 	made := into[targeted](call(t, key, "POST", "/v1/webhooks", object{
@@ -161,8 +161,8 @@ func sample(t *testing.T, key, hook string) func() logged {
 	}
 }
 
-// TestAQueueOfTheCustomersOwn has a webhook for a queue before there is the role,
-// mends that, and verifies what comes as receivers of requests do.
+// TestAQueueOfTheCustomersOwn makes a webhook for a queue before its role exists, then makes the
+// role, and verifies messages as receivers of requests do.
 func TestAQueueOfTheCustomersOwn(t *testing.T) {
 	t.Parallel()
 	c := newCustomer(t)
@@ -196,7 +196,7 @@ func TestAQueueOfTheCustomersOwn(t *testing.T) {
 		t.Errorf("delivery %+v", d)
 	}
 
-	// Nobody else gets into the queue by naming the role.
+	// Another customer cannot use the queue by naming the role.
 	thief := newCustomer(t)
 	theirs := aim(t, thief.test.Secret, "sqs", queue.arn, "content-automation-queue")
 	stolen := sample(t, thief.test.Secret, theirs.ID)
@@ -205,7 +205,7 @@ func TestAQueueOfTheCustomersOwn(t *testing.T) {
 		t.Errorf("delivery %+v", d)
 	}
 
-	// What the role lacks is named.
+	// The error names the permission that the role lacks.
 	other := newInbox(t, "other-events")
 	moved := into[targeted](call(t, key, "PATCH", "/v1/webhooks/"+hook.ID, object{"destination": object{"arn": other.arn}}), http.StatusOK)
 	if want := hook.Destination; moved.Destination.ARN != other.arn || moved.Destination.ExternalID != want.ExternalID || moved.Destination.RoleARN != want.RoleARN {
@@ -218,7 +218,7 @@ func TestAQueueOfTheCustomersOwn(t *testing.T) {
 	}
 }
 
-// TestABusOfTheCustomersOwn has a rule that sends from the customer's bus to a queue.
+// TestABusOfTheCustomersOwn has a rule that forwards events from the customer's bus to a queue.
 func TestABusOfTheCustomersOwn(t *testing.T) {
 	c := newCustomer(t)
 	key := c.test.Secret

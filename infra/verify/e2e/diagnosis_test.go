@@ -22,7 +22,7 @@ type proposal struct {
 	AppliedVersion *int64 `json:"applied_version"`
 }
 
-// diagnosed diagnoses a factory, and waits for the end.
+// diagnosed diagnoses a factory, and waits for the result.
 func diagnosed(t *testing.T, key, factory string) (d diagnosis) {
 	t.Helper()
 	a := call(t, key, http.MethodPost, "/v1/factories/"+factory+"/diagnose", nil)
@@ -34,7 +34,7 @@ func diagnosed(t *testing.T, key, factory string) (d diagnosis) {
 	return d
 }
 
-// A factory is diagnosed, and a proposal applied: with a test key by the sandbox, with a
+// A factory is diagnosed, and a proposal applied: with a test key by the sandbox, and with a
 // live key by a model of Bedrock.
 func TestDiagnosisAndProposals(t *testing.T) {
 	c := newCustomer(t)

@@ -19,7 +19,7 @@ func get(t *testing.T, path string) (*http.Response, []byte) {
 	return ask(t, http.MethodGet, path)
 }
 
-// ask makes a call with the given headers only and returns the answer as it is.
+// ask makes a call with only the given headers, and returns the response unchanged.
 func ask(t *testing.T, method, path string, headers ...string) (*http.Response, []byte) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, running.BaseURL+path, nil)
@@ -41,13 +41,13 @@ func ask(t *testing.T, method, path string, headers ...string) (*http.Response, 
 	return resp, body
 }
 
-// TestResponsesAreCompressed asks for the document and a list as programs do that take
-// gzip, and as programs that do not.
+// TestResponsesAreCompressed requests the document and a list with and without support for
+// gzip.
 func TestResponsesAreCompressed(t *testing.T) {
 	c := newCustomer(t)
 	for path, least := range map[string]int{"/openapi.json": 5, "/openapi.yaml": 5, "/v1/catalog/models": 3} {
 		fetch := func(accept string) (*http.Response, []byte) {
-			// With this header set, the client leaves the body as it is.
+			// With this header set, the client does not decompress the body.
 			resp, body := ask(t, http.MethodGet, path, "Accept-Encoding", accept, "Authorization", "Bearer "+c.test.Secret)
 			if resp.StatusCode != http.StatusOK || resp.Header.Get("Vary") != "Accept-Encoding" {
 				t.Errorf("%s: %d, %v", path, resp.StatusCode, resp.Header)
@@ -78,7 +78,7 @@ func TestResponsesAreCompressed(t *testing.T) {
 	}
 }
 
-// TestPublicPages reads what needs no key.
+// TestPublicPages reads the pages that need no key.
 func TestPublicPages(t *testing.T) {
 	for path, want := range map[string]struct {
 		kind string

@@ -16,7 +16,7 @@ import (
 	settings "github.com/content-automation/api/infra/app/customer"
 )
 
-// failOver runs the service in the region of the replica, as after the loss of the other one.
+// failOver runs the service in the replica's region, as after the loss of the customer's region.
 // The local AWS copies tables, secrets and keys to other regions, but makes no replicas of
 // tables from a template.
 func failOver(t *testing.T, d *deployment) {
@@ -57,13 +57,13 @@ func failOver(t *testing.T, d *deployment) {
 	d.must("-data is kept", "destroy", "-yes", "-region", standbyRegion)
 }
 
-// replicate lets the local AWS make the replica of a table, and sees that it follows.
+// replicate makes the replica of a table in the local AWS, and checks that it follows.
 func replicate(t *testing.T, home, there *dynamodb.Client, name string) {
 	t.Helper()
 	_, err := home.UpdateTable(t.Context(), &dynamodb.UpdateTableInput{TableName: &name, ReplicaUpdates: []types.ReplicationGroupUpdate{
 		{Create: &types.CreateReplicationGroupMemberAction{RegionName: aws.String(standbyRegion)}},
 	}})
-	// Where the answer was lost, the SDK has asked again for what is there.
+	// If the response was lost, the SDK has repeated the call although the replica exists.
 	if _, missing := there.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: &name}); missing != nil {
 		t.Fatalf("no replica of %s: %v, %v", name, err, missing)
 	}

@@ -43,7 +43,7 @@ func TestWebhooksOfFactories(t *testing.T) {
 	for i, p := range places {
 		eventually(t, "the webhook of the factory", func() bool { return len(p.hooks.about(p.item)) > 0 })
 		eventually(t, "the webhook of all factories", func() bool { return len(everything.about(p.item)) > 0 })
-		// One dispatch makes all deliveries of an event, so those of the other are known by now.
+		// One dispatch makes all deliveries of an event, so the other delivery would be known by now.
 		other := places[1-i]
 		if made := into[[]object](call(t, key, "GET", "/v1/webhooks/"+other.webhook+"/deliveries", nil), http.StatusOK); len(made) > 1 {
 			t.Errorf("the webhook of %s has the deliveries %v", other.factory, made)
@@ -53,7 +53,7 @@ func TestWebhooksOfFactories(t *testing.T) {
 		}
 	}
 
-	// Without its filter the first webhook gets what the second factory makes, too.
+	// Without its filter, the first webhook also gets the events of the second factory.
 	freed := into[webhook](call(t, key, "PATCH", "/v1/webhooks/"+places[0].webhook, object{"factory_ids": nil}), http.StatusOK)
 	if freed.FactoryIDs == nil || len(freed.FactoryIDs) != 0 {
 		t.Errorf("freed: %+v", freed)
@@ -61,7 +61,7 @@ func TestWebhooksOfFactories(t *testing.T) {
 	again := generate(places[1].factory)
 	eventually(t, "the webhook without its filter", func() bool { return len(places[0].hooks.about(again)) > 0 })
 
-	// A factory of the other mode is none of the caller's.
+	// A factory of the other mode does not exist for the caller.
 	a := call(t, c.live.Secret, "POST", "/v1/webhooks", object{
 		"url": places[0].hooks.URL, "event_types": []string{"*"}, "factory_ids": []string{places[0].factory},
 	})

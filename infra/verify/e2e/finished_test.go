@@ -16,7 +16,7 @@ import (
 	parts "github.com/content-automation/api/pkg/media/compose/sample"
 )
 
-// probed is what ffprobe says of a file, of which it decodes every frame.
+// probed is ffprobe's description of a file. ffprobe decodes every frame of it.
 type probed struct {
 	Streams []struct {
 		Type   string `json:"codec_type"`
@@ -29,7 +29,7 @@ type probed struct {
 	Format struct{ Duration string }
 }
 
-// inspect downloads a file and asks ffprobe.
+// inspect downloads a file and runs ffprobe.
 func inspect(t *testing.T, f file) (p probed) {
 	t.Helper()
 	resp, err := http.Get(f.URL)
@@ -57,7 +57,7 @@ func inspect(t *testing.T, f file) (p probed) {
 	return p
 }
 
-// checkFinal checks the first file of an item: seconds is 0 for a picture.
+// checkFinal checks the first file of an item. seconds is 0 for a picture.
 func checkFinal(t *testing.T, got contentItem, width, height, seconds int) {
 	t.Helper()
 	if got.State != "generated" || got.Progress != 100 || len(got.Media) < 2 || got.Media[0].Role != "final" {
@@ -93,7 +93,7 @@ func checkFinal(t *testing.T, got contentItem, width, height, seconds int) {
 	}
 }
 
-// Every kind ends with media that can be posted, with a test key as a draft.
+// Every kind ends with media that can be posted. With a test key they are drafts.
 func TestFinishedMedia(t *testing.T) {
 	t.Parallel()
 	c := newCustomer(t)
@@ -139,8 +139,8 @@ func TestFinishedMedia(t *testing.T) {
 	}
 }
 
-// What ffmpeg cannot use ends the item with a code and the stage. The parts that were made
-// are charged, since the caller gave the music.
+// Input that ffmpeg cannot use ends the item with a code and the stage. The finished parts are
+// charged, since the caller supplied the music.
 func TestACompositionThatFails(t *testing.T) {
 	c := newCustomer(t)
 	const credits = 500
@@ -163,7 +163,7 @@ func TestACompositionThatFails(t *testing.T) {
 	}
 }
 
-// Canceling while the media are composed ends that, and charges the parts.
+// Canceling during the composition ends it, and charges the parts.
 func TestACompositionIsCanceled(t *testing.T) {
 	c := newCustomer(t)
 	const credits = 500
@@ -193,7 +193,7 @@ func composing(t *testing.T) bool {
 	for _, stat := range all {
 		content, err := os.ReadFile(stat)
 		if err != nil {
-			continue // it has ended
+			continue // The process has ended.
 		}
 		var pid, parent int
 		var name, state string

@@ -12,7 +12,7 @@ import (
 	"github.com/content-automation/api/infra/local/system"
 )
 
-// block finds the samples of a guide: their language and their text.
+// block matches the samples of a guide, with their language and their text.
 var block = regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```$")
 
 // TestSamplesOfTheQuickStart runs each sample of the callers' quick start.
@@ -31,12 +31,12 @@ func TestSamplesOfTheQuickStart(t *testing.T) {
 	samples := map[string]string{}
 	for _, b := range block.FindAllStringSubmatch(string(guide), -1) {
 		if strings.Contains(b[2], "https://api.example.com") {
-			continue // the test sets the address and the key
+			continue // The test sets the address and the key.
 		}
 		samples[b[1]] += b[2]
 	}
 	modules := filepath.Join(root, ".tools", "clients-node", "node_modules")
-	// Node runs no TypeScript: the types are taken away first.
+	// Node does not run TypeScript, so the types are removed first.
 	strip := "const ts = require(" + "'" + filepath.Join(modules, "typescript") + "'" + `), fs = require("fs");
 		fs.writeFileSync("main.mjs", ts.transpileModule(fs.readFileSync("main.ts", "utf8"), {compilerOptions: {module: "esnext", target: "es2022"}}).outputText)`
 	c := newCustomer(t)

@@ -11,8 +11,8 @@ import (
 	"github.com/content-automation/api/pkg/base/headers"
 )
 
-// TestEveryResponseHasTheHeaders asks for all kinds of responses: of functions, of the
-// gateway, of the pages without a key.
+// TestEveryResponseHasTheHeaders requests all kinds of responses: those of functions, of the
+// gateway, and of the pages without a key.
 func TestEveryResponseHasTheHeaders(t *testing.T) {
 	c := newCustomer(t)
 	limited := newCustomer(t, func(set *account.Settings) { one := 1; set.TestLimit = &one }).test.Secret
@@ -74,7 +74,7 @@ func TestAnUnchangedResourceIsNotSentAgain(t *testing.T) {
 			t.Errorf("%s: %s %v %s", tag, res.Status, h, body)
 		}
 	}
-	// The methods of a path of its own, and not those of an item with the id batch.
+	// The methods of this path, not those of an item with the id batch.
 	res, _ := fetch(t, key, "OPTIONS", "/v1/content-items/batch", "")
 	if res.StatusCode != 405 || res.Header.Get("Allow") != "POST" {
 		t.Errorf("%s, Allow is %q", res.Status, res.Header.Get("Allow"))
@@ -85,7 +85,7 @@ func TestAnUnchangedResourceIsNotSentAgain(t *testing.T) {
 	}
 }
 
-// fetch makes a call that may be answered by something else than JSON.
+// fetch makes a call whose response may not be JSON.
 func fetch(t *testing.T, key, method, path, body string, headers ...string) (*http.Response, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, running.BaseURL+path, strings.NewReader(body))

@@ -12,7 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/record/resource"
 )
 
-// keyDetails is a key as GET shows it.
+// keyDetails is a key as GET returns it.
 type keyDetails struct {
 	keyView
 	OldSecrets []struct {
@@ -27,13 +27,13 @@ type keyDetails struct {
 	Spent      int64  `json:"spent_credits_this_month"`
 }
 
-// manager makes a live key of the customer that manages keys.
+// manager makes a live key of the customer that may manage keys.
 func (c *customer) manager(set apikey.Settings) apikey.NewKey {
 	set.Scopes = []auth.Scope{auth.AccountManage, auth.AccountRead}
 	return c.key(tenant.Live, set)
 }
 
-// managing is a body that makes a key like manager does.
+// managing is a body that makes a key with the permissions of manager's.
 func managing(members ...any) object {
 	b := object{"name": "child", "kind": "live", "scopes": []string{"account:manage", "account:read"}}
 	for i := 0; i < len(members); i += 2 {
@@ -42,7 +42,7 @@ func managing(members ...any) object {
 	return b
 }
 
-// TestALeakedSecretIsRotatedAway tries to hold on to a key by a secret that was replaced.
+// TestALeakedSecretIsRotatedAway tries to keep access to a key with a replaced secret.
 func TestALeakedSecretIsRotatedAway(t *testing.T) {
 	c := newCustomer(t)
 	k := c.manager(apikey.Settings{})
@@ -77,7 +77,7 @@ func TestALeakedSecretIsRotatedAway(t *testing.T) {
 	}
 }
 
-// TestNoKeyGivesMoreThanItHas tries to gain by another key what one's own may not.
+// TestNoKeyGivesMoreThanItHas tries to gain permissions by making another key.
 func TestNoKeyGivesMoreThanItHas(t *testing.T) {
 	c := newCustomer(t)
 	end := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
@@ -103,7 +103,7 @@ func TestNoKeyGivesMoreThanItHas(t *testing.T) {
 		method, path string
 		body         any
 	}{
-		{"PATCH", "/v1/api-keys/" + c.live.ID, object{"scopes": auth.AllScopes(), "expires_at": nil}}, // which changes nothing
+		{"PATCH", "/v1/api-keys/" + c.live.ID, object{"scopes": auth.AllScopes(), "expires_at": nil}}, // A patch without a change.
 		{"PATCH", "/v1/api-keys/" + c.live.ID, object{"name": "Renamed"}},
 	} {
 		into[keyDetails](call(t, k.Secret, try.method, try.path, try.body), http.StatusOK)
@@ -135,7 +135,7 @@ func TestNoKeyGivesMoreThanItHas(t *testing.T) {
 func TestTheRateIsThatOfTheKey(t *testing.T) {
 	limit := 20
 	c := newCustomer(t, func(s *account.Settings) { s.TestLimit = &limit })
-	// The calls must not meet the end of a minute.
+	// The calls must be within one minute.
 	if left := time.Until(time.Now().Truncate(time.Minute).Add(time.Minute)); left < 30*time.Second {
 		<-time.After(left)
 	}
@@ -158,7 +158,7 @@ func TestTheRateIsThatOfTheKey(t *testing.T) {
 	if got.Usage.LastDay.Requests != 31 || got.Usage.LastDay.Refused != 11 {
 		t.Errorf("%+v", got.Usage)
 	}
-	// Eleven more keys with 20 calls each: the account has 200, one key's 20 of which are gone.
+	// Eleven more keys with 20 calls each. The account has 200 calls, and one key has used its 20.
 	failed, last := 0, answer{}
 	for range 11 {
 		k := c.key(tenant.Test, apikey.Settings{})
@@ -167,7 +167,7 @@ func TestTheRateIsThatOfTheKey(t *testing.T) {
 			case http.StatusOK:
 				ok++
 			case http.StatusTooManyRequests:
-			default: // a busy machine fails a call before or after it is counted
+			default: // A busy machine fails a call before or after it is counted.
 				failed++
 			}
 		}
@@ -182,7 +182,7 @@ func TestTheRateIsThatOfTheKey(t *testing.T) {
 	}
 }
 
-// TestAFloodWithARevokedKey is denied by the gateway beyond the limit.
+// TestAFloodWithARevokedKey checks that the gateway denies it beyond the limit.
 func TestAFloodWithARevokedKey(t *testing.T) {
 	limit := 20
 	c := newCustomer(t, func(s *account.Settings) { s.TestLimit = &limit })

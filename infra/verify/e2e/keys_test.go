@@ -37,7 +37,7 @@ func TestKeyLifeCycle(t *testing.T) {
 	if v := into[keyView](got, http.StatusOK); v.LastUsedAt == "" || v.LastUsedIP == "" || v.Secret != "" || strings.Contains(got.Raw, k.Secret) {
 		t.Errorf("%s", got.Raw)
 	}
-	// A changed scope holds from the next call on.
+	// A changed scope applies from the next call on.
 	changed := call(t, manage, "PATCH", path, object{"scopes": []string{"content:read"}, "name": "CRM 2"}, "If-Match", got.Header.Get("ETag"))
 	if v := into[keyView](changed, http.StatusOK); v.Name != "CRM 2" || changed.Header.Get("ETag") != `"2"` {
 		t.Errorf("%s", changed.Raw)
@@ -45,12 +45,12 @@ func TestKeyLifeCycle(t *testing.T) {
 	if err := call(t, k.Secret, "GET", "/v1/me", nil).refused(403, "insufficient_scope"); err != nil {
 		t.Error(err)
 	}
-	// After a rotation both secrets work, as the overlap says.
+	// After a rotation, both secrets work during the overlap.
 	rotated := into[keyView](call(t, manage, "POST", path+"/rotate", object{"overlap_seconds": 600}), http.StatusCreated)
 	for _, secret := range []string{k.Secret, rotated.Secret} {
 		into[[]object](call(t, secret, "GET", "/v1/content-items", nil), http.StatusOK)
 	}
-	// Without an overlap only the newest does, and without a body there is none.
+	// Without an overlap, only the newest secret works. Without a body, there is no overlap.
 	newest := into[keyView](call(t, manage, "POST", path+"/rotate", nil), http.StatusCreated)
 	for _, secret := range []string{k.Secret, rotated.Secret} {
 		if err := call(t, secret, "GET", "/v1/content-items", nil).refused(401, "invalid_api_key"); err != nil {
@@ -69,7 +69,7 @@ func TestKeyLifeCycle(t *testing.T) {
 	if err := call(t, manage, "POST", path+"/rotate", object{}).refused(409, "invalid_state"); err != nil {
 		t.Error(err)
 	}
-	// A live key sees all keys, a test key those of the sandbox.
+	// A live key sees all keys; a test key sees the keys of the sandbox.
 	if all := into[[]keyView](call(t, manage, "GET", "/v1/api-keys", nil), http.StatusOK); len(all) != 3 {
 		t.Errorf("a live key sees %+v", all)
 	}
@@ -90,8 +90,8 @@ func TestIdempotency(t *testing.T) {
 	if first.Status != http.StatusCreated || again.Header.Get("Idempotent-Replayed") != "true" {
 		t.Fatalf("%s\n%v %s", first.Raw, again.Header, again.Raw)
 	}
-	// The repeat is the first answer to the byte, with the secret in it; the id of
-	// the request is in the body that of the first call, in the header its own.
+	// The repeat returns exactly the first response, with the secret in it. Its body has the
+	// request id of the first call, its header the id of its own.
 	if again.Raw != first.Raw {
 		t.Errorf("the repeat answered\n%s\nthe first call\n%s", again.Raw, first.Raw)
 	}
@@ -125,7 +125,7 @@ func TestFactories(t *testing.T) {
 			t.Errorf("%+v", f)
 		}
 	}
-	// Three pages of three, three and one; each type once.
+	// Pages of three, three and one factories, with each type once.
 	seen := map[string]bool{}
 	path := "/v1/factories?limit=3"
 	for page := 0; path != ""; page++ {

@@ -26,7 +26,7 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// seen are the secrets that the tests were shown, each of them once.
+// seen are the secrets that the tests have received.
 var seen = struct {
 	sync.Mutex
 	secrets map[string]bool
@@ -34,7 +34,7 @@ var seen = struct {
 
 var secretShape = regexp.MustCompile(`svc_(?:live|test)_[0-9A-Za-z]{20,}|whsec_[0-9A-Za-z+/=]{20,}`)
 
-// note remembers the secrets in a text.
+// note records the secrets in a text.
 func note(text string) {
 	seen.Lock()
 	defer seen.Unlock()
@@ -43,7 +43,7 @@ func note(text string) {
 	}
 }
 
-// noteSecret remembers secrets that have no shape of their own.
+// noteSecret records secrets that have no recognizable form.
 func noteSecret(secrets ...string) {
 	seen.Lock()
 	defer seen.Unlock()
@@ -52,7 +52,7 @@ func noteSecret(secrets ...string) {
 	}
 }
 
-// search finds texts that hold a secret, as it is or encoded.
+// search finds texts with a secret, plain or encoded.
 type search struct {
 	// forms are the texts to find, by their first bytes.
 	forms map[string][]form
@@ -60,7 +60,7 @@ type search struct {
 
 type form struct{ text, of string }
 
-// first is how many bytes of a form are looked up: no form is shorter.
+// first is the number of bytes by which forms are looked up. No form is shorter.
 const first = 8
 
 func newSearch(secrets []string) *search {
@@ -81,14 +81,14 @@ func newSearch(secrets []string) *search {
 	return s
 }
 
-// add adds the forms of a text: itself, in hexadecimal, and in base64 wherever it stands
-// in what was encoded.
+// add adds the forms of a text: plain, in hexadecimal, and in base64 at each offset in the
+// encoded data.
 func (s *search) add(name, text string) {
 	forms := []string{text, hex.EncodeToString([]byte(text)), strings.ToUpper(hex.EncodeToString([]byte(text)))}
 	for shift := range 3 {
 		for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 			encoded := encoding.EncodeToString([]byte(strings.Repeat("x", shift) + text))
-			// The first and last digits depend on what stands beside it.
+			// The first and last digits depend on the neighbouring bytes.
 			forms = append(forms, encoded[shift*4/3+min(shift, 1):len(encoded)-2])
 		}
 	}
@@ -99,7 +99,7 @@ func (s *search) add(name, text string) {
 	}
 }
 
-// in returns the beginning of a secret that the text holds; empty: it holds none.
+// in returns the beginning of a secret in the text, or "" if there is none.
 func (s *search) in(text string) string {
 	for i := 0; i+first <= len(text); i++ {
 		for _, f := range s.forms[text[i:i+first]] {
@@ -111,7 +111,7 @@ func (s *search) in(text string) string {
 	return ""
 }
 
-// secrets returns all that the tests have seen, and those of the system itself.
+// secrets returns the secrets that the tests have seen, and those of the system itself.
 func secrets(ctx context.Context) ([]string, error) {
 	client := secretsmanager.NewFromConfig(running.AWS())
 	read := func(arn string) (string, error) {
@@ -165,8 +165,7 @@ func secrets(ctx context.Context) ([]string, error) {
 	return all, nil
 }
 
-// leaks returns where a secret stands: in an item of a table, or in a log below the
-// folder.
+// leaks returns the places of secrets: items of tables, and lines of logs below the folder.
 func leaks(ctx context.Context, logs string) ([]string, error) {
 	all, err := secrets(ctx)
 	if err != nil {
@@ -182,7 +181,7 @@ func leaks(ctx context.Context, logs string) ([]string, error) {
 	return append(stored, logged...), err
 }
 
-// tables returns the items that hold a secret.
+// tables returns the items with a secret.
 func (s *search) tables(ctx context.Context) (found []string, err error) {
 	for _, table := range []string{running.Table, running.AuditTable} {
 		pages := dynamodb.NewScanPaginator(dynamodb.NewFromConfig(running.AWS()), &dynamodb.ScanInput{TableName: &table})
@@ -215,7 +214,7 @@ func (s *search) tables(ctx context.Context) (found []string, err error) {
 	return found, nil
 }
 
-// logs returns the lines that hold a secret in the logs below a folder.
+// logs returns the lines with a secret in the logs below a folder.
 func (s *search) logs(dir string) (found []string, err error) {
 	lines := 0
 	err = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
@@ -240,14 +239,14 @@ func (s *search) logs(dir string) (found []string, err error) {
 	return found, err
 }
 
-// textOf returns all texts of an item, one a line.
+// textOf returns all texts of an item, one on each line.
 func textOf(item map[string]types.AttributeValue) (string, error) {
 	var all strings.Builder
 	for name, value := range item {
 		all.WriteString(name + "\n")
 		switch v := value.(type) {
 		case *types.AttributeValueMemberS:
-			// The digits of base64 are escaped in some JSON.
+			// Some JSON escapes the digits of base64.
 			var decoded any
 			if json.Unmarshal([]byte(v.Value), &decoded) == nil {
 				fmt.Fprintln(&all, decoded)

@@ -13,8 +13,8 @@ import (
 	"github.com/content-automation/api/pkg/service/worker/canary"
 )
 
-// TestServiceLevelsCountTheCallsOfAnAccount reads its own calls, and the probe that the
-// canary makes by its key.
+// TestServiceLevelsCountTheCallsOfAnAccount reads its own calls, and the canary's probe with
+// its key.
 func TestServiceLevelsCountTheCallsOfAnAccount(t *testing.T) {
 	c := newCustomer(t)
 	levels := func(key string) account.ServiceLevels {

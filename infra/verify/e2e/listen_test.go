@@ -13,8 +13,7 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
-// TestListen runs the command that brings events to a developer's machine, without a
-// webhook.
+// TestListen runs the command that forwards events to a developer's machine without a webhook.
 func TestListen(t *testing.T) {
 	c := newCustomer(t)
 	key := c.test.Secret

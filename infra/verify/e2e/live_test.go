@@ -24,7 +24,7 @@ func (c *customer) topUp(credits int64) {
 	}
 }
 
-// balance is what the account can spend.
+// balance returns the credits that the account can spend.
 func (c *customer) balance() int64 {
 	me := into[struct{ Balance struct{ Credits int64 } }](call(c.t, c.live.Secret, http.MethodGet, "/v1/me", nil), http.StatusOK)
 	return me.Balance.Credits
@@ -45,7 +45,7 @@ func (c *customer) entries() (sum int64, states map[string]int) {
 	return sum, states
 }
 
-// fault puts the fakes of the providers into trouble for one call.
+// fault makes one call of a provider's fake fail.
 func fault(t *testing.T, provider, operation, kind string) {
 	t.Helper()
 	order, err := json.Marshal(object{"provider": provider, "operation": operation, "faults": []object{{"kind": kind}}})
@@ -62,8 +62,8 @@ func fault(t *testing.T, provider, operation, kind string) {
 	}
 }
 
-// A live key's generations reach the providers' protocols, are paid for to the
-// credit, and cost nothing where they fail.
+// Generations of a live key use the providers' protocols, are charged exactly, and cost nothing
+// if they fail.
 func TestLiveGenerations(t *testing.T) {
 	c := newCustomer(t)
 	c.topUp(1000)

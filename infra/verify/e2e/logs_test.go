@@ -14,23 +14,23 @@ import (
 	"testing"
 )
 
-// private are the texts that callers sent and got, and answered the calls that a function
+// private are the texts that callers sent and received. answered are the calls that a function
 // answered, by their ids. The lock of seen guards both.
 var (
 	private  = map[string]bool{}
 	answered = map[string]string{}
 )
 
-// written are the members whose texts the service writes.
+// written are the members with texts that the service writes.
 var written = []string{"title", "caption", "script", "text"}
 
-// notePrivate remembers the texts of a body that people or models wrote: what has a space
-// is no id, no name of an enumeration and no address. A body of a caller has them in all
-// members.
+// notePrivate records the texts of a body that people or models wrote. A text with a space is
+// no id, no name of an enumeration and no address. In a body of a caller, all members can have
+// such texts.
 func notePrivate(body []byte, ofCaller bool) {
 	var v any
 	if json.Unmarshal(body, &v) != nil {
-		return // what is no JSON is refused
+		return // A body that is not JSON is refused.
 	}
 	seen.Lock()
 	defer seen.Unlock()
@@ -54,7 +54,7 @@ func notePrivate(body []byte, ofCaller bool) {
 	walk(v, ofCaller)
 }
 
-// noteAnswer remembers a call that a function answered.
+// noteAnswer records a call that a function answered.
 func noteAnswer(a answer) {
 	notePrivate(a.Data, false)
 	if a.Status >= http.StatusOK && a.Status < http.StatusMultipleChoices {
@@ -64,16 +64,16 @@ func noteAnswer(a answer) {
 	}
 }
 
-// shapes are those of what no function may log: signed addresses, addresses of people, and
-// headers with keys.
+// shapes match data that no function may log: signed addresses, addresses of people, and headers
+// with keys.
 var shapes = regexp.MustCompile(`(?i)x-amz-signature=|[?&]signature=|bearer [a-z0-9]|[a-z0-9._+-]+@[a-z0-9-]+\.[a-z]{2,}`)
 
-// privateLines returns the lines of logs below a folder that hold what is private.
+// privateLines returns the lines with private texts in the logs below a folder.
 func privateLines(dir string) ([]string, error) {
 	seen.Lock()
 	s := &search{forms: map[string][]form{}}
 	for text := range private {
-		// In JSON it is encoded; the log leaves <, > and & as they are.
+		// Logs are JSON, but leave <, > and & unescaped.
 		encoded, err := json.Marshal(text)
 		if err != nil {
 			seen.Unlock()
@@ -99,7 +99,7 @@ func privateLines(dir string) ([]string, error) {
 	return found, err
 }
 
-// logLine is what the tests read of a line that a function logs.
+// logLine has the members of a function's log line that the tests read.
 type logLine struct {
 	Message   string `json:"msg"`
 	Request   string `json:"request_id"`
@@ -117,8 +117,8 @@ type logLine struct {
 	Took      *int64 `json:"ms"`
 }
 
-// eachLine reads what functions log: SAM's have a log of their own. What is no JSON has an
-// empty logLine.
+// eachLine reads the log lines of functions. SAM's functions have a separate log. A line that is
+// not JSON has an empty logLine.
 func eachLine(dir string, each func(number int, line string, l logLine)) error {
 	for _, name := range []string{"functions.log", "sam.log"} {
 		text, err := os.ReadFile(filepath.Join(dir, name))
@@ -163,8 +163,8 @@ func unlogged(dir string) (found []string, err error) {
 	return found, nil
 }
 
-// TestARequestIsFollowedThroughTheLogs finds a call, the steps of the work that it began
-// and the delivery of its result by one id, which is that of the answer.
+// TestARequestIsFollowedThroughTheLogs finds a call, the steps of its work and the delivery of
+// its result by the request id of the response.
 func TestARequestIsFollowedThroughTheLogs(t *testing.T) {
 	c := newCustomer(t)
 	hooks := newReceiver(t)
@@ -215,8 +215,8 @@ func TestARequestIsFollowedThroughTheLogs(t *testing.T) {
 	}
 }
 
-// TestTextsOfCallersStayOutOfTheLogs sends a text of its own in each member that takes one,
-// in calls that are accepted and in some that are refused.
+// TestTextsOfCallersStayOutOfTheLogs sends a different text in each member that takes one, in
+// accepted and in refused calls.
 func TestTextsOfCallersStayOutOfTheLogs(t *testing.T) {
 	c := newCustomer(t)
 	key := c.test.Secret

@@ -1,5 +1,5 @@
-// Package e2e tests the whole service as a caller sees it: the synthesised
-// template, deployed by the real CDK CLI onto a local AWS, called over HTTP.
+// Package e2e tests the whole service as a caller sees it. The real CDK CLI deploys the
+// synthesised template onto a local AWS, and the tests call it over HTTP.
 package e2e
 
 import (
@@ -16,11 +16,11 @@ import (
 	"github.com/content-automation/api/infra/local/system"
 )
 
-// running is the system that all tests of the package call. Each test makes an
-// account of its own, so that they stay out of each other's way.
+// running is the system that all tests of the package call. Each test makes its own account, so
+// that the tests do not affect each other.
 var running *system.System
 
-// keylessLimit is more than the tests need that call without a valid key.
+// keylessLimit is more than the number of calls without a valid key that the tests make.
 const keylessLimit = 2000
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
@@ -40,7 +40,7 @@ func run(m *testing.M) int {
 	}
 	defer running.Stop()
 	code := m.Run()
-	// Whatever the tests have done, no secret may stand in a table or a log.
+	// After all tests, no table and no log may have a secret.
 	found, err := leaks(ctx, dir)
 	if err != nil || len(found) > 0 {
 		fmt.Fprintln(os.Stderr, "the search for secrets found:", strings.Join(found, "\n"), err)

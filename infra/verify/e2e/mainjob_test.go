@@ -15,12 +15,12 @@ import (
 	"github.com/content-automation/api/pkg/media/probe"
 )
 
-// receiver is a webhook endpoint on loopback that keeps what it gets.
+// receiver is a webhook endpoint on loopback that keeps its requests.
 type receiver struct {
 	*httptest.Server
 	mu  sync.Mutex
 	got []received
-	// status is what it answers; 204 where it is 0.
+	// status is the status of its responses; 0 means 204.
 	status int
 }
 
@@ -100,7 +100,7 @@ func newReceiver(t *testing.T) *receiver {
 	return r
 }
 
-// about returns the deliveries that are about a resource.
+// about returns the deliveries about a resource.
 func (r *receiver) about(id string) (found []received) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -121,8 +121,8 @@ func (r *receiver) subscribe(t *testing.T, key string, types ...string) string {
 	return w.Secret
 }
 
-// TestMainJob is what a caller does first: a factory, a webhook, one content
-// item of each kind, and the signed events with media that play.
+// TestMainJob does the first job of a caller: it makes a factory, a webhook and one content item
+// of each kind, and checks the signed events and the media.
 func TestMainJob(t *testing.T) {
 	t.Parallel()
 	c := newCustomer(t)
@@ -264,7 +264,7 @@ func TestRehearsedOutcomes(t *testing.T) {
 	}
 }
 
-// TestEvents reads back the events of the webhooks.
+// TestEvents reads the events of the webhooks from the API.
 func TestEvents(t *testing.T) {
 	c := newCustomer(t)
 	key := c.test.Secret
@@ -295,7 +295,7 @@ func TestEvents(t *testing.T) {
 	if none := into[[]webhookEvent](call(t, key, "GET", "/v1/events?type=content.*&to="+from, nil), http.StatusOK); len(none) != 0 {
 		t.Errorf("%+v", none)
 	}
-	// The other mode and other accounts know nothing of it.
+	// The other mode and other accounts do not see the events.
 	for _, other := range []string{c.live.Secret, newCustomer(t).test.Secret} {
 		if err := call(t, other, "GET", "/v1/events/"+one.ID, nil).refused(404, "not_found"); err != nil {
 			t.Error(err)
@@ -306,7 +306,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// TestWebhookRetries has a receiver that fails first.
+// TestWebhookRetries has a receiver that first fails.
 func TestWebhookRetries(t *testing.T) {
 	c := newCustomer(t)
 	key := c.test.Secret

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// ownMedia is what the tests look at of a media.
+// ownMedia has the members of a media that the tests read.
 type ownMedia struct {
 	ID, State string
 	URL       *string
@@ -24,13 +24,13 @@ type ownMedia struct {
 	}
 }
 
-// declared is the body that brings in a file.
+// declared returns the body that declares an upload.
 func declared(mimeType string, content []byte) object {
 	sum := sha256.Sum256(content)
 	return object{"mime_type": mimeType, "bytes": len(content), "sha256": hex.EncodeToString(sum[:])}
 }
 
-// send uploads a file as an answer says, and returns the status.
+// send uploads a file by the response's instructions, and returns the status.
 func send(t *testing.T, m ownMedia, content []byte, headers ...string) int {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), m.Upload.Method, m.Upload.URL, bytes.NewReader(content))
@@ -51,7 +51,7 @@ func send(t *testing.T, m ownMedia, content []byte, headers ...string) int {
 	return resp.StatusCode
 }
 
-// settled waits until a file was looked at.
+// settled waits until the service has checked a file.
 func settled(t *testing.T, secret, mediaID string) (m ownMedia) {
 	t.Helper()
 	eventually(t, "the import of "+mediaID, func() bool {

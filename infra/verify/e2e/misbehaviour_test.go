@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestReceiversThatMisbehave sends one event to receivers that never answer, drip
-// bytes, send 100 MB or close midway, and to a healthy one beside them.
+// TestReceiversThatMisbehave sends one event to a healthy receiver, and to others that never
+// answer, drip bytes, send 100 MB or close midway.
 func TestReceiversThatMisbehave(t *testing.T) {
 	t.Parallel()
 	c := newCustomer(t)
@@ -18,7 +18,7 @@ func TestReceiversThatMisbehave(t *testing.T) {
 	stop := make(chan struct{})
 	receivers := map[string]struct {
 		answer func(rw http.ResponseWriter)
-		status int // 0: no answer is recorded
+		status int // 0 means that no response is recorded
 		says   string
 	}{
 		"never answers": {func(http.ResponseWriter) { <-stop }, 0, "The server did not answer in time."},
@@ -59,7 +59,7 @@ func TestReceiversThatMisbehave(t *testing.T) {
 		t.Cleanup(server.Close)
 		ids[name] = into[struct{ ID string }](call(t, key, "POST", "/v1/webhooks", object{"url": server.URL, "event_types": []string{"content.generated"}}), http.StatusCreated).ID
 	}
-	t.Cleanup(func() { close(stop) }) // before the servers wait for their requests
+	t.Cleanup(func() { close(stop) }) // Before the servers wait for their requests.
 	healthy := newReceiver(t)
 	healthy.subscribe(t, key, "content.generated")
 	item := into[contentItem](call(t, key, "POST", "/v1/content-items", object{
@@ -82,7 +82,7 @@ func TestReceiversThatMisbehave(t *testing.T) {
 	eventually(t, "the healthy receiver", func() bool { return len(healthy.about(item.ID)) == 1 })
 }
 
-// TestTwentyWebhooksAndNoMore makes one too many.
+// TestTwentyWebhooksAndNoMore makes one webhook more than permitted.
 func TestTwentyWebhooksAndNoMore(t *testing.T) {
 	c := newCustomer(t)
 	key := c.test.Secret

@@ -13,14 +13,14 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 )
 
-// recording is a WAV of silence, in 8 bits at 8 kHz.
+// recording returns a WAV of silence, in 8 bits at 8 kHz.
 func recording(seconds int) []byte {
 	data := bytes.Repeat([]byte{128}, 8000*seconds)
 	b := []byte("RIFF\x00\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00data")
 	return append(binary.LittleEndian.AppendUint32(b, uint32(len(data))), data...)
 }
 
-// An avatar costs what it speaks, whatever its caller declares.
+// An avatar is charged for its real speech, whatever length its caller declares.
 func TestAvatarsCostWhatTheySpeak(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/speech.wav" {
@@ -62,7 +62,7 @@ func TestAvatarsCostWhatTheySpeak(t *testing.T) {
 	}
 }
 
-// A late cancel is charged for what was completed.
+// A late cancellation is charged for the completed parts.
 func TestALateCancelIsCharged(t *testing.T) {
 	c := newCustomer(t)
 	c.topUp(100)
@@ -72,7 +72,7 @@ func TestALateCancelIsCharged(t *testing.T) {
 		ID, State   string
 		CostCredits int64 `json:"cost_credits"`
 	}
-	fault(t, "fal", "status", "rate_limited") // the picture takes a while
+	fault(t, "fal", "status", "rate_limited") // Delays the picture.
 	made := into[contentItem](call(t, secret, http.MethodPost, "/v1/content-items", object{"factory_id": factory, "kind": "post", "prompt": "A shoe"}), http.StatusAccepted)
 	eventually(t, "the text of "+made.ID, func() bool {
 		return into[contentItem](call(t, secret, http.MethodGet, "/v1/content-items/"+made.ID, nil), http.StatusOK).State == "generating"
@@ -86,13 +86,13 @@ func TestALateCancelIsCharged(t *testing.T) {
 	}
 }
 
-// An account whose work costs providers money without being charged is refused.
+// An account is refused if its work costs providers money without being charged.
 func TestLostSpendingIsBounded(t *testing.T) {
 	none := int64(0)
 	c := newCustomer(t, func(set *account.Settings) { set.LostSpendLimit = &none })
 	c.topUp(100)
 	image := object{"prompt": "A shoe", "model": "flux-pro-1.1"}
-	fault(t, "fal", "media", "garbage") // the picture was made, but is unreadable
+	fault(t, "fal", "media", "garbage") // The picture is made, but unreadable.
 	made := into[generation](call(t, c.live.Secret, http.MethodPost, "/v1/studio/images", image), http.StatusAccepted)
 	if got := generated(t, c.live.Secret, made.ID); got.State != "failed" || c.balance() != 100 {
 		t.Fatalf("%+v, and the balance is %d", got, c.balance())
@@ -104,7 +104,7 @@ func TestLostSpendingIsBounded(t *testing.T) {
 	into[generation](call(t, c.test.Secret, http.MethodPost, "/v1/studio/images", image), http.StatusAccepted)
 }
 
-// A key spends up to its limit of the month; another key of the account goes on.
+// A key spends up to its monthly limit; another key of the account is not affected.
 func TestAKeySpendsUpToItsLimit(t *testing.T) {
 	c := newCustomer(t)
 	c.topUp(100)

@@ -9,8 +9,8 @@ import (
 	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
-// TestTheOperatorSeesAllDeadLetters runs the operator's command as docs/operating.md shows,
-// with the environment that `make run` writes.
+// TestTheOperatorSeesAllDeadLetters runs the operator's command as in docs/operating.md, with
+// the environment that `make run` writes.
 func TestTheOperatorSeesAllDeadLetters(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), "go", "run", "../../operate/admin", "dead-letters", "list")
 	cmd.Env = append(os.Environ(), strings.Fields(running.Environment())...)

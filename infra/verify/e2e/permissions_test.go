@@ -22,7 +22,7 @@ import (
 	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
-// many is what a policy may hold as one or as many, sorted.
+// many is a member of a policy that may be one value or several, sorted.
 type many []string
 
 func (m *many) UnmarshalJSON(data []byte) error {
@@ -35,14 +35,14 @@ func (m *many) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// statement is one of a policy.
+// statement is a statement of a policy.
 type statement struct {
 	Effect           string
 	Action, Resource many
 	Condition        map[string]map[string]many
 }
 
-// id is the same for equal statements.
+// id returns the same text for equal statements.
 func (s statement) id() string {
 	if s.Condition == nil {
 		s.Condition = map[string]map[string]many{}
@@ -103,8 +103,8 @@ func policies(ctx context.Context) (map[string][]statement, error) {
 	return all, nil
 }
 
-// authorization is a call of a function that the local AWS judged, with the statements of
-// the function's role that apply to it.
+// authorization is a function's call that the local AWS authorized or refused, with the
+// statements of the function's role that apply to it.
 type authorization struct {
 	Caller, Action, Resource string
 	Statements               []statement
@@ -120,8 +120,8 @@ func (a authorization) function() string {
 	return ""
 }
 
-// decisive returns the one statement without which the call would have been judged
-// otherwise: refused, where it permits, and permitted, where it refuses.
+// decisive returns the single statement that decides the call: without it, a permitted call
+// would be refused, or a refused call permitted.
 func (a authorization) decisive() (statement, bool) {
 	allow := slices.DeleteFunc(slices.Clone(a.Statements), func(s statement) bool { return s.Effect != "Allow" })
 	deny := slices.DeleteFunc(slices.Clone(a.Statements), func(s statement) bool { return s.Effect != "Deny" })
@@ -137,7 +137,7 @@ func (a authorization) decisive() (statement, bool) {
 // permission is an action of a statement of a function.
 type permission struct{ function, statement, action string }
 
-// authorizations returns the resource of a call that needs each permission.
+// authorizations returns the resource of a call that uses each permission.
 func authorizations(dir string) (needs map[permission]string, err error) {
 	file, err := os.ReadFile(filepath.Join(dir, system.Authorizations))
 	if err != nil {
@@ -156,7 +156,7 @@ func authorizations(dir string) (needs map[permission]string, err error) {
 	return needs, nil
 }
 
-// whole reports whether the run is of all tests: any other leaves out calls that need
+// whole reports whether the run includes all tests. Other runs leave out calls that need
 // permissions.
 func whole() bool {
 	for _, name := range []string{"test.run", "test.skip", "test.list"} {
@@ -167,8 +167,8 @@ func whole() bool {
 	return os.Getenv("SAM") == ""
 }
 
-// unneeded takes each action of each statement of each function away. It returns those that
-// no call of the tests needs, unless unseen says why, and where docs/permissions.md is stale.
+// unneeded returns the permissions that no call of the tests uses, except those of unseen. It
+// also reports if docs/permissions.md is stale.
 func unneeded(ctx context.Context, dir string) (found []string, err error) {
 	all, err := policies(ctx)
 	if err != nil {
@@ -190,7 +190,7 @@ func unneeded(ctx context.Context, dir string) (found []string, err error) {
 	return found, err
 }
 
-// judge returns what is neither needed nor excused, and a table of all that is.
+// judge returns the permissions that are neither used nor excused, and a table of all others.
 func judge(all map[string][]statement, needs map[permission]string) (found []string, rows table) {
 	rows = table{}
 	named := map[int]bool{}
@@ -202,7 +202,7 @@ func judge(all map[string][]statement, needs map[permission]string) (found []str
 				_, needed := needs[permission{f.Name, s.id(), action}]
 				switch {
 				case i >= 0:
-					// Even if a call has needed it this time: not every run has one.
+					// Even if a call has used it this time, because not every run does.
 					named[i] = true
 					if !slices.Contains(r.reasons, unseen[i].reason) {
 						r.reasons = append(r.reasons, unseen[i].reason)
@@ -227,7 +227,7 @@ func judge(all map[string][]statement, needs map[permission]string) (found []str
 // sortedKeys returns the keys of a map.
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// TestAPermissionThatNothingNeedsIsFound plants one beside those that functions have.
+// TestAPermissionThatNothingNeedsIsFound adds a permission to those that functions have.
 func TestAPermissionThatNothingNeedsIsFound(t *testing.T) {
 	all, err := policies(t.Context())
 	if err != nil {

@@ -36,7 +36,7 @@ func (r row) String() string {
 	return strings.Join([]string{permits, r.on, r.condition, strings.Join(outcome, ". ")}, " | ")
 }
 
-// short returns actions, with the service named once.
+// short renders actions, and names their service once.
 func short(actions []string) string {
 	var all []string
 	for i, a := range actions {
@@ -49,12 +49,12 @@ func short(actions []string) string {
 	return strings.Join(all, ", ")
 }
 
-// table holds the functions of each row.
+// table has the functions of each row.
 type table map[string][]string
 
 func (t table) add(function string, r row) { t[r.String()] = append(t[r.String()], function) }
 
-// write reports whether the document held another table, and writes this one into it.
+// write writes the table into the document, and reports whether the document had another.
 func (t table) write(name string) (stale bool, err error) {
 	const begin, end = "<!-- begin -->\n", "<!-- end -->\n"
 	document, err := os.ReadFile(name)
@@ -82,7 +82,7 @@ func (t table) write(name string) (stale bool, err error) {
 	return true, os.WriteFile(name, []byte(text.String()), 0o644)
 }
 
-// kinds describes what a statement is about, without the names of this deployment.
+// kinds describes the resources of a statement, without the names of this deployment.
 func kinds(s statement) string {
 	account := "arn:aws:"
 	var all []string
@@ -149,7 +149,7 @@ func kinds(s statement) string {
 	return strings.Join(all, ", ")
 }
 
-// queueOf names the queue of an ARN.
+// queueOf returns the queue's name in an ARN.
 func queueOf(arn string) string {
 	name := arn[strings.LastIndex(arn, ":")+1:]
 	for queue, address := range running.QueueURLs {

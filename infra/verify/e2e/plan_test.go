@@ -36,7 +36,7 @@ func itemsOf(t *testing.T, key, planID string) []plannedItem {
 	return into[[]plannedItem](call(t, key, http.MethodGet, "/v1/content-items?limit=100&order=asc&content_plan_id="+planID, nil), http.StatusOK)
 }
 
-// A plan makes its items: with a test key by the sandbox, with a live key by a model of
+// A plan makes its items: with a test key by the sandbox, and with a live key by a model of
 // Bedrock, whose first answer repeats a topic.
 func TestContentPlan(t *testing.T) {
 	t.Parallel()
@@ -73,7 +73,7 @@ func TestContentPlan(t *testing.T) {
 				t.Errorf("events %v", events)
 			}
 			again, total := object{"days": 1, "posts_per_day": 3, "content_types": []string{"post"}}, int64(3)
-			if mode == "test" { // more than one transaction makes
+			if mode == "test" { // More than one transaction can make.
 				again["days"], again["posts_per_day"], total = 3, 10, 30
 			}
 			if err := call(t, key, http.MethodPost, factory+"/content-plan", again).refused(http.StatusConflict, "invalid_state"); err != nil {
@@ -88,7 +88,7 @@ func TestContentPlan(t *testing.T) {
 	}
 }
 
-// A paused factory keeps its queued work until it is resumed, and a deleted one ends it.
+// A paused factory keeps its queued work until it is resumed; a deleted factory ends it.
 func TestPauseResumeAndDeleteAFactory(t *testing.T) {
 	c := newCustomer(t)
 	c.topUp(10_000)

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// soldProduct is what the tests look at of a product.
+// soldProduct has the members of a product that the tests read.
 type soldProduct struct {
 	ID, SKU, State string
 	Photos         []ownMedia
@@ -23,8 +23,8 @@ func (c *customer) shop(t *testing.T, secret string) string {
 	}), http.StatusCreated).ID
 }
 
-// TestProductsWithPhotosAndPromotions takes a product from its creation to its end, with
-// the photos and promotions of both keys.
+// TestProductsWithPhotosAndPromotions follows a product from its creation to its deletion, with
+// photos and promotions of both keys.
 func TestProductsWithPhotosAndPromotions(t *testing.T) {
 	c := newCustomer(t)
 	photo := picture(t, 90, 160)
@@ -96,7 +96,7 @@ func TestProductsWithPhotosAndPromotions(t *testing.T) {
 	}
 }
 
-// A deleted factory takes its products along.
+// A deleted factory also deletes its products.
 func TestTheProductsOfADeletedFactory(t *testing.T) {
 	c := newCustomer(t)
 	secret := c.test.Secret
@@ -116,7 +116,7 @@ func TestTheProductsOfADeletedFactory(t *testing.T) {
 	})
 }
 
-// Content presents a product with its photo, which takes the place of a generated picture.
+// Content presents a product with its photo instead of a generated picture.
 func TestContentPresentsAProduct(t *testing.T) {
 	c := newCustomer(t)
 	c.topUp(10_000)

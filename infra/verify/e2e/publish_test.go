@@ -82,7 +82,7 @@ func posts(t *testing.T, text string) int {
 	return strings.Count(string(all), text)
 }
 
-// wake has a task take the step that it waits for.
+// wake makes a task take its next step at once.
 func (c *customer) wake(mode tenant.Mode, kind task.Kind, subject, of string) {
 	c.t.Helper()
 	tx := &store.Tx{}
@@ -95,8 +95,8 @@ func (c *customer) wake(mode tenant.Mode, kind task.Kind, subject, of string) {
 	}
 }
 
-// An item is scheduled, published at its time, and its metrics are read, with a test key
-// in the sandbox and with a live key on the fakes of the platforms.
+// An item is scheduled and published at its time, and its metrics are read: with a test key in
+// the sandbox, and with a live key on the fakes of the platforms.
 func TestPublishing(t *testing.T) {
 	t.Parallel()
 	c := newCustomer(t)
@@ -140,8 +140,8 @@ func TestPublishing(t *testing.T) {
 	}
 }
 
-// What an account has taken is not posted again where another one has failed, and the
-// metrics of posts are read.
+// If one account fails, a repeat does not post again on the accounts that succeeded. The metrics
+// of posts are read.
 func TestPublishingAgain(t *testing.T) {
 	t.Parallel()
 	c := newCustomer(t)
@@ -180,7 +180,7 @@ func TestPublishingAgain(t *testing.T) {
 	})
 }
 
-// A factory publishes what it generates on its accounts.
+// A factory publishes its generated content on its accounts.
 func TestAutomaticPublishing(t *testing.T) {
 	c := newCustomer(t)
 	secret := c.test.Secret

@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// TestQuickStart pastes the README's quick start into a shell, line by line as
-// it stands: only the file of the keys and the receiver's port are this test's.
+// TestQuickStart runs the README's quick start in a shell, line by line and unchanged, except
+// for the file of the keys and the receiver's port.
 func TestQuickStart(t *testing.T) {
 	readme, err := os.ReadFile("../../../README.md")
 	if err != nil {

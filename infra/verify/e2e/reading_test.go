@@ -10,8 +10,8 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 )
 
-// TestEventsReachOnlyWhoMayReadThem has events read by keys and webhooks without the
-// scope of what they are about.
+// TestEventsReachOnlyWhoMayReadThem reads events with keys and webhooks that lack the scope of
+// the events' resources.
 func TestEventsReachOnlyWhoMayReadThem(t *testing.T) {
 	c := newCustomer(t)
 	all := c.test.Secret
@@ -80,7 +80,7 @@ func TestEventsReachOnlyWhoMayReadThem(t *testing.T) {
 	}
 }
 
-// TestSamplesAreLimited sends more samples than a webhook takes.
+// TestSamplesAreLimited sends more samples than a webhook permits.
 func TestSamplesAreLimited(t *testing.T) {
 	c := newCustomer(t)
 	hooks := newReceiver(t)
@@ -90,7 +90,7 @@ func TestSamplesAreLimited(t *testing.T) {
 		paths = append(paths, "/v1/webhooks/"+made.ID+"/test")
 	}
 	sample := object{"event_type": "balance.low"}
-	// A minute may end in between.
+	// The minute may end in between.
 	var last answer
 	n := 0
 	for ; n <= 2*10; n++ {

@@ -15,8 +15,8 @@ import (
 	"github.com/content-automation/api/pkg/record/resource"
 )
 
-// TestRefusals makes every kind of bad call: each gets exactly its status and
-// code, and changes nothing.
+// TestRefusals makes every kind of bad call. Each gets exactly its status and code, and changes
+// nothing.
 func TestRefusals(t *testing.T) {
 	c, other := newCustomer(t), newCustomer(t)
 	key := c.test.Secret
@@ -40,7 +40,7 @@ func TestRefusals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// One changed character, as a slip of the pen makes it.
+	// One changed character, like a typing error.
 	mistyped := strings.Replace(key, key[20:21], map[bool]string{true: "A", false: "B"}[key[20] != 'A'], 1)
 
 	post := func(member string, value any) object {
@@ -150,7 +150,7 @@ func TestRefusals(t *testing.T) {
 		}
 		_, keys := operator()
 		err := keys.All(t.Context(), tenant.Account(c.id), func(k apikey.Key) error {
-			// That a key was used is no change that the call has asked for.
+			// The last use of a key is not a change that the call requests.
 			k.LastUsedAt, k.LastUsedIP = nil, nil
 			all = append(all, k.ID, k.State, k.Name)
 			return nil
@@ -186,11 +186,11 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestRateLimit makes calls with a test key until its minute is used up.
+// TestRateLimit makes calls with a test key until its limit for the minute is used up.
 func TestRateLimit(t *testing.T) {
 	limit := account.DefaultRateLimits.Test
 	c := newCustomer(t, func(s *account.Settings) { s.TestLimit = &limit })
-	// Not across the turn of a minute: there the count starts anew.
+	// Not at the end of a minute, when the count restarts.
 	eventually(t, "a moment well within a minute", func() bool { return time.Now().Second() < 40 })
 	left, calls := limit, 0
 	for left > 0 {
@@ -207,7 +207,7 @@ func TestRateLimit(t *testing.T) {
 			t.Fatalf("call %d: RateLimit is %s after %d were left", calls, a.Header.Get("RateLimit"), before)
 		}
 	}
-	// net/http repeats a GET whose connection ends before its answer: that call counts twice.
+	// net/http repeats a GET whose connection ends before its response. That call counts twice.
 	if calls > limit || calls < limit-2 {
 		t.Errorf("%d calls used up a minute of %d", calls, limit)
 	}

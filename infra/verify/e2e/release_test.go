@@ -38,7 +38,7 @@ func (r *rehearsal) publish() string {
 	return *out.Version
 }
 
-// calls calls the function by its alias, and returns how many calls failed.
+// calls calls the function by its alias, and returns the number of failed calls.
 func (r *rehearsal) calls(n int) (failed int64) {
 	event, _ := json.Marshal(map[string]any{"resource": "/healthz", "path": "/healthz", "httpMethod": "GET", "requestContext": map[string]any{"stage": "staging", "requestId": "1"}})
 	for range n {
@@ -51,7 +51,7 @@ func (r *rehearsal) calls(n int) (failed int64) {
 	return failed
 }
 
-// admin runs a command of the operator, with calls beside it, and returns what it prints.
+// admin runs a command of the operator while calls are made, and returns its output.
 func (r *rehearsal) admin(args ...string) (out string, failed int64, err error) {
 	r.t.Helper()
 	cmd := exec.CommandContext(r.t.Context(), filepath.Join(r.dir, "admin"), append([]string{"release"}, args...)...)
@@ -83,8 +83,8 @@ func (r *rehearsal) inUse() (version string, weights map[string]float64) {
 	return *out.FunctionVersion, weights
 }
 
-// rehearse releases a good version, which gets all calls, and one that cannot start: a few
-// calls of customers fail, and the earlier version has all of them again.
+// rehearse releases a good version, which gets all calls, and a version that cannot start. A few
+// calls to that version fail, and then the earlier version gets all calls again.
 func rehearse(t *testing.T, d *deployment, outputs map[string]map[string]string) {
 	t.Helper()
 	r := newRehearsal(d, outputs)

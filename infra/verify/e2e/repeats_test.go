@@ -12,8 +12,8 @@ import (
 
 type newKey struct{ ID, Secret string }
 
-// TestARepeatGivesNoSecretAway repeats the calls of a key that may do everything, with
-// their Idempotency-Keys, by others that may not.
+// TestARepeatGivesNoSecretAway makes calls with a key that has all permissions, and repeats them
+// with their Idempotency-Keys by keys that have fewer.
 func TestARepeatGivesNoSecretAway(t *testing.T) {
 	c := newCustomer(t)
 	wide := c.key(tenant.Test, apikey.Settings{})
@@ -38,13 +38,13 @@ func TestARepeatGivesNoSecretAway(t *testing.T) {
 		if got := into[newKey](again, http.StatusCreated); got != first[id] || again.Header.Get("Idempotent-Replayed") != "true" {
 			t.Errorf("%s by its caller: %s", id, again.Raw)
 		}
-		// Another key gets its own outcome. With If-Match that is the version, before all.
+		// Another key gets its own result. With If-Match, the version is checked first.
 		a := call(t, manager.Secret, "POST", made.path, made.body, made.headers...)
 		if a.Status != http.StatusForbidden && a.Status != http.StatusPreconditionFailed || string(a.Data) != "null" {
 			t.Errorf("%s by another key: %s", id, a.Raw)
 		}
 	}
-	// A key that has lost the scopes does not regain them.
+	// A key that has lost its scopes does not regain them.
 	into[newKey](call(t, c.test.Secret, "PATCH", "/v1/api-keys/"+wide.ID, object{"scopes": []string{"account:manage"}}), http.StatusOK)
 	for _, made := range calls {
 		eventually(t, "the key has lost its scopes", func() bool {

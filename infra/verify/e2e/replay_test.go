@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// TestReplayAndSample has a new webhook filled with what happened before it was made, and
-// a sample.
+// TestReplayAndSample sends a new webhook the earlier events, and a sample.
 func TestReplayAndSample(t *testing.T) {
 	c := newCustomer(t)
 	key := c.test.Secret

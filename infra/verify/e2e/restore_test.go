@@ -15,9 +15,8 @@ import (
 	"github.com/content-automation/api/infra/operate/recovery"
 )
 
-// A backup of the state table is restored into a new table while work is under way. The
-// money of the account adds up there, and every task is there; without one of its entries,
-// the check says so.
+// A backup of the state table is restored into a new table during work. The account's money adds
+// up there, and every task exists. If an entry is removed, the check reports it.
 func TestARestoredTableIsWhole(t *testing.T) {
 	t.Parallel()
 	c := newCustomer(t)
@@ -40,7 +39,7 @@ func TestARestoredTableIsWhole(t *testing.T) {
 		out, err := client.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: restored})
 		return err == nil && out.Table.TableStatus == types.TableStatusActive
 	})
-	// Other tests change the table meanwhile, by hand as well.
+	// Other tests also change the table at the same time.
 	broken := func() []string {
 		r, err := recovery.Check(t.Context(), client, *restored)
 		if err != nil || r.Items == 0 || r.Accounts == 0 {

@@ -8,8 +8,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 )
 
-// TestRotationOfTheSealingSecret takes the four steps of a rotation as Secrets Manager
-// does; the local one calls no function for it. A remembered answer outlives it.
+// TestRotationOfTheSealingSecret makes the four steps of a rotation like Secrets Manager, because
+// the local one calls no function for it. A stored answer outlives the rotation.
 func TestRotationOfTheSealingSecret(t *testing.T) {
 	key := newCustomer(t).test.Secret
 	body := object{"type": "brand", "name": "Acme", "settings": object{"brand_name": "Acme"}}

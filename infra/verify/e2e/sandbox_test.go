@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestTheSandboxIsReset fills a sandbox and empties it, while live data stay.
+// TestTheSandboxIsReset fills and empties a sandbox, while live data stay.
 func TestTheSandboxIsReset(t *testing.T) {
 	c := newCustomer(t)
 	test, live := c.test.Secret, c.live.Secret
@@ -52,7 +52,7 @@ func TestTheSandboxIsReset(t *testing.T) {
 	}
 }
 
-// TestRefusalsAreRehearsed asks for the refusals that live keys can meet.
+// TestRefusalsAreRehearsed requests the refusals that live keys can get.
 func TestRefusalsAreRehearsed(t *testing.T) {
 	key := newCustomer(t).test.Secret
 	for outcome, status := range map[string]int{"insufficient_balance": 402, "spend_limit_reached": 402, "rate_limited": 429} {

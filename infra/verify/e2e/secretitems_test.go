@@ -16,10 +16,10 @@ import (
 	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
-// as configures clients with a function's credentials in the local Lambda.
+// as returns a configuration with a function's credentials in the local Lambda.
 func as(t *testing.T, function string) aws.Config {
 	t.Helper()
-	// The credentials count once the function has been started, whatever it answers.
+	// The credentials are valid once the function has been started, whatever it answers.
 	var answer any
 	if err := running.Invoke(t.Context(), function, "{}", &answer); err != nil {
 		t.Log(err)
@@ -45,7 +45,7 @@ type dynamoCall struct {
 	body      object
 }
 
-// onItem are calls of DynamoDB about an item of a partition, by the action that each needs.
+// onItem returns calls of DynamoDB on an item of a partition, by the action that each needs.
 func onItem(partition string) map[string]dynamoCall {
 	text := func(value string) object { return object{"S": value} }
 	key := object{"pk": text(partition), "sk": text("-")}
@@ -75,9 +75,9 @@ func onItem(partition string) map[string]dynamoCall {
 	}
 }
 
-// TestFunctionsCannotReachSecretsOfKeys calls DynamoDB with the credentials of each function
-// that has the state table but does not issue keys, by each action that its role permits, on
-// an item of each partition that is denied to it.
+// TestFunctionsCannotReachSecretsOfKeys calls DynamoDB with the credentials of each function that
+// has the state table but does not issue keys. It tries each action that the role permits on an
+// item of each denied partition.
 func TestFunctionsCannotReachSecretsOfKeys(t *testing.T) {
 	all, err := policies(t.Context())
 	if err != nil {

@@ -27,7 +27,7 @@ type socialAccount struct {
 	TokenExpiresAt              string   `json:"token_expires_at"`
 }
 
-// returnPage is the page that the customers of these tests return to.
+// returnPage is the page to which the customers of these tests return.
 const returnPage = "https://app.example.com/social"
 
 func returning(s *account.Settings) { s.ReturnURLs = &[]string{returnPage} }
@@ -43,7 +43,7 @@ func (c *customer) social(secret, id string) socialAccount {
 	return into[socialAccount](call(c.t, secret, http.MethodGet, "/v1/social/accounts/"+id, nil), http.StatusOK)
 }
 
-// browse makes a request as a browser with the cookies does, but follows no redirect.
+// browse makes a request with the cookies like a browser, but follows no redirect.
 func browse(t *testing.T, method, address string, cookies ...*http.Cookie) (*http.Response, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, address, nil)
@@ -66,7 +66,7 @@ func browse(t *testing.T, method, address string, cookies ...*http.Cookie) (*htt
 	return resp, string(body)
 }
 
-// allow opens the link, which names the customer, goes on to the platform, and allows the
+// allow opens the link, which names the customer, continues to the platform, and allows the
 // connection there. It returns the address of the callback, and the cookies of the browser.
 func allow(t *testing.T, link, customer string) (string, []*http.Cookie) {
 	t.Helper()
@@ -211,7 +211,8 @@ func (c *customer) publishEverywhere(t *testing.T, factory string, accounts int)
 	})
 }
 
-// refresh has the token of an account refreshed, as if a platform had said that it has ended.
+// refresh makes the service refresh the token of an account, as if a platform had reported its
+// end.
 func (c *customer) refresh(t *testing.T, id string) {
 	db := store.Open(running.AWS(), running.Table)
 	read := func() (store.Item, social.Record) {

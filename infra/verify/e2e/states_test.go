@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// What a caller's mirror of the content needs: where and when to look, which states
-// permit what, and an event for each end.
+// A caller that mirrors the content needs the time and address of the next request, the actions
+// that each state permits, and an event for each end.
 func TestStatesAndTheirEvents(t *testing.T) {
 	c := newCustomer(t)
 	key := c.test.Secret
@@ -54,11 +54,11 @@ func TestStatesAndTheirEvents(t *testing.T) {
 	}
 }
 
-// The responses and the entries report what is reserved, released and charged.
+// The responses and the entries report reserved, released and charged credits.
 func TestMoneyIsTold(t *testing.T) {
 	c := newCustomer(t)
 	c.topUp(1000)
-	fault(t, "fal", "status", "rate_limited") // the pictures take a while
+	fault(t, "fal", "status", "rate_limited") // Delays the pictures.
 	key := c.live.Secret
 	factory := c.factory(key)
 	type reserved struct {

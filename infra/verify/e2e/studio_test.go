@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// generation is what the tests look at.
+// generation has the members that the tests read.
 type generation struct {
 	ID, State   string
 	CostCredits int64 `json:"cost_credits"`
@@ -24,7 +24,7 @@ func generated(t *testing.T, secret, generationID string) (g generation) {
 	return g
 }
 
-// status is what a signed address answers.
+// status returns the status of a request to a signed address.
 func status(t *testing.T, url string) int {
 	t.Helper()
 	resp, err := http.Get(url)

@@ -15,7 +15,7 @@ import (
 	"github.com/content-automation/api/pkg/service/worker/due"
 )
 
-// sweep calls the function as an operator does who knows that messages were lost.
+// sweep calls the function like an operator who knows that messages were lost.
 func sweep(t *testing.T) (swept due.Result) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -26,8 +26,8 @@ func sweep(t *testing.T) (swept due.Result) {
 	return swept
 }
 
-// TestAnEmptiedQueueLosesNothing empties the queue of the deliveries while the
-// second attempt waits in it.
+// TestAnEmptiedQueueLosesNothing empties the queue of deliveries while the second attempt waits
+// in it.
 func TestAnEmptiedQueueLosesNothing(t *testing.T) {
 	c := newCustomer(t)
 	key := c.test.Secret
@@ -40,7 +40,7 @@ func TestAnEmptiedQueueLosesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	purge() // what waits there is of other tests, which have ended
+	purge() // Its messages belong to other tests, which have ended.
 	item := into[contentItem](call(t, key, "POST", "/v1/content-items", object{
 		"factory_id": c.factory(key), "kind": "post", "prompt": "A shoe",
 	}), http.StatusAccepted)
@@ -64,8 +64,8 @@ func TestAnEmptiedQueueLosesNothing(t *testing.T) {
 		}
 		return n
 	}
-	// The message of the first attempt is gone and that of the second is there: it
-	// has a delay of five seconds.
+	// The message of the first attempt is gone, and the message of the second has arrived with
+	// a delay of five seconds.
 	eventually(t, "the message of the second attempt", func() bool {
 		out, err := queue.GetQueueAttributes(t.Context(), &sqs.GetQueueAttributesInput{
 			QueueUrl: &deliver, AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameApproximateNumberOfMessagesDelayed},
@@ -82,7 +82,7 @@ func TestAnEmptiedQueueLosesNothing(t *testing.T) {
 	hooks.mu.Lock()
 	hooks.status = 0
 	hooks.mu.Unlock()
-	// Until the second attempt is due, there is nothing to sweep up.
+	// Until the second attempt is due, the sweep finds nothing.
 	eventually(t, "the second attempt", func() bool {
 		sweep(t)
 		return len(hooks.about(item.ID)) == 2

@@ -16,7 +16,7 @@ type training struct {
 	Failure   object
 }
 
-// trained returns the models of the account that factories have trained.
+// trained returns the models that the account's factories have trained.
 func trained(t *testing.T, key string) (ids []string) {
 	t.Helper()
 	for _, m := range into[[]struct {
@@ -30,8 +30,8 @@ func trained(t *testing.T, key string) (ids []string) {
 	return ids
 }
 
-// A factory trains a model of its own from what its plan has made, and writes with it: with
-// a test key in the sandbox, with a live key by Bedrock.
+// A factory trains a model on the content of its plan, and writes with it: with a test key in
+// the sandbox, and with a live key by Bedrock.
 func TestTraining(t *testing.T) {
 	const samples = 50
 	c := newCustomer(t)

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// exception is a permission that the service needs, but that not every run of the tests on the
-// local AWS uses. Empty members cover all.
+// exception is a permission that the service needs but that not every run of the tests on the
+// local AWS uses. An empty member matches everything.
 type exception struct {
 	functions []string
 	// action is a pattern.
 	action string
-	// on is a part of what the statement is about.
+	// on is a part of the description of the statement's resources.
 	on     string
 	reason string
 }
