@@ -10,7 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
-// dedicated reads the settings of a customer with the members given, beside those of
+// dedicated reads the settings of a customer with the given members. The context also has
 // another customer.
 func dedicated(members map[string]any) (customer.Settings, error) {
 	entry := map[string]any{"account": "555566667777", "region": "eu-west-1", "providers": []string{"bedrock"}}
@@ -125,7 +125,7 @@ func with(all, others object) object {
 	return out
 }
 
-// A customer that was promised an account of its own gets no neighbour later.
+// A customer with a dedicated account never gets another customer in it.
 func TestNobodyJoinsADedicatedAccount(t *testing.T) {
 	_, err := read(map[string]any{"customer": "globex", "customers": map[string]any{
 		"hooli": object{"account": "444455556666", "region": "eu-west-1", "dedicated": true}, "globex": object{"account": "444455556666", "region": "us-east-1"},
@@ -135,8 +135,8 @@ func TestNobodyJoinsADedicatedAccount(t *testing.T) {
 	}
 }
 
-// The region on the command line says which stacks are meant: those of the customer's region,
-// those of the replica's, or others, which have nothing to do with the replica.
+// The region on the command line selects the stacks: those of the customer's region, those of
+// the replica's region, or others without a replica.
 func TestTheRegionsOfAReplica(t *testing.T) {
 	for region, want := range map[string]struct{ replicated, standby bool }{"": {true, false}, "eu-central-1": {false, true}, "us-east-1": {false, false}} {
 		s, err := read(object{"customer": "hooli", "region": region, "found": `{"secretsKey": "arn"}`, "customers": object{

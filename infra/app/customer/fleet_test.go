@@ -9,7 +9,7 @@ import (
 	"github.com/content-automation/api/infra/app/customer"
 )
 
-// readFleet reads waves of customers, whose entries have what is given and an account.
+// readFleet reads waves of customers, whose entries have the given members and an account.
 func readFleet(fleet any, entries object) ([]customer.Wave, error) {
 	customers, n := object{"local": object{"region": "us-west-2", "stage": "local"}}, 0
 	for name, entry := range entries {
@@ -77,7 +77,7 @@ func TestMistakesOfAFleet(t *testing.T) {
 			t.Errorf("%v, want it to say %q", err, says)
 		}
 	}
-	// All mistakes are named at once.
+	// One error names all mistakes.
 	_, err := readFleet(two, object{"a": object{"wave": "x"}, "b": object{"deployRole": "y"}})
 	if err == nil || !strings.Contains(err.Error(), "customer a") || !strings.Contains(err.Error(), "customer b") {
 		t.Errorf("%v", err)

@@ -10,8 +10,8 @@ import (
 	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
-// Whatever the customer, the stage and the region are called: AWS takes the names that are
-// made of them, or the settings are refused with the name and the limit.
+// For all customers, stages and regions, either AWS accepts the derived names, or the settings
+// are refused with the name and the limit.
 func TestDerivedNamesAreWithinTheLimitsOfAWS(t *testing.T) {
 	regions := []string{"eu-west-1", "us-east-1", "ap-southeast-1", "ap-northeast-3", "me-central-1", "il-central-1", "mx-central-1"}
 	source := rand.New(rand.NewPCG(1, 2))
@@ -50,8 +50,8 @@ func TestDerivedNamesAreWithinTheLimitsOfAWS(t *testing.T) {
 	}
 }
 
-// longestNames returns by how many characters names are over their limits, by what an
-// error says of them. The limits are those of the documents of AWS.
+// longestNames returns the number of characters by which names exceed their limits, by their
+// descriptions in errors. The limits are those of the AWS documentation.
 func longestNames(s customer.Settings) map[string]int {
 	found := map[string]int{}
 	in := []customer.Settings{s}

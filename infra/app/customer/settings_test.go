@@ -40,7 +40,7 @@ func TestSettingsOfACustomer(t *testing.T) {
 }
 
 func TestSettingsGivenAsText(t *testing.T) {
-	// The CLI hands over what follows -c as text.
+	// The CLI passes the values of -c as text.
 	s, err := customer.Read(func(key string) any {
 		return map[string]any{
 			"customers": `{"local": {"region": "eu-central-1", "stage": "local"}}`,

@@ -37,7 +37,7 @@ func TestAnswersAreEnvelopes(t *testing.T) {
 			if (e["type"] == "api_error") != (a.Status() >= 500) {
 				t.Errorf("the status %d does not go with the type %v", a.Status(), e["type"])
 			}
-			// The template language would read these as its own.
+			// The template language would interpret these characters.
 			if strings.Contains(a.Message, "$") || strings.Contains(a.Message, "#") {
 				t.Errorf("the message %q would be taken for a template", a.Message)
 			}

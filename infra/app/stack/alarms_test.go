@@ -67,8 +67,7 @@ func TestWhatGoesWrongRaisesAnAlarm(t *testing.T) {
 	}
 }
 
-// publishes reports whether a topic's policy lets the alarms of this account publish, and
-// no others.
+// publishes reports whether a topic's policy lets only the alarms of this account publish.
 func publishes(policy properties) bool {
 	statements, _ := policy.at("PolicyDocument", "Statement").([]any)
 	for _, s := range statements {

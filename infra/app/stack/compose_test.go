@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Only compose has the layer with ffmpeg, of the architecture of the functions. The local
-// system has none: its functions find ffmpeg on the machine.
+// Only compose has the layer with ffmpeg, for the architecture of the functions. The local
+// system has no layer: its functions use the ffmpeg of the machine.
 func TestComposeHasItsTools(t *testing.T) {
 	for name, r := range acme.of("AWS::Lambda::Function") {
 		composes := r.Properties["FunctionName"] == "acme-prod-compose"

@@ -39,13 +39,13 @@ func TestStacksAreFarBelowTheLimit(t *testing.T) {
 	}
 }
 
-// Logical ids hold a hash of the names above them, the stack's included; that of a
-// deployment a second one, of the routes. A hash may be made of digits alone, so
-// that the longer form is looked for first, and two in a row count as one.
+// Logical ids contain a hash of the names above them, including the stack's. The id of a
+// deployment has a second hash, of the routes. A hash may have digits only, so the longer
+// form is tried first, and two adjacent hashes count as one.
 var hash = regexp.MustCompile(`(?:[0-9a-f]{32,64}|[0-9A-F]{8})+`)
 
-// TestCustomersDifferWhereTheyShould takes out of both customers' templates what
-// is meant to differ: what is left must be the same.
+// TestCustomersDifferWhereTheyShould removes the intended differences from both customers'
+// templates. The rest must be equal.
 func TestCustomersDifferWhereTheyShould(t *testing.T) {
 	neutral := func(text, customer, account, region, email, retention string) string {
 		for _, pair := range [][2]string{
@@ -58,8 +58,8 @@ func TestCustomersDifferWhereTheyShould(t *testing.T) {
 		}
 		return hash.ReplaceAllString(text, "<hash>")
 	}
-	// Providers differ by customer, and what they need by region as well: all that is
-	// tested apart.
+	// Providers differ by customer, and their permissions by region. Other tests check
+	// them.
 	dir := t.TempDir()
 	acme := synthesise(dir, map[string]any{"customer": "acme", "region": "eu-central-1", "providers": "fal"})
 	globex := synthesise(dir, map[string]any{"customer": "globex", "region": "us-east-1", "providers": "fal"})
@@ -70,7 +70,7 @@ func TestCustomersDifferWhereTheyShould(t *testing.T) {
 			t.Errorf("nothing in the stack %s is the customer's", part)
 		}
 		as, gs := strings.Split(a, "\n"), strings.Split(g, "\n")
-		slices.Sort(as) // Resources stand in the order of their ids, and so of their hashes.
+		slices.Sort(as) // Resources are sorted by their ids, and so by their hashes.
 		slices.Sort(gs)
 		if slices.Equal(as, gs) {
 			continue
@@ -87,8 +87,7 @@ func TestCustomersDifferWhereTheyShould(t *testing.T) {
 	}
 }
 
-// A stage of its own has stacks, functions and keys of its own: it changes nothing of
-// production.
+// A separate stage has separate stacks, functions and keys, and changes nothing of production.
 func TestStagesShareNothing(t *testing.T) {
 	staging := synthesise(t.TempDir(), map[string]any{"customer": "acme", "stage": "staging"})
 	names := map[string]string{}

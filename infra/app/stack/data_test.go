@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// holdsKey reports whether a property points at a key of ours.
+// holdsKey reports whether a property refers to one of our keys.
 func holdsKey(value any) bool {
 	text, err := json.Marshal(value)
 	return err == nil && strings.Contains(string(text), "Key")
@@ -41,9 +41,8 @@ func TestTablesAreEncryptedAndRecoverable(t *testing.T) {
 	}
 }
 
-// A deployment that fails removes what it has made, so that the next one does not meet it:
-// nothing outlives that, and nothing refuses to be removed. `make deploy` protects what it
-// has deployed.
+// A failed deployment removes the resources that it has made, so that the next one can make them
+// again. No resource is retained or protected; `make deploy` protects the deployed stacks.
 func TestAFailedFirstDeploymentLeavesNothing(t *testing.T) {
 	for name, s := range map[string]stacks{"acme": acme, "globex": globex, "initech": initech, "hooli": hooli, "standby": standby, "failover": failover, "private": private} {
 		for stack, in := range s {
@@ -132,7 +131,7 @@ func TestMediaIsPrivate(t *testing.T) {
 		}
 		rule := properties(rules[0].(map[string]any))
 		if strings.Contains(id, "MediaLog") {
-			// S3 writes no logs under a customer's key.
+			// S3 cannot write logs under a customer's key.
 			if rule.at("ServerSideEncryptionByDefault", "SSEAlgorithm") != "AES256" {
 				t.Errorf("%s is not encrypted: %v", id, rule)
 			}
@@ -162,8 +161,8 @@ func TestKeysRotate(t *testing.T) {
 	}
 }
 
-// TestTransportIsEncrypted wants a policy that refuses plain HTTP of everything
-// that would take it: buckets, queues, topics.
+// TestTransportIsEncrypted requires a policy against plain HTTP for every bucket, queue and
+// topic.
 func TestTransportIsEncrypted(t *testing.T) {
 	policies := map[string]string{
 		"AWS::S3::Bucket": "AWS::S3::BucketPolicy", "AWS::SQS::Queue": "AWS::SQS::QueuePolicy", "AWS::SNS::Topic": "AWS::SNS::TopicPolicy",
@@ -216,7 +215,7 @@ func TestLogsAreKeptForAWhileAndEncrypted(t *testing.T) {
 				t.Errorf("%s is not encrypted with the customer's key", id)
 			}
 		}
-		// One for each function, and the gateway's access log.
+		// One group for each function, and one for the gateway's access log.
 		if n, want := len(groups), len(s.of("AWS::Lambda::Function"))+1; n != want {
 			t.Errorf("%s has %d log groups, want %d", customer, n, want)
 		}

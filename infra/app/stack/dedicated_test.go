@@ -43,13 +43,13 @@ func TestFunctionsOfADedicatedCustomerAreInItsNetwork(t *testing.T) {
 	}
 }
 
-// mentions reports whether a value names something.
+// mentions reports whether a value contains a name.
 func mentions(value any, name string) bool {
 	text, err := json.Marshal(value)
 	return err == nil && strings.Contains(string(text), name)
 }
 
-// Receivers permit the addresses of the NAT gateways: all that leaves, leaves by them.
+// Receivers permit the addresses of the NAT gateways, so all traffic must leave by them.
 func TestEgressIsStatic(t *testing.T) {
 	data := hooli[hooliName+"data"]
 	addresses := 0
@@ -162,8 +162,8 @@ func TestAPrivateAPIAnswersItsEndpointsAlone(t *testing.T) {
 	}
 }
 
-// The canary calls a private API by an endpoint of its network. Other APIs of the region,
-// such as receivers of webhooks, are called as before: the endpoint has no private DNS.
+// The canary calls a private API by an endpoint of its network. The endpoint has no private DNS,
+// so calls to other APIs of the region, such as receivers of webhooks, do not use it.
 func TestTheCanaryReachesAPrivateAPI(t *testing.T) {
 	id, endpoint := named(t, private[hooliName+"data"], "AWS::EC2::VPCEndpoint", "ProbeEndpoint")
 	if endpoint["ServiceName"] != "com.amazonaws.eu-west-1.execute-api" || endpoint["PrivateDnsEnabled"] != false || len(list(endpoint["SubnetIds"])) != 2 {
@@ -189,7 +189,8 @@ func TestTheCanaryReachesAPrivateAPI(t *testing.T) {
 	}
 }
 
-// A canary that is not set, or does not run, raises an alarm, unless it cannot reach the API.
+// A canary without a target, or one that does not run, raises an alarm, unless it cannot reach
+// the API.
 func TestASilentCanaryRaisesAnAlarm(t *testing.T) {
 	unreached := synthesise(t.TempDir(), map[string]any{"customer": "acme", "customers": map[string]any{"acme": map[string]any{
 		"account": "111122223333", "region": "eu-central-1", "privateEndpoints": []string{"vpce-0a1b2c3d4e5f67890"}}}})
@@ -232,11 +233,11 @@ func TestADomainHasCertificateRecordAndTruststore(t *testing.T) {
 		t.Errorf("the record is %v", record)
 	}
 	for id, r := range hooli.of("AWS::ApiGateway::RestApi") {
-		// By the gateway's own name, no client certificate would be needed.
+		// The gateway's default name would require no client certificate.
 		if r.Properties["DisableExecuteApiEndpoint"] != true {
 			t.Errorf("%s can be called by another name", id)
 		}
-		// A domain with a truststore takes no enhanced policy, and negotiates by that of its API.
+		// A domain with a truststore accepts no enhanced policy, and uses that of its API.
 		if r.Properties["SecurityPolicy"] != nil || r.Properties["EndpointAccessMode"] != nil {
 			t.Errorf("%s has the policy %v, which excludes client certificates", id, r.Properties["SecurityPolicy"])
 		}

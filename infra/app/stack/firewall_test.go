@@ -25,7 +25,7 @@ func TestCallsWithoutAKeyAreLimitedByAddress(t *testing.T) {
 			if string(text) != want {
 				t.Errorf("%s has the rules %s", id, text)
 			}
-			// Everything else passes.
+			// All other calls pass.
 			if action, err := json.Marshal(r.Properties["DefaultAction"]); err != nil || string(action) != `{"Allow":{}}` || r.Properties["Scope"] != "REGIONAL" {
 				t.Errorf("%s: %s, %v", id, action, r.Properties["Scope"])
 			}

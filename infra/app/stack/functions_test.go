@@ -15,11 +15,11 @@ import (
 	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
-// everywhere are the variables that every function is given.
+// everywhere are the variables of every function.
 var everywhere = []string{"CUSTOMER", "LOG_LEVEL", "STAGE"}
 
-// TestFunctionsAreGivenWhatTheyNeed compares the needs of each function with the
-// environment that the stacks set, both ways: what it is given comes with permissions.
+// TestFunctionsAreGivenWhatTheyNeed compares the variables that each function reads with those
+// that the stacks set. A function must have no others, because they come with permissions.
 func TestFunctionsAreGivenWhatTheyNeed(t *testing.T) {
 	given := map[string]map[string]any{}
 	for _, r := range acme.of("AWS::Lambda::Function") {
@@ -49,7 +49,7 @@ func TestFunctionsAreGivenWhatTheyNeed(t *testing.T) {
 		for name := range unneeded {
 			t.Errorf("%s is given %s, and does not need it", f.Name, name)
 		}
-		// These may be left out, and so do not show above.
+		// These are optional, so the comparison above does not include them.
 		for name, want := range map[string]bool{"PROVIDERS": f.May(topology.KnowProviders), "PROVIDER_ENDPOINT": f.May(topology.CallProviders, topology.CallTextModels, topology.TrainModels), "TRAINING_ROLE_ARN": f.May(topology.TrainModels), "ALLOW_LOOPBACK_WEBHOOKS": f.May(topology.ReachAddresses)} {
 			if reads := slices.ContainsFunc(params, func(p env.FieldParams) bool { return p.Key == name }); reads != want {
 				t.Errorf("%s reads %s: %v, want %v", f.Name, name, reads, want)
@@ -58,7 +58,7 @@ func TestFunctionsAreGivenWhatTheyNeed(t *testing.T) {
 	}
 }
 
-// fields returns what a function reads.
+// fields returns the variables that a function reads.
 func fields(t *testing.T, function string) []env.FieldParams {
 	t.Helper()
 	pointer := reflect.New(reflect.TypeOf(needs.Of()[function]))

@@ -47,11 +47,11 @@ func TestOnlyWhoIssuesKeysReachesTheirSecrets(t *testing.T) {
 	}
 }
 
-// deniedToDecoders are the partitions of what decides who may do what.
+// deniedToDecoders are the partitions of the items that decide about access.
 const deniedToDecoders = "acc_* answer#* calls#* keycount#* keys#* secret#* secrets#* soc_* usage#* whk_*"
 
-// A file of a caller that takes a decoder over reaches nothing that decides who may do what,
-// and changes no files but those of its kind of work.
+// If a file takes over a decoder, it reaches no item that decides about access, and changes only
+// files of its kind of work.
 func TestWhoDecodesFilesReachesLittle(t *testing.T) {
 	for name, c := range map[string]struct{ puts string }{
 		"compose":      {"/media/*/*/cnt_*"},
@@ -83,7 +83,7 @@ func TestWhoDecodesFilesReachesLittle(t *testing.T) {
 	}
 }
 
-// folders returns the parts of a bucket that resources name, sorted.
+// folders returns the folders of a bucket that resources name, sorted.
 func folders(resources string) []string {
 	var all []string
 	for _, part := range strings.FieldsFunc(resources, func(r rune) bool { return r == ' ' || r == ']' || r == '[' }) {
@@ -102,7 +102,7 @@ func TestTheAuthorizerOnlyCounts(t *testing.T) {
 			continue
 		}
 		found++
-		// It also reads what the secret before a rotation has counted.
+		// It also reads the counts of the secret before a rotation.
 		only := map[string]string{"dynamodb:UpdateItem": "[calls#* keys#* secret#* usage#*]", "dynamodb:GetItem": "[secret#*]"}[p.actions[0]]
 		if len(p.actions) != 1 || only == "" || p.conditions != "map[ForAllValues:StringLike:map[dynamodb:LeadingKeys:"+only+"]]" || strings.Contains(p.resources, "index") {
 			t.Errorf("it may %v on %s if %s", p.actions, p.resources, p.conditions)

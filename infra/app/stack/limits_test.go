@@ -77,7 +77,7 @@ func TestLimitsOfAWSRaiseAlarms(t *testing.T) {
 	}
 }
 
-// DynamoDB counts what it refuses by table and index; a graph of other dimensions stays empty.
+// DynamoDB counts refused calls by table and index. A graph with other dimensions stays empty.
 func TestTheDashboardShowsWhatDynamoDBRefuses(t *testing.T) {
 	for id, r := range acme.of("AWS::CloudWatch::Dashboard") {
 		body := fmt.Sprint(r.Properties["DashboardBody"])
@@ -85,7 +85,7 @@ func TestTheDashboardShowsWhatDynamoDBRefuses(t *testing.T) {
 			t.Errorf("%s has a graph of a metric that is not counted by table alone", id)
 		}
 		for _, name := range []string{"ReadThrottleEvents", "WriteThrottleEvents"} {
-			// Of both tables, and of three indexes.
+			// For both tables, and for three indexes.
 			if n := strings.Count(body, `"AWS/DynamoDB","`+name+`"`); n != 5 {
 				t.Errorf("%s has %d metrics %s", id, n, name)
 			}
@@ -120,7 +120,7 @@ func TestADisabledKeySendsAMessage(t *testing.T) {
 			if !pointsAt(rule["Targets"], topic) {
 				t.Errorf("%s: the message goes to %v", customer, rule["Targets"])
 			}
-			// The key that is disabled cannot encrypt the message.
+			// A disabled key cannot encrypt the message.
 			if !pointsAt(of["KmsMasterKeyId"], alarmKey) {
 				t.Errorf("%s: the alarms are encrypted by %v", customer, of["KmsMasterKeyId"])
 			}

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// limits are the most characters that AWS takes of the names that templates give, by type
-// and property.
+// limits are the greatest lengths that AWS accepts for names in templates, by type and property.
 var limits = map[string]map[string]int{
 	"AWS::ApiGateway::Authorizer":     {"Name": 128},
 	"AWS::ApiGateway::RestApi":        {"Name": 1024},
@@ -24,7 +23,7 @@ var limits = map[string]map[string]int{
 	"AWS::XRay::SamplingRule":         {"SamplingRule.RuleName": 32, "SamplingRule.ServiceName": 64},
 }
 
-// AWS takes all names of a customer whose own is the longest that the settings permit.
+// AWS accepts all names of a customer with the longest name that the settings permit.
 func TestNamesOfTheLongestCustomer(t *testing.T) {
 	name := strings.Repeat("n", 24)
 	s := synthesise(t.TempDir(), map[string]any{"customer": name, "customers": map[string]any{name: map[string]any{

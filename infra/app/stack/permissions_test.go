@@ -8,7 +8,7 @@ import (
 	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
-// list makes one of what a policy may hold as one or as many.
+// list returns a member of a policy, which may be one value or several, as a list.
 func list(value any) []any {
 	if many, ok := value.([]any); ok {
 		return many
@@ -16,7 +16,7 @@ func list(value any) []any {
 	return []any{value}
 }
 
-// without are the actions for which AWS knows no ARN.
+// without are the actions without an ARN.
 var without = map[string]bool{
 	"xray:PutTelemetryRecords": true, "xray:PutTraceSegments": true,
 	"polly:GetSpeechSynthesisTask": true, "polly:StartSpeechSynthesisTask": true, "polly:SynthesizeSpeech": true,
@@ -70,7 +70,7 @@ func TestEachFunctionHasARoleOfItsOwn(t *testing.T) {
 	}
 	for id, r := range acme.of("AWS::IAM::Role") {
 		for _, policy := range list(r.Properties["ManagedPolicyArns"]) {
-			// The gateway's own, for the whole account, is the one that AWS prescribes.
+			// AWS prescribes the gateway's own policy for the whole account.
 			if text := fmt.Sprint(policy); policy != nil && !strings.Contains(text, "AmazonAPIGatewayPushToCloudWatchLogs") {
 				t.Errorf("%s has the managed policy %s", id, text)
 			}
@@ -122,8 +122,7 @@ func TestWhatAFunctionMayDoIsWhatItIsTold(t *testing.T) {
 	}
 }
 
-// What callers give to work and what they upload is put below folders of their own, which
-// are emptied.
+// Inputs and uploads of callers go into separate folders, which are emptied.
 func TestOnlyInputsAndUploadsArePut(t *testing.T) {
 	for function, folder := range map[string]string{"Studio": "/inputs/*", "Media": "/uploads/*"} {
 		found := false
@@ -144,7 +143,7 @@ func TestOnlyInputsAndUploadsArePut(t *testing.T) {
 	}
 	for id, r := range acme.of("AWS::S3::Bucket") {
 		if strings.Contains(id, "/MediaLog") {
-			continue // the one of access logs
+			continue // The bucket of access logs.
 		}
 		emptied := map[any]any{}
 		for _, rule := range list(r.Properties.at("LifecycleConfiguration", "Rules")) {
@@ -157,8 +156,8 @@ func TestOnlyInputsAndUploadsArePut(t *testing.T) {
 	}
 }
 
-// TestRolesOfCustomers checks which role assumes the roles that customers make for
-// webhooks into their accounts, and that the API shows it to customers.
+// TestRolesOfCustomers checks the name of the role that assumes customers' roles for webhooks
+// into their accounts, and that the API shows this name to customers.
 func TestRolesOfCustomers(t *testing.T) {
 	for customer, c := range map[string]struct {
 		stacks stacks
@@ -167,7 +166,7 @@ func TestRolesOfCustomers(t *testing.T) {
 		"acme":  {acme, "acme-prod-eu-central-1-deliver"},
 		"local": {local, "local-local-us-west-2-deliver"},
 	} {
-		named := map[string]string{} // of the role's logical id
+		named := map[string]string{} // by the role's logical id
 		for id, r := range c.stacks.of("AWS::IAM::Role") {
 			if name := r.Properties["RoleName"]; name != nil {
 				named[id[strings.LastIndex(id, "/")+1:]] = fmt.Sprint(name)
@@ -204,8 +203,8 @@ func TestRolesOfCustomers(t *testing.T) {
 	}
 }
 
-// No function may change or remove what is in the audit log. The areas append entries,
-// and the function chain links.
+// No function may change or remove entries of the audit log. The areas append entries, and the
+// function chain appends links.
 func TestTheAuditLogIsAppendOnly(t *testing.T) {
 	puts := map[string]int{}
 	for id, r := range acme.of("AWS::IAM::Policy") {

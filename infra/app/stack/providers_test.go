@@ -11,8 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/generate/catalog"
 )
 
-// permitted returns the resources, as the template has them, that a function may take
-// an action on.
+// permitted returns the resources, as in the template, on which a function may take an action.
 func permitted(t *testing.T, s stacks, function, action string) []string {
 	t.Helper()
 	var all []string
@@ -103,7 +102,7 @@ func TestModelsOfBedrockArePermittedOneByOne(t *testing.T) {
 	if !strings.Contains(us, "inference-profile/us.deepseek.r1-v1:0") || !strings.Contains(us, "titan-image-generator-v2") || strings.Contains(us, "eu-") || strings.Contains(us, "stability.") {
 		t.Errorf("in the US it is permitted\n%s", us)
 	}
-	// IAM knows no action StartAsyncInvoke.
+	// IAM has no action StartAsyncInvoke.
 	if !strings.Contains(invoked, ":async-invoke/*") || len(permitted(t, acme, "Generate", "bedrock:StartAsyncInvoke")) > 0 {
 		t.Errorf("videos are permitted by\n%s", invoked)
 	}
@@ -114,7 +113,8 @@ func TestModelsOfBedrockArePermittedOneByOne(t *testing.T) {
 	}
 }
 
-// A function that only has texts written calls no other model, and reads no credentials.
+// A function that only has texts written calls no models of other kinds, and reads no
+// credentials.
 func TestWritersCallTextModelsAlone(t *testing.T) {
 	for _, s := range []stacks{acme, globex} {
 		for _, function := range []string{"Diagnose", "Architect"} {

@@ -9,8 +9,8 @@ import (
 	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
-// Every function but one is called by its alias: a release that fails is undone by moving
-// the alias back.
+// Every function except one is called by its alias. A release that fails is undone by moving the
+// alias back.
 func TestFunctionsAreCalledByTheirAliases(t *testing.T) {
 	aliases := acme.of("AWS::Lambda::Alias")
 	if len(aliases) != len(topology.Functions)-1 {
@@ -41,13 +41,13 @@ func TestFunctionsAreCalledByTheirAliases(t *testing.T) {
 	}
 }
 
-// checkGate wants an alarm of the calls of one version: what fails in the version before
-// neither ends a release nor keeps one from beginning.
+// checkGate requires an alarm for the calls of one version. Failures of the previous version must
+// neither end a release nor prevent one.
 func checkGate(t *testing.T, id string, gate properties, version any, answers bool) {
 	t.Helper()
 	want := []string{"Errors [ExecutedVersion FunctionName Resource]", "Invocations [ExecutedVersion FunctionName Resource]"}
 	expression := "100 * errors / calls"
-	if answers { // A function that answers 500 has not failed for Lambda.
+	if answers { // For Lambda, a function that answers 500 has not failed.
 		want, expression = append(want, "ServerErrors [release]"), "100 * SUM([errors, answers]) / calls"
 	}
 	if got := watchedBy(gate); !slices.Equal(got, want) || !mentions(gate["Metrics"], expression) || gate["Threshold"] != 1. || gate["AlarmActions"] != nil {
@@ -85,7 +85,7 @@ func TestReleasesAreCanariesThatAlarmsEnd(t *testing.T) {
 			if watched := list(group.at("AlarmConfiguration", "Alarms")); group.at("AlarmConfiguration", "Enabled") != true || len(watched) != 1 || !pointsAt(watched, gateID) {
 				t.Errorf("%s is ended by %v", groupID, watched)
 			}
-			// The alarm must be of the new version before the alias moves.
+			// The alarm must watch the new version before the alias moves.
 			if !pointsAt(r.DependsOn, gateID) {
 				t.Errorf("%s does not wait for its alarm: %v", id, r.DependsOn)
 			}
@@ -102,8 +102,8 @@ func TestReleasesAreCanariesThatAlarmsEnd(t *testing.T) {
 	}
 }
 
-// CodeDeploy needs a role that it may assume, and that may move the aliases of the stack's
-// functions and read the alarms of its deployment groups: ten at most.
+// CodeDeploy needs a role that it may assume. The role may move the aliases of the stack's
+// functions, and read the alarms of its deployment groups, of which there are at most ten.
 func TestCodeDeployMayMoveTheAliases(t *testing.T) {
 	for name, in := range acme {
 		applications := 0
@@ -123,7 +123,7 @@ func TestCodeDeployMayMoveTheAliases(t *testing.T) {
 					t.Errorf("%s looks at %d alarms", id, len(alarms))
 				}
 			case "AWS::Lambda::Alias":
-				// A weight here would undo what CodeDeploy has done.
+				// A weight here would undo the change by CodeDeploy.
 				if r.Properties["RoutingConfig"] != nil || !mentions(r.Properties["FunctionVersion"], "Version") {
 					t.Errorf("%s is at %v with %v", id, r.Properties["FunctionVersion"], r.Properties["RoutingConfig"])
 				}

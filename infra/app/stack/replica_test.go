@@ -108,7 +108,7 @@ func TestFilesAndSecretsAreCopied(t *testing.T) {
 	}
 }
 
-// What is sealed in one region is opened in the other: the keys have the same material.
+// Secrets sealed in one region can be opened in the other: both keys have the same material.
 func TestTheKeyOfSecretsIsInBothRegions(t *testing.T) {
 	_, primary := named(t, hooli[hooliName+"data"], "AWS::KMS::Key", "SecretsKey")
 	_, replica := named(t, standby[standbyName+"data"], "AWS::KMS::ReplicaKey", "SecretsKey")
@@ -125,7 +125,8 @@ func TestTheKeyOfSecretsIsInBothRegions(t *testing.T) {
 	}
 }
 
-// After the loss of the region the functions use the replicas: nothing that holds data is made.
+// After the loss of the region, the functions use the replicas. The stacks make no resource that
+// stores data.
 func TestTheServiceRunsOnTheReplicas(t *testing.T) {
 	for _, kind := range []string{"AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable", "AWS::SecretsManager::Secret"} {
 		for id := range failover.of(kind) {
@@ -151,7 +152,7 @@ func TestTheServiceRunsOnTheReplicas(t *testing.T) {
 	if content.at("Environment", "Variables", "TABLE_NAME") != "hooli-prod-state" || !mentions(content.at("Environment", "Variables", "SEAL_SECRET_ARN"), "secret:hooli/prod/seal-AbCdEf") {
 		t.Errorf("content has %v", content["Environment"])
 	}
-	// The stack of the data stays as it was before the loss, but for what is known now.
+	// The stack of the data does not change after the loss, except for the values now known.
 	for id, r := range standby.of("AWS::KMS::Key") {
 		if after, ok := failover.of("AWS::KMS::Key")[id]; !ok || fmt.Sprint(after) != fmt.Sprint(r) {
 			t.Errorf("%s is replaced", id)
@@ -165,8 +166,8 @@ func TestTheServiceRunsOnTheReplicas(t *testing.T) {
 	}
 }
 
-// Before a failover no function is in the replica's region: its network has what costs
-// nothing, and the addresses that receivers permit. The failover makes the rest.
+// Before a failover, the replica's region has no functions. Its network has only free resources,
+// and the addresses that receivers permit. The failover makes the rest.
 func TestTheNetworkOfTheReplicaWaits(t *testing.T) {
 	interfaces := func(s stacks) (n int) {
 		for _, r := range s.of("AWS::EC2::VPCEndpoint") {

@@ -26,7 +26,7 @@ func TestEveryAlarmHasARunbook(t *testing.T) {
 		maps.Copy(all, of.of("AWS::CloudWatch::Alarm"))
 		maps.Copy(all, of.of("AWS::CloudWatch::CompositeAlarm"))
 	}
-	// A rule whose events are messages to operators is an alarm, too.
+	// A rule that sends messages to operators is also an alarm.
 	for id, r := range acme.of("AWS::Events::Rule") {
 		if says, _ := r.Properties["Description"].(string); strings.Contains(says, "Runbook:") {
 			all[id] = resource{Properties: properties{"AlarmDescription": says}}
@@ -75,7 +75,7 @@ func TestErrorsThatUseUpTheBudgetRaiseAnAlarm(t *testing.T) {
 	}
 }
 
-// What neither an alarm nor the dashboard reads is not counted: each metric is paid for.
+// A metric that neither an alarm nor the dashboard reads must not exist, because it costs money.
 func TestEveryMetricIsRead(t *testing.T) {
 	read := ""
 	for name, in := range acme {

@@ -81,7 +81,7 @@ func TestSchedulesCallTheirFunctions(t *testing.T) {
 	}
 }
 
-// calledBy reports whether the rule, and not just any, may call the function.
+// calledBy reports whether this rule, and not any rule, may call the function.
 func calledBy(in template, function, rule string) bool {
 	for _, r := range in.Resources {
 		if r.Type == "AWS::Lambda::Permission" && r.Properties["Principal"] == "events.amazonaws.com" &&
@@ -92,8 +92,8 @@ func calledBy(in template, function, rule string) bool {
 	return false
 }
 
-// TestSweepsTakeNothingForLostTooEarly compares the times after which the sweeper
-// sends again with those that the functions and the queues may take.
+// TestSweepsTakeNothingForLostTooEarly compares the times after which the sweeper sends work
+// again with the longest times of the functions and the queues.
 func TestSweepsTakeNothingForLostTooEarly(t *testing.T) {
 	for _, f := range topology.Functions {
 		if f.May(topology.RunFFmpeg) || f.Name == "publish" {

@@ -28,7 +28,7 @@ func TestAnswersAreSealedWithASecretThatNoTemplateHolds(t *testing.T) {
 			if r.Properties.at("Environment", "Variables", "SEAL_SECRET_ARN") != nil {
 				sealing++
 			}
-			// The environment of a function can be read by who may only list functions.
+			// Whoever may list functions can read their environments.
 			if text, err := json.Marshal(r.Properties["Environment"]); err != nil || strings.Contains(string(text), "{{resolve:") {
 				t.Errorf("%s is given %s, %v", id, text, err)
 			}
@@ -39,7 +39,7 @@ func TestAnswersAreSealedWithASecretThatNoTemplateHolds(t *testing.T) {
 	}
 }
 
-// secretsOf returns the secrets whose ids begin so.
+// secretsOf returns the secrets whose ids begin with id.
 func secretsOf(s stacks, id string) map[string]resource {
 	secrets := s.of("AWS::SecretsManager::Secret")
 	maps.DeleteFunc(secrets, func(full string, _ resource) bool {

@@ -28,7 +28,7 @@ func permissionsOf(s stacks) map[string][]permission {
 		role := fmt.Sprint(properties(list(r.Properties["Roles"])[0].(map[string]any))["Ref"])
 		name, ok := functions[role[:max(0, len(role)-len("12345678"))]]
 		if !ok {
-			continue // not one of a function
+			continue // The role of no function.
 		}
 		for _, statement := range list(r.Properties.at("PolicyDocument", "Statement")) {
 			p := properties(statement.(map[string]any))
@@ -53,7 +53,7 @@ func TestSecretsOfCustomersHaveAKeyOfTheirOwn(t *testing.T) {
 			if want := map[bool]string{true: "Delete", false: "RetainExceptOnCreate"}[customer == "local"]; r.DeletionPolicy != want {
 				t.Errorf("%s: %s when its stack goes, want %s", id, r.DeletionPolicy, want)
 			}
-			// Neither a service nor another account uses it.
+			// Neither a service nor another account may use it.
 			if text := fmt.Sprint(r.Properties["KeyPolicy"]); strings.Contains(text, "Service") || strings.Count(text, "Effect") != 1 {
 				t.Errorf("%s has the policy %s", id, text)
 			}

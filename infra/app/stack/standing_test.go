@@ -10,7 +10,7 @@ import (
 func TestWhatIsPaidForEveryMonthIsCounted(t *testing.T) {
 	for _, want := range standing.Resources {
 		n := len(acme.of(want.Type))
-		if want.Type == "AWS::CloudWatch::Alarm" { // Each metric of an alarm is paid for.
+		if want.Type == "AWS::CloudWatch::Alarm" { // Each metric of an alarm costs money.
 			n = 0
 			for _, r := range acme.of(want.Type) {
 				n += metricsOf(r.Properties)
@@ -22,8 +22,8 @@ func TestWhatIsPaidForEveryMonthIsCounted(t *testing.T) {
 	}
 }
 
-// paid counts what is paid for of a type of resources: an endpoint in each of its subnets, a
-// secret for each of its copies, and instances by their number.
+// paid returns the number of billed units of a type of resources. An endpoint counts in each of
+// its subnets, a secret with each of its copies, and instances by their number.
 func paid(all stacks, kind string) (n int) {
 	for _, r := range all.of(kind) {
 		switch kind {
@@ -41,7 +41,7 @@ func paid(all stacks, kind string) (n int) {
 	return n
 }
 
-// metricsOf returns how many metrics an alarm watches.
+// metricsOf returns the number of metrics that an alarm watches.
 func metricsOf(alarm properties) (n int) {
 	if alarm["MetricName"] != nil {
 		return 1
@@ -75,7 +75,7 @@ func TestWhatADedicatedCustomerPaysForIsCounted(t *testing.T) {
 	for _, r := range standing.Waiting {
 		known[r.Type] = true
 	}
-	// What else is there costs nothing while it is not used.
+	// All other resources cost nothing while they are not used.
 	for name, s := range standby {
 		for id, r := range s.Resources {
 			if costly := strings.HasPrefix(r.Type, "AWS::CloudWatch::") || strings.HasPrefix(r.Type, "AWS::WAFv2::") || strings.HasPrefix(r.Type, "AWS::EC2::Nat"); costly && !known[r.Type] {

@@ -10,8 +10,8 @@ import (
 	"github.com/content-automation/api/pkg/cloud/metric"
 )
 
-// streams returns the event sources of a customer that read a stream, by the first words
-// of their ids.
+// streams returns the event sources of a customer that read a stream, by the first words of
+// their ids.
 func (s stacks) streams() map[string]properties {
 	all := map[string]properties{}
 	for id, r := range s.of("AWS::Lambda::EventSourceMapping") {
@@ -23,8 +23,8 @@ func (s stacks) streams() map[string]properties {
 	return all
 }
 
-// More than one reader of a stream is throttled where the table has a replica. All
-// customers have the same functions.
+// Several readers of a stream are throttled if the table has a replica. All customers have the
+// same functions.
 func TestEachStreamHasOneReader(t *testing.T) {
 	for name, customer := range map[string]stacks{"without a replica": acme, "with a replica": hooli, "after a failover": failover} {
 		readers := map[string][]string{}
@@ -45,8 +45,8 @@ func TestEachStreamHasOneReader(t *testing.T) {
 	}
 }
 
-// A record is tried as long as its stream keeps it, less the time that an operator needs
-// to have it read again. Alarms tell of a function that is behind, and of its dead letters.
+// A record is tried as long as its stream keeps it, minus the time in which an operator can read
+// it again. Alarms report a function that is behind, and its dead letters.
 func TestStreamsAreTriedUntilTheyForgetAndTell(t *testing.T) {
 	for name, p := range acme.streams() {
 		age, _ := p["MaximumRecordAgeInSeconds"].(float64)
@@ -65,7 +65,7 @@ func TestStreamsAreTriedUntilTheyForgetAndTell(t *testing.T) {
 	}
 }
 
-// No reader is called for what DynamoDB removes because it has expired.
+// No reader is called for expired items that DynamoDB removes.
 func TestExpiryCallsNoReader(t *testing.T) {
 	removals := 0
 	for name, p := range acme.streams() {
@@ -94,7 +94,7 @@ func TestExpiryCallsNoReader(t *testing.T) {
 	}
 }
 
-// The readers that do the less the more records they get together collect them.
+// Readers that do less work for several records together collect them in batches.
 func TestBatchesAreCollected(t *testing.T) {
 	if window := acme.streams()["Chain"]["MaximumBatchingWindowInSeconds"]; window != 30. {
 		t.Errorf("chain collects for %v s", window)

@@ -24,7 +24,7 @@ type template struct {
 	text      string
 	Resources map[string]resource
 	Outputs   map[string]any
-	Protected bool `json:"-"` // against deletion: not in the template itself
+	Protected bool `json:"-"` // against deletion; the template itself does not say so
 }
 
 type resource struct {
@@ -38,7 +38,7 @@ type resource struct {
 
 type properties map[string]any
 
-// at follows a path of names; it returns nil where the path ends early.
+// at follows a path of names. It returns nil if the path ends early.
 func (p properties) at(path ...string) any {
 	var value any = map[string]any(p)
 	for _, name := range path {
@@ -67,10 +67,10 @@ func (s stacks) of(kind string) map[string]resource {
 	return found
 }
 
-// The deployments that the tests look at: two customers in two regions, one with
-// a name of its own for its API, a dedicated one with a public and with a private API, and
-// the local system. Of the dedicated one there is the stack in the region of its replica, and
-// all stacks there after the loss of its own.
+// The deployments of the tests: two customers in two regions, a customer with a domain for its
+// API, a dedicated customer with a public and with a private API, and the local system. The
+// dedicated customer also has the stack in its replica's region, and all stacks there after the
+// loss of its own region.
 var acme, globex, initech, hooli, standby, failover, private, local stacks
 
 func TestMain(m *testing.M) {
@@ -102,7 +102,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// assemble puts the stacks into an app with the context of cdk.json and the values given.
+// synthesise makes the templates with the context of cdk.json and the given values.
 func assemble(dir string, values map[string]any, routes []httpapi.Route) (awscdk.App, error) {
 	assets := filepath.Join(dir, "build")
 	for _, f := range topology.Functions {
@@ -161,8 +161,8 @@ func protect(all stacks, out string) {
 	}
 }
 
-// privately returns the customers of cdk.json, one of them with a private API in place of
-// its domains.
+// privately returns the customers of cdk.json, one of them with a private API instead of its
+// domains.
 func privately(name string) any {
 	customers := cdkContext()["customers"].(map[string]any)
 	entry := customers[name].(map[string]any)

@@ -2,8 +2,8 @@ package stack_test
 
 import "testing"
 
-// A reservoir of one call a second would trace all calls of most customers, at a hundred
-// times the price.
+// A reservoir of one call a second would trace all calls of most customers, at a hundred times
+// the price.
 func TestOneOfAHundredCallsIsTraced(t *testing.T) {
 	for id, r := range acme.of("AWS::XRay::SamplingRule") {
 		if rate, reservoir := r.Properties.at("SamplingRule", "FixedRate"), r.Properties.at("SamplingRule", "ReservoirSize"); rate != 0.01 || reservoir != 0. {

@@ -13,7 +13,7 @@ func trainings(s stacks) []permission { return permissionsOf(s)["train"] }
 func TestModelsAreTrainedWhereBedrockCan(t *testing.T) {
 	for name, c := range map[string]struct {
 		stacks stacks
-		base   string // empty: nothing can be trained
+		base   string // empty if nothing can be trained
 	}{
 		"acme in eu-central-1": {acme, ""}, "initech without providers": {initech, ""},
 		"globex in us-east-1": {globex, "foundation-model/amazon.nova-lite-v1:0:300k"}, "local in us-west-2": {local, "foundation-model/meta.llama3-3-70b-instruct-v1:0:128k"},

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The stack that is deployed last says which version runs.
+// The stack that is deployed last has the running version as an output.
 func TestTheVersionIsAnOutputOfTheLastStack(t *testing.T) {
 	for name, s := range globex {
 		version, has := s.Outputs["Version"]

@@ -13,7 +13,7 @@ import (
 
 const workStack = "acme-prod-eu-central-1-work"
 
-// named returns the one resource of a type in a stack whose logical id begins so.
+// named returns the only resource of a type in a stack whose logical id begins with begins.
 func named(t *testing.T, in template, kind, begins string) (string, properties) {
 	t.Helper()
 	for id, r := range in.Resources {
@@ -25,8 +25,8 @@ func named(t *testing.T, in template, kind, begins string) (string, properties) 
 	return "", nil
 }
 
-// called returns the id of what callers of a function call: its alias, or the function
-// itself where it has none.
+// called returns the id that callers of a function use: its alias, or the function itself if it
+// has none.
 func called(t *testing.T, in template, title string) string {
 	t.Helper()
 	for id, r := range in.Resources {
@@ -54,7 +54,7 @@ func TestEveryQueueHasDeadLettersAndTime(t *testing.T) {
 			checkQueue(t, f, q, dead)
 		}
 	}
-	// Every queue has a consumer, but for dead-letter queues.
+	// Every queue has a consumer, except for dead-letter queues.
 	for id, r := range work.Resources {
 		if r.Type != "AWS::SQS::Queue" {
 			continue
@@ -89,8 +89,8 @@ func checkQueue(t *testing.T, f topology.Function, q topology.Queue, dead map[st
 	}
 	least, factor := 3., 6.
 	if f.Holds {
-		// What fails comes again within seconds. What a function does not come to hold is
-		// hidden for no longer than Lambda asks for.
+		// Failed messages come again within seconds. A message that a function does not finish
+		// is hidden no longer than Lambda requires.
 		least, factor = 15, 1
 	}
 	if n, _ := queue.at("RedrivePolicy", "maxReceiveCount").(float64); n < least {
@@ -129,8 +129,8 @@ func TestConsumersAnswerWhichMessagesFailed(t *testing.T) {
 	}
 }
 
-// TestSlowReceiversDoNotTakeAllFunctions lets no more batches wait for receivers than
-// leave the rest of the account's functions alone.
+// TestSlowReceiversDoNotTakeAllFunctions checks that batches that wait for receivers leave the
+// rest of the account's functions free.
 func TestSlowReceiversDoNotTakeAllFunctions(t *testing.T) {
 	for _, name := range []string{"Deliver", "DeliverSlow"} {
 		_, source := named(t, acme[workStack], "AWS::Lambda::EventSourceMapping", name+"Source")
@@ -140,8 +140,8 @@ func TestSlowReceiversDoNotTakeAllFunctions(t *testing.T) {
 	}
 }
 
-// TestABacklogLeavesRoomForOthers checks that each queue has a cap, and that all caps
-// together leave half of what AWS gives an account to the API.
+// TestABacklogLeavesRoomForOthers checks that each queue has a cap, and that all caps together
+// leave the API half of the account's concurrency.
 func TestABacklogLeavesRoomForOthers(t *testing.T) {
 	sum := 0.0
 	for id, r := range acme.of("AWS::Lambda::EventSourceMapping") {
@@ -204,7 +204,7 @@ func TestFilesOfABatchFitIntoStorage(t *testing.T) {
 func TestRelayReadsItsOwnKindsAlone(t *testing.T) {
 	_, source := named(t, acme[workStack], "AWS::Lambda::EventSourceMapping", "RelaySource")
 	filters, _ := source.at("FilterCriteria", "Filters").([]any)
-	// One for new items, and one for each kind that analytics count. Lambda takes five.
+	// One filter for new items, and one for each kind that analytics count. Lambda accepts five.
 	if len(filters) != 1+len(rollup.Sources) || len(filters) > 5 {
 		t.Fatalf("the filters are %v", filters)
 	}
@@ -236,7 +236,7 @@ func TestRelayReadsItsOwnKindsAlone(t *testing.T) {
 	}
 }
 
-// rule returns the target of the one rule that takes events of a source, and its pattern.
+// rule returns the target of the only rule for events of a source, and its pattern.
 func rule(t *testing.T, source string) (target, pattern properties) {
 	t.Helper()
 	for id, r := range acme.of("AWS::Events::Rule") {
