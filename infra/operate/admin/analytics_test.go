@@ -17,7 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/store/storetest"
 )
 
-// madeContent makes a factory with a content item, and returns its account, its id and
+// madeContent makes a factory with a content item. It returns the account, the factory's id and
 // the attributes of the item.
 func madeContent(t *testing.T, db *store.DB, now func() time.Time) (account, factoryID string, attributes map[string]string) {
 	t.Helper()

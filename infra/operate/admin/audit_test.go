@@ -19,7 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/store/storetest"
 )
 
-// unaudited opens an audit log that no test looks at.
+// unaudited opens an audit log that no test reads.
 func unaudited(t *testing.T) func(context.Context, string) (auditLog, error) {
 	return func(context.Context, string) (auditLog, error) {
 		return auditLog{storetest.Open(t, time.Now), time.Now}, nil
@@ -90,8 +90,7 @@ func TestWithoutAnAuditLogNothingIsChanged(t *testing.T) {
 	}
 }
 
-// Every command that changes something is in the log: those that are not only list or
-// verify.
+// Every command that makes a change writes to the log: all except list and verify.
 func TestCredentialsAndDeadLettersAreInTheAuditLog(t *testing.T) {
 	o := newOperator(t)
 	var out bytes.Buffer
@@ -146,7 +145,7 @@ func TestDeadLettersOfTheChainAreReadFromTheStreamAgain(t *testing.T) {
 	if err != nil || len(month.Operations) != 1 || month.Operations[0].Calls != 1 {
 		t.Errorf("%+v, %v", month, err)
 	}
-	// The link is there; its entry is in the other table.
+	// The link is in this table; its entry is in the other table.
 	r, err := chain.Verify(t.Context(), db, chain.On("acc_1", now), now)
 	if r.Links != 1 || err == nil || !strings.Contains(err.Error(), entry+" of acc_1#live is missing") {
 		t.Errorf("%+v, %v", r, err)

@@ -23,7 +23,7 @@ import (
 	"github.com/content-automation/api/pkg/store/storetest"
 )
 
-// operator runs the command on a table of the test's own.
+// operator runs the command on a table of its test.
 type operator struct {
 	t     *testing.T
 	db    *store.DB
@@ -44,7 +44,7 @@ func newOperator(t *testing.T) *operator {
 	return &operator{t: t, db: storetest.Open(t, clock.Now), audit: storetest.Open(t, clock.Now), clock: clock}
 }
 
-// try runs the command and returns what it printed.
+// try runs the command and returns its output.
 func (o *operator) try(args ...string) (string, error) {
 	o.t.Helper()
 	var out bytes.Buffer
@@ -62,7 +62,7 @@ func (o *operator) try(args ...string) (string, error) {
 	return out.String(), err
 }
 
-// run runs the command, which must succeed, and reads what it printed.
+// run runs the command, which must succeed, and decodes its output.
 func (o *operator) run(v any, args ...string) string {
 	o.t.Helper()
 	out, err := o.try(args...)
@@ -78,7 +78,7 @@ func (o *operator) run(v any, args ...string) string {
 	return out
 }
 
-// secret is what the authorizer learns of a key.
+// secret returns the credential that the authorizer finds for a key.
 func (o *operator) secret(secret string) *credential.Credential {
 	o.t.Helper()
 	s, err := credential.NewCounter(o.db, o.clock.Now).Count(o.t.Context(), auth.HashKey(secret), o.clock.Now().Unix()/60, "203.0.113.9")
@@ -99,7 +99,7 @@ func TestAccounts(t *testing.T) {
 	if b.Plan != "growth" || b.RateLimits != (account.RateLimits{Test: 7, Live: 70}) || strings.Join(b.IPAllowList, " ") != "203.0.113.0/24 2001:db8::/32 192.0.2.1/32" || b.LowThreshold != 5 {
 		t.Errorf("%+v", b)
 	}
-	// A change names what is to be others; the rest stays.
+	// A change replaces the named members; the others stay.
 	o.run(&c, "account", "update", b.ID, "--plan", "enterprise")
 	if c.Plan != "enterprise" || c.RateLimits != b.RateLimits || len(c.IPAllowList) != 3 || c.Name != "Beta" || c.LowThreshold != 5 || c.Version != 2 {
 		t.Errorf("%+v", c)
@@ -164,7 +164,7 @@ func TestKeys(t *testing.T) {
 	if s := o.secret(few.Secret); s.Limit != 600 || s.KeyID != few.ID || len(s.Scopes) != 3 || s.SpendLimit == nil {
 		t.Errorf("%+v", *s)
 	}
-	// A change of the account reaches its keys at once.
+	// A change of the account takes effect for its keys at once.
 	o.run(nil, "account", "update", a.ID, "--live-limit", "9", "--plan", "starter")
 	if s := o.secret(few.Secret); s.Limit != 9 || s.Plan != "starter" {
 		t.Errorf("%+v", *s)

@@ -86,7 +86,7 @@ func (p *post) send(url, body string, attributes map[string]string) {
 	}
 }
 
-// bodies reads what a queue holds, which stays.
+// bodies returns the messages in a queue without removing them.
 func (p *post) bodies(url string) (all []string) {
 	p.t.Helper()
 	n, err := p.work.count(p.t.Context(), url)
@@ -113,8 +113,8 @@ func (p *post) bodies(url string) (all []string) {
 	return all
 }
 
-// giveUp sends jobs to the queue, and receives them until SQS moves them to the
-// dead-letter queue.
+// giveUp sends jobs to the queue, and receives them until SQS moves them to the dead-letter
+// queue.
 func (p *post) giveUp(bodies ...string) {
 	p.t.Helper()
 	for _, body := range bodies {
@@ -153,7 +153,7 @@ func letterOf(n int) string {
 func TestDeadLettersAreListedAndStay(t *testing.T) {
 	p := newPost(t)
 	p.giveUp(letterOf(1), letterOf(2), `not { json hunter2`, `{"id":"hunter2 in a sentence","subject":"a\nb"}`)
-	for range 2 { // the first time has changed nothing
+	for range 2 { // The first time has changed nothing.
 		out, err := p.run("list")
 		if err != nil {
 			t.Fatal(err)
@@ -210,7 +210,7 @@ func TestDeadLettersGoBackToTheirQueue(t *testing.T) {
 	}
 }
 
-// Who dies between sending and deleting leaves a message twice, never not at all.
+// If the command dies between sending and deleting, a message may be duplicated, but never lost.
 func TestADeadLetterIsSentBeforeItIsDeleted(t *testing.T) {
 	p := newPost(t)
 	p.giveUp(letterOf(1))
@@ -231,7 +231,7 @@ func TestADeadLetterIsSentBeforeItIsDeleted(t *testing.T) {
 	if n, err := p.work.count(t.Context(), p.dead); err != nil || n != 1 {
 		t.Errorf("%d dead letters are left, %v", n, err)
 	}
-	// Where it cannot be sent, it stays.
+	// A letter that cannot be sent stays.
 	p = newPost(t)
 	p.giveUp(letterOf(1))
 	p.work.sqs = sqs.NewFromConfig(cfg)
@@ -255,7 +255,7 @@ func TestDeadLettersOfARuleGoToItsTarget(t *testing.T) {
 	if got := p.bodies(p.generate); len(got) != 1 || !strings.Contains(got[0], "evt_1") {
 		t.Errorf("moved %q", got)
 	}
-	// A call of a schedule is not made up for.
+	// A missed call of a schedule is not repeated.
 	p.send(p.work.dead["sweep"], `{"detail-type":"Scheduled Event","detail":{}}`, map[string]string{"TARGET_ARN": "arn:aws:lambda:us-east-1:000000000000:function:sweep"})
 	if out, err := p.run("redrive", "--queue", "sweep"); err != nil || !strings.HasPrefix(out, "dropped") || !strings.HasSuffix(out, "\n1 moved\n") {
 		t.Errorf("printed %s, %v", out, err)
@@ -263,15 +263,15 @@ func TestDeadLettersOfARuleGoToItsTarget(t *testing.T) {
 	if n := len(p.bodies(p.work.dead["sweep"])); n != 0 {
 		t.Errorf("%d dead letters are left", n)
 	}
-	// Nor does what somebody else has put there go anywhere.
+	// A foreign message is not sent anywhere.
 	p.send(p.work.dead["event"], `{}`, nil)
 	if out, err := p.run("redrive", "--queue", "event"); err == nil || !strings.Contains(out, "it does not say where it came from") {
 		t.Errorf("printed %s, %v", out, err)
 	}
 }
 
-// stream makes a table with a stream and writes items. It returns a function that
-// returns the dead letter of a range of records.
+// stream makes a table with a stream and writes items. It returns a function that makes the dead
+// letter of a range of records.
 func (p *post) stream(items ...map[string]string) func(from, to int) string {
 	p.t.Helper()
 	db := dynamodb.NewFromConfig(p.cfg)
@@ -337,7 +337,7 @@ func TestDeadLettersOfTheRelayAreReadFromTheStreamAgain(t *testing.T) {
 	if len(p.published) != 1 || !strings.Contains(p.published[0], "evt_1") {
 		t.Errorf("the bus got %q", p.published)
 	}
-	// What still cannot be relayed stays, as does what the stream has forgotten.
+	// A letter that still cannot be relayed stays, as does one that the stream has forgotten.
 	p.send(p.work.dead["relay"], letter(6, 6), nil)
 	p.send(p.work.dead["relay"], strings.Replace(letter(0, 0), `"startSequenceNumber":"`, `"startSequenceNumber":"9`, 1), nil)
 	out, err = p.run("redrive", "--queue", "relay")

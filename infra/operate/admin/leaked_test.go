@@ -49,6 +49,6 @@ func TestLeakedKeysAreFoundAndRevoked(t *testing.T) {
 	if log := storetest.Snapshot(t, o.audit); strings.Contains(log, leaked.Secret) || !strings.Contains(log, "admin.key.find") {
 		t.Errorf("the audit log is %s", log)
 	}
-	// A second report finds it ended.
+	// A second report finds the key already revoked.
 	o.run(nil, "key", "find", "--revoke")
 }

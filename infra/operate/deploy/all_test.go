@@ -60,7 +60,7 @@ func (c cell) ListStackResources(_ context.Context, in *cloudformation.ListStack
 
 func (c cell) DescribeAlarms(_ context.Context, in *cloudwatch.DescribeAlarmsInput, _ ...func(*cloudwatch.Options)) (*cloudwatch.DescribeAlarmsOutput, error) {
 	if !slices.Equal(in.AlarmTypes, []cloudwatchtypes.AlarmType{"CompositeAlarm"}) || c.unread != nil {
-		return &cloudwatch.DescribeAlarmsOutput{}, c.unread // CloudWatch returns others alone by default
+		return &cloudwatch.DescribeAlarmsOutput{}, c.unread // By default, CloudWatch returns only other alarms.
 	}
 	out := &cloudwatch.DescribeAlarmsOutput{}
 	for _, name := range in.AlarmNames {
@@ -103,7 +103,7 @@ func TestTheStateOfStacks(t *testing.T) {
 		if err != nil || s.Version != c.version || s.Whole != c.whole || strings.Join(s.Burned, " ") != c.burned {
 			t.Errorf("%s: %+v, %v", name, s, err)
 		}
-		// A tenth of the calls went to the old version for ten minutes.
+		// A tenth of the calls went to the new version for ten minutes.
 		if name == "deployed" && !s.Since.Equal(later.Add(10*time.Minute)) {
 			t.Errorf("%s: since %v", name, s.Since)
 		}

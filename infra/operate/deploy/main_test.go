@@ -9,7 +9,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if err := os.Chdir("../../.."); err != nil { // where cdk.json is, as for make
+	if err := os.Chdir("../../.."); err != nil { // The folder of cdk.json, as for make.
 		panic(err)
 	}
 	os.Exit(m.Run())
@@ -43,7 +43,7 @@ func TestRefusedOrders(t *testing.T) {
 	}
 }
 
-// Nothing is destroyed unless the name of the deployment is typed.
+// Nothing is destroyed before the operator types the name of the deployment.
 func TestDestroyIsConfirmed(t *testing.T) {
 	o, err := read([]string{"-customer", "acme"})
 	if err != nil {

@@ -22,13 +22,13 @@ var (
 	_ tables = (*double)(nil)
 )
 
-// double is a CloudFormation with what was changed in its stacks, and a DynamoDB.
+// double is a CloudFormation with changes in its stacks, and a DynamoDB.
 type double struct {
 	states      map[string]types.StackStatus
 	policies    map[string]string
 	protected   []string
 	unprotected []string
-	missing     string // a stack that was destroyed before
+	missing     string // a stack that was destroyed earlier
 	asked       int
 	changed     map[string][]types.StackResourceDrift
 	fails       bool
@@ -106,7 +106,7 @@ func acme(t *testing.T) order {
 	return o
 }
 
-// No update replaces a table, a bucket, a key or a secret, whatever the code says.
+// No update replaces a table, a bucket, a key or a secret, whatever the new code defines.
 func TestThePolicyOfTheData(t *testing.T) {
 	d := &double{states: map[string]types.StackStatus{"acme-prod-eu-central-1-data": types.StackStatusCreateComplete}}
 	if err := protect(t.Context(), acme(t), d, d); err != nil {
@@ -141,7 +141,7 @@ func TestThePolicyOfTheData(t *testing.T) {
 	t.Error("it denies nothing")
 }
 
-// What was deployed is protected; what has failed at first is not, so that the next
+// Deployed stacks are protected. A stack whose first deployment failed is not, so that the next
 // deployment can remove it.
 func TestWhatWasDeployedIsProtected(t *testing.T) {
 	const data, work, api = "acme-prod-eu-central-1-data", "acme-prod-eu-central-1-work", "acme-prod-eu-central-1-api"
@@ -159,7 +159,7 @@ func TestWhatWasDeployedIsProtected(t *testing.T) {
 		"nothing is there":               {nil, nil},
 	} {
 		d := &double{states: c.states}
-		for range 2 { // The second deployment changes nothing of the tables.
+		for range 2 { // The second deployment does not change the tables.
 			if err := protect(t.Context(), acme(t), d, d); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}

@@ -12,7 +12,7 @@ import (
 	"github.com/content-automation/api/infra/app/customer"
 )
 
-// regional is an AWS with what exists in each region, by operation and name.
+// regional is an AWS with the resources of each region, by operation and name.
 type regional struct {
 	answers map[string]string
 	asked   []string // regions
@@ -52,7 +52,8 @@ func hooli(t *testing.T, region string, answers map[string]string) (order, *regi
 
 const primary = `{"KeyMetadata": {"KeyId": "mrk-1", "MultiRegionConfiguration": {"PrimaryKey": {"Arn": "arn:primary"}}}}`
 
-// In the region of the replica all is looked up there: the other one may be lost.
+// In the replica's region, all resources are looked up there, because the other region may be
+// lost.
 func TestTheReplicaIsLookedUpInItsOwnRegion(t *testing.T) {
 	answers := map[string]string{
 		"eu-central-1 DescribeKey alias/hooli-prod-secrets": primary,
@@ -84,8 +85,7 @@ func TestTheReplicaIsLookedUpInItsOwnRegion(t *testing.T) {
 	}
 }
 
-// The key of the secrets exists after the first deployment alone, and must be one of several
-// regions.
+// The key of the secrets exists only after the first deployment, and must be a multi-Region key.
 func TestTheKeyOfTheReplica(t *testing.T) {
 	const name = "eu-west-1 DescribeKey alias/hooli-prod-secrets"
 	for answer, want := range map[string]string{"": `found={}`, primary: `found={"secretsKey":"arn:primary"}`} {

@@ -13,16 +13,16 @@ import (
 	"github.com/content-automation/api/infra/app/customer"
 )
 
-// accounts are the stacks of customers, which a clock moves.
+// accounts are the stacks of customers, with a clock.
 type accounts struct {
 	mu     sync.Mutex
 	states map[string]State
 	order  []string
-	// during counts the deployments that are under way, and most is the highest count.
+	// during counts the running deployments, and most is the highest count.
 	during, most int
 	// deployed is called for each deployment. It may fail it.
 	deployed func(ctx context.Context, name string) error
-	// looked is called for each look at a stack, before its state is read.
+	// looked is called before each read of the state of a stack.
 	looked func(name string)
 	unread map[string]error
 }
@@ -125,7 +125,7 @@ func TestTheFirstBurnedBudgetStopsAll(t *testing.T) {
 	for name, c := range map[string]struct {
 		prepare func(a *accounts)
 		says    string
-		// want are the stacks that were deployed.
+		// want are the expected deployments.
 		want string
 	}{
 		"while the canary is watched": {func(a *accounts) {
@@ -189,17 +189,17 @@ func TestTheFirstBurnedBudgetStopsAll(t *testing.T) {
 	}
 }
 
-// The next run skips what runs the version, and watches for the rest of the time alone.
+// The next run skips stacks with the version, and watches only for the rest of the time.
 func TestARunGoesOnWhereItWas(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &accounts{}
 		r, _ := runOf(a)
-		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Minute) // the canary is watched
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Minute) // The canary was watched.
 		defer cancel()
 		if err := r.Deploy(ctx); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrStopped) || !strings.Contains(err.Error(), "run the same command again") {
 			t.Fatalf("interrupted: %v", err)
 		}
-		// One that failed in the middle has the version, but not whole.
+		// A stack whose deployment failed has the version, but is not whole.
 		a.set("c2", State{Version: "v2"})
 		a.order = nil
 		began := time.Now()

@@ -19,17 +19,17 @@ const arnOf = "arn:aws:lambda:eu-central-1:111122223333:function:"
 
 // cloud is an account with functions, mappings and rules.
 type cloud struct {
-	// What there is: reserved concurrency by function (-1: none), instances that are kept
-	// started, states of mappings by "function queue", and of rules by "rule function".
+	// The state: reserved concurrency by function (-1 for none), provisioned instances by function,
+	// states of mappings by "function queue", and of rules by "rule function".
 	reserved, provisioned map[string]int32
 	mappings, rules       map[string]string
 	tags                  map[string]map[string]string
-	// calls counts the changes; from the one with the number fails on, none is carried out: the
-	// process has died. 0: it lives.
+	// calls counts the changes. All changes from the number fails on fail, as if the process had
+	// died. 0 means that none fails.
 	calls, fails int
-	// order are the changes, by their kind.
+	// order are the changes, by their kinds.
 	order []string
-	// lazy is how many looks a mapping needs to be disabled.
+	// lazy is the number of reads until a mapping is disabled.
 	lazy map[string]int
 }
 
@@ -47,7 +47,7 @@ func newCloud() *cloud {
 	}
 }
 
-// state is all that start must restore.
+// state returns the state that start must restore.
 func (c *cloud) state() string {
 	return fmt.Sprint(c.reserved, c.provisioned, c.mappings, c.rules)
 }
@@ -114,7 +114,7 @@ func (c *cloud) GetEventSourceMapping(_ context.Context, in *lambda.GetEventSour
 
 func (c *cloud) UpdateEventSourceMapping(_ context.Context, in *lambda.UpdateEventSourceMappingInput, _ ...func(*lambda.Options)) (*lambda.UpdateEventSourceMappingOutput, error) {
 	k := key(c.mappings, *in.UUID)
-	if c.mappings[k] == "Disabling" { // as AWS does while a change is under way
+	if c.mappings[k] == "Disabling" { // As AWS does while a change is in progress.
 		c.lazy[k], c.mappings[k] = 0, "Disabled"
 		return nil, &types.ResourceInUseException{Message: aws.String("busy")}
 	}
@@ -215,7 +215,7 @@ func (c *cloud) DeleteProvisionedConcurrencyConfig(_ context.Context, in *lambda
 	return &lambda.DeleteProvisionedConcurrencyConfigOutput{}, nil
 }
 
-// rules is the same account as Amazon EventBridge.
+// rules implements Amazon EventBridge for the same account.
 type rules struct{ *cloud }
 
 func (r rules) ListRuleNamesByTarget(_ context.Context, in *eventbridge.ListRuleNamesByTargetInput, _ ...func(*eventbridge.Options)) (*eventbridge.ListRuleNamesByTargetOutput, error) {

@@ -17,7 +17,7 @@ var (
 	_ Rules  = (*eventbridge.Client)(nil)
 )
 
-// deployment is that of acme in the account, with what it reports.
+// deployment returns the deployment of acme in the account, with its reports.
 func deployment(c *cloud) (*Deployment, *strings.Builder) {
 	var said strings.Builder
 	return &Deployment{
@@ -67,7 +67,7 @@ func TestWithAllNothingCanRun(t *testing.T) {
 	if c.reserved["other-prod-generate"] != 7 || len(c.provisioned) != 0 {
 		t.Errorf("%s", c.state())
 	}
-	// No function is stopped while something still hands it messages.
+	// No function is stopped while a mapping or a rule still calls it.
 	first, last := slices.Index(c.order, "function"), len(c.order)-1
 	for c.order[last] != "mapping" && c.order[last] != "schedule" {
 		last--
@@ -86,7 +86,7 @@ func TestWithAllNothingCanRun(t *testing.T) {
 	}
 }
 
-// Both commands may die after any change, and be repeated.
+// Both commands can die after any change, and be repeated.
 func TestAnInterruptedCommandIsRepeated(t *testing.T) {
 	for n := 1; ; n++ {
 		c := newCloud()

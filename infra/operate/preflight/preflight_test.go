@@ -51,7 +51,7 @@ type account struct {
 	id                string
 	outputs           map[string]map[string]string
 	limit, unreserved int
-	models            map[string]string // why they cannot be called
+	models            map[string]string // reasons why models cannot be called
 	lacks             map[string]bool   // models
 	secret            string
 	certificate       string
@@ -60,11 +60,11 @@ type account struct {
 	err               error // of Concurrency
 	noCredentials     error
 	asked             int
-	memory            int    // of compose; 0: it is not there
-	refuses           string // a function of its size
+	memory            int    // of compose; 0 if it does not exist
+	refuses           string // reason why a function of its size is refused
 	denies            bool
-	probed            string // the stack that was made for it
-	target            string // of the canary
+	probed            string // stack that was made for the probe
+	target            string // target of the canary
 }
 
 func (a *account) ID(context.Context) (string, error) { return a.id, a.noCredentials }
@@ -118,7 +118,7 @@ func (a *account) Certificate(context.Context, string) (string, error) {
 func (a *account) Pending(context.Context, string) ([]string, error) { return a.pending, nil }
 func (a *account) LogRole(context.Context) (string, error)           { return a.role, nil }
 
-// ready is an account in which acme is deployed, and nothing is wrong.
+// ready returns an account in which acme is deployed without problems.
 func ready() *account {
 	return &account{
 		id: "111122223333", limit: 1000, unreserved: 800, certificate: "ISSUED", role: "arn:role", memory: 5308,
@@ -244,7 +244,7 @@ func TestWhatIsFoundAndWhatToDo(t *testing.T) {
 	}
 }
 
-// A function is made for a moment only where none shows how much memory the account permits.
+// A function is made only if no existing one shows the memory that the account permits.
 func TestMemoryIsProbedOnce(t *testing.T) {
 	for memory, want := range map[int]string{0: "acme-prod-eu-central-1-preflight arn:boundary 5308", 3008: "acme-prod-eu-central-1-preflight arn:boundary 5308", 5308: "", 10240: ""} {
 		a, s := ready(), acme()

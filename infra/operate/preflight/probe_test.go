@@ -18,7 +18,7 @@ import (
 
 // formation is a CloudFormation with one stack.
 type formation struct {
-	statuses []string // of the stack, one for each look
+	statuses []string // of the stack, one for each read
 	exists   bool
 	denies   bool
 	reason   string

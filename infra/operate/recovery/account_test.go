@@ -47,7 +47,7 @@ func (b *bucket) DeleteObjects(_ context.Context, in *s3.DeleteObjectsInput, _ .
 	return &s3.DeleteObjectsOutput{}, nil
 }
 
-// data is a world with a second account, secrets and files.
+// data returns a world with a second account, secrets and files.
 func data(t *testing.T) (*world, *bucket, Data, string) {
 	t.Helper()
 	w := newWorld(t)

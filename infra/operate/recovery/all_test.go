@@ -19,7 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// used is a table after calls of all operations, with the accounts that made them.
+// used is a table after calls of all operations, with the accounts that made the calls.
 type used struct {
 	t     *testing.T
 	data  Data
@@ -39,13 +39,13 @@ func everyOperation(t *testing.T) used {
 	})
 	for _, route := range api.Routes() {
 		if route.OperationID == "resetSandbox" {
-			continue // Its task would delete what the others have made.
+			continue // Its task would delete the resources of the others.
 		}
 		if _, err := w.Try(t.Context(), route.OperationID, false); err != nil {
 			t.Fatal(err)
 		}
 	}
-	// What was used last is there still, not undone.
+	// The results of the last calls still exist.
 	for _, operation := range []string{"connectSocialAccount", "createContentItem", "addProductPhoto", "publishContentItem", "createMedia", "createImage", "applyDraft"} {
 		r, err := w.Prepare(t.Context(), operation)
 		if err == nil {
@@ -67,7 +67,7 @@ func everyOperation(t *testing.T) used {
 	return u
 }
 
-// rows are the items of a kind; all, if there is none.
+// rows returns the items of a kind, or all items if it is empty.
 func (u used) rows(kind string) (all []row) {
 	u.t.Helper()
 	if err := each(u.t.Context(), u.data.Table, u.data.State, func(r row) error {
@@ -81,7 +81,7 @@ func (u used) rows(kind string) (all []row) {
 	return all
 }
 
-// set sets a text of an item: an attribute, or in its document.
+// set sets a text of an item, in an attribute or in its document.
 func (u used) set(r row, name string, edit func(string) string) {
 	u.t.Helper()
 	r[name] = &types.AttributeValueMemberS{Value: edit(r.text(name))}
@@ -99,8 +99,7 @@ func (u used) check() string {
 	return strings.Join(r.Broken, "\n")
 }
 
-// Each kind of items that an operation writes is classified, and all work of accepted calls
-// has its task.
+// Each kind of items that an operation writes is classified, and all accepted work has its task.
 func TestTheCheckKnowsWhatAllOperationsWrite(t *testing.T) {
 	u := everyOperation(t)
 	if broken := u.check(); broken != "" {
@@ -112,7 +111,7 @@ func TestTheCheckKnowsWhatAllOperationsWrite(t *testing.T) {
 	if broken := u.check(); !strings.Contains(broken, "1 items are of the kind novelty, which this check does not know") {
 		t.Errorf("with a kind that is in no list:\n%s", broken)
 	}
-	// A publication and a photo have tasks of their own.
+	// A publication and a photo have their own tasks.
 	for _, r := range u.rows(task.ItemKind) {
 		if pk := r.text("pk"); strings.Contains(pk, "#publish#") || strings.Contains(pk, "#photo#") {
 			u.set(r, "f_state", func(string) string { return "ended" })
@@ -126,8 +125,8 @@ func TestTheCheckKnowsWhatAllOperationsWrite(t *testing.T) {
 	}
 }
 
-// An account that has called every operation is exported with all that it reads back, without
-// secrets, and erased without a trace.
+// An account that has called every operation is exported with everything that it can read,
+// without secrets, and erased completely.
 func TestAnAccountThatUsedEverything(t *testing.T) {
 	u := everyOperation(t)
 	for id, name := range u.names {
@@ -217,7 +216,7 @@ func (u used) end(id string) {
 	}
 }
 
-// The entries of the ledger that are kept hold nothing that the customer has written.
+// Kept entries of the ledger have none of the customer's own texts.
 func TestKeptEntriesHaveNoMetadata(t *testing.T) {
 	w, _, d, _ := data(t)
 	w.end()

@@ -27,7 +27,7 @@ const (
 	work1 = "cnt_01h455vb4pex5vsknk084sn02q"
 )
 
-// world is a table with an account that has work under way.
+// world is a table with an account that has work in progress.
 type world struct {
 	t      *testing.T
 	client *dynamodb.Client
@@ -72,7 +72,7 @@ func (w *world) must(err error) {
 	}
 }
 
-// accept accepts work as the operations do: the resource, its task and its reservation.
+// accept accepts work like the operations: it stores the resource, its task and its reservation.
 func (w *world) accept(id string) {
 	w.t.Helper()
 	owner := tenant.Of(tenant.Account(w.id), tenant.Live)
@@ -90,7 +90,7 @@ func (w *world) accept(id string) {
 	w.must(w.db.Commit(w.t.Context(), tx))
 }
 
-// rows are the items of a kind.
+// rows returns the items of a kind.
 func (w *world) rows(kind string) (all []row) {
 	w.t.Helper()
 	w.must(each(w.t.Context(), w.client, state, func(r row) error {
@@ -128,7 +128,7 @@ func TestAWholeTable(t *testing.T) {
 	}
 }
 
-// A restored table that lacks any of what belongs together is found out.
+// The check finds each missing part of a restored table.
 func TestWhatDoesNotFitTogetherIsNamed(t *testing.T) {
 	for name, c := range map[string]struct {
 		spoil func(*world)

@@ -21,7 +21,7 @@ type double struct {
 	versions []string
 	revision int
 	moves    []string
-	refuse   error // of moves
+	refuse   error // error of moves
 }
 
 func (d *double) GetAlias(context.Context, *lambda.GetAliasInput, ...func(*lambda.Options)) (*lambda.GetAliasOutput, error) {
@@ -65,7 +65,7 @@ func (d *double) DeleteFunction(_ context.Context, in *lambda.DeleteFunctionInpu
 	return &lambda.DeleteFunctionOutput{}, nil
 }
 
-// releaser has a clock that waits move, and a function that fails after a time.
+// releaser has a clock that the waits move, and a function that fails after a time.
 func releaser(d *double, failsAfter time.Duration) *Releaser {
 	start := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	now := start
@@ -73,7 +73,7 @@ func releaser(d *double, failsAfter time.Duration) *Releaser {
 		Lambda: d, Now: func() time.Time { return now },
 		Wait: func(ctx context.Context, by time.Duration) error { now = now.Add(by); return ctx.Err() },
 		Errors: func(_ context.Context, _, version string, _ time.Time) (float64, error) {
-			if version == d.version { // The version before fails all the time.
+			if version == d.version { // The earlier version fails all the time.
 				return 7, nil
 			}
 			if failsAfter > 0 && now.Sub(start) >= failsAfter {

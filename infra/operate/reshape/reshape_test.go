@@ -12,7 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/store/storetest"
 )
 
-// split is an example of a change: a factory's one name becomes two members.
+// split is an example of a change: the name of a factory becomes two members.
 var split = reshape.Change{Name: "factory-names", Kind: "factory", Apply: func(it *store.Item) (bool, error) {
 	var doc map[string]any
 	if err := it.Decode(&doc); err != nil {
@@ -29,7 +29,7 @@ var split = reshape.Change{Name: "factory-names", Kind: "factory", Apply: func(i
 
 var accounts = []string{"acc_1", "acc_2", "acc_3"}
 
-// all calls f with every account, and fails before the one given.
+// all calls f with every account, and fails before the given one.
 func all(failsAt string) func(func(string) error) error {
 	return func(f func(string) error) error {
 		for _, account := range accounts {
@@ -105,7 +105,7 @@ func TestAnInterruptedRunGoesOn(t *testing.T) {
 	}
 }
 
-// A caller who changes the item at the same time loses nothing.
+// A change by a caller at the same time is not lost.
 func TestAChangeOfOthersIsKept(t *testing.T) {
 	db, at := table(t), key("acc_1", tenant.Live)
 	first := true

@@ -11,7 +11,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if err := os.Chdir("../../.."); err != nil { // where cdk.json is, as for make
+	if err := os.Chdir("../../.."); err != nil { // The folder of cdk.json, as for make.
 		panic(err)
 	}
 	m.Run()
@@ -21,7 +21,7 @@ func settings(region string, everywhere bool, providers ...string) customer.Sett
 	return customer.Settings{Customer: "acme", Stage: "prod", Region: region, Providers: providers, Isolation: customer.Isolation{GlobalProfiles: everywhere}}
 }
 
-// where returns the place of a model in a table; "": it is in none.
+// where returns the place of a model in a table, or "" if it is in none.
 func where(t *testing.T, s customer.Settings, model string) string {
 	t.Helper()
 	found := ""
@@ -58,7 +58,7 @@ func TestWhereModelsProcessData(t *testing.T) {
 	}
 }
 
-// Each provider of the catalog is AWS or has an operator, and each kind says what it is given.
+// Each provider of the catalog is AWS or has an operator, and each kind has its data in given.
 func TestTheTableKnowsAllProviders(t *testing.T) {
 	for _, m := range catalog.Models(catalog.Filter{}) {
 		if _, known := providers.Find(m.Provider); !known {
