@@ -48,7 +48,7 @@ func TestBuildWritesOnlyWhatChanged(t *testing.T) {
 	if a.Mode().Perm()&0o100 == 0 {
 		t.Errorf("the bootstrap cannot be run: %v", a.Mode())
 	}
-	for range 2 { // the second build leaves it there
+	for range 2 { // The second build leaves it there.
 		if _, err := os.Stat(filepath.Join(root, Machine().linked(), "app")); err != nil {
 			t.Error(err)
 		}

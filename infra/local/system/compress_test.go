@@ -59,7 +59,7 @@ func TestProxyCompressesWhatTheGatewayWould(t *testing.T) {
 		{"GET", "/already", "gzip", true, long},
 	} {
 		req := request(t, c.method, url+c.path, nil)
-		req.Header.Set("Accept-Encoding", c.accept) // as it is, without the client's own
+		req.Header.Set("Accept-Encoding", c.accept) // unchanged, without the client's own value
 		req.Header.Set("Authorization", "Bearer svc_test_x")
 		res, body := send(t, req)
 		if compressed := res.Header.Get("Content-Encoding") == "gzip"; compressed != c.compressed {

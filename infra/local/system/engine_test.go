@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// pinnedEngine makes a checkout with the pins of the engine, and works in it.
+// pinnedEngine makes a checkout with the pins of the engine, and changes into it.
 func pinnedEngine(t *testing.T) (root string) {
 	t.Helper()
 	root = t.TempDir()

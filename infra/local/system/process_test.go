@@ -67,7 +67,8 @@ func TestEndTakesTheWholeGroup(t *testing.T) {
 	}
 }
 
-// running is alive, but for what has ended and was not yet waited for.
+// running reports whether a process runs. A process that has ended but was not yet waited for
+// does not count.
 func running(pid int) bool {
 	if !alive(pid) {
 		return false

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// face puts the proxy in front of a handler that stands for the emulated gateway.
+// face starts the proxy in front of a handler that replaces the emulated gateway.
 func face(t *testing.T, gateway http.HandlerFunc) string {
 	t.Helper()
 	behind := httptest.NewServer(gateway)
@@ -117,7 +117,7 @@ func TestProxyNamesTheSystemInAnswersOfTheGateway(t *testing.T) {
 	}
 }
 
-// An answer to HEAD has no body to know it by.
+// A response to HEAD has no body that identifies it.
 func TestProxyHandsOnFailuresOfHEAD(t *testing.T) {
 	for id, want := range map[string]int{"req-1": http.StatusTooManyRequests, "": http.StatusInternalServerError} {
 		url := face(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -221,7 +221,7 @@ func TestCallsWithoutAValidKeyAreLimitedByAddress(t *testing.T) {
 		r := httptest.NewRequest(http.MethodGet, "/v1/me", nil)
 		r.RemoteAddr = address + ":1234"
 		r.Header.Set("Authorization", authorization)
-		// A caller cannot give itself another address.
+		// A caller cannot pretend to have another address.
 		r.Header.Set("X-Forwarded-For", "198.51.100.9")
 		w := httptest.NewRecorder()
 		proxy.ServeHTTP(w, r)

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// A second build, from a copy of the sources in another folder, with an empty cache and
-// without a repository around it, leads to the same binaries: whoever has the sources of
-// a release can prove what was deployed.
+// A second build gives the same binaries, even from a copy of the sources in another folder, with
+// an empty cache and without a repository. With the sources of a release, anyone can therefore
+// verify the deployed functions.
 func TestFunctionsAreReproducible(t *testing.T) {
 	root, err := checkout()
 	if err != nil {
@@ -31,7 +31,7 @@ func TestFunctionsAreReproducible(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// As for the local system, which finds them built then.
+	// The same build as for the local system, which then finds them built.
 	if err := Build(t.Context(), root, Machine(), appCommand, fakesPath+providerFakes, fakesPath+platformFakes); err != nil {
 		t.Fatal(err)
 	}
@@ -52,8 +52,7 @@ func TestFunctionsAreReproducible(t *testing.T) {
 	}
 }
 
-// sums returns the hash of each binary, by its name or, where that is bootstrap, by that
-// of its folder.
+// sums returns the hash of each binary by its name, or by its folder's name if it is bootstrap.
 func sums(t *testing.T, pattern string) map[string][sha256.Size]byte {
 	t.Helper()
 	binaries, err := filepath.Glob(pattern)

@@ -18,7 +18,7 @@ import (
 	"testing"
 )
 
-// template is what the CDK makes of two functions, as far as it matters here.
+// template has the relevant parts of the CDK's template for two functions.
 const template = `{"Resources": {
 	"Api": {"Type": "AWS::ApiGateway::RestApi", "Properties": {"Name": "local", "BinaryMediaTypes": ["*/*"]}},
 	"Get": {"Type": "AWS::ApiGateway::Method", "Properties": {"HttpMethod": "GET", "Integration": {"Type": "AWS_PROXY"}}},
@@ -48,7 +48,7 @@ func TestSAMGetsEveryVariable(t *testing.T) {
 	if want := map[string]string{"STAGE": "local", "TABLE_NAME": "state", "AWS_ENDPOINT_URL": endpoint}; len(values) != 2 || !maps.Equal(values["MeFunction"], want) {
 		t.Errorf("got %v", values)
 	}
-	// SAM passes on no variable that the template does not name.
+	// SAM passes on only variables that the template names.
 	var got, was struct {
 		Resources map[string]struct {
 			Type       string
@@ -95,7 +95,7 @@ func TestTheTemplateIsThatOfTheManifest(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// Left from a start in another region.
+	// The file of an earlier start in another region.
 	if err := os.WriteFile(filepath.Join(dir, "local-eu-west-1-api.template.json"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestWithoutAnEngineNothingStarts(t *testing.T) {
 	}
 }
 
-// What an interrupted start has left is removed, and nothing of another system.
+// The network of an interrupted start is removed, and nothing of another system.
 func TestTheNetworkIsMadeAnew(t *testing.T) {
 	calls := filepath.Join(t.TempDir(), "calls")
 	programs(t, map[string]string{"docker": `echo "$@" >> ` + calls + `
@@ -208,8 +208,8 @@ func TestContainersReachTheLocalAWS(t *testing.T) {
 			_ = m.door.Close()
 		}
 	})
-	// An address for documentation, which no machine has: that of a network in Docker
-	// Desktop's virtual machine is as foreign.
+	// A documentation address, which no machine has. An address of a network in Docker
+	// Desktop's virtual machine is just as unreachable.
 	if endpoint, err := m.openDoor(t.Context(), behind.URL, "192.0.2.1"); err != nil || endpoint != "http://host.docker.internal:"+port || m.door != nil {
 		t.Errorf("got %q, %v", endpoint, err)
 	}

@@ -15,14 +15,14 @@ import (
 	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
-// TestStartAndStop brings a system of its own up, and looks at what is left of
-// it when it is stopped.
+// TestStartAndStop starts a separate system, and checks that nothing of it is left after its
+// stop.
 func TestStartAndStop(t *testing.T) {
 	root, err := checkout()
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Always the same folder: what it keeps of the last time saves a minute of work.
+	// Always the same folder: the files of the last run save a minute of work.
 	dir := filepath.Join(root, ".local", "start-and-stop")
 	var said []string
 	s, err := Start(t.Context(), Options{Dir: dir, Say: func(what string) { said = append(said, what) }})
@@ -92,7 +92,7 @@ func TestStartAndStop(t *testing.T) {
 		t.Error("the processes of the system cannot be found")
 	}
 	s.Stop()
-	s.Stop() // A second time does nothing.
+	s.Stop() // A second stop does nothing.
 	for _, url := range []string{s.BaseURL, s.Endpoint, s.Providers} {
 		if res, err := direct.Do(request(t, http.MethodGet, url+"/healthz", nil)); err == nil {
 			_ = res.Body.Close()
@@ -112,7 +112,7 @@ func processes(t *testing.T, dir string) []string {
 	var all []string
 	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, file := range files {
-		if data, err := os.ReadFile(file); err == nil { // It may have ended meanwhile.
+		if data, err := os.ReadFile(file); err == nil { // The process may have ended.
 			all = append(all, strings.ReplaceAll(string(data), "\x00", " "))
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// programs makes a PATH of scripts alone; each has the name and text given.
+// programs makes a PATH with only the given scripts, by their names.
 func programs(t *testing.T, scripts map[string]string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -70,13 +70,13 @@ func TestInstallOnlyWhatChanged(t *testing.T) {
 		pin("webhooks/"+name, "1")
 	}
 	calls := filepath.Join(root, "calls")
-	// The module venv makes the folder's own python, which then is called for pip
-	// with the requirements as its last argument.
+	// The module venv makes the folder's python, which is then called for pip with the
+	// requirements as its last argument.
 	programs(t, map[string]string{
 		"npm":     `echo npm >> ` + calls,
 		"python3": `echo venv >> ` + calls + `; /bin/mkdir -p "$3/bin"; printf '#!/bin/sh\nfor last; do :; done; test -f "$last" && echo pip >> ` + calls + `\n' > "$3/bin/python"; /bin/chmod +x "$3/bin/python"`,
 	})
-	t.Chdir(root) // as the command is called: in the checkout
+	t.Chdir(root) // As for the command, which runs in the checkout.
 	install := func(want string) {
 		t.Helper()
 		_ = os.Remove(calls)
