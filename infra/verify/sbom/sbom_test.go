@@ -39,7 +39,7 @@ func TestTheBillNamesWhatTheFunctionsContain(t *testing.T) {
 	if len(*found["github.com/aws/aws-lambda-go"].Hashes) != 1 {
 		t.Error("a module has no checksum")
 	}
-	// What the functions do not contain is not in their bill.
+	// The bill leaves out modules that the functions do not contain.
 	for _, name := range []string{"github.com/aws/aws-cdk-go/awscdk/v2", "pgregory.net/rapid"} {
 		if _, ok := found[name]; ok {
 			t.Errorf("%s is listed", name)
