@@ -24,7 +24,7 @@ import (
 
 type object = map[string]any
 
-// service is the area behind a limit of 600 calls a minute, as the authorizer counts them.
+// service is the area with a limit of 600 calls a minute, as the authorizer counts them.
 type service struct {
 	*apitest.Caller
 	t       *testing.T
@@ -35,8 +35,8 @@ type service struct {
 	mu     sync.Mutex
 	window time.Time
 	calls  int
-	// lose loses the answer of each so many-th call, and stop cancels the import after so
-	// many.
+	// Every lose-th response is lost. total counts the calls. stop is called with total before
+	// each call, and may cancel the import.
 	lose, total int
 	stop        func(total int)
 }
@@ -120,7 +120,8 @@ func rows(n, amount int) []row {
 
 var products = flag.Int("products", 2000, "how many products are imported")
 
-// The time of an import is that of the limit: -products=10000 is what a seller comes with.
+// The limit determines the time of an import. Run with -products=10000 for the size of a
+// seller's catalog.
 func TestAnImportTakesTheTimeOfTheLimit(t *testing.T) {
 	s := newService(t)
 	var out bytes.Buffer
@@ -139,8 +140,8 @@ func TestAnImportTakesTheTimeOfTheLimit(t *testing.T) {
 	}
 }
 
-// An import that loses answers and is interrupted goes on where it was, and creates nothing
-// twice; one with other prices changes what is there.
+// An import that loses responses and is interrupted continues, and creates nothing twice. An
+// import with other prices changes the existing products.
 func TestAnImportIsRepeated(t *testing.T) {
 	s := newService(t)
 	s.lose = 7
@@ -166,7 +167,7 @@ func TestAnImportIsRepeated(t *testing.T) {
 	}
 }
 
-// A row that is refused is told, and does not stop the others.
+// A refused row is reported, and does not stop the others.
 func TestARowThatIsRefused(t *testing.T) {
 	s := newService(t)
 	all := rows(3, 12900)

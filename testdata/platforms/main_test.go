@@ -24,7 +24,7 @@ import (
 	"github.com/content-automation/api/testdata/platforms/vk"
 )
 
-// All fakes work below their prefix, from the connection to the post.
+// All fakes work below their prefixes, from the connection to the post.
 func TestConnectAndPublishOnEveryPlatform(t *testing.T) {
 	clock := fixture.NewClock()
 	server := httptest.NewServer(handler(clock.Now, time.Second))
@@ -48,7 +48,7 @@ func TestConnectAndPublishOnEveryPlatform(t *testing.T) {
 		if err != nil || len(accounts) != 1 {
 			t.Fatalf("%s: %+v, %v", name, accounts, err)
 		}
-		// Files of a local system lie on loopback.
+		// Files of a local system are on loopback.
 		video := fixture.Video("a", 9000)
 		video.URL = "http://127.0.0.1:9000/a.mp4"
 		done, err := platformtest.Publish(t.Context(), &platformtest.Fixture{Adapter: adapter, Fake: quiet{}, Now: clock.Now, Advance: clock.Advance}, accounts[0],
@@ -75,7 +75,7 @@ func TestConnectAndPublishOnEveryPlatform(t *testing.T) {
 
 var noRedirect = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 
-// quiet stands for a fake that is not asked.
+// quiet stands for a fake that gets no calls.
 type quiet struct{ platformtest.Fake }
 
 func TestFaultsOverHTTP(t *testing.T) {
@@ -104,8 +104,8 @@ func TestFaultsOverHTTP(t *testing.T) {
 	}
 }
 
-// The fakes refuse what the platforms refuse. A call without a good token is refused by
-// each, before anything else.
+// The fakes refuse the same calls as the platforms. Each first refuses a call without a valid
+// token.
 func TestFakesAreStrict(t *testing.T) {
 	server := httptest.NewServer(handler(time.Now, time.Second))
 	defer server.Close()

@@ -21,14 +21,14 @@ import (
 	"github.com/content-automation/api/pkg/media/probe"
 )
 
-// cloud is what the adapters need of AWS: one secret and one bucket.
+// cloud has the parts of AWS that the adapters use: one secret and one bucket.
 type cloud struct {
 	mu      sync.Mutex
 	secret  string
 	objects map[string][]byte
 }
 
-// ServeHTTP is Secrets Manager, and S3 for reading.
+// ServeHTTP serves Secrets Manager, and reads of S3.
 func (c *cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -51,8 +51,8 @@ func (c *cloud) write(_ context.Context, bucket, key string, content []byte) err
 	return nil
 }
 
-// world serves all fakes, and returns the registry of a stack before them whose
-// secret holds the keys given.
+// world serves all fakes, and returns the registry of a stack that uses them. The stack's secret
+// has the given keys.
 func world(t *testing.T, held map[string]string) (*registry.Registry, string) {
 	t.Helper()
 	accepted := map[string]credentials.Secret{}
@@ -88,11 +88,11 @@ func keysOf(prefix string) map[string]string {
 	return keys
 }
 
-// request asks a model of the catalog for something that it can make.
+// request returns a request that a model of the catalog can fulfil.
 func request(m catalog.Model) provider.Request {
 	req := provider.Request{Kind: m.Kind, Model: m.ProviderModel, Options: m.ProviderOptions, Prompt: "A bay at sunrise", ClientToken: m.ID, Language: "en"}
 	if m.Kind == provider.KindAvatar {
-		req.Prompt += "\nSeen from above" // by the second speaker, where there are two
+		req.Prompt += "\nSeen from above" // by the second speaker, if there are two
 	}
 	if len(m.Capabilities.Seconds) > 0 {
 		req.Seconds = m.Capabilities.Seconds[0]
@@ -142,8 +142,8 @@ func generate(t *testing.T, p provider.Provider, req provider.Request) (provider
 	}
 }
 
-// Each model that live keys are offered is made by its fake, through the adapter
-// that functions use.
+// For each model that live keys can use, its fake makes a result through the adapter of the
+// functions.
 func TestEachModelOfTheCatalogIsMade(t *testing.T) {
 	providers, _ := world(t, keysOf("key of "))
 	for _, m := range catalog.Models(catalog.Filter{}) {

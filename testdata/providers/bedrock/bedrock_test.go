@@ -47,10 +47,10 @@ const (
 	async    = "/async-invoke"
 )
 
-// Each is taken as it is, and refused with any one of the changes.
+// Each body is accepted, and refused with any one of the changes.
 var bodies = map[string]struct {
 	path, body string
-	spoilt     map[string]string // what is replaced, and by what
+	spoilt     map[string]string // replacements by the replaced text
 }{
 	"converse": {converse, `{"messages": [{"role": "user", "content": [{"text": "x"}]}], "system": [{"text": "y"}], "inferenceConfig": {"maxTokens": 9}}`, map[string]string{
 		`"messages"`: `"message"`, `"role"`: `"rolle"`, `"user"`: `"assistant"`, `"x"`: `" "`, `"y"`: `""`, `"maxTokens"`: `"max_tokens"`, `9`: `0`,
@@ -139,8 +139,7 @@ func TestModelsAndSignaturesAreChecked(t *testing.T) {
 	}
 }
 
-// A model that is asked for proposals writes some that fit once it was told of those that
-// do not.
+// A model writes valid proposals after it has been told which ones are invalid.
 func TestProposalsAreWritten(t *testing.T) {
 	h := newFake(control.New())
 	ask := func(prompt string) (patches []string) {
@@ -175,7 +174,7 @@ func TestProposalsAreWritten(t *testing.T) {
 	}
 }
 
-// A model calls the tools that a message or a result has it call, whoever has written it.
+// A model calls the tools that any message or result orders it to call.
 func TestToolsAreCalled(t *testing.T) {
 	h := newFake(control.New())
 	const tools = `"toolConfig": {"tools": [{"toolSpec": {"name": "look", "description": "looks", "inputSchema": {"json": {"type": "object"}}}}]}`

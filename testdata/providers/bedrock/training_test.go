@@ -79,11 +79,11 @@ func TestModelsAreDeployedAndRemoved(t *testing.T) {
 		after              time.Duration
 		status             int
 	}{
-		{http.MethodPost, called, bodies["converse"].body, 0, 404}, // not active yet
+		{http.MethodPost, called, bodies["converse"].body, 0, 404}, // not yet active
 		{http.MethodPost, called, bodies["converse"].body, time.Minute, 200},
 		{http.MethodPost, deployments, deploy, 0, 202},
 		{http.MethodPost, trainings + "/trn-1/stop", "", 0, 400},
-		{http.MethodDelete, models + "/trn-1", "", 0, 400}, // it is deployed
+		{http.MethodDelete, models + "/trn-1", "", 0, 400}, // still deployed
 		{http.MethodDelete, deployments + "/trn-1", "", 0, 200},
 		{http.MethodDelete, deployments + "/trn-1", "", 0, 404},
 		{http.MethodPost, called, bodies["converse"].body, 0, 404},

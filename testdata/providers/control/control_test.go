@@ -16,7 +16,7 @@ import (
 	"github.com/content-automation/api/testdata/providers/control"
 )
 
-// fake is a provider that takes everything and logs it.
+// fake is a provider that accepts every call and logs it.
 func fake(t *testing.T, c *control.Control) *httptest.Server {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -31,7 +31,7 @@ func fake(t *testing.T, c *control.Control) *httptest.Server {
 	return server
 }
 
-// call returns status and body, or 0 where the connection was closed.
+// call returns the status and the body, or 0 if the connection was closed.
 func call(t *testing.T, method, address, body string) (int, string, http.Header) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))

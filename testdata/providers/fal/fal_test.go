@@ -15,7 +15,7 @@ import (
 	"github.com/content-automation/api/testdata/providers/sample"
 )
 
-// caller calls a fake below a prefix, as the binary with all fakes serves it.
+// caller calls a fake below a prefix, as in the command with all fakes.
 type caller struct {
 	t       *testing.T
 	address string
@@ -129,7 +129,7 @@ func TestWhatIsNotOfTheProtocol(t *testing.T) {
 		{"POST", "/fal-ai/flux/dev", `{"prompt":"Sea"}`, []string{"X-Fal-Object-Lifecycle-Preference", "soon"}, 400},
 		{"POST", "/fal-ai/flux/devil", `{"prompt":"Sea"}`, nil, 404},
 		{"GET", "/fal-ai/flux/dev", ``, nil, 405},
-		{"GET", "/fal-ai/flux/dev/requests/" + id + "/status", ``, nil, 405}, // below owner and alias alone
+		{"GET", "/fal-ai/flux/dev/requests/" + id + "/status", ``, nil, 405}, // The paths begin with owner and alias only.
 		{"GET", "/fal-ai/qwen-image/requests/" + id + "/status", ``, nil, 404},
 		{"GET", "/fal-ai/flux/requests/other/status", ``, nil, 404},
 		{"GET", "/fal-ai/flux/requests/other", ``, nil, 404},
@@ -147,7 +147,7 @@ func TestWhatIsNotOfTheProtocol(t *testing.T) {
 	}
 }
 
-// What a model does not take shows in the result, and costs nothing.
+// An input that a model refuses has a refusal as its result, and costs nothing.
 func TestInputsThatModelsRefuse(t *testing.T) {
 	c, faults := start(t)
 	for _, tc := range []struct{ endpoint, input, member string }{

@@ -85,7 +85,7 @@ func TestFilesNeedASignature(t *testing.T) {
 	}
 }
 
-// A fake can lie below a prefix, with those of other providers.
+// A fake can be below a prefix, together with other providers' fakes.
 func TestAddressesHaveThePrefixOfTheFake(t *testing.T) {
 	now := time.Now()
 	clock := func() time.Time { return now }
