@@ -25,15 +25,15 @@ const testKey = "svc_test_key"
 // noon is the time of the service; the machine's own clock differs.
 var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
-// api is a service with events. Its lists are as the real ones.
+// api is a service with events. Its lists behave like the real ones.
 type api struct {
 	*httptest.Server
 	mu     sync.Mutex
 	events []string // bodies, in any order
-	size   int      // of a page at most
+	size   int      // greatest size of a page
 	asked  []string // queries of the requests
 	header http.Header
-	// refuse answers the next requests in place of the list.
+	// refuse answers the next requests instead of the list.
 	refuse []http.HandlerFunc
 }
 
@@ -49,7 +49,7 @@ func body(id, eventType string, at time.Time) string {
 		id, eventType, at.Format("2006-01-02T15:04:05.000Z"), id)
 }
 
-// happen adds an event, so long after noon.
+// happen adds an event at a time after noon.
 func (a *api) happen(id, eventType string, after time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -120,7 +120,7 @@ type receiver struct {
 	*httptest.Server
 	mu     sync.Mutex
 	got    []request
-	answer []int // of the next requests; then 204
+	answer []int // statuses of the next responses, and then 204
 	before func(*http.Request)
 }
 
@@ -178,8 +178,8 @@ func (r *receiver) verify(t *testing.T, secret string) {
 	}
 }
 
-// session is a run of the command. Each wait runs the next step; after the last step, the
-// next wait is interrupted as by Ctrl-C.
+// session is a run of the command. Each wait runs the next step. After the last step, Ctrl-C
+// interrupts the next wait.
 type session struct {
 	code       int
 	out, notes string
@@ -214,7 +214,7 @@ func startIn(ctx context.Context, t *testing.T, args []string, steps ...func()) 
 // secret returns the secret that the command has printed.
 func (s session) secret() string { return regexp.MustCompile(`whsec_\S+`).FindString(s.out) }
 
-// listen returns the arguments of a command that listens.
+// listen returns the arguments of the command listen.
 func listen(a *api, r *receiver, more ...string) []string {
 	return append([]string{"listen", "--base-url", a.URL, "--api-key", testKey, "--forward-to", r.URL + "/hooks"}, more...)
 }

@@ -39,7 +39,7 @@ func TestListenForwardsWhatHappens(t *testing.T) {
 	}
 }
 
-// Events of concurrent changes become visible late; the next looks list events again.
+// Events of concurrent changes become visible late, so each request lists some events again.
 func TestListenMissesNothingAndRepeatsNothing(t *testing.T) {
 	a, r := newAPI(t), newReceiver(t)
 	a.size = 2
@@ -120,7 +120,7 @@ func TestListenWaitsWhenItIsAskedTo(t *testing.T) {
 			t.Errorf("wait %d is %v, want %d s at most, and half of it at least", 2+i, got, limit)
 		}
 	}
-	// Half of four requests in 20 seconds.
+	// At most half of four calls in 20 seconds.
 	if s.waits[7] != 10*time.Second {
 		t.Errorf("waits %v, want 10 s after the list", s.waits)
 	}
@@ -160,7 +160,7 @@ func TestListenEndsWhenItIsRefused(t *testing.T) {
 	}
 }
 
-// A key that is revoked later ends the command, too.
+// Revoking the key later also ends the command.
 func TestListenEndsWhenTheKeyIsRevoked(t *testing.T) {
 	a, r := newAPI(t), newReceiver(t)
 	s := start(t, listen(a, r), nothing, func() { a.refuse = []http.HandlerFunc{refusing(401, "invalid_api_key")} }, nothing)
