@@ -11,16 +11,16 @@ import (
 	"strings"
 )
 
-// take reads the customer's entry in cdk.json, one member at a time, so that the error
+// readEntry reads the customer's entry in cdk.json, one member at a time, so that the error
 // names every wrong member.
-func (s *Settings) take(entry json.RawMessage) error {
+func (s *Settings) readEntry(entry json.RawMessage) error {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(entry, &members); err != nil {
 		return fmt.Errorf("the entry of customer %s in cdk.json is not an object of settings", s.Customer)
 	}
 	var wrong []string
 	for _, name := range slices.Sorted(maps.Keys(members)) {
-		if !slices.Contains(names(), name) {
+		if !slices.Contains(settingNames(), name) {
 			wrong = append(wrong, fmt.Sprintf("there is no setting %s", name))
 			continue
 		}
@@ -35,7 +35,7 @@ func (s *Settings) take(entry json.RawMessage) error {
 		}
 	}
 	if len(wrong) > 0 {
-		return fmt.Errorf("the settings of customer %s in cdk.json: %s; the settings are %s", s.Customer, strings.Join(wrong, ", "), strings.Join(names(), ", "))
+		return fmt.Errorf("the settings of customer %s in cdk.json: %s; the settings are %s", s.Customer, strings.Join(wrong, ", "), strings.Join(settingNames(), ", "))
 	}
 	return nil
 }
@@ -56,8 +56,8 @@ func reason(err error) string {
 	return "must be " + want + ", not a JSON " + mistyped.Value
 }
 
-// names returns the settings that an entry may have, sorted.
-func names() []string {
+// settingNames returns the settings that an entry may have, sorted.
+func settingNames() []string {
 	var all []string
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[Settings]()) {
 		if name := f.Tag.Get("json"); name != "-" && !f.Anonymous {

@@ -153,7 +153,7 @@ func Read(context func(key string) any) (Settings, error) {
 	}
 	s := Settings{Stage: "prod", Arch: "arm64", LogLevel: "info", LogRetentionDays: 90, KeylessLimit: 100, CanaryMinutes: 10}
 	s.Customer = customer
-	if err := s.take(entry); err != nil {
+	if err := s.readEntry(entry); err != nil {
 		return Settings{}, err
 	}
 	s.Home = s.Region

@@ -53,8 +53,8 @@ type alarms struct {
 	namespace string
 }
 
-// watch returns the alarms of a stack of the customer, with none added.
-func (d *data) watch(stack awscdk.Stack) alarms {
+// alarmsIn returns the alarms of a stack of the customer, with none added.
+func (d *data) alarmsIn(stack awscdk.Stack) alarms {
 	return alarms{stack, d.alarms, metrics.Namespace(d.settings.Customer, d.settings.Stage)}
 }
 
@@ -157,8 +157,8 @@ func (a alarms) refused() {
 	})
 }
 
-// aside adds the alarm for messages that cannot be decoded.
-func (a alarms) aside() {
+// undecodable adds the alarm for messages that cannot be decoded.
+func (a alarms) undecodable() {
 	a.add("PutAsideAlarm", alarm{
 		says:    "Something that is stored cannot be decoded, and was put aside: a task or a delivery that is due, a record of a stream, or an entry of the audit log. The logs of due, relay and chain name it by \"put aside\".",
 		runbook: "something-was-put-aside",

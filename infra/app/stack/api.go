@@ -34,7 +34,7 @@ func Add(app constructs.Construct, s customer.Settings, routes []httpapi.Route) 
 // and a function for each area.
 func newAPI(app constructs.Construct, d *data, routes []httpapi.Route) error {
 	stack := newStack(app, d.settings, "api", "the public interface: the gateway and the functions of its areas")
-	watch := d.watch(stack)
+	watch := d.alarmsIn(stack)
 	functions := lambdas{stack: stack, data: d, alarms: watch, releases: &releases{stack: stack, settings: d.settings}}
 	areas := map[string]awslambda.IFunction{}
 	var authorizer awslambda.IFunction
@@ -51,8 +51,8 @@ func newAPI(app constructs.Construct, d *data, routes []httpapi.Route) error {
 		return err
 	}
 	g.respond()
-	g.name(d.settings)
-	g.probe(d)
+	g.addDomain(d.settings)
+	g.addProbeName(d)
 	g.protect(d.settings)
 	trace(stack, d.settings)
 	functions.releases.guard()

@@ -53,7 +53,7 @@ func (d *data) backUp() {
 		"Resources": []*string{d.state.TableArn(), d.audit.TableArn(), d.media.BucketArn()},
 	}})
 	output(d.stack, "BackupVault", at.Ref())
-	d.watch(d.stack).backups(d.settings.Name())
+	d.alarmsIn(d.stack).backups(d.settings.Name())
 }
 
 // backups adds the alarms for backups and copies that fail.

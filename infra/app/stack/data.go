@@ -39,9 +39,9 @@ func newData(app constructs.Construct, s customer.Settings) *data {
 	d.key = newKey(stack, s)
 	d.media = newMediaBucket(stack, s, d.key)
 	if s.Standby() {
-		d.refer()
+		d.useReplicas()
 	} else {
-		d.hold()
+		d.makeStores()
 	}
 	d.bus = newBus(stack, s)
 	d.alarms = newAlarmTopic(stack, s, newAlarmKey(stack, s))
@@ -66,8 +66,8 @@ func newData(app constructs.Construct, s customer.Settings) *data {
 	return d
 }
 
-// hold makes the tables, the secrets, and the key of customers' secrets.
-func (d *data) hold() {
+// makeStores makes the tables, the secrets, and the key of customers' secrets.
+func (d *data) makeStores() {
 	s, key := d.settings, d.key
 	d.secrets = newSecretsKey(d.stack, s)
 	d.state = newStateTable(d.stack, s, key)

@@ -21,21 +21,21 @@ func endpointType(s customer.Settings) awsapigateway.EndpointType {
 	return awsapigateway.EndpointType_REGIONAL
 }
 
-// callers returns the VPC endpoints that may call a private API: the customer's endpoints
+// callerEndpoints returns the VPC endpoints that may call a private API: the customer's endpoints
 // and the canary's. It returns none for a public API.
-func callers(d *data) (endpoints []*string) {
+func callerEndpoints(d *data) (endpoints []*string) {
 	for _, id := range d.settings.PrivateEndpoints {
 		endpoints = append(endpoints, jsii.String(id))
 	}
-	if d.probe() != nil {
-		endpoints = append(endpoints, d.probe())
+	if d.probeEndpoint() != nil {
+		endpoints = append(endpoints, d.probeEndpoint())
 	}
 	return endpoints
 }
 
-// probe returns the id of the endpoint by which the canary calls a private API, or nil if there
+// probeEndpoint returns the id of the endpoint by which the canary calls a private API, or nil if there
 // is none.
-func (d *data) probe() *string {
+func (d *data) probeEndpoint() *string {
 	if d.network == nil {
 		return nil
 	}
@@ -53,7 +53,7 @@ func admit(d *data) awsiam.PolicyDocument {
 		return awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
 			Effect: effect, Principals: &[]awsiam.IPrincipal{awsiam.NewAnyPrincipal()},
 			Actions: jsii.Strings("execute-api:Invoke"), Resources: jsii.Strings("execute-api:/*"),
-			Conditions: &map[string]any{operator: map[string]any{"aws:SourceVpce": callers(d)}},
+			Conditions: &map[string]any{operator: map[string]any{"aws:SourceVpce": callerEndpoints(d)}},
 		})
 	}
 	return awsiam.NewPolicyDocument(&awsiam.PolicyDocumentProps{Statements: &[]awsiam.PolicyStatement{
@@ -61,23 +61,23 @@ func admit(d *data) awsiam.PolicyDocument {
 	}})
 }
 
-// probe gives a private API a name by which the canary calls it from the customer's network.
-func (g *gateway) probe(d *data) {
-	if d.probe() == nil {
+// addProbeName gives a private API a name by which the canary calls it from the customer's network.
+func (g *gateway) addProbeName(d *data) {
+	if d.probeEndpoint() == nil {
 		return
 	}
 	stack := awscdk.Stack_Of(g.api)
 	g.api.Node().DefaultChild().(awsapigateway.CfnRestApi).SetEndpointConfiguration(&awsapigateway.CfnRestApi_EndpointConfigurationProperty{
-		Types: jsii.Strings("PRIVATE"), VpcEndpointIds: &[]*string{d.probe()},
+		Types: jsii.Strings("PRIVATE"), VpcEndpointIds: &[]*string{d.probeEndpoint()},
 	})
 	output(stack, "ProbeUrl", awscdk.Fn_Join(jsii.String(""), &[]*string{
-		jsii.String("https://"), g.api.RestApiId(), jsii.String("-"), d.probe(),
+		jsii.String("https://"), g.api.RestApiId(), jsii.String("-"), d.probeEndpoint(),
 		jsii.String(".execute-api." + d.settings.Region + "."), stack.UrlSuffix(), jsii.String("/" + d.settings.Stage),
 	}))
 }
 
-// name gives the API the customer's own domain in this region, if there is one.
-func (g *gateway) name(s customer.Settings) {
+// addDomain gives the API the customer's own domain in this region, if there is one.
+func (g *gateway) addDomain(s customer.Settings) {
 	domain, ok := s.Domains[s.Region]
 	if !ok {
 		return

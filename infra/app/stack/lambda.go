@@ -45,7 +45,7 @@ func (l lambdas) new(f topology.Function) awslambda.IFunction {
 		Description: jsii.String("What the function " + f.Name + " of " + s.Customer + " may do"),
 	})
 	name := s.FunctionName(f.Name)
-	for _, statement := range append(l.permissions(f, logs), l.joining(name)...) {
+	for _, statement := range append(l.permissions(f, logs), l.joinPermissions(name)...) {
 		role.AddToPolicy(statement)
 	}
 	architecture := awslambda.Architecture_ARM_64()

@@ -210,8 +210,9 @@ var interfaceActions = []string{
 	"ec2:DescribeNetworkInterfaces", "ec2:DescribeSubnets", "ec2:UnassignPrivateIpAddresses",
 }
 
-// joining permits Lambda to put the function into the network, but not the function's own code.
-func (l lambdas) joining(function string) []awsiam.PolicyStatement {
+// joinPermissions returns the statements that let Lambda, but not the function's own code, put the
+// function into the network.
+func (l lambdas) joinPermissions(function string) []awsiam.PolicyStatement {
 	if l.data.network == nil {
 		return nil
 	}

@@ -30,10 +30,10 @@ var (
 	usageItems  = credential.Usages("*")
 )
 
-// whoMayItems are the partitions of the items that decide about access, and about the
+// accessItems are the partitions of the items that decide about access, and about the
 // receivers of events and posts: accounts, API keys, webhooks, social accounts, and stored
 // answers.
-var whoMayItems = []string{
+var accessItems = []string{
 	id.Account + "_*", "answer#*", countItems, "keycount#*", keyItems, secretItems, "secrets#*", id.SocialAccount + "_*", usageItems, id.Webhook + "_*",
 }
 
@@ -108,7 +108,7 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 	if f.May(topology.CallPlatforms) {
 		all = append(all, allow([]string{"secretsmanager:GetSecretValue"}, arnOf(d.platforms)), l.forPurpose(social.SealPurpose, "kms:Decrypt", "kms:GenerateDataKey"))
 	}
-	through := condition("StringEquals", "kms:ViaService", l.through(f)...)
+	through := condition("StringEquals", "kms:ViaService", l.keyServices(f)...)
 	switch {
 	case topology.Changes(f.State) || topology.Changes(f.Audit) || f.Media == topology.Write || f.Trigger == topology.ByRotation || f.May(topology.StoreInputs, topology.SignUploads) || l.trains(f):
 		all = append(all, through(allow(keyWrites, d.key.KeyArn())))
@@ -165,9 +165,9 @@ func deny(permitted []awsiam.PolicyStatement, table *string, partitions ...strin
 	return of(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{Effect: awsiam.Effect_DENY, Actions: &actions, Resources: &[]*string{table}}))
 }
 
-// through returns the services that use the customer's key for the function. The function
+// keyServices returns the services that use the customer's key for the function. The function
 // cannot use the key directly.
-func (l lambdas) through(f topology.Function) []string {
+func (l lambdas) keyServices(f topology.Function) []string {
 	var services []string
 	for name, uses := range map[string]bool{
 		"dynamodb":       f.State != nil || f.Audit != nil || f.Follows() || f.FollowsAudit(),

@@ -90,7 +90,7 @@ func (r *releases) guard() {
 	if r.settings.CanaryMinutes == 0 || len(r.aliases) == 0 {
 		return
 	}
-	r.open()
+	r.prepare()
 	for _, a := range r.aliases {
 		r.step(a, r.gate(a))
 	}
@@ -150,8 +150,8 @@ func (r *releases) step(a released, gate awscloudwatch.Alarm) {
 	})
 }
 
-// open makes the resources that the releases of the stack share.
-func (r *releases) open() {
+// prepare makes the resources that the releases of the stack share.
+func (r *releases) prepare() {
 	r.application = awscdk.NewCfnResource(r.stack, jsii.String("Releases"), &awscdk.CfnResourceProps{
 		Type: jsii.String("AWS::CodeDeploy::Application"), Properties: &map[string]any{"ComputePlatform": "Lambda"},
 	})

@@ -60,9 +60,9 @@ func newGlobalTable(stack awscdk.Stack, s customer.Settings, key awskms.Key, id 
 // sharedTables are the last parts of the names of the tables that the regions share.
 var sharedTables = map[string]string{"State": "state", "Audit": "audit"}
 
-// refer uses the replicas of the tables, the secrets and the key of customers' secrets instead
+// useReplicas uses the replicas of the tables, the secrets and the key of customers' secrets instead
 // of making them. Until they are looked up, only the names of the tables are known.
-func (d *data) refer() {
+func (d *data) useReplicas() {
 	s, found := d.settings, d.settings.Found
 	table := func(id, stream string) awsdynamodb.ITable {
 		of := &awsdynamodb.TableAttributes{TableName: jsii.String(s.SharedTable(sharedTables[id]))}
@@ -120,7 +120,7 @@ func (d *data) replicate() {
 	}
 	d.replicateFiles()
 	output(d.stack, "MediaCopies", jsii.String(s.Replica.Region+"/"+s.StandbyBucket()))
-	watch := d.watch(d.stack)
+	watch := d.alarmsIn(d.stack)
 	for _, id := range []string{"State", "Audit"} {
 		watch.replica(id+"ReplicaAlarm", "The replica of the table "+s.SharedTable(sharedTables[id])+" is more than a minute behind.", 60_000,
 			awscloudwatch.MetricProps{

@@ -130,7 +130,7 @@ func TestTheKeyOfSecretsIsInBothRegions(t *testing.T) {
 func TestTheServiceRunsOnTheReplicas(t *testing.T) {
 	for _, kind := range []string{"AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable", "AWS::SecretsManager::Secret"} {
 		for id := range failover.of(kind) {
-			t.Errorf("%s is made anew", id)
+			t.Errorf("%s is made again", id)
 		}
 	}
 	if len(failover) != 3 || len(failover.of("AWS::Lambda::Function")) != len(hooli.of("AWS::Lambda::Function")) {

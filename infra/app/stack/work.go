@@ -30,7 +30,7 @@ type work struct {
 
 func newWork(app constructs.Construct, d *data) *work {
 	stack := newStack(app, d.settings, "work", "the asynchronous path: queues and the functions behind them")
-	w := &work{stack: stack, queues: map[topology.Queue]awssqs.Queue{}, alarms: d.watch(stack), local: d.settings.Local(), standby: d.settings.Standby()}
+	w := &work{stack: stack, queues: map[topology.Queue]awssqs.Queue{}, alarms: d.alarmsIn(stack), local: d.settings.Local(), standby: d.settings.Standby()}
 	for _, q := range topology.Queues {
 		w.queues[q] = w.newQueue(q)
 		output(stack, q.Output(), w.queues[q].QueueUrl())
@@ -43,7 +43,7 @@ func newWork(app constructs.Construct, d *data) *work {
 	w.route(d.bus)
 	w.announce(d.media)
 	w.alarms.lostSpend()
-	w.alarms.aside()
+	w.alarms.undecodable()
 	functions := lambdas{stack: stack, data: d, queues: w.queues, alarms: w.alarms, releases: &releases{stack: stack, settings: d.settings}}
 	functions.trainer = functions.newTrainingRole()
 	for _, f := range topology.Functions {

@@ -245,7 +245,7 @@ func rule(t *testing.T, source string) (target, pattern properties) {
 		}
 		targets, _ := r.Properties["Targets"].([]any)
 		if len(targets) != 1 || target != nil {
-			t.Fatalf("%s has the targets %v, beside %v", id, targets, target)
+			t.Fatalf("%s has the targets %v, besides %v", id, targets, target)
 		}
 		target, pattern = properties(targets[0].(map[string]any)), properties(r.Properties["EventPattern"].(map[string]any))
 	}
