@@ -82,7 +82,7 @@ func (d *Deployment) function(short string) part {
 			}
 			return was, err
 		},
-		now: func(ctx context.Context) (string, error) {
+		state: func(ctx context.Context) (string, error) {
 			out, err := d.Lambda.GetFunction(ctx, &lambda.GetFunctionInput{FunctionName: &name})
 			if err != nil {
 				return "", err
@@ -104,11 +104,11 @@ func (d *Deployment) function(short string) part {
 			}
 			return c.String(), nil
 		},
-		note: func(ctx context.Context, was string) error {
-			return withARN(ctx, func(arn string) error { return d.note(ctx, arn, was) })
+		setMark: func(ctx context.Context, was string) error {
+			return withARN(ctx, func(arn string) error { return d.setMark(ctx, arn, was) })
 		},
-		forget: func(ctx context.Context) error {
-			return withARN(ctx, func(arn string) error { return d.forget(ctx, arn) })
+		clearMark: func(ctx context.Context) error {
+			return withARN(ctx, func(arn string) error { return d.clearMark(ctx, arn) })
 		},
 		stop: func(ctx context.Context) error {
 			// AWS refuses to reserve fewer instances than are provisioned.
@@ -217,7 +217,7 @@ func (d *Deployment) schedule(name string) part {
 			})
 			return was, err
 		},
-		now: func(ctx context.Context) (is string, err error) {
+		state: func(ctx context.Context) (is string, err error) {
 			err = with(ctx, func(r *eventbridge.DescribeRuleOutput) error {
 				if r.State != eventtypes.RuleStateDisabled {
 					is = enabled
@@ -226,13 +226,13 @@ func (d *Deployment) schedule(name string) part {
 			})
 			return is, err
 		},
-		note: func(ctx context.Context, was string) error {
+		setMark: func(ctx context.Context, was string) error {
 			return with(ctx, func(r *eventbridge.DescribeRuleOutput) error {
 				_, err := d.Rules.TagResource(ctx, &eventbridge.TagResourceInput{ResourceARN: r.Arn, Tags: []eventtypes.Tag{{Key: &key, Value: &was}}})
 				return err
 			})
 		},
-		forget: func(ctx context.Context) error {
+		clearMark: func(ctx context.Context) error {
 			return with(ctx, func(r *eventbridge.DescribeRuleOutput) error {
 				_, err := d.Rules.UntagResource(ctx, &eventbridge.UntagResourceInput{ResourceARN: r.Arn, TagKeys: []string{Mark}})
 				return err

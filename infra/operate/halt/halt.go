@@ -67,11 +67,11 @@ type part struct {
 	name string
 	// mark returns the state of the part before it was stopped, or "" if it was not stopped.
 	mark func(context.Context) (string, error)
-	// now returns the current state of the part, for its mark, or "" if it is stopped.
-	now    func(context.Context) (string, error)
-	note   func(ctx context.Context, was string) error
-	forget func(context.Context) error
-	stop   func(context.Context) error
+	// state returns the current state of the part, for its mark, or "" if it is stopped.
+	state     func(context.Context) (string, error)
+	setMark   func(ctx context.Context, was string) error
+	clearMark func(context.Context) error
+	stop      func(context.Context) error
 	// start restores the state of the mark.
 	start func(ctx context.Context, was string) error
 }
@@ -139,12 +139,12 @@ func (d *Deployment) nothing() error {
 func (d *Deployment) stop(ctx context.Context, p part) error {
 	was, err := p.mark(ctx)
 	if err == nil && was == "" {
-		if was, err = p.now(ctx); err == nil && (was == "" || was == stopping) {
+		if was, err = p.state(ctx); err == nil && (was == "" || was == stopping) {
 			d.Report(p.name, "was stopped before, by something else: start leaves it so")
 			return nil
 		}
 		if err == nil {
-			err = p.note(ctx, was)
+			err = p.setMark(ctx, was)
 		}
 	}
 	if err == nil {
@@ -170,7 +170,7 @@ func (d *Deployment) start(ctx context.Context, p part) error {
 		err = p.start(ctx, was)
 	}
 	if err == nil {
-		err = p.forget(ctx)
+		err = p.clearMark(ctx)
 	}
 	if err != nil {
 		return fmt.Errorf("start %s: %w", p.name, err)
@@ -191,7 +191,7 @@ const (
 // settled waits until a mapping delivers no more messages.
 func (d *Deployment) settled(ctx context.Context, p part) error {
 	for range mostPolls {
-		now, err := p.now(ctx)
+		now, err := p.state(ctx)
 		if err != nil || now == "" {
 			return err
 		}
@@ -217,8 +217,8 @@ func (d *Deployment) patiently(ctx context.Context, change func() error) error {
 	}
 }
 
-// ours reports whether the ARN, with an alias or without, is a function of the deployment.
-func (d *Deployment) ours(arn string) bool {
+// owns reports whether the ARN, with an alias or without, is a function of the deployment.
+func (d *Deployment) owns(arn string) bool {
 	fields := strings.Split(arn, ":")
 	if len(fields) < 7 {
 		return false
@@ -240,12 +240,12 @@ func (d *Deployment) mark(ctx context.Context, arn string) (string, error) {
 	return out.Tags[Mark], nil
 }
 
-func (d *Deployment) note(ctx context.Context, arn, was string) error {
+func (d *Deployment) setMark(ctx context.Context, arn, was string) error {
 	_, err := d.Lambda.TagResource(ctx, &lambda.TagResourceInput{Resource: &arn, Tags: map[string]string{Mark: was}})
 	return err
 }
 
-func (d *Deployment) forget(ctx context.Context, arn string) error {
+func (d *Deployment) clearMark(ctx context.Context, arn string) error {
 	_, err := d.Lambda.UntagResource(ctx, &lambda.UntagResourceInput{Resource: &arn, TagKeys: []string{Mark}})
 	return err
 }
@@ -259,7 +259,7 @@ func (d *Deployment) mappings(ctx context.Context) (all []part, err error) {
 			return nil, fmt.Errorf("list the event source mappings: %w", err)
 		}
 		for _, m := range page.EventSourceMappings {
-			if d.ours(aws.ToString(m.FunctionArn)) {
+			if d.owns(aws.ToString(m.FunctionArn)) {
 				all = append(all, d.mapping(m))
 			}
 		}
@@ -280,7 +280,7 @@ func (d *Deployment) mapping(m lambdatypes.EventSourceMappingConfiguration) part
 	return part{
 		name: "mapping " + strings.Split(aws.ToString(m.FunctionArn), ":")[6] + " of " + source[strings.LastIndex(source, ":")+1:],
 		mark: func(ctx context.Context) (string, error) { return d.mark(ctx, arn) },
-		now: func(ctx context.Context) (string, error) {
+		state: func(ctx context.Context) (string, error) {
 			out, err := d.Lambda.GetEventSourceMapping(ctx, &lambda.GetEventSourceMappingInput{UUID: m.UUID})
 			if err != nil {
 				return "", err
@@ -293,9 +293,9 @@ func (d *Deployment) mapping(m lambdatypes.EventSourceMappingConfiguration) part
 			}
 			return enabled, nil
 		},
-		note:   func(ctx context.Context, was string) error { return d.note(ctx, arn, was) },
-		forget: func(ctx context.Context) error { return d.forget(ctx, arn) },
-		stop:   func(ctx context.Context) error { return set(ctx, false) },
-		start:  func(ctx context.Context, _ string) error { return set(ctx, true) },
+		setMark:   func(ctx context.Context, was string) error { return d.setMark(ctx, arn, was) },
+		clearMark: func(ctx context.Context) error { return d.clearMark(ctx, arn) },
+		stop:      func(ctx context.Context) error { return set(ctx, false) },
+		start:     func(ctx context.Context, _ string) error { return set(ctx, true) },
 	}
 }

@@ -27,8 +27,8 @@ type Report struct {
 	Broken []string `json:"broken"`
 }
 
-// open are the open tasks of one account.
-type open struct {
+// openTasks are the open tasks of one account.
+type openTasks struct {
 	subjects map[string]bool
 	docs     []string
 	// starts reports that a task will begin the work of several resources, which have no tasks
@@ -37,17 +37,17 @@ type open struct {
 }
 
 // names reports whether a task works on the resource with the id.
-func (o *open) names(id string) bool {
+func (o *openTasks) names(id string) bool {
 	return o != nil && (o.subjects[id] || slices.ContainsFunc(o.docs, func(doc string) bool { return strings.Contains(doc, id) }))
 }
 
 // begins reports whether a task will begin the work of several resources.
-func (o *open) begins() bool { return o != nil && o.starts }
+func (o *openTasks) begins() bool { return o != nil && o.starts }
 
 // work is a resource that needs a task. A part has its own task from its beginning.
 type work struct {
-	account, id, parent, what string
-	part                      bool
+	account, id, parent, description string
+	part                             bool
 }
 
 // check has the results of one pass over a table.
@@ -57,7 +57,7 @@ type check struct {
 	owners       map[string]string // the id of one item, by owner
 	balances     map[string]int64
 	entries      map[string]int64 // sums
-	tasks        map[string]*open
+	tasks        map[string]*openTasks
 	works        []work
 	reservations []work
 	unknown      map[string]int // numbers of items, by kinds that are not in the list
@@ -68,7 +68,7 @@ type check struct {
 // AWS restores items and not transactions.
 func Check(ctx context.Context, s Scanner, table string) (Report, error) {
 	c := &check{
-		accounts: map[string]bool{}, owners: map[string]string{}, balances: map[string]int64{}, entries: map[string]int64{}, tasks: map[string]*open{}, unknown: map[string]int{},
+		accounts: map[string]bool{}, owners: map[string]string{}, balances: map[string]int64{}, entries: map[string]int64{}, tasks: map[string]*openTasks{}, unknown: map[string]int{},
 	}
 	c.Broken = []string{}
 	if err := each(ctx, s, table, c.read); err != nil {
@@ -114,7 +114,7 @@ func (c *check) read(r row) error {
 		c.entries[owner] += e.Credits
 		if r.text("x_state") == "held" {
 			c.Held++
-			c.reservations = append(c.reservations, work{account: owner, id: e.Subject, what: "the credits of " + pk + " are held for " + e.Subject})
+			c.reservations = append(c.reservations, work{account: owner, id: e.Subject, description: "the credits of " + pk + " are held for " + e.Subject})
 		}
 	case task.ItemKind:
 		if r.text("f_state") != "ended" {
@@ -144,7 +144,7 @@ func (c *check) readWork(of kind, r row) error {
 	}
 	if slices.Contains(of.unfinished, doc.State) {
 		c.Unfinished++
-		c.works = append(c.works, work{account: r.account(), id: doc.ID, parent: doc.FactoryID, what: doc.ID + " is " + doc.State})
+		c.works = append(c.works, work{account: r.account(), id: doc.ID, parent: doc.FactoryID, description: doc.ID + " is " + doc.State})
 	}
 	if of.parts == "" {
 		return nil
@@ -161,7 +161,7 @@ func (c *check) readWork(of kind, r row) error {
 	}
 	for _, p := range parts {
 		if p.State == of.working {
-			c.works = append(c.works, work{account: r.account(), id: p.ID, what: p.ID + " of " + doc.ID + " is " + p.State, part: true})
+			c.works = append(c.works, work{account: r.account(), id: p.ID, description: p.ID + " of " + doc.ID + " is " + p.State, part: true})
 		}
 	}
 	return nil
@@ -179,7 +179,7 @@ func (c *check) readTask(r row) error {
 	owner := r.account()
 	of := c.tasks[owner]
 	if of == nil {
-		of = &open{subjects: map[string]bool{}}
+		of = &openTasks{subjects: map[string]bool{}}
 		c.tasks[owner] = of
 	}
 	of.subjects[t.Subject] = true
@@ -211,7 +211,7 @@ func (c *check) workGoesOn() {
 	for _, w := range append(c.works, c.reservations...) {
 		of := c.tasks[w.account]
 		if !of.names(w.id) && (w.part || !of.begins()) && (w.parent == "" || of == nil || !of.subjects[w.parent]) {
-			c.fail("%s, and no task works on it", w.what)
+			c.fail("%s, and no task works on it", w.description)
 		}
 	}
 }
