@@ -35,7 +35,7 @@ func testEngine(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	engine, err := system.StartEngine(ctx, ".", func(what string) { fmt.Fprintln(out, what) })
+	engine, err := system.StartEngine(ctx, ".", func(step string) { fmt.Fprintln(out, step) })
 	if err != nil {
 		return err
 	}

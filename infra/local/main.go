@@ -82,7 +82,7 @@ func install(ctx context.Context, all bool) error {
 	if all {
 		sets = slices.Concat(sets, system.Judges, system.Clients)
 	}
-	return system.Install(ctx, ".", func(what string) { fmt.Println(what) }, sets)
+	return system.Install(ctx, ".", func(step string) { fmt.Println(step) }, sets)
 }
 
 const defaultPort = 8080
@@ -129,7 +129,7 @@ func sentence(err error) string {
 // serve runs the system until the context ends.
 func serve(ctx context.Context, out io.Writer, o system.Options) error {
 	began := time.Now()
-	say := func(what string) { fmt.Fprintf(out, "%5.1f s  %s\n", time.Since(began).Seconds(), what) }
+	say := func(step string) { fmt.Fprintf(out, "%5.1f s  %s\n", time.Since(began).Seconds(), step) }
 	o.Say = say
 	s, err := system.Start(ctx, o)
 	if err != nil {

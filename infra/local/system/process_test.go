@@ -13,7 +13,7 @@ import (
 )
 
 // until polls a condition for a while.
-func until(t *testing.T, what string, done func() bool) {
+func until(t *testing.T, condition string, done func() bool) {
 	t.Helper()
 	deadline := time.After(10 * time.Second)
 	tick := time.NewTicker(5 * time.Millisecond)
@@ -21,7 +21,7 @@ func until(t *testing.T, what string, done func() bool) {
 	for !done() {
 		select {
 		case <-deadline:
-			t.Fatalf("in vain: %s", what)
+			t.Fatalf("in vain: %s", condition)
 		case <-tick.C:
 		}
 	}

@@ -25,7 +25,7 @@ func TestStartAndStop(t *testing.T) {
 	// Always the same folder: the files of the last run save a minute of work.
 	dir := filepath.Join(root, ".local", "start-and-stop")
 	var said []string
-	s, err := Start(t.Context(), Options{Dir: dir, Say: func(what string) { said = append(said, what) }})
+	s, err := Start(t.Context(), Options{Dir: dir, Say: func(step string) { said = append(said, step) }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -75,19 +75,19 @@ const toolsDir = ".tools"
 
 // Set is a group of pinned tools that are installed together, into one folder.
 type Set struct {
-	name, what string
+	name, title string
 	// folder, below infra/tools, has the pins.
 	folder  string
 	pins    []string
 	install func(ctx context.Context, pins, dir, log string) error
 }
 
-func node(name, folder, what string) Set {
-	return Set{name, what + " (npm)", folder, []string{"package.json", "package-lock.json", ".npmrc"}, installNode}
+func node(name, folder, title string) Set {
+	return Set{name, title + " (npm)", folder, []string{"package.json", "package-lock.json", ".npmrc"}, installNode}
 }
 
-func python(name, folder, what string) Set {
-	return Set{name, what + " (pip)", folder, []string{"requirements.txt"}, installPython}
+func python(name, folder, title string) Set {
+	return Set{name, title + " (pip)", folder, []string{"requirements.txt"}, installPython}
 }
 
 // Base are the tools that the local system and its tests need: the CDK CLI, the linter of
@@ -139,7 +139,7 @@ func Install(ctx context.Context, root string, say func(string), sets []Set) err
 		if have, err := os.ReadFile(stamp); err == nil && string(have) == want {
 			continue
 		}
-		say("Installing " + set.what)
+		say("Installing " + set.title)
 		if err := os.RemoveAll(dir); err != nil {
 			return err
 		}
@@ -148,7 +148,7 @@ func Install(ctx context.Context, root string, say func(string), sets []Set) err
 		}
 		log := filepath.Join(root, toolsDir, set.name+".log")
 		if err := set.install(ctx, pins, dir, log); err != nil {
-			return logged(err, "installing "+set.what, log)
+			return logged(err, "installing "+set.title, log)
 		}
 		if err := os.WriteFile(stamp, []byte(want), 0o644); err != nil {
 			return err

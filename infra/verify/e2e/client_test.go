@@ -179,7 +179,7 @@ func (a answer) refused(status int, code string) error {
 }
 
 // eventually polls until f reports that it is done.
-func eventually(t *testing.T, what string, f func() bool) {
+func eventually(t *testing.T, condition string, f func() bool) {
 	t.Helper()
 	deadline := time.After(patience)
 	tick := time.NewTicker(100 * time.Millisecond)
@@ -187,7 +187,7 @@ func eventually(t *testing.T, what string, f func() bool) {
 	for !f() {
 		select {
 		case <-deadline:
-			t.Fatalf("%s: not within %v", what, patience)
+			t.Fatalf("%s: not within %v", condition, patience)
 		case <-tick.C:
 		}
 	}

@@ -20,7 +20,7 @@ func TestGeneratedClients(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := system.Install(t.Context(), root, func(what string) { t.Log(what) }, system.Clients); err != nil {
+	if err := system.Install(t.Context(), root, func(step string) { t.Log(step) }, system.Clients); err != nil {
 		t.Fatal(err)
 	}
 	modules := filepath.Join(root, ".tools", "clients-node", "node_modules")

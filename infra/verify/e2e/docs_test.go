@@ -73,7 +73,7 @@ func TestResponsesAreCompressed(t *testing.T) {
 		}
 		withoutID := regexp.MustCompile(`"request_id":"[^"]*"`)
 		if !bytes.Equal(withoutID.ReplaceAll(unpacked, nil), withoutID.ReplaceAll(whole, nil)) {
-			t.Errorf("%s is another one when it is compressed", path)
+			t.Errorf("%s differs when it is compressed", path)
 		}
 	}
 }

@@ -21,7 +21,7 @@ func TestSamplesOfTheQuickStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := system.Install(t.Context(), root, func(what string) { t.Log(what) }, system.Clients); err != nil {
+	if err := system.Install(t.Context(), root, func(step string) { t.Log(step) }, system.Clients); err != nil {
 		t.Fatal(err)
 	}
 	guide, err := os.ReadFile(filepath.Join(root, "pkg", "service", "docs", "guides", "quick-start.md"))

@@ -100,7 +100,7 @@ func rehearse(t *testing.T, d *deployment, outputs map[string]map[string]string)
 		t.Fatalf("the good version: %v, %d calls failed\n%s", err, failed, out)
 	}
 	if version, weights := r.inUse(); version != good || good == first || len(weights) > 0 {
-		t.Fatalf("after the good version %s, %s is in use, beside %v", good, version, weights)
+		t.Fatalf("after the good version %s, %s is in use, with %v", good, version, weights)
 	}
 
 	var code bytes.Buffer
@@ -123,7 +123,7 @@ func rehearse(t *testing.T, d *deployment, outputs map[string]map[string]string)
 		t.Fatalf("the bad version: %v, %d calls failed\n%s", err, failed, out)
 	}
 	if version, weights := r.inUse(); version != good || len(weights) > 0 {
-		t.Errorf("after the bad version, %s is in use, beside %v", version, weights)
+		t.Errorf("after the bad version, %s is in use, with %v", version, weights)
 	}
 	if failed := r.calls(10); failed > 0 {
 		t.Errorf("%d of 10 calls fail after the roll-back", failed)

@@ -72,7 +72,7 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := system.Install(ctx, root, func(what string) { fmt.Println(what) }, system.Judges); err != nil {
+	if err := system.Install(ctx, root, func(step string) { fmt.Println(step) }, system.Judges); err != nil {
 		return err
 	}
 	dir, err := os.MkdirTemp("", "judge")
