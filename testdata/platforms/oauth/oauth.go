@@ -122,7 +122,7 @@ func (s *Server) Exchange(form url.Values, secret bool) error {
 	case !ok:
 		return errors.New("the code is not known")
 	case issued.redirect != form.Get("redirect_uri"):
-		return errors.New("the redirect URI is another one")
+		return errors.New("the redirect URI differs")
 	case issued.challenge != s.challenge(form.Get("code_verifier")):
 		return errors.New("the code verifier does not fit")
 	}

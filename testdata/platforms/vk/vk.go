@@ -94,7 +94,7 @@ func (f *Fake) token(w http.ResponseWriter, r *http.Request) {
 		err = fmt.Errorf("the grant type is not known")
 	}
 	if err == nil && r.PostForm.Get("device_id") != Device {
-		err = fmt.Errorf("the device is another one")
+		err = fmt.Errorf("the device differs")
 	}
 	if err != nil {
 		control.JSON(w, http.StatusOK, map[string]string{"error": "invalid_grant", "error_description": err.Error()})

@@ -97,13 +97,13 @@ func TestWhatIsNotKnownIsRefused(t *testing.T) {
 	for name, c := range bodies {
 		log := control.New()
 		h := newFake(log)
-		for what, by := range c.spoilt {
-			body := strings.Replace(c.body, what, by, 1)
+		for old, replacement := range c.spoilt {
+			body := strings.Replace(c.body, old, replacement, 1)
 			if body == c.body {
-				t.Errorf("%s: there is no %s", name, what)
+				t.Errorf("%s: there is no %s", name, old)
 			}
 			if status, code, answer := call(t, h, http.MethodPost, c.path, body, signature); status < 400 || code == "" || answer["message"] == "" {
-				t.Errorf("%s with %s for %s: %d %s %v", name, by, what, status, code, answer)
+				t.Errorf("%s with %s for %s: %d %s %v", name, replacement, old, status, code, answer)
 			}
 		}
 		if n := len(log.Accepted()); n != 0 {

@@ -144,8 +144,8 @@ func post(system, prompt string) any {
 	return text
 }
 
-func asked(what *regexp.Regexp, system string) int {
-	match := what.FindStringSubmatch(system)
+func asked(pattern *regexp.Regexp, system string) int {
+	match := pattern.FindStringSubmatch(system)
 	if match == nil {
 		return 0
 	}

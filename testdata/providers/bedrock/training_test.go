@@ -35,9 +35,9 @@ func TestJobsAreBegunOncePerToken(t *testing.T) {
 	if status != http.StatusCreated || first["jobArn"] == nil || again["jobArn"] != first["jobArn"] {
 		t.Errorf("%v, then %d %v", first, status, again)
 	}
-	for what, by := range map[string]string{`"clientRequestToken": "trn-1"`: `"clientRequestToken": "trn-2"`, `"5"`: `"4"`} {
-		if status, code, _ := call(t, h, http.MethodPost, trainings, strings.Replace(train, what, by, 1), signature); status != http.StatusBadRequest || code != "ConflictException" {
-			t.Errorf("with %s: %d %s", by, status, code)
+	for old, replacement := range map[string]string{`"clientRequestToken": "trn-1"`: `"clientRequestToken": "trn-2"`, `"5"`: `"4"`} {
+		if status, code, _ := call(t, h, http.MethodPost, trainings, strings.Replace(train, old, replacement, 1), signature); status != http.StatusBadRequest || code != "ConflictException" {
+			t.Errorf("with %s: %d %s", replacement, status, code)
 		}
 	}
 }
