@@ -39,7 +39,7 @@ const (
 // synthesise runs the CDK app directly. It need not wait for the CLI, and runs while the
 // emulator starts.
 func (d deployment) synthesise(ctx context.Context) error {
-	app := filepath.Join(d.root, Machine().linked(), "infra") // The app runs on this machine, whatever the target of the functions.
+	app := filepath.Join(d.root, Machine().linked(), "infra") // the app always runs on this machine
 	log := filepath.Join(d.dir, "synth.log")
 	values, err := d.contextValues()
 	if err != nil {

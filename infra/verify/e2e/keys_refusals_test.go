@@ -103,7 +103,7 @@ func TestNoKeyGivesMoreThanItHas(t *testing.T) {
 		method, path string
 		body         any
 	}{
-		{"PATCH", "/v1/api-keys/" + c.live.ID, object{"scopes": auth.AllScopes(), "expires_at": nil}}, // A patch without a change.
+		{"PATCH", "/v1/api-keys/" + c.live.ID, object{"scopes": auth.AllScopes(), "expires_at": nil}}, // no change
 		{"PATCH", "/v1/api-keys/" + c.live.ID, object{"name": "Renamed"}},
 	} {
 		into[keyDetails](call(t, k.Secret, try.method, try.path, try.body), http.StatusOK)

@@ -129,7 +129,7 @@ func TestWhatIsNotOfTheProtocol(t *testing.T) {
 		{"POST", "/fal-ai/flux/dev", `{"prompt":"Sea"}`, []string{"X-Fal-Object-Lifecycle-Preference", "soon"}, 400},
 		{"POST", "/fal-ai/flux/devil", `{"prompt":"Sea"}`, nil, 404},
 		{"GET", "/fal-ai/flux/dev", ``, nil, 405},
-		{"GET", "/fal-ai/flux/dev/requests/" + id + "/status", ``, nil, 405}, // The paths begin with owner and alias only.
+		{"GET", "/fal-ai/flux/dev/requests/" + id + "/status", ``, nil, 405}, // only below owner and alias
 		{"GET", "/fal-ai/qwen-image/requests/" + id + "/status", ``, nil, 404},
 		{"GET", "/fal-ai/flux/requests/other/status", ``, nil, 404},
 		{"GET", "/fal-ai/flux/requests/other", ``, nil, 404},
