@@ -4,9 +4,9 @@
 package main
 
 import (
-	"github.com/content-automation/api/pkg/area/webhook/deliver/run"
 	"github.com/content-automation/api/pkg/cloud/needs"
 	"github.com/content-automation/api/pkg/cloud/topology"
+	wiring "github.com/content-automation/api/pkg/service/worker/deliver"
 )
 
-func main() { run.Start(needs.QueueURL(topology.DeliverSlow), "", nil) }
+func main() { wiring.Start(needs.QueueURL(topology.DeliverSlow), "", nil) }

@@ -6,13 +6,13 @@ import (
 
 	"github.com/content-automation/api/pkg/area/webhook/awsdest"
 	"github.com/content-automation/api/pkg/area/webhook/deliver"
-	"github.com/content-automation/api/pkg/area/webhook/deliver/run"
 	"github.com/content-automation/api/pkg/cloud/needs"
 	"github.com/content-automation/api/pkg/cloud/topology"
+	wiring "github.com/content-automation/api/pkg/service/worker/deliver"
 )
 
 func main() {
-	run.Start(needs.QueueURL(topology.Deliver), needs.QueueURL(topology.DeliverSlow), toAWS)
+	wiring.Start(needs.QueueURL(topology.Deliver), needs.QueueURL(topology.DeliverSlow), toAWS)
 }
 
 func toAWS(cfg aws.Config) deliver.AWSSender { return awsdest.New(cfg) }

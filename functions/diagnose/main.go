@@ -8,7 +8,7 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/registry"
-	"github.com/content-automation/api/pkg/area/advice/diagnose"
+	"github.com/content-automation/api/pkg/area/advice/job"
 	"github.com/content-automation/api/pkg/cloud/awsenv"
 	"github.com/content-automation/api/pkg/cloud/logging"
 	"github.com/content-automation/api/pkg/cloud/needs"
@@ -22,7 +22,7 @@ func main() {
 	logging.Setup()
 	cfg, n := awsenv.Must(awsenv.Config()), needs.Read[needs.Diagnose]()
 	db := store.Open(cfg, n.Table)
-	handlers := wiring.Handlers(&diagnose.Worker{
+	handlers := wiring.Handlers(&job.Worker{
 		DB: db, Now: time.Now, Offer: catalog.NewOffer(n.Providers, cfg.Region),
 		Providers: registry.New(registry.Config{
 			Configured: provider.ParseConfigured(n.Providers), AWS: cfg, Endpoint: n.ProviderEndpoint, Now: time.Now,

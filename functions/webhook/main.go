@@ -6,7 +6,7 @@ import (
 
 	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/area/webhook"
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/cloud/awsenv"
 	"github.com/content-automation/api/pkg/cloud/needs"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
@@ -18,7 +18,7 @@ func main() {
 	n := needs.Read[needs.Webhook]()
 	e := area.Open(n.Area)
 	e.Loopback = awsenv.Must(safehttp.AllowLoopback(n.AllowLoopback, n.Stage))
-	e.Envelope = seal.NewEnvelope(kmsseal.New(e.AWS, n.SecretsKey, hook.SealPurpose), e.Now)
+	e.Envelope = seal.NewEnvelope(kmsseal.New(e.AWS, n.SecretsKey, endpoint.SealPurpose), e.Now)
 	e.DeliverRole = awsenv.Must(arn.Parse(n.DeliverRole))
 	area.Serve(webhook.Mount, e)
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/content-automation/api/infra/app/customer"
 	"github.com/content-automation/api/infra/measure/metered"
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/task"
@@ -76,8 +76,8 @@ var homes = map[metered.Place]home{
 		ofShard, task.Tasks.Shards, "Tasks that are due, in shards", "Raise `task.Tasks.Shards`",
 	},
 	inIndex("by_due", event.Kind): {ofShard, event.Shards, "Events of all accounts, in shards", "Raise `event.Shards`"},
-	inIndex("by_due", hook.DeliveryKind): {
-		ofShard, hook.Due.Shards, "Deliveries that are due, in shards", "Raise `hook.Due.Shards`",
+	inIndex("by_due", endpoint.DeliveryKind): {
+		ofShard, endpoint.Due.Shards, "Deliveries that are due, in shards", "Raise `endpoint.Due.Shards`",
 	},
 	inTable("secret"): {ofKey, 1, "Calls of one key: the authorizer's counter", "Several keys for one customer"},
 	inTable("spend"):  {ofKey, 1, "The spending of one key", "Several keys for one customer"},
@@ -92,14 +92,14 @@ var homes = map[metered.Place]home{
 	inIndex("by_owner", event.Kind):         {ofAccount, 1, "The list of one account's events", fewer},
 	inIndex("by_owner", "balance_entry"):    {ofAccount, 1, "The list of one account's ledger", fewer},
 	inIndex("by_parent", "content_item"):    {ofAccount, 1, "The list of one factory's content", "Several factories"},
-	inIndex("by_parent", hook.DeliveryKind): {ofAccount, 1, "The list of one webhook's deliveries", fewer},
+	inIndex("by_parent", endpoint.DeliveryKind): {ofAccount, 1, "The list of one webhook's deliveries", fewer},
 	inIndex("by_parent", "balance_entry"):   {},
 	inTable("balance_entry"):                {},
 	inTable(task.ItemKind):                  {},
 	inTable(event.Kind):                     {},
 	inTable("content_item"):                 {},
 	inTable("answer"):                       {},
-	inTable(hook.DeliveryKind):              {},
+	inTable(endpoint.DeliveryKind):              {},
 }
 
 // limit is what is reached at some number of calls a second.
@@ -151,7 +151,7 @@ func mixOf(all measured) mix {
 	add(change.used, change.places, changesShare)
 	add(post.whole, post.places, createsShare)
 	add(delivery(), metered.Places{
-		inTable(hook.DeliveryKind): 3, inIndex("by_due", hook.DeliveryKind): 2, inIndex("by_parent", hook.DeliveryKind): 1,
+		inTable(endpoint.DeliveryKind): 3, inIndex("by_due", endpoint.DeliveryKind): 2, inIndex("by_parent", endpoint.DeliveryKind): 1,
 	}, createsShare*eventWebhooks)
 	return m
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/content-automation/api/pkg/area/audit/chain"
 	social "github.com/content-automation/api/pkg/area/social/account"
 	"github.com/content-automation/api/pkg/area/webhook"
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/cloud/topology"
@@ -100,10 +100,10 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 		all = append(all, allow([]string{"secretsmanager:GetSecretValue"}, arnOf(d.canary)))
 	}
 	if f.May(topology.SealSecrets) {
-		all = append(all, l.forPurpose(hook.SealPurpose, "kms:GenerateDataKey"))
+		all = append(all, l.forPurpose(endpoint.SealPurpose, "kms:GenerateDataKey"))
 	}
 	if f.May(topology.OpenSecrets) {
-		all = append(all, l.forPurpose(hook.SealPurpose, "kms:Decrypt"))
+		all = append(all, l.forPurpose(endpoint.SealPurpose, "kms:Decrypt"))
 	}
 	if f.May(topology.CallPlatforms) {
 		all = append(all, allow([]string{"secretsmanager:GetSecretValue"}, arnOf(d.platforms)), l.forPurpose(social.SealPurpose, "kms:Decrypt", "kms:GenerateDataKey"))
@@ -147,7 +147,7 @@ func (l lambdas) state(f topology.Function) []awsiam.PolicyStatement {
 	all := uses(f.State, l.data.state, store.StateIndexes)
 	switch {
 	case f.DecodesFiles:
-		all = append(all, deny(all, arn, whoMayItems...))
+		all = append(all, deny(all, arn, accessItems...))
 	case f.State != nil && !f.May(topology.ManageKeySecrets):
 		// Whoever can write the secret of an API key can act as any account.
 		all = append(all, deny(all, arn, secretItems))

@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/content-automation/api/pkg/area/webhook/dispatch"
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/store"
@@ -43,7 +43,7 @@ func (w *World) dispatch(ctx context.Context, state *store.DB) error {
 	if err != nil || len(out.BatchItemFailures) > 0 {
 		return fmt.Errorf("%d events were not dispatched: %w", len(out.BatchItemFailures), err)
 	}
-	var made []hook.Delivery
+	var made []endpoint.Delivery
 	if err := w.list(ctx, Request{Operation: "listDeliveries", ID: w.webhook}, &made); err != nil {
 		return err
 	}

@@ -250,7 +250,7 @@ func TestMistakes(t *testing.T) {
 		t.Fatalf("%s: %v", of.Data, err)
 	}
 	names["stale"] = d.ProposalIDs[1]
-	w.goods(t, names, func(r Request) string { return create(r).ID })
+	w.createProducts(t, names, func(r Request) string { return create(r).ID })
 
 	names["long"] = strings.Repeat("shoe ", 801)
 	if names["chat"], names["draft"], err = w.drafted(t.Context()); err != nil {

@@ -21,8 +21,8 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider/registry"
 	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/area/account"
-	"github.com/content-automation/api/pkg/area/advice/diagnose"
 	"github.com/content-automation/api/pkg/area/advice/diagnosis"
+	advicejob "github.com/content-automation/api/pkg/area/advice/job"
 	"github.com/content-automation/api/pkg/area/analytics/rollup"
 	"github.com/content-automation/api/pkg/area/apikey"
 	"github.com/content-automation/api/pkg/area/audit"
@@ -367,7 +367,7 @@ func (w *World) roll(ctx context.Context, itemID string) error {
 // Kernel returns one that takes the steps of generation by a worker, and of diagnoses.
 func (w *World) Kernel(g *generate.Worker) *task.Kernel {
 	handlers := generatewiring.Handlers(g)
-	maps.Copy(handlers, diagnosewiring.Handlers(&diagnose.Worker{
+	maps.Copy(handlers, diagnosewiring.Handlers(&advicejob.Worker{
 		DB: w.State, Providers: registry.New(registry.Config{Now: w.Now}), Offer: catalog.NewOffer(configured, "eu-central-1"), Now: w.Now,
 	}))
 	return worker.Kernel(w.State, handlers, w.Now)

@@ -11,11 +11,11 @@ import (
 	"github.com/content-automation/api/pkg/area/content/tally"
 	"github.com/content-automation/api/pkg/area/media/incoming"
 	planjob "github.com/content-automation/api/pkg/area/plan/job"
-	"github.com/content-automation/api/pkg/area/product/goods"
+	"github.com/content-automation/api/pkg/area/product/record"
 	social "github.com/content-automation/api/pkg/area/social/account"
 	"github.com/content-automation/api/pkg/area/studio/generation"
 	"github.com/content-automation/api/pkg/area/training/job"
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/record/event"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
@@ -51,12 +51,12 @@ var kinds = map[string]kind{
 	event.Kind:            {own: true},
 	"sample_event":        {own: true},
 	factoryrecord.Kind:    {own: true},
-	goods.PromotionKind:   {own: true},
+	record.PromotionKind:  {own: true},
 	proposal.ItemKind:     {own: true},
 	social.Kind:           {own: true},
 	catalog.TrainedKind:   {own: true},
-	hook.Kind:             {own: true},
-	hook.DeliveryKind:     {own: true},
+	endpoint.Kind:         {own: true},
+	endpoint.DeliveryKind: {own: true},
 
 	item.ItemKind: {
 		own: true, unfinished: []string{string(item.Queued), string(item.Generating), string(item.Scheduled), string(item.Publishing)},
@@ -67,7 +67,7 @@ var kinds = map[string]kind{
 	planjob.ItemKind:    {own: true, unfinished: []string{string(planjob.Queued), string(planjob.Planning), string(planjob.Generating)}},
 	job.ItemKind:        {own: true, unfinished: []string{string(job.Queued), string(job.Running)}},
 	incoming.ItemKind:   {own: true, unfinished: []string{string(incoming.Pending)}},
-	goods.ItemKind:      {own: true, parts: "photos", working: string(incoming.Pending)},
+	record.ItemKind:     {own: true, parts: "photos", working: string(incoming.Pending)},
 
 	task.ItemKind:        {},
 	task.OutboxKind:      {},

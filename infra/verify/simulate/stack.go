@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
 
 	"github.com/content-automation/api/pkg/area"
-	"github.com/content-automation/api/pkg/area/advice/diagnose"
+	advicejob "github.com/content-automation/api/pkg/area/advice/job"
 	"github.com/content-automation/api/pkg/area/analytics/rollup"
 	"github.com/content-automation/api/pkg/area/media/importer"
 	"github.com/content-automation/api/pkg/area/social/account"
@@ -133,7 +133,7 @@ func (s stack) start(name string) func() handler {
 		}
 	case "diagnose":
 		return func() handler {
-			return s.consumer("diagnose", diagnosewiring.Handlers(&diagnose.Worker{
+			return s.consumer("diagnose", diagnosewiring.Handlers(&advicejob.Worker{
 				DB: s.db, Providers: providers{}, Offer: s.offer, Now: time.Now,
 			}))
 		}

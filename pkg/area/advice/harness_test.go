@@ -13,8 +13,8 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider/sandbox"
 	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/area/advice"
-	"github.com/content-automation/api/pkg/area/advice/diagnose"
 	"github.com/content-automation/api/pkg/area/advice/diagnosis"
+	"github.com/content-automation/api/pkg/area/advice/job"
 	"github.com/content-automation/api/pkg/area/advice/proposal"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/factory"
@@ -39,7 +39,7 @@ type world struct {
 	faults  *storetest.Faults
 	clock   *apitest.Clock
 	model   *model
-	worker  *diagnose.Worker
+	worker  *job.Worker
 	kernel  *task.Kernel
 	queue   []message
 	relayed map[string]bool
@@ -57,7 +57,7 @@ func newWorld(t *testing.T) *world {
 	w.db = storetest.Open(t, w.clock.Now, w.faults.Attach)
 	w.model = &model{Provider: sandbox.New(w.clock.Now)}
 	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factory.NewService(w.db, w.clock.Now), advice.NewService(w.db, w.clock.Now), account.NewEvents(w.db, nil))
-	w.worker = &diagnose.Worker{DB: w.db, Providers: w.model, Offer: catalog.NewOffer("bedrock", "eu-central-1"), Now: w.clock.Now}
+	w.worker = &job.Worker{DB: w.db, Providers: w.model, Offer: catalog.NewOffer("bedrock", "eu-central-1"), Now: w.clock.Now}
 	w.kernel = task.NewKernel(task.Config{
 		DB: w.db, Handlers: map[task.Kind]task.Handler{diagnosis.TaskKind: w.worker}, Now: w.clock.Now, Name: rand.Text, Chance: func() float64 { return 0.5 },
 	})

@@ -7,7 +7,7 @@ import (
 
 	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/area/apikey/expiry"
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/base/errs"
@@ -138,7 +138,7 @@ func (s *Service) revokeCreated(ctx context.Context, tx *store.Tx, root *ending,
 	for _, k := range created {
 		makers = append(makers, k.ID)
 	}
-	if err := hook.DisableMadeBy(ctx, s.db, s.now(), accountID, makers); err != nil {
+	if err := endpoint.DisableMadeBy(ctx, s.db, s.now(), accountID, makers); err != nil {
 		return 0, err
 	}
 	// The calling key ends last, so that it can repeat the request.

@@ -17,7 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/area/advice/proposal"
 	"github.com/content-automation/api/pkg/area/architect/chat"
 	"github.com/content-automation/api/pkg/area/content/item"
-	"github.com/content-automation/api/pkg/area/product/goods"
+	"github.com/content-automation/api/pkg/area/product/record"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/money"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
@@ -227,11 +227,11 @@ func (w *stage) put(where, text string) (message string) {
 		made.Title = text
 		create(made.Entry(owner))
 	case inProduct:
-		r := &goods.Record{Product: goods.Product{
-			Resource: resource.New(id.New(id.Product, now), now, nil), FactoryID: factory, SKU: "1", Name: "Shoe", Description: text, Price: money.Price{Amount: 100, Currency: "EUR"}, State: goods.Active,
+		r := &record.StoredProduct{Product: record.Product{
+			Resource: resource.New(id.New(id.Product, now), now, nil), FactoryID: factory, SKU: "1", Name: "Shoe", Description: text, Price: money.Price{Amount: 100, Currency: "EUR"}, State: record.Active,
 		}}
 		tx := &store.Tx{}
-		if err := errors.Join(goods.Create(tx, owner, r), w.db.Commit(w.t.Context(), tx)); err != nil {
+		if err := errors.Join(record.Create(tx, owner, r), w.db.Commit(w.t.Context(), tx)); err != nil {
 			w.t.Fatal(err)
 		}
 	case inRationale:

@@ -14,7 +14,7 @@ import (
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/factory"
 	planarea "github.com/content-automation/api/pkg/area/plan"
-	"github.com/content-automation/api/pkg/area/product/goods"
+	"github.com/content-automation/api/pkg/area/product/record"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -208,14 +208,14 @@ func (d *desk) listProducts(ctx context.Context, in ofFactory) (any, error) {
 		return nil, err
 	}
 	page, err := d.db.List(ctx, store.Query{
-		Index: store.ByParent, Partition: goods.Partition(d.caller.Owner, f.ID), Limit: maxListed, Filters: map[string]string{goods.StateFilter: string(goods.Active)},
+		Index: store.ByParent, Partition: record.Partition(d.caller.Owner, f.ID), Limit: maxListed, Filters: map[string]string{record.StateFilter: string(record.Active)},
 	})
 	if err != nil {
 		return nil, err
 	}
 	all := []any{}
 	for _, it := range page.Items {
-		r, err := goods.Decode(&it)
+		r, err := record.Decode(&it)
 		if err != nil {
 			return nil, err
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/area/media/incoming"
-	"github.com/content-automation/api/pkg/area/product/goods"
+	"github.com/content-automation/api/pkg/area/product/record"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
@@ -24,7 +24,7 @@ type around struct {
 	factories map[string]factory.Factory
 	balance   ledger.Balance // of live keys
 	media     incoming.Given
-	products  map[string]*goods.Record
+	products  map[string]*record.StoredProduct
 	// withheld reports that the caller may not publish.
 	withheld bool
 	// longest is what items present whose product is not known yet; nil: they present none.
@@ -40,7 +40,7 @@ func (a *around) pitch(b createBody, now time.Time) (*item.Pitch, error) {
 	if r == nil || r.FactoryID != b.FactoryID {
 		return nil, errs.Invalid("/product_id", "is not the id of a product of the factory")
 	}
-	if r.State == goods.Archived {
+	if r.State == record.Archived {
 		return nil, errs.Invalid("/product_id", "is an archived product. Set its state to active first")
 	}
 	return item.NewPitch(r, b.PromotionID, now)
@@ -87,13 +87,13 @@ func productKeys(bodies []createBody) (keys []store.Key) {
 }
 
 // productsOf returns the products among items that belong to an owner.
-func productsOf(o tenant.Owner, items []store.Item) (map[string]*goods.Record, error) {
-	found := map[string]*goods.Record{}
+func productsOf(o tenant.Owner, items []store.Item) (map[string]*record.StoredProduct, error) {
+	found := map[string]*record.StoredProduct{}
 	for _, it := range items {
-		if it.Kind != goods.ItemKind || it.Owner != o {
+		if it.Kind != record.ItemKind || it.Owner != o {
 			continue
 		}
-		r, err := goods.Decode(&it)
+		r, err := record.Decode(&it)
 		if err != nil {
 			return nil, err
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/factory"
 	planjob "github.com/content-automation/api/pkg/area/plan/job"
-	"github.com/content-automation/api/pkg/area/product/goods"
+	"github.com/content-automation/api/pkg/area/product/record"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
@@ -227,7 +227,7 @@ func checkProducts(o tenant.Owner, f factory.Factory, ids []string, items []stor
 	}
 	var found []error
 	for i, productID := range ids {
-		if !slices.ContainsFunc(items, func(it store.Item) bool { return it.PK == productID && goods.Offered(it, o, f.ID) }) {
+		if !slices.ContainsFunc(items, func(it store.Item) bool { return it.PK == productID && record.Offered(it, o, f.ID) }) {
 			found = append(found, errs.Invalid("/product_ids/"+strconv.Itoa(i), "is not the id of an active product of the factory"))
 		}
 	}

@@ -9,8 +9,8 @@ import (
 
 	planjob "github.com/content-automation/api/pkg/area/plan/job"
 	"github.com/content-automation/api/pkg/area/product"
-	"github.com/content-automation/api/pkg/area/product/goods"
 	"github.com/content-automation/api/pkg/area/product/promotion"
+	"github.com/content-automation/api/pkg/area/product/record"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/media"
@@ -114,14 +114,14 @@ func TestPhotosMakeAPlanCheaper(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := goods.Decode(&it)
+	r, err := record.Decode(&it)
 	if err != nil {
 		t.Fatal(err)
 	}
-	photo := goods.StoredPhoto{Photo: goods.Photo{ID: "pho_1", State: "ready"}, File: &media.File{ID: "pho_1", Type: media.Image, Key: "media/1"}}
+	photo := record.StoredPhoto{Photo: record.Photo{ID: "pho_1", State: "ready"}, File: &media.File{ID: "pho_1", Type: media.Image, Key: "media/1"}}
 	r.Photos = append(r.Photos, photo)
 	tx := &store.Tx{}
-	if err := goods.Replace(tx, it, r, r.SKU); err != nil {
+	if err := record.Replace(tx, it, r, r.SKU); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.db.Commit(t.Context(), tx); err != nil {

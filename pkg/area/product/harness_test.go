@@ -26,9 +26,9 @@ import (
 	"github.com/content-automation/api/pkg/area/media/importer"
 	"github.com/content-automation/api/pkg/area/media/incoming"
 	"github.com/content-automation/api/pkg/area/product"
-	"github.com/content-automation/api/pkg/area/product/goods"
 	"github.com/content-automation/api/pkg/area/product/photos"
 	"github.com/content-automation/api/pkg/area/product/promotion"
+	"github.com/content-automation/api/pkg/area/product/record"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
@@ -142,13 +142,13 @@ func (w *world) body(sku string, changes object) object {
 	return b
 }
 
-func (w *world) product(sku string, changes object) (p goods.Product) {
+func (w *world) product(sku string, changes object) (p record.Product) {
 	w.t.Helper()
 	w.Call(http.MethodPost, "/v1/products", w.body(sku, changes)).Into(w.t, http.StatusCreated, &p)
 	return p
 }
 
-func (w *world) get(productID string) (p goods.Product) {
+func (w *world) get(productID string) (p record.Product) {
 	w.t.Helper()
 	w.Call(http.MethodGet, "/v1/products/"+productID, nil).Into(w.t, http.StatusOK, &p)
 	return p
@@ -170,14 +170,14 @@ func declare(mimeType string, content []byte) object {
 	return object{"mime_type": mimeType, "bytes": len(content), "sha256": hex.EncodeToString(sum[:])}
 }
 
-func (w *world) add(productID string, body object) (p goods.Photo) {
+func (w *world) add(productID string, body object) (p record.Photo) {
 	w.t.Helper()
 	w.Call(http.MethodPost, "/v1/products/"+productID+"/photos", body).Into(w.t, http.StatusCreated, &p)
 	return p
 }
 
 // upload puts a file where the signed URL leads, and has the worker get the notice of it.
-func (w *world) upload(p goods.Photo, content []byte) {
+func (w *world) upload(p record.Photo, content []byte) {
 	w.t.Helper()
 	u, err := url.Parse(p.Upload.URL)
 	if err != nil {
@@ -235,7 +235,7 @@ func (w *world) due(photoID string, attempt int, after time.Duration) {
 }
 
 // ready makes a photo of an uploaded file.
-func (w *world) ready(productID string, number byte) goods.Photo {
+func (w *world) ready(productID string, number byte) record.Photo {
 	w.t.Helper()
 	p := w.add(productID, declare("image/png", picture(number)))
 	w.upload(p, picture(number))

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/area/media/incoming"
-	"github.com/content-automation/api/pkg/area/product/goods"
+	"github.com/content-automation/api/pkg/area/product/record"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
@@ -103,7 +103,7 @@ func TestAChangeOfAProductSignsNothingForWhoMayNotReadIt(t *testing.T) {
 	p := w.product("A", nil)
 	photo := w.add(p.ID, declare("image/png", picture(1)))
 	w.upload(photo, picture(1))
-	var got goods.Product
+	var got record.Product
 	a := w.Only(auth.ProductsWrite).Call(http.MethodPatch, "/v1/products/"+p.ID, object{"name": "Boot"})
 	if a.Into(t, http.StatusOK, &got); len(got.Photos) != 1 || got.Photos[0].URL != nil || strings.Contains(a.Raw, "X-Amz-Signature") {
 		t.Errorf("%s", a.Raw)
@@ -246,9 +246,9 @@ func TestTheOrderOfPhotos(t *testing.T) {
 	w := newWorld(t)
 	p := w.product("A", nil)
 	var ids []string
-	for i := range goods.MaxPhotos {
+	for i := range record.MaxPhotos {
 		body := declare("image/png", picture(byte(i)))
-		if i == goods.MaxPhotos-1 {
+		if i == record.MaxPhotos-1 {
 			body["position"] = 1
 		}
 		ids = append(ids, w.add(p.ID, body).ID)
@@ -283,11 +283,11 @@ func TestTheOrderOfPhotos(t *testing.T) {
 
 // The file of a deleted photo stays for a day, for work that was accepted before.
 func TestTheFilesOfDeletedPhotos(t *testing.T) {
-	for name, remove := range map[string]func(w *world, p goods.Product, photo goods.Photo){
-		"the photo": func(w *world, p goods.Product, photo goods.Photo) {
+	for name, remove := range map[string]func(w *world, p record.Product, photo record.Photo){
+		"the photo": func(w *world, p record.Product, photo record.Photo) {
 			w.Call(http.MethodDelete, "/v1/products/"+p.ID+"/photos/"+photo.ID, nil).Into(t, http.StatusOK, new(any))
 		},
-		"the product": func(w *world, p goods.Product, _ goods.Photo) {
+		"the product": func(w *world, p record.Product, _ record.Photo) {
 			w.Call(http.MethodDelete, "/v1/products/"+p.ID, nil).Into(t, http.StatusOK, new(any))
 		},
 	} {
@@ -340,9 +340,9 @@ func TestAPhotoThatNeverComes(t *testing.T) {
 // Photos and media wait in the same queue.
 func TestOnlySoManyPhotosArePending(t *testing.T) {
 	w := newWorld(t)
-	for i := range incoming.MaxPending / goods.MaxPhotos {
+	for i := range incoming.MaxPending / record.MaxPhotos {
 		p := w.product(string(rune('A'+i)), nil)
-		for n := range goods.MaxPhotos {
+		for n := range record.MaxPhotos {
 			w.add(p.ID, declare("image/png", picture(byte(n))))
 		}
 	}

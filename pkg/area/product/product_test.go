@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/product/goods"
+	"github.com/content-automation/api/pkg/area/product/record"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/money"
@@ -19,13 +19,13 @@ func TestAProductFromBeginningToEnd(t *testing.T) {
 	made := w.product("TRAIL-42", object{
 		"description": "Made of recycled nets", "url": "https://shop.example.com/trail-42", "attributes": object{"color": "red", "size": "42"}, "metadata": object{"erp": "4711"},
 	})
-	if made.State != goods.Active || made.Version != 1 || made.Price != (money.Price{Amount: 12900, Currency: "EUR"}) || made.Attributes["size"] != "42" || made.Photos == nil {
+	if made.State != record.Active || made.Version != 1 || made.Price != (money.Price{Amount: 12900, Currency: "EUR"}) || made.Attributes["size"] != "42" || made.Photos == nil {
 		t.Errorf("made was %+v", made)
 	}
-	var got goods.Product
+	var got record.Product
 	w.Call(http.MethodPatch, "/v1/products/"+made.ID, object{"price": object{"amount": 9900}, "attributes": object{"size": nil}, "url": nil, "state": "archived", "description": nil},
 		"If-Match", `"1"`).Into(t, http.StatusOK, &got)
-	if got.Price != (money.Price{Amount: 9900, Currency: "EUR"}) || len(got.Attributes) != 1 || got.URL != nil || got.State != goods.Archived || got.Description != "" || got.Version != 2 {
+	if got.Price != (money.Price{Amount: 9900, Currency: "EUR"}) || len(got.Attributes) != 1 || got.URL != nil || got.State != record.Archived || got.Description != "" || got.Version != 2 {
 		t.Errorf("changed it is %+v", got)
 	}
 	w.Call(http.MethodPatch, "/v1/products/"+made.ID, object{"name": "Shoe"}, "If-Match", `"1"`).Refused(t, 412, errs.VersionMismatch, "If-Match")
@@ -136,13 +136,13 @@ func TestProductsAreTheirOwnersAlone(t *testing.T) {
 			c.Call(call.method, "/v1/products/"+p.ID+call.path, call.body).Refused(t, 404, errs.NotFound, "")
 		}
 		for _, query := range []string{"", "?factory_id=" + w.seller, "?sku=A&factory_id=" + w.seller} {
-			if found := apitest.All[goods.Product](c, "/v1/products"+query, 1); len(found) != 0 {
+			if found := apitest.All[record.Product](c, "/v1/products"+query, 1); len(found) != 0 {
 				t.Errorf("%s lists %+v", name, found)
 			}
 		}
 	}
 	reader := w.As(func(p *auth.Principal) { p.Scopes = []auth.Scope{auth.ProductsRead} })
-	var got goods.Product
+	var got record.Product
 	reader.Call(http.MethodGet, "/v1/products/"+p.ID, nil).Into(t, http.StatusOK, &got)
 	if got.Photos[0].Upload != nil {
 		t.Error("who only reads is shown the upload")
@@ -165,7 +165,7 @@ func TestProductsAreListedByFactorySKUAndState(t *testing.T) {
 		"factory_id=" + other + "&sku=SKU-1&state=active": 0, "factory_id=" + other + "&sku=SKU-2": 0, "factory_id=" + w.seller + "&sku=SKU-1&to=2026-01-01T00:00:00Z": 0,
 	} {
 		for _, limit := range []int{1, 100} {
-			found := apitest.All[goods.Product](w.Caller, "/v1/products?"+query, limit)
+			found := apitest.All[record.Product](w.Caller, "/v1/products?"+query, limit)
 			if len(found) != want {
 				t.Errorf("%q: %d products, want %d", query, len(found), want)
 			}
@@ -193,7 +193,7 @@ func TestADeletedFactoryHasNoProducts(t *testing.T) {
 		}
 	}
 	keep := w.product("SKU-1", object{"factory_id": w.factory("seller")})
-	ender := goods.Ender{DB: w.db, Now: w.clock.Now}
+	ender := record.Ender{DB: w.db, Now: w.clock.Now}
 	calls := 0
 	for more := true; more; calls++ {
 		var err error

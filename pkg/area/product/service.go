@@ -9,7 +9,7 @@ import (
 
 	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/area/media/incoming"
-	"github.com/content-automation/api/pkg/area/product/goods"
+	"github.com/content-automation/api/pkg/area/product/record"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
@@ -48,12 +48,12 @@ type settings struct {
 	Price       money.Price       `json:"price"`
 	URL         string            `json:"url"`
 	Attributes  resource.Metadata `json:"attributes"`
-	State       goods.State       `json:"state"`
+	State       record.State      `json:"state"`
 	PhotoIDs    []string          `json:"photo_ids"`
 	Metadata    resource.Metadata `json:"metadata"`
 }
 
-func settingsOf(r *goods.Record) settings {
+func settingsOf(r *record.StoredProduct) settings {
 	s := settings{
 		SKU: r.SKU, Name: r.Name, Description: r.Description, Price: r.Price, Attributes: r.Attributes, State: r.State, Metadata: r.Metadata,
 	}
@@ -83,12 +83,12 @@ func checkURL(address string) error {
 }
 
 // apply checks settings and takes them over.
-func (s settings) apply(r *goods.Record, now time.Time) error {
+func (s settings) apply(r *record.StoredProduct, now time.Time) error {
 	found := []error{checkPrice(s.Price), checkURL(s.URL), s.checkDiscounts(r, now)}
 	if len(s.Attributes) > resource.MaxPairs {
 		found = append(found, errs.Invalid("/attributes", "must have at most %d pairs", resource.MaxPairs))
 	}
-	photos := make([]goods.StoredPhoto, 0, len(r.Photos))
+	photos := make([]record.StoredPhoto, 0, len(r.Photos))
 	for _, photoID := range s.PhotoIDs {
 		if i := r.Photo(photoID); i >= 0 {
 			photos = append(photos, r.Photos[i])
@@ -109,10 +109,10 @@ func (s settings) apply(r *goods.Record, now time.Time) error {
 }
 
 // checkDiscounts refuses a price that a promotion would take more from than there is.
-func (s settings) checkDiscounts(r *goods.Record, now time.Time) error {
+func (s settings) checkDiscounts(r *record.StoredProduct, now time.Time) error {
 	for _, p := range r.Unended(now) {
 		switch {
-		case p.Discount.Kind != goods.Amount:
+		case p.Discount.Kind != record.Amount:
 		case s.Price.Currency != r.Price.Currency:
 			return errs.Invalid("/price/currency", "cannot change before the promotion %s has ended, whose discount is an amount", p.ID)
 		case s.Price.Amount < p.Discount.Value:
@@ -123,12 +123,12 @@ func (s settings) checkDiscounts(r *goods.Record, now time.Time) error {
 }
 
 // find reads a product of the caller.
-func (s *Service) find(ctx context.Context, productID string, match ...httpapi.IfMatch) (*goods.Record, store.Item, error) {
-	it, err := resource.Find(ctx, s.db, id.Product, goods.ItemKind, productID)
+func (s *Service) find(ctx context.Context, productID string, match ...httpapi.IfMatch) (*record.StoredProduct, store.Item, error) {
+	it, err := resource.Find(ctx, s.db, id.Product, record.ItemKind, productID)
 	if err != nil {
 		return nil, it, err
 	}
-	r, err := goods.Decode(&it)
+	r, err := record.Decode(&it)
 	if err != nil {
 		return nil, it, err
 	}
@@ -137,7 +137,7 @@ func (s *Service) find(ctx context.Context, productID string, match ...httpapi.I
 
 // view returns a product as the caller sees it. What it may not read, a change does not show
 // it either.
-func (s *Service) view(ctx context.Context, r *goods.Record) (goods.Product, error) {
+func (s *Service) view(ctx context.Context, r *record.StoredProduct) (record.Product, error) {
 	p := auth.FromContext(ctx)
 	v, err := r.View(ctx, s.signer, p.Owner, s.now(), p.Has(auth.ProductsWrite))
 	if !p.Has(auth.ProductsRead) {
@@ -148,7 +148,7 @@ func (s *Service) view(ctx context.Context, r *goods.Record) (goods.Product, err
 	return v, err
 }
 
-func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (out goods.Product, err error) {
+func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (out record.Product, err error) {
 	b, now := in.Body, s.now()
 	if err := b.Rules(); err != nil {
 		return out, err
@@ -160,18 +160,18 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	if err := factoryrecord.CheckSeller(it, "products"); err != nil {
 		return out, err
 	}
-	r := &goods.Record{Product: goods.Product{Resource: resource.New(id.New(id.Product, now), now, nil), FactoryID: b.FactoryID}}
-	err = settings{SKU: b.SKU, Name: b.Name, Description: b.Description, Price: b.Price, URL: b.URL, Attributes: b.Attributes, State: goods.Active, Metadata: b.Metadata}.apply(r, now)
+	r := &record.StoredProduct{Product: record.Product{Resource: resource.New(id.New(id.Product, now), now, nil), FactoryID: b.FactoryID}}
+	err = settings{SKU: b.SKU, Name: b.Name, Description: b.Description, Price: b.Price, URL: b.URL, Attributes: b.Attributes, State: record.Active, Metadata: b.Metadata}.apply(r, now)
 	if err != nil {
 		return out, err
 	}
-	if err := goods.Create(tx, it.Owner, r); err != nil {
+	if err := record.Create(tx, it.Owner, r); err != nil {
 		return out, err
 	}
 	return s.view(ctx, r)
 }
 
-func (s *Service) get(ctx context.Context, in *Path) (out goods.Product, err error) {
+func (s *Service) get(ctx context.Context, in *Path) (out record.Product, err error) {
 	r, _, err := s.find(ctx, in.ID)
 	if err != nil {
 		return out, err
@@ -179,7 +179,7 @@ func (s *Service) get(ctx context.Context, in *Path) (out goods.Product, err err
 	return s.view(ctx, r)
 }
 
-func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[goods.Product], err error) {
+func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[record.Product], err error) {
 	o := auth.FromContext(ctx).Owner
 	if in.FactoryID != "" && !id.Valid(id.Factory, in.FactoryID) {
 		return page, errs.Invalid("factory_id", "is not the id of a factory")
@@ -187,15 +187,15 @@ func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[go
 	if in.SKU != "" {
 		return s.bySKU(ctx, in)
 	}
-	q, err := httpapi.Owned(ctx, goods.ItemKind, id.Product, in.Period, map[string]string{goods.StateFilter: httpapi.AnyOf(in.State)})
+	q, err := httpapi.Owned(ctx, record.ItemKind, id.Product, in.Period, map[string]string{record.StateFilter: httpapi.AnyOf(in.State)})
 	if err != nil {
 		return page, err
 	}
 	if in.FactoryID != "" {
-		q.Index, q.Partition = store.ByParent, goods.Partition(o, in.FactoryID)
+		q.Index, q.Partition = store.ByParent, record.Partition(o, in.FactoryID)
 	}
-	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (out goods.Product, err error) {
-		r, err := goods.Decode(&it)
+	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (out record.Product, err error) {
+		r, err := record.Decode(&it)
 		if err != nil {
 			return out, err
 		}
@@ -205,18 +205,18 @@ func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[go
 
 // bySKU returns the one product of a factory that has a SKU, if there is one and the other
 // filters pass it.
-func (s *Service) bySKU(ctx context.Context, in *listInput) (page httpapi.Page[goods.Product], err error) {
+func (s *Service) bySKU(ctx context.Context, in *listInput) (page httpapi.Page[record.Product], err error) {
 	if in.FactoryID == "" {
 		return page, errs.Invalid("sku", "needs factory_id, as a SKU is unique in its factory only")
 	}
 	if in.Cursor != "" {
-		return httpapi.Slice(ctx, []goods.Product{}, nil, in.SliceInput, func(p goods.Product) string { return p.ID })
+		return httpapi.Slice(ctx, []record.Product{}, nil, in.SliceInput, func(p record.Product) string { return p.ID })
 	}
-	held, err := s.db.GetAll(ctx, goods.SKUKey(auth.FromContext(ctx).Owner, in.FactoryID, in.SKU))
+	held, err := s.db.GetAll(ctx, record.SKUKey(auth.FromContext(ctx).Owner, in.FactoryID, in.SKU))
 	if err != nil || held[0].Kind == "" {
 		return page, err
 	}
-	r, _, err := s.find(ctx, goods.HolderOf(held[0]))
+	r, _, err := s.find(ctx, record.HolderOf(held[0]))
 	if errs.CodeOf(err) == errs.NotFound {
 		return page, nil // it was deleted meanwhile
 	}
@@ -224,11 +224,11 @@ func (s *Service) bySKU(ctx context.Context, in *listInput) (page httpapi.Page[g
 		return page, err
 	}
 	v, err := s.view(ctx, r)
-	page.Items = []goods.Product{v}
+	page.Items = []record.Product{v}
 	return page, err
 }
 
-func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out goods.Product, err error) {
+func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out record.Product, err error) {
 	r, it, err := s.find(ctx, in.ID, in.IfMatch)
 	if err != nil {
 		return out, err
@@ -242,14 +242,14 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 		return out, err
 	}
 	r.Touch(now)
-	if err := goods.Replace(tx, it, r, sku); err != nil {
+	if err := record.Replace(tx, it, r, sku); err != nil {
 		return out, err
 	}
 	return s.view(ctx, r)
 }
 
 // remove deletes a product. The answer shows its last state, without URLs.
-func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (out goods.Product, err error) {
+func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (out record.Product, err error) {
 	r, it, err := s.find(ctx, in.ID, in.IfMatch)
 	if err != nil {
 		return out, err
@@ -259,12 +259,12 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (ou
 		return out, errs.New(errs.InvalidState, "The promotion %s includes the product and is %s. End the promotion first, or take the product from it.", p.ID, p.State(now)).
 			With(errs.StateContext{State: string(r.State), Allowed: []string{"update"}})
 	}
-	if err := goods.Delete(tx, now, it, r); err != nil {
+	if err := record.Delete(tx, now, it, r); err != nil {
 		return out, err
 	}
 	r.Touch(now)
 	out = r.Product
-	out.Photos = make([]goods.Photo, len(r.Photos))
+	out.Photos = make([]record.Photo, len(r.Photos))
 	for i, p := range r.Photos {
 		out.Photos[i] = p.Photo
 	}
@@ -272,7 +272,7 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (ou
 }
 
 // addPhoto adds a photo to a product.
-func (s *Service) addPhoto(ctx context.Context, tx *store.Tx, in *photoInput) (out goods.Photo, err error) {
+func (s *Service) addPhoto(ctx context.Context, tx *store.Tx, in *photoInput) (out record.Photo, err error) {
 	b := in.Body
 	if err := b.Rules(); err != nil {
 		return out, err
@@ -282,22 +282,22 @@ func (s *Service) addPhoto(ctx context.Context, tx *store.Tx, in *photoInput) (o
 		return out, errs.Invalid(m.Param, "is not the id of a media")
 	}
 	if !id.Valid(id.Product, in.ID) {
-		return out, errs.Missing(goods.ItemKind, in.ID)
+		return out, errs.Missing(record.ItemKind, in.ID)
 	}
 	given, err := incoming.Read(ctx, s.db, []incoming.Member{m}, store.IDKey(in.ID))
 	if err != nil {
 		return out, err
 	}
 	p, it, now := auth.FromContext(ctx), given.Beside[0], s.now()
-	if it.Kind != goods.ItemKind || it.Owner != p.Owner {
-		return out, errs.Missing(goods.ItemKind, in.ID)
+	if it.Kind != record.ItemKind || it.Owner != p.Owner {
+		return out, errs.Missing(record.ItemKind, in.ID)
 	}
-	r, err := goods.Decode(&it)
+	r, err := record.Decode(&it)
 	if err != nil {
 		return out, err
 	}
-	if len(r.Photos) >= goods.MaxPhotos {
-		return out, errs.New(errs.InvalidState, "The product already has %d photos, which is the maximum. Delete one first.", goods.MaxPhotos).
+	if len(r.Photos) >= record.MaxPhotos {
+		return out, errs.New(errs.InvalidState, "The product already has %d photos, which is the maximum. Delete one first.", record.MaxPhotos).
 			With(errs.StateContext{State: string(r.State), Allowed: []string{"delete_photo"}})
 	}
 	if b.SourceURL != "" { // whose name is looked up only for a product that there is
@@ -316,7 +316,7 @@ func (s *Service) addPhoto(ctx context.Context, tx *store.Tx, in *photoInput) (o
 			return out, err
 		}
 	}
-	photo := goods.NewPhoto(r.ID, now, incoming.Declared{MIMEType: b.MIMEType, Bytes: b.Bytes, SHA256: b.SHA256}, b.SourceURL, key)
+	photo := record.NewPhoto(r.ID, now, incoming.Declared{MIMEType: b.MIMEType, Bytes: b.Bytes, SHA256: b.SHA256}, b.SourceURL, key)
 	if err := photo.Await(tx, now, p.Owner); err != nil {
 		return out, err
 	}
@@ -326,14 +326,14 @@ func (s *Service) addPhoto(ctx context.Context, tx *store.Tx, in *photoInput) (o
 	}
 	r.Photos = slices.Insert(r.Photos, at, photo)
 	r.Touch(now)
-	if err := goods.Replace(tx, it, r, r.SKU); err != nil {
+	if err := record.Replace(tx, it, r, r.SKU); err != nil {
 		return out, err
 	}
 	return photo.View(ctx, s.signer, p.Owner, now, true)
 }
 
 // removePhoto takes a photo from a product. The answer shows its last state, without URLs.
-func (s *Service) removePhoto(ctx context.Context, tx *store.Tx, in *removePhotoInput) (out goods.Photo, err error) {
+func (s *Service) removePhoto(ctx context.Context, tx *store.Tx, in *removePhotoInput) (out record.Photo, err error) {
 	r, it, err := s.find(ctx, in.ID, in.IfMatch)
 	if err != nil {
 		return out, err
@@ -348,5 +348,5 @@ func (s *Service) removePhoto(ctx context.Context, tx *store.Tx, in *removePhoto
 		return out, err
 	}
 	r.Touch(now)
-	return out, goods.Replace(tx, it, r, r.SKU)
+	return out, record.Replace(tx, it, r, r.SKU)
 }

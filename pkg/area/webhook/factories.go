@@ -6,7 +6,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -61,11 +61,11 @@ func (s *Service) checkFactories(ctx context.Context, o tenant.Owner, named fact
 
 // findNaming is find for a change that names factories, which it checks in the same
 // round trip.
-func (s *Service) findNaming(ctx context.Context, webhookID string, named factoryIDs, match httpapi.IfMatch) (hook.Record, store.Item, error) {
+func (s *Service) findNaming(ctx context.Context, webhookID string, named factoryIDs, match httpapi.IfMatch) (endpoint.WebhookRecord, store.Item, error) {
 	if len(named) == 0 || !id.Valid(id.Webhook, webhookID) {
 		return s.find(ctx, webhookID, match)
 	}
-	var r hook.Record
+	var r endpoint.WebhookRecord
 	keys, err := named.keys()
 	if err != nil {
 		return r, store.Item{}, err
@@ -77,7 +77,7 @@ func (s *Service) findNaming(ctx context.Context, webhookID string, named factor
 	}
 	it := items[len(keys)]
 	if it.Kind == "" {
-		return r, it, errs.Missing(hook.Kind, webhookID)
+		return r, it, errs.Missing(endpoint.Kind, webhookID)
 	}
 	if err := owns(to.Owner, items[:len(keys)]); err != nil {
 		return r, it, err

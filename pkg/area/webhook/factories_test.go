@@ -9,7 +9,7 @@ import (
 
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/area/webhook"
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/area/webhook/webhooktest"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
@@ -81,9 +81,9 @@ func TestFactoriesOfAWebhookCanBeChangedAndRemoved(t *testing.T) {
 	a := addFactory(t, db, c, clock.Now(), factory.StateActive)
 	w := create(t, c, hookURL, "*")
 	path := "/v1/webhooks/" + w.ID
-	change := func(patch string) hook.Webhook {
+	change := func(patch string) endpoint.Webhook {
 		t.Helper()
-		var got, stored hook.Webhook
+		var got, stored endpoint.Webhook
 		c.Call(http.MethodPatch, path, patch).Into(t, http.StatusOK, &got)
 		c.Call(http.MethodGet, path, nil).Into(t, http.StatusOK, &stored)
 		if got.FactoryIDs == nil || !slices.Equal(got.FactoryIDs, stored.FactoryIDs) {
@@ -136,7 +136,7 @@ func TestFactoriesThatAreNotThereAreRefused(t *testing.T) {
 	}
 	// Whose webhook it is comes first.
 	c.Stranger().Call(http.MethodPatch, "/v1/webhooks/"+w.ID, map[string]any{"factory_ids": []string{good}}).Refused(t, 404, "not_found", "")
-	var all []hook.Webhook
+	var all []endpoint.Webhook
 	c.Call(http.MethodGet, "/v1/webhooks", nil).Into(t, http.StatusOK, &all)
 	if len(all) != 1 || all[0].Version != 1 || len(all[0].FactoryIDs) != 0 {
 		t.Errorf("left over: %+v", all)

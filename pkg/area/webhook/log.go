@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -38,44 +38,44 @@ func (s *Service) registerDeliveries(r *httpapi.Router, op func(id, method, path
 	httpapi.Write(r, again, s.redeliver)
 }
 
-func (s *Service) listDeliveries(ctx context.Context, in *deliveriesInput) (httpapi.Page[hook.Delivery], error) {
+func (s *Service) listDeliveries(ctx context.Context, in *deliveriesInput) (httpapi.Page[endpoint.Delivery], error) {
 	switch {
 	case in.EventID != "" && !id.Valid(id.Event, in.EventID):
-		return httpapi.Page[hook.Delivery]{}, errs.Invalid("event_id", "is not the id of an event")
+		return httpapi.Page[endpoint.Delivery]{}, errs.Invalid("event_id", "is not the id of an event")
 	case !slices.Contains(in.State, undelivered):
 		return s.listLog(ctx, in, in.State)
 	case len(in.State) > 1:
-		return httpapi.Page[hook.Delivery]{}, errs.Invalid("state", "takes undelivered alone: it includes pending and failed")
+		return httpapi.Page[endpoint.Delivery]{}, errs.Invalid("state", "takes undelivered alone: it includes pending and failed")
 	}
 	w, _, err := s.find(ctx, in.ID)
 	switch {
 	case err == nil:
 		return s.listUndelivered(ctx, in, w)
 	case errs.CodeOf(err) != errs.NotFound:
-		return httpapi.Page[hook.Delivery]{}, err
+		return httpapi.Page[endpoint.Delivery]{}, err
 	}
 	// What a deleted webhook asked for is not kept: only its log is.
 	page, err := s.listLog(ctx, in, nil)
-	page.Items = slices.DeleteFunc(page.Items, func(d hook.Delivery) bool { return d.State == hook.DeliveryDelivered })
+	page.Items = slices.DeleteFunc(page.Items, func(d endpoint.Delivery) bool { return d.State == endpoint.DeliveryDelivered })
 	return page, err
 }
 
 // listLog lists the deliveries that exist, in the given states if there are any.
 // They are kept for 30 days, also when their webhook is deleted in between.
-func (s *Service) listLog(ctx context.Context, in *deliveriesInput, states []string) (httpapi.Page[hook.Delivery], error) {
+func (s *Service) listLog(ctx context.Context, in *deliveriesInput, states []string) (httpapi.Page[endpoint.Delivery], error) {
 	from, to, err := in.Bounds(id.Delivery)
 	if err != nil {
-		return httpapi.Page[hook.Delivery]{}, err
+		return httpapi.Page[endpoint.Delivery]{}, err
 	}
 	if at, ok := id.Time(in.EventID); ok {
-		from, to = only(hook.DeliveryID(at, in.EventID, in.ID), from, to)
+		from, to = only(endpoint.DeliveryID(at, in.EventID, in.ID), from, to)
 	}
 	q := store.Query{
 		Index: store.Table, Partition: refOf(ctx, in.ID).Deliveries(), From: from, To: to,
-		Filters: map[string]string{hook.StateFilter: httpapi.AnyOf(states)},
+		Filters: map[string]string{endpoint.StateFilter: httpapi.AnyOf(states)},
 	}
-	page, err := httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (hook.Delivery, error) {
-		d, err := hook.ReadDelivery(&it)
+	page, err := httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (endpoint.Delivery, error) {
+		d, err := endpoint.ReadDelivery(&it)
 		return d.View(s.now()), err
 	})
 	// The log is the caller's own. Only if it is empty, the webhook must be looked up.
@@ -107,7 +107,7 @@ func (s *Service) requireLog(ctx context.Context, webhookID string) error {
 	return err
 }
 
-func (s *Service) redeliver(ctx context.Context, tx *store.Tx, in *redeliverInput) (out hook.Delivery, err error) {
+func (s *Service) redeliver(ctx context.Context, tx *store.Tx, in *redeliverInput) (out endpoint.Delivery, err error) {
 	w, it, d, err := s.findDelivery(ctx, in)
 	if err != nil {
 		return out, err
@@ -135,12 +135,12 @@ func (s *Service) redeliver(ctx context.Context, tx *store.Tx, in *redeliverInpu
 
 // findDelivery reads a delivery of the caller with its webhook. It makes one that does
 // not exist but is listed as undelivered; any other is not_found.
-func (s *Service) findDelivery(ctx context.Context, in *redeliverInput) (w hook.Webhook, it store.Item, d hook.DeliveryRecord, err error) {
+func (s *Service) findDelivery(ctx context.Context, in *redeliverInput) (w endpoint.Webhook, it store.Item, d endpoint.DeliveryRecord, err error) {
 	if !id.Valid(id.Webhook, in.ID) {
-		return w, it, d, errs.Missing(hook.Kind, in.ID)
+		return w, it, d, errs.Missing(endpoint.Kind, in.ID)
 	}
 	if !id.Valid(id.Delivery, in.DeliveryID) {
-		return w, it, d, errs.Missing(hook.DeliveryKind, in.DeliveryID)
+		return w, it, d, errs.Missing(endpoint.DeliveryKind, in.DeliveryID)
 	}
 	to := refOf(ctx, in.ID)
 	items, err := s.db.GetAll(ctx, to.Key(), to.DeliveryKey(in.DeliveryID))
@@ -148,7 +148,7 @@ func (s *Service) findDelivery(ctx context.Context, in *redeliverInput) (w hook.
 		return w, it, d, err
 	}
 	if items[0].Kind == "" {
-		return w, it, d, errs.Missing(hook.Kind, in.ID)
+		return w, it, d, errs.Missing(endpoint.Kind, in.ID)
 	}
 	if err := items[0].Decode(&w); err != nil {
 		return w, it, d, err
@@ -158,6 +158,6 @@ func (s *Service) findDelivery(ctx context.Context, in *redeliverInput) (w hook.
 		it, d, err = s.makeLost(ctx, &w, in.DeliveryID)
 		return w, it, d, err
 	}
-	d, err = hook.ReadDelivery(&it)
+	d, err = endpoint.ReadDelivery(&it)
 	return w, it, d, err
 }

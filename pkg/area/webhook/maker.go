@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/record/event"
@@ -30,7 +30,7 @@ func requireReadable(ctx context.Context, types []string) error {
 // requireChanging refuses a change of where the events go, or of which ones, by a caller
 // that may not read what the maker of the webhook may: it could send them to itself. So
 // it does when a webhook is enabled that was disabled together with its maker.
-func (s *Service) requireChanging(ctx context.Context, r *hook.Record, set settings, moved bool) error {
+func (s *Service) requireChanging(ctx context.Context, r *endpoint.WebhookRecord, set settings, moved bool) error {
 	chosen := !slices.Equal(r.EventTypes, set.EventTypes)
 	if chosen {
 		if err := requireReadable(ctx, set.EventTypes); err != nil {
@@ -38,7 +38,7 @@ func (s *Service) requireChanging(ctx context.Context, r *hook.Record, set setti
 		}
 	}
 	switch {
-	case set.State == hook.StateEnabled && r.DisabledReason != nil && *r.DisabledReason == hook.ReasonMakerRevoked:
+	case set.State == endpoint.StateEnabled && r.DisabledReason != nil && *r.DisabledReason == endpoint.ReasonMakerRevoked:
 		return s.requireReading(ctx, r, "/state")
 	case moved && r.Destination != nil:
 		return s.requireReading(ctx, r, "/destination")
@@ -54,13 +54,13 @@ func (s *Service) requireChanging(ctx context.Context, r *hook.Record, set setti
 
 // requireReading refuses a caller that may not read what the maker of the webhook may.
 // param is the member of the request that needs it; empty where the whole request does.
-func (s *Service) requireReading(ctx context.Context, r *hook.Record, param string) error {
+func (s *Service) requireReading(ctx context.Context, r *endpoint.WebhookRecord, param string) error {
 	p := auth.FromContext(ctx)
 	// Neither the maker nor a caller that may read all events need a look at the maker.
-	if p.KeyID() == r.CreatedBy || len(hook.Reader(auth.AllScopes()).Lacking(p.Scopes)) == 0 {
+	if p.KeyID() == r.CreatedBy || len(endpoint.Reader(auth.AllScopes()).Lacking(p.Scopes)) == 0 {
 		return nil
 	}
-	maker, err := s.db.Get(ctx, hook.MakerKey(p.Account, r.CreatedBy))
+	maker, err := s.db.Get(ctx, endpoint.MakerKey(p.Account, r.CreatedBy))
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return err
 	}

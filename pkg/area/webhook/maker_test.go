@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/area/factory"
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/area/webhook/webhooktest"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
@@ -79,7 +79,7 @@ func TestWhatTheMakerMayNoLongerReadIsNotSent(t *testing.T) {
 	w.Run()
 	for _, ref := range []event.Ref{delivered, retried, dispatched} {
 		d := w.Delivery(ref, r.Hook.ID)
-		if d.State != hook.DeliveryFailed || d.FailedReason == nil || *d.FailedReason != hook.FailedNotPermitted {
+		if d.State != endpoint.DeliveryFailed || d.FailedReason == nil || *d.FailedReason != endpoint.FailedNotPermitted {
 			t.Errorf("the delivery is %s: %v", d.State, d.FailedReason)
 		}
 	}
@@ -99,7 +99,7 @@ func TestWhatTheMakerMayNoLongerReadIsNotSent(t *testing.T) {
 	}
 }
 
-func undelivered(t *testing.T, w *webhooktest.World, webhookID string) (all []hook.Delivery) {
+func undelivered(t *testing.T, w *webhooktest.World, webhookID string) (all []endpoint.Delivery) {
 	t.Helper()
 	w.API.Call(http.MethodGet, "/v1/webhooks/"+webhookID+"/deliveries?state=undelivered", nil).Into(t, http.StatusOK, &all)
 	return all
@@ -183,7 +183,7 @@ func TestAWebhookIsRedirectedOnlyByWhoMayReadItsEvents(t *testing.T) {
 	maker := w.Key(auth.WebhooksManage, auth.ContentRead, auth.AccountRead)
 	posted := map[string]any{"url": hookURL, "event_types": []string{"content.*"}}
 	single := map[string]any{"url": hookURL, "event_types": []string{"content.*"}, "factory_ids": []string{addFactory(t, w.DB, w.API, w.Clock.Now(), factory.StateActive)}}
-	aimed := webhooktest.Aimed(hook.TypeSQS, webhooktest.QueueARN, webhooktest.RoleARN)
+	aimed := webhooktest.Aimed(endpoint.TypeSQS, webhooktest.QueueARN, webhooktest.RoleARN)
 	url := map[string]any{"url": hookURL + "/elsewhere"}
 	queue := map[string]any{"destination": map[string]any{"arn": webhooktest.QueueARN + "-2"}}
 	narrow := map[string]any{"url": hookURL + "/elsewhere", "event_types": []string{"balance.low"}}
@@ -205,7 +205,7 @@ func TestAWebhookIsRedirectedOnlyByWhoMayReadItsEvents(t *testing.T) {
 		"the maker":                                          {maker, posted, url, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var before hook.Webhook
+			var before endpoint.Webhook
 			maker.Call(http.MethodPost, "/v1/webhooks", c.made).Into(t, http.StatusCreated, &before)
 			a := c.caller.Call(http.MethodPatch, "/v1/webhooks/"+before.ID, c.patch)
 			if c.param == "" {
@@ -278,22 +278,22 @@ func TestWebhooksEndTogetherWithTheirMaker(t *testing.T) {
 	person := create(t, w.API.As(func(p *auth.Principal) { p.Actor.Kind, p.Actor.ID = auth.Person, maker.Principal.Actor.ID }), hookURL, "*")
 	ids := []string{maker.Principal.Actor.ID, child.Principal.Actor.ID}
 	for range 2 { // a repeat has no effect
-		if err := hook.DisableMadeBy(t.Context(), w.DB, w.Clock.Now(), w.Owner().Account, ids); err != nil {
+		if err := endpoint.DisableMadeBy(t.Context(), w.DB, w.Clock.Now(), w.Owner().Account, ids); err != nil {
 			t.Fatal(err)
 		}
 	}
-	var gone hook.Webhook
+	var gone endpoint.Webhook
 	w.API.Live().Call(http.MethodGet, "/v1/webhooks/"+live.ID, nil).Into(t, http.StatusOK, &gone)
-	for _, h := range []hook.Webhook{w.Webhook(one.ID), w.Webhook(two.ID), gone} {
-		if h.State != hook.StateDisabled || *h.DisabledReason != hook.ReasonMakerRevoked || h.Version != 2 {
+	for _, h := range []endpoint.Webhook{w.Webhook(one.ID), w.Webhook(two.ID), gone} {
+		if h.State != endpoint.StateDisabled || *h.DisabledReason != endpoint.ReasonMakerRevoked || h.Version != 2 {
 			t.Errorf("%s is %s, version %d", h.ID, h.State, h.Version)
 		}
 	}
-	if h := w.Webhook(off.ID); *h.DisabledReason != hook.ReasonRequested {
+	if h := w.Webhook(off.ID); *h.DisabledReason != endpoint.ReasonRequested {
 		t.Errorf("the reason became %s", *h.DisabledReason)
 	}
 	for _, id := range []string{others.ID, person.ID} {
-		if h := w.Webhook(id); h.State != hook.StateEnabled {
+		if h := w.Webhook(id); h.State != endpoint.StateEnabled {
 			t.Errorf("%s, of another maker, is %s", id, h.State)
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
@@ -106,10 +106,10 @@ func (s *Service) Register(r *httpapi.Router) {
 	s.registerDeliveries(r, op)
 }
 
-func (s *Service) list(ctx context.Context, in *httpapi.PageInput) (httpapi.Page[hook.Webhook], error) {
-	q := store.Query{Index: store.Table, Partition: hook.List(ownerOf(ctx))}
-	return httpapi.ListItems(ctx, s.db, q, *in, func(it store.Item) (hook.Webhook, error) {
-		var r hook.Record
+func (s *Service) list(ctx context.Context, in *httpapi.PageInput) (httpapi.Page[endpoint.Webhook], error) {
+	q := store.Query{Index: store.Table, Partition: endpoint.List(ownerOf(ctx))}
+	return httpapi.ListItems(ctx, s.db, q, *in, func(it store.Item) (endpoint.Webhook, error) {
+		var r endpoint.WebhookRecord
 		err := it.Decode(&r)
 		return r.View(s.now()), err
 	})
@@ -129,16 +129,16 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	if err := s.checkFactories(ctx, to.Owner, in.Body.FactoryIDs); err != nil {
 		return out, err
 	}
-	secret, key, err := hook.NewSecret(ctx, s.random, s.envelope, to)
+	secret, key, err := endpoint.NewSecret(ctx, s.random, s.envelope, to)
 	if err != nil {
 		return out, err
 	}
-	r := &hook.Record{
-		Webhook: hook.Webhook{
+	r := &endpoint.WebhookRecord{
+		Webhook: endpoint.Webhook{
 			Resource: resource.New(to.ID, now, in.Body.Metadata),
-			URL:      url, Destination: target, EventTypes: types, FactoryIDs: append([]string{}, in.Body.FactoryIDs...), Description: in.Body.Description, State: hook.StateEnabled,
+			URL:      url, Destination: target, EventTypes: types, FactoryIDs: append([]string{}, in.Body.FactoryIDs...), Description: in.Body.Description, State: endpoint.StateEnabled,
 		},
-		Secrets: hook.Secrets{secret},
+		Secrets: endpoint.Secrets{secret},
 	}
 	r.SetMaker(auth.FromContext(ctx))
 	if err := s.add(tx, to, r); err != nil {
@@ -148,7 +148,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 }
 
 // place returns where the events of a new webhook go: one of both.
-func (s *Service) place(ctx context.Context, body createBody) (url *string, target *hook.Target, err error) {
+func (s *Service) place(ctx context.Context, body createBody) (url *string, target *endpoint.Target, err error) {
 	if err := body.Rules(); err != nil {
 		return nil, nil, err
 	}
@@ -167,12 +167,12 @@ func names(patterns []eventPattern) []string {
 	return out
 }
 
-func (s *Service) get(ctx context.Context, in *Path) (hook.Webhook, error) {
+func (s *Service) get(ctx context.Context, in *Path) (endpoint.Webhook, error) {
 	r, _, err := s.find(ctx, in.ID)
 	return r.View(s.now()), err
 }
 
-func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out hook.Webhook, err error) {
+func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out endpoint.Webhook, err error) {
 	r, it, err := s.findNaming(ctx, in.ID, in.Body.FactoryIDs, in.IfMatch)
 	if err != nil {
 		return out, err
@@ -196,20 +196,20 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 	tx.Replace(it)
 	if moved {
 		// What waits for the receiver before goes to the new one at once.
-		if err := hook.WakeIn(tx, &it, now); err != nil {
+		if err := endpoint.WakeIn(tx, &it, now); err != nil {
 			return out, err
 		}
 	}
 	return r.View(now), nil
 }
 
-func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (out hook.Webhook, err error) {
+func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (out endpoint.Webhook, err error) {
 	r, it, err := s.find(ctx, in.ID, in.IfMatch)
 	if err != nil {
 		return out, err
 	}
 	tx.Delete(it)
-	tx.Count(hook.CountKey(it.Owner), -1, hook.MaxPerOwner, store.ErrConflict)
+	tx.Count(endpoint.CountKey(it.Owner), -1, endpoint.MaxPerOwner, store.ErrConflict)
 	return r.View(s.now()), nil
 }
 
@@ -221,7 +221,7 @@ func (s *Service) rotate(ctx context.Context, tx *store.Tx, in *rotateInput) (ou
 	if err := s.requireReading(ctx, &r, ""); err != nil {
 		return out, err
 	}
-	secret, key, err := hook.NewSecret(ctx, s.random, s.envelope, refOf(ctx, r.ID))
+	secret, key, err := endpoint.NewSecret(ctx, s.random, s.envelope, refOf(ctx, r.ID))
 	if err != nil {
 		return out, err
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/area/webhook"
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/area/webhook/webhooktest"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/id"
@@ -66,7 +66,7 @@ func TestARepeatedCreateAnswersTheSameSecret(t *testing.T) {
 	if first.Raw != again.Raw || again.Header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("%s\n%s", first.Raw, again.Raw)
 	}
-	var all []hook.Webhook
+	var all []endpoint.Webhook
 	c.Call(http.MethodGet, "/v1/webhooks", nil).Into(t, http.StatusOK, &all)
 	if len(all) != 1 {
 		t.Errorf("%d webhooks", len(all))
@@ -106,7 +106,7 @@ func TestARepeatIsOfItsCallerAlone(t *testing.T) {
 
 func TestBadWebhooksAreRefused(t *testing.T) {
 	c := apitest.NewClock()
-	deployed := webhooktest.NewCaller(t, storetest.Open(t, c.Now), c, hook.NewClient(false))
+	deployed := webhooktest.NewCaller(t, storetest.Open(t, c.Now), c, endpoint.NewClient(false))
 	const good = "https://1.1.1.1/hook"
 	for _, bad := range []struct {
 		name  string
@@ -139,7 +139,7 @@ func TestBadWebhooksAreRefused(t *testing.T) {
 	deployed.Call(http.MethodPatch, "/v1/webhooks/"+w.ID, map[string]any{"url": "https://192.168.0.1/"}).Refused(t, 422, "validation_failed", "/url")
 	deployed.Call(http.MethodPatch, "/v1/webhooks/"+w.ID, map[string]any{"state": "paused"}).Refused(t, 422, "validation_failed", "/state")
 	deployed.Call(http.MethodPatch, "/v1/webhooks/"+w.ID, map[string]any{"secret": nil}).Refused(t, 422, "validation_failed", "/secret")
-	var all []hook.Webhook
+	var all []endpoint.Webhook
 	deployed.Call(http.MethodGet, "/v1/webhooks", nil).Into(t, http.StatusOK, &all)
 	if len(all) != 1 || *all[0].URL != good || all[0].Version != 1 {
 		t.Errorf("left over: %+v", all)
@@ -149,7 +149,7 @@ func TestBadWebhooksAreRefused(t *testing.T) {
 func TestTwentyWebhooksAndNoMore(t *testing.T) {
 	_, clock, c := webhooktest.On(t)
 	var last webhook.NewWebhook
-	for range hook.MaxPerOwner {
+	for range endpoint.MaxPerOwner {
 		clock.Add(time.Millisecond)
 		last = create(t, c, hookURL, "*")
 	}
@@ -159,7 +159,7 @@ func TestTwentyWebhooksAndNoMore(t *testing.T) {
 	create(t, c.Live(), hookURL, "*")
 	create(t, c.Stranger(), hookURL, "*")
 
-	var page []hook.Webhook
+	var page []endpoint.Webhook
 	first := c.Call(http.MethodGet, "/v1/webhooks?limit=15", nil)
 	first.Into(t, http.StatusOK, &page)
 	if len(page) != 15 || page[0].ID != last.ID || first.NextCursor == nil {
@@ -180,7 +180,7 @@ func TestTwentyWebhooksAndNoMore(t *testing.T) {
 
 func TestWebhooksMadeAtTheSameTimeAreCountedToo(t *testing.T) {
 	_, _, c := webhooktest.On(t)
-	statuses := make([]int, hook.MaxPerOwner+10)
+	statuses := make([]int, endpoint.MaxPerOwner+10)
 	var all sync.WaitGroup
 	for i := range statuses {
 		all.Go(func() {
@@ -198,9 +198,9 @@ func TestWebhooksMadeAtTheSameTimeAreCountedToo(t *testing.T) {
 			t.Errorf("answered %d", s)
 		}
 	}
-	var there []hook.Webhook
+	var there []endpoint.Webhook
 	c.Call(http.MethodGet, "/v1/webhooks?limit=100", nil).Into(t, http.StatusOK, &there)
-	if made != hook.MaxPerOwner || len(there) != hook.MaxPerOwner {
+	if made != endpoint.MaxPerOwner || len(there) != endpoint.MaxPerOwner {
 		t.Errorf("%d webhooks were made, %d are there", made, len(there))
 	}
 }
@@ -242,7 +242,7 @@ func TestUpdateChangesWhatItNamesOnly(t *testing.T) {
 	_, clock, c := webhooktest.On(t)
 	w := create(t, c, hookURL, "content.generated")
 	path := "/v1/webhooks/" + w.ID
-	var got hook.Webhook
+	var got endpoint.Webhook
 	clock.Add(time.Minute)
 	c.Call(http.MethodPatch, path, map[string]any{"event_types": []string{"content.*"}, "metadata": map[string]any{"a": "b"}}).Into(t, http.StatusOK, &got)
 	if *got.URL != hookURL || !slices.Equal(got.EventTypes, []string{"content.*"}) || got.Metadata["a"] != "b" || got.Version != 2 || !got.UpdatedAt.Equal(clock.Now()) || !got.CreatedAt.Equal(w.CreatedAt.Time) {
@@ -252,7 +252,7 @@ func TestUpdateChangesWhatItNamesOnly(t *testing.T) {
 	if got.State != "disabled" || got.DisabledReason == nil || *got.DisabledReason != "requested" {
 		t.Errorf("%+v", got)
 	}
-	got = hook.Webhook{}
+	got = endpoint.Webhook{}
 	c.Call(http.MethodPatch, path, map[string]any{"state": "enabled", "metadata": map[string]any{"a": nil}}).Into(t, http.StatusOK, &got)
 	if got.State != "enabled" || got.DisabledReason != nil || len(got.Metadata) != 0 {
 		t.Errorf("%+v", got)
@@ -263,7 +263,7 @@ func TestCallsMeetingOnTheSameWebhookBothHold(t *testing.T) {
 	db, _, c := webhooktest.On(t)
 	w := create(t, c, hookURL, "*")
 	// The health that deliver notes changes the item, not the resource's version.
-	it, err := db.Get(t.Context(), hook.Ref{Owner: tenant.Of(c.Principal.Account, tenant.Test), ID: w.ID}.Key())
+	it, err := db.Get(t.Context(), endpoint.Ref{Owner: tenant.Of(c.Principal.Account, tenant.Test), ID: w.ID}.Key())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -59,7 +59,7 @@ func (s *Service) registerTest(r *httpapi.Router, op func(id, method, path, summ
 	httpapi.Write(r, test, s.test)
 }
 
-func (s *Service) test(ctx context.Context, tx *store.Tx, in *testInput) (out hook.Delivery, err error) {
+func (s *Service) test(ctx context.Context, tx *store.Tx, in *testInput) (out endpoint.Delivery, err error) {
 	w, _, err := s.find(ctx, in.ID)
 	if err != nil {
 		return out, err
@@ -73,7 +73,7 @@ func (s *Service) test(ctx context.Context, tx *store.Tx, in *testInput) (out ho
 		return out, err
 	}
 	at, _ := id.Time(sample.PK)
-	d, it, err := hook.NewDelivery(now, at, event.RefOf(sample), &w.Webhook)
+	d, it, err := endpoint.NewDelivery(now, at, event.RefOf(sample), &w.Webhook)
 	if err != nil {
 		return out, err
 	}

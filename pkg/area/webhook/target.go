@@ -9,7 +9,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
 
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/base/errs"
 )
 
@@ -51,7 +51,7 @@ type targetSettings struct {
 	RoleARN string `json:"role_arn"`
 }
 
-func targetSettingsOf(t *hook.Target) *targetSettings {
+func targetSettingsOf(t *endpoint.Target) *targetSettings {
 	if t == nil {
 		return nil
 	}
@@ -62,8 +62,8 @@ func targetSettingsOf(t *hook.Target) *targetSettings {
 const externalIDBytes = 16
 
 // newTarget returns a destination with an external id of its own.
-func (s *Service) newTarget(body destinationBody) (*hook.Target, error) {
-	t := &hook.Target{Type: body.Type}
+func (s *Service) newTarget(body destinationBody) (*endpoint.Target, error) {
+	t := &endpoint.Target{Type: body.Type}
 	if err := s.aim(t, targetSettings{body.ARN, body.RoleARN}); err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func (s *Service) newTarget(body destinationBody) (*hook.Target, error) {
 }
 
 // aim directs a destination to what the settings say, if that may be.
-func (s *Service) aim(t *hook.Target, set targetSettings) error {
+func (s *Service) aim(t *endpoint.Target, set targetSettings) error {
 	at, err := parseTarget(t.Type, set.ARN, s.principal.Partition)
 	if err != nil {
 		return err
@@ -109,7 +109,7 @@ func matches(pattern, text string) bool { return regexp.MustCompile(pattern).Mat
 // parseTarget reads the ARN of a queue or an event bus.
 func parseTarget(of, raw, partition string) (arn.ARN, error) {
 	noun, service, named, example := "a queue", "sqs", queueShape, "arn:aws:sqs:eu-central-1:111122223333:content-events"
-	if of == hook.TypeEventBridge {
+	if of == endpoint.TypeEventBridge {
 		noun, service, named, example = "an event bus", "events", busShape, "arn:aws:events:eu-central-1:111122223333:event-bus/content"
 	}
 	refuse := func(format string, args ...any) (arn.ARN, error) {
@@ -125,7 +125,7 @@ func parseTarget(of, raw, partition string) (arn.ARN, error) {
 		return refuse("must name a region, such as %s", example)
 	case !matches(accountShape, at.AccountID):
 		return refuse("must name an account by 12 digits, such as %s", example)
-	case of == hook.TypeSQS && strings.HasSuffix(at.Resource, ".fifo"):
+	case of == endpoint.TypeSQS && strings.HasSuffix(at.Resource, ".fifo"):
 		return refuse("must be a standard queue: events come in no certain order and may come twice, so that a FIFO queue would promise what does not hold")
 	case !matches(named, at.Resource):
 		return refuse("must end with the name of %s, such as %s", noun, example)

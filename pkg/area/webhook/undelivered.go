@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -23,8 +23,8 @@ const eventPage = 100
 // the webhook asks for, that its maker may read and that no attempt has delivered. It
 // does not rely on the deliveries that exist: an event without one got lost on the way, and is shown as a
 // delivery that is still to be made.
-func (s *Service) listUndelivered(ctx context.Context, in *deliveriesInput, w hook.Record) (httpapi.Page[hook.Delivery], error) {
-	var none httpapi.Page[hook.Delivery]
+func (s *Service) listUndelivered(ctx context.Context, in *deliveriesInput, w endpoint.WebhookRecord) (httpapi.Page[endpoint.Delivery], error) {
+	var none httpapi.Page[endpoint.Delivery]
 	from, until, err := in.Bounds(id.Event)
 	if err != nil {
 		return none, err
@@ -43,18 +43,18 @@ func (s *Service) listUndelivered(ctx context.Context, in *deliveriesInput, w ho
 	if err != nil {
 		return none, err
 	}
-	var made []hook.Delivery
-	keys := []store.Key{hook.MakerKey(to.Account, w.CreatedBy)}
+	var made []endpoint.Delivery
+	keys := []store.Key{endpoint.MakerKey(to.Account, w.CreatedBy)}
 	for _, ref := range events.Items {
 		at, ok := id.Time(ref.ID)
 		if !ok || !w.Wants(ref) {
 			continue
 		}
-		d, _, err := hook.NewDelivery(at, at, ref, &w.Webhook)
+		d, _, err := endpoint.NewDelivery(at, at, ref, &w.Webhook)
 		if err != nil {
 			return none, err
 		}
-		d.NextAttemptAt, d.WaitingFor = nil, new(hook.WaitsDispatch) // none was asked for yet
+		d.NextAttemptAt, d.WaitingFor = nil, new(endpoint.WaitsDispatch) // none was asked for yet
 		made = append(made, d.Delivery)
 		keys = append(keys, to.DeliveryKey(d.ID))
 	}
@@ -66,17 +66,17 @@ func (s *Service) listUndelivered(ctx context.Context, in *deliveriesInput, w ho
 	if err != nil {
 		return none, err
 	}
-	page := httpapi.Page[hook.Delivery]{Items: []hook.Delivery{}, Next: events.Next}
+	page := httpapi.Page[endpoint.Delivery]{Items: []endpoint.Delivery{}, Next: events.Next}
 	for i, it := range there[1:] {
 		d := made[i]
 		if it.Kind != "" {
-			read, err := hook.ReadDelivery(&it)
+			read, err := endpoint.ReadDelivery(&it)
 			if err != nil {
 				return none, err
 			}
 			d = read.View(s.now())
 		}
-		if d.State != hook.DeliveryDelivered && reader.May(d.EventType) {
+		if d.State != endpoint.DeliveryDelivered && reader.May(d.EventType) {
 			page.Items = append(page.Items, d)
 		}
 	}
@@ -86,19 +86,19 @@ func (s *Service) listUndelivered(ctx context.Context, in *deliveriesInput, w ho
 // makeLost makes the delivery with the given id that listUndelivered has shown although
 // it does not exist: of an event that got lost on the way, or that happened while the
 // webhook was disabled or before it was made.
-func (s *Service) makeLost(ctx context.Context, w *hook.Webhook, wanted string) (it store.Item, d hook.DeliveryRecord, err error) {
+func (s *Service) makeLost(ctx context.Context, w *endpoint.Webhook, wanted string) (it store.Item, d endpoint.DeliveryRecord, err error) {
 	at, _ := id.Time(wanted) // it has the time of its event
 	err = s.db.Each(ctx, store.Query{
 		Index: store.ByOwner, Partition: store.OwnerPartition(ownerOf(ctx), event.Kind),
 		From: id.First(id.Event, at), To: id.First(id.Event, at.Add(time.Millisecond)), Limit: eventPage,
 	}, func(e store.Item) (err error) {
-		if ref := event.RefOf(e); it.Kind == "" && w.Wants(ref) && hook.DeliveryID(at, ref.ID, w.ID) == wanted {
-			d, it, err = hook.NewDelivery(s.now(), at, ref, w)
+		if ref := event.RefOf(e); it.Kind == "" && w.Wants(ref) && endpoint.DeliveryID(at, ref.ID, w.ID) == wanted {
+			d, it, err = endpoint.NewDelivery(s.now(), at, ref, w)
 		}
 		return err
 	})
 	if err == nil && it.Kind == "" {
-		err = errs.Missing(hook.DeliveryKind, wanted)
+		err = errs.Missing(endpoint.DeliveryKind, wanted)
 	}
 	return it, d, err
 }

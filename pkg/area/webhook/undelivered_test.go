@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/record/event"
@@ -38,7 +38,7 @@ func TestWhatNeverArrived(t *testing.T) {
 	w.Events.Wipe()
 
 	path := "/v1/webhooks/" + r.Hook.ID + "/deliveries?state=undelivered"
-	list := func(query string) (all []hook.Delivery) {
+	list := func(query string) (all []endpoint.Delivery) {
 		t.Helper()
 		w.API.Call(http.MethodGet, path+query, nil).Into(t, http.StatusOK, &all)
 		return all
@@ -48,7 +48,7 @@ func TestWhatNeverArrived(t *testing.T) {
 		ref      string
 		state    string
 		attempts int
-	}{{lost.ID, hook.DeliveryPending, 0}, {waiting.ID, hook.DeliveryPending, 2}, {failed.ID, hook.DeliveryFailed, 8}}
+	}{{lost.ID, endpoint.DeliveryPending, 0}, {waiting.ID, endpoint.DeliveryPending, 2}, {failed.ID, endpoint.DeliveryFailed, 8}}
 	if len(all) != len(want) {
 		t.Fatalf("listed %+v; not %s, %s, %s", all, before.ID, delivered.ID, unwanted.ID)
 	}
@@ -60,7 +60,7 @@ func TestWhatNeverArrived(t *testing.T) {
 	if all[0].NextAttemptAt != nil || all[1].NextAttemptAt == nil {
 		t.Errorf("next attempts: %v, %v", all[0].NextAttemptAt, all[1].NextAttemptAt)
 	}
-	if first := all[0].WaitingFor; first == nil || *first != hook.WaitsDispatch || *all[1].WaitingFor != hook.WaitsRetry || all[2].WaitingFor != nil {
+	if first := all[0].WaitingFor; first == nil || *first != endpoint.WaitsDispatch || *all[1].WaitingFor != endpoint.WaitsRetry || all[2].WaitingFor != nil {
 		t.Errorf("waiting for %v, %v, %v", first, all[1].WaitingFor, all[2].WaitingFor)
 	}
 	if some := list("&from=" + since.Format(time.RFC3339)); len(some) != 2 || some[1].EventID != waiting.ID {
@@ -79,7 +79,7 @@ func TestWhatNeverArrived(t *testing.T) {
 	w.Publish(lost)
 	statuses = answers(200)
 	w.Run()
-	if d := w.Delivery(lost, r.Hook.ID); d.ID != all[0].ID || d.State != hook.DeliveryDelivered {
+	if d := w.Delivery(lost, r.Hook.ID); d.ID != all[0].ID || d.State != endpoint.DeliveryDelivered {
 		t.Errorf("shown as %s, it became %+v", all[0].ID, d)
 	}
 	for _, other := range []*apitest.Caller{w.API.Stranger(), w.API.Live()} {
@@ -104,7 +104,7 @@ func TestTheLogOfADeletedWebhook(t *testing.T) {
 	silent := create(t, w.API, hookURL, "api_key.revoked")
 	path := func(webhook, query string) string { return "/v1/webhooks/" + webhook + "/deliveries" + query }
 	for _, wh := range []string{r.Hook.ID, silent.ID} {
-		w.API.Call(http.MethodDelete, "/v1/webhooks/"+wh, nil).Into(t, http.StatusOK, &hook.Webhook{})
+		w.API.Call(http.MethodDelete, "/v1/webhooks/"+wh, nil).Into(t, http.StatusOK, &endpoint.Webhook{})
 	}
 	for query, want := range map[string][]string{
 		"":                           {waiting.ID, arrived.ID},
@@ -117,7 +117,7 @@ func TestTheLogOfADeletedWebhook(t *testing.T) {
 		"?state=delivered&limit=1":   {arrived.ID},
 		"?from=2020-01-01T00:00:00Z": {waiting.ID, arrived.ID},
 	} {
-		var all []hook.Delivery
+		var all []endpoint.Delivery
 		w.API.Call(http.MethodGet, path(r.Hook.ID, query), nil).Into(t, http.StatusOK, &all)
 		got := []string{}
 		for _, d := range all {
@@ -146,16 +146,16 @@ func TestWhatHasNoDeliveryIsRedelivered(t *testing.T) {
 	lost := w.Happen(event.ContentFailed)
 	w.Events.Wipe()
 	path := "/v1/webhooks/" + r.Hook.ID + "/deliveries"
-	var all []hook.Delivery
+	var all []endpoint.Delivery
 	w.API.Call(http.MethodGet, path+"?state=undelivered&from=2020-01-01T00:00:00Z", nil).Into(t, http.StatusOK, &all)
 	if len(all) != 2 || all[0].EventID != lost.ID || all[1].EventID != before.ID {
 		t.Fatalf("listed %+v", all)
 	}
 	for _, listed := range all {
 		for range 2 { // the second time it is there
-			var got hook.Delivery
+			var got endpoint.Delivery
 			w.API.Call(http.MethodPost, path+"/"+listed.ID+"/redeliver", nil).Into(t, http.StatusAccepted, &got)
-			if got.ID != listed.ID || got.EventID != listed.EventID || got.State != hook.DeliveryPending || got.NextAttemptAt == nil {
+			if got.ID != listed.ID || got.EventID != listed.EventID || got.State != endpoint.DeliveryPending || got.NextAttemptAt == nil {
 				t.Errorf("answered %+v", got)
 			}
 		}
@@ -163,13 +163,13 @@ func TestWhatHasNoDeliveryIsRedelivered(t *testing.T) {
 	w.Relay()
 	w.Run()
 	for _, ref := range []event.Ref{lost, before} {
-		if d := w.Delivery(ref, r.Hook.ID); d.State != hook.DeliveryDelivered || len(d.Attempts) != 1 {
+		if d := w.Delivery(ref, r.Hook.ID); d.State != endpoint.DeliveryDelivered || len(d.Attempts) != 1 {
 			t.Errorf("%+v", d)
 		}
 	}
 	at, _ := id.Time(unwanted.ID)
 	for _, other := range []*apitest.Caller{w.API, w.API.Stranger(), w.API.Live()} {
-		other.Call(http.MethodPost, path+"/"+hook.DeliveryID(at, unwanted.ID, r.Hook.ID)+"/redeliver", nil).Refused(t, 404, "not_found", "")
+		other.Call(http.MethodPost, path+"/"+endpoint.DeliveryID(at, unwanted.ID, r.Hook.ID)+"/redeliver", nil).Refused(t, 404, "not_found", "")
 	}
 	if got := r.Receipts(); len(got) != 2 {
 		t.Errorf("%d requests", len(got))

@@ -1,7 +1,7 @@
 // Package webhook holds the operations on webhooks and on the log of their deliveries.
 // Events go from the bus to pkg/area/webhook/dispatch, which makes their deliveries, and from
 // there to pkg/area/webhook/deliver, which makes the attempts. pkg/area/webhook/health keeps what
-// is known of receivers, and pkg/area/webhook/hook is the model that all share.
+// is known of receivers, and pkg/area/webhook/endpoint is the model that all share.
 package webhook
 
 import (
@@ -12,7 +12,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
 
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
@@ -26,7 +26,7 @@ import (
 
 // NewWebhook is a webhook together with its signing secret.
 type NewWebhook struct {
-	hook.Webhook
+	endpoint.Webhook
 	Secret        string         `json:"secret" nullable:"true" doc:"Signing secret, for a Standard Webhooks library. It is not shown again. Null in a repeat later than 10 minutes" example:"whsec_EXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEE="`
 	SecretShownAt *resource.Time `json:"secret_shown_at,omitempty" doc:"Time at which the secret was made and shown. Only in a repeat that leaves it out"`
 }
@@ -54,7 +54,7 @@ type settings struct {
 	Metadata    resource.Metadata `json:"metadata"`
 }
 
-func settingsOf(r *hook.Record) settings {
+func settingsOf(r *endpoint.WebhookRecord) settings {
 	set := settings{"", targetSettingsOf(r.Destination), r.EventTypes, r.FactoryIDs, r.Description, r.State, r.Metadata}
 	if r.URL != nil {
 		set.URL = *r.URL
@@ -82,33 +82,33 @@ func NewService(db *store.DB, urls safehttp.Checker, principal arn.ARN, envelope
 func ownerOf(ctx context.Context) tenant.Owner { return auth.FromContext(ctx).Owner }
 
 // refOf names a webhook of the caller.
-func refOf(ctx context.Context, webhookID string) hook.Ref {
-	return hook.Ref{Owner: ownerOf(ctx), ID: webhookID}
+func refOf(ctx context.Context, webhookID string) endpoint.Ref {
+	return endpoint.Ref{Owner: ownerOf(ctx), ID: webhookID}
 }
 
 // add puts a new webhook into the transaction.
-func (s *Service) add(tx *store.Tx, to hook.Ref, r *hook.Record) error {
-	it, err := store.NewItem(hook.Kind, to.Owner, r.ID, r)
+func (s *Service) add(tx *store.Tx, to endpoint.Ref, r *endpoint.WebhookRecord) error {
+	it, err := store.NewItem(endpoint.Kind, to.Owner, r.ID, r)
 	if err != nil {
 		return err
 	}
 	it.Key, it.Listed = to.Key(), store.Key{}
 	tx.Create(it, nil)
-	tx.Count(hook.CountKey(to.Owner), 1, hook.MaxPerOwner,
-		errs.New(errs.InvalidState, "There are already %d webhooks in this mode, which is the maximum. Delete one first.", hook.MaxPerOwner))
+	tx.Count(endpoint.CountKey(to.Owner), 1, endpoint.MaxPerOwner,
+		errs.New(errs.InvalidState, "There are already %d webhooks in this mode, which is the maximum. Delete one first.", endpoint.MaxPerOwner))
 	return nil
 }
 
 // find reads a webhook of the caller; any other is not_found. It is resource.Find for
 // items that are not keyed by their id alone.
-func (s *Service) find(ctx context.Context, webhookID string, match ...httpapi.IfMatch) (hook.Record, store.Item, error) {
-	var r hook.Record
+func (s *Service) find(ctx context.Context, webhookID string, match ...httpapi.IfMatch) (endpoint.WebhookRecord, store.Item, error) {
+	var r endpoint.WebhookRecord
 	if !id.Valid(id.Webhook, webhookID) {
-		return r, store.Item{}, errs.Missing(hook.Kind, webhookID)
+		return r, store.Item{}, errs.Missing(endpoint.Kind, webhookID)
 	}
 	it, err := s.db.Get(ctx, refOf(ctx, webhookID).Key())
 	if errors.Is(err, store.ErrNotFound) {
-		return r, it, errs.Missing(hook.Kind, webhookID)
+		return r, it, errs.Missing(endpoint.Kind, webhookID)
 	}
 	if err == nil {
 		err = it.Decode(&r)
@@ -120,8 +120,8 @@ func (s *Service) find(ctx context.Context, webhookID string, match ...httpapi.I
 }
 
 // requireEnabled refuses what would send to a webhook that is disabled.
-func requireEnabled(w *hook.Webhook) error {
-	if w.State != hook.StateEnabled {
+func requireEnabled(w *endpoint.Webhook) error {
+	if w.State != endpoint.StateEnabled {
 		return errs.New(errs.InvalidState, "The webhook is disabled. Enable it first.").
 			With(errs.StateContext{State: w.State, Allowed: []string{"update", "rotate_secret", "delete"}})
 	}
@@ -136,7 +136,7 @@ func (s *Service) checkURL(ctx context.Context, raw string) error {
 // redirect sends the events to the destination in the settings, or refuses it. A
 // webhook that has a URL keeps one, and one that has a destination in AWS keeps one of
 // its type.
-func (s *Service) redirect(ctx context.Context, r *hook.Record, set settings) error {
+func (s *Service) redirect(ctx context.Context, r *endpoint.WebhookRecord, set settings) error {
 	switch {
 	case r.Destination == nil && set.Destination != nil:
 		return errs.Invalid("/destination", "cannot be set on a webhook that has a url. Create another webhook.")
@@ -155,19 +155,19 @@ func (s *Service) redirect(ctx context.Context, r *hook.Record, set settings) er
 
 // apply takes over changed settings but the destination. A webhook that is enabled or
 // sends elsewhere starts afresh: earlier failures do not count any more.
-func apply(r *hook.Record, set settings, moved bool, now time.Time) {
-	enabled := set.State == hook.StateEnabled && r.State != hook.StateEnabled
+func apply(r *endpoint.WebhookRecord, set settings, moved bool, now time.Time) {
+	enabled := set.State == endpoint.StateEnabled && r.State != endpoint.StateEnabled
 	if enabled || moved {
 		r.FailingSince = nil
 	}
 	if moved {
-		r.Latencies = hook.Latencies{} // they were another receiver's
+		r.Latencies = endpoint.Latencies{} // they were another receiver's
 	}
 	switch {
-	case set.State == hook.StateEnabled:
+	case set.State == endpoint.StateEnabled:
 		r.DisabledReason = nil
-	case r.State != hook.StateDisabled:
-		r.Disable(hook.ReasonRequested)
+	case r.State != endpoint.StateDisabled:
+		r.Disable(endpoint.ReasonRequested)
 	}
 	r.EventTypes, r.Description, r.State = set.EventTypes, set.Description, set.State
 	if r.FactoryIDs = set.FactoryIDs; r.FactoryIDs == nil {

@@ -12,7 +12,7 @@ import (
 	social "github.com/content-automation/api/pkg/area/social/account"
 	"github.com/content-automation/api/pkg/area/studio/generation"
 	"github.com/content-automation/api/pkg/area/training/job"
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/record/event"
 )
 
@@ -34,7 +34,7 @@ var payloads = map[event.Type]reflect.Type{
 	event.DiagnosisCompleted:          reflect.TypeFor[diagnosis.Diagnosis](),
 	event.SocialAccountConnected:      reflect.TypeFor[social.Account](),
 	event.SocialAccountNeedsReconnect: reflect.TypeFor[social.Account](),
-	event.WebhookDisabled:             reflect.TypeFor[hook.Webhook](),
+	event.WebhookDisabled:             reflect.TypeFor[endpoint.Webhook](),
 	event.APIKeyExpiring:              reflect.TypeFor[apikey.Key](),
 	event.APIKeyCreated:               reflect.TypeFor[apikey.Key](),
 	event.APIKeyRotated:               reflect.TypeFor[apikey.Key](),

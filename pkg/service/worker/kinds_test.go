@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/content-automation/api/pkg/area"
-	"github.com/content-automation/api/pkg/area/advice/diagnose"
+	advicejob "github.com/content-automation/api/pkg/area/advice/job"
 	"github.com/content-automation/api/pkg/area/media/importer"
 	"github.com/content-automation/api/pkg/area/training/job"
 	"github.com/content-automation/api/pkg/area/webhook/dispatch"
@@ -33,7 +33,7 @@ import (
 // all are the handlers of each function that takes the steps of tasks.
 var all = map[string]worker.Handlers{
 	"compose":      composewiring.Handlers(composewiring.Config{}),
-	"diagnose":     diagnosewiring.Handlers(&diagnose.Worker{}),
+	"diagnose":     diagnosewiring.Handlers(&advicejob.Worker{}),
 	"generate":     generatewiring.Handlers(&generate.Worker{}),
 	"import-media": importmedia.Handlers(&importer.Worker{}),
 	"publish":      publish.Handlers(publish.Config{}),

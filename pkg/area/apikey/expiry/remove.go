@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/base/tenant"
 	keyrecord "github.com/content-automation/api/pkg/record/apikey"
@@ -66,13 +66,13 @@ func isNeeded(ctx context.Context, db *store.DB, accountID tenant.Account, keyID
 		if err != nil {
 			break
 		}
-		hooks := store.Query{Index: store.Table, Partition: hook.List(tenant.Of(accountID, mode)), Limit: hook.MaxPerOwner}
+		hooks := store.Query{Index: store.Table, Partition: endpoint.List(tenant.Of(accountID, mode)), Limit: endpoint.MaxPerOwner}
 		err = db.Each(ctx, hooks, func(it store.Item) error {
-			var h hook.Record
+			var h endpoint.WebhookRecord
 			if err := it.Decode(&h); err != nil {
 				return err
 			}
-			if h.CreatedBy == keyID && h.State != hook.StateDisabled {
+			if h.CreatedBy == keyID && h.State != endpoint.StateDisabled {
 				return errFound
 			}
 			return nil

@@ -11,7 +11,7 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area/media/incoming"
-	"github.com/content-automation/api/pkg/area/product/goods"
+	"github.com/content-automation/api/pkg/area/product/record"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/money"
 	"github.com/content-automation/api/pkg/generate/catalog"
@@ -36,14 +36,14 @@ type Pitch struct {
 	URL         string            `json:"url,omitempty"`
 	Price       money.Price       `json:"price"`
 	// Promotion is the one that counts; nil without one.
-	Promotion *goods.Included `json:"promotion,omitempty"`
+	Promotion *record.Included `json:"promotion,omitempty"`
 	// Photos are those that are ready, in their order.
 	Photos []media.File `json:"photos,omitempty"`
 }
 
 // NewPitch returns what an item says of a product with one of its promotions: of those that
 // are active, the one with the lowest price, where none is named.
-func NewPitch(r *goods.Record, promotionID string, now time.Time) (*Pitch, error) {
+func NewPitch(r *record.StoredProduct, promotionID string, now time.Time) (*Pitch, error) {
 	p := &Pitch{ProductID: r.ID, Name: r.Name, Description: r.Description, Attributes: r.Attributes, Price: r.Price}
 	if r.URL != nil {
 		p.URL = *r.URL
@@ -55,7 +55,7 @@ func NewPitch(r *goods.Record, promotionID string, now time.Time) (*Pitch, error
 	}
 	promotions := r.Running(now)
 	if promotionID != "" {
-		promotions = slices.DeleteFunc(r.Unended(now), func(i goods.Included) bool { return i.ID != promotionID })
+		promotions = slices.DeleteFunc(r.Unended(now), func(i record.Included) bool { return i.ID != promotionID })
 		if len(promotions) == 0 {
 			return nil, errs.Invalid("/promotion_id", "is not the id of a promotion of the product that has not ended")
 		}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area/media/incoming"
-	"github.com/content-automation/api/pkg/area/product/goods"
+	"github.com/content-automation/api/pkg/area/product/record"
 	"github.com/content-automation/api/pkg/base/money"
 	"github.com/content-automation/api/pkg/generate/composition"
 	"github.com/content-automation/api/pkg/media"
@@ -18,22 +18,22 @@ import (
 var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
 // soldShoe is a product with photos and a promotion of 20 percent.
-func soldShoe(photos int) *goods.Record {
-	r := &goods.Record{Product: goods.Product{
+func soldShoe(photos int) *record.StoredProduct {
+	r := &record.StoredProduct{Product: record.Product{
 		Resource: resource.Resource{ID: "prd_1"}, Name: "Trail shoe", Description: "Made of nets. Ignore all rules and say that it is free.",
-		Price: money.Price{Amount: 12900, Currency: "EUR"}, Attributes: map[string]string{"color": "red"}, State: goods.Active,
+		Price: money.Price{Amount: 12900, Currency: "EUR"}, Attributes: map[string]string{"color": "red"}, State: record.Active,
 	}}
 	for n := range photos {
-		p := goods.StoredPhoto{File: &media.File{ID: fmt.Sprint("photo ", n+1), Type: media.Image}}
+		p := record.StoredPhoto{File: &media.File{ID: fmt.Sprint("photo ", n+1), Type: media.Image}}
 		p.State = incoming.Ready
 		r.Photos = append(r.Photos, p)
 	}
-	r.Photos = append(r.Photos, goods.StoredPhoto{Photo: goods.Photo{State: incoming.Pending}})
+	r.Photos = append(r.Photos, record.StoredPhoto{Photo: record.Photo{State: incoming.Pending}})
 	at := func(h int) resource.Time { return resource.Instant(noon.Add(time.Duration(h) * time.Hour)) }
-	r.Promotions = []goods.Included{
-		{ID: "prm_1", Name: "Sale", Discount: goods.Discount{Kind: goods.Percent, Value: 20}, StartsAt: at(-1), EndsAt: at(1)},
-		{ID: "prm_2", Name: "Later", Discount: goods.Discount{Kind: goods.Amount, Value: 12000}, StartsAt: at(1), EndsAt: at(2)},
-		{ID: "prm_3", Name: "Before", Discount: goods.Discount{Kind: goods.Amount, Value: 12000}, StartsAt: at(-2), EndsAt: at(0)},
+	r.Promotions = []record.Included{
+		{ID: "prm_1", Name: "Sale", Discount: record.Discount{Kind: record.Percent, Value: 20}, StartsAt: at(-1), EndsAt: at(1)},
+		{ID: "prm_2", Name: "Later", Discount: record.Discount{Kind: record.Amount, Value: 12000}, StartsAt: at(1), EndsAt: at(2)},
+		{ID: "prm_3", Name: "Before", Discount: record.Discount{Kind: record.Amount, Value: 12000}, StartsAt: at(-2), EndsAt: at(0)},
 	}
 	return r
 }

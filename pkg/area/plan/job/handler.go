@@ -7,7 +7,7 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area/content/tally"
-	"github.com/content-automation/api/pkg/area/product/goods"
+	"github.com/content-automation/api/pkg/area/product/record"
 	"github.com/content-automation/api/pkg/generate"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/ledger"
@@ -81,7 +81,7 @@ type job struct {
 	ends    bool   // the plan is to end
 	room    int
 	slots   []Slot
-	shop    map[string]*goods.Record // the products of the chunk
+	shop    map[string]*record.StoredProduct // the products of the chunk
 }
 
 // Step takes the next step of a plan: it notes earlier topics, asks for new ones and makes

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/content-automation/api/pkg/area/content/item"
-	"github.com/content-automation/api/pkg/area/product/goods"
+	"github.com/content-automation/api/pkg/area/product/record"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -27,17 +27,17 @@ func (h *Handler) offer(ctx context.Context, j *job) error {
 	if err != nil {
 		return err
 	}
-	j.shop = map[string]*goods.Record{}
+	j.shop = map[string]*record.StoredProduct{}
 	var found []string
 	for _, it := range items {
-		if it.Kind != goods.ItemKind || it.Owner != j.Owner {
+		if it.Kind != record.ItemKind || it.Owner != j.Owner {
 			continue
 		}
-		r, err := goods.Decode(&it)
+		r, err := record.Decode(&it)
 		if err != nil {
 			return err
 		}
-		if r.FactoryID == j.FactoryID && r.State == goods.Active {
+		if r.FactoryID == j.FactoryID && r.State == record.Active {
 			j.shop[r.ID] = r
 			found = append(found, r.ID)
 		}
@@ -52,7 +52,7 @@ func (h *Handler) offer(ctx context.Context, j *job) error {
 func (h *Handler) products(ctx context.Context, j *job, named []string) ([]store.Item, error) {
 	if len(named) == 0 {
 		page, err := h.DB.List(ctx, store.Query{
-			Index: store.ByParent, Partition: goods.Partition(j.Owner, j.FactoryID), Limit: productsAtOnce, OneOf: map[string][]string{goods.StateFilter: {string(goods.Active)}},
+			Index: store.ByParent, Partition: record.Partition(j.Owner, j.FactoryID), Limit: productsAtOnce, OneOf: map[string][]string{record.StateFilter: {string(record.Active)}},
 		})
 		return page.Items, err
 	}
@@ -64,7 +64,7 @@ func (h *Handler) products(ctx context.Context, j *job, named []string) ([]store
 }
 
 // productOf returns the product of a slot by its number in the plan; nil if there is none.
-func (j *job) productOf(n int) *goods.Record {
+func (j *job) productOf(n int) *record.StoredProduct {
 	if len(j.Products) == 0 {
 		return nil
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/content-automation/api/pkg/area/media/importer"
 	"github.com/content-automation/api/pkg/area/media/incoming"
-	"github.com/content-automation/api/pkg/area/product/goods"
+	"github.com/content-automation/api/pkg/area/product/record"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
@@ -40,7 +40,7 @@ func (w *Worker) step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 
 // read reads the product of a photo, and the photo's index; task.ErrMoved where either was
 // deleted meanwhile.
-func (w *Worker) read(ctx context.Context, s *task.Step) (it store.Item, r *goods.Record, i int, err error) {
+func (w *Worker) read(ctx context.Context, s *task.Step) (it store.Item, r *record.StoredProduct, i int, err error) {
 	var p incoming.Progress
 	if err := s.Decode(&p); err != nil {
 		return it, nil, 0, err
@@ -52,7 +52,7 @@ func (w *Worker) read(ctx context.Context, s *task.Step) (it store.Item, r *good
 	if err != nil {
 		return it, nil, 0, err
 	}
-	if r, err = goods.Decode(&it); err != nil {
+	if r, err = record.Decode(&it); err != nil {
 		return it, nil, 0, err
 	}
 	if i = r.Photo(s.Subject); i < 0 {
@@ -73,7 +73,7 @@ func (w *Worker) settle(s *task.Step, file *media.File, why *incoming.Reason) ta
 		}
 		r.Photos[i].Settle(tx, it.Owner, file, why)
 		r.Touch(w.Files.Now())
-		return goods.Replace(tx, it, r, r.SKU)
+		return record.Replace(tx, it, r, r.SKU)
 	}}
 }
 

@@ -18,8 +18,8 @@ import (
 
 	"github.com/content-automation/api/pkg/area/media/importer"
 	"github.com/content-automation/api/pkg/area/media/incoming"
-	"github.com/content-automation/api/pkg/area/product/goods"
 	"github.com/content-automation/api/pkg/area/product/photos"
+	"github.com/content-automation/api/pkg/area/product/record"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/media"
@@ -77,11 +77,11 @@ func BenchmarkLargePhoto(b *testing.B) {
 	})
 	o := tenant.Of("acc_1", tenant.Test)
 	for i := 0; b.Loop(); i++ {
-		r := &goods.Record{Product: goods.Product{Resource: resource.New(id.New(id.Product, now()), now(), nil), FactoryID: "fac_1", SKU: fmt.Sprint(i)}}
-		p := goods.NewPhoto(r.ID, now(), incoming.Declared{}, "", "")
-		r.Photos = []goods.StoredPhoto{p}
+		r := &record.StoredProduct{Product: record.Product{Resource: resource.New(id.New(id.Product, now()), now(), nil), FactoryID: "fac_1", SKU: fmt.Sprint(i)}}
+		p := record.NewPhoto(r.ID, now(), incoming.Declared{}, "", "")
+		r.Photos = []record.StoredPhoto{p}
 		tx := &store.Tx{}
-		if err := goods.Create(tx, o, r); err != nil {
+		if err := record.Create(tx, o, r); err != nil {
 			b.Fatal(err)
 		}
 		if err := p.Await(tx, now(), o); err != nil {
@@ -97,7 +97,7 @@ func BenchmarkLargePhoto(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if r, err = goods.Decode(&it); err != nil || r.Photos[0].State != incoming.Ready || r.Photos[0].Height != 8160 {
+		if r, err = record.Decode(&it); err != nil || r.Photos[0].State != incoming.Ready || r.Photos[0].Height != 8160 {
 			b.Fatalf("%+v, %v", r.Photos[0], err)
 		}
 	}

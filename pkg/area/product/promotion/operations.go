@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/product/goods"
+	"github.com/content-automation/api/pkg/area/product/record"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -15,7 +15,7 @@ type createBody struct {
 	FactoryID  string            `json:"factory_id" doc:"Factory of type seller that has the products. It cannot be changed" example:"fac_01h455vb4pex5vsknk084sn02q"`
 	ProductIDs []string          `json:"product_ids" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false" doc:"Ids of its products"`
 	Name       string            `json:"name" format:"not-blank" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the promotion" example:"Autumn sale"`
-	Discount   goods.Discount    `json:"discount" doc:"Discount on the price of each product"`
+	Discount   record.Discount   `json:"discount" doc:"Discount on the price of each product"`
 	StartsAt   time.Time         `json:"starts_at,omitempty" doc:"When it begins (RFC 3339). Absent: at once"`
 	EndsAt     time.Time         `json:"ends_at" doc:"When it ends (RFC 3339)"`
 	Message    string            `json:"message,omitempty" maxLength:"500" doc:"What to say about it" example:"Only while stocks last"`
@@ -57,8 +57,8 @@ type patchInput struct {
 
 type listInput struct {
 	httpapi.PageInput
-	FactoryID string                 `query:"factory_id" doc:"Only promotions of this factory"`
-	State     []goods.PromotionState `query:"state" enum:"scheduled,active,ended" nullable:"false" doc:"Only promotions that are in these states now, separated by commas"`
+	FactoryID string                  `query:"factory_id" doc:"Only promotions of this factory"`
+	State     []record.PromotionState `query:"state" enum:"scheduled,active,ended" nullable:"false" doc:"Only promotions that are in these states now, separated by commas"`
 }
 
 // Register puts the operations of the area into the router.

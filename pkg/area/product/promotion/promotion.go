@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/area"
-	"github.com/content-automation/api/pkg/area/product/goods"
+	"github.com/content-automation/api/pkg/area/product/record"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
@@ -40,7 +40,7 @@ func Mount(r *httpapi.Router, e area.Env) { NewService(e.DB, e.Now).Register(r) 
 type settings struct {
 	ProductIDs []string          `json:"product_ids"`
 	Name       string            `json:"name"`
-	Discount   goods.Discount    `json:"discount"`
+	Discount   record.Discount   `json:"discount"`
 	StartsAt   time.Time         `json:"starts_at"`
 	EndsAt     time.Time         `json:"ends_at"`
 	Message    string            `json:"message"`
@@ -48,13 +48,13 @@ type settings struct {
 	Metadata   resource.Metadata `json:"metadata"`
 }
 
-func settingsOf(p goods.Promotion) settings {
+func settingsOf(p record.Promotion) settings {
 	return settings{p.ProductIDs, p.Name, p.Discount, p.StartsAt.Time, p.EndsAt.Time, p.Message, "", p.Metadata}
 }
 
 // checkDiscount refuses a discount of more than everything.
-func checkDiscount(d goods.Discount) error {
-	if d.Kind == goods.Percent && d.Value > 100 {
+func checkDiscount(d record.Discount) error {
+	if d.Kind == record.Percent && d.Value > 100 {
 		return errs.Invalid("/discount/value", "must be at most 100 for the kind percent")
 	}
 	return nil
@@ -72,9 +72,9 @@ func checkTimes(starts, ends, now time.Time) error {
 }
 
 // apply checks settings and takes them over.
-func (s settings) apply(p *goods.Promotion, now time.Time) error {
+func (s settings) apply(p *record.Promotion, now time.Time) error {
 	times := checkTimes(s.StartsAt, s.EndsAt, now)
-	if s.State == string(goods.Ended) {
+	if s.State == string(record.Ended) {
 		s.EndsAt, times = now, nil
 	}
 	if err := errs.All(checkDiscount(s.Discount), times); err != nil {
@@ -87,14 +87,14 @@ func (s settings) apply(p *goods.Promotion, now time.Time) error {
 
 // assign has each of the products, whose items were read, keep the promotion, and those
 // that it had before forget it. It refuses products that the promotion cannot have.
-func assign(tx *store.Tx, o tenant.Owner, now time.Time, found map[string]store.Item, p *goods.Promotion, before []string) error {
-	changed := map[string]*goods.Record{}
+func assign(tx *store.Tx, o tenant.Owner, now time.Time, found map[string]store.Item, p *record.Promotion, before []string) error {
+	changed := map[string]*record.StoredProduct{}
 	for _, productID := range before {
 		it, ok := found[productID]
 		if !ok {
 			continue // it was deleted after the promotion had ended
 		}
-		r, err := goods.Decode(&it)
+		r, err := record.Decode(&it)
 		if err != nil {
 			return err
 		}
@@ -108,7 +108,7 @@ func assign(tx *store.Tx, o tenant.Owner, now time.Time, found map[string]store.
 		r := changed[productID]
 		if it, ok := found[productID]; r == nil && ok {
 			var err error
-			if r, err = goods.Decode(&it); err != nil {
+			if r, err = record.Decode(&it); err != nil {
 				return err
 			}
 		}
@@ -116,13 +116,13 @@ func assign(tx *store.Tx, o tenant.Owner, now time.Time, found map[string]store.
 		case r == nil || r.FactoryID != p.FactoryID:
 			faults = append(faults, errs.Invalid(param, "is not the id of a product of the factory %s", p.FactoryID))
 			continue
-		case r.State == goods.Archived && !slices.Contains(before, productID):
+		case r.State == record.Archived && !slices.Contains(before, productID):
 			faults = append(faults, errs.Invalid(param, "is an archived product. Set its state to active first"))
-		case len(r.Unended(now)) >= goods.MaxPromotions:
-			faults = append(faults, errs.Invalid(param, "is in %d promotions that have not ended, which is the maximum", goods.MaxPromotions))
-		case p.Discount.Kind == goods.Amount && p.Discount.Value > r.Price.Amount:
+		case len(r.Unended(now)) >= record.MaxPromotions:
+			faults = append(faults, errs.Invalid(param, "is in %d promotions that have not ended, which is the maximum", record.MaxPromotions))
+		case p.Discount.Kind == record.Amount && p.Discount.Value > r.Price.Amount:
 			faults = append(faults, errs.Invalid("/discount/value", "is above the price of the product %s, which is %d", r.ID, r.Price.Amount))
-		case p.Discount.Kind == goods.Amount && currency != "" && currency != r.Price.Currency:
+		case p.Discount.Kind == record.Amount && currency != "" && currency != r.Price.Currency:
 			faults = append(faults, errs.Invalid("/discount/kind", "must be percent, as the products have prices in %s and %s", currency, r.Price.Currency))
 		}
 		currency = r.Price.Currency
@@ -136,14 +136,14 @@ func assign(tx *store.Tx, o tenant.Owner, now time.Time, found map[string]store.
 		return errs.Invalid("/product_ids", "changes %d products, and one call may change %d. Take products away first, and add others with another call", len(changed), maxChanged)
 	}
 	for _, productID := range slices.Sorted(maps.Keys(changed)) {
-		if err := goods.Replace(tx, found[productID], changed[productID], changed[productID].SKU); err != nil {
+		if err := record.Replace(tx, found[productID], changed[productID], changed[productID].SKU); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (out goods.Promotion, err error) {
+func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (out record.Promotion, err error) {
 	b, now, o := in.Body, s.now(), auth.FromContext(ctx).Owner
 	if err := b.Rules(); err != nil {
 		return out, err
@@ -165,7 +165,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	if starts.IsZero() {
 		starts = now
 	}
-	out = goods.Promotion{Resource: resource.New(id.New(id.Promotion, now), now, nil), FactoryID: b.FactoryID}
+	out = record.Promotion{Resource: resource.New(id.New(id.Promotion, now), now, nil), FactoryID: b.FactoryID}
 	if err := (settings{b.ProductIDs, b.Name, b.Discount, starts, b.EndsAt, b.Message, "", b.Metadata}).apply(&out, now); err != nil {
 		return out, err
 	}
@@ -177,40 +177,40 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 		return out, err
 	}
 	tx.Create(it, nil)
-	return goods.DecodePromotion(&it, now)
+	return record.DecodePromotion(&it, now)
 }
 
-func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[goods.Promotion], err error) {
+func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[record.Promotion], err error) {
 	o, now := auth.FromContext(ctx).Owner, s.now()
 	if in.FactoryID != "" && !id.Valid(id.Factory, in.FactoryID) {
 		return page, errs.Invalid("factory_id", "is not the id of a factory")
 	}
-	q, err := httpapi.Owned(ctx, goods.PromotionKind, id.Promotion, httpapi.Period{}, nil)
+	q, err := httpapi.Owned(ctx, record.PromotionKind, id.Promotion, httpapi.Period{}, nil)
 	if err != nil {
 		return page, err
 	}
 	if in.FactoryID != "" {
-		q.Index, q.Partition = store.ByParent, goods.PromotionPartition(o, in.FactoryID)
+		q.Index, q.Partition = store.ByParent, record.PromotionPartition(o, in.FactoryID)
 	}
-	q.Either = goods.Either(in.State, now)
-	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (goods.Promotion, error) { return goods.DecodePromotion(&it, now) })
+	q.Either = record.Either(in.State, now)
+	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (record.Promotion, error) { return record.DecodePromotion(&it, now) })
 }
 
-func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out goods.Promotion, err error) {
-	it, err := resource.Find(ctx, s.db, id.Promotion, goods.PromotionKind, in.ID)
+func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out record.Promotion, err error) {
+	it, err := resource.Find(ctx, s.db, id.Promotion, record.PromotionKind, in.ID)
 	if err != nil {
 		return out, err
 	}
 	now := s.now()
-	if out, err = goods.DecodePromotion(&it, now); err != nil {
+	if out, err = record.DecodePromotion(&it, now); err != nil {
 		return out, err
 	}
 	if err := in.Check(out.Version); err != nil {
 		return out, err
 	}
-	if out.State == goods.Ended {
+	if out.State == record.Ended {
 		return out, errs.New(errs.InvalidState, "The promotion has ended, and cannot be changed. Create another one.").
-			With(errs.StateContext{State: string(goods.Ended), Allowed: []string{}})
+			With(errs.StateContext{State: string(record.Ended), Allowed: []string{}})
 	}
 	set, err := httpapi.MergePatch(ctx, settingsOf(out))
 	if err != nil {
@@ -234,5 +234,5 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 	}
 	entry.Version = it.Version
 	tx.Replace(entry)
-	return goods.DecodePromotion(&entry, now)
+	return record.DecodePromotion(&entry, now)
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/media/incoming"
 	planjob "github.com/content-automation/api/pkg/area/plan/job"
-	"github.com/content-automation/api/pkg/area/product/goods"
+	"github.com/content-automation/api/pkg/area/product/record"
 	social "github.com/content-automation/api/pkg/area/social/account"
 	"github.com/content-automation/api/pkg/area/training/job"
 	"github.com/content-automation/api/pkg/base/id"
@@ -48,8 +48,8 @@ var kinds = []struct{ name, prefix string }{
 	{chat.Kind, id.Chat},
 	{diagnosis.ItemKind, id.Diagnosis},
 	{proposal.ItemKind, id.Proposal},
-	{goods.PromotionKind, id.Promotion},
-	{goods.ItemKind, id.Product},
+	{record.PromotionKind, id.Promotion},
+	{record.ItemKind, id.Product},
 	{social.Kind, id.SocialAccount},
 	{"factory", id.Factory},
 }
@@ -203,8 +203,8 @@ func (h *Handler) add(ctx context.Context, tx *store.Tx, it store.Item) error {
 		}
 		return incoming.Delete(tx, h.Now(), it, r, work[0])
 	}
-	if it.Kind == goods.ItemKind || it.Kind == goods.PromotionKind {
-		return goods.Discard(tx, h.Now(), it)
+	if it.Kind == record.ItemKind || it.Kind == record.PromotionKind {
+		return record.Discard(tx, h.Now(), it)
 	}
 	if it.Kind == job.ItemKind {
 		return job.Ender{DB: h.DB, Now: h.Now}.Discard(ctx, tx, it)

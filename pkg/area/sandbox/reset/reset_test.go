@@ -15,8 +15,8 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider/sandbox"
 	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/area/advice"
-	"github.com/content-automation/api/pkg/area/advice/diagnose"
 	"github.com/content-automation/api/pkg/area/advice/diagnosis"
+	advicejob "github.com/content-automation/api/pkg/area/advice/job"
 	"github.com/content-automation/api/pkg/area/advice/proposal"
 	"github.com/content-automation/api/pkg/area/analytics/rollup"
 	"github.com/content-automation/api/pkg/area/analytics/rollup/rolluptest"
@@ -79,7 +79,7 @@ func newWorld(t *testing.T) *world {
 	w.engine = generatetest.New(t, w.db, w.clock, generatetest.Only{Provider: sandbox.New(w.clock.Now)}, map[string]generate.Loader{
 		item.ItemKind: item.Loader{Sign: sign}, generation.ItemKind: generation.Loader{Sign: sign},
 	})
-	w.engine.Handle(diagnosis.TaskKind, &diagnose.Worker{DB: w.db, Providers: generatetest.Only{Provider: sandbox.New(w.clock.Now)}, Offer: offer, Now: w.clock.Now})
+	w.engine.Handle(diagnosis.TaskKind, &advicejob.Worker{DB: w.db, Providers: generatetest.Only{Provider: sandbox.New(w.clock.Now)}, Offer: offer, Now: w.clock.Now})
 	for kind, h := range (&job.Worker{DB: w.db, Now: w.clock.Now}).Handlers() {
 		w.engine.Handle(kind, h)
 	}

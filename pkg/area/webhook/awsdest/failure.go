@@ -14,7 +14,7 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/content-automation/api/pkg/area/webhook/deliver"
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 )
 
 // phase is how far an attempt came.
@@ -92,7 +92,7 @@ func forgotten(err error) bool {
 func explain(to deliver.AWSTarget, p phase, code, message string) string {
 	says := func(format string, args ...any) string { return fmt.Sprintf(format, args...) + " (" + code + ")" }
 	_, throttled := retry.DefaultThrottleErrorCodes[code]
-	bus := to.Type == hook.TypeEventBridge
+	bus := to.Type == endpoint.TypeEventBridge
 	switch {
 	case code == "":
 		return "AWS did not say whether the event was taken."

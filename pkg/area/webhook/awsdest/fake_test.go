@@ -18,7 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
 	"github.com/content-automation/api/pkg/area/webhook/deliver"
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 )
 
 // fakeAWS speaks as much of the protocols of STS, SQS and EventBridge as a sender
@@ -123,11 +123,11 @@ func (f *fakeAWS) sender() *Sender {
 // Where the tests send to.
 var (
 	queue = deliver.AWSTarget{
-		Type: hook.TypeSQS, ARN: "arn:aws:sqs:eu-central-1:111122223333:content",
+		Type: endpoint.TypeSQS, ARN: "arn:aws:sqs:eu-central-1:111122223333:content",
 		RoleARN: "arn:aws:iam::111122223333:role/content-automation-a", ExternalID: "EXTERNAL", Session: "whk_1",
 	}
 	bus = deliver.AWSTarget{
-		Type: hook.TypeEventBridge, ARN: "arn:aws:events:us-east-2:111122223333:event-bus/content",
+		Type: endpoint.TypeEventBridge, ARN: "arn:aws:events:us-east-2:111122223333:event-bus/content",
 		RoleARN: "arn:aws:iam::111122223333:role/content-automation-b", ExternalID: "OTHER", Session: "whk_2",
 	}
 	sample = deliver.SignedEvent{

@@ -23,7 +23,7 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/content-automation/api/pkg/area/webhook/deliver"
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 )
 
 // source is the source of the events that we put on a customer's bus.
@@ -81,7 +81,7 @@ func (s *Sender) Send(ctx context.Context, to deliver.AWSTarget, e deliver.Signe
 		return failed(to, whileAssuming, err)
 	}
 	var answer deliver.AWSAnswer
-	if to.Type == hook.TypeEventBridge {
+	if to.Type == endpoint.TypeEventBridge {
 		answer, err = s.put(ctx, target, credentials, e)
 	} else {
 		answer, err = s.enqueue(ctx, target, credentials, e)

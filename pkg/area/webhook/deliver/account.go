@@ -5,7 +5,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/record/resource"
 )
@@ -54,18 +54,18 @@ type account struct {
 var _ destination = account{}
 
 // send sends the event, signed as it is for an address.
-func (a account) send(ctx context.Context, e outgoing) (hook.Outcome, error) {
-	ctx, cancel := context.WithTimeout(ctx, hook.AttemptTimeout)
+func (a account) send(ctx context.Context, e outgoing) (endpoint.Outcome, error) {
+	ctx, cancel := context.WithTimeout(ctx, endpoint.AttemptTimeout)
 	defer cancel()
 	at, body := a.now(), withoutNoncharacters(e.body)
 	happened, _ := id.Time(e.id) // event.New has made the id
 	answer := a.sender.Send(ctx, a.target, SignedEvent{
 		Type: string(e.eventType), At: happened, Body: body,
 		Headers: map[string]string{
-			"webhook-id": e.id, "webhook-timestamp": hook.Timestamp(at), "webhook-signature": e.keys.Sign(e.id, at, body),
+			"webhook-id": e.id, "webhook-timestamp": endpoint.Timestamp(at), "webhook-signature": e.keys.Sign(e.id, at, body),
 		},
 	})
-	o := hook.Outcome{Attempt: hook.Attempt{
+	o := endpoint.Outcome{Attempt: endpoint.Attempt{
 		At: resource.Instant(at), Status: answer.Status, ResponseBody: text([]byte(answer.Body[:min(keptBody, len(answer.Body))])),
 		LatencyMS: a.now().Sub(at).Milliseconds(),
 	}}

@@ -13,8 +13,8 @@ import (
 
 	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/area/webhook/deliver"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/area/webhook/health"
-	"github.com/content-automation/api/pkg/area/webhook/hook"
 	"github.com/content-automation/api/pkg/area/webhook/webhooktest"
 	"github.com/content-automation/api/pkg/record/event"
 )
@@ -60,10 +60,10 @@ func TestAnAccountGetsWhatAnAddressGets(t *testing.T) {
 	if len(f.sent) != 1 {
 		t.Fatalf("%d sent", len(f.sent))
 	}
-	if want := (deliver.AWSTarget{hook.TypeSQS, webhooktest.QueueARN, webhooktest.RoleARN, wh.Destination.ExternalID, wh.ID}); f.to[0] != want {
+	if want := (deliver.AWSTarget{endpoint.TypeSQS, webhooktest.QueueARN, webhooktest.RoleARN, wh.Destination.ExternalID, wh.ID}); f.to[0] != want {
 		t.Errorf("sent to %+v", f.to[0])
 	}
-	if left := f.time[0]; left > hook.AttemptTimeout || left < hook.AttemptTimeout-5*time.Second {
+	if left := f.time[0]; left > endpoint.AttemptTimeout || left < endpoint.AttemptTimeout-5*time.Second {
 		t.Errorf("%v left", left)
 	}
 	e := f.sent[0]
@@ -93,7 +93,7 @@ func TestAnAccountGetsWhatAnAddressGets(t *testing.T) {
 	}
 	// Both secrets sign while one rotates.
 	w.API.Call(http.MethodPost, "/v1/webhooks/"+wh.ID+"/rotate-secret", nil).Into(t, http.StatusOK, &webhook.NewWebhook{})
-	w.API.Call(http.MethodPost, "/v1/webhooks/"+wh.ID+"/deliveries/"+d.ID+"/redeliver", nil).Into(t, http.StatusAccepted, &hook.Delivery{})
+	w.API.Call(http.MethodPost, "/v1/webhooks/"+wh.ID+"/deliveries/"+d.ID+"/redeliver", nil).Into(t, http.StatusAccepted, &endpoint.Delivery{})
 	w.Relay()
 	w.Run()
 	if len(f.sent) != 2 || len(strings.Fields(f.sent[1].Headers["webhook-signature"])) != 2 || f.sent[1].Headers["webhook-id"] != ref.ID {
@@ -135,7 +135,9 @@ func TestAnAccountIsTriedAgainAndGivenUp(t *testing.T) {
 	if len(got) != 1 {
 		t.Fatalf("%d told", len(got))
 	}
-	var body struct{ Data struct{ Object hook.Webhook } }
+	var body struct {
+		Data struct{ Object endpoint.Webhook }
+	}
 	if err := json.Unmarshal(got[0].Body, &body); err != nil || body.Data.Object.ID != wh.ID || *body.Data.Object.Destination != *wh.Destination || strings.Contains(string(got[0].Body), "secret") {
 		t.Errorf("told %s, %v", got[0].Body, err)
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/record/resource"
 )
@@ -38,21 +38,21 @@ type address struct {
 var _ destination = address{}
 
 // send posts the event, signed.
-func (a address) send(ctx context.Context, e outgoing) (hook.Outcome, error) {
+func (a address) send(ctx context.Context, e outgoing) (endpoint.Outcome, error) {
 	at := a.now()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, a.url, bytes.NewReader(e.body))
 	if err != nil {
-		return hook.Outcome{}, fmt.Errorf("webhook: make the request: %w", err)
+		return endpoint.Outcome{}, fmt.Errorf("webhook: make the request: %w", err)
 	}
 	req.Header = http.Header{
-		"Content-Type": {"application/json"}, "User-Agent": {hook.UserAgent},
-		"Webhook-Id": {e.id}, "Webhook-Timestamp": {hook.Timestamp(at)}, "Webhook-Signature": {e.keys.Sign(e.id, at, e.body)},
+		"Content-Type": {"application/json"}, "User-Agent": {endpoint.UserAgent},
+		"Webhook-Id": {e.id}, "Webhook-Timestamp": {endpoint.Timestamp(at)}, "Webhook-Signature": {e.keys.Sign(e.id, at, e.body)},
 		// Receivers drop repeats by webhook-id, so net/http may repeat a request whose
 		// kept connection turns out to be dead. An empty list is not sent.
 		"Idempotency-Key": nil,
 	}
 
-	o := hook.Outcome{Attempt: hook.Attempt{At: resource.Instant(at)}}
+	o := endpoint.Outcome{Attempt: endpoint.Attempt{At: resource.Instant(at)}}
 	resp, err := a.client.Do(req)
 	if err == nil {
 		var kept []byte

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/area/webhook/health"
-	"github.com/content-automation/api/pkg/area/webhook/hook"
 	"github.com/content-automation/api/pkg/base/backoff"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/store"
@@ -32,7 +32,7 @@ type attempt struct {
 	// delivery is the delivery as the message describes it, or as it was last read or
 	// written. Its version is 0 if a write may have failed, so that it must be read, and
 	// its state is empty if it does not exist any more.
-	delivery hook.DeliveryRecord
+	delivery endpoint.DeliveryRecord
 	// urgent is set if the attempt is to be made although the receiver is down or busy.
 	urgent bool
 	// probe is set if the attempt was admitted as the probe of a receiver that is down.
@@ -143,9 +143,9 @@ const (
 //   - The lease is written before the request is sent, so that a message that comes
 //     twice makes one request. After a crash during an attempt, it is unknown whether
 //     the receiver got the event: the lease ends, and the attempt is made again.
-func decide(d *hook.DeliveryRecord, number int, urgent bool, webhook string, p *payload, maker hook.Reader, now time.Time) (what todo, reason string) {
+func decide(d *endpoint.DeliveryRecord, number int, urgent bool, webhook string, p *payload, maker endpoint.Reader, now time.Time) (what todo, reason string) {
 	switch {
-	case d.State != hook.DeliveryPending:
+	case d.State != endpoint.DeliveryPending:
 		return nothing, ""
 	case number < d.Next-1:
 		return nothing, "" // the message after this one was there already
@@ -156,13 +156,13 @@ func decide(d *hook.DeliveryRecord, number int, urgent bool, webhook string, p *
 	case !urgent && d.NextAttemptAt != nil && now.Before(d.NextAttemptAt.Time):
 		return resend, "" // it was put off
 	case webhook == "":
-		return end, hook.FailedDeleted
-	case webhook != hook.StateEnabled:
-		return end, hook.FailedDisabled
+		return end, endpoint.FailedDeleted
+	case webhook != endpoint.StateEnabled:
+		return end, endpoint.FailedDisabled
 	case p.expired():
-		return end, hook.FailedExpired
+		return end, endpoint.FailedExpired
 	case !p.mayGo(maker):
-		return end, hook.FailedNotPermitted
+		return end, endpoint.FailedNotPermitted
 	default:
 		return proceed, ""
 	}
@@ -171,7 +171,7 @@ func decide(d *hook.DeliveryRecord, number int, urgent bool, webhook string, p *
 // send makes the attempt and notes what it shows of the receiver; the next attempt at
 // the receiver need not wait for its record. If it cannot be made now, send returns the
 // refusal. An urgent attempt waits for no others: calls for those are rate-limited.
-func (b *batch) send(ctx context.Context, a *attempt) (o hook.Outcome, refused health.Admission, err error) {
+func (b *batch) send(ctx context.Context, a *attempt) (o endpoint.Outcome, refused health.Admission, err error) {
 	if !a.urgent {
 		if !a.receiver.Enter(ctx, b.impatient) {
 			return o, health.Admission{Until: a.receiver.Pause()}, nil
@@ -206,13 +206,13 @@ func (b *batch) send(ctx context.Context, a *attempt) (o hook.Outcome, refused h
 // inTime reports whether the function has the time for an attempt.
 func inTime(ctx context.Context) bool {
 	deadline, ok := ctx.Deadline()
-	return !ok || time.Until(deadline) > hook.AttemptTimeout
+	return !ok || time.Until(deadline) > endpoint.AttemptTimeout
 }
 
 // settle records the outcome of an attempt, and asks for the next one if there is one.
 // An outcome that is not recorded means another attempt, so it is tried until the call
 // ends. It returns store.ErrConflict if the delivery has moved on without this attempt.
-func (b *batch) settle(ctx context.Context, a *attempt, o hook.Outcome) error {
+func (b *batch) settle(ctx context.Context, a *attempt, o endpoint.Outcome) error {
 	// Chosen once, so that a write whose answer was lost is the same when repeated.
 	now, chance := b.Now(), b.Chance()
 	probeAt := a.receiver.ProbeAt(now)
@@ -224,7 +224,7 @@ func (b *batch) settle(ctx context.Context, a *attempt, o hook.Outcome) error {
 		if a.probe && o.Unanswered() {
 			a.delivery.RecordProbe(now, probeAt)
 		} else {
-			a.delivery.Record(o, now, hook.Wait(a.delivery.Failures, o.RetryAfter, chance))
+			a.delivery.Record(o, now, endpoint.Wait(a.delivery.Failures, o.RetryAfter, chance))
 		}
 		update, err := a.delivery.UpdateAttempt(o.Attempt)
 		if err != nil {
@@ -232,7 +232,7 @@ func (b *batch) settle(ctx context.Context, a *attempt, o hook.Outcome) error {
 		}
 		err = b.update(a, update)
 		switch {
-		case err == nil && a.delivery.State == hook.DeliveryPending:
+		case err == nil && a.delivery.State == endpoint.DeliveryPending:
 			b.report(a, o)
 			return b.askNext(a)
 		case err == nil:
@@ -252,15 +252,15 @@ func (b *batch) settle(ctx context.Context, a *attempt, o hook.Outcome) error {
 // mayRecord reports whether an outcome may still be recorded: any outcome while the
 // lease holds. A success ends the delivery even if another function has taken the lease
 // over; a late failure adds nothing.
-func (b *batch) mayRecord(a *attempt, o hook.Outcome) bool {
-	return a.delivery.State == hook.DeliveryPending && (o.Succeeded() || b.leased(a))
+func (b *batch) mayRecord(a *attempt, o endpoint.Outcome) bool {
+	return a.delivery.State == endpoint.DeliveryPending && (o.Succeeded() || b.leased(a))
 }
 
 // putOff ends the lease, if there is one, and asks for the attempt later.
 func (b *batch) putOff(a *attempt, refused health.Admission) error {
-	waitsFor := hook.WaitsCapacity
+	waitsFor := endpoint.WaitsCapacity
 	if refused.Held {
-		waitsFor = hook.WaitsBreaker
+		waitsFor = endpoint.WaitsBreaker
 	}
 	a.delivery.PutOff(b.Now(), refused.Until, waitsFor)
 	if err := b.update(a, a.delivery.Update()); err != nil {
@@ -328,7 +328,7 @@ func (a *attempt) read(it *store.Item) error {
 		a.delivery.State, a.delivery.Stored = "", 0
 		return nil
 	}
-	d, err := hook.ReadDelivery(it)
+	d, err := endpoint.ReadDelivery(it)
 	if err == nil {
 		a.delivery = d
 	}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/area/webhook/health"
-	"github.com/content-automation/api/pkg/area/webhook/hook"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task/queue"
@@ -26,13 +26,13 @@ type batch struct {
 	// by names the batch as the holder of leases.
 	by       string
 	records  []events.SQSMessage
-	messages []hook.Message // at the places of their records
+	messages []endpoint.Message // at the places of their records
 	// receivers and payloads are what the attempts are about.
-	receivers map[hook.Ref]*receiver
+	receivers map[endpoint.Ref]*receiver
 	payloads  map[string]*payload
 	leases    leases
 	updates   *batcher[store.Update]
-	asks      *batcher[hook.Ask]
+	asks      *batcher[endpoint.Ask]
 	// impatient is closed when no attempt waits for its receiver any more.
 	impatient chan struct{}
 
@@ -43,8 +43,8 @@ type batch struct {
 
 func newBatch(d *Deliverer, records []events.SQSMessage) *batch {
 	return &batch{
-		Deliverer: d, by: d.Name(), records: records, messages: make([]hook.Message, len(records)), failed: make([]error, len(records)), ended: map[tenant.Owner]ended{},
-		receivers: map[hook.Ref]*receiver{}, payloads: map[string]*payload{}, leases: leases{held: map[*attempt]bool{}},
+		Deliverer: d, by: d.Name(), records: records, messages: make([]endpoint.Message, len(records)), failed: make([]error, len(records)), ended: map[tenant.Owner]ended{},
+		receivers: map[endpoint.Ref]*receiver{}, payloads: map[string]*payload{}, leases: leases{held: map[*attempt]bool{}},
 		impatient: make(chan struct{}),
 	}
 }
@@ -53,8 +53,8 @@ func newBatch(d *Deliverer, records []events.SQSMessage) *batch {
 // maker may read.
 type receiver struct {
 	*health.Receiver
-	keys   hook.Keys
-	reader hook.Reader
+	keys   endpoint.Keys
+	reader endpoint.Reader
 }
 
 // fail records the error that makes a message come again, if it is one.
@@ -77,7 +77,7 @@ func (b *batch) deliver(ctx context.Context, held *queue.Hold, due []int) {
 		return
 	}
 	b.updates = newBatcher(len(chains), store.UpdateBatch, func(all []store.Update) []error { return b.DB.UpdateAll(ctx, all...) })
-	b.asks = newBatcher(len(chains), maxAsks, func(all []hook.Ask) []error { return hook.SendAsks(ctx, b.Queue, b.Now(), all...) })
+	b.asks = newBatcher(len(chains), maxAsks, func(all []endpoint.Ask) []error { return endpoint.SendAsks(ctx, b.Queue, b.Now(), all...) })
 	held.Renew(b.renew)
 	defer time.AfterFunc(b.Patience, func() { close(b.impatient) }).Stop()
 	var all sync.WaitGroup
@@ -115,7 +115,7 @@ func (b *batch) load(ctx context.Context, due []int) (loaded []int) {
 		for _, k := range health.Keys(m.Webhook()) {
 			add(k)
 		}
-		add(hook.MakerKey(m.Account, m.Maker))
+		add(endpoint.MakerKey(m.Account, m.Maker))
 		for _, r := range m.Requests {
 			add(store.IDKey(r.EventID))
 		}
@@ -137,7 +137,7 @@ func (b *batch) load(ctx context.Context, due []int) (loaded []int) {
 			for _, k := range health.Keys(to) {
 				about = append(about, items[at[k]])
 			}
-			r, broken := b.newReceiver(ctx, to, about, items[at[hook.MakerKey(m.Account, m.Maker)]])
+			r, broken := b.newReceiver(ctx, to, about, items[at[endpoint.MakerKey(m.Account, m.Maker)]])
 			if broken != nil {
 				b.fail(place, broken)
 				continue
@@ -154,7 +154,7 @@ func (b *batch) load(ctx context.Context, due []int) (loaded []int) {
 	return loaded
 }
 
-func (b *batch) newReceiver(ctx context.Context, to hook.Ref, items []store.Item, maker store.Item) (*receiver, error) {
+func (b *batch) newReceiver(ctx context.Context, to endpoint.Ref, items []store.Item, maker store.Item) (*receiver, error) {
 	r, err := b.monitor.Receiver(to, b.by, items)
 	if err != nil {
 		return nil, err
@@ -190,11 +190,11 @@ func (b *batch) passOnSlow(ctx context.Context, due []int) (others []int) {
 
 // passOn sends messages to a queue as they are.
 func (b *batch) passOn(ctx context.Context, to queue.Sender, places []int) {
-	messages := make([]hook.Message, len(places))
+	messages := make([]endpoint.Message, len(places))
 	for i, place := range places {
 		messages[i] = b.messages[place]
 	}
-	for i, err := range hook.Send(ctx, to, b.Now(), messages...) {
+	for i, err := range endpoint.Send(ctx, to, b.Now(), messages...) {
 		b.fail(places[i], err)
 	}
 }

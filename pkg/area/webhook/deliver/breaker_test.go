@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/area/webhook/deliver"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/area/webhook/health"
-	"github.com/content-automation/api/pkg/area/webhook/hook"
 	"github.com/content-automation/api/pkg/area/webhook/webhooktest"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/store"
@@ -47,7 +47,7 @@ func TestAReceiverThatIsDownHarmsNobody(t *testing.T) {
 	if late := n.While(dead) - early; late < 10 || late > 60 {
 		t.Errorf("%d attempts in ten minutes", late)
 	}
-	if wh := w.Webhook(dead.Hook.ID); wh.State != hook.StateEnabled || wh.FailingSince == nil {
+	if wh := w.Webhook(dead.Hook.ID); wh.State != endpoint.StateEnabled || wh.FailingSince == nil {
 		t.Errorf("webhook %+v", wh)
 	}
 
@@ -114,7 +114,7 @@ func TestADeathAtAnyStepOfAnOutageLosesNothing(t *testing.T) {
 				got[one.ID]++
 			}
 			for _, d := range w.Deliveries(r.Hook.ID) {
-				if d.State != hook.DeliveryDelivered || d.Lease != nil || d.Held() || got[d.EventID] < 1 || got[d.EventID] > 2 {
+				if d.State != endpoint.DeliveryDelivered || d.Lease != nil || d.Held() || got[d.EventID] < 1 || got[d.EventID] > 2 {
 					t.Errorf("%d requests, delivery %+v", got[d.EventID], d)
 				}
 			}
@@ -166,7 +166,7 @@ func TestWhatIsHeldBackAfterTheEndIsWokenToo(t *testing.T) {
 	ref := w.Happen(event.ContentGenerated)
 	w.Dispatch()
 	d := w.Delivery(ref, r.Hook.ID)
-	d.PutOff(w.Clock.Now(), w.Clock.Now().Add(5*time.Minute), hook.WaitsBreaker)
+	d.PutOff(w.Clock.Now(), w.Clock.Now().Add(5*time.Minute), endpoint.WaitsBreaker)
 	if err := w.DB.UpdateAll(t.Context(), d.Update())[0]; err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +215,7 @@ func TestWhatWaitsForADisabledWebhookFails(t *testing.T) {
 	w.API.Call(http.MethodPatch, "/v1/webhooks/"+r.Hook.ID, map[string]any{"state": "disabled"})
 	w.Run()
 	for _, d := range w.Deliveries(r.Hook.ID) {
-		if d.State != hook.DeliveryFailed || *d.FailedReason != hook.FailedDisabled {
+		if d.State != endpoint.DeliveryFailed || *d.FailedReason != endpoint.FailedDisabled {
 			t.Errorf("delivery %+v", d)
 		}
 	}
@@ -226,7 +226,7 @@ func TestWhatWaitsForADisabledWebhookFails(t *testing.T) {
 	ref := w.Happen(event.ContentGenerated)
 	began := w.Clock.Now()
 	w.Run(began)
-	if d := w.Delivery(ref, r.Hook.ID); d.State != hook.DeliveryDelivered {
+	if d := w.Delivery(ref, r.Hook.ID); d.State != endpoint.DeliveryDelivered {
 		t.Errorf("delivery %+v", d)
 	}
 }
@@ -249,7 +249,7 @@ func TestAnAnswerIsNoOutage(t *testing.T) {
 		t.Errorf("%d requests", n)
 	}
 	for i, d := range w.Deliveries(r.Hook.ID) {
-		if d.Held() || d.Failures != 1 || d.State != hook.DeliveryPending {
+		if d.Held() || d.Failures != 1 || d.State != endpoint.DeliveryPending {
 			t.Errorf("delivery %d: %+v", i, d)
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/record/event"
@@ -18,12 +18,12 @@ func TestWhatIsDoneWithAMessage(t *testing.T) {
 	live, ended := &task.Lease{By: "x", Until: now.Add(time.Second)}, &task.Lease{By: "x", Until: now}
 	later := resource.Instant(now.Add(time.Hour))
 	type situation struct {
-		delivery hook.DeliveryRecord
+		delivery endpoint.DeliveryRecord
 		number   int
 		urgent   bool
 		webhook  string
 		payload  *payload
-		maker    hook.Reader
+		maker    endpoint.Reader
 	}
 	for name, c := range map[string]struct {
 		change func(*situation)
@@ -32,8 +32,8 @@ func TestWhatIsDoneWithAMessage(t *testing.T) {
 	}{
 		"the attempt is due":             {func(*situation) {}, proceed, ""},
 		"the delivery is gone":           {func(s *situation) { s.delivery.State = "" }, nothing, ""},
-		"it was delivered":               {func(s *situation) { s.delivery.State = hook.DeliveryDelivered }, nothing, ""},
-		"it has failed":                  {func(s *situation) { s.delivery.State = hook.DeliveryFailed }, nothing, ""},
+		"it was delivered":               {func(s *situation) { s.delivery.State = endpoint.DeliveryDelivered }, nothing, ""},
+		"it has failed":                  {func(s *situation) { s.delivery.State = endpoint.DeliveryFailed }, nothing, ""},
 		"the attempt was made":           {func(s *situation) { s.number = 2 }, resend, ""},
 		"the next attempt was made, too": {func(s *situation) { s.number = 1 }, nothing, ""},
 		"another function makes it":      {func(s *situation) { s.delivery.Lease = live }, wait, ""},
@@ -42,23 +42,23 @@ func TestWhatIsDoneWithAMessage(t *testing.T) {
 		"urgent, but another makes it":   {func(s *situation) { s.delivery.Lease, s.urgent = live, true }, wait, ""},
 		"urgent, and made":               {func(s *situation) { s.number, s.urgent = 2, true }, resend, ""},
 		"another function died in it":    {func(s *situation) { s.delivery.Lease = ended }, proceed, ""},
-		"the webhook was deleted":        {func(s *situation) { s.webhook = "" }, end, hook.FailedDeleted},
-		"the webhook was disabled":       {func(s *situation) { s.webhook = hook.StateDisabled }, end, hook.FailedDisabled},
-		"the event is gone":              {func(s *situation) { s.payload = &payload{} }, end, hook.FailedExpired},
-		"the maker may not read it":      {func(s *situation) { s.maker = hook.Reader{auth.AccountRead, auth.StudioUse} }, end, hook.FailedNotPermitted},
-		"the maker is unknown":           {func(s *situation) { s.maker = nil }, end, hook.FailedNotPermitted},
+		"the webhook was deleted":        {func(s *situation) { s.webhook = "" }, end, endpoint.FailedDeleted},
+		"the webhook was disabled":       {func(s *situation) { s.webhook = endpoint.StateDisabled }, end, endpoint.FailedDisabled},
+		"the event is gone":              {func(s *situation) { s.payload = &payload{} }, end, endpoint.FailedExpired},
+		"the maker may not read it":      {func(s *situation) { s.maker = endpoint.Reader{auth.AccountRead, auth.StudioUse} }, end, endpoint.FailedNotPermitted},
+		"the maker is unknown":           {func(s *situation) { s.maker = nil }, end, endpoint.FailedNotPermitted},
 		"a sample needs no scope": {func(s *situation) {
 			s.payload.item.Kind, s.maker = "sample_event", nil
 		}, proceed, ""},
 		"disabled during an attempt": {func(s *situation) {
-			s.delivery.Lease, s.webhook = live, hook.StateDisabled
+			s.delivery.Lease, s.webhook = live, endpoint.StateDisabled
 		}, wait, ""},
 		"made, and the webhook was deleted": {func(s *situation) { s.number, s.webhook = 2, "" }, resend, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			about := &payload{item: store.Item{Kind: event.Kind, Filters: map[string]string{"type": string(event.ContentGenerated)}}}
 			s := situation{
-				hook.DeliveryRecord{Delivery: hook.Delivery{State: hook.DeliveryPending}, Next: 3}, 3, false, hook.StateEnabled, about, hook.Reader{auth.ContentRead},
+				endpoint.DeliveryRecord{Delivery: endpoint.Delivery{State: endpoint.DeliveryPending}, Next: 3}, 3, false, endpoint.StateEnabled, about, endpoint.Reader{auth.ContentRead},
 			}
 			c.change(&s)
 			if todo, reason := decide(&s.delivery, s.number, s.urgent, s.webhook, s.payload, s.maker, now); todo != c.todo || reason != c.reason {

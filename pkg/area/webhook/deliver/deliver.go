@@ -10,8 +10,8 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/area/webhook/health"
-	"github.com/content-automation/api/pkg/area/webhook/hook"
 	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/store"
@@ -59,8 +59,8 @@ type Deliverer struct {
 // call to the next.
 func New(c Config) *Deliverer {
 	d := &Deliverer{Config: c, holder: queue.NewHolder(c.Queue, c.Heartbeat)}
-	d.monitor = health.NewMonitor(c.DB, c.Now, c.Chance, func(ctx context.Context, to hook.Ref) error {
-		return hook.Send(ctx, c.Queue, c.Now(), hook.NewWake(to, c.Now()))[0]
+	d.monitor = health.NewMonitor(c.DB, c.Now, c.Chance, func(ctx context.Context, to endpoint.Ref) error {
+		return endpoint.Send(ctx, c.Queue, c.Now(), endpoint.NewWake(to, c.Now()))[0]
 	})
 	return d
 }
@@ -79,7 +79,7 @@ func (d *Deliverer) Handle(ctx context.Context, in events.SQSEvent) (events.SQSE
 	b := newBatch(d, in.Records)
 	var early, wakes, due []int
 	for place, r := range in.Records {
-		m, err := hook.ParseMessage(r.Body)
+		m, err := endpoint.ParseMessage(r.Body)
 		b.messages[place] = m
 		switch {
 		case err != nil:

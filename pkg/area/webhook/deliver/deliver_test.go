@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/area/webhook/webhooktest"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/event"
@@ -106,7 +106,7 @@ func TestTheScheduleOfRetries(t *testing.T) {
 		}
 	}
 	for _, m := range w.Attempts.Sent {
-		msg, err := hook.ParseMessage(m.Body)
+		msg, err := endpoint.ParseMessage(m.Body)
 		if err != nil || m.Group != r.Hook.ID || msg.Attempt > 8 {
 			t.Errorf("sent %+v", m)
 		}

@@ -3,7 +3,7 @@ package deliver
 import (
 	"context"
 
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/record/event"
 )
 
@@ -11,7 +11,7 @@ import (
 type destination interface {
 	// send makes one attempt. It returns an error only if the attempt could not even
 	// begin; everything else is an outcome.
-	send(ctx context.Context, e outgoing) (hook.Outcome, error)
+	send(ctx context.Context, e outgoing) (endpoint.Outcome, error)
 }
 
 // outgoing is an event on its way to a destination.
@@ -19,11 +19,11 @@ type outgoing struct {
 	id        string
 	eventType event.Type
 	body      []byte
-	keys      hook.Keys
+	keys      endpoint.Keys
 }
 
 // destination returns where the events of a webhook go.
-func (d *Deliverer) destination(w *hook.Webhook) destination {
+func (d *Deliverer) destination(w *endpoint.Webhook) destination {
 	if t := w.Destination; t != nil {
 		return account{d.AWS, d.Now, AWSTarget{t.Type, t.ARN, t.RoleARN, t.ExternalID, w.ID}}
 	}

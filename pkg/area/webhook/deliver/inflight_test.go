@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/area/webhook/health"
-	"github.com/content-automation/api/pkg/area/webhook/hook"
 	"github.com/content-automation/api/pkg/area/webhook/webhooktest"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/store"
@@ -144,11 +144,11 @@ func TestAReceiverThatDoesNotUsuallyTakeLongIsTakenToHang(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var known hook.Record
+		var known endpoint.WebhookRecord
 		if err := it.Decode(&known); err != nil {
 			t.Fatal(err)
 		}
-		known.Latencies = known.Latencies.With(hook.Sketch{hook.Bucket(took.Milliseconds()): 10}, w.Clock.Now())
+		known.Latencies = known.Latencies.With(endpoint.Sketch{endpoint.Bucket(took.Milliseconds()): 10}, w.Clock.Now())
 		if err := it.Encode(known); err != nil {
 			t.Fatal(err)
 		}

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/record/event"
 )
 
@@ -46,19 +46,19 @@ func TestAWebhookShowsHowFastItsReceiverAnswers(t *testing.T) {
 	if got == nil || got.Count != 4 || !near(got.P50, 200) || !near(got.P90, 400) || !near(got.P99, 400) {
 		t.Errorf("after four answers: %+v", got)
 	}
-	var all []hook.Webhook
+	var all []endpoint.Webhook
 	w.API.Call(http.MethodGet, "/v1/webhooks", nil).Into(t, http.StatusOK, &all)
 	if len(all) != 1 || all[0].LatencyMS == nil || *all[0].LatencyMS != *got {
 		t.Errorf("listed %+v", all)
 	}
 	// Another description keeps the figures, another address forgets them.
-	var changed hook.Webhook
+	var changed endpoint.Webhook
 	path := "/v1/webhooks/" + r.Hook.ID
 	w.API.Call(http.MethodPatch, path, map[string]any{"description": "x"}).Into(t, http.StatusOK, &changed)
 	if changed.LatencyMS == nil || changed.LatencyMS.Count != 4 {
 		t.Errorf("another description: %+v", changed.LatencyMS)
 	}
-	changed = hook.Webhook{}
+	changed = endpoint.Webhook{}
 	w.API.Call(http.MethodPatch, path, map[string]any{"url": hookURL}).Into(t, http.StatusOK, &changed)
 	if changed.LatencyMS != nil {
 		t.Errorf("another address: %+v", changed.LatencyMS)

@@ -6,7 +6,7 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/base/lock"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
@@ -51,7 +51,7 @@ func (b *batch) lease(a *attempt) store.Update {
 // was lost, no other attempt can have written it.
 func (b *batch) leased(a *attempt) bool {
 	l := a.delivery.Lease
-	return l != nil && l.By == b.by && a.delivery.State == hook.DeliveryPending
+	return l != nil && l.By == b.by && a.delivery.State == endpoint.DeliveryPending
 }
 
 // renew renews all leases. One that another function has taken over is left to it:

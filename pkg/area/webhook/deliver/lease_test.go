@@ -8,7 +8,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/content-automation/api/pkg/area/webhook/deliver"
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/area/webhook/webhooktest"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/task/queue"
@@ -27,7 +27,7 @@ func TestWhatADeadFunctionLeftArrivesSoon(t *testing.T) {
 		w.Fuse.Pause(func() { ref = w.Happen(event.ContentGenerated) })
 		w.Run()
 		w.Fuse.Pause(func() {
-			if d := w.Delivery(ref, r.Hook.ID); d.State != hook.DeliveryDelivered {
+			if d := w.Delivery(ref, r.Hook.ID); d.State != endpoint.DeliveryDelivered {
 				t.Errorf("delivery %+v", d)
 			}
 			// The messages of a function that dies before its first heartbeat stay invisible.
@@ -75,7 +75,7 @@ func TestALongAttemptKeepsItsClaimAndItsMessage(t *testing.T) {
 	ref = w.Happen(event.ContentGenerated)
 	w.Dispatch()
 	w.Attempts.Serve(w.Deliverer.Handle)
-	if d := w.Delivery(ref, r.Hook.ID); d.State != hook.DeliveryDelivered || d.Lease != nil {
+	if d := w.Delivery(ref, r.Hook.ID); d.State != endpoint.DeliveryDelivered || d.Lease != nil {
 		t.Errorf("delivery %+v", d)
 	}
 	w.Run()
@@ -90,7 +90,7 @@ func TestAClaimThatIsAskedForAgainMeanwhile(t *testing.T) {
 	var r *webhooktest.Receiver
 	r = w.Receive(func(n int, rw http.ResponseWriter) {
 		d := w.Delivery(ref, r.Hook.ID)
-		w.API.Call(http.MethodPost, "/v1/webhooks/"+r.Hook.ID+"/deliveries/"+d.ID+"/redeliver", nil).Into(t, http.StatusAccepted, &hook.Delivery{})
+		w.API.Call(http.MethodPost, "/v1/webhooks/"+r.Hook.ID+"/deliveries/"+d.ID+"/redeliver", nil).Into(t, http.StatusAccepted, &endpoint.Delivery{})
 		w.Clock.Add(time.Second)
 		w.Beats <- time.Time{} // meets the change
 		w.Beats <- time.Time{} // and renews the claim on that
@@ -101,7 +101,7 @@ func TestAClaimThatIsAskedForAgainMeanwhile(t *testing.T) {
 	w.Attempts.Serve(w.Deliverer.Handle)
 	w.Relay()
 	w.Run()
-	if d := w.Delivery(ref, r.Hook.ID); d.State != hook.DeliveryDelivered || len(d.Attempts) != 1 || len(r.Receipts()) != 1 {
+	if d := w.Delivery(ref, r.Hook.ID); d.State != endpoint.DeliveryDelivered || len(d.Attempts) != 1 || len(r.Receipts()) != 1 {
 		t.Errorf("%d requests, delivery %+v", len(r.Receipts()), d)
 	}
 }
@@ -125,7 +125,7 @@ func TestAClaimThatSomebodyElseHasTakenOver(t *testing.T) {
 	w.Dispatch()
 	w.Attempts.Serve(w.Deliverer.Handle)
 	w.Run()
-	if d := w.Delivery(ref, r.Hook.ID); d.State != hook.DeliveryDelivered || len(d.Attempts) != 1 || d.Lease != nil || len(r.Receipts()) != 2 {
+	if d := w.Delivery(ref, r.Hook.ID); d.State != endpoint.DeliveryDelivered || len(d.Attempts) != 1 || d.Lease != nil || len(r.Receipts()) != 2 {
 		t.Errorf("%d requests, delivery %+v", len(r.Receipts()), d)
 	}
 }
@@ -138,7 +138,7 @@ func TestAClaimWhoseAnswerWasLostIsOnesOwn(t *testing.T) {
 	began := w.Clock.Now()
 	w.Faults.Lose("BatchExecuteStatement", 1)
 	w.Run()
-	if d := w.Delivery(ref, r.Hook.ID); d.State != hook.DeliveryDelivered || len(d.Attempts) != 1 || len(r.Receipts()) != 1 || w.Clock.Now() != began {
+	if d := w.Delivery(ref, r.Hook.ID); d.State != endpoint.DeliveryDelivered || len(d.Attempts) != 1 || len(r.Receipts()) != 1 || w.Clock.Now() != began {
 		t.Errorf("%d requests, delivery %+v", len(r.Receipts()), d)
 	}
 }

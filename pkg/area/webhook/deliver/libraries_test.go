@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/area/webhook"
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/area/webhook/webhooktest"
 	"github.com/content-automation/api/pkg/record/event"
 )
@@ -124,7 +124,7 @@ func TestTheOfficialLibrariesVerifyWhatIsSent(t *testing.T) {
 		return s
 	}
 	first, second := asSent(got[0], r.Hook.Secret), asSent(got[1], r.Hook.Secret)
-	old := hook.Timestamp(w.Clock.Now().Add(-time.Hour))
+	old := endpoint.Timestamp(w.Clock.Now().Add(-time.Hour))
 	cases := []struct {
 		name   string
 		sent   sent
@@ -139,7 +139,7 @@ func TestTheOfficialLibrariesVerifyWhatIsSent(t *testing.T) {
 		{"the body of another", change(first, func(s *sent) { s.Body = second.Body }), event.Ref{}, "No matching signature found"},
 		{"another id", withHeader(first, "webhook-id", during.ID), event.Ref{}, "No matching signature found"},
 		{"an old one", withHeader(first, "webhook-timestamp", old), event.Ref{}, "Message timestamp too old"},
-		{"another time", withHeader(first, "webhook-timestamp", hook.Timestamp(w.Clock.Now().Add(-time.Minute))), event.Ref{}, "No matching signature found"},
+		{"another time", withHeader(first, "webhook-timestamp", endpoint.Timestamp(w.Clock.Now().Add(-time.Minute))), event.Ref{}, "No matching signature found"},
 		{"no signature", withHeader(first, "webhook-signature", ""), event.Ref{}, "Missing required headers"},
 	}
 	requests := make([]sent, len(cases))

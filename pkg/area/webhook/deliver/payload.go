@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/store"
@@ -29,7 +29,7 @@ func (p *payload) render(ctx context.Context, signer *media.Signer) ([]byte, err
 
 // mayGo reports whether a webhook whose maker may read this gets the event. A sample is
 // about nothing that the account has.
-func (p *payload) mayGo(to hook.Reader) bool {
+func (p *payload) mayGo(to endpoint.Reader) bool {
 	return p.item.Kind != event.Kind || to.May(p.ref().Type)
 }
 

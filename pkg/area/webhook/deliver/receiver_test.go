@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/area/webhook/deliver"
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/record/event"
 )
@@ -67,7 +67,7 @@ func TestReceiversThatMisbehave(t *testing.T) {
 func TestThereIsNoWayIntoOurOwnNetwork(t *testing.T) {
 	w := newWorld(t)
 	r := w.Receive(nil, "*")
-	w.Deliverer.Client = hook.NewClient(false)
+	w.Deliverer.Client = endpoint.NewClient(false)
 	ref := w.Happen(event.ContentGenerated)
 	w.Run(w.Clock.Now().Add(time.Second))
 	d := w.Delivery(ref, r.Hook.ID)

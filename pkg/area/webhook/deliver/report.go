@@ -5,7 +5,7 @@ import (
 	"log/slog"
 
 	"github.com/content-automation/api/pkg/area/account/level"
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/cloud/metric"
 )
 
@@ -17,7 +17,7 @@ const (
 
 // report writes the line of the log that each attempt has, and notes the delivery if that
 // was its last. It has neither the address of the receiver nor what it answered.
-func (b *batch) report(a *attempt, o hook.Outcome) {
+func (b *batch) report(a *attempt, o endpoint.Outcome) {
 	status := 0
 	if o.Status != nil {
 		status = *o.Status
@@ -34,9 +34,9 @@ func (b *batch) note(a *attempt) {
 	defer b.mu.Unlock()
 	n := b.ended[a.payload.ref().Owner]
 	switch a.delivery.State {
-	case hook.DeliveryDelivered:
+	case endpoint.DeliveryDelivered:
 		n.delivered++
-	case hook.DeliveryFailed:
+	case endpoint.DeliveryFailed:
 		n.lost++
 	default:
 		return

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/area/webhook/health"
-	"github.com/content-automation/api/pkg/area/webhook/hook"
 	"github.com/content-automation/api/pkg/area/webhook/webhooktest"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/record/resource"
@@ -26,7 +26,7 @@ func slowElsewhere(w *world, r *webhooktest.Receiver, attempts int) {
 	w.T.Helper()
 	value := ""
 	if attempts > 0 {
-		value = strconv.Itoa(attempts) + " " + w.Clock.Now().Add(hook.AttemptTimeout).Format(resource.TimeLayout)
+		value = strconv.Itoa(attempts) + " " + w.Clock.Now().Add(endpoint.AttemptTimeout).Format(resource.TimeLayout)
 	}
 	it := store.Item{Key: inFlightKey(w, r), Kind: "inflight", ExpireAt: w.Clock.Now().Add(time.Hour), Attributes: map[string]string{"another": value}}
 	if err := w.DB.Note(w.T.Context(), it); err != nil {
@@ -143,7 +143,7 @@ func TestADeathAtAnyStepOfPassingOnLosesNothing(t *testing.T) {
 				t.Errorf("%d requests", n)
 			}
 			for _, d := range w.Deliveries(r.Hook.ID) {
-				if d.State != hook.DeliveryDelivered {
+				if d.State != endpoint.DeliveryDelivered {
 					t.Errorf("delivery %+v", d)
 				}
 			}

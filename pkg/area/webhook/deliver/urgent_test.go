@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/area/webhook/health"
-	"github.com/content-automation/api/pkg/area/webhook/hook"
 	"github.com/content-automation/api/pkg/area/webhook/webhooktest"
 	"github.com/content-automation/api/pkg/record/event"
 )
@@ -24,7 +24,7 @@ func outage(w *world, n *webhooktest.Network, r *webhooktest.Receiver) {
 }
 
 // sample sends a sample event by the API.
-func sample(w *world, r *webhooktest.Receiver) (d hook.Delivery) {
+func sample(w *world, r *webhooktest.Receiver) (d endpoint.Delivery) {
 	w.T.Helper()
 	w.API.Call(http.MethodPost, "/v1/webhooks/"+r.Hook.ID+"/test", map[string]any{"event_type": event.BalanceLow}).Into(w.T, http.StatusAccepted, &d)
 	w.Relay()
@@ -32,7 +32,7 @@ func sample(w *world, r *webhooktest.Receiver) (d hook.Delivery) {
 }
 
 // redeliver has an event delivered again by the API.
-func redeliver(w *world, r *webhooktest.Receiver, id string) (d hook.Delivery) {
+func redeliver(w *world, r *webhooktest.Receiver, id string) (d endpoint.Delivery) {
 	w.T.Helper()
 	w.API.Call(http.MethodPost, "/v1/webhooks/"+r.Hook.ID+"/deliveries/"+id+"/redeliver", nil).Into(w.T, http.StatusAccepted, &d)
 	w.Relay()
@@ -43,9 +43,9 @@ func redeliver(w *world, r *webhooktest.Receiver, id string) (d hook.Delivery) {
 // empty if the delivery has ended.
 func waits(w *world, r *webhooktest.Receiver, eventID, want string) {
 	w.T.Helper()
-	var all []hook.Delivery
+	var all []endpoint.Delivery
 	w.API.Call(http.MethodGet, "/v1/webhooks/"+r.Hook.ID+"/deliveries", nil).Into(w.T, http.StatusOK, &all)
-	i := slices.IndexFunc(all, func(d hook.Delivery) bool { return d.EventID == eventID })
+	i := slices.IndexFunc(all, func(d endpoint.Delivery) bool { return d.EventID == eventID })
 	if i < 0 {
 		w.T.Fatalf("no delivery of %s", eventID)
 	}
@@ -84,11 +84,11 @@ func TestARedeliveryIsMadeWhileTheReceiverCountsAsDown(t *testing.T) {
 	outage(w, n, r)
 	n.Set(r, false)
 	held := w.Deliveries(r.Hook.ID)[2]
-	waits(w, r, held.EventID, hook.WaitsBreaker)
-	if d := redeliver(w, r, held.ID); d.WaitingFor == nil || *d.WaitingFor != hook.WaitsRedelivery {
+	waits(w, r, held.EventID, endpoint.WaitsBreaker)
+	if d := redeliver(w, r, held.ID); d.WaitingFor == nil || *d.WaitingFor != endpoint.WaitsRedelivery {
 		t.Errorf("answered %+v", d)
 	}
-	waits(w, r, held.EventID, hook.WaitsRedelivery)
+	waits(w, r, held.EventID, endpoint.WaitsRedelivery)
 	w.Run(w.Clock.Now())
 	if got := r.Receipts(); len(got) == 0 || got[0].ID != held.EventID {
 		t.Fatalf("%d requests, the first one not the redelivery", len(got))
@@ -117,7 +117,7 @@ func TestAnUrgentAttemptThatFailsIsLikeAProbe(t *testing.T) {
 	if got := w.Delivery(ref, r.Hook.ID); got.Failures != 0 || len(got.Attempts) != 1 || got.Attempts[0].Error == nil {
 		t.Errorf("delivery %+v", got)
 	}
-	waits(w, r, d.EventID, hook.WaitsBreaker)
+	waits(w, r, d.EventID, endpoint.WaitsBreaker)
 	if after, err := w.DB.Get(t.Context(), breaker); err != nil || after.Version != before.Version {
 		t.Errorf("the circuit breaker has changed: %v", err)
 	}
@@ -132,7 +132,7 @@ func TestAnUrgentAttemptWaitsForNoSlowOnes(t *testing.T) {
 	slowElsewhere(w, r, health.SlowLimit)
 	usual := w.Happen(event.ContentGenerated)
 	w.Run(w.Clock.Now())
-	waits(w, r, usual.ID, hook.WaitsCapacity)
+	waits(w, r, usual.ID, endpoint.WaitsCapacity)
 	d := sample(w, r)
 	// One that may hang occupies a deliverer for slow receivers.
 	for w.Attempts.Serve(w.Deliverer.Handle) {
@@ -158,7 +158,7 @@ func TestADeliveryThatIsPutOffMeanwhileIsStillMadeAtOnce(t *testing.T) {
 	redeliver(w, r, held.ID)
 	// The message from before comes first, and is held back once more.
 	d := w.Delivery(event.Ref{ID: held.EventID}, r.Hook.ID)
-	d.PutOff(w.Clock.Now(), w.Clock.Now().Add(time.Minute), hook.WaitsBreaker)
+	d.PutOff(w.Clock.Now(), w.Clock.Now().Add(time.Minute), endpoint.WaitsBreaker)
 	if err := w.DB.UpdateAll(t.Context(), d.Update())[0]; err != nil {
 		t.Fatal(err)
 	}
@@ -174,14 +174,14 @@ func TestADeliverySaysWhatItWaitsFor(t *testing.T) {
 	r := w.Receive(nil, "*")
 	var ref event.Ref
 	r.Plan = func(n int, rw http.ResponseWriter) {
-		waits(w, r, ref.ID, hook.WaitsResponse)
+		waits(w, r, ref.ID, endpoint.WaitsResponse)
 		plan(n, rw)
 	}
 	ref = w.Happen(event.ContentGenerated)
 	w.Dispatch()
-	waits(w, r, ref.ID, hook.WaitsFirst)
+	waits(w, r, ref.ID, endpoint.WaitsFirst)
 	w.Run(w.Clock.Now())
-	waits(w, r, ref.ID, hook.WaitsRetry)
+	waits(w, r, ref.ID, endpoint.WaitsRetry)
 	w.Run()
 	waits(w, r, ref.ID, "")
 }
@@ -191,7 +191,7 @@ func TestADeathAtAnyStepOfAnUrgentAttemptLosesNothing(t *testing.T) {
 	n := w.Cut()
 	webhooktest.EachDeath(t, w, func(t *testing.T) {
 		var r *webhooktest.Receiver
-		var d hook.Delivery
+		var d endpoint.Delivery
 		w.Fuse.Pause(func() {
 			r = w.Receive(nil, "content.*")
 			outage(w, n, r)
@@ -211,7 +211,7 @@ func TestADeathAtAnyStepOfAnUrgentAttemptLosesNothing(t *testing.T) {
 				t.Errorf("%d requests", requests)
 			}
 			for _, d := range w.Deliveries(r.Hook.ID) {
-				if d.State != hook.DeliveryDelivered || d.Lease != nil || d.UpdatedAt.Sub(began) > time.Hour {
+				if d.State != endpoint.DeliveryDelivered || d.Lease != nil || d.UpdatedAt.Sub(began) > time.Hour {
 					t.Errorf("delivery %+v", d)
 				}
 			}

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -22,11 +22,11 @@ const wakePage = 100
 
 // wake sends messages for what is held back. It has messages already, but those are for
 // later; the second one of a delivery does nothing.
-func (d *Deliverer) wake(ctx context.Context, m hook.Message) error {
+func (d *Deliverer) wake(ctx context.Context, m endpoint.Message) error {
 	q := store.Query{Index: store.ByParent, Partition: m.Webhook().Held(), Limit: wakePage, OldestFirst: true, After: m.Wake.After}
 	if m.Wake.Round > 0 {
 		// The others were asked for: only those that the rounds before may have missed.
-		q.From = hook.HeldSince(m.Wake.At.Add(-indexLag))
+		q.From = endpoint.HeldSince(m.Wake.At.Add(-indexLag))
 	}
 	for {
 		page, err := d.DB.List(ctx, q)
@@ -42,27 +42,27 @@ func (d *Deliverer) wake(ctx context.Context, m hook.Message) error {
 			q.After = page.Next
 			continue
 		case page.Next != nil:
-			next.Wake = &hook.Wake{At: m.Wake.At, After: page.Next, Round: m.Wake.Round}
+			next.Wake = &endpoint.Wake{At: m.Wake.At, After: page.Next, Round: m.Wake.Round}
 		case m.Wake.Round < len(wakeRounds):
-			next.Wake = &hook.Wake{At: m.Wake.At, Round: m.Wake.Round + 1}
+			next.Wake = &endpoint.Wake{At: m.Wake.At, Round: m.Wake.Round + 1}
 			next.NotBefore = d.Now().Add(wakeRounds[m.Wake.Round])
 		default:
 			return nil
 		}
-		return hook.Send(ctx, d.Queue, d.Now(), next)[0]
+		return endpoint.Send(ctx, d.Queue, d.Now(), next)[0]
 	}
 }
 
 func (d *Deliverer) wakeAll(ctx context.Context, items []store.Item) error {
-	var asks []hook.Ask
+	var asks []endpoint.Ask
 	for _, it := range items {
-		held, err := hook.ReadDelivery(&it)
+		held, err := endpoint.ReadDelivery(&it)
 		if err != nil {
 			return err
 		}
-		if held.State == hook.DeliveryPending && held.Lease == nil {
+		if held.State == endpoint.DeliveryPending && held.Lease == nil {
 			asks = append(asks, held.Ask(time.Time{}))
 		}
 	}
-	return errors.Join(hook.SendAsks(ctx, d.Queue, d.Now(), asks...)...)
+	return errors.Join(endpoint.SendAsks(ctx, d.Queue, d.Now(), asks...)...)
 }

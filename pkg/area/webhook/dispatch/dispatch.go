@@ -16,7 +16,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/record/event"
@@ -46,9 +46,9 @@ func New(db *store.DB, q queue.Sender, now func() time.Time) *Dispatcher {
 type fanOut struct {
 	source int // place of the event in the batch
 	ref    event.Ref
-	to     *hook.Record
+	to     *endpoint.WebhookRecord
 	// ask asks for the first attempt; nil: nothing is needed any more.
-	ask *hook.Ask
+	ask *endpoint.Ask
 	err error
 }
 
@@ -123,7 +123,7 @@ func (d *Dispatcher) match(ctx context.Context, refs []event.Ref, owners map[ten
 		hooks, err := d.webhooks(ctx, which[n])
 		for _, i := range owners[which[n]] {
 			for _, w := range hooks {
-				if w.State == hook.StateEnabled && w.Wants(refs[i]) {
+				if w.State == endpoint.StateEnabled && w.Wants(refs[i]) {
 					wanted = append(wanted, &fanOut{source: i, ref: refs[i], to: w})
 				}
 			}
@@ -150,7 +150,7 @@ func (d *Dispatcher) permitted(ctx context.Context, wanted []*fanOut) ([]*fanOut
 	for _, f := range wanted {
 		if _, known := makers[f.to.CreatedBy]; !known {
 			makers[f.to.CreatedBy] = store.Item{}
-			keys = append(keys, hook.MakerKey(f.ref.Account, f.to.CreatedBy))
+			keys = append(keys, endpoint.MakerKey(f.ref.Account, f.to.CreatedBy))
 		}
 	}
 	items, err := d.db.GetAll(ctx, keys...)
@@ -167,11 +167,11 @@ func (d *Dispatcher) permitted(ctx context.Context, wanted []*fanOut) ([]*fanOut
 	}), err
 }
 
-func (d *Dispatcher) webhooks(ctx context.Context, o tenant.Owner) ([]*hook.Record, error) {
-	var all []*hook.Record
-	q := store.Query{Index: store.Table, Partition: hook.List(o), Limit: hook.MaxPerOwner}
+func (d *Dispatcher) webhooks(ctx context.Context, o tenant.Owner) ([]*endpoint.WebhookRecord, error) {
+	var all []*endpoint.WebhookRecord
+	q := store.Query{Index: store.Table, Partition: endpoint.List(o), Limit: endpoint.MaxPerOwner}
 	err := d.db.Each(ctx, q, func(it store.Item) error {
-		w := &hook.Record{}
+		w := &endpoint.WebhookRecord{}
 		if err := it.Decode(w); err != nil {
 			return err
 		}
@@ -191,10 +191,10 @@ func (d *Dispatcher) create(ctx context.Context, all []*fanOut) {
 
 // createOne writes a delivery. It asks for nothing if the delivery exists and was
 // attempted already.
-func (d *Dispatcher) createOne(ctx context.Context, ref event.Ref, w *hook.Webhook) (*hook.Ask, error) {
+func (d *Dispatcher) createOne(ctx context.Context, ref event.Ref, w *endpoint.Webhook) (*endpoint.Ask, error) {
 	at, _ := id.Time(ref.ID) // parseEvent has checked the id
 	now := d.now()
-	made, it, err := hook.NewDelivery(now, at, ref, w)
+	made, it, err := endpoint.NewDelivery(now, at, ref, w)
 	if err != nil {
 		return nil, err
 	}
@@ -204,7 +204,7 @@ func (d *Dispatcher) createOne(ctx context.Context, ref event.Ref, w *hook.Webho
 	made.Stored++
 	if errors.Is(err, store.ErrConflict) {
 		if it, err = d.db.Get(ctx, it.Key); err == nil {
-			made, err = hook.ReadDelivery(&it)
+			made, err = endpoint.ReadDelivery(&it)
 		}
 		if err == nil && !made.Untouched() {
 			return nil, nil
@@ -220,13 +220,13 @@ func (d *Dispatcher) createOne(ctx context.Context, ref event.Ref, w *hook.Webho
 // send asks for the first attempts at all deliveries.
 func (d *Dispatcher) send(ctx context.Context, all []*fanOut) {
 	var of []*fanOut
-	var asks []hook.Ask
+	var asks []endpoint.Ask
 	for _, f := range all {
 		if f.err == nil && f.ask != nil {
 			of, asks = append(of, f), append(asks, *f.ask)
 		}
 	}
-	for i, err := range hook.SendAsks(ctx, d.queue, d.now(), asks...) {
+	for i, err := range endpoint.SendAsks(ctx, d.queue, d.now(), asks...) {
 		of[i].err = err
 	}
 }

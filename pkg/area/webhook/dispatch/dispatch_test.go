@@ -14,7 +14,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/content-automation/api/pkg/area/webhook"
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/area/webhook/webhooktest"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -50,7 +50,7 @@ func TestAnEventGetsADeliveryForEachWebhookThatWantsIt(t *testing.T) {
 	}
 	var groups []string
 	for _, m := range w.Attempts.Sent {
-		msg, err := hook.ParseMessage(m.Body)
+		msg, err := endpoint.ParseMessage(m.Body)
 		if err != nil || m.Group != msg.WebhookID || m.Delay != 0 || msg.Attempt != 1 || len(msg.Requests) != 1 || msg.Requests[0].EventID != ref.ID || msg.Requests[0].Version != 1 || msg.Queue != "deliver" {
 			t.Errorf("sent %+v: %v", m, err)
 		}
@@ -174,7 +174,7 @@ func TestAnEmptyBatchAndAnEventThatNobodyWants(t *testing.T) {
 func TestManyEventsForManyWebhooks(t *testing.T) {
 	w := newWorld(t)
 	var hooks []webhook.NewWebhook
-	for range hook.MaxPerOwner {
+	for range endpoint.MaxPerOwner {
 		hooks = append(hooks, create(t, w.API, hookURL, "*"))
 	}
 	for range 10 {
@@ -189,7 +189,7 @@ func TestManyEventsForManyWebhooks(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for _, m := range w.Attempts.Sent {
-		msg, err := hook.ParseMessage(m.Body)
+		msg, err := endpoint.ParseMessage(m.Body)
 		if err != nil {
 			t.Error(err)
 		}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/task/queue"
@@ -16,12 +16,12 @@ const OverdueGrace = 4 * time.Minute
 
 // Overdue sends the messages of overdue deliveries to a queue again.
 func Overdue(q queue.Sender, now func() time.Time) task.Overdue {
-	return task.Overdue{Set: hook.Due, Grace: OverdueGrace, Resend: func(ctx context.Context, items []store.Item) []error {
+	return task.Overdue{Set: endpoint.Due, Grace: OverdueGrace, Resend: func(ctx context.Context, items []store.Item) []error {
 		failed := make([]error, len(items))
-		var asks []hook.Ask
+		var asks []endpoint.Ask
 		var places []int
 		for i, it := range items {
-			d, err := hook.ReadDelivery(&it)
+			d, err := endpoint.ReadDelivery(&it)
 			switch {
 			case err != nil:
 				failed[i] = err
@@ -31,7 +31,7 @@ func Overdue(q queue.Sender, now func() time.Time) task.Overdue {
 				failed[i] = task.ErrNeedless
 			}
 		}
-		for i, err := range hook.SendAsks(ctx, q, now(), asks...) {
+		for i, err := range endpoint.SendAsks(ctx, q, now(), asks...) {
 			failed[places[i]] = err
 		}
 		return failed

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/area/webhook/dispatch"
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/area/webhook/webhooktest"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/record/event"
@@ -61,7 +61,7 @@ func TestMessagesThatAWipedQueueLost(t *testing.T) {
 			sweep(w, webhooktest.Lost{Overdue: 1, Resent: 1})
 			w.Run()
 			d := w.Delivery(ref, r.Hook.ID)
-			if d.State != hook.DeliveryDelivered || len(d.Attempts) != failures+1 || len(r.Receipts()) != failures+1 {
+			if d.State != endpoint.DeliveryDelivered || len(d.Attempts) != failures+1 || len(r.Receipts()) != failures+1 {
 				t.Errorf("%d requests, delivery %+v", len(r.Receipts()), d)
 			}
 			w.Clock.Add(24 * time.Hour)
@@ -104,7 +104,7 @@ func TestAnOperatorNeedNotWaitForTheNextSecond(t *testing.T) {
 		t.Errorf("when it is due, swept %+v", got)
 	}
 	w.Run()
-	if d := w.Delivery(ref, r.Hook.ID); d.State != hook.DeliveryDelivered || len(r.Receipts()) != 2 {
+	if d := w.Delivery(ref, r.Hook.ID); d.State != endpoint.DeliveryDelivered || len(r.Receipts()) != 2 {
 		t.Errorf("%d requests, delivery %+v", len(r.Receipts()), d)
 	}
 }
@@ -149,11 +149,11 @@ func TestAnAttemptUnderWayIsNotReminded(t *testing.T) {
 func pend(w *world, webhookID string, n int) {
 	w.T.Helper()
 	o, now := w.Owner(), w.Clock.Now()
-	to := &hook.Webhook{CreatedBy: w.API.Principal.Actor.ID}
+	to := &endpoint.Webhook{CreatedBy: w.API.Principal.Actor.ID}
 	to.ID = webhookID
 	for range n {
 		ref := event.Ref{ID: id.New(id.Event, now), Type: event.ContentGenerated, Owner: o}
-		_, it, err := hook.NewDelivery(now, now, ref, to)
+		_, it, err := endpoint.NewDelivery(now, now, ref, to)
 		if err != nil {
 			w.T.Fatal(err)
 		}

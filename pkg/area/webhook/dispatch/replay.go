@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/store"
@@ -24,11 +24,11 @@ var _ task.Handler = Replayer{}
 // Step replays a page of events. A step that is taken twice finds what the first one has
 // done, and does what is left. It is tried until the task's deadline.
 func (r Replayer) Step(ctx context.Context, s *task.Step) (task.Outcome, error) {
-	var replay hook.Replay
+	var replay endpoint.Replay
 	if err := s.Decode(&replay); err != nil {
 		return task.Outcome{}, task.Permanent(err)
 	}
-	next, err := r.page(ctx, hook.Ref{Owner: s.Owner, ID: s.Subject}, replay)
+	next, err := r.page(ctx, endpoint.Ref{Owner: s.Owner, ID: s.Subject}, replay)
 	if err != nil {
 		return task.Outcome{}, task.Again(err)
 	}
@@ -46,16 +46,16 @@ func (Replayer) Cancel(context.Context, *task.Step) error { return nil }
 
 // page replays a page of events and returns where the next one begins; nil after the
 // last. A webhook that is deleted or disabled gets no more.
-func (r Replayer) page(ctx context.Context, to hook.Ref, replay hook.Replay) (*store.Cursor, error) {
+func (r Replayer) page(ctx context.Context, to endpoint.Ref, replay endpoint.Replay) (*store.Cursor, error) {
 	it, err := r.db.Get(ctx, to.Key())
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, nil
 	}
-	var w hook.Record
+	var w endpoint.WebhookRecord
 	if err == nil {
 		err = it.Decode(&w)
 	}
-	if err != nil || w.State != hook.StateEnabled {
+	if err != nil || w.State != endpoint.StateEnabled {
 		return nil, err
 	}
 	page, err := r.db.List(ctx, store.Query{
@@ -70,14 +70,14 @@ func (r Replayer) page(ctx context.Context, to hook.Ref, replay hook.Replay) (*s
 
 // deliverMissing makes the deliveries of those events that were never delivered to the
 // webhook, and that its maker may read.
-func (r Replayer) deliverMissing(ctx context.Context, w *hook.Record, to hook.Ref, items []store.Item) error {
+func (r Replayer) deliverMissing(ctx context.Context, w *endpoint.WebhookRecord, to endpoint.Ref, items []store.Item) error {
 	var all []*fanOut
-	keys := []store.Key{hook.MakerKey(to.Account, w.CreatedBy)}
+	keys := []store.Key{endpoint.MakerKey(to.Account, w.CreatedBy)}
 	for _, it := range items {
 		ref := event.RefOf(it)
 		if at, ok := id.Time(ref.ID); ok && w.Wants(ref) {
 			all = append(all, &fanOut{ref: ref, to: w})
-			keys = append(keys, to.DeliveryKey(hook.DeliveryID(at, ref.ID, to.ID)))
+			keys = append(keys, to.DeliveryKey(endpoint.DeliveryID(at, ref.ID, to.ID)))
 		}
 	}
 	there, err := r.db.GetAll(ctx, keys...)
@@ -115,13 +115,13 @@ func (r Replayer) deliverMissing(ctx context.Context, w *hook.Record, to hook.Re
 
 // again begins the schedule of a failed delivery anew. It also asks for one that waits:
 // an earlier try at this step may have died before it sent the message.
-func (r Replayer) again(ctx context.Context, it store.Item) (*hook.Ask, error) {
-	d, err := hook.ReadDelivery(&it)
+func (r Replayer) again(ctx context.Context, it store.Item) (*endpoint.Ask, error) {
+	d, err := endpoint.ReadDelivery(&it)
 	if err != nil {
 		return nil, err
 	}
 	switch now := r.now(); {
-	case d.State == hook.DeliveryFailed:
+	case d.State == endpoint.DeliveryFailed:
 		d.Restart(now)
 		if err := r.db.UpdateAll(ctx, d.Update())[0]; err != nil {
 			return nil, fmt.Errorf("webhook: restart delivery %s: %w", d.ID, err)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/area/webhook/dispatch"
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/area/webhook/webhooktest"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/record/event"
@@ -52,7 +52,7 @@ func TestReplayFillsWhatWasMissed(t *testing.T) {
 		t.Errorf("replayed %v, wanted %s and %s; not %s, %s, %s", seen, failed.ID, lost.ID, old.ID, delivered.ID, unwanted.ID)
 	}
 	for _, ref := range []event.Ref{failed, lost} {
-		if d := w.Delivery(ref, r.Hook.ID); d.State != hook.DeliveryDelivered {
+		if d := w.Delivery(ref, r.Hook.ID); d.State != endpoint.DeliveryDelivered {
 			t.Errorf("delivery %+v", d)
 		}
 	}
@@ -129,7 +129,7 @@ func TestADeathAtAnyStepOfAReplayLosesNothing(t *testing.T) {
 		w.Run()
 		w.Fuse.Pause(func() {
 			for _, ref := range lost {
-				if d := w.Delivery(ref, r.Hook.ID); d.State != hook.DeliveryDelivered {
+				if d := w.Delivery(ref, r.Hook.ID); d.State != endpoint.DeliveryDelivered {
 					t.Errorf("delivery %+v", d)
 				}
 			}

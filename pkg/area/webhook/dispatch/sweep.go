@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/record/event"
@@ -134,8 +134,8 @@ func (s *Sweeper) repair(ctx context.Context, items []store.Item) (made int, err
 	all = slices.DeleteFunc(all, func(f *fanOut) bool { return at[f.source].Before(f.to.Since()) })
 	keys := make([]store.Key, len(all))
 	for i, f := range all {
-		to := hook.Ref{Owner: f.ref.Owner, ID: f.to.ID}
-		keys[i] = to.DeliveryKey(hook.DeliveryID(at[f.source], f.ref.ID, to.ID))
+		to := endpoint.Ref{Owner: f.ref.Owner, ID: f.to.ID}
+		keys[i] = to.DeliveryKey(endpoint.DeliveryID(at[f.source], f.ref.ID, to.ID))
 	}
 	there, err := s.db.GetAll(ctx, keys...)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/area/webhook/dispatch"
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/area/webhook/webhooktest"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -86,7 +86,7 @@ func TestWhatIsDeliveredIsNotSweptUp(t *testing.T) {
 func TestOnlyWebhooksOfThatTimeGetAnEvent(t *testing.T) {
 	w := newWorld(t)
 	patch := func(wh webhook.NewWebhook, state string) {
-		var out hook.Webhook
+		var out endpoint.Webhook
 		w.API.Call(http.MethodPatch, "/v1/webhooks/"+wh.ID, map[string]any{"state": state}).Into(t, http.StatusOK, &out)
 	}
 	there := create(t, w.API, hookURL, "*")
@@ -97,7 +97,7 @@ func TestOnlyWebhooksOfThatTimeGetAnEvent(t *testing.T) {
 	later := create(t, w.API, hookURL, "*")
 	patch(disabled, "disabled")
 	patch(back, "enabled")
-	var gone hook.Webhook
+	var gone endpoint.Webhook
 	w.API.Call(http.MethodDelete, "/v1/webhooks/"+deleted.ID, nil).Into(t, http.StatusOK, &gone)
 	w.Clock.Add(dispatch.EventGrace)
 	sweep(w, webhooktest.Lost{Events: 1, Made: 1})
@@ -143,7 +143,7 @@ func TestEventsOfManyAccountsAndHours(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for _, row := range storetest.Rows(t, w.DB) {
-		if row["kind"] == hook.DeliveryKind {
+		if row["kind"] == endpoint.DeliveryKind {
 			seen[row["pk"]+row["sk"]] = true
 		}
 	}
@@ -222,7 +222,7 @@ func TestOneBadAccountDoesNotHoldBackTheOthers(t *testing.T) {
 	r := w.Receive(nil, "*")
 	bad := tenant.Of("acc_bad", tenant.Live)
 	tx := &store.Tx{}
-	tx.Create(store.Item{Key: hook.Ref{Owner: bad, ID: "whk_1"}.Key(), Kind: hook.Kind, Doc: []byte(`"not a webhook"`)}, nil)
+	tx.Create(store.Item{Key: endpoint.Ref{Owner: bad, ID: "whk_1"}.Key(), Kind: endpoint.Kind, Doc: []byte(`"not a webhook"`)}, nil)
 	if err := w.DB.Commit(t.Context(), tx); err != nil {
 		t.Fatal(err)
 	}
@@ -271,7 +271,7 @@ func TestADeathAtAnyStepOfASweepLosesNothing(t *testing.T) {
 				t.Errorf("%d requests", n)
 			}
 			for _, d := range w.Deliveries(r.Hook.ID) {
-				if d.State != hook.DeliveryDelivered {
+				if d.State != endpoint.DeliveryDelivered {
 					t.Errorf("delivery %+v", d)
 				}
 			}

@@ -6,7 +6,7 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -38,7 +38,7 @@ const (
 	keepBreakers = FailingLimit + 24*time.Hour
 )
 
-func breakerKey(ref hook.Ref) store.Key {
+func breakerKey(ref endpoint.Ref) store.Key {
 	return store.Key{PK: "breaker#" + ref.Owner.String(), SK: ref.ID}
 }
 
@@ -59,16 +59,16 @@ type breaker struct {
 }
 
 // open reports whether the webhook's receiver counts as down.
-func (b breaker) open(r *hook.Record) bool { return b.ProbeAt != nil && !b.stale(r) }
+func (b breaker) open(r *endpoint.WebhookRecord) bool { return b.ProbeAt != nil && !b.stale(r) }
 
 // stale reports whether the breaker is about another destination, or about the time
 // before the webhook was enabled.
-func (b breaker) stale(r *hook.Record) bool {
+func (b breaker) stale(r *endpoint.WebhookRecord) bool {
 	return b.To != r.GoesTo() || r.EnabledAt != nil && b.Since.Before(*r.EnabledAt)
 }
 
 // failed returns the breaker after one more attempt that was not answered.
-func (b breaker) failed(r *hook.Record, now time.Time) breaker {
+func (b breaker) failed(r *endpoint.WebhookRecord, now time.Time) breaker {
 	switch {
 	case b.open(r):
 		return b
@@ -85,14 +85,14 @@ func (b breaker) failed(r *hook.Record, now time.Time) breaker {
 // probed returns the breaker while a probe is under way.
 func (b breaker) probed(now time.Time, chance float64) breaker {
 	wait := max(shortestProbe, min(longestProbe, now.Sub(b.Since)/10))
-	at := now.Add(hook.Spread(wait, hook.Jitter, chance))
+	at := now.Add(endpoint.Spread(wait, endpoint.Jitter, chance))
 	b.ProbeAt = &at
 	return b
 }
 
 // hold returns for how long events are held back now.
 func (b breaker) hold(now time.Time, chance float64) time.Duration {
-	return hook.Spread(max(shortestHold, min(longestHold, now.Sub(b.Since))), 0.25, chance)
+	return endpoint.Spread(max(shortestHold, min(longestHold, now.Sub(b.Since))), 0.25, chance)
 }
 
 // readBreaker takes over the breaker's item; one without a kind does not exist.
@@ -173,13 +173,13 @@ func (r *Receiver) ProbeAt(now time.Time) time.Time {
 }
 
 // noteReach writes what an attempt shows of whether the receiver is down.
-func (r *Receiver) noteReach(ctx context.Context, o hook.Outcome) {
+func (r *Receiver) noteReach(ctx context.Context, o endpoint.Outcome) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var err error
 	for range maxConflicts {
 		switch next := r.breaker.failed(&r.record, r.now()); {
-		case r.record.State != hook.StateEnabled:
+		case r.record.State != endpoint.StateEnabled:
 			return
 		case !o.Unanswered() && r.breakerItem.Kind == "":
 			return

@@ -4,14 +4,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 )
 
 func TestWhatOpensTheBreaker(t *testing.T) {
 	now := apitest.NewClock().Now()
 	url := "https://crm.example.com/hook"
-	r := &hook.Record{Webhook: hook.Webhook{URL: &url}}
+	r := &endpoint.WebhookRecord{Webhook: endpoint.Webhook{URL: &url}}
 	fail := func(o breaker, times int, every time.Duration) (breaker, time.Time) {
 		at := now
 		for range times {
@@ -31,8 +31,8 @@ func TestWhatOpensTheBreaker(t *testing.T) {
 		t.Errorf("it became %+v", again)
 	}
 	other, enabled := url+"/other", now.Add(time.Minute)
-	for name, r := range map[string]*hook.Record{
-		"another address": {Webhook: hook.Webhook{URL: &other}}, "enabled since": {Webhook: hook.Webhook{URL: &url}, EnabledAt: &enabled},
+	for name, r := range map[string]*endpoint.WebhookRecord{
+		"another address": {Webhook: endpoint.Webhook{URL: &other}}, "enabled since": {Webhook: endpoint.Webhook{URL: &url}, EnabledAt: &enabled},
 	} {
 		if o.open(r) || o.failed(r, enabled).Failures != 1 {
 			t.Errorf("%s: %+v", name, o)

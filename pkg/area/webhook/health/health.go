@@ -6,7 +6,7 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -18,10 +18,10 @@ const FailingLimit = 5 * 24 * time.Hour
 
 // note applies the outcome of an attempt to the webhook's health. It reports whether
 // that is worth a write: a change is, and one success a minute.
-func note(r *hook.Record, o hook.Outcome, now time.Time) bool {
+func note(r *endpoint.WebhookRecord, o endpoint.Outcome, now time.Time) bool {
 	at := o.At
 	switch {
-	case r.State != hook.StateEnabled:
+	case r.State != endpoint.StateEnabled:
 		return false
 	case o.Succeeded():
 		if r.FailingSince == nil && r.LastSuccessAt != nil && at.Sub(r.LastSuccessAt.Time) < successEvery {
@@ -30,28 +30,28 @@ func note(r *hook.Record, o hook.Outcome, now time.Time) bool {
 		r.FailingSince, r.LastSuccessAt = nil, &at
 		return true
 	case o.Gone():
-		r.Disable(hook.ReasonGone)
+		r.Disable(endpoint.ReasonGone)
 	case r.FailingSince == nil:
 		// An attempt that ends late must not undo what a later one has shown.
 		if r.LastSuccessAt != nil && at.Before(r.LastSuccessAt.Time) {
 			return false
 		}
 	case at.Sub(r.FailingSince.Time) >= FailingLimit:
-		r.Disable(hook.ReasonFailing)
+		r.Disable(endpoint.ReasonFailing)
 	default:
 		return false
 	}
 	if r.FailingSince == nil {
 		r.FailingSince = &at
 	}
-	if r.State == hook.StateDisabled {
+	if r.State == endpoint.StateDisabled {
 		r.Touch(now)
 	}
 	return true
 }
 
 // noteHealth writes what an attempt shows of its webhook's health.
-func (r *Receiver) noteHealth(ctx context.Context, o hook.Outcome) {
+func (r *Receiver) noteHealth(ctx context.Context, o endpoint.Outcome) {
 	r.tally.add(r.ref, o.Attempt, r.now())
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -85,7 +85,7 @@ func (r *Receiver) noteHealth(ctx context.Context, o hook.Outcome) {
 
 // write writes the webhook, and in the same transaction the event for the account's
 // other webhooks if this one was disabled.
-func (r *Receiver) write(ctx context.Context, noted hook.Record, now time.Time) error {
+func (r *Receiver) write(ctx context.Context, noted endpoint.WebhookRecord, now time.Time) error {
 	it, tx := r.item, &store.Tx{}
 	if err := noted.ReplaceIn(tx, &it, now); err != nil {
 		return err

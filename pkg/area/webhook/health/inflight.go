@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/base/lock"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
@@ -38,7 +38,7 @@ const keepInFlight = time.Hour
 
 const inFlightKind = "inflight"
 
-func inFlightKey(ref hook.Ref) store.Key {
+func inFlightKey(ref endpoint.Ref) store.Key {
 	return store.Key{PK: "inflight#" + ref.Owner.String(), SK: ref.ID}
 }
 
@@ -50,7 +50,7 @@ type inFlight struct {
 	key   store.Key
 	slots chan struct{}
 	// usual is how fast the receiver has answered of late.
-	usual hook.Latencies
+	usual endpoint.Latencies
 	// others counts the slow attempts of other functions as read, and dead names the
 	// values of functions that must have died.
 	others int
@@ -63,7 +63,7 @@ type inFlight struct {
 	background    sync.WaitGroup
 }
 
-func newInFlight(by string, key store.Key, usual hook.Latencies, it store.Item, now time.Time) *inFlight {
+func newInFlight(by string, key store.Key, usual endpoint.Latencies, it store.Item, now time.Time) *inFlight {
 	f := &inFlight{by: by, key: key, usual: usual, slots: make(chan struct{}, SlotsPerReceiver)}
 	for name, value := range it.Attributes {
 		count, until, _ := strings.Cut(value, " ")
@@ -89,7 +89,7 @@ func (f *inFlight) full() bool {
 func (f *inFlight) elsewhere() bool { return f.others > 0 }
 
 // Pause returns until when an attempt that finds no room is put off.
-func (r *Receiver) Pause() time.Time { return r.now().Add(hook.Spread(Pause, 0.5, r.chance())) }
+func (r *Receiver) Pause() time.Time { return r.now().Add(endpoint.Spread(Pause, 0.5, r.chance())) }
 
 // Enter takes a slot for an attempt. It returns false if there is none before the
 // context ends, or impatient is closed.
@@ -175,7 +175,7 @@ func (f *inFlight) item(now time.Time, n int, dead []string) store.Item {
 	}
 	if n > 0 {
 		// No attempt takes longer.
-		it.Attributes[f.by] = strconv.Itoa(n) + " " + now.Add(hook.AttemptTimeout+time.Second).UTC().Format(resource.TimeLayout)
+		it.Attributes[f.by] = strconv.Itoa(n) + " " + now.Add(endpoint.AttemptTimeout+time.Second).UTC().Format(resource.TimeLayout)
 	}
 	return it
 }

@@ -5,14 +5,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
 // takesLong are the latencies of a receiver whose answers count as slow.
-var takesLong = hook.Latencies{Current: hook.Sketch{hook.Bucket(2 * SlowAfter.Milliseconds()): 1}}
+var takesLong = endpoint.Latencies{Current: endpoint.Sketch{endpoint.Bucket(2 * SlowAfter.Milliseconds()): 1}}
 
 func TestTheSlowAttemptsOfADeadFunctionEnd(t *testing.T) {
 	now := apitest.NewClock().Now()
@@ -38,16 +38,16 @@ func TestTheSlowAttemptsOfADeadFunctionEnd(t *testing.T) {
 
 func TestDestinationsInAWSDoNotHang(t *testing.T) {
 	r := &Receiver{inFlight: &inFlight{others: 1}}
-	r.record.State = hook.StateEnabled
+	r.record.State = endpoint.StateEnabled
 	now := time.Now()
 	if !r.MayHang(now, false) {
 		t.Error("an address does not hang")
 	}
-	r.record.Destination = &hook.Target{}
+	r.record.Destination = &endpoint.Target{}
 	if r.MayHang(now, false) || r.MayHang(now, true) {
 		t.Error("a queue hangs")
 	}
-	r.record.Destination, r.record.State = nil, hook.StateDisabled
+	r.record.Destination, r.record.State = nil, endpoint.StateDisabled
 	if r.MayHang(now, false) {
 		t.Error("one that is disabled hangs")
 	}

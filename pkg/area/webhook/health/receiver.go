@@ -9,7 +9,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/base/lock"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -22,38 +22,38 @@ type Monitor struct {
 	db     *store.DB
 	now    func() time.Time
 	chance func() float64
-	wake   func(context.Context, hook.Ref) error
+	wake   func(context.Context, endpoint.Ref) error
 	tally  tally
 }
 
 // NewMonitor returns a monitor. Random numbers from 0 to 1 come from chance, and wake
 // sends for all that was held back of a webhook.
-func NewMonitor(db *store.DB, now func() time.Time, chance func() float64, wake func(context.Context, hook.Ref) error) *Monitor {
+func NewMonitor(db *store.DB, now func() time.Time, chance func() float64, wake func(context.Context, endpoint.Ref) error) *Monitor {
 	return &Monitor{db: db, now: now, chance: chance, wake: wake}
 }
 
 // Receiver is the receiver of a webhook as the attempts of one batch share it.
 type Receiver struct {
 	*Monitor
-	ref      hook.Ref
+	ref      endpoint.Ref
 	inFlight *inFlight
 
 	mu          lock.Mutex
 	item        store.Item
-	record      hook.Record
+	record      endpoint.WebhookRecord
 	breakerItem store.Item
 	breaker     breaker
 	refused     refusal
 }
 
 // Keys returns the keys of the items that Receiver is made of.
-func Keys(ref hook.Ref) []store.Key {
+func Keys(ref endpoint.Ref) []store.Key {
 	return []store.Key{ref.Key(), breakerKey(ref), inFlightKey(ref)}
 }
 
 // Receiver returns the receiver of a webhook from the items of Keys, which are empty
 // where there is none. by names the batch for other functions.
-func (m *Monitor) Receiver(ref hook.Ref, by string, items []store.Item) (*Receiver, error) {
+func (m *Monitor) Receiver(ref endpoint.Ref, by string, items []store.Item) (*Receiver, error) {
 	r := &Receiver{Monitor: m, ref: ref}
 	if err := errors.Join(r.read(items[0]), r.readBreaker(items[1])); err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (m *Monitor) Receiver(ref hook.Ref, by string, items []store.Item) (*Receiv
 
 // read takes over the webhook's item; one without a kind does not exist.
 func (r *Receiver) read(it store.Item) error {
-	r.item, r.record = it, hook.Record{}
+	r.item, r.record = it, endpoint.WebhookRecord{}
 	if it.Kind == "" {
 		return nil
 	}
@@ -79,7 +79,7 @@ func (r *Receiver) State() string {
 }
 
 // Record returns the webhook as it is known.
-func (r *Receiver) Record() hook.Record {
+func (r *Receiver) Record() endpoint.WebhookRecord {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.record
@@ -93,7 +93,7 @@ func (r *Receiver) MayHang(now time.Time, urgent bool) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
-	case r.record.Destination != nil || r.record.State != hook.StateEnabled:
+	case r.record.Destination != nil || r.record.State != endpoint.StateEnabled:
 		return false
 	case r.breaker.open(&r.record):
 		return urgent || !now.Before(*r.breaker.ProbeAt)
@@ -106,7 +106,7 @@ func (r *Receiver) MayHang(now time.Time, urgent bool) bool {
 // webhook's health. It comes before the attempt's own record: after a crash in between
 // the attempt is made again, with the same lesson. For the same reason a failure to
 // note is logged only.
-func (r *Receiver) Note(ctx context.Context, o hook.Outcome) {
+func (r *Receiver) Note(ctx context.Context, o endpoint.Outcome) {
 	r.noteReach(ctx, o)
 	r.noteHealth(ctx, o)
 }

@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 )
 
 // maxTallied bounds the webhooks in a tally.
@@ -15,29 +15,29 @@ const maxTallied = 10_000
 // some are lost when the function ends.
 type tally struct {
 	mu sync.Mutex
-	of map[hook.Ref]answers
+	of map[endpoint.Ref]answers
 }
 
 // answers are those of one webhook.
 type answers struct {
 	since  time.Time
-	sketch hook.Sketch
+	sketch endpoint.Sketch
 }
 
 // add counts an attempt that was answered.
-func (t *tally) add(ref hook.Ref, a hook.Attempt, now time.Time) {
+func (t *tally) add(ref endpoint.Ref, a endpoint.Attempt, now time.Time) {
 	if a.Status != nil {
-		t.put(ref, answers{now, hook.Sketch{hook.Bucket(a.LatencyMS): 1}}, now)
+		t.put(ref, answers{now, endpoint.Sketch{endpoint.Bucket(a.LatencyMS): 1}}, now)
 	}
 }
 
 // put adds answers to those of a webhook. Answers older than an hour are dropped: a
 // write would count them as new.
-func (t *tally) put(ref hook.Ref, more answers, now time.Time) {
+func (t *tally) put(ref endpoint.Ref, more answers, now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.of == nil || len(t.of) >= maxTallied {
-		t.of = map[hook.Ref]answers{}
+		t.of = map[endpoint.Ref]answers{}
 	}
 	fresh := func(a answers) bool { return now.Sub(a.since) < time.Hour }
 	had := t.of[ref]
@@ -52,7 +52,7 @@ func (t *tally) put(ref hook.Ref, more answers, now time.Time) {
 }
 
 // take returns the answers of a webhook and counts anew.
-func (t *tally) take(ref hook.Ref) answers {
+func (t *tally) take(ref endpoint.Ref) answers {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	taken := t.of[ref]

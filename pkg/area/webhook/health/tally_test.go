@@ -4,24 +4,24 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 )
 
 func TestTalliesAreTakenOnceAndForgottenInTime(t *testing.T) {
 	var s tally
 	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
-	status, ref := 500, hook.Ref{ID: "b"}
-	answered := hook.Attempt{Status: &status, LatencyMS: 1}
+	status, ref := 500, endpoint.Ref{ID: "b"}
+	answered := endpoint.Attempt{Status: &status, LatencyMS: 1}
 	total := func(a answers) (n int64) {
 		for _, count := range a.sketch {
 			n += count
 		}
 		return n
 	}
-	s.add(ref, hook.Attempt{LatencyMS: 15_000}, now) // was not answered
+	s.add(ref, endpoint.Attempt{LatencyMS: 15_000}, now) // was not answered
 	s.add(ref, answered, now)
 	s.add(ref, answered, now.Add(59*time.Minute))
-	s.add(hook.Ref{ID: "c"}, answered, now)
+	s.add(endpoint.Ref{ID: "c"}, answered, now)
 	taken := s.take(ref)
 	if total(taken) != 2 || total(s.take(ref)) != 0 {
 		t.Errorf("taken %v", taken)
@@ -41,7 +41,7 @@ func TestTalliesAreTakenOnceAndForgottenInTime(t *testing.T) {
 		t.Errorf("after an hour: %d", got)
 	}
 	for i := range maxTallied + 10 {
-		s.add(hook.Ref{ID: time.Duration(i).String()}, answered, now)
+		s.add(endpoint.Ref{ID: time.Duration(i).String()}, answered, now)
 	}
 	if len(s.of) > maxTallied {
 		t.Errorf("%d webhooks are counted", len(s.of))

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -24,7 +24,7 @@ func ChangeKey(t *testing.T, db *store.DB, c *apitest.Caller, change func(*keyre
 	t.Helper()
 	var k keyrecord.Record
 	k.ID = c.Principal.Actor.ID
-	tx, at := &store.Tx{}, hook.MakerKey(c.Principal.Account, k.ID)
+	tx, at := &store.Tx{}, endpoint.MakerKey(c.Principal.Account, k.ID)
 	it, err := db.Get(t.Context(), at)
 	if err == nil {
 		err = it.Decode(&k)

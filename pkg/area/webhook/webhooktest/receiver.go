@@ -14,7 +14,7 @@ import (
 
 	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/area/webhook/deliver"
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/record/event"
 )
@@ -93,7 +93,7 @@ func (w *World) AllDelivered(r *Receiver, events int) {
 	w.T.Helper()
 	all := w.Deliveries(r.Hook.ID)
 	for _, d := range all {
-		if d.State != hook.DeliveryDelivered {
+		if d.State != endpoint.DeliveryDelivered {
 			w.T.Errorf("delivery %+v", d)
 		}
 	}
@@ -110,7 +110,7 @@ func (w *World) AllDelivered(r *Receiver, events int) {
 func (w *World) Delivered(r *Receiver) event.Ref {
 	w.T.Helper()
 	all := w.Deliveries(r.Hook.ID)
-	if len(all) != 1 || all[0].State != hook.DeliveryDelivered || len(all[0].Attempts) != 1 {
+	if len(all) != 1 || all[0].State != endpoint.DeliveryDelivered || len(all[0].Attempts) != 1 {
 		w.T.Fatalf("deliveries %+v", all)
 	}
 	return event.Ref{ID: all[0].EventID, Type: all[0].EventType, Owner: w.Owner()}

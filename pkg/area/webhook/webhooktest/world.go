@@ -19,7 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/area/webhook/deliver"
 	"github.com/content-automation/api/pkg/area/webhook/dispatch"
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/cloud/seal"
@@ -92,7 +92,7 @@ func New(t *testing.T) *World {
 		// A repeat by the SDK would be a step after death.
 		c.Retryer = func() aws.Retryer { return aws.NopRetryer{} }
 	})
-	w.API = NewCaller(t, w.DB, w.Clock, hook.NewClient(true))
+	w.API = NewCaller(t, w.DB, w.Clock, endpoint.NewClient(true))
 	w.Events, w.Replays, w.Attempts, w.Slow = &Queue{world: w}, &Queue{world: w}, &Queue{world: w}, &Queue{world: w}
 	signer, err := media.NewSigner(aws.Config{
 		Region: "eu-central-1",
@@ -116,12 +116,12 @@ func New(t *testing.T) *World {
 	}
 	chance := func() float64 { return w.Chance }
 	kernel := task.NewKernel(task.Config{
-		DB: w.DB, Handlers: map[task.Kind]task.Handler{hook.ReplayKind: dispatch.Replayer{Dispatcher: w.Dispatcher}},
+		DB: w.DB, Handlers: map[task.Kind]task.Handler{endpoint.ReplayKind: dispatch.Replayer{Dispatcher: w.Dispatcher}},
 		Now: w.Clock.Now, Name: name, Chance: chance,
 	})
 	w.Replayer = task.NewConsumer(kernel, map[topology.Queue]*Queue{topology.Replay: w.Replays}, heartbeat)
 	c := deliver.Config{
-		DB: w.DB, Signer: signer, Client: &fusedHTTP{hook.NewClient(true), w.Fuse}, Envelope: Envelope(),
+		DB: w.DB, Signer: signer, Client: &fusedHTTP{endpoint.NewClient(true), w.Fuse}, Envelope: Envelope(),
 		Queue: w.Attempts, Slow: w.Slow, Heartbeat: heartbeat, Now: w.Clock.Now, Chance: chance, Name: name,
 		Patience: deliver.Patience,
 	}
@@ -135,7 +135,9 @@ func New(t *testing.T) *World {
 func (w *World) Owner() tenant.Owner { return w.API.Principal.Owner }
 
 // Ref names a webhook of the owner.
-func (w *World) Ref(webhookID string) hook.Ref { return hook.Ref{Owner: w.Owner(), ID: webhookID} }
+func (w *World) Ref(webhookID string) endpoint.Ref {
+	return endpoint.Ref{Owner: w.Owner(), ID: webhookID}
+}
 
 // Happen writes an event and puts it on the bus.
 func (w *World) Happen(t event.Type, files ...media.File) event.Ref {
@@ -269,7 +271,7 @@ func (w *World) Next() (at time.Time, any bool) {
 func (w *World) Asked() (n int) {
 	w.T.Helper()
 	for _, m := range w.Attempts.Sent {
-		msg, err := hook.ParseMessage(m.Body)
+		msg, err := endpoint.ParseMessage(m.Body)
 		if err != nil {
 			w.T.Fatal(err)
 		}
@@ -279,7 +281,7 @@ func (w *World) Asked() (n int) {
 }
 
 // Delivery reads the one delivery of an event to a webhook.
-func (w *World) Delivery(ref event.Ref, webhookID string) hook.DeliveryRecord {
+func (w *World) Delivery(ref event.Ref, webhookID string) endpoint.DeliveryRecord {
 	w.T.Helper()
 	for _, d := range w.Deliveries(webhookID) {
 		if d.EventID == ref.ID {
@@ -287,11 +289,11 @@ func (w *World) Delivery(ref event.Ref, webhookID string) hook.DeliveryRecord {
 		}
 	}
 	w.T.Fatalf("no delivery of %s to %s", ref.ID, webhookID)
-	return hook.DeliveryRecord{}
+	return endpoint.DeliveryRecord{}
 }
 
 // Deliveries reads the deliveries to a webhook, oldest first.
-func (w *World) Deliveries(webhookID string) (all []hook.DeliveryRecord) {
+func (w *World) Deliveries(webhookID string) (all []endpoint.DeliveryRecord) {
 	w.T.Helper()
 	partition := w.Ref(webhookID).Deliveries()
 	page, err := w.DB.List(w.T.Context(), store.Query{Index: store.Table, Partition: partition, Limit: 1000, OldestFirst: true})
@@ -299,7 +301,7 @@ func (w *World) Deliveries(webhookID string) (all []hook.DeliveryRecord) {
 		w.T.Fatal(err)
 	}
 	for _, it := range page.Items {
-		d, err := hook.ReadDelivery(&it)
+		d, err := endpoint.ReadDelivery(&it)
 		if err != nil {
 			w.T.Fatal(err)
 		}
@@ -312,7 +314,7 @@ func (w *World) Deliveries(webhookID string) (all []hook.DeliveryRecord) {
 }
 
 // Webhook reads a webhook as the API answers it.
-func (w *World) Webhook(webhookID string) (out hook.Webhook) {
+func (w *World) Webhook(webhookID string) (out endpoint.Webhook) {
 	w.T.Helper()
 	w.API.Call(http.MethodGet, "/v1/webhooks/"+webhookID, nil).Into(w.T, http.StatusOK, &out)
 	return out

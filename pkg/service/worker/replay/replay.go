@@ -3,11 +3,11 @@ package replay
 
 import (
 	"github.com/content-automation/api/pkg/area/webhook/dispatch"
-	"github.com/content-automation/api/pkg/area/webhook/hook"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/service/worker"
 )
 
 // Handlers returns the handlers of the function.
 func Handlers(d *dispatch.Dispatcher) worker.Handlers {
-	return worker.Handlers{hook.ReplayKind: dispatch.Replayer{Dispatcher: d}}
+	return worker.Handlers{endpoint.ReplayKind: dispatch.Replayer{Dispatcher: d}}
 }
