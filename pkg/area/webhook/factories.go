@@ -34,7 +34,8 @@ func (factoryIDs) Schema(huma.Registry) *huma.Schema {
 	return s
 }
 
-// keys returns the keys of the factories. It refuses what is not the id of one.
+// keys returns the keys of the factories. It returns an error if one is not the id of a
+// factory.
 func (ids factoryIDs) keys() ([]store.Key, error) {
 	keys := make([]store.Key, len(ids))
 	for i, f := range ids {

@@ -9,8 +9,8 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// limit is how many calls of an operation one webhook takes in a minute. Each sends
-// requests to the address of the webhook, which may be a third party's.
+// limit is the number of calls of an operation that one webhook takes in a minute. Each
+// call sends requests to the address of the webhook, which may belong to a third party.
 type limit struct {
 	operation string
 	calls     int64
@@ -19,8 +19,8 @@ type limit struct {
 var (
 	testLimit   = limit{"test", 10}
 	replayLimit = limit{"replay", 2}
-	// A delivery can be repeated as often as a sample can be sent, but whoever repairs
-	// failed deliveries one by one makes many calls.
+	// A delivery can be repeated as often as a sample can be sent, but a client that
+	// repairs failed deliveries one by one makes many calls.
 	redeliverLimit = limit{"redeliver", 60}
 )
 

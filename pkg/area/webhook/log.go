@@ -54,7 +54,7 @@ func (s *Service) listDeliveries(ctx context.Context, in *deliveriesInput) (http
 	case errs.CodeOf(err) != errs.NotFound:
 		return httpapi.Page[endpoint.Delivery]{}, err
 	}
-	// What a deleted webhook asked for is not kept: only its log is.
+	// Only the log of a deleted webhook is kept, not its settings.
 	page, err := s.listLog(ctx, in, nil)
 	page.Items = slices.DeleteFunc(page.Items, func(d endpoint.Delivery) bool { return d.State == endpoint.DeliveryDelivered })
 	return page, err

@@ -13,8 +13,8 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// requireReadable refuses types of event that the caller may not read. Areas and * mean
-// what the maker may read.
+// requireReadable refuses event types that the caller may not read. An area or * means the
+// types in it that the maker may read.
 func requireReadable(ctx context.Context, types []string) error {
 	p := auth.FromContext(ctx)
 	for i, t := range types {
@@ -27,9 +27,9 @@ func requireReadable(ctx context.Context, types []string) error {
 	return nil
 }
 
-// requireChanging refuses a change of where the events go, or of which ones, by a caller
-// that may not read what the maker of the webhook may: it could send them to itself. So
-// it does when a webhook is enabled that was disabled together with its maker.
+// requireChanging refuses a change of the destination or of the event types by a caller
+// that may not read all events of the webhook's maker: it could send them to itself. The
+// same holds for enabling a webhook that was disabled together with its maker.
 func (s *Service) requireChanging(ctx context.Context, r *endpoint.WebhookRecord, set settings, moved bool) error {
 	chosen := !slices.Equal(r.EventTypes, set.EventTypes)
 	if chosen {
@@ -52,8 +52,9 @@ func (s *Service) requireChanging(ctx context.Context, r *endpoint.WebhookRecord
 	return nil
 }
 
-// requireReading refuses a caller that may not read what the maker of the webhook may.
-// param is the member of the request that needs it; empty where the whole request does.
+// requireReading refuses a caller that may not read all events that the maker of the
+// webhook may read. param is the member of the request that needs it, or empty if the whole
+// request does.
 func (s *Service) requireReading(ctx context.Context, r *endpoint.WebhookRecord, param string) error {
 	p := auth.FromContext(ctx)
 	// Neither the maker nor a caller that may read all events need a look at the maker.

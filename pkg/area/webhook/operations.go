@@ -147,7 +147,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	return NewWebhook{Webhook: r.View(s.now()), Secret: key.Reveal()}, nil
 }
 
-// place returns where the events of a new webhook go: one of both.
+// place returns the destination of a new webhook: either a URL or a target in AWS.
 func (s *Service) place(ctx context.Context, body createBody) (url *string, target *endpoint.Target, err error) {
 	if err := body.Rules(); err != nil {
 		return nil, nil, err
@@ -195,7 +195,7 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 	}
 	tx.Replace(it)
 	if moved {
-		// What waits for the receiver before goes to the new one at once.
+		// Deliveries that wait for the old receiver go to the new one at once.
 		if err := endpoint.WakeIn(tx, &it, now); err != nil {
 			return out, err
 		}

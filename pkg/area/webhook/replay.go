@@ -12,14 +12,14 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// Replay is a request to fill what a webhook has missed.
+// Replay is a request to send the events that a webhook has missed.
 type Replay struct {
 	WebhookID string        `json:"webhook_id" doc:"Id of the webhook"`
 	Since     resource.Time `json:"since" doc:"Start of the period"`
 	Until     resource.Time `json:"until" doc:"End of the period: the time of the request"`
 }
 
-// usualReplay is how long it takes as a rule until the first deliveries are listed.
+// usualReplay is the usual time until the first deliveries are listed.
 const usualReplay = 5 * time.Second
 
 // Pending returns the list of the deliveries of the period, and when to look.

@@ -32,7 +32,7 @@ const targetGuide = "With a `destination`, events are sent to a standard SQS que
 	"On a bus, `detail` is the event, `detail-type` its type, and `source` is `content-automation.webhooks`. " +
 	"Retries, the log of deliveries, replay and disabling after 5 days of failures work as for a `url`."
 
-// destinationBody is a destination to be made.
+// targetBody is a new destination in a request.
 type destinationBody struct {
 	Type    string `json:"type" enum:"eventbridge,sqs" doc:"Type of the destination. eventbridge: an event bus. sqs: a standard queue"`
 	ARN     string `json:"arn" minLength:"1" maxLength:"512" doc:"ARN of the event bus or queue" example:"arn:aws:sqs:eu-central-1:111122223333:content-events"`
@@ -75,13 +75,13 @@ func (s *Service) newTarget(body destinationBody) (*endpoint.Target, error) {
 	return t, nil
 }
 
-// aim directs a destination to what the settings say, if that may be.
+// aim changes a destination to the settings, or refuses them.
 func (s *Service) aim(t *endpoint.Target, set targetSettings) error {
 	at, err := parseTarget(t.Type, set.ARN, s.principal.Partition)
 	if err != nil {
 		return err
 	}
-	// The role is in the same account: checkRole refuses another one.
+	// The role is in the same account, or checkRole has refused it.
 	if at.AccountID == s.principal.AccountID {
 		return errs.Invalid("/destination/arn", "must be in an AWS account of your own, not in the account of this service, %s", at.AccountID)
 	}

@@ -12,17 +12,17 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// undelivered is the filter that asks for what never arrived.
+// undelivered is the filter that selects events that never arrived.
 const undelivered = "undelivered"
 
-// eventPage is how many events are read at a time to find the one of a delivery.
+// eventPage is the number of events that are read at a time to find the one of a delivery.
 const eventPage = 100
 
-// listUndelivered goes through the events since the webhook was made, or since the
-// caller's from: earlier ones can be replayed. It returns a delivery for each event that
-// the webhook asks for, that its maker may read and that no attempt has delivered. It
-// does not rely on the deliveries that exist: an event without one got lost on the way, and is shown as a
-// delivery that is still to be made.
+// listUndelivered goes through the events since the webhook was made, or since the caller's
+// from: earlier ones can be replayed. It returns a delivery for each event that the webhook
+// subscribes to, that its maker may read and that no attempt has delivered. It does not
+// rely on the deliveries that exist: an event without one got lost on the way, and is shown
+// as a delivery that is not yet made.
 func (s *Service) listUndelivered(ctx context.Context, in *deliveriesInput, w endpoint.WebhookRecord) (httpapi.Page[endpoint.Delivery], error) {
 	var none httpapi.Page[endpoint.Delivery]
 	from, until, err := in.Bounds(id.Event)
@@ -54,7 +54,7 @@ func (s *Service) listUndelivered(ctx context.Context, in *deliveriesInput, w en
 		if err != nil {
 			return none, err
 		}
-		d.NextAttemptAt, d.WaitingFor = nil, new(endpoint.WaitsDispatch) // none was asked for yet
+		d.NextAttemptAt, d.WaitingFor = nil, new(endpoint.WaitsDispatch) // no attempt was requested yet
 		made = append(made, d.Delivery)
 		keys = append(keys, to.DeliveryKey(d.ID))
 	}

@@ -1,7 +1,7 @@
 // Package webhook holds the operations on webhooks and on the log of their deliveries.
-// Events go from the bus to pkg/area/webhook/dispatch, which makes their deliveries, and from
-// there to pkg/area/webhook/deliver, which makes the attempts. pkg/area/webhook/health keeps what
-// is known of receivers, and pkg/area/webhook/endpoint is the model that all share.
+// Events go from the bus to pkg/area/webhook/dispatch, which makes their deliveries, and
+// from there to pkg/area/webhook/deliver, which makes the attempts. pkg/area/webhook/health
+// keeps the state of receivers, and pkg/area/webhook/endpoint is the model that all share.
 package webhook
 
 import (
@@ -40,7 +40,7 @@ func (w NewWebhook) Concealed(made resource.Time) any {
 	}{NewWebhook: w}
 }
 
-// Grants returns nothing: the secret verifies what is sent to the webhook's address.
+// Grants returns nothing: the secret only verifies the requests to the webhook's address.
 func (w NewWebhook) Grants() []auth.Scope { return nil }
 
 // settings are the members of a webhook that can be changed.
@@ -72,9 +72,9 @@ type Service struct {
 	random    io.Reader
 }
 
-// NewService returns the service. The principal is the role of the deliver function,
-// which customers let assume roles of theirs. Secrets are drawn from random and sealed
-// by the envelope.
+// NewService returns the service. The principal is the role of the deliver function, which
+// customers allow to assume their roles. Secrets are drawn from random and sealed by the
+// envelope.
 func NewService(db *store.DB, urls safehttp.Checker, principal arn.ARN, envelope *seal.Envelope, now func() time.Time, random io.Reader) *Service {
 	return &Service{db, urls, principal, envelope, now, random}
 }
@@ -119,7 +119,7 @@ func (s *Service) find(ctx context.Context, webhookID string, match ...httpapi.I
 	return r, it, err
 }
 
-// requireEnabled refuses what would send to a webhook that is disabled.
+// requireEnabled refuses a request that would send to a disabled webhook.
 func requireEnabled(w *endpoint.Webhook) error {
 	if w.State != endpoint.StateEnabled {
 		return errs.New(errs.InvalidState, "The webhook is disabled. Enable it first.").

@@ -17,7 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 )
 
-// phase is how far an attempt came.
+// phase is the step at which an attempt ended.
 type phase int
 
 const (
@@ -45,8 +45,8 @@ func (e *entryError) ErrorMessage() string { return e.message }
 // ErrorFault implements smithy.APIError.
 func (e *entryError) ErrorFault() smithy.ErrorFault { return smithy.FaultUnknown }
 
-// failed returns the answer of an attempt that failed: what AWS said, and what the
-// owner of the destination should fix.
+// failed returns the answer of a failed attempt: the error of AWS, and the advice to the
+// owner of the destination.
 func failed(to deliver.AWSTarget, p phase, err error) deliver.AWSAnswer {
 	var answer deliver.AWSAnswer
 	var response *smithyhttp.ResponseError
@@ -60,7 +60,7 @@ func failed(to deliver.AWSTarget, p phase, err error) deliver.AWSAnswer {
 	}
 	var api smithy.APIError
 	if !errors.As(err, &api) {
-		// What is in the error is about our side of the connection.
+		// The error describes our side of the connection, which callers do not see.
 		slog.Warn("AWS did not answer", "destination", to.ARN, "webhook_id", to.Session, "error", err)
 		answer.Error = unanswered(err)
 		return answer
@@ -88,7 +88,7 @@ func forgotten(err error) bool {
 	}, api.ErrorCode())
 }
 
-// explain says what is to be mended.
+// explain returns the advice to the owner of the destination.
 func explain(to deliver.AWSTarget, p phase, code, message string) string {
 	says := func(format string, args ...any) string { return fmt.Sprintf(format, args...) + " (" + code + ")" }
 	_, throttled := retry.DefaultThrottleErrorCodes[code]

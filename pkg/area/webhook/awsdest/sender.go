@@ -1,5 +1,5 @@
 // Package awsdest sends webhooks to queues and event buses in the AWS accounts of
-// customers, with a role of theirs. It is apart from package deliver, so that the
+// customers, with a role of the customer. It is apart from package deliver, so that the
 // function deliver is the only one that links the clients of AWS.
 package awsdest
 
@@ -29,7 +29,7 @@ import (
 // source is the source of the events that we put on a customer's bus.
 const source = "content-automation.webhooks"
 
-// idlePerHost is how many connections to one endpoint of AWS are kept for reuse.
+// idlePerHost is the number of connections to one endpoint of AWS that are kept for reuse.
 const idlePerHost = 64
 
 // Sender sends to AWS accounts. It is safe for concurrent use and keeps the
@@ -44,8 +44,8 @@ type Sender struct {
 
 var _ deliver.AWSSender = (*Sender)(nil)
 
-// New makes a sender from the configuration of the function, whose role assumes
-// those of the customers.
+// New makes a sender from the configuration of the function, whose role assumes the roles
+// of the customers.
 func New(cfg aws.Config) *Sender {
 	to := cfg.Copy()
 	// The attempt has a time-out of its own, and is repeated by its schedule.
@@ -61,8 +61,8 @@ func New(cfg aws.Config) *Sender {
 	}
 }
 
-// reconnect makes what repeats a call whose connection turned out to be dead, as
-// kept ones are after a function was frozen, and nothing else.
+// reconnect returns a retryer that repeats only a call whose connection turned out to be
+// dead, as kept connections are after a function was frozen.
 func reconnect() aws.Retryer {
 	return retry.NewStandard(func(o *retry.StandardOptions) {
 		o.MaxAttempts = 2
@@ -152,7 +152,7 @@ func status(m middleware.Metadata) *int {
 	return nil
 }
 
-// show writes what is kept of an answer.
+// show formats the members of an answer for the log of the delivery.
 func show(members map[string]string) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)

@@ -12,9 +12,10 @@ import (
 )
 
 const (
-	// sessionTime is how long the credentials of a role hold: the shortest there is.
+	// sessionTime is the lifetime of the credentials of a role: the shortest that AWS
+	// allows.
 	sessionTime = 15 * time.Minute
-	// refresh is how long before their end credentials are replaced, so that none
+	// refresh is the time before their end at which credentials are replaced, so that none
 	// ends on the way.
 	refresh = 3 * time.Minute
 	// maxSessions bounds the roles whose credentials are kept.
@@ -29,8 +30,8 @@ type sessions struct {
 	of map[session]*aws.CredentialsCache
 }
 
-// session is what makes credentials differ. Whoever else names the same role has
-// another external id, and gets nothing by it.
+// session identifies credentials. A customer that names the same role has a different
+// external id, and so different credentials.
 type session struct{ role, externalID, name string }
 
 func newSessions(cfg aws.Config) *sessions {

@@ -29,18 +29,19 @@ type SignedEvent struct {
 	Type string
 	// At is when it happened.
 	At time.Time
-	// Headers are those of Standard Webhooks.
+	// Headers are the headers of Standard Webhooks.
 	Headers map[string]string
 	Body    []byte
 }
 
 // AWSAnswer is the result of an attempt.
 type AWSAnswer struct {
-	// Status is the HTTP status of AWS; nil: it did not answer.
+	// Status is the HTTP status of AWS, or nil if it did not answer.
 	Status *int
 	// Body is the part of the answer that is kept.
 	Body string
-	// Error names what the customer has to mend; empty: the event was taken.
+	// Error names the problem that the customer has to fix. It is empty if the event was
+	// taken.
 	Error string
 }
 

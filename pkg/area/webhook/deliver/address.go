@@ -15,10 +15,10 @@ import (
 	"github.com/content-automation/api/pkg/record/resource"
 )
 
-// keptBody is how much of an answer's body is kept.
+// keptBody is the number of bytes of an answer's body that are kept.
 const keptBody = 1 << 10
 
-// longestRetryAfter bounds what a receiver may ask for.
+// longestRetryAfter bounds the wait that a receiver may ask for.
 const longestRetryAfter = 24 * time.Hour
 
 // Caller sends HTTP requests to addresses that are not to be trusted.

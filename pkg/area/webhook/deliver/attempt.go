@@ -13,8 +13,8 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// maxConflicts bounds how often an attempt begins anew because another function has
-// changed its delivery.
+// maxConflicts is the number of times that an attempt starts over because another function
+// has changed its delivery.
 const maxConflicts = 6
 
 // The pauses between tries while the table or the queue fails.
@@ -23,17 +23,17 @@ const (
 	longestPause = time.Second
 )
 
-// attempt is an attempt that a message asks for, with what it is about.
+// attempt is an attempt that a message requests, with its event and receiver.
 type attempt struct {
 	place    int // of its message in the batch
-	number   int // of the attempt that the message asks for
+	number   int // of the attempt that the message requests
 	receiver *receiver
 	payload  *payload
 	// delivery is the delivery as the message describes it, or as it was last read or
 	// written. Its version is 0 if a write may have failed, so that it must be read, and
 	// its state is empty if it does not exist any more.
 	delivery endpoint.DeliveryRecord
-	// urgent is set if the attempt is to be made although the receiver is down or busy.
+	// urgent is set if the attempt is made even if the receiver is down or busy.
 	urgent bool
 	// probe is set if the attempt was admitted as the probe of a receiver that is down.
 	probe bool
@@ -47,7 +47,7 @@ func (b *batch) run(ctx context.Context, a *attempt) error {
 		err := b.step(ctx, a)
 		switch {
 		case errors.Is(err, store.ErrConflict):
-			// Another function changed the delivery first: decide anew.
+			// Another function changed the delivery first, so decide again.
 			if conflicts++; conflicts < maxConflicts {
 				continue
 			}
@@ -61,8 +61,7 @@ func (b *batch) run(ctx context.Context, a *attempt) error {
 	}
 }
 
-// step takes an attempt from what is known of its delivery to the end: load, admit,
-// lease, send, settle.
+// step carries out an attempt at a loaded delivery: load, admit, lease, send, settle.
 func (b *batch) step(ctx context.Context, a *attempt) error {
 	if a.delivery.Stored == 0 && a.delivery.State != "" {
 		if err := b.reload(ctx, a); err != nil {
@@ -71,7 +70,7 @@ func (b *batch) step(ctx context.Context, a *attempt) error {
 	}
 	if !b.leased(a) {
 		now := b.Now()
-		switch todo, reason := decide(&a.delivery, a.number, a.urgent, a.receiver.State(), a.payload, a.receiver.reader, now); todo {
+		switch next, reason := decide(&a.delivery, a.number, a.urgent, a.receiver.State(), a.payload, a.receiver.reader, now); next {
 		case nothing:
 			return nil
 		case resend:
@@ -119,20 +118,20 @@ func (b *batch) step(ctx context.Context, a *attempt) error {
 	return nil
 }
 
-// todo is what is to be done for a message.
-type todo int
+// action is the next step of the handling of a message.
+type action int
 
-// What may be to be done.
+// The actions.
 const (
-	nothing todo = iota // it was done, or another message does it
-	resend              // send the message that should follow this one
-	wait                // come again when another function's lease has ended
-	end                 // end the delivery: there is nothing to attempt any more
-	proceed             // make the attempt
+	nothing action = iota // it was done, or another message does it
+	resend                // send the message that should follow this one
+	wait                  // come again when another function's lease has ended
+	end                   // end the delivery: there is nothing to attempt any more
+	proceed               // make the attempt
 )
 
-// decide returns what is to be done for a message that asks for the attempt with the
-// given number, and why a delivery is to end. It goes by what is stored alone, so that a
+// decide returns the action for a message that requests the attempt with the given number,
+// and the reason if it ends the delivery. It depends on the stored state alone, so that a
 // message may come twice, late, or after its function died at any point.
 //
 //   - An outcome is recorded before the message for the next attempt is sent. After a
@@ -143,7 +142,7 @@ const (
 //   - The lease is written before the request is sent, so that a message that comes
 //     twice makes one request. After a crash during an attempt, it is unknown whether
 //     the receiver got the event: the lease ends, and the attempt is made again.
-func decide(d *endpoint.DeliveryRecord, number int, urgent bool, webhook string, p *payload, maker endpoint.Reader, now time.Time) (what todo, reason string) {
+func decide(d *endpoint.DeliveryRecord, number int, urgent bool, webhook string, p *payload, maker endpoint.Reader, now time.Time) (next action, reason string) {
 	switch {
 	case d.State != endpoint.DeliveryPending:
 		return nothing, ""
@@ -168,9 +167,10 @@ func decide(d *endpoint.DeliveryRecord, number int, urgent bool, webhook string,
 	}
 }
 
-// send makes the attempt and notes what it shows of the receiver; the next attempt at
-// the receiver need not wait for its record. If it cannot be made now, send returns the
-// refusal. An urgent attempt waits for no others: calls for those are rate-limited.
+// send makes the attempt and notes its result at the receiver, so that the next attempt
+// there need not wait for the record. If the attempt cannot be made now, send returns the
+// refusal. An urgent attempt waits for no others: the calls that request those are
+// rate-limited.
 func (b *batch) send(ctx context.Context, a *attempt) (o endpoint.Outcome, refused health.Admission, err error) {
 	if !a.urgent {
 		if !a.receiver.Enter(ctx, b.impatient) {
@@ -209,9 +209,9 @@ func inTime(ctx context.Context) bool {
 	return !ok || time.Until(deadline) > endpoint.AttemptTimeout
 }
 
-// settle records the outcome of an attempt, and asks for the next one if there is one.
-// An outcome that is not recorded means another attempt, so it is tried until the call
-// ends. It returns store.ErrConflict if the delivery has moved on without this attempt.
+// settle records the outcome of an attempt, and requests the next one if there is one. An
+// outcome that is not recorded means another attempt, so settle tries until the call ends.
+// It returns store.ErrConflict if the delivery has moved on without this attempt.
 func (b *batch) settle(ctx context.Context, a *attempt, o endpoint.Outcome) error {
 	// Chosen once, so that a write whose answer was lost is the same when repeated.
 	now, chance := b.Now(), b.Chance()
@@ -256,7 +256,7 @@ func (b *batch) mayRecord(a *attempt, o endpoint.Outcome) bool {
 	return a.delivery.State == endpoint.DeliveryPending && (o.Succeeded() || b.leased(a))
 }
 
-// putOff ends the lease, if there is one, and asks for the attempt later.
+// putOff ends the lease, if there is one, and requests the attempt for later.
 func (b *batch) putOff(a *attempt, refused health.Admission) error {
 	waitsFor := endpoint.WaitsCapacity
 	if refused.Held {
@@ -269,7 +269,7 @@ func (b *batch) putOff(a *attempt, refused health.Admission) error {
 	return b.askNext(a)
 }
 
-// askNext asks for the delivery's next attempt when that is due.
+// askNext requests the delivery's next attempt at its time.
 func (b *batch) askNext(a *attempt) error {
 	var due time.Time
 	if at := a.delivery.NextAttemptAt; at != nil {
@@ -346,7 +346,7 @@ func isTransient(err error) bool {
 	return errors.As(err, &t)
 }
 
-// persist repeats what fails until the context ends.
+// persist repeats a function that fails until the context ends.
 func persist(ctx context.Context, do func() error) error {
 	for try := 1; ; try++ {
 		err := do()

@@ -16,18 +16,18 @@ import (
 	"github.com/content-automation/api/pkg/task/queue"
 )
 
-// maxAsks is how many requests for attempts are sent together.
+// maxAsks is the number of requests for attempts that are sent together.
 const maxAsks = 200
 
-// batch is the work of one call. What its attempts write and send at about the same
-// time goes together.
+// batch is the work of one call. Writes and messages of its attempts at about the same time
+// go together.
 type batch struct {
 	*Deliverer
 	// by names the batch as the holder of leases.
 	by       string
 	records  []events.SQSMessage
 	messages []endpoint.Message // at the places of their records
-	// receivers and payloads are what the attempts are about.
+	// receivers and payloads are the receivers and events of the attempts.
 	receivers map[endpoint.Ref]*receiver
 	payloads  map[string]*payload
 	leases    leases
@@ -49,8 +49,8 @@ func newBatch(d *Deliverer, records []events.SQSMessage) *batch {
 	}
 }
 
-// receiver is the receiver of a webhook, with the keys that sign for it and what its
-// maker may read.
+// receiver is the receiver of a webhook, with the keys that sign for it and the scopes of
+// its maker.
 type receiver struct {
 	*health.Receiver
 	keys   endpoint.Keys

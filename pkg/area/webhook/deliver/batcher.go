@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// linger is how long an entry waits for others to share its call with.
+// linger is the time that an entry waits for others to share its call with.
 const linger = 4 * time.Millisecond
 
 // batcher lets callers that run at the same time share calls that take many entries at
@@ -65,14 +65,14 @@ func (b *batcher[T]) do(entry T) error {
 	return <-done
 }
 
-// sendIfAll sends what waits if no caller is left that may bring more.
+// sendIfAll sends the waiting entries if no caller is left that may bring more.
 func (b *batcher[T]) sendIfAll() {
 	if b.busy <= 0 {
 		b.send()
 	}
 }
 
-// send sends what waits. Its callers are busy again when the call has returned.
+// send sends the waiting entries. Their callers are busy again when the call has returned.
 func (b *batcher[T]) send() {
 	if b.timer != nil {
 		b.timer.Stop()

@@ -27,7 +27,7 @@ func TestWhatIsDoneWithAMessage(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		change func(*situation)
-		todo   todo
+		next   action
 		reason string
 	}{
 		"the attempt is due":             {func(*situation) {}, proceed, ""},
@@ -61,8 +61,8 @@ func TestWhatIsDoneWithAMessage(t *testing.T) {
 				endpoint.DeliveryRecord{Delivery: endpoint.Delivery{State: endpoint.DeliveryPending}, Next: 3}, 3, false, endpoint.StateEnabled, about, endpoint.Reader{auth.ContentRead},
 			}
 			c.change(&s)
-			if todo, reason := decide(&s.delivery, s.number, s.urgent, s.webhook, s.payload, s.maker, now); todo != c.todo || reason != c.reason {
-				t.Errorf("todo %d %q, want %d %q", todo, reason, c.todo, c.reason)
+			if next, reason := decide(&s.delivery, s.number, s.urgent, s.webhook, s.payload, s.maker, now); next != c.next || reason != c.reason {
+				t.Errorf("action %d %q, want %d %q", next, reason, c.next, c.reason)
 			}
 		})
 	}

@@ -21,12 +21,12 @@ import (
 // margin is kept back of the function's time for its answer.
 const margin = time.Second
 
-// Patience is how long attempts wait for those before them at the same receiver. What
-// has not begun by then is put off, so that a slow receiver keeps few attempts of a
+// Patience is the time that attempts wait for earlier ones at the same receiver. An attempt
+// that has not begun by then is put off, so that a slow receiver keeps few attempts of a
 // batch waiting.
 const Patience = 2 * time.Second
 
-// Config is what a deliverer works with.
+// Config is the configuration of a deliverer.
 type Config struct {
 	DB     *store.DB
 	Signer *media.Signer
@@ -36,7 +36,8 @@ type Config struct {
 	Envelope *seal.Envelope
 	// Queue is the queue whose messages the deliverer handles.
 	Queue queue.Queue
-	// Slow is the queue of the deliverers for slow receivers; nil in those themselves.
+	// Slow is the queue of the deliverers for slow receivers. It is nil in those deliverers
+	// themselves.
 	Slow queue.Sender
 	// Heartbeat is the rhythm in which messages and leases are renewed.
 	Heartbeat queue.Heartbeat
@@ -69,7 +70,7 @@ func New(c Config) *Deliverer {
 // makes the attempts of the others.
 func (d *Deliverer) Handle(ctx context.Context, in events.SQSEvent) (events.SQSEventResponse, error) {
 	answer := ctx
-	// What cannot be done in time must not keep what was done from being reported.
+	// Leave time to report the attempts that were made in time.
 	if deadline, ok := ctx.Deadline(); ok {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithDeadline(ctx, deadline.Add(-margin))

@@ -7,7 +7,7 @@ import (
 	"github.com/content-automation/api/pkg/record/event"
 )
 
-// destination is where the events of a webhook go.
+// destination is a place that takes the events of a webhook.
 type destination interface {
 	// send makes one attempt. It returns an error only if the attempt could not even
 	// begin; everything else is an outcome.
@@ -22,7 +22,7 @@ type outgoing struct {
 	keys      endpoint.Keys
 }
 
-// destination returns where the events of a webhook go.
+// destination returns the destination of a webhook.
 func (d *Deliverer) destination(w *endpoint.Webhook) destination {
 	if t := w.Destination; t != nil {
 		return account{d.AWS, d.Now, AWSTarget{t.Type, t.ARN, t.RoleARN, t.ExternalID, w.ID}}

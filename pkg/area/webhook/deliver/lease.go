@@ -13,9 +13,9 @@ import (
 	"github.com/content-automation/api/pkg/task/queue"
 )
 
-// leaseTime is how long a lease holds that is not renewed: a little shorter than the
-// message of a dead function stays invisible. So when that comes again, the lease has
-// ended.
+// leaseTime is the time after which a lease ends unless it is renewed: a little shorter
+// than the message of a dead function stays invisible. So when that message comes again,
+// the lease has ended.
 const leaseTime = queue.HiddenFor - time.Second
 
 // renewTimeout bounds a renewal of the leases: the next one follows soon.
@@ -54,8 +54,8 @@ func (b *batch) leased(a *attempt) bool {
 	return l != nil && l.By == b.by && a.delivery.State == endpoint.DeliveryPending
 }
 
-// renew renews all leases. One that another function has taken over is left to it:
-// settle decides what becomes of the outcome.
+// renew renews all leases. A lease that another function has taken over is left alone:
+// settle decides about the outcome.
 func (b *batch) renew(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, renewTimeout)
 	defer cancel()

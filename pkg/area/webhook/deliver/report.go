@@ -15,8 +15,8 @@ const (
 	Failed    = "DeliveriesFailed"
 )
 
-// report writes the line of the log that each attempt has, and notes the delivery if that
-// was its last. It has neither the address of the receiver nor what it answered.
+// report writes the log line of an attempt, and notes the delivery if that was its last
+// one. The line has neither the address of the receiver nor its answer.
 func (b *batch) report(a *attempt, o endpoint.Outcome) {
 	status := 0
 	if o.Status != nil {

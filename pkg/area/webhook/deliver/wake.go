@@ -9,23 +9,23 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// wakeRounds are the pauses before the later passes over what is held back: a function
-// that read the circuit breaker before it closed may hold an event back after that, and
-// the index lags.
+// wakeRounds are the pauses before the later passes over the held deliveries: a function
+// that read the circuit breaker before it closed may hold an event back after that, and the
+// index lags.
 var wakeRounds = []time.Duration{5 * time.Second, 20 * time.Second}
 
-// indexLag is how late the index of what is held back may be.
+// indexLag bounds the delay of the index of held deliveries.
 const indexLag = 2 * time.Second
 
-// wakePage is how many deliveries are asked for at a time.
+// wakePage is the number of deliveries that are read at a time.
 const wakePage = 100
 
-// wake sends messages for what is held back. It has messages already, but those are for
-// later; the second one of a delivery does nothing.
+// wake sends messages for the held deliveries. They have messages already, but for a later
+// time; the second message of a delivery does nothing.
 func (d *Deliverer) wake(ctx context.Context, m endpoint.Message) error {
 	q := store.Query{Index: store.ByParent, Partition: m.Webhook().Held(), Limit: wakePage, OldestFirst: true, After: m.Wake.After}
 	if m.Wake.Round > 0 {
-		// The others were asked for: only those that the rounds before may have missed.
+		// The first round has read the older ones. Read only those that it may have missed.
 		q.From = endpoint.HeldSince(m.Wake.At.Add(-indexLag))
 	}
 	for {

@@ -1,5 +1,5 @@
-// Package dispatch makes the deliveries of events: for those that come from the bus, for
-// those that a replay asks for, and for those that got lost on the way.
+// Package dispatch makes the deliveries of events: of events that come from the bus, of
+// events that a replay selects, and of events that got lost on the way.
 package dispatch
 
 import (
@@ -47,7 +47,7 @@ type fanOut struct {
 	source int // place of the event in the batch
 	ref    event.Ref
 	to     *endpoint.WebhookRecord
-	// ask asks for the first attempt; nil: nothing is needed any more.
+	// ask requests the first attempt. It is nil if nothing is left to do.
 	ask *endpoint.Ask
 	err error
 }
@@ -143,7 +143,7 @@ func (d *Dispatcher) match(ctx context.Context, refs []event.Ref, owners map[ten
 	return all
 }
 
-// permitted returns those of the owner's events that the makers of their webhooks may read.
+// permitted returns the entries whose events the makers of their webhooks may read.
 func (d *Dispatcher) permitted(ctx context.Context, wanted []*fanOut) ([]*fanOut, error) {
 	makers := map[string]store.Item{}
 	var keys []store.Key
@@ -189,7 +189,7 @@ func (d *Dispatcher) create(ctx context.Context, all []*fanOut) {
 	})
 }
 
-// createOne writes a delivery. It asks for nothing if the delivery exists and was
+// createOne writes a delivery. It returns no request if the delivery exists and was
 // attempted already.
 func (d *Dispatcher) createOne(ctx context.Context, ref event.Ref, w *endpoint.Webhook) (*endpoint.Ask, error) {
 	at, _ := id.Time(ref.ID) // parseEvent has checked the id
@@ -217,7 +217,7 @@ func (d *Dispatcher) createOne(ctx context.Context, ref event.Ref, w *endpoint.W
 	return &ask, nil
 }
 
-// send asks for the first attempts at all deliveries.
+// send requests the first attempts at all deliveries.
 func (d *Dispatcher) send(ctx context.Context, all []*fanOut) {
 	var of []*fanOut
 	var asks []endpoint.Ask

@@ -10,8 +10,8 @@ import (
 	"github.com/content-automation/api/pkg/task/queue"
 )
 
-// OverdueGrace is how late an attempt must be before its message counts as lost: longer
-// than a message stays invisible whose function died before the first heartbeat.
+// OverdueGrace is the delay of an attempt after which its message counts as lost: longer
+// than the message of a function stays invisible that died before the first heartbeat.
 const OverdueGrace = 4 * time.Minute
 
 // Overdue sends the messages of overdue deliveries to a queue again.

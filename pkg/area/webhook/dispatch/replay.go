@@ -13,7 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// replayPage is how many events one step looks at.
+// replayPage is the number of events in one step.
 const replayPage = 100
 
 // Replayer is the handler of replays.
@@ -21,8 +21,8 @@ type Replayer struct{ *Dispatcher }
 
 var _ task.Handler = Replayer{}
 
-// Step replays a page of events. A step that is taken twice finds what the first one has
-// done, and does what is left. It is tried until the task's deadline.
+// Step replays a page of events. A step that is taken twice finds the deliveries of the
+// first time, and makes those that are missing. It is tried until the task's deadline.
 func (r Replayer) Step(ctx context.Context, s *task.Step) (task.Outcome, error) {
 	var replay endpoint.Replay
 	if err := s.Decode(&replay); err != nil {
@@ -36,7 +36,7 @@ func (r Replayer) Step(ctx context.Context, s *task.Step) (task.Outcome, error) 
 	return task.Outcome{Payload: replay, Done: next == nil}, nil
 }
 
-// Fail implements task.Handler: what was not replayed can be replayed again.
+// Fail implements task.Handler. It does nothing: the caller can start another replay.
 func (Replayer) Fail(context.Context, *task.Step, error) (task.Outcome, error) {
 	return task.Outcome{}, nil
 }
@@ -44,8 +44,8 @@ func (Replayer) Fail(context.Context, *task.Step, error) (task.Outcome, error) {
 // Cancel implements task.Handler: no caller cancels a replay.
 func (Replayer) Cancel(context.Context, *task.Step) error { return nil }
 
-// page replays a page of events and returns where the next one begins; nil after the
-// last. A webhook that is deleted or disabled gets no more.
+// page replays a page of events and returns the cursor of the next one, or nil after the
+// last. A webhook that is deleted or disabled gets no more events.
 func (r Replayer) page(ctx context.Context, to endpoint.Ref, replay endpoint.Replay) (*store.Cursor, error) {
 	it, err := r.db.Get(ctx, to.Key())
 	if errors.Is(err, store.ErrNotFound) {
@@ -113,8 +113,8 @@ func (r Replayer) deliverMissing(ctx context.Context, w *endpoint.WebhookRecord,
 	return errors.Join(failed...)
 }
 
-// again begins the schedule of a failed delivery anew. It also asks for one that waits:
-// an earlier try at this step may have died before it sent the message.
+// again restarts the schedule of a failed delivery. It also requests an attempt for one
+// that waits: an earlier try at this step may have died before it sent the message.
 func (r Replayer) again(ctx context.Context, it store.Item) (*endpoint.Ask, error) {
 	d, err := endpoint.ReadDelivery(&it)
 	if err != nil {

@@ -16,12 +16,12 @@ import (
 	"github.com/content-automation/api/pkg/task/queue"
 )
 
-// EventGrace is how old an event must be before its missing deliveries count as lost:
-// longer than a function may take from naming an event to committing it, and than the
-// way from there to the delivery usually takes.
+// EventGrace is the age at which the missing deliveries of an event count as lost: longer
+// than a function may take from naming an event to committing it, and longer than the way
+// from there to the delivery usually takes.
 const EventGrace = 3 * time.Minute
 
-// firstLook is how far back the first sweep looks.
+// firstLook is the period that the first sweep covers.
 const firstLook = 24 * time.Hour
 
 // sweepMargin is kept back of the function's time, to write the checkpoint.
@@ -30,12 +30,12 @@ const sweepMargin = 5 * time.Second
 // checkpoint names how far the sweeps have come.
 const checkpoint = "events"
 
-// sweepPage is how many items are read and repaired together.
+// sweepPage is the number of items that are read and repaired together.
 const sweepPage = 100
 
 // Sweeper finds events without the deliveries that they should have, and makes those. It
-// relies on the table alone. Sweepers may run at the same time: what they do twice has
-// one effect.
+// relies on the table alone. Sweepers may run at the same time: repairing an event twice
+// has one effect.
 type Sweeper struct {
 	db         *store.DB
 	dispatcher *Dispatcher
@@ -47,9 +47,10 @@ func NewSweeper(db *store.DB, q queue.Sender, now func() time.Time) *Sweeper {
 	return &Sweeper{db, New(db, q, now), now}
 }
 
-// Swept is what a sweep found and did.
+// Swept counts the work of a sweep.
 type Swept struct {
-	// Events were looked at, and Made is how many deliveries of them were missing.
+	// Events is the number of events read, and Made the number of deliveries that were
+	// missing.
 	Events int `json:"events"`
 	Made   int `json:"made"`
 	// Unfinished reports that the time did not suffice: the next sweep goes on.
@@ -168,8 +169,8 @@ func stopped(work context.Context, done Swept, err error) (Swept, error) {
 	return done, err
 }
 
-// overtaken ends a sweep whose checkpoint another sweeper has moved: that one
-// does what is left.
+// overtaken ends a sweep whose checkpoint another sweeper has moved: that one does the
+// rest.
 func overtaken(done Swept, err error) (Swept, error) {
 	if errors.Is(err, store.ErrConflict) {
 		return done, nil

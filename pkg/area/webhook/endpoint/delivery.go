@@ -15,10 +15,10 @@ import (
 // DeliveryKind is the kind of a delivery's item.
 const DeliveryKind = "delivery"
 
-// KeepDeliveries is how long a delivery can be read, counted from its event.
+// KeepDeliveries is the time for which a delivery can be read, counted from its event.
 const KeepDeliveries = 30 * 24 * time.Hour
 
-// MaxAttempts bounds the attempts that are kept of one delivery: those of the
+// MaxAttempts bounds the attempts that are kept of one delivery: the attempts of the
 // schedule, and those of a few redeliveries.
 const MaxAttempts = 20
 
@@ -40,16 +40,16 @@ const (
 	FailedNotPermitted = "not_permitted"
 )
 
-// What a pending delivery waits for. All but WaitsDispatch and WaitsResponse are stored:
-// the reason is written with the time of the next attempt.
+// The reasons for which a pending delivery waits. All but WaitsDispatch and WaitsResponse
+// are stored: the reason is written with the time of the next attempt.
 const (
 	WaitsDispatch   = "dispatch"        // the event has no delivery yet
 	WaitsFirst      = "first_attempt"   // nothing was tried yet
 	WaitsResponse   = "response"        // an attempt is under way
 	WaitsRetry      = "retry"           // the last attempt failed
-	WaitsRedelivery = "redelivery"      // a redelivery or replay was asked for
+	WaitsRedelivery = "redelivery"      // a caller requested a redelivery or replay
 	WaitsBreaker    = "circuit_breaker" // the receiver is down
-	WaitsCapacity   = "capacity"        // as many attempts as may be take long at the receiver
+	WaitsCapacity   = "capacity"        // too many attempts at the receiver take long
 )
 
 // Delivery is one event on its way to one webhook.
@@ -65,7 +65,7 @@ type Delivery struct {
 	NextAttemptAt *resource.Time `json:"next_attempt_at" doc:"Time of the next attempt. Null: none follows"`
 }
 
-// usualDelivery is how long an attempt that was just asked for takes as a rule.
+// usualDelivery is the usual duration of an attempt that was just requested.
 const usualDelivery = 2 * time.Second
 
 // Pending returns the list that shows the delivery, and when to look.
@@ -99,22 +99,24 @@ func (o Outcome) Unanswered() bool { return o.Error != nil && o.Status == nil }
 // Gone reports whether the receiver wants no more events.
 func (o Outcome) Gone() bool { return o.Status != nil && *o.Status == http.StatusGone }
 
-// DeliveryRecord is what is stored of a delivery. What an attempt changes is stored
-// beside the document, in values of its own: so an attempt writes little, and need
-// not read what was before it.
+// DeliveryRecord is a stored delivery. The parts that an attempt changes are stored as
+// values of the item, not in its document: so an attempt writes little, and need not read
+// the document.
 type DeliveryRecord struct {
 	Delivery
 	Owner tenant.Owner
 	// Maker is who made the webhook.
 	Maker string
-	// Stored is the version of the item in the table; 0: not known, or not written yet.
+	// Stored is the version of the item in the table, or 0 if it is unknown or not written
+	// yet.
 	Stored int64
 	// Next is the number of the next attempt, 1 for the first. It grows with each
 	// outcome that is recorded: so a message that is due differs from a repeat.
 	Next int
 	// Failures counts the attempts that failed since the schedule was begun.
 	Failures int
-	// Lease is held by the function that carries out the next attempt; nil: none does.
+	// Lease is held by the function that carries out the next attempt. It is nil if none
+	// does.
 	Lease *task.Lease
 }
 
@@ -198,8 +200,8 @@ func (d *DeliveryRecord) RecordProbe(now, again time.Time) {
 	d.PutOff(now, again, WaitsBreaker)
 }
 
-// Restart begins the schedule anew. An attempt under way keeps its lease: if it
-// succeeds, nothing more is sent.
+// Restart starts the schedule from the beginning. An attempt under way keeps its lease: if
+// it succeeds, nothing more is sent.
 func (d *DeliveryRecord) Restart(now time.Time) {
 	d.Touch(now)
 	due := d.UpdatedAt

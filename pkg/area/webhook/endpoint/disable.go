@@ -10,9 +10,9 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// DisableMadeBy disables the webhooks of an account, in both modes, that the API keys
-// made. Each is a transaction of its own, so that a repeat does what is left. It returns
-// store.ErrConflict if one changes meanwhile.
+// DisableMadeBy disables the webhooks of an account, in both modes, that the API keys made.
+// Each is a transaction of its own, so a repeat does the rest. It returns store.ErrConflict
+// if a webhook changes at the same time.
 func DisableMadeBy(ctx context.Context, db *store.DB, now time.Time, account tenant.Account, keyIDs []string) error {
 	for _, mode := range []tenant.Mode{tenant.Live, tenant.Test} {
 		q := store.Query{Index: store.Table, Partition: List(tenant.Of(account, mode)), Limit: MaxPerOwner}

@@ -22,9 +22,9 @@ const accuracy = 0.1
 // middle by more than accuracy.
 const growth = (1 + accuracy) / (1 - accuracy)
 
-// Sketch is a DDSketch of latencies: bucket n counts those of up to growth^n
-// milliseconds. It is small (all latencies of an attempt fall into some fifty
-// buckets), and two sketches add up without loss.
+// Sketch is a DDSketch of latencies: bucket n counts latencies of up to growth^n
+// milliseconds. It is small (all latencies of an attempt fall into some fifty buckets), and
+// two sketches add up without loss.
 type Sketch map[int]int64
 
 // Bucket returns the bucket of a latency.

@@ -19,18 +19,18 @@ func (r *WebhookRecord) SetMaker(p *auth.Principal) {
 	}
 }
 
-// MakerKey is the key of the item that has the scopes of the maker, where an API key is
-// the maker. A person has none.
+// MakerKey is the key of the item that has the scopes of the maker if the maker is an API
+// key. A person has no such item.
 func MakerKey(account tenant.Account, maker string) store.Key {
 	return credential.KeyOf(account, maker)
 }
 
-// Reader is what the maker of a webhook may read.
+// Reader holds the scopes with which the maker of a webhook reads events.
 type Reader []auth.Scope
 
-// Reader returns what the maker may read, by its item. A key that has expired or was
-// revoked counts with its last scopes, so that replacing a key stops no webhook. One
-// that is unknown may read nothing.
+// Reader returns the scopes of the maker, by its item. A key that has expired or was
+// revoked counts with its last scopes, so that replacing a key stops no webhook. An unknown
+// key has no scopes.
 func (r *WebhookRecord) Reader(maker store.Item) (Reader, error) {
 	if r.MakerScopes != nil || maker.Kind == "" || maker.SK != r.CreatedBy {
 		return r.MakerScopes, nil

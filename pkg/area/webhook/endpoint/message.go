@@ -21,23 +21,24 @@ type Message struct {
 	ID    string         `json:"id"`
 	Queue topology.Queue `json:"queue"`
 	tenant.Owner
-	// Subject and Attempt are those of the first request, for operators who look at
-	// dead letters.
+	// Subject and Attempt are taken from the first request, for operators who look at dead
+	// letters.
 	Subject   string `json:"subject"`
 	Attempt   int    `json:"attempt"`
 	WebhookID string `json:"webhook_id"`
 	// Maker is who made the webhook: its scopes are read together with the webhook.
 	Maker    string    `json:"maker,omitempty"`
 	Requests []Request `json:"requests,omitempty"`
-	// Wake asks for all that the circuit breaker has held back, in place of Requests.
+	// Wake requests all deliveries that the circuit breaker has held back, in place of
+	// Requests.
 	Wake *Wake `json:"wake,omitempty"`
 	// NotBefore is when the attempts are due: a queue delays a message for 15 minutes
 	// at most, so that one for later is sent on from there.
 	NotBefore time.Time `json:"not_before,omitzero"`
 }
 
-// Request asks for one attempt at one delivery. It carries what the attempt needs to
-// know of the delivery, which then need not be read: the lease is taken on condition
+// Request requests one attempt at one delivery. It carries the state of the delivery that
+// the attempt needs, so that the delivery need not be read: the lease is taken on condition
 // that the version still holds.
 type Request struct {
 	DeliveryID string `json:"delivery_id"`
@@ -45,18 +46,18 @@ type Request struct {
 	Attempt    int    `json:"attempt"`
 	Failures   int    `json:"failures,omitempty"`
 	Version    int64  `json:"version"`
-	// Urgent asks for the attempt at once, although the receiver may count as down or
-	// busy: a caller waits for it.
+	// Urgent requests the attempt at once, even if the receiver counts as down or busy: a
+	// caller waits for it.
 	Urgent bool `json:"urgent,omitempty"`
 }
 
-// Wake asks for the deliveries that the circuit breaker of a webhook has held back.
+// Wake requests the deliveries that the circuit breaker of a webhook has held back.
 type Wake struct {
 	// At is when the receiver was back.
 	At time.Time `json:"at"`
 	// After is the end of the page before.
 	After *store.Cursor `json:"after,omitempty"`
-	// Round counts the passes over what is held back.
+	// Round counts the passes over the held deliveries.
 	Round int `json:"round,omitempty"`
 }
 
@@ -76,7 +77,7 @@ func ParseMessage(body string) (Message, error) {
 	return m, nil
 }
 
-// Urgent reports whether the message asks for an urgent attempt.
+// Urgent reports whether the message requests an urgent attempt.
 func (m *Message) Urgent() bool {
 	return slices.ContainsFunc(m.Requests, func(r Request) bool { return r.Urgent })
 }
@@ -92,12 +93,13 @@ func (m *Message) Delivery(r Request) DeliveryRecord {
 	return d
 }
 
-// request asks for the next attempt at the delivery, stored with the given version.
+// request returns the request for the next attempt at the delivery, stored with the given
+// version.
 func (d *DeliveryRecord) request(version int64, urgent bool) Request {
 	return Request{DeliveryID: d.ID, EventID: d.EventID, Attempt: d.Next, Failures: d.Failures, Version: version, Urgent: urgent}
 }
 
-// newMessage asks for attempts at deliveries of one webhook.
+// newMessage returns a message that requests attempts at deliveries of one webhook.
 func newMessage(to Ref, maker string, notBefore time.Time, requests ...Request) Message {
 	first := requests[0]
 	return Message{
@@ -107,20 +109,20 @@ func newMessage(to Ref, maker string, notBefore time.Time, requests ...Request) 
 	}
 }
 
-// AskIn asks for the next attempt at once, in the transaction that also writes the
-// delivery. The attempt is urgent: a caller has asked for it.
+// AskIn requests the next attempt at once, in the transaction that also writes the
+// delivery. The attempt is urgent: a caller waits for it.
 func (d *DeliveryRecord) AskIn(tx *store.Tx, now time.Time) error {
 	return newMessage(d.Webhook(), d.Maker, time.Time{}, d.request(d.Stored+1, true)).outbox(tx, now, d.Stored+1)
 }
 
 // outbox adds the message to a transaction that makes the given version of its subject:
-// a subject may be asked for twice before its next attempt.
+// there may be two messages for a subject before its next attempt.
 func (m Message) outbox(tx *store.Tx, now time.Time, version int64) error {
 	m.ID += "#" + strconv.FormatInt(version, 10)
 	return task.Outbox(tx, now, m.Owner, m.ID, m)
 }
 
-// NewWake returns the message that asks for all that is held back of a webhook.
+// NewWake returns the message that requests all held deliveries of a webhook.
 func NewWake(to Ref, at time.Time) Message {
 	return Message{
 		ID: "wake#" + to.ID, Queue: topology.Deliver, Owner: to.Owner, Subject: to.ID, Attempt: 1,
@@ -128,7 +130,8 @@ func NewWake(to Ref, at time.Time) Message {
 	}
 }
 
-// WakeIn asks for all that is held back of the webhook that the transaction writes.
+// WakeIn adds to the transaction a message that requests all held deliveries of the webhook
+// that it writes.
 func WakeIn(tx *store.Tx, it *store.Item, now time.Time) error {
 	return NewWake(Ref{it.Owner, it.SK}, now).outbox(tx, now, it.Version+1)
 }
@@ -159,7 +162,7 @@ func Send(ctx context.Context, q queue.Sender, now time.Time, all ...Message) []
 	return q.Send(ctx, out...)
 }
 
-// Ask asks for the next attempt at a delivery.
+// Ask is a request for the next attempt at a delivery.
 type Ask struct {
 	to      Ref
 	maker   string
@@ -167,7 +170,8 @@ type Ask struct {
 	request Request
 }
 
-// Ask asks for the next attempt at the stored delivery, not before the given time.
+// Ask returns a request for the next attempt at the stored delivery, not before the given
+// time.
 func (d *DeliveryRecord) Ask(due time.Time) Ask {
 	return Ask{d.Webhook(), d.Maker, due, d.request(d.Stored, false)}
 }

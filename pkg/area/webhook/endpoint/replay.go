@@ -13,7 +13,7 @@ import (
 // webhook; each step replays a page of events.
 const ReplayKind task.Kind = "replay"
 
-// replayTime is how long a replay may take.
+// replayTime bounds the duration of a replay.
 const replayTime = 24 * time.Hour
 
 // Replay is the payload of such a task.

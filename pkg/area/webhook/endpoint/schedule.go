@@ -12,8 +12,8 @@ var Schedule = []time.Duration{
 	5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 10 * time.Hour,
 }
 
-// Jitter is the part of a wait by which it may differ from the schedule: what failed
-// together must not come again together.
+// Jitter is the part of a wait by which it may differ from the schedule, so that deliveries
+// that failed together are not repeated together.
 const Jitter = 0.1
 
 // Wait returns how long after the failure with the given number (0 for the first) the

@@ -21,15 +21,16 @@ const keyBytes = 32
 // Secret is a signing key as it is stored: sealed.
 type Secret struct {
 	Sealed []byte `json:"sealed"`
-	// Until is when a secret ends that a rotation has replaced; nil: it is current.
+	// Until is the end of a secret that a rotation has replaced. It is nil for the current
+	// secret.
 	Until *time.Time `json:"until,omitempty"`
 }
 
-// Secrets are those of one webhook: the current one first, and the one before it while
-// a rotation lets both sign.
+// Secrets are the secrets of one webhook: the current one first, and the one before it
+// while a rotation lets both sign.
 type Secrets []Secret
 
-// overlap is how long the secret before a rotation still signs.
+// overlap is the time for which the secret before a rotation still signs.
 const overlap = 24 * time.Hour
 
 // SealPurpose is the purpose of the data keys that seal signing keys.
@@ -112,5 +113,5 @@ func (ks Keys) Sign(messageID string, at time.Time, body []byte) string {
 	return header.String()
 }
 
-// Timestamp returns a time as the header webhook-timestamp has it.
+// Timestamp returns a time in the format of the header webhook-timestamp.
 func Timestamp(at time.Time) string { return strconv.FormatInt(at.Unix(), 10) }

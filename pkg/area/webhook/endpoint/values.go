@@ -24,8 +24,8 @@ type document struct {
 	Maker     string        `json:"maker,omitempty"`
 }
 
-// The values of a delivery beside its document. Those of attempts are named by the
-// number of the attempt, so that recording one twice leaves one.
+// The names of the values of a delivery that are outside its document. Values of attempts
+// are named by the number of the attempt, so that recording one twice leaves one.
 const (
 	valueNext     = "next"
 	valueFailures = "failures"
@@ -62,7 +62,7 @@ func (d *DeliveryRecord) values() []store.Value {
 	}
 }
 
-// leaseText returns the lease as its value; that of no lease is empty.
+// leaseText returns the lease as its value, which is empty for no lease.
 func leaseText(l *task.Lease) string {
 	if l == nil {
 		return ""
@@ -70,7 +70,7 @@ func leaseText(l *task.Lease) string {
 	return l.By + " " + l.Until.Format(time.RFC3339Nano)
 }
 
-// WriteTo writes what may change of the delivery into its item, whose attempts stay.
+// WriteTo writes the values of the delivery into its item, whose attempts stay.
 func (d *DeliveryRecord) WriteTo(it *store.Item) {
 	if it.Attributes == nil {
 		it.Attributes = map[string]string{}
@@ -182,7 +182,7 @@ func (d *DeliveryRecord) UpdateLease() store.Update {
 }
 
 // UpdateAttempt returns the update that writes an attempt, which Record has just taken
-// over, and what has changed by it.
+// over, and the values that it changed.
 func (d *DeliveryRecord) UpdateAttempt(a Attempt) (store.Update, error) {
 	b, err := json.Marshal(a)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package endpoint holds what the operations on webhooks and the functions that deliver
-// events share: the records of webhooks and deliveries, their keys, the signing
+// Package endpoint holds the model that the operations on webhooks and the functions that
+// deliver events share: the records of webhooks and deliveries, their keys, the signing
 // secrets, the schedule of attempts, and the messages of the deliver queues.
 package endpoint
 
@@ -30,7 +30,7 @@ const (
 	ReasonRequested = "requested" // by a call
 	ReasonGone      = "gone"      // the receiver answered 410
 	ReasonFailing   = "failing"   // only failures for 5 days
-	// The key that made it was revoked together with what it had made.
+	// The key that made the webhook was revoked together with all that it had made.
 	ReasonMakerRevoked = "maker_revoked"
 )
 
@@ -70,10 +70,11 @@ type Target struct {
 type WebhookRecord struct {
 	Webhook
 	Secrets Secrets `json:"secrets"`
-	// MakerScopes are the scopes of a person when it made the webhook. Those of an API
+	// MakerScopes are the scopes of a person when it made the webhook. The scopes of an API
 	// key are read from the key, so that a change takes effect on the next event.
 	MakerScopes []auth.Scope `json:"maker_scopes,omitempty"`
-	// EnabledAt is when the webhook was last enabled again; nil: never.
+	// EnabledAt is the time when the webhook was last enabled again, or nil if it never
+	// was.
 	EnabledAt *time.Time `json:"enabled_at,omitempty"`
 	// Latencies are the source of LatencyMS, which View computes.
 	Latencies Latencies `json:"latencies,omitzero"`
@@ -111,8 +112,8 @@ func (w *Webhook) GoesTo() string {
 	}
 }
 
-// Wants reports whether the webhook gets the event: one of a type that it asks for,
-// and of a factory that it names, if it names any.
+// Wants reports whether the webhook gets the event: its type is one of those subscribed to,
+// and its factory one of those named, if any are named.
 func (w *Webhook) Wants(e event.Ref) bool {
 	return slices.ContainsFunc(w.EventTypes, func(p string) bool { return event.Pattern(p).Matches(e.Type) }) &&
 		(len(w.FactoryIDs) == 0 || slices.Contains(w.FactoryIDs, e.Factory))

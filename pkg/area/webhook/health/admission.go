@@ -8,13 +8,13 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// shareWithin is the time within which attempts of a batch that are not admitted are
-// put off to the same time, so that one message asks for all of them.
+// shareWithin is the time within which attempts of a batch that are not admitted are put
+// off to the same time, so that one message requests all of them.
 const shareWithin = time.Second
 
-// Admission is the answer to an attempt that is to be made.
+// Admission is the decision on an attempt.
 type Admission struct {
-	// Until is when to ask again; zero: the attempt may be made.
+	// Until is the time to ask again. It is zero if the attempt may be made.
 	Until time.Time
 	// Held is set if the circuit breaker holds the event back until then; otherwise the
 	// receiver has too many slow attempts in flight.
@@ -29,9 +29,9 @@ type refusal struct {
 	Admission
 }
 
-// Admit decides whether an attempt may be made now. While the receiver is down, one
-// attempt at a time may, as its probe. An urgent attempt may always, as one more probe
-// if the receiver is down.
+// Admit decides whether an attempt may be made now. While the receiver is down, one attempt
+// at a time may be made, as its probe. An urgent attempt may always be made, as one more
+// probe if the receiver is down.
 func (r *Receiver) Admit(ctx context.Context, urgent bool) (Admission, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

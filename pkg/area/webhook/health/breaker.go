@@ -47,14 +47,15 @@ func breakerKey(ref endpoint.Ref) store.Key {
 // all other events wait; waiting counts as no failure. Nothing depends on its item:
 // each event that waits has a message of its own.
 type breaker struct {
-	// To is the destination at that time: another one starts with a closed breaker.
+	// To is the destination at that time. A new destination starts with a closed breaker.
 	To string `json:"to"`
 	// Since is when the first of the counted attempts failed.
 	Since    time.Time `json:"since"`
 	Failures int       `json:"failures"`
-	// ProbeAt is when the next probe is due; nil: the breaker is closed.
+	// ProbeAt is the time of the next probe, or nil if the breaker is closed.
 	ProbeAt *time.Time `json:"probe_at,omitempty"`
-	// Over is set once the receiver answers again, until what waits was woken.
+	// Over is set from the first answer of the receiver until the held deliveries were
+	// woken.
 	Over bool `json:"over,omitempty"`
 }
 
@@ -172,7 +173,7 @@ func (r *Receiver) ProbeAt(now time.Time) time.Time {
 	return now.Add(shortestProbe)
 }
 
-// noteReach writes what an attempt shows of whether the receiver is down.
+// noteReach records whether an attempt found the receiver down.
 func (r *Receiver) noteReach(ctx context.Context, o endpoint.Outcome) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

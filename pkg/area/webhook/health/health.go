@@ -13,7 +13,8 @@ import (
 // successEvery is the precision of last_success_at: not every success is written.
 const successEvery = time.Minute
 
-// FailingLimit is how long the attempts at a webhook may all fail before it is disabled.
+// FailingLimit is the time for which all attempts at a webhook may fail before it is
+// disabled.
 const FailingLimit = 5 * 24 * time.Hour
 
 // note applies the outcome of an attempt to the webhook's health. It reports whether
@@ -32,7 +33,7 @@ func note(r *endpoint.WebhookRecord, o endpoint.Outcome, now time.Time) bool {
 	case o.Gone():
 		r.Disable(endpoint.ReasonGone)
 	case r.FailingSince == nil:
-		// An attempt that ends late must not undo what a later one has shown.
+		// An attempt that ends late must not undo the result of a later one.
 		if r.LastSuccessAt != nil && at.Before(r.LastSuccessAt.Time) {
 			return false
 		}
@@ -50,7 +51,7 @@ func note(r *endpoint.WebhookRecord, o endpoint.Outcome, now time.Time) bool {
 	return true
 }
 
-// noteHealth writes what an attempt shows of its webhook's health.
+// noteHealth records the result of an attempt in its webhook.
 func (r *Receiver) noteHealth(ctx context.Context, o endpoint.Outcome) {
 	r.tally.add(r.ref, o.Attempt, r.now())
 	r.mu.Lock()

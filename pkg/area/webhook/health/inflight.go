@@ -14,15 +14,15 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// SlotsPerReceiver is how many attempts one batch has in flight at one receiver.
+// SlotsPerReceiver is the number of attempts that one batch has in flight at one receiver.
 const SlotsPerReceiver = 20
 
 // SlowAfter is the time after which an attempt counts as slow. Quicker ones cost no
 // write.
 const SlowAfter = 500 * time.Millisecond
 
-// SlowLimit is how many slow attempts all functions together have in flight at one
-// receiver, as far as they know; any more are put off. So a receiver that hangs
+// SlowLimit is the number of slow attempts that all functions together have in flight at
+// one receiver, as far as they know; any more are put off. So a receiver that hangs
 // occupies few of them, long before it is known to be down.
 const SlowLimit = 20
 
@@ -30,10 +30,10 @@ const SlowLimit = 20
 // attempts probably hang. They suffice to open the circuit breaker.
 const HangLimit = TripAfter
 
-// Pause is how long an attempt that finds no room is put off, on average.
+// Pause is the average time by which an attempt that finds no room is put off.
 const Pause = 4 * time.Second
 
-// keepInFlight is how long the item is kept without a change.
+// keepInFlight is the time for which the item is kept without a change.
 const keepInFlight = time.Hour
 
 const inFlightKind = "inflight"
@@ -49,7 +49,7 @@ type inFlight struct {
 	by    string
 	key   store.Key
 	slots chan struct{}
-	// usual is how fast the receiver has answered of late.
+	// usual holds the recent latencies of the receiver.
 	usual endpoint.Latencies
 	// others counts the slow attempts of other functions as read, and dead names the
 	// values of functions that must have died.

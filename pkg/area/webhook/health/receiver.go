@@ -1,7 +1,7 @@
-// Package health keeps what is known of the receivers of webhooks: whether one is down
-// (a circuit breaker that all functions share by the table), how many slow attempts are
-// in flight at it (a limit that they share, too), how fast it answers, and since when
-// its webhook fails.
+// Package health keeps the state of the receivers of webhooks: whether one is down (a
+// circuit breaker that all functions share by the table), the number of slow attempts in
+// flight at it (a limit that they share, too), its latency, and the time since which its
+// webhook fails.
 package health
 
 import (
@@ -14,7 +14,8 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// maxConflicts bounds how often a change is applied anew after another came first.
+// maxConflicts is the number of times that a change is applied again after another change
+// came first.
 const maxConflicts = 20
 
 // Monitor watches the receivers of one function, from one batch to the next.
@@ -51,8 +52,8 @@ func Keys(ref endpoint.Ref) []store.Key {
 	return []store.Key{ref.Key(), breakerKey(ref), inFlightKey(ref)}
 }
 
-// Receiver returns the receiver of a webhook from the items of Keys, which are empty
-// where there is none. by names the batch for other functions.
+// Receiver returns the receiver of a webhook from the items of Keys, which are empty if
+// they do not exist. by names the batch for other functions.
 func (m *Monitor) Receiver(ref endpoint.Ref, by string, items []store.Item) (*Receiver, error) {
 	r := &Receiver{Monitor: m, ref: ref}
 	if err := errors.Join(r.read(items[0]), r.readBreaker(items[1])); err != nil {

@@ -18,7 +18,7 @@ type tally struct {
 	of map[endpoint.Ref]answers
 }
 
-// answers are those of one webhook.
+// answers are the answers of one webhook.
 type answers struct {
 	since  time.Time
 	sketch endpoint.Sketch
@@ -31,7 +31,7 @@ func (t *tally) add(ref endpoint.Ref, a endpoint.Attempt, now time.Time) {
 	}
 }
 
-// put adds answers to those of a webhook. Answers older than an hour are dropped: a
+// put adds answers to those of a webhook. It drops answers older than an hour, since a
 // write would count them as new.
 func (t *tally) put(ref endpoint.Ref, more answers, now time.Time) {
 	t.mu.Lock()
@@ -51,7 +51,7 @@ func (t *tally) put(ref endpoint.Ref, more answers, now time.Time) {
 	}
 }
 
-// take returns the answers of a webhook and counts anew.
+// take returns the answers of a webhook and resets their count.
 func (t *tally) take(ref endpoint.Ref) answers {
 	t.mu.Lock()
 	defer t.mu.Unlock()

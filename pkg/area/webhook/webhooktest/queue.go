@@ -12,7 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/task/queue"
 )
 
-// visibility is how long a received message stays invisible.
+// visibility is the time for which a received message stays invisible.
 const visibility = 20 * time.Second
 
 // Queue is an SQS queue on the test's clock.
@@ -118,8 +118,8 @@ func (q *Queue) Next() (at time.Time, any bool) {
 }
 
 // Serve calls a function with a batch of messages, and reports whether there was one. It
-// deletes those that the function does not name as failed; those of a function that died
-// stay, invisible for a while.
+// deletes the messages that the function does not name as failed. Messages of a function
+// that died stay, invisible for a while.
 func (q *Queue) Serve(handle func(context.Context, events.SQSEvent) (events.SQSEventResponse, error)) bool {
 	t := q.world.T
 	t.Helper()

@@ -24,7 +24,8 @@ import (
 type Receiver struct {
 	Server *httptest.Server
 	Hook   webhook.NewWebhook
-	// Plan answers the n-th request, counted from 1; nil takes everything.
+	// Plan answers the n-th request, counted from 1. Without it, the receiver takes every
+	// request.
 	Plan func(n int, w http.ResponseWriter)
 
 	mu  sync.Mutex

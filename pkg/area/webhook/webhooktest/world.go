@@ -247,10 +247,10 @@ func (w *World) Run(until ...time.Time) {
 	w.T.Fatal("the queues never become empty")
 }
 
-// Lost is what a search for lost events and deliveries found and did.
+// Lost counts the results of a search for lost events and deliveries.
 type Lost struct{ Events, Made, Overdue, Resent int }
 
-// Search searches for what was lost, as the function due does.
+// Search finds lost events and deliveries, as the function due does.
 func (w *World) Search(ctx context.Context, atOnce bool) (Lost, error) {
 	swept, err := dispatch.NewSweeper(w.DB, w.Attempts, w.Clock.Now).Sweep(ctx, atOnce)
 	found, failed := task.NewReconciler(w.DB, w.Clock.Now, dispatch.Overdue(w.Attempts, w.Clock.Now)).Run(ctx, atOnce)
@@ -267,7 +267,7 @@ func (w *World) Next() (at time.Time, any bool) {
 	return at, any
 }
 
-// Asked counts the attempts that the messages sent to deliver ask for.
+// Asked counts the attempts that the messages to deliver request.
 func (w *World) Asked() (n int) {
 	w.T.Helper()
 	for _, m := range w.Attempts.Sent {
