@@ -239,13 +239,13 @@ func TestADraftThatNoLongerFits(t *testing.T) {
 	if all := w.drafts(w.Caller, "&state=open"); len(all) != 3 {
 		t.Errorf("%+v", all)
 	}
-	ender := chat.Ender{DB: w.db, Now: w.clock.Now}
+	cleaner := chat.Cleaner{DB: w.db, Now: w.clock.Now}
 	for range 2 {
-		if _, err := ender.End(t.Context(), w.Principal.Owner, w.factory); err != nil {
+		if _, err := cleaner.Clean(t.Context(), w.Principal.Owner, w.factory); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if more, err := ender.End(t.Context(), w.Principal.Owner, w.factory); more || err != nil {
+	if more, err := cleaner.Clean(t.Context(), w.Principal.Owner, w.factory); more || err != nil {
 		t.Errorf("%v, %v", more, err)
 	}
 	if all := w.drafts(w.Caller, "&state=open"); len(all) != 1 || all[0].Kind != chat.Factory {

@@ -476,7 +476,7 @@ func TestDisconnectingTakesAnAccountOutOfSchedules(t *testing.T) {
 	w.schedule(one.ID, at, "social_account_ids", []string{telegram})
 	end := func() bool {
 		t.Helper()
-		more, err := publication.AccountEnder{DB: w.db, Now: w.clock.Now}.End(t.Context(), w.Principal.Owner, telegram)
+		more, err := publication.AccountCleaner{DB: w.db, Now: w.clock.Now}.Clean(t.Context(), w.Principal.Owner, telegram)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -494,7 +494,7 @@ func TestDisconnectingTakesAnAccountOutOfSchedules(t *testing.T) {
 	if left := w.left(); len(left) != 2 {
 		t.Errorf("left are %v", left)
 	}
-	more, err := publication.FactoryEnder{DB: w.db, Now: w.clock.Now}.End(t.Context(), w.Principal.Owner, w.factory)
+	more, err := publication.FactoryCleaner{DB: w.db, Now: w.clock.Now}.Clean(t.Context(), w.Principal.Owner, w.factory)
 	if got := w.get(both.ID); err != nil || !more || got.State != item.Generated || len(w.left()) != 0 {
 		t.Errorf("%v, %v, %+v, %v", more, err, got, w.left())
 	}

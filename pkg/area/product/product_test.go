@@ -193,11 +193,11 @@ func TestADeletedFactoryHasNoProducts(t *testing.T) {
 		}
 	}
 	keep := w.product("SKU-1", object{"factory_id": w.factory("seller")})
-	ender := record.Ender{DB: w.db, Now: w.clock.Now}
+	cleaner := record.Cleaner{DB: w.db, Now: w.clock.Now}
 	calls := 0
 	for more := true; more; calls++ {
 		var err error
-		if more, err = ender.End(t.Context(), w.Principal.Owner, w.seller); err != nil || calls > 10 {
+		if more, err = cleaner.Clean(t.Context(), w.Principal.Owner, w.seller); err != nil || calls > 10 {
 			t.Fatal(calls, err)
 		}
 	}

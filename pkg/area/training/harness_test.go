@@ -297,7 +297,7 @@ func (w *world) until(c *apitest.Caller, factory string, state job.State) {
 // end deletes the factory's training and model, as the deletion of the factory does.
 func (w *world) end(c *apitest.Caller, factory string) {
 	w.t.Helper()
-	if more, err := (job.Ender{DB: w.db, Now: w.clock.Now}).End(w.t.Context(), c.Principal.Owner, factory); more || err != nil {
+	if more, err := (job.Cleaner{DB: w.db, Now: w.clock.Now}).Clean(w.t.Context(), c.Principal.Owner, factory); more || err != nil {
 		w.t.Fatal(more, err)
 	}
 }

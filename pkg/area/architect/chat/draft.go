@@ -81,25 +81,25 @@ func (d *Draft) filters() map[string]string {
 // DraftOf reads the draft of an item.
 func DraftOf(it *store.Item) (d Draft, err error) { return d, it.Decode(&d) }
 
-// endAtOnce is how many drafts Ender discards in one round trip.
-const endAtOnce = 50
+// cleanAtOnce is how many drafts Cleaner discards in one round trip.
+const cleanAtOnce = 50
 
-// Ender discards the open drafts of a factory that was deleted.
-type Ender struct {
+// Cleaner discards the open drafts of a factory that was deleted.
+type Cleaner struct {
 	DB  *store.DB
 	Now func() time.Time
 }
 
-// End discards some of the open drafts of a factory, and reports whether there may be
+// Clean discards some of the open drafts of a factory, and reports whether there may be
 // more. A draft that is changed meanwhile is left for the next call.
-func (e Ender) End(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error) {
+func (c Cleaner) Clean(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error) {
 	q := store.Query{
-		Index: store.ByOwner, Partition: store.OwnerPartition(o, DraftKind), Limit: endAtOnce, OldestFirst: true,
+		Index: store.ByOwner, Partition: store.OwnerPartition(o, DraftKind), Limit: cleanAtOnce, OldestFirst: true,
 		Filters: map[string]string{factoryFilter: factoryID, StateFilter: string(Open)},
 	}
 	var page store.Page
 	for {
-		if page, err = e.DB.List(ctx, q); err != nil {
+		if page, err = c.DB.List(ctx, q); err != nil {
 			return false, err
 		}
 		if q.After = page.Next; len(page.Items) > 0 || q.After == nil {
@@ -113,13 +113,13 @@ func (e Ender) End(ctx context.Context, o tenant.Owner, factoryID string) (more 
 			return false, err
 		}
 		d.State = Discarded
-		d.Touch(e.Now())
+		d.Touch(c.Now())
 		if it, err = d.Into(it); err != nil {
 			return false, err
 		}
 		tx.Replace(it)
 	}
-	if err := e.DB.Commit(ctx, tx); err != nil && !errors.Is(err, store.ErrConflict) {
+	if err := c.DB.Commit(ctx, tx); err != nil && !errors.Is(err, store.ErrConflict) {
 		return false, err
 	}
 	return len(page.Items) > 0, nil

@@ -207,7 +207,7 @@ func (h *Handler) add(ctx context.Context, tx *store.Tx, it store.Item) error {
 		return record.Discard(tx, h.Now(), it)
 	}
 	if it.Kind == job.ItemKind {
-		return job.Ender{DB: h.DB, Now: h.Now}.Discard(ctx, tx, it)
+		return job.Cleaner{DB: h.DB, Now: h.Now}.Discard(ctx, tx, it)
 	}
 	tx.Delete(it)
 	if it.Kind == item.ItemKind {

@@ -24,19 +24,19 @@ const revokeWithin = 24 * time.Hour
 // lag is how long to wait for an index to show what was written.
 const lag = 2 * time.Second
 
-// Ender ends what goes on for an account that is disconnected, as work.Ender does for a
+// Cleaner ends what goes on for an account that is disconnected, as factory.Cleaner does for a
 // factory.
-type Ender interface {
-	// End ends a bounded number of things, and reports whether there may be more. It is
+type Cleaner interface {
+	// Clean ends a bounded number of things, and reports whether there may be more. It is
 	// idempotent, and is called until there are none. What fails is tried again.
-	End(ctx context.Context, o tenant.Owner, accountID string) (more bool, err error)
+	Clean(ctx context.Context, o tenant.Owner, accountID string) (more bool, err error)
 }
 
 // disconnecting is the payload of a Disconnect task.
 type disconnecting struct {
 	Platform  string   `json:"platform,omitempty"`
 	Factories []string `json:"factories,omitempty"`
-	Ender     int      `json:"ender,omitempty"`
+	Cleaner   int      `json:"ender,omitempty"`
 	// Sealed is the platform.Account whose token is revoked; it is dropped at the end.
 	Sealed []byte `json:"sealed,omitempty"`
 }
@@ -69,7 +69,7 @@ func startDisconnect(tx *store.Tx, now time.Time, o tenant.Owner, accountID, tas
 // disconnector is the handler of Disconnect.
 type disconnector struct{ *Worker }
 
-// Step detaches the account from one factory, has an ender end something, or revokes the
+// Step detaches the account from one factory, calls a cleaner, or revokes the
 // token.
 func (w disconnector) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
 	var p disconnecting
@@ -82,15 +82,15 @@ func (w disconnector) Step(ctx context.Context, s *task.Step) (o task.Outcome, e
 			return o, again(fmt.Errorf("social: detach %s: %w", s.Subject, err), 0)
 		}
 		p.Factories = p.Factories[1:]
-	case p.Ender < len(w.Enders):
-		more, err := w.Enders[p.Ender].End(ctx, s.Owner, s.Subject)
+	case p.Cleaner < len(w.Cleaners):
+		more, err := w.Cleaners[p.Cleaner].Clean(ctx, s.Owner, s.Subject)
 		if err != nil {
 			return o, again(fmt.Errorf("social: end %s: %w", s.Subject, err), 0)
 		}
 		if more {
 			o.Wait = lag
 		} else {
-			p.Ender++
+			p.Cleaner++
 		}
 	default:
 		if err := w.revoke(ctx, s, p); err != nil {
@@ -155,8 +155,8 @@ func (w *Worker) detach(ctx context.Context, o tenant.Owner, factoryID, accountI
 	return w.DB.Commit(ctx, tx)
 }
 
-// FactoryEnder detaches the accounts of a factory that was deleted: see work.Ender.
-type FactoryEnder struct {
+// FactoryCleaner detaches the accounts of a factory that was deleted: see factory.Cleaner.
+type FactoryCleaner struct {
 	DB  *store.DB
 	Now func() time.Time
 }
@@ -164,16 +164,16 @@ type FactoryEnder struct {
 // detachAtOnce is how many accounts one call detaches.
 const detachAtOnce = 25
 
-// End implements work.Ender.
-func (e FactoryEnder) End(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error) {
-	page, err := e.DB.List(ctx, store.Query{
+// Clean implements factory.Cleaner.
+func (c FactoryCleaner) Clean(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error) {
+	page, err := c.DB.List(ctx, store.Query{
 		Index: store.ByOwner, Partition: store.OwnerPartition(o, Kind), Filters: map[string]string{FactoryFilter(factoryID): "yes"}, Limit: detachAtOnce,
 	})
 	if err != nil {
 		return false, err
 	}
 	for _, listed := range page.Items {
-		it, err := e.DB.Get(ctx, listed.Key)
+		it, err := c.DB.Get(ctx, listed.Key)
 		if err != nil {
 			return false, err
 		}
@@ -185,10 +185,10 @@ func (e FactoryEnder) End(ctx context.Context, o tenant.Owner, factoryID string)
 			continue // the index does not show it yet
 		}
 		tx := &store.Tx{}
-		if err := r.Replace(tx, e.Now(), it, ""); err != nil {
+		if err := r.Replace(tx, c.Now(), it, ""); err != nil {
 			return false, err
 		}
-		if err := e.DB.Commit(ctx, tx); err != nil {
+		if err := c.DB.Commit(ctx, tx); err != nil {
 			return false, err
 		}
 	}

@@ -41,10 +41,10 @@ func (w *world) accountsOf(factory string) []string {
 	return ids
 }
 
-// ender ends something twice.
-type ender struct{ calls int }
+// cleaner ends something twice.
+type cleaner struct{ calls int }
 
-func (e *ender) End(context.Context, tenant.Owner, string) (more bool, err error) {
+func (e *cleaner) Clean(context.Context, tenant.Owner, string) (more bool, err error) {
 	e.calls++
 	if e.calls == 2 {
 		return false, errors.New("no route to host")
@@ -54,8 +54,8 @@ func (e *ender) End(context.Context, tenant.Owner, string) (more bool, err error
 
 func TestADisconnectedAccountIsDetachedFromItsFactories(t *testing.T) {
 	w := newWorld(t)
-	e := &ender{}
-	w.Enders = []account.Ender{e}
+	e := &cleaner{}
+	w.Cleaners = []account.Cleaner{e}
 	id := w.connect("fac_1", "fac_2", "fac_3")
 	w.fakeFactory("fac_1", "active", "soc_x", id)
 	w.fakeFactory("fac_2", "paused", id)
@@ -69,7 +69,7 @@ func TestADisconnectedAccountIsDetachedFromItsFactories(t *testing.T) {
 		t.Errorf("the factories have %v and %v", got, w.accountsOf("fac_2"))
 	}
 	if e.calls != 4 || w.fake.Calls() != 1 {
-		t.Errorf("the ender was called %d times, and the platform %d times", e.calls, w.fake.Calls())
+		t.Errorf("the cleaner was called %d times, and the platform %d times", e.calls, w.fake.Calls())
 	}
 }
 
@@ -113,10 +113,10 @@ func TestARevocationThatNeverSucceedsIsGivenUp(t *testing.T) {
 func TestADeletedFactoryLosesItsAccounts(t *testing.T) {
 	w := newWorld(t)
 	first, second := w.connect("fac_1", "fac_2"), w.connect("fac_2")
-	e := account.FactoryEnder{DB: w.DB, Now: w.clock.Now}
+	e := account.FactoryCleaner{DB: w.DB, Now: w.clock.Now}
 	for more := true; more; {
 		var err error
-		if more, err = e.End(t.Context(), owner, "fac_1"); err != nil {
+		if more, err = e.Clean(t.Context(), owner, "fac_1"); err != nil {
 			t.Fatal(err)
 		}
 	}

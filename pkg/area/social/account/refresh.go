@@ -17,8 +17,8 @@ type Worker struct {
 	Platforms Adapters
 	Vault     Vault
 	Now       func() time.Time
-	// Enders end what goes on for an account that is disconnected.
-	Enders []Ender
+	// Cleaners end what goes on for an account that is disconnected.
+	Cleaners []Cleaner
 }
 
 // Handlers returns the handlers of the tasks.

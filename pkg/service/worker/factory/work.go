@@ -29,22 +29,24 @@ const (
 // lag is the time after which the index shows earlier writes.
 const lag = 2 * time.Second
 
-// Ender ends running work of a deleted factory.
+// Cleaner ends the work and removes the records of a factory that was deleted.
 type Ender interface {
-	// End ends a bounded number of resources, and reports whether there may be more. It is called until there are none,
-	// and may be called again after that: it must be idempotent. After an error it is retried without end.
+	// Clean ends a bounded number of things, and reports whether there may be more. It is
+	// called until there are none, and may be called after that: it is idempotent. What
+	// fails is tried without end.
 	End(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error)
 }
 
-// Handlers returns the handlers of the tasks that a worker takes for factories: those of generation, of content plans,
-// and of this package. The enders are called in order, after the enders of content items, of their schedules, of
-// trainings, of products and of social accounts.
+// Handlers returns the handlers of the tasks that a worker takes for factories: those of
+// generation, of content plans, and of this package. The cleaners are called in order, after
+// those of the content items, of their schedules, of the training, of products and of the
+// social accounts.
 func Handlers(w *generate.Worker, enders ...Ender) map[task.Kind]task.Handler {
 	handlers := w.Handlers()
 	handlers[planjob.Task] = &planjob.Handler{DB: w.DB, Loaders: w.Loaders, Providers: w.Providers, Now: w.Now}
-	handlers[factoryrecord.End] = ender{all: append([]Ender{
-		items{w}, publication.FactoryEnder{DB: w.DB, Now: w.Now}, job.Ender{DB: w.DB, Now: w.Now}, record.Ender{DB: w.DB, Now: w.Now}, social.FactoryEnder{DB: w.DB, Now: w.Now},
-	}, enders...)}
+	handlers[factoryrecord.End] = cleanup{all: append([]Cleaner{
+		items{w}, publication.FactoryCleaner{DB: w.DB, Now: w.Now}, job.Cleaner{DB: w.DB, Now: w.Now}, record.Cleaner{DB: w.DB, Now: w.Now}, social.FactoryCleaner{DB: w.DB, Now: w.Now},
+	}, cleaners...)}
 	handlers[factoryrecord.Resume] = resumer{Worker: w}
 	return handlers
 }
@@ -67,20 +69,20 @@ type ending struct {
 	Again bool `json:"again,omitempty"`
 }
 
-// ender is the handler of End.
+// cleanup is the handler of the task factoryrecord.End.
 type ender struct {
 	endless
-	all []Ender
+	all []Cleaner
 }
 
-// Step calls the next of the enders.
+// Step calls the next cleaner.
 func (h ender) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
 	var p ending
 	if err := s.Decode(&p); err != nil {
 		return o, err
 	}
 	if p.At < len(h.all) {
-		more, err := h.all[p.At].End(ctx, s.Owner, s.Subject)
+		more, err := h.all[p.At].Clean(ctx, s.Owner, s.Subject)
 		switch {
 		case err != nil:
 			return o, task.Again(fmt.Errorf("work: end %s: %w", s.Subject, err))
@@ -102,8 +104,8 @@ func (h ender) Step(ctx context.Context, s *task.Step) (o task.Outcome, err erro
 // items ends the work of a factory's content items. Content plans end by themselves.
 type items struct{ *generate.Worker }
 
-// End implements Ender.
-func (e items) End(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error) {
+// Clean implements Cleaner.
+func (e items) Clean(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error) {
 	page, err := e.DB.List(ctx, running(o, factoryID, cancelAtOnce, item.Queued, item.Generating))
 	if err != nil {
 		return false, err

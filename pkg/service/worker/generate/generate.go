@@ -17,7 +17,7 @@ import (
 
 // Handlers returns the handlers of the function. The loaders of w must be those of Loaders.
 func Handlers(w *generate.Worker) worker.Handlers {
-	handlers := factoryworker.Handlers(w, chat.Ender{DB: w.DB, Now: w.Now})
+	handlers := factoryworker.Handlers(w, chat.Cleaner{DB: w.DB, Now: w.Now})
 	maps.Copy(handlers, (&reset.Handler{DB: w.DB, Loaders: w.Loaders, Now: w.Now}).Handlers())
 	return handlers
 }

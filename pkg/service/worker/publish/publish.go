@@ -27,7 +27,7 @@ type Config struct {
 func Handlers(c Config) worker.Handlers {
 	accounts := &account.Worker{
 		DB: c.DB, Now: c.Now, Vault: c.Vault, Platforms: c.Platforms,
-		Enders: []account.Ender{publication.AccountEnder{DB: c.DB, Now: c.Now}},
+		Cleaners: []account.Cleaner{publication.AccountCleaner{DB: c.DB, Now: c.Now}},
 	}
 	publications := &publication.Worker{DB: c.DB, Platforms: c.Platforms, Vault: c.Vault, Files: c.Files, Now: c.Now, Budgets: c.Budgets}
 	handlers := publications.Handlers()

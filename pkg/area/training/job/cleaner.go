@@ -11,23 +11,23 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// Ender ends the training of a factory that was deleted, and removes its model.
-type Ender struct {
+// Cleaner ends the training of a factory that was deleted, and removes its model.
+type Cleaner struct {
 	DB  *store.DB
 	Now func() time.Time
 }
 
-// End cancels the factory's training, if it runs, and releases its money. Its trained
+// Clean cancels the factory's training, if it runs, and releases its money. Its trained
 // model leaves the catalog, and is removed from the provider. Called again it finds
 // nothing; more is always false.
-func (e Ender) End(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error) {
-	items, err := e.DB.GetAll(ctx, Key(factoryID), store.IDKey(modelID(factoryID)))
+func (c Cleaner) Clean(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error) {
+	items, err := c.DB.GetAll(ctx, Key(factoryID), store.IDKey(modelID(factoryID)))
 	if err != nil {
 		return false, err
 	}
 	tx := &store.Tx{}
 	if training := items[0]; training.Kind == ItemKind && training.Owner == o {
-		if err := e.cancel(ctx, tx, training); err != nil {
+		if err := c.cancel(ctx, tx, training); err != nil {
 			return false, err
 		}
 	}
@@ -37,30 +37,30 @@ func (e Ender) End(ctx context.Context, o tenant.Owner, factoryID string) (more 
 			return false, err
 		}
 		tx.Delete(model)
-		if err := remove(tx, e.Now(), o, trained.TrainingID, 0); err != nil {
+		if err := remove(tx, c.Now(), o, trained.TrainingID, 0); err != nil {
 			return false, err
 		}
 	}
-	return false, e.DB.Commit(ctx, tx)
+	return false, c.DB.Commit(ctx, tx)
 }
 
 // cancel adds to the transaction that a training ends early, if it runs.
-func (e Ender) cancel(ctx context.Context, tx *store.Tx, it store.Item) error {
+func (c Cleaner) cancel(ctx context.Context, tx *store.Tx, it store.Item) error {
 	r, err := Decode(&it)
 	if err != nil || !r.Runs() {
 		return err
 	}
-	p, err := e.stop(ctx, tx, r)
+	p, err := c.stop(ctx, tx, r)
 	if err != nil {
 		return err
 	}
-	w := Worker{DB: e.DB, Now: e.Now}
+	w := Worker{DB: c.DB, Now: c.Now}
 	return w.cancel(tx, it, r, p)
 }
 
 // stop adds to the transaction that the task of a training is canceled.
-func (e Ender) stop(ctx context.Context, tx *store.Tx, r *Record) (p run, err error) {
-	it, err := e.DB.Get(ctx, store.IDKey(task.ID(Train, r.ID, 1)))
+func (c Cleaner) stop(ctx context.Context, tx *store.Tx, r *Record) (p run, err error) {
+	it, err := c.DB.Get(ctx, store.IDKey(task.ID(Train, r.ID, 1)))
 	if errors.Is(err, store.ErrNotFound) {
 		return p, nil
 	}
@@ -79,12 +79,12 @@ func (e Ender) stop(ctx context.Context, tx *store.Tx, r *Record) (p run, err er
 
 // Discard adds to the transaction that a training of the sandbox is deleted, and the end
 // of its work.
-func (e Ender) Discard(ctx context.Context, tx *store.Tx, it store.Item) error {
+func (c Cleaner) Discard(ctx context.Context, tx *store.Tx, it store.Item) error {
 	tx.Delete(it)
 	r, err := Decode(&it)
 	if err != nil || !r.Runs() {
 		return err
 	}
-	_, err = e.stop(ctx, tx, r)
+	_, err = c.stop(ctx, tx, r)
 	return err
 }

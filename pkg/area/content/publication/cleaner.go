@@ -15,18 +15,18 @@ import (
 // atOnce is how many items one call of an ender changes.
 const atOnce = 25
 
-// AccountEnder takes an account that was disconnected out of the items that are scheduled
-// to it: see account.Ender. What is being published ends by itself.
-type AccountEnder struct {
+// AccountCleaner takes an account that was disconnected out of the items that are scheduled
+// to it: see account.Cleaner. What is being published ends by itself.
+type AccountCleaner struct {
 	DB  *store.DB
 	Now func() time.Time
 }
 
-// End implements account.Ender.
-func (e AccountEnder) End(ctx context.Context, o tenant.Owner, accountID string) (more bool, err error) {
+// Clean implements account.Cleaner.
+func (c AccountCleaner) Clean(ctx context.Context, o tenant.Owner, accountID string) (more bool, err error) {
 	q := store.Query{Index: store.ByParent, Partition: slots(accountID), OldestFirst: true, Limit: atOnce}
 	for {
-		page, err := e.DB.List(ctx, q)
+		page, err := c.DB.List(ctx, q)
 		if err != nil {
 			return false, err
 		}
@@ -35,7 +35,7 @@ func (e AccountEnder) End(ctx context.Context, o tenant.Owner, accountID string)
 			if err := json.Unmarshal(it.Doc, &note); err != nil {
 				return false, err
 			}
-			withdrawn, err := change(ctx, e.DB, o, note.Item, func(tx *store.Tx, r *item.Record) (bool, error) { return withdraw(tx, e.Now(), o, r, accountID) })
+			withdrawn, err := change(ctx, c.DB, o, note.Item, func(tx *store.Tx, r *item.Record) (bool, error) { return withdraw(tx, c.Now(), o, r, accountID) })
 			if err != nil {
 				return false, err
 			}
@@ -90,27 +90,27 @@ func change(ctx context.Context, db *store.DB, o tenant.Owner, itemID string, f 
 	return true, db.Commit(ctx, tx)
 }
 
-// FactoryEnder clears the schedule of the items of a factory that was deleted: see
-// work.Ender.
-type FactoryEnder struct {
+// FactoryCleaner clears the schedule of the items of a factory that was deleted: see
+// factory.Cleaner.
+type FactoryCleaner struct {
 	DB  *store.DB
 	Now func() time.Time
 }
 
-// End implements work.Ender.
-func (e FactoryEnder) End(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error) {
-	page, err := e.DB.List(ctx, store.Query{
+// Clean implements factory.Cleaner.
+func (c FactoryCleaner) Clean(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error) {
+	page, err := c.DB.List(ctx, store.Query{
 		Index: store.ByParent, Partition: item.ParentPartition(o, factoryID), Filters: map[string]string{"state": string(item.Scheduled)}, OldestFirst: true, Limit: atOnce,
 	})
 	if err != nil {
 		return false, err
 	}
 	for _, it := range page.Items {
-		if _, err := change(ctx, e.DB, o, it.PK, func(tx *store.Tx, r *item.Record) (bool, error) {
+		if _, err := change(ctx, c.DB, o, it.PK, func(tx *store.Tx, r *item.Record) (bool, error) {
 			if r.State != item.Scheduled {
 				return false, nil
 			}
-			return true, Clear(tx, e.Now(), o, r)
+			return true, Clear(tx, c.Now(), o, r)
 		}); err != nil {
 			return false, err
 		}

@@ -9,25 +9,25 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// endAtOnce is how many products or promotions one call of End removes.
-const endAtOnce = 25
+// cleanAtOnce is how many products or promotions one call of Clean removes.
+const cleanAtOnce = 25
 
-// Ender removes the products and promotions of a factory that was deleted.
-type Ender struct {
+// Cleaner removes the products and promotions of a factory that was deleted.
+type Cleaner struct {
 	DB  *store.DB
 	Now func() time.Time
 }
 
-// End removes some promotions or, where there are none, some products, and reports whether
+// Clean removes some promotions or, where there are none, some products, and reports whether
 // there may be more.
-func (e Ender) End(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error) {
+func (c Cleaner) Clean(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error) {
 	for _, partition := range []string{PromotionPartition(o, factoryID), Partition(o, factoryID)} {
-		page, err := e.DB.List(ctx, store.Query{Index: store.ByParent, Partition: partition, Limit: endAtOnce, OldestFirst: true})
+		page, err := c.DB.List(ctx, store.Query{Index: store.ByParent, Partition: partition, Limit: cleanAtOnce, OldestFirst: true})
 		if err != nil {
 			return false, err
 		}
 		for _, listed := range page.Items {
-			if err := e.remove(ctx, listed.Key); err != nil {
+			if err := c.remove(ctx, listed.Key); err != nil {
 				return false, err
 			}
 		}
@@ -39,8 +39,8 @@ func (e Ender) End(ctx context.Context, o tenant.Owner, factoryID string) (more 
 }
 
 // remove removes a product or promotion, if it is still there.
-func (e Ender) remove(ctx context.Context, key store.Key) error {
-	it, err := e.DB.Get(ctx, key)
+func (c Cleaner) remove(ctx context.Context, key store.Key) error {
+	it, err := c.DB.Get(ctx, key)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
 	}
@@ -48,10 +48,10 @@ func (e Ender) remove(ctx context.Context, key store.Key) error {
 		return err
 	}
 	tx := &store.Tx{}
-	if err := Discard(tx, e.Now(), it); err != nil {
+	if err := Discard(tx, c.Now(), it); err != nil {
 		return err
 	}
-	return e.DB.Commit(ctx, tx)
+	return c.DB.Commit(ctx, tx)
 }
 
 // Discard adds to the transaction that a product or promotion ends, whatever refers to it.
