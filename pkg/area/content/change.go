@@ -227,7 +227,7 @@ func (s *Service) regenerate(ctx context.Context, tx *store.Tx, in *regenerateIn
 	if err := in.Check(r.Version); err != nil {
 		return out, err
 	}
-	before, a := r.Counts(), around{media: incoming.Of(p.Owner, others[funds:])}
+	before, a := r.Counts(), references{media: incoming.Of(p.Owner, others[funds:])}
 	if err := s.plan(ctx, r, b, a, live); err != nil {
 		return out, err
 	}
@@ -259,7 +259,7 @@ func (s *Service) regenerate(ctx context.Context, tx *store.Tx, in *regenerateIn
 
 // plan plans another attempt at an item. Music of the caller that it had before is looked
 // at again.
-func (s *Service) plan(ctx context.Context, r *item.Record, b regenerateBody, a around, live bool) (err error) {
+func (s *Service) plan(ctx context.Context, r *item.Record, b regenerateBody, a references, live bool) (err error) {
 	if err := r.Permit(item.Regenerate); err != nil {
 		return err
 	}
@@ -269,7 +269,7 @@ func (s *Service) plan(ctx context.Context, r *item.Record, b regenerateBody, a 
 	if err := s.refresh(ctx, r); err != nil {
 		return err
 	}
-	w := item.Wish{Model: b.Model, DurationSeconds: b.DurationSeconds, Visuals: b.Visuals, Music: b.Music}
+	w := item.Options{Model: b.Model, DurationSeconds: b.DurationSeconds, Visuals: b.Visuals, Music: b.Music}
 	if same := b.Visuals == "" || r.Visuals != nil && b.Visuals == *r.Visuals; same {
 		w.Model = cmp.Or(b.Model, r.Model)
 	}
@@ -305,8 +305,8 @@ func replace(tx *store.Tx, it store.Item, r *item.Record) error {
 	return nil
 }
 
-// remove deletes an item. The answer shows it as it was left: without media, for
-// those are gone, and canceled where it still ran.
+// remove deletes an item. The answer shows its last state, but without media, which are
+// removed, and canceled if it was running.
 func (s *Service) remove(ctx context.Context, tx *store.Tx, in *endInput) (out item.Item, err error) {
 	r, it, work, err := s.findWork(ctx, in)
 	if err != nil {

@@ -30,7 +30,7 @@ import (
 // maxBatch bounds the items of a batch.
 const maxBatch = 50
 
-// defaultSlides is how many slides a carousel gets that was given none.
+// defaultSlides is the number of slides of a carousel whose body names none.
 const defaultSlides = 5
 
 type createBody struct {
@@ -53,7 +53,7 @@ type createBody struct {
 	Metadata        resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
 }
 
-// wish returns what the body asks for, but for a track of the caller.
+// options returns the options of the body, without the file of the caller's music.
 func (b *createBody) wish() item.Wish {
 	return item.Wish{Model: b.Model, DurationSeconds: b.DurationSeconds, Visuals: b.Visuals, Music: b.Music}
 }
@@ -74,10 +74,10 @@ type batchInput struct {
 	Body batchBody
 }
 
-// batch is what a call has created, in the order of its items.
+// batch holds the items that a call has created, in their order.
 type batch []item.Item
 
-// Pending returns the list of what was created together, and when to look.
+// Pending returns the list of the created items, and the time to look at it.
 func (b batch) Pending() (path string, after time.Duration) {
 	for _, it := range b {
 		after = max(after, it.Usual)
@@ -109,11 +109,11 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	if err := in.Body.check(p.Mode); err != nil {
 		return out, err
 	}
-	around, err := s.open(ctx, p, in.Body)
+	refs, err := s.open(ctx, p, in.Body)
 	if err != nil {
 		return out, err
 	}
-	r, err := s.newRecord(in.Body, around, p.Mode, now)
+	r, err := s.newRecord(in.Body, refs, p.Mode, now)
 	if err != nil {
 		return out, err
 	}
@@ -122,7 +122,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	}
 	order := r.Order(p.Owner)
 	r.Usual = order.Usual()
-	if r.Ticket, err = generate.Accept(tx, now, order, ledger.PayerOf(now, p.KeyID(), p.SpendLimit), around.balance); err != nil {
+	if r.Ticket, err = generate.Accept(tx, now, order, ledger.PayerOf(now, p.KeyID(), p.SpendLimit), refs.balance); err != nil {
 		return out, err
 	}
 	it, err := r.Entry(p.Owner)
@@ -130,7 +130,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 		return out, err
 	}
 	tx.Create(it, nil)
-	if err := around.media.Use(tx, now); err != nil {
+	if err := refs.media.Use(tx, now); err != nil {
 		return out, err
 	}
 	return s.view(ctx, r)
@@ -138,7 +138,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 
 func (s *Service) createBatch(ctx context.Context, tx *store.Tx, in *batchInput) (out batch, err error) {
 	p, now := auth.FromContext(ctx), s.now()
-	around, err := s.open(ctx, p, in.Body.Items...)
+	refs, err := s.open(ctx, p, in.Body.Items...)
 	if err != nil {
 		return out, err
 	}
@@ -149,7 +149,7 @@ func (s *Service) createBatch(ctx context.Context, tx *store.Tx, in *batchInput)
 		err := b.check(p.Mode)
 		var r *item.Record
 		if err == nil {
-			r, err = s.newRecord(b, around, p.Mode, now)
+			r, err = s.newRecord(b, refs, p.Mode, now)
 		}
 		if err != nil {
 			if err := bad.add(i, err); err != nil {
@@ -167,11 +167,11 @@ func (s *Service) createBatch(ctx context.Context, tx *store.Tx, in *batchInput)
 	if err := refuse(p, records...); err != nil {
 		return out, err
 	}
-	ticket, err := generate.AcceptBatch(tx, now, works, ledger.PayerOf(now, p.KeyID(), p.SpendLimit), around.balance)
+	ticket, err := generate.AcceptBatch(tx, now, works, ledger.PayerOf(now, p.KeyID(), p.SpendLimit), refs.balance)
 	if err != nil {
 		return out, err
 	}
-	if err := around.media.Use(tx, now); err != nil {
+	if err := refs.media.Use(tx, now); err != nil {
 		return out, err
 	}
 	for _, r := range records {
@@ -216,7 +216,7 @@ func (f *refusals) add(i int, err error) error {
 	return nil
 }
 
-// err is the refusal of the whole batch; nil where there is none.
+// err returns the error of the whole batch, or nil if no item was refused.
 func (f *refusals) err() error {
 	if f.first == nil {
 		return nil
@@ -226,12 +226,12 @@ func (f *refusals) err() error {
 	return e
 }
 
-// check refuses what does not fit the kind or the key.
+// check refuses members that do not fit the kind or the key.
 func (b *createBody) check(mode tenant.Mode) error {
 	return errs.All(checkRehearsal(b.Sandbox, mode), b.Rules())
 }
 
-// Rules refuses what does not fit the kind.
+// Rules refuses members that do not fit the kind.
 func (b *createBody) Rules() error {
 	var found []error
 	if b.Format != "" && b.Kind != item.Video {
@@ -243,11 +243,11 @@ func (b *createBody) Rules() error {
 	if b.PromotionID != "" && b.ProductID == "" {
 		found = append(found, errs.Invalid("/promotion_id", "needs product_id, the product that the item presents"))
 	}
-	found = append(found, b.wish().Check(b.Kind, cmp.Or(b.Format, item.FormatShort)))
+	found = append(found, b.options().Check(b.Kind, cmp.Or(b.Format, item.FormatShort)))
 	return errs.All(found...)
 }
 
-// Rules refuses what does not fit the kinds of the items.
+// Rules refuses members that do not fit the kinds of the items.
 func (b *batchBody) Rules() error {
 	var bad refusals
 	for i := range b.Items {
@@ -260,7 +260,7 @@ func (b *batchBody) Rules() error {
 	return bad.err()
 }
 
-// checkRehearsal refuses a rehearsal that a live key asks for, or that makes no sense.
+// checkRehearsal refuses a rehearsal of a live key, or one that makes no sense.
 func checkRehearsal(r *item.Rehearsal, mode tenant.Mode) error {
 	switch {
 	case r == nil:
@@ -271,7 +271,7 @@ func checkRehearsal(r *item.Rehearsal, mode tenant.Mode) error {
 	return r.Check(r.Outcome)
 }
 
-// refuse returns the refusal that the records' rehearsals ask for, or nil.
+// refuse returns the error that the records' rehearsals request, or nil.
 func refuse(p *auth.Principal, records ...*item.Record) error {
 	var outcome string
 	var credits int64
@@ -287,8 +287,8 @@ func refuse(p *auth.Principal, records ...*item.Record) error {
 	return generate.Refuse(outcome, credits, p)
 }
 
-// newRecord makes the item that a body asks for in the voice of its factory.
-func (s *Service) newRecord(b createBody, a around, mode tenant.Mode, now time.Time) (*item.Record, error) {
+// newRecord returns the item of a body in the voice of its factory.
+func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now time.Time) (*item.Record, error) {
 	f, found := a.factories[b.FactoryID]
 	if !found {
 		e := errs.Missing(factory.Kind, b.FactoryID)
@@ -330,11 +330,11 @@ func (s *Service) newRecord(b createBody, a around, mode tenant.Mode, now time.T
 	if r.Brief, err = newBrief(f); err != nil {
 		return nil, err
 	}
-	if r.Brief.Product, err = a.pitch(b, now); err != nil {
+	if r.Brief.Product, err = a.product(b, now); err != nil {
 		return nil, err
 	}
 	r.ProductID, r.PromotionID = r.Brief.Product.IDs()
-	w := b.wish()
+	w := b.options()
 	if m := trackOf(w.Music); m.IsID() {
 		if w.Track, err = a.track(m); err != nil {
 			return nil, err

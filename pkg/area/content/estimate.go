@@ -13,9 +13,9 @@ import (
 	"github.com/content-automation/api/pkg/record/resource"
 )
 
-// Estimates returns what the bodies of the operations that create items would cost
-// with a live key, by operation: the credits of each item, in their order. A body is
-// the member "body" of the request; places in errors begin below it.
+// Estimates returns, by operation, the functions that price the bodies of the operations
+// that create items: they return the credits of each item with a live key, in the order of
+// the items. A body is the member "body" of the request; places in errors begin below it.
 func (s *Service) Estimates() map[string]func(ctx context.Context, body any) ([]int64, error) {
 	return map[string]func(ctx context.Context, body any) ([]int64, error){
 		"createContentItem": func(ctx context.Context, body any) ([]int64, error) {
@@ -35,8 +35,8 @@ func (s *Service) Estimates() map[string]func(ctx context.Context, body any) ([]
 	}
 }
 
-// EstimateRegenerate returns what another attempt at an item would cost with a live
-// key, as Estimates does.
+// EstimateRegenerate returns the credits of another attempt at an item with a live key, as
+// Estimates does.
 func (s *Service) EstimateRegenerate(ctx context.Context, itemID string, body any) ([]int64, error) {
 	b, err := httpapi.Member[regenerateBody]("body", body)
 	if err != nil {
@@ -58,14 +58,14 @@ func (s *Service) EstimateRegenerate(ctx context.Context, itemID string, body an
 	if err != nil {
 		return nil, err
 	}
-	err = s.plan(ctx, r, b, around{media: incoming.Of(p.Owner, beside)}, true)
+	err = s.plan(ctx, r, b, references{media: incoming.Of(p.Owner, beside)}, true)
 	return []int64{r.Credits}, err
 }
 
 // prices returns the price of each body, of a batch or of one item.
 func (s *Service) prices(ctx context.Context, batch bool, bodies ...createBody) ([]int64, error) {
 	p := auth.FromContext(ctx)
-	around, err := s.open(ctx, p, bodies...)
+	refs, err := s.open(ctx, p, bodies...)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (s *Service) prices(ctx context.Context, batch bool, bodies ...createBody) 
 		err := b.check(p.Mode)
 		if err == nil {
 			var r *item.Record
-			if r, err = s.newRecord(b, around, tenant.Live, s.now()); err == nil {
+			if r, err = s.newRecord(b, refs, tenant.Live, s.now()); err == nil {
 				credits[i] = r.Credits
 				continue
 			}

@@ -17,7 +17,7 @@ func CreateShape() (json.RawMessage, error) {
 	return httpapi.Shape(reflect.TypeFor[createBody](), "factory_id", "metadata", "sandbox")
 }
 
-// Check refuses what createContentItem would refuse as its body, a parsed JSON value, but
+// Check checks a body of createContentItem, a parsed JSON value, as the operation does, but
 // for its money. Places in errors begin with the member body.
 func (s *Service) Check(ctx context.Context, body any) error {
 	b, err := httpapi.Member[createBody]("body", body)
@@ -25,12 +25,12 @@ func (s *Service) Check(ctx context.Context, body any) error {
 		return err
 	}
 	p := auth.FromContext(ctx)
-	around, err := s.open(ctx, p, b)
+	refs, err := s.open(ctx, p, b)
 	if err != nil {
 		return err
 	}
 	if err = b.check(p.Mode); err == nil {
-		_, err = s.newRecord(b, around, p.Mode, s.now())
+		_, err = s.newRecord(b, refs, p.Mode, s.now())
 	}
 	return errs.Below("/body", err)
 }

@@ -70,8 +70,8 @@ func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[item.It
 	})
 }
 
-// view returns an item as the caller sees it. What it may not read, a change does not show
-// it either.
+// view returns an item as the caller sees it. The result of a change shows nothing that the
+// caller may not read.
 func (s *Service) view(ctx context.Context, r *item.Record) (item.Item, error) {
 	v, err := r.View(ctx, s.signer)
 	if !auth.FromContext(ctx).Has(auth.ContentRead) {

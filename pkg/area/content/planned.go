@@ -14,11 +14,11 @@ import (
 func Planned(f factory.Factory, kind item.Kind, prompt string, sandbox *item.Rehearsal, offer catalog.Offer, mode tenant.Mode, now time.Time) (*item.Record, error) {
 	s := &Service{offer: offer}
 	b := createBody{FactoryID: f.ID, Kind: kind, Prompt: prompt, Sandbox: sandbox}
-	a := around{factories: map[string]factory.Factory{f.ID: f}}
+	a := references{factories: map[string]factory.Factory{f.ID: f}}
 	if f.Type != factory.Seller {
 		return s.newRecord(b, a, mode, now)
 	}
-	a.longest = item.LongestPitch()
+	a.longest = item.LongestProduct()
 	r, err := s.newRecord(b, a, mode, now)
 	if err == nil {
 		r.Brief.Product, r.ProductID = nil, nil // which one it is follows
@@ -26,5 +26,5 @@ func Planned(f factory.Factory, kind item.Kind, prompt string, sandbox *item.Reh
 	return r, err
 }
 
-// CheckRehearsal refuses a rehearsal that a live key asks for, or that makes no sense.
+// CheckRehearsal refuses a rehearsal of a live key, or one that makes no sense.
 func CheckRehearsal(r *item.Rehearsal, mode tenant.Mode) error { return checkRehearsal(r, mode) }

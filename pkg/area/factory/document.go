@@ -8,8 +8,8 @@ import (
 	"github.com/content-automation/api/pkg/httpapi"
 )
 
-// Describe adds to a document what depends on a factory's type: factories and new
-// factories are choices between seven shapes, and changes name the settings of each.
+// Describe adds the schemas that depend on a factory's type to a document: factories and
+// new factories are choices between seven shapes, and changes name the settings of each.
 func Describe(r *httpapi.Router) {
 	schemas := r.OpenAPI().Components.Schemas.Map()
 	divide(r, "Factory", "", "Factory of ", false)
@@ -52,7 +52,7 @@ func divide(r *httpapi.Router, name, prefix, title string, closed bool) {
 }
 
 // patch describes a merge patch of an object: every member may be left out, and null
-// removes those that the object need not have.
+// removes the optional ones.
 func patch(object *huma.Schema) *huma.Schema {
 	s := &huma.Schema{Type: object.Type, AdditionalProperties: object.AdditionalProperties, Properties: map[string]*huma.Schema{}}
 	for name, member := range object.Properties {

@@ -1,5 +1,5 @@
-// Package factory holds content factories: what they make, for whom, in which
-// voice and when. There are exactly seven types, each with settings of its own.
+// Package factory holds content factories: their content, audience, voice and schedule.
+// There are exactly seven types, each with settings of its own.
 package factory
 
 import (
@@ -123,9 +123,9 @@ func (s *Service) Find(ctx context.Context, factoryID string, match ...httpapi.I
 	return f, it, httpapi.Matches(f.Version, match)
 }
 
-// FindAll reads several factories as Find does, and other items beside them, in one
-// round trip. What Find would not find is not among the found. Beside returns the
-// other items in the order of their keys.
+// FindAll reads several factories as Find does, and other items with them, in one round
+// trip. A factory that Find would not find is not among the found ones. The other items are
+// returned in the order of their keys.
 func (s *Service) FindAll(ctx context.Context, ids []string, others ...store.Key) (found map[string]Factory, beside []store.Item, err error) {
 	items, beside, err := s.findAll(ctx, ids, others...)
 	if err != nil {
@@ -163,7 +163,7 @@ func (f *Factory) filters() map[string]string {
 	return map[string]string{"type": string(f.Type), "state": f.State}
 }
 
-// settings returns what a caller may change.
+// settings returns the members that a caller may change.
 func (f *Factory) settings() Settings {
 	return Settings{
 		Name: f.Name, Language: f.Language, Description: f.Description, Audience: f.Audience, Tone: f.Tone, Topics: f.Topics,
@@ -208,8 +208,8 @@ func (f *Factory) checkPlanned(set Settings) error {
 	return nil
 }
 
-// Language returns a language tag (BCP 47) in canonical form, or the fallback where
-// it is empty.
+// Language returns a language tag (BCP 47) in canonical form, or the fallback if it is
+// empty.
 func Language(tag, fallback string) (string, error) {
 	if tag == "" && fallback != "" {
 		return fallback, nil
@@ -217,7 +217,8 @@ func Language(tag, fallback string) (string, error) {
 	return canonical(tag, "/language")
 }
 
-// canonical returns a language tag in canonical form; param is where it came from.
+// canonical returns a language tag in canonical form. param is the member that it came
+// from.
 func canonical(tag, param string) (string, error) {
 	t, err := language.Parse(tag)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// CreateShape returns the JSON Schema of the body of createFactory. What settings there
-// are by type is SettingsShapes.
+// CreateShape returns the JSON Schema of the body of createFactory. SettingsShapes has the
+// settings by type.
 func CreateShape() (json.RawMessage, error) {
 	return httpapi.Shape(reflect.TypeFor[createBody](), "metadata")
 }
@@ -28,7 +28,7 @@ func SettingsShapes() (map[Type]json.RawMessage, error) {
 	return all, nil
 }
 
-// Check refuses what createFactory would refuse as its body, a parsed JSON value. Places
+// Check checks a body of createFactory, a parsed JSON value, as the operation does. Places
 // in errors begin with the member body.
 func (s *Service) Check(ctx context.Context, body any) error {
 	_, err := s.CreateFrom(ctx, &store.Tx{}, body)

@@ -14,7 +14,7 @@ import (
 // logoAttribute is the attribute of a factory's item that holds the file of its logo.
 const logoAttribute = "logo"
 
-// logo returns the id of the media that settings name as a logo; empty if they name none.
+// logo returns the id of the media that settings name as a logo, or an empty string.
 func (t TypeSettings) logo() (string, error) {
 	if len(t) == 0 {
 		return "", nil
@@ -26,8 +26,8 @@ func (t TypeSettings) logo() (string, error) {
 	return s.Logo, nil
 }
 
-// setLogo reads the logo of the factory, where another one was named than before, and adds
-// to the transaction that its media is kept.
+// setLogo reads the logo of the factory if it has changed, and adds to the transaction that
+// its media is kept.
 func (s *Service) setLogo(ctx context.Context, tx *store.Tx, f *Factory, before string) error {
 	named, err := f.Settings.logo()
 	if err != nil {

@@ -32,7 +32,7 @@ type createBody struct {
 	Metadata     resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
 }
 
-// Rules refuses what the schema permits.
+// Rules refuses bodies that the schema cannot rule out.
 func (b createBody) Rules() error {
 	_, language := Language(b.Language, "en")
 	found := []error{language, checkModels(b.Models, nil), b.Schedule.check()}
@@ -141,7 +141,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (Fa
 	return s.make(ctx, tx, in.Body)
 }
 
-// make makes the factory that a body asks for.
+// make makes the factory of a body.
 func (s *Service) make(ctx context.Context, tx *store.Tx, b createBody) (out Factory, err error) {
 	p, now := auth.FromContext(ctx), s.now()
 	f := Factory{

@@ -10,8 +10,8 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// keepDeleted is how long the item of a deleted factory stays, which shows to what refers
-// to it that the factory was deleted.
+// keepDeleted is the time for which the item of a deleted factory stays. It tells resources
+// that refer to the factory that it was deleted.
 const keepDeleted = 90 * 24 * time.Hour
 
 type removeInput struct {
@@ -20,7 +20,7 @@ type removeInput struct {
 }
 
 // remove deletes a factory. It leaves the lists at once, and takes no more plans; a task
-// ends what it has under way.
+// ends its work under way.
 func (s *Service) remove(ctx context.Context, tx *store.Tx, in *removeInput) (out Factory, err error) {
 	found, beside, err := s.findAll(ctx, []string{in.ID}, factoryrecord.BookKey(in.ID))
 	if err != nil {

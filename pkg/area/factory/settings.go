@@ -15,7 +15,7 @@ import (
 // there are depends on the factory's type.
 type TypeSettings json.RawMessage
 
-// MarshalJSON writes the settings; nil as an empty object.
+// MarshalJSON writes the settings. It writes nil as an empty object.
 func (t TypeSettings) MarshalJSON() ([]byte, error) {
 	if len(t) == 0 {
 		return []byte("{}"), nil
@@ -29,14 +29,14 @@ func (t *TypeSettings) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// BloggerSettings are those of a blogger.
+// BloggerSettings are the settings of a blogger.
 type BloggerSettings struct {
 	Persona     string `json:"persona,omitempty" maxLength:"500" doc:"Persona that speaks"`
 	Style       string `json:"style,omitempty" enum:"personal,lifestyle,travel,food,fashion,tech,family" doc:"Style of the blog"`
 	FirstPerson *bool  `json:"first_person,omitempty" doc:"Whether it is written in the first person"`
 }
 
-// SellerSettings are those of a seller, the one type that owns a product catalog.
+// SellerSettings are the settings of a seller, the one type that owns a product catalog.
 type SellerSettings struct {
 	ShopName     string `json:"shop_name,omitempty" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the shop"`
 	Currency     string `json:"currency" pattern:"^[A-Z]{3}$" patternDescription:"an ISO 4217 code" doc:"Currency of its prices (ISO 4217)" example:"EUR"`
@@ -44,7 +44,7 @@ type SellerSettings struct {
 	ShowPrices   *bool  `json:"show_prices,omitempty" doc:"Whether content mentions prices"`
 }
 
-// ExpertSettings are those of an expert.
+// ExpertSettings are the settings of an expert.
 type ExpertSettings struct {
 	Field       string `json:"field" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Field of expertise" example:"Tax law"`
 	Credentials []Line `json:"credentials,omitempty" maxItems:"10" doc:"Credentials of the expert"`
@@ -52,7 +52,7 @@ type ExpertSettings struct {
 	CiteSources *bool  `json:"cite_sources,omitempty" doc:"Whether content cites its sources"`
 }
 
-// BrandSettings are those of a brand.
+// BrandSettings are the settings of a brand.
 type BrandSettings struct {
 	BrandName  string  `json:"brand_name" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the brand" example:"Acme"`
 	Slogan     string  `json:"slogan,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Slogan of the brand"`
@@ -89,7 +89,7 @@ func lineOf(longest int) *huma.Schema {
 	return s
 }
 
-// NewsSettings are those of a news channel.
+// NewsSettings are the settings of a news channel.
 type NewsSettings struct {
 	Region      string `json:"region,omitempty" pattern:"^[A-Z]{2}$" patternDescription:"an ISO 3166-1 code of two letters" doc:"Country to report on (ISO 3166-1)" example:"DE"`
 	Sources     []Line `json:"sources,omitempty" maxItems:"20" doc:"Sources of the news"`
@@ -97,14 +97,14 @@ type NewsSettings struct {
 	FactCheck   *bool  `json:"fact_check,omitempty" doc:"Whether claims are checked before use"`
 }
 
-// EntertainmentSettings are those of an entertainment channel.
+// EntertainmentSettings are the settings of an entertainment channel.
 type EntertainmentSettings struct {
 	Humor     string `json:"humor,omitempty" enum:"none,light,dry,absurd,sarcastic" doc:"Style of humor"`
 	Formats   []Line `json:"formats,omitempty" maxItems:"10" doc:"Running formats, such as a quiz"`
 	AgeRating string `json:"age_rating,omitempty" enum:"all,12,16,18" doc:"Audience that it is suitable for"`
 }
 
-// MusicianSettings are those of a musician.
+// MusicianSettings are the settings of a musician.
 type MusicianSettings struct {
 	ArtistName     string `json:"artist_name" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the artist" example:"The Examples"`
 	Genres         []Line `json:"genres" minItems:"1" maxItems:"5" nullable:"false" doc:"Genres of the music" example:"[\"indie pop\"]"`

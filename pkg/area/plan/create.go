@@ -24,10 +24,10 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// farthest is how many days ahead a plan may begin.
+// farthest is the number of days ahead that a plan may begin.
 const farthest = 365
 
-// How long it takes as a rule until a plan has its first items.
+// The usual time until a plan has its first items.
 const (
 	usualLive    = 20 * time.Second
 	usualSandbox = 3 * time.Second
@@ -50,17 +50,16 @@ type createInput struct {
 	Body createBody
 }
 
-// draft is a plan that was checked, with what its items are made from.
+// draft is a checked plan with the recipe of its items.
 type draft struct {
 	plan   planjob.Plan
 	recipe planjob.Recipe
-	// credits is the price of each item in its order, and live what they cost together with
-	// a live key.
+	// credits is the price of each item in its order, and live their total with a live key.
 	credits []int64
 	live    int64
 }
 
-// draft checks a body, and returns the plan that it asks for.
+// draft checks a body, and returns its plan.
 func (s *Service) draft(b createBody, f factory.Factory, mode tenant.Mode, now time.Time) (d draft, err error) {
 	if f.State == factory.StatePaused {
 		return d, errs.New(errs.InvalidState, "The factory %s is paused and makes nothing new. Set its state to active first.", f.ID).
@@ -89,7 +88,7 @@ func (s *Service) draft(b createBody, f factory.Factory, mode tenant.Mode, now t
 	return d, s.price(&d, b, f, mode, now)
 }
 
-// price sets what the items of a draft are made from, and what they cost.
+// price sets the recipe of the items of a draft, and their price.
 func (s *Service) price(d *draft, b createBody, f factory.Factory, mode tenant.Mode, now time.Time) (err error) {
 	// A trained model writes texts of items; its base model chooses their topics.
 	base, _ := f.TextModel()
@@ -257,8 +256,8 @@ func book(tx *store.Tx, now time.Time, o tenant.Owner, p planjob.Plan, replace b
 	return replaced, b.Write(tx, now, o, p.FactoryID, read)
 }
 
-// Estimate returns what the body of createContentPlan would cost with a live key for a
-// factory: the credits of each item, in their order.
+// Estimate returns the credits of each item that a body of createContentPlan makes for a
+// factory with a live key, in their order.
 func (s *Service) Estimate(ctx context.Context, factoryID string, body any) ([]int64, error) {
 	b, err := httpapi.Member[createBody]("body", body)
 	if err != nil {

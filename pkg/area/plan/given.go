@@ -18,9 +18,9 @@ func CreateShape() (json.RawMessage, error) {
 	return httpapi.Shape(reflect.TypeFor[createBody](), "metadata", "sandbox")
 }
 
-// Check refuses what createContentPlan would refuse for a factory as its body, a parsed
-// JSON value, but for its money and for days of other plans. Places in errors begin with
-// the member body.
+// Check checks a body of createContentPlan, a parsed JSON value, for a factory as the
+// operation does, but for its money and for days of other plans. Places in errors begin
+// with the member body.
 func (s *Service) Check(ctx context.Context, factoryID string, body any) error {
 	b, err := httpapi.Member[createBody]("body", body)
 	if err != nil {

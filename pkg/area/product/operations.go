@@ -22,7 +22,7 @@ type createBody struct {
 	Metadata    resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
 }
 
-// Rules refuses what the schema permits.
+// Rules refuses bodies that the schema cannot rule out.
 func (b createBody) Rules() error {
 	var price error
 	if b.Price.Currency != "" {
@@ -57,7 +57,7 @@ type photoBody struct {
 	Position  int    `json:"position,omitempty" minimum:"1" maximum:"10" doc:"Place among the photos; 1 makes it the main photo. Absent: the last" example:"1"`
 }
 
-// Rules refuses a body that does not say where the photo comes from.
+// Rules refuses a body without a source of the photo.
 func (b photoBody) Rules() error {
 	if b.MediaID != "" && (b.SourceURL != "" || b.MIMEType != "" || b.Bytes != 0 || b.SHA256 != "") {
 		return errs.Invalid("/media_id", "cannot be sent together with the members of another file")

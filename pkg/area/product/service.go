@@ -74,7 +74,7 @@ func checkPrice(p money.Price) error {
 	return nil
 }
 
-// checkURL refuses what is no address of a page.
+// checkURL refuses a text that is not the address of a page.
 func checkURL(address string) error {
 	if u, err := url.Parse(address); address != "" && (err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http") {
 		return errs.Invalid("/url", "is not an http or https URL, such as https://shop.example.com/trail-42")
@@ -135,8 +135,8 @@ func (s *Service) find(ctx context.Context, productID string, match ...httpapi.I
 	return r, it, httpapi.Matches(r.Version, match)
 }
 
-// view returns a product as the caller sees it. What it may not read, a change does not show
-// it either.
+// view returns a product as the caller sees it. The result of a change shows nothing that
+// the caller may not read.
 func (s *Service) view(ctx context.Context, r *record.StoredProduct) (record.Product, error) {
 	p := auth.FromContext(ctx)
 	v, err := r.View(ctx, s.signer, p.Owner, s.now(), p.Has(auth.ProductsWrite))
@@ -218,7 +218,7 @@ func (s *Service) bySKU(ctx context.Context, in *listInput) (page httpapi.Page[r
 	}
 	r, _, err := s.find(ctx, record.HolderOf(held[0]))
 	if errs.CodeOf(err) == errs.NotFound {
-		return page, nil // it was deleted meanwhile
+		return page, nil // it was deleted in between
 	}
 	if err != nil || len(in.State) > 0 && !slices.Contains(in.State, string(r.State)) || !in.Period.Contains(r.CreatedAt.Time) {
 		return page, err

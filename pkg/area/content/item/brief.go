@@ -24,7 +24,8 @@ const (
 // Brief describes an item's factory to the models. It is stored with the item: a later
 // change of the factory does not change an accepted item.
 type Brief struct {
-	// Type is the type of the factory; empty of items that are older than this member.
+	// Type is the type of the factory. It is empty in items that are older than this
+	// member.
 	Type string `json:"type,omitempty"`
 	// Voice is for text models.
 	Voice string `json:"voice"`
@@ -35,11 +36,12 @@ type Brief struct {
 	Models map[string]string `json:"models,omitempty"`
 	// Trained is the factory's trained model, if it is its text model.
 	Trained *catalog.Trained `json:"trained,omitempty"`
-	// Product is what the content presents; nil: nothing of the shop.
-	Product *Pitch `json:"product,omitempty"`
-	// Prices says which prices the texts may state: PricesKnown or PricesNone; empty: any.
+	// Product is the product that the content presents, or nil if it presents none.
+	Product *Product `json:"product,omitempty"`
+	// Prices decides which prices the texts may state: PricesKnown or PricesNone. If it is
+	// empty, they may state any.
 	Prices string `json:"prices,omitempty"`
-	// Brand is how the factory shows itself in finished media; nil: not at all.
+	// Brand is the brand of the factory in finished media, or nil if they show none.
 	Brand *composition.Brand `json:"brand,omitempty"`
 }
 
@@ -52,8 +54,8 @@ func (b Brief) model(kind provider.Kind) (modelID, endpoint string) {
 	return b.Models[string(kind)], ""
 }
 
-// Factory is what a brief is written from. It repeats the members of a factory because
-// pkg/area/factory links the HTTP framework.
+// Factory holds the settings of a factory that a brief uses. It repeats the members of a
+// factory because pkg/area/factory links the HTTP framework.
 type Factory struct {
 	ID, Name, Type string
 	// Writer says who speaks, such as "a brand".
@@ -72,7 +74,7 @@ type Factory struct {
 
 // The prices that texts may state.
 const (
-	PricesKnown = "known" // those of the product, and those that the caller has written
+	PricesKnown = "known" // the prices of the product, and those that the caller has written
 	PricesNone  = "none"
 )
 
@@ -88,7 +90,7 @@ func (f Factory) pricesOf(settings map[string]any) string {
 	}
 }
 
-// brandOf returns the brand that settings describe; nil if they describe none.
+// brandOf returns the brand that settings describe, or nil if they describe none.
 func brandOf(settings map[string]any, logo *media.File) *composition.Brand {
 	b := composition.Brand{Logo: logo}
 	for _, member := range []string{"brand_name", "shop_name", "artist_name"} {

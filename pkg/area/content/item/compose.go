@@ -23,7 +23,7 @@ func (w *work) Composition(_ int, made []generate.Made) (composition.Composition
 	return w.composition(made)
 }
 
-// composition returns what is composed of what was made.
+// composition returns the composition of the parts that were made.
 func (r *Record) composition(made []generate.Made) (composition.Composition, error) {
 	text := written(made)
 	if err := r.checkWritten(text); err != nil {
@@ -84,7 +84,7 @@ func (r *Record) pictures(made []generate.Made) (all []*media.File) {
 	return all
 }
 
-// anyLength is how long a picture can be seen.
+// anyLength is the time for which a picture can be shown.
 const anyLength = time.Hour
 
 // video describes a video of scenes.
@@ -116,7 +116,7 @@ func (r *Record) video(text provider.Text, made []generate.Made, seen []*media.F
 		v.Scenes = append(v.Scenes, scene)
 	}
 	if clips > 0 {
-		recut(v.Scenes, v.Marks, seconds(*voice), covers)
+		fitToClips(v.Scenes, v.Marks, seconds(*voice), covers)
 	}
 	return v, nil
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// Counts is what the item counts in its content plan, in its present state.
+// Counts returns the counts of the item in its content plan, in its present state.
 func (r *Record) Counts() tally.Counts {
 	c := tally.Counts{Cost: r.CostCredits}
 	if r.Runs() {
@@ -36,8 +36,8 @@ func (r *Record) Count(tx *store.Tx, now time.Time, before tally.Counts) {
 	}
 }
 
-// Stop moves an item whose work was canceled to its end. charged is what the completed
-// parts have cost.
+// Stop moves an item whose work was canceled to its end. charged is the cost of the
+// completed parts.
 func (r *Record) Stop(tx *store.Tx, now time.Time, charged int64) error {
 	before := r.Counts()
 	if err := r.Move(Canceled); err != nil {

@@ -15,14 +15,14 @@ type Past struct {
 	Made      int64         `json:"made,omitempty"`
 	Failed    int64         `json:"failed,omitempty"`
 	Published int64         `json:"published,omitempty"`
-	// Credits is what was charged for the attempt.
+	// Credits is the charge for the attempt.
 	Credits int64 `json:"credits,omitempty"`
 }
 
 // mostPast bounds the history of an item.
 const mostPast = 16
 
-// note adds to the history. Where it becomes too long, as of an item that was
+// note adds to the history. If the history becomes too long, as that of an item that was
 // regenerated many times, the two oldest entries become one.
 func (r *Record) note(p Past) {
 	r.History = append(r.History, p)
@@ -36,7 +36,7 @@ func (r *Record) note(p Past) {
 	}
 }
 
-// Charge adds to the cost of the item what was charged for an attempt that was canceled.
+// Charge adds the charge for a canceled attempt to the cost of the item.
 func (r *Record) Charge(now time.Time, credits int64) {
 	if credits > 0 {
 		r.CostCredits += credits
@@ -51,10 +51,11 @@ const EndKind = "content_item_end"
 // StateEnded is the state of such an item.
 const StateEnded = "ended"
 
-// keepEnd is how long it stays: the stream keeps its record for a day.
+// keepEnd is the time for which it stays: the stream keeps its record for a day.
 const keepEnd = 7 * 24 * time.Hour
 
-// End returns what a deleted item leaves, for analytics. It has a version of its own.
+// End returns the item that stays after a deleted item, for analytics. It has a version of
+// its own.
 func (r *Record) End(o tenant.Owner, now time.Time) (store.Item, error) {
 	left := Record{Item: Item{Resource: resource.Resource{ID: r.ID, Version: r.Version + 1}, FactoryID: r.FactoryID, Kind: r.Kind, Publications: r.Publications}, History: r.History}
 	it, err := store.NewItem(EndKind, o, "end#"+r.ID, left)

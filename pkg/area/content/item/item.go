@@ -83,16 +83,16 @@ type Item struct {
 	ExpiresAt        *resource.Time `json:"expires_at" doc:"Time at which it is deleted with its files: 30 days after a test key made it. Null with a live key"`
 	PublishedAt      *resource.Time `json:"published_at" doc:"Time at which it was first published. Null until then"`
 
-	// Usual is how long an attempt that was just accepted takes as a rule.
+	// Usual is the usual duration of an attempt that was just accepted.
 	Usual time.Duration `json:"-"`
 }
 
-// Pending returns where an accepted item is shown, and when to look.
+// Pending returns the path that shows an accepted item, and the time to look at it.
 func (i Item) Pending() (path string, after time.Duration) {
 	return "/v1/content-items/" + i.ID, i.Usual
 }
 
-// Rehearsal is the result that a test key asks for.
+// Rehearsal is the result that a test key requests.
 type Rehearsal struct {
 	Outcome string `json:"outcome,omitempty" enum:"generated,failed,published,insufficient_balance,spend_limit_reached,rate_limited" default:"generated" doc:"Result of the item. The last three refuse the call with that error, as with a live key"`
 	generate.Rehearsal

@@ -19,12 +19,12 @@ type role string
 
 const (
 	roleText   role = "text"   // the texts of the item
-	roleScript role = "script" // the same, and what is spoken
+	roleScript role = "script" // the same, and the spoken text
 	roleVoice  role = "voice"
-	roleMusic  role = "music" // what is heard under the voice
-	roleStill  role = "still" // the picture that a clip starts from, where its model needs one
+	roleMusic  role = "music" // the music under the voice
+	roleStill  role = "still" // the picture that a clip starts from, if its model needs one
 	roleCover  role = "cover"
-	roleItem   role = "item"  // what the item's model makes; of videos and carousels, for each scene and slide
+	roleItem   role = "item"  // the file of the item's model; of videos and carousels, one for each scene and slide
 	roleFinal  role = "final" // finished media of all other parts
 )
 
@@ -37,7 +37,7 @@ type step struct {
 	// seconds is the wanted length of a clip or track; the model makes the next length that
 	// it supports.
 	seconds int
-	// number is that of the slide or scene, from 1.
+	// number is the number of the slide or scene, from 1.
 	number int
 }
 
@@ -46,13 +46,13 @@ type part struct {
 	generate.Part
 	Role  role   `json:"role"`
 	Ratio string `json:"ratio,omitempty"`
-	// Seconds is the length of what is made; the greatest length of a script or voice.
+	// Seconds is the length of the file, or the greatest length of a script or voice.
 	Seconds int `json:"seconds,omitempty"`
-	// Number is that of the slide or scene, from 1; 0 for other parts.
+	// Number is the number of the slide or scene, from 1. It is 0 for other parts.
 	Number int `json:"number,omitempty"`
-	// Scenes is how many scenes the script has.
+	// Scenes is the number of scenes in the script.
 	Scenes int `json:"scenes,omitempty"`
-	// Voice is the provider's id of the voice; empty: the model decides.
+	// Voice is the provider's id of the voice. If it is empty, the model decides.
 	Voice string `json:"voice,omitempty"`
 	// FromStill marks a clip that starts from the picture made before it.
 	FromStill bool `json:"from_still,omitempty"`
@@ -83,11 +83,11 @@ const (
 	shortScene = 5
 	longScene  = 8
 	stillScene = 5 // without clips
-	// pauses is how much longer a video is than its narration.
+	// pauses is the number of seconds by which a video is longer than its narration.
 	pauses = 1
 )
 
-// lead returns what the item's model makes.
+// lead returns the step of the item's own model.
 func (r *Record) lead() step {
 	switch r.Shape {
 	case "carousel":
@@ -123,8 +123,9 @@ func (r *Record) divide(lead *step, m catalog.Model) int {
 	return n
 }
 
-// steps returns the generations of the item. count is how many pictures or clips the
-// item's model makes, and stills says that each clip needs a picture to start from.
+// steps returns the generations of the item. count is the number of pictures or clips that
+// the item's model makes, and stills reports whether each clip needs a picture to start
+// from.
 func (r *Record) steps(lead step, count int, stills bool) []step {
 	all := []step{{role: roleText, kind: provider.KindText}}
 	if r.Kind == Video {
@@ -152,10 +153,10 @@ func (r *Record) steps(lead step, count int, stills bool) []step {
 	return append(all, step{role: roleFinal, kind: provider.KindCompose})
 }
 
-// Plan sets the parts of the record's attempt, their models and the price. A wish without
-// a model stands for the factory's. The item's model must be able to make the item. The
-// other parts use the factory's models where these can make them.
-func (r *Record) Plan(offer catalog.Offer, w Wish, live bool) error {
+// Plan sets the parts of the record's attempt, their models and the price. Options without
+// a model stand for the factory's model. The item's model must be able to make the item.
+// The other parts use the factory's models if these can make them.
+func (r *Record) Plan(offer catalog.Offer, w Options, live bool) error {
 	if err := r.take(w); err != nil {
 		return err
 	}
@@ -200,7 +201,7 @@ func (r *Record) Plan(offer catalog.Offer, w Wish, live bool) error {
 	return nil
 }
 
-// cmpRatio returns the ratio of a part, or that of the picture that it starts from.
+// cmpRatio returns the ratio of a part, or the ratio of the picture that it starts from.
 func cmpRatio(p part, lead step) string {
 	if p.Ratio == "" {
 		return lead.ratios[0]
@@ -319,7 +320,7 @@ func (r *Record) add(p part, m catalog.Model, live bool) (err error) {
 	return nil
 }
 
-// LivePrice returns what the record's attempt costs with a live key. Models without a
+// LivePrice returns the price of the record's attempt with a live key. Models without a
 // price count nothing.
 func (r *Record) LivePrice() (credits int64) {
 	for _, p := range r.Parts {

@@ -13,8 +13,8 @@ import (
 
 var _ generate.Looking = (*work)(nil)
 
-// Look implements generate.Looking: the finished media show no logo and no name where one
-// of the accounts that the item may be published to is of a platform that permits none. The
+// Look implements generate.Looking. The finished media show no logo and no name if one of
+// the accounts that the item may be published to is of a platform that permits none. The
 // accounts are those of the item and of its factory, as they are now.
 func (w *work) Look(ctx context.Context, db *store.DB) (plain bool, err error) {
 	if !w.Brief.Brand.Shows() {

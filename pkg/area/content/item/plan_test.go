@@ -49,32 +49,32 @@ func recordOf(t *testing.T, kind Kind, format, language string, f Factory) *Reco
 var plans = map[string]struct {
 	kind   Kind
 	format string
-	wish   Wish
+	options   Options
 	parts  string // the kind of each part, its model unless it is the default, its ratio, its seconds; and how often
 }{
-	"a post":                {Post, "", Wish{}, "text, image 4:5, compose"},
-	"a post of a model":     {Post, "", Wish{Model: "nano-banana"}, "text, image nano-banana 4:5, compose"},
-	"a short video":         {Video, FormatShort, Wish{}, "text 19s of 4, voice 19s, 4 x video 9:16 5s, compose"},
-	"the shortest one":      {Video, FormatShort, Wish{DurationSeconds: some(10)}, "text 9s of 2, voice 9s, 2 x video 9:16 5s, compose"},
-	"the longest short one": {Video, FormatShort, Wish{DurationSeconds: some(60)}, "text 59s of 12, voice 59s, 12 x video 9:16 5s, compose"},
-	"an odd length":         {Video, FormatShort, Wish{DurationSeconds: some(17)}, "text 16s of 4, voice 16s, 4 x video 9:16 5s, compose"},
-	"a short video of veo":  {Video, FormatShort, Wish{Model: "veo-3.1"}, "text 19s of 4, voice 19s, 4 x video veo-3.1 9:16 6s, compose"},
-	"a long video":          {Video, FormatLong, Wish{}, "text 59s of 8, voice 59s, 8 x video 16:9 8s, compose"},
-	"a long video of veo":   {Video, FormatLong, Wish{Model: "veo-3.1", DurationSeconds: some(180)}, "text 179s of 23, voice 179s, 23 x video veo-3.1 16:9 8s, compose"},
-	"one of stills":         {Video, FormatShort, Wish{Visuals: VisualsStills}, "text 19s of 4, voice 19s, 4 x image 9:16, compose"},
-	"a long one of stills":  {Video, FormatLong, Wish{Visuals: VisualsStills, Model: "nano-banana", DurationSeconds: some(30)}, "text 29s of 6, voice 29s, 6 x image nano-banana 16:9, compose"},
-	"one with music":        {Video, FormatShort, Wish{Music: MusicGenerated}, "text 19s of 4, voice 19s, music 20s, 4 x video 9:16 5s, compose"},
-	"a video from stills":   {Video, FormatShort, Wish{Model: "kling-2.6-pro"}, "text 19s of 4, voice 19s, 4 x image 9:16 + video kling-2.6-pro 5s, compose"},
-	"shaped ones":           {Video, FormatShort, Wish{Model: "ray-2"}, "text 19s of 4, voice 19s, 4 x image 9:16 + video ray-2 9:16 5s, compose"},
-	"a carousel":            {Carousel, "", Wish{}, "text, 3 x image 4:5, compose"},
-	"one of a terse model":  {Carousel, "", Wish{Model: "titan-image-2"}, "text, 3 x image titan-image-2 1:1, compose"},
-	"a video of Wan":        {Video, FormatShort, Wish{Model: "wan-2.5"}, "text 19s of 4, voice 19s, 4 x video wan-2.5 9:16 5s, compose"},
-	"a story":               {Story, "", Wish{}, "text, image 9:16, compose"},
-	"a clip as a story":     {Story, "", Wish{Model: "kling-3-turbo-pro"}, "text, video 9:16 5s, compose"},
-	"the longest clip":      {Story, "", Wish{Model: "kling-3-turbo-pro", DurationSeconds: some(15)}, "text, video 9:16 15s, compose"},
-	"a clip from a picture": {Story, "", Wish{Model: "runway-gen-4-turbo", DurationSeconds: some(7)}, "text, image 9:16 + video runway-gen-4-turbo 9:16 10s, compose"},
-	"a music clip":          {MusicClip, "", Wish{}, "text, image 1:1, music 30s, compose"},
-	"a track of ace-step":   {MusicClip, "", Wish{Model: "ace-step", DurationSeconds: some(60)}, "text, image 1:1, music ace-step 60s, compose"},
+	"a post":                {Post, "", Options{}, "text, image 4:5, compose"},
+	"a post of a model":     {Post, "", Options{Model: "nano-banana"}, "text, image nano-banana 4:5, compose"},
+	"a short video":         {Video, FormatShort, Options{}, "text 19s of 4, voice 19s, 4 x video 9:16 5s, compose"},
+	"the shortest one":      {Video, FormatShort, Options{DurationSeconds: some(10)}, "text 9s of 2, voice 9s, 2 x video 9:16 5s, compose"},
+	"the longest short one": {Video, FormatShort, Options{DurationSeconds: some(60)}, "text 59s of 12, voice 59s, 12 x video 9:16 5s, compose"},
+	"an odd length":         {Video, FormatShort, Options{DurationSeconds: some(17)}, "text 16s of 4, voice 16s, 4 x video 9:16 5s, compose"},
+	"a short video of veo":  {Video, FormatShort, Options{Model: "veo-3.1"}, "text 19s of 4, voice 19s, 4 x video veo-3.1 9:16 6s, compose"},
+	"a long video":          {Video, FormatLong, Options{}, "text 59s of 8, voice 59s, 8 x video 16:9 8s, compose"},
+	"a long video of veo":   {Video, FormatLong, Options{Model: "veo-3.1", DurationSeconds: some(180)}, "text 179s of 23, voice 179s, 23 x video veo-3.1 16:9 8s, compose"},
+	"one of stills":         {Video, FormatShort, Options{Visuals: VisualsStills}, "text 19s of 4, voice 19s, 4 x image 9:16, compose"},
+	"a long one of stills":  {Video, FormatLong, Options{Visuals: VisualsStills, Model: "nano-banana", DurationSeconds: some(30)}, "text 29s of 6, voice 29s, 6 x image nano-banana 16:9, compose"},
+	"one with music":        {Video, FormatShort, Options{Music: MusicGenerated}, "text 19s of 4, voice 19s, music 20s, 4 x video 9:16 5s, compose"},
+	"a video from stills":   {Video, FormatShort, Options{Model: "kling-2.6-pro"}, "text 19s of 4, voice 19s, 4 x image 9:16 + video kling-2.6-pro 5s, compose"},
+	"shaped ones":           {Video, FormatShort, Options{Model: "ray-2"}, "text 19s of 4, voice 19s, 4 x image 9:16 + video ray-2 9:16 5s, compose"},
+	"a carousel":            {Carousel, "", Options{}, "text, 3 x image 4:5, compose"},
+	"one of a terse model":  {Carousel, "", Options{Model: "titan-image-2"}, "text, 3 x image titan-image-2 1:1, compose"},
+	"a video of Wan":        {Video, FormatShort, Options{Model: "wan-2.5"}, "text 19s of 4, voice 19s, 4 x video wan-2.5 9:16 5s, compose"},
+	"a story":               {Story, "", Options{}, "text, image 9:16, compose"},
+	"a clip as a story":     {Story, "", Options{Model: "kling-3-turbo-pro"}, "text, video 9:16 5s, compose"},
+	"the longest clip":      {Story, "", Options{Model: "kling-3-turbo-pro", DurationSeconds: some(15)}, "text, video 9:16 15s, compose"},
+	"a clip from a picture": {Story, "", Options{Model: "runway-gen-4-turbo", DurationSeconds: some(7)}, "text, image 9:16 + video runway-gen-4-turbo 9:16 10s, compose"},
+	"a music clip":          {MusicClip, "", Options{}, "text, image 1:1, music 30s, compose"},
+	"a track of ace-step":   {MusicClip, "", Options{Model: "ace-step", DurationSeconds: some(60)}, "text, image 1:1, music ace-step 60s, compose"},
 }
 
 // shown describes a part.
@@ -121,7 +121,7 @@ func shownAll(parts []part) string {
 func TestWhatEachKindIsMadeOf(t *testing.T) {
 	for name, c := range plans {
 		r := recordOf(t, c.kind, c.format, "en", voiced())
-		if err := r.Plan(all, c.wish, true); err != nil {
+		if err := r.Plan(all, c.options, true); err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
@@ -144,11 +144,11 @@ func TestWhatEachKindIsMadeOf(t *testing.T) {
 		if r.Credits != credits || credits == 0 {
 			t.Errorf("%s costs %d, its parts %d", name, r.Credits, credits)
 		}
-		if m, _ := catalog.Find(r.Model); c.wish.Model != "" && r.Model != c.wish.Model || m.Kind == provider.KindText {
+		if m, _ := catalog.Find(r.Model); c.options.Model != "" && r.Model != c.options.Model || m.Kind == provider.KindText {
 			t.Errorf("%s is made by %s", name, r.Model)
 		}
 		before := shownAll(r.Parts)
-		if err := r.Plan(all, Wish{Model: r.Model}, false); err != nil || r.Credits != 0 || shownAll(r.Parts) != before {
+		if err := r.Plan(all, Options{Model: r.Model}, false); err != nil || r.Credits != 0 || shownAll(r.Parts) != before {
 			t.Errorf("%s again in the sandbox: %d, %v, %s", name, r.Credits, err, shownAll(r.Parts))
 		}
 	}
@@ -173,7 +173,7 @@ func TestWhatIsAskedForCostsWhatWasForeseen(t *testing.T) {
 	for name, c := range plans {
 		r := recordOf(t, c.kind, c.format, "en", voiced())
 		r.Prompt = strings.Repeat("Длинный запрос ", 266)
-		if err := r.Plan(all, c.wish, true); err != nil {
+		if err := r.Plan(all, c.options, true); err != nil {
 			t.Fatal(err)
 		}
 		var made []generate.Made
@@ -235,7 +235,7 @@ func TestModelsThatCannotAreRefused(t *testing.T) {
 		"nobody who speaks here":       {Video, FormatShort, "", "af", catalog.NewOffer("bedrock,fal,polly", "us-west-2"), "", ""},
 	} {
 		r := recordOf(t, c.kind, c.format, c.language, voiced())
-		err := r.Plan(c.offer, Wish{Model: c.model}, true)
+		err := r.Plan(c.offer, Options{Model: c.model}, true)
 		if name == "nobody who speaks here" {
 			if err != nil || r.Parts[1].Model != "minimax-speech-2-turbo" {
 				t.Errorf("%s: %+v, %v", name, r.Parts, err)
@@ -261,7 +261,7 @@ func TestARefusalOfTheFactorysModelTellsThatItIsTheFactorys(t *testing.T) {
 		"a preview":         {MusicClip, "", true},
 		"one of the caller": {Post, "flux-pro-1.1-ultra", false},
 	} {
-		err := recordOf(t, c.kind, "", "en", f).Plan(all, Wish{Model: c.model}, true)
+		err := recordOf(t, c.kind, "", "en", f).Plan(all, Options{Model: c.model}, true)
 		if e := errs.As(err); err == nil || e.Code != errs.UnsupportedModel || e.Param != "/model" || strings.Contains(e.Message, "It is the factory's") != c.tells {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -272,7 +272,7 @@ func TestTheFactorysModelsMakeWhatGoesAlong(t *testing.T) {
 	f := voiced()
 	f.Models = map[string]string{"text": "claude-haiku-4.5", "voice": "polly-neural", "image": "flux-dev", "video": "kling-2.6-pro"}
 	r := recordOf(t, Video, FormatShort, "en", f)
-	if err := r.Plan(all, Wish{}, true); err != nil {
+	if err := r.Plan(all, Options{}, true); err != nil {
 		t.Fatal(err)
 	}
 	var models []string
@@ -285,14 +285,14 @@ func TestTheFactorysModelsMakeWhatGoesAlong(t *testing.T) {
 	// Those that cannot be used, or cannot do it, are passed over.
 	f.Models = map[string]string{"text": "nova-pro", "voice": "polly-long-form"}
 	r = recordOf(t, Video, FormatShort, "de", f)
-	if err := r.Plan(catalog.NewOffer("bedrock,fal,elevenlabs", "us-west-2"), Wish{}, true); err != nil || r.Parts[0].Model != "nova-pro" || r.Parts[1].Model != "eleven-multilingual-2" {
+	if err := r.Plan(catalog.NewOffer("bedrock,fal,elevenlabs", "us-west-2"), Options{}, true); err != nil || r.Parts[0].Model != "nova-pro" || r.Parts[1].Model != "eleven-multilingual-2" {
 		t.Errorf("%+v, %v", r.Parts, err)
 	}
 }
 
 func TestPromptsAreMadeOfTheFactorysSettings(t *testing.T) {
 	r := recordOf(t, Carousel, "", "en", voiced())
-	if err := r.Plan(all, Wish{}, true); err != nil {
+	if err := r.Plan(all, Options{}, true); err != nil {
 		t.Fatal(err)
 	}
 	text, err := r.request(0, nil, nil)
@@ -316,7 +316,7 @@ func TestPromptsAreMadeOfTheFactorysSettings(t *testing.T) {
 	}
 	f := Factory{Writer: "a musician", Name: "The Examples", Settings: []byte(`{"artist_name":"The Examples","genres":["indie pop","folk"],"mood":"calm"}`)}
 	r = recordOf(t, MusicClip, "", "en", f)
-	if err := r.Plan(all, Wish{}, true); err != nil {
+	if err := r.Plan(all, Options{}, true); err != nil {
 		t.Fatal(err)
 	}
 	track, err := r.request(2, made, nil)

@@ -45,8 +45,8 @@ type Record struct {
 	Rehearsed *PublishRehearsal `json:"rehearsed,omitempty"`
 	// Automatic reports that its factory published by itself when the item was accepted.
 	Automatic bool `json:"automatic,omitempty"`
-	// Withheld reports that the caller of the current attempt lacks content:publish, so that
-	// what it makes is not published by itself.
+	// Withheld reports that the caller of the current attempt lacks content:publish, so
+	// that its result is not published automatically.
 	Withheld bool `json:"withheld,omitempty"`
 	// History has the results of the item's attempts, oldest first.
 	History []Past `json:"history,omitempty"`
@@ -61,7 +61,7 @@ type Given struct {
 	Slides []int `json:"slides,omitempty"`
 }
 
-// About returns what the entries of the item's money show.
+// About returns the description of the item for the entries of its money.
 func (r *Record) About() ledger.About {
 	return ledger.About{FactoryID: r.FactoryID, Metadata: r.Metadata}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/media"
 )
 
-// occasions say to a text model what its text goes with.
+// occasions tell a text model the use of its text.
 var occasions = map[string]string{
 	"post":        "Now write a post that goes with one picture.",
 	"carousel":    "Now write a post with a row of pictures to swipe through: each slide's heading carries one thought, and together they tell one story.",
@@ -23,17 +23,17 @@ var occasions = map[string]string{
 	"music clip":  "Now write the post that presents a new piece of instrumental music: the title is the name of the piece.",
 }
 
-// plain asks for pictures without text: models seldom spell it right.
+// plain requests pictures without text, which models seldom spell right.
 const plain = "No text, letters, logos or watermarks."
 
-// foreseen returns the request of a part as far as its price and the limits of its
-// model depend on it. What is not known yet has its greatest size.
+// foreseen returns the request of a part as far as its price and the limits of its model
+// depend on it. Parts that are not known yet have their greatest size.
 func (r *Record) foreseen(p part) provider.Request {
 	described := provider.Clip(r.Prompt, longestPrompt(p.Model))
 	req := provider.Request{Kind: p.Kind, Prompt: r.Prompt, Language: r.Language, AspectRatio: p.Ratio}
 	switch p.Kind {
 	case provider.KindText:
-		req.Instructions = sentences("\n\n", r.Brief.Voice, r.pitch(), occasions[r.Shape])
+		req.Instructions = sentences("\n\n", r.Brief.Voice, r.productInstructions(), occasions[r.Shape])
 		req.Prices = r.prices()
 		req.ScriptSeconds, req.Scenes = p.Seconds, p.Scenes
 		if r.Kind == Carousel {
@@ -66,8 +66,8 @@ func SignedBy(s *media.Signer) Signer {
 	return func(f media.File) (string, error) { return s.URL(context.Background(), f.Key, f.MIMEType) }
 }
 
-// request returns the request of the n-th part of the record. made is what the parts
-// before it have made.
+// request returns the request of the n-th part of the record. made holds the results of the
+// parts before it.
 func (r *Record) request(n int, made []generate.Made, sign Signer) (req provider.Request, err error) {
 	if n >= len(r.Parts) {
 		return req, fmt.Errorf("item: %s has no part %d", r.ID, n)
@@ -107,7 +107,7 @@ func (r *Record) request(n int, made []generate.Made, sign Signer) (req provider
 	return req, err
 }
 
-// wanted says what a picture or clip is, and what its slide or scene shows.
+// wanted describes a picture or clip, and the subject of its slide or scene.
 func (r *Record) wanted(p part, text provider.Text) (what, shows string) {
 	what = "Picture for social media."
 	switch {
@@ -152,8 +152,8 @@ func written(made []generate.Made) provider.Text {
 	return provider.Text{}
 }
 
-// madeBy returns the number of the part of a role, and of a slide or scene, and the file
-// that it has made; nil if there is none yet.
+// madeBy returns the number of the part of a role, and of a slide or scene, and its file,
+// or nil if there is none yet.
 func (r *Record) madeBy(made []generate.Made, want role, number int) (n int, file *media.File) {
 	for n, m := range made {
 		if n < len(r.Parts) && r.Parts[n].Role == want && r.Parts[n].Number == number && len(m.Files) > 0 {
@@ -163,9 +163,9 @@ func (r *Record) madeBy(made []generate.Made, want role, number int) (n int, fil
 	return 0, nil
 }
 
-// promptOf returns the prompt for a picture, clip or track: what is wanted, its
-// subject and its manner. A prompt that is too long loses the end of its subject, which
-// keeps at least half of the room.
+// promptOf returns the prompt for a picture, clip or track: its form, its subject and its
+// manner. A prompt that is too long loses the end of its subject, which keeps at least half
+// of the room.
 func promptOf(p part, wanted, subject string, manner ...string) string {
 	rest := sentences(" ", manner...)
 	const subjectOf = "Subject"

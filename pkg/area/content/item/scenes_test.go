@@ -19,25 +19,25 @@ func TestWishesThatDoNotFitAreRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		kind   Kind
 		format string
-		wish   Wish
+		options   Options
 		param  string
 	}{
-		"too short a video":       {Video, FormatShort, Wish{DurationSeconds: some(9)}, "/duration_seconds"},
-		"too long a short video":  {Video, FormatShort, Wish{DurationSeconds: some(61)}, "/duration_seconds"},
-		"too short a long video":  {Video, FormatLong, Wish{DurationSeconds: some(29)}, "/duration_seconds"},
-		"too long a video":        {Video, FormatLong, Wish{DurationSeconds: some(181)}, "/duration_seconds"},
-		"too short a music clip":  {MusicClip, "", Wish{DurationSeconds: some(14)}, "/duration_seconds"},
-		"too long a music clip":   {MusicClip, "", Wish{DurationSeconds: some(61)}, "/duration_seconds"},
-		"too long a story":        {Story, "", Wish{DurationSeconds: some(16), Model: "kling-3-turbo-pro"}, "/duration_seconds"},
-		"longer than the model":   {Story, "", Wish{DurationSeconds: some(11), Model: "kling-2.6-pro"}, "/duration_seconds"},
-		"a story that is no clip": {Story, "", Wish{DurationSeconds: some(10)}, "/duration_seconds"},
-		"a post of a length":      {Post, "", Wish{DurationSeconds: some(10)}, "/duration_seconds"},
-		"stills of a carousel":    {Carousel, "", Wish{Visuals: VisualsStills}, "/visuals"},
-		"music of a story":        {Story, "", Wish{Music: MusicGenerated}, "/music"},
-		"clips of an image model": {Video, FormatShort, Wish{Model: "nano-banana"}, "/model"},
-		"stills of a video model": {Video, FormatShort, Wish{Model: "veo-3.1", Visuals: VisualsStills}, "/model"},
+		"too short a video":       {Video, FormatShort, Options{DurationSeconds: some(9)}, "/duration_seconds"},
+		"too long a short video":  {Video, FormatShort, Options{DurationSeconds: some(61)}, "/duration_seconds"},
+		"too short a long video":  {Video, FormatLong, Options{DurationSeconds: some(29)}, "/duration_seconds"},
+		"too long a video":        {Video, FormatLong, Options{DurationSeconds: some(181)}, "/duration_seconds"},
+		"too short a music clip":  {MusicClip, "", Options{DurationSeconds: some(14)}, "/duration_seconds"},
+		"too long a music clip":   {MusicClip, "", Options{DurationSeconds: some(61)}, "/duration_seconds"},
+		"too long a story":        {Story, "", Options{DurationSeconds: some(16), Model: "kling-3-turbo-pro"}, "/duration_seconds"},
+		"longer than the model":   {Story, "", Options{DurationSeconds: some(11), Model: "kling-2.6-pro"}, "/duration_seconds"},
+		"a story that is no clip": {Story, "", Options{DurationSeconds: some(10)}, "/duration_seconds"},
+		"a post of a length":      {Post, "", Options{DurationSeconds: some(10)}, "/duration_seconds"},
+		"stills of a carousel":    {Carousel, "", Options{Visuals: VisualsStills}, "/visuals"},
+		"music of a story":        {Story, "", Options{Music: MusicGenerated}, "/music"},
+		"clips of an image model": {Video, FormatShort, Options{Model: "nano-banana"}, "/model"},
+		"stills of a video model": {Video, FormatShort, Options{Model: "veo-3.1", Visuals: VisualsStills}, "/model"},
 	} {
-		err := recordOf(t, c.kind, c.format, "en", voiced()).Plan(all, c.wish, true)
+		err := recordOf(t, c.kind, c.format, "en", voiced()).Plan(all, c.options, true)
 		if e := errs.As(err); err == nil || e.Code != errs.ValidationFailed && e.Code != errs.UnsupportedModel || e.Param != c.param {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -46,7 +46,7 @@ func TestWishesThatDoNotFitAreRefused(t *testing.T) {
 
 // Stills cost a fraction of clips, and what is composed costs nothing.
 func TestWhatAVideoCosts(t *testing.T) {
-	cost := func(w Wish) int64 {
+	cost := func(w Options) int64 {
 		r := recordOf(t, Video, FormatShort, "en", voiced())
 		if err := r.Plan(all, w, true); err != nil {
 			t.Fatal(err)
@@ -56,8 +56,8 @@ func TestWhatAVideoCosts(t *testing.T) {
 		}
 		return r.Credits
 	}
-	clips, stills, music := cost(Wish{}), cost(Wish{Visuals: VisualsStills}), cost(Wish{Music: MusicGenerated})
-	if stills*5 > clips || music <= clips || cost(Wish{DurationSeconds: some(10)}) >= clips || cost(Wish{Music: "med_1", Track: &media.File{}}) != clips {
+	clips, stills, music := cost(Options{}), cost(Options{Visuals: VisualsStills}), cost(Options{Music: MusicGenerated})
+	if stills*5 > clips || music <= clips || cost(Options{DurationSeconds: some(10)}) >= clips || cost(Options{Music: "med_1", Track: &media.File{}}) != clips {
 		t.Errorf("%d of clips, %d of stills, %d with music", clips, stills, music)
 	}
 }
@@ -83,7 +83,7 @@ func TestTextsWithoutAFontAreRefused(t *testing.T) {
 		if c.change != nil {
 			c.change(r)
 		}
-		err := r.Plan(all, Wish{}, false)
+		err := r.Plan(all, Options{}, false)
 		if e := errs.As(err); (err != nil) != (c.param != "") || err != nil && (e.Code != errs.ValidationFailed || e.Param != c.param || !strings.Contains(e.Message, "Devanagari")) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -99,7 +99,7 @@ func TestTextsWithoutAFontAreRefused(t *testing.T) {
 		"a title":   {MusicClip, "", provider.Text{Title: bengali}},
 	} {
 		r := recordOf(t, c.kind, c.format, "en", voiced())
-		if err := r.Plan(all, Wish{}, false); err != nil {
+		if err := r.Plan(all, Options{}, false); err != nil {
 			t.Fatal(err)
 		}
 		_, err := r.request(1, []generate.Made{{Text: &c.text}}, nil)
@@ -135,17 +135,17 @@ func made(r *Record, scenes int) (all []generate.Made) {
 func TestScenesAreAskedForAndComposed(t *testing.T) {
 	for name, c := range map[string]struct {
 		format string
-		wish   Wish
+		options   Options
 		still  bool
 	}{
-		"clips":             {FormatShort, Wish{}, false},
-		"clips from stills": {FormatShort, Wish{Model: "kling-2.6-pro", Music: MusicGenerated}, true},
-		"stills":            {FormatLong, Wish{Visuals: VisualsStills, Music: "med_1", Track: &media.File{ID: "med_1"}, DurationSeconds: some(30)}, false},
+		"clips":             {FormatShort, Options{}, false},
+		"clips from stills": {FormatShort, Options{Model: "kling-2.6-pro", Music: MusicGenerated}, true},
+		"stills":            {FormatLong, Options{Visuals: VisualsStills, Music: "med_1", Track: &media.File{ID: "med_1"}, DurationSeconds: some(30)}, false},
 	} {
 		f := voiced()
 		f.Logo = &media.File{ID: "logo"}
 		r := recordOf(t, Video, c.format, "de", f)
-		if err := r.Plan(all, c.wish, true); err != nil {
+		if err := r.Plan(all, c.options, true); err != nil {
 			t.Fatal(err)
 		}
 		scenes := r.Parts[0].Scenes
@@ -170,14 +170,14 @@ func TestScenesAreAskedForAndComposed(t *testing.T) {
 		}
 		for i, s := range v.Scenes {
 			seen := s.Clip
-			if c.wish.Visuals == VisualsStills {
+			if c.options.Visuals == VisualsStills {
 				seen = s.Picture
 			}
 			if s.Text != fmt.Sprintf("Scene %d is said.", i+1) || seen == nil || seen.ID != fmt.Sprintf("item%d", i+1) || s.Clip != nil && s.Picture != nil {
 				t.Errorf("%s: scene %d: %+v", name, i, s)
 			}
 		}
-		music := map[string]string{"": "", MusicGenerated: "music0", "med_1": "med_1"}[c.wish.Music]
+		music := map[string]string{"": "", MusicGenerated: "music0", "med_1": "med_1"}[c.options.Music]
 		if v.Music == nil && music != "" || v.Music != nil && v.Music.ID != music {
 			t.Errorf("%s: the music is %+v", name, v.Music)
 		}
@@ -191,7 +191,7 @@ func TestScenesAreAskedForAndComposed(t *testing.T) {
 }
 
 func TestOtherKindsAreComposed(t *testing.T) {
-	compose := func(kind Kind, w Wish) composition.Composition {
+	compose := func(kind Kind, w Options) composition.Composition {
 		r := recordOf(t, kind, "", "en", voiced())
 		if err := r.Plan(all, w, true); err != nil {
 			t.Fatal(err)
@@ -202,22 +202,22 @@ func TestOtherKindsAreComposed(t *testing.T) {
 		}
 		return got
 	}
-	if p := compose(Post, Wish{}).(composition.Picture); p.Use != composition.Post || p.File.ID != "item0" || p.Text != "" {
+	if p := compose(Post, Options{}).(composition.Picture); p.Use != composition.Post || p.File.ID != "item0" || p.Text != "" {
 		t.Errorf("a post: %+v", p)
 	}
-	if p := compose(Story, Wish{}).(composition.Picture); p.Use != composition.Story || p.File.ID != "item0" || p.Text != "Nets" || p.Brand == nil {
+	if p := compose(Story, Options{}).(composition.Picture); p.Use != composition.Story || p.File.ID != "item0" || p.Text != "Nets" || p.Brand == nil {
 		t.Errorf("a story: %+v", p)
 	}
-	c := compose(Carousel, Wish{}).(composition.Carousel)
+	c := compose(Carousel, Options{}).(composition.Carousel)
 	for i, heading := range []string{"One", "Two", "Three"} {
 		if s := c.Slides[i]; s.Heading != heading || s.File.ID != fmt.Sprintf("item%d", i+1) {
 			t.Errorf("slide %d: %+v", i, s)
 		}
 	}
-	if v := compose(Story, Wish{Model: "kling-2.6-pro", DurationSeconds: some(7)}).(composition.Video); len(v.Scenes) != 1 || v.Scenes[0].Clip.ID != "item0" || v.Scenes[0].Length != 7*time.Second || v.Narration != nil || v.Captions {
+	if v := compose(Story, Options{Model: "kling-2.6-pro", DurationSeconds: some(7)}).(composition.Video); len(v.Scenes) != 1 || v.Scenes[0].Clip.ID != "item0" || v.Scenes[0].Length != 7*time.Second || v.Narration != nil || v.Captions {
 		t.Errorf("a clip: %+v", v)
 	}
-	if m := compose(MusicClip, Wish{DurationSeconds: some(20)}).(composition.MusicClip); m.Track.ID != "item0" || m.Cover.ID != "cover0" || m.Length != 20*time.Second || m.Title != "Nets" {
+	if m := compose(MusicClip, Options{DurationSeconds: some(20)}).(composition.MusicClip); m.Track.ID != "item0" || m.Cover.ID != "cover0" || m.Length != 20*time.Second || m.Title != "Nets" {
 		t.Errorf("a music clip: %+v", m)
 	}
 }
@@ -244,7 +244,7 @@ func TestWordsMoveToWhereClipsCoverThem(t *testing.T) {
 		for _, text := range c.texts {
 			scenes = append(scenes, composition.Scene{Text: text})
 		}
-		recut(scenes, nil, c.spoken, []time.Duration{clip, clip, clip})
+		fitToClips(scenes, nil, c.spoken, []time.Duration{clip, clip, clip})
 		var texts []string
 		changed := false
 		for i, s := range scenes {

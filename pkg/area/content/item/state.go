@@ -47,7 +47,7 @@ func (r *Record) Move(to State) error {
 	return nil
 }
 
-// Action is what a caller can do with an item.
+// Action is a change that a caller can make to an item.
 type Action string
 
 // The actions.

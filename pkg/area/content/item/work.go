@@ -148,7 +148,7 @@ func (r *Record) Notify(tx *store.Tx, o tenant.Owner, t event.Type) error {
 	return err
 }
 
-// assemble fills the item with what its parts made. The texts of the caller stay.
+// assemble fills the item with the results of its parts. The texts of the caller stay.
 func (r *Record) assemble(made []generate.Made) {
 	t := written(made)
 	if !r.Given.Title {

@@ -6,7 +6,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 )
 
-// writtenStates are those of items whose texts are finished.
+// writtenStates are the states of items whose texts are finished.
 var writtenStates = []State{Generated, Scheduled, Publishing, Published}
 
 // WrittenStates returns the states of items whose texts are finished.
@@ -18,8 +18,8 @@ func WrittenStates() []string {
 	return all
 }
 
-// Written returns what a text model was asked for the item, and the texts that the item
-// has now, with the changes of the caller. It returns false where the item has no texts.
+// Written returns the request to the text model for the item, and the texts that the item
+// has now, with the changes of the caller. It returns false if the item has no texts.
 func (r *Record) Written() (asked provider.Request, text provider.Text, ok bool) {
 	i := slices.IndexFunc(r.Parts, func(p part) bool { return p.Kind == provider.KindText })
 	if i < 0 || !slices.Contains(writtenStates, r.State) || r.Title == "" || r.Caption == "" {

@@ -18,8 +18,8 @@ type automatic struct {
 }
 
 // Step schedules an item that was generated, or publishes it, on the accounts of its
-// factory as they are now. It stays generated where the factory no longer publishes by
-// itself or has no connected account that takes its kind.
+// factory as they are now. It stays generated if the factory no longer publishes
+// automatically or has no connected account that takes its kind.
 func (w automatic) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
 	o.Done = true
 	_, r, _, err := w.read(ctx, s)

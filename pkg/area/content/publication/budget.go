@@ -13,7 +13,7 @@ import (
 
 const (
 	day = 24 * time.Hour
-	// period is how long one counter of an account's budget counts.
+	// period is the time that one counter of an account's budget covers.
 	period = 4 * time.Hour
 	// atAnyTime is the part of a shared budget that can be used at any time of its day: a
 	// fourth of it.
@@ -24,10 +24,10 @@ const (
 	longestPause = 4 * time.Hour
 )
 
-// budget is a budget with what is used of it.
+// budget is a budget with its use.
 type budget struct {
 	platform.Budget
-	// passed is how much of the present counter's time has passed.
+	// passed is the part of the present counter's time that has passed.
 	passed time.Duration
 	// used counts in the present counter, and earlier in those before it.
 	used, earlier int64
@@ -43,7 +43,7 @@ func (b budget) limit(passed time.Duration) int64 {
 	return most
 }
 
-// wait returns how long it takes until so much more may be used; 0: it may be now.
+// wait returns the time until the given uses are within the budget, or 0 if they are now.
 func (b budget) wait(uses int64) time.Duration {
 	left := period - b.passed
 	if b.Shared {
@@ -57,8 +57,8 @@ func (b budget) wait(uses int64) time.Duration {
 	return wait
 }
 
-// budget reads what is used of a budget, and returns the key of the present counter. Of an
-// account, those that are in part less than 24 hours old count.
+// budget reads the use of a budget, and returns the key of the present counter. The budget
+// of an account counts the counters that are in part less than 24 hours old.
 func (w *Worker) budget(ctx context.Context, b platform.Budget, name, accountID string) (left budget, present store.Key, err error) {
 	if most, ok := w.Budgets[name]; ok {
 		b.Max = most
@@ -84,9 +84,9 @@ func (w *Worker) budget(ctx context.Context, b platform.Budget, name, accountID 
 	return left, keys[0], nil
 }
 
-// grant takes what a publication uses out of the budget of its platform, in a step of its
-// own: once for each time that the publication begins. ready reports that nothing is left to
-// take. A publication whose turn has not come waits, for as long as it takes.
+// grant takes the uses of a publication out of the budget of its platform, in a step of its
+// own: once for each time that the publication begins. ready reports that nothing is left
+// to take. A publication beyond the budget waits, for as long as it takes.
 func (w poster) grant(ctx context.Context, o tenant.Owner, p posting, progress platform.Progress, name string, b *platform.Budget, what platform.Post) (out task.Outcome, ready bool, err error) {
 	if b == nil || o.Mode != tenant.Live || p.Granted > progress.Restarts {
 		return out, true, nil

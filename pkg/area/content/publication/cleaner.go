@@ -12,11 +12,11 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// atOnce is how many items one call of an ender changes.
+// atOnce is the number of items that one call of a cleaner changes.
 const atOnce = 25
 
 // AccountCleaner takes an account that was disconnected out of the items that are scheduled
-// to it: see account.Cleaner. What is being published ends by itself.
+// to it: see account.Cleaner. Items that are being published end by themselves.
 type AccountCleaner struct {
 	DB  *store.DB
 	Now func() time.Time
@@ -48,8 +48,8 @@ func (c AccountCleaner) Clean(ctx context.Context, o tenant.Owner, accountID str
 	}
 }
 
-// withdraw takes an account out of a scheduled item, which is no longer scheduled where
-// that was the last one.
+// withdraw takes an account out of a scheduled item. If it was the last one, the item is no
+// longer scheduled.
 func withdraw(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record, accountID string) (bool, error) {
 	pub := r.PublicationTo(accountID)
 	if r.State != item.Scheduled || pub == nil || pub.State != item.PublicationPending {

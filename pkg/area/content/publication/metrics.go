@@ -17,7 +17,8 @@ import (
 // readings are how long after its publication the metrics of a post are read.
 var readings = []time.Duration{time.Hour, 24 * time.Hour, 7 * 24 * time.Hour, 30 * 24 * time.Hour}
 
-// mostTries is how often one reading is tried: the next one follows.
+// mostTries is the number of times that one reading is tried. After that the next one
+// follows.
 const mostTries = 10
 
 // reading is the payload of a Read task.
@@ -25,7 +26,8 @@ type reading struct {
 	Publication string    `json:"publication"`
 	Account     string    `json:"account"`
 	At          time.Time `json:"at"`
-	// Done is how many readings are over, and Tries how often the next one has failed.
+	// Done is the number of readings that are over, and Tries the number of times that the
+	// next one has failed.
 	Done  int `json:"done,omitempty"`
 	Tries int `json:"tries,omitempty"`
 }
@@ -98,7 +100,7 @@ func (w reader) Step(ctx context.Context, s *task.Step) (o task.Outcome, err err
 	return o, nil
 }
 
-// metrics returns what was read. What a platform does not say this time stays as it was.
+// metrics returns the new metrics. A figure that the platform leaves out stays as it was.
 func metrics(read platform.Metrics, before *item.Metrics, now time.Time) *item.Metrics {
 	m := item.Metrics{Views: read.Views, Likes: read.Likes, Comments: read.Comments, Shares: read.Shares, Saves: read.Saves, ReadAt: resource.Instant(now)}
 	if before == nil {
@@ -114,7 +116,7 @@ func metrics(read platform.Metrics, before *item.Metrics, now time.Time) *item.M
 	return &m
 }
 
-// published is what the platform knows a publication by.
+// published returns the identity of a publication at its platform.
 func published(pub item.Publication) (p platform.Published) {
 	if pub.PlatformPostID != nil {
 		p.ID = *pub.PlatformPostID

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// orderFor is how long a publication waits for those of its account with an earlier
-	// time, and orderEvery how often it looks.
+	// orderFor is the time that a publication waits for earlier ones of its account, and
+	// orderEvery the time between its looks.
 	orderFor   = 15 * time.Minute
 	orderEvery = 3 * time.Second
 )
@@ -32,13 +32,15 @@ type posting struct {
 	// Sealed is the platform.Progress: it may contain an upload address, which is as good
 	// as a password.
 	Sealed []byte `json:"sealed,omitempty"`
-	// Post is what was published at the time of At. Failure is why it was not.
+	// Post is the post that was published at the time At. Failure is the reason why there
+	// is none.
 	Post    platform.Published       `json:"post,omitzero"`
 	At      time.Time                `json:"at,omitzero"`
 	Failure *item.PublicationFailure `json:"failure,omitempty"`
-	// Warning is what the post lacks; nil: nothing.
+	// Warning names the part that the post lacks, or is nil.
 	Warning *platform.Warning `json:"warning,omitempty"`
-	// Granted counts how often it has taken what it uses out of the budget of its platform.
+	// Granted counts the times that it has taken its uses out of the budget of its
+	// platform.
 	Granted int `json:"granted,omitempty"`
 	// Refused counts the tokens of the account when the platform refused its token.
 	Refused int `json:"refused,omitempty"`
@@ -88,7 +90,7 @@ func (w poster) Step(ctx context.Context, s *task.Step) (o task.Outcome, err err
 	return o, err
 }
 
-// of returns the publication that the task is for; nil where it is no longer under way.
+// of returns the publication of the task, or nil if it is no longer under way.
 func (p *posting) of(r *item.Record) *item.Publication {
 	if r == nil {
 		return nil
@@ -131,8 +133,8 @@ func (w poster) step(ctx context.Context, s *task.Step, p *posting, progress pla
 		return w.ends(ctx, s, p, progress, platform.Refuse(platform.CodeInvalidOption, "The options cannot be read. Publish again with options.").Because(err))
 	}
 	if progress.Stage == "" {
-		// Limits may have changed since it was scheduled, and nothing was checked where its
-		// factory publishes by itself.
+		// Limits may have changed since it was scheduled, and nothing was checked if its
+		// factory publishes automatically.
 		if found := Fit(r, pub, limits); len(found) > 0 {
 			return w.ends(ctx, s, p, progress, platform.Refuse(platform.CodeContentRefused, found[0].Message))
 		}
@@ -197,8 +199,8 @@ func (w poster) step(ctx context.Context, s *task.Step, p *posting, progress pla
 	return o, &task.RetryError{Err: err, After: e.RetryAfter, Most: task.NoLimit}
 }
 
-// ends returns the outcome of a publication that fails. Where something is in doubt, what
-// is known of it is kept for another attempt.
+// ends returns the outcome of a publication that fails. If it is in doubt whether a post
+// exists, the known facts are kept for another attempt.
 func (w poster) ends(ctx context.Context, s *task.Step, p *posting, progress platform.Progress, e *platform.Error) (o task.Outcome, err error) {
 	if !progress.SentAt.IsZero() && e.Code != platform.CodeOutcomeUnknown {
 		e = platform.Lost(e)
@@ -292,7 +294,7 @@ func (w poster) Fail(ctx context.Context, s *task.Step, cause error) (o task.Out
 	return task.Outcome{Payload: p, Join: w.finish(s, p)}, nil
 }
 
-// Cancel has nothing to do: what is being published is not canceled.
+// Cancel does nothing: an item that is being published is not canceled.
 func (poster) Cancel(context.Context, *task.Step) error { return nil }
 
 // progress returns how far a publication is.

@@ -34,12 +34,12 @@ const (
 	// MaxAccounts bounds the accounts that an item is published to: each takes six writes
 	// of a transaction at most.
 	MaxAccounts = 15
-	// MaxAhead is how far ahead an item can be scheduled.
+	// MaxAhead is the longest time ahead for which an item can be scheduled.
 	MaxAhead = 180 * 24 * time.Hour
-	// postWithin is how long a publication may take. Daily limits of platforms make it
+	// postWithin bounds the duration of a publication. Daily limits of platforms make it
 	// wait for hours.
 	postWithin = 48 * time.Hour
-	// keepQuota is how long the counter of a day's posts stays after the day.
+	// keepQuota is the time for which the counter of a day's posts stays after the day.
 	keepQuota = 30 * 24 * time.Hour
 )
 
@@ -147,7 +147,7 @@ func (p planner) replace(targets []Target, at time.Time) {
 	}
 }
 
-// publication returns the publication to a target, which is new where there was none.
+// publication returns the publication to a target, or a new one if there is none.
 func (p planner) publication(t Target) *item.Publication {
 	pub := p.r.PublicationTo(t.Account.ID)
 	if pub == nil {

@@ -30,7 +30,7 @@ type Worker struct {
 	Vault     account.Vault
 	Files     Files
 	Now       func() time.Time
-	// Budgets replace what platforms allow by default: see platform.Budget.
+	// Budgets replace the defaults of the platforms: see platform.Budget.
 	Budgets map[string]int
 }
 
@@ -39,7 +39,7 @@ func (w *Worker) Handlers() map[task.Kind]task.Handler {
 	return map[task.Kind]task.Handler{Timer: timer{Worker: w}, Post: poster{w}, Read: reader{Worker: w}, item.AutoPublish: automatic{Worker: w}}
 }
 
-// endless is what handlers have whose steps are tried until they succeed.
+// endless is embedded in handlers whose steps are tried until they succeed.
 type endless struct{}
 
 // Fail is not reached: there is no deadline, and no limit of failures.
@@ -48,7 +48,7 @@ func (endless) Fail(context.Context, *task.Step, error) (o task.Outcome, err err
 // Cancel has nothing to do: these tasks are not canceled.
 func (endless) Cancel(context.Context, *task.Step) error { return nil }
 
-// read reads an item, and other items beside it; the record is nil where it is no more.
+// read reads an item, and other items with it. The record is nil if the item is gone.
 func (w *Worker) read(ctx context.Context, s *task.Step, others ...store.Key) (it store.Item, r *item.Record, beside []store.Item, err error) {
 	items, err := w.DB.GetAll(ctx, append([]store.Key{store.IDKey(s.Subject)}, others...)...)
 	if err != nil {
@@ -104,9 +104,9 @@ type timer struct {
 	*Worker
 }
 
-// Step begins to publish the item, unless it was scheduled anew or no longer is. That of a
-// paused factory is held until the factory is resumed. What is
-// later than its account allows is not published.
+// Step begins to publish the item, unless it was rescheduled or is no longer scheduled. An
+// item of a paused factory is held until the factory is resumed. An item that is later than
+// its account allows is not published.
 func (w timer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
 	var p timing
 	if err := s.Decode(&p); err != nil {
@@ -167,12 +167,12 @@ func (w timer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err erro
 	}}, nil
 }
 
-// holdTime is how long an item of a paused factory waits for its next look. Resuming the
+// holdTime is the time after which an item of a paused factory looks again. Resuming the
 // factory wakes it.
 const holdTime = time.Hour
 
-// hold has an item wait whose factory is paused. Its notes at the accounts are moved on, so
-// that what others publish there does not wait for it.
+// hold makes an item of a paused factory wait. Its notes at the accounts are moved on, so
+// that later items there do not wait for it.
 func (w timer) hold(s *task.Step, p timing) task.Outcome {
 	return task.Outcome{Wait: holdTime, Join: func(ctx context.Context, tx *store.Tx) error {
 		it, r, _, err := w.read(ctx, s)

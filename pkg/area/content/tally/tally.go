@@ -22,7 +22,7 @@ type Counts struct {
 	Reserved, Cost int64
 }
 
-// keep is how long the counts stay after their last change.
+// keep is the time for which the counts stay after their last change.
 const keep = 2 * 365 * 24 * time.Hour
 
 // Kind is the kind of the counts' item.
@@ -49,5 +49,5 @@ func (c Counts) Minus(d Counts) Counts {
 	return Counts{c.Generated - d.Generated, c.Failed - d.Failed, c.Canceled - d.Canceled, c.Published - d.Published, c.Reserved - d.Reserved, c.Cost - d.Cost}
 }
 
-// Ended is how many items have ended.
+// Ended returns the number of items that have ended.
 func (c Counts) Ended() int64 { return c.Generated + c.Failed + c.Canceled }

@@ -19,11 +19,11 @@ func message(o tenant.Owner, planID string) task.Message {
 	return task.Message{ID: task.ID(Task, planID, 1), Kind: Task, Queue: topology.GenerateText, Subject: planID, Owner: o}
 }
 
-// Accept adds a new plan to the transaction: its item, its counts, what it is made from,
-// its task, and the reservation of its price, the credits of all items together. The
-// factory's book is written by the caller. replaced are the plans that the new one waits
-// for, which the book has canceled. b is what ledger.FundsOf returned. Accept and the
-// commit refuse as ledger.Reserve does.
+// Accept adds a new plan to the transaction: its item, its counts, its recipe, its task,
+// and the reservation of its price, the credits of all items together. The factory's book
+// is written by the caller. replaced are the plans that the new one waits for, which the
+// book has canceled. b is the result of ledger.FundsOf. Accept and the commit refuse as
+// ledger.Reserve does.
 func Accept(tx *store.Tx, now time.Time, o tenant.Owner, p Plan, r Recipe, credits int64, payer ledger.Payer, b ledger.Balance, replaced []string) error {
 	hold, err := ledger.Reserve(tx, now, ledger.Reservation{Account: o.Account, Subject: p.ID, About: p.about(), Credits: credits, Payer: payer}, b)
 	if err != nil {

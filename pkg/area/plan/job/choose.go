@@ -21,13 +21,14 @@ import (
 )
 
 const (
-	// rounds is how often topics are asked for a chunk: slots without a new topic are then
-	// dropped.
+	// rounds is the number of times that topics are requested for a chunk: slots without a
+	// new topic are then dropped.
 	rounds = 4
-	// maxFailures is how often in a row a question may fail before the rest is dropped.
+	// maxFailures is the number of times in a row that a question may fail before the rest
+	// is dropped.
 	maxFailures = 7
-	// pastTime is how far back topics may not be repeated, and pastItems how many items are
-	// looked at for that.
+	// pastTime is the time for which topics may not be repeated, and pastItems the number
+	// of items that are read for that.
 	pastTime  = 90 * 24 * time.Hour
 	pastItems = 500
 )
@@ -64,7 +65,7 @@ func (h *Handler) remember(ctx context.Context, j *job) (o task.Outcome, err err
 	return o, nil
 }
 
-// choose asks for topics of the next chunk, and makes its items once all slots have one or
+// choose requests topics of the next chunk, and makes its items once all slots have one or
 // the rounds are over.
 func (h *Handler) choose(ctx context.Context, j *job) (o task.Outcome, err error) {
 	used, err := h.used(ctx, j)

@@ -17,45 +17,45 @@ import (
 )
 
 const (
-	// chunkSlots is how many items one transaction makes: each takes three writes, and a
-	// transaction has a hundred.
+	// chunkSlots is the number of items that one transaction makes: each takes three
+	// writes, and a transaction has a hundred.
 	chunkSlots = 25
-	// pausedWait is how long a plan of a paused factory waits for its next look.
+	// pausedWait is the time after which a plan of a paused factory looks again.
 	pausedWait = time.Minute
-	// fullWait is how long a plan waits whose account has too much work waiting.
+	// fullWait is the time that a plan waits if its account has too much work waiting.
 	fullWait = 10 * time.Second
-	// replacedWait is how long a plan waits for those that it replaces.
+	// replacedWait is the time that a plan waits for the plans that it replaces.
 	replacedWait = 2 * time.Second
 	// The shortest and longest wait between two looks at the counts of a plan whose items
 	// are all made.
 	firstLook, longestLook = 2 * time.Second, 30 * time.Second
-	// spare is how much work of an account a plan leaves room for.
+	// spare is the amount of work of an account that a plan leaves room for.
 	spare = 50
 )
 
 // progress is the payload of the task.
 type progress struct {
 	FactoryID string `json:"factory_id"`
-	// Hold is what is reserved for items that were not made yet.
+	// Hold is the reservation for items that were not made yet.
 	Hold ledger.Hold `json:"hold,omitzero"`
 	// Replaces are the plans that have to end first.
 	Replaces []string `json:"replaces,omitempty"`
-	// Past reports that the topics of earlier items are noted, and Chunks is how many
-	// chunks of items were made.
+	// Past reports that the topics of earlier items are noted, and Chunks is the number of
+	// chunks whose items were made.
 	Past   bool `json:"past,omitempty"`
 	Chunks int  `json:"chunks,omitempty"`
-	// Round is how often topics were asked for the next chunk, Chosen the topics of its
-	// slots so far, and Refused those that were too much like others.
+	// Round is the number of times that topics were requested for the next chunk, Chosen
+	// the topics of its slots so far, and Refused those that were too much like others.
 	Round   int            `json:"round,omitempty"`
 	Chosen  map[int]string `json:"chosen,omitempty"`
 	Refused []string       `json:"refused,omitempty"`
 	// Products are those that the items of the next chunk present, in turn.
 	Products []string `json:"products,omitempty"`
-	// Items is how many items were made, and Since when the last one was; zero: there are
-	// more to make.
+	// Items is the number of items that were made, and Since the time of the last one, or
+	// zero if there are more to make.
 	Items int       `json:"items,omitempty"`
 	Since time.Time `json:"since,omitzero"`
-	// Canceled is how many chunks have had their items canceled.
+	// Canceled is the number of chunks whose items were canceled.
 	Canceled int `json:"canceled,omitempty"`
 }
 
@@ -84,7 +84,7 @@ type job struct {
 	shop    map[string]*record.StoredProduct // the products of the chunk
 }
 
-// Step takes the next step of a plan: it notes earlier topics, asks for new ones and makes
+// Step takes the next step of a plan: it notes earlier topics, requests new ones and makes
 // the items of a chunk, or looks whether all items have ended.
 func (h *Handler) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
 	j := &job{Step: s}
@@ -132,8 +132,8 @@ func again(err error) error {
 	return retry
 }
 
-// read reads what a step depends on, in one round trip, and reports whether there is still
-// a plan.
+// read reads the items that a step depends on, in one round trip, and reports whether the
+// plan still exists.
 func (h *Handler) read(ctx context.Context, j *job) (bool, error) {
 	keys := []store.Key{Key(j.FactoryID, j.Subject), tally.Key(j.FactoryID, j.Subject), recipeKey(j.Subject), factoryrecord.BookKey(j.FactoryID), factoryrecord.Key(j.FactoryID)}
 	own := len(keys)
@@ -188,8 +188,8 @@ func (j *job) next() (from, to int) {
 	return from, min(from+chunkSlots, len(j.slots))
 }
 
-// enter adds to the transaction that the plan, if nothing else has changed it, is in a
-// state. why is what it lacks topics for, if it does.
+// enter adds to the transaction that the plan, unless something else has changed it, is in
+// a state. why is the reason if it lacks topics.
 func (j *job) enter(tx *store.Tx, now time.Time, state State, why *Failure) error {
 	if j.plan.State == state {
 		tx.Replace(j.item) // as it was read
@@ -239,8 +239,9 @@ func (h *Handler) watch(j *job) (o task.Outcome) {
 	return o
 }
 
-// cancel ends a plan that another one replaces, or whose factory was deleted: chunk by
-// chunk it cancels what is not generated yet, and then releases what is left.
+// cancel ends a plan that a new one replaces, or whose factory was deleted: chunk by chunk
+// it cancels the items that are not generated yet, and then releases the rest of the
+// reservation.
 func (h *Handler) cancel(ctx context.Context, j *job) (o task.Outcome, err error) {
 	if j.Canceled < j.Chunks {
 		it, err := h.DB.Get(ctx, chunkKey(j.Subject, j.Canceled+1))
@@ -289,6 +290,6 @@ func (*Handler) Fail(_ context.Context, _ *task.Step, cause error) (o task.Outco
 	return o, cause
 }
 
-// Cancel has nothing to do: what ends a plan is noted in the book, and its own task does
-// the rest.
+// Cancel does nothing: the end of a plan is noted in the book, and its own task does the
+// rest.
 func (*Handler) Cancel(context.Context, *task.Step) error { return nil }

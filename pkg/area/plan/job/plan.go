@@ -71,11 +71,11 @@ type Plan struct {
 	Failure         *Failure       `json:"failure" doc:"Why topics are missing. Null if none are missing for a failure"`
 	CompletedAt     *resource.Time `json:"completed_at" doc:"Time at which all items had ended. Null until then, and of a canceled plan"`
 
-	// Usual is how long it takes as a rule until a new plan has items.
+	// Usual is the usual time until a new plan has items.
 	Usual time.Duration `json:"-"`
 }
 
-// Pending returns where a new plan is shown, and when to look.
+// Pending returns the path that shows a new plan, and the time to look at it.
 func (p Plan) Pending() (path string, after time.Duration) { return Path(p.FactoryID), p.Usual }
 
 // Path returns the path of the latest plan of a factory.
@@ -100,13 +100,13 @@ func (p Plan) With(c tally.Counts) Plan {
 	return p
 }
 
-// Latest is the query that finds the latest plan of a factory with what Found reads.
+// Latest is the query that finds the latest plan of a factory, for Found.
 func Latest(factoryID string) store.Query {
 	return store.Query{Index: store.Table, Partition: factoryrecord.PlansPartition(factoryID), Limit: 3}
 }
 
-// Found returns the latest plan of what Latest has found for an owner, and false if there
-// is none.
+// Found returns the latest plan in the result of Latest for an owner, and false if there is
+// none.
 func Found(items []store.Item, o tenant.Owner) (Plan, bool, error) {
 	var book factoryrecord.Book
 	var p Plan
@@ -145,22 +145,22 @@ func (p *Plan) notify(tx *store.Tx, now time.Time, o tenant.Owner) error {
 	return err
 }
 
-// Recipe is what the items of a plan are made from: the settings of the factory at the
-// time of the plan, so that the price holds.
+// Recipe has the settings of the factory at the time of the plan, which its items are made
+// from, so that the price holds.
 type Recipe struct {
 	// Times are the times of day of the factory's schedule.
 	Times []string `json:"times,omitempty"`
 	// Model is the id of the text model that writes the topics.
 	Model string `json:"model"`
-	// Language is that of the topics, Name what the factory is called, and Topics what it
-	// is about.
+	// Language is the language of the topics, Name the name of the factory, and Topics its
+	// subjects.
 	Language string   `json:"language"`
 	Name     string   `json:"name"`
 	Topics   []string `json:"topics,omitempty"`
 	// Sells reports that items present products.
 	Sells bool `json:"sells,omitempty"`
 	// Items are the records that items of each content type begin with, but for their id,
-	// prompt and time. Their price is that of the longest topic.
+	// prompt and time. Their price is the price with the longest topic.
 	Items map[string]*item.Record `json:"items"`
 }
 
@@ -170,8 +170,8 @@ const MaxTopic = 400
 // Kinds are the kinds of items that the content types stand for.
 var Kinds = map[string]item.Kind{"short_video": item.Video, "post": item.Post, "carousel": item.Carousel}
 
-// Types lists the content types in the order in which a plan takes them where its caller
-// names none.
+// Types lists the content types in the order in which a plan takes them if its caller names
+// none.
 var Types = []string{"short_video", "post", "carousel"}
 
 func recipeKey(planID string) store.Key { return store.IDKey("content_plan_recipe#" + planID) }
@@ -192,7 +192,7 @@ func chunkKey(planID string, n int) store.Key {
 	return store.IDKey(fmt.Sprintf("content_plan_items#%s#%d", planID, n))
 }
 
-// keep is how long what a plan is made from stays after its last day.
+// keep is the time for which the recipe of a plan stays after its last day.
 const keep = 90 * 24 * time.Hour
 
 // note adds an item of the plan's own to the transaction, which is found by its key alone.
@@ -205,7 +205,7 @@ func (p *Plan) note(tx *store.Tx, o tenant.Owner, key store.Key, kind string, do
 	return nil
 }
 
-// about is what the entries of the plan's money show.
+// about returns the description of the plan for the entries of its money.
 func (p *Plan) about() ledger.About {
 	return ledger.About{FactoryID: p.FactoryID, Metadata: p.Metadata}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// productsAtOnce is how many products a plan takes in turn that its caller does not name:
-// the newest ones.
+// productsAtOnce is the number of products that a plan takes in turn if its caller names
+// none: the newest ones.
 const productsAtOnce = 50
 
 // offer sets which products the items of the next chunk present: those that the plan
@@ -63,7 +63,8 @@ func (h *Handler) products(ctx context.Context, j *job, named []string) ([]store
 	return h.DB.GetAll(ctx, keys...)
 }
 
-// productOf returns the product of a slot by its number in the plan; nil if there is none.
+// productOf returns the product of a slot by its number in the plan, or nil if there is
+// none.
 func (j *job) productOf(n int) *record.StoredProduct {
 	if len(j.Products) == 0 {
 		return nil
@@ -81,9 +82,9 @@ func (j *job) present(r *item.Record, n int, slot Slot) (saved int64, err error)
 	if p == nil {
 		return r.Present(nil), nil
 	}
-	pitch, err := item.NewPitch(p, "", slot.At)
+	product, err := item.NewProduct(p, "", slot.At)
 	if err != nil {
 		return 0, err
 	}
-	return r.Present(pitch), nil
+	return r.Present(product), nil
 }

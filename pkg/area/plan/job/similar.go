@@ -10,8 +10,8 @@ import (
 // nearDuplicate is the similarity from which on two topics count as the same.
 const nearDuplicate = 0.55
 
-// gram is how many characters of a word are compared together. Scripts that put no spaces
-// between words say more with each character.
+// gram is the number of characters of a word that are compared together. Scripts that put
+// no spaces between words say more with each character.
 const (
 	gram      = 3
 	gramDense = 2
@@ -20,7 +20,7 @@ const (
 // dense are the scripts without spaces between words.
 var dense = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
 
-// shape is what topics are compared by: the short pieces of their words. The order of the
+// shape is the set of short pieces of words by which topics are compared. The order of the
 // words, their case, accents' encoding, punctuation and spaces do not count.
 type shape map[string]bool
 

@@ -7,7 +7,7 @@ import (
 	_ "time/tzdata" // Lambda's runtime need not know the time zones.
 )
 
-// Slot is one item of a plan to come: what it is, and when it is published.
+// Slot is one future item of a plan: its type, and the time of its publication.
 type Slot struct {
 	Type string
 	At   time.Time
@@ -38,9 +38,9 @@ func timesOf(schedule []string, n int) []string {
 	return all
 }
 
-// typeOf returns the content type of post number n of a day, both from 0, of a plan with
-// so many posts a day. The types follow each other, so that the plan has equally many of
-// each; where each day would be the same, every day begins with the next one.
+// typeOf returns the content type of post number n of a day, both from 0, of a plan with so
+// many posts a day. The types follow each other, so that the plan has equally many of each.
+// If that made each day the same, every day begins with the next one.
 func typeOf(types []string, perDay, day, n int) string {
 	i := day*perDay + n
 	if perDay%len(types) == 0 {
@@ -76,9 +76,9 @@ func (p *Plan) Slots(schedule []string) ([]Slot, error) {
 	return slots, nil
 }
 
-// instant returns the time at which the clocks of a zone show what wall does in UTC. Where
-// they show it twice it is the first time; where they skip it, it moves on by what they
-// skip: 02:30 is then 03:30.
+// instant returns the time at which the clocks of a zone show the time that wall shows in
+// UTC. If they show it twice it is the first time; if they skip it, it moves on by the
+// skipped time: 02:30 is then 03:30.
 func instant(wall time.Time, zone *time.Location) time.Time {
 	// No zone changes its clocks twice within two days.
 	before, after := offset(wall.AddDate(0, 0, -1), zone), offset(wall.AddDate(0, 0, 1), zone)
@@ -94,7 +94,7 @@ func instant(wall time.Time, zone *time.Location) time.Time {
 	return wall.Add(-before)
 }
 
-// offset is how far the clocks of a zone are ahead of UTC.
+// offset is the time by which the clocks of a zone are ahead of UTC.
 func offset(at time.Time, zone *time.Location) time.Duration {
 	_, seconds := at.In(zone).Zone()
 	return time.Duration(seconds) * time.Second

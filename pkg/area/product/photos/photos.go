@@ -18,8 +18,8 @@ type Worker struct{ Files *importer.Worker }
 
 var _ task.Handler = (*Worker)(nil)
 
-// Step takes the next step of a photo's life: it looks at the file, then removes what was
-// uploaded. A second task removes the file that was kept of a deleted photo.
+// Step takes the next step of a photo: it inspects the file, then removes the upload. A
+// second task removes the file of a deleted photo.
 func (w *Worker) Step(ctx context.Context, s *task.Step) (task.Outcome, error) {
 	return importer.Endless(w.step(ctx, s))
 }
@@ -38,8 +38,8 @@ func (w *Worker) step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 	return o, w.Files.Objects.Delete(ctx, media.UploadKey(s.Owner, s.Subject))
 }
 
-// read reads the product of a photo, and the photo's index; task.ErrMoved where either was
-// deleted meanwhile.
+// read reads the product of a photo, and the photo's index. It returns task.ErrMoved if
+// either was deleted.
 func (w *Worker) read(ctx context.Context, s *task.Step) (it store.Item, r *record.StoredProduct, i int, err error) {
 	var p incoming.Progress
 	if err := s.Decode(&p); err != nil {

@@ -22,7 +22,7 @@ type createBody struct {
 	Metadata   resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
 }
 
-// Rules refuses what the schema permits.
+// Rules refuses bodies that the schema cannot rule out.
 func (b createBody) Rules() error {
 	var times error
 	if !b.StartsAt.IsZero() && !b.EndsAt.IsZero() && !b.EndsAt.After(b.StartsAt) {

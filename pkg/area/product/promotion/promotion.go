@@ -20,8 +20,8 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// maxChanged is how many products one call may add and take away together: each is a
-// write of its transaction, which has up to 100.
+// maxChanged is the number of products that one call may add and take away together: each
+// is a write of its transaction, which has up to 100.
 const maxChanged = 90
 
 // Service creates, lists and changes promotions.

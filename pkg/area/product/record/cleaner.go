@@ -9,7 +9,7 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// cleanAtOnce is how many products or promotions one call of Clean removes.
+// cleanAtOnce is the number of products or promotions that one call of Clean removes.
 const cleanAtOnce = 25
 
 // Cleaner removes the products and promotions of a factory that was deleted.

@@ -36,7 +36,7 @@ type StoredPhoto struct {
 	Declared incoming.Declared `json:"declared"`
 	// Key is the object of the media that it is copied from, if it is.
 	Key string `json:"key,omitempty"`
-	// File is what is kept of it, once ready.
+	// File is the stored file, once ready.
 	File *media.File `json:"file,omitempty"`
 }
 
@@ -55,7 +55,7 @@ func NewPhoto(productID string, now time.Time, d incoming.Declared, sourceURL, k
 // uploaded reports whether its caller uploads the photo.
 func (p *StoredPhoto) uploaded() bool { return p.SourceURL == nil && p.Key == "" }
 
-// Brought returns where the file of the photo comes from.
+// Brought returns the source of the photo's file.
 func (p *StoredPhoto) Brought() incoming.Brought {
 	b := incoming.Brought{Declared: p.Declared, Key: p.Key, Arrival: p.CreatedAt.Add(incoming.ArrivalTime)}
 	if p.SourceURL != nil {
@@ -64,8 +64,8 @@ func (p *StoredPhoto) Brought() incoming.Brought {
 	return b
 }
 
-// Await adds the task of a new photo to the transaction. The commit refuses with
-// queue_full where too many files are pending.
+// Await adds the task of a new photo to the transaction. The commit fails with queue_full
+// if too many files are pending.
 func (p *StoredPhoto) Await(tx *store.Tx, now time.Time, o tenant.Owner) error {
 	incoming.Await(tx, o)
 	t := p.task(o, 1)
@@ -91,9 +91,9 @@ func (p *StoredPhoto) Settle(tx *store.Tx, o tenant.Owner, file *media.File, why
 	incoming.Settled(tx, o)
 }
 
-// drop adds to the transaction what the end of a photo leads to. The task of a pending one
-// finds it gone. The file of a ready one is removed after a day, since work that was
-// accepted before still uses it.
+// drop adds the consequences of the end of a photo to the transaction. The task of a
+// pending one finds it gone. The file of a ready one is removed after a day, since work
+// that was accepted before still uses it.
 func (p *StoredPhoto) drop(tx *store.Tx, now time.Time, o tenant.Owner, productID string) error {
 	switch p.State {
 	case incoming.Pending:
@@ -106,7 +106,7 @@ func (p *StoredPhoto) drop(tx *store.Tx, now time.Time, o tenant.Owner, productI
 	return nil
 }
 
-// Remove takes a photo, by its index, from the product, and adds what that leads to to the
+// Remove takes a photo, by its index, from the product, and adds the consequences to the
 // transaction.
 func (r *StoredProduct) Remove(tx *store.Tx, now time.Time, o tenant.Owner, i int) error {
 	p := r.Photos[i]

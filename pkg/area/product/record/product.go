@@ -33,10 +33,11 @@ const (
 // StateFilter is the filter of the state.
 const StateFilter = "state"
 
-// MaxPhotos is how many photos a product has at most.
+// MaxPhotos is the greatest number of photos of a product.
 const MaxPhotos = 10
 
-// MaxPromotions is how many promotions of a product may be scheduled or active.
+// MaxPromotions is the greatest number of promotions of a product that are scheduled or
+// active.
 const MaxPromotions = 20
 
 // Product is a product as callers see it.
@@ -91,8 +92,8 @@ const (
 // HolderOf returns the id of the product that has the SKU of an item.
 func HolderOf(it store.Item) string { return it.Attributes[skuProduct] }
 
-// take adds to the transaction that the product has its SKU. The commit refuses with
-// duplicate where another one has it.
+// take adds to the transaction that the product has its SKU. The commit fails with
+// duplicate if another product has it.
 func (r *StoredProduct) take(tx *store.Tx, o tenant.Owner) {
 	e := errs.New(errs.Duplicate, "The factory already has a product with the SKU %q. Change that product, or send another SKU.", r.SKU)
 	e.Param = "/sku"
@@ -162,7 +163,7 @@ func (r *StoredProduct) View(ctx context.Context, signer *media.Signer, o tenant
 	return v, nil
 }
 
-// Photo returns the index of a photo of the product, -1 where it has none of the id.
+// Photo returns the index of the product's photo with the id, or -1 if there is none.
 func (r *StoredProduct) Photo(photoID string) int {
 	return slices.IndexFunc(r.Photos, func(p StoredPhoto) bool { return p.ID == photoID })
 }

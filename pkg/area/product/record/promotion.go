@@ -13,7 +13,7 @@ import (
 // PromotionKind is the kind of a promotion in the table.
 const PromotionKind = "promotion"
 
-// MaxProducts is how many products a promotion has at most.
+// MaxProducts is the greatest number of products of a promotion.
 const MaxProducts = 50
 
 // PromotionState is the state of a promotion. It is not stored: it follows from the clock.
@@ -32,7 +32,7 @@ const (
 	Amount  = "amount"
 )
 
-// Discount is by how much a promotion lowers prices.
+// Discount is the amount by which a promotion lowers prices.
 type Discount struct {
 	Kind  string `json:"kind" enum:"percent,amount" doc:"What value counts: percent of the price, or the smallest units of its currency" example:"percent"`
 	Value int64  `json:"value" minimum:"1" maximum:"1000000000000" doc:"1 to 100 percent, or an amount up to the price of the cheapest product" example:"20"`

@@ -11,21 +11,21 @@ import (
 	"github.com/content-automation/api/pkg/media/compose/script"
 )
 
-// What is seen in a video.
+// The kinds of pictures in a video.
 const (
 	VisualsClips  = "clips"
 	VisualsStills = "stills"
 )
 
-// What is heard under the voice of a video, where it is no media of the caller.
+// The kinds of music under the voice of a video, besides the caller's own.
 const (
 	MusicNone      = "none"
 	MusicGenerated = "generated"
 )
 
-// Wish is what a caller asks of an attempt. Zero values leave what was asked before, or
-// stand for the usual.
-type Wish struct {
+// Options are the choices of a caller for an attempt. A zero value keeps the earlier
+// choice, or stands for the default.
+type Options struct {
 	// Model makes its pictures, clips or track.
 	Model           string
 	DurationSeconds *int
@@ -35,8 +35,8 @@ type Wish struct {
 	Track *media.File
 }
 
-// shapeOf returns the name of the pipeline of a kind. A story is a card, or a clip if a
-// video model is asked for.
+// shapeOf returns the name of the pipeline of a kind. A story is a clip if its model makes
+// videos, and otherwise a card.
 func shapeOf(kind Kind, format, model string) string {
 	switch kind {
 	case Video:
@@ -51,7 +51,7 @@ func shapeOf(kind Kind, format, model string) string {
 	return string(kind)
 }
 
-// lengths are the bounds of what plays, and the usual length, in seconds.
+// lengths are the bounds of the duration, and its default, in seconds.
 var lengths = map[string]struct{ least, most, usual int }{
 	"short video": {10, 60, 20},
 	"long video":  {30, 180, 60},
@@ -59,12 +59,12 @@ var lengths = map[string]struct{ least, most, usual int }{
 	"story clip":  {5, 15, 5},
 }
 
-// Check refuses what does not fit the kind. A video has a format.
-func (w Wish) Check(kind Kind, format string) error {
+// Check refuses options that do not fit the kind. A video has a format.
+func (o Options) Check(kind Kind, format string) error {
 	var found []error
-	shape := shapeOf(kind, format, w.Model)
+	shape := shapeOf(kind, format, o.Model)
 	bounds, plays := lengths[shape]
-	switch d := w.DurationSeconds; {
+	switch d := o.DurationSeconds; {
 	case d == nil:
 	case !plays && kind == Story:
 		found = append(found, errs.Invalid("/duration_seconds", "is for stories that are clips: name a video model as well"))
@@ -73,44 +73,44 @@ func (w Wish) Check(kind Kind, format string) error {
 	case *d < bounds.least || *d > bounds.most:
 		found = append(found, errs.Invalid("/duration_seconds", "must be between %d and %d for a %s", bounds.least, bounds.most, shape))
 	}
-	if w.Visuals != "" && kind != Video {
+	if o.Visuals != "" && kind != Video {
 		found = append(found, errs.Invalid("/visuals", "is for kind video only"))
 	}
-	if w.Music != "" && kind != Video {
+	if o.Music != "" && kind != Video {
 		found = append(found, errs.Invalid("/music", "is for kind video only"))
 	}
 	return errs.All(found...)
 }
 
-// take sets what was asked for, and else what is usual.
-func (r *Record) take(w Wish) error {
+// take sets the options, and defaults for those that have no value yet.
+func (r *Record) take(o Options) error {
 	format := ""
 	if r.Format != nil {
 		format = *r.Format
 	}
-	if err := w.Check(r.Kind, format); err != nil {
+	if err := o.Check(r.Kind, format); err != nil {
 		return err
 	}
-	r.Shape = shapeOf(r.Kind, format, w.Model)
+	r.Shape = shapeOf(r.Kind, format, o.Model)
 	bounds, plays := lengths[r.Shape]
 	switch {
 	case !plays:
 		r.DurationSeconds = nil
-	case w.DurationSeconds != nil:
-		r.DurationSeconds = w.DurationSeconds
+	case o.DurationSeconds != nil:
+		r.DurationSeconds = o.DurationSeconds
 	case r.DurationSeconds == nil:
 		r.DurationSeconds = &bounds.usual
 	}
 	if r.Kind == Video {
-		set(&r.Visuals, w.Visuals, VisualsClips)
-		if set(&r.Music, w.Music, MusicNone); w.Music != "" {
-			r.Track = w.Track
+		set(&r.Visuals, o.Visuals, VisualsClips)
+		if set(&r.Music, o.Music, MusicNone); o.Music != "" {
+			r.Track = o.Track
 		}
 	}
 	return r.CheckTexts()
 }
 
-// set sets a member that was asked for, or its default where it has no value.
+// set sets a member to the caller's value, or to its default if it has none.
 func set(member **string, asked, usual string) {
 	switch {
 	case asked != "":

@@ -10,8 +10,9 @@ import (
 	"github.com/content-automation/api/pkg/media/compose/timeline"
 )
 
-// What a clip covers: it may play a little slower, its last frame may stay for a while,
-// and cross-fades need a part of it. A video begins before its voice and ends after it.
+// The bounds of the time that a clip covers: it may play a little slower, its last frame
+// may stay for a while, and cross-fades need a part of it. A video begins before its voice
+// and ends after it.
 const (
 	slower = 1.45
 	stays  = 500 * time.Millisecond
@@ -24,9 +25,9 @@ func covered(clip time.Duration) time.Duration {
 	return time.Duration(slower*float64(clip)) + stays
 }
 
-// recut moves words between scenes where the voice needs longer for a scene than its clip
-// covers. Where the clips do not cover the whole, it changes nothing.
-func recut(scenes []composition.Scene, marks []timeline.Mark, spoken time.Duration, covers []time.Duration) {
+// fitToClips moves words between scenes if the voice needs longer for a scene than its clip
+// covers. If the clips do not cover the whole, it changes nothing.
+func fitToClips(scenes []composition.Scene, marks []timeline.Mark, spoken time.Duration, covers []time.Duration) {
 	texts := make([]string, len(scenes))
 	for i, s := range scenes {
 		texts[i] = s.Text
@@ -51,7 +52,7 @@ func recut(scenes []composition.Scene, marks []timeline.Mark, spoken time.Durati
 	if fits || rest > 0 {
 		return
 	}
-	// What is left of the whole after the scene must be covered by those after it.
+	// The scenes after this one must cover the rest of the video.
 	least := words[len(words)-1].ends + tail
 	for _, c := range covers {
 		least -= c
@@ -79,8 +80,7 @@ type word struct {
 	ends time.Duration
 }
 
-// wordsOf returns the words of a script, or what takes their place where there are no
-// spaces.
+// wordsOf returns the words of a script, or its characters in scripts without spaces.
 func wordsOf(script string, clock timeline.Clock) (words []word) {
 	for i, r := range script {
 		if unicode.IsSpace(r) || i > 0 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai) {
@@ -90,8 +90,8 @@ func wordsOf(script string, clock timeline.Clock) (words []word) {
 	return append(words, word{len(script), lead + clock.At(len(script))})
 }
 
-// nearest returns the word after another one that ends nearest to a time, not before least
-// if possible, and not after most.
+// nearest returns the word after the given one that ends nearest to a time, not before
+// least if possible, and not after most.
 func nearest(words []word, after word, want, least, most time.Duration) (best word, ok bool) {
 	for _, w := range words[:len(words)-1] {
 		switch {

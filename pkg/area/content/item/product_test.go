@@ -38,13 +38,13 @@ func soldShoe(photos int) *record.StoredProduct {
 	return r
 }
 
-func presenting(t *testing.T, kind Kind, format string, photos int, w Wish) *Record {
+func presenting(t *testing.T, kind Kind, format string, photos int, w Options) *Record {
 	t.Helper()
 	f := voiced()
 	f.Sells, f.Settings = true, []byte(`{"currency":"EUR"}`)
 	r := recordOf(t, kind, format, "en", f)
 	var err error
-	if r.Brief.Product, err = NewPitch(soldShoe(photos), "", noon); err != nil {
+	if r.Brief.Product, err = NewProduct(soldShoe(photos), "", noon); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.Plan(all, w, true); err != nil {
@@ -59,19 +59,19 @@ func TestPhotosOfTheProductAreShown(t *testing.T) {
 		kind   Kind
 		format string
 		photos int
-		wish   Wish
+		options   Options
 		want   string
 	}{
-		"a post":                  {Post, "", 2, Wish{}, "photo 1"},
-		"a post without photos":   {Post, "", 0, Wish{}, "made"},
-		"a carousel of three":     {Carousel, "", 3, Wish{}, "made, photo 1, made"},
-		"a story":                 {Story, "", 1, Wish{}, "photo 1"},
-		"a story that is a clip":  {Story, "", 1, Wish{Model: "kling-3-turbo-pro"}, "made"},
-		"a video of stills":       {Video, FormatShort, 3, Wish{Visuals: VisualsStills}, "made, photo 1, made, photo 2"},
-		"a video of clips":        {Video, FormatShort, 1, Wish{DurationSeconds: some(10)}, "made, photo 1"},
-		"a music clip has a look": {MusicClip, "", 1, Wish{}, "made"},
+		"a post":                  {Post, "", 2, Options{}, "photo 1"},
+		"a post without photos":   {Post, "", 0, Options{}, "made"},
+		"a carousel of three":     {Carousel, "", 3, Options{}, "made, photo 1, made"},
+		"a story":                 {Story, "", 1, Options{}, "photo 1"},
+		"a story that is a clip":  {Story, "", 1, Options{Model: "kling-3-turbo-pro"}, "made"},
+		"a video of stills":       {Video, FormatShort, 3, Options{Visuals: VisualsStills}, "made, photo 1, made, photo 2"},
+		"a video of clips":        {Video, FormatShort, 1, Options{DurationSeconds: some(10)}, "made, photo 1"},
+		"a music clip has a look": {MusicClip, "", 1, Options{}, "made"},
 	} {
-		r := presenting(t, c.kind, c.format, c.photos, c.wish)
+		r := presenting(t, c.kind, c.format, c.photos, c.options)
 		var got []string
 		for _, f := range r.pictures(made(r, r.Parts[0].Scenes)) {
 			if strings.HasPrefix(f.ID, "photo") {
@@ -83,12 +83,12 @@ func TestPhotosOfTheProductAreShown(t *testing.T) {
 		if s := strings.Join(got, ", "); s != c.want {
 			t.Errorf("%s shows %s, want %s", name, s, c.want)
 		}
-		with, without := r.Credits, presenting(t, c.kind, c.format, 0, c.wish).Credits
+		with, without := r.Credits, presenting(t, c.kind, c.format, 0, c.options).Credits
 		if shows := strings.Contains(c.want, "photo"); shows != (with < without) {
 			t.Errorf("%s costs %d, and %d without photos", name, with, without)
 		}
 	}
-	r := presenting(t, Video, FormatShort, 1, Wish{DurationSeconds: some(10)})
+	r := presenting(t, Video, FormatShort, 1, Options{DurationSeconds: some(10)})
 	got, err := r.composition(made(r, 2))
 	v, ok := got.(composition.Video)
 	if err != nil || !ok || v.Scenes[0].Clip == nil || v.Scenes[1].Picture == nil || v.Scenes[1].Picture.ID != "photo 1" {
@@ -98,19 +98,19 @@ func TestPhotosOfTheProductAreShown(t *testing.T) {
 
 // A model that takes a picture is shown the product.
 func TestModelsAreShownTheProduct(t *testing.T) {
-	r := presenting(t, Carousel, "", 1, Wish{Model: "flux-pro-1.1-ultra"})
+	r := presenting(t, Carousel, "", 1, Options{Model: "flux-pro-1.1-ultra"})
 	req, err := r.request(1, made(r, 0), func(f media.File) (string, error) { return "https://" + f.ID, nil })
 	if err != nil || req.ImageURL != "https://photo 1" || !strings.Contains(req.Prompt, "It shows the product: Trail shoe, color red.") {
 		t.Errorf("asked for is %+v, %v", req, err)
 	}
-	r = presenting(t, Carousel, "", 1, Wish{Model: "flux-pro-1.1"})
+	r = presenting(t, Carousel, "", 1, Options{Model: "flux-pro-1.1"})
 	if req, err = r.request(1, made(r, 0), nil); err != nil || req.ImageURL != "" {
 		t.Errorf("asked for is %+v, %v", req, err)
 	}
 }
 
 func TestTheTextModelReadsTheProduct(t *testing.T) {
-	r := presenting(t, Carousel, "", 1, Wish{})
+	r := presenting(t, Carousel, "", 1, Options{})
 	req, err := r.request(0, nil, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -150,7 +150,7 @@ func TestPricesThatTheShopDoesNotHaveAreRefused(t *testing.T) {
 		{"A shoe", "Only 129 €!", PricesNone, false},
 		{"A shoe", "Only 1 €!", "", true},
 	} {
-		r := presenting(t, Carousel, "", 0, Wish{})
+		r := presenting(t, Carousel, "", 0, Options{})
 		r.Prompt, r.Brief.Prices = c.prompt, c.prices
 		_, err := provider.ParseText(answer(c.caption), r.foreseen(r.Parts[0]))
 		if (err == nil) != c.ok || err != nil && provider.KindOf(err) != provider.Transient {
@@ -161,13 +161,13 @@ func TestPricesThatTheShopDoesNotHaveAreRefused(t *testing.T) {
 
 func TestPromotionsThatAreNamed(t *testing.T) {
 	for id, want := range map[string]int64{"": 10320, "prm_1": 10320, "prm_2": 900} {
-		p, err := NewPitch(soldShoe(0), id, noon)
+		p, err := NewProduct(soldShoe(0), id, noon)
 		if err != nil || p.reduced().Amount != want {
 			t.Errorf("%q: %+v, %v", id, p, err)
 		}
 	}
 	for _, id := range []string{"prm_3", "prm_4"} {
-		if _, err := NewPitch(soldShoe(0), id, noon); err == nil {
+		if _, err := NewProduct(soldShoe(0), id, noon); err == nil {
 			t.Errorf("%s is taken", id)
 		}
 	}

@@ -19,20 +19,22 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// around is what bodies are about.
-type around struct {
+// references are the records that the bodies of a call refer to.
+type references struct {
 	factories map[string]factory.Factory
 	balance   ledger.Balance // of live keys
 	media     incoming.Given
 	products  map[string]*record.StoredProduct
 	// withheld reports that the caller may not publish.
 	withheld bool
-	// longest is what items present whose product is not known yet; nil: they present none.
-	longest *item.Pitch
+	// longest stands for the product of items whose product is not known yet. It is nil if
+	// they present none.
+	longest *item.Product
 }
 
-// pitch returns what the item of a body says of a product; nil where it names none.
-func (a *around) pitch(b createBody, now time.Time) (*item.Pitch, error) {
+// product returns the product that a body names, as its item keeps it, or nil if it names
+// none.
+func (a *references) product(b createBody, now time.Time) (*item.Product, error) {
 	if b.ProductID == "" {
 		return a.longest, nil
 	}
@@ -43,11 +45,11 @@ func (a *around) pitch(b createBody, now time.Time) (*item.Pitch, error) {
 	if r.State == record.Archived {
 		return nil, errs.Invalid("/product_id", "is an archived product. Set its state to active first")
 	}
-	return item.NewPitch(r, b.PromotionID, now)
+	return item.NewProduct(r, b.PromotionID, now)
 }
 
-// refresh takes over what has become of the product of an item. Of one that is gone, what
-// the item says stays, without its photos.
+// refresh updates the product of an item to its present state. If the product was deleted,
+// the item keeps it without its photos.
 func (s *Service) refresh(ctx context.Context, r *item.Record) error {
 	p := r.Brief.Product
 	if p == nil {
@@ -67,11 +69,11 @@ func (s *Service) refresh(ctx context.Context, r *item.Record) error {
 		return nil
 	}
 	if p.Promotion != nil {
-		if r.Brief.Product, err = item.NewPitch(now, p.Promotion.ID, s.now()); err == nil {
+		if r.Brief.Product, err = item.NewProduct(now, p.Promotion.ID, s.now()); err == nil {
 			return nil
 		}
 	}
-	r.Brief.Product, err = item.NewPitch(now, "", s.now())
+	r.Brief.Product, err = item.NewProduct(now, "", s.now())
 	r.ProductID, r.PromotionID = r.Brief.Product.IDs()
 	return err
 }
@@ -117,8 +119,8 @@ func trackOf(music string) incoming.Member {
 	return incoming.Member{Param: "/music", Value: music, Type: media.Audio}
 }
 
-// open reads what bodies are about, in one round trip.
-func (s *Service) open(ctx context.Context, p *auth.Principal, bodies ...createBody) (a around, err error) {
+// open reads the records that bodies refer to, in one round trip.
+func (s *Service) open(ctx context.Context, p *auth.Principal, bodies ...createBody) (a references, err error) {
 	ids := make([]string, len(bodies))
 	for i, b := range bodies {
 		ids[i] = b.FactoryID
@@ -149,7 +151,7 @@ const maxTrack = 15 * time.Minute
 var trackFormats = []string{"audio/mpeg", "audio/wav"}
 
 // track returns the file of the caller's music.
-func (a *around) track(m incoming.Member) (*media.File, error) {
+func (a *references) track(m incoming.Member) (*media.File, error) {
 	f, err := a.media.File(m)
 	if err != nil {
 		return nil, err

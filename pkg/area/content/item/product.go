@@ -18,33 +18,33 @@ import (
 	"github.com/content-automation/api/pkg/media"
 )
 
-// maxPhotos is how many photos of a product its content shows.
+// maxPhotos is the number of photos of a product that its content shows.
 const maxPhotos = 4
 
-// Bounds of what the models read of a product, in characters.
+// Bounds of the texts of a product that models read, in characters.
 const (
 	maxPitch = 2000
 	maxShown = 200
 )
 
-// Pitch is the product that an item is about, as it was when the attempt was accepted.
-type Pitch struct {
+// Product is the product that an item is about, as it was when the attempt was accepted.
+type Product struct {
 	ProductID   string            `json:"product_id"`
 	Name        string            `json:"name"`
 	Description string            `json:"description,omitempty"`
 	Attributes  map[string]string `json:"attributes,omitempty"`
 	URL         string            `json:"url,omitempty"`
 	Price       money.Price       `json:"price"`
-	// Promotion is the one that counts; nil without one.
+	// Promotion is the promotion that counts, or nil.
 	Promotion *record.Included `json:"promotion,omitempty"`
 	// Photos are those that are ready, in their order.
 	Photos []media.File `json:"photos,omitempty"`
 }
 
-// NewPitch returns what an item says of a product with one of its promotions: of those that
-// are active, the one with the lowest price, where none is named.
-func NewPitch(r *record.StoredProduct, promotionID string, now time.Time) (*Pitch, error) {
-	p := &Pitch{ProductID: r.ID, Name: r.Name, Description: r.Description, Attributes: r.Attributes, Price: r.Price}
+// NewProduct returns the product of an item with one of its promotions: if none is named,
+// the active one with the lowest price.
+func NewProduct(r *record.StoredProduct, promotionID string, now time.Time) (*Product, error) {
+	p := &Product{ProductID: r.ID, Name: r.Name, Description: r.Description, Attributes: r.Attributes, Price: r.Price}
 	if r.URL != nil {
 		p.URL = *r.URL
 	}
@@ -66,8 +66,9 @@ func NewPitch(r *record.StoredProduct, promotionID string, now time.Time) (*Pitc
 	return p, nil
 }
 
-// IDs returns the ids of the product and of its promotion; nil where there is none.
-func (p *Pitch) IDs() (productID, promotionID *string) {
+// IDs returns the ids of the product and of its promotion, or nil for each that there is
+// not.
+func (p *Product) IDs() (productID, promotionID *string) {
 	if p == nil {
 		return nil, nil
 	}
@@ -78,11 +79,11 @@ func (p *Pitch) IDs() (productID, promotionID *string) {
 }
 
 // reduced returns the price in the promotion.
-func (p *Pitch) reduced() money.Price { return p.Promotion.Discount.Of(p.Price) }
+func (p *Product) reduced() money.Price { return p.Promotion.Discount.Of(p.Price) }
 
-// voice describes the product to a text model, with its prices or without. What callers
-// have written is data.
-func (p *Pitch) voice(prices bool) string {
+// voice describes the product to a text model, with its prices or without. Texts that
+// callers have written are quoted as data.
+func (p *Product) voice(prices bool) string {
 	about := map[string]any{"name": p.Name}
 	if p.Description != "" {
 		about["description"] = provider.Clip(p.Description, maxPitch)
@@ -108,7 +109,7 @@ func (p *Pitch) voice(prices bool) string {
 }
 
 // look describes the product to a model of pictures.
-func (p *Pitch) look() string {
+func (p *Product) look() string {
 	text := p.Name
 	for _, name := range slices.Sorted(maps.Keys(p.Attributes)) {
 		text += fmt.Sprintf(", %s %s", name, p.Attributes[name])
@@ -117,7 +118,7 @@ func (p *Pitch) look() string {
 }
 
 // prices are the amounts that texts about the product may state.
-func (p *Pitch) prices() []money.Price {
+func (p *Product) prices() []money.Price {
 	all := []money.Price{p.Price}
 	if p.Promotion != nil {
 		now := p.reduced()
@@ -129,9 +130,9 @@ func (p *Pitch) prices() []money.Price {
 // hasPhotos reports whether there is a photo of the item's product.
 func (r *Record) hasPhotos() bool { return r.Brief.Product != nil && len(r.Brief.Product.Photos) > 0 }
 
-// pitch says to a text model what the shop sells, where its photos are shown, and which
-// prices there are.
-func (r *Record) pitch() string {
+// productInstructions tells a text model about the product, the slides or scenes that show
+// its photos, and the prices that it may state.
+func (r *Record) productInstructions() string {
 	var all []string
 	if p := r.Brief.Product; p != nil {
 		all = append(all, p.voice(r.Brief.Prices != PricesNone))
@@ -154,7 +155,7 @@ func (r *Record) pitch() string {
 	return sentences("\n", all...)
 }
 
-// prices are those that the texts of the item may state; nil: any.
+// prices returns the prices that the texts of the item may state, or nil for any.
 func (r *Record) prices() *provider.Prices {
 	if r.Brief.Prices == "" {
 		return nil
@@ -181,7 +182,7 @@ func (r *Record) look() string {
 // shownPhoto is a photo of the product in the place of a picture or clip that a model
 // would make.
 type shownPhoto struct {
-	// Number is that of the slide or scene, from 1; 1 where there is only one.
+	// Number is the number of the slide or scene, from 1. It is 1 if there is only one.
 	Number int        `json:"number"`
 	File   media.File `json:"file"`
 }
@@ -204,9 +205,9 @@ func (r *Record) place(count int) {
 }
 
 // Present has a planned item present a product, nil for none, and returns the credits that
-// it costs less than one with LongestPitch: for its texts, and for pictures and clips in the
+// it costs less than one with LongestProduct: for its texts, and for pictures and clips in the
 // place of which photos are shown.
-func (r *Record) Present(p *Pitch) (saved int64) {
+func (r *Record) Present(p *Product) (saved int64) {
 	r.Brief.Product = p
 	r.ProductID, r.PromotionID = p.IDs()
 	made := func(p part) bool { return p.Role == roleItem || p.Role == roleStill }
@@ -231,14 +232,14 @@ func (r *Record) Present(p *Pitch) (saved int64) {
 	return saved
 }
 
-// LongestPitch returns a product that takes the longest text to present.
-func LongestPitch() *Pitch {
+// LongestProduct returns a product that takes the longest text to present.
+func LongestProduct() *Product {
 	text := strings.Repeat("語", maxInstructions)
-	return &Pitch{Name: text, Description: text, Price: money.Price{Amount: 1_000_000_000_000, Currency: "EUR"}}
+	return &Product{Name: text, Description: text, Price: money.Price{Amount: 1_000_000_000_000, Currency: "EUR"}}
 }
 
-// photo returns the photo in the place of a picture or clip, by its number; nil if a model
-// makes it.
+// photo returns the photo in the place of a picture or clip, by its number, or nil if a
+// model makes it.
 func (r *Record) photo(number int) *media.File {
 	for i := range r.Shown {
 		if r.Shown[i].Number == number {
