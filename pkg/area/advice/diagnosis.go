@@ -17,8 +17,8 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// MaxADay is how many diagnoses the live keys of an account may start in a day (UTC).
-// They cost nothing, but the text model costs us.
+// MaxADay is the number of diagnoses that the live keys of an account may start in a day
+// (UTC). They are free, but the text model costs us.
 const MaxADay = 100
 
 type createBody struct {
@@ -26,7 +26,7 @@ type createBody struct {
 	Sandbox  *diagnosis.Rehearsal `json:"sandbox,omitempty" doc:"Simulated result of the diagnosis. For test keys only"`
 }
 
-// Rules refuses what the schema permits.
+// Rules refuses bodies that the schema cannot rule out.
 func (b createBody) Rules() error {
 	switch r := b.Sandbox; {
 	case r == nil:
@@ -54,8 +54,8 @@ func (s *Service) registerDiagnoses(r *httpapi.Router) {
 		"Returns the latest diagnosis of the factory, also while it runs."), s.diagnosis)
 }
 
-// read reads a factory of the caller and its latest diagnosis, nil where there is none
-// yet, in one round trip.
+// read reads a factory of the caller and its latest diagnosis, or nil if there is none yet,
+// in one round trip.
 func (s *Service) read(ctx context.Context, factoryID string) (it store.Item, r *diagnosis.Record, err error) {
 	p := auth.FromContext(ctx)
 	found, beside, err := resource.FindAll(ctx, s.db, id.Factory, []string{factoryID}, diagnosis.Key(factoryID))
@@ -120,7 +120,7 @@ func (s *Service) diagnose(ctx context.Context, tx *store.Tx, in *diagnoseInput)
 	return r.Diagnosis, err
 }
 
-// count counts a diagnosis of a day; the commit returns rate_limited where there were too
+// count counts a diagnosis of a day. The commit fails with rate_limited if there were too
 // many.
 func count(tx *store.Tx, now time.Time, o tenant.Owner) {
 	const day = 24 * time.Hour

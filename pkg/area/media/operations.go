@@ -102,7 +102,7 @@ func (b createBody) fileType() media.Type {
 	return media.TypeOf(b.MIMEType)
 }
 
-// faults returns what is wrong with the members together.
+// faults returns the errors of the members together.
 func (b createBody) faults() (faults []errs.Detail) {
 	refuse := func(param, format string, args ...any) {
 		faults = append(faults, errs.Detail{Param: param, Message: fmt.Sprintf(format, args...)})

@@ -34,8 +34,8 @@ type estimateBody struct {
 	Input given         `json:"input" doc:"Input of the operation that creates this kind"`
 }
 
-// given is an input with the names of the members that were sent: a creating
-// operation refuses those of another kind, even empty ones.
+// given is an input with the names of the members that were sent: a creating operation
+// refuses members of another kind, even empty ones.
 type given struct {
 	generation.Input
 	members []string
@@ -71,7 +71,7 @@ func (s *Service) estimate(ctx context.Context, _ *store.Tx, in *estimateInput) 
 	if err := errs.All(b.fits(), check(b.Kind, b.Input.Input, "/input")); err != nil {
 		return out, err
 	}
-	// As for live work, also with a test key: it is the live price that is asked for.
+	// A test key, too, gets the live price.
 	o, err := s.order(ctx, b.Kind, b.Model, b.Input.Input, "/input", true, nil)
 	if err != nil {
 		return out, err
@@ -90,8 +90,8 @@ func (b estimateBody) fits() error {
 	return errs.All(found...)
 }
 
-// Estimates returns what the bodies of the creating operations would cost with a live
-// key, by operation. A body is the member "body" of the request; places in errors
+// Estimates returns, by operation, the functions that price the bodies of the creating
+// operations with a live key. A body is the member "body" of the request; places in errors
 // begin below it.
 func (s *Service) Estimates() map[string]func(ctx context.Context, body any) ([]int64, error) {
 	return map[string]func(ctx context.Context, body any) ([]int64, error){

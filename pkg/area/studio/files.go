@@ -14,11 +14,11 @@ import (
 // files are the files that an input refers to.
 type files struct {
 	incoming.Given
-	// media are those of the caller's media, by the members that have their ids.
+	// media are the files of the caller's media, by the members that have their ids.
 	media map[string]media.File
 }
 
-// spoken is how long the recording of the caller's media is, if the input refers to one.
+// spoken is the length of the recording of the caller's media, if the input refers to one.
 func (f files) spoken() time.Duration {
 	return time.Duration(f.media[generation.AudioMember].DurationSeconds * float64(time.Second))
 }

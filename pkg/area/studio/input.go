@@ -7,8 +7,8 @@ import (
 	"github.com/content-automation/api/pkg/record/resource"
 )
 
-// The bodies of the creating operations. They differ in what they take of an
-// input, so that a member of another kind is refused and never lost silently.
+// The bodies of the creating operations. Each takes the members of its kind, so that a
+// member of another kind is refused and never lost silently.
 type (
 	Common struct {
 		Model    string                `json:"model,omitempty" maxLength:"100" doc:"Id of a model of this kind. Absent: the default of the catalog"`
@@ -55,7 +55,7 @@ type (
 	}
 )
 
-// body is what the creating operations have in common.
+// body is the common part of the bodies of the creating operations.
 type body interface {
 	// asked returns the kind of the body and its content.
 	asked() (provider.Kind, Common, generation.Input)
@@ -93,19 +93,19 @@ var members = map[provider.Kind][]string{
 	provider.KindAvatar: {"text", "audio_url", "image_url", "video_url", "aspect_ratio", "language", "voice", "avatar"},
 }
 
-// Rules refuses what no video model can use.
+// Rules refuses inputs that no video model can use.
 func (b videoBody) Rules() error { return rules(b) }
 
-// Rules refuses what no image model can use.
+// Rules refuses inputs that no image model can use.
 func (b imageBody) Rules() error { return rules(b) }
 
-// Rules refuses what no music model can use.
+// Rules refuses inputs that no music model can use.
 func (b musicBody) Rules() error { return rules(b) }
 
-// Rules refuses what no voice model can use.
+// Rules refuses inputs that no voice model can use.
 func (b voiceBody) Rules() error { return rules(b) }
 
-// Rules refuses what no avatar model can use.
+// Rules refuses inputs that no avatar model can use.
 func (b avatarBody) Rules() error { return rules(b) }
 
 func rules(b body) error {

@@ -99,10 +99,10 @@ type order struct {
 	files   files
 }
 
-// order chooses the model for an input and refuses what that model cannot do. Prefix
-// is the place of the input in the body. Live work needs a model that the stack
+// order chooses the model for an input and refuses inputs that the model does not support.
+// Prefix is the place of the input in the body. Live work needs a model that the stack
 // offers and that has a price. The speech is read, unless it was heard before. Other items
-// are read beside the media of the caller that the input refers to.
+// are read together with the media of the caller that the input refers to.
 func (s *Service) order(ctx context.Context, kind provider.Kind, model string, in generation.Input, prefix string, live bool, heard *recording, others ...store.Key) (order, error) {
 	chosen, err := s.offer.ChooseFor(in.Request(kind), model, live)
 	if err != nil {
@@ -143,8 +143,8 @@ func (s *Service) order(ctx context.Context, kind provider.Kind, model string, i
 	return o, err
 }
 
-// effective returns the input with the defaults of the model filled in, as far as they
-// are known. What is invalid stays, to be refused.
+// effective returns the input with the defaults of the model filled in, as far as they are
+// known. Invalid members stay, to be refused.
 func effective(m catalog.Model, in generation.Input) generation.Input {
 	if in.AspectRatio == "" && (in.ImageURL == "" || m.Kind != provider.KindImage) { // a picture of a picture keeps its shape
 		in.AspectRatio = m.DefaultRatio()
@@ -231,7 +231,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, b body, heard **reco
 	return r.View(ctx, s.signer)
 }
 
-// checkRehearsal refuses a rehearsal that a live key asks for, or that makes no sense.
+// checkRehearsal refuses a rehearsal of a live key, or one that makes no sense.
 func checkRehearsal(r *generation.Rehearsal, mode tenant.Mode) error {
 	switch {
 	case r == nil:

@@ -27,15 +27,15 @@ func NewClient(e area.Env) area.Client {
 	return e.Client(safehttp.Options{MaxBody: maxRecording, Timeout: recordingTime})
 }
 
-// recording is the speech at an address, as it was read once. What is kept of it and
-// sent to the provider is what was measured.
+// recording is the speech at an address, as it was read once. The measured bytes are those
+// that are kept and sent to the provider.
 type recording struct {
 	audio.Sound
 	content []byte
 }
 
-// fetches bounds the recordings that an account has the service read: the address may be a
-// third party's.
+// fetches bounds the recordings that an account has the service read: an address may belong
+// to a third party.
 var fetches = attempts.Limit{
 	Name: "recordings", Most: 20, Window: time.Minute,
 	Message: "An account has 20 recordings a minute fetched from URLs. Repeat the request after the time in Retry-After, or upload the recording with POST /v1/media and send its id.",

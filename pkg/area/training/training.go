@@ -28,12 +28,12 @@ type Service struct {
 	now       func() time.Time
 }
 
-// NewService makes the service. The offer is what the stack has of the catalog.
+// NewService makes the service. The offer is the part of the catalog that the stack offers.
 func NewService(db *store.DB, factories *factory.Service, offer catalog.Offer, now func() time.Time) *Service {
 	return &Service{db, factories, offer, now}
 }
 
-// How long a training takes as a rule.
+// The usual durations of a training.
 const (
 	usualSandbox = 2 * time.Second
 	usualLive    = 2 * time.Hour
@@ -140,7 +140,7 @@ func (s *Service) start(ctx context.Context, tx *store.Tx, in *startInput) (out 
 	return r.View(), job.Begin(tx, now, p.Owner, r, beside[0])
 }
 
-// checkRehearsal refuses a rehearsal that a live key asks for, or that makes no sense.
+// checkRehearsal refuses a rehearsal of a live key, or one that makes no sense.
 func checkRehearsal(r *job.Rehearsal, mode tenant.Mode) error {
 	switch {
 	case r == nil:
@@ -168,8 +168,8 @@ func (s *Service) get(ctx context.Context, in *factory.FactoryPath) (out job.Tra
 	return r.View(), nil
 }
 
-// Estimate returns what starting a training of a factory with a body would cost with a
-// live key. Places in errors begin below the body.
+// Estimate returns the credits of a training of a factory with a body, with a live key.
+// Places in errors begin below the body.
 func (s *Service) Estimate(ctx context.Context, factoryID string, body any) ([]int64, error) {
 	b, err := httpapi.Member[createBody]("body", body)
 	if err != nil {

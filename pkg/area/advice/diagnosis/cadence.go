@@ -7,8 +7,8 @@ import (
 
 const (
 	day = 24 * time.Hour
-	// recent is the period that cadence is judged by, and grace is how old a factory
-	// must be for that.
+	// recent is the period that cadence is judged by, and grace the age that a factory must
+	// have for that.
 	recent = 28 * day
 	grace  = 7 * day
 	// idle and asleep are how long nothing was made.
@@ -27,7 +27,7 @@ const (
 	manyLate  = 0.3
 )
 
-// cadence compares what was made with the schedule and with the planned times.
+// cadence compares the generated items with the schedule and with the planned times.
 func cadence(f Facts) (all []Finding) {
 	all = append(all, late(f)...)
 	age := f.Now.Sub(f.Factory.CreatedAt)

@@ -1,6 +1,6 @@
-// Package diagnosis holds the diagnoses of factories: their records, what they find in
-// a factory's data, and the score that follows. It is apart from their operations
-// because workers make them.
+// Package diagnosis holds the diagnoses of factories: their records, their findings in a
+// factory's data, and the score. It is apart from their operations because workers make
+// them.
 package diagnosis
 
 import (
@@ -51,23 +51,23 @@ type Diagnosis struct {
 	ProposalFailure *Failure  `json:"proposal_failure" doc:"Reason why a completed diagnosis has no proposals although it has findings. Null otherwise"`
 	Failure         *Failure  `json:"failure" doc:"Reason of the failure. Null if it has not failed"`
 
-	// Usual is how long a diagnosis that was just accepted takes as a rule.
+	// Usual is the usual duration of a diagnosis that was just accepted.
 	Usual time.Duration `json:"-"`
 }
 
-// Pending returns where an accepted diagnosis is shown, and when to look.
+// Pending returns the path that shows an accepted diagnosis, and the time to look at it.
 func (d Diagnosis) Pending() (path string, after time.Duration) {
 	return "/v1/factories/" + d.FactoryID + "/diagnosis", d.Usual
 }
 
-// The outcomes that a test key can ask for.
+// The outcomes that a test key can request.
 const (
 	OutcomeCompleted   = "completed"
 	OutcomeNoProposals = "no_proposals"
 	OutcomeFailed      = generate.OutcomeFailed
 )
 
-// Rehearsal is the result that a test key asks for.
+// Rehearsal is the result that a test key requests.
 type Rehearsal struct {
 	Outcome string `json:"outcome,omitempty" enum:"completed,no_proposals,failed,rate_limited" default:"completed" doc:"Result of the diagnosis. no_proposals: it completes, but the text model fails. rate_limited refuses the call with that error, as with a live key"`
 	generate.Rehearsal
@@ -102,7 +102,8 @@ func Decode(it *store.Item) (*Record, error) {
 const (
 	// deadline is when a diagnosis ends in any case.
 	deadline = 15 * time.Minute
-	// usual is how long one takes with a live key, and usualSandbox with a test key.
+	// usual is the usual duration of a diagnosis with a live key, and usualSandbox with a
+	// test key.
 	usual        = 20 * time.Second
 	usualSandbox = 2 * time.Second
 )

@@ -10,7 +10,7 @@ import (
 const (
 	// Posts with fewer views say nothing about engagement.
 	minViews = 100
-	// A group of posts is compared where it and the others have at least minPosts.
+	// A group of posts is compared if it and the others have at least minPosts.
 	minPosts = 10
 )
 
@@ -50,7 +50,7 @@ func relative(all []Post) (posts []Post, rates []float64) {
 		slices.Sort(platform)
 	}
 	for _, p := range all {
-		// Where half of the posts have no reactions there is nothing to relate to.
+		// If half of the posts have no reactions, there is nothing to relate to.
 		if platform := of[p.Platform]; p.Views >= minViews && platform[len(platform)/2] > 0 {
 			posts, rates = append(posts, p), append(rates, rate(p)/platform[len(platform)/2])
 		}

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Window is how far back the items lie that a diagnosis reads, and MaxItems how many it
-// reads at most: the newest.
+// Window is the age of the oldest items that a diagnosis reads, and MaxItems the number of
+// items that it reads at most: the newest.
 const (
 	Window   = 90 * 24 * time.Hour
 	MaxItems = 1000
@@ -22,13 +22,13 @@ const (
 	itemCanceled   = "canceled"
 )
 
-// Facts are what a diagnosis knows of a factory.
+// Facts are the data of a factory that a diagnosis uses.
 type Facts struct {
 	Now     time.Time
 	Factory Factory
 	// Items are the factory's newest, of the Window before Now.
 	Items []Item
-	// Posts are what was published, with the figures that the platforms have reported.
+	// Posts are the published posts, with the figures that the platforms have reported.
 	Posts []Post
 }
 
@@ -41,8 +41,8 @@ type Factory struct {
 	Tone         string
 	Topics       []string
 	ContentTypes []string
-	// Zone is that of the schedule, and Times how often a day it publishes; 0: there is
-	// no schedule.
+	// Zone is the time zone of the schedule, and Times the number of its times a day, or 0
+	// if there is no schedule.
 	Zone     *time.Location
 	Times    int
 	Accounts []Account
@@ -58,7 +58,7 @@ type Account struct {
 type Item struct {
 	Kind      string
 	State     string
-	Failure   string // code; empty: it has not failed
+	Failure   string // code; empty if it has not failed
 	Caption   string
 	Hashtags  []string
 	Accounts  []string // ids of the social accounts that it goes to
@@ -76,13 +76,13 @@ func (i Item) made() bool {
 type Post struct {
 	Platform    string
 	Kind        string
-	Topics      []string // those of the factory that it is about
+	Topics      []string // topics of the factory that the finding names
 	PublishedAt time.Time
 	Views       int
 	Reactions   int // likes, comments, shares and saves
 }
 
-// Find returns what the facts show, the most severe first.
+// Find returns the findings from the facts, the most severe first.
 func Find(f Facts) []Finding {
 	return sorted(slices.Concat(cadence(f), failures(f), engagement(f), accounts(f), captions(f), settings(f)))
 }
@@ -112,7 +112,7 @@ func found(code Code, severity Severity, message string, pairs ...any) Finding {
 	return f
 }
 
-// about names what a finding is about, and the test that it rests on, if any.
+// about sets the subject of a finding, and the test that it rests on, if any.
 func (f Finding) about(subject string, test Test) Finding {
 	if subject != "" {
 		f.Subject = &subject

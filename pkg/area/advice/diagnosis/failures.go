@@ -7,13 +7,13 @@ import (
 )
 
 const (
-	// A share is judged where there are at least minEnded items that have ended.
+	// A share is judged if at least minEnded items have ended.
 	minEnded = 10
-	// The failure rate is a fault where it is above the limit even at the lower end of
-	// its 95% interval.
+	// The failure rate is a fault if it is above the limit even at the lower end of its 95%
+	// interval.
 	someFail = 0.05
 	manyFail = 0.2
-	// A cause is named where at least minCause items have it.
+	// A cause is named if at least minCause items have it.
 	minCause = 3
 	// significance is the level of the tests. It is divided by the number of groups that
 	// are compared (Bonferroni), so that chance alone seldom finds a difference.

@@ -33,7 +33,7 @@ const (
 	NoSchedule        Code = "no_schedule"
 )
 
-// Severity is how much a finding matters.
+// Severity is the importance of a finding.
 type Severity string
 
 // The severities.
@@ -85,8 +85,8 @@ func Score(findings []Finding) int {
 // severities are in the order in which findings are shown.
 var severities = []Severity{Critical, Warning, Info}
 
-// sorted puts the most severe findings first, and leaves those of the same severity in
-// the order in which they were found.
+// sorted puts the most severe findings first, and keeps the order of findings of the same
+// severity.
 func sorted(findings []Finding) []Finding {
 	slices.SortStableFunc(findings, func(a, b Finding) int {
 		return cmp.Compare(slices.Index(severities, a.Severity), slices.Index(severities, b.Severity))

@@ -13,13 +13,13 @@ import (
 const (
 	// fewTopics is the number of topics below which content repeats itself.
 	fewTopics = 3
-	// A content type is unused where none of so many items is of it.
+	// A content type is unused if none of this number of items is of it.
 	unusedItems = 20
-	// accountUnused is how long a social account was not used.
+	// accountUnused is the time after which a social account counts as unused.
 	accountUnused = 30 * day
 )
 
-// settings finds what is missing in the settings of the factory.
+// settings finds missing settings of the factory.
 func settings(f Facts) (all []Finding) {
 	missing := func(code Code, severity Severity, is bool, message string) {
 		if is {
@@ -68,8 +68,8 @@ func accounts(f Facts) (all []Finding) {
 	return all
 }
 
-// captions finds captions that are longer than a platform publishes. That is a fault
-// only where the factory publishes there.
+// captions finds captions that are longer than a platform publishes. That is a fault only
+// if the factory publishes there.
 func captions(f Facts) (all []Finding) {
 	for _, p := range registry.Rows() {
 		limit := p.Capabilities.Kinds[platform.KindVideo].Caption

@@ -20,7 +20,7 @@ func wilsonLower(k, n int) float64 {
 }
 
 // twoProportions compares the shares k1 of n1 and k2 of n2 with a two-sided z-test with
-// pooled variance. z is positive where the first share is the larger one.
+// pooled variance. z is positive if the first share is the larger one.
 func twoProportions(k1, n1, k2, n2 int) (z, p float64) {
 	pooled := float64(k1+k2) / float64(n1+n2)
 	deviation := math.Sqrt(pooled * (1 - pooled) * (1/float64(n1) + 1/float64(n2)))
@@ -32,8 +32,8 @@ func twoProportions(k1, n1, k2, n2 int) (z, p float64) {
 }
 
 // mannWhitney compares two samples with the two-sided Mann-Whitney U test, by its normal
-// approximation with corrections for ties and continuity. The probability that a value of
-// a exceeds one of b, where half of the ties count, is superiority.
+// approximation with corrections for ties and continuity. superiority is the probability
+// that a value of a exceeds one of b, with ties counted half.
 func mannWhitney(a, b []float64) (superiority, p float64) {
 	type value struct {
 		x     float64

@@ -15,7 +15,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 )
 
-// maxProposals is how many proposals a diagnosis makes at most.
+// maxProposals is the greatest number of proposals of a diagnosis.
 const maxProposals = 5
 
 // The bounds of the texts of a proposal, in characters. Longer ones are cut.
@@ -25,8 +25,8 @@ const (
 	maxEffect    = 300
 )
 
-// patched are the members of a factory that proposals may change: what its content is
-// like. They leave alone what it costs, where it goes and whether it is made at all.
+// patched are the members of a factory that proposals may change. They describe its
+// content. Proposals do not change its costs, its accounts, or whether it runs.
 var patched = []string{"description", "audience", "tone", "topics", "content_types", "schedule", "settings"}
 
 // draft is a proposal as the model writes it.
@@ -88,7 +88,7 @@ func (d *draft) clean() {
 	d.Title, d.Rationale, d.ExpectedEffect = line(d.Title, maxTitle), line(d.Rationale, maxRationale), line(d.ExpectedEffect, maxEffect)
 }
 
-// fits returns why the factory cannot take a draft over; nothing where it can.
+// fits returns the reasons why the factory cannot take a draft over, or nothing if it can.
 func (d *draft) fits(f factory.Factory) (problems []string) {
 	for name, text := range map[string]string{"title": d.Title, "rationale": d.Rationale, "expected_effect": d.ExpectedEffect} {
 		if text == "" {

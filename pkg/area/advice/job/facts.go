@@ -13,11 +13,11 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// page is how many items are read in one round trip.
+// page is the number of items that are read in one round trip.
 const page = 100
 
-// facts reads what a diagnosis is made of: the factory's newest items. Nothing reports
-// the figures of posts yet.
+// facts reads the factory's newest items for a diagnosis. Nothing reports the figures of
+// posts yet.
 func (w *Worker) facts(ctx context.Context, o tenant.Owner, f factory.Factory) (diagnosis.Facts, error) {
 	facts := diagnosis.Facts{Now: w.Now(), Factory: settingsOf(f)}
 	q := store.Query{
@@ -72,7 +72,7 @@ func itemOf(r *item.Record) diagnosis.Item {
 	return it
 }
 
-// timeOf returns a time that may be missing; the zero time where it is.
+// timeOf returns a time that may be missing, as the zero time if it is.
 func timeOf(t *resource.Time) time.Time {
 	if t == nil {
 		return time.Time{}

@@ -10,7 +10,8 @@ import (
 // sampleTopics fill up the topics of a factory in the sandbox.
 var sampleTopics = []factory.Topic{"Behind the scenes", "Questions and answers", "News of the week"}
 
-// sampleOf is what the sandbox proposes: the same for the same factory and findings.
+// sampleOf returns the proposals of the sandbox: the same for the same factory and
+// findings.
 func sampleOf(f factory.Factory, findings []diagnosis.Finding) (all []draft) {
 	propose := func(title string, patch map[string]any) {
 		if len(all) < maxProposals {

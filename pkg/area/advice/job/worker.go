@@ -1,5 +1,5 @@
-// Package job makes diagnoses: it reads what a factory has made, finds what could be
-// better, and has a text model write proposals that mend it. Each proposal is checked as
+// Package job makes diagnoses: it reads the items of a factory, finds possible
+// improvements, and has a text model write proposals for them. Each proposal is checked as
 // updateFactory checks a change, before anyone sees it.
 package job
 
@@ -32,7 +32,7 @@ type Providers interface {
 type Worker struct {
 	DB        *store.DB
 	Providers Providers
-	// Offer is what the stack has of the catalog.
+	// Offer is the part of the catalog that the stack offers.
 	Offer catalog.Offer
 	Now   func() time.Time
 }
@@ -40,9 +40,9 @@ type Worker struct {
 var _ task.Handler = (*Worker)(nil)
 
 const (
-	// maxAsked is how often a text model is asked for proposals that fit.
+	// maxAsked is the number of times that a text model is asked for proposals that fit.
 	maxAsked = 3
-	// maxFailures is how often in a row it may fail to answer.
+	// maxFailures is the number of times in a row that it may fail to answer.
 	maxFailures = 4
 )
 
@@ -52,22 +52,22 @@ type progress struct {
 	// Analyzed reports that the findings are known.
 	Analyzed bool                `json:"analyzed,omitempty"`
 	Findings []diagnosis.Finding `json:"findings,omitempty"`
-	// Drafts are the proposals that fit, Refused those of the last answer that do not, and
-	// Asked is how often the model was asked.
+	// Drafts are the proposals that fit, Refused the proposals of the last answer that do
+	// not, and Asked the number of times that the model was asked.
 	Drafts  []draft  `json:"drafts,omitempty"`
 	Refused []refuse `json:"refused,omitempty"`
 	Asked   int      `json:"asked,omitempty"`
 }
 
-// subject is what a step works on.
+// subject holds the diagnosis and the factory of a step.
 type subject struct {
 	item    store.Item
 	record  *diagnosis.Record
 	factory factory.Factory
 }
 
-// read reads the diagnosis of a task and its factory; nil where nothing waits for the
-// task any more: the factory was deleted, or the sandbox was reset.
+// read reads the diagnosis of a task and its factory. It returns nil if nothing waits for
+// the task any more: the factory was deleted, or the sandbox was reset.
 func (w *Worker) read(ctx context.Context, s *task.Step, factoryID string) (*subject, error) {
 	items, err := w.DB.GetAll(ctx, factoryrecord.Key(factoryID), diagnosis.Key(factoryID))
 	if err != nil || !factoryrecord.Usable(items[0], s.Owner) || items[1].Kind == "" {
@@ -102,7 +102,7 @@ func (w *Worker) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 	return w.propose(ctx, s, p, on)
 }
 
-// analyze finds what could be better. Where that is nothing, the diagnosis is complete.
+// analyze finds possible improvements. If there are none, the diagnosis is complete.
 func (w *Worker) analyze(ctx context.Context, s *task.Step, p progress, on *subject) (o task.Outcome, err error) {
 	if r := on.record.Sandbox; r != nil && r.Outcome == diagnosis.OutcomeFailed {
 		return o, task.Permanent(errRehearsed)
@@ -156,8 +156,8 @@ var unfit = &diagnosis.Failure{
 	Message: "The text model wrote no proposal that the factory can take over. Start another diagnosis.",
 }
 
-// classify turns the error of a question into one that says what follows: another
-// attempt, or the end of the questions.
+// classify wraps the error of a question in one that decides between another attempt and
+// the end of the questions.
 func classify(cause error) error {
 	var e *provider.Error
 	if !errors.As(cause, &e) {
@@ -209,8 +209,8 @@ func failed(cause error, r *diagnosis.Rehearsal) *diagnosis.Failure {
 // Cancel has nothing to do: diagnoses are not canceled.
 func (*Worker) Cancel(context.Context, *task.Step) error { return nil }
 
-// complete is the outcome that stores what was found, with the proposals that still fit
-// the factory, and their events. Missing is why there are none.
+// complete is the outcome that stores the findings, with the proposals that still fit the
+// factory, and their events. Missing is the reason if there are none.
 func (w *Worker) complete(s *task.Step, p progress, missing *diagnosis.Failure) task.Outcome {
 	join := w.join(s, p.FactoryID, func(tx *store.Tx, on *subject) error {
 		r := on.record

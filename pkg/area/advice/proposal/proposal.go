@@ -25,7 +25,7 @@ const (
 	Expired   State = "expired"
 )
 
-// Life is how long a proposal can be applied.
+// Life is the time for which a proposal can be applied.
 const Life = 30 * 24 * time.Hour
 
 // FromDiagnosis is the source of the proposals of a diagnosis.

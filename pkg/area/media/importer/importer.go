@@ -1,6 +1,6 @@
 // Package importer looks at the files that callers bring in. It reads each file once,
-// compares it with what was declared, decodes it, and stores what was found under a key
-// of its own, which no upload reaches.
+// compares it with its declaration, decodes it, and stores it under a key of its own, which
+// no upload reaches.
 package importer
 
 import (
@@ -32,7 +32,7 @@ const (
 
 // Objects stores files.
 type Objects interface {
-	// Open starts reading an object; not_found where there is none.
+	// Open starts reading an object. It fails with not_found if there is none.
 	Open(ctx context.Context, key string) (io.ReadCloser, error)
 	// Put stores a file under its key, from its beginning.
 	Put(ctx context.Context, f media.File, content io.ReadSeeker) error
@@ -72,8 +72,8 @@ func (w *Worker) Step(ctx context.Context, s *task.Step) (task.Outcome, error) {
 	return Endless(w.step(ctx, s))
 }
 
-// Endless has a step tried again without end where it fails: the error of a file that
-// cannot be used is its outcome.
+// Endless makes a failed step be tried again without end: the error of a file that cannot
+// be used is its outcome.
 func Endless(o task.Outcome, err error) (task.Outcome, error) {
 	var retry *task.RetryError
 	if err == nil || errors.As(err, &retry) || errors.Is(err, task.ErrMoved) {
@@ -104,7 +104,7 @@ func (w *Worker) step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 		case err != nil:
 			return err
 		case r.ExpiresAt.After(w.Now()):
-			return task.ErrMoved // it was used meanwhile
+			return task.ErrMoved // it was used in between
 		case !r.Kept:
 			incoming.Expire(tx, it, r)
 			return nil
@@ -119,7 +119,7 @@ func (w *Worker) step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 	return o, nil
 }
 
-// read reads the media of a step; task.ErrMoved where it was deleted meanwhile.
+// read reads the media of a step. It returns task.ErrMoved if it was deleted.
 func (w *Worker) read(ctx context.Context, s *task.Step) (it store.Item, r *incoming.Record, err error) {
 	it, err = w.DB.Get(ctx, store.IDKey(s.Subject))
 	if errors.Is(err, store.ErrNotFound) {
@@ -141,8 +141,8 @@ func (w *Worker) Removed(ctx context.Context, s *task.Step) (o task.Outcome, err
 	return o, errors.Join(w.Objects.Delete(ctx, media.UploadKey(s.Owner, s.Subject)), w.Objects.Remove(ctx, placeOf(s.Owner, s.Subject)))
 }
 
-// Look looks at the file of a pending media or photo, where it has arrived. Its outcome is
-// that of settle, with the file that is kept or the reason why it is rejected.
+// Look inspects the file of a pending media or photo, if it has arrived. Its outcome is
+// that of settle, with the stored file or the reason why it is rejected.
 func (w *Worker) Look(ctx context.Context, s *task.Step, b incoming.Brought, settle func(*media.File, *incoming.Reason) task.Outcome) (o task.Outcome, err error) {
 	var p incoming.Progress
 	if len(s.Payload) > 0 {
@@ -155,7 +155,7 @@ func (w *Worker) Look(ctx context.Context, s *task.Step, b incoming.Brought, set
 	if s.Interrupted && p.Tries > maxTries {
 		return settle(nil, &incoming.Reason{Code: "unreadable", Message: "The file could not be read. Convert it to another format, and bring it in again."}), nil
 	}
-	// Two deliveries must not look at what lies at a URL at different times.
+	// Two deliveries must not read the file at a URL at different times.
 	if err := s.Lease(ctx, p); err != nil {
 		return o, err
 	}

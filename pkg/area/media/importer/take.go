@@ -21,7 +21,7 @@ type lateError struct{ why string }
 
 func (e *lateError) Error() string { return "importer: " + e.why }
 
-// notFetched returns the failure of a fetch: final where the address is refused.
+// notFetched returns the failure of a fetch. It is final if the address is refused.
 func notFetched(err error) error {
 	var blocked *safehttp.BlockedError
 	if errors.As(err, &blocked) {
@@ -33,7 +33,7 @@ func notFetched(err error) error {
 	return &lateError{safehttp.Describe(err)}
 }
 
-// fetched is the body of an answer; its errors are those of a fetch.
+// fetched is the body of an answer whose errors are errors of a fetch.
 type fetched struct{ io.ReadCloser }
 
 func (f *fetched) Read(p []byte) (int, error) {
@@ -44,8 +44,7 @@ func (f *fetched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// take reads a file once, and stores what is kept of it. It returns a
-// *refusal for a file that is rejected.
+// take reads a file once, and stores it. It returns a *refusal for a file that is rejected.
 func (w *Worker) take(ctx context.Context, s *task.Step, b incoming.Brought) (*media.File, error) {
 	received, err := w.receive(ctx, s, b)
 	if err != nil {
@@ -94,7 +93,7 @@ func (w *Worker) receive(ctx context.Context, s *task.Step, b incoming.Brought) 
 	return received, err
 }
 
-// lower returns a sentence that continues another one.
+// lower returns a sentence as the continuation of a longer one.
 func lower(sentence string) string {
 	b := []byte(sentence)
 	if len(b) > 0 && b[0] >= 'A' && b[0] <= 'Z' {

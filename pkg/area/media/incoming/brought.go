@@ -2,8 +2,7 @@ package incoming
 
 import "time"
 
-// Brought is a file that a caller brings in: where it comes from, and what was declared
-// of it.
+// Brought is a file that a caller brings in: its source and its declaration.
 type Brought struct {
 	Declared Declared
 	// SourceURL is where it is fetched, and Key the object that it is copied from. Both

@@ -140,7 +140,7 @@ func clip(s string, n int) string {
 	return strings.TrimSpace(s)
 }
 
-// words are what the topics of the sandbox are made of.
+// words are the words of the topics in the sandbox.
 //
 //go:embed words.txt
 var words string

@@ -51,16 +51,16 @@ type Generation struct {
 	ExpiresAt       *resource.Time `json:"expires_at" doc:"Time at which it is deleted with its files: 30 days after a test key made it. Null with a live key"`
 	Failure         *Failure       `json:"failure" doc:"Reason of the failure. Null if it has not failed"`
 
-	// Usual is how long a generation that was just accepted takes as a rule.
+	// Usual is the usual duration of a generation that was just accepted.
 	Usual time.Duration `json:"-"`
 }
 
-// Pending returns where an accepted generation is shown, and when to look.
+// Pending returns the path that shows an accepted generation, and the time to look at it.
 func (g Generation) Pending() (path string, after time.Duration) {
 	return "/v1/studio/generations/" + g.ID, g.Usual
 }
 
-// Rehearsal is the result that a test key asks for.
+// Rehearsal is the result that a test key requests.
 type Rehearsal struct {
 	Outcome string `json:"outcome,omitempty" enum:"generated,failed,insufficient_balance,spend_limit_reached,rate_limited" default:"generated" doc:"Result of the generation. The last three refuse the call with that error, as with a live key"`
 	generate.Rehearsal
@@ -71,8 +71,8 @@ type Record struct {
 	Generation
 	Files   []media.File `json:"files,omitempty"`
 	Sandbox *Rehearsal   `json:"sandbox,omitempty"`
-	// Given are the files that take the place of members of the input: those of the
-	// caller's media, and for live work the copy of the recording that an avatar speaks.
+	// Given are the files that take the place of members of the input: the caller's media,
+	// and for live work the copy of the recording that an avatar speaks.
 	Given map[string]media.File `json:"given,omitempty"`
 	// Ticket is its accepted work.
 	Ticket generate.Ticket `json:"ticket,omitzero"`
@@ -99,7 +99,7 @@ func (r *Record) filters() map[string]string {
 	return map[string]string{"kind": string(r.Kind), "state": string(r.State), "model": r.Model}
 }
 
-// About returns what the entries of the generation's money show.
+// About returns the description of the generation for the entries of its money.
 func (r *Record) About() ledger.About { return ledger.About{Metadata: r.Metadata} }
 
 // Runs reports whether the generation has not ended.

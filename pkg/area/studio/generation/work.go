@@ -81,7 +81,7 @@ func (w *work) Progress(now time.Time, percent int) bool {
 	if percent < w.Record.Progress+progressStep {
 		return false
 	}
-	w.Record.Progress = min(percent, 99) // 100 is for what is ready
+	w.Record.Progress = min(percent, 99) // 100 means ready
 	w.Touch(now)
 	return true
 }

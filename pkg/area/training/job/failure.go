@@ -59,14 +59,14 @@ func failureOf(cause error) Failure {
 	}
 }
 
-// longestRetryAfter bounds what a provider may ask us to wait.
+// longestRetryAfter bounds the wait that a provider may ask for.
 const longestRetryAfter = 10 * time.Minute
 
-// quotaWait is how long to wait where the provider's quota is used up.
+// quotaWait is the wait after the provider's quota is used up.
 const quotaWait = 10 * time.Minute
 
-// classify turns the error of a call of the provider into one that says what follows.
-// What may succeed later is tried until the deadline: every call is idempotent.
+// classify wraps the error of a call of the provider in one that decides what follows.
+// Calls that may succeed later are tried until the deadline: every call is idempotent.
 func classify(cause error) error {
 	var e *provider.Error
 	if !errors.As(cause, &e) {

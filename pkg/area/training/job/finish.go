@@ -19,12 +19,12 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// replacedFor is how long a model stays at the provider after another has taken its
-// place: work that was accepted before may still call it.
+// replacedFor is the time for which a replaced model stays at the provider: work that was
+// accepted before may still call it.
 const replacedFor = time.Hour
 
-// finish ends a training well: the factory has its model, the catalog lists it, and what
-// was trained is charged, in one transaction.
+// finish ends a training well: the factory has its model, the catalog lists it, and the
+// trained tokens are charged, in one transaction.
 func (w handler) finish(s *task.Step, p run) (o task.Outcome, err error) {
 	o.Done = true
 	o.Join = func(ctx context.Context, tx *store.Tx) error {
@@ -101,8 +101,8 @@ func (w *Worker) end(tx *store.Tx, it store.Item, r *Record, t event.Type) error
 	return err
 }
 
-// Fail ends a training badly, and releases its money. What the provider was paid counts as
-// lost.
+// Fail ends a training badly, and releases its money. The amount that the provider was paid
+// counts as lost.
 func (w handler) Fail(_ context.Context, s *task.Step, cause error) (o task.Outcome, err error) {
 	var p run
 	if err := s.Decode(&p); err != nil {
@@ -165,7 +165,7 @@ func (w *Worker) refund(tx *store.Tx, o tenant.Owner, r *Record, paid bool) erro
 	return ledger.Release(tx, w.Now(), o.Account, hold, 0)
 }
 
-// Cancel has nothing to do: who cancels a training has it removed.
+// Cancel does nothing: the cancellation of a training adds the task that removes it.
 func (handler) Cancel(context.Context, *task.Step) error { return nil }
 
 // removal is the payload of a Remove task.
@@ -175,15 +175,16 @@ type removal struct {
 }
 
 const (
-	// removing is how long to wait where something is left.
+	// removing is the wait if something is left.
 	removing = 30 * time.Second
-	// settled is how long after nothing was left the provider is asked once more: a step
-	// that was under way when the training was canceled may have begun something.
+	// settled is the time after which the provider is asked once more, although nothing was
+	// left: a step that was under way when the training was canceled may have begun
+	// something.
 	settled = 5 * time.Minute
 )
 
-// remove adds to the transaction the task that removes what a training has left at the
-// provider. In the sandbox there is nothing.
+// remove adds to the transaction the task that removes the files and models of a training
+// at the provider. In the sandbox there are none.
 func remove(tx *store.Tx, now time.Time, o tenant.Owner, trainingID string, after time.Duration) error {
 	if o.Mode != tenant.Live {
 		return nil
@@ -193,11 +194,11 @@ func remove(tx *store.Tx, now time.Time, o tenant.Owner, trainingID string, afte
 	}, removal{})
 }
 
-// remover is the handler of Remove. It tries without end: what a customer has deleted must
+// remover is the handler of Remove. It tries without end: deleted data of a customer must
 // not stay.
 type remover struct{ *Worker }
 
-// Step removes what is there. Done again it finds nothing.
+// Step removes the remains of a training. A second call finds nothing.
 func (w remover) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
 	var p removal
 	if err := s.Decode(&p); err != nil {

@@ -47,16 +47,16 @@ type Training struct {
 	CostCredits     int64    `json:"cost_credits" doc:"Credits charged. 0 until completed, and always in the sandbox"`
 	Failure         *Failure `json:"failure" doc:"Reason of the failure. Null if it has not failed"`
 
-	// Usual is how long a training that was just accepted takes as a rule.
+	// Usual is the usual duration of a training that was just accepted.
 	Usual time.Duration `json:"-"`
 }
 
-// Pending returns where an accepted training is shown, and when to look.
+// Pending returns the path that shows an accepted training, and the time to look at it.
 func (t Training) Pending() (path string, after time.Duration) {
 	return "/v1/factories/" + t.FactoryID + "/training", t.Usual
 }
 
-// Rehearsal is the result that a test key asks for.
+// Rehearsal is the result that a test key requests.
 type Rehearsal struct {
 	Outcome      string      `json:"outcome,omitempty" enum:"completed,failed,insufficient_balance,spend_limit_reached,rate_limited" default:"completed" doc:"Result of the training. The last three refuse the call with that error, as with a live key"`
 	FailureCode  FailureCode `json:"failure_code,omitempty" enum:"training_failed,training_refused,not_enough_samples,provider_unavailable,timeout" doc:"Code of the failure, with its message and retryable as with a live key. With outcome failed only. Absent: training_failed"`
@@ -68,8 +68,8 @@ type Rehearsal struct {
 type Record struct {
 	Training
 	Sandbox *Rehearsal `json:"sandbox,omitempty"`
-	// Newest is the id of the newest item that it learns from, and Tokens is what is
-	// reserved for: those of all samples, once.
+	// Newest is the id of the newest item that it learns from. Tokens is the number of
+	// tokens that its reservation pays for: those of all samples, once.
 	Newest string `json:"newest"`
 	Tokens int    `json:"tokens"`
 	// Hold is the reservation that pays for it; the zero value in the sandbox.
@@ -79,8 +79,8 @@ type Record struct {
 // Key is the key of the training of a factory.
 func Key(factoryID string) store.Key { return store.IDKey("training#" + factoryID) }
 
-// modelID is the id of the trained model of a factory: it stays the same when the model
-// is trained anew.
+// modelID is the id of the trained model of a factory. It stays the same when the model is
+// trained again.
 func modelID(factoryID string) string { return id.Renamed(id.Model, factoryID) }
 
 // entry writes the record as an item of the table, in the place of an earlier training,
@@ -98,7 +98,7 @@ func (r *Record) write(it *store.Item) error {
 	return it.Encode(r)
 }
 
-// filters are what the stream's filter selects records by.
+// filters are the values by which the stream's filter selects records.
 func (r *Record) filters() map[string]string { return map[string]string{"state": string(r.State)} }
 
 // Runs reports whether the training has not ended.
@@ -119,7 +119,7 @@ func Decode(it *store.Item) (*Record, error) {
 	return &r, it.Decode(&r)
 }
 
-// about returns what the entries of the training's money show.
+// about returns the description of the training for the entries of its money.
 func (r *Record) about() ledger.About {
 	return ledger.About{FactoryID: r.FactoryID, Metadata: r.Metadata}
 }

@@ -18,24 +18,24 @@ const (
 	MaxSamples = 1000
 )
 
-// Items are read in pages. The last bounds what is read of a factory most of whose items
-// have no texts.
+// Items are read in pages. The last constant bounds the reads of a factory most of whose
+// items have no texts.
 const (
 	pageItems = 250
 	maxPages  = 8
 )
 
-// bytesPerToken is how many bytes of text count as a token: few enough for languages
-// that models know less well.
+// bytesPerToken is the number of bytes of text that count as a token: few enough for
+// languages that models know less well.
 const bytesPerToken = 3
 
-// Samples are what a training learns from.
+// Samples are the texts that a training learns from.
 type Samples struct {
 	// Lines are the samples as JSON, the newest item first.
 	Lines [][]byte
 	// Newest is the id of the newest item.
 	Newest string
-	// Tokens are those of all samples.
+	// Tokens is the number of tokens of all samples.
 	Tokens int
 }
 
@@ -60,8 +60,8 @@ func (s Samples) first(count, tokens int) Samples {
 
 func tokensOf(line []byte) int { return (len(line) + bytesPerToken - 1) / bytesPerToken }
 
-// Collect reads the samples of a factory: the newest of its items that were generated,
-// up to one of an id, which may be empty. It takes a bounded number of reads.
+// Collect reads the samples of a factory: the newest of its items that were generated, up
+// to the one with the id newest, which may be empty. It takes a bounded number of reads.
 func Collect(ctx context.Context, db *store.DB, o tenant.Owner, factoryID, newest string) (s Samples, err error) {
 	q := store.Query{
 		Index: store.ByParent, Partition: item.ParentPartition(o, factoryID), To: newest,

@@ -23,31 +23,31 @@ import (
 // The kinds of tasks.
 const (
 	Train  task.Kind = "training"        // carries out a training
-	Remove task.Kind = "training.remove" // removes what a training has left at the provider
+	Remove task.Kind = "training.remove" // removes the files and models of a training at the provider
 )
 
-// Deadline is how long a training may take.
+// Deadline bounds the duration of a training.
 const Deadline = 48 * time.Hour
 
 // Order is a training for a provider.
 type Order struct {
-	// Name identifies the training and the model: each name is trained once, however often
-	// it is asked for.
+	// Name identifies the training and the model. Each name is trained once, however often
+	// Begin is called.
 	Name string
 	// Model is the provider's own id of the base model, and Parameters are the settings of
 	// the training.
 	Model      string
 	Parameters map[string]string
-	// Samples is the key of the file of samples, and Output that of the folder that the
+	// Samples is the key of the file of samples, and Output the key of the folder that the
 	// provider may write to.
 	Samples, Output string
 }
 
-// Status is how far a training is.
+// Status is the progress of a training.
 type Status struct {
 	// Progress is 0 to 100.
 	Progress int
-	// Model is the provider's id of the trained model; empty until it is trained.
+	// Model is the provider's id of the trained model. It is empty until it is trained.
 	Model string
 	// Failed is why the training failed, for the log.
 	Failed string
@@ -80,7 +80,7 @@ type Objects interface {
 type Worker struct {
 	DB      *store.DB
 	Objects Objects
-	// Trainer is that of live work; nil where the stack has none.
+	// Trainer trains live models. It is nil if the stack has none.
 	Trainer Trainer
 	Now     func() time.Time
 }
@@ -93,14 +93,14 @@ func (w *Worker) Handlers() map[task.Kind]task.Handler {
 // run is the payload of a Train task.
 type run struct {
 	TrainingID string `json:"training_id"`
-	// Samples and Tokens are those of the file, once it is stored.
+	// Samples and Tokens describe the file, once it is stored.
 	Samples int `json:"samples,omitempty"`
 	Tokens  int `json:"tokens,omitempty"`
 	// Begun reports that the provider has begun, and Polls counts how often it was asked
 	// since.
 	Begun bool `json:"begun,omitempty"`
 	Polls int  `json:"polls,omitempty"`
-	// Model is the provider's id of the trained model, and Endpoint that of what is called.
+	// Model is the provider's id of the trained model, and Endpoint the id to call it by.
 	Model    string `json:"model,omitempty"`
 	Endpoint string `json:"endpoint,omitempty"`
 }
@@ -136,8 +136,8 @@ func (r *Record) Reserve(tx *store.Tx, now time.Time, account tenant.Account, cr
 // nameOf is the name of a training at the provider, which takes no underscores.
 func nameOf(trainingID string) string { return strings.ReplaceAll(trainingID, "_", "-") }
 
-// Prefix is what the keys of the files of trainings begin with. The bucket forgets them
-// after some days.
+// Prefix begins the keys of the files of trainings. The bucket removes them after some
+// days.
 const Prefix = "training/"
 
 func folderOf(trainingID string) string { return Prefix + nameOf(trainingID) + "/" }
@@ -200,8 +200,8 @@ func (w handler) rehearse(s *task.Step, r *Record) (o task.Outcome, err error) {
 	return w.finish(s, run{TrainingID: r.ID, Samples: r.Samples, Tokens: r.Tokens})
 }
 
-// prepare stores the samples. Those of the items that were there when the training was
-// accepted are read again: what was deleted meanwhile is not learned.
+// prepare stores the samples. It reads the items again that were there when the training
+// was accepted, so that items deleted since then are not learned.
 func (w handler) prepare(ctx context.Context, s *task.Step, r *Record, p *run) (o task.Outcome, err error) {
 	if w.Trainer == nil {
 		return o, fail(FailedRefused, errors.New("job: nothing is trained here"))
@@ -271,8 +271,8 @@ func (w handler) deploy(ctx context.Context, p *run) (o task.Outcome, err error)
 	return o, err
 }
 
-// read reads the training of a step. It returns task.ErrOrphaned where the factory does
-// not wait for the training any more, and errNoFactory where the factory was deleted.
+// read reads the training of a step. It returns task.ErrOrphaned if the factory does not
+// wait for the training any more, and errNoFactory if the factory was deleted.
 func (w *Worker) read(ctx context.Context, s *task.Step, trainingID string) (store.Item, *Record, error) {
 	items, err := w.DB.GetAll(ctx, Key(s.Subject), factoryrecord.Key(s.Subject))
 	if err != nil {
@@ -296,8 +296,8 @@ func (w *Worker) read(ctx context.Context, s *task.Step, trainingID string) (sto
 // errNoFactory reports that the factory of a training was deleted.
 var errNoFactory = errors.New("job: the factory was deleted")
 
-// waiting is read for a transaction: what has changed since the step began is a reason to
-// take the step anew.
+// waiting is read for a transaction: if something has changed since the step began, the
+// step is taken again.
 func (w *Worker) waiting(ctx context.Context, s *task.Step, trainingID string) (store.Item, *Record, error) {
 	it, r, err := w.read(ctx, s, trainingID)
 	if errors.Is(err, task.ErrOrphaned) || errors.Is(err, errNoFactory) {

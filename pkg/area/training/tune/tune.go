@@ -1,7 +1,7 @@
 // Package tune trains models with Amazon Bedrock: a customization job learns from samples
 // in a bucket, and a deployment makes its model callable on demand. Job, model and
-// deployment all have the name of the training, so that each is found without a handle,
-// and is made once however often it is asked for.
+// deployment all have the name of the training, so that each is found without a handle, and
+// is made only once.
 package tune
 
 import (
@@ -22,14 +22,15 @@ import (
 // timeout bounds each call: none of them waits for the work.
 const timeout = 20 * time.Second
 
-// Config is what the trainer needs from outside.
+// Config is the configuration of the trainer.
 type Config struct {
 	// AWS has region and credentials. Its endpoint, retries and HTTP client are not
 	// used: see awscall.Config.
 	AWS aws.Config
-	// Fakes is the address of the fakes of all providers; empty: Bedrock itself.
+	// Fakes is the address of the fakes of all providers. If it is empty, calls go to
+	// Bedrock itself.
 	Fakes string
-	// Client makes the calls; nil: that of AWS.
+	// Client makes the calls. If it is nil, the client of AWS does.
 	Client Client
 	// Bucket holds the samples, and Role is the ARN of the role by which Bedrock reads
 	// them.
@@ -92,7 +93,7 @@ func is(err error, code string) bool {
 	return errors.As(err, &e) && e.Code == code
 }
 
-// Begin implements job.Trainer. The name is also the client token. Where that has been
+// Begin implements job.Trainer. The name is also the client token. If the token has been
 // forgotten, the name of the job is taken, which means that the training has begun.
 func (t *Trainer) Begin(ctx context.Context, o job.Order) error {
 	err := call(ctx, "CreateModelCustomizationJob", func(ctx context.Context) error {
@@ -142,7 +143,7 @@ func (t *Trainer) job(ctx context.Context, name string) (out *bedrock.GetModelCu
 	return out, err
 }
 
-// progress is that of a running job, which only says in which phase it is.
+// progress returns the progress of a running job, estimated from its phase.
 func progress(d *types.StatusDetails) int {
 	switch {
 	case d == nil:
