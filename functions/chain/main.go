@@ -20,5 +20,5 @@ func main() {
 	logging.Setup()
 	cfg, n := awsenv.Must(awsenv.Config()), needs.Read[needs.Chain]()
 	entries, counts := store.Open(cfg, n.AuditTable), store.Open(cfg, n.Table)
-	lambda.Start(follow.New(chain.New(entries, time.Now).Handle, level.NewKeeper(counts).Handle))
+	lambda.Start(follow.New(chain.New(entries, time.Now).Handle, level.NewCallCounter(counts).Handle))
 }

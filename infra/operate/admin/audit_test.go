@@ -133,7 +133,7 @@ func TestDeadLettersOfTheChainAreReadFromTheStreamAgain(t *testing.T) {
 	now := time.Now()
 	db := storetest.Open(t, time.Now)
 	counts := storetest.Open(t, time.Now)
-	p.work.chain, p.work.levels = chain.New(db, time.Now), level.NewKeeper(counts)
+	p.work.chain, p.work.levels = chain.New(db, time.Now), level.NewCallCounter(counts)
 	p.work.dead["chain"] = p.queue("chain", nil)
 	entry := id.New(id.AuditEntry, now)
 	letter := p.stream(map[string]string{"pk": "acc_1#live", "sk": entry, "kind": chain.EntryKind, "acc": "acc_1", "mode": "live", "doc": `{"at":"` + now.UTC().Format(time.RFC3339) + `","operation_id":"getMe","status":200}`})

@@ -26,7 +26,7 @@ type work struct {
 	relay   *relay.Relay
 	chain   *chain.Chain
 	levels  *level.Keeper
-	// dead has the addresses of the dead-letter queues by their names.
+	// dead has the addresses of the dead-letter queues, by what each is of.
 	dead map[string]string
 }
 
@@ -72,7 +72,7 @@ func openWork(ctx context.Context, stack string) (*work, error) {
 		}
 	}
 	w.chain = chain.New(store.Open(cfg, outputs["AuditTableName"]), time.Now)
-	w.levels = level.NewKeeper(store.Open(cfg, outputs["TableName"]))
+	w.levels = level.NewCallCounter(store.Open(cfg, outputs["TableName"]))
 	w.relay = relay.New(sqsqueue.Open(cfg, urls), eventbridge.NewFromConfig(cfg), outputs["BusName"])
 	return w, nil
 }

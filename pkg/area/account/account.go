@@ -1,4 +1,4 @@
-// Package account holds the customers' accounts: what the operator sets (plan,
+// Package account holds the customers' accounts: the settings of the operator (plan,
 // limits, addresses) and the operation by which a caller sees its own.
 package account
 
@@ -39,7 +39,7 @@ type RateLimits struct {
 	Live int `json:"live"`
 }
 
-// DefaultRateLimits are those of an account that was given no others.
+// DefaultRateLimits are the limits of an account that was given no others.
 var DefaultRateLimits = RateLimits{Test: 60, Live: 600}
 
 // Of returns the limit of a key of the given mode.
@@ -58,15 +58,15 @@ type Account struct {
 	RateLimits   RateLimits `json:"rate_limits"`
 	IPAllowList  []string   `json:"ip_allow_list"`
 	LowThreshold int64      `json:"low_threshold"`
-	// LostSpendLimit is how many credits it may lose a day: see ledger.Lose.
+	// LostSpendLimit is the number of credits that it may lose a day: see ledger.Lose.
 	LostSpendLimit int64 `json:"lost_spend_limit"`
 	// ReturnURLs are the pages that the browsers of owners of social accounts may be sent
 	// back to: see returnurl.Allows.
 	ReturnURLs []string `json:"return_urls,omitempty"`
 }
 
-// Settings are what an operator sets of an account. Members that are nil keep their
-// value, or get the default for a new account.
+// Settings are the settings that an operator makes for an account. Members that are nil
+// keep their value, or get the default for a new account.
 type Settings struct {
 	Name           *string
 	Plan           *string
@@ -198,10 +198,10 @@ func (s *Service) All(ctx context.Context, each func(Account) error) error {
 	})
 }
 
-// maxTries bounds how often a change is tried again that another one overtook.
+// maxTries is the number of times that a change is tried again after a concurrent one.
 const maxTries = 4
 
-// retry carries a change out, and again where another one has overtaken it.
+// retry carries a change out, and again after a concurrent one.
 func retry[T any](change func() (T, error)) (v T, err error) {
 	for range maxTries {
 		if v, err = change(); !errors.Is(err, store.ErrConflict) {
@@ -258,8 +258,8 @@ func (s *Service) update(ctx context.Context, accountID tenant.Account, set Sett
 // secret; a revoked key has none.
 const SecretAttribute = credential.SecretAttribute
 
-// SecretsKey is the key of the counter of all secrets that were ever made for an
-// account's API keys. Whoever makes one counts it in the same transaction.
+// SecretsKey is the key of the counter of all secrets that were ever made for an account's
+// API keys. The transaction that makes a secret counts it.
 func SecretsKey(accountID tenant.Account) store.Key {
 	return store.IDKey("secrets#" + string(accountID))
 }

@@ -35,7 +35,7 @@ func (eventPatterns) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeArray, Items: httpapi.Enum(event.Patterns())}
 }
 
-// skew is how much the clocks of two functions may differ, and more.
+// skew is more than the clocks of two functions may differ.
 const skew = time.Minute
 
 type eventsInput struct {
@@ -90,7 +90,7 @@ func (s *Events) list(ctx context.Context, in *eventsInput) (httpapi.Page[event.
 	}
 	q.Prefixes = map[string][]string{"type": event.Prefixes(in.Type)}
 	if !all {
-		// It is no part of what a cursor is bound to: that outlives a change of scopes.
+		// The scopes are not part of the cursor, which outlives a change of them.
 		q.OneOf = map[string][]string{"type": texts(readable)}
 	}
 	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (event.Event, error) { return event.Render(ctx, it, s.signer) })

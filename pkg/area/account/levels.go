@@ -17,7 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// ServiceLevelTargets are what a plan promises.
+// Targets are the promises of a plan.
 type ServiceLevelTargets struct {
 	Availability float64 `json:"availability_percent" doc:"Least part of the calls that the service answers without an error of its own, in percent" example:"99.9"`
 	ErrorRate    float64 `json:"error_rate_percent" doc:"Most of the calls that end with a status from 500, in percent" example:"0.1"`
@@ -101,7 +101,7 @@ type Levels struct {
 // NewLevels returns the operation that reads service levels.
 func NewLevels(db *store.DB, now func() time.Time) *Levels { return &Levels{db, now} }
 
-// monthsKept is how many months can be read, the running one included.
+// monthsKept is the number of months that can be read, including the current one.
 const monthsKept = 13
 
 type levelsInput struct {
@@ -175,7 +175,7 @@ func waiting(s level.Stack) WaitingServiceLevels {
 	oldest := s.Oldest.Milliseconds()
 	looked := resource.Instant(s.Looked)
 	w.Oldest, w.CheckedAt, w.OldestP99 = &oldest, &looked, percentile(s.Waiting, 99)
-	// What is not late has the time 0, which the histogram rounds up.
+	// Work that is not late has the time 0, which the histogram rounds up.
 	if *w.OldestP99 == level.Bounds[0] {
 		*w.OldestP99 = 0
 	}
@@ -193,7 +193,7 @@ func measured(c level.Counts) ServiceLevelMeasured {
 	return m
 }
 
-// available returns the part that did not fail, in percent; nil where there was nothing.
+// available returns the part that did not fail, in percent, or nil if nothing was counted.
 func available(c level.Counts) *float64 {
 	if c.Calls == 0 {
 		return nil
@@ -202,7 +202,7 @@ func available(c level.Counts) *float64 {
 	return &part
 }
 
-// percentile returns a percentile of times; nil where there are none.
+// percentile returns a percentile of times, or nil if there are none.
 func percentile(c level.Counts, p int64) *int64 {
 	ms, ok := c.Percentile(p)
 	if !ok {

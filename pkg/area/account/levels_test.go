@@ -47,7 +47,7 @@ func TestServiceLevels(t *testing.T) {
 				NewImage: image, SequenceNumber: strings.Repeat("1", position),
 			}})
 		}
-		if out, err := level.NewKeeper(db).Handle(t.Context(), batch); err != nil || len(out.BatchItemFailures) > 0 {
+		if out, err := level.NewCallCounter(db).Handle(t.Context(), batch); err != nil || len(out.BatchItemFailures) > 0 {
 			t.Fatal(out, err)
 		}
 	}

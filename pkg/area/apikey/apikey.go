@@ -1,6 +1,6 @@
-// Package apikey holds the keys that callers authenticate with: their making,
-// rotation and revocation. A secret is in the answer that made it and nowhere
-// else; what is kept is its hash.
+// Package apikey holds the keys that callers authenticate with: their making, rotation and
+// revocation. A secret is in the answer that made it and nowhere else; the service keeps
+// its hash.
 package apikey
 
 import (
@@ -63,14 +63,14 @@ type Ended struct {
 	RevokedKeys *int `json:"revoked_keys" doc:"Number of keys that it created, directly or through others: all of them are revoked now. Null without include_created"`
 }
 
-// Details are a key with what a list does not show.
+// Details are a key with the members that a list leaves out.
 type Details struct {
 	Key
 	Usage Usage `json:"usage" doc:"How often the key was used. Counted by whole hours and days (UTC)"`
 	Spent int64 `json:"spent_credits_this_month" doc:"Credits that the key has spent and reserved in this calendar month (UTC)"`
 }
 
-// Usage is how often a key was used.
+// Usage counts the uses of a key.
 type Usage = credential.Usage
 
 // Settings are the members of a key that can be changed.
@@ -129,8 +129,8 @@ func (s *Service) create(tx *store.Tx, h held, kind tenant.Mode, set Settings, b
 	return NewKey{Key: r.Key, Secret: secret}, nil
 }
 
-// addSecret creates a secret. It carries a copy of what its account says, which
-// must be the latest, and a change of the account under way must notice it.
+// addSecret creates a secret. It carries a copy of its account's settings, which must be
+// the latest, and a concurrent change of the account must notice it.
 func addSecret(tx *store.Tx, secret credential.Credential, owner store.Item) {
 	credential.Create(tx, secret)
 	tx.Unchanged(owner)
@@ -165,7 +165,7 @@ func (s *Service) replace(tx *store.Tx, r *keyrecord.Record, it store.Item) erro
 	r.Touch(s.now())
 	r.Show(s.now())
 	stored := *r
-	// What is derived on reading is not kept.
+	// Members that are derived on reading are not stored.
 	stored.LastUsedAt, stored.LastUsedIP = nil, nil
 	if stored.State == keyrecord.Expired {
 		stored.State = keyrecord.Active
@@ -191,7 +191,7 @@ func show(r *keyrecord.Record, secret string) {
 	r.Prefix, r.Last4 = secret[:auth.PrefixLength], secret[len(secret)-4:]
 }
 
-// credentialOf returns what the authorizer must know of the key.
+// credentialOf returns the data of the key that the authorizer needs.
 func credentialOf(r *keyrecord.Record, a account.Account, hash string) credential.Credential {
 	sec := credential.Credential{
 		Hash: hash, KeyID: r.ID, Owner: tenant.Of(tenant.Account(a.ID), r.Kind), Plan: a.Plan,

@@ -39,35 +39,35 @@ func (s *Service) see(it *store.Item, mode tenant.Mode, keyID string) (keyrecord
 	return keyrecord.Read(it, s.now())
 }
 
-// held is what a change of keys is based on: the key that it is about, if there is one
-// already, the account, and who makes the change.
+// held is the state that a change of keys starts from: the key to change, if there is one
+// already, the account, and the actor that makes the change.
 type held struct {
 	keyrecord.Record
 	item    store.Item
 	account account.Account
 	owner   store.Item // of the account
-	giver
+	grantor
 }
 
-// giver is the actor that grants rights to a key. What a key holds is read, not taken from
-// the authorizer: it may have been narrowed or revoked since. A person or the operator has
-// no key, and no limits but scopes.
-type giver struct {
+// grantor is the actor that grants rights to a key. The rights of a key are read, not taken
+// from the authorizer: it may have been narrowed or revoked since. A person or the operator
+// has no key, and no limits but scopes.
+type grantor struct {
 	rights Settings
-	by     *store.Item // of the key; nil: none, or the key that is changed itself
+	by     *store.Item // of the key; nil if there is none, or if it is the key that is changed
 	self   bool
 }
 
-// bind makes the transaction fail if the rights of the giver have changed since they
+// bind makes the transaction fail if the rights of the grantor have changed since they
 // were read.
-func (g *giver) bind(tx *store.Tx) {
+func (g *grantor) bind(tx *store.Tx) {
 	if g.by != nil {
 		tx.Unchanged(*g.by)
 	}
 }
 
 // operated are the rights of the operator.
-var operated = giver{rights: Settings{Scopes: auth.AllScopes()}}
+var operated = grantor{rights: Settings{Scopes: auth.AllScopes()}}
 
 // FindHeld is Find for a change that the operator makes: it returns the account too, of
 // which a secret carries a copy.
@@ -78,7 +78,7 @@ func (s *Service) FindHeld(ctx context.Context, accountID tenant.Account, mode t
 // hold reads all that a change is based on in one round trip. Without the id of a key
 // it is about a new one; without a principal the operator makes it.
 func (s *Service) hold(ctx context.Context, accountID tenant.Account, mode tenant.Mode, keyID string, p *auth.Principal) (held, error) {
-	h := held{giver: operated}
+	h := held{grantor: operated}
 	keys := []store.Key{store.IDKey(string(accountID))}
 	if keyID != "" {
 		if !id.Valid(id.APIKey, keyID) {
@@ -118,7 +118,8 @@ func (s *Service) hold(ctx context.Context, accountID tenant.Account, mode tenan
 	h.by = &items[len(items)-1]
 	r, err := s.see(h.by, tenant.Live, caller)
 	h.rights = settingsOf(&r)
-	// Neither what it has lost since the call was authorized, nor what it has gained.
+	// Drop scopes that the key has lost since the call was authorized, and do not add new
+	// ones.
 	h.rights.Scopes = slices.DeleteFunc(slices.Clone(r.Scopes), func(s auth.Scope) bool { return !p.Has(s) })
 	switch {
 	case errs.CodeOf(err) == errs.NotFound, err == nil && r.State != keyrecord.Active:
@@ -134,9 +135,9 @@ func settingsOf(r *keyrecord.Record) Settings {
 	return Settings{r.Name, r.Scopes, r.IPAllowList, r.ExpiresAt, r.SpendLimit, r.Metadata}
 }
 
-// mayChange refuses to change the key to settings that the giver may not give. Narrowing
-// a key takes no rights over it. Whoever widens it could have made it: the key must not
-// be wider than the giver afterwards, and no key widens itself.
+// mayChange refuses to change the key to settings that the grantor may not grant. Narrowing
+// a key takes no rights over it. Widening it is like making it: the key must not be wider
+// than the grantor afterwards, and no key widens itself.
 func (h *held) mayChange(set *Settings) error {
 	before := settingsOf(&h.Record)
 	wider := within(set, &before)

@@ -29,7 +29,7 @@ type createBody struct {
 	Metadata    resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
 }
 
-// Rules refuses what the schema permits.
+// Rules refuses bodies that the schema cannot rule out.
 func (b createBody) Rules() error { return rules(b.Scopes, b.IPAllowList) }
 
 func rules(scopes []auth.Scope, ips []string) error {
@@ -46,7 +46,7 @@ type patchBody struct {
 	Metadata    resource.MetadataPatch `json:"metadata,omitempty" nullable:"true" doc:"Pairs to set. A null value removes that pair; null removes all"`
 }
 
-// Rules refuses what the schema permits.
+// Rules refuses bodies that the schema cannot rule out.
 func (b patchBody) Rules() error { return rules(b.Scopes, b.IPAllowList) }
 
 type rotateBody struct {
@@ -154,8 +154,8 @@ func (s *Service) createKey(ctx context.Context, tx *store.Tx, in *createInput) 
 	return s.create(tx, h, b.Kind, set, p.Actor.ID)
 }
 
-// mayManage refuses a secret that a rotation has replaced. It may have been rotated
-// because it leaked: whoever has it must not lock out the key's owner.
+// mayManage refuses a secret that a rotation has replaced. The key may have been rotated
+// because the secret leaked: its finder must not lock out the key's owner.
 func mayManage(p *auth.Principal) error {
 	if p.OldSecret {
 		return errs.New(errs.InsufficientScope, "A rotation has replaced the secret of this request. It cannot manage API keys while it is still valid. Use the new secret.")
@@ -256,7 +256,7 @@ func (s *Service) rotateKey(ctx context.Context, tx *store.Tx, in *rotateInput) 
 	if err != nil {
 		return out, err
 	}
-	// Whoever rotates a key holds it afterwards, as if it had made it.
+	// A caller that rotates a key holds it afterwards, as if it had made it.
 	if set := settingsOf(&k.Record); !k.self {
 		if err := within(&set, &k.rights); err != nil {
 			e := *errs.As(err)

@@ -55,8 +55,8 @@ func Mount(r *httpapi.Router, e area.Env) {
 	NewService(e.DB, items, offer, e.Converser, e.Now).Register(r)
 }
 
-// model returns the model that answers the messages of a mode, and what answers in its
-// name: the sandbox answers by rules.
+// model returns the model that answers the messages of a mode, and the converser that
+// answers in its name: the sandbox answers by rules.
 func (s *Service) model(mode tenant.Mode) (catalog.Model, provider.Converser, error) {
 	m, err := s.offer.Default(provider.KindText, mode == tenant.Live)
 	switch {
@@ -68,7 +68,7 @@ func (s *Service) model(mode tenant.Mode) (catalog.Model, provider.Converser, er
 	return m, sample.Assistant{}, nil
 }
 
-// chat reads a chat of the caller, and other items beside it.
+// chat reads a chat of the caller, and other items with it.
 func (s *Service) chat(ctx context.Context, chatID string, others ...store.Key) (*chat.Record, store.Item, []store.Item, error) {
 	found, beside, err := resource.FindAll(ctx, s.db, id.Chat, []string{chatID}, others...)
 	it, ok := found[chatID]
@@ -115,8 +115,8 @@ func (s *Service) check(ctx context.Context, d chat.Draft) error {
 	}
 }
 
-// scopes are what a caller needs for a draft, beside that of the architect: to see it, and
-// to change or apply it.
+// scopes are the scopes that a caller needs for a draft, besides the scope of the
+// architect: to see it, and to change or apply it.
 var scopes = map[chat.Subject]struct{ read, write auth.Scope }{
 	chat.Factory:     {auth.FactoriesRead, auth.FactoriesWrite},
 	chat.ContentPlan: {auth.FactoriesRead, auth.FactoriesWrite},

@@ -25,11 +25,11 @@ const (
 	maxWritten = 1500
 )
 
-// maxHistory is the most tokens of a chat that the model reads. What is older is left
+// maxHistory is the most tokens of a chat that the model reads. Older messages are left
 // out.
 const maxHistory = 8000
 
-// maxTries is how often the model is asked for one turn while it is busy.
+// maxTries is the number of times that the model is asked for one turn while it is busy.
 const maxTries = 3
 
 // maxSources is the most resources that a reply names.
@@ -96,7 +96,7 @@ func (s *Service) answer(ctx context.Context, q question) (reply, error) {
 		return reply{}, err
 	}
 	m, _ := catalog.Find(q.Model) // it was chosen from there
-	desk := &desk{Service: s, caller: p, chatID: q.ChatID, factoryID: q.FactoryID, used: q.Used}
+	session := &session{Service: s, caller: p, chatID: q.ChatID, factoryID: q.FactoryID, used: q.Used}
 	c := provider.Conversation{Model: m.ProviderModel, Options: m.ProviderOptions, System: prompt(q, s.now()), Turns: q.Turns, Tokens: maxWritten}
 	if c.Tools, err = described(); err != nil {
 		return reply{}, err
@@ -114,11 +114,11 @@ func (s *Service) answer(ctx context.Context, q question) (reply, error) {
 			if text == "" {
 				break
 			}
-			return reply{text: text, drafts: desk.drafts, sources: desk.cited(), used: desk.used}, nil
+			return reply{text: text, drafts: session.drafts, sources: session.cited(), used: session.used}, nil
 		}
 		results := provider.Turn{}
 		for _, call := range turn.Calls {
-			result, err := desk.run(ctx, call)
+			result, err := session.run(ctx, call)
 			if err != nil {
 				return reply{}, err
 			}
@@ -129,7 +129,7 @@ func (s *Service) answer(ctx context.Context, q question) (reply, error) {
 	return reply{}, refusal(&provider.Error{Kind: provider.Rejected, Code: "text_unreadable", Message: "The model came to no reply."})
 }
 
-// next asks the model for its next turn, again where it is busy.
+// next asks the model for its next turn, and again if it is busy.
 func next(ctx context.Context, model provider.Converser, c provider.Conversation) (turn provider.Turn, err error) {
 	for try := range maxTries {
 		if err := backoff.Wait(ctx, try, 200*time.Millisecond, time.Second); err != nil {
@@ -162,19 +162,19 @@ func size(c provider.Conversation) int {
 	return provider.TokensOf(bytes)
 }
 
-// desk is what the tools of one reply work on.
-type desk struct {
+// session is the state of the tools of one reply.
+type session struct {
 	*Service
 	caller    *auth.Principal
 	chatID    string
-	factoryID string // that tools use where no other one is named
+	factoryID string // the default of the tools
 	drafts    []chat.Draft
 	sources   []string
-	used      []auth.Scope // of what was read for the reply
+	used      []auth.Scope // of the resources that were read for the reply
 }
 
 // read notes that resources were read for the reply.
-func (d *desk) read(ids ...string) {
+func (d *session) read(ids ...string) {
 	for _, id := range ids {
 		if !slices.Contains(d.sources, id) {
 			d.sources = append(d.sources, id)
@@ -182,17 +182,17 @@ func (d *desk) read(ids ...string) {
 	}
 }
 
-// cited returns what the reply names as its sources.
-func (d *desk) cited() []string {
+// cited returns the ids that the reply names as its sources.
+func (d *session) cited() []string {
 	if d.sources == nil {
 		return []string{}
 	}
 	return d.sources[:min(len(d.sources), maxSources)]
 }
 
-// run runs a tool for the model. What the tool refuses is a result, too: the model may
-// mend it.
-func (d *desk) run(ctx context.Context, call provider.ToolCall) (provider.ToolResult, error) {
+// run runs a tool for the model. A refusal of the tool is a result, too: the model may try
+// another input.
+func (d *session) run(ctx context.Context, call provider.ToolCall) (provider.ToolResult, error) {
 	data, err := d.call(ctx, call)
 	var refused *errs.Error
 	switch {
@@ -208,7 +208,7 @@ func (d *desk) run(ctx context.Context, call provider.ToolCall) (provider.ToolRe
 	return provider.ToolResult{ID: call.ID, Content: content, Failed: refused != nil}, err
 }
 
-func (d *desk) call(ctx context.Context, call provider.ToolCall) (any, error) {
+func (d *session) call(ctx context.Context, call provider.ToolCall) (any, error) {
 	i := slices.IndexFunc(tools, func(t tool) bool { return t.name == call.Name })
 	if i < 0 {
 		return nil, errs.New(errs.NotFound, "There is no tool %.40q.", call.Name)

@@ -83,7 +83,7 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *updateInput) (ch
 	return d, s.replace(tx, it, &d)
 }
 
-// subject returns the factory that a draft is for. That of a content item is in its body.
+// subject returns the factory that a draft is for. A content item has it in its body.
 func subject(d chat.Draft) *string {
 	if of, ok := d.Body["factory_id"].(string); ok && d.Kind == chat.ContentItem {
 		return &of
@@ -107,7 +107,7 @@ func (s *Service) apply(ctx context.Context, tx *store.Tx, in *applyInput) (chat
 	if err := open(d); err != nil {
 		return d, err
 	}
-	// One that has ended says so, whatever version is asked for.
+	// A draft that has ended reports that, whatever version the caller expects.
 	if err := in.Require(d.Version); err != nil {
 		return d, err
 	}
@@ -119,7 +119,7 @@ func (s *Service) apply(ctx context.Context, tx *store.Tx, in *applyInput) (chat
 	return d, s.replace(tx, it, &d)
 }
 
-// carryOut adds what a draft creates to the transaction, and returns its id.
+// carryOut adds the resource of a draft to the transaction, and returns its id.
 func (s *Service) carryOut(ctx context.Context, tx *store.Tx, d chat.Draft) (string, error) {
 	switch d.Kind {
 	case chat.Factory:

@@ -15,7 +15,7 @@ import (
 // maxDrafts is the most drafts that one reply makes.
 const maxDrafts = 10
 
-// drafted is what the tools take that make drafts.
+// drafted is the input of the tools that make drafts.
 type drafted struct {
 	FactoryID string         `json:"factory_id,omitempty" doc:"Id of the factory. Absent: that of the chat"`
 	Body      map[string]any `json:"body"`
@@ -23,8 +23,8 @@ type drafted struct {
 
 // drafting returns a tool that makes drafts of a kind, for callers that may see them. Shape
 // returns the JSON Schema of their body.
-func drafting(name, description string, of chat.Subject, shape func() (json.RawMessage, error), run func(*desk, context.Context, drafted) (chat.Draft, error)) tool {
-	t := reading(name, description, []auth.Scope{scopes[of].read}, func(d *desk, ctx context.Context, in drafted) (any, error) {
+func drafting(name, description string, of chat.Subject, shape func() (json.RawMessage, error), run func(*session, context.Context, drafted) (chat.Draft, error)) tool {
+	t := reading(name, description, []auth.Scope{scopes[of].read}, func(d *session, ctx context.Context, in drafted) (any, error) {
 		if len(d.drafts) >= maxDrafts {
 			return nil, errs.New(errs.QueueFull, "A reply makes at most %d drafts. Tell the user to ask for the rest in another message.", maxDrafts)
 		}
@@ -53,24 +53,24 @@ func drafting(name, description string, of chat.Subject, shape func() (json.RawM
 }
 
 // newDraft returns an open draft.
-func (d *desk) newDraft(of chat.Subject, factoryID *string, body map[string]any) chat.Draft {
+func (d *session) newDraft(of chat.Subject, factoryID *string, body map[string]any) chat.Draft {
 	now := d.now()
 	return chat.Draft{Resource: resource.New(id.New(id.Draft, now), now, nil), ChatID: d.chatID, Kind: of, FactoryID: factoryID, Body: body, State: chat.Open}
 }
 
-func (d *desk) draftFactory(_ context.Context, in drafted) (chat.Draft, error) {
+func (d *session) draftFactory(_ context.Context, in drafted) (chat.Draft, error) {
 	if in.FactoryID != "" {
 		return chat.Draft{}, errs.Invalid("/factory_id", "is not for drafts of factories. Leave it out")
 	}
 	return d.newDraft(chat.Factory, nil, in.Body), nil
 }
 
-func (d *desk) draftPlan(_ context.Context, in drafted) (chat.Draft, error) {
+func (d *session) draftPlan(_ context.Context, in drafted) (chat.Draft, error) {
 	of, err := d.factory(in.FactoryID)
 	return d.newDraft(chat.ContentPlan, &of, in.Body), err
 }
 
-func (d *desk) draftItem(_ context.Context, in drafted) (chat.Draft, error) {
+func (d *session) draftItem(_ context.Context, in drafted) (chat.Draft, error) {
 	named, _ := in.Body["factory_id"].(string)
 	if in.FactoryID != "" {
 		named = in.FactoryID

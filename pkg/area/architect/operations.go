@@ -116,8 +116,8 @@ func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[ch
 	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (chat.Draft, error) { return chat.DraftOf(&it) })
 }
 
-// readable returns the kinds of drafts that a caller has asked for, or all, as far as it may
-// read them.
+// readable returns the requested kinds of drafts, or all if none are requested, as far as
+// the caller may read them.
 func readable(p *auth.Principal, asked []chat.Subject) (kinds []chat.Subject) {
 	for _, kind := range []chat.Subject{chat.Factory, chat.ContentPlan, chat.ContentItem} {
 		if p.Has(scopes[kind].read) && (len(asked) == 0 || slices.Contains(asked, kind)) {
@@ -127,7 +127,7 @@ func readable(p *auth.Principal, asked []chat.Subject) (kinds []chat.Subject) {
 	return kinds
 }
 
-// at sets the place of what an error says is missing.
+// at sets the place of an error about a missing member.
 func at(param string, err error) error {
 	if e := errs.As(err); e.Code == errs.NotFound {
 		e.Param = param

@@ -27,14 +27,14 @@ const replyTime = 22 * time.Second
 // maxTitle is the most characters of a title that is made of a message.
 const maxTitle = 60
 
-// The outcomes that a test key can ask for, beside those of generate.Refuse.
+// The outcomes that a test key can request, besides those of generate.Refuse.
 const (
 	outcomeReplied     = "replied"
 	outcomeTimeout     = "timeout"
 	outcomeUnavailable = "provider_unavailable"
 )
 
-// rehearsal is the result that a test key asks for.
+// rehearsal is the result that a test key requests.
 type rehearsal struct {
 	Outcome string `json:"outcome,omitempty" enum:"replied,timeout,provider_unavailable,insufficient_balance,spend_limit_reached,rate_limited" default:"replied" doc:"Result of the message. All but replied refuse the call with that error, as with a live key"`
 }
@@ -56,7 +56,7 @@ type sendInput struct {
 	Body messageBody
 }
 
-// question is a message that is to be answered, and what its answer is made of.
+// question is a message to answer, with the state that its answer needs.
 type question struct {
 	ChatID    string          `json:"chat_id"`
 	MessageID string          `json:"message_id"`
@@ -69,7 +69,7 @@ type question struct {
 	Hold    ledger.Hold  `json:"hold,omitzero"`
 }
 
-// reply is what the model has answered.
+// reply is the model's answer.
 type reply struct {
 	text    string
 	drafts  []chat.Draft
@@ -88,14 +88,14 @@ func (s *Service) registerSend(r *httpapi.Router) {
 	})
 }
 
-// price returns the credits of a message: what the most costs that a reply may read and
+// price returns the credits of a message: the price of the most that a reply may read and
 // write.
 func price(m catalog.Model) (int64, error) {
 	return m.Cost(catalog.Quantity{InputTokens: maxRead, OutputTokens: maxRounds * maxWritten})
 }
 
-// Estimate returns what the body of sendMessage would cost with a live key, where the
-// offer is made.
+// Estimate returns the price of a body of sendMessage with a live key. The offer must be
+// known.
 func Estimate(ctx context.Context, offer catalog.Offer, body any) ([]int64, error) {
 	b, err := httpapi.Member[messageBody]("body", body)
 	if err != nil {
@@ -227,7 +227,7 @@ func (s *Service) giveUp(ctx context.Context, tx *store.Tx, q question, cause er
 	}
 	r, it, _, err := s.chat(ctx, q.ChatID)
 	switch {
-	case errs.CodeOf(err) == errs.NotFound: // the sandbox was reset meanwhile
+	case errs.CodeOf(err) == errs.NotFound: // the sandbox was reset in between
 		return nil
 	case err != nil:
 		return err

@@ -24,7 +24,7 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// The bounds of what tools return: of one result in bytes, of a list, and of a text in a
+// The bounds of the results of tools: of one result in bytes, of a list, and of a text in a
 // list in characters.
 const (
 	maxResult = 24 << 10
@@ -35,29 +35,29 @@ const (
 // tool is something that the model may call.
 type tool struct {
 	name, description string
-	// scopes are what the caller needs for it, beside that of the architect, and later to
-	// read the reply that it is used for.
+	// scopes are the scopes that the caller needs for the tool, besides the scope of the
+	// architect, and later to read the reply that used it.
 	scopes []auth.Scope
-	// input returns the JSON Schema of what it takes.
+	// input returns the JSON Schema of the tool's input.
 	input func() (json.RawMessage, error)
-	run   func(ctx context.Context, d *desk, input json.RawMessage) (any, error)
+	run   func(ctx context.Context, d *session, input json.RawMessage) (any, error)
 }
 
-// tools are all that the model can do. None of them writes.
+// tools are all tools of the model. None of them writes.
 var tools []tool
 
 func init() {
 	tools = []tool{
-		reading("list_factories", "Lists the newest factories of the account.", []auth.Scope{auth.FactoriesRead}, (*desk).listFactories),
-		reading("read_factory", "Returns the settings of a factory.", []auth.Scope{auth.FactoriesRead}, (*desk).readFactory),
-		reading("read_analytics", "Returns what a factory has made, published, spent and reached in the last 30 days, in all and by kind of content.", []auth.Scope{auth.FactoriesRead}, (*desk).readAnalytics),
-		reading("list_content", "Lists the newest content items of a factory.", []auth.Scope{auth.ContentRead}, (*desk).listContent),
-		reading("list_products", "Lists the newest products of a factory of type seller, with their prices in the smallest units of the currency and their promotions.", []auth.Scope{auth.ProductsRead}, (*desk).listProducts),
-		reading("list_proposals", "Lists the open proposals for a factory: changes that a diagnosis has found useful, which the user may apply.", []auth.Scope{auth.FactoriesRead}, (*desk).listProposals),
-		reading("list_models", "Lists the generation models of a kind, with their prices in credits.", []auth.Scope{auth.AccountRead}, (*desk).listModels),
-		drafting("draft_factory", "Makes a draft of a factory. Its settings depend on its type; their JSON Schemas by type are: ", chat.Factory, factory.CreateShape, (*desk).draftFactory),
-		drafting("draft_content_plan", "Makes a draft of a content plan: so many items a day over some days, whose topics are chosen when it is applied.", chat.ContentPlan, planarea.CreateShape, (*desk).draftPlan),
-		drafting("draft_content_item", "Makes a draft of one content item of a factory.", chat.ContentItem, content.CreateShape, (*desk).draftItem),
+		reading("list_factories", "Lists the newest factories of the account.", []auth.Scope{auth.FactoriesRead}, (*session).listFactories),
+		reading("read_factory", "Returns the settings of a factory.", []auth.Scope{auth.FactoriesRead}, (*session).readFactory),
+		reading("read_analytics", "Returns what a factory has made, published, spent and reached in the last 30 days, in all and by kind of content.", []auth.Scope{auth.FactoriesRead}, (*session).readAnalytics),
+		reading("list_content", "Lists the newest content items of a factory.", []auth.Scope{auth.ContentRead}, (*session).listContent),
+		reading("list_products", "Lists the newest products of a factory of type seller, with their prices in the smallest units of the currency and their promotions.", []auth.Scope{auth.ProductsRead}, (*session).listProducts),
+		reading("list_proposals", "Lists the open proposals for a factory: changes that a diagnosis has found useful, which the user may apply.", []auth.Scope{auth.FactoriesRead}, (*session).listProposals),
+		reading("list_models", "Lists the generation models of a kind, with their prices in credits.", []auth.Scope{auth.AccountRead}, (*session).listModels),
+		drafting("draft_factory", "Makes a draft of a factory. Its settings depend on its type; their JSON Schemas by type are: ", chat.Factory, factory.CreateShape, (*session).draftFactory),
+		drafting("draft_content_plan", "Makes a draft of a content plan: so many items a day over some days, whose topics are chosen when it is applied.", chat.ContentPlan, planarea.CreateShape, (*session).draftPlan),
+		drafting("draft_content_item", "Makes a draft of one content item of a factory.", chat.ContentItem, content.CreateShape, (*session).draftItem),
 	}
 }
 
@@ -85,11 +85,11 @@ var described = sync.OnceValues(func() (all []provider.Tool, err error) {
 })
 
 // reading returns a tool that reads, and takes an object of the shape I.
-func reading[I any](name, description string, scopes []auth.Scope, run func(*desk, context.Context, I) (any, error)) tool {
+func reading[I any](name, description string, scopes []auth.Scope, run func(*session, context.Context, I) (any, error)) tool {
 	return tool{
 		name: name, description: description, scopes: scopes,
 		input: func() (json.RawMessage, error) { return httpapi.Shape(reflect.TypeFor[I]()) },
-		run: func(ctx context.Context, d *desk, input json.RawMessage) (any, error) {
+		run: func(ctx context.Context, d *session, input json.RawMessage) (any, error) {
 			in, err := decode[I](input)
 			if err != nil {
 				return nil, err
@@ -115,8 +115,8 @@ type ofFactory struct {
 	FactoryID string `json:"factory_id,omitempty" doc:"Id of the factory. Absent: that of the chat"`
 }
 
-// factory returns the factory that a tool is asked for.
-func (d *desk) factory(asked string) (string, error) {
+// factory returns the id of the factory of a tool's input.
+func (d *session) factory(asked string) (string, error) {
 	if asked != "" {
 		return asked, nil
 	}
@@ -126,8 +126,8 @@ func (d *desk) factory(asked string) (string, error) {
 	return d.factoryID, nil
 }
 
-// find reads the factory that a tool is asked for.
-func (d *desk) find(ctx context.Context, asked string) (f factory.Factory, err error) {
+// find reads the factory of a tool's input.
+func (d *session) find(ctx context.Context, asked string) (f factory.Factory, err error) {
 	id, err := d.factory(asked)
 	if err != nil {
 		return f, err
@@ -138,7 +138,7 @@ func (d *desk) find(ctx context.Context, asked string) (f factory.Factory, err e
 	return f, err
 }
 
-func (d *desk) listFactories(ctx context.Context, _ nothing) (any, error) {
+func (d *session) listFactories(ctx context.Context, _ nothing) (any, error) {
 	page, err := d.db.List(ctx, store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(d.caller.Owner, factory.Kind), Limit: maxListed})
 	if err != nil {
 		return nil, err
@@ -155,7 +155,7 @@ func (d *desk) listFactories(ctx context.Context, _ nothing) (any, error) {
 	return map[string]any{"factories": all, "more": page.Next != nil}, nil
 }
 
-func (d *desk) readFactory(ctx context.Context, in ofFactory) (any, error) {
+func (d *session) readFactory(ctx context.Context, in ofFactory) (any, error) {
 	f, err := d.find(ctx, in.FactoryID)
 	if err != nil {
 		return nil, err
@@ -166,7 +166,7 @@ func (d *desk) readFactory(ctx context.Context, in ofFactory) (any, error) {
 	}}, nil
 }
 
-func (d *desk) readAnalytics(ctx context.Context, in ofFactory) (any, error) {
+func (d *session) readAnalytics(ctx context.Context, in ofFactory) (any, error) {
 	id, err := d.factory(in.FactoryID)
 	if err != nil {
 		return nil, err
@@ -179,7 +179,7 @@ func (d *desk) readAnalytics(ctx context.Context, in ofFactory) (any, error) {
 	return map[string]any{"analytics": a}, nil
 }
 
-func (d *desk) listContent(ctx context.Context, in ofFactory) (any, error) {
+func (d *session) listContent(ctx context.Context, in ofFactory) (any, error) {
 	f, err := d.find(ctx, in.FactoryID)
 	if err != nil {
 		return nil, err
@@ -202,7 +202,7 @@ func (d *desk) listContent(ctx context.Context, in ofFactory) (any, error) {
 	return map[string]any{"content_items": all, "more": page.Next != nil}, nil
 }
 
-func (d *desk) listProducts(ctx context.Context, in ofFactory) (any, error) {
+func (d *session) listProducts(ctx context.Context, in ofFactory) (any, error) {
 	f, err := d.find(ctx, in.FactoryID)
 	if err != nil {
 		return nil, err
@@ -227,7 +227,7 @@ func (d *desk) listProducts(ctx context.Context, in ofFactory) (any, error) {
 	return map[string]any{"products": all, "more": page.Next != nil}, nil
 }
 
-func (d *desk) listProposals(ctx context.Context, in ofFactory) (any, error) {
+func (d *session) listProposals(ctx context.Context, in ofFactory) (any, error) {
 	f, err := d.find(ctx, in.FactoryID)
 	if err != nil {
 		return nil, err
@@ -257,7 +257,7 @@ type ofKind struct {
 	Kind provider.Kind `json:"kind" enum:"text,image,video,music,voice,avatar" doc:"Kind of media"`
 }
 
-func (d *desk) listModels(_ context.Context, in ofKind) (any, error) {
+func (d *session) listModels(_ context.Context, in ofKind) (any, error) {
 	all := []any{}
 	for _, m := range d.offer.Models(catalog.Filter{Kind: in.Kind}, d.caller.Mode == tenant.Live) {
 		if m.State != catalog.Available || len(all) == maxListed {

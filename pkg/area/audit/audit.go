@@ -18,10 +18,10 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// Keep is how long an entry can be read.
+// Keep is the time for which an entry can be read.
 const Keep = chain.Keep
 
-// longest is how much of a text that the caller chose is kept of it.
+// longest is the number of characters that are kept of a text that the caller chose.
 const longest = 512
 
 // Entry is one call.
@@ -95,8 +95,8 @@ const (
 
 var refusalThresholds = []int{20, 50, 100}
 
-// standsFor returns for how many refused calls the entry of the nth stands, which is 0
-// where it gets none; n is 0 where it is unknown.
+// standsFor returns the number of refused calls that the entry of the nth stands for, or 0
+// if the nth gets no entry. n is 0 if it is unknown.
 func standsFor(n int) int {
 	before := everyRefusal
 	if n <= before {
@@ -117,8 +117,8 @@ func standsFor(n int) int {
 // Command is one run of an operator's command.
 type Command struct {
 	Operator string
-	// Operation is what it does, such as admin.account.update, and Line the command
-	// without its flags, which may hold what the customer is not to see.
+	// Operation is the operation of the command, such as admin.account.update, and Line the
+	// command without its flags, which may hold data that the customer must not see.
 	Operation, Line string
 	// Account is the account that it concerns; System if it concerns none.
 	Account tenant.Account

@@ -59,8 +59,8 @@ func (l *Log) list(ctx context.Context, in *listInput) (httpapi.Page[Entry], err
 		if !ok || !in.Contains(at) {
 			return httpapi.Page[Entry]{Items: []Entry{}}, nil
 		}
-		// The id of an entry begins with the time of its request, which that of the request
-		// has, too: no index is needed.
+		// The id of an entry begins with the time of its request, and so does the id of the
+		// request: no index is needed.
 		q.From, q.To = id.First(id.AuditEntry, at), id.First(id.AuditEntry, at.Add(time.Millisecond))
 		q.Filters["request"] = in.RequestID
 	}

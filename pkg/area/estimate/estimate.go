@@ -24,14 +24,14 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// Estimate is what the body of an operation would cost.
+// Estimate is the price of the body of an operation.
 type Estimate struct {
 	Operation Operation `json:"operation" doc:"The operation that the body is for" example:"createContentItem"`
 	Credits   int64     `json:"credits" doc:"Credits that are charged with a live key" example:"26"`
 	Items     []Item    `json:"items" nullable:"false" doc:"Cost of each item of a batch, in the order of the body; one for other operations"`
 }
 
-// Item is what one item would cost.
+// Item is the price of one item.
 type Item struct {
 	Credits int64 `json:"credits" doc:"Credits that are charged with a live key" example:"26"`
 }
@@ -57,12 +57,13 @@ type input struct{ Body body }
 
 // priced is an operation that costs.
 type priced struct {
-	// member is the member that names the resource in the operation's path; empty: the path
-	// has none.
+	// member is the member that names the resource in the operation's path. It is empty if
+	// the path has none.
 	member string
-	// scope is that of the operation: an estimate reads, and fetches, as the operation does.
+	// scope is the scope of the operation: an estimate reads, and fetches, as the operation
+	// does.
 	scope auth.Scope
-	// price returns the credits of each item that a body asks for.
+	// price returns the credits of each item of a body.
 	price func(ctx context.Context, id string, body any) ([]int64, error)
 }
 

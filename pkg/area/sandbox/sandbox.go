@@ -1,5 +1,5 @@
-// Package sandbox is the operation that empties the sandbox of an account. The work
-// itself is that of package reset.
+// Package sandbox has the operation that empties the sandbox of an account. Package reset
+// does the work.
 package sandbox
 
 import (
@@ -23,7 +23,7 @@ type Reset struct {
 	RequestedAt resource.Time `json:"requested_at" doc:"Time of the request. What is made later stays"`
 }
 
-// usualReset is how long a reset takes as a rule.
+// usualReset is the usual duration of a reset.
 const usualReset = 10 * time.Second
 
 // Pending returns the list that is empty when the reset has ended, and when to look.

@@ -1,6 +1,6 @@
 // Package level counts by month how well the service works for an account: its calls by
-// operation, from the stream of the audit log; what was generated, by kind; and deliveries
-// to webhooks. Probes and the age of waiting work are counted for all accounts together. It
+// operation, from the stream of the audit log; its generations, by kind; and deliveries to
+// webhooks. Probes and the age of waiting work are counted for all accounts together. It
 // links no HTTP framework.
 package level
 
@@ -17,15 +17,15 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// Bounds are the upper bounds of the histograms, in milliseconds. Their places are
-// stored: new ones follow. What takes longer is in one class more. Calls end within 30 s.
+// Bounds are the upper bounds of the histograms, in milliseconds. Their places are stored,
+// so new bounds are appended. Longer times are in one class more. Calls end within 30 s.
 var Bounds = []int64{10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000, 30000, 60_000, 120_000, 300_000, 600_000, 1_800_000, 3_600_000, 7_200_000, 21_600_000, 86_400_000}
 
-// keep is how long a month is kept after its begin: a year, and what is left of the
-// running month.
+// keep is the time for which a month is kept after its begin: a year, and the rest of the
+// current month.
 const keep = 400 * 24 * time.Hour
 
-// monthLayout is how a month is written.
+// monthLayout is the format of a month.
 const monthLayout = "2006-01"
 
 // The attributes of a count.
@@ -49,10 +49,10 @@ func classOf(ms int64) int {
 	return len(Bounds)
 }
 
-// stack is the partition of what is counted for all accounts together.
+// stack is the partition of the counts for all accounts together.
 const stack = "levels#stack"
 
-// What is counted beside calls. No operation has such an id.
+// The names of the counts besides calls. No operation has such an id.
 const (
 	delivery   = "/delivery"
 	generation = "/generation/"
@@ -60,8 +60,8 @@ const (
 	waiting    = "/waiting"
 )
 
-// partition is that of an account's counts. Each operation has an item for each month, so
-// that an update is small.
+// partition is the partition of an account's counts. Each operation has an item for each
+// month, so that an update is small.
 func partition(o tenant.Owner) string { return "levels#" + o.String() }
 
 func keyOf(partition string, at time.Time, operation string) store.Key {
@@ -70,7 +70,7 @@ func keyOf(partition string, at time.Time, operation string) store.Key {
 
 // Counts are how often something was done in a month.
 type Counts struct {
-	// Of is what was done: an operation, or what a generation made.
+	// Of is the counted operation, or the kind of a generation.
 	Of string
 	// Calls are how often it was tried, and Failed how often it failed. A call fails by a
 	// status from 500.
@@ -91,8 +91,8 @@ func (c *Counts) Add(o Counts) {
 	}
 }
 
-// Percentile returns the bound that so many of a hundred times did not exceed; false where
-// there were none. It is the last bound for what took longer.
+// Percentile returns the bound that so many of a hundred times did not exceed, and false if
+// there were none. It is the last bound for longer times.
 func (c Counts) Percentile(p int64) (ms int64, ok bool) {
 	var all, seen int64
 	for _, n := range c.Classes {
@@ -109,7 +109,7 @@ func (c Counts) Percentile(p int64) (ms int64, ok bool) {
 	return Bounds[len(Bounds)-1], true
 }
 
-// Month is what was counted of an account in a month.
+// Month has the counts of an account in a month.
 type Month struct {
 	// Operations and Generations are in the order of their names.
 	Operations, Generations []Counts
@@ -132,14 +132,15 @@ func Read(ctx context.Context, db *store.DB, o tenant.Owner, at time.Time) (m Mo
 	return m, err
 }
 
-// Stack is what was counted of all accounts together in a month.
+// Stack has the counts of all accounts together in a month.
 type Stack struct {
-	// Probes failed if they did not get what they asked for.
+	// Probes failed if they did not get the expected answer.
 	Probes Counts
 	// Waiting are the looks for work that waits: they failed if they found some, and their
 	// time is the age of the oldest.
 	Waiting Counts
-	// Oldest is what the last look found, and Looked when that was; zero: never.
+	// Oldest is the result of the last look, and Looked its time, or zero if there was
+	// none.
 	Oldest time.Duration
 	Looked time.Time
 }
@@ -201,7 +202,7 @@ func once(took time.Duration, ok bool) Counts {
 	return c
 }
 
-// add adds to an update what is counted, and writes it.
+// add adds counts to an update, and writes it.
 func add(ctx context.Context, db *store.DB, key store.Key, u expression.UpdateBuilder) error {
 	counted := store.Number(calls)
 	always := expression.Or(counted.AttributeNotExists(), counted.GreaterThanEqual(expression.Value(0)))
@@ -214,7 +215,8 @@ func Probed(ctx context.Context, db *store.DB, at time.Time, took time.Duration,
 	return add(ctx, db, keyOf(stack, at, probe), once(took, ok).update(at))
 }
 
-// Waited counts a look for work that waits, and keeps the age of the oldest; zero: none.
+// Waited counts a look for work that waits, and keeps the age of the oldest, or zero if
+// none waits.
 func Waited(ctx context.Context, db *store.DB, at time.Time, age time.Duration) error {
 	u := once(age, age == 0).update(at).
 		Set(store.Number(oldest), expression.Value(age.Milliseconds())).Set(store.Number(looked), expression.Value(at.Unix()))

@@ -30,7 +30,7 @@ type world struct {
 	db, audit *store.DB
 	faults    *storetest.Faults
 	clock     *apitest.Clock
-	keeper    *level.Keeper
+	counter   *level.CallCounter
 	seen      map[string]bool
 	last      int
 }
@@ -38,7 +38,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	w := &world{T: t, faults: &storetest.Faults{}, clock: apitest.NewClock(), seen: map[string]bool{}, last: 97}
 	w.db, w.audit = storetest.Open(t, w.clock.Now, w.faults.Attach), storetest.Open(t, w.clock.Now)
-	w.keeper = level.NewKeeper(w.db)
+	w.counter = level.NewCallCounter(w.db)
 	return w
 }
 
@@ -70,7 +70,7 @@ func (w *world) call(o tenant.Owner, operation string, status int, latency time.
 // handle calls the function, and returns the record that is to come again.
 func (w *world) handle(records ...events.DynamoDBEventRecord) string {
 	w.Helper()
-	out, err := w.keeper.Handle(w.Context(), events.DynamoDBEvent{Records: records})
+	out, err := w.counter.Handle(w.Context(), events.DynamoDBEvent{Records: records})
 	if err != nil || len(out.BatchItemFailures) > 1 {
 		w.Fatal(out, err)
 	}

@@ -74,8 +74,8 @@ func Warn(ctx context.Context, db *store.DB, now time.Time) (warned int, err err
 		done, err := warn(ctx, db, it, now)
 		switch {
 		case errors.Is(err, store.ErrConflict):
-			// The key has changed meanwhile, or the index is behind: the next call
-			// reads it again.
+			// The key has changed since, or the index is behind: the next call reads it
+			// again.
 		case err != nil:
 			failed = errors.Join(failed, err)
 		case done:

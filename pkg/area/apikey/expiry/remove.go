@@ -12,15 +12,15 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// Keep is how long a key that was revoked or has expired is shown.
+// Keep is the time for which a key that was revoked or has expired is shown.
 const Keep = credential.Keep
 
-// postponed is how much longer a key stays whose record is needed.
+// postponed is the time by which a key stays longer if its record is needed.
 const postponed = 7 * 24 * time.Hour
 
-// remove removes a key that has ended long ago, with the secret of one that has expired. One
-// that has made others, or enabled webhooks, stays: by its record they are found, and the
-// webhooks know what they may receive.
+// remove removes a key that has ended long ago, with the secret of one that has expired. A
+// key that has made others, or enabled webhooks, stays: its record leads to them, and has
+// the scopes of the webhooks.
 func remove(ctx context.Context, db *store.DB, it store.Item, stored keyrecord.Record, now time.Time) error {
 	needed, err := isNeeded(ctx, db, it.Account, stored.ID)
 	if err != nil {

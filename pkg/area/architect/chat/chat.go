@@ -61,10 +61,10 @@ type Chat struct {
 // Record is the stored document of a chat.
 type Record struct {
 	Chat
-	// Asked is the id of the user's message that is being answered; empty: none is.
+	// Asked is the id of the user's message that is being answered, or empty.
 	Asked string `json:"asked,omitempty"`
-	// Used are the scopes that replies were made with, by the ids of their messages: what
-	// their tools have read, and those of the replies that they follow.
+	// Used are the scopes that replies were made with, by the ids of their messages: the
+	// scopes of the tools' reads, and those of the replies that they follow.
 	Used map[string][]auth.Scope `json:"used,omitempty"`
 }
 
@@ -152,8 +152,8 @@ func (r *Record) Drop(messageID string) {
 	}
 }
 
-// About returns what the entries of the chat's money show. Messages are not content of a
-// factory: analytics do not count them.
+// About returns the description of the chat for the entries of its money. Messages are not
+// content of a factory: analytics do not count them.
 func (r *Record) About() ledger.About { return ledger.About{Metadata: r.Metadata} }
 
 // Entry returns the chat as an item of the table.

@@ -13,7 +13,7 @@ import (
 // DraftKind is the kind of a draft in the table.
 const DraftKind = "draft"
 
-// Subject is what a draft would make.
+// Subject is the kind of resource that a draft would make.
 type Subject string
 
 // The subjects.
@@ -33,7 +33,7 @@ const (
 	Discarded State = "discarded"
 )
 
-// Draft is what the architect has prepared for the user to apply.
+// Draft is a resource that the architect has prepared for the user to apply.
 type Draft struct {
 	resource.Resource
 	ChatID    string         `json:"chat_id" doc:"Chat in which it was made"`
@@ -81,7 +81,7 @@ func (d *Draft) filters() map[string]string {
 // DraftOf reads the draft of an item.
 func DraftOf(it *store.Item) (d Draft, err error) { return d, it.Decode(&d) }
 
-// cleanAtOnce is how many drafts Cleaner discards in one round trip.
+// cleanAtOnce is the number of drafts that Cleaner discards in one round trip.
 const cleanAtOnce = 50
 
 // Cleaner discards the open drafts of a factory that was deleted.
@@ -91,7 +91,7 @@ type Cleaner struct {
 }
 
 // Clean discards some of the open drafts of a factory, and reports whether there may be
-// more. A draft that is changed meanwhile is left for the next call.
+// more. A draft that changes at the same time is left for the next call.
 func (c Cleaner) Clean(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error) {
 	q := store.Query{
 		Index: store.ByOwner, Partition: store.OwnerPartition(o, DraftKind), Limit: cleanAtOnce, OldestFirst: true,

@@ -25,12 +25,12 @@ const (
 // Region is the attribute of an entry with the region that has written it.
 const Region = "region"
 
-// Keep is how long entries are kept. A link is kept a day longer.
+// Keep is the time for which entries are kept. A link is kept a day longer.
 const Keep = 90 * 24 * time.Hour
 
 const day = 24 * time.Hour
 
-// Name is that of a chain: of an account and a day (UTC).
+// Name identifies a chain by its account and day (UTC).
 type Name struct {
 	Account tenant.Account
 	Day     time.Time
@@ -39,7 +39,7 @@ type Name struct {
 // On returns the chain of an account and the day (UTC) of a time.
 func On(account tenant.Account, at time.Time) Name { return Name{account, at.UTC().Truncate(day)} }
 
-// nameOf returns the chain of an entry, which is that of the day of its id.
+// nameOf returns the chain of an entry, by the day of its id.
 func nameOf(entry store.Item) (Name, error) {
 	at, ok := id.Time(entry.SK)
 	if !ok {
@@ -51,17 +51,17 @@ func nameOf(entry store.Item) (Name, error) {
 // Date returns the day as 2026-11-22.
 func (n Name) Date() string { return n.Day.Format(time.DateOnly) }
 
-// Prefix is that of the partitions of links.
+// Prefix begins the partitions of links.
 const Prefix = "chain#"
 
-// partition is where the links are.
+// partition is the partition of the chain's links.
 func (n Name) partition() string { return Prefix + string(n.Account) + "#" + n.Date() }
 
 // link is the document of a link.
 type link struct {
 	Chain    string `json:"chain"`
 	Sequence int    `json:"sequence"` // from 1
-	// Before is the hash of the link before; empty in the first.
+	// Before is the hash of the link before. It is empty in the first.
 	Before  string    `json:"before"`
 	At      time.Time `json:"at"`
 	Entries []covered `json:"entries"`

@@ -37,7 +37,8 @@ type record struct {
 	store.Item
 	place    int // in the batch
 	position string
-	// stream is where the position holds: a replica of the table has a stream of its own.
+	// stream identifies the stream that the position belongs to: a replica of the table has
+	// a stream of its own.
 	stream string
 }
 
@@ -65,8 +66,8 @@ func (c *Chain) Handle(ctx context.Context, batch events.DynamoDBEvent) (events.
 	return out, nil
 }
 
-// Redrive appends those of the entries of a batch that are in no link. The chains may
-// have gone on since the stream has given the batch up, so that all links are read.
+// Redrive appends the entries of a batch that are in no link. The chains may have gone on
+// since the stream has given the batch up, so all links are read.
 func (c *Chain) Redrive(ctx context.Context, batch events.DynamoDBEvent) error {
 	order, chains := byChain(batch)
 	for _, n := range order {
@@ -111,8 +112,8 @@ func byChain(batch events.DynamoDBEvent) (order []Name, chains map[Name][]record
 	return order, chains
 }
 
-// reportAltered reports a change or removal, but for the table's own removal of what
-// has expired. The stream does not show that a replica has removed it.
+// reportAltered reports a change or removal, but for the table's own removal of expired
+// entries. The stream does not show that a replica has removed it.
 func (c *Chain) reportAltered(r events.DynamoDBEventRecord) {
 	if by := r.UserIdentity; by != nil && by.Type == "Service" && by.PrincipalID == "dynamodb.amazonaws.com" {
 		return
@@ -125,15 +126,15 @@ func (c *Chain) reportAltered(r events.DynamoDBEventRecord) {
 	slog.Error("audit log altered", "change", r.EventName, "kind", it.Kind, "partition", it.PK, "id", it.SK, "error", err)
 }
 
-// maxTries bounds how often a link is made again because another one was made at the
-// same time: the entries of the modes of an account are in different shards.
+// maxTries is the number of times that a link is made again because a concurrent one was
+// made: the entries of the modes of an account are in different shards.
 const maxTries = 8
 
 // errTaken reports that the link's place in the chain is taken.
 var errTaken = errors.New("chain: another link was made at the same time")
 
-// extend adds a link with those of the records that the chain does not have: those past
-// its position, or those that are not among the known entries of its links.
+// extend adds a link with the records that the chain does not have: those past its
+// position, or those that are not among the known entries of its links.
 func (c *Chain) extend(ctx context.Context, n Name, records []record, known map[string]map[string]string) (err error) {
 	for range maxTries {
 		if err = c.tryExtend(ctx, n, records, known); !errors.Is(err, errTaken) {

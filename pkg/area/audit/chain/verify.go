@@ -11,13 +11,13 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// Settle is how long an entry may be in no chain.
+// Settle is the time for which an entry may be in no chain.
 const Settle = time.Minute
 
 // ErrBroken is the error of a chain that does not fit its entries.
 var ErrBroken = errors.New("the audit log is not as it was written")
 
-// Report is what was found of a chain.
+// Report is the result of the check of a chain.
 type Report struct {
 	Account string `json:"account"`
 	Day     string `json:"day"`
@@ -27,12 +27,12 @@ type Report struct {
 	// in links that are past their time.
 	Pending int `json:"pending"`
 	Expired int `json:"expired"`
-	// Head is the hash of the last link: the log of the function chain has it.
+	// Head is the hash of the last link. The log of the function chain has it, too.
 	Head string `json:"head"`
 }
 
-// Verify computes a chain anew from the table. It returns an error that wraps ErrBroken
-// and names the first link or entry that is not as it was written.
+// Verify computes a chain again from the table. It returns an error that wraps ErrBroken
+// and names the first link or entry that has changed.
 func Verify(ctx context.Context, db *store.DB, n Name, now time.Time) (Report, error) {
 	r := Report{Account: string(n.Account), Day: n.Date()}
 	known, err := r.links(ctx, db, n)

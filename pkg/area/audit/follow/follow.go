@@ -11,8 +11,8 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 )
 
-// Handler is a handler of a stream. It returns the first record of a batch that is to come
-// again, with all later ones. What it has done already, it does not do twice.
+// Handler is a handler of a stream. It returns the first record of a batch that must come
+// again, with all later ones. Records that come again have no second effect.
 type Handler func(context.Context, events.DynamoDBEvent) (events.DynamoDBEventResponse, error)
 
 // New returns a handler that calls others side by side with the same records. A failure of

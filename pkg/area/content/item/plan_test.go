@@ -47,10 +47,10 @@ func recordOf(t *testing.T, kind Kind, format, language string, f Factory) *Reco
 // plans is what each shape of content is made of. Where no model is named, it is
 // the catalog's default.
 var plans = map[string]struct {
-	kind   Kind
-	format string
-	options   Options
-	parts  string // the kind of each part, its model unless it is the default, its ratio, its seconds; and how often
+	kind    Kind
+	format  string
+	options Options
+	parts   string // the kind of each part, its model unless it is the default, its ratio, its seconds; and how often
 }{
 	"a post":                {Post, "", Options{}, "text, image 4:5, compose"},
 	"a post of a model":     {Post, "", Options{Model: "nano-banana"}, "text, image nano-banana 4:5, compose"},

@@ -56,11 +56,11 @@ func presenting(t *testing.T, kind Kind, format string, photos int, w Options) *
 // Photos of the product are in the place of generated pictures, which are not paid for.
 func TestPhotosOfTheProductAreShown(t *testing.T) {
 	for name, c := range map[string]struct {
-		kind   Kind
-		format string
-		photos int
-		options   Options
-		want   string
+		kind    Kind
+		format  string
+		photos  int
+		options Options
+		want    string
 	}{
 		"a post":                  {Post, "", 2, Options{}, "photo 1"},
 		"a post without photos":   {Post, "", 0, Options{}, "made"},

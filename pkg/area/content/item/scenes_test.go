@@ -17,10 +17,10 @@ import (
 
 func TestWishesThatDoNotFitAreRefused(t *testing.T) {
 	for name, c := range map[string]struct {
-		kind   Kind
-		format string
-		options   Options
-		param  string
+		kind    Kind
+		format  string
+		options Options
+		param   string
 	}{
 		"too short a video":       {Video, FormatShort, Options{DurationSeconds: some(9)}, "/duration_seconds"},
 		"too long a short video":  {Video, FormatShort, Options{DurationSeconds: some(61)}, "/duration_seconds"},
@@ -134,9 +134,9 @@ func made(r *Record, scenes int) (all []generate.Made) {
 
 func TestScenesAreAskedForAndComposed(t *testing.T) {
 	for name, c := range map[string]struct {
-		format string
-		options   Options
-		still  bool
+		format  string
+		options Options
+		still   bool
 	}{
 		"clips":             {FormatShort, Options{}, false},
 		"clips from stills": {FormatShort, Options{Model: "kling-2.6-pro", Music: MusicGenerated}, true},

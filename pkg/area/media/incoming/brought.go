@@ -2,11 +2,11 @@ package incoming
 
 import "time"
 
-// Brought is a file that a caller brings in: its source and its declaration.
+// Brought is a file that a caller brings in: its source, and its declaration.
 type Brought struct {
 	Declared Declared
-	// SourceURL is where it is fetched, and Key the object that it is copied from. Both
-	// are empty for an upload.
+	// SourceURL is the address that it is fetched from, and Key the object that it is
+	// copied from. Both are empty for an upload.
 	SourceURL, Key string
 	// Arrival is when a file that was not uploaded is given up.
 	Arrival time.Time
@@ -23,7 +23,7 @@ func (r *Record) Brought() Brought {
 
 // Progress is the payload of the task of a file.
 type Progress struct {
-	// Of is the resource that the file belongs to, where that is not the subject of the task.
+	// Of is the resource that the file belongs to, if it is not the subject of the task.
 	Of string `json:"of,omitempty"`
 	// Tries counts how often the file was looked at.
 	Tries int `json:"tries"`

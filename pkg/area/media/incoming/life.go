@@ -13,8 +13,8 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// Kind is the kind of the task that accompanies a media from its beginning until its
-// files are gone, and Photo that of the photo of a product.
+// Kind is the kind of the task that accompanies a media from its beginning until its files
+// are gone. Photo is the same for the photo of a product.
 const (
 	Kind  task.Kind = "media"
 	Photo task.Kind = "photo"
@@ -39,8 +39,8 @@ func Wake(subject string) task.Message {
 	return task.Message{ID: taskID(subject), Kind: kindOf(subject), Queue: topology.ImportMedia, Subject: subject, Wake: true}
 }
 
-// Create adds a media with its task to the transaction. The commit refuses with
-// queue_full where too many are pending.
+// Create adds a media with its task to the transaction. The commit fails with queue_full if
+// too many are pending.
 func Create(tx *store.Tx, now time.Time, o tenant.Owner, r *Record) error {
 	it, err := store.NewItem(ItemKind, o, r.ID, r)
 	if err != nil {
@@ -60,8 +60,8 @@ func Create(tx *store.Tx, now time.Time, o tenant.Owner, r *Record) error {
 // Arrival is when a file that was not uploaded is given up.
 func (r *Record) Arrival() time.Time { return r.CreatedAt.Add(ArrivalTime) }
 
-// occupy counts bytes that the media of an owner take, or take no more. The commit refuses
-// with queue_full where they would be too many.
+// occupy adds to the bytes of an owner's media, or subtracts from them. The commit fails
+// with queue_full if they would be too many.
 func occupy(tx *store.Tx, o tenant.Owner, bytes int64) {
 	if bytes != 0 {
 		tx.Count(bytesKey(o), bytes, mostBytes(o), errTooManyBytes(o))
@@ -74,8 +74,8 @@ func Expire(tx *store.Tx, it store.Item, r *Record) {
 	occupy(tx, it.Owner, -r.Reserved)
 }
 
-// Await adds to the transaction that one more file of an owner is pending. The commit
-// refuses with queue_full where too many are.
+// Await adds to the transaction that one more file of an owner is pending. The commit fails
+// with queue_full if too many are.
 func Await(tx *store.Tx, o tenant.Owner) {
 	tx.Count(pendingKey(o), 1, MaxPending, errTooManyPending())
 }
@@ -86,15 +86,15 @@ func Settled(tx *store.Tx, o tenant.Owner) {
 }
 
 // Delete adds to the transaction that a media ends, whose item and whose task's item were
-// read. Its task then removes the files: those of a ready one after a day, since work that
-// was accepted before still uses them.
+// read. Its task then removes the files. It removes the files of a ready one after a day,
+// since work that was accepted before still uses them.
 func Delete(tx *store.Tx, now time.Time, it store.Item, r *Record, taskItem store.Item) error {
 	Expire(tx, it, r)
 	at := now
 	switch r.State {
 	case Pending:
 		Settled(tx, it.Owner)
-		at = r.Arrival() // what is being uploaded
+		at = r.Arrival() // an upload may be under way
 	case Ready:
 		at = now.Add(KeepTime)
 	}
@@ -116,7 +116,7 @@ func Settle(tx *store.Tx, now time.Time, it store.Item, r *Record, file *media.F
 		if file != nil {
 			kept = file.Bytes
 		}
-		// A picture that was turned may be larger than what was sent.
+		// A picture that was turned may be larger than its upload.
 		if more := kept - r.Reserved; more != 0 {
 			tx.Count(bytesKey(it.Owner), more, math.MaxInt64, store.ErrConflict)
 		}

@@ -33,22 +33,22 @@ const (
 
 // The times of a media.
 const (
-	// UploadTime is how long an upload may begin.
+	// UploadTime is the time within which an upload may begin.
 	UploadTime = 15 * time.Minute
 	// ArrivalTime is when a file that was not uploaded is given up: one whose upload
 	// began late takes its time.
 	ArrivalTime = time.Hour
-	// unusedTime is how long a media stays that is not used.
+	// unusedTime is the time for which an unused media stays.
 	unusedTime = 30 * 24 * time.Hour
-	// usedAgain is how long after its last use another one counts: work that uses a media
-	// often need not write it each time.
+	// usedAgain is the time after its last use at which another use is noted: work that
+	// uses a media often need not write it each time.
 	usedAgain = 24 * time.Hour
-	// KeepTime is how long the file of a deleted media stays: work that was accepted before
-	// still uses it.
+	// KeepTime is the time for which the file of a deleted media stays: work that was
+	// accepted before still uses it.
 	KeepTime = 24 * time.Hour
 )
 
-// MaxPending is how many media of one account and mode may be pending.
+// MaxPending is the greatest number of pending media of one account and mode.
 const MaxPending = 100
 
 // The bytes that the media of an account may have together, and those of its sandbox.
@@ -57,7 +57,7 @@ const (
 	MaxTestBytes = 25 << 30
 )
 
-// mostBytes is how many bytes the media of an owner may have.
+// mostBytes is the number of bytes that the media of an owner may have.
 func mostBytes(o tenant.Owner) int64 {
 	if o.Mode == tenant.Test {
 		return MaxTestBytes
@@ -100,7 +100,7 @@ type Media struct {
 	ExpiresAt       resource.Time `json:"expires_at" doc:"When the media is deleted. Each day on which it is used moves this to 30 days later; while it is the logo of a factory, it is moved on by itself"`
 }
 
-// Declared is what a caller has said of a file; zero values say nothing.
+// Declared is the caller's description of a file. A zero value stands for an unknown one.
 type Declared struct {
 	Type     media.Type `json:"type,omitempty"`
 	MIMEType string     `json:"mime_type,omitempty"`
@@ -112,12 +112,12 @@ type Declared struct {
 type Record struct {
 	Media
 	Declared Declared `json:"declared"`
-	// Reserved is how many bytes are counted for it: once it is ready those of its file, and
-	// before as many as it may get.
+	// Reserved is the number of bytes that are counted for it: the bytes of its file once
+	// it is ready, and before that the most that it may get.
 	Reserved int64 `json:"reserved,omitempty"`
 	// Kept says that it does not end by itself: a resource shows it.
 	Kept bool `json:"kept,omitempty"`
-	// File is what is kept of it, once ready.
+	// File is the stored file, once ready.
 	File *media.File `json:"file,omitempty"`
 }
 
@@ -156,8 +156,8 @@ func (r *Record) filters() map[string]string {
 // until is when an upload must have begun.
 func (r *Record) until() time.Time { return r.CreatedAt.Add(UploadTime) }
 
-// Sign returns the request that uploads a declared file of a resource until a time; nil
-// where that has passed.
+// Sign returns the request that uploads a declared file of a resource until a time, or nil
+// if that has passed.
 func Sign(ctx context.Context, signer *media.Signer, o tenant.Owner, resourceID string, d Declared, now, until time.Time) (*Upload, error) {
 	if until.Sub(now) < time.Second {
 		return nil, nil

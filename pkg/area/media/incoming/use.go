@@ -19,7 +19,7 @@ type Member struct {
 	// Param is its JSON pointer.
 	Param string
 	Value string
-	// Type is what the file must be.
+	// Type is the required type of the file.
 	Type media.Type
 }
 
@@ -34,7 +34,7 @@ type Given struct {
 }
 
 // Read reads the media of the caller's account and mode that members refer to, and other
-// items beside them, in one round trip at most.
+// items with them, in one round trip at most.
 func Read(ctx context.Context, db *store.DB, members []Member, others ...store.Key) (g Given, err error) {
 	var ids []string
 	for _, m := range members {
@@ -115,8 +115,8 @@ func (g Given) Keep(tx *store.Tx, now time.Time) error {
 // Extend moves the end of a media that is kept.
 func (r *Record) Extend(now time.Time) { r.ExpiresAt = resource.Instant(now.Add(unusedTime)) }
 
-// Use adds to the transaction that the media were used, where that was not noted within
-// the last day.
+// Use adds to the transaction that the media were used, unless that was noted within the
+// last day.
 func (g Given) Use(tx *store.Tx, now time.Time) error {
 	for _, it := range g.items {
 		r, err := Decode(&it)

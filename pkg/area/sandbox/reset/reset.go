@@ -1,5 +1,5 @@
-// Package reset empties sandboxes: it deletes what the test keys of an account have
-// made. API keys and webhooks stay, and so does everything that is live.
+// Package reset empties sandboxes: it deletes everything that the test keys of an account
+// have made, but for API keys and webhooks. Everything that is live stays.
 package reset
 
 import (
@@ -33,7 +33,7 @@ import (
 // Kind is the kind of the task that empties a sandbox.
 const Kind task.Kind = "sandbox.reset"
 
-// kinds are what is deleted, in this order, by the kind and id prefix of its items. The
+// kinds are the kinds of items that are deleted, in this order, with their id prefixes. The
 // factories are the last, so that a caller who sees none knows that the sandbox is empty.
 var kinds = []struct{ name, prefix string }{
 	{planjob.ItemKind, id.ContentPlan}, // makes items
@@ -55,22 +55,23 @@ var kinds = []struct{ name, prefix string }{
 }
 
 const (
-	// atOnce is how many items one step deletes.
+	// atOnce is the number of items that one step deletes.
 	atOnce = 25
-	// lag is how long to wait for the index to show what was written.
+	// lag is the time to wait for the index to show the latest writes.
 	lag = 2 * time.Second
-	// tries is how often the deletion of an item that keeps changing is tried in one step.
+	// tries is the number of times that the deletion of an item that keeps changing is
+	// tried in one step.
 	tries = 5
 )
 
 // progress is the payload of the task.
 type progress struct {
-	// Before is when the reset was asked for: what was made later stays.
+	// Before is the time of the request: later items stay.
 	Before time.Time `json:"before"`
 	// At is the index of the kind that is being deleted.
 	At int `json:"at"`
-	// Found reports that this pass over the kinds has deleted something, and Again that
-	// it is not the first: the index lags behind what was written just before.
+	// Found reports that this pass over the kinds has deleted something, and Again that it
+	// is not the first: the index lags behind the latest writes.
 	Found bool `json:"found,omitempty"`
 	Again bool `json:"again,omitempty"`
 }
@@ -94,7 +95,7 @@ type Handler struct {
 
 var _ task.Handler = (*Handler)(nil)
 
-// Handlers returns the handlers of the kinds of tasks that delete what is in a sandbox.
+// Handlers returns the handlers of the kinds of tasks that empty a sandbox.
 func (h *Handler) Handlers() map[task.Kind]task.Handler {
 	return map[task.Kind]task.Handler{Kind: h, generate.Expire: expiry{h}}
 }

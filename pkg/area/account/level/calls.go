@@ -15,13 +15,13 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// Keeper is the handler of the audit table's stream. It counts each entry once, however
+// CallCounter is the handler of the audit table's stream. It counts each entry once, however
 // often its record comes: a count remembers the position of the last record in it, and
 // the records of one account come in the order of their positions.
-type Keeper struct{ db *store.DB }
+type CallCounter struct{ db *store.DB }
 
-// NewKeeper returns the handler, which writes into the state table.
-func NewKeeper(db *store.DB) *Keeper { return &Keeper{db} }
+// NewCallCounter returns the handler, which writes into the state table.
+func NewCallCounter(db *store.DB) *CallCounter { return &CallCounter{db} }
 
 // record is one entry of the audit log.
 type record struct {
@@ -36,7 +36,7 @@ type record struct {
 
 // Handle counts a batch. It returns the first record that was not counted: the stream
 // then delivers that record and all later ones again.
-func (k *Keeper) Handle(ctx context.Context, batch events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
+func (c *CallCounter) Handle(ctx context.Context, batch events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
 	var order []store.Key
 	groups := map[store.Key][]record{}
 	for i, r := range batch.Records {
@@ -52,7 +52,7 @@ func (k *Keeper) Handle(ctx context.Context, batch events.DynamoDBEvent) (events
 	}
 	uncounted := len(batch.Records)
 	for _, key := range order {
-		if err := k.count(ctx, key, groups[key]); err != nil {
+		if err := c.count(ctx, key, groups[key]); err != nil {
 			slog.Error("calls not counted", "partition", key.PK, "operation", key.SK, "error", err)
 			uncounted = min(uncounted, groups[key][0].place)
 		}
@@ -64,8 +64,8 @@ func (k *Keeper) Handle(ctx context.Context, batch events.DynamoDBEvent) (events
 	return out, nil
 }
 
-// readRecord reads the record of a new entry, with the key of the count that it belongs to. It
-// returns false for what is no call of an operation.
+// readRecord reads the record of a new entry, with the key of its count. It returns false
+// for a record that is not a call of an operation.
 func readRecord(r events.DynamoDBEventRecord) (key store.Key, entry record, ok bool) {
 	it, err := store.FromRecord(r.Change.NewImage)
 	if r.EventName != string(events.DynamoDBOperationTypeInsert) || err == nil && it.Kind != chain.EntryKind {
@@ -109,11 +109,11 @@ func seenIn(region string) string {
 	return position + "_" + region
 }
 
-// maxTries is how often a count is tried that has seen some of its records.
+// maxTries is the number of times that a count is tried that has seen some of its records.
 const maxTries = 3
 
 // count adds records, which are in the order of their positions, to a count.
-func (k *Keeper) count(ctx context.Context, key store.Key, records []record) error {
+func (c *CallCounter) count(ctx context.Context, key store.Key, records []record) error {
 	for range maxTries {
 		sum := Counts{Classes: make([]int64, len(Bounds)+1)}
 		for _, r := range records {
@@ -125,7 +125,7 @@ func (k *Keeper) count(ctx context.Context, key store.Key, records []record) err
 		}
 		seen := store.Attribute(records[0].seen)
 		u := sum.update(records[0].at).Set(seen, expression.Value(records[len(records)-1].position))
-		_, err := k.db.Update(ctx, key, u, expression.Or(seen.AttributeNotExists(), seen.LessThan(expression.Value(records[0].position))))
+		_, err := c.db.Update(ctx, key, u, expression.Or(seen.AttributeNotExists(), seen.LessThan(expression.Value(records[0].position))))
 		met, known := store.ConflictOf(err)
 		if !known {
 			return err
