@@ -21,7 +21,7 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// services are the connections and the settings that the commands use.
+// services are the services that the commands use.
 type services struct {
 	accounts *account.Service
 	keys     *apikey.Service
@@ -52,7 +52,7 @@ func configuration(ctx context.Context) (aws.Config, error) {
 	return cfg, err
 }
 
-// root makes the root command with all its subcommands. They print to out.
+// root makes the command with its subcommands. They print to out.
 func root(out io.Writer, open func(context.Context, string) (services, error), openWork func(context.Context, string) (*work, error), openAudit func(context.Context, string) (auditLog, error)) *cobra.Command {
 	var table string
 	var s services
@@ -141,8 +141,8 @@ func accountCommand(out io.Writer, s *services) *cobra.Command {
 	return cmd
 }
 
-// accountFlags adds the flags of an account's settings, and returns a function that reads the
-// flags that were set.
+// accountFlags adds the flags of an account's settings, and returns a function that reads
+// the flags that were set.
 func accountFlags(cmd *cobra.Command) func() account.Settings {
 	f := cmd.Flags()
 	name := f.String("name", "", "name of the account")

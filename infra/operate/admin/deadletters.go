@@ -73,7 +73,7 @@ func (w *work) find(name string) (string, error) {
 	return url, nil
 }
 
-// list prints the number of letters in a queue, and a line about each.
+// list prints the number of letters of a queue, and the subject of each.
 func (w *work) list(ctx context.Context, out io.Writer, name, url string) (err error) {
 	n, err := w.count(ctx, url)
 	if err != nil {

@@ -21,7 +21,7 @@ const unseen = 60
 // letter is a dead letter.
 type letter struct {
 	types.Message
-	// body has the known members of the message.
+	// body is the known part of the letter.
 	body struct {
 		// The member of a job.
 		ID      string `json:"id"`
@@ -40,7 +40,7 @@ type letter struct {
 	}
 }
 
-// shown matches the ids that are safe to print, because a letter can hold anything.
+// shown matches the ids that may be printed: a letter may hold anything.
 var shown = regexp.MustCompile(`^[\w.:#-]{1,120}$`)
 
 // String describes a letter by its ids, without its content.
@@ -85,7 +85,7 @@ func (w *work) receive(ctx context.Context, url string, most int) ([]letter, err
 	letters := make([]letter, len(out.Messages))
 	for i, m := range out.Messages {
 		letters[i].Message = m
-		// A body that is not JSON is listed without its ids.
+		// A letter that is not JSON of the service is listed without its subject.
 		_ = json.Unmarshal([]byte(aws.ToString(m.Body)), &letters[i].body)
 	}
 	return letters, nil

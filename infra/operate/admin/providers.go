@@ -33,7 +33,7 @@ func keep(ctx context.Context, secret, value string) error {
 	return err
 }
 
-// maxCredentials is the greatest size of the input, because a secret has at most 64 KiB.
+// maxCredentials bounds the input: a secret has 64 KiB at most.
 const maxCredentials = 64 << 10
 
 func providersCommand(out io.Writer, keep keeper) *cobra.Command {

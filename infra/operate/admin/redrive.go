@@ -163,7 +163,7 @@ func (w *work) replay(ctx context.Context, p position, handle func(context.Conte
 	return nil
 }
 
-// record returns the fields of a record that the relay and the chain read.
+// record returns the parts of a record that the relay and the chain read.
 func record(r streams.Record) events.DynamoDBEventRecord {
 	image := map[string]events.DynamoDBAttributeValue{}
 	for name, value := range r.Dynamodb.NewImage {
@@ -182,7 +182,7 @@ func record(r streams.Record) events.DynamoDBEventRecord {
 	}
 }
 
-// forgotten tells the operator how to proceed if the stream no longer has the records.
+// forgotten explains the next step if the stream does not have the records any more.
 func forgotten(err error, p position) error {
 	var trimmed *streams.TrimmedDataAccessException
 	if !errors.As(err, &trimmed) {

@@ -19,14 +19,16 @@ import (
 	"github.com/content-automation/api/pkg/task/queue/sqsqueue"
 )
 
-// work has the clients and names with which commands handle the dead letters of a customer.
+// work holds the clients and addresses for the dead letters of a customer's asynchronous
+// path.
 type work struct {
 	sqs     *sqs.Client
 	streams *dynamodbstreams.Client
 	relay   *relay.Relay
 	chain   *chain.Chain
 	levels  *level.Keeper
-	// dead has the addresses of the dead-letter queues, by what each is of.
+	// dead has the addresses of the dead-letter queues, by the name of the queue or
+	// function.
 	dead map[string]string
 }
 

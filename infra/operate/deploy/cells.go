@@ -69,7 +69,8 @@ func (c *cells) State(ctx context.Context, of customer.Settings) (s fleet.State,
 	return stateOf(ctx, of, cloudformation.NewFromConfig(cfg), cloudwatch.NewFromConfig(cfg))
 }
 
-// resources are the methods of CloudFormation that cells use, and budgets those of CloudWatch.
+// resources is the part of CloudFormation that a deployment uses, and budgets that of
+// CloudWatch.
 type (
 	resources interface {
 		DescribeStacks(context.Context, *cloudformation.DescribeStacksInput, ...func(*cloudformation.Options)) (*cloudformation.DescribeStacksOutput, error)

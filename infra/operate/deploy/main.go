@@ -33,7 +33,7 @@ func main() {
 	}
 }
 
-// order is an operation on stacks of a customer.
+// order is an action and the stacks that it applies to.
 type order struct {
 	customer.Settings
 	// context are the context values that name the stacks, for the CDK.
@@ -45,7 +45,7 @@ type order struct {
 	confirmed, data bool
 	// credentials belong to the customer's account. If nil, those of the command are used.
 	credentials aws.CredentialsProvider
-	// log receives the output of the CDK. If nil, it goes to the terminal.
+	// log takes the output of the CDK. If it is nil, the terminal does.
 	log io.Writer
 }
 
@@ -132,7 +132,7 @@ func read(args []string) (o order, err error) {
 	return o, err
 }
 
-// named are the context values that select the stacks and the version.
+// named are the context values that select the stacks and the deployed version.
 var named = []string{"customer", "stage", "region", "arch", "version"}
 
 // cdkContext returns the context of cdk.json.

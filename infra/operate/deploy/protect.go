@@ -17,7 +17,7 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// stacks are the methods of CloudFormation that protect stacks and detect drift.
+// stacks protects stacks, and finds changes that were made without them.
 type stacks interface {
 	DescribeStacks(context.Context, *cloudformation.DescribeStacksInput, ...func(*cloudformation.Options)) (*cloudformation.DescribeStacksOutput, error)
 	SetStackPolicy(context.Context, *cloudformation.SetStackPolicyInput, ...func(*cloudformation.Options)) (*cloudformation.SetStackPolicyOutput, error)
@@ -27,7 +27,7 @@ type stacks interface {
 	DescribeStackResourceDrifts(context.Context, *cloudformation.DescribeStackResourceDriftsInput, ...func(*cloudformation.Options)) (*cloudformation.DescribeStackResourceDriftsOutput, error)
 }
 
-// tables are the methods of DynamoDB that protect tables.
+// tables protects tables.
 type tables interface {
 	DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error)
 	UpdateTable(context.Context, *dynamodb.UpdateTableInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateTableOutput, error)
@@ -42,14 +42,14 @@ func connect(ctx context.Context, o order) (stacks, tables, error) {
 	return cloudformation.NewFromConfig(cfg), dynamodb.NewFromConfig(cfg), nil
 }
 
-// irreplaceable are the types of resources that cannot be made again: data, keys, secrets, and
-// addresses that receivers permit.
+// irreplaceable are the types of resources whose contents cannot be made again: data, keys,
+// secrets, and addresses that receivers permit.
 var irreplaceable = []string{
 	"AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable", "AWS::S3::Bucket", "AWS::KMS::Key", "AWS::KMS::ReplicaKey", "AWS::SecretsManager::Secret", "AWS::EC2::EIP", "AWS::Backup::BackupVault",
 }
 
-// policy returns the stack policy of the data, by which no update replaces or removes an
-// irreplaceable resource.
+// policy is the stack policy of the data: no update replaces or removes an irreplaceable
+// resource.
 func policy() (string, error) {
 	type object = map[string]any
 	text, err := json.Marshal(object{"Statement": []object{
@@ -142,8 +142,8 @@ func protectTable(ctx context.Context, name string, t tables) error {
 	return err
 }
 
-// unprotect ends the protection of stacks against deletion. It ignores stacks that do not
-// exist.
+// unprotect ends the protection of stacks against deletion. Stacks that were destroyed
+// before have none.
 func unprotect(ctx context.Context, s stacks, names []string) error {
 	for _, name := range names {
 		if _, err := s.UpdateTerminationProtection(ctx, &cloudformation.UpdateTerminationProtectionInput{
@@ -162,7 +162,8 @@ func missing(err error) bool {
 	return errors.As(err, &refused) && refused.ErrorCode() == "ValidationError" && strings.Contains(refused.ErrorMessage(), "does not exist")
 }
 
-// drift prints the changes made without the stacks, and returns an error if there are any.
+// drift names the changes that were made without the stacks, and returns an error if there
+// are any.
 func drift(ctx context.Context, o order, s stacks, wait func(time.Duration), out io.Writer) error {
 	changed := 0
 	for _, part := range []string{"data", "work", "api"} {

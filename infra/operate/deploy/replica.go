@@ -27,8 +27,8 @@ func (o order) regions() []order {
 	return all
 }
 
-// lookUp returns the context value with the existing resources of the replica. It returns
-// nothing if there is no replica.
+// lookUp returns the context value with the resources of the replica, or nothing without a
+// replica.
 func lookUp(ctx context.Context, o order) ([]string, error) {
 	var found customer.Found
 	var err error

@@ -16,9 +16,10 @@ import (
 	"github.com/content-automation/api/infra/app/customer"
 )
 
-// State is the state of the stacks of a customer in a region.
+// State is the known state of the stacks of a customer in a region.
 type State struct {
-	// Version is the version that they run. It is empty if they run none, or if it is unknown.
+	// Version is the version that they run. It is empty if there is none, or if it is not
+	// known.
 	Version string
 	// Since is the time from which the version had all calls.
 	Since time.Time
@@ -30,8 +31,8 @@ type State struct {
 
 // Cloud reads and deploys the stacks in the accounts of the customers.
 type Cloud interface {
-	// State reads the state of stacks. It returns an error if it cannot read the alarms,
-	// because stacks that cannot be watched must not be deployed.
+	// State reads the running version. It returns an error if the alarms cannot be read: no
+	// stack is deployed that could not be watched.
 	State(ctx context.Context, of customer.Settings) (State, error)
 	// Deploy deploys the version, and returns when it has all calls.
 	Deploy(ctx context.Context, of customer.Settings, version string) error

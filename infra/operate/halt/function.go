@@ -15,7 +15,7 @@ import (
 	"github.com/content-automation/api/infra/operate/release"
 )
 
-// capacity is the reserved and provisioned concurrency of a function, as its mark records it.
+// capacity is the concurrency of a function, as its mark has it.
 type capacity struct {
 	// reserved is nil if nothing is reserved. provisioned is 0 if no instances are kept started.
 	reserved    *int32

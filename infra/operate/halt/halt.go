@@ -17,10 +17,10 @@ import (
 	lambdatypes "github.com/aws/aws-sdk-go-v2/service/lambda/types"
 )
 
-// Mark is the tag of stopped parts. Its value is the part's earlier state.
+// Mark is the tag of stopped parts. Its value is the state before the stop.
 const Mark = "content-automation:stopped"
 
-// Lambda has the methods of AWS Lambda that the package uses.
+// Lambda is the part of AWS Lambda that the package uses.
 type Lambda interface {
 	ListEventSourceMappings(context.Context, *lambda.ListEventSourceMappingsInput, ...func(*lambda.Options)) (*lambda.ListEventSourceMappingsOutput, error)
 	GetEventSourceMapping(context.Context, *lambda.GetEventSourceMappingInput, ...func(*lambda.Options)) (*lambda.GetEventSourceMappingOutput, error)
@@ -36,7 +36,7 @@ type Lambda interface {
 	DeleteProvisionedConcurrencyConfig(context.Context, *lambda.DeleteProvisionedConcurrencyConfigInput, ...func(*lambda.Options)) (*lambda.DeleteProvisionedConcurrencyConfigOutput, error)
 }
 
-// Rules has the methods of Amazon EventBridge that the package uses.
+// Rules is the part of Amazon EventBridge that the package uses.
 type Rules interface {
 	ListRuleNamesByTarget(context.Context, *eventbridge.ListRuleNamesByTargetInput, ...func(*eventbridge.Options)) (*eventbridge.ListRuleNamesByTargetOutput, error)
 	DescribeRule(context.Context, *eventbridge.DescribeRuleInput, ...func(*eventbridge.Options)) (*eventbridge.DescribeRuleOutput, error)
@@ -65,14 +65,16 @@ type Deployment struct {
 // part is a part of a deployment that can be stopped.
 type part struct {
 	name string
-	// mark returns the state of the part before it was stopped, or "" if it was not stopped.
+	// mark returns the state of the part before it was stopped, or an empty string if it
+	// was not.
 	mark func(context.Context) (string, error)
-	// state returns the current state of the part, for its mark, or "" if it is stopped.
+	// now returns the state of the part, to be its mark, or an empty string if it is
+	// stopped.
 	state     func(context.Context) (string, error)
 	setMark   func(ctx context.Context, was string) error
 	clearMark func(context.Context) error
 	stop      func(context.Context) error
-	// start restores the state of the mark.
+	// start restores the state in the mark.
 	start func(ctx context.Context, was string) error
 }
 
@@ -111,7 +113,7 @@ func (d *Deployment) Stop(ctx context.Context, all bool) error {
 	return nil
 }
 
-// Start restores the state of every part that Stop has stopped.
+// Start restores all parts that Stop has stopped.
 func (d *Deployment) Start(ctx context.Context) error {
 	var failed []error
 	for _, name := range d.Functions {

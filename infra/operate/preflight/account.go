@@ -5,9 +5,9 @@ import (
 	"errors"
 )
 
-// Account reads the state of an AWS account in a region. A method returns ErrMissing if its
-// resource does not exist, and ErrUnsupported if a local AWS does not support the operation.
-// Takes also returns ErrDenied.
+// Account is the part of an AWS account in a region that the checks read. A method returns
+// ErrMissing for a resource that does not exist, and ErrUnsupported if a local AWS lacks
+// it. Takes also returns ErrDenied.
 type Account interface {
 	// ID returns the id of the account of the credentials.
 	ID(ctx context.Context) (string, error)

@@ -31,8 +31,8 @@ type AWS struct {
 // unsupported are the error codes of operations that a local AWS does not support.
 var unsupported = []string{"InvalidAction", "NotImplemented", "UnknownOperation", "UnknownOperationException", "UnsupportedOperation"}
 
-// known translates an error of AWS into an error of Account. missing are the codes of
-// resources that do not exist.
+// known translates an error of AWS into one of Account. missing are the codes of resources
+// that do not exist.
 func (a AWS) known(err error, missing ...string) error {
 	var api smithy.APIError
 	if !errors.As(err, &api) {

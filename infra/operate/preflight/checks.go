@@ -42,12 +42,12 @@ func (r run) bootstrap(ctx context.Context) (finding, error) {
 	return found(OK, "version %d", version)
 }
 
-// leastUnreserved is the concurrency that AWS keeps free of reservations. The functions behind
-// the gateway have at least this concurrency.
+// leastUnreserved is the concurrency that AWS keeps free of reservations. It is also the
+// least concurrency of the functions behind the gateway.
 const leastUnreserved = 100
 
-// concurrencies returns the reserved and provisioned concurrency of the functions, and the
-// greatest concurrency of the queues of all others.
+// concurrencies returns the concurrency that the functions reserve or keep started, and the
+// most that the queues of the others take.
 func (r run) concurrencies() (reserved, queues int) {
 	for _, f := range topology.Functions {
 		switch n := r.Settings.Reserved(f); {
@@ -73,7 +73,7 @@ func (r run) concurrency(ctx context.Context) (finding, error) {
 	if r.deployed() {
 		free = unreserved // The account already includes our reservations.
 	}
-	// A request names the new total: the missing concurrency and the account's own.
+	// The request adds the missing concurrency to the account's own.
 	request := func(missing int) string {
 		return "request at least " + strconv.Itoa(limit+missing) + ` as "Concurrent executions" of AWS Lambda in Service Quotas`
 	}

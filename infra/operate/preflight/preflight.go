@@ -1,5 +1,5 @@
-// Package preflight checks whether an AWS account is ready for a customer's stacks. For each
-// problem it says how to solve it.
+// Package preflight checks whether an AWS account is ready for a customer's stacks, and
+// explains how to prepare it if it is not.
 package preflight
 
 import (
@@ -15,7 +15,8 @@ import (
 // State is the outcome of a check.
 type State string
 
-// The outcomes. A warning does not stop a deployment. A check that does not apply is skipped.
+// The outcomes. A warning does not stop a deployment, and a check that does not apply is
+// skipped.
 const (
 	OK      State = "ok"
 	Warning State = "warning"
@@ -23,7 +24,7 @@ const (
 	Failed  State = "FAILED"
 )
 
-// Result is the outcome of one check, with advice if it failed.
+// Result is the outcome of one check: the finding, and the advice.
 type Result struct {
 	Check string
 	State State
@@ -53,7 +54,7 @@ func found(state State, format string, args ...any) (finding, error) {
 	return finding{state, fmt.Sprintf(format, args...)}, nil
 }
 
-// beforeDeployment is the finding for resources that the first deployment makes.
+// beforeDeployment is the finding of checks of resources that the first deployment makes.
 var beforeDeployment = finding{Skipped, "checked after the first deployment"}
 
 // Run makes all checks. If the credentials belong to another account, it makes no further check.

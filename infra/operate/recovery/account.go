@@ -134,7 +134,7 @@ func hide(value any) {
 	}
 }
 
-// Erased counts the erased and kept records of an account.
+// Erased counts the erased data of an account.
 type Erased struct {
 	Items int `json:"items"`
 	Files int `json:"files"` // versions of objects
@@ -174,8 +174,8 @@ func (d Data) eraseFiles(ctx context.Context, bucket Bucket, name, id string, e 
 	})
 }
 
-// eraseItems deletes the items of an account. Counters have no owner. It finds them by the ids
-// that they count, and so deletes them before the items with these ids.
+// eraseItems deletes the items of an account. Counters have no owner: they are found by the
+// ids of the counted items, and so go before those.
 func (d Data) eraseItems(ctx context.Context, id string, keepLedger bool, e *Erased) error {
 	ids := map[string]bool{id: true}
 	var last []row
@@ -219,7 +219,7 @@ func counts(r row, ids map[string]bool) bool {
 	return r.account() == "" && slices.ContainsFunc(strings.FieldsFunc(r.text("pk"), func(c rune) bool { return c == '#' || c == '/' }), func(part string) bool { return ids[part] })
 }
 
-// strip removes the metadata, which the customer has written, from an entry of the ledger.
+// strip removes the customer's own texts from an entry of the ledger.
 func (d Data) strip(ctx context.Context, r row) error {
 	var doc map[string]any
 	if err := r.decode(&doc); err != nil {

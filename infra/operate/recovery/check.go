@@ -15,7 +15,7 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// Report counts the records of a table, and lists its inconsistencies.
+// Report has the contents of a table, and their contradictions.
 type Report struct {
 	Items      int   `json:"items"`
 	Accounts   int   `json:"accounts"`
@@ -23,7 +23,7 @@ type Report struct {
 	Held       int   `json:"held"`    // reservations of work that has not ended
 	OpenTasks  int   `json:"open_tasks"`
 	Unfinished int   `json:"unfinished"` // resources that a task works on
-	// Broken has one sentence for each inconsistency. It is empty if the table is consistent.
+	// Broken are sentences about contradictions. It is empty if the table is whole.
 	Broken []string `json:"broken"`
 }
 
@@ -50,7 +50,7 @@ type work struct {
 	part                             bool
 }
 
-// check has the results of one pass over a table.
+// check has the findings of a pass over a table.
 type check struct {
 	Report
 	accounts     map[string]bool

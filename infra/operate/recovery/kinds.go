@@ -23,10 +23,10 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// kind describes a kind of items for recovery.
+// kind has the properties of a kind of items that recovery needs.
 type kind struct {
-	// own reports that the items are the customer's data, which an export has. Other kinds
-	// belong to the service: work in progress, indexes, secrets, and stored answers.
+	// own marks the customer's data, which an export has. Other kinds are the service's
+	// own: work in progress, notes for look-ups, secrets, and records for repeated calls.
 	own bool
 	// unfinished are the states in which a task works on the item.
 	unfinished []string

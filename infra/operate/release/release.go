@@ -23,7 +23,7 @@ const Alias = "live"
 // every is the time between two checks of a new version while it gets a part of the calls.
 const every = 30 * time.Second
 
-// Lambda has the methods of AWS Lambda that the package uses.
+// Lambda is the part of AWS Lambda that the package uses.
 type Lambda interface {
 	GetAlias(context.Context, *lambda.GetAliasInput, ...func(*lambda.Options)) (*lambda.GetAliasOutput, error)
 	UpdateAlias(context.Context, *lambda.UpdateAliasInput, ...func(*lambda.Options)) (*lambda.UpdateAliasOutput, error)
@@ -41,7 +41,7 @@ type Releaser struct {
 	Wait func(ctx context.Context, d time.Duration) error
 }
 
-// Function has the versions of a function.
+// Function has the known versions of a function.
 type Function struct {
 	Name     string   `json:"name"`
 	Version  string   `json:"version"`  // in use

@@ -63,8 +63,8 @@ func Run(ctx context.Context, db *store.DB, c Change, write bool, each func(f fu
 	return r, err
 }
 
-// change changes one item. An index may return an earlier state of the item. If the item has
-// changed since, change reads it again.
+// change changes one item. An index may show an earlier state: if the item has changed
+// since, it is read again.
 func (c Change) change(ctx context.Context, db *store.DB, it store.Item, write bool, r *Result) error {
 	r.Items++
 	for range tries {

@@ -51,7 +51,7 @@ func run(args []string, out io.Writer) error {
 	return err
 }
 
-// row is where models process what they are given.
+// row has the places where models process their input.
 type row struct {
 	operator, place string
 	leaves          bool // the region
@@ -59,7 +59,7 @@ type row struct {
 	models          []string
 }
 
-// given is what providers are given for each kind of media.
+// given is the input of providers for each kind of media.
 var given = map[provider.Kind]string{
 	provider.KindText:   "prompts, settings of the factory",
 	provider.KindImage:  "prompts",
