@@ -26,7 +26,7 @@ type work struct {
 	streams *dynamodbstreams.Client
 	relay   *relay.Relay
 	chain   *chain.Chain
-	levels  *level.Keeper
+	levels  *level.CallCounter
 	// dead has the addresses of the dead-letter queues, by the name of the queue or
 	// function.
 	dead map[string]string

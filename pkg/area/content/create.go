@@ -54,8 +54,8 @@ type createBody struct {
 }
 
 // options returns the options of the body, without the file of the caller's music.
-func (b *createBody) wish() item.Wish {
-	return item.Wish{Model: b.Model, DurationSeconds: b.DurationSeconds, Visuals: b.Visuals, Music: b.Music}
+func (b *createBody) options() item.Options {
+	return item.Options{Model: b.Model, DurationSeconds: b.DurationSeconds, Visuals: b.Visuals, Music: b.Music}
 }
 
 type slideBody struct {

@@ -30,18 +30,18 @@ const (
 const lag = 2 * time.Second
 
 // Cleaner ends the work and removes the records of a factory that was deleted.
-type Ender interface {
+type Cleaner interface {
 	// Clean ends a bounded number of things, and reports whether there may be more. It is
 	// called until there are none, and may be called after that: it is idempotent. What
 	// fails is tried without end.
-	End(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error)
+	Clean(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error)
 }
 
 // Handlers returns the handlers of the tasks that a worker takes for factories: those of
 // generation, of content plans, and of this package. The cleaners are called in order, after
 // those of the content items, of their schedules, of the training, of products and of the
 // social accounts.
-func Handlers(w *generate.Worker, enders ...Ender) map[task.Kind]task.Handler {
+func Handlers(w *generate.Worker, cleaners ...Cleaner) map[task.Kind]task.Handler {
 	handlers := w.Handlers()
 	handlers[planjob.Task] = &planjob.Handler{DB: w.DB, Loaders: w.Loaders, Providers: w.Providers, Now: w.Now}
 	handlers[factoryrecord.End] = cleanup{all: append([]Cleaner{
@@ -70,13 +70,13 @@ type ending struct {
 }
 
 // cleanup is the handler of the task factoryrecord.End.
-type ender struct {
+type cleanup struct {
 	endless
 	all []Cleaner
 }
 
 // Step calls the next cleaner.
-func (h ender) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
+func (h cleanup) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
 	var p ending
 	if err := s.Decode(&p); err != nil {
 		return o, err
