@@ -3,12 +3,14 @@ package house
 import (
 	"go/ast"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"unicode"
 )
 
 // namedTest is a test as the document names it: the folder of its package, and its name.
@@ -83,6 +85,54 @@ func requirements(entry string, all []string) []string {
 		found = append(found, requirements(first[:at]+strconv.Itoa(n), all)...)
 	}
 	return found
+}
+
+// link is a link of a document, and its target.
+var link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+
+// Links lead to files of this repository and to headings in them.
+func TestLinksOfDocuments(t *testing.T) {
+	pages, err := filepath.Glob(filepath.Join("..", "..", "docs", "*.md"))
+	if err != nil || len(pages) == 0 {
+		t.Fatal(pages, err)
+	}
+	names := []string{"README.md", "SECURITY.md"}
+	for _, p := range pages {
+		names = append(names, "docs/"+filepath.Base(p))
+	}
+	for _, name := range names {
+		for _, m := range link.FindAllStringSubmatch(document(t, name), -1) {
+			if strings.Contains(m[1], "://") {
+				continue
+			}
+			target, heading, _ := strings.Cut(m[1], "#")
+			to := name
+			if target != "" {
+				to = path.Join(path.Dir(name), target)
+			}
+			if _, err := os.Stat(filepath.Join("..", "..", to)); err != nil {
+				t.Errorf("%s links to %s, which does not exist", name, m[1])
+			} else if heading != "" && !slices.Contains(headings(document(t, to)), heading) {
+				t.Errorf("%s links to %s, which has no such heading", name, m[1])
+			}
+		}
+	}
+}
+
+// headings returns the anchors of a document's headings.
+func headings(text string) (all []string) {
+	for _, m := range regexp.MustCompile(`(?m)^#+ (.+)$`).FindAllStringSubmatch(text, -1) {
+		all = append(all, strings.Map(func(r rune) rune {
+			switch {
+			case r == ' ':
+				return '-'
+			case r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r):
+				return unicode.ToLower(r)
+			}
+			return -1
+		}, m[1]))
+	}
+	return all
 }
 
 // document returns the text of a document, whose path begins at the root of the repository.
