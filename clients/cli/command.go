@@ -62,7 +62,8 @@ type target struct{ address, secret string }
 
 func (t *target) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&t.address, "forward-to", "", "address of your receiver, such as http://localhost:3000/hooks")
-	cmd.Flags().StringVar(&t.secret, "secret", "", "secret that signs the requests (whsec_…); default: a new one, which is printed")
+	cmd.Flags().StringVar(&t.secret, "secret", "", "secret that signs the requests (whsec_…); default: a new one, "+
+		"which is printed")
 }
 
 // sender returns the sender for the target. If it has to make a secret, it prints it.
@@ -92,7 +93,8 @@ func patterns(list string) ([]string, error) {
 	for p := range strings.SplitSeq(list, ",") {
 		p = strings.TrimSpace(p)
 		if !slices.Contains(known, p) {
-			return nil, fmt.Errorf("--events: %q is no type of event%s; 'cli trigger' lists them, and content.* stands for all that begin with content", p, nearest.Hint(p, known))
+			return nil, fmt.Errorf("--events: %q is no type of event%s; 'cli trigger' lists them, and content.* "+
+				"stands for all that begin with content", p, nearest.Hint(p, known))
 		}
 		all = append(all, p)
 	}

@@ -99,7 +99,8 @@ func (a *api) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	for name, values := range a.header {
 		w.Header()[name] = values
 	}
-	_ = json.NewEncoder(w).Encode(map[string]any{"data": append([]map[string]any{}, listed[min(first, last):last]...), "error": nil, "request_id": "r", "next_cursor": next})
+	_ = json.NewEncoder(w).Encode(map[string]any{"data": append([]map[string]any{}, listed[min(first, last):last]...),
+		"error": nil, "request_id": "r", "next_cursor": next})
 }
 
 // refusing answers with an error; headers are pairs of name and value.
@@ -195,7 +196,8 @@ func startIn(ctx context.Context, t *testing.T, args []string, steps ...func()) 
 	ctx, interrupt := context.WithCancel(ctx)
 	defer interrupt()
 	var out, notes bytes.Buffer
-	w := machine{out: &out, notes: &notes, getenv: func(string) string { return "" }, now: time.Now, random: rand.Reader}
+	w := machine{out: &out, notes: &notes, getenv: func(string) string { return "" }, now: time.Now,
+		random: rand.Reader}
 	w.wait = func(ctx context.Context, d time.Duration) error {
 		s.waits = append(s.waits, d)
 		if len(steps) == 0 {
@@ -216,7 +218,8 @@ func (s session) secret() string { return regexp.MustCompile(`whsec_\S+`).FindSt
 
 // listen returns the arguments of the command listen.
 func listen(a *api, r *receiver, more ...string) []string {
-	return append([]string{"listen", "--base-url", a.URL, "--api-key", testKey, "--forward-to", r.URL + "/hooks"}, more...)
+	return append([]string{"listen", "--base-url", a.URL, "--api-key", testKey, "--forward-to",
+		r.URL + "/hooks"}, more...)
 }
 
 func nothing() {}

@@ -40,21 +40,27 @@ func listenCommand(w machine) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "listen --forward-to ADDRESS",
 		Short: "Send the events of your account to an address, as they happen",
-		Long: "Send the events of your account to an address, as they happen. The command reads GET /v1/events with an API key; no webhook is needed, and the address need not be public. " +
+		Long: "Send the events of your account to an address, as they happen. The command reads GET /v1/events with " +
+			"an API key; no webhook is needed, and the address need not be public. " +
 			"It sends the events that the key may read, of the key's mode: test or live.\n\n" +
-			"Requests are signed as Standard Webhooks 1.0 defines, like those of webhooks. An event that is not answered with 2xx within 15 seconds is sent up to four times. Ctrl-C ends the command.",
+			"Requests are signed as Standard Webhooks 1.0 defines, like those of webhooks. An event that is not " +
+			"answered with 2xx within 15 seconds is sent up to four times. Ctrl-C ends the command.",
 		Example: "  export BASE_URL=http://127.0.0.1:8080 SVC_API_KEY=svc_test_…\n" +
 			"  go run ./clients/cli listen --forward-to http://localhost:3000/hooks\n" +
-			"  go run ./clients/cli listen --forward-to http://localhost:3000/hooks --events 'content.*,studio.generated' --since 15m",
+			"  go run ./clients/cli listen --forward-to http://localhost:3000/hooks --events " +
+			"'content.*,studio.generated' --since 15m",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return l.run(cmd.Context()) },
 	}
 	l.flags(cmd)
 	f := cmd.Flags()
-	f.StringVar(&l.key, "api-key", "", "API key with the scope account:read; default: SVC_API_KEY, which other users of the machine do not see")
+	f.StringVar(&l.key, "api-key", "", "API key with the scope account:read; default: SVC_API_KEY, which other users "+
+		"of the machine do not see")
 	f.StringVar(&l.base, "base-url", "", "base URL of the API; default: BASE_URL")
-	f.StringVar(&l.since, "since", "", "send the events since then first: a time such as 2026-11-22T06:00:00Z, or a duration such as 15m (the API keeps 30 days); default: now")
-	f.StringVar(&l.events, "events", "*", "types of events, separated by commas; content.* stands for all that begin with content")
+	f.StringVar(&l.since, "since", "", "send the events since then first: a time such as 2026-11-22T06:00:00Z, or a "+
+		"duration such as 15m (the API keeps 30 days); default: now")
+	f.StringVar(&l.events, "events", "*", "types of events, separated by commas; content.* stands for all that begin "+
+		"with content")
 	return cmd
 }
 
@@ -94,7 +100,8 @@ func (l *listening) follow(ctx context.Context, f *follow.Follower, start time.T
 	if start.IsZero() {
 		start = now.Add(-ago)
 	}
-	fmt.Fprintf(l.out, "Forwarding the events of %s since %s to %s. Ctrl-C ends it.\n", f.BaseURL, start.UTC().Format(time.RFC3339), l.address)
+	fmt.Fprintf(l.out, "Forwarding the events of %s since %s to %s. Ctrl-C ends it.\n", f.BaseURL,
+		start.UTC().Format(time.RFC3339), l.address)
 	return f.Follow(ctx, start, l.forward)
 }
 
@@ -109,13 +116,16 @@ func (l *listening) follower() (*follow.Follower, error) {
 	}
 	u, err := url.Parse(base)
 	if err != nil || u.Host == "" || u.RawQuery != "" {
-		return nil, errors.New("give the base URL of the API in BASE_URL or by --base-url, such as http://127.0.0.1:8080")
+		return nil, errors.New("give the base URL of the API in BASE_URL or by --base-url, such as " +
+			"http://127.0.0.1:8080")
 	}
 	if u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())) {
-		return nil, errors.New("--base-url must use https, since the API key is sent there; http is for loopback addresses only")
+		return nil, errors.New("--base-url must use https, since the API key is sent there; http is for loopback " +
+			"addresses only")
 	}
 	return &follow.Follower{
-		Client:  &http.Client{Timeout: apiTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		Client: &http.Client{Timeout: apiTimeout,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 		BaseURL: strings.TrimSuffix(strings.TrimRight(base, "/"), "/v1"), Key: key,
 		Now: l.now, Wait: l.wait, Notice: func(message string) { fmt.Fprintln(l.notes, message) },
 	}, nil
@@ -150,7 +160,8 @@ func (l *listening) forward(ctx context.Context, e follow.Event) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		line := fmt.Sprintf("%s  %s  %s  %s  ", l.now().Format(time.TimeOnly), e.Type, e.ID, e.ObjectID) + outcome(answer, err)
+		line := fmt.Sprintf("%s  %s  %s  %s  ", l.now().Format(time.TimeOnly), e.Type, e.ID, e.ObjectID) +
+			outcome(answer, err)
 		if err == nil && answer.Accepted() {
 			fmt.Fprintln(l.out, line)
 			l.forwarded++

@@ -31,10 +31,12 @@ func TestListenForwardsWhatHappens(t *testing.T) {
 	if !strings.Contains(string(got.body), `"id":"cnt_evt_1"`) {
 		t.Errorf("body %s", got.body)
 	}
-	if !strings.Contains(s.out, "content.generated  evt_1  cnt_evt_1  204  ") || !strings.Contains(s.notes, "Forwarded: 2, not accepted: 0.") {
+	if !strings.Contains(s.out, "content.generated  evt_1  cnt_evt_1  204  ") ||
+		!strings.Contains(s.notes, "Forwarded: 2, not accepted: 0.") {
 		t.Errorf("%s%s", s.out, s.notes)
 	}
-	if want := []time.Duration{2 * time.Second, 2 * time.Second, 2 * time.Second, 2 * time.Second}; !slices.Equal(s.waits, want) {
+	if want := []time.Duration{2 * time.Second, 2 * time.Second, 2 * time.Second,
+		2 * time.Second}; !slices.Equal(s.waits, want) {
 		t.Errorf("waits %v", s.waits)
 	}
 }
@@ -51,14 +53,17 @@ func TestListenMissesNothingAndRepeatsNothing(t *testing.T) {
 	late := func() { a.happen("evt_late", "content.generated", 20*time.Second) }
 	much := func() { a.happen("evt_5", "content.generated", time.Hour) }
 	later := func() { a.happen("evt_6", "content.generated", time.Hour-59*time.Second) }
-	s := start(t, listen(a, r), all, nothing, nothing, late, nothing, nothing, nothing, much, nothing, nothing, nothing, later, nothing, nothing, nothing)
+	s := start(t, listen(a, r), all, nothing, nothing, late, nothing, nothing, nothing, much, nothing, nothing, nothing,
+		later, nothing, nothing, nothing)
 	sent := strings.Fields(r.ids())
 	slices.Sort(sent)
-	if want := strings.Fields("evt_0 evt_1 evt_2 evt_3 evt_4 evt_5 evt_6 evt_late"); s.code != 0 || !slices.Equal(sent, want) {
+	if want := strings.Fields("evt_0 evt_1 evt_2 evt_3 evt_4 evt_5 evt_6 evt_late"); s.code != 0 ||
+		!slices.Equal(sent, want) {
 		t.Errorf("exit %d, sent %q", s.code, r.ids())
 	}
 	last, err := url.ParseQuery(a.asked[len(a.asked)-1])
-	if want := noon.Add(time.Hour - time.Minute).Format(time.RFC3339Nano); err != nil || last.Get("from") != want || last.Get("order") != "asc" {
+	if want := noon.Add(time.Hour - time.Minute).Format(time.RFC3339Nano); err != nil || last.Get("from") != want ||
+		last.Get("order") != "asc" {
 		t.Errorf("the last query is %v, want from %s", last, want)
 	}
 }
@@ -78,7 +83,8 @@ func TestListenSince(t *testing.T) {
 
 func TestListenChoosesEvents(t *testing.T) {
 	for events, want := range map[string]string{
-		"*": "evt_1 evt_2 evt_3", "content.*": "evt_1", "studio.failed, content.generated": "evt_1 evt_3", "content_plan.*,studio.generated": "evt_2",
+		"*": "evt_1 evt_2 evt_3", "content.*": "evt_1", "studio.failed, content.generated": "evt_1 evt_3",
+		"content_plan.*,studio.generated": "evt_2",
 	} {
 		a, r := newAPI(t), newReceiver(t)
 		a.happen("evt_1", "content.generated", 1*time.Second)
@@ -124,7 +130,8 @@ func TestListenWaitsWhenItIsAskedTo(t *testing.T) {
 	if s.waits[7] != 10*time.Second {
 		t.Errorf("waits %v, want 10 s after the list", s.waits)
 	}
-	if !strings.Contains(s.notes, "answered 429 rate_limited: Why. Next try in 17s.") || !strings.Contains(s.notes, "the answer ends early") || !strings.Contains(s.notes, "not with a list of events") {
+	if !strings.Contains(s.notes, "answered 429 rate_limited: Why. Next try in 17s.") ||
+		!strings.Contains(s.notes, "the answer ends early") || !strings.Contains(s.notes, "not with a list of events") {
 		t.Errorf("notes:\n%s", s.notes)
 	}
 }
@@ -146,15 +153,18 @@ func TestListenEndsWhenItIsRefused(t *testing.T) {
 		want   string
 	}{
 		{refusing(401, "invalid_api_key"), "answered 401 invalid_api_key: Why. Check --api-key or SVC_API_KEY."},
-		{refusing(403, "insufficient_scope"), "answered 403 insufficient_scope: Why. Use a key with the scope account:read, and the scopes of what the events are about."},
+		{refusing(403, "insufficient_scope"), "answered 403 insufficient_scope: Why. Use a key with the scope " +
+			"account:read, and the scopes of what the events are about."},
 		{refusing(403, "ip_not_allowed"), "answered 403 ip_not_allowed: Why."},
 		{refusing(404, ""), "answered 404 Not Found. Check --base-url or BASE_URL."},
-		{refusing(301, "", "Location", "https://api.example.com/"), `answered 301 Moved Permanently. It redirects to "https://api.example.com/": check --base-url or BASE_URL.`},
+		{refusing(301, "", "Location", "https://api.example.com/"),
+			`answered 301 Moved Permanently. It redirects to "https://api.example.com/": check --base-url or BASE_URL.`},
 	} {
 		a, r := newAPI(t), newReceiver(t)
 		a.refuse = []http.HandlerFunc{c.answer}
 		s := start(t, listen(a, r), nothing)
-		if want := "cli: GET " + a.URL + "/v1/events " + c.want + "\n"; s.code != 1 || s.notes != want || len(a.asked) != 1 {
+		if want := "cli: GET " + a.URL + "/v1/events " + c.want + "\n"; s.code != 1 || s.notes != want ||
+			len(a.asked) != 1 {
 			t.Errorf("exit %d after %d requests: %q, want %q", s.code, len(a.asked), s.notes, want)
 		}
 	}
@@ -163,7 +173,8 @@ func TestListenEndsWhenItIsRefused(t *testing.T) {
 // Revoking the key later also ends the command.
 func TestListenEndsWhenTheKeyIsRevoked(t *testing.T) {
 	a, r := newAPI(t), newReceiver(t)
-	s := start(t, listen(a, r), nothing, func() { a.refuse = []http.HandlerFunc{refusing(401, "invalid_api_key")} }, nothing)
+	s := start(t, listen(a, r), nothing,
+		func() { a.refuse = []http.HandlerFunc{refusing(401, "invalid_api_key")} }, nothing)
 	if s.code != 1 || !strings.Contains(s.notes, "401 invalid_api_key") {
 		t.Errorf("exit %d: %s", s.code, s.notes)
 	}
@@ -180,10 +191,12 @@ func TestListenTriesAReceiverAFewTimes(t *testing.T) {
 		t.Fatalf("exit %d, sent %q\n%s", s.code, r.ids(), s.out)
 	}
 	r.verify(t, s.secret())
-	if want := []time.Duration{time.Second, time.Second, 2 * time.Second, 4 * time.Second, 2 * time.Second}; !slices.Equal(s.waits, want) {
+	if want := []time.Duration{time.Second, time.Second, 2 * time.Second, 4 * time.Second,
+		2 * time.Second}; !slices.Equal(s.waits, want) {
 		t.Errorf("waits %v, want %v", s.waits, want)
 	}
-	for _, want := range []string{"evt_1  cnt_evt_1  500  ", ", next try in 1s\n", "(redirects are not followed), next try in 2s", ", given up after 4 tries\n"} {
+	for _, want := range []string{"evt_1  cnt_evt_1  500  ", ", next try in 1s\n",
+		"(redirects are not followed), next try in 2s", ", given up after 4 tries\n"} {
 		if !strings.Contains(s.out, want) {
 			t.Errorf("%q is not in\n%s", want, s.out)
 		}
@@ -198,7 +211,8 @@ func TestListenGoesOnWithoutAReceiver(t *testing.T) {
 	a.happen("evt_1", "content.generated", time.Second)
 	r.Close()
 	s := start(t, listen(a, r), nothing, nothing, nothing)
-	if s.code != 0 || strings.Count(s.out, "no answer: ") != 4 || !strings.Contains(s.out, "given up after 4 tries") || len(s.waits) != 4 {
+	if s.code != 0 || strings.Count(s.out, "no answer: ") != 4 || !strings.Contains(s.out, "given up after 4 tries") ||
+		len(s.waits) != 4 {
 		t.Errorf("exit %d, waits %v\n%s", s.code, s.waits, s.out)
 	}
 }
@@ -241,19 +255,24 @@ func TestUsageFaults(t *testing.T) {
 		{listen(a, r, "--api-key", ""), "give an API key"},
 		{listen(a, r, "--base-url", ""), "give the base URL of the API in BASE_URL or by --base-url"},
 		{listen(a, r, "--base-url", "http://api.example.com"), "--base-url must use https"},
-		{listen(a, r, "--forward-to", "localhost:3000/hooks"), "--forward-to must be an address such as http://localhost:3000/hooks"},
+		{listen(a, r, "--forward-to", "localhost:3000/hooks"), "--forward-to must be an address such as " +
+			"http://localhost:3000/hooks"},
 		{listen(a, r, "--secret", "secret"), "--secret must be whsec_ and the base64 of 24 to 64 bytes"},
 		{listen(a, r, "--secret", "whsec_c2hvcnQ="), "--secret must be whsec_ and the base64 of 24 to 64 bytes"},
-		{listen(a, r, "--since", "yesterday"), "--since must be a time such as 2026-11-22T06:00:00Z or a duration such as 15m"},
+		{listen(a, r, "--since", "yesterday"), "--since must be a time such as 2026-11-22T06:00:00Z or a duration " +
+			"such as 15m"},
 		{listen(a, r, "--since", "-5m"), "--since must be"},
-		{listen(a, r, "--events", "content.generate"), `"content.generate" is no type of event; did you mean content.generated?`},
+		{listen(a, r, "--events", "content.generate"),
+			`"content.generate" is no type of event; did you mean content.generated?`},
 		{listen(a, r, "--events", "content.*,"), `"" is no type of event`},
-		{[]string{"trigger", "content.generatd"}, "did you mean content.generated?\nThe types are:\n  api_key.created "},
+		{[]string{"trigger", "content.generatd"},
+			"did you mean content.generated?\nThe types are:\n  api_key.created "},
 		{[]string{"trigger", "--forward-to", r.URL}, "name the type of event to send\nThe types are:\n"},
 		{[]string{"trigger", "balance.low", "--forward-to", "ftp://localhost"}, "--forward-to must be an address"},
 	} {
 		s := start(t, c.args, nothing)
-		if s.code != 2 || !strings.Contains(s.notes, c.want) || !strings.Contains(s.notes, "--help' for help.\n") || s.out != "" {
+		if s.code != 2 || !strings.Contains(s.notes, c.want) || !strings.Contains(s.notes, "--help' for help.\n") ||
+			s.out != "" {
 			t.Errorf("%v: exit %d: %s%s", c.args, s.code, s.out, s.notes)
 		}
 	}

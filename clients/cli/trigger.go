@@ -18,8 +18,10 @@ func triggerCommand(w machine) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trigger [TYPE…]",
 		Short: "Send a sample of an event to an address",
-		Long: "Send a signed sample of an event to an address. Without an address, print the sample; without a type, list the types.\n\n" +
-			"The sample is about a resource that does not exist. The command does not call the API: no event of an account is made, and webhooks receive nothing. " +
+		Long: "Send a signed sample of an event to an address. Without an address, print the sample; without a type, " +
+			"list the types.\n\n" +
+			"The sample is about a resource that does not exist. The command does not call the API: no event of an " +
+			"account is made, and webhooks receive nothing. " +
 			"To send a sample through a webhook, use POST /v1/webhooks/{webhook_id}/test.",
 		Example: "  go run ./clients/cli trigger\n" +
 			"  go run ./clients/cli trigger content.generated --forward-to http://localhost:3000/hooks --secret whsec_…",

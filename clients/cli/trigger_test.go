@@ -24,7 +24,8 @@ func TestTriggerSendsASample(t *testing.T) {
 	seen := map[string]bool{}
 	for _, g := range r.got {
 		var e event.Event
-		if err := json.Unmarshal(g.body, &e); err != nil || e.ID != g.header.Get("webhook-id") || !id.Valid(id.Event, e.ID) || e.CreatedAt.IsZero() {
+		if err := json.Unmarshal(g.body, &e); err != nil || e.ID != g.header.Get("webhook-id") ||
+			!id.Valid(id.Event, e.ID) || e.CreatedAt.IsZero() {
 			t.Errorf("%v: %s", err, g.body)
 		}
 		seen[e.ID] = true
@@ -40,7 +41,8 @@ func TestTriggerFailsIfTheSampleIsNotAccepted(t *testing.T) {
 	r := newReceiver(t)
 	r.answer = []int{500}
 	s := start(t, []string{"trigger", "content.generated", "content.failed", "--forward-to", r.URL})
-	if s.code != 1 || len(r.got) != 2 || s.notes != "cli: 1 of 2 samples were not answered with 2xx\n" || !strings.Contains(s.out, "  500  ") {
+	if s.code != 1 || len(r.got) != 2 || s.notes != "cli: 1 of 2 samples were not answered with 2xx\n" ||
+		!strings.Contains(s.out, "  500  ") {
 		t.Errorf("exit %d, %d requests\n%s%s", s.code, len(r.got), s.out, s.notes)
 	}
 }

@@ -17,6 +17,7 @@ import (
 func main() {
 	logging.Setup()
 	cfg := awsenv.Must(awsenv.Config())
-	a := authorizer.New(credential.NewCounter(store.Open(cfg, needs.Read[needs.State]().Table), time.Now), authorizer.Scopes, time.Now)
+	a := authorizer.New(credential.NewCounter(store.Open(cfg, needs.Read[needs.State]().Table), time.Now),
+		authorizer.Scopes, time.Now)
 	lambda.Start(a.Handle)
 }

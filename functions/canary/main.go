@@ -20,7 +20,8 @@ func main() {
 	logging.Setup()
 	cfg, n := awsenv.Must(awsenv.Config()), needs.Read[needs.Canary]()
 	c := canary.Canary{
-		Target: secret.Manager(cfg, n.CanarySecret), HTTP: &http.Client{Timeout: 30 * time.Second}, DB: store.Open(cfg, n.Table),
+		Target: secret.Manager(cfg, n.CanarySecret), HTTP: &http.Client{Timeout: 30 * time.Second},
+		DB:  store.Open(cfg, n.Table),
 		Now: time.Now, Wait: backoff.Sleep,
 	}
 	lambda.Start(c.Run)

@@ -17,5 +17,6 @@ func main() {
 	n := needs.Read[needs.Catalog]()
 	cfg := awsenv.Must(awsenv.Config())
 	log := audit.New(store.Open(cfg, n.AuditTable), time.Now).In(cfg.Region)
-	area.Serve(catalogarea.Mount, area.Env{AWS: cfg, DB: store.Open(cfg, n.Table), Audit: log, Now: time.Now, Seal: stored.Secret(cfg, n.SealSecret, time.Now), Providers: n.Providers})
+	area.Serve(catalogarea.Mount, area.Env{AWS: cfg, DB: store.Open(cfg, n.Table), Audit: log, Now: time.Now,
+		Seal: stored.Secret(cfg, n.SealSecret, time.Now), Providers: n.Providers})
 }

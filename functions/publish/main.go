@@ -31,7 +31,8 @@ func main() {
 		DB:    db,
 		Vault: account.Vault{Envelope: seal.NewEnvelope(kmsseal.New(cfg, n.SecretsKey, account.SealPurpose), time.Now)},
 		Platforms: account.NewPlatforms(account.PlatformsConfig{
-			Apps: apps.New(secret.Manager(cfg, n.PlatformSecret), time.Now).Get, Endpoint: n.PlatformEndpoint, Now: time.Now,
+			Apps: apps.New(secret.Manager(cfg, n.PlatformSecret), time.Now).Get, Endpoint: n.PlatformEndpoint,
+			Now: time.Now,
 		}),
 		Files: stored.Files{
 			Store: objects.New(cfg, n.Bucket), Signer: awsenv.Must(media.NewSigner(cfg, n.Bucket, time.Now)),

@@ -60,7 +60,8 @@ func testEngine(ctx context.Context, out io.Writer) error {
 // the deployed system.
 func tablePackages(ctx context.Context) ([]string, error) {
 	// go list has a separate entry for the tests of a package, with all their dependencies.
-	const form = `{{if .ForTest}}{{$p := .ForTest}}{{range .Deps}}{{if eq . "` + harness + `"}}{{println $p}}{{end}}{{end}}{{end}}`
+	const form = `{{if .ForTest}}{{$p := .ForTest}}{{range .Deps}}{{if eq . "` + harness +
+		`"}}{{println $p}}{{end}}{{end}}{{end}}`
 	list := exec.CommandContext(ctx, "go", "list", "-test", "-f", form, "./...", "./testdata/importer")
 	list.Stderr = os.Stderr
 	text, err := list.Output()

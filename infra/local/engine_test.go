@@ -9,7 +9,8 @@ import (
 func TestWithoutTheEngineTheTestsSayThatTheyDidNotRun(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	var out strings.Builder
-	if err := testEngine(t.Context(), &out); err != nil || !strings.HasPrefix(out.String(), "test-engine: not run on AWS's own database engine, because ") {
+	if err := testEngine(t.Context(), &out); err != nil ||
+		!strings.HasPrefix(out.String(), "test-engine: not run on AWS's own database engine, because ") {
 		t.Errorf("it says %q, %v", out.String(), err)
 	}
 }
@@ -22,7 +23,8 @@ func TestPackagesThatUseATable(t *testing.T) {
 	}
 	const module = "github.com/content-automation/api/"
 	for name, want := range map[string]bool{
-		"pkg/store": true, "pkg/task": true, "pkg/service/api": false, "pkg/area/webhook/dispatch": true, "infra/operate/recovery": true, "infra/verify/e2e": false, "infra/verify/chaos": false, "pkg/base/money": false,
+		"pkg/store": true, "pkg/task": true, "pkg/service/api": false, "pkg/area/webhook/dispatch": true,
+		"infra/operate/recovery": true, "infra/verify/e2e": false, "infra/verify/chaos": false, "pkg/base/money": false,
 	} {
 		if slices.Contains(got, module+name) != want {
 			t.Errorf("%s is among them: %v", name, !want)

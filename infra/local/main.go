@@ -116,9 +116,11 @@ func sentence(err error) string {
 	var port *system.PortError
 	switch {
 	case errors.Is(err, system.ErrNoEngine):
-		return "SAM runs functions in containers, and no Docker engine answers: start Docker, or use `make run`, which needs none."
+		return "SAM runs functions in containers, and no Docker engine answers: start Docker, or use `make run`, " +
+			"which needs none."
 	case errors.As(err, &port) && errors.Is(err, syscall.EADDRINUSE):
-		return fmt.Sprintf("Port %d is in use: stop what uses it, or choose another one with `make run PORT=%d`.", port.Port, port.Port+1)
+		return fmt.Sprintf("Port %d is in use: stop what uses it, or choose another one with `make run PORT=%d`.",
+			port.Port, port.Port+1)
 	case errors.As(err, &port) && errors.Is(err, syscall.EACCES):
 		return fmt.Sprintf("Port %d needs rights that you do not have: choose one from 1024 up with `make run PORT=%d`.", port.Port, defaultPort)
 	default:
@@ -169,7 +171,8 @@ func serve(ctx context.Context, out io.Writer, o system.Options) error {
 func writeFiles(dir string, s *system.System, d demo) ([]string, error) {
 	var files []string
 	for name, text := range map[string]string{
-		envFile: fmt.Sprintf("BASE_URL=%s\nSVC_TEST_KEY=%s\nSVC_LIVE_KEY=%s\nSVC_API_KEY=$SVC_TEST_KEY\nexport BASE_URL SVC_API_KEY\n", s.BaseURL, d.test, d.live),
+		envFile: fmt.Sprintf("BASE_URL=%s\nSVC_TEST_KEY=%s\nSVC_LIVE_KEY=%s\nSVC_API_KEY=$SVC_TEST_KEY\nexport "+
+			"BASE_URL SVC_API_KEY\n", s.BaseURL, d.test, d.live),
 		awsFile: s.Environment(),
 	} {
 		file := filepath.Join(dir, name)

@@ -35,7 +35,8 @@ func TestProviders(t *testing.T) {
 	if _, err := realProviders("both"); err == nil || !strings.Contains(err.Error(), `"both"`) {
 		t.Errorf("got %v", err)
 	}
-	if text := providers(&system.System{Providers: "http://127.0.0.1:9"}); !strings.Contains(text, "http://127.0.0.1:9") {
+	if text := providers(&system.System{Providers: "http://127.0.0.1:9"}); !strings.Contains(text,
+		"http://127.0.0.1:9") {
 		t.Errorf("of fakes it says %q", text)
 	}
 	if text := providers(&system.System{}); !strings.Contains(text, "admin providers set") {
@@ -46,14 +47,17 @@ func TestProviders(t *testing.T) {
 func TestFaultsOfThePortAreSentences(t *testing.T) {
 	for cause, want := range map[error]string{
 		syscall.EADDRINUSE: "Port 80 is in use: stop what uses it, or choose another one with `make run PORT=81`.",
-		syscall.EACCES:     "Port 80 needs rights that you do not have: choose one from 1024 up with `make run PORT=8080`.",
+		syscall.EACCES: "Port 80 needs rights that you do not have: choose one from 1024 up with `make run " +
+			"PORT=8080`.",
 	} {
-		err := fmt.Errorf("starting: %w", &system.PortError{Port: 80, Cause: &net.OpError{Op: "listen", Err: os.NewSyscallError("bind", cause)}})
+		err := fmt.Errorf("starting: %w",
+			&system.PortError{Port: 80, Cause: &net.OpError{Op: "listen", Err: os.NewSyscallError("bind", cause)}})
 		if got := sentence(err); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
-	if got, want := sentence(fmt.Errorf("starting: %w", system.ErrNoEngine)), "SAM runs functions in containers, and no Docker engine answers: start Docker, or use `make run`, which needs none."; got != want {
+	if got, want := sentence(fmt.Errorf("starting: %w", system.ErrNoEngine)),
+		"SAM runs functions in containers, and no Docker engine answers: start Docker, or use `make run`, which needs none."; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if got := sentence(errors.New("node is not installed")); got != "Error: node is not installed" {
@@ -66,13 +70,16 @@ func TestFilesAreForTheirOwnerAlone(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, envFile), []byte("old"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	running := &system.System{BaseURL: "http://localhost:8080", Endpoint: "http://127.0.0.1:4566", Region: "us-east-1", Table: "state", AuditTable: "audit", MediaBucket: "media", ProviderSecret: "arn:providers", PlatformSecret: "arn:platforms"}
+	running := &system.System{BaseURL: "http://localhost:8080", Endpoint: "http://127.0.0.1:4566", Region: "us-east-1",
+		Table: "state", AuditTable: "audit", MediaBucket: "media", ProviderSecret: "arn:providers",
+		PlatformSecret: "arn:platforms"}
 	files, err := writeFiles(dir, running, demo{test: "t", live: "l"})
 	if err != nil || len(files) != 2 {
 		t.Fatalf("got %v, %v", files, err)
 	}
 	for name, want := range map[string]string{
-		envFile: "BASE_URL=http://localhost:8080\nSVC_TEST_KEY=t\nSVC_LIVE_KEY=l\nSVC_API_KEY=$SVC_TEST_KEY\nexport BASE_URL SVC_API_KEY\n",
+		envFile: "BASE_URL=http://localhost:8080\nSVC_TEST_KEY=t\nSVC_LIVE_KEY=l\nSVC_API_KEY=$SVC_TEST_KEY\nexport " +
+			"BASE_URL SVC_API_KEY\n",
 		awsFile: "AWS_ENDPOINT_URL=http://127.0.0.1:4566\nAWS_REGION=us-east-1\nAWS_ACCESS_KEY_ID=test\nAWS_SECRET_ACCESS_KEY=test\nTABLE_NAME=state\nSTACK_NAME=local-local-us-east-1\nPROVIDER_SECRET=arn:providers\nPLATFORM_SECRET=arn:platforms\nAUDIT_TABLE_NAME=audit\nMEDIA_BUCKET=media\n",
 	} {
 		file := filepath.Join(dir, name)
@@ -93,7 +100,8 @@ func TestUnknownCommand(t *testing.T) {
 	if err := command(t.Context(), []string{"walk"}); err == nil || !strings.Contains(err.Error(), `"walk"`) {
 		t.Errorf("got %v", err)
 	}
-	if err := command(t.Context(), []string{"build", "-arch", "mips"}); err == nil || !strings.Contains(err.Error(), "mips") {
+	if err := command(t.Context(), []string{"build", "-arch", "mips"}); err == nil ||
+		!strings.Contains(err.Error(), "mips") {
 		t.Errorf("got %v", err)
 	}
 }

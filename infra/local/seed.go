@@ -42,7 +42,8 @@ func seed(ctx context.Context, s *system.System) (demo, error) {
 		mode   tenant.Mode
 		secret *string
 	}{{tenant.Test, &d.test}, {tenant.Live, &d.live}} {
-		key, err := keys.Issue(ctx, tenant.Account(made.ID), kind.mode, apikey.Settings{Name: "Demo " + string(kind.mode), Scopes: auth.AllScopes()})
+		key, err := keys.Issue(ctx, tenant.Account(made.ID), kind.mode,
+			apikey.Settings{Name: "Demo " + string(kind.mode), Scopes: auth.AllScopes()})
 		if err != nil {
 			return demo{}, fmt.Errorf("making the demo account's %s key: %w", kind.mode, err)
 		}

@@ -215,7 +215,8 @@ func (c *course) end(ctx context.Context, id string) error {
 		case len(c.changes) > 0:
 			m := c.changes[0]
 			c.changes = c.changes[1:]
-			err = c.received(ctx, "rollup", m.Body, true, c.keeper.Holding(queue.NewHolder(mailbox{c, &c.changes}, never)))
+			err = c.received(ctx, "rollup", m.Body, true,
+				c.keeper.Holding(queue.NewHolder(mailbox{c, &c.changes}, never)))
 		case len(c.told) > 0:
 			err = c.dispatched(ctx)
 		case len(c.jobs) > 0:
@@ -256,7 +257,8 @@ func (c *course) streamed(ctx context.Context) error {
 			relayed.Records = append(relayed.Records, r)
 		}
 	}
-	return c.follow("relay", relayed, func() (events.DynamoDBEventResponse, error) { return c.relay.Handle(ctx, relayed) })
+	return c.follow("relay", relayed,
+		func() (events.DynamoDBEventResponse, error) { return c.relay.Handle(ctx, relayed) })
 }
 
 // follow runs a function with records of the stream, if there are any.

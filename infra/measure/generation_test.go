@@ -36,7 +36,8 @@ type want struct {
 
 func TestGenerationsAreCountedToTheirEnd(t *testing.T) {
 	w := filled(t)
-	factory, err := w.Call(t.Context(), metered.Request{Operation: "createFactory", Body: w.Examples()["createFactory"].Body, Live: true})
+	factory, err := w.Call(t.Context(), metered.Request{Operation: "createFactory",
+		Body: w.Examples()["createFactory"].Body, Live: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,11 +50,15 @@ func TestGenerationsAreCountedToTheirEnd(t *testing.T) {
 	// of analytics at the end of content.
 	wants := map[string]want{
 		// Submit, three polls, store, finish.
-		"image":                   {steps: 6, runs: 11, calls: 1, records: 2, events: 1, submits: 1, polls: 3, fetches: 1, puts: 1, spends: true},
-		"image, answered at once": {steps: 2, runs: 7, calls: 1, records: 2, events: 1, submits: 1, puts: 1, spends: true},
-		"post":                    {steps: 9, runs: 15, calls: 1, records: 3, events: 1, submits: 2, polls: 3, fetches: 1, puts: 2, spends: true},
+		"image": {steps: 6, runs: 11, calls: 1, records: 2, events: 1, submits: 1, polls: 3,
+			fetches: 1, puts: 1, spends: true},
+		"image, answered at once": {steps: 2, runs: 7, calls: 1, records: 2, events: 1, submits: 1, puts: 1,
+			spends: true},
+		"post": {steps: 9, runs: 15, calls: 1, records: 3, events: 1, submits: 2, polls: 3,
+			fetches: 1, puts: 2, spends: true},
 		// Script, voice, four clips (17 steps each), a look at the accounts, compose, finish.
-		"short video":      {steps: 73, runs: 79, calls: 1, records: 3, events: 1, submits: 6, polls: 60, fetches: 4, puts: 8, spends: true},
+		"short video": {steps: 73, runs: 79, calls: 1, records: 3, events: 1, submits: 6, polls: 60, fetches: 4,
+			puts: 8, spends: true},
 		"image that fails": {steps: 4, runs: 9, calls: 1, records: 2, events: 1, submits: 1, polls: 3},
 		// Submit, poll, give up.
 		"image canceled": {steps: 3, runs: 8, calls: 2, records: 1, submits: 1, polls: 1, cancel: 1},
@@ -66,7 +71,8 @@ func TestGenerationsAreCountedToTheirEnd(t *testing.T) {
 		}
 		u := c.whole
 		got := want{
-			steps(u), u.functionRuns(), u.calls, u.records, u.events, u.submits, u.polls, u.fetches, u.cancels, u.puts, u.lists, credits(t, w) < before,
+			steps(u), u.functionRuns(), u.calls, u.records, u.events, u.submits, u.polls, u.fetches, u.cancels, u.puts,
+			u.lists, credits(t, w) < before,
 		}
 		if got != wants[s.name] {
 			t.Errorf("%s:\n%+v, want\n%+v", s.name, got, wants[s.name])
@@ -74,7 +80,8 @@ func TestGenerationsAreCountedToTheirEnd(t *testing.T) {
 		delete(wants, s.name)
 		// Each message is sent by somebody, and comes once. The sums of analytics take theirs
 		// from a queue.
-		if queued := u.runs["dispatch"].times + u.runs["rollup"].times; u.sends != u.receives || u.receives != steps(u)+queued || u.runs["dispatch"].times != u.events {
+		if queued := u.runs["dispatch"].times + u.runs["rollup"].times; u.sends != u.receives ||
+			u.receives != steps(u)+queued || u.runs["dispatch"].times != u.events {
 			t.Errorf("%s: %d sent, %d received in %v, %d events", s.name, u.sends, u.receives, u.runs, u.events)
 		}
 		if u.grouped != u.queueRequests()-4*u.events {
@@ -104,7 +111,8 @@ func TestARunTakesWhatItWaitsFor(t *testing.T) {
 		for _, r := range u.runs {
 			took += r.took
 		}
-		if sum := time.Duration(u.functionRuns())*handling + time.Duration(u.table.Trips)*tableWait + u.waited; took != sum {
+		if sum := time.Duration(u.functionRuns())*handling + time.Duration(u.table.Trips)*tableWait +
+			u.waited; took != sum {
 			t.Errorf("%s: the functions took %v, and handled and waited for %v", c.name, took, sum)
 		}
 	}

@@ -82,16 +82,18 @@ var homes = map[metered.Place]home{
 	inTable("secret"): {ofKey, 1, "Calls of one key: the authorizer's counter", "Several keys for one customer"},
 	inTable("spend"):  {ofKey, 1, "The spending of one key", "Several keys for one customer"},
 	inTable("audit_entry"): {
-		ofAccount, 1, "Audit entries of one account", "Add the hour to the partition of entries; lists then merge hours",
+		ofAccount, 1, "Audit entries of one account",
+		"Add the hour to the partition of entries; lists then merge hours",
 	},
-	inTable("balance"):                          {ofAccount, 1, "The balance of one account", fewer},
-	inTable("waiting"):                          {ofAccount, 1, "The counter of one account's waiting work", fewer},
-	inTable("levels"):                           {ofAccount, 1, "Service levels of one account", fewer},
-	inTable("analytics"):                        {ofAccount, 1, "Analytics of one factory", "Several factories"},
-	inIndex("by_owner", "content_item"):         {ofAccount, 1, "The list of one account's content", fewer},
-	inIndex("by_owner", event.Kind):             {ofAccount, 1, "The list of one account's events", fewer},
-	inIndex("by_owner", "balance_entry"):        {ofAccount, 1, "The list of one account's ledger", fewer},
-	inIndex("by_parent", "content_item"):        {ofAccount, 1, "The list of one factory's content", "Several factories"},
+	inTable("balance"):                   {ofAccount, 1, "The balance of one account", fewer},
+	inTable("waiting"):                   {ofAccount, 1, "The counter of one account's waiting work", fewer},
+	inTable("levels"):                    {ofAccount, 1, "Service levels of one account", fewer},
+	inTable("analytics"):                 {ofAccount, 1, "Analytics of one factory", "Several factories"},
+	inIndex("by_owner", "content_item"):  {ofAccount, 1, "The list of one account's content", fewer},
+	inIndex("by_owner", event.Kind):      {ofAccount, 1, "The list of one account's events", fewer},
+	inIndex("by_owner", "balance_entry"): {ofAccount, 1, "The list of one account's ledger", fewer},
+	inIndex("by_parent", "content_item"): {ofAccount, 1, "The list of one factory's content",
+		"Several factories"},
 	inIndex("by_parent", endpoint.DeliveryKind): {ofAccount, 1, "The list of one webhook's deliveries", fewer},
 	inIndex("by_parent", "balance_entry"):       {},
 	inTable("balance_entry"):                    {},
@@ -151,7 +153,8 @@ func mixOf(all measured) mix {
 	add(change.used, change.places, changesShare)
 	add(post.whole, post.places, createsShare)
 	add(delivery(), metered.Places{
-		inTable(endpoint.DeliveryKind): 3, inIndex("by_due", endpoint.DeliveryKind): 2, inIndex("by_parent", endpoint.DeliveryKind): 1,
+		inTable(endpoint.DeliveryKind): 3, inIndex("by_due", endpoint.DeliveryKind): 2,
+		inIndex("by_parent", endpoint.DeliveryKind): 1,
 	}, createsShare*eventWebhooks)
 	return m
 }
@@ -177,8 +180,9 @@ func limits(m mix) (all []limit, err error) {
 		{"Lambda: concurrency of the region", regionConcurrency, concurrency, runs, false,
 			"Ask for the quota `Concurrent executions`"},
 		{"API Gateway: calls of the region", 10_000, 1, "calls", false, "Ask for the quota `Throttle rate`"},
-		{"DynamoDB: writes of the state table", 40_000, m.writes, writes, false, "Ask for the quota `Table-level write " +
-			"throughput limit`; set the warm throughput before the load comes"},
+		{"DynamoDB: writes of the state table", 40_000, m.writes, writes, false,
+			"Ask for the quota `Table-level write " +
+				"throughput limit`; set the warm throughput before the load comes"},
 		{"DynamoDB: reads of the state table", 40_000, m.reads, "read units", false,
 			"Ask for the quota `Table-level read throughput limit`"},
 		{"DynamoDB: writes of the audit table", 40_000, m.audit, writes, false, "As for the state table"},
@@ -196,8 +200,10 @@ func limits(m mix) (all []limit, err error) {
 	}
 	for _, f := range topology.Functions {
 		if took := m.took[f.Name]; f.Trigger == topology.ByQueue && took > 0 {
-			all = append(all, limit{"The concurrency of a queue of `" + f.Name + "`", float64(f.Concurrency * f.Batch), took,
-				"messages at a time", true, "Work waits longer. Raise `Concurrency` of the function with the account's quota, " +
+			all = append(all, limit{"The concurrency of a queue of `" + f.Name + "`",
+				float64(f.Concurrency * f.Batch), took,
+				"messages at a time", true, "Work waits longer. Raise `Concurrency` of the function with the " +
+					"account's quota, " +
 					"and the quotas of providers"})
 		}
 	}
@@ -256,7 +262,8 @@ func accountQuotas() []quota {
 		reserved += f.Reserved
 	}
 	all := []quota{
-		{"Lambda: concurrency that may be reserved", regionConcurrency - leastUnreserved, reserved, "Concurrent executions"},
+		{"Lambda: concurrency that may be reserved", regionConcurrency - leastUnreserved, reserved,
+			"Concurrent executions"},
 		{"X-Ray: sampling rules", 25, 1, "Custom sampling rules"},
 		{"EventBridge: buses", 100, 1, "Event buses"},
 		{"WAF: web ACLs", 100, 1, "Maximum web ACLs per account"},

@@ -16,8 +16,9 @@ func TestTheModels(t *testing.T) {
 	t.Run("calls keep their distance from the floor", func(t *testing.T) {
 		// The last two are above the aim: docs/measured.md has the reasons.
 		for id, bound := range map[string]float64{
-			"getFactory": readAim, "listContentItems": readAim, "createFactory": createAim, "updateContentItem": createAim,
-			"createImage": 2.7, "createContentItem": 2.85,
+			"getFactory": readAim, "listContentItems": readAim, "createFactory": createAim,
+			"updateContentItem": createAim,
+			"createImage":       2.7, "createContentItem": 2.85,
 		} {
 			if floors := m.call(id).perMillion() / floor().perMillion(); floors > bound {
 				t.Errorf("%s costs %.2f floors, the bound is %v", id, floors, bound)
@@ -73,13 +74,15 @@ func TestAnAccountTakesFourStacksAndAHundredGenerations(t *testing.T) {
 		t.Errorf("the scarcest quota is %+v", all[0])
 	}
 	text := accountTable()
-	for _, want := range []string{"takes 4 stacks of shared customers", "100 accepted generations a second", "| 900 | 200 | 4 |"} {
+	for _, want := range []string{"takes 4 stacks of shared customers", "100 accepted generations a second",
+		"| 900 | 200 | 4 |"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("there is no %q in\n%s", want, text)
 		}
 	}
 	ways, err := limits(mix{places: metered.Places{{Kind: "balance"}: 0.2}})
-	if err != nil || !slices.ContainsFunc(ways, func(l limit) bool { return strings.HasPrefix(l.what, "Accepted generations") && l.at() == 10_000 }) {
+	if err != nil || !slices.ContainsFunc(ways,
+		func(l limit) bool { return strings.HasPrefix(l.what, "Accepted generations") && l.at() == 10_000 }) {
 		t.Errorf("%+v, %v", ways, err)
 	}
 }
@@ -93,7 +96,8 @@ func TestAPlaceThatNobodyPlacedIsAnError(t *testing.T) {
 
 // The events of an hour had one partition before: this is what it would take.
 func TestShardsMoveALimit(t *testing.T) {
-	m := mix{places: metered.Places{{Index: "by_due", Kind: event.Kind}: 0.1, {Index: "by_due", Kind: task.ItemKind}: 0.1}}
+	m := mix{places: metered.Places{{Index: "by_due", Kind: event.Kind}: 0.1,
+		{Index: "by_due", Kind: task.ItemKind}: 0.1}}
 	ways, err := limits(m)
 	if err != nil {
 		t.Fatal(err)

@@ -85,7 +85,8 @@ func (o operation) broken() (err error) {
 		part        string
 		least, most int
 	}{
-		{"authorizer", authorizerTrips, authorizerTrips}, {"function", 0, most}, {"audit entry", auditTrips, auditTrips},
+		{"authorizer", authorizerTrips, authorizerTrips}, {"function", 0, most},
+		{"audit entry", auditTrips, auditTrips},
 	} {
 		if trips := o.parts()[i].Trips; trips < bound.least || trips > bound.most {
 			err = errors.Join(err, fmt.Errorf("%s: the %s takes %d round trips, the bound is %d",
@@ -115,7 +116,8 @@ func unitsSection(m measured) string {
 			sum(func(r metered.Reading) string { return number(r.Reads) }),
 			sum(func(r metered.Reading) string { return number(r.Writes) }))
 	}
-	return fmt.Sprintf("%s\nThe first call of a key in a minute costs the authorizer %d round trips and %s write units.\n",
+	return fmt.Sprintf("%s\nThe first call of a key in a minute costs the authorizer %d round trips and %s write "+
+		"units.\n",
 		t, m.firstOfMinute.Trips, number(m.firstOfMinute.Writes))
 }
 
@@ -156,7 +158,8 @@ func callsTable(m measured) string {
 		for _, l := range billOf(&o.used, million, inVirginia).lines {
 			bill[l.service] += dollars(l.dollars)
 		}
-		t.row(o.route.OperationID, o.used.table.Reads, o.used.table.Writes, bill["API Gateway"]+bill["WAF"], bill["Lambda"],
+		t.row(o.route.OperationID, o.used.table.Reads, o.used.table.Writes, bill["API Gateway"]+bill["WAF"],
+			bill["Lambda"],
 			bill["DynamoDB"], bill["CloudWatch Logs"]+bill["X-Ray"], dollars(o.perMillion()),
 			dollars(o.perMillion()/all[0].perMillion()))
 	}

@@ -70,7 +70,8 @@ func TestEveryOperationKeepsItsBounds(t *testing.T) {
 		}
 		for _, p := range m.parts() {
 			if (p.Trips > 0) != (p.Reads+p.Writes > 0) {
-				t.Errorf("%s: %d round trips cost %v read and %v write units", m.route.OperationID, p.Trips, p.Reads, p.Writes)
+				t.Errorf("%s: %d round trips cost %v read and %v write units", m.route.OperationID, p.Trips,
+					p.Reads, p.Writes)
 			}
 		}
 		if m.places.Sum() != m.used.table.Writes {
@@ -78,7 +79,8 @@ func TestEveryOperationKeepsItsBounds(t *testing.T) {
 		}
 		// One count on the key, and one entry in no index.
 		if m.cost.Authorizer.Writes != 1 || m.cost.Audit.Writes != 1 {
-			t.Errorf("%s: the authorizer writes %v units, the audit entry %v", m.route.OperationID, m.cost.Authorizer.Writes, m.cost.Audit.Writes)
+			t.Errorf("%s: the authorizer writes %v units, the audit entry %v", m.route.OperationID,
+				m.cost.Authorizer.Writes, m.cost.Audit.Writes)
 		}
 		if m.route.Method == http.MethodGet && m.cost.Function.Writes != 0 {
 			t.Errorf("%s writes %v units", m.route.OperationID, m.cost.Function.Writes)
@@ -97,7 +99,8 @@ func TestBrokenBounds(t *testing.T) {
 	in := func(method string, authorizer, function, audit int) operation {
 		return operation{
 			route: httpapi.Route{OperationID: "op", Method: method},
-			cost:  metered.Cost{Authorizer: metered.Reading{Trips: authorizer}, Function: metered.Reading{Trips: function}, Audit: metered.Reading{Trips: audit}},
+			cost: metered.Cost{Authorizer: metered.Reading{Trips: authorizer},
+				Function: metered.Reading{Trips: function}, Audit: metered.Reading{Trips: audit}},
 		}
 	}
 	for _, c := range []struct {

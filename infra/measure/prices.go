@@ -182,6 +182,7 @@ tiers, storage of items and backups, traffic to customers, and taxes.
 `,
 		handling, tableWait, queueWait, busWait, objectWait, quickWait, textWait, mediaWait, cutWait, cardWait,
 		megabytes(bytesPerSecond), megabytes(sizes[media.Image]), megabytes(sizes[media.Video]),
-		megabytes(sizes[media.Audio]), slow[provider.KindImage], slow[provider.KindVideo], logged, accessLogged, traced*100,
+		megabytes(sizes[media.Audio]), slow[provider.KindImage], slow[provider.KindVideo], logged,
+		accessLogged, traced*100,
 		metricPrice, profiles[0].customMetrics()/metricPrice, most/metricPrice)
 }

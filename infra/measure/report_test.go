@@ -49,7 +49,8 @@ func TestTheDocumentHasWhatTheCommandCounts(t *testing.T) {
 		is, wanted := strings.Split(string(document), "\n"), strings.Split(want, "\n")
 		for i, line := range wanted {
 			if i >= len(is) || is[i] != line {
-				t.Errorf("%s is out of date from line %d, which is\n%s\nRun make measure ONLY=units,cost,scale,standing.", page, i+1, line)
+				t.Errorf("%s is out of date from line %d, which is\n%s\nRun make measure "+
+					"ONLY=units,cost,scale,standing.", page, i+1, line)
 				break
 			}
 		}
@@ -97,7 +98,8 @@ func TestReplaceLeavesTheRest(t *testing.T) {
 			t.Fatalf("%q, %v", document, err)
 		}
 	}
-	for _, text := range []string{"# Measured\n", "<!-- make measure: cost -->\n", "<!-- end of cost -->\n<!-- make measure: cost -->\n"} {
+	for _, text := range []string{"# Measured\n", "<!-- make measure: cost -->\n",
+		"<!-- end of cost -->\n<!-- make measure: cost -->\n"} {
 		if _, err := replace(text, "cost", "x"); err == nil {
 			t.Errorf("%q has a place", text)
 		}

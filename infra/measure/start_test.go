@@ -14,7 +14,8 @@ import (
 
 func TestStartsAreMeasuredInTurns(t *testing.T) {
 	dir := t.TempDir()
-	if err := system.Compile(t.Context(), "../..", system.Machine(), filepath.Join(dir, "bin"), "./infra/measure/baseline/hello"); err != nil {
+	if err := system.Compile(t.Context(), "../..", system.Machine(), filepath.Join(dir, "bin"),
+		"./infra/measure/baseline/hello"); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, "bin", "hello")

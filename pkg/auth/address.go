@@ -25,13 +25,15 @@ func ParseCIDRs(list []string, param string) ([]string, error) {
 			p, err = netip.PrefixFrom(a, a.BitLen()), nil
 		}
 		if err != nil {
-			return nil, errs.Invalid(param+"/"+strconv.Itoa(i), "is not an address range in CIDR notation, such as 203.0.113.0/24 or 2001:db8::/32")
+			return nil, errs.Invalid(param+"/"+strconv.Itoa(i), "is not an address range in CIDR notation, such as "+
+				"203.0.113.0/24 or 2001:db8::/32")
 		}
 		if p.Addr().Is4In6() {
 			return nil, errs.Invalid(param+"/"+strconv.Itoa(i), "is an IPv4 address in IPv6 form; write it as IPv4")
 		}
 		if p.Masked() != p {
-			return nil, errs.Invalid(param+"/"+strconv.Itoa(i), "has bits set beyond its length; did you mean %s?", p.Masked())
+			return nil, errs.Invalid(param+"/"+strconv.Itoa(i),
+				"has bits set beyond its length; did you mean %s?", p.Masked())
 		}
 		out[i] = p.String()
 	}

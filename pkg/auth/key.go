@@ -40,7 +40,8 @@ func ParseKey(key string) (tenant.Mode, bool) {
 		return "", false
 	}
 	mode, digits, ok := strings.Cut(rest, "_")
-	if !ok || (tenant.Mode(mode) != tenant.Live && tenant.Mode(mode) != tenant.Test) || len(digits) != secretDigits+checksumDigits {
+	if !ok || (tenant.Mode(mode) != tenant.Live && tenant.Mode(mode) != tenant.Test) ||
+		len(digits) != secretDigits+checksumDigits {
 		return "", false
 	}
 	body := key[:len(key)-checksumDigits]

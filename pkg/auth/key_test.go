@@ -23,7 +23,8 @@ func keys(t *testing.T) map[string]tenant.Mode {
 	made := map[string]tenant.Mode{}
 	for _, mode := range []tenant.Mode{tenant.Live, tenant.Test} {
 		for _, random := range []io.Reader{
-			bytes.NewReader(make([]byte, 32)), bytes.NewReader(bytes.Repeat([]byte{0xff}, 32)), rand.Reader, rand.Reader, rand.Reader,
+			bytes.NewReader(make([]byte, 32)), bytes.NewReader(bytes.Repeat([]byte{0xff}, 32)), rand.Reader,
+			rand.Reader, rand.Reader,
 		} {
 			key, err := NewKey(mode, random)
 			if err != nil {
@@ -88,7 +89,8 @@ func TestTheModeBelongsToTheKey(t *testing.T) {
 func TestWhatIsNoKey(t *testing.T) {
 	for key := range keys(t) {
 		for _, s := range []string{
-			"", "svc_", "svc_live", "svc_live_", key[:len(key)-1], key + "0", " " + key, key + " ", key + "\n", "Bearer " + key,
+			"", "svc_", "svc_live", "svc_live_", key[:len(key)-1], key + "0", " " + key, key + " ", key + "\n",
+			"Bearer " + key,
 			strings.ToUpper(key), "x" + key[1:], strings.TrimPrefix(key, "svc_"), strings.Replace(key, "_", "-", 1),
 			"svc_demo_" + key[9:], strings.Repeat(key, 2), strings.Repeat("a", 100_000),
 		} {

@@ -36,14 +36,18 @@ type Refusal struct {
 const EnterprisePlan = "enterprise"
 
 // MessageInvalidKey is the public message of invalid_api_key.
-const MessageInvalidKey = "The header Authorization has no valid API key. It must be `Bearer svc_live_…` or `Bearer svc_test_…`: a key alone, or by another scheme such as Basic, is not read. In the right form, the key is mistyped, expired or revoked: create one in the account area or with POST /v1/api-keys."
+const MessageInvalidKey = "The header Authorization has no valid API key. It must be `Bearer svc_live_…` or `Bearer " +
+	"svc_test_…`: a key alone, or by another scheme such as Basic, is not read. In the right form, the key is " +
+	"mistyped, expired or revoked: create one in the account area or with POST /v1/api-keys."
 
 // MessageRateLimited is the public message of rate_limited if a key has reached its limit.
-const MessageRateLimited = "This key has reached its limit of requests per minute. Wait for the time in Retry-After, and spread requests out."
+const MessageRateLimited = "This key has reached its limit of requests per minute. Wait for the time in Retry-After, " +
+	"and spread requests out."
 
 // MessageUnavailable is the public message of provider_unavailable if a key cannot be
 // looked up.
-const MessageUnavailable = "Your API key cannot be checked at the moment, because the service has too much to do. Nothing was done. Repeat the request with the same Idempotency-Key after the seconds in Retry-After."
+const MessageUnavailable = "Your API key cannot be checked at the moment, because the service has too much to do. " +
+	"Nothing was done. Repeat the request with the same Idempotency-Key after the seconds in Retry-After."
 
 // MessageScope is the public message of insufficient_scope.
 func MessageScope(s Scope) string {
@@ -104,7 +108,8 @@ func (p *Principal) Require(s Scope, param string) error {
 	}
 	e := errs.New(errs.InsufficientScope, "%s", MessageScope(s))
 	if e.Param = param; param != "" {
-		e.Message = fmt.Sprintf("%s needs the scope %s, which the API key lacks. Leave it out, or use a key that has the scope.", param, s)
+		e.Message = fmt.Sprintf("%s needs the scope %s, which the API key lacks. Leave it out, or use a key that has "+
+			"the scope.", param, s)
 	}
 	return e
 }
@@ -125,7 +130,8 @@ func (p *Principal) RequireScopes(want []Scope, param string) error {
 	for i, s := range missing {
 		names[i] = string(s)
 	}
-	e := errs.New(errs.ScopeEscalation, "The calling key does not have the scope %s, so it cannot grant it. Use a key that has it.", strings.Join(names, ", "))
+	e := errs.New(errs.ScopeEscalation, "The calling key does not have the scope %s, so it cannot grant it. Use a "+
+		"key that has it.", strings.Join(names, ", "))
 	if param != "" {
 		e.Param = param + "/" + strconv.Itoa(slices.Index(want, missing[0]))
 	}

@@ -13,7 +13,8 @@ import (
 )
 
 func TestThereAre13Scopes(t *testing.T) {
-	want := strings.Fields("account:read account:manage factories:read factories:write content:read content:write content:publish studio:use products:read products:write social:manage architect:use webhooks:manage")
+	want := strings.Fields("account:read account:manage factories:read factories:write content:read content:write " +
+		"content:publish studio:use products:read products:write social:manage architect:use webhooks:manage")
 	var got []string
 	for i, s := range AllScopes() {
 		got = append(got, string(s))
@@ -38,8 +39,10 @@ func TestAPrincipalTravels(t *testing.T) {
 			Rate: Rate{Limit: 600, Window: 60, Remaining: 599, Reset: 17},
 		},
 		"refused": {
-			Owner: tenant.Of("acc_1", tenant.Test), Actor: Key("key_1"), Scopes: AllScopes(), Rate: Rate{Limit: 60, Window: 60, Reset: 60},
-			Refusal: &Refusal{Code: errs.RateLimited, Message: `Wait, "please" – é.`, Rate: &errs.RateContext{Limit: 60, WindowSeconds: 60}},
+			Owner: tenant.Of("acc_1", tenant.Test), Actor: Key("key_1"), Scopes: AllScopes(),
+			Rate: Rate{Limit: 60, Window: 60, Reset: 60},
+			Refusal: &Refusal{Code: errs.RateLimited, Message: `Wait, "please" – é.`,
+				Rate: &errs.RateContext{Limit: 60, WindowSeconds: 60}},
 		},
 		"not looked up": *Unidentified(errs.ProviderUnavailable, MessageUnavailable),
 	} {
@@ -63,7 +66,8 @@ func TestAnIncompletePrincipalIsNone(t *testing.T) {
 	for _, s := range []any{
 		nil, 7, "", "null", "{", "[]", "{}", `"acc_1"`,
 		`{"key":"key_1","mode":"test"}`, `{"account":"acc_1","mode":"test"}`, `{"account":"acc_1","key":"key_1"}`,
-		`{"account":"acc_1","key":"key_1","mode":"demo"}`, `{"account":"acc_1","key":"key_1","mode":"test","scopes":"all"}`,
+		`{"account":"acc_1","key":"key_1","mode":"demo"}`,
+		`{"account":"acc_1","key":"key_1","mode":"test","scopes":"all"}`,
 		`{"refusal":null}`, `{"refusal":{}}`, `{"refusal":{"message":"no"}}`,
 	} {
 		if p, err := Decode(map[string]any{contextKey: s}); err == nil {
@@ -87,7 +91,8 @@ func TestNobodyGivesWhatTheyLack(t *testing.T) {
 	var e *errs.Error
 	want = append([]Scope{ContentRead}, want...)
 	for param, told := range map[string]string{"/scopes": "/scopes/1", "": ""} {
-		if err := p.RequireScopes(want, param); !errors.As(err, &e) || e.Code != errs.ScopeEscalation || e.Param != told || !strings.Contains(e.Message, "studio:use, content:write") {
+		if err := p.RequireScopes(want, param); !errors.As(err, &e) || e.Code != errs.ScopeEscalation ||
+			e.Param != told || !strings.Contains(e.Message, "studio:use, content:write") {
 			t.Errorf("%q: %q %v", param, e.Param, err)
 		}
 	}

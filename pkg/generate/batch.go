@@ -44,7 +44,8 @@ func AcceptBatch(tx *store.Tx, now time.Time, orders []Order, payer ledger.Payer
 		return Ticket{}, err
 	}
 	m := task.Message{
-		ID: task.ID(Start, first.Subject, first.Attempt), Kind: Start, Queue: topology.GenerateText, Subject: first.Subject, Owner: first.Owner,
+		ID: task.ID(Start, first.Subject, first.Attempt), Kind: Start, Queue: topology.GenerateText,
+		Subject: first.Subject, Owner: first.Owner,
 	}
 	if err := enter(tx, now, first, int64(len(orders)), credits, b); err != nil {
 		return Ticket{}, err
@@ -55,7 +56,8 @@ func AcceptBatch(tx *store.Tx, now time.Time, orders []Order, payer ledger.Payer
 // Begin adds the work of new resources of one owner to the transaction. The given reservation pays for them, and rest
 // is its remainder. Tickets are those of the resources, in order. The credits of dropped work are released. The commit
 // returns queue_full if there is no Room.
-func Begin(tx *store.Tx, now time.Time, o tenant.Owner, hold ledger.Hold, orders []Order, dropped int64) (rest ledger.Hold, tickets []Ticket, err error) {
+func Begin(tx *store.Tx, now time.Time, o tenant.Owner, hold ledger.Hold, orders []Order,
+	dropped int64) (rest ledger.Hold, tickets []Ticket, err error) {
 	parts := make([]ledger.Part, len(orders), len(orders)+1)
 	var credits int64
 	for i, order := range orders {
@@ -73,7 +75,8 @@ func Begin(tx *store.Tx, now time.Time, o tenant.Owner, hold ledger.Hold, orders
 	if hold.Credits == 0 {
 		return hold, tickets, nil
 	}
-	rest, holds, err := ledger.Split(tx, now, o.Account, hold, append(parts, ledger.Part{Subject: hold.Subject, Credits: dropped, Free: true}))
+	rest, holds, err := ledger.Split(tx, now, o.Account, hold,
+		append(parts, ledger.Part{Subject: hold.Subject, Credits: dropped, Free: true}))
 	if err != nil {
 		return hold, nil, err
 	}

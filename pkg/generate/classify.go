@@ -29,8 +29,9 @@ func (f *failed) Error() string { return string(f.Code) + ": " + f.cause.Error()
 func (f *failed) Unwrap() error { return f.cause }
 
 var unavailable = Failure{
-	Code:      provider.FailedProviderUnavailable,
-	Message:   "The provider could not be reached after several attempts. Nothing was charged. Try again, perhaps with another model.",
+	Code: provider.FailedProviderUnavailable,
+	Message: "The provider could not be reached after several attempts. Nothing was charged. Try again, perhaps " +
+		"with another model.",
 	Retryable: true,
 }
 
@@ -60,7 +61,8 @@ func failureOf(cause error) Failure {
 	case errors.As(cause, &f):
 		return f.Failure
 	case errors.Is(cause, task.ErrDeadline):
-		return Failure{Code: provider.FailedTimeout, Message: "The work took too long. Nothing was charged. Try again, perhaps with another model.", Retryable: true}
+		return Failure{Code: provider.FailedTimeout, Message: "The work took too long. Nothing was charged. Try " +
+			"again, perhaps with another model.", Retryable: true}
 	default:
 		return unavailable
 	}
@@ -76,7 +78,9 @@ func classify(r *run, n int, cause error) error {
 	var e *provider.Error
 	if !errors.As(cause, &e) {
 		if errs.CodeOf(cause) == errs.UnsupportedMedia {
-			return final(Failure{Code: provider.FailedUnsupportedMedia, Message: "The provider's result could not be read. Nothing was charged. Try again, perhaps with another model.", Retryable: true})
+			return final(Failure{Code: provider.FailedUnsupportedMedia,
+				Message: "The provider's result could not be read. Nothing was charged. Try again, perhaps with " +
+					"another model.", Retryable: true})
 		}
 		return cause
 	}
@@ -87,7 +91,8 @@ func classify(r *run, n int, cause error) error {
 		if e.Kind == provider.Rejected && e.Code != provider.CodeContentPolicy {
 			advice = " Nothing was charged. Try again, perhaps with another model."
 		}
-		return final(Failure{Code: provider.FailureCode(e.Code), Message: e.Message + advice, Retryable: e.Kind == provider.Rejected})
+		return final(Failure{Code: provider.FailureCode(e.Code), Message: e.Message + advice,
+			Retryable: e.Kind == provider.Rejected})
 	case provider.UnknownOutcome:
 		if r.lost(n); r.Parts[n].Lost >= maxLost {
 			return final(unavailable)

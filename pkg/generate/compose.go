@@ -193,10 +193,12 @@ func classifyComposition(crashes int, cause error) error {
 		if isCallerError(cause) {
 			message = e.Message // the cost is appended later
 		}
-		return task.Permanent(&failed{Failure{Code: provider.FailureCode(e.Code), Message: message, Retryable: e.Kind == provider.Rejected}, cause})
+		return task.Permanent(&failed{Failure{Code: provider.FailureCode(e.Code), Message: message,
+			Retryable: e.Kind == provider.Rejected}, cause})
 	}
 	anew := &failed{Failure{
-		Code: provider.FailedComposition, Message: provider.FailureOf(provider.FailedComposition).Message + " Nothing was charged. Try again.", Retryable: true,
+		Code: provider.FailedComposition, Message: provider.FailureOf(provider.FailedComposition).Message +
+			" Nothing was charged. Try again.", Retryable: true,
 	}, cause}
 	if crashes >= maxCrashes {
 		return task.Permanent(anew)

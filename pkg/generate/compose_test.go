@@ -26,7 +26,8 @@ type composer struct {
 	during func(ctx context.Context, run int, progress func(int)) error
 }
 
-func (c *composer) Compose(ctx context.Context, what composition.Composition, _ bool, progress func(int), save generate.Save) error {
+func (c *composer) Compose(ctx context.Context, what composition.Composition, _ bool, progress func(int),
+	save generate.Save) error {
 	c.runs++
 	c.asked = append(c.asked, what)
 	if c.during != nil {
@@ -83,7 +84,8 @@ func TestACompositionIsTheLastPart(t *testing.T) {
 	for _, f := range v.Made[2].Files {
 		roles, ids = append(roles, f.Role), append(ids, f.ID)
 	}
-	if !slices.Equal(roles, []media.Role{media.Final, media.Poster}) || !slices.Equal(ids, []string{"thing_1_1_2", "thing_1_1_3"}) {
+	if !slices.Equal(roles, []media.Role{media.Final, media.Poster}) ||
+		!slices.Equal(ids, []string{"thing_1_1_2", "thing_1_1_3"}) {
 		t.Errorf("it made %v, %v", roles, ids)
 	}
 	if p, ok := c.asked[0].(composition.Picture); !ok || p.Text != "part 2" || p.File.ID != "thing_1_1_1" {
@@ -118,7 +120,8 @@ func TestAMessageThatArrivesTwiceComposesOnce(t *testing.T) {
 	w, c := newWorld(t), &composer{}
 	c.during = func(context.Context, int, func(int)) error {
 		// Another function receives the message meanwhile.
-		m := task.Message{ID: task.ID(generate.Generate, "thing_1", 1), Kind: generate.Generate, Queue: topology.Compose, Subject: "thing_1", Owner: owner, Step: stepOf(w)}
+		m := task.Message{ID: task.ID(generate.Generate, "thing_1", 1), Kind: generate.Generate,
+			Queue: topology.Compose, Subject: "thing_1", Owner: owner, Step: stepOf(w)}
 		next, err := w.kernel.Do(t.Context(), m, 2)
 		if err != nil || next == nil || next.Delay <= 0 {
 			t.Errorf("it got %+v, %v", next, err)
@@ -191,7 +194,8 @@ func TestTheThirdFunctionThatDiesIsTheLast(t *testing.T) {
 	w.composes(c)
 	kill(w, c, 100)
 	v := w.ended("thing_1", "failed")
-	if c.runs != 3 || v.Failure.Code != provider.FailedComposition || v.Failure.Stage != generate.StageCompose || !v.Failure.Retryable {
+	if c.runs != 3 || v.Failure.Code != provider.FailedComposition || v.Failure.Stage != generate.StageCompose ||
+		!v.Failure.Retryable {
 		t.Errorf("after %d runs: %+v", c.runs, v.Failure)
 	}
 	if len(w.objects.saved) != 0 {
@@ -221,7 +225,8 @@ func TestHowCompositionsFail(t *testing.T) {
 			w.composes(made)
 			w.drain()
 			v := w.ended("thing_1", "failed")
-			if v.Failure.Code != c.code || v.Failure.Stage != generate.StageCompose || v.Failure.Retryable != c.retryable || !strings.Contains(v.Failure.Message, "Nothing was charged.") {
+			if v.Failure.Code != c.code || v.Failure.Stage != generate.StageCompose ||
+				v.Failure.Retryable != c.retryable || !strings.Contains(v.Failure.Message, "Nothing was charged.") {
 				t.Errorf("%+v", v.Failure)
 			}
 			if made.runs != c.runs || len(w.objects.saved) != 0 {
@@ -247,7 +252,8 @@ func TestWhatTheCallerGaveIsCharged(t *testing.T) {
 		w.composes(&composer{during: func(context.Context, int, func(int)) error { return silent }})
 		w.drain()
 		v := w.ended("thing_1", "failed")
-		if v.Cost != c.cost || v.Failure.Code != provider.FailedInputSilent || !strings.HasSuffix(v.Failure.Message, c.message) || len(w.objects.saved) != 0 {
+		if v.Cost != c.cost || v.Failure.Code != provider.FailedInputSilent || !strings.HasSuffix(v.Failure.Message,
+			c.message) || len(w.objects.saved) != 0 {
 			t.Errorf("%s: it cost %d, %+v, and left %v", part, v.Cost, v.Failure, w.objects.saved)
 		}
 		if b := w.balance(); b.Lost != c.lost {

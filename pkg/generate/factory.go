@@ -63,7 +63,8 @@ func (w *Worker) end(a *attempt) task.Outcome {
 // Wake adds a message to the transaction that has the work of a resource check its paused factory now, if it waits for
 // it.
 func Wake(tx *store.Tx, now time.Time, o tenant.Owner, subject string, attempt int) error {
-	return task.Wake(tx, now, task.Message{ID: task.ID(Generate, subject, attempt), Kind: Generate, Queue: topology.GenerateText, Subject: subject, Owner: o})
+	return task.Wake(tx, now, task.Message{ID: task.ID(Generate, subject, attempt), Kind: Generate,
+		Queue: topology.GenerateText, Subject: subject, Owner: o})
 }
 
 // Canceler cancels the work of resources outside of their operations.

@@ -46,13 +46,15 @@ func TestWorkIsCarriedToItsEnd(t *testing.T) {
 		}
 	}
 	v := w.ended("thing_1", "generated")
-	if len(v.Made) != 2 || v.Made[0].Text.Title != "title" || len(v.Made[1].Files) != 1 || v.Made[1].Files[0].ID != "thing_1_1_1" || v.Percent < 50 {
+	if len(v.Made) != 2 || v.Made[0].Text.Title != "title" || len(v.Made[1].Files) != 1 ||
+		v.Made[1].Files[0].ID != "thing_1_1_1" || v.Percent < 50 {
 		t.Errorf("%+v", v)
 	}
 	if want := []topology.Queue{topology.GenerateText, topology.GenerateImage}; !slices.Equal(queues, want) {
 		t.Errorf("the steps went through the queues %v", queues)
 	}
-	if reqs := w.fake.submissions; len(reqs) != 2 || reqs[0].ClientToken == reqs[1].ClientToken || reqs[1].Prompt != "part 1 after 1" || reqs[1].Kind != provider.KindImage {
+	if reqs := w.fake.submissions; len(reqs) != 2 || reqs[0].ClientToken == reqs[1].ClientToken ||
+		reqs[1].Prompt != "part 1 after 1" || reqs[1].Kind != provider.KindImage {
 		t.Errorf("%+v", reqs)
 	}
 	w.settled(10)
@@ -78,7 +80,8 @@ func TestAWorkerDiesAfterEachStep(t *testing.T) {
 				t.Errorf("death after step %d: %d files", death, len(w.objects.saved))
 			}
 			// Without client tokens a death may cost us one more generation, no more.
-			if texts, images := w.fake.count(provider.KindText), w.fake.running(); token && images != 1 || texts > 2 || images > 2 {
+			if texts, images := w.fake.count(provider.KindText), w.fake.running(); token && images != 1 ||
+				texts > 2 || images > 2 {
 				t.Errorf("death after step %d: %d texts, %d pictures", death, texts, images)
 			}
 			if !died {
@@ -211,18 +214,24 @@ func TestWhatErrorsBecome(t *testing.T) {
 		"rejected":     {func(w *world) { w.fake.submit = kind(provider.Rejected) }, "some_code", true, 0},
 		"always busy":  {func(w *world) { w.fake.submit = kind(provider.Transient) }, "provider_unavailable", true, 0},
 		"out of quota": {func(w *world) { w.fake.submit = kind(provider.Quota) }, "provider_unavailable", true, 0},
-		"answers lost": {func(w *world) { w.fake.submit = kind(provider.UnknownOutcome) }, "provider_unavailable", true, 0},
-		"not set up":   {func(w *world) { w.fake.none = true }, "provider_unavailable", true, 0},
-		"polls fail":   {func(w *world) { w.fake.poll = errInjected }, "provider_unavailable", true, 1},
+		"answers lost": {func(w *world) { w.fake.submit = kind(provider.UnknownOutcome) },
+			"provider_unavailable", true, 0},
+		"not set up": {func(w *world) { w.fake.none = true }, "provider_unavailable", true, 0},
+		"polls fail": {func(w *world) { w.fake.poll = errInjected }, "provider_unavailable", true, 1},
 		"failed later": {func(w *world) {
 			w.fake.status = &provider.Status{State: provider.Failed, Failure: kind(provider.Rejected).(*provider.Error)}
 		}, "some_code", true, 1},
-		"ended by itself":   {func(w *world) { w.fake.status = &provider.Status{State: provider.Canceled} }, "generation_failed", true, 1},
-		"never ends":        {func(w *world) { w.fake.polls = 1 << 20 }, "timeout", true, 1},
-		"the result is bad": {func(w *world) { w.objects.err = errs.New(errs.UnsupportedMedia, "No.") }, "unsupported_media", true, 1},
-		"of another type":   {func(w *world) { w.objects.typ = media.Video }, "unsupported_media", true, 1},
-		"not stored":        {func(w *world) { w.objects.err = errs.Wrap(errInjected, errs.ProviderUnavailable, "Later.") }, "provider_unavailable", true, 1},
-		"expired":           {func(w *world) { w.fake.fetch = kind(provider.Rejected) }, "some_code", true, 1},
+		"ended by itself": {func(w *world) { w.fake.status = &provider.Status{State: provider.Canceled} },
+			"generation_failed", true, 1},
+		"never ends": {func(w *world) { w.fake.polls = 1 << 20 }, "timeout", true, 1},
+		"the result is bad": {func(w *world) { w.objects.err = errs.New(errs.UnsupportedMedia, "No.") },
+			"unsupported_media", true, 1},
+		"of another type": {func(w *world) { w.objects.typ = media.Video }, "unsupported_media", true, 1},
+		"not stored": {func(w *world) {
+			w.objects.err = errs.Wrap(errInjected, errs.ProviderUnavailable,
+				"Later.")
+		}, "provider_unavailable", true, 1},
+		"expired": {func(w *world) { w.fake.fetch = kind(provider.Rejected) }, "some_code", true, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -231,7 +240,9 @@ func TestWhatErrorsBecome(t *testing.T) {
 			begun := w.clock.Now()
 			w.drain()
 			v := w.ended("thing_1", "failed")
-			if string(v.Failure.Code) != c.code || v.Failure.Retryable != c.retryable || !strings.Contains(v.Failure.Message, "Nothing was charged. ") || strings.Contains(v.Failure.Message, "injected") {
+			if string(v.Failure.Code) != c.code || v.Failure.Retryable != c.retryable ||
+				!strings.Contains(v.Failure.Message, "Nothing was charged. ") ||
+				strings.Contains(v.Failure.Message, "injected") {
 				t.Errorf("%+v", v.Failure)
 			}
 			if n := w.fake.count(provider.KindImage); n > c.tries {
@@ -418,7 +429,8 @@ func TestWhatIsRefused(t *testing.T) {
 	other.Account = "acc_2"
 	other.Parts[0].Credits, other.Parts[1].Credits = 0, 0
 	tx = &store.Tx{}
-	if _, err := generate.Accept(tx, w.clock.Now(), other, payer, w.balance()); err != nil || w.db.Commit(t.Context(), tx) != nil {
+	if _, err := generate.Accept(tx, w.clock.Now(), other, payer, w.balance()); err != nil ||
+		w.db.Commit(t.Context(), tx) != nil {
 		t.Errorf("another account is refused, too: %v", err)
 	}
 }
@@ -443,7 +455,8 @@ func TestABatch(t *testing.T) {
 		var all sync.WaitGroup
 		for range 2 {
 			all.Go(func() {
-				if _, err := w.kernel.Do(t.Context(), j.Message, j.receives); err != nil && !errors.Is(err, store.ErrConflict) {
+				if _, err := w.kernel.Do(t.Context(), j.Message, j.receives); err != nil &&
+					!errors.Is(err, store.ErrConflict) {
 					t.Error(err)
 				}
 			})
@@ -454,7 +467,8 @@ func TestABatch(t *testing.T) {
 				t.Fatal(err)
 			}
 			w.relay()
-			slices.SortStableFunc(w.queue, func(a, b message) int { return strings.Compare(string(b.Kind), string(a.Kind)) })
+			slices.SortStableFunc(w.queue,
+				func(a, b message) int { return strings.Compare(string(b.Kind), string(a.Kind)) })
 			j, w.queue = w.queue[0], w.queue[1:]
 		}
 		w.queue = append(w.queue, j)
@@ -502,7 +516,8 @@ func TestAnEmptiedQueueLosesNothing(t *testing.T) {
 		t.Errorf("what is not late: %+v", done)
 	}
 	w.clock.Add(2*time.Minute + time.Second)
-	if done := sweep(false); done != (task.Found{Overdue: 2, Resent: 2, Oldest: 2*time.Minute + time.Second}) || len(s.messages) != 2 || s.messages[0].Group != account+"#live" {
+	if done := sweep(false); done != (task.Found{Overdue: 2, Resent: 2, Oldest: 2*time.Minute + time.Second}) ||
+		len(s.messages) != 2 || s.messages[0].Group != account+"#live" {
 		t.Errorf("%+v, %+v", done, s.messages)
 	}
 	// A queue that is merely long gets ever fewer reminders.

@@ -95,7 +95,8 @@ func (w handler) finish(ctx context.Context, a attempt) (o task.Outcome, err err
 			if err != nil {
 				return err
 			}
-			if err := ledger.ChargeMore(tx, w.Now(), a.Owner.Account, hold, extra, ledger.BalanceOf(balance)); err != nil {
+			if err := ledger.ChargeMore(tx, w.Now(), a.Owner.Account, hold, extra,
+				ledger.BalanceOf(balance)); err != nil {
 				return err
 			}
 		}
@@ -119,8 +120,9 @@ func (w handler) covered(ctx context.Context, a attempt, extra int64) error {
 	if err := payer.Covers(ledger.BalanceOf(items[0]), items[1], extra); err != nil {
 		e := errs.As(err)
 		return task.Permanent(&failed{Failure{
-			Code:    provider.FailureCode(e.Code),
-			Message: fmt.Sprintf("The result is longer or larger than was reserved for, and was removed. It costs %d credits more. %s Nothing was charged.", extra, e.Message),
+			Code: provider.FailureCode(e.Code),
+			Message: fmt.Sprintf("The result is longer or larger than was reserved for, and was removed. It costs %d "+
+				"credits more. %s Nothing was charged.", extra, e.Message),
 		}, err})
 	}
 	return nil
@@ -200,7 +202,8 @@ func (w *Worker) open(it store.Item, attempt int) (Work, error) {
 
 // join returns an Outcome.Join that changes the resource. If the resource does not wait for the attempt, its task was
 // canceled in the same transaction. Reading the task again resolves this race.
-func (w *Worker) join(s *task.Step, attempt int, change func(*store.Tx, Work) error) func(context.Context, *store.Tx) error {
+func (w *Worker) join(s *task.Step, attempt int, change func(*store.Tx, Work) error) func(context.Context,
+	*store.Tx) error {
 	return func(ctx context.Context, tx *store.Tx) error {
 		work, err := w.work(ctx, s, attempt)
 		if err != nil {

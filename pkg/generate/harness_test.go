@@ -124,14 +124,17 @@ type message struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, faults: &storetest.Faults{}, clock: apitest.NewClock(), objects: &memory{}, seen: map[string]bool{}}
+	w := &world{t: t, faults: &storetest.Faults{}, clock: apitest.NewClock(), objects: &memory{},
+		seen: map[string]bool{}}
 	w.db = storetest.Open(t, w.clock.Now, w.faults.Attach)
 	w.fake = &fake{now: w.clock.Now, polls: 1, live: map[provider.Handle]*generation{}}
 	w.worker = &generate.Worker{
-		DB: w.db, Loaders: map[string]generate.Loader{"thing": area{}}, Providers: w.fake, Objects: w.objects, Now: w.clock.Now,
+		DB: w.db, Loaders: map[string]generate.Loader{"thing": area{}}, Providers: w.fake, Objects: w.objects,
+		Now: w.clock.Now,
 	}
 	w.kernel = task.NewKernel(task.Config{
-		DB: w.db, Handlers: w.worker.Handlers(), Now: w.clock.Now, Name: rand.Text, Chance: func() float64 { return 0.5 },
+		DB: w.db, Handlers: w.worker.Handlers(), Now: w.clock.Now, Name: rand.Text,
+		Chance: func() float64 { return 0.5 },
 	})
 	w.topUp(1000)
 	return w
@@ -189,7 +192,8 @@ func (w *world) entries() (sum int64, states map[string]int) {
 
 // parts are a text and a picture.
 func parts() []generate.Part {
-	return []generate.Part{{Kind: provider.KindText, Provider: "fake", Credits: 3}, {Kind: provider.KindImage, Provider: "fake", Credits: 7}}
+	return []generate.Part{{Kind: provider.KindText, Provider: "fake", Credits: 3},
+		{Kind: provider.KindImage, Provider: "fake", Credits: 7}}
 }
 
 func work(id string) generate.Order {
@@ -252,7 +256,8 @@ func (w *world) cancel(id string) {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		if v.Cost, err = generate.Cancel(tx, w.clock.Now(), owner, &v.Ticket, items[0]); errors.Is(err, store.ErrConflict) {
+		if v.Cost, err = generate.Cancel(tx, w.clock.Now(), owner, &v.Ticket, items[0]); errors.Is(err,
+			store.ErrConflict) {
 			continue
 		} else if err != nil {
 			w.t.Fatal(err)
@@ -382,7 +387,8 @@ func (w *world) settled(cost int64) {
 	w.t.Helper()
 	sum, states := w.entries()
 	if b := w.balance(); b.Credits != 1000-cost || sum != b.Credits || states["held"] != 0 {
-		w.t.Errorf("the balance is %d, want %d; the entries add up to %d; reservations: %v", b.Credits, 1000-cost, sum, states)
+		w.t.Errorf("the balance is %d, want %d; the entries add up to %d; reservations: %v", b.Credits,
+			1000-cost, sum, states)
 	}
 	if it, err := w.db.Get(w.t.Context(), store.IDKey("waiting#"+account+"#live")); err == nil && it.Count() != 0 {
 		w.t.Errorf("%d pieces of work still wait", it.Count())
@@ -421,7 +427,8 @@ func (m *memory) Save(_ context.Context, place media.Place, n int, body io.Reade
 		m.saved = map[string]int{}
 	}
 	m.saved[place.Key(n, "png")]++
-	f := media.File{ID: place.ID(n), Type: media.Image, Key: place.Key(n, "png"), Width: 8, Height: 8, Bytes: 1, DurationSeconds: m.seconds}
+	f := media.File{ID: place.ID(n), Type: media.Image, Key: place.Key(n, "png"), Width: 8, Height: 8, Bytes: 1,
+		DurationSeconds: m.seconds}
 	if m.typ != "" {
 		f.Type = m.typ
 	}
@@ -518,7 +525,8 @@ func (f *fake) Poll(_ context.Context, h provider.Handle) (provider.Status, erro
 	g := f.live[h]
 	switch {
 	case g == nil:
-		return provider.Status{}, &provider.Error{Kind: provider.BadInput, Code: "unknown_generation", Message: "There is none."}
+		return provider.Status{}, &provider.Error{Kind: provider.BadInput, Code: "unknown_generation",
+			Message: "There is none."}
 	case f.poll != nil:
 		return provider.Status{}, f.poll
 	case f.status != nil:

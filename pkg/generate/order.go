@@ -84,8 +84,10 @@ func Accept(tx *store.Tx, now time.Time, o Order, payer ledger.Payer, b ledger.B
 	return Ticket{Hold: hold}, begin(tx, now, o)
 }
 
-func reserve(tx *store.Tx, now time.Time, o Order, credits int64, payer ledger.Payer, b ledger.Balance) (ledger.Hold, error) {
-	return ledger.Reserve(tx, now, ledger.Reservation{Account: o.Account, Subject: o.Subject, About: o.About, Credits: credits, Payer: payer}, b)
+func reserve(tx *store.Tx, now time.Time, o Order, credits int64, payer ledger.Payer,
+	b ledger.Balance) (ledger.Hold, error) {
+	return ledger.Reserve(tx, now, ledger.Reservation{Account: o.Account, Subject: o.Subject, About: o.About,
+		Credits: credits, Payer: payer}, b)
 }
 
 // TaskKey returns the key of the task of an attempt at a resource, which Cancel needs.

@@ -68,7 +68,8 @@ func Refuse(outcome string, credits int64, p *auth.Principal) error {
 		limit := int64(0)
 		return ledger.Payer{Limit: &limit}.Covers(ledger.Balance{Credits: credits}, store.Item{}, credits)
 	case OutcomeRate:
-		e := errs.New(errs.RateLimited, "%s", auth.MessageRateLimited).With(errs.RateContext{Limit: p.Rate.Limit, WindowSeconds: p.Rate.Window})
+		e := errs.New(errs.RateLimited, "%s", auth.MessageRateLimited).With(errs.RateContext{Limit: p.Rate.Limit,
+			WindowSeconds: p.Rate.Window})
 		e.RetryAfter = time.Duration(max(p.Rate.Reset, 1)) * time.Second
 		return e
 	}

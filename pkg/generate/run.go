@@ -66,7 +66,8 @@ func expire(tx *store.Tx, now time.Time, o Order) error {
 	if o.Mode != tenant.Test || o.Attempt > 1 {
 		return nil
 	}
-	m := task.Message{ID: task.ID(Expire, o.Subject, 1), Kind: Expire, Queue: topology.GenerateText, Subject: o.Subject, Owner: o.Owner}
+	m := task.Message{ID: task.ID(Expire, o.Subject, 1), Kind: Expire, Queue: topology.GenerateText, Subject: o.Subject,
+		Owner: o.Owner}
 	return task.Create(tx, now, task.Task{Message: m, DueAt: now.Add(SandboxLife)}, nil)
 }
 
@@ -81,7 +82,8 @@ func begin(tx *store.Tx, now time.Time, o Order) error {
 	}
 	return task.Create(tx, now, task.Task{
 		Message: task.Message{
-			ID: task.ID(Generate, o.Subject, o.Attempt), Kind: Generate, Queue: kinds[o.Parts[0].Kind].queue, Subject: o.Subject, Owner: o.Owner,
+			ID: task.ID(Generate, o.Subject, o.Attempt), Kind: Generate, Queue: kinds[o.Parts[0].Kind].queue,
+			Subject: o.Subject, Owner: o.Owner,
 		},
 		Deadline: now.Add(o.longest()), Label: o.Makes,
 	}, r)

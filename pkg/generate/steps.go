@@ -23,7 +23,8 @@ func (w *Worker) provider(a *attempt) (provider.Provider, error) {
 	}
 	p, err := w.Providers.For(a.Parts[a.n].Provider, a.Mode)
 	if err != nil {
-		return nil, &provider.Error{Kind: provider.Rejected, Code: string(errs.ProviderUnavailable), Message: "The provider of the model is no longer available.", Cause: err}
+		return nil, &provider.Error{Kind: provider.Rejected, Code: string(errs.ProviderUnavailable),
+			Message: "The provider of the model is no longer available.", Cause: err}
 	}
 	return p, nil
 }
@@ -74,7 +75,8 @@ func (w *Worker) submit(ctx context.Context, a *attempt) (o task.Outcome, err er
 	}
 	if err != nil {
 		if ctx.Err() == nil && limited.Err() != nil && !all.ClientToken {
-			return o, &provider.Error{Kind: provider.UnknownOutcome, Code: "no_answer", Message: "The provider did not answer in time.", Cause: err}
+			return o, &provider.Error{Kind: provider.UnknownOutcome, Code: "no_answer",
+				Message: "The provider did not answer in time.", Cause: err}
 		}
 		return o, err
 	}
@@ -104,7 +106,8 @@ func (w *Worker) request(work Work, a *attempt) (provider.Request, error) {
 		if !ok {
 			return req, fmt.Errorf("generate: the catalog has lost the model %q", id)
 		}
-		req.Model, req.Options, req.Resolution = cmp.Or(a.Parts[a.n].Endpoint, m.ProviderModel), m.ProviderOptions, m.Capabilities.Resolution
+		req.Model, req.Options, req.Resolution = cmp.Or(a.Parts[a.n].Endpoint, m.ProviderModel), m.ProviderOptions,
+			m.Capabilities.Resolution
 		if m.Kind == provider.KindVideo || m.Kind == provider.KindMusic {
 			req.Seconds = m.Length(req.Seconds) // the length that the price is for
 		}
@@ -121,7 +124,8 @@ func (w *Worker) request(work Work, a *attempt) (provider.Request, error) {
 
 // cancelUnknown cancels a generation that the task does not know: the task was canceled, or taken over, while the
 // generation was submitted.
-func (w *Worker) cancelUnknown(ctx context.Context, p provider.Provider, a *attempt, h provider.Handle, now *task.Task) {
+func (w *Worker) cancelUnknown(ctx context.Context, p provider.Provider, a *attempt, h provider.Handle,
+	now *task.Task) {
 	if now != nil {
 		known := task.Step{Task: *now}
 		var r run
@@ -153,7 +157,8 @@ func (w *Worker) poll(ctx context.Context, a *attempt) (o task.Outcome, err erro
 		if status.Failure != nil {
 			return o, status.Failure
 		}
-		return o, &provider.Error{Kind: provider.Rejected, Code: "generation_failed", Message: "The provider ended the generation without a result."}
+		return o, &provider.Error{Kind: provider.Rejected, Code: "generation_failed",
+			Message: "The provider ended the generation without a result."}
 	default:
 		part.Progress = max(part.Progress, status.Progress)
 		if o.Wait = status.Wait; o.Wait == 0 {

@@ -38,7 +38,8 @@ func RoomKeys(o tenant.Owner, now time.Time) []store.Key {
 // Room returns the number of further pieces of work that may wait for an owner, by the items of RoomKeys.
 func Room(o tenant.Owner, items []store.Item) int {
 	funds, waiting := ledger.FundsOf(items), items[len(items)-1]
-	if risk := ledger.RiskOf(waiting); risk > 0 && risk >= funds.MayRisk() || funds.Lost > funds.LostLimit && o.Mode == tenant.Live {
+	if risk := ledger.RiskOf(waiting); risk > 0 && risk >= funds.MayRisk() || funds.Lost > funds.LostLimit &&
+		o.Mode == tenant.Live {
 		return 0
 	}
 	return int(mostWaiting(o) - waiting.Count())
@@ -70,7 +71,8 @@ func enter(tx *store.Tx, now time.Time, o Order, n, credits int64, b ledger.Bala
 }
 
 func queueFull(most int64) error {
-	full := errs.New(errs.QueueFull, "This account already has %d pieces of work waiting, which is the maximum. Wait until some have ended. Nothing was created or spent.", most)
+	full := errs.New(errs.QueueFull, "This account already has %d pieces of work waiting, which is the maximum. Wait "+
+		"until some have ended. Nothing was created or spent.", most)
 	full.RetryAfter = retryQueueFull
 	return full
 }

@@ -75,7 +75,8 @@ func requirements(entry string, all []string) []string {
 		return nil
 	}
 	if !isRange {
-		return slices.DeleteFunc(slices.Clone(all), func(id string) bool { return id != entry && !strings.HasPrefix(id, entry+".") })
+		return slices.DeleteFunc(slices.Clone(all),
+			func(id string) bool { return id != entry && !strings.HasPrefix(id, entry+".") })
 	}
 	at := strings.LastIndex(first, ".") + 1
 	from, _ := strconv.Atoi(first[at:])

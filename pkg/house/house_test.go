@@ -8,6 +8,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -16,6 +17,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"unicode/utf8"
 )
 
 const module = "github.com/content-automation/api"
@@ -34,7 +36,8 @@ func (p listed) short() string {
 
 // under reports whether the package lies in one of the folders.
 func (p listed) under(folders ...string) bool {
-	return slices.ContainsFunc(folders, func(f string) bool { return p.short() == f || strings.HasPrefix(p.short(), f+"/") })
+	return slices.ContainsFunc(folders,
+		func(f string) bool { return p.short() == f || strings.HasPrefix(p.short(), f+"/") })
 }
 
 // packages lists the packages of the module.
@@ -48,7 +51,8 @@ func packages(t *testing.T) []listed {
 }
 
 var list = sync.OnceValues(func() ([]listed, error) {
-	cmd := exec.Command("go", "list", "-json=ImportPath,Dir,Name,GoFiles,TestGoFiles,XTestGoFiles,IgnoredGoFiles,Imports,TestImports,XTestImports,Deps", "./...")
+	cmd := exec.Command("go", "list",
+		"-json=ImportPath,Dir,Name,GoFiles,TestGoFiles,XTestGoFiles,IgnoredGoFiles,Imports,TestImports,XTestImports,Deps", "./...")
 	cmd.Dir = filepath.Join("..", "..")
 	out, err := cmd.Output()
 	if err != nil {
@@ -86,9 +90,11 @@ func files(t *testing.T, of ...listed) []file {
 	var all []file
 	for _, p := range of {
 		for _, name := range slices.Concat(p.GoFiles, p.TestGoFiles, p.XTestGoFiles, p.IgnoredGoFiles) {
-			f := file{path: filepath.Join(p.short(), name), test: strings.HasSuffix(name, "_test.go"), set: token.NewFileSet()}
+			f := file{path: filepath.Join(p.short(), name), test: strings.HasSuffix(name, "_test.go"),
+				set: token.NewFileSet()}
 			var err error
-			if f.tree, err = parser.ParseFile(f.set, filepath.Join(p.Dir, name), nil, parser.ParseComments); err != nil {
+			if f.tree, err = parser.ParseFile(f.set, filepath.Join(p.Dir, name), nil,
+				parser.ParseComments); err != nil {
 				t.Fatal(err)
 			}
 			all = append(all, f)
@@ -102,7 +108,8 @@ func TestTheRulesSeeTheWholeModule(t *testing.T) {
 	for _, p := range packages(t) {
 		paths = append(paths, p.short())
 	}
-	for _, want := range []string{"pkg/house", "pkg/store", "pkg/store/storetest", "functions/content", "infra", "infra/operate/admin", "clients"} {
+	for _, want := range []string{"pkg/house", "pkg/store", "pkg/store/storetest", "functions/content", "infra",
+		"infra/operate/admin", "clients"} {
 		if !slices.Contains(paths, want) {
 			t.Errorf("%s is not among the packages %v", want, paths)
 		}
@@ -145,13 +152,20 @@ func TestImports(t *testing.T) {
 		allowed      []string
 		tests        bool // whether tests must keep to it, too
 	}{
-		{sdk + "dynamodb", "pkg/store is the only place that knows the shape of the tables", []string{"pkg/store", "infra"}, true},
-		{"github.com/aws/aws-sdk-go-v2/feature/dynamodb", "conditions are for the rules of credits, credentials, counts of calls and work alone", []string{"pkg/store", "pkg/record/ledger", "pkg/auth/credential", "pkg/area/account/level", "pkg/task"}, true},
-		{sdk + "s3", "pkg/media/objects is the only place that stores files", []string{"pkg/media/objects", "infra"}, false},
+		{sdk + "dynamodb", "pkg/store is the only place that knows the shape of the tables",
+			[]string{"pkg/store", "infra"}, true},
+		{"github.com/aws/aws-sdk-go-v2/feature/dynamodb", "conditions are for the rules of credits, credentials, " +
+			"counts of calls and work alone", []string{"pkg/store", "pkg/record/ledger", "pkg/auth/credential",
+			"pkg/area/account/level", "pkg/task"}, true},
+		{sdk + "s3", "pkg/media/objects is the only place that stores files",
+			[]string{"pkg/media/objects", "infra"}, false},
 		{"log", "log/slog is the log", []string{"infra/measure/baseline"}, false},
-		{"github.com/aws/aws-sdk-go-v2/config", "a function's configuration is that of its environment: pkg/cloud/awsenv", []string{"infra"}, false},
+		{"github.com/aws/aws-sdk-go-v2/config", "a function's configuration is that of its environment: " +
+			"pkg/cloud/awsenv", []string{"infra"}, false},
 		{"github.com/aws/jsii-runtime-go", "the CDK app alone needs it", []string{"infra"}, false},
-		{"testing", "what is linked into a function is no test", []string{"pkg/store/storetest", "pkg/httpapi/apitest", "pkg/adapter/provider/providertest", "pkg/service/generatetest", "pkg/area/webhook/webhooktest", "infra/verify/simulate"}, false},
+		{"testing", "what is linked into a function is no test", []string{"pkg/store/storetest", "pkg/httpapi/apitest",
+			"pkg/adapter/provider/providertest", "pkg/service/generatetest", "pkg/area/webhook/webhooktest",
+			"infra/verify/simulate"}, false},
 	} {
 		for _, p := range packages(t) {
 			imports := p.Imports
@@ -159,7 +173,8 @@ func TestImports(t *testing.T) {
 				imports = slices.Concat(p.Imports, p.TestImports, p.XTestImports)
 			}
 			for _, path := range imports {
-				if (path == rule.imports || strings.HasPrefix(path, rule.imports+"/") && rule.imports != "log") && !p.under(rule.allowed...) {
+				if (path == rule.imports || strings.HasPrefix(path, rule.imports+"/") && rule.imports != "log") &&
+					!p.under(rule.allowed...) {
 					t.Errorf("%s imports %s: %s", p.short(), path, rule.why)
 				}
 			}
@@ -167,7 +182,8 @@ func TestImports(t *testing.T) {
 	}
 	for _, p := range packages(t) {
 		for _, path := range p.Imports {
-			if inner, ok := strings.CutPrefix(path, module+"/"); ok && p.under("pkg") && !strings.HasPrefix(inner, "pkg/") && !strings.HasPrefix(inner, "clients") {
+			if inner, ok := strings.CutPrefix(path, module+"/"); ok && p.under("pkg") &&
+				!strings.HasPrefix(inner, "pkg/") && !strings.HasPrefix(inner, "clients") {
 				t.Errorf("%s imports %s: pkg knows nothing of what is built from it", p.short(), inner)
 			}
 		}
@@ -182,9 +198,11 @@ func TestWhatFunctionsLink(t *testing.T) {
 	always := []string{module + "/pkg/service/api", "testing", "github.com/aws/aws-sdk-go-v2/config"}
 	heavy := append([]string{
 		"github.com/aws/aws-sdk-go-v2/service/s3", "github.com/Eyevinn/mp4ff", "golang.org/x/image", "image",
-		module + "/pkg/media/objects", module + "/pkg/media/probe", module + "/pkg/adapter/provider/sandbox", module + "/pkg/adapter/provider/synth",
+		module + "/pkg/media/objects", module + "/pkg/media/probe", module + "/pkg/adapter/provider/sandbox",
+		module + "/pkg/adapter/provider/synth",
 	}, always...)
-	areas := []string{"account", "architect", "apikey", "catalog", "factory", "content", "studio", "media", "product", "webhook", "social"}
+	areas := []string{"account", "architect", "apikey", "catalog", "factory", "content", "studio", "media", "product",
+		"webhook", "social"}
 	linked := map[string]bool{}
 	for _, p := range packages(t) {
 		name, ok := strings.CutPrefix(p.short(), "functions/")
@@ -232,9 +250,11 @@ func TestWhatFunctionsLink(t *testing.T) {
 // and the double of the worker lie below shared packages, and no worker links them.
 func TestSharedPackagesLinkNoHTTPFramework(t *testing.T) {
 	shared := []string{
-		"pkg/record/event", "pkg/record/ledger", "pkg/task/queue", "pkg/service/worker/relay", "pkg/record/resource", "pkg/store", "pkg/task",
+		"pkg/record/event", "pkg/record/ledger", "pkg/task/queue", "pkg/service/worker/relay", "pkg/record/resource",
+		"pkg/store", "pkg/task",
 		"pkg/generate/catalog", "pkg/generate", "pkg/media", "pkg/adapter/provider",
-		"pkg/area/apikey/expiry", "pkg/area/architect/chat", "pkg/area/architect/sample", "pkg/record/apikey", "pkg/area/content/item", "pkg/area/plan/job", "pkg/service/worker/factory", "pkg/area/studio/generation",
+		"pkg/area/apikey/expiry", "pkg/area/architect/chat", "pkg/area/architect/sample", "pkg/record/apikey",
+		"pkg/area/content/item", "pkg/area/plan/job", "pkg/service/worker/factory", "pkg/area/studio/generation",
 		"functions/dispatch", "functions/replay", "functions/deliver", "functions/deliver-slow", "functions/due",
 	}
 	seen := map[string]bool{}
@@ -294,7 +314,8 @@ func TestNobodySleeps(t *testing.T) {
 	}
 }
 
-var unfinished = regexp.MustCompile(`\b(` + strings.Join([]string{"TO" + "DO", "FIX" + "ME", "X" + "XX", "HA" + "CK"}, "|") + `)\b`)
+var unfinished = regexp.MustCompile(`\b(` + strings.Join([]string{"TO" + "DO", "FIX" + "ME", "X" + "XX", "HA" + "CK"},
+	"|") + `)\b`)
 
 func TestNothingIsLeftForLater(t *testing.T) {
 	for _, f := range files(t, packages(t)...) {
@@ -305,7 +326,8 @@ func TestNothingIsLeftForLater(t *testing.T) {
 		}
 		ast.Inspect(f.tree, func(n ast.Node) bool {
 			if call, ok := n.(*ast.CallExpr); ok && f.test {
-				if s, ok := call.Fun.(*ast.SelectorExpr); ok && (s.Sel.Name == "SkipNow" || s.Sel.Name == "Skipf" || s.Sel.Name == "Skip") {
+				if s, ok := call.Fun.(*ast.SelectorExpr); ok && (s.Sel.Name == "SkipNow" || s.Sel.Name == "Skipf" ||
+					s.Sel.Name == "Skip") {
 					if x, ok := s.X.(*ast.Ident); ok && (x.Name == "t" || x.Name == "b") {
 						t.Errorf("%s skips a test", f.set.Position(n.Pos()))
 					}
@@ -383,5 +405,42 @@ func explained(s ast.Spec) string {
 		return s.Doc.Text() + s.Comment.Text()
 	default:
 		return strconv.Quote("imports need no comment")
+	}
+}
+
+// width is the widest line of code, in columns of which a tab takes four. A struct tag, and
+// the text of a literal that cannot be broken, may be longer.
+const width = 120
+
+func TestLinesAreNarrow(t *testing.T) {
+	literal := regexp.MustCompile("`[^`]*`?|\"(?:[^\"\\\\]|\\\\.)*\"")
+	for _, f := range files(t, packages(t)...) {
+		if f.generated() {
+			continue
+		}
+		source, err := os.ReadFile(filepath.Join("..", "..", f.path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw := map[int]bool{} // the lines of literals that have several
+		ast.Inspect(f.tree, func(n ast.Node) bool {
+			if l, ok := n.(*ast.BasicLit); ok {
+				for at, end := f.set.Position(l.Pos()).Line, f.set.Position(l.End()).Line; at < end; end-- {
+					raw[at], raw[end] = true, true
+				}
+			}
+			return true
+		})
+		for n, line := range strings.Split(string(source), "\n") {
+			if raw[n+1] {
+				continue
+			}
+			if line = strings.ReplaceAll(line, "\t", "    "); utf8.RuneCountInString(line) <= width {
+				continue
+			}
+			if short := literal.ReplaceAllString(line, `""`); utf8.RuneCountInString(short) > width || short == line {
+				t.Errorf("%s:%d has more than %d columns", f.path, n+1, width)
+			}
+		}
 	}
 }

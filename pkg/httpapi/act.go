@@ -40,21 +40,25 @@ type Action[I, P, R, T any] struct {
 }
 
 // errInterrupted is the failure of a call that died before it was answered.
-var errInterrupted = errs.New(errs.Timeout, "The request took too long or was interrupted, and has failed. Repeat it with a new Idempotency-Key.")
+var errInterrupted = errs.New(errs.Timeout, "The request took too long or was interrupted, and has failed. Repeat it "+
+	"with a new Idempotency-Key.")
 
 // errUnsettled answers a call whose claim its task will end.
-var errUnsettled = errs.New(errs.Timeout, "The request took too long. Repeat it with the same Idempotency-Key to get its result.")
+var errUnsettled = errs.New(errs.Timeout, "The request took too long. Repeat it with the same Idempotency-Key to get "+
+	"its result.")
 
 // Act registers an operation with an external effect. It claims the Idempotency-Key, performs the effect, and commits
 // the answer together with the writes that follow from the effect, on condition that the claim is still its own.
 // Failures of the effect are answers, too, which are returned to a repeat. If the call dies before the commit, the task
 // that was written with the claim ends it. Until then a repeat is refused with idempotency_in_progress.
 func Act[I, P, R, T any](r *Router, op Op, a Action[I, P, R, T]) {
-	register(r, op, reflect.TypeFor[Envelope[T]](), func(ctx context.Context, in *I) (*answer, error) { return a.serve(ctx, r, op, in) })
+	register(r, op, reflect.TypeFor[Envelope[T]](),
+		func(ctx context.Context, in *I) (*answer, error) { return a.serve(ctx, r, op, in) })
 	if r.actions == nil {
 		r.actions = map[string]ender{}
 	}
-	r.actions[op.ID] = func(ctx context.Context, h held, find bool) (func(context.Context, *store.Tx, held) error, error) {
+	r.actions[op.ID] = func(ctx context.Context, h held, find bool) (func(context.Context, *store.Tx,
+		held) error, error) {
 		return a.resolve(ctx, r, op, h, find)
 	}
 }
@@ -125,7 +129,8 @@ func (a Action[I, P, R, T]) do(ctx context.Context, p P, began time.Time, now fu
 }
 
 // end adds the end of a claim: the writes that follow from the effect, and the record of the answer.
-func (a Action[I, P, R, T]) end(ctx context.Context, r *Router, op Op, tx *store.Tx, h held, p P, result R, failure error) (out *answer, err error) {
+func (a Action[I, P, R, T]) end(ctx context.Context, r *Router, op Op, tx *store.Tx, h held, p P, result R,
+	failure error) (out *answer, err error) {
 	if failure == nil {
 		data, err := a.Settle(ctx, tx, p, result)
 		switch {
@@ -177,7 +182,8 @@ func (c *call) failure(err error) (*answer, error) {
 }
 
 // resolve finds how a claim of a dead call ends, and returns a function that ends it.
-func (a Action[I, P, R, T]) resolve(ctx context.Context, r *Router, op Op, h held, find bool) (func(context.Context, *store.Tx, held) error, error) {
+func (a Action[I, P, R, T]) resolve(ctx context.Context, r *Router, op Op, h held,
+	find bool) (func(context.Context, *store.Tx, held) error, error) {
 	var p P
 	if err := json.Unmarshal(h.prepared, &p); err != nil {
 		return nil, err

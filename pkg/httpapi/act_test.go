@@ -101,7 +101,8 @@ func newActing(t *testing.T, find bool) *acting {
 	})
 	for _, r := range []*httpapi.Router{w.router, other} {
 		r.SealWith(seal.Fixed([]byte("the system's secret")))
-		httpapi.Act(r, httpapi.Op{ID: "orderThing", Method: http.MethodPost, Path: "/v1/things/order", Scope: auth.FactoriesWrite, Function: "things", Status: http.StatusCreated}, w.action(find))
+		httpapi.Act(r, httpapi.Op{ID: "orderThing", Method: http.MethodPost, Path: "/v1/things/order",
+			Scope: auth.FactoriesWrite, Function: "things", Status: http.StatusCreated}, w.action(find))
 	}
 	tx := &store.Tx{}
 	tx.Count(money, funds, funds, nil)
@@ -277,14 +278,16 @@ func TestACallThatDiesIsSettledAndHasOneEffect(t *testing.T) {
 				t.Run(fmt.Sprintf("%s, find %v, key %q", name, find, key), func(t *testing.T) {
 					w := newActing(t, find)
 					kill(w)
-					survives, within := name == "never" || strings.HasSuffix(name, "answer is lost"), 2200*time.Millisecond
+					survives, within := name == "never" || strings.HasSuffix(name, "answer is lost"),
+						2200*time.Millisecond
 					if survives {
 						within = 10 * time.Second // a slow machine takes its time
 					}
 					first := w.orderWithin(key, within)
 					w.doing, w.settling, w.faults.After = nil, nil, nil
 					w.faults.Reset()
-					if survives && (first.status != http.StatusCreated || first.header.Get("Idempotent-Replayed") != "") {
+					if survives && (first.status != http.StatusCreated ||
+						first.header.Get("Idempotent-Replayed") != "") {
 						t.Errorf("%d %v %s", first.status, first.header, first.raw)
 					}
 					if key == "" {
@@ -310,7 +313,8 @@ func TestACallThatDiesIsSettledAndHasOneEffect(t *testing.T) {
 					w.resolve()
 					w.settled(find)
 					last := w.order(key)
-					if last.header.Get("Idempotent-Replayed") != "true" || last.status >= 500 && last.code() != "timeout" {
+					if last.header.Get("Idempotent-Replayed") != "true" || last.status >= 500 &&
+						last.code() != "timeout" {
 						t.Errorf("in the end: %d %s", last.status, last.raw)
 					}
 					if again.status != http.StatusConflict && last.raw != again.raw {
@@ -336,17 +340,20 @@ func TestAnActionsAnswerIsRemembered(t *testing.T) {
 	w := newActing(t, false)
 	w.faults.Reset()
 	first := w.order("order-17")
-	if first.status != http.StatusCreated || first.header.Get("ETag") != `"1"` || first.header.Get("Idempotent-Replayed") != "" {
+	if first.status != http.StatusCreated || first.header.Get("ETag") != `"1"` ||
+		first.header.Get("Idempotent-Replayed") != "" {
 		t.Fatalf("%d %v %s", first.status, first.header, first.raw)
 	}
 	if got := w.faults.Operations(); got != "TransactWriteItems TransactWriteItems" {
 		t.Errorf("it took %s", got)
 	}
 	again := w.order("order-17")
-	if again.raw != first.raw || again.header.Get("ETag") != `"1"` || again.header.Get("Idempotent-Replayed") != "true" {
+	if again.raw != first.raw || again.header.Get("ETag") != `"1"` ||
+		again.header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("%d %v %s", again.status, again.header, again.raw)
 	}
-	if other := w.call("POST", "/v1/things/order", `{"name":"b"}`, "Idempotency-Key", "order-17"); other.code() != "idempotency_key_reused" {
+	if other := w.call("POST", "/v1/things/order", `{"name":"b"}`, "Idempotency-Key",
+		"order-17"); other.code() != "idempotency_key_reused" {
 		t.Errorf("%s", other.raw)
 	}
 }

@@ -28,7 +28,8 @@ func (l *slowLog) Record(ctx context.Context, c httpapi.Call) error {
 func TestACallThatTakesTooLongIsAudited(t *testing.T) {
 	l := &slowLog{}
 	r := httpapi.NewRouter(nil, l, time.Now)
-	httpapi.Read(r, httpapi.Op{ID: "wait", Method: http.MethodGet, Path: "/v1/wait", Scope: auth.AccountRead, Function: "things"},
+	httpapi.Read(r, httpapi.Op{ID: "wait", Method: http.MethodGet, Path: "/v1/wait", Scope: auth.AccountRead,
+		Function: "things"},
 		func(ctx context.Context, _ *struct{}) (thing, error) {
 			<-ctx.Done()
 			return thing{}, ctx.Err()
@@ -43,7 +44,8 @@ func TestACallThatTakesTooLongIsAudited(t *testing.T) {
 	end, _ := ctx.Deadline()
 	w := httptest.NewRecorder()
 	req := httptest.NewRequest(http.MethodGet, "/v1/wait", nil)
-	r.ServeHTTP(w, req.WithContext(httpapi.WithGateway(ctx, httpapi.Gateway{RequestID: "req-1", Authorizer: authorizer})))
+	r.ServeHTTP(w, req.WithContext(httpapi.WithGateway(ctx,
+		httpapi.Gateway{RequestID: "req-1", Authorizer: authorizer})))
 	if w.Code != http.StatusGatewayTimeout {
 		t.Errorf("answered %d %s", w.Code, w.Body)
 	}
@@ -51,6 +53,7 @@ func TestACallThatTakesTooLongIsAudited(t *testing.T) {
 		t.Errorf("recorded %+v", l.calls)
 	}
 	if l.err != nil || !l.deadline.After(end) || l.deadline.After(end.Add(time.Second)) {
-		t.Errorf("the entry was to be written until %v, %v after the call's end: %v", l.deadline, l.deadline.Sub(end), l.err)
+		t.Errorf("the entry was to be written until %v, %v after the call's end: %v", l.deadline,
+			l.deadline.Sub(end), l.err)
 	}
 }

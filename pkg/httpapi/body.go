@@ -53,7 +53,8 @@ func checkMediaType(method, contentType string) error {
 		return errs.New(errs.UnsupportedMediaType, mediaPatch+" is for PATCH only. "+advice+".")
 	case kind == mediaPatch || kind == mediaJSON:
 		if charset != "" && charset != "utf-8" && charset != "utf8" {
-			return errs.New(errs.UnsupportedMediaType, "The charset of the header Content-Type is not UTF-8. "+advice+".")
+			return errs.New(errs.UnsupportedMediaType,
+				"The charset of the header Content-Type is not UTF-8. "+advice+".")
 		}
 		return nil
 	default:

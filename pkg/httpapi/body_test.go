@@ -31,16 +31,17 @@ func TestBodiesOfWhichSomethingWouldBeLost(t *testing.T) {
 		body, code, param string
 		status            int
 	}{
-		"not UTF-8":                   {"{\"name\":\"a\xff\"}", "malformed_json", "", 400},
-		"half a character":            {`{"name":"a\ud83db"}`, "malformed_json", "", 400},
-		"half of one at the end":      {`{"name":"a\ud83d"}`, "malformed_json", "", 400},
-		"the other half":              {`{"name":"\ude00a"}`, "malformed_json", "", 400},
-		"both halves turned round":    {`{"name":"\ude00\ud83d"}`, "malformed_json", "", 400},
-		"both halves":                 {`{"name":"\uD83D\uDE00"}`, "", "", 201},
-		"no escape but its look":      {`{"name":"\\ud83d"}`, "", "", 201},
-		"a member twice":              {`{"name":"a","name":"b"}`, "validation_failed", "/name", 422},
-		"twice by another writing":    {`{"name":"a","n\u0061me":"b"}`, "validation_failed", "/name", 422},
-		"a nested member twice":       {`{"name":"a","metadata":{"a/b~":"1","a/b~":"2"}}`, "validation_failed", "/metadata/a~1b~0", 422},
+		"not UTF-8":                {"{\"name\":\"a\xff\"}", "malformed_json", "", 400},
+		"half a character":         {`{"name":"a\ud83db"}`, "malformed_json", "", 400},
+		"half of one at the end":   {`{"name":"a\ud83d"}`, "malformed_json", "", 400},
+		"the other half":           {`{"name":"\ude00a"}`, "malformed_json", "", 400},
+		"both halves turned round": {`{"name":"\ude00\ud83d"}`, "malformed_json", "", 400},
+		"both halves":              {`{"name":"\uD83D\uDE00"}`, "", "", 201},
+		"no escape but its look":   {`{"name":"\\ud83d"}`, "", "", 201},
+		"a member twice":           {`{"name":"a","name":"b"}`, "validation_failed", "/name", 422},
+		"twice by another writing": {`{"name":"a","n\u0061me":"b"}`, "validation_failed", "/name", 422},
+		"a nested member twice": {`{"name":"a","metadata":{"a/b~":"1","a/b~":"2"}}`, "validation_failed",
+			"/metadata/a~1b~0", 422},
 		"twice in an item":            {`{"tags":["x",{"a":[],"b":{},"a":1}]}`, "validation_failed", "/tags/1/a", 422},
 		"the same name in two places": {`{"name":"a","metadata":{"name":"1","tags":"2"}}`, "", "", 201},
 		"a blank text":                {`{"name":" \u00a0\u3000"}`, "validation_failed", "/name", 422},
@@ -63,7 +64,8 @@ func TestBodiesOfWhichSomethingWouldBeLost(t *testing.T) {
 		})
 	}
 	// What is no JSON is told so, whatever its bytes.
-	if a := f.call("POST", "/v1/things", "\xff\xd8\xff", "Content-Type", "image/jpeg"); a.status != http.StatusUnsupportedMediaType {
+	if a := f.call("POST", "/v1/things", "\xff\xd8\xff", "Content-Type",
+		"image/jpeg"); a.status != http.StatusUnsupportedMediaType {
 		t.Errorf("a picture: %d %s", a.status, a.raw)
 	}
 }
@@ -82,7 +84,8 @@ func TestMessagesAndPlaces(t *testing.T) {
 		{`{"name":"a","nested":{"size":2e0}}`, "/nested/size", "integer"},
 	} {
 		a := f.call("POST", "/v1/things", c.body)
-		if a.status != http.StatusUnprocessableEntity || a.Error.Param != c.param || !strings.Contains(a.Error.Message, c.message) || strings.Contains(a.Error.Message, "Go struct") {
+		if a.status != http.StatusUnprocessableEntity || a.Error.Param != c.param ||
+			!strings.Contains(a.Error.Message, c.message) || strings.Contains(a.Error.Message, "Go struct") {
 			t.Errorf("%s: %d %s", c.body, a.status, a.raw)
 		}
 	}
@@ -90,7 +93,8 @@ func TestMessagesAndPlaces(t *testing.T) {
 
 func TestMediaTypesHaveNoCase(t *testing.T) {
 	f := newFixture(t)
-	for kind, want := range map[string]int{"Application/JSON": 201, "APPLICATION/JSON; charset=UTF-8": 201, "TEXT/PLAIN": 415} {
+	for kind, want := range map[string]int{"Application/JSON": 201, "APPLICATION/JSON; charset=UTF-8": 201,
+		"TEXT/PLAIN": 415} {
 		if a := f.call("POST", "/v1/things", `{"name":"a"}`, "Content-Type", kind); a.status != want {
 			t.Errorf("%s: %d %s", kind, a.status, a.raw)
 		}
@@ -108,18 +112,24 @@ func TestOtherKindsOfJSONAreNone(t *testing.T) {
 		method, path, kind string
 		status             int
 	}{
-		{"POST", "/v1/things", "application/json;charset=utf-8", 201}, {"POST", "/v1/things", merge, 415}, {"POST", "/v1/things", "application/vnd.acme+json", 415},
+		{"POST", "/v1/things", "application/json;charset=utf-8", 201}, {"POST", "/v1/things", merge, 415},
+		{"POST", "/v1/things", "application/vnd.acme+json", 415},
 		{"POST", "/v1/things", "json", 415}, {"POST", "/v1/things", "application/json, text/plain", 415},
-		{"PATCH", "/v1/things/" + v.ID, merge, 200}, {"PATCH", "/v1/things/" + v.ID, "Application/Merge-Patch+JSON; charset=utf-8", 200},
-		{"PATCH", "/v1/things/" + v.ID, "application/json-patch+json", 415}, {"PATCH", "/v1/things/" + v.ID, "application/json", 200},
+		{"PATCH", "/v1/things/" + v.ID, merge, 200},
+		{"PATCH", "/v1/things/" + v.ID, "Application/Merge-Patch+JSON; charset=utf-8", 200},
+		{"PATCH", "/v1/things/" + v.ID, "application/json-patch+json", 415},
+		{"PATCH", "/v1/things/" + v.ID, "application/json", 200},
 	} {
-		if a := f.call(c.method, c.path, `{"name":"b"}`, "Content-Type", c.kind); a.status != c.status || a.status == 415 && a.code() != "unsupported_media_type" {
+		if a := f.call(c.method, c.path, `{"name":"b"}`, "Content-Type", c.kind); a.status != c.status ||
+			a.status == 415 && a.code() != "unsupported_media_type" {
 			t.Errorf("%s of %s: %d %s", c.method, c.kind, a.status, a.raw)
 		}
 	}
 	for kind, want := range map[string]string{
-		"application/x-www-form-urlencoded": "not application/x-www-form-urlencoded.", "application/json; charset=utf-16": "charset", "application/json; charset=latin1": "charset",
-		merge: "for PATCH only", "application/json, text/plain": "malformed", "application/" + strings.Repeat("x", 500): "with the header Content-Type: application/json, not application/xx",
+		"application/x-www-form-urlencoded": "not application/x-www-form-urlencoded.",
+		"application/json; charset=utf-16":  "charset", "application/json; charset=latin1": "charset",
+		merge: "for PATCH only", "application/json, text/plain": "malformed",
+		"application/" + strings.Repeat("x", 500): "with the header Content-Type: application/json, not application/xx",
 	} {
 		a := f.call("POST", "/v1/things", `{"name":"b"}`, "Content-Type", kind)
 		if a.status != 415 || !strings.Contains(a.Error.Message, want) || len(a.Error.Message) > 250 {
@@ -127,7 +137,8 @@ func TestOtherKindsOfJSONAreNone(t *testing.T) {
 		}
 	}
 	// Without a body there is nothing to be of another kind, but what is missing.
-	if a := f.call("POST", "/v1/things", "", "Content-Type", "text/plain"); a.code() != "malformed_json" || !strings.Contains(a.Error.Message, "is missing") {
+	if a := f.call("POST", "/v1/things", "", "Content-Type", "text/plain"); a.code() != "malformed_json" ||
+		!strings.Contains(a.Error.Message, "is missing") {
 		t.Errorf("%d %s", a.status, a.raw)
 	}
 }
@@ -135,7 +146,8 @@ func TestOtherKindsOfJSONAreNone(t *testing.T) {
 func TestAnOperationWithoutABodyRefusesOne(t *testing.T) {
 	f := newFixture(t)
 	ran := 0
-	httpapi.Write(f.router, httpapi.Op{ID: "rotateThing", Method: http.MethodPost, Path: "/v1/things/rotate", Scope: auth.FactoriesWrite, Function: "things"},
+	httpapi.Write(f.router, httpapi.Op{ID: "rotateThing", Method: http.MethodPost, Path: "/v1/things/rotate",
+		Scope: auth.FactoriesWrite, Function: "things"},
 		func(context.Context, *store.Tx, *struct{}) (thing, error) {
 			ran++
 			return thing{}, nil
@@ -146,7 +158,8 @@ func TestAnOperationWithoutABodyRefusesOne(t *testing.T) {
 		}
 	}
 	for _, body := range []string{`{"overlap_seconds":0}`, "junk", "null"} {
-		if a := f.call("POST", "/v1/things/rotate", body); a.status != http.StatusUnprocessableEntity || a.code() != "validation_failed" {
+		if a := f.call("POST", "/v1/things/rotate", body); a.status != http.StatusUnprocessableEntity ||
+			a.code() != "validation_failed" {
 			t.Errorf("%q: %d %s", body, a.status, a.raw)
 		}
 	}
@@ -160,8 +173,10 @@ func TestDecodedPaths(t *testing.T) {
 	f := newFixture(t)
 	handle := httpapi.Lambda(f.router)
 	for path, want := range map[string]string{
-		"/v1/things/\x00": "not_found", "/v1/things/a\nb": "not_found", "/v1/things/50%": "not_found", "/v1/things/%zz": "not_found",
-		"/v1/things?limit=0": "unknown_path", "/v1/things#a": "unknown_path", "/v1/things/a b": "not_found", "/v1/things/%41": "not_found",
+		"/v1/things/\x00": "not_found", "/v1/things/a\nb": "not_found", "/v1/things/50%": "not_found",
+		"/v1/things/%zz":     "not_found",
+		"/v1/things?limit=0": "unknown_path", "/v1/things#a": "unknown_path", "/v1/things/a b": "not_found",
+		"/v1/things/%41": "not_found",
 	} {
 		out, err := handle(t.Context(), f.gatewayEvent("GET", path))
 		var a answer
@@ -178,7 +193,8 @@ func TestDecodedPaths(t *testing.T) {
 // parses the body once more adds at least a string for each.
 func TestABodyIsParsedOnce(t *testing.T) {
 	f := newFixture(t)
-	httpapi.Read(f.router, httpapi.Op{ID: "countThings", Method: http.MethodPost, Path: "/v1/things/count", Scope: auth.FactoriesRead, Function: "things"},
+	httpapi.Read(f.router, httpapi.Op{ID: "countThings", Method: http.MethodPost, Path: "/v1/things/count",
+		Scope: auth.FactoriesRead, Function: "things"},
 		func(_ context.Context, in *struct{ Body thingBody }) (int, error) { return len(in.Body.Tags), nil })
 	values, err := f.caller.Encode()
 	if err != nil {
@@ -207,7 +223,8 @@ func TestReadsTakeNoBody(t *testing.T) {
 		body, kind string
 		status     int
 	}{
-		{`{"name":"a"}`, "application/json", 422}, {"name=a", "application/x-www-form-urlencoded", 422}, {strings.Repeat("x", 300<<10), "text/plain", 422},
+		{`{"name":"a"}`, "application/json", 422}, {"name=a", "application/x-www-form-urlencoded", 422},
+		{strings.Repeat("x", 300<<10), "text/plain", 422},
 		{"{}", "application/json", 200}, {" ", ";;;", 200},
 	} {
 		a := f.call("GET", "/v1/things", c.body, "Content-Type", c.kind)

@@ -57,7 +57,8 @@ type claimRef struct {
 }
 
 // claim adds the claim of a key, and the task that ends it if the call dies, to the transaction.
-func (r *Router) claim(ctx context.Context, tx *store.Tx, op Op, queue topology.Queue, key, token string, until time.Time, prepared any) (held, error) {
+func (r *Router) claim(ctx context.Context, tx *store.Tx, op Op, queue topology.Queue, key, token string,
+	until time.Time, prepared any) (held, error) {
 	c, p := callFrom(ctx), auth.FromContext(ctx)
 	h := held{item: r.recordOf(p, key)}
 	var err error
@@ -81,13 +82,15 @@ func (r *Router) claim(ctx context.Context, tx *store.Tx, op Op, queue topology.
 	if err != nil {
 		return held{}, err
 	}
-	h.record = remembered{Token: token, Fingerprint: callFingerprint(c), Claim: &claim{until, op.ID, c.RequestID, sealed}}
+	h.record = remembered{Token: token, Fingerprint: callFingerprint(c),
+		Claim: &claim{until, op.ID, c.RequestID, sealed}}
 	if err := h.item.Encode(h.record); err != nil {
 		return held{}, err
 	}
 	end := task.Task{
-		Message: task.Message{ID: task.ID(ClaimKind, token, 1), Kind: ClaimKind, Queue: queue, Subject: token, Owner: p.Owner},
-		DueAt:   until.Add(claimGrace),
+		Message: task.Message{ID: task.ID(ClaimKind, token, 1), Kind: ClaimKind, Queue: queue, Subject: token,
+			Owner: p.Owner},
+		DueAt: until.Add(claimGrace),
 	}
 	if err := task.Create(tx, r.now(), end, claimRef{h.item.PK, token}); err != nil {
 		return held{}, err
@@ -133,7 +136,8 @@ func (c Claims) end(ctx context.Context, s *task.Step, find bool) (task.Outcome,
 	}
 	action, ok := c.Router.actions[h.record.Claim.Operation]
 	if !ok {
-		return task.Outcome{}, fmt.Errorf("httpapi: no operation %s is registered that ends claims", h.record.Claim.Operation)
+		return task.Outcome{}, fmt.Errorf("httpapi: no operation %s is registered that ends claims",
+			h.record.Claim.Operation)
 	}
 	end, err := action(h.withCall(ctx), *h, find)
 	if err != nil {

@@ -32,13 +32,15 @@ func (h IfMatch) Check(version int64) error {
 		case !strings.HasPrefix(tag, `"`) || !strings.HasSuffix(tag, `"`) || len(tag) < 2:
 			// Weak tags never match for a change (RFC 9110, 13.1.1).
 			if !strings.HasPrefix(tag, `W/"`) {
-				e := errs.New(errs.InvalidHeader, `If-Match must be an ETag in double quotes, as GET returns it, such as "3".`)
+				e := errs.New(errs.InvalidHeader,
+					`If-Match must be an ETag in double quotes, as GET returns it, such as "3".`)
 				e.Param = "If-Match"
 				return e
 			}
 		}
 	}
-	e := errs.New(errs.VersionMismatch, "The resource has changed: its version is now %d. Read it again, and repeat the change with its ETag.", version)
+	e := errs.New(errs.VersionMismatch, "The resource has changed: its version is now %d. Read it again, and repeat "+
+		"the change with its ETag.", version)
 	e.Param = "If-Match"
 	return e
 }
@@ -48,7 +50,8 @@ func (h IfMatch) Require(version int64) error {
 	if tag := strings.TrimSpace(h.IfMatch); tag != "" && tag != "*" {
 		return h.Check(version)
 	}
-	e := errs.New(errs.InvalidHeader, "This operation needs the header If-Match with the ETag of the version that you have seen: its version in double quotes, such as \"3\".")
+	e := errs.New(errs.InvalidHeader, "This operation needs the header If-Match with the ETag of the version that "+
+		"you have seen: its version in double quotes, such as \"3\".")
 	e.Param = "If-Match"
 	return e
 }
@@ -105,7 +108,8 @@ func Merge[T any](current T, patch any) (T, error) {
 	d := json.NewDecoder(bytes.NewReader(doc))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&merged); err != nil {
-		return merged, errs.Wrap(err, errs.ValidationFailed, "The patch does not fit the resource. Check the types of its members.")
+		return merged, errs.Wrap(err, errs.ValidationFailed, "The patch does not fit the resource. Check the types "+
+			"of its members.")
 	}
 	return merged, nil
 }

@@ -14,7 +14,8 @@ func TestNullRemovesOnlyWhatMayBeMissing(t *testing.T) {
 	}
 	runs := f.things.runs.Load()
 	for _, patch := range []string{`{"name":null}`, `{"tags":null,"name": null }`, `{"name":"b","name":null}`} {
-		if a := f.call("PATCH", "/v1/things/"+v.ID, patch); a.status != 422 || a.code() != "validation_failed" || a.Error.Param != "/name" {
+		if a := f.call("PATCH", "/v1/things/"+v.ID, patch); a.status != 422 || a.code() != "validation_failed" ||
+			a.Error.Param != "/name" {
 			t.Errorf("%s: %d %s", patch, a.status, a.raw)
 		}
 	}

@@ -55,7 +55,8 @@ func newIssuing(t *testing.T) *issuing {
 		w.made++
 		return token{Name: "a", Secret: fmt.Sprint("hush-", w.made)}, nil
 	}
-	op := httpapi.Op{ID: "issueToken", Method: http.MethodPost, Path: "/v1/tokens", Scope: auth.FactoriesWrite, Function: "things", Status: http.StatusCreated}
+	op := httpapi.Op{ID: "issueToken", Method: http.MethodPost, Path: "/v1/tokens", Scope: auth.FactoriesWrite,
+		Function: "things", Status: http.StatusCreated}
 	httpapi.Write(w.router, op, func(context.Context, *store.Tx, *struct{}) (token, error) { return issue() })
 	op.ID, op.Path = "orderToken", "/v1/tokens/order"
 	httpapi.Act(w.router, op, httpapi.Action[struct{}, string, string, token]{
@@ -108,7 +109,8 @@ func TestASecretThatIsRemovedEarlyIsLeftOut(t *testing.T) {
 	if err := w.things.db.Commit(t.Context(), tx); err != nil || tx.Len() != 1 {
 		t.Fatal(tx.Len(), err)
 	}
-	if a := w.call("POST", "/v1/tokens", "", orderKey...); a.status != http.StatusCreated || !strings.Contains(a.raw, `"secret":null`) {
+	if a := w.call("POST", "/v1/tokens", "", orderKey...); a.status != http.StatusCreated ||
+		!strings.Contains(a.raw, `"secret":null`) {
 		t.Errorf("%d %s", a.status, a.raw)
 	}
 }
@@ -116,7 +118,8 @@ func TestASecretThatIsRemovedEarlyIsLeftOut(t *testing.T) {
 func TestARepeatNeedsWhatItsSecretGrants(t *testing.T) {
 	unequal := errs.New(errs.VersionMismatch, "It has changed.")
 	for _, path := range tokenPaths {
-		for _, failure := range []error{nil, unequal, errs.New(errs.InvalidState, "It has been done."), errors.New("defect")} {
+		for _, failure := range []error{nil, unequal, errs.New(errs.InvalidState, "It has been done."),
+			errors.New("defect")} {
 			w := newIssuing(t)
 			first := w.call("POST", path, "", orderKey...)
 			w.refuse = failure
@@ -125,7 +128,8 @@ func TestARepeatNeedsWhatItsSecretGrants(t *testing.T) {
 			}
 			w.caller.Scopes = []auth.Scope{auth.FactoriesWrite}
 			for range 2 {
-				if a := w.call("POST", path, "", orderKey...); a.status != http.StatusForbidden || a.code() != "scope_escalation" {
+				if a := w.call("POST", path, "", orderKey...); a.status != http.StatusForbidden ||
+					a.code() != "scope_escalation" {
 					t.Errorf("%s, %v, a caller without the scope: %d %s", path, failure, a.status, a.raw)
 				}
 				w.clock.Add(time.Hour)
@@ -135,12 +139,14 @@ func TestARepeatNeedsWhatItsSecretGrants(t *testing.T) {
 }
 
 func TestARefusedCallerGetsNoEarlierAnswer(t *testing.T) {
-	for _, code := range []errs.Code{errs.ScopeEscalation, errs.InsufficientScope, errs.IPNotAllowed, errs.PlanNotAllowed} {
+	for _, code := range []errs.Code{errs.ScopeEscalation, errs.InsufficientScope, errs.IPNotAllowed,
+		errs.PlanNotAllowed} {
 		for _, path := range tokenPaths {
 			w := newIssuing(t)
 			w.call("POST", path, "", orderKey...)
 			w.refuse = errs.New(code, "You may not.")
-			if a := w.call("POST", path, "", orderKey...); a.status != http.StatusForbidden || a.code() != string(code) {
+			if a := w.call("POST", path, "", orderKey...); a.status != http.StatusForbidden ||
+				a.code() != string(code) {
 				t.Errorf("%s: %d %s, want %s", path, a.status, a.raw, code)
 			}
 		}
@@ -162,7 +168,8 @@ func TestARepeatOfAnotherCallerIsANewCall(t *testing.T) {
 				t.Errorf("%s by %s %s: %d %s", path, actor.Kind, actor.ID, first.status, first.raw)
 			}
 			seen[first.raw] = true
-			if again := w.call("POST", path, body, orderKey...); again.raw != first.raw || again.header.Get("Idempotent-Replayed") != "true" {
+			if again := w.call("POST", path, body, orderKey...); again.raw != first.raw ||
+				again.header.Get("Idempotent-Replayed") != "true" {
 				t.Errorf("%s repeated by %s %s: %d %s", path, actor.Kind, actor.ID, again.status, again.raw)
 			}
 		}

@@ -59,7 +59,8 @@ func cursorMAC(key []byte, list string, place []byte) []byte {
 }
 
 func errInvalidCursor() error {
-	e := errs.New(errs.InvalidCursor, "The cursor does not belong to this list with these filters and this order. Send it with those of the request that returned it, or start without a cursor.")
+	e := errs.New(errs.InvalidCursor, "The cursor does not belong to this list with these filters and this order. "+
+		"Send it with those of the request that returned it, or start without a cursor.")
 	e.Param = "cursor"
 	return e
 }

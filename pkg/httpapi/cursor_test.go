@@ -74,7 +74,8 @@ func FuzzCursor(f *testing.F) {
 		damaged := bytes.Clone(plain)
 		damaged[uint(at)%uint(len(plain))] ^= damage
 		cut := plain[:uint(at)%uint(len(plain))]
-		for _, sent := range []string{text, encode(decoded), encode(damaged), encode(cut), encode(slices.Concat(cut, decoded))} {
+		for _, sent := range []string{text, encode(decoded), encode(damaged), encode(cut),
+			encode(slices.Concat(cut, decoded))} {
 			means, err := base64.RawURLEncoding.DecodeString(sent)
 			valid := err == nil && bytes.Equal(means, plain)
 			a := here.page(sent)
@@ -84,7 +85,8 @@ func FuzzCursor(f *testing.F) {
 				}
 				continue
 			}
-			if valid && a.status != http.StatusOK || !valid && (a.status != http.StatusBadRequest || a.code() != "invalid_cursor") {
+			if valid && a.status != http.StatusOK || !valid &&
+				(a.status != http.StatusBadRequest || a.code() != "invalid_cursor") {
 				t.Errorf("%q: %d %s", sent, a.status, a.raw)
 			}
 		}

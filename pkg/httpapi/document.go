@@ -34,8 +34,9 @@ func (r *Router) document(o *huma.Operation, op Op, success reflect.Type, codes 
 	if op.Method != http.MethodGet {
 		o.Parameters = append(o.Parameters, &huma.Param{
 			Name: "Idempotency-Key", In: "header",
-			Description: "Makes the request idempotent: within 24 hours, a repeat with the same key returns the first response and has no further effect",
-			Schema:      &huma.Schema{Type: huma.TypeString, MinLength: pointerTo(1), MaxLength: pointerTo(255)},
+			Description: "Makes the request idempotent: within 24 hours, a repeat with the same key returns the " +
+				"first response and has no further effect",
+			Schema: &huma.Schema{Type: huma.TypeString, MinLength: pointerTo(1), MaxLength: pointerTo(255)},
 		})
 	}
 	maps.Copy(o.Responses, r.refusals(codes))
@@ -51,7 +52,8 @@ func (op Op) errors(takesBody bool) []errs.Code {
 		codes = append(codes, errs.NotFound)
 	}
 	if op.Method != http.MethodGet {
-		codes = append(codes, errs.InvalidHeader, errs.IdempotencyKeyReused, errs.IdempotencyInProgress, errs.BodyTooLarge, errs.UnsupportedMediaType)
+		codes = append(codes, errs.InvalidHeader, errs.IdempotencyKeyReused, errs.IdempotencyInProgress,
+			errs.BodyTooLarge, errs.UnsupportedMediaType)
 	}
 	if takesBody {
 		codes = append(codes, errs.MalformedJSON)
@@ -73,7 +75,8 @@ func Headers() map[string]*huma.Param {
 		"Idempotent-Replayed": text("`true` if this is the response of an earlier request with the same Idempotency-Key"),
 		"WWW-Authenticate":    text("`Bearer`"),
 		"Location":            text("Path that shows how far the work is"),
-		"Retry-After":         {Description: "Seconds to wait before the next request. With 202: until it makes sense to look at Location", Schema: &huma.Schema{Type: huma.TypeInteger}},
+		"Retry-After": {Description: "Seconds to wait before the next request. With 202: until it makes " +
+			"sense to look at Location", Schema: &huma.Schema{Type: huma.TypeInteger}},
 	}
 }
 
@@ -94,7 +97,8 @@ func (r *Router) finish(op Op, success reflect.Type) {
 	if data, ok := success.FieldByName("Data"); ok && data.Type.Implements(reflect.TypeFor[versioned]()) {
 		names = append(names, "ETag")
 	}
-	if data, ok := success.FieldByName("Data"); ok && op.status() == http.StatusAccepted && data.Type.Implements(reflect.TypeFor[Pending]()) {
+	if data, ok := success.FieldByName("Data"); ok && op.status() == http.StatusAccepted &&
+		data.Type.Implements(reflect.TypeFor[Pending]()) {
 		names = append(names, "Location", "Retry-After")
 	}
 	if op.Method != http.MethodGet {
@@ -102,9 +106,11 @@ func (r *Router) finish(op Op, success reflect.Type) {
 	} else if slices.Contains(names, "ETag") {
 		o.Parameters = append(o.Parameters, &huma.Param{
 			Name: "If-None-Match", In: "header", Schema: &huma.Schema{Type: huma.TypeString},
-			Description: "ETag of an earlier response. If the resource has not changed since, the response is 304 without a body. Signed URLs in the earlier response expire all the same",
+			Description: "ETag of an earlier response. If the resource has not changed since, the response is 304 " +
+				"without a body. Signed URLs in the earlier response expire all the same",
 		})
-		o.Responses[strconv.Itoa(http.StatusNotModified)] = &huma.Response{Description: http.StatusText(http.StatusNotModified), Headers: headersNamed(names...)}
+		o.Responses[strconv.Itoa(http.StatusNotModified)] = &huma.Response{Description: http.StatusText(
+			http.StatusNotModified), Headers: headersNamed(names...)}
 	}
 	o.Responses[strconv.Itoa(op.status())].Headers = headersNamed(names...)
 	if o.RequestBody == nil {

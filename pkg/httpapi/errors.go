@@ -38,7 +38,8 @@ func (c *call) fail(err error) *ErrorResponse {
 	c.code = e.Code
 	r := response(e, c.Gateway)
 	if r.status >= http.StatusInternalServerError {
-		slog.Error("request failed", "request_id", c.RequestID, "operation_id", c.operation, "code", e.Code, "error", err)
+		slog.Error("request failed", "request_id", c.RequestID, "operation_id", c.operation, "code", e.Code,
+			"error", err)
 	}
 	return r
 }
@@ -75,5 +76,6 @@ func init() {
 }
 
 func errTooLarge() *errs.Error {
-	return errs.New(errs.BodyTooLarge, "The body is larger than 256 KiB. Bring in larger files, such as photos, with POST /v1/media.")
+	return errs.New(errs.BodyTooLarge, "The body is larger than 256 KiB. Bring in larger files, such as photos, with "+
+		"POST /v1/media.")
 }

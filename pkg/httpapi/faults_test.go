@@ -34,7 +34,8 @@ func TestALostAnswerIsFoundAgain(t *testing.T) {
 	if got := first.header.Get("Idempotent-Replayed"); got != "" {
 		t.Errorf("the first answer says that it is a repeat: %q", got)
 	}
-	if again := f.call("POST", "/v1/things", `{"name":"a"}`, key...); again.raw != first.raw || again.header.Get("Idempotent-Replayed") != "true" {
+	if again := f.call("POST", "/v1/things", `{"name":"a"}`, key...); again.raw != first.raw ||
+		again.header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("%d %v %s, at first %s", again.status, again.header, again.raw, first.raw)
 	}
 	if n := f.count(); n != 1 {
@@ -42,7 +43,8 @@ func TestALostAnswerIsFoundAgain(t *testing.T) {
 	}
 	// Without a key the outcome cannot be found out, and the answer says so.
 	faults.Lose("PutItem", storetest.Attempts)
-	if a := f.call("POST", "/v1/things", `{"name":"b"}`); a.status != http.StatusGatewayTimeout || a.code() != "timeout" || !strings.Contains(a.Error.Message, "may have had its effect") {
+	if a := f.call("POST", "/v1/things", `{"name":"b"}`); a.status != http.StatusGatewayTimeout ||
+		a.code() != "timeout" || !strings.Contains(a.Error.Message, "may have had its effect") {
 		t.Errorf("%d %s", a.status, a.raw)
 	}
 }
@@ -53,15 +55,18 @@ func TestABusyTableIsAnAnswerOf503(t *testing.T) {
 	// written first.
 	faults.Cancel(1000, "None", "TransactionConflict")
 	a := f.call("POST", "/v1/things", `{"name":"a"}`, "Idempotency-Key", "order-17")
-	if a.status != http.StatusServiceUnavailable || a.code() != "provider_unavailable" || a.header.Get("Retry-After") != "1" {
+	if a.status != http.StatusServiceUnavailable || a.code() != "provider_unavailable" ||
+		a.header.Get("Retry-After") != "1" {
 		t.Errorf("%d %v %s", a.status, a.header, a.raw)
 	}
 	faults.Reset()
-	if a := f.call("POST", "/v1/things", `{"name":"a"}`, "Idempotency-Key", "order-17"); a.status != http.StatusCreated || a.header.Get("Idempotent-Replayed") != "" {
+	if a := f.call("POST", "/v1/things", `{"name":"a"}`, "Idempotency-Key",
+		"order-17"); a.status != http.StatusCreated || a.header.Get("Idempotent-Replayed") != "" {
 		t.Errorf("then: %d %s", a.status, a.raw)
 	}
 	faults.Refuse("GetItem", "ThrottlingException", 1000)
-	if a := f.call("GET", "/v1/things/fac_01h455vb4pex5vsknk084sn02q", ""); a.status != http.StatusServiceUnavailable || a.code() != "provider_unavailable" {
+	if a := f.call("GET", "/v1/things/fac_01h455vb4pex5vsknk084sn02q", ""); a.status != http.StatusServiceUnavailable ||
+		a.code() != "provider_unavailable" {
 		t.Errorf("a read: %d %s", a.status, a.raw)
 	}
 }
@@ -70,9 +75,15 @@ func TestABusyTableIsAnAnswerOf503(t *testing.T) {
 // record still is told by its stead.
 func TestARepeatWhileTheFirstStillCommitsIsRefused(t *testing.T) {
 	for name, hold := range map[string]func(*storetest.Faults){
-		"its record":               func(f *storetest.Faults) { f.Cancel(1000, "TransactionConflict", "None") },
-		"its record and its thing": func(f *storetest.Faults) { f.Cancel(1000, "TransactionConflict", "TransactionConflict") },
-		"our own try, unheard of":  func(f *storetest.Faults) { f.Refuse("TransactWriteItems", "TransactionInProgressException", 1000) },
+		"its record": func(f *storetest.Faults) { f.Cancel(1000, "TransactionConflict", "None") },
+		"its record and its thing": func(f *storetest.Faults) {
+			f.Cancel(1000, "TransactionConflict",
+				"TransactionConflict")
+		},
+		"our own try, unheard of": func(f *storetest.Faults) {
+			f.Refuse("TransactWriteItems",
+				"TransactionInProgressException", 1000)
+		},
 		"at first something else": func(f *storetest.Faults) {
 			f.Cancel(2, "None", "ThrottlingError")
 			f.Cancel(1000, "TransactionConflict", "None")
@@ -87,7 +98,8 @@ func TestARepeatWhileTheFirstStillCommitsIsRefused(t *testing.T) {
 			key := []string{"Idempotency-Key", "order-17"}
 			hold(faults)
 			a := f.call("POST", "/v1/things", `{"name":"a"}`, key...)
-			if a.status != http.StatusConflict || a.code() != "idempotency_in_progress" || a.header.Get("Retry-After") != "1" {
+			if a.status != http.StatusConflict || a.code() != "idempotency_in_progress" ||
+				a.header.Get("Retry-After") != "1" {
 				t.Errorf("%d %v %s", a.status, a.header, a.raw)
 			}
 			faults.Reset()
@@ -97,7 +109,8 @@ func TestARepeatWhileTheFirstStillCommitsIsRefused(t *testing.T) {
 			}
 			// Where the first was through by the time that we gave up, its answer is ours.
 			hold(faults)
-			if again := f.call("POST", "/v1/things", `{"name":"a"}`, key...); again.raw != first.raw || again.header.Get("Idempotent-Replayed") != "true" {
+			if again := f.call("POST", "/v1/things", `{"name":"a"}`, key...); again.raw != first.raw ||
+				again.header.Get("Idempotent-Replayed") != "true" {
 				t.Errorf("at last: %d %s", again.status, again.raw)
 			}
 			if n := f.count(); n != 1 {
@@ -110,24 +123,28 @@ func TestARepeatWhileTheFirstStillCommitsIsRefused(t *testing.T) {
 // An operation that writes nothing commits its record alone, by a put.
 func TestARepeatOfWhatWritesNothingIsRefusedMeanwhile(t *testing.T) {
 	f, faults := fragile(t)
-	httpapi.Write(f.router, httpapi.Op{ID: "leaveThings", Method: http.MethodPost, Path: "/v1/left", Scope: "factories:write", Function: "things"},
+	httpapi.Write(f.router, httpapi.Op{ID: "leaveThings", Method: http.MethodPost, Path: "/v1/left",
+		Scope: "factories:write", Function: "things"},
 		func(context.Context, *store.Tx, *struct{}) (string, error) {
 			return rand.Text(), nil
 		})
 	key := []string{"Idempotency-Key", "order-17"}
 	faults.Refuse("PutItem", "TransactionConflictException", 1000)
-	if a := f.call("POST", "/v1/left", "", key...); a.status != http.StatusConflict || a.code() != "idempotency_in_progress" || a.header.Get("Retry-After") != "1" {
+	if a := f.call("POST", "/v1/left", "", key...); a.status != http.StatusConflict ||
+		a.code() != "idempotency_in_progress" || a.header.Get("Retry-After") != "1" {
 		t.Errorf("%d %v %s", a.status, a.header, a.raw)
 	}
 	faults.Reset()
 	faults.Refuse("PutItem", "ThrottlingException", 1000)
-	if a := f.call("POST", "/v1/left", "", key...); a.status != http.StatusServiceUnavailable || a.code() != "provider_unavailable" {
+	if a := f.call("POST", "/v1/left", "", key...); a.status != http.StatusServiceUnavailable ||
+		a.code() != "provider_unavailable" {
 		t.Errorf("under load: %d %s", a.status, a.raw)
 	}
 	faults.Reset()
 	faults.Lose("PutItem", storetest.Attempts)
 	first := f.call("POST", "/v1/left", "", key...)
-	if again := f.call("POST", "/v1/left", "", key...); first.status != http.StatusOK || again.raw != first.raw || first.header.Get("Idempotent-Replayed") != "" || again.header.Get("Idempotent-Replayed") != "true" {
+	if again := f.call("POST", "/v1/left", "", key...); first.status != http.StatusOK || again.raw != first.raw ||
+		first.header.Get("Idempotent-Replayed") != "" || again.header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("then: %d %s, and again %d %s", first.status, first.raw, again.status, again.raw)
 	}
 }
@@ -157,7 +174,8 @@ func TestARepeatThatCannotBeLookedUpIsAFailure(t *testing.T) {
 		t.Fatal(a.raw)
 	}
 	faults.Refuse("GetItem", "ValidationException", 1)
-	if a := f.call("POST", "/v1/things", `{"name":"a"}`, key...); a.status != http.StatusInternalServerError || a.code() != "internal" {
+	if a := f.call("POST", "/v1/things", `{"name":"a"}`, key...); a.status != http.StatusInternalServerError ||
+		a.code() != "internal" {
 		t.Errorf("%d %s", a.status, a.raw)
 	}
 	if n := f.count(); n != 1 {
@@ -173,7 +191,8 @@ func (brokenLog) Record(context.Context, httpapi.Call) error { return errors.New
 func TestACallIsAnsweredThoughItsAuditFails(t *testing.T) {
 	f := newFixture(t)
 	r := httpapi.NewRouter(f.things.db, brokenLog{}, clock)
-	httpapi.Write(r, httpapi.Op{ID: "createThing", Method: http.MethodPost, Path: "/v1/things", Scope: "factories:write", Function: "things", Status: http.StatusCreated}, f.things.create)
+	httpapi.Write(r, httpapi.Op{ID: "createThing", Method: http.MethodPost, Path: "/v1/things",
+		Scope: "factories:write", Function: "things", Status: http.StatusCreated}, f.things.create)
 	f.router = r
 	if a := f.call("POST", "/v1/things", `{"name":"a"}`); a.status != http.StatusCreated {
 		t.Errorf("%d %s", a.status, a.raw)

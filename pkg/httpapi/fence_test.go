@@ -33,7 +33,10 @@ func (f *fixture) answersKept() (kept []storetest.Row) {
 func TestALateFirstRunOverwritesNothing(t *testing.T) {
 	for name, holdUp := range map[string]func(*fixture, *storetest.Faults, func()){
 		"before its commit": func(f *fixture, _ *storetest.Faults, do func()) { f.things.between = do },
-		"on its way":        func(_ *fixture, faults *storetest.Faults, do func()) { faults.Before("TransactWriteItems", do) },
+		"on its way": func(_ *fixture, faults *storetest.Faults,
+			do func()) {
+			faults.Before("TransactWriteItems", do)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f, faults := fragile(t)
@@ -48,7 +51,8 @@ func TestALateFirstRunOverwritesNothing(t *testing.T) {
 				t.Errorf("the second run: %d %v %s", second.status, second.header, second.raw)
 			}
 			if first.raw != second.raw || first.header.Get("Idempotent-Replayed") != "true" {
-				t.Errorf("the first run answers %d %v %s, the second %s", first.status, first.header, first.raw, second.raw)
+				t.Errorf("the first run answers %d %v %s, the second %s", first.status, first.header,
+					first.raw, second.raw)
 			}
 			kept := f.answersKept()
 			if len(kept) != 1 || kept[0]["doc"] != record["doc"] || kept[0]["ver"] != "1" {
@@ -89,7 +93,8 @@ func TestARecordThatHasExpiredIsNoneThoughItIsThere(t *testing.T) {
 	var second answer
 	f.things.between = func() { second = f.create("b") }
 	late := f.create("b")
-	if second.status != http.StatusCreated || second.header.Get("Idempotent-Replayed") != "" || second.raw == first.raw {
+	if second.status != http.StatusCreated || second.header.Get("Idempotent-Replayed") != "" ||
+		second.raw == first.raw {
 		t.Errorf("the second run: %d %s", second.status, second.raw)
 	}
 	if late.raw != second.raw || late.header.Get("Idempotent-Replayed") != "true" {
@@ -104,7 +109,10 @@ func TestARecordThatHasExpiredIsNoneThoughItIsThere(t *testing.T) {
 func TestARunThatGoesOnAfterADayHasNoEffect(t *testing.T) {
 	for name, holdUp := range map[string]func(*fixture, *storetest.Faults, func()){
 		"before its commit": func(f *fixture, _ *storetest.Faults, do func()) { f.things.between = do },
-		"on its way":        func(_ *fixture, faults *storetest.Faults, do func()) { faults.Before("TransactWriteItems", do) },
+		"on its way": func(_ *fixture, faults *storetest.Faults,
+			do func()) {
+			faults.Before("TransactWriteItems", do)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			clock, faults := apitest.NewClock(), &storetest.Faults{}

@@ -26,7 +26,8 @@ import (
 // whose key could not be looked up is refused for that reason, and is only in the log of the function.
 func (r *Router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	g := GatewayOf(req.Context())
-	c := &call{Gateway: g, secret: r.secret, began: r.now(), method: req.Method, path: req.URL.Path, query: req.URL.Query().Encode()}
+	c := &call{Gateway: g, secret: r.secret, began: r.now(), method: req.Method, path: req.URL.Path,
+		query: req.URL.Query().Encode()}
 	ctx := context.WithValue(req.Context(), callKey{}, c)
 	w.Header().Set("X-Request-Id", c.RequestID)
 	headers.Set(w.Header())
@@ -139,10 +140,12 @@ func (r *Router) match(req *http.Request) (found Route, allowed []string) {
 // unknown refuses a request whose path or method is unknown.
 func unknown(req *http.Request, allowed []string) error {
 	if allowed == nil {
-		return errs.New(errs.UnknownPath, "There is no such path%s Compare it with the API reference at /api-docs/explorer.", pathHint(req.URL.Path))
+		return errs.New(errs.UnknownPath, "There is no such path%s Compare it with the API reference at "+
+			"/api-docs/explorer.", pathHint(req.URL.Path))
 	}
 	names := strings.Join(allowed, ", ")
-	return &methodError{errs.New(errs.MethodNotAllowed, "This path does not support the method %s. It supports %s.", req.Method, names), names}
+	return &methodError{errs.New(errs.MethodNotAllowed, "This path does not support the method %s. It supports %s.",
+		req.Method, names), names}
 }
 
 // methodError is method_not_allowed with the value of the header Allow.
@@ -206,7 +209,8 @@ func (r *Router) record(ctx context.Context, c *call, p *auth.Principal, status 
 		At: c.ReceivedAt, Latency: now.Sub(c.ReceivedAt),
 	})
 	if err != nil {
-		slog.Error("audit entry lost", "request_id", c.RequestID, "operation_id", c.operation, "status", status, "key_id", p.KeyID(), "error", err)
+		slog.Error("audit entry lost", "request_id", c.RequestID, "operation_id", c.operation, "status", status,
+			"key_id", p.KeyID(), "error", err)
 	}
 }
 
@@ -221,8 +225,10 @@ func (r *Router) report(c *call, p *auth.Principal, status int) {
 	if status >= http.StatusInternalServerError && lambdacontext.FunctionVersion != "" {
 		metric.Count(ServerErrors, "release", lambdacontext.FunctionName+":"+lambdacontext.FunctionVersion)
 	}
-	slog.Info("call", "request_id", c.RequestID, "account_id", p.Account, "mode", p.Mode, "key_id", p.KeyID(), "operation_id", c.operation,
-		"status", status, "code", c.code, "ms", now.Sub(c.ReceivedAt).Milliseconds(), "function_ms", now.Sub(c.began).Milliseconds())
+	slog.Info("call", "request_id", c.RequestID, "account_id", p.Account, "mode", p.Mode, "key_id", p.KeyID(),
+		"operation_id", c.operation,
+		"status", status, "code", c.code, "ms", now.Sub(c.ReceivedAt).Milliseconds(), "function_ms",
+		now.Sub(c.began).Milliseconds())
 }
 
 // recorder records the status of the answer.

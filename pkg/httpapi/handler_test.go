@@ -38,11 +38,15 @@ func TestHEAD(t *testing.T) {
 		for _, method := range []string{"GET", "HEAD"} {
 			req := httptest.NewRequest(method, c.path, nil)
 			answers[method] = httptest.NewRecorder()
-			f.router.ServeHTTP(answers[method], req.WithContext(httpapi.WithGateway(req.Context(), httpapi.Gateway{RequestID: "req-1", ReceivedAt: noon, Authorizer: c.key})))
+			f.router.ServeHTTP(answers[method],
+				req.WithContext(httpapi.WithGateway(req.Context(), httpapi.Gateway{RequestID: "req-1", ReceivedAt: noon,
+					Authorizer: c.key})))
 		}
 		get, head := answers["GET"], answers["HEAD"]
-		if head.Code != c.status || get.Code != c.status || head.Body.String() != get.Body.String() || !reflect.DeepEqual(head.Header(), get.Header()) {
-			t.Errorf("%s: GET %d %v, HEAD %d %v with %d bytes", c.path, get.Code, get.Header(), head.Code, head.Header(), head.Body.Len())
+		if head.Code != c.status || get.Code != c.status || head.Body.String() != get.Body.String() ||
+			!reflect.DeepEqual(head.Header(), get.Header()) {
+			t.Errorf("%s: GET %d %v, HEAD %d %v with %d bytes", c.path, get.Code, get.Header(), head.Code,
+				head.Header(), head.Body.Len())
 		}
 	}
 }

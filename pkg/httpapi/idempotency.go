@@ -57,7 +57,8 @@ var errInProgress = &errs.Error{
 // Idempotency-Key, which run adds under the token. If the key was used before, it returns the first answer. For a first
 // call the record costs no read: a repeat is noticed if its record exists already, or if the operation fails, which may
 // be just because the first call had its effect.
-func (r *Router) once(ctx context.Context, key string, run func(tx *store.Tx, token string) error) (first *answer, err error) {
+func (r *Router) once(ctx context.Context, key string,
+	run func(tx *store.Tx, token string) error) (first *answer, err error) {
 	var failure error
 	for again := range maxRuns {
 		if err := backoff.Wait(ctx, again, 5*time.Millisecond, 80*time.Millisecond); err != nil {
@@ -93,7 +94,8 @@ func (r *Router) once(ctx context.Context, key string, run func(tx *store.Tx, to
 		}
 		// The record has expired since it was found: the key is free again.
 	}
-	return nil, errs.Wrap(failure, errs.ProviderUnavailable, "Other requests are changing the same resource. Repeat the request with the same Idempotency-Key in a second.")
+	return nil, errs.Wrap(failure, errs.ProviderUnavailable, "Other requests are changing the same resource. Repeat "+
+		"the request with the same Idempotency-Key in a second.")
 }
 
 // isTransient reports whether an error has the code of an unavailable resource. If a call and the look-up of its answer
@@ -197,7 +199,8 @@ func (r *Router) recall(ctx context.Context, key, token string) (*answer, error)
 		return nil, err
 	}
 	if first.Fingerprint != callFingerprint(c) {
-		e := errs.New(errs.IdempotencyKeyReused, "This Idempotency-Key was used within 24 hours for another request: another path, query or body. Use a new key for a new request.")
+		e := errs.New(errs.IdempotencyKeyReused, "This Idempotency-Key was used within 24 hours for another request: "+
+			"another path, query or body. Use a new key for a new request.")
 		e.Param = "Idempotency-Key"
 		return nil, e
 	}
@@ -217,7 +220,8 @@ func (r *Router) recall(ctx context.Context, key, token string) (*answer, error)
 	if err := r.reveal(ctx, at, &first); err != nil {
 		return nil, err
 	}
-	a := &answer{Status: first.Status, ContentType: "application/json", ETag: first.ETag, Location: first.Location, RetryAfter: first.RetryAfter, code: first.Code}
+	a := &answer{Status: first.Status, ContentType: "application/json", ETag: first.ETag, Location: first.Location,
+		RetryAfter: first.RetryAfter, code: first.Code}
 	if first.Token != token {
 		a.Replayed = "true"
 	}

@@ -48,7 +48,8 @@ func TestARepeatAnswersTheFirstAnswer(t *testing.T) {
 	}
 	// Other accounts and the other mode have keys of their own.
 	f.caller.Mode = "live"
-	if live := f.call("POST", "/v1/things", `{"name":"b"}`, key...); live.status != http.StatusCreated || live.raw == first.raw {
+	if live := f.call("POST", "/v1/things", `{"name":"b"}`, key...); live.status != http.StatusCreated ||
+		live.raw == first.raw {
 		t.Errorf("live mode: %d %s", live.status, live.raw)
 	}
 }
@@ -139,8 +140,10 @@ func TestMergePatch(t *testing.T) {
 	if err := json.Unmarshal(made.Data, &v); err != nil {
 		t.Fatal(err)
 	}
-	a := f.call("PATCH", "/v1/things/"+v.ID, `{"tags":null}`, "Content-Type", "application/merge-patch+json", "If-Match", `"9", "1"`)
-	if err := json.Unmarshal(a.Data, &v); err != nil || v.Name != "a" || v.Tags != nil || a.header.Get("ETag") != `"2"` {
+	a := f.call("PATCH", "/v1/things/"+v.ID, `{"tags":null}`, "Content-Type", "application/merge-patch+json",
+		"If-Match", `"9", "1"`)
+	if err := json.Unmarshal(a.Data, &v); err != nil || v.Name != "a" || v.Tags != nil ||
+		a.header.Get("ETag") != `"2"` {
 		t.Errorf("%d %v %s", a.status, a.header, a.raw)
 	}
 }
@@ -176,10 +179,12 @@ func TestPages(t *testing.T) {
 		t.Errorf("pages gave %s", got)
 	}
 	f.caller.Account = "acc_2"
-	if a := f.call("GET", "/v1/things?limit=2&cursor="+cursors[0], ""); a.status != 400 || a.code() != "invalid_cursor" {
+	if a := f.call("GET", "/v1/things?limit=2&cursor="+cursors[0], ""); a.status != 400 ||
+		a.code() != "invalid_cursor" {
 		t.Errorf("another account's cursor: %d %s", a.status, a.raw)
 	}
-	if a := f.call("GET", "/v1/things", ""); a.status != 200 || string(a.Data) != "[]" || a.NextCursor != nil || !strings.Contains(a.raw, `"next_cursor":null`) {
+	if a := f.call("GET", "/v1/things", ""); a.status != 200 || string(a.Data) != "[]" || a.NextCursor != nil ||
+		!strings.Contains(a.raw, `"next_cursor":null`) {
 		t.Errorf("another account's list: %d %s", a.status, a.raw)
 	}
 }

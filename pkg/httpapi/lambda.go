@@ -31,7 +31,8 @@ func StartLambda(h http.Handler) {
 }
 
 // Lambda adapts a handler to the events of API Gateway (payload format 1.0).
-func Lambda(h http.Handler) func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
+func Lambda(h http.Handler) func(context.Context,
+	events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
 	adapter := httpadapter.New(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		ctx := req.Context()
 		if deadline, ok := ctx.Deadline(); ok {

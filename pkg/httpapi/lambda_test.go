@@ -29,8 +29,9 @@ func (f *fixture) gatewayEvent(method, path string) events.APIGatewayProxyReques
 		// The local gateway hands headers over in lower case.
 		Headers: map[string]string{"host": "api.example.com", "content-type": "application/json"},
 		RequestContext: events.APIGatewayProxyRequestContext{
-			RequestID: "gw-1", Stage: "v1", RequestTimeEpoch: noon.Add(-25 * time.Millisecond).UnixMilli(), Authorizer: authorizer,
-			Identity: events.APIGatewayRequestIdentity{SourceIP: "203.0.113.9", UserAgent: "curl/8"},
+			RequestID: "gw-1", Stage: "v1", RequestTimeEpoch: noon.Add(-25 * time.Millisecond).UnixMilli(),
+			Authorizer: authorizer,
+			Identity:   events.APIGatewayRequestIdentity{SourceIP: "203.0.113.9", UserAgent: "curl/8"},
 		},
 	}
 }
@@ -52,18 +53,21 @@ func TestACallOfTheGateway(t *testing.T) {
 	header := func(r events.APIGatewayProxyResponse, name string) string {
 		return http.Header(r.MultiValueHeaders).Get(name)
 	}
-	if header(first, "X-Request-Id") != made || header(first, "ETag") != `"1"` || header(first, "RateLimit") == "" || header(first, "Content-Type") != "application/json" {
+	if header(first, "X-Request-Id") != made || header(first, "ETag") != `"1"` || header(first, "RateLimit") == "" ||
+		header(first, "Content-Type") != "application/json" {
 		t.Errorf("headers %v", first.MultiValueHeaders)
 	}
 	var body struct {
 		Data      thing
 		RequestID string `json:"request_id"`
 	}
-	if err := json.Unmarshal([]byte(first.Body), &body); err != nil || body.Data.Name != "ümläut" || body.RequestID != made {
+	if err := json.Unmarshal([]byte(first.Body), &body); err != nil || body.Data.Name != "ümläut" ||
+		body.RequestID != made {
 		t.Errorf("%s, %v", first.Body, err)
 	}
 	call := f.log.calls[0]
-	if call.RequestID != made || call.IP != "203.0.113.9" || call.UserAgent != "curl/8" || call.Latency != 25*time.Millisecond || call.OperationID != "createThing" || call.Principal.KeyID() != "key_1" {
+	if call.RequestID != made || call.IP != "203.0.113.9" || call.UserAgent != "curl/8" ||
+		call.Latency != 25*time.Millisecond || call.OperationID != "createThing" || call.Principal.KeyID() != "key_1" {
 		t.Errorf("recorded %+v", call)
 	}
 	// The same with an encoded body is the same call.
@@ -82,7 +86,8 @@ func TestACallOfTheGateway(t *testing.T) {
 
 func TestWithoutTheGatewayThereIsOnly401(t *testing.T) {
 	f := newFixture(t)
-	out, err := httpapi.Lambda(f.router)(t.Context(), events.APIGatewayProxyRequest{Path: "/v1/things", HTTPMethod: "GET"})
+	out, err := httpapi.Lambda(f.router)(t.Context(), events.APIGatewayProxyRequest{Path: "/v1/things",
+		HTTPMethod: "GET"})
 	if err != nil || out.StatusCode != http.StatusUnauthorized {
 		t.Errorf("%+v, %v", out, err)
 	}
@@ -111,11 +116,13 @@ func TestACallThroughSAMHasAnIDOfItsOwn(t *testing.T) {
 	for _, requestID := range []string{"lambda-1", "lambda-2"} {
 		e := f.gatewayEvent("GET", "/v1/things")
 		e.RequestContext.RequestTimeEpoch = noon.Unix()
-		out, err := httpapi.Lambda(f.router)(lambdacontext.NewContext(t.Context(), &lambdacontext.LambdaContext{AwsRequestID: requestID}), e)
+		out, err := httpapi.Lambda(f.router)(lambdacontext.NewContext(t.Context(),
+			&lambdacontext.LambdaContext{AwsRequestID: requestID}), e)
 		if err != nil || !strings.HasSuffix(http.Header(out.MultiValueHeaders).Get("X-Request-Id"), "-"+requestID) {
 			t.Errorf("%+v, %v", out, err)
 		}
-		if call := f.log.calls[len(f.log.calls)-1]; !strings.HasSuffix(call.RequestID, "-"+requestID) || call.Latency > time.Minute || call.IP != "203.0.113.9" {
+		if call := f.log.calls[len(f.log.calls)-1]; !strings.HasSuffix(call.RequestID, "-"+requestID) ||
+			call.Latency > time.Minute || call.IP != "203.0.113.9" {
 			t.Errorf("recorded %+v", call)
 		}
 	}

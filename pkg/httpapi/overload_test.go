@@ -16,7 +16,8 @@ const forever = 1000
 
 // starve makes a fault of every call of the table.
 func starve(faults *storetest.Faults, fault func(f *storetest.Faults, operation string)) {
-	for _, operation := range []string{"GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "TransactWriteItems"} {
+	for _, operation := range []string{"GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem",
+		"TransactWriteItems"} {
 		fault(faults, operation)
 	}
 }
@@ -34,15 +35,19 @@ func within(t *testing.T, short, long time.Duration, test func(*testing.T, time.
 // unavailable checks an answer of 503.
 func (a answer) unavailable(t *testing.T) {
 	t.Helper()
-	if a.status != http.StatusServiceUnavailable || a.code() != "provider_unavailable" || a.header.Get("Retry-After") != "1" || a.Error.Type != "api_error" {
+	if a.status != http.StatusServiceUnavailable || a.code() != "provider_unavailable" ||
+		a.header.Get("Retry-After") != "1" || a.Error.Type != "api_error" {
 		t.Errorf("%d %v %s", a.status, a.header, a.raw)
 	}
 }
 
 func TestEveryVerbAnswers503WhileTheTableDoesNotServe(t *testing.T) {
 	for name, fault := range map[string]func(*storetest.Faults, string){
-		"throttled":              func(f *storetest.Faults, o string) { f.Refuse(o, "ThrottlingException", forever) },
-		"a hot partition":        func(f *storetest.Faults, o string) { f.Refuse(o, "ProvisionedThroughputExceededException", forever) },
+		"throttled": func(f *storetest.Faults, o string) { f.Refuse(o, "ThrottlingException", forever) },
+		"a hot partition": func(f *storetest.Faults,
+			o string) {
+			f.Refuse(o, "ProvisionedThroughputExceededException", forever)
+		},
 		"a limit of the account": func(f *storetest.Faults, o string) { f.Refuse(o, "RequestLimitExceeded", forever) },
 		"there is no connection": func(f *storetest.Faults, o string) { f.Disconnect(o, forever) },
 	} {
@@ -61,7 +66,8 @@ func TestEveryVerbAnswers503WhileTheTableDoesNotServe(t *testing.T) {
 				// The answer has not used up its key.
 				faults.Reset()
 				f.within = 0
-				if a := f.call("POST", "/v1/things", `{"name":"a"}`, key...); a.status != http.StatusCreated || a.header.Get("Idempotent-Replayed") != "" {
+				if a := f.call("POST", "/v1/things", `{"name":"a"}`, key...); a.status != http.StatusCreated ||
+					a.header.Get("Idempotent-Replayed") != "" {
 					t.Errorf("then: %d %s", a.status, a.raw)
 				}
 				if n := f.count(); n != 1 {
@@ -104,8 +110,11 @@ func TestAWriteOfUnknownOutcomeSaysSo(t *testing.T) {
 			f.Lose("TransactWriteItems", 1)
 			f.Refuse("TransactWriteItems", "ThrottlingException", forever)
 		}, true},
-		"it never arrived": {func(f *storetest.Faults) { f.Refuse("TransactWriteItems", "InternalServerError", forever) }, false},
-		"it is silent":     {func(f *storetest.Faults) { f.Hang("TransactWriteItems", forever) }, false},
+		"it never arrived": {func(f *storetest.Faults) {
+			f.Refuse("TransactWriteItems", "InternalServerError",
+				forever)
+		}, false},
+		"it is silent": {func(f *storetest.Faults) { f.Hang("TransactWriteItems", forever) }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			within(t, 200*time.Millisecond, time.Minute, func(t *testing.T, d time.Duration) {
@@ -115,12 +124,14 @@ func TestAWriteOfUnknownOutcomeSaysSo(t *testing.T) {
 				c.fault(faults)
 				faults.Disconnect("GetItem", forever) // nor can its answer be looked up
 				a := f.call("POST", "/v1/things", `{"name":"a"}`, key...)
-				if a.status != http.StatusGatewayTimeout || a.code() != "timeout" || !strings.Contains(a.Error.Message, "may have had its effect") {
+				if a.status != http.StatusGatewayTimeout || a.code() != "timeout" ||
+					!strings.Contains(a.Error.Message, "may have had its effect") {
 					t.Errorf("%d %s", a.status, a.raw)
 				}
 				faults.Reset()
 				f.within = 0
-				if again := f.call("POST", "/v1/things", `{"name":"a"}`, key...); again.status != http.StatusCreated || (again.header.Get("Idempotent-Replayed") != "") != c.effect {
+				if again := f.call("POST", "/v1/things", `{"name":"a"}`, key...); again.status != http.StatusCreated ||
+					(again.header.Get("Idempotent-Replayed") != "") != c.effect {
 					t.Errorf("then: %d %v %s", again.status, again.header, again.raw)
 				}
 				if n := f.count(); n != 1 {
@@ -156,7 +167,8 @@ func TestACallWithoutALookUpIs503(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range [][3]string{{"GET", "/v1/things", ""}, {"POST", "/v1/things", `{"name":"a"}`}, {"GET", "/v1/nothing", ""}} {
+	for _, c := range [][3]string{{"GET", "/v1/things", ""}, {"POST", "/v1/things", `{"name":"a"}`},
+		{"GET", "/v1/nothing", ""}} {
 		f.callAs(values, c[0], c[1], c[2]).unavailable(t)
 	}
 	if n := f.count(); n != 0 || len(f.log.calls) != 1 { // that of the count

@@ -34,7 +34,8 @@ type Page[T any] struct {
 
 // ListItems reads a page of a query and renders its items. Other parameters that identify the list (usually none) must
 // be in the query's filters.
-func ListItems[T any](ctx context.Context, db *store.DB, q store.Query, in PageInput, render func(store.Item) (T, error)) (Page[T], error) {
+func ListItems[T any](ctx context.Context, db *store.DB, q store.Query, in PageInput,
+	render func(store.Item) (T, error)) (Page[T], error) {
 	q.Limit, q.OldestFirst = in.Limit, in.Order == "asc"
 	list := fingerprint(ctx, q)
 	if in.Cursor != "" {
@@ -90,14 +91,17 @@ func anyOf(q store.Query) store.Query {
 
 // Owned returns the query of the caller's resources of a kind that were created in the period. Their ids have the
 // prefix.
-func Owned(ctx context.Context, kind, prefix string, made Period, filters map[string]string) (q store.Query, err error) {
-	q = store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(auth.FromContext(ctx).Owner, kind), Filters: filters}
+func Owned(ctx context.Context, kind, prefix string, made Period,
+	filters map[string]string) (q store.Query, err error) {
+	q = store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(auth.FromContext(ctx).Owner, kind),
+		Filters: filters}
 	q.From, q.To, err = made.Bounds(prefix)
 	return q, err
 }
 
 // Slice returns a page of a list in memory. The key must be unique.
-func Slice[T any](ctx context.Context, all []T, filters map[string]string, in SliceInput, key func(T) string) (Page[T], error) {
+func Slice[T any](ctx context.Context, all []T, filters map[string]string, in SliceInput,
+	key func(T) string) (Page[T], error) {
 	list := fingerprint(ctx, store.Query{Filters: filters})
 	if in.Cursor != "" {
 		after, err := parseCursor(ctx, in.Cursor, list)
@@ -124,7 +128,8 @@ func Slice[T any](ctx context.Context, all []T, filters map[string]string, in Sl
 // fingerprint distinguishes lists: a cursor works only with the list that returned it.
 func fingerprint(ctx context.Context, q store.Query) string {
 	p := auth.FromContext(ctx)
-	parts := []any{callFrom(ctx).operation, p.Account, p.Mode, q.Partition, q.From, q.To, q.Filters, q.Prefixes, q.OldestFirst}
+	parts := []any{callFrom(ctx).operation, p.Account, p.Mode, q.Partition, q.From, q.To, q.Filters, q.Prefixes,
+		q.OldestFirst}
 	for i, bounds := range append([]map[string]store.Bound{q.Bounds}, q.Either...) {
 		for _, name := range slices.Sorted(maps.Keys(bounds)) {
 			parts = append(parts, i, name, bounds[name].After) // the bound itself may be the time of the call

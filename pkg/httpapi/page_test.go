@@ -18,7 +18,8 @@ import (
 func TestACursorThatWasTamperedWithIsRefused(t *testing.T) {
 	f := newFixture(t)
 	// A list of the table's own key, which takes no places outside of its partition.
-	httpapi.List(f.router, httpapi.Op{ID: "listParts", Method: http.MethodGet, Path: "/v1/parts", Scope: auth.FactoriesRead, Function: "things"},
+	httpapi.List(f.router, httpapi.Op{ID: "listParts", Method: http.MethodGet, Path: "/v1/parts",
+		Scope: auth.FactoriesRead, Function: "things"},
 		func(ctx context.Context, in *httpapi.PageInput) (httpapi.Page[thing], error) {
 			return httpapi.ListItems(ctx, f.things.db, store.Query{Index: store.Table, Partition: "parts"}, *in,
 				func(it store.Item) (v thing, err error) { return v, it.Decode(&v) })
@@ -50,12 +51,14 @@ func TestACursorThatWasTamperedWithIsRefused(t *testing.T) {
 		for i := range plain {
 			other := []byte(string(plain))
 			other[i] ^= 1
-			if a := f.call("GET", path+"?limit=1&cursor="+base64.RawURLEncoding.EncodeToString(other), ""); a.status != 400 || a.code() != "invalid_cursor" {
+			if a := f.call("GET", path+"?limit=1&cursor="+base64.RawURLEncoding.EncodeToString(other),
+				""); a.status != 400 || a.code() != "invalid_cursor" {
 				t.Errorf("%s: %s is answered %d %s", path, other, a.status, a.raw)
 			}
 		}
 		for _, other := range []string{"{}", "null", "[]", `{"a":{}}`, string(plain) + "x"} {
-			if a := f.call("GET", path+"?cursor="+base64.RawURLEncoding.EncodeToString([]byte(other)), ""); a.status != 400 || a.code() != "invalid_cursor" {
+			if a := f.call("GET", path+"?cursor="+base64.RawURLEncoding.EncodeToString([]byte(other)),
+				""); a.status != 400 || a.code() != "invalid_cursor" {
 				t.Errorf("%s: %s is answered %d %s", path, other, a.status, a.raw)
 			}
 		}

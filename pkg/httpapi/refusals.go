@@ -31,15 +31,19 @@ var contexts = map[errs.Code]struct {
 
 // common are the codes that most operations return. The names of schemas of sets of codes omit them.
 var common = []errs.Code{
-	errs.InvalidHeader, errs.MalformedJSON, errs.MissingAPIKey, errs.InvalidAPIKey, errs.InsufficientBalance, errs.SpendLimitReached,
-	errs.InsufficientScope, errs.PlanNotAllowed, errs.IPNotAllowed, errs.IdempotencyInProgress, errs.ValidationFailed, errs.IdempotencyKeyReused,
+	errs.InvalidHeader, errs.MalformedJSON, errs.MissingAPIKey, errs.InvalidAPIKey, errs.InsufficientBalance,
+	errs.SpendLimitReached,
+	errs.InsufficientScope, errs.PlanNotAllowed, errs.IPNotAllowed, errs.IdempotencyInProgress, errs.ValidationFailed,
+	errs.IdempotencyKeyReused,
 	errs.RateLimited,
 }
 
 // alike are the statuses whose answers depend only on the codes, not on the operation.
 var alike = []int{
-	http.StatusUnauthorized, http.StatusForbidden, http.StatusPreconditionFailed, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType,
-	http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable, http.StatusGatewayTimeout,
+	http.StatusUnauthorized, http.StatusForbidden, http.StatusPreconditionFailed, http.StatusRequestEntityTooLarge,
+	http.StatusUnsupportedMediaType,
+	http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable,
+	http.StatusGatewayTimeout,
 }
 
 // refusals describes the errors of an operation by status, each with its codes. Operations with the same codes share
@@ -131,7 +135,8 @@ func (r *Router) refusalSchema(name string, codes []errs.Code) *huma.Schema {
 func (r *Router) failure(code errs.Code) Variant {
 	v := Variant{Value: string(code), Name: PascalCase(string(code)) + "Error", Description: errs.InfoOf(code).Meaning}
 	if c, ok := contexts[code]; ok {
-		v.Members = map[string]*huma.Schema{"context": {Ref: r.Schema(c.shape).Ref, Description: "Data about the error"}}
+		v.Members = map[string]*huma.Schema{"context": {Ref: r.Schema(c.shape).Ref,
+			Description: "Data about the error"}}
 		if c.always {
 			v.Required = []string{"context"}
 		}

@@ -34,7 +34,8 @@ func TestServerErrorsAreCountedByVersion(t *testing.T) {
 		t.Fatalf("the call was answered %d", a.status)
 	}
 	var line map[string]any
-	if err := json.Unmarshal(counted.Bytes(), &line); err != nil || line[httpapi.ServerErrors] != 1. || line["release"] != "acme-prod-things:12" {
+	if err := json.Unmarshal(counted.Bytes(), &line); err != nil || line[httpapi.ServerErrors] != 1. ||
+		line["release"] != "acme-prod-things:12" {
 		t.Errorf("%v: %s", err, counted.String())
 	}
 }
@@ -59,8 +60,10 @@ func TestEveryCallHasOneLineInTheLog(t *testing.T) {
 		if err := json.Unmarshal(log.Bytes(), &line); err != nil {
 			t.Fatalf("%v: %s", err, log.String())
 		}
-		if line["msg"] != "call" || line["request_id"] != "req-1" || line["account_id"] != string(f.caller.Account) || line["mode"] != string(f.caller.Mode) ||
-			line["key_id"] != f.caller.KeyID() || line["operation_id"] != c.operation || line["status"] != c.status || line["code"] != c.code || line["ms"] == nil || line["function_ms"] == nil {
+		if line["msg"] != "call" || line["request_id"] != "req-1" || line["account_id"] != string(f.caller.Account) ||
+			line["mode"] != string(f.caller.Mode) ||
+			line["key_id"] != f.caller.KeyID() || line["operation_id"] != c.operation || line["status"] != c.status ||
+			line["code"] != c.code || line["ms"] == nil || line["function_ms"] == nil {
 			t.Errorf("%s %s: %s", c.method, c.path, log.String())
 		}
 		for _, personal := range []string{"Ada", "ada", "hunter2", "198.51.100.7"} {

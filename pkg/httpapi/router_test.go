@@ -58,7 +58,8 @@ type things struct {
 func (s *things) create(ctx context.Context, tx *store.Tx, in *struct{ Body thingBody }) (thing, error) {
 	s.runs.Add(1)
 	p := auth.FromContext(ctx)
-	v := thing{Resource: resource.New(id.New(id.Factory, noon), noon, in.Body.Metadata), Name: in.Body.Name, Tags: in.Body.Tags}
+	v := thing{Resource: resource.New(id.New(id.Factory, noon), noon, in.Body.Metadata), Name: in.Body.Name,
+		Tags: in.Body.Tags}
 	it, err := store.NewItem("thing", p.Owner, v.ID, v)
 	tx.Create(it, nil)
 	s.meet()
@@ -155,19 +156,23 @@ func newFixtureAt(t testing.TB, clock func() time.Time, with ...func(*aws.Config
 		Owner: tenant.Of("acc_1", tenant.Test), Actor: auth.Key("key_1"), Scopes: auth.AllScopes(),
 		Rate: auth.Rate{Limit: 60, Window: 60, Remaining: 59, Reset: 30},
 	}
-	op := httpapi.Op{ID: "createThing", Method: http.MethodPost, Path: "/v1/things", Scope: auth.FactoriesWrite, Function: "things", Status: http.StatusCreated}
+	op := httpapi.Op{ID: "createThing", Method: http.MethodPost, Path: "/v1/things", Scope: auth.FactoriesWrite,
+		Function: "things", Status: http.StatusCreated}
 	httpapi.Write(f.router, op, f.things.create)
 	op.ID, op.Path = "createThings", "/v1/things/batch"
 	httpapi.Write(f.router, op, f.things.create)
-	httpapi.Write(f.router, httpapi.Op{ID: "updateThing", Method: http.MethodPatch, Path: "/v1/things/{id}", Scope: auth.FactoriesWrite, Function: "things"}, f.things.update)
-	httpapi.Read(f.router, httpapi.Op{ID: "getThing", Method: http.MethodGet, Path: "/v1/things/{id}", Scope: auth.FactoriesRead, Function: "things"},
+	httpapi.Write(f.router, httpapi.Op{ID: "updateThing", Method: http.MethodPatch, Path: "/v1/things/{id}",
+		Scope: auth.FactoriesWrite, Function: "things"}, f.things.update)
+	httpapi.Read(f.router, httpapi.Op{ID: "getThing", Method: http.MethodGet, Path: "/v1/things/{id}",
+		Scope: auth.FactoriesRead, Function: "things"},
 		func(ctx context.Context, in *struct {
 			ID string `path:"id"`
 		}) (thing, error) {
 			v, _, err := f.things.find(ctx, in.ID)
 			return v, err
 		})
-	httpapi.List(f.router, httpapi.Op{ID: "listThings", Method: http.MethodGet, Path: "/v1/things", Scope: auth.FactoriesRead, Function: "things"},
+	httpapi.List(f.router, httpapi.Op{ID: "listThings", Method: http.MethodGet, Path: "/v1/things",
+		Scope: auth.FactoriesRead, Function: "things"},
 		func(ctx context.Context, in *struct {
 			httpapi.PageInput
 			Name string `query:"name"`
@@ -177,7 +182,8 @@ func newFixtureAt(t testing.TB, clock func() time.Time, with ...func(*aws.Config
 				Index: store.ByOwner, Partition: store.OwnerPartition(p.Owner, "thing"),
 			}, in.PageInput, func(it store.Item) (v thing, err error) { return v, it.Decode(&v) })
 		})
-	httpapi.Read(f.router, httpapi.Op{ID: "breakThing", Method: http.MethodGet, Path: "/v1/broken/{how}", Scope: auth.FactoriesRead, Function: "things"},
+	httpapi.Read(f.router, httpapi.Op{ID: "breakThing", Method: http.MethodGet, Path: "/v1/broken/{how}",
+		Scope: auth.FactoriesRead, Function: "things"},
 		func(ctx context.Context, in *struct {
 			How string `path:"how"`
 		}) (thing, error) {
@@ -255,7 +261,8 @@ func (f *fixture) callAs(authorizer map[string]any, method, path, body string, h
 		f.t.Errorf("%s %s: request id %q, header %q", method, path, a.RequestID, a.header.Get("X-Request-Id"))
 	}
 	want := map[string]string{
-		"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Strict-Transport-Security": "max-age=63072000; includeSubDomains",
+		"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",
+		"Strict-Transport-Security": "max-age=63072000; includeSubDomains",
 	}
 	for name, value := range want {
 		if got := a.header.Get(name); got != value {
@@ -296,30 +303,40 @@ func TestRefusals(t *testing.T) {
 		{"trailing garbage", "POST", "/v1/things", `{"name":"a"} x`, nil, 400, "malformed_json", ""},
 		{"not an object", "POST", "/v1/things", `[]`, nil, 422, "validation_failed", ""},
 		{"null", "POST", "/v1/things", `null`, nil, 422, "validation_failed", ""},
-		{"media type", "POST", "/v1/things", `name=a`, []string{"Content-Type", "application/x-www-form-urlencoded"}, 415, "unsupported_media_type", ""},
+		{"media type", "POST", "/v1/things", `name=a`, []string{"Content-Type", "application/x-www-form-urlencoded"},
+			415, "unsupported_media_type", ""},
 		{"required", "POST", "/v1/things", `{}`, nil, 422, "validation_failed", "/name"},
 		{"wrong type", "POST", "/v1/things", `{"name":1}`, nil, 422, "validation_failed", "/name"},
 		{"unknown member", "POST", "/v1/things", `{"name":"a","nam":"b"}`, nil, 422, "validation_failed", "/nam"},
 		{"wrong case", "POST", "/v1/things", `{"Name":"a"}`, nil, 422, "validation_failed", "/name"},
 		{"too long", "POST", "/v1/things", `{"name":"aaaaaaaaaaaa"}`, nil, 422, "validation_failed", "/name"},
 		{"control character", "POST", "/v1/things", `{"name":"a\u0007"}`, nil, 422, "validation_failed", "/name"},
-		{"nested", "POST", "/v1/things", `{"name":"a","nested":{"size":0}}`, nil, 422, "validation_failed", "/nested/size"},
-		{"item of a list", "POST", "/v1/things", `{"name":"a","tags":["x",2]}`, nil, 422, "validation_failed", "/tags/1"},
-		{"metadata value", "POST", "/v1/things", `{"name":"a","metadata":{"k":1}}`, nil, 422, "validation_failed", "/metadata/k"},
-		{"large body", "POST", "/v1/things", `{"name":"` + strings.Repeat("a", httpapi.MaxBody) + `"}`, nil, 413, "body_too_large", ""},
+		{"nested", "POST", "/v1/things", `{"name":"a","nested":{"size":0}}`, nil, 422, "validation_failed",
+			"/nested/size"},
+		{"item of a list", "POST", "/v1/things", `{"name":"a","tags":["x",2]}`, nil, 422,
+			"validation_failed", "/tags/1"},
+		{"metadata value", "POST", "/v1/things", `{"name":"a","metadata":{"k":1}}`, nil, 422, "validation_failed",
+			"/metadata/k"},
+		{"large body", "POST", "/v1/things", `{"name":"` + strings.Repeat("a", httpapi.MaxBody) + `"}`, nil, 413,
+			"body_too_large", ""},
 		{"body of a GET", "GET", "/v1/things", `{"limit":5}`, nil, 422, "validation_failed", ""},
 		{"limit", "GET", "/v1/things?limit=101", "", nil, 422, "validation_failed", "limit"},
 		{"limit no number", "GET", "/v1/things?limit=ten", "", nil, 422, "validation_failed", "limit"},
 		{"unknown parameter", "GET", "/v1/things?limmit=10", "", nil, 422, "validation_failed", "limmit"},
 		{"cursor", "GET", "/v1/things?cursor=abc", "", nil, 400, "invalid_cursor", "cursor"},
-		{"long cursor", "GET", "/v1/things?cursor=" + strings.Repeat("a", 2000), "", nil, 400, "invalid_cursor", "cursor"},
+		{"long cursor", "GET", "/v1/things?cursor=" + strings.Repeat("a", 2000), "", nil, 400,
+			"invalid_cursor", "cursor"},
 		{"parameter sent twice", "GET", "/v1/things?limit=1&limit=2", "", nil, 422, "validation_failed", "limit"},
 		{"malformed id", "GET", "/v1/things/fac_1", "", nil, 404, "not_found", ""},
 		{"unknown id", "GET", "/v1/things/" + id.New(id.Factory, noon), "", nil, 404, "not_found", ""},
-		{"idempotency key", "POST", "/v1/things", `{"name":"a"}`, []string{"Idempotency-Key", strings.Repeat("k", 256)}, 400, "invalid_header", "Idempotency-Key"},
-		{"If-Match", "PATCH", "/v1/things/" + v.ID, `{"name":"b"}`, []string{"If-Match", "7"}, 400, "invalid_header", "If-Match"},
-		{"version", "PATCH", "/v1/things/" + v.ID, `{"name":"b"}`, []string{"If-Match", `"7"`}, 412, "version_mismatch", "If-Match"},
-		{"weak tag", "PATCH", "/v1/things/" + v.ID, `{"name":"b"}`, []string{"If-Match", `W/"1"`}, 412, "version_mismatch", "If-Match"},
+		{"idempotency key", "POST", "/v1/things", `{"name":"a"}`, []string{"Idempotency-Key", strings.Repeat("k", 256)},
+			400, "invalid_header", "Idempotency-Key"},
+		{"If-Match", "PATCH", "/v1/things/" + v.ID, `{"name":"b"}`, []string{"If-Match", "7"}, 400,
+			"invalid_header", "If-Match"},
+		{"version", "PATCH", "/v1/things/" + v.ID, `{"name":"b"}`, []string{"If-Match", `"7"`}, 412,
+			"version_mismatch", "If-Match"},
+		{"weak tag", "PATCH", "/v1/things/" + v.ID, `{"name":"b"}`, []string{"If-Match", `W/"1"`}, 412,
+			"version_mismatch", "If-Match"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -349,7 +366,8 @@ func TestRefusals(t *testing.T) {
 	for _, c := range [][3]string{
 		{"DELETE", "/v1/things", "GET, HEAD, POST"}, {"OPTIONS", "/v1/things", "GET, HEAD, POST"},
 		// Not the methods of the thing with the id batch.
-		{"OPTIONS", "/v1/things/batch", "POST"}, {"GET", "/v1/things/batch", "POST"}, {"PUT", "/v1/things/x", "GET, HEAD, PATCH"},
+		{"OPTIONS", "/v1/things/batch", "POST"}, {"GET", "/v1/things/batch", "POST"},
+		{"PUT", "/v1/things/x", "GET, HEAD, PATCH"},
 	} {
 		if a := f.call(c[0], c[1], ""); a.status != 405 || a.header.Get("Allow") != c[2] {
 			t.Errorf("%s %s: %d, Allow is %q", c[0], c[1], a.status, a.header.Get("Allow"))
@@ -381,7 +399,8 @@ func TestFailuresTellNothingOfTheirCause(t *testing.T) {
 
 func TestWithoutAPrincipalThereIsOnly401(t *testing.T) {
 	f := newFixture(t)
-	for _, authorizer := range []map[string]any{nil, {}, {"principal": ""}, {"principal": "{"}, {"principal": "{}"}, {"principal": `{"account":"a","key":"k","mode":"other"}`}, {"principal": 7}} {
+	for _, authorizer := range []map[string]any{nil, {}, {"principal": ""}, {"principal": "{"}, {"principal": "{}"},
+		{"principal": `{"account":"a","key":"k","mode":"other"}`}, {"principal": 7}} {
 		for _, path := range []string{"/v1/things", "/v1/nothing"} {
 			a := f.callAs(authorizer, "GET", path, "")
 			if a.status != 401 || a.code() != "invalid_api_key" || a.header.Get("WWW-Authenticate") != "Bearer" {
@@ -401,17 +420,20 @@ func TestWhatTheCallerHasIsNotSentAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := "/v1/things/" + v.ID
-	for tags, want := range map[string]int{`"1"`: 304, `W/"1"`: 304, `"7", "1"`: 304, "*": 304, `"2"`: 200, "1": 200, "": 200} {
+	for tags, want := range map[string]int{`"1"`: 304, `W/"1"`: 304, `"7", "1"`: 304, "*": 304, `"2"`: 200,
+		"1": 200, "": 200} {
 		for _, method := range []string{"GET", "HEAD"} {
 			a := f.call(method, path, "", "If-None-Match", tags)
 			h := a.header
-			if a.status != want || h.Get("ETag") != `"1"` || h.Get("X-Request-Id") == "" || h.Get("RateLimit") == "" || want == 304 && (a.raw != "" || h.Get("Content-Type") != "") {
+			if a.status != want || h.Get("ETag") != `"1"` || h.Get("X-Request-Id") == "" || h.Get("RateLimit") == "" ||
+				want == 304 && (a.raw != "" || h.Get("Content-Type") != "") {
 				t.Errorf("%s %s: %d %v %s", method, tags, a.status, h, a.raw)
 			}
 		}
 	}
 	// It is for reading: a change with it is made.
-	if a := f.call("PATCH", path, `{"name":"b"}`, "If-None-Match", "*"); a.status != 200 || a.header.Get("ETag") != `"2"` {
+	if a := f.call("PATCH", path, `{"name":"b"}`, "If-None-Match", "*"); a.status != 200 ||
+		a.header.Get("ETag") != `"2"` {
 		t.Errorf("%d %s", a.status, a.raw)
 	}
 	if a := f.call("GET", path, "", "If-None-Match", `"1"`); a.status != 200 {
@@ -425,10 +447,12 @@ func TestWhatTheCallerHasIsNotSentAgain(t *testing.T) {
 func TestTheAuthorizersRefusalComesFirst(t *testing.T) {
 	f := newFixture(t)
 	f.caller.Rate = auth.Rate{Limit: 60, Window: 60, Remaining: 0, Reset: 17}
-	f.caller.Refusal = &auth.Refusal{Code: errs.RateLimited, Message: "Wait.", Rate: &errs.RateContext{Limit: 600, WindowSeconds: 60}}
+	f.caller.Refusal = &auth.Refusal{Code: errs.RateLimited, Message: "Wait.",
+		Rate: &errs.RateContext{Limit: 600, WindowSeconds: 60}}
 	for _, path := range []string{"/v1/things", "/v1/nothing"} {
 		a := f.call("POST", path, "{")
-		if a.status != 429 || a.code() != "rate_limited" || a.header.Get("Retry-After") != "17" || !strings.Contains(a.raw, `"context":{"limit":600,"window_seconds":60}`) {
+		if a.status != 429 || a.code() != "rate_limited" || a.header.Get("Retry-After") != "17" ||
+			!strings.Contains(a.raw, `"context":{"limit":600,"window_seconds":60}`) {
 			t.Errorf("%s: %d %v %s", path, a.status, a.header, a.raw)
 		}
 		if got := a.header.Get("RateLimit"); got != `"default";r=0;t=17` {

@@ -19,10 +19,12 @@ import (
 
 // answers registers an operation that makes a thing and answers a text.
 func (f *fixture) answers(text func() string) {
-	httpapi.Write(f.router, httpapi.Op{ID: "tell", Method: http.MethodPost, Path: "/v1/tell", Scope: auth.FactoriesWrite, Function: "things"},
+	httpapi.Write(f.router, httpapi.Op{ID: "tell", Method: http.MethodPost, Path: "/v1/tell",
+		Scope: auth.FactoriesWrite, Function: "things"},
 		func(_ context.Context, tx *store.Tx, _ *struct{}) (string, error) {
 			thingID := id.New(id.Factory, noon)
-			it, err := store.NewItem("thing", f.caller.Owner, thingID, thing{Resource: resource.New(thingID, noon, nil)})
+			it, err := store.NewItem("thing", f.caller.Owner, thingID,
+				thing{Resource: resource.New(thingID, noon, nil)})
 			tx.Create(it, nil)
 			return text(), err
 		})
@@ -46,7 +48,8 @@ func TestALargeAnswerIsKeptWhole(t *testing.T) {
 		text          func() string
 		bytes, places int
 	}{
-		"that compresses":        {func() string { return strings.Repeat("all work and no play ", 75_000) }, 1_500_000, 1},
+		"that compresses": {func() string { return strings.Repeat("all work and no play ", 75_000) },
+			1_500_000, 1},
 		"that just fits":         {noise(store.PartSize - 8000), store.PartSize, 1},
 		"that just does not":     {noise(store.PartSize + 1), store.PartSize, 3},
 		"that does not compress": {noise(1_500_000), 1_500_000, 7},
@@ -88,8 +91,10 @@ func TestALateRunWithALargeAnswerLeavesNothing(t *testing.T) {
 	f.answers(noise(600_000))
 	var second answer
 	faults.Before("TransactWriteItems", func() { second = f.call("POST", "/v1/tell", "", orderKey...) })
-	if first := f.call("POST", "/v1/tell", "", orderKey...); first.raw != second.raw || first.header.Get("Idempotent-Replayed") != "true" {
-		t.Errorf("the first run: %d, %d bytes; the second %d, %d bytes", first.status, len(first.raw), second.status, len(second.raw))
+	if first := f.call("POST", "/v1/tell", "", orderKey...); first.raw != second.raw ||
+		first.header.Get("Idempotent-Replayed") != "true" {
+		t.Errorf("the first run: %d, %d bytes; the second %d, %d bytes", first.status, len(first.raw), second.status,
+			len(second.raw))
 	}
 	if n := len(f.answersKept()); n != 4 {
 		t.Errorf("%d items are kept", n)
@@ -99,7 +104,8 @@ func TestALateRunWithALargeAnswerLeavesNothing(t *testing.T) {
 func TestAnAnswerThatCannotBeKeptHasNoEffect(t *testing.T) {
 	f := newFixture(t)
 	f.answers(noise(4 << 20))
-	if a := f.call("POST", "/v1/tell", "", orderKey...); a.status != http.StatusInternalServerError || a.code() != "internal" {
+	if a := f.call("POST", "/v1/tell", "", orderKey...); a.status != http.StatusInternalServerError ||
+		a.code() != "internal" {
 		t.Errorf("%d %s", a.status, a.code())
 	}
 	if n := f.count(); n != 0 {

@@ -7,10 +7,12 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 )
 
-var place = Place{Owner: tenant.Of("acc_01h455vb4pex5vsknk084sn02q", tenant.Test), Resource: "cnt_01h455vb4pex5vsknk084sn02r", Attempt: 2}
+var place = Place{Owner: tenant.Of("acc_01h455vb4pex5vsknk084sn02q", tenant.Test),
+	Resource: "cnt_01h455vb4pex5vsknk084sn02r", Attempt: 2}
 
 func TestKeysAndIDsFollowFromThePlace(t *testing.T) {
-	if got, want := place.Key(3, "png"), "media/acc_01h455vb4pex5vsknk084sn02q/test/cnt_01h455vb4pex5vsknk084sn02r/2/3.png"; got != want {
+	if got, want := place.Key(3, "png"),
+		"media/acc_01h455vb4pex5vsknk084sn02q/test/cnt_01h455vb4pex5vsknk084sn02r/2/3.png"; got != want {
 		t.Errorf("key %s, want %s", got, want)
 	}
 	if got, want := place.ID(3), "cnt_01h455vb4pex5vsknk084sn02r_2_3"; got != want {

@@ -24,7 +24,8 @@ func (s *Signer) KeepInput(ctx context.Context, o tenant.Owner, ext string, f Fi
 	f.SHA256, f.Bytes = hex.EncodeToString(sum[:]), int64(len(content))
 	f.Key = fmt.Sprintf("%s%s/%s/%s.%s", Inputs, o.Account, o.Mode, f.SHA256, ext)
 	if err := s.put(ctx, f, content); err != nil {
-		return File{}, errs.Wrap(err, errs.ProviderUnavailable, "The file could not be stored. Repeat the request with the same Idempotency-Key.")
+		return File{}, errs.Wrap(err, errs.ProviderUnavailable, "The file could not be stored. Repeat the request "+
+			"with the same Idempotency-Key.")
 	}
 	return f, nil
 }
@@ -35,7 +36,8 @@ func (s *Signer) put(ctx context.Context, f File, content []byte) error {
 	if err != nil {
 		return err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPut, s.endpoint.JoinPath(f.Key).String(), bytes.NewReader(content))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPut, s.endpoint.JoinPath(f.Key).String(),
+		bytes.NewReader(content))
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,8 @@ func config(endpoint string) aws.Config {
 	cfg := aws.Config{
 		Region: "eu-central-1",
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
-			return aws.Credentials{AccessKeyID: "AKIDEXAMPLE", SecretAccessKey: secret, SessionToken: "a+token/of=sts"}, nil
+			return aws.Credentials{AccessKeyID: "AKIDEXAMPLE", SecretAccessKey: secret,
+				SessionToken: "a+token/of=sts"}, nil
 		}),
 	}
 	if endpoint != "" {
@@ -88,7 +89,8 @@ func TestAddressesCarryAValidSignature(t *testing.T) {
 	for name, c := range map[string]struct{ endpoint, host, path string }{
 		"on AWS":              {"", "media-bucket.s3.eu-central-1.amazonaws.com", "/" + place.Key(1, "png")},
 		"on a local endpoint": {"http://127.0.0.1:4566", "127.0.0.1:4566", "/media-bucket/" + place.Key(1, "png")},
-		"below a base path":   {"https://s3.example.test/store/", "s3.example.test", "/store/media-bucket/" + place.Key(1, "png")},
+		"below a base path": {"https://s3.example.test/store/", "s3.example.test",
+			"/store/media-bucket/" + place.Key(1, "png")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			u := sign(t, c.endpoint)
@@ -101,7 +103,8 @@ func TestAddressesCarryAValidSignature(t *testing.T) {
 			q := u.Query()
 			for name, want := range map[string]string{
 				"X-Amz-Expires": "3600", "X-Amz-Date": "20260501T120000Z", "response-content-type": "image/png",
-				"X-Amz-Credential": "AKIDEXAMPLE/20260501/eu-central-1/s3/aws4_request", "X-Amz-Security-Token": "a+token/of=sts",
+				"X-Amz-Credential":     "AKIDEXAMPLE/20260501/eu-central-1/s3/aws4_request",
+				"X-Amz-Security-Token": "a+token/of=sts",
 			} {
 				if got := q.Get(name); got != want {
 					t.Errorf("%s is %q, want %q", name, got, want)
@@ -135,7 +138,10 @@ func TestAChangedAddressNoLongerHolds(t *testing.T) {
 func TestSignerReportsMissingCredentialsAndBadConfiguration(t *testing.T) {
 	cause := errors.New("no credentials")
 	cfg := config("")
-	cfg.Credentials = aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) { return aws.Credentials{}, cause })
+	cfg.Credentials = aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials,
+		error) {
+		return aws.Credentials{}, cause
+	})
 	s, err := NewSigner(cfg, "media-bucket", time.Now)
 	if err != nil {
 		t.Fatal(err)
@@ -158,7 +164,8 @@ func TestViewsShowTheAddressAndHideTheKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := File{ID: place.ID(1), Type: Image, MIMEType: "image/png", Key: place.Key(1, "png"), Width: 1080, Height: 1350, Bytes: 13691, SHA256: strings.Repeat("ab", 32)}
+	file := File{ID: place.ID(1), Type: Image, MIMEType: "image/png", Key: place.Key(1, "png"), Width: 1080,
+		Height: 1350, Bytes: 13691, SHA256: strings.Repeat("ab", 32)}
 	views, err := s.Views(t.Context(), []File{file})
 	if err != nil {
 		t.Fatal(err)
@@ -171,7 +178,8 @@ func TestViewsShowTheAddressAndHideTheKey(t *testing.T) {
 	if err := json.Unmarshal(raw, &got); err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]any{"id": file.ID, "type": "image", "mime_type": "image/png", "width": 1080., "height": 1350., "bytes": 13691., "sha256": file.SHA256, "url": views[0].URL}
+	want := map[string]any{"id": file.ID, "type": "image", "mime_type": "image/png", "width": 1080., "height": 1350.,
+		"bytes": 13691., "sha256": file.SHA256, "url": views[0].URL}
 	if len(got) != len(want) {
 		t.Errorf("members %v, want those of %v", got, want)
 	}

@@ -52,7 +52,8 @@ func (s *Signer) Upload(ctx context.Context, key string, f File, until time.Time
 		return fail(err)
 	}
 	req.ContentLength = f.Bytes
-	headers := map[string]string{"Content-Type": f.MIMEType, "x-amz-checksum-sha256": base64.StdEncoding.EncodeToString(sum)}
+	headers := map[string]string{"Content-Type": f.MIMEType,
+		"x-amz-checksum-sha256": base64.StdEncoding.EncodeToString(sum)}
 	for name, value := range headers {
 		req.Header.Set(name, value)
 	}

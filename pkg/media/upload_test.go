@@ -34,7 +34,8 @@ func TestAnUploadIsSignedForOneFile(t *testing.T) {
 		return u.Query()
 	}
 	q := sign(key, file, time.Minute)
-	if q.Get("X-Amz-SignedHeaders") != "content-length;content-type;host;x-amz-checksum-sha256" || q.Get("X-Amz-Expires") != "60" || q.Has("X-Amz-Checksum-Sha256") {
+	if q.Get("X-Amz-SignedHeaders") != "content-length;content-type;host;x-amz-checksum-sha256" ||
+		q.Get("X-Amz-Expires") != "60" || q.Has("X-Amz-Checksum-Sha256") {
 		t.Errorf("signed are %v", q)
 	}
 	if key != "uploads/"+string(place.Account)+"/test/med_1" {
@@ -42,7 +43,8 @@ func TestAnUploadIsSignedForOneFile(t *testing.T) {
 	}
 	other := sha256.Sum256([]byte("b"))
 	for name, change := range map[string]func(f *File){
-		"type": func(f *File) { f.MIMEType = "text/html" }, "size": func(f *File) { f.Bytes++ }, "hash": func(f *File) { f.SHA256 = hex.EncodeToString(other[:]) },
+		"type": func(f *File) { f.MIMEType = "text/html" }, "size": func(f *File) { f.Bytes++ },
+		"hash": func(f *File) { f.SHA256 = hex.EncodeToString(other[:]) },
 	} {
 		f := file
 		change(&f)

@@ -20,13 +20,17 @@ import (
 // have been carried out.
 var (
 	// errBusy is returned if every attempt meets other transactions.
-	errBusy = errs.New(errs.ProviderUnavailable, "Other requests are changing the same resource. Repeat the request with the same Idempotency-Key in a second.")
+	errBusy = errs.New(errs.ProviderUnavailable, "Other requests are changing the same resource. Repeat the request "+
+		"with the same Idempotency-Key in a second.")
 	// errOverloaded is returned if the table refuses every attempt because of its load.
-	errOverloaded = errs.New(errs.ProviderUnavailable, "The service has too much to do at the moment. Repeat the request with the same Idempotency-Key after the seconds in Retry-After.")
+	errOverloaded = errs.New(errs.ProviderUnavailable, "The service has too much to do at the moment. Repeat the "+
+		"request with the same Idempotency-Key after the seconds in Retry-After.")
 	// errUnreachable is returned if the table does not answer, or fails.
-	errUnreachable = errs.New(errs.ProviderUnavailable, "The service cannot reach its data at the moment. Repeat the request with the same Idempotency-Key after the seconds in Retry-After.")
+	errUnreachable = errs.New(errs.ProviderUnavailable, "The service cannot reach its data at the moment. Repeat the "+
+		"request with the same Idempotency-Key after the seconds in Retry-After.")
 	// errUnknown is returned if a write was sent and its answer was lost.
-	errUnknown = errs.New(errs.Timeout, "The request was interrupted, and may have had its effect. Repeat it with the same Idempotency-Key: it then has its effect at most once.")
+	errUnknown = errs.New(errs.Timeout, "The request was interrupted, and may have had its effect. Repeat it with "+
+		"the same Idempotency-Key: it then has its effect at most once.")
 	// errLate is returned if the deadline passes before a commit is sent.
 	errLate = errs.New(errs.Timeout, "The request took too long. Repeat it with the same Idempotency-Key.")
 )
@@ -53,7 +57,8 @@ func (db *DB) writing(until time.Time) *attempts {
 // follow is the option of a call that follows its attempts. It checks the deadline before each attempt, just before the
 // attempt is signed. A request that is delayed on its way is harmless: its signature expires within minutes.
 func (a *attempts) follow(o *dynamodb.Options) {
-	step := middleware.FinalizeMiddlewareFunc("Attempts", func(ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler) (middleware.FinalizeOutput, middleware.Metadata, error) {
+	step := middleware.FinalizeMiddlewareFunc("Attempts", func(ctx context.Context, in middleware.FinalizeInput,
+		next middleware.FinalizeHandler) (middleware.FinalizeOutput, middleware.Metadata, error) {
 		if !a.until.IsZero() && a.now().Round(0).After(a.until) {
 			return middleware.FinalizeOutput{}, middleware.Metadata{}, errLate
 		}

@@ -32,7 +32,10 @@ var forms = []struct {
 		_, err := db.List(ctx, list(10))
 		return err
 	}},
-	{"TransactWriteItems", true, func(ctx context.Context, t *testing.T, db *store.DB) error { return try(ctx, db, pair(t)) }},
+	{"TransactWriteItems", true, func(ctx context.Context, t *testing.T,
+		db *store.DB) error {
+		return try(ctx, db, pair(t))
+	}},
 	{"PutItem", true, func(ctx context.Context, t *testing.T, db *store.DB) error {
 		return try(ctx, db, func(tx *store.Tx) { tx.Create(thing(t, "thing_2", "made"), nil) })
 	}},
@@ -44,7 +47,8 @@ var forms = []struct {
 		return db.Note(ctx, store.Item{Key: store.IDKey("note"), Kind: "note"})
 	}},
 	{"BatchExecuteStatement", true, func(ctx context.Context, _ *testing.T, db *store.DB) error {
-		return errors.Join(db.UpdateAll(ctx, store.Update{Key: store.IDKey("thing_1"), Version: 1, Attributes: []store.Value{{Name: "state", Value: "x"}}})...)
+		return errors.Join(db.UpdateAll(ctx, store.Update{Key: store.IDKey("thing_1"), Version: 1,
+			Attributes: []store.Value{{Name: "state", Value: "x"}}})...)
 	}},
 }
 
@@ -56,19 +60,23 @@ func TestATableThatDoesNotServeIsUnavailable(t *testing.T) {
 		// read and write are the codes of reads and writes.
 		read, write errs.Code
 	}{
-		"throttled":              {refused("ThrottlingException"), errs.ProviderUnavailable, errs.ProviderUnavailable},
-		"a hot partition":        {refused("ProvisionedThroughputExceededException"), errs.ProviderUnavailable, errs.ProviderUnavailable},
+		"throttled": {refused("ThrottlingException"), errs.ProviderUnavailable, errs.ProviderUnavailable},
+		"a hot partition": {refused("ProvisionedThroughputExceededException"), errs.ProviderUnavailable,
+			errs.ProviderUnavailable},
 		"a limit of the account": {refused("RequestLimitExceeded"), errs.ProviderUnavailable, errs.ProviderUnavailable},
 		"there is no connection": {
-			func(f *storetest.Faults, operation string) { f.Disconnect(operation, forever) }, errs.ProviderUnavailable, errs.ProviderUnavailable,
+			func(f *storetest.Faults, operation string) { f.Disconnect(operation, forever) }, errs.ProviderUnavailable,
+			errs.ProviderUnavailable,
 		},
 		// Whether a write was carried out is not known.
 		"it fails": {refused("InternalServerError"), errs.ProviderUnavailable, errs.Timeout},
 		"it is down": {
-			func(f *storetest.Faults, operation string) { f.Break(operation, 503, forever) }, errs.ProviderUnavailable, errs.Timeout,
+			func(f *storetest.Faults, operation string) { f.Break(operation, 503, forever) }, errs.ProviderUnavailable,
+			errs.Timeout,
 		},
 		"its answers are lost": {
-			func(f *storetest.Faults, operation string) { f.Lose(operation, forever) }, errs.ProviderUnavailable, errs.Timeout,
+			func(f *storetest.Faults, operation string) { f.Lose(operation, forever) }, errs.ProviderUnavailable,
+			errs.Timeout,
 		},
 		"one answer is lost, then it is throttled": {func(f *storetest.Faults, operation string) {
 			f.Lose(operation, 1)
@@ -100,13 +108,15 @@ func TestATableThatDoesNotServeIsUnavailable(t *testing.T) {
 					err := form.call(ctx, t, db)
 					// What was carried out before the answer was lost is found by the next
 					// attempt of a put and of an update, which succeed.
-					if strings.Contains(name, "lost") && err == nil && form.writes && form.operation != "TransactWriteItems" {
+					if strings.Contains(name, "lost") && err == nil && form.writes &&
+						form.operation != "TransactWriteItems" {
 						return
 					}
 					if errs.CodeOf(err) != want {
 						t.Errorf("it gives %v, want %s", err, want)
 					}
-					if message := errs.As(err).Message; want == errs.Timeout && !strings.Contains(message, "may have had its effect") {
+					if message := errs.As(err).Message; want == errs.Timeout &&
+						!strings.Contains(message, "may have had its effect") {
 						t.Errorf("the message of an unknown outcome is %q", message)
 					}
 				})

@@ -47,10 +47,20 @@ func TestAHeldClaimIsToldAfterTheLastTry(t *testing.T) {
 		"all items": {func(f *storetest.Faults) {
 			f.Cancel(1000, "TransactionConflict", "TransactionConflict", "TransactionConflict")
 		}, true},
-		"another item":              {func(f *storetest.Faults) { f.Cancel(1000, "None", "TransactionConflict", "None") }, false},
-		"load":                      {func(f *storetest.Faults) { f.Cancel(1000, "ThrottlingError", "None", "None") }, false},
-		"the transaction itself":    {func(f *storetest.Faults) { f.Refuse("TransactWriteItems", "TransactionInProgressException", 1000) }, true},
-		"load of the whole account": {func(f *storetest.Faults) { f.Refuse("TransactWriteItems", "RequestLimitExceeded", 1000) }, false},
+		"another item": {func(f *storetest.Faults) {
+			f.Cancel(1000, "None", "TransactionConflict",
+				"None")
+		}, false},
+		"load": {func(f *storetest.Faults) { f.Cancel(1000, "ThrottlingError", "None", "None") },
+			false},
+		"the transaction itself": {func(f *storetest.Faults) {
+			f.Refuse("TransactWriteItems",
+				"TransactionInProgressException", 1000)
+		}, true},
+		"load of the whole account": {func(f *storetest.Faults) {
+			f.Refuse("TransactWriteItems", "RequestLimitExceeded",
+				1000)
+		}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

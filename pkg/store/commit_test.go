@@ -37,8 +37,10 @@ func TestAnItemIsCreatedOnce(t *testing.T) {
 	create(t, db, "thing_1")
 	ours := errors.New("ours")
 	unchanged(t, db, func() {
-		is(t, "a second create", try(t.Context(), db, func(tx *store.Tx) { tx.Create(thing(t, "thing_1", "again"), nil) }), store.ErrConflict)
-		is(t, "a second create", try(t.Context(), db, func(tx *store.Tx) { tx.Create(thing(t, "thing_1", "again"), ours) }), ours)
+		is(t, "a second create", try(t.Context(), db,
+			func(tx *store.Tx) { tx.Create(thing(t, "thing_1", "again"), nil) }), store.ErrConflict)
+		is(t, "a second create", try(t.Context(), db,
+			func(tx *store.Tx) { tx.Create(thing(t, "thing_1", "again"), ours) }), ours)
 	})
 }
 
@@ -228,7 +230,8 @@ func TestManyCountTogether(t *testing.T) {
 	var all sync.WaitGroup
 	for range 12 {
 		all.Go(func() {
-			if err := try(t.Context(), db, func(tx *store.Tx) { tx.Count(key, 1, 10, full) }); err != nil && !errors.Is(err, full) {
+			if err := try(t.Context(), db, func(tx *store.Tx) { tx.Count(key, 1, 10, full) }); err != nil &&
+				!errors.Is(err, full) {
 				t.Error(err)
 			}
 		})
@@ -264,7 +267,10 @@ func TestAnExpiredItemMakesPlace(t *testing.T) {
 	// What never expires never makes place.
 	create(t, db, "thing_2")
 	clock.Add(24 * 365 * time.Hour)
-	err = try(t.Context(), db, func(tx *store.Tx) { tx.CreateExpiring(thing(t, "thing_2", "again"), clock.Now().Unix(), ours) })
+	err = try(t.Context(), db, func(tx *store.Tx) {
+		tx.CreateExpiring(thing(t, "thing_2", "again"),
+			clock.Now().Unix(), ours)
+	})
 	is(t, "the place of what lives on", err, ours)
 }
 

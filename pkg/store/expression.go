@@ -72,7 +72,8 @@ func (tx *Tx) Add(it Item) {
 		u = Expires(u, it.ExpireAt)
 	}
 	for name, value := range map[string]string{
-		attrKind: it.Kind, attrAccount: string(it.Account), attrMode: string(it.Mode), ByOwner.pk: it.Listed.PK, ByOwner.sk: it.Listed.SK,
+		attrKind: it.Kind, attrAccount: string(it.Account), attrMode: string(it.Mode), ByOwner.pk: it.Listed.PK,
+		ByOwner.sk: it.Listed.SK,
 	} {
 		if value != "" {
 			u = u.Set(expression.Name(name), expression.Value(value))
@@ -86,7 +87,8 @@ func Conflict(Item) error { return ErrConflict }
 
 // Update changes one item by an expression, on a condition, in one round trip, and
 // returns the new item. It returns a *ConflictError if the condition fails.
-func (db *DB) Update(ctx context.Context, key Key, u expression.UpdateBuilder, c expression.ConditionBuilder) (Item, error) {
+func (db *DB) Update(ctx context.Context, key Key, u expression.UpdateBuilder,
+	c expression.ConditionBuilder) (Item, error) {
 	x, err := expression.NewBuilder().WithUpdate(u).WithCondition(c).Build()
 	if err != nil {
 		return Item{}, fmt.Errorf("store: update of %s: %w", key.PK, err)
@@ -97,7 +99,8 @@ func (db *DB) Update(ctx context.Context, key Key, u expression.UpdateBuilder, c
 			return Item{}, tries.exhausted(tries.met, err)
 		}
 		out, err := db.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-			TableName: &db.name, Key: key.attributes(), UpdateExpression: x.Update(), ConditionExpression: x.Condition(),
+			TableName: &db.name, Key: key.attributes(), UpdateExpression: x.Update(),
+			ConditionExpression:      x.Condition(),
 			ExpressionAttributeNames: x.Names(), ExpressionAttributeValues: x.Values(),
 			ReturnValues:                        types.ReturnValueAllNew,
 			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,

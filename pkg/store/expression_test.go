@@ -20,7 +20,8 @@ func hasState(account, state string) expression.ConditionBuilder {
 }
 
 func moves(state string) expression.UpdateBuilder {
-	return store.Written(expression.Set(store.Attribute("state"), expression.Value(state)).Add(store.Number("moves"), expression.Value(1)))
+	return store.Written(expression.Set(store.Attribute("state"), expression.Value(state)).Add(store.Number("moves"),
+		expression.Value(1)))
 }
 
 // held creates a thing whose state is held.
@@ -46,14 +47,19 @@ func TestNumbersAreAdded(t *testing.T) {
 		return got
 	}
 	first := add(map[string]int64{"made": 2, "of/a zone": 1})
-	if first.Version != 1 || first.Kind != "thing" || first.Owner != owner || first.Listed != (store.Key{PK: store.OwnerPartition(owner, "thing"), SK: "sums"}) || !reflect.DeepEqual(first.Numbers, map[string]int64{"made": 2, "of/a zone": 1}) {
+	if first.Version != 1 || first.Kind != "thing" || first.Owner != owner ||
+		first.Listed != (store.Key{PK: store.OwnerPartition(owner, "thing"), SK: "sums"}) ||
+		!reflect.DeepEqual(first.Numbers, map[string]int64{"made": 2, "of/a zone": 1}) {
 		t.Errorf("%+v", first)
 	}
-	if second := add(map[string]int64{"made": -3, "more": 7}); second.Version != 2 || !reflect.DeepEqual(second.Numbers, map[string]int64{"made": -1, "of/a zone": 1, "more": 7}) {
+	if second := add(map[string]int64{"made": -3, "more": 7}); second.Version != 2 ||
+		!reflect.DeepEqual(second.Numbers, map[string]int64{"made": -1, "of/a zone": 1, "more": 7}) {
 		t.Errorf("%+v", second)
 	}
-	is(t, "a write of what was read before", try(t.Context(), db, func(tx *store.Tx) { tx.Replace(first) }), store.ErrConflict)
-	expiring := store.Item{Key: store.IDKey("expiring"), Numbers: map[string]int64{"made": 1}, ExpireAt: time.Now().Add(time.Hour)}
+	is(t, "a write of what was read before", try(t.Context(), db, func(tx *store.Tx) { tx.Replace(first) }),
+		store.ErrConflict)
+	expiring := store.Item{Key: store.IDKey("expiring"), Numbers: map[string]int64{"made": 1},
+		ExpireAt: time.Now().Add(time.Hour)}
 	commit(t, db, func(tx *store.Tx) { tx.Add(expiring) })
 	if got, err := db.Get(t.Context(), expiring.Key); err != nil || got.ExpireAt.Unix() != expiring.ExpireAt.Unix() {
 		t.Errorf("%+v, %v", got, err)
@@ -112,7 +118,8 @@ func TestAnUpdateReturnsTheItemAsItIs(t *testing.T) {
 			_, err := db.Update(t.Context(), store.IDKey(id), moves("charged"), hasState("acc_1", "held"))
 			is(t, id, err, store.ErrConflict)
 			var refused *store.ConflictError
-			if !errors.As(err, &refused) || refused.Item.Key != want.Key || refused.Item.Attributes["state"] != want.Attributes["state"] {
+			if !errors.As(err, &refused) || refused.Item.Key != want.Key ||
+				refused.Item.Attributes["state"] != want.Attributes["state"] {
 				t.Errorf("%s: refused by %+v", id, refused)
 			}
 		}

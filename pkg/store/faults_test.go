@@ -63,14 +63,32 @@ func oneToken(t *testing.T, calls []storetest.Call, want int) {
 
 func TestContentionPasses(t *testing.T) {
 	for name, cause := range map[string]func(*storetest.Faults, int){
-		"another transaction":          func(f *storetest.Faults, n int) { f.Cancel(n, "None", "TransactionConflict") },
-		"two of them":                  func(f *storetest.Faults, n int) { f.Cancel(n, "TransactionConflict", "TransactionConflict") },
-		"load within the transaction":  func(f *storetest.Faults, n int) { f.Cancel(n, "ThrottlingError", "None") },
-		"a hot partition within it":    func(f *storetest.Faults, n int) { f.Cancel(n, "None", "ProvisionedThroughputExceeded") },
-		"a transaction of the moment":  func(f *storetest.Faults, n int) { f.Refuse("TransactWriteItems", "TransactionConflictException", n) },
-		"our own that is still going":  func(f *storetest.Faults, n int) { f.Refuse("TransactWriteItems", "TransactionInProgressException", n) },
-		"throttling":                   func(f *storetest.Faults, n int) { f.Refuse("TransactWriteItems", "ThrottlingException", n) },
-		"a limit of the whole account": func(f *storetest.Faults, n int) { f.Refuse("TransactWriteItems", "RequestLimitExceeded", n) },
+		"another transaction": func(f *storetest.Faults, n int) { f.Cancel(n, "None", "TransactionConflict") },
+		"two of them": func(f *storetest.Faults, n int) {
+			f.Cancel(n, "TransactionConflict",
+				"TransactionConflict")
+		},
+		"load within the transaction": func(f *storetest.Faults, n int) { f.Cancel(n, "ThrottlingError", "None") },
+		"a hot partition within it": func(f *storetest.Faults,
+			n int) {
+			f.Cancel(n, "None", "ProvisionedThroughputExceeded")
+		},
+		"a transaction of the moment": func(f *storetest.Faults,
+			n int) {
+			f.Refuse("TransactWriteItems", "TransactionConflictException", n)
+		},
+		"our own that is still going": func(f *storetest.Faults,
+			n int) {
+			f.Refuse("TransactWriteItems", "TransactionInProgressException", n)
+		},
+		"throttling": func(f *storetest.Faults,
+			n int) {
+			f.Refuse("TransactWriteItems", "ThrottlingException", n)
+		},
+		"a limit of the whole account": func(f *storetest.Faults,
+			n int) {
+			f.Refuse("TransactWriteItems", "RequestLimitExceeded", n)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -193,7 +211,8 @@ func TestALostAnswerOfAPut(t *testing.T) {
 	faults.Before("PutItem", func() {
 		commit(t, db, func(tx *store.Tx) { tx.Replace(renamed(t, it, "theirs")) })
 	})
-	is(t, "another's write in between", try(t.Context(), db, func(tx *store.Tx) { tx.Replace(renamed(t, it, "ours")) }), store.ErrConflict)
+	is(t, "another's write in between", try(t.Context(), db, func(tx *store.Tx) { tx.Replace(renamed(t, it, "ours")) }),
+		store.ErrConflict)
 	if _, name := get(t, db, "thing_1"); name != "theirs" {
 		t.Errorf("it is called %s", name)
 	}

@@ -155,17 +155,24 @@ func TestFilters(t *testing.T) {
 		oneOf    map[string][]string
 		want     []string
 	}{
-		{map[string]string{"parity": "even"}, nil, nil, []string{"thing_010", "thing_008", "thing_006", "thing_004", "thing_002", "thing_000"}},
+		{map[string]string{"parity": "even"}, nil, nil, []string{"thing_010", "thing_008", "thing_006", "thing_004",
+			"thing_002", "thing_000"}},
 		{map[string]string{"parity": "even", "third": "1"}, nil, nil, []string{"thing_010", "thing_004"}},
-		{map[string]string{"parity": "", "third": "2"}, nil, nil, []string{"thing_011", "thing_008", "thing_005", "thing_002"}},
+		{map[string]string{"parity": "", "third": "2"}, nil, nil, []string{"thing_011", "thing_008", "thing_005",
+			"thing_002"}},
 		{map[string]string{"parity": "none"}, nil, nil, nil},
 		{map[string]string{"other": "x"}, nil, nil, nil},
-		{nil, map[string][]string{"parity": {"ev"}}, nil, []string{"thing_010", "thing_008", "thing_006", "thing_004", "thing_002", "thing_000"}},
-		{map[string]string{"third": "1"}, map[string][]string{"parity": {"o"}, "third": nil}, nil, []string{"thing_007", "thing_001"}},
+		{nil, map[string][]string{"parity": {"ev"}}, nil, []string{"thing_010", "thing_008", "thing_006", "thing_004",
+			"thing_002", "thing_000"}},
+		{map[string]string{"third": "1"}, map[string][]string{"parity": {"o"}, "third": nil}, nil,
+			[]string{"thing_007", "thing_001"}},
 		{nil, map[string][]string{"parity": {"x"}}, nil, nil},
-		{map[string]string{"third": "1"}, map[string][]string{"parity": {"x", "e", "o"}}, nil, []string{"thing_010", "thing_007", "thing_004", "thing_001"}},
-		{nil, nil, map[string][]string{"third": {"0", "2"}, "parity": {"odd"}}, []string{"thing_011", "thing_009", "thing_005", "thing_003"}},
-		{map[string]string{"parity": "even"}, nil, map[string][]string{"third": {"1"}, "parity": nil}, []string{"thing_010", "thing_004"}},
+		{map[string]string{"third": "1"}, map[string][]string{"parity": {"x", "e", "o"}}, nil,
+			[]string{"thing_010", "thing_007", "thing_004", "thing_001"}},
+		{nil, nil, map[string][]string{"third": {"0", "2"}, "parity": {"odd"}},
+			[]string{"thing_011", "thing_009", "thing_005", "thing_003"}},
+		{map[string]string{"parity": "even"}, nil, map[string][]string{"third": {"1"}, "parity": nil},
+			[]string{"thing_010", "thing_004"}},
 		{nil, map[string][]string{"parity": {"e"}}, map[string][]string{"parity": {"odd", "none"}}, nil},
 	} {
 		for limit := 1; limit <= 7; limit++ {
@@ -282,7 +289,8 @@ func TestGetAllKeepsTheOrderAndTheHoles(t *testing.T) {
 	fill(t, db, 4, nil)
 	commit(t, db, func(tx *store.Tx) { tx.Count(store.IDKey("count"), 3, 10, nil) })
 	faults.Reset()
-	items, err := db.GetAll(t.Context(), store.IDKey("thing_003"), store.IDKey("nothing"), store.IDKey("count"), store.IDKey("thing_000"))
+	items, err := db.GetAll(t.Context(), store.IDKey("thing_003"), store.IDKey("nothing"), store.IDKey("count"),
+		store.IDKey("thing_000"))
 	if err != nil || len(items) != 4 {
 		t.Fatalf("%v, %v", items, err)
 	}
@@ -327,7 +335,8 @@ func TestBoundsOfValues(t *testing.T) {
 	db := storetest.Open(t, time.Now)
 	fill(t, db, 6, func(i int, it *store.Item) {
 		if i < 4 {
-			it.Filters = map[string]string{"until": fmt.Sprint("2026-05-0", i+1), "parity": []string{"even", "odd"}[i%2]}
+			it.Filters = map[string]string{"until": fmt.Sprint("2026-05-0", i+1),
+				"parity": []string{"even", "odd"}[i%2]}
 		}
 	})
 	for _, c := range []struct {
@@ -351,7 +360,8 @@ func TestBoundsOfValues(t *testing.T) {
 func TestEitherOfSeveralBounds(t *testing.T) {
 	db := storetest.Open(t, time.Now)
 	fill(t, db, 4, func(i int, it *store.Item) {
-		it.Filters = map[string]string{"from": fmt.Sprint("2026-05-0", i+1), "until": fmt.Sprint("2026-05-0", i+2), "parity": []string{"even", "odd"}[i%2]}
+		it.Filters = map[string]string{"from": fmt.Sprint("2026-05-0", i+1), "until": fmt.Sprint("2026-05-0", i+2),
+			"parity": []string{"even", "odd"}[i%2]}
 	})
 	after, upTo := store.Bound{At: "2026-05-03", After: true}, store.Bound{At: "2026-05-03"}
 	for _, c := range []struct {
@@ -361,8 +371,10 @@ func TestEitherOfSeveralBounds(t *testing.T) {
 	}{
 		{nil, "", []string{"thing_003", "thing_002", "thing_001", "thing_000"}},
 		{[]map[string]store.Bound{{"from": upTo, "until": after}}, "", []string{"thing_002"}},
-		{[]map[string]store.Bound{{"from": after, "until": after}, {"until": upTo}}, "", []string{"thing_003", "thing_001", "thing_000"}},
-		{[]map[string]store.Bound{{"from": after, "until": after}, {"until": upTo}}, "odd", []string{"thing_003", "thing_001"}},
+		{[]map[string]store.Bound{{"from": after, "until": after}, {"until": upTo}}, "",
+			[]string{"thing_003", "thing_001", "thing_000"}},
+		{[]map[string]store.Bound{{"from": after, "until": after}, {"until": upTo}}, "odd",
+			[]string{"thing_003", "thing_001"}},
 	} {
 		q := list(2)
 		q.Either, q.Filters = c.either, map[string]string{"parity": c.parity}

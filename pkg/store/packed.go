@@ -53,7 +53,8 @@ func documentOf(a attributes) (json.RawMessage, error) {
 	}
 	doc, err := deflate.Unpack(packed.Value)
 	if err != nil {
-		return nil, fmt.Errorf("store: the document of %s %s: %w: %w", text(a[attrPK]), text(a[attrSK]), ErrUnreadable, err)
+		return nil, fmt.Errorf("store: the document of %s %s: %w: %w", text(a[attrPK]), text(a[attrSK]),
+			ErrUnreadable, err)
 	}
 	return doc, nil
 }

@@ -24,12 +24,14 @@ func watched(t *testing.T) (db *store.DB, put *map[string]types.AttributeValue) 
 	put = &map[string]types.AttributeValue{}
 	return storetest.Open(t, time.Now, func(cfg *aws.Config) {
 		cfg.APIOptions = append(cfg.APIOptions, func(s *middleware.Stack) error {
-			return s.Initialize.Add(middleware.InitializeMiddlewareFunc("watch", func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
-				if p, ok := in.Parameters.(*dynamodb.PutItemInput); ok {
-					*put = p.Item
-				}
-				return next.HandleInitialize(ctx, in)
-			}), middleware.Before)
+			return s.Initialize.Add(middleware.InitializeMiddlewareFunc("watch",
+				func(ctx context.Context, in middleware.InitializeInput,
+					next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
+					if p, ok := in.Parameters.(*dynamodb.PutItemInput); ok {
+						*put = p.Item
+					}
+					return next.HandleInitialize(ctx, in)
+				}), middleware.Before)
 		})
 	}), put
 }
@@ -59,7 +61,8 @@ func TestDocumentsAreCompressedWhereThatSavesAUnit(t *testing.T) {
 			t.Errorf("%s: the name is %q", id, name)
 		}
 		raw, err := store.Unpack(*put)
-		if doc, ok := raw["doc"].(*types.AttributeValueMemberS); err != nil || !ok || doc.Value != string(it.Doc) || raw["packed"] != nil {
+		if doc, ok := raw["doc"].(*types.AttributeValueMemberS); err != nil || !ok || doc.Value != string(it.Doc) ||
+			raw["packed"] != nil {
 			t.Errorf("%s: unpacked: %v, %v", id, raw, err)
 		}
 	}
@@ -110,16 +113,20 @@ func TestACompressedDocumentIsReadEverywhere(t *testing.T) {
 		t.Errorf("digests %s and %s, %v, %v", first, second, err, err2)
 	}
 
-	updated, err := db.Update(t.Context(), it.Key, store.Written(expression.Set(store.Attribute("state"), expression.Value("held"))), store.Exists)
+	updated, err := db.Update(t.Context(), it.Key,
+		store.Written(expression.Set(store.Attribute("state"), expression.Value("held"))), store.Exists)
 	has("an update", updated, err)
-	_, err = db.Update(t.Context(), it.Key, store.Written(expression.UpdateBuilder{}), store.Attribute("state").Equal(expression.Value("free")))
+	_, err = db.Update(t.Context(), it.Key, store.Written(expression.UpdateBuilder{}),
+		store.Attribute("state").Equal(expression.Value("free")))
 	current, _ := store.ConflictOf(err)
 	has("the item of a conflict", current, nil)
-	failed := db.UpdateAll(t.Context(), store.Update{Key: it.Key, Version: it.Version, Attributes: []store.Value{{Name: "state", Value: "x"}}})
+	failed := db.UpdateAll(t.Context(), store.Update{Key: it.Key, Version: it.Version,
+		Attributes: []store.Value{{Name: "state", Value: "x"}}})
 	current, _ = store.ConflictOf(failed[0])
 	has("the item of a conflict in a batch", current, nil)
 
-	replaced, err := db.Update(t.Context(), it.Key, store.SetDocument(store.Written(expression.UpdateBuilder{}), []byte(`{"name":"short"}`)), store.Exists)
+	replaced, err := db.Update(t.Context(), it.Key, store.SetDocument(store.Written(expression.UpdateBuilder{}),
+		[]byte(`{"name":"short"}`)), store.Exists)
 	if err != nil || string(replaced.Doc) != `{"name":"short"}` {
 		t.Errorf("another document: %s, %v", replaced.Doc, err)
 	}
@@ -129,7 +136,8 @@ func TestACompressedDocumentIsReadEverywhere(t *testing.T) {
 }
 
 func TestADocumentOfALaterReleaseIsNotTakenForNone(t *testing.T) {
-	image := map[string]events.DynamoDBAttributeValue{"pk": events.NewStringAttribute("thing_1"), "packed": events.NewBinaryAttribute([]byte{9, 1, 2})}
+	image := map[string]events.DynamoDBAttributeValue{"pk": events.NewStringAttribute("thing_1"),
+		"packed": events.NewBinaryAttribute([]byte{9, 1, 2})}
 	if it, err := store.FromRecord(image); err == nil || !strings.Contains(err.Error(), "thing_1") {
 		t.Errorf("%+v, %v", it, err)
 	}
@@ -139,9 +147,11 @@ func TestADocumentOfALaterReleaseIsNotTakenForNone(t *testing.T) {
 func TestANumberThatCannotBeReadIsNotTakenForNone(t *testing.T) {
 	for _, name := range []string{"ver", "ttl", "n_balance"} {
 		for _, value := range []events.DynamoDBAttributeValue{
-			events.NewNumberAttribute("1.5"), events.NewNumberAttribute("9223372036854775808"), events.NewStringAttribute("7"),
+			events.NewNumberAttribute("1.5"), events.NewNumberAttribute("9223372036854775808"),
+			events.NewStringAttribute("7"),
 		} {
-			image := map[string]events.DynamoDBAttributeValue{"pk": events.NewStringAttribute("thing_1"), "sk": events.NewStringAttribute("#"), name: value}
+			image := map[string]events.DynamoDBAttributeValue{"pk": events.NewStringAttribute("thing_1"),
+				"sk": events.NewStringAttribute("#"), name: value}
 			it, err := store.FromRecord(image)
 			if !errors.Is(err, store.ErrUnreadable) || !strings.Contains(err.Error(), name+" of thing_1 #") {
 				t.Errorf("%s: %+v, %v", name, it, err)
@@ -149,9 +159,11 @@ func TestANumberThatCannotBeReadIsNotTakenForNone(t *testing.T) {
 		}
 	}
 	it, err := store.FromRecord(map[string]events.DynamoDBAttributeValue{
-		"ver": events.NewNumberAttribute("-9223372036854775808"), "ttl": events.NewNumberAttribute("60"), "n_balance": events.NewNumberAttribute("7"),
+		"ver": events.NewNumberAttribute("-9223372036854775808"), "ttl": events.NewNumberAttribute("60"),
+		"n_balance": events.NewNumberAttribute("7"),
 	})
-	if err != nil || it.Version != math.MinInt64 || it.ExpireAt.Unix() != 60 || it.Numbers["balance"] != 7 || it.Numbers["other"] != 0 {
+	if err != nil || it.Version != math.MinInt64 || it.ExpireAt.Unix() != 60 || it.Numbers["balance"] != 7 ||
+		it.Numbers["other"] != 0 {
 		t.Errorf("%+v, %v", it, err)
 	}
 }

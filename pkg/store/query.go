@@ -88,7 +88,8 @@ func (q Query) input(db *DB) (*dynamodb.QueryInput, error) {
 		filter = append(filter, "("+condition+")")
 	}
 	if n > 0 && q.Index.keysOnly {
-		return nil, fmt.Errorf("store: query %s %s: the index holds keys only, which no filter can judge", q.Index.name, q.Partition)
+		return nil, fmt.Errorf("store: query %s %s: the index holds keys only, which no filter can judge",
+			q.Index.name, q.Partition)
 	}
 	// Without a filter, one item beyond the limit shows whether the list continues.
 	// With one, larger reads find the items that pass in fewer round trips.

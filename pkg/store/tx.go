@@ -134,7 +134,8 @@ func (tx *Tx) count(key Key, delta, most int64, failed error, u expression.Updat
 
 // Counted makes the commit return ErrConflict unless the counter still has the value that was read.
 func (tx *Tx) Counted(key Key, value int64) {
-	x := condition{cond: "#n = :n", names: map[string]string{"#n": numberPrefix + countNumber}, values: attributes{":n": num(value)}}
+	x := condition{cond: "#n = :n", names: map[string]string{"#n": numberPrefix + countNumber},
+		values: attributes{":n": num(value)}}
 	if value == 0 {
 		x.cond = "attribute_not_exists(#n) OR " + x.cond
 	}
@@ -245,7 +246,9 @@ func (db *DB) putOne(ctx context.Context, put *types.Put, tx *Tx) error {
 		}
 		_, err := db.client.PutItem(ctx, &dynamodb.PutItemInput{
 			TableName: put.TableName, Item: put.Item, ConditionExpression: put.ConditionExpression,
-			ExpressionAttributeNames: put.ExpressionAttributeNames, ExpressionAttributeValues: put.ExpressionAttributeValues, ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+			ExpressionAttributeNames:            put.ExpressionAttributeNames,
+			ExpressionAttributeValues:           put.ExpressionAttributeValues,
+			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 		}, tries.follow)
 		if err == nil {
 			return nil

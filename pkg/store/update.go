@@ -97,7 +97,8 @@ func (db *DB) update(ctx context.Context, updates []Update, failed []error) {
 }
 
 // execute makes one call for the updates that are left, and returns the updates to retry.
-func (db *DB) execute(ctx context.Context, tries *attempts, updates []Update, statements []types.BatchStatementRequest, left []int, failed []error) (again []int, err error) {
+func (db *DB) execute(ctx context.Context, tries *attempts, updates []Update, statements []types.BatchStatementRequest,
+	left []int, failed []error) (again []int, err error) {
 	in := &dynamodb.BatchExecuteStatementInput{Statements: make([]types.BatchStatementRequest, len(left))}
 	for n, i := range left {
 		in.Statements[n] = statements[i]
@@ -121,11 +122,13 @@ func (db *DB) execute(ctx context.Context, tries *attempts, updates []Update, st
 		case types.BatchStatementErrorCodeEnumConditionalCheckFailed:
 			failed[i] = updates[i].conflict(refused.Item)
 		case types.BatchStatementErrorCodeEnumTransactionConflict, types.BatchStatementErrorCodeEnumThrottlingError,
-			types.BatchStatementErrorCodeEnumProvisionedThroughputExceeded, types.BatchStatementErrorCodeEnumRequestLimitExceeded,
+			types.BatchStatementErrorCodeEnumProvisionedThroughputExceeded,
+			types.BatchStatementErrorCodeEnumRequestLimitExceeded,
 			types.BatchStatementErrorCodeEnumInternalServerError:
 			again, tries.met = append(again, i), errBusy
 		default:
-			failed[i] = fmt.Errorf("store: update %s: %s: %s", updates[i].Key.PK, refused.Code, aws.ToString(refused.Message))
+			failed[i] = fmt.Errorf("store: update %s: %s: %s", updates[i].Key.PK, refused.Code,
+				aws.ToString(refused.Message))
 		}
 	}
 	return again, nil
@@ -231,7 +234,8 @@ func ConflictOf(err error) (Item, bool) {
 // Note sets attributes of an item, removes those that are empty, and leaves all others as they are, so that several
 // writers may share one item. It creates the item if there is none, and checks no version.
 func (db *DB) Note(ctx context.Context, it Item) error {
-	names, values := map[string]string{"#kind": attrKind, "#ttl": attrTTL}, attributes{":kind": str(it.Kind), ":ttl": num(it.ExpireAt.Unix())}
+	names, values := map[string]string{"#kind": attrKind, "#ttl": attrTTL},
+		attributes{":kind": str(it.Kind), ":ttl": num(it.ExpireAt.Unix())}
 	set, remove := "SET #kind = :kind, #ttl = :ttl", ""
 	n := 0
 	for name, value := range it.Attributes {

@@ -45,12 +45,18 @@ func TestAnUpdateChangesWhatItNames(t *testing.T) {
 		update store.Update
 		change func(*store.Item)
 	}{
-		{store.Update{Attributes: []store.Value{{Name: "by", Value: "me 'and' \"you\" ?"}}}, func(it *store.Item) { it.Attributes["by"] = "me 'and' \"you\" ?" }},
-		{store.Update{Attributes: []store.Value{{Name: "by"}, {Name: "fresh", Value: "1"}}}, func(it *store.Item) { delete(it.Attributes, "by"); it.Attributes["fresh"] = "1" }},
-		{store.Update{Filters: []store.Value{{Name: "state", Value: "old"}, {Name: "color"}}}, func(it *store.Item) { it.Filters["state"] = "old"; delete(it.Filters, "color") }},
-		{store.Update{Parent: &store.Key{PK: "other", SK: "x"}}, func(it *store.Item) { it.Parent = store.Key{PK: "other", SK: "x"} }},
-		{store.Update{Parent: &store.Key{}, Attributes: []store.Value{{Name: "absent"}}}, func(it *store.Item) { it.Parent = store.Key{} }},
-		{store.Update{Due: &store.Key{PK: "due", SK: "x"}}, func(it *store.Item) { it.Due = store.Key{PK: "due", SK: "x"} }},
+		{store.Update{Attributes: []store.Value{{Name: "by", Value: "me 'and' \"you\" ?"}}},
+			func(it *store.Item) { it.Attributes["by"] = "me 'and' \"you\" ?" }},
+		{store.Update{Attributes: []store.Value{{Name: "by"}, {Name: "fresh", Value: "1"}}},
+			func(it *store.Item) { delete(it.Attributes, "by"); it.Attributes["fresh"] = "1" }},
+		{store.Update{Filters: []store.Value{{Name: "state", Value: "old"}, {Name: "color"}}},
+			func(it *store.Item) { it.Filters["state"] = "old"; delete(it.Filters, "color") }},
+		{store.Update{Parent: &store.Key{PK: "other", SK: "x"}},
+			func(it *store.Item) { it.Parent = store.Key{PK: "other", SK: "x"} }},
+		{store.Update{Parent: &store.Key{}, Attributes: []store.Value{{Name: "absent"}}},
+			func(it *store.Item) { it.Parent = store.Key{} }},
+		{store.Update{Due: &store.Key{PK: "due", SK: "x"}},
+			func(it *store.Item) { it.Due = store.Key{PK: "due", SK: "x"} }},
 		{store.Update{Due: &store.Key{}}, func(it *store.Item) { it.Due = store.Key{} }},
 		{store.Update{}, func(*store.Item) {}},
 	} {
@@ -102,14 +108,16 @@ func TestAnUpdateFailsForItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	gone := thing(t, "thing_never", "made")
-	failed := db.UpdateAll(t.Context(), taken(all[0], "me"), taken(all[1], "me"), taken(gone, "me"), taken(all[2], "me"))
+	failed := db.UpdateAll(t.Context(), taken(all[0], "me"), taken(all[1], "me"), taken(gone, "me"),
+		taken(all[2], "me"))
 	if failed[0] != nil || failed[3] != nil {
 		t.Errorf("the others give %v and %v", failed[0], failed[3])
 	}
 	is(t, "what was changed", failed[1], store.ErrConflict)
 	is(t, "what was never made", failed[2], store.ErrConflict)
 	now, _ := get(t, db, all[1].PK)
-	if met, ok := store.ConflictOf(failed[1]); !ok || !reflect.DeepEqual(met, now) || met.Attributes["by"] != "another" {
+	if met, ok := store.ConflictOf(failed[1]); !ok || !reflect.DeepEqual(met, now) ||
+		met.Attributes["by"] != "another" {
 		t.Errorf("it met %+v, there is %+v", met, now)
 	}
 	if met, ok := store.ConflictOf(failed[2]); !ok || !reflect.DeepEqual(met, store.Item{Key: gone.Key}) {
@@ -152,7 +160,9 @@ func TestALostAnswerOfUpdates(t *testing.T) {
 	db, faults, _ := faulty(t)
 	all := things(t, db, 3)
 	faults.Lose("BatchExecuteStatement", 2)
-	failed := db.UpdateAll(t.Context(), taken(all[0], "me"), store.Update{Key: all[1].Key, Version: 1, Attributes: []store.Value{{Name: "by"}}, Parent: &store.Key{}}, taken(all[2], "me"))
+	failed := db.UpdateAll(t.Context(), taken(all[0], "me"),
+		store.Update{Key: all[1].Key, Version: 1, Attributes: []store.Value{{Name: "by"}}, Parent: &store.Key{}},
+		taken(all[2], "me"))
 	if err := errors.Join(failed...); err != nil {
 		t.Error(err)
 	}
@@ -165,10 +175,14 @@ func TestALostAnswerOfUpdates(t *testing.T) {
 
 func TestAnotherOneIsNotTakenForALostAnswer(t *testing.T) {
 	for name, other := range map[string]store.Update{
-		"another value":  {Attributes: []store.Value{{Name: "by", Value: "another"}}, Filters: []store.Value{{Name: "state", Value: "old"}}},
-		"another filter": {Attributes: []store.Value{{Name: "by", Value: "me"}}, Filters: []store.Value{{Name: "state", Value: "older"}}},
-		"another time":   {Attributes: []store.Value{{Name: "by", Value: "me"}}, Filters: []store.Value{{Name: "state", Value: "old"}}, Due: &store.Key{PK: "x", SK: "y"}},
-		"another parent": {Attributes: []store.Value{{Name: "by", Value: "me"}}, Filters: []store.Value{{Name: "state", Value: "old"}}, Parent: &store.Key{PK: "x", SK: "y"}},
+		"another value": {Attributes: []store.Value{{Name: "by", Value: "another"}},
+			Filters: []store.Value{{Name: "state", Value: "old"}}},
+		"another filter": {Attributes: []store.Value{{Name: "by", Value: "me"}},
+			Filters: []store.Value{{Name: "state", Value: "older"}}},
+		"another time": {Attributes: []store.Value{{Name: "by", Value: "me"}},
+			Filters: []store.Value{{Name: "state", Value: "old"}}, Due: &store.Key{PK: "x", SK: "y"}},
+		"another parent": {Attributes: []store.Value{{Name: "by", Value: "me"}},
+			Filters: []store.Value{{Name: "state", Value: "old"}}, Parent: &store.Key{PK: "x", SK: "y"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			db, _, _ := faulty(t)
@@ -177,14 +191,16 @@ func TestAnotherOneIsNotTakenForALostAnswer(t *testing.T) {
 			if err := db.UpdateAll(t.Context(), other)[0]; err != nil {
 				t.Fatal(err)
 			}
-			ours := store.Update{Key: it.Key, Version: it.Version, Attributes: []store.Value{{Name: "by", Value: "me"}}, Filters: []store.Value{{Name: "state", Value: "old"}}, Parent: &it.Parent, Due: &it.Due}
+			ours := store.Update{Key: it.Key, Version: it.Version, Attributes: []store.Value{{Name: "by", Value: "me"}},
+				Filters: []store.Value{{Name: "state", Value: "old"}}, Parent: &it.Parent, Due: &it.Due}
 			is(t, "ours", db.UpdateAll(t.Context(), ours)[0], store.ErrConflict)
 		})
 	}
 }
 
 func TestUpdatesThatMeetLoadAreRepeatedAlone(t *testing.T) {
-	for _, code := range []string{"ThrottlingError", "TransactionConflict", "ProvisionedThroughputExceeded", "RequestLimitExceeded", "InternalServerError"} {
+	for _, code := range []string{"ThrottlingError", "TransactionConflict", "ProvisionedThroughputExceeded",
+		"RequestLimitExceeded", "InternalServerError"} {
 		t.Run(code, func(t *testing.T) {
 			db, faults, _ := faulty(t)
 			all := things(t, db, 3)
@@ -220,7 +236,8 @@ func TestARefusedUpdateIsNotRepeated(t *testing.T) {
 	faults.Reset()
 	faults.RefuseStatements(1, "ValidationError", 1)
 	failed := db.UpdateAll(t.Context(), taken(all[0], "me"), taken(all[1], "me"))
-	if failed[0] != nil || failed[1] == nil || errors.Is(failed[1], store.ErrConflict) || errs.CodeOf(failed[1]) != errs.Internal || len(faults.Calls()) != 1 {
+	if failed[0] != nil || failed[1] == nil || errors.Is(failed[1], store.ErrConflict) ||
+		errs.CodeOf(failed[1]) != errs.Internal || len(faults.Calls()) != 1 {
 		t.Errorf("%v after %d calls", failed, len(faults.Calls()))
 	}
 	faults.Refuse("BatchExecuteStatement", "ValidationException", 1)
@@ -245,7 +262,8 @@ func TestNotesOfSeveralLieSideBySide(t *testing.T) {
 	key, until := store.Key{PK: "notes", SK: "1"}, clock.Now().Add(time.Hour)
 	note := func(extra map[string]string) {
 		t.Helper()
-		if err := db.Note(t.Context(), store.Item{Key: key, Kind: "note", ExpireAt: until, Attributes: extra}); err != nil {
+		if err := db.Note(t.Context(), store.Item{Key: key, Kind: "note", ExpireAt: until,
+			Attributes: extra}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -264,7 +282,8 @@ func TestNotesOfSeveralLieSideBySide(t *testing.T) {
 	note(map[string]string{"two": "22", "one": "", "three": "", "never": ""})
 	check(map[string]string{"two": "22"})
 	faults.Refuse("UpdateItem", "ThrottlingException", 100)
-	if err := db.Note(t.Context(), store.Item{Key: key, Kind: "note", ExpireAt: until}); errs.CodeOf(err) != errs.ProviderUnavailable {
+	if err := db.Note(t.Context(),
+		store.Item{Key: key, Kind: "note", ExpireAt: until}); errs.CodeOf(err) != errs.ProviderUnavailable {
 		t.Errorf("it gives %v", err)
 	}
 }

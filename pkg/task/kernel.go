@@ -153,7 +153,8 @@ func (k *Kernel) step(ctx context.Context, h Handler, s *Step) (*Next, error) {
 	if final {
 		return nil, k.fail(ctx, h, s, err)
 	}
-	slog.Warn("step failed", "task", s.ID, "step", s.Step, "request_id", s.Request, "account_id", s.Account, "failures", failures, "wait", wait.String(), "error", err)
+	slog.Warn("step failed", "task", s.ID, "step", s.Step, "request_id", s.Request, "account_id", s.Account, "failures",
+		failures, "wait", wait.String(), "error", err)
 	if err := s.commit(ctx, Outcome{Payload: o.Payload, Wait: wait}, failures); err != nil {
 		return nil, err
 	}
@@ -163,7 +164,8 @@ func (k *Kernel) step(ctx context.Context, h Handler, s *Step) (*Next, error) {
 
 // fail ends a task without success.
 func (k *Kernel) fail(ctx context.Context, h Handler, s *Step, cause error) error {
-	slog.Warn("task failed", "task", s.ID, "step", s.Step, "request_id", s.Request, "account_id", s.Account, "error", cause)
+	slog.Warn("task failed", "task", s.ID, "step", s.Step, "request_id", s.Request, "account_id", s.Account,
+		"error", cause)
 	number, began := s.Step, k.Now()
 	o, err := h.Fail(ctx, s, cause)
 	if err != nil {
@@ -183,7 +185,8 @@ const TaskMilliseconds = "TaskMilliseconds"
 // report logs a step that was taken, with its outcome and duration, and counts the task if it has ended.
 func (k *Kernel) report(ctx context.Context, s *Step, number int, began time.Time, outcome string) {
 	now := k.Now()
-	slog.Info("step", "request_id", s.Request, "account_id", s.Account, "mode", s.Mode, "kind", s.Kind, "subject", s.Subject, "step", number,
+	slog.Info("step", "request_id", s.Request, "account_id", s.Account, "mode", s.Mode, "kind", s.Kind, "subject",
+		s.Subject, "step", number,
 		"outcome", outcome, "ms", now.Sub(began).Milliseconds(), "age_ms", now.Sub(s.Began).Milliseconds())
 	done := outcome == "done"
 	if !done && outcome != "failed" || s.Began.IsZero() {
@@ -191,7 +194,8 @@ func (k *Kernel) report(ctx context.Context, s *Step, number int, began time.Tim
 	}
 	took := now.Sub(s.Began)
 	if done {
-		metric.Measure(TaskMilliseconds, "kind", strings.TrimSuffix(string(s.Kind)+"-"+s.Label, "-"), took.Milliseconds())
+		metric.Measure(TaskMilliseconds, "kind", strings.TrimSuffix(string(s.Kind)+"-"+s.Label, "-"),
+			took.Milliseconds())
 	}
 	if s.Label == "" || k.Observe == nil {
 		return

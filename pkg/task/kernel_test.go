@@ -56,12 +56,14 @@ func newWorld(t *testing.T, h *handler) *world {
 	w := &world{T: t, clock: apitest.NewClock(), faults: &storetest.Faults{}, h: h}
 	w.db = storetest.Open(t, w.clock.Now, w.faults.Attach)
 	w.kernel = task.NewKernel(task.Config{
-		DB: w.db, Handlers: map[task.Kind]task.Handler{count: h}, Now: w.clock.Now, Chance: func() float64 { return 0.5 },
-		Name: func() string { w.names++; return fmt.Sprint("name-", w.names) }, Observe: level.Observe(w.db),
+		DB: w.db, Handlers: map[task.Kind]task.Handler{count: h}, Now: w.clock.Now,
+		Chance: func() float64 { return 0.5 },
+		Name:   func() string { w.names++; return fmt.Sprint("name-", w.names) }, Observe: level.Observe(w.db),
 	})
 	w.commit(func(tx *store.Tx) {
 		err := task.Create(tx, w.clock.Now(), task.Task{
-			Message:  task.Message{ID: "task#1", Kind: count, Queue: topology.GenerateText, Subject: "thing", Owner: owner},
+			Message: task.Message{ID: "task#1", Kind: count, Queue: topology.GenerateText, Subject: "thing",
+				Owner: owner},
 			Deadline: w.clock.Now().Add(time.Hour),
 		}, 1)
 		if err != nil {
@@ -120,7 +122,8 @@ func up(most int) func(context.Context, *task.Step) (task.Outcome, error) {
 func TestEachStepIsTakenOnce(t *testing.T) {
 	w := newWorld(t, &handler{step: up(3)})
 	next := w.do(1, 1)
-	if next == nil || next.Step != 2 || next.Delay != time.Minute || next.Queue != topology.GenerateVideo || next.Subject != "thing" || next.Owner != owner {
+	if next == nil || next.Step != 2 || next.Delay != time.Minute || next.Queue != topology.GenerateVideo ||
+		next.Subject != "thing" || next.Owner != owner {
 		t.Fatalf("%+v", next)
 	}
 	if again := w.do(1, 1); again != nil {
@@ -192,7 +195,8 @@ func TestALease(t *testing.T) {
 			return task.Outcome{}, err
 		}
 		during()
-		return task.Outcome{Done: true, Undo: func(_ context.Context, now *task.Task) { undone = append(undone, now.Step) }}, nil
+		return task.Outcome{Done: true,
+			Undo: func(_ context.Context, now *task.Task) { undone = append(undone, now.Step) }}, nil
 	}})
 	// While one holds it, another delivery waits for its end.
 	during = func() {
@@ -223,7 +227,8 @@ func TestALease(t *testing.T) {
 		w.do(1, 3)
 	}
 	w.do(1, 2)
-	if _, state := w.task(); state != "ended" || fmt.Sprint(took) != "[false true true]" || fmt.Sprint(undone) != "[2]" {
+	if _, state := w.task(); state != "ended" || fmt.Sprint(took) != "[false true true]" ||
+		fmt.Sprint(undone) != "[2]" {
 		t.Errorf("%s, interrupted %v, undone %v", state, took, undone)
 	}
 }
@@ -310,7 +315,8 @@ func TestStepsThatFail(t *testing.T) {
 			longest = max(longest, next.Delay)
 			w.clock.Add(next.Delay)
 		}
-		if _, state := w.task(); state != "ended" || step != c.tries || longest != c.wait || len(causes) != 1 || !errors.Is(causes[0], errNo) {
+		if _, state := w.task(); state != "ended" || step != c.tries || longest != c.wait || len(causes) != 1 ||
+			!errors.Is(causes[0], errNo) {
 			t.Errorf("%s: %s after %d tries and waits of %v: %v", name, state, step, longest, causes)
 		}
 	}
@@ -362,7 +368,10 @@ func TestCancelATask(t *testing.T) {
 }
 
 func TestATaskWithoutASubjectEnds(t *testing.T) {
-	w := newWorld(t, &handler{step: func(context.Context, *task.Step) (task.Outcome, error) { return task.Outcome{}, task.ErrOrphaned }})
+	w := newWorld(t, &handler{step: func(context.Context, *task.Step) (task.Outcome, error) {
+		return task.Outcome{},
+			task.ErrOrphaned
+	}})
 	if next := w.do(1, 1); next != nil {
 		t.Errorf("%+v", next)
 	}
@@ -374,7 +383,8 @@ func TestATaskWithoutASubjectEnds(t *testing.T) {
 func TestAnUnknownKindIsAnError(t *testing.T) {
 	w := newWorld(t, &handler{})
 	delete(w.kernel.Handlers, count)
-	if _, err := w.kernel.Do(t.Context(), task.Message{ID: "task#1", Step: 1}, 1); err == nil || !strings.Contains(err.Error(), `"count"`) {
+	if _, err := w.kernel.Do(t.Context(), task.Message{ID: "task#1", Step: 1}, 1); err == nil ||
+		!strings.Contains(err.Error(), `"count"`) {
 		t.Error(err)
 	}
 	if next, err := w.kernel.Do(t.Context(), task.Message{ID: "task#none", Step: 1}, 1); next != nil || err != nil {
@@ -385,7 +395,8 @@ func TestAnUnknownKindIsAnError(t *testing.T) {
 func TestWhatIsOverdueIsSentAgain(t *testing.T) {
 	w := newWorld(t, &handler{})
 	text := &sent{}
-	r := task.NewReconciler(w.db, w.clock.Now, task.OverdueTasks(task.NewSender(map[topology.Queue]*sent{topology.GenerateText: text}), w.clock.Now)...)
+	r := task.NewReconciler(w.db, w.clock.Now,
+		task.OverdueTasks(task.NewSender(map[topology.Queue]*sent{topology.GenerateText: text}), w.clock.Now)...)
 	run := func(atOnce bool, want task.Found) {
 		t.Helper()
 		if found, err := r.Run(t.Context(), atOnce); err != nil || found != want {
@@ -401,13 +412,17 @@ func TestWhatIsOverdueIsSentAgain(t *testing.T) {
 	w.clock.Add(time.Minute)
 	run(false, task.Found{Overdue: 1, Resent: 1, Oldest: 4*time.Minute + time.Second}) // twice as late
 	var m task.Message
-	if err := json.Unmarshal([]byte(text.messages[2].Body), &m); err != nil || m.ID != "task#1" || m.Step != 1 || m.Owner != owner || text.messages[2].Group != "acc_1#live" {
+	if err := json.Unmarshal([]byte(text.messages[2].Body), &m); err != nil || m.ID != "task#1" || m.Step != 1 ||
+		m.Owner != owner || text.messages[2].Group != "acc_1#live" {
 		t.Errorf("%+v, %v", text.messages, err)
 	}
 	// What cannot be read hides nothing else.
 	w.commit(func(tx *store.Tx) {
-		tx.Create(store.Item{Key: store.IDKey("bad"), Kind: task.ItemKind, Owner: owner, Due: store.Key{PK: task.Tasks.Key("task#1", w.clock.Now()).PK, SK: "never"}, Doc: json.RawMessage(`{}`)}, nil)
-		tx.Create(store.Item{Key: store.IDKey("worse"), Kind: task.ItemKind, Owner: owner, Due: task.Tasks.Key("task#1", w.clock.Now().Add(-time.Hour)), Doc: json.RawMessage(`"`)}, nil)
+		tx.Create(store.Item{Key: store.IDKey("bad"), Kind: task.ItemKind, Owner: owner,
+			Due: store.Key{PK: task.Tasks.Key("task#1", w.clock.Now()).PK, SK: "never"},
+			Doc: json.RawMessage(`{}`)}, nil)
+		tx.Create(store.Item{Key: store.IDKey("worse"), Kind: task.ItemKind, Owner: owner,
+			Due: task.Tasks.Key("task#1", w.clock.Now().Add(-time.Hour)), Doc: json.RawMessage(`"`)}, nil)
 	})
 	w.clock.Add(4 * time.Minute)
 	if found, err := r.Run(t.Context(), false); err != nil || found.Resent != 1 || found.Aside != 1 {

@@ -15,7 +15,8 @@ import (
 // reconciler is one whose messages are collected.
 func (w *world) reconciler() (*sent, *task.Reconciler) {
 	s := &sent{}
-	return s, task.NewReconciler(w.db, w.clock.Now, task.OverdueTasks(task.NewSender(map[topology.Queue]*sent{topology.GenerateText: s}), w.clock.Now)...)
+	return s, task.NewReconciler(w.db, w.clock.Now,
+		task.OverdueTasks(task.NewSender(map[topology.Queue]*sent{topology.GenerateText: s}), w.clock.Now)...)
 }
 
 // Searches every minute send the message of a step that is due months ahead before it is
@@ -25,7 +26,9 @@ func TestAParkedTaskIsTakenOnTime(t *testing.T) {
 		w := newWorld(t, &handler{step: up(2)})
 		at := w.clock.Now().Add(ahead)
 		w.commit(func(tx *store.Tx) {
-			if err := task.Create(tx, w.clock.Now(), task.Task{Message: task.Message{ID: "task#far", Kind: count, Queue: topology.GenerateText, Owner: owner}, DueAt: at}, 0); err != nil {
+			if err := task.Create(tx, w.clock.Now(),
+				task.Task{Message: task.Message{ID: "task#far", Kind: count, Queue: topology.GenerateText,
+					Owner: owner}, DueAt: at}, 0); err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -49,7 +52,8 @@ func TestAParkedTaskIsTakenOnTime(t *testing.T) {
 		if err := json.Unmarshal([]byte(s.messages[0].Body), &m); err != nil {
 			t.Fatal(err)
 		}
-		if next, err := w.kernel.Do(t.Context(), m, 1); err != nil || next == nil || next.Delay != at.Sub(w.clock.Now()) {
+		if next, err := w.kernel.Do(t.Context(), m, 1); err != nil || next == nil ||
+			next.Delay != at.Sub(w.clock.Now()) {
 			t.Errorf("a message that is early leads to %+v, %v", next, err)
 		}
 		// Where the message is lost, another one follows when the task is late.

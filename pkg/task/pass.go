@@ -141,7 +141,8 @@ func (p *pass) keys(after *store.Cursor, limit int) (store.Page, error) {
 	if p.atOnce && latest.Before(p.at) {
 		latest = p.at
 	}
-	return p.db.Keys(p.work, store.Query{Index: store.ByDue, Partition: p.partition, To: until(latest), OldestFirst: true, Limit: limit, After: after})
+	return p.db.Keys(p.work, store.Query{Index: store.ByDue, Partition: p.partition, To: until(latest),
+		OldestFirst: true, Limit: limit, After: after})
 }
 
 // oldest notes the lateness of the first member, if the pass does not begin with it.

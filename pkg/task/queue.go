@@ -49,7 +49,8 @@ func (s *Sender) SendAll(ctx context.Context, all ...Next) []error {
 		}
 		// A group on a standard queue shares it fairly between accounts, and between the live
 		// work of an account and its tests.
-		bundles[n.Queue] = append(bundles[n.Queue], queue.Message{Body: string(body), Group: n.Owner.String(), Delay: n.Delay})
+		bundles[n.Queue] = append(bundles[n.Queue], queue.Message{Body: string(body), Group: n.Owner.String(),
+			Delay: n.Delay})
 		places[n.Queue] = append(places[n.Queue], i)
 	}
 	var sending sync.WaitGroup
@@ -123,7 +124,8 @@ func (c *Consumer) Handle(ctx context.Context, batch events.SQSEvent) (events.SQ
 	for i, err := range failed {
 		if err != nil {
 			r := batch.Records[i]
-			slog.Error("message of a task failed", "message_id", r.MessageId, "task", messages[i].ID, "receives", queue.Receives(r), "error", err)
+			slog.Error("message of a task failed", "message_id", r.MessageId, "task", messages[i].ID, "receives",
+				queue.Receives(r), "error", err)
 		}
 	}
 	return queue.Response(batch.Records, failed), nil

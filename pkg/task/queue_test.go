@@ -57,12 +57,14 @@ func still() (<-chan time.Time, func()) { return nil, func() {} }
 // record is a message for a task, received for the n-th time.
 func record(id string, step int, n string) events.SQSMessage {
 	b, _ := json.Marshal(task.Message{ID: id, Kind: count, Queue: topology.GenerateText, Step: step, Owner: owner})
-	return events.SQSMessage{MessageId: "m-" + id, ReceiptHandle: "r-" + id, Body: string(b), Attributes: map[string]string{"ApproximateReceiveCount": n}}
+	return events.SQSMessage{MessageId: "m-" + id, ReceiptHandle: "r-" + id, Body: string(b),
+		Attributes: map[string]string{"ApproximateReceiveCount": n}}
 }
 
 func (w *world) handle(ctx context.Context, text *sent, batch ...events.SQSMessage) (failed []string) {
 	w.Helper()
-	c := task.NewConsumer(w.kernel, map[topology.Queue]*sent{topology.GenerateText: text, topology.GenerateVideo: text}, still)
+	c := task.NewConsumer(w.kernel, map[topology.Queue]*sent{topology.GenerateText: text,
+		topology.GenerateVideo: text}, still)
 	out, err := c.Handle(ctx, events.SQSEvent{Records: batch})
 	if err != nil {
 		w.Fatal(err)
@@ -78,18 +80,21 @@ func TestABatchReportsWhichMessagesFailed(t *testing.T) {
 	text := &sent{}
 	broken := record("x", 1, "1")
 	broken.MessageId, broken.Body = "m-broken", "{"
-	if failed := w.handle(t.Context(), text, record("none", 1, "1"), broken, record("task#1", 1, "1")); !slices.Equal(failed, []string{"m-broken"}) {
+	if failed := w.handle(t.Context(), text, record("none", 1, "1"), broken,
+		record("task#1", 1, "1")); !slices.Equal(failed, []string{"m-broken"}) {
 		t.Errorf("failed are %v", failed)
 	}
 	var m task.Message
-	if len(text.messages) != 1 || json.Unmarshal([]byte(text.messages[0].Body), &m) != nil || m.Step != 2 || text.messages[0].Delay != time.Minute || text.messages[0].Group != "acc_1#live" {
+	if len(text.messages) != 1 || json.Unmarshal([]byte(text.messages[0].Body), &m) != nil || m.Step != 2 ||
+		text.messages[0].Delay != time.Minute || text.messages[0].Group != "acc_1#live" {
 		t.Errorf("%+v", text.messages)
 	}
 	// Where the next message cannot be sent, this one stays: received again, it leads to
 	// the next.
 	text.err = errNo
 	w.clock.Add(time.Minute)
-	if failed := w.handle(t.Context(), text, record("task#1", 2, "1")); len(failed) != 1 || text.hidden["r-task#1"] != time.Second {
+	if failed := w.handle(t.Context(), text, record("task#1", 2, "1")); len(failed) != 1 ||
+		text.hidden["r-task#1"] != time.Second {
 		t.Errorf("failed %v, hidden %v", failed, text.hidden)
 	}
 	text.err = nil
@@ -130,7 +135,8 @@ func TestMessagesAreSentToTheQueueOfTheirTask(t *testing.T) {
 		return task.Next{Message: task.Message{ID: "task#" + string(q), Queue: q, Owner: owner}}
 	}
 	failed := s.SendAll(t.Context(), of(topology.GenerateVideo), of(topology.GenerateText), of("none"))
-	if !errors.Is(failed[0], errNo) || !strings.Contains(failed[0].Error(), "task#generate-video") || failed[1] != nil || failed[2] == nil || len(text.messages) != 1 {
+	if !errors.Is(failed[0], errNo) || !strings.Contains(failed[0].Error(), "task#generate-video") ||
+		failed[1] != nil || failed[2] == nil || len(text.messages) != 1 {
 		t.Errorf("%v, %+v", failed, text.messages)
 	}
 }
@@ -148,7 +154,9 @@ func TestAMessageInTheOutbox(t *testing.T) {
 			continue
 		}
 		var doc map[string]string
-		if err := json.Unmarshal([]byte(row["doc"]), &doc); err != nil || !reflect.DeepEqual(doc, body) || row["kind"] != task.OutboxKind || row["owner_pk"] != "" || row["ttl"] != fmt.Sprint(w.clock.Now().Add(7*24*time.Hour).Unix()) {
+		if err := json.Unmarshal([]byte(row["doc"]), &doc); err != nil || !reflect.DeepEqual(doc, body) ||
+			row["kind"] != task.OutboxKind || row["owner_pk"] != "" ||
+			row["ttl"] != fmt.Sprint(w.clock.Now().Add(7*24*time.Hour).Unix()) {
 			t.Errorf("%v, %v", row, err)
 		}
 		return

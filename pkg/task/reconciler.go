@@ -99,7 +99,8 @@ func (r *Reconciler) Run(ctx context.Context, atOnce bool) (all Found, err error
 		turns := make(chan struct{}, atATime)
 		for shard := range set.Shards {
 			group.Go(func() {
-				p := &pass{Reconciler: r, set: set, partition: set.partition(shard), atOnce: atOnce, begin: begin, work: work, turns: turns}
+				p := &pass{Reconciler: r, set: set, partition: set.partition(shard), atOnce: atOnce, begin: begin,
+					work: work, turns: turns}
 				if err := p.run(ctx); err != nil {
 					failed[i][shard] = fmt.Errorf("task: reconcile %s: %w", p.partition, err)
 				}
@@ -131,7 +132,8 @@ func (r *Reconciler) Run(ctx context.Context, atOnce bool) (all Found, err error
 		err = errors.Join(err, errors.Join(failed[i]...))
 	}
 	if all.Overdue > 0 {
-		slog.Warn("work is overdue", "overdue", all.Overdue, "resent", all.Resent, "put_aside", all.Aside, "unfinished", all.Unfinished)
+		slog.Warn("work is overdue", "overdue", all.Overdue, "resent", all.Resent, "put_aside", all.Aside, "unfinished",
+			all.Unfinished)
 	}
 	return all, err
 }

@@ -32,7 +32,9 @@ func TestStepsAreLoggedWithTheRequestThatBeganThem(t *testing.T) {
 	h := &handler{}
 	w := newWorld(t, h)
 	child := func(tx *store.Tx, id string) error {
-		return task.Create(tx, w.clock.Now(), task.Task{Message: task.Message{ID: id, Kind: count, Queue: topology.GenerateText, Subject: "thing", Owner: owner}, Label: "video"}, 1)
+		return task.Create(tx, w.clock.Now(),
+			task.Task{Message: task.Message{ID: id, Kind: count, Queue: topology.GenerateText, Subject: "thing",
+				Owner: owner}, Label: "video"}, 1)
 	}
 	tx := &store.Tx{Origin: request}
 	if err := child(tx, "task#2"); err != nil {
@@ -66,21 +68,26 @@ func TestStepsAreLoggedWithTheRequestThatBeganThem(t *testing.T) {
 		if err := json.Unmarshal([]byte(line), &l); err != nil {
 			t.Fatal(err)
 		}
-		got = append(got, fmt.Sprint(l["msg"], " ", l["request_id"], " ", l["account_id"], " ", l["kind"], " ", l["step"], " ", l["outcome"], " ", l["ms"], " ", l["age_ms"]))
+		got = append(got, fmt.Sprint(l["msg"], " ", l["request_id"], " ", l["account_id"], " ", l["kind"], " ",
+			l["step"], " ", l["outcome"], " ", l["ms"], " ", l["age_ms"]))
 	}
-	if want := "step " + request + " acc_1 count 1 next 7 7, step " + request + " acc_1 count 2 done 7 14"; strings.Join(got, ", ") != want {
+	if want := "step " + request + " acc_1 count 1 next 7 7, step " + request +
+		" acc_1 count 2 done 7 14"; strings.Join(got, ", ") != want {
 		t.Errorf("logged %v, want %s", got, want)
 	}
-	if !strings.Contains(counts.String(), `"TaskMilliseconds":14`) || !strings.Contains(counts.String(), `"kind":"count-video"`) {
+	if !strings.Contains(counts.String(), `"TaskMilliseconds":14`) ||
+		!strings.Contains(counts.String(), `"kind":"count-video"`) {
 		t.Errorf("measured %s", counts.String())
 	}
 	month, err := level.Read(t.Context(), w.db, owner, w.clock.Now())
-	if err != nil || len(month.Generations) != 1 || month.Generations[0].Of != "video" || month.Generations[0].Calls != 1 || month.Generations[0].Failed != 0 {
+	if err != nil || len(month.Generations) != 1 || month.Generations[0].Of != "video" ||
+		month.Generations[0].Calls != 1 || month.Generations[0].Failed != 0 {
 		t.Errorf("counted %+v, %v", month, err)
 	}
 	found := 0
 	for _, row := range storetest.Rows(t, w.db) {
-		if row["kind"] == event.Kind && row["x_request"] == request || row["pk"] == "task#3" && strings.Contains(row["doc"], `"request_id":"`+request+`"`) {
+		if row["kind"] == event.Kind && row["x_request"] == request || row["pk"] == "task#3" &&
+			strings.Contains(row["doc"], `"request_id":"`+request+`"`) {
 			found++
 		}
 	}

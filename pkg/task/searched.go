@@ -73,7 +73,8 @@ func (l searchedParts) bounded() searchedParts {
 		var fewer searchedParts
 		for pair := range slices.Chunk(l, 2) {
 			last := pair[len(pair)-1]
-			earlier := slices.MinFunc(pair, func(a, b searchedPart) int { return cmp.Compare(a.At.UnixNano(), b.At.UnixNano()) })
+			earlier := slices.MinFunc(pair,
+				func(a, b searchedPart) int { return cmp.Compare(a.At.UnixNano(), b.At.UnixNano()) })
 			fewer = fewer.mark(last.Until, earlier.At)
 		}
 		l = fewer

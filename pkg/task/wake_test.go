@@ -116,7 +116,8 @@ func TestWhatIsDueMuchLaterIsNotSent(t *testing.T) {
 			}
 		})
 		text := &sent{}
-		if failed := w.handle(t.Context(), text, record("task#1", 1, "1")); len(failed) != 0 || len(text.messages) != want {
+		if failed := w.handle(t.Context(), text, record("task#1", 1, "1")); len(failed) != 0 ||
+			len(text.messages) != want {
 			t.Errorf("due in %v: sent are %+v, failed %v", wait, text.messages, failed)
 		}
 	}
@@ -127,7 +128,8 @@ func TestWakingGoesThroughTheOutbox(t *testing.T) {
 	w := newWorld(t, &handler{step: up(4)})
 	w.do(1, 1)
 	w.commit(func(tx *store.Tx) {
-		if err := task.Wake(tx, w.clock.Now(), task.Message{ID: "task#1", Kind: count, Queue: topology.GenerateText}); err != nil {
+		if err := task.Wake(tx, w.clock.Now(),
+			task.Message{ID: "task#1", Kind: count, Queue: topology.GenerateText}); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -139,7 +141,8 @@ func TestWakingGoesThroughTheOutbox(t *testing.T) {
 		if err := json.Unmarshal([]byte(row["doc"]), &m); err != nil {
 			t.Fatal(err)
 		}
-		if next, err := w.kernel.Do(t.Context(), m, 1); err != nil || m.Queue != topology.GenerateText || next == nil || next.Step != 3 {
+		if next, err := w.kernel.Do(t.Context(), m, 1); err != nil || m.Queue != topology.GenerateText || next == nil ||
+			next.Step != 3 {
 			t.Errorf("%+v leads to %+v, %v", m, next, err)
 		}
 		return

@@ -81,7 +81,8 @@ func (i *importer) all(ctx context.Context, rows []row) error {
 	close(next)
 	workers.Wait()
 	_, _ = fmt.Fprintf(i.out, "%d products in %s: %d created, %d changed, %d refused, by %d calls\n",
-		len(rows), i.now().Sub(began).Round(time.Second), i.created.Load(), i.changed.Load(), i.refused.Load(), i.calls.Load())
+		len(rows), i.now().Sub(began).Round(time.Second), i.created.Load(), i.changed.Load(), i.refused.Load(),
+		i.calls.Load())
 	return context.Cause(ctx)
 }
 
@@ -95,7 +96,8 @@ func (i *importer) one(ctx context.Context, r row) error {
 	count := &i.created
 	var p found
 	if a.Error != nil && a.Error.Code == "duplicate" {
-		listed, err := i.call(ctx, http.MethodGet, "/v1/products?"+url.Values{"factory_id": {i.factory}, "sku": {r.SKU}}.Encode(), nil)
+		listed, err := i.call(ctx, http.MethodGet, "/v1/products?"+url.Values{"factory_id": {i.factory},
+			"sku": {r.SKU}}.Encode(), nil)
 		var all []found
 		if err != nil || listed.into(&all) != nil || len(all) == 0 {
 			return errors.Join(err, fmt.Errorf("the product with the SKU %s was not found", r.SKU))
@@ -161,7 +163,8 @@ func (i *importer) call(ctx context.Context, method, path string, body any) (a a
 		err = json.NewDecoder(resp.Body).Decode(&a)
 		_ = resp.Body.Close()
 		i.pace(at, resp.Header)
-		switch again := resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode >= http.StatusInternalServerError; {
+		switch again := resp.StatusCode == http.StatusTooManyRequests ||
+			resp.StatusCode >= http.StatusInternalServerError; {
 		case !again:
 			return a, err
 		case resp.Header.Get("Retry-After") == "":

@@ -46,9 +46,11 @@ const limit = 600
 func newService(t *testing.T) *service {
 	s := &service{t: t, clock: apitest.NewClock(), stop: func(int) {}}
 	s.db = storetest.Open(t, s.clock.Now)
-	s.Caller = apitest.New(t, s.db, &apitest.Log{}, s.clock.Now, factory.NewService(s.db, s.clock.Now), product.NewService(s.db, nil, nil, s.clock.Now))
+	s.Caller = apitest.New(t, s.db, &apitest.Log{}, s.clock.Now, factory.NewService(s.db, s.clock.Now),
+		product.NewService(s.db, nil, nil, s.clock.Now))
 	var f struct{ ID string }
-	s.Call(http.MethodPost, "/v1/factories", object{"type": "seller", "name": "Shop", "settings": object{"currency": "EUR"}}).Into(t, http.StatusCreated, &f)
+	s.Call(http.MethodPost, "/v1/factories",
+		object{"type": "seller", "name": "Shop", "settings": object{"currency": "EUR"}}).Into(t, http.StatusCreated, &f)
 	s.factory = f.ID
 	return s
 }
@@ -82,7 +84,8 @@ func (s *service) Do(req *http.Request) (*http.Response, error) {
 	if body.Len() > 0 {
 		sent = body.String()
 	}
-	a := c.Call(req.Method, req.URL.RequestURI(), sent, "Idempotency-Key", req.Header.Get("Idempotency-Key"), "Content-Type", "application/json")
+	a := c.Call(req.Method, req.URL.RequestURI(), sent, "Idempotency-Key", req.Header.Get("Idempotency-Key"),
+		"Content-Type", "application/json")
 	if s.lose > 0 && s.total%s.lose == 0 {
 		return nil, errors.New("connection reset")
 	}
@@ -95,14 +98,15 @@ func (s *service) Do(req *http.Request) (*http.Response, error) {
 }
 
 func (s *service) importer(out *bytes.Buffer) *importer {
-	return &importer{base: "http://api.example.com", key: "key", factory: s.factory, http: s, now: s.clock.Now, out: out, sleep: func(ctx context.Context, until time.Time) error {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if d := until.Sub(s.clock.Now()); d > 0 {
-			s.clock.Add(d)
-		}
-		return ctx.Err()
-	}}
+	return &importer{base: "http://api.example.com", key: "key", factory: s.factory, http: s, now: s.clock.Now,
+		out: out, sleep: func(ctx context.Context, until time.Time) error {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			if d := until.Sub(s.clock.Now()); d > 0 {
+				s.clock.Add(d)
+			}
+			return ctx.Err()
+		}}
 }
 
 func rows(n, amount int) []row {
@@ -129,10 +133,12 @@ func TestAnImportTakesTheTimeOfTheLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Log(out.String())
-	if want := fmt.Sprintf("%d created, 0 changed, 0 refused, by %d calls", *products, *products); !strings.Contains(out.String(), want) {
+	if want := fmt.Sprintf("%d created, 0 changed, 0 refused, by %d calls", *products,
+		*products); !strings.Contains(out.String(), want) {
 		t.Errorf("%s, want %s", out.String(), want)
 	}
-	if took := s.clock.Now().Sub(apitest.NewClock().Now()); took > time.Duration(*products/(limit-2*atOnce))*time.Minute {
+	if took := s.clock.Now().Sub(apitest.NewClock().Now()); took > time.Duration(
+		*products/(limit-2*atOnce))*time.Minute {
 		t.Errorf("it takes %s", took)
 	}
 	if n := len(apitest.All[record.Product](s.Caller, "/v1/products?factory_id="+s.factory, 100)); n != *products {
@@ -176,7 +182,8 @@ func TestARowThatIsRefused(t *testing.T) {
 	if err := s.importer(&out).all(t.Context(), all); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(out.String(), "SKU-00001: validation_failed: /price/currency") || !strings.Contains(out.String(), "2 created, 0 changed, 1 refused") {
+	if !strings.Contains(out.String(), "SKU-00001: validation_failed: /price/currency") ||
+		!strings.Contains(out.String(), "2 created, 0 changed, 1 refused") {
 		t.Error(out.String())
 	}
 	if _, err := read(strings.NewReader("sku,amount\nA,12.50\n")); err == nil {

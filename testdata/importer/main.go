@@ -93,10 +93,12 @@ func read(r io.Reader) (rows []row, err error) {
 		}
 		amount, err := strconv.ParseInt(cell("amount"), 10, 64)
 		if err != nil {
-			return nil, fmt.Errorf("line %d: amount %q is not in the smallest unit of the currency", n+2, cell("amount"))
+			return nil, fmt.Errorf("line %d: amount %q is not in the smallest unit of the currency", n+2,
+				cell("amount"))
 		}
 		rows = append(rows, row{
-			SKU: cell("sku"), Name: cell("name"), Description: cell("description"), Price: price{amount, cell("currency")}, URL: cell("url"), photo: cell("photo_url"),
+			SKU: cell("sku"), Name: cell("name"), Description: cell("description"),
+			Price: price{amount, cell("currency")}, URL: cell("url"), photo: cell("photo_url"),
 		})
 	}
 	return rows, nil

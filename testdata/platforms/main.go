@@ -39,7 +39,8 @@ func main() {
 }
 
 func serve(port int) error {
-	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp",
+		net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
 		return err
 	}
@@ -57,7 +58,8 @@ type fake interface {
 
 // handler serves all fakes. took is the time for which a platform processes a video.
 func handler(now func() time.Time, took time.Duration) http.Handler {
-	instagramFake, tiktokFake, youtubeFake, rutubeFake := instagram.New(now), tiktok.New(now), youtube.New(now), rutube.New(now)
+	instagramFake, tiktokFake, youtubeFake, rutubeFake := instagram.New(now), tiktok.New(now), youtube.New(now),
+		rutube.New(now)
 	youtubeFake.Took = took
 	instagramFake.Took, tiktokFake.Took, tiktokFake.Moderated, rutubeFake.Took = took, took, 2*took, took
 	fakes := map[string]fake{

@@ -30,14 +30,16 @@ func TestConnectAndPublishOnEveryPlatform(t *testing.T) {
 	server := httptest.NewServer(handler(clock.Now, time.Second))
 	defer server.Close()
 	for _, name := range registry.Names() {
-		adapter, ok := registry.Live(name, wire.Config{BaseURL: server.URL + "/" + name, Now: clock.Now, App: func(context.Context) (platform.App, error) {
-			return platform.App{ID: oauth.ClientID, Secret: oauth.ClientSecret}, nil
-		}})
+		adapter, ok := registry.Live(name, wire.Config{BaseURL: server.URL + "/" + name, Now: clock.Now,
+			App: func(context.Context) (platform.App, error) {
+				return platform.App{ID: oauth.ClientID, Secret: oauth.ClientSecret}, nil
+			}})
 		if !ok {
 			t.Fatal(name)
 		}
 		f := &platformtest.Fixture{Adapter: adapter, HTTP: noRedirect, Now: clock.Now, Advance: clock.Advance}
-		grant := platform.Grant{Token: telegram.Token, Choice: telegram.Channel, Username: rutube.Username, Password: rutube.Password}
+		grant := platform.Grant{Token: telegram.Token, Choice: telegram.Channel, Username: rutube.Username,
+			Password: rutube.Password}
 		if adapter.Capabilities().Connect == platform.ConnectOAuth {
 			var err error
 			if grant, err = fixture.OAuthGrant(f); err != nil {
@@ -51,8 +53,10 @@ func TestConnectAndPublishOnEveryPlatform(t *testing.T) {
 		// Files of a local system are on loopback.
 		video := fixture.Video("a", 9000)
 		video.URL = "http://127.0.0.1:9000/a.mp4"
-		done, err := platformtest.Publish(t.Context(), &platformtest.Fixture{Adapter: adapter, Fake: quiet{}, Now: clock.Now, Advance: clock.Advance}, accounts[0],
-			platform.Post{Key: "pub_1", Kind: platform.KindVideo, Title: "A shoe", Caption: "It runs", Media: []platform.Media{video}})
+		done, err := platformtest.Publish(t.Context(), &platformtest.Fixture{Adapter: adapter, Fake: quiet{},
+			Now: clock.Now, Advance: clock.Advance}, accounts[0],
+			platform.Post{Key: "pub_1", Kind: platform.KindVideo, Title: "A shoe", Caption: "It runs",
+				Media: []platform.Media{video}})
 		if err != nil || !done.Done() || done.Post.URL == "" {
 			t.Errorf("%s: %+v, %v", name, done, err)
 		}
@@ -73,7 +77,10 @@ func TestConnectAndPublishOnEveryPlatform(t *testing.T) {
 	}
 }
 
-var noRedirect = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+var noRedirect = &http.Client{CheckRedirect: func(*http.Request,
+	[]*http.Request) error {
+	return http.ErrUseLastResponse
+}}
 
 // quiet stands for a fake that gets no calls.
 type quiet struct{ platformtest.Fake }
@@ -82,8 +89,10 @@ func TestFaultsOverHTTP(t *testing.T) {
 	server := httptest.NewServer(handler(time.Now, time.Second))
 	defer server.Close()
 	for form, want := range map[string]int{
-		"platform=vk&fault=rate+limited": 204, "platform=vk&fault=rate+limited&call=2": 204, "platform=myspace&fault=garbage": 400,
-		"platform=vk&fault=flood": 400, "platform=vk&fault=garbage&call=0": 400, "platform=vk&fault=garbage&call=x": 400,
+		"platform=vk&fault=rate+limited": 204, "platform=vk&fault=rate+limited&call=2": 204,
+		"platform=myspace&fault=garbage": 400,
+		"platform=vk&fault=flood":        400, "platform=vk&fault=garbage&call=0": 400,
+		"platform=vk&fault=garbage&call=x": 400,
 	} {
 		answer, err := http.Post(server.URL+"/_fail?"+form, "", nil)
 		if err != nil {
@@ -121,25 +130,39 @@ func TestFakesAreStrict(t *testing.T) {
 		path, kind, body, authorization string
 		want                            string
 	}{
-		"instagram without a token":    {"/instagram/v26.0/17841400000000001/media", form, "image_url=https://a.test/a.jpg", "", `"code":190`},
-		"tiktok without a token":       {"/tiktok/v2/post/publish/video/init/", "application/json", "{}", "", "access_token_invalid"},
-		"youtube without a token":      {"/youtube/upload/youtube/v3/videos", "application/json", "{}", "", "authError"},
-		"vk without a token":           {"/vk/method/wall.post", form, params(url.Values{}), "", `"error_code":5`},
-		"rutube without a token":       {"/rutube/api/video/", "application/json", "{}", "", "invalid token"},
-		"telegram with another token":  {"/telegram/bot1:a/sendMessage", "application/json", `{"chat_id":"@acme_news","text":"a"}`, "", "Unauthorized"},
-		"telegram, an empty text":      {bot + "/sendMessage", "application/json", `{"chat_id":"@acme_news","text":" "}`, "", "message text is empty"},
-		"telegram, a long text":        {bot + "/sendMessage", "application/json", `{"chat_id":"@acme_news","text":"` + strings.Repeat("a", 4097) + `"}`, "", "too long"},
-		"telegram, another chat":       {bot + "/sendMessage", "application/json", `{"chat_id":"@others","text":"a"}`, "", "chat not found"},
-		"telegram, another parameter":  {bot + "/sendMessage", "application/json", `{"chat_id":"@acme_news","text":"a","silent":true}`, "", "not known"},
-		"telegram, no such method":     {bot + "/postMessage", "application/json", `{}`, "", "Not Found"},
-		"vk, without a version":        {"/vk/method/wall.post", form, "message=a", community, `"error_code":3`},
-		"vk, another parameter":        {"/vk/method/wall.post", form, params(url.Values{"text": {"a"}}), community, `"error_code":100`},
-		"vk, another wall":             {"/vk/method/wall.post", form, params(url.Values{"owner_id": {"-1"}, "message": {"a"}}), community, `"error_code":15`},
-		"vk, nothing to post":          {"/vk/method/wall.post", form, params(url.Values{"owner_id": {owner}, "from_group": {"1"}, "guid": {"1"}}), community, `"error_code":100`},
-		"vk, media of a community":     {"/vk/method/wall.post", form, params(url.Values{"owner_id": {owner}, "from_group": {"1"}, "guid": {"1"}, "attachments": {"photo-1_1"}}), community, `"error_code":27`},
-		"rutube with another password": {"/rutube/api/accounts/token_auth/", form, "username=acme&password=none", "", "wrong name or password"},
-		"tiktok, no such grant":        {"/tiktok/v2/oauth/token/", form, "grant_type=password", "", "invalid_grant"},
-		"youtube, no such grant":       {"/youtube/token", form, "grant_type=password", "", "invalid_grant"},
+		"instagram without a token": {"/instagram/v26.0/17841400000000001/media", form,
+			"image_url=https://a.test/a.jpg", "", `"code":190`},
+		"tiktok without a token": {"/tiktok/v2/post/publish/video/init/", "application/json", "{}", "",
+			"access_token_invalid"},
+		"youtube without a token": {"/youtube/upload/youtube/v3/videos", "application/json", "{}", "",
+			"authError"},
+		"vk without a token":     {"/vk/method/wall.post", form, params(url.Values{}), "", `"error_code":5`},
+		"rutube without a token": {"/rutube/api/video/", "application/json", "{}", "", "invalid token"},
+		"telegram with another token": {"/telegram/bot1:a/sendMessage", "application/json",
+			`{"chat_id":"@acme_news","text":"a"}`, "", "Unauthorized"},
+		"telegram, an empty text": {bot + "/sendMessage", "application/json",
+			`{"chat_id":"@acme_news","text":" "}`, "", "message text is empty"},
+		"telegram, a long text": {bot + "/sendMessage", "application/json",
+			`{"chat_id":"@acme_news","text":"` + strings.Repeat("a", 4097) + `"}`, "", "too long"},
+		"telegram, another chat": {bot + "/sendMessage", "application/json", `{"chat_id":"@others","text":"a"}`,
+			"", "chat not found"},
+		"telegram, another parameter": {bot + "/sendMessage", "application/json",
+			`{"chat_id":"@acme_news","text":"a","silent":true}`, "", "not known"},
+		"telegram, no such method": {bot + "/postMessage", "application/json", `{}`, "", "Not Found"},
+		"vk, without a version":    {"/vk/method/wall.post", form, "message=a", community, `"error_code":3`},
+		"vk, another parameter": {"/vk/method/wall.post", form, params(url.Values{"text": {"a"}}), community,
+			`"error_code":100`},
+		"vk, another wall": {"/vk/method/wall.post", form,
+			params(url.Values{"owner_id": {"-1"}, "message": {"a"}}), community, `"error_code":15`},
+		"vk, nothing to post": {"/vk/method/wall.post", form,
+			params(url.Values{"owner_id": {owner}, "from_group": {"1"}, "guid": {"1"}}), community, `"error_code":100`},
+		"vk, media of a community": {"/vk/method/wall.post", form,
+			params(url.Values{"owner_id": {owner}, "from_group": {"1"}, "guid": {"1"}, "attachments": {"photo-1_1"}}),
+			community, `"error_code":27`},
+		"rutube with another password": {"/rutube/api/accounts/token_auth/", form, "username=acme&password=none", "",
+			"wrong name or password"},
+		"tiktok, no such grant":  {"/tiktok/v2/oauth/token/", form, "grant_type=password", "", "invalid_grant"},
+		"youtube, no such grant": {"/youtube/token", form, "grant_type=password", "", "invalid_grant"},
 	} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+c.path, strings.NewReader(c.body))
 		if err != nil {

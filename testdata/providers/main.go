@@ -54,12 +54,14 @@ func serve(port int) error {
 	if err != nil {
 		return err
 	}
-	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp",
+		net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
 		return err
 	}
 	slog.Info("serving", "address", "http://"+listener.Addr().String())
-	server := &http.Server{Handler: logged(handler(keys, bucketWriter(cfg), bucketReader(cfg))), ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{Handler: logged(handler(keys, bucketWriter(cfg), bucketReader(cfg))),
+		ReadHeaderTimeout: 10 * time.Second}
 	return server.Serve(listener)
 }
 
@@ -69,7 +71,8 @@ type writer func(ctx context.Context, bucket, key string, content []byte) error
 func bucketWriter(cfg aws.Config) writer {
 	client := s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true })
 	return func(ctx context.Context, bucket, key string, content []byte) error {
-		_, err := client.PutObject(ctx, &s3.PutObjectInput{Bucket: aws.String(bucket), Key: aws.String(key), Body: bytes.NewReader(content)})
+		_, err := client.PutObject(ctx, &s3.PutObjectInput{Bucket: aws.String(bucket), Key: aws.String(key),
+			Body: bytes.NewReader(content)})
 		return err
 	}
 }
@@ -96,12 +99,16 @@ func handler(keys map[string]credentials.Secret, write writer, read reader) http
 	mux.Handle("/_control", c)
 	mux.Handle("/_control/", c)
 	for name, fake := range map[string]http.Handler{
-		fal.Name:        only("Authorization", "Key "+keys[fal.Name].Reveal(), fal.New(c, sample.File, time.Now, 0)),
-		replicate.Name:  only("Authorization", "Bearer "+keys[replicate.Name].Reveal(), replicate.New(c, sample.File, time.Now, 0)),
-		elevenlabs.Name: elevenlabs.New(elevenlabs.Config{Control: c, Media: sample.Files, Key: keys[elevenlabs.Name].Reveal()}),
-		heygen.Name:     heygen.New(heygen.Config{Control: c, Media: sample.Files, Now: time.Now, Key: keys[heygen.Name].Reveal()}),
-		polly.Name:      polly.New(polly.Config{Control: c, Media: sample.Files, Now: time.Now, Write: write}),
-		bedrock.Name:    bedrock.New(bedrock.Config{Control: c, Samples: sample.File, Now: time.Now, Write: write, Read: read}),
+		fal.Name: only("Authorization", "Key "+keys[fal.Name].Reveal(), fal.New(c, sample.File, time.Now, 0)),
+		replicate.Name: only("Authorization", "Bearer "+keys[replicate.Name].Reveal(),
+			replicate.New(c, sample.File, time.Now, 0)),
+		elevenlabs.Name: elevenlabs.New(elevenlabs.Config{Control: c, Media: sample.Files,
+			Key: keys[elevenlabs.Name].Reveal()}),
+		heygen.Name: heygen.New(heygen.Config{Control: c, Media: sample.Files, Now: time.Now,
+			Key: keys[heygen.Name].Reveal()}),
+		polly.Name: polly.New(polly.Config{Control: c, Media: sample.Files, Now: time.Now, Write: write}),
+		bedrock.Name: bedrock.New(bedrock.Config{Control: c, Samples: sample.File, Now: time.Now, Write: write,
+			Read: read}),
 	} {
 		mux.Handle("/"+name+"/", http.StripPrefix("/"+name, fake))
 	}

@@ -90,7 +90,8 @@ func keysOf(prefix string) map[string]string {
 
 // request returns a request that a model of the catalog can fulfil.
 func request(m catalog.Model) provider.Request {
-	req := provider.Request{Kind: m.Kind, Model: m.ProviderModel, Options: m.ProviderOptions, Prompt: "A bay at sunrise", ClientToken: m.ID, Language: "en"}
+	req := provider.Request{Kind: m.Kind, Model: m.ProviderModel, Options: m.ProviderOptions,
+		Prompt: "A bay at sunrise", ClientToken: m.ID, Language: "en"}
 	if m.Kind == provider.KindAvatar {
 		req.Prompt += "\nSeen from above" // by the second speaker, if there are two
 	}
@@ -238,7 +239,8 @@ func TestOneControlForAll(t *testing.T) {
 	}
 	defer func() { _ = resp.Body.Close() }()
 	var log struct{ Accepted []struct{ Provider string } }
-	if err := json.NewDecoder(resp.Body).Decode(&log); err != nil || len(log.Accepted) != 1 || log.Accepted[0].Provider != "elevenlabs" {
+	if err := json.NewDecoder(resp.Body).Decode(&log); err != nil || len(log.Accepted) != 1 ||
+		log.Accepted[0].Provider != "elevenlabs" {
 		t.Errorf("the log has %+v, %v", log, err)
 	}
 }

@@ -55,18 +55,19 @@ func run(secret, listen string, wait time.Duration, out io.Writer) error {
 		return err
 	}
 	outcome := make(chan error, 1)
-	server := &http.Server{ReadHeaderTimeout: 5 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		err := receive(verifier, req, out)
-		if err != nil {
-			w.WriteHeader(http.StatusBadRequest)
-		} else {
-			w.WriteHeader(http.StatusNoContent)
-		}
-		select {
-		case outcome <- err:
-		default: // One event is enough.
-		}
-	})}
+	server := &http.Server{ReadHeaderTimeout: 5 * time.Second,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+			err := receive(verifier, req, out)
+			if err != nil {
+				w.WriteHeader(http.StatusBadRequest)
+			} else {
+				w.WriteHeader(http.StatusNoContent)
+			}
+			select {
+			case outcome <- err:
+			default: // One event is enough.
+			}
+		})}
 	go func() { _ = server.Serve(listener) }()
 	select {
 	case err = <-outcome:

@@ -124,7 +124,8 @@ var (
 // checkDedicated checks the settings of Isolation and the domains, and returns the first error.
 func (s Settings) checkDedicated() error {
 	for _, check := range []func(Settings) error{
-		Settings.checkNetwork, Settings.checkEndpoints, Settings.checkConcurrency, Settings.checkProfiles, Settings.checkDomains, Settings.checkBackup, Settings.checkReplica, Settings.checkMembership,
+		Settings.checkNetwork, Settings.checkEndpoints, Settings.checkConcurrency, Settings.checkProfiles,
+		Settings.checkDomains, Settings.checkBackup, Settings.checkReplica, Settings.checkMembership,
 	} {
 		if err := check(s); err != nil {
 			return err
@@ -145,7 +146,8 @@ func (s Settings) checkNetwork() error {
 	case err != nil || !cidr.Addr().Is4() || !cidr.Addr().IsPrivate() || cidr != cidr.Masked():
 		return fmt.Errorf("network.cidr is a private IPv4 range such as 10.20.0.0/16, not %q", n.CIDR)
 	case cidr.Bits() < 16 || cidr.Bits() > 22:
-		return fmt.Errorf("network.cidr has a prefix of 16 to 22 bits, not %d: smaller ranges have too few addresses for the functions", cidr.Bits())
+		return fmt.Errorf("network.cidr has a prefix of 16 to 22 bits, not %d: smaller ranges have too few addresses "+
+			"for the functions", cidr.Bits())
 	case n.Zones < 2 || n.Zones > 3:
 		return fmt.Errorf("network.zones is 2 or 3, not %d", n.Zones)
 	}
@@ -158,13 +160,15 @@ func (s Settings) checkEndpoints() error {
 		case s.Local():
 			return errors.New("privateEndpoints is not for the stage local: its gateway is on this machine")
 		case !endpointShape.MatchString(id):
-			return fmt.Errorf("privateEndpoints has %q, which is not the id of a VPC endpoint such as vpce-0a1b2c3d4e5f67890", id)
+			return fmt.Errorf("privateEndpoints has %q, which is not the id of a VPC endpoint such as "+
+				"vpce-0a1b2c3d4e5f67890", id)
 		case slices.Contains(s.PrivateEndpoints[:i], id):
 			return fmt.Errorf("privateEndpoints has %s twice", id)
 		}
 	}
 	if _, named := s.Domains[s.Region]; named && len(s.PrivateEndpoints) > 0 {
-		return fmt.Errorf("privateEndpoints and domains.%s exclude each other: a private API is called by the name of its endpoint", s.Region)
+		return fmt.Errorf("privateEndpoints and domains.%s exclude each other: a private API is called by the name "+
+			"of its endpoint", s.Region)
 	}
 	return nil
 }
@@ -189,15 +193,19 @@ func (s Settings) checkConcurrency() error {
 			f, ok := known[name]
 			switch at := "concurrency." + set.member + "." + name; {
 			case !ok:
-				return fmt.Errorf("%s: there is no function %s; the functions are %s", at, name, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+				return fmt.Errorf("%s: there is no function %s; the functions are %s", at, name,
+					strings.Join(slices.Sorted(maps.Keys(known)), ", "))
 			case set.values[name] < 1:
 				return fmt.Errorf("%s is 1 or more, not %d", at, set.values[name])
 			case set.member == "reserved" && set.values[name] < max(f.Concurrency, f.Reserved):
-				return fmt.Errorf("%s is %d or more, not %d: its callers start as many", at, max(f.Concurrency, f.Reserved), set.values[name])
+				return fmt.Errorf("%s is %d or more, not %d: its callers start as many", at,
+					max(f.Concurrency, f.Reserved), set.values[name])
 			case set.member == "provisioned" && f.Trigger != topology.ByGateway && f.Trigger != topology.AsAuthorizer:
-				return fmt.Errorf("%s: only the authorizer and the functions of the gateway have provisioned instances", at)
+				return fmt.Errorf("%s: only the authorizer and the functions of the gateway have provisioned instances",
+					at)
 			case set.member == "provisioned" && s.Reserved(f) > 0 && set.values[name] > s.Reserved(f):
-				return fmt.Errorf("%s is at most the reserved concurrency, %d, not %d", at, s.Reserved(f), set.values[name])
+				return fmt.Errorf("%s is at most the reserved concurrency, %d, not %d", at, s.Reserved(f),
+					set.values[name])
 			}
 		}
 	}
@@ -250,7 +258,8 @@ func (s Settings) checkBackup() error {
 	case b.CopyTo != "" && vault == nil:
 		return fmt.Errorf("backup.copyTo is not the ARN of a vault of AWS Backup: %q", b.CopyTo)
 	case vault != nil && vault[1] == s.Region && vault[2] == s.Account:
-		return errors.New("backup.copyTo is a vault of the same account and region: what is lost with the data is lost with its copies")
+		return errors.New("backup.copyTo is a vault of the same account and region: what is lost with the data is " +
+			"lost with its copies")
 	}
 	return nil
 }
@@ -268,13 +277,16 @@ func (s Settings) checkDomains() error {
 		case d.CertificateArn == "" && d.HostedZoneID == "":
 			return fmt.Errorf("%s needs a certificateArn, or a hostedZoneId for a new certificate", at)
 		case d.CertificateArn != "" && arn == nil:
-			return fmt.Errorf("%s.certificateArn is not the ARN of a certificate of AWS Certificate Manager: %q", at, d.CertificateArn)
+			return fmt.Errorf("%s.certificateArn is not the ARN of a certificate of AWS Certificate Manager: %q", at,
+				d.CertificateArn)
 		case arn != nil && arn[1] != region:
 			return fmt.Errorf("%s.certificateArn is of the region %s: the gateway needs one of %s", at, arn[1], region)
 		case d.HostedZoneID != "" && !zoneIDShape.MatchString(d.HostedZoneID):
-			return fmt.Errorf("%s.hostedZoneId is the id of a zone of Route 53 such as Z0123456789ABCDEFGHIJ, not %q", at, d.HostedZoneID)
+			return fmt.Errorf("%s.hostedZoneId is the id of a zone of Route 53 such as Z0123456789ABCDEFGHIJ, not %q",
+				at, d.HostedZoneID)
 		case d.Truststore != "" && !truststore.MatchString(d.Truststore):
-			return fmt.Errorf("%s.truststore is the address of an object such as s3://acme-truststore/clients.pem, not %q", at, d.Truststore)
+			return fmt.Errorf("%s.truststore is the address of an object such as s3://acme-truststore/clients.pem, "+
+				"not %q", at, d.Truststore)
 		case d.TruststoreVersion != "" && d.Truststore == "":
 			return fmt.Errorf("%s.truststoreVersion is for a truststore, which is missing", at)
 		}
@@ -300,7 +312,8 @@ func (s Settings) checkAlone(customers map[string]json.RawMessage) error {
 			continue
 		}
 		if s.Dedicated {
-			return fmt.Errorf("dedicated: the customer %s has the account %s, too; give %s an AWS account of its own", name, s.Account, s.Customer)
+			return fmt.Errorf("dedicated: the customer %s has the account %s, too; give %s an AWS account of its own",
+				name, s.Account, s.Customer)
 		}
 		if other.Dedicated {
 			return fmt.Errorf("account %s is that of the customer %s alone, which is dedicated", s.Account, name)

@@ -35,7 +35,8 @@ func (s *Settings) readEntry(entry json.RawMessage) error {
 		}
 	}
 	if len(wrong) > 0 {
-		return fmt.Errorf("the settings of customer %s in cdk.json: %s; the settings are %s", s.Customer, strings.Join(wrong, ", "), strings.Join(settingNames(), ", "))
+		return fmt.Errorf("the settings of customer %s in cdk.json: %s; the settings are %s", s.Customer,
+			strings.Join(wrong, ", "), strings.Join(settingNames(), ", "))
 	}
 	return nil
 }

@@ -47,9 +47,11 @@ func (s Settings) checkMembership() error {
 	case s.Local() && (s.Wave != "" || s.DeployRole != "" || len(s.Regions) > 0):
 		return errors.New("wave, regions and deployRole are not for the stage local, which no wave deploys")
 	case s.DeployRole != "" && role == nil:
-		return fmt.Errorf("deployRole is the ARN of a role such as arn:aws:iam::111122223333:role/deploy, not %q", s.DeployRole)
+		return fmt.Errorf("deployRole is the ARN of a role such as arn:aws:iam::111122223333:role/deploy, not %q",
+			s.DeployRole)
 	case role != nil && role[1] != s.Account:
-		return fmt.Errorf("deployRole is a role of the account %s, and the customer has the account %s", role[1], s.Account)
+		return fmt.Errorf("deployRole is a role of the account %s, and the customer has the account %s",
+			role[1], s.Account)
 	case len(s.Regions) > 0 && !slices.Contains(s.Regions, s.Home):
 		return fmt.Errorf("regions does not have %s, the region of the customer", s.Home)
 	}
@@ -83,7 +85,8 @@ func ReadFleet(context func(key string) any) ([]Wave, error) {
 	case err != nil:
 		return nil, fmt.Errorf("the context value fleet is not an object with waves: %w", err)
 	case len(list.Waves) == 0:
-		return nil, errors.New("the context value fleet has no waves: cdk.json lists them in their order, the smallest first")
+		return nil, errors.New("the context value fleet has no waves: cdk.json lists them in their order, the " +
+			"smallest first")
 	}
 	waves, at := make([]Wave, len(list.Waves)), map[string]int{}
 	var known []string
@@ -112,7 +115,8 @@ func ReadFleet(context func(key string) any) ([]Wave, error) {
 		if named := cells[0].Wave; named != "" {
 			i, ok := at[named]
 			if !ok {
-				wrong = append(wrong, fmt.Errorf("the customer %s is in the wave %q: fleet has %s", name, named, strings.Join(known, ", ")))
+				wrong = append(wrong, fmt.Errorf("the customer %s is in the wave %q: fleet has %s", name, named,
+					strings.Join(known, ", ")))
 				continue
 			}
 			wave = i
@@ -127,7 +131,8 @@ func ReadFleet(context func(key string) any) ([]Wave, error) {
 			return nil, fmt.Errorf("no customer is in the wave %s", w.Name)
 		}
 		if i > 0 && len(w.Cells) < len(waves[i-1].Cells) {
-			return nil, fmt.Errorf("the wave %s has %d stacks, and %s before it has %d: waves grow, so that a fault is met by few", w.Name, len(w.Cells), waves[i-1].Name, len(waves[i-1].Cells))
+			return nil, fmt.Errorf("the wave %s has %d stacks, and %s before it has %d: waves grow, so that a fault "+
+				"is met by few", w.Name, len(w.Cells), waves[i-1].Name, len(waves[i-1].Cells))
 		}
 	}
 	return waves, nil

@@ -32,7 +32,8 @@ func waves(names ...string) object {
 
 func TestAFleetIsWavesOfStacks(t *testing.T) {
 	all, err := readFleet(waves("canary", "early", "most"), object{
-		"a": object{"wave": "canary"}, "b": object{"wave": "early", "regions": []any{"eu-central-1", "us-east-1"}}, "c": object{}, "d": object{"wave": "most"},
+		"a": object{"wave": "canary"}, "b": object{"wave": "early", "regions": []any{"eu-central-1", "us-east-1"}},
+		"c": object{}, "d": object{"wave": "most"},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -58,20 +59,31 @@ func TestMistakesOfAFleet(t *testing.T) {
 		fleet   any
 		entries object
 	}{
-		"has no waves":                                     {nil, one},
-		"fleet is not an object":                           {"x", one},
-		"which is empty or used before":                    {waves("canary", "canary"), one},
-		"soakMinutes is 0 to 1440, not 1500":               {object{"waves": []any{object{"name": "most", "soakMinutes": 1500}}}, one},
-		`a is in the wave "canary": fleet has x`:           {waves("x"), one},
-		"no customer is in the wave canary":                {two, object{"b": object{}}},
-		"most has 1 stacks, and canary before it has 2":    {two, object{"a": object{"wave": "canary"}, "b": object{"wave": "canary"}, "c": object{}}},
-		"deployRole is the ARN of a role":                  {two, object{"a": object{"wave": "canary", "deployRole": "deploy"}, "b": object{}}},
-		"deployRole is a role of the account 999999999999": {two, object{"a": object{"wave": "canary", "deployRole": "arn:aws:iam::999999999999:role/deploy"}, "b": object{}}},
-		"regions does not have eu-central-1":               {two, object{"a": object{"wave": "canary", "regions": []any{"us-east-1"}}, "b": object{}}},
-		`regions: "Frankfurt" is not an AWS region`:        {two, object{"a": object{"wave": "canary", "regions": []any{"eu-central-1", "Frankfurt"}}, "b": object{}}},
-		"regions has eu-central-1 twice":                   {two, object{"a": object{"wave": "canary", "regions": []any{"eu-central-1", "eu-central-1"}}, "b": object{}}},
-		"the region of the replica":                        {two, object{"a": object{"wave": "canary", "regions": []any{"eu-central-1", "eu-west-1"}, "replica": object{"region": "eu-west-1"}}, "b": object{}}},
-		"there is no setting waves":                        {two, object{"a": object{"wave": "canary"}, "b": object{"waves": "canary"}}},
+		"has no waves":                  {nil, one},
+		"fleet is not an object":        {"x", one},
+		"which is empty or used before": {waves("canary", "canary"), one},
+		"soakMinutes is 0 to 1440, not 1500": {object{"waves": []any{object{"name": "most",
+			"soakMinutes": 1500}}}, one},
+		`a is in the wave "canary": fleet has x`: {waves("x"), one},
+		"no customer is in the wave canary":      {two, object{"b": object{}}},
+		"most has 1 stacks, and canary before it has 2": {two,
+			object{"a": object{"wave": "canary"}, "b": object{"wave": "canary"}, "c": object{}}},
+		"deployRole is the ARN of a role": {two,
+			object{"a": object{"wave": "canary", "deployRole": "deploy"}, "b": object{}}},
+		"deployRole is a role of the account 999999999999": {two,
+			object{"a": object{"wave": "canary", "deployRole": "arn:aws:iam::999999999999:role/deploy"},
+				"b": object{}}},
+		"regions does not have eu-central-1": {two,
+			object{"a": object{"wave": "canary", "regions": []any{"us-east-1"}}, "b": object{}}},
+		`regions: "Frankfurt" is not an AWS region`: {two,
+			object{"a": object{"wave": "canary", "regions": []any{"eu-central-1", "Frankfurt"}}, "b": object{}}},
+		"regions has eu-central-1 twice": {two,
+			object{"a": object{"wave": "canary", "regions": []any{"eu-central-1", "eu-central-1"}}, "b": object{}}},
+		"the region of the replica": {two,
+			object{"a": object{"wave": "canary", "regions": []any{"eu-central-1", "eu-west-1"},
+				"replica": object{"region": "eu-west-1"}}, "b": object{}}},
+		"there is no setting waves": {two,
+			object{"a": object{"wave": "canary"}, "b": object{"waves": "canary"}}},
 	} {
 		if _, err := readFleet(c.fleet, c.entries); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v, want it to say %q", err, says)

@@ -40,7 +40,8 @@ func (s Settings) derived() []derived {
 		all = append(all, derived{"vault and plan of backups", s.Name(), 50})
 	}
 	if s.Replica != nil {
-		all = append(all, derived{"bucket", s.StandbyBucket(), 63}, derived{"table", s.SharedTable("audit"), 255}, derived{"secret", s.SharedSecret("provider"), 512})
+		all = append(all, derived{"bucket", s.StandbyBucket(), 63}, derived{"table", s.SharedTable("audit"), 255},
+			derived{"secret", s.SharedSecret("provider"), 512})
 	}
 	return all
 }
@@ -55,7 +56,8 @@ func (s Settings) checkNames() error {
 	for _, in := range regions {
 		for _, d := range in.derived() {
 			if n := len(d.name); n > d.most {
-				return fmt.Errorf("the names of the customer, %s, and the stage, %s, are too long: the %s %s would have more than %d characters; shorten them by %d",
+				return fmt.Errorf("the names of the customer, %s, and the stage, %s, are too long: the %s %s would "+
+					"have more than %d characters; shorten them by %d",
 					s.Customer, s.Stage, d.of, d.name, d.most, n-d.most)
 			}
 		}

@@ -13,7 +13,8 @@ import (
 // For all customers, stages and regions, either AWS accepts the derived names, or the settings
 // are refused with the name and the limit.
 func TestDerivedNamesAreWithinTheLimitsOfAWS(t *testing.T) {
-	regions := []string{"eu-west-1", "us-east-1", "ap-southeast-1", "ap-northeast-3", "me-central-1", "il-central-1", "mx-central-1"}
+	regions := []string{"eu-west-1", "us-east-1", "ap-southeast-1", "ap-northeast-3", "me-central-1", "il-central-1",
+		"mx-central-1"}
 	source := rand.New(rand.NewPCG(1, 2))
 	accepted, refused := 0, 0
 	for range 3000 {
@@ -39,7 +40,8 @@ func TestDerivedNamesAreWithinTheLimitsOfAWS(t *testing.T) {
 		refused++
 		named := false
 		for says, over := range longest {
-			named = named || over > 0 && strings.Contains(err.Error(), says) && strings.HasSuffix(err.Error(), fmt.Sprintf("shorten them by %d", over))
+			named = named || over > 0 && strings.Contains(err.Error(), says) &&
+				strings.HasSuffix(err.Error(), fmt.Sprintf("shorten them by %d", over))
 		}
 		if !named {
 			t.Fatalf("%v of %s is refused by %q; the names over their limits are %v", entry, name, err, longest)

@@ -58,8 +58,10 @@ func (s Settings) StandbyBucket() string { return s.There().Name() + "-" + s.Acc
 // Ready returns an error if the service cannot run in the replica's region, because its
 // resources have not been looked up.
 func (s Settings) Ready() error {
-	if s.Standby() && (s.Found.SecretsKey == "" || s.Found.StateStream == "" || s.Found.AuditStream == "" || len(s.Found.Secrets) < len(SharedSecrets)) {
-		return fmt.Errorf("%s is the region of the replica of %s, and the context value found lacks a part of it: deploy with `make deploy`, which looks it up", s.Region, s.Customer)
+	if s.Standby() && (s.Found.SecretsKey == "" || s.Found.StateStream == "" || s.Found.AuditStream == "" ||
+		len(s.Found.Secrets) < len(SharedSecrets)) {
+		return fmt.Errorf("%s is the region of the replica of %s, and the context value found lacks a part of it: "+
+			"deploy with `make deploy`, which looks it up", s.Region, s.Customer)
 	}
 	return nil
 }
@@ -81,7 +83,8 @@ func (s Settings) checkReplica() error {
 	case s.Home == "":
 		return errors.New("replica needs the member region: the region that it is a copy of")
 	case r.Region == s.Home:
-		return fmt.Errorf("replica.region is %s, the customer's own region: what is lost with the data is lost with its copy", r.Region)
+		return fmt.Errorf("replica.region is %s, the customer's own region: what is lost with the data is lost with "+
+			"its copy", r.Region)
 	case partition(r.Region) != partition(s.Home):
 		return fmt.Errorf("replica.region is not in the same partition of AWS as %s: %s", s.Home, r.Region)
 	}

@@ -151,7 +151,8 @@ func Read(context func(key string) any) (Settings, error) {
 	if !ok {
 		return Settings{}, fmt.Errorf("there is no customer %q: cdk.json knows %s", customer, known)
 	}
-	s := Settings{Stage: "prod", Arch: "arm64", LogLevel: "info", LogRetentionDays: 90, KeylessLimit: 100, CanaryMinutes: 10}
+	s := Settings{Stage: "prod", Arch: "arm64", LogLevel: "info", LogRetentionDays: 90, KeylessLimit: 100,
+		CanaryMinutes: 10}
 	s.Customer = customer
 	if err := s.readEntry(entry); err != nil {
 		return Settings{}, err
@@ -172,7 +173,9 @@ func Read(context func(key string) any) (Settings, error) {
 func (s *Settings) override(context func(key string) any) error {
 	for key, field := range map[string]*string{
 		"region": &s.Region, "account": &s.Account, "stage": &s.Stage, "arch": &s.Arch,
-		"assets": &s.Assets, "alarmEmail": &s.AlarmEmail, "logLevel": &s.LogLevel, "permissionsBoundary": &s.PermissionsBoundary, "providerEndpoint": &s.ProviderEndpoint, "platformEndpoint": &s.PlatformEndpoint, "localTools": &s.LocalTools, "version": &s.Version,
+		"assets": &s.Assets, "alarmEmail": &s.AlarmEmail, "logLevel": &s.LogLevel,
+		"permissionsBoundary": &s.PermissionsBoundary, "providerEndpoint": &s.ProviderEndpoint,
+		"platformEndpoint": &s.PlatformEndpoint, "localTools": &s.LocalTools, "version": &s.Version,
 	} {
 		if value, ok := context(key).(string); ok && value != "" {
 			*field = value
@@ -211,17 +214,21 @@ func (s Settings) validate() error {
 	case !nameShape.MatchString(s.Customer):
 		return fmt.Errorf("the customer name %q is not made of lower-case letters, digits and hyphens", s.Customer)
 	case strings.HasPrefix(s.Customer+"-", webhook.RolePrefix):
-		return fmt.Errorf("the customer name %q begins with %s: customers' own roles are named so, and deliver may assume them; choose another name", s.Customer, strings.TrimSuffix(webhook.RolePrefix, "-"))
+		return fmt.Errorf("the customer name %q begins with %s: customers' own roles are named so, and deliver may "+
+			"assume them; choose another name", s.Customer, strings.TrimSuffix(webhook.RolePrefix, "-"))
 	case !regionShape.MatchString(s.Region):
 		return fmt.Errorf("%q is not an AWS region: add -c region=<region>", s.Region)
 	case !stageShape.MatchString(s.Stage):
 		return fmt.Errorf("the stage %q is not made of lower-case letters and digits", s.Stage)
 	case s.Local() != (s.Customer == customerLocal):
-		return fmt.Errorf("the customer %s cannot have the stage %s: the stage %s, in which nothing is kept, is that of the customer %s alone", s.Customer, s.Stage, StageLocal, customerLocal)
+		return fmt.Errorf("the customer %s cannot have the stage %s: the stage %s, in which nothing is kept, is that "+
+			"of the customer %s alone", s.Customer, s.Stage, StageLocal, customerLocal)
 	case !accountOnly.MatchString(s.Account) && !(s.Local() && s.Account == ""):
-		return fmt.Errorf("the account %q of customer %s is not an AWS account id of 12 digits: set account in cdk.json, or add -c account=<id>", s.Account, s.Customer)
+		return fmt.Errorf("the account %q of customer %s is not an AWS account id of 12 digits: set account in "+
+			"cdk.json, or add -c account=<id>", s.Account, s.Customer)
 	case s.PermissionsBoundary != "" && !boundaryARN.MatchString(s.PermissionsBoundary):
-		return fmt.Errorf("the permissionsBoundary %q of customer %s is not the ARN of an IAM policy", s.PermissionsBoundary, s.Customer)
+		return fmt.Errorf("the permissionsBoundary %q of customer %s is not the ARN of an IAM policy",
+			s.PermissionsBoundary, s.Customer)
 	case s.Arch != "arm64" && s.Arch != "x86_64":
 		return fmt.Errorf("the architecture %q is neither arm64 nor x86_64", s.Arch)
 	case s.KeylessLimit < leastLimit:
@@ -231,20 +238,25 @@ func (s Settings) validate() error {
 	case s.MonthlyBudget > 0 && (s.Local() || s.AlarmEmail == ""):
 		return fmt.Errorf("monthlyBudget needs alarmEmail, which hears of it, and an AWS account: customer %s lacks one", s.Customer)
 	case s.YouTubeDailyUploads < 0:
-		return fmt.Errorf("youtubeDailyUploads is the number of uploads that Google permits the application on a day, not %d", s.YouTubeDailyUploads)
+		return fmt.Errorf("youtubeDailyUploads is the number of uploads that Google permits the application on a "+
+			"day, not %d", s.YouTubeDailyUploads)
 	case s.AllowLoopbackWebhooks && !s.Local():
-		return fmt.Errorf("allowLoopbackWebhooks is for the stage %s alone: the stage %s would let webhooks reach the service's own network", StageLocal, s.Stage)
+		return fmt.Errorf("allowLoopbackWebhooks is for the stage %s alone: the stage %s would let webhooks reach "+
+			"the service's own network", StageLocal, s.Stage)
 	case s.ProviderEndpoint != "" && !s.Local():
-		return fmt.Errorf("providerEndpoint is for the stage %s alone: with it, customers of the stage %s would pay for samples", StageLocal, s.Stage)
+		return fmt.Errorf("providerEndpoint is for the stage %s alone: with it, customers of the stage %s would pay "+
+			"for samples", StageLocal, s.Stage)
 	case s.ProviderEndpoint != "" && !loopback.MatchString(s.ProviderEndpoint):
 		return fmt.Errorf("the providerEndpoint %q is not http://127.0.0.1:<port>", s.ProviderEndpoint)
 	case s.PlatformEndpoint != "" && !(s.Local() && loopback.MatchString(s.PlatformEndpoint)):
-		return fmt.Errorf("platformEndpoint is for the stage %s alone, and http://127.0.0.1:<port>: with %q, nothing would be published", StageLocal, s.PlatformEndpoint)
+		return fmt.Errorf("platformEndpoint is for the stage %s alone, and http://127.0.0.1:<port>: with %q, nothing "+
+			"would be published", StageLocal, s.PlatformEndpoint)
 	}
 	for i, name := range s.Providers {
 		if known := catalog.Providers(); !slices.Contains(known, name) {
 			slices.Sort(known)
-			return fmt.Errorf("the catalog knows no provider %q: providers are some of %s", name, strings.Join(known, ", "))
+			return fmt.Errorf("the catalog knows no provider %q: providers are some of %s", name,
+				strings.Join(known, ", "))
 		}
 		if slices.Contains(s.Providers[:i], name) {
 			return fmt.Errorf("the provider %s is named twice", name)
@@ -271,7 +283,8 @@ func (s Settings) Built() error {
 		}
 	}
 	if len(missing) > 0 {
-		return fmt.Errorf("%s holds no build of %s: run `make build ARCH=%s` first", s.Assets, strings.Join(missing, ", "), s.Arch)
+		return fmt.Errorf("%s holds no build of %s: run `make build ARCH=%s` first", s.Assets,
+			strings.Join(missing, ", "), s.Arch)
 	}
 	if _, err := os.Stat(filepath.Join(s.Layer(), "bin", "ffmpeg")); err != nil && !s.Local() {
 		return fmt.Errorf("%s holds no ffmpeg: run `make build ARCH=%s` first", s.Layer(), s.Arch)

@@ -13,7 +13,8 @@ import (
 
 func read(values map[string]any) (customer.Settings, error) {
 	all := map[string]any{"customers": map[string]any{
-		"acme":   map[string]any{"account": "111122223333", "region": "eu-central-1", "alarmEmail": "operations@acme.example"},
+		"acme": map[string]any{"account": "111122223333", "region": "eu-central-1",
+			"alarmEmail": "operations@acme.example"},
 		"local":  map[string]any{"region": "us-west-2", "stage": "local"},
 		"globex": map[string]any{"account": "444455556666", "region": "us-east-1", "logRetentionDays": 365},
 	}}
@@ -27,14 +28,16 @@ func TestSettingsOfACustomer(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s.Name() != "acme-prod-eu-central-1" || s.Stage != "prod" || s.Arch != "arm64" || s.LogRetentionDays != 90 ||
-		s.AlarmEmail != "operations@acme.example" || s.Assets != filepath.Join("build", "arm64") || s.AllowLoopbackWebhooks {
+		s.AlarmEmail != "operations@acme.example" || s.Assets != filepath.Join("build", "arm64") ||
+		s.AllowLoopbackWebhooks {
 		t.Errorf("got %+v", s)
 	}
 	s, err = read(map[string]any{"customer": "acme", "region": "us-west-2", "arch": "x86_64", "stage": "beta"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Name() != "acme-beta-us-west-2" || s.Arch != "x86_64" || s.Stage != "beta" || s.Assets != filepath.Join("build", "x86_64") {
+	if s.Name() != "acme-beta-us-west-2" || s.Arch != "x86_64" || s.Stage != "beta" ||
+		s.Assets != filepath.Join("build", "x86_64") {
 		t.Errorf("values on the command line do not win: %+v", s)
 	}
 }
@@ -57,11 +60,14 @@ func TestProviders(t *testing.T) {
 	if err != nil || len(s.Providers) != 0 || s.ProviderEndpoint != "" {
 		t.Errorf("by default: %v at %q, %v", s.Providers, s.ProviderEndpoint, err)
 	}
-	s, err = read(map[string]any{"customer": "local", "providers": "fal,polly", "providerEndpoint": "http://127.0.0.1:9000"})
+	s, err = read(map[string]any{"customer": "local", "providers": "fal,polly",
+		"providerEndpoint": "http://127.0.0.1:9000"})
 	if err != nil || strings.Join(s.Providers, "+") != "fal+polly" || s.ProviderEndpoint != "http://127.0.0.1:9000" {
 		t.Errorf("on the command line: %v at %q, %v", s.Providers, s.ProviderEndpoint, err)
 	}
-	s, err = read(map[string]any{"customer": "acme", "customers": map[string]any{"acme": map[string]any{"account": "111122223333", "region": "eu-central-1", "providers": []string{"heygen"}}}})
+	s, err = read(map[string]any{"customer": "acme",
+		"customers": map[string]any{"acme": map[string]any{"account": "111122223333", "region": "eu-central-1",
+			"providers": []string{"heygen"}}}})
 	if err != nil || strings.Join(s.Providers, "+") != "heygen" {
 		t.Errorf("in cdk.json: %v, %v", s.Providers, err)
 	}
@@ -72,59 +78,93 @@ func TestRefusedSettings(t *testing.T) {
 		values map[string]any
 		says   string
 	}{
-		"no customer":      {nil, "add -c customer=<name>; cdk.json knows acme, globex, local"},
-		"unknown customer": {map[string]any{"customer": "initech"}, `no customer "initech": cdk.json knows acme, globex, local`},
-		"a name as of the roles that deliver assumes": {map[string]any{"customer": "content-automation-acme", "customers": map[string]any{
-			"content-automation-acme": map[string]any{"account": "111122223333", "region": "eu-central-1"}}}, "begins with content-automation"},
+		"no customer": {nil, "add -c customer=<name>; cdk.json knows acme, globex, local"},
+		"unknown customer": {map[string]any{"customer": "initech"},
+			`no customer "initech": cdk.json knows acme, globex, local`},
+		"a name as of the roles that deliver assumes": {map[string]any{"customer": "content-automation-acme",
+			"customers": map[string]any{
+				"content-automation-acme": map[string]any{"account": "111122223333", "region": "eu-central-1"}}},
+			"begins with content-automation"},
 		"the beginning of these names": {map[string]any{"customer": "content-automation", "customers": map[string]any{
-			"content-automation": map[string]any{"account": "111122223333", "region": "eu-central-1"}}}, "begins with content-automation"},
-		"no region":                   {map[string]any{"customer": "acme", "region": "europe"}, `"europe" is not an AWS region`},
-		"a stage with a hyphen":       {map[string]any{"customer": "acme", "stage": "eu-prod"}, "the stage"},
-		"the local stage":             {map[string]any{"customer": "acme", "stage": "local"}, "the customer acme cannot have the stage local"},
-		"the local customer for good": {map[string]any{"customer": "local", "stage": "prod"}, "the customer local cannot have the stage prod"},
-		"no account": {map[string]any{"customer": "acme", "customers": map[string]any{"acme": map[string]any{"region": "eu-central-1"}}},
+			"content-automation": map[string]any{"account": "111122223333", "region": "eu-central-1"}}},
+			"begins with content-automation"},
+		"no region": {map[string]any{"customer": "acme", "region": "europe"},
+			`"europe" is not an AWS region`},
+		"a stage with a hyphen": {map[string]any{"customer": "acme", "stage": "eu-prod"}, "the stage"},
+		"the local stage": {map[string]any{"customer": "acme", "stage": "local"},
+			"the customer acme cannot have the stage local"},
+		"the local customer for good": {map[string]any{"customer": "local", "stage": "prod"},
+			"the customer local cannot have the stage prod"},
+		"no account": {map[string]any{"customer": "acme",
+			"customers": map[string]any{"acme": map[string]any{"region": "eu-central-1"}}},
 			`the account "" of customer acme is not an AWS account id`},
-		"half an account": {map[string]any{"customer": "acme", "account": "1111"}, `the account "1111" of customer acme`},
-		"a boundary":      {map[string]any{"customer": "acme", "permissionsBoundary": "Bound"}, `the permissionsBoundary "Bound" of customer acme`},
+		"half an account": {map[string]any{"customer": "acme", "account": "1111"},
+			`the account "1111" of customer acme`},
+		"a boundary": {map[string]any{"customer": "acme", "permissionsBoundary": "Bound"},
+			`the permissionsBoundary "Bound" of customer acme`},
 		"unknown and mistyped members": {map[string]any{"customer": "acme", "customers": map[string]any{
-			"acme": map[string]any{"account": 111122223333, "regoin": "eu-central-1", "region": "eu-central-1", "logRetentionDays": "30", "providers": "fal", "allowLoopbackWebhooks": 1}}},
-			"the settings of customer acme in cdk.json: account must be text, not a JSON number, allowLoopbackWebhooks must be true or false, not a JSON number, " +
-				"logRetentionDays must be a number, not a JSON string, providers must be a list, not a JSON string, there is no setting regoin; the settings are account,"},
+			"acme": map[string]any{"account": 111122223333, "regoin": "eu-central-1", "region": "eu-central-1",
+				"logRetentionDays": "30", "providers": "fal", "allowLoopbackWebhooks": 1}}},
+			"the settings of customer acme in cdk.json: account must be text, not a JSON number, " +
+				"allowLoopbackWebhooks must be true or false, not a JSON number, " +
+				"logRetentionDays must be a number, not a JSON string, providers must be a list, not a JSON string, " +
+				"there is no setting regoin; the settings are account,"},
 		"an unknown member of a domain": {map[string]any{"customer": "acme", "customers": map[string]any{
-			"acme": map[string]any{"account": "111122223333", "region": "eu-central-1", "domains": map[string]any{"eu-central-1": map[string]any{"nam": "x"}}}}},
+			"acme": map[string]any{"account": "111122223333", "region": "eu-central-1",
+				"domains": map[string]any{"eu-central-1": map[string]any{"nam": "x"}}}}},
 			`customer acme in cdk.json: domains cannot be read (unknown field "nam")`},
-		"an entry that is no object": {map[string]any{"customer": "acme", "customers": map[string]any{"acme": 1}}, "the entry of customer acme in cdk.json is not an object"},
-		"bad stage":                  {map[string]any{"customer": "acme", "stage": "Prod!"}, "the stage"},
-		"long names": {map[string]any{"customer": "a-customer-with-quite-a-name", "stage": "productionlike", "customers": map[string]any{
-			"a-customer-with-quite-a-name": map[string]any{"account": "444455556666", "region": "ap-southeast-1"}}}, "are too long"},
-		"a long name of a rule": {map[string]any{"customer": "northwind-industries-emea", "stage": "production", "customers": map[string]any{
-			"northwind-industries-emea": map[string]any{"account": "444455556666", "region": "eu-west-1"}}},
-			"the sampling rule of X-Ray northwind-industries-emea-production would have more than 32 characters; shorten them by 4"},
-		"a long name of a vault": {map[string]any{"customer": "northwind-industries-emea-x", "customers": map[string]any{
-			"northwind-industries-emea-x": map[string]any{"account": "444455556666", "region": "us-gov-northeast-1", "backup": map[string]any{"keepDays": 30}}}},
-			"the vault and plan of backups northwind-industries-emea-x-prod-us-gov-northeast-1 would have more than 50 characters; shorten them by 1"},
-		"bad architecture":       {map[string]any{"customer": "acme", "arch": "mips"}, "neither arm64 nor x86_64"},
-		"loopback deployed":      {map[string]any{"customer": "acme", "allowLoopbackWebhooks": "true"}, "for the stage local alone"},
-		"loopback as a bool":     {map[string]any{"customer": "acme", "allowLoopbackWebhooks": true}, "for the stage local alone"},
-		"loopback as a word":     {map[string]any{"customer": "acme", "allowLoopbackWebhooks": "perhaps"}, "true or false"},
-		"fakes deployed":         {map[string]any{"customer": "acme", "providerEndpoint": "http://127.0.0.1:9000"}, "for the stage local alone"},
-		"fakes elsewhere":        {map[string]any{"customer": "local", "providerEndpoint": "https://fakes.example"}, "is not http://127.0.0.1:<port>"},
-		"an unheard-of provider": {map[string]any{"customer": "acme", "providers": "fal,midjourney"}, `"midjourney": providers are some of bedrock, elevenlabs, fal`},
-		"a provider twice":       {map[string]any{"customer": "acme", "providers": "fal,polly,fal"}, "fal is named twice"},
+		"an entry that is no object": {map[string]any{"customer": "acme", "customers": map[string]any{"acme": 1}},
+			"the entry of customer acme in cdk.json is not an object"},
+		"bad stage": {map[string]any{"customer": "acme", "stage": "Prod!"}, "the stage"},
+		"long names": {map[string]any{"customer": "a-customer-with-quite-a-name", "stage": "productionlike",
+			"customers": map[string]any{
+				"a-customer-with-quite-a-name": map[string]any{"account": "444455556666", "region": "ap-southeast-1"}}},
+			"are too long"},
+		"a long name of a rule": {map[string]any{"customer": "northwind-industries-emea", "stage": "production",
+			"customers": map[string]any{
+				"northwind-industries-emea": map[string]any{"account": "444455556666", "region": "eu-west-1"}}},
+			"the sampling rule of X-Ray northwind-industries-emea-production would have more than 32 characters; " +
+				"shorten them by 4"},
+		"a long name of a vault": {map[string]any{"customer": "northwind-industries-emea-x",
+			"customers": map[string]any{
+				"northwind-industries-emea-x": map[string]any{"account": "444455556666", "region": "us-gov-northeast-1",
+					"backup": map[string]any{"keepDays": 30}}}},
+			"the vault and plan of backups northwind-industries-emea-x-prod-us-gov-northeast-1 would have more than " +
+				"50 characters; shorten them by 1"},
+		"bad architecture": {map[string]any{"customer": "acme", "arch": "mips"}, "neither arm64 nor x86_64"},
+		"loopback deployed": {map[string]any{"customer": "acme", "allowLoopbackWebhooks": "true"},
+			"for the stage local alone"},
+		"loopback as a bool": {map[string]any{"customer": "acme", "allowLoopbackWebhooks": true},
+			"for the stage local alone"},
+		"loopback as a word": {map[string]any{"customer": "acme", "allowLoopbackWebhooks": "perhaps"},
+			"true or false"},
+		"fakes deployed": {map[string]any{"customer": "acme", "providerEndpoint": "http://127.0.0.1:9000"},
+			"for the stage local alone"},
+		"fakes elsewhere": {map[string]any{"customer": "local", "providerEndpoint": "https://fakes.example"},
+			"is not http://127.0.0.1:<port>"},
+		"an unheard-of provider": {map[string]any{"customer": "acme", "providers": "fal,midjourney"},
+			`"midjourney": providers are some of bedrock, elevenlabs, fal`},
+		"a provider twice": {map[string]any{"customer": "acme", "providers": "fal,polly,fal"},
+			"fal is named twice"},
 		"a negative budget": {map[string]any{"customer": "acme", "customers": map[string]any{
-			"acme": map[string]any{"account": "111122223333", "region": "eu-central-1", "alarmEmail": "a@acme.example", "monthlyBudget": -1}}}, "a number of dollars, not -1"},
+			"acme": map[string]any{"account": "111122223333", "region": "eu-central-1", "alarmEmail": "a@acme.example",
+				"monthlyBudget": -1}}}, "a number of dollars, not -1"},
 		"a budget that no one hears of": {map[string]any{"customer": "acme", "customers": map[string]any{
-			"acme": map[string]any{"account": "111122223333", "region": "eu-central-1", "monthlyBudget": 500}}}, "monthlyBudget needs alarmEmail"},
+			"acme": map[string]any{"account": "111122223333", "region": "eu-central-1", "monthlyBudget": 500}}},
+			"monthlyBudget needs alarmEmail"},
 		"a limit as a word": {map[string]any{"customer": "acme", "keylessLimit": "few"}, "is a number of calls"},
 		"a limit too low":   {map[string]any{"customer": "acme", "keylessLimit": "9"}, "is 10 or more, not 9"},
 		"uploads below none": {map[string]any{"customer": "acme", "customers": map[string]any{
-			"acme": map[string]any{"account": "111122223333", "region": "eu-central-1", "youtubeDailyUploads": -1}}}, "youtubeDailyUploads is the number"},
+			"acme": map[string]any{"account": "111122223333", "region": "eu-central-1", "youtubeDailyUploads": -1}}},
+			"youtubeDailyUploads is the number"},
 		"customers not a map": {map[string]any{"customer": "acme", "customers": "acme"},
 			"not a map of customers"},
 		"retention": {map[string]any{"customer": "acme", "customers": map[string]any{
-			"acme": map[string]any{"account": "111122223333", "region": "eu-central-1", "logRetentionDays": 3}}}, "logRetentionDays"},
+			"acme": map[string]any{"account": "111122223333", "region": "eu-central-1", "logRetentionDays": 3}}},
+			"logRetentionDays"},
 		"half a domain": {map[string]any{"customer": "acme", "customers": map[string]any{
-			"acme": map[string]any{"account": "111122223333", "region": "eu-central-1", "domains": map[string]any{"eu-central-1": map[string]any{"name": "api.acme.example"}}}}},
+			"acme": map[string]any{"account": "111122223333", "region": "eu-central-1",
+				"domains": map[string]any{"eu-central-1": map[string]any{"name": "api.acme.example"}}}}},
 			"domains.eu-central-1 needs a certificateArn, or a hostedZoneId"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -89,8 +89,9 @@ const (
 	noSuchPath = "There is no such path. The paths of this API begin with /v1 and are described at /openapi.json."
 	malformed  = "The request could not be read: its body, a parameter or a header has the wrong form."
 	tooMany    = "Too many requests at once. Try again after a second."
-	overloaded = "The service has too much to do at the moment, and did not answer. Repeat the request with the same Idempotency-Key after the seconds in Retry-After."
-	broken     = "Something went wrong on our side. Try again; if it persists, send the request_id to support."
+	overloaded = "The service has too much to do at the moment, and did not answer. Repeat the request with the same " +
+		"Idempotency-Key after the seconds in Retry-After."
+	broken = "Something went wrong on our side. Try again; if it persists, send the request_id to support."
 )
 
 const (
@@ -108,19 +109,23 @@ const CompressedFrom = 1024
 // The local system makes these responses itself.
 var (
 	UnknownCoding = Response{"UNSUPPORTED_MEDIA_TYPE", errs.UnsupportedMediaType,
-		"The body could not be read. Send JSON with the header `Content-Type: application/json`; where it has a `Content-Encoding`, that must be gzip or deflate, and the body must be in it."}
+		"The body could not be read. Send JSON with the header `Content-Type: application/json`; where it has a " +
+			"`Content-Encoding`, that must be gzip or deflate, and the body must be in it."}
 	Filtered = Response{"WAF_FILTERED", errs.RateLimited,
-		"Too many requests without a valid API key came from this address. Send a valid key, or try again after five minutes."}
+		"Too many requests without a valid API key came from this address. Send a valid key, or try again after five " +
+			"minutes."}
 	TooLarge = Response{"REQUEST_TOO_LARGE", errs.BodyTooLarge,
 		"The body is larger than 256 KiB. Bring in larger files, such as photos, with POST /v1/media."}
 	TimedOut = Response{"INTEGRATION_TIMEOUT", errs.Timeout,
-		"The response took too long. The request may still have had its effect: repeat it with the same Idempotency-Key."}
+		"The response took too long. The request may still have had its effect: repeat it with the same " +
+			"Idempotency-Key."}
 	Broken = Response{"DEFAULT_5XX", errs.Internal, broken}
 )
 
 // All has one response for each type that the gateway has for this API.
 var All = []Response{
-	{"UNAUTHORIZED", errs.MissingAPIKey, "No API key was sent. Send it as `Authorization: Bearer svc_live_…` (or svc_test_…)."},
+	{"UNAUTHORIZED", errs.MissingAPIKey, "No API key was sent. Send it as `Authorization: Bearer svc_live_…` (or " +
+		"svc_test_…)."},
 	{"ACCESS_DENIED", errs.InvalidAPIKey, auth.MessageInvalidKey},
 
 	// The gateway uses these types for an unknown path. If the header Authorization is not

@@ -31,7 +31,8 @@ func TestAnswersAreEnvelopes(t *testing.T) {
 				t.Errorf("request_id is %v", envelope["request_id"])
 			}
 			e, _ := envelope["error"].(map[string]any)
-			if len(e) != 4 || e["doc_url"] != "https://$context.domainName/api-docs/errors/"+string(a.Code) || e["code"] != string(a.Code) || e["message"] != a.Message || e["type"] == "" {
+			if len(e) != 4 || e["doc_url"] != "https://$context.domainName/api-docs/errors/"+string(a.Code) ||
+				e["code"] != string(a.Code) || e["message"] != a.Message || e["type"] == "" {
 				t.Errorf("error is %v", envelope["error"])
 			}
 			if (e["type"] == "api_error") != (a.Status() >= 500) {
@@ -48,8 +49,10 @@ func TestAnswersAreEnvelopes(t *testing.T) {
 func TestStatuses(t *testing.T) {
 	want := map[string]int{
 		"UNAUTHORIZED": 401, "ACCESS_DENIED": 401, "MISSING_AUTHENTICATION_TOKEN": 404, "REQUEST_TOO_LARGE": 413,
-		"UNSUPPORTED_MEDIA_TYPE": 415, "THROTTLED": 429, "WAF_FILTERED": 429, "INTEGRATION_TIMEOUT": 504, "DEFAULT_5XX": 500,
-		"INTEGRATION_FAILURE": 503, "AUTHORIZER_FAILURE": 503, "AUTHORIZER_CONFIGURATION_ERROR": 503, "API_CONFIGURATION_ERROR": 500,
+		"UNSUPPORTED_MEDIA_TYPE": 415, "THROTTLED": 429, "WAF_FILTERED": 429, "INTEGRATION_TIMEOUT": 504,
+		"DEFAULT_5XX":         500,
+		"INTEGRATION_FAILURE": 503, "AUTHORIZER_FAILURE": 503, "AUTHORIZER_CONFIGURATION_ERROR": 503,
+		"API_CONFIGURATION_ERROR": 500,
 	}
 	for _, a := range gatewayresponse.All {
 		if status, ok := want[a.Type]; ok {

@@ -40,7 +40,8 @@ func newAlarmTopic(stack awscdk.Stack, s customer.Settings, key awskms.Key) awss
 	}))
 	if s.AlarmEmail != "" {
 		subscription := topic.AddSubscription(awssnssubscriptions.NewEmailSubscription(jsii.String(s.AlarmEmail), nil))
-		accept(subscription, finding{"Serverless-SNSRedrivePolicy", "SNS repeats e-mail itself; the alarm stays in CloudWatch."})
+		accept(subscription, finding{"Serverless-SNSRedrivePolicy",
+			"SNS repeats e-mail itself; the alarm stays in CloudWatch."})
 	}
 	return topic
 }
@@ -61,7 +62,8 @@ func (d *data) alarmsIn(stack awscdk.Stack) alarms {
 // deadLetters adds the alarm for messages in a dead-letter queue.
 func (a alarms) deadLetters(of string, queue awssqs.Queue) {
 	a.add(topology.Title(of)+"DeadLettersAlarm", alarm{
-		says:    "There are dead letters of " + of + ". List them with `admin dead-letters list`, fix the cause, and send them back with `admin dead-letters redrive --queue " + of + "`.",
+		says: "There are dead letters of " + of + ". List them with `admin dead-letters list`, fix the cause, and " +
+			"send them back with `admin dead-letters redrive --queue " + of + "`.",
 		runbook: "dead-letters",
 		metric:  queue.MetricApproximateNumberOfMessagesVisible(metric("Maximum")),
 		above:   0,
@@ -85,7 +87,8 @@ func (a alarms) loops(f topology.Function, fn awslambda.IFunction) {
 		return
 	}
 	a.add(topology.Title(f.Name)+"LoopsAlarm", alarm{
-		says:    "Lambda has dropped messages of " + f.Name + ", because it takes its steps for an endless loop. The function needs RecursiveLoop: Allow.",
+		says: "Lambda has dropped messages of " + f.Name + ", because it takes its steps for an endless loop. The " +
+			"function needs RecursiveLoop: Allow.",
 		runbook: "messages-dropped-as-a-loop",
 		metric:  fn.Metric(jsii.String("RecursiveInvocationsDropped"), metric("Sum")),
 		above:   0,
@@ -96,7 +99,8 @@ func (a alarms) loops(f topology.Function, fn awslambda.IFunction) {
 // late.
 func (a alarms) age(f topology.Function, fn awslambda.IFunction) {
 	a.add(topology.Title(f.Name)+"AgeAlarm", alarm{
-		says:    "The function " + f.Name + " is more than a minute behind the stream of its table. It tries a record for 20 hours, and gives it up then.",
+		says: "The function " + f.Name + " is more than a minute behind the stream of its table. It tries a " +
+			"record for 20 hours, and gives it up then.",
 		runbook: "a-function-is-behind-its-stream",
 		metric:  fn.Metric(jsii.String("IteratorAge"), metric("Maximum")),
 		above:   60_000,
@@ -116,7 +120,9 @@ func (a alarms) serverErrors(api awsapigateway.RestApi) {
 // lostSpend adds the alarm for work that cost providers money and was not charged.
 func (a alarms) lostSpend() {
 	a.add("LostSpendAlarm", alarm{
-		says:    "Work that failed or was canceled has cost more than 2,000 credits in five minutes without being charged. Find the account by the log of the function generate, and lower its limit with `admin account update --lost-spend-limit`.",
+		says: "Work that failed or was canceled has cost more than 2,000 credits in five minutes without being " +
+			"charged. Find the account by the log of the function generate, and lower its limit with `admin account " +
+			"update --lost-spend-limit`.",
 		runbook: "lost-spend",
 		metric:  a.counted(ledger.LostSpend),
 		above:   2000,
@@ -128,7 +134,8 @@ func (a alarms) altered() {
 	for _, change := range []string{"MODIFY", "REMOVE"} {
 		options := metric("Sum")
 		a.add("AuditLog"+topology.Title(strings.ToLower(change))+"Alarm", alarm{
-			says:    "An entry of the audit log was changed or removed (" + change + "). The log of the function chain names it; check the account with `admin audit verify`.",
+			says: "An entry of the audit log was changed or removed (" + change +
+				"). The log of the function chain names it; check the account with `admin audit verify`.",
 			runbook: "audit-log-altered",
 			metric: awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
 				Namespace: jsii.String(a.namespace), MetricName: jsii.String(chain.AlteredMetric),
@@ -144,13 +151,15 @@ func (a alarms) altered() {
 // keys, or uses a key for operations that it does not permit.
 func (a alarms) refused() {
 	a.add("AuthenticationRefusedAlarm", alarm{
-		says:    "More than 500 requests in five minutes had an unknown, expired or revoked API key. Find their addresses in the access log.",
+		says: "More than 500 requests in five minutes had an unknown, expired or revoked API key. Find their " +
+			"addresses in the access log.",
 		runbook: "requests-with-unknown-keys",
 		metric:  a.counted(authorizer.AuthenticationRefused),
 		above:   500,
 	})
 	a.add("PermissionRefusedAlarm", alarm{
-		says:    "More than 500 requests in five minutes had an API key that may not make them. Find the keys in the audit log; revoke one that was stolen with `admin key revoke`.",
+		says: "More than 500 requests in five minutes had an API key that may not make them. Find the keys in the " +
+			"audit log; revoke one that was stolen with `admin key revoke`.",
 		runbook: "requests-that-keys-may-not-make",
 		metric:  a.counted(authorizer.PermissionRefused),
 		above:   500,
@@ -160,7 +169,9 @@ func (a alarms) refused() {
 // undecodable adds the alarm for messages that cannot be decoded.
 func (a alarms) undecodable() {
 	a.add("PutAsideAlarm", alarm{
-		says:    "Something that is stored cannot be decoded, and was put aside: a task or a delivery that is due, a record of a stream, or an entry of the audit log. The logs of due, relay and chain name it by \"put aside\".",
+		says: "Something that is stored cannot be decoded, and was put aside: a task or a delivery that is due, a " +
+			"record of a stream, or an entry of the audit log. The logs of due, relay and chain name it by \"put " +
+			"aside\".",
 		runbook: "something-was-put-aside",
 		metric:  a.counted(metrics.Aside),
 		above:   0,
@@ -170,7 +181,8 @@ func (a alarms) undecodable() {
 // counted returns the sum of a metric that the functions write.
 func (a alarms) counted(name string) awscloudwatch.Metric {
 	m := metric("Sum")
-	return awscloudwatch.NewMetric(&awscloudwatch.MetricProps{Namespace: jsii.String(a.namespace), MetricName: jsii.String(name), Statistic: m.Statistic, Period: m.Period})
+	return awscloudwatch.NewMetric(&awscloudwatch.MetricProps{Namespace: jsii.String(a.namespace),
+		MetricName: jsii.String(name), Statistic: m.Statistic, Period: m.Period})
 }
 
 type alarm struct {

@@ -44,7 +44,8 @@ func TestWhatGoesWrongRaisesAnAlarm(t *testing.T) {
 	}
 	lost := false
 	for _, r := range acme[workStack].Resources {
-		lost = lost || r.Type == "AWS::CloudWatch::Alarm" && r.Properties["MetricName"] == "LostSpendCredits" && r.Properties["Namespace"] == "ContentAutomation/acme/prod"
+		lost = lost || r.Type == "AWS::CloudWatch::Alarm" && r.Properties["MetricName"] == "LostSpendCredits" &&
+			r.Properties["Namespace"] == "ContentAutomation/acme/prod"
 	}
 	if !lost {
 		t.Error("no alarm watches the spending that is lost")
@@ -59,7 +60,8 @@ func TestWhatGoesWrongRaisesAnAlarm(t *testing.T) {
 	for _, name := range []string{"AuthenticationRefused", "PermissionRefused"} {
 		found := false
 		for _, r := range acme["acme-prod-eu-central-1-api"].Resources {
-			found = found || r.Type == "AWS::CloudWatch::Alarm" && r.Properties["MetricName"] == name && r.Properties["Namespace"] == "ContentAutomation/acme/prod"
+			found = found || r.Type == "AWS::CloudWatch::Alarm" && r.Properties["MetricName"] == name &&
+				r.Properties["Namespace"] == "ContentAutomation/acme/prod"
 		}
 		if !found {
 			t.Errorf("no alarm watches bursts of %s", name)
@@ -72,7 +74,8 @@ func publishes(policy properties) bool {
 	statements, _ := policy.at("PolicyDocument", "Statement").([]any)
 	for _, s := range statements {
 		s := properties(s.(map[string]any))
-		if s["Effect"] == "Allow" && s["Action"] == "sns:Publish" && s.at("Principal", "Service") == "cloudwatch.amazonaws.com" &&
+		if s["Effect"] == "Allow" && s["Action"] == "sns:Publish" &&
+			s.at("Principal", "Service") == "cloudwatch.amazonaws.com" &&
 			s.at("Condition", "StringEquals", "aws:SourceAccount") != nil {
 			return true
 		}
@@ -82,7 +85,8 @@ func publishes(policy properties) bool {
 
 func TestAlarmsReachSomebody(t *testing.T) {
 	for id, r := range acme.of("AWS::CloudWatch::Alarm") {
-		if actions, _ := r.Properties["AlarmActions"].([]any); len(actions) != 1 && !strings.Contains(id, "Burn") && !strings.Contains(id, "GateAlarm") {
+		if actions, _ := r.Properties["AlarmActions"].([]any); len(actions) != 1 && !strings.Contains(id, "Burn") &&
+			!strings.Contains(id, "GateAlarm") {
 			t.Errorf("%s tells %v", id, actions)
 		}
 		missing := map[bool]string{true: "breaching", false: "notBreaching"}[strings.Contains(id, "Silent")]
@@ -95,7 +99,8 @@ func TestAlarmsReachSomebody(t *testing.T) {
 			t.Errorf("%s does not let CloudWatch publish: %v", id, r.Properties)
 		}
 	}
-	for customer, email := range map[string]string{"acme": "operations@acme.example", "globex": "alerts@globex.example"} {
+	for customer, email := range map[string]string{"acme": "operations@acme.example",
+		"globex": "alerts@globex.example"} {
 		s := acme
 		if customer == "globex" {
 			s = globex

@@ -84,8 +84,10 @@ func newMediaBucket(stack awscdk.Stack, s customer.Settings, key awskms.Key) aws
 	})
 	// Set on the resource itself, because the CDK would add a function that runs at each
 	// deployment.
-	bucket.Node().DefaultChild().(awss3.CfnBucket).SetNotificationConfiguration(&awss3.CfnBucket_NotificationConfigurationProperty{
-		EventBridgeConfiguration: &awss3.CfnBucket_EventBridgeConfigurationProperty{EventBridgeEnabled: jsii.Bool(true)},
-	})
+	bucket.Node().DefaultChild().(awss3.CfnBucket).SetNotificationConfiguration(
+		&awss3.CfnBucket_NotificationConfigurationProperty{
+			EventBridgeConfiguration: &awss3.CfnBucket_EventBridgeConfigurationProperty{EventBridgeEnabled: jsii.Bool(
+				true)},
+		})
 	return bucket
 }

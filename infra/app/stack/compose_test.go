@@ -25,6 +25,7 @@ func TestComposeHasItsTools(t *testing.T) {
 		}
 	}
 	if len(layers) != 1 || len(local.of("AWS::Lambda::LayerVersion")) != 0 {
-		t.Errorf("there are %d layers, and %d in the local system", len(layers), len(local.of("AWS::Lambda::LayerVersion")))
+		t.Errorf("there are %d layers, and %d in the local system", len(layers),
+			len(local.of("AWS::Lambda::LayerVersion")))
 	}
 }

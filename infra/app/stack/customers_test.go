@@ -14,8 +14,10 @@ func TestStacksAreNamedForCustomerStageAndRegion(t *testing.T) {
 		stacks stacks
 		want   []string
 	}{
-		"acme":   {acme, []string{"acme-prod-eu-central-1-api", "acme-prod-eu-central-1-data", "acme-prod-eu-central-1-work"}},
-		"globex": {globex, []string{"globex-prod-us-east-1-api", "globex-prod-us-east-1-data", "globex-prod-us-east-1-work"}},
+		"acme": {acme, []string{"acme-prod-eu-central-1-api", "acme-prod-eu-central-1-data",
+			"acme-prod-eu-central-1-work"}},
+		"globex": {globex, []string{"globex-prod-us-east-1-api", "globex-prod-us-east-1-data",
+			"globex-prod-us-east-1-work"}},
 	} {
 		if got := slices.Sorted(maps.Keys(c.stacks)); !slices.Equal(got, c.want) {
 			t.Errorf("%s has the stacks %v, want %v", customer, got, c.want)
@@ -49,7 +51,8 @@ var hash = regexp.MustCompile(`(?:[0-9a-f]{32,64}|[0-9A-F]{8})+`)
 func TestCustomersDifferWhereTheyShould(t *testing.T) {
 	neutral := func(text, customer, account, region, email, retention string) string {
 		for _, pair := range [][2]string{
-			{account, "<account>"}, {customer + "-prod-" + region, "<name>"}, {strings.ReplaceAll(customer+"prod"+region, "-", ""), "<name>"},
+			{account, "<account>"}, {customer + "-prod-" + region, "<name>"},
+			{strings.ReplaceAll(customer+"prod"+region, "-", ""), "<name>"},
 			{email, "<email>"}, {strings.ReplaceAll(strings.ReplaceAll(email, "@", ""), ".", ""), "<email>"},
 			{retention, `"RetentionInDays": <days>`},
 			{customer, "<customer>"}, {region, "<region>"},
@@ -64,8 +67,10 @@ func TestCustomersDifferWhereTheyShould(t *testing.T) {
 	acme := synthesise(dir, map[string]any{"customer": "acme", "region": "eu-central-1", "providers": "fal"})
 	globex := synthesise(dir, map[string]any{"customer": "globex", "region": "us-east-1", "providers": "fal"})
 	for _, part := range []string{"data", "work", "api"} {
-		a := neutral(acme["acme-prod-eu-central-1-"+part].text, "acme", "111122223333", "eu-central-1", "operations@acme.example", `"RetentionInDays": 90`)
-		g := neutral(globex["globex-prod-us-east-1-"+part].text, "globex", "444455556666", "us-east-1", "alerts@globex.example", `"RetentionInDays": 365`)
+		a := neutral(acme["acme-prod-eu-central-1-"+part].text, "acme", "111122223333", "eu-central-1",
+			"operations@acme.example", `"RetentionInDays": 90`)
+		g := neutral(globex["globex-prod-us-east-1-"+part].text, "globex", "444455556666", "us-east-1",
+			"alerts@globex.example", `"RetentionInDays": 365`)
 		if !strings.Contains(a, "<customer>") {
 			t.Errorf("nothing in the stack %s is the customer's", part)
 		}
@@ -98,7 +103,8 @@ func TestStagesShareNothing(t *testing.T) {
 			}
 		}
 		for _, r := range []struct{ kind, name string }{
-			{"AWS::Lambda::Function", "FunctionName"}, {"AWS::IAM::Role", "RoleName"}, {"AWS::Events::EventBus", "Name"},
+			{"AWS::Lambda::Function", "FunctionName"}, {"AWS::IAM::Role", "RoleName"},
+			{"AWS::Events::EventBus", "Name"},
 			{"AWS::KMS::Alias", "AliasName"}, {"AWS::ApiGateway::RestApi", "Name"},
 		} {
 			for id, resource := range s.of(r.kind) {

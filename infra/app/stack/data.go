@@ -74,11 +74,14 @@ func (d *data) makeStores() {
 	d.audit = newAuditTable(d.stack, s, key)
 	d.seal = newSealSecret(d.stack, s, key)
 	d.providers = newFilledSecret(d.stack, s, key, "ProviderSecret",
-		"Credentials of the generation providers of "+s.Customer, "The providers issue these credentials: only they can replace them.")
+		"Credentials of the generation providers of "+s.Customer, "The providers issue these credentials: only they "+
+			"can replace them.")
 	d.platforms = newFilledSecret(d.stack, s, key, "PlatformSecret",
-		"Applications of "+s.Customer+" at the social platforms", "The platforms issue these credentials: only they can replace them.")
+		"Applications of "+s.Customer+" at the social platforms", "The platforms issue these credentials: only they "+
+			"can replace them.")
 	d.canary = newFilledSecret(d.stack, s, key, "CanarySecret",
-		"Address and test key of the canary of "+s.Customer, "The operator rotates this key of the API with the others of its account.")
+		"Address and test key of the canary of "+s.Customer, "The operator rotates this key of the API with the "+
+			"others of its account.")
 }
 
 func newStack(app constructs.Construct, s customer.Settings, part, holds string) awscdk.Stack {
@@ -98,7 +101,8 @@ func newStack(app constructs.Construct, s customer.Settings, part, holds string)
 		},
 	})
 	if s.PermissionsBoundary != "" {
-		boundary := awsiam.ManagedPolicy_FromManagedPolicyArn(stack, jsii.String("PermissionsBoundary"), jsii.String(s.PermissionsBoundary))
+		boundary := awsiam.ManagedPolicy_FromManagedPolicyArn(stack, jsii.String("PermissionsBoundary"),
+			jsii.String(s.PermissionsBoundary))
 		awsiam.PermissionsBoundary_Of(stack).Apply(boundary)
 	}
 	return stack

@@ -31,7 +31,8 @@ func TestTablesAreEncryptedAndRecoverable(t *testing.T) {
 			if r.DeletionPolicy != "RetainExceptOnCreate" || r.UpdateReplacePolicy != "Retain" {
 				t.Errorf("%s can be deleted by mistake", id)
 			}
-			if p.at("TimeToLiveSpecification", "AttributeName") != "ttl" || p.at("TimeToLiveSpecification", "Enabled") != true {
+			if p.at("TimeToLiveSpecification", "AttributeName") != "ttl" ||
+				p.at("TimeToLiveSpecification", "Enabled") != true {
 				t.Errorf("%s does not forget", id)
 			}
 			if p["BillingMode"] != "PAY_PER_REQUEST" {
@@ -44,7 +45,8 @@ func TestTablesAreEncryptedAndRecoverable(t *testing.T) {
 // A failed deployment removes the resources that it has made, so that the next one can make them
 // again. No resource is retained or protected; `make deploy` protects the deployed stacks.
 func TestAFailedFirstDeploymentLeavesNothing(t *testing.T) {
-	for name, s := range map[string]stacks{"acme": acme, "globex": globex, "initech": initech, "hooli": hooli, "standby": standby, "failover": failover, "private": private} {
+	for name, s := range map[string]stacks{"acme": acme, "globex": globex, "initech": initech, "hooli": hooli,
+		"standby": standby, "failover": failover, "private": private} {
 		for stack, in := range s {
 			if in.Protected {
 				t.Errorf("%s: %s cannot be deleted after it has failed", name, stack)
@@ -67,7 +69,8 @@ func TestShapeOfTheTables(t *testing.T) {
 		table, stream string
 		indexes       []string
 	}{
-		{"State", "NEW_IMAGE", []string{"by_owner[owner_pk owner_sk]", "by_parent[parent_pk parent_sk]", "by_due[due_pk due_sk]"}},
+		{"State", "NEW_IMAGE", []string{"by_owner[owner_pk owner_sk]", "by_parent[parent_pk parent_sk]",
+			"by_due[due_pk due_sk]"}},
 		{"Audit", "NEW_AND_OLD_IMAGES", []string{}},
 	} {
 		found := false
@@ -87,7 +90,8 @@ func TestShapeOfTheTables(t *testing.T) {
 			for _, index := range all {
 				p := properties(index.(map[string]any))
 				indexes = append(indexes, fmt.Sprint(p["IndexName"], keys(p["KeySchema"])))
-				if want := map[bool]string{true: "KEYS_ONLY", false: "ALL"}[p.at("IndexName") == "by_due"]; p.at("Projection", "ProjectionType") != want {
+				if want := map[bool]string{true: "KEYS_ONLY",
+					false: "ALL"}[p.at("IndexName") == "by_due"]; p.at("Projection", "ProjectionType") != want {
 					t.Errorf("the index %v of %s leaves something out", p["IndexName"], id)
 				}
 			}
@@ -117,7 +121,8 @@ func TestMediaIsPrivate(t *testing.T) {
 	}
 	for id, r := range buckets {
 		p := r.Properties
-		for _, block := range []string{"BlockPublicAcls", "BlockPublicPolicy", "IgnorePublicAcls", "RestrictPublicBuckets"} {
+		for _, block := range []string{"BlockPublicAcls", "BlockPublicPolicy", "IgnorePublicAcls",
+			"RestrictPublicBuckets"} {
 			if p.at("PublicAccessBlockConfiguration", block) != true {
 				t.Errorf("%s: %s is off", id, block)
 			}
@@ -126,7 +131,8 @@ func TestMediaIsPrivate(t *testing.T) {
 		if len(rules) != 1 {
 			t.Fatalf("%s is not encrypted", id)
 		}
-		if logged := p.at("LoggingConfiguration", "DestinationBucketName") != nil; logged == strings.Contains(id, "MediaLog") {
+		if logged := p.at("LoggingConfiguration", "DestinationBucketName") != nil; logged == strings.Contains(id,
+			"MediaLog") {
 			t.Errorf("%s: its requests are logged: %v", id, logged)
 		}
 		rule := properties(rules[0].(map[string]any))
@@ -135,7 +141,8 @@ func TestMediaIsPrivate(t *testing.T) {
 			if rule.at("ServerSideEncryptionByDefault", "SSEAlgorithm") != "AES256" {
 				t.Errorf("%s is not encrypted: %v", id, rule)
 			}
-		} else if rule.at("ServerSideEncryptionByDefault", "SSEAlgorithm") != "aws:kms" || !holdsKey(rule.at("ServerSideEncryptionByDefault", "KMSMasterKeyID")) {
+		} else if rule.at("ServerSideEncryptionByDefault", "SSEAlgorithm") != "aws:kms" ||
+			!holdsKey(rule.at("ServerSideEncryptionByDefault", "KMSMasterKeyID")) {
 			t.Errorf("%s is not encrypted with the customer's key: %v", id, rule)
 		}
 		if p.at("VersioningConfiguration", "Status") != "Enabled" {
@@ -165,7 +172,8 @@ func TestKeysRotate(t *testing.T) {
 // topic.
 func TestTransportIsEncrypted(t *testing.T) {
 	policies := map[string]string{
-		"AWS::S3::Bucket": "AWS::S3::BucketPolicy", "AWS::SQS::Queue": "AWS::SQS::QueuePolicy", "AWS::SNS::Topic": "AWS::SNS::TopicPolicy",
+		"AWS::S3::Bucket": "AWS::S3::BucketPolicy", "AWS::SQS::Queue": "AWS::SQS::QueuePolicy",
+		"AWS::SNS::Topic": "AWS::SNS::TopicPolicy",
 	}
 	for kind, policy := range policies {
 		refused := map[string]bool{}

@@ -15,8 +15,10 @@ const hooliName = "hooli-prod-eu-west-1-"
 
 func TestFunctionsOfADedicatedCustomerAreInItsNetwork(t *testing.T) {
 	for id, r := range hooli.of("AWS::Lambda::Function") {
-		subnets, groups := list(r.Properties.at("VpcConfig", "SubnetIds")), list(r.Properties.at("VpcConfig", "SecurityGroupIds"))
-		if len(subnets) != 2 || len(groups) != 1 || !mentions(subnets, "PrivateSubnet1") || !mentions(subnets, "PrivateSubnet2") {
+		subnets, groups := list(r.Properties.at("VpcConfig", "SubnetIds")),
+			list(r.Properties.at("VpcConfig", "SecurityGroupIds"))
+		if len(subnets) != 2 || len(groups) != 1 || !mentions(subnets, "PrivateSubnet1") ||
+			!mentions(subnets, "PrivateSubnet2") {
 			t.Errorf("%s is in the subnets %v with the groups %v", id, subnets, groups)
 		}
 	}
@@ -33,7 +35,8 @@ func TestFunctionsOfADedicatedCustomerAreInItsNetwork(t *testing.T) {
 	for _, r := range hooli.of("AWS::IAM::Policy") {
 		for _, statement := range list(r.Properties.at("PolicyDocument", "Statement")) {
 			s := properties(statement.(map[string]any))
-			if s["Effect"] == "Deny" && slices.Contains(list(s["Action"]), any("ec2:CreateNetworkInterface")) && s.at("Condition", "ArnEquals", "lambda:SourceFunctionArn") != nil {
+			if s["Effect"] == "Deny" && slices.Contains(list(s["Action"]), any("ec2:CreateNetworkInterface")) &&
+				s.at("Condition", "ArnEquals", "lambda:SourceFunctionArn") != nil {
 				denied++
 			}
 		}
@@ -115,12 +118,14 @@ func TestCallsOfAWSStayInItsNetwork(t *testing.T) {
 		}
 	}
 	slices.Sort(services)
-	if want := []string{"bedrock-runtime", "dynamodb", "events", "kms", "s3", "secretsmanager", "sqs", "sts"}; !slices.Equal(services, want) {
+	if want := []string{"bedrock-runtime", "dynamodb", "events", "kms", "s3", "secretsmanager", "sqs",
+		"sts"}; !slices.Equal(services, want) {
 		t.Errorf("there are endpoints of %v, want %v", services, want)
 	}
 	for id, r := range hooli.of("AWS::EC2::SecurityGroup") {
 		for _, rule := range list(r.Properties["SecurityGroupEgress"]) {
-			if p, ok := rule.(map[string]any); ok && (p["FromPort"] != 443. || p["ToPort"] != 443.) && p["CidrIp"] != "255.255.255.255/32" {
+			if p, ok := rule.(map[string]any); ok && (p["FromPort"] != 443. || p["ToPort"] != 443.) &&
+				p["CidrIp"] != "255.255.255.255/32" {
 				t.Errorf("%s lets out %v", id, p)
 			}
 		}
@@ -153,8 +158,10 @@ func TestAPrivateAPIAnswersItsEndpointsAlone(t *testing.T) {
 		}
 	}
 	for id, r := range acme.of("AWS::ApiGateway::RestApi") {
-		if r.Properties["Policy"] != nil || !slices.Equal(list(r.Properties.at("EndpointConfiguration", "Types")), []any{"REGIONAL"}) {
-			t.Errorf("%s of a shared customer: %v, %v", id, r.Properties["Policy"], r.Properties["EndpointConfiguration"])
+		if r.Properties["Policy"] != nil || !slices.Equal(list(r.Properties.at("EndpointConfiguration", "Types")),
+			[]any{"REGIONAL"}) {
+			t.Errorf("%s of a shared customer: %v, %v", id, r.Properties["Policy"],
+				r.Properties["EndpointConfiguration"])
 		}
 	}
 	if len(private.of("AWS::WAFv2::WebACLAssociation")) != 1 {
@@ -166,14 +173,16 @@ func TestAPrivateAPIAnswersItsEndpointsAlone(t *testing.T) {
 // so calls to other APIs of the region, such as receivers of webhooks, do not use it.
 func TestTheCanaryReachesAPrivateAPI(t *testing.T) {
 	id, endpoint := named(t, private[hooliName+"data"], "AWS::EC2::VPCEndpoint", "ProbeEndpoint")
-	if endpoint["ServiceName"] != "com.amazonaws.eu-west-1.execute-api" || endpoint["PrivateDnsEnabled"] != false || len(list(endpoint["SubnetIds"])) != 2 {
+	if endpoint["ServiceName"] != "com.amazonaws.eu-west-1.execute-api" || endpoint["PrivateDnsEnabled"] != false ||
+		len(list(endpoint["SubnetIds"])) != 2 {
 		t.Errorf("the endpoint is %v", endpoint)
 	}
 	_, rest := named(t, private[hooliName+"api"], "AWS::ApiGateway::RestApi", "Api")
 	if !mentions(rest.at("EndpointConfiguration", "VpcEndpointIds"), id) {
 		t.Errorf("the API has no name at the endpoint: %v", rest["EndpointConfiguration"])
 	}
-	if address := private[hooliName+"api"].Outputs["ProbeUrl"]; !mentions(address, id) || !mentions(address, ".execute-api.eu-west-1.") || !mentions(address, "/prod") {
+	if address := private[hooliName+"api"].Outputs["ProbeUrl"]; !mentions(address, id) ||
+		!mentions(address, ".execute-api.eu-west-1.") || !mentions(address, "/prod") {
 		t.Errorf("the canary calls %v", address)
 	}
 	_, function := named(t, private[hooliName+"work"], "AWS::Lambda::Function", "CanaryFunction")
@@ -192,19 +201,23 @@ func TestTheCanaryReachesAPrivateAPI(t *testing.T) {
 // A canary without a target, or one that does not run, raises an alarm, unless it cannot reach
 // the API.
 func TestASilentCanaryRaisesAnAlarm(t *testing.T) {
-	unreached := synthesise(t.TempDir(), map[string]any{"customer": "acme", "customers": map[string]any{"acme": map[string]any{
-		"account": "111122223333", "region": "eu-central-1", "privateEndpoints": []string{"vpce-0a1b2c3d4e5f67890"}}}})
+	unreached := synthesise(t.TempDir(),
+		map[string]any{"customer": "acme", "customers": map[string]any{"acme": map[string]any{
+			"account": "111122223333", "region": "eu-central-1",
+			"privateEndpoints": []string{"vpce-0a1b2c3d4e5f67890"}}}})
 	for name, c := range map[string]struct {
 		stacks stacks
 		want   int
-	}{"acme": {acme, 1}, "hooli": {hooli, 1}, "private": {private, 1}, "a private API without a network": {unreached, 0}} {
+	}{"acme": {acme, 1}, "hooli": {hooli, 1}, "private": {private, 1},
+		"a private API without a network": {unreached, 0}} {
 		found := 0
 		for id, r := range c.stacks.of("AWS::CloudWatch::Alarm") {
 			if !strings.Contains(id, "ProbesSilent") {
 				continue
 			}
 			found++
-			if p := r.Properties; p["TreatMissingData"] != "breaching" || p["Statistic"] != "SampleCount" || p["ComparisonOperator"] != "LessThanThreshold" ||
+			if p := r.Properties; p["TreatMissingData"] != "breaching" || p["Statistic"] != "SampleCount" ||
+				p["ComparisonOperator"] != "LessThanThreshold" ||
 				p["Threshold"] != 1. || p["EvaluationPeriods"] != 3. || len(list(p["AlarmActions"])) != 1 {
 				t.Errorf("%s: %s is %v", name, id, p)
 			}
@@ -225,11 +238,14 @@ func TestADomainHasCertificateRecordAndTruststore(t *testing.T) {
 		t.Errorf("client certificates are checked by %s", got)
 	}
 	certificate, c := named(t, apiStack, "AWS::CertificateManager::Certificate", "Certificate")
-	if !pointsAt(domain["RegionalCertificateArn"], certificate) || !mentions(c["DomainValidationOptions"], "Z0123456789ABCDEFGHIJ") {
-		t.Errorf("the domain has the certificate %v; the new one is validated by %v", domain["RegionalCertificateArn"], c["DomainValidationOptions"])
+	if !pointsAt(domain["RegionalCertificateArn"], certificate) || !mentions(c["DomainValidationOptions"],
+		"Z0123456789ABCDEFGHIJ") {
+		t.Errorf("the domain has the certificate %v; the new one is validated by %v", domain["RegionalCertificateArn"],
+			c["DomainValidationOptions"])
 	}
 	_, record := named(t, apiStack, "AWS::Route53::RecordSet", "DomainRecord")
-	if record["Name"] != "api.hooli.example" || record["HostedZoneId"] != "Z0123456789ABCDEFGHIJ" || !mentions(record["AliasTarget"], "RegionalDomainName") {
+	if record["Name"] != "api.hooli.example" || record["HostedZoneId"] != "Z0123456789ABCDEFGHIJ" ||
+		!mentions(record["AliasTarget"], "RegionalDomainName") {
 		t.Errorf("the record is %v", record)
 	}
 	for id, r := range hooli.of("AWS::ApiGateway::RestApi") {
@@ -247,7 +263,8 @@ func TestADomainHasCertificateRecordAndTruststore(t *testing.T) {
 			t.Errorf("%s of a domain without client certificates has the policy %v", id, r.Properties["SecurityPolicy"])
 		}
 	}
-	for kind, want := range map[string]int{"AWS::CertificateManager::Certificate": 0, "AWS::Route53::RecordSet": 0, "AWS::ApiGateway::DomainName": 1} {
+	for kind, want := range map[string]int{"AWS::CertificateManager::Certificate": 0, "AWS::Route53::RecordSet": 0,
+		"AWS::ApiGateway::DomainName": 1} {
 		if got := len(initech.of(kind)); got != want {
 			t.Errorf("with a certificate of its own, there are %d %s, want %d", got, kind, want)
 		}
@@ -271,9 +288,11 @@ func TestConcurrencyOfADedicatedCustomer(t *testing.T) {
 	var actions []string
 	for _, action := range list(target["ScheduledActions"]) {
 		p := properties(action.(map[string]any))
-		actions = append(actions, fmt.Sprint(p["Schedule"], p["Timezone"], p.at("ScalableTargetAction", "MinCapacity"), p.at("ScalableTargetAction", "MaxCapacity")))
+		actions = append(actions, fmt.Sprint(p["Schedule"], p["Timezone"], p.at("ScalableTargetAction", "MinCapacity"),
+			p.at("ScalableTargetAction", "MaxCapacity")))
 	}
-	if got := strings.Join(actions, "; "); got != "cron(0 7 ? * MON-FRI *)Europe/Dublin5 5; cron(30 19 ? * MON-FRI *)Europe/Dublin0 0" {
+	if got := strings.Join(actions,
+		"; "); got != "cron(0 7 ? * MON-FRI *)Europe/Dublin5 5; cron(30 19 ? * MON-FRI *)Europe/Dublin0 0" {
 		t.Errorf("the schedule is %s", got)
 	}
 }
@@ -281,7 +300,9 @@ func TestConcurrencyOfADedicatedCustomer(t *testing.T) {
 func TestBackupsAreLockedAndCopied(t *testing.T) {
 	data := hooli[hooliName+"data"]
 	vaultID, vault := named(t, data, "AWS::Backup::BackupVault", "Vault")
-	if got := fmt.Sprint(vault["LockConfiguration"]); got != "map[ChangeableForDays:3 MaxRetentionDays:90 MinRetentionDays:90]" || !holdsKey(vault["EncryptionKeyArn"]) || data.Resources[vaultID].DeletionPolicy != "RetainExceptOnCreate" {
+	if got := fmt.Sprint(vault["LockConfiguration"]); got != "map[ChangeableForDays:3 MaxRetentionDays:90 "+
+		"MinRetentionDays:90]" || !holdsKey(vault["EncryptionKeyArn"]) ||
+		data.Resources[vaultID].DeletionPolicy != "RetainExceptOnCreate" {
 		t.Errorf("the vault is %v", vault)
 	}
 	_, plan := named(t, data, "AWS::Backup::BackupPlan", "BackupPlan")
@@ -295,7 +316,8 @@ func TestBackupsAreLockedAndCopied(t *testing.T) {
 		t.Errorf("the rule is %v", rule)
 	}
 	_, selection := named(t, data, "AWS::Backup::BackupSelection", "BackupSelection")
-	for _, kept := range []struct{ kind, begins string }{{"AWS::DynamoDB::GlobalTable", "State"}, {"AWS::DynamoDB::GlobalTable", "Audit"}, {"AWS::S3::Bucket", "Media"}} {
+	for _, kept := range []struct{ kind, begins string }{{"AWS::DynamoDB::GlobalTable", "State"},
+		{"AWS::DynamoDB::GlobalTable", "Audit"}, {"AWS::S3::Bucket", "Media"}} {
 		id, _ := named(t, data, kept.kind, kept.begins)
 		if kept.begins == "Media" {
 			id = "Media"

@@ -67,9 +67,10 @@ func (g *gateway) addProbeName(d *data) {
 		return
 	}
 	stack := awscdk.Stack_Of(g.api)
-	g.api.Node().DefaultChild().(awsapigateway.CfnRestApi).SetEndpointConfiguration(&awsapigateway.CfnRestApi_EndpointConfigurationProperty{
-		Types: jsii.Strings("PRIVATE"), VpcEndpointIds: &[]*string{d.probeEndpoint()},
-	})
+	g.api.Node().DefaultChild().(awsapigateway.CfnRestApi).SetEndpointConfiguration(
+		&awsapigateway.CfnRestApi_EndpointConfigurationProperty{
+			Types: jsii.Strings("PRIVATE"), VpcEndpointIds: &[]*string{d.probeEndpoint()},
+		})
 	output(stack, "ProbeUrl", awscdk.Fn_Join(jsii.String(""), &[]*string{
 		jsii.String("https://"), g.api.RestApiId(), jsii.String("-"), d.probeEndpoint(),
 		jsii.String(".execute-api." + d.settings.Region + "."), stack.UrlSuffix(), jsii.String("/" + d.settings.Stage),
@@ -90,7 +91,8 @@ func (g *gateway) addDomain(s customer.Settings) {
 	}
 	if domain.Truststore != "" {
 		bucket, key, _ := strings.Cut(strings.TrimPrefix(domain.Truststore, "s3://"), "/")
-		options.Mtls = &awsapigateway.MTLSConfig{Bucket: awss3.Bucket_FromBucketName(g.api, jsii.String("Truststore"), jsii.String(bucket)), Key: jsii.String(key)}
+		options.Mtls = &awsapigateway.MTLSConfig{Bucket: awss3.Bucket_FromBucketName(g.api, jsii.String("Truststore"),
+			jsii.String(bucket)), Key: jsii.String(key)}
 		if domain.TruststoreVersion != "" {
 			options.Mtls.Version = jsii.String(domain.TruststoreVersion)
 		}
@@ -104,7 +106,8 @@ func (g *gateway) addDomain(s customer.Settings) {
 	}
 	awsroute53.NewCfnRecordSet(stack, jsii.String("DomainRecord"), &awsroute53.CfnRecordSetProps{
 		HostedZoneId: jsii.String(domain.HostedZoneID), Name: jsii.String(domain.Name), Type: jsii.String("A"),
-		AliasTarget: &awsroute53.CfnRecordSet_AliasTargetProperty{DnsName: name.DomainNameAliasDomainName(), HostedZoneId: name.DomainNameAliasHostedZoneId()},
+		AliasTarget: &awsroute53.CfnRecordSet_AliasTargetProperty{DnsName: name.DomainNameAliasDomainName(),
+			HostedZoneId: name.DomainNameAliasHostedZoneId()},
 	})
 }
 
@@ -112,10 +115,12 @@ func (g *gateway) addDomain(s customer.Settings) {
 // zone validates. AWS renews it as long as the record exists.
 func (g *gateway) certificate(domain customer.Domain) awscertificatemanager.ICertificate {
 	if domain.CertificateArn != "" {
-		return awscertificatemanager.Certificate_FromCertificateArn(g.api, jsii.String("Certificate"), jsii.String(domain.CertificateArn))
+		return awscertificatemanager.Certificate_FromCertificateArn(g.api, jsii.String("Certificate"),
+			jsii.String(domain.CertificateArn))
 	}
 	zone := awsroute53.HostedZone_FromHostedZoneId(g.api, jsii.String("Zone"), jsii.String(domain.HostedZoneID))
-	return awscertificatemanager.NewCertificate(awscdk.Stack_Of(g.api), jsii.String("Certificate"), &awscertificatemanager.CertificateProps{
-		DomainName: jsii.String(domain.Name), Validation: awscertificatemanager.CertificateValidation_FromDns(zone),
-	})
+	return awscertificatemanager.NewCertificate(awscdk.Stack_Of(g.api), jsii.String("Certificate"),
+		&awscertificatemanager.CertificateProps{
+			DomainName: jsii.String(domain.Name), Validation: awscertificatemanager.CertificateValidation_FromDns(zone),
+		})
 }

@@ -25,10 +25,12 @@ func (g *gateway) protect(s customer.Settings) {
 		}
 	}
 	withKey := &awswafv2.CfnWebACL_StatementProperty{ByteMatchStatement: &awswafv2.CfnWebACL_ByteMatchStatementProperty{
-		FieldToMatch:         &awswafv2.CfnWebACL_FieldToMatchProperty{SingleHeader: map[string]any{"Name": "authorization"}},
+		FieldToMatch: &awswafv2.CfnWebACL_FieldToMatchProperty{
+			SingleHeader: map[string]any{"Name": "authorization"}},
 		PositionalConstraint: jsii.String("STARTS_WITH"),
 		SearchString:         jsii.String(gatewayresponse.KeyPrefix),
-		TextTransformations:  &[]any{&awswafv2.CfnWebACL_TextTransformationProperty{Priority: jsii.Number(0), Type: jsii.String("LOWERCASE")}},
+		TextTransformations: &[]any{&awswafv2.CfnWebACL_TextTransformationProperty{Priority: jsii.Number(0),
+			Type: jsii.String("LOWERCASE")}},
 	}}
 	acl := awswafv2.NewCfnWebACL(stack, jsii.String("Firewall"), &awswafv2.CfnWebACLProps{
 		Description:      jsii.String("Limits calls without a key by address"),
@@ -39,12 +41,14 @@ func (g *gateway) protect(s customer.Settings) {
 			Name: jsii.String("keyless"), Priority: jsii.Number(0),
 			Action:           &awswafv2.CfnWebACL_RuleActionProperty{Block: map[string]any{}},
 			VisibilityConfig: seen("keyless"),
-			Statement: &awswafv2.CfnWebACL_StatementProperty{RateBasedStatement: &awswafv2.CfnWebACL_RateBasedStatementProperty{
-				AggregateKeyType:    jsii.String("IP"),
-				EvaluationWindowSec: jsii.Number(gatewayresponse.FilterWindow.Seconds()),
-				Limit:               jsii.Number(float64(s.KeylessLimit)),
-				ScopeDownStatement:  &awswafv2.CfnWebACL_StatementProperty{NotStatement: &awswafv2.CfnWebACL_NotStatementProperty{Statement: withKey}},
-			}},
+			Statement: &awswafv2.CfnWebACL_StatementProperty{
+				RateBasedStatement: &awswafv2.CfnWebACL_RateBasedStatementProperty{
+					AggregateKeyType:    jsii.String("IP"),
+					EvaluationWindowSec: jsii.Number(gatewayresponse.FilterWindow.Seconds()),
+					Limit:               jsii.Number(float64(s.KeylessLimit)),
+					ScopeDownStatement: &awswafv2.CfnWebACL_StatementProperty{
+						NotStatement: &awswafv2.CfnWebACL_NotStatementProperty{Statement: withKey}},
+				}},
 		}},
 	})
 	accept(acl, finding{"CKV_AWS_192", "Nothing here runs on Java, and so nothing logs by Log4j."})

@@ -26,14 +26,17 @@ func TestCallsWithoutAKeyAreLimitedByAddress(t *testing.T) {
 				t.Errorf("%s has the rules %s", id, text)
 			}
 			// All other calls pass.
-			if action, err := json.Marshal(r.Properties["DefaultAction"]); err != nil || string(action) != `{"Allow":{}}` || r.Properties["Scope"] != "REGIONAL" {
+			if action, err := json.Marshal(r.Properties["DefaultAction"]); err != nil ||
+				string(action) != `{"Allow":{}}` || r.Properties["Scope"] != "REGIONAL" {
 				t.Errorf("%s: %s, %v", id, action, r.Properties["Scope"])
 			}
 		}
 		associations := s.of("AWS::WAFv2::WebACLAssociation")
 		for id, r := range associations {
 			text, err := json.Marshal(r.Properties)
-			if err != nil || !strings.Contains(string(text), `/restapis/`) || !strings.Contains(string(text), `/stages/`) || !strings.Contains(string(text), `"Fn::GetAtt":["Firewall","Arn"]`) {
+			if err != nil || !strings.Contains(string(text), `/restapis/`) ||
+				!strings.Contains(string(text), `/stages/`) ||
+				!strings.Contains(string(text), `"Fn::GetAtt":["Firewall","Arn"]`) {
 				t.Errorf("%s is %s, %v", id, text, err)
 			}
 		}

@@ -50,8 +50,12 @@ func TestFunctionsAreGivenWhatTheyNeed(t *testing.T) {
 			t.Errorf("%s is given %s, and does not need it", f.Name, name)
 		}
 		// These are optional, so the comparison above does not include them.
-		for name, want := range map[string]bool{"PROVIDERS": f.May(topology.KnowProviders), "PROVIDER_ENDPOINT": f.May(topology.CallProviders, topology.CallTextModels, topology.TrainModels), "TRAINING_ROLE_ARN": f.May(topology.TrainModels), "ALLOW_LOOPBACK_WEBHOOKS": f.May(topology.ReachAddresses)} {
-			if reads := slices.ContainsFunc(params, func(p env.FieldParams) bool { return p.Key == name }); reads != want {
+		for name, want := range map[string]bool{"PROVIDERS": f.May(topology.KnowProviders),
+			"PROVIDER_ENDPOINT":       f.May(topology.CallProviders, topology.CallTextModels, topology.TrainModels),
+			"TRAINING_ROLE_ARN":       f.May(topology.TrainModels),
+			"ALLOW_LOOPBACK_WEBHOOKS": f.May(topology.ReachAddresses)} {
+			if reads := slices.ContainsFunc(params,
+				func(p env.FieldParams) bool { return p.Key == name }); reads != want {
 				t.Errorf("%s reads %s: %v, want %v", f.Name, name, reads, want)
 			}
 		}

@@ -25,10 +25,11 @@ func newGateway(stack awscdk.Stack, d *data, authorizer awslambda.IFunction) *ga
 	s := d.settings
 	domain, named := s.Domains[s.Region]
 	api := awsapigateway.NewRestApi(stack, jsii.String("Api"), &awsapigateway.RestApiProps{
-		RestApiName:           jsii.String(s.Short()),
-		Description:           jsii.String("Content-Automation API of " + s.Customer),
-		EndpointConfiguration: &awsapigateway.EndpointConfiguration{Types: &[]awsapigateway.EndpointType{endpointType(s)}},
-		Policy:                admit(d),
+		RestApiName: jsii.String(s.Short()),
+		Description: jsii.String("Content-Automation API of " + s.Customer),
+		EndpointConfiguration: &awsapigateway.EndpointConfiguration{Types: &[]awsapigateway.EndpointType{endpointType(
+			s)}},
+		Policy: admit(d),
 		// With the customer's own domain, the gateway's default name is closed.
 		DisableExecuteApiEndpoint: jsii.Bool(named),
 		// Bodies pass unchanged in both directions: a body that is not UTF-8 is refused rather
@@ -61,22 +62,26 @@ func newGateway(stack awscdk.Stack, d *data, authorizer awslambda.IFunction) *ga
 		rest.SetSecurityPolicy(jsii.String("SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09"))
 		rest.SetEndpointAccessMode(jsii.String("STRICT"))
 	}
-	accept(api, finding{"AwsSolutions-APIG2", "The functions validate requests against the same schemas, and answer in the envelope with the name of the field."})
-	accept(api.Node().FindChild(jsii.String("CloudWatchRole")), finding{"AwsSolutions-IAM4", "AWS requires this policy of the role that writes the gateway's logs."})
+	accept(api, finding{"AwsSolutions-APIG2", "The functions validate requests against the same schemas, and answer " +
+		"in the envelope with the name of the field."})
+	accept(api.Node().FindChild(jsii.String("CloudWatchRole")),
+		finding{"AwsSolutions-IAM4", "AWS requires this policy of the role that writes the gateway's logs."})
 	accept(api.DeploymentStage(),
-		finding{"AwsSolutions-APIG6", "The access log has every request with its error. Execution logs would be kept without end or encryption by the customer's key."},
+		finding{"AwsSolutions-APIG6", "The access log has every request with its error. Execution logs would be kept " +
+			"without end or encryption by the customer's key."},
 		finding{"CKV_AWS_120", "Answers belong to one key and are never cached."})
 	return &gateway{
 		api:   api,
 		named: named,
-		authorizer: awsapigateway.NewRequestAuthorizer(stack, jsii.String("Authorizer"), &awsapigateway.RequestAuthorizerProps{
-			Handler: authorizer,
-			// The gateway itself refuses a call without the header. The authorizer could do so
-			// only by an error, which raises an alarm. There is no cache, because revocation, rate
-			// limits and allowed addresses apply to every call.
-			IdentitySources: &[]*string{awsapigateway.IdentitySource_Header(jsii.String("Authorization"))},
-			ResultsCacheTtl: seconds(0),
-		}),
+		authorizer: awsapigateway.NewRequestAuthorizer(stack, jsii.String("Authorizer"),
+			&awsapigateway.RequestAuthorizerProps{
+				Handler: authorizer,
+				// The gateway itself refuses a call without the header. The authorizer could do so
+				// only by an error, which raises an alarm. There is no cache, because revocation, rate
+				// limits and allowed addresses apply to every call.
+				IdentitySources: &[]*string{awsapigateway.IdentitySource_Header(jsii.String("Authorization"))},
+				ResultsCacheTtl: seconds(0),
+			}),
 	}
 }
 
@@ -112,7 +117,8 @@ func (g *gateway) serve(areas map[string]awslambda.IFunction, routes []httpapi.R
 		method := g.resource(path).AddMethod(jsii.String("ANY"), integration, options)
 		accept(method, finding{"AwsSolutions-COG4", "Callers are systems with API keys, which the authorizer checks."})
 		if options == open {
-			accept(method, finding{"AwsSolutions-APIG4", "The API reference, the health check and the callback of platforms are public."},
+			accept(method, finding{"AwsSolutions-APIG4", "The API reference, the health check and the callback of " +
+				"platforms are public."},
 				finding{"CKV_AWS_59", "The API reference, the health check and the callback of platforms are public."})
 		}
 		return nil
@@ -134,7 +140,8 @@ func (g *gateway) serve(areas map[string]awslambda.IFunction, routes []httpapi.R
 				return err
 			}
 		case function != r.Function:
-			return fmt.Errorf("%s is answered by both %q and %q, but a path has one function", r.Path, function, r.Function)
+			return fmt.Errorf("%s is answered by both %q and %q, but a path has one function", r.Path,
+				function, r.Function)
 		}
 	}
 	return nil

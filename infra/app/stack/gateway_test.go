@@ -156,7 +156,8 @@ func TestOnePermissionForEachFunction(t *testing.T) {
 		}
 	}
 	if len(permissions) != len(called) {
-		t.Errorf("there are %d permissions for the %d functions that the gateway, a schedule or a rotation calls", len(permissions), len(called))
+		t.Errorf("there are %d permissions for the %d functions that the gateway, a schedule or a rotation calls",
+			len(permissions), len(called))
 	}
 	for id, p := range permissions {
 		if p.Properties["SourceArn"] == nil && p.Properties["SourceAccount"] == nil {
@@ -187,7 +188,8 @@ func TestGatewayAnswersInTheEnvelope(t *testing.T) {
 				t.Errorf("%s has %s: %v, want '%s'", a.Type, name, got, value)
 			}
 		}
-		if got := r.at("ResponseTemplates", "application/json"); got != a.Body("$context.requestId", "https://$context.domainName/$context.stage") {
+		if got := r.at("ResponseTemplates", "application/json"); got != a.Body("$context.requestId",
+			"https://$context.domainName/$context.stage") {
 			t.Errorf("%s answers %v", a.Type, got)
 		}
 		delete(found, a.Type)
@@ -203,7 +205,8 @@ func TestGatewayIsRegionalTracedAndLogged(t *testing.T) {
 		if !slices.Equal(types, []any{"REGIONAL"}) {
 			t.Errorf("%s has the endpoint types %v", id, types)
 		}
-		if policy := fmt.Sprint(r.Properties["SecurityPolicy"]); !strings.HasPrefix(policy, "SecurityPolicy_TLS13_1_2_") || r.Properties["EndpointAccessMode"] != "STRICT" {
+		if policy := fmt.Sprint(r.Properties["SecurityPolicy"]); !strings.HasPrefix(policy,
+			"SecurityPolicy_TLS13_1_2_") || r.Properties["EndpointAccessMode"] != "STRICT" {
 			t.Errorf("%s takes connections by %s, %v", id, policy, r.Properties["EndpointAccessMode"])
 		}
 		if binary, _ := r.Properties["BinaryMediaTypes"].([]any); !slices.Equal(binary, []any{"*/*"}) {
@@ -236,7 +239,8 @@ func TestGatewayIsRegionalTracedAndLogged(t *testing.T) {
 		if s["DataTraceEnabled"] != false && s["DataTraceEnabled"] != nil {
 			t.Errorf("%s writes bodies and headers, and so keys, into its log", id)
 		}
-		if s["ThrottlingRateLimit"] == nil || s["ThrottlingBurstLimit"] == nil || s["LoggingLevel"] != "OFF" || s["MetricsEnabled"] != false {
+		if s["ThrottlingRateLimit"] == nil || s["ThrottlingBurstLimit"] == nil || s["LoggingLevel"] != "OFF" ||
+			s["MetricsEnabled"] != false {
 			t.Errorf("%s has the settings %v", id, s)
 		}
 	}
@@ -265,7 +269,8 @@ func TestANameOfItsOwn(t *testing.T) {
 		}
 	}
 	for id, r := range initech.of("AWS::ApiGateway::GatewayResponse") {
-		if text := fmt.Sprint(r.Properties.at("ResponseTemplates", "application/json")); !strings.Contains(text, `"https://$context.domainName/api-docs/errors/`) {
+		if text := fmt.Sprint(r.Properties.at("ResponseTemplates", "application/json")); !strings.Contains(text,
+			`"https://$context.domainName/api-docs/errors/`) {
 			t.Errorf("%s answers %s: the page of the error is not below the name", id, text)
 		}
 	}

@@ -12,7 +12,8 @@ import (
 // The actions with the key that a principal needs to use data encrypted with it.
 var (
 	keyReads  = []string{"kms:Decrypt", "kms:DescribeKey"}
-	keyWrites = []string{"kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey", "kms:ReEncryptFrom", "kms:ReEncryptTo"}
+	keyWrites = []string{"kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey", "kms:ReEncryptFrom",
+		"kms:ReEncryptTo"}
 )
 
 // newKey makes the customer's key. All of the customer's data is encrypted with it, so that
@@ -26,10 +27,12 @@ func newKey(stack awscdk.Stack, s customer.Settings) awskms.Key {
 	})
 	// CloudWatch Logs uses the key as its own principal, only for the log groups of this account.
 	key.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
-		Sid:        jsii.String("LogGroups"),
-		Principals: &[]awsiam.IPrincipal{awsiam.NewServicePrincipal(jsii.String("logs."+s.Region+".amazonaws.com"), nil)},
+		Sid: jsii.String("LogGroups"),
+		Principals: &[]awsiam.IPrincipal{awsiam.NewServicePrincipal(jsii.String("logs."+s.Region+
+			".amazonaws.com"), nil)},
 		// CloudWatch Logs also requests data keys without their plain text.
-		Actions:   jsii.Strings("kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey*", "kms:ReEncrypt*"),
+		Actions: jsii.Strings("kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey*",
+			"kms:ReEncrypt*"),
 		Resources: jsii.Strings("*"),
 		Conditions: &map[string]any{
 			"ArnLike": map[string]any{
@@ -49,7 +52,8 @@ func newKey(stack awscdk.Stack, s customer.Settings) awskms.Key {
 // alarms arrive even if that key is disabled.
 func newAlarmKey(stack awscdk.Stack, s customer.Settings) awskms.Key {
 	key := awskms.NewKey(stack, jsii.String("AlarmKey"), &awskms.KeyProps{
-		Description: jsii.String("Alarms of " + s.Customer + " in " + s.Region), EnableKeyRotation: jsii.Bool(true), RemovalPolicy: kept(s),
+		Description: jsii.String("Alarms of " + s.Customer + " in " + s.Region), EnableKeyRotation: jsii.Bool(true),
+		RemovalPolicy: kept(s),
 	})
 	// A service can send messages to the encrypted topic only if it may use the topic's key.
 	key.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{

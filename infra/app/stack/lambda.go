@@ -86,13 +86,19 @@ func (l lambdas) new(f topology.Function) awslambda.IFunction {
 		fn.AddLayers(l.tools(architecture))
 	}
 	accept(fn,
-		finding{"CKV_AWS_115", "The mappings of its queues have caps; functions of the gateway share what is left, below the throttle of the stage."},
-		finding{"CKV_AWS_116", "The queue, the stream or the schedule that calls it has dead letters; the gateway waits for its answer."},
-		finding{"CKV_AWS_117", "Customers have a network of their own by the setting network; without it, the function calls AWS, providers and receivers on the internet."},
+		finding{"CKV_AWS_115", "The mappings of its queues have caps; functions of the gateway share what is left, " +
+			"below the throttle of the stage."},
+		finding{"CKV_AWS_116", "The queue, the stream or the schedule that calls it has dead letters; the gateway " +
+			"waits for its answer."},
+		finding{"CKV_AWS_117", "Customers have a network of their own by the setting network; without it, the " +
+			"function calls AWS, providers and receivers on the internet."},
 		finding{"CKV_AWS_173", "Its variables hold names and addresses, no secrets."},
-		finding{"Serverless-LambdaDLQ", "The queue, the stream or the schedule that calls it has dead letters; the gateway waits for its answer."})
+		finding{"Serverless-LambdaDLQ", "The queue, the stream or the schedule that calls it has dead letters; the " +
+			"gateway waits for its answer."})
 	accept(role.Node().FindChild(jsii.String("DefaultPolicy")),
-		finding{"AwsSolutions-IAM5", "X-Ray, Polly and network interfaces that do not exist yet have no resources to name. Objects of the bucket, invocations and trainings of models and the roles of customers have no names yet. An inference profile of Bedrock chooses among the regions of its geography."},
+		finding{"AwsSolutions-IAM5", "X-Ray, Polly and network interfaces that do not exist yet have no resources to " +
+			"name. Objects of the bucket, invocations and trainings of models and the roles of customers have no " +
+			"names yet. An inference profile of Bedrock chooses among the regions of its geography."},
 		finding{"CKV_AWS_111", "The same: only actions without resource types name all resources."})
 	l.alarms.loops(f, fn)
 	l.alarms.errors(f, fn)
@@ -160,7 +166,8 @@ func (l lambdas) environment(f topology.Function) *map[string]*string {
 		env["ALLOW_LOOPBACK_WEBHOOKS"] = jsii.String(strconv.FormatBool(s.AllowLoopbackWebhooks))
 	}
 	if f.May(topology.NameDeliverRole) {
-		env["DELIVER_ROLE_ARN"] = jsii.String(fmt.Sprintf("arn:%s:iam::%s:role/%s", *l.stack.Partition(), *l.stack.Account(), s.RoleName(topology.Assumer().Name)))
+		env["DELIVER_ROLE_ARN"] = jsii.String(fmt.Sprintf("arn:%s:iam::%s:role/%s", *l.stack.Partition(),
+			*l.stack.Account(), s.RoleName(topology.Assumer().Name)))
 	}
 	if f.May(topology.KnowProviders) && len(s.Providers) > 0 { // Lambda takes no empty variables
 		env["PROVIDERS"] = jsii.String(strings.Join(s.ProviderList(), ","))

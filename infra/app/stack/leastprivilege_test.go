@@ -29,7 +29,8 @@ func TestOnlyWhoIssuesKeysReachesTheirSecrets(t *testing.T) {
 		f := topology.Named(name)
 		var denied []string
 		for _, p := range permissions {
-			if p.effect == "Deny" && (p.conditions == secrets || p.conditions == decoder) && strings.Contains(p.resources, "State") {
+			if p.effect == "Deny" && (p.conditions == secrets || p.conditions == decoder) &&
+				strings.Contains(p.resources, "State") {
 				denied = append(denied, p.actions...)
 			}
 		}
@@ -40,7 +41,9 @@ func TestOnlyWhoIssuesKeysReachesTheirSecrets(t *testing.T) {
 			continue
 		}
 		for _, action := range on(permissions, "Allow", "State") {
-			if strings.HasPrefix(action, "dynamodb:") && !strings.Contains(action, "Stream") && !strings.Contains(action, "Records") && !strings.Contains(action, "Shard") && !slices.Contains(denied, action) {
+			if strings.HasPrefix(action, "dynamodb:") && !strings.Contains(action, "Stream") &&
+				!strings.Contains(action, "Records") && !strings.Contains(action, "Shard") &&
+				!slices.Contains(denied, action) {
 				t.Errorf("%s may %s on secrets of API keys", name, action)
 			}
 		}
@@ -61,14 +64,16 @@ func TestWhoDecodesFilesReachesLittle(t *testing.T) {
 		var denied []string
 		puts := 0
 		for _, p := range permissions {
-			if p.effect == "Deny" && strings.Contains(p.conditions, "ForAnyValue:StringLike:map[dynamodb:LeadingKeys:["+deniedToDecoders+"]") {
+			if p.effect == "Deny" && strings.Contains(p.conditions, "ForAnyValue:StringLike:map[dynamodb:LeadingKeys:["+
+				deniedToDecoders+"]") {
 				denied = append(denied, p.actions...)
 			}
 			if !slices.Contains(p.actions, "s3:PutObject") && !slices.Contains(p.actions, "s3:DeleteObject") {
 				continue
 			}
 			puts++
-			if got := strings.Join(folders(p.resources), " "); got != c.puts || slices.Contains(p.actions, "s3:GetObject") {
+			if got := strings.Join(folders(p.resources), " "); got != c.puts ||
+				slices.Contains(p.actions, "s3:GetObject") {
 				t.Errorf("%s may %v in %s", name, p.actions, p.resources)
 			}
 		}
@@ -103,8 +108,10 @@ func TestTheAuthorizerOnlyCounts(t *testing.T) {
 		}
 		found++
 		// It also reads the counts of the secret before a rotation.
-		only := map[string]string{"dynamodb:UpdateItem": "[calls#* keys#* secret#* usage#*]", "dynamodb:GetItem": "[secret#*]"}[p.actions[0]]
-		if len(p.actions) != 1 || only == "" || p.conditions != "map[ForAllValues:StringLike:map[dynamodb:LeadingKeys:"+only+"]]" || strings.Contains(p.resources, "index") {
+		only := map[string]string{"dynamodb:UpdateItem": "[calls#* keys#* secret#* usage#*]",
+			"dynamodb:GetItem": "[secret#*]"}[p.actions[0]]
+		if len(p.actions) != 1 || only == "" || p.conditions != "map[ForAllValues:StringLike:map[dynamodb:LeadingKeys:"+
+			only+"]]" || strings.Contains(p.resources, "index") {
 			t.Errorf("it may %v on %s if %s", p.actions, p.resources, p.conditions)
 		}
 	}
@@ -115,7 +122,8 @@ func TestTheAuthorizerOnlyCounts(t *testing.T) {
 
 func TestBatchesOfStatementsAreForWhoMakesThem(t *testing.T) {
 	for name, permissions := range permissionsOf(acme) {
-		if got := slices.Contains(on(permissions, "Allow", "State"), "dynamodb:PartiQLUpdate"); got != slices.Contains(topology.Named(name).State, topology.UpdateAll) {
+		if got := slices.Contains(on(permissions, "Allow", "State"),
+			"dynamodb:PartiQLUpdate"); got != slices.Contains(topology.Named(name).State, topology.UpdateAll) {
 			t.Errorf("%s updates by statements: %v", name, got)
 		}
 	}
@@ -129,11 +137,13 @@ func TestTheCustomersKeyIsUsedThroughServicesAlone(t *testing.T) {
 				continue
 			}
 			checked++
-			if !strings.HasPrefix(p.conditions, "map[StringEquals:map[kms:ViaService:") || !strings.Contains(p.conditions, ".eu-central-1.amazonaws.com") {
+			if !strings.HasPrefix(p.conditions, "map[StringEquals:map[kms:ViaService:") ||
+				!strings.Contains(p.conditions, ".eu-central-1.amazonaws.com") {
 				t.Errorf("%s may %v on condition of %s", name, p.actions, p.conditions)
 			}
 			f := topology.Named(name)
-			if got := strings.Contains(p.conditions, "s3.eu-central-1"); got != (f.Media != topology.None || f.May(topology.StoreInputs)) {
+			if got := strings.Contains(p.conditions, "s3.eu-central-1"); got != (f.Media != topology.None ||
+				f.May(topology.StoreInputs)) {
 				t.Errorf("%s uses the key through S3: %v", name, got)
 			}
 		}

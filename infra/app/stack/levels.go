@@ -38,14 +38,17 @@ func (a alarms) burns(api awsapigateway.RestApi) {
 		above := b.times * errorBudget
 		var windows []awscloudwatch.IAlarmRule
 		for _, minutes := range []int{b.long, b.short} {
-			windows = append(windows, awscloudwatch.AlarmRule_FromAlarm(a.make(fmt.Sprintf("%sBurn%dMinutes", b.name, minutes), alarm{
-				says:    fmt.Sprintf("More than %.2f of 100 calls failed in %d minutes. It is a part of the alarm %sBurn.", 100*above, minutes, b.name),
+			windows = append(windows, awscloudwatch.AlarmRule_FromAlarm(a.make(fmt.Sprintf("%sBurn%dMinutes", b.name,
+				minutes), alarm{
+				says: fmt.Sprintf("More than %.2f of 100 calls failed in %d minutes. It is a part of the alarm "+
+					"%sBurn.", 100*above, minutes, b.name),
 				runbook: "errors-use-up-the-budget", metric: errorRate(api, minutes), above: above,
 			}), awscloudwatch.AlarmState_ALARM))
 		}
 		awscloudwatch.NewCompositeAlarm(a.stack, jsii.String(b.name+"Burn"), &awscloudwatch.CompositeAlarmProps{
-			AlarmRule:        awscloudwatch.AlarmRule_AllOf(windows...),
-			AlarmDescription: describe(fmt.Sprintf("Errors use up the month's budget %g times too fast.", b.times), "errors-use-up-the-budget"),
+			AlarmRule: awscloudwatch.AlarmRule_AllOf(windows...),
+			AlarmDescription: describe(fmt.Sprintf("Errors use up the month's budget %g times too fast.", b.times),
+				"errors-use-up-the-budget"),
 		}).AddAlarmAction(awscloudwatchactions.NewSnsAction(a.topic))
 	}
 }
@@ -66,7 +69,8 @@ func (a alarms) waiting(queues map[topology.Queue]awssqs.Queue) {
 	for _, q := range topology.Queues {
 		a.add(topology.Title(string(q))+"WaitingAlarm", alarm{
 			says:    "The oldest message of the queue " + string(q) + " has waited for more than half an hour.",
-			runbook: "messages-wait-too-long", metric: queues[q].MetricApproximateAgeOfOldestMessage(metric("Maximum")), above: oldest,
+			runbook: "messages-wait-too-long", metric: queues[q].MetricApproximateAgeOfOldestMessage(metric("Maximum")),
+			above: oldest,
 		})
 	}
 }
@@ -87,7 +91,8 @@ func (a alarms) probes(s customer.Settings) {
 		says:    "The canary has not probed for 15 minutes: it has no address and key, or it does not run.",
 		runbook: "the-canary-is-silent", silent: true, periods: 3,
 		metric: awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
-			Namespace: jsii.String(a.namespace), MetricName: jsii.String(canary.Failed), Statistic: count.Statistic, Period: count.Period,
+			Namespace: jsii.String(a.namespace), MetricName: jsii.String(canary.Failed), Statistic: count.Statistic,
+			Period: count.Period,
 		}),
 	})
 }
@@ -102,16 +107,19 @@ func (w *work) dashboard(d *data) {
 		})
 	}
 	graph := func(title string, metrics ...awscloudwatch.IMetric) awscloudwatch.IWidget {
-		return awscloudwatch.NewGraphWidget(&awscloudwatch.GraphWidgetProps{Title: jsii.String(title), Left: &metrics, Width: jsii.Number(8)})
+		return awscloudwatch.NewGraphWidget(&awscloudwatch.GraphWidgetProps{Title: jsii.String(title), Left: &metrics,
+			Width: jsii.Number(8)})
 	}
 	ours := func(name, statistic string) awscloudwatch.IMetric {
 		return awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
-			Namespace: jsii.String(w.alarms.namespace), MetricName: jsii.String(name), Statistic: jsii.String(statistic),
+			Namespace: jsii.String(w.alarms.namespace), MetricName: jsii.String(name),
+			Statistic: jsii.String(statistic),
 		})
 	}
 	byDimension := func(name, dimension, statistic string) awscloudwatch.IMetric {
 		return awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
-			Expression:   jsii.String(fmt.Sprintf("SEARCH('{%s,%s} MetricName=%q', '%s')", w.alarms.namespace, dimension, name, statistic)),
+			Expression: jsii.String(fmt.Sprintf("SEARCH('{%s,%s} MetricName=%q', '%s')", w.alarms.namespace,
+				dimension, name, statistic)),
 			UsingMetrics: &map[string]awscloudwatch.IMetric{}, Label: jsii.String(name),
 		})
 	}
@@ -123,7 +131,8 @@ func (w *work) dashboard(d *data) {
 	parts := strings.ReplaceAll(s.Short(), "-", " FunctionName=")
 	byFunction := func(name, statistic string) awscloudwatch.IMetric {
 		return awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
-			Expression:   jsii.String(fmt.Sprintf("SEARCH('{AWS/Lambda,FunctionName} MetricName=%q FunctionName=%s', '%s')", name, parts, statistic)),
+			Expression: jsii.String(fmt.Sprintf("SEARCH('{AWS/Lambda,FunctionName} MetricName=%q FunctionName=%s', "+
+				"'%s')", name, parts, statistic)),
 			UsingMetrics: &map[string]awscloudwatch.IMetric{}, Label: jsii.String(name),
 		})
 	}
@@ -146,12 +155,17 @@ func (w *work) dashboard(d *data) {
 			},
 			{
 				graph("Refused by DynamoDB", refused...),
-				graph("Functions, by name: refused, at a time", byFunction("Throttles", "Sum"), byFunction("ConcurrentExecutions", "Maximum")),
-				graph("Concurrency of the account", lambdaMetric("ClaimedAccountConcurrency", "Maximum"), lambdaMetric("Throttles", "Sum")),
+				graph("Functions, by name: refused, at a time", byFunction("Throttles", "Sum"),
+					byFunction("ConcurrentExecutions", "Maximum")),
+				graph("Concurrency of the account", lambdaMetric("ClaimedAccountConcurrency", "Maximum"),
+					lambdaMetric("Throttles", "Sum")),
 			},
 			{
-				graph("Providers", byDimension("LostSubmissions", "provider", "Sum"), byDimension("DisownedGenerations", "provider", "Sum"), byDimension("InterruptedCompositions", "task", "Sum")),
-				graph("Keys refused, spending lost", ours("AuthenticationRefused", "Sum"), ours("PermissionRefused", "Sum"), ours("LostSpendCredits", "Sum")),
+				graph("Providers", byDimension("LostSubmissions", "provider", "Sum"),
+					byDimension("DisownedGenerations", "provider", "Sum"),
+					byDimension("InterruptedCompositions", "task", "Sum")),
+				graph("Keys refused, spending lost", ours("AuthenticationRefused", "Sum"),
+					ours("PermissionRefused", "Sum"), ours("LostSpendCredits", "Sum")),
 			},
 		},
 	})
@@ -159,5 +173,6 @@ func (w *work) dashboard(d *data) {
 
 // lambdaMetric returns a metric of all functions of the region.
 func lambdaMetric(name, statistic string) awscloudwatch.IMetric {
-	return awscloudwatch.NewMetric(&awscloudwatch.MetricProps{Namespace: jsii.String("AWS/Lambda"), MetricName: jsii.String(name), Statistic: jsii.String(statistic)})
+	return awscloudwatch.NewMetric(&awscloudwatch.MetricProps{Namespace: jsii.String("AWS/Lambda"),
+		MetricName: jsii.String(name), Statistic: jsii.String(statistic)})
 }

@@ -38,22 +38,27 @@ func (a alarms) slow(api awsapigateway.RestApi) {
 // throttled adds the alarms for Lambda's limit, which all functions of the account share.
 func (a alarms) throttled() {
 	a.add("ThrottlesAlarm", alarm{
-		says:    "Lambda has refused to start functions of this account for 15 minutes. The dashboard shows which of them.",
+		says: "Lambda has refused to start functions of this account for 15 minutes. The dashboard shows which of " +
+			"them.",
 		runbook: "functions-are-throttled", metric: lambdaMetric("Throttles", "Sum"), above: 0, periods: lasting,
 	})
 	options := metric("Maximum")
 	a.add("ConcurrencyAlarm", alarm{
-		says:    fmt.Sprintf("More than %d of 100 functions that the account may run at a time run or are reserved. Ask for more in Service Quotas.", busiest),
+		says: fmt.Sprintf("More than %d of 100 functions that the account may run at a time run or are reserved. "+
+			"Ask for more in Service Quotas.", busiest),
 		runbook: "functions-are-throttled", above: busiest,
 		metric: awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
-			Expression: jsii.String("100 * claimed / SERVICE_QUOTA(used)"), Label: jsii.String("Percent of the account's concurrency"), Period: options.Period,
+			Expression: jsii.String("100 * claimed / SERVICE_QUOTA(used)"),
+			Label:      jsii.String("Percent of the account's concurrency"), Period: options.Period,
 			UsingMetrics: &map[string]awscloudwatch.IMetric{
 				"claimed": lambdaMetric("ClaimedAccountConcurrency", "Maximum"),
 				// CloudWatch knows quotas only for usage metrics.
 				"used": awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
-					Namespace: jsii.String("AWS/Usage"), MetricName: jsii.String("ResourceCount"), Statistic: options.Statistic,
+					Namespace: jsii.String("AWS/Usage"), MetricName: jsii.String("ResourceCount"),
+					Statistic: options.Statistic,
 					DimensionsMap: &map[string]*string{
-						"Service": jsii.String("Lambda"), "Type": jsii.String("Resource"), "Resource": jsii.String("ConcurrentExecutions"), "Class": jsii.String("None"),
+						"Service": jsii.String("Lambda"), "Type": jsii.String("Resource"),
+						"Resource": jsii.String("ConcurrentExecutions"), "Class": jsii.String("None"),
 					},
 				}),
 			},
@@ -70,10 +75,12 @@ func (a alarms) throttledTables(d *data) {
 			using[id], ids = m, append(ids, id)
 		}
 		a.add(t.id+"ThrottlesAlarm", alarm{
-			says:    "DynamoDB has refused reads or writes of the table " + t.id + " for 15 minutes. The dashboard shows of which index.",
+			says: "DynamoDB has refused reads or writes of the table " + t.id +
+				" for 15 minutes. The dashboard shows of which index.",
 			runbook: "a-table-is-throttled", above: 0, periods: lasting,
 			metric: awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
-				Expression: jsii.String("SUM([" + strings.Join(ids, ", ") + "])"), Label: jsii.String("Refused reads and writes"), Period: metric("Sum").Period, UsingMetrics: &using,
+				Expression: jsii.String("SUM([" + strings.Join(ids, ", ") + "])"),
+				Label:      jsii.String("Refused reads and writes"), Period: metric("Sum").Period, UsingMetrics: &using,
 			}),
 		})
 	}
@@ -127,7 +134,8 @@ func (d *data) guardKeys() {
 		keys = append(keys, d.secrets.KeyArn())
 	}
 	rule := awsevents.NewRule(d.stack, jsii.String("KeysRule"), &awsevents.RuleProps{
-		Description: describe("Someone has disabled a key of "+d.settings.Customer+", or scheduled its deletion.", "a-key-is-disabled"),
+		Description: describe("Someone has disabled a key of "+d.settings.Customer+", or scheduled its deletion.",
+			"a-key-is-disabled"),
 		EventPattern: &awsevents.EventPattern{
 			Source: jsii.Strings("aws.kms"), DetailType: jsii.Strings("AWS API Call via CloudTrail"),
 			Detail: &map[string]any{
@@ -140,12 +148,15 @@ func (d *data) guardKeys() {
 		Id: jsii.String("Target0"), Arn: d.alarms.TopicArn(),
 		InputTransformer: &awsevents.CfnRule_InputTransformerProperty{
 			InputPathsMap: map[string]*string{
-				"action": jsii.String("$.detail.eventName"), "key": jsii.String("$.detail.requestParameters.keyId"), "who": jsii.String("$.detail.userIdentity.arn"), "at": jsii.String("$.time"),
+				"action": jsii.String("$.detail.eventName"), "key": jsii.String("$.detail.requestParameters.keyId"),
+				"who": jsii.String("$.detail.userIdentity.arn"), "at": jsii.String("$.time"),
 			},
-			InputTemplate: jsii.String(`"` + d.settings.Short() + `: <action> of the key <key> by <who> at <at>. Nothing that it encrypts can be read. Runbook: docs/runbooks.md#a-key-is-disabled"`),
+			InputTemplate: jsii.String(`"` + d.settings.Short() +
+				`: <action> of the key <key> by <who> at <at>. Nothing that it encrypts can be read. Runbook: docs/runbooks.md#a-key-is-disabled"`),
 		},
 	}})
-	accept(rule, finding{"Serverless-EventBusDLQ", "SNS takes the message, or EventBridge tries again for a day. A queue of messages that no one hears of would help no one."})
+	accept(rule, finding{"Serverless-EventBusDLQ", "SNS takes the message, or EventBridge tries again for a day. A " +
+		"queue of messages that no one hears of would help no one."})
 	d.alarms.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
 		Sid:        jsii.String("Keys"),
 		Principals: &[]awsiam.IPrincipal{awsiam.NewServicePrincipal(jsii.String("events.amazonaws.com"), nil)},
@@ -162,14 +173,17 @@ func (d *data) budget() {
 	}
 	notice := func(kind string, percent int) map[string]any {
 		return map[string]any{
-			"Notification": map[string]any{"NotificationType": kind, "ComparisonOperator": "GREATER_THAN", "Threshold": percent, "ThresholdType": "PERCENTAGE"},
-			"Subscribers":  []any{map[string]any{"SubscriptionType": "EMAIL", "Address": s.AlarmEmail}},
+			"Notification": map[string]any{"NotificationType": kind, "ComparisonOperator": "GREATER_THAN",
+				"Threshold": percent, "ThresholdType": "PERCENTAGE"},
+			"Subscribers": []any{map[string]any{"SubscriptionType": "EMAIL", "Address": s.AlarmEmail}},
 		}
 	}
-	awscdk.NewCfnResource(d.stack, jsii.String("Budget"), &awscdk.CfnResourceProps{Type: jsii.String("AWS::Budgets::Budget"), Properties: &map[string]any{
-		"Budget": map[string]any{
-			"BudgetType": "COST", "TimeUnit": "MONTHLY", "BudgetLimit": map[string]any{"Amount": s.MonthlyBudget, "Unit": "USD"},
-		},
-		"NotificationsWithSubscribers": []any{notice("ACTUAL", 80), notice("FORECASTED", 100)},
-	}})
+	awscdk.NewCfnResource(d.stack, jsii.String("Budget"),
+		&awscdk.CfnResourceProps{Type: jsii.String("AWS::Budgets::Budget"), Properties: &map[string]any{
+			"Budget": map[string]any{
+				"BudgetType": "COST", "TimeUnit": "MONTHLY", "BudgetLimit": map[string]any{"Amount": s.MonthlyBudget,
+					"Unit": "USD"},
+			},
+			"NotificationsWithSubscribers": []any{notice("ACTUAL", 80), notice("FORECASTED", 100)},
+		}})
 }

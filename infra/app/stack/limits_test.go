@@ -45,11 +45,13 @@ func TestLimitsOfAWSRaiseAlarms(t *testing.T) {
 		expression string
 		above      float64
 	}{
-		"api/LatencyAlarm":         {[]string{"Latency [ApiName]"}, "", 10_000},
-		"work/ThrottlesAlarm":      {[]string{"Throttles []"}, "", 0},
-		"work/ConcurrencyAlarm":    {[]string{"ClaimedAccountConcurrency []", "ResourceCount [Class Resource Service Type]"}, "100 * claimed / SERVICE_QUOTA(used)", 80},
+		"api/LatencyAlarm":    {[]string{"Latency [ApiName]"}, "", 10_000},
+		"work/ThrottlesAlarm": {[]string{"Throttles []"}, "", 0},
+		"work/ConcurrencyAlarm": {[]string{"ClaimedAccountConcurrency []",
+			"ResourceCount [Class Resource Service Type]"}, "100 * claimed / SERVICE_QUOTA(used)", 80},
 		"work/StateThrottlesAlarm": {state, "SUM([m0, m1, m2, m3, m4, m5, m6, m7])", 0},
-		"work/AuditThrottlesAlarm": {[]string{"ReadThrottleEvents [TableName]", "WriteThrottleEvents [TableName]"}, "SUM([m0, m1])", 0},
+		"work/AuditThrottlesAlarm": {[]string{"ReadThrottleEvents [TableName]", "WriteThrottleEvents [TableName]"},
+			"SUM([m0, m1])", 0},
 	} {
 		for customer, s := range map[string]stacks{"acme": acme, "hooli": hooli, "failover": failover} {
 			found := false
@@ -59,10 +61,13 @@ func TestLimitsOfAWSRaiseAlarms(t *testing.T) {
 					continue
 				}
 				found = true
-				if got := watchedBy(r.Properties); !slices.Equal(got, want.metrics) || !mentions(r.Properties["Metrics"], want.expression) {
+				if got := watchedBy(r.Properties); !slices.Equal(got, want.metrics) ||
+					!mentions(r.Properties["Metrics"], want.expression) {
 					t.Errorf("%s: %s watches %q by %v", customer, id, got, r.Properties["Metrics"])
 				}
-				if r.Properties["Threshold"] != want.above || (r.Properties["EvaluationPeriods"] != 3.) != (want.above == 80) || len(list(r.Properties["AlarmActions"])) != 1 {
+				if r.Properties["Threshold"] != want.above ||
+					(r.Properties["EvaluationPeriods"] != 3.) != (want.above == 80) ||
+					len(list(r.Properties["AlarmActions"])) != 1 {
 					t.Errorf("%s: %s is %v", customer, id, r.Properties)
 				}
 			}
@@ -111,7 +116,9 @@ func TestADisabledKeySendsAMessage(t *testing.T) {
 			key, _ := named(t, in, "AWS::KMS::Key", "Key")
 			alarmKey, sending := named(t, in, "AWS::KMS::Key", "AlarmKey")
 			topic, of := named(t, in, "AWS::SNS::Topic", "Alarms")
-			if !mentions(rule["EventPattern"], "DisableKey") || !mentions(rule["EventPattern"], "ScheduleKeyDeletion") || !pointsAt(rule.at("EventPattern", "detail", "resources", "ARN"), key) {
+			if !mentions(rule["EventPattern"], "DisableKey") ||
+				!mentions(rule["EventPattern"], "ScheduleKeyDeletion") ||
+				!pointsAt(rule.at("EventPattern", "detail", "resources", "ARN"), key) {
 				t.Errorf("%s: the rule is for %v", customer, rule["EventPattern"])
 			}
 			if n := len(list(rule.at("EventPattern", "detail", "resources", "ARN"))); n != 2 {
@@ -138,11 +145,13 @@ func TestABudgetIsOfTheCustomersRegionAlone(t *testing.T) {
 	for customer, c := range map[string]struct {
 		stacks  stacks
 		dollars []any
-	}{"acme": {acme, []any{500.}}, "hooli": {hooli, []any{2000.}}, "initech": {initech, nil}, "standby": {standby, nil}, "failover": {failover, nil}, "local": {local, nil}} {
+	}{"acme": {acme, []any{500.}}, "hooli": {hooli, []any{2000.}}, "initech": {initech, nil}, "standby": {standby, nil},
+		"failover": {failover, nil}, "local": {local, nil}} {
 		var found []any
 		for id, r := range c.stacks.of("AWS::Budgets::Budget") {
 			found = append(found, r.Properties.at("Budget", "BudgetLimit", "Amount"))
-			if n := len(list(r.Properties["NotificationsWithSubscribers"])); n != 2 || !mentions(r.Properties["NotificationsWithSubscribers"], "@"+customer+".example") {
+			if n := len(list(r.Properties["NotificationsWithSubscribers"])); n != 2 ||
+				!mentions(r.Properties["NotificationsWithSubscribers"], "@"+customer+".example") {
 				t.Errorf("%s tells %v", id, r.Properties["NotificationsWithSubscribers"])
 			}
 		}

@@ -27,7 +27,8 @@ var limits = map[string]map[string]int{
 func TestNamesOfTheLongestCustomer(t *testing.T) {
 	name := strings.Repeat("n", 24)
 	s := synthesise(t.TempDir(), map[string]any{"customer": name, "customers": map[string]any{name: map[string]any{
-		"account": "777788889999", "region": "eu-west-1", "backup": map[string]any{"keepDays": 30}, "replica": map[string]any{"region": "ap-southeast-1"},
+		"account": "777788889999", "region": "eu-west-1", "backup": map[string]any{"keepDays": 30},
+		"replica": map[string]any{"region": "ap-southeast-1"},
 	}}})
 	checked := 0
 	for stack, in := range s {
@@ -45,8 +46,10 @@ func TestNamesOfTheLongestCustomer(t *testing.T) {
 				}
 			}
 			for property, value := range r.Properties {
-				if text, _ := value.(string); strings.HasSuffix(property, "Name") && strings.Contains(text, name) && limits[r.Type] == nil {
-					t.Errorf("%s.%s of %s is made of the customer's name, and its limit is not known: %s", r.Type, property, id, text)
+				if text, _ := value.(string); strings.HasSuffix(property, "Name") && strings.Contains(text, name) &&
+					limits[r.Type] == nil {
+					t.Errorf("%s.%s of %s is made of the customer's name, and its limit is not known: %s", r.Type,
+						property, id, text)
 				}
 			}
 		}

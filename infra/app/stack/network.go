@@ -42,13 +42,16 @@ func newNetwork(stack awscdk.Stack, s customer.Settings, key awskms.Key) *networ
 	if s.Network == nil {
 		return nil
 	}
-	n := &network{stack: stack, zones: s.Network.Zones, waiting: s.Waiting(), blocks: eighths(netip.MustParsePrefix(s.Network.CIDR))}
+	n := &network{stack: stack, zones: s.Network.Zones, waiting: s.Waiting(),
+		blocks: eighths(netip.MustParsePrefix(s.Network.CIDR))}
 	n.vpc = awsec2.NewCfnVPC(stack, jsii.String("Network"), &awsec2.CfnVPCProps{
-		CidrBlock: jsii.String(s.Network.CIDR), EnableDnsHostnames: jsii.Bool(true), EnableDnsSupport: jsii.Bool(true), Tags: n.named("network"),
+		CidrBlock: jsii.String(s.Network.CIDR), EnableDnsHostnames: jsii.Bool(true), EnableDnsSupport: jsii.Bool(true),
+		Tags: n.named("network"),
 	})
 	n.members = n.group("FunctionsGroup", "Functions of "+s.Customer)
 	n.members.SetSecurityGroupEgress([]any{&awsec2.CfnSecurityGroup_EgressProperty{
-		IpProtocol: jsii.String("tcp"), FromPort: jsii.Number(443), ToPort: jsii.Number(443), CidrIp: jsii.String("0.0.0.0/0"),
+		IpProtocol: jsii.String("tcp"), FromPort: jsii.Number(443), ToPort: jsii.Number(443),
+		CidrIp:      jsii.String("0.0.0.0/0"),
 		Description: jsii.String("AWS, providers and receivers, by TLS"),
 	}})
 	n.route(s)
@@ -73,37 +76,46 @@ func (n *network) named(name string) *[]*awscdk.CfnTag {
 }
 
 func (n *network) group(id, holds string) awsec2.CfnSecurityGroup {
-	return awsec2.NewCfnSecurityGroup(n.stack, jsii.String(id), &awsec2.CfnSecurityGroupProps{GroupDescription: jsii.String(holds), VpcId: n.vpc.AttrVpcId()})
+	return awsec2.NewCfnSecurityGroup(n.stack, jsii.String(id),
+		&awsec2.CfnSecurityGroupProps{GroupDescription: jsii.String(holds), VpcId: n.vpc.AttrVpcId()})
 }
 
 // route makes the subnets, and routes the private ones to the NAT gateway of their zone.
 func (n *network) route(s customer.Settings) {
 	everywhere := jsii.String("0.0.0.0/0")
-	internet := awsec2.NewCfnInternetGateway(n.stack, jsii.String("Internet"), &awsec2.CfnInternetGatewayProps{Tags: n.named("internet")})
-	attached := awsec2.NewCfnVPCGatewayAttachment(n.stack, jsii.String("InternetAttachment"), &awsec2.CfnVPCGatewayAttachmentProps{
-		VpcId: n.vpc.AttrVpcId(), InternetGatewayId: internet.AttrInternetGatewayId(),
-	})
-	public := awsec2.NewCfnRouteTable(n.stack, jsii.String("PublicRoutes"), &awsec2.CfnRouteTableProps{VpcId: n.vpc.AttrVpcId(), Tags: n.named("public")})
+	internet := awsec2.NewCfnInternetGateway(n.stack, jsii.String("Internet"),
+		&awsec2.CfnInternetGatewayProps{Tags: n.named("internet")})
+	attached := awsec2.NewCfnVPCGatewayAttachment(n.stack, jsii.String("InternetAttachment"),
+		&awsec2.CfnVPCGatewayAttachmentProps{
+			VpcId: n.vpc.AttrVpcId(), InternetGatewayId: internet.AttrInternetGatewayId(),
+		})
+	public := awsec2.NewCfnRouteTable(n.stack, jsii.String("PublicRoutes"),
+		&awsec2.CfnRouteTableProps{VpcId: n.vpc.AttrVpcId(), Tags: n.named("public")})
 	out := awsec2.NewCfnRoute(n.stack, jsii.String("PublicRoute"), &awsec2.CfnRouteProps{
-		RouteTableId: public.AttrRouteTableId(), DestinationCidrBlock: everywhere, GatewayId: internet.AttrInternetGatewayId(),
+		RouteTableId: public.AttrRouteTableId(), DestinationCidrBlock: everywhere,
+		GatewayId: internet.AttrInternetGatewayId(),
 	})
 	out.AddDependency(attached)
 	var addresses []*string
 	for i := range n.zones {
 		zone := strconv.Itoa(i + 1)
 		outside := n.subnet("PublicSubnet"+zone, n.blocks[4+i], i, public)
-		address := awsec2.NewCfnEIP(n.stack, jsii.String("Address"+zone), &awsec2.CfnEIPProps{Domain: jsii.String("vpc"), Tags: n.named("egress-" + zone)})
+		address := awsec2.NewCfnEIP(n.stack, jsii.String("Address"+zone),
+			&awsec2.CfnEIPProps{Domain: jsii.String("vpc"), Tags: n.named("egress-" + zone)})
 		// Receivers of webhooks have the address in their allow-lists.
 		address.ApplyRemovalPolicy(kept(s), nil)
 		address.AddDependency(attached)
-		table := awsec2.NewCfnRouteTable(n.stack, jsii.String("PrivateRoutes"+zone), &awsec2.CfnRouteTableProps{VpcId: n.vpc.AttrVpcId(), Tags: n.named("private-" + zone)})
+		table := awsec2.NewCfnRouteTable(n.stack, jsii.String("PrivateRoutes"+zone),
+			&awsec2.CfnRouteTableProps{VpcId: n.vpc.AttrVpcId(), Tags: n.named("private-" + zone)})
 		if !n.waiting {
 			nat := awsec2.NewCfnNatGateway(n.stack, jsii.String("Nat"+zone), &awsec2.CfnNatGatewayProps{
-				AllocationId: address.AttrAllocationId(), SubnetId: outside.AttrSubnetId(), Tags: n.named("nat-" + zone),
+				AllocationId: address.AttrAllocationId(), SubnetId: outside.AttrSubnetId(),
+				Tags: n.named("nat-" + zone),
 			})
 			nat.AddDependency(out)
 			awsec2.NewCfnRoute(n.stack, jsii.String("PrivateRoute"+zone), &awsec2.CfnRouteProps{
-				RouteTableId: table.AttrRouteTableId(), DestinationCidrBlock: everywhere, NatGatewayId: nat.AttrNatGatewayId(),
+				RouteTableId: table.AttrRouteTableId(), DestinationCidrBlock: everywhere,
+				NatGatewayId: nat.AttrNatGatewayId(),
 			})
 		}
 		n.private = append(n.private, n.subnet("PrivateSubnet"+zone, n.blocks[i], i, table).AttrSubnetId())
@@ -115,12 +127,14 @@ func (n *network) route(s customer.Settings) {
 
 func (n *network) subnet(id, block string, zone int, routes awsec2.CfnRouteTable) awsec2.CfnSubnet {
 	subnet := awsec2.NewCfnSubnet(n.stack, jsii.String(id), &awsec2.CfnSubnetProps{
-		VpcId: n.vpc.AttrVpcId(), CidrBlock: jsii.String(block), MapPublicIpOnLaunch: jsii.Bool(false), Tags: n.named(strings.ToLower(id)),
+		VpcId: n.vpc.AttrVpcId(), CidrBlock: jsii.String(block), MapPublicIpOnLaunch: jsii.Bool(false),
+		Tags:             n.named(strings.ToLower(id)),
 		AvailabilityZone: awscdk.Fn_Select(jsii.Number(float64(zone)), awscdk.Fn_GetAzs(jsii.String(""))),
 	})
-	awsec2.NewCfnSubnetRouteTableAssociation(n.stack, jsii.String(id+"Routes"), &awsec2.CfnSubnetRouteTableAssociationProps{
-		SubnetId: subnet.AttrSubnetId(), RouteTableId: routes.AttrRouteTableId(),
-	})
+	awsec2.NewCfnSubnetRouteTableAssociation(n.stack, jsii.String(id+"Routes"),
+		&awsec2.CfnSubnetRouteTableAssociationProps{
+			SubnetId: subnet.AttrSubnetId(), RouteTableId: routes.AttrRouteTableId(),
+		})
 	return subnet
 }
 
@@ -130,9 +144,11 @@ func (n *network) subnet(id, block string, zone int, routes awsec2.CfnRouteTable
 func (n *network) endpoints(s customer.Settings) {
 	service := func(name string) *string { return jsii.String("com.amazonaws." + s.Region + "." + name) }
 	for _, name := range []string{"dynamodb", "s3"} {
-		endpoint := awsec2.NewCfnVPCEndpoint(n.stack, jsii.String(topology.Title(name)+"Endpoint"), &awsec2.CfnVPCEndpointProps{
-			VpcId: n.vpc.AttrVpcId(), ServiceName: service(name), VpcEndpointType: jsii.String("Gateway"), RouteTableIds: &n.tables,
-		})
+		endpoint := awsec2.NewCfnVPCEndpoint(n.stack, jsii.String(topology.Title(name)+"Endpoint"),
+			&awsec2.CfnVPCEndpointProps{
+				VpcId: n.vpc.AttrVpcId(), ServiceName: service(name), VpcEndpointType: jsii.String("Gateway"),
+				RouteTableIds: &n.tables,
+			})
 		if name == "dynamodb" { // Providers hand over files in their own S3 buckets.
 			endpoint.SetPolicyDocument(n.ownAccount())
 		}
@@ -142,18 +158,21 @@ func (n *network) endpoints(s customer.Settings) {
 	}
 	group := n.group("EndpointsGroup", "Endpoints of AWS for "+s.Customer)
 	group.SetSecurityGroupIngress([]any{&awsec2.CfnSecurityGroup_IngressProperty{
-		IpProtocol: jsii.String("tcp"), FromPort: jsii.Number(443), ToPort: jsii.Number(443), SourceSecurityGroupId: n.members.AttrGroupId(),
-		Description: jsii.String("Functions"),
+		IpProtocol: jsii.String("tcp"), FromPort: jsii.Number(443), ToPort: jsii.Number(443),
+		SourceSecurityGroupId: n.members.AttrGroupId(),
+		Description:           jsii.String("Functions"),
 	}})
 	names := []string{"kms", "secretsmanager", "sqs", "events", "sts"}
 	if slices.Contains(s.Providers, bedrock.Name) {
 		names = append(names, "bedrock-runtime")
 	}
 	for _, name := range names {
-		endpoint := awsec2.NewCfnVPCEndpoint(n.stack, jsii.String(topology.Title(name)+"Endpoint"), &awsec2.CfnVPCEndpointProps{
-			VpcId: n.vpc.AttrVpcId(), ServiceName: service(name), VpcEndpointType: jsii.String("Interface"), PrivateDnsEnabled: jsii.Bool(true),
-			SubnetIds: anyOf(n.private), SecurityGroupIds: &[]any{group.AttrGroupId()},
-		})
+		endpoint := awsec2.NewCfnVPCEndpoint(n.stack, jsii.String(topology.Title(name)+"Endpoint"),
+			&awsec2.CfnVPCEndpointProps{
+				VpcId: n.vpc.AttrVpcId(), ServiceName: service(name), VpcEndpointType: jsii.String("Interface"),
+				PrivateDnsEnabled: jsii.Bool(true),
+				SubnetIds:         anyOf(n.private), SecurityGroupIds: &[]any{group.AttrGroupId()},
+			})
 		if name == "kms" || name == "secretsmanager" { // Other queues, buses and roles may belong to the customer.
 			endpoint.SetPolicyDocument(n.ownAccount())
 		}
@@ -162,8 +181,9 @@ func (n *network) endpoints(s customer.Settings) {
 		// Private DNS is off: with it, webhooks could not reach other APIs of the same
 		// region.
 		n.probe = awsec2.NewCfnVPCEndpoint(n.stack, jsii.String("ProbeEndpoint"), &awsec2.CfnVPCEndpointProps{
-			VpcId: n.vpc.AttrVpcId(), ServiceName: service("execute-api"), VpcEndpointType: jsii.String("Interface"), PrivateDnsEnabled: jsii.Bool(false),
-			SubnetIds: anyOf(n.private), SecurityGroupIds: &[]any{group.AttrGroupId()},
+			VpcId: n.vpc.AttrVpcId(), ServiceName: service("execute-api"), VpcEndpointType: jsii.String("Interface"),
+			PrivateDnsEnabled: jsii.Bool(false),
+			SubnetIds:         anyOf(n.private), SecurityGroupIds: &[]any{group.AttrGroupId()},
 		}).Ref()
 	}
 }
@@ -181,7 +201,8 @@ func anyOf(all []*string) *[]any {
 func (n *network) ownAccount() any {
 	return awsiam.NewPolicyDocument(&awsiam.PolicyDocumentProps{Statements: &[]awsiam.PolicyStatement{
 		awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
-			Principals: &[]awsiam.IPrincipal{awsiam.NewAnyPrincipal()}, Actions: jsii.Strings("*"), Resources: jsii.Strings("*"),
+			Principals: &[]awsiam.IPrincipal{awsiam.NewAnyPrincipal()}, Actions: jsii.Strings("*"),
+			Resources:  jsii.Strings("*"),
 			Conditions: &map[string]any{"StringEquals": map[string]any{"aws:PrincipalAccount": n.stack.Account()}},
 		}),
 	}})
@@ -191,15 +212,18 @@ func (n *network) ownAccount() any {
 func (n *network) log(s customer.Settings, key awskms.Key) {
 	group := newLogGroup(n.stack, s, key, "NetworkLog")
 	role := awsiam.NewRole(n.stack, jsii.String("NetworkLogRole"), &awsiam.RoleProps{
-		AssumedBy: awsiam.NewServicePrincipal(jsii.String("vpc-flow-logs.amazonaws.com"), &awsiam.ServicePrincipalOpts{Conditions: &map[string]any{
-			"StringEquals": map[string]any{"aws:SourceAccount": n.stack.Account()},
-		}}),
+		AssumedBy: awsiam.NewServicePrincipal(jsii.String("vpc-flow-logs.amazonaws.com"),
+			&awsiam.ServicePrincipalOpts{Conditions: &map[string]any{
+				"StringEquals": map[string]any{"aws:SourceAccount": n.stack.Account()},
+			}}),
 		Description: jsii.String("Writes the flow log of the network of " + s.Customer),
 	})
-	role.AddToPolicy(allow([]string{"logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"}, group.LogGroupArn()))
+	role.AddToPolicy(allow([]string{"logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"},
+		group.LogGroupArn()))
 	awsec2.NewCfnFlowLog(n.stack, jsii.String("NetworkFlowLog"), &awsec2.CfnFlowLogProps{
 		ResourceId: n.vpc.AttrVpcId(), ResourceType: jsii.String("VPC"), TrafficType: jsii.String("ALL"),
-		LogDestinationType: jsii.String("cloud-watch-logs"), LogGroupName: group.LogGroupName(), DeliverLogsPermissionArn: role.RoleArn(),
+		LogDestinationType: jsii.String("cloud-watch-logs"), LogGroupName: group.LogGroupName(),
+		DeliverLogsPermissionArn: role.RoleArn(),
 	})
 }
 
@@ -216,7 +240,8 @@ func (l lambdas) joinPermissions(function string) []awsiam.PolicyStatement {
 	if l.data.network == nil {
 		return nil
 	}
-	arn := fmt.Sprintf("arn:%s:lambda:%s:%s:function:%s", *l.stack.Partition(), l.data.settings.Region, *l.stack.Account(), function)
+	arn := fmt.Sprintf("arn:%s:lambda:%s:%s:function:%s", *l.stack.Partition(), l.data.settings.Region,
+		*l.stack.Account(), function)
 	actions := jsii.Strings(interfaceActions...)
 	return []awsiam.PolicyStatement{
 		allow(interfaceActions, jsii.String("*")),

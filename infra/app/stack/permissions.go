@@ -34,7 +34,8 @@ var (
 // receivers of events and posts: accounts, API keys, webhooks, social accounts, and stored
 // answers.
 var accessItems = []string{
-	id.Account + "_*", "answer#*", countItems, "keycount#*", keyItems, secretItems, "secrets#*", id.SocialAccount + "_*", usageItems, id.Webhook + "_*",
+	id.Account + "_*", "answer#*", countItems, "keycount#*", keyItems, secretItems, "secrets#*", id.SocialAccount +
+		"_*", usageItems, id.Webhook + "_*",
 }
 
 // permissions returns the permissions of a function. They are written out because the grants
@@ -59,14 +60,17 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 	if f.May(topology.StoreInputs) {
 		all = append(all, allow([]string{"s3:PutObject"}, d.media.ArnForObjects(jsii.String(media.Inputs+"*"))))
 	}
-	for trigger, table := range map[topology.Trigger]awsdynamodb.ITable{topology.ByStream: d.state, topology.ByAuditStream: d.audit} {
+	for trigger, table := range map[topology.Trigger]awsdynamodb.ITable{topology.ByStream: d.state,
+		topology.ByAuditStream: d.audit} {
 		if f.Trigger == trigger {
-			all = append(all, allow([]string{"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"},
+			all = append(all, allow([]string{"dynamodb:DescribeStream", "dynamodb:GetRecords",
+				"dynamodb:GetShardIterator", "dynamodb:ListStreams"},
 				table.TableStreamArn()))
 		}
 	}
 	for _, q := range f.Consumes {
-		all = append(all, allow([]string{"sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"},
+		all = append(all, allow([]string{"sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:GetQueueAttributes",
+			"sqs:ReceiveMessage"},
 			l.queues[q].QueueArn()))
 	}
 	for _, q := range f.Sends {
@@ -79,7 +83,8 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 		// The accounts of customers are not known here. The trust policy of their role permits
 		// assuming it, and its name must show its purpose.
 		elsewhere := condition("StringNotEquals", "aws:ResourceAccount", *l.stack.Account())
-		all = append(all, elsewhere(allow([]string{"sts:AssumeRole"}, jsii.String(fmt.Sprintf("arn:%s:iam::*:role/%s*", *l.stack.Partition(), webhook.RolePrefix)))))
+		all = append(all, elsewhere(allow([]string{"sts:AssumeRole"},
+			jsii.String(fmt.Sprintf("arn:%s:iam::*:role/%s*", *l.stack.Partition(), webhook.RolePrefix)))))
 	}
 	if f.May(topology.CallProviders) {
 		all = append(all, l.providers()...)
@@ -94,7 +99,8 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 		all = append(all, allow([]string{"secretsmanager:GetSecretValue"}, arnOf(d.seal)))
 	}
 	if f.Trigger == topology.ByRotation {
-		all = append(all, allow([]string{"secretsmanager:DescribeSecret", "secretsmanager:GetSecretValue", "secretsmanager:PutSecretValue", "secretsmanager:UpdateSecretVersionStage"}, arnOf(d.seal)))
+		all = append(all, allow([]string{"secretsmanager:DescribeSecret", "secretsmanager:GetSecretValue",
+			"secretsmanager:PutSecretValue", "secretsmanager:UpdateSecretVersionStage"}, arnOf(d.seal)))
 	}
 	if f.May(topology.ProbeAPI) {
 		all = append(all, allow([]string{"secretsmanager:GetSecretValue"}, arnOf(d.canary)))
@@ -106,11 +112,13 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 		all = append(all, l.forPurpose(endpoint.SealPurpose, "kms:Decrypt"))
 	}
 	if f.May(topology.CallPlatforms) {
-		all = append(all, allow([]string{"secretsmanager:GetSecretValue"}, arnOf(d.platforms)), l.forPurpose(social.SealPurpose, "kms:Decrypt", "kms:GenerateDataKey"))
+		all = append(all, allow([]string{"secretsmanager:GetSecretValue"}, arnOf(d.platforms)),
+			l.forPurpose(social.SealPurpose, "kms:Decrypt", "kms:GenerateDataKey"))
 	}
 	through := condition("StringEquals", "kms:ViaService", l.keyServices(f)...)
 	switch {
-	case topology.Changes(f.State) || topology.Changes(f.Audit) || f.Media == topology.Write || f.Trigger == topology.ByRotation || f.May(topology.StoreInputs, topology.SignUploads) || l.trains(f):
+	case topology.Changes(f.State) || topology.Changes(f.Audit) || f.Media == topology.Write ||
+		f.Trigger == topology.ByRotation || f.May(topology.StoreInputs, topology.SignUploads) || l.trains(f):
 		all = append(all, through(allow(keyWrites, d.key.KeyArn())))
 	case f.State != nil || f.Audit != nil || f.Media == topology.Read || f.Follows() || f.FollowsAudit():
 		all = append(all, through(allow(keyReads, d.key.KeyArn())))
@@ -140,9 +148,11 @@ func (l lambdas) writesMedia(f topology.Function) []awsiam.PolicyStatement {
 func (l lambdas) state(f topology.Function) []awsiam.PolicyStatement {
 	arn := l.data.state.TableArn()
 	if f.CredentialsOnly {
-		counts := condition("ForAllValues:StringLike", "dynamodb:LeadingKeys", countItems, keyItems, secretItems, usageItems)
+		counts := condition("ForAllValues:StringLike", "dynamodb:LeadingKeys", countItems, keyItems,
+			secretItems, usageItems)
 		secrets := condition("ForAllValues:StringLike", "dynamodb:LeadingKeys", secretItems)
-		return []awsiam.PolicyStatement{counts(allow([]string{"dynamodb:UpdateItem"}, arn)), secrets(allow([]string{"dynamodb:GetItem"}, arn))}
+		return []awsiam.PolicyStatement{counts(allow([]string{"dynamodb:UpdateItem"}, arn)),
+			secrets(allow([]string{"dynamodb:GetItem"}, arn))}
 	}
 	all := uses(f.State, l.data.state, store.StateIndexes)
 	switch {
@@ -162,7 +172,8 @@ func deny(permitted []awsiam.PolicyStatement, table *string, partitions ...strin
 		actions = append(actions, *s.Actions()...)
 	}
 	of := condition("ForAnyValue:StringLike", "dynamodb:LeadingKeys", partitions...)
-	return of(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{Effect: awsiam.Effect_DENY, Actions: &actions, Resources: &[]*string{table}}))
+	return of(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{Effect: awsiam.Effect_DENY, Actions: &actions,
+		Resources: &[]*string{table}}))
 }
 
 // keyServices returns the services that use the customer's key for the function. The function
@@ -170,9 +181,10 @@ func deny(permitted []awsiam.PolicyStatement, table *string, partitions ...strin
 func (l lambdas) keyServices(f topology.Function) []string {
 	var services []string
 	for name, uses := range map[string]bool{
-		"dynamodb":       f.State != nil || f.Audit != nil || f.Follows() || f.FollowsAudit(),
-		"s3":             f.Media != topology.None || f.May(topology.StoreInputs) || l.trains(f),
-		"secretsmanager": f.May(topology.CallProviders, topology.CallPlatforms, topology.ProbeAPI) || readsSeal(f) || f.Trigger == topology.ByRotation,
+		"dynamodb": f.State != nil || f.Audit != nil || f.Follows() || f.FollowsAudit(),
+		"s3":       f.Media != topology.None || f.May(topology.StoreInputs) || l.trains(f),
+		"secretsmanager": f.May(topology.CallProviders, topology.CallPlatforms, topology.ProbeAPI) || readsSeal(f) ||
+			f.Trigger == topology.ByRotation,
 	} {
 		if uses {
 			services = append(services, name+"."+l.data.settings.Region+".amazonaws.com")

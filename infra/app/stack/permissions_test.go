@@ -71,7 +71,8 @@ func TestEachFunctionHasARoleOfItsOwn(t *testing.T) {
 	for id, r := range acme.of("AWS::IAM::Role") {
 		for _, policy := range list(r.Properties["ManagedPolicyArns"]) {
 			// AWS prescribes the gateway's own policy for the whole account.
-			if text := fmt.Sprint(policy); policy != nil && !strings.Contains(text, "AmazonAPIGatewayPushToCloudWatchLogs") {
+			if text := fmt.Sprint(policy); policy != nil &&
+				!strings.Contains(text, "AmazonAPIGatewayPushToCloudWatchLogs") {
 				t.Errorf("%s has the managed policy %s", id, text)
 			}
 		}
@@ -98,9 +99,15 @@ func TestWhatAFunctionMayDoIsWhatItIsTold(t *testing.T) {
 		env := variables[f.Name]
 		for name, want := range map[string]bool{
 			"TABLE_NAME": f.State != nil, "AUDIT_TABLE_NAME": f.Audit != nil, "MEDIA_BUCKET": f.Media != topology.None,
-			"BUS_NAME": f.May(topology.PublishEvents), "DELIVER_ROLE_ARN": f.May(topology.NameDeliverRole), "ALLOW_LOOPBACK_WEBHOOKS": f.May(topology.ReachAddresses),
-			"SECRETS_KEY_ARN": f.May(topology.SealSecrets, topology.OpenSecrets, topology.CallPlatforms), "PLATFORM_SECRET": f.May(topology.CallPlatforms), "PLATFORM_ENDPOINT": false, "YOUTUBE_DAILY_UPLOADS": false, "SEAL_SECRET_ARN": f.Trigger == topology.ByRotation || f.Trigger == topology.ByGateway && f.Audit != nil || f.May(topology.OpenClaims), "PROVIDERS": f.May(topology.KnowProviders), "PROVIDER_SECRET": f.May(topology.CallProviders), "PROVIDER_ENDPOINT": false,
-			"FFMPEG_PATH": f.May(topology.RunFFmpeg), "FONTS_PATH": f.May(topology.RunFFmpeg),
+			"BUS_NAME": f.May(topology.PublishEvents), "DELIVER_ROLE_ARN": f.May(topology.NameDeliverRole),
+			"ALLOW_LOOPBACK_WEBHOOKS": f.May(topology.ReachAddresses),
+			"SECRETS_KEY_ARN":         f.May(topology.SealSecrets, topology.OpenSecrets, topology.CallPlatforms),
+			"PLATFORM_SECRET":         f.May(topology.CallPlatforms), "PLATFORM_ENDPOINT": false,
+			"YOUTUBE_DAILY_UPLOADS": false, "SEAL_SECRET_ARN": f.Trigger == topology.ByRotation ||
+				f.Trigger == topology.ByGateway && f.Audit != nil || f.May(topology.OpenClaims),
+			"PROVIDERS": f.May(topology.KnowProviders), "PROVIDER_SECRET": f.May(topology.CallProviders),
+			"PROVIDER_ENDPOINT": false,
+			"FFMPEG_PATH":       f.May(topology.RunFFmpeg), "FONTS_PATH": f.May(topology.RunFFmpeg),
 		} {
 			if _, ok := env[name]; ok != want {
 				t.Errorf("%s: %s is set: %v, want %v", f.Name, name, ok, want)
@@ -116,7 +123,8 @@ func TestWhatAFunctionMayDoIsWhatItIsTold(t *testing.T) {
 		}
 	}
 	for _, r := range local.of("AWS::Lambda::Function") {
-		if allowed := r.Properties.at("Environment", "Variables", "ALLOW_LOOPBACK_WEBHOOKS"); allowed != nil && allowed != "true" {
+		if allowed := r.Properties.at("Environment", "Variables", "ALLOW_LOOPBACK_WEBHOOKS"); allowed != nil &&
+			allowed != "true" {
 			t.Errorf("the local system refuses webhooks to this machine: %v", allowed)
 		}
 	}
@@ -129,7 +137,8 @@ func TestOnlyInputsAndUploadsArePut(t *testing.T) {
 		for policy, r := range acme.of("AWS::IAM::Policy") {
 			for _, statement := range list(r.Properties.at("PolicyDocument", "Statement")) {
 				p := properties(statement.(map[string]any))
-				if !strings.Contains(policy, "/"+function+"Role") || !strings.Contains(fmt.Sprint(p["Action"]), "s3:PutObject") {
+				if !strings.Contains(policy, "/"+function+"Role") || !strings.Contains(fmt.Sprint(p["Action"]),
+					"s3:PutObject") {
 					continue
 				}
 				if found = true; !strings.Contains(fmt.Sprint(p["Resource"]), folder) {
@@ -185,7 +194,8 @@ func TestRolesOfCustomers(t *testing.T) {
 				may++
 				roles := list(r.Properties["Roles"])
 				role, _ := roles[0].(map[string]any)["Ref"].(string)
-				if p["Action"] != "sts:AssumeRole" || p["Resource"] != "arn:aws:iam::*:role/content-automation-*" || len(roles) != 1 || named[role] != c.role {
+				if p["Action"] != "sts:AssumeRole" || p["Resource"] != "arn:aws:iam::*:role/content-automation-*" ||
+					len(roles) != 1 || named[role] != c.role {
 					t.Errorf("%s: %s permits %v of %v to %v", customer, id, p["Action"], p["Resource"], roles)
 				}
 			}
@@ -195,7 +205,8 @@ func TestRolesOfCustomers(t *testing.T) {
 		}
 		for _, r := range c.stacks.of("AWS::Lambda::Function") {
 			if told := r.Properties.at("Environment", "Variables", "DELIVER_ROLE_ARN"); told != nil {
-				if text := fmt.Sprint(told); !strings.Contains(text, "arn:aws:iam::") || !strings.Contains(text, ":role/"+c.role) {
+				if text := fmt.Sprint(told); !strings.Contains(text, "arn:aws:iam::") ||
+					!strings.Contains(text, ":role/"+c.role) {
 					t.Errorf("%s: customers are told of %s", customer, text)
 				}
 			}
@@ -216,7 +227,8 @@ func TestTheAuditLogIsAppendOnly(t *testing.T) {
 			for _, action := range list(p["Action"]) {
 				switch action {
 				case "dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:Query",
-					"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams":
+					"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator",
+					"dynamodb:ListStreams":
 				case "dynamodb:PutItem":
 					puts[fmt.Sprint(p["Condition"])]++
 				default:
@@ -225,7 +237,8 @@ func TestTheAuditLogIsAppendOnly(t *testing.T) {
 			}
 		}
 	}
-	entries, links := "map[ForAllValues:StringNotLike:map[dynamodb:LeadingKeys:[chain#*]]]", "map[ForAllValues:StringLike:map[dynamodb:LeadingKeys:[chain#*]]]"
+	entries, links := "map[ForAllValues:StringNotLike:map[dynamodb:LeadingKeys:[chain#*]]]",
+		"map[ForAllValues:StringLike:map[dynamodb:LeadingKeys:[chain#*]]]"
 	if len(puts) != 2 || puts[entries] < 5 || puts[links] != 1 {
 		t.Errorf("it permits to put: %v", puts)
 	}

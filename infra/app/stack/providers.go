@@ -20,7 +20,8 @@ import (
 
 // newFilledSecret makes an empty secret that an operator fills, so that no template ever
 // holds its value. The reason says why nothing rotates it.
-func newFilledSecret(stack awscdk.Stack, s customer.Settings, key awskms.Key, id, description, reason string) awssecretsmanager.Secret {
+func newFilledSecret(stack awscdk.Stack, s customer.Settings, key awskms.Key, id, description,
+	reason string) awssecretsmanager.Secret {
 	secret := awssecretsmanager.NewSecret(stack, jsii.String(id), &awssecretsmanager.SecretProps{
 		Description:       jsii.String(description),
 		EncryptionKey:     key,

@@ -46,7 +46,8 @@ func TestTheProvidersSecretHoldsNothingAtFirst(t *testing.T) {
 			if r.Properties["SecretString"] != "{}" || !holdsKey(r.Properties["KmsKeyId"]) {
 				t.Errorf("%s is %v", id, r.Properties)
 			}
-			if want := map[bool]string{true: "Delete", false: "RetainExceptOnCreate"}[name == "local"]; r.DeletionPolicy != want {
+			if want := map[bool]string{true: "Delete",
+				false: "RetainExceptOnCreate"}[name == "local"]; r.DeletionPolicy != want {
 				t.Errorf("%s: %s when its stack goes, want %s", id, r.DeletionPolicy, want)
 			}
 		}
@@ -69,11 +70,13 @@ func TestFunctionsKnowWhatIsConfigured(t *testing.T) {
 		stacks stacks
 		want   any
 	}{
-		"acme": {acme, "bedrock,polly,fal,elevenlabs"}, "local": {local, "bedrock,polly,fal,replicate,elevenlabs,heygen"}, "initech": {initech, nil},
+		"acme":  {acme, "bedrock,polly,fal,elevenlabs"},
+		"local": {local, "bedrock,polly,fal,replicate,elevenlabs,heygen"}, "initech": {initech, nil},
 	} {
 		for id, r := range c.stacks.of("AWS::Lambda::Function") {
 			function := fmt.Sprint(r.Properties["FunctionName"])
-			if !strings.HasSuffix(function, "-catalog") && !strings.HasSuffix(function, "-content") && !strings.HasSuffix(function, "-generate") {
+			if !strings.HasSuffix(function, "-catalog") && !strings.HasSuffix(function, "-content") &&
+				!strings.HasSuffix(function, "-generate") {
 				continue
 			}
 			if got := r.Properties.at("Environment", "Variables", "PROVIDERS"); got != c.want {
@@ -86,11 +89,14 @@ func TestFunctionsKnowWhatIsConfigured(t *testing.T) {
 func TestModelsOfBedrockArePermittedOneByOne(t *testing.T) {
 	invoked := strings.Join(permitted(t, acme, "Generate", "bedrock:InvokeModel"), "\n")
 	for _, m := range catalog.Models(catalog.Filter{Provider: "bedrock"}) {
-		if named := strings.Contains(invoked, "foundation-model/"+m.ProviderModel+`"`); named != (m.State != catalog.Retired && m.In("eu-central-1", false)) {
+		if named := strings.Contains(invoked, "foundation-model/"+m.ProviderModel+
+			`"`); named != (m.State != catalog.Retired && m.In("eu-central-1", false)) {
 			t.Errorf("%s is permitted: %v", m.ID, named)
 		}
 	}
-	for _, want := range []string{":inference-profile/eu.amazon.nova-lite-v1:0", ":bedrock:eu-*::foundation-model/amazon.nova-lite-v1:0", ":bedrock:eu-central-1::foundation-model/openai.gpt-oss-120b-1:0"} {
+	for _, want := range []string{":inference-profile/eu.amazon.nova-lite-v1:0",
+		":bedrock:eu-*::foundation-model/amazon.nova-lite-v1:0",
+		":bedrock:eu-central-1::foundation-model/openai.gpt-oss-120b-1:0"} {
 		if !strings.Contains(invoked, want) {
 			t.Errorf("%s is not permitted by\n%s", want, invoked)
 		}
@@ -99,14 +105,18 @@ func TestModelsOfBedrockArePermittedOneByOne(t *testing.T) {
 		t.Errorf("eu-central-1 has none of these models:\n%s", invoked)
 	}
 	us := strings.Join(permitted(t, globex, "Generate", "bedrock:InvokeModel"), "\n")
-	if !strings.Contains(us, "inference-profile/us.deepseek.r1-v1:0") || !strings.Contains(us, "titan-image-generator-v2") || strings.Contains(us, "eu-") || strings.Contains(us, "stability.") {
+	if !strings.Contains(us, "inference-profile/us.deepseek.r1-v1:0") ||
+		!strings.Contains(us, "titan-image-generator-v2") || strings.Contains(us, "eu-") ||
+		strings.Contains(us, "stability.") {
 		t.Errorf("in the US it is permitted\n%s", us)
 	}
 	// IAM has no action StartAsyncInvoke.
-	if !strings.Contains(invoked, ":async-invoke/*") || len(permitted(t, acme, "Generate", "bedrock:StartAsyncInvoke")) > 0 {
+	if !strings.Contains(invoked, ":async-invoke/*") ||
+		len(permitted(t, acme, "Generate", "bedrock:StartAsyncInvoke")) > 0 {
 		t.Errorf("videos are permitted by\n%s", invoked)
 	}
-	for action, want := range map[string]int{"bedrock:InvokeModel": 0, "bedrock:GetAsyncInvoke": 0, "polly:SynthesizeSpeech": 0} {
+	for action, want := range map[string]int{"bedrock:InvokeModel": 0, "bedrock:GetAsyncInvoke": 0,
+		"polly:SynthesizeSpeech": 0} {
 		if got := permitted(t, initech, "Generate", action); len(got) != want {
 			t.Errorf("without providers, %s is permitted on %v", action, got)
 		}
@@ -128,7 +138,8 @@ func TestWritersCallTextModelsAlone(t *testing.T) {
 				}
 			}
 		}
-		for _, action := range []string{"bedrock:GetAsyncInvoke", "polly:SynthesizeSpeech", "secretsmanager:GetSecretValue", "s3:GetObject"} {
+		for _, action := range []string{"bedrock:GetAsyncInvoke", "polly:SynthesizeSpeech",
+			"secretsmanager:GetSecretValue", "s3:GetObject"} {
 			if on := permitted(t, s, "Diagnose", action); len(on) > 0 {
 				t.Errorf("it may %s on %v", action, on)
 			}
@@ -145,7 +156,9 @@ func TestFakesAreToldToTheLocalSystemAlone(t *testing.T) {
 	for id, r := range s.of("AWS::Lambda::Function") {
 		if endpoint := r.Properties.at("Environment", "Variables", "PROVIDER_ENDPOINT"); endpoint != nil {
 			told++
-			if endpoint != "http://127.0.0.1:9000" || !strings.Contains(id, "Generate") && !strings.Contains(id, "Diagnose") && !strings.Contains(id, "Train") && !strings.Contains(id, "Architect") {
+			if endpoint != "http://127.0.0.1:9000" || !strings.Contains(id, "Generate") &&
+				!strings.Contains(id, "Diagnose") && !strings.Contains(id, "Train") &&
+				!strings.Contains(id, "Architect") {
 				t.Errorf("%s is told of fakes at %v", id, endpoint)
 			}
 		}

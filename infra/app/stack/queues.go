@@ -65,7 +65,8 @@ func (w *work) route(bus awsevents.EventBus) {
 		EventPattern: &awsevents.EventPattern{Source: jsii.Strings(relay.Source)},
 	})
 	queue := w.queues[topology.Dispatch]
-	target(rule, awsevents.CfnRule_TargetProperty{Arn: queue.QueueArn()}, queue, w.newDeadLetterQueue(topology.EventRule))
+	target(rule, awsevents.CfnRule_TargetProperty{Arn: queue.QueueArn()}, queue,
+		w.newDeadLetterQueue(topology.EventRule))
 }
 
 // announce sends the notices of uploads into the bucket to the queue of imports. S3
@@ -83,7 +84,8 @@ func (w *work) announce(bucket awss3.Bucket) {
 		},
 	})
 	queue := w.queues[topology.ImportMedia]
-	target(rule, awsevents.CfnRule_TargetProperty{Arn: queue.QueueArn()}, queue, w.newDeadLetterQueue(topology.UploadRule))
+	target(rule, awsevents.CfnRule_TargetProperty{Arn: queue.QueueArn()}, queue,
+		w.newDeadLetterQueue(topology.UploadRule))
 }
 
 // target adds a target to the rule. Undelivered events go to the last of the queues, which are

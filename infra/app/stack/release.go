@@ -61,13 +61,15 @@ func (r *releases) provision(f topology.Function, alias awslambda.Alias) {
 	}
 	least := float64(c.Provisioned[f.Name])
 	if c.Schedule == nil {
-		alias.Node().DefaultChild().(awslambda.CfnAlias).SetProvisionedConcurrencyConfig(&awslambda.CfnAlias_ProvisionedConcurrencyConfigurationProperty{
-			ProvisionedConcurrentExecutions: jsii.Number(least),
-		})
+		alias.Node().DefaultChild().(awslambda.CfnAlias).SetProvisionedConcurrencyConfig(
+			&awslambda.CfnAlias_ProvisionedConcurrencyConfigurationProperty{
+				ProvisionedConcurrentExecutions: jsii.Number(least),
+			})
 		return
 	}
 	from, to := c.Schedule.Times()
-	action := func(name string, at time.Time, instances float64) *awsapplicationautoscaling.CfnScalableTarget_ScheduledActionProperty {
+	action := func(name string, at time.Time,
+		instances float64) *awsapplicationautoscaling.CfnScalableTarget_ScheduledActionProperty {
 		return &awsapplicationautoscaling.CfnScalableTarget_ScheduledActionProperty{
 			ScheduledActionName: jsii.String(name), Timezone: jsii.String(c.Schedule.TimeZone),
 			Schedule: jsii.String(fmt.Sprintf("cron(%d %d ? * %s *)", at.Minute(), at.Hour(), c.Schedule.Days)),
@@ -77,11 +79,14 @@ func (r *releases) provision(f topology.Function, alias awslambda.Alias) {
 		}
 	}
 	name := r.settings.FunctionName(f.Name)
-	target := awsapplicationautoscaling.NewCfnScalableTarget(r.stack, jsii.String(topology.Title(f.Name)+"Instances"), &awsapplicationautoscaling.CfnScalableTargetProps{
-		ServiceNamespace: jsii.String("lambda"), ScalableDimension: jsii.String("lambda:function:ProvisionedConcurrency"),
-		ResourceId: jsii.String("function:" + name + ":" + LiveAlias), MinCapacity: jsii.Number(0), MaxCapacity: jsii.Number(least),
-		ScheduledActions: &[]any{action("start", from, least), action("end", to, 0)},
-	})
+	target := awsapplicationautoscaling.NewCfnScalableTarget(r.stack, jsii.String(topology.Title(f.Name)+"Instances"),
+		&awsapplicationautoscaling.CfnScalableTargetProps{
+			ServiceNamespace:  jsii.String("lambda"),
+			ScalableDimension: jsii.String("lambda:function:ProvisionedConcurrency"),
+			ResourceId:        jsii.String("function:" + name + ":" + LiveAlias), MinCapacity: jsii.Number(0),
+			MaxCapacity:      jsii.Number(least),
+			ScheduledActions: &[]any{action("start", from, least), action("end", to, 0)},
+		})
 	target.Node().AddDependency(alias)
 }
 
@@ -106,25 +111,32 @@ func (r *releases) gate(a released) awscloudwatch.Alarm {
 	sum := metric("Sum")
 	of := func(metric string) awscloudwatch.IMetric {
 		return awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
-			Namespace: jsii.String("AWS/Lambda"), MetricName: jsii.String(metric), Statistic: sum.Statistic, Period: sum.Period,
+			Namespace: jsii.String("AWS/Lambda"), MetricName: jsii.String(metric), Statistic: sum.Statistic,
+			Period: sum.Period,
 			DimensionsMap: &map[string]*string{
-				"FunctionName": jsii.String(name), "Resource": jsii.String(name + ":" + LiveAlias), "ExecutedVersion": a.version.Version(),
+				"FunctionName": jsii.String(name), "Resource": jsii.String(name + ":" + LiveAlias),
+				"ExecutedVersion": a.version.Version(),
 			},
 		})
 	}
-	rate, metrics := "100 * errors / calls", map[string]awscloudwatch.IMetric{"errors": of("Errors"), "calls": of("Invocations")}
+	rate, metrics := "100 * errors / calls", map[string]awscloudwatch.IMetric{"errors": of("Errors"),
+		"calls": of("Invocations")}
 	if a.function.Trigger == topology.ByGateway {
 		rate = "100 * SUM([errors, answers]) / calls"
 		metrics["answers"] = awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
-			Namespace: jsii.String(a.alarms.namespace), MetricName: jsii.String(httpapi.ServerErrors), Statistic: sum.Statistic, Period: sum.Period,
-			DimensionsMap: &map[string]*string{"release": awscdk.Fn_Join(jsii.String(":"), &[]*string{jsii.String(name), a.version.Version()})},
+			Namespace: jsii.String(a.alarms.namespace), MetricName: jsii.String(httpapi.ServerErrors),
+			Statistic: sum.Statistic, Period: sum.Period,
+			DimensionsMap: &map[string]*string{"release": awscdk.Fn_Join(jsii.String(":"),
+				&[]*string{jsii.String(name), a.version.Version()})},
 		})
 	}
 	gate := a.alarms.make(topology.Title(a.function.Name)+"GateAlarm", alarm{
-		says:    fmt.Sprintf("More than %d of 100 calls of the new version of %s fail. CodeDeploy ends its release.", tolerated, a.function.Name),
+		says: fmt.Sprintf("More than %d of 100 calls of the new version of %s fail. CodeDeploy ends its release.",
+			tolerated, a.function.Name),
 		runbook: "a-release-is-stopped", above: tolerated,
 		metric: awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
-			Expression: jsii.String(rate), Label: jsii.String("Percent of calls that failed"), Period: sum.Period, UsingMetrics: &metrics,
+			Expression: jsii.String(rate), Label: jsii.String("Percent of calls that failed"), Period: sum.Period,
+			UsingMetrics: &metrics,
 		}),
 	})
 	// The alarm must watch the new version before the alias moves to it.
@@ -135,18 +147,24 @@ func (r *releases) gate(a released) awscloudwatch.Alarm {
 // step makes the deployment group of an alias.
 func (r *releases) step(a released, gate awscloudwatch.Alarm) {
 	// The CDK package for CodeDeploy would link the packages of EC2, ECS and load balancers.
-	group := awscdk.NewCfnResource(r.stack, jsii.String(topology.Title(a.function.Name)+"Release"), &awscdk.CfnResourceProps{
-		Type: jsii.String("AWS::CodeDeploy::DeploymentGroup"),
-		Properties: &map[string]any{
-			"ApplicationName": r.application.Ref(), "ServiceRoleArn": r.role.RoleArn(),
-			"DeploymentConfigName":      fmt.Sprintf("CodeDeployDefault.LambdaCanary10Percent%dMinutes", r.settings.CanaryMinutes),
-			"DeploymentStyle":           map[string]any{"DeploymentType": "BLUE_GREEN", "DeploymentOption": "WITH_TRAFFIC_CONTROL"},
-			"AlarmConfiguration":        map[string]any{"Enabled": true, "Alarms": []any{map[string]any{"Name": gate.AlarmName()}}},
-			"AutoRollbackConfiguration": map[string]any{"Enabled": true, "Events": []string{"DEPLOYMENT_FAILURE", "DEPLOYMENT_STOP_ON_ALARM", "DEPLOYMENT_STOP_ON_REQUEST"}},
-		},
-	})
+	group := awscdk.NewCfnResource(r.stack, jsii.String(topology.Title(a.function.Name)+"Release"),
+		&awscdk.CfnResourceProps{
+			Type: jsii.String("AWS::CodeDeploy::DeploymentGroup"),
+			Properties: &map[string]any{
+				"ApplicationName": r.application.Ref(), "ServiceRoleArn": r.role.RoleArn(),
+				"DeploymentConfigName": fmt.Sprintf("CodeDeployDefault.LambdaCanary10Percent%dMinutes",
+					r.settings.CanaryMinutes),
+				"DeploymentStyle": map[string]any{"DeploymentType": "BLUE_GREEN",
+					"DeploymentOption": "WITH_TRAFFIC_CONTROL"},
+				"AlarmConfiguration": map[string]any{"Enabled": true,
+					"Alarms": []any{map[string]any{"Name": gate.AlarmName()}}},
+				"AutoRollbackConfiguration": map[string]any{"Enabled": true,
+					"Events": []string{"DEPLOYMENT_FAILURE", "DEPLOYMENT_STOP_ON_ALARM", "DEPLOYMENT_STOP_ON_REQUEST"}},
+			},
+		})
 	a.alias.Node().DefaultChild().(awslambda.CfnAlias).CfnOptions().SetUpdatePolicy(&awscdk.CfnUpdatePolicy{
-		CodeDeployLambdaAliasUpdate: &awscdk.CfnCodeDeployLambdaAliasUpdate{ApplicationName: r.application.Ref(), DeploymentGroupName: group.Ref()},
+		CodeDeployLambdaAliasUpdate: &awscdk.CfnCodeDeployLambdaAliasUpdate{ApplicationName: r.application.Ref(),
+			DeploymentGroupName: group.Ref()},
 	})
 }
 
@@ -156,14 +174,20 @@ func (r *releases) prepare() {
 		Type: jsii.String("AWS::CodeDeploy::Application"), Properties: &map[string]any{"ComputePlatform": "Lambda"},
 	})
 	r.role = awsiam.NewRole(r.stack, jsii.String("ReleaseRole"), &awsiam.RoleProps{
-		AssumedBy: awsiam.NewServicePrincipal(jsii.String("codedeploy.amazonaws.com"), &awsiam.ServicePrincipalOpts{Conditions: &map[string]any{
-			"StringEquals": map[string]any{"aws:SourceAccount": r.stack.Account()},
-		}}),
+		AssumedBy: awsiam.NewServicePrincipal(jsii.String("codedeploy.amazonaws.com"),
+			&awsiam.ServicePrincipalOpts{Conditions: &map[string]any{
+				"StringEquals": map[string]any{"aws:SourceAccount": r.stack.Account()},
+			}}),
 		Description: jsii.String("Moves the aliases of functions of " + r.settings.Customer + " to new versions"),
 	})
-	functions := jsii.String(fmt.Sprintf("arn:%s:lambda:%s:%s:function:%s-*", *r.stack.Partition(), r.settings.Region, *r.stack.Account(), r.settings.Short()))
-	r.role.AddToPolicy(allow([]string{"lambda:GetAlias", "lambda:GetProvisionedConcurrencyConfig", "lambda:UpdateAlias"}, functions))
-	r.role.AddToPolicy(allow([]string{"cloudwatch:DescribeAlarms"}, jsii.String(fmt.Sprintf("arn:%s:cloudwatch:%s:%s:alarm:*", *r.stack.Partition(), r.settings.Region, *r.stack.Account()))))
+	functions := jsii.String(fmt.Sprintf("arn:%s:lambda:%s:%s:function:%s-*", *r.stack.Partition(), r.settings.Region,
+		*r.stack.Account(), r.settings.Short()))
+	r.role.AddToPolicy(allow([]string{"lambda:GetAlias", "lambda:GetProvisionedConcurrencyConfig",
+		"lambda:UpdateAlias"}, functions))
+	r.role.AddToPolicy(allow([]string{"cloudwatch:DescribeAlarms"},
+		jsii.String(fmt.Sprintf("arn:%s:cloudwatch:%s:%s:alarm:*", *r.stack.Partition(), r.settings.Region,
+			*r.stack.Account()))))
 	accept(r.role.Node().FindChild(jsii.String("DefaultPolicy")),
-		finding{"AwsSolutions-IAM5", "It moves the aliases of all functions of the stack, and looks at alarms, whose names CloudFormation gives."})
+		finding{"AwsSolutions-IAM5", "It moves the aliases of all functions of the stack, and looks at alarms, whose " +
+			"names CloudFormation gives."})
 }

@@ -27,7 +27,8 @@ func TestFunctionsAreCalledByTheirAliases(t *testing.T) {
 		}
 	}
 	for id, r := range acme.of("AWS::Lambda::Permission") {
-		if name := id[strings.Index(id, "/")+1:]; !mentions(r.Properties["FunctionName"], "Alias") && !strings.HasPrefix(name, "RotateSeal") {
+		if name := id[strings.Index(id, "/")+1:]; !mentions(r.Properties["FunctionName"], "Alias") &&
+			!strings.HasPrefix(name, "RotateSeal") {
 			t.Errorf("%s permits to call %v", id, r.Properties["FunctionName"])
 		}
 	}
@@ -45,12 +46,14 @@ func TestFunctionsAreCalledByTheirAliases(t *testing.T) {
 // neither end a release nor prevent one.
 func checkGate(t *testing.T, id string, gate properties, version any, answers bool) {
 	t.Helper()
-	want := []string{"Errors [ExecutedVersion FunctionName Resource]", "Invocations [ExecutedVersion FunctionName Resource]"}
+	want := []string{"Errors [ExecutedVersion FunctionName Resource]",
+		"Invocations [ExecutedVersion FunctionName Resource]"}
 	expression := "100 * errors / calls"
 	if answers { // For Lambda, a function that answers 500 has not failed.
 		want, expression = append(want, "ServerErrors [release]"), "100 * SUM([errors, answers]) / calls"
 	}
-	if got := watchedBy(gate); !slices.Equal(got, want) || !mentions(gate["Metrics"], expression) || gate["Threshold"] != 1. || gate["AlarmActions"] != nil {
+	if got := watchedBy(gate); !slices.Equal(got, want) || !mentions(gate["Metrics"], expression) ||
+		gate["Threshold"] != 1. || gate["AlarmActions"] != nil {
 		t.Errorf("%s watches %q by %v", id, got, gate)
 	}
 	for _, m := range list(gate["Metrics"]) {
@@ -77,19 +80,23 @@ func TestReleasesAreCanariesThatAlarmsEnd(t *testing.T) {
 			if !pointsAt(r.UpdatePolicy["CodeDeployLambdaAliasUpdate"], groupID) {
 				t.Errorf("%s moves by %v", id, r.UpdatePolicy)
 			}
-			if group["DeploymentConfigName"] != "CodeDeployDefault.LambdaCanary10Percent10Minutes" || group.at("AutoRollbackConfiguration", "Enabled") != true ||
-				!slices.Contains(list(group.at("AutoRollbackConfiguration", "Events")), any("DEPLOYMENT_STOP_ON_ALARM")) {
+			if group["DeploymentConfigName"] != "CodeDeployDefault.LambdaCanary10Percent10Minutes" ||
+				group.at("AutoRollbackConfiguration", "Enabled") != true ||
+				!slices.Contains(list(group.at("AutoRollbackConfiguration", "Events")),
+					any("DEPLOYMENT_STOP_ON_ALARM")) {
 				t.Errorf("%s: %v", groupID, group)
 			}
 			gateID, gate := named(t, in, "AWS::CloudWatch::Alarm", title+"GateAlarm")
-			if watched := list(group.at("AlarmConfiguration", "Alarms")); group.at("AlarmConfiguration", "Enabled") != true || len(watched) != 1 || !pointsAt(watched, gateID) {
+			if watched := list(group.at("AlarmConfiguration", "Alarms")); group.at("AlarmConfiguration",
+				"Enabled") != true || len(watched) != 1 || !pointsAt(watched, gateID) {
 				t.Errorf("%s is ended by %v", groupID, watched)
 			}
 			// The alarm must watch the new version before the alias moves.
 			if !pointsAt(r.DependsOn, gateID) {
 				t.Errorf("%s does not wait for its alarm: %v", id, r.DependsOn)
 			}
-			checkGate(t, gateID, gate, r.Properties["FunctionVersion"], strings.HasSuffix(stack, "-api") && title != "Authorizer")
+			checkGate(t, gateID, gate, r.Properties["FunctionVersion"], strings.HasSuffix(stack, "-api") &&
+				title != "Authorizer")
 		}
 	}
 	if len(groups) != len(acme.of("AWS::Lambda::Alias")) {
@@ -116,10 +123,12 @@ func TestCodeDeployMayMoveTheAliases(t *testing.T) {
 			case "AWS::CodeDeploy::DeploymentGroup":
 				role, _ := named(t, in, "AWS::IAM::Role", "ReleaseRole")
 				style := fmt.Sprint(r.Properties["DeploymentStyle"])
-				if !pointsAt(r.Properties["ServiceRoleArn"], role) || style != "map[DeploymentOption:WITH_TRAFFIC_CONTROL DeploymentType:BLUE_GREEN]" {
+				if !pointsAt(r.Properties["ServiceRoleArn"], role) ||
+					style != "map[DeploymentOption:WITH_TRAFFIC_CONTROL DeploymentType:BLUE_GREEN]" {
 					t.Errorf("%s has the role %v and the style %s", id, r.Properties["ServiceRoleArn"], style)
 				}
-				if alarms := list(r.Properties.at("AlarmConfiguration", "Alarms")); len(alarms) == 0 || len(alarms) > 10 {
+				if alarms := list(r.Properties.at("AlarmConfiguration", "Alarms")); len(alarms) == 0 ||
+					len(alarms) > 10 {
 					t.Errorf("%s looks at %d alarms", id, len(alarms))
 				}
 			case "AWS::Lambda::Alias":

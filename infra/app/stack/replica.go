@@ -30,24 +30,29 @@ func replicated(s customer.Settings) *bool {
 
 // standbyKey returns the ARN of the alias of the key in the replica's region.
 func standbyKey(stack awscdk.Stack, s customer.Settings) *string {
-	return jsii.String(fmt.Sprintf("arn:%s:kms:%s:%s:%s", *stack.Partition(), s.Replica.Region, s.Account, s.KeyAlias()))
+	return jsii.String(fmt.Sprintf("arn:%s:kms:%s:%s:%s", *stack.Partition(), s.Replica.Region, s.Account,
+		s.KeyAlias()))
 }
 
 // newGlobalTable makes a table with a replica. Each replica is encrypted with the key of
 // its region, and recoverable.
-func newGlobalTable(stack awscdk.Stack, s customer.Settings, key awskms.Key, id string, indexes []store.Index) awsdynamodb.ITable {
+func newGlobalTable(stack awscdk.Stack, s customer.Settings, key awskms.Key, id string,
+	indexes []store.Index) awsdynamodb.ITable {
 	props := tableProps(s, key)
 	var secondary []*awsdynamodb.GlobalSecondaryIndexPropsV2
 	for _, x := range indexes {
 		partition, sort := x.Key()
 		secondary = append(secondary, &awsdynamodb.GlobalSecondaryIndexPropsV2{
-			IndexName: jsii.String(x.Name()), PartitionKey: text(partition), SortKey: text(sort), ProjectionType: projection(x),
+			IndexName: jsii.String(x.Name()), PartitionKey: text(partition), SortKey: text(sort),
+			ProjectionType: projection(x),
 		})
 	}
 	return awsdynamodb.NewTableV2(stack, jsii.String(id), &awsdynamodb.TablePropsV2{
-		TableName: jsii.String(s.SharedTable(sharedTables[id])), PartitionKey: props.PartitionKey, SortKey: props.SortKey,
-		Billing:    awsdynamodb.Billing_OnDemand(nil),
-		Encryption: awsdynamodb.TableEncryptionV2_CustomerManagedKey(key, &map[string]*string{s.Replica.Region: standbyKey(stack, s)}),
+		TableName: jsii.String(s.SharedTable(sharedTables[id])), PartitionKey: props.PartitionKey,
+		SortKey: props.SortKey,
+		Billing: awsdynamodb.Billing_OnDemand(nil),
+		Encryption: awsdynamodb.TableEncryptionV2_CustomerManagedKey(key,
+			&map[string]*string{s.Replica.Region: standbyKey(stack, s)}),
 		// The streams of all replicas have both images.
 		DynamoStream:           awsdynamodb.StreamViewType_NEW_AND_OLD_IMAGES,
 		GlobalSecondaryIndexes: &secondary, TimeToLiveAttribute: props.TimeToLiveAttribute,
@@ -74,7 +79,8 @@ func (d *data) useReplicas() {
 	d.state, d.audit = table("State", found.StateStream), table("Audit", found.AuditStream)
 	if len(found.Secrets) > 0 {
 		secret := func(id, name string) awssecretsmanager.ISecret {
-			return awssecretsmanager.Secret_FromSecretCompleteArn(d.stack, jsii.String(id), jsii.String(found.Secrets[name]))
+			return awssecretsmanager.Secret_FromSecretCompleteArn(d.stack, jsii.String(id),
+				jsii.String(found.Secrets[name]))
 		}
 		d.seal, d.providers = secret("SealSecret", "seal"), secret("ProviderSecret", "provider")
 		d.platforms, d.canary = secret("PlatformSecret", "platform"), secret("CanarySecret", "canary")
@@ -88,10 +94,12 @@ func (d *data) useReplicas() {
 // the primary key has sealed.
 func (d *data) newReplicaKey(primary string) awskms.IKey {
 	key := awskms.NewCfnReplicaKey(d.stack, jsii.String("SecretsKey"), &awskms.CfnReplicaKeyProps{
-		PrimaryKeyArn: jsii.String(primary), Description: jsii.String("Secrets of " + d.settings.Customer + " in " + d.settings.Region),
+		PrimaryKeyArn: jsii.String(primary), Description: jsii.String("Secrets of " + d.settings.Customer +
+			" in " + d.settings.Region),
 		KeyPolicy: awsiam.NewPolicyDocument(&awsiam.PolicyDocumentProps{Statements: &[]awsiam.PolicyStatement{
 			awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
-				Principals: &[]awsiam.IPrincipal{awsiam.NewAccountRootPrincipal()}, Actions: jsii.Strings("kms:*"), Resources: jsii.Strings("*"),
+				Principals: &[]awsiam.IPrincipal{awsiam.NewAccountRootPrincipal()}, Actions: jsii.Strings("kms:*"),
+				Resources: jsii.Strings("*"),
 			}),
 		}}),
 	})
@@ -122,15 +130,20 @@ func (d *data) replicate() {
 	output(d.stack, "MediaCopies", jsii.String(s.Replica.Region+"/"+s.StandbyBucket()))
 	watch := d.alarmsIn(d.stack)
 	for _, id := range []string{"State", "Audit"} {
-		watch.replica(id+"ReplicaAlarm", "The replica of the table "+s.SharedTable(sharedTables[id])+" is more than a minute behind.", 60_000,
+		watch.replica(id+"ReplicaAlarm", "The replica of the table "+s.SharedTable(sharedTables[id])+
+			" is more than a minute behind.", 60_000,
 			awscloudwatch.MetricProps{
-				Namespace: jsii.String("AWS/DynamoDB"), MetricName: jsii.String("ReplicationLatency"), Statistic: jsii.String("Maximum"),
-				DimensionsMap: &map[string]*string{"TableName": jsii.String(s.SharedTable(sharedTables[id])), "ReceivingRegion": jsii.String(s.Replica.Region)},
+				Namespace: jsii.String("AWS/DynamoDB"), MetricName: jsii.String("ReplicationLatency"),
+				Statistic: jsii.String("Maximum"),
+				DimensionsMap: &map[string]*string{"TableName": jsii.String(s.SharedTable(sharedTables[id])),
+					"ReceivingRegion": jsii.String(s.Replica.Region)},
 			})
 	}
 	watch.replica("FilesReplicaAlarm", "Files were not copied to the replica.", 0, awscloudwatch.MetricProps{
-		Namespace: jsii.String("AWS/S3"), MetricName: jsii.String("OperationsFailedReplication"), Statistic: jsii.String("Sum"),
-		DimensionsMap: &map[string]*string{"SourceBucket": d.media.BucketName(), "DestinationBucket": jsii.String(s.StandbyBucket()), "RuleId": jsii.String(replicaRule)},
+		Namespace: jsii.String("AWS/S3"), MetricName: jsii.String("OperationsFailedReplication"),
+		Statistic: jsii.String("Sum"),
+		DimensionsMap: &map[string]*string{"SourceBucket": d.media.BucketName(),
+			"DestinationBucket": jsii.String(s.StandbyBucket()), "RuleId": jsii.String(replicaRule)},
 	})
 }
 
@@ -158,7 +171,8 @@ func (d *data) replicateFiles() {
 	aliased := condition("ForAnyValue:StringEquals", "kms:ResourceAliases", s.KeyAlias())
 	for _, statement := range []awsiam.PolicyStatement{
 		allow([]string{"s3:GetReplicationConfiguration", "s3:ListBucket"}, d.media.BucketArn()),
-		allow([]string{"s3:GetObjectVersionAcl", "s3:GetObjectVersionForReplication", "s3:GetObjectVersionTagging"}, d.media.ArnForObjects(jsii.String("*"))),
+		allow([]string{"s3:GetObjectVersionAcl", "s3:GetObjectVersionForReplication", "s3:GetObjectVersionTagging"},
+			d.media.ArnForObjects(jsii.String("*"))),
 		allow([]string{"s3:ReplicateDelete", "s3:ReplicateObject", "s3:ReplicateTags"}, jsii.String(there+"/*")),
 		through(s.Region)(allow([]string{"kms:Decrypt"}, d.key.KeyArn())),
 		aliased(through(s.Replica.Region)(allow([]string{"kms:Encrypt", "kms:GenerateDataKey"},
@@ -167,16 +181,19 @@ func (d *data) replicateFiles() {
 		role.AddToPolicy(statement)
 	}
 	accept(role.Node().FindChild(jsii.String("DefaultPolicy")),
-		finding{"AwsSolutions-IAM5", "It copies all files. The key of the other region is known by its alias, which the condition names."})
+		finding{"AwsSolutions-IAM5", "It copies all files. The key of the other region is known by its alias, which " +
+			"the condition names."})
 	within := map[string]any{"Minutes": 15}
 	bucket := d.media.Node().DefaultChild().(awss3.CfnBucket)
-	bucket.AddPropertyOverride(jsii.String("ReplicationConfiguration"), map[string]any{"Role": role.RoleArn(), "Rules": []any{map[string]any{
-		"Id": replicaRule, "Status": "Enabled", "Priority": 1, "Filter": map[string]any{"Prefix": ""},
-		"DeleteMarkerReplication": map[string]any{"Status": "Enabled"},
-		"SourceSelectionCriteria": map[string]any{"SseKmsEncryptedObjects": map[string]any{"Status": "Enabled"}},
-		"Destination": map[string]any{
-			"Bucket": there, "EncryptionConfiguration": map[string]any{"ReplicaKmsKeyID": standbyKey(d.stack, s)},
-			"ReplicationTime": map[string]any{"Status": "Enabled", "Time": within}, "Metrics": map[string]any{"Status": "Enabled", "EventThreshold": within},
-		},
-	}}})
+	bucket.AddPropertyOverride(jsii.String("ReplicationConfiguration"),
+		map[string]any{"Role": role.RoleArn(), "Rules": []any{map[string]any{
+			"Id": replicaRule, "Status": "Enabled", "Priority": 1, "Filter": map[string]any{"Prefix": ""},
+			"DeleteMarkerReplication": map[string]any{"Status": "Enabled"},
+			"SourceSelectionCriteria": map[string]any{"SseKmsEncryptedObjects": map[string]any{"Status": "Enabled"}},
+			"Destination": map[string]any{
+				"Bucket": there, "EncryptionConfiguration": map[string]any{"ReplicaKmsKeyID": standbyKey(d.stack, s)},
+				"ReplicationTime": map[string]any{"Status": "Enabled", "Time": within},
+				"Metrics":         map[string]any{"Status": "Enabled", "EventThreshold": within},
+			},
+		}}})
 }

@@ -28,11 +28,14 @@ func TestTablesHaveReplicas(t *testing.T) {
 		t.Fatalf("there are %d global tables", len(tables))
 	}
 	for id, r := range tables {
-		if r.Properties.at("StreamSpecification", "StreamViewType") != "NEW_AND_OLD_IMAGES" || r.DeletionPolicy != "RetainExceptOnCreate" ||
-			r.Properties.at("TimeToLiveSpecification", "AttributeName") != "ttl" || r.Properties["BillingMode"] != "PAY_PER_REQUEST" {
+		if r.Properties.at("StreamSpecification", "StreamViewType") != "NEW_AND_OLD_IMAGES" ||
+			r.DeletionPolicy != "RetainExceptOnCreate" ||
+			r.Properties.at("TimeToLiveSpecification", "AttributeName") != "ttl" ||
+			r.Properties["BillingMode"] != "PAY_PER_REQUEST" {
 			t.Errorf("%s is %v", id, r.Properties)
 		}
-		if want := len(list(acmeTable(t, strings.Contains(id, "State"))["GlobalSecondaryIndexes"])); len(list(r.Properties["GlobalSecondaryIndexes"])) != want {
+		if want := len(list(acmeTable(t, strings.Contains(id, "State"))["GlobalSecondaryIndexes"])); len(
+			list(r.Properties["GlobalSecondaryIndexes"])) != want {
 			t.Errorf("%s has the indexes %v", id, r.Properties["GlobalSecondaryIndexes"])
 		}
 		regions := map[any]bool{}
@@ -42,7 +45,8 @@ func TestTablesHaveReplicas(t *testing.T) {
 			if p.at("PointInTimeRecoverySpecification", "PointInTimeRecoveryEnabled") != true {
 				t.Errorf("%s: the replica in %v can be lost: %v", id, p["Region"], p)
 			}
-			if key := p.at("SSESpecification", "KMSMasterKeyId"); p["Region"] == "eu-central-1" && !mentions(key, standbyAlias) || p["Region"] == "eu-west-1" && !holdsKey(key) {
+			if key := p.at("SSESpecification", "KMSMasterKeyId"); p["Region"] == "eu-central-1" &&
+				!mentions(key, standbyAlias) || p["Region"] == "eu-west-1" && !holdsKey(key) {
 				t.Errorf("%s: the replica in %v is encrypted with %v", id, p["Region"], key)
 			}
 		}
@@ -55,7 +59,8 @@ func TestTablesHaveReplicas(t *testing.T) {
 // acmeTable returns the properties of a table of a customer without a replica.
 func acmeTable(t *testing.T, state bool) properties {
 	t.Helper()
-	_, p := named(t, acme["acme-prod-eu-central-1-data"], "AWS::DynamoDB::Table", map[bool]string{true: "State", false: "Audit"}[state])
+	_, p := named(t, acme["acme-prod-eu-central-1-data"], "AWS::DynamoDB::Table",
+		map[bool]string{true: "State", false: "Audit"}[state])
 	return p
 }
 
@@ -78,7 +83,8 @@ func TestFilesAndSecretsAreCopied(t *testing.T) {
 			there = r.Properties
 		}
 	}
-	if rule["Status"] != "Enabled" || fmt.Sprint(rule.at("Destination", "Bucket")) != "arn:aws:s3:::"+fmt.Sprint(there["BucketName"]) ||
+	if rule["Status"] != "Enabled" || fmt.Sprint(rule.at("Destination", "Bucket")) != "arn:aws:s3:::"+
+		fmt.Sprint(there["BucketName"]) ||
 		rule.at("SourceSelectionCriteria", "SseKmsEncryptedObjects", "Status") != "Enabled" ||
 		!mentions(rule.at("Destination", "EncryptionConfiguration", "ReplicaKmsKeyID"), standbyAlias) {
 		t.Errorf("files are copied by %v into %v", rule, there["BucketName"])
@@ -149,7 +155,8 @@ func TestTheServiceRunsOnTheReplicas(t *testing.T) {
 		t.Errorf("the streams are read from %s", got)
 	}
 	_, content := named(t, failover[standbyName+"api"], "AWS::Lambda::Function", "ContentFunction")
-	if content.at("Environment", "Variables", "TABLE_NAME") != "hooli-prod-state" || !mentions(content.at("Environment", "Variables", "SEAL_SECRET_ARN"), "secret:hooli/prod/seal-AbCdEf") {
+	if content.at("Environment", "Variables", "TABLE_NAME") != "hooli-prod-state" ||
+		!mentions(content.at("Environment", "Variables", "SEAL_SECRET_ARN"), "secret:hooli/prod/seal-AbCdEf") {
 		t.Errorf("content has %v", content["Environment"])
 	}
 	// The stack of the data does not change after the loss, except for the values now known.
@@ -180,7 +187,8 @@ func TestTheNetworkOfTheReplicaWaits(t *testing.T) {
 	if nats, n := len(standby.of("AWS::EC2::NatGateway")), interfaces(standby); nats != 0 || n != 0 {
 		t.Errorf("while nothing runs there, %d NAT gateways and %d interface endpoints are paid for", nats, n)
 	}
-	if nats, n := len(failover.of("AWS::EC2::NatGateway")), interfaces(failover); nats != 2 || n != interfaces(hooli) || n == 0 {
+	if nats, n := len(failover.of("AWS::EC2::NatGateway")), interfaces(failover); nats != 2 ||
+		n != interfaces(hooli) || n == 0 {
 		t.Errorf("after a failover there are %d NAT gateways and %d interface endpoints", nats, n)
 	}
 	for id, r := range failover.of("AWS::EC2::NatGateway") {
@@ -189,7 +197,8 @@ func TestTheNetworkOfTheReplicaWaits(t *testing.T) {
 		}
 	}
 	for _, kind := range []string{
-		"AWS::EC2::VPC", "AWS::EC2::EIP", "AWS::EC2::Subnet", "AWS::EC2::RouteTable", "AWS::EC2::SubnetRouteTableAssociation", "AWS::EC2::InternetGateway", "AWS::EC2::FlowLog",
+		"AWS::EC2::VPC", "AWS::EC2::EIP", "AWS::EC2::Subnet", "AWS::EC2::RouteTable",
+		"AWS::EC2::SubnetRouteTableAssociation", "AWS::EC2::InternetGateway", "AWS::EC2::FlowLog",
 	} {
 		before, after := standby.of(kind), failover.of(kind)
 		if len(before) == 0 || fmt.Sprint(before) != fmt.Sprint(after) {
@@ -202,7 +211,8 @@ func TestTheNetworkOfTheReplicaWaits(t *testing.T) {
 }
 
 func TestTheReplicaMustBeKnown(t *testing.T) {
-	s := customer.Settings{Customer: "hooli", Home: "eu-west-1", Region: "eu-central-1", Isolation: customer.Isolation{Replica: &customer.Replica{Region: "eu-central-1"}}}
+	s := customer.Settings{Customer: "hooli", Home: "eu-west-1", Region: "eu-central-1",
+		Isolation: customer.Isolation{Replica: &customer.Replica{Region: "eu-central-1"}}}
 	if err := s.Ready(); err == nil || !strings.Contains(err.Error(), "`make deploy`") {
 		t.Errorf("without what was found: %v", err)
 	}

@@ -37,8 +37,9 @@ func (w *work) schedule(fn awslambda.IFunction, f topology.Function, s customer.
 		Schedule:    awsevents.Schedule_Rate(period),
 	})
 	target(rule, awsevents.CfnRule_TargetProperty{
-		Arn:         fn.FunctionArn(),
-		RetryPolicy: &awsevents.CfnRule_RetryPolicyProperty{MaximumEventAgeInSeconds: period.ToSeconds(nil), MaximumRetryAttempts: jsii.Number(2)},
+		Arn: fn.FunctionArn(),
+		RetryPolicy: &awsevents.CfnRule_RetryPolicyProperty{MaximumEventAgeInSeconds: period.ToSeconds(nil),
+			MaximumRetryAttempts: jsii.Number(2)},
 	}, dead)
 	fn.AddPermission(jsii.String("Schedule"), &awslambda.Permission{
 		Principal: awsiam.NewServicePrincipal(jsii.String("events.amazonaws.com"), nil), SourceArn: rule.RuleArn(),

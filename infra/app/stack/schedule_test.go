@@ -51,8 +51,10 @@ func TestSchedulesCallTheirFunctions(t *testing.T) {
 			if c.every(f) == time.Minute {
 				unit = "minute"
 			}
-			if want := fmt.Sprintf("rate(%v %s)", c.every(f).Minutes(), unit); r["ScheduleExpression"] != want || r["State"] != "ENABLED" || r["EventBusName"] != nil {
-				t.Errorf("%s: %s is %v on the bus %v, %v; want %s", stage, rule, r["ScheduleExpression"], r["EventBusName"], r["State"], want)
+			if want := fmt.Sprintf("rate(%v %s)", c.every(f).Minutes(), unit); r["ScheduleExpression"] != want ||
+				r["State"] != "ENABLED" || r["EventBusName"] != nil {
+				t.Errorf("%s: %s is %v on the bus %v, %v; want %s", stage, rule, r["ScheduleExpression"],
+					r["EventBusName"], r["State"], want)
 			}
 			targets := list(r["Targets"])
 			if len(targets) != 1 {
@@ -68,7 +70,8 @@ func TestSchedulesCallTheirFunctions(t *testing.T) {
 				t.Errorf("%s: %s is repeated %v times for %v s", stage, rule, retries, age)
 			}
 			_, async := named(t, work, "AWS::Lambda::EventInvokeConfig", function[:len(function)-8])
-			if again, ok := async["MaximumRetryAttempts"].(float64); !ok || again != 0 || !pointsAt(async.at("DestinationConfig", "OnFailure", "Destination"), dead) {
+			if again, ok := async["MaximumRetryAttempts"].(float64); !ok || again != 0 ||
+				!pointsAt(async.at("DestinationConfig", "OnFailure", "Destination"), dead) {
 				t.Errorf("%s: what %s fails at is lost: %v", stage, function, async)
 			}
 			if !calledBy(work, function, rule) {
@@ -100,7 +103,8 @@ func TestSweepsTakeNothingForLostTooEarly(t *testing.T) {
 			continue // they make their events when they commit them, after the work that takes long
 		}
 		if f.Trigger != topology.BySchedule && f.Timeout >= dispatch.EventGrace {
-			t.Errorf("%s may commit an event after %v; after %v it counts as lost", f.Name, f.Timeout, dispatch.EventGrace)
+			t.Errorf("%s may commit an event after %v; after %v it counts as lost", f.Name, f.Timeout,
+				dispatch.EventGrace)
 		}
 	}
 	_, queue := named(t, acme[workStack], "AWS::SQS::Queue", "DeliverQueue")

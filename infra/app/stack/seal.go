@@ -40,16 +40,18 @@ func (w *work) rotate(fn awslambda.IFunction, f topology.Function, d *data) {
 	if d.settings.Local() {
 		return
 	}
-	permission := awslambda.NewCfnPermission(w.stack, jsii.String(topology.Title(f.Name)+"Permission"), &awslambda.CfnPermissionProps{
-		Action: jsii.String("lambda:InvokeFunction"), FunctionName: fn.FunctionArn(),
-		Principal: jsii.String("secretsmanager.amazonaws.com"), SourceAccount: w.stack.Account(),
-	})
-	schedule := awssecretsmanager.NewCfnRotationSchedule(w.stack, jsii.String(topology.Title(f.Name)+"Schedule"), &awssecretsmanager.CfnRotationScheduleProps{
-		SecretId: arnOf(d.seal), RotationLambdaArn: fn.FunctionArn(), RotateImmediatelyOnUpdate: jsii.Bool(false),
-		RotationRules: &awssecretsmanager.CfnRotationSchedule_RotationRulesProperty{
-			ScheduleExpression: jsii.String(fmt.Sprintf("rate(%d days)", int(f.Every.Hours())/24)),
-		},
-	})
+	permission := awslambda.NewCfnPermission(w.stack, jsii.String(topology.Title(f.Name)+"Permission"),
+		&awslambda.CfnPermissionProps{
+			Action: jsii.String("lambda:InvokeFunction"), FunctionName: fn.FunctionArn(),
+			Principal: jsii.String("secretsmanager.amazonaws.com"), SourceAccount: w.stack.Account(),
+		})
+	schedule := awssecretsmanager.NewCfnRotationSchedule(w.stack, jsii.String(topology.Title(f.Name)+"Schedule"),
+		&awssecretsmanager.CfnRotationScheduleProps{
+			SecretId: arnOf(d.seal), RotationLambdaArn: fn.FunctionArn(), RotateImmediatelyOnUpdate: jsii.Bool(false),
+			RotationRules: &awssecretsmanager.CfnRotationSchedule_RotationRulesProperty{
+				ScheduleExpression: jsii.String(fmt.Sprintf("rate(%d days)", int(f.Every.Hours())/24)),
+			},
+		})
 	// Secrets Manager checks that it may call the function.
 	schedule.AddDependency(permission)
 }

@@ -19,7 +19,8 @@ func TestAnswersAreSealedWithASecretThatNoTemplateHolds(t *testing.T) {
 			if r.Properties["SecretString"] != nil || length < 43 || !holdsKey(r.Properties["KmsKeyId"]) {
 				t.Errorf("%s is %v", id, r.Properties)
 			}
-			if want := map[bool]string{true: "Delete", false: "RetainExceptOnCreate"}[name == "local"]; r.DeletionPolicy != want {
+			if want := map[bool]string{true: "Delete",
+				false: "RetainExceptOnCreate"}[name == "local"]; r.DeletionPolicy != want {
 				t.Errorf("%s: %s when its stack goes, want %s", id, r.DeletionPolicy, want)
 			}
 		}
@@ -29,7 +30,8 @@ func TestAnswersAreSealedWithASecretThatNoTemplateHolds(t *testing.T) {
 				sealing++
 			}
 			// Whoever may list functions can read their environments.
-			if text, err := json.Marshal(r.Properties["Environment"]); err != nil || strings.Contains(string(text), "{{resolve:") {
+			if text, err := json.Marshal(r.Properties["Environment"]); err != nil ||
+				strings.Contains(string(text), "{{resolve:") {
 				t.Errorf("%s is given %s, %v", id, text, err)
 			}
 		}
@@ -57,10 +59,12 @@ func TestTheSealingSecretIsRotated(t *testing.T) {
 		}
 		for id, r := range schedules {
 			text, err := json.Marshal(r.Properties)
-			if err != nil || !strings.Contains(string(text), "SealSecret") || !strings.Contains(string(text), "RotateSealFunction") {
+			if err != nil || !strings.Contains(string(text), "SealSecret") ||
+				!strings.Contains(string(text), "RotateSealFunction") {
 				t.Errorf("%s is %s, %v", id, text, err)
 			}
-			if r.Properties.at("RotationRules", "ScheduleExpression") != "rate(30 days)" || r.Properties["RotateImmediatelyOnUpdate"] != false {
+			if r.Properties.at("RotationRules", "ScheduleExpression") != "rate(30 days)" ||
+				r.Properties["RotateImmediatelyOnUpdate"] != false {
 				t.Errorf("%s rotates by %s", id, text)
 			}
 		}
@@ -80,7 +84,8 @@ func TestTheSealingSecretIsRotated(t *testing.T) {
 	}
 	for name, permissions := range permissionsOf(acme) {
 		for _, p := range permissions {
-			if strings.Contains(p.resources, "SealSecret") && slices.Contains(p.actions, "secretsmanager:PutSecretValue") != (name == "rotate-seal") {
+			if strings.Contains(p.resources, "SealSecret") &&
+				slices.Contains(p.actions, "secretsmanager:PutSecretValue") != (name == "rotate-seal") {
 				t.Errorf("%s may %v", name, p.actions)
 			}
 		}

@@ -36,7 +36,8 @@ func permissionsOf(s stacks) map[string][]permission {
 			for _, a := range list(p["Action"]) {
 				actions = append(actions, fmt.Sprint(a))
 			}
-			all[name] = append(all[name], permission{fmt.Sprint(p["Effect"]), actions, fmt.Sprint(p["Resource"]), fmt.Sprint(p["Condition"])})
+			all[name] = append(all[name], permission{fmt.Sprint(p["Effect"]), actions, fmt.Sprint(p["Resource"]),
+				fmt.Sprint(p["Condition"])})
 		}
 	}
 	return all
@@ -50,11 +51,13 @@ func TestSecretsOfCustomersHaveAKeyOfTheirOwn(t *testing.T) {
 				continue
 			}
 			found++
-			if want := map[bool]string{true: "Delete", false: "RetainExceptOnCreate"}[customer == "local"]; r.DeletionPolicy != want {
+			if want := map[bool]string{true: "Delete",
+				false: "RetainExceptOnCreate"}[customer == "local"]; r.DeletionPolicy != want {
 				t.Errorf("%s: %s when its stack goes, want %s", id, r.DeletionPolicy, want)
 			}
 			// Neither a service nor another account may use it.
-			if text := fmt.Sprint(r.Properties["KeyPolicy"]); strings.Contains(text, "Service") || strings.Count(text, "Effect") != 1 {
+			if text := fmt.Sprint(r.Properties["KeyPolicy"]); strings.Contains(text, "Service") ||
+				strings.Count(text, "Effect") != 1 {
 				t.Errorf("%s has the policy %s", id, text)
 			}
 		}
@@ -72,13 +75,15 @@ func TestSecretsOfCustomersHaveAKeyOfTheirOwn(t *testing.T) {
 				if topology.Named(name).May(topology.CallPlatforms) {
 					purpose = "social-tokens"
 				}
-				if p.effect != "Allow" || p.conditions != "map[StringEquals:map[kms:EncryptionContext:purpose:["+purpose+"]]]" {
+				if p.effect != "Allow" || p.conditions != "map[StringEquals:map[kms:EncryptionContext:purpose:["+
+					purpose+"]]]" {
 					t.Errorf("%s: %s may %v on condition of %s", customer, name, p.actions, p.conditions)
 				}
 			}
 		}
 		both := []string{"kms:Decrypt", "kms:GenerateDataKey"}
-		want := map[string][]string{"webhook": {"kms:GenerateDataKey"}, "deliver": {"kms:Decrypt"}, "deliver-slow": {"kms:Decrypt"}, "social": both, "publish": both}
+		want := map[string][]string{"webhook": {"kms:GenerateDataKey"}, "deliver": {"kms:Decrypt"},
+			"deliver-slow": {"kms:Decrypt"}, "social": both, "publish": both}
 		for name, actions := range want {
 			if !slices.Equal(may[name], actions) {
 				t.Errorf("%s: %s may %v with the key of secrets, want %v", customer, name, may[name], actions)

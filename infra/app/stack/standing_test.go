@@ -78,7 +78,8 @@ func TestWhatADedicatedCustomerPaysForIsCounted(t *testing.T) {
 	// All other resources cost nothing while they are not used.
 	for name, s := range standby {
 		for id, r := range s.Resources {
-			if costly := strings.HasPrefix(r.Type, "AWS::CloudWatch::") || strings.HasPrefix(r.Type, "AWS::WAFv2::") || strings.HasPrefix(r.Type, "AWS::EC2::Nat"); costly && !known[r.Type] {
+			if costly := strings.HasPrefix(r.Type, "AWS::CloudWatch::") || strings.HasPrefix(r.Type, "AWS::WAFv2::") ||
+				strings.HasPrefix(r.Type, "AWS::EC2::Nat"); costly && !known[r.Type] {
 				t.Errorf("%s/%s of %s is not counted", name, id, r.Type)
 			}
 		}

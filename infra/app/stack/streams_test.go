@@ -26,7 +26,8 @@ func (s stacks) streams() map[string]properties {
 // Several readers of a stream are throttled if the table has a replica. All customers have the
 // same functions.
 func TestEachStreamHasOneReader(t *testing.T) {
-	for name, customer := range map[string]stacks{"without a replica": acme, "with a replica": hooli, "after a failover": failover} {
+	for name, customer := range map[string]stacks{"without a replica": acme, "with a replica": hooli,
+		"after a failover": failover} {
 		readers := map[string][]string{}
 		for reader, p := range customer.streams() {
 			of, _ := json.Marshal(p["EventSourceArn"])
@@ -50,7 +51,8 @@ func TestEachStreamHasOneReader(t *testing.T) {
 func TestStreamsAreTriedUntilTheyForgetAndTell(t *testing.T) {
 	for name, p := range acme.streams() {
 		age, _ := p["MaximumRecordAgeInSeconds"].(float64)
-		if p["MaximumRetryAttempts"] != -1. || age < 12*3600 || age > 22*3600 || p["BisectBatchOnFunctionError"] != true {
+		if p["MaximumRetryAttempts"] != -1. || age < 12*3600 || age > 22*3600 ||
+			p["BisectBatchOnFunctionError"] != true {
 			t.Errorf("%s tries %v times for %v s", name, p["MaximumRetryAttempts"], p["MaximumRecordAgeInSeconds"])
 		}
 		dead, _ := named(t, acme[workStack], "AWS::SQS::Queue", name+"DeadLetters")

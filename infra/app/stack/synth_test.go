@@ -83,18 +83,24 @@ func TestMain(m *testing.M) {
 		defer func() { _ = os.RemoveAll(dir) }()
 		acme = synthesise(dir, map[string]any{"customer": "acme", "region": "eu-central-1"})
 		globex = synthesise(dir, map[string]any{"customer": "globex", "region": "us-east-1", "version": "1f2e3d4c5b6a"})
-		initech = synthesise(dir, map[string]any{"customer": "initech", "customers": map[string]any{"initech": map[string]any{
-			"account": "777788889999", "region": "eu-west-1", "permissionsBoundary": "arn:aws:iam::777788889999:policy/Bound",
-			"domains": map[string]any{
-				"eu-west-1": map[string]any{"name": "api.initech.example", "certificateArn": "arn:aws:acm:eu-west-1:111122223333:certificate/x"},
-			},
-		}}})
-		both := synthesise(filepath.Join(dir, "public"), map[string]any{"customer": "hooli", "found": `{"secretsKey": "` + secretsKey + `"}`})
+		initech = synthesise(dir, map[string]any{"customer": "initech",
+			"customers": map[string]any{"initech": map[string]any{
+				"account": "777788889999", "region": "eu-west-1",
+				"permissionsBoundary": "arn:aws:iam::777788889999:policy/Bound",
+				"domains": map[string]any{
+					"eu-west-1": map[string]any{"name": "api.initech.example",
+						"certificateArn": "arn:aws:acm:eu-west-1:111122223333:certificate/x"},
+				},
+			}}})
+		both := synthesise(filepath.Join(dir, "public"),
+			map[string]any{"customer": "hooli", "found": `{"secretsKey": "` + secretsKey + `"}`})
 		standby = stacks{standbyName + "data": both[standbyName+"data"]}
 		hooli = both
 		delete(hooli, standbyName+"data")
-		failover = synthesise(filepath.Join(dir, "failover"), map[string]any{"customer": "hooli", "region": "eu-central-1", "found": found})
-		private = synthesise(filepath.Join(dir, "private"), map[string]any{"customer": "hooli", "customers": privately("hooli")})
+		failover = synthesise(filepath.Join(dir, "failover"),
+			map[string]any{"customer": "hooli", "region": "eu-central-1", "found": found})
+		private = synthesise(filepath.Join(dir, "private"),
+			map[string]any{"customer": "hooli", "customers": privately("hooli")})
 		delete(private, standbyName+"data")
 		local = synthesise(dir, map[string]any{"customer": "local"})
 		return m.Run()
@@ -119,7 +125,8 @@ func assemble(dir string, values map[string]any, routes []httpapi.Route) (awscdk
 	maps.Copy(context, values)
 	context["assets"] = assets
 	out := filepath.Join(dir, fmt.Sprint(values["customer"]))
-	app := awscdk.NewApp(&awscdk.AppProps{Context: &context, Outdir: jsii.String(out), AnalyticsReporting: jsii.Bool(false)})
+	app := awscdk.NewApp(&awscdk.AppProps{Context: &context, Outdir: jsii.String(out),
+		AnalyticsReporting: jsii.Bool(false)})
 	settings, err := customer.Read(func(key string) any { return app.Node().TryGetContext(jsii.String(key)) })
 	must(err)
 	return app, stack.Add(app, settings, routes)

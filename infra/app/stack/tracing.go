@@ -23,7 +23,8 @@ func trace(stack awscdk.Stack, s customer.Settings) {
 	awsxray.NewCfnSamplingRule(stack, jsii.String("Sampling"), &awsxray.CfnSamplingRuleProps{
 		SamplingRule: &awsxray.CfnSamplingRule_SamplingRuleProperty{
 			RuleName: jsii.String(s.Short()), ServiceName: jsii.String(s.Short() + "*"),
-			FixedRate: jsii.Number(traced), ReservoirSize: jsii.Number(0), Priority: jsii.Number(1000), Version: jsii.Number(1),
+			FixedRate: jsii.Number(traced), ReservoirSize: jsii.Number(0), Priority: jsii.Number(1000),
+			Version:     jsii.Number(1),
 			ServiceType: any, Host: any, HttpMethod: any, UrlPath: any, ResourceArn: any,
 		},
 	})

@@ -6,7 +6,8 @@ import "testing"
 // the price.
 func TestOneOfAHundredCallsIsTraced(t *testing.T) {
 	for id, r := range acme.of("AWS::XRay::SamplingRule") {
-		if rate, reservoir := r.Properties.at("SamplingRule", "FixedRate"), r.Properties.at("SamplingRule", "ReservoirSize"); rate != 0.01 || reservoir != 0. {
+		if rate, reservoir := r.Properties.at("SamplingRule", "FixedRate"),
+			r.Properties.at("SamplingRule", "ReservoirSize"); rate != 0.01 || reservoir != 0. {
 			t.Errorf("%s traces %v of the calls, and %v a second in any case", id, rate, reservoir)
 		}
 	}

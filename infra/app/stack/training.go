@@ -68,10 +68,11 @@ func (l lambdas) newTrainingRole() awsiam.Role {
 		return nil
 	}
 	role := awsiam.NewRole(l.stack, jsii.String("TrainingRole"), &awsiam.RoleProps{
-		AssumedBy: awsiam.NewServicePrincipal(jsii.String(bedrockService), &awsiam.ServicePrincipalOpts{Conditions: &map[string]any{
-			"StringEquals": map[string]any{"aws:SourceAccount": l.stack.Account()},
-			"ArnLike":      map[string]any{"aws:SourceArn": l.inBedrock("model-customization-job/*")},
-		}}),
+		AssumedBy: awsiam.NewServicePrincipal(jsii.String(bedrockService),
+			&awsiam.ServicePrincipalOpts{Conditions: &map[string]any{
+				"StringEquals": map[string]any{"aws:SourceAccount": l.stack.Account()},
+				"ArnLike":      map[string]any{"aws:SourceArn": l.inBedrock("model-customization-job/*")},
+			}}),
 		Description: jsii.String("What Bedrock may do when it trains models of " + s.Customer),
 	})
 	files := l.data.media.ArnForObjects(jsii.String(job.Prefix + "*"))

@@ -16,7 +16,8 @@ func TestModelsAreTrainedWhereBedrockCan(t *testing.T) {
 		base   string // empty if nothing can be trained
 	}{
 		"acme in eu-central-1": {acme, ""}, "initech without providers": {initech, ""},
-		"globex in us-east-1": {globex, "foundation-model/amazon.nova-lite-v1:0:300k"}, "local in us-west-2": {local, "foundation-model/meta.llama3-3-70b-instruct-v1:0:128k"},
+		"globex in us-east-1": {globex, "foundation-model/amazon.nova-lite-v1:0:300k"},
+		"local in us-west-2":  {local, "foundation-model/meta.llama3-3-70b-instruct-v1:0:128k"},
 	} {
 		jobs := on(trainings(c.stacks), "Allow", "model-customization-job/*")
 		roles := 0
@@ -31,13 +32,16 @@ func TestModelsAreTrainedWhereBedrockCan(t *testing.T) {
 			}
 			continue
 		}
-		if want := []string{"bedrock:CreateModelCustomizationJob", "bedrock:GetModelCustomizationJob", "bedrock:StopModelCustomizationJob"}; !slices.Equal(jobs, want) || roles != 1 {
+		if want := []string{"bedrock:CreateModelCustomizationJob", "bedrock:GetModelCustomizationJob",
+			"bedrock:StopModelCustomizationJob"}; !slices.Equal(jobs, want) || roles != 1 {
 			t.Errorf("%s: trains with %v and %d roles", name, jobs, roles)
 		}
-		if base := on(trainings(c.stacks), "Allow", c.base); !slices.Equal(base, []string{"bedrock:CreateModelCustomizationJob"}) {
+		if base := on(trainings(c.stacks), "Allow", c.base); !slices.Equal(base,
+			[]string{"bedrock:CreateModelCustomizationJob"}) {
 			t.Errorf("%s: of %s it may %v", name, c.base, base)
 		}
-		if invoked := strings.Join(permitted(t, c.stacks, "Generate", "bedrock:InvokeModel"), "\n"); !strings.Contains(invoked, "custom-model-deployment/*") {
+		if invoked := strings.Join(permitted(t, c.stacks, "Generate", "bedrock:InvokeModel"),
+			"\n"); !strings.Contains(invoked, "custom-model-deployment/*") {
 			t.Errorf("%s: trained models are not called:\n%s", name, invoked)
 		}
 	}
@@ -63,7 +67,8 @@ func TestOnlyBedrocksTrainingsGetTheRole(t *testing.T) {
 			continue
 		}
 		trust := fmt.Sprint(r.Properties["AssumeRolePolicyDocument"])
-		for _, want := range []string{"bedrock.amazonaws.com", "aws:SourceAccount:444455556666", "model-customization-job/*"} {
+		for _, want := range []string{"bedrock.amazonaws.com", "aws:SourceAccount:444455556666",
+			"model-customization-job/*"} {
 			if !strings.Contains(trust, want) {
 				t.Errorf("the role trusts %s, without %s", trust, want)
 			}
@@ -87,7 +92,8 @@ func TestTrainingsReachNothingButTheirSamples(t *testing.T) {
 		for _, statement := range list(r.Properties.at("PolicyDocument", "Statement")) {
 			found = true
 			s := fmt.Sprint(statement)
-			if !strings.Contains(s, "/training/*") && !strings.Contains(s, "s3:prefix:[training/*]") && !strings.Contains(s, "kms:ViaService") {
+			if !strings.Contains(s, "/training/*") && !strings.Contains(s, "s3:prefix:[training/*]") &&
+				!strings.Contains(s, "kms:ViaService") {
 				t.Errorf("Bedrock may %s", s)
 			}
 		}

@@ -30,7 +30,8 @@ type work struct {
 
 func newWork(app constructs.Construct, d *data) *work {
 	stack := newStack(app, d.settings, "work", "the asynchronous path: queues and the functions behind them")
-	w := &work{stack: stack, queues: map[topology.Queue]awssqs.Queue{}, alarms: d.alarmsIn(stack), local: d.settings.Local(), standby: d.settings.Standby()}
+	w := &work{stack: stack, queues: map[topology.Queue]awssqs.Queue{}, alarms: d.alarmsIn(stack),
+		local: d.settings.Local(), standby: d.settings.Standby()}
 	for _, q := range topology.Queues {
 		w.queues[q] = w.newQueue(q)
 		output(stack, q.Output(), w.queues[q].QueueUrl())
@@ -44,14 +45,16 @@ func newWork(app constructs.Construct, d *data) *work {
 	w.announce(d.media)
 	w.alarms.lostSpend()
 	w.alarms.undecodable()
-	functions := lambdas{stack: stack, data: d, queues: w.queues, alarms: w.alarms, releases: &releases{stack: stack, settings: d.settings}}
+	functions := lambdas{stack: stack, data: d, queues: w.queues, alarms: w.alarms,
+		releases: &releases{stack: stack, settings: d.settings}}
 	functions.trainer = functions.newTrainingRole()
 	for _, f := range topology.Functions {
 		switch f.Trigger {
 		case topology.ByStream:
 			w.feedFromStream(functions.new(f), f, d.state, append(counted(), newItems(relay.Kinds...))...)
 		case topology.ByAuditStream:
-			w.feedFromStream(functions.new(f), f, d.audit, newItems(chain.EntryKind), map[string]any{"eventName": []string{"MODIFY"}}, w.removed())
+			w.feedFromStream(functions.new(f), f, d.audit, newItems(chain.EntryKind),
+				map[string]any{"eventName": []string{"MODIFY"}}, w.removed())
 			w.alarms.altered()
 		case topology.ByQueue:
 			w.feedFromQueue(functions.new(f), f)
@@ -72,7 +75,8 @@ const longestTried = 20 * time.Hour
 // feedFromStream calls the function with the records that match the patterns. A failing record
 // is tried again, separately from the others, for longestTried. Then its position goes to the
 // dead-letter queue. An alarm shows that the function is behind.
-func (w *work) feedFromStream(fn awslambda.IFunction, f topology.Function, table awsdynamodb.ITable, patterns ...map[string]any) {
+func (w *work) feedFromStream(fn awslambda.IFunction, f topology.Function, table awsdynamodb.ITable,
+	patterns ...map[string]any) {
 	var filters []*map[string]any
 	for _, pattern := range patterns {
 		filters = append(filters, awslambda.FilterCriteria_Filter(&pattern))
@@ -82,20 +86,21 @@ func (w *work) feedFromStream(fn awslambda.IFunction, f topology.Function, table
 	if f.Window > 0 && !w.local {
 		window = seconds(f.Window)
 	}
-	awslambda.NewEventSourceMapping(w.stack, jsii.String(topology.Title(f.Name)+"Source"), &awslambda.EventSourceMappingProps{
-		Target:                  fn,
-		EventSourceArn:          table.TableStreamArn(),
-		StartingPosition:        w.start(f),
-		BatchSize:               jsii.Number(float64(f.Batch)),
-		MaxBatchingWindow:       window,
-		BisectBatchOnError:      jsii.Bool(true),
-		ReportBatchItemFailures: jsii.Bool(true),
-		RetryAttempts:           jsii.Number(-1),
-		MaxRecordAge:            seconds(longestTried),
-		ParallelizationFactor:   jsii.Number(4),
-		OnFailure:               awslambdaeventsources.NewSqsDlq(dead),
-		Filters:                 &filters,
-	})
+	awslambda.NewEventSourceMapping(w.stack, jsii.String(topology.Title(f.Name)+"Source"),
+		&awslambda.EventSourceMappingProps{
+			Target:                  fn,
+			EventSourceArn:          table.TableStreamArn(),
+			StartingPosition:        w.start(f),
+			BatchSize:               jsii.Number(float64(f.Batch)),
+			MaxBatchingWindow:       window,
+			BisectBatchOnError:      jsii.Bool(true),
+			ReportBatchItemFailures: jsii.Bool(true),
+			RetryAttempts:           jsii.Number(-1),
+			MaxRecordAge:            seconds(longestTried),
+			ParallelizationFactor:   jsii.Number(4),
+			OnFailure:               awslambdaeventsources.NewSqsDlq(dead),
+			Filters:                 &filters,
+		})
 	w.alarms.age(f, fn)
 }
 
@@ -155,14 +160,15 @@ func (w *work) feedFromQueue(fn awslambda.IFunction, f topology.Function) {
 		batch = min(batch, 10)
 	}
 	for _, q := range f.Consumes {
-		source := awslambda.NewEventSourceMapping(w.stack, jsii.String(topology.Title(string(q))+"Source"), &awslambda.EventSourceMappingProps{
-			Target:                  fn,
-			EventSourceArn:          w.queues[q].QueueArn(),
-			BatchSize:               jsii.Number(float64(batch)),
-			MaxBatchingWindow:       window,
-			ReportBatchItemFailures: jsii.Bool(true),
-			MaxConcurrency:          concurrency,
-		})
+		source := awslambda.NewEventSourceMapping(w.stack, jsii.String(topology.Title(string(q))+"Source"),
+			&awslambda.EventSourceMappingProps{
+				Target:                  fn,
+				EventSourceArn:          w.queues[q].QueueArn(),
+				BatchSize:               jsii.Number(float64(batch)),
+				MaxBatchingWindow:       window,
+				ReportBatchItemFailures: jsii.Bool(true),
+				MaxConcurrency:          concurrency,
+			})
 		accept(source, finding{"Serverless-LambdaEventSourceMappingDestination", "Its queue has dead letters."})
 	}
 }

@@ -210,7 +210,8 @@ func TestRelayReadsItsOwnKindsAlone(t *testing.T) {
 	}
 	for i, source := range rollup.Sources {
 		pattern := fmt.Sprint(filters[i].(map[string]any)["Pattern"])
-		if !strings.Contains(pattern, `"eventName":["INSERT","MODIFY"]`) || !strings.Contains(pattern, `{"S":["`+source.Kind+`"]}`) || !strings.Contains(pattern, source.States[0]) {
+		if !strings.Contains(pattern, `"eventName":["INSERT","MODIFY"]`) ||
+			!strings.Contains(pattern, `{"S":["`+source.Kind+`"]}`) || !strings.Contains(pattern, source.States[0]) {
 			t.Errorf("%s is taken by %s", source.Kind, pattern)
 		}
 	}
@@ -222,13 +223,16 @@ func TestRelayReadsItsOwnKindsAlone(t *testing.T) {
 			}
 		} `json:"dynamodb"`
 	}
-	if err := json.Unmarshal([]byte(fmt.Sprint(filters[len(filters)-1].(map[string]any)["Pattern"])), &pattern); err != nil {
+	if err := json.Unmarshal([]byte(fmt.Sprint(filters[len(filters)-1].(map[string]any)["Pattern"])),
+		&pattern); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(pattern.EventName, []string{"INSERT"}) || !slices.Equal(pattern.Dynamodb.NewImage.Kind.S, []string{"task", "outbox", "event"}) {
+	if !slices.Equal(pattern.EventName, []string{"INSERT"}) || !slices.Equal(pattern.Dynamodb.NewImage.Kind.S,
+		[]string{"task", "outbox", "event"}) {
 		t.Errorf("the filter is %+v", pattern)
 	}
-	if source["BisectBatchOnFunctionError"] != true || source.at("DestinationConfig", "OnFailure", "Destination") == nil {
+	if source["BisectBatchOnFunctionError"] != true || source.at("DestinationConfig", "OnFailure",
+		"Destination") == nil {
 		t.Errorf("a record that cannot be handled stops the stream: %v", source)
 	}
 	if source["StartingPosition"] != "TRIM_HORIZON" {
@@ -247,7 +251,8 @@ func rule(t *testing.T, source string) (target, pattern properties) {
 		if len(targets) != 1 || target != nil {
 			t.Fatalf("%s has the targets %v, besides %v", id, targets, target)
 		}
-		target, pattern = properties(targets[0].(map[string]any)), properties(r.Properties["EventPattern"].(map[string]any))
+		target, pattern = properties(targets[0].(map[string]any)),
+			properties(r.Properties["EventPattern"].(map[string]any))
 	}
 	return target, pattern
 }
@@ -255,7 +260,8 @@ func rule(t *testing.T, source string) (target, pattern properties) {
 func TestEventsGoToTheDispatchQueue(t *testing.T) {
 	queue, _ := named(t, acme[workStack], "AWS::SQS::Queue", "DispatchQueue")
 	dead, _ := named(t, acme[workStack], "AWS::SQS::Queue", "EventDeadLetters")
-	if target, _ := rule(t, "content-automation"); !pointsAt(target["Arn"], queue) || !pointsAt(target.at("DeadLetterConfig", "Arn"), dead) {
+	if target, _ := rule(t, "content-automation"); !pointsAt(target["Arn"], queue) ||
+		!pointsAt(target.at("DeadLetterConfig", "Arn"), dead) {
 		t.Errorf("events are sent to %v", target)
 	}
 }
@@ -267,7 +273,8 @@ func TestUploadsGoToTheQueueOfImports(t *testing.T) {
 	if !pointsAt(target["Arn"], queue) || !pointsAt(target.at("DeadLetterConfig", "Arn"), dead) {
 		t.Errorf("notices are sent to %v", target)
 	}
-	if got := fmt.Sprint(pattern.at("detail", "object")); got != "map[key:[map[prefix:uploads/]]]" || pattern.at("detail", "bucket", "name") == nil {
+	if got := fmt.Sprint(pattern.at("detail", "object")); got != "map[key:[map[prefix:uploads/]]]" ||
+		pattern.at("detail", "bucket", "name") == nil {
 		t.Errorf("the rule takes notices of %v", pattern)
 	}
 	announced := 0

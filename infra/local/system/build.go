@@ -87,7 +87,8 @@ func Build(ctx context.Context, root string, target Target, commands ...string) 
 			}
 			continue
 		}
-		if err := update(filepath.Join(root, target.Dir(), name, "bootstrap"), filepath.Join(linked, name)); err != nil {
+		if err := update(filepath.Join(root, target.Dir(), name, "bootstrap"),
+			filepath.Join(linked, name)); err != nil {
 			return err
 		}
 	}
@@ -99,7 +100,8 @@ func Build(ctx context.Context, root string, target Target, commands ...string) 
 // folder and the state of the repository.
 func Compile(ctx context.Context, root string, target Target, folder string, packages ...string) error {
 	env := append(os.Environ(), "CGO_ENABLED=0", "GOOS="+target.OS, "GOARCH="+target.Arch)
-	args := []string{"build", "-buildvcs=false", "-tags", "lambda.norpc", "-trimpath", "-ldflags", "-s -w", "-o", filepath.Clean(folder) + string(filepath.Separator)}
+	args := []string{"build", "-buildvcs=false", "-tags", "lambda.norpc", "-trimpath", "-ldflags", "-s -w", "-o",
+		filepath.Clean(folder) + string(filepath.Separator)}
 	log := filepath.Clean(folder) + ".log"
 	if err := run(ctx, root, log, env, "go", append(args, packages...)...); err != nil {
 		return logged(err, "building "+strings.Join(packages, " "), log)

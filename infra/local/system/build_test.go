@@ -57,7 +57,8 @@ func TestBuildWritesOnlyWhatChanged(t *testing.T) {
 	if entries, err := os.ReadDir(filepath.Join(root, Machine().Dir(), "a")); err != nil || len(entries) != 1 {
 		t.Errorf("the asset holds %v, %v", entries, err)
 	}
-	if err := os.WriteFile(filepath.Join(root, "functions", "b", "main.go"), []byte("package main\n\nfunc main() { println(2) }\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(root, "functions", "b", "main.go"),
+		[]byte("package main\n\nfunc main() { println(2) }\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	build()
@@ -79,7 +80,8 @@ func TestBuildWritesOnlyWhatChanged(t *testing.T) {
 func TestTargets(t *testing.T) {
 	for architecture, want := range map[string]Target{"arm64": {"linux", "arm64"}, "x86_64": {"linux", "amd64"}} {
 		got, err := Lambda(architecture)
-		if err != nil || got != want || got.Architecture() != architecture || got.Dir() != filepath.Join("build", architecture) {
+		if err != nil || got != want || got.Architecture() != architecture ||
+			got.Dir() != filepath.Join("build", architecture) {
 			t.Errorf("%s is %v (%s, %s), %v", architecture, got, got.Architecture(), got.Dir(), err)
 		}
 	}

@@ -17,7 +17,8 @@ import (
 // not yet compressed, and only if the caller prefers gzip. The emulated gateway does not
 // compress.
 func compress(res *http.Response) error {
-	if res.Request.Method == http.MethodHead || res.Header.Get("Content-Encoding") != "" || !prefersGzip(res.Request.Header.Get("Accept-Encoding")) {
+	if res.Request.Method == http.MethodHead || res.Header.Get("Content-Encoding") != "" ||
+		!prefersGzip(res.Request.Header.Get("Accept-Encoding")) {
 		return nil
 	}
 	body, err := io.ReadAll(res.Body)

@@ -27,7 +27,8 @@ func packed(t *testing.T, text string) []byte {
 }
 
 func TestProxyCompressesWhatTheGatewayWould(t *testing.T) {
-	long, short := strings.Repeat("x", gatewayresponse.CompressedFrom), strings.Repeat("x", gatewayresponse.CompressedFrom-1)
+	long, short := strings.Repeat("x", gatewayresponse.CompressedFrom),
+		strings.Repeat("x", gatewayresponse.CompressedFrom-1)
 	already := string(packed(t, long))
 	url := face(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path[strings.LastIndex(r.URL.Path, "/"):] {

@@ -166,7 +166,8 @@ func (d deployment) bootstrap(ctx context.Context, endpoint string) error {
 // names in common.
 func (d deployment) deploy(ctx context.Context, endpoint string) (map[string]string, error) {
 	file := filepath.Join(d.dir, outputs)
-	err := d.cli(ctx, endpoint, "deploy", "--all", "--require-approval", "never", "--app", filepath.Join(d.dir, assembly),
+	err := d.cli(ctx, endpoint, "deploy", "--all", "--require-approval", "never", "--app",
+		filepath.Join(d.dir, assembly),
 		"--method", "direct", "--concurrency", "2", "--progress", "events", "--outputs-file", file)
 	if err != nil {
 		return nil, err

@@ -15,12 +15,14 @@ import (
 )
 
 // engineTools has AWS's own database engine, DynamoDB Local.
-var engineTools = []Set{{"dynamodb", "DynamoDB Local (Maven)", "dynamodb", []string{"pom.xml", "Engine.java"}, installMaven}}
+var engineTools = []Set{{"dynamodb", "DynamoDB Local (Maven)", "dynamodb", []string{"pom.xml", "Engine.java"},
+	installMaven}}
 
 // engineNeeds are the programs that the engine needs.
 var engineNeeds = []need{
 	{"java", []string{"--version"}, 17, 0, "the database engine runs on it; get a JDK from https://adoptium.net"},
-	{"javac", []string{"--version"}, 17, 0, "it compiles the start of the database engine; get a JDK from https://adoptium.net"},
+	{"javac", []string{"--version"}, 17, 0, "it compiles the start of the database engine; get a JDK from " +
+		"https://adoptium.net"},
 	{"mvn", []string{"--version"}, 3, 6, "it installs the database engine; get it from https://maven.apache.org"},
 }
 
@@ -46,7 +48,8 @@ func installMaven(ctx context.Context, pins, dir, log string) error {
 	if err != nil {
 		return err
 	}
-	return run(ctx, dir, log, withTools(), "javac", "-cp", filepath.Join(lib, "*"), "-d", dir, filepath.Join(pins, "Engine.java"))
+	return run(ctx, dir, log, withTools(), "javac", "-cp", filepath.Join(lib, "*"), "-d", dir,
+		filepath.Join(pins, "Engine.java"))
 }
 
 // Engine is a running DynamoDB Local. Its tables are in memory.

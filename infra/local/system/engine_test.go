@@ -58,7 +58,8 @@ func TestTheEngineIsInstalledOnceAndStartedEachTime(t *testing.T) {
 func TestAnEngineThatDoesNotStartSaysWhy(t *testing.T) {
 	root := pinnedEngine(t)
 	programs(t, map[string]string{"mvn": "", "javac": "", "java": "echo there is no library >&2; exit 1"})
-	if _, err := StartEngine(t.Context(), root, func(string) {}); err == nil || !strings.Contains(err.Error(), "there is no library") {
+	if _, err := StartEngine(t.Context(), root, func(string) {}); err == nil ||
+		!strings.Contains(err.Error(), "there is no library") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -70,7 +71,8 @@ func TestCheckEngine(t *testing.T) {
 		}
 		return
 	}
-	all := map[string]string{"java": "echo openjdk 17.0.15", "javac": "echo javac 17.0.15", "mvn": "echo Apache Maven 3.8.7"}
+	all := map[string]string{"java": "echo openjdk 17.0.15", "javac": "echo javac 17.0.15",
+		"mvn": "echo Apache Maven 3.8.7"}
 	programs(t, all)
 	if err := CheckEngine(t.Context()); err != nil {
 		t.Error(err)

@@ -22,5 +22,6 @@ func logged(err error, doing, log string) error {
 	if len(all) > lines {
 		all = all[len(all)-lines:]
 	}
-	return fmt.Errorf("%s failed (%w); all of it is in %s, which ends:\n%s", doing, err, log, bytes.Join(all, []byte("\n")))
+	return fmt.Errorf("%s failed (%w); all of it is in %s, which ends:\n%s", doing, err, log,
+		bytes.Join(all, []byte("\n")))
 }

@@ -81,15 +81,17 @@ func (f *fakes) startProviders(ctx context.Context, binaries, endpoint, region s
 		return err
 	}
 	return f.start(ctx, binaries, "/_control/log", map[string]string{
-		"AWS_ENDPOINT_URL": endpoint, "AWS_REGION": region, "AWS_ACCESS_KEY_ID": awsKey, "AWS_SECRET_ACCESS_KEY": awsKey,
-		"PROVIDER_CREDENTIALS": accepted,
+		"AWS_ENDPOINT_URL": endpoint, "AWS_REGION": region, "AWS_ACCESS_KEY_ID": awsKey,
+		"AWS_SECRET_ACCESS_KEY": awsKey,
+		"PROVIDER_CREDENTIALS":  accepted,
 	})
 }
 
 // start starts the fakes, and waits until they answer at a path.
 func (f *fakes) start(ctx context.Context, binaries, path string, variables map[string]string) (err error) {
 	log := filepath.Join(f.dir, f.name+".log")
-	f.process, err = start(f.dir, log, environment(variables), filepath.Join(binaries, f.name), "-port", strconv.Itoa(f.port))
+	f.process, err = start(f.dir, log, environment(variables), filepath.Join(binaries, f.name), "-port",
+		strconv.Itoa(f.port))
 	if err == nil {
 		err = f.await(ctx, f.endpoint()+path, 10*time.Second)
 	}

@@ -19,7 +19,8 @@ func TestFakesKeepTheirPortWhileItIsFree(t *testing.T) {
 	if err != nil || again.port != first.port {
 		t.Errorf("the second time the port is %d, not %d: %v", again.port, first.port, err)
 	}
-	taken, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(first.port)))
+	taken, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp",
+		net.JoinHostPort("127.0.0.1", strconv.Itoa(first.port)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +40,8 @@ func TestFakesKeepTheirPortWhileItIsFree(t *testing.T) {
 func TestStacksAreToldWhoGenerates(t *testing.T) {
 	given := map[string]string{"logLevel": "debug"}
 	fake := withFakes(given, "http://127.0.0.1:9000", "http://127.0.0.1:9001")
-	if fake["providerEndpoint"] != "http://127.0.0.1:9000" || fake["providers"] != "" || fake["platformEndpoint"] != "http://127.0.0.1:9001" || fake["logLevel"] != "debug" {
+	if fake["providerEndpoint"] != "http://127.0.0.1:9000" || fake["providers"] != "" ||
+		fake["platformEndpoint"] != "http://127.0.0.1:9001" || fake["logLevel"] != "debug" {
 		t.Errorf("with fakes: %v", fake)
 	}
 	actual := withFakes(nil, "", "")

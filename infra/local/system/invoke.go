@@ -19,7 +19,8 @@ func (s *System) Invoke(ctx context.Context, function, payload string, into any)
 		// The client must neither repeat a failed call nor cut it short.
 		o.Retryer, o.HTTPClient = aws.NopRetryer{}, &http.Client{Transport: direct.Transport}
 	})
-	out, err := client.Invoke(ctx, &lambda.InvokeInput{FunctionName: aws.String(s.FunctionName(function)), Payload: []byte(payload)})
+	out, err := client.Invoke(ctx, &lambda.InvokeInput{FunctionName: aws.String(s.FunctionName(function)),
+		Payload: []byte(payload)})
 	if err == nil && out.FunctionError != nil {
 		err = fmt.Errorf("%s: %s", *out.FunctionError, out.Payload)
 	}

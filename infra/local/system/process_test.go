@@ -86,7 +86,8 @@ func TestRunEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- run(ctx, dir, filepath.Join(dir, "log"), environment(nil), "sh", "-c", "sleep 600 & echo $! > pid; wait")
+		ended <- run(ctx, dir, filepath.Join(dir, "log"), environment(nil), "sh", "-c",
+			"sleep 600 & echo $! > pid; wait")
 	}()
 	pid := grandchild(t, filepath.Join(dir, "pid"))
 	cancel()
@@ -99,9 +100,11 @@ func TestRunEndsWithItsContext(t *testing.T) {
 func TestAFailureTellsTheEndOfTheLog(t *testing.T) {
 	dir := t.TempDir()
 	log := filepath.Join(dir, "log")
-	err := run(t.Context(), dir, log, environment(nil), "sh", "-c", "for i in $(seq 30); do echo line $i; done; echo why >&2; exit 3")
+	err := run(t.Context(), dir, log, environment(nil), "sh", "-c", "for i in $(seq 30); do echo line $i; done; echo "+
+		"why >&2; exit 3")
 	err = logged(err, "trying", log)
-	if err == nil || !strings.HasPrefix(err.Error(), "trying failed (exit status 3)") || !strings.HasSuffix(err.Error(), "why") ||
+	if err == nil || !strings.HasPrefix(err.Error(), "trying failed (exit status 3)") ||
+		!strings.HasSuffix(err.Error(), "why") ||
 		strings.Contains(err.Error(), "line 10\n") || !strings.Contains(err.Error(), log) {
 		t.Errorf("got %v", err)
 	}
@@ -119,7 +122,8 @@ func TestChildrenDoNotSeeCredentials(t *testing.T) {
 	if seen["AWS_PROFILE"] != "" || seen["SOME_TOKEN"] != "" {
 		t.Errorf("a child sees %v", seen)
 	}
-	if seen["PATH"] == "" || seen["AWS_REGION"] != "us-east-1" || seen["HTTPS_PROXY"] != "http://proxy.example" || !strings.Contains(seen["NO_PROXY"], "127.0.0.1") {
+	if seen["PATH"] == "" || seen["AWS_REGION"] != "us-east-1" || seen["HTTPS_PROXY"] != "http://proxy.example" ||
+		!strings.Contains(seen["NO_PROXY"], "127.0.0.1") {
 		t.Errorf("a child lacks something: %v", seen)
 	}
 	for _, pair := range withTools() {

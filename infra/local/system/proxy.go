@@ -56,7 +56,8 @@ func newProxy(endpoint, apiID, stage, host string, limit *keyless) (http.Handler
 			}
 		},
 		ModifyResponse: func(res *http.Response) error {
-			if res.StatusCode == http.StatusUnauthorized && hasKey(res.Request) && !limit.allows(res.Request.Header.Get(peerHeader)) {
+			if res.StatusCode == http.StatusUnauthorized && hasKey(res.Request) &&
+				!limit.allows(res.Request.Header.Get(peerHeader)) {
 				replace(res, gatewayresponse.Filtered, base)
 				return nil
 			}

@@ -60,7 +60,8 @@ func code(t *testing.T, res *http.Response, body string) string {
 		t.Fatalf("%q is no envelope: %v", body, err)
 	}
 	if envelope.RequestID == "" || envelope.RequestID != res.Header.Get("X-Request-Id") {
-		t.Errorf("the request's id is %q in the body and %q in the header", envelope.RequestID, res.Header.Get("X-Request-Id"))
+		t.Errorf("the request's id is %q in the body and %q in the header", envelope.RequestID,
+			res.Header.Get("X-Request-Id"))
 	}
 	return envelope.Error.Code
 }
@@ -94,7 +95,8 @@ func TestProxyHandsTheCallOn(t *testing.T) {
 	if got.RequestURI != "/_aws/execute-api/api123/local/v1/factories/a%2Fb?limit=2&cursor=%26x" {
 		t.Errorf("the gateway was called with %s", got.RequestURI)
 	}
-	if got.Host != "localhost:8080" || got.Method != http.MethodPost || body != `{"name":"x"}` || got.Header.Get("Authorization") != "Bearer svc_test_x" {
+	if got.Host != "localhost:8080" || got.Method != http.MethodPost || body != `{"name":"x"}` ||
+		got.Header.Get("Authorization") != "Bearer svc_test_x" {
 		t.Errorf("the gateway was sent %s %s %v %s", got.Method, got.Host, got.Header, body)
 	}
 	if from := got.Header.Values("X-Forwarded-For"); len(from) != 1 || from[0] != "127.0.0.1" {
@@ -136,7 +138,8 @@ func TestProxyHandsOnFailuresOfHEAD(t *testing.T) {
 }
 
 func TestProxyHidesHowAFunctionFailed(t *testing.T) {
-	for name, status := range map[string]int{"crash": http.StatusBadGateway, "emulator": http.StatusInternalServerError, "throttled": http.StatusTooManyRequests} {
+	for name, status := range map[string]int{"crash": http.StatusBadGateway, "emulator": http.StatusInternalServerError,
+		"throttled": http.StatusTooManyRequests} {
 		t.Run(name, func(t *testing.T) {
 			url := face(t, func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Type", "application/json")
@@ -198,7 +201,8 @@ func (slowness) Temporary() bool { return true }
 
 func TestProxySaysThatAnAnswerTookTooLong(t *testing.T) {
 	w := httptest.NewRecorder()
-	fail(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/me", nil), slowness{io.ErrUnexpectedEOF}, "")
+	fail(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/me", nil),
+		slowness{io.ErrUnexpectedEOF}, "")
 	if res := w.Result(); res.StatusCode != http.StatusGatewayTimeout || code(t, res, w.Body.String()) != "timeout" {
 		t.Errorf("got %s %s", res.Status, w.Body)
 	}
@@ -213,7 +217,8 @@ func TestCallsWithoutAValidKeyAreLimitedByAddress(t *testing.T) {
 		}
 	}))
 	t.Cleanup(gateway.Close)
-	proxy, err := newProxy(gateway.URL, "api123", "local", "localhost:8080", newKeyless(5, func() time.Time { return now }))
+	proxy, err := newProxy(gateway.URL, "api123", "local", "localhost:8080",
+		newKeyless(5, func() time.Time { return now }))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,7 +247,8 @@ func TestCallsWithoutAValidKeyAreLimitedByAddress(t *testing.T) {
 		Error     struct{ Code string }
 		RequestID string `json:"request_id"`
 	}
-	if err := json.Unmarshal(w.Body.Bytes(), &envelope); err != nil || envelope.Error.Code != "rate_limited" || envelope.RequestID != w.Header().Get("X-Request-Id") {
+	if err := json.Unmarshal(w.Body.Bytes(), &envelope); err != nil || envelope.Error.Code != "rate_limited" ||
+		envelope.RequestID != w.Header().Get("X-Request-Id") {
 		t.Errorf("%s, %v", w.Body, err)
 	}
 	if w := call(address, "Bearer svc_guessed"); w.Code != http.StatusTooManyRequests {

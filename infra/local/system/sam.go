@@ -62,12 +62,14 @@ func (s *System) startSAM(ctx context.Context, o Options, port int) (err error) 
 	log := filepath.Join(o.Dir, "sam.log")
 	env := append(withTools(),
 		// SAM passes the region and the credentials on to the functions, and needs the account.
-		"AWS_REGION="+o.Region, "AWS_DEFAULT_REGION="+o.Region, "AWS_ACCESS_KEY_ID="+awsKey, "AWS_SECRET_ACCESS_KEY="+awsKey,
+		"AWS_REGION="+o.Region, "AWS_DEFAULT_REGION="+o.Region, "AWS_ACCESS_KEY_ID="+awsKey,
+		"AWS_SECRET_ACCESS_KEY="+awsKey,
 		"AWS_ENDPOINT_URL="+s.Endpoint, "AWS_CONFIG_FILE="+os.DevNull, "AWS_SHARED_CREDENTIALS_FILE="+os.DevNull,
 		"NO_PROXY=127.0.0.1,localhost", "no_proxy=127.0.0.1,localhost",
 		"SAM_CLI_TELEMETRY=0", "__SAM_CLI_APP_DIR="+dir, "PYTHONUNBUFFERED=1",
 	)
-	s.sam.process, err = start(dir, log, env, filepath.Join(installed(o.Root).sam, "bin", "sam"), samArguments(files, s.sam.network, image, port)...)
+	s.sam.process, err = start(dir, log, env, filepath.Join(installed(o.Root).sam, "bin", "sam"),
+		samArguments(files, s.sam.network, image, port)...)
 	if err == nil {
 		err = s.sam.await(ctx, "http://127.0.0.1:"+strconv.Itoa(port)+"/healthz", samStart)
 	}

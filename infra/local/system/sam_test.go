@@ -37,7 +37,8 @@ func TestSAMGetsEveryVariable(t *testing.T) {
 	for function, want := range deployed {
 		deployed[function] = maps.Clone(want)
 	}
-	text, variables, err := forSAM([]byte(template), endpoint, func(f string) (map[string]string, error) { return maps.Clone(deployed[f]), nil })
+	text, variables, err := forSAM([]byte(template), endpoint,
+		func(f string) (map[string]string, error) { return maps.Clone(deployed[f]), nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +46,8 @@ func TestSAMGetsEveryVariable(t *testing.T) {
 	if err := json.Unmarshal(variables, &values); err != nil {
 		t.Fatal(err)
 	}
-	if want := map[string]string{"STAGE": "local", "TABLE_NAME": "state", "AWS_ENDPOINT_URL": endpoint}; len(values) != 2 || !maps.Equal(values["MeFunction"], want) {
+	if want := map[string]string{"STAGE": "local", "TABLE_NAME": "state",
+		"AWS_ENDPOINT_URL": endpoint}; len(values) != 2 || !maps.Equal(values["MeFunction"], want) {
 		t.Errorf("got %v", values)
 	}
 	// SAM passes on only variables that the template names.
@@ -72,17 +74,22 @@ func TestSAMGetsEveryVariable(t *testing.T) {
 		}
 	}
 
-	if want := map[string]string{"Type": "AWS_PROXY", "ContentHandling": "CONVERT_TO_BINARY", "ContentType": "*/*"}; !maps.Equal(got.Resources["Get"].Properties.Integration, want) {
+	if want := map[string]string{"Type": "AWS_PROXY", "ContentHandling": "CONVERT_TO_BINARY",
+		"ContentType": "*/*"}; !maps.Equal(got.Resources["Get"].Properties.Integration, want) {
 		t.Errorf("the method has the integration %v", got.Resources["Get"].Properties.Integration)
 	}
 
 	delete(deployed["local-local-me"], "TABLE_NAME")
-	_, _, err = forSAM([]byte(template), endpoint, func(f string) (map[string]string, error) { return maps.Clone(deployed[f]), nil })
+	_, _, err = forSAM([]byte(template), endpoint,
+		func(f string) (map[string]string, error) { return maps.Clone(deployed[f]), nil })
 	if err == nil || !strings.Contains(err.Error(), "local-local-me has no value of TABLE_NAME") {
 		t.Errorf("without a value: %v", err)
 	}
 	gone := errors.New("gone")
-	if _, _, err = forSAM([]byte(template), endpoint, func(string) (map[string]string, error) { return nil, gone }); !errors.Is(err, gone) {
+	if _, _, err = forSAM([]byte(template), endpoint, func(string) (map[string]string, error) {
+		return nil,
+			gone
+	}); !errors.Is(err, gone) {
 		t.Errorf("without a function: %v", err)
 	}
 }
@@ -115,18 +122,22 @@ func TestTheTemplateIsThatOfTheManifest(t *testing.T) {
 func TestSAMsCommandLine(t *testing.T) {
 	files := samFiles{"/sam/template.json", "/sam/variables.json"}
 	pulled := strings.Join(samArguments(files, "net", "", 8080), " ")
-	want := "local start-api --template /sam/template.json --env-vars /sam/variables.json --host 127.0.0.1 --port 8080 --warm-containers EAGER --no-watch --docker-network net"
+	want := "local start-api --template /sam/template.json --env-vars /sam/variables.json --host 127.0.0.1 --port " +
+		"8080 --warm-containers EAGER --no-watch --docker-network net"
 	if pulled != want {
 		t.Errorf("got  %s\nwant %s", pulled, want)
 	}
-	if own := strings.Join(samArguments(files, "net", "image:x86_64", 8080), " "); own != want+" --invoke-image image:x86_64 --skip-pull-image" {
+	if own := strings.Join(samArguments(files, "net", "image:x86_64", 8080), " "); own != want+
+		" --invoke-image image:x86_64 --skip-pull-image" {
 		t.Errorf("with an image: %s", own)
 	}
 }
 
 func TestWithoutAnEngineNothingStarts(t *testing.T) {
-	machine := map[string]string{"go": "echo go1.26.8", "node": "echo v20.20.2", "npm": "echo 10.8.2", "python3": "echo Python 3.11.7"}
-	for name, docker := range map[string]string{"no command": "", "no engine": "echo Cannot connect to the Docker daemon >&2; exit 1"} {
+	machine := map[string]string{"go": "echo go1.26.8", "node": "echo v20.20.2", "npm": "echo 10.8.2",
+		"python3": "echo Python 3.11.7"}
+	for name, docker := range map[string]string{"no command": "",
+		"no engine": "echo Cannot connect to the Docker daemon >&2; exit 1"} {
 		if docker != "" {
 			machine["docker"] = docker
 		}
@@ -193,7 +204,8 @@ func TestTheDoorLeavesCallsAsTheyAre(t *testing.T) {
 	if res, body := send(t, req); res.StatusCode != http.StatusOK || body != "file" {
 		t.Errorf("got %s %s", res.Status, body)
 	}
-	if host != "172.18.0.1:4566" || uri != "/media/a%2Fb?X-Amz-Signature=1&x=%20" || signature != "AWS4-HMAC-SHA256 Signature=2" {
+	if host != "172.18.0.1:4566" || uri != "/media/a%2Fb?X-Amz-Signature=1&x=%20" ||
+		signature != "AWS4-HMAC-SHA256 Signature=2" {
 		t.Errorf("behind it: %s %s %s", host, uri, signature)
 	}
 }
@@ -210,7 +222,8 @@ func TestContainersReachTheLocalAWS(t *testing.T) {
 	})
 	// A documentation address, which no machine has. An address of a network in Docker
 	// Desktop's virtual machine is just as unreachable.
-	if endpoint, err := m.openDoor(t.Context(), behind.URL, "192.0.2.1"); err != nil || endpoint != "http://host.docker.internal:"+port || m.door != nil {
+	if endpoint, err := m.openDoor(t.Context(), behind.URL, "192.0.2.1"); err != nil ||
+		endpoint != "http://host.docker.internal:"+port || m.door != nil {
 		t.Errorf("got %q, %v", endpoint, err)
 	}
 	if _, err := m.openDoor(t.Context(), behind.URL, "127.0.0.1"); err == nil {

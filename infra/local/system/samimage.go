@@ -28,7 +28,8 @@ func runtimeImage(ctx context.Context, sam string) (string, error) {
 	}
 	architecture := Machine().Architecture()
 	// SAM's package includes the emulator.
-	emulators, err := filepath.Glob(filepath.Join(sam, "lib", "python*", "site-packages", "samcli", "local", "rapid", "aws-lambda-rie-"+architecture))
+	emulators, err := filepath.Glob(filepath.Join(sam, "lib", "python*", "site-packages", "samcli", "local", "rapid",
+		"aws-lambda-rie-"+architecture))
 	if err != nil {
 		return "", err
 	}

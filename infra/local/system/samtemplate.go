@@ -19,7 +19,8 @@ func (s *System) writeSAMFiles(ctx context.Context, o Options, dir, endpoint str
 	files := samFiles{filepath.Join(dir, "template.json"), filepath.Join(dir, "variables.json")}
 	// Containers run Linux. If this machine does too, the deployed assembly can be used.
 	if target := (Target{"linux", Machine().Arch}); target != Machine() {
-		d := deployment{root: o.Root, dir: o.Dir, region: o.Region, context: withFakes(o.Context, s.Providers, s.Platforms), target: target}
+		d := deployment{root: o.Root, dir: o.Dir, region: o.Region, context: withFakes(o.Context, s.Providers,
+			s.Platforms), target: target}
 		if err := Build(ctx, o.Root, target); err != nil {
 			return files, err
 		}
@@ -73,7 +74,8 @@ func publicTemplate(dir string) (string, error) {
 // deployedVariables returns the variables of a deployed function, with the imported values of
 // other stacks.
 func (s *System) deployedVariables(ctx context.Context, function string) (map[string]string, error) {
-	out, err := lambda.NewFromConfig(s.AWS()).GetFunctionConfiguration(ctx, &lambda.GetFunctionConfigurationInput{FunctionName: aws.String(function)})
+	out, err := lambda.NewFromConfig(s.AWS()).GetFunctionConfiguration(ctx,
+		&lambda.GetFunctionConfigurationInput{FunctionName: aws.String(function)})
 	if err != nil {
 		return nil, fmt.Errorf("reading the variables of the function %s: %w", function, err)
 	}
@@ -87,7 +89,8 @@ func (s *System) deployedVariables(ctx context.Context, function string) (map[st
 // function, and a file with the values of all variables, for --env-vars. SAM accepts values only
 // for variables that the template names, and resolves neither imports from other stacks nor
 // secrets. It reads the binary media types from the methods, not from the API.
-func forSAM(template []byte, endpoint string, deployed func(function string) (map[string]string, error)) (withEndpoint, variables []byte, err error) {
+func forSAM(template []byte, endpoint string, deployed func(function string) (map[string]string, error)) (withEndpoint,
+	variables []byte, err error) {
 	var t map[string]any
 	if err := json.Unmarshal(template, &t); err != nil {
 		return nil, nil, fmt.Errorf("reading the template: %w", err)

@@ -34,7 +34,8 @@ func TestStartAndStop(t *testing.T) {
 		t.Error("it shows no progress")
 	}
 	for name, value := range map[string]string{
-		"base URL": s.BaseURL, "endpoint": s.Endpoint, "table": s.Table, "audit table": s.AuditTable, "bucket": s.MediaBucket, "bus": s.Bus,
+		"base URL": s.BaseURL, "endpoint": s.Endpoint, "table": s.Table, "audit table": s.AuditTable,
+		"bucket": s.MediaBucket, "bus": s.Bus,
 		"fakes": s.Providers, "secret of providers": s.ProviderSecret,
 	} {
 		if value == "" {
@@ -49,13 +50,15 @@ func TestStartAndStop(t *testing.T) {
 	}
 
 	t.Run("the API is served", func(t *testing.T) {
-		if res, body := send(t, request(t, http.MethodGet, s.BaseURL+"/healthz", nil)); res.StatusCode != http.StatusOK {
+		if res, body := send(t, request(t, http.MethodGet, s.BaseURL+"/healthz",
+			nil)); res.StatusCode != http.StatusOK {
 			t.Errorf("got %s %s", res.Status, body)
 		}
 	})
 	t.Run("the authorizer is asked", func(t *testing.T) {
 		res, body := send(t, request(t, http.MethodGet, s.BaseURL+"/v1/me", nil))
-		if res.StatusCode != http.StatusUnauthorized || code(t, res, body) != "missing_api_key" || res.Header.Get("WWW-Authenticate") != "Bearer" {
+		if res.StatusCode != http.StatusUnauthorized || code(t, res, body) != "missing_api_key" ||
+			res.Header.Get("WWW-Authenticate") != "Bearer" {
 			t.Errorf("got %s %v %s", res.Status, res.Header, body)
 		}
 	})
@@ -72,7 +75,8 @@ func TestStartAndStop(t *testing.T) {
 		}
 	})
 	t.Run("the fakes of the providers are served, and their credentials stored", func(t *testing.T) {
-		if res, body := send(t, request(t, http.MethodGet, s.Providers+"/_control/log", nil)); res.StatusCode != http.StatusOK || !strings.Contains(body, "accepted") {
+		if res, body := send(t, request(t, http.MethodGet, s.Providers+"/_control/log",
+			nil)); res.StatusCode != http.StatusOK || !strings.Contains(body, "accepted") {
 			t.Errorf("got %s %s", res.Status, body)
 		}
 		stored := credentials.New(secret.Manager(s.AWS(), s.ProviderSecret), time.Now)
@@ -83,7 +87,8 @@ func TestStartAndStop(t *testing.T) {
 		}
 	})
 	t.Run("the folder is taken", func(t *testing.T) {
-		if _, err := Start(t.Context(), Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), "another local system runs in "+dir) {
+		if _, err := Start(t.Context(), Options{Dir: dir}); err == nil ||
+			!strings.Contains(err.Error(), "another local system runs in "+dir) {
 			t.Errorf("got %v", err)
 		}
 	})

@@ -175,7 +175,8 @@ func (s *System) bringUp(ctx context.Context, o Options) error {
 		return err
 	}
 	d := deployment{
-		root: o.Root, dir: o.Dir, cdk: installed(o.Root).cdk, region: o.Region, context: withFakes(o.Context, providers, platforms), target: Machine(),
+		root: o.Root, dir: o.Dir, cdk: installed(o.Root).cdk, region: o.Region,
+		context: withFakes(o.Context, providers, platforms), target: Machine(),
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -302,7 +303,8 @@ func (s *System) AWS() aws.Config {
 // lines of NAME=value.
 func (s *System) Environment() string {
 	return fmt.Sprintf("AWS_ENDPOINT_URL=%s\nAWS_REGION=%s\nAWS_ACCESS_KEY_ID=%[3]s\nAWS_SECRET_ACCESS_KEY=%[3]s\nTABLE_NAME=%[4]s\nSTACK_NAME=%[5]s\nPROVIDER_SECRET=%[6]s\nPLATFORM_SECRET=%[8]s\nAUDIT_TABLE_NAME=%[7]s\nMEDIA_BUCKET=%[9]s\n",
-		s.Endpoint, s.Region, awsKey, s.Table, customer+"-"+stage+"-"+s.Region, s.ProviderSecret, s.AuditTable, s.PlatformSecret, s.MediaBucket)
+		s.Endpoint, s.Region, awsKey, s.Table, customer+"-"+stage+"-"+s.Region, s.ProviderSecret, s.AuditTable,
+		s.PlatformSecret, s.MediaBucket)
 }
 
 func (o Options) complete() (Options, error) {

@@ -64,8 +64,10 @@ func TestTheCheckoutIsFoundFromWithin(t *testing.T) {
 }
 
 func TestContextValues(t *testing.T) {
-	root := module(t, map[string]string{"cdk.json": `{"context": {"customers": {"local": {}}, "flag": true, "arch": "arm64"}}`})
-	d := deployment{root: root, region: "eu-west-1", target: Target{"linux", "amd64"}, context: map[string]string{"logLevel": "debug"}}
+	root := module(t, map[string]string{
+		"cdk.json": `{"context": {"customers": {"local": {}}, "flag": true, "arch": "arm64"}}`})
+	d := deployment{root: root, region: "eu-west-1", target: Target{"linux", "amd64"},
+		context: map[string]string{"logLevel": "debug"}}
 	text, err := d.contextValues()
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +77,8 @@ func TestContextValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]any{
-		"customer": "local", "region": "eu-west-1", "arch": "x86_64", "assets": filepath.Join(root, "build", "x86_64"), "flag": true, "logLevel": "debug",
+		"customer": "local", "region": "eu-west-1", "arch": "x86_64", "assets": filepath.Join(root, "build", "x86_64"),
+		"flag": true, "logLevel": "debug",
 	} {
 		if got[name] != want {
 			t.Errorf("%s is %v, want %v", name, got[name], want)
@@ -85,7 +88,8 @@ func TestContextValues(t *testing.T) {
 
 func TestPruneKeepsWhatIsUsed(t *testing.T) {
 	dir := module(t, map[string]string{
-		"cdk.out/x.assets.json": `{"files": {"aaaa": {}}}`, "cdk.out/.cache/aaaa.zip": "", "cdk.out/.cache/bbbb.zip": "",
+		"cdk.out/x.assets.json": `{"files": {"aaaa": {}}}`, "cdk.out/.cache/aaaa.zip": "",
+		"cdk.out/.cache/bbbb.zip": "",
 	})
 	if err := (deployment{dir: dir}).prune(); err != nil {
 		t.Fatal(err)

@@ -186,7 +186,8 @@ func installPython(ctx context.Context, pins, dir, log string) error {
 		return err
 	}
 	return run(ctx, dir, log, withTools(), filepath.Join(dir, "bin", "python"), "-m", "pip", "install",
-		"--quiet", "--disable-pip-version-check", "--no-deps", "--require-hashes", "-r", filepath.Join(pins, "requirements.txt"))
+		"--quiet", "--disable-pip-version-check", "--no-deps", "--require-hashes", "-r",
+		filepath.Join(pins, "requirements.txt"))
 }
 
 // fingerprint returns a hash of files, including their names.

@@ -21,14 +21,20 @@ func programs(t *testing.T, scripts map[string]string) {
 }
 
 func TestCheckTools(t *testing.T) {
-	good := map[string]string{"go": "echo go1.26.8", "node": "echo v20.20.2", "npm": "echo 10.8.2", "python3": "echo Python 3.11.7"}
+	good := map[string]string{"go": "echo go1.26.8", "node": "echo v20.20.2", "npm": "echo 10.8.2",
+		"python3": "echo Python 3.11.7"}
 	for name, c := range map[string]struct{ program, script, says string }{
-		"all there":     {},
-		"no node":       {"node", "", "node is not installed: the CDK runs on it; get it from https://nodejs.org (20.0 or newer)"},
-		"no python":     {"python3", "", "python3 is not installed: the local AWS runs on it; get it from https://www.python.org (3.10 or newer)"},
-		"old node":      {"node", "echo v18.19.0", "node is too old (18.19): the CDK runs on it; get it from https://nodejs.org (20.0 or newer)"},
-		"old python":    {"python3", "echo Python 3.9.18", "python3 is too old (3.9): the local AWS runs on it; get it from https://www.python.org (3.10 or newer)"},
-		"old go":        {"go", "echo go1.25.3", "go is too old (1.25): it builds the functions; get it from https://go.dev/dl (1.26 or newer)"},
+		"all there": {},
+		"no node": {"node", "", "node is not installed: the CDK runs on it; get it from https://nodejs.org " +
+			"(20.0 or newer)"},
+		"no python": {"python3", "", "python3 is not installed: the local AWS runs on it; get it from " +
+			"https://www.python.org (3.10 or newer)"},
+		"old node": {"node", "echo v18.19.0", "node is too old (18.19): the CDK runs on it; get it from " +
+			"https://nodejs.org (20.0 or newer)"},
+		"old python": {"python3", "echo Python 3.9.18", "python3 is too old (3.9): the local AWS runs on it; get " +
+			"it from https://www.python.org (3.10 or newer)"},
+		"old go": {"go", "echo go1.25.3", "go is too old (1.25): it builds the functions; get it from " +
+			"https://go.dev/dl (1.26 or newer)"},
 		"new major":     {"node", "echo v24.1.0", ""},
 		"no version":    {"npm", "echo hello", `npm does not tell its version, but "hello\n"`},
 		"broken":        {"npm", "exit 1", "npm does not tell its version: exit status 1"},
@@ -73,8 +79,10 @@ func TestInstallOnlyWhatChanged(t *testing.T) {
 	// The module venv makes the folder's python, which is then called for pip with the
 	// requirements as its last argument.
 	programs(t, map[string]string{
-		"npm":     `echo npm >> ` + calls,
-		"python3": `echo venv >> ` + calls + `; /bin/mkdir -p "$3/bin"; printf '#!/bin/sh\nfor last; do :; done; test -f "$last" && echo pip >> ` + calls + `\n' > "$3/bin/python"; /bin/chmod +x "$3/bin/python"`,
+		"npm": `echo npm >> ` + calls,
+		"python3": `echo venv >> ` + calls +
+			`; /bin/mkdir -p "$3/bin"; printf '#!/bin/sh\nfor last; do :; done; test -f "$last" && echo pip >> ` +
+			calls + `\n' > "$3/bin/python"; /bin/chmod +x "$3/bin/python"`,
 	})
 	t.Chdir(root) // As for the command, which runs in the checkout.
 	install := func(want string) {
@@ -117,7 +125,8 @@ func TestAFailedInstallIsTriedAgain(t *testing.T) {
 	programs(t, map[string]string{"npm": "echo no network; exit 1"})
 	for try := range 2 {
 		err := Install(t.Context(), root, func(string) {}, Base)
-		if err == nil || !strings.Contains(err.Error(), "installing the CDK CLI and the linter (npm) failed") || !strings.Contains(err.Error(), "no network") {
+		if err == nil || !strings.Contains(err.Error(), "installing the CDK CLI and the linter (npm) failed") ||
+			!strings.Contains(err.Error(), "no network") {
 			t.Errorf("try %d: got %v", try, fmt.Sprint(err))
 		}
 	}

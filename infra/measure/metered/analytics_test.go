@@ -20,15 +20,19 @@ import (
 // made is the stream's record of an item that was generated at a time.
 func made(t *testing.T, w *World, factory store.Item, kind item.Kind, at time.Time) events.DynamoDBEventRecord {
 	t.Helper()
-	r := item.Record{Item: item.Item{Resource: resource.New(id.New(id.ContentItem, at), at, nil), FactoryID: factory.PK, Kind: kind}, History: []item.Past{{At: resource.Instant(at), Made: 1, Credits: 20}}}
+	r := item.Record{Item: item.Item{Resource: resource.New(id.New(id.ContentItem, at), at, nil), FactoryID: factory.PK,
+		Kind: kind}, History: []item.Past{{At: resource.Instant(at), Made: 1, Credits: 20}}}
 	doc, err := json.Marshal(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return events.DynamoDBEventRecord{EventName: "MODIFY", Change: events.DynamoDBStreamRecord{NewImage: map[string]events.DynamoDBAttributeValue{
-		"pk": events.NewStringAttribute(r.ID), "kind": events.NewStringAttribute(item.ItemKind), "doc": events.NewStringAttribute(string(doc)),
-		"acc": events.NewStringAttribute(string(factory.Account)), "mode": events.NewStringAttribute(string(factory.Mode)),
-	}}}
+	return events.DynamoDBEventRecord{EventName: "MODIFY",
+		Change: events.DynamoDBStreamRecord{NewImage: map[string]events.DynamoDBAttributeValue{
+			"pk": events.NewStringAttribute(r.ID), "kind": events.NewStringAttribute(item.ItemKind),
+			"doc":  events.NewStringAttribute(string(doc)),
+			"acc":  events.NewStringAttribute(string(factory.Account)),
+			"mode": events.NewStringAttribute(string(factory.Mode)),
+		}}}
 }
 
 // many is how much content the analytics are of.
@@ -67,7 +71,9 @@ func TestAnalyticsCostTheSameHoweverMuchThereIs(t *testing.T) {
 		w.Meter.Weigh = true
 		defer func() { w.Meter.Weigh = false }()
 		for _, days := range []int{30, 366} {
-			r := Request{Operation: "getFactoryAnalytics", ID: factoryID, Query: map[string]string{"from": w.Now().AddDate(0, 0, 1-days).Format(time.DateOnly), "group_by": "kind"}}
+			r := Request{Operation: "getFactoryAnalytics", ID: factoryID,
+				Query: map[string]string{"from": w.Now().AddDate(0, 0, 1-days).Format(time.DateOnly),
+					"group_by": "kind"}}
 			a, err := w.Call(t.Context(), r)
 			if err != nil {
 				t.Fatal(err)
@@ -77,7 +83,8 @@ func TestAnalyticsCostTheSameHoweverMuchThereIs(t *testing.T) {
 				t.Errorf("%d of %d items are counted: %v", sums.Totals.Made, counted, err)
 			}
 			costs = append(costs, a.Cost.Function)
-			t.Logf("%d items, %d days: %d round trips, %g read units", counted, days, a.Cost.Function.Trips, a.Cost.Function.Reads)
+			t.Logf("%d items, %d days: %d round trips, %g read units", counted, days, a.Cost.Function.Trips,
+				a.Cost.Function.Reads)
 		}
 		return costs
 	}

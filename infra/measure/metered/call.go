@@ -127,7 +127,8 @@ func own(kind string, e events.APIGatewayProxyRequest) Response {
 func (w *World) compose(r Request) (events.APIGatewayProxyRequest, error) {
 	route := w.Routes[r.Operation]
 	if w.functions[route.Function] == nil {
-		return events.APIGatewayProxyRequest{}, fmt.Errorf("no function serves the operation %q: add it to api.Functions", r.Operation)
+		return events.APIGatewayProxyRequest{}, fmt.Errorf("no function serves the operation %q: add it to "+
+			"api.Functions", r.Operation)
 	}
 	e := events.APIGatewayProxyRequest{
 		Resource: route.Path, HTTPMethod: route.Method, Path: route.Path, PathParameters: map[string]string{},
@@ -190,22 +191,26 @@ func (w *World) compose(r Request) (events.APIGatewayProxyRequest, error) {
 }
 
 // serve hands an event to the function of its operation.
-func (w *World) serve(ctx context.Context, operation string, e events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, Reading, error) {
+func (w *World) serve(ctx context.Context, operation string,
+	e events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, Reading, error) {
 	var out events.APIGatewayProxyResponse
 	used, err := w.invoke(ctx, w.functions[w.Routes[operation].Function], e, &out)
 	return out, used, err
 }
 
 // authorize asks the authorizer about a call.
-func (w *World) authorize(ctx context.Context, e events.APIGatewayProxyRequest) (events.APIGatewayCustomAuthorizerResponse, Reading, error) {
+func (w *World) authorize(ctx context.Context,
+	e events.APIGatewayProxyRequest) (events.APIGatewayCustomAuthorizerResponse, Reading, error) {
 	var out events.APIGatewayCustomAuthorizerResponse
 	used, err := w.invoke(ctx, w.authorizer, events.APIGatewayCustomAuthorizerRequestTypeRequest{
 		Type: "REQUEST", MethodArn: "arn:aws:execute-api:eu-central-1:000000000000:bench/v1/" + e.HTTPMethod + e.Path,
-		Resource: e.Resource, Path: e.Path, HTTPMethod: e.HTTPMethod, Headers: e.Headers, PathParameters: e.PathParameters,
+		Resource: e.Resource, Path: e.Path, HTTPMethod: e.HTTPMethod, Headers: e.Headers,
+		PathParameters: e.PathParameters,
 		RequestContext: events.APIGatewayCustomAuthorizerRequestTypeRequestContext{
 			Path: e.Path, Stage: "v1", RequestID: e.RequestContext.RequestID, APIID: "bench",
 			ResourcePath: e.Resource, HTTPMethod: e.HTTPMethod,
-			Identity: events.APIGatewayCustomAuthorizerRequestTypeRequestIdentity{SourceIP: e.RequestContext.Identity.SourceIP},
+			Identity: events.APIGatewayCustomAuthorizerRequestTypeRequestIdentity{
+				SourceIP: e.RequestContext.Identity.SourceIP},
 		},
 	}, &out)
 	return out, used, err

@@ -11,7 +11,8 @@ func (w *World) Event(r Request) (events.APIGatewayProxyRequest, error) { return
 
 // Deliver hands an event, which may be changed, to the function of an operation. The
 // authorizer is asked once for each key.
-func (w *World) Deliver(ctx context.Context, operation string, e events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
+func (w *World) Deliver(ctx context.Context, operation string,
+	e events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
 	w.Clock = w.Clock.Add(w.settings.Tick)
 	key := e.Headers["Authorization"]
 	if w.admitted[key] == nil {

@@ -88,7 +88,8 @@ func (w *World) Examples() map[string]Example {
 	scheduled := func(ctx context.Context) (string, error) {
 		id, err := generated(ctx)
 		if err == nil {
-			_, err = w.Call(ctx, Request{Operation: "scheduleContentItem", ID: id, Body: w.Examples()["scheduleContentItem"].Body})
+			_, err = w.Call(ctx, Request{Operation: "scheduleContentItem", ID: id,
+				Body: w.Examples()["scheduleContentItem"].Body})
 		}
 		return id, err
 	}
@@ -113,7 +114,8 @@ func (w *World) Examples() map[string]Example {
 
 		"listApiKeys": {},
 		"createApiKey": {Undo: "revokeApiKey", Body: Object{
-			"name": "CRM integration", "kind": "test", "scopes": []string{"content:read", "content:write"}, "ip_allow_list": []string{"192.0.2.0/24"},
+			"name": "CRM integration", "kind": "test", "scopes": []string{"content:read", "content:write"},
+			"ip_allow_list": []string{"192.0.2.0/24"},
 		}},
 		"getApiKey":    {ID: of(&w.apiKey)},
 		"updateApiKey": {ID: of(&w.apiKey), Body: Object{"name": "CRM integration, production"}},
@@ -127,15 +129,18 @@ func (w *World) Examples() map[string]Example {
 
 		"listFactories": {},
 		"createFactory": {Body: Object{
-			"type": "brand", "name": "Acme on social media", "language": "en", "tone": "warm and practical", "topics": []string{"running shoes", "training"},
+			"type": "brand", "name": "Acme on social media", "language": "en", "tone": "warm and practical",
+			"topics":   []string{"running shoes", "training"},
 			"settings": Object{"brand_name": "Acme", "colors": []string{"#ff6600"}},
 		}},
-		"getFactory":          {ID: of(&w.factory)},
-		"getFactoryAnalytics": {ID: of(&w.factory), Query: map[string]string{"from": w.Clock.AddDate(0, 0, -1).Format(time.DateOnly), "group_by": "day,kind"}},
-		"updateFactory":       {ID: of(&w.factory), Body: Object{"tone": "dry and exact"}},
-		"deleteFactory":       {ID: fresh("createFactory")},
+		"getFactory": {ID: of(&w.factory)},
+		"getFactoryAnalytics": {ID: of(&w.factory),
+			Query: map[string]string{"from": w.Clock.AddDate(0, 0, -1).Format(time.DateOnly), "group_by": "day,kind"}},
+		"updateFactory": {ID: of(&w.factory), Body: Object{"tone": "dry and exact"}},
+		"deleteFactory": {ID: fresh("createFactory")},
 		"createContentPlan": {ID: fresh("createFactory"), Body: Object{
-			"days": 30, "posts_per_day": 2, "content_types": []string{"short_video", "post"}, "brief": "The weeks before Christmas",
+			"days": 30, "posts_per_day": 2, "content_types": []string{"short_video", "post"},
+			"brief": "The weeks before Christmas",
 		}},
 		"getContentPlan": {ID: of(&w.planned)},
 
@@ -144,15 +149,17 @@ func (w *World) Examples() map[string]Example {
 		"listProposals":   {ID: of(&w.diagnosed)},
 		"applyProposal":   {ID: proposing, Part: &w.proposal},
 
-		"startTraining": {ID: w.trainable, Body: Object{"base_model": "nova-lite", "metadata": Object{"campaign": "spring"}}},
-		"getTraining":   {ID: trained},
+		"startTraining": {ID: w.trainable,
+			Body: Object{"base_model": "nova-lite", "metadata": Object{"campaign": "spring"}}},
+		"getTraining": {ID: trained},
 
 		"createChat":  {Body: Object{"factory_id": w.factory, "title": "Our autumn campaign"}},
 		"getChat":     {ID: of(&w.chat)},
 		"sendMessage": {ID: fresh("createChat"), Body: Object{"text": "Write a post about our new trail running shoe"}},
 		"listDrafts":  {},
-		"updateDraft": {ID: draft, Body: Object{"body": Object{"prompt": "Our new trail running shoe, made of recycled nets"}}},
-		"applyDraft":  {Undo: "deleteContentItem", ID: draft},
+		"updateDraft": {ID: draft, Body: Object{
+			"body": Object{"prompt": "Our new trail running shoe, made of recycled nets"}}},
+		"applyDraft": {Undo: "deleteContentItem", ID: draft},
 
 		"listContentItems": {},
 		"createContentItem": {Undo: "deleteContentItem", Body: Object{
@@ -162,30 +169,36 @@ func (w *World) Examples() map[string]Example {
 			{"factory_id": w.factory, "kind": "post", "prompt": "Our new trail running shoe, made of recycled nets"},
 			{"factory_id": w.factory, "kind": "video", "prompt": "How a fishing net becomes a shoe"},
 		}}},
-		"getContentItem":        {ID: of(&w.item)},
-		"updateContentItem":     {ID: of(&w.item), Body: Object{"title": "Made of recycled nets", "hashtags": []string{"trailrunning"}}},
-		"deleteContentItem":     {ID: fresh("createContentItem")},
-		"cancelContentItem":     {ID: fresh("createContentItem")},
-		"regenerateContentItem": {Undo: "deleteContentItem", ID: canceled, Body: Object{"prompt": "Our new trail running shoe, on a muddy path"}},
+		"getContentItem": {ID: of(&w.item)},
+		"updateContentItem": {ID: of(&w.item), Body: Object{"title": "Made of recycled nets",
+			"hashtags": []string{"trailrunning"}}},
+		"deleteContentItem": {ID: fresh("createContentItem")},
+		"cancelContentItem": {ID: fresh("createContentItem")},
+		"regenerateContentItem": {Undo: "deleteContentItem", ID: canceled,
+			Body: Object{"prompt": "Our new trail running shoe, on a muddy path"}},
 		"scheduleContentItem": {Undo: "deleteContentItem", ID: generated, Body: Object{
-			"publish_at": w.Now().AddDate(0, 0, 7), "social_account_ids": []*string{&w.channel}, "options": Object{"telegram": Object{"silent": true}},
+			"publish_at": w.Now().AddDate(0, 0, 7), "social_account_ids": []*string{&w.channel},
+			"options": Object{"telegram": Object{"silent": true}},
 		}},
 		"publishContentItem": {ID: generated, Body: Object{"social_account_ids": []*string{&w.channel}}},
 		"listPublications":   {ID: scheduled},
 
 		"listMedia": {},
 		"createMedia": {Undo: "deleteMedia", Body: Object{
-			"type": "image", "mime_type": "image/jpeg", "bytes": 482113, "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+			"type": "image", "mime_type": "image/jpeg", "bytes": 482113,
+			"sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
 		}},
 		"getMedia":    {ID: of(&w.media)},
 		"deleteMedia": {ID: fresh("createMedia")},
 
-		"listProducts":       {},
-		"createProduct":      {Make: w.productBody, Undo: "deleteProduct"},
-		"getProduct":         {ID: of(&w.product)},
-		"updateProduct":      {ID: of(&w.product), Body: Object{"price": Object{"amount": 11900}}},
-		"deleteProduct":      {ID: fresh("createProduct")},
-		"addProductPhoto":    {ID: of(&w.product), Undo: "deleteProductPhoto", Body: Object{"mime_type": "image/jpeg", "bytes": 482113, "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"}},
+		"listProducts":  {},
+		"createProduct": {Make: w.productBody, Undo: "deleteProduct"},
+		"getProduct":    {ID: of(&w.product)},
+		"updateProduct": {ID: of(&w.product), Body: Object{"price": Object{"amount": 11900}}},
+		"deleteProduct": {ID: fresh("createProduct")},
+		"addProductPhoto": {ID: of(&w.product), Undo: "deleteProductPhoto",
+			Body: Object{"mime_type": "image/jpeg", "bytes": 482113,
+				"sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"}},
 		"deleteProductPhoto": {ID: w.photographed, Part: &w.photo},
 
 		"listPromotions":  {},
@@ -195,7 +208,8 @@ func (w *World) Examples() map[string]Example {
 		"listPlatforms":      {},
 		"listSocialAccounts": {},
 		"connectSocialAccount": {Body: Object{
-			"platform": "telegram", "bot_token": "123456789:EXAMPLE-EXAMPLE-EXAMPLE", "channel": "@acme_news", "late_after": 3600,
+			"platform": "telegram", "bot_token": "123456789:EXAMPLE-EXAMPLE-EXAMPLE", "channel": "@acme_news",
+			"late_after": 3600,
 		}},
 		"getSocialAccount":        {ID: of(&w.social)},
 		"disconnectSocialAccount": {ID: fresh("connectSocialAccount")},
@@ -204,7 +218,8 @@ func (w *World) Examples() map[string]Example {
 
 		"listWebhooks": {},
 		"createWebhook": {Undo: "deleteWebhook", Body: Object{
-			"url": "http://127.0.0.1:9/hooks/content", "event_types": []string{"content.*", "balance.low"}, "description": "CRM",
+			"url": "http://127.0.0.1:9/hooks/content", "event_types": []string{"content.*", "balance.low"},
+			"description": "CRM",
 		}},
 		"getWebhook":    {ID: of(&w.webhook)},
 		"updateWebhook": {ID: of(&w.webhook), Body: Object{"description": "CRM, production"}},
@@ -213,16 +228,23 @@ func (w *World) Examples() map[string]Example {
 		"rotateWebhookSecret": {ID: of(&w.webhook)},
 		"replayEvents":        {ID: rare, Body: Object{"since": w.Now().Add(-time.Hour).Format(time.RFC3339)}},
 		"testWebhook":         {ID: rare, Body: Object{"event_type": "content.generated"}},
-		"createVideo":         {Undo: "deleteGeneration", Body: Object{"prompt": "A trail running shoe on wet rock", "aspect_ratio": "9:16"}},
-		"createImage":         {Undo: "deleteGeneration", Body: Object{"prompt": "A trail running shoe on wet rock", "aspect_ratio": "4:5"}},
-		"createMusic":         {Undo: "deleteGeneration", Body: Object{"prompt": "Calm piano over soft rain", "seconds": 30}},
-		"createVoice":         {Undo: "deleteGeneration", Body: Object{"text": "Made of recycled nets.", "language": "en"}},
-		"createAvatar":        {Undo: "deleteGeneration", Body: Object{"text": "Made of recycled nets.", "image_url": "http://127.0.0.1:9/anna.jpg"}},
-		"createEstimate":      {Body: Object{"operation": "createImage", "body": Object{"prompt": "A trail running shoe on wet rock"}}},
-		"estimateGeneration":  {Body: Object{"kind": "image", "input": Object{"prompt": "A trail running shoe on wet rock"}}},
-		"listGenerations":     {},
-		"getGeneration":       {ID: of(&w.generation)},
-		"deleteGeneration":    {ID: fresh("createImage")},
+		"createVideo": {Undo: "deleteGeneration", Body: Object{"prompt": "A trail running shoe on wet rock",
+			"aspect_ratio": "9:16"}},
+		"createImage": {Undo: "deleteGeneration", Body: Object{"prompt": "A trail running shoe on wet rock",
+			"aspect_ratio": "4:5"}},
+		"createMusic": {Undo: "deleteGeneration", Body: Object{"prompt": "Calm piano over soft rain",
+			"seconds": 30}},
+		"createVoice": {Undo: "deleteGeneration", Body: Object{"text": "Made of recycled nets.",
+			"language": "en"}},
+		"createAvatar": {Undo: "deleteGeneration", Body: Object{"text": "Made of recycled nets.",
+			"image_url": "http://127.0.0.1:9/anna.jpg"}},
+		"createEstimate": {Body: Object{"operation": "createImage",
+			"body": Object{"prompt": "A trail running shoe on wet rock"}}},
+		"estimateGeneration": {Body: Object{"kind": "image",
+			"input": Object{"prompt": "A trail running shoe on wet rock"}}},
+		"listGenerations":  {},
+		"getGeneration":    {ID: of(&w.generation)},
+		"deleteGeneration": {ID: fresh("createImage")},
 
 		"listDeliveries": {ID: of(&w.webhook)},
 		"redeliver":      {ID: rare, Part: &w.delivery},

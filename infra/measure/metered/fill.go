@@ -28,12 +28,14 @@ func (Nowhere) Send(_ context.Context, messages ...queue.Message) []error {
 func (w *World) dispatch(ctx context.Context, state *store.DB) error {
 	var happened []event.Event
 	// The webhooks receive no others.
-	if err := w.list(ctx, Request{Operation: "listEvents", Query: map[string]string{"type": "content.*"}}, &happened); err != nil {
+	if err := w.list(ctx, Request{Operation: "listEvents", Query: map[string]string{"type": "content.*"}},
+		&happened); err != nil {
 		return err
 	}
 	var batch events.SQSEvent
 	for _, e := range happened {
-		body, err := json.Marshal(map[string]any{"detail": event.Ref{ID: e.ID, Type: e.Type, Owner: tenant.Of(e.AccountID, e.Mode)}})
+		body, err := json.Marshal(map[string]any{"detail": event.Ref{ID: e.ID, Type: e.Type,
+			Owner: tenant.Of(e.AccountID, e.Mode)}})
 		if err != nil {
 			return err
 		}

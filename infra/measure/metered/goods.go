@@ -22,8 +22,10 @@ func (w *World) Seller(ctx context.Context, key string) (string, error) {
 func (w *World) productBody(context.Context) (Object, error) {
 	w.products++
 	return Object{
-		"factory_id": w.seller, "sku": fmt.Sprintf("TRAIL-%d", 40+w.products), "name": "Trail running shoe", "description": "Made of recycled nets, for wet rock",
-		"price": Object{"amount": 12900, "currency": "EUR"}, "url": "https://shop.example.com/trail", "attributes": Object{"color": "red"},
+		"factory_id": w.seller, "sku": fmt.Sprintf("TRAIL-%d", 40+w.products), "name": "Trail running shoe",
+		"description": "Made of recycled nets, for wet rock",
+		"price":       Object{"amount": 12900, "currency": "EUR"}, "url": "https://shop.example.com/trail",
+		"attributes": Object{"color": "red"},
 	}, nil
 }
 
@@ -32,8 +34,10 @@ func (w *World) productBody(context.Context) (Object, error) {
 func (w *World) promotionBody(ctx context.Context) (Object, error) {
 	product, err := w.make(ctx, "createProduct")
 	return Object{
-		"factory_id": w.seller, "product_ids": []string{product}, "name": "Autumn sale", "discount": Object{"kind": "percent", "value": 20},
-		"ends_at": w.Clock.Truncate(time.Second).AddDate(0, 0, 14).Format(time.RFC3339), "message": "Only while stocks last",
+		"factory_id": w.seller, "product_ids": []string{product}, "name": "Autumn sale",
+		"discount": Object{"kind": "percent", "value": 20},
+		"ends_at":  w.Clock.Truncate(time.Second).AddDate(0, 0, 14).Format(time.RFC3339),
+		"message":  "Only while stocks last",
 	}, err
 }
 
@@ -42,7 +46,8 @@ func (w *World) photographed(ctx context.Context) (product string, err error) {
 	if product, err = w.make(ctx, "createProduct"); err != nil {
 		return "", err
 	}
-	added, err := w.Call(ctx, Request{Operation: "addProductPhoto", ID: product, Body: w.Examples()["addProductPhoto"].Body})
+	added, err := w.Call(ctx, Request{Operation: "addProductPhoto", ID: product,
+		Body: w.Examples()["addProductPhoto"].Body})
 	if err != nil {
 		return "", err
 	}

@@ -86,7 +86,8 @@ func newRepeater(t *testing.T, w *World, faults *storetest.Faults, route httpapi
 }
 
 // send makes the call, with its event changed.
-func (r *repeater) send(ctx context.Context, requestID string, change func(*events.APIGatewayProxyRequest)) events.APIGatewayProxyResponse {
+func (r *repeater) send(ctx context.Context, requestID string,
+	change func(*events.APIGatewayProxyRequest)) events.APIGatewayProxyResponse {
 	r.t.Helper()
 	e := r.event
 	e.RequestContext.RequestID = requestID
@@ -132,9 +133,10 @@ func (r *repeater) refusals() {
 	if r.event.Body == "" {
 		return // nothing that could be invalid
 	}
-	r.refused("an unknown member", http.StatusUnprocessableEntity, errs.ValidationFailed, func(e *events.APIGatewayProxyRequest) {
-		e.Body = `{"no_such_member":1,` + e.Body[1:]
-	})
+	r.refused("an unknown member", http.StatusUnprocessableEntity, errs.ValidationFailed,
+		func(e *events.APIGatewayProxyRequest) {
+			e.Body = `{"no_such_member":1,` + e.Body[1:]
+		})
 }
 
 // replays lets the function die when its commit is through, which for an operation that
@@ -145,7 +147,8 @@ func (r *repeater) replays() string {
 	defer die()
 	commits := 0
 	r.faults.After = func(c storetest.Call) error {
-		if (c.Operation == "TransactWriteItems" || c.Operation == "PutItem") && strings.Contains(string(c.Body), `"answer#`) && !strings.Contains(string(c.Body), `\"claim\":{`) {
+		if (c.Operation == "TransactWriteItems" || c.Operation == "PutItem") &&
+			strings.Contains(string(c.Body), `"answer#`) && !strings.Contains(string(c.Body), `\"claim\":{`) {
 			commits++
 			die()
 			return errors.New("nobody is there any more")
@@ -161,7 +164,8 @@ func (r *repeater) replays() string {
 	var answers, tags [2]string
 	for i, requestID := range []string{"second", "third"} {
 		out := r.send(r.t.Context(), requestID, nil)
-		if out.StatusCode != r.route.Status || header(out, "Idempotent-Replayed") != "true" || !strings.Contains(out.Body, `-first"`) {
+		if out.StatusCode != r.route.Status || header(out, "Idempotent-Replayed") != "true" ||
+			!strings.Contains(out.Body, `-first"`) {
 			r.t.Errorf("the %s call: %d %v %s", requestID, out.StatusCode, out.MultiValueHeaders, out.Body)
 		}
 		answers[i] = out.Body
@@ -170,7 +174,8 @@ func (r *repeater) replays() string {
 	if answers[0] != answers[1] || tags[0] != tags[1] {
 		r.t.Errorf("the answers differ:\n%s\n%s", answers[0], answers[1])
 	}
-	r.refused("another body", http.StatusUnprocessableEntity, errs.IdempotencyKeyReused, func(e *events.APIGatewayProxyRequest) { e.Body += " " })
+	r.refused("another body", http.StatusUnprocessableEntity, errs.IdempotencyKeyReused,
+		func(e *events.APIGatewayProxyRequest) { e.Body += " " })
 	return answers[0]
 }
 

@@ -63,13 +63,16 @@ type Meter struct {
 func (m *Meter) install(cfg *aws.Config) {
 	s := &scale{client: dynamodb.NewFromConfig(*cfg)} // not metered itself
 	cfg.APIOptions = append(cfg.APIOptions, func(stack *middleware.Stack) error {
-		return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("meter", func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
-			return m.handle(ctx, s, in, next)
-		}), middleware.Before)
+		return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("meter",
+			func(ctx context.Context, in middleware.InitializeInput,
+				next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
+				return m.handle(ctx, s, in, next)
+			}), middleware.Before)
 	})
 }
 
-func (m *Meter) handle(ctx context.Context, s *scale, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
+func (m *Meter) handle(ctx context.Context, s *scale, in middleware.InitializeInput,
+	next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
 	var changes []change
 	if m.Weigh {
 		var err error

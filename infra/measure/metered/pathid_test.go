@@ -14,7 +14,8 @@ import (
 func TestMalformedIDsAreNotFound(t *testing.T) {
 	w := filled(t)
 	odd := map[string]string{
-		"too long": "fac_" + strings.Repeat("x", 2096), "another kind": id.New(id.AuditEntry, w.Now()), "a separator": "fac%2301h455vb4pex5vsknk084sn02q", "no UTF-8": "%ff",
+		"too long": "fac_" + strings.Repeat("x", 2096), "another kind": id.New(id.AuditEntry, w.Now()),
+		"a separator": "fac%2301h455vb4pex5vsknk084sn02q", "no UTF-8": "%ff",
 	}
 	places := 0
 	for _, route := range api.Routes() {

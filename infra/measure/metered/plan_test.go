@@ -35,19 +35,22 @@ func TestTheLargestPlan(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := after.Minus(before)
-		t.Logf("%s: %d round trips, %.0f read units, %.0f write units, %v", what, r.Trips, r.Reads, r.Writes, time.Since(began).Round(100*time.Millisecond))
+		t.Logf("%s: %d round trips, %.0f read units, %.0f write units, %v", what, r.Trips, r.Reads, r.Writes,
+			time.Since(began).Round(100*time.Millisecond))
 		return r
 	}
 	var p planjob.Plan
 	used("createContentPlan", func() error {
-		a, err := w.Call(t.Context(), Request{Operation: "createContentPlan", ID: factory, Body: Object{"days": 90, "posts_per_day": 10}})
+		a, err := w.Call(t.Context(), Request{Operation: "createContentPlan", ID: factory,
+			Body: Object{"days": 90, "posts_per_day": 10}})
 		return errors.Join(err, json.Unmarshal(a.Data, &p))
 	})
 	made, err := w.State.Get(t.Context(), store.IDKey(factory))
 	if err != nil {
 		t.Fatal(err)
 	}
-	kernel := w.Kernel(&generate.Worker{DB: w.State, Loaders: w.Loaders, Providers: registry.New(registry.Config{Now: w.Now}), Objects: described{}, Now: w.Now})
+	kernel := w.Kernel(&generate.Worker{DB: w.State, Loaders: w.Loaders,
+		Providers: registry.New(registry.Config{Now: w.Now}), Objects: described{}, Now: w.Now})
 	m, steps := task.Message{ID: task.ID(planjob.Task, p.ID, 1), Step: 1}, 0
 	all := used("planning 900 items", func() error {
 		for {

@@ -75,7 +75,8 @@ func (s *scale) changes(ctx context.Context, call any) ([]change, error) {
 }
 
 // change adds the item that has the key which is among the attributes.
-func (s *scale) change(ctx context.Context, to []change, table *string, holds attributes, times float64) ([]change, error) {
+func (s *scale) change(ctx context.Context, to []change, table *string, holds attributes,
+	times float64) ([]change, error) {
 	t, err := s.table(ctx, table)
 	if err != nil {
 		return nil, err
@@ -104,7 +105,8 @@ func (s *scale) table(ctx context.Context, name *string) (*types.TableDescriptio
 }
 
 func (s *scale) item(ctx context.Context, c change) (attributes, error) {
-	out, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: c.table.TableName, Key: c.key, ConsistentRead: aws.Bool(true)})
+	out, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: c.table.TableName, Key: c.key,
+		ConsistentRead: aws.Bool(true)})
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +170,8 @@ func projected(table []types.KeySchemaElement, x types.GlobalSecondaryIndexDescr
 }
 
 // indexUnits returns the units of an index for a change of an item.
-func indexUnits(table []types.KeySchemaElement, x types.GlobalSecondaryIndexDescription, before, after attributes) float64 {
+func indexUnits(table []types.KeySchemaElement, x types.GlobalSecondaryIndexDescription, before,
+	after attributes) float64 {
 	before, after = projected(table, x, before), projected(table, x, after)
 	had, has := true, true // whether the index had the item, and has it now
 	same := true
@@ -225,7 +228,8 @@ func (s *scale) read(call, result any) (float64, error) {
 			return 0, nil
 		}
 		if out.ScannedCount != out.Count {
-			return 0, fmt.Errorf("units: a query read %d items and gave %d: what it read cannot be told", out.ScannedCount, out.Count)
+			return 0, fmt.Errorf("units: a query read %d items and gave %d: what it read cannot be told",
+				out.ScannedCount, out.Count)
 		}
 		total := 0
 		for _, item := range out.Items {

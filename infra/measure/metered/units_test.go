@@ -142,7 +142,8 @@ func TestReadsAreRoundedAsDynamoDBDoes(t *testing.T) {
 		t.Errorf("three items cost %+v", got)
 	}
 	// A filter hides how much was read.
-	if _, err := db.List(t.Context(), store.Query{Index: store.ByOwner, Partition: "o", Filters: map[string]string{"state": "x"}, Limit: 10}); err != nil {
+	if _, err := db.List(t.Context(), store.Query{Index: store.ByOwner, Partition: "o",
+		Filters: map[string]string{"state": "x"}, Limit: 10}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := m.Read(); err == nil || !strings.Contains(err.Error(), "read 3 items and gave 0") {
@@ -165,7 +166,8 @@ func TestWritesAreCountedAsTheEngineCountsThem(t *testing.T) {
 		t.Fatal(err)
 	}
 	item := func(id string, size int, owner string) attributes {
-		a := attributes{"pk": text(id), "sk": text("#"), "doc": text(strings.Repeat("x", size)), "n": &types.AttributeValueMemberN{Value: "-12.50"}, "b": &types.AttributeValueMemberBOOL{Value: true}}
+		a := attributes{"pk": text(id), "sk": text("#"), "doc": text(strings.Repeat("x", size)),
+			"n": &types.AttributeValueMemberN{Value: "-12.50"}, "b": &types.AttributeValueMemberBOOL{Value: true}}
 		if owner != "" {
 			a["owner_pk"], a["owner_sk"] = text(owner), text(id)
 		}
@@ -174,13 +176,15 @@ func TestWritesAreCountedAsTheEngineCountsThem(t *testing.T) {
 	key := func(id string) attributes { return attributes{"pk": text(id), "sk": text("#")} }
 	for what, call := range map[string]func(context.Context) ([]types.ConsumedCapacity, error){
 		"put": func(ctx context.Context) ([]types.ConsumedCapacity, error) {
-			out, err := client.PutItem(ctx, &dynamodb.PutItemInput{TableName: table, Item: item("new", 3000, "o"), ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal})
+			out, err := client.PutItem(ctx, &dynamodb.PutItemInput{TableName: table, Item: item("new", 3000, "o"),
+				ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal})
 			return []types.ConsumedCapacity{*out.ConsumedCapacity}, err
 		},
 		"update": func(ctx context.Context) ([]types.ConsumedCapacity, error) {
 			out, err := client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 				TableName: table, Key: key("there"), UpdateExpression: aws.String("SET kind = :k"),
-				ExpressionAttributeValues: attributes{":k": text(strings.Repeat("y", 1500))}, ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
+				ExpressionAttributeValues: attributes{":k": text(strings.Repeat("y", 1500))},
+				ReturnConsumedCapacity:    types.ReturnConsumedCapacityTotal,
 			})
 			return []types.ConsumedCapacity{*out.ConsumedCapacity}, err
 		},

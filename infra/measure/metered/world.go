@@ -140,7 +140,8 @@ func New(ctx context.Context, with ...func(*aws.Config)) (*World, error) {
 
 // NewWith makes tables in the engine of the tests, and fills them.
 func NewWith(ctx context.Context, s Settings) (_ *World, err error) {
-	w := &World{Meter: &Meter{}, settings: s, functions: map[string]lambda.Handler{}, Routes: map[string]httpapi.Route{}, Clock: s.Clock}
+	w := &World{Meter: &Meter{}, settings: s, functions: map[string]lambda.Handler{},
+		Routes: map[string]httpapi.Route{}, Clock: s.Clock}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, w.Close(ctx))
@@ -168,10 +169,13 @@ func NewWith(ctx context.Context, s Settings) (_ *World, err error) {
 	w.Loaders = generatewiring.Loaders(signer)
 	log := audit.New(entries, w.Now)
 	w.recorder = &meteredRecorder{log: log, meter: w.Meter}
-	w.authorizer = lambda.NewHandler(authorizer.New(credential.NewCounter(state, w.Now), authorizer.Scopes, w.Now).Handle)
+	w.authorizer = lambda.NewHandler(authorizer.New(credential.NewCounter(state, w.Now), authorizer.Scopes,
+		w.Now).Handle)
 	// Addresses of webhooks are looked up when they are saved: one on the machine
 	// itself needs no look-up.
-	e := area.Env{AWS: cfg, DB: state, Audit: log, Media: signer, Now: w.Now, Random: rand.Reader, Providers: configured, Loopback: true, DeliverRole: arn.ARN{Partition: "aws"}, Envelope: sealtest.Envelope("the stack's key")}
+	e := area.Env{AWS: cfg, DB: state, Audit: log, Media: signer, Now: w.Now, Random: rand.Reader,
+		Providers: configured, Loopback: true, DeliverRole: arn.ARN{Partition: "aws"},
+		Envelope: sealtest.Envelope("the stack's key")}
 	for _, f := range api.Functions {
 		router := httpapi.NewRouter(state, w.recorder, w.Now)
 		router.SealWith(s.Secret)
@@ -256,7 +260,8 @@ func (w *World) fill(ctx context.Context, state *store.DB) (err error) {
 			if w.planned, err = plan.ID(ctx); err != nil {
 				return err
 			}
-			if _, err := w.Call(ctx, Request{Operation: "createContentPlan", ID: w.planned, Body: plan.Body}); err != nil {
+			if _, err := w.Call(ctx, Request{Operation: "createContentPlan", ID: w.planned,
+				Body: plan.Body}); err != nil {
 				return err
 			}
 		}
@@ -300,7 +305,8 @@ func (w *World) fill(ctx context.Context, state *store.DB) (err error) {
 
 // connect connects a channel, or returns its account where it is connected.
 func (w *World) connect(ctx context.Context, channel string) (string, error) {
-	a, err := w.Call(ctx, Request{Operation: "connectSocialAccount", Body: Object{"platform": "telegram", "bot_token": "123456789:EXAMPLE-EXAMPLE-EXAMPLE", "channel": channel}})
+	a, err := w.Call(ctx, Request{Operation: "connectSocialAccount",
+		Body: Object{"platform": "telegram", "bot_token": "123456789:EXAMPLE-EXAMPLE-EXAMPLE", "channel": channel}})
 	if err != nil {
 		return "", err
 	}
@@ -310,7 +316,8 @@ func (w *World) connect(ctx context.Context, channel string) (string, error) {
 // generate takes all steps of the work of an item.
 func (w *World) generate(ctx context.Context, state *store.DB, itemID string) error {
 	kernel := w.Kernel(&generate.Worker{
-		DB: state, Loaders: w.Loaders, Providers: registry.New(registry.Config{Now: w.Now}), Objects: described{}, Composer: generatetest.Composer{}, Now: w.Now,
+		DB: state, Loaders: w.Loaders, Providers: registry.New(registry.Config{Now: w.Now}), Objects: described{},
+		Composer: generatetest.Composer{}, Now: w.Now,
 	})
 	return w.steps(ctx, kernel, task.ID(generate.Generate, itemID, 1))
 }
@@ -368,7 +375,8 @@ func (w *World) roll(ctx context.Context, itemID string) error {
 func (w *World) Kernel(g *generate.Worker) *task.Kernel {
 	handlers := generatewiring.Handlers(g)
 	maps.Copy(handlers, diagnosewiring.Handlers(&advicejob.Worker{
-		DB: w.State, Providers: registry.New(registry.Config{Now: w.Now}), Offer: catalog.NewOffer(configured, "eu-central-1"), Now: w.Now,
+		DB: w.State, Providers: registry.New(registry.Config{Now: w.Now}),
+		Offer: catalog.NewOffer(configured, "eu-central-1"), Now: w.Now,
 	}))
 	return worker.Kernel(w.State, handlers, w.Now)
 }

@@ -47,10 +47,12 @@ func TestNoExampleIsOfAnUnknownOperation(t *testing.T) {
 func TestACallThatFailsSaysWhy(t *testing.T) {
 	w := filled(t)
 	_, err := w.Call(t.Context(), Request{Operation: "createFactory", Body: Object{"type": "bakery"}})
-	if err == nil || !strings.Contains(err.Error(), "createFactory answers 422, not 201") || !strings.Contains(err.Error(), "validation_failed") {
+	if err == nil || !strings.Contains(err.Error(), "createFactory answers 422, not 201") ||
+		!strings.Contains(err.Error(), "validation_failed") {
 		t.Errorf("got %v", err)
 	}
-	if _, err := w.Call(t.Context(), Request{Operation: "flyAway"}); err == nil || !strings.Contains(err.Error(), `"flyAway"`) {
+	if _, err := w.Call(t.Context(), Request{Operation: "flyAway"}); err == nil ||
+		!strings.Contains(err.Error(), `"flyAway"`) {
 		t.Errorf("got %v", err)
 	}
 }

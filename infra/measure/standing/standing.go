@@ -62,7 +62,8 @@ var Dedicated = []Own{
 	{endpointType, "Interface endpoints of 6 services, in two zones", 12, 0.01 * hours, 0.012 * hours},
 	{addressType, "Public addresses", 2, 0.005 * hours, 0.005 * hours},
 	{alarmType, "Alarms of backups and copies", 5, 0.10, 0.10},
-	{"AWS::ApplicationAutoScaling::ScalableTarget", "Instances that are kept started in office hours", 15, instance * officeHours, instance * officeHours},
+	{"AWS::ApplicationAutoScaling::ScalableTarget", "Instances that are kept started in office hours", 15,
+		instance * officeHours, instance * officeHours},
 }
 
 // Waiting are those in the region of its replica before a failover. Secrets there are copies,

@@ -14,7 +14,8 @@ import (
 
 func analyticsCommand(out io.Writer, s *services) *cobra.Command {
 	cmd := group("analytics", "Check and correct the sums of the analytics")
-	add := func(use, short, long string, inspect func(context.Context, *store.DB, string, time.Time) (rollup.Report, error)) {
+	add := func(use, short, long string, inspect func(context.Context, *store.DB, string,
+		time.Time) (rollup.Report, error)) {
 		c := &cobra.Command{Use: use, Short: short, Long: long, Args: cobra.NoArgs}
 		factory := c.Flags().String("factory", "", "id of the factory")
 		_ = c.MarkFlagRequired("factory")
@@ -29,8 +30,10 @@ func analyticsCommand(out io.Writer, s *services) *cobra.Command {
 		cmd.AddCommand(c)
 	}
 	add("verify", "Compute the sums of a factory anew, and compare them with those that are stored",
-		"Compute the sums of a factory from its content items, and from what was counted of those that were deleted, and compare them with those that are stored. The command fails and names what differs. It changes nothing.", rollup.Verify)
+		"Compute the sums of a factory from its content items, and from what was counted of those that were deleted, "+
+			"and compare them with those that are stored. The command fails and names what differs. It changes nothing.", rollup.Verify)
 	add("rebuild", "Compute the sums of a factory anew, and correct those that are stored",
-		"Compute the sums of a factory as verify does, and correct what differs. Changes of the content are counted meanwhile. Days become those of the factory's present time zone.", rollup.Rebuild)
+		"Compute the sums of a factory as verify does, and correct what differs. Changes of the content are counted "+
+			"meanwhile. Days become those of the factory's present time zone.", rollup.Rebuild)
 	return cmd
 }

@@ -29,7 +29,8 @@ type auditLog struct {
 // openAudit connects to the audit table.
 func openAudit(ctx context.Context, table string) (auditLog, error) {
 	if table == "" {
-		return auditLog{}, errors.New("name the audit table by --audit-table or AUDIT_TABLE_NAME: it is the output AuditTableName of the data stack")
+		return auditLog{}, errors.New("name the audit table by --audit-table or AUDIT_TABLE_NAME: it is the output " +
+			"AuditTableName of the data stack")
 	}
 	cfg, err := configuration(ctx)
 	return auditLog{store.Open(cfg, table), time.Now}, err
@@ -44,7 +45,8 @@ type auditing struct {
 func (a *auditing) flags(cmd *cobra.Command) {
 	f := cmd.PersistentFlags()
 	f.StringVar(&a.table, "audit-table", os.Getenv("AUDIT_TABLE_NAME"), "name of the audit table")
-	f.StringVar(&a.operator, "operator", cmp.Or(os.Getenv("USER"), "unknown"), "who runs the command, for the audit log")
+	f.StringVar(&a.operator, "operator", cmp.Or(os.Getenv("USER"), "unknown"),
+		"who runs the command, for the audit log")
 }
 
 // record makes every command write to the audit log, except those that only read. Without an
@@ -69,7 +71,8 @@ func (a *auditing) record(cmd *cobra.Command) {
 		entry.Err = run(cmd, args)
 		entry.Account = accountOf(cmd, args)
 		if err := audit.New(log.db, log.now).RecordCommand(context.WithoutCancel(cmd.Context()), entry); err != nil {
-			return errors.Join(entry.Err, fmt.Errorf("the command has run, but the audit log does not have it: %w", err))
+			return errors.Join(entry.Err, fmt.Errorf("the command has run, but the audit log does not have it: %w",
+				err))
 		}
 		return entry.Err
 	}
@@ -98,8 +101,10 @@ func auditCommand(out io.Writer, a *auditing) *cobra.Command {
 	cmd.PersistentPreRunE = func(*cobra.Command, []string) error { return nil }
 	var date string
 	verify := &cobra.Command{
-		Use: "verify ACCOUNT", Short: "Compute the hash chain of an account and a day anew, and compare it with the entries",
-		Long: "Compute the hash chain of an account and a day anew, and compare it with the entries. The command fails and names the first entry or link that is not as it was written. " +
+		Use: "verify ACCOUNT", Short: "Compute the hash chain of an account and a day anew, and compare it with the " +
+			"entries",
+		Long: "Compute the hash chain of an account and a day anew, and compare it with the entries. The command " +
+			"fails and names the first entry or link that is not as it was written. " +
 			"The entries of commands that concern no account are those of the account " + string(audit.System) + ".",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

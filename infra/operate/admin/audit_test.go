@@ -60,21 +60,25 @@ func TestChangesAreInTheAuditLogOfTheAccount(t *testing.T) {
 	var got []string
 	for _, e := range o.entries(a.ID + "#live") {
 		got = append(got, e.Actor.ID+": "+e.Path)
-		if e.Actor.Kind != "operator" || e.OperationID != strings.ReplaceAll(strings.Split(e.Path, " "+a.ID)[0], " ", ".") || (e.ErrorCode != nil) != (e.OperationID == "admin.account.update") {
+		if e.Actor.Kind != "operator" || e.OperationID != strings.ReplaceAll(strings.Split(e.Path, " "+a.ID)[0], " ",
+			".") || (e.ErrorCode != nil) != (e.OperationID == "admin.account.update") {
 			t.Errorf("%+v", e)
 		}
 	}
 	want := []string{
-		"ada: admin account create", "ada: admin account top-up " + a.ID, "ada: admin account adjust " + a.ID, "ada: admin key create " + a.ID,
+		"ada: admin account create", "ada: admin account top-up " + a.ID, "ada: admin account adjust " + a.ID,
+		"ada: admin key create " + a.ID,
 		"grace: admin key revoke " + a.ID + " " + k.ID, "grace: admin account update " + a.ID,
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
-	if table := storetest.Snapshot(t, o.audit); strings.Contains(table, k.Secret) || strings.Contains(table, "quarrelsome") {
+	if table := storetest.Snapshot(t, o.audit); strings.Contains(table, k.Secret) ||
+		strings.Contains(table, "quarrelsome") {
 		t.Error("the log has the secret or the reason")
 	}
-	if _, err := o.try("account", "top-up", "acc_x", "--credits", "1", "--operator", "ada"); err == nil || len(o.entries("system#live")) != 1 {
+	if _, err := o.try("account", "top-up", "acc_x", "--credits", "1", "--operator", "ada"); err == nil ||
+		len(o.entries("system#live")) != 1 {
 		t.Errorf("%v, %+v", err, o.entries("system#live"))
 	}
 }
@@ -103,7 +107,8 @@ func TestCredentialsAndDeadLettersAreInTheAuditLog(t *testing.T) {
 	if err := cmd.ExecuteContext(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if all := o.entries("system#live"); len(all) != 1 || all[0].OperationID != "admin.providers.set" || strings.Contains(storetest.Snapshot(t, o.audit), "7319") {
+	if all := o.entries("system#live"); len(all) != 1 || all[0].OperationID != "admin.providers.set" ||
+		strings.Contains(storetest.Snapshot(t, o.audit), "7319") {
 		t.Errorf("%+v", all)
 	}
 }
@@ -120,10 +125,12 @@ func TestAuditVerify(t *testing.T) {
 	}
 	o.clock.Add(time.Hour)
 	out, err := o.try("audit", "verify", a.ID, "--day", day)
-	if !errors.Is(err, chain.ErrBroken) || !strings.Contains(err.Error(), "is in no link") || !strings.Contains(out, `"entries": 1`) {
+	if !errors.Is(err, chain.ErrBroken) || !strings.Contains(err.Error(), "is in no link") ||
+		!strings.Contains(out, `"entries": 1`) {
 		t.Errorf("%s, %v", out, err)
 	}
-	if _, err := o.try("audit", "verify", a.ID, "--day", "yesterday"); err == nil || !strings.Contains(err.Error(), "--day") {
+	if _, err := o.try("audit", "verify", a.ID, "--day", "yesterday"); err == nil ||
+		!strings.Contains(err.Error(), "--day") {
 		t.Error(err)
 	}
 }
@@ -136,7 +143,8 @@ func TestDeadLettersOfTheChainAreReadFromTheStreamAgain(t *testing.T) {
 	p.work.chain, p.work.levels = chain.New(db, time.Now), level.NewCallCounter(counts)
 	p.work.dead["chain"] = p.queue("chain", nil)
 	entry := id.New(id.AuditEntry, now)
-	letter := p.stream(map[string]string{"pk": "acc_1#live", "sk": entry, "kind": chain.EntryKind, "acc": "acc_1", "mode": "live", "doc": `{"at":"` + now.UTC().Format(time.RFC3339) + `","operation_id":"getMe","status":200}`})
+	letter := p.stream(map[string]string{"pk": "acc_1#live", "sk": entry, "kind": chain.EntryKind, "acc": "acc_1",
+		"mode": "live", "doc": `{"at":"` + now.UTC().Format(time.RFC3339) + `","operation_id":"getMe","status":200}`})
 	p.send(p.work.dead["chain"], letter(0, 0), nil)
 	if out, err := p.run("redrive", "--queue", "chain"); err != nil || !strings.HasSuffix(out, "\n1 moved\n") {
 		t.Errorf("printed %s, %v", out, err)

@@ -18,7 +18,8 @@ func canaryCommand(out io.Writer, keep keeper) *cobra.Command {
 	var secret string
 	set := &cobra.Command{
 		Use: "set", Short: "Read the address of the API and a test key as JSON from standard input",
-		Long: "Read the address of the API and a test key as JSON from standard input, and replace the earlier ones. The next probe uses them. {} ends the probes.",
+		Long: "Read the address of the API and a test key as JSON from standard input, and replace the earlier ones. " +
+			"The next probe uses them. {} ends the probes.",
 		Example: `  admin canary set < canary.json
   {"base_url": "https://api.acme.example", "key": "svc_test_…"}`,
 		Args: cobra.NoArgs,
@@ -31,7 +32,8 @@ func canaryCommand(out io.Writer, keep keeper) *cobra.Command {
 				return err
 			}
 			if secret == "" {
-				return errors.New("name the secret by --secret or CANARY_SECRET: it is the output CanarySecretArn of the data stack")
+				return errors.New("name the secret by --secret or CANARY_SECRET: it is the output CanarySecretArn of " +
+					"the data stack")
 			}
 			if err := keep(cmd.Context(), secret, string(value)); err != nil {
 				return err

@@ -30,7 +30,9 @@ func TestTheTargetOfTheCanaryIsStored(t *testing.T) {
 		cmd.SetIn(strings.NewReader(input))
 		cmd.SetArgs([]string{"set", "--secret", c.secret})
 		err := cmd.ExecuteContext(t.Context())
-		if stored != c.stored || (err == nil) != (c.says == "") || err != nil && (!strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "7319")) || strings.Contains(out.String(), "7319") {
+		if stored != c.stored || (err == nil) != (c.says == "") || err != nil &&
+			(!strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "7319")) ||
+			strings.Contains(out.String(), "7319") {
 			t.Errorf("%s: stored %q, %v, printed %q", input, stored, err, out.String())
 		}
 	}

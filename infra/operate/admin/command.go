@@ -32,7 +32,8 @@ type services struct {
 // open connects to the state table.
 func open(ctx context.Context, table string) (services, error) {
 	if table == "" {
-		return services{}, errors.New("name the state table by --table or TABLE_NAME: it is the output TableName of the data stack")
+		return services{}, errors.New("name the state table by --table or TABLE_NAME: it is the output TableName of " +
+			"the data stack")
 	}
 	cfg, err := configuration(ctx)
 	if err != nil {
@@ -53,11 +54,15 @@ func configuration(ctx context.Context) (aws.Config, error) {
 }
 
 // root makes the command with its subcommands. They print to out.
-func root(out io.Writer, open func(context.Context, string) (services, error), openWork func(context.Context, string) (*work, error), openAudit func(context.Context, string) (auditLog, error)) *cobra.Command {
+func root(out io.Writer, open func(context.Context, string) (services, error),
+	openWork func(context.Context, string) (*work, error),
+	openAudit func(context.Context, string) (auditLog, error)) *cobra.Command {
 	var table string
 	var s services
 	cmd := &cobra.Command{
-		Use: "admin", Short: "Manage the accounts, the dead letters, the providers, the platforms, the canary, the releases, the analytics and the audit log of a deployed or local system", SilenceUsage: true, SilenceErrors: true,
+		Use: "admin", Short: "Manage the accounts, the dead letters, the providers, the platforms, the canary, the " +
+			"releases, the analytics and the audit log of a deployed or local system", SilenceUsage: true,
+		SilenceErrors:     true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if !cmd.HasSubCommands() { // Such commands only show their help.
@@ -70,7 +75,10 @@ func root(out io.Writer, open func(context.Context, string) (services, error), o
 	log := &auditing{open: openAudit}
 	log.flags(cmd)
 	cmd.PersistentFlags().StringVar(&table, "table", os.Getenv("TABLE_NAME"), "name of the state table")
-	cmd.AddCommand(accountCommand(out, &s), keyCommand(out, &s), deadLettersCommand(out, openWork), providersCommand(out, keep), platformsCommand(out, keep), canaryCommand(out, keep), auditCommand(out, log), analyticsCommand(out, &s), releaseCommand(out, openReleases), restoreCheckCommand(out, openData), itemCommand(out, &s))
+	cmd.AddCommand(accountCommand(out, &s), keyCommand(out, &s), deadLettersCommand(out, openWork),
+		providersCommand(out, keep), platformsCommand(out, keep), canaryCommand(out, keep), auditCommand(out, log),
+		analyticsCommand(out, &s), releaseCommand(out, openReleases), restoreCheckCommand(out, openData),
+		itemCommand(out, &s))
 	cmd.AddCommand(haltCommands(out, openDeployment)...)
 	log.record(cmd)
 	return cmd
@@ -79,7 +87,8 @@ func root(out io.Writer, open func(context.Context, string) (services, error), o
 // group makes a command that only has subcommands. It returns an error for an unknown
 // name, for which cobra would show the help and succeed.
 func group(use, short string) *cobra.Command {
-	return &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	return &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 }
 
 func accountCommand(out io.Writer, s *services) *cobra.Command {
@@ -95,7 +104,8 @@ func accountCommand(out io.Writer, s *services) *cobra.Command {
 		cmd.Annotations = map[string]string{madeAccount: a.ID}
 		return show(out, a)
 	}
-	update := &cobra.Command{Use: "update ACCOUNT", Short: "Change an account; its keys follow on the next request", Args: cobra.ExactArgs(1)}
+	update := &cobra.Command{Use: "update ACCOUNT", Short: "Change an account; its keys follow on the next request",
+		Args: cobra.ExactArgs(1)}
 	changes := accountFlags(update)
 	update.RunE = func(cmd *cobra.Command, args []string) error {
 		set := changes()
@@ -108,31 +118,34 @@ func accountCommand(out io.Writer, s *services) *cobra.Command {
 		}
 		return show(out, a)
 	}
-	list := &cobra.Command{Use: "list", Short: "List all accounts", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
-		return s.accounts.All(cmd.Context(), func(a account.Account) error {
-			_, err := fmt.Fprintf(out, "%s  %-10s  %s\n", a.ID, a.Plan, a.Name)
-			return err
-		})
-	}}
+	list := &cobra.Command{Use: "list", Short: "List all accounts", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return s.accounts.All(cmd.Context(), func(a account.Account) error {
+				_, err := fmt.Fprintf(out, "%s  %-10s  %s\n", a.ID, a.Plan, a.Name)
+				return err
+			})
+		}}
 	var credits int64
-	topUp := &cobra.Command{Use: "top-up ACCOUNT", Short: "Add credits to a balance", Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
-		e, err := s.accounts.TopUp(cmd.Context(), tenant.Account(args[0]), credits)
-		if err != nil {
-			return err
-		}
-		return show(out, e)
-	}}
+	topUp := &cobra.Command{Use: "top-up ACCOUNT", Short: "Add credits to a balance", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			e, err := s.accounts.TopUp(cmd.Context(), tenant.Account(args[0]), credits)
+			if err != nil {
+				return err
+			}
+			return show(out, e)
+		}}
 	topUp.Flags().Int64Var(&credits, "credits", 0, "credits to add")
 	_ = topUp.MarkFlagRequired("credits")
 	var signed int64
 	var reason string
-	adjust := &cobra.Command{Use: "adjust ACCOUNT", Short: "Correct a balance; it never falls below zero", Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
-		e, err := s.accounts.Adjust(cmd.Context(), tenant.Account(args[0]), signed, reason)
-		if err != nil {
-			return err
-		}
-		return show(out, e)
-	}}
+	adjust := &cobra.Command{Use: "adjust ACCOUNT", Short: "Correct a balance; it never falls below zero",
+		Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
+			e, err := s.accounts.Adjust(cmd.Context(), tenant.Account(args[0]), signed, reason)
+			if err != nil {
+				return err
+			}
+			return show(out, e)
+		}}
 	adjust.Flags().Int64Var(&signed, "credits", 0, "credits to add; negative to subtract")
 	adjust.Flags().StringVar(&reason, "reason", "", "reason, for the log; the customer does not see it")
 	_ = adjust.MarkFlagRequired("credits")
@@ -146,13 +159,17 @@ func accountCommand(out io.Writer, s *services) *cobra.Command {
 func accountFlags(cmd *cobra.Command) func() account.Settings {
 	f := cmd.Flags()
 	name := f.String("name", "", "name of the account")
-	plan := f.String("plan", auth.EnterprisePlan, fmt.Sprintf("one of %v; only enterprise may use the API", account.Plans))
+	plan := f.String("plan", auth.EnterprisePlan, fmt.Sprintf("one of %v; only enterprise may use the API",
+		account.Plans))
 	test := f.Int("test-limit", account.DefaultRateLimits.Test, "calls a minute of a test key")
 	live := f.Int("live-limit", account.DefaultRateLimits.Live, "calls a minute of a live key")
-	ips := f.StringSlice("ip-allow", nil, "address range that calls may come from; repeat it, or give it empty to allow all")
+	ips := f.StringSlice("ip-allow", nil, "address range that calls may come from; repeat it, or give it empty to "+
+		"allow all")
 	low := f.Int64("low-threshold", 1000, "credits below which balance.low is sent")
-	lost := f.Int64("lost-spend-limit", ledger.DefaultLostLimit, "credits that work which failed or was canceled may cost a day without being charged")
-	pages := f.StringSlice("return-url", nil, "page that the browser of a social account's owner may be sent back to; repeat it, or give it empty to allow none")
+	lost := f.Int64("lost-spend-limit", ledger.DefaultLostLimit, "credits that work which failed or was canceled may "+
+		"cost a day without being charged")
+	pages := f.StringSlice("return-url", nil, "page that the browser of a social account's owner may be sent back "+
+		"to; repeat it, or give it empty to allow none")
 	return func() account.Settings {
 		var set account.Settings
 		if f.Changed("name") {
@@ -201,44 +218,49 @@ func keyCommand(out io.Writer, s *services) *cobra.Command {
 	var kind, name string
 	var scopes []string
 	var spend int64
-	create := &cobra.Command{Use: "create ACCOUNT", Short: "Create a key; its secret is printed only now", Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
-		mode := tenant.Mode(kind)
-		if mode != tenant.Live && mode != tenant.Test {
-			return errors.New("--kind must be live or test")
-		}
-		set := apikey.Settings{Name: name}
-		for _, scope := range scopes {
-			set.Scopes = append(set.Scopes, auth.Scope(scope))
-		}
-		if len(scopes) == 0 {
-			set.Scopes = auth.AllScopes()
-		}
-		if cmd.Flags().Changed("spend-limit") {
-			set.SpendLimit = &spend
-		}
-		k, err := s.keys.Issue(cmd.Context(), tenant.Account(args[0]), mode, set)
-		if err != nil {
-			return err
-		}
-		return show(out, k)
-	}}
-	create.Flags().Int64Var(&spend, "spend-limit", 0, "credits that the key may spend in a calendar month; default: no limit")
+	create := &cobra.Command{Use: "create ACCOUNT", Short: "Create a key; its secret is printed only now",
+		Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
+			mode := tenant.Mode(kind)
+			if mode != tenant.Live && mode != tenant.Test {
+				return errors.New("--kind must be live or test")
+			}
+			set := apikey.Settings{Name: name}
+			for _, scope := range scopes {
+				set.Scopes = append(set.Scopes, auth.Scope(scope))
+			}
+			if len(scopes) == 0 {
+				set.Scopes = auth.AllScopes()
+			}
+			if cmd.Flags().Changed("spend-limit") {
+				set.SpendLimit = &spend
+			}
+			k, err := s.keys.Issue(cmd.Context(), tenant.Account(args[0]), mode, set)
+			if err != nil {
+				return err
+			}
+			return show(out, k)
+		}}
+	create.Flags().Int64Var(&spend, "spend-limit", 0, "credits that the key may spend in a calendar month; default: "+
+		"no limit")
 	create.Flags().StringVar(&kind, "kind", "test", "live or test")
 	create.Flags().StringVar(&name, "name", "Created by the operator", "name of the key")
 	create.Flags().StringSliceVar(&scopes, "scope", nil, "scope of the key; may be repeated; default: all scopes")
-	list := &cobra.Command{Use: "list ACCOUNT", Short: "List the keys of an account", Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
-		return s.keys.All(cmd.Context(), tenant.Account(args[0]), func(k apikey.Key) error {
-			_, err := fmt.Fprintf(out, "%s  %-4s  %-7s  %s…%s  %s\n", k.ID, k.Kind, k.State, k.Prefix, k.Last4, k.Name)
-			return err
-		})
-	}}
-	revoke := &cobra.Command{Use: "revoke ACCOUNT KEY", Short: "Revoke a key at once", Args: cobra.ExactArgs(2), RunE: func(cmd *cobra.Command, args []string) error {
-		k, err := s.keys.End(cmd.Context(), tenant.Account(args[0]), args[1])
-		if err != nil {
-			return err
-		}
-		return show(out, k)
-	}}
+	list := &cobra.Command{Use: "list ACCOUNT", Short: "List the keys of an account", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return s.keys.All(cmd.Context(), tenant.Account(args[0]), func(k apikey.Key) error {
+				_, err := fmt.Fprintf(out, "%s  %-4s  %-7s  %s…%s  %s\n", k.ID, k.Kind, k.State, k.Prefix,
+					k.Last4, k.Name)
+				return err
+			})
+		}}
+	revoke := &cobra.Command{Use: "revoke ACCOUNT KEY", Short: "Revoke a key at once", Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			k, err := s.keys.End(cmd.Context(), tenant.Account(args[0]), args[1])
+			if err != nil {
+				return err
+			}
+			return show(out, k)
+		}}
 	cmd.AddCommand(create, list, revoke, findCommand(out, s))
 	return cmd
 }

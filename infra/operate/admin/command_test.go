@@ -81,7 +81,8 @@ func (o *operator) run(v any, args ...string) string {
 // secret returns the credential that the authorizer finds for a key.
 func (o *operator) secret(secret string) *credential.Credential {
 	o.t.Helper()
-	s, err := credential.NewCounter(o.db, o.clock.Now).Count(o.t.Context(), auth.HashKey(secret), o.clock.Now().Unix()/60, "203.0.113.9")
+	s, err := credential.NewCounter(o.db, o.clock.Now).Count(o.t.Context(), auth.HashKey(secret),
+		o.clock.Now().Unix()/60, "203.0.113.9")
 	if err != nil {
 		o.t.Fatal(err)
 	}
@@ -92,27 +93,34 @@ func TestAccounts(t *testing.T) {
 	o := newOperator(t)
 	var a, b, c account.Account
 	o.run(&a, "account", "create", "--name", "Acme & Co")
-	if !id.Valid(id.Account, a.ID) || a.Name != "Acme & Co" || a.Plan != "enterprise" || a.RateLimits != (account.RateLimits{Test: 60, Live: 600}) || len(a.IPAllowList) != 0 || a.LowThreshold != 1000 || a.LostSpendLimit != ledger.DefaultLostLimit {
+	if !id.Valid(id.Account, a.ID) || a.Name != "Acme & Co" || a.Plan != "enterprise" ||
+		a.RateLimits != (account.RateLimits{Test: 60, Live: 600}) || len(a.IPAllowList) != 0 ||
+		a.LowThreshold != 1000 || a.LostSpendLimit != ledger.DefaultLostLimit {
 		t.Errorf("%+v", a)
 	}
-	o.run(&b, "account", "create", "--name", "Beta", "--plan", "growth", "--test-limit", "7", "--live-limit", "70", "--ip-allow", "203.0.113.0/24", "--ip-allow", "2001:db8::/32,192.0.2.1", "--low-threshold", "5")
-	if b.Plan != "growth" || b.RateLimits != (account.RateLimits{Test: 7, Live: 70}) || strings.Join(b.IPAllowList, " ") != "203.0.113.0/24 2001:db8::/32 192.0.2.1/32" || b.LowThreshold != 5 {
+	o.run(&b, "account", "create", "--name", "Beta", "--plan", "growth", "--test-limit", "7", "--live-limit", "70",
+		"--ip-allow", "203.0.113.0/24", "--ip-allow", "2001:db8::/32,192.0.2.1", "--low-threshold", "5")
+	if b.Plan != "growth" || b.RateLimits != (account.RateLimits{Test: 7, Live: 70}) ||
+		strings.Join(b.IPAllowList, " ") != "203.0.113.0/24 2001:db8::/32 192.0.2.1/32" || b.LowThreshold != 5 {
 		t.Errorf("%+v", b)
 	}
 	// A change replaces the named members; the others stay.
 	o.run(&c, "account", "update", b.ID, "--plan", "enterprise")
-	if c.Plan != "enterprise" || c.RateLimits != b.RateLimits || len(c.IPAllowList) != 3 || c.Name != "Beta" || c.LowThreshold != 5 || c.Version != 2 {
+	if c.Plan != "enterprise" || c.RateLimits != b.RateLimits || len(c.IPAllowList) != 3 || c.Name != "Beta" ||
+		c.LowThreshold != 5 || c.Version != 2 {
 		t.Errorf("%+v", c)
 	}
 	o.run(&c, "account", "update", b.ID, "--ip-allow", "", "--low-threshold", "0", "--lost-spend-limit", "70")
-	if it, err := o.db.Get(t.Context(), ledger.BalanceKey(tenant.Account(b.ID))); err != nil || ledger.BalanceOf(it).LostLimit != 70 {
+	if it, err := o.db.Get(t.Context(), ledger.BalanceKey(tenant.Account(b.ID))); err != nil ||
+		ledger.BalanceOf(it).LostLimit != 70 {
 		t.Errorf("the limit beside the balance is %d, %v", ledger.BalanceOf(it).LostLimit, err)
 	}
 	if len(c.IPAllowList) != 0 || c.LowThreshold != 0 || c.LostSpendLimit != 70 || c.Plan != "enterprise" {
 		t.Errorf("%+v", c)
 	}
 	list := strings.Split(strings.TrimSpace(o.run(nil, "account", "list")), "\n")
-	if len(list) != 2 || !strings.HasPrefix(list[0], a.ID) || !strings.HasSuffix(list[0], "Acme & Co") || !strings.HasPrefix(list[1], b.ID) || !strings.Contains(list[1], "enterprise") {
+	if len(list) != 2 || !strings.HasPrefix(list[0], a.ID) || !strings.HasSuffix(list[0], "Acme & Co") ||
+		!strings.HasPrefix(list[1], b.ID) || !strings.Contains(list[1], "enterprise") {
 		t.Errorf("listed as %q", list)
 	}
 }
@@ -127,7 +135,8 @@ func TestTopUp(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	o.run(nil, "account", "top-up", a.ID, "--credits", "7")
-	if it, err := o.db.Get(t.Context(), ledger.BalanceKey(tenant.Account(a.ID))); err != nil || ledger.BalanceOf(it).Credits != 507 {
+	if it, err := o.db.Get(t.Context(), ledger.BalanceKey(tenant.Account(a.ID))); err != nil ||
+		ledger.BalanceOf(it).Credits != 507 {
 		t.Errorf("the balance is %d, %v", ledger.BalanceOf(it).Credits, err)
 	}
 }
@@ -143,7 +152,8 @@ func TestAdjust(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	o.run(&e, "account", "adjust", a.ID, "--credits=5", "--reason", "and a little back")
-	if it, err := o.db.Get(t.Context(), ledger.BalanceKey(tenant.Account(a.ID))); err != nil || ledger.BalanceOf(it).Credits != 485 {
+	if it, err := o.db.Get(t.Context(), ledger.BalanceKey(tenant.Account(a.ID))); err != nil ||
+		ledger.BalanceOf(it).Credits != 485 {
 		t.Errorf("the balance is %d, %v", ledger.BalanceOf(it).Credits, err)
 	}
 }
@@ -154,11 +164,14 @@ func TestKeys(t *testing.T) {
 	o.run(&a, "account", "create", "--name", "Acme")
 	var all, few apikey.NewKey
 	o.run(&all, "key", "create", a.ID)
-	if mode, ok := auth.ParseKey(all.Secret); !ok || mode != tenant.Test || len(all.Scopes) != 13 || all.CreatedBy != "operator" || all.Name == "" {
+	if mode, ok := auth.ParseKey(all.Secret); !ok || mode != tenant.Test || len(all.Scopes) != 13 ||
+		all.CreatedBy != "operator" || all.Name == "" {
 		t.Errorf("%+v", all)
 	}
-	o.run(&few, "key", "create", a.ID, "--kind", "live", "--name", "CRM", "--spend-limit", "0", "--scope", "content:read", "--scope", "studio:use,account:read")
-	if mode, ok := auth.ParseKey(few.Secret); !ok || mode != tenant.Live || len(few.Scopes) != 3 || few.Name != "CRM" || few.SpendLimit == nil || *few.SpendLimit != 0 {
+	o.run(&few, "key", "create", a.ID, "--kind", "live", "--name", "CRM", "--spend-limit", "0", "--scope",
+		"content:read", "--scope", "studio:use,account:read")
+	if mode, ok := auth.ParseKey(few.Secret); !ok || mode != tenant.Live || len(few.Scopes) != 3 || few.Name != "CRM" ||
+		few.SpendLimit == nil || *few.SpendLimit != 0 {
 		t.Errorf("%+v", few)
 	}
 	if s := o.secret(few.Secret); s.Limit != 600 || s.KeyID != few.ID || len(s.Scopes) != 3 || s.SpendLimit == nil {
@@ -176,13 +189,15 @@ func TestKeys(t *testing.T) {
 	}
 	out := o.run(nil, "key", "list", a.ID)
 	lines := strings.Split(strings.TrimSpace(out), "\n")
-	if len(lines) != 2 || !strings.Contains(lines[0], all.ID+"  test  active") || !strings.Contains(lines[1], few.ID+"  live  revoked") || !strings.HasSuffix(lines[1], "CRM") {
+	if len(lines) != 2 || !strings.Contains(lines[0], all.ID+"  test  active") ||
+		!strings.Contains(lines[1], few.ID+"  live  revoked") || !strings.HasSuffix(lines[1], "CRM") {
 		t.Errorf("listed as %q", lines)
 	}
 	if strings.Contains(out, all.Secret) || strings.Contains(out, few.Secret) {
 		t.Error("the list tells secrets")
 	}
-	if table := storetest.Snapshot(t, o.db); strings.Contains(table, all.Secret) || strings.Contains(table, few.Secret) {
+	if table := storetest.Snapshot(t, o.db); strings.Contains(table, all.Secret) ||
+		strings.Contains(table, few.Secret) {
 		t.Error("the table has secrets in clear")
 	}
 }
@@ -225,7 +240,8 @@ func TestMistakesAreToldInASentence(t *testing.T) {
 		{"account adjust " + a.ID + " --reason why", `required flag(s) "credits" not set`},
 		{"account adjust " + a.ID + " --credits -5", `required flag(s) "reason" not set`},
 		{"account adjust " + a.ID + " --credits -5 --reason=", "/reason: must have 1 to 500 characters"},
-		{"account adjust " + a.ID + " --credits 0 --reason why", "/credits: must be between -1000000000000 and 1000000000000, and not 0"},
+		{"account adjust " + a.ID + " --credits 0 --reason why", "/credits: must be between -1000000000000 and " +
+			"1000000000000, and not 0"},
 		{"account adjust " + a.ID + " --credits -5 --reason why", "/credits: would take the balance of 0 below 0"},
 		{"account adjust " + unknown + " --credits 5 --reason why", "There is no account"},
 		{"account list " + a.ID, `unknown command`},

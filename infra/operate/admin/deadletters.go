@@ -28,35 +28,38 @@ func deadLettersCommand(out io.Writer, open func(context.Context, string) (*work
 		}
 		return err
 	}
-	cmd.PersistentFlags().StringVar(&stack, "stack", os.Getenv("STACK_NAME"), "common prefix of the stacks' names: <customer>-<stage>-<region>")
-	list := &cobra.Command{Use: "list", Short: "Count and list the dead letters without removing them", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
-		names := slices.Sorted(maps.Keys(w.dead))
-		if name != "" {
-			names = []string{name}
-		}
-		for _, name := range names {
+	cmd.PersistentFlags().StringVar(&stack, "stack", os.Getenv("STACK_NAME"), "common prefix of the stacks' names: "+
+		"<customer>-<stage>-<region>")
+	list := &cobra.Command{Use: "list", Short: "Count and list the dead letters without removing them",
+		Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+			names := slices.Sorted(maps.Keys(w.dead))
+			if name != "" {
+				names = []string{name}
+			}
+			for _, name := range names {
+				url, err := w.find(name)
+				if err != nil {
+					return err
+				}
+				if err := w.list(cmd.Context(), out, name, url); err != nil {
+					return err
+				}
+			}
+			return nil
+		}}
+	list.Flags().StringVar(&name, "queue", "", "only the dead letters of this queue")
+	most := 0
+	redrive := &cobra.Command{Use: "redrive", Short: "Send dead letters back to where they came from",
+		Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
 			url, err := w.find(name)
 			if err != nil {
 				return err
 			}
-			if err := w.list(cmd.Context(), out, name, url); err != nil {
-				return err
+			if most < 1 {
+				return errors.New("--max must be at least 1")
 			}
-		}
-		return nil
-	}}
-	list.Flags().StringVar(&name, "queue", "", "only the dead letters of this queue")
-	most := 0
-	redrive := &cobra.Command{Use: "redrive", Short: "Send dead letters back to where they came from", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
-		url, err := w.find(name)
-		if err != nil {
-			return err
-		}
-		if most < 1 {
-			return errors.New("--max must be at least 1")
-		}
-		return w.redrive(cmd.Context(), out, url, most)
-	}}
+			return w.redrive(cmd.Context(), out, url, most)
+		}}
 	redrive.Flags().StringVar(&name, "queue", "", "source of the dead letters, as shown by list")
 	redrive.Flags().IntVar(&most, "max", 1000, "maximum number of messages")
 	_ = redrive.MarkFlagRequired("queue")
@@ -68,7 +71,8 @@ func deadLettersCommand(out io.Writer, open func(context.Context, string) (*work
 func (w *work) find(name string) (string, error) {
 	url, ok := w.dead[name]
 	if !ok {
-		return "", fmt.Errorf("there are no dead letters of %q: --queue is one of %s", name, strings.Join(slices.Sorted(maps.Keys(w.dead)), ", "))
+		return "", fmt.Errorf("there are no dead letters of %q: --queue is one of %s", name,
+			strings.Join(slices.Sorted(maps.Keys(w.dead)), ", "))
 	}
 	return url, nil
 }

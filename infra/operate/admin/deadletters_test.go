@@ -35,7 +35,8 @@ type post struct {
 	published      []string // the details of events on the bus
 }
 
-func (p *post) PutEvents(_ context.Context, in *eventbridge.PutEventsInput, _ ...func(*eventbridge.Options)) (*eventbridge.PutEventsOutput, error) {
+func (p *post) PutEvents(_ context.Context, in *eventbridge.PutEventsInput,
+	_ ...func(*eventbridge.Options)) (*eventbridge.PutEventsOutput, error) {
 	out := &eventbridge.PutEventsOutput{}
 	for _, e := range in.Entries {
 		p.published = append(p.published, *e.Detail)
@@ -49,17 +50,21 @@ func newPost(t *testing.T) *post {
 	p := &post{t: t, cfg: cfg, work: &work{sqs: sqs.NewFromConfig(cfg), streams: dynamodbstreams.NewFromConfig(cfg)}}
 	p.dead = p.queue("dead", nil)
 	p.generate = p.queue("generate", map[string]string{
-		"RedrivePolicy": fmt.Sprintf(`{"deadLetterTargetArn":%q,"maxReceiveCount":2}`, p.arn(p.dead)), "VisibilityTimeout": "0",
+		"RedrivePolicy":     fmt.Sprintf(`{"deadLetterTargetArn":%q,"maxReceiveCount":2}`, p.arn(p.dead)),
+		"VisibilityTimeout": "0",
 	})
-	p.work.dead = map[string]string{"generate": p.dead, "relay": p.queue("relay", nil), "event": p.queue("event", nil), "sweep": p.queue("sweep", nil)}
-	p.work.relay = relay.New(map[topology.Queue]queue.Sender{topology.GenerateText: sqsqueue.New(p.work.sqs, p.generate)}, p, "bus")
+	p.work.dead = map[string]string{"generate": p.dead, "relay": p.queue("relay", nil), "event": p.queue("event", nil),
+		"sweep": p.queue("sweep", nil)}
+	p.work.relay = relay.New(map[topology.Queue]queue.Sender{topology.GenerateText: sqsqueue.New(p.work.sqs,
+		p.generate)}, p, "bus")
 	return p
 }
 
 // queue makes a queue.
 func (p *post) queue(name string, attributes map[string]string) string {
 	p.t.Helper()
-	out, err := p.work.sqs.CreateQueue(p.t.Context(), &sqs.CreateQueueInput{QueueName: aws.String(name + "-" + rand.Text()), Attributes: attributes})
+	out, err := p.work.sqs.CreateQueue(p.t.Context(),
+		&sqs.CreateQueueInput{QueueName: aws.String(name + "-" + rand.Text()), Attributes: attributes})
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -68,7 +73,8 @@ func (p *post) queue(name string, attributes map[string]string) string {
 
 func (p *post) arn(url string) string {
 	p.t.Helper()
-	out, err := p.work.sqs.GetQueueAttributes(p.t.Context(), &sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: []sqstypes.QueueAttributeName{"QueueArn"}})
+	out, err := p.work.sqs.GetQueueAttributes(p.t.Context(), &sqs.GetQueueAttributesInput{QueueUrl: &url,
+		AttributeNames: []sqstypes.QueueAttributeName{"QueueArn"}})
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -77,7 +83,8 @@ func (p *post) arn(url string) string {
 
 func (p *post) send(url, body string, attributes map[string]string) {
 	p.t.Helper()
-	in := &sqs.SendMessageInput{QueueUrl: &url, MessageBody: &body, MessageGroupId: aws.String("acc_1#test"), MessageAttributes: map[string]sqstypes.MessageAttributeValue{}}
+	in := &sqs.SendMessageInput{QueueUrl: &url, MessageBody: &body, MessageGroupId: aws.String("acc_1#test"),
+		MessageAttributes: map[string]sqstypes.MessageAttributeValue{}}
 	for name, value := range attributes {
 		in.MessageAttributes[name] = sqstypes.MessageAttributeValue{DataType: aws.String("String"), StringValue: &value}
 	}
@@ -121,7 +128,8 @@ func (p *post) giveUp(bodies ...string) {
 		p.send(p.generate, body, nil)
 	}
 	for range 3 * len(bodies) {
-		if _, err := p.work.sqs.ReceiveMessage(p.t.Context(), &sqs.ReceiveMessageInput{QueueUrl: &p.generate, MaxNumberOfMessages: 10}); err != nil {
+		if _, err := p.work.sqs.ReceiveMessage(p.t.Context(), &sqs.ReceiveMessageInput{QueueUrl: &p.generate,
+			MaxNumberOfMessages: 10}); err != nil {
 			p.t.Fatal(err)
 		}
 	}
@@ -159,10 +167,12 @@ func TestDeadLettersAreListedAndStay(t *testing.T) {
 			t.Fatal(err)
 		}
 		lines := strings.Split(strings.TrimSpace(out), "\n")
-		if len(lines) != 8 || lines[0] != "event: 0" || lines[1] != "generate: 4" || lines[6] != "relay: 0" || lines[7] != "sweep: 0" {
+		if len(lines) != 8 || lines[0] != "event: 0" || lines[1] != "generate: 4" || lines[6] != "relay: 0" ||
+			lines[7] != "sweep: 0" {
 			t.Fatalf("printed\n%s", out)
 		}
-		for _, want := range []string{"  job job#cnt_1#3  subject cnt_1  attempt 3  first received 20", "  job job#cnt_2#3  subject cnt_2  attempt 3  ", "  job -  subject -  attempt 0  "} {
+		for _, want := range []string{"  job job#cnt_1#3  subject cnt_1  attempt 3  first received 20",
+			"  job job#cnt_2#3  subject cnt_2  attempt 3  ", "  job -  subject -  attempt 0  "} {
 			if !strings.Contains(out, want) {
 				t.Errorf("%q is not in\n%s", want, out)
 			}
@@ -187,7 +197,8 @@ func TestDeadLettersGoBackToTheirQueue(t *testing.T) {
 	}
 	p.giveUp(sent...)
 	out, err := p.run("redrive", "--queue", "generate", "--max", "2")
-	if err != nil || !strings.HasSuffix(out, "\n2 moved\n") || strings.Count(out, "moved to generate-") != 2 || strings.Contains(out, "hunter2") {
+	if err != nil || !strings.HasSuffix(out, "\n2 moved\n") || strings.Count(out, "moved to generate-") != 2 ||
+		strings.Contains(out, "hunter2") {
 		t.Errorf("printed %s, %v", out, err)
 	}
 	if n, err := p.work.count(t.Context(), p.dead); err != nil || n != 11 {
@@ -237,7 +248,8 @@ func TestADeadLetterIsSentBeforeItIsDeleted(t *testing.T) {
 	p.work.sqs = sqs.NewFromConfig(cfg)
 	faults.Reset()
 	faults.Refuse("SendMessage", "InvalidParameterValue", 1)
-	if out, err := p.run("redrive", "--queue", "generate"); err == nil || err.Error() != "1 dead letters stay" || !strings.Contains(out, "stays: ") || !strings.HasSuffix(out, "\n0 moved\n") {
+	if out, err := p.run("redrive", "--queue", "generate"); err == nil || err.Error() != "1 dead letters stay" ||
+		!strings.Contains(out, "stays: ") || !strings.HasSuffix(out, "\n0 moved\n") {
 		t.Errorf("printed %s, %v", out, err)
 	}
 	if n := len(p.bodies(p.dead)); n != 1 {
@@ -247,7 +259,8 @@ func TestADeadLetterIsSentBeforeItIsDeleted(t *testing.T) {
 
 func TestDeadLettersOfARuleGoToItsTarget(t *testing.T) {
 	p := newPost(t)
-	p.send(p.work.dead["event"], `{"id":"5b2c","detail-type":"content.generated","detail":{"id":"evt_1"}}`, map[string]string{"TARGET_ARN": p.arn(p.generate), "ERROR_CODE": "SDK_CLIENT_ERROR"})
+	p.send(p.work.dead["event"], `{"id":"5b2c","detail-type":"content.generated","detail":{"id":"evt_1"}}`,
+		map[string]string{"TARGET_ARN": p.arn(p.generate), "ERROR_CODE": "SDK_CLIENT_ERROR"})
 	out, err := p.run("redrive", "--queue", "event")
 	if err != nil || !strings.Contains(out, "job evt_1  subject content.generated") {
 		t.Errorf("printed %s, %v", out, err)
@@ -256,8 +269,10 @@ func TestDeadLettersOfARuleGoToItsTarget(t *testing.T) {
 		t.Errorf("moved %q", got)
 	}
 	// A missed call of a schedule is not repeated.
-	p.send(p.work.dead["sweep"], `{"detail-type":"Scheduled Event","detail":{}}`, map[string]string{"TARGET_ARN": "arn:aws:lambda:us-east-1:000000000000:function:sweep"})
-	if out, err := p.run("redrive", "--queue", "sweep"); err != nil || !strings.HasPrefix(out, "dropped") || !strings.HasSuffix(out, "\n1 moved\n") {
+	p.send(p.work.dead["sweep"], `{"detail-type":"Scheduled Event","detail":{}}`,
+		map[string]string{"TARGET_ARN": "arn:aws:lambda:us-east-1:000000000000:function:sweep"})
+	if out, err := p.run("redrive", "--queue", "sweep"); err != nil || !strings.HasPrefix(out, "dropped") ||
+		!strings.HasSuffix(out, "\n1 moved\n") {
 		t.Errorf("printed %s, %v", out, err)
 	}
 	if n := len(p.bodies(p.work.dead["sweep"])); n != 0 {
@@ -265,7 +280,8 @@ func TestDeadLettersOfARuleGoToItsTarget(t *testing.T) {
 	}
 	// A foreign message is not sent anywhere.
 	p.send(p.work.dead["event"], `{}`, nil)
-	if out, err := p.run("redrive", "--queue", "event"); err == nil || !strings.Contains(out, "it does not say where it came from") {
+	if out, err := p.run("redrive", "--queue", "event"); err == nil ||
+		!strings.Contains(out, "it does not say where it came from") {
 		t.Errorf("printed %s, %v", out, err)
 	}
 }
@@ -300,11 +316,13 @@ func (p *post) stream(items ...map[string]string) func(from, to int) string {
 		p.t.Fatal(err)
 	}
 	shard := described.StreamDescription.Shards[0].ShardId
-	at, err := p.work.streams.GetShardIterator(p.t.Context(), &dynamodbstreams.GetShardIteratorInput{StreamArn: arn, ShardId: shard, ShardIteratorType: "TRIM_HORIZON"})
+	at, err := p.work.streams.GetShardIterator(p.t.Context(), &dynamodbstreams.GetShardIteratorInput{StreamArn: arn,
+		ShardId: shard, ShardIteratorType: "TRIM_HORIZON"})
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	out, err := p.work.streams.GetRecords(p.t.Context(), &dynamodbstreams.GetRecordsInput{ShardIterator: at.ShardIterator})
+	out, err := p.work.streams.GetRecords(p.t.Context(),
+		&dynamodbstreams.GetRecordsInput{ShardIterator: at.ShardIterator})
 	if err != nil || len(out.Records) != len(items) {
 		p.t.Fatalf("%d records, %v", len(out.Records), err)
 	}
@@ -317,17 +335,20 @@ func (p *post) stream(items ...map[string]string) func(from, to int) string {
 func TestDeadLettersOfTheRelayAreReadFromTheStreamAgain(t *testing.T) {
 	p := newPost(t)
 	item := func(n int) map[string]string {
-		return map[string]string{"pk": fmt.Sprint("job", n), "kind": "outbox", "acc": "acc_1", "mode": "test", "doc": letterOf(n)}
+		return map[string]string{"pk": fmt.Sprint("job", n), "kind": "outbox", "acc": "acc_1", "mode": "test",
+			"doc": letterOf(n)}
 	}
 	letter := p.stream(item(0), item(1), map[string]string{"pk": "thing", "kind": "thing", "doc": "{}"},
-		map[string]string{"pk": "evt_1", "kind": "event", "f_type": "content.generated", "acc": "acc_1", "mode": "test", "doc": "{}"}, item(4), item(5),
+		map[string]string{"pk": "evt_1", "kind": "event", "f_type": "content.generated", "acc": "acc_1", "mode": "test",
+			"doc": "{}"}, item(4), item(5),
 		map[string]string{"pk": "odd", "kind": "outbox", "acc": "acc_1", "doc": `{"queue":"nowhere"}`})
 	p.send(p.work.dead["relay"], letter(1, 4), nil)
 	out, err := p.run("list", "--queue", "relay")
 	if err != nil || !strings.Contains(out, "attempt 101") {
 		t.Errorf("printed %s, %v", out, err)
 	}
-	if out, err := p.run("redrive", "--queue", "relay"); err != nil || !strings.HasPrefix(out, "relayed: ") || !strings.HasSuffix(out, "\n1 moved\n") {
+	if out, err := p.run("redrive", "--queue", "relay"); err != nil || !strings.HasPrefix(out, "relayed: ") ||
+		!strings.HasSuffix(out, "\n1 moved\n") {
 		t.Errorf("printed %s, %v", out, err)
 	}
 	got := strings.Join(p.bodies(p.generate), "\n")
@@ -339,9 +360,12 @@ func TestDeadLettersOfTheRelayAreReadFromTheStreamAgain(t *testing.T) {
 	}
 	// A letter that still cannot be relayed stays, as does one that the stream has forgotten.
 	p.send(p.work.dead["relay"], letter(6, 6), nil)
-	p.send(p.work.dead["relay"], strings.Replace(letter(0, 0), `"startSequenceNumber":"`, `"startSequenceNumber":"9`, 1), nil)
+	p.send(p.work.dead["relay"], strings.Replace(letter(0, 0), `"startSequenceNumber":"`,
+		`"startSequenceNumber":"9`, 1), nil)
 	out, err = p.run("redrive", "--queue", "relay")
-	if err == nil || err.Error() != "2 dead letters stay" || !strings.Contains(out, "fails again: mend the cause first") || !strings.Contains(out, "has forgotten its records of 2026-05-01T12:00:00Z") {
+	if err == nil || err.Error() != "2 dead letters stay" ||
+		!strings.Contains(out, "fails again: mend the cause first") ||
+		!strings.Contains(out, "has forgotten its records of 2026-05-01T12:00:00Z") {
 		t.Errorf("printed %s, %v", out, err)
 	}
 	if n := len(p.bodies(p.work.dead["relay"])); n != 2 {

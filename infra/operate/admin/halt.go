@@ -25,7 +25,8 @@ func openDeployment(ctx context.Context, stack string) (*halt.Deployment, error)
 	if err != nil {
 		return nil, err
 	}
-	d := &halt.Deployment{Lambda: lambda.NewFromConfig(cfg), Rules: eventbridge.NewFromConfig(cfg), Prefix: prefix, Wait: release.Wait}
+	d := &halt.Deployment{Lambda: lambda.NewFromConfig(cfg), Rules: eventbridge.NewFromConfig(cfg), Prefix: prefix,
+		Wait: release.Wait}
 	for _, f := range topology.Functions {
 		d.Functions = append(d.Functions, f.Name)
 		if f.Trigger == topology.BySchedule {
@@ -39,15 +40,18 @@ func openDeployment(ctx context.Context, stack string) (*halt.Deployment, error)
 func haltCommands(out io.Writer, open func(context.Context, string) (*halt.Deployment, error)) []*cobra.Command {
 	stop := &cobra.Command{
 		Use: "stop", Short: "Stop the background work; with --all, all functions",
-		Long: "Disable all event source mappings and schedules of the stacks that --stack names, and wait until nothing is polled any more. With --all, no function may run: the API answers 503. " +
-			"Runs that have begun go on, for up to 15 minutes. What was enabled is noted in tags, so that start restores it. The command may be repeated.",
+		Long: "Disable all event source mappings and schedules of the stacks that --stack names, and wait until " +
+			"nothing is polled any more. With --all, no function may run: the API answers 503. " +
+			"Runs that have begun go on, for up to 15 minutes. What was enabled is noted in tags, so that start " +
+			"restores it. The command may be repeated.",
 		Args: cobra.NoArgs,
 	}
 	start := &cobra.Command{Use: "start", Short: "Start what stop has stopped, and nothing else", Args: cobra.NoArgs}
 	var stack string
 	var d *halt.Deployment
 	for _, cmd := range []*cobra.Command{stop, start} {
-		cmd.Flags().StringVar(&stack, "stack", os.Getenv("STACK_NAME"), "common name of the stacks: <customer>-<stage>-<region>")
+		cmd.Flags().StringVar(&stack, "stack", os.Getenv("STACK_NAME"),
+			"common name of the stacks: <customer>-<stage>-<region>")
 		// It replaces the hook of the root, which requires the state table.
 		cmd.PersistentPreRunE = func(cmd *cobra.Command, _ []string) (err error) {
 			if d, err = open(cmd.Context(), stack); err == nil {

@@ -30,7 +30,8 @@ func itemCommand(out io.Writer, s *services) *cobra.Command {
 				Filters, Attributes                  map[string]string
 				Numbers                              map[string]int64
 				Document                             json.RawMessage `json:",omitempty"`
-			}{it.PK, it.SK, it.Kind, string(it.Account), string(it.Mode), it.Version, it.Filters, it.Attributes, it.Numbers, it.Doc})
+			}{it.PK, it.SK, it.Kind, string(it.Account), string(it.Mode), it.Version, it.Filters, it.Attributes,
+				it.Numbers, it.Doc})
 		},
 	}
 }

@@ -31,7 +31,8 @@ func TestAnItemIsPrinted(t *testing.T) {
 		Numbers       map[string]int64
 		Document      struct{ Name string }
 	}
-	if o.run(&printed, "item", "thing_1"); printed.Kind != "thing" || printed.Account != "acc_1" || printed.Document.Name != large {
+	if o.run(&printed, "item", "thing_1"); printed.Kind != "thing" || printed.Account != "acc_1" ||
+		printed.Document.Name != large {
 		t.Errorf("%+v", printed)
 	}
 	if o.run(&printed, "item", "counters", "one"); printed.Numbers["count"] != 7 {
@@ -43,10 +44,13 @@ func TestAnItemIsPrinted(t *testing.T) {
 }
 
 func TestReplayedRecordsKeepCompressedDocuments(t *testing.T) {
-	r := record(streams.Record{EventName: streams.OperationTypeInsert, Dynamodb: &streams.StreamRecord{NewImage: map[string]streams.AttributeValue{
-		"pk": &streams.AttributeValueMemberS{Value: "thing_1"}, "packed": &streams.AttributeValueMemberB{Value: deflate.Pack([]byte(`{"name":"shoe"}`))},
-	}}})
-	if it, err := store.FromRecord(r.Change.NewImage); err != nil || it.PK != "thing_1" || string(it.Doc) != `{"name":"shoe"}` {
+	r := record(streams.Record{EventName: streams.OperationTypeInsert,
+		Dynamodb: &streams.StreamRecord{NewImage: map[string]streams.AttributeValue{
+			"pk":     &streams.AttributeValueMemberS{Value: "thing_1"},
+			"packed": &streams.AttributeValueMemberB{Value: deflate.Pack([]byte(`{"name":"shoe"}`))},
+		}}})
+	if it, err := store.FromRecord(r.Change.NewImage); err != nil || it.PK != "thing_1" ||
+		string(it.Doc) != `{"name":"shoe"}` {
 		t.Errorf("%+v, %v", it, err)
 	}
 }

@@ -21,7 +21,8 @@ const maxReport = 16 << 20
 func findCommand(out io.Writer, s *services) *cobra.Command {
 	var revoke bool
 	cmd := &cobra.Command{
-		Use: "find", Short: "Read a text from standard input, and name the keys whose secrets are in it", Args: cobra.NoArgs,
+		Use: "find", Short: "Read a text from standard input, and name the keys whose secrets are in it",
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			text, err := io.ReadAll(io.LimitReader(cmd.InOrStdin(), maxReport))
 			if err != nil {

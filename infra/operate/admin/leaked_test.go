@@ -43,10 +43,12 @@ func TestLeakedKeysAreFoundAndRevoked(t *testing.T) {
 	if o.secret(leaked.Secret).Revoked {
 		t.Error("the key is revoked without being asked for")
 	}
-	if got := o.run(nil, "key", "find", "--revoke"); !strings.Contains(got, leaked.ID+"  revoked") || !o.secret(leaked.Secret).Revoked || o.secret(safe.Secret).Revoked {
+	if got := o.run(nil, "key", "find", "--revoke"); !strings.Contains(got, leaked.ID+"  revoked") ||
+		!o.secret(leaked.Secret).Revoked || o.secret(safe.Secret).Revoked {
 		t.Errorf("after revoking: %s", got)
 	}
-	if log := storetest.Snapshot(t, o.audit); strings.Contains(log, leaked.Secret) || !strings.Contains(log, "admin.key.find") {
+	if log := storetest.Snapshot(t, o.audit); strings.Contains(log, leaked.Secret) ||
+		!strings.Contains(log, "admin.key.find") {
 		t.Errorf("the audit log is %s", log)
 	}
 	// A second report finds the key already revoked.

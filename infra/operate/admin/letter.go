@@ -59,11 +59,13 @@ func (l *letter) String() string {
 		}
 	}
 	first := "-"
-	if ms, err := strconv.ParseInt(l.attribute(types.MessageSystemAttributeNameApproximateFirstReceiveTimestamp), 10, 64); err == nil {
+	if ms, err := strconv.ParseInt(l.attribute(types.MessageSystemAttributeNameApproximateFirstReceiveTimestamp), 10,
+		64); err == nil {
 		first = time.UnixMilli(ms).UTC().Format(time.RFC3339)
 	}
 	return fmt.Sprintf("%s  job %s  subject %s  attempt %d  first received %s  received %s times",
-		aws.ToString(l.MessageId), about, subject, attempt, first, l.attribute(types.MessageSystemAttributeNameApproximateReceiveCount))
+		aws.ToString(l.MessageId), about, subject, attempt, first,
+		l.attribute(types.MessageSystemAttributeNameApproximateReceiveCount))
 }
 
 func (l *letter) attribute(name types.MessageSystemAttributeName) string {
@@ -95,7 +97,8 @@ func (w *work) receive(ctx context.Context, url string, most int) ([]letter, err
 func (w *work) letGo(ctx context.Context, url string, letters []letter) error {
 	var all error
 	for _, l := range letters {
-		_, err := w.sqs.ChangeMessageVisibility(context.WithoutCancel(ctx), &sqs.ChangeMessageVisibilityInput{QueueUrl: &url, ReceiptHandle: l.ReceiptHandle})
+		_, err := w.sqs.ChangeMessageVisibility(context.WithoutCancel(ctx),
+			&sqs.ChangeMessageVisibilityInput{QueueUrl: &url, ReceiptHandle: l.ReceiptHandle})
 		all = errors.Join(all, err)
 	}
 	return all
@@ -103,7 +106,8 @@ func (w *work) letGo(ctx context.Context, url string, letters []letter) error {
 
 // count returns the approximate number of letters.
 func (w *work) count(ctx context.Context, url string) (int, error) {
-	names := []types.QueueAttributeName{types.QueueAttributeNameApproximateNumberOfMessages, types.QueueAttributeNameApproximateNumberOfMessagesNotVisible}
+	names := []types.QueueAttributeName{types.QueueAttributeNameApproximateNumberOfMessages,
+		types.QueueAttributeNameApproximateNumberOfMessagesNotVisible}
 	out, err := w.sqs.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: names})
 	if err != nil {
 		return 0, err

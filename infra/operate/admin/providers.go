@@ -21,7 +21,8 @@ type keeper func(ctx context.Context, secret, value string) error
 // keep stores a value in AWS Secrets Manager.
 func keep(ctx context.Context, secret, value string) error {
 	if secret == "" {
-		return errors.New("name the secret by --secret or PROVIDER_SECRET, or PLATFORM_SECRET for the platforms: they are the outputs ProviderSecretArn and PlatformSecretArn of the data stack")
+		return errors.New("name the secret by --secret or PROVIDER_SECRET, or PLATFORM_SECRET for the platforms: " +
+			"they are the outputs ProviderSecretArn and PlatformSecretArn of the data stack")
 	}
 	cfg, err := configuration(ctx)
 	if err != nil {
@@ -49,13 +50,15 @@ func platformsCommand(out io.Writer, keep keeper) *cobra.Command {
 }
 
 // credentialsCommand adds a command to the group that replaces the value of a secret.
-func credentialsCommand(cmd *cobra.Command, out io.Writer, keep keeper, variable string, check func(string) error, example string) *cobra.Command {
+func credentialsCommand(cmd *cobra.Command, out io.Writer, keep keeper, variable string, check func(string) error,
+	example string) *cobra.Command {
 	// It replaces the hook of the root, which requires a table.
 	cmd.PersistentPreRunE = func(*cobra.Command, []string) error { return nil }
 	var secret string
 	set := &cobra.Command{
 		Use: "set", Short: "Read all credentials as JSON from standard input, and replace the earlier ones",
-		Long:    "Read all credentials as JSON from standard input, and replace the earlier ones. Functions use them within five minutes.",
+		Long: "Read all credentials as JSON from standard input, and replace the earlier ones. Functions use them " +
+			"within five minutes.",
 		Example: example,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -32,7 +32,8 @@ func TestCredentialsAreStoredAsTheyAreGiven(t *testing.T) {
 		if len(args) > 1 {
 			want = args[2]
 		}
-		if secret != want || value != someCredentials || strings.Contains(out.String(), "7319") || !strings.Contains(out.String(), "stored") {
+		if secret != want || value != someCredentials || strings.Contains(out.String(), "7319") ||
+			!strings.Contains(out.String(), "stored") {
 			t.Errorf("%v stores %s in %s, and prints %q", args, value, secret, out.String())
 		}
 	}
@@ -51,7 +52,8 @@ func TestMistakesWithCredentialsAreToldWithoutThem(t *testing.T) {
 		cmd := root(&out, nil, nil, unaudited(t))
 		cmd.SetIn(strings.NewReader(input))
 		cmd.SetArgs([]string{"providers", "set"})
-		if err := cmd.ExecuteContext(t.Context()); err == nil || !strings.Contains(sentence(err), says) || strings.Contains(sentence(err)+out.String(), "7319") {
+		if err := cmd.ExecuteContext(t.Context()); err == nil || !strings.Contains(sentence(err), says) ||
+			strings.Contains(sentence(err)+out.String(), "7319") {
 			t.Errorf("%.40q: %v, printed %q", input, err, out.String())
 		}
 	}
@@ -69,7 +71,8 @@ func TestApplicationsAreStoredInTheirSecret(t *testing.T) {
 	t.Setenv("PROVIDER_SECRET", "arn:providers")
 	t.Setenv("PLATFORM_SECRET", "arn:platforms")
 	const someApps = `{"tiktok": {"client_id": "t", "client_secret": "s-7319"}}`
-	for input, says := range map[string]string{someApps: "", `{"tiktok": {"client_id": "s-7319"}}`: "client_id and client_secret"} {
+	for input, says := range map[string]string{someApps: "",
+		`{"tiktok": {"client_id": "s-7319"}}`: "client_id and client_secret"} {
 		var out bytes.Buffer
 		var secret, value string
 		cmd := platformsCommand(&out, func(_ context.Context, s, v string) error {
@@ -85,7 +88,8 @@ func TestApplicationsAreStoredInTheirSecret(t *testing.T) {
 			t.Errorf("printed %q", out.String())
 		case says == "" && (err != nil || secret != "arn:platforms" || value != someApps):
 			t.Errorf("stores %s in %s: %v", value, secret, err)
-		case says != "" && (err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "7319") || value != ""):
+		case says != "" && (err == nil || !strings.Contains(err.Error(), says) ||
+			strings.Contains(err.Error(), "7319") || value != ""):
 			t.Errorf("%s: %v", input, err)
 		}
 	}
@@ -104,7 +108,8 @@ func TestKeepPutsTheValueOfTheSecret(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	for name, value := range map[string]string{
-		"AWS_ENDPOINT_URL": server.URL, "AWS_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "AWS_PROFILE": "",
+		"AWS_ENDPOINT_URL": server.URL, "AWS_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "a",
+		"AWS_SECRET_ACCESS_KEY": "b", "AWS_PROFILE": "",
 		"AWS_CONFIG_FILE": t.TempDir() + "/none", "AWS_SHARED_CREDENTIALS_FILE": t.TempDir() + "/none",
 	} {
 		t.Setenv(name, value)
@@ -115,7 +120,8 @@ func TestKeepPutsTheValueOfTheSecret(t *testing.T) {
 	if put.SecretId != "arn:x" || put.SecretString != someCredentials {
 		t.Errorf("put %+v", put)
 	}
-	if err := keep(t.Context(), "", someCredentials); err == nil || !strings.Contains(err.Error(), "--secret or PROVIDER_SECRET") {
+	if err := keep(t.Context(), "", someCredentials); err == nil ||
+		!strings.Contains(err.Error(), "--secret or PROVIDER_SECRET") {
 		t.Errorf("without a secret: %v", err)
 	}
 }

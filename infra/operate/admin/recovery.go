@@ -42,7 +42,9 @@ func openData(ctx context.Context) (recovery.Data, error) {
 func restoreCheckCommand(out io.Writer, open func(context.Context) (recovery.Data, error)) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "restore-check", Short: "Check whether the money of a restored table adds up, and all work in it goes on",
-		Long: "Read the table of --table, which nothing may write to meanwhile, and compare balances with their entries, and work and reservations with tasks. The command fails and names what does not fit together. It changes nothing.",
+		Long: "Read the table of --table, which nothing may write to meanwhile, and compare balances with their " +
+			"entries, and work and reservations with tasks. The command fails and names what does not fit together. " +
+			"It changes nothing.",
 		Args: cobra.NoArgs,
 	}
 	// It replaces the hook of the root, because the command reads whole items.
@@ -83,39 +85,42 @@ func dataCommands(out io.Writer, open func(context.Context) (recovery.Data, erro
 			return d, err
 		}
 		if d.State == "" || d.Audit == "" || d.Media == "" {
-			return d, errors.New("name the tables and the bucket by --table, --audit-table and --bucket: they are the outputs TableName, AuditTableName and MediaBucket of the data stack")
+			return d, errors.New("name the tables and the bucket by --table, --audit-table and --bucket: they are " +
+				"the outputs TableName, AuditTableName and MediaBucket of the data stack")
 		}
 		return d, nil
 	}
 	var file string
-	export := &cobra.Command{Use: "export ACCOUNT", Short: "Write all data of an account into a file, as lines of JSON", Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) (err error) {
-		d, err := connect(cmd)
-		if err != nil {
-			return err
-		}
-		f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, f.Close()) }()
-		lines, err := d.Export(cmd.Context(), args[0], f)
-		if err != nil {
-			return err
-		}
-		return show(out, map[string]int{"lines": lines})
-	}}
+	export := &cobra.Command{Use: "export ACCOUNT", Short: "Write all data of an account into a file, as lines of JSON",
+		Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) (err error) {
+			d, err := connect(cmd)
+			if err != nil {
+				return err
+			}
+			f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, f.Close()) }()
+			lines, err := d.Export(cmd.Context(), args[0], f)
+			if err != nil {
+				return err
+			}
+			return show(out, map[string]int{"lines": lines})
+		}}
 	export.Flags().StringVar(&file, "file", "", "file that is made")
 	_ = export.MarkFlagRequired("file")
 	var name string
 	var keepLedger bool
-	erase := &cobra.Command{Use: "erase ACCOUNT", Short: "Delete an account with its files, for good", Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
-		d, err := connect(cmd)
-		if err != nil {
-			return err
-		}
-		e, err := d.Erase(cmd.Context(), args[0], name, keepLedger)
-		return errors.Join(err, show(out, e))
-	}}
+	erase := &cobra.Command{Use: "erase ACCOUNT", Short: "Delete an account with its files, for good",
+		Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
+			d, err := connect(cmd)
+			if err != nil {
+				return err
+			}
+			e, err := d.Erase(cmd.Context(), args[0], name, keepLedger)
+			return errors.Join(err, show(out, e))
+		}}
 	erase.Flags().StringVar(&name, "name", "", "name of the account, as a confirmation")
 	erase.Flags().BoolVar(&keepLedger, "keep-ledger", false, "keep the entries of the balance")
 	_ = erase.MarkFlagRequired("name")

@@ -26,7 +26,8 @@ import (
 // noFiles is an empty bucket.
 type noFiles struct{ recovery.Bucket }
 
-func (noFiles) ListObjectVersions(context.Context, *s3.ListObjectVersionsInput, ...func(*s3.Options)) (*s3.ListObjectVersionsOutput, error) {
+func (noFiles) ListObjectVersions(context.Context, *s3.ListObjectVersionsInput,
+	...func(*s3.Options)) (*s3.ListObjectVersionsOutput, error) {
 	return &s3.ListObjectVersionsOutput{}, nil
 }
 
@@ -39,7 +40,10 @@ func TestAccountsAreCheckedExportedAndErased(t *testing.T) {
 		if err := storetest.CreateTable(t.Context(), client, name); err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { _, _ = client.DeleteTable(context.Background(), &dynamodb.DeleteTableInput{TableName: &name}) })
+		t.Cleanup(func() {
+			_, _ = client.DeleteTable(context.Background(),
+				&dynamodb.DeleteTableInput{TableName: &name})
+		})
 	}
 	accounts, name := account.NewService(store.Open(cfg, "restored"), o.clock.Now), "Acme"
 	a, err := accounts.Create(t.Context(), account.Settings{Name: &name})
@@ -68,24 +72,29 @@ func TestAccountsAreCheckedExportedAndErased(t *testing.T) {
 	if err := run("export", a.ID, "--file", file, "--bucket", "media"); err != nil {
 		t.Fatal(err)
 	}
-	if lines, err := os.ReadFile(file); err != nil || strings.Count(string(lines), "\n") != 3 || !strings.Contains(string(lines), `"name":"Acme"`) {
+	if lines, err := os.ReadFile(file); err != nil || strings.Count(string(lines), "\n") != 3 ||
+		!strings.Contains(string(lines), `"name":"Acme"`) {
 		t.Errorf("exported, %v:\n%s", err, lines)
 	}
 	if err := run("export", a.ID, "--file", file, "--bucket", "media"); !errors.Is(err, os.ErrExist) {
 		t.Errorf("a file that is there is overwritten: %v", err)
 	}
-	if err := run("export", a.ID, "--file", file+"2", "--bucket", ""); err == nil || !strings.Contains(err.Error(), "MediaBucket") {
+	if err := run("export", a.ID, "--file", file+"2", "--bucket", ""); err == nil ||
+		!strings.Contains(err.Error(), "MediaBucket") {
 		t.Errorf("without a bucket: %v", err)
 	}
-	if _, err := client.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String("restored"), Key: map[string]types.AttributeValue{
-		"pk": &types.AttributeValueMemberS{Value: "balance#" + a.ID}, "sk": &types.AttributeValueMemberS{Value: "#"},
-	}}); err != nil {
+	if _, err := client.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String("restored"),
+		Key: map[string]types.AttributeValue{
+			"pk": &types.AttributeValueMemberS{Value: "balance#" + a.ID},
+			"sk": &types.AttributeValueMemberS{Value: "#"},
+		}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := run("restore-check"); err == nil || !strings.Contains(err.Error(), "1 things do not fit together") {
 		t.Errorf("without a balance: %v", err)
 	}
-	if err := run("erase", a.ID, "--name", "Beta", "--bucket", "media"); err == nil || !strings.Contains(err.Error(), "not the name") {
+	if err := run("erase", a.ID, "--name", "Beta", "--bucket", "media"); err == nil ||
+		!strings.Contains(err.Error(), "not the name") {
 		t.Errorf("by another name: %v", err)
 	}
 	if err := run("erase", a.ID, "--name", "Acme", "--bucket", "media"); err != nil {
@@ -95,18 +104,24 @@ func TestAccountsAreCheckedExportedAndErased(t *testing.T) {
 
 func TestReleasesNeedTheNameOfTheStacks(t *testing.T) {
 	t.Setenv("AWS_REGION", "eu-central-1")
-	for stack, want := range map[string]string{"acme-prod-eu-central-1": "acme-prod-", "a-b-prod-eu-central-1": "a-b-prod-"} {
+	for stack, want := range map[string]string{"acme-prod-eu-central-1": "acme-prod-",
+		"a-b-prod-eu-central-1": "a-b-prod-"} {
 		if _, prefix, err := openReleases(t.Context(), stack); err != nil || prefix != want {
 			t.Errorf("%s: %q, %v", stack, prefix, err)
 		}
 	}
-	if _, _, err := openReleases(t.Context(), "acme-prod-us-east-1"); err == nil || !strings.Contains(err.Error(), "STACK_NAME: <customer>-<stage>-eu-central-1") {
+	if _, _, err := openReleases(t.Context(), "acme-prod-us-east-1"); err == nil ||
+		!strings.Contains(err.Error(), "STACK_NAME: <customer>-<stage>-eu-central-1") {
 		t.Errorf("stacks of another region: %v", err)
 	}
 	for says, args := range map[string][]string{
-		"name a function, or give --all": {"rollback"}, "without --version": {"rollback", "--all", "--version", "3"}, "--keep is 2 or more": {"prune", "--keep", "1"},
+		"name a function, or give --all": {"rollback"}, "without --version": {"rollback", "--all", "--version", "3"},
+		"--keep is 2 or more": {"prune", "--keep", "1"},
 	} {
-		cmd := releaseCommand(&bytes.Buffer{}, func(context.Context, string) (*release.Releaser, string, error) { return nil, "", nil })
+		cmd := releaseCommand(&bytes.Buffer{}, func(context.Context, string) (*release.Releaser,
+			string, error) {
+			return nil, "", nil
+		})
 		cmd.SetArgs(args)
 		cmd.SilenceErrors, cmd.SilenceUsage = true, true
 		if err := cmd.ExecuteContext(t.Context()); err == nil || !strings.Contains(err.Error(), says) {

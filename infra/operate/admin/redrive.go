@@ -46,7 +46,8 @@ func (w *work) redrive(ctx context.Context, out io.Writer, url string, most int)
 				}
 				continue
 			}
-			if _, err := w.sqs.DeleteMessage(ctx, &sqs.DeleteMessageInput{QueueUrl: &url, ReceiptHandle: l.ReceiptHandle}); err != nil {
+			if _, err := w.sqs.DeleteMessage(ctx,
+				&sqs.DeleteMessageInput{QueueUrl: &url, ReceiptHandle: l.ReceiptHandle}); err != nil {
 				return fmt.Errorf("%s went to %s and stays: %w", &l, to, err)
 			}
 			moved++
@@ -72,9 +73,11 @@ func (w *work) sendBack(ctx context.Context, url string, l letter) (string, erro
 	if l.body.Records != nil {
 		switch url {
 		case w.dead["chain"]:
-			return "chained and counted", w.replay(ctx, *l.body.Records, follow.New(w.levels.Handle, func(ctx context.Context, batch events.DynamoDBEvent) (out events.DynamoDBEventResponse, err error) {
-				return out, w.chain.Redrive(ctx, batch)
-			}))
+			return "chained and counted", w.replay(ctx, *l.body.Records,
+				follow.New(w.levels.Handle, func(ctx context.Context,
+					batch events.DynamoDBEvent) (out events.DynamoDBEventResponse, err error) {
+					return out, w.chain.Redrive(ctx, batch)
+				}))
 		}
 		return "relayed", w.replay(ctx, *l.body.Records, w.relay.Handle)
 	}
@@ -92,7 +95,8 @@ func (w *work) sendBack(ctx context.Context, url string, l letter) (string, erro
 		// A late call would do no more than the next call of the schedule.
 		return "dropped, since the schedule has called again", nil
 	}
-	q, err := w.sqs.GetQueueUrl(ctx, &sqs.GetQueueUrlInput{QueueName: &source.Resource, QueueOwnerAWSAccountId: &source.AccountID})
+	q, err := w.sqs.GetQueueUrl(ctx, &sqs.GetQueueUrlInput{QueueName: &source.Resource,
+		QueueOwnerAWSAccountId: &source.AccountID})
 	if err != nil {
 		return "", err
 	}
@@ -118,13 +122,15 @@ type position struct {
 const mostPages = 100
 
 // replay reads records again, and passes them to the handler of the function that failed.
-func (w *work) replay(ctx context.Context, p position, handle func(context.Context, events.DynamoDBEvent) (events.DynamoDBEventResponse, error)) error {
+func (w *work) replay(ctx context.Context, p position,
+	handle func(context.Context, events.DynamoDBEvent) (events.DynamoDBEventResponse, error)) error {
 	last, ok := new(big.Int).SetString(p.Last, 10)
 	if !ok {
 		return errors.New("it tells no position in a stream")
 	}
 	at, err := w.streams.GetShardIterator(ctx, &dynamodbstreams.GetShardIteratorInput{
-		StreamArn: &p.Stream, ShardId: &p.Shard, SequenceNumber: &p.First, ShardIteratorType: streams.ShardIteratorTypeAtSequenceNumber,
+		StreamArn: &p.Stream, ShardId: &p.Shard, SequenceNumber: &p.First,
+		ShardIteratorType: streams.ShardIteratorTypeAtSequenceNumber,
 	})
 	if err != nil {
 		return forgotten(err, p)
@@ -178,7 +184,8 @@ func record(r streams.Record) events.DynamoDBEventRecord {
 	}
 	return events.DynamoDBEventRecord{
 		EventName: string(r.EventName),
-		Change:    events.DynamoDBStreamRecord{NewImage: image, SequenceNumber: aws.ToString(r.Dynamodb.SequenceNumber)},
+		Change: events.DynamoDBStreamRecord{NewImage: image,
+			SequenceNumber: aws.ToString(r.Dynamodb.SequenceNumber)},
 	}
 }
 
@@ -188,5 +195,7 @@ func forgotten(err error, p position) error {
 	if !errors.As(err, &trimmed) {
 		return err
 	}
-	return fmt.Errorf("the stream has forgotten its records of %s, which are older than a day: the function due has sent the webhooks; what is still queued since then must be started anew, and analytics are corrected by `admin analytics rebuild`", p.At.UTC().Format(time.RFC3339))
+	return fmt.Errorf("the stream has forgotten its records of %s, which are older than a day: the function due has "+
+		"sent the webhooks; what is still queued since then must be started anew, and analytics are corrected by "+
+		"`admin analytics rebuild`", p.At.UTC().Format(time.RFC3339))
 }

@@ -35,11 +35,13 @@ func prefixOf(stack, region string) (string, error) {
 	return prefix + "-", nil
 }
 
-func releaseCommand(out io.Writer, open func(context.Context, string) (*release.Releaser, string, error)) *cobra.Command {
+func releaseCommand(out io.Writer, open func(context.Context, string) (*release.Releaser,
+	string, error)) *cobra.Command {
 	cmd := group("release", "Move functions between their versions")
 	var stack, prefix string
 	var r *release.Releaser
-	cmd.PersistentFlags().StringVar(&stack, "stack", os.Getenv("STACK_NAME"), "common name of the stacks: <customer>-<stage>-<region>")
+	cmd.PersistentFlags().StringVar(&stack, "stack", os.Getenv("STACK_NAME"),
+		"common name of the stacks: <customer>-<stage>-<region>")
 	// It replaces the hook of the root, which requires the state table.
 	cmd.PersistentPreRunE = func(cmd *cobra.Command, _ []string) (err error) {
 		if !cmd.HasSubCommands() {
@@ -47,20 +49,23 @@ func releaseCommand(out io.Writer, open func(context.Context, string) (*release.
 		}
 		return err
 	}
-	list := &cobra.Command{Use: "list", Short: "List the versions of all functions, and which are in use", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
-		return each(nil, func(name string) error {
-			f, err := r.Find(cmd.Context(), prefix+name)
-			if err != nil {
+	list := &cobra.Command{Use: "list", Short: "List the versions of all functions, and which are in use",
+		Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+			return each(nil, func(name string) error {
+				f, err := r.Find(cmd.Context(), prefix+name)
+				if err != nil {
+					return err
+				}
+				_, err = fmt.Fprintf(out, "%-14s  version %s of %s%s\n", name, f.Version,
+					strings.Join(f.Versions, ", "), next(f))
 				return err
-			}
-			_, err = fmt.Fprintf(out, "%-14s  version %s of %s%s\n", name, f.Version, strings.Join(f.Versions, ", "), next(f))
-			return err
-		})
-	}}
+			})
+		}}
 	var version string
 	var percent int
 	var bake time.Duration
-	shift := &cobra.Command{Use: "shift FUNCTION", Short: "Give a version a part of the calls, then all; if calls fail, none", Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
+	shift := &cobra.Command{Use: "shift FUNCTION", Short: "Give a version a part of the calls, then all; if calls " +
+		"fail, none", Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
 		return r.Shift(cmd.Context(), prefix+args[0], version, percent, bake)
 	}}
 	shift.Flags().StringVar(&version, "version", "", "number of the version")
@@ -69,31 +74,33 @@ func releaseCommand(out io.Writer, open func(context.Context, string) (*release.
 	_ = shift.MarkFlagRequired("version")
 	var all bool
 	var to string
-	rollback := &cobra.Command{Use: "rollback [FUNCTION]", Short: "Give all calls to the version before, at once", Args: cobra.MaximumNArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
-		if all == (len(args) == 1) || all && to != "" {
-			return errors.New("name a function, or give --all without --version")
-		}
-		return each(args, func(name string) error {
-			v, err := r.Rollback(cmd.Context(), prefix+name, to)
-			if err == nil {
-				_, err = fmt.Fprintf(out, "%-14s  version %s\n", name, v)
+	rollback := &cobra.Command{Use: "rollback [FUNCTION]", Short: "Give all calls to the version before, at once",
+		Args: cobra.MaximumNArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
+			if all == (len(args) == 1) || all && to != "" {
+				return errors.New("name a function, or give --all without --version")
 			}
-			return err
-		})
-	}}
+			return each(args, func(name string) error {
+				v, err := r.Rollback(cmd.Context(), prefix+name, to)
+				if err == nil {
+					_, err = fmt.Fprintf(out, "%-14s  version %s\n", name, v)
+				}
+				return err
+			})
+		}}
 	rollback.Flags().BoolVar(&all, "all", false, "all functions")
 	rollback.Flags().StringVar(&to, "version", "", "number of the version; default: the one before")
 	var keep int
-	prune := &cobra.Command{Use: "prune", Short: "Delete old versions of all functions that are not in use", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
-		if keep < 2 {
-			return errors.New("--keep is 2 or more: a rollback needs the version before")
-		}
-		return each(nil, func(name string) error {
-			deleted, err := r.Prune(cmd.Context(), prefix+name, keep)
-			_, failed := fmt.Fprintf(out, "%-14s  %d deleted\n", name, len(deleted))
-			return errors.Join(err, failed)
-		})
-	}}
+	prune := &cobra.Command{Use: "prune", Short: "Delete old versions of all functions that are not in use",
+		Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+			if keep < 2 {
+				return errors.New("--keep is 2 or more: a rollback needs the version before")
+			}
+			return each(nil, func(name string) error {
+				deleted, err := r.Prune(cmd.Context(), prefix+name, keep)
+				_, failed := fmt.Fprintf(out, "%-14s  %d deleted\n", name, len(deleted))
+				return errors.Join(err, failed)
+			})
+		}}
 	prune.Flags().IntVar(&keep, "keep", 5, "newest versions of each function that are kept")
 	cmd.AddCommand(list, shift, rollback, prune)
 	return cmd

@@ -36,7 +36,8 @@ type work struct {
 // names have the given prefix.
 func openWork(ctx context.Context, stack string) (*work, error) {
 	if stack == "" {
-		return nil, errors.New("name the stacks by --stack or STACK_NAME: <customer>-<stage>-<region>, such as acme-prod-eu-central-1")
+		return nil, errors.New("name the stacks by --stack or STACK_NAME: <customer>-<stage>-<region>, such as " +
+			"acme-prod-eu-central-1")
 	}
 	cfg, err := configuration(ctx)
 	if err != nil {

@@ -33,7 +33,8 @@ func all(ctx context.Context, plan bool, args []string, out io.Writer) error {
 	case *version == "":
 		return errors.New("name the version by -version: stacks that run it are skipped")
 	case strings.HasSuffix(*version, changed) && !plan:
-		return errors.New("the checkout has changes that are not committed: all customers get a version that can be found again")
+		return errors.New("the checkout has changes that are not committed: all customers get a version that can be " +
+			"found again")
 	case *parallel < 1 || *parallel > 50:
 		return fmt.Errorf("-parallel is 1 to 50, not %d", *parallel)
 	}
@@ -46,7 +47,8 @@ func all(ctx context.Context, plan bool, args []string, out io.Writer) error {
 		return err
 	}
 	c := &cells{approval: *approval, sessions: sessions{byRole: map[string]aws.CredentialsProvider{}}}
-	run := &fleet.Run{Cloud: c, Waves: waves, Version: *version, Parallel: *parallel, Now: time.Now, Wait: release.Wait, Out: out}
+	run := &fleet.Run{Cloud: c, Waves: waves, Version: *version, Parallel: *parallel, Now: time.Now,
+		Wait: release.Wait, Out: out}
 	if plan {
 		return run.Plan(ctx)
 	}

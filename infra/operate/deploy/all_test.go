@@ -32,39 +32,46 @@ type cell struct {
 
 var created = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
-func (c cell) DescribeStacks(_ context.Context, in *cloudformation.DescribeStacksInput, _ ...func(*cloudformation.Options)) (*cloudformation.DescribeStacksOutput, error) {
+func (c cell) DescribeStacks(_ context.Context, in *cloudformation.DescribeStacksInput,
+	_ ...func(*cloudformation.Options)) (*cloudformation.DescribeStacksOutput, error) {
 	if *in.StackName != "acme-prod-eu-central-1-api" || c.err != nil {
 		return nil, c.err
 	}
 	s := types.Stack{StackStatus: c.status, CreationTime: &created, LastUpdatedTime: c.updated}
 	if c.version != "" {
-		s.Outputs = []types.Output{{OutputKey: aws.String("ApiId"), OutputValue: aws.String("x")}, {OutputKey: aws.String("Version"), OutputValue: &c.version}}
+		s.Outputs = []types.Output{{OutputKey: aws.String("ApiId"), OutputValue: aws.String("x")},
+			{OutputKey: aws.String("Version"), OutputValue: &c.version}}
 	}
 	return &cloudformation.DescribeStacksOutput{Stacks: []types.Stack{s}}, nil
 }
 
-func (c cell) ListStackResources(_ context.Context, in *cloudformation.ListStackResourcesInput, _ ...func(*cloudformation.Options)) (*cloudformation.ListStackResourcesOutput, error) {
+func (c cell) ListStackResources(_ context.Context, in *cloudformation.ListStackResourcesInput,
+	_ ...func(*cloudformation.Options)) (*cloudformation.ListStackResourcesOutput, error) {
 	if in.NextToken == nil { // two pages
-		return &cloudformation.ListStackResourcesOutput{NextToken: aws.String("2"), StackResourceSummaries: []types.StackResourceSummary{
-			{ResourceType: aws.String("AWS::CloudWatch::Alarm"), PhysicalResourceId: aws.String("other")},
-		}}, nil
+		return &cloudformation.ListStackResourcesOutput{NextToken: aws.String("2"),
+			StackResourceSummaries: []types.StackResourceSummary{
+				{ResourceType: aws.String("AWS::CloudWatch::Alarm"), PhysicalResourceId: aws.String("other")},
+			}}, nil
 	}
 	out := &cloudformation.ListStackResourcesOutput{}
 	for name := range c.alarms {
 		out.StackResourceSummaries = append(out.StackResourceSummaries, types.StackResourceSummary{
-			ResourceType: aws.String("AWS::CloudWatch::CompositeAlarm"), LogicalResourceId: &name, PhysicalResourceId: aws.String("acme-" + name),
+			ResourceType: aws.String("AWS::CloudWatch::CompositeAlarm"), LogicalResourceId: &name,
+			PhysicalResourceId: aws.String("acme-" + name),
 		})
 	}
 	return out, nil
 }
 
-func (c cell) DescribeAlarms(_ context.Context, in *cloudwatch.DescribeAlarmsInput, _ ...func(*cloudwatch.Options)) (*cloudwatch.DescribeAlarmsOutput, error) {
+func (c cell) DescribeAlarms(_ context.Context, in *cloudwatch.DescribeAlarmsInput,
+	_ ...func(*cloudwatch.Options)) (*cloudwatch.DescribeAlarmsOutput, error) {
 	if !slices.Equal(in.AlarmTypes, []cloudwatchtypes.AlarmType{"CompositeAlarm"}) || c.unread != nil {
 		return &cloudwatch.DescribeAlarmsOutput{}, c.unread // By default, CloudWatch returns only other alarms.
 	}
 	out := &cloudwatch.DescribeAlarmsOutput{}
 	for _, name := range in.AlarmNames {
-		out.CompositeAlarms = append(out.CompositeAlarms, cloudwatchtypes.CompositeAlarm{AlarmName: &name, StateValue: c.alarms[strings.TrimPrefix(name, "acme-")]})
+		out.CompositeAlarms = append(out.CompositeAlarms, cloudwatchtypes.CompositeAlarm{AlarmName: &name,
+			StateValue: c.alarms[strings.TrimPrefix(name, "acme-")]})
 	}
 	return out, nil
 }
@@ -83,15 +90,22 @@ func TestTheStateOfStacks(t *testing.T) {
 		burned  string
 		says    string
 	}{
-		"deployed":        {cell: cell{status: "UPDATE_COMPLETE", version: "v1", updated: &later, alarms: quiet}, version: "v1", whole: true},
-		"for the first":   {cell: cell{status: "CREATE_COMPLETE", alarms: quiet}, whole: true},
-		"rolled back":     {cell: cell{status: "UPDATE_ROLLBACK_COMPLETE", version: "v1", alarms: quiet}, version: "v1"},
-		"under way":       {cell: cell{status: "UPDATE_IN_PROGRESS", version: "v1", alarms: quiet}, version: "v1"},
-		"burned":          {cell: cell{status: "UPDATE_COMPLETE", version: "v1", alarms: map[string]cloudwatchtypes.StateValue{"FastBurn": "ALARM", "SlowBurn": "OK"}}, version: "v1", whole: true, burned: "FastBurn"},
-		"missing":         {cell: cell{err: &smithy.GenericAPIError{Code: "ValidationError", Message: "Stack with id x does not exist"}}},
-		"not permitted":   {cell: cell{err: errors.New("AccessDenied")}, says: "read the stack acme-prod-eu-central-1-api: AccessDenied"},
-		"without alarms":  {cell: cell{status: "UPDATE_COMPLETE"}, says: "has no alarm of its budget"},
-		"alarms not read": {cell: cell{status: "UPDATE_COMPLETE", alarms: quiet, unread: errors.New("Throttling")}, says: "Throttling"},
+		"deployed": {cell: cell{status: "UPDATE_COMPLETE", version: "v1", updated: &later, alarms: quiet},
+			version: "v1", whole: true},
+		"for the first": {cell: cell{status: "CREATE_COMPLETE", alarms: quiet}, whole: true},
+		"rolled back": {cell: cell{status: "UPDATE_ROLLBACK_COMPLETE", version: "v1", alarms: quiet},
+			version: "v1"},
+		"under way": {cell: cell{status: "UPDATE_IN_PROGRESS", version: "v1", alarms: quiet}, version: "v1"},
+		"burned": {cell: cell{status: "UPDATE_COMPLETE", version: "v1",
+			alarms: map[string]cloudwatchtypes.StateValue{"FastBurn": "ALARM", "SlowBurn": "OK"}}, version: "v1",
+			whole: true, burned: "FastBurn"},
+		"missing": {cell: cell{err: &smithy.GenericAPIError{Code: "ValidationError",
+			Message: "Stack with id x does not exist"}}},
+		"not permitted": {cell: cell{err: errors.New("AccessDenied")},
+			says: "read the stack acme-prod-eu-central-1-api: AccessDenied"},
+		"without alarms": {cell: cell{status: "UPDATE_COMPLETE"}, says: "has no alarm of its budget"},
+		"alarms not read": {cell: cell{status: "UPDATE_COMPLETE", alarms: quiet, unread: errors.New("Throttling")},
+			says: "Throttling"},
 	} {
 		s, err := stateOf(t.Context(), o.Settings, c.cell, c.cell)
 		if c.says != "" {
@@ -119,7 +133,8 @@ func TestRefusedOrdersForAll(t *testing.T) {
 		"deploy-all or diff-all":   nil,
 		"diff, drift or destroy, ": {"deploy-some"},
 	} {
-		if err := run(t.Context(), args, strings.NewReader(""), io.Discard); err == nil || !strings.Contains(err.Error(), says) {
+		if err := run(t.Context(), args, strings.NewReader(""), io.Discard); err == nil ||
+			!strings.Contains(err.Error(), says) {
 			t.Errorf("%v: %v, want it to say %q", args, err, says)
 		}
 	}
@@ -136,7 +151,8 @@ func TestAnOrderOfTheFleet(t *testing.T) {
 	}
 	o := orderOf(waves[0].Cells[0], "abc", "build/fleet")
 	got := strings.Join(o.context, " ")
-	for _, want := range []string{"-c customer=acme", "-c region=eu-central-1", "-c version=abc", "--output build/fleet/acme-prod-eu-central-1", "--build true"} {
+	for _, want := range []string{"-c customer=acme", "-c region=eu-central-1", "-c version=abc",
+		"--output build/fleet/acme-prod-eu-central-1", "--build true"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the CDK sees %s, without %s", got, want)
 		}

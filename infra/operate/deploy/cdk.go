@@ -35,7 +35,8 @@ func cdk(ctx context.Context, o order, args ...string) error {
 		}
 		// With a profile, the CDK would ignore the other variables.
 		cmd.Env = slices.DeleteFunc(cmd.Env, func(v string) bool { return strings.HasPrefix(v, "AWS_PROFILE=") })
-		cmd.Env = append(cmd.Env, "AWS_ACCESS_KEY_ID="+c.AccessKeyID, "AWS_SECRET_ACCESS_KEY="+c.SecretAccessKey, "AWS_SESSION_TOKEN="+c.SessionToken)
+		cmd.Env = append(cmd.Env, "AWS_ACCESS_KEY_ID="+c.AccessKeyID, "AWS_SECRET_ACCESS_KEY="+c.SecretAccessKey,
+			"AWS_SESSION_TOKEN="+c.SessionToken)
 	}
 	return cmd.Run()
 }
@@ -97,7 +98,8 @@ func destroy(ctx context.Context, o order, in io.Reader, out io.Writer) error {
 
 // confirm requires the operator to type the name of the deployment.
 func confirm(o order, stacks []string, in io.Reader, out io.Writer) error {
-	if _, err := fmt.Fprintf(out, "This destroys %s in the account %s.\nType %s to go on: ", strings.Join(stacks, ", "), o.Account, o.Name()); err != nil {
+	if _, err := fmt.Fprintf(out, "This destroys %s in the account %s.\nType %s to go on: ", strings.Join(stacks, ", "),
+		o.Account, o.Name()); err != nil {
 		return err
 	}
 	line, err := bufio.NewReader(in).ReadString('\n')

@@ -44,9 +44,10 @@ func (s *sessions) of(ctx context.Context, of customer.Settings) (aws.Credential
 		if err != nil {
 			return nil, err
 		}
-		s.byRole[of.DeployRole] = aws.NewCredentialsCache(stscreds.NewAssumeRoleProvider(sts.NewFromConfig(cfg), of.DeployRole, func(o *stscreds.AssumeRoleOptions) {
-			o.RoleSessionName, o.Duration = "deploy-all", time.Hour
-		}), func(o *aws.CredentialsCacheOptions) {
+		s.byRole[of.DeployRole] = aws.NewCredentialsCache(stscreds.NewAssumeRoleProvider(sts.NewFromConfig(cfg),
+			of.DeployRole, func(o *stscreds.AssumeRoleOptions) {
+				o.RoleSessionName, o.Duration = "deploy-all", time.Hour
+			}), func(o *aws.CredentialsCacheOptions) {
 			// A deployment begins with a session of at least 45 minutes, so that it ends within it.
 			o.ExpiryWindow = 45 * time.Minute
 		})
@@ -73,11 +74,14 @@ func (c *cells) State(ctx context.Context, of customer.Settings) (s fleet.State,
 // CloudWatch.
 type (
 	resources interface {
-		DescribeStacks(context.Context, *cloudformation.DescribeStacksInput, ...func(*cloudformation.Options)) (*cloudformation.DescribeStacksOutput, error)
-		ListStackResources(context.Context, *cloudformation.ListStackResourcesInput, ...func(*cloudformation.Options)) (*cloudformation.ListStackResourcesOutput, error)
+		DescribeStacks(context.Context, *cloudformation.DescribeStacksInput,
+			...func(*cloudformation.Options)) (*cloudformation.DescribeStacksOutput, error)
+		ListStackResources(context.Context, *cloudformation.ListStackResourcesInput,
+			...func(*cloudformation.Options)) (*cloudformation.ListStackResourcesOutput, error)
 	}
 	budgets interface {
-		DescribeAlarms(context.Context, *cloudwatch.DescribeAlarmsInput, ...func(*cloudwatch.Options)) (*cloudwatch.DescribeAlarmsOutput, error)
+		DescribeAlarms(context.Context, *cloudwatch.DescribeAlarmsInput,
+			...func(*cloudwatch.Options)) (*cloudwatch.DescribeAlarmsOutput, error)
 	}
 )
 
@@ -92,7 +96,8 @@ func stateOf(ctx context.Context, of customer.Settings, stacks resources, alarms
 	}
 	for _, stack := range out.Stacks {
 		switch stack.StackStatus {
-		case types.StackStatusCreateComplete, types.StackStatusUpdateComplete, types.StackStatusUpdateCompleteCleanupInProgress:
+		case types.StackStatusCreateComplete, types.StackStatusUpdateComplete,
+			types.StackStatusUpdateCompleteCleanupInProgress:
 			s.Whole = true
 		}
 		began := aws.ToTime(stack.CreationTime)
@@ -131,9 +136,11 @@ func burned(ctx context.Context, stacks resources, alarms budgets, stack string)
 		}
 	}
 	if len(names) == 0 {
-		return nil, fmt.Errorf("the stack %s has no alarm of its budget of errors: deploy it by `make deploy` first", stack)
+		return nil, fmt.Errorf("the stack %s has no alarm of its budget of errors: deploy it by `make deploy` first",
+			stack)
 	}
-	ask := &cloudwatch.DescribeAlarmsInput{AlarmTypes: []cloudwatchtypes.AlarmType{cloudwatchtypes.AlarmTypeCompositeAlarm}}
+	ask := &cloudwatch.DescribeAlarmsInput{
+		AlarmTypes: []cloudwatchtypes.AlarmType{cloudwatchtypes.AlarmTypeCompositeAlarm}}
 	for physical := range names {
 		ask.AlarmNames = append(ask.AlarmNames, physical)
 	}
@@ -142,7 +149,8 @@ func burned(ctx context.Context, stacks resources, alarms budgets, stack string)
 		return nil, fmt.Errorf("read the alarms of %s: %w", stack, err)
 	}
 	if len(out.CompositeAlarms) != len(names) {
-		return nil, fmt.Errorf("the stack %s has %d alarms of its budget of errors, and CloudWatch knows %d", stack, len(names), len(out.CompositeAlarms))
+		return nil, fmt.Errorf("the stack %s has %d alarms of its budget of errors, and CloudWatch knows %d", stack,
+			len(names), len(out.CompositeAlarms))
 	}
 	for _, a := range out.CompositeAlarms {
 		if a.StateValue == cloudwatchtypes.StateValueAlarm {

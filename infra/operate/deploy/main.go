@@ -93,7 +93,8 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error 
 		return all(ctx, args[0] == "diff-all", args[1:], out)
 	}
 	if len(args) == 0 || actions[args[0]] == nil {
-		return errors.New("say what to do: preflight, bootstrap, deploy, diff, drift or destroy, or for all customers deploy-all or diff-all")
+		return errors.New("say what to do: preflight, bootstrap, deploy, diff, drift or destroy, or for all " +
+			"customers deploy-all or diff-all")
 	}
 	o, err := read(args[1:])
 	if err != nil {
@@ -112,7 +113,8 @@ func read(args []string) (o order, err error) {
 	for _, name := range named {
 		values[name] = flags.String(name, "", "see customer.Settings")
 	}
-	flags.StringVar(&o.approval, "approval", "broadening", "when to ask before permissions change: never, broadening or any-change")
+	flags.StringVar(&o.approval, "approval", "broadening", "when to ask before permissions change: never, broadening "+
+		"or any-change")
 	flags.BoolVar(&o.confirmed, "yes", false, "destroy without a question")
 	flags.BoolVar(&o.data, "data", false, "destroy the stack of the data as well")
 	if err := flags.Parse(args); err != nil {

@@ -20,10 +20,12 @@ func TestAnOrder(t *testing.T) {
 	if err != nil || o.Name() != "acme-staging-us-east-1" || o.Arch != "x86_64" || o.approval != "broadening" {
 		t.Fatalf("%+v, %v", o, err)
 	}
-	if want := strings.Fields("-c customer=acme -c stage=staging -c region=us-east-1 -c arch=x86_64"); !slices.Equal(o.context, want) {
+	if want := strings.Fields("-c customer=acme -c stage=staging -c region=us-east-1 -c arch=x86_64"); !slices.Equal(
+		o.context, want) {
 		t.Errorf("the CDK sees %v, want %v", o.context, want)
 	}
-	if o, err = read([]string{"-customer", "acme"}); err != nil || o.Name() != "acme-prod-eu-central-1" || o.Arch != "arm64" {
+	if o, err = read([]string{"-customer", "acme"}); err != nil || o.Name() != "acme-prod-eu-central-1" ||
+		o.Arch != "arm64" {
 		t.Errorf("by cdk.json: %+v, %v", o, err)
 	}
 }
@@ -37,7 +39,8 @@ func TestRefusedOrders(t *testing.T) {
 		"cannot have the stage local":     {"deploy", "-customer", "acme", "-stage", "local"},
 		"is deployed by `make run` alone": {"destroy", "-customer", "local"},
 	} {
-		if err := run(t.Context(), args, strings.NewReader(""), io.Discard); err == nil || !strings.Contains(err.Error(), says) {
+		if err := run(t.Context(), args, strings.NewReader(""), io.Discard); err == nil ||
+			!strings.Contains(err.Error(), says) {
 			t.Errorf("%v: %v, want it to say %q", args, err, says)
 		}
 	}
@@ -49,7 +52,8 @@ func TestDestroyIsConfirmed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for typed, want := range map[string]bool{"": false, "yes\n": false, "acme\n": false, "acme-prod-eu-central-1\n": true, " acme-prod-eu-central-1": true} {
+	for typed, want := range map[string]bool{"": false, "yes\n": false, "acme\n": false,
+		"acme-prod-eu-central-1\n": true, " acme-prod-eu-central-1": true} {
 		var out strings.Builder
 		err := confirm(o, []string{"acme-prod-eu-central-1-api"}, strings.NewReader(typed), &out)
 		if (err == nil) != want {
@@ -59,7 +63,8 @@ func TestDestroyIsConfirmed(t *testing.T) {
 			t.Errorf("it asks %q", out.String())
 		}
 	}
-	if err := destroy(t.Context(), o, strings.NewReader("no\n"), io.Discard); err == nil || !strings.Contains(err.Error(), "nothing was destroyed") {
+	if err := destroy(t.Context(), o, strings.NewReader("no\n"), io.Discard); err == nil ||
+		!strings.Contains(err.Error(), "nothing was destroyed") {
 		t.Errorf("without the name: %v", err)
 	}
 }

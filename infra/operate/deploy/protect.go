@@ -19,18 +19,26 @@ import (
 
 // stacks protects stacks, and finds changes that were made without them.
 type stacks interface {
-	DescribeStacks(context.Context, *cloudformation.DescribeStacksInput, ...func(*cloudformation.Options)) (*cloudformation.DescribeStacksOutput, error)
-	SetStackPolicy(context.Context, *cloudformation.SetStackPolicyInput, ...func(*cloudformation.Options)) (*cloudformation.SetStackPolicyOutput, error)
-	UpdateTerminationProtection(context.Context, *cloudformation.UpdateTerminationProtectionInput, ...func(*cloudformation.Options)) (*cloudformation.UpdateTerminationProtectionOutput, error)
-	DetectStackDrift(context.Context, *cloudformation.DetectStackDriftInput, ...func(*cloudformation.Options)) (*cloudformation.DetectStackDriftOutput, error)
-	DescribeStackDriftDetectionStatus(context.Context, *cloudformation.DescribeStackDriftDetectionStatusInput, ...func(*cloudformation.Options)) (*cloudformation.DescribeStackDriftDetectionStatusOutput, error)
-	DescribeStackResourceDrifts(context.Context, *cloudformation.DescribeStackResourceDriftsInput, ...func(*cloudformation.Options)) (*cloudformation.DescribeStackResourceDriftsOutput, error)
+	DescribeStacks(context.Context, *cloudformation.DescribeStacksInput,
+		...func(*cloudformation.Options)) (*cloudformation.DescribeStacksOutput, error)
+	SetStackPolicy(context.Context, *cloudformation.SetStackPolicyInput,
+		...func(*cloudformation.Options)) (*cloudformation.SetStackPolicyOutput, error)
+	UpdateTerminationProtection(context.Context, *cloudformation.UpdateTerminationProtectionInput,
+		...func(*cloudformation.Options)) (*cloudformation.UpdateTerminationProtectionOutput, error)
+	DetectStackDrift(context.Context, *cloudformation.DetectStackDriftInput,
+		...func(*cloudformation.Options)) (*cloudformation.DetectStackDriftOutput, error)
+	DescribeStackDriftDetectionStatus(context.Context, *cloudformation.DescribeStackDriftDetectionStatusInput,
+		...func(*cloudformation.Options)) (*cloudformation.DescribeStackDriftDetectionStatusOutput, error)
+	DescribeStackResourceDrifts(context.Context, *cloudformation.DescribeStackResourceDriftsInput,
+		...func(*cloudformation.Options)) (*cloudformation.DescribeStackResourceDriftsOutput, error)
 }
 
 // tables protects tables.
 type tables interface {
-	DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error)
-	UpdateTable(context.Context, *dynamodb.UpdateTableInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateTableOutput, error)
+	DescribeTable(context.Context, *dynamodb.DescribeTableInput,
+		...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error)
+	UpdateTable(context.Context, *dynamodb.UpdateTableInput,
+		...func(*dynamodb.Options)) (*dynamodb.UpdateTableOutput, error)
 }
 
 // connect returns the stacks and the tables of the order's region.
@@ -45,7 +53,8 @@ func connect(ctx context.Context, o order) (stacks, tables, error) {
 // irreplaceable are the types of resources whose contents cannot be made again: data, keys,
 // secrets, and addresses that receivers permit.
 var irreplaceable = []string{
-	"AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable", "AWS::S3::Bucket", "AWS::KMS::Key", "AWS::KMS::ReplicaKey", "AWS::SecretsManager::Secret", "AWS::EC2::EIP", "AWS::Backup::BackupVault",
+	"AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable", "AWS::S3::Bucket", "AWS::KMS::Key", "AWS::KMS::ReplicaKey",
+	"AWS::SecretsManager::Secret", "AWS::EC2::EIP", "AWS::Backup::BackupVault",
 }
 
 // policy is the stack policy of the data: no update replaces or removes an irreplaceable
@@ -104,7 +113,8 @@ func protect(ctx context.Context, o order, s stacks, t tables) error {
 
 // deployed reports whether a stack with the status was deployed at least once.
 func deployed(status types.StackStatus) bool {
-	return status == types.StackStatusCreateComplete || strings.HasPrefix(string(status), "UPDATE_") || strings.HasPrefix(string(status), "IMPORT_")
+	return status == types.StackStatusCreateComplete || strings.HasPrefix(string(status), "UPDATE_") ||
+		strings.HasPrefix(string(status), "IMPORT_")
 }
 
 // protectData sets the policy of the stack of the data, and protects its tables against
@@ -114,7 +124,8 @@ func protectData(ctx context.Context, name string, of types.Stack, s stacks, t t
 	if err != nil {
 		return err
 	}
-	if _, err := s.SetStackPolicy(ctx, &cloudformation.SetStackPolicyInput{StackName: &name, StackPolicyBody: &text}); err != nil {
+	if _, err := s.SetStackPolicy(ctx, &cloudformation.SetStackPolicyInput{StackName: &name,
+		StackPolicyBody: &text}); err != nil {
 		return fmt.Errorf("set the policy of the stack %s: %w", name, err)
 	}
 	for _, output := range of.Outputs {
@@ -159,7 +170,8 @@ func unprotect(ctx context.Context, s stacks, names []string) error {
 // specific code for it.
 func missing(err error) bool {
 	var refused smithy.APIError
-	return errors.As(err, &refused) && refused.ErrorCode() == "ValidationError" && strings.Contains(refused.ErrorMessage(), "does not exist")
+	return errors.As(err, &refused) && refused.ErrorCode() == "ValidationError" &&
+		strings.Contains(refused.ErrorMessage(), "does not exist")
 }
 
 // drift names the changes that were made without the stacks, and returns an error if there
@@ -177,18 +189,21 @@ func drift(ctx context.Context, o order, s stacks, wait func(time.Duration), out
 		}
 		for _, r := range found {
 			changed++
-			if _, err := fmt.Fprintf(out, "  %s %s %s\n", r.StackResourceDriftStatus, aws.ToString(r.ResourceType), aws.ToString(r.LogicalResourceId)); err != nil {
+			if _, err := fmt.Fprintf(out, "  %s %s %s\n", r.StackResourceDriftStatus, aws.ToString(r.ResourceType),
+				aws.ToString(r.LogicalResourceId)); err != nil {
 				return err
 			}
 			for _, p := range r.PropertyDifferences {
-				if _, err := fmt.Fprintf(out, "    %s is %s, not %s\n", aws.ToString(p.PropertyPath), aws.ToString(p.ActualValue), aws.ToString(p.ExpectedValue)); err != nil {
+				if _, err := fmt.Fprintf(out, "    %s is %s, not %s\n", aws.ToString(p.PropertyPath),
+					aws.ToString(p.ActualValue), aws.ToString(p.ExpectedValue)); err != nil {
 					return err
 				}
 			}
 		}
 	}
 	if changed > 0 {
-		return fmt.Errorf("%d resources differ from their stacks: undo the change, or make it in the code and deploy", changed)
+		return fmt.Errorf("%d resources differ from their stacks: undo the change, or make it in the code and deploy",
+			changed)
 	}
 	return nil
 }
@@ -200,7 +215,8 @@ func drifted(ctx context.Context, s stacks, name string, wait func(time.Duration
 		return nil, err
 	}
 	for {
-		state, err := s.DescribeStackDriftDetectionStatus(ctx, &cloudformation.DescribeStackDriftDetectionStatusInput{StackDriftDetectionId: begun.StackDriftDetectionId})
+		state, err := s.DescribeStackDriftDetectionStatus(ctx,
+			&cloudformation.DescribeStackDriftDetectionStatusInput{StackDriftDetectionId: begun.StackDriftDetectionId})
 		if err != nil {
 			return nil, err
 		}
@@ -214,9 +230,10 @@ func drifted(ctx context.Context, s stacks, name string, wait func(time.Duration
 			return nil, ctx.Err()
 		}
 	}
-	in := &cloudformation.DescribeStackResourceDriftsInput{StackName: &name, StackResourceDriftStatusFilters: []types.StackResourceDriftStatus{
-		types.StackResourceDriftStatusModified, types.StackResourceDriftStatusDeleted,
-	}}
+	in := &cloudformation.DescribeStackResourceDriftsInput{StackName: &name,
+		StackResourceDriftStatusFilters: []types.StackResourceDriftStatus{
+			types.StackResourceDriftStatusModified, types.StackResourceDriftStatusDeleted,
+		}}
 	var all []types.StackResourceDrift
 	for {
 		page, err := s.DescribeStackResourceDrifts(ctx, in)

@@ -62,7 +62,8 @@ func secretsKey(ctx context.Context, o order) (string, error) {
 	case err != nil:
 		return "", fmt.Errorf("look up the key %s in %s: %w", o.SecretsKeyAlias(), o.Region, err)
 	case out.KeyMetadata.MultiRegionConfiguration == nil:
-		return "", fmt.Errorf("the key %s is of %s alone: a replica is part of the first deployment of a stage, see docs/recovery.md", o.SecretsKeyAlias(), o.Region)
+		return "", fmt.Errorf("the key %s is of %s alone: a replica is part of the first deployment of a stage, see "+
+			"docs/recovery.md", o.SecretsKeyAlias(), o.Region)
 	}
 	// The replica key names its primary key even if the primary's region is lost.
 	return aws.ToString(out.KeyMetadata.MultiRegionConfiguration.PrimaryKey.Arn), nil
@@ -82,19 +83,24 @@ func replicas(ctx context.Context, o order) (found customer.Found, err error) {
 	for name, stream := range map[string]*string{"state": &found.StateStream, "audit": &found.AuditStream} {
 		out, err := tables.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(o.SharedTable(name))})
 		if err != nil {
-			return found, fmt.Errorf("look up the replica of the table %s in %s: %w", o.SharedTable(name), o.Region, err)
+			return found, fmt.Errorf("look up the replica of the table %s in %s: %w", o.SharedTable(name),
+				o.Region, err)
 		}
 		*stream = aws.ToString(out.Table.LatestStreamArn)
 	}
 	secrets := secretsmanager.NewFromConfig(cfg)
 	found.Secrets = map[string]string{}
 	for _, name := range customer.SharedSecrets {
-		out, err := secrets.DescribeSecret(ctx, &secretsmanager.DescribeSecretInput{SecretId: aws.String(o.SharedSecret(name))})
+		out, err := secrets.DescribeSecret(ctx,
+			&secretsmanager.DescribeSecretInput{SecretId: aws.String(o.SharedSecret(name))})
 		if err != nil {
-			return found, fmt.Errorf("look up the replica of the secret %s in %s: %w", o.SharedSecret(name), o.Region, err)
+			return found, fmt.Errorf("look up the replica of the secret %s in %s: %w", o.SharedSecret(name),
+				o.Region, err)
 		}
 		if home := aws.ToString(out.PrimaryRegion); home != "" && home != o.Region {
-			return found, fmt.Errorf("the secret %s in %s cannot be rotated, as it is a replica of that in %s: make it one of its own by `aws secretsmanager stop-replication-to-replica --region %s --secret-id %s`", o.SharedSecret(name), o.Region, home, o.Region, o.SharedSecret(name))
+			return found, fmt.Errorf("the secret %s in %s cannot be rotated, as it is a replica of that in %s: make "+
+				"it one of its own by `aws secretsmanager stop-replication-to-replica --region %s --secret-id %s`",
+				o.SharedSecret(name), o.Region, home, o.Region, o.SharedSecret(name))
 		}
 		found.Secrets[name] = aws.ToString(out.ARN)
 	}

@@ -27,7 +27,8 @@ func (a *regional) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer, ok := a.answers[region+" "+operation+" "+in.KeyId+in.TableName+in.SecretId]
 	if !ok {
 		w.WriteHeader(http.StatusBadRequest)
-		answer = `{"__type": "` + map[bool]string{true: "NotFoundException", false: "ResourceNotFoundException"}[operation == "DescribeKey"] + `"}`
+		answer = `{"__type": "` + map[bool]string{true: "NotFoundException",
+			false: "ResourceNotFoundException"}[operation == "DescribeKey"] + `"}`
 	}
 	_, _ = fmt.Fprint(w, answer)
 }
@@ -39,7 +40,8 @@ func hooli(t *testing.T, region string, answers map[string]string) (order, *regi
 	server := httptest.NewServer(a)
 	t.Cleanup(server.Close)
 	for name, value := range map[string]string{
-		"AWS_ENDPOINT_URL": server.URL, "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "NO_PROXY": "127.0.0.1", "AWS_MAX_ATTEMPTS": "1",
+		"AWS_ENDPOINT_URL": server.URL, "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "NO_PROXY": "127.0.0.1",
+		"AWS_MAX_ATTEMPTS": "1",
 	} {
 		t.Setenv(name, value)
 	}
@@ -76,11 +78,14 @@ func TestTheReplicaIsLookedUpInItsOwnRegion(t *testing.T) {
 		t.Errorf("it asks %v", aws.asked)
 	}
 	answers["eu-central-1 DescribeSecret hooli/prod/seal"] = `{"ARN": "arn:seal", "PrimaryRegion": "eu-west-1"}`
-	if _, err := lookUp(t.Context(), o); err == nil || !strings.Contains(err.Error(), "stop-replication-to-replica --region eu-central-1 --secret-id hooli/prod/seal") {
+	if _, err := lookUp(t.Context(), o); err == nil ||
+		!strings.Contains(err.Error(),
+			"stop-replication-to-replica --region eu-central-1 --secret-id hooli/prod/seal") {
 		t.Errorf("while a secret is a replica: %v", err)
 	}
 	delete(answers, "eu-central-1 DescribeTable hooli-prod-audit")
-	if _, err := lookUp(t.Context(), o); err == nil || !strings.Contains(err.Error(), "the replica of the table hooli-prod-audit in eu-central-1") {
+	if _, err := lookUp(t.Context(), o); err == nil ||
+		!strings.Contains(err.Error(), "the replica of the table hooli-prod-audit in eu-central-1") {
 		t.Errorf("without a table: %v", err)
 	}
 }

@@ -131,7 +131,8 @@ func (r *Run) deployWave(ctx context.Context, w customer.Wave) (newest time.Time
 	}
 	all.Wait()
 	if err := ctx.Err(); err != nil {
-		return newest, errors.Join(append(failed, fmt.Errorf("interrupted in the wave %s; run the same command again: %w", w.Name, err))...)
+		return newest, errors.Join(append(failed, fmt.Errorf("interrupted in the wave %s; run the same command "+
+			"again: %w", w.Name, err))...)
 	}
 	if len(failed) > 0 {
 		return newest, errors.Join(append([]error{ErrStopped}, failed...)...)

@@ -78,7 +78,8 @@ func three() (waves []customer.Wave) {
 	for i, size := range []int{1, 2, 4} {
 		w := customer.Wave{Name: fmt.Sprint("wave", i), Soak: []time.Duration{2 * time.Hour, 30 * time.Minute, 0}[i]}
 		for range size {
-			w.Cells = append(w.Cells, customer.Settings{Customer: fmt.Sprint("c", n), Stage: "prod", Region: "eu-central-1", Account: "111122223333"})
+			w.Cells = append(w.Cells, customer.Settings{Customer: fmt.Sprint("c", n), Stage: "prod",
+				Region: "eu-central-1", Account: "111122223333"})
 			n++
 		}
 		waves = append(waves, w)
@@ -115,7 +116,8 @@ func TestWavesGoInTheirOrderAndAreWatched(t *testing.T) {
 		if took := time.Since(began); took != 140*time.Minute+50*time.Minute+40*time.Minute {
 			t.Errorf("it took %v", took)
 		}
-		if n := strings.Count(out.String(), "deployed\n"); n != 7 || !strings.Contains(out.String(), "wave1       c2-prod-eu-central-1") {
+		if n := strings.Count(out.String(), "deployed\n"); n != 7 ||
+			!strings.Contains(out.String(), "wave1       c2-prod-eu-central-1") {
 			t.Errorf("%s", out)
 		}
 	})
@@ -151,7 +153,10 @@ func TestTheFirstBurnedBudgetStopsAll(t *testing.T) {
 				}
 			}
 		}, "c0-prod", "c0"},
-		"before the deployment": {func(a *accounts) { a.set("c0", State{Version: "v1", Whole: true, Burned: []string{"SlowBurn"}}) }, "SlowBurn", ""},
+		"before the deployment": {func(a *accounts) {
+			a.set("c0",
+				State{Version: "v1", Whole: true, Burned: []string{"SlowBurn"}})
+		}, "SlowBurn", ""},
 		"a deployment fails": {func(a *accounts) {
 			a.deployed = func(_ context.Context, name string) error {
 				if name == "c3" {
@@ -160,7 +165,8 @@ func TestTheFirstBurnedBudgetStopsAll(t *testing.T) {
 				return nil
 			}
 		}, "c3-prod-eu-central-1: UPDATE_ROLLBACK_COMPLETE", "c0 c1 c2 c3 c4"},
-		"alarms cannot be read": {func(a *accounts) { a.unread = map[string]error{"c1": errors.New("AccessDenied")} }, "c1-prod-eu-central-1: AccessDenied", "c0 c2"},
+		"alarms cannot be read": {func(a *accounts) { a.unread = map[string]error{"c1": errors.New("AccessDenied")} },
+			"c1-prod-eu-central-1: AccessDenied", "c0 c2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -196,7 +202,8 @@ func TestARunGoesOnWhereItWas(t *testing.T) {
 		r, _ := runOf(a)
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Minute) // The canary was watched.
 		defer cancel()
-		if err := r.Deploy(ctx); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrStopped) || !strings.Contains(err.Error(), "run the same command again") {
+		if err := r.Deploy(ctx); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrStopped) ||
+			!strings.Contains(err.Error(), "run the same command again") {
 			t.Fatalf("interrupted: %v", err)
 		}
 		// A stack whose deployment failed has the version, but is not whole.
@@ -221,12 +228,14 @@ func TestARunGoesOnWhereItWas(t *testing.T) {
 }
 
 func TestAPlanChangesNothing(t *testing.T) {
-	a := &accounts{states: map[string]State{"c0": {Version: "v2", Whole: true}, "c1": {Version: "v1", Whole: true, Burned: []string{"FastBurn"}}}}
+	a := &accounts{states: map[string]State{"c0": {Version: "v2", Whole: true},
+		"c1": {Version: "v1", Whole: true, Burned: []string{"FastBurn"}}}}
 	r, out := runOf(a)
 	if err := r.Plan(t.Context()); err != nil || len(a.order) > 0 {
 		t.Fatalf("%v, %v", err, a.order)
 	}
-	for _, want := range []string{"wave0       c0-prod-eu-central-1", "skip\n", "v1                    burned                stop: FastBurn is raised\n", "-                     holds                 deploy\n"} {
+	for _, want := range []string{"wave0       c0-prod-eu-central-1", "skip\n", "v1                    burned        " +
+		"        stop: FastBurn is raised\n", "-                     holds                 deploy\n"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("there is no %q in\n%s", want, out)
 		}

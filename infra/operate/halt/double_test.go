@@ -37,13 +37,16 @@ var errDead = errors.New("the process was killed")
 
 func newCloud() *cloud {
 	return &cloud{
-		reserved:    map[string]int32{"acme-prod-authorizer": 200, "acme-prod-content": -1, "acme-prod-generate": -1, "acme-prod-due": -1, "acme-prod-relay": 0, "other-prod-generate": 7},
+		reserved: map[string]int32{"acme-prod-authorizer": 200, "acme-prod-content": -1, "acme-prod-generate": -1,
+			"acme-prod-due": -1, "acme-prod-relay": 0, "other-prod-generate": 7},
 		provisioned: map[string]int32{"acme-prod-authorizer": 10},
 		mappings: map[string]string{
-			"acme-prod-generate:live text": "Enabled", "acme-prod-generate:live video": "Enabled", "acme-prod-relay:live state": "Disabled", "other-prod-generate:live text": "Enabled",
+			"acme-prod-generate:live text": "Enabled", "acme-prod-generate:live video": "Enabled",
+			"acme-prod-relay:live state": "Disabled", "other-prod-generate:live text": "Enabled",
 		},
-		rules: map[string]string{"acme-due-schedule acme-prod-due:live": "ENABLED", "acme-canary acme-prod-canary": "DISABLED", "other acme-prod-other:live": "ENABLED"},
-		tags:  map[string]map[string]string{}, lazy: map[string]int{},
+		rules: map[string]string{"acme-due-schedule acme-prod-due:live": "ENABLED",
+			"acme-canary acme-prod-canary": "DISABLED", "other acme-prod-other:live": "ENABLED"},
+		tags: map[string]map[string]string{}, lazy: map[string]int{},
 	}
 }
 
@@ -83,12 +86,14 @@ func (c *cloud) configuration(k string) types.EventSourceMappingConfiguration {
 	function, queue, _ := strings.Cut(k, " ")
 	id := strings.ReplaceAll(k, " ", "-")
 	return types.EventSourceMappingConfiguration{
-		UUID: &id, State: aws.String(c.mappings[k]), FunctionArn: aws.String(arnOf + function), EventSourceArn: aws.String("arn:aws:sqs:eu-central-1:111122223333:" + queue),
+		UUID: &id, State: aws.String(c.mappings[k]), FunctionArn: aws.String(arnOf + function),
+		EventSourceArn:        aws.String("arn:aws:sqs:eu-central-1:111122223333:" + queue),
 		EventSourceMappingArn: aws.String("arn:aws:lambda:eu-central-1:111122223333:event-source-mapping:" + id),
 	}
 }
 
-func (c *cloud) ListEventSourceMappings(_ context.Context, in *lambda.ListEventSourceMappingsInput, _ ...func(*lambda.Options)) (*lambda.ListEventSourceMappingsOutput, error) {
+func (c *cloud) ListEventSourceMappings(_ context.Context, in *lambda.ListEventSourceMappingsInput,
+	_ ...func(*lambda.Options)) (*lambda.ListEventSourceMappingsOutput, error) {
 	out := &lambda.ListEventSourceMappingsOutput{}
 	all := slices.Sorted(maps.Keys(c.mappings))
 	if in.Marker == nil { // two pages
@@ -102,7 +107,8 @@ func (c *cloud) ListEventSourceMappings(_ context.Context, in *lambda.ListEventS
 	return out, nil
 }
 
-func (c *cloud) GetEventSourceMapping(_ context.Context, in *lambda.GetEventSourceMappingInput, _ ...func(*lambda.Options)) (*lambda.GetEventSourceMappingOutput, error) {
+func (c *cloud) GetEventSourceMapping(_ context.Context, in *lambda.GetEventSourceMappingInput,
+	_ ...func(*lambda.Options)) (*lambda.GetEventSourceMappingOutput, error) {
 	k := key(c.mappings, *in.UUID)
 	if c.mappings[k] == "Disabling" {
 		if c.lazy[k]--; c.lazy[k] <= 0 {
@@ -112,7 +118,8 @@ func (c *cloud) GetEventSourceMapping(_ context.Context, in *lambda.GetEventSour
 	return &lambda.GetEventSourceMappingOutput{State: aws.String(c.mappings[k])}, nil
 }
 
-func (c *cloud) UpdateEventSourceMapping(_ context.Context, in *lambda.UpdateEventSourceMappingInput, _ ...func(*lambda.Options)) (*lambda.UpdateEventSourceMappingOutput, error) {
+func (c *cloud) UpdateEventSourceMapping(_ context.Context, in *lambda.UpdateEventSourceMappingInput,
+	_ ...func(*lambda.Options)) (*lambda.UpdateEventSourceMappingOutput, error) {
 	k := key(c.mappings, *in.UUID)
 	if c.mappings[k] == "Disabling" { // As AWS does while a change is in progress.
 		c.lazy[k], c.mappings[k] = 0, "Disabled"
@@ -148,31 +155,37 @@ func (c *cloud) untag(arn string) error {
 	return nil
 }
 
-func (c *cloud) ListTags(_ context.Context, in *lambda.ListTagsInput, _ ...func(*lambda.Options)) (*lambda.ListTagsOutput, error) {
+func (c *cloud) ListTags(_ context.Context, in *lambda.ListTagsInput,
+	_ ...func(*lambda.Options)) (*lambda.ListTagsOutput, error) {
 	return &lambda.ListTagsOutput{Tags: c.tags[*in.Resource]}, nil
 }
 
-func (c *cloud) TagResource(_ context.Context, in *lambda.TagResourceInput, _ ...func(*lambda.Options)) (*lambda.TagResourceOutput, error) {
+func (c *cloud) TagResource(_ context.Context, in *lambda.TagResourceInput,
+	_ ...func(*lambda.Options)) (*lambda.TagResourceOutput, error) {
 	return &lambda.TagResourceOutput{}, c.tag(*in.Resource, in.Tags)
 }
 
-func (c *cloud) UntagResource(_ context.Context, in *lambda.UntagResourceInput, _ ...func(*lambda.Options)) (*lambda.UntagResourceOutput, error) {
+func (c *cloud) UntagResource(_ context.Context, in *lambda.UntagResourceInput,
+	_ ...func(*lambda.Options)) (*lambda.UntagResourceOutput, error) {
 	return &lambda.UntagResourceOutput{}, c.untag(*in.Resource)
 }
 
-func (c *cloud) GetFunction(_ context.Context, in *lambda.GetFunctionInput, _ ...func(*lambda.Options)) (*lambda.GetFunctionOutput, error) {
+func (c *cloud) GetFunction(_ context.Context, in *lambda.GetFunctionInput,
+	_ ...func(*lambda.Options)) (*lambda.GetFunctionOutput, error) {
 	n, ok := c.reserved[*in.FunctionName]
 	if !ok {
 		return nil, &types.ResourceNotFoundException{Message: aws.String("no such function")}
 	}
-	out := &lambda.GetFunctionOutput{Configuration: &types.FunctionConfiguration{FunctionArn: aws.String(arnOf + *in.FunctionName)}}
+	out := &lambda.GetFunctionOutput{Configuration: &types.FunctionConfiguration{FunctionArn: aws.String(arnOf +
+		*in.FunctionName)}}
 	if n >= 0 {
 		out.Concurrency = &types.Concurrency{ReservedConcurrentExecutions: &n}
 	}
 	return out, nil
 }
 
-func (c *cloud) PutFunctionConcurrency(_ context.Context, in *lambda.PutFunctionConcurrencyInput, _ ...func(*lambda.Options)) (*lambda.PutFunctionConcurrencyOutput, error) {
+func (c *cloud) PutFunctionConcurrency(_ context.Context, in *lambda.PutFunctionConcurrencyInput,
+	_ ...func(*lambda.Options)) (*lambda.PutFunctionConcurrencyOutput, error) {
 	if *in.ReservedConcurrentExecutions < c.provisioned[*in.FunctionName] {
 		return nil, &types.InvalidParameterValueException{Message: aws.String("fewer than are provisioned")}
 	}
@@ -183,7 +196,8 @@ func (c *cloud) PutFunctionConcurrency(_ context.Context, in *lambda.PutFunction
 	return &lambda.PutFunctionConcurrencyOutput{}, nil
 }
 
-func (c *cloud) DeleteFunctionConcurrency(_ context.Context, in *lambda.DeleteFunctionConcurrencyInput, _ ...func(*lambda.Options)) (*lambda.DeleteFunctionConcurrencyOutput, error) {
+func (c *cloud) DeleteFunctionConcurrency(_ context.Context, in *lambda.DeleteFunctionConcurrencyInput,
+	_ ...func(*lambda.Options)) (*lambda.DeleteFunctionConcurrencyOutput, error) {
 	if err := c.change("function"); err != nil {
 		return nil, err
 	}
@@ -191,7 +205,8 @@ func (c *cloud) DeleteFunctionConcurrency(_ context.Context, in *lambda.DeleteFu
 	return &lambda.DeleteFunctionConcurrencyOutput{}, nil
 }
 
-func (c *cloud) GetProvisionedConcurrencyConfig(_ context.Context, in *lambda.GetProvisionedConcurrencyConfigInput, _ ...func(*lambda.Options)) (*lambda.GetProvisionedConcurrencyConfigOutput, error) {
+func (c *cloud) GetProvisionedConcurrencyConfig(_ context.Context, in *lambda.GetProvisionedConcurrencyConfigInput,
+	_ ...func(*lambda.Options)) (*lambda.GetProvisionedConcurrencyConfigOutput, error) {
 	n, ok := c.provisioned[*in.FunctionName]
 	if !ok {
 		return nil, &types.ProvisionedConcurrencyConfigNotFoundException{}
@@ -199,7 +214,8 @@ func (c *cloud) GetProvisionedConcurrencyConfig(_ context.Context, in *lambda.Ge
 	return &lambda.GetProvisionedConcurrencyConfigOutput{RequestedProvisionedConcurrentExecutions: &n}, nil
 }
 
-func (c *cloud) PutProvisionedConcurrencyConfig(_ context.Context, in *lambda.PutProvisionedConcurrencyConfigInput, _ ...func(*lambda.Options)) (*lambda.PutProvisionedConcurrencyConfigOutput, error) {
+func (c *cloud) PutProvisionedConcurrencyConfig(_ context.Context, in *lambda.PutProvisionedConcurrencyConfigInput,
+	_ ...func(*lambda.Options)) (*lambda.PutProvisionedConcurrencyConfigOutput, error) {
 	if err := c.change("function"); err != nil {
 		return nil, err
 	}
@@ -207,7 +223,9 @@ func (c *cloud) PutProvisionedConcurrencyConfig(_ context.Context, in *lambda.Pu
 	return &lambda.PutProvisionedConcurrencyConfigOutput{}, nil
 }
 
-func (c *cloud) DeleteProvisionedConcurrencyConfig(_ context.Context, in *lambda.DeleteProvisionedConcurrencyConfigInput, _ ...func(*lambda.Options)) (*lambda.DeleteProvisionedConcurrencyConfigOutput, error) {
+func (c *cloud) DeleteProvisionedConcurrencyConfig(_ context.Context,
+	in *lambda.DeleteProvisionedConcurrencyConfigInput,
+	_ ...func(*lambda.Options)) (*lambda.DeleteProvisionedConcurrencyConfigOutput, error) {
 	if err := c.change("function"); err != nil {
 		return nil, err
 	}
@@ -218,7 +236,8 @@ func (c *cloud) DeleteProvisionedConcurrencyConfig(_ context.Context, in *lambda
 // rules implements Amazon EventBridge for the same account.
 type rules struct{ *cloud }
 
-func (r rules) ListRuleNamesByTarget(_ context.Context, in *eventbridge.ListRuleNamesByTargetInput, _ ...func(*eventbridge.Options)) (*eventbridge.ListRuleNamesByTargetOutput, error) {
+func (r rules) ListRuleNamesByTarget(_ context.Context, in *eventbridge.ListRuleNamesByTargetInput,
+	_ ...func(*eventbridge.Options)) (*eventbridge.ListRuleNamesByTargetOutput, error) {
 	out := &eventbridge.ListRuleNamesByTargetOutput{}
 	for k := range r.rules {
 		if name, function, _ := strings.Cut(k, " "); arnOf+function == *in.TargetArn {
@@ -228,11 +247,14 @@ func (r rules) ListRuleNamesByTarget(_ context.Context, in *eventbridge.ListRule
 	return out, nil
 }
 
-func (r rules) DescribeRule(_ context.Context, in *eventbridge.DescribeRuleInput, _ ...func(*eventbridge.Options)) (*eventbridge.DescribeRuleOutput, error) {
-	return &eventbridge.DescribeRuleOutput{Arn: in.Name, State: eventtypes.RuleState(r.rules[key(r.rules, *in.Name)])}, nil
+func (r rules) DescribeRule(_ context.Context, in *eventbridge.DescribeRuleInput,
+	_ ...func(*eventbridge.Options)) (*eventbridge.DescribeRuleOutput, error) {
+	return &eventbridge.DescribeRuleOutput{Arn: in.Name, State: eventtypes.RuleState(r.rules[key(r.rules, *in.Name)])},
+		nil
 }
 
-func (r rules) ListTagsForResource(_ context.Context, in *eventbridge.ListTagsForResourceInput, _ ...func(*eventbridge.Options)) (*eventbridge.ListTagsForResourceOutput, error) {
+func (r rules) ListTagsForResource(_ context.Context, in *eventbridge.ListTagsForResourceInput,
+	_ ...func(*eventbridge.Options)) (*eventbridge.ListTagsForResourceOutput, error) {
 	out := &eventbridge.ListTagsForResourceOutput{}
 	for name, value := range r.tags[*in.ResourceARN] {
 		out.Tags = append(out.Tags, eventtypes.Tag{Key: &name, Value: &value})
@@ -240,15 +262,19 @@ func (r rules) ListTagsForResource(_ context.Context, in *eventbridge.ListTagsFo
 	return out, nil
 }
 
-func (r rules) TagResource(_ context.Context, in *eventbridge.TagResourceInput, _ ...func(*eventbridge.Options)) (*eventbridge.TagResourceOutput, error) {
-	return &eventbridge.TagResourceOutput{}, r.tag(*in.ResourceARN, map[string]string{*in.Tags[0].Key: *in.Tags[0].Value})
+func (r rules) TagResource(_ context.Context, in *eventbridge.TagResourceInput,
+	_ ...func(*eventbridge.Options)) (*eventbridge.TagResourceOutput, error) {
+	return &eventbridge.TagResourceOutput{},
+		r.tag(*in.ResourceARN, map[string]string{*in.Tags[0].Key: *in.Tags[0].Value})
 }
 
-func (r rules) UntagResource(_ context.Context, in *eventbridge.UntagResourceInput, _ ...func(*eventbridge.Options)) (*eventbridge.UntagResourceOutput, error) {
+func (r rules) UntagResource(_ context.Context, in *eventbridge.UntagResourceInput,
+	_ ...func(*eventbridge.Options)) (*eventbridge.UntagResourceOutput, error) {
 	return &eventbridge.UntagResourceOutput{}, r.untag(*in.ResourceARN)
 }
 
-func (r rules) DisableRule(_ context.Context, in *eventbridge.DisableRuleInput, _ ...func(*eventbridge.Options)) (*eventbridge.DisableRuleOutput, error) {
+func (r rules) DisableRule(_ context.Context, in *eventbridge.DisableRuleInput,
+	_ ...func(*eventbridge.Options)) (*eventbridge.DisableRuleOutput, error) {
 	if err := r.change("schedule"); err != nil {
 		return nil, err
 	}
@@ -256,7 +282,8 @@ func (r rules) DisableRule(_ context.Context, in *eventbridge.DisableRuleInput, 
 	return &eventbridge.DisableRuleOutput{}, nil
 }
 
-func (r rules) EnableRule(_ context.Context, in *eventbridge.EnableRuleInput, _ ...func(*eventbridge.Options)) (*eventbridge.EnableRuleOutput, error) {
+func (r rules) EnableRule(_ context.Context, in *eventbridge.EnableRuleInput,
+	_ ...func(*eventbridge.Options)) (*eventbridge.EnableRuleOutput, error) {
 	if err := r.change("schedule"); err != nil {
 		return nil, err
 	}

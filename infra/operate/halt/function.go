@@ -94,7 +94,8 @@ func (d *Deployment) function(short string) part {
 			if c.reserved != nil && *c.reserved == 0 {
 				return "", nil
 			}
-			started, err := d.Lambda.GetProvisionedConcurrencyConfig(ctx, &lambda.GetProvisionedConcurrencyConfigInput{FunctionName: &name, Qualifier: &alias})
+			started, err := d.Lambda.GetProvisionedConcurrencyConfig(ctx,
+				&lambda.GetProvisionedConcurrencyConfigInput{FunctionName: &name, Qualifier: &alias})
 			var none *lambdatypes.ProvisionedConcurrencyConfigNotFoundException
 			if err != nil && !errors.As(err, &none) && !missing(err) { // The function may have no alias.
 				return "", err
@@ -112,12 +113,14 @@ func (d *Deployment) function(short string) part {
 		},
 		stop: func(ctx context.Context) error {
 			// AWS refuses to reserve fewer instances than are provisioned.
-			_, err := d.Lambda.DeleteProvisionedConcurrencyConfig(ctx, &lambda.DeleteProvisionedConcurrencyConfigInput{FunctionName: &name, Qualifier: &alias})
+			_, err := d.Lambda.DeleteProvisionedConcurrencyConfig(ctx,
+				&lambda.DeleteProvisionedConcurrencyConfigInput{FunctionName: &name, Qualifier: &alias})
 			if err != nil && !missing(err) {
 				return err
 			}
 			return d.patiently(ctx, func() error {
-				_, err := d.Lambda.PutFunctionConcurrency(ctx, &lambda.PutFunctionConcurrencyInput{FunctionName: &name, ReservedConcurrentExecutions: aws.Int32(0)})
+				_, err := d.Lambda.PutFunctionConcurrency(ctx, &lambda.PutFunctionConcurrencyInput{FunctionName: &name,
+					ReservedConcurrentExecutions: aws.Int32(0)})
 				return err
 			})
 		},
@@ -128,9 +131,12 @@ func (d *Deployment) function(short string) part {
 			}
 			err = d.patiently(ctx, func() (err error) {
 				if c.reserved == nil {
-					_, err = d.Lambda.DeleteFunctionConcurrency(ctx, &lambda.DeleteFunctionConcurrencyInput{FunctionName: &name})
+					_, err = d.Lambda.DeleteFunctionConcurrency(ctx,
+						&lambda.DeleteFunctionConcurrencyInput{FunctionName: &name})
 				} else {
-					_, err = d.Lambda.PutFunctionConcurrency(ctx, &lambda.PutFunctionConcurrencyInput{FunctionName: &name, ReservedConcurrentExecutions: c.reserved})
+					_, err = d.Lambda.PutFunctionConcurrency(ctx,
+						&lambda.PutFunctionConcurrencyInput{FunctionName: &name,
+							ReservedConcurrentExecutions: c.reserved})
 				}
 				return err
 			})
@@ -228,13 +234,15 @@ func (d *Deployment) schedule(name string) part {
 		},
 		setMark: func(ctx context.Context, was string) error {
 			return with(ctx, func(r *eventbridge.DescribeRuleOutput) error {
-				_, err := d.Rules.TagResource(ctx, &eventbridge.TagResourceInput{ResourceARN: r.Arn, Tags: []eventtypes.Tag{{Key: &key, Value: &was}}})
+				_, err := d.Rules.TagResource(ctx, &eventbridge.TagResourceInput{ResourceARN: r.Arn,
+					Tags: []eventtypes.Tag{{Key: &key, Value: &was}}})
 				return err
 			})
 		},
 		clearMark: func(ctx context.Context) error {
 			return with(ctx, func(r *eventbridge.DescribeRuleOutput) error {
-				_, err := d.Rules.UntagResource(ctx, &eventbridge.UntagResourceInput{ResourceARN: r.Arn, TagKeys: []string{Mark}})
+				_, err := d.Rules.UntagResource(ctx, &eventbridge.UntagResourceInput{ResourceARN: r.Arn,
+					TagKeys: []string{Mark}})
 				return err
 			})
 		},

@@ -22,29 +22,45 @@ const Mark = "content-automation:stopped"
 
 // Lambda is the part of AWS Lambda that the package uses.
 type Lambda interface {
-	ListEventSourceMappings(context.Context, *lambda.ListEventSourceMappingsInput, ...func(*lambda.Options)) (*lambda.ListEventSourceMappingsOutput, error)
-	GetEventSourceMapping(context.Context, *lambda.GetEventSourceMappingInput, ...func(*lambda.Options)) (*lambda.GetEventSourceMappingOutput, error)
-	UpdateEventSourceMapping(context.Context, *lambda.UpdateEventSourceMappingInput, ...func(*lambda.Options)) (*lambda.UpdateEventSourceMappingOutput, error)
+	ListEventSourceMappings(context.Context, *lambda.ListEventSourceMappingsInput,
+		...func(*lambda.Options)) (*lambda.ListEventSourceMappingsOutput, error)
+	GetEventSourceMapping(context.Context, *lambda.GetEventSourceMappingInput,
+		...func(*lambda.Options)) (*lambda.GetEventSourceMappingOutput, error)
+	UpdateEventSourceMapping(context.Context, *lambda.UpdateEventSourceMappingInput,
+		...func(*lambda.Options)) (*lambda.UpdateEventSourceMappingOutput, error)
 	ListTags(context.Context, *lambda.ListTagsInput, ...func(*lambda.Options)) (*lambda.ListTagsOutput, error)
 	TagResource(context.Context, *lambda.TagResourceInput, ...func(*lambda.Options)) (*lambda.TagResourceOutput, error)
-	UntagResource(context.Context, *lambda.UntagResourceInput, ...func(*lambda.Options)) (*lambda.UntagResourceOutput, error)
+	UntagResource(context.Context, *lambda.UntagResourceInput,
+		...func(*lambda.Options)) (*lambda.UntagResourceOutput, error)
 	GetFunction(context.Context, *lambda.GetFunctionInput, ...func(*lambda.Options)) (*lambda.GetFunctionOutput, error)
-	PutFunctionConcurrency(context.Context, *lambda.PutFunctionConcurrencyInput, ...func(*lambda.Options)) (*lambda.PutFunctionConcurrencyOutput, error)
-	DeleteFunctionConcurrency(context.Context, *lambda.DeleteFunctionConcurrencyInput, ...func(*lambda.Options)) (*lambda.DeleteFunctionConcurrencyOutput, error)
-	GetProvisionedConcurrencyConfig(context.Context, *lambda.GetProvisionedConcurrencyConfigInput, ...func(*lambda.Options)) (*lambda.GetProvisionedConcurrencyConfigOutput, error)
-	PutProvisionedConcurrencyConfig(context.Context, *lambda.PutProvisionedConcurrencyConfigInput, ...func(*lambda.Options)) (*lambda.PutProvisionedConcurrencyConfigOutput, error)
-	DeleteProvisionedConcurrencyConfig(context.Context, *lambda.DeleteProvisionedConcurrencyConfigInput, ...func(*lambda.Options)) (*lambda.DeleteProvisionedConcurrencyConfigOutput, error)
+	PutFunctionConcurrency(context.Context, *lambda.PutFunctionConcurrencyInput,
+		...func(*lambda.Options)) (*lambda.PutFunctionConcurrencyOutput, error)
+	DeleteFunctionConcurrency(context.Context, *lambda.DeleteFunctionConcurrencyInput,
+		...func(*lambda.Options)) (*lambda.DeleteFunctionConcurrencyOutput, error)
+	GetProvisionedConcurrencyConfig(context.Context, *lambda.GetProvisionedConcurrencyConfigInput,
+		...func(*lambda.Options)) (*lambda.GetProvisionedConcurrencyConfigOutput, error)
+	PutProvisionedConcurrencyConfig(context.Context, *lambda.PutProvisionedConcurrencyConfigInput,
+		...func(*lambda.Options)) (*lambda.PutProvisionedConcurrencyConfigOutput, error)
+	DeleteProvisionedConcurrencyConfig(context.Context, *lambda.DeleteProvisionedConcurrencyConfigInput,
+		...func(*lambda.Options)) (*lambda.DeleteProvisionedConcurrencyConfigOutput, error)
 }
 
 // Rules is the part of Amazon EventBridge that the package uses.
 type Rules interface {
-	ListRuleNamesByTarget(context.Context, *eventbridge.ListRuleNamesByTargetInput, ...func(*eventbridge.Options)) (*eventbridge.ListRuleNamesByTargetOutput, error)
-	DescribeRule(context.Context, *eventbridge.DescribeRuleInput, ...func(*eventbridge.Options)) (*eventbridge.DescribeRuleOutput, error)
-	ListTagsForResource(context.Context, *eventbridge.ListTagsForResourceInput, ...func(*eventbridge.Options)) (*eventbridge.ListTagsForResourceOutput, error)
-	TagResource(context.Context, *eventbridge.TagResourceInput, ...func(*eventbridge.Options)) (*eventbridge.TagResourceOutput, error)
-	UntagResource(context.Context, *eventbridge.UntagResourceInput, ...func(*eventbridge.Options)) (*eventbridge.UntagResourceOutput, error)
-	DisableRule(context.Context, *eventbridge.DisableRuleInput, ...func(*eventbridge.Options)) (*eventbridge.DisableRuleOutput, error)
-	EnableRule(context.Context, *eventbridge.EnableRuleInput, ...func(*eventbridge.Options)) (*eventbridge.EnableRuleOutput, error)
+	ListRuleNamesByTarget(context.Context, *eventbridge.ListRuleNamesByTargetInput,
+		...func(*eventbridge.Options)) (*eventbridge.ListRuleNamesByTargetOutput, error)
+	DescribeRule(context.Context, *eventbridge.DescribeRuleInput,
+		...func(*eventbridge.Options)) (*eventbridge.DescribeRuleOutput, error)
+	ListTagsForResource(context.Context, *eventbridge.ListTagsForResourceInput,
+		...func(*eventbridge.Options)) (*eventbridge.ListTagsForResourceOutput, error)
+	TagResource(context.Context, *eventbridge.TagResourceInput,
+		...func(*eventbridge.Options)) (*eventbridge.TagResourceOutput, error)
+	UntagResource(context.Context, *eventbridge.UntagResourceInput,
+		...func(*eventbridge.Options)) (*eventbridge.UntagResourceOutput, error)
+	DisableRule(context.Context, *eventbridge.DisableRuleInput,
+		...func(*eventbridge.Options)) (*eventbridge.DisableRuleOutput, error)
+	EnableRule(context.Context, *eventbridge.EnableRuleInput,
+		...func(*eventbridge.Options)) (*eventbridge.EnableRuleOutput, error)
 }
 
 // Deployment has the functions of one customer's stage in one region.
@@ -135,7 +151,8 @@ func (d *Deployment) Start(ctx context.Context) error {
 }
 
 func (d *Deployment) nothing() error {
-	return fmt.Errorf("no event source calls a function whose name begins with %s: check the stacks, the region and the credentials", d.Prefix)
+	return fmt.Errorf("no event source calls a function whose name begins with %s: check the stacks, the region and "+
+		"the credentials", d.Prefix)
 }
 
 func (d *Deployment) stop(ctx context.Context, p part) error {
@@ -275,12 +292,14 @@ func (d *Deployment) mapping(m lambdatypes.EventSourceMappingConfiguration) part
 	source, arn := aws.ToString(m.EventSourceArn), aws.ToString(m.EventSourceMappingArn)
 	set := func(ctx context.Context, to bool) error {
 		return d.patiently(ctx, func() error {
-			_, err := d.Lambda.UpdateEventSourceMapping(ctx, &lambda.UpdateEventSourceMappingInput{UUID: m.UUID, Enabled: &to})
+			_, err := d.Lambda.UpdateEventSourceMapping(ctx, &lambda.UpdateEventSourceMappingInput{UUID: m.UUID,
+				Enabled: &to})
 			return err
 		})
 	}
 	return part{
-		name: "mapping " + strings.Split(aws.ToString(m.FunctionArn), ":")[6] + " of " + source[strings.LastIndex(source, ":")+1:],
+		name: "mapping " + strings.Split(aws.ToString(m.FunctionArn), ":")[6] +
+			" of " + source[strings.LastIndex(source, ":")+1:],
 		mark: func(ctx context.Context) (string, error) { return d.mark(ctx, arn) },
 		state: func(ctx context.Context) (string, error) {
 			out, err := d.Lambda.GetEventSourceMapping(ctx, &lambda.GetEventSourceMappingInput{UUID: m.UUID})

@@ -21,7 +21,8 @@ var (
 func deployment(c *cloud) (*Deployment, *strings.Builder) {
 	var said strings.Builder
 	return &Deployment{
-		Lambda: c, Rules: rules{c}, Prefix: "acme-prod-", Functions: []string{"authorizer", "content", "generate", "due", "relay", "canary"}, Scheduled: []string{"due", "canary"},
+		Lambda: c, Rules: rules{c}, Prefix: "acme-prod-", Functions: []string{"authorizer", "content", "generate",
+			"due", "relay", "canary"}, Scheduled: []string{"due", "canary"},
 		Wait:   func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 		Report: func(part, became string) { said.WriteString(part + ": " + became + "\n") },
 	}, &said
@@ -35,14 +36,18 @@ func TestConsumersStopAndStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	for k, state := range c.mappings {
-		if want := map[bool]string{true: "Disabled", false: "Enabled"}[strings.HasPrefix(k, "acme-prod-")]; state != want {
+		if want := map[bool]string{true: "Disabled",
+			false: "Enabled"}[strings.HasPrefix(k, "acme-prod-")]; state != want {
 			t.Errorf("the mapping %s is %s", k, state)
 		}
 	}
-	if c.rules["acme-due-schedule acme-prod-due:live"] != "DISABLED" || c.rules["other acme-prod-other:live"] != "ENABLED" || c.reserved["acme-prod-content"] != -1 || c.reserved["acme-prod-authorizer"] != 200 {
+	if c.rules["acme-due-schedule acme-prod-due:live"] != "DISABLED" ||
+		c.rules["other acme-prod-other:live"] != "ENABLED" || c.reserved["acme-prod-content"] != -1 ||
+		c.reserved["acme-prod-authorizer"] != 200 {
 		t.Errorf("%s", c.state())
 	}
-	for _, want := range []string{"mapping acme-prod-generate of video: stopped, was enabled", "mapping acme-prod-relay of state: was stopped before", "schedule acme-due-schedule: stopped"} {
+	for _, want := range []string{"mapping acme-prod-generate of video: stopped, was enabled",
+		"mapping acme-prod-relay of state: was stopped before", "schedule acme-due-schedule: stopped"} {
 		if !strings.Contains(said.String(), want) {
 			t.Errorf("it does not say %q:\n%s", want, said)
 		}
@@ -75,7 +80,8 @@ func TestWithAllNothingCanRun(t *testing.T) {
 	if first < last {
 		t.Errorf("the order is %v", c.order)
 	}
-	if !strings.Contains(said.String(), "function acme-prod-canary: it does not exist") || !strings.Contains(said.String(), "function acme-prod-authorizer: stopped, was reserved=200 provisioned=10") {
+	if !strings.Contains(said.String(), "function acme-prod-canary: it does not exist") ||
+		!strings.Contains(said.String(), "function acme-prod-authorizer: stopped, was reserved=200 provisioned=10") {
 		t.Errorf("%s", said)
 	}
 	if err := d.Start(t.Context()); err != nil || c.state() != before || c.marks() != 0 {
@@ -154,7 +160,8 @@ func TestAMarkThatCannotBeReadIsAnError(t *testing.T) {
 			t.Errorf("%q is read as %v, %v", text, c, err)
 		}
 	}
-	for _, text := range []string{"reserved=any", "reserved=0", "reserved=200 provisioned=10", "reserved=any provisioned=3"} {
+	for _, text := range []string{"reserved=any", "reserved=0", "reserved=200 provisioned=10",
+		"reserved=any provisioned=3"} {
 		if c, err := readCapacity(text); err != nil || c.String() != text {
 			t.Errorf("%q is read as %v, %v", text, c, err)
 		}

@@ -29,7 +29,8 @@ type AWS struct {
 }
 
 // unsupported are the error codes of operations that a local AWS does not support.
-var unsupported = []string{"InvalidAction", "NotImplemented", "UnknownOperation", "UnknownOperationException", "UnsupportedOperation"}
+var unsupported = []string{"InvalidAction", "NotImplemented", "UnknownOperation", "UnknownOperationException",
+	"UnsupportedOperation"}
 
 // known translates an error of AWS into one of Account. missing are the codes of resources
 // that do not exist.
@@ -43,7 +44,8 @@ func (a AWS) known(err error, missing ...string) error {
 	switch {
 	case slices.Contains(missing, api.ErrorCode()):
 		return ErrMissing
-	case local && (slices.Contains(unsupported, api.ErrorCode()) || errors.As(err, &response) && response.HTTPStatusCode() == http.StatusNotImplemented):
+	case local && (slices.Contains(unsupported, api.ErrorCode()) || errors.As(err, &response) &&
+		response.HTTPStatusCode() == http.StatusNotImplemented):
 		return ErrUnsupported
 	}
 	return err
@@ -60,7 +62,8 @@ func (a AWS) ID(ctx context.Context) (string, error) {
 
 // Outputs implements Account.
 func (a AWS) Outputs(ctx context.Context, stack string) (map[string]string, error) {
-	out, err := cloudformation.NewFromConfig(a.Config).DescribeStacks(ctx, &cloudformation.DescribeStacksInput{StackName: &stack})
+	out, err := cloudformation.NewFromConfig(a.Config).DescribeStacks(ctx,
+		&cloudformation.DescribeStacksInput{StackName: &stack})
 	if err != nil {
 		// CloudFormation has no specific code for a stack that does not exist.
 		return nil, a.known(err, "ValidationError")
@@ -80,12 +83,14 @@ func (a AWS) Concurrency(ctx context.Context) (limit, unreserved int, err error)
 	if err != nil {
 		return 0, 0, a.known(err)
 	}
-	return int(out.AccountLimit.ConcurrentExecutions), int(aws.ToInt32(out.AccountLimit.UnreservedConcurrentExecutions)), nil
+	return int(out.AccountLimit.ConcurrentExecutions),
+		int(aws.ToInt32(out.AccountLimit.UnreservedConcurrentExecutions)), nil
 }
 
 // Memory implements Account.
 func (a AWS) Memory(ctx context.Context, function string) (int, error) {
-	out, err := lambda.NewFromConfig(a.Config).GetFunctionConfiguration(ctx, &lambda.GetFunctionConfigurationInput{FunctionName: &function})
+	out, err := lambda.NewFromConfig(a.Config).GetFunctionConfiguration(ctx,
+		&lambda.GetFunctionConfigurationInput{FunctionName: &function})
 	if err != nil {
 		return 0, a.known(err, "ResourceNotFoundException")
 	}
@@ -97,7 +102,8 @@ func (a AWS) Model(ctx context.Context, id string) (string, error) {
 	if a.Config.BaseEndpoint != nil {
 		return "", ErrUnsupported // An emulated AWS does not have the models of the region.
 	}
-	out, err := bedrock.NewFromConfig(a.Config).GetFoundationModelAvailability(ctx, &bedrock.GetFoundationModelAvailabilityInput{ModelId: &id})
+	out, err := bedrock.NewFromConfig(a.Config).GetFoundationModelAvailability(ctx,
+		&bedrock.GetFoundationModelAvailabilityInput{ModelId: &id})
 	switch {
 	case err != nil:
 		return "", a.known(err, "ResourceNotFoundException", "ValidationException")
@@ -115,7 +121,8 @@ func (a AWS) Model(ctx context.Context, id string) (string, error) {
 
 // Secret implements Account.
 func (a AWS) Secret(ctx context.Context, arn string) (string, error) {
-	out, err := secretsmanager.NewFromConfig(a.Config).GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: &arn})
+	out, err := secretsmanager.NewFromConfig(a.Config).GetSecretValue(ctx,
+		&secretsmanager.GetSecretValueInput{SecretId: &arn})
 	if err != nil {
 		return "", a.known(err)
 	}
@@ -124,7 +131,8 @@ func (a AWS) Secret(ctx context.Context, arn string) (string, error) {
 
 // Certificate implements Account.
 func (a AWS) Certificate(ctx context.Context, arn string) (string, error) {
-	out, err := acm.NewFromConfig(a.Config).DescribeCertificate(ctx, &acm.DescribeCertificateInput{CertificateArn: &arn})
+	out, err := acm.NewFromConfig(a.Config).DescribeCertificate(ctx,
+		&acm.DescribeCertificateInput{CertificateArn: &arn})
 	if err != nil {
 		return "", a.known(err, "ResourceNotFoundException")
 	}
@@ -134,7 +142,8 @@ func (a AWS) Certificate(ctx context.Context, arn string) (string, error) {
 // Pending implements Account.
 func (a AWS) Pending(ctx context.Context, topic string) ([]string, error) {
 	var pending []string
-	pages := sns.NewListSubscriptionsByTopicPaginator(sns.NewFromConfig(a.Config), &sns.ListSubscriptionsByTopicInput{TopicArn: &topic})
+	pages := sns.NewListSubscriptionsByTopicPaginator(sns.NewFromConfig(a.Config),
+		&sns.ListSubscriptionsByTopicInput{TopicArn: &topic})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {

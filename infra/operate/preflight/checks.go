@@ -16,9 +16,11 @@ func (r run) credentials(ctx context.Context) (finding, error) {
 	id, err := r.ID(ctx)
 	switch {
 	case err != nil:
-		return finding{Failed, "AWS does not accept the credentials: sign in, or set AWS_PROFILE (" + err.Error() + ")"}, nil
+		return finding{Failed, "AWS does not accept the credentials: sign in, or set AWS_PROFILE (" +
+			err.Error() + ")"}, nil
 	case r.Settings.Account != "" && id != r.Settings.Account:
-		return found(Failed, "they are for the account %s, and %s has the account %s in cdk.json: use credentials of that one", id, r.Customer, r.Settings.Account)
+		return found(Failed, "they are for the account %s, and %s has the account %s in cdk.json: use credentials of "+
+			"that one", id, r.Customer, r.Settings.Account)
 	}
 	return found(OK, "account %s", id)
 }
@@ -37,7 +39,8 @@ func (r run) bootstrap(ctx context.Context) (finding, error) {
 	}
 	version, err := strconv.Atoi(outputs["BootstrapVersion"])
 	if err != nil || version < leastBootstrap {
-		return found(Failed, "the CDK's bootstrap stack has the version %q, and %d is needed: %s", outputs["BootstrapVersion"], leastBootstrap, run)
+		return found(Failed, "the CDK's bootstrap stack has the version %q, and %d is needed: %s",
+			outputs["BootstrapVersion"], leastBootstrap, run)
 	}
 	return found(OK, "version %d", version)
 }
@@ -75,13 +78,16 @@ func (r run) concurrency(ctx context.Context) (finding, error) {
 	}
 	// The request adds the missing concurrency to the account's own.
 	request := func(missing int) string {
-		return "request at least " + strconv.Itoa(limit+missing) + ` as "Concurrent executions" of AWS Lambda in Service Quotas`
+		return "request at least " + strconv.Itoa(limit+missing) +
+			` as "Concurrent executions" of AWS Lambda in Service Quotas`
 	}
 	switch {
 	case free < leastUnreserved:
-		return found(Failed, "the limit is %d, of which %d are not reserved; the functions reserve %d and AWS keeps %d free: %s", limit, unreserved, reserved, leastUnreserved, request(leastUnreserved+queues-free))
+		return found(Failed, "the limit is %d, of which %d are not reserved; the functions reserve %d and AWS keeps "+
+			"%d free: %s", limit, unreserved, reserved, leastUnreserved, request(leastUnreserved+queues-free))
 	case free < leastUnreserved+queues:
-		return found(Warning, "the limit is %d; with all queues busy %d are left for requests, fewer than %d: %s", limit, free-queues, leastUnreserved, request(leastUnreserved+queues-free))
+		return found(Warning, "the limit is %d; with all queues busy %d are left for requests, fewer than %d: %s",
+			limit, free-queues, leastUnreserved, request(leastUnreserved+queues-free))
 	}
 	return found(OK, "limit %d, %d left for requests with all queues busy", limit, free-queues)
 }
@@ -109,7 +115,9 @@ func (r run) models(ctx context.Context) (finding, error) {
 		}
 	}
 	if len(missing) > 0 {
-		return found(Failed, "%s. Open each in the model catalog of the Bedrock console in %s, and accept its terms; models of Anthropic ask for a use case first, others need a subscription in AWS Marketplace. Correct pkg/generate/catalog/models.json if the region lacks the model", strings.Join(missing, ", "), r.Region)
+		return found(Failed, "%s. Open each in the model catalog of the Bedrock console in %s, and accept its terms; "+
+			"models of Anthropic ask for a use case first, others need a subscription in AWS Marketplace. Correct "+
+			"pkg/generate/catalog/models.json if the region lacks the model", strings.Join(missing, ", "), r.Region)
 	}
 	return found(OK, "%d models of Bedrock", checked)
 }
@@ -134,11 +142,13 @@ func (r run) secret(ctx context.Context) (finding, error) {
 	}
 	have, err := credentials.Parse(value)
 	if err != nil {
-		return found(Warning, "%v: set the credentials with `PROVIDER_SECRET=%s go run ./infra/operate/admin providers set`", err, arn)
+		return found(Warning, "%v: set the credentials with `PROVIDER_SECRET=%s go run ./infra/operate/admin "+
+			"providers set`", err, arn)
 	}
 	needed = slices.DeleteFunc(needed, func(name string) bool { _, ok := have[name]; return ok })
 	if len(needed) > 0 {
-		return found(Warning, "those of %s are missing, and live work with them fails: set all with `PROVIDER_SECRET=%s go run ./infra/operate/admin providers set`", strings.Join(needed, ", "), arn)
+		return found(Warning, "those of %s are missing, and live work with them fails: set all with "+
+			"`PROVIDER_SECRET=%s go run ./infra/operate/admin providers set`", strings.Join(needed, ", "), arn)
 	}
 	return found(OK, "%d are set", len(have))
 }
@@ -149,16 +159,19 @@ func (r run) certificate(ctx context.Context) (finding, error) {
 		return found(Skipped, "%s has no domain in %s", r.Customer, r.Region)
 	}
 	if domain.CertificateArn == "" {
-		return found(Skipped, "the deployment makes that of %s, and waits for its validation by the zone %s", domain.Name, domain.HostedZoneID)
+		return found(Skipped, "the deployment makes that of %s, and waits for its validation by the zone %s",
+			domain.Name, domain.HostedZoneID)
 	}
 	status, err := r.Certificate(ctx, domain.CertificateArn)
 	switch {
 	case errors.Is(err, ErrMissing):
-		return found(Failed, "there is no certificate %s: request one for %s in AWS Certificate Manager in %s", domain.CertificateArn, domain.Name, r.Region)
+		return found(Failed, "there is no certificate %s: request one for %s in AWS Certificate Manager in %s",
+			domain.CertificateArn, domain.Name, r.Region)
 	case err != nil:
 		return finding{}, err
 	case status != "ISSUED":
-		return found(Failed, "the certificate of %s is %s: add the validation records of AWS Certificate Manager to its DNS zone", domain.Name, status)
+		return found(Failed, "the certificate of %s is %s: add the validation records of AWS Certificate Manager to "+
+			"its DNS zone", domain.Name, status)
 	}
 	return found(OK, "%s", domain.Name)
 }
@@ -167,7 +180,8 @@ func (r run) certificate(ctx context.Context) (finding, error) {
 func (r run) egress(context.Context) (finding, error) {
 	switch addresses := r.outputs["EgressAddresses"]; {
 	case r.Network == nil:
-		return found(Skipped, "%s has no network of its own: its calls come from addresses of AWS that change", r.Customer)
+		return found(Skipped, "%s has no network of its own: its calls come from addresses of AWS that change",
+			r.Customer)
 	case addresses == "":
 		return beforeDeployment, nil
 	default:
@@ -190,7 +204,8 @@ func (r run) subscription(ctx context.Context) (finding, error) {
 		return finding{}, err
 	}
 	if len(pending) > 0 {
-		return found(Warning, "no alarm reaches %s: open the link in the message of AWS Notifications to it", strings.Join(pending, ", "))
+		return found(Warning, "no alarm reaches %s: open the link in the message of AWS Notifications to it",
+			strings.Join(pending, ", "))
 	}
 	return found(OK, "%s", r.AlarmEmail)
 }

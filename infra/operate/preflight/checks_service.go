@@ -29,11 +29,13 @@ func (r run) memory(ctx context.Context) (finding, error) {
 	reason, err := r.Takes(ctx, r.StackName("preflight"), r.PermissionsBoundary, largest.Memory)
 	switch {
 	case errors.Is(err, ErrDenied):
-		return found(Warning, "not checked, because the credentials may make no stack with a function: a new account refuses the %d MB of %s until AWS Support has raised its limit", largest.Memory, largest.Name)
+		return found(Warning, "not checked, because the credentials may make no stack with a function: a new account "+
+			"refuses the %d MB of %s until AWS Support has raised its limit", largest.Memory, largest.Name)
 	case err != nil:
 		return finding{}, err
 	case aboutMemory(reason):
-		return found(Failed, "the account has a lower limit than the %d MB that %s needs (%s). Service Quotas does not have it: open a case at AWS Support, "+
+		return found(Failed, "the account has a lower limit than the %d MB that %s needs (%s). Service Quotas does "+
+			"not have it: open a case at AWS Support, "+
 			`"Service limit increase" of AWS Lambda, and ask for functions of up to 10,240 MB in %s. The answer takes days`, largest.Memory, largest.Name, reason, r.Region)
 	case reason != "":
 		return found(Failed, "AWS makes no function of %d MB, which %s needs: %s", largest.Memory, largest.Name, reason)
@@ -52,7 +54,8 @@ func (r run) canary(ctx context.Context) (finding, error) {
 	case r.Local():
 		return found(Skipped, "the local system is not probed")
 	case !r.Probed():
-		return found(Warning, "nothing probes the service: the API is private, and %s has no network from which the canary could reach it. Set network of %s in cdk.json", r.Customer, r.Customer)
+		return found(Warning, "nothing probes the service: the API is private, and %s has no network from which the "+
+			"canary could reach it. Set network of %s in cdk.json", r.Customer, r.Customer)
 	case secret == "" || !r.deployed():
 		return beforeDeployment, nil
 	}
@@ -66,13 +69,16 @@ func (r run) canary(ctx context.Context) (finding, error) {
 	case err != nil:
 		return found(Warning, "nothing probes the service: %v; %s", err, set)
 	case target.Key == "":
-		return found(Warning, "nothing probes the service, and an alarm says so: the canary has no address and test key; %s", set)
+		return found(Warning, "nothing probes the service, and an alarm says so: the canary has no address and test "+
+			"key; %s", set)
 	case r.outputs["ProbeUrl"] != "" && strings.TrimSuffix(target.BaseURL, "/") != r.outputs["ProbeUrl"]:
-		return found(Warning, "the canary reaches the private API by %s alone, and has %s; %s", r.outputs["ProbeUrl"], target.BaseURL, set)
+		return found(Warning, "the canary reaches the private API by %s alone, and has %s; %s", r.outputs["ProbeUrl"],
+			target.BaseURL, set)
 	case named && domain.Truststore != "" && target.Expires().IsZero():
 		return found(Warning, "%s wants client certificates, and the canary has none; %s", domain.Name, set)
 	case !target.Expires().IsZero() && target.Expires().Before(r.now.Add(soon)):
-		return found(Warning, "the client certificate of the canary expires at %s: replace it; %s", target.Expires().Format(time.RFC3339), set)
+		return found(Warning, "the client certificate of the canary expires at %s: replace it; %s",
+			target.Expires().Format(time.RFC3339), set)
 	}
 	return found(OK, "%s", target.BaseURL)
 }
@@ -83,7 +89,8 @@ func (r run) budget(context.Context) (finding, error) {
 	case r.Local():
 		return found(Skipped, "the local system costs nothing")
 	case r.MonthlyBudget == 0:
-		return found(Warning, "nobody hears of costs that rise: set monthlyBudget of %s in cdk.json, in dollars", r.Customer)
+		return found(Warning, "nobody hears of costs that rise: set monthlyBudget of %s in cdk.json, in dollars",
+			r.Customer)
 	}
 	return found(OK, "$%d a month, to %s", r.MonthlyBudget, r.AlarmEmail)
 }

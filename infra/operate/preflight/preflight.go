@@ -64,9 +64,12 @@ func Run(ctx context.Context, a Account, s customer.Settings, now time.Time) ([]
 		name  string
 		check func(run, context.Context) (finding, error)
 	}{
-		{"credentials", run.credentials}, {"bootstrap", run.bootstrap}, {"concurrency", run.concurrency}, {"memory", run.memory},
-		{"models", run.models}, {"provider credentials", run.secret}, {"certificate", run.certificate}, {"egress addresses", run.egress},
-		{"alarm e-mail", run.subscription}, {"canary", run.canary}, {"budget", run.budget}, {"gateway log role", run.logRole},
+		{"credentials", run.credentials}, {"bootstrap", run.bootstrap}, {"concurrency", run.concurrency},
+		{"memory", run.memory},
+		{"models", run.models}, {"provider credentials", run.secret}, {"certificate", run.certificate},
+		{"egress addresses", run.egress},
+		{"alarm e-mail", run.subscription}, {"canary", run.canary}, {"budget", run.budget},
+		{"gateway log role", run.logRole},
 	}
 	var results []Result
 	for i, c := range checks {

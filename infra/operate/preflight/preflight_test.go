@@ -38,7 +38,8 @@ func certified(at time.Time) string {
 	}
 	text, err := json.Marshal(canary.Target{
 		BaseURL: "https://api.acme.example", Key: "svc_test_1",
-		Certificate: string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})), PrivateKey: string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})),
+		Certificate: string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})),
+		PrivateKey:  string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})),
 	})
 	if err != nil {
 		panic(err)
@@ -125,19 +126,22 @@ func ready() *account {
 		target: `{"base_url": "https://api.acme.example", "key": "svc_test_1"}`,
 		secret: `{"fal": {"key": "f"}, "elevenlabs": {"key": "e"}}`,
 		outputs: map[string]map[string]string{
-			"CDKToolkit":                  {"BootstrapVersion": "28"},
-			"acme-prod-eu-central-1-data": {"ProviderSecretArn": "arn:secret", "AlarmTopicArn": "arn:topic", "CanarySecretArn": "arn:canary", "EgressAddresses": "203.0.113.7,203.0.113.8"},
-			"acme-prod-eu-central-1-api":  {"ApiId": "a"},
+			"CDKToolkit": {"BootstrapVersion": "28"},
+			"acme-prod-eu-central-1-data": {"ProviderSecretArn": "arn:secret", "AlarmTopicArn": "arn:topic",
+				"CanarySecretArn": "arn:canary", "EgressAddresses": "203.0.113.7,203.0.113.8"},
+			"acme-prod-eu-central-1-api": {"ApiId": "a"},
 		},
 	}
 }
 
 func acme() customer.Settings {
 	return customer.Settings{
-		Customer: "acme", Stage: "prod", Region: "eu-central-1", Account: "111122223333", AlarmEmail: "ops@acme.example", MonthlyBudget: 500,
+		Customer: "acme", Stage: "prod", Region: "eu-central-1", Account: "111122223333",
+		AlarmEmail: "ops@acme.example", MonthlyBudget: 500,
 		Providers: []string{"bedrock", "polly", "fal", "elevenlabs"},
 		Isolation: customer.Isolation{Network: &customer.Network{CIDR: "10.20.0.0/16", Zones: 2}},
-		Domains:   map[string]customer.Domain{"eu-central-1": {Name: "api.acme.example", CertificateArn: "arn:certificate"}},
+		Domains: map[string]customer.Domain{"eu-central-1": {Name: "api.acme.example",
+			CertificateArn: "arn:certificate"}},
 	}
 }
 
@@ -146,7 +150,8 @@ func TestWhatIsFoundAndWhatToDo(t *testing.T) {
 		a.outputs = map[string]map[string]string{"CDKToolkit": {"BootstrapVersion": "6"}}
 		a.unreserved, a.memory = 1000, 0
 	}
-	const tooMuch = "Resource handler returned message: \"'MemorySize' value failed to satisfy constraint: Member must have value less than or equal to 3008\""
+	const tooMuch = "Resource handler returned message: \"'MemorySize' value failed to satisfy constraint: Member " +
+		"must have value less than or equal to 3008\""
 	private := func(s *customer.Settings) { s.Domains, s.PrivateEndpoints = nil, []string{"vpce-1"} }
 	probing := func(a *account) {
 		a.outputs["acme-prod-eu-central-1-api"]["ProbeUrl"] = "https://a-vpce-2.execute-api.eu-central-1.amazonaws.com/prod"
@@ -158,63 +163,106 @@ func TestWhatIsFoundAndWhatToDo(t *testing.T) {
 		state  State
 		says   string
 	}{
-		"another account":          {func(a *account) { a.id = "444455556666" }, nil, "credentials", Failed, "for the account 444455556666, and acme has the account 111122223333"},
-		"no credentials":           {func(a *account) { a.noCredentials = errors.New("expired") }, nil, "credentials", Failed, "sign in"},
-		"not bootstrapped":         {func(a *account) { delete(a.outputs, "CDKToolkit") }, nil, "bootstrap", Failed, "`make bootstrap`"},
-		"an old bootstrap":         {func(a *account) { a.outputs["CDKToolkit"]["BootstrapVersion"] = "5" }, nil, "bootstrap", Failed, `version "5", and 6`},
-		"a new account":            {func(a *account) { fresh(a); a.limit, a.unreserved = 10, 10 }, nil, "concurrency", Failed, "request at least"},
-		"little left for requests": {func(a *account) { fresh(a); a.limit, a.unreserved = 400, 400 }, nil, "concurrency", Warning, "Service Quotas"},
-		"reservations of others":   {func(a *account) { fresh(a); a.limit, a.unreserved = 1000, 250 }, nil, "concurrency", Failed, "of which 250 are not reserved"},
-		"its own reservation":      {func(a *account) { a.limit, a.unreserved = 1000, 600 }, nil, "concurrency", OK, "limit 1000"},
-		"no permission":            {func(a *account) { a.err = errors.New("AccessDenied") }, nil, "concurrency", Failed, "AccessDenied. Check the permissions"},
-		"an AWS without it":        {func(a *account) { a.err = ErrUnsupported }, nil, "concurrency", Skipped, "cannot answer"},
-		"a new account's memory":   {func(a *account) { fresh(a); a.refuses = tooMuch }, nil, "memory", Failed, "open a case at AWS Support"},
-		"too little for a release": {func(a *account) { a.memory, a.refuses = 3008, tooMuch }, nil, "memory", Failed, "lower limit than the 5308 MB that compose needs"},
-		"no functions at all":      {func(a *account) { fresh(a); a.refuses = "explicit deny" }, nil, "memory", Failed, "AWS makes no function of 5308 MB, which compose needs: explicit deny"},
-		"memory enough":            {fresh, nil, "memory", OK, "takes the 5308 MB of compose"},
-		"memory of a release":      {nil, nil, "memory", OK, "compose has 5308 MB"},
-		"no permission to probe":   {func(a *account) { fresh(a); a.denies = true }, nil, "memory", Warning, "not checked, because the credentials may make no stack"},
-		"no target of the canary":  {func(a *account) { a.target = "{}" }, nil, "canary", Warning, "has no address and test key; set them with `admin canary set`"},
-		"half a target":            {func(a *account) { a.target = `{"key": "svc_test_1"}` }, nil, "canary", Warning, "needs base_url and key"},
-		"a canary without network": {nil, func(s *customer.Settings) { private(s); s.Network = nil }, "canary", Warning, "Set network of acme"},
-		"a canary by another name": {probing, private, "canary", Warning, "reaches the private API by https://a-vpce-2.execute-api"},
+		"another account": {func(a *account) { a.id = "444455556666" }, nil, "credentials", Failed,
+			"for the account 444455556666, and acme has the account 111122223333"},
+		"no credentials": {func(a *account) { a.noCredentials = errors.New("expired") }, nil, "credentials",
+			Failed, "sign in"},
+		"not bootstrapped": {func(a *account) { delete(a.outputs, "CDKToolkit") }, nil, "bootstrap", Failed,
+			"`make bootstrap`"},
+		"an old bootstrap": {func(a *account) { a.outputs["CDKToolkit"]["BootstrapVersion"] = "5" }, nil,
+			"bootstrap", Failed, `version "5", and 6`},
+		"a new account": {func(a *account) { fresh(a); a.limit, a.unreserved = 10, 10 }, nil, "concurrency",
+			Failed, "request at least"},
+		"little left for requests": {func(a *account) { fresh(a); a.limit, a.unreserved = 400, 400 }, nil,
+			"concurrency", Warning, "Service Quotas"},
+		"reservations of others": {func(a *account) { fresh(a); a.limit, a.unreserved = 1000, 250 }, nil,
+			"concurrency", Failed, "of which 250 are not reserved"},
+		"its own reservation": {func(a *account) { a.limit, a.unreserved = 1000, 600 }, nil, "concurrency", OK,
+			"limit 1000"},
+		"no permission": {func(a *account) { a.err = errors.New("AccessDenied") }, nil, "concurrency",
+			Failed, "AccessDenied. Check the permissions"},
+		"an AWS without it": {func(a *account) { a.err = ErrUnsupported }, nil, "concurrency", Skipped,
+			"cannot answer"},
+		"a new account's memory": {func(a *account) { fresh(a); a.refuses = tooMuch }, nil, "memory", Failed,
+			"open a case at AWS Support"},
+		"too little for a release": {func(a *account) { a.memory, a.refuses = 3008, tooMuch }, nil, "memory", Failed,
+			"lower limit than the 5308 MB that compose needs"},
+		"no functions at all": {func(a *account) { fresh(a); a.refuses = "explicit deny" }, nil, "memory", Failed,
+			"AWS makes no function of 5308 MB, which compose needs: explicit deny"},
+		"memory enough":       {fresh, nil, "memory", OK, "takes the 5308 MB of compose"},
+		"memory of a release": {nil, nil, "memory", OK, "compose has 5308 MB"},
+		"no permission to probe": {func(a *account) { fresh(a); a.denies = true }, nil, "memory", Warning,
+			"not checked, because the credentials may make no stack"},
+		"no target of the canary": {func(a *account) { a.target = "{}" }, nil, "canary", Warning,
+			"has no address and test key; set them with `admin canary set`"},
+		"half a target": {func(a *account) { a.target = `{"key": "svc_test_1"}` }, nil, "canary", Warning,
+			"needs base_url and key"},
+		"a canary without network": {nil, func(s *customer.Settings) { private(s); s.Network = nil }, "canary", Warning,
+			"Set network of acme"},
+		"a canary by another name": {probing, private, "canary", Warning,
+			"reaches the private API by https://a-vpce-2.execute-api"},
 		"a canary in the network": {func(a *account) {
 			probing(a)
 			a.target = `{"base_url": "https://a-vpce-2.execute-api.eu-central-1.amazonaws.com/prod/", "key": "svc_test_1"}`
 		}, private, "canary", OK, "https://a-vpce-2"},
 		"no client certificate": {nil, func(s *customer.Settings) {
-			s.Domains = map[string]customer.Domain{"eu-central-1": {Name: "api.acme.example", CertificateArn: "arn:certificate", Truststore: "s3://t/c.pem"}}
+			s.Domains = map[string]customer.Domain{"eu-central-1": {Name: "api.acme.example",
+				CertificateArn: "arn:certificate", Truststore: "s3://t/c.pem"}}
 		}, "canary", Warning, "api.acme.example wants client certificates"},
-		"a certificate that ends":    {func(a *account) { a.target = certified(now.Add(29 * 24 * time.Hour)) }, nil, "canary", Warning, "expires at 2026-12-21T12:00:00Z"},
-		"a certificate that lasts":   {func(a *account) { a.target = certified(now.Add(31 * 24 * time.Hour)) }, nil, "canary", OK, "https://api.acme.example"},
+		"a certificate that ends": {func(a *account) { a.target = certified(now.Add(29 * 24 * time.Hour)) }, nil,
+			"canary", Warning, "expires at 2026-12-21T12:00:00Z"},
+		"a certificate that lasts": {func(a *account) { a.target = certified(now.Add(31 * 24 * time.Hour)) }, nil,
+			"canary", OK, "https://api.acme.example"},
 		"a canary before deployment": {fresh, nil, "canary", Skipped, "after the first deployment"},
-		"no budget":                  {nil, func(s *customer.Settings) { s.MonthlyBudget = 0 }, "budget", Warning, "set monthlyBudget of acme"},
-		"a model without agreement":  {func(a *account) { a.models = map[string]string{"amazon.nova-lite-v1:0": "the agreement is PENDING"} }, nil, "models", Failed, "amazon.nova-lite-v1:0 (the agreement is PENDING)"},
-		"a model that is not there":  {func(a *account) { a.lacks = map[string]bool{"openai.gpt-oss-120b-1:0": true} }, nil, "models", Failed, "openai.gpt-oss-120b-1:0 (not in eu-central-1)"},
-		"a model of other regions":   {func(a *account) { a.lacks = map[string]bool{"stability.stable-image-core-v1:1": true} }, nil, "models", OK, "models of Bedrock"},
-		"without bedrock":            {nil, func(s *customer.Settings) { s.Providers = []string{"fal"} }, "models", Skipped, "do not include bedrock"},
-		"an empty secret":            {func(a *account) { a.secret = "{}" }, nil, "provider credentials", Warning, "those of fal, elevenlabs are missing"},
+		"no budget": {nil, func(s *customer.Settings) { s.MonthlyBudget = 0 }, "budget", Warning,
+			"set monthlyBudget of acme"},
+		"a model without agreement": {func(
+			a *account) {
+			a.models = map[string]string{"amazon.nova-lite-v1:0": "the agreement is PENDING"}
+		}, nil, "models", Failed, "amazon.nova-lite-v1:0 (the agreement is PENDING)"},
+		"a model that is not there": {func(a *account) { a.lacks = map[string]bool{"openai.gpt-oss-120b-1:0": true} },
+			nil, "models", Failed, "openai.gpt-oss-120b-1:0 (not in eu-central-1)"},
+		"a model of other regions": {func(
+			a *account) {
+			a.lacks = map[string]bool{"stability.stable-image-core-v1:1": true}
+		}, nil, "models", OK, "models of Bedrock"},
+		"without bedrock": {nil, func(s *customer.Settings) { s.Providers = []string{"fal"} }, "models",
+			Skipped, "do not include bedrock"},
+		"an empty secret": {func(a *account) { a.secret = "{}" }, nil, "provider credentials", Warning,
+			"those of fal, elevenlabs are missing"},
 		"a secret before deployment": {fresh, nil, "provider credentials", Skipped, "after the first deployment"},
-		"no provider with a secret":  {nil, func(s *customer.Settings) { s.Providers = []string{"polly"} }, "provider credentials", Skipped, "needs a credential"},
-		"a pending certificate":      {func(a *account) { a.certificate = "PENDING_VALIDATION" }, nil, "certificate", Failed, "add the validation records"},
-		"no certificate":             {func(a *account) { a.certificate = "" }, nil, "certificate", Failed, "request one for api.acme.example"},
+		"no provider with a secret": {nil, func(s *customer.Settings) { s.Providers = []string{"polly"} },
+			"provider credentials", Skipped, "needs a credential"},
+		"a pending certificate": {func(a *account) { a.certificate = "PENDING_VALIDATION" }, nil, "certificate",
+			Failed, "add the validation records"},
+		"no certificate": {func(a *account) { a.certificate = "" }, nil, "certificate", Failed,
+			"request one for api.acme.example"},
 		"a new certificate": {nil, func(s *customer.Settings) {
 			s.Domains = map[string]customer.Domain{"eu-central-1": {Name: "api.acme.example", HostedZoneID: "Z1"}}
 		}, "certificate", Skipped, "by the zone Z1"},
-		"no network":                {nil, func(s *customer.Settings) { s.Network = nil }, "egress addresses", Skipped, "addresses of AWS that change"},
-		"a replica without its API": {func(a *account) { delete(a.outputs, "acme-prod-eu-central-1-api") }, nil, "gateway log role", Skipped, "after the first deployment"},
-		"addresses to come":         {func(a *account) { a.outputs["acme-prod-eu-central-1-data"]["EgressAddresses"] = "" }, nil, "egress addresses", Skipped, "after the first deployment"},
+		"no network": {nil, func(s *customer.Settings) { s.Network = nil }, "egress addresses", Skipped,
+			"addresses of AWS that change"},
+		"a replica without its API": {func(a *account) { delete(a.outputs, "acme-prod-eu-central-1-api") }, nil,
+			"gateway log role", Skipped, "after the first deployment"},
+		"addresses to come": {func(
+			a *account) {
+			a.outputs["acme-prod-eu-central-1-data"]["EgressAddresses"] = ""
+		}, nil, "egress addresses", Skipped, "after the first deployment"},
 		"instances kept started": {fresh, func(s *customer.Settings) {
 			s.Concurrency = &customer.Concurrency{Provisioned: map[string]int{"content": 800}}
 		}, "concurrency", Failed, "the functions reserve 1000"},
 		"more reserved": {fresh, func(s *customer.Settings) {
-			s.Concurrency = &customer.Concurrency{Reserved: map[string]int{"content": 800}, Provisioned: map[string]int{"content": 800}}
+			s.Concurrency = &customer.Concurrency{Reserved: map[string]int{"content": 800},
+				Provisioned: map[string]int{"content": 800}}
 		}, "concurrency", Failed, "the functions reserve 1000"},
-		"no domain":              {nil, func(s *customer.Settings) { s.Domains = nil }, "certificate", Skipped, "no domain"},
-		"an unconfirmed address": {func(a *account) { a.pending = []string{"ops@acme.example"} }, nil, "alarm e-mail", Warning, "no alarm reaches ops@acme.example: open the link"},
-		"no address":             {nil, func(s *customer.Settings) { s.AlarmEmail = "" }, "alarm e-mail", Warning, "set alarmEmail of acme"},
-		"no log role":            {func(a *account) { a.role = "" }, nil, "gateway log role", Warning, "deploy again"},
-		"a log role to come":     {fresh, nil, "gateway log role", Skipped, "after the first deployment"},
+		"no domain": {nil, func(s *customer.Settings) { s.Domains = nil }, "certificate", Skipped,
+			"no domain"},
+		"an unconfirmed address": {func(a *account) { a.pending = []string{"ops@acme.example"} }, nil, "alarm e-mail",
+			Warning, "no alarm reaches ops@acme.example: open the link"},
+		"no address": {nil, func(s *customer.Settings) { s.AlarmEmail = "" }, "alarm e-mail", Warning,
+			"set alarmEmail of acme"},
+		"no log role":        {func(a *account) { a.role = "" }, nil, "gateway log role", Warning, "deploy again"},
+		"a log role to come": {fresh, nil, "gateway log role", Skipped, "after the first deployment"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, s := ready(), acme()
@@ -237,7 +285,8 @@ func TestWhatIsFoundAndWhatToDo(t *testing.T) {
 				}
 			}
 			var out strings.Builder
-			if err := Report(&out, results); (err != nil) != (c.state == Failed) || !strings.Contains(out.String(), c.says) {
+			if err := Report(&out, results); (err != nil) != (c.state == Failed) ||
+				!strings.Contains(out.String(), c.says) {
 				t.Errorf("the report ends with %v:\n%s", err, out.String())
 			}
 		})
@@ -246,7 +295,8 @@ func TestWhatIsFoundAndWhatToDo(t *testing.T) {
 
 // A function is made only if no existing one shows the memory that the account permits.
 func TestMemoryIsProbedOnce(t *testing.T) {
-	for memory, want := range map[int]string{0: "acme-prod-eu-central-1-preflight arn:boundary 5308", 3008: "acme-prod-eu-central-1-preflight arn:boundary 5308", 5308: "", 10240: ""} {
+	for memory, want := range map[int]string{0: "acme-prod-eu-central-1-preflight arn:boundary 5308",
+		3008: "acme-prod-eu-central-1-preflight arn:boundary 5308", 5308: "", 10240: ""} {
 		a, s := ready(), acme()
 		a.memory, s.PermissionsBoundary = memory, "arn:boundary"
 		if _, err := Run(t.Context(), a, s, now); err != nil || a.probed != want {

@@ -68,7 +68,8 @@ func probe(boundary string, memory int) (string, error) {
 		"Resources": object{
 			"Role": object{"Type": "AWS::IAM::Role", "Properties": role},
 			"Function": object{"Type": "AWS::Lambda::Function", "Properties": object{
-				"Runtime": "python3.13", "Handler": "index.handler", "Code": object{"ZipFile": "def handler(event, context): pass"},
+				"Runtime": "python3.13", "Handler": "index.handler",
+				"Code":       object{"ZipFile": "def handler(event, context): pass"},
 				"MemorySize": memory, "Role": object{"Fn::GetAtt": []string{"Role", "Arn"}},
 			}},
 		},
@@ -96,7 +97,8 @@ func (a AWS) remove(ctx context.Context, client *cloudformation.Client, name str
 }
 
 // settled waits until a stack has another status, and returns the new status.
-func (a AWS) settled(ctx context.Context, client *cloudformation.Client, name string, while types.StackStatus) (types.StackStatus, error) {
+func (a AWS) settled(ctx context.Context, client *cloudformation.Client, name string,
+	while types.StackStatus) (types.StackStatus, error) {
 	for {
 		out, err := client.DescribeStacks(ctx, &cloudformation.DescribeStacksInput{StackName: &name})
 		if err != nil {
@@ -117,7 +119,8 @@ func (a AWS) settled(ctx context.Context, client *cloudformation.Client, name st
 // why returns the first reason why a stack could not be made. The latest events come first.
 func why(ctx context.Context, client *cloudformation.Client, stack string) (string, error) {
 	reason := "CloudFormation does not say why"
-	pages := cloudformation.NewDescribeStackEventsPaginator(client, &cloudformation.DescribeStackEventsInput{StackName: &stack})
+	pages := cloudformation.NewDescribeStackEventsPaginator(client,
+		&cloudformation.DescribeStackEventsInput{StackName: &stack})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {

@@ -39,7 +39,8 @@ func (f *formation) Do(r *http.Request) (*http.Response, error) {
 	f.calls = append(f.calls, action)
 	status, answer := http.StatusOK, ""
 	refuse := func(code, says string) {
-		status, answer = http.StatusBadRequest, "<ErrorResponse><Error><Code>"+code+"</Code><Message>"+says+"</Message></Error></ErrorResponse>"
+		status, answer = http.StatusBadRequest, "<ErrorResponse><Error><Code>"+code+"</Code><Message>"+says+
+			"</Message></Error></ErrorResponse>"
 	}
 	switch {
 	case action == "CreateStack" && f.denies:
@@ -59,12 +60,15 @@ func (f *formation) Do(r *http.Request) (*http.Response, error) {
 		event := func(status, reason string) string {
 			return "<member><EventId>1</EventId><StackId>arn:stack</StackId><StackName>p</StackName><Timestamp>2026-11-22T12:00:00Z</Timestamp><ResourceStatus>" + status + "</ResourceStatus><ResourceStatusReason>" + reason + "</ResourceStatusReason></member>"
 		}
-		answer = "<DescribeStackEventsResult><StackEvents>" + event("DELETE_COMPLETE", "") + event("CREATE_FAILED", "The following resource failed: [Function]") + event("CREATE_FAILED", f.reason) + event("CREATE_IN_PROGRESS", "User Initiated") + "</StackEvents></DescribeStackEventsResult>"
+		answer = "<DescribeStackEventsResult><StackEvents>" + event("DELETE_COMPLETE", "") + event("CREATE_FAILED",
+			"The following resource failed: [Function]") + event("CREATE_FAILED", f.reason) +
+			event("CREATE_IN_PROGRESS", "User Initiated") + "</StackEvents></DescribeStackEventsResult>"
 	}
 	if status == http.StatusOK {
 		answer = "<" + action + "Response>" + answer + "</" + action + "Response>"
 	}
-	return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {"text/xml"}}, Body: io.NopCloser(strings.NewReader(answer))}, nil
+	return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {"text/xml"}},
+		Body: io.NopCloser(strings.NewReader(answer))}, nil
 }
 
 func TestAFunctionIsMadeAndRemoved(t *testing.T) {
@@ -74,22 +78,26 @@ func TestAFunctionIsMadeAndRemoved(t *testing.T) {
 		want  string
 		calls string
 	}{
-		"it is taken":   {formation{statuses: []string{"CREATE_IN_PROGRESS", "CREATE_COMPLETE"}}, "", "DescribeStacks CreateStack DescribeStacks DescribeStacks DeleteStack"},
-		"it is refused": {formation{statuses: []string{"DELETE_IN_PROGRESS"}, reason: refusal}, refusal, "DescribeStacks CreateStack DescribeStacks DescribeStackEvents DeleteStack"},
+		"it is taken": {formation{statuses: []string{"CREATE_IN_PROGRESS", "CREATE_COMPLETE"}}, "",
+			"DescribeStacks CreateStack DescribeStacks DescribeStacks DeleteStack"},
+		"it is refused": {formation{statuses: []string{"DELETE_IN_PROGRESS"}, reason: refusal}, refusal,
+			"DescribeStacks CreateStack DescribeStacks DescribeStackEvents DeleteStack"},
 		"one was left": {formation{exists: true, statuses: []string{"CREATE_COMPLETE", "CREATE_COMPLETE"}}, "",
 			"DescribeStacks DeleteStack DescribeStacks CreateStack DescribeStacks DeleteStack"},
 	} {
 		f := c.in
 		waits := 0
 		a := AWS{
-			Config: aws.Config{Region: "eu-central-1", HTTPClient: &f, Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")},
-			Wait:   func(context.Context, time.Duration) error { waits++; return nil },
+			Config: aws.Config{Region: "eu-central-1", HTTPClient: &f,
+				Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")},
+			Wait: func(context.Context, time.Duration) error { waits++; return nil },
 		}
 		reason, err := a.Takes(t.Context(), "acme-prod-eu-central-1-preflight", "arn:boundary", 5308)
 		if err != nil || reason != c.want || f.exists {
 			t.Errorf("%s: %q, %v; it is there: %v", name, reason, err, f.exists)
 		}
-		if got := strings.Join(f.calls, " "); got != c.calls || waits != strings.Count(fmt.Sprint(c.in.statuses), "CREATE_IN_PROGRESS") {
+		if got := strings.Join(f.calls, " "); got != c.calls || waits != strings.Count(fmt.Sprint(c.in.statuses),
+			"CREATE_IN_PROGRESS") {
 			t.Errorf("%s: called %s, waited %d times", name, got, waits)
 		}
 		for _, want := range []string{`"MemorySize":5308`, `"PermissionsBoundary":"arn:boundary"`} {
@@ -99,8 +107,10 @@ func TestAFunctionIsMadeAndRemoved(t *testing.T) {
 		}
 	}
 	f := formation{denies: true}
-	a := AWS{Config: aws.Config{Region: "eu-central-1", HTTPClient: &f, Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}}
-	if _, err := a.Takes(t.Context(), "p", "", 5308); !errors.Is(err, ErrDenied) || slices.Contains(f.calls, "DeleteStack") {
+	a := AWS{Config: aws.Config{Region: "eu-central-1", HTTPClient: &f,
+		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}}
+	if _, err := a.Takes(t.Context(), "p", "", 5308); !errors.Is(err, ErrDenied) ||
+		slices.Contains(f.calls, "DeleteStack") {
 		t.Errorf("without permission: %v, %v", err, f.calls)
 	}
 	local := "http://127.0.0.1:4566"

@@ -25,12 +25,14 @@ import (
 type Table interface {
 	Scanner
 	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
-	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
+	DeleteItem(context.Context, *dynamodb.DeleteItemInput,
+		...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
 }
 
 // Bucket is the bucket of the media.
 type Bucket interface {
-	ListObjectVersions(context.Context, *s3.ListObjectVersionsInput, ...func(*s3.Options)) (*s3.ListObjectVersionsOutput, error)
+	ListObjectVersions(context.Context, *s3.ListObjectVersionsInput,
+		...func(*s3.Options)) (*s3.ListObjectVersionsOutput, error)
 	DeleteObjects(context.Context, *s3.DeleteObjectsInput, ...func(*s3.Options)) (*s3.DeleteObjectsOutput, error)
 }
 
@@ -76,7 +78,8 @@ func (d Data) Export(ctx context.Context, id string, out io.Writer) (lines int, 
 				return nil
 			}
 			found = found || r.text("kind") == account.Kind
-			e := exported{Kind: r.text("kind"), ID: r.text("pk"), Mode: r.text("mode"), Numbers: map[string]string{}, Texts: map[string]string{}}
+			e := exported{Kind: r.text("kind"), ID: r.text("pk"), Mode: r.text("mode"), Numbers: map[string]string{},
+				Texts: map[string]string{}}
 			for name := range r {
 				if n, ok := r[name].(*types.AttributeValueMemberN); ok && strings.HasPrefix(name, "n_") {
 					e.Numbers[strings.TrimPrefix(name, "n_")] = n.Value
@@ -162,12 +165,14 @@ func (d Data) Erase(ctx context.Context, id, name string, keepLedger bool) (e Er
 // eraseFiles deletes all versions of an account's files from a bucket.
 func (d Data) eraseFiles(ctx context.Context, bucket Bucket, name, id string, e *Erased) error {
 	return objects(ctx, bucket, name, id, func(all []s3types.ObjectIdentifier) error {
-		out, err := bucket.DeleteObjects(ctx, &s3.DeleteObjectsInput{Bucket: &name, Delete: &s3types.Delete{Objects: all, Quiet: aws.Bool(true)}})
+		out, err := bucket.DeleteObjects(ctx,
+			&s3.DeleteObjectsInput{Bucket: &name, Delete: &s3types.Delete{Objects: all, Quiet: aws.Bool(true)}})
 		if err != nil {
 			return fmt.Errorf("delete files: %w", err)
 		}
 		if len(out.Errors) > 0 {
-			return fmt.Errorf("%d files could not be deleted, the first, %s, for %s", len(out.Errors), aws.ToString(out.Errors[0].Key), aws.ToString(out.Errors[0].Message))
+			return fmt.Errorf("%d files could not be deleted, the first, %s, for %s", len(out.Errors),
+				aws.ToString(out.Errors[0].Key), aws.ToString(out.Errors[0].Message))
 		}
 		e.Files += len(all)
 		return nil
@@ -216,7 +221,8 @@ func (d Data) eraseItems(ctx context.Context, id string, keepLedger bool, e *Era
 
 // counts reports whether an item without an owner has one of the ids in its key.
 func counts(r row, ids map[string]bool) bool {
-	return r.account() == "" && slices.ContainsFunc(strings.FieldsFunc(r.text("pk"), func(c rune) bool { return c == '#' || c == '/' }), func(part string) bool { return ids[part] })
+	return r.account() == "" && slices.ContainsFunc(strings.FieldsFunc(r.text("pk"),
+		func(c rune) bool { return c == '#' || c == '/' }), func(part string) bool { return ids[part] })
 }
 
 // strip removes the customer's own texts from an entry of the ledger.
@@ -239,7 +245,8 @@ func (d Data) strip(ctx context.Context, r row) error {
 }
 
 func (d Data) delete(ctx context.Context, r row) error {
-	_, err := d.Table.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &d.State, Key: map[string]types.AttributeValue{"pk": r["pk"], "sk": r["sk"]}})
+	_, err := d.Table.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &d.State,
+		Key: map[string]types.AttributeValue{"pk": r["pk"], "sk": r["sk"]}})
 	if err != nil {
 		return fmt.Errorf("delete %s: %w", r.text("pk"), err)
 	}
@@ -309,7 +316,8 @@ func objects(ctx context.Context, bucket Bucket, name, id string, f func([]s3typ
 					return err
 				}
 			}
-			if in.KeyMarker, in.VersionIdMarker = page.NextKeyMarker, page.NextVersionIdMarker; !aws.ToBool(page.IsTruncated) {
+			if in.KeyMarker, in.VersionIdMarker = page.NextKeyMarker,
+				page.NextVersionIdMarker; !aws.ToBool(page.IsTruncated) {
 				break
 			}
 		}

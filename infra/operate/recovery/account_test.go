@@ -26,20 +26,24 @@ type bucket struct {
 	refuses bool
 }
 
-func (b *bucket) ListObjectVersions(_ context.Context, in *s3.ListObjectVersionsInput, _ ...func(*s3.Options)) (*s3.ListObjectVersionsOutput, error) {
+func (b *bucket) ListObjectVersions(_ context.Context, in *s3.ListObjectVersionsInput,
+	_ ...func(*s3.Options)) (*s3.ListObjectVersionsOutput, error) {
 	for i, key := range b.keys {
 		if !strings.HasPrefix(key, *in.Prefix) || key <= aws.ToString(in.KeyMarker) {
 			continue
 		}
 		more := slices.ContainsFunc(b.keys[i+1:], func(k string) bool { return strings.HasPrefix(k, *in.Prefix) })
-		return &s3.ListObjectVersionsOutput{Versions: []s3types.ObjectVersion{{Key: &key, VersionId: aws.String("1")}}, IsTruncated: &more, NextKeyMarker: &key}, nil
+		return &s3.ListObjectVersionsOutput{Versions: []s3types.ObjectVersion{{Key: &key, VersionId: aws.String("1")}},
+			IsTruncated: &more, NextKeyMarker: &key}, nil
 	}
 	return &s3.ListObjectVersionsOutput{}, nil
 }
 
-func (b *bucket) DeleteObjects(_ context.Context, in *s3.DeleteObjectsInput, _ ...func(*s3.Options)) (*s3.DeleteObjectsOutput, error) {
+func (b *bucket) DeleteObjects(_ context.Context, in *s3.DeleteObjectsInput,
+	_ ...func(*s3.Options)) (*s3.DeleteObjectsOutput, error) {
 	if b.refuses {
-		return &s3.DeleteObjectsOutput{Errors: []s3types.Error{{Key: in.Delete.Objects[0].Key, Message: aws.String("AccessDenied")}}}, nil
+		return &s3.DeleteObjectsOutput{Errors: []s3types.Error{{Key: in.Delete.Objects[0].Key,
+			Message: aws.String("AccessDenied")}}}, nil
 	}
 	for _, o := range in.Delete.Objects {
 		b.keys = slices.DeleteFunc(b.keys, func(k string) bool { return k == *o.Key })
@@ -57,7 +61,8 @@ func data(t *testing.T) (*world, *bucket, Data, string) {
 	tx := &store.Tx{}
 	for _, id := range []string{w.id, other.ID} {
 		owner := tenant.Of(tenant.Account(id), tenant.Live)
-		hook, err := store.NewItem("webhook", owner, "whk_"+id, map[string]any{"id": "whk_" + id, "url": "https://example.com", "secrets": []any{"hush"}})
+		hook, err := store.NewItem("webhook", owner, "whk_"+id,
+			map[string]any{"id": "whk_" + id, "url": "https://example.com", "secrets": []any{"hush"}})
 		w.must(err)
 		key, err := store.NewItem("secret", owner, "secret_"+id, map[string]any{"hash": "hush"})
 		w.must(err)
@@ -67,7 +72,8 @@ func data(t *testing.T) (*world, *bucket, Data, string) {
 	}
 	w.must(w.db.Commit(t.Context(), tx))
 	b := &bucket{keys: []string{
-		"media/" + w.id + "/live/cnt_1/1/1.png", "media/" + w.id + "/live/cnt_1/1/2.png", "media/" + other.ID + "/live/cnt_2/1/1.png", "uploads/" + w.id + "/med_1",
+		"media/" + w.id + "/live/cnt_1/1/1.png", "media/" + w.id + "/live/cnt_1/1/2.png", "media/" + other.ID +
+			"/live/cnt_2/1/1.png", "uploads/" + w.id + "/med_1",
 	}}
 	slices.Sort(b.keys)
 	return w, b, Data{Table: w.client, State: state, Audit: "audit", Bucket: b, Media: "media"}, other.ID
@@ -89,7 +95,8 @@ func TestAnExportHasAllOfAnAccountAndNoSecrets(t *testing.T) {
 			t.Errorf("the balance is %v", e.Numbers)
 		}
 	}
-	for kind, want := range map[string]int{"account": 1, "balance": 1, "balance_entry": 2, "content_item": 1, "webhook": 1, "file": 3, "task": 0, "secret": 0} {
+	for kind, want := range map[string]int{"account": 1, "balance": 1, "balance_entry": 2, "content_item": 1,
+		"webhook": 1, "file": 3, "task": 0, "secret": 0} {
 		if kinds[kind] != want {
 			t.Errorf("%d of %s, want %d:\n%s", kinds[kind], kind, want, out.String())
 		}
@@ -97,7 +104,8 @@ func TestAnExportHasAllOfAnAccountAndNoSecrets(t *testing.T) {
 	if strings.Contains(out.String(), "hush") || strings.Contains(out.String(), other) {
 		t.Errorf("it has secrets or another account:\n%s", out.String())
 	}
-	if _, err := d.Export(t.Context(), "acc_none", &out); err == nil || !strings.Contains(err.Error(), "there is no account acc_none") {
+	if _, err := d.Export(t.Context(), "acc_none", &out); err == nil ||
+		!strings.Contains(err.Error(), "there is no account acc_none") {
 		t.Errorf("an account that is not there: %v", err)
 	}
 }
@@ -143,11 +151,24 @@ func TestAnErasedAccountLeavesNothing(t *testing.T) {
 
 func TestErasuresThatAreRefused(t *testing.T) {
 	for says, spoil := range map[string]func(w *world, b *bucket, d *Data) (id, name string){
-		"there is no account":           func(w *world, _ *bucket, _ *Data) (string, string) { return "acc_none", "Acme" },
-		"not the name of the account":   func(w *world, _ *bucket, _ *Data) (string, string) { return w.id, "acme" },
-		"1 tasks work for the account":  func(w *world, _ *bucket, _ *Data) (string, string) { return w.id, "Acme" },
-		"1 keys are active":             func(w *world, _ *bucket, _ *Data) (string, string) { w.end(); w.key(); return w.id, "Acme" },
-		"1 files could not be deleted,": func(w *world, b *bucket, _ *Data) (string, string) { w.end(); b.refuses = true; return w.id, "Acme" },
+		"there is no account": func(w *world, _ *bucket, _ *Data) (string,
+			string) {
+			return "acc_none", "Acme"
+		},
+		"not the name of the account":  func(w *world, _ *bucket, _ *Data) (string, string) { return w.id, "acme" },
+		"1 tasks work for the account": func(w *world, _ *bucket, _ *Data) (string, string) { return w.id, "Acme" },
+		"1 keys are active": func(w *world, _ *bucket, _ *Data) (string,
+			string) {
+			w.end()
+			w.key()
+			return w.id, "Acme"
+		},
+		"1 files could not be deleted,": func(w *world, b *bucket, _ *Data) (string,
+			string) {
+			w.end()
+			b.refuses = true
+			return w.id, "Acme"
+		},
 	} {
 		w, b, d, _ := data(t)
 		id, name := spoil(w, b, &d)
@@ -164,7 +185,8 @@ func TestErasuresThatAreRefused(t *testing.T) {
 
 // key gives the account an active key.
 func (w *world) key() {
-	it, err := store.NewItem("api_key", tenant.Of(tenant.Account(w.id), ""), "key_1", map[string]any{"id": "key_1", "state": "active"})
+	it, err := store.NewItem("api_key", tenant.Of(tenant.Account(w.id), ""), "key_1",
+		map[string]any{"id": "key_1", "state": "active"})
 	w.must(err)
 	tx := &store.Tx{}
 	tx.Create(it, nil)

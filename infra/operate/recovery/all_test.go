@@ -46,7 +46,8 @@ func everyOperation(t *testing.T) used {
 		}
 	}
 	// The results of the last calls still exist.
-	for _, operation := range []string{"connectSocialAccount", "createContentItem", "addProductPhoto", "publishContentItem", "createMedia", "createImage", "applyDraft"} {
+	for _, operation := range []string{"connectSocialAccount", "createContentItem", "addProductPhoto",
+		"publishContentItem", "createMedia", "createImage", "applyDraft"} {
 		r, err := w.Prepare(t.Context(), operation)
 		if err == nil {
 			_, err = w.Call(t.Context(), r)
@@ -56,7 +57,8 @@ func everyOperation(t *testing.T) used {
 		}
 	}
 	client, table := storetest.Raw(t, w.State)
-	u := used{t: t, data: Data{Table: client, State: table, Audit: table, Bucket: &bucket{}, Media: "media"}, names: map[string]string{}}
+	u := used{t: t, data: Data{Table: client, State: table, Audit: table, Bucket: &bucket{}, Media: "media"},
+		names: map[string]string{}}
 	for _, r := range u.rows(account.Kind) {
 		var doc struct{ Name string }
 		if err := r.decode(&doc); err != nil {
@@ -85,7 +87,8 @@ func (u used) rows(kind string) (all []row) {
 func (u used) set(r row, name string, edit func(string) string) {
 	u.t.Helper()
 	r[name] = &types.AttributeValueMemberS{Value: edit(r.text(name))}
-	if _, err := u.data.Table.PutItem(u.t.Context(), &dynamodb.PutItemInput{TableName: &u.data.State, Item: r}); err != nil {
+	if _, err := u.data.Table.PutItem(u.t.Context(), &dynamodb.PutItemInput{TableName: &u.data.State,
+		Item: r}); err != nil {
 		u.t.Fatal(err)
 	}
 }
@@ -108,7 +111,8 @@ func TestTheCheckKnowsWhatAllOperationsWrite(t *testing.T) {
 	for _, r := range u.rows(ledger.Kind)[:1] {
 		u.set(r, "kind", func(string) string { return "novelty" })
 	}
-	if broken := u.check(); !strings.Contains(broken, "1 items are of the kind novelty, which this check does not know") {
+	if broken := u.check(); !strings.Contains(broken,
+		"1 items are of the kind novelty, which this check does not know") {
 		t.Errorf("with a kind that is in no list:\n%s", broken)
 	}
 	// A publication and a photo have their own tasks.
@@ -118,7 +122,8 @@ func TestTheCheckKnowsWhatAllOperationsWrite(t *testing.T) {
 		}
 	}
 	broken := u.check()
-	for _, says := range []string{" is publishing, and no task works on it", "pub_", "pho_", " is pending, and no task works on it"} {
+	for _, says := range []string{" is publishing, and no task works on it", "pub_", "pho_",
+		" is pending, and no task works on it"} {
 		if !strings.Contains(broken, says) {
 			t.Errorf("it does not say %q:\n%s", says, broken)
 		}
@@ -221,7 +226,8 @@ func TestKeptEntriesHaveNoMetadata(t *testing.T) {
 	w, _, d, _ := data(t)
 	w.end()
 	r := w.rows(ledger.Kind)[0]
-	r["doc"] = &types.AttributeValueMemberS{Value: strings.Replace(r.text("doc"), `"metadata":{}`, `"metadata":{"client":"Jane Doe"}`, 1)}
+	r["doc"] = &types.AttributeValueMemberS{Value: strings.Replace(r.text("doc"), `"metadata":{}`,
+		`"metadata":{"client":"Jane Doe"}`, 1)}
 	w.put(r)
 	if !strings.Contains(w.rows(ledger.Kind)[0].text("doc")+w.rows(ledger.Kind)[1].text("doc"), "Jane Doe") {
 		t.Fatalf("no entry has metadata: %v", aws.ToString(nil)+r.text("doc"))

@@ -38,7 +38,8 @@ type openTasks struct {
 
 // names reports whether a task works on the resource with the id.
 func (o *openTasks) names(id string) bool {
-	return o != nil && (o.subjects[id] || slices.ContainsFunc(o.docs, func(doc string) bool { return strings.Contains(doc, id) }))
+	return o != nil && (o.subjects[id] ||
+		slices.ContainsFunc(o.docs, func(doc string) bool { return strings.Contains(doc, id) }))
 }
 
 // begins reports whether a task will begin the work of several resources.
@@ -68,7 +69,8 @@ type check struct {
 // AWS restores items and not transactions.
 func Check(ctx context.Context, s Scanner, table string) (Report, error) {
 	c := &check{
-		accounts: map[string]bool{}, owners: map[string]string{}, balances: map[string]int64{}, entries: map[string]int64{}, tasks: map[string]*openTasks{}, unknown: map[string]int{},
+		accounts: map[string]bool{}, owners: map[string]string{}, balances: map[string]int64{},
+		entries: map[string]int64{}, tasks: map[string]*openTasks{}, unknown: map[string]int{},
 	}
 	c.Broken = []string{}
 	if err := each(ctx, s, table, c.read); err != nil {
@@ -114,7 +116,8 @@ func (c *check) read(r row) error {
 		c.entries[owner] += e.Credits
 		if r.text("x_state") == "held" {
 			c.Held++
-			c.reservations = append(c.reservations, work{account: owner, id: e.Subject, description: "the credits of " + pk + " are held for " + e.Subject})
+			c.reservations = append(c.reservations,
+				work{account: owner, id: e.Subject, description: "the credits of " + pk + " are held for " + e.Subject})
 		}
 	case task.ItemKind:
 		if r.text("f_state") != "ended" {
@@ -144,7 +147,8 @@ func (c *check) readWork(of kind, r row) error {
 	}
 	if slices.Contains(of.unfinished, doc.State) {
 		c.Unfinished++
-		c.works = append(c.works, work{account: r.account(), id: doc.ID, parent: doc.FactoryID, description: doc.ID + " is " + doc.State})
+		c.works = append(c.works, work{account: r.account(), id: doc.ID, parent: doc.FactoryID, description: doc.ID +
+			" is " + doc.State})
 	}
 	if of.parts == "" {
 		return nil
@@ -161,7 +165,8 @@ func (c *check) readWork(of kind, r row) error {
 	}
 	for _, p := range parts {
 		if p.State == of.working {
-			c.works = append(c.works, work{account: r.account(), id: p.ID, description: p.ID + " of " + doc.ID + " is " + p.State, part: true})
+			c.works = append(c.works, work{account: r.account(), id: p.ID, description: p.ID + " of " + doc.ID +
+				" is " + p.State, part: true})
 		}
 	}
 	return nil

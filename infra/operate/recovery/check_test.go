@@ -82,10 +82,12 @@ func (w *world) accept(id string) {
 	it, err := store.NewItem(item.ItemKind, owner, id, map[string]any{"id": id, "state": item.Queued})
 	w.must(err)
 	tx.Create(it, nil)
-	_, err = ledger.Reserve(tx, w.now, ledger.Reservation{Account: owner.Account, Subject: id, Credits: 7}, ledger.BalanceOf(balance))
+	_, err = ledger.Reserve(tx, w.now, ledger.Reservation{Account: owner.Account, Subject: id, Credits: 7},
+		ledger.BalanceOf(balance))
 	w.must(err)
 	w.must(task.Create(tx, w.now, task.Task{Message: task.Message{
-		ID: task.ID(generate.Generate, id, 1), Kind: generate.Generate, Queue: topology.GenerateText, Subject: id, Owner: owner,
+		ID: task.ID(generate.Generate, id, 1), Kind: generate.Generate, Queue: topology.GenerateText, Subject: id,
+		Owner: owner,
 	}}, nil))
 	w.must(w.db.Commit(w.t.Context(), tx))
 }
@@ -104,7 +106,8 @@ func (w *world) rows(kind string) (all []row) {
 
 func (w *world) remove(r row) {
 	w.t.Helper()
-	_, err := w.client.DeleteItem(w.t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(state), Key: map[string]types.AttributeValue{"pk": r["pk"], "sk": r["sk"]}})
+	_, err := w.client.DeleteItem(w.t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(state),
+		Key: map[string]types.AttributeValue{"pk": r["pk"], "sk": r["sk"]}})
 	w.must(err)
 }
 
@@ -123,7 +126,8 @@ func (w *world) check() Report {
 
 func TestAWholeTable(t *testing.T) {
 	r := newWorld(t).check()
-	if r.Accounts != 1 || r.Credits != 93 || r.Held != 1 || r.OpenTasks != 1 || r.Unfinished != 1 || len(r.Broken) != 0 || r.Broken == nil {
+	if r.Accounts != 1 || r.Credits != 93 || r.Held != 1 || r.OpenTasks != 1 || r.Unfinished != 1 ||
+		len(r.Broken) != 0 || r.Broken == nil {
 		t.Errorf("%+v", r)
 	}
 }
@@ -141,7 +145,8 @@ func TestWhatDoesNotFitTogetherIsNamed(t *testing.T) {
 			r["n_credits"] = &types.AttributeValueMemberN{Value: "100"}
 			w.put(r)
 		}, "is 100, and its entries add up to 93"},
-		"a task is lost": {func(w *world) { w.remove(w.rows(task.ItemKind)[0]) }, work1 + " is queued, and no task works on it"},
+		"a task is lost": {func(w *world) { w.remove(w.rows(task.ItemKind)[0]) },
+			work1 + " is queued, and no task works on it"},
 		"the timer of a scheduled item is lost": {func(w *world) {
 			r := w.rows(item.ItemKind)[0]
 			r["doc"] = &types.AttributeValueMemberS{Value: strings.ReplaceAll(r.text("doc"), "queued", "scheduled")}
@@ -164,7 +169,8 @@ func TestWhatDoesNotFitTogetherIsNamed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			c.spoil(w)
-			if r := w.check(); !slices.ContainsFunc(r.Broken, func(s string) bool { return strings.Contains(s, c.says) }) {
+			if r := w.check(); !slices.ContainsFunc(r.Broken,
+				func(s string) bool { return strings.Contains(s, c.says) }) {
 				t.Errorf("it does not say %q: %q", c.says, r.Broken)
 			}
 		})

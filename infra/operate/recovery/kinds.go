@@ -59,15 +59,17 @@ var kinds = map[string]kind{
 	endpoint.DeliveryKind: {own: true},
 
 	item.ItemKind: {
-		own: true, unfinished: []string{string(item.Queued), string(item.Generating), string(item.Scheduled), string(item.Publishing)},
+		own: true, unfinished: []string{string(item.Queued), string(item.Generating), string(item.Scheduled),
+			string(item.Publishing)},
 		parts: "publications", working: string(item.PublicationPublishing),
 	},
 	generation.ItemKind: {own: true, unfinished: []string{string(generation.Queued), string(generation.Generating)}},
 	diagnosis.ItemKind:  {own: true, unfinished: []string{string(diagnosis.Queued), string(diagnosis.Running)}},
-	planjob.ItemKind:    {own: true, unfinished: []string{string(planjob.Queued), string(planjob.Planning), string(planjob.Generating)}},
-	job.ItemKind:        {own: true, unfinished: []string{string(job.Queued), string(job.Running)}},
-	incoming.ItemKind:   {own: true, unfinished: []string{string(incoming.Pending)}},
-	record.ItemKind:     {own: true, parts: "photos", working: string(incoming.Pending)},
+	planjob.ItemKind: {own: true, unfinished: []string{string(planjob.Queued), string(planjob.Planning),
+		string(planjob.Generating)}},
+	job.ItemKind:      {own: true, unfinished: []string{string(job.Queued), string(job.Running)}},
+	incoming.ItemKind: {own: true, unfinished: []string{string(incoming.Pending)}},
+	record.ItemKind:   {own: true, parts: "photos", working: string(incoming.Pending)},
 
 	task.ItemKind:        {},
 	task.OutboxKind:      {},

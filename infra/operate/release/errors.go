@@ -24,7 +24,8 @@ func Open(cfg aws.Config) *Releaser {
 
 // failed returns the number of failed calls of a version by the alias. Calls of the previous
 // version do not count.
-func failed(ctx context.Context, metrics *cloudwatch.Client, function, version string, from, to time.Time) (sum float64, err error) {
+func failed(ctx context.Context, metrics *cloudwatch.Client, function, version string, from,
+	to time.Time) (sum float64, err error) {
 	in := &cloudwatch.GetMetricDataInput{
 		// The metrics have whole minutes, so the first may begin before the release.
 		StartTime: aws.Time(from.Truncate(time.Minute)), EndTime: aws.Time(to.Add(time.Minute)),

@@ -27,8 +27,10 @@ const every = 30 * time.Second
 type Lambda interface {
 	GetAlias(context.Context, *lambda.GetAliasInput, ...func(*lambda.Options)) (*lambda.GetAliasOutput, error)
 	UpdateAlias(context.Context, *lambda.UpdateAliasInput, ...func(*lambda.Options)) (*lambda.UpdateAliasOutput, error)
-	ListVersionsByFunction(context.Context, *lambda.ListVersionsByFunctionInput, ...func(*lambda.Options)) (*lambda.ListVersionsByFunctionOutput, error)
-	DeleteFunction(context.Context, *lambda.DeleteFunctionInput, ...func(*lambda.Options)) (*lambda.DeleteFunctionOutput, error)
+	ListVersionsByFunction(context.Context, *lambda.ListVersionsByFunctionInput,
+		...func(*lambda.Options)) (*lambda.ListVersionsByFunctionOutput, error)
+	DeleteFunction(context.Context, *lambda.DeleteFunctionInput,
+		...func(*lambda.Options)) (*lambda.DeleteFunctionOutput, error)
 }
 
 // Releaser moves aliases.
@@ -101,7 +103,8 @@ func (r *Releaser) Shift(ctx context.Context, function, version string, percent 
 	case percent < 1 || percent > 99:
 		return fmt.Errorf("a new version begins with 1 to 99 percent of the calls, not %d", percent)
 	case f.Next != "":
-		return fmt.Errorf("the version %s of %s has a part of the calls: wait for the end of its release, or end it with `admin release rollback`", f.Next, function)
+		return fmt.Errorf("the version %s of %s has a part of the calls: wait for the end of its release, or end it "+
+			"with `admin release rollback`", f.Next, function)
 	case version == f.Version:
 		return fmt.Errorf("%s uses the version %s already", function, version)
 	case !slices.Contains(f.Versions, version):
@@ -121,7 +124,8 @@ func (r *Releaser) Shift(ctx context.Context, function, version string, percent 
 		}
 		_, back := r.move(context.WithoutCancel(ctx), f, f.Version, nil)
 		if back != nil {
-			return errors.Join(err, fmt.Errorf("the version %s of %s still has %d percent of the calls: %w", version, function, percent, back))
+			return errors.Join(err, fmt.Errorf("the version %s of %s still has %d percent of the calls: %w", version,
+				function, percent, back))
 		}
 		if err == nil {
 			err = fmt.Errorf("%.0f calls of the version %s of %s failed", failed, version, function)
@@ -156,7 +160,8 @@ func (r *Releaser) Rollback(ctx context.Context, function, version string) (stri
 }
 
 // move sets the alias, unless it has changed since the last read.
-func (r *Releaser) move(ctx context.Context, f Function, version string, weights map[string]float64) (revision *string, err error) {
+func (r *Releaser) move(ctx context.Context, f Function, version string,
+	weights map[string]float64) (revision *string, err error) {
 	out, err := r.Lambda.UpdateAlias(ctx, &lambda.UpdateAliasInput{
 		FunctionName: &f.Name, Name: aws.String(Alias), FunctionVersion: &version, RevisionId: f.revision,
 		RoutingConfig: &types.AliasRoutingConfiguration{AdditionalVersionWeights: weights},
@@ -178,7 +183,8 @@ func (r *Releaser) Prune(ctx context.Context, function string, keep int) (delete
 		if version == f.Version || version == f.Next {
 			continue
 		}
-		if _, err := r.Lambda.DeleteFunction(ctx, &lambda.DeleteFunctionInput{FunctionName: &function, Qualifier: &version}); err != nil {
+		if _, err := r.Lambda.DeleteFunction(ctx, &lambda.DeleteFunctionInput{FunctionName: &function,
+			Qualifier: &version}); err != nil {
 			return deleted, fmt.Errorf("delete the version %s of %s: %w", version, function, err)
 		}
 		deleted = append(deleted, version)

@@ -24,7 +24,8 @@ type double struct {
 	refuse   error // error of moves
 }
 
-func (d *double) GetAlias(context.Context, *lambda.GetAliasInput, ...func(*lambda.Options)) (*lambda.GetAliasOutput, error) {
+func (d *double) GetAlias(context.Context, *lambda.GetAliasInput,
+	...func(*lambda.Options)) (*lambda.GetAliasOutput, error) {
 	out := &lambda.GetAliasOutput{FunctionVersion: &d.version, RevisionId: aws.String(fmt.Sprint(d.revision))}
 	if len(d.weights) > 0 {
 		out.RoutingConfig = &types.AliasRoutingConfiguration{AdditionalVersionWeights: d.weights}
@@ -32,7 +33,8 @@ func (d *double) GetAlias(context.Context, *lambda.GetAliasInput, ...func(*lambd
 	return out, nil
 }
 
-func (d *double) UpdateAlias(_ context.Context, in *lambda.UpdateAliasInput, _ ...func(*lambda.Options)) (*lambda.UpdateAliasOutput, error) {
+func (d *double) UpdateAlias(_ context.Context, in *lambda.UpdateAliasInput,
+	_ ...func(*lambda.Options)) (*lambda.UpdateAliasOutput, error) {
 	if d.refuse != nil {
 		return nil, d.refuse
 	}
@@ -45,7 +47,8 @@ func (d *double) UpdateAlias(_ context.Context, in *lambda.UpdateAliasInput, _ .
 	return &lambda.UpdateAliasOutput{RevisionId: aws.String(fmt.Sprint(d.revision))}, nil
 }
 
-func (d *double) ListVersionsByFunction(_ context.Context, in *lambda.ListVersionsByFunctionInput, _ ...func(*lambda.Options)) (*lambda.ListVersionsByFunctionOutput, error) {
+func (d *double) ListVersionsByFunction(_ context.Context, in *lambda.ListVersionsByFunctionInput,
+	_ ...func(*lambda.Options)) (*lambda.ListVersionsByFunctionOutput, error) {
 	all := append([]string{"$LATEST"}, d.versions...)
 	if in.Marker == nil { // two pages
 		return &lambda.ListVersionsByFunctionOutput{Versions: configurations(all[:2]), NextMarker: aws.String("2")}, nil
@@ -60,7 +63,8 @@ func configurations(versions []string) (all []types.FunctionConfiguration) {
 	return all
 }
 
-func (d *double) DeleteFunction(_ context.Context, in *lambda.DeleteFunctionInput, _ ...func(*lambda.Options)) (*lambda.DeleteFunctionOutput, error) {
+func (d *double) DeleteFunction(_ context.Context, in *lambda.DeleteFunctionInput,
+	_ ...func(*lambda.Options)) (*lambda.DeleteFunctionOutput, error) {
 	d.versions = slices.DeleteFunc(d.versions, func(v string) bool { return v == *in.Qualifier })
 	return &lambda.DeleteFunctionOutput{}, nil
 }
@@ -109,7 +113,8 @@ func TestAnInterruptedReleaseIsRolledBack(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	d := &double{version: "8", versions: []string{"8", "9"}}
-	if err := releaser(d, 0).Shift(ctx, "f", "9", 10, 10*time.Minute); !errors.Is(err, ErrRolledBack) || !errors.Is(err, context.Canceled) {
+	if err := releaser(d, 0).Shift(ctx, "f", "9", 10, 10*time.Minute); !errors.Is(err, ErrRolledBack) ||
+		!errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 	if d.version != "8" || len(d.weights) > 0 {
@@ -123,13 +128,19 @@ func TestAReleaseThatCannotBeginChangesNothing(t *testing.T) {
 		version string
 		percent int
 	}{
-		"uses the version 9 already":                    {&double{version: "9", versions: []string{"9", "10"}}, "9", 10},
-		"has no version 7; it has [9 10]":               {&double{version: "9", versions: []string{"9", "10"}}, "7", 10},
-		"1 to 99 percent of the calls, not 100":         {&double{version: "9", versions: []string{"9", "10"}}, "10", 100},
-		"version 10 of f has a part of the calls: wait": {&double{version: "9", weights: map[string]float64{"10": 0.1}, versions: []string{"9", "10"}}, "10", 10},
-		"move the alias live of f: busy":                {&double{version: "9", versions: []string{"9", "10"}, refuse: errors.New("busy")}, "10", 10},
+		"uses the version 9 already": {&double{version: "9",
+			versions: []string{"9", "10"}}, "9", 10},
+		"has no version 7; it has [9 10]": {&double{version: "9",
+			versions: []string{"9", "10"}}, "7", 10},
+		"1 to 99 percent of the calls, not 100": {&double{version: "9",
+			versions: []string{"9", "10"}}, "10", 100},
+		"version 10 of f has a part of the calls: wait": {&double{version: "9", weights: map[string]float64{"10": 0.1},
+			versions: []string{"9", "10"}}, "10", 10},
+		"move the alias live of f: busy": {&double{version: "9", versions: []string{"9", "10"},
+			refuse: errors.New("busy")}, "10", 10},
 	} {
-		if err := releaser(c.d, 0).Shift(t.Context(), "f", c.version, c.percent, time.Minute); err == nil || !strings.Contains(err.Error(), says) {
+		if err := releaser(c.d, 0).Shift(t.Context(), "f", c.version, c.percent, time.Minute); err == nil ||
+			!strings.Contains(err.Error(), says) {
 			t.Errorf("got %v, want it to say %q", err, says)
 		}
 		if len(c.d.moves) > 0 {
@@ -147,9 +158,11 @@ func TestRollback(t *testing.T) {
 	}{
 		"the one before, not by text": {&double{version: "10", versions: []string{"10", "2", "9"}}, "", "9", ""},
 		"the one that is named":       {&double{version: "10", versions: []string{"2", "9", "10"}}, "2", "2", ""},
-		"the end of a release":        {&double{version: "9", weights: map[string]float64{"10": 0.1}, versions: []string{"2", "9", "10"}}, "", "9", ""},
-		"the first":                   {&double{version: "2", versions: []string{"2", "9"}}, "", "", "no version before 2"},
-		"one that was deleted":        {&double{version: "9", versions: []string{"8", "9"}}, "2", "", "no version 2"},
+		"the end of a release": {&double{version: "9", weights: map[string]float64{"10": 0.1},
+			versions: []string{"2", "9", "10"}}, "", "9", ""},
+		"the first": {&double{version: "2", versions: []string{"2", "9"}}, "", "",
+			"no version before 2"},
+		"one that was deleted": {&double{version: "9", versions: []string{"8", "9"}}, "2", "", "no version 2"},
 	} {
 		got, err := releaser(c.d, 0).Rollback(t.Context(), "f", c.version)
 		if c.says != "" {
@@ -167,7 +180,8 @@ func TestRollback(t *testing.T) {
 func TestPruneKeepsWhatIsInUse(t *testing.T) {
 	d := &double{version: "2", weights: map[string]float64{"3": 0.1}, versions: []string{"1", "2", "3", "4", "5", "6"}}
 	deleted, err := releaser(d, 0).Prune(t.Context(), "f", 2)
-	if err != nil || !slices.Equal(deleted, []string{"1", "4"}) || !slices.Equal(d.versions, []string{"2", "3", "5", "6"}) {
+	if err != nil || !slices.Equal(deleted, []string{"1", "4"}) ||
+		!slices.Equal(d.versions, []string{"2", "3", "5", "6"}) {
 		t.Errorf("deleted %v, %v; left %v", deleted, err, d.versions)
 	}
 }

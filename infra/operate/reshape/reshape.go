@@ -38,7 +38,8 @@ const tries = 10
 // Run changes the items of accounts. each calls f with the id of every account, in order. Run
 // records each finished account, and continues after it if it is run again. Without write, it
 // only counts.
-func Run(ctx context.Context, db *store.DB, c Change, write bool, each func(f func(account string) error) error) (Result, error) {
+func Run(ctx context.Context, db *store.DB, c Change, write bool,
+	each func(f func(account string) error) error) (Result, error) {
 	var r Result
 	at, err := task.ReadCheckpoint(ctx, db, "reshape#"+c.Name)
 	if err != nil {
@@ -49,8 +50,13 @@ func Run(ctx context.Context, db *store.DB, c Change, write bool, each func(f fu
 			return nil
 		}
 		for _, mode := range []tenant.Mode{tenant.Live, tenant.Test} {
-			q := store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(tenant.Of(tenant.Account(account), mode), c.Kind), Limit: 100, OldestFirst: true}
-			if err := db.Each(ctx, q, func(it store.Item) error { return c.change(ctx, db, it, write, &r) }); err != nil {
+			q := store.Query{Index: store.ByOwner,
+				Partition: store.OwnerPartition(tenant.Of(tenant.Account(account), mode), c.Kind), Limit: 100,
+				OldestFirst: true}
+			if err := db.Each(ctx, q, func(it store.Item) error {
+				return c.change(ctx, db, it, write,
+					&r)
+			}); err != nil {
 				return fmt.Errorf("%s of %s: %w", c.Kind, account, err)
 			}
 		}

@@ -56,7 +56,8 @@ func table(t *testing.T) *store.DB {
 	tx := &store.Tx{}
 	for _, account := range accounts {
 		for _, mode := range []tenant.Mode{tenant.Live, tenant.Test} {
-			it, err := store.NewItem("factory", tenant.Of(tenant.Account(account), mode), key(account, mode).PK, map[string]any{"name": account})
+			it, err := store.NewItem("factory", tenant.Of(tenant.Account(account), mode), key(account, mode).PK,
+				map[string]any{"name": account})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -84,16 +85,19 @@ func name(t *testing.T, db *store.DB, account string, mode tenant.Mode) (name st
 
 func TestAnInterruptedRunGoesOn(t *testing.T) {
 	db := table(t)
-	if r, err := reshape.Run(t.Context(), db, split, false, all("")); err != nil || r != (reshape.Result{Accounts: 3, Items: 6, Changed: 6}) {
+	if r, err := reshape.Run(t.Context(), db, split, false, all("")); err != nil ||
+		r != (reshape.Result{Accounts: 3, Items: 6, Changed: 6}) {
 		t.Fatalf("counted %+v, %v", r, err)
 	}
 	if got, _ := name(t, db, "acc_1", tenant.Live); got != "" {
 		t.Error("counting has changed something")
 	}
-	if r, err := reshape.Run(t.Context(), db, split, true, all("acc_3")); err == nil || r != (reshape.Result{Accounts: 2, Items: 4, Changed: 4}) {
+	if r, err := reshape.Run(t.Context(), db, split, true, all("acc_3")); err == nil ||
+		r != (reshape.Result{Accounts: 2, Items: 4, Changed: 4}) {
 		t.Fatalf("interrupted, %+v, %v", r, err)
 	}
-	if r, err := reshape.Run(t.Context(), db, split, true, all("")); err != nil || r != (reshape.Result{Accounts: 1, Items: 2, Changed: 2}) {
+	if r, err := reshape.Run(t.Context(), db, split, true, all("")); err != nil ||
+		r != (reshape.Result{Accounts: 1, Items: 2, Changed: 2}) {
 		t.Fatalf("gone on, %+v, %v", r, err)
 	}
 	for _, account := range accounts {

@@ -73,7 +73,8 @@ var given = map[provider.Kind]string{
 func rows(s customer.Settings) []row {
 	found := map[string]*row{}
 	for _, m := range catalog.Models(catalog.Filter{}) {
-		if m.State == catalog.Retired || !slices.Contains(s.Providers, m.Provider) || !m.In(s.Region, s.GlobalProfiles) {
+		if m.State == catalog.Retired || !slices.Contains(s.Providers, m.Provider) ||
+			!m.In(s.Region, s.GlobalProfiles) {
 			continue
 		}
 		name, at, leaves := place(s, m)
@@ -89,7 +90,8 @@ func rows(s customer.Settings) []row {
 		all = append(all, *r)
 	}
 	slices.SortFunc(all, func(a, b row) int {
-		return strings.Compare(fmt.Sprint(a.leaves, a.operator, a.place, a.sent), fmt.Sprint(b.leaves, b.operator, b.place, b.sent))
+		return strings.Compare(fmt.Sprint(a.leaves, a.operator, a.place, a.sent),
+			fmt.Sprint(b.leaves, b.operator, b.place, b.sent))
 	})
 	return all
 }
@@ -115,13 +117,15 @@ func place(s customer.Settings, m catalog.Model) (operator, where string, leaves
 // table returns the rows as a table in Markdown.
 func table(s customer.Settings) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Data of %s is stored in %s (%s).\n\n| Operator | Processed in | Leaves %[2]s | Sent | Models |\n|---|---|---|---|---|\n", s.Customer, s.Region, s.Name())
+	fmt.Fprintf(&b, "Data of %s is stored in %s (%s).\n\n| Operator | Processed in | Leaves %[2]s | Sent | Models "+
+		"|\n|---|---|---|---|---|\n", s.Customer, s.Region, s.Name())
 	for _, r := range rows(s) {
 		leaves := "no"
 		if r.leaves {
 			leaves = "yes"
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", r.operator, r.place, leaves, r.sent, strings.Join(r.models, ", "))
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", r.operator, r.place, leaves, r.sent,
+			strings.Join(r.models, ", "))
 	}
 	if len(s.Providers) == 0 {
 		b.WriteString("| none | | no | | |\n")

@@ -18,7 +18,8 @@ func TestMain(m *testing.M) {
 }
 
 func settings(region string, everywhere bool, providers ...string) customer.Settings {
-	return customer.Settings{Customer: "acme", Stage: "prod", Region: region, Providers: providers, Isolation: customer.Isolation{GlobalProfiles: everywhere}}
+	return customer.Settings{Customer: "acme", Stage: "prod", Region: region, Providers: providers,
+		Isolation: customer.Isolation{GlobalProfiles: everywhere}}
 }
 
 // where returns the place of a model in a table, or "" if it is in none.
@@ -44,13 +45,15 @@ func TestWhereModelsProcessData(t *testing.T) {
 		model string
 		want  string
 	}{
-		"in the region":           {settings("eu-central-1", false, "bedrock"), "gpt-oss-120b", "eu-central-1"},
-		"in the geography":        {settings("eu-central-1", true, "bedrock"), "claude-haiku-4.5", "AWS regions eu-*"},
-		"anywhere, by the opt-in": {settings("ap-southeast-2", true, "bedrock"), "claude-haiku-4.5", "any AWS region in the world"},
-		"nowhere without it":      {settings("ap-southeast-2", false, "bedrock"), "claude-haiku-4.5", ""},
-		"speech of AWS":           {settings("eu-central-1", false, "polly"), "polly-neural", "eu-central-1"},
-		"outside AWS":             {settings("eu-central-1", false, "fal"), "flux-pro-1.1", "as agreed with the operator; the API names no region"},
-		"not set up":              {settings("eu-central-1", false, "fal"), "nova-lite", ""},
+		"in the region":    {settings("eu-central-1", false, "bedrock"), "gpt-oss-120b", "eu-central-1"},
+		"in the geography": {settings("eu-central-1", true, "bedrock"), "claude-haiku-4.5", "AWS regions eu-*"},
+		"anywhere, by the opt-in": {settings("ap-southeast-2", true, "bedrock"), "claude-haiku-4.5",
+			"any AWS region in the world"},
+		"nowhere without it": {settings("ap-southeast-2", false, "bedrock"), "claude-haiku-4.5", ""},
+		"speech of AWS":      {settings("eu-central-1", false, "polly"), "polly-neural", "eu-central-1"},
+		"outside AWS": {settings("eu-central-1", false, "fal"), "flux-pro-1.1",
+			"as agreed with the operator; the API names no region"},
+		"not set up": {settings("eu-central-1", false, "fal"), "nova-lite", ""},
 	} {
 		if got := where(t, c.of, c.model); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
@@ -75,7 +78,9 @@ func TestTheTableOfACustomer(t *testing.T) {
 	if err := run([]string{"hooli"}, &out); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"Data of hooli is stored in eu-west-1", "| AWS | AWS regions eu-* | yes |", "| AWS | eu-west-1 | no |", "Backups are copied to `arn:aws:backup:eu-central-1:", "All data is copied to eu-central-1 (hooli-prod-eu-central-1)"} {
+	for _, want := range []string{"Data of hooli is stored in eu-west-1", "| AWS | AWS regions eu-* | yes |",
+		"| AWS | eu-west-1 | no |", "Backups are copied to `arn:aws:backup:eu-central-1:",
+		"All data is copied to eu-central-1 (hooli-prod-eu-central-1)"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("it does not say %q:\n%s", want, out.String())
 		}

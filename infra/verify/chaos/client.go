@@ -28,7 +28,8 @@ func (r *refusal) Error() string { return fmt.Sprintf("%s: %d %s", r.call, r.sta
 
 // permanent reports whether the same call would be refused again.
 func (r *refusal) permanent() bool {
-	return r.status < http.StatusInternalServerError && r.status != http.StatusConflict && r.status != http.StatusTooManyRequests
+	return r.status < http.StatusInternalServerError && r.status != http.StatusConflict &&
+		r.status != http.StatusTooManyRequests
 }
 
 // call makes one call, and reads the data of its answer.
@@ -42,11 +43,13 @@ const readsAgain = 50
 
 // page is call, and also returns the cursor of the page that follows. A read of the harness
 // is repeated until it is answered.
-func (c *client) page(ctx context.Context, method, path, idempotencyKey string, body, into any) (next string, err error) {
+func (c *client) page(ctx context.Context, method, path, idempotencyKey string, body,
+	into any) (next string, err error) {
 	for try := 0; ; try++ {
 		next, err = c.once(ctx, method, path, idempotencyKey, body, into)
 		var refused *refusal
-		if err == nil || method != http.MethodGet || try == readsAgain || errors.As(err, &refused) && refused.permanent() {
+		if err == nil || method != http.MethodGet || try == readsAgain || errors.As(err, &refused) &&
+			refused.permanent() {
 			return next, err
 		}
 		select {
@@ -58,7 +61,8 @@ func (c *client) page(ctx context.Context, method, path, idempotencyKey string, 
 }
 
 // once makes one call, and does not repeat it.
-func (c *client) once(ctx context.Context, method, path, idempotencyKey string, body, into any) (next string, err error) {
+func (c *client) once(ctx context.Context, method, path, idempotencyKey string, body,
+	into any) (next string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 40*time.Second)
 	defer cancel()
 	var encoded []byte
@@ -140,7 +144,8 @@ func (c *client) newFactory(ctx context.Context) (id string, err error) {
 // newWebhook subscribes a mailbox to the events of content.
 func (c *client) newWebhook(ctx context.Context, m *mailbox) (id string, err error) {
 	var made struct{ ID, Secret string }
-	err = c.call(ctx, http.MethodPost, "/v1/webhooks", "", map[string]any{"url": m.url, "event_types": []string{"content.*"}}, &made)
+	err = c.call(ctx, http.MethodPost, "/v1/webhooks", "",
+		map[string]any{"url": m.url, "event_types": []string{"content.*"}}, &made)
 	if err != nil {
 		return "", err
 	}

@@ -48,7 +48,8 @@ func newBehindProxy(t *testing.T) *behindProxy {
 // post makes a call of AWS; lost reports that no answer came.
 func (b *behindProxy) post(t *testing.T, target, body string) (status int, answer string, lost bool) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.address+"/path?query=1", strings.NewReader(body))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.address+"/path?query=1",
+		strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +78,8 @@ func TestCallsPassAsTheyAre(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The host is part of what is signed: it stays what the caller wrote.
-	if came := b.reached(); status != http.StatusOK || text != "answer 1" || len(came) != 1 || came[0] != address.Host+"/path?query=1 body" {
+	if came := b.reached(); status != http.StatusOK || text != "answer 1" || len(came) != 1 || came[0] != address.Host+
+		"/path?query=1 body" {
 		t.Errorf("got %d %q; there came %q", status, text, came)
 	}
 	if calls := b.calls(); calls[step{operation: "PutItem"}] != 1 || len(calls) != 1 {
@@ -108,13 +110,18 @@ func TestWhichCallsAFaultMeets(t *testing.T) {
 		calls []call
 		want  string // of each call whether it is met
 	}{
-		"the first":           {&fault{at: []step{write}}, []call{ours, ours}, "x."},
-		"all":                 {&fault{times: -1}, []call{ours, c("", "", "")}, "xx"},
-		"others pass":         {&fault{at: []step{write}}, []call{c("relay", "PutItem", "claim"), c("deliver", "Query", "claim"), c("deliver", "PutItem", "x"), ours}, "...x"},
-		"any of several":      {&fault{at: []step{{operation: "A"}, {operation: "B"}}, times: -1}, []call{c("x", "A", ""), c("y", "B", ""), c("y", "C", "")}, "xx."},
-		"every third":         {&fault{every: 3, times: 2}, []call{ours, ours, ours, ours, ours, ours, ours}, "x..x..."},
-		"others do not count": {&fault{at: []step{write}, skip: 1}, []call{c("", "", ""), ours, c("", "", ""), ours}, "...x"},
-		"after some":          {&fault{skip: 2, every: 2, times: -1}, []call{ours, ours, ours, ours, ours}, "..x.x"},
+		"the first": {&fault{at: []step{write}}, []call{ours, ours}, "x."},
+		"all":       {&fault{times: -1}, []call{ours, c("", "", "")}, "xx"},
+		"others pass": {&fault{at: []step{write}},
+			[]call{c("relay", "PutItem", "claim"), c("deliver", "Query", "claim"), c("deliver", "PutItem", "x"),
+				ours}, "...x"},
+		"any of several": {&fault{at: []step{{operation: "A"}, {operation: "B"}}, times: -1},
+			[]call{c("x", "A", ""), c("y", "B", ""), c("y", "C", "")}, "xx."},
+		"every third": {&fault{every: 3, times: 2}, []call{ours, ours, ours, ours, ours, ours,
+			ours}, "x..x..."},
+		"others do not count": {&fault{at: []step{write}, skip: 1}, []call{c("", "", ""), ours, c("", "", ""),
+			ours}, "...x"},
+		"after some": {&fault{skip: 2, every: 2, times: -1}, []call{ours, ours, ours, ours, ours}, "..x.x"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := ""
@@ -148,8 +155,9 @@ func TestAFaultThatIsRemovedIsOver(t *testing.T) {
 func TestOperations(t *testing.T) {
 	for want, header := range map[string]http.Header{
 		"PutEvents": {"X-Amz-Target": {"AWSEvents.PutEvents"}},
-		"PUT s3":    {"Authorization": {"AWS4-HMAC-SHA256 Credential=AKID/20260101/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=x"}},
-		"PUT":       {},
+		"PUT s3": {"Authorization": {"AWS4-HMAC-SHA256 Credential=AKID/20260101/us-east-1/s3/aws4_request, " +
+			"SignedHeaders=host, Signature=x"}},
+		"PUT": {},
 	} {
 		if got := ofAWS(&http.Request{Method: http.MethodPut, Header: header}); got != want {
 			t.Errorf("%v is %q, want %q", header, got, want)

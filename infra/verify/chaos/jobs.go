@@ -54,9 +54,10 @@ func (w *world) newJobScene(ctx context.Context, name string, sz size) (*scene, 
 		return nil, err
 	}
 	factory := s.factory
-	s.load = &load{client: s.client, events: sz.jobs, every: sz.every, callers: callers, ask: func(n int) (string, map[string]any) {
-		return w.order(factory, n)
-	}}
+	s.load = &load{client: s.client, events: sz.jobs, every: sz.every, callers: callers,
+		ask: func(n int) (string, map[string]any) {
+			return w.order(factory, n)
+		}}
 	s.through = s.noneWaits
 	return s, nil
 }

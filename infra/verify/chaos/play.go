@@ -17,7 +17,8 @@ func wanted(rows []row, names *regexp.Regexp) []row {
 // returns what came of a row; finish adds to that the row, why there is no result, and
 // the result of the row that bounds it, if there is one.
 func playAll[V interface{ markdown() string }](ctx context.Context, rows []row, sz size, out io.Writer,
-	newScene func(context.Context, string, size) (*scene, error), judged func(*scene, context.Context) (V, error), finish func(v *V, r row, trouble error, against *V),
+	newScene func(context.Context, string, size) (*scene, error), judged func(*scene, context.Context) (V, error),
+	finish func(v *V, r row, trouble error, against *V),
 ) (all []V) {
 	for i, r := range rows {
 		fmt.Fprintln(out, r.name)
@@ -49,10 +50,11 @@ func (w *world) playWebhooks(ctx context.Context, rows []row, sz size, out io.Wr
 
 // playJobs runs rows about generations.
 func (w *world) playJobs(ctx context.Context, rows []row, sz size, out io.Writer) []verdict {
-	return playAll(ctx, rows, sz, out, w.newJobScene, (*scene).verdict, func(v *verdict, r row, trouble error, against *verdict) {
-		v.name, v.bounds, v.trouble = r.name, r.bounds, trouble
-		if against != nil {
-			v.usual = against.bought
-		}
-	})
+	return playAll(ctx, rows, sz, out, w.newJobScene, (*scene).verdict,
+		func(v *verdict, r row, trouble error, against *verdict) {
+			v.name, v.bounds, v.trouble = r.name, r.bounds, trouble
+			if against != nil {
+				v.usual = against.bought
+			}
+		})
 }

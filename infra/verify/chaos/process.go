@@ -111,7 +111,11 @@ func (s processes) behind(conn net.Conn) (process, bool) {
 	socket := "socket:[" + inode + "]"
 	for _, pid := range s.pids("") {
 		files, _ := filepath.Glob(filepath.Join(s.proc, strconv.Itoa(pid), "fd", "*"))
-		if slices.ContainsFunc(files, func(name string) bool { target, _ := os.Readlink(name); return target == socket }) {
+		if slices.ContainsFunc(files, func(name string) bool {
+			target,
+				_ := os.Readlink(name)
+			return target == socket
+		}) {
 			return s.open(pid)
 		}
 	}
@@ -129,7 +133,8 @@ func (s processes) inode(from, to uint16) (string, error) {
 	defer func() { _ = file.Close() }()
 	for lines := bufio.NewScanner(file); lines.Scan(); {
 		columns := strings.Fields(lines.Text())
-		if len(columns) > number && strings.HasSuffix(columns[local], fmt.Sprintf(":%04X", from)) && strings.HasSuffix(columns[remote], fmt.Sprintf(":%04X", to)) {
+		if len(columns) > number && strings.HasSuffix(columns[local], fmt.Sprintf(":%04X", from)) &&
+			strings.HasSuffix(columns[remote], fmt.Sprintf(":%04X", to)) {
 			return columns[number], nil
 		}
 	}

@@ -91,7 +91,8 @@ func TestTheCallerIsKilled(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBehindProxy(t)
 			b.add(&fault{at: []step{{function: "deliver", operation: "Write"}}, skip: 1, do: c.do})
-			victim, witness := startFunction(t, "local-local-deliver", b.address), startFunction(t, "local-local-relay", b.address)
+			victim, witness := startFunction(t, "local-local-deliver", b.address),
+				startFunction(t, "local-local-relay", b.address)
 			victim.call("first")
 			if line, _ := victim.line(); line != "200 OK" {
 				t.Fatalf("the first call: %q", line)

@@ -18,8 +18,10 @@ type report struct {
 // markdown writes the table.
 func (r *report) markdown() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "### Webhooks\n\n%d events a row, one every %v; kills come %d times.\n\n", r.size.events, r.size.every, r.size.kills)
-	b.WriteString("| Fault | Happened | Accepted | Delivered | Lost | In flight | Repeats | Recovery, s | p50, ms | p99, ms | Kept |\n|---|---|---|---|---|---|---|---|---|---|---|\n")
+	fmt.Fprintf(&b, "### Webhooks\n\n%d events a row, one every %v; kills come %d times.\n\n", r.size.events,
+		r.size.every, r.size.kills)
+	b.WriteString("| Fault | Happened | Accepted | Delivered | Lost | In flight | Repeats | Recovery, s | p50, ms | " +
+		"p99, ms | Kept |\n|---|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, row := range r.webhooks {
 		b.WriteString(row.markdown())
 	}
@@ -27,8 +29,10 @@ func (r *report) markdown() string {
 	for _, row := range r.jobs {
 		total += row.accepted
 	}
-	fmt.Fprintf(&b, "\n### Generations\n\n%d pieces of work were accepted, %d a row, one every %v.\n\n", total, r.size.jobs, r.size.every)
-	b.WriteString("| Fault | Happened | Accepted | Generated | Failed | Not ended | Wrong events | Bad files | Charged | Adds up | Bought | Last end, s | Kept |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n")
+	fmt.Fprintf(&b, "\n### Generations\n\n%d pieces of work were accepted, %d a row, one every %v.\n\n", total,
+		r.size.jobs, r.size.every)
+	b.WriteString("| Fault | Happened | Accepted | Generated | Failed | Not ended | Wrong events | Bad files | " +
+		"Charged | Adds up | Bought | Last end, s | Kept |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, row := range r.jobs {
 		b.WriteString(row.markdown())
 	}
@@ -42,7 +46,8 @@ func (r result) markdown() string {
 		kept = "**no**"
 	}
 	cells := []string{
-		r.name, strconv.Itoa(r.hits), strconv.Itoa(r.accepted), strconv.Itoa(r.delivered), strconv.Itoa(r.lost), strconv.Itoa(r.inFlight), strconv.Itoa(r.repeats),
+		r.name, strconv.Itoa(r.hits), strconv.Itoa(r.accepted), strconv.Itoa(r.delivered), strconv.Itoa(r.lost),
+		strconv.Itoa(r.inFlight), strconv.Itoa(r.repeats),
 		fmt.Sprintf("%.1f", r.recovery.Seconds()), millis(r.p50), millis(r.p99), kept,
 	}
 	return "| " + strings.Join(cells, " | ") + " |\n"

@@ -10,10 +10,12 @@ func sample() report {
 	return report{
 		size: size{events: 200, jobs: 24, every: 100 * time.Millisecond, kills: 3},
 		webhooks: []result{{
-			name: "Killed", bounds: bounds{recovery: aim}, accepted: 200, delivered: 200, hits: 3, inFlight: 12, repeats: 2,
+			name: "Killed", bounds: bounds{recovery: aim}, accepted: 200, delivered: 200, hits: 3,
+			inFlight: 12, repeats: 2,
 			recovery: 4040 * time.Millisecond, p50: 300 * time.Millisecond, p99: 4900 * time.Millisecond,
 		}},
-		jobs: []verdict{{name: "Wiped", accepted: 24, generated: 23, failed: 1, hits: 1, charged: 488, bought: 41, last: 5 * time.Second}, {name: "Twice", accepted: 24, generated: 24}},
+		jobs: []verdict{{name: "Wiped", accepted: 24, generated: 23, failed: 1, hits: 1, charged: 488, bought: 41,
+			last: 5 * time.Second}, {name: "Twice", accepted: 24, generated: 24}},
 	}
 }
 

@@ -129,5 +129,7 @@ func (r result) check(fail failIf) {
 	fail(r.pending > 0, "the service itself misses %d deliveries", r.pending)
 	fail(r.bounds.once && r.repeats > 0, "%d repeats, none should be", r.repeats)
 	fail(r.repeats > r.inFlight && !r.bounds.once, "%d repeats, and %d events were in flight", r.repeats, r.inFlight)
-	fail(r.recovery > r.bounds.recovery, "the last delivery came %.1f s after the end of the fault, the bound is %.1f s", r.recovery.Seconds(), r.bounds.recovery.Seconds())
+	fail(r.recovery > r.bounds.recovery,
+		"the last delivery came %.1f s after the end of the fault, the bound is %.1f s", r.recovery.Seconds(),
+		r.bounds.recovery.Seconds())
 }

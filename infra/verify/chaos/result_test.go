@@ -18,7 +18,8 @@ func TestCount(t *testing.T) {
 		{event: "6", subject: "e", happened: at(1.7), first: at(2), times: 1},
 	}
 	got := count(done, came, at(5))
-	want := result{accepted: 5, delivered: 4, lost: 1, repeats: 2, doubled: 1, strangers: 1, recovery: 3 * time.Second, p50: 200 * time.Millisecond, p99: 6 * time.Second}
+	want := result{accepted: 5, delivered: 4, lost: 1, repeats: 2, doubled: 1, strangers: 1, recovery: 3 * time.Second,
+		p50: 200 * time.Millisecond, p99: 6 * time.Second}
 	if got != want {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
@@ -43,7 +44,8 @@ func TestPercentile(t *testing.T) {
 }
 
 func TestBrokenBounds(t *testing.T) {
-	good := result{name: "Row", bounds: bounds{recovery: aim}, accepted: 10, delivered: 10, inFlight: 3, repeats: 3, recovery: aim, p99: time.Second}
+	good := result{name: "Row", bounds: bounds{recovery: aim}, accepted: 10, delivered: 10, inFlight: 3, repeats: 3,
+		recovery: aim, p99: time.Second}
 	if err := good.broken(); err != nil {
 		t.Errorf("all is well, but: %v", err)
 	}
@@ -59,7 +61,8 @@ func TestBrokenBounds(t *testing.T) {
 	} {
 		r := good
 		change(&r)
-		if err := r.broken(); err == nil || !strings.HasPrefix(err.Error(), "Row: ") || !strings.Contains(err.Error(), says) {
+		if err := r.broken(); err == nil || !strings.HasPrefix(err.Error(), "Row: ") ||
+			!strings.Contains(err.Error(), says) {
 			t.Errorf("want %q, got %v", says, err)
 		}
 	}

@@ -39,13 +39,17 @@ const holding = "ChangeMessageVisibilityBatch"
 // their order.
 var places = []place{
 	{name: "relay puts events on the bus", at: []step{{function: "relay", operation: "PutEvents"}}},
-	{name: "dispatch holds its messages", at: []step{{function: "dispatch", operation: holding}}, hidden: 5 * time.Second},
+	{name: "dispatch holds its messages", at: []step{{function: "dispatch", operation: holding}},
+		hidden: 5 * time.Second},
 	{name: "dispatch reads the webhooks", at: []step{{function: "dispatch", operation: "Query"}}, held: true},
 	{name: "dispatch writes a delivery", at: []step{{function: "dispatch", operation: "PutItem"}}, held: true},
-	{name: "dispatch sends to the queue", at: []step{{function: "dispatch", operation: "SendMessageBatch"}}, held: true},
-	{name: "deliver holds its messages", at: []step{{function: "deliver", operation: holding}}, hidden: 20 * time.Second},
+	{name: "dispatch sends to the queue",
+		at: []step{{function: "dispatch", operation: "SendMessageBatch"}}, held: true},
+	{name: "deliver holds its messages", at: []step{{function: "deliver", operation: holding}},
+		hidden: 20 * time.Second},
 	{name: "deliver reads", at: []step{{function: "deliver", operation: "BatchGetItem"}}, held: true},
-	{name: "deliver claims an attempt", at: []step{{function: "deliver", operation: "BatchExecuteStatement", with: claiming}}, held: true},
+	{name: "deliver claims an attempt",
+		at: []step{{function: "deliver", operation: "BatchExecuteStatement", with: claiming}}, held: true},
 	{name: "deliver calls the receiver", at: []step{{function: "deliver", operation: receiving}}, held: true},
 	{name: "deliver records the outcome", at: []step{outcomes}, held: true},
 }
@@ -65,9 +69,13 @@ func webhookRows(sz size) []row {
 		row{name: "Dispatch and deliver queues wiped, then one sweep", happen: wiped, bounds: kept},
 		row{name: "Every third write is done, its answer lost", happen: often(writes, 3, loseAnswer), bounds: kept},
 		row{name: "Every third sending is done, its answer lost", happen: often(sends, 3, loseAnswer), bounds: kept},
-		row{name: "Dispatch frozen past its time-out", happen: frozen([]step{{function: "dispatch", operation: "SendMessageBatch"}}, 35*time.Second), bounds: kept},
-		row{name: "Deliver frozen past its claim", happen: frozen([]step{{function: "deliver", operation: receiving}}, 40*time.Second), bounds: kept},
-		row{name: "Deliver frozen past its time-out, its last write comes late", happen: frozen([]step{outcomes}, 65*time.Second), bounds: kept},
+		row{name: "Dispatch frozen past its time-out",
+			happen: frozen([]step{{function: "dispatch", operation: "SendMessageBatch"}}, 35*time.Second),
+			bounds: kept},
+		row{name: "Deliver frozen past its claim", happen: frozen([]step{{function: "deliver", operation: receiving}},
+			40*time.Second), bounds: kept},
+		row{name: "Deliver frozen past its time-out, its last write comes late",
+			happen: frozen([]step{outcomes}, 65*time.Second), bounds: kept},
 	)
 	return rows
 }
@@ -155,7 +163,8 @@ func (s *scene) wipeUntil(ctx context.Context, urls []string, find func(context.
 		return nil
 	}
 	for range tries {
-		if err := s.during(ctx, wipeOn, &fault{at: []step{{operation: "SendMessageBatch"}}, times: -1, do: wipeSent}); err != nil {
+		if err := s.during(ctx, wipeOn, &fault{at: []step{{operation: "SendMessageBatch"}}, times: -1,
+			do: wipeSent}); err != nil {
 			return err
 		}
 		if found, err := find(ctx); err != nil || found > 0 {

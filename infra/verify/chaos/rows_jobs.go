@@ -11,10 +11,12 @@ import (
 // far one is or fetch what it has made.
 var (
 	submitting = []step{
-		{function: "generate", operation: "POST bedrock"}, {function: "generate", operation: "POST elevenlabs"}, {function: "generate", operation: "POST fal"},
+		{function: "generate", operation: "POST bedrock"}, {function: "generate", operation: "POST elevenlabs"},
+		{function: "generate", operation: "POST fal"},
 		{function: "generate", operation: "POST polly"}, {function: "generate", operation: "POST replicate"},
 	}
-	polling = []step{{function: "generate", operation: "GET fal"}, {function: "generate", operation: "GET replicate"}, {function: "generate", operation: "GET polly"}}
+	polling = []step{{function: "generate", operation: "GET fal"}, {function: "generate", operation: "GET replicate"},
+		{function: "generate", operation: "GET polly"}}
 )
 
 // jobPlaces are the steps on the way of work from its acceptance to its end.
@@ -22,21 +24,28 @@ var jobPlaces = []place{
 	{name: "content accepts", at: []step{{function: "content", operation: "TransactWriteItems"}}},
 	{name: "studio accepts", at: []step{{function: "studio", operation: "TransactWriteItems"}}},
 	{name: "relay sends jobs to their queues", at: []step{{function: "relay", operation: "SendMessageBatch"}}},
-	{name: "generate holds its messages", at: []step{{function: "generate", operation: holding}}, hidden: 12 * time.Minute},
+	{name: "generate holds its messages", at: []step{{function: "generate", operation: holding}},
+		hidden: 12 * time.Minute},
 	{name: "generate reads", at: []step{{function: "generate", operation: "GetItem"}}, held: true},
-	{name: "generate leases a submission", at: []step{{function: "generate", operation: "PutItem", with: `\"lease\":{`}}, held: true, leased: true},
+	{name: "generate leases a submission",
+		at: []step{{function: "generate", operation: "PutItem", with: `\"lease\":{`}}, held: true, leased: true},
 	{name: "generate submits to a provider", at: submitting, held: true, leased: true},
 	{name: "generate asks a provider", at: polling, held: true},
 	{name: "generate stores a file", at: []step{{function: "generate", operation: "PUT s3"}}, held: true, leased: true},
-	{name: "generate writes a step", at: []step{{function: "generate", operation: "PutItem"}, {function: "generate", operation: "TransactWriteItems"}}, held: true, leased: true},
-	{name: "generate writes the end", at: []step{{function: "generate", operation: "TransactWriteItems", with: `{"S":"ended"}`}}, held: true},
+	{name: "generate writes a step", at: []step{{function: "generate", operation: "PutItem"},
+		{function: "generate", operation: "TransactWriteItems"}}, held: true, leased: true},
+	{name: "generate writes the end",
+		at: []step{{function: "generate", operation: "TransactWriteItems", with: `{"S":"ended"}`}}, held: true},
 	{name: "rollup reads what it has counted", at: []step{{function: "rollup", operation: "BatchGetItem"}}, held: true},
 	{name: "rollup writes the sums", at: []step{{function: "rollup", operation: "TransactWriteItems"}}, held: true},
-	{name: "compose leases a composition", at: []step{{function: "compose", operation: "PutItem", with: `\"lease\":{`}}, held: true, leased: true},
+	{name: "compose leases a composition", at: []step{{function: "compose", operation: "PutItem", with: `\"lease\":{`}},
+		held: true, leased: true},
 	{name: "compose fetches a part", at: []step{{function: "compose", operation: "GET s3"}}, held: true, leased: true},
 	{name: "compose stores a file", at: []step{{function: "compose", operation: "PUT s3"}}, held: true, leased: true},
-	{name: "compose writes the end", at: []step{{function: "compose", operation: "TransactWriteItems", with: `{"S":"ended"}`}}, held: true},
-	{name: "generate sends the next step", at: []step{{function: "generate", operation: "SendMessageBatch"}}, held: true},
+	{name: "compose writes the end",
+		at: []step{{function: "compose", operation: "TransactWriteItems", with: `{"S":"ended"}`}}, held: true},
+	{name: "generate sends the next step",
+		at: []step{{function: "generate", operation: "SendMessageBatch"}}, held: true},
 }
 
 // jobRows are the rows about generations.
@@ -55,9 +64,10 @@ func jobRows(sz size) []row {
 // wipedJobs empties the queues of generation again and again for two seconds, then
 // calls the function that finds what was lost.
 func wipedJobs(ctx context.Context, s *scene) error {
-	return s.wipeUntil(ctx, s.urls(append([]topology.Queue{topology.Compose}, topology.Generation...)...), func(ctx context.Context) (int, error) {
-		swept, err := s.sweep(ctx)
-		s.happenedNow()
-		return swept.Tasks.Resent, err
-	})
+	return s.wipeUntil(ctx, s.urls(append([]topology.Queue{topology.Compose}, topology.Generation...)...),
+		func(ctx context.Context) (int, error) {
+			swept, err := s.sweep(ctx)
+			s.happenedNow()
+			return swept.Tasks.Resent, err
+		})
 }

@@ -90,7 +90,8 @@ func (s *scene) play(ctx context.Context, r row, sz size) error {
 }
 
 func (s *scene) happen(ctx context.Context, r row, within time.Duration) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, within, fmt.Errorf("the fault did not happen as often as it should within %v", within))
+	ctx, cancel := context.WithTimeoutCause(ctx, within,
+		fmt.Errorf("the fault did not happen as often as it should within %v", within))
 	defer cancel()
 	if err := r.happen(ctx, s); err != nil {
 		return err
@@ -119,9 +120,11 @@ func (w *world) newScene(ctx context.Context, name string, sz size) (*scene, err
 	if err != nil {
 		return nil, err
 	}
-	s.load = &load{client: s.client, events: sz.events, every: sz.every, callers: callers, ask: func(n int) (string, map[string]any) {
-		return "/v1/content-items", map[string]any{"factory_id": factory, "kind": "post", "prompt": "Chaos " + strconv.Itoa(n)}
-	}}
+	s.load = &load{client: s.client, events: sz.events, every: sz.every, callers: callers,
+		ask: func(n int) (string, map[string]any) {
+			return "/v1/content-items", map[string]any{"factory_id": factory, "kind": "post",
+				"prompt": "Chaos " + strconv.Itoa(n)}
+		}}
 	s.through = func(context.Context) (bool, error) {
 		done, _ := s.load.accepted()
 		came, err := s.mailbox.all()
@@ -198,10 +201,11 @@ func (s *scene) caught(ctx context.Context, do doing) doing {
 func (s *scene) whileHeld(ctx context.Context, do doing) doing {
 	return func(c call, w http.ResponseWriter, pass func(http.ResponseWriter)) {
 		held := make(chan struct{}, 1)
-		f := &fault{at: []step{{operation: holding, process: c.pid()}}, do: func(_ call, w http.ResponseWriter, pass func(http.ResponseWriter)) {
-			pass(w)
-			held <- struct{}{}
-		}}
+		f := &fault{at: []step{{operation: holding, process: c.pid()}},
+			do: func(_ call, w http.ResponseWriter, pass func(http.ResponseWriter)) {
+				pass(w)
+				held <- struct{}{}
+			}}
 		s.aws.add(f)
 		select {
 		case <-held:

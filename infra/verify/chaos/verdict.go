@@ -100,7 +100,8 @@ func fetch(ctx context.Context, f file) error {
 	defer func() { _ = resp.Body.Close() }()
 	hash := sha256.New()
 	n, err := io.Copy(hash, resp.Body)
-	if err == nil && (resp.StatusCode != http.StatusOK || n != f.Bytes || hex.EncodeToString(hash.Sum(nil)) != f.SHA256) {
+	if err == nil && (resp.StatusCode != http.StatusOK || n != f.Bytes ||
+		hex.EncodeToString(hash.Sum(nil)) != f.SHA256) {
 		err = fmt.Errorf("%s answers %s with %d bytes", f.URL, resp.Status, n)
 	}
 	return err
@@ -201,7 +202,8 @@ func settled(a books) (charged int64, wrong []string) {
 		for _, r := range of {
 			price -= r.Credits
 		}
-		if len(of) == 0 || len(of) > most || slices.ContainsFunc(of, func(r entry) bool { return r.State == nil || *r.State != want }) {
+		if len(of) == 0 || len(of) > most ||
+			slices.ContainsFunc(of, func(r entry) bool { return r.State == nil || *r.State != want }) {
 			say("%s is %s and was reserved %d times", id, e.State, len(of))
 			continue
 		}
@@ -237,7 +239,8 @@ func (v verdict) check(fail failIf) {
 	fail(v.events > 0, "of %d pieces of work not exactly one event tells that they ended as they did", v.events)
 	fail(v.media > 0, "%d files are missing or damaged", v.media)
 	fail(len(v.money) > 0, "%s", strings.Join(v.money, "; "))
-	fail(v.bounds.once && v.usual > 0 && v.bought != v.usual, "the providers were asked for %d generations, without a fault for %d", v.bought, v.usual)
+	fail(v.bounds.once && v.usual > 0 && v.bought != v.usual, "the providers were asked for %d generations, without "+
+		"a fault for %d", v.bought, v.usual)
 }
 
 // markdown is the line of a row.
@@ -250,8 +253,10 @@ func (v verdict) markdown() string {
 		adds = "**no**"
 	}
 	cells := []string{
-		v.name, strconv.Itoa(v.hits), strconv.Itoa(v.accepted), strconv.Itoa(v.generated), strconv.Itoa(v.failed), strconv.Itoa(v.unended),
-		strconv.Itoa(v.events), strconv.Itoa(v.media), strconv.FormatInt(v.charged, 10), adds, strconv.Itoa(v.bought), fmt.Sprintf("%.1f", v.last.Seconds()), kept,
+		v.name, strconv.Itoa(v.hits), strconv.Itoa(v.accepted), strconv.Itoa(v.generated), strconv.Itoa(v.failed),
+		strconv.Itoa(v.unended),
+		strconv.Itoa(v.events), strconv.Itoa(v.media), strconv.FormatInt(v.charged, 10), adds, strconv.Itoa(v.bought),
+		fmt.Sprintf("%.1f", v.last.Seconds()), kept,
 	}
 	return "| " + strings.Join(cells, " | ") + " |\n"
 }

@@ -27,7 +27,8 @@ func goodBooks() (done []accepted, b books) {
 			"gen_2": {ID: "gen_2", State: "failed"},
 			"gen_3": {ID: "gen_3", State: "generated", CostCredits: 5, Media: []file{{URL: "y"}}},
 		},
-		events: []told{event("content.generated", "cnt_1", 12), event("studio.failed", "gen_2", 14), event("studio.generated", "gen_3", 30)},
+		events: []told{event("content.generated", "cnt_1", 12), event("studio.failed", "gen_2", 14),
+			event("studio.generated", "gen_3", 30)},
 		entries: []entry{
 			{Kind: "top_up", Subject: "acc_1", Credits: 100},
 			{Kind: "reserve", Subject: "cnt_1", Credits: -7, State: state("charged")},
@@ -49,23 +50,65 @@ func TestJudge(t *testing.T) {
 		t.Errorf("got %+v", v)
 	}
 	for says, change := range map[string]func(*books){
-		"1 of 3 pieces of work have not ended":                                                                    func(b *books) { delete(b.endings, "gen_3") },
-		"1 pieces of work were made that nobody asked for":                                                        func(b *books) { b.endings["gen_4"] = ending{ID: "gen_4", State: "generated"} },
-		"of 1 pieces of work not exactly one event":                                                               func(b *books) { b.events = append(b.events, b.events[0]) },
-		"of 2 pieces of work not exactly one event":                                                               func(b *books) { b.events = b.events[:1] },
-		"of 1 pieces of work not exactly one event tells that":                                                    func(b *books) { b.events[1].Type = "studio.generated" },
-		"1 files are missing or damaged":                                                                          func(b *books) { b.broken = 1 },
-		"the analytics show {Made:2 Failed:0 SpendCredits:7} of content that is {Made:1 Failed:0 SpendCredits:7}": func(b *books) { b.sums.Made++ },
-		"the entries add up to 88, the balance is 89":                                                             func(b *books) { b.balance++ },
-		"gen_2 failed, costs 0, and 0 of 9 was released":                                                          func(b *books) { b.entries[3].Kind = "adjust" },
+		"1 of 3 pieces of work have not ended": func(
+			b *books) {
+			delete(b.endings, "gen_3")
+		},
+		"1 pieces of work were made that nobody asked for": func(
+			b *books) {
+			b.endings["gen_4"] = ending{ID: "gen_4", State: "generated"}
+		},
+		"of 1 pieces of work not exactly one event": func(
+			b *books) {
+			b.events = append(b.events, b.events[0])
+		},
+		"of 2 pieces of work not exactly one event": func(
+			b *books) {
+			b.events = b.events[:1]
+		},
+		"of 1 pieces of work not exactly one event tells that": func(
+			b *books) {
+			b.events[1].Type = "studio.generated"
+		},
+		"1 files are missing or damaged": func(
+			b *books) {
+			b.broken = 1
+		},
+		"the analytics show {Made:2 Failed:0 SpendCredits:7} of content that is {Made:1 Failed:0 SpendCredits:7}": func(
+			b *books) {
+			b.sums.Made++
+		},
+		"the entries add up to 88, the balance is 89": func(
+			b *books) {
+			b.balance++
+		},
+		"gen_2 failed, costs 0, and 0 of 9 was released": func(
+			b *books) {
+			b.entries[3].Kind = "adjust"
+		},
 		"cnt_1 costs 6, and 7 of 7 was charged": func(b *books) {
 			b.endings["cnt_1"] = ending{ID: "cnt_1", State: "generated", CostCredits: 6, Media: []file{{}}}
 		},
-		"gen_3 costs 5, and 10 of 10 was charged":                           func(b *books) { b.entries = append(b.entries, b.entries[4]) },
-		"gen_3 is generated and was reserved 3 times":                       func(b *books) { b.entries = append(b.entries, b.entries[4], b.entries[4]) },
-		"gen_2 is failed and was reserved 1 times":                          func(b *books) { b.entries[2].State = b.entries[1].State },
-		"7 was charged, all work together costs 12":                         func(b *books) { b.entries[4].State = nil },
-		"3 pieces of work, and reservations for 4":                          func(b *books) { b.entries = append(b.entries, entry{Kind: "reserve", Subject: "gen_9"}) },
+		"gen_3 costs 5, and 10 of 10 was charged": func(
+			b *books) {
+			b.entries = append(b.entries, b.entries[4])
+		},
+		"gen_3 is generated and was reserved 3 times": func(
+			b *books) {
+			b.entries = append(b.entries, b.entries[4], b.entries[4])
+		},
+		"gen_2 is failed and was reserved 1 times": func(
+			b *books) {
+			b.entries[2].State = b.entries[1].State
+		},
+		"7 was charged, all work together costs 12": func(
+			b *books) {
+			b.entries[4].State = nil
+		},
+		"3 pieces of work, and reservations for 4": func(
+			b *books) {
+			b.entries = append(b.entries, entry{Kind: "reserve", Subject: "gen_9"})
+		},
 		"the providers were asked for 7 generations, without a fault for 6": nil,
 	} {
 		_, b := goodBooks()
@@ -77,13 +120,16 @@ func TestJudge(t *testing.T) {
 			v.bounds.once, v.bought, v.usual = true, 7, 6
 		}
 		v.name = "Row"
-		if err := v.broken(); err == nil || !strings.Contains(err.Error(), "Row: ") || !strings.Contains(err.Error(), says) {
+		if err := v.broken(); err == nil || !strings.Contains(err.Error(), "Row: ") ||
+			!strings.Contains(err.Error(), says) {
 			t.Errorf("want %q, got %v", says, err)
 		}
 	}
 	_, longer := goodBooks()
-	longer.entries = append(longer.entries, entry{Kind: "reserve", Subject: "gen_3", Credits: -2, State: longer.entries[4].State})
-	longer.balance, longer.endings["gen_3"] = 86, ending{ID: "gen_3", State: "generated", CostCredits: 7, Media: []file{{URL: "y"}}}
+	longer.entries = append(longer.entries, entry{Kind: "reserve", Subject: "gen_3", Credits: -2,
+		State: longer.entries[4].State})
+	longer.balance, longer.endings["gen_3"] = 86, ending{ID: "gen_3", State: "generated", CostCredits: 7,
+		Media: []file{{URL: "y"}}}
 	if v := judge(done, longer, time.Time{}); v.broken() != nil || v.charged != 14 {
 		t.Errorf("a result that costs more: %v, %d charged", v.broken(), v.charged)
 	}
@@ -92,7 +138,8 @@ func TestJudge(t *testing.T) {
 	if v := judge(done, b, time.Time{}); v.media != 1 {
 		t.Errorf("work without files: %+v", v)
 	}
-	if err := (verdict{name: "Row", trouble: errors.New("no answer")}).broken(); err == nil || err.Error() != "Row: no answer" {
+	if err := (verdict{name: "Row", trouble: errors.New("no answer")}).broken(); err == nil ||
+		err.Error() != "Row: no answer" {
 		t.Errorf("got %v", err)
 	}
 }
@@ -136,7 +183,8 @@ func TestTheMixHasWorkOfAllQueues(t *testing.T) {
 			t.Errorf("%s has nothing to make: %v", path, body)
 		}
 	}
-	for _, path := range []string{"/v1/studio/images", "/v1/studio/videos", "/v1/studio/music", "/v1/studio/voices", "/v1/studio/avatars"} {
+	for _, path := range []string{"/v1/studio/images", "/v1/studio/videos", "/v1/studio/music", "/v1/studio/voices",
+		"/v1/studio/avatars"} {
 		if !slices.Contains(paths, path) {
 			t.Errorf("nothing of %s", path)
 		}

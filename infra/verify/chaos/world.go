@@ -100,7 +100,8 @@ func (w *world) newKey(ctx context.Context, name string, mode tenant.Mode) (stri
 	if _, err := accounts.TopUp(ctx, tenant.Account(a.ID), credits); err != nil {
 		return "", err
 	}
-	k, err := apikey.NewService(db, accounts, time.Now, rand.Reader).Issue(ctx, tenant.Account(a.ID), mode, apikey.Settings{Name: name, Scopes: auth.AllScopes()})
+	k, err := apikey.NewService(db, accounts, time.Now, rand.Reader).Issue(ctx, tenant.Account(a.ID), mode,
+		apikey.Settings{Name: name, Scopes: auth.AllScopes()})
 	return k.Secret, err
 }
 
@@ -123,7 +124,8 @@ func (w *world) wipe(ctx context.Context, urls ...string) error {
 // messages returns how many messages the queues hold, whatever their state.
 func (w *world) messages(ctx context.Context, urls ...string) (n int, err error) {
 	for _, url := range urls {
-		out, err := w.queues.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameAll}})
+		out, err := w.queues.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: &url,
+			AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameAll}})
 		if err != nil {
 			return 0, err
 		}

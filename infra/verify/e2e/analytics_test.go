@@ -36,7 +36,8 @@ func TestAnalyticsFollowTheContent(t *testing.T) {
 	}
 	want := amounts{Made: 2, Failed: 1, Published: 1}
 	eventually(t, "analytics of the sandbox", func() bool { return of(key, path).Totals == want })
-	if got := of(key, path+"?group_by=kind&timezone=Asia/Kathmandu"); got.Totals != want || len(got.Series) != 1 || *got.Series[0].Kind != "post" || got.Series[0].amounts != want {
+	if got := of(key, path+"?group_by=kind&timezone=Asia/Kathmandu"); got.Totals != want || len(got.Series) != 1 ||
+		*got.Series[0].Kind != "post" || got.Series[0].amounts != want {
 		t.Errorf("%+v", got)
 	}
 	if err := call(t, c.live.Secret, http.MethodGet, path, nil).refused(http.StatusNotFound, "not_found"); err != nil {
@@ -46,7 +47,8 @@ func TestAnalyticsFollowTheContent(t *testing.T) {
 	live := c.live.Secret
 	factory = c.factory(live)
 	path = "/v1/factories/" + factory + "/analytics"
-	made := into[contentItem](call(t, live, http.MethodPost, contentPath, object{"factory_id": factory, "kind": "post", "prompt": "A shoe"}), http.StatusAccepted)
+	made := into[contentItem](call(t, live, http.MethodPost, contentPath, object{"factory_id": factory, "kind": "post",
+		"prompt": "A shoe"}), http.StatusAccepted)
 	ended(t, live, made.ID)
 	want = amounts{Made: 1, SpendCredits: 1000 - c.balance()}
 	eventually(t, "analytics", func() bool { return of(live, path).Totals == want })
@@ -55,7 +57,8 @@ func TestAnalyticsFollowTheContent(t *testing.T) {
 		t.Errorf("after the deletion: %+v", got)
 	}
 	for _, command := range []string{"verify", "rebuild", "verify"} {
-		if out, err := admin(t, "analytics", command, "--factory", factory); err != nil || !strings.Contains(out, `"wrong_total": 0`) || !strings.Contains(out, `"counted": 1`) {
+		if out, err := admin(t, "analytics", command, "--factory", factory); err != nil ||
+			!strings.Contains(out, `"wrong_total": 0`) || !strings.Contains(out, `"counted": 1`) {
 			t.Errorf("%s: %s, %v", command, out, err)
 		}
 	}

@@ -92,7 +92,8 @@ func TestAuditLog(t *testing.T) {
 	}
 	// Neither another account nor the other mode sees these calls.
 	for _, other := range []string{c.live.Secret, newCustomer(t).test.Secret} {
-		if got := into[[]auditEntry](call(t, other, "GET", "/v1/audit-log?request_id="+ids[0], nil), http.StatusOK); len(got) != 0 {
+		if got := into[[]auditEntry](call(t, other, "GET", "/v1/audit-log?request_id="+ids[0], nil),
+			http.StatusOK); len(got) != 0 {
 			t.Errorf("%+v", got)
 		}
 	}

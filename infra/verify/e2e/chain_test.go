@@ -54,7 +54,8 @@ func TestTheAuditLogShowsItsAlteration(t *testing.T) {
 	client := dynamodb.NewFromConfig(running.AWS())
 	found, err := client.Query(t.Context(), &dynamodb.QueryInput{
 		TableName: &running.AuditTable, KeyConditionExpression: aws.String("pk = :pk"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{":pk": &types.AttributeValueMemberS{Value: c.id + "#test"}},
+		ExpressionAttributeValues: map[string]types.AttributeValue{":pk": &types.AttributeValueMemberS{Value: c.id +
+			"#test"}},
 	})
 	if err != nil || len(found.Items) != 3 {
 		t.Fatalf("%v, %v", found, err)
@@ -62,7 +63,8 @@ func TestTheAuditLogShowsItsAlteration(t *testing.T) {
 	entry := found.Items[1]
 	doc := entry["doc"].(*types.AttributeValueMemberS)
 	doc.Value = strings.Replace(doc.Value, "getMe", "getNothing", 1)
-	if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &running.AuditTable, Item: entry}); err != nil {
+	if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &running.AuditTable,
+		Item: entry}); err != nil {
 		t.Fatal(err)
 	}
 	id := entry["sk"].(*types.AttributeValueMemberS).Value

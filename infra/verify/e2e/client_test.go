@@ -207,7 +207,8 @@ func (c *customer) factory(secret string) string {
 
 // signed makes a signed call of the local AWS without a client, which would not be worthwhile
 // for a few calls. Headers are pairs of name and value.
-func signed(t *testing.T, cfg aws.Config, method, path, service string, body []byte, headers ...string) (status int, answer []byte) {
+func signed(t *testing.T, cfg aws.Config, method, path, service string, body []byte, headers ...string) (status int,
+	answer []byte) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -218,7 +219,8 @@ func signed(t *testing.T, cfg aws.Config, method, path, service string, body []b
 	return status, answer
 }
 
-func sign(ctx context.Context, cfg aws.Config, method, path, service string, body []byte, headers ...string) (status int, answer []byte, err error) {
+func sign(ctx context.Context, cfg aws.Config, method, path, service string, body []byte,
+	headers ...string) (status int, answer []byte, err error) {
 	req, err := http.NewRequestWithContext(ctx, method, running.Endpoint+path, bytes.NewReader(body))
 	if err != nil {
 		return 0, nil, err
@@ -231,7 +233,8 @@ func sign(ctx context.Context, cfg aws.Config, method, path, service string, bod
 		return 0, nil, err
 	}
 	hash := sha256.Sum256(body)
-	if err := v4.NewSigner().SignHTTP(ctx, credentials, req, hex.EncodeToString(hash[:]), service, running.Region, time.Now()); err != nil {
+	if err := v4.NewSigner().SignHTTP(ctx, credentials, req, hex.EncodeToString(hash[:]), service, running.Region,
+		time.Now()); err != nil {
 		return 0, nil, err
 	}
 	resp, err := http.DefaultClient.Do(req)

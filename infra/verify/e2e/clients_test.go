@@ -41,7 +41,8 @@ func TestGeneratedClients(t *testing.T) {
 			{"node", "out/main.js"},
 		}},
 		{"openapi-python-client", [][]string{
-			{filepath.Join(python, "openapi-python-client"), "generate", "--path", "openapi.json", "--meta", "none", "--output-path", "client", "--fail-on-warning"},
+			{filepath.Join(python, "openapi-python-client"), "generate", "--path", "openapi.json", "--meta", "none",
+				"--output-path", "client", "--fail-on-warning"},
 			{filepath.Join(python, "mypy"), "main.py", "client"},
 			{filepath.Join(python, "python"), "main.py"},
 		}},
@@ -64,7 +65,8 @@ func TestGeneratedClients(t *testing.T) {
 				cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 				cmd.Dir = dir
 				// openapi-python-client formats its output with ruff, which is in the same folder.
-				cmd.Env = append(os.Environ(), "BASE_URL="+running.BaseURL, "SVC_TEST_KEY="+c.test.Secret, "PATH="+python+string(os.PathListSeparator)+os.Getenv("PATH"))
+				cmd.Env = append(os.Environ(), "BASE_URL="+running.BaseURL, "SVC_TEST_KEY="+c.test.Secret,
+					"PATH="+python+string(os.PathListSeparator)+os.Getenv("PATH"))
 				if out, err := cmd.CombinedOutput(); err != nil {
 					t.Fatalf("%v: %v\n%s", command, err, out)
 				}

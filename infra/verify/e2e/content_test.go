@@ -26,24 +26,28 @@ func TestABatchOfContent(t *testing.T) {
 	factory := c.factory(key)
 	var items []object
 	for i := range 12 {
-		items = append(items, object{"factory_id": factory, "kind": []string{"post", "story"}[i%2], "prompt": fmt.Sprint("Shoe number ", i)})
+		items = append(items, object{"factory_id": factory, "kind": []string{"post", "story"}[i%2],
+			"prompt": fmt.Sprint("Shoe number ", i)})
 	}
 	// If one item is invalid, none is made.
 	bad := append(append([]object{}, items...), object{"factory_id": factory, "kind": "post", "prompt": " "})
 	a := call(t, key, http.MethodPost, contentPath+"/batch", object{"items": bad})
-	if err := a.refused(http.StatusUnprocessableEntity, "validation_failed"); err != nil || a.Error.Param != "/items/12/prompt" {
+	if err := a.refused(http.StatusUnprocessableEntity, "validation_failed"); err != nil ||
+		a.Error.Param != "/items/12/prompt" {
 		t.Errorf("%v: %s", err, a.Raw)
 	}
 	if none := into[[]contentItem](call(t, key, http.MethodGet, contentPath, nil), http.StatusOK); len(none) != 0 {
 		t.Errorf("there are %d items", len(none))
 	}
-	made := into[[]contentItem](call(t, key, http.MethodPost, contentPath+"/batch", object{"items": items}, "Idempotency-Key", "twelve"), http.StatusAccepted)
+	made := into[[]contentItem](call(t, key, http.MethodPost, contentPath+"/batch", object{"items": items},
+		"Idempotency-Key", "twelve"), http.StatusAccepted)
 	again := call(t, key, http.MethodPost, contentPath+"/batch", object{"items": items}, "Idempotency-Key", "twelve")
 	if len(made) != len(items) || again.Header.Get("Idempotent-Replayed") != "true" {
 		t.Fatalf("%d items; repeated: %s", len(made), again.Raw)
 	}
 	for i, item := range made {
-		if got := ended(t, key, item.ID); got.State != "generated" || got.Kind != items[i]["kind"] || len(got.Media) != 2 {
+		if got := ended(t, key, item.ID); got.State != "generated" || got.Kind != items[i]["kind"] ||
+			len(got.Media) != 2 {
 			t.Errorf("%+v", got)
 		}
 	}
@@ -52,7 +56,8 @@ func TestABatchOfContent(t *testing.T) {
 func TestChangesOfContent(t *testing.T) {
 	c := newCustomer(t)
 	key := c.test.Secret
-	body := object{"factory_id": c.factory(key), "kind": "post", "prompt": "A shoe made of recycled nets", "sandbox": object{"delay_seconds": 60}}
+	body := object{"factory_id": c.factory(key), "kind": "post", "prompt": "A shoe made of recycled nets",
+		"sandbox": object{"delay_seconds": 60}}
 	item := into[contentItem](call(t, key, http.MethodPost, contentPath, body), http.StatusAccepted)
 	at := contentPath + "/" + item.ID
 
@@ -60,23 +65,28 @@ func TestChangesOfContent(t *testing.T) {
 	if got := into[contentItem](patched, http.StatusOK); got.Title != "My title" || patched.Header.Get("ETag") == "" {
 		t.Errorf("%s", patched.Raw)
 	}
-	if err := call(t, key, http.MethodPost, at+"/regenerate", nil).refused(http.StatusConflict, "invalid_state"); err != nil {
+	if err := call(t, key, http.MethodPost, at+"/regenerate", nil).refused(http.StatusConflict,
+		"invalid_state"); err != nil {
 		t.Error(err)
 	}
-	if got := into[contentItem](call(t, key, http.MethodPost, at+"/cancel", nil), http.StatusOK); got.State != "canceled" {
+	if got := into[contentItem](call(t, key, http.MethodPost, at+"/cancel", nil),
+		http.StatusOK); got.State != "canceled" {
 		t.Errorf("%+v", got)
 	}
-	if err := call(t, key, http.MethodPost, at+"/cancel", nil).refused(http.StatusConflict, "invalid_state"); err != nil {
+	if err := call(t, key, http.MethodPost, at+"/cancel", nil).refused(http.StatusConflict,
+		"invalid_state"); err != nil {
 		t.Error(err)
 	}
-	if got := into[contentItem](call(t, key, http.MethodPost, at+"/regenerate", object{"prompt": "A shoe on a muddy path"}), http.StatusAccepted); got.State != "queued" || got.Attempt != 2 {
+	if got := into[contentItem](call(t, key, http.MethodPost, at+"/regenerate",
+		object{"prompt": "A shoe on a muddy path"}), http.StatusAccepted); got.State != "queued" || got.Attempt != 2 {
 		t.Errorf("%+v", got)
 	}
 	got := ended(t, key, item.ID)
 	if got.State != "generated" || got.Title != "My title" || len(got.Media) != 2 {
 		t.Fatalf("%+v", got)
 	}
-	if err := call(t, key, http.MethodDelete, at, nil, "If-Match", `"1"`).refused(http.StatusPreconditionFailed, "version_mismatch"); err != nil {
+	if err := call(t, key, http.MethodDelete, at, nil, "If-Match", `"1"`).refused(http.StatusPreconditionFailed,
+		"version_mismatch"); err != nil {
 		t.Error(err)
 	}
 	into[contentItem](call(t, key, http.MethodDelete, at, nil), http.StatusOK)
@@ -100,20 +110,23 @@ func TestLiveContent(t *testing.T) {
 		files int
 	}{
 		// The finished media with poster and captions, and then their parts.
-		"post":              {object{"kind": "post"}, 1 + 1},
-		"video":             {object{"kind": "video", "duration_seconds": 10, "music": "generated"}, 3 + 1 + 1 + 2},
-		"video from stills": {object{"kind": "video", "duration_seconds": 10, "model": "kling-2.6-pro", "music": bring(t, key, "audio/wav", parts.Tone(10e9, 440))}, 3 + 1 + 2*2},
-		"carousel":          {object{"kind": "carousel", "slides": []object{{"text": "One"}, {}}}, 2 + 2},
-		"story clip":        {object{"kind": "story", "model": "runway-gen-4.5"}, 2 + 1},
+		"post":  {object{"kind": "post"}, 1 + 1},
+		"video": {object{"kind": "video", "duration_seconds": 10, "music": "generated"}, 3 + 1 + 1 + 2},
+		"video from stills": {object{"kind": "video", "duration_seconds": 10, "model": "kling-2.6-pro",
+			"music": bring(t, key, "audio/wav", parts.Tone(10e9, 440))}, 3 + 1 + 2*2},
+		"carousel":   {object{"kind": "carousel", "slides": []object{{"text": "One"}, {}}}, 2 + 2},
+		"story clip": {object{"kind": "story", "model": "runway-gen-4.5"}, 2 + 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			k.body["factory_id"], k.body["prompt"] = factory, "A shoe made of recycled nets"
-			estimate := into[struct{ Credits int64 }](call(t, key, http.MethodPost, "/v1/balance/estimates", object{"operation": "createContentItem", "body": k.body}), http.StatusOK)
+			estimate := into[struct{ Credits int64 }](call(t, key, http.MethodPost, "/v1/balance/estimates",
+				object{"operation": "createContentItem", "body": k.body}), http.StatusOK)
 			before := c.balance()
 			made := into[contentItem](call(t, key, http.MethodPost, contentPath, k.body), http.StatusAccepted)
 			reserved := before - c.balance()
 			got := ended(t, key, made.ID)
-			if got.State != "generated" || len(got.Media) != k.files || got.Cost != reserved || estimate.Credits != reserved || reserved <= 0 || made.Cost != 0 {
+			if got.State != "generated" || len(got.Media) != k.files || got.Cost != reserved ||
+				estimate.Credits != reserved || reserved <= 0 || made.Cost != 0 {
 				t.Fatalf("reserved %d: %+v %+v", reserved, got, got.Failure)
 			}
 			for _, f := range got.Media {
@@ -125,7 +138,8 @@ func TestLiveContent(t *testing.T) {
 		})
 	}
 	t.Run("canceled", func(t *testing.T) {
-		made := into[contentItem](call(t, key, http.MethodPost, contentPath, object{"factory_id": factory, "kind": "video", "prompt": "A shoe"}), http.StatusAccepted)
+		made := into[contentItem](call(t, key, http.MethodPost, contentPath,
+			object{"factory_id": factory, "kind": "video", "prompt": "A shoe"}), http.StatusAccepted)
 		a := call(t, key, http.MethodPost, contentPath+"/"+made.ID+"/cancel", nil)
 		got := into[contentItem](a, http.StatusOK)
 		if got.State != "canceled" {

@@ -47,10 +47,12 @@ func TestDeliveries(t *testing.T) {
 		return len(made) == 1
 	})
 	sent := hooks.about(item.ID)
-	if len(sent) != 1 || made[0].EventID != sent[0].event.ID || len(made[0].Attempts) != 1 || made[0].Attempts[0].Status != 204 || made[0].Attempts[0].Error != nil {
+	if len(sent) != 1 || made[0].EventID != sent[0].event.ID || len(made[0].Attempts) != 1 ||
+		made[0].Attempts[0].Status != 204 || made[0].Attempts[0].Error != nil {
 		t.Errorf("%d requests, delivery %+v", len(sent), made[0])
 	}
-	if h := into[webhook](call(t, key, "GET", path, nil), http.StatusOK); h.LastSuccess == nil || h.State != "enabled" ||
+	if h := into[webhook](call(t, key, "GET", path, nil), http.StatusOK); h.LastSuccess == nil ||
+		h.State != "enabled" ||
 		h.Latency == nil || h.Latency.Count != 1 || h.Latency.P50 < 1 || h.Latency.P50 != h.Latency.P99 {
 		t.Errorf("webhook %+v", h)
 	}
@@ -111,7 +113,8 @@ func TestASampleOfAReceiverThatIsDown(t *testing.T) {
 		return into[[]delivery](call(t, key, "GET", path+"/deliveries", nil), http.StatusOK)
 	}
 	sample := func() delivery {
-		return into[delivery](call(t, key, "POST", path+"/test", object{"event_type": "balance.low"}), http.StatusAccepted)
+		return into[delivery](call(t, key, "POST", path+"/test", object{"event_type": "balance.low"}),
+			http.StatusAccepted)
 	}
 	down := func(d delivery) bool { return d.WaitingFor != nil && *d.WaitingFor == "circuit_breaker" }
 	for range 5 {
@@ -131,7 +134,8 @@ func TestASampleOfAReceiverThatIsDown(t *testing.T) {
 	if l, err = net.Listen("tcp", l.Addr().String()); err != nil {
 		t.Fatal(err)
 	}
-	back := &httptest.Server{Listener: l, Config: &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})}}
+	back := &httptest.Server{Listener: l,
+		Config: &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})}}
 	back.Start()
 	t.Cleanup(back.Close)
 	last := sample()

@@ -62,7 +62,8 @@ func newDeployment(t *testing.T) *deployment {
 		// The local AWS takes an access key of 12 digits for an account.
 		"AWS_ACCESS_KEY_ID="+otherAccount, "AWS_SECRET_ACCESS_KEY=test", "AWS_EC2_METADATA_DISABLED=true", "CI=1",
 		"AWS_CONFIG_FILE="+os.DevNull, "AWS_SHARED_CREDENTIALS_FILE="+os.DevNull,
-		"NO_PROXY=127.0.0.1,localhost", "no_proxy=127.0.0.1,localhost", "JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION=20")
+		"NO_PROXY=127.0.0.1,localhost", "no_proxy=127.0.0.1,localhost",
+		"JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION=20")
 	return d
 }
 
@@ -96,7 +97,8 @@ func (d *deployment) set(from string, settings map[string]any) {
 // run runs the command on hooli's stage staging, and returns its output.
 func (d *deployment) run(action string, flags ...string) (string, error) {
 	d.t.Helper()
-	args := append([]string{action, "-customer", "hooli", "-stage", "staging", "-arch", system.Machine().Architecture()}, flags...)
+	args := append([]string{action, "-customer", "hooli", "-stage", "staging", "-arch",
+		system.Machine().Architecture()}, flags...)
 	cmd := exec.CommandContext(d.t.Context(), d.program, args...)
 	cmd.Dir, cmd.Env = d.dir, d.env
 	out, err := cmd.CombinedOutput()
@@ -113,7 +115,8 @@ func (d *deployment) must(says, action string, flags ...string) {
 // aws returns the configuration of the account in a region.
 func (d *deployment) aws(region string) aws.Config {
 	d.t.Helper()
-	cfg, err := config.LoadDefaultConfig(d.t.Context(), config.WithRegion(region), config.WithBaseEndpoint(running.Endpoint),
+	cfg, err := config.LoadDefaultConfig(d.t.Context(), config.WithRegion(region),
+		config.WithBaseEndpoint(running.Endpoint),
 		config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider(otherAccount, "test", "")))
 	if err != nil {
 		d.t.Fatal(err)
@@ -124,7 +127,8 @@ func (d *deployment) aws(region string) aws.Config {
 // stacks returns the outputs of hooli's stacks in a region, by their names.
 func (d *deployment) stacks(region string) map[string]map[string]string {
 	d.t.Helper()
-	out, err := cloudformation.NewFromConfig(d.aws(region)).DescribeStacks(d.t.Context(), &cloudformation.DescribeStacksInput{})
+	out, err := cloudformation.NewFromConfig(d.aws(region)).DescribeStacks(d.t.Context(),
+		&cloudformation.DescribeStacksInput{})
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -156,7 +160,8 @@ func TestACustomerIsDeployedChangedAndDestroyed(t *testing.T) {
 	if limit := made[otherName+"-api"]["KeylessLimit"]; len(made) != 3 || limit != "100" {
 		t.Fatalf("%d stacks, and a limit of %q", len(made), limit)
 	}
-	if there := d.stacks(standbyRegion); len(there) != 1 || made[otherName+"-data"]["MediaCopies"] != standbyRegion+"/"+there[standbyName+"-data"]["MediaBucket"] {
+	if there := d.stacks(standbyRegion); len(there) != 1 || made[otherName+"-data"]["MediaCopies"] != standbyRegion+
+		"/"+there[standbyName+"-data"]["MediaBucket"] {
 		t.Fatalf("in the region of the replica there is %v", there)
 	}
 	d.must("provider credentials", "preflight")
@@ -166,8 +171,10 @@ func TestACustomerIsDeployedChangedAndDestroyed(t *testing.T) {
 	d.must("KeylessLimit", "diff")
 	d.must("hooli-staging", "deploy", "-approval", "never")
 	changed := d.stacks(otherRegion)
-	if limit := changed[otherName+"-api"]["KeylessLimit"]; limit != "250" || changed[otherName+"-data"]["TableName"] != made[otherName+"-data"]["TableName"] {
-		t.Errorf("the limit is %q, and the table %q was %q", limit, changed[otherName+"-data"]["TableName"], made[otherName+"-data"]["TableName"])
+	if limit := changed[otherName+"-api"]["KeylessLimit"]; limit != "250" ||
+		changed[otherName+"-data"]["TableName"] != made[otherName+"-data"]["TableName"] {
+		t.Errorf("the limit is %q, and the table %q was %q", limit, changed[otherName+"-data"]["TableName"],
+			made[otherName+"-data"]["TableName"])
 	}
 	d.must("-data: 0 changed", "drift")
 	failOver(t, d)

@@ -40,11 +40,14 @@ type inbox struct {
 
 func newInbox(t *testing.T, name string) inbox {
 	t.Helper()
-	q := inbox{t: t, client: sqs.NewFromConfig(foreignAWS()), arn: "arn:aws:sqs:" + running.Region + ":" + foreign + ":" + name}
-	made, err := q.client.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: &name, Attributes: map[string]string{
-		// The statement for the bus, which is an AWS service and not a principal of the account.
-		"Policy": policy("Allow", object{"Principal": object{"Service": "events.amazonaws.com"}, "Action": "sqs:SendMessage", "Resource": q.arn}),
-	}})
+	q := inbox{t: t, client: sqs.NewFromConfig(foreignAWS()), arn: "arn:aws:sqs:" + running.Region +
+		":" + foreign + ":" + name}
+	made, err := q.client.CreateQueue(t.Context(),
+		&sqs.CreateQueueInput{QueueName: &name, Attributes: map[string]string{
+			// The statement for the bus, which is an AWS service and not a principal of the account.
+			"Policy": policy("Allow", object{"Principal": object{"Service": "events.amazonaws.com"},
+				"Action": "sqs:SendMessage", "Resource": q.arn}),
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +59,8 @@ func newInbox(t *testing.T, name string) inbox {
 func (q inbox) next() (m types.Message) {
 	q.t.Helper()
 	eventually(q.t, "a message in "+q.arn, func() bool {
-		out, err := q.client.ReceiveMessage(q.t.Context(), &sqs.ReceiveMessageInput{QueueUrl: &q.url, MessageAttributeNames: []string{"All"}})
+		out, err := q.client.ReceiveMessage(q.t.Context(), &sqs.ReceiveMessageInput{QueueUrl: &q.url,
+			MessageAttributeNames: []string{"All"}})
 		if err != nil {
 			q.t.Fatal(err)
 		}
@@ -64,7 +68,8 @@ func (q inbox) next() (m types.Message) {
 			return false
 		}
 		m = out.Messages[0]
-		_, err = q.client.DeleteMessage(q.t.Context(), &sqs.DeleteMessageInput{QueueUrl: &q.url, ReceiptHandle: m.ReceiptHandle})
+		_, err = q.client.DeleteMessage(q.t.Context(),
+			&sqs.DeleteMessageInput{QueueUrl: &q.url, ReceiptHandle: m.ReceiptHandle})
 		return err == nil
 	})
 	return m
@@ -89,7 +94,8 @@ func roleFor(t *testing.T, name string, to destination, action, resource string)
 		"Condition": object{"StringEquals": object{"sts:ExternalId": to.ExternalID}},
 	})})
 	foreignIAM(t, "PutRolePolicy", map[string]string{
-		"RoleName": name, "PolicyName": "send", "PolicyDocument": policy("Allow", object{"Action": action, "Resource": resource}),
+		"RoleName": name, "PolicyName": "send",
+		"PolicyDocument": policy("Allow", object{"Action": action, "Resource": resource}),
 	})
 }
 
@@ -100,7 +106,8 @@ func foreignIAM(t *testing.T, action string, parameters map[string]string) {
 	for name, value := range parameters {
 		form.Set(name, value)
 	}
-	status, answer := signed(t, foreignAWS(), http.MethodPost, "/", "iam", []byte(form.Encode()), "Content-Type", "application/x-www-form-urlencoded")
+	status, answer := signed(t, foreignAWS(), http.MethodPost, "/", "iam", []byte(form.Encode()), "Content-Type",
+		"application/x-www-form-urlencoded")
 	if status != http.StatusOK {
 		t.Fatalf("%s answered %d %s", action, status, answer)
 	}
@@ -136,10 +143,12 @@ type logged struct {
 func aim(t *testing.T, key, kind, arn, role string) targeted {
 	t.Helper()
 	made := into[targeted](call(t, key, "POST", "/v1/webhooks", object{
-		"destination": object{"type": kind, "arn": arn, "role_arn": "arn:aws:iam::" + foreign + ":role/" + role}, "event_types": []string{"content.*"},
+		"destination": object{"type": kind, "arn": arn, "role_arn": "arn:aws:iam::" + foreign + ":role/" + role},
+		"event_types": []string{"content.*"},
 	}), http.StatusCreated)
 	d := made.Destination
-	if made.URL != nil || d.Type != kind || d.ARN != arn || d.Region != running.Region || len(d.ExternalID) != 26 || !strings.Contains(d.PrincipalARN, ":role/local-local-") {
+	if made.URL != nil || d.Type != kind || d.ARN != arn || d.Region != running.Region || len(d.ExternalID) != 26 ||
+		!strings.Contains(d.PrincipalARN, ":role/local-local-") {
 		t.Errorf("made %+v", made)
 	}
 	return made
@@ -148,7 +157,8 @@ func aim(t *testing.T, key, kind, arn, role string) targeted {
 // sample sends a sample to a webhook, and returns a function that reads its log.
 func sample(t *testing.T, key, hook string) func() logged {
 	t.Helper()
-	sent := into[logged](call(t, key, "POST", "/v1/webhooks/"+hook+"/test", object{"event_type": "content.generated"}), http.StatusAccepted)
+	sent := into[logged](call(t, key, "POST", "/v1/webhooks/"+hook+"/test", object{"event_type": "content.generated"}),
+		http.StatusAccepted)
 	return func() logged {
 		t.Helper()
 		for _, d := range into[[]logged](call(t, key, "GET", "/v1/webhooks/"+hook+"/deliveries", nil), http.StatusOK) {
@@ -171,7 +181,8 @@ func TestAQueueOfTheCustomersOwn(t *testing.T) {
 	hook := aim(t, key, "sqs", queue.arn, "content-automation-queue")
 	first := sample(t, key, hook.ID)
 	eventually(t, "the first attempt", func() bool { return len(first().Attempts) == 1 })
-	if a := first().Attempts[0]; a.Status == nil || *a.Status != http.StatusForbidden || a.Error == nil || !strings.Contains(*a.Error, "trust policy") {
+	if a := first().Attempts[0]; a.Status == nil || *a.Status != http.StatusForbidden || a.Error == nil ||
+		!strings.Contains(*a.Error, "trust policy") {
 		t.Errorf("before there is the role: %+v", first())
 	}
 	roleFor(t, "content-automation-queue", hook.Destination, "sqs:SendMessage", queue.arn)
@@ -188,11 +199,13 @@ func TestAQueueOfTheCustomersOwn(t *testing.T) {
 		t.Errorf("signature: %v", err)
 	}
 	var e webhookEvent
-	if err := json.Unmarshal([]byte(*m.Body), &e); err != nil || e.Type != "content.generated" || e.ID != headers.Get("webhook-id") || e.AccountID != c.id {
+	if err := json.Unmarshal([]byte(*m.Body), &e); err != nil || e.Type != "content.generated" ||
+		e.ID != headers.Get("webhook-id") || e.AccountID != c.id {
 		t.Errorf("event %+v, %v", e, err)
 	}
 	eventually(t, "the record", func() bool { return first().State == "delivered" })
-	if d := first(); len(d.Attempts) != 2 || *d.Attempts[1].Status != http.StatusOK || d.Attempts[1].Error != nil || d.EventID != e.ID || !strings.Contains(d.Attempts[1].Body, *m.MessageId) {
+	if d := first(); len(d.Attempts) != 2 || *d.Attempts[1].Status != http.StatusOK || d.Attempts[1].Error != nil ||
+		d.EventID != e.ID || !strings.Contains(d.Attempts[1].Body, *m.MessageId) {
 		t.Errorf("delivery %+v", d)
 	}
 
@@ -201,19 +214,23 @@ func TestAQueueOfTheCustomersOwn(t *testing.T) {
 	theirs := aim(t, thief.test.Secret, "sqs", queue.arn, "content-automation-queue")
 	stolen := sample(t, thief.test.Secret, theirs.ID)
 	eventually(t, "the thief's attempt", func() bool { return len(stolen().Attempts) == 1 })
-	if d := stolen(); *d.Attempts[0].Status != http.StatusForbidden || !strings.Contains(*d.Attempts[0].Error, "external_id") {
+	if d := stolen(); *d.Attempts[0].Status != http.StatusForbidden || !strings.Contains(*d.Attempts[0].Error,
+		"external_id") {
 		t.Errorf("delivery %+v", d)
 	}
 
 	// The error names the permission that the role lacks.
 	other := newInbox(t, "other-events")
-	moved := into[targeted](call(t, key, "PATCH", "/v1/webhooks/"+hook.ID, object{"destination": object{"arn": other.arn}}), http.StatusOK)
-	if want := hook.Destination; moved.Destination.ARN != other.arn || moved.Destination.ExternalID != want.ExternalID || moved.Destination.RoleARN != want.RoleARN {
+	moved := into[targeted](call(t, key, "PATCH", "/v1/webhooks/"+hook.ID,
+		object{"destination": object{"arn": other.arn}}), http.StatusOK)
+	if want := hook.Destination; moved.Destination.ARN != other.arn ||
+		moved.Destination.ExternalID != want.ExternalID || moved.Destination.RoleARN != want.RoleARN {
 		t.Errorf("moved %+v", moved)
 	}
 	refused := sample(t, key, hook.ID)
 	eventually(t, "an attempt at the other queue", func() bool { return len(refused().Attempts) == 1 })
-	if a := refused().Attempts[0]; a.Status == nil || *a.Status != http.StatusForbidden || !strings.Contains(*a.Error, "sqs:SendMessage on "+other.arn) {
+	if a := refused().Attempts[0]; a.Status == nil || *a.Status != http.StatusForbidden ||
+		!strings.Contains(*a.Error, "sqs:SendMessage on "+other.arn) {
 		t.Errorf("attempt %+v", refused())
 	}
 }
@@ -229,7 +246,8 @@ func TestABusOfTheCustomersOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := buses.PutRule(t.Context(), &eventbridge.PutRuleInput{
-		EventBusName: &name, Name: &rule, EventPattern: aws.String(`{"source":["content-automation.webhooks"],"detail-type":[{"prefix":"content."}]}`),
+		EventBusName: &name, Name: &rule,
+		EventPattern: aws.String(`{"source":["content-automation.webhooks"],"detail-type":[{"prefix":"content."}]}`),
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -254,11 +272,14 @@ func TestABusOfTheCustomersOwn(t *testing.T) {
 	if err := json.Unmarshal([]byte(*m.Body), &got); err != nil {
 		t.Fatal(err)
 	}
-	if got.Source != "content-automation.webhooks" || got.DetailType != "content.generated" || got.Account != foreign || got.Detail.Data.Object.ID != item.ID || got.Detail.AccountID != c.id {
+	if got.Source != "content-automation.webhooks" || got.DetailType != "content.generated" || got.Account != foreign ||
+		got.Detail.Data.Object.ID != item.ID || got.Detail.AccountID != c.id {
 		t.Errorf("got %s", *m.Body)
 	}
 	eventually(t, "the record", func() bool {
-		made := into[[]logged](call(t, key, "GET", "/v1/webhooks/"+hook.ID+"/deliveries?state=delivered", nil), http.StatusOK)
-		return len(made) == 1 && made[0].EventID == got.Detail.ID && strings.Contains(made[0].Attempts[0].Body, "EventId")
+		made := into[[]logged](call(t, key, "GET", "/v1/webhooks/"+hook.ID+"/deliveries?state=delivered", nil),
+			http.StatusOK)
+		return len(made) == 1 && made[0].EventID == got.Detail.ID &&
+			strings.Contains(made[0].Attempts[0].Body, "EventId")
 	})
 }

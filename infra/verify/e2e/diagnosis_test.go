@@ -43,7 +43,8 @@ func TestDiagnosisAndProposals(t *testing.T) {
 			factory := c.factory(key)
 			path := "/v1/factories/" + factory
 			d := diagnosed(t, key, factory)
-			if d.State != "completed" || d.Score == nil || len(d.Findings) == 0 || len(d.ProposalIDs) == 0 || d.ProposalFailure != nil {
+			if d.State != "completed" || d.Score == nil || len(d.Findings) == 0 || len(d.ProposalIDs) == 0 ||
+				d.ProposalFailure != nil {
 				t.Fatalf("%+v", d)
 			}
 			open := into[[]proposal](call(t, key, http.MethodGet, path+"/proposals?state=open", nil), http.StatusOK)
@@ -55,10 +56,12 @@ func TestDiagnosisAndProposals(t *testing.T) {
 			}
 			apply := path + "/proposals/" + open[0].ID + "/apply"
 			applied := call(t, key, http.MethodPost, apply, nil, "Idempotency-Key", "apply")
-			if p := into[proposal](applied, http.StatusOK); p.State != "applied" || p.AppliedVersion == nil || *p.AppliedVersion != 2 {
+			if p := into[proposal](applied, http.StatusOK); p.State != "applied" || p.AppliedVersion == nil ||
+				*p.AppliedVersion != 2 {
 				t.Errorf("%+v", p)
 			}
-			if again := call(t, key, http.MethodPost, apply, nil, "Idempotency-Key", "apply"); again.Raw != applied.Raw {
+			if again := call(t, key, http.MethodPost, apply, nil, "Idempotency-Key",
+				"apply"); again.Raw != applied.Raw {
 				t.Errorf("the repeat answers %s", again.Raw)
 			}
 			changed := into[object](call(t, key, http.MethodGet, path, nil), http.StatusOK)
@@ -67,20 +70,24 @@ func TestDiagnosisAndProposals(t *testing.T) {
 					t.Errorf("%s is %v in %v", member, changed[member], changed)
 				}
 			}
-			if err := call(t, key, http.MethodPost, apply, nil).refused(http.StatusConflict, "invalid_state"); err != nil {
+			if err := call(t, key, http.MethodPost, apply, nil).refused(http.StatusConflict,
+				"invalid_state"); err != nil {
 				t.Error(err)
 			}
 			if len(open) > 1 {
-				if err := call(t, key, http.MethodPost, path+"/proposals/"+open[1].ID+"/apply", nil).refused(http.StatusConflict, "stale_proposal"); err != nil {
+				if err := call(t, key, http.MethodPost, path+"/proposals/"+open[1].ID+"/apply",
+					nil).refused(http.StatusConflict, "stale_proposal"); err != nil {
 					t.Error(err)
 				}
 			}
 			var types []string
-			for _, e := range into[[]struct{ Type string }](call(t, key, http.MethodGet, "/v1/events?type=diagnosis.*,proposal.*", nil), http.StatusOK) {
+			for _, e := range into[[]struct{ Type string }](call(t, key, http.MethodGet,
+				"/v1/events?type=diagnosis.*,proposal.*", nil), http.StatusOK) {
 				types = append(types, e.Type)
 			}
 			slices.Sort(types)
-			want := append([]string{"diagnosis.completed", "proposal.applied"}, slices.Repeat([]string{"proposal.created"}, len(open))...)
+			want := append([]string{"diagnosis.completed", "proposal.applied"},
+				slices.Repeat([]string{"proposal.created"}, len(open))...)
 			if !slices.Equal(types, want) {
 				t.Errorf("the events are %v", types)
 			}
@@ -89,10 +96,12 @@ func TestDiagnosisAndProposals(t *testing.T) {
 	t.Run("a model that refuses", func(t *testing.T) {
 		factory := c.factory(c.live.Secret)
 		fault(t, "bedrock", "submit", "job_failed")
-		if d := diagnosed(t, c.live.Secret, factory); d.State != "completed" || len(d.Findings) == 0 || len(d.ProposalIDs) != 0 || d.ProposalFailure == nil || d.ProposalFailure.Code != "content_policy" {
+		if d := diagnosed(t, c.live.Secret, factory); d.State != "completed" || len(d.Findings) == 0 ||
+			len(d.ProposalIDs) != 0 || d.ProposalFailure == nil || d.ProposalFailure.Code != "content_policy" {
 			t.Errorf("%+v %+v", d, d.ProposalFailure)
 		}
-		if p := call(t, c.live.Secret, http.MethodGet, "/v1/factories/"+factory+"/proposals", nil); !strings.Contains(p.Raw, `"data":[]`) {
+		if p := call(t, c.live.Secret, http.MethodGet, "/v1/factories/"+factory+"/proposals",
+			nil); !strings.Contains(p.Raw, `"data":[]`) {
 			t.Errorf("%s", p.Raw)
 		}
 	})

@@ -48,7 +48,8 @@ func TestResponsesAreCompressed(t *testing.T) {
 	for path, least := range map[string]int{"/openapi.json": 5, "/openapi.yaml": 5, "/v1/catalog/models": 3} {
 		fetch := func(accept string) (*http.Response, []byte) {
 			// With this header set, the client does not decompress the body.
-			resp, body := ask(t, http.MethodGet, path, "Accept-Encoding", accept, "Authorization", "Bearer "+c.test.Secret)
+			resp, body := ask(t, http.MethodGet, path, "Accept-Encoding", accept, "Authorization",
+				"Bearer "+c.test.Secret)
 			if resp.StatusCode != http.StatusOK || resp.Header.Get("Vary") != "Accept-Encoding" {
 				t.Errorf("%s: %d, %v", path, resp.StatusCode, resp.Header)
 			}
@@ -95,19 +96,22 @@ func TestPublicPages(t *testing.T) {
 		"/healthz": {"application/json", nil},
 	} {
 		resp, body := get(t, path)
-		if resp.StatusCode != http.StatusOK || !strings.Contains(resp.Header.Get("Content-Type"), want.kind) || resp.Header.Get("X-Request-Id") == "" {
+		if resp.StatusCode != http.StatusOK || !strings.Contains(resp.Header.Get("Content-Type"), want.kind) ||
+			resp.Header.Get("X-Request-Id") == "" {
 			t.Errorf("%s: %d %v", path, resp.StatusCode, resp.Header)
 		}
 		if want.body != nil && !bytes.Equal(body, want.body) {
 			t.Errorf("%s is not the committed document", path)
 		}
 		head, nothing := ask(t, http.MethodHead, path)
-		if head.StatusCode != http.StatusOK || head.Header.Get("Content-Type") != resp.Header.Get("Content-Type") || len(nothing) > 0 || head.ContentLength != int64(len(body)) {
+		if head.StatusCode != http.StatusOK || head.Header.Get("Content-Type") != resp.Header.Get("Content-Type") ||
+			len(nothing) > 0 || head.ContentLength != int64(len(body)) {
 			t.Errorf("HEAD %s: %d %v, %d bytes", path, head.StatusCode, head.Header, len(nothing))
 		}
 		for _, method := range []string{http.MethodPost, http.MethodOptions} {
 			refused, body := ask(t, method, path)
-			if refused.StatusCode != http.StatusMethodNotAllowed || refused.Header.Get("Allow") != "GET, HEAD" || !bytes.Contains(body, []byte(`"method_not_allowed"`)) {
+			if refused.StatusCode != http.StatusMethodNotAllowed || refused.Header.Get("Allow") != "GET, HEAD" ||
+				!bytes.Contains(body, []byte(`"method_not_allowed"`)) {
 				t.Errorf("%s %s: %d %v %s", method, path, refused.StatusCode, refused.Header, body)
 			}
 		}
@@ -126,7 +130,8 @@ func TestPublicPages(t *testing.T) {
 	if !strings.HasPrefix(script, "/") {
 		script = "/api-docs/" + strings.TrimPrefix(script, "./")
 	}
-	if resp, body := get(t, script); resp.StatusCode != http.StatusOK || len(body) < 1<<20 || !strings.Contains(resp.Header.Get("Content-Type"), "javascript") {
+	if resp, body := get(t, script); resp.StatusCode != http.StatusOK || len(body) < 1<<20 ||
+		!strings.Contains(resp.Header.Get("Content-Type"), "javascript") {
 		t.Errorf("%s: %d, %d bytes, %v", script, resp.StatusCode, len(body), resp.Header)
 	}
 }
@@ -158,7 +163,8 @@ func TestErrorsNameTheirPage(t *testing.T) {
 			t.Errorf("%s %s: %s names %q, want %q", made.method, made.path, envelope.Error.Code, url, want)
 			continue
 		}
-		if resp, page := get(t, strings.TrimPrefix(url, running.BaseURL)); resp.StatusCode != http.StatusOK || !bytes.Contains(page, []byte(made.code)) {
+		if resp, page := get(t, strings.TrimPrefix(url, running.BaseURL)); resp.StatusCode != http.StatusOK ||
+			!bytes.Contains(page, []byte(made.code)) {
 			t.Errorf("%s: %d", url, resp.StatusCode)
 		}
 	}

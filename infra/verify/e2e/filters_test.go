@@ -45,7 +45,8 @@ func TestWebhooksOfFactories(t *testing.T) {
 		eventually(t, "the webhook of all factories", func() bool { return len(everything.about(p.item)) > 0 })
 		// One dispatch makes all deliveries of an event, so the other delivery would be known by now.
 		other := places[1-i]
-		if made := into[[]object](call(t, key, "GET", "/v1/webhooks/"+other.webhook+"/deliveries", nil), http.StatusOK); len(made) > 1 {
+		if made := into[[]object](call(t, key, "GET", "/v1/webhooks/"+other.webhook+"/deliveries", nil),
+			http.StatusOK); len(made) > 1 {
 			t.Errorf("the webhook of %s has the deliveries %v", other.factory, made)
 		}
 		if n := len(other.hooks.about(p.item)); n != 0 {
@@ -54,7 +55,8 @@ func TestWebhooksOfFactories(t *testing.T) {
 	}
 
 	// Without its filter, the first webhook also gets the events of the second factory.
-	freed := into[webhook](call(t, key, "PATCH", "/v1/webhooks/"+places[0].webhook, object{"factory_ids": nil}), http.StatusOK)
+	freed := into[webhook](call(t, key, "PATCH", "/v1/webhooks/"+places[0].webhook, object{"factory_ids": nil}),
+		http.StatusOK)
 	if freed.FactoryIDs == nil || len(freed.FactoryIDs) != 0 {
 		t.Errorf("freed: %+v", freed)
 	}

@@ -85,7 +85,8 @@ func checkFinal(t *testing.T, got contentItem, width, height, seconds int) {
 	if err != nil || math.Abs(plays-float64(seconds)) > 1.5 || math.Abs(final.DurationSeconds-plays) > 0.1 {
 		t.Errorf("it plays %v s, and says %v, not %d, %v", plays, final.DurationSeconds, seconds, err)
 	}
-	if len(p.Streams) != 2 || p.Streams[0].Codec != "h264" || p.Streams[0].Pixels != "yuv420p" || p.Streams[1].Codec != "aac" {
+	if len(p.Streams) != 2 || p.Streams[0].Codec != "h264" || p.Streams[0].Pixels != "yuv420p" ||
+		p.Streams[1].Codec != "aac" {
 		t.Errorf("it is %+v", p)
 	}
 	if frames, err := strconv.Atoi(p.Streams[0].Frames); err != nil || math.Abs(float64(frames)/30-plays) > 0.1 {
@@ -119,7 +120,8 @@ func TestFinishedMedia(t *testing.T) {
 				for member, value := range k.body {
 					body[member] = value
 				}
-				made = append(made, into[contentItem](call(t, key, http.MethodPost, contentPath, body), http.StatusAccepted))
+				made = append(made, into[contentItem](call(t, key, http.MethodPost, contentPath, body),
+					http.StatusAccepted))
 			}
 			for i, k := range all {
 				t.Run(k.name, func(t *testing.T) {
@@ -147,17 +149,21 @@ func TestACompositionThatFails(t *testing.T) {
 	c.topUp(credits)
 	key := c.live.Secret
 	silence := bring(t, key, "audio/wav", parts.Tone(10e9, 0))
-	body := object{"factory_id": c.factory(key), "kind": "video", "prompt": "A shoe", "duration_seconds": 10, "visuals": "stills", "music": silence}
+	body := object{"factory_id": c.factory(key), "kind": "video", "prompt": "A shoe", "duration_seconds": 10,
+		"visuals": "stills", "music": silence}
 	made := into[contentItem](call(t, key, http.MethodPost, contentPath, body), http.StatusAccepted)
 	got := ended(t, key, made.ID)
-	if f := got.Failure; got.State != "failed" || f == nil || f.Stage != "compose" || f.Code != "input_silent" || got.Cost <= 0 || got.Cost >= credits || len(got.Media) != 0 {
+	if f := got.Failure; got.State != "failed" || f == nil || f.Stage != "compose" || f.Code != "input_silent" ||
+		got.Cost <= 0 || got.Cost >= credits || len(got.Media) != 0 {
 		t.Fatalf("%+v %+v", got, got.Failure)
 	}
 	if b := c.balance(); b != credits-got.Cost {
 		t.Errorf("the balance is %d after a cost of %d", b, got.Cost)
 	}
-	rehearsed := object{"factory_id": c.factory(c.test.Secret), "kind": "post", "prompt": "A shoe", "sandbox": object{"outcome": "failed", "failure_code": "input_silent"}}
-	again := ended(t, c.test.Secret, into[contentItem](call(t, c.test.Secret, http.MethodPost, contentPath, rehearsed), http.StatusAccepted).ID)
+	rehearsed := object{"factory_id": c.factory(c.test.Secret), "kind": "post", "prompt": "A shoe",
+		"sandbox": object{"outcome": "failed", "failure_code": "input_silent"}}
+	again := ended(t, c.test.Secret, into[contentItem](call(t, c.test.Secret, http.MethodPost, contentPath, rehearsed),
+		http.StatusAccepted).ID)
 	if f := again.Failure; f == nil || *f != *got.Failure {
 		t.Errorf("rehearsed: %+v, with a live key: %+v", f, got.Failure)
 	}
@@ -169,7 +175,8 @@ func TestACompositionIsCanceled(t *testing.T) {
 	const credits = 500
 	c.topUp(credits)
 	key := c.live.Secret
-	body := object{"factory_id": c.factory(key), "kind": "video", "format": "long", "prompt": "A shoe", "duration_seconds": 30, "visuals": "stills"}
+	body := object{"factory_id": c.factory(key), "kind": "video", "format": "long", "prompt": "A shoe",
+		"duration_seconds": 30, "visuals": "stills"}
 	made := into[contentItem](call(t, key, http.MethodPost, contentPath, body), http.StatusAccepted)
 	reserved := credits - c.balance()
 	eventually(t, "the composition", func() bool { return composing(t) })

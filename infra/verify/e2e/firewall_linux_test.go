@@ -11,7 +11,8 @@ import (
 // from returns a client that calls from another address of this machine.
 func from(address string) *http.Client {
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(address)}}
-	return &http.Client{Transport: &http.Transport{DialContext: dialer.DialContext, MaxIdleConnsPerHost: 8}, Timeout: patience}
+	return &http.Client{Transport: &http.Transport{DialContext: dialer.DialContext, MaxIdleConnsPerHost: 8},
+		Timeout: patience}
 }
 
 // statusOf calls a path, and returns the status and the header Retry-After.

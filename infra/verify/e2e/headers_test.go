@@ -65,12 +65,14 @@ func TestEveryResponseHasTheHeaders(t *testing.T) {
 
 func TestAnUnchangedResourceIsNotSentAgain(t *testing.T) {
 	key := newCustomer(t).test.Secret
-	made := into[struct{ ID string }](call(t, key, "POST", "/v1/factories", object{"type": "brand", "name": "Acme", "settings": object{"brand_name": "Acme"}}), 201)
+	made := into[struct{ ID string }](call(t, key, "POST", "/v1/factories",
+		object{"type": "brand", "name": "Acme", "settings": object{"brand_name": "Acme"}}), 201)
 	path := "/v1/factories/" + made.ID
 	for tag, want := range map[string]int{`W/"1"`: 304, `"2"`: 200} {
 		res, body := fetch(t, key, "GET", path, "", "If-None-Match", tag)
 		h := res.Header
-		if res.StatusCode != want || (want == 304) != (body == "") || h.Get("ETag") != `"1"` || h.Get("X-Request-Id") == "" || h.Get("RateLimit") == "" {
+		if res.StatusCode != want || (want == 304) != (body == "") || h.Get("ETag") != `"1"` ||
+			h.Get("X-Request-Id") == "" || h.Get("RateLimit") == "" {
 			t.Errorf("%s: %s %v %s", tag, res.Status, h, body)
 		}
 	}

@@ -47,9 +47,12 @@ func TestALeakedSecretIsRotatedAway(t *testing.T) {
 	c := newCustomer(t)
 	k := c.manager(apikey.Settings{})
 	path := "/v1/api-keys/" + k.ID
-	second := into[keyDetails](call(t, k.Secret, "POST", path+"/rotate", object{"overlap_seconds": 3600}), http.StatusCreated)
-	third := into[keyDetails](call(t, second.Secret, "POST", path+"/rotate", object{"overlap_seconds": 3600}), http.StatusCreated)
-	if len(third.OldSecrets) != 2 || third.OldSecrets[0].Last4 != k.Last4 || third.OldSecrets[1].Until.Before(time.Now()) {
+	second := into[keyDetails](call(t, k.Secret, "POST", path+"/rotate", object{"overlap_seconds": 3600}),
+		http.StatusCreated)
+	third := into[keyDetails](call(t, second.Secret, "POST", path+"/rotate", object{"overlap_seconds": 3600}),
+		http.StatusCreated)
+	if len(third.OldSecrets) != 2 || third.OldSecrets[0].Last4 != k.Last4 ||
+		third.OldSecrets[1].Until.Before(time.Now()) {
 		t.Errorf("%+v", third.OldSecrets)
 	}
 	into[keyDetails](call(t, k.Secret, "GET", path, nil), http.StatusOK)
@@ -57,7 +60,8 @@ func TestALeakedSecretIsRotatedAway(t *testing.T) {
 		method, path string
 		body         any
 	}{
-		{"POST", path + "/rotate", object{}}, {"POST", "/v1/api-keys", managing()}, {"PATCH", path, object{"name": "mine"}}, {"DELETE", path, nil},
+		{"POST", path + "/rotate", object{}}, {"POST", "/v1/api-keys", managing()},
+		{"PATCH", path, object{"name": "mine"}}, {"DELETE", path, nil},
 	} {
 		for _, old := range []string{k.Secret, second.Secret} {
 			if err := call(t, old, try.method, try.path, try.body).refused(403, "insufficient_scope"); err != nil {
@@ -82,10 +86,12 @@ func TestNoKeyGivesMoreThanItHas(t *testing.T) {
 	c := newCustomer(t)
 	end := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
 	spend := int64(100)
-	k := c.manager(apikey.Settings{IPAllowList: []string{"127.0.0.0/8", "::1"}, ExpiresAt: resource.InstantOrNil(&end), SpendLimit: &spend})
+	k := c.manager(apikey.Settings{IPAllowList: []string{"127.0.0.0/8", "::1"}, ExpiresAt: resource.InstantOrNil(&end),
+		SpendLimit: &spend})
 	inside := []any{"ip_allow_list", []string{"127.0.0.1", "::1"}, "expires_at", end, "spend_limit_credits", 100}
 	for member, value := range map[string]any{
-		"scopes": []string{"content:read"}, "ip_allow_list": []string{}, "expires_at": end.Add(time.Hour), "spend_limit_credits": nil,
+		"scopes": []string{"content:read"}, "ip_allow_list": []string{}, "expires_at": end.Add(time.Hour),
+		"spend_limit_credits": nil,
 	} {
 		a := call(t, k.Secret, "POST", "/v1/api-keys", managing(append(inside[:6:6], member, value)...))
 		if err := a.refused(403, "scope_escalation"); err != nil {
@@ -108,12 +114,15 @@ func TestNoKeyGivesMoreThanItHas(t *testing.T) {
 	} {
 		into[keyDetails](call(t, k.Secret, try.method, try.path, try.body), http.StatusOK)
 	}
-	if err := call(t, k.Secret, "POST", "/v1/api-keys/"+c.live.ID+"/rotate", nil).refused(403, "scope_escalation"); err != nil {
+	if err := call(t, k.Secret, "POST", "/v1/api-keys/"+c.live.ID+"/rotate", nil).refused(403,
+		"scope_escalation"); err != nil {
 		t.Error(err)
 	}
 	child := into[keyDetails](call(t, k.Secret, "POST", "/v1/api-keys", managing(inside...)), http.StatusCreated)
-	grandchild := into[keyDetails](call(t, child.Secret, "POST", "/v1/api-keys", managing(inside...)), http.StatusCreated)
-	ended := into[keyDetails](call(t, c.live.Secret, "DELETE", "/v1/api-keys/"+k.ID+"?include_created=true", nil), http.StatusOK)
+	grandchild := into[keyDetails](call(t, child.Secret, "POST", "/v1/api-keys", managing(inside...)),
+		http.StatusCreated)
+	ended := into[keyDetails](call(t, c.live.Secret, "DELETE", "/v1/api-keys/"+k.ID+"?include_created=true", nil),
+		http.StatusOK)
 	if ended.RevokedKeys == nil || *ended.RevokedKeys != 2 {
 		t.Errorf("%+v", ended)
 	}
@@ -123,7 +132,8 @@ func TestNoKeyGivesMoreThanItHas(t *testing.T) {
 		}
 	}
 	events := map[string]int{}
-	for _, e := range into[[]webhookEvent](call(t, c.live.Secret, "GET", "/v1/events?type=api_key.*&limit=100", nil), http.StatusOK) {
+	for _, e := range into[[]webhookEvent](call(t, c.live.Secret, "GET", "/v1/events?type=api_key.*&limit=100", nil),
+		http.StatusOK) {
 		events[e.Type]++
 	}
 	if events["api_key.created"] != 4 || events["api_key.revoked"] != 3 {
@@ -146,7 +156,8 @@ func TestTheRateIsThatOfTheKey(t *testing.T) {
 				ok++
 			}
 		}
-		secret = into[keyView](call(t, c.live.Secret, "POST", "/v1/api-keys/"+c.test.ID+"/rotate", nil), http.StatusCreated).Secret
+		secret = into[keyView](call(t, c.live.Secret, "POST", "/v1/api-keys/"+c.test.ID+"/rotate", nil),
+			http.StatusCreated).Secret
 	}
 	if ok != limit {
 		t.Errorf("%d calls of a limit of %d", ok, limit)
@@ -196,7 +207,8 @@ func TestAFloodWithARevokedKey(t *testing.T) {
 		}
 	}
 	reader := c.key(tenant.Test, apikey.Settings{})
-	entries := into[[]object](call(t, reader.Secret, "GET", "/v1/audit-log?limit=100&key_id="+c.test.ID, nil), http.StatusOK)
+	entries := into[[]object](call(t, reader.Secret, "GET", "/v1/audit-log?limit=100&key_id="+c.test.ID, nil),
+		http.StatusOK)
 	if len(entries) == 0 || len(entries) > limit {
 		t.Errorf("the audit log has %d entries of 30 calls", len(entries))
 	}

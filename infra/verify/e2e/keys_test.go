@@ -20,9 +20,11 @@ func TestKeyLifeCycle(t *testing.T) {
 	c := newCustomer(t)
 	manage := c.live.Secret
 	k := into[keyView](call(t, manage, "POST", "/v1/api-keys", object{
-		"name": "CRM", "kind": "test", "scopes": []string{"account:read"}, "ip_allow_list": []string{"127.0.0.1", "::1"},
+		"name": "CRM", "kind": "test", "scopes": []string{"account:read"},
+		"ip_allow_list": []string{"127.0.0.1", "::1"},
 	}), http.StatusCreated)
-	if !strings.HasPrefix(k.Secret, "svc_test_") || k.Prefix != k.Secret[:13] || k.Last4 != k.Secret[len(k.Secret)-4:] || k.CreatedBy != c.live.ID {
+	if !strings.HasPrefix(k.Secret, "svc_test_") || k.Prefix != k.Secret[:13] ||
+		k.Last4 != k.Secret[len(k.Secret)-4:] || k.CreatedBy != c.live.ID {
 		t.Errorf("%+v", k)
 	}
 	me := into[struct {
@@ -34,11 +36,13 @@ func TestKeyLifeCycle(t *testing.T) {
 	}
 	path := "/v1/api-keys/" + k.ID
 	got := call(t, manage, "GET", path, nil)
-	if v := into[keyView](got, http.StatusOK); v.LastUsedAt == "" || v.LastUsedIP == "" || v.Secret != "" || strings.Contains(got.Raw, k.Secret) {
+	if v := into[keyView](got, http.StatusOK); v.LastUsedAt == "" || v.LastUsedIP == "" || v.Secret != "" ||
+		strings.Contains(got.Raw, k.Secret) {
 		t.Errorf("%s", got.Raw)
 	}
 	// A changed scope applies from the next call on.
-	changed := call(t, manage, "PATCH", path, object{"scopes": []string{"content:read"}, "name": "CRM 2"}, "If-Match", got.Header.Get("ETag"))
+	changed := call(t, manage, "PATCH", path, object{"scopes": []string{"content:read"}, "name": "CRM 2"}, "If-Match",
+		got.Header.Get("ETag"))
 	if v := into[keyView](changed, http.StatusOK); v.Name != "CRM 2" || changed.Header.Get("ETag") != `"2"` {
 		t.Errorf("%s", changed.Raw)
 	}
@@ -46,7 +50,8 @@ func TestKeyLifeCycle(t *testing.T) {
 		t.Error(err)
 	}
 	// After a rotation, both secrets work during the overlap.
-	rotated := into[keyView](call(t, manage, "POST", path+"/rotate", object{"overlap_seconds": 600}), http.StatusCreated)
+	rotated := into[keyView](call(t, manage, "POST", path+"/rotate", object{"overlap_seconds": 600}),
+		http.StatusCreated)
 	for _, secret := range []string{k.Secret, rotated.Secret} {
 		into[[]object](call(t, secret, "GET", "/v1/content-items", nil), http.StatusOK)
 	}
@@ -96,7 +101,8 @@ func TestIdempotency(t *testing.T) {
 		t.Errorf("the repeat answered\n%s\nthe first call\n%s", again.Raw, first.Raw)
 	}
 	body["name"] = "other"
-	if err := call(t, c.live.Secret, "POST", "/v1/api-keys", body, key...).refused(422, "idempotency_key_reused"); err != nil {
+	if err := call(t, c.live.Secret, "POST", "/v1/api-keys", body, key...).refused(422,
+		"idempotency_key_reused"); err != nil {
 		t.Error(err)
 	}
 	if all := into[[]keyView](call(t, c.live.Secret, "GET", "/v1/api-keys", nil), http.StatusOK); len(all) != 3 {
@@ -110,8 +116,10 @@ func TestFactories(t *testing.T) {
 	key := c.test.Secret
 	settings := map[string]object{
 		"blogger": {"persona": "A runner", "first_person": true}, "seller": {"currency": "EUR", "show_prices": true},
-		"expert": {"field": "Tax law"}, "brand": {"brand_name": "Acme", "colors": []string{"#ff6600"}}, "news": {"region": "DE", "max_age_hours": 24},
-		"entertainment": {"humor": "dry", "age_rating": "12"}, "musician": {"artist_name": "The Examples", "genres": []string{"pop"}},
+		"expert": {"field": "Tax law"}, "brand": {"brand_name": "Acme", "colors": []string{"#ff6600"}},
+		"news":          {"region": "DE", "max_age_hours": 24},
+		"entertainment": {"humor": "dry", "age_rating": "12"}, "musician": {"artist_name": "The Examples",
+			"genres": []string{"pop"}},
 	}
 	type view struct {
 		ID, Type, State, Tone, Language string
@@ -120,7 +128,8 @@ func TestFactories(t *testing.T) {
 		ContentTypes                    []string `json:"content_types"`
 	}
 	for name, set := range settings {
-		f := into[view](call(t, key, "POST", "/v1/factories", object{"type": name, "name": "A " + name, "settings": set, "language": "de-de"}), http.StatusCreated)
+		f := into[view](call(t, key, "POST", "/v1/factories", object{"type": name, "name": "A " + name, "settings": set,
+			"language": "de-de"}), http.StatusCreated)
 		if f.Type != name || f.State != "active" || f.Language != "de-DE" || len(f.Settings) != len(set) {
 			t.Errorf("%+v", f)
 		}
@@ -152,10 +161,12 @@ func TestFactories(t *testing.T) {
 	patched := call(t, key, "PATCH", f, object{
 		"state": "paused", "tone": "playful", "content_types": []string{"post"}, "settings": object{"show_prices": nil},
 	}, "If-Match", `"1"`, "Content-Type", "application/merge-patch+json")
-	if v := into[view](patched, http.StatusOK); v.State != "paused" || v.Tone != "playful" || len(v.ContentTypes) != 1 || len(v.Settings) != 1 || patched.Header.Get("ETag") != `"2"` {
+	if v := into[view](patched, http.StatusOK); v.State != "paused" || v.Tone != "playful" ||
+		len(v.ContentTypes) != 1 || len(v.Settings) != 1 || patched.Header.Get("ETag") != `"2"` {
 		t.Errorf("%s", patched.Raw)
 	}
-	if v := into[view](call(t, key, "PATCH", f, object{"state": "active", "content_types": nil}), http.StatusOK); v.State != "active" || len(v.ContentTypes) != 5 || v.Version != 3 {
+	if v := into[view](call(t, key, "PATCH", f, object{"state": "active", "content_types": nil}),
+		http.StatusOK); v.State != "active" || len(v.ContentTypes) != 5 || v.Version != 3 {
 		t.Errorf("%+v", v)
 	}
 	if err := call(t, key, "PATCH", f, object{"type": "brand"}).refused(422, "validation_failed"); err != nil {

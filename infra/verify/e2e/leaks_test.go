@@ -184,7 +184,8 @@ func leaks(ctx context.Context, logs string) ([]string, error) {
 // tables returns the items with a secret.
 func (s *search) tables(ctx context.Context) (found []string, err error) {
 	for _, table := range []string{running.Table, running.AuditTable} {
-		pages := dynamodb.NewScanPaginator(dynamodb.NewFromConfig(running.AWS()), &dynamodb.ScanInput{TableName: &table})
+		pages := dynamodb.NewScanPaginator(dynamodb.NewFromConfig(running.AWS()),
+			&dynamodb.ScanInput{TableName: &table})
 		items := 0
 		for pages.HasMorePages() {
 			page, err := pages.NextPage(ctx)
@@ -265,7 +266,8 @@ func textOf(item map[string]types.AttributeValue) (string, error) {
 func TestTheSearchFindsPlantedSecrets(t *testing.T) {
 	key := newCustomer(t).test.Secret
 	client := dynamodb.NewFromConfig(running.AWS())
-	hook := into[struct{ ID, Secret string }](call(t, key, "POST", "/v1/webhooks", object{"url": "http://127.0.0.1:9/hook", "event_types": []string{"*"}}), 201).Secret
+	hook := into[struct{ ID, Secret string }](call(t, key, "POST", "/v1/webhooks",
+		object{"url": "http://127.0.0.1:9/hook", "event_types": []string{"*"}}), 201).Secret
 	signing, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(hook, "whsec_"))
 	if err != nil {
 		t.Fatal(err)
@@ -276,7 +278,8 @@ func TestTheSearchFindsPlantedSecrets(t *testing.T) {
 	}
 	s := newSearch(system)
 	texts := []string{
-		`{"error":"the key ` + key + ` is not valid"}`, key[len("svc_test_"):], base64.StdEncoding.EncodeToString([]byte("Bearer " + key)),
+		`{"error":"the key ` + key + ` is not valid"}`, key[len("svc_test_"):],
+		base64.StdEncoding.EncodeToString([]byte("Bearer " + key)),
 		hook, hex.EncodeToString(signing), base64.URLEncoding.EncodeToString(append([]byte("k="), signing...)),
 		system[0], `{"token":"local-replicate"}`,
 	}
@@ -287,14 +290,17 @@ func TestTheSearchFindsPlantedSecrets(t *testing.T) {
 	for n, text := range texts {
 		fmt.Fprintf(&log, "msg=%s\n", text)
 		for _, table := range []string{running.Table, running.AuditTable} {
-			at := map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: fmt.Sprint("planted-", n)}, "sk": &types.AttributeValueMemberS{Value: "x"}}
+			at := map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: fmt.Sprint("planted-", n)},
+				"sk": &types.AttributeValueMemberS{Value: "x"}}
 			item := maps.Clone(at)
 			item["doc"] = &types.AttributeValueMemberS{Value: text}
-			if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: item}); err != nil {
+			if _, err := client.PutItem(t.Context(),
+				&dynamodb.PutItemInput{TableName: &table, Item: item}); err != nil {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() {
-				if _, err := client.DeleteItem(context.WithoutCancel(t.Context()), &dynamodb.DeleteItemInput{TableName: &table, Key: at}); err != nil {
+				if _, err := client.DeleteItem(context.WithoutCancel(t.Context()),
+					&dynamodb.DeleteItemInput{TableName: &table, Key: at}); err != nil {
 					t.Error(err)
 				}
 			})
@@ -314,7 +320,8 @@ func TestTheSearchFindsPlantedSecrets(t *testing.T) {
 	}
 	for n, text := range texts {
 		for _, table := range []string{running.Table, running.AuditTable} {
-			if want := fmt.Sprintf("in the item planted-%d… of %s", n, table); !strings.Contains(strings.Join(stored, "\n"), want) {
+			if want := fmt.Sprintf("in the item planted-%d… of %s", n, table); !strings.Contains(strings.Join(stored,
+				"\n"), want) {
 				t.Errorf("%s was not found %s", text, want)
 			}
 		}

@@ -40,7 +40,8 @@ func TestServiceLevelsCountTheCallsOfAnAccount(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := client.PutSecretValue(ctx, &secretsmanager.PutSecretValueInput{SecretId: &arn, SecretString: aws.String(string(b))}); err != nil {
+		if _, err := client.PutSecretValue(ctx, &secretsmanager.PutSecretValueInput{SecretId: &arn,
+			SecretString: aws.String(string(b))}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -21,7 +21,8 @@ func TestListen(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
 	defer cancel()
 	program := filepath.Join(t.TempDir(), "cli")
-	if out, err := exec.CommandContext(ctx, "go", "build", "-o", program, "../../../clients/cli").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(ctx, "go", "build", "-o", program,
+		"../../../clients/cli").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	cmd := exec.CommandContext(ctx, program, "listen", "--forward-to", hooks.URL+"/hooks", "--events", "content.*")
@@ -44,7 +45,8 @@ func TestListen(t *testing.T) {
 	item := into[contentItem](call(t, key, "POST", "/v1/content-items", object{
 		"factory_id": c.factory(key), "kind": "post", "prompt": "A shoe",
 	}), http.StatusAccepted)
-	if !lines.Scan() || !strings.Contains(lines.Text(), "content.generated") || !strings.Contains(lines.Text(), item.ID+"  204  ") {
+	if !lines.Scan() || !strings.Contains(lines.Text(), "content.generated") ||
+		!strings.Contains(lines.Text(), item.ID+"  204  ") {
 		t.Fatalf("printed: %q, %v", lines.Text(), lines.Err())
 	}
 	sent := hooks.about(item.ID)

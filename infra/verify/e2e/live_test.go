@@ -26,7 +26,8 @@ func (c *customer) topUp(credits int64) {
 
 // balance returns the credits that the account can spend.
 func (c *customer) balance() int64 {
-	me := into[struct{ Balance struct{ Credits int64 } }](call(c.t, c.live.Secret, http.MethodGet, "/v1/me", nil), http.StatusOK)
+	me := into[struct{ Balance struct{ Credits int64 } }](call(c.t, c.live.Secret, http.MethodGet, "/v1/me", nil),
+		http.StatusOK)
 	return me.Balance.Credits
 }
 
@@ -73,10 +74,13 @@ func TestLiveGenerations(t *testing.T) {
 		path string
 		body object
 	}{
-		"fal":        {"images", object{"prompt": "A shoe", "model": "flux-pro-1.1", "count": 2, "aspect_ratio": "4:5"}},
-		"bedrock":    {"images", object{"prompt": "A shoe", "model": "stable-image-core"}},
-		"replicate":  {"videos", object{"prompt": "A shoe", "model": "runway-gen-4.5", "seconds": 5, "aspect_ratio": "9:16"}},
-		"elevenlabs": {"voices", object{"text": "Made of recycled nets.", "model": "eleven-flash-2.5", "language": "en"}},
+		"fal": {"images", object{"prompt": "A shoe", "model": "flux-pro-1.1", "count": 2,
+			"aspect_ratio": "4:5"}},
+		"bedrock": {"images", object{"prompt": "A shoe", "model": "stable-image-core"}},
+		"replicate": {"videos", object{"prompt": "A shoe", "model": "runway-gen-4.5", "seconds": 5,
+			"aspect_ratio": "9:16"}},
+		"elevenlabs": {"voices", object{"text": "Made of recycled nets.", "model": "eleven-flash-2.5",
+			"language": "en"}},
 		"polly":      {"voices", object{"text": "Aus alten Netzen.", "model": "polly-neural", "language": "de"}},
 		"fal, music": {"music", object{"prompt": "Calm piano over soft rain", "seconds": 30}},
 	} {
@@ -88,14 +92,18 @@ func TestLiveGenerations(t *testing.T) {
 					input[member] = value
 				}
 			}
-			estimate := into[struct{ Credits int64 }](call(t, secret, http.MethodPost, "/v1/studio/estimates", object{"kind": kind, "model": g.body["model"], "input": input}), http.StatusOK)
-			made := into[generation](call(t, secret, http.MethodPost, "/v1/studio/"+g.path, g.body, "Idempotency-Key", name), http.StatusAccepted)
-			again := into[generation](call(t, secret, http.MethodPost, "/v1/studio/"+g.path, g.body, "Idempotency-Key", name), http.StatusAccepted)
+			estimate := into[struct{ Credits int64 }](call(t, secret, http.MethodPost, "/v1/studio/estimates",
+				object{"kind": kind, "model": g.body["model"], "input": input}), http.StatusOK)
+			made := into[generation](call(t, secret, http.MethodPost, "/v1/studio/"+g.path, g.body, "Idempotency-Key",
+				name), http.StatusAccepted)
+			again := into[generation](call(t, secret, http.MethodPost, "/v1/studio/"+g.path, g.body, "Idempotency-Key",
+				name), http.StatusAccepted)
 			if again.ID != made.ID {
 				t.Errorf("the repeat made %s", again.ID)
 			}
 			got := generated(t, secret, made.ID)
-			if got.State != "generated" || len(got.Media) == 0 || got.CostCredits != estimate.Credits || estimate.Credits == 0 {
+			if got.State != "generated" || len(got.Media) == 0 || got.CostCredits != estimate.Credits ||
+				estimate.Credits == 0 {
 				t.Fatalf("%+v %+v, estimated %d", got, got.Failure, estimate.Credits)
 			}
 			for _, f := range got.Media {
@@ -111,7 +119,8 @@ func TestLiveGenerations(t *testing.T) {
 	}
 	t.Run("a job that fails", func(t *testing.T) {
 		fault(t, "fal", "submit", "job_failed")
-		made := into[generation](call(t, secret, http.MethodPost, "/v1/studio/images", object{"prompt": "A shoe", "model": "flux-pro-1.1"}), http.StatusAccepted)
+		made := into[generation](call(t, secret, http.MethodPost, "/v1/studio/images",
+			object{"prompt": "A shoe", "model": "flux-pro-1.1"}), http.StatusAccepted)
 		got := generated(t, secret, made.ID)
 		if got.State != "failed" || got.Failure == nil || got.Failure.Code == "" || got.CostCredits != 0 {
 			t.Errorf("%+v", got)
@@ -119,7 +128,8 @@ func TestLiveGenerations(t *testing.T) {
 	})
 	t.Run("an answer that is lost", func(t *testing.T) {
 		fault(t, "fal", "submit", "drop_after_accept")
-		made := into[generation](call(t, secret, http.MethodPost, "/v1/studio/images", object{"prompt": "A shoe", "model": "flux-pro-1.1"}), http.StatusAccepted)
+		made := into[generation](call(t, secret, http.MethodPost, "/v1/studio/images",
+			object{"prompt": "A shoe", "model": "flux-pro-1.1"}), http.StatusAccepted)
 		if got := generated(t, secret, made.ID); got.State != "generated" || got.CostCredits != 4 {
 			t.Errorf("%+v", got)
 		}
@@ -130,7 +140,8 @@ func TestLiveGenerations(t *testing.T) {
 		t.Errorf("the balance is %d after spending %d; the entries add up to %d: %v", b, spent, sum, states)
 	}
 	t.Run("more than there is", func(t *testing.T) {
-		a := call(t, secret, http.MethodPost, "/v1/studio/videos", object{"prompt": "A shoe", "model": "seedance-2-1080p", "seconds": 15})
+		a := call(t, secret, http.MethodPost, "/v1/studio/videos",
+			object{"prompt": "A shoe", "model": "seedance-2-1080p", "seconds": 15})
 		if err := a.refused(http.StatusPaymentRequired, "insufficient_balance"); err != nil {
 			t.Error(err)
 		}

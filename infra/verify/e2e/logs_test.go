@@ -66,7 +66,8 @@ func noteAnswer(a answer) {
 
 // shapes match data that no function may log: signed addresses, addresses of people, and headers
 // with keys.
-var shapes = regexp.MustCompile(`(?i)x-amz-signature=|[?&]signature=|bearer [a-z0-9]|[a-z0-9._+-]+@[a-z0-9-]+\.[a-z]{2,}`)
+var shapes = regexp.MustCompile(
+	`(?i)x-amz-signature=|[?&]signature=|bearer [a-z0-9]|[a-z0-9._+-]+@[a-z0-9-]+\.[a-z]{2,}`)
 
 // privateLines returns the lines with private texts in the logs below a folder.
 func privateLines(dir string) ([]string, error) {
@@ -80,7 +81,8 @@ func privateLines(dir string) ([]string, error) {
 			return nil, err
 		}
 		whole := string(encoded[1 : len(encoded)-1])
-		for _, t := range []string{text, whole, strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(whole)} {
+		for _, t := range []string{text, whole, strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`,
+			"&").Replace(whole)} {
 			s.forms[t[:first]] = append(s.forms[t[:first]], form{t, "“" + text[:first] + "…”"})
 		}
 	}
@@ -169,7 +171,8 @@ func TestARequestIsFollowedThroughTheLogs(t *testing.T) {
 	c := newCustomer(t)
 	hooks := newReceiver(t)
 	hooks.subscribe(t, c.test.Secret, "content.generated")
-	a := call(t, c.test.Secret, "POST", "/v1/content-items", object{"factory_id": c.factory(c.test.Secret), "kind": "post", "prompt": "A shoe that only this test describes"})
+	a := call(t, c.test.Secret, "POST", "/v1/content-items", object{"factory_id": c.factory(c.test.Secret),
+		"kind": "post", "prompt": "A shoe that only this test describes"})
 	made := into[contentItem](a, http.StatusAccepted)
 	eventually(t, "the webhook", func() bool { return len(hooks.about(made.ID)) > 0 })
 	delivered := hooks.about(made.ID)[0].event.ID
@@ -192,7 +195,8 @@ func TestARequestIsFollowedThroughTheLogs(t *testing.T) {
 		}
 		return len(deliveries) > 0
 	})
-	if len(calls) != 1 || calls[0].Operation != "createContentItem" || calls[0].Status != http.StatusAccepted || calls[0].Account != c.id || calls[0].Key != c.test.ID || calls[0].Took == nil {
+	if len(calls) != 1 || calls[0].Operation != "createContentItem" || calls[0].Status != http.StatusAccepted ||
+		calls[0].Account != c.id || calls[0].Key != c.test.ID || calls[0].Took == nil {
 		t.Errorf("the calls are %+v", calls)
 	}
 	steps := map[string]bool{}
@@ -210,7 +214,8 @@ func TestARequestIsFollowedThroughTheLogs(t *testing.T) {
 	if done == 0 {
 		t.Errorf("the steps are %+v", ends)
 	}
-	if len(deliveries) != 1 || deliveries[0].Event != delivered || deliveries[0].Outcome != "delivered" || deliveries[0].Attempt != 1 {
+	if len(deliveries) != 1 || deliveries[0].Event != delivered || deliveries[0].Outcome != "delivered" ||
+		deliveries[0].Attempt != 1 {
 		t.Errorf("the deliveries are %+v, the event is %s", deliveries, delivered)
 	}
 }
@@ -230,23 +235,29 @@ func TestTextsOfCallersStayOutOfTheLogs(t *testing.T) {
 		}
 		return into[struct{ ID string }](a, a.Status).ID
 	}
-	made("/v1/webhooks", object{"url": hooks.URL + "/hook", "event_types": []string{"*"}, "description": text("webhook"), "metadata": object{"note": text("note of a webhook")}})
+	made("/v1/webhooks", object{"url": hooks.URL + "/hook", "event_types": []string{"*"},
+		"description": text("webhook"), "metadata": object{"note": text("note of a webhook")}})
 	made("/v1/api-keys", object{"name": text("key"), "kind": "test", "scopes": []string{"account:read"}})
 	factory := made("/v1/factories", object{
-		"type": "brand", "name": text("factory"), "settings": object{"brand_name": text("brand")}, "metadata": object{"note": text("note of a factory")},
+		"type": "brand", "name": text("factory"), "settings": object{"brand_name": text("brand")},
+		"metadata": object{"note": text("note of a factory")},
 	})
 	shop := made("/v1/factories", object{"type": "seller", "name": text("shop"), "settings": object{"currency": "EUR"}})
-	made("/v1/products", object{"factory_id": shop, "sku": "A-1", "name": text("product"), "description": text("description"), "price": object{"amount": 1, "currency": "EUR"}})
+	made("/v1/products", object{"factory_id": shop, "sku": "A-1", "name": text("product"),
+		"description": text("description"), "price": object{"amount": 1, "currency": "EUR"}})
 	chat := made("/v1/architect/chats", object{"factory_id": factory})
 	made("/v1/architect/chats/"+chat+"/messages", object{"text": text("message")})
 	made("/v1/studio/images", object{"prompt": text("picture"), "metadata": object{"note": text("note of a picture")}})
-	post := object{"factory_id": factory, "kind": "post", "prompt": text("prompt"), "metadata": object{"note": text("note of a post")}}
+	post := object{"factory_id": factory, "kind": "post", "prompt": text("prompt"),
+		"metadata": object{"note": text("note of a post")}}
 	item := made("/v1/content-items", post)
 	post["sandbox"] = object{"outcome": "failed"}
 	failed := made("/v1/content-items", post)
 	for _, body := range []any{
-		object{"factory_id": factory, "kind": text("kind"), "prompt": text("refused prompt")}, object{text("member"): text("value")},
-		object{"factory_id": text("factory id"), "kind": "post", "prompt": text("refused prompt")}, `{"prompt": "` + text("broken body"),
+		object{"factory_id": factory, "kind": text("kind"), "prompt": text("refused prompt")},
+		object{text("member"): text("value")},
+		object{"factory_id": text("factory id"), "kind": "post", "prompt": text("refused prompt")},
+		`{"prompt": "` + text("broken body"),
 	} {
 		if a := call(t, key, "POST", "/v1/content-items", body); a.Status < 400 || a.Status > 499 {
 			t.Errorf("%v is answered with %d", body, a.Status)
@@ -264,9 +275,12 @@ func TestTheSearchFindsPrivateTexts(t *testing.T) {
 	notePrivate([]byte(`{"prompt": "a \"planted\" text <of> this test", "metadata": {"x": ["another planted text"]}, "kind": "post"}`), true)
 	notePrivate([]byte(`{"caption": "a planted caption of a model", "message": "says what to do instead"}`), false)
 	lines := []string{
-		`f {"msg":"failed","error":"a \"planted\" text <of> this test"}`, `f {"msg":"another planted text"}`, `f a planted caption of a model`,
-		`f {"url":"https://media.example/a?X-Amz-Signature=00"}`, `f {"to":"ada@acme.example"}`, `f Authorization: Bearer svc_test_`,
-		`f {"msg":"says what to do instead"}`, `f {"time":"x","msg":"call","request_id":"1-a"}`, `f {"time":"x","msg":"call","request_id":"1-a"}`,
+		`f {"msg":"failed","error":"a \"planted\" text <of> this test"}`, `f {"msg":"another planted text"}`,
+		`f a planted caption of a model`,
+		`f {"url":"https://media.example/a?X-Amz-Signature=00"}`, `f {"to":"ada@acme.example"}`,
+		`f Authorization: Bearer svc_test_`,
+		`f {"msg":"says what to do instead"}`, `f {"time":"x","msg":"call","request_id":"1-a"}`,
+		`f {"time":"x","msg":"call","request_id":"1-a"}`,
 	}
 	if err := os.WriteFile(filepath.Join(dir, "functions.log"), []byte(strings.Join(lines, "\n")), 0o600); err != nil {
 		t.Fatal(err)
@@ -276,7 +290,8 @@ func TestTheSearchFindsPrivateTexts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n := range lines {
-		at := slices.ContainsFunc(found, func(f string) bool { return strings.Contains(f, fmt.Sprintf("in line %d of", n+1)) })
+		at := slices.ContainsFunc(found,
+			func(f string) bool { return strings.Contains(f, fmt.Sprintf("in line %d of", n+1)) })
 		if at != (n < 6) {
 			t.Errorf("line %d: found %v, in\n%s", n+1, at, strings.Join(found, "\n"))
 		}

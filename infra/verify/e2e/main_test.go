@@ -31,7 +31,9 @@ func run(m *testing.M) int {
 	dir, err := filepath.Abs("../../../.local/e2e")
 	if err == nil {
 		running, err = system.Start(ctx, system.Options{
-			Dir: dir, SAM: os.Getenv("SAM") != "", Context: map[string]string{"keylessLimit": strconv.Itoa(keylessLimit)}, Say: func(step string) { fmt.Println(step) },
+			Dir: dir, SAM: os.Getenv("SAM") != "",
+			Context: map[string]string{"keylessLimit": strconv.Itoa(keylessLimit)},
+			Say:     func(step string) { fmt.Println(step) },
 		})
 	}
 	if err != nil {

@@ -139,11 +139,16 @@ func TestMainJob(t *testing.T) {
 		height int
 	}{
 		{"post", object{"kind": "post"}, []string{"image/jpeg", "image/png"}, 1080, 1350},
-		{"short video", object{"kind": "video", "duration_seconds": 10}, []string{"video/mp4", "image/jpeg", "text/vtt", "audio/", "video/mp4", "video/mp4"}, 9, 16},
-		{"long video", object{"kind": "video", "format": "long", "duration_seconds": 30, "visuals": "stills"}, append([]string{"video/mp4", "image/jpeg", "text/vtt", "audio/"}, slices.Repeat([]string{"image/"}, 6)...), 16, 9},
-		{"carousel", object{"kind": "carousel", "slides": []object{{"text": "One"}, {}, {}}}, append(slices.Repeat([]string{"image/jpeg"}, 3), slices.Repeat([]string{"image/"}, 3)...), 4, 5},
+		{"short video", object{"kind": "video", "duration_seconds": 10}, []string{"video/mp4", "image/jpeg", "text/vtt",
+			"audio/", "video/mp4", "video/mp4"}, 9, 16},
+		{"long video", object{"kind": "video", "format": "long", "duration_seconds": 30, "visuals": "stills"},
+			append([]string{"video/mp4", "image/jpeg", "text/vtt", "audio/"},
+				slices.Repeat([]string{"image/"}, 6)...), 16, 9},
+		{"carousel", object{"kind": "carousel", "slides": []object{{"text": "One"}, {}, {}}},
+			append(slices.Repeat([]string{"image/jpeg"}, 3), slices.Repeat([]string{"image/"}, 3)...), 4, 5},
 		{"story", object{"kind": "story"}, []string{"image/jpeg", "image/png"}, 9, 16},
-		{"music clip", object{"kind": "music_clip", "duration_seconds": 15}, []string{"video/mp4", "image/jpeg", "image/", "audio/"}, 9, 16},
+		{"music clip", object{"kind": "music_clip", "duration_seconds": 15},
+			[]string{"video/mp4", "image/jpeg", "image/", "audio/"}, 9, 16},
 	}
 	ids := map[string]string{}
 	for _, kind := range kinds {
@@ -166,11 +171,13 @@ func TestMainJob(t *testing.T) {
 				t.Errorf("signature: %v", err)
 			}
 			e := d.event
-			if e.Type != "content.generated" || e.AccountID != c.id || e.Mode != "test" || d.header.Get("webhook-id") != e.ID {
+			if e.Type != "content.generated" || e.AccountID != c.id || e.Mode != "test" ||
+				d.header.Get("webhook-id") != e.ID {
 				t.Errorf("event: %+v", e)
 			}
 			item := into[contentItem](call(t, key, "GET", "/v1/content-items/"+ids[kind.name], nil), http.StatusOK)
-			if item.State != "generated" || item.Title == "" || item.Caption == "" || item.Version != e.Data.Object.Version || e.Data.Object.State != "generated" {
+			if item.State != "generated" || item.Title == "" || item.Caption == "" ||
+				item.Version != e.Data.Object.Version || e.Data.Object.State != "generated" {
 				t.Errorf("item: %+v\nevent: %+v", item, e.Data.Object)
 			}
 			for _, media := range [][]file{item.Media, e.Data.Object.Media} {
@@ -213,8 +220,10 @@ func checkFile(t *testing.T, f file, mimeType string, width, height int) {
 	if err != nil {
 		t.Fatalf("media: %v", err)
 	}
-	if info.MIMEType != f.MIMEType || len(content) != f.Bytes || len(f.MIMEType) < len(mimeType) || f.MIMEType[:len(mimeType)] != mimeType {
-		t.Errorf("media is %s of %d bytes, announced as %s of %d, wanted as %s", info.MIMEType, len(content), f.MIMEType, f.Bytes, mimeType)
+	if info.MIMEType != f.MIMEType || len(content) != f.Bytes || len(f.MIMEType) < len(mimeType) ||
+		f.MIMEType[:len(mimeType)] != mimeType {
+		t.Errorf("media is %s of %d bytes, announced as %s of %d, wanted as %s", info.MIMEType, len(content),
+			f.MIMEType, f.Bytes, mimeType)
 	}
 	if got := resp.Header.Get("Content-Type"); got != f.MIMEType {
 		t.Errorf("media is served as %s", got)
@@ -249,7 +258,8 @@ func TestRehearsedOutcomes(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	eventually(t, "content.published", func() bool { return len(hooks.about(published.ID)) > 0 })
-	if e := hooks.about(published.ID)[0].event; e.Type != "content.published" || e.Data.Object.State != "published" || e.Data.Object.Published == "" {
+	if e := hooks.about(published.ID)[0].event; e.Type != "content.published" || e.Data.Object.State != "published" ||
+		e.Data.Object.Published == "" {
 		t.Errorf("%+v", e)
 	}
 	get := func() contentItem {
@@ -269,7 +279,8 @@ func TestEvents(t *testing.T) {
 	c := newCustomer(t)
 	key := c.test.Secret
 	from := time.Now().Add(-time.Second).UTC().Format(time.RFC3339)
-	body := object{"factory_id": c.factory(key), "kind": "post", "prompt": "A shoe", "sandbox": object{"outcome": "published"}}
+	body := object{"factory_id": c.factory(key), "kind": "post", "prompt": "A shoe",
+		"sandbox": object{"outcome": "published"}}
 	item := into[contentItem](call(t, key, "POST", "/v1/content-items", body), http.StatusAccepted)
 	var events []webhookEvent
 	eventually(t, "two events", func() bool {
@@ -288,11 +299,14 @@ func TestEvents(t *testing.T) {
 	if len(only) != 1 || only[0].Type != "content.published" {
 		t.Errorf("%+v", only)
 	}
-	about := into[[]webhookEvent](call(t, key, "GET", "/v1/events?type=studio.*,content.published,content.generated&order=asc&object_id="+item.ID, nil), http.StatusOK)
+	about := into[[]webhookEvent](call(t, key, "GET",
+		"/v1/events?type=studio.*,content.published,content.generated&order=asc&object_id="+item.ID, nil),
+		http.StatusOK)
 	if len(about) != 2 || about[0].ID != events[1].ID || about[1].ID != events[0].ID {
 		t.Errorf("%+v", about)
 	}
-	if none := into[[]webhookEvent](call(t, key, "GET", "/v1/events?type=content.*&to="+from, nil), http.StatusOK); len(none) != 0 {
+	if none := into[[]webhookEvent](call(t, key, "GET", "/v1/events?type=content.*&to="+from, nil),
+		http.StatusOK); len(none) != 0 {
 		t.Errorf("%+v", none)
 	}
 	// The other mode and other accounts do not see the events.
@@ -300,7 +314,8 @@ func TestEvents(t *testing.T) {
 		if err := call(t, other, "GET", "/v1/events/"+one.ID, nil).refused(404, "not_found"); err != nil {
 			t.Error(err)
 		}
-		if none := into[[]webhookEvent](call(t, other, "GET", "/v1/events?type=content.*", nil), http.StatusOK); len(none) != 0 {
+		if none := into[[]webhookEvent](call(t, other, "GET", "/v1/events?type=content.*", nil),
+			http.StatusOK); len(none) != 0 {
 			t.Errorf("%+v", none)
 		}
 	}

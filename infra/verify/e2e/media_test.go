@@ -64,7 +64,8 @@ func settled(t *testing.T, secret, mediaID string) (m ownMedia) {
 // bring uploads a file and waits until it is ready.
 func bring(t *testing.T, secret, mimeType string, content []byte) string {
 	t.Helper()
-	made := into[ownMedia](call(t, secret, http.MethodPost, "/v1/media", declared(mimeType, content)), http.StatusCreated)
+	made := into[ownMedia](call(t, secret, http.MethodPost, "/v1/media", declared(mimeType, content)),
+		http.StatusCreated)
 	if s := send(t, made, content); s != http.StatusOK {
 		t.Fatalf("the upload answers %d", s)
 	}
@@ -87,7 +88,8 @@ func picture(t *testing.T, width, height int) []byte {
 func TestMediaAreUploaded(t *testing.T) {
 	secret := newCustomer(t).test.Secret
 	photo := picture(t, 90, 160)
-	made := into[ownMedia](call(t, secret, http.MethodPost, "/v1/media", declared("image/png", photo)), http.StatusCreated)
+	made := into[ownMedia](call(t, secret, http.MethodPost, "/v1/media", declared("image/png", photo)),
+		http.StatusCreated)
 	other := picture(t, 91, 160)
 	for name, s := range map[string]int{
 		"another type":    send(t, made, photo, "Content-Type", "text/html"),
@@ -108,7 +110,8 @@ func TestMediaAreUploaded(t *testing.T) {
 		t.Errorf("listed are %+v", listed)
 	}
 	into[ownMedia](call(t, secret, http.MethodDelete, "/v1/media/"+id, nil), http.StatusOK)
-	if err := call(t, secret, http.MethodGet, "/v1/media/"+id, nil).refused(http.StatusNotFound, "not_found"); err != nil {
+	if err := call(t, secret, http.MethodGet, "/v1/media/"+id, nil).refused(http.StatusNotFound,
+		"not_found"); err != nil {
 		t.Error(err)
 	}
 }
@@ -125,23 +128,28 @@ func TestMediaAreFetched(t *testing.T) {
 	}))
 	defer server.Close()
 	for path, want := range map[string]string{"/a.png": "ready", "/moved": "rejected"} {
-		made := into[ownMedia](call(t, secret, http.MethodPost, "/v1/media", object{"source_url": server.URL + path}), http.StatusCreated)
+		made := into[ownMedia](call(t, secret, http.MethodPost, "/v1/media", object{"source_url": server.URL + path}),
+			http.StatusCreated)
 		if m := settled(t, secret, made.ID); m.State != want {
 			t.Errorf("%s: %+v, %+v", path, m, m.Reason)
 		}
 	}
 	first := call(t, secret, http.MethodGet, "/v1/media?limit=1", nil)
-	rest := into[[]ownMedia](call(t, secret, http.MethodGet, "/v1/media?limit=1&cursor="+*first.NextCursor, nil), http.StatusOK)
+	rest := into[[]ownMedia](call(t, secret, http.MethodGet, "/v1/media?limit=1&cursor="+*first.NextCursor, nil),
+		http.StatusOK)
 	if one := into[[]ownMedia](first, http.StatusOK); len(one) != 1 || len(rest) != 1 || one[0].ID == rest[0].ID {
 		t.Errorf("the pages are %+v and %+v", one, rest)
 	}
-	if err := call(t, secret, http.MethodPost, "/v1/media", object{"source_url": "https://10.0.0.1/a.png"}).refused(http.StatusUnprocessableEntity, "validation_failed"); err != nil {
+	if err := call(t, secret, http.MethodPost, "/v1/media",
+		object{"source_url": "https://10.0.0.1/a.png"}).refused(http.StatusUnprocessableEntity,
+		"validation_failed"); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestMediaAreUsedByTheStudio(t *testing.T) {
-	recording, err := os.ReadFile(filepath.Join("..", "..", "..", "testdata", "providers", "sample", "media", "voice.mp3"))
+	recording, err := os.ReadFile(filepath.Join("..", "..", "..", "testdata", "providers", "sample", "media",
+		"voice.mp3"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +168,9 @@ func TestMediaAreUsedByTheStudio(t *testing.T) {
 		}
 	}
 	photo := bring(t, c.test.Secret, "image/png", picture(t, 720, 1280))
-	if err := call(t, c.live.Secret, http.MethodPost, "/v1/studio/videos", object{"prompt": "A shoe", "image_url": photo, "model": "kling-2.6-pro"}).refused(http.StatusUnprocessableEntity, "validation_failed"); err != nil {
+	if err := call(t, c.live.Secret, http.MethodPost, "/v1/studio/videos",
+		object{"prompt": "A shoe", "image_url": photo, "model": "kling-2.6-pro"}).refused(
+		http.StatusUnprocessableEntity, "validation_failed"); err != nil {
 		t.Error(err)
 	}
 }

@@ -57,7 +57,8 @@ func TestReceiversThatMisbehave(t *testing.T) {
 	for name, r := range receivers {
 		server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) { r.answer(rw) }))
 		t.Cleanup(server.Close)
-		ids[name] = into[struct{ ID string }](call(t, key, "POST", "/v1/webhooks", object{"url": server.URL, "event_types": []string{"content.generated"}}), http.StatusCreated).ID
+		ids[name] = into[struct{ ID string }](call(t, key, "POST", "/v1/webhooks",
+			object{"url": server.URL, "event_types": []string{"content.generated"}}), http.StatusCreated).ID
 	}
 	t.Cleanup(func() { close(stop) }) // Before the servers wait for their requests.
 	healthy := newReceiver(t)
@@ -72,7 +73,8 @@ func TestReceiversThatMisbehave(t *testing.T) {
 			return len(made) == 1 && len(made[0].Attempts) > 0
 		})
 		a := made[0].Attempts[0]
-		if made[0].State != "pending" || a.Error == nil || *a.Error != r.says || len(a.Body) > 1024 || (a.Status == nil) != (r.status == 0) || a.Status != nil && *a.Status != r.status {
+		if made[0].State != "pending" || a.Error == nil || *a.Error != r.says || len(a.Body) > 1024 ||
+			(a.Status == nil) != (r.status == 0) || a.Status != nil && *a.Status != r.status {
 			t.Errorf("%s: %s %+v", name, made[0].State, a)
 		}
 		if call(t, key, "DELETE", "/v1/webhooks/"+ids[name], nil).Status != http.StatusOK {

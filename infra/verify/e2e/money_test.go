@@ -45,19 +45,25 @@ func TestAvatarsCostWhatTheySpeak(t *testing.T) {
 		"a text that takes longer": {object{"text": "Hi", "image_url": face}, 10, 30},
 	} {
 		t.Run(name, func(t *testing.T) {
-			estimate := into[struct{ Credits int64 }](call(t, secret, http.MethodPost, "/v1/balance/estimates", object{"operation": "createAvatar", "body": avatar.body}), http.StatusOK)
-			made := into[generation](call(t, secret, http.MethodPost, "/v1/studio/avatars", avatar.body, "Idempotency-Key", name), http.StatusAccepted)
+			estimate := into[struct{ Credits int64 }](call(t, secret, http.MethodPost, "/v1/balance/estimates",
+				object{"operation": "createAvatar", "body": avatar.body}), http.StatusOK)
+			made := into[generation](call(t, secret, http.MethodPost, "/v1/studio/avatars", avatar.body,
+				"Idempotency-Key", name), http.StatusAccepted)
 			got := generated(t, secret, made.ID)
-			if spent += got.CostCredits; got.State != "generated" || got.CostCredits != avatar.cost || estimate.Credits != avatar.reserved {
-				t.Errorf("%+v %+v, estimated %d; want %d, reserved %d", got, got.Failure, estimate.Credits, avatar.cost, avatar.reserved)
+			if spent += got.CostCredits; got.State != "generated" || got.CostCredits != avatar.cost ||
+				estimate.Credits != avatar.reserved {
+				t.Errorf("%+v %+v, estimated %d; want %d, reserved %d", got, got.Failure, estimate.Credits, avatar.cost,
+					avatar.reserved)
 			}
 		})
 	}
 	if sum, states := c.entries(); c.balance() != 1000-spent || sum != 1000-spent || states["held"] != 0 {
 		t.Errorf("the balance is %d after spending %d; the entries add up to %d: %v", c.balance(), spent, sum, states)
 	}
-	a := call(t, secret, http.MethodPost, "/v1/studio/avatars", object{"audio_url": server.URL + "/page", "image_url": face})
-	if err := a.refused(http.StatusUnprocessableEntity, "unsupported_media"); err != nil || a.Error.Param != "/audio_url" {
+	a := call(t, secret, http.MethodPost, "/v1/studio/avatars",
+		object{"audio_url": server.URL + "/page", "image_url": face})
+	if err := a.refused(http.StatusUnprocessableEntity, "unsupported_media"); err != nil ||
+		a.Error.Param != "/audio_url" {
 		t.Error(err, a.Error)
 	}
 }
@@ -73,11 +79,14 @@ func TestALateCancelIsCharged(t *testing.T) {
 		CostCredits int64 `json:"cost_credits"`
 	}
 	fault(t, "fal", "status", "rate_limited") // Delays the picture.
-	made := into[contentItem](call(t, secret, http.MethodPost, "/v1/content-items", object{"factory_id": factory, "kind": "post", "prompt": "A shoe"}), http.StatusAccepted)
+	made := into[contentItem](call(t, secret, http.MethodPost, "/v1/content-items",
+		object{"factory_id": factory, "kind": "post", "prompt": "A shoe"}), http.StatusAccepted)
 	eventually(t, "the text of "+made.ID, func() bool {
-		return into[contentItem](call(t, secret, http.MethodGet, "/v1/content-items/"+made.ID, nil), http.StatusOK).State == "generating"
+		return into[contentItem](call(t, secret, http.MethodGet, "/v1/content-items/"+made.ID, nil),
+			http.StatusOK).State == "generating"
 	})
-	got := into[contentItem](call(t, secret, http.MethodPost, "/v1/content-items/"+made.ID+"/cancel", nil), http.StatusOK)
+	got := into[contentItem](call(t, secret, http.MethodPost, "/v1/content-items/"+made.ID+"/cancel", nil),
+		http.StatusOK)
 	if got.State != "canceled" || got.CostCredits < 1 || c.balance() != 100-got.CostCredits {
 		t.Errorf("%+v, and the balance is %d", got, c.balance())
 	}

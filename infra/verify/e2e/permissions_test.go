@@ -58,7 +58,8 @@ func (s statement) id() string {
 func policies(ctx context.Context) (map[string][]statement, error) {
 	iam := func(form url.Values, into any) error {
 		form.Set("Version", "2010-05-08")
-		status, answer, err := sign(ctx, running.AWS(), http.MethodPost, "/", "iam", []byte(form.Encode()), "Content-Type", "application/x-www-form-urlencoded")
+		status, answer, err := sign(ctx, running.AWS(), http.MethodPost, "/", "iam", []byte(form.Encode()),
+			"Content-Type", "application/x-www-form-urlencoded")
 		if err == nil && status != http.StatusOK {
 			err = fmt.Errorf("%d: %s", status, answer)
 		}
@@ -71,7 +72,8 @@ func policies(ctx context.Context) (map[string][]statement, error) {
 	all := map[string][]statement{}
 	for _, f := range topology.Functions {
 		name := running.FunctionName(f.Name)
-		config, err := functions.GetFunctionConfiguration(ctx, &lambda.GetFunctionConfigurationInput{FunctionName: &name})
+		config, err := functions.GetFunctionConfiguration(ctx,
+			&lambda.GetFunctionConfigurationInput{FunctionName: &name})
 		if err != nil {
 			return nil, err
 		}
@@ -86,7 +88,8 @@ func policies(ctx context.Context) (map[string][]statement, error) {
 			var policy struct {
 				Document string `xml:"GetRolePolicyResult>PolicyDocument"`
 			}
-			if err := iam(url.Values{"Action": {"GetRolePolicy"}, "RoleName": {role}, "PolicyName": {name}}, &policy); err != nil {
+			if err := iam(url.Values{"Action": {"GetRolePolicy"}, "RoleName": {role}, "PolicyName": {name}},
+				&policy); err != nil {
 				return nil, err
 			}
 			document, err := url.QueryUnescape(policy.Document)
@@ -198,7 +201,10 @@ func judge(all map[string][]statement, needs map[permission]string) (found []str
 		for _, s := range all[f.Name] {
 			r := row{effect: s.Effect, actions: s.Action, on: kinds(s), condition: conditionOf(s)}
 			for _, action := range s.Action {
-				i := slices.IndexFunc(unseen, func(u exception) bool { return s.Effect == "Allow" && u.covers(f.Name, action, r.on) })
+				i := slices.IndexFunc(unseen, func(u exception) bool {
+					return s.Effect == "Allow" &&
+						u.covers(f.Name, action, r.on)
+				})
 				_, needed := needs[permission{f.Name, s.id(), action}]
 				switch {
 				case i >= 0:

@@ -33,7 +33,8 @@ func planned(t *testing.T, key, at, state string) (p contentPlan) {
 
 func itemsOf(t *testing.T, key, planID string) []plannedItem {
 	t.Helper()
-	return into[[]plannedItem](call(t, key, http.MethodGet, "/v1/content-items?limit=100&order=asc&content_plan_id="+planID, nil), http.StatusOK)
+	return into[[]plannedItem](call(t, key, http.MethodGet, "/v1/content-items?limit=100&order=asc&content_plan_id="+
+		planID, nil), http.StatusOK)
 }
 
 // A plan makes its items: with a test key by the sandbox, and with a live key by a model of
@@ -45,10 +46,14 @@ func TestContentPlan(t *testing.T) {
 	for mode, key := range map[string]string{"test": c.test.Secret, "live": c.live.Secret} {
 		t.Run(mode, func(t *testing.T) {
 			factory := "/v1/factories/" + c.factory(key)
-			into[object](call(t, key, http.MethodPatch, factory, object{"schedule": object{"timezone": "America/New_York", "times": []string{"08:00", "20:15"}}}), http.StatusOK)
-			a := call(t, key, http.MethodPost, factory+"/content-plan", object{"days": 2, "posts_per_day": 2, "content_types": []string{"post"}})
+			into[object](call(t, key, http.MethodPatch, factory,
+				object{"schedule": object{"timezone": "America/New_York", "times": []string{"08:00", "20:15"}}}),
+				http.StatusOK)
+			a := call(t, key, http.MethodPost, factory+"/content-plan",
+				object{"days": 2, "posts_per_day": 2, "content_types": []string{"post"}})
 			made := into[contentPlan](a, http.StatusAccepted)
-			if made.State != "queued" || made.Items.Total != 4 || made.Estimate == 0 || (mode == "live") != (made.Reserved == made.Estimate) || a.Header.Get("Retry-After") == "" {
+			if made.State != "queued" || made.Items.Total != 4 || made.Estimate == 0 ||
+				(mode == "live") != (made.Reserved == made.Estimate) || a.Header.Get("Retry-After") == "" {
 				t.Errorf("%+v, %v", made, a.Header)
 			}
 			done := planned(t, key, a.Header.Get("Location"), "completed")
@@ -62,26 +67,31 @@ func TestContentPlan(t *testing.T) {
 			topics := map[string]bool{}
 			for i, it := range itemsOf(t, key, made.ID) {
 				topics[it.Prompt] = true
-				if at := it.PublishAt.In(zone).Format("15:04"); it.State != "generated" || at != []string{"08:00", "20:15"}[i%2] {
+				if at := it.PublishAt.In(zone).Format("15:04"); it.State != "generated" ||
+					at != []string{"08:00", "20:15"}[i%2] {
 					t.Errorf("item %d: %+v at %s", i, it, at)
 				}
 			}
 			if len(topics) != 4 {
 				t.Errorf("topics %v", topics)
 			}
-			if events := into[[]object](call(t, key, http.MethodGet, "/v1/events?object_id="+made.ID, nil), http.StatusOK); len(events) != 1 || events[0]["type"] != "content_plan.completed" {
+			if events := into[[]object](call(t, key, http.MethodGet, "/v1/events?object_id="+made.ID, nil),
+				http.StatusOK); len(events) != 1 || events[0]["type"] != "content_plan.completed" {
 				t.Errorf("events %v", events)
 			}
 			again, total := object{"days": 1, "posts_per_day": 3, "content_types": []string{"post"}}, int64(3)
 			if mode == "test" { // More than one transaction can make.
 				again["days"], again["posts_per_day"], total = 3, 10, 30
 			}
-			if err := call(t, key, http.MethodPost, factory+"/content-plan", again).refused(http.StatusConflict, "invalid_state"); err != nil {
+			if err := call(t, key, http.MethodPost, factory+"/content-plan", again).refused(http.StatusConflict,
+				"invalid_state"); err != nil {
 				t.Error(err)
 			}
 			again["replace"] = true
-			second := into[contentPlan](call(t, key, http.MethodPost, factory+"/content-plan", again), http.StatusAccepted)
-			if done := planned(t, key, a.Header.Get("Location"), "completed"); done.ID != second.ID || done.Items.Generated != total {
+			second := into[contentPlan](call(t, key, http.MethodPost, factory+"/content-plan", again),
+				http.StatusAccepted)
+			if done := planned(t, key, a.Header.Get("Location"), "completed"); done.ID != second.ID ||
+				done.Items.Generated != total {
 				t.Errorf("the second plan: %+v", done)
 			}
 		})
@@ -94,17 +104,22 @@ func TestPauseResumeAndDeleteAFactory(t *testing.T) {
 	c.topUp(10_000)
 	key := c.live.Secret
 	factory := "/v1/factories/" + c.factory(key)
-	a := call(t, key, http.MethodPost, factory+"/content-plan", object{"days": 1, "posts_per_day": 2, "content_types": []string{"post"}})
+	a := call(t, key, http.MethodPost, factory+"/content-plan",
+		object{"days": 1, "posts_per_day": 2, "content_types": []string{"post"}})
 	made := into[contentPlan](a, http.StatusAccepted)
 	into[object](call(t, key, http.MethodPatch, factory, object{"state": "paused"}), http.StatusOK)
-	if err := call(t, key, http.MethodPost, "/v1/content-items", object{"factory_id": factory[len("/v1/factories/"):], "kind": "post", "prompt": "A shoe"}).refused(http.StatusConflict, "invalid_state"); err != nil {
+	if err := call(t, key, http.MethodPost, "/v1/content-items", object{"factory_id": factory[len("/v1/factories/"):],
+		"kind": "post", "prompt": "A shoe"}).refused(http.StatusConflict, "invalid_state"); err != nil {
 		t.Error(err)
 	}
 	into[object](call(t, key, http.MethodPatch, factory, object{"state": "active"}), http.StatusOK)
 	planned(t, key, a.Header.Get("Location"), "completed")
 
-	before := into[struct{ Balance struct{ Credits int64 } }](call(t, key, http.MethodGet, "/v1/me", nil), http.StatusOK).Balance.Credits
-	second := into[contentPlan](call(t, key, http.MethodPost, factory+"/content-plan", object{"days": 5, "posts_per_day": 10, "starts_on": time.Now().AddDate(0, 0, 60).Format(time.DateOnly), "content_types": []string{"post"}}), http.StatusAccepted)
+	before := into[struct{ Balance struct{ Credits int64 } }](call(t, key, http.MethodGet, "/v1/me", nil),
+		http.StatusOK).Balance.Credits
+	second := into[contentPlan](call(t, key, http.MethodPost, factory+"/content-plan",
+		object{"days": 5, "posts_per_day": 10, "starts_on": time.Now().AddDate(0, 0, 60).Format(time.DateOnly),
+			"content_types": []string{"post"}}), http.StatusAccepted)
 	into[object](call(t, key, http.MethodDelete, factory, nil), http.StatusOK)
 	if err := call(t, key, http.MethodGet, factory, nil).refused(http.StatusNotFound, "not_found"); err != nil {
 		t.Error(err)
@@ -120,7 +135,8 @@ func TestPauseResumeAndDeleteAFactory(t *testing.T) {
 			}
 			cost += it.Cost
 		}
-		me := into[struct{ Balance struct{ Credits int64 } }](call(t, key, http.MethodGet, "/v1/me", nil), http.StatusOK)
+		me := into[struct{ Balance struct{ Credits int64 } }](call(t, key, http.MethodGet, "/v1/me", nil),
+			http.StatusOK)
 		return me.Balance.Credits == before-cost
 	})
 	if items := itemsOf(t, key, made.ID); len(items) != 2 || items[0].State != "generated" {

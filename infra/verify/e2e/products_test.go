@@ -38,22 +38,28 @@ func TestProductsWithPhotosAndPromotions(t *testing.T) {
 	defer server.Close()
 	for mode, secret := range map[string]string{"live": c.live.Secret, "test": c.test.Secret} {
 		shop := c.shop(t, secret)
-		body := object{"factory_id": shop, "sku": "TRAIL-42", "name": "Trail running shoe", "price": object{"amount": 12900, "currency": "EUR"}}
+		body := object{"factory_id": shop, "sku": "TRAIL-42", "name": "Trail running shoe",
+			"price": object{"amount": 12900, "currency": "EUR"}}
 		made := into[soldProduct](call(t, secret, http.MethodPost, "/v1/products", body), http.StatusCreated)
-		if err := call(t, secret, http.MethodPost, "/v1/products", body).refused(http.StatusConflict, "duplicate"); err != nil {
+		if err := call(t, secret, http.MethodPost, "/v1/products", body).refused(http.StatusConflict,
+			"duplicate"); err != nil {
 			t.Error(mode, err)
 		}
 		path := "/v1/products/" + made.ID
-		uploaded := into[ownMedia](call(t, secret, http.MethodPost, path+"/photos", declared("image/png", photo)), http.StatusCreated)
+		uploaded := into[ownMedia](call(t, secret, http.MethodPost, path+"/photos", declared("image/png", photo)),
+			http.StatusCreated)
 		if s := send(t, uploaded, photo, "Content-Type", "text/html"); s/100 != 4 {
 			t.Errorf("%s: an upload of another type answers %d", mode, s)
 		}
 		if s := send(t, uploaded, photo); s != http.StatusOK {
 			t.Fatalf("%s: the upload answers %d", mode, s)
 		}
-		into[ownMedia](call(t, secret, http.MethodPost, path+"/photos", object{"source_url": server.URL + "/a.png"}), http.StatusCreated)
-		into[ownMedia](call(t, secret, http.MethodPost, path+"/photos", object{"media_id": bring(t, secret, "image/png", photo), "position": 1}), http.StatusCreated)
-		wrong := into[ownMedia](call(t, secret, http.MethodPost, path+"/photos", object{"source_url": server.URL + "/a.svg"}), http.StatusCreated)
+		into[ownMedia](call(t, secret, http.MethodPost, path+"/photos", object{"source_url": server.URL + "/a.png"}),
+			http.StatusCreated)
+		into[ownMedia](call(t, secret, http.MethodPost, path+"/photos",
+			object{"media_id": bring(t, secret, "image/png", photo), "position": 1}), http.StatusCreated)
+		wrong := into[ownMedia](call(t, secret, http.MethodPost, path+"/photos",
+			object{"source_url": server.URL + "/a.svg"}), http.StatusCreated)
 		var got soldProduct
 		eventually(t, "the photos", func() bool {
 			got = into[soldProduct](call(t, secret, http.MethodGet, path, nil), http.StatusOK)
@@ -76,17 +82,24 @@ func TestProductsWithPhotosAndPromotions(t *testing.T) {
 		into[ownMedia](call(t, secret, http.MethodDelete, path+"/photos/"+wrong.ID, nil), http.StatusOK)
 
 		promotion := into[struct{ ID, State string }](call(t, secret, http.MethodPost, "/v1/promotions", object{
-			"factory_id": shop, "product_ids": []string{made.ID}, "name": "Sale", "discount": object{"kind": "percent", "value": 20}, "ends_at": time.Now().Add(time.Hour).UTC().Format(time.RFC3339),
+			"factory_id": shop, "product_ids": []string{made.ID}, "name": "Sale",
+			"discount": object{"kind": "percent", "value": 20},
+			"ends_at":  time.Now().Add(time.Hour).UTC().Format(time.RFC3339),
 		}), http.StatusCreated)
-		if err := call(t, secret, http.MethodDelete, path, nil).refused(http.StatusConflict, "invalid_state"); err != nil {
+		if err := call(t, secret, http.MethodDelete, path, nil).refused(http.StatusConflict,
+			"invalid_state"); err != nil {
 			t.Error(mode, err)
 		}
-		if listed := into[[]object](call(t, secret, http.MethodGet, "/v1/promotions?state=active,scheduled&factory_id="+shop, nil), http.StatusOK); len(listed) != 1 {
+		if listed := into[[]object](call(t, secret, http.MethodGet, "/v1/promotions?state=active,scheduled&factory_id="+
+			shop, nil), http.StatusOK); len(listed) != 1 {
 			t.Errorf("%s: running are %v", mode, listed)
 		}
-		into[object](call(t, secret, http.MethodPatch, "/v1/promotions/"+promotion.ID, object{"state": "ended"}), http.StatusOK)
-		into[object](call(t, secret, http.MethodPatch, path, object{"sku": "TRAIL-43", "price": object{"amount": 9900}}), http.StatusOK)
-		if listed := into[[]soldProduct](call(t, secret, http.MethodGet, "/v1/products?sku=TRAIL-43&factory_id="+shop, nil), http.StatusOK); len(listed) != 1 || listed[0].ID != made.ID {
+		into[object](call(t, secret, http.MethodPatch, "/v1/promotions/"+promotion.ID, object{"state": "ended"}),
+			http.StatusOK)
+		into[object](call(t, secret, http.MethodPatch, path,
+			object{"sku": "TRAIL-43", "price": object{"amount": 9900}}), http.StatusOK)
+		if listed := into[[]soldProduct](call(t, secret, http.MethodGet, "/v1/products?sku=TRAIL-43&factory_id="+shop,
+			nil), http.StatusOK); len(listed) != 1 || listed[0].ID != made.ID {
 			t.Errorf("%s: listed are %+v", mode, listed)
 		}
 		into[object](call(t, secret, http.MethodDelete, path, nil), http.StatusOK)
@@ -102,12 +115,15 @@ func TestTheProductsOfADeletedFactory(t *testing.T) {
 	secret := c.test.Secret
 	shop := c.shop(t, secret)
 	for _, sku := range []string{"A", "B"} {
-		into[object](call(t, secret, http.MethodPost, "/v1/products", object{"factory_id": shop, "sku": sku, "name": "Shoe", "price": object{"amount": 1, "currency": "EUR"}}), http.StatusCreated)
+		into[object](call(t, secret, http.MethodPost, "/v1/products",
+			object{"factory_id": shop, "sku": sku, "name": "Shoe", "price": object{"amount": 1, "currency": "EUR"}}),
+			http.StatusCreated)
 	}
 	var page struct {
 		Cursor string `json:"next_cursor"`
 	}
-	if a := call(t, secret, http.MethodGet, "/v1/products?limit=1", nil); json.Unmarshal([]byte(a.Raw), &page) != nil || page.Cursor == "" {
+	if a := call(t, secret, http.MethodGet, "/v1/products?limit=1", nil); json.Unmarshal([]byte(a.Raw), &page) != nil ||
+		page.Cursor == "" {
 		t.Errorf("the first page of the products: %s", a.Raw)
 	}
 	into[object](call(t, secret, http.MethodDelete, "/v1/factories/"+shop, nil), http.StatusOK)
@@ -124,17 +140,22 @@ func TestContentPresentsAProduct(t *testing.T) {
 	for mode, secret := range map[string]string{"live": c.live.Secret, "test": c.test.Secret} {
 		shop := c.shop(t, secret)
 		made := into[soldProduct](call(t, secret, http.MethodPost, "/v1/products", object{
-			"factory_id": shop, "sku": "TRAIL-42", "name": "Trail running shoe", "price": object{"amount": 12900, "currency": "EUR"},
+			"factory_id": shop, "sku": "TRAIL-42", "name": "Trail running shoe",
+			"price": object{"amount": 12900, "currency": "EUR"},
 		}), http.StatusCreated)
-		uploaded := into[ownMedia](call(t, secret, http.MethodPost, "/v1/products/"+made.ID+"/photos", declared("image/png", photo)), http.StatusCreated)
+		uploaded := into[ownMedia](call(t, secret, http.MethodPost, "/v1/products/"+made.ID+"/photos",
+			declared("image/png", photo)), http.StatusCreated)
 		if s := send(t, uploaded, photo); s != http.StatusOK {
 			t.Fatalf("%s: the upload answers %d", mode, s)
 		}
 		eventually(t, "the photo", func() bool {
-			return into[soldProduct](call(t, secret, http.MethodGet, "/v1/products/"+made.ID, nil), http.StatusOK).Photos[0].State == "ready"
+			return into[soldProduct](call(t, secret, http.MethodGet, "/v1/products/"+made.ID, nil),
+				http.StatusOK).Photos[0].State == "ready"
 		})
 		promotion := into[struct{ ID string }](call(t, secret, http.MethodPost, "/v1/promotions", object{
-			"factory_id": shop, "product_ids": []string{made.ID}, "name": "Sale", "discount": object{"kind": "percent", "value": 20}, "ends_at": time.Now().Add(time.Hour).UTC().Format(time.RFC3339),
+			"factory_id": shop, "product_ids": []string{made.ID}, "name": "Sale",
+			"discount": object{"kind": "percent", "value": 20},
+			"ends_at":  time.Now().Add(time.Hour).UTC().Format(time.RFC3339),
 		}), http.StatusCreated)
 		type presented struct {
 			ID, State   string
@@ -149,7 +170,8 @@ func TestContentPresentsAProduct(t *testing.T) {
 			it = into[presented](call(t, secret, http.MethodGet, "/v1/content-items/"+it.ID, nil), http.StatusOK)
 			return it.State != "queued" && it.State != "generating"
 		})
-		if it.State != "generated" || it.ProductID == nil || *it.ProductID != made.ID || it.PromotionID == nil || *it.PromotionID != promotion.ID {
+		if it.State != "generated" || it.ProductID == nil || *it.ProductID != made.ID || it.PromotionID == nil ||
+			*it.PromotionID != promotion.ID {
 			t.Errorf("%s: %+v", mode, it)
 		}
 		if len(it.Media) == 0 || it.Media[0].Role != "final" || status(t, it.Media[0].URL) != http.StatusOK {

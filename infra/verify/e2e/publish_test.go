@@ -50,7 +50,9 @@ func (c *customer) login(secret string) string {
 // post makes an item with a caption, and waits until it is generated.
 func (c *customer) post(secret, factory, caption string) string {
 	c.t.Helper()
-	made := into[contentItem](call(c.t, secret, http.MethodPost, contentPath, object{"factory_id": factory, "kind": "post", "prompt": "A shoe made of recycled nets", "caption": caption}), http.StatusAccepted)
+	made := into[contentItem](call(c.t, secret, http.MethodPost, contentPath,
+		object{"factory_id": factory, "kind": "post", "prompt": "A shoe made of recycled nets", "caption": caption}),
+		http.StatusAccepted)
 	if got := ended(c.t, secret, made.ID); got.State != "generated" {
 		c.t.Fatalf("%+v", got)
 	}
@@ -86,7 +88,8 @@ func posts(t *testing.T, text string) int {
 func (c *customer) wake(mode tenant.Mode, kind task.Kind, subject, of string) {
 	c.t.Helper()
 	tx := &store.Tx{}
-	err := task.Wake(tx, time.Now(), task.Message{ID: task.ID(kind, of, 1), Kind: kind, Queue: topology.Publish, Subject: subject, Owner: tenant.Of(tenant.Account(c.id), mode)})
+	err := task.Wake(tx, time.Now(), task.Message{ID: task.ID(kind, of, 1), Kind: kind, Queue: topology.Publish,
+		Subject: subject, Owner: tenant.Of(tenant.Account(c.id), mode)})
 	if err == nil {
 		err = store.Open(running.AWS(), running.Table).Commit(c.t.Context(), tx)
 	}
@@ -105,26 +108,35 @@ func TestPublishing(t *testing.T) {
 		t.Run(string(mode), func(t *testing.T) {
 			factory := c.factory(secret)
 			account := c.channel(secret)
-			into[object](call(t, secret, http.MethodPut, "/v1/factories/"+factory+"/social-accounts/"+account, nil), http.StatusOK)
+			into[object](call(t, secret, http.MethodPut, "/v1/factories/"+factory+"/social-accounts/"+account, nil),
+				http.StatusOK)
 			caption := "Made of nets by " + c.id + " " + string(mode)
 			item := c.post(secret, factory, caption)
 			at := contentPath + "/" + item
 
-			if a := call(t, secret, http.MethodPost, at+"/schedule", object{"publish_at": time.Now().Add(-time.Minute)}); a.refused(http.StatusUnprocessableEntity, "validation_failed") != nil || a.Error.Param != "/publish_at" {
+			if a := call(t, secret, http.MethodPost, at+"/schedule",
+				object{"publish_at": time.Now().Add(-time.Minute)}); a.refused(http.StatusUnprocessableEntity,
+				"validation_failed") != nil || a.Error.Param != "/publish_at" {
 				t.Errorf("%s", a.Raw)
 			}
-			if a := call(t, secret, http.MethodPost, at+"/schedule", object{"publish_at": time.Now().Add(time.Hour), "options": object{"telegram": object{"disable_duet": true}}}); a.refused(http.StatusUnprocessableEntity, "validation_failed") != nil || a.Error.Param != "/options/telegram/disable_duet" {
+			if a := call(t, secret, http.MethodPost, at+"/schedule", object{"publish_at": time.Now().Add(time.Hour),
+				"options": object{"telegram": object{"disable_duet": true}}}); a.refused(http.StatusUnprocessableEntity,
+				"validation_failed") != nil || a.Error.Param != "/options/telegram/disable_duet" {
 				t.Errorf("%s", a.Raw)
 			}
-			later := into[published](call(t, secret, http.MethodPost, at+"/schedule", object{"publish_at": time.Now().Add(time.Hour)}), http.StatusOK)
+			later := into[published](call(t, secret, http.MethodPost, at+"/schedule",
+				object{"publish_at": time.Now().Add(time.Hour)}), http.StatusOK)
 			if later.State != "scheduled" || len(later.Publications) != 1 || later.Publications[0].State != "pending" {
 				t.Errorf("%+v", later)
 			}
-			if got := into[published](call(t, secret, http.MethodPost, at+"/schedule", object{"publish_at": nil}), http.StatusOK); got.State != "generated" || got.PublishAt != nil {
+			if got := into[published](call(t, secret, http.MethodPost, at+"/schedule", object{"publish_at": nil}),
+				http.StatusOK); got.State != "generated" || got.PublishAt != nil {
 				t.Errorf("%+v", got)
 			}
 			began := time.Now()
-			into[published](call(t, secret, http.MethodPost, at+"/schedule", object{"publish_at": began.Add(3 * time.Second), "options": object{"telegram": object{"silent": true}}}), http.StatusOK)
+			into[published](call(t, secret, http.MethodPost, at+"/schedule",
+				object{"publish_at": began.Add(3 * time.Second),
+					"options": object{"telegram": object{"silent": true}}}), http.StatusOK)
 			got := until(t, secret, item, "published")
 			if early := 3*time.Second - time.Since(began); early > 0 {
 				t.Errorf("it was published %v early", early)
@@ -147,35 +159,45 @@ func TestPublishingAgain(t *testing.T) {
 	c := newCustomer(t)
 	secret := c.test.Secret
 	factory := c.factory(secret)
-	made := into[contentItem](call(t, secret, http.MethodPost, contentPath, object{"factory_id": factory, "kind": "video", "prompt": "A shoe made of recycled nets"}), http.StatusAccepted)
+	made := into[contentItem](call(t, secret, http.MethodPost, contentPath,
+		object{"factory_id": factory, "kind": "video", "prompt": "A shoe made of recycled nets"}), http.StatusAccepted)
 	if got := ended(t, secret, made.ID); got.State != "generated" {
 		t.Fatalf("%+v", got)
 	}
 	at := contentPath + "/" + made.ID
 	accounts := []string{c.login(secret), c.channel(secret)}
-	if a := call(t, secret, http.MethodPost, at+"/publish", object{"social_account_ids": []string{accounts[0], "soc_01h455vb4pex5vsknk084sn02q"}}); a.refused(http.StatusNotFound, "not_found") != nil {
+	if a := call(t, secret, http.MethodPost, at+"/publish",
+		object{"social_account_ids": []string{accounts[0], "soc_01h455vb4pex5vsknk084sn02q"}}); a.refused(
+		http.StatusNotFound, "not_found") != nil {
 		t.Errorf("%s", a.Raw)
 	}
-	into[published](call(t, secret, http.MethodPost, at+"/publish", object{"social_account_ids": accounts, "sandbox": object{"outcome": "failed", "failure_code": "content_policy"}}), http.StatusAccepted)
-	if got := until(t, secret, made.ID, "failed"); got.Publications[0].Failure == nil || got.Publications[0].Failure.Code != "content_policy" {
+	into[published](call(t, secret, http.MethodPost, at+"/publish",
+		object{"social_account_ids": accounts,
+			"sandbox": object{"outcome": "failed", "failure_code": "content_policy"}}), http.StatusAccepted)
+	if got := until(t, secret, made.ID, "failed"); got.Publications[0].Failure == nil ||
+		got.Publications[0].Failure.Code != "content_policy" {
 		t.Errorf("%+v", got)
 	}
-	into[published](call(t, secret, http.MethodPost, at+"/publish", object{"social_account_ids": accounts[:1]}), http.StatusAccepted)
+	into[published](call(t, secret, http.MethodPost, at+"/publish", object{"social_account_ids": accounts[:1]}),
+		http.StatusAccepted)
 	got := until(t, secret, made.ID, "published")
 	if got.Publications[0].State != "published" || got.Publications[1].State != "failed" {
 		t.Fatalf("%+v", got)
 	}
 	first := *got.Publications[0].URL
 	into[published](call(t, secret, http.MethodPost, at+"/publish", nil), http.StatusAccepted)
-	if got = until(t, secret, made.ID, "published"); got.Publications[1].State != "published" || *got.Publications[0].URL != first {
+	if got = until(t, secret, made.ID, "published"); got.Publications[1].State != "published" ||
+		*got.Publications[0].URL != first {
 		t.Errorf("%+v", got)
 	}
-	if err := call(t, secret, http.MethodPost, at+"/publish", nil).refused(http.StatusConflict, "invalid_state"); err != nil {
+	if err := call(t, secret, http.MethodPost, at+"/publish", nil).refused(http.StatusConflict,
+		"invalid_state"); err != nil {
 		t.Error(err)
 	}
 	c.wake(tenant.Test, publication.Read, made.ID, got.Publications[0].ID)
 	eventually(t, "the metrics of "+made.ID, func() bool {
-		all := into[[]struct{ Metrics *struct{ Views *int64 } }](call(t, secret, http.MethodGet, at+"/publications", nil), http.StatusOK)
+		all := into[[]struct{ Metrics *struct{ Views *int64 } }](call(t, secret, http.MethodGet, at+"/publications",
+			nil), http.StatusOK)
 		return len(all) == 2 && all[0].Metrics != nil && all[0].Metrics.Views != nil
 	})
 }
@@ -185,9 +207,12 @@ func TestAutomaticPublishing(t *testing.T) {
 	c := newCustomer(t)
 	secret := c.test.Secret
 	factory := c.factory(secret)
-	into[object](call(t, secret, http.MethodPut, "/v1/factories/"+factory+"/social-accounts/"+c.channel(secret), nil), http.StatusOK)
-	into[object](call(t, secret, http.MethodPatch, "/v1/factories/"+factory, object{"auto_publish": true}), http.StatusOK)
-	made := into[contentItem](call(t, secret, http.MethodPost, contentPath, object{"factory_id": factory, "kind": "post", "prompt": "A shoe"}), http.StatusAccepted)
+	into[object](call(t, secret, http.MethodPut, "/v1/factories/"+factory+"/social-accounts/"+c.channel(secret), nil),
+		http.StatusOK)
+	into[object](call(t, secret, http.MethodPatch, "/v1/factories/"+factory, object{"auto_publish": true}),
+		http.StatusOK)
+	made := into[contentItem](call(t, secret, http.MethodPost, contentPath,
+		object{"factory_id": factory, "kind": "post", "prompt": "A shoe"}), http.StatusAccepted)
 	if got := until(t, secret, made.ID, "published"); len(got.Publications) != 1 {
 		t.Errorf("%+v", got)
 	}

@@ -28,7 +28,8 @@ func TestQuickStart(t *testing.T) {
 	}
 	c := newCustomer(t)
 	env := filepath.Join(t.TempDir(), "env")
-	keys := fmt.Sprintf("BASE_URL=%s\nSVC_TEST_KEY=%s\nSVC_LIVE_KEY=%s\n", running.BaseURL, c.test.Secret, c.live.Secret)
+	keys := fmt.Sprintf("BASE_URL=%s\nSVC_TEST_KEY=%s\nSVC_LIVE_KEY=%s\n", running.BaseURL, c.test.Secret,
+		c.live.Secret)
 	if err := os.WriteFile(env, []byte(keys), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +45,8 @@ func TestQuickStart(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	verified := regexp.MustCompile(`Verified: content\.generated about cnt_\w+ \(.+\)\n  image/jpeg (\S+)\n`).FindSubmatch(out)
+	verified := regexp.MustCompile(
+		`Verified: content\.generated about cnt_\w+ \(.+\)\n  image/jpeg (\S+)\n`).FindSubmatch(out)
 	if verified == nil {
 		t.Fatalf("it ended with:\n%s", out)
 	}

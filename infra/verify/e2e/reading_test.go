@@ -18,11 +18,13 @@ func TestEventsReachOnlyWhoMayReadThem(t *testing.T) {
 	scoped := func(scopes ...auth.Scope) apikey.NewKey {
 		return c.key(tenant.Test, apikey.Settings{Scopes: scopes})
 	}
-	reader, hooker, maker := scoped(auth.AccountRead), scoped(auth.WebhooksManage), scoped(auth.WebhooksManage, auth.ContentRead)
+	reader, hooker, maker := scoped(auth.AccountRead), scoped(auth.WebhooksManage),
+		scoped(auth.WebhooksManage, auth.ContentRead)
 	factory := c.factory(all)
 	generate := func() string {
 		t.Helper()
-		item := into[contentItem](call(t, all, "POST", "/v1/content-items", object{"factory_id": factory, "kind": "story", "prompt": "A shoe"}), http.StatusAccepted)
+		item := into[contentItem](call(t, all, "POST", "/v1/content-items",
+			object{"factory_id": factory, "kind": "story", "prompt": "A shoe"}), http.StatusAccepted)
 		return item.ID
 	}
 	type webhook struct {
@@ -32,19 +34,24 @@ func TestEventsReachOnlyWhoMayReadThem(t *testing.T) {
 	witness, denied, narrowed := newReceiver(t), newReceiver(t), newReceiver(t)
 	witness.subscribe(t, all, "*")
 	denied.subscribe(t, hooker.Secret, "*", "content.*")
-	made := into[webhook](call(t, maker.Secret, "POST", "/v1/webhooks", object{"url": narrowed.URL + "/hook", "event_types": []string{"*"}}), http.StatusCreated)
+	made := into[webhook](call(t, maker.Secret, "POST", "/v1/webhooks",
+		object{"url": narrowed.URL + "/hook", "event_types": []string{"*"}}), http.StatusCreated)
 	if made.CreatedBy != maker.ID {
 		t.Errorf("created_by is %s, not %s", made.CreatedBy, maker.ID)
 	}
 	path := "/v1/webhooks/" + made.ID
 
 	first := generate()
-	eventually(t, "the event at both that may read it", func() bool { return len(witness.about(first)) == 1 && len(narrowed.about(first)) == 1 })
+	eventually(t, "the event at both that may read it", func() bool {
+		return len(witness.about(first)) == 1 &&
+			len(narrowed.about(first)) == 1
+	})
 	events := into[[]webhookEvent](call(t, all, "GET", "/v1/events?type=content.*", nil), http.StatusOK)
 	if len(events) != 1 {
 		t.Fatalf("%d events", len(events))
 	}
-	if sent := into[[]webhook](call(t, all, "GET", path+"/deliveries?state=pending,delivered&event_id="+events[0].ID, nil), http.StatusOK); len(sent) != 1 {
+	if sent := into[[]webhook](call(t, all, "GET", path+"/deliveries?state=pending,delivered&event_id="+events[0].ID,
+		nil), http.StatusOK); len(sent) != 1 {
 		t.Errorf("its deliveries are %+v", sent)
 	}
 	if seen := into[[]webhookEvent](call(t, reader.Secret, "GET", "/v1/events", nil), http.StatusOK); len(seen) != 0 {
@@ -53,9 +60,11 @@ func TestEventsReachOnlyWhoMayReadThem(t *testing.T) {
 	for _, err := range []error{
 		call(t, reader.Secret, "GET", "/v1/events/"+events[0].ID, nil).refused(404, "not_found"),
 		call(t, reader.Secret, "GET", "/v1/events?type=content.generated", nil).refused(403, "insufficient_scope"),
-		call(t, hooker.Secret, "POST", "/v1/webhooks", object{"url": denied.URL, "event_types": []string{"content.generated"}}).refused(403, "scope_escalation"),
+		call(t, hooker.Secret, "POST", "/v1/webhooks",
+			object{"url": denied.URL, "event_types": []string{"content.generated"}}).refused(403, "scope_escalation"),
 		call(t, hooker.Secret, "PATCH", path, object{"url": denied.URL}).refused(403, "scope_escalation"),
-		call(t, hooker.Secret, "PATCH", path, object{"event_types": []string{"content.*"}}).refused(403, "scope_escalation"),
+		call(t, hooker.Secret, "PATCH", path, object{"event_types": []string{"content.*"}}).refused(403,
+			"scope_escalation"),
 	} {
 		if err != nil {
 			t.Error(err)
@@ -65,12 +74,17 @@ func TestEventsReachOnlyWhoMayReadThem(t *testing.T) {
 	moved := newReceiver(t)
 	into[webhook](call(t, maker.Secret, "PATCH", path, object{"url": moved.URL + "/hook"}), http.StatusOK)
 	second := generate()
-	eventually(t, "the event at the new address", func() bool { return len(moved.about(second)) == 1 && len(witness.about(second)) == 1 })
+	eventually(t, "the event at the new address", func() bool {
+		return len(moved.about(second)) == 1 &&
+			len(witness.about(second)) == 1
+	})
 
-	into[struct{ ID string }](call(t, all, "PATCH", "/v1/api-keys/"+maker.ID, object{"scopes": []string{"webhooks:manage"}}), http.StatusOK)
+	into[struct{ ID string }](call(t, all, "PATCH", "/v1/api-keys/"+maker.ID,
+		object{"scopes": []string{"webhooks:manage"}}), http.StatusOK)
 	third := generate()
 	eventually(t, "the event at the witness", func() bool { return len(witness.about(third)) == 1 })
-	into[struct{ ID string }](call(t, all, "PATCH", "/v1/api-keys/"+maker.ID, object{"scopes": []string{"webhooks:manage", "content:read"}}), http.StatusOK)
+	into[struct{ ID string }](call(t, all, "PATCH", "/v1/api-keys/"+maker.ID,
+		object{"scopes": []string{"webhooks:manage", "content:read"}}), http.StatusOK)
 	fourth := generate()
 	eventually(t, "the event after the scope is back", func() bool { return len(moved.about(fourth)) == 1 })
 	denied.mu.Lock()
@@ -86,7 +100,8 @@ func TestSamplesAreLimited(t *testing.T) {
 	hooks := newReceiver(t)
 	var paths []string
 	for range 2 {
-		made := into[struct{ ID string }](call(t, c.test.Secret, "POST", "/v1/webhooks", object{"url": hooks.URL, "event_types": []string{"balance.low"}}), http.StatusCreated)
+		made := into[struct{ ID string }](call(t, c.test.Secret, "POST", "/v1/webhooks",
+			object{"url": hooks.URL, "event_types": []string{"balance.low"}}), http.StatusCreated)
 		paths = append(paths, "/v1/webhooks/"+made.ID+"/test")
 	}
 	sample := object{"event_type": "balance.low"}
@@ -113,9 +128,11 @@ func TestSamplesAreLimited(t *testing.T) {
 func TestDestinationsOfTheServiceAreRefused(t *testing.T) {
 	c := newCustomer(t)
 	const own = "000000000000"
-	for of, arn := range map[string]string{"sqs": "arn:aws:sqs:" + running.Region + ":" + own + ":deliver", "eventbridge": "arn:aws:events:" + running.Region + ":" + own + ":event-bus/local"} {
+	for of, arn := range map[string]string{"sqs": "arn:aws:sqs:" + running.Region + ":" + own + ":deliver",
+		"eventbridge": "arn:aws:events:" + running.Region + ":" + own + ":event-bus/local"} {
 		a := call(t, c.test.Secret, "POST", "/v1/webhooks", object{
-			"destination": object{"type": of, "arn": arn, "role_arn": "arn:aws:iam::" + own + ":role/content-automation-events"}, "event_types": []string{"*"},
+			"destination": object{"type": of, "arn": arn, "role_arn": "arn:aws:iam::" + own +
+				":role/content-automation-events"}, "event_types": []string{"*"},
 		})
 		if err := a.refused(422, "validation_failed"); err != nil || a.Error.Param != "/destination/arn" {
 			t.Errorf("%s: %v %+v", of, err, a.Error)

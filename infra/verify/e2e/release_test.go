@@ -25,7 +25,8 @@ type rehearsal struct {
 
 func newRehearsal(d *deployment, outputs map[string]map[string]string) *rehearsal {
 	d.t.Helper()
-	return &rehearsal{d, lambda.NewFromConfig(d.aws(otherRegion)), "hooli-staging-docs", append(d.env, "STACK_NAME="+otherName, "AUDIT_TABLE_NAME="+outputs[otherName+"-data"]["AuditTableName"])}
+	return &rehearsal{d, lambda.NewFromConfig(d.aws(otherRegion)), "hooli-staging-docs",
+		append(d.env, "STACK_NAME="+otherName, "AUDIT_TABLE_NAME="+outputs[otherName+"-data"]["AuditTableName"])}
 }
 
 // publish publishes a version after a change of the function, and returns its number.
@@ -40,11 +41,14 @@ func (r *rehearsal) publish() string {
 
 // calls calls the function by its alias, and returns the number of failed calls.
 func (r *rehearsal) calls(n int) (failed int64) {
-	event, _ := json.Marshal(map[string]any{"resource": "/healthz", "path": "/healthz", "httpMethod": "GET", "requestContext": map[string]any{"stage": "staging", "requestId": "1"}})
+	event, _ := json.Marshal(map[string]any{"resource": "/healthz", "path": "/healthz", "httpMethod": "GET",
+		"requestContext": map[string]any{"stage": "staging", "requestId": "1"}})
 	for range n {
-		out, err := r.client.Invoke(r.t.Context(), &lambda.InvokeInput{FunctionName: &r.function, Qualifier: aws.String("live"), Payload: event})
+		out, err := r.client.Invoke(r.t.Context(), &lambda.InvokeInput{FunctionName: &r.function,
+			Qualifier: aws.String("live"), Payload: event})
 		var answer struct{ StatusCode int }
-		if err != nil || out.FunctionError != nil || json.Unmarshal(out.Payload, &answer) != nil || answer.StatusCode != http.StatusOK {
+		if err != nil || out.FunctionError != nil || json.Unmarshal(out.Payload, &answer) != nil ||
+			answer.StatusCode != http.StatusOK {
 			failed++
 		}
 	}
@@ -73,7 +77,8 @@ func (r *rehearsal) admin(args ...string) (out string, failed int64, err error) 
 // inUse returns the version of the alias.
 func (r *rehearsal) inUse() (version string, weights map[string]float64) {
 	r.t.Helper()
-	out, err := r.client.GetAlias(r.t.Context(), &lambda.GetAliasInput{FunctionName: &r.function, Name: aws.String("live")})
+	out, err := r.client.GetAlias(r.t.Context(), &lambda.GetAliasInput{FunctionName: &r.function,
+		Name: aws.String("live")})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -92,11 +97,14 @@ func rehearse(t *testing.T, d *deployment, outputs map[string]map[string]string)
 	if failed := r.calls(5); failed > 0 {
 		t.Fatalf("%d of 5 calls fail before the release", failed)
 	}
-	if _, err := r.client.UpdateFunctionConfiguration(t.Context(), &lambda.UpdateFunctionConfigurationInput{FunctionName: &r.function, Description: aws.String("a good version")}); err != nil {
+	if _, err := r.client.UpdateFunctionConfiguration(t.Context(),
+		&lambda.UpdateFunctionConfigurationInput{FunctionName: &r.function,
+			Description: aws.String("a good version")}); err != nil {
 		t.Fatal(err)
 	}
 	good := r.publish()
-	if out, failed, err := r.admin("shift", "docs", "--version", good, "--percent", "30", "--bake", "5s"); err != nil || failed > 0 {
+	if out, failed, err := r.admin("shift", "docs", "--version", good, "--percent", "30", "--bake",
+		"5s"); err != nil || failed > 0 {
 		t.Fatalf("the good version: %v, %d calls failed\n%s", err, failed, out)
 	}
 	if version, weights := r.inUse(); version != good || good == first || len(weights) > 0 {
@@ -114,7 +122,8 @@ func rehearse(t *testing.T, d *deployment, outputs map[string]map[string]string)
 	if err != nil || z.Close() != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.client.UpdateFunctionCode(t.Context(), &lambda.UpdateFunctionCodeInput{FunctionName: &r.function, ZipFile: code.Bytes()}); err != nil {
+	if _, err := r.client.UpdateFunctionCode(t.Context(), &lambda.UpdateFunctionCodeInput{FunctionName: &r.function,
+		ZipFile: code.Bytes()}); err != nil {
 		t.Fatal(err)
 	}
 	bad := r.publish()
@@ -128,7 +137,8 @@ func rehearse(t *testing.T, d *deployment, outputs map[string]map[string]string)
 	if failed := r.calls(10); failed > 0 {
 		t.Errorf("%d of 10 calls fail after the roll-back", failed)
 	}
-	if out, _, err := r.admin("rollback", "docs", "--version", first); err != nil || !strings.Contains(out, "version "+first) {
+	if out, _, err := r.admin("rollback", "docs", "--version", first); err != nil ||
+		!strings.Contains(out, "version "+first) {
 		t.Errorf("rolling back by hand: %v\n%s", err, out)
 	}
 	if version, _ := r.inUse(); version != first {

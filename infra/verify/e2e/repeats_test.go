@@ -33,9 +33,11 @@ func TestARepeatGivesNoSecretAway(t *testing.T) {
 	first := map[string]newKey{}
 	for _, made := range calls {
 		id := made.headers[1]
-		first[id] = into[newKey](call(t, wide.Secret, "POST", made.path, made.body, made.headers...), http.StatusCreated)
+		first[id] = into[newKey](call(t, wide.Secret, "POST", made.path, made.body, made.headers...),
+			http.StatusCreated)
 		again := call(t, wide.Secret, "POST", made.path, made.body, made.headers...)
-		if got := into[newKey](again, http.StatusCreated); got != first[id] || again.Header.Get("Idempotent-Replayed") != "true" {
+		if got := into[newKey](again, http.StatusCreated); got != first[id] ||
+			again.Header.Get("Idempotent-Replayed") != "true" {
 			t.Errorf("%s by its caller: %s", id, again.Raw)
 		}
 		// Another key gets its own result. With If-Match, the version is checked first.
@@ -45,12 +47,14 @@ func TestARepeatGivesNoSecretAway(t *testing.T) {
 		}
 	}
 	// A key that has lost its scopes does not regain them.
-	into[newKey](call(t, c.test.Secret, "PATCH", "/v1/api-keys/"+wide.ID, object{"scopes": []string{"account:manage"}}), http.StatusOK)
+	into[newKey](call(t, c.test.Secret, "PATCH", "/v1/api-keys/"+wide.ID, object{"scopes": []string{"account:manage"}}),
+		http.StatusOK)
 	for _, made := range calls {
 		eventually(t, "the key has lost its scopes", func() bool {
 			return call(t, wide.Secret, "GET", "/v1/factories", nil).Status == http.StatusForbidden
 		})
-		if err := call(t, wide.Secret, "POST", made.path, made.body, made.headers...).refused(http.StatusForbidden, "scope_escalation"); err != nil {
+		if err := call(t, wide.Secret, "POST", made.path, made.body, made.headers...).refused(http.StatusForbidden,
+			"scope_escalation"); err != nil {
 			t.Errorf("demoted: %v", err)
 		}
 	}
@@ -62,10 +66,12 @@ func TestARepeatGivesNoSigningSecretAway(t *testing.T) {
 	body := object{"url": "http://127.0.0.1:9/", "event_types": []string{"*"}}
 	header := []string{"Idempotency-Key", "hook-1"}
 	first := into[newKey](call(t, c.test.Secret, "POST", "/v1/webhooks", body, header...), http.StatusCreated)
-	if again := into[newKey](call(t, c.test.Secret, "POST", "/v1/webhooks", body, header...), http.StatusCreated); again != first {
+	if again := into[newKey](call(t, c.test.Secret, "POST", "/v1/webhooks", body, header...),
+		http.StatusCreated); again != first {
 		t.Errorf("repeated by its caller: %+v", again)
 	}
-	if own := into[newKey](call(t, other.Secret, "POST", "/v1/webhooks", body, header...), http.StatusCreated); own.ID == first.ID || own.Secret == first.Secret {
+	if own := into[newKey](call(t, other.Secret, "POST", "/v1/webhooks", body, header...),
+		http.StatusCreated); own.ID == first.ID || own.Secret == first.Secret {
 		t.Errorf("another key got %+v", own)
 	}
 }
@@ -90,11 +96,13 @@ func TestForgedCursorsAreRefused(t *testing.T) {
 	}
 	models := *call(t, key, "GET", "/v1/catalog/models?limit=1", nil).NextCursor
 	for _, sent := range append(forged, models) {
-		if err := call(t, key, "GET", "/v1/factories?limit=1&cursor="+sent, nil).refused(http.StatusBadRequest, "invalid_cursor"); err != nil {
+		if err := call(t, key, "GET", "/v1/factories?limit=1&cursor="+sent, nil).refused(http.StatusBadRequest,
+			"invalid_cursor"); err != nil {
 			t.Error(err)
 		}
 	}
-	if err := call(t, newCustomer(t).test.Secret, "GET", "/v1/factories?limit=1&cursor="+cursor, nil).refused(http.StatusBadRequest, "invalid_cursor"); err != nil {
+	if err := call(t, newCustomer(t).test.Secret, "GET", "/v1/factories?limit=1&cursor="+cursor,
+		nil).refused(http.StatusBadRequest, "invalid_cursor"); err != nil {
 		t.Error(err)
 	}
 }

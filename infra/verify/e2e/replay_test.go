@@ -18,9 +18,11 @@ func TestReplayAndSample(t *testing.T) {
 		return len(into[[]webhookEvent](call(t, key, "GET", "/v1/events?type=content.*", nil), http.StatusOK)) == 1
 	})
 	hooks := newReceiver(t)
-	hook := into[struct{ ID string }](call(t, key, "POST", "/v1/webhooks", object{"url": hooks.URL + "/hook", "event_types": []string{"content.*"}}), http.StatusCreated)
+	hook := into[struct{ ID string }](call(t, key, "POST", "/v1/webhooks",
+		object{"url": hooks.URL + "/hook", "event_types": []string{"content.*"}}), http.StatusCreated)
 	path := "/v1/webhooks/" + hook.ID
-	if a := call(t, key, "POST", path+"/replay", object{"since": since}, "Idempotency-Key", "replay-1"); a.Status != http.StatusAccepted {
+	if a := call(t, key, "POST", path+"/replay", object{"since": since}, "Idempotency-Key",
+		"replay-1"); a.Status != http.StatusAccepted {
 		t.Fatal(a.Raw)
 	}
 	eventually(t, "the replayed event", func() bool { return len(hooks.about(item.ID)) == 1 })
@@ -35,7 +37,8 @@ func TestReplayAndSample(t *testing.T) {
 		last := hooks.got[len(hooks.got)-1].event
 		return last.ID == sample.EventID && last.Type == sample.EventType
 	})
-	if events := into[[]webhookEvent](call(t, key, "GET", "/v1/events?type=social_account.*", nil), http.StatusOK); len(events) != 0 {
+	if events := into[[]webhookEvent](call(t, key, "GET", "/v1/events?type=social_account.*", nil),
+		http.StatusOK); len(events) != 0 {
 		t.Errorf("the sample is among the events: %+v", events)
 	}
 }

@@ -22,14 +22,18 @@ func TestARestoredTableIsWhole(t *testing.T) {
 	c := newCustomer(t)
 	c.topUp(100)
 	for range 3 {
-		call(t, c.live.Secret, http.MethodPost, "/v1/studio/images", object{"prompt": "A shoe", "model": "flux-pro-1.1"})
+		call(t, c.live.Secret, http.MethodPost, "/v1/studio/images",
+			object{"prompt": "A shoe", "model": "flux-pro-1.1"})
 	}
 	client, restored := dynamodb.NewFromConfig(running.AWS()), aws.String("restored-"+rand.Text())
-	backup, err := client.CreateBackup(t.Context(), &dynamodb.CreateBackupInput{TableName: &running.Table, BackupName: restored})
+	backup, err := client.CreateBackup(t.Context(), &dynamodb.CreateBackupInput{TableName: &running.Table,
+		BackupName: restored})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := client.RestoreTableFromBackup(t.Context(), &dynamodb.RestoreTableFromBackupInput{BackupArn: backup.BackupDetails.BackupArn, TargetTableName: restored}); err != nil {
+	if _, err := client.RestoreTableFromBackup(t.Context(),
+		&dynamodb.RestoreTableFromBackupInput{BackupArn: backup.BackupDetails.BackupArn,
+			TargetTableName: restored}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -52,13 +56,15 @@ func TestARestoredTableIsWhole(t *testing.T) {
 	}
 	entries, err := client.Query(t.Context(), &dynamodb.QueryInput{
 		TableName: restored, IndexName: aws.String("by_owner"), KeyConditionExpression: aws.String("owner_pk = :p"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{":p": &types.AttributeValueMemberS{Value: c.id + "#live#balance_entry"}},
+		ExpressionAttributeValues: map[string]types.AttributeValue{":p": &types.AttributeValueMemberS{Value: c.id +
+			"#live#balance_entry"}},
 	})
 	if err != nil || len(entries.Items) < 4 {
 		t.Fatalf("%d entries, %v", len(entries.Items), err)
 	}
 	lost := entries.Items[0]
-	if _, err := client.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: restored, Key: map[string]types.AttributeValue{"pk": lost["pk"], "sk": lost["sk"]}}); err != nil {
+	if _, err := client.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: restored,
+		Key: map[string]types.AttributeValue{"pk": lost["pk"], "sk": lost["sk"]}}); err != nil {
 		t.Fatal(err)
 	}
 	if found := broken(); len(found) != 1 || !strings.Contains(found[0], "its entries add up to") {

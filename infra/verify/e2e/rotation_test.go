@@ -27,7 +27,8 @@ func TestRotationOfTheSealingSecret(t *testing.T) {
 	const token = "00000000-0000-4000-8000-000000000001"
 	for _, step := range []string{"createSecret", "setSecret", "testSecret", "finishSecret"} {
 		var none any
-		if err := running.Invoke(t.Context(), "rotate-seal", fmt.Sprintf(`{"Step":%q,"SecretId":%q,"ClientRequestToken":%q}`, step, arn, token), &none); err != nil {
+		if err := running.Invoke(t.Context(), "rotate-seal",
+			fmt.Sprintf(`{"Step":%q,"SecretId":%q,"ClientRequestToken":%q}`, step, arn, token), &none); err != nil {
 			t.Fatalf("%s: %v", step, err)
 		}
 	}
@@ -39,7 +40,8 @@ func TestRotationOfTheSealingSecret(t *testing.T) {
 		t.Errorf("the current version is %s", *now.VersionId)
 	}
 	again := make("before")
-	if same := into[struct{ ID string }](again, http.StatusCreated); same.ID != before.ID || again.Header.Get("Idempotent-Replayed") != "true" {
+	if same := into[struct{ ID string }](again, http.StatusCreated); same.ID != before.ID ||
+		again.Header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("the repeat made %s, not %s", same.ID, before.ID)
 	}
 	into[struct{ ID string }](make("after"), http.StatusCreated)

@@ -20,7 +20,8 @@ func TestTheSandboxIsReset(t *testing.T) {
 	body["sandbox"] = object{"delay_seconds": 60}
 	running := into[contentItem](call(t, test, "POST", "/v1/content-items", body), http.StatusAccepted)
 
-	if err := call(t, live, "POST", "/v1/sandbox/reset", nil).refused(http.StatusUnprocessableEntity, "validation_failed"); err != nil {
+	if err := call(t, live, "POST", "/v1/sandbox/reset", nil).refused(http.StatusUnprocessableEntity,
+		"validation_failed"); err != nil {
 		t.Error(err)
 	}
 	a := call(t, test, "POST", "/v1/sandbox/reset", nil)
@@ -35,7 +36,8 @@ func TestTheSandboxIsReset(t *testing.T) {
 		}
 	}
 	for _, id := range []string{item.ID, running.ID} {
-		if err := call(t, test, "GET", "/v1/content-items/"+id, nil).refused(http.StatusNotFound, "not_found"); err != nil {
+		if err := call(t, test, "GET", "/v1/content-items/"+id, nil).refused(http.StatusNotFound,
+			"not_found"); err != nil {
 			t.Error(err)
 		}
 	}
@@ -55,8 +57,10 @@ func TestTheSandboxIsReset(t *testing.T) {
 // TestRefusalsAreRehearsed requests the refusals that live keys can get.
 func TestRefusalsAreRehearsed(t *testing.T) {
 	key := newCustomer(t).test.Secret
-	for outcome, status := range map[string]int{"insufficient_balance": 402, "spend_limit_reached": 402, "rate_limited": 429} {
-		a := call(t, key, "POST", "/v1/studio/images", object{"prompt": "A shoe", "sandbox": object{"outcome": outcome}})
+	for outcome, status := range map[string]int{"insufficient_balance": 402, "spend_limit_reached": 402,
+		"rate_limited": 429} {
+		a := call(t, key, "POST", "/v1/studio/images",
+			object{"prompt": "A shoe", "sandbox": object{"outcome": outcome}})
 		if err := a.refused(status, outcome); err != nil {
 			t.Error(err)
 		}

@@ -24,7 +24,8 @@ func as(t *testing.T, function string) aws.Config {
 	if err := running.Invoke(t.Context(), function, "{}", &answer); err != nil {
 		t.Log(err)
 	}
-	found, err := lambda.NewFromConfig(running.AWS()).GetFunctionConfiguration(t.Context(), &lambda.GetFunctionConfigurationInput{FunctionName: aws.String(running.FunctionName(function))})
+	found, err := lambda.NewFromConfig(running.AWS()).GetFunctionConfiguration(t.Context(),
+		&lambda.GetFunctionConfigurationInput{FunctionName: aws.String(running.FunctionName(function))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +34,8 @@ func as(t *testing.T, function string) aws.Config {
 	cfg := running.AWS()
 	cfg.Credentials = aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 		return aws.Credentials{
-			AccessKeyID: "ASIA" + strings.ToUpper(digest[:16]), SecretAccessKey: hash("secret:" + digest), SessionToken: hash("token:" + digest),
+			AccessKeyID: "ASIA" + strings.ToUpper(digest[:16]), SecretAccessKey: hash("secret:" + digest),
+			SessionToken: hash("token:" + digest),
 		}, nil
 	})
 	return cfg
@@ -59,16 +61,18 @@ func onItem(partition string) map[string]dynamoCall {
 	}
 	update := `UPDATE "` + running.Table + `" SET x=1 WHERE pk=? AND sk=? AND v=?`
 	return map[string]dynamoCall{
-		"dynamodb:GetItem":      {"GetItem", item("Key", object{})},
-		"dynamodb:PutItem":      {"PutItem", item("Item", object{})},
-		"dynamodb:DeleteItem":   {"DeleteItem", item("Key", object{})},
-		"dynamodb:UpdateItem":   {"UpdateItem", item("Key", object{})},
-		"dynamodb:BatchGetItem": {"BatchGetItem", object{"RequestItems": object{running.Table: object{"Keys": []object{key}}}}},
+		"dynamodb:GetItem":    {"GetItem", item("Key", object{})},
+		"dynamodb:PutItem":    {"PutItem", item("Item", object{})},
+		"dynamodb:DeleteItem": {"DeleteItem", item("Key", object{})},
+		"dynamodb:UpdateItem": {"UpdateItem", item("Key", object{})},
+		"dynamodb:BatchGetItem": {"BatchGetItem",
+			object{"RequestItems": object{running.Table: object{"Keys": []object{key}}}}},
 		"dynamodb:Query": {"Query", object{
 			"TableName": running.Table, "KeyConditionExpression": "#p = :p",
 			"ExpressionAttributeNames": object{"#p": "pk"}, "ExpressionAttributeValues": object{":p": key["pk"]},
 		}},
-		"dynamodb:ConditionCheckItem": {"TransactWriteItems", transact("ConditionCheck", object{"ConditionExpression": "attribute_exists(pk)"})},
+		"dynamodb:ConditionCheckItem": {"TransactWriteItems",
+			transact("ConditionCheck", object{"ConditionExpression": "attribute_exists(pk)"})},
 		"dynamodb:PartiQLUpdate": {"BatchExecuteStatement", object{"Statements": []object{
 			{"Statement": update, "Parameters": []object{key["pk"].(object), key["sk"].(object), {"N": "1"}}},
 		}}},

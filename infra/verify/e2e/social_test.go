@@ -74,17 +74,21 @@ func allow(t *testing.T, link, customer string) (string, []*http.Cookie) {
 	_, rest, _ := strings.Cut(text, `<a class="go" href="`)
 	page, _, _ := strings.Cut(rest, `"`)
 	page = html.UnescapeString(page)
-	if shown.StatusCode != http.StatusOK || !strings.Contains(text, customer) || !strings.HasPrefix(page, running.Platforms) ||
-		shown.Header.Get("Cache-Control") != "no-store" || !strings.HasPrefix(shown.Header.Get("Content-Security-Policy"), "default-src 'none'") {
+	if shown.StatusCode != http.StatusOK || !strings.Contains(text, customer) ||
+		!strings.HasPrefix(page, running.Platforms) ||
+		shown.Header.Get("Cache-Control") != "no-store" ||
+		!strings.HasPrefix(shown.Header.Get("Content-Security-Policy"), "default-src 'none'") {
 		t.Fatalf("the link answers %s %v %s", shown.Status, shown.Header, text)
 	}
-	if resp, body := browse(t, http.MethodGet, page); resp.StatusCode != http.StatusOK || !strings.Contains(body, "Allow") {
+	if resp, body := browse(t, http.MethodGet, page); resp.StatusCode != http.StatusOK ||
+		!strings.Contains(body, "Allow") {
 		t.Fatalf("the platform's page: %s %s", resp.Status, body)
 	}
 	resp, body := browse(t, http.MethodPost, page)
 	back := resp.Header.Get("Location")
 	at, err := url.Parse(back)
-	if err != nil || resp.StatusCode != http.StatusFound || !strings.HasPrefix(back, running.BaseURL+"/v1/social/callback?") {
+	if err != nil || resp.StatusCode != http.StatusFound ||
+		!strings.HasPrefix(back, running.BaseURL+"/v1/social/callback?") {
 		t.Fatalf("the platform answers %s to %s: %s", resp.Status, back, body)
 	}
 	noteSecret(at.Query().Get("code"))
@@ -112,12 +116,15 @@ func TestSocialAccountsAreConnectedAtThePlatforms(t *testing.T) {
 			t.Fatalf("%s: %+v", platform, a)
 		}
 		callback, cookies := allow(t, a.AuthorizationURL, c.id)
-		if resp, body := browse(t, http.MethodGet, callback); resp.StatusCode != http.StatusForbidden || !strings.Contains(body, "See first who asks") {
+		if resp, body := browse(t, http.MethodGet, callback); resp.StatusCode != http.StatusForbidden ||
+			!strings.Contains(body, "See first who asks") {
 			t.Errorf("%s: in another browser the callback answers %s %s", platform, resp.Status, body)
 		}
 		resp, body := browse(t, http.MethodGet, callback, cookies...)
-		if resp.StatusCode != http.StatusOK || !strings.Contains(body, "is connected") || resp.Header.Get("Refresh") != "3; url="+returnPage+"?social_account_id="+a.ID ||
-			resp.Header.Get("Cache-Control") != "no-store" || !strings.HasPrefix(resp.Header.Get("Content-Security-Policy"), "default-src 'none'") {
+		if resp.StatusCode != http.StatusOK || !strings.Contains(body, "is connected") ||
+			resp.Header.Get("Refresh") != "3; url="+returnPage+"?social_account_id="+a.ID ||
+			resp.Header.Get("Cache-Control") != "no-store" ||
+			!strings.HasPrefix(resp.Header.Get("Content-Security-Policy"), "default-src 'none'") {
 			t.Errorf("%s: the callback answers %s %v %s", platform, resp.Status, resp.Header, body)
 		}
 		if resp, _ := browse(t, http.MethodGet, callback, cookies...); resp.StatusCode != http.StatusBadRequest {
@@ -141,9 +148,11 @@ func TestSocialAccountsAreConnectedAtThePlatforms(t *testing.T) {
 	var want []string
 	for _, id := range connected {
 		want = append(want, id)
-		into[socialAccount](call(t, secret, http.MethodPut, "/v1/factories/"+factory+"/social-accounts/"+id, nil), http.StatusOK)
+		into[socialAccount](call(t, secret, http.MethodPut, "/v1/factories/"+factory+"/social-accounts/"+id, nil),
+			http.StatusOK)
 	}
-	if listed := into[[]socialAccount](call(t, secret, http.MethodGet, "/v1/social/accounts?state=connected", nil), http.StatusOK); len(listed) != len(connected) {
+	if listed := into[[]socialAccount](call(t, secret, http.MethodGet, "/v1/social/accounts?state=connected", nil),
+		http.StatusOK); len(listed) != len(connected) {
 		t.Errorf("the list has %+v", listed)
 	}
 	f := into[struct {
@@ -158,7 +167,8 @@ func TestSocialAccountsAreConnectedAtThePlatforms(t *testing.T) {
 
 	t.Run("disconnected", func(t *testing.T) {
 		id := connected["youtube"]
-		if a := into[socialAccount](call(t, secret, http.MethodDelete, "/v1/social/accounts/"+id, nil), http.StatusOK); a.State != "disconnected" || len(a.FactoryIDs) != 0 {
+		if a := into[socialAccount](call(t, secret, http.MethodDelete, "/v1/social/accounts/"+id, nil),
+			http.StatusOK); a.State != "disconnected" || len(a.FactoryIDs) != 0 {
 			t.Errorf("%+v", a)
 		}
 		db := store.Open(running.AWS(), running.Table)
@@ -172,9 +182,11 @@ func TestSocialAccountsAreConnectedAtThePlatforms(t *testing.T) {
 	})
 	t.Run("the factory is deleted", func(t *testing.T) {
 		call(t, secret, http.MethodDelete, "/v1/factories/"+factory, nil)
-		eventually(t, "its accounts are detached", func() bool { return len(c.social(secret, connected["telegram"]).FactoryIDs) == 0 })
+		eventually(t, "its accounts are detached",
+			func() bool { return len(c.social(secret, connected["telegram"]).FactoryIDs) == 0 })
 	})
-	if n := len(into[[]webhookEvent](call(t, secret, http.MethodGet, "/v1/events?type=social_account.connected", nil), http.StatusOK)); n != 6 {
+	if n := len(into[[]webhookEvent](call(t, secret, http.MethodGet, "/v1/events?type=social_account.connected", nil),
+		http.StatusOK)); n != 6 {
 		t.Errorf("there are %d events", n)
 	}
 }
@@ -185,12 +197,14 @@ func (c *customer) publishEverywhere(t *testing.T, factory string, accounts int)
 	c.topUp(1000)
 	secret, caption := c.live.Secret, "Everywhere, by "+c.id
 	made := into[contentItem](call(t, secret, http.MethodPost, contentPath, object{
-		"factory_id": factory, "kind": "video", "visuals": "stills", "duration_seconds": 10, "prompt": "A shoe made of recycled nets", "caption": caption,
+		"factory_id": factory, "kind": "video", "visuals": "stills", "duration_seconds": 10,
+		"prompt": "A shoe made of recycled nets", "caption": caption,
 	}), http.StatusAccepted)
 	if got := ended(t, secret, made.ID); got.State != "generated" {
 		t.Fatalf("%+v", got)
 	}
-	before := into[published](call(t, secret, http.MethodPost, contentPath+"/"+made.ID+"/publish", nil), http.StatusAccepted)
+	before := into[published](call(t, secret, http.MethodPost, contentPath+"/"+made.ID+"/publish", nil),
+		http.StatusAccepted)
 	if len(before.Publications) != accounts {
 		t.Fatalf("%+v", before)
 	}
@@ -207,7 +221,8 @@ func (c *customer) publishEverywhere(t *testing.T, factory string, accounts int)
 		t.Errorf("there are %d posts on %d accounts", n, accounts)
 	}
 	eventually(t, "the metrics of "+made.ID, func() bool {
-		return slices.ContainsFunc(until(t, secret, made.ID, "published").Publications, func(p publicationView) bool { return p.Metrics != nil && p.Metrics.Views != nil })
+		return slices.ContainsFunc(until(t, secret, made.ID, "published").Publications,
+			func(p publicationView) bool { return p.Metrics != nil && p.Metrics.Views != nil })
 	})
 }
 
@@ -239,7 +254,11 @@ func (c *customer) refresh(t *testing.T, id string) {
 	if err := db.Commit(t.Context(), tx); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the token is refreshed", func() bool { _, r := read(); return r.Tokens == 2 && r.State == social.Connected })
+	eventually(t, "the token is refreshed", func() bool {
+		_, r := read()
+		return r.Tokens == 2 &&
+			r.State == social.Connected
+	})
 }
 
 func TestSocialAccountsOfTheSandbox(t *testing.T) {
@@ -249,23 +268,29 @@ func TestSocialAccountsOfTheSandbox(t *testing.T) {
 	if !strings.HasPrefix(a.AuthorizationURL, running.BaseURL+"/v1/social/callback?") {
 		t.Fatalf("the sandbox asks at %s", a.AuthorizationURL)
 	}
-	if resp, body := browse(t, http.MethodGet, a.AuthorizationURL); resp.StatusCode != http.StatusOK || !strings.Contains(body, "is connected") {
+	if resp, body := browse(t, http.MethodGet, a.AuthorizationURL); resp.StatusCode != http.StatusOK ||
+		!strings.Contains(body, "is connected") {
 		t.Fatalf("the callback answers %s %s", resp.Status, body)
 	}
 	if got := c.social(secret, a.ID); got.State != "connected" {
 		t.Errorf("%+v", got)
 	}
-	if err := call(t, c.live.Secret, http.MethodGet, "/v1/social/accounts/"+a.ID, nil).refused(http.StatusNotFound, "not_found"); err != nil {
+	if err := call(t, c.live.Secret, http.MethodGet, "/v1/social/accounts/"+a.ID, nil).refused(http.StatusNotFound,
+		"not_found"); err != nil {
 		t.Error(err)
 	}
 	eventually(t, "the event", func() bool {
-		return len(into[[]webhookEvent](call(t, secret, http.MethodGet, "/v1/events?object_id="+a.ID, nil), http.StatusOK)) == 1
+		return len(into[[]webhookEvent](call(t, secret, http.MethodGet, "/v1/events?object_id="+a.ID, nil),
+			http.StatusOK)) == 1
 	})
-	if err := call(t, secret, http.MethodPost, "/v1/social/accounts", object{"platform": "tiktok", "return_url": returnPage}).refused(http.StatusUnprocessableEntity, "validation_failed"); err != nil {
+	if err := call(t, secret, http.MethodPost, "/v1/social/accounts",
+		object{"platform": "tiktok", "return_url": returnPage}).refused(http.StatusUnprocessableEntity,
+		"validation_failed"); err != nil {
 		t.Error(err)
 	}
 	for _, address := range []string{"/v1/social/callback", "/v1/social/callback?state=x&code=y"} {
-		if resp, body := browse(t, http.MethodGet, running.BaseURL+address); resp.StatusCode != http.StatusBadRequest || !strings.Contains(body, "not valid") {
+		if resp, body := browse(t, http.MethodGet, running.BaseURL+address); resp.StatusCode != http.StatusBadRequest ||
+			!strings.Contains(body, "not valid") {
 			t.Errorf("%s answers %s %s", address, resp.Status, body)
 		}
 	}

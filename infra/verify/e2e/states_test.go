@@ -22,18 +22,21 @@ func TestStatesAndTheirEvents(t *testing.T) {
 	}
 	ended(t, key, made.ID)
 	at := accepted.Header.Get("Location")
-	if got := into[contentItem](call(t, key, http.MethodGet, at, nil), http.StatusOK); got.ID != made.ID || got.State != "generated" {
+	if got := into[contentItem](call(t, key, http.MethodGet, at, nil), http.StatusOK); got.ID != made.ID ||
+		got.State != "generated" {
 		t.Errorf("%s shows %+v", at, got)
 	}
 	late := call(t, key, http.MethodPost, at+"/cancel", nil)
-	if err := late.refused(http.StatusConflict, "invalid_state"); err != nil || !strings.Contains(late.Raw, `"context":{"state":"generated","allowed":["update","regenerate","delete","schedule","publish"]}`) {
+	if err := late.refused(http.StatusConflict, "invalid_state"); err != nil ||
+		!strings.Contains(late.Raw, `"context":{"state":"generated","allowed":["update","regenerate","delete","schedule","publish"]}`) {
 		t.Error(err, late.Raw)
 	}
 	into[contentItem](call(t, key, http.MethodDelete, at, nil), http.StatusOK)
 	body["sandbox"] = object{"delay_seconds": 60}
 	batch := call(t, key, http.MethodPost, contentPath+"/batch", object{"items": []object{body, body}})
 	two := into[[]contentItem](batch, http.StatusAccepted)
-	if listed := into[[]contentItem](call(t, key, http.MethodGet, batch.Header.Get("Location"), nil), http.StatusOK); len(listed) != 2 {
+	if listed := into[[]contentItem](call(t, key, http.MethodGet, batch.Header.Get("Location"), nil),
+		http.StatusOK); len(listed) != 2 {
 		t.Errorf("%s lists %+v", batch.Header.Get("Location"), listed)
 	}
 	into[contentItem](call(t, key, http.MethodPost, contentPath+"/"+two[0].ID+"/cancel", nil), http.StatusOK)
@@ -49,7 +52,8 @@ func TestStatesAndTheirEvents(t *testing.T) {
 		t.Errorf("the events are %s", got)
 	}
 	into[object](call(t, key, http.MethodPatch, "/v1/factories/"+factory, object{"state": "paused"}), http.StatusOK)
-	if err := call(t, key, http.MethodPost, contentPath, body).refused(http.StatusConflict, "invalid_state"); err != nil {
+	if err := call(t, key, http.MethodPost, contentPath, body).refused(http.StatusConflict,
+		"invalid_state"); err != nil {
 		t.Error(err)
 	}
 }
@@ -67,7 +71,8 @@ func TestMoneyIsTold(t *testing.T) {
 	}
 	body := object{"factory_id": factory, "kind": "video", "prompt": "A shoe", "metadata": object{"client": "7"}}
 	estimate := func(operation string, body object) int64 {
-		return into[struct{ Credits int64 }](call(t, key, http.MethodPost, "/v1/balance/estimates", object{"operation": operation, "body": body}), http.StatusOK).Credits
+		return into[struct{ Credits int64 }](call(t, key, http.MethodPost, "/v1/balance/estimates",
+			object{"operation": operation, "body": body}), http.StatusOK).Credits
 	}
 	price := estimate("createContentItem", body)
 	item := into[reserved](call(t, key, http.MethodPost, contentPath, body), http.StatusAccepted)
@@ -95,7 +100,8 @@ func TestMoneyIsTold(t *testing.T) {
 	if generation.ReservedCredits != price || canceled.State != "canceled" || canceled.ReservedCredits != 0 {
 		t.Errorf("estimated %d: %+v, canceled %+v", price, generation, canceled)
 	}
-	if listed := into[[]reserved](call(t, key, http.MethodGet, "/v1/studio/generations?state=canceled", nil), http.StatusOK); len(listed) != 1 || listed[0].ID != generation.ID {
+	if listed := into[[]reserved](call(t, key, http.MethodGet, "/v1/studio/generations?state=canceled", nil),
+		http.StatusOK); len(listed) != 1 || listed[0].ID != generation.ID {
 		t.Errorf("%+v", listed)
 	}
 	var videos []object
@@ -116,7 +122,8 @@ func TestMoneyIsTold(t *testing.T) {
 	if err := json.Unmarshal([]byte(dear.Raw), &failed); err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal(failed.Error.Context, &context); err != nil || context.Required <= context.Available || context.Available != c.balance() {
+	if err := json.Unmarshal(failed.Error.Context, &context); err != nil || context.Required <= context.Available ||
+		context.Available != c.balance() {
 		t.Errorf("%v: %s", err, dear.Raw)
 	}
 }

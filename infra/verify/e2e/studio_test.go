@@ -18,7 +18,8 @@ type generation struct {
 func generated(t *testing.T, secret, generationID string) (g generation) {
 	t.Helper()
 	eventually(t, "the end of "+generationID, func() bool {
-		g = into[generation](call(t, secret, http.MethodGet, "/v1/studio/generations/"+generationID, nil), http.StatusOK)
+		g = into[generation](call(t, secret, http.MethodGet, "/v1/studio/generations/"+generationID, nil),
+			http.StatusOK)
 		return g.State != "queued" && g.State != "generating"
 	})
 	return g
@@ -57,7 +58,8 @@ func TestStudio(t *testing.T) {
 				t.Errorf("its file answers %d", s)
 			}
 			into[generation](call(t, secret, http.MethodDelete, "/v1/studio/generations/"+made.ID, nil), http.StatusOK)
-			eventually(t, "the removal of its file", func() bool { return status(t, got.Media[0].URL) == http.StatusNotFound })
+			eventually(t, "the removal of its file",
+				func() bool { return status(t, got.Media[0].URL) == http.StatusNotFound })
 		})
 	}
 }
@@ -68,7 +70,8 @@ func TestGenerationsAndEntriesAreListed(t *testing.T) {
 	c.topUp(1000)
 	secret := c.live.Secret
 	for range 2 {
-		made := into[generation](call(t, secret, http.MethodPost, "/v1/studio/images", object{"prompt": "A shoe"}), http.StatusAccepted)
+		made := into[generation](call(t, secret, http.MethodPost, "/v1/studio/images", object{"prompt": "A shoe"}),
+			http.StatusAccepted)
 		generated(t, secret, made.ID)
 	}
 	for _, path := range []string{"/v1/studio/generations", "/v1/balance/entries"} {

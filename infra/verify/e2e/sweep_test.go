@@ -68,7 +68,8 @@ func TestAnEmptiedQueueLosesNothing(t *testing.T) {
 	// a delay of five seconds.
 	eventually(t, "the message of the second attempt", func() bool {
 		out, err := queue.GetQueueAttributes(t.Context(), &sqs.GetQueueAttributesInput{
-			QueueUrl: &deliver, AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameApproximateNumberOfMessagesDelayed},
+			QueueUrl: &deliver, AttributeNames: []types.QueueAttributeName{
+				types.QueueAttributeNameApproximateNumberOfMessagesDelayed},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -107,11 +108,13 @@ func TestAnEventThatTheBusLosesIsDelivered(t *testing.T) {
 		t.Fatalf("rules %+v, %v", rules, err)
 	}
 	rule := rules.Rules[0].Name
-	if _, err := bus.DisableRule(t.Context(), &eventbridge.DisableRuleInput{EventBusName: &running.Bus, Name: rule}); err != nil {
+	if _, err := bus.DisableRule(t.Context(), &eventbridge.DisableRuleInput{EventBusName: &running.Bus,
+		Name: rule}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if _, err := bus.EnableRule(context.Background(), &eventbridge.EnableRuleInput{EventBusName: &running.Bus, Name: rule}); err != nil {
+		if _, err := bus.EnableRule(context.Background(), &eventbridge.EnableRuleInput{EventBusName: &running.Bus,
+			Name: rule}); err != nil {
 			t.Error(err)
 		}
 	})

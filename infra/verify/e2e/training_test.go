@@ -41,14 +41,17 @@ func TestTraining(t *testing.T) {
 			t.Parallel()
 			factory := c.factory(key)
 			path := "/v1/factories/" + factory
-			plan := call(t, key, http.MethodPost, path+"/content-plan", object{"days": samples / 10, "posts_per_day": 10, "content_types": []string{"post"}})
+			plan := call(t, key, http.MethodPost, path+"/content-plan",
+				object{"days": samples / 10, "posts_per_day": 10, "content_types": []string{"post"}})
 			into[contentPlan](plan, http.StatusAccepted)
-			if err := call(t, key, http.MethodPost, path+"/training", object{}).refused(http.StatusUnprocessableEntity, "validation_failed"); err != nil {
+			if err := call(t, key, http.MethodPost, path+"/training", object{}).refused(http.StatusUnprocessableEntity,
+				"validation_failed"); err != nil {
 				t.Error(err)
 			}
 			for n := int64(10); n <= samples; n += 10 {
 				eventually(t, fmt.Sprint(n, " items are generated"), func() bool {
-					return into[contentPlan](call(t, key, http.MethodGet, path+"/content-plan", nil), http.StatusOK).Items.Generated >= n
+					return into[contentPlan](call(t, key, http.MethodGet, path+"/content-plan", nil),
+						http.StatusOK).Items.Generated >= n
 				})
 			}
 
@@ -62,13 +65,15 @@ func TestTraining(t *testing.T) {
 				done = into[training](call(t, key, http.MethodGet, a.Header.Get("Location"), nil), http.StatusOK)
 				return done.State == "completed" || done.State == "failed"
 			})
-			if done.State != "completed" || done.ModelID == nil || done.Reserved != 0 || (mode == "live") != (done.Cost > 0) {
+			if done.State != "completed" || done.ModelID == nil || done.Reserved != 0 ||
+				(mode == "live") != (done.Cost > 0) {
 				t.Fatalf("%+v", done)
 			}
 			if ids := trained(t, key); len(ids) != 1 || ids[0] != *done.ModelID {
 				t.Errorf("trained are %v", ids)
 			}
-			if events := into[[]object](call(t, key, http.MethodGet, "/v1/events?object_id="+done.ID, nil), http.StatusOK); len(events) != 1 || events[0]["type"] != "training.completed" {
+			if events := into[[]object](call(t, key, http.MethodGet, "/v1/events?object_id="+done.ID, nil),
+				http.StatusOK); len(events) != 1 || events[0]["type"] != "training.completed" {
 				t.Errorf("events %v", events)
 			}
 			eventually(t, "analytics count the training", func() bool {
@@ -87,10 +92,13 @@ func TestTraining(t *testing.T) {
 				return spent == done.Cost
 			})
 
-			into[object](call(t, key, http.MethodPatch, path, object{"models": object{"text": *done.ModelID}}), http.StatusOK)
-			made := into[plannedItem](call(t, key, http.MethodPost, "/v1/content-items", object{"factory_id": factory, "kind": "post", "prompt": "A shoe for rain"}), http.StatusAccepted)
+			into[object](call(t, key, http.MethodPatch, path, object{"models": object{"text": *done.ModelID}}),
+				http.StatusOK)
+			made := into[plannedItem](call(t, key, http.MethodPost, "/v1/content-items",
+				object{"factory_id": factory, "kind": "post", "prompt": "A shoe for rain"}), http.StatusAccepted)
 			eventually(t, "an item is written by the trained model", func() bool {
-				return into[plannedItem](call(t, key, http.MethodGet, "/v1/content-items/"+made.ID, nil), http.StatusOK).State == "generated"
+				return into[plannedItem](call(t, key, http.MethodGet, "/v1/content-items/"+made.ID, nil),
+					http.StatusOK).State == "generated"
 			})
 			into[object](call(t, key, http.MethodDelete, path, nil), http.StatusOK)
 			eventually(t, "the model is removed with its factory", func() bool { return len(trained(t, key)) == 0 })

@@ -100,7 +100,8 @@ func (c *call) String() string {
 		if len(text) > longestShown {
 			text = text[:longestShown] + fmt.Sprintf("…(%d bytes)", len(text))
 		}
-		if quoted := strconv.Quote(text); strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == '\'' || r > 126 }) {
+		if quoted := strconv.Quote(text); strings.ContainsFunc(text,
+			func(r rune) bool { return r < ' ' || r == '\'' || r > 126 }) {
 			return "$'" + strings.ReplaceAll(quoted[1:len(quoted)-1], "'", `\'`) + "'"
 		}
 		return "'" + text + "'"

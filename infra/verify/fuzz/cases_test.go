@@ -117,7 +117,8 @@ func (d *document) changes(o *operation) (all, byChance []change) {
 			for _, text := range texts {
 				all = append(all, ofQuery(p.name, text))
 			}
-			all = append(all, func(_ *maker, c *call) { c.query[p.name] = []string{"a", "b"} }, func(_ *maker, c *call) { c.query[p.name] = []string{} })
+			all = append(all, func(_ *maker, c *call) { c.query[p.name] = []string{"a", "b"} },
+				func(_ *maker, c *call) { c.query[p.name] = []string{} })
 		}
 	}
 	for _, name := range []string{"x", "", "limit", "Limit", "limit[]", "cursor", "a\x00b", strings.Repeat("x", 2100)} {
@@ -130,7 +131,8 @@ func (d *document) changes(o *operation) (all, byChance []change) {
 		for _, text := range texts {
 			all = append(all, ofPath(n, text, true))
 		}
-		for _, text := range []string{"..", "../../..", "..%2f..%2f", "%00", "%", "%zz", "a/b", "a//b", "a?b=c", "a#b", " ", "a;b", "\xff", "%ff", "%2e%2e", "+", "", "\\"} {
+		for _, text := range []string{"..", "../../..", "..%2f..%2f", "%00", "%", "%zz", "a/b", "a//b", "a?b=c", "a#b",
+			" ", "a;b", "\xff", "%ff", "%2e%2e", "+", "", "\\"} {
 			all = append(all, ofPath(n, text, false))
 		}
 		all = append(all, func(m *maker, c *call) {

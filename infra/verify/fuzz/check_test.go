@@ -38,7 +38,8 @@ func check(c *call, out events.APIGatewayProxyResponse) error {
 	if failed != (out.StatusCode >= 300) {
 		return fmt.Errorf("status %d does not fit the envelope", out.StatusCode)
 	}
-	if id := header("X-Request-Id"); id == "" || any(id) != envelope["request_id"] && header("Idempotent-Replayed") == "" {
+	if id := header("X-Request-Id"); id == "" || any(id) != envelope["request_id"] &&
+		header("Idempotent-Replayed") == "" {
 		return fmt.Errorf("X-Request-Id is %q", id)
 	}
 	if failed {
@@ -60,7 +61,8 @@ func check(c *call, out events.APIGatewayProxyResponse) error {
 		return err
 	}
 	for _, name := range known.headers {
-		if header(name) == "" && name != "Idempotent-Replayed" && (name != "Retry-After" || out.StatusCode < 300 || out.StatusCode == http.StatusTooManyRequests) {
+		if header(name) == "" && name != "Idempotent-Replayed" && (name != "Retry-After" || out.StatusCode < 300 ||
+			out.StatusCode == http.StatusTooManyRequests) {
 			return fmt.Errorf("the header %s is missing", name)
 		}
 	}
@@ -93,7 +95,9 @@ func checkPlace(c *call, tree any, param, message string) error {
 		return nil
 	}
 	if !strings.HasPrefix(param, "/") {
-		if param == "Idempotency-Key" || param == "Content-Type" || slices.ContainsFunc(c.op.parameters, func(p parameter) bool { return p.name == param }) || c.query.Has(param) {
+		if param == "Idempotency-Key" || param == "Content-Type" ||
+			slices.ContainsFunc(c.op.parameters, func(p parameter) bool { return p.name == param }) ||
+			c.query.Has(param) {
 			return nil
 		}
 		return fmt.Errorf("no parameter is called %q", param)

@@ -132,7 +132,8 @@ func TestEveryRequestFitsTheDocument(t *testing.T) {
 		all.add(r)
 	}
 	took := time.Since(began)
-	t.Logf("the walk has %d requests; seed %d: %d requests in %s, %.0f a second", len(p.walk), p.seed, all.requests, took.Round(time.Second), float64(all.requests)/took.Seconds())
+	t.Logf("the walk has %d requests; seed %d: %d requests in %s, %.0f a second", len(p.walk), p.seed, all.requests,
+		took.Round(time.Second), float64(all.requests)/took.Seconds())
 	for i, kind := range slices.Sorted(maps.Keys(all.failures)) {
 		if i == most {
 			break
@@ -206,7 +207,8 @@ func (all *result) add(r result) {
 // batch sends the requests of a batch to a service of its own.
 func (p *plan) batch(ctx context.Context, n int) (r result, err error) {
 	r = newResult()
-	b := &batch{plan: p, n: n, result: &r, maker: &maker{doc: p.doc, rng: newRand(p.seed, uint64(n)+1), more: usualMore}}
+	b := &batch{plan: p, n: n, result: &r, maker: &maker{doc: p.doc, rng: newRand(p.seed, uint64(n)+1),
+		more: usualMore}}
 	if err = b.open(ctx); err == nil {
 		err = b.run(ctx)
 	}
@@ -238,7 +240,8 @@ func (b *batch) open(ctx context.Context) (err error) {
 	}
 	b.bases = map[string]metered.Request{}
 	b.world, err = metered.NewWith(ctx, metered.Settings{
-		Account: "Fuzz", Agent: "fuzz/1.0", Listed: 2, Clock: time.Date(2026, 5, 1, 9, 0, 30, 0, time.UTC), Tick: time.Second, Secret: seal.Fixed([]byte("the secret of the fuzz")),
+		Account: "Fuzz", Agent: "fuzz/1.0", Listed: 2, Clock: time.Date(2026, 5, 1, 9, 0, 30, 0, time.UTC),
+		Tick: time.Second, Secret: seal.Fixed([]byte("the secret of the fuzz")),
 	})
 	if err != nil {
 		return err
@@ -272,7 +275,8 @@ func (b *batch) base(ctx context.Context, operation string) (metered.Request, er
 // readEvents reads all events, which are checked as every response is.
 func (b *batch) readEvents(ctx context.Context) error {
 	at := slices.IndexFunc(b.doc.operations, func(o *operation) bool { return o.OperationID == "listEvents" })
-	c, err := newCall(b.doc.operations[at], metered.Request{Operation: "listEvents", Query: map[string]string{"limit": "100"}})
+	c, err := newCall(b.doc.operations[at],
+		metered.Request{Operation: "listEvents", Query: map[string]string{"limit": "100"}})
 	if err != nil {
 		return err
 	}
@@ -371,7 +375,8 @@ func shorten(text string) string {
 // other account, which has the live key.
 func (b *batch) learn(ctx context.Context) error {
 	b.maker.ids = map[string][]string{}
-	made, err := b.world.Call(ctx, metered.Request{Operation: "createFactory", Live: true, Body: json.RawMessage(`{"type":"seller","name":"Elsewhere","settings":{"currency":"EUR"}}`)})
+	made, err := b.world.Call(ctx, metered.Request{Operation: "createFactory", Live: true,
+		Body: json.RawMessage(`{"type":"seller","name":"Elsewhere","settings":{"currency":"EUR"}}`)})
 	if err != nil {
 		return err
 	}

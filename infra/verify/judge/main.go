@@ -40,7 +40,8 @@ type deployment struct {
 // deployments have customers of shared and of dedicated infrastructure.
 var deployments = map[string]deployment{
 	"acme": {customer: "acme", region: "eu-central-1"}, "globex": {customer: "globex", region: "us-east-1"},
-	"hooli": {customer: "hooli", region: "eu-west-1", found: replica}, "hooli-private": {customer: "hooli", region: "eu-west-1", private: true},
+	"hooli":         {customer: "hooli", region: "eu-west-1", found: replica},
+	"hooli-private": {customer: "hooli", region: "eu-west-1", private: true},
 	// After the loss of the customer's region.
 	"hooli-replica": {customer: "hooli", region: "eu-central-1", found: replica},
 }
@@ -120,12 +121,15 @@ func judges(root, dir, assets string) (tools []tool, err error) {
 		tools = append(tools,
 			// The CDK makes functions depend on their roles, although each already names its role.
 			// The address that the canary calls has an endpoint of the stack data, and is an output.
-			tool{"cfn-lint of " + name, append([]string{filepath.Join(python, "cfn-lint"), "--regions", deployments[name].region, "--ignore-checks", "W3005", "W6001", "--"}, templates...)},
-			tool{"cdk-nag of " + name, append([]string{"node", nag, filepath.Join(root, ".tools", "judges-node", "node_modules"), filepath.Join(dir, name+"-nag")}, templates...)},
+			tool{"cfn-lint of " + name, append([]string{filepath.Join(python, "cfn-lint"), "--regions",
+				deployments[name].region, "--ignore-checks", "W3005", "W6001", "--"}, templates...)},
+			tool{"cdk-nag of " + name, append([]string{"node", nag, filepath.Join(root, ".tools", "judges-node",
+				"node_modules"), filepath.Join(dir, name+"-nag")}, templates...)},
 		)
 	}
 	// Starting checkov takes longer than analysing a template, so it runs once.
-	checkov := tool{"checkov", append([]string{filepath.Join(python, "checkov"), "--framework", "cloudformation", "--compact", "--quiet", "--skip-download", "--file"}, all...)}
+	checkov := tool{"checkov", append([]string{filepath.Join(python, "checkov"), "--framework", "cloudformation",
+		"--compact", "--quiet", "--skip-download", "--file"}, all...)}
 	return append([]tool{checkov}, tools...), nil
 }
 
@@ -162,13 +166,15 @@ func synthesise(out, assets string, of deployment) ([]string, error) {
 	if err := json.Unmarshal(data, &config); err != nil {
 		return nil, fmt.Errorf("reading cdk.json: %w", err)
 	}
-	maps.Copy(config.Context, map[string]any{"customer": of.customer, "region": of.region, "found": of.found, "assets": assets})
+	maps.Copy(config.Context, map[string]any{"customer": of.customer, "region": of.region, "found": of.found,
+		"assets": assets})
 	if of.private {
 		entry := config.Context["customers"].(map[string]any)[of.customer].(map[string]any)
 		delete(entry, "domains")
 		entry["privateEndpoints"] = []string{"vpce-0a1b2c3d4e5f67890"}
 	}
-	app := awscdk.NewApp(&awscdk.AppProps{Context: &config.Context, Outdir: jsii.String(out), AnalyticsReporting: jsii.Bool(false)})
+	app := awscdk.NewApp(&awscdk.AppProps{Context: &config.Context, Outdir: jsii.String(out),
+		AnalyticsReporting: jsii.Bool(false)})
 	settings, err := customer.Read(func(key string) any { return app.Node().TryGetContext(jsii.String(key)) })
 	if err != nil {
 		return nil, err

@@ -27,10 +27,13 @@ func TestWhatDiffersIsTidied(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	one, other, item := id.New(id.Factory, time.Now()), id.New(id.Factory, time.Now()), id.New(id.ContentItem, time.Now())
-	text := `{"ids":["` + one + `","` + other + `","` + one + `","` + item + `_1_1"],"secret":"` + key + `","request_id":"` + rand.Text() + `","next_cursor":"AbC-1"}`
+	one, other, item := id.New(id.Factory, time.Now()), id.New(id.Factory, time.Now()),
+		id.New(id.ContentItem, time.Now())
+	text := `{"ids":["` + one + `","` + other + `","` + one + `","` + item + `_1_1"],"secret":"` + key +
+		`","request_id":"` + rand.Text() + `","next_cursor":"AbC-1"}`
 	want := `{"ids":["fac_01h455vb4pex5vsknk084sn02q","fac_01h455vb4pex5vsknk084sn02r","fac_01h455vb4pex5vsknk084sn02q","cnt_01h455vb4pex5vsknk084sn02q_1_1"],` +
-		`"secret":"svc_live_` + strings.Repeat("EXAMPLE", 7) + `","request_id":"1763812345678-6f9a4e7e-2f0b-4d3c-9b1e-0a5f1c7d8e21","next_cursor":"EXAMPLEcursorEXAMPLEcursorEXAMPLEcursorEXAMPLE"}`
+		`"secret":"svc_live_` + strings.Repeat("EXAMPLE", 7) +
+		`","request_id":"1763812345678-6f9a4e7e-2f0b-4d3c-9b1e-0a5f1c7d8e21","next_cursor":"EXAMPLEcursorEXAMPLEcursorEXAMPLEcursorEXAMPLE"}`
 	if got := string(newTidier().json(text)); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -59,7 +62,8 @@ func TestACallThatIsRefusedIsNoExample(t *testing.T) {
 	routes := api.Routes()
 	at := slices.IndexFunc(routes, func(r httpapi.Route) bool { return r.OperationID == "listPlans" })
 	routes[at].Status = http.StatusCreated
-	if _, err := recordOperation(t.Context(), routes[at]); err == nil || !strings.Contains(err.Error(), "answered with 200") {
+	if _, err := recordOperation(t.Context(), routes[at]); err == nil ||
+		!strings.Contains(err.Error(), "answered with 200") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -22,7 +22,8 @@ func layer(root string) ([]part, error) {
 	}
 	made := func(kind, name, version, licence string) part {
 		purl := "pkg:" + kind + "/" + strings.ReplaceAll(name, "@", "%40") + "@" + version
-		return part{name: name, version: version, purl: purl, licences: []string{licence}, functions: []string{"compose"}, separate: true}
+		return part{name: name, version: version, purl: purl, licences: []string{licence},
+			functions: []string{"compose"}, separate: true}
 	}
 	all := []part{made("pypi", "imageio-ffmpeg", string(program[1]), "GPL-3.0-or-later")}
 	for _, f := range fonts {

@@ -65,7 +65,8 @@ func accepted(parts []part) error {
 	for _, p := range parts {
 		for _, licence := range p.licences {
 			if !slices.Contains(accepts, licence) && !(p.separate && slices.Contains(acceptsSeparate, licence)) {
-				refused = append(refused, fmt.Errorf("%s %s has the licence %s, which is none of %s", p.name, p.version, licence, strings.Join(accepts, ", ")))
+				refused = append(refused, fmt.Errorf("%s %s has the licence %s, which is none of %s", p.name, p.version,
+					licence, strings.Join(accepts, ", ")))
 			}
 		}
 	}

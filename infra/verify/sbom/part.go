@@ -65,7 +65,8 @@ func parts(ctx context.Context, root string) ([]part, error) {
 				if m.Main {
 					continue
 				}
-				next = part{name: m.Path, version: m.Version, purl: "pkg:golang/" + m.Path + "@" + m.Version, sum: m.Sum}
+				next = part{name: m.Path, version: m.Version, purl: "pkg:golang/" + m.Path +
+					"@" + m.Version, sum: m.Sum}
 				dir = m.Dir
 			}
 			if err := add(found, next, dir, f.Name); err != nil {
@@ -111,7 +112,8 @@ func add(found map[string]*part, p part, dir, function string) error {
 
 // packages returns all packages that are linked into functions, by their import paths.
 func packages(ctx context.Context, root string) (map[string]pkg, error) {
-	cmd := exec.CommandContext(ctx, "go", "list", "-deps", "-tags", "lambda.norpc", "-json=ImportPath,Standard,Deps,Module", "./functions/...")
+	cmd := exec.CommandContext(ctx, "go", "list", "-deps", "-tags", "lambda.norpc",
+		"-json=ImportPath,Standard,Deps,Module", "./functions/...")
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH=arm64")
 	out, err := output(cmd)
@@ -166,5 +168,6 @@ func explorer(root string) (part, error) {
 	}
 	version := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(scripts[0]), "scalar-"), ".js.gz")
 	const name = "@scalar/api-reference"
-	return part{name: name, version: version, purl: "pkg:npm/%40scalar/api-reference@" + version, licences: []string{"MIT"}, functions: []string{"docs"}}, nil
+	return part{name: name, version: version, purl: "pkg:npm/%40scalar/api-reference@" + version,
+		licences: []string{"MIT"}, functions: []string{"docs"}}, nil
 }

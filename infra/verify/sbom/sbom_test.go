@@ -31,7 +31,8 @@ func TestTheBillNamesWhatTheFunctionsContain(t *testing.T) {
 			t.Errorf("%s is incomplete: %+v", c.Name, c)
 		}
 	}
-	for _, name := range []string{"std", "github.com/aws/aws-lambda-go", "github.com/danielgtaylor/huma/v2", "@scalar/api-reference", "imageio-ffmpeg", "@expo-google-fonts/noto-sans"} {
+	for _, name := range []string{"std", "github.com/aws/aws-lambda-go", "github.com/danielgtaylor/huma/v2",
+		"@scalar/api-reference", "imageio-ffmpeg", "@expo-google-fonts/noto-sans"} {
 		if _, ok := found[name]; !ok {
 			t.Errorf("%s is missing", name)
 		}
@@ -56,13 +57,15 @@ func TestTheBillNamesWhatTheFunctionsContain(t *testing.T) {
 	if err := run(t.Context(), filepath.Join("..", "..", ".."), again); err != nil {
 		t.Fatal(err)
 	}
-	if second, err := os.ReadFile(filepath.Join(again, "functions.cdx.json")); err != nil || !bytes.Equal(second, data) {
+	if second, err := os.ReadFile(filepath.Join(again, "functions.cdx.json")); err != nil ||
+		!bytes.Equal(second, data) {
 		t.Errorf("a second bill differs: %v", err)
 	}
 }
 
 func TestOtherLicencesAreRefused(t *testing.T) {
-	good, bad := part{name: "good", licences: []string{"MIT"}}, part{name: "bad", version: "v1", licences: []string{"MIT", "GPL-3.0"}}
+	good, bad := part{name: "good", licences: []string{"MIT"}},
+		part{name: "bad", version: "v1", licences: []string{"MIT", "GPL-3.0"}}
 	if err := accepted([]part{good}); err != nil {
 		t.Error(err)
 	}
@@ -71,7 +74,8 @@ func TestOtherLicencesAreRefused(t *testing.T) {
 		t.Error("another version of a licence is accepted")
 	}
 	bad.separate = false
-	if err := accepted([]part{good, bad}); err == nil || !strings.Contains(err.Error(), "bad v1 has the licence GPL-3.0") {
+	if err := accepted([]part{good, bad}); err == nil ||
+		!strings.Contains(err.Error(), "bad v1 has the licence GPL-3.0") {
 		t.Errorf("%v", err)
 	}
 }

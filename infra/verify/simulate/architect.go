@@ -18,15 +18,17 @@ var _ provider.Converser = talker{}
 // Converse implements provider.Converser.
 func (talker) Converse(ctx context.Context, c provider.Conversation) (turn provider.Turn, err error) {
 	w := invocationOf(ctx).world
-	err = pass(ctx, &call{kind: toProvider, key: "Converse", refused: problem(provider.Transient), lost: problem(provider.UnknownOutcome), do: func() error {
-		turn = provider.Turn{Model: true, Text: "Done."}
-		if last := c.Turns[len(c.Turns)-1]; len(last.Results) == 0 && w.random.IntN(4) > 0 {
-			turn = provider.Turn{Model: true, Calls: []provider.ToolCall{
-				{ID: "call", Name: "draft_content_item", Input: json.RawMessage(`{"body":{"kind":"post","prompt":"A new shoe"}}`)},
-			}}
-		}
-		return nil
-	}})
+	err = pass(ctx, &call{kind: toProvider, key: "Converse", refused: problem(provider.Transient),
+		lost: problem(provider.UnknownOutcome), do: func() error {
+			turn = provider.Turn{Model: true, Text: "Done."}
+			if last := c.Turns[len(c.Turns)-1]; len(last.Results) == 0 && w.random.IntN(4) > 0 {
+				turn = provider.Turn{Model: true, Calls: []provider.ToolCall{
+					{ID: "call", Name: "draft_content_item",
+						Input: json.RawMessage(`{"body":{"kind":"post","prompt":"A new shoe"}}`)},
+				}}
+			}
+			return nil
+		}})
 	return turn, err
 }
 
@@ -44,13 +46,15 @@ func (c *caller) talk() {
 	var open []struct{ ID string }
 	c.call(http.MethodGet, "/v1/architect/drafts?state=open", nil, &open)
 	if len(open) == 0 || c.random.IntN(2) == 0 {
-		c.repeat(patient, http.MethodPost, "/v1/architect/chats/"+c.chat+"/messages", object{"text": "A post about a shoe"}, nil)
+		c.repeat(patient, http.MethodPost, "/v1/architect/chats/"+c.chat+"/messages",
+			object{"text": "A post about a shoe"}, nil)
 		return
 	}
 	var applied struct {
 		ResultID string `json:"result_id"`
 	}
-	if c.call(http.MethodPost, "/v1/architect/drafts/"+open[c.random.IntN(len(open))].ID+"/apply", nil, &applied) == http.StatusCreated {
+	if c.call(http.MethodPost, "/v1/architect/drafts/"+open[c.random.IntN(len(open))].ID+"/apply", nil,
+		&applied) == http.StatusCreated {
 		c.items = append(c.items, "/v1/content-items/"+applied.ResultID)
 	}
 }

@@ -91,7 +91,8 @@ func (d *deployment) status() types.CustomModelDeploymentStatus {
 // refusal is the SDK's error of a call that the API refuses.
 func refusal(status int, code string) error {
 	return &smithyhttp.ResponseError{
-		Response: &smithyhttp.Response{Response: &http.Response{StatusCode: status}}, Err: &smithy.GenericAPIError{Code: code, Message: "Simulated."},
+		Response: &smithyhttp.Response{Response: &http.Response{StatusCode: status}},
+		Err:      &smithy.GenericAPIError{Code: code, Message: "Simulated."},
 	}
 }
 
@@ -106,8 +107,9 @@ func control(ctx context.Context, call string, name *string, do func(*world, *cu
 
 func newControl(w *world, name, of string, do func(*world, *customization) error) *call {
 	return &call{
-		kind: toProvider, key: name + " " + of, refused: refusal(http.StatusTooManyRequests, "ThrottlingException"), lost: errLost,
-		do: func() error { return do(w, w.jobs[of]) },
+		kind: toProvider, key: name + " " + of, refused: refusal(http.StatusTooManyRequests, "ThrottlingException"),
+		lost: errLost,
+		do:   func() error { return do(w, w.jobs[of]) },
 	}
 }
 
@@ -121,24 +123,27 @@ func (w *world) fails() bool { return !w.calm && chance(w.random, w.faults.Provi
 
 // CreateModelCustomizationJob implements tune.Client. A token that is known begins nothing,
 // and a name is taken once.
-func (bedrockAPI) CreateModelCustomizationJob(ctx context.Context, in *bedrock.CreateModelCustomizationJobInput, _ ...func(*bedrock.Options)) (*bedrock.CreateModelCustomizationJobOutput, error) {
-	return &bedrock.CreateModelCustomizationJobOutput{JobArn: in.JobName}, control(ctx, "CreateModelCustomizationJob", in.JobName, func(w *world, job *customization) error {
-		token := aws.ToString(in.ClientRequestToken)
-		switch {
-		case job == nil:
-			samples := strings.TrimPrefix(*in.TrainingDataConfig.S3Uri, "s3://media/")
-			job = &customization{token: token, over: w.takes(tuning), fails: w.fails(), unread: !w.files[samples]}
-			job.fails = job.fails || job.unread
-			w.jobs[*in.JobName] = job
-		case token == "" || token != job.token:
-			return errConflict()
-		}
-		return nil
-	})
+func (bedrockAPI) CreateModelCustomizationJob(ctx context.Context, in *bedrock.CreateModelCustomizationJobInput,
+	_ ...func(*bedrock.Options)) (*bedrock.CreateModelCustomizationJobOutput, error) {
+	return &bedrock.CreateModelCustomizationJobOutput{JobArn: in.JobName}, control(ctx, "CreateModelCustomizationJob",
+		in.JobName, func(w *world, job *customization) error {
+			token := aws.ToString(in.ClientRequestToken)
+			switch {
+			case job == nil:
+				samples := strings.TrimPrefix(*in.TrainingDataConfig.S3Uri, "s3://media/")
+				job = &customization{token: token, over: w.takes(tuning), fails: w.fails(), unread: !w.files[samples]}
+				job.fails = job.fails || job.unread
+				w.jobs[*in.JobName] = job
+			case token == "" || token != job.token:
+				return errConflict()
+			}
+			return nil
+		})
 }
 
 // GetModelCustomizationJob implements tune.Client.
-func (bedrockAPI) GetModelCustomizationJob(ctx context.Context, in *bedrock.GetModelCustomizationJobInput, _ ...func(*bedrock.Options)) (*bedrock.GetModelCustomizationJobOutput, error) {
+func (bedrockAPI) GetModelCustomizationJob(ctx context.Context, in *bedrock.GetModelCustomizationJobInput,
+	_ ...func(*bedrock.Options)) (*bedrock.GetModelCustomizationJobOutput, error) {
 	out := &bedrock.GetModelCustomizationJobOutput{}
 	return out, control(ctx, "GetModelCustomizationJob", in.JobIdentifier, func(_ *world, job *customization) error {
 		if job == nil {
@@ -152,73 +157,83 @@ func (bedrockAPI) GetModelCustomizationJob(ctx context.Context, in *bedrock.GetM
 }
 
 // StopModelCustomizationJob implements tune.Client.
-func (bedrockAPI) StopModelCustomizationJob(ctx context.Context, in *bedrock.StopModelCustomizationJobInput, _ ...func(*bedrock.Options)) (*bedrock.StopModelCustomizationJobOutput, error) {
-	return &bedrock.StopModelCustomizationJobOutput{}, control(ctx, "StopModelCustomizationJob", in.JobIdentifier, func(w *world, job *customization) error {
-		switch {
-		case job == nil:
-			return errMissing()
-		case job.status() != types.ModelCustomizationJobStatusInProgress:
-			return errConflict()
-		}
-		job.stopped = w.takes(stopping)
-		return nil
-	})
+func (bedrockAPI) StopModelCustomizationJob(ctx context.Context, in *bedrock.StopModelCustomizationJobInput,
+	_ ...func(*bedrock.Options)) (*bedrock.StopModelCustomizationJobOutput, error) {
+	return &bedrock.StopModelCustomizationJobOutput{}, control(ctx, "StopModelCustomizationJob", in.JobIdentifier,
+		func(w *world, job *customization) error {
+			switch {
+			case job == nil:
+				return errMissing()
+			case job.status() != types.ModelCustomizationJobStatusInProgress:
+				return errConflict()
+			}
+			job.stopped = w.takes(stopping)
+			return nil
+		})
 }
 
 // CreateCustomModelDeployment implements tune.Client.
-func (bedrockAPI) CreateCustomModelDeployment(ctx context.Context, in *bedrock.CreateCustomModelDeploymentInput, _ ...func(*bedrock.Options)) (*bedrock.CreateCustomModelDeploymentOutput, error) {
-	return &bedrock.CreateCustomModelDeploymentOutput{}, control(ctx, "CreateCustomModelDeployment", in.ModelDeploymentName, func(w *world, job *customization) error {
-		token := aws.ToString(in.ClientRequestToken)
-		switch {
-		case job == nil || !job.hasModel():
-			return errMissing()
-		case !job.exists():
-			job.deployment = deployment{token: token, over: w.takes(deploying), fails: w.fails()}
-		case token == "" || token != job.deployment.token:
-			return refusal(http.StatusBadRequest, "ValidationException") // the name is taken
-		}
-		return nil
-	})
+func (bedrockAPI) CreateCustomModelDeployment(ctx context.Context, in *bedrock.CreateCustomModelDeploymentInput,
+	_ ...func(*bedrock.Options)) (*bedrock.CreateCustomModelDeploymentOutput, error) {
+	return &bedrock.CreateCustomModelDeploymentOutput{}, control(ctx, "CreateCustomModelDeployment",
+		in.ModelDeploymentName, func(w *world, job *customization) error {
+			token := aws.ToString(in.ClientRequestToken)
+			switch {
+			case job == nil || !job.hasModel():
+				return errMissing()
+			case !job.exists():
+				job.deployment = deployment{token: token, over: w.takes(deploying), fails: w.fails()}
+			case token == "" || token != job.deployment.token:
+				return refusal(http.StatusBadRequest, "ValidationException") // the name is taken
+			}
+			return nil
+		})
 }
 
 // GetCustomModelDeployment implements tune.Client.
-func (bedrockAPI) GetCustomModelDeployment(ctx context.Context, in *bedrock.GetCustomModelDeploymentInput, _ ...func(*bedrock.Options)) (*bedrock.GetCustomModelDeploymentOutput, error) {
+func (bedrockAPI) GetCustomModelDeployment(ctx context.Context, in *bedrock.GetCustomModelDeploymentInput,
+	_ ...func(*bedrock.Options)) (*bedrock.GetCustomModelDeploymentOutput, error) {
 	out := &bedrock.GetCustomModelDeploymentOutput{CustomModelDeploymentArn: in.CustomModelDeploymentIdentifier}
-	return out, control(ctx, "GetCustomModelDeployment", in.CustomModelDeploymentIdentifier, func(_ *world, job *customization) error {
-		if job == nil || !job.exists() {
-			return errMissing()
-		}
-		out.Status = job.deployment.status()
-		return nil
-	})
+	return out, control(ctx, "GetCustomModelDeployment", in.CustomModelDeploymentIdentifier,
+		func(_ *world, job *customization) error {
+			if job == nil || !job.exists() {
+				return errMissing()
+			}
+			out.Status = job.deployment.status()
+			return nil
+		})
 }
 
 // DeleteCustomModelDeployment implements tune.Client. It takes a while.
-func (bedrockAPI) DeleteCustomModelDeployment(ctx context.Context, in *bedrock.DeleteCustomModelDeploymentInput, _ ...func(*bedrock.Options)) (*bedrock.DeleteCustomModelDeploymentOutput, error) {
-	return &bedrock.DeleteCustomModelDeploymentOutput{}, control(ctx, "DeleteCustomModelDeployment", in.CustomModelDeploymentIdentifier, func(w *world, job *customization) error {
-		switch {
-		case job == nil || !job.exists():
-			return errMissing()
-		case !job.gone.IsZero() || job.deployment.status() == types.CustomModelDeploymentStatusCreating:
-			return errConflict()
-		}
-		job.gone = w.takes(stopping)
-		return nil
-	})
+func (bedrockAPI) DeleteCustomModelDeployment(ctx context.Context, in *bedrock.DeleteCustomModelDeploymentInput,
+	_ ...func(*bedrock.Options)) (*bedrock.DeleteCustomModelDeploymentOutput, error) {
+	return &bedrock.DeleteCustomModelDeploymentOutput{}, control(ctx, "DeleteCustomModelDeployment",
+		in.CustomModelDeploymentIdentifier, func(w *world, job *customization) error {
+			switch {
+			case job == nil || !job.exists():
+				return errMissing()
+			case !job.gone.IsZero() || job.deployment.status() == types.CustomModelDeploymentStatusCreating:
+				return errConflict()
+			}
+			job.gone = w.takes(stopping)
+			return nil
+		})
 }
 
 // DeleteCustomModel implements tune.Client. A model that is deployed stays.
-func (bedrockAPI) DeleteCustomModel(ctx context.Context, in *bedrock.DeleteCustomModelInput, _ ...func(*bedrock.Options)) (*bedrock.DeleteCustomModelOutput, error) {
-	return &bedrock.DeleteCustomModelOutput{}, control(ctx, "DeleteCustomModel", in.ModelIdentifier, func(_ *world, job *customization) error {
-		switch {
-		case job == nil || !job.hasModel():
-			return errMissing()
-		case job.exists():
-			return errConflict()
-		}
-		job.deleted = true
-		return nil
-	})
+func (bedrockAPI) DeleteCustomModel(ctx context.Context, in *bedrock.DeleteCustomModelInput,
+	_ ...func(*bedrock.Options)) (*bedrock.DeleteCustomModelOutput, error) {
+	return &bedrock.DeleteCustomModelOutput{}, control(ctx, "DeleteCustomModel", in.ModelIdentifier,
+		func(_ *world, job *customization) error {
+			switch {
+			case job == nil || !job.hasModel():
+				return errMissing()
+			case job.exists():
+				return errConflict()
+			}
+			job.deleted = true
+			return nil
+		})
 }
 
 // Put implements job.Objects.

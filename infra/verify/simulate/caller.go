@@ -169,7 +169,8 @@ func (c *caller) live() {
 	for range 1 + c.random.IntN(2) {
 		var h struct{ ID string }
 		url := fmt.Sprintf("https://%s-%d.example.com/hook", c.name, len(c.hooks))
-		if status := c.call(http.MethodPost, "/v1/webhooks", object{"url": url, "event_types": []string{"*"}}, &h); status == http.StatusCreated {
+		if status := c.call(http.MethodPost, "/v1/webhooks", object{"url": url, "event_types": []string{"*"}},
+			&h); status == http.StatusCreated {
 			c.hooks = append(c.hooks, h.ID)
 			c.urls = append(c.urls, url)
 		}
@@ -276,6 +277,7 @@ func (c *caller) redeliver() {
 	hook := c.hooks[c.random.IntN(len(c.hooks))]
 	c.call(http.MethodGet, "/v1/webhooks/"+hook+"/deliveries", nil, &all)
 	if len(all) > 0 {
-		c.call(http.MethodPost, "/v1/webhooks/"+hook+"/deliveries/"+all[c.random.IntN(len(all))].ID+"/redeliver", nil, nil)
+		c.call(http.MethodPost, "/v1/webhooks/"+hook+"/deliveries/"+all[c.random.IntN(len(all))].ID+
+			"/redeliver", nil, nil)
 	}
 }

@@ -263,8 +263,10 @@ func (w *world) checkFiles(it attributes, fail func(format string, args ...any))
 		}
 		seen[f.Key] = true
 	}
-	ofCaller := doc.Failure.Stage == string(generate.StageCompose) && strings.Contains(doc.Failure.Message, fmt.Sprintf("have cost %d credits", doc.CostCredits))
-	if stateOf(it) == "failed" && doc.Attempt <= 1 && doc.CostCredits > 0 && !ofCaller && doc.Failure.Stage != "publish" {
+	ofCaller := doc.Failure.Stage == string(generate.StageCompose) && strings.Contains(doc.Failure.Message,
+		fmt.Sprintf("have cost %d credits", doc.CostCredits))
+	if stateOf(it) == "failed" && doc.Attempt <= 1 && doc.CostCredits > 0 && !ofCaller &&
+		doc.Failure.Stage != "publish" {
 		fail("%s failed, and has cost %d: %+v", pk, doc.CostCredits, doc.Failure)
 	}
 }
@@ -284,13 +286,15 @@ func (w *world) checkAnalytics(paid map[string]int64) (broken []string) {
 				broken = append(broken, fmt.Sprintf("the analytics of %s: %+v, %v", c.name, r, err))
 			}
 			if spent := r.Totals["spend_credits"]; spent != paid[factory] {
-				broken = append(broken, fmt.Sprintf("%s has paid %d for its factory %s, and its analytics show %d", c.name, paid[factory], factory, spent))
+				broken = append(broken, fmt.Sprintf("%s has paid %d for its factory %s, and its analytics show %d",
+					c.name, paid[factory], factory, spent))
 			}
 			counted += r.Totals["made"] + r.Totals["failed"]
 		}
 	}
 	if counted != ended {
-		broken = append(broken, fmt.Sprintf("attempts at content ended %d times, and analytics show %d", ended, counted))
+		broken = append(broken, fmt.Sprintf("attempts at content ended %d times, and analytics show %d",
+			ended, counted))
 	}
 	return broken
 }

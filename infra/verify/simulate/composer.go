@@ -31,33 +31,35 @@ type cut struct {
 }
 
 // Compose implements generate.Composer.
-func (composer) Compose(ctx context.Context, what composition.Composition, _ bool, progress func(int), save generate.Save) error {
+func (composer) Compose(ctx context.Context, what composition.Composition, _ bool, progress func(int),
+	save generate.Save) error {
 	w := invocationOf(ctx).world
 	var c cut
-	err := pass(ctx, &call{kind: toObjects, key: "compose", refused: errComposition, lost: errComposition, do: func() error {
-		read := 0
-		what.Files(func(f *media.File) {
-			if w.files[f.Key] {
-				read++
+	err := pass(ctx, &call{kind: toObjects, key: "compose", refused: errComposition, lost: errComposition,
+		do: func() error {
+			read := 0
+			what.Files(func(f *media.File) {
+				if w.files[f.Key] {
+					read++
+				}
+			})
+			if read == 0 {
+				return errComposition
 			}
-		})
-		if read == 0 {
-			return errComposition
-		}
-		c.takes = time.Second + between(w.random, 0, time.Minute)
-		if w.calm {
+			c.takes = time.Second + between(w.random, 0, time.Minute)
+			if w.calm {
+				return nil
+			}
+			if chance(w.random, w.faults.Provider) {
+				short := provider.FailureOf(provider.FailedInputTooShort)
+				if chance(w.random, ofCaller) {
+					short.Part = "/brand/logo" // which the caller has given
+				}
+				c.err = short
+			}
+			c.hangs = chance(w.random, w.faults.Crash)
 			return nil
-		}
-		if chance(w.random, w.faults.Provider) {
-			short := provider.FailureOf(provider.FailedInputTooShort)
-			if chance(w.random, ofCaller) {
-				short.Part = "/brand/logo" // which the caller has given
-			}
-			c.err = short
-		}
-		c.hangs = chance(w.random, w.faults.Crash)
-		return nil
-	}})
+		}})
 	if err != nil {
 		return err
 	}

@@ -40,7 +40,8 @@ func hideLease(it attributes) {
 
 // unfenced takes the condition from the write of a task that is there.
 func unfenced(put types.Put) types.Put {
-	if isTask(put.Item) && put.ConditionExpression != nil && !strings.Contains(*put.ConditionExpression, "attribute_not_exists") {
+	if isTask(put.Item) && put.ConditionExpression != nil && !strings.Contains(*put.ConditionExpression,
+		"attribute_not_exists") {
 		put.ConditionExpression, put.ExpressionAttributeNames, put.ExpressionAttributeValues = nil, nil, nil
 	}
 	return put

@@ -62,7 +62,8 @@ func drawFaults(r *rand.Rand) faults {
 
 // fate draws what becomes of a call.
 func (w *world) fate(c *call) fate {
-	f := fate{what: fine, latency: time.Millisecond + between(w.random, 0, 20*time.Millisecond), sent: w.random.IntN(2) == 0}
+	f := fate{what: fine, latency: time.Millisecond + between(w.random, 0, 20*time.Millisecond),
+		sent: w.random.IntN(2) == 0}
 	if w.calm {
 		return f
 	}

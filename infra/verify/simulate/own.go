@@ -37,13 +37,15 @@ var errFetch = errors.New("simulate: the connection was reset")
 // Do implements area.Client.
 func (web) Do(req *http.Request) (*http.Response, error) {
 	err := pass(req.Context(), &call{
-		kind: toProvider, key: "Get " + req.URL.String(), refused: errFetch, lost: errFetch, do: func() error { return nil },
+		kind: toProvider, key: "Get " + req.URL.String(), refused: errFetch, lost: errFetch,
+		do: func() error { return nil },
 	})
 	if err != nil {
 		return nil, err
 	}
 	return &http.Response{
-		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"image/png"}}, Body: io.NopCloser(bytes.NewReader(picture())),
+		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"image/png"}},
+		Body:          io.NopCloser(bytes.NewReader(picture())),
 		ContentLength: int64(len(picture())), Request: req,
 	}, nil
 }

@@ -20,7 +20,8 @@ func (c *caller) plan() {
 	case 1:
 		c.call(http.MethodPatch, path, object{"state": "active"}, nil)
 	default:
-		body := object{"days": 1 + c.random.IntN(4), "posts_per_day": 1 + c.random.IntN(10), "content_types": []string{"post", "carousel"}, "replace": c.random.IntN(2) == 0}
+		body := object{"days": 1 + c.random.IntN(4), "posts_per_day": 1 + c.random.IntN(10),
+			"content_types": []string{"post", "carousel"}, "replace": c.random.IntN(2) == 0}
 		c.call(http.MethodPost, path+"/content-plan", body, nil)
 	}
 }
@@ -62,7 +63,8 @@ func (w *world) checkPlans(fail func(format string, args ...any)) {
 		}
 		p := planOf(it)
 		if !p.State.Final() || counts[p.ID] != p.Items.Total || made[p.ID] > p.Items.Total {
-			fail("%s is %s; of %d items %d were made and %d count", p.ID, p.State, p.Items.Total, made[p.ID], counts[p.ID])
+			fail("%s is %s; of %d items %d were made and %d count", p.ID, p.State, p.Items.Total, made[p.ID],
+				counts[p.ID])
 		}
 	}
 }

@@ -99,7 +99,8 @@ func (p double) Submit(ctx context.Context, req provider.Request) (out provider.
 				}}}
 				return nil
 			}
-			w.generations[answer.Handle] = &generation{kind: req.Kind, polls: w.random.IntN(4), fails: !w.calm && chance(w.random, w.faults.Provider)}
+			w.generations[answer.Handle] = &generation{kind: req.Kind, polls: w.random.IntN(4), fails: !w.calm &&
+				chance(w.random, w.faults.Provider)}
 			return nil
 		},
 	})
@@ -117,48 +118,52 @@ func many[T any](s T, n int) []T {
 // Poll implements provider.Provider.
 func (p double) Poll(ctx context.Context, h provider.Handle) (out provider.Status, err error) {
 	w := invocationOf(ctx).world
-	err = pass(ctx, &call{kind: toProvider, key: "Poll " + string(h), refused: problem(provider.Transient), lost: problem(provider.Transient), do: func() error {
-		switch g := w.generations[h]; {
-		case g == nil:
-			return problem(provider.BadInput)
-		case g.polls > 0:
-			g.polls--
-			out = provider.Status{State: provider.Running, Progress: 100 / (g.polls + 2), Wait: time.Duration(1+w.random.IntN(8)) * time.Second}
-		case g.fails:
-			out = provider.Status{State: provider.Failed, Failure: problem(provider.Rejected)}
-		default:
-			out = provider.Status{State: provider.Succeeded, Progress: 100}
-		}
-		return nil
-	}})
+	err = pass(ctx, &call{kind: toProvider, key: "Poll " + string(h), refused: problem(provider.Transient),
+		lost: problem(provider.Transient), do: func() error {
+			switch g := w.generations[h]; {
+			case g == nil:
+				return problem(provider.BadInput)
+			case g.polls > 0:
+				g.polls--
+				out = provider.Status{State: provider.Running, Progress: 100 / (g.polls + 2),
+					Wait: time.Duration(1+w.random.IntN(8)) * time.Second}
+			case g.fails:
+				out = provider.Status{State: provider.Failed, Failure: problem(provider.Rejected)}
+			default:
+				out = provider.Status{State: provider.Succeeded, Progress: 100}
+			}
+			return nil
+		}})
 	return out, err
 }
 
 // Fetch implements provider.Provider.
 func (p double) Fetch(ctx context.Context, h provider.Handle) (out provider.Result, err error) {
 	w := invocationOf(ctx).world
-	err = pass(ctx, &call{kind: toProvider, key: "Fetch " + string(h), refused: problem(provider.Transient), lost: problem(provider.Transient), do: func() error {
-		g := w.generations[h]
-		if g == nil {
-			return problem(provider.BadInput)
-		}
-		out = provider.Result{Media: []provider.File{{Open: func(context.Context) (io.ReadCloser, error) {
-			return io.NopCloser(strings.NewReader(string(g.kind))), nil
-		}}}}
-		return nil
-	}})
+	err = pass(ctx, &call{kind: toProvider, key: "Fetch " + string(h), refused: problem(provider.Transient),
+		lost: problem(provider.Transient), do: func() error {
+			g := w.generations[h]
+			if g == nil {
+				return problem(provider.BadInput)
+			}
+			out = provider.Result{Media: []provider.File{{Open: func(context.Context) (io.ReadCloser, error) {
+				return io.NopCloser(strings.NewReader(string(g.kind))), nil
+			}}}}
+			return nil
+		}})
 	return out, err
 }
 
 // Cancel implements provider.Provider.
 func (p double) Cancel(ctx context.Context, h provider.Handle) error {
 	w := invocationOf(ctx).world
-	return pass(ctx, &call{kind: toProvider, key: "Cancel " + string(h), refused: problem(provider.Transient), lost: problem(provider.Transient), do: func() error {
-		if g := w.generations[h]; g != nil {
-			g.canceled = true
-		}
-		return nil
-	}})
+	return pass(ctx, &call{kind: toProvider, key: "Cancel " + string(h), refused: problem(provider.Transient),
+		lost: problem(provider.Transient), do: func() error {
+			if g := w.generations[h]; g != nil {
+				g.canceled = true
+			}
+			return nil
+		}})
 }
 
 // objects stores files: no more of them than their keys.
@@ -171,7 +176,8 @@ func (objects) Save(ctx context.Context, place media.Place, n int, body io.Reade
 		return media.File{}, err
 	}
 	w := invocationOf(ctx).world
-	f := media.File{ID: place.ID(n), Key: place.Key(n, "bin"), MIMEType: "application/octet-stream", Bytes: int64(len(b)), SHA256: "0"}
+	f := media.File{ID: place.ID(n), Key: place.Key(n, "bin"), MIMEType: "application/octet-stream",
+		Bytes: int64(len(b)), SHA256: "0"}
 	switch provider.Kind(b) {
 	case provider.KindImage:
 		f.Type, f.MIMEType, f.Width, f.Height = media.Image, "image/jpeg", 8, 8
@@ -192,12 +198,13 @@ func (objects) Save(ctx context.Context, place media.Place, n int, body io.Reade
 // Remove implements engine.Objects.
 func (objects) Remove(ctx context.Context, place media.Place) error {
 	w := invocationOf(ctx).world
-	return pass(ctx, &call{kind: toObjects, key: "Remove " + place.Prefix(), refused: errRefused, lost: errLost, do: func() error {
-		for key := range w.files {
-			if strings.HasPrefix(key, place.Prefix()) {
-				delete(w.files, key)
+	return pass(ctx, &call{kind: toObjects, key: "Remove " + place.Prefix(), refused: errRefused, lost: errLost,
+		do: func() error {
+			for key := range w.files {
+				if strings.HasPrefix(key, place.Prefix()) {
+					delete(w.files, key)
+				}
 			}
-		}
-		return nil
-	}})
+			return nil
+		}})
 }

@@ -52,7 +52,8 @@ func (stage) Capabilities() platform.Capabilities { return platform.Capabilities
 
 func (s stage) pass(ctx context.Context, what string, p platform.Post, lost error, do func(w *world) error) error {
 	w := invocationOf(ctx).world
-	err := pass(ctx, &call{kind: toProvider, key: what + " " + s.name + " " + p.Key, refused: platform.Busy(), lost: lost, do: func() error { return do(w) }})
+	err := pass(ctx, &call{kind: toProvider, key: what + " " + s.name + " " + p.Key, refused: platform.Busy(),
+		lost: lost, do: func() error { return do(w) }})
 	if ctx.Err() != nil {
 		return lost
 	}
@@ -69,7 +70,8 @@ func (s stage) Start(ctx context.Context, _ platform.Account, p platform.Post) (
 }
 
 // Check implements platform.Publisher.
-func (s stage) Check(ctx context.Context, _ platform.Account, p platform.Post, h platform.Handle) (out platform.Step, err error) {
+func (s stage) Check(ctx context.Context, _ platform.Account, p platform.Post,
+	h platform.Handle) (out platform.Step, err error) {
 	err = s.pass(ctx, "Check", p, platform.Busy(), func(w *world) error {
 		var left int
 		must(h.Decode(&left))
@@ -89,7 +91,8 @@ func (s stage) Check(ctx context.Context, _ platform.Account, p platform.Post, h
 }
 
 // Finalize implements platform.Publisher.
-func (s stage) Finalize(ctx context.Context, a platform.Account, p platform.Post, _ platform.Handle) (out platform.Step, err error) {
+func (s stage) Finalize(ctx context.Context, a platform.Account, p platform.Post,
+	_ platform.Handle) (out platform.Step, err error) {
 	err = s.pass(ctx, "Finalize", p, platform.Lost(nil), func(w *world) error {
 		post := w.posts[p.Key]
 		if post == nil {
@@ -104,7 +107,8 @@ func (s stage) Finalize(ctx context.Context, a platform.Account, p platform.Post
 }
 
 // Reconcile implements platform.Publisher.
-func (s stage) Reconcile(ctx context.Context, _ platform.Account, p platform.Post, h platform.Handle, _ time.Time) (out platform.Step, err error) {
+func (s stage) Reconcile(ctx context.Context, _ platform.Account, p platform.Post, h platform.Handle,
+	_ time.Time) (out platform.Step, err error) {
 	if s.name == "telegram" {
 		return out, platform.Lost(nil)
 	}
@@ -138,12 +142,14 @@ func (c *caller) connect() {
 	tx := &store.Tx{}
 	for _, name := range []string{"vk", "telegram"} {
 		now := time.Now()
-		r := account.Record{Account: account.Account{Resource: resource.New(account.NewID(now), now, nil), Platform: name, FactoryIDs: []string{}, State: account.Connected}, PlatformID: c.name}
+		r := account.Record{Account: account.Account{Resource: resource.New(account.NewID(now), now, nil),
+			Platform: name, FactoryIDs: []string{}, State: account.Connected}, PlatformID: c.name}
 		if c.random.IntN(3) == 0 {
 			r.LateAfter = new(30)
 		}
 		var err error
-		r.Sealed, err = build().vault().Seal(context.Background(), c.principal.Owner, r.ID, platform.Account{ID: c.name})
+		r.Sealed, err = build().vault().Seal(context.Background(), c.principal.Owner, r.ID,
+			platform.Account{ID: c.name})
 		must(err)
 		it, err := r.Item(c.principal.Owner)
 		must(err)
@@ -196,9 +202,11 @@ func (w *world) checkPublications(fail func(format string, args ...any)) {
 			post := w.posts[p.ID]
 			taken = taken || p.State == item.PublicationPublished
 			switch {
-			case p.State == item.PublicationPublished && (post == nil || p.PlatformPostID == nil || *p.PlatformPostID != post.id):
+			case p.State == item.PublicationPublished && (post == nil || p.PlatformPostID == nil ||
+				*p.PlatformPostID != post.id):
 				fail("%s is published as %v, and there is %+v", p.ID, p.PlatformPostID, post)
-			case p.State == item.PublicationFailed && post != nil && p.Failure.Code != string(platform.CodeOutcomeUnknown):
+			case p.State == item.PublicationFailed && post != nil &&
+				p.Failure.Code != string(platform.CodeOutcomeUnknown):
 				fail("%s failed with %s, and there is a post", p.ID, p.Failure.Code)
 			case p.State != item.PublicationPublished && p.State != item.PublicationFailed:
 				fail("%s is %s", p.ID, p.State)

@@ -130,17 +130,18 @@ func (s sender) Send(ctx context.Context, all ...queue.Message) []error {
 			bodies = append(bodies, all[i].Body)
 		}
 		err := insist(ctx, func() *call {
-			return &call{kind: toQueue, key: "Send " + string(s.name) + " " + inOrder(bodies), lost: errLost, refused: errRefused, do: func() error {
-				for _, n := range sorted(bodies) {
-					i := batch[n]
-					if failed[n] = nil; !w.calm && chance(w.random, w.faults.Refuse) {
-						failed[n] = &queue.Refused{Code: "InternalError"}
-						continue
+			return &call{kind: toQueue, key: "Send " + string(s.name) + " " + inOrder(bodies), lost: errLost,
+				refused: errRefused, do: func() error {
+					for _, n := range sorted(bodies) {
+						i := batch[n]
+						if failed[n] = nil; !w.calm && chance(w.random, w.faults.Refuse) {
+							failed[n] = &queue.Refused{Code: "InternalError"}
+							continue
+						}
+						q.put(all[i].Body, all[i].Delay)
 					}
-					q.put(all[i].Body, all[i].Delay)
-				}
-				return nil
-			}}
+					return nil
+				}}
 		})
 		return failed, err
 	})
@@ -152,18 +153,19 @@ func (s sender) ExtendVisibility(ctx context.Context, d time.Duration, receipts 
 	q := w.queues[s.name]
 	failed := make([]error, len(receipts))
 	err := insist(ctx, func() *call {
-		return &call{kind: toQueue, key: fmt.Sprint("Hide ", s.name, " ", d, " ", receipts), lost: errLost, refused: errRefused, do: func() error {
-			for _, r := range receipts {
-				id, _, _ := strings.Cut(r, "#")
-				for _, m := range q.all {
-					// A receipt of an earlier delivery counts, too, as long as the message is there.
-					if m.id == id {
-						q.hide(m, d)
+		return &call{kind: toQueue, key: fmt.Sprint("Hide ", s.name, " ", d, " ", receipts), lost: errLost,
+			refused: errRefused, do: func() error {
+				for _, r := range receipts {
+					id, _, _ := strings.Cut(r, "#")
+					for _, m := range q.all {
+						// A receipt of an earlier delivery counts, too, as long as the message is there.
+						if m.id == id {
+							q.hide(m, d)
+						}
 					}
 				}
-			}
-			return nil
-		}}
+				return nil
+			}}
 	})
 	for i := range failed {
 		failed[i] = err

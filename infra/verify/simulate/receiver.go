@@ -21,16 +21,18 @@ func (receivers) Do(req *http.Request) (*http.Response, error) {
 	w := invocationOf(req.Context()).world
 	r := receipt{req.URL.String(), req.Header.Get("Webhook-Id")}
 	status := http.StatusNoContent
-	err := pass(req.Context(), &call{kind: toReceiver, key: "POST " + r.url + " " + r.event, refused: errLost, lost: errLost, do: func() error {
-		if !w.calm && chance(w.random, w.faults.Receiver) {
-			status = http.StatusInternalServerError
+	err := pass(req.Context(), &call{kind: toReceiver, key: "POST " + r.url + " " + r.event, refused: errLost,
+		lost: errLost, do: func() error {
+			if !w.calm && chance(w.random, w.faults.Receiver) {
+				status = http.StatusInternalServerError
+				return nil
+			}
+			w.receipts[r]++
 			return nil
-		}
-		w.receipts[r]++
-		return nil
-	}})
+		}})
 	if err != nil {
 		return nil, err
 	}
-	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("")), Request: req}, nil
+	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("")),
+		Request: req}, nil
 }

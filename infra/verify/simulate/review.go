@@ -14,7 +14,8 @@ import (
 
 // reviewEnds are the events of diagnoses, proposals, plans and trainings, with what marks the change that
 // each of them reports.
-var reviewEnds = map[event.Type]string{event.DiagnosisCompleted: "diagnosed ", event.ProposalCreated: "proposed ", event.ProposalApplied: "applied ", event.ContentPlanCompleted: "planned ",
+var reviewEnds = map[event.Type]string{event.DiagnosisCompleted: "diagnosed ", event.ProposalCreated: "proposed ",
+	event.ProposalApplied: "applied ", event.ContentPlanCompleted: "planned ",
 	event.TrainingCompleted: "completed ", event.TrainingFailed: "failed "}
 
 // observeReview counts the diagnoses that are completed, and the proposals that are made
@@ -73,7 +74,8 @@ func (w *world) checkApplied(fail func(format string, args ...any)) {
 	}
 	for id, made := range applied {
 		slices.Sort(made)
-		if distinct := slices.Compact(slices.Clone(made)); len(distinct) != len(made) || made[len(made)-1] > versions[id] {
+		if distinct := slices.Compact(slices.Clone(made)); len(distinct) != len(made) ||
+			made[len(made)-1] > versions[id] {
 			fail("%s has the version %d, and proposals made the versions %v", id, versions[id], made)
 		}
 	}
@@ -82,7 +84,8 @@ func (w *world) checkApplied(fail func(format string, args ...any)) {
 // filled is what a text model answers to a form: some do not fit.
 func (w *world) filled(f *provider.Form) *provider.Result {
 	if w.random.IntN(4) == 0 {
-		return &provider.Result{Object: json.RawMessage(`{"proposals":[{"title":"Make nothing","rationale":"None.","patch":{"state":"paused"},"expected_effect":"None"}]}`)}
+		return &provider.Result{Object: json.RawMessage(
+			`{"proposals":[{"title":"Make nothing","rationale":"None.","patch":{"state":"paused"},"expected_effect":"None"}]}`)}
 	}
 	return &provider.Result{Object: f.Sample}
 }

@@ -53,7 +53,8 @@ func TestSeeds(t *testing.T) {
 			t.Fatalf("replay it with: make simulate SEEDS=1 FROM=%d", seed)
 		}
 		if simulated%100 == 0 || seed == from+seeds-1 {
-			fmt.Printf("%d seeds from %d: %d tasks in %d steps, %.0f tasks a second\n", simulated, from, tasks, steps, float64(tasks)/time.Since(begun).Seconds())
+			fmt.Printf("%d seeds from %d: %d tasks in %d steps, %.0f tasks a second\n", simulated, from, tasks, steps,
+				float64(tasks)/time.Since(begun).Seconds())
 		}
 	}
 }
@@ -75,7 +76,8 @@ func TestASeedAlwaysGoesTheSameWay(t *testing.T) {
 
 func TestDefectsAreFound(t *testing.T) {
 	const most = 1000
-	for name, d := range map[string]Defect{"a lease that is not checked": LeaseIgnored, "an outcome that is not fenced": StepUnfenced} {
+	for name, d := range map[string]Defect{"a lease that is not checked": LeaseIgnored,
+		"an outcome that is not fenced": StepUnfenced} {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(most) {
 				if r := Run(t, seed, Config{Defect: d}); len(r.Broken) > 0 {

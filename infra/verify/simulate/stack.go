@@ -58,14 +58,16 @@ type stack struct {
 var build = sync.OnceValue(func() stack {
 	s := stack{db: store.Open(aws.Config{}, tableName, store.WithClient(table{}))}
 	var err error
-	s.signer, err = media.NewSigner(aws.Config{Region: "eu-central-1", Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
-		return aws.Credentials{AccessKeyID: "id", SecretAccessKey: "secret"}, nil
-	})}, "media", time.Now)
+	s.signer, err = media.NewSigner(aws.Config{Region: "eu-central-1",
+		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+			return aws.Credentials{AccessKeyID: "id", SecretAccessKey: "secret"}, nil
+		})}, "media", time.Now)
 	must(err)
 	s.envelope = sealtest.Envelope("the simulation's key")
 	r := httpapi.NewRouter(s.db, silent{}, time.Now)
 	e := area.Env{
-		AWS: aws.Config{Region: "us-west-2"}, DB: s.db, Media: s.signer, Now: time.Now, Random: rand.Reader, Envelope: s.envelope,
+		AWS: aws.Config{Region: "us-west-2"}, DB: s.db, Media: s.signer, Now: time.Now, Random: rand.Reader,
+		Envelope:  s.envelope,
 		Providers: "bedrock,fal,elevenlabs", Converser: talker{}, HTTP: web{},
 		DeliverRole: arn.ARN{Partition: "aws", Service: "iam", AccountID: "444455556666", Resource: "role/deliver"},
 	}
@@ -113,7 +115,8 @@ func (s stack) start(name string) func() handler {
 	case "generate":
 		return func() handler {
 			return s.consumer("generate", generatewiring.Handlers(&generate.Worker{
-				DB: s.db, Loaders: generatewiring.Loaders(s.signer), Providers: providers{}, Objects: objects{}, Now: time.Now,
+				DB: s.db, Loaders: generatewiring.Loaders(s.signer), Providers: providers{}, Objects: objects{},
+				Now: time.Now,
 			}))
 		}
 	case "compose":

@@ -49,7 +49,8 @@ type shard struct {
 // relayed reports whether the relay gets a change.
 func relayed(c memtable.Change) bool {
 	kind := textOf(c.New, "kind")
-	return c.Event == "INSERT" && slices.Contains(relay.Kinds, kind) || c.Event != "REMOVE" && rollup.Passes(kind, textOf(c.New, "f_state"))
+	return c.Event == "INSERT" && slices.Contains(relay.Kinds, kind) || c.Event != "REMOVE" &&
+		rollup.Passes(kind, textOf(c.New, "f_state"))
 }
 
 // follow moves what was written into the stream.
@@ -84,7 +85,8 @@ func recordOf(c memtable.Change, position int) events.DynamoDBEventRecord {
 			image[name] = events.NewBinaryAttribute(v.Value)
 		}
 	}
-	return events.DynamoDBEventRecord{EventName: c.Event, Change: events.DynamoDBStreamRecord{NewImage: image, SequenceNumber: strconv.Itoa(position)}}
+	return events.DynamoDBEventRecord{EventName: c.Event, Change: events.DynamoDBStreamRecord{NewImage: image,
+		SequenceNumber: strconv.Itoa(position)}}
 }
 
 // feed hands the first records of a shard to its follower, after a time.
@@ -175,7 +177,8 @@ type bus struct{}
 var _ relay.Bus = bus{}
 
 // PutEvents implements relay.Bus.
-func (bus) PutEvents(ctx context.Context, in *eventbridge.PutEventsInput, _ ...func(*eventbridge.Options)) (*eventbridge.PutEventsOutput, error) {
+func (bus) PutEvents(ctx context.Context, in *eventbridge.PutEventsInput,
+	_ ...func(*eventbridge.Options)) (*eventbridge.PutEventsOutput, error) {
 	w := invocationOf(ctx).world
 	var out *eventbridge.PutEventsOutput
 	var details []string
@@ -183,19 +186,20 @@ func (bus) PutEvents(ctx context.Context, in *eventbridge.PutEventsInput, _ ...f
 		details = append(details, aws.ToString(e.Detail))
 	}
 	err := insist(ctx, func() *call {
-		return &call{kind: toBus, key: "PutEvents " + strings.Join(details, " "), lost: errLost, refused: errRefused, do: func() error {
-			out = &eventbridge.PutEventsOutput{}
-			for _, e := range in.Entries {
-				var entry eventtypes.PutEventsResultEntry
-				if !w.calm && chance(w.random, w.faults.Refuse) {
-					entry.ErrorCode = aws.String("InternalFailure")
-				} else {
-					w.queues[topology.Dispatch].put(`{"detail":`+aws.ToString(e.Detail)+`}`, 0)
+		return &call{kind: toBus, key: "PutEvents " + strings.Join(details, " "), lost: errLost, refused: errRefused,
+			do: func() error {
+				out = &eventbridge.PutEventsOutput{}
+				for _, e := range in.Entries {
+					var entry eventtypes.PutEventsResultEntry
+					if !w.calm && chance(w.random, w.faults.Refuse) {
+						entry.ErrorCode = aws.String("InternalFailure")
+					} else {
+						w.queues[topology.Dispatch].put(`{"detail":`+aws.ToString(e.Detail)+`}`, 0)
+					}
+					out.Entries = append(out.Entries, entry)
 				}
-				out.Entries = append(out.Entries, entry)
-			}
-			return nil
-		}}
+				return nil
+			}}
 	})
 	return out, err
 }

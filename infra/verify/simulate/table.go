@@ -36,7 +36,8 @@ type attributes = map[string]types.AttributeValue
 // ask makes a call of the table as the SDK does. Where conflict is set, it answers a
 // call that meets another one on the same items.
 func ask[In, Out any](ctx context.Context, name, key string, in *In, options []func(*dynamodb.Options),
-	do func(*memtable.Engine, context.Context, *In, ...func(*dynamodb.Options)) (*Out, error), conflict func(*memtable.Engine) (*Out, error)) (*Out, error) {
+	do func(*memtable.Engine, context.Context, *In, ...func(*dynamodb.Options)) (*Out, error),
+	conflict func(*memtable.Engine) (*Out, error)) (*Out, error) {
 	w := invocationOf(ctx).world
 	var out *Out
 	err := insist(ctx, func() *call {
@@ -74,7 +75,8 @@ func keyOf(a attributes) string {
 }
 
 // GetItem implements store.Client.
-func (table) GetItem(ctx context.Context, in *dynamodb.GetItemInput, options ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
+func (table) GetItem(ctx context.Context, in *dynamodb.GetItemInput,
+	options ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
 	out, err := ask(ctx, "GetItem", keyOf(in.Key), in, options, (*memtable.Engine).GetItem, nil)
 	if err == nil && invocationOf(ctx).world.Defect == LeaseIgnored {
 		hideLease(out.Item)
@@ -83,18 +85,21 @@ func (table) GetItem(ctx context.Context, in *dynamodb.GetItemInput, options ...
 }
 
 // BatchGetItem implements store.Client. A conflict leaves some keys unprocessed.
-func (table) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, options ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+func (table) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput,
+	options ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
 	var names []string
 	for _, k := range in.RequestItems[tableName].Keys {
 		names = append(names, keyOf(k))
 	}
-	return ask(ctx, "BatchGetItem", inOrder(names), in, options, (*memtable.Engine).BatchGetItem, func(*memtable.Engine) (*dynamodb.BatchGetItemOutput, error) {
-		return &dynamodb.BatchGetItemOutput{UnprocessedKeys: in.RequestItems}, nil
-	})
+	return ask(ctx, "BatchGetItem", inOrder(names), in, options, (*memtable.Engine).BatchGetItem,
+		func(*memtable.Engine) (*dynamodb.BatchGetItemOutput, error) {
+			return &dynamodb.BatchGetItemOutput{UnprocessedKeys: in.RequestItems}, nil
+		})
 }
 
 // Query implements store.Client.
-func (table) Query(ctx context.Context, in *dynamodb.QueryInput, options ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+func (table) Query(ctx context.Context, in *dynamodb.QueryInput,
+	options ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
 	partition, _ := in.ExpressionAttributeValues[":p"].(*types.AttributeValueMemberS)
 	key := fmt.Sprint(aws.ToString(in.IndexName), " ", *in.KeyConditionExpression)
 	if partition != nil {
@@ -104,27 +109,36 @@ func (table) Query(ctx context.Context, in *dynamodb.QueryInput, options ...func
 }
 
 // PutItem implements store.Client.
-func (table) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+func (table) PutItem(ctx context.Context, in *dynamodb.PutItemInput,
+	options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
 	if invocationOf(ctx).world.Defect == StepUnfenced {
-		put := unfenced(types.Put{Item: in.Item, ConditionExpression: in.ConditionExpression, ExpressionAttributeNames: in.ExpressionAttributeNames, ExpressionAttributeValues: in.ExpressionAttributeValues})
+		put := unfenced(types.Put{Item: in.Item, ConditionExpression: in.ConditionExpression,
+			ExpressionAttributeNames:  in.ExpressionAttributeNames,
+			ExpressionAttributeValues: in.ExpressionAttributeValues})
 		changed := *in
-		changed.ConditionExpression, changed.ExpressionAttributeNames, changed.ExpressionAttributeValues = put.ConditionExpression, put.ExpressionAttributeNames, put.ExpressionAttributeValues
+		changed.ConditionExpression, changed.ExpressionAttributeNames,
+			changed.ExpressionAttributeValues = put.ConditionExpression, put.ExpressionAttributeNames,
+			put.ExpressionAttributeValues
 		in = &changed
 	}
-	return ask(ctx, "PutItem", keyOf(in.Item), in, options, (*memtable.Engine).PutItem, func(*memtable.Engine) (*dynamodb.PutItemOutput, error) {
-		return nil, &types.TransactionConflictException{Message: aws.String("conflict")}
-	})
+	return ask(ctx, "PutItem", keyOf(in.Item), in, options, (*memtable.Engine).PutItem,
+		func(*memtable.Engine) (*dynamodb.PutItemOutput, error) {
+			return nil, &types.TransactionConflictException{Message: aws.String("conflict")}
+		})
 }
 
 // UpdateItem implements store.Client.
-func (table) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, options ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
-	return ask(ctx, "UpdateItem", keyOf(in.Key), in, options, (*memtable.Engine).UpdateItem, func(*memtable.Engine) (*dynamodb.UpdateItemOutput, error) {
-		return nil, &types.TransactionConflictException{Message: aws.String("conflict")}
-	})
+func (table) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput,
+	options ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	return ask(ctx, "UpdateItem", keyOf(in.Key), in, options, (*memtable.Engine).UpdateItem,
+		func(*memtable.Engine) (*dynamodb.UpdateItemOutput, error) {
+			return nil, &types.TransactionConflictException{Message: aws.String("conflict")}
+		})
 }
 
 // TransactWriteItems implements store.Client.
-func (table) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, options ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+func (table) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput,
+	options ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
 	w := invocationOf(ctx).world
 	if w.Defect == StepUnfenced {
 		changed := *in
@@ -150,19 +164,21 @@ func (table) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteI
 			names = append(names, "?"+keyOf(item.ConditionCheck.Key))
 		}
 	}
-	return ask(ctx, "TransactWriteItems", strings.Join(names, " "), in, options, (*memtable.Engine).TransactWriteItems, func(*memtable.Engine) (*dynamodb.TransactWriteItemsOutput, error) {
-		reasons := make([]types.CancellationReason, len(in.TransactItems))
-		for i := range reasons {
-			reasons[i].Code = aws.String("None")
-		}
-		reasons[w.random.IntN(len(reasons))].Code = aws.String("TransactionConflict")
-		return nil, &types.TransactionCanceledException{CancellationReasons: reasons}
-	})
+	return ask(ctx, "TransactWriteItems", strings.Join(names, " "), in, options, (*memtable.Engine).TransactWriteItems,
+		func(*memtable.Engine) (*dynamodb.TransactWriteItemsOutput, error) {
+			reasons := make([]types.CancellationReason, len(in.TransactItems))
+			for i := range reasons {
+				reasons[i].Code = aws.String("None")
+			}
+			reasons[w.random.IntN(len(reasons))].Code = aws.String("TransactionConflict")
+			return nil, &types.TransactionCanceledException{CancellationReasons: reasons}
+		})
 }
 
 // BatchExecuteStatement implements store.Client. In a conflict some of the statements
 // are refused.
-func (table) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchExecuteStatementInput, options ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error) {
+func (table) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchExecuteStatementInput,
+	options ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error) {
 	w := invocationOf(ctx).world
 	var names []string
 	for _, s := range in.Statements {
@@ -175,19 +191,23 @@ func (table) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchExecut
 		names = append(names, strings.Join(last, "/"))
 	}
 	order := sorted(names)
-	return ask(ctx, "BatchExecuteStatement", inOrder(names), in, options, (*memtable.Engine).BatchExecuteStatement, func(e *memtable.Engine) (*dynamodb.BatchExecuteStatementOutput, error) {
-		out := &dynamodb.BatchExecuteStatementOutput{Responses: make([]types.BatchStatementResponse, len(in.Statements))}
-		for _, i := range order {
-			if w.random.IntN(2) == 0 {
-				out.Responses[i].Error = &types.BatchStatementError{Code: types.BatchStatementErrorCodeEnumTransactionConflict}
-				continue
+	return ask(ctx, "BatchExecuteStatement", inOrder(names), in, options, (*memtable.Engine).BatchExecuteStatement,
+		func(e *memtable.Engine) (*dynamodb.BatchExecuteStatementOutput, error) {
+			out := &dynamodb.BatchExecuteStatementOutput{Responses: make([]types.BatchStatementResponse,
+				len(in.Statements))}
+			for _, i := range order {
+				if w.random.IntN(2) == 0 {
+					out.Responses[i].Error = &types.BatchStatementError{
+						Code: types.BatchStatementErrorCodeEnumTransactionConflict}
+					continue
+				}
+				one, err := e.BatchExecuteStatement(context.Background(),
+					&dynamodb.BatchExecuteStatementInput{Statements: in.Statements[i : i+1]})
+				if err != nil {
+					return nil, err
+				}
+				out.Responses[i] = one.Responses[0]
 			}
-			one, err := e.BatchExecuteStatement(context.Background(), &dynamodb.BatchExecuteStatementInput{Statements: in.Statements[i : i+1]})
-			if err != nil {
-				return nil, err
-			}
-			out.Responses[i] = one.Responses[0]
-		}
-		return out, nil
-	})
+			return out, nil
+		})
 }

@@ -50,8 +50,10 @@ func (c *caller) found() {
 		now := time.Now()
 		var r item.Record
 		must(json.Unmarshal([]byte(`{"parts":[{"kind":"text","role":"text","model":"nova-micro","provider":"bedrock"}]}`), &r))
-		r.Resource, r.FactoryID, r.Kind, r.State, r.Attempt = resource.New(id.New(id.ContentItem, now), now, nil), f.ID, item.Post, item.Generated, 1
-		r.Prompt, r.Language, r.Title, r.Caption, r.Hashtags = "A shoe", "en", fmt.Sprint("Shoe ", n), "A new shoe.", []string{}
+		r.Resource, r.FactoryID, r.Kind, r.State, r.Attempt = resource.New(id.New(id.ContentItem, now), now, nil), f.ID,
+			item.Post, item.Generated, 1
+		r.Prompt, r.Language, r.Title, r.Caption, r.Hashtags = "A shoe", "en", fmt.Sprint("Shoe ", n),
+			"A new shoe.", []string{}
 		it, err := r.Entry(c.principal.Owner)
 		must(err)
 		tx.Create(it, nil)
@@ -81,7 +83,8 @@ func (w *world) observeTraining(c memtable.Change) {
 	var t trained
 	must(json.Unmarshal([]byte(textOf(c.New, "doc")), &t))
 	known := w.trainings[t.ID]
-	if w.trainings[t.ID] = &t; known != nil && known.State != t.State && (t.State == job.Completed || t.State == job.Failed) {
+	if w.trainings[t.ID] = &t; known != nil && known.State != t.State &&
+		(t.State == job.Completed || t.State == job.Failed) {
 		w.ends[string(t.State)+" "+t.ID]++
 	}
 }
@@ -143,9 +146,11 @@ func (w *world) checkTrainings(fail func(format string, args ...any)) {
 			fail("the job %s is of no training", name)
 		case j.unread && w.trainings[id].State != job.Canceled:
 			fail("the job of %s had no samples", id)
-		case last[w.trainings[id].FactoryID] == id && !(j.hasModel() && j.exists() && models[w.trainings[id].FactoryID].Endpoint == name):
+		case last[w.trainings[id].FactoryID] == id &&
+			!(j.hasModel() && j.exists() && models[w.trainings[id].FactoryID].Endpoint == name):
 			fail("the model of %s is not ready", id)
-		case last[w.trainings[id].FactoryID] != id && (j.hasModel() || j.exists() || time.Now().Before(j.over) && j.stopped.IsZero()):
+		case last[w.trainings[id].FactoryID] != id && (j.hasModel() || j.exists() || time.Now().Before(j.over) &&
+			j.stopped.IsZero()):
 			fail("%s, which is %s, has left something at the provider", id, w.trainings[id].State)
 		}
 	}

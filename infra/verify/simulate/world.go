@@ -133,8 +133,10 @@ func Run(t *testing.T, seed uint64, c Config) (out Result) {
 func newWorld(seed uint64, c Config) *world {
 	w := &world{
 		Config: c, random: rand.New(rand.NewPCG(seed, 0)), wake: make(chan struct{}, 1), engine: memtable.New(time.Now),
-		queues: map[topology.Queue]*messages{}, generations: map[provider.Handle]*generation{}, submissions: map[string][]*submission{},
-		files: map[string]bool{}, posts: map[string]*published{}, jobs: map[string]*customization{}, trainings: map[string]*trained{}, receipts: map[receipt]int{}, ends: map[string]int{},
+		queues: map[topology.Queue]*messages{}, generations: map[provider.Handle]*generation{},
+		submissions: map[string][]*submission{},
+		files:       map[string]bool{}, posts: map[string]*published{}, jobs: map[string]*customization{},
+		trainings: map[string]*trained{}, receipts: map[receipt]int{}, ends: map[string]int{},
 	}
 	w.faults = drawFaults(w.random)
 	w.makeTable()
@@ -159,14 +161,17 @@ func (w *world) makeTable() {
 	keys := func(x store.Index) (schema []types.KeySchemaElement) {
 		partition, sort := x.Key()
 		for _, name := range []string{partition, sort} {
-			in.AttributeDefinitions = append(in.AttributeDefinitions, types.AttributeDefinition{AttributeName: &name, AttributeType: types.ScalarAttributeTypeS})
+			in.AttributeDefinitions = append(in.AttributeDefinitions, types.AttributeDefinition{AttributeName: &name,
+				AttributeType: types.ScalarAttributeTypeS})
 		}
-		return []types.KeySchemaElement{{AttributeName: &partition, KeyType: types.KeyTypeHash}, {AttributeName: &sort, KeyType: types.KeyTypeRange}}
+		return []types.KeySchemaElement{{AttributeName: &partition, KeyType: types.KeyTypeHash},
+			{AttributeName: &sort, KeyType: types.KeyTypeRange}}
 	}
 	in.KeySchema = keys(store.Table)
 	for _, x := range store.StateIndexes {
 		in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{
-			IndexName: aws.String(x.Name()), KeySchema: keys(x), Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll},
+			IndexName: aws.String(x.Name()), KeySchema: keys(x),
+			Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll},
 		})
 	}
 	_, err := w.engine.CreateTable(context.Background(), in)
@@ -209,9 +214,11 @@ const credits = 300
 func (w *world) makeCaller(n int) {
 	now := time.Now()
 	c := &caller{
-		world: w, name: fmt.Sprint("caller", n), random: rand.New(rand.NewPCG(w.random.Uint64(), 1)), left: 10 + w.random.IntN(30),
+		world: w, name: fmt.Sprint("caller", n), random: rand.New(rand.NewPCG(w.random.Uint64(), 1)),
+		left: 10 + w.random.IntN(30),
 		principal: auth.Principal{
-			Owner: tenant.Of(tenant.Account(id.New(id.Account, now)), tenant.Live), Actor: auth.Key(id.New(id.APIKey, now)), Scopes: auth.AllScopes(),
+			Owner: tenant.Of(tenant.Account(id.New(id.Account, now)), tenant.Live),
+			Actor: auth.Key(id.New(id.APIKey, now)), Scopes: auth.AllScopes(),
 			Rate: auth.Rate{Limit: 60, Window: 60, Remaining: 59, Reset: 30},
 		},
 	}

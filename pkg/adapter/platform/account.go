@@ -45,7 +45,8 @@ type Token struct {
 // Lacks reports whether one of the scopes was asked for and not allowed. A platform that
 // does not say what was allowed lacks nothing.
 func (t Token) Lacks(scopes []string) bool {
-	return len(t.Scopes) > 0 && slices.ContainsFunc(scopes, func(s string) bool { return !slices.Contains(t.Scopes, s) })
+	return len(t.Scopes) > 0 && slices.ContainsFunc(scopes,
+		func(s string) bool { return !slices.Contains(t.Scopes, s) })
 }
 
 // Account is an account of a platform: a channel, a page, a community.

@@ -29,7 +29,8 @@ const (
 )
 
 var kindNames = map[ErrorKind]string{
-	Retry: "retry", Expired: "expired", Reconnect: "reconnect", BadContent: "bad_content", Quota: "quota", Unknown: "unknown", Restart: "restart",
+	Retry: "retry", Expired: "expired", Reconnect: "reconnect", BadContent: "bad_content", Quota: "quota",
+	Unknown: "unknown", Restart: "restart",
 }
 
 // String names the kind, for logs and metrics.
@@ -144,7 +145,8 @@ func Busy() *Error {
 
 // Full returns the error of an account that may publish no more for now.
 func Full(after time.Duration) *Error {
-	return (&Error{Kind: Quota, Code: CodeQuotaReached, Message: "The account has published as much as the platform allows for now."}).After(after)
+	return (&Error{Kind: Quota, Code: CodeQuotaReached, Message: "The account has published as much as the platform " +
+		"allows for now."}).After(after)
 }
 
 // TokenExpired returns the error of an access token that has ended.
@@ -159,17 +161,20 @@ func NeedsReconnect(code Code, message string) *Error {
 
 // Disconnected returns the error of an account that the platform no longer lets in.
 func Disconnected() *Error {
-	return NeedsReconnect(CodeNeedsReconnect, "The platform no longer accepts the connection. Connect the account again.")
+	return NeedsReconnect(CodeNeedsReconnect, "The platform no longer accepts the connection. Connect the account "+
+		"again.")
 }
 
 // Lost returns the error of a post whose fate cannot be found out.
 func Lost(cause error) *Error {
-	return &Error{Kind: Unknown, Code: CodeOutcomeUnknown, Message: "The platform's answer was lost. Look at the account: the post may exist.", Cause: cause}
+	return &Error{Kind: Unknown, Code: CodeOutcomeUnknown, Message: "The platform's answer was lost. Look at the " +
+		"account: the post may exist.", Cause: cause}
 }
 
 // Again returns the error of a preparation that is gone.
 func Again(cause error) *Error {
-	return &Error{Kind: Restart, Code: CodeMediaExpired, Message: "The platform no longer keeps what was uploaded.", Cause: cause}
+	return &Error{Kind: Restart, Code: CodeMediaExpired, Message: "The platform no longer keeps what was uploaded.",
+		Cause: cause}
 }
 
 // Unsupported returns the error of what a platform does not have.

@@ -82,7 +82,8 @@ func (f *fitting) text(param, s string, limit Text) {
 		if param == "caption" {
 			with = ", with the hashtags that belong to it"
 		}
-		f.add(param, "%s takes up to %d %s here; there are %d%s.", f.label, limit.Max, strings.ReplaceAll(string(unit), "_", " "), n, with)
+		f.add(param, "%s takes up to %d %s here; there are %d%s.", f.label, limit.Max,
+			strings.ReplaceAll(string(unit), "_", " "), n, with)
 	case limit.Forbidden != "" && strings.ContainsAny(s, limit.Forbidden):
 		f.add(param, "%s does not take the characters %s.", f.label, limit.Forbidden)
 	}
@@ -112,7 +113,8 @@ func writtenTags(text string) (n int) {
 	before := ' '
 	for i, r := range text {
 		next, _ := utf8.DecodeRuneInString(text[i+utf8.RuneLen(r):])
-		if r == '#' && !unicode.IsLetter(before) && !unicode.IsDigit(before) && before != '&' && (unicode.IsLetter(next) || unicode.IsDigit(next) || next == '_') {
+		if r == '#' && !unicode.IsLetter(before) && !unicode.IsDigit(before) && before != '&' &&
+			(unicode.IsLetter(next) || unicode.IsDigit(next) || next == '_') {
 			n++
 		}
 		before = r
@@ -126,7 +128,8 @@ func tagLength(tags []string) int { return Runes.Length(strings.Join(tags, ","))
 
 func (f *fitting) files(p Post, rule Rule) {
 	if n := len(p.Media); n < rule.MinMedia || n > rule.MaxMedia {
-		f.add("media", "%s takes %d to %d media for the kind %s; there are %d.", f.label, rule.MinMedia, rule.MaxMedia, p.Kind, n)
+		f.add("media", "%s takes %d to %d media for the kind %s; there are %d.", f.label, rule.MinMedia,
+			rule.MaxMedia, p.Kind, n)
 	}
 	for i, m := range p.Media {
 		param := fmt.Sprintf("media[%d]", i)
@@ -156,12 +159,15 @@ func (f *fitting) file(param string, m Media, limit File) {
 	if ratio := float64(m.Width) / float64(max(m.Height, 1)); m.Width > 0 && m.Height > 0 {
 		// Sizes are whole numbers, so a ratio is met approximately.
 		const slack = 0.01
-		if limit.MinRatio > 0 && ratio < limit.MinRatio*(1-slack) || limit.MaxRatio > 0 && ratio > limit.MaxRatio*(1+slack) {
-			f.add(param, "%s takes ratios of width to height from %.2f to %.2f; this has %.2f.", f.label, limit.MinRatio, limit.MaxRatio, ratio)
+		if limit.MinRatio > 0 && ratio < limit.MinRatio*(1-slack) || limit.MaxRatio > 0 &&
+			ratio > limit.MaxRatio*(1+slack) {
+			f.add(param, "%s takes ratios of width to height from %.2f to %.2f; this has %.2f.", f.label,
+				limit.MinRatio, limit.MaxRatio, ratio)
 		}
 	}
 	if sides := m.Width + m.Height; limit.MaxSides > 0 && sides > limit.MaxSides {
-		f.add(param, "%s takes up to %d pixels of width and height together; this has %d.", f.label, limit.MaxSides, sides)
+		f.add(param, "%s takes up to %d pixels of width and height together; this has %d.", f.label,
+			limit.MaxSides, sides)
 	}
 	if m.Video() && (m.Duration < limit.MinTime || limit.MaxTime > 0 && m.Duration > limit.MaxTime) {
 		f.add(param+".duration_seconds", "%s takes videos of %s; this has %s.", f.label, span(limit), m.Duration)

@@ -95,24 +95,29 @@ func TestTheTaskKernelPostsOnce(t *testing.T) {
 		a.Token.Access, a.Token.Refresh = platform.Secret(access), platform.Secret(refresh)
 		return a
 	}
-	video := platform.Post{Key: "pub_1", Kind: platform.KindVideo, Title: "A shoe", Caption: "It runs", Media: []platform.Media{fixture.Video("a", 9000)}}
+	video := platform.Post{Key: "pub_1", Kind: platform.KindVideo, Title: "A shoe", Caption: "It runs",
+		Media: []platform.Media{fixture.Video("a", 9000)}}
 	for name, start := range map[string]func() *platformtest.Fixture{
 		"telegram": func() *platformtest.Fixture {
-			return fixture.New(func(now func() time.Time) fixture.Fake { return faketelegram.New(now) }, func(cfg wire.Config) platform.Adapter { return telegram.New(cfg) },
+			return fixture.New(func(now func() time.Time) fixture.Fake { return faketelegram.New(now) },
+				func(cfg wire.Config) platform.Adapter { return telegram.New(cfg) },
 				func(fixture.Fake) platform.Account {
 					return platform.Account{ID: faketelegram.Channel, Token: platform.Token{Access: faketelegram.Token}}
 				})
 		},
 		"tiktok": func() *platformtest.Fixture {
-			return fixture.New(func(now func() time.Time) fixture.Fake { return faketiktok.New(now) }, func(cfg wire.Config) platform.Adapter { return tiktok.New(cfg) },
+			return fixture.New(func(now func() time.Time) fixture.Fake { return faketiktok.New(now) },
+				func(cfg wire.Config) platform.Adapter { return tiktok.New(cfg) },
 				func(f fixture.Fake) platform.Account {
 					return grant(f.(*faketiktok.Fake), platform.Account{ID: faketiktok.User})
 				})
 		},
 		"vk": func() *platformtest.Fixture {
-			return fixture.New(func(now func() time.Time) fixture.Fake { return fakevk.New(now) }, func(cfg wire.Config) platform.Adapter { return vk.New(cfg) },
+			return fixture.New(func(now func() time.Time) fixture.Fake { return fakevk.New(now) },
+				func(cfg wire.Config) platform.Adapter { return vk.New(cfg) },
 				func(f fixture.Fake) platform.Account {
-					return grant(f.(*fakevk.Fake), platform.Account{ID: strconv.Itoa(-fakevk.Group), Token: platform.Token{Device: fakevk.Device}})
+					return grant(f.(*fakevk.Fake), platform.Account{ID: strconv.Itoa(-fakevk.Group),
+						Token: platform.Token{Device: fakevk.Device}})
 				})
 		},
 	} {
@@ -121,7 +126,8 @@ func TestTheTaskKernelPostsOnce(t *testing.T) {
 			for seed := range uint64(40) {
 				f := start()
 				p := publishByTask(t, f, video, seed)
-				if posts := len(f.Fake.Posts()); posts > 1 || p.Progress.Done() && posts != 1 || !p.Progress.Done() && p.Failure == "" {
+				if posts := len(f.Fake.Posts()); posts > 1 || p.Progress.Done() && posts != 1 || !p.Progress.Done() &&
+					p.Failure == "" {
 					t.Errorf("seed %d: %d posts, ended as %+v", seed, posts, p)
 				}
 				if p.Progress.Done() {
@@ -148,7 +154,8 @@ func publishByTask(t *testing.T, f *platformtest.Fixture, post platform.Post, se
 		Name: func() string { return fmt.Sprint("name-", names.Add(1)) },
 	})
 	tx := &store.Tx{}
-	message := task.Message{ID: "task#1", Kind: "publish", Queue: topology.GenerateText, Subject: "pub_1", Owner: tenant.Of("acc_1", tenant.Live)}
+	message := task.Message{ID: "task#1", Kind: "publish", Queue: topology.GenerateText, Subject: "pub_1",
+		Owner: tenant.Of("acc_1", tenant.Live)}
 	if err := task.Create(tx, f.Now(), task.Task{Message: message}, payload{}); err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,8 @@ func TestALargeVideoIsStreamed(t *testing.T) {
 		Grant(time.Duration) (string, string)
 	}, id string) platform.Account {
 		access, refresh := f.Grant(24 * time.Hour)
-		return platform.Account{ID: id, Token: platform.Token{Access: platform.Secret(access), Refresh: platform.Secret(refresh)}}
+		return platform.Account{ID: id, Token: platform.Token{Access: platform.Secret(access),
+			Refresh: platform.Secret(refresh)}}
 	}
 	for name, f := range map[string]*platformtest.Fixture{
 		"youtube": fixture.New(func(now func() time.Time) fixture.Fake { return fakeyoutube.New(now) },
@@ -51,7 +52,8 @@ func TestALargeVideoIsStreamed(t *testing.T) {
 			runtime.GC()
 			var peak, read atomic.Int64
 			video := watched(fixture.Video("large", gigabyte), &peak, &read)
-			post := platform.Post{Key: "pub_1", Kind: platform.KindVideo, Title: "A long film", Caption: "Of shoes", Media: []platform.Media{video}}
+			post := platform.Post{Key: "pub_1", Kind: platform.KindVideo, Title: "A long film", Caption: "Of shoes",
+				Media: []platform.Media{video}}
 			began := time.Now()
 			done, err := platformtest.Publish(t.Context(), f, f.Account, post)
 			if err != nil || !done.Done() || len(f.Fake.Posts()) != 1 {
@@ -60,7 +62,8 @@ func TestALargeVideoIsStreamed(t *testing.T) {
 			if read.Load() != gigabyte {
 				t.Errorf("%d bytes were read, want each byte once", read.Load())
 			}
-			t.Logf("peak heap %.1f MB, %s, %d calls", float64(peak.Load())/(1<<20), time.Since(began).Round(time.Millisecond), f.Fake.Calls())
+			t.Logf("peak heap %.1f MB, %s, %d calls", float64(peak.Load())/(1<<20),
+				time.Since(began).Round(time.Millisecond), f.Fake.Calls())
 			if peak.Load() > bound {
 				t.Errorf("the heap had up to %d bytes, want at most %d", peak.Load(), bound)
 			}

@@ -89,7 +89,8 @@ func (c Capabilities) Wishes(raw []byte) (o Options, alt []string, err error) {
 	}
 	o = Options{
 		Privacy: shared.Privacy, CoverAt: time.Duration(shared.CoverAtSeconds*1000+0.5) * time.Millisecond,
-		FirstComment: shared.FirstComment, Own: own.Elem().Interface(), Undeclared: shared.Generated != nil && !*shared.Generated,
+		FirstComment: shared.FirstComment, Own: own.Elem().Interface(), Undeclared: shared.Generated != nil &&
+			!*shared.Generated,
 	}
 	return o, shared.AltText, nil
 }

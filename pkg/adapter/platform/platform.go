@@ -133,7 +133,8 @@ func Warn(code WarningCode, what string, err error) *Warning {
 // CommentInDoubt is the step that ends a publication whose first comment may be there or
 // not: it is not written again.
 func CommentInDoubt() Step {
-	return Step{Next: StageDone, Warning: &Warning{CommentNotWritten, "The answer to the first comment was lost. Look at the post: the comment may exist."}}
+	return Step{Next: StageDone, Warning: &Warning{CommentNotWritten, "The answer to the first comment was lost. " +
+		"Look at the post: the comment may exist."}}
 }
 
 // Published is a post at its platform.

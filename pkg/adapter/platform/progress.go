@@ -60,7 +60,8 @@ func (p Progress) Retry() Progress {
 // An error whose kind is final ends the publication; after any other, Next is called
 // again later: after Expired, with a fresh token. Where the outcome of a lost answer
 // cannot be found, the error is of the kind Unknown.
-func Next(ctx context.Context, a Publisher, acct Account, post Post, p Progress, now time.Time, keep func(context.Context, Progress) error) (Progress, time.Duration, error) {
+func Next(ctx context.Context, a Publisher, acct Account, post Post, p Progress, now time.Time,
+	keep func(context.Context, Progress) error) (Progress, time.Duration, error) {
 	if err := ctx.Err(); err != nil {
 		return p, 0, Later(CodeCanceled, "The step was canceled.").Because(err)
 	}
@@ -88,7 +89,8 @@ func Next(ctx context.Context, a Publisher, acct Account, post Post, p Progress,
 		}
 		p = p.known()
 	default:
-		return p, 0, Refuse(CodeInvalidHandle, "The publication is not known.").Because(fmt.Errorf("the stage %q is none", p.Stage))
+		return p, 0, Refuse(CodeInvalidHandle,
+			"The publication is not known.").Because(fmt.Errorf("the stage %q is none", p.Stage))
 	}
 	if kind := KindOf(err); err != nil && p.Doubts > 0 && p.Post == (Published{}) && (kind == Restart || kind.Final()) {
 		// Before it fails or begins again, what another worker has done is looked for.
@@ -105,7 +107,8 @@ func Next(ctx context.Context, a Publisher, acct Account, post Post, p Progress,
 }
 
 // reconcile looks for the outcome of a call whose answer was lost.
-func reconcile(ctx context.Context, a Publisher, acct Account, post Post, p Progress, now time.Time) (Progress, time.Duration, error) {
+func reconcile(ctx context.Context, a Publisher, acct Account, post Post, p Progress, now time.Time) (Progress,
+	time.Duration, error) {
 	step, err := a.Reconcile(ctx, acct, post, p.Handle, p.SentAt)
 	if p.Looks++; p.Looks == 1 {
 		p.Doubts++

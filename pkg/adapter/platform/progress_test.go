@@ -38,13 +38,15 @@ func (s *scripted) Finalize(context.Context, platform.Account, platform.Post, pl
 	return s.did("finalize")
 }
 
-func (s *scripted) Reconcile(context.Context, platform.Account, platform.Post, platform.Handle, time.Time) (platform.Step, error) {
+func (s *scripted) Reconcile(context.Context, platform.Account, platform.Post, platform.Handle,
+	time.Time) (platform.Step, error) {
 	return s.did("reconcile")
 }
 
 var now = time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
 
-func next(s *scripted, p platform.Progress, at time.Time, keep func(context.Context, platform.Progress) error) (platform.Progress, time.Duration, error) {
+func next(s *scripted, p platform.Progress, at time.Time,
+	keep func(context.Context, platform.Progress) error) (platform.Progress, time.Duration, error) {
 	if keep == nil {
 		keep = func(context.Context, platform.Progress) error { return nil }
 	}
@@ -71,7 +73,8 @@ func TestTheRightToPostIsKeptBeforeThePost(t *testing.T) {
 
 func TestALostAnswerIsNeverSentAgain(t *testing.T) {
 	for name, lost := range map[string]error{
-		"unknown": platform.Lost(nil), "unclassified": errors.New("EOF"), "gone": platform.Again(nil), "canceled": context.Canceled,
+		"unknown": platform.Lost(nil), "unclassified": errors.New("EOF"), "gone": platform.Again(nil),
+		"canceled": context.Canceled,
 	} {
 		s := &scripted{err: lost}
 		p, wait, err := next(s, platform.Progress{Stage: platform.StageFinalize}, now, nil)
@@ -95,7 +98,8 @@ func TestALostAnswerIsNeverSentAgain(t *testing.T) {
 }
 
 func TestARefusalHadNoEffect(t *testing.T) {
-	for _, refusal := range []*platform.Error{platform.Limited(time.Minute), platform.TokenExpired(), platform.Full(time.Hour), platform.Refuse("x", "X."), platform.Disconnected()} {
+	for _, refusal := range []*platform.Error{platform.Limited(time.Minute), platform.TokenExpired(),
+		platform.Full(time.Hour), platform.Refuse("x", "X."), platform.Disconnected()} {
 		s := &scripted{err: refusal}
 		p, _, err := next(s, platform.Progress{Stage: platform.StageFinalize, Handle: "h"}, now, nil)
 		if !errors.Is(err, refusal) || !p.SentAt.IsZero() || p.Handle != "h" || p.Stage != platform.StageFinalize {
@@ -117,15 +121,18 @@ func TestReconcilingDecides(t *testing.T) {
 		clear bool // whether the outcome is known then
 		kind  platform.ErrorKind
 	}{
-		"posted":        {step: platform.Step{Next: platform.StageDone}, stage: platform.StageDone, clear: true},
-		"repeatable":    {step: platform.Step{Next: platform.StageFinalize}, stage: platform.StageFinalize, clear: true},
+		"posted": {step: platform.Step{Next: platform.StageDone}, stage: platform.StageDone, clear: true},
+		"repeatable": {step: platform.Step{Next: platform.StageFinalize}, stage: platform.StageFinalize,
+			clear: true},
 		"nothing there": {err: platform.Again(nil), stage: "", clear: true},
-		"failed":        {err: platform.Refuse("x", "X."), stage: platform.StageFinalize, clear: true, kind: platform.BadContent},
-		"busy":          {err: platform.Busy(), stage: platform.StageFinalize, kind: platform.Retry},
-		"expired":       {err: platform.TokenExpired(), stage: platform.StageFinalize, kind: platform.Expired},
-		"busy too long": {err: platform.Busy(), after: time.Hour, stage: platform.StageFinalize, kind: platform.Unknown},
-		"unreadable":    {err: platform.Lost(nil), stage: platform.StageFinalize, kind: platform.Unknown},
-		"disconnected":  {err: platform.Disconnected(), stage: platform.StageFinalize, kind: platform.Unknown},
+		"failed": {err: platform.Refuse("x", "X."), stage: platform.StageFinalize, clear: true,
+			kind: platform.BadContent},
+		"busy":    {err: platform.Busy(), stage: platform.StageFinalize, kind: platform.Retry},
+		"expired": {err: platform.TokenExpired(), stage: platform.StageFinalize, kind: platform.Expired},
+		"busy too long": {err: platform.Busy(), after: time.Hour, stage: platform.StageFinalize,
+			kind: platform.Unknown},
+		"unreadable":   {err: platform.Lost(nil), stage: platform.StageFinalize, kind: platform.Unknown},
+		"disconnected": {err: platform.Disconnected(), stage: platform.StageFinalize, kind: platform.Unknown},
 	} {
 		sent.Looks = 1
 		if c.after > 0 {
@@ -161,7 +168,8 @@ func TestAnOutcomeIsLookedForSeveralTimesAfterAnOutage(t *testing.T) {
 // found that nothing is posted. What fails then is looked into, and not begun anew.
 func TestAFailureAfterADoubtIsLookedInto(t *testing.T) {
 	for kind, failure := range map[platform.ErrorKind]error{
-		platform.BadContent: platform.Refuse("x", "X."), platform.Restart: platform.Again(nil), platform.Reconnect: platform.Disconnected(),
+		platform.BadContent: platform.Refuse("x", "X."), platform.Restart: platform.Again(nil),
+		platform.Reconnect: platform.Disconnected(),
 	} {
 		s := &scripted{step: platform.Step{Next: platform.StageCheck, Handle: "h"}}
 		p, _, err := next(s, platform.Progress{Stage: platform.StageFinalize, Handle: "h", SentAt: now}, now, nil)
@@ -170,7 +178,8 @@ func TestAFailureAfterADoubtIsLookedInto(t *testing.T) {
 		}
 		s.err = failure
 		p, _, err = next(s, p, now, nil)
-		if p.SentAt != now || p.Retry() != p || kind == platform.Reconnect && platform.KindOf(err) != platform.Unknown || kind != platform.Reconnect && err != nil {
+		if p.SentAt != now || p.Retry() != p || kind == platform.Reconnect &&
+			platform.KindOf(err) != platform.Unknown || kind != platform.Reconnect && err != nil {
 			t.Errorf("%s: %+v, %v", kind, p, err)
 		}
 		s.step, s.err = platform.Step{Next: platform.StageDone, Post: platform.Published{ID: "1"}}, nil
@@ -207,7 +216,8 @@ func TestRestartsAreBounded(t *testing.T) {
 	for n := range 3 {
 		var wait time.Duration
 		var err error
-		if p, wait, err = next(s, p, now, nil); err != nil || p.Stage != "" || p.Handle != "" || p.Restarts != n+1 || wait != time.Hour {
+		if p, wait, err = next(s, p, now, nil); err != nil || p.Stage != "" || p.Handle != "" || p.Restarts != n+1 ||
+			wait != time.Hour {
 			t.Fatalf("restart %d: %+v, %s, %v", n+1, p, wait, err)
 		}
 		p.Stage = platform.StageCheck
@@ -226,7 +236,8 @@ func TestRestartsAreBounded(t *testing.T) {
 
 func TestAnUnknownStageIsRefused(t *testing.T) {
 	s := &scripted{}
-	if _, _, err := next(s, platform.Progress{Stage: "later"}, now, nil); platform.KindOf(err) != platform.BadContent || len(s.calls) > 0 {
+	if _, _, err := next(s, platform.Progress{Stage: "later"}, now, nil); platform.KindOf(err) != platform.BadContent ||
+		len(s.calls) > 0 {
 		t.Errorf("%v after %v", err, s.calls)
 	}
 }
@@ -237,7 +248,9 @@ func TestASecretShowsNothing(t *testing.T) {
 	var log strings.Builder
 	p := platform.Progress{Handle: token}
 	slog.New(slog.NewTextHandler(&log, nil)).Info("connected", "token", a.Token.Access, "handle", p.Handle)
-	for _, shown := range []string{fmt.Sprint(a), fmt.Sprintf("%+v %#v %s %q", p, p, p.Handle, p.Handle), fmt.Sprintf("%+v %#v %s %q %x %d", a, a, a.Token.Access, a.Token.Access, a.Token.Access, a.Token.Access), log.String()} {
+	for _, shown := range []string{fmt.Sprint(a), fmt.Sprintf("%+v %#v %s %q", p, p, p.Handle, p.Handle),
+		fmt.Sprintf("%+v %#v %s %q %x %d", a, a, a.Token.Access, a.Token.Access, a.Token.Access, a.Token.Access),
+		log.String()} {
 		if strings.Contains(shown, token) || strings.Contains(shown, fmt.Sprintf("%x", token)) {
 			t.Errorf("shown: %s", shown)
 		}

@@ -61,8 +61,10 @@ var failures = []struct {
 	{FailedUnsupportedMedia, Rejected, "The provider's result could not be read."},
 	{FailedProviderUnavailable, Rejected, "The provider could not be reached after several attempts."},
 	{FailedTimeout, Rejected, "The work took too long."},
-	{FailedBalance, BadInput, "The result is longer or larger than was reserved for, and was removed. The balance does not cover what it costs more."},
-	{FailedSpendLimit, BadInput, "The result is longer or larger than was reserved for, and was removed. The spend limit of the API key does not cover what it costs more."},
+	{FailedBalance, BadInput, "The result is longer or larger than was reserved for, and was removed. The balance " +
+		"does not cover what it costs more."},
+	{FailedSpendLimit, BadInput, "The result is longer or larger than was reserved for, and was removed. The spend " +
+		"limit of the API key does not cover what it costs more."},
 	{FailedInputTooLarge, Rejected, "A part has too many bytes or pixels, or plays too long, to be composed."},
 	{FailedInputTooShort, Rejected, "A clip or track ends too early to be composed."},
 	{FailedInputSilent, Rejected, "Nothing is to be heard of the narration or track."},
@@ -71,7 +73,8 @@ var failures = []struct {
 }
 
 // composing are the codes of failures that only composing causes.
-var composing = []FailureCode{FailedInputTooLarge, FailedInputTooShort, FailedInputSilent, FailedScript, FailedComposition}
+var composing = []FailureCode{FailedInputTooLarge, FailedInputTooShort, FailedInputSilent, FailedScript,
+	FailedComposition}
 
 // Composing reports whether only composing fails with the code.
 func (c FailureCode) Composing() bool { return slices.Contains(composing, c) }

@@ -20,7 +20,8 @@ import (
 
 // passing are the codes of errors that do not end work. Where retries end, the failure is
 // provider_unavailable.
-var passing = []string{"already_completed", "no_answer", "not_ready", "provider_busy", "provider_quota", "result_unreadable", "text_unreadable"}
+var passing = []string{"already_completed", "no_answer", "not_ready", "provider_busy", "provider_quota",
+	"result_unreadable", "text_unreadable"}
 
 // TestFailureCodesAreThoseOfTheCode compares the list with the errors that the providers
 // and pkg/generate return.
@@ -29,16 +30,19 @@ func TestFailureCodesAreThoseOfTheCode(t *testing.T) {
 		provider.CodeContentPolicy: true,
 		// What pkg/generate makes of errs.Code.
 		string(errs.ProviderUnavailable): true, string(errs.Timeout): true, string(errs.UnsupportedMedia): true,
-		string(errs.InsufficientBalance): true, string(errs.SpendLimitReached): true, string(provider.FailedComposition): true,
+		string(errs.InsufficientBalance): true, string(errs.SpendLimitReached): true,
+		string(provider.FailedComposition): true,
 		// What compositions fail with.
-		string(compose.CodeTooLarge): true, string(compose.CodeTooShort): true, string(compose.CodeSilent): true, string(compose.CodeScript): true,
+		string(compose.CodeTooLarge): true, string(compose.CodeTooShort): true, string(compose.CodeSilent): true,
+		string(compose.CodeScript): true,
 	}
 	for _, root := range []string{".", "../../generate"} {
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			if err == nil && d.IsDir() && d.Name() == "catalog" { // whose pointers are no codes
 				return filepath.SkipDir
 			}
-			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || path == "failure.go" {
+			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") ||
+				path == "failure.go" {
 				return err
 			}
 			content, err := os.ReadFile(path)
@@ -101,7 +105,8 @@ func codesIn(t *testing.T, path string, content []byte) map[string]bool {
 			lit, _ := n.Args[0].(*ast.BasicLit)
 			kind, _ := n.Args[0].(*ast.SelectorExpr)
 			switch {
-			case name != nil && slices.Contains([]string{"invalid", "refuse"}, name.Name) && lit != nil && !strings.Contains(lit.Value, " "):
+			case name != nil && slices.Contains([]string{"invalid", "refuse"}, name.Name) && lit != nil &&
+				!strings.Contains(lit.Value, " "):
 				add(lit)
 			case kind != nil && slices.Contains([]string{"BadInput", "Rejected"}, kind.Sel.Name):
 				add(n.Args[1])

@@ -47,5 +47,6 @@ func ParseObject(raw string) (json.RawMessage, error) {
 }
 
 func unreadable(cause error) error {
-	return &Error{Kind: Transient, Code: "text_unreadable", Message: "The model's text could not be read.", Cause: cause}
+	return &Error{Kind: Transient, Code: "text_unreadable", Message: "The model's text could not be read.",
+		Cause: cause}
 }

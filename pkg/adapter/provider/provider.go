@@ -94,7 +94,8 @@ type Request struct {
 	// Instructions are for text: its voice, audience and subject. Like the prompt,
 	// they come from the caller's settings.
 	Instructions string
-	// ScriptSeconds is for text: the approximate length of a spoken script to write as well, in the number of Scenes, of
+	// ScriptSeconds is for text: the approximate length of a spoken script to write as well, in the number of Scenes,
+	// of
 	// which there is at least one. 0 means no script.
 	ScriptSeconds int
 	Scenes        int

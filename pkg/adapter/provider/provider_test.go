@@ -37,7 +37,8 @@ func TestKindsOfErrorHaveNames(t *testing.T) {
 }
 
 func TestOnlyFinalStatesAreFinal(t *testing.T) {
-	for state, want := range map[State]bool{Queued: false, Running: false, Succeeded: true, Failed: true, Canceled: true} {
+	for state, want := range map[State]bool{Queued: false, Running: false, Succeeded: true, Failed: true,
+		Canceled: true} {
 		if state.Final() != want {
 			t.Errorf("%s: final is %v", state, !want)
 		}
@@ -54,7 +55,8 @@ func TestValidateCoversWhatCapabilitiesSay(t *testing.T) {
 		req Request
 		ok  bool
 	}{
-		"all given":                   {Request{Kind: KindVideo, Prompt: "x", AspectRatio: "9:16", Seconds: 10, Count: 1, ImageURL: "https://example.test"}, true},
+		"all given": {Request{Kind: KindVideo, Prompt: "x", AspectRatio: "9:16", Seconds: 10,
+			Count: 1, ImageURL: "https://example.test"}, true},
 		"nothing but a prompt":        {Request{Kind: KindVideo, Prompt: "x"}, true},
 		"a ratio where there is none": {Request{Kind: KindVoice, Prompt: "x", AspectRatio: "9:16"}, true},
 		"speech instead of a prompt":  {Request{Kind: KindAvatar, AudioURL: "https://example.test"}, true},

@@ -64,7 +64,8 @@ func (r Request) scenes() int {
 func TextTokens(req Request) Tokens {
 	system, user := TextPrompt(req)
 	reasoning, _ := strconv.Atoi(req.Options[OptionReasoning]) // 0 if there is none
-	answer := tokensBase + max(req.Slides, 0)*tokensPerSlide + req.scenes()*tokensPerScene + max(req.ScriptSeconds, 0)*tokensPerSecond
+	answer := tokensBase + max(req.Slides, 0)*tokensPerSlide + req.scenes()*tokensPerScene + max(req.ScriptSeconds,
+		0)*tokensPerSecond
 	if req.Form != nil {
 		answer = req.Form.Tokens
 	}
@@ -82,9 +83,11 @@ func TextPrompt(req Request) (system, user string) {
 	if instructions := strings.TrimSpace(req.Instructions); instructions != "" {
 		b.WriteString(instructions + "\n\n")
 	}
-	b.WriteString("You write posts for social media. Answer with one JSON object and nothing else: no explanation, no code fence. Its members:\n" +
+	b.WriteString("You write posts for social media. Answer with one JSON object and nothing else: no explanation, " +
+		"no code fence. Its members:\n" +
 		`- "title": a headline of one line and at most 80 characters` + "\n" +
-		`- "caption": the text of the post, at most 1500 characters, without hashtags; it may have several lines` + "\n" +
+		`- "caption": the text of the post, at most 1500 characters, without hashtags; it may have several lines` +
+		"\n" +
 		`- "hashtags": an array of 3 to 5 hashtags, each one word without #` + "\n")
 	if req.Slides > 0 {
 		fmt.Fprintf(&b, `- "slides": an array of exactly %d headings, one for each slide in order, each of one line and at most 80 characters`+"\n", req.Slides)
@@ -99,7 +102,8 @@ func TextPrompt(req Request) (system, user string) {
 	if language == "" {
 		language = "en"
 	}
-	fmt.Fprintf(&b, "Write all of it, if nothing else is said, in the language with the BCP 47 tag %q, whatever language you are asked in.", language)
+	fmt.Fprintf(&b, "Write all of it, if nothing else is said, in the language with the BCP 47 tag %q, whatever "+
+		"language you are asked in.", language)
 	return b.String(), strings.TrimSpace(req.Prompt)
 }
 
@@ -171,7 +175,8 @@ func parseScenes(all []Scene, n, seconds int) ([]Scene, error) {
 	}
 	share := time.Duration(mostSpoken * float64(seconds) / float64(n) * float64(time.Second))
 	for i, s := range all {
-		all[i] = Scene{Text: ClipSpoken(cutSentence(oneLine(s.Text), MaxScript(seconds)/n-1), share), Visual: Clip(oneLine(s.Visual), maxVisual)}
+		all[i] = Scene{Text: ClipSpoken(cutSentence(oneLine(s.Text), MaxScript(seconds)/n-1), share),
+			Visual: Clip(oneLine(s.Visual), maxVisual)}
 		if all[i].Text == "" || all[i].Visual == "" {
 			return nil, fmt.Errorf("scene %d lacks its text or what is seen", i+1)
 		}

@@ -12,12 +12,14 @@ import (
 
 func TestThePromptSaysAllThatIsWanted(t *testing.T) {
 	system, user := TextPrompt(Request{
-		Kind: KindText, Prompt: " Our new shoe \n", Instructions: "Speak as Acme.", Language: "de-DE", Slides: 4, ScriptSeconds: 20, Scenes: 4,
+		Kind: KindText, Prompt: " Our new shoe \n", Instructions: "Speak as Acme.", Language: "de-DE", Slides: 4,
+		ScriptSeconds: 20, Scenes: 4,
 	})
 	if user != "Our new shoe" {
 		t.Errorf("the user says %q", user)
 	}
-	for _, want := range []string{"Speak as Acme.", `"title"`, `"caption"`, `"hashtags"`, "exactly 4 headings", "exactly 4 objects", "about 50 words", "about 13 words", "at most 480 characters", `"de-DE"`} {
+	for _, want := range []string{"Speak as Acme.", `"title"`, `"caption"`, `"hashtags"`, "exactly 4 headings",
+		"exactly 4 objects", "about 50 words", "about 13 words", "at most 480 characters", `"de-DE"`} {
 		if !strings.Contains(system, want) {
 			t.Errorf("the system does not say %q:\n%s", want, system)
 		}
@@ -26,7 +28,8 @@ func TestThePromptSaysAllThatIsWanted(t *testing.T) {
 		t.Error("the caller's instructions do not come first")
 	}
 	system, _ = TextPrompt(Request{Kind: KindText, Prompt: "x"})
-	if strings.Contains(system, `"slides"`) || strings.Contains(system, `"scenes"`) || !strings.Contains(system, `"en"`) || strings.HasPrefix(system, "\n") {
+	if strings.Contains(system, `"slides"`) || strings.Contains(system, `"scenes"`) ||
+		!strings.Contains(system, `"en"`) || strings.HasPrefix(system, "\n") {
 		t.Errorf("it asks for what is not wanted:\n%s", system)
 	}
 }
@@ -36,11 +39,14 @@ func TestTokensCoverWhatIsAskedFor(t *testing.T) {
 	if plain.Output != tokensBase || plain.Input < 200 || plain.Input > 2000 {
 		t.Errorf("a post takes %+v", plain)
 	}
-	long := TextTokens(Request{Prompt: strings.Repeat("ж", 4000), Instructions: strings.Repeat("y", 1000), Slides: 10, ScriptSeconds: 60, Scenes: 12, Options: map[string]string{OptionReasoning: "3000"}})
-	if long.Output != tokensBase+3000+10*tokensPerSlide+12*tokensPerScene+60*tokensPerSecond || long.Input < plain.Input+4000 {
+	long := TextTokens(Request{Prompt: strings.Repeat("ж", 4000), Instructions: strings.Repeat("y", 1000), Slides: 10,
+		ScriptSeconds: 60, Scenes: 12, Options: map[string]string{OptionReasoning: "3000"}})
+	if long.Output != tokensBase+3000+10*tokensPerSlide+12*tokensPerScene+60*tokensPerSecond ||
+		long.Input < plain.Input+4000 {
 		t.Errorf("a long one takes %+v", long)
 	}
-	if odd := TextTokens(Request{Prompt: "x", Slides: -1, ScriptSeconds: -5, Scenes: 9, Options: map[string]string{OptionReasoning: "-9"}}); odd != plain {
+	if odd := TextTokens(Request{Prompt: "x", Slides: -1, ScriptSeconds: -5, Scenes: 9,
+		Options: map[string]string{OptionReasoning: "-9"}}); odd != plain {
 		t.Errorf("an odd one takes %+v, want %+v", odd, plain)
 	}
 	if MaxScript(-1) != 0 || MaxScript(10) != 240 {
@@ -52,13 +58,14 @@ func TestAnswersAreRead(t *testing.T) {
 	want := Text{Title: "Run on", Caption: "First line.\n\nSecond { } line.", Hashtags: []string{"run", "Трейл_бег"}}
 	const object = `{"title": "Run\n on", "caption": "  First line. \r\n\r\n\r\n Second { }\tline.\n", "hashtags": ["#run", "RUN", "Трейл_бег", "!!", ""], "extra": 1}`
 	for name, raw := range map[string]string{
-		"alone":                   object,
-		"with white space":        "\ufeff\n " + object + "\n",
-		"in a fence":              "```json\n" + object + "\n```",
-		"in a fence with words":   "Here it is:\n\n```json\n" + object + "\n```\nEnjoy!",
-		"in a fence of no name":   "```\n" + object + "\n```",
-		"among words":             "Sure! " + object + " Good luck!",
-		"with another member too": strings.Replace(object, `"extra": 1`, `"slides": ["not asked for"], "scenes": [{"text": "nor this", "visual": "nor this"}]`, 1),
+		"alone":                 object,
+		"with white space":      "\ufeff\n " + object + "\n",
+		"in a fence":            "```json\n" + object + "\n```",
+		"in a fence with words": "Here it is:\n\n```json\n" + object + "\n```\nEnjoy!",
+		"in a fence of no name": "```\n" + object + "\n```",
+		"among words":           "Sure! " + object + " Good luck!",
+		"with another member too": strings.Replace(object, `"extra": 1`,
+			`"slides": ["not asked for"], "scenes": [{"text": "nor this", "visual": "nor this"}]`, 1),
 	} {
 		got, err := ParseText(raw, Request{})
 		if err != nil || !reflect.DeepEqual(got, want) {
@@ -89,9 +96,10 @@ func TestAnswersThatLackSomethingAreAskedForAgain(t *testing.T) {
 		"slides as objects":    strings.Replace(good, `"b"`, `{"text": "b"}`, 1),
 		"no scenes":            strings.Replace(good, `"scenes"`, `"script"`, 1),
 		"too few scenes":       strings.Replace(good, `{"text": "Say it.", "visual": "It."}, `, ``, 1),
-		"too many scenes":      strings.Replace(good, `{"text": "Say it.", "visual": "It."}`, `{"text": "Say it.", "visual": "It."}, {"text": "Say it.", "visual": "It."}`, 1),
-		"a silent scene":       strings.Replace(good, `"Say it."`, `" "`, 1),
-		"an unseen scene":      strings.Replace(good, `"More."`, `""`, 1),
+		"too many scenes": strings.Replace(good, `{"text": "Say it.", "visual": "It."}`,
+			`{"text": "Say it.", "visual": "It."}, {"text": "Say it.", "visual": "It."}`, 1),
+		"a silent scene":  strings.Replace(good, `"Say it."`, `" "`, 1),
+		"an unseen scene": strings.Replace(good, `"More."`, `""`, 1),
 	} {
 		got, err := ParseText(raw, full)
 		var e *Error
@@ -130,7 +138,8 @@ func TestAnswersAreBounded(t *testing.T) {
 		"visual":  {got.Scenes[0].Visual, maxVisual, "слово"},
 	} {
 		if n := utf8.RuneCountInString(c.text); n > c.most || n < c.most/2 || !strings.HasSuffix(c.text, c.end) {
-			t.Errorf("the %s has %d of %d characters and ends with %q", name, n, c.most, c.text[max(len(c.text)-30, 0):])
+			t.Errorf("the %s has %d of %d characters and ends with %q", name, n, c.most,
+				c.text[max(len(c.text)-30, 0):])
 		}
 	}
 	for _, s := range got.Scenes {
@@ -163,7 +172,8 @@ func TestLongTextsAreCutBetweenWords(t *testing.T) {
 		text string
 		n    int
 		want string
-	}{{"one two three", 9, "one two"}, {"абвгдежзик", 4, "абвг"}, {"short", 9, "short"}, {"a\nb c", 3, "a\nb"}, {"some", -1, ""}} {
+	}{{"one two three", 9, "one two"}, {"абвгдежзик", 4, "абвг"}, {"short", 9, "short"}, {"a\nb c", 3, "a\nb"},
+		{"some", -1, ""}} {
 		if got := Clip(c.text, c.n); got != c.want {
 			t.Errorf("%q is cut to %q, want %q", c.text, got, c.want)
 		}
@@ -183,7 +193,8 @@ func FuzzParseText(f *testing.F) {
 			return
 		}
 		if got.Title == "" || got.Caption == "" || len(got.Slides) != max(req.Slides, 0) ||
-			utf8.RuneCountInString(got.Script()) > MaxScript(req.ScriptSeconds) || strings.ContainsAny(got.Title, "\n\r\x00") {
+			utf8.RuneCountInString(got.Script()) > MaxScript(req.ScriptSeconds) ||
+			strings.ContainsAny(got.Title, "\n\r\x00") {
 			t.Errorf("got %+v", got)
 		}
 	})

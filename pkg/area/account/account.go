@@ -92,7 +92,8 @@ func (s *Service) Create(ctx context.Context, set Settings) (Account, error) {
 	now := s.now()
 	a := Account{
 		Resource: resource.New(id.New(id.Account, now), now, nil),
-		Plan:     auth.EnterprisePlan, RateLimits: DefaultRateLimits, IPAllowList: []string{}, LowThreshold: 1000, LostSpendLimit: ledger.DefaultLostLimit,
+		Plan:     auth.EnterprisePlan, RateLimits: DefaultRateLimits, IPAllowList: []string{}, LowThreshold: 1000,
+		LostSpendLimit: ledger.DefaultLostLimit,
 	}
 	if err := a.apply(set); err != nil {
 		return Account{}, err
@@ -147,7 +148,8 @@ func (a *Account) apply(set Settings) error {
 		return errs.Invalid("/name", "must have 1 to 100 characters, none of them a control character")
 	case !slices.Contains(Plans, a.Plan):
 		return errs.Invalid("/plan", "must be one of %v", Plans)
-	case a.RateLimits.Test < 1 || a.RateLimits.Live < 1 || a.RateLimits.Test > 1_000_000 || a.RateLimits.Live > 1_000_000:
+	case a.RateLimits.Test < 1 || a.RateLimits.Live < 1 || a.RateLimits.Test > 1_000_000 ||
+		a.RateLimits.Live > 1_000_000:
 		return errs.Invalid("/rate_limits", "must be between 1 and 1000000 calls a minute")
 	case a.LowThreshold < 0 || a.LowThreshold > ledger.MaxCredits:
 		return errs.Invalid("/low_threshold", "must not be negative, nor above %d", int64(ledger.MaxCredits))
@@ -168,7 +170,8 @@ func (s *Service) Get(ctx context.Context, accountID tenant.Account) (Account, s
 }
 
 // read reads an account together with other items, which follow its own.
-func (s *Service) read(ctx context.Context, accountID tenant.Account, others ...store.Key) (Account, []store.Item, error) {
+func (s *Service) read(ctx context.Context, accountID tenant.Account, others ...store.Key) (Account,
+	[]store.Item, error) {
 	items, err := s.db.GetAll(ctx, append([]store.Key{store.IDKey(string(accountID))}, others...)...)
 	if err != nil {
 		return Account{}, nil, err
@@ -208,7 +211,8 @@ func retry[T any](change func() (T, error)) (v T, err error) {
 			return v, err
 		}
 	}
-	return v, errs.Wrap(err, errs.ProviderUnavailable, "The account is being changed by others at the same time. Try again in a second.")
+	return v, errs.Wrap(err, errs.ProviderUnavailable, "The account is being changed by others at the same time. Try "+
+		"again in a second.")
 }
 
 // Update changes an account, and in the same transaction the copy of its plan,
@@ -235,13 +239,15 @@ func (s *Service) update(ctx context.Context, accountID tenant.Account, set Sett
 	tx := &store.Tx{}
 	tx.Replace(it)
 	tx.Counted(SecretsKey(tenant.Account(a.ID)), secrets.Count())
-	if err := ledger.Change(tx, s.now(), tenant.Account(a.ID), balance, a.LowThreshold, a.LostSpendLimit, a.view(tenant.Live)); err != nil {
+	if err := ledger.Change(tx, s.now(), tenant.Account(a.ID), balance, a.LowThreshold, a.LostSpendLimit,
+		a.view(tenant.Live)); err != nil {
 		return Account{}, err
 	}
 	q := store.Query{Index: store.Table, Partition: credential.Keys(tenant.Account(a.ID)), Limit: 100}
 	err = s.db.Each(ctx, q, func(key store.Item) error {
 		if secret := key.Attributes[SecretAttribute]; secret != "" {
-			credential.ChangeAccount(tx, secret, a.Plan, a.IPAllowList, a.RateLimits.Of(tenant.Mode(key.Filters["kind"])))
+			credential.ChangeAccount(tx, secret, a.Plan, a.IPAllowList,
+				a.RateLimits.Of(tenant.Mode(key.Filters["kind"])))
 		}
 		return nil
 	})
@@ -273,21 +279,25 @@ func (s *Service) TopUp(ctx context.Context, accountID tenant.Account, credits i
 
 // Adjust corrects an account's balance by a signed number of credits. The reason is
 // kept with the entry that is given, and logged; callers do not see it.
-func (s *Service) Adjust(ctx context.Context, accountID tenant.Account, credits int64, reason string) (ledger.Entry, error) {
+func (s *Service) Adjust(ctx context.Context, accountID tenant.Account, credits int64,
+	reason string) (ledger.Entry, error) {
 	if reason == "" || utf8.RuneCountInString(reason) > 500 || strings.ContainsFunc(reason, unicode.IsControl) {
-		return ledger.Entry{}, errs.Invalid("/reason", "must have 1 to 500 characters, none of them a control character")
+		return ledger.Entry{}, errs.Invalid("/reason",
+			"must have 1 to 500 characters, none of them a control character")
 	}
 	e, err := s.enter(ctx, accountID, func(tx *store.Tx, b ledger.Balance) (ledger.Entry, error) {
 		return ledger.Adjust(tx, s.now(), accountID, credits, reason, b)
 	})
 	if err == nil {
-		slog.InfoContext(ctx, "balance adjusted", "account_id", accountID, "entry_id", e.ID, "credits", credits, "reason", reason)
+		slog.InfoContext(ctx, "balance adjusted", "account_id", accountID, "entry_id", e.ID, "credits", credits,
+			"reason", reason)
 	}
 	return e, err
 }
 
 // enter makes an entry of an account that is there.
-func (s *Service) enter(ctx context.Context, accountID tenant.Account, fill func(*store.Tx, ledger.Balance) (ledger.Entry, error)) (ledger.Entry, error) {
+func (s *Service) enter(ctx context.Context, accountID tenant.Account,
+	fill func(*store.Tx, ledger.Balance) (ledger.Entry, error)) (ledger.Entry, error) {
 	return retry(func() (ledger.Entry, error) {
 		_, items, err := s.read(ctx, accountID, ledger.BalanceKey(accountID))
 		if err != nil {

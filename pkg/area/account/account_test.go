@@ -56,7 +56,8 @@ func (w *world) account(name string) account.Account {
 // key makes a key.
 func (w *world) key(a account.Account, kind tenant.Mode) apikey.NewKey {
 	w.t.Helper()
-	k, err := w.keys.Issue(w.t.Context(), tenant.Account(a.ID), kind, apikey.Settings{Name: "key", Scopes: auth.AllScopes()})
+	k, err := w.keys.Issue(w.t.Context(), tenant.Account(a.ID), kind,
+		apikey.Settings{Name: "key", Scopes: auth.AllScopes()})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -66,7 +67,8 @@ func (w *world) key(a account.Account, kind tenant.Mode) apikey.NewKey {
 // secret is what the authorizer knows of a key.
 func (w *world) secret(k apikey.NewKey) *credential.Credential {
 	w.t.Helper()
-	s, err := credential.NewCounter(w.db, w.clock.Now).Count(w.t.Context(), auth.HashKey(k.Secret), w.clock.Now().Unix()/60, "203.0.113.9")
+	s, err := credential.NewCounter(w.db, w.clock.Now).Count(w.t.Context(), auth.HashKey(k.Secret),
+		w.clock.Now().Unix()/60, "203.0.113.9")
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -76,7 +78,8 @@ func (w *world) secret(k apikey.NewKey) *credential.Credential {
 func TestANewAccountHasDefaults(t *testing.T) {
 	w := newWorld(t)
 	a := w.account("Ümläut & Söhne")
-	if a.Plan != "enterprise" || a.RateLimits != (account.RateLimits{Test: 60, Live: 600}) || a.LowThreshold != 1000 || a.IPAllowList == nil || len(a.IPAllowList) != 0 {
+	if a.Plan != "enterprise" || a.RateLimits != (account.RateLimits{Test: 60, Live: 600}) || a.LowThreshold != 1000 ||
+		a.IPAllowList == nil || len(a.IPAllowList) != 0 {
 		t.Errorf("%+v", a)
 	}
 	if !id.Valid(id.Account, a.ID) || a.Version != 1 || !a.CreatedAt.Equal(w.clock.Now()) {
@@ -141,7 +144,10 @@ func TestSettingsAreChecked(t *testing.T) {
 		t.Errorf("an account without a name: %v", err)
 	}
 	got, _, err := w.accounts.Get(t.Context(), tenant.Account(a.ID))
-	if err != nil || got.Name != long || got.Plan != "starter" || got.RateLimits != (account.RateLimits{Test: 1, Live: 1_000_000}) || !slices.Equal(got.IPAllowList, []string{"10.0.0.0/8", "2001:db8::/32"}) || got.LowThreshold != 0 || got.Version != 7 {
+	if err != nil || got.Name != long || got.Plan != "starter" ||
+		got.RateLimits != (account.RateLimits{Test: 1, Live: 1_000_000}) ||
+		!slices.Equal(got.IPAllowList, []string{"10.0.0.0/8", "2001:db8::/32"}) || got.LowThreshold != 0 ||
+		got.Version != 7 {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
@@ -156,7 +162,8 @@ func TestWhatIsNoAccountIsNotFound(t *testing.T) {
 		if _, _, err := w.accounts.Get(t.Context(), tenant.Account(unknown)); errs.CodeOf(err) != errs.NotFound {
 			t.Errorf("get %s: %v", unknown, err)
 		}
-		if _, err := w.accounts.Update(t.Context(), tenant.Account(unknown), account.Settings{}); errs.CodeOf(err) != errs.NotFound {
+		if _, err := w.accounts.Update(t.Context(), tenant.Account(unknown),
+			account.Settings{}); errs.CodeOf(err) != errs.NotFound {
 			t.Errorf("update %s: %v", unknown, err)
 		}
 		if _, err := w.accounts.TopUp(t.Context(), tenant.Account(unknown), 1); errs.CodeOf(err) != errs.NotFound {
@@ -181,11 +188,13 @@ func TestAChangeReachesEveryKeyInOneTransaction(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := w.faults.Operations(); strings.Count(got, "Write")+strings.Count(got, "Put")+strings.Count(got, "Update") != 1 {
+	if got := w.faults.Operations(); strings.Count(got, "Write")+strings.Count(got, "Put")+strings.Count(got,
+		"Update") != 1 {
 		t.Errorf("it took %s", got)
 	}
 	for limit, k := range map[int]apikey.NewKey{7: test, 70: live} {
-		if s := w.secret(k); s.Plan != "growth" || s.Limit != limit || !slices.Equal(s.AccountIPs, []string{"203.0.113.9/32"}) || len(s.Scopes) != 13 || s.Ended(w.clock.Now()) {
+		if s := w.secret(k); s.Plan != "growth" || s.Limit != limit ||
+			!slices.Equal(s.AccountIPs, []string{"203.0.113.9/32"}) || len(s.Scopes) != 13 || s.Ended(w.clock.Now()) {
 			t.Errorf("the %s key: %+v", k.Kind, *s)
 		}
 	}
@@ -196,7 +205,8 @@ func TestAChangeReachesEveryKeyInOneTransaction(t *testing.T) {
 		t.Errorf("another account's key: %+v", *s)
 	}
 	// And back: the ranges are gone from the copies, too.
-	if _, err := w.accounts.Update(t.Context(), tenant.Account(a.ID), account.Settings{Plan: to("enterprise"), IPAllowList: to([]string{})}); err != nil {
+	if _, err := w.accounts.Update(t.Context(), tenant.Account(a.ID),
+		account.Settings{Plan: to("enterprise"), IPAllowList: to([]string{})}); err != nil {
 		t.Fatal(err)
 	}
 	if s := w.secret(live); s.Plan != "enterprise" || len(s.AccountIPs) != 0 || s.Limit != 70 {
@@ -232,7 +242,10 @@ func TestAChangeReachesAsManyKeysAsThereMayBe(t *testing.T) {
 // Whatever overtakes a change of the account, no secret keeps an old copy of it.
 func TestWhatHappensDuringAChange(t *testing.T) {
 	for name, meanwhile := range map[string]func(w *world, a account.Account, k apikey.NewKey) apikey.NewKey{
-		"a key is made": func(w *world, a account.Account, k apikey.NewKey) apikey.NewKey { return w.key(a, tenant.Live) },
+		"a key is made": func(w *world, a account.Account, k apikey.NewKey) apikey.NewKey {
+			return w.key(a,
+				tenant.Live)
+		},
 		"a key is rotated": func(w *world, a account.Account, k apikey.NewKey) apikey.NewKey {
 			return w.rotate(a, k, 0)
 		},
@@ -241,7 +254,8 @@ func TestWhatHappensDuringAChange(t *testing.T) {
 			return k
 		},
 		"the account is changed": func(w *world, a account.Account, k apikey.NewKey) apikey.NewKey {
-			if _, err := w.accounts.Update(w.t.Context(), tenant.Account(a.ID), account.Settings{Name: to("New")}); err != nil {
+			if _, err := w.accounts.Update(w.t.Context(), tenant.Account(a.ID),
+				account.Settings{Name: to("New")}); err != nil {
 				w.t.Error(err)
 			}
 			return k
@@ -252,7 +266,8 @@ func TestWhatHappensDuringAChange(t *testing.T) {
 			a := w.account("Acme")
 			k := w.key(a, tenant.Live)
 			w.faults.Before("TransactWriteItems", func() { k = meanwhile(w, a, k) })
-			if _, err := w.accounts.Update(t.Context(), tenant.Account(a.ID), account.Settings{Plan: to("starter")}); err != nil {
+			if _, err := w.accounts.Update(t.Context(), tenant.Account(a.ID),
+				account.Settings{Plan: to("starter")}); err != nil {
 				t.Fatal(err)
 			}
 			if s := w.secret(k); s.Plan != "starter" {
@@ -300,7 +315,8 @@ func TestAccountsAreListedOldestFirst(t *testing.T) {
 		w.clock.Add(time.Millisecond)
 	}
 	var got []string
-	if err := w.accounts.All(t.Context(), func(a account.Account) error { got = append(got, a.ID); return nil }); err != nil {
+	if err := w.accounts.All(t.Context(),
+		func(a account.Account) error { got = append(got, a.ID); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(got, want) {
@@ -328,12 +344,14 @@ func TestTopUps(t *testing.T) {
 		balance int64
 	}{
 		{0, false, 0}, {-5, false, 0}, {ledger.MaxCredits + 1, false, 0},
-		{500, true, 500}, {ledger.MaxCredits, false, 500}, {ledger.MaxCredits - 500, true, ledger.MaxCredits}, {1, false, ledger.MaxCredits},
+		{500, true, 500}, {ledger.MaxCredits, false, 500}, {ledger.MaxCredits - 500, true, ledger.MaxCredits},
+		{1, false, ledger.MaxCredits},
 	} {
 		before := storetest.Snapshot(t, w.db)
 		e, err := w.accounts.TopUp(t.Context(), tenant.Account(a.ID), c.credits)
 		switch {
-		case c.ok && (err != nil || e.Credits != c.credits || e.Kind != "top_up" || e.Subject != a.ID || !id.Valid(id.LedgerEntry, e.ID)):
+		case c.ok && (err != nil || e.Credits != c.credits || e.Kind != "top_up" || e.Subject != a.ID ||
+			!id.Valid(id.LedgerEntry, e.ID)):
 			t.Errorf("%d: %+v, %v", c.credits, e, err)
 		case !c.ok && (errs.CodeOf(err) != errs.ValidationFailed || storetest.Snapshot(t, w.db) != before):
 			t.Errorf("%d: %v, or something was written", c.credits, err)
@@ -356,7 +374,9 @@ func TestEntriesAddUpToTheBalance(t *testing.T) {
 		})
 	}
 	all.Wait()
-	page, err := w.db.List(t.Context(), store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(tenant.Of(tenant.Account(a.ID), tenant.Live), "balance_entry"), Limit: 100})
+	page, err := w.db.List(t.Context(),
+		store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(tenant.Of(tenant.Account(a.ID), tenant.Live),
+			"balance_entry"), Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -370,6 +390,7 @@ func TestEntriesAddUpToTheBalance(t *testing.T) {
 	}
 	it, err := w.db.Get(t.Context(), ledger.BalanceKey(tenant.Account(a.ID)))
 	if err != nil || ledger.BalanceOf(it).Credits != 15 || sum != 15 || len(page.Items) != 5 {
-		t.Errorf("the balance is %d, %v; %d entries add up to %d", ledger.BalanceOf(it).Credits, err, len(page.Items), sum)
+		t.Errorf("the balance is %d, %v; %d entries add up to %d", ledger.BalanceOf(it).Credits, err,
+			len(page.Items), sum)
 	}
 }

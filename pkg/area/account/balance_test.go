@@ -21,7 +21,8 @@ import (
 func (w *world) reserve(a account.Account, credits int64) {
 	w.t.Helper()
 	tx := &store.Tx{}
-	_, err := ledger.Reserve(tx, w.clock.Now(), ledger.Reservation{Account: tenant.Account(a.ID), Subject: "cnt_1", Credits: credits}, w.balance(a))
+	_, err := ledger.Reserve(tx, w.clock.Now(), ledger.Reservation{Account: tenant.Account(a.ID), Subject: "cnt_1",
+		Credits: credits}, w.balance(a))
 	if err == nil {
 		err = w.db.Commit(w.t.Context(), tx)
 	}
@@ -42,7 +43,8 @@ func (w *world) balance(a account.Account) ledger.Balance {
 // lows returns the objects of the events balance.low.
 func (w *world) lows(a account.Account) (all []account.View) {
 	w.t.Helper()
-	q := store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(tenant.Of(tenant.Account(a.ID), tenant.Live), event.Kind), Limit: 100, OldestFirst: true}
+	q := store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(tenant.Of(tenant.Account(a.ID), tenant.Live),
+		event.Kind), Limit: 100, OldestFirst: true}
 	err := w.db.Each(w.t.Context(), q, func(it store.Item) error {
 		var doc event.Event
 		if err := it.Decode(&doc); err != nil {
@@ -62,7 +64,8 @@ func (w *world) lows(a account.Account) (all []account.View) {
 
 func TestALowBalanceShowsTheAccount(t *testing.T) {
 	w := newWorld(t)
-	a, err := w.accounts.Create(t.Context(), account.Settings{Name: to("Acme"), LowThreshold: to(int64(50)), IPAllowList: to([]string{"203.0.113.9"}), LiveLimit: to(70)})
+	a, err := w.accounts.Create(t.Context(), account.Settings{Name: to("Acme"), LowThreshold: to(int64(50)),
+		IPAllowList: to([]string{"203.0.113.9"}), LiveLimit: to(70)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,8 +78,10 @@ func TestALowBalanceShowsTheAccount(t *testing.T) {
 		t.Fatalf("%+v", lows)
 	}
 	got := lows[0]
-	if got.ID != a.ID || got.Name != "Acme" || got.Plan != "enterprise" || got.Mode != "live" || got.Balance != (account.MeBalance{Credits: 40, LowThreshold: 50}) ||
-		got.RateLimit != (account.RateLimit{Limit: 70, WindowSeconds: 60}) || len(got.IPAllowList) != 1 || !got.CreatedAt.Equal(a.CreatedAt.Time) || got.Version != 1 || got.Metadata == nil {
+	if got.ID != a.ID || got.Name != "Acme" || got.Plan != "enterprise" || got.Mode != "live" ||
+		got.Balance != (account.MeBalance{Credits: 40, LowThreshold: 50}) ||
+		got.RateLimit != (account.RateLimit{Limit: 70, WindowSeconds: 60}) || len(got.IPAllowList) != 1 ||
+		!got.CreatedAt.Equal(a.CreatedAt.Time) || got.Version != 1 || got.Metadata == nil {
 		t.Errorf("%+v", got)
 	}
 	// The sample of the event has the members that the event has.
@@ -125,7 +130,8 @@ func TestAChangeOfTheAccountReachesItsBalance(t *testing.T) {
 	}
 	update(account.Settings{LowThreshold: to(int64(2000)), Plan: to("growth")})
 	lows := w.lows(a)
-	if len(lows) != 1 || lows[0].Name != "Acme Ltd" || lows[0].Plan != "growth" || lows[0].Balance != (account.MeBalance{Credits: 1500, LowThreshold: 2000}) || lows[0].Version != 4 {
+	if len(lows) != 1 || lows[0].Name != "Acme Ltd" || lows[0].Plan != "growth" ||
+		lows[0].Balance != (account.MeBalance{Credits: 1500, LowThreshold: 2000}) || lows[0].Version != 4 {
 		t.Errorf("%+v", lows)
 	}
 }
@@ -138,7 +144,8 @@ func TestAChangeOfTheThresholdWhileItIsSpent(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.faults.Before("TransactWriteItems", func() { w.reserve(a, 400) })
-	if _, err := w.accounts.Update(t.Context(), tenant.Account(a.ID), account.Settings{LowThreshold: to(int64(1200))}); err != nil {
+	if _, err := w.accounts.Update(t.Context(), tenant.Account(a.ID),
+		account.Settings{LowThreshold: to(int64(1200))}); err != nil {
 		t.Fatal(err)
 	}
 	if lows := w.lows(a); len(lows) != 1 || lows[0].Balance != (account.MeBalance{Credits: 1100, LowThreshold: 1200}) {
@@ -162,24 +169,29 @@ func TestAdjust(t *testing.T) {
 		param   string
 		balance int64
 	}{
-		{-1, "why", "/credits", 0}, {100, "", "/reason", 0}, {100, "a\nb", "/reason", 0}, {100, strings.Repeat("ü", 501), "/reason", 0},
-		{100, strings.Repeat("ü", 500), "", 100}, {-40, "a refund", "", 60}, {0, "why", "/credits", 60}, {-61, "why", "/credits", 60}, {-60, "all", "", 0},
+		{-1, "why", "/credits", 0}, {100, "", "/reason", 0}, {100, "a\nb", "/reason", 0},
+		{100, strings.Repeat("ü", 501), "/reason", 0},
+		{100, strings.Repeat("ü", 500), "", 100}, {-40, "a refund", "", 60}, {0, "why", "/credits", 60},
+		{-61, "why", "/credits", 60}, {-60, "all", "", 0},
 	} {
 		table := storetest.Snapshot(t, w.db)
 		log.Reset()
 		e, err := w.accounts.Adjust(t.Context(), tenant.Account(a.ID), c.credits, c.reason)
 		if c.param == "" {
-			if err != nil || e.Kind != "adjust" || e.Credits != c.credits || !strings.Contains(log.String(), e.ID) || !strings.Contains(log.String(), c.reason) {
+			if err != nil || e.Kind != "adjust" || e.Credits != c.credits || !strings.Contains(log.String(), e.ID) ||
+				!strings.Contains(log.String(), c.reason) {
 				t.Errorf("%d for %q: %+v, %v, logged as %s", c.credits, c.reason, e, err, log.String())
 			}
-		} else if errs.CodeOf(err) != errs.ValidationFailed || errs.As(err).Param != c.param || storetest.Snapshot(t, w.db) != table || log.Len() != 0 {
+		} else if errs.CodeOf(err) != errs.ValidationFailed || errs.As(err).Param != c.param ||
+			storetest.Snapshot(t, w.db) != table || log.Len() != 0 {
 			t.Errorf("%d for %q: %v, logged as %s", c.credits, c.reason, err, log.String())
 		}
 		if b := w.balance(a); b.Credits != c.balance {
 			t.Errorf("%d for %q: the balance is %d, want %d", c.credits, c.reason, b.Credits, c.balance)
 		}
 	}
-	if _, err := w.accounts.Adjust(t.Context(), tenant.Account(tenant.Account(id.New(id.Account, w.clock.Now()))), 5, "why"); errs.CodeOf(err) != errs.NotFound {
+	if _, err := w.accounts.Adjust(t.Context(), tenant.Account(tenant.Account(id.New(id.Account, w.clock.Now()))), 5,
+		"why"); errs.CodeOf(err) != errs.NotFound {
 		t.Errorf("an unknown account: %v", err)
 	}
 	// What is spent between its read and its write is seen.

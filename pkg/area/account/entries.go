@@ -23,10 +23,14 @@ type entriesInput struct {
 // registerEntries puts the operation into the router.
 func (s *Service) registerEntries(r *httpapi.Router) {
 	httpapi.List(r, httpapi.Op{
-		ID: "listBalanceEntries", Method: http.MethodGet, Path: "/v1/balance/entries", Scope: auth.AccountRead, Function: "account", Tag: "Account",
+		ID: "listBalanceEntries", Method: http.MethodGet, Path: "/v1/balance/entries", Scope: auth.AccountRead,
+		Function: "account", Tag: "Account",
 		Summary: "List the entries of the balance",
-		Description: "Lists every change of the balance, newest first. The entries add up to the balance. Accepted work reserves its price: the entry is `held` while the work runs, `charged` after success, " +
-			"and `released` after a `release` has returned the credits. The reservation of a batch is released in parts, as each of its items reserves its own price. With a test key the list is empty, because the sandbox spends nothing.",
+		Description: "Lists every change of the balance, newest first. The entries add up to the balance. Accepted " +
+			"work reserves its price: the entry is `held` while the work runs, `charged` after success, " +
+			"and `released` after a `release` has returned the credits. The reservation of a batch is released in " +
+			"parts, as each of its items reserves its own price. With a test key the list is empty, because the " +
+			"sandbox spends nothing.",
 		Errors: []errs.Code{errs.InvalidCursor},
 	}, s.entries)
 }
@@ -35,7 +39,8 @@ func (s *Service) entries(ctx context.Context, in *entriesInput) (httpapi.Page[l
 	if in.FactoryID != "" && !id.Valid(id.Factory, in.FactoryID) {
 		return httpapi.Page[ledger.Entry]{}, errs.Invalid("factory_id", "is not the id of a factory")
 	}
-	q, err := httpapi.Owned(ctx, ledger.Kind, id.LedgerEntry, in.Period, map[string]string{"kind": httpapi.AnyOf(in.Kind), "factory": in.FactoryID})
+	q, err := httpapi.Owned(ctx, ledger.Kind, id.LedgerEntry, in.Period,
+		map[string]string{"kind": httpapi.AnyOf(in.Kind), "factory": in.FactoryID})
 	if err != nil {
 		return httpapi.Page[ledger.Entry]{}, err
 	}

@@ -52,14 +52,24 @@ type eventInput struct {
 // Register puts the operations into the router.
 func (s *Events) Register(r *httpapi.Router) {
 	httpapi.List(r, httpapi.Op{
-		ID: "listEvents", Method: http.MethodGet, Path: "/v1/events", Scope: auth.AccountRead, Function: "account", Tag: "Events",
-		Summary:     "List the events of the last 30 days",
-		Description: "Lists the events that webhooks receive, newest first. Use it to find what a receiver missed, or to follow events without a webhook: read with `order=asc` until `next_cursor` is null, then again with `from` a minute before the newest event that you have, and ignore ids that you have processed. Events of concurrent changes can become visible out of the order of their times. An event is listed only if the key has the scope that reads what the event is about, such as `content:read` for `content.*`. A `type` that the key may not read is refused with `insufficient_scope`; an area and `*` leave out what it may not read. With `type` or `object_id`, a page may be short or even empty before the end of the list.",
-		Errors:      []errs.Code{errs.InvalidCursor},
+		ID: "listEvents", Method: http.MethodGet, Path: "/v1/events", Scope: auth.AccountRead, Function: "account",
+		Tag:     "Events",
+		Summary: "List the events of the last 30 days",
+		Description: "Lists the events that webhooks receive, newest first. Use it to find what a receiver missed, " +
+			"or to follow events without a webhook: read with `order=asc` until `next_cursor` is null, then again " +
+			"with `from` a minute before the newest event that you have, and ignore ids that you have processed. " +
+			"Events of concurrent changes can become visible out of the order of their times. An event is listed " +
+			"only if the key has the scope that reads what the event is about, such as `content:read` for " +
+			"`content.*`. A `type` that the key may not read is refused with `insufficient_scope`; an area and `*` " +
+			"leave out what it may not read. With `type` or `object_id`, a page may be short or even empty before " +
+			"the end of the list.",
+		Errors: []errs.Code{errs.InvalidCursor},
 	}, s.list)
 	httpapi.Read(r, httpapi.Op{
-		ID: "getEvent", Method: http.MethodGet, Path: "/v1/events/{event_id}", Scope: auth.AccountRead, Function: "account", Tag: "Events",
-		Summary: "Get an event with its payload", Description: "An event about a resource that the key may not read is not found.",
+		ID: "getEvent", Method: http.MethodGet, Path: "/v1/events/{event_id}", Scope: auth.AccountRead,
+		Function: "account", Tag: "Events",
+		Summary: "Get an event with its payload", Description: "An event about a resource that the key may not read " +
+			"is not found.",
 	}, s.get)
 }
 
@@ -93,7 +103,8 @@ func (s *Events) list(ctx context.Context, in *eventsInput) (httpapi.Page[event.
 		// The scopes are not part of the cursor, which outlives a change of them.
 		q.OneOf = map[string][]string{"type": texts(readable)}
 	}
-	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (event.Event, error) { return event.Render(ctx, it, s.signer) })
+	return httpapi.ListItems(ctx, s.db, q, in.PageInput,
+		func(it store.Item) (event.Event, error) { return event.Render(ctx, it, s.signer) })
 }
 
 func (s *Events) get(ctx context.Context, in *eventInput) (event.Event, error) {

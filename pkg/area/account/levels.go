@@ -25,7 +25,8 @@ type ServiceLevelTargets struct {
 }
 
 // targets are the promises by plan. Only plans that may use the API have any.
-var targets = map[string]ServiceLevelTargets{auth.EnterprisePlan: {Availability: 99.9, ErrorRate: 0.1, LatencyP95: 1000}}
+var targets = map[string]ServiceLevelTargets{auth.EnterprisePlan: {Availability: 99.9, ErrorRate: 0.1,
+	LatencyP95: 1000}}
 
 // ServiceLevelMeasured are the service levels of some calls.
 type ServiceLevelMeasured struct {
@@ -111,10 +112,15 @@ type levelsInput struct {
 // Register puts the operation into the router.
 func (s *Levels) Register(r *httpapi.Router) {
 	httpapi.Read(r, httpapi.Op{
-		ID: "getServiceLevels", Method: http.MethodGet, Path: "/v1/service-levels", Scope: auth.AccountRead, Function: "account", Tag: "Account",
+		ID: "getServiceLevels", Method: http.MethodGet, Path: "/v1/service-levels", Scope: auth.AccountRead,
+		Function: "account", Tag: "Account",
 		Summary: "Get the service levels of a month",
-		Description: "Shows availability, error rate and latency of the account's calls in a month, beside what its plan promises; how long generations took, and how many deliveries reached their webhooks. A live key shows what live keys did, a test key the sandbox. " +
-			"Calls are counted about a minute after they were made. A call that the gateway answers on its own reaches no operation and is not counted; `probes` shows whether the service could be reached. `/api-docs/guides/service-levels` has more.",
+		Description: "Shows availability, error rate and latency of the account's calls in a month, beside what its " +
+			"plan promises; how long generations took, and how many deliveries reached their webhooks. A live key " +
+			"shows what live keys did, a test key the sandbox. " +
+			"Calls are counted about a minute after they were made. A call that the gateway answers on its own " +
+			"reaches no operation and is not counted; `probes` shows whether the service could be reached. " +
+			"`/api-docs/guides/service-levels` has more.",
 	}, s.get)
 }
 
@@ -140,11 +146,14 @@ func (s *Levels) get(ctx context.Context, in *levelsInput) (ServiceLevels, error
 	}
 	// No other plan may use the API.
 	out := ServiceLevels{
-		Month: month.Format("2006-01"), Targets: targets[auth.EnterprisePlan], Operations: []OperationServiceLevels{}, Generations: []GenerationServiceLevels{},
-		Deliveries: DeliveryServiceLevels{Count: counted.Deliveries.Calls, Failed: counted.Deliveries.Failed, Success: available(counted.Deliveries)},
-		Waiting:    waiting(together),
+		Month: month.Format("2006-01"), Targets: targets[auth.EnterprisePlan], Operations: []OperationServiceLevels{},
+		Generations: []GenerationServiceLevels{},
+		Deliveries: DeliveryServiceLevels{Count: counted.Deliveries.Calls, Failed: counted.Deliveries.Failed,
+			Success: available(counted.Deliveries)},
+		Waiting: waiting(together),
 		Probes: ServiceLevelProbes{
-			Count: together.Probes.Calls, Failed: together.Probes.Failed, Availability: available(together.Probes), LatencyP95: percentile(together.Probes, 95),
+			Count: together.Probes.Calls, Failed: together.Probes.Failed, Availability: available(together.Probes),
+			LatencyP95: percentile(together.Probes, 95),
 		},
 	}
 	var all level.Counts
@@ -155,12 +164,14 @@ func (s *Levels) get(ctx context.Context, in *levelsInput) (ServiceLevels, error
 	for _, c := range counted.Generations {
 		made, kind, _ := strings.Cut(c.Of, ".")
 		out.Generations = append(out.Generations, GenerationServiceLevels{
-			Resource: made, Kind: kind, Count: c.Calls, Failed: c.Failed, TimeP50: percentile(c, 50), TimeP95: percentile(c, 95), TimeP99: percentile(c, 99),
+			Resource: made, Kind: kind, Count: c.Calls, Failed: c.Failed, TimeP50: percentile(c, 50),
+			TimeP95: percentile(c, 95), TimeP99: percentile(c, 99),
 		})
 	}
 	out.All = measured(all)
 	if all.Calls > 0 {
-		met := *out.All.Availability >= out.Targets.Availability && *out.All.ErrorRate <= out.Targets.ErrorRate && *out.All.LatencyP95 <= out.Targets.LatencyP95
+		met := *out.All.Availability >= out.Targets.Availability && *out.All.ErrorRate <= out.Targets.ErrorRate &&
+			*out.All.LatencyP95 <= out.Targets.LatencyP95
 		out.Met = &met
 	}
 	return out, nil

@@ -26,7 +26,10 @@ func TestServiceLevels(t *testing.T) {
 		c.Call(http.MethodGet, "/v1/service-levels"+query, nil).Into(t, http.StatusOK, &l)
 		return l
 	}
-	if raw := c.Call(http.MethodGet, "/v1/service-levels", nil).Raw; !strings.Contains(raw, `"met":null`) || !strings.Contains(raw, `"operations":[]`) || !strings.Contains(raw, `"latency_p95_ms":1000`) || strings.Count(raw, `"availability_percent":null`) != 2 || !strings.Contains(raw, `"generations":[]`) || !strings.Contains(raw, `"success_percent":null`) || !strings.Contains(raw, `"oldest_ms":null`) {
+	if raw := c.Call(http.MethodGet, "/v1/service-levels", nil).Raw; !strings.Contains(raw, `"met":null`) ||
+		!strings.Contains(raw, `"operations":[]`) || !strings.Contains(raw, `"latency_p95_ms":1000`) ||
+		strings.Count(raw, `"availability_percent":null`) != 2 || !strings.Contains(raw, `"generations":[]`) ||
+		!strings.Contains(raw, `"success_percent":null`) || !strings.Contains(raw, `"oldest_ms":null`) {
 		t.Errorf("without calls: %s", raw)
 	}
 	first := clock.Now()
@@ -39,15 +42,18 @@ func TestServiceLevels(t *testing.T) {
 			image := map[string]events.DynamoDBAttributeValue{}
 			for name, value := range map[string]string{
 				"kind": "audit_entry", "acc": string(c.Principal.Account), "mode": string(c.Principal.Mode),
-				"doc": `{"at":"` + clock.Now().Format(time.RFC3339) + `","operation_id":"` + operation + `","status":` + status + `,"latency_ms":` + ms + `}`,
+				"doc": `{"at":"` + clock.Now().Format(time.RFC3339) + `","operation_id":"` + operation +
+					`","status":` + status + `,"latency_ms":` + ms + `}`,
 			} {
 				image[name] = events.NewStringAttribute(value)
 			}
-			batch.Records = append(batch.Records, events.DynamoDBEventRecord{EventName: "INSERT", Change: events.DynamoDBStreamRecord{
-				NewImage: image, SequenceNumber: strings.Repeat("1", position),
-			}})
+			batch.Records = append(batch.Records, events.DynamoDBEventRecord{EventName: "INSERT",
+				Change: events.DynamoDBStreamRecord{
+					NewImage: image, SequenceNumber: strings.Repeat("1", position),
+				}})
 		}
-		if out, err := level.NewCallCounter(db).Handle(t.Context(), batch); err != nil || len(out.BatchItemFailures) > 0 {
+		if out, err := level.NewCallCounter(db).Handle(t.Context(), batch); err != nil ||
+			len(out.BatchItemFailures) > 0 {
 			t.Fatal(out, err)
 		}
 	}
@@ -56,12 +62,15 @@ func TestServiceLevels(t *testing.T) {
 	count(c.Live(), "getMe", "200", "5", 3)
 	count(c.Stranger(), "getMe", "200", "5", 3)
 	got := levels(c, "")
-	if got.Month != first.Format("2006-01") || got.Met == nil || !*got.Met || got.All.Calls != 10 || *got.All.Availability != 100 || *got.All.LatencyP50 != 10 || *got.All.LatencyP95 != 1000 || len(got.Operations) != 2 || got.Operations[0].OperationID != "createImage" || got.Operations[1].Calls != 9 {
+	if got.Month != first.Format("2006-01") || got.Met == nil || !*got.Met || got.All.Calls != 10 ||
+		*got.All.Availability != 100 || *got.All.LatencyP50 != 10 || *got.All.LatencyP95 != 1000 ||
+		len(got.Operations) != 2 || got.Operations[0].OperationID != "createImage" || got.Operations[1].Calls != 9 {
 		t.Errorf("%+v", got)
 	}
 	count(c, "getMe", "500", "20000", 1)
 	got = levels(c, "?month="+first.Format("2006-01"))
-	if *got.Met || got.All.Failed != 1 || *got.All.Availability != 90.9090 || *got.All.ErrorRate != 9.0909 || *got.All.LatencyP99 != 30000 {
+	if *got.Met || got.All.Failed != 1 || *got.All.Availability != 90.9090 || *got.All.ErrorRate != 9.0909 ||
+		*got.All.LatencyP99 != 30000 {
 		t.Errorf("%+v", got)
 	}
 	if err := level.Probed(t.Context(), db, clock.Now(), 3*time.Second, false); err != nil {
@@ -72,8 +81,10 @@ func TestServiceLevels(t *testing.T) {
 	}
 	owner := c.Principal.Owner
 	for _, err := range []error{
-		level.Observe(db)(t.Context(), task.Ended{Owner: owner, At: clock.Now(), Label: "content_item.post", Took: 25 * time.Second, Done: true}),
-		level.Observe(db)(t.Context(), task.Ended{Owner: owner, At: clock.Now(), Label: "generation.video", Took: 25 * time.Second, Done: false}),
+		level.Observe(db)(t.Context(), task.Ended{Owner: owner, At: clock.Now(), Label: "content_item.post",
+			Took: 25 * time.Second, Done: true}),
+		level.Observe(db)(t.Context(), task.Ended{Owner: owner, At: clock.Now(), Label: "generation.video",
+			Took: 25 * time.Second, Done: false}),
 		level.Delivered(t.Context(), db, owner, clock.Now(), 3, 1), level.Waited(t.Context(), db, clock.Now(), 0),
 	} {
 		if err != nil {
@@ -81,13 +92,16 @@ func TestServiceLevels(t *testing.T) {
 		}
 	}
 	got = levels(c, "")
-	if g := got.Generations; len(g) != 2 || g[0].Resource != "content_item" || g[0].Kind != "post" || *g[0].TimeP99 != 30_000 || g[1].Resource != "generation" || g[1].Failed != 1 || g[1].TimeP50 != nil {
+	if g := got.Generations; len(g) != 2 || g[0].Resource != "content_item" || g[0].Kind != "post" ||
+		*g[0].TimeP99 != 30_000 || g[1].Resource != "generation" || g[1].Failed != 1 || g[1].TimeP50 != nil {
 		t.Errorf("%+v", got.Generations)
 	}
-	if d, w := got.Deliveries, got.Waiting; d.Count != 4 || d.Failed != 1 || *d.Success != 75 || w.Checks != 1 || w.Late != 0 || *w.Oldest != 0 || *w.OldestP99 != 0 || w.CheckedAt == nil {
+	if d, w := got.Deliveries, got.Waiting; d.Count != 4 || d.Failed != 1 || *d.Success != 75 || w.Checks != 1 ||
+		w.Late != 0 || *w.Oldest != 0 || *w.OldestP99 != 0 || w.CheckedAt == nil {
 		t.Errorf("%+v, %+v", d, w)
 	}
-	if got := levels(c.Stranger(), ""); len(got.Generations) != 0 || got.Deliveries.Count != 0 || got.Waiting.Checks != 1 {
+	if got := levels(c.Stranger(), ""); len(got.Generations) != 0 || got.Deliveries.Count != 0 ||
+		got.Waiting.Checks != 1 {
 		t.Errorf("another account sees %+v", got)
 	}
 	if err := level.Waited(t.Context(), db, clock.Now(), 3*time.Minute); err != nil {
@@ -106,7 +120,8 @@ func TestServiceLevels(t *testing.T) {
 	for _, month := range []string{"2026-13", "x", clock.Now().AddDate(0, 2, 0).Format("2006-01"), "2020-01"} {
 		c.Call(http.MethodGet, "/v1/service-levels?month="+month, nil).Refused(t, 422, errs.ValidationFailed, "month")
 	}
-	c.As(func(p *auth.Principal) { p.Scopes = []auth.Scope{auth.ContentRead} }).Call(http.MethodGet, "/v1/service-levels", nil).Refused(t, 403, errs.InsufficientScope, "")
+	c.As(func(p *auth.Principal) { p.Scopes = []auth.Scope{auth.ContentRead} }).Call(http.MethodGet,
+		"/v1/service-levels", nil).Refused(t, 403, errs.InsufficientScope, "")
 	faults.Reset()
 	faults.Refuse("Query", "ValidationException", 2)
 	c.Call(http.MethodGet, "/v1/service-levels", nil).Refused(t, 500, errs.Internal, "")

@@ -81,16 +81,19 @@ type RateLimit struct {
 // Register puts the operations on the account and its balance into the router.
 func (s *Service) Register(r *httpapi.Router) {
 	httpapi.Read(r, httpapi.Op{
-		ID: "getMe", Method: http.MethodGet, Path: "/v1/me", Scope: auth.AccountRead, Function: "account", Tag: "Account",
-		Summary:     "Get the account of the calling key",
-		Description: "Returns the account, the calling key, its limits and the balance. Use it to check that a key works.",
+		ID: "getMe", Method: http.MethodGet, Path: "/v1/me", Scope: auth.AccountRead, Function: "account",
+		Tag:     "Account",
+		Summary: "Get the account of the calling key",
+		Description: "Returns the account, the calling key, its limits and the balance. Use it to check that a key " +
+			"works.",
 	}, s.me)
 	s.registerEntries(r)
 }
 
 func (s *Service) me(ctx context.Context, _ *struct{}) (Me, error) {
 	p := auth.FromContext(ctx)
-	items, err := s.db.GetAll(ctx, store.IDKey(string(p.Account)), ledger.BalanceKey(p.Account), credential.KeyOf(p.Account, p.KeyID()))
+	items, err := s.db.GetAll(ctx, store.IDKey(string(p.Account)), ledger.BalanceKey(p.Account),
+		credential.KeyOf(p.Account, p.KeyID()))
 	if err != nil {
 		return Me{}, err
 	}
@@ -108,7 +111,8 @@ func (s *Service) me(ctx context.Context, _ *struct{}) (Me, error) {
 	if err := items[2].Decode(&key); err != nil {
 		return Me{}, err
 	}
-	me := Me{View: a.view(p.Mode), Key: CallingKey{ID: p.KeyID(), Name: key.Name, Kind: string(p.Mode), Scopes: p.Scopes, ExpiresAt: key.ExpiresAt}}
+	me := Me{View: a.view(p.Mode), Key: CallingKey{ID: p.KeyID(), Name: key.Name, Kind: string(p.Mode),
+		Scopes: p.Scopes, ExpiresAt: key.ExpiresAt}}
 	me.Balance = MeBalance{Credits: ledger.BalanceOf(items[1]).Credits, LowThreshold: a.LowThreshold}
 	me.RateLimit = RateLimit{Limit: p.Rate.Limit, WindowSeconds: p.Rate.Window}
 	return me, nil

@@ -20,7 +20,8 @@ import (
 func (w *world) caller(a account.Account, k apikey.NewKey) *apitest.Caller {
 	c := apitest.New(w.t, w.db, &apitest.Log{}, w.clock.Now, w.accounts)
 	return c.As(func(p *auth.Principal) {
-		p.Account, p.Actor, p.Mode, p.Scopes = tenant.Account(a.ID), auth.Key(k.ID), k.Kind, []auth.Scope{auth.AccountRead}
+		p.Account, p.Actor, p.Mode, p.Scopes = tenant.Account(a.ID), auth.Key(k.ID), k.Kind,
+			[]auth.Scope{auth.AccountRead}
 		p.Rate = auth.Rate{Limit: 77, Window: 60, Remaining: 76, Reset: 9}
 	})
 }
@@ -28,14 +29,17 @@ func (w *world) caller(a account.Account, k apikey.NewKey) *apitest.Caller {
 func TestMe(t *testing.T) {
 	w := newWorld(t)
 	a := w.account("Acme")
-	if _, err := w.accounts.Update(t.Context(), tenant.Account(a.ID), account.Settings{IPAllowList: to([]string{"198.51.100.0/24"}), LowThreshold: to(int64(5))}); err != nil {
+	if _, err := w.accounts.Update(t.Context(), tenant.Account(a.ID),
+		account.Settings{IPAllowList: to([]string{"198.51.100.0/24"}), LowThreshold: to(int64(5))}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.accounts.TopUp(t.Context(), tenant.Account(a.ID), 1234); err != nil {
 		t.Fatal(err)
 	}
 	expires := w.clock.Now().Add(time.Hour)
-	k, err := w.keys.Issue(t.Context(), tenant.Account(a.ID), tenant.Live, apikey.Settings{Name: "CRM", Scopes: []auth.Scope{auth.AccountRead}, ExpiresAt: resource.InstantOrNil(&expires)})
+	k, err := w.keys.Issue(t.Context(), tenant.Account(a.ID), tenant.Live,
+		apikey.Settings{Name: "CRM", Scopes: []auth.Scope{auth.AccountRead},
+			ExpiresAt: resource.InstantOrNil(&expires)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,10 +53,12 @@ func TestMe(t *testing.T) {
 	want := account.Me{
 		View: account.View{
 			Resource: got.Resource, Name: "Acme", Plan: "enterprise", Mode: "live",
-			Balance: account.MeBalance{Credits: 1234, LowThreshold: 5}, RateLimit: account.RateLimit{Limit: 77, WindowSeconds: 60},
+			Balance:     account.MeBalance{Credits: 1234, LowThreshold: 5},
+			RateLimit:   account.RateLimit{Limit: 77, WindowSeconds: 60},
 			IPAllowList: []string{"198.51.100.0/24"},
 		},
-		Key: account.CallingKey{ID: k.ID, Name: "CRM", Kind: "live", Scopes: []auth.Scope{auth.AccountRead}, ExpiresAt: resource.InstantOrNil(&expires)},
+		Key: account.CallingKey{ID: k.ID, Name: "CRM", Kind: "live", Scopes: []auth.Scope{auth.AccountRead},
+			ExpiresAt: resource.InstantOrNil(&expires)},
 	}
 	if !reflect.DeepEqual(got, want) || got.ID != a.ID || got.Version != 2 {
 		t.Errorf("got  %+v\nwant %+v", got, want)
@@ -97,7 +103,8 @@ func TestMeWithoutABalanceYet(t *testing.T) {
 	answer := w.caller(a, w.key(a, tenant.Test)).Call(http.MethodGet, "/v1/me", nil)
 	var got account.Me
 	answer.Into(t, http.StatusOK, &got)
-	if got.Balance.Credits != 0 || got.Mode != "test" || got.Key.ExpiresAt != nil || !strings.Contains(answer.Raw, `"ip_allow_list":[]`) || !strings.Contains(answer.Raw, `"metadata":{}`) {
+	if got.Balance.Credits != 0 || got.Mode != "test" || got.Key.ExpiresAt != nil ||
+		!strings.Contains(answer.Raw, `"ip_allow_list":[]`) || !strings.Contains(answer.Raw, `"metadata":{}`) {
 		t.Errorf("%s", answer.Raw)
 	}
 }
@@ -109,7 +116,8 @@ func TestMeIsRefused(t *testing.T) {
 	c.As(func(p *auth.Principal) { p.Scopes = []auth.Scope{auth.ContentRead} }).Call(http.MethodGet, "/v1/me", nil).
 		Refused(t, http.StatusForbidden, errs.InsufficientScope, "")
 	c.Stranger().Call(http.MethodGet, "/v1/me", nil).Refused(t, http.StatusNotFound, errs.NotFound, "")
-	c.As(func(p *auth.Principal) { p.Actor = auth.Key("key_2") }).Call(http.MethodGet, "/v1/me", nil).Refused(t, http.StatusNotFound, errs.NotFound, "")
+	c.As(func(p *auth.Principal) { p.Actor = auth.Key("key_2") }).Call(http.MethodGet, "/v1/me", nil).Refused(t,
+		http.StatusNotFound, errs.NotFound, "")
 	w.faults.Refuse("BatchGetItem", "ThrottlingException", 1000)
 	c.Call(http.MethodGet, "/v1/me", nil).Refused(t, http.StatusServiceUnavailable, errs.ProviderUnavailable, "")
 }

@@ -45,7 +45,13 @@ type diagnoseInput struct {
 
 func (s *Service) registerDiagnoses(r *httpapi.Router) {
 	start := op("diagnoseFactory", http.MethodPost, "/diagnose", auth.FactoriesWrite, "Diagnose a factory",
-		"Compares the factory with what it has made in the last 90 days, of which at most the newest 1,000 items: cadence, failures, captions, settings, and engagement where there is enough of it. Then a language model writes up to five proposals from the findings, in the factory's language; each is checked as a change of the factory would be. The event `diagnosis.completed` reports the end, and `proposal.created` each proposal. If the model fails, the diagnosis completes without proposals, and `proposal_failure` says why. A diagnosis is free of charge. Only one runs at a time for a factory, and live keys may start 100 in a day (UTC). A paused factory can be diagnosed, too.")
+		"Compares the factory with what it has made in the last 90 days, of which at most the newest 1,000 items: "+
+			"cadence, failures, captions, settings, and engagement where there is enough of it. Then a language "+
+			"model writes up to five proposals from the findings, in the factory's language; each is checked as a "+
+			"change of the factory would be. The event `diagnosis.completed` reports the end, and `proposal.created` "+
+			"each proposal. If the model fails, the diagnosis completes without proposals, and `proposal_failure` "+
+			"says why. A diagnosis is free of charge. Only one runs at a time for a factory, and live keys may start "+
+			"100 in a day (UTC). A paused factory can be diagnosed, too.")
 	start.Status = http.StatusAccepted
 	start.Errors = []errs.Code{errs.InvalidState}
 	httpapi.Write(r, start, s.diagnose)
@@ -125,10 +131,12 @@ func (s *Service) diagnose(ctx context.Context, tx *store.Tx, in *diagnoseInput)
 func count(tx *store.Tx, now time.Time, o tenant.Owner) {
 	const day = 24 * time.Hour
 	tomorrow := now.UTC().Truncate(day).Add(day)
-	full := errs.New(errs.RateLimited, "The live keys of this account have started %d diagnoses today (UTC), which is the maximum. Repeat the request tomorrow.", MaxADay).
+	full := errs.New(errs.RateLimited, "The live keys of this account have started %d diagnoses today (UTC), which "+
+		"is the maximum. Repeat the request tomorrow.", MaxADay).
 		With(errs.RateContext{Limit: MaxADay, WindowSeconds: int(day / time.Second)})
 	full.RetryAfter = tomorrow.Sub(now)
-	tx.CountUntil(store.IDKey("diagnoses#"+o.String()+"#"+now.UTC().Format(time.DateOnly)), 1, MaxADay, tomorrow.Add(day), full)
+	tx.CountUntil(store.IDKey("diagnoses#"+o.String()+"#"+now.UTC().Format(time.DateOnly)), 1, MaxADay,
+		tomorrow.Add(day), full)
 }
 
 func (s *Service) diagnosis(ctx context.Context, in *FactoryPath) (out diagnosis.Diagnosis, err error) {
@@ -137,7 +145,8 @@ func (s *Service) diagnosis(ctx context.Context, in *FactoryPath) (out diagnosis
 		return out, err
 	}
 	if r == nil {
-		return out, errs.New(errs.NotFound, "The factory %s has no diagnosis yet. POST /v1/factories/%[1]s/diagnose starts one.", in.FactoryID)
+		return out, errs.New(errs.NotFound, "The factory %s has no diagnosis yet. POST /v1/factories/%[1]s/diagnose "+
+			"starts one.", in.FactoryID)
 	}
 	return r.Diagnosis, nil
 }

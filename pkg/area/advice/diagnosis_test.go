@@ -47,7 +47,8 @@ func TestADiagnosisFromItsStartToItsEnd(t *testing.T) {
 	if a.Header.Get("Location") != path || a.Header.Get("Retry-After") != "2" || a.Header.Get("ETag") != `"1"` {
 		t.Errorf("%v", a.Header)
 	}
-	if d.State != diagnosis.Queued || d.Score != nil || d.FactoryID != f.ID || d.Metadata["team"] != "sales" || !strings.Contains(a.Raw, `"findings":[],"proposal_ids":[],"proposal_failure":null,"failure":null`) {
+	if d.State != diagnosis.Queued || d.Score != nil || d.FactoryID != f.ID || d.Metadata["team"] != "sales" ||
+		!strings.Contains(a.Raw, `"findings":[],"proposal_ids":[],"proposal_failure":null,"failure":null`) {
 		t.Errorf("%s", a.Raw)
 	}
 	w.faults.Reset()
@@ -65,8 +66,10 @@ func TestADiagnosisFromItsStartToItsEnd(t *testing.T) {
 
 	w.drain()
 	got := w.get(w.Caller, f.ID)
-	want := []diagnosis.Code{diagnosis.FailureRate, diagnosis.NoDescription, diagnosis.NoAudience, diagnosis.FailureCause}
-	if got.State != diagnosis.Completed || got.Score == nil || *got.Score != 55 || got.Findings[0].Severity != diagnosis.Critical {
+	want := []diagnosis.Code{diagnosis.FailureRate, diagnosis.NoDescription, diagnosis.NoAudience,
+		diagnosis.FailureCause}
+	if got.State != diagnosis.Completed || got.Score == nil || *got.Score != 55 ||
+		got.Findings[0].Severity != diagnosis.Critical {
 		t.Errorf("%+v", got)
 	}
 	for _, code := range want {
@@ -79,8 +82,10 @@ func TestADiagnosisFromItsStartToItsEnd(t *testing.T) {
 		t.Fatalf("%d proposals, %+v", len(all), got)
 	}
 	for i, p := range all {
-		if p.State != proposal.Open || p.FactoryID != f.ID || p.BaseVersion != 1 || p.Source != "diagnosis" || len(p.Patch) == 0 || got.ProposalIDs[i] != p.ID ||
-			!p.ExpiresAt.Equal(w.clock.Now().Add(30*24*time.Hour)) || p.AppliedVersion != nil || p.Rationale == "" || p.ExpectedEffect == "" {
+		if p.State != proposal.Open || p.FactoryID != f.ID || p.BaseVersion != 1 || p.Source != "diagnosis" ||
+			len(p.Patch) == 0 || got.ProposalIDs[i] != p.ID ||
+			!p.ExpiresAt.Equal(w.clock.Now().Add(30*24*time.Hour)) || p.AppliedVersion != nil || p.Rationale == "" ||
+			p.ExpectedEffect == "" {
 			t.Errorf("%+v", p)
 		}
 		if types := w.told(w.Caller, p.ID); !slices.Equal(types, []string{"proposal.created"}) {
@@ -111,7 +116,8 @@ func TestTheSandboxIsDeterministic(t *testing.T) {
 		slices.Sort(titles)
 		patches = append(patches, strings.Join(titles, ", "))
 	}
-	if patches[0] != patches[1] || !strings.Contains(patches[0], "Describe the factory") || !strings.Contains(patches[0], "Name the audience") || !strings.Contains(patches[0], "Add topics") {
+	if patches[0] != patches[1] || !strings.Contains(patches[0], "Describe the factory") ||
+		!strings.Contains(patches[0], "Name the audience") || !strings.Contains(patches[0], "Add topics") {
 		t.Errorf("%q", patches)
 	}
 }
@@ -119,7 +125,8 @@ func TestTheSandboxIsDeterministic(t *testing.T) {
 func TestAFactoryThatLacksNothingIsAskedNothing(t *testing.T) {
 	w := newWorld(t)
 	d := w.diagnosed(w.Caller, w.well(), nil)
-	if d.State != diagnosis.Completed || *d.Score != 100 || len(d.Findings) != 0 || len(d.ProposalIDs) != 0 || d.ProposalFailure != nil {
+	if d.State != diagnosis.Completed || *d.Score != 100 || len(d.Findings) != 0 || len(d.ProposalIDs) != 0 ||
+		d.ProposalFailure != nil {
 		t.Errorf("%+v", d)
 	}
 	if len(w.model.asked) != 0 {
@@ -135,26 +142,34 @@ func TestOutcomesAreRehearsed(t *testing.T) {
 	if took := w.clock.Now().Sub(at); d.State != diagnosis.Completed || took < 40*time.Second || took > 50*time.Second {
 		t.Errorf("after %v: %+v", took, d)
 	}
-	d = w.diagnosed(w.Caller, f.ID, object{"sandbox": object{"outcome": "no_proposals", "failure_code": "content_policy"}})
-	if d.State != diagnosis.Completed || d.Score == nil || len(d.Findings) == 0 || len(d.ProposalIDs) != 0 || d.ProposalFailure == nil || d.ProposalFailure.Code != provider.FailedContentPolicy || d.ProposalFailure.Retryable {
+	d = w.diagnosed(w.Caller, f.ID,
+		object{"sandbox": object{"outcome": "no_proposals", "failure_code": "content_policy"}})
+	if d.State != diagnosis.Completed || d.Score == nil || len(d.Findings) == 0 || len(d.ProposalIDs) != 0 ||
+		d.ProposalFailure == nil || d.ProposalFailure.Code != provider.FailedContentPolicy ||
+		d.ProposalFailure.Retryable {
 		t.Errorf("%+v %+v", d, d.ProposalFailure)
 	}
 	d = w.diagnosed(w.Caller, f.ID, object{"sandbox": object{"outcome": "failed", "failure_code": "timeout"}})
-	if d.State != diagnosis.Failed || d.Score != nil || d.Failure == nil || d.Failure.Code != provider.FailedTimeout || !d.Failure.Retryable || len(w.told(w.Caller, d.ID)) != 0 {
+	if d.State != diagnosis.Failed || d.Score != nil || d.Failure == nil || d.Failure.Code != provider.FailedTimeout ||
+		!d.Failure.Retryable || len(w.told(w.Caller, d.ID)) != 0 {
 		t.Errorf("%+v %+v", d, d.Failure)
 	}
-	limited := w.Call(http.MethodPost, "/v1/factories/"+f.ID+"/diagnose", object{"sandbox": object{"outcome": "rate_limited"}})
+	limited := w.Call(http.MethodPost, "/v1/factories/"+f.ID+"/diagnose",
+		object{"sandbox": object{"outcome": "rate_limited"}})
 	limited.Refused(t, 429, errs.RateLimited, "")
 	for param, sandbox := range map[string]object{
 		"/sandbox/failure_code":  {"failure_code": "timeout"},
 		"/sandbox/outcome":       {"outcome": "generated"},
 		"/sandbox/delay_seconds": {"delay_seconds": 61},
 	} {
-		w.Call(http.MethodPost, "/v1/factories/"+f.ID+"/diagnose", object{"sandbox": sandbox}).Refused(t, 422, errs.ValidationFailed, param)
+		w.Call(http.MethodPost, "/v1/factories/"+f.ID+"/diagnose", object{"sandbox": sandbox}).Refused(t, 422,
+			errs.ValidationFailed, param)
 	}
-	w.Call(http.MethodPost, "/v1/factories/"+f.ID+"/diagnose", object{"depth": 3}).Refused(t, 422, errs.ValidationFailed, "/depth")
+	w.Call(http.MethodPost, "/v1/factories/"+f.ID+"/diagnose", object{"depth": 3}).Refused(t, 422,
+		errs.ValidationFailed, "/depth")
 	live := w.Live()
-	w.Live().Call(http.MethodPost, "/v1/factories/"+w.factory(live).ID+"/diagnose", object{"sandbox": object{}}).Refused(t, 422, errs.ValidationFailed, "/sandbox")
+	w.Live().Call(http.MethodPost, "/v1/factories/"+w.factory(live).ID+"/diagnose",
+		object{"sandbox": object{}}).Refused(t, 422, errs.ValidationFailed, "/sandbox")
 }
 
 func TestWhoseFactoryIsDiagnosed(t *testing.T) {
@@ -167,10 +182,13 @@ func TestWhoseFactoryIsDiagnosed(t *testing.T) {
 		caller  *apitest.Caller
 		factory string
 	}{
-		"another account": {w.Stranger(), f.ID}, "the other mode": {w.Live(), f.ID}, "no such factory": {w.Caller, "fac_01h455vb4pex5vsknk084sn02q"}, "no id": {w.Caller, "acme"},
+		"another account": {w.Stranger(), f.ID}, "the other mode": {w.Live(), f.ID},
+		"no such factory": {w.Caller, "fac_01h455vb4pex5vsknk084sn02q"}, "no id": {w.Caller, "acme"},
 	} {
-		for path, method := range map[string]string{"/diagnose": "POST", "/diagnosis": "GET", "/proposals": "GET", "/proposals/" + proposals[0].ID + "/apply": "POST"} {
-			if a := c.caller.Call(method, "/v1/factories/"+c.factory+path, nil); a.Status != 404 || a.Error.Code != string(errs.NotFound) {
+		for path, method := range map[string]string{"/diagnose": "POST", "/diagnosis": "GET", "/proposals": "GET",
+			"/proposals/" + proposals[0].ID + "/apply": "POST"} {
+			if a := c.caller.Call(method, "/v1/factories/"+c.factory+path, nil); a.Status != 404 ||
+				a.Error.Code != string(errs.NotFound) {
 				t.Errorf("%s, %s: %s", name, path, a.Raw)
 			}
 		}

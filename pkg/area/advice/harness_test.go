@@ -56,10 +56,13 @@ func newWorld(t *testing.T) *world {
 	w := &world{t: t, faults: &storetest.Faults{}, clock: apitest.NewClock(), relayed: map[string]bool{}}
 	w.db = storetest.Open(t, w.clock.Now, w.faults.Attach)
 	w.model = &model{Provider: sandbox.New(w.clock.Now)}
-	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factory.NewService(w.db, w.clock.Now), advice.NewService(w.db, w.clock.Now), account.NewEvents(w.db, nil))
-	w.worker = &job.Worker{DB: w.db, Providers: w.model, Offer: catalog.NewOffer("bedrock", "eu-central-1"), Now: w.clock.Now}
+	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factory.NewService(w.db, w.clock.Now),
+		advice.NewService(w.db, w.clock.Now), account.NewEvents(w.db, nil))
+	w.worker = &job.Worker{DB: w.db, Providers: w.model, Offer: catalog.NewOffer("bedrock", "eu-central-1"),
+		Now: w.clock.Now}
 	w.kernel = task.NewKernel(task.Config{
-		DB: w.db, Handlers: map[task.Kind]task.Handler{diagnosis.TaskKind: w.worker}, Now: w.clock.Now, Name: rand.Text, Chance: func() float64 { return 0.5 },
+		DB: w.db, Handlers: map[task.Kind]task.Handler{diagnosis.TaskKind: w.worker}, Now: w.clock.Now, Name: rand.Text,
+		Chance: func() float64 { return 0.5 },
 	})
 	return w
 }
@@ -111,7 +114,8 @@ func (w *world) items(o tenant.Owner, factoryID string, n int, change func(i int
 }
 
 // itemsEvery gives a factory items with some time between two of them.
-func (w *world) itemsEvery(between time.Duration, o tenant.Owner, factoryID string, n int, change func(i int, r *item.Record)) {
+func (w *world) itemsEvery(between time.Duration, o tenant.Owner, factoryID string, n int,
+	change func(i int, r *item.Record)) {
 	w.t.Helper()
 	tx := &store.Tx{}
 	commit := func() {
@@ -124,7 +128,8 @@ func (w *world) itemsEvery(between time.Duration, o tenant.Owner, factoryID stri
 		at := w.clock.Now().Add(-time.Duration(i)*between - time.Hour)
 		made := resource.Instant(at)
 		r := &item.Record{Item: item.Item{
-			Resource: resource.New(id.New(id.ContentItem, at), at, nil), FactoryID: factoryID, Kind: item.Post, State: item.Generated, Caption: "A shoe", GeneratedAt: &made,
+			Resource: resource.New(id.New(id.ContentItem, at), at, nil), FactoryID: factoryID, Kind: item.Post,
+			State: item.Generated, Caption: "A shoe", GeneratedAt: &made,
 		}}
 		if change != nil {
 			change(i, r)

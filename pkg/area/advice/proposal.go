@@ -30,12 +30,17 @@ type applyInput struct {
 }
 
 func (s *Service) registerProposals(r *httpapi.Router) {
-	list := op("listProposals", http.MethodGet, "/proposals", auth.FactoriesRead, "List the proposals for a factory", "Newest first.")
+	list := op("listProposals", http.MethodGet, "/proposals", auth.FactoriesRead, "List the proposals for a factory",
+		"Newest first.")
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.list)
 
-	apply := op("applyProposal", http.MethodPost, "/proposals/{proposal_id}/apply", auth.FactoriesWrite, "Apply a proposal",
-		"Changes the factory as the patch of the proposal says, and sends the event `proposal.applied`. It can be applied once, and only to the version of the factory that it was made for: after any other change, the answer is `stale_proposal`. So once one of several proposals was applied, diagnose the factory again for the others. `If-Match` takes the ETag of the proposal, which is its version.")
+	apply := op("applyProposal", http.MethodPost, "/proposals/{proposal_id}/apply", auth.FactoriesWrite,
+		"Apply a proposal",
+		"Changes the factory as the patch of the proposal says, and sends the event `proposal.applied`. It can be "+
+			"applied once, and only to the version of the factory that it was made for: after any other change, the "+
+			"answer is `stale_proposal`. So once one of several proposals was applied, diagnose the factory again "+
+			"for the others. `If-Match` takes the ETag of the proposal, which is its version.")
 	apply.Errors = []errs.Code{errs.InvalidState, errs.StaleProposal, errs.VersionMismatch}
 	httpapi.Write(r, apply, s.apply)
 }
@@ -52,7 +57,8 @@ func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[proposa
 	var failed error
 	var listing sync.WaitGroup
 	listing.Go(func() {
-		page, failed = httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (proposal.Proposal, error) { return proposal.Decode(&it, now) })
+		page, failed = httpapi.ListItems(ctx, s.db, q, in.PageInput,
+			func(it store.Item) (proposal.Proposal, error) { return proposal.Decode(&it, now) })
 	})
 	it, err := resource.Find(ctx, s.db, id.Factory, factoryrecord.Kind, in.FactoryID)
 	listing.Wait()
@@ -111,7 +117,8 @@ func (s *Service) apply(ctx context.Context, tx *store.Tx, in *applyInput) (out 
 	}
 	published := f.AutoPublish
 	if _, err := f.Change(p.Patch); err != nil {
-		return out, errs.Wrap(err, errs.StaleProposal, "The factory no longer takes this proposal over. Diagnose it again for new proposals.")
+		return out, errs.Wrap(err, errs.StaleProposal, "The factory no longer takes this proposal over. Diagnose it "+
+			"again for new proposals.")
 	}
 	if err := f.PermitAutoPublish(auth.FromContext(ctx), published); err != nil {
 		return out, errs.Below("/patch", err)
@@ -135,11 +142,15 @@ func (s *Service) apply(ctx context.Context, tx *store.Tx, in *applyInput) (out 
 func permit(p proposal.Proposal, f factory.Factory) error {
 	switch {
 	case p.State == proposal.Expired:
-		return errs.New(errs.InvalidState, "The proposal has expired. Diagnose the factory again.").With(errs.StateContext{State: string(p.State), Allowed: []string{}})
+		return errs.New(errs.InvalidState,
+			"The proposal has expired. Diagnose the factory again.").With(errs.StateContext{State: string(p.State),
+			Allowed: []string{}})
 	case p.State != proposal.Open:
-		return errs.New(errs.InvalidState, "The proposal is %s already.", p.State).With(errs.StateContext{State: string(p.State), Allowed: []string{}})
+		return errs.New(errs.InvalidState, "The proposal is %s already.",
+			p.State).With(errs.StateContext{State: string(p.State), Allowed: []string{}})
 	case p.BaseVersion != f.Version:
-		return errs.New(errs.StaleProposal, "The factory has changed since this proposal was made: its version is now %d. Diagnose it again for new proposals.", f.Version)
+		return errs.New(errs.StaleProposal, "The factory has changed since this proposal was made: its version is "+
+			"now %d. Diagnose it again for new proposals.", f.Version)
 	}
 	return nil
 }

@@ -49,11 +49,13 @@ func TestAProposalIsAppliedOnce(t *testing.T) {
 	if ops := w.faults.Operations(); ops != "BatchGetItem TransactWriteItems" {
 		t.Errorf("it took %s", ops)
 	}
-	if got.State != proposal.Applied || got.AppliedVersion == nil || *got.AppliedVersion != 2 || got.Version != 2 || a.Header.Get("ETag") != `"2"` {
+	if got.State != proposal.Applied || got.AppliedVersion == nil || *got.AppliedVersion != 2 || got.Version != 2 ||
+		a.Header.Get("ETag") != `"2"` {
 		t.Errorf("%+v", got)
 	}
 	f := w.factoryOf(p)
-	if f.Version != 2 || f.Tone != "dry" || string(f.Settings) != `{"brand_name":"Acme","slogan":"Run."}` || !f.UpdatedAt.Equal(w.clock.Now()) {
+	if f.Version != 2 || f.Tone != "dry" || string(f.Settings) != `{"brand_name":"Acme","slogan":"Run."}` ||
+		!f.UpdatedAt.Equal(w.clock.Now()) {
 		t.Errorf("%+v", f)
 	}
 	replay := w.Call(http.MethodPost, applyPath(p), nil, "Idempotency-Key", "apply-1", "If-Match", `"1"`)
@@ -140,20 +142,25 @@ func TestProposalsExpire(t *testing.T) {
 		}
 	}
 	check("at first", map[string][]proposal.State{
-		"": {proposal.Applied, proposal.Open}, "?state=open": {proposal.Open}, "?state=applied": {proposal.Applied}, "?state=expired": nil, "?state=dismissed": nil,
-		"?state=open,applied": {proposal.Applied, proposal.Open}, "?state=expired,applied": {proposal.Applied}, "?state=expired,open": {proposal.Open},
+		"": {proposal.Applied, proposal.Open}, "?state=open": {proposal.Open}, "?state=applied": {proposal.Applied},
+		"?state=expired": nil, "?state=dismissed": nil,
+		"?state=open,applied": {proposal.Applied, proposal.Open}, "?state=expired,applied": {proposal.Applied},
+		"?state=expired,open": {proposal.Open},
 	})
 	w.clock.Add(30*24*time.Hour - time.Millisecond)
 	check("a moment before", map[string][]proposal.State{"?state=open": {proposal.Open}, "?state=expired": nil})
 	w.clock.Add(time.Millisecond)
 	check("after 30 days", map[string][]proposal.State{
-		"": {proposal.Applied, proposal.Expired}, "?state=open": nil, "?state=applied": {proposal.Applied}, "?state=expired": {proposal.Expired},
-		"?state=open,applied": {proposal.Applied}, "?state=expired,applied": {proposal.Applied, proposal.Expired}, "?state=expired,open": {proposal.Expired},
+		"": {proposal.Applied, proposal.Expired}, "?state=open": nil, "?state=applied": {proposal.Applied},
+		"?state=expired":      {proposal.Expired},
+		"?state=open,applied": {proposal.Applied}, "?state=expired,applied": {proposal.Applied, proposal.Expired},
+		"?state=expired,open": {proposal.Expired},
 	})
 	late := w.Call(http.MethodPost, applyPath(all[1]), nil)
 	late.Refused(t, 409, errs.InvalidState, "")
 	late.Context(t, `{"state":"expired","allowed":[]}`)
-	w.Call(http.MethodGet, "/v1/factories/"+f.ID+"/proposals?state=closed", nil).Refused(t, 422, errs.ValidationFailed, "state")
+	w.Call(http.MethodGet, "/v1/factories/"+f.ID+"/proposals?state=closed", nil).Refused(t, 422,
+		errs.ValidationFailed, "state")
 }
 
 func TestProposalsOfOtherFactories(t *testing.T) {
@@ -192,7 +199,8 @@ func TestProposalsForAFactoryThatIsDeleted(t *testing.T) {
 	w := newWorld(t)
 	f, all := w.offered(`{"tone":"dry"}`)
 	w.Call(http.MethodDelete, "/v1/factories/"+f.ID, nil).Into(t, http.StatusOK, &f)
-	for path, method := range map[string]string{"/diagnose": "POST", "/diagnosis": "GET", "/proposals": "GET", "/proposals/" + all[0].ID + "/apply": "POST"} {
+	for path, method := range map[string]string{"/diagnose": "POST", "/diagnosis": "GET", "/proposals": "GET",
+		"/proposals/" + all[0].ID + "/apply": "POST"} {
 		w.Call(method, "/v1/factories/"+f.ID+path, nil).Refused(t, 404, errs.NotFound, "")
 	}
 }

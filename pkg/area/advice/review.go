@@ -36,7 +36,8 @@ func (s *Service) Register(r *httpapi.Router) {
 
 func op(id, method, path string, scope auth.Scope, summary, description string) httpapi.Op {
 	return httpapi.Op{
-		ID: id, Method: method, Path: "/v1/factories/{factory_id}" + path, Scope: scope, Function: "factory", Tag: "Factories",
+		ID: id, Method: method, Path: "/v1/factories/{factory_id}" + path, Scope: scope, Function: "factory",
+		Tag:     "Factories",
 		Summary: summary, Description: description,
 	}
 }

@@ -35,7 +35,8 @@ func TestAProposalTurnsAutoPublishOnWithTheScopeToPublishOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := storetest.Snapshot(t, w.db)
-	w.Without(auth.ContentPublish).Call(http.MethodPost, applyPath(all[0]), nil).Refused(t, 403, errs.InsufficientScope, "/patch/auto_publish")
+	w.Without(auth.ContentPublish).Call(http.MethodPost, applyPath(all[0]), nil).Refused(t, 403, errs.InsufficientScope,
+		"/patch/auto_publish")
 	if storetest.Snapshot(t, w.db) != before || w.factoryOf(all[0]).AutoPublish {
 		t.Error("something was changed")
 	}

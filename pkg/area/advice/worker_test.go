@@ -20,7 +20,8 @@ import (
 // well makes a factory that nothing is wrong with, and returns its id.
 func (w *world) well() string {
 	w.t.Helper()
-	f := w.factory(w.Caller, "description", "Shoes", "audience", "Runners", "tone", "warm", "topics", []string{"a", "b", "c"}, "content_types", []string{"post"},
+	f := w.factory(w.Caller, "description", "Shoes", "audience", "Runners", "tone", "warm", "topics",
+		[]string{"a", "b", "c"}, "content_types", []string{"post"},
 		"schedule", object{"timezone": "Europe/Berlin", "times": []string{"09:00"}})
 	w.clock.Add(8 * 24 * time.Hour)
 	w.items(w.Principal.Owner, f.ID, 25, nil)
@@ -31,7 +32,8 @@ func (w *world) well() string {
 func proposed(patches ...string) string {
 	var all []string
 	for _, patch := range patches {
-		all = append(all, `{"title":"Change it","rationale":"It is better.","patch":`+patch+`,"expected_effect":"More views"}`)
+		all = append(all, `{"title":"Change it","rationale":"It is better.","patch":`+patch+
+			`,"expected_effect":"More views"}`)
 	}
 	return `{"proposals":[` + strings.Join(all, ",") + `]}`
 }
@@ -80,14 +82,16 @@ func TestProposalsThatDoNotFitAreAskedForAgain(t *testing.T) {
 			t.Errorf("%s: stored %v", name, got)
 		}
 		if len(w.model.asked) != 2 || !strings.Contains(w.model.asked[1].Prompt, c.problem) {
-			t.Errorf("%s: asked %d times, the last time with %s", name, len(w.model.asked), w.model.asked[len(w.model.asked)-1].Prompt)
+			t.Errorf("%s: asked %d times, the last time with %s", name, len(w.model.asked),
+				w.model.asked[len(w.model.asked)-1].Prompt)
 		}
 	}
 }
 
 func TestAnswersOfAnotherForm(t *testing.T) {
 	for name, answer := range map[string]string{
-		"another member": `{"proposals":[],"thoughts":"Hm."}`, "none": `{"proposals":[]}`, "no array": `{"proposals":{}}`,
+		"another member": `{"proposals":[],"thoughts":"Hm."}`, "none": `{"proposals":[]}`,
+		"no array":          `{"proposals":{}}`,
 		"no title":          strings.Replace(proposed(`{"tone":"dry"}`), "Change it", " \\u0007 ", 1),
 		"an unknown member": strings.Replace(proposed(`{"tone":"dry"}`), `"title"`, `"note":"","title"`, 1),
 	} {
@@ -95,7 +99,9 @@ func TestAnswersOfAnotherForm(t *testing.T) {
 		f := w.factory(w.Caller)
 		w.model.answers = []string{answer, answer, answer}
 		d := w.diagnosed(w.Caller, f.ID, nil)
-		if d.State != diagnosis.Completed || len(d.Findings) == 0 || len(d.ProposalIDs) != 0 || d.ProposalFailure == nil || d.ProposalFailure.Code != provider.FailedResultInvalid || len(w.model.asked) != 3 {
+		if d.State != diagnosis.Completed || len(d.Findings) == 0 || len(d.ProposalIDs) != 0 ||
+			d.ProposalFailure == nil || d.ProposalFailure.Code != provider.FailedResultInvalid ||
+			len(w.model.asked) != 3 {
 			t.Errorf("%s: asked %d times, %+v %+v", name, len(w.model.asked), d, d.ProposalFailure)
 		}
 	}
@@ -110,7 +116,8 @@ func TestProposalsAreDistinctAndFew(t *testing.T) {
 		proposed(`{"tone":"dry"}`, `{"tone":"1"}`, `{"tone":"2"}`, `{"tone":"3"}`, `{"tone":"4"}`, `{"tone":"5"}`),
 	}
 	w.diagnosed(w.Caller, f.ID, nil)
-	if got := w.patches(f.ID); !slices.Equal(got, []string{`{"tone":"1"}`, `{"tone":"2"}`, `{"tone":"3"}`, `{"tone":"4"}`, `{"tone":"dry"}`}) {
+	if got := w.patches(f.ID); !slices.Equal(got, []string{`{"tone":"1"}`, `{"tone":"2"}`, `{"tone":"3"}`,
+		`{"tone":"4"}`, `{"tone":"dry"}`}) {
 		t.Errorf("%v", got)
 	}
 }
@@ -122,14 +129,16 @@ func TestTextsOfTheFactoryAreData(t *testing.T) {
 	f := w.factory(w.Caller, "description", order, "language", "pt-BR")
 	w.diagnosed(w.Caller, f.ID, nil)
 	req := w.model.asked[0]
-	if strings.Contains(req.Form.System, "Ignore all") || !strings.Contains(req.Form.System, `"pt-BR"`) || !strings.Contains(req.Form.System, `"voice_rules"`) {
+	if strings.Contains(req.Form.System, "Ignore all") || !strings.Contains(req.Form.System, `"pt-BR"`) ||
+		!strings.Contains(req.Form.System, `"voice_rules"`) {
 		t.Errorf("%s", req.Form.System)
 	}
 	var data struct {
 		Factory  struct{ Description string }
 		Findings []diagnosis.Finding
 	}
-	if err := json.Unmarshal([]byte(req.Prompt), &data); err != nil || data.Factory.Description != order || len(data.Findings) == 0 {
+	if err := json.Unmarshal([]byte(req.Prompt), &data); err != nil || data.Factory.Description != order ||
+		len(data.Findings) == 0 {
 		t.Errorf("%v: %s", err, req.Prompt)
 	}
 }
@@ -141,17 +150,21 @@ func TestAModelThatFails(t *testing.T) {
 		asked int
 		code  provider.FailureCode
 	}{
-		"refuses":        {provider.FailureOf(provider.FailedContentPolicy), 1, provider.FailedContentPolicy},
-		"cannot be read": {&provider.Error{Kind: provider.Transient, Code: "text_unreadable", Message: "No."}, 4, provider.FailedProviderUnavailable},
-		"has no quota":   {&provider.Error{Kind: provider.Quota, Code: "throttled", Message: "No.", RetryAfter: time.Minute}, 4, provider.FailedProviderUnavailable},
-		"is silent":      {&provider.Error{Kind: provider.UnknownOutcome, Code: "no_answer", Message: "No."}, 4, provider.FailedProviderUnavailable},
+		"refuses": {provider.FailureOf(provider.FailedContentPolicy), 1, provider.FailedContentPolicy},
+		"cannot be read": {&provider.Error{Kind: provider.Transient, Code: "text_unreadable", Message: "No."}, 4,
+			provider.FailedProviderUnavailable},
+		"has no quota": {&provider.Error{Kind: provider.Quota, Code: "throttled", Message: "No.",
+			RetryAfter: time.Minute}, 4, provider.FailedProviderUnavailable},
+		"is silent": {&provider.Error{Kind: provider.UnknownOutcome, Code: "no_answer", Message: "No."}, 4,
+			provider.FailedProviderUnavailable},
 	} {
 		w := newWorld(t)
 		live := w.Live()
 		f := w.factory(live)
 		w.model.err = c.err
 		d := w.diagnosed(live, f.ID, nil)
-		if d.State != diagnosis.Completed || d.Score == nil || len(d.Findings) == 0 || len(d.ProposalIDs) != 0 || d.ProposalFailure == nil || d.ProposalFailure.Code != c.code || len(w.model.asked) != c.asked {
+		if d.State != diagnosis.Completed || d.Score == nil || len(d.Findings) == 0 || len(d.ProposalIDs) != 0 ||
+			d.ProposalFailure == nil || d.ProposalFailure.Code != c.code || len(w.model.asked) != c.asked {
 			t.Errorf("%s: asked %d times, %+v %+v", name, len(w.model.asked), d, d.ProposalFailure)
 		}
 		if types := w.told(live, d.ID); !slices.Equal(types, []string{"diagnosis.completed"}) {
@@ -167,13 +180,15 @@ func TestTheUsualModelWrites(t *testing.T) {
 	f := w.factory(live, "models", object{"text": "claude-sonnet-4.5"})
 	w.diagnosed(live, f.ID, nil)
 	usual := catalog.Default(provider.KindText)
-	if req := w.model.asked[0]; req.Model != usual.ProviderModel || req.Kind != provider.KindText || req.Form.Tokens < 1000 {
+	if req := w.model.asked[0]; req.Model != usual.ProviderModel || req.Kind != provider.KindText ||
+		req.Form.Tokens < 1000 {
 		t.Errorf("%+v", req)
 	}
 	asked := len(w.model.asked)
 	w.worker.Offer = catalog.Offer{}
 	d := w.diagnosed(live, f.ID, nil)
-	if d.State != diagnosis.Completed || d.ProposalFailure == nil || d.ProposalFailure.Code != provider.FailedModel || len(w.model.asked) != asked {
+	if d.State != diagnosis.Completed || d.ProposalFailure == nil || d.ProposalFailure.Code != provider.FailedModel ||
+		len(w.model.asked) != asked {
 		t.Errorf("%+v %+v", d, d.ProposalFailure)
 	}
 }
@@ -187,7 +202,8 @@ func TestAFactoryThatChangesMeanwhile(t *testing.T) {
 		w.Call(http.MethodPatch, "/v1/factories/"+f.ID, object{"tone": "dry"}).Into(t, http.StatusOK, &f)
 	}
 	w.diagnosed(w.Caller, f.ID, nil)
-	if all := w.proposals(w.Caller, f.ID, ""); len(all) != 1 || all[0].BaseVersion != 2 || all[0].Patch["audience"] != "Runners" {
+	if all := w.proposals(w.Caller, f.ID, ""); len(all) != 1 || all[0].BaseVersion != 2 ||
+		all[0].Patch["audience"] != "Runners" {
 		t.Errorf("%+v", all)
 	}
 }
@@ -296,7 +312,8 @@ func TestAFunctionThatDiesWhileItAsks(t *testing.T) {
 	w.model.before = nil
 	w.queue = append(w.queue, m)
 	w.drain()
-	if d := w.get(w.Caller, f.ID); d.State != diagnosis.Completed || len(w.model.asked) != 3 || d.ProposalFailure == nil || d.ProposalFailure.Code != provider.FailedProviderUnavailable {
+	if d := w.get(w.Caller, f.ID); d.State != diagnosis.Completed || len(w.model.asked) != 3 ||
+		d.ProposalFailure == nil || d.ProposalFailure.Code != provider.FailedProviderUnavailable {
 		t.Errorf("asked %d times: %+v %+v", len(w.model.asked), d, d.ProposalFailure)
 	}
 }
@@ -313,7 +330,8 @@ func TestTheItemsThatAreRead(t *testing.T) {
 	})
 	d := w.diagnosed(w.Caller, f.ID, nil)
 	for _, finding := range d.Findings {
-		if finding.Code == diagnosis.FailureCause && *finding.Subject != "timeout" || finding.Code == diagnosis.FailureRate && finding.Evidence["ended"] != 90 {
+		if finding.Code == diagnosis.FailureCause && *finding.Subject != "timeout" ||
+			finding.Code == diagnosis.FailureRate && finding.Evidence["ended"] != 90 {
 			t.Errorf("%+v", finding)
 		}
 	}
@@ -341,7 +359,8 @@ func TestTheItemsThatAreReadAreBounded(t *testing.T) {
 	}
 	w.drain()
 	for _, finding := range w.get(w.Caller, f.ID).Findings {
-		if finding.Code == diagnosis.FailureRate && (finding.Evidence["ended"] != diagnosis.MaxItems || finding.Evidence["failed"] != diagnosis.MaxItems/2) {
+		if finding.Code == diagnosis.FailureRate && (finding.Evidence["ended"] != diagnosis.MaxItems ||
+			finding.Evidence["failed"] != diagnosis.MaxItems/2) {
 			t.Errorf("%+v", finding)
 		}
 	}

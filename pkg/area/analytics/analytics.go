@@ -1,5 +1,6 @@
 // Package analytics shows how much content a factory has made and published, how much
-// failed, what it has cost, and how it was received, by day, kind and platform. Package rollup keeps the sums that it reads.
+// failed, what it has cost, and how it was received, by day, kind and platform. Package rollup keeps the sums that it
+// reads.
 package analytics
 
 import (
@@ -48,7 +49,8 @@ type Amounts struct {
 func amounts(a rollup.Amounts) Amounts {
 	return Amounts{
 		Made: a[rollup.Made], Failed: a[rollup.Failed], Published: a[rollup.Published], SpendCredits: a[rollup.Spend],
-		Views: a[rollup.Views], Likes: a[rollup.Likes], Comments: a[rollup.Comments], Shares: a[rollup.Shares], Saves: a[rollup.Saves],
+		Views: a[rollup.Views], Likes: a[rollup.Likes], Comments: a[rollup.Comments], Shares: a[rollup.Shares],
+		Saves: a[rollup.Saves],
 	}
 }
 
@@ -93,7 +95,8 @@ func (s *Service) get(ctx context.Context, in *input) (out Analytics, err error)
 	if days := likely.days(); days < 0 || days > mostDays+1 {
 		return out, likely.check()
 	}
-	found, sums, err := resource.FindAll(ctx, s.db, id.Factory, []string{in.ID}, rollup.DayKeys(in.ID, likely.from, likely.to)...)
+	found, sums, err := resource.FindAll(ctx, s.db, id.Factory, []string{in.ID},
+		rollup.DayKeys(in.ID, likely.from, likely.to)...)
 	if err != nil {
 		return out, err
 	}
@@ -117,8 +120,9 @@ func (s *Service) get(ctx context.Context, in *input) (out Analytics, err error)
 	}
 	total, series := group(days, p, in.GroupBy)
 	return Analytics{
-		FactoryID: in.ID, From: p.from.Format(time.DateOnly), To: p.to.Format(time.DateOnly), Timezone: zone.String(), GroupBy: in.GroupBy,
-		Totals: amounts(total), Series: series,
+		FactoryID: in.ID, From: p.from.Format(time.DateOnly), To: p.to.Format(time.DateOnly), Timezone: zone.String(),
+		GroupBy: in.GroupBy,
+		Totals:  amounts(total), Series: series,
 	}, nil
 }
 

@@ -26,9 +26,11 @@ func Mount(r *httpapi.Router, e area.Env) { NewService(e.DB, e.Now).Register(r) 
 // Register puts the operations of the area into the router.
 func (s *Service) Register(r *httpapi.Router) {
 	httpapi.Read(r, httpapi.Op{
-		ID: "getFactoryAnalytics", Method: http.MethodGet, Path: "/v1/factories/{factory_id}/analytics", Scope: auth.FactoriesRead, Function: "factory", Tag: "Factories",
+		ID: "getFactoryAnalytics", Method: http.MethodGet, Path: "/v1/factories/{factory_id}/analytics",
+		Scope: auth.FactoriesRead, Function: "factory", Tag: "Factories",
 		Summary: "Get the analytics of a factory",
-		Description: "Sums over the content of the factory in a period of up to 366 days. Each attempt, charge and publication counts on the day on which it happened. What a deleted item has come to stays counted. " +
+		Description: "Sums over the content of the factory in a period of up to 366 days. Each attempt, charge and " +
+			"publication counts on the day on which it happened. What a deleted item has come to stays counted. " +
 			"The sums follow the content within seconds.",
 	}, s.get)
 }
@@ -87,7 +89,8 @@ func (p period) check() error {
 	case days < 1:
 		return errs.Invalid("from", "is after the last day, which is %s", p.to.Format(time.DateOnly))
 	case days > mostDays:
-		return errs.Invalid("from", "makes a period of %d days to %s. Ask for at most %d days at once", days, p.to.Format(time.DateOnly), mostDays)
+		return errs.Invalid("from", "makes a period of %d days to %s. Ask for at most %d days at once", days,
+			p.to.Format(time.DateOnly), mostDays)
 	}
 	return nil
 }

@@ -39,7 +39,8 @@ func newWorld(t *testing.T) *world {
 	w := &world{t: t, faults: &storetest.Faults{}, clock: apitest.NewClock()}
 	w.db = storetest.Open(t, w.clock.Now, w.faults.Attach)
 	w.keeper = rollup.New(w.db)
-	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factory.NewService(w.db, w.clock.Now), analytics.NewService(w.db, w.clock.Now))
+	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factory.NewService(w.db, w.clock.Now),
+		analytics.NewService(w.db, w.clock.Now))
 	w.factory = w.makeFactory(w.Caller)
 	return w
 }
@@ -58,7 +59,8 @@ func (w *world) locate(zone string) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	it.Doc = []byte(strings.Replace(string(it.Doc), `"schedule":null`, `"schedule":{"timezone":"`+zone+`","times":[]}`, 1))
+	it.Doc = []byte(strings.Replace(string(it.Doc), `"schedule":null`, `"schedule":{"timezone":"`+zone+
+		`","times":[]}`, 1))
 	tx := &store.Tx{}
 	tx.Replace(it)
 	if err := w.db.Commit(w.t.Context(), tx); err != nil {
@@ -74,16 +76,19 @@ func (w *world) happened(kind item.Kind, at string, p item.Past) {
 		w.t.Fatal(err)
 	}
 	p.At = resource.Instant(when)
-	r := item.Record{Item: item.Item{Resource: resource.New(id.New(id.ContentItem, when), when, nil), FactoryID: w.factory, Kind: kind, State: item.Generated}, History: []item.Past{p}}
+	r := item.Record{Item: item.Item{Resource: resource.New(id.New(id.ContentItem, when), when, nil),
+		FactoryID: w.factory, Kind: kind, State: item.Generated}, History: []item.Past{p}}
 	it, err := r.Entry(w.Principal.Owner)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	uncounted := rolluptest.Handle(w.t.Context(), w.keeper, events.DynamoDBEventRecord{
-		EventName: "MODIFY", Change: events.DynamoDBStreamRecord{SequenceNumber: "1", NewImage: map[string]events.DynamoDBAttributeValue{
-			"pk": events.NewStringAttribute(it.PK), "kind": events.NewStringAttribute(it.Kind), "acc": events.NewStringAttribute(string(it.Account)),
-			"mode": events.NewStringAttribute(string(it.Mode)), "doc": events.NewStringAttribute(string(it.Doc)),
-		}},
+		EventName: "MODIFY", Change: events.DynamoDBStreamRecord{SequenceNumber: "1",
+			NewImage: map[string]events.DynamoDBAttributeValue{
+				"pk": events.NewStringAttribute(it.PK), "kind": events.NewStringAttribute(it.Kind),
+				"acc":  events.NewStringAttribute(string(it.Account)),
+				"mode": events.NewStringAttribute(string(it.Mode)), "doc": events.NewStringAttribute(string(it.Doc)),
+			}},
 	})
 	if uncounted != "" {
 		w.t.Fatal("the item is not counted")
@@ -108,7 +113,8 @@ func rows(a analytics.Analytics) (all []string) {
 	}
 	for _, r := range a.Series {
 		if r.Amounts != (analytics.Amounts{}) {
-			all = append(all, fmt.Sprintf("%s %s %s: %d made, %d failed, %d published, %d", text(r.Day), text(r.Kind), text(r.Platform), r.Made, r.Failed, r.Published, r.SpendCredits))
+			all = append(all, fmt.Sprintf("%s %s %s: %d made, %d failed, %d published, %d", text(r.Day), text(r.Kind),
+				text(r.Platform), r.Made, r.Failed, r.Published, r.SpendCredits))
 		}
 	}
 	return all
@@ -132,13 +138,16 @@ func TestAnalyticsOfThirtyDays(t *testing.T) {
 	if trips := w.faults.Operations(); trips != "BatchGetItem" {
 		t.Errorf("it was read by %s", trips)
 	}
-	if a.FactoryID != w.factory || a.From != "2026-04-02" || a.To != "2026-05-01" || a.Timezone != "UTC" || !slices.Equal(a.GroupBy, []string{"day"}) || len(a.Series) != 30 {
+	if a.FactoryID != w.factory || a.From != "2026-04-02" || a.To != "2026-05-01" || a.Timezone != "UTC" ||
+		!slices.Equal(a.GroupBy, []string{"day"}) || len(a.Series) != 30 {
 		t.Errorf("%+v", a)
 	}
 	if a.Totals != (analytics.Amounts{Made: 2, Failed: 1, Published: 1, SpendCredits: 320}) {
 		t.Errorf("%+v", a.Totals)
 	}
-	if first, last := a.Series[0], a.Series[29]; *first.Day != "2026-04-02" || *last.Day != "2026-05-01" || first.Made != 1 || last.Made != 1 || last.Failed != 1 || *a.Series[1].Day != "2026-04-03" || a.Series[1].Amounts != (analytics.Amounts{}) {
+	if first, last := a.Series[0], a.Series[29]; *first.Day != "2026-04-02" || *last.Day != "2026-05-01" ||
+		first.Made != 1 || last.Made != 1 || last.Failed != 1 || *a.Series[1].Day != "2026-04-03" ||
+		a.Series[1].Amounts != (analytics.Amounts{}) {
 		t.Errorf("%+v, %+v", first, last)
 	}
 }
@@ -148,10 +157,14 @@ func TestASeriesIsGrouped(t *testing.T) {
 	w.happened(item.Post, "2026-04-30T10:00:00Z", item.Past{Made: 1, Credits: 20})
 	w.happened(item.Video, "2026-05-01T11:00:00Z", item.Past{Made: 1, Credits: 300})
 	w.happened(item.Post, "2026-05-01T11:00:00Z", item.Past{Made: 1, Credits: 20})
-	w.shows("?group_by=kind", "- post -: 2 made, 0 failed, 0 published, 40", "- video -: 1 made, 0 failed, 0 published, 300")
+	w.shows("?group_by=kind", "- post -: 2 made, 0 failed, 0 published, 40",
+		"- video -: 1 made, 0 failed, 0 published, 300")
 	w.shows("?group_by=platform", "- - -: 3 made, 0 failed, 0 published, 340")
-	w.shows("?group_by=kind,day&from=2026-04-30", "2026-04-30 post -: 1 made, 0 failed, 0 published, 20", "2026-05-01 post -: 1 made, 0 failed, 0 published, 20", "2026-05-01 video -: 1 made, 0 failed, 0 published, 300")
-	if a := w.get("?group_by=day,kind&from=2026-04-30"); len(a.Series) != 4 || *a.Series[1].Kind != "video" || *a.Series[1].Day != "2026-04-30" || !slices.Equal(a.GroupBy, []string{"day", "kind"}) {
+	w.shows("?group_by=kind,day&from=2026-04-30", "2026-04-30 post -: 1 made, 0 failed, 0 published, 20",
+		"2026-05-01 post -: 1 made, 0 failed, 0 published, 20",
+		"2026-05-01 video -: 1 made, 0 failed, 0 published, 300")
+	if a := w.get("?group_by=day,kind&from=2026-04-30"); len(a.Series) != 4 || *a.Series[1].Kind != "video" ||
+		*a.Series[1].Day != "2026-04-30" || !slices.Equal(a.GroupBy, []string{"day", "kind"}) {
 		t.Errorf("%+v", a)
 	}
 	w.shows("?group_by=kind&from=2026-05-02&to=2026-05-09")
@@ -169,27 +182,33 @@ func TestDaysAreThoseOfTheTimeZone(t *testing.T) {
 	w := newWorld(t)
 	w.locate("Europe/Berlin")
 	w.clock.Add(200 * 24 * time.Hour)
-	for _, at := range []string{"2026-10-24T21:59:59Z", "2026-10-24T22:00:00Z", "2026-10-25T22:59:59Z", "2026-10-25T23:00:00Z"} {
+	for _, at := range []string{"2026-10-24T21:59:59Z", "2026-10-24T22:00:00Z", "2026-10-25T22:59:59Z",
+		"2026-10-25T23:00:00Z"} {
 		w.happened(item.Post, at, item.Past{Made: 1})
 	}
-	const one, two, three = "2026-10-24 - -: 1 made, 0 failed, 0 published, 0", "2026-10-25 - -: 2 made, 0 failed, 0 published, 0", "2026-10-26 - -: 1 made, 0 failed, 0 published, 0"
+	const one, two, three = "2026-10-24 - -: 1 made, 0 failed, 0 published, 0",
+		"2026-10-25 - -: 2 made, 0 failed, 0 published, 0", "2026-10-26 - -: 1 made, 0 failed, 0 published, 0"
 	w.faults.Reset()
 	w.shows("", one, two, three)
 	if trips := w.faults.Operations(); trips != "BatchGetItem" {
 		t.Errorf("in the factory's time zone it was read by %s", trips)
 	}
 	w.faults.Reset()
-	w.shows("?timezone=UTC&from=2026-10-01&to=2026-10-31", "2026-10-24 - -: 2 made, 0 failed, 0 published, 0", "2026-10-25 - -: 2 made, 0 failed, 0 published, 0")
+	w.shows("?timezone=UTC&from=2026-10-01&to=2026-10-31", "2026-10-24 - -: 2 made, 0 failed, 0 published, 0",
+		"2026-10-25 - -: 2 made, 0 failed, 0 published, 0")
 	if trips := w.faults.Operations(); trips != "BatchGetItem Query" {
 		t.Errorf("in another time zone it was read by %s", trips)
 	}
-	w.shows("?timezone=Asia/Kathmandu&from=2026-10-25&to=2026-10-26", "2026-10-25 - -: 2 made, 0 failed, 0 published, 0", "2026-10-26 - -: 2 made, 0 failed, 0 published, 0")
-	w.shows("?timezone=America/New_York&from=2026-10-25&to=2026-10-25", "2026-10-25 - -: 2 made, 0 failed, 0 published, 0")
+	w.shows("?timezone=Asia/Kathmandu&from=2026-10-25&to=2026-10-26",
+		"2026-10-25 - -: 2 made, 0 failed, 0 published, 0", "2026-10-26 - -: 2 made, 0 failed, 0 published, 0")
+	w.shows("?timezone=America/New_York&from=2026-10-25&to=2026-10-25",
+		"2026-10-25 - -: 2 made, 0 failed, 0 published, 0")
 }
 
 // Today and the last thirty days are those of the factory, wherever its days are.
 func TestTodayIsThatOfTheFactory(t *testing.T) {
-	for zone, want := range map[string][2]string{"Pacific/Kiritimati": {"2026-04-03", "2026-05-02"}, "Pacific/Pago_Pago": {"2026-04-02", "2026-05-01"}} {
+	for zone, want := range map[string][2]string{"Pacific/Kiritimati": {"2026-04-03", "2026-05-02"},
+		"Pacific/Pago_Pago": {"2026-04-02", "2026-05-01"}} {
 		w := newWorld(t)
 		w.locate(zone)
 		if a := w.get(""); a.From != want[0] || a.To != want[1] || a.Timezone != zone {
@@ -213,7 +232,8 @@ func TestPeriodsThatAreRefused(t *testing.T) {
 	for query, c := range map[string]struct{ param, says string }{
 		"?from=2026-05-02":               {"from", "from: is after the last day, which is 2026-05-01"},
 		"?from=2026-04-02&to=2026-04-01": {"from", "from: is after the last day, which is 2026-04-01"},
-		"?from=2025-04-30":               {"from", "from: makes a period of 367 days to 2026-05-01. Ask for at most 366 days at once"},
+		"?from=2025-04-30": {"from", "from: makes a period of 367 days to 2026-05-01. Ask for at most " +
+			"366 days at once"},
 		"?from=0001-01-02&to=9999-12-31": {"from", "days to 9999-12-31"},
 		"?from=yesterday":                {"from", "from: is not a day, such as 2026-11-22"},
 		"?to=2026-02-30":                 {"to", "to: is not a day, such as 2026-11-22"},
@@ -242,14 +262,16 @@ func TestAnalyticsOfWhatIsNotThere(t *testing.T) {
 	for _, c := range []*apitest.Caller{w.Live(), w.Stranger()} {
 		c.Call(http.MethodGet, w.path(""), nil).Refused(t, 404, errs.NotFound, "")
 	}
-	for name, trips := range map[string]string{"fac_x": "", "fac_" + strings.Repeat("x", 3000): "", id.New(id.Factory, w.clock.Now()): "BatchGetItem"} {
+	for name, trips := range map[string]string{"fac_x": "", "fac_" + strings.Repeat("x", 3000): "",
+		id.New(id.Factory, w.clock.Now()): "BatchGetItem"} {
 		w.faults.Reset()
 		w.Call(http.MethodGet, "/v1/factories/"+name+"/analytics", nil).Refused(t, 404, errs.NotFound, "")
 		if got := w.faults.Operations(); got != trips { // no key of the table may be that long
 			t.Errorf("%.20s was looked for by %s", name, got)
 		}
 	}
-	w.As(func(p *auth.Principal) { p.Scopes = []auth.Scope{auth.ContentRead} }).Call(http.MethodGet, w.path(""), nil).Refused(t, 403, errs.InsufficientScope, "")
+	w.As(func(p *auth.Principal) { p.Scopes = []auth.Scope{auth.ContentRead} }).Call(http.MethodGet, w.path(""),
+		nil).Refused(t, 403, errs.InsufficientScope, "")
 	it, err := w.db.Get(t.Context(), store.IDKey(w.factory))
 	if err != nil {
 		t.Fatal(err)

@@ -121,7 +121,9 @@ func (s *Service) create(tx *store.Tx, h held, kind tenant.Mode, set Settings, b
 	it.Due = expiry.Due(&r)
 	tx.Create(it, nil)
 	addSecret(tx, credentialOf(&r, h.account, auth.HashKey(secret)), h.owner)
-	tx.Count(keyrecord.CountKey(accountID), 1, maxKeys, errs.New(errs.InvalidState, "The account has %d keys that are not revoked, which is the maximum. Revoke one first.", maxKeys))
+	tx.Count(keyrecord.CountKey(accountID), 1, maxKeys,
+		errs.New(errs.InvalidState, "The account has %d keys that are not revoked, which is the maximum. Revoke one "+
+			"first.", maxKeys))
 	h.bind(tx)
 	if err := s.announce(tx, event.APIKeyCreated, accountID, &r); err != nil {
 		return NewKey{}, err
@@ -213,7 +215,8 @@ func (s *Service) validate(set *Settings, end *resource.Time) error {
 	refuse := func(param, format string, args ...any) {
 		found = append(found, errs.Invalid(param, format, args...))
 	}
-	if set.Name == "" || utf8.RuneCountInString(set.Name) > maxName || strings.ContainsFunc(set.Name, unicode.IsControl) {
+	if set.Name == "" || utf8.RuneCountInString(set.Name) > maxName ||
+		strings.ContainsFunc(set.Name, unicode.IsControl) {
 		refuse("/name", "must have 1 to %d characters, none of them a control character", maxName)
 	}
 	found = append(found, checkScopes(set.Scopes))
@@ -248,7 +251,8 @@ func checkScopes(scopes []auth.Scope) error {
 	for i, scope := range scopes {
 		at := "/scopes/" + strconv.Itoa(i)
 		if !scope.Known() {
-			found = append(found, errs.Invalid(at, "%q is not a scope%s The scopes are %s", scope, cmp.Or(nearest.Hint(string(scope), known), "."), strings.Join(known, ", ")))
+			found = append(found, errs.Invalid(at, "%q is not a scope%s The scopes are %s", scope,
+				cmp.Or(nearest.Hint(string(scope), known), "."), strings.Join(known, ", ")))
 		} else if slices.Contains(scopes[:i], scope) {
 			found = append(found, errs.Invalid(at, "is listed twice: %s", scope))
 		}

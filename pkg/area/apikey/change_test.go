@@ -32,15 +32,20 @@ func TestPatchChangesWhatItNames(t *testing.T) {
 	}{
 		{"nothing", object{}, func(*apikey.Key) {}},
 		{"the name", object{"name": "Ümläut"}, func(k *apikey.Key) { k.Name = "Ümläut" }},
-		{"the scopes", object{"scopes": []string{"webhooks:manage"}}, func(k *apikey.Key) { k.Scopes = []auth.Scope{auth.WebhooksManage} }},
-		{"the addresses", object{"ip_allow_list": []string{"2001:DB8::1"}}, func(k *apikey.Key) { k.IPAllowList = []string{"2001:db8::1/128"} }},
+		{"the scopes", object{"scopes": []string{"webhooks:manage"}},
+			func(k *apikey.Key) { k.Scopes = []auth.Scope{auth.WebhooksManage} }},
+		{"the addresses", object{"ip_allow_list": []string{"2001:DB8::1"}},
+			func(k *apikey.Key) { k.IPAllowList = []string{"2001:db8::1/128"} }},
 		{"no addresses", object{"ip_allow_list": nil}, func(k *apikey.Key) { k.IPAllowList = []string{} }},
-		{"the expiry", object{"expires_at": later}, func(k *apikey.Key) { k.ExpiresAt = resource.InstantOrNil(&later) }},
+		{"the expiry", object{"expires_at": later},
+			func(k *apikey.Key) { k.ExpiresAt = resource.InstantOrNil(&later) }},
 		{"no expiry", object{"expires_at": nil}, func(k *apikey.Key) { k.ExpiresAt = nil }},
-		{"a limit of spending", object{"spend_limit_credits": 500}, func(k *apikey.Key) { k.SpendLimit = new(int64(500)) }},
+		{"a limit of spending", object{"spend_limit_credits": 500},
+			func(k *apikey.Key) { k.SpendLimit = new(int64(500)) }},
 		{"a limit of nothing", object{"spend_limit_credits": 0}, func(k *apikey.Key) { k.SpendLimit = new(int64(0)) }},
 		{"no limit of spending", object{"spend_limit_credits": nil}, func(k *apikey.Key) { k.SpendLimit = nil }},
-		{"a pair", object{"metadata": object{"team": "support"}}, func(k *apikey.Key) { k.Metadata["team"] = "support" }},
+		{"a pair", object{"metadata": object{"team": "support"}},
+			func(k *apikey.Key) { k.Metadata["team"] = "support" }},
 		{"a pair less", object{"metadata": object{"team": nil}}, func(k *apikey.Key) { delete(k.Metadata, "team") }},
 		{"no pairs", object{"metadata": nil}, func(k *apikey.Key) { k.Metadata = resource.Metadata{} }},
 	} {
@@ -49,7 +54,8 @@ func TestPatchChangesWhatItNames(t *testing.T) {
 			w.clock.Add(time.Second)
 			c.change(&want)
 			want.Touch(w.clock.Now())
-			if got := w.patch(k, c.patch, "Content-Type", "application/merge-patch+json"); !reflect.DeepEqual(got, want) {
+			if got := w.patch(k, c.patch, "Content-Type",
+				"application/merge-patch+json"); !reflect.DeepEqual(got, want) {
 				t.Errorf("got  %+v\nwant %+v", got, want)
 			}
 			if got := w.get(k); !reflect.DeepEqual(got, want) {
@@ -60,7 +66,8 @@ func TestPatchChangesWhatItNames(t *testing.T) {
 			for _, scope := range s.Scopes {
 				scopes = append(scopes, auth.Scope(scope))
 			}
-			if !works || !slices.Equal(scopes, want.Scopes) || !slices.Equal(s.KeyIPs, want.IPAllowList) || s.ExpiresAt.IsZero() != (want.ExpiresAt == nil) || !reflect.DeepEqual(s.SpendLimit, want.SpendLimit) {
+			if !works || !slices.Equal(scopes, want.Scopes) || !slices.Equal(s.KeyIPs, want.IPAllowList) ||
+				s.ExpiresAt.IsZero() != (want.ExpiresAt == nil) || !reflect.DeepEqual(s.SpendLimit, want.SpendLimit) {
 				t.Errorf("the authorizer learns %+v", *s)
 			}
 		})
@@ -189,7 +196,8 @@ func TestRotateAtOnce(t *testing.T) {
 		w.clock.Add(time.Minute)
 		var n apikey.NewKey
 		w.Call(http.MethodPost, path(k)+"/rotate", body).Into(t, http.StatusCreated, &n)
-		if n.Secret == k.Secret || n.ID != k.ID || n.Version != k.Version+1 || n.Prefix != n.Secret[:13] || n.Last4 != n.Secret[len(n.Secret)-4:] {
+		if n.Secret == k.Secret || n.ID != k.ID || n.Version != k.Version+1 || n.Prefix != n.Secret[:13] ||
+			n.Last4 != n.Secret[len(n.Secret)-4:] {
 			t.Errorf("%+v", n)
 		}
 		if mode, ok := auth.ParseKey(n.Secret); !ok || mode != tenant.Test {
@@ -197,7 +205,8 @@ func TestRotateAtOnce(t *testing.T) {
 		}
 		w.works(false, k.Secret)
 		w.works(true, n.Secret)
-		if s, _ := w.secret(n.Secret); !slices.Equal(s.KeyIPs, k.IPAllowList) || !slices.Equal(s.Scopes, []string{"content:read"}) || s.KeyID != k.ID || s.Limit != 60 {
+		if s, _ := w.secret(n.Secret); !slices.Equal(s.KeyIPs, k.IPAllowList) ||
+			!slices.Equal(s.Scopes, []string{"content:read"}) || s.KeyID != k.ID || s.Limit != 60 {
 			t.Errorf("the authorizer learns %+v", *s)
 		}
 		if got := w.get(k); got.Prefix != n.Prefix || got.Metadata["team"] != "sales" || got.LastUsedAt == nil {

@@ -25,7 +25,8 @@ func TestCreate(t *testing.T) {
 	w := newWorld(t)
 	expires := w.clock.Now().Add(time.Hour)
 	made := w.clock.Now()
-	k := w.create("kind", "live", "scopes", []string{"content:read", "studio:use"}, "ip_allow_list", []string{"203.0.113.9", "2001:DB8::/32"},
+	k := w.create("kind", "live", "scopes", []string{"content:read", "studio:use"}, "ip_allow_list",
+		[]string{"203.0.113.9", "2001:DB8::/32"},
 		"expires_at", expires.Format(time.RFC3339Nano), "metadata", object{"team": "sales"})
 	mode, ok := auth.ParseKey(k.Secret)
 	if !ok || mode != tenant.Live || k.Prefix != k.Secret[:13] || k.Last4 != k.Secret[len(k.Secret)-4:] {
@@ -33,8 +34,10 @@ func TestCreate(t *testing.T) {
 	}
 	want := apikey.Key{
 		Resource: resource.New(k.ID, made, resource.Metadata{"team": "sales"}),
-		Name:     "CRM", Kind: tenant.Live, Prefix: k.Prefix, Last4: k.Last4, Scopes: []auth.Scope{auth.ContentRead, auth.StudioUse},
-		IPAllowList: []string{"203.0.113.9/32", "2001:db8::/32"}, State: "active", ExpiresAt: resource.InstantOrNil(&expires), OldSecrets: []keyrecord.OldSecret{}, CreatedBy: w.Principal.KeyID(),
+		Name:     "CRM", Kind: tenant.Live, Prefix: k.Prefix, Last4: k.Last4,
+		Scopes:      []auth.Scope{auth.ContentRead, auth.StudioUse},
+		IPAllowList: []string{"203.0.113.9/32", "2001:db8::/32"}, State: "active",
+		ExpiresAt: resource.InstantOrNil(&expires), OldSecrets: []keyrecord.OldSecret{}, CreatedBy: w.Principal.KeyID(),
 	}
 	if !reflect.DeepEqual(k.Key, want) || !id.Valid(id.APIKey, k.ID) {
 		t.Errorf("got  %+v\nwant %+v", k.Key, want)
@@ -43,8 +46,10 @@ func TestCreate(t *testing.T) {
 		t.Errorf("read as %+v", got)
 	}
 	s, works := w.secret(k.Secret)
-	if !works || s.KeyID != k.ID || s.Account != tenant.Account(w.account.ID) || s.Mode != "live" || s.Plan != "enterprise" || s.Limit != 600 ||
-		!slices.Equal(s.Scopes, []string{"content:read", "studio:use"}) || !slices.Equal(s.KeyIPs, want.IPAllowList) || len(s.AccountIPs) != 0 || !s.ExpiresAt.Equal(expires) {
+	if !works || s.KeyID != k.ID || s.Account != tenant.Account(w.account.ID) || s.Mode != "live" ||
+		s.Plan != "enterprise" || s.Limit != 600 ||
+		!slices.Equal(s.Scopes, []string{"content:read", "studio:use"}) || !slices.Equal(s.KeyIPs, want.IPAllowList) ||
+		len(s.AccountIPs) != 0 || !s.ExpiresAt.Equal(expires) {
 		t.Errorf("the authorizer learns %+v", *s)
 	}
 }
@@ -61,7 +66,8 @@ func TestCreateTakesOneReadAndOneTransaction(t *testing.T) {
 func TestWhatIsLeftOutHasADefault(t *testing.T) {
 	w := newWorld(t)
 	a := w.Call(http.MethodPost, "/v1/api-keys", body())
-	for _, member := range []string{`"ip_allow_list":[]`, `"expires_at":null`, `"last_used_at":null`, `"last_used_ip":null`, `"metadata":{}`, `"state":"active"`, `"version":1`} {
+	for _, member := range []string{`"ip_allow_list":[]`, `"expires_at":null`, `"last_used_at":null`,
+		`"last_used_ip":null`, `"metadata":{}`, `"state":"active"`, `"version":1`} {
 		if !strings.Contains(a.Raw, member) {
 			t.Errorf("%s lacks %s", a.Raw, member)
 		}
@@ -104,7 +110,8 @@ func TestCreateIsRefused(t *testing.T) {
 		invalid("scopes as text", "/scopes", "scopes", "content:read"),
 		invalid("no address", "/ip_allow_list/1", "ip_allow_list", []string{"10.0.0.0/8", "here"}),
 		invalid("too many addresses", "/ip_allow_list", "ip_allow_list", many),
-		invalid("an expiry in the past", "/expires_at", "expires_at", w.clock.Now().Add(-time.Second).Format(time.RFC3339)),
+		invalid("an expiry in the past", "/expires_at", "expires_at",
+			w.clock.Now().Add(-time.Second).Format(time.RFC3339)),
 		invalid("an expiry now", "/expires_at", "expires_at", w.clock.Now().Format(time.RFC3339)),
 		invalid("no time", "/expires_at", "expires_at", "tomorrow"),
 		invalid("too many pairs", "/metadata", "metadata", pairs),
@@ -117,16 +124,23 @@ func TestCreateIsRefused(t *testing.T) {
 
 func TestNoKeyGivesWhatItLacks(t *testing.T) {
 	w := newWorld(t)
-	weak := w.with(w.create("kind", "live", "scopes", []string{"account:manage", "content:read"}), auth.AccountManage, auth.ContentRead)
+	weak := w.with(w.create("kind", "live", "scopes", []string{"account:manage", "content:read"}), auth.AccountManage,
+		auth.ContentRead)
 	strong := w.create("kind", "live", "scopes", []string{"content:read", "content:write"})
 	const escalation = errs.ScopeEscalation
 	w.refused(weak, []refusal{
-		{"create", "POST", "/v1/api-keys", body("scopes", []string{"content:read", "content:write"}), 403, escalation, "/scopes/1"},
+		{"create", "POST", "/v1/api-keys", body("scopes", []string{"content:read", "content:write"}), 403, escalation,
+			"/scopes/1"},
 		{"change", "PATCH", path(strong), object{"scopes": []string{"studio:use"}}, 403, escalation, "/scopes/0"},
-		{"keep while widening", "PATCH", path(strong), object{"scopes": []string{"content:read", "content:write", "account:manage"}}, 403, escalation, "/scopes/1"},
+		{"keep while widening", "PATCH", path(strong),
+			object{"scopes": []string{"content:read", "content:write", "account:manage"}}, 403, escalation,
+			"/scopes/1"},
 		{"rotate", "POST", path(strong) + "/rotate", object{}, 403, escalation, ""},
-		{"widen in another way", "PATCH", path(strong), object{"expires_at": nil, "scopes": []string{"content:read", "account:manage", "content:write"}}, 403, escalation, "/scopes/2"},
-		{"a misspelt scope", "PATCH", path(strong), object{"scopes": []string{"studio:used"}}, 422, errs.ValidationFailed, "/scopes/0"},
+		{"widen in another way", "PATCH", path(strong),
+			object{"expires_at": nil, "scopes": []string{"content:read", "account:manage", "content:write"}}, 403,
+			escalation, "/scopes/2"},
+		{"a misspelt scope", "PATCH", path(strong), object{"scopes": []string{"studio:used"}}, 422,
+			errs.ValidationFailed, "/scopes/0"},
 	})
 	var k apikey.Key
 	weak.Call("PATCH", path(strong), object{"scopes": []string{"content:read"}}).Into(t, http.StatusOK, &k)
@@ -144,7 +158,8 @@ func TestNoKeyGivesWhatItLacks(t *testing.T) {
 
 func TestATestKeyKnowsTestKeysOnly(t *testing.T) {
 	w := newWorld(t)
-	live, test := w.create("kind", "live"), w.create("kind", "test", "scopes", []string{"account:manage", "content:read"})
+	live, test := w.create("kind", "live"),
+		w.create("kind", "test", "scopes", []string{"account:manage", "content:read"})
 	caller := w.with(test, auth.AllScopes()...)
 	w.refused(caller, []refusal{
 		{"make a live key", "POST", "/v1/api-keys", body("kind", "live"), 403, errs.ScopeEscalation, "/kind"},
@@ -161,7 +176,8 @@ func TestATestKeyKnowsTestKeysOnly(t *testing.T) {
 	if got := ids(apitest.All[apikey.Key](caller, "/v1/api-keys", 100)); !slices.Equal(got, []string{k.ID, test.ID}) {
 		t.Errorf("a test key sees %v", got)
 	}
-	if got := ids(apitest.All[apikey.Key](w.Caller, "/v1/api-keys", 100)); !slices.Equal(got, []string{k.ID, test.ID, live.ID, w.Principal.KeyID()}) {
+	if got := ids(apitest.All[apikey.Key](w.Caller, "/v1/api-keys", 100)); !slices.Equal(got,
+		[]string{k.ID, test.ID, live.ID, w.Principal.KeyID()}) {
 		t.Errorf("a live key sees %v", got)
 	}
 }
@@ -188,11 +204,13 @@ func TestKeysAreListedPageByPage(t *testing.T) {
 	}
 	test := w.As(func(p *auth.Principal) { p.Mode = tenant.Test })
 	for limit := 1; limit <= 4; limit++ {
-		if got := ids(apitest.All[apikey.Key](test, "/v1/api-keys", limit)); !slices.Equal(got, []string{want[0], want[2], want[4]}) {
+		if got := ids(apitest.All[apikey.Key](test, "/v1/api-keys", limit)); !slices.Equal(got,
+			[]string{want[0], want[2], want[4]}) {
 			t.Errorf("test keys, %d at a time: got %v of %v", limit, got, want)
 		}
 	}
-	if raw := w.Call(http.MethodGet, "/v1/api-keys", nil).Raw; strings.Contains(raw, `"secret"`) || strings.Contains(raw, "hash") {
+	if raw := w.Call(http.MethodGet, "/v1/api-keys", nil).Raw; strings.Contains(raw, `"secret"`) ||
+		strings.Contains(raw, "hash") {
 		t.Errorf("the list tells secrets: %s", raw)
 	}
 }
@@ -236,17 +254,20 @@ func TestARepeatedCreateTellsTheSameSecretAndTheTableNone(t *testing.T) {
 	first.Into(t, http.StatusCreated, &k)
 	w.clock.Add(10*time.Minute - time.Second)
 	again := w.Call(http.MethodPost, "/v1/api-keys", body(), header...)
-	if again.Raw != first.Raw || again.Status != first.Status || again.Header.Get("Idempotent-Replayed") != "true" || again.Header.Get("ETag") != `"1"` {
+	if again.Raw != first.Raw || again.Status != first.Status || again.Header.Get("Idempotent-Replayed") != "true" ||
+		again.Header.Get("ETag") != `"1"` {
 		t.Errorf("first %d %s\nagain %d %s", first.Status, first.Raw, again.Status, again.Raw)
 	}
 	if n := len(apitest.All[apikey.Key](w.Caller, "/v1/api-keys", 100)); n != 2 {
 		t.Errorf("there are %d keys", n)
 	}
-	w.Call(http.MethodPost, "/v1/api-keys", body("name", "Other"), header...).Refused(t, 422, errs.IdempotencyKeyReused, "Idempotency-Key")
+	w.Call(http.MethodPost, "/v1/api-keys", body("name", "Other"), header...).Refused(t, 422, errs.IdempotencyKeyReused,
+		"Idempotency-Key")
 	rotated := w.Call(http.MethodPost, path(k)+"/rotate", object{"overlap_seconds": 60}, "Idempotency-Key", "order-18")
 	var r apikey.NewKey
 	rotated.Into(t, http.StatusCreated, &r)
-	if replay := w.Call(http.MethodPost, path(k)+"/rotate", object{"overlap_seconds": 60}, "Idempotency-Key", "order-18"); replay.Raw != rotated.Raw {
+	if replay := w.Call(http.MethodPost, path(k)+"/rotate", object{"overlap_seconds": 60}, "Idempotency-Key",
+		"order-18"); replay.Raw != rotated.Raw {
 		t.Errorf("rotated %s\nagain %s", rotated.Raw, replay.Raw)
 	}
 	table := storetest.Snapshot(t, w.db)
@@ -254,7 +275,8 @@ func TestARepeatedCreateTellsTheSameSecretAndTheTableNone(t *testing.T) {
 		t.Error("the table does not know the secrets' hashes")
 	}
 	for what, secret := range map[string]string{
-		"the secret": k.Secret, "the new secret": r.Secret, "the secret's random part": k.Secret[13:40], "the new one's": r.Secret[13:40],
+		"the secret": k.Secret, "the new secret": r.Secret, "the secret's random part": k.Secret[13:40],
+		"the new one's":       r.Secret[13:40],
 		"the idempotency key": "order-17", "the other": "order-18",
 	} {
 		if strings.Contains(table, secret) {
@@ -263,7 +285,8 @@ func TestARepeatedCreateTellsTheSameSecretAndTheTableNone(t *testing.T) {
 	}
 	// After a day the key is as good as new.
 	w.clock.Add(24*time.Hour - 10*time.Minute + time.Second)
-	if fresh := w.Call(http.MethodPost, "/v1/api-keys", body(), header...); fresh.Status != http.StatusCreated || fresh.Raw == first.Raw || fresh.Header.Get("Idempotent-Replayed") != "" {
+	if fresh := w.Call(http.MethodPost, "/v1/api-keys", body(), header...); fresh.Status != http.StatusCreated ||
+		fresh.Raw == first.Raw || fresh.Header.Get("Idempotent-Replayed") != "" {
 		t.Errorf("a day later: %d %s", fresh.Status, fresh.Raw)
 	}
 }
@@ -272,7 +295,8 @@ func TestTheAuditLogHasNoSecret(t *testing.T) {
 	w := newWorld(t)
 	k := w.create()
 	for _, c := range w.log.Calls() {
-		if s := fmt.Sprintf("%+v %+v", c, *c.Principal); strings.Contains(s, k.Secret) || strings.Contains(s, auth.HashKey(k.Secret)) {
+		if s := fmt.Sprintf("%+v %+v", c, *c.Principal); strings.Contains(s, k.Secret) ||
+			strings.Contains(s, auth.HashKey(k.Secret)) {
 			t.Errorf("the log has %s", s)
 		}
 	}
@@ -289,7 +313,8 @@ func TestAKeyIsMadeDuringAChangeOfItsAccount(t *testing.T) {
 			k := w.create()
 			w.faults.Before("TransactWriteItems", func() {
 				plan := "starter"
-				if _, err := w.accounts.Update(t.Context(), tenant.Account(w.account.ID), account.Settings{Plan: &plan}); err != nil {
+				if _, err := w.accounts.Update(t.Context(), tenant.Account(w.account.ID),
+					account.Settings{Plan: &plan}); err != nil {
 					t.Error(err)
 				}
 			})

@@ -85,7 +85,8 @@ func TestAKeyIsRevokedWithThoseItCreated(t *testing.T) {
 		}
 		w.revoked(root, son, daughter, grandson)
 	}
-	w.Call(http.MethodDelete, path(other)+"?include_created=maybe", nil).Refused(t, 422, errs.ValidationFailed, "include_created")
+	w.Call(http.MethodDelete, path(other)+"?include_created=maybe", nil).Refused(t, 422, errs.ValidationFailed,
+		"include_created")
 	// Their places are free again: 80 less those that are there.
 	for range 80 - 3 {
 		w.create()
@@ -105,7 +106,8 @@ func TestTheQueryIsPartOfARepeat(t *testing.T) {
 	first.Into(t, http.StatusOK, new(apikey.Ended))
 	call(all).Refused(t, 422, errs.IdempotencyKeyReused, "Idempotency-Key")
 	call("").Refused(t, 422, errs.IdempotencyKeyReused, "Idempotency-Key")
-	if again := call("?include_created=false"); again.Raw != first.Raw || again.Header.Get("Idempotent-Replayed") != "true" {
+	if again := call("?include_created=false"); again.Raw != first.Raw ||
+		again.Header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("%s", again.Raw)
 	}
 	var got apikey.NewKey
@@ -124,7 +126,8 @@ func TestWebhooksEndWithTheKeysThatMadeThem(t *testing.T) {
 		t.Helper()
 		to := endpoint.Ref{Owner: tenant.Of(account, mode), ID: id.New(id.Webhook, w.clock.Now())}
 		w.clock.Add(time.Second)
-		it, err := store.NewItem(endpoint.Kind, to.Owner, to.ID, endpoint.WebhookRecord{Webhook: endpoint.Webhook{State: endpoint.StateEnabled, CreatedBy: maker.ID}})
+		it, err := store.NewItem(endpoint.Kind, to.Owner, to.ID,
+			endpoint.WebhookRecord{Webhook: endpoint.Webhook{State: endpoint.StateEnabled, CreatedBy: maker.ID}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -137,7 +140,8 @@ func TestWebhooksEndWithTheKeysThatMadeThem(t *testing.T) {
 		return to
 	}
 	of := map[endpoint.Ref]string{
-		add(tenant.Live, root): endpoint.StateDisabled, add(tenant.Live, son): endpoint.StateDisabled, add(tenant.Test, son): endpoint.StateDisabled,
+		add(tenant.Live, root): endpoint.StateDisabled, add(tenant.Live, son): endpoint.StateDisabled,
+		add(tenant.Test, son):   endpoint.StateDisabled,
 		add(tenant.Live, other): endpoint.StateEnabled,
 	}
 	check := func(name string, want func(state string) string) {
@@ -207,7 +211,8 @@ func TestARevocationThatCrashedIsCompletedByARepeat(t *testing.T) {
 	etag := w.Call(http.MethodGet, path(keys[0]), nil).Header.Get("ETag")
 	w.faults.Reset()
 	w.faults.Before("TransactWriteItems", func() {
-		w.faults.Before("TransactWriteItems", func() { w.faults.Refuse("TransactWriteItems", "ValidationException", 1) })
+		w.faults.Before("TransactWriteItems",
+			func() { w.faults.Refuse("TransactWriteItems", "ValidationException", 1) })
 	})
 	header := []string{"If-Match", etag, "Idempotency-Key", "revoke-1"}
 	if a := w.Call(http.MethodDelete, path(keys[0])+all, nil, header...); a.Status != http.StatusInternalServerError {
@@ -249,7 +254,8 @@ func TestAKeyMayRevokeItsMakerAndItself(t *testing.T) {
 	keys := w.family()
 	caller := w.by(keys[1])
 	w.faults.Before("TransactWriteItems", func() {
-		w.faults.Before("TransactWriteItems", func() { w.faults.Refuse("TransactWriteItems", "ValidationException", 1) })
+		w.faults.Before("TransactWriteItems",
+			func() { w.faults.Refuse("TransactWriteItems", "ValidationException", 1) })
 	})
 	if a := caller.Call(http.MethodDelete, path(keys[0])+all, nil); a.Status != http.StatusInternalServerError {
 		t.Fatalf("answered %s", a.Raw)
@@ -297,12 +303,14 @@ func TestOwnersLearnOfKeys(t *testing.T) {
 	w.patch(k, object{"name": "B"})
 	w.Call(http.MethodDelete, path(k), nil)
 	w.Call(http.MethodDelete, path(k), nil) // which has no effect
-	want := []string{"api_key.created First active", "api_key.created A active", "api_key.rotated A active", "api_key.revoked B revoked"}
+	want := []string{"api_key.created First active", "api_key.created A active", "api_key.rotated A active",
+		"api_key.revoked B revoked"}
 	if got := w.events(); !slices.Equal(got, want) {
 		t.Errorf("got %v", got)
 	}
 	for _, row := range storetest.Rows(t, w.db) {
-		if row["kind"] == "event" && (strings.Contains(row["doc"], k.Secret) || strings.Contains(row["doc"], auth.HashKey(k.Secret))) {
+		if row["kind"] == "event" && (strings.Contains(row["doc"], k.Secret) ||
+			strings.Contains(row["doc"], auth.HashKey(k.Secret))) {
 			t.Errorf("an event has the secret: %s", row["doc"])
 		}
 	}

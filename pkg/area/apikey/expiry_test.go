@@ -39,7 +39,8 @@ func (w *world) warned() (all []string) {
 		if err := json.Unmarshal([]byte(row["doc"]), &e); err != nil {
 			w.t.Fatal(err)
 		}
-		if e.Data.Object.ExpiresAt == nil || row["acc"] != w.account.ID || row["mode"] != string(e.Data.Object.Kind) || e.Data.Object.State != "active" {
+		if e.Data.Object.ExpiresAt == nil || row["acc"] != w.account.ID || row["mode"] != string(e.Data.Object.Kind) ||
+			e.Data.Object.State != "active" {
 			w.t.Errorf("the event %v", row)
 		}
 		all = append(all, e.Data.Object.ID)
@@ -150,7 +151,8 @@ func TestEndedKeysAreRemoved(t *testing.T) {
 	if len(all) != 6 {
 		t.Errorf("after 89 days: %v", all)
 	}
-	if got := sweep(2 * day); !slices.Contains(got, "Parent") || slices.Contains(got, "Revoked") || !slices.Contains(got, "Expired") || len(got) != 5 {
+	if got := sweep(2 * day); !slices.Contains(got, "Parent") || slices.Contains(got, "Revoked") ||
+		!slices.Contains(got, "Expired") || len(got) != 5 {
 		t.Errorf("after 91 days: %v", got)
 	}
 	w.Call(http.MethodGet, path(revoked), nil).Refused(t, 404, errs.NotFound, "")

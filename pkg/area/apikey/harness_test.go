@@ -41,7 +41,8 @@ func newWorld(t *testing.T) *world {
 	if w.account, err = w.accounts.Create(t.Context(), account.Settings{Name: &name}); err != nil {
 		t.Fatal(err)
 	}
-	k, err := w.keys.Issue(t.Context(), tenant.Account(w.account.ID), tenant.Live, apikey.Settings{Name: "First", Scopes: auth.AllScopes()})
+	k, err := w.keys.Issue(t.Context(), tenant.Account(w.account.ID), tenant.Live,
+		apikey.Settings{Name: "First", Scopes: auth.AllScopes()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,14 +101,16 @@ func (w *world) patch(k apikey.NewKey, body any, headers ...string) apikey.Key {
 func (w *world) rotate(k apikey.NewKey, overlap time.Duration) apikey.NewKey {
 	w.t.Helper()
 	var got apikey.NewKey
-	w.Call(http.MethodPost, path(k)+"/rotate", object{"overlap_seconds": int(overlap.Seconds())}).Into(w.t, http.StatusCreated, &got)
+	w.Call(http.MethodPost, path(k)+"/rotate", object{"overlap_seconds": int(overlap.Seconds())}).Into(w.t,
+		http.StatusCreated, &got)
 	return got
 }
 
 // secret is what the authorizer learns of a secret, and whether it still works.
 func (w *world) secret(secret string) (s *credential.Credential, works bool) {
 	w.t.Helper()
-	s, err := credential.NewCounter(w.db, w.clock.Now).Count(w.t.Context(), auth.HashKey(secret), w.clock.Now().Unix()/60, "203.0.113.9")
+	s, err := credential.NewCounter(w.db, w.clock.Now).Count(w.t.Context(), auth.HashKey(secret),
+		w.clock.Now().Unix()/60, "203.0.113.9")
 	if err != nil {
 		w.t.Fatal(err)
 	}

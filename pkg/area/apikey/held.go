@@ -19,7 +19,8 @@ import (
 
 // Find reads a key of an account that a caller of the given mode may see: a
 // test key sees test keys only.
-func (s *Service) Find(ctx context.Context, accountID tenant.Account, mode tenant.Mode, keyID string) (keyrecord.Record, store.Item, error) {
+func (s *Service) Find(ctx context.Context, accountID tenant.Account, mode tenant.Mode, keyID string) (keyrecord.Record,
+	store.Item, error) {
 	if !id.Valid(id.APIKey, keyID) {
 		return keyrecord.Record{}, store.Item{}, errs.Missing("API key", keyID)
 	}
@@ -71,13 +72,15 @@ var operated = grantor{rights: Settings{Scopes: auth.AllScopes()}}
 
 // FindHeld is Find for a change that the operator makes: it returns the account too, of
 // which a secret carries a copy.
-func (s *Service) FindHeld(ctx context.Context, accountID tenant.Account, mode tenant.Mode, keyID string) (held, error) {
+func (s *Service) FindHeld(ctx context.Context, accountID tenant.Account, mode tenant.Mode,
+	keyID string) (held, error) {
 	return s.hold(ctx, accountID, mode, keyID, nil)
 }
 
 // hold reads all that a change is based on in one round trip. Without the id of a key
 // it is about a new one; without a principal the operator makes it.
-func (s *Service) hold(ctx context.Context, accountID tenant.Account, mode tenant.Mode, keyID string, p *auth.Principal) (held, error) {
+func (s *Service) hold(ctx context.Context, accountID tenant.Account, mode tenant.Mode, keyID string,
+	p *auth.Principal) (held, error) {
 	h := held{grantor: operated}
 	keys := []store.Key{store.IDKey(string(accountID))}
 	if keyID != "" {
@@ -168,13 +171,16 @@ func within(set, rights *Settings) error {
 		if len(set.IPAllowList) > 0 {
 			at += "/" + strconv.Itoa(i)
 		}
-		return refuse(at, "The calling key may be used from its ip_allow_list only, so it cannot permit other addresses. Each range must lie within one range of that list.")
+		return refuse(at, "The calling key may be used from its ip_allow_list only, so it cannot permit other "+
+			"addresses. Each range must lie within one range of that list.")
 	}
 	if end := rights.ExpiresAt; end != nil && (set.ExpiresAt == nil || set.ExpiresAt.After(end.Time)) {
-		return refuse("/expires_at", "The calling key expires at %s, so it cannot give a later expiry, or none.", end.Format(time.RFC3339))
+		return refuse("/expires_at", "The calling key expires at %s, so it cannot give a later expiry, or none.",
+			end.Format(time.RFC3339))
 	}
 	if most := rights.SpendLimit; most != nil && (set.SpendLimit == nil || *set.SpendLimit > *most) {
-		return refuse("/spend_limit_credits", "The calling key may spend %d credits a month, so it cannot give a higher limit, or none.", *most)
+		return refuse("/spend_limit_credits", "The calling key may spend %d credits a month, so it cannot give a "+
+			"higher limit, or none.", *most)
 	}
 	return nil
 }

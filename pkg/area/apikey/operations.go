@@ -89,29 +89,45 @@ func (s *Service) Register(r *httpapi.Router) {
 			Summary: summary, Description: description,
 		}
 	}
-	list := op("listApiKeys", http.MethodGet, "/v1/api-keys", "List the API keys", "Secrets are not included. A live key lists all keys of the account, a test key the test keys.")
+	list := op("listApiKeys", http.MethodGet, "/v1/api-keys", "List the API keys",
+		"Secrets are not included. A live key lists all keys of the account, a test key the test keys.")
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.list)
 
-	create := op("createApiKey", http.MethodPost, "/v1/api-keys", "Create an API key", "A key can create only keys that are no wider than itself in scopes, addresses, expiry and limit of spending. Only this response contains the secret. Store it safely.")
+	create := op("createApiKey", http.MethodPost, "/v1/api-keys", "Create an API key",
+		"A key can create only keys that are no wider than itself in scopes, addresses, expiry and limit of "+
+			"spending. Only this response contains the secret. Store it safely.")
 	create.Status = http.StatusCreated
 	create.Errors = []errs.Code{errs.ScopeEscalation, errs.InvalidState}
 	httpapi.Write(r, create, s.createKey)
 
-	httpapi.Read(r, op("getApiKey", http.MethodGet, "/v1/api-keys/{api_key_id}", "Get an API key", "Includes the time and address of its last use, how often it was used, and what it has spent this month. The last minute of a revoked key may be missing."), s.getKey)
+	httpapi.Read(r, op("getApiKey", http.MethodGet, "/v1/api-keys/{api_key_id}", "Get an API key",
+		"Includes the time and address of its last use, how often it was used, and what it has spent this month. The "+
+			"last minute of a revoked key may be missing."), s.getKey)
 
-	update := op("updateApiKey", http.MethodPatch, "/v1/api-keys/{api_key_id}", "Change an API key", "Takes a JSON merge patch (RFC 7396). Takes effect on the next request. Narrowing a key needs no more than `account:manage`. To widen a key in any way, such as by a scope, an address or a later expiry, the calling key must be at least as wide as the key afterwards. No key can widen itself: `scope_escalation`.")
+	update := op("updateApiKey", http.MethodPatch, "/v1/api-keys/{api_key_id}", "Change an API key",
+		"Takes a JSON merge patch (RFC 7396). Takes effect on the next request. Narrowing a key needs no more than "+
+			"`account:manage`. To widen a key in any way, such as by a scope, an address or a later expiry, the "+
+			"calling key must be at least as wide as the key afterwards. No key can widen itself: `scope_escalation`.")
 	update.Errors = []errs.Code{errs.ScopeEscalation, errs.InvalidState, errs.VersionMismatch}
 	update.Fixed = map[string]string{
-		"kind": "create another key", "secret": "POST /v1/api-keys/{api_key_id}/rotate makes a new one", "state": "DELETE /v1/api-keys/{api_key_id} revokes the key",
+		"kind": "create another key", "secret": "POST /v1/api-keys/{api_key_id}/rotate makes a new one",
+		"state": "DELETE /v1/api-keys/{api_key_id} revokes the key",
 	}
 	httpapi.Write(r, update, s.updateKey)
 
-	revoke := op("revokeApiKey", http.MethodDelete, "/v1/api-keys/{api_key_id}", "Revoke an API key", "Takes effect on the next request and cannot be undone. The key stays in the list with the state `revoked`. Its webhooks keep its last scopes. With `include_created=true`, the keys that it created are revoked too, directly or through others, and the webhooks of all of them are disabled; if the request fails, repeat it.")
+	revoke := op("revokeApiKey", http.MethodDelete, "/v1/api-keys/{api_key_id}", "Revoke an API key",
+		"Takes effect on the next request and cannot be undone. The key stays in the list with the state `revoked`. "+
+			"Its webhooks keep its last scopes. With `include_created=true`, the keys that it created are revoked "+
+			"too, directly or through others, and the webhooks of all of them are disabled; if the request fails, "+
+			"repeat it.")
 	revoke.Errors = []errs.Code{errs.VersionMismatch}
 	httpapi.Write(r, revoke, s.revokeKey)
 
-	rotate := op("rotateApiKey", http.MethodPost, "/v1/api-keys/{api_key_id}/rotate", "Rotate the secret of an API key", "The old secret stays valid for `overlap_seconds`, and those before it for theirs. With 0, all earlier secrets end. An old secret cannot create, change, rotate or revoke keys. The calling key must be at least as wide as the rotated key, or that key itself. Only this response contains the new secret.")
+	rotate := op("rotateApiKey", http.MethodPost, "/v1/api-keys/{api_key_id}/rotate", "Rotate the secret of an API key",
+		"The old secret stays valid for `overlap_seconds`, and those before it for theirs. With 0, all earlier "+
+			"secrets end. An old secret cannot create, change, rotate or revoke keys. The calling key must be at "+
+			"least as wide as the rotated key, or that key itself. Only this response contains the new secret.")
 	rotate.Status = http.StatusCreated
 	rotate.Errors = []errs.Code{errs.ScopeEscalation, errs.InvalidState, errs.VersionMismatch}
 	httpapi.Write(r, rotate, s.rotateKey)
@@ -158,13 +174,15 @@ func (s *Service) createKey(ctx context.Context, tx *store.Tx, in *createInput) 
 // because the secret leaked: its finder must not lock out the key's owner.
 func mayManage(p *auth.Principal) error {
 	if p.OldSecret {
-		return errs.New(errs.InsufficientScope, "A rotation has replaced the secret of this request. It cannot manage API keys while it is still valid. Use the new secret.")
+		return errs.New(errs.InsufficientScope, "A rotation has replaced the secret of this request. It cannot "+
+			"manage API keys while it is still valid. Use the new secret.")
 	}
 	return nil
 }
 
 // find reads the key in the path of the call.
-func (s *Service) find(ctx context.Context, in KeyPath, match ...httpapi.IfMatch) (keyrecord.Record, store.Item, error) {
+func (s *Service) find(ctx context.Context, in KeyPath, match ...httpapi.IfMatch) (keyrecord.Record,
+	store.Item, error) {
 	p := auth.FromContext(ctx)
 	r, it, err := s.Find(ctx, p.Account, p.Mode, in.ID)
 	if err == nil {
@@ -194,7 +212,8 @@ func (s *Service) getKey(ctx context.Context, in *KeyPath) (out Details, err err
 	if !id.Valid(id.APIKey, in.ID) {
 		return out, errs.Missing("API key", in.ID)
 	}
-	items, err := s.db.GetAll(ctx, append(credential.UsageKeys(in.ID, now), credential.KeyOf(p.Account, in.ID), ledger.SpendKey(p.Account, in.ID, now))...)
+	items, err := s.db.GetAll(ctx, append(credential.UsageKeys(in.ID, now), credential.KeyOf(p.Account, in.ID),
+		ledger.SpendKey(p.Account, in.ID, now))...)
 	if err != nil {
 		return out, err
 	}
@@ -205,7 +224,8 @@ func (s *Service) getKey(ctx context.Context, in *KeyPath) (out Details, err err
 	}
 	var current store.Item
 	if secret := items[days].Attributes[account.SecretAttribute]; secret != "" && r.LastUsedAt != nil {
-		if current, err = s.db.Get(ctx, credential.SecretKey(secret)); err != nil && !errors.Is(err, store.ErrNotFound) {
+		if current, err = s.db.Get(ctx, credential.SecretKey(secret)); err != nil &&
+			!errors.Is(err, store.ErrNotFound) {
 			return out, err
 		}
 	}
@@ -222,7 +242,8 @@ func (s *Service) updateKey(ctx context.Context, tx *store.Tx, in *patchInput) (
 		return out, err
 	}
 	if k.State == keyrecord.Revoked {
-		return out, errs.New(errs.InvalidState, "The key is revoked and cannot be changed. Create a new one.").With(stateOf(k.State))
+		return out, errs.New(errs.InvalidState,
+			"The key is revoked and cannot be changed. Create a new one.").With(stateOf(k.State))
 	}
 	if err := s.validate(&set, k.ExpiresAt); err != nil {
 		return out, err

@@ -17,7 +17,8 @@ import (
 
 func TestTheOperatorMakesAndEndsKeys(t *testing.T) {
 	w := newWorld(t)
-	k, err := w.keys.Issue(t.Context(), tenant.Account(w.account.ID), tenant.Test, apikey.Settings{Name: "By hand", Scopes: []auth.Scope{auth.ContentRead}})
+	k, err := w.keys.Issue(t.Context(), tenant.Account(w.account.ID), tenant.Test,
+		apikey.Settings{Name: "By hand", Scopes: []auth.Scope{auth.ContentRead}})
 	if err != nil || k.CreatedBy != "operator" || k.Kind != tenant.Test {
 		t.Fatalf("%+v, %v", k, err)
 	}
@@ -29,7 +30,8 @@ func TestTheOperatorMakesAndEndsKeys(t *testing.T) {
 		}
 	}
 	w.works(false, k.Secret)
-	if _, err := w.keys.End(t.Context(), tenant.Account(w.account.ID), id.New(id.APIKey, w.clock.Now())); errs.CodeOf(err) != errs.NotFound {
+	if _, err := w.keys.End(t.Context(), tenant.Account(w.account.ID),
+		id.New(id.APIKey, w.clock.Now())); errs.CodeOf(err) != errs.NotFound {
 		t.Errorf("an unknown key: %v", err)
 	}
 }
@@ -44,16 +46,19 @@ func TestTheOperatorsSettingsAreCheckedToo(t *testing.T) {
 		"/expires_at":      {Name: "x", Scopes: auth.AllScopes(), ExpiresAt: resource.InstantOrNil(&past)},
 	} {
 		var e *errs.Error
-		if _, err := w.keys.Issue(t.Context(), tenant.Account(w.account.ID), tenant.Live, set); !errors.As(err, &e) || e.Param != param {
+		if _, err := w.keys.Issue(t.Context(), tenant.Account(w.account.ID), tenant.Live, set); !errors.As(err, &e) ||
+			e.Param != param {
 			t.Errorf("%s: %v", param, err)
 		}
 	}
 	for _, name := range []string{strings.Repeat("ü", 101), "a\tb"} {
-		if _, err := w.keys.Issue(t.Context(), tenant.Account(w.account.ID), tenant.Live, apikey.Settings{Name: name, Scopes: auth.AllScopes()}); errs.CodeOf(err) != errs.ValidationFailed {
+		if _, err := w.keys.Issue(t.Context(), tenant.Account(w.account.ID), tenant.Live,
+			apikey.Settings{Name: name, Scopes: auth.AllScopes()}); errs.CodeOf(err) != errs.ValidationFailed {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
-	if _, err := w.keys.Issue(t.Context(), tenant.Account(tenant.Account(id.New(id.Account, w.clock.Now()))), tenant.Live, apikey.Settings{Name: "x", Scopes: auth.AllScopes()}); errs.CodeOf(err) != errs.NotFound {
+	if _, err := w.keys.Issue(t.Context(), tenant.Account(tenant.Account(id.New(id.Account, w.clock.Now()))),
+		tenant.Live, apikey.Settings{Name: "x", Scopes: auth.AllScopes()}); errs.CodeOf(err) != errs.NotFound {
 		t.Errorf("an unknown account: %v", err)
 	}
 }
@@ -71,14 +76,16 @@ func TestTheOperatorListsAllKeys(t *testing.T) {
 		}
 	}
 	var got []string
-	if err := w.keys.All(t.Context(), tenant.Account(w.account.ID), func(k apikey.Key) error { got = append(got, k.ID); return nil }); err != nil {
+	if err := w.keys.All(t.Context(), tenant.Account(w.account.ID),
+		func(k apikey.Key) error { got = append(got, k.ID); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %d keys", len(got))
 	}
 	enough := errors.New("enough")
-	if err := w.keys.All(t.Context(), tenant.Account(w.account.ID), func(apikey.Key) error { return enough }); !errors.Is(err, enough) {
+	if err := w.keys.All(t.Context(), tenant.Account(w.account.ID),
+		func(apikey.Key) error { return enough }); !errors.Is(err, enough) {
 		t.Errorf("%v", err)
 	}
 }

@@ -27,7 +27,8 @@ func TestADemotedKeyCannotRepeatItsWayBack(t *testing.T) {
 	}{
 		{"create", "/v1/api-keys", made, []string{"Idempotency-Key", "create-key-1"}},
 		{"rotate", path(victim) + "/rotate", object{"overlap_seconds": 3600}, []string{"Idempotency-Key", "rotate-1"}},
-		{"rotate a version", path(victim) + "/rotate", object{"overlap_seconds": 3600}, []string{"Idempotency-Key", "rotate-2", "If-Match", `"2"`}},
+		{"rotate a version", path(victim) + "/rotate", object{"overlap_seconds": 3600},
+			[]string{"Idempotency-Key", "rotate-2", "If-Match", `"2"`}},
 		{"rotate with overlap 0", path(victim) + "/rotate", nil, []string{"Idempotency-Key", "rotate-3"}},
 	} {
 		var first, again apikey.NewKey
@@ -42,7 +43,8 @@ func TestADemotedKeyCannotRepeatItsWayBack(t *testing.T) {
 		}
 	}
 	w.Call(http.MethodDelete, path(victim), nil).Into(t, http.StatusOK, new(apikey.Key))
-	demoted.Call(http.MethodPost, path(victim)+"/rotate", nil, "Idempotency-Key", "rotate-3").Refused(t, http.StatusForbidden, errs.ScopeEscalation, "")
+	demoted.Call(http.MethodPost, path(victim)+"/rotate", nil, "Idempotency-Key", "rotate-3").Refused(t,
+		http.StatusForbidden, errs.ScopeEscalation, "")
 }
 
 func TestARepeatOfAnotherKeyGetsItsOwnOutcome(t *testing.T) {
@@ -53,7 +55,8 @@ func TestARepeatOfAnotherKeyGetsItsOwnOutcome(t *testing.T) {
 	other := w.create("kind", "live", "scopes", manager)
 	w.with(other, auth.AccountManage).Call(http.MethodPost, "/v1/api-keys", made, "Idempotency-Key", "k").
 		Refused(t, http.StatusForbidden, errs.ScopeEscalation, "/scopes/0")
-	w.with(other, auth.AllScopes()...).Call(http.MethodPost, "/v1/api-keys", made, "Idempotency-Key", "k").Into(t, http.StatusCreated, &own)
+	w.with(other, auth.AllScopes()...).Call(http.MethodPost, "/v1/api-keys", made, "Idempotency-Key", "k").Into(t,
+		http.StatusCreated, &own)
 	if own.ID == first.ID || own.Secret == first.Secret {
 		t.Errorf("the other key got %+v", own)
 	}
@@ -67,7 +70,8 @@ func TestASecretIsLeftOutAfterTenMinutes(t *testing.T) {
 	w.clock.Add(10 * time.Minute)
 	late := apikey.NewKey{Secret: "unset"} // as null leaves it
 	w.Call(http.MethodPost, "/v1/api-keys", body(), "Idempotency-Key", "k").Into(t, http.StatusCreated, &late)
-	if late.ID != first.ID || late.Secret != "unset" || late.SecretShownAt == nil || !late.SecretShownAt.Equal(made) || first.SecretShownAt != nil {
+	if late.ID != first.ID || late.Secret != "unset" || late.SecretShownAt == nil || !late.SecretShownAt.Equal(made) ||
+		first.SecretShownAt != nil {
 		t.Errorf("first %+v, after ten minutes %+v", first, late)
 	}
 }

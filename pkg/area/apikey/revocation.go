@@ -34,7 +34,8 @@ func stateOf(state string) errs.StateContext {
 func (s *Service) Rotate(tx *store.Tx, k held, overlap time.Duration) (NewKey, error) {
 	r, it := k.Record, k.item
 	if r.State != keyrecord.Active {
-		return NewKey{}, errs.New(errs.InvalidState, "The key is %s; only an active key can be rotated. Create a new one.", r.State).With(stateOf(r.State))
+		return NewKey{}, errs.New(errs.InvalidState, "The key is %s; only an active key can be rotated. Create a new "+
+			"one.", r.State).With(stateOf(r.State))
 	}
 	secret, err := auth.NewKey(r.Kind, s.random)
 	if err != nil {
@@ -48,9 +49,11 @@ func (s *Service) Rotate(tx *store.Tx, k held, overlap time.Duration) (NewKey, e
 	k.bind(tx)
 	r.Old = slices.DeleteFunc(r.Old, func(o keyrecord.Replaced) bool { return !now.Before(o.Until.Time) })
 	if len(r.Old) >= maxOldSecrets && overlap > 0 {
-		return NewKey{}, errs.New(errs.InvalidState, "%d earlier secrets of this key are still valid. Rotate with overlap_seconds 0, which ends them, or wait until they expire.", maxOldSecrets)
+		return NewKey{}, errs.New(errs.InvalidState, "%d earlier secrets of this key are still valid. Rotate with "+
+			"overlap_seconds 0, which ends them, or wait until they expire.", maxOldSecrets)
 	}
-	r.Old = append(r.Old, keyrecord.Replaced{Hash: current, OldSecret: keyrecord.OldSecret{Last4: r.Last4, Until: resource.Instant(now.Add(overlap))}})
+	r.Old = append(r.Old, keyrecord.Replaced{Hash: current, OldSecret: keyrecord.OldSecret{Last4: r.Last4,
+		Until: resource.Instant(now.Add(overlap))}})
 	for _, old := range r.Old {
 		if overlap > 0 {
 			// Earlier secrets must lead to the new one, not to the one that ends.

@@ -26,7 +26,8 @@ func (w *world) narrow() (apikey.NewKey, *apitest.Caller) {
 
 // inside returns members of a body that are as wide as the narrow key.
 func (w *world) inside(k apikey.NewKey, members ...any) object {
-	return body(append([]any{"scopes", manager, "ip_allow_list", []string{"198.51.100.0/25", "2001:db8::/32"}, "expires_at", k.ExpiresAt, "spend_limit_credits", 100}, members...)...)
+	return body(append([]any{"scopes", manager, "ip_allow_list", []string{"198.51.100.0/25", "2001:db8::/32"},
+		"expires_at", k.ExpiresAt, "spend_limit_credits", 100}, members...)...)
 }
 
 func TestAChildIsNoWiderThanItsMaker(t *testing.T) {
@@ -59,7 +60,8 @@ func TestNoKeyWidensItselfOrAWiderOne(t *testing.T) {
 	w := newWorld(t)
 	k, narrow := w.narrow()
 	wide := w.create("kind", "live", "scopes", []string{"content:read"})
-	small := w.create("scopes", []string{"content:read"}, "ip_allow_list", []string{"198.51.100.7"}, "expires_at", w.clock.Now().Add(time.Minute), "spend_limit_credits", 7)
+	small := w.create("scopes", []string{"content:read"}, "ip_allow_list", []string{"198.51.100.7"}, "expires_at",
+		w.clock.Now().Add(time.Minute), "spend_limit_credits", 7)
 	change := func(name string, of apikey.NewKey, param string, body object) refusal {
 		return refusal{name, "PATCH", path(of), body, 403, errs.ScopeEscalation, param}
 	}
@@ -87,15 +89,18 @@ func TestNoKeyWidensItselfOrAWiderOne(t *testing.T) {
 	w.refused(narrow, cases)
 	// Not even a key with all scopes and no limits, by those that it gave up.
 	own := w.create("kind", "live", "scopes", []string{"account:manage"})
-	w.refused(w.with(own, auth.AllScopes()...), []refusal{change("regain a scope", own, "/scopes/1", object{"scopes": manager})})
+	w.refused(w.with(own, auth.AllScopes()...),
+		[]refusal{change("regain a scope", own, "/scopes/1", object{"scopes": manager})})
 	// What stays within the caller's rights may be widened, and all may be narrowed.
 	var got apikey.Key
 	for _, c := range []struct {
 		of    apikey.NewKey
 		patch object
 	}{
-		{small, object{"scopes": manager, "ip_allow_list": []string{"198.51.100.0/24"}, "expires_at": k.ExpiresAt, "spend_limit_credits": 100}},
-		{wide, object{"ip_allow_list": []string{"203.0.113.9"}, "expires_at": w.clock.Now().Add(time.Hour), "spend_limit_credits": 1_000}},
+		{small, object{"scopes": manager, "ip_allow_list": []string{"198.51.100.0/24"}, "expires_at": k.ExpiresAt,
+			"spend_limit_credits": 100}},
+		{wide, object{"ip_allow_list": []string{"203.0.113.9"}, "expires_at": w.clock.Now().Add(time.Hour),
+			"spend_limit_credits": 1_000}},
 		{wide, object{"spend_limit_credits": 999, "name": "Less"}},
 		{k, object{"scopes": []string{"account:manage"}, "spend_limit_credits": 1}},
 	} {
@@ -110,7 +115,8 @@ func TestAnExpiredKeyIsRevivedByAWiderOneOnly(t *testing.T) {
 	other := w.create("kind", "live", "scopes", manager)
 	w.clock.Add(time.Hour)
 	w.refused(w.with(other, auth.AccountManage, auth.ContentRead), []refusal{
-		{"revive", "PATCH", path(k), object{"expires_at": w.clock.Now().Add(time.Hour)}, 403, errs.ScopeEscalation, "/scopes/0"},
+		{"revive", "PATCH", path(k), object{"expires_at": w.clock.Now().Add(time.Hour)}, 403, errs.ScopeEscalation,
+			"/scopes/0"},
 	})
 	if got := w.patch(k, object{"expires_at": w.clock.Now().Add(time.Hour)}); got.State != "active" {
 		t.Errorf("%+v", got)
@@ -124,18 +130,28 @@ func TestAKeyMadeWhileItsMakerChanges(t *testing.T) {
 		change func(*world, apikey.NewKey)
 		code   errs.Code
 	}{
-		"revoked before it is read":   {"BatchGetItem", func(w *world, k apikey.NewKey) { w.Call(http.MethodDelete, path(k), nil) }, errs.InvalidAPIKey},
-		"revoked before the commit":   {"TransactWriteItems", func(w *world, k apikey.NewKey) { w.Call(http.MethodDelete, path(k), nil) }, errs.InvalidAPIKey},
-		"narrowed before the commit":  {"TransactWriteItems", func(w *world, k apikey.NewKey) { w.patch(k, object{"scopes": []string{"account:manage"}}) }, errs.ScopeEscalation},
-		"no manager any more":         {"TransactWriteItems", func(w *world, k apikey.NewKey) { w.patch(k, object{"scopes": []string{"content:read"}}) }, errs.InsufficientScope},
-		"limited before the commit":   {"TransactWriteItems", func(w *world, k apikey.NewKey) { w.patch(k, object{"spend_limit_credits": 5}) }, errs.ScopeEscalation},
-		"renamed before the commit":   {"TransactWriteItems", func(w *world, k apikey.NewKey) { w.patch(k, object{"name": "Other"}) }, ""},
-		"only used before the commit": {"TransactWriteItems", func(w *world, k apikey.NewKey) { w.secret(k.Secret) }, ""},
+		"revoked before it is read": {"BatchGetItem",
+			func(w *world, k apikey.NewKey) { w.Call(http.MethodDelete, path(k), nil) }, errs.InvalidAPIKey},
+		"revoked before the commit": {"TransactWriteItems",
+			func(w *world, k apikey.NewKey) { w.Call(http.MethodDelete, path(k), nil) }, errs.InvalidAPIKey},
+		"narrowed before the commit": {"TransactWriteItems",
+			func(w *world, k apikey.NewKey) { w.patch(k, object{"scopes": []string{"account:manage"}}) },
+			errs.ScopeEscalation},
+		"no manager any more": {"TransactWriteItems",
+			func(w *world, k apikey.NewKey) { w.patch(k, object{"scopes": []string{"content:read"}}) },
+			errs.InsufficientScope},
+		"limited before the commit": {"TransactWriteItems",
+			func(w *world, k apikey.NewKey) { w.patch(k, object{"spend_limit_credits": 5}) }, errs.ScopeEscalation},
+		"renamed before the commit": {"TransactWriteItems",
+			func(w *world, k apikey.NewKey) { w.patch(k, object{"name": "Other"}) }, ""},
+		"only used before the commit": {"TransactWriteItems",
+			func(w *world, k apikey.NewKey) { w.secret(k.Secret) }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, call := range []string{"create", "rotate", "widen"} {
 				w := newWorld(t)
-				maker, other := w.create("kind", "live", "scopes", manager), w.create("scopes", []string{"content:read"})
+				maker, other := w.create("kind", "live", "scopes", manager),
+					w.create("scopes", []string{"content:read"})
 				w.faults.Before(c.at, func() { c.change(w, maker) })
 				caller := w.with(maker, auth.AccountManage, auth.ContentRead)
 				var a apitest.Answer
@@ -177,7 +193,8 @@ func TestOldSecretsAreListedAndManageNothing(t *testing.T) {
 	start := w.clock.Now()
 	second := w.rotate(k, time.Hour)
 	third := w.rotate(k, 2*time.Hour)
-	want := []keyrecord.OldSecret{{Last4: k.Last4, Until: resource.Instant(start.Add(time.Hour))}, {Last4: second.Last4, Until: resource.Instant(start.Add(2 * time.Hour))}}
+	want := []keyrecord.OldSecret{{Last4: k.Last4, Until: resource.Instant(start.Add(time.Hour))},
+		{Last4: second.Last4, Until: resource.Instant(start.Add(2 * time.Hour))}}
 	if got := w.get(k); !reflect.DeepEqual(got.OldSecrets, want) || !reflect.DeepEqual(third.OldSecrets, want) {
 		t.Errorf("listed %+v and %+v, want %+v", got.OldSecrets, third.OldSecrets, want)
 	}

@@ -40,7 +40,8 @@ type Service struct {
 }
 
 // NewService makes the service. Live answers the messages of live keys.
-func NewService(db *store.DB, items *content.Service, offer catalog.Offer, live provider.Converser, now func() time.Time) *Service {
+func NewService(db *store.DB, items *content.Service, offer catalog.Offer, live provider.Converser,
+	now func() time.Time) *Service {
 	factories := factory.NewService(db, now)
 	return &Service{
 		db: db, factories: factories, plans: planarea.NewService(db, factories, offer, now), items: items,
@@ -69,7 +70,8 @@ func (s *Service) model(mode tenant.Mode) (catalog.Model, provider.Converser, er
 }
 
 // chat reads a chat of the caller, and other items with it.
-func (s *Service) chat(ctx context.Context, chatID string, others ...store.Key) (*chat.Record, store.Item, []store.Item, error) {
+func (s *Service) chat(ctx context.Context, chatID string, others ...store.Key) (*chat.Record, store.Item,
+	[]store.Item, error) {
 	found, beside, err := resource.FindAll(ctx, s.db, id.Chat, []string{chatID}, others...)
 	it, ok := found[chatID]
 	if err != nil || !ok {

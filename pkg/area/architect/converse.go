@@ -86,9 +86,11 @@ func turns(messages []chat.Message) (all []provider.Turn) {
 func (s *Service) answer(ctx context.Context, q question) (reply, error) {
 	switch q.Outcome {
 	case outcomeTimeout:
-		return reply{}, errs.New(errs.Timeout, "The request took too long or was interrupted, and has failed. Repeat it with a new Idempotency-Key.")
+		return reply{}, errs.New(errs.Timeout, "The request took too long or was interrupted, and has failed. Repeat "+
+			"it with a new Idempotency-Key.")
 	case outcomeUnavailable:
-		return reply{}, refusal(&provider.Error{Kind: provider.Transient, Code: string(provider.FailedProviderUnavailable), Message: "Rehearsed."})
+		return reply{}, refusal(&provider.Error{Kind: provider.Transient,
+			Code: string(provider.FailedProviderUnavailable), Message: "Rehearsed."})
 	}
 	p := auth.FromContext(ctx)
 	_, model, err := s.model(p.Mode)
@@ -97,7 +99,8 @@ func (s *Service) answer(ctx context.Context, q question) (reply, error) {
 	}
 	m, _ := catalog.Find(q.Model) // it was chosen from there
 	session := &session{Service: s, caller: p, chatID: q.ChatID, factoryID: q.FactoryID, used: q.Used}
-	c := provider.Conversation{Model: m.ProviderModel, Options: m.ProviderOptions, System: prompt(q, s.now()), Turns: q.Turns, Tokens: maxWritten}
+	c := provider.Conversation{Model: m.ProviderModel, Options: m.ProviderOptions, System: prompt(q, s.now()),
+		Turns: q.Turns, Tokens: maxWritten}
 	if c.Tools, err = described(); err != nil {
 		return reply{}, err
 	}
@@ -126,7 +129,8 @@ func (s *Service) answer(ctx context.Context, q question) (reply, error) {
 		}
 		c.Turns = append(slices.Clip(c.Turns), turn, results)
 	}
-	return reply{}, refusal(&provider.Error{Kind: provider.Rejected, Code: "text_unreadable", Message: "The model came to no reply."})
+	return reply{}, refusal(&provider.Error{Kind: provider.Rejected, Code: "text_unreadable",
+		Message: "The model came to no reply."})
 }
 
 // next asks the model for its next turn, and again if it is busy.
@@ -196,14 +200,17 @@ func (d *session) run(ctx context.Context, call provider.ToolCall) (provider.Too
 	data, err := d.call(ctx, call)
 	var refused *errs.Error
 	switch {
-	case errors.As(err, &refused) && refused.Code != errs.Internal && refused.Code != errs.ProviderUnavailable && refused.Code != errs.Timeout:
-		data = map[string]any{"error": map[string]any{"code": refused.Code, "message": refused.Message, "details": refused.Details}}
+	case errors.As(err, &refused) && refused.Code != errs.Internal && refused.Code != errs.ProviderUnavailable &&
+		refused.Code != errs.Timeout:
+		data = map[string]any{"error": map[string]any{"code": refused.Code, "message": refused.Message,
+			"details": refused.Details}}
 	case err != nil:
 		return provider.ToolResult{}, fmt.Errorf("architect: tool %.40q: %w", call.Name, err)
 	}
 	content, err := json.Marshal(data)
 	if err == nil && len(content) > maxResult {
-		content, err = json.Marshal(map[string]any{"error": map[string]any{"code": "too_large", "message": "There is too much of it. Ask for less."}})
+		content, err = json.Marshal(map[string]any{"error": map[string]any{"code": "too_large",
+			"message": "There is too much of it. Ask for less."}})
 	}
 	return provider.ToolResult{ID: call.ID, Content: content, Failed: refused != nil}, err
 }

@@ -37,15 +37,23 @@ type changeable struct {
 
 func (s *Service) registerDrafts(r *httpapi.Router) {
 	update := op("updateDraft", http.MethodPatch, "drafts/{draft_id}", "Change a draft",
-		"Takes a JSON merge patch (RFC 7396). The key needs the scope of the operation that applying carries out as well. `body` is validated as the operation validates it that applying carries out. Set `state` to discard the draft.")
+		"Takes a JSON merge patch (RFC 7396). The key needs the scope of the operation that applying carries out as "+
+			"well. `body` is validated as the operation validates it that applying carries out. Set `state` to "+
+			"discard the draft.")
 	update.Errors = []errs.Code{errs.InvalidState, errs.UnsupportedModel, errs.VersionMismatch}
-	update.Fixed = map[string]string{"kind": "ask the architect for another draft", "factory_id": "ask the architect for another draft"}
+	update.Fixed = map[string]string{"kind": "ask the architect for another draft",
+		"factory_id": "ask the architect for another draft"}
 	httpapi.Write(r, update, s.update)
 
 	apply := op("applyDraft", http.MethodPost, "drafts/{draft_id}/apply", "Apply a draft",
-		"Carries out `POST /v1/factories`, `POST /v1/factories/{factory_id}/content-plan` or `POST /v1/content-items` with the body of the draft, and shows the id of what was created as `result_id`. The key needs the scope of that operation as well, and the cost is reserved as by that operation. A draft is applied once, in the version that `If-Match` names, which is required: another key may have changed the draft since you read it. A refusal names the member of the draft's body.")
+		"Carries out `POST /v1/factories`, `POST /v1/factories/{factory_id}/content-plan` or `POST "+
+			"/v1/content-items` with the body of the draft, and shows the id of what was created as `result_id`. The "+
+			"key needs the scope of that operation as well, and the cost is reserved as by that operation. A draft "+
+			"is applied once, in the version that `If-Match` names, which is required: another key may have changed "+
+			"the draft since you read it. A refusal names the member of the draft's body.")
 	apply.Status = http.StatusCreated
-	apply.Errors = []errs.Code{errs.InvalidState, errs.ValidationFailed, errs.UnsupportedModel, errs.InsufficientBalance, errs.SpendLimitReached, errs.QueueFull, errs.VersionMismatch}
+	apply.Errors = []errs.Code{errs.InvalidState, errs.ValidationFailed, errs.UnsupportedModel,
+		errs.InsufficientBalance, errs.SpendLimitReached, errs.QueueFull, errs.VersionMismatch}
 	httpapi.Write(r, apply, s.apply)
 }
 

@@ -31,7 +31,8 @@ func newDrafting(t *testing.T) *drafting {
 	w := &drafting{world: newWorld(t), of: map[chat.Subject]chat.Draft{}}
 	w.factory = w.world.factory(w.Caller).ID
 	w.path = w.chat(w.Caller, "factory_id", w.factory)
-	for _, text := range []string{"I want a new brand factory for boots", "Make a plan for 3 days", "Write a post about socks"} {
+	for _, text := range []string{"I want a new brand factory for boots", "Make a plan for 3 days",
+		"Write a post about socks"} {
 		d := w.drafted(w.path, text)
 		w.of[d.Kind] = d
 	}
@@ -45,12 +46,19 @@ func TestDraftsAreListed(t *testing.T) {
 	w := newDrafting(t)
 	other := w.chat(w.Caller)
 	elsewhere := w.drafted(other, "A news factory about trains")
-	w.Call(http.MethodPatch, draftsPath+w.of[chat.ContentItem].ID, object{"state": "discarded"}).Into(t, http.StatusOK, new(chat.Draft))
+	w.Call(http.MethodPatch, draftsPath+w.of[chat.ContentItem].ID, object{"state": "discarded"}).Into(t, http.StatusOK,
+		new(chat.Draft))
 	chatID := w.path[len(chats)+1:]
 	for query, want := range map[string][]string{
-		"": {w.of[chat.Factory].ID, w.of[chat.ContentPlan].ID, w.of[chat.ContentItem].ID, elsewhere.ID}, "&chat_id=" + chatID: {w.of[chat.Factory].ID, w.of[chat.ContentPlan].ID, w.of[chat.ContentItem].ID},
-		"&kind=factory": {w.of[chat.Factory].ID, elsewhere.ID}, "&kind=content_plan,content_item": {w.of[chat.ContentPlan].ID, w.of[chat.ContentItem].ID},
-		"&state=discarded": {w.of[chat.ContentItem].ID}, "&state=open,applied&chat_id=" + chatID: {w.of[chat.Factory].ID, w.of[chat.ContentPlan].ID}, "&state=open&kind=factory&chat_id=" + chatID: {w.of[chat.Factory].ID},
+		"": {w.of[chat.Factory].ID, w.of[chat.ContentPlan].ID,
+			w.of[chat.ContentItem].ID, elsewhere.ID},
+		"&chat_id=" + chatID: {w.of[chat.Factory].ID, w.of[chat.ContentPlan].ID,
+			w.of[chat.ContentItem].ID},
+		"&kind=factory":                              {w.of[chat.Factory].ID, elsewhere.ID},
+		"&kind=content_plan,content_item":            {w.of[chat.ContentPlan].ID, w.of[chat.ContentItem].ID},
+		"&state=discarded":                           {w.of[chat.ContentItem].ID},
+		"&state=open,applied&chat_id=" + chatID:      {w.of[chat.Factory].ID, w.of[chat.ContentPlan].ID},
+		"&state=open&kind=factory&chat_id=" + chatID: {w.of[chat.Factory].ID},
 	} {
 		var got []string
 		for _, d := range w.drafts(w.Caller, query) {
@@ -79,11 +87,15 @@ func TestDraftsAreChanged(t *testing.T) {
 	d := w.of[chat.ContentItem]
 	var got chat.Draft
 	w.faults.Reset()
-	w.Call(http.MethodPatch, draftsPath+d.ID, object{"body": object{"prompt": "Wool socks", "kind": "carousel", "slides": []object{{"text": "Warm"}, {"text": "Dry"}}}, "metadata": object{"a": "b"}}, "If-Match", `"1"`).Into(t, http.StatusOK, &got)
+	w.Call(http.MethodPatch, draftsPath+d.ID,
+		object{"body": object{"prompt": "Wool socks", "kind": "carousel",
+			"slides": []object{{"text": "Warm"}, {"text": "Dry"}}}, "metadata": object{"a": "b"}}, "If-Match",
+		`"1"`).Into(t, http.StatusOK, &got)
 	if ops := w.faults.Operations(); ops != "GetItem BatchGetItem PutItem" {
 		t.Errorf("it took %s", ops)
 	}
-	if got.Body["prompt"] != "Wool socks" || got.Body["factory_id"] != w.factory || got.Version != 2 || got.Metadata["a"] != "b" || got.State != chat.Open {
+	if got.Body["prompt"] != "Wool socks" || got.Body["factory_id"] != w.factory || got.Version != 2 ||
+		got.Metadata["a"] != "b" || got.State != chat.Open {
 		t.Errorf("%+v", got)
 	}
 	foreign, live := w.world.factory(w.Stranger()).ID, w.world.factory(w.Live()).ID
@@ -94,24 +106,41 @@ func TestDraftsAreChanged(t *testing.T) {
 		code  errs.Code
 		param string
 	}{
-		"a kind that there is not":             {chat.ContentItem, object{"body": object{"kind": "painting"}}, errs.ValidationFailed, "/body/kind"},
-		"a member that there is not":           {chat.ContentItem, object{"body": object{"promt": "A shoe"}}, errs.ValidationFailed, "/body/promt"},
-		"no prompt":                            {chat.ContentItem, object{"body": object{"prompt": nil}}, errs.ValidationFailed, "/body/prompt"},
-		"slides of a post":                     {chat.ContentItem, object{"body": object{"kind": "post"}}, errs.ValidationFailed, "/body/slides"},
-		"an unknown model":                     {chat.ContentItem, object{"body": object{"model": "paintbrush-1"}}, errs.UnsupportedModel, "/body/model"},
-		"a factory of another account":         {chat.ContentItem, object{"body": object{"factory_id": foreign}}, errs.NotFound, "/body/factory_id"},
-		"a factory of the other mode":          {chat.ContentItem, object{"body": object{"factory_id": live}}, errs.NotFound, "/body/factory_id"},
-		"a body that is none":                  {chat.ContentItem, object{"body": "a post"}, errs.ValidationFailed, "/body"},
-		"no body":                              {chat.ContentItem, object{"body": nil}, errs.ValidationFailed, "/body"},
-		"another kind of draft":                {chat.ContentItem, object{"kind": "factory"}, errs.ValidationFailed, "/kind"},
-		"a state that follows":                 {chat.ContentItem, object{"state": "applied"}, errs.ValidationFailed, "/state"},
-		"a plan of no days":                    {chat.ContentPlan, object{"body": object{"days": 0}}, errs.ValidationFailed, "/body/days"},
-		"a plan that has begun":                {chat.ContentPlan, object{"body": object{"starts_on": "2026-04-30"}}, errs.ValidationFailed, "/body/starts_on"},
-		"a type that there is not":             {chat.Factory, object{"body": object{"type": "bakery"}}, errs.ValidationFailed, "/body/type"},
-		"a type whose settings are others":     {chat.Factory, object{"body": object{"type": "seller"}}, errs.ValidationFailed, "/body/settings/currency"},
-		"a language that there is not":         {chat.Factory, object{"body": object{"language": "klingonisch"}}, errs.ValidationFailed, "/body/language"},
-		"metadata that are no pairs of texts":  {chat.Factory, object{"metadata": object{"a": 1}}, errs.ValidationFailed, "/metadata/a"},
-		"a state beside a body that is broken": {chat.Factory, object{"state": "discarded", "body": object{"name": ""}}, errs.ValidationFailed, "/body/name"},
+		"a kind that there is not": {chat.ContentItem, object{"body": object{"kind": "painting"}},
+			errs.ValidationFailed, "/body/kind"},
+		"a member that there is not": {chat.ContentItem, object{"body": object{"promt": "A shoe"}},
+			errs.ValidationFailed, "/body/promt"},
+		"no prompt": {chat.ContentItem, object{"body": object{"prompt": nil}},
+			errs.ValidationFailed, "/body/prompt"},
+		"slides of a post": {chat.ContentItem, object{"body": object{"kind": "post"}},
+			errs.ValidationFailed, "/body/slides"},
+		"an unknown model": {chat.ContentItem, object{"body": object{"model": "paintbrush-1"}},
+			errs.UnsupportedModel, "/body/model"},
+		"a factory of another account": {chat.ContentItem, object{"body": object{"factory_id": foreign}},
+			errs.NotFound, "/body/factory_id"},
+		"a factory of the other mode": {chat.ContentItem, object{"body": object{"factory_id": live}},
+			errs.NotFound, "/body/factory_id"},
+		"a body that is none": {chat.ContentItem, object{"body": "a post"},
+			errs.ValidationFailed, "/body"},
+		"no body": {chat.ContentItem, object{"body": nil}, errs.ValidationFailed, "/body"},
+		"another kind of draft": {chat.ContentItem, object{"kind": "factory"},
+			errs.ValidationFailed, "/kind"},
+		"a state that follows": {chat.ContentItem, object{"state": "applied"},
+			errs.ValidationFailed, "/state"},
+		"a plan of no days": {chat.ContentPlan, object{"body": object{"days": 0}},
+			errs.ValidationFailed, "/body/days"},
+		"a plan that has begun": {chat.ContentPlan, object{"body": object{"starts_on": "2026-04-30"}},
+			errs.ValidationFailed, "/body/starts_on"},
+		"a type that there is not": {chat.Factory, object{"body": object{"type": "bakery"}},
+			errs.ValidationFailed, "/body/type"},
+		"a type whose settings are others": {chat.Factory, object{"body": object{"type": "seller"}},
+			errs.ValidationFailed, "/body/settings/currency"},
+		"a language that there is not": {chat.Factory, object{"body": object{"language": "klingonisch"}},
+			errs.ValidationFailed, "/body/language"},
+		"metadata that are no pairs of texts": {chat.Factory, object{"metadata": object{"a": 1}},
+			errs.ValidationFailed, "/metadata/a"},
+		"a state beside a body that is broken": {chat.Factory, object{"state": "discarded", "body": object{"name": ""}},
+			errs.ValidationFailed, "/body/name"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := w.Call(http.MethodPatch, draftsPath+w.of[c.kind].ID, c.patch)
@@ -120,9 +149,11 @@ func TestDraftsAreChanged(t *testing.T) {
 			}
 		})
 	}
-	w.Call(http.MethodPatch, draftsPath+d.ID, object{"body": object{"prompt": "A shoe"}}, "If-Match", `"1"`).Refused(t, 412, errs.VersionMismatch, "If-Match")
+	w.Call(http.MethodPatch, draftsPath+d.ID, object{"body": object{"prompt": "A shoe"}}, "If-Match", `"1"`).Refused(t,
+		412, errs.VersionMismatch, "If-Match")
 	for name, c := range map[string]*apitest.Caller{"another account": w.Stranger(), "the other mode": w.Live()} {
-		for _, a := range []apitest.Answer{c.Call(http.MethodPatch, draftsPath+d.ID, object{"state": "discarded"}), c.Call(http.MethodPost, draftsPath+d.ID+"/apply", nil, "If-Match", `"1"`)} {
+		for _, a := range []apitest.Answer{c.Call(http.MethodPatch, draftsPath+d.ID, object{"state": "discarded"}),
+			c.Call(http.MethodPost, draftsPath+d.ID+"/apply", nil, "If-Match", `"1"`)} {
 			if a.Status != 404 || a.Error.Code != string(errs.NotFound) {
 				t.Errorf("%s: %s", name, a.Raw)
 			}
@@ -135,22 +166,26 @@ func TestDraftsAreChanged(t *testing.T) {
 
 func TestADraftIsAppliedOnce(t *testing.T) {
 	w := newDrafting(t)
-	for kind, made := range map[chat.Subject]string{chat.Factory: "fac_", chat.ContentPlan: "pln_", chat.ContentItem: "cnt_"} {
+	for kind, made := range map[chat.Subject]string{chat.Factory: "fac_", chat.ContentPlan: "pln_",
+		chat.ContentItem: "cnt_"} {
 		t.Run(string(kind), func(t *testing.T) {
 			path := draftsPath + w.of[kind].ID + "/apply"
 			var got chat.Draft
 			first := w.Call(http.MethodPost, path, nil, "If-Match", `"1"`, "Idempotency-Key", "apply "+string(kind))
 			first.Into(t, http.StatusCreated, &got)
-			if got.State != chat.Applied || got.ResultID == nil || !strings.HasPrefix(*got.ResultID, made) || got.Version != 2 {
+			if got.State != chat.Applied || got.ResultID == nil || !strings.HasPrefix(*got.ResultID, made) ||
+				got.Version != 2 {
 				t.Errorf("%+v", got)
 			}
-			if again := w.Call(http.MethodPost, path, nil, "If-Match", `"1"`, "Idempotency-Key", "apply "+string(kind)); again.Raw != first.Raw {
+			if again := w.Call(http.MethodPost, path, nil, "If-Match", `"1"`, "Idempotency-Key",
+				"apply "+string(kind)); again.Raw != first.Raw {
 				t.Errorf("the repeat answers %s", again.Raw)
 			}
 			again := w.Call(http.MethodPost, path, nil)
 			again.Refused(t, 409, errs.InvalidState, "")
 			again.Context(t, `{"state":"applied","allowed":[]}`)
-			w.Call(http.MethodPatch, draftsPath+got.ID, object{"state": "discarded"}).Refused(t, 409, errs.InvalidState, "")
+			w.Call(http.MethodPatch, draftsPath+got.ID, object{"state": "discarded"}).Refused(t, 409,
+				errs.InvalidState, "")
 		})
 	}
 	var of item.Item
@@ -197,24 +232,31 @@ func TestApplyingADraftSideBySideMakesOneThing(t *testing.T) {
 // Applying needs the scope of the operation, and its money.
 func TestWhatApplyingNeeds(t *testing.T) {
 	w := newDrafting(t)
-	for kind, lacks := range map[chat.Subject]auth.Scope{chat.Factory: auth.FactoriesWrite, chat.ContentPlan: auth.FactoriesWrite, chat.ContentItem: auth.ContentWrite} {
+	for kind, lacks := range map[chat.Subject]auth.Scope{chat.Factory: auth.FactoriesWrite,
+		chat.ContentPlan: auth.FactoriesWrite, chat.ContentItem: auth.ContentWrite} {
 		narrow := w.As(func(p *auth.Principal) {
 			p.Scopes = slices.DeleteFunc(auth.AllScopes(), func(s auth.Scope) bool { return s == lacks })
 		})
-		narrow.Call(http.MethodPost, draftsPath+w.of[kind].ID+"/apply", nil, "If-Match", `"1"`).Refused(t, 403, errs.InsufficientScope, "")
+		narrow.Call(http.MethodPost, draftsPath+w.of[kind].ID+"/apply", nil, "If-Match", `"1"`).Refused(t, 403,
+			errs.InsufficientScope, "")
 	}
 	for _, other := range []auth.Scope{auth.FactoriesWrite, auth.ContentWrite} {
-		w.As(func(p *auth.Principal) { p.Scopes = []auth.Scope{other} }).Call(http.MethodPost, draftsPath+w.of[chat.Factory].ID+"/apply", nil, "If-Match", `"1"`).Refused(t, 403, errs.InsufficientScope, "")
+		w.As(func(p *auth.Principal) { p.Scopes = []auth.Scope{other} }).Call(http.MethodPost,
+			draftsPath+w.of[chat.Factory].ID+"/apply", nil, "If-Match", `"1"`).Refused(t, 403,
+			errs.InsufficientScope, "")
 	}
 	live := w.Live()
 	f := w.world.factory(live)
 	path := w.chat(live, "factory_id", f.ID)
-	w.model.say = says(calls("draft_content_item", object{"body": object{"kind": "post", "prompt": "A shoe"}}), text("Done"))
+	w.model.say = says(calls("draft_content_item", object{"body": object{"kind": "post", "prompt": "A shoe"}}),
+		text("Done"))
 	id := w.send(live, path, "A post").DraftIDs[0]
 	before, _ := w.spent()
 	poor := live.As(func(p *auth.Principal) { limit := int64(0); p.SpendLimit = &limit })
-	poor.Call(http.MethodPost, draftsPath+id+"/apply", nil, "If-Match", `"1"`).Refused(t, 402, errs.SpendLimitReached, "")
-	live.Call(http.MethodPost, draftsPath+id+"/apply", nil, "If-Match", `"1"`).Into(t, http.StatusCreated, new(chat.Draft))
+	poor.Call(http.MethodPost, draftsPath+id+"/apply", nil, "If-Match", `"1"`).Refused(t, 402,
+		errs.SpendLimitReached, "")
+	live.Call(http.MethodPost, draftsPath+id+"/apply", nil, "If-Match", `"1"`).Into(t, http.StatusCreated,
+		new(chat.Draft))
 	if spent, held := w.spent(); spent <= before || held != 1 {
 		t.Errorf("%d credits are spent, %d before; %d are held", spent, before, held)
 	}
@@ -223,14 +265,16 @@ func TestWhatApplyingNeeds(t *testing.T) {
 // What a draft was made for may have changed until it is applied.
 func TestADraftThatNoLongerFits(t *testing.T) {
 	w := newDrafting(t)
-	w.Call(http.MethodPatch, draftsPath+w.of[chat.ContentPlan].ID, object{"body": object{"starts_on": "2026-05-03"}}).Into(t, http.StatusOK, new(chat.Draft))
+	w.Call(http.MethodPatch, draftsPath+w.of[chat.ContentPlan].ID,
+		object{"body": object{"starts_on": "2026-05-03"}}).Into(t, http.StatusOK, new(chat.Draft))
 	w.Call(http.MethodPatch, "/v1/factories/"+w.factory, object{"state": "paused"}).Into(t, http.StatusOK, new(object))
 	apply := func(kind chat.Subject) apitest.Answer {
 		version := map[chat.Subject]string{chat.ContentPlan: `"2"`, chat.ContentItem: `"1"`}[kind]
 		return w.Call(http.MethodPost, draftsPath+w.of[kind].ID+"/apply", nil, "If-Match", version)
 	}
 	apply(chat.ContentItem).Refused(t, 409, errs.InvalidState, "/body/factory_id")
-	w.Call(http.MethodPatch, "/v1/factories/"+w.factory, object{"state": "active", "content_types": []string{"video"}}).Into(t, http.StatusOK, new(object))
+	w.Call(http.MethodPatch, "/v1/factories/"+w.factory,
+		object{"state": "active", "content_types": []string{"video"}}).Into(t, http.StatusOK, new(object))
 	apply(chat.ContentItem).Refused(t, 422, errs.ValidationFailed, "/body/kind")
 	w.clock.Add(7 * 24 * time.Hour)
 	apply(chat.ContentPlan).Refused(t, 422, errs.ValidationFailed, "/body/starts_on")
@@ -265,5 +309,6 @@ func TestADraftOfAChatThatIsGone(t *testing.T) {
 	if err := w.db.Commit(t.Context(), tx); err != nil {
 		t.Fatal(err)
 	}
-	w.Call(http.MethodPost, draftsPath+w.of[chat.Factory].ID+"/apply", nil, "If-Match", `"1"`).Into(t, http.StatusCreated, new(chat.Draft))
+	w.Call(http.MethodPost, draftsPath+w.of[chat.Factory].ID+"/apply", nil, "If-Match", `"1"`).Into(t,
+		http.StatusCreated, new(chat.Draft))
 }

@@ -23,21 +23,27 @@ type drafted struct {
 
 // drafting returns a tool that makes drafts of a kind, for callers that may see them. Shape
 // returns the JSON Schema of their body.
-func drafting(name, description string, of chat.Subject, shape func() (json.RawMessage, error), run func(*session, context.Context, drafted) (chat.Draft, error)) tool {
-	t := reading(name, description, []auth.Scope{scopes[of].read}, func(d *session, ctx context.Context, in drafted) (any, error) {
-		if len(d.drafts) >= maxDrafts {
-			return nil, errs.New(errs.QueueFull, "A reply makes at most %d drafts. Tell the user to ask for the rest in another message.", maxDrafts)
-		}
-		draft, err := run(d, ctx, in)
-		if err == nil {
-			err = d.check(ctx, draft)
-		}
-		if err != nil {
-			return nil, err
-		}
-		d.drafts = append(d.drafts, draft)
-		return map[string]any{"draft": map[string]any{"id": draft.ID, "kind": draft.Kind, "factory_id": draft.FactoryID, "body": draft.Body}}, nil
-	})
+func drafting(name, description string, of chat.Subject, shape func() (json.RawMessage, error),
+	run func(*session, context.Context, drafted) (chat.Draft, error)) tool {
+	t := reading(name, description, []auth.Scope{scopes[of].read},
+		func(d *session, ctx context.Context, in drafted) (any, error) {
+			if len(d.drafts) >= maxDrafts {
+				return nil, errs.New(errs.QueueFull, "A reply makes at most %d drafts. Tell the user to ask for the "+
+					"rest "+
+					"in another message.", maxDrafts)
+			}
+			draft, err := run(d, ctx, in)
+			if err == nil {
+				err = d.check(ctx, draft)
+			}
+			if err != nil {
+				return nil, err
+			}
+			d.drafts = append(d.drafts, draft)
+			return map[string]any{"draft": map[string]any{"id": draft.ID, "kind": draft.Kind,
+				"factory_id": draft.FactoryID,
+				"body":       draft.Body}}, nil
+		})
 	t.input = func() (json.RawMessage, error) {
 		body, err := shape()
 		if err != nil {
@@ -45,9 +51,11 @@ func drafting(name, description string, of chat.Subject, shape func() (json.RawM
 		}
 		properties := map[string]any{"body": body}
 		if name != "draft_factory" {
-			properties["factory_id"] = map[string]any{"type": "string", "description": "Id of the factory. Absent: that of the chat"}
+			properties["factory_id"] = map[string]any{"type": "string",
+				"description": "Id of the factory. Absent: that of the chat"}
 		}
-		return json.Marshal(map[string]any{"type": "object", "properties": properties, "required": []string{"body"}, "additionalProperties": false})
+		return json.Marshal(map[string]any{"type": "object", "properties": properties, "required": []string{"body"},
+			"additionalProperties": false})
 	}
 	return t
 }
@@ -55,7 +63,8 @@ func drafting(name, description string, of chat.Subject, shape func() (json.RawM
 // newDraft returns an open draft.
 func (d *session) newDraft(of chat.Subject, factoryID *string, body map[string]any) chat.Draft {
 	now := d.now()
-	return chat.Draft{Resource: resource.New(id.New(id.Draft, now), now, nil), ChatID: d.chatID, Kind: of, FactoryID: factoryID, Body: body, State: chat.Open}
+	return chat.Draft{Resource: resource.New(id.New(id.Draft, now), now, nil), ChatID: d.chatID, Kind: of,
+		FactoryID: factoryID, Body: body, State: chat.Open}
 }
 
 func (d *session) draftFactory(_ context.Context, in drafted) (chat.Draft, error) {
@@ -78,7 +87,8 @@ func (d *session) draftItem(_ context.Context, in drafted) (chat.Draft, error) {
 	of, err := d.factory(named)
 	// The draft is checked with the settings of its factory.
 	if !d.caller.Has(auth.FactoriesRead) && !d.caller.Has(auth.ContentWrite) {
-		return chat.Draft{}, errs.New(errs.InsufficientScope, "The user's API key lacks the scope %s.", auth.FactoriesRead)
+		return chat.Draft{}, errs.New(errs.InsufficientScope, "The user's API key lacks the scope %s.",
+			auth.FactoriesRead)
 	}
 	body := maps.Clone(in.Body)
 	if body == nil {

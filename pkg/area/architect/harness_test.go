@@ -77,20 +77,23 @@ func text(s string) provider.Turn { return provider.Turn{Text: s} }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, faults: &storetest.Faults{}, clock: apitest.NewClock(), model: &model{say: func(context.Context, provider.Conversation) (provider.Turn, error) {
-		t.Error("the model was asked")
-		return provider.Turn{Model: true, Text: "?"}, nil
-	}}}
+	w := &world{t: t, faults: &storetest.Faults{}, clock: apitest.NewClock(),
+		model: &model{say: func(context.Context, provider.Conversation) (provider.Turn, error) {
+			t.Error("the model was asked")
+			return provider.Turn{Model: true, Text: "?"}, nil
+		}}}
 	w.db = storetest.Open(t, w.clock.Now, w.faults.Attach)
 	offer := catalog.NewOffer("bedrock,fal", "eu-central-1")
 	factories := factory.NewService(w.db, w.clock.Now)
 	items := content.NewService(w.db, factories, nil, offer, w.clock.Now)
 	service := architect.NewService(w.db, items, offer, w.model, w.clock.Now)
-	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factories, items, planarea.NewService(w.db, factories, offer, w.clock.Now), service)
+	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factories, items,
+		planarea.NewService(w.db, factories, offer, w.clock.Now), service)
 	settling := httpapi.NewRouter(w.db, nil, w.clock.Now)
 	architect.NewService(w.db, items, offer, nil, w.clock.Now).Register(settling)
 	w.worker = task.NewKernel(task.Config{
-		DB: w.db, Handlers: map[task.Kind]task.Handler{httpapi.ClaimKind: httpapi.Claims{Router: settling}}, Now: w.clock.Now, Name: rand.Text, Chance: func() float64 { return 0.5 },
+		DB: w.db, Handlers: map[task.Kind]task.Handler{httpapi.ClaimKind: httpapi.Claims{Router: settling}},
+		Now: w.clock.Now, Name: rand.Text, Chance: func() float64 { return 0.5 },
 	})
 	tx := &store.Tx{}
 	if err := ledger.Open(tx, w.Principal.Account, 0, ledger.DefaultLostLimit, object{}); err != nil {

@@ -41,7 +41,8 @@ type listInput struct {
 
 func op(id, method, path, summary, description string) httpapi.Op {
 	return httpapi.Op{
-		ID: id, Method: method, Path: "/v1/architect/" + path, Scope: auth.ArchitectUse, Function: "architect", Tag: "Architect",
+		ID: id, Method: method, Path: "/v1/architect/" + path, Scope: auth.ArchitectUse, Function: "architect",
+		Tag:     "Architect",
 		Summary: summary, Description: description,
 	}
 }
@@ -49,14 +50,19 @@ func op(id, method, path, summary, description string) httpapi.Op {
 // Register puts the operations of the area into the router.
 func (s *Service) Register(r *httpapi.Router) {
 	create := op("createChat", http.MethodPost, "chats", "Begin a chat",
-		"A chat with an assistant that helps to set up factories, content plans and content items. It answers questions about your factories, and makes drafts, which you apply.")
+		"A chat with an assistant that helps to set up factories, content plans and content items. It answers "+
+			"questions about your factories, and makes drafts, which you apply.")
 	create.Status = http.StatusCreated
 	create.Errors = []errs.Code{errs.NotFound}
 	httpapi.Write(r, create, s.create)
-	httpapi.Read(r, op("getChat", http.MethodGet, "chats/{chat_id}", "Get a chat", "Returns the chat with all its messages. A reply needs the scopes that it was made with; without them its text is left out."), s.get)
+	httpapi.Read(r, op("getChat", http.MethodGet, "chats/{chat_id}", "Get a chat",
+		"Returns the chat with all its messages. A reply needs the scopes that it was made with; without them its "+
+			"text is left out."), s.get)
 	s.registerSend(r)
 
-	list := op("listDrafts", http.MethodGet, "drafts", "List the drafts", "Newest first. Those of factories and content plans need the scope factories:read as well, those of content items content:read; without it they are left out.")
+	list := op("listDrafts", http.MethodGet, "drafts", "List the drafts", "Newest first. Those of factories and "+
+		"content plans need the scope factories:read as well, those of content items content:read; without it they "+
+		"are left out.")
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.list)
 	s.registerDrafts(r)
@@ -67,7 +73,8 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	if in.Body != nil {
 		b = *in.Body
 	}
-	r := &chat.Record{Chat: chat.Chat{Resource: resource.New(id.New(id.Chat, now), now, b.Metadata), Title: b.Title, Messages: []chat.Message{}}}
+	r := &chat.Record{Chat: chat.Chat{Resource: resource.New(id.New(id.Chat, now), now, b.Metadata), Title: b.Title,
+		Messages: []chat.Message{}}}
 	p := auth.FromContext(ctx)
 	if b.FactoryID != "" {
 		// Whether there is such a factory is no business of a key that may not read it.
@@ -113,7 +120,8 @@ func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[ch
 	if in.ChatID != "" {
 		q.Index, q.Partition = store.ByParent, chat.Partition(auth.FromContext(ctx).Owner, in.ChatID)
 	}
-	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (chat.Draft, error) { return chat.DraftOf(&it) })
+	return httpapi.ListItems(ctx, s.db, q, in.PageInput,
+		func(it store.Item) (chat.Draft, error) { return chat.DraftOf(&it) })
 }
 
 // readable returns the requested kinds of drafts, or all if none are requested, as far as

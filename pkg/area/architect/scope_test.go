@@ -18,17 +18,21 @@ func TestDraftsNeedTheScopesOfTheirOperation(t *testing.T) {
 	w := newDrafting(t)
 	before := storetest.Snapshot(t, w.db)
 	for kind, c := range map[chat.Subject]struct{ read, write auth.Scope }{
-		chat.Factory: {auth.FactoriesRead, auth.FactoriesWrite}, chat.ContentPlan: {auth.FactoriesRead, auth.FactoriesWrite}, chat.ContentItem: {auth.ContentRead, auth.ContentWrite},
+		chat.Factory:     {auth.FactoriesRead, auth.FactoriesWrite},
+		chat.ContentPlan: {auth.FactoriesRead, auth.FactoriesWrite},
+		chat.ContentItem: {auth.ContentRead, auth.ContentWrite},
 	} {
 		at := draftsPath + w.of[kind].ID
-		alone, blind, reader := w.Only(auth.ArchitectUse), w.Only(auth.ArchitectUse, c.write), w.Only(auth.ArchitectUse, c.read)
+		alone, blind, reader := w.Only(auth.ArchitectUse), w.Only(auth.ArchitectUse, c.write),
+			w.Only(auth.ArchitectUse, c.read)
 		if all := append(w.drafts(alone, ""), w.drafts(blind, "&kind="+string(kind))...); len(all) != 0 {
 			t.Errorf("without %s, listed are %+v", c.read, all)
 		}
 		var listed []string
 		for _, d := range w.drafts(reader, "&chat_id="+w.path[len(chats)+1:]) {
 			listed = append(listed, d.ID)
-			if needs := map[bool]auth.Scope{true: auth.ContentRead, false: auth.FactoriesRead}[d.Kind == chat.ContentItem]; needs != c.read {
+			if needs := map[bool]auth.Scope{true: auth.ContentRead,
+				false: auth.FactoriesRead}[d.Kind == chat.ContentItem]; needs != c.read {
 				t.Errorf("with %s, listed is %+v", c.read, d)
 			}
 		}
@@ -57,7 +61,8 @@ func TestApplyingNeedsTheVersion(t *testing.T) {
 	for _, header := range [][]string{nil, {"If-Match", "*"}} {
 		w.Call(http.MethodPost, path+"/apply", nil, header...).Refused(t, 400, errs.InvalidHeader, "If-Match")
 	}
-	w.Call(http.MethodPatch, path, object{"body": object{"prompt": "Something else"}}).Into(t, http.StatusOK, new(chat.Draft))
+	w.Call(http.MethodPatch, path, object{"body": object{"prompt": "Something else"}}).Into(t, http.StatusOK,
+		new(chat.Draft))
 	w.Call(http.MethodPost, path+"/apply", nil, "If-Match", `"1"`).Refused(t, 412, errs.VersionMismatch, "If-Match")
 	w.Call(http.MethodPost, path+"/apply", nil, "If-Match", `"2"`).Into(t, http.StatusCreated, new(chat.Draft))
 }
@@ -68,7 +73,8 @@ func TestApplyingADraftWithAutoPublishNeedsTheScopeToPublish(t *testing.T) {
 	patch := object{"body": object{"auto_publish": true}}
 	weak.Call(http.MethodPatch, path, patch).Refused(t, 403, errs.InsufficientScope, "/body/auto_publish")
 	w.Call(http.MethodPatch, path, patch).Into(t, http.StatusOK, new(chat.Draft))
-	weak.Call(http.MethodPost, path+"/apply", nil, "If-Match", `"2"`).Refused(t, 403, errs.InsufficientScope, "/body/auto_publish")
+	weak.Call(http.MethodPost, path+"/apply", nil, "If-Match", `"2"`).Refused(t, 403, errs.InsufficientScope,
+		"/body/auto_publish")
 	w.Call(http.MethodPost, path+"/apply", nil, "If-Match", `"2"`).Into(t, http.StatusCreated, new(chat.Draft))
 }
 
@@ -116,8 +122,9 @@ func TestARepliesScopesAreNeededToReadIt(t *testing.T) {
 		caller *apitest.Caller
 		hidden []string
 	}{
-		"architect:use":                    {narrow, []string{first.ID, third.ID}},
-		"another scope":                    {live.Only(auth.ArchitectUse, auth.ContentRead), []string{first.ID, third.ID}},
+		"architect:use": {narrow, []string{first.ID, third.ID}},
+		"another scope": {live.Only(auth.ArchitectUse, auth.ContentRead),
+			[]string{first.ID, third.ID}},
 		"architect:use and factories:read": {live.Only(auth.ArchitectUse, auth.FactoriesRead), nil},
 	} {
 		a := c.caller.Call(http.MethodGet, path, nil)
@@ -126,7 +133,8 @@ func TestARepliesScopesAreNeededToReadIt(t *testing.T) {
 		}
 		for _, m := range w.get(c.caller, path).Messages {
 			hidden := slices.Contains(c.hidden, m.ID)
-			if hidden != (m.Text == "") || hidden != (len(m.LackingScopes) > 0) || hidden && (len(m.Sources) > 0 || !slices.Equal(m.LackingScopes, []auth.Scope{auth.FactoriesRead})) {
+			if hidden != (m.Text == "") || hidden != (len(m.LackingScopes) > 0) || hidden &&
+				(len(m.Sources) > 0 || !slices.Equal(m.LackingScopes, []auth.Scope{auth.FactoriesRead})) {
 				t.Errorf("%s reads %+v", name, m)
 			}
 		}
@@ -143,7 +151,10 @@ func TestDraftsAreMadeForWhoMaySeeThem(t *testing.T) {
 	f := w.factory(live)
 	path := w.chat(live, "factory_id", f.ID)
 	for tool, body := range map[string]object{
-		"draft_factory": {"type": "brand", "name": "Mine", "language": "de", "settings": object{"brand_name": "Mine"}}, "draft_content_plan": {"days": 1, "posts_per_day": 1}, "draft_content_item": {"kind": "post", "prompt": "A shoe"},
+		"draft_factory": {"type": "brand", "name": "Mine", "language": "de",
+			"settings": object{"brand_name": "Mine"}},
+		"draft_content_plan": {"days": 1, "posts_per_day": 1},
+		"draft_content_item": {"kind": "post", "prompt": "A shoe"},
 	} {
 		input := object{"body": body}
 		if tool != "draft_factory" {
@@ -154,7 +165,8 @@ func TestDraftsAreMadeForWhoMaySeeThem(t *testing.T) {
 			t.Errorf("%s has made %v", tool, reply.DraftIDs)
 		}
 		w.model.say = says(calls(tool, input), text("Yes."))
-		if reply := w.send(live.Only(auth.ArchitectUse, auth.FactoriesRead, auth.ContentRead), path, "Draft"); len(reply.DraftIDs) != 1 {
+		if reply := w.send(live.Only(auth.ArchitectUse, auth.FactoriesRead, auth.ContentRead), path,
+			"Draft"); len(reply.DraftIDs) != 1 {
 			turns := w.model.asked[len(w.model.asked)-1].Turns
 			t.Errorf("%s has made %v: %s", tool, reply.DraftIDs, turns[len(turns)-1].Results[0].Content)
 		}

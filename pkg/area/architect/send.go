@@ -79,8 +79,13 @@ type reply struct {
 
 func (s *Service) registerSend(r *httpapi.Router) {
 	send := op("sendMessage", http.MethodPost, "chats/{chat_id}/messages", "Send a message",
-		"Adds your message to the chat, and returns the reply of the assistant, in the language of the message. It reads what your key may read, and `sources` names that. It makes drafts where you ask for something: `draft_ids` names them. Nothing is created before you apply one. "+
-			"Each message costs the same, whatever the reply: the credits are reserved first, and charged with the reply. A reply that takes longer than about 22 seconds is refused with `timeout`: your message stays in the chat, and nothing is charged. One message of a chat is answered at a time. With a test key nothing is spent, the assistant answers by fixed rules, and `sandbox` selects the result.")
+		"Adds your message to the chat, and returns the reply of the assistant, in the language of the message. It "+
+			"reads what your key may read, and `sources` names that. It makes drafts where you ask for something: "+
+			"`draft_ids` names them. Nothing is created before you apply one. "+
+			"Each message costs the same, whatever the reply: the credits are reserved first, and charged with the "+
+			"reply. A reply that takes longer than about 22 seconds is refused with `timeout`: your message stays in "+
+			"the chat, and nothing is charged. One message of a chat is answered at a time. With a test key nothing "+
+			"is spent, the assistant answers by fixed rules, and `sandbox` selects the result.")
 	send.Status = http.StatusCreated
 	send.Errors = []errs.Code{errs.InvalidState, errs.InsufficientBalance, errs.SpendLimitReached}
 	httpapi.Act(r, send, httpapi.Action[sendInput, question, reply, chat.Message]{
@@ -137,7 +142,8 @@ func (s *Service) ask(ctx context.Context, tx *store.Tx, in *sendInput) (q quest
 	if err := ready(r, len(it.Doc), len(b.Text)); err != nil {
 		return q, err
 	}
-	message := chat.Message{ID: id.New(id.Message, now), Role: chat.User, Text: b.Text, DraftIDs: []string{}, Sources: []string{}, LackingScopes: []auth.Scope{}, CreatedAt: resource.Instant(now)}
+	message := chat.Message{ID: id.New(id.Message, now), Role: chat.User, Text: b.Text, DraftIDs: []string{},
+		Sources: []string{}, LackingScopes: []auth.Scope{}, CreatedAt: resource.Instant(now)}
 	q = question{ChatID: r.ID, MessageID: message.ID, Model: m.ID}
 	if b.Sandbox != nil {
 		q.Outcome = b.Sandbox.Outcome
@@ -147,7 +153,8 @@ func (s *Service) ask(ctx context.Context, tx *store.Tx, in *sendInput) (q quest
 	}
 	if p.Mode == tenant.Live {
 		q.Hold, err = ledger.Reserve(tx, now, ledger.Reservation{
-			Account: p.Account, Subject: message.ID, About: r.About(), Credits: credits, Payer: ledger.PayerOf(now, p.KeyID(), p.SpendLimit),
+			Account: p.Account, Subject: message.ID, About: r.About(), Credits: credits,
+			Payer: ledger.PayerOf(now, p.KeyID(), p.SpendLimit),
 		}, ledger.FundsOf(beside))
 		if err != nil {
 			return q, err
@@ -198,7 +205,8 @@ func (s *Service) keep(ctx context.Context, tx *store.Tx, q question, answer rep
 		return out, err
 	}
 	out = chat.Message{
-		ID: id.New(id.Message, now), Role: chat.Assistant, Text: answer.text, DraftIDs: []string{}, Sources: answer.sources,
+		ID: id.New(id.Message, now), Role: chat.Assistant, Text: answer.text, DraftIDs: []string{},
+		Sources:       answer.sources,
 		LackingScopes: []auth.Scope{}, CostCredits: q.Hold.Credits, CreatedAt: resource.Instant(now),
 	}
 	for _, d := range answer.drafts {
@@ -246,9 +254,11 @@ func refusal(err error) error {
 	case !errors.As(err, &e):
 		return err
 	case e.Code == provider.CodeContentPolicy:
-		refused := errs.Invalid("/text", "is not allowed by the model's content policy, or leads to what is not. Ask otherwise. Nothing was charged, and the message is not kept")
+		refused := errs.Invalid("/text", "is not allowed by the model's content policy, or leads to what is not. Ask "+
+			"otherwise. Nothing was charged, and the message is not kept")
 		refused.Cause = err
 		return refused
 	}
-	return errs.Wrap(err, errs.ProviderUnavailable, "The model did not answer. Nothing was charged, and the message stays in the chat. Send it again, with a new Idempotency-Key.")
+	return errs.Wrap(err, errs.ProviderUnavailable, "The model did not answer. Nothing was charged, and the message "+
+		"stays in the chat. Send it again, with a new Idempotency-Key.")
 }

@@ -24,36 +24,45 @@ func TestTheSandboxMakesDraftsOfWhatIsAsked(t *testing.T) {
 	w := newWorld(t)
 	path := w.chat(w.Caller, "metadata", object{"team": "sales"})
 	reply := w.send(w.Caller, path, "A seller factory for running shoes in German, two posts a day")
-	if reply.Role != chat.Assistant || !strings.Contains(reply.Text, "“Running shoes”") || len(reply.DraftIDs) != 1 || len(reply.Sources) != 0 || reply.CostCredits != 0 {
+	if reply.Role != chat.Assistant || !strings.Contains(reply.Text, "“Running shoes”") || len(reply.DraftIDs) != 1 ||
+		len(reply.Sources) != 0 || reply.CostCredits != 0 {
 		t.Fatalf("%+v", reply)
 	}
 	d := w.drafts(w.Caller, "")[0]
 	body, _ := json.Marshal(d.Body)
 	want := `{"description":"Running shoes","language":"de","name":"Running shoes","schedule":{"timezone":"UTC","times":["09:00","21:00"]},"settings":{"currency":"EUR"},"topics":["Running shoes"],"type":"seller"}`
 	var same, wanted any
-	if json.Unmarshal(body, &same) != nil || json.Unmarshal([]byte(want), &wanted) != nil || fmt.Sprint(same) != fmt.Sprint(wanted) {
+	if json.Unmarshal(body, &same) != nil || json.Unmarshal([]byte(want), &wanted) != nil ||
+		fmt.Sprint(same) != fmt.Sprint(wanted) {
 		t.Errorf("%s", body)
 	}
-	if d.Kind != chat.Factory || d.State != chat.Open || d.FactoryID != nil || d.ResultID != nil || d.ID != reply.DraftIDs[0] || chats+"/"+d.ChatID != path {
+	if d.Kind != chat.Factory || d.State != chat.Open || d.FactoryID != nil || d.ResultID != nil ||
+		d.ID != reply.DraftIDs[0] || chats+"/"+d.ChatID != path {
 		t.Errorf("%+v", d)
 	}
 	of := w.get(w.Caller, path)
-	if len(of.Messages) != 2 || of.Messages[0].Role != chat.User || of.Messages[1].ID != reply.ID || of.Title != "A seller factory for running shoes in German, two posts a" || of.Version != 3 || of.Metadata["team"] != "sales" {
+	if len(of.Messages) != 2 || of.Messages[0].Role != chat.User || of.Messages[1].ID != reply.ID ||
+		of.Title != "A seller factory for running shoes in German, two posts a" || of.Version != 3 ||
+		of.Metadata["team"] != "sales" {
 		t.Errorf("%+v", of)
 	}
 	var applied chat.Draft
-	w.Call(http.MethodPost, "/v1/architect/drafts/"+d.ID+"/apply", nil, "If-Match", `"1"`).Into(t, http.StatusCreated, &applied)
-	if now := w.get(w.Caller, path); applied.State != chat.Applied || applied.ResultID == nil || now.FactoryID == nil || *now.FactoryID != *applied.ResultID {
+	w.Call(http.MethodPost, "/v1/architect/drafts/"+d.ID+"/apply", nil, "If-Match", `"1"`).Into(t,
+		http.StatusCreated, &applied)
+	if now := w.get(w.Caller, path); applied.State != chat.Applied || applied.ResultID == nil || now.FactoryID == nil ||
+		*now.FactoryID != *applied.ResultID {
 		t.Fatalf("%+v in %+v", applied, now)
 	}
 	// From now on the chat is about the factory.
-	for message, kind := range map[string]chat.Subject{"Make a plan for two weeks, three posts a day": chat.ContentPlan, "Write a carousel about trail shoes": chat.ContentItem} {
+	for message, kind := range map[string]chat.Subject{"Make a plan for two weeks, three posts a day": chat.ContentPlan,
+		"Write a carousel about trail shoes": chat.ContentItem} {
 		if d := w.drafted(path, message); d.Kind != kind || d.FactoryID == nil || *d.FactoryID != *applied.ResultID {
 			t.Errorf("%s: %+v", message, d)
 		}
 	}
 	facts := w.send(w.Caller, path, "How is my factory doing?")
-	if !slices.Equal(facts.Sources, []string{*applied.ResultID}) || !strings.Contains(facts.Text, "Running shoes") || !strings.Contains(facts.Text, "0 items") {
+	if !slices.Equal(facts.Sources, []string{*applied.ResultID}) || !strings.Contains(facts.Text, "Running shoes") ||
+		!strings.Contains(facts.Text, "0 items") {
 		t.Errorf("%+v", facts)
 	}
 }
@@ -74,7 +83,8 @@ func TestAModelAnswersLiveKeys(t *testing.T) {
 	w.faults.Reset()
 	reply := w.send(live, path, "Mach einen Beitrag über Schuhe")
 	took := w.faults.Operations()
-	if reply.Text != "Fertig.\n\nEin Entwurf." || len(reply.DraftIDs) != 1 || !slices.Equal(reply.Sources, []string{f.ID}) || reply.CostCredits < 1 {
+	if reply.Text != "Fertig.\n\nEin Entwurf." || len(reply.DraftIDs) != 1 ||
+		!slices.Equal(reply.Sources, []string{f.ID}) || reply.CostCredits < 1 {
 		t.Errorf("%+v", reply)
 	}
 	if spent, held := w.spent(); spent != reply.CostCredits || held != 0 {
@@ -89,11 +99,14 @@ func TestAModelAnswersLiveKeys(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 	first, last := w.model.asked[0], w.model.asked[3]
-	if first.Model == "" || len(first.Turns) != 1 || first.Turns[0].Text != "Mach einen Beitrag über Schuhe" || !strings.Contains(first.System, "the factory "+f.ID) || !strings.Contains(first.System, "Today is 2026-05-01") {
+	if first.Model == "" || len(first.Turns) != 1 || first.Turns[0].Text != "Mach einen Beitrag über Schuhe" ||
+		!strings.Contains(first.System, "the factory "+f.ID) || !strings.Contains(first.System, "Today is 2026-05-01") {
 		t.Errorf("%+v", first)
 	}
 	refused := last.Turns[4].Results[0]
-	if shown := string(last.Turns[2].Results[0].Content); !strings.Contains(shown, `"brand_name":"Acme"`) || last.Turns[2].Results[0].Failed || !refused.Failed || !strings.Contains(string(refused.Content), "/body/kind") || !strings.Contains(string(refused.Content), "must be one of post") {
+	if shown := string(last.Turns[2].Results[0].Content); !strings.Contains(shown, `"brand_name":"Acme"`) ||
+		last.Turns[2].Results[0].Failed || !refused.Failed || !strings.Contains(string(refused.Content),
+		"/body/kind") || !strings.Contains(string(refused.Content), "must be one of post") {
 		t.Errorf("it was told %s and %s", shown, refused.Content)
 	}
 }
@@ -139,19 +152,22 @@ func TestAModelThatTakesTooLong(t *testing.T) {
 		if of := w.get(live, path); len(of.Messages) != 1 || of.Messages[0].Text != "Hello" {
 			t.Errorf("%+v", of.Messages)
 		}
-		if again := live.Call(http.MethodPost, path+"/messages", object{"text": "Hello"}, "Idempotency-Key", "one"); again.Raw != late.Raw {
+		if again := live.Call(http.MethodPost, path+"/messages", object{"text": "Hello"}, "Idempotency-Key",
+			"one"); again.Raw != late.Raw {
 			t.Errorf("the repeat answers %s", again.Raw)
 		}
 		w.model.say = says(text("Hi"))
 		w.send(live, path, "Are you there?")
-		if turns := w.model.asked[len(w.model.asked)-1].Turns; len(turns) != 1 || turns[0].Text != "Hello\n\nAre you there?" {
+		if turns := w.model.asked[len(w.model.asked)-1].Turns; len(turns) != 1 ||
+			turns[0].Text != "Hello\n\nAre you there?" {
 			t.Errorf("%+v", turns)
 		}
 	})
 }
 
 func TestHowAModelFails(t *testing.T) {
-	broken := func(kind provider.ErrorKind, code string) func(context.Context, provider.Conversation) (provider.Turn, error) {
+	broken := func(kind provider.ErrorKind, code string) func(context.Context,
+		provider.Conversation) (provider.Turn, error) {
 		return func(context.Context, provider.Conversation) (provider.Turn, error) {
 			return provider.Turn{}, &provider.Error{Kind: kind, Code: code, Message: "No."}
 		}
@@ -164,10 +180,16 @@ func TestHowAModelFails(t *testing.T) {
 		kept   int
 		asked  int
 	}{
-		"its rules forbid the message": {broken(provider.Rejected, provider.CodeContentPolicy), 422, errs.ValidationFailed, "/text", 0, 1},
-		"it is busy for long":          {broken(provider.Transient, "provider_busy"), 503, errs.ProviderUnavailable, "", 1, 3},
-		"its answer is lost":           {broken(provider.UnknownOutcome, "answer_lost"), 503, errs.ProviderUnavailable, "", 1, 1},
-		"it says nothing":              {func(context.Context, provider.Conversation) (provider.Turn, error) { return text(" \x00 "), nil }, 503, errs.ProviderUnavailable, "", 1, 1},
+		"its rules forbid the message": {broken(provider.Rejected, provider.CodeContentPolicy), 422,
+			errs.ValidationFailed, "/text", 0, 1},
+		"it is busy for long": {broken(provider.Transient, "provider_busy"), 503,
+			errs.ProviderUnavailable, "", 1, 3},
+		"its answer is lost": {broken(provider.UnknownOutcome, "answer_lost"), 503,
+			errs.ProviderUnavailable, "", 1, 1},
+		"it says nothing": {func(context.Context,
+			provider.Conversation) (provider.Turn, error) {
+			return text(" \x00 "), nil
+		}, 503, errs.ProviderUnavailable, "", 1, 1},
 		"it calls tools without end": {func(context.Context, provider.Conversation) (provider.Turn, error) {
 			return calls("list_models", object{"kind": "image"}), nil
 		}, 503, errs.ProviderUnavailable, "", 1, 6},
@@ -204,14 +226,19 @@ func TestOutcomesAreRehearsed(t *testing.T) {
 		status int
 		code   errs.Code
 	}{
-		"timeout": {504, errs.Timeout}, "provider_unavailable": {503, errs.ProviderUnavailable}, "insufficient_balance": {402, errs.InsufficientBalance},
-		"spend_limit_reached": {402, errs.SpendLimitReached}, "rate_limited": {429, errs.RateLimited},
+		"timeout": {504, errs.Timeout}, "provider_unavailable": {503, errs.ProviderUnavailable},
+		"insufficient_balance": {402, errs.InsufficientBalance},
+		"spend_limit_reached":  {402, errs.SpendLimitReached}, "rate_limited": {429, errs.RateLimited},
 	} {
-		w.Call(http.MethodPost, path+"/messages", object{"text": "Hello", "sandbox": object{"outcome": outcome}}).Refused(t, want.status, want.code, "")
+		w.Call(http.MethodPost, path+"/messages",
+			object{"text": "Hello", "sandbox": object{"outcome": outcome}}).Refused(t, want.status, want.code, "")
 	}
-	w.Call(http.MethodPost, path+"/messages", object{"text": "Hello", "sandbox": object{"outcome": "failed"}}).Refused(t, 422, errs.ValidationFailed, "/sandbox/outcome")
+	w.Call(http.MethodPost, path+"/messages",
+		object{"text": "Hello", "sandbox": object{"outcome": "failed"}}).Refused(t, 422, errs.ValidationFailed,
+		"/sandbox/outcome")
 	live := w.Live()
-	live.Call(http.MethodPost, w.chat(live)+"/messages", object{"text": "Hello", "sandbox": object{}}).Refused(t, 422, errs.ValidationFailed, "/sandbox")
+	live.Call(http.MethodPost, w.chat(live)+"/messages", object{"text": "Hello", "sandbox": object{}}).Refused(t, 422,
+		errs.ValidationFailed, "/sandbox")
 }
 
 func TestMessagesThatAreRefused(t *testing.T) {
@@ -225,15 +252,18 @@ func TestMessagesThatAreRefused(t *testing.T) {
 		code   errs.Code
 		param  string
 	}{
-		"an empty one":              {w.Caller, path, object{"text": ""}, 422, errs.ValidationFailed, "/text"},
-		"a blank one":               {w.Caller, path, object{"text": " \n"}, 422, errs.ValidationFailed, "/text"},
-		"none":                      {w.Caller, path, object{}, 422, errs.ValidationFailed, "/text"},
-		"a long one":                {w.Caller, path, object{"text": strings.Repeat("x", 4001)}, 422, errs.ValidationFailed, "/text"},
-		"one of a megabyte":         {w.Caller, path, object{"text": strings.Repeat("x", 1<<20)}, 413, errs.BodyTooLarge, ""},
+		"an empty one": {w.Caller, path, object{"text": ""}, 422, errs.ValidationFailed, "/text"},
+		"a blank one":  {w.Caller, path, object{"text": " \n"}, 422, errs.ValidationFailed, "/text"},
+		"none":         {w.Caller, path, object{}, 422, errs.ValidationFailed, "/text"},
+		"a long one": {w.Caller, path, object{"text": strings.Repeat("x", 4001)}, 422,
+			errs.ValidationFailed, "/text"},
+		"one of a megabyte": {w.Caller, path, object{"text": strings.Repeat("x", 1<<20)}, 413,
+			errs.BodyTooLarge, ""},
 		"to another account's chat": {w.Stranger(), path, object{"text": "Hello"}, 404, errs.NotFound, ""},
 		"to the other mode's chat":  {w.Live(), path, object{"text": "Hello"}, 404, errs.NotFound, ""},
 		"to no chat":                {w.Caller, chats + "/acme", object{"text": "Hello"}, 404, errs.NotFound, ""},
-		"without the scope":         {w.As(func(p *auth.Principal) { p.Scopes = []auth.Scope{auth.FactoriesWrite} }), path, object{"text": "Hello"}, 403, errs.InsufficientScope, ""},
+		"without the scope": {w.As(func(p *auth.Principal) { p.Scopes = []auth.Scope{auth.FactoriesWrite} }),
+			path, object{"text": "Hello"}, 403, errs.InsufficientScope, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.caller.Call(http.MethodPost, c.path+"/messages", c.body).Refused(t, c.status, c.code, c.param)
@@ -242,8 +272,10 @@ func TestMessagesThatAreRefused(t *testing.T) {
 	if of := w.get(w.Caller, path); len(of.Messages) != 0 {
 		t.Errorf("%+v", of)
 	}
-	w.Call(http.MethodPost, chats, object{"factory_id": "fac_01h455vb4pex5vsknk084sn02q"}).Refused(t, 404, errs.NotFound, "/factory_id")
-	w.Call(http.MethodPost, chats, object{"factory_id": w.factory(w.Live()).ID}).Refused(t, 404, errs.NotFound, "/factory_id")
+	w.Call(http.MethodPost, chats, object{"factory_id": "fac_01h455vb4pex5vsknk084sn02q"}).Refused(t, 404,
+		errs.NotFound, "/factory_id")
+	w.Call(http.MethodPost, chats, object{"factory_id": w.factory(w.Live()).ID}).Refused(t, 404, errs.NotFound,
+		"/factory_id")
 	w.Call(http.MethodPost, chats, object{"title": "a\nb"}).Refused(t, 422, errs.ValidationFailed, "/title")
 }
 
@@ -272,7 +304,8 @@ func TestLongChats(t *testing.T) {
 	n := 0
 	for ; n < chat.MaxMessages; n++ {
 		w.model.say = says(text(strings.Repeat("ü", 9000)))
-		if a = live.Call(http.MethodPost, path+"/messages", object{"text": fmt.Sprint(n, strings.Repeat("п", 3900))}); a.Status != http.StatusCreated {
+		if a = live.Call(http.MethodPost, path+"/messages",
+			object{"text": fmt.Sprint(n, strings.Repeat("п", 3900))}); a.Status != http.StatusCreated {
 			break
 		}
 	}
@@ -283,7 +316,8 @@ func TestLongChats(t *testing.T) {
 	for _, turn := range last.Turns {
 		bytes += len(turn.Text)
 	}
-	if n < 8 || bytes > 17_000 || last.Turns[0].Model || !strings.HasPrefix(last.Turns[len(last.Turns)-1].Text, fmt.Sprint(n-1)) {
+	if n < 8 || bytes > 17_000 || last.Turns[0].Model || !strings.HasPrefix(last.Turns[len(last.Turns)-1].Text,
+		fmt.Sprint(n-1)) {
 		t.Errorf("after %d messages the model reads %d bytes in %d turns", n, bytes, len(last.Turns))
 	}
 	small := w.chat(w.Caller)
@@ -334,7 +368,8 @@ func TestACallThatDiesIsSettled(t *testing.T) {
 			w.model.say = says(text("Hi"))
 			w.faults.Reset()
 			kill(w)
-			if a := live.Call(http.MethodPost, path+"/messages", object{"text": "Hello"}, "Idempotency-Key", "one"); a.Status != http.StatusInternalServerError {
+			if a := live.Call(http.MethodPost, path+"/messages", object{"text": "Hello"}, "Idempotency-Key",
+				"one"); a.Status != http.StatusInternalServerError {
 				t.Fatalf("%d %s", a.Status, a.Raw)
 			}
 			w.faults.After = nil
@@ -347,7 +382,8 @@ func TestACallThatDiesIsSettled(t *testing.T) {
 			if spent, held := w.spent(); spent != 0 || held != 0 {
 				t.Errorf("%d credits are spent, %d holds are left", spent, held)
 			}
-			live.Call(http.MethodPost, path+"/messages", object{"text": "Hello"}, "Idempotency-Key", "one").Refused(t, 504, errs.Timeout, "")
+			live.Call(http.MethodPost, path+"/messages", object{"text": "Hello"}, "Idempotency-Key", "one").Refused(t,
+				504, errs.Timeout, "")
 			w.model.say = says(text("Here"))
 			w.send(live, path, "Again")
 			if of := w.get(live, path); len(of.Messages) != 3 || of.Messages[2].Text != "Here" {
@@ -364,7 +400,8 @@ func TestToolsHaveTheScopesOfTheCaller(t *testing.T) {
 	f := w.factory(live)
 	path := w.chat(live, "factory_id", f.ID)
 	narrow := live.As(func(p *auth.Principal) { p.Scopes = []auth.Scope{auth.ArchitectUse} })
-	for _, tool := range []string{"list_factories", "read_factory", "read_analytics", "list_content", "list_products", "list_proposals", "list_models"} {
+	for _, tool := range []string{"list_factories", "read_factory", "read_analytics", "list_content", "list_products",
+		"list_proposals", "list_models"} {
 		w.model.say = says(calls(tool, object{}), text("No."))
 		reply := w.send(narrow, path, "Look")
 		result := w.model.asked[len(w.model.asked)-1].Turns
@@ -375,12 +412,14 @@ func TestToolsHaveTheScopesOfTheCaller(t *testing.T) {
 	}
 	var all []error
 	for tool, want := range map[string]string{
-		"list_factories": `"name":"Acme"`, "read_factory": `"language":"de"`, "read_analytics": `"made":0`, "list_content": `"content_items":[]`, "list_products": `"products":[]`, "list_proposals": `"proposals":[]`,
+		"list_factories": `"name":"Acme"`, "read_factory": `"language":"de"`, "read_analytics": `"made":0`,
+		"list_content": `"content_items":[]`, "list_products": `"products":[]`, "list_proposals": `"proposals":[]`,
 	} {
 		w.model.say = says(calls(tool, object{}), text("Yes."))
 		reply := w.send(live, path, "Look")
 		turns := w.model.asked[len(w.model.asked)-1].Turns
-		if got := turns[len(turns)-1].Results[0]; got.Failed || !strings.Contains(string(got.Content), want) || !slices.Equal(reply.Sources, []string{f.ID}) {
+		if got := turns[len(turns)-1].Results[0]; got.Failed || !strings.Contains(string(got.Content), want) ||
+			!slices.Equal(reply.Sources, []string{f.ID}) {
 			all = append(all, fmt.Errorf("%s returns %s, the sources are %v", tool, got.Content, reply.Sources))
 		}
 	}

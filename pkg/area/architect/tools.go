@@ -48,16 +48,27 @@ var tools []tool
 
 func init() {
 	tools = []tool{
-		reading("list_factories", "Lists the newest factories of the account.", []auth.Scope{auth.FactoriesRead}, (*session).listFactories),
-		reading("read_factory", "Returns the settings of a factory.", []auth.Scope{auth.FactoriesRead}, (*session).readFactory),
-		reading("read_analytics", "Returns what a factory has made, published, spent and reached in the last 30 days, in all and by kind of content.", []auth.Scope{auth.FactoriesRead}, (*session).readAnalytics),
-		reading("list_content", "Lists the newest content items of a factory.", []auth.Scope{auth.ContentRead}, (*session).listContent),
-		reading("list_products", "Lists the newest products of a factory of type seller, with their prices in the smallest units of the currency and their promotions.", []auth.Scope{auth.ProductsRead}, (*session).listProducts),
-		reading("list_proposals", "Lists the open proposals for a factory: changes that a diagnosis has found useful, which the user may apply.", []auth.Scope{auth.FactoriesRead}, (*session).listProposals),
-		reading("list_models", "Lists the generation models of a kind, with their prices in credits.", []auth.Scope{auth.AccountRead}, (*session).listModels),
-		drafting("draft_factory", "Makes a draft of a factory. Its settings depend on its type; their JSON Schemas by type are: ", chat.Factory, factory.CreateShape, (*session).draftFactory),
-		drafting("draft_content_plan", "Makes a draft of a content plan: so many items a day over some days, whose topics are chosen when it is applied.", chat.ContentPlan, planarea.CreateShape, (*session).draftPlan),
-		drafting("draft_content_item", "Makes a draft of one content item of a factory.", chat.ContentItem, content.CreateShape, (*session).draftItem),
+		reading("list_factories", "Lists the newest factories of the account.", []auth.Scope{auth.FactoriesRead},
+			(*session).listFactories),
+		reading("read_factory", "Returns the settings of a factory.", []auth.Scope{auth.FactoriesRead},
+			(*session).readFactory),
+		reading("read_analytics", "Returns what a factory has made, published, spent and reached in the last 30 "+
+			"days, in all and by kind of content.", []auth.Scope{auth.FactoriesRead}, (*session).readAnalytics),
+		reading("list_content", "Lists the newest content items of a factory.", []auth.Scope{auth.ContentRead},
+			(*session).listContent),
+		reading("list_products", "Lists the newest products of a factory of type seller, with their prices in the "+
+			"smallest units of the currency and their promotions.", []auth.Scope{auth.ProductsRead},
+			(*session).listProducts),
+		reading("list_proposals", "Lists the open proposals for a factory: changes that a diagnosis has found "+
+			"useful, which the user may apply.", []auth.Scope{auth.FactoriesRead}, (*session).listProposals),
+		reading("list_models", "Lists the generation models of a kind, with their prices in credits.",
+			[]auth.Scope{auth.AccountRead}, (*session).listModels),
+		drafting("draft_factory", "Makes a draft of a factory. Its settings depend on its type; their JSON Schemas "+
+			"by type are: ", chat.Factory, factory.CreateShape, (*session).draftFactory),
+		drafting("draft_content_plan", "Makes a draft of a content plan: so many items a day over some days, whose "+
+			"topics are chosen when it is applied.", chat.ContentPlan, planarea.CreateShape, (*session).draftPlan),
+		drafting("draft_content_item", "Makes a draft of one content item of a factory.", chat.ContentItem,
+			content.CreateShape, (*session).draftItem),
 	}
 }
 
@@ -85,7 +96,8 @@ var described = sync.OnceValues(func() (all []provider.Tool, err error) {
 })
 
 // reading returns a tool that reads, and takes an object of the shape I.
-func reading[I any](name, description string, scopes []auth.Scope, run func(*session, context.Context, I) (any, error)) tool {
+func reading[I any](name, description string, scopes []auth.Scope,
+	run func(*session, context.Context, I) (any, error)) tool {
 	return tool{
 		name: name, description: description, scopes: scopes,
 		input: func() (json.RawMessage, error) { return httpapi.Shape(reflect.TypeFor[I]()) },
@@ -121,7 +133,8 @@ func (d *session) factory(asked string) (string, error) {
 		return asked, nil
 	}
 	if d.factoryID == "" {
-		return "", errs.New(errs.ValidationFailed, "The chat is about no factory: name one by factory_id, or draft one first.")
+		return "", errs.New(errs.ValidationFailed, "The chat is about no factory: name one by factory_id, or draft "+
+			"one first.")
 	}
 	return d.factoryID, nil
 }
@@ -139,7 +152,8 @@ func (d *session) find(ctx context.Context, asked string) (f factory.Factory, er
 }
 
 func (d *session) listFactories(ctx context.Context, _ nothing) (any, error) {
-	page, err := d.db.List(ctx, store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(d.caller.Owner, factory.Kind), Limit: maxListed})
+	page, err := d.db.List(ctx, store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(d.caller.Owner,
+		factory.Kind), Limit: maxListed})
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +164,8 @@ func (d *session) listFactories(ctx context.Context, _ nothing) (any, error) {
 			return nil, err
 		}
 		d.read(f.ID)
-		all = append(all, map[string]any{"id": f.ID, "type": f.Type, "name": f.Name, "language": f.Language, "state": f.State})
+		all = append(all, map[string]any{"id": f.ID, "type": f.Type, "name": f.Name, "language": f.Language,
+			"state": f.State})
 	}
 	return map[string]any{"factories": all, "more": page.Next != nil}, nil
 }
@@ -161,8 +176,10 @@ func (d *session) readFactory(ctx context.Context, in ofFactory) (any, error) {
 		return nil, err
 	}
 	return map[string]any{"factory": map[string]any{
-		"id": f.ID, "type": f.Type, "name": f.Name, "language": f.Language, "description": f.Description, "audience": f.Audience, "tone": f.Tone, "topics": f.Topics,
-		"content_types": f.ContentTypes, "models": f.Models, "schedule": f.Schedule, "auto_publish": f.AutoPublish, "settings": f.Settings, "state": f.State,
+		"id": f.ID, "type": f.Type, "name": f.Name, "language": f.Language, "description": f.Description,
+		"audience": f.Audience, "tone": f.Tone, "topics": f.Topics,
+		"content_types": f.ContentTypes, "models": f.Models, "schedule": f.Schedule, "auto_publish": f.AutoPublish,
+		"settings": f.Settings, "state": f.State,
 	}}, nil
 }
 
@@ -184,7 +201,8 @@ func (d *session) listContent(ctx context.Context, in ofFactory) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page, err := d.db.List(ctx, store.Query{Index: store.ByParent, Partition: item.ParentPartition(d.caller.Owner, f.ID), Limit: maxListed})
+	page, err := d.db.List(ctx, store.Query{Index: store.ByParent, Partition: item.ParentPartition(d.caller.Owner,
+		f.ID), Limit: maxListed})
 	if err != nil {
 		return nil, err
 	}
@@ -196,7 +214,9 @@ func (d *session) listContent(ctx context.Context, in ofFactory) (any, error) {
 		}
 		d.read(r.ID)
 		all = append(all, map[string]any{
-			"id": r.ID, "kind": r.Kind, "state": r.State, "title": r.Title, "prompt": provider.Clip(r.Prompt, maxQuoted), "created_at": r.CreatedAt, "publish_at": r.PublishAt, "failure": r.Failure,
+			"id": r.ID, "kind": r.Kind, "state": r.State, "title": r.Title,
+			"prompt": provider.Clip(r.Prompt, maxQuoted), "created_at": r.CreatedAt, "publish_at": r.PublishAt,
+			"failure": r.Failure,
 		})
 	}
 	return map[string]any{"content_items": all, "more": page.Next != nil}, nil
@@ -208,7 +228,8 @@ func (d *session) listProducts(ctx context.Context, in ofFactory) (any, error) {
 		return nil, err
 	}
 	page, err := d.db.List(ctx, store.Query{
-		Index: store.ByParent, Partition: record.Partition(d.caller.Owner, f.ID), Limit: maxListed, Filters: map[string]string{record.StateFilter: string(record.Active)},
+		Index: store.ByParent, Partition: record.Partition(d.caller.Owner, f.ID), Limit: maxListed,
+		Filters: map[string]string{record.StateFilter: string(record.Active)},
 	})
 	if err != nil {
 		return nil, err
@@ -221,7 +242,8 @@ func (d *session) listProducts(ctx context.Context, in ofFactory) (any, error) {
 		}
 		d.read(r.ID)
 		all = append(all, map[string]any{
-			"id": r.ID, "sku": r.SKU, "name": r.Name, "description": provider.Clip(r.Description, maxQuoted), "price": r.Price, "photos": len(r.Photos), "promotions": r.Promotions,
+			"id": r.ID, "sku": r.SKU, "name": r.Name, "description": provider.Clip(r.Description, maxQuoted),
+			"price": r.Price, "photos": len(r.Photos), "promotions": r.Promotions,
 		})
 	}
 	return map[string]any{"products": all, "more": page.Next != nil}, nil
@@ -248,7 +270,8 @@ func (d *session) listProposals(ctx context.Context, in ofFactory) (any, error) 
 			return nil, err
 		}
 		d.read(p.ID)
-		all = append(all, map[string]any{"id": p.ID, "title": p.Title, "rationale": p.Rationale, "patch": p.Patch, "expected_effect": p.ExpectedEffect, "can_be_applied": p.BaseVersion == f.Version})
+		all = append(all, map[string]any{"id": p.ID, "title": p.Title, "rationale": p.Rationale, "patch": p.Patch,
+			"expected_effect": p.ExpectedEffect, "can_be_applied": p.BaseVersion == f.Version})
 	}
 	return map[string]any{"proposals": all}, nil
 }

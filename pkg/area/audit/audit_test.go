@@ -47,7 +47,8 @@ func (w *world) record(requestID string, change func(*httpapi.Call)) {
 	w.t.Helper()
 	p := w.Principal
 	c := httpapi.Call{
-		RequestID: w.requestID(requestID), Principal: &p, OperationID: "getMe", Method: "GET", Path: "/v1/me", Status: 200,
+		RequestID: w.requestID(requestID), Principal: &p, OperationID: "getMe", Method: "GET",
+		Path: "/v1/me", Status: 200,
 		IP: "203.0.113.9", UserAgent: "curl/8", At: w.clock.Now(), Latency: 12*time.Millisecond + 700*time.Microsecond,
 	}
 	if change != nil {
@@ -92,7 +93,9 @@ func TestAnEntryHasAllOfACall(t *testing.T) {
 	got := apitest.All[audit.Entry](w.Caller, "/v1/audit-log", 10)
 	code, keyID := "rate_limited", w.Principal.KeyID()
 	want := audit.Entry{
-		At: resource.Instant(at.Add(time.Millisecond)), RequestID: w.made["r-1"], Actor: audit.Actor{Kind: "api_key", ID: keyID}, KeyID: &keyID, Count: 1, OperationID: "getMe", Method: "GET", Path: "/v1/me",
+		At: resource.Instant(at.Add(time.Millisecond)), RequestID: w.made["r-1"],
+		Actor: audit.Actor{Kind: "api_key", ID: keyID}, KeyID: &keyID, Count: 1, OperationID: "getMe", Method: "GET",
+		Path:   "/v1/me",
 		Status: 429, ErrorCode: &code, IP: "203.0.113.9", UserAgent: "curl/8", LatencyMS: 12,
 	}
 	if len(got) != 1 || !id.Valid(id.AuditEntry, got[0].ID) {
@@ -174,7 +177,8 @@ func TestFilters(t *testing.T) {
 		}
 	}
 	for query, param := range map[string]string{
-		"status=999": "status", "status=ok": "status", "from=" + at(2) + "&to=" + at(2): "from", "from=x": "from", "ip=x": "ip",
+		"status=999": "status", "status=ok": "status", "from=" + at(2) + "&to=" + at(2): "from", "from=x": "from",
+		"ip=x": "ip",
 		"request_id=" + strings.Repeat("x", 3000): "request_id",
 	} {
 		w.Call(http.MethodGet, "/v1/audit-log?"+query, nil).Refused(t, 422, errs.ValidationFailed, param)
@@ -188,8 +192,10 @@ func TestNothingOfOthersIsSeen(t *testing.T) {
 	for name, c := range map[string]*apitest.Caller{"theirs": w.Stranger(), "live": w.Live()} {
 		p := c.Principal
 		w.record(name, func(c *httpapi.Call) { c.Principal = &p })
-		for query, want := range map[string]int{"": 1, "request_id=" + w.made["mine"]: 0, "request_id=" + w.made[name]: 1, "key_id=" + w.Principal.KeyID(): 1} {
-			if got := apitest.All[audit.Entry](c, "/v1/audit-log?"+query, 10); len(got) != want || want == 1 && nameOf(got[0].RequestID) != name {
+		for query, want := range map[string]int{"": 1, "request_id=" + w.made["mine"]: 0,
+			"request_id=" + w.made[name]: 1, "key_id=" + w.Principal.KeyID(): 1} {
+			if got := apitest.All[audit.Entry](c, "/v1/audit-log?"+query, 10); len(got) != want || want == 1 &&
+				nameOf(got[0].RequestID) != name {
 				t.Errorf("%s sees with %q %+v", name, query, got)
 			}
 		}
@@ -202,7 +208,8 @@ func TestNothingOfOthersIsSeen(t *testing.T) {
 			t.Errorf("we see %v", got)
 		}
 	}
-	w.As(func(p *auth.Principal) { p.Scopes = []auth.Scope{auth.AccountRead} }).Call(http.MethodGet, "/v1/audit-log", nil).
+	w.As(func(p *auth.Principal) { p.Scopes = []auth.Scope{auth.AccountRead} }).Call(http.MethodGet,
+		"/v1/audit-log", nil).
 		Refused(t, 403, errs.InsufficientScope, "")
 }
 
@@ -231,7 +238,8 @@ func TestEveryCallOfAKeyIsInTheLog(t *testing.T) {
 	c.Principal = w.Principal
 	c.Gateway.ReceivedAt = w.clock.Now().Add(-20 * time.Millisecond)
 	for i, call := range []struct{ method, path string }{
-		{"GET", "/v1/audit-log"}, {"GET", "/v1/audit-log?status=1&secret=hunter2"}, {"DELETE", "/v1/audit-log"}, {"GET", "/v1/nothing"},
+		{"GET", "/v1/audit-log"}, {"GET", "/v1/audit-log?status=1&secret=hunter2"}, {"DELETE", "/v1/audit-log"},
+		{"GET", "/v1/nothing"},
 	} {
 		c.Gateway.RequestID = fmt.Sprint("r-", i)
 		c.Call(call.method, call.path, nil, "Authorization", "Bearer hunter2", "Cookie", "hunter2")
@@ -253,7 +261,8 @@ func TestEveryCallOfAKeyIsInTheLog(t *testing.T) {
 	slices.Sort(got)
 	want := []string{
 		"r-0 listAuditEntries /v1/audit-log 200 -", "r-1 listAuditEntries /v1/audit-log 422 validation_failed",
-		"r-2  /v1/audit-log 405 method_not_allowed", "r-3  /v1/nothing 404 unknown_path", "r-4 listAuditEntries /v1/audit-log 403 plan_not_allowed",
+		"r-2  /v1/audit-log 405 method_not_allowed", "r-3  /v1/nothing 404 unknown_path",
+		"r-4 listAuditEntries /v1/audit-log 403 plan_not_allowed",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
@@ -269,7 +278,8 @@ func TestAnEntryHasItsRegion(t *testing.T) {
 	w.log.In("eu-west-1")
 	w.record("one", nil)
 	for _, row := range storetest.Rows(t, w.db) {
-		if row["kind"] == chain.EntryKind && (row["x_"+chain.Region] != "eu-west-1" || strings.Contains(row["doc"], "eu-west-1")) {
+		if row["kind"] == chain.EntryKind &&
+			(row["x_"+chain.Region] != "eu-west-1" || strings.Contains(row["doc"], "eu-west-1")) {
 			t.Errorf("%v", row)
 		}
 	}

@@ -11,7 +11,8 @@ import (
 
 func TestCommandsOfOperatorsAreListedForLiveKeys(t *testing.T) {
 	w := newWorld(t)
-	command := audit.Command{Operator: "ada", Operation: "admin.account.update", Line: "admin account update acc_1", Account: w.Principal.Account, Began: w.clock.Now()}
+	command := audit.Command{Operator: "ada", Operation: "admin.account.update", Line: "admin account update acc_1",
+		Account: w.Principal.Account, Began: w.clock.Now()}
 	if err := w.log.RecordCommand(t.Context(), command); err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +27,8 @@ func TestCommandsOfOperatorsAreListedForLiveKeys(t *testing.T) {
 	statuses := map[int]int{}
 	for _, e := range all {
 		statuses[e.Status]++
-		if e.Actor != (audit.Actor{Kind: "operator", ID: "ada"}) || e.KeyID != nil || e.Path != "admin account update acc_1" || e.Count != 1 || (e.Status == 404) != (e.ErrorCode != nil) {
+		if e.Actor != (audit.Actor{Kind: "operator", ID: "ada"}) || e.KeyID != nil ||
+			e.Path != "admin account update acc_1" || e.Count != 1 || (e.Status == 404) != (e.ErrorCode != nil) {
 			t.Errorf("%+v", e)
 		}
 	}

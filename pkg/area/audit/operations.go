@@ -24,10 +24,14 @@ type listInput struct {
 // Register puts the operation of the area into the router.
 func (l *Log) Register(r *httpapi.Router) {
 	httpapi.List(r, httpapi.Op{
-		ID: "listAuditEntries", Method: http.MethodGet, Path: "/v1/audit-log", Scope: auth.AccountManage, Function: "account", Tag: "Account",
-		Summary:     "List the requests of the last 90 days",
-		Description: "Lists the requests with a known key, including refused ones, newest first. A live key lists live requests and the changes that operators of the service have made, a test key the requests of the sandbox.\n\nOf many requests of a key that are refused within a minute, the first 10 have an entry each; after that, one entry stands for several, as its `count` says.",
-		Errors:      []errs.Code{errs.InvalidCursor},
+		ID: "listAuditEntries", Method: http.MethodGet, Path: "/v1/audit-log", Scope: auth.AccountManage,
+		Function: "account", Tag: "Account",
+		Summary: "List the requests of the last 90 days",
+		Description: "Lists the requests with a known key, including refused ones, newest first. A live key lists " +
+			"live requests and the changes that operators of the service have made, a test key the requests of the " +
+			"sandbox.\n\nOf many requests of a key that are refused within a minute, the first 10 have an entry " +
+			"each; after that, one entry stands for several, as its `count` says.",
+		Errors: []errs.Code{errs.InvalidCursor},
 	}, l.list)
 }
 

@@ -18,7 +18,8 @@ func (w *world) refuse(code errs.Code, n int) {
 	p := w.Principal
 	p.Refusal = &auth.Refusal{Code: code, Count: n}
 	status, _ := httpapi.Status(code)
-	c := httpapi.Call{RequestID: "r", Principal: &p, Method: "GET", Path: "/v1/me", Status: status, ErrorCode: string(code), At: w.clock.Now()}
+	c := httpapi.Call{RequestID: "r", Principal: &p, Method: "GET", Path: "/v1/me", Status: status,
+		ErrorCode: string(code), At: w.clock.Now()}
 	if err := w.log.Record(w.t.Context(), c); err != nil {
 		w.t.Fatal(err)
 	}
@@ -38,7 +39,8 @@ func TestAFloodOfRefusalsIsSampled(t *testing.T) {
 			sum += e.Count
 		}
 		slices.Sort(counts) // the order within a millisecond is open
-		if want := []int{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 10, 30, 50, 100, 100}; !slices.Equal(counts, want) || sum != calls {
+		if want := []int{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 10, 30, 50, 100, 100}; !slices.Equal(counts, want) ||
+			sum != calls {
 			t.Errorf("%s: the entries stand for %v, %d in all", code, counts, sum)
 		}
 	}

@@ -52,19 +52,26 @@ type avatarsInput struct {
 func Mount(r *httpapi.Router, e area.Env) {
 	offer := catalog.NewOffer(e.Providers, e.AWS.Region)
 	httpapi.List(r, httpapi.Op{
-		ID: "listPlans", Method: http.MethodGet, Path: "/v1/catalog/plans", Scope: auth.AccountRead, Function: "catalog", Tag: "Catalog",
+		ID: "listPlans", Method: http.MethodGet, Path: "/v1/catalog/plans", Scope: auth.AccountRead,
+		Function: "catalog", Tag: "Catalog",
 		Summary:     "List the subscription plans",
 		Description: "Smallest plan first. Only accounts on a plan with `api_access` may use the API.",
 		Errors:      []errs.Code{errs.InvalidCursor},
 	}, listPlans)
 	httpapi.List(r, httpapi.Op{
-		ID: "listModels", Method: http.MethodGet, Path: "/v1/catalog/models", Scope: auth.AccountRead, Function: "catalog", Tag: "Catalog",
+		ID: "listModels", Method: http.MethodGet, Path: "/v1/catalog/models", Scope: auth.AccountRead,
+		Function: "catalog", Tag: "Catalog",
 		Summary: "List the generation models",
-		Description: "Models that your factories have trained come first, then those of the catalog, sorted by kind in a fixed order. A price is `credits` for every `per` units; the cost of a request is rounded up to a whole credit. " +
-			"Models in the state `preview` work with test keys only. So do models in the state `unavailable`, whose provider is not set up here or does not have them in this region; only live keys see this state. Requests for a `retired` model fail with `unsupported_model`, and the message names its successor.",
+		Description: "Models that your factories have trained come first, then those of the catalog, sorted by kind " +
+			"in a fixed order. A price is `credits` for every `per` units; the cost of a request is rounded up to a " +
+			"whole credit. " +
+			"Models in the state `preview` work with test keys only. So do models in the state `unavailable`, whose " +
+			"provider is not set up here or does not have them in this region; only live keys see this state. " +
+			"Requests for a `retired` model fail with `unsupported_model`, and the message names its successor.",
 		Errors: []errs.Code{errs.InvalidCursor},
 	}, func(ctx context.Context, in *modelsInput) (httpapi.Page[catalog.Model], error) {
-		filters, chosen := map[string]string{"kind": string(in.Kind), "provider": string(in.Provider)}, catalog.Filter{Kind: in.Kind, Provider: string(in.Provider)}
+		filters, chosen := map[string]string{"kind": string(in.Kind), "provider": string(in.Provider)},
+			catalog.Filter{Kind: in.Kind, Provider: string(in.Provider)}
 		live := auth.FromContext(ctx).Mode == tenant.Live
 		models := offer.Models(chosen, live)
 		if in.Kind == "" || in.Kind == provider.KindText {
@@ -77,16 +84,20 @@ func Mount(r *httpapi.Router, e area.Env) {
 		return httpapi.Slice(ctx, models, filters, in.SliceInput, func(m catalog.Model) string { return m.ID })
 	})
 	httpapi.List(r, httpapi.Op{
-		ID: "listVoices", Method: http.MethodGet, Path: "/v1/catalog/voices", Scope: auth.AccountRead, Function: "catalog", Tag: "Catalog",
-		Summary:     "List the voices",
-		Description: "Sorted by provider and language, in a fixed order. Send the `id` of a voice as `voice` to one of its `models`. A model also accepts ids of its provider's other voices.",
-		Errors:      []errs.Code{errs.InvalidCursor},
+		ID: "listVoices", Method: http.MethodGet, Path: "/v1/catalog/voices", Scope: auth.AccountRead,
+		Function: "catalog", Tag: "Catalog",
+		Summary: "List the voices",
+		Description: "Sorted by provider and language, in a fixed order. Send the `id` of a voice as `voice` to one " +
+			"of its `models`. A model also accepts ids of its provider's other voices.",
+		Errors: []errs.Code{errs.InvalidCursor},
 	}, listVoices)
 	httpapi.List(r, httpapi.Op{
-		ID: "listAvatars", Method: http.MethodGet, Path: "/v1/catalog/avatars", Scope: auth.AccountRead, Function: "catalog", Tag: "Catalog",
-		Summary:     "List the avatars",
-		Description: "Sorted by provider, in a fixed order. Send the `id` of an avatar as `avatar` to one of its `models`. Models that are not listed show the person of the image that you send.",
-		Errors:      []errs.Code{errs.InvalidCursor},
+		ID: "listAvatars", Method: http.MethodGet, Path: "/v1/catalog/avatars", Scope: auth.AccountRead,
+		Function: "catalog", Tag: "Catalog",
+		Summary: "List the avatars",
+		Description: "Sorted by provider, in a fixed order. Send the `id` of an avatar as `avatar` to one of its " +
+			"`models`. Models that are not listed show the person of the image that you send.",
+		Errors: []errs.Code{errs.InvalidCursor},
 	}, listAvatars)
 }
 
@@ -96,9 +107,11 @@ const maxTrained = 1000
 
 // trainedModels returns the models that the caller's factories have trained, the newest
 // factory's first.
-func trainedModels(ctx context.Context, db *store.DB, offer catalog.Offer, chosen catalog.Filter, live bool) (models []catalog.Model, err error) {
+func trainedModels(ctx context.Context, db *store.DB, offer catalog.Offer, chosen catalog.Filter,
+	live bool) (models []catalog.Model, err error) {
 	page, err := db.List(ctx, store.Query{
-		Index: store.ByOwner, Partition: store.OwnerPartition(auth.FromContext(ctx).Owner, catalog.TrainedKind), Limit: maxTrained,
+		Index: store.ByOwner, Partition: store.OwnerPartition(auth.FromContext(ctx).Owner, catalog.TrainedKind),
+		Limit: maxTrained,
 	})
 	if err != nil {
 		return nil, err
@@ -118,15 +131,18 @@ func trainedModels(ctx context.Context, db *store.DB, offer catalog.Offer, chose
 func listVoices(ctx context.Context, in *voicesInput) (httpapi.Page[catalog.Voice], error) {
 	if in.Language != "" {
 		if _, err := language.Parse(in.Language); err != nil {
-			return httpapi.Page[catalog.Voice]{}, errs.Invalid("language", "must be a language tag (BCP 47), such as en or pt-BR")
+			return httpapi.Page[catalog.Voice]{},
+				errs.Invalid("language", "must be a language tag (BCP 47), such as en or pt-BR")
 		}
 	}
 	filters := map[string]string{"model": in.Model, "language": in.Language}
-	return httpapi.Slice(ctx, catalog.Voices(in.Model, in.Language), filters, in.SliceInput, func(v catalog.Voice) string { return v.Provider + " " + v.ID })
+	return httpapi.Slice(ctx, catalog.Voices(in.Model, in.Language), filters, in.SliceInput,
+		func(v catalog.Voice) string { return v.Provider + " " + v.ID })
 }
 
 func listAvatars(ctx context.Context, in *avatarsInput) (httpapi.Page[catalog.Avatar], error) {
-	return httpapi.Slice(ctx, catalog.Avatars(in.Model), map[string]string{"model": in.Model}, in.SliceInput, func(a catalog.Avatar) string { return a.ID })
+	return httpapi.Slice(ctx, catalog.Avatars(in.Model), map[string]string{"model": in.Model}, in.SliceInput,
+		func(a catalog.Avatar) string { return a.ID })
 }
 
 func listPlans(ctx context.Context, in *plansInput) (httpapi.Page[catalog.Plan], error) {

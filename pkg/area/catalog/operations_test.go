@@ -64,7 +64,8 @@ func getFrom(t *testing.T, db *store.DB, mode tenant.Mode, providers, path strin
 	Mount(r, area.Env{AWS: aws.Config{Region: "us-west-2"}, DB: db, Providers: providers})
 	req := httptest.NewRequest(http.MethodGet, path, nil)
 	w := httptest.NewRecorder()
-	r.ServeHTTP(w, req.WithContext(httpapi.WithGateway(t.Context(), httpapi.Gateway{RequestID: "req-1", Authorizer: authorizer})))
+	r.ServeHTTP(w, req.WithContext(httpapi.WithGateway(t.Context(),
+		httpapi.Gateway{RequestID: "req-1", Authorizer: authorizer})))
 	a := answer{status: w.Code}
 	if err := json.Unmarshal(w.Body.Bytes(), &a); err != nil {
 		t.Fatalf("%s: %v in %s", path, err, w.Body)
@@ -85,7 +86,8 @@ func ids(a answer) []string {
 
 func TestListPlans(t *testing.T) {
 	a := get(t, "/v1/catalog/plans", auth.AccountRead)
-	if a.status != http.StatusOK || !slices.Equal(ids(a), []string{"starter", "growth", "business", "enterprise"}) || a.NextCursor != nil {
+	if a.status != http.StatusOK || !slices.Equal(ids(a), []string{"starter", "growth", "business", "enterprise"}) ||
+		a.NextCursor != nil {
 		t.Fatalf("got %+v", a)
 	}
 	if a.Data[0]["rate_limits"] != nil || a.Data[3]["api_access"] != true {
@@ -117,10 +119,13 @@ func TestListModelsGivesEveryModelOnceOverItsPages(t *testing.T) {
 
 func TestListModelsFilters(t *testing.T) {
 	for query, keep := range map[string]func(catalog.Model) bool{
-		"kind=video":              func(m catalog.Model) bool { return m.Kind == provider.KindVideo },
-		"provider=polly":          func(m catalog.Model) bool { return m.Provider == "polly" },
-		"kind=text&provider=fal":  func(catalog.Model) bool { return false },
-		"kind=image&provider=fal": func(m catalog.Model) bool { return m.Kind == provider.KindImage && m.Provider == "fal" },
+		"kind=video":             func(m catalog.Model) bool { return m.Kind == provider.KindVideo },
+		"provider=polly":         func(m catalog.Model) bool { return m.Provider == "polly" },
+		"kind=text&provider=fal": func(catalog.Model) bool { return false },
+		"kind=image&provider=fal": func(m catalog.Model) bool {
+			return m.Kind == provider.KindImage &&
+				m.Provider == "fal"
+		},
 	} {
 		var want []string
 		for _, m := range catalog.Models(catalog.Filter{}) {
@@ -128,7 +133,8 @@ func TestListModelsFilters(t *testing.T) {
 				want = append(want, m.ID)
 			}
 		}
-		if a := get(t, "/v1/catalog/models?limit=100&"+query, auth.AccountRead); a.status != http.StatusOK || a.Data == nil || !slices.Equal(ids(a), want) {
+		if a := get(t, "/v1/catalog/models?limit=100&"+query, auth.AccountRead); a.status != http.StatusOK ||
+			a.Data == nil || !slices.Equal(ids(a), want) {
 			t.Errorf("%s: %d, %v; want %v", query, a.status, ids(a), want)
 		}
 	}
@@ -136,7 +142,8 @@ func TestListModelsFilters(t *testing.T) {
 
 func TestModelsShowPricesAndHideProvidersIds(t *testing.T) {
 	for _, m := range get(t, "/v1/catalog/models?limit=100", auth.AccountRead).Data {
-		for _, member := range []string{"id", "name", "provider", "kind", "capabilities", "price", "state", "successor", "fine_tuned_from", "factory_id", "training", "default", "regions", "source"} {
+		for _, member := range []string{"id", "name", "provider", "kind", "capabilities", "price", "state", "successor",
+			"fine_tuned_from", "factory_id", "training", "default", "regions", "source"} {
 			if _, ok := m[member]; !ok {
 				t.Errorf("%v lacks %s", m["id"], member)
 			}
@@ -144,7 +151,8 @@ func TestModelsShowPricesAndHideProvidersIds(t *testing.T) {
 		if len(m) != 14 {
 			t.Errorf("%v has %d members: %v", m["id"], len(m), m)
 		}
-		if m["id"] == "nova-canvas" && (m["state"] != "retired" || m["successor"] != "stable-image-core" || m["price"] != nil) {
+		if m["id"] == "nova-canvas" && (m["state"] != "retired" || m["successor"] != "stable-image-core" ||
+			m["price"] != nil) {
 			t.Errorf("the retired model is %v", m)
 		}
 	}
@@ -165,7 +173,8 @@ func TestBadInput(t *testing.T) {
 		{"/v1/catalog/models?limit=101", auth.AccountRead, 422, errs.ValidationFailed, "limit"},
 		{"/v1/catalog/models?cursor=nonsense", auth.AccountRead, 400, errs.InvalidCursor, "cursor"},
 		{"/v1/catalog/plans?cursor=nonsense", auth.AccountRead, 400, errs.InvalidCursor, "cursor"},
-		{"/v1/catalog/models?kind=video&cursor=" + *first.NextCursor, auth.AccountRead, 400, errs.InvalidCursor, "cursor"},
+		{"/v1/catalog/models?kind=video&cursor=" + *first.NextCursor, auth.AccountRead, 400,
+			errs.InvalidCursor, "cursor"},
 		{"/v1/catalog/plans?cursor=" + *first.NextCursor, auth.AccountRead, 400, errs.InvalidCursor, "cursor"},
 	} {
 		a := get(t, c.path, c.scope)
@@ -179,7 +188,8 @@ func TestTheProvidersOfTheFilterAreThoseOfTheTable(t *testing.T) {
 	names := catalog.Providers()
 	slices.Sort(names)
 	for _, name := range names {
-		if a := get(t, "/v1/catalog/models?provider="+name, auth.AccountRead); a.status != http.StatusOK || len(a.Data) == 0 {
+		if a := get(t, "/v1/catalog/models?provider="+name, auth.AccountRead); a.status != http.StatusOK ||
+			len(a.Data) == 0 {
 			t.Errorf("%s: %+v", name, a)
 		}
 	}
@@ -189,7 +199,8 @@ func TestTheProvidersOfTheFilterAreThoseOfTheTable(t *testing.T) {
 }
 
 func TestLiveKeysSeeWhatIsUnavailable(t *testing.T) {
-	for mode, want := range map[tenant.Mode]catalog.State{tenant.Live: catalog.Unavailable, tenant.Test: catalog.Available} {
+	for mode, want := range map[tenant.Mode]catalog.State{tenant.Live: catalog.Unavailable,
+		tenant.Test: catalog.Available} {
 		a := getAs(t, mode, "bedrock", "/v1/catalog/models?limit=100", auth.AccountRead)
 		if a.status != http.StatusOK || len(a.Data) != len(catalog.Models(catalog.Filter{})) {
 			t.Fatalf("%s: %d models, status %d", mode, len(a.Data), a.status)
@@ -231,13 +242,16 @@ func TestModelsShowTheDefaultOfTheCaller(t *testing.T) {
 }
 
 func TestListAvatars(t *testing.T) {
-	if a := get(t, "/v1/catalog/avatars?model=heygen-3", auth.AccountRead); a.status != http.StatusOK || !slices.Equal(ids(a), []string{"Angela-inTshirt-20220820"}) {
+	if a := get(t, "/v1/catalog/avatars?model=heygen-3", auth.AccountRead); a.status != http.StatusOK ||
+		!slices.Equal(ids(a), []string{"Angela-inTshirt-20220820"}) {
 		t.Errorf("%+v", a)
 	}
-	if a := get(t, "/v1/catalog/avatars?limit=100", auth.AccountRead); a.status != http.StatusOK || len(a.Data) != len(catalog.Avatars("")) {
+	if a := get(t, "/v1/catalog/avatars?limit=100", auth.AccountRead); a.status != http.StatusOK ||
+		len(a.Data) != len(catalog.Avatars("")) {
 		t.Errorf("%d avatars, status %d", len(a.Data), a.status)
 	}
-	if a := get(t, "/v1/catalog/avatars?model=none", auth.AccountRead); a.status != http.StatusOK || a.Data == nil || len(a.Data) != 0 {
+	if a := get(t, "/v1/catalog/avatars?model=none", auth.AccountRead); a.status != http.StatusOK || a.Data == nil ||
+		len(a.Data) != 0 {
 		t.Errorf("%+v", a)
 	}
 }
@@ -259,7 +273,8 @@ func TestListVoices(t *testing.T) {
 			t.Errorf("%s: %d, %v, want %v", query, a.status, ids(a), want)
 		}
 	}
-	if a := get(t, "/v1/catalog/voices?language=english%21", auth.AccountRead); a.status != http.StatusUnprocessableEntity || a.Error.Param != "language" {
+	if a := get(t, "/v1/catalog/voices?language=english%21",
+		auth.AccountRead); a.status != http.StatusUnprocessableEntity || a.Error.Param != "language" {
 		t.Errorf("no language: %+v", a)
 	}
 }
@@ -310,12 +325,16 @@ func TestTrainedModelsAreListedForTheirAccountAndMode(t *testing.T) {
 	db := storetest.Open(t, time.Now)
 	mine := tenant.Of("acc_1", tenant.Live)
 	keep(t, db, mine,
-		catalog.Trained{ID: "mdl_01h455vb4pex5vsknk084sn02q", FactoryID: "fac_1", BaseModel: "llama-3.3-70b", Endpoint: "arn:aws:bedrock:secret"},
+		catalog.Trained{ID: "mdl_01h455vb4pex5vsknk084sn02q", FactoryID: "fac_1", BaseModel: "llama-3.3-70b",
+			Endpoint: "arn:aws:bedrock:secret"},
 		catalog.Trained{ID: "mdl_01h455vb4pex5vsknk084sn02r", FactoryID: "fac_2", BaseModel: "nova-lite"})
-	keep(t, db, tenant.Of("acc_1", tenant.Test), catalog.Trained{ID: "mdl_01h455vb4pex5vsknk084sn02s", BaseModel: "nova-lite"})
-	keep(t, db, tenant.Of("acc_2", tenant.Live), catalog.Trained{ID: "mdl_01h455vb4pex5vsknk084sn02t", BaseModel: "nova-lite"})
+	keep(t, db, tenant.Of("acc_1", tenant.Test), catalog.Trained{ID: "mdl_01h455vb4pex5vsknk084sn02s",
+		BaseModel: "nova-lite"})
+	keep(t, db, tenant.Of("acc_2", tenant.Live), catalog.Trained{ID: "mdl_01h455vb4pex5vsknk084sn02t",
+		BaseModel: "nova-lite"})
 	trained := func(providers, query string) (found []map[string]any) {
-		for _, m := range getFrom(t, db, tenant.Live, providers, "/v1/catalog/models?limit=100"+query, auth.AccountRead).Data {
+		for _, m := range getFrom(t, db, tenant.Live, providers, "/v1/catalog/models?limit=100"+query,
+			auth.AccountRead).Data {
 			if m["fine_tuned_from"] != nil {
 				found = append(found, m)
 			}
@@ -328,7 +347,9 @@ func TestTrainedModelsAreListedForTheirAccountAndMode(t *testing.T) {
 	}
 	// The newest first, and before the catalog's own.
 	newest, oldest := all[0], all[1]
-	if newest["id"] != "mdl_01h455vb4pex5vsknk084sn02r" || newest["fine_tuned_from"] != "nova-lite" || newest["factory_id"] != "fac_2" || newest["kind"] != "text" || newest["state"] != "available" || newest["training"] != nil || newest["price"] == nil {
+	if newest["id"] != "mdl_01h455vb4pex5vsknk084sn02r" || newest["fine_tuned_from"] != "nova-lite" ||
+		newest["factory_id"] != "fac_2" || newest["kind"] != "text" || newest["state"] != "available" ||
+		newest["training"] != nil || newest["price"] == nil {
 		t.Errorf("%v", newest)
 	}
 	if oldest["id"] != "mdl_01h455vb4pex5vsknk084sn02q" || oldest["fine_tuned_from"] != "llama-3.3-70b" {
@@ -344,13 +365,15 @@ func TestTrainedModelsAreListedForTheirAccountAndMode(t *testing.T) {
 	if got := trained("fal", ""); len(got) != 2 || got[0]["state"] != "unavailable" {
 		t.Errorf("without their provider: %v", got)
 	}
-	for query, want := range map[string]int{"&kind=text": 2, "&kind=image": 0, "&provider=fal": 0, "&provider=bedrock": 2} {
+	for query, want := range map[string]int{"&kind=text": 2, "&kind=image": 0, "&provider=fal": 0,
+		"&provider=bedrock": 2} {
 		if got := trained("bedrock,fal", query); len(got) != want {
 			t.Errorf("%s: %d trained models, want %d", query, len(got), want)
 		}
 	}
 	first := getFrom(t, db, tenant.Live, "bedrock", "/v1/catalog/models?limit=1", auth.AccountRead)
-	second := getFrom(t, db, tenant.Live, "bedrock", "/v1/catalog/models?limit=1&cursor="+url.QueryEscape(*first.NextCursor), auth.AccountRead)
+	second := getFrom(t, db, tenant.Live, "bedrock",
+		"/v1/catalog/models?limit=1&cursor="+url.QueryEscape(*first.NextCursor), auth.AccountRead)
 	if second.Data[0]["id"] != oldest["id"] {
 		t.Errorf("the second page has %v", second.Data)
 	}

@@ -40,7 +40,8 @@ func TestABatchOfFifty(t *testing.T) {
 		second := w.makeFactory(object{"type": "news", "name": "News"})
 		var items []object
 		for i := range 50 {
-			items = append(items, w.body("prompt", fmt.Sprint("Number ", i), "kind", []string{"post", "story", "music_clip"}[i%3], "factory_id", []string{w.factory, second}[i%2]))
+			items = append(items, w.body("prompt", fmt.Sprint("Number ", i), "kind",
+				[]string{"post", "story", "music_clip"}[i%3], "factory_id", []string{w.factory, second}[i%2]))
 		}
 		before := int64(0)
 		if mode == "live" {
@@ -75,8 +76,10 @@ func TestABatchOfFifty(t *testing.T) {
 			cost += got.CostCredits
 			w.happened(it.ID, event.ContentGenerated)
 		}
-		if mode == "live" && (w.credits() != before-cost || w.entries()["charged"] != cost || w.entries()["held"] != 0) {
-			t.Errorf("all cost %d; of %d there are %d left, and the entries are %v", cost, before, w.credits(), w.entries())
+		if mode == "live" && (w.credits() != before-cost || w.entries()["charged"] != cost ||
+			w.entries()["held"] != 0) {
+			t.Errorf("all cost %d; of %d there are %d left, and the entries are %v", cost, before,
+				w.credits(), w.entries())
 		}
 	}
 }
@@ -91,15 +94,22 @@ func TestABatchIsAllOrNothing(t *testing.T) {
 		code   errs.Code
 		params string // of the details
 	}{
-		"none":               {[]any{}, 422, errs.ValidationFailed, "/items"},
-		"fifty-one":          {many(51, good), 422, errs.ValidationFailed, "/items"},
-		"one without a kind": {[]any{good, object{"factory_id": w.factory, "prompt": "x"}}, 422, errs.ValidationFailed, "/items/1/kind"},
-		"two of a bad shape": {[]any{w.body("kind", "podcast"), good, w.body("slides", "x")}, 422, errs.ValidationFailed, "/items/0/kind /items/2/slides"},
-		"several bad ones":   {[]any{good, w.body("slides", []object{{}, {}}), good, w.body("format", "short"), w.body("model", "nobody")}, 422, errs.ValidationFailed, "/items/1/slides /items/3/format /items/4/model"},
-		"two blank ones":     {[]any{w.body("prompt", " "), good, w.body("prompt", "\n\t")}, 422, errs.ValidationFailed, "/items/0/prompt /items/2/prompt"},
-		"a model first":      {[]any{w.body("model", "nobody"), w.body("language", "???")}, 422, errs.UnsupportedModel, "/items/0/model /items/1/language"},
-		"an unknown factory": {[]any{good, w.body("factory_id", unknown), w.body("factory_id", "fac_1")}, 404, errs.NotFound, "/items/1/factory_id /items/2/factory_id"},
-		"bad metadata":       {[]any{w.body("metadata", object{"": "x"}), good, w.body("metadata", object{"a\n": "x"})}, 422, errs.ValidationFailed, "/items/0/metadata /items/2/metadata"},
+		"none":      {[]any{}, 422, errs.ValidationFailed, "/items"},
+		"fifty-one": {many(51, good), 422, errs.ValidationFailed, "/items"},
+		"one without a kind": {[]any{good, object{"factory_id": w.factory, "prompt": "x"}}, 422, errs.ValidationFailed,
+			"/items/1/kind"},
+		"two of a bad shape": {[]any{w.body("kind", "podcast"), good, w.body("slides", "x")}, 422,
+			errs.ValidationFailed, "/items/0/kind /items/2/slides"},
+		"several bad ones": {[]any{good, w.body("slides", []object{{}, {}}), good, w.body("format", "short"),
+			w.body("model", "nobody")}, 422, errs.ValidationFailed, "/items/1/slides /items/3/format /items/4/model"},
+		"two blank ones": {[]any{w.body("prompt", " "), good, w.body("prompt", "\n\t")}, 422, errs.ValidationFailed,
+			"/items/0/prompt /items/2/prompt"},
+		"a model first": {[]any{w.body("model", "nobody"), w.body("language", "???")}, 422, errs.UnsupportedModel,
+			"/items/0/model /items/1/language"},
+		"an unknown factory": {[]any{good, w.body("factory_id", unknown), w.body("factory_id", "fac_1")}, 404,
+			errs.NotFound, "/items/1/factory_id /items/2/factory_id"},
+		"bad metadata": {[]any{w.body("metadata", object{"": "x"}), good, w.body("metadata", object{"a\n": "x"})},
+			422, errs.ValidationFailed, "/items/0/metadata /items/2/metadata"},
 		"nothing of an item": {[]any{nil}, 422, errs.ValidationFailed, "/items/0"},
 		"a single unknown":   {[]any{w.body("promt", "x")}, 422, errs.ValidationFailed, "/items/0/promt"},
 	} {
@@ -123,7 +133,8 @@ func TestABatchIsAllOrNothing(t *testing.T) {
 			}
 		})
 	}
-	w.Stranger().Call(http.MethodPost, batchPath, object{"items": []any{good}}).Refused(t, 404, errs.NotFound, "/items/0/factory_id")
+	w.Stranger().Call(http.MethodPost, batchPath, object{"items": []any{good}}).Refused(t, 404, errs.NotFound,
+		"/items/0/factory_id")
 }
 
 func many(n int, one any) (all []any) {
@@ -166,7 +177,8 @@ func TestPartsOfABatchAreCanceledBeforeItBegins(t *testing.T) {
 	}
 	w.doAttempt(made[2].ID, 2)
 	w.do(made[3].ID)
-	if w.get(made[0].ID).State != item.Canceled || w.get(made[2].ID).State != item.Generated || w.get(made[3].ID).State != item.Generated {
+	if w.get(made[0].ID).State != item.Canceled || w.get(made[2].ID).State != item.Generated ||
+		w.get(made[3].ID).State != item.Generated {
 		t.Errorf("%+v", made)
 	}
 	if got := w.entries(); got["charged"] != 2*postPrice || got["held"] != 0 {

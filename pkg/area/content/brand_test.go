@@ -46,7 +46,8 @@ func (w *world) brand() *composition.Brand {
 // factory with an account there, and others are not published there.
 func TestMediaForTikTokShowNoBrand(t *testing.T) {
 	w := newWorld(t)
-	w.factory = w.makeFactory(object{"type": "brand", "name": "Acme", "language": "en", "settings": object{"brand_name": "Acme", "colors": []string{"#ff6600"}}})
+	w.factory = w.makeFactory(object{"type": "brand", "name": "Acme", "language": "en",
+		"settings": object{"brand_name": "Acme", "colors": []string{"#ff6600"}}})
 	w.attach(w.connect("vk"))
 	branded := w.generated("kind", "carousel")
 	if b := w.brand(); b == nil || b.Name != "Acme" || b.Color != "#ff6600" {

@@ -27,7 +27,9 @@ func newBrief(f factory.Factory) (item.Brief, error) {
 		topics[i] = string(t)
 	}
 	return item.NewBrief(item.Factory{
-		ID: f.ID, Name: f.Name, Type: string(f.Type), Writer: writers[f.Type], Description: f.Description, Audience: f.Audience, Tone: f.Tone,
-		Topics: topics, Settings: settings, Models: f.Models, Trained: f.TrainedText(), Logo: f.Logo, Sells: f.Type == factory.Seller,
+		ID: f.ID, Name: f.Name, Type: string(f.Type), Writer: writers[f.Type], Description: f.Description,
+		Audience: f.Audience, Tone: f.Tone,
+		Topics: topics, Settings: settings, Models: f.Models, Trained: f.TrainedText(), Logo: f.Logo,
+		Sells: f.Type == factory.Seller,
 	})
 }

@@ -9,10 +9,13 @@ import (
 
 func TestABriefNamesTheWriterOfEachType(t *testing.T) {
 	for _, kind := range []factory.Type{
-		factory.Blogger, factory.Seller, factory.Expert, factory.Brand, factory.News, factory.Entertainment, factory.Musician,
+		factory.Blogger, factory.Seller, factory.Expert, factory.Brand, factory.News, factory.Entertainment,
+		factory.Musician,
 	} {
 		b, err := newBrief(factory.Factory{Type: kind, Name: "Acme", Topics: []factory.Topic{"sea"}})
-		if want := `You write for "Acme", ` + writers[kind] + "."; err != nil || writers[kind] == "" || !strings.HasPrefix(b.Voice, want) || !strings.Contains(b.Voice, "Its topics: sea.") || b.Type != string(kind) {
+		if want := `You write for "Acme", ` + writers[kind] + "."; err != nil || writers[kind] == "" ||
+			!strings.HasPrefix(b.Voice, want) || !strings.Contains(b.Voice, "Its topics: sea.") ||
+			b.Type != string(kind) {
 			t.Errorf("%s: %q, %v", kind, b.Voice, err)
 		}
 	}

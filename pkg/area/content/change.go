@@ -61,28 +61,43 @@ type endInput struct {
 func (s *Service) registerChanges(r *httpapi.Router) {
 	const one = "/v1/content-items/{content_item_id}"
 	update := op("updateContentItem", http.MethodPatch, one, auth.ContentWrite, "Change a content item",
-		"Takes a JSON merge patch (RFC 7396) of title, caption, hashtags and metadata, until publishing begins. Generation never overwrites a text that you have set, neither a running attempt nor a later one. A text set to null is generated again by the next attempt.")
+		"Takes a JSON merge patch (RFC 7396) of title, caption, hashtags and metadata, until publishing begins. "+
+			"Generation never overwrites a text that you have set, neither a running attempt nor a later one. A text "+
+			"set to null is generated again by the next attempt.")
 	update.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState}
 	update.Fixed = map[string]string{
-		"prompt": "POST /v1/content-items/{content_item_id}/regenerate takes a new prompt", "model": "POST /v1/content-items/{content_item_id}/regenerate takes another model",
-		"state":      "POST /v1/content-items/{content_item_id}/cancel cancels the item, /regenerate makes it again",
-		"publish_at": "POST /v1/content-items/{content_item_id}/schedule sets it", "social_account_ids": "POST /v1/content-items/{content_item_id}/schedule sets them",
+		"prompt": "POST /v1/content-items/{content_item_id}/regenerate takes a new prompt",
+		"model":  "POST /v1/content-items/{content_item_id}/regenerate takes another model",
+		"state": "POST /v1/content-items/{content_item_id}/cancel cancels the item, /regenerate makes " +
+			"it again",
+		"publish_at":         "POST /v1/content-items/{content_item_id}/schedule sets it",
+		"social_account_ids": "POST /v1/content-items/{content_item_id}/schedule sets them",
 	}
 	httpapi.Write(r, update, s.update)
 
 	remove := op("deleteContentItem", http.MethodDelete, one, auth.ContentWrite, "Delete a content item",
-		"Cancels the item if it is queued or being generated. The parts that were completed are charged; the rest of the reserved credits is released at once. The media of all attempts are deleted. The response, and the event `content.deleted`, show the item in its last state. An item cannot be deleted while it is being published.")
+		"Cancels the item if it is queued or being generated. The parts that were completed are charged; the rest of "+
+			"the reserved credits is released at once. The media of all attempts are deleted. The response, and the "+
+			"event `content.deleted`, show the item in its last state. An item cannot be deleted while it is being "+
+			"published.")
 	remove.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState}
 	httpapi.Write(r, remove, s.remove)
 
-	regenerate := op("regenerateContentItem", http.MethodPost, one+"/regenerate", auth.ContentWrite, "Regenerate a content item",
-		"Starts a new attempt at an item that has failed or is generated or canceled. It costs as much as a new item. It uses the settings that the factory had when the item was created, and its product as it is now, and keeps the texts that you have set. The media and texts of the earlier attempt are shown until the new one has succeeded. The files of all attempts are kept until the item is deleted.")
+	regenerate := op("regenerateContentItem", http.MethodPost, one+"/regenerate", auth.ContentWrite,
+		"Regenerate a content item",
+		"Starts a new attempt at an item that has failed or is generated or canceled. It costs as much as a new "+
+			"item. It uses the settings that the factory had when the item was created, and its product as it is "+
+			"now, and keeps the texts that you have set. The media and texts of the earlier attempt are shown until "+
+			"the new one has succeeded. The files of all attempts are kept until the item is deleted.")
 	regenerate.Status = http.StatusAccepted
-	regenerate.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState, errs.UnsupportedModel, errs.UnsupportedMedia, errs.InsufficientBalance, errs.SpendLimitReached, errs.QueueFull}
+	regenerate.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState, errs.UnsupportedModel,
+		errs.UnsupportedMedia, errs.InsufficientBalance, errs.SpendLimitReached, errs.QueueFull}
 	httpapi.Write(r, regenerate, s.regenerate)
 
 	cancel := op("cancelContentItem", http.MethodPost, one+"/cancel", auth.ContentWrite, "Cancel a content item",
-		"Stops an item that is queued or being generated, and sends the event `content.canceled`. The parts that were completed are charged; the rest of the reserved credits is released at once. An item that is already generated cannot be canceled: delete it, or leave it.")
+		"Stops an item that is queued or being generated, and sends the event `content.canceled`. The parts that "+
+			"were completed are charged; the rest of the reserved credits is released at once. An item that is "+
+			"already generated cannot be canceled: delete it, or leave it.")
 	cancel.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState}
 	httpapi.Write(r, cancel, s.cancel)
 }
@@ -108,12 +123,14 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 		return out, err
 	}
 	sent := httpapi.Patched(ctx)
-	for name, given := range map[string]*bool{"title": &r.Given.Title, "caption": &r.Given.Caption, "hashtags": &r.Given.Hashtags} {
+	for name, given := range map[string]*bool{"title": &r.Given.Title, "caption": &r.Given.Caption,
+		"hashtags": &r.Given.Hashtags} {
 		if set, ok := sent[name]; ok {
 			*given = set
 		}
 	}
-	r.Title, r.Caption, r.Hashtags, r.Metadata = set.Title, set.Caption, append([]string{}, set.Hashtags...), set.Metadata.OrEmpty()
+	r.Title, r.Caption, r.Hashtags, r.Metadata = set.Title, set.Caption, append([]string{}, set.Hashtags...),
+		set.Metadata.OrEmpty()
 	if _, ok := sent["title"]; ok {
 		err = r.CheckTexts()
 	}
@@ -131,7 +148,9 @@ func (s *Service) fits(mode tenant.Mode, r *item.Record) error {
 	var targets []publication.Target
 	for _, pub := range r.Publications {
 		if adapter, ok := s.platforms.Of(mode, pub.Platform); ok {
-			targets = append(targets, publication.Target{Account: account.Record{Account: account.Account{Platform: pub.Platform}}, Limits: adapter.Capabilities(), Options: pub.Options})
+			targets = append(targets, publication.Target{
+				Account: account.Record{Account: account.Account{Platform: pub.Platform}},
+				Limits:  adapter.Capabilities(), Options: pub.Options})
 		}
 	}
 	if found := publication.Check(r, targets); len(found) > 0 {
@@ -247,7 +266,8 @@ func (s *Service) regenerate(ctx context.Context, tx *store.Tx, in *regenerateIn
 	}
 	order := r.Order(p.Owner)
 	r.Usual = order.Usual()
-	if r.Ticket, err = generate.Accept(tx, now, order, ledger.PayerOf(now, p.KeyID(), p.SpendLimit), balance); err != nil {
+	if r.Ticket, err = generate.Accept(tx, now, order, ledger.PayerOf(now, p.KeyID(), p.SpendLimit),
+		balance); err != nil {
 		return out, err
 	}
 	r.Count(tx, now, before)

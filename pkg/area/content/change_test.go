@@ -71,7 +71,8 @@ func (w *world) in(state item.State) string {
 }
 
 var states = []item.State{
-	item.Queued, item.Generating, item.Generated, item.Scheduled, item.Publishing, item.Published, item.Failed, item.Canceled,
+	item.Queued, item.Generating, item.Generated, item.Scheduled, item.Publishing, item.Published, item.Failed,
+	item.Canceled,
 }
 
 // textCost is what has been completed of an item in a state.
@@ -87,7 +88,8 @@ func TestCancelInEachState(t *testing.T) {
 			before := storetest.Snapshot(t, w.db)
 			a := w.Call(http.MethodPost, path(itemID, "cancel"), nil)
 			a.Refused(t, 409, errs.InvalidState, "")
-			if want := "can be canceled only while it is queued or generating"; !strings.Contains(a.Error.Message, want) {
+			if want := "can be canceled only while it is queued or generating"; !strings.Contains(a.Error.Message,
+				want) {
 				t.Errorf("%s: %s", state, a.Error.Message)
 			}
 			if storetest.Snapshot(t, w.db) != before {
@@ -128,7 +130,8 @@ func TestRegenerateInEachState(t *testing.T) {
 			before := storetest.Snapshot(t, w.db)
 			a := w.Call(http.MethodPost, path(itemID, "regenerate"), object{})
 			a.Refused(t, 409, errs.InvalidState, "")
-			if want := "can be regenerated only while it is generated, failed or canceled"; !strings.Contains(a.Error.Message, want) {
+			if want := "can be regenerated only while it is generated, failed or canceled"; !strings.Contains(
+				a.Error.Message, want) {
 				t.Errorf("%s: %s", state, a.Error.Message)
 			}
 			if storetest.Snapshot(t, w.db) != before {
@@ -139,11 +142,13 @@ func TestRegenerateInEachState(t *testing.T) {
 		was, had := w.get(itemID), w.credits()
 		w.faults.Reset()
 		var got item.Item
-		w.Call(http.MethodPost, path(itemID, "regenerate"), object{"prompt": "Another shoe", "model": "nano-banana"}).Into(t, http.StatusAccepted, &got)
+		w.Call(http.MethodPost, path(itemID, "regenerate"),
+			object{"prompt": "Another shoe", "model": "nano-banana"}).Into(t, http.StatusAccepted, &got)
 		if ops := w.faults.Operations(); ops != "BatchGetItem TransactWriteItems" {
 			t.Errorf("%s: it took %s", state, ops)
 		}
-		if got.State != item.Queued || got.Attempt != 2 || got.Failure != nil || got.Prompt != "Another shoe" || got.Model != "nano-banana" || got.Version != was.Version+1 || w.credits() >= had {
+		if got.State != item.Queued || got.Attempt != 2 || got.Failure != nil || got.Prompt != "Another shoe" ||
+			got.Model != "nano-banana" || got.Version != was.Version+1 || w.credits() >= had {
 			t.Errorf("%s: %+v", state, got)
 		}
 		// What an earlier attempt made is shown until there is something new.
@@ -152,7 +157,8 @@ func TestRegenerateInEachState(t *testing.T) {
 		}
 		w.doAttempt(itemID, 2)
 		got = w.get(itemID)
-		if got.State != item.Generated || len(got.Media) != 2 || got.Media[0].Role != media.Final || got.Media[0].ID != itemID+"_2_2" || !strings.Contains(got.Caption, "Another shoe") {
+		if got.State != item.Generated || len(got.Media) != 2 || got.Media[0].Role != media.Final ||
+			got.Media[0].ID != itemID+"_2_2" || !strings.Contains(got.Caption, "Another shoe") {
 			t.Errorf("%s: became %+v", state, got)
 		}
 		if w.events(itemID)[event.ContentGenerated] < 1 {
@@ -169,7 +175,8 @@ func TestEveryChangeHonoursIfMatch(t *testing.T) {
 		body         any
 		status       int
 	}{
-		{http.MethodPatch, "", item.Queued, object{"title": "Mine"}, 200}, {http.MethodPost, "cancel", item.Queued, nil, 200},
+		{http.MethodPatch, "", item.Queued, object{"title": "Mine"}, 200},
+		{http.MethodPost, "cancel", item.Queued, nil, 200},
 		{http.MethodPost, "regenerate", item.Failed, nil, 202}, {http.MethodDelete, "", item.Generated, nil, 200},
 	} {
 		itemID := w.in(c.state)
@@ -200,7 +207,8 @@ func TestRegenerateIsRefused(t *testing.T) {
 		"an unknown member": {object{"title": "x"}, errs.ValidationFailed, "/title"},
 		"an unknown model":  {object{"model": "nobody"}, errs.UnsupportedModel, "/model"},
 		"another kind":      {object{"model": "veo-3.1"}, errs.UnsupportedModel, "/model"},
-		"a long delay":      {object{"sandbox": object{"delay_seconds": 61}}, errs.ValidationFailed, "/sandbox/delay_seconds"},
+		"a long delay": {object{"sandbox": object{"delay_seconds": 61}}, errs.ValidationFailed,
+			"/sandbox/delay_seconds"},
 	} {
 		w.Call(http.MethodPost, path(itemID, "regenerate"), c.body).Refused(t, 422, c.code, c.param)
 		if storetest.Snapshot(t, w.db) != before {
@@ -220,8 +228,10 @@ func TestRegenerateIsRefused(t *testing.T) {
 	itemID = w.in(item.Generated)
 	before = storetest.Snapshot(t, w.db)
 	w.Call(http.MethodPost, path(itemID, "regenerate"), nil).Refused(t, 402, errs.InsufficientBalance, "")
-	w.Call(http.MethodPost, path(itemID, "regenerate"), object{"sandbox": object{}}).Refused(t, 422, errs.ValidationFailed, "/sandbox")
-	w.Call(http.MethodPost, path(itemID, "regenerate"), object{"model": "runway-gen-4.5"}).Refused(t, 422, errs.UnsupportedModel, "/model")
+	w.Call(http.MethodPost, path(itemID, "regenerate"), object{"sandbox": object{}}).Refused(t, 422,
+		errs.ValidationFailed, "/sandbox")
+	w.Call(http.MethodPost, path(itemID, "regenerate"), object{"model": "runway-gen-4.5"}).Refused(t, 422,
+		errs.UnsupportedModel, "/model")
 	if storetest.Snapshot(t, w.db) != before {
 		t.Error("something was made")
 	}
@@ -230,7 +240,8 @@ func TestRegenerateIsRefused(t *testing.T) {
 func TestAnAttemptIsRehearsedByItself(t *testing.T) {
 	w := newWorld(t)
 	it := w.generated("sandbox", object{"outcome": "failed", "delay_seconds": 0})
-	w.Call(http.MethodPost, path(it.ID, "regenerate"), object{"sandbox": object{"outcome": "published", "delay_seconds": 30}}).Into(t, http.StatusAccepted, &it)
+	w.Call(http.MethodPost, path(it.ID, "regenerate"),
+		object{"sandbox": object{"outcome": "published", "delay_seconds": 30}}).Into(t, http.StatusAccepted, &it)
 	if wait := w.doAttempt(it.ID, 2); wait != 30*time.Second {
 		t.Errorf("the worker asks for %v", wait)
 	}
@@ -276,7 +287,8 @@ func TestDeleteInEachState(t *testing.T) {
 			continue
 		}
 		etag := w.Call(http.MethodGet, path(itemID), nil).Header.Get("ETag")
-		w.Call(http.MethodDelete, path(itemID), nil, "If-Match", `"99"`).Refused(t, 412, errs.VersionMismatch, "If-Match")
+		w.Call(http.MethodDelete, path(itemID), nil, "If-Match", `"99"`).Refused(t, 412,
+			errs.VersionMismatch, "If-Match")
 		had, told := w.credits(), w.events(itemID)
 		w.faults.Reset()
 		var got item.Item
@@ -285,7 +297,8 @@ func TestDeleteInEachState(t *testing.T) {
 			t.Errorf("%s: it took %s", state, ops)
 		}
 		runs := state == item.Queued || state == item.Generating
-		if want := map[bool]item.State{true: item.Canceled, false: state}[runs]; got.ID != itemID || got.State != want || len(got.Media) != 0 {
+		if want := map[bool]item.State{true: item.Canceled, false: state}[runs]; got.ID != itemID ||
+			got.State != want || len(got.Media) != 0 {
 			t.Errorf("%s: %+v", state, got)
 		}
 		if want := map[bool]int64{true: 1000 - textCost[state], false: had}[runs]; w.credits() != want {
@@ -356,10 +369,12 @@ func TestCancelingAtEachStepOfTheWorker(t *testing.T) {
 				t.Errorf("%s after round trip %d: it was generated for %d credits", method, n, it.CostCredits)
 			}
 			if got := w.entries(); w.credits() != 1000-it.CostCredits || got["held"] != 0 {
-				t.Errorf("%s after round trip %d: there are %d credits, the entries are %v", method, n, w.credits(), got)
+				t.Errorf("%s after round trip %d: there are %d credits, the entries are %v", method, n,
+					w.credits(), got)
 			}
 			charged = append(charged, it.CostCredits)
-			if generated := w.events(it.ID)[event.ContentGenerated] == 1; method == http.MethodPost && (generated != (it.State == item.Generated) || w.get(it.ID).State != it.State) {
+			if generated := w.events(it.ID)[event.ContentGenerated] == 1; method == http.MethodPost &&
+				(generated != (it.State == item.Generated) || w.get(it.ID).State != it.State) {
 				t.Errorf("canceled after round trip %d, it is %s, answered %s", n, w.get(it.ID).State, it.State)
 			}
 		}
@@ -375,7 +390,8 @@ func TestADeletedItemIsAnsweredAsItWas(t *testing.T) {
 	a := w.Call(http.MethodDelete, path(it.ID), nil)
 	var got item.Item
 	a.Into(t, http.StatusOK, &got)
-	if got.Title != it.Title || len(got.Slides) != len(it.Slides) || got.Slides[0].MediaID != nil || got.Slides[0].Text != it.Slides[0].Text {
+	if got.Title != it.Title || len(got.Slides) != len(it.Slides) || got.Slides[0].MediaID != nil ||
+		got.Slides[0].Text != it.Slides[0].Text {
 		t.Errorf("%s", a.Raw)
 	}
 	var raw object

@@ -92,14 +92,23 @@ func (batch) Schema(r huma.Registry) *huma.Schema {
 
 // registerCreate puts the operations that create items into the router.
 func (s *Service) registerCreate(r *httpapi.Router) {
-	refusals := []errs.Code{errs.NotFound, errs.InvalidState, errs.UnsupportedModel, errs.UnsupportedMedia, errs.InsufficientBalance, errs.SpendLimitReached, errs.QueueFull}
+	refusals := []errs.Code{errs.NotFound, errs.InvalidState, errs.UnsupportedModel, errs.UnsupportedMedia,
+		errs.InsufficientBalance, errs.SpendLimitReached, errs.QueueFull}
 	create := op("createContentItem", http.MethodPost, "/v1/content-items", auth.ContentWrite, "Create a content item",
-		"The item is generated in the background, with the current settings of the factory, whose `content_types` must contain its kind. The event `content.generated` or `content.failed` reports its end. The cost depends on the request: it is reserved now, charged when the item is generated, and released if it fails, but for the completed parts where finished media cannot be made of what you gave. Canceling charges the parts that were completed and releases the rest. With a test key nothing is spent, and `sandbox` selects the result.")
+		"The item is generated in the background, with the current settings of the factory, whose `content_types` "+
+			"must contain its kind. The event `content.generated` or `content.failed` reports its end. The cost "+
+			"depends on the request: it is reserved now, charged when the item is generated, and released if it "+
+			"fails, but for the completed parts where finished media cannot be made of what you gave. Canceling "+
+			"charges the parts that were completed and releases the rest. With a test key nothing is spent, and "+
+			"`sandbox` selects the result.")
 	create.Status, create.Errors = http.StatusAccepted, refusals
 	httpapi.Write(r, create, s.create)
 
-	batch := op("createContentItems", http.MethodPost, "/v1/content-items/batch", auth.ContentWrite, "Create several content items",
-		"Creates up to 50 items, each like `POST /v1/content-items`, or none: if one is refused, nothing is created or spent. The response lists them in the order of the request. If several are refused, `details` lists all, and `code` is that of the first.")
+	batch := op("createContentItems", http.MethodPost, "/v1/content-items/batch", auth.ContentWrite,
+		"Create several content items",
+		"Creates up to 50 items, each like `POST /v1/content-items`, or none: if one is refused, nothing is created "+
+			"or spent. The response lists them in the order of the request. If several are refused, `details` lists "+
+			"all, and `code` is that of the first.")
 	batch.Status, batch.Errors = http.StatusAccepted, refusals
 	httpapi.Write(r, batch, s.createBatch)
 }
@@ -122,7 +131,8 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	}
 	order := r.Order(p.Owner)
 	r.Usual = order.Usual()
-	if r.Ticket, err = generate.Accept(tx, now, order, ledger.PayerOf(now, p.KeyID(), p.SpendLimit), refs.balance); err != nil {
+	if r.Ticket, err = generate.Accept(tx, now, order, ledger.PayerOf(now, p.KeyID(), p.SpendLimit),
+		refs.balance); err != nil {
 		return out, err
 	}
 	it, err := r.Entry(p.Owner)
@@ -296,18 +306,21 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 		return nil, e
 	}
 	if f.State == factory.StatePaused {
-		e := errs.New(errs.InvalidState, "The factory %s is paused and takes no new content items. Set its state to active first.", f.ID)
+		e := errs.New(errs.InvalidState, "The factory %s is paused and takes no new content items. Set its state to "+
+			"active first.", f.ID)
 		e.Param = "/factory_id"
 		return nil, e.With(errs.StateContext{State: f.State, Allowed: []string{"update"}})
 	}
 	if !slices.Contains(f.ContentTypes, string(b.Kind)) {
-		return nil, errs.Invalid("/kind", "is not among the content_types of the factory, which are %s", strings.Join(f.ContentTypes, ", "))
+		return nil, errs.Invalid("/kind", "is not among the content_types of the factory, which are %s",
+			strings.Join(f.ContentTypes, ", "))
 	}
 	r := &item.Record{
 		Item: item.Item{
 			Resource:  resource.New(id.New(id.ContentItem, now), now, b.Metadata),
 			FactoryID: f.ID, Kind: b.Kind, Prompt: b.Prompt, Title: b.Title, Caption: b.Caption, Hashtags: []string{},
-			Slides: []item.Slide{}, SocialAccountIDs: []string{}, Publications: []item.Publication{}, State: item.Queued, Attempt: 1,
+			Slides: []item.Slide{}, SocialAccountIDs: []string{}, Publications: []item.Publication{},
+			State: item.Queued, Attempt: 1,
 		},
 		Automatic: f.AutoPublish, Withheld: a.withheld,
 		Given:   item.Given{Title: b.Title != "", Caption: b.Caption != "", Hashtags: len(b.Hashtags) > 0},

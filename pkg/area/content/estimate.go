@@ -46,7 +46,8 @@ func (s *Service) EstimateRegenerate(ctx context.Context, itemID string, body an
 		return nil, err
 	}
 	p := auth.FromContext(ctx)
-	found, beside, err := resource.FindAll(ctx, s.db, id.ContentItem, []string{itemID}, incoming.Keys([]incoming.Member{trackOf(b.Music)})...)
+	found, beside, err := resource.FindAll(ctx, s.db, id.ContentItem, []string{itemID},
+		incoming.Keys([]incoming.Member{trackOf(b.Music)})...)
 	if err != nil {
 		return nil, err
 	}

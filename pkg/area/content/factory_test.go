@@ -21,13 +21,15 @@ func TestAFactoryMakesItsContentTypesOnly(t *testing.T) {
 	if !strings.Contains(a.Error.Message, "post, story") {
 		t.Errorf("%s", a.Error.Message)
 	}
-	w.Call(http.MethodPost, batchPath, object{"items": []object{w.body(), w.body("kind", "video")}}).Refused(t, 422, errs.ValidationFailed, "/items/1/kind")
+	w.Call(http.MethodPost, batchPath, object{"items": []object{w.body(), w.body("kind", "video")}}).Refused(t, 422,
+		errs.ValidationFailed, "/items/1/kind")
 	if storetest.Snapshot(t, w.db) != before {
 		t.Error("something was made")
 	}
 	// What was accepted keeps the settings that its factory had.
 	it := w.generated()
-	w.Call(http.MethodPatch, "/v1/factories/"+w.factory, object{"content_types": []string{"video"}}).Into(t, http.StatusOK, &object{})
+	w.Call(http.MethodPatch, "/v1/factories/"+w.factory, object{"content_types": []string{"video"}}).Into(t,
+		http.StatusOK, &object{})
 	w.Call(http.MethodPost, path(it.ID, "regenerate"), nil).Into(t, http.StatusAccepted, &it)
 	w.create("kind", "video")
 }
@@ -39,7 +41,8 @@ func TestAPausedFactoryTakesNoNewItems(t *testing.T) {
 	before := storetest.Snapshot(t, w.db)
 	for path, a := range map[string]any{"/v1/content-items": w.body(), batchPath: object{"items": []object{w.body()}}} {
 		got := w.Call(http.MethodPost, path, a)
-		got.Refused(t, 409, errs.InvalidState, map[bool]string{true: "/items/0/factory_id", false: "/factory_id"}[path == batchPath])
+		got.Refused(t, 409, errs.InvalidState, map[bool]string{true: "/items/0/factory_id",
+			false: "/factory_id"}[path == batchPath])
 		got.Context(t, `{"state":"paused","allowed":["update"]}`)
 	}
 	if storetest.Snapshot(t, w.db) != before {

@@ -58,26 +58,32 @@ type seeing struct {
 }
 
 // Compose implements generate.Composer.
-func (s seeing) Compose(ctx context.Context, what composition.Composition, draft bool, progress func(int), save generate.Save) error {
+func (s seeing) Compose(ctx context.Context, what composition.Composition, draft bool, progress func(int),
+	save generate.Save) error {
 	s.w.composed = append(s.w.composed, what)
 	return s.Composer.Compose(ctx, what, draft, progress, save)
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, faults: &storetest.Faults{}, clock: apitest.NewClock(), objects: &memory{}, composer: generatetest.Composer{}}
+	w := &world{t: t, faults: &storetest.Faults{}, clock: apitest.NewClock(), objects: &memory{},
+		composer: generatetest.Composer{}}
 	w.db = storetest.Open(t, w.clock.Now, w.faults.Attach)
-	w.provider = &recorded{Provider: sandbox.New(w.clock.Now), running: "none", kinds: map[provider.Handle]provider.Kind{}}
+	w.provider = &recorded{Provider: sandbox.New(w.clock.Now), running: "none",
+		kinds: map[provider.Handle]provider.Kind{}}
 	var err error
-	w.signer, err = media.NewSigner(aws.Config{Region: "eu-central-1", Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
-		return aws.Credentials{AccessKeyID: "id", SecretAccessKey: "secret"}, nil
-	})}, "bucket", w.clock.Now)
+	w.signer, err = media.NewSigner(aws.Config{Region: "eu-central-1",
+		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+			return aws.Credentials{AccessKeyID: "id", SecretAccessKey: "secret"}, nil
+		})}, "bucket", w.clock.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.kernel = w.kernelAt(w.clock.Now)
 	factories := factory.NewService(w.db, w.clock.Now)
-	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factories, account.NewService(w.db, w.clock.Now), content.NewService(w.db, factories, w.signer, catalog.NewOffer("bedrock,fal,elevenlabs", "us-west-2"), w.clock.Now), account.NewEvents(w.db, w.signer))
+	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factories, account.NewService(w.db, w.clock.Now),
+		content.NewService(w.db, factories, w.signer, catalog.NewOffer("bedrock,fal,elevenlabs", "us-west-2"),
+			w.clock.Now), account.NewEvents(w.db, w.signer))
 	w.factory = w.makeFactory(object{"type": "blogger", "name": "Blog", "language": "de"})
 	return w
 }
@@ -129,9 +135,11 @@ func (w *world) message(kind task.Kind, itemID string, attempt int) (m task.Mess
 func (w *world) kernelAt(now func() time.Time) *task.Kernel {
 	worker := &generate.Worker{
 		DB: w.db, Loaders: map[string]generate.Loader{item.ItemKind: item.Loader{Sign: item.SignedBy(w.signer)}},
-		Providers: generatetest.Only{Provider: w.provider}, Objects: w.objects, Composer: seeing{w.composer, w}, Now: now,
+		Providers: generatetest.Only{Provider: w.provider}, Objects: w.objects,
+		Composer: seeing{w.composer, w}, Now: now,
 	}
-	return task.NewKernel(task.Config{DB: w.db, Handlers: worker.Handlers(), Now: now, Name: rand.Text, Chance: func() float64 { return 0.5 }})
+	return task.NewKernel(task.Config{DB: w.db, Handlers: worker.Handlers(), Now: now, Name: rand.Text,
+		Chance: func() float64 { return 0.5 }})
 }
 
 // do has the worker take the steps of an item's job until it has to wait, and returns

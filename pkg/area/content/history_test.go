@@ -36,7 +36,8 @@ func TestAnItemKeepsWhatItsAttemptsHaveComeTo(t *testing.T) {
 	w.live(10_000)
 	w.factory = w.makeFactory(object{"type": "blogger", "name": "Blog"})
 	it := w.generated()
-	if all, _ := w.history(it.ID); len(all) != 1 || all[0] != (item.Past{At: *it.GeneratedAt, Made: 1, Credits: postPrice}) {
+	if all, _ := w.history(it.ID); len(all) != 1 ||
+		all[0] != (item.Past{At: *it.GeneratedAt, Made: 1, Credits: postPrice}) {
 		t.Errorf("%+v", all)
 	}
 	w.clock.Add(48 * time.Hour)
@@ -44,7 +45,8 @@ func TestAnItemKeepsWhatItsAttemptsHaveComeTo(t *testing.T) {
 	w.Call(http.MethodPost, path(it.ID, "regenerate"), nil).Into(t, http.StatusAccepted, &it)
 	w.doAttempt(it.ID, 2) // its texts are written
 	w.Call(http.MethodPost, path(it.ID, "cancel"), nil).Into(t, http.StatusOK, &it)
-	if all, sum := w.history(it.ID); len(all) != 2 || !all[1].At.Equal(w.clock.Now()) || all[1].Made != 0 || all[1].Credits == 0 || sum.Credits != it.CostCredits {
+	if all, sum := w.history(it.ID); len(all) != 2 || !all[1].At.Equal(w.clock.Now()) || all[1].Made != 0 ||
+		all[1].Credits == 0 || sum.Credits != it.CostCredits {
 		t.Errorf("%+v of %d credits", all, it.CostCredits)
 	}
 	w.Call(http.MethodPost, path(it.ID, "regenerate"), nil).Into(t, http.StatusAccepted, &it)
@@ -68,7 +70,8 @@ func TestAnItemKeepsWhatItsAttemptsHaveComeTo(t *testing.T) {
 
 func TestRehearsalsAreInTheHistory(t *testing.T) {
 	w := newWorld(t)
-	for outcome, want := range map[string]item.Past{"generated": {Made: 1}, "failed": {Failed: 1}, "published": {Made: 1, Published: 1}} {
+	for outcome, want := range map[string]item.Past{"generated": {Made: 1}, "failed": {Failed: 1},
+		"published": {Made: 1, Published: 1}} {
 		it := w.generated("sandbox", object{"outcome": outcome})
 		if all, sum := w.history(it.ID); len(all) != 1 || sum != want || !all[0].At.Equal(it.UpdatedAt.Time) {
 			t.Errorf("%s: %+v", outcome, all)
@@ -85,7 +88,8 @@ func TestALongHistoryIsPutTogether(t *testing.T) {
 		w.Call(http.MethodPost, path(it.ID, "regenerate"), nil).Into(t, http.StatusAccepted, &it)
 		w.doAttempt(it.ID, attempt)
 	}
-	if all, sum := w.history(it.ID); len(all) != 16 || sum.Made != 40 || all[0].Made != 25 || !all[15].At.Equal(w.clock.Now()) {
+	if all, sum := w.history(it.ID); len(all) != 16 || sum.Made != 40 || all[0].Made != 25 ||
+		!all[15].At.Equal(w.clock.Now()) {
 		t.Errorf("%+v", all)
 	}
 }

@@ -81,7 +81,8 @@ func TestLiveWorkIsPaidFor(t *testing.T) {
 		t.Errorf("%+v, and there are %d credits", it, w.credits())
 	}
 	w.do(it.ID)
-	if got := w.get(it.ID); got.State != item.Generated || got.CostCredits != postPrice || w.credits() != 1000-postPrice {
+	if got := w.get(it.ID); got.State != item.Generated || got.CostCredits != postPrice ||
+		w.credits() != 1000-postPrice {
 		t.Errorf("%+v, and there are %d credits", got, w.credits())
 	}
 	if got := w.entries(); got["charged"] != postPrice || len(got) != 1 {
@@ -125,15 +126,18 @@ func TestLiveWorkIsRefused(t *testing.T) {
 		code   errs.Code
 		param  string
 	}{
-		"too little":                {w.body(), 402, errs.InsufficientBalance, ""},
-		"a rehearsal":               {w.body("sandbox", object{}), 422, errs.ValidationFailed, "/sandbox"},
-		"a preview":                 {w.body("kind", "music_clip", "model", "lyria-2"), 422, errs.UnsupportedModel, "/model"},
-		"an unknown model":          {w.body("model", "nobody"), 422, errs.UnsupportedModel, "/model"},
-		"a retired model":           {w.body("model", "nova-canvas"), 422, errs.UnsupportedModel, "/model"},
-		"a model of another kind":   {w.body("model", "veo-3.1"), 422, errs.UnsupportedModel, "/model"},
-		"another shape":             {w.body("kind", "video", "model", "ovi"), 422, errs.UnsupportedModel, "/model"},
-		"a provider not set up":     {w.body("kind", "video", "model", "runway-gen-4.5"), 422, errs.UnsupportedModel, "/model"},
-		"a language nobody speaks":  {w.body("kind", "video", "language", "eo"), 422, errs.UnsupportedModel, "/language"},
+		"too little":  {w.body(), 402, errs.InsufficientBalance, ""},
+		"a rehearsal": {w.body("sandbox", object{}), 422, errs.ValidationFailed, "/sandbox"},
+		"a preview": {w.body("kind", "music_clip", "model", "lyria-2"), 422,
+			errs.UnsupportedModel, "/model"},
+		"an unknown model":        {w.body("model", "nobody"), 422, errs.UnsupportedModel, "/model"},
+		"a retired model":         {w.body("model", "nova-canvas"), 422, errs.UnsupportedModel, "/model"},
+		"a model of another kind": {w.body("model", "veo-3.1"), 422, errs.UnsupportedModel, "/model"},
+		"another shape":           {w.body("kind", "video", "model", "ovi"), 422, errs.UnsupportedModel, "/model"},
+		"a provider not set up": {w.body("kind", "video", "model", "runway-gen-4.5"), 422,
+			errs.UnsupportedModel, "/model"},
+		"a language nobody speaks": {w.body("kind", "video", "language", "eo"), 422, errs.UnsupportedModel,
+			"/language"},
 		"a factory of the sandbox":  {ofSandbox, 404, errs.NotFound, "/factory_id"},
 		"what is wrong in any mode": {w.body("prompt", ""), 422, errs.ValidationFailed, "/prompt"},
 	} {
@@ -148,7 +152,8 @@ func TestLiveWorkIsRefused(t *testing.T) {
 				if param != "" {
 					param = "/items/0" + param
 				}
-				w.Call(http.MethodPost, "/v1/content-items/batch", object{"items": []any{c.body}}).Refused(t, c.status, c.code, param)
+				w.Call(http.MethodPost, "/v1/content-items/batch", object{"items": []any{c.body}}).Refused(t, c.status,
+					c.code, param)
 			}
 		})
 	}
@@ -168,7 +173,8 @@ func TestAFullQueueIsRefused(t *testing.T) {
 			many[i] = w.body()
 		}
 		for range most / len(many) {
-			w.Call(http.MethodPost, "/v1/content-items/batch", object{"items": many}).Into(t, http.StatusAccepted, &[]item.Item{})
+			w.Call(http.MethodPost, "/v1/content-items/batch", object{"items": many}).Into(t, http.StatusAccepted,
+				&[]item.Item{})
 			w.clock.Add(1_000_000)
 		}
 		before := storetest.Snapshot(t, w.db)
@@ -177,7 +183,8 @@ func TestAFullQueueIsRefused(t *testing.T) {
 		if a.Header.Get("Retry-After") == "" {
 			t.Error("it does not tell when to come again")
 		}
-		w.Call(http.MethodPost, "/v1/content-items/batch", object{"items": many[:1]}).Refused(t, 429, errs.QueueFull, "")
+		w.Call(http.MethodPost, "/v1/content-items/batch", object{"items": many[:1]}).Refused(t, 429,
+			errs.QueueFull, "")
 		if storetest.Snapshot(t, w.db) != before {
 			t.Error("something was made")
 		}
@@ -205,7 +212,8 @@ func TestAStormStopsAtTheLimitOfWhatMayBeLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	tx := &store.Tx{}
-	if err := ledger.Change(tx, w.clock.Now(), w.Principal.Account, ledger.BalanceOf(balance), 10, limit, object{}); err != nil {
+	if err := ledger.Change(tx, w.clock.Now(), w.Principal.Account, ledger.BalanceOf(balance), 10, limit,
+		object{}); err != nil {
 		t.Fatal(err)
 	}
 	ledger.Lose(tx, w.clock.Now(), w.Principal.Account, before)
@@ -268,7 +276,8 @@ func TestGoodAccountsHaveMuchInFlight(t *testing.T) {
 		t.Fatal(err)
 	}
 	tx := &store.Tx{}
-	if err := ledger.Change(tx, w.clock.Now(), w.Principal.Account, ledger.BalanceOf(balance), 10, 1, object{}); err != nil {
+	if err := ledger.Change(tx, w.clock.Now(), w.Principal.Account, ledger.BalanceOf(balance), 10, 1,
+		object{}); err != nil {
 		t.Fatal(err)
 	}
 	w.commit(tx)

@@ -23,17 +23,20 @@ func TestReservedCreditsAreShownWhileTheyAreHeld(t *testing.T) {
 		t.Errorf("%+v", it)
 	}
 	var listed []item.Item
-	if w.Call(http.MethodGet, "/v1/content-items", nil).Into(t, http.StatusOK, &listed); listed[0].ReservedCredits != postPrice {
+	if w.Call(http.MethodGet, "/v1/content-items", nil).Into(t, http.StatusOK,
+		&listed); listed[0].ReservedCredits != postPrice {
 		t.Errorf("listed %+v", listed)
 	}
 	w.do(it.ID)
 	if got := w.get(it.ID); got.ReservedCredits != 0 || got.CostCredits != postPrice {
 		t.Errorf("generated %+v", got)
 	}
-	if w.Call(http.MethodPost, path(it.ID, "regenerate"), nil).Into(t, http.StatusAccepted, &it); it.ReservedCredits != postPrice || it.CostCredits != postPrice {
+	if w.Call(http.MethodPost, path(it.ID, "regenerate"), nil).Into(t, http.StatusAccepted,
+		&it); it.ReservedCredits != postPrice || it.CostCredits != postPrice {
 		t.Errorf("regenerated %+v", it)
 	}
-	if w.Call(http.MethodPost, path(it.ID, "cancel"), nil).Into(t, http.StatusOK, &it); it.ReservedCredits != 0 || it.CostCredits != postPrice {
+	if w.Call(http.MethodPost, path(it.ID, "cancel"), nil).Into(t, http.StatusOK, &it); it.ReservedCredits != 0 ||
+		it.CostCredits != postPrice {
 		t.Errorf("canceled %+v", it)
 	}
 	var made []item.Item
@@ -69,7 +72,8 @@ func (w *world) sums() map[string]int64 {
 func TestEntriesNameTheFactoryAndItsMetadata(t *testing.T) {
 	w := newWorld(t)
 	w.live(1000)
-	one, two := w.makeFactory(object{"type": "blogger", "name": "One"}), w.makeFactory(object{"type": "news", "name": "Two"})
+	one, two := w.makeFactory(object{"type": "blogger", "name": "One"}),
+		w.makeFactory(object{"type": "news", "name": "Two"})
 	w.factory = one
 	it := w.create("metadata", object{"client": "7"})
 	w.Call(http.MethodPatch, path(it.ID), object{"metadata": object{"client": "8"}}).Into(t, http.StatusOK, &it)
@@ -86,12 +90,14 @@ func TestEntriesNameTheFactoryAndItsMetadata(t *testing.T) {
 	w.Call(http.MethodPost, path(it.ID, "regenerate"), nil).Into(t, http.StatusAccepted, &it)
 	w.doAttempt(it.ID, 2)
 	var alone, mixed []item.Item
-	w.Call(http.MethodPost, batchPath, object{"items": many(2, w.body("metadata", object{"client": "9"}))}).Into(t, http.StatusAccepted, &alone)
+	w.Call(http.MethodPost, batchPath, object{"items": many(2, w.body("metadata", object{"client": "9"}))}).Into(t,
+		http.StatusAccepted, &alone)
 	if got, want := w.sums(), map[string]int64{"": 1000, one: -3 * postPrice}; !maps.Equal(got, want) {
 		t.Errorf("the entries are %v, want %v", got, want)
 	}
 	w.clock.Add(1_000_000)
-	w.Call(http.MethodPost, batchPath, object{"items": []object{w.body(), w.body("factory_id", two)}}).Into(t, http.StatusAccepted, &mixed)
+	w.Call(http.MethodPost, batchPath, object{"items": []object{w.body(), w.body("factory_id", two)}}).Into(t,
+		http.StatusAccepted, &mixed)
 	w.begin(alone[0].ID)
 	w.begin(mixed[0].ID)
 	if got, want := w.sums(), map[string]int64{"": 1000, one: -4 * postPrice, two: -postPrice}; !maps.Equal(got, want) {

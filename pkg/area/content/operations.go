@@ -37,12 +37,14 @@ func op(id, method, path string, scope auth.Scope, summary, description string) 
 
 // Register puts the operations of the area into the router.
 func (s *Service) Register(r *httpapi.Router) {
-	list := op("listContentItems", http.MethodGet, "/v1/content-items", auth.ContentRead, "List the content items", "Newest first.")
+	list := op("listContentItems", http.MethodGet, "/v1/content-items", auth.ContentRead, "List the content items",
+		"Newest first.")
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.list)
 
 	s.registerCreate(r)
-	httpapi.Read(r, op("getContentItem", http.MethodGet, "/v1/content-items/{content_item_id}", auth.ContentRead, "Get a content item", "The URLs of its media are signed anew."), s.get)
+	httpapi.Read(r, op("getContentItem", http.MethodGet, "/v1/content-items/{content_item_id}", auth.ContentRead,
+		"Get a content item", "The URLs of its media are signed anew."), s.get)
 	s.registerChanges(r)
 	s.registerPublishing(r)
 }
@@ -54,7 +56,8 @@ func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[item.It
 	if in.ContentPlanID != "" && !id.Valid(id.ContentPlan, in.ContentPlanID) {
 		return httpapi.Page[item.Item]{}, errs.Invalid("content_plan_id", "is not the id of a content plan")
 	}
-	q, err := httpapi.Owned(ctx, item.ItemKind, id.ContentItem, in.Period, map[string]string{"kind": httpapi.AnyOf(in.Kind), "state": httpapi.AnyOf(in.State), "plan": in.ContentPlanID})
+	q, err := httpapi.Owned(ctx, item.ItemKind, id.ContentItem, in.Period,
+		map[string]string{"kind": httpapi.AnyOf(in.Kind), "state": httpapi.AnyOf(in.State), "plan": in.ContentPlanID})
 	if err != nil {
 		return httpapi.Page[item.Item]{}, err
 	}

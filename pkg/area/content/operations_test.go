@@ -53,9 +53,12 @@ func TestCreateEachKind(t *testing.T) {
 		}
 		want := item.Item{
 			Resource:  resource.New(got.ID, made, nil),
-			FactoryID: w.factory, Kind: kind, Format: c.format, Prompt: "Ein neuer Laufschuh", Hashtags: []string{}, Language: "de",
-			Model: catalog.Default(c.model).ID, Media: []media.View{}, Slides: make([]item.Slide, c.slides), SocialAccountIDs: []string{}, Publications: []item.Publication{},
-			AspectRatio: c.ratio, Seconds: c.length, Voice: c.voice, DurationSeconds: c.plays, State: item.Queued, Attempt: 1,
+			FactoryID: w.factory, Kind: kind, Format: c.format, Prompt: "Ein neuer Laufschuh", Hashtags: []string{},
+			Language: "de",
+			Model:    catalog.Default(c.model).ID, Media: []media.View{}, Slides: make([]item.Slide, c.slides),
+			SocialAccountIDs: []string{}, Publications: []item.Publication{},
+			AspectRatio: c.ratio, Seconds: c.length, Voice: c.voice, DurationSeconds: c.plays,
+			State: item.Queued, Attempt: 1,
 			ExpiresAt: to(resource.Instant(made.AddDate(0, 0, 30))),
 		}
 		if kind == item.Video {
@@ -67,7 +70,9 @@ func TestCreateEachKind(t *testing.T) {
 		if read := w.get(got.ID); !reflect.DeepEqual(read, want) {
 			t.Errorf("read as %+v", read)
 		}
-		wanted := task.Message{ID: "task#generate#" + got.ID + "#1", Kind: generate.Generate, Queue: topology.GenerateText, Subject: got.ID, Owner: tenant.Of(w.Principal.Account, tenant.Test), Step: 1, Request: "req-1"}
+		wanted := task.Message{ID: "task#generate#" + got.ID + "#1", Kind: generate.Generate,
+			Queue: topology.GenerateText, Subject: got.ID, Owner: tenant.Of(w.Principal.Account, tenant.Test), Step: 1,
+			Request: "req-1"}
 		if j := w.message(generate.Generate, got.ID, 1); j != wanted {
 			t.Errorf("the message is %+v", j)
 		}
@@ -76,10 +81,15 @@ func TestCreateEachKind(t *testing.T) {
 
 func TestWhatTheCallerGivesIsKept(t *testing.T) {
 	w := newWorld(t)
-	got := w.create("kind", "carousel", "title", "Titel", "caption", "Zwei\nZeilen", "hashtags", []string{"laufen", "schuhe"}, "language", "en_GB",
-		"model", "nano-banana", "slides", []object{{"text": "Eins"}, {}, {"text": "Drei"}}, "metadata", object{"campaign": "spring"})
-	if got.Title != "Titel" || got.Caption != "Zwei\nZeilen" || !slices.Equal(got.Hashtags, []string{"laufen", "schuhe"}) || got.Language != "en-GB" || got.Model != "nano-banana" ||
-		!reflect.DeepEqual(got.Slides, []item.Slide{{Text: "Eins"}, {}, {Text: "Drei"}}) || got.Metadata["campaign"] != "spring" {
+	got := w.create("kind", "carousel", "title", "Titel", "caption", "Zwei\nZeilen", "hashtags",
+		[]string{"laufen", "schuhe"}, "language", "en_GB",
+		"model", "nano-banana", "slides", []object{{"text": "Eins"}, {}, {"text": "Drei"}}, "metadata",
+		object{"campaign": "spring"})
+	if got.Title != "Titel" || got.Caption != "Zwei\nZeilen" ||
+		!slices.Equal(got.Hashtags, []string{"laufen", "schuhe"}) || got.Language != "en-GB" ||
+		got.Model != "nano-banana" ||
+		!reflect.DeepEqual(got.Slides, []item.Slide{{Text: "Eins"}, {}, {Text: "Drei"}}) ||
+		got.Metadata["campaign"] != "spring" {
 		t.Errorf("%+v", got)
 	}
 	if long := w.create("kind", "video", "format", "long"); *long.Format != "long" {
@@ -89,7 +99,8 @@ func TestWhatTheCallerGivesIsKept(t *testing.T) {
 
 func TestTheFactoryDecidesWhatIsLeftOut(t *testing.T) {
 	w := newWorld(t)
-	w.factory = w.makeFactory(object{"type": "news", "name": "News", "language": "pt-BR", "models": object{"image": "qwen-image", "music": "lyria-2"}})
+	w.factory = w.makeFactory(object{"type": "news", "name": "News", "language": "pt-BR",
+		"models": object{"image": "qwen-image", "music": "lyria-2"}})
 	if got := w.create(); got.Language != "pt-BR" || got.Model != "qwen-image" {
 		t.Errorf("%+v", got)
 	}
@@ -105,8 +116,10 @@ func TestTheAnswerHasEveryMember(t *testing.T) {
 	w := newWorld(t)
 	a := w.Call(http.MethodPost, "/v1/content-items", w.body())
 	for _, member := range []string{
-		`"format":null`, `"title":""`, `"caption":""`, `"hashtags":[]`, `"media":[]`, `"slides":[]`, `"product_id":null`, `"promotion_id":null`, `"content_plan_id":null`,
-		`"publish_at":null`, `"social_account_ids":[]`, `"state":"queued"`, `"failure":null`, `"attempt":1`, `"cost_credits":0`, `"generated_at":null`, `"published_at":null`,
+		`"format":null`, `"title":""`, `"caption":""`, `"hashtags":[]`, `"media":[]`, `"slides":[]`,
+		`"product_id":null`, `"promotion_id":null`, `"content_plan_id":null`,
+		`"publish_at":null`, `"social_account_ids":[]`, `"state":"queued"`, `"failure":null`, `"attempt":1`,
+		`"cost_credits":0`, `"generated_at":null`, `"published_at":null`,
 	} {
 		if !strings.Contains(a.Raw, member) {
 			t.Errorf("%s lacks %s", a.Raw, member)
@@ -131,23 +144,26 @@ func TestCreateIsRefused(t *testing.T) {
 		code   errs.Code
 		param  string
 	}{
-		"no kind":                 {object{"factory_id": w.factory, "prompt": "x"}, 422, invalid, "/kind"},
-		"another kind":            {w.body("kind", "podcast"), 422, invalid, "/kind"},
-		"no prompt":               {object{"factory_id": w.factory, "kind": "post"}, 422, invalid, "/prompt"},
-		"an empty prompt":         {w.body("prompt", ""), 422, invalid, "/prompt"},
-		"a blank prompt":          {w.body("prompt", " \n\t "), 422, invalid, "/prompt"},
-		"a long prompt":           {w.body("prompt", strings.Repeat("x", 4001)), 422, invalid, "/prompt"},
-		"a format of a post":      {w.body("format", "short"), 422, invalid, "/format"},
-		"another format":          {w.body("kind", "video", "format", "square"), 422, invalid, "/format"},
-		"slides of a story":       {w.body("kind", "story", "slides", []object{{}, {}}), 422, invalid, "/slides"},
-		"one slide":               {w.body("kind", "carousel", "slides", []object{{}}), 422, invalid, "/slides"},
-		"eleven slides":           {w.body("kind", "carousel", "slides", make([]object, 11)), 422, invalid, "/slides"},
-		"a heading of two lines":  {w.body("kind", "carousel", "slides", []object{{"text": "a\nb"}, {}}), 422, invalid, "/slides/0/text"},
-		"an unknown member below": {w.body("kind", "carousel", "slides", []object{{}, {"txt": "a"}}), 422, invalid, "/slides/1/txt"},
-		"a title of two lines":    {w.body("title", "a\nb"), 422, invalid, "/title"},
-		"a blank title":           {w.body("title", " \u00a0"), 422, invalid, "/title"},
-		"a blank caption":         {w.body("caption", "\n"), 422, invalid, "/caption"},
-		"a blank heading":         {w.body("kind", "carousel", "slides", []object{{}, {"text": "  "}}), 422, invalid, "/slides/1/text"},
+		"no kind":            {object{"factory_id": w.factory, "prompt": "x"}, 422, invalid, "/kind"},
+		"another kind":       {w.body("kind", "podcast"), 422, invalid, "/kind"},
+		"no prompt":          {object{"factory_id": w.factory, "kind": "post"}, 422, invalid, "/prompt"},
+		"an empty prompt":    {w.body("prompt", ""), 422, invalid, "/prompt"},
+		"a blank prompt":     {w.body("prompt", " \n\t "), 422, invalid, "/prompt"},
+		"a long prompt":      {w.body("prompt", strings.Repeat("x", 4001)), 422, invalid, "/prompt"},
+		"a format of a post": {w.body("format", "short"), 422, invalid, "/format"},
+		"another format":     {w.body("kind", "video", "format", "square"), 422, invalid, "/format"},
+		"slides of a story":  {w.body("kind", "story", "slides", []object{{}, {}}), 422, invalid, "/slides"},
+		"one slide":          {w.body("kind", "carousel", "slides", []object{{}}), 422, invalid, "/slides"},
+		"eleven slides":      {w.body("kind", "carousel", "slides", make([]object, 11)), 422, invalid, "/slides"},
+		"a heading of two lines": {w.body("kind", "carousel", "slides", []object{{"text": "a\nb"}, {}}), 422, invalid,
+			"/slides/0/text"},
+		"an unknown member below": {w.body("kind", "carousel", "slides", []object{{}, {"txt": "a"}}), 422, invalid,
+			"/slides/1/txt"},
+		"a title of two lines": {w.body("title", "a\nb"), 422, invalid, "/title"},
+		"a blank title":        {w.body("title", " \u00a0"), 422, invalid, "/title"},
+		"a blank caption":      {w.body("caption", "\n"), 422, invalid, "/caption"},
+		"a blank heading": {w.body("kind", "carousel", "slides", []object{{}, {"text": "  "}}), 422, invalid,
+			"/slides/1/text"},
 		"a hashtag with #":        {w.body("hashtags", []string{"ok", "#no"}), 422, invalid, "/hashtags/1"},
 		"a hashtag of two words":  {w.body("hashtags", []string{"a b"}), 422, invalid, "/hashtags/0"},
 		"a hashtag twice":         {w.body("hashtags", []string{"a", "a"}), 422, invalid, "/hashtags"},
@@ -157,16 +173,19 @@ func TestCreateIsRefused(t *testing.T) {
 		"a model of another kind": {w.body("model", "veo-3.1"), 422, errs.UnsupportedModel, "/model"},
 		"a model for its text":    {w.body("model", "nova-lite"), 422, errs.UnsupportedModel, "/model"},
 		"another outcome":         {w.body("sandbox", object{"outcome": "maybe"}), 422, invalid, "/sandbox/outcome"},
-		"a long delay":            {w.body("sandbox", object{"delay_seconds": 61}), 422, invalid, "/sandbox/delay_seconds"},
-		"a negative delay":        {w.body("sandbox", object{"delay_seconds": -1}), 422, invalid, "/sandbox/delay_seconds"},
-		"an unknown rehearsal":    {w.body("sandbox", object{"fail": true}), 422, invalid, "/sandbox/fail"},
-		"an unknown member":       {w.body("state", "generated"), 422, invalid, "/state"},
-		"a pair without a name":   {w.body("metadata", object{"": "x"}), 422, invalid, "/metadata"},
-		"no factory":              {object{"kind": "post", "prompt": "x"}, 422, invalid, "/factory_id"},
-		"an unknown factory":      {w.body("factory_id", id.New(id.Factory, w.clock.Now())), 404, errs.NotFound, "/factory_id"},
-		"a malformed id":          {w.body("factory_id", "fac_1"), 404, errs.NotFound, "/factory_id"},
-		"another kind of id":      {w.body("factory_id", w.Principal.Account), 404, errs.NotFound, "/factory_id"},
-		"no body":                 {nil, 400, errs.MalformedJSON, ""},
+		"a long delay": {w.body("sandbox", object{"delay_seconds": 61}), 422, invalid,
+			"/sandbox/delay_seconds"},
+		"a negative delay": {w.body("sandbox", object{"delay_seconds": -1}), 422, invalid,
+			"/sandbox/delay_seconds"},
+		"an unknown rehearsal":  {w.body("sandbox", object{"fail": true}), 422, invalid, "/sandbox/fail"},
+		"an unknown member":     {w.body("state", "generated"), 422, invalid, "/state"},
+		"a pair without a name": {w.body("metadata", object{"": "x"}), 422, invalid, "/metadata"},
+		"no factory":            {object{"kind": "post", "prompt": "x"}, 422, invalid, "/factory_id"},
+		"an unknown factory": {w.body("factory_id", id.New(id.Factory, w.clock.Now())), 404, errs.NotFound,
+			"/factory_id"},
+		"a malformed id":     {w.body("factory_id", "fac_1"), 404, errs.NotFound, "/factory_id"},
+		"another kind of id": {w.body("factory_id", w.Principal.Account), 404, errs.NotFound, "/factory_id"},
+		"no body":            {nil, 400, errs.MalformedJSON, ""},
 	} {
 		before := storetest.Snapshot(t, w.db)
 		t.Run(name, func(t *testing.T) {
@@ -244,8 +263,10 @@ func TestListFiltersAndPeriod(t *testing.T) {
 		}
 	}
 	for query, param := range map[string]string{
-		"kind=podcast": "kind", "state=done": "state", "state=queued,done": "state", "state=queued,": "state", "from=yesterday": "from", "from=2026-05-02T00:00:00Z&to=2026-05-01T00:00:00Z": "from",
-		"factory_id=7": "factory_id", "factory_id=" + strings.Repeat("x", 3000): "factory_id", "content_plan_id=pln_1": "content_plan_id", "limit=0": "limit", "product_id=x": "product_id",
+		"kind=podcast": "kind", "state=done": "state", "state=queued,done": "state", "state=queued,": "state",
+		"from=yesterday": "from", "from=2026-05-02T00:00:00Z&to=2026-05-01T00:00:00Z": "from",
+		"factory_id=7": "factory_id", "factory_id=" + strings.Repeat("x", 3000): "factory_id",
+		"content_plan_id=pln_1": "content_plan_id", "limit=0": "limit", "product_id=x": "product_id",
 	} {
 		w.Call(http.MethodGet, "/v1/content-items?"+query, nil).Refused(t, 422, errs.ValidationFailed, param)
 	}
@@ -272,7 +293,8 @@ func TestMediaAreSignedForEachReading(t *testing.T) {
 	it := w.generated()
 	first := it.Media[0].URL
 	u, err := url.Parse(first)
-	if err != nil || u.Query().Get("X-Amz-Expires") != "3600" || !strings.HasPrefix(u.Path, fmt.Sprintf("/media/%s/test/%s/1/", w.Principal.Account, it.ID)) {
+	if err != nil || u.Query().Get("X-Amz-Expires") != "3600" ||
+		!strings.HasPrefix(u.Path, fmt.Sprintf("/media/%s/test/%s/1/", w.Principal.Account, it.ID)) {
 		t.Errorf("%s, %v", first, err)
 	}
 	w.clock.Add(time.Minute)

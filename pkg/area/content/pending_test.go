@@ -22,16 +22,19 @@ func TestAcceptedWorkSaysWhereAndWhenToLook(t *testing.T) {
 	w := newWorld(t)
 	var it item.Item
 	create := func() apitest.Answer {
-		return w.Call(http.MethodPost, "/v1/content-items", w.body("sandbox", object{"delay_seconds": 30}), "Idempotency-Key", "one")
+		return w.Call(http.MethodPost, "/v1/content-items", w.body("sandbox", object{"delay_seconds": 30}),
+			"Idempotency-Key", "one")
 	}
 	first := create()
-	if again := create(); again.Header.Get("Location") != first.Header.Get("Location") || again.Header.Get("Retry-After") != "36" {
+	if again := create(); again.Header.Get("Location") != first.Header.Get("Location") ||
+		again.Header.Get("Retry-After") != "36" {
 		t.Errorf("repeated with %v", again.Header)
 	}
 	follow(t, w, first, "36").Into(t, http.StatusOK, &it)
 	w.clock.Add(1_000_000)
 	var made, listed []item.Item
-	a := w.Call(http.MethodPost, batchPath, object{"items": []object{w.body(), w.body("sandbox", object{"delay_seconds": 7})}})
+	a := w.Call(http.MethodPost, batchPath,
+		object{"items": []object{w.body(), w.body("sandbox", object{"delay_seconds": 7})}})
 	a.Into(t, http.StatusAccepted, &made)
 	w.clock.Add(1_000_000)
 	other := w.create()
@@ -39,7 +42,8 @@ func TestAcceptedWorkSaysWhereAndWhenToLook(t *testing.T) {
 	if len(listed) != 2 || listed[0].ID != made[1].ID || listed[1].ID != made[0].ID {
 		t.Errorf("created %v, and listed %v", made, listed)
 	}
-	if a := w.Call(http.MethodPost, path(other.ID, "cancel"), nil); a.Header.Get("Location") != "" || a.Header.Get("Retry-After") != "" {
+	if a := w.Call(http.MethodPost, path(other.ID, "cancel"), nil); a.Header.Get("Location") != "" ||
+		a.Header.Get("Retry-After") != "" {
 		t.Errorf("what is not pending is answered with %v", a.Header)
 	}
 	follow(t, w, w.Call(http.MethodPost, path(other.ID, "regenerate"), nil), "6").Into(t, http.StatusOK, &it)
@@ -49,6 +53,9 @@ func TestAcceptedWorkSaysWhereAndWhenToLook(t *testing.T) {
 	w.live(1000)
 	// A text of 5 s and a picture of 10 s; a script, a voice of 6 s and four clips of 90 s; and
 	// a minute of composing.
-	follow(t, w, w.Call(http.MethodPost, "/v1/content-items", w.body("factory_id", w.makeFactory(object{"type": "blogger", "name": "Blog"}))), "75").Into(t, http.StatusOK, &it)
-	follow(t, w, w.Call(http.MethodPost, "/v1/content-items", w.body("factory_id", it.FactoryID, "kind", "video")), "431").Into(t, http.StatusOK, &it)
+	follow(t, w, w.Call(http.MethodPost, "/v1/content-items",
+		w.body("factory_id", w.makeFactory(object{"type": "blogger", "name": "Blog"}))), "75").Into(t,
+		http.StatusOK, &it)
+	follow(t, w, w.Call(http.MethodPost, "/v1/content-items", w.body("factory_id", it.FactoryID, "kind", "video")),
+		"431").Into(t, http.StatusOK, &it)
 }

@@ -11,7 +11,8 @@ import (
 
 // Planned returns the record that items of a content plan begin with, made as createContentItem
 // makes it of a kind and a prompt.
-func Planned(f factory.Factory, kind item.Kind, prompt string, sandbox *item.Rehearsal, offer catalog.Offer, mode tenant.Mode, now time.Time) (*item.Record, error) {
+func Planned(f factory.Factory, kind item.Kind, prompt string, sandbox *item.Rehearsal, offer catalog.Offer,
+	mode tenant.Mode, now time.Time) (*item.Record, error) {
 	s := &Service{offer: offer}
 	b := createBody{FactoryID: f.ID, Kind: kind, Prompt: prompt, Sandbox: sandbox}
 	a := references{factories: map[string]factory.Factory{f.ID: f}}

@@ -26,8 +26,10 @@ type shop struct {
 }
 
 func newShop(w *world) *shop {
-	s := &shop{w: w, seller: w.makeFactory(object{"type": "seller", "name": "Shop", "settings": object{"currency": "EUR"}})}
-	s.Caller = apitest.New(w.t, w.db, &apitest.Log{}, w.clock.Now, product.NewService(w.db, w.signer, nil, w.clock.Now), promotion.NewService(w.db, w.clock.Now))
+	s := &shop{w: w, seller: w.makeFactory(object{"type": "seller", "name": "Shop",
+		"settings": object{"currency": "EUR"}})}
+	s.Caller = apitest.New(w.t, w.db, &apitest.Log{}, w.clock.Now, product.NewService(w.db, w.signer, nil, w.clock.Now),
+		promotion.NewService(w.db, w.clock.Now))
 	s.Principal = w.Principal
 	s.shoe = s.sell(s.seller, "A")
 	return s
@@ -35,7 +37,8 @@ func newShop(w *world) *shop {
 
 func (s *shop) sell(factory, sku string) string {
 	var p struct{ ID string }
-	s.Call(http.MethodPost, "/v1/products", object{"factory_id": factory, "sku": sku, "name": "Trail shoe", "price": object{"amount": 12900, "currency": "EUR"}}).Into(s.w.t, http.StatusCreated, &p)
+	s.Call(http.MethodPost, "/v1/products", object{"factory_id": factory, "sku": sku, "name": "Trail shoe",
+		"price": object{"amount": 12900, "currency": "EUR"}}).Into(s.w.t, http.StatusCreated, &p)
 	return p.ID
 }
 
@@ -43,7 +46,8 @@ func (s *shop) sell(factory, sku string) string {
 func (s *shop) photograph(productID string) record.Photo {
 	s.w.t.Helper()
 	var p record.Photo
-	s.Call(http.MethodPost, "/v1/products/"+productID+"/photos", object{"mime_type": "image/png", "bytes": 3, "sha256": strings.Repeat("0", 64)}).Into(s.w.t, http.StatusCreated, &p)
+	s.Call(http.MethodPost, "/v1/products/"+productID+"/photos", object{"mime_type": "image/png", "bytes": 3,
+		"sha256": strings.Repeat("0", 64)}).Into(s.w.t, http.StatusCreated, &p)
 	it, err := s.w.db.Get(s.w.t.Context(), store.IDKey(productID))
 	if err != nil {
 		s.w.t.Fatal(err)
@@ -53,7 +57,8 @@ func (s *shop) photograph(productID string) record.Photo {
 		s.w.t.Fatal(err)
 	}
 	tx := &store.Tx{}
-	r.Photos[r.Photo(p.ID)].Settle(tx, it.Owner, &media.File{ID: p.ID, Type: media.Image, MIMEType: "image/png", Key: "media/" + p.ID}, nil)
+	r.Photos[r.Photo(p.ID)].Settle(tx, it.Owner, &media.File{ID: p.ID, Type: media.Image, MIMEType: "image/png",
+		Key: "media/" + p.ID}, nil)
 	if err := record.Replace(tx, it, r, r.SKU); err != nil {
 		s.w.t.Fatal(err)
 	}
@@ -66,7 +71,9 @@ func (s *shop) photograph(productID string) record.Photo {
 func (s *shop) promote(productID string, percent int) string {
 	var p struct{ ID string }
 	s.Call(http.MethodPost, "/v1/promotions", object{
-		"factory_id": s.seller, "product_ids": []string{productID}, "name": "Sale", "discount": object{"kind": "percent", "value": percent}, "ends_at": s.w.clock.Now().Add(time.Hour).Format(time.RFC3339),
+		"factory_id": s.seller, "product_ids": []string{productID}, "name": "Sale",
+		"discount": object{"kind": "percent", "value": percent},
+		"ends_at":  s.w.clock.Now().Add(time.Hour).Format(time.RFC3339),
 	}).Into(s.w.t, http.StatusCreated, &p)
 	return p.ID
 }
@@ -87,10 +94,12 @@ func TestAnItemPresentsAProduct(t *testing.T) {
 		}
 		w.provider.requests = nil
 		w.do(it.ID)
-		if got := w.get(it.ID); got.State != item.Generated || len(w.provider.requests) != 1 || w.provider.requests[0].Kind != provider.KindText {
+		if got := w.get(it.ID); got.State != item.Generated || len(w.provider.requests) != 1 ||
+			w.provider.requests[0].Kind != provider.KindText {
 			t.Errorf("it is %s after %+v", got.State, w.provider.requests)
 		}
-		if price := map[string]string{large: "103.20 EUR", small: "116.10 EUR"}[want]; !strings.Contains(w.provider.requests[0].Instructions, price) {
+		if price := map[string]string{large: "103.20 EUR",
+			small: "116.10 EUR"}[want]; !strings.Contains(w.provider.requests[0].Instructions, price) {
 			t.Errorf("%s is not in %s", price, w.provider.requests[0].Instructions)
 		}
 	}
@@ -118,7 +127,8 @@ func TestAnotherAttemptPresentsTheProductAsItIs(t *testing.T) {
 	}
 	promotion := s.promote(s.shoe, 50)
 	s.Call(http.MethodPatch, "/v1/products/"+s.shoe, object{"name": "Mountain shoe"}).Into(t, http.StatusOK, new(any))
-	if got := again(2); len(got) != 1 || !strings.Contains(got[0].Instructions, "Mountain shoe") || !strings.Contains(got[0].Instructions, "64.50 EUR") || *it.PromotionID != promotion {
+	if got := again(2); len(got) != 1 || !strings.Contains(got[0].Instructions, "Mountain shoe") ||
+		!strings.Contains(got[0].Instructions, "64.50 EUR") || *it.PromotionID != promotion {
 		t.Errorf("asked for is %+v", got)
 	}
 	s.Call(http.MethodDelete, "/v1/products/"+s.shoe+"/photos/"+photo.ID, nil).Into(t, http.StatusOK, new(any))
@@ -135,7 +145,8 @@ func TestAnotherAttemptPresentsTheProductAsItIs(t *testing.T) {
 func TestProductsThatAnItemCannotPresent(t *testing.T) {
 	w := newWorld(t)
 	s := newShop(w)
-	elsewhere := s.sell(w.makeFactory(object{"type": "seller", "name": "Shop", "settings": object{"currency": "EUR"}}), "A")
+	elsewhere := s.sell(w.makeFactory(object{"type": "seller", "name": "Shop", "settings": object{"currency": "EUR"}}),
+		"A")
 	archived := s.sell(s.seller, "B")
 	s.Call(http.MethodPatch, "/v1/products/"+archived, object{"state": "archived"}).Into(t, http.StatusOK, new(any))
 	ended := s.promote(s.shoe, 10)
@@ -155,12 +166,17 @@ func TestProductsThatAnItemCannotPresent(t *testing.T) {
 	} {
 		body := w.body(append([]any{"factory_id", s.seller}, c.members...)...)
 		w.Call(http.MethodPost, "/v1/content-items", body).Refused(t, 422, errs.ValidationFailed, c.param)
-		w.Call(http.MethodPost, "/v1/content-items/batch", object{"items": []object{w.body(), body}}).Refused(t, 422, errs.ValidationFailed, "/items/1"+c.param)
+		w.Call(http.MethodPost, "/v1/content-items/batch", object{"items": []object{w.body(), body}}).Refused(t, 422,
+			errs.ValidationFailed, "/items/1"+c.param)
 	}
-	w.Call(http.MethodPost, "/v1/content-items", w.body("product_id", s.shoe)).Refused(t, 422, errs.ValidationFailed, "/product_id")
+	w.Call(http.MethodPost, "/v1/content-items", w.body("product_id", s.shoe)).Refused(t, 422, errs.ValidationFailed,
+		"/product_id")
 	for _, c := range []*apitest.Caller{w.Live(), w.Stranger()} {
 		var f struct{ ID string }
-		c.Call(http.MethodPost, "/v1/factories", object{"type": "seller", "name": "Shop", "settings": object{"currency": "EUR"}}).Into(t, http.StatusCreated, &f)
-		c.Call(http.MethodPost, "/v1/content-items", w.body("factory_id", f.ID, "product_id", s.shoe)).Refused(t, 422, errs.ValidationFailed, "/product_id")
+		c.Call(http.MethodPost, "/v1/factories",
+			object{"type": "seller", "name": "Shop", "settings": object{"currency": "EUR"}}).Into(t,
+			http.StatusCreated, &f)
+		c.Call(http.MethodPost, "/v1/content-items", w.body("factory_id", f.ID, "product_id", s.shoe)).Refused(t, 422,
+			errs.ValidationFailed, "/product_id")
 	}
 }

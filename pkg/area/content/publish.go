@@ -58,19 +58,30 @@ type publicationsInput struct {
 // registerPublishing puts the operations that publish items into the router.
 func (s *Service) registerPublishing(r *httpapi.Router) {
 	const one = "/v1/content-items/{content_item_id}"
-	schedule := op("scheduleContentItem", http.MethodPost, one+"/schedule", auth.ContentPublish, "Schedule a content item",
-		"Sets the time at which a generated item is published, and the social accounts, options and time of an item that is already scheduled. `publish_at: null` clears all of it. Publishing begins within 60 seconds of the time. The limits of each platform are checked now: what it does not take is refused, and what can be adapted without harm is adapted. The limit of posts on a day counts by day in UTC. If the service could not publish in time, it publishes late items of an account in the order of their times, unless the account's `late_after` has passed.")
+	schedule := op("scheduleContentItem", http.MethodPost, one+"/schedule", auth.ContentPublish,
+		"Schedule a content item",
+		"Sets the time at which a generated item is published, and the social accounts, options and time of an item "+
+			"that is already scheduled. `publish_at: null` clears all of it. Publishing begins within 60 seconds of "+
+			"the time. The limits of each platform are checked now: what it does not take is refused, and what can "+
+			"be adapted without harm is adapted. The limit of posts on a day counts by day in UTC. If the service "+
+			"could not publish in time, it publishes late items of an account in the order of their times, unless "+
+			"the account's `late_after` has passed.")
 	schedule.Errors = []errs.Code{errs.NotFound, errs.VersionMismatch, errs.InvalidState, errs.QueueFull}
 	httpapi.Write(r, schedule, s.schedule)
 
 	publish := op("publishContentItem", http.MethodPost, one+"/publish", auth.ContentPublish, "Publish a content item",
-		"Publishes a generated or scheduled item now, on each social account by itself. The event `content.published` reports the end if at least one account has taken it, `content.failed` if none has. Both show all publications. Of an item that has failed on some accounts, only those are tried again: what an account has taken, or may have taken, is never posted twice.")
+		"Publishes a generated or scheduled item now, on each social account by itself. The event "+
+			"`content.published` reports the end if at least one account has taken it, `content.failed` if none has. "+
+			"Both show all publications. Of an item that has failed on some accounts, only those are tried again: "+
+			"what an account has taken, or may have taken, is never posted twice.")
 	publish.Status = http.StatusAccepted
 	publish.Errors = []errs.Code{errs.NotFound, errs.VersionMismatch, errs.InvalidState, errs.QueueFull}
 	httpapi.Write(r, publish, s.publish)
 
-	list := op("listPublications", http.MethodGet, one+"/publications", auth.ContentRead, "List the publications of a content item",
-		"One for each social account, in the order in which they were asked for. Metrics are read 1 hour, 24 hours, 7 days and 30 days after publishing.")
+	list := op("listPublications", http.MethodGet, one+"/publications", auth.ContentRead,
+		"List the publications of a content item",
+		"One for each social account, in the order in which they were asked for. Metrics are read 1 hour, 24 hours, "+
+			"7 days and 30 days after publishing.")
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.publications)
 }
@@ -80,7 +91,8 @@ func (s *Service) publications(ctx context.Context, in *publicationsInput) (http
 	if err != nil {
 		return httpapi.Page[item.Publication]{}, err
 	}
-	return httpapi.Slice(ctx, r.Publications, map[string]string{"item": r.ID}, in.SliceInput, func(p item.Publication) string { return p.ID })
+	return httpapi.Slice(ctx, r.Publications, map[string]string{"item": r.ID}, in.SliceInput,
+		func(p item.Publication) string { return p.ID })
 }
 
 func (s *Service) schedule(ctx context.Context, tx *store.Tx, in *scheduleInput) (out item.Item, err error) {
@@ -126,14 +138,16 @@ func (b *scheduleBody) check(mode tenant.Mode, now time.Time) error {
 	var found []error
 	switch at := b.PublishAt; {
 	case at == nil:
-		for param, sent := range map[string]bool{"/social_account_ids": b.Accounts != nil, "/options": b.Options != nil, "/sandbox": b.Sandbox != nil} {
+		for param, sent := range map[string]bool{"/social_account_ids": b.Accounts != nil, "/options": b.Options != nil,
+			"/sandbox": b.Sandbox != nil} {
 			if sent {
 				found = append(found, errs.Invalid(param, "needs a publish_at"))
 			}
 		}
 		slices.SortFunc(found, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	case !at.After(now):
-		found = append(found, errs.Invalid("/publish_at", "must be in the future. To publish now, call POST /v1/content-items/{content_item_id}/publish"))
+		found = append(found, errs.Invalid("/publish_at", "must be in the future. To publish now, call POST "+
+			"/v1/content-items/{content_item_id}/publish"))
 	case at.Sub(now) > publication.MaxAhead:
 		found = append(found, errs.Invalid("/publish_at", "must be within 180 days"))
 	}
@@ -294,7 +308,8 @@ func (s *Service) targets(ctx context.Context, w *wish, usual []string) (all []p
 			return nil, fmt.Errorf("content: no platform %q", acct.Platform)
 		}
 		if !acct.Usable() {
-			found = append(found, errs.Invalid(param, "the account %s is %s, not connected: connect it first", accountID, acct.State))
+			found = append(found, errs.Invalid(param, "the account %s is %s, not connected: connect it first",
+				accountID, acct.State))
 			continue
 		}
 		chosen[acct.Platform] = true
@@ -303,9 +318,11 @@ func (s *Service) targets(ctx context.Context, w *wish, usual []string) (all []p
 			options = pub.Options
 		}
 		label := adapter.Capabilities().Label
-		all = append(all, publication.Target{Account: acct, Limits: adapter.Capabilities(), Options: options, Full: func(day string, most int) error {
-			return errs.Invalid(w.param, "%s takes %d posts a day on one account, and %s has as many on %s (UTC): choose another day", label, most, accountID, day)
-		}})
+		all = append(all, publication.Target{Account: acct, Limits: adapter.Capabilities(), Options: options,
+			Full: func(day string, most int) error {
+				return errs.Invalid(w.param, "%s takes %d posts a day on one account, and %s has as many on %s (UTC): "+
+					"choose another day", label, most, accountID, day)
+			}})
 	}
 	for name := range w.options {
 		if !chosen[name] && len(found) == 0 {
@@ -329,7 +346,8 @@ func (s *Service) usual(ctx context.Context, w *wish, ids []string) ([]string, e
 		ids = factories[w.r.FactoryID].SocialAccountIDs
 	}
 	if len(ids) == 0 {
-		return nil, errs.Invalid("/social_account_ids", "is required, as the factory has no social accounts: attach some, or name them")
+		return nil, errs.Invalid("/social_account_ids", "is required, as the factory has no social accounts: attach "+
+			"some, or name them")
 	}
 	keys := make([]store.Key, len(ids))
 	for i, accountID := range ids {

@@ -51,11 +51,13 @@ func (w *world) connectFor(o tenant.Owner, name string, changes ...func(*account
 	w.t.Helper()
 	now := w.clock.Now()
 	r := &account.Record{
-		Account:    account.Account{Resource: resource.New(account.NewID(now), now, nil), Platform: name, Handle: "Acme", FactoryIDs: []string{}},
+		Account: account.Account{Resource: resource.New(account.NewID(now), now, nil), Platform: name,
+			Handle: "Acme", FactoryIDs: []string{}},
 		PlatformID: "sandbox-" + name,
 	}
 	var err error
-	if r.Sealed, err = vault.Seal(w.t.Context(), o, r.ID, platform.Account{ID: r.PlatformID, Token: platform.Token{Access: "token"}}); err != nil {
+	if r.Sealed, err = vault.Seal(w.t.Context(), o, r.ID,
+		platform.Account{ID: r.PlatformID, Token: platform.Token{Access: "token"}}); err != nil {
 		w.t.Fatal(err)
 	}
 	it, err := r.Item(o)
@@ -87,7 +89,8 @@ func (w *world) alter(id string, changes ...func(*account.Record)) {
 		}
 		change(&r)
 		tx := &store.Tx{}
-		if err := errors.Join(r.WriteTo(&it), func() error { tx.Replace(it); return w.db.Commit(w.t.Context(), tx) }()); err != nil {
+		if err := errors.Join(r.WriteTo(&it),
+			func() error { tx.Replace(it); return w.db.Commit(w.t.Context(), tx) }()); err != nil {
 			w.t.Fatal(err)
 		}
 	}
@@ -95,9 +98,11 @@ func (w *world) alter(id string, changes ...func(*account.Record)) {
 
 func (w *world) publisher() *task.Kernel {
 	worker := &publication.Worker{
-		DB: w.db, Platforms: account.NewPlatforms(account.PlatformsConfig{Now: w.clock.Now}), Vault: vault, Files: noFiles{}, Now: w.clock.Now,
+		DB: w.db, Platforms: account.NewPlatforms(account.PlatformsConfig{Now: w.clock.Now}), Vault: vault,
+		Files: noFiles{}, Now: w.clock.Now,
 	}
-	return task.NewKernel(task.Config{DB: w.db, Handlers: worker.Handlers(), Now: w.clock.Now, Name: rand.Text, Chance: func() float64 { return 0.5 }})
+	return task.NewKernel(task.Config{DB: w.db, Handlers: worker.Handlers(), Now: w.clock.Now, Name: rand.Text,
+		Chance: func() float64 { return 0.5 }})
 }
 
 // work takes the steps of publishing that are due, until there are none.
@@ -139,7 +144,8 @@ func (w *world) dueToPublish() (all []task.Message) {
 func (w *world) left() (all []string) {
 	w.t.Helper()
 	for _, row := range storetest.Rows(w.t, w.db) {
-		if strings.HasPrefix(row["pk"], "slot#") || strings.HasPrefix(row["pk"], "scheduled#") && row["n_count"] != "0" {
+		if strings.HasPrefix(row["pk"], "slot#") || strings.HasPrefix(row["pk"], "scheduled#") &&
+			row["n_count"] != "0" {
 			all = append(all, row["pk"])
 		}
 	}
@@ -148,7 +154,8 @@ func (w *world) left() (all []string) {
 
 func (w *world) schedule(itemID string, at time.Time, members ...any) (it item.Item) {
 	w.t.Helper()
-	w.Call(http.MethodPost, path(itemID, "schedule"), with(object{"publish_at": at}, members...)).Into(w.t, http.StatusOK, &it)
+	w.Call(http.MethodPost, path(itemID, "schedule"), with(object{"publish_at": at}, members...)).Into(w.t,
+		http.StatusOK, &it)
 	return it
 }
 
@@ -175,12 +182,16 @@ func TestAScheduledItemIsPublishedAtItsTime(t *testing.T) {
 	made := w.generated()
 	telegram, vk := w.connect("telegram"), w.connect("vk")
 	at := w.clock.Now().Add(180 * 24 * time.Hour).Truncate(time.Second)
-	it := w.schedule(made.ID, at, "social_account_ids", []string{telegram, vk}, "options", object{"telegram": object{"silent": true}})
-	if it.State != item.Scheduled || !it.PublishAt.Equal(at) || len(it.SocialAccountIDs) != 2 || len(it.Publications) != 2 || it.Version != made.Version+1 {
+	it := w.schedule(made.ID, at, "social_account_ids", []string{telegram, vk}, "options",
+		object{"telegram": object{"silent": true}})
+	if it.State != item.Scheduled || !it.PublishAt.Equal(at) || len(it.SocialAccountIDs) != 2 ||
+		len(it.Publications) != 2 || it.Version != made.Version+1 {
 		t.Errorf("%+v", it)
 	}
 	p := w.publications(it.ID)
-	if len(p) != 2 || p[0].State != "pending" || p[0].SocialAccountID != telegram || p[0].Platform != "telegram" || p[0].Options == nil || string(p[0].Options.RawMessage) != `{"silent":true}` || p[1].Options != nil || p[0].ContentItemID != it.ID {
+	if len(p) != 2 || p[0].State != "pending" || p[0].SocialAccountID != telegram || p[0].Platform != "telegram" ||
+		p[0].Options == nil || string(p[0].Options.RawMessage) != `{"silent":true}` || p[1].Options != nil ||
+		p[0].ContentItemID != it.ID {
 		t.Errorf("%+v", p)
 	}
 	w.clock.Add(at.Sub(w.clock.Now()) - 2*time.Second)
@@ -195,14 +206,16 @@ func TestAScheduledItemIsPublishedAtItsTime(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	for _, p := range w.publications(it.ID) {
-		if p.State != "published" || p.PlatformPostID == nil || p.URL == nil || p.PublishedAt == nil || p.Failure != nil || p.Metrics != nil {
+		if p.State != "published" || p.PlatformPostID == nil || p.URL == nil || p.PublishedAt == nil ||
+			p.Failure != nil || p.Metrics != nil {
 			t.Errorf("%+v", p)
 		}
 	}
 	w.happened(it.ID, event.ContentGenerated, event.ContentPublished)
 	listed := apitest.All[event.Event](w.Caller, "/v1/events?type=content.published", 10)
 	var then item.Item
-	if err := json.Unmarshal(listed[0].Data.Object, &then); err != nil || len(then.Publications) != 2 || then.Publications[1].State != "published" {
+	if err := json.Unmarshal(listed[0].Data.Object, &then); err != nil || len(then.Publications) != 2 ||
+		then.Publications[1].State != "published" {
 		t.Errorf("the event shows %s, %v", listed[0].Data.Object, err)
 	}
 	if left := w.left(); len(left) != 0 {
@@ -227,7 +240,8 @@ func TestMetricsAreReadFourTimes(t *testing.T) {
 		w.work()
 		p := w.publications(made.ID)
 		m := p[0].Metrics
-		if m == nil || !m.ReadAt.Equal(began.Add(after)) || m.Views == nil || *m.Views <= last || m.Likes == nil || m.Saves != nil {
+		if m == nil || !m.ReadAt.Equal(began.Add(after)) || m.Views == nil || *m.Views <= last || m.Likes == nil ||
+			m.Saves != nil {
 			t.Fatalf("%v: %+v", after, m)
 		}
 		last = *m.Views
@@ -287,18 +301,23 @@ func TestOnlyWhatFailedIsPublishedAgain(t *testing.T) {
 	w.work()
 	got := w.get(made.ID)
 	p := got.Publications
-	if got.State != item.Published || p[0].State != "published" || p[1].State != "failed" || p[1].Failure.Code != "needs_reconnect" || p[1].Failure.Stage != "publish" || !p[1].Failure.Retryable {
+	if got.State != item.Published || p[0].State != "published" || p[1].State != "failed" ||
+		p[1].Failure.Code != "needs_reconnect" || p[1].Failure.Stage != "publish" || !p[1].Failure.Retryable {
 		t.Fatalf("%+v", got)
 	}
-	w.Call(http.MethodPost, path(made.ID, "publish"), object{"social_account_ids": []string{telegram}}).Refused(t, 409, errs.InvalidState, "")
+	w.Call(http.MethodPost, path(made.ID, "publish"), object{"social_account_ids": []string{telegram}}).Refused(t, 409,
+		errs.InvalidState, "")
 	w.alter(vk, func(r *account.Record) { r.State = account.Connected })
 	w.clock.Add(time.Minute)
-	if again := w.publish(made.ID); again.State != item.Publishing || again.Publications[0].State != "published" || again.Publications[1].State != "publishing" {
+	if again := w.publish(made.ID); again.State != item.Publishing || again.Publications[0].State != "published" ||
+		again.Publications[1].State != "publishing" {
 		t.Errorf("%+v", again)
 	}
 	w.work()
 	after := w.get(made.ID)
-	if after.State != item.Published || *after.Publications[0].URL != *p[0].URL || !after.Publications[0].PublishedAt.Equal(p[0].PublishedAt.Time) || after.Publications[1].State != "published" || !after.PublishedAt.Equal(got.PublishedAt.Time) {
+	if after.State != item.Published || *after.Publications[0].URL != *p[0].URL ||
+		!after.Publications[0].PublishedAt.Equal(p[0].PublishedAt.Time) || after.Publications[1].State != "published" ||
+		!after.PublishedAt.Equal(got.PublishedAt.Time) {
 		t.Errorf("%+v", after)
 	}
 	w.Call(http.MethodPost, path(made.ID, "publish"), nil).Refused(t, 409, errs.InvalidState, "")
@@ -314,7 +333,8 @@ func TestAnItemFailsWhereAllPublicationsDo(t *testing.T) {
 	w := newWorld(t)
 	made := w.generated()
 	accounts := []string{w.connect("telegram"), w.connect("vk")}
-	w.publish(made.ID, "social_account_ids", accounts, "sandbox", object{"outcome": "failed", "failure_code": "content_policy", "delay_seconds": 20})
+	w.publish(made.ID, "social_account_ids", accounts, "sandbox",
+		object{"outcome": "failed", "failure_code": "content_policy", "delay_seconds": 20})
 	w.work()
 	if got := w.get(made.ID); got.State != item.Publishing {
 		t.Errorf("%+v", got)
@@ -324,7 +344,8 @@ func TestAnItemFailsWhereAllPublicationsDo(t *testing.T) {
 	w.clock.Add(21 * time.Second)
 	w.work()
 	got := w.get(made.ID)
-	if got.State != item.Failed || got.Failure == nil || got.Failure.Stage != "publish" || string(got.Failure.Code) != "content_policy" || got.PublishedAt != nil {
+	if got.State != item.Failed || got.Failure == nil || got.Failure.Stage != "publish" ||
+		string(got.Failure.Code) != "content_policy" || got.PublishedAt != nil {
 		t.Fatalf("%+v", got)
 	}
 	w.happened(made.ID, event.ContentGenerated, event.ContentFailed)
@@ -346,7 +367,8 @@ func TestWhatIsLateIsPublishedInOrder(t *testing.T) {
 	var items []string
 	for n := range 3 {
 		made := w.generated()
-		w.schedule(made.ID, start.Add(time.Duration(3-n)*time.Hour), "social_account_ids", []string{patient, strict}, "sandbox", object{"delay_seconds": 5})
+		w.schedule(made.ID, start.Add(time.Duration(3-n)*time.Hour), "social_account_ids", []string{patient, strict},
+			"sandbox", object{"delay_seconds": 5})
 		items = append(items, made.ID)
 	}
 	w.clock.Add(start.Add(3*time.Hour + 30*time.Minute).Sub(w.clock.Now()))
@@ -366,7 +388,8 @@ func TestWhatIsLateIsPublishedInOrder(t *testing.T) {
 		if n == 2 { // half an hour late
 			want = "published"
 		}
-		if got := p[1].State; p[1].Failure != nil && got+" "+p[1].Failure.Code != want || p[1].Failure == nil && got != want {
+		if got := p[1].State; p[1].Failure != nil && got+" "+p[1].Failure.Code != want || p[1].Failure == nil &&
+			got != want {
 			t.Errorf("item %d is %s %+v, want %s", n, got, p[1].Failure, want)
 		}
 	}
@@ -376,9 +399,10 @@ func TestWhatIsLateIsPublishedInOrder(t *testing.T) {
 func TestOptionsThatAKindDoesNotHave(t *testing.T) {
 	w := newWorld(t)
 	made, tiktok := w.generated(), w.connect("tiktok")
-	a := w.Call(http.MethodPost, path(made.ID, "publish"), object{"social_account_ids": []string{tiktok}, "options": object{"tiktok": object{
-		"disable_comments": true, "disable_duet": true, "cover_at_seconds": 1.5, "is_aigc": false,
-	}}})
+	a := w.Call(http.MethodPost, path(made.ID, "publish"), object{"social_account_ids": []string{tiktok},
+		"options": object{"tiktok": object{
+			"disable_comments": true, "disable_duet": true, "cover_at_seconds": 1.5, "is_aigc": false,
+		}}})
 	for param, want := range map[string]string{
 		"/options/tiktok/disable_duet":     "TikTok does not support disable_duet for the kind post.",
 		"/options/tiktok/cover_at_seconds": "TikTok does not support cover_at for the kind post.",
@@ -409,24 +433,46 @@ func TestBadSchedulesAreRefused(t *testing.T) {
 		param   string
 		says    string
 	}{
-		"past":               {made.ID, []any{"publish_at", w.clock.Now()}, 422, errs.ValidationFailed, "/publish_at", "in the future"},
-		"far":                {made.ID, []any{"publish_at", w.clock.Now().Add(181 * 24 * time.Hour)}, 422, errs.ValidationFailed, "/publish_at", "180 days"},
-		"no time":            {made.ID, []any{"publish_at", nil, "social_account_ids", []string{telegram}}, 422, errs.ValidationFailed, "/social_account_ids", "publish_at"},
-		"no accounts":        {made.ID, nil, 422, errs.ValidationFailed, "/social_account_ids", "attach"},
-		"twice":              {made.ID, []any{"social_account_ids", []string{telegram, telegram}}, 422, errs.ValidationFailed, "/social_account_ids", ""},
-		"another customer's": {made.ID, []any{"social_account_ids", []string{telegram, other}}, 404, errs.NotFound, "/social_account_ids/1", ""},
-		"another mode's":     {made.ID, []any{"social_account_ids", []string{live}}, 404, errs.NotFound, "/social_account_ids/0", ""},
-		"no account":         {made.ID, []any{"social_account_ids", []string{"vk"}}, 404, errs.NotFound, "/social_account_ids/0", ""},
-		"not connected":      {made.ID, []any{"social_account_ids", []string{ended}}, 422, errs.ValidationFailed, "/social_account_ids/0", "needs_reconnect"},
-		"kind":               {music.ID, []any{"social_account_ids", []string{telegram}}, 422, errs.ValidationFailed, "/kind", "Telegram does not take the kind story"},
-		"caption":            {made.ID, []any{"social_account_ids", []string{instagram}}, 422, errs.ValidationFailed, "/caption", "Instagram takes up to 2200"},
-		"option":             {made.ID, []any{"social_account_ids", []string{telegram}, "options", object{"telegram": object{"disable_duet": true}}}, 422, errs.ValidationFailed, "/options/telegram/disable_duet", "is not a member. The members are privacy, silent"},
-		"alternative text":   {made.ID, []any{"social_account_ids", []string{telegram}, "options", object{"telegram": object{"alt_text": []string{"A shoe"}}}}, 422, errs.ValidationFailed, "/options/telegram/alt_text", "is not a member"},
-		"privacy":            {made.ID, []any{"social_account_ids", []string{telegram}, "options", object{"tiktok": object{"privacy": "unlisted"}}}, 422, errs.ValidationFailed, "/options/tiktok/privacy", "public, friends, private"},
-		"other platform":     {made.ID, []any{"social_account_ids", []string{telegram}, "options", object{"vk": object{"privacy": "public"}}}, 422, errs.ValidationFailed, "/options/vk", "none of the accounts"},
-		"no such platform":   {made.ID, []any{"social_account_ids", []string{telegram}, "options", object{"myspace": object{}}}, 422, errs.ValidationFailed, "/options/myspace", ""},
-		"failure code":       {made.ID, []any{"social_account_ids", []string{telegram}, "sandbox", object{"outcome": "failed", "failure_code": "nonsense"}}, 422, errs.ValidationFailed, "/sandbox/failure_code", "must be one of"},
-		"not generated":      {queued.ID, []any{"social_account_ids", []string{telegram}}, 409, errs.InvalidState, "", "generated or scheduled"},
+		"past": {made.ID, []any{"publish_at", w.clock.Now()}, 422, errs.ValidationFailed, "/publish_at",
+			"in the future"},
+		"far": {made.ID, []any{"publish_at", w.clock.Now().Add(181 * 24 * time.Hour)}, 422,
+			errs.ValidationFailed, "/publish_at", "180 days"},
+		"no time": {made.ID, []any{"publish_at", nil, "social_account_ids", []string{telegram}}, 422,
+			errs.ValidationFailed, "/social_account_ids", "publish_at"},
+		"no accounts": {made.ID, nil, 422, errs.ValidationFailed, "/social_account_ids", "attach"},
+		"twice": {made.ID, []any{"social_account_ids", []string{telegram, telegram}}, 422,
+			errs.ValidationFailed, "/social_account_ids", ""},
+		"another customer's": {made.ID, []any{"social_account_ids", []string{telegram, other}}, 404, errs.NotFound,
+			"/social_account_ids/1", ""},
+		"another mode's": {made.ID, []any{"social_account_ids", []string{live}}, 404, errs.NotFound,
+			"/social_account_ids/0", ""},
+		"no account": {made.ID, []any{"social_account_ids", []string{"vk"}}, 404, errs.NotFound,
+			"/social_account_ids/0", ""},
+		"not connected": {made.ID, []any{"social_account_ids", []string{ended}}, 422, errs.ValidationFailed,
+			"/social_account_ids/0", "needs_reconnect"},
+		"kind": {music.ID, []any{"social_account_ids", []string{telegram}}, 422, errs.ValidationFailed,
+			"/kind", "Telegram does not take the kind story"},
+		"caption": {made.ID, []any{"social_account_ids", []string{instagram}}, 422, errs.ValidationFailed,
+			"/caption", "Instagram takes up to 2200"},
+		"option": {made.ID, []any{"social_account_ids", []string{telegram}, "options",
+			object{"telegram": object{"disable_duet": true}}}, 422, errs.ValidationFailed,
+			"/options/telegram/disable_duet", "is not a member. The members are privacy, silent"},
+		"alternative text": {made.ID, []any{"social_account_ids", []string{telegram}, "options",
+			object{"telegram": object{"alt_text": []string{"A shoe"}}}}, 422, errs.ValidationFailed,
+			"/options/telegram/alt_text", "is not a member"},
+		"privacy": {made.ID, []any{"social_account_ids", []string{telegram}, "options",
+			object{"tiktok": object{"privacy": "unlisted"}}}, 422, errs.ValidationFailed, "/options/tiktok/privacy",
+			"public, friends, private"},
+		"other platform": {made.ID, []any{"social_account_ids", []string{telegram}, "options",
+			object{"vk": object{"privacy": "public"}}}, 422, errs.ValidationFailed, "/options/vk",
+			"none of the accounts"},
+		"no such platform": {made.ID, []any{"social_account_ids", []string{telegram}, "options",
+			object{"myspace": object{}}}, 422, errs.ValidationFailed, "/options/myspace", ""},
+		"failure code": {made.ID, []any{"social_account_ids", []string{telegram}, "sandbox",
+			object{"outcome": "failed", "failure_code": "nonsense"}}, 422, errs.ValidationFailed,
+			"/sandbox/failure_code", "must be one of"},
+		"not generated": {queued.ID, []any{"social_account_ids", []string{telegram}}, 409, errs.InvalidState, "",
+			"generated or scheduled"},
 	} {
 		a := w.Call(http.MethodPost, path(c.item, "schedule"), with(object{"publish_at": soon}, c.members...))
 		t.Run(name, func(t *testing.T) {
@@ -438,7 +484,9 @@ func TestBadSchedulesAreRefused(t *testing.T) {
 	}
 	// Telegram takes a long caption: the rest of it follows the picture.
 	w.schedule(made.ID, soon, "social_account_ids", []string{telegram})
-	w.Call(http.MethodPatch, path(made.ID), object{"caption": strings.Repeat("y", 4990), "hashtags": strings.Fields(strings.Repeat("h", 90) + " " + strings.Repeat("i", 90))}).Refused(t, 422, errs.ValidationFailed, "/caption")
+	w.Call(http.MethodPatch, path(made.ID), object{"caption": strings.Repeat("y", 4990),
+		"hashtags": strings.Fields(strings.Repeat("h", 90) + " " + strings.Repeat("i", 90))}).Refused(t, 422,
+		errs.ValidationFailed, "/caption")
 	w.Call(http.MethodPatch, path(made.ID), object{"caption": "Short"}).Into(t, http.StatusOK, new(item.Item))
 }
 
@@ -455,8 +503,10 @@ func TestADayTakesAsManyPostsAsThePlatformAllows(t *testing.T) {
 	}
 	refused := func(itemID string) {
 		t.Helper()
-		a := w.Call(http.MethodPost, path(itemID, "schedule"), object{"publish_at": at.Add(time.Hour), "social_account_ids": []string{vk}})
-		if a.Refused(t, 422, errs.ValidationFailed, "/publish_at"); !strings.Contains(string(a.Raw), "VK takes 50 posts a day") {
+		a := w.Call(http.MethodPost, path(itemID, "schedule"),
+			object{"publish_at": at.Add(time.Hour), "social_account_ids": []string{vk}})
+		if a.Refused(t, 422, errs.ValidationFailed, "/publish_at"); !strings.Contains(string(a.Raw),
+			"VK takes 50 posts a day") {
 			t.Errorf("it says %s", a.Raw)
 		}
 	}
@@ -476,7 +526,8 @@ func TestDisconnectingTakesAnAccountOutOfSchedules(t *testing.T) {
 	w.schedule(one.ID, at, "social_account_ids", []string{telegram})
 	end := func() bool {
 		t.Helper()
-		more, err := publication.AccountCleaner{DB: w.db, Now: w.clock.Now}.Clean(t.Context(), w.Principal.Owner, telegram)
+		more, err := publication.AccountCleaner{DB: w.db, Now: w.clock.Now}.Clean(t.Context(),
+			w.Principal.Owner, telegram)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -485,7 +536,8 @@ func TestDisconnectingTakesAnAccountOutOfSchedules(t *testing.T) {
 	if !end() || end() {
 		t.Error("it does not end once")
 	}
-	if got := w.get(both.ID); got.State != item.Scheduled || len(got.Publications) != 1 || fmt.Sprint(got.SocialAccountIDs) != "["+vk+"]" {
+	if got := w.get(both.ID); got.State != item.Scheduled || len(got.Publications) != 1 ||
+		fmt.Sprint(got.SocialAccountIDs) != "["+vk+"]" {
 		t.Errorf("%+v", got)
 	}
 	if got := w.get(one.ID); got.State != item.Generated || got.PublishAt != nil || len(got.Publications) != 0 {
@@ -531,12 +583,14 @@ func TestAFactoryPublishesByItself(t *testing.T) {
 	w.alter(vk, func(r *account.Record) { r.State = account.NeedsReconnect })
 	made := w.generated()
 	w.work()
-	for id, want := range map[string]item.State{before.ID: item.Generated, alone.ID: item.Generated, made.ID: item.Published} {
+	for id, want := range map[string]item.State{before.ID: item.Generated, alone.ID: item.Generated,
+		made.ID: item.Published} {
 		if got := w.get(id); got.State != want {
 			t.Errorf("it is %s, want %s: %+v", got.State, want, got)
 		}
 	}
-	if got := w.get(made.ID); len(got.Publications) != 1 || got.Publications[0].SocialAccountID != telegram || fmt.Sprint(got.SocialAccountIDs) != "["+telegram+"]" {
+	if got := w.get(made.ID); len(got.Publications) != 1 || got.Publications[0].SocialAccountID != telegram ||
+		fmt.Sprint(got.SocialAccountIDs) != "["+telegram+"]" {
 		t.Errorf("%+v", got)
 	}
 	// The factory's accounts are also those of a call that names none.

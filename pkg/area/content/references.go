@@ -132,7 +132,8 @@ func (s *Service) open(ctx context.Context, p *auth.Principal, bodies ...createB
 	a.withheld = !p.Has(auth.ContentPublish)
 	funds := len(others)
 	var beside []store.Item
-	a.factories, beside, err = s.factories.FindAll(ctx, ids, slices.Concat(others, incoming.Keys(tracks(bodies)), productKeys(bodies))...)
+	a.factories, beside, err = s.factories.FindAll(ctx, ids, slices.Concat(others, incoming.Keys(tracks(bodies)),
+		productKeys(bodies))...)
 	if err != nil {
 		return a, err
 	}
@@ -163,9 +164,11 @@ func (a *references) track(m incoming.Member) (*media.File, error) {
 	}
 	switch {
 	case !slices.Contains(trackFormats, f.MIMEType):
-		return nil, refuse("The media %s is %s. Music takes %s.", m.Value, f.MIMEType, strings.Join(trackFormats, " and "))
+		return nil, refuse("The media %s is %s. Music takes %s.", m.Value, f.MIMEType,
+			strings.Join(trackFormats, " and "))
 	case f.DurationSeconds > maxTrack.Seconds():
-		return nil, refuse("The media %s plays %.0f seconds. Music takes at most %.0f.", m.Value, f.DurationSeconds, maxTrack.Seconds())
+		return nil, refuse("The media %s plays %.0f seconds. Music takes at most %.0f.", m.Value, f.DurationSeconds,
+			maxTrack.Seconds())
 	}
 	return &f, nil
 }

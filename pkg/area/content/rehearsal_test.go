@@ -13,9 +13,11 @@ import (
 
 func TestARehearsedFailureHasItsCode(t *testing.T) {
 	w := newWorld(t)
-	for code, retryable := range map[provider.FailureCode]bool{provider.FailedContentPolicy: false, provider.FailedTimeout: true} {
+	for code, retryable := range map[provider.FailureCode]bool{provider.FailedContentPolicy: false,
+		provider.FailedTimeout: true} {
 		it := w.generated("sandbox", object{"outcome": "failed", "failure_code": code})
-		if f := it.Failure; it.State != item.Failed || f == nil || f.Stage != "generate" || f.Code != code || f.Retryable != retryable {
+		if f := it.Failure; it.State != item.Failed || f == nil || f.Stage != "generate" || f.Code != code ||
+			f.Retryable != retryable {
 			t.Errorf("%s: %+v", code, f)
 		}
 	}
@@ -23,7 +25,8 @@ func TestARehearsedFailureHasItsCode(t *testing.T) {
 
 func TestARehearsedRefusalCreatesNothing(t *testing.T) {
 	w := newWorld(t)
-	w.Call(http.MethodPost, "/v1/content-items", w.body("sandbox", object{"outcome": "rate_limited"})).Refused(t, 429, errs.RateLimited, "")
+	w.Call(http.MethodPost, "/v1/content-items", w.body("sandbox", object{"outcome": "rate_limited"})).Refused(t, 429,
+		errs.RateLimited, "")
 	a := w.Call(http.MethodPost, "/v1/content-items", w.body("sandbox", object{"outcome": "insufficient_balance"}))
 	a.Refused(t, 402, errs.InsufficientBalance, "")
 	one := credits(t, a)
@@ -43,8 +46,11 @@ func TestARehearsedRefusalCreatesNothing(t *testing.T) {
 	}
 
 	it := w.generated()
-	w.Call(http.MethodPost, "/v1/content-items/"+it.ID+"/regenerate", object{"sandbox": object{"outcome": "spend_limit_reached"}}).Refused(t, 402, errs.SpendLimitReached, "")
-	w.Call(http.MethodPost, "/v1/content-items/"+it.ID+"/regenerate", object{"sandbox": object{"failure_code": "timeout"}}).Refused(t, 422, errs.ValidationFailed, "/sandbox/failure_code")
+	w.Call(http.MethodPost, "/v1/content-items/"+it.ID+"/regenerate",
+		object{"sandbox": object{"outcome": "spend_limit_reached"}}).Refused(t, 402, errs.SpendLimitReached, "")
+	w.Call(http.MethodPost, "/v1/content-items/"+it.ID+"/regenerate",
+		object{"sandbox": object{"failure_code": "timeout"}}).Refused(t, 422, errs.ValidationFailed,
+		"/sandbox/failure_code")
 	if now := w.get(it.ID); now.State != item.Generated || now.Attempt != 1 {
 		t.Errorf("%+v", now)
 	}

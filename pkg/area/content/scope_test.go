@@ -38,7 +38,8 @@ func TestWhatIsMadeWithoutTheScopeToPublishStaysGenerated(t *testing.T) {
 	weak.Call(http.MethodPost, "/v1/content-items", w.body()).Into(t, http.StatusAccepted, &one)
 	w.clock.Add(time.Second)
 	var several []item.Item
-	weak.Call(http.MethodPost, "/v1/content-items/batch", object{"items": []object{w.body(), w.body("kind", "story")}}).Into(t, http.StatusAccepted, &several)
+	weak.Call(http.MethodPost, "/v1/content-items/batch",
+		object{"items": []object{w.body(), w.body("kind", "story")}}).Into(t, http.StatusAccepted, &several)
 	w.begin(several[0].ID)
 	for _, it := range append(several, one) {
 		if w.publishes(it.ID, 1) {
@@ -60,7 +61,8 @@ func TestAnAttemptWithoutTheScopeToPublishStaysGenerated(t *testing.T) {
 	w.factory = w.makeFactory(object{"type": "blogger", "name": "Blog", "auto_publish": true})
 	it := w.create()
 	w.Call(http.MethodPost, path(it.ID, "cancel"), nil).Into(t, http.StatusOK, &it)
-	w.Without(auth.ContentPublish).Call(http.MethodPost, path(it.ID, "regenerate"), object{"prompt": "Something else"}).Into(t, http.StatusAccepted, &it)
+	w.Without(auth.ContentPublish).Call(http.MethodPost, path(it.ID, "regenerate"),
+		object{"prompt": "Something else"}).Into(t, http.StatusAccepted, &it)
 	if w.publishes(it.ID, 2) {
 		t.Error("it is published")
 	}
@@ -78,7 +80,8 @@ func TestAChangeSignsNothingForWhoMayNotReadContent(t *testing.T) {
 		body         any
 		status       int
 	}{
-		{auth.ContentPublish, http.MethodPost, path(it.ID, "schedule"), object{"publish_at": at, "social_account_ids": []string{account}}, 200},
+		{auth.ContentPublish, http.MethodPost, path(it.ID, "schedule"),
+			object{"publish_at": at, "social_account_ids": []string{account}}, 200},
 		{auth.ContentWrite, http.MethodPatch, path(it.ID), object{"title": "Boot"}, 200},
 		{auth.ContentWrite, http.MethodPatch, path(it.ID), object{}, 200},
 		{auth.ContentPublish, http.MethodPost, path(it.ID, "schedule"), object{"publish_at": nil}, 200},
@@ -88,7 +91,8 @@ func TestAChangeSignsNothingForWhoMayNotReadContent(t *testing.T) {
 	} {
 		var got item.Item
 		a := w.Only(c.scope).Call(c.method, c.path, c.body)
-		if a.Into(t, c.status, &got); len(got.Media) != 0 || got.Media == nil || strings.Contains(a.Raw, "X-Amz-Signature") {
+		if a.Into(t, c.status, &got); len(got.Media) != 0 || got.Media == nil ||
+			strings.Contains(a.Raw, "X-Amz-Signature") {
 			t.Errorf("%s %s with %s answers %s", c.method, c.path, c.scope, a.Raw)
 		}
 		if c.method != http.MethodDelete && len(w.get(it.ID).Media) == 0 {

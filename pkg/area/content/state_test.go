@@ -17,7 +17,8 @@ import (
 // What a refusal says is allowed is what the other calls do.
 func TestInvalidStateListsWhatIsAllowed(t *testing.T) {
 	calls := map[string]struct{ method, rest string }{
-		"update": {http.MethodPatch, ""}, "cancel": {http.MethodPost, "cancel"}, "regenerate": {http.MethodPost, "regenerate"}, "delete": {http.MethodDelete, ""},
+		"update": {http.MethodPatch, ""}, "cancel": {http.MethodPost, "cancel"},
+		"regenerate": {http.MethodPost, "regenerate"}, "delete": {http.MethodDelete, ""},
 		"schedule": {http.MethodPost, "schedule"}, "publish": {http.MethodPost, "publish"},
 	}
 	bodies := map[string]any{"update": object{"title": "Mine"}}
@@ -63,7 +64,8 @@ func TestInvalidStateListsWhatIsAllowed(t *testing.T) {
 func TestCancelAndDeleteAreEvents(t *testing.T) {
 	w := newWorld(t)
 	it := w.create("sandbox", object{"delay_seconds": 60})
-	canceled, deleted := w.Call(http.MethodPost, path(it.ID, "cancel"), nil), w.Call(http.MethodDelete, path(it.ID), nil)
+	canceled, deleted := w.Call(http.MethodPost, path(it.ID, "cancel"), nil),
+		w.Call(http.MethodDelete, path(it.ID), nil)
 	gone := w.generated("kind", "carousel")
 	last := w.Call(http.MethodDelete, path(gone.ID), nil)
 	var events []event.Event
@@ -77,7 +79,8 @@ func TestCancelAndDeleteAreEvents(t *testing.T) {
 		shown[about.ID+string(e.Type)] = e.Data.Object
 	}
 	for key, a := range map[string]json.RawMessage{
-		it.ID + "content.canceled": canceled.Data, it.ID + "content.deleted": deleted.Data, gone.ID + "content.deleted": last.Data,
+		it.ID + "content.canceled": canceled.Data, it.ID + "content.deleted": deleted.Data,
+		gone.ID + "content.deleted": last.Data,
 	} {
 		if !jsonEqual(t, shown[key], a) {
 			t.Errorf("%s shows\n%s, want\n%s", key, shown[key], a)

@@ -19,26 +19,33 @@ func TestUpdate(t *testing.T) {
 	it := w.create("metadata", object{"campaign": "spring", "region": "north"})
 	tag := w.Call(http.MethodGet, path(it.ID), nil).Header.Get("ETag")
 	var got item.Item
-	a := w.Call(http.MethodPatch, path(it.ID), object{"title": "Mein Titel", "hashtags": []string{"netze"}, "metadata": object{"region": nil, "season": "1"}}, "If-Match", tag)
+	a := w.Call(http.MethodPatch, path(it.ID), object{"title": "Mein Titel", "hashtags": []string{"netze"},
+		"metadata": object{"region": nil, "season": "1"}}, "If-Match", tag)
 	a.Into(t, http.StatusOK, &got)
-	if got.Title != "Mein Titel" || !slices.Equal(got.Hashtags, []string{"netze"}) || !reflect.DeepEqual(map[string]string(got.Metadata), map[string]string{"campaign": "spring", "season": "1"}) ||
+	if got.Title != "Mein Titel" || !slices.Equal(got.Hashtags, []string{"netze"}) ||
+		!reflect.DeepEqual(map[string]string(got.Metadata), map[string]string{"campaign": "spring", "season": "1"}) ||
 		got.Version != 2 || a.Header.Get("ETag") != `"2"` || !got.UpdatedAt.Equal(w.clock.Now()) {
 		t.Errorf("%s", a.Raw)
 	}
-	w.Call(http.MethodPatch, path(it.ID), object{"title": "x"}, "If-Match", tag).Refused(t, 412, errs.VersionMismatch, "If-Match")
+	w.Call(http.MethodPatch, path(it.ID), object{"title": "x"}, "If-Match", tag).Refused(t, 412,
+		errs.VersionMismatch, "If-Match")
 	w.do(it.ID)
-	if got = w.get(it.ID); got.Title != "Mein Titel" || got.Caption == "" || !slices.Equal(got.Hashtags, []string{"netze"}) || got.State != item.Generated {
+	if got = w.get(it.ID); got.Title != "Mein Titel" || got.Caption == "" ||
+		!slices.Equal(got.Hashtags, []string{"netze"}) || got.State != item.Generated {
 		t.Errorf("%+v", got)
 	}
 	// What is generated may be replaced, what was written taken back: another attempt
 	// leaves the one and writes the other.
 	kept := got.Caption
 	got = item.Item{}
-	w.Call(http.MethodPatch, path(it.ID), object{"title": nil, "caption": kept, "hashtags": nil, "metadata": nil}).Into(t, http.StatusOK, &got)
-	if got.Title != "" || got.Caption == "" || got.Hashtags == nil || len(got.Hashtags) != 0 || got.Metadata == nil || len(got.Metadata) != 0 {
+	w.Call(http.MethodPatch, path(it.ID), object{"title": nil, "caption": kept, "hashtags": nil,
+		"metadata": nil}).Into(t, http.StatusOK, &got)
+	if got.Title != "" || got.Caption == "" || got.Hashtags == nil || len(got.Hashtags) != 0 || got.Metadata == nil ||
+		len(got.Metadata) != 0 {
 		t.Errorf("%+v", got)
 	}
-	w.Call(http.MethodPost, path(it.ID, "regenerate"), object{"prompt": "Etwas anderes"}).Into(t, http.StatusAccepted, &got)
+	w.Call(http.MethodPost, path(it.ID, "regenerate"), object{"prompt": "Etwas anderes"}).Into(t,
+		http.StatusAccepted, &got)
 	w.doAttempt(it.ID, 2)
 	if got = w.get(it.ID); got.Title != "Etwas anderes" || got.Caption != kept || len(got.Hashtags) == 0 {
 		t.Errorf("%+v", got)
@@ -52,8 +59,10 @@ func TestMetadataDoesNotGrowBeyondItsBound(t *testing.T) {
 		pairs[strconv.Itoa(i)] = "v"
 	}
 	it := w.create("metadata", pairs)
-	w.Call(http.MethodPatch, path(it.ID), object{"metadata": object{"more": "v"}}).Refused(t, 422, errs.ValidationFailed, "/metadata")
-	w.Call(http.MethodPatch, path(it.ID), object{"metadata": object{"more": "v", "0": nil}}).Into(t, http.StatusOK, new(item.Item))
+	w.Call(http.MethodPatch, path(it.ID), object{"metadata": object{"more": "v"}}).Refused(t, 422,
+		errs.ValidationFailed, "/metadata")
+	w.Call(http.MethodPatch, path(it.ID), object{"metadata": object{"more": "v", "0": nil}}).Into(t, http.StatusOK,
+		new(item.Item))
 	if got := w.get(it.ID).Metadata; len(got) != 20 {
 		t.Errorf("%v", got)
 	}
@@ -98,7 +107,8 @@ func TestPatchesAndTheWorkerLoseNothingOfEachOther(t *testing.T) {
 	check := func(w *world, itemID, what string, n int) {
 		t.Helper()
 		got := w.get(itemID)
-		if got.Title != "Mein Titel" || got.Metadata["campaign"] != "spring" || got.State != item.Generated || got.Caption == "" || len(got.Media) != 2 {
+		if got.Title != "Mein Titel" || got.Metadata["campaign"] != "spring" || got.State != item.Generated ||
+			got.Caption == "" || len(got.Media) != 2 {
 			t.Errorf("%s %d: %+v", what, n, got)
 		}
 		w.happened(itemID, event.ContentGenerated)

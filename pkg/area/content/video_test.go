@@ -50,7 +50,8 @@ func TestItemsOfABatchShareTheirMusic(t *testing.T) {
 	mine := w.own(w.Caller, tune())
 	body := w.body("kind", "video", "music", mine, "duration_seconds", 10)
 	var made []item.Item
-	w.Call(http.MethodPost, batchPath, object{"items": []object{body, w.body(), body}}).Into(t, http.StatusAccepted, &made)
+	w.Call(http.MethodPost, batchPath, object{"items": []object{body, w.body(), body}}).Into(t,
+		http.StatusAccepted, &made)
 	if len(made) != 3 || *made[0].Music != mine || *made[2].Music != mine {
 		t.Errorf("%+v", made)
 	}
@@ -58,7 +59,8 @@ func TestItemsOfABatchShareTheirMusic(t *testing.T) {
 
 // tune is the file of music.
 func tune() *media.File {
-	return &media.File{ID: "tune", Type: media.Audio, MIMEType: "audio/mpeg", Key: "media/tune.mp3", DurationSeconds: 90, Bytes: 1000}
+	return &media.File{ID: "tune", Type: media.Audio, MIMEType: "audio/mpeg", Key: "media/tune.mp3",
+		DurationSeconds: 90, Bytes: 1000}
 }
 
 func TestMusicIsTheCallersOwn(t *testing.T) {
@@ -85,8 +87,10 @@ func TestMusicIsTheCallersOwn(t *testing.T) {
 		t.Errorf("%+v", again)
 	}
 	w.doAttempt(it.ID, 2)
-	w.Call(http.MethodPost, path(it.ID, "regenerate"), object{"music": "generated", "visuals": "stills", "duration_seconds": 15}).Into(t, http.StatusAccepted, &again)
-	if *again.Music != "generated" || *again.Visuals != "stills" || *again.DurationSeconds != 15 || again.Model != "flux-pro-1.1" || again.Progress != 0 {
+	w.Call(http.MethodPost, path(it.ID, "regenerate"), object{"music": "generated", "visuals": "stills",
+		"duration_seconds": 15}).Into(t, http.StatusAccepted, &again)
+	if *again.Music != "generated" || *again.Visuals != "stills" || *again.DurationSeconds != 15 ||
+		again.Model != "flux-pro-1.1" || again.Progress != 0 {
 		t.Errorf("%+v", again)
 	}
 	w.doAttempt(it.ID, 3)
@@ -112,10 +116,12 @@ func TestMusicThatCannotBeUsedIsRefused(t *testing.T) {
 		music string
 		code  errs.Code
 	}{
-		"an unknown one":     {"med_01h455vb4pex5vsknk084sn02q", errs.ValidationFailed},
-		"a picture":          {w.own(w.Caller, &media.File{Type: media.Image, MIMEType: "image/png"}), errs.UnsupportedMedia},
-		"too long":           {w.own(w.Caller, long), errs.UnsupportedMedia},
-		"another format":     {w.own(w.Caller, &media.File{Type: media.Audio, MIMEType: "audio/mp4", DurationSeconds: 9}), errs.UnsupportedMedia},
+		"an unknown one": {"med_01h455vb4pex5vsknk084sn02q", errs.ValidationFailed},
+		"a picture": {w.own(w.Caller, &media.File{Type: media.Image, MIMEType: "image/png"}),
+			errs.UnsupportedMedia},
+		"too long": {w.own(w.Caller, long), errs.UnsupportedMedia},
+		"another format": {w.own(w.Caller, &media.File{Type: media.Audio, MIMEType: "audio/mp4",
+			DurationSeconds: 9}), errs.UnsupportedMedia},
 		"pending":            {w.own(w.Caller, nil), errs.ValidationFailed},
 		"of the other mode":  {w.own(w.Live(), tune()), errs.ValidationFailed},
 		"of another account": {w.own(w.Stranger(), tune()), errs.ValidationFailed},
@@ -124,7 +130,8 @@ func TestMusicThatCannotBeUsedIsRefused(t *testing.T) {
 	} {
 		body := w.body("kind", "video", "music", c.music)
 		w.Call(http.MethodPost, "/v1/content-items", body).Refused(t, 422, c.code, "/music")
-		w.Call(http.MethodPost, batchPath, object{"items": []object{w.body(), body}}).Refused(t, 422, c.code, "/items/1/music")
+		w.Call(http.MethodPost, batchPath, object{"items": []object{w.body(), body}}).Refused(t, 422, c.code,
+			"/items/1/music")
 		w.Call(http.MethodPost, path(it.ID, "regenerate"), object{"music": c.music}).Refused(t, 422, c.code, "/music")
 		if t.Failed() {
 			t.Fatal(name)
@@ -139,17 +146,23 @@ func TestWhatIsAskedOfVideosIsChecked(t *testing.T) {
 		code    errs.Code
 		param   string
 	}{
-		"too short":             {[]any{"kind", "video", "duration_seconds", 9}, errs.ValidationFailed, "/duration_seconds"},
-		"too long":              {[]any{"kind", "video", "duration_seconds", 61}, errs.ValidationFailed, "/duration_seconds"},
-		"far too long":          {[]any{"kind", "video", "format", "long", "duration_seconds", 181}, errs.ValidationFailed, "/duration_seconds"},
-		"a length of a post":    {[]any{"duration_seconds", 20}, errs.ValidationFailed, "/duration_seconds"},
-		"more than a model can": {[]any{"kind", "story", "model", "veo-3.1", "duration_seconds", 9}, errs.ValidationFailed, "/duration_seconds"},
-		"visuals of a story":    {[]any{"kind", "story", "visuals", "clips"}, errs.ValidationFailed, "/visuals"},
-		"other visuals":         {[]any{"kind", "video", "visuals", "drawings"}, errs.ValidationFailed, "/visuals"},
-		"music of a carousel":   {[]any{"kind", "carousel", "music", "none"}, errs.ValidationFailed, "/music"},
-		"stills of clips":       {[]any{"kind", "video", "visuals", "stills", "model", "veo-3.1"}, errs.UnsupportedModel, "/model"},
-		"a language":            {[]any{"kind", "video", "language", "bn"}, errs.ValidationFailed, "/language"},
-		"a heading":             {[]any{"kind", "carousel", "slides", []object{{"text": "এক"}, {}}}, errs.ValidationFailed, "/slides/0/text"},
+		"too short": {[]any{"kind", "video", "duration_seconds", 9}, errs.ValidationFailed,
+			"/duration_seconds"},
+		"too long": {[]any{"kind", "video", "duration_seconds", 61}, errs.ValidationFailed,
+			"/duration_seconds"},
+		"far too long": {[]any{"kind", "video", "format", "long", "duration_seconds", 181},
+			errs.ValidationFailed, "/duration_seconds"},
+		"a length of a post": {[]any{"duration_seconds", 20}, errs.ValidationFailed, "/duration_seconds"},
+		"more than a model can": {[]any{"kind", "story", "model", "veo-3.1", "duration_seconds", 9},
+			errs.ValidationFailed, "/duration_seconds"},
+		"visuals of a story":  {[]any{"kind", "story", "visuals", "clips"}, errs.ValidationFailed, "/visuals"},
+		"other visuals":       {[]any{"kind", "video", "visuals", "drawings"}, errs.ValidationFailed, "/visuals"},
+		"music of a carousel": {[]any{"kind", "carousel", "music", "none"}, errs.ValidationFailed, "/music"},
+		"stills of clips": {[]any{"kind", "video", "visuals", "stills", "model", "veo-3.1"},
+			errs.UnsupportedModel, "/model"},
+		"a language": {[]any{"kind", "video", "language", "bn"}, errs.ValidationFailed, "/language"},
+		"a heading": {[]any{"kind", "carousel", "slides", []object{{"text": "এক"}, {}}},
+			errs.ValidationFailed, "/slides/0/text"},
 	} {
 		w.Call(http.MethodPost, "/v1/content-items", w.body(c.members...)).Refused(t, 422, c.code, c.param)
 		if t.Failed() {
@@ -157,7 +170,8 @@ func TestWhatIsAskedOfVideosIsChecked(t *testing.T) {
 		}
 	}
 	post := w.generated()
-	w.Call(http.MethodPost, path(post.ID, "regenerate"), object{"duration_seconds": 20}).Refused(t, 422, errs.ValidationFailed, "/duration_seconds")
+	w.Call(http.MethodPost, path(post.ID, "regenerate"), object{"duration_seconds": 20}).Refused(t, 422,
+		errs.ValidationFailed, "/duration_seconds")
 	// Emoji are shown.
 	it := w.generated("kind", "carousel", "slides", []object{{"text": strings.Repeat("😀", 200)}, {}})
 	if it.State != item.Generated {
@@ -188,7 +202,8 @@ func TestAnUnshowableScriptFailsBeforeItIsSpoken(t *testing.T) {
 	w := newWorld(t)
 	w.provider.Provider = writing{w.provider.Provider, "ট্রেইল দৌড়"}
 	it := w.generated("kind", "video")
-	if it.State != item.Failed || it.Failure.Code != provider.FailedScript || it.Failure.Retryable || it.Failure.Stage != "compose" {
+	if it.State != item.Failed || it.Failure.Code != provider.FailedScript || it.Failure.Retryable ||
+		it.Failure.Stage != "compose" {
 		t.Errorf("%+v, %+v", it.State, it.Failure)
 	}
 	for _, req := range w.provider.requests {
@@ -238,8 +253,10 @@ func TestSilentMusicOfTheCallerIsPaidFor(t *testing.T) {
 		w.do(it.ID)
 		got := w.get(it.ID)
 		lost, risk := w.lost()
-		if got.State != item.Failed || got.Failure.Code != provider.FailedInputSilent || (got.CostCredits == 0) != free || (lost > 0) != free || risk != 0 || w.credits() != 10_000-got.CostCredits {
-			t.Errorf("music %s: %+v has cost %d, %d are lost, and there are %d credits", music, got.Failure, got.CostCredits, lost, w.credits())
+		if got.State != item.Failed || got.Failure.Code != provider.FailedInputSilent ||
+			(got.CostCredits == 0) != free || (lost > 0) != free || risk != 0 || w.credits() != 10_000-got.CostCredits {
+			t.Errorf("music %s: %+v has cost %d, %d are lost, and there are %d credits", music, got.Failure,
+				got.CostCredits, lost, w.credits())
 		}
 		if _, sum := w.history(it.ID); sum.Credits != got.CostCredits || sum.Failed != 1 {
 			t.Errorf("music %s: analytics count %+v", music, sum)
@@ -255,13 +272,20 @@ func TestTextsThatCannotBeShownAreRefused(t *testing.T) {
 		members []any
 		param   string
 	}{
-		"a title without a font":      {[]any{"kind", "story", "title", amharic}, "/title"},
-		"a title of a track, too":     {[]any{"kind", "music_clip", "title", amharic}, "/title"},
-		"a title that is too long":    {[]any{"kind", "music_clip", "title", strings.Repeat("Laufschuhe aus Netzen ", 9)}, "/title"},
-		"a heading that is too wide":  {[]any{"kind", "carousel", "slides", []object{{}, {"text": strings.Repeat("\ufdfd", 60)}}}, "/slides/1/text"},
-		"a heading without a font":    {[]any{"kind", "carousel", "slides", []object{{"text": amharic}, {}}}, "/slides/0/text"},
-		"a brand's name without font": {[]any{"kind", "carousel", "factory_id", w.makeFactory(object{"type": "brand", "name": "B", "settings": object{"brand_name": amharic}})}, "/factory_id"},
-		"a brand's name, too long":    {[]any{"kind", "carousel", "factory_id", w.makeFactory(object{"type": "brand", "name": "B", "settings": object{"brand_name": strings.Repeat("\ufdfd", 12)}})}, "/factory_id"},
+		"a title without a font":  {[]any{"kind", "story", "title", amharic}, "/title"},
+		"a title of a track, too": {[]any{"kind", "music_clip", "title", amharic}, "/title"},
+		"a title that is too long": {[]any{"kind", "music_clip", "title",
+			strings.Repeat("Laufschuhe aus Netzen ", 9)}, "/title"},
+		"a heading that is too wide": {[]any{"kind", "carousel", "slides",
+			[]object{{}, {"text": strings.Repeat("\ufdfd", 60)}}}, "/slides/1/text"},
+		"a heading without a font": {[]any{"kind", "carousel", "slides", []object{{"text": amharic}, {}}},
+			"/slides/0/text"},
+		"a brand's name without font": {[]any{"kind", "carousel", "factory_id",
+			w.makeFactory(object{"type": "brand", "name": "B", "settings": object{"brand_name": amharic}})},
+			"/factory_id"},
+		"a brand's name, too long": {[]any{"kind", "carousel", "factory_id",
+			w.makeFactory(object{"type": "brand", "name": "B",
+				"settings": object{"brand_name": strings.Repeat("\ufdfd", 12)}})}, "/factory_id"},
 	} {
 		a := w.Call(http.MethodPost, "/v1/content-items", w.body(c.members...))
 		if a.Refused(t, 422, errs.ValidationFailed, c.param); t.Failed() {
@@ -272,7 +296,10 @@ func TestTextsThatCannotBeShownAreRefused(t *testing.T) {
 	for _, it := range []item.Item{story, clip} {
 		w.Call(http.MethodPatch, path(it.ID), object{"title": amharic}).Refused(t, 422, errs.ValidationFailed, "/title")
 	}
-	w.Call(http.MethodPatch, path(clip.ID), object{"title": strings.Repeat("M", 200)}).Refused(t, 422, errs.ValidationFailed, "/title")
-	w.Call(http.MethodPatch, path(post.ID), object{"title": amharic}).Into(t, http.StatusOK, new(item.Item)) // which no picture shows
-	w.Call(http.MethodPatch, path(story.ID), object{"title": strings.Repeat("Laufschuhe ", 18)}).Into(t, http.StatusOK, new(item.Item))
+	w.Call(http.MethodPatch, path(clip.ID), object{"title": strings.Repeat("M", 200)}).Refused(t, 422,
+		errs.ValidationFailed, "/title")
+	// which no picture shows
+	w.Call(http.MethodPatch, path(post.ID), object{"title": amharic}).Into(t, http.StatusOK, new(item.Item))
+	w.Call(http.MethodPatch, path(story.ID), object{"title": strings.Repeat("Laufschuhe ", 18)}).Into(t, http.StatusOK,
+		new(item.Item))
 }

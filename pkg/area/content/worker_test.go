@@ -25,16 +25,20 @@ func TestEachKindIsGenerated(t *testing.T) {
 		files   []string // the beginning of each file's shape
 		end     string   // of its shape
 	}{
-		"post":        {[]any{"kind", "post"}, []string{png, raw}, "4:5"},
-		"short":       {[]any{"kind", "video"}, append([]string{tall, poster, vtt, spoken}, four(tall)...), ""},
-		"long":        {[]any{"kind", "video", "format", "long", "duration_seconds", 30}, append([]string{"video video/mp4 16:9", png + "16:9", vtt, spoken}, four("video video/mp4 16:9")...), ""},
-		"from stills": {[]any{"kind", "video", "model", "kling-2.6-pro"}, append([]string{tall, poster, vtt, spoken}, four(raw, tall)...), ""},
-		"of stills":   {[]any{"kind", "video", "visuals", "stills", "music", "generated"}, append([]string{tall, poster, vtt, spoken, spoken}, four(raw)...), ""},
-		"clip":        {[]any{"kind", "story", "model", "veo-3.1"}, []string{tall, poster, tall}, "9:16"},
-		"carousel":    {[]any{"kind", "carousel"}, []string{png, png, png, png, png, raw, raw, raw, raw, raw}, "4:5"},
-		"two slides":  {[]any{"kind", "carousel", "slides", []object{{"text": "Eins"}, {}}}, []string{png, png, raw, raw}, "4:5"},
-		"story":       {[]any{"kind", "story"}, []string{png, raw}, "9:16"},
-		"music clip":  {[]any{"kind", "music_clip"}, []string{tall, poster, raw, spoken}, ""},
+		"post":  {[]any{"kind", "post"}, []string{png, raw}, "4:5"},
+		"short": {[]any{"kind", "video"}, append([]string{tall, poster, vtt, spoken}, four(tall)...), ""},
+		"long": {[]any{"kind", "video", "format", "long", "duration_seconds", 30},
+			append([]string{"video video/mp4 16:9", png + "16:9", vtt, spoken}, four("video video/mp4 16:9")...), ""},
+		"from stills": {[]any{"kind", "video", "model", "kling-2.6-pro"}, append([]string{tall, poster, vtt, spoken},
+			four(raw, tall)...), ""},
+		"of stills": {[]any{"kind", "video", "visuals", "stills", "music", "generated"},
+			append([]string{tall, poster, vtt, spoken, spoken}, four(raw)...), ""},
+		"clip":     {[]any{"kind", "story", "model", "veo-3.1"}, []string{tall, poster, tall}, "9:16"},
+		"carousel": {[]any{"kind", "carousel"}, []string{png, png, png, png, png, raw, raw, raw, raw, raw}, "4:5"},
+		"two slides": {[]any{"kind", "carousel", "slides", []object{{"text": "Eins"}, {}}},
+			[]string{png, png, raw, raw}, "4:5"},
+		"story":      {[]any{"kind", "story"}, []string{png, raw}, "9:16"},
+		"music clip": {[]any{"kind", "music_clip"}, []string{tall, poster, raw, spoken}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -44,10 +48,12 @@ func TestEachKindIsGenerated(t *testing.T) {
 				t.Fatalf("the worker asks for %v", wait)
 			}
 			got := w.get(made.ID)
-			if got.State != item.Generated || got.Failure != nil || got.GeneratedAt == nil || !got.GeneratedAt.Equal(at) || got.PublishedAt != nil || got.CostCredits != 0 || got.Attempt != 1 {
+			if got.State != item.Generated || got.Failure != nil || got.GeneratedAt == nil ||
+				!got.GeneratedAt.Equal(at) || got.PublishedAt != nil || got.CostCredits != 0 || got.Attempt != 1 {
 				t.Errorf("%+v", got)
 			}
-			if got.Title == "" || got.Caption == "" || len(got.Hashtags) == 0 || !strings.Contains(got.Caption, "Laufschuh") {
+			if got.Title == "" || got.Caption == "" || len(got.Hashtags) == 0 ||
+				!strings.Contains(got.Caption, "Laufschuh") {
 				t.Errorf("texts: %q, %q, %v", got.Title, got.Caption, got.Hashtags)
 			}
 			if len(got.Media) != len(c.files) {
@@ -58,7 +64,8 @@ func TestEachKindIsGenerated(t *testing.T) {
 				if s := shape(v); !strings.HasPrefix(s, c.files[i]) || !strings.HasSuffix(s, c.end) {
 					t.Errorf("file %d is %s", i, s)
 				}
-				if seen[v.ID] || v.Bytes == 0 || len(v.SHA256) != 64 || (v.Type == media.Video || v.Type == media.Audio) && v.DurationSeconds < 1 {
+				if seen[v.ID] || v.Bytes == 0 || len(v.SHA256) != 64 ||
+					(v.Type == media.Video || v.Type == media.Audio) && v.DurationSeconds < 1 {
 					t.Errorf("file %d is %+v", i, v)
 				}
 				seen[v.ID] = true
@@ -84,15 +91,18 @@ func TestEachKindIsGenerated(t *testing.T) {
 
 func TestWhatTheCallerGaveStays(t *testing.T) {
 	w := newWorld(t)
-	got := w.generated("kind", "carousel", "title", "Titel", "caption", "Text", "hashtags", []string{"laufen"}, "slides", []object{{"text": "Eins"}, {"text": "Zwei"}})
-	if got.Title != "Titel" || got.Caption != "Text" || !slices.Equal(got.Hashtags, []string{"laufen"}) || got.Slides[0].Text != "Eins" || got.Slides[1].Text != "Zwei" {
+	got := w.generated("kind", "carousel", "title", "Titel", "caption", "Text", "hashtags", []string{"laufen"},
+		"slides", []object{{"text": "Eins"}, {"text": "Zwei"}})
+	if got.Title != "Titel" || got.Caption != "Text" || !slices.Equal(got.Hashtags, []string{"laufen"}) ||
+		got.Slides[0].Text != "Eins" || got.Slides[1].Text != "Zwei" {
 		t.Errorf("%+v", got)
 	}
 }
 
 func TestTheEventShowsTheItemAsItsGETDoes(t *testing.T) {
 	for outcome, types := range map[string][]event.Type{
-		"generated": {event.ContentGenerated}, "failed": {event.ContentFailed}, "published": {event.ContentGenerated, event.ContentPublished},
+		"generated": {event.ContentGenerated}, "failed": {event.ContentFailed},
+		"published": {event.ContentGenerated, event.ContentPublished},
 	} {
 		w := newWorld(t)
 		made := w.create("sandbox", object{"outcome": outcome}, "metadata", object{"campaign": "spring"})
@@ -109,11 +119,13 @@ func TestTheEventShowsTheItemAsItsGETDoes(t *testing.T) {
 		}
 		last := types[len(types)-1]
 		listed := apitest.All[event.Event](w.Caller, "/v1/events?type="+string(last), 10)
-		if len(listed) != 1 || listed[0].Mode != "test" || listed[0].AccountID != w.Principal.Account || listed[0].APIVersion != "v1" {
+		if len(listed) != 1 || listed[0].Mode != "test" || listed[0].AccountID != w.Principal.Account ||
+			listed[0].APIVersion != "v1" {
 			t.Fatalf("%s: the events are %+v", outcome, listed)
 		}
 		var object, item any
-		if json.Unmarshal(listed[0].Data.Object, &object) != nil || json.Unmarshal(a.Data, &item) != nil || !reflect.DeepEqual(object, item) {
+		if json.Unmarshal(listed[0].Data.Object, &object) != nil || json.Unmarshal(a.Data, &item) != nil ||
+			!reflect.DeepEqual(object, item) {
 			t.Errorf("%s: the event shows\n%s\nthe GET\n%s", outcome, listed[0].Data.Object, a.Data)
 		}
 	}
@@ -123,8 +135,10 @@ func TestARehearsedFailure(t *testing.T) {
 	for _, kind := range []string{"post", "video", "carousel", "story", "music_clip"} {
 		w := newWorld(t)
 		it := w.generated("kind", kind, "sandbox", object{"outcome": "failed"})
-		want := &item.Failure{Stage: "generate", Code: provider.FailedGeneration, Message: it.Failure.Message, Retryable: true}
-		if it.State != item.Failed || !reflect.DeepEqual(it.Failure, want) || it.Failure.Message == "" || len(it.Media) != 0 || it.GeneratedAt != nil || !it.UpdatedAt.Equal(w.clock.Now()) {
+		want := &item.Failure{Stage: "generate", Code: provider.FailedGeneration, Message: it.Failure.Message,
+			Retryable: true}
+		if it.State != item.Failed || !reflect.DeepEqual(it.Failure, want) || it.Failure.Message == "" ||
+			len(it.Media) != 0 || it.GeneratedAt != nil || !it.UpdatedAt.Equal(w.clock.Now()) {
 			t.Errorf("%s: %+v", kind, it)
 		}
 		w.happened(it.ID, event.ContentFailed)
@@ -140,7 +154,8 @@ func TestARehearsedPublication(t *testing.T) {
 	w.happened(it.ID, event.ContentGenerated, event.ContentPublished)
 	events := apitest.All[event.Event](w.Caller, "/v1/events?type=content.generated", 10)
 	var then item.Item
-	if err := json.Unmarshal(events[0].Data.Object, &then); err != nil || then.State != item.Generated || then.PublishedAt != nil {
+	if err := json.Unmarshal(events[0].Data.Object, &then); err != nil || then.State != item.Generated ||
+		then.PublishedAt != nil {
 		t.Errorf("content.generated shows %+v, %v", then, err)
 	}
 }
@@ -172,11 +187,17 @@ func TestFilesHaveRolesAndVideosAScript(t *testing.T) {
 		members []any
 		roles   []media.Role
 	}{
-		"post":       {[]any{"kind", "post"}, []media.Role{media.Final, media.Still}},
-		"carousel":   {[]any{"kind", "carousel", "slides", []object{{}, {}}}, []media.Role{media.Final, media.Final, media.Slide, media.Slide}},
-		"video":      {[]any{"kind", "video", "duration_seconds", 10}, []media.Role{media.Final, media.Poster, media.Subtitles, media.Narration, media.Clip, media.Clip}},
-		"from still": {[]any{"kind", "video", "duration_seconds", 10, "model", "kling-2.6-pro"}, []media.Role{media.Final, media.Poster, media.Subtitles, media.Narration, media.Still, media.Clip, media.Still, media.Clip}},
-		"stills":     {[]any{"kind", "video", "duration_seconds", 10, "visuals", "stills", "music", "generated"}, []media.Role{media.Final, media.Poster, media.Subtitles, media.Narration, media.Track, media.Still, media.Still}},
+		"post": {[]any{"kind", "post"}, []media.Role{media.Final, media.Still}},
+		"carousel": {[]any{"kind", "carousel", "slides", []object{{}, {}}},
+			[]media.Role{media.Final, media.Final, media.Slide, media.Slide}},
+		"video": {[]any{"kind", "video", "duration_seconds", 10},
+			[]media.Role{media.Final, media.Poster, media.Subtitles, media.Narration, media.Clip, media.Clip}},
+		"from still": {[]any{"kind", "video", "duration_seconds", 10, "model", "kling-2.6-pro"},
+			[]media.Role{media.Final, media.Poster, media.Subtitles, media.Narration, media.Still, media.Clip,
+				media.Still, media.Clip}},
+		"stills": {[]any{"kind", "video", "duration_seconds", 10, "visuals", "stills", "music", "generated"},
+			[]media.Role{media.Final, media.Poster, media.Subtitles, media.Narration, media.Track, media.Still,
+				media.Still}},
 		"music clip": {[]any{"kind", "music_clip"}, []media.Role{media.Final, media.Poster, media.Cover, media.Track}},
 	} {
 		w := newWorld(t)
@@ -192,7 +213,8 @@ func TestFilesHaveRolesAndVideosAScript(t *testing.T) {
 			t.Errorf("%s: the script is %q", name, got.Script)
 		}
 		for _, f := range got.Media {
-			if got.Seconds != nil && (f.Role == media.Clip || f.Role == media.Track) && int(f.DurationSeconds+0.5) != *got.Seconds {
+			if got.Seconds != nil && (f.Role == media.Clip || f.Role == media.Track) &&
+				int(f.DurationSeconds+0.5) != *got.Seconds {
 				t.Errorf("%s: %v seconds, not %d", name, f.DurationSeconds, *got.Seconds)
 			}
 		}

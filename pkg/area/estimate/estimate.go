@@ -75,9 +75,12 @@ func estimators(e area.Env) map[Operation]priced {
 	generations := studio.NewService(e.DB, e.Media, studio.NewClient(e), offer, e.Now)
 	all := map[Operation]priced{
 		"regenerateContentItem": {"content_item_id", auth.ContentWrite, items.EstimateRegenerate},
-		"createContentPlan":     {"factory_id", auth.FactoriesWrite, planarea.NewService(e.DB, factories, offer, e.Now).Estimate},
-		"startTraining":         {"factory_id", auth.FactoriesWrite, training.NewService(e.DB, factories, offer, e.Now).Estimate},
-		"sendMessage": {scope: auth.ArchitectUse, price: func(ctx context.Context, _ string, body any) ([]int64, error) {
+		"createContentPlan": {"factory_id", auth.FactoriesWrite, planarea.NewService(e.DB, factories, offer,
+			e.Now).Estimate},
+		"startTraining": {"factory_id", auth.FactoriesWrite, training.NewService(e.DB, factories, offer,
+			e.Now).Estimate},
+		"sendMessage": {scope: auth.ArchitectUse, price: func(ctx context.Context, _ string,
+			body any) ([]int64, error) {
 			return architect.Estimate(ctx, offer, body)
 		}},
 	}
@@ -85,7 +88,10 @@ func estimators(e area.Env) map[Operation]priced {
 		auth.ContentWrite: items.Estimates(), auth.StudioUse: generations.Estimates(),
 	} {
 		for op, price := range area {
-			all[Operation(op)] = priced{scope: scope, price: func(ctx context.Context, _ string, body any) ([]int64, error) { return price(ctx, body) }}
+			all[Operation(op)] = priced{scope: scope, price: func(ctx context.Context, _ string,
+				body any) ([]int64, error) {
+				return price(ctx, body)
+			}}
 		}
 	}
 	return all
@@ -94,7 +100,8 @@ func estimators(e area.Env) map[Operation]priced {
 // credits returns the credits of each item of an estimate.
 func (p priced) credits(ctx context.Context, b body) ([]int64, error) {
 	id := ""
-	for _, given := range []struct{ member, id string }{{"content_item_id", b.ContentItemID}, {"factory_id", b.FactoryID}} {
+	for _, given := range []struct{ member, id string }{{"content_item_id", b.ContentItemID},
+		{"factory_id", b.FactoryID}} {
 		switch {
 		case given.member == p.member && given.id == "":
 			return nil, errs.Invalid("/"+given.member, "is required for %s", b.Operation)
@@ -116,11 +123,17 @@ func (p priced) credits(ctx context.Context, b body) ([]int64, error) {
 func Mount(r *httpapi.Router, e area.Env) {
 	all := estimators(e)
 	httpapi.Write(r, httpapi.Op{
-		ID: "createEstimate", Method: http.MethodPost, Path: "/v1/balance/estimates", Scope: auth.AccountRead, Function: "studio", Tag: "Account",
+		ID: "createEstimate", Method: http.MethodPost, Path: "/v1/balance/estimates", Scope: auth.AccountRead,
+		Function: "studio", Tag: "Account",
 		Summary: "Estimate a cost",
-		Description: "Returns what the body of an operation would cost with a live key. Nothing is spent or created. The key needs the scope of that operation as well. The body is validated as that operation validates it, so what has an estimate is accepted if the balance suffices, " +
-			"and the cost depends on the body, and on its factory or item, alone: the estimate is exactly what is reserved, and what the response shows as `reserved_credits`. Only a result that is far longer than reserved for is charged more.",
-		Errors: []errs.Code{errs.UnsupportedModel, errs.UnsupportedMedia, errs.ProviderUnavailable, errs.NotFound, errs.InvalidState},
+		Description: "Returns what the body of an operation would cost with a live key. Nothing is spent or created. " +
+			"The key needs the scope of that operation as well. The body is validated as that operation validates " +
+			"it, so what has an estimate is accepted if the balance suffices, " +
+			"and the cost depends on the body, and on its factory or item, alone: the estimate is exactly what is " +
+			"reserved, and what the response shows as `reserved_credits`. Only a result that is far longer than " +
+			"reserved for is charged more.",
+		Errors: []errs.Code{errs.UnsupportedModel, errs.UnsupportedMedia, errs.ProviderUnavailable, errs.NotFound,
+			errs.InvalidState},
 	}, func(ctx context.Context, _ *store.Tx, in *input) (out Estimate, err error) {
 		estimated := all[in.Body.Operation]
 		if err := auth.FromContext(ctx).Require(estimated.scope, ""); err != nil {

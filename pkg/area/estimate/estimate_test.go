@@ -48,13 +48,15 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	clock := apitest.NewClock()
 	db := storetest.Open(t, clock.Now)
-	signer, err := media.NewSigner(aws.Config{Region: "eu-central-1", Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
-		return aws.Credentials{AccessKeyID: "id", SecretAccessKey: "secret"}, nil
-	})}, "bucket", clock.Now)
+	signer, err := media.NewSigner(aws.Config{Region: "eu-central-1",
+		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+			return aws.Credentials{AccessKeyID: "id", SecretAccessKey: "secret"}, nil
+		})}, "bucket", clock.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := area.Env{AWS: aws.Config{Region: "us-west-2"}, DB: db, Media: signer, Now: clock.Now, Providers: "bedrock,polly,fal,elevenlabs,replicate", Loopback: true}
+	env := area.Env{AWS: aws.Config{Region: "us-west-2"}, DB: db, Media: signer, Now: clock.Now,
+		Providers: "bedrock,polly,fal,elevenlabs,replicate", Loopback: true}
 	w := &world{Caller: apitest.New(t, db, &apitest.Log{}, clock.Now, areas{env}).Live(), db: db}
 	tx := &store.Tx{}
 	if _, err := ledger.TopUp(tx, clock.Now(), w.Principal.Account, 100_000); err != nil {
@@ -64,7 +66,9 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	var f struct{ ID string }
-	w.Call(http.MethodPost, "/v1/factories", object{"type": "brand", "name": "Acme", "settings": object{"brand_name": "Acme"}}).Into(t, http.StatusCreated, &f)
+	w.Call(http.MethodPost, "/v1/factories",
+		object{"type": "brand", "name": "Acme", "settings": object{"brand_name": "Acme"}}).Into(t,
+		http.StatusCreated, &f)
 	w.factory = f.ID
 	return w
 }
@@ -96,7 +100,8 @@ func TestAnEstimateIsWhatIsReserved(t *testing.T) {
 	}{
 		{"createContentItem", "/v1/content-items", item(), 1},
 		{"createContentItem", "/v1/content-items", item("kind", "carousel", "slides", []object{{}, {}, {}}), 1},
-		{"createContentItems", "/v1/content-items/batch", object{"items": []object{item(), item("kind", "video", "format", "long")}}, 2},
+		{"createContentItems", "/v1/content-items/batch",
+			object{"items": []object{item(), item("kind", "video", "format", "long")}}, 2},
 		{"createImage", "/v1/studio/images", object{"prompt": "A shoe", "count": 3}, 1},
 		{"createMusic", "/v1/studio/music", object{"prompt": "Calm piano"}, 1},
 		{"createVoice", "/v1/studio/voices", object{"text": "Made of recycled nets."}, 1},
@@ -104,7 +109,8 @@ func TestAnEstimateIsWhatIsReserved(t *testing.T) {
 	} {
 		before, had := storetest.Snapshot(t, w.db), w.credits(t)
 		var e estimate.Estimate
-		w.Call(http.MethodPost, "/v1/balance/estimates", object{"operation": c.operation, "body": c.body}).Into(t, http.StatusOK, &e)
+		w.Call(http.MethodPost, "/v1/balance/estimates", object{"operation": c.operation, "body": c.body}).Into(t,
+			http.StatusOK, &e)
 		if storetest.Snapshot(t, w.db) != before {
 			t.Errorf("%s: the estimate has changed something", c.operation)
 		}
@@ -125,7 +131,8 @@ func TestAnEstimateIsWhatIsReserved(t *testing.T) {
 		test := w.As(func(p *auth.Principal) { p.Mode = "test" })
 		if !strings.HasPrefix(c.operation, "createContent") { // whose factory is of the live key
 			var same estimate.Estimate
-			test.Call(http.MethodPost, "/v1/balance/estimates", object{"operation": c.operation, "body": c.body}).Into(t, http.StatusOK, &same)
+			test.Call(http.MethodPost, "/v1/balance/estimates",
+				object{"operation": c.operation, "body": c.body}).Into(t, http.StatusOK, &same)
 			if same.Credits != e.Credits {
 				t.Errorf("%s: %d with a test key", c.operation, same.Credits)
 			}
@@ -141,9 +148,11 @@ func TestAnEstimateOfAnotherAttempt(t *testing.T) {
 		ReservedCredits int64 `json:"reserved_credits"`
 	}
 	var it made
-	w.Call(http.MethodPost, "/v1/content-items", object{"factory_id": w.factory, "kind": "post", "prompt": "A shoe"}).Into(t, http.StatusAccepted, &it)
+	w.Call(http.MethodPost, "/v1/content-items", object{"factory_id": w.factory, "kind": "post",
+		"prompt": "A shoe"}).Into(t, http.StatusAccepted, &it)
 	ask := func(body object) apitest.Answer {
-		return w.Call(http.MethodPost, "/v1/balance/estimates", object{"operation": "regenerateContentItem", "content_item_id": it.ID, "body": body})
+		return w.Call(http.MethodPost, "/v1/balance/estimates", object{"operation": "regenerateContentItem",
+			"content_item_id": it.ID, "body": body})
 	}
 	a := ask(object{})
 	a.Refused(t, http.StatusConflict, errs.InvalidState, "")
@@ -164,8 +173,10 @@ func TestAnEstimateOfAnotherAttempt(t *testing.T) {
 	ask(object{"model": "veo-3.1"}).Refused(t, 422, errs.UnsupportedModel, "/body/model")
 	ask(object{"sandbox": object{}}).Refused(t, 422, errs.ValidationFailed, "/body/sandbox")
 	ask(object{"kind": "post"}).Refused(t, 422, errs.ValidationFailed, "/body/kind")
-	w.Call(http.MethodPost, "/v1/balance/estimates", object{"operation": "regenerateContentItem", "body": object{}}).Refused(t, 422, errs.ValidationFailed, "/content_item_id")
-	w.Call(http.MethodPost, "/v1/balance/estimates", object{"operation": "createImage", "content_item_id": it.ID, "body": object{"prompt": "A shoe"}}).Refused(t, 422, errs.ValidationFailed, "/content_item_id")
+	w.Call(http.MethodPost, "/v1/balance/estimates", object{"operation": "regenerateContentItem",
+		"body": object{}}).Refused(t, 422, errs.ValidationFailed, "/content_item_id")
+	w.Call(http.MethodPost, "/v1/balance/estimates", object{"operation": "createImage", "content_item_id": it.ID,
+		"body": object{"prompt": "A shoe"}}).Refused(t, 422, errs.ValidationFailed, "/content_item_id")
 	it.ID = w.factory
 	ask(object{}).Refused(t, http.StatusNotFound, errs.NotFound, "/content_item_id")
 }
@@ -175,7 +186,8 @@ func TestAnEstimateOfAPlan(t *testing.T) {
 	w := newWorld(t)
 	body := object{"days": 4, "posts_per_day": 3}
 	ask := func(factory any, body object) apitest.Answer {
-		return w.Call(http.MethodPost, "/v1/balance/estimates", object{"operation": "createContentPlan", "factory_id": factory, "body": body})
+		return w.Call(http.MethodPost, "/v1/balance/estimates",
+			object{"operation": "createContentPlan", "factory_id": factory, "body": body})
 	}
 	before, had := storetest.Snapshot(t, w.db), w.credits(t)
 	var e estimate.Estimate
@@ -191,8 +203,10 @@ func TestAnEstimateOfAPlan(t *testing.T) {
 	}
 	ask(w.factory, object{"days": 91, "posts_per_day": 1}).Refused(t, 422, errs.ValidationFailed, "/body/days")
 	ask("fac_01h455vb4pex5vsknk084sn02q", body).Refused(t, http.StatusNotFound, errs.NotFound, "/factory_id")
-	w.Call(http.MethodPost, "/v1/balance/estimates", object{"operation": "createContentPlan", "body": body}).Refused(t, 422, errs.ValidationFailed, "/factory_id")
-	w.Call(http.MethodPost, "/v1/balance/estimates", object{"operation": "createImage", "factory_id": w.factory, "body": object{"prompt": "A shoe"}}).Refused(t, 422, errs.ValidationFailed, "/factory_id")
+	w.Call(http.MethodPost, "/v1/balance/estimates", object{"operation": "createContentPlan", "body": body}).Refused(t,
+		422, errs.ValidationFailed, "/factory_id")
+	w.Call(http.MethodPost, "/v1/balance/estimates", object{"operation": "createImage", "factory_id": w.factory,
+		"body": object{"prompt": "A shoe"}}).Refused(t, 422, errs.ValidationFailed, "/factory_id")
 }
 
 // An estimate reads what its operation reads, and fetches what it fetches.
@@ -202,8 +216,9 @@ func TestAnEstimateNeedsTheScopeOfItsOperation(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fetched++ }))
 	defer server.Close()
 	bodies := map[string]object{
-		"createContentItem":     {"body": object{"factory_id": w.factory, "kind": "post", "prompt": "A shoe"}},
-		"createContentItems":    {"body": object{"items": []object{{"factory_id": w.factory, "kind": "post", "prompt": "A shoe"}}}},
+		"createContentItem": {"body": object{"factory_id": w.factory, "kind": "post", "prompt": "A shoe"}},
+		"createContentItems": {"body": object{"items": []object{{"factory_id": w.factory, "kind": "post",
+			"prompt": "A shoe"}}}},
 		"regenerateContentItem": {"body": object{}, "content_item_id": "cnt_01h455vb4pex5vsknk084sn02q"},
 		"createContentPlan":     {"body": object{"days": 1, "posts_per_day": 1}, "factory_id": w.factory},
 		"startTraining":         {"body": object{}, "factory_id": w.factory},
@@ -212,7 +227,8 @@ func TestAnEstimateNeedsTheScopeOfItsOperation(t *testing.T) {
 		"createMusic":           {"body": object{"prompt": "Calm piano"}},
 		"createVoice":           {"body": object{"text": "Made of nets."}},
 		"createVideo":           {"body": object{"prompt": "A shoe"}},
-		"createAvatar":          {"body": object{"audio_url": server.URL, "image_url": server.URL, "model": "omnihuman-1.5"}},
+		"createAvatar": {"body": object{"audio_url": server.URL, "image_url": server.URL,
+			"model": "omnihuman-1.5"}},
 	}
 	scopes := map[string]auth.Scope{}
 	for _, route := range api.Routes() {
@@ -229,10 +245,12 @@ func TestAnEstimateNeedsTheScopeOfItsOperation(t *testing.T) {
 		scope := scopes[operation]
 		body["operation"] = operation
 		a := w.Only(auth.AccountRead).Call(http.MethodPost, "/v1/balance/estimates", body)
-		if a.Refused(t, 403, errs.InsufficientScope, ""); !strings.Contains(a.Error.Message, string(scope)) || scope == "" {
+		if a.Refused(t, 403, errs.InsufficientScope, ""); !strings.Contains(a.Error.Message, string(scope)) ||
+			scope == "" {
 			t.Errorf("%s: %s, want %q", operation, a.Error.Message, scope)
 		}
-		if a := w.Only(auth.AccountRead, scope).Call(http.MethodPost, "/v1/balance/estimates", body); a.Status == http.StatusForbidden {
+		if a := w.Only(auth.AccountRead, scope).Call(http.MethodPost, "/v1/balance/estimates",
+			body); a.Status == http.StatusForbidden {
 			t.Errorf("%s with %s: %s", operation, scope, a.Raw)
 		}
 	}
@@ -252,19 +270,34 @@ func TestWhatHasNoEstimate(t *testing.T) {
 		code  errs.Code
 		param string
 	}{
-		"no operation":            {object{"body": good}, errs.ValidationFailed, "/operation"},
-		"one that costs nothing":  {object{"operation": "createFactory", "body": good}, errs.ValidationFailed, "/operation"},
-		"no body":                 {object{"operation": "createContentItem"}, errs.ValidationFailed, "/body"},
-		"a member is missing":     {object{"operation": "createImage", "body": object{}}, errs.ValidationFailed, "/body/prompt"},
-		"a member is unknown":     {object{"operation": "createImage", "body": object{"prompt": "A shoe", "size": 1}}, errs.ValidationFailed, "/body/size"},
-		"another operation's":     {object{"operation": "createImage", "body": good}, errs.ValidationFailed, "/body/factory_id"},
-		"a blank prompt":          {object{"operation": "createImage", "body": object{"prompt": "  "}}, errs.ValidationFailed, "/body/prompt"},
-		"an unknown factory":      {object{"operation": "createContentItem", "body": object{"factory_id": "fac_01h455vb4pex5vsknk084sn02q", "kind": "post", "prompt": "A shoe"}}, errs.NotFound, "/body/factory_id"},
-		"an unknown model":        {object{"operation": "createImage", "body": object{"prompt": "A shoe", "model": "none"}}, errs.UnsupportedModel, "/body/model"},
-		"a rehearsal, live":       {object{"operation": "createImage", "body": object{"prompt": "A shoe", "sandbox": object{"outcome": "failed"}}}, errs.ValidationFailed, "/body/sandbox"},
-		"the only one of a batch": {object{"operation": "createContentItems", "body": object{"items": []object{{"factory_id": w.factory, "kind": "post", "prompt": "A shoe", "format": "long"}}}}, errs.ValidationFailed, "/body/items/0/format"},
-		"the second of a batch":   {object{"operation": "createContentItems", "body": object{"items": []object{good, {"factory_id": w.factory, "kind": "post", "prompt": "A shoe", "format": "long"}}}}, errs.ValidationFailed, "/body/items/1/format"},
-		"a member of its own too": {object{"operation": "createContentItem", "body": good, "dry_run": true}, errs.ValidationFailed, "/dry_run"},
+		"no operation": {object{"body": good}, errs.ValidationFailed, "/operation"},
+		"one that costs nothing": {object{"operation": "createFactory", "body": good}, errs.ValidationFailed,
+			"/operation"},
+		"no body": {object{"operation": "createContentItem"}, errs.ValidationFailed, "/body"},
+		"a member is missing": {object{"operation": "createImage", "body": object{}}, errs.ValidationFailed,
+			"/body/prompt"},
+		"a member is unknown": {object{"operation": "createImage", "body": object{"prompt": "A shoe", "size": 1}},
+			errs.ValidationFailed, "/body/size"},
+		"another operation's": {object{"operation": "createImage", "body": good}, errs.ValidationFailed,
+			"/body/factory_id"},
+		"a blank prompt": {object{"operation": "createImage", "body": object{"prompt": "  "}},
+			errs.ValidationFailed, "/body/prompt"},
+		"an unknown factory": {object{"operation": "createContentItem",
+			"body": object{"factory_id": "fac_01h455vb4pex5vsknk084sn02q", "kind": "post", "prompt": "A shoe"}},
+			errs.NotFound, "/body/factory_id"},
+		"an unknown model": {object{"operation": "createImage",
+			"body": object{"prompt": "A shoe", "model": "none"}}, errs.UnsupportedModel, "/body/model"},
+		"a rehearsal, live": {object{"operation": "createImage",
+			"body": object{"prompt": "A shoe", "sandbox": object{"outcome": "failed"}}}, errs.ValidationFailed,
+			"/body/sandbox"},
+		"the only one of a batch": {object{"operation": "createContentItems",
+			"body": object{"items": []object{{"factory_id": w.factory, "kind": "post", "prompt": "A shoe",
+				"format": "long"}}}}, errs.ValidationFailed, "/body/items/0/format"},
+		"the second of a batch": {object{"operation": "createContentItems",
+			"body": object{"items": []object{good, {"factory_id": w.factory, "kind": "post", "prompt": "A shoe",
+				"format": "long"}}}}, errs.ValidationFailed, "/body/items/1/format"},
+		"a member of its own too": {object{"operation": "createContentItem", "body": good, "dry_run": true},
+			errs.ValidationFailed, "/dry_run"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			status, _ := httpapi.Status(c.code)

@@ -39,9 +39,11 @@ func divide(r *httpapi.Router, name, prefix, title string, closed bool) {
 	var variants []httpapi.Variant
 	for _, t := range typeSettings {
 		v := httpapi.Variant{
-			Value: string(t.Type), Name: prefix + httpapi.PascalCase(string(t.Type)) + "Factory", Description: title + t.Who,
-			Members: map[string]*huma.Schema{"settings": {Ref: r.Schema(t.Shape).Ref, Description: settings.Description}},
-			Closed:  closed,
+			Value: string(t.Type), Name: prefix + httpapi.PascalCase(string(t.Type)) + "Factory",
+			Description: title + t.Who,
+			Members: map[string]*huma.Schema{"settings": {Ref: r.Schema(t.Shape).Ref,
+				Description: settings.Description}},
+			Closed: closed,
 		}
 		if always || len(schemas[t.Shape.Name()].Required) > 0 {
 			v.Required = []string{"settings"}
@@ -54,7 +56,8 @@ func divide(r *httpapi.Router, name, prefix, title string, closed bool) {
 // patch describes a merge patch of an object: every member may be left out, and null
 // removes the optional ones.
 func patch(object *huma.Schema) *huma.Schema {
-	s := &huma.Schema{Type: object.Type, AdditionalProperties: object.AdditionalProperties, Properties: map[string]*huma.Schema{}}
+	s := &huma.Schema{Type: object.Type, AdditionalProperties: object.AdditionalProperties,
+		Properties: map[string]*huma.Schema{}}
 	for name, member := range object.Properties {
 		change := *member
 		change.Nullable = !slices.Contains(object.Required, name)

@@ -126,7 +126,8 @@ func (s *Service) Find(ctx context.Context, factoryID string, match ...httpapi.I
 // FindAll reads several factories as Find does, and other items with them, in one round
 // trip. A factory that Find would not find is not among the found ones. The other items are
 // returned in the order of their keys.
-func (s *Service) FindAll(ctx context.Context, ids []string, others ...store.Key) (found map[string]Factory, beside []store.Item, err error) {
+func (s *Service) FindAll(ctx context.Context, ids []string, others ...store.Key) (found map[string]Factory,
+	beside []store.Item, err error) {
 	items, beside, err := s.findAll(ctx, ids, others...)
 	if err != nil {
 		return nil, nil, err
@@ -143,7 +144,8 @@ func (s *Service) FindAll(ctx context.Context, ids []string, others ...store.Key
 }
 
 // findAll is FindAll for the items of the factories.
-func (s *Service) findAll(ctx context.Context, ids []string, others ...store.Key) (found map[string]store.Item, beside []store.Item, err error) {
+func (s *Service) findAll(ctx context.Context, ids []string, others ...store.Key) (found map[string]store.Item,
+	beside []store.Item, err error) {
 	found, beside, err = resource.FindAll(ctx, s.db, id.Factory, ids, others...)
 	maps.DeleteFunc(found, func(_ string, it store.Item) bool { return factoryrecord.State(it) == StateDeleted })
 	return found, beside, err
@@ -166,9 +168,11 @@ func (f *Factory) filters() map[string]string {
 // settings returns the members that a caller may change.
 func (f *Factory) settings() Settings {
 	return Settings{
-		Name: f.Name, Language: f.Language, Description: f.Description, Audience: f.Audience, Tone: f.Tone, Topics: f.Topics,
-		ContentTypes: f.ContentTypes, Models: f.Models, Schedule: f.Schedule, AutoPublish: f.AutoPublish, Settings: f.Settings,
-		State: f.State, Metadata: f.Metadata,
+		Name: f.Name, Language: f.Language, Description: f.Description, Audience: f.Audience, Tone: f.Tone,
+		Topics:       f.Topics,
+		ContentTypes: f.ContentTypes, Models: f.Models, Schedule: f.Schedule, AutoPublish: f.AutoPublish,
+		Settings: f.Settings,
+		State:    f.State, Metadata: f.Metadata,
 	}
 }
 
@@ -176,7 +180,8 @@ func (f *Factory) settings() Settings {
 func (f *Factory) apply(set Settings) error {
 	tag, language := Language(set.Language, "")
 	typed, settings := set.Settings.check(f.Type)
-	if err := errs.All(language, checkModels(set.Models, f.Trained), set.Schedule.check(), settings, f.checkPlanned(set)); err != nil {
+	if err := errs.All(language, checkModels(set.Models, f.Trained), set.Schedule.check(), settings,
+		f.checkPlanned(set)); err != nil {
 		return err
 	}
 	if len(set.ContentTypes) == 0 {
@@ -184,7 +189,8 @@ func (f *Factory) apply(set Settings) error {
 	}
 	f.Name, f.Language, f.Description, f.Audience, f.Tone = set.Name, tag, set.Description, set.Audience, set.Tone
 	f.Topics, f.ContentTypes, f.Models = orEmpty(set.Topics), set.ContentTypes, set.Models
-	f.Schedule, f.AutoPublish, f.Settings, f.State, f.Metadata = set.Schedule, set.AutoPublish, typed, set.State, set.Metadata.OrEmpty()
+	f.Schedule, f.AutoPublish, f.Settings, f.State, f.Metadata = set.Schedule, set.AutoPublish, typed, set.State,
+		set.Metadata.OrEmpty()
 	if f.Models == nil {
 		f.Models = map[string]string{}
 	}

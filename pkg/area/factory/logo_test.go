@@ -67,8 +67,10 @@ func TestALogoIsAPictureOfTheAccount(t *testing.T) {
 		return object{"type": "brand", "settings": object{"brand_name": "Acme", "logo": logo}}
 	}
 	for name, logo := range map[string]string{
-		"a song": w.own(w.Caller, media.Audio), "pending": w.own(w.Caller, ""), "unknown": "med_01h455vb4pex5vsknk084sn02q",
-		"of another account": w.own(w.Stranger(), media.Image), "of the other mode": w.own(w.Live(), media.Image), "an address": "https://example.com/a.png",
+		"a song": w.own(w.Caller, media.Audio), "pending": w.own(w.Caller, ""),
+		"unknown":            "med_01h455vb4pex5vsknk084sn02q",
+		"of another account": w.own(w.Stranger(), media.Image), "of the other mode": w.own(w.Live(), media.Image),
+		"an address": "https://example.com/a.png",
 	} {
 		b := settings(logo)
 		b["name"] = "Acme"
@@ -99,13 +101,15 @@ func TestALogoIsAPictureOfTheAccount(t *testing.T) {
 	}
 	change(object{"name": "Acme & Co"}, "GetItem PutItem", one)
 	change(object{"settings": object{"logo": other}}, "GetItem BatchGetItem TransactWriteItems", other)
-	w.Call(http.MethodPatch, path, object{"settings": object{"logo": w.own(w.Caller, media.Audio)}}).Refused(t, 422, errs.ValidationFailed, "/settings/logo")
+	w.Call(http.MethodPatch, path, object{"settings": object{"logo": w.own(w.Caller, media.Audio)}}).Refused(t, 422,
+		errs.ValidationFailed, "/settings/logo")
 	change(object{"settings": object{"logo": nil}}, "GetItem PutItem", "")
 }
 
 // What models propose cannot name a logo.
 func TestAProposalChangesNoLogo(t *testing.T) {
-	f := factory.Factory{Type: factory.Brand, Name: "Acme", Language: "en", State: factory.StateActive, Settings: factory.TypeSettings(`{"brand_name":"Acme"}`)}
+	f := factory.Factory{Type: factory.Brand, Name: "Acme", Language: "en", State: factory.StateActive,
+		Settings: factory.TypeSettings(`{"brand_name":"Acme"}`)}
 	_, err := f.Change(object{"settings": object{"logo": "med_01h455vb4pex5vsknk084sn02q"}})
 	if e := errs.As(err); err == nil || e.Param != "/settings/logo" {
 		t.Errorf("%v", err)
@@ -114,8 +118,10 @@ func TestAProposalChangesNoLogo(t *testing.T) {
 
 // A logo that cannot be read is not taken for none: the next change would drop its file.
 func TestALogoThatCannotBeReadIsAnError(t *testing.T) {
-	f := factory.Factory{Type: factory.Brand, Name: "Acme", Language: "en", State: factory.StateActive, Settings: factory.TypeSettings(`{"brand_name":"Acme","logo":7}`)}
-	if _, err := f.Change(object{"name": "Acme & Co", "settings": object{"logo": nil}}); err == nil || !strings.Contains(err.Error(), "logo of settings") {
+	f := factory.Factory{Type: factory.Brand, Name: "Acme", Language: "en", State: factory.StateActive,
+		Settings: factory.TypeSettings(`{"brand_name":"Acme","logo":7}`)}
+	if _, err := f.Change(object{"name": "Acme & Co", "settings": object{"logo": nil}}); err == nil ||
+		!strings.Contains(err.Error(), "logo of settings") {
 		t.Errorf("%v", err)
 	}
 }

@@ -107,34 +107,46 @@ func (s *Service) Register(r *httpapi.Router) {
 			Summary: summary, Description: description,
 		}
 	}
-	list := op("listFactories", http.MethodGet, "/v1/factories", auth.FactoriesRead, "List the factories", "Newest first.")
+	list := op("listFactories", http.MethodGet, "/v1/factories", auth.FactoriesRead, "List the factories",
+		"Newest first.")
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.list)
 
-	create := op("createFactory", http.MethodPost, "/v1/factories", auth.FactoriesWrite, "Create a factory", "Creates a factory of one of the seven types. `settings` depends on the type.")
+	create := op("createFactory", http.MethodPost, "/v1/factories", auth.FactoriesWrite, "Create a factory",
+		"Creates a factory of one of the seven types. `settings` depends on the type.")
 	create.Status = http.StatusCreated
 	create.Errors = []errs.Code{errs.UnsupportedModel}
 	httpapi.Write(r, create, s.create)
 
-	httpapi.Read(r, op("getFactory", http.MethodGet, "/v1/factories/{factory_id}", auth.FactoriesRead, "Get a factory", ""), s.get)
+	httpapi.Read(r, op("getFactory", http.MethodGet, "/v1/factories/{factory_id}", auth.FactoriesRead,
+		"Get a factory", ""), s.get)
 
-	update := op("updateFactory", http.MethodPatch, "/v1/factories/{factory_id}", auth.FactoriesWrite, "Change a factory", "Takes a JSON merge patch (RFC 7396). Set `state` to pause or resume the factory.")
+	update := op("updateFactory", http.MethodPatch, "/v1/factories/{factory_id}", auth.FactoriesWrite,
+		"Change a factory", "Takes a JSON merge patch (RFC 7396). Set `state` to pause or resume the factory.")
 	update.Errors = []errs.Code{errs.UnsupportedModel, errs.VersionMismatch}
 	update.Fixed = map[string]string{"type": "create another factory"}
 	httpapi.Write(r, update, s.update)
 
-	remove := op("deleteFactory", http.MethodDelete, "/v1/factories/{factory_id}", auth.FactoriesWrite, "Delete a factory",
-		"Deletes the factory and its content plans. What it has queued or under way is canceled in the background: completed parts are charged, and the rest of the reserved credits is released. Each canceled content item sends the event `content.canceled`. Its content items stay until they are deleted. The response shows the factory in state `deleted`.")
+	remove := op("deleteFactory", http.MethodDelete, "/v1/factories/{factory_id}", auth.FactoriesWrite,
+		"Delete a factory",
+		"Deletes the factory and its content plans. What it has queued or under way is canceled in the background: "+
+			"completed parts are charged, and the rest of the reserved credits is released. Each canceled content "+
+			"item sends the event `content.canceled`. Its content items stay until they are deleted. The response "+
+			"shows the factory in state `deleted`.")
 	remove.Errors = []errs.Code{errs.VersionMismatch}
 	httpapi.Write(r, remove, s.remove)
 }
 
 func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Factory], error) {
-	q, err := httpapi.Owned(ctx, Kind, id.Factory, httpapi.Period{}, map[string]string{"type": httpapi.AnyOf(in.Type), "state": httpapi.AnyOf(in.State)})
+	q, err := httpapi.Owned(ctx, Kind, id.Factory, httpapi.Period{}, map[string]string{"type": httpapi.AnyOf(in.Type),
+		"state": httpapi.AnyOf(in.State)})
 	if err != nil {
 		return httpapi.Page[Factory]{}, err
 	}
-	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (f Factory, err error) { return f, it.Decode(&f) })
+	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (f Factory, err error) {
+		return f,
+			it.Decode(&f)
+	})
 }
 
 func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (Factory, error) {
@@ -149,9 +161,11 @@ func (s *Service) make(ctx context.Context, tx *store.Tx, b createBody) (out Fac
 		Type:     b.Type, SocialAccountIDs: []string{},
 	}
 	err = f.apply(Settings{
-		Name: b.Name, Language: b.Language, Description: b.Description, Audience: b.Audience, Tone: b.Tone, Topics: b.Topics,
-		ContentTypes: b.ContentTypes, Models: b.Models, Schedule: b.Schedule, AutoPublish: b.AutoPublish, Settings: b.Settings,
-		State: StateActive, Metadata: b.Metadata,
+		Name: b.Name, Language: b.Language, Description: b.Description, Audience: b.Audience, Tone: b.Tone,
+		Topics:       b.Topics,
+		ContentTypes: b.ContentTypes, Models: b.Models, Schedule: b.Schedule, AutoPublish: b.AutoPublish,
+		Settings: b.Settings,
+		State:    StateActive, Metadata: b.Metadata,
 	})
 	if err != nil {
 		return out, err

@@ -68,16 +68,20 @@ func TestCreateAndGet(t *testing.T) {
 	w := newWorld(t)
 	made := w.clock.Now()
 	w.faults.Reset()
-	got := w.create("type", "brand", "name", "Ümläut & Söhne", "language", "DE_de", "description", "Two\nlines", "audience", "Runners",
+	got := w.create("type", "brand", "name", "Ümläut & Söhne", "language", "DE_de", "description", "Two\nlines",
+		"audience", "Runners",
 		"tone", "warm", "topics", []string{"shoes", "training"}, "content_types", []string{"video", "post"},
-		"models", object{"image": "nano-banana"}, "auto_publish", false, "settings", object{"brand_name": "Acme"}, "metadata", object{"team": "sales"})
+		"models", object{"image": "nano-banana"}, "auto_publish", false, "settings", object{"brand_name": "Acme"},
+		"metadata", object{"team": "sales"})
 	if ops := w.faults.Operations(); ops != "PutItem" {
 		t.Errorf("it took %s", ops)
 	}
 	want := view{Factory: factory.Factory{
 		Resource: resource.New(got.ID, made, resource.Metadata{"team": "sales"}),
-		Type:     factory.Brand, Name: "Ümläut & Söhne", Language: "de-DE", Description: "Two\nlines", Audience: "Runners", Tone: "warm",
-		Topics: []factory.Topic{"shoes", "training"}, ContentTypes: []string{"video", "post"}, Models: map[string]string{"image": "nano-banana"},
+		Type:     factory.Brand, Name: "Ümläut & Söhne", Language: "de-DE", Description: "Two\nlines",
+		Audience: "Runners", Tone: "warm",
+		Topics: []factory.Topic{"shoes", "training"}, ContentTypes: []string{"video", "post"},
+		Models:           map[string]string{"image": "nano-banana"},
 		SocialAccountIDs: []string{}, State: "active",
 	}, Settings: json.RawMessage(`{"brand_name":"Acme"}`)}
 	if !reflect.DeepEqual(got, want) || !id.Valid(id.Factory, got.ID) {
@@ -96,8 +100,10 @@ func TestWhatIsLeftOutHasADefault(t *testing.T) {
 	w := newWorld(t)
 	a := w.Call(http.MethodPost, "/v1/factories", body())
 	for _, member := range []string{
-		`"language":"en"`, `"description":""`, `"topics":[]`, `"content_types":["post","video","carousel","story","music_clip"]`, `"models":{}`, `"schedule":null`,
-		`"auto_publish":false`, `"social_account_ids":[]`, `"settings":{}`, `"state":"active"`, `"metadata":{}`, `"version":1`,
+		`"language":"en"`, `"description":""`, `"topics":[]`,
+		`"content_types":["post","video","carousel","story","music_clip"]`, `"models":{}`, `"schedule":null`,
+		`"auto_publish":false`, `"social_account_ids":[]`, `"settings":{}`, `"state":"active"`, `"metadata":{}`,
+		`"version":1`,
 	} {
 		if !strings.Contains(a.Raw, member) {
 			t.Errorf("%s lacks %s", a.Raw, member)
@@ -115,16 +121,19 @@ func TestWhatIsLeftOutHasADefault(t *testing.T) {
 func TestLanguages(t *testing.T) {
 	w := newWorld(t)
 	for tag, want := range map[string]string{
-		"en": "en", "EN": "en", "de-de": "de-DE", "pt_BR": "pt-BR", "zh-hant-tw": "zh-Hant-TW", "sr-Latn": "sr-Latn", "iw": "he", "es-419": "es-419",
+		"en": "en", "EN": "en", "de-de": "de-DE", "pt_BR": "pt-BR", "zh-hant-tw": "zh-Hant-TW", "sr-Latn": "sr-Latn",
+		"iw": "he", "es-419": "es-419",
 		"xx": "", "german": "", "e": "", "de--DE": "", "-": "", "en US": "", "日本": "",
 	} {
 		if want == "" {
-			w.Call(http.MethodPost, "/v1/factories", body("language", tag)).Refused(t, 422, errs.ValidationFailed, "/language")
+			w.Call(http.MethodPost, "/v1/factories", body("language", tag)).Refused(t, 422,
+				errs.ValidationFailed, "/language")
 		} else if f := w.create("language", tag); f.Language != want {
 			t.Errorf("%s is kept as %s, want %s", tag, f.Language, want)
 		}
 	}
-	w.Call(http.MethodPost, "/v1/factories", body("language", strings.Repeat("a", 36))).Refused(t, 422, errs.ValidationFailed, "/language")
+	w.Call(http.MethodPost, "/v1/factories", body("language", strings.Repeat("a", 36))).Refused(t, 422,
+		errs.ValidationFailed, "/language")
 }
 
 func TestCreateIsRefused(t *testing.T) {
@@ -157,8 +166,10 @@ func TestCreateIsRefused(t *testing.T) {
 		{"schedule", object{"timezone": "Mars/Base", "times": []string{}}, errs.ValidationFailed, "/schedule/timezone"},
 		{"schedule", object{"timezone": "Local", "times": []string{}}, errs.ValidationFailed, "/schedule/timezone"},
 		{"schedule", object{"timezone": "", "times": []string{}}, errs.ValidationFailed, "/schedule/timezone"},
-		{"schedule", object{"timezone": "../etc/passwd", "times": []string{}}, errs.ValidationFailed, "/schedule/timezone"},
-		{"schedule", object{"timezone": "UTC", "times": []string{}, "days": 7}, errs.ValidationFailed, "/schedule/days"},
+		{"schedule", object{"timezone": "../etc/passwd", "times": []string{}}, errs.ValidationFailed,
+			"/schedule/timezone"},
+		{"schedule", object{"timezone": "UTC", "times": []string{}, "days": 7}, errs.ValidationFailed,
+			"/schedule/days"},
 		{"schedule", times("09:00", "9:30"), errs.ValidationFailed, "/schedule/times/1"},
 		{"schedule", times("24:00"), errs.ValidationFailed, "/schedule/times/0"},
 		{"schedule", times("12:60"), errs.ValidationFailed, "/schedule/times/0"},
@@ -195,8 +206,10 @@ func TestAFactoryMayPreferAPreview(t *testing.T) {
 
 func TestPatch(t *testing.T) {
 	w := newWorld(t)
-	f := w.create("type", "brand", "language", "de", "description", "Old", "audience", "Runners", "tone", "warm", "topics", []string{"shoes"},
-		"content_types", []string{"story"}, "models", object{"image": "nano-banana", "text": "nova-lite"}, "metadata", object{"team": "sales", "city": "Bonn"},
+	f := w.create("type", "brand", "language", "de", "description", "Old", "audience", "Runners", "tone", "warm",
+		"topics", []string{"shoes"},
+		"content_types", []string{"story"}, "models", object{"image": "nano-banana", "text": "nova-lite"}, "metadata",
+		object{"team": "sales", "city": "Bonn"},
 		"settings", object{"brand_name": "Acme", "slogan": "Run.", "colors": []string{"#000000"}})
 	for _, c := range []struct {
 		name   string
@@ -206,12 +219,19 @@ func TestPatch(t *testing.T) {
 		{"nothing", `{}`, func(*view) {}},
 		{"name", `{"name":"New"}`, func(v *view) { v.Name = "New" }},
 		{"language", `{"language":"en_gb"}`, func(v *view) { v.Language = "en-GB" }},
-		{"texts", `{"description":"New","audience":"Cyclists","tone":"dry"}`, func(v *view) { v.Description, v.Audience, v.Tone = "New", "Cyclists", "dry" }},
-		{"no texts", `{"description":null,"audience":null,"tone":null}`, func(v *view) { v.Description, v.Audience, v.Tone = "", "", "" }},
+		{"texts", `{"description":"New","audience":"Cyclists","tone":"dry"}`, func(v *view) {
+			v.Description, v.Audience,
+				v.Tone = "New", "Cyclists", "dry"
+		}},
+		{"no texts", `{"description":null,"audience":null,"tone":null}`, func(v *view) {
+			v.Description, v.Audience,
+				v.Tone = "", "", ""
+		}},
 		{"topics", `{"topics":["bikes","shoes"]}`, func(v *view) { v.Topics = []factory.Topic{"bikes", "shoes"} }},
 		{"no topics", `{"topics":null}`, func(v *view) { v.Topics = []factory.Topic{} }},
 		{"content types", `{"content_types":["post"]}`, func(v *view) { v.ContentTypes = []string{"post"} }},
-		{"no content types", `{"content_types":null}`, func(v *view) { v.ContentTypes = []string{"post", "video", "carousel", "story", "music_clip"} }},
+		{"no content types", `{"content_types":null}`,
+			func(v *view) { v.ContentTypes = []string{"post", "video", "carousel", "story", "music_clip"} }},
 		{"a model", `{"models":{"video":"veo-3.1"}}`, func(v *view) { v.Models["video"] = "veo-3.1" }},
 		{"a model less", `{"models":{"image":null}}`, func(v *view) { delete(v.Models, "image") }},
 		{"no models", `{"models":null}`, func(v *view) { v.Models = map[string]string{} }},
@@ -227,10 +247,12 @@ func TestPatch(t *testing.T) {
 		{"a setting", `{"settings":{"slogan":"Walk."}}`, func(v *view) {
 			v.Settings = json.RawMessage(`{"brand_name":"Acme","slogan":"Walk.","colors":["#000000"]}`)
 		}},
-		{"settings less", `{"settings":{"slogan":null,"colors":null}}`, func(v *view) { v.Settings = json.RawMessage(`{"brand_name":"Acme"}`) }},
+		{"settings less", `{"settings":{"slogan":null,"colors":null}}`,
+			func(v *view) { v.Settings = json.RawMessage(`{"brand_name":"Acme"}`) }},
 		{"paused", `{"state":"paused"}`, func(v *view) { v.State = "paused" }},
 		{"active", `{"state":"active"}`, func(v *view) { v.State = "active" }},
-		{"a pair", `{"metadata":{"team":"support","city":null}}`, func(v *view) { v.Metadata = resource.Metadata{"team": "support"} }},
+		{"a pair", `{"metadata":{"team":"support","city":null}}`,
+			func(v *view) { v.Metadata = resource.Metadata{"team": "support"} }},
 		{"no pairs", `{"metadata":null}`, func(v *view) { v.Metadata = resource.Metadata{} }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -240,11 +262,13 @@ func TestPatch(t *testing.T) {
 			want.Touch(w.clock.Now())
 			w.faults.Reset()
 			var got view
-			w.Call(http.MethodPatch, "/v1/factories/"+f.ID, c.patch, "Content-Type", "application/merge-patch+json").Into(t, http.StatusOK, &got)
+			w.Call(http.MethodPatch, "/v1/factories/"+f.ID, c.patch, "Content-Type",
+				"application/merge-patch+json").Into(t, http.StatusOK, &got)
 			if !reflect.DeepEqual(got, want) {
 				t.Errorf("got  %+v\nwant %+v", got, want)
 			}
-			writes := map[bool]string{true: "TransactWriteItems", false: "PutItem"}[c.name == "active"] // what waits is woken
+			// what waits is woken
+			writes := map[bool]string{true: "TransactWriteItems", false: "PutItem"}[c.name == "active"]
 			if ops := w.faults.Operations(); ops != "GetItem "+writes {
 				t.Errorf("it took %s", ops)
 			}
@@ -298,7 +322,8 @@ func TestPatchIsRefused(t *testing.T) {
 			t.Errorf("%s has changed something", c.patch)
 		}
 	}
-	w.Call(http.MethodPatch, "/v1/factories/"+f.ID, `{"name":"x"}`, "If-Match", `"2"`).Refused(t, 412, errs.VersionMismatch, "If-Match")
+	w.Call(http.MethodPatch, "/v1/factories/"+f.ID, `{"name":"x"}`, "If-Match", `"2"`).Refused(t, 412,
+		errs.VersionMismatch, "If-Match")
 	var v view
 	w.Call(http.MethodPatch, "/v1/factories/"+f.ID, `{"name":"x"}`, "If-Match", `"1"`).Into(t, http.StatusOK, &v)
 	if v.Version != 2 {
@@ -341,7 +366,8 @@ func TestListFilters(t *testing.T) {
 		w.Call(http.MethodGet, "/v1/factories?"+query, nil).Refused(t, 422, errs.ValidationFailed, param)
 	}
 	first := w.Call(http.MethodGet, "/v1/factories?limit=1", nil)
-	w.Call(http.MethodGet, "/v1/factories?type=blogger&limit=1&cursor="+*first.NextCursor, nil).Refused(t, 400, errs.InvalidCursor, "cursor")
+	w.Call(http.MethodGet, "/v1/factories?type=blogger&limit=1&cursor="+*first.NextCursor, nil).Refused(t, 400,
+		errs.InvalidCursor, "cursor")
 }
 
 func TestNothingOfOthersIsFound(t *testing.T) {

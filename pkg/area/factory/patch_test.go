@@ -15,14 +15,19 @@ import (
 // What applies a patch without a call takes and refuses the same as updateFactory.
 func TestPatchesAreAppliedAsUpdateFactoryDoes(t *testing.T) {
 	for _, patch := range []string{
-		`{"tone":"dry"}`, `{"topics":["a","b"],"audience":null}`, `{"content_types":["post"]}`, `{"settings":{"slogan":"Run."}}`, `{"settings":{"slogan":null}}`,
-		`{"language":"DE_de"}`, `{"metadata":{"team":null}}`, `{"models":{"image":"nano-banana"}}`, `{"state":"paused"}`, `{}`, `{"description":""}`,
-		`{"colour":"red"}`, `{"id":"fac_1"}`, `{"name":null}`, `{"name":""}`, `{"topics":"a"}`, `{"topics":[""]}`, `{"settings":{"brand_name":null}}`, `{"settings":{"shop":"x"}}`,
-		`{"language":"german"}`, `{"models":{"image":"paintbrush-1"}}`, `{"content_types":["painting"]}`, `{"schedule":{"timezone":"Mars/Base","times":[]}}`, `{"version":7}`,
+		`{"tone":"dry"}`, `{"topics":["a","b"],"audience":null}`, `{"content_types":["post"]}`,
+		`{"settings":{"slogan":"Run."}}`, `{"settings":{"slogan":null}}`,
+		`{"language":"DE_de"}`, `{"metadata":{"team":null}}`, `{"models":{"image":"nano-banana"}}`,
+		`{"state":"paused"}`, `{}`, `{"description":""}`,
+		`{"colour":"red"}`, `{"id":"fac_1"}`, `{"name":null}`, `{"name":""}`, `{"topics":"a"}`, `{"topics":[""]}`,
+		`{"settings":{"brand_name":null}}`, `{"settings":{"shop":"x"}}`,
+		`{"language":"german"}`, `{"models":{"image":"paintbrush-1"}}`, `{"content_types":["painting"]}`,
+		`{"schedule":{"timezone":"Mars/Base","times":[]}}`, `{"version":7}`,
 		`{"tone":7,"audience":"` + strings.Repeat("a", 501) + `"}`,
 	} {
 		w := newWorld(t)
-		made := w.create("type", "brand", "settings", object{"brand_name": "Acme", "slogan": "Walk."}, "audience", "Walkers", "metadata", object{"team": "sales"})
+		made := w.create("type", "brand", "settings", object{"brand_name": "Acme", "slogan": "Walk."}, "audience",
+			"Walkers", "metadata", object{"team": "sales"})
 		it, err := w.db.Get(t.Context(), store.IDKey(made.ID))
 		if err != nil {
 			t.Fatal(err)
@@ -40,7 +45,8 @@ func TestPatchesAreAppliedAsUpdateFactoryDoes(t *testing.T) {
 		a := w.Call(http.MethodPatch, "/v1/factories/"+made.ID, patch)
 		if err != nil {
 			e := errs.As(err)
-			if a.Error == nil || a.Error.Code != string(e.Code) || a.Error.Param != e.Param || len(a.Error.Details) != len(e.Details) {
+			if a.Error == nil || a.Error.Code != string(e.Code) || a.Error.Param != e.Param ||
+				len(a.Error.Details) != len(e.Details) {
 				t.Errorf("%s: refused with %v, and the operation answers %s", patch, err, a.Raw)
 			}
 			if !reflect.DeepEqual(f, before) {
@@ -63,7 +69,8 @@ func TestPatchesAreAppliedAsUpdateFactoryDoes(t *testing.T) {
 // The schema of patches names the members that were asked for, and the settings of the
 // type.
 func TestSchemaOfPatches(t *testing.T) {
-	for of, setting := range map[factory.Type]string{factory.Brand: "voice_rules", factory.Seller: "shop_name", factory.News: "region"} {
+	for of, setting := range map[factory.Type]string{factory.Brand: "voice_rules", factory.Seller: "shop_name",
+		factory.News: "region"} {
 		raw, err := factory.PatchSchema(of, "tone", "settings")
 		if err != nil {
 			t.Fatal(err)
@@ -76,8 +83,10 @@ func TestSchemaOfPatches(t *testing.T) {
 				Name     any
 			}
 		}
-		if err := json.Unmarshal(raw, &schema); err != nil || schema.AdditionalProperties || schema.Properties.Tone == nil || schema.Properties.Tone.MaxLength != 200 ||
-			schema.Properties.Name != nil || schema.Properties.Settings.Properties[setting] == nil || strings.Contains(string(raw), "$ref") {
+		if err := json.Unmarshal(raw, &schema); err != nil || schema.AdditionalProperties ||
+			schema.Properties.Tone == nil || schema.Properties.Tone.MaxLength != 200 ||
+			schema.Properties.Name != nil || schema.Properties.Settings.Properties[setting] == nil ||
+			strings.Contains(string(raw), "$ref") {
 			t.Errorf("%s: %v: %s", of, err, raw)
 		}
 	}

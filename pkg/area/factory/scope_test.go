@@ -14,9 +14,12 @@ func TestTurningAutoPublishOnNeedsTheScopeToPublish(t *testing.T) {
 	weak := w.Without(auth.ContentPublish)
 	off, on := w.create(), w.create("auto_publish", true)
 	before := storetest.Snapshot(t, w.db)
-	weak.Call(http.MethodPost, "/v1/factories", body("auto_publish", true)).Refused(t, 403, errs.InsufficientScope, "/auto_publish")
-	weak.Call(http.MethodPatch, "/v1/factories/"+off.ID, object{"auto_publish": true}).Refused(t, 403, errs.InsufficientScope, "/auto_publish")
-	weak.Call(http.MethodPatch, "/v1/factories/"+off.ID, object{"auto_publish": true, "tone": "dry"}).Refused(t, 403, errs.InsufficientScope, "/auto_publish")
+	weak.Call(http.MethodPost, "/v1/factories", body("auto_publish", true)).Refused(t, 403, errs.InsufficientScope,
+		"/auto_publish")
+	weak.Call(http.MethodPatch, "/v1/factories/"+off.ID, object{"auto_publish": true}).Refused(t, 403,
+		errs.InsufficientScope, "/auto_publish")
+	weak.Call(http.MethodPatch, "/v1/factories/"+off.ID, object{"auto_publish": true, "tone": "dry"}).Refused(t, 403,
+		errs.InsufficientScope, "/auto_publish")
 	if storetest.Snapshot(t, w.db) != before {
 		t.Error("something was changed")
 	}
@@ -25,15 +28,18 @@ func TestTurningAutoPublishOnNeedsTheScopeToPublish(t *testing.T) {
 		"/v1/factories/" + on.ID:  {"auto_publish": true, "tone": "dry"}, // as it was
 	} {
 		var got view
-		if weak.Call(http.MethodPatch, path, patch).Into(t, http.StatusOK, &got); got.Tone != "dry" || got.AutoPublish != patch["auto_publish"] {
+		if weak.Call(http.MethodPatch, path, patch).Into(t, http.StatusOK, &got); got.Tone != "dry" ||
+			got.AutoPublish != patch["auto_publish"] {
 			t.Errorf("%+v", got)
 		}
 	}
 	var got view
-	if weak.Call(http.MethodPatch, "/v1/factories/"+on.ID, object{"auto_publish": nil}).Into(t, http.StatusOK, &got); got.AutoPublish {
+	if weak.Call(http.MethodPatch, "/v1/factories/"+on.ID, object{"auto_publish": nil}).Into(t, http.StatusOK,
+		&got); got.AutoPublish {
 		t.Errorf("%+v", got)
 	}
-	if w.Call(http.MethodPatch, "/v1/factories/"+off.ID, object{"auto_publish": true}).Into(t, http.StatusOK, &got); !got.AutoPublish {
+	if w.Call(http.MethodPatch, "/v1/factories/"+off.ID, object{"auto_publish": true}).Into(t, http.StatusOK,
+		&got); !got.AutoPublish {
 		t.Errorf("%+v", got)
 	}
 }

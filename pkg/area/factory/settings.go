@@ -118,11 +118,13 @@ func (s *MusicianSettings) check() error {
 	var language, vocals error
 	if s.LyricsLanguage != "" {
 		if _, language = canonical(s.LyricsLanguage, "/settings/lyrics_language"); language == nil {
-			language = errs.Invalid("/settings/lyrics_language", "has no effect yet, as music clips have no vocals. Leave it out")
+			language = errs.Invalid("/settings/lyrics_language", "has no effect yet, as music clips have no vocals. "+
+				"Leave it out")
 		}
 	}
 	if s.Instrumental != nil && !*s.Instrumental {
-		vocals = errs.Invalid("/settings/instrumental", "has no effect yet, as music clips have no vocals. Send true, or leave it out")
+		vocals = errs.Invalid("/settings/instrumental", "has no effect yet, as music clips have no vocals. Send "+
+			"true, or leave it out")
 	}
 	return errs.All(language, vocals)
 }

@@ -25,13 +25,15 @@ func TestThereAreSevenTypes(t *testing.T) {
 	}
 	for kind, settings := range sufficient {
 		var f factory.Factory
-		w.Call(http.MethodPost, "/v1/factories", fmt.Sprintf(`{"type":%q,"name":"x","settings":%s}`, kind, settings)).Into(t, http.StatusCreated, &f)
+		w.Call(http.MethodPost, "/v1/factories", fmt.Sprintf(`{"type":%q,"name":"x","settings":%s}`, kind,
+			settings)).Into(t, http.StatusCreated, &f)
 		if string(f.Type) != kind || len(f.ContentTypes) == 0 {
 			t.Errorf("%+v", f)
 		}
 	}
 	for _, kind := range []string{"", "shop", "Blogger", "blogger "} {
-		w.Call(http.MethodPost, "/v1/factories", fmt.Sprintf(`{"type":%q,"name":"x"}`, kind)).Refused(t, 422, errs.ValidationFailed, "/type")
+		w.Call(http.MethodPost, "/v1/factories", fmt.Sprintf(`{"type":%q,"name":"x"}`, kind)).Refused(t, 422,
+			errs.ValidationFailed, "/type")
 	}
 	w.Call(http.MethodPost, "/v1/factories", `{"name":"x"}`).Refused(t, 422, errs.ValidationFailed, "/type")
 }
@@ -65,7 +67,8 @@ func TestSettingsOfEachType(t *testing.T) {
 		{"seller", `{"currency":"EUR","shop_name":"a\u0007"}`, "", "/settings/shop_name"},
 		{"seller", `{"currency":"EUR","call_to_action":"` + long(101) + `"}`, "", "/settings/call_to_action"},
 
-		{"expert", `{"field":"Tax law","credentials":["Lawyer since 1999"],"depth":"advanced","cite_sources":true}`, "", ""},
+		{"expert", `{"field":"Tax law","credentials":["Lawyer since 1999"],"depth":"advanced","cite_sources":true}`, "",
+			""},
 		{"expert", `{"field":"Tax law","credentials":null}`, `{"field":"Tax law"}`, ""},
 		{"expert", `{}`, "", "/settings/field"},
 		{"expert", `{"field":""}`, "", "/settings/field"},
@@ -99,9 +102,12 @@ func TestSettingsOfEachType(t *testing.T) {
 		{"entertainment", `{"formats":["Quiz\t"]}`, "", "/settings/formats/0"},
 
 		{"musician", `{"artist_name":"The Examples","genres":["indie pop"],"mood":"warm","instrumental":true}`, "", ""},
-		{"musician", `{"artist_name":"The Examples","genres":["indie pop"],"lyrics_language":"de-DE"}`, "", "/settings/lyrics_language"},
-		{"musician", `{"artist_name":"The Examples","genres":["indie pop"],"instrumental":false}`, "", "/settings/instrumental"},
-		{"musician", `{"artist_name":"The Examples","genres":["indie pop"],"lyrics_language":"german"}`, "", "/settings/lyrics_language"},
+		{"musician", `{"artist_name":"The Examples","genres":["indie pop"],"lyrics_language":"de-DE"}`, "",
+			"/settings/lyrics_language"},
+		{"musician", `{"artist_name":"The Examples","genres":["indie pop"],"instrumental":false}`, "",
+			"/settings/instrumental"},
+		{"musician", `{"artist_name":"The Examples","genres":["indie pop"],"lyrics_language":"german"}`, "",
+			"/settings/lyrics_language"},
 		{"musician", `{"artist_name":"The Examples"}`, "", "/settings/genres"},
 		{"musician", `{"artist_name":"The Examples","genres":[]}`, "", "/settings/genres"},
 		{"musician", `{"artist_name":"The Examples","genres":null}`, "", "/settings/genres"},
@@ -110,7 +116,8 @@ func TestSettingsOfEachType(t *testing.T) {
 		{"musician", `{"artist_name":"` + long(101) + `","genres":["a"]}`, "", "/settings/artist_name"},
 	} {
 		before := storetest.Snapshot(t, w.db)
-		a := w.Call(http.MethodPost, "/v1/factories", fmt.Sprintf(`{"type":%q,"name":"x","settings":%s}`, c.kind, c.settings))
+		a := w.Call(http.MethodPost, "/v1/factories", fmt.Sprintf(`{"type":%q,"name":"x","settings":%s}`,
+			c.kind, c.settings))
 		if c.param != "" {
 			t.Run(c.kind+" "+c.settings, func(t *testing.T) { a.Refused(t, 422, errs.ValidationFailed, c.param) })
 			if storetest.Snapshot(t, w.db) != before {
@@ -139,10 +146,12 @@ func TestSettingsOfEachType(t *testing.T) {
 func TestSettingsThatAreNoObject(t *testing.T) {
 	w := newWorld(t)
 	for _, settings := range []string{`null`, `[]`, `"x"`, `7`} {
-		w.Call(http.MethodPost, "/v1/factories", `{"type":"blogger","name":"x","settings":`+settings+`}`).Refused(t, 422, errs.ValidationFailed, "/settings")
+		w.Call(http.MethodPost, "/v1/factories", `{"type":"blogger","name":"x","settings":`+settings+`}`).Refused(t,
+			422, errs.ValidationFailed, "/settings")
 	}
 	// Left out they are empty, which does for some types.
-	for kind, param := range map[string]string{"blogger": "", "news": "", "brand": "/settings/brand_name", "seller": "/settings/currency"} {
+	for kind, param := range map[string]string{"blogger": "", "news": "", "brand": "/settings/brand_name",
+		"seller": "/settings/currency"} {
 		a := w.Call(http.MethodPost, "/v1/factories", object{"type": kind, "name": "x"})
 		if param != "" {
 			a.Refused(t, 422, errs.ValidationFailed, param)
@@ -158,7 +167,8 @@ func TestSettingsThatAreNoObject(t *testing.T) {
 
 func TestAllFaultsOfTheSettingsAreTold(t *testing.T) {
 	w := newWorld(t)
-	a := w.Call(http.MethodPost, "/v1/factories", `{"type":"brand","name":"x","settings":{"colors":["red","#000000","blue"]}}`)
+	a := w.Call(http.MethodPost, "/v1/factories",
+		`{"type":"brand","name":"x","settings":{"colors":["red","#000000","blue"]}}`)
 	a.Refused(t, 422, errs.ValidationFailed, a.Error.Param)
 	var params []string
 	for _, d := range a.Error.Details {
@@ -167,7 +177,8 @@ func TestAllFaultsOfTheSettingsAreTold(t *testing.T) {
 			t.Errorf("%s has no message", d.Param)
 		}
 	}
-	if got := strings.Join(params, " "); len(params) != 3 || !strings.Contains(got, "/settings/brand_name") || !strings.Contains(got, "/settings/colors/0") || !strings.Contains(got, "/settings/colors/2") {
+	if got := strings.Join(params, " "); len(params) != 3 || !strings.Contains(got, "/settings/brand_name") ||
+		!strings.Contains(got, "/settings/colors/0") || !strings.Contains(got, "/settings/colors/2") {
 		t.Errorf("told of %s", got)
 	}
 }

@@ -62,7 +62,8 @@ func (d *dying) Delete(ctx context.Context, key string) error {
 
 // A worker that dies leaves its lease behind. The media becomes ready all the same, once.
 func TestAWorkerDies(t *testing.T) {
-	for _, at := range []string{"before open", "after open", "before put", "after put", "before delete", "after delete"} {
+	for _, at := range []string{"before open", "after open", "before put", "after put", "before delete",
+		"after delete"} {
 		w := newWorld(t)
 		m := w.create(declare("image/png", photo(1)))
 		w.upload(m, photo(1))

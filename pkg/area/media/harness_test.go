@@ -67,15 +67,18 @@ const public = "https://93.184.215.14/a"
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, clock: apitest.NewClock(), bucket: &bucket{objects: map[string][]byte{}}, urls: &urls{Client: safehttp.New(safehttp.Options{})}}
+	w := &world{t: t, clock: apitest.NewClock(), bucket: &bucket{objects: map[string][]byte{}},
+		urls: &urls{Client: safehttp.New(safehttp.Options{})}}
 	w.db = storetest.Open(t, w.clock.Now)
-	signer, err := media.NewSigner(aws.Config{Region: "eu-central-1", Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
-		return aws.Credentials{AccessKeyID: "id", SecretAccessKey: "secret"}, nil
-	})}, "bucket", w.clock.Now)
+	signer, err := media.NewSigner(aws.Config{Region: "eu-central-1",
+		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+			return aws.Credentials{AccessKeyID: "id", SecretAccessKey: "secret"}, nil
+		})}, "bucket", w.clock.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, mediaarea.NewService(w.db, signer, w.urls, w.clock.Now))
+	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, mediaarea.NewService(w.db, signer, w.urls,
+		w.clock.Now))
 	w.kernel = w.newKernel(w.bucket)
 	return w
 }
@@ -83,7 +86,8 @@ func newWorld(t *testing.T) *world {
 func (w *world) newKernel(o importer.Objects) *task.Kernel {
 	worker := &importer.Worker{DB: w.db, Objects: o, URLs: w.urls, Now: w.clock.Now}
 	return task.NewKernel(task.Config{
-		DB: w.db, Handlers: map[task.Kind]task.Handler{incoming.Kind: worker}, Now: w.clock.Now, Name: rand.Text, Chance: func() float64 { return 0.5 },
+		DB: w.db, Handlers: map[task.Kind]task.Handler{incoming.Kind: worker}, Now: w.clock.Now, Name: rand.Text,
+		Chance: func() float64 { return 0.5 },
 	})
 }
 
@@ -159,7 +163,8 @@ func (w *world) upload(m incoming.Media, content []byte) {
 func (w *world) notify(mediaID string) {
 	w.t.Helper()
 	key := "uploads/acc/test/" + mediaID
-	body, err := json.Marshal(object{"source": "aws.s3", "detail-type": "Object Created", "detail": object{"bucket": object{"name": "b"}, "object": object{"key": key}}})
+	body, err := json.Marshal(object{"source": "aws.s3", "detail-type": "Object Created",
+		"detail": object{"bucket": object{"name": "b"}, "object": object{"key": key}}})
 	if err != nil {
 		w.t.Fatal(err)
 	}

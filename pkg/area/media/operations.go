@@ -58,19 +58,25 @@ func (s *Service) Register(r *httpapi.Router) {
 	httpapi.List(r, list, s.list)
 
 	create := op("createMedia", http.MethodPost, "/v1/media", auth.ContentWrite, "Bring in a file",
-		"Brings in a picture, a recording or a video for other operations, which take the id of the media wherever they take the URL of a file. "+
-			"Without `source_url`, declare `mime_type`, `bytes` and `sha256`, and send the file by the request in `upload` within 15 minutes; with it, the service fetches the file. "+
+		"Brings in a picture, a recording or a video for other operations, which take the id of the media wherever "+
+			"they take the URL of a file. "+
+			"Without `source_url`, declare `mime_type`, `bytes` and `sha256`, and send the file by the request in "+
+			"`upload` within 15 minutes; with it, the service fetches the file. "+
 			"The media is `pending` until the file was decoded, and then `ready` or `rejected` with a `reason`. "+
-			"Pictures have up to 50 million pixels; they are turned upright, and their metadata, such as the place, is removed. Of MP4 videos the container is read. "+
-			"A media is deleted 30 days after its last use. Up to 100 may be pending, and all together have up to 1 TiB, those of test keys 25 GiB.")
+			"Pictures have up to 50 million pixels; they are turned upright, and their metadata, such as the place, "+
+			"is removed. Of MP4 videos the container is read. "+
+			"A media is deleted 30 days after its last use. Up to 100 may be pending, and all together have up to 1 "+
+			"TiB, those of test keys 25 GiB.")
 	create.Status = http.StatusCreated
 	create.Errors = []errs.Code{errs.QueueFull}
 	httpapi.Write(r, create, s.create)
 
 	const one = "/v1/media/{media_id}"
-	httpapi.Read(r, op("getMedia", http.MethodGet, one, auth.ContentRead, "Get a media", "Its URLs are signed anew."), s.get)
+	httpapi.Read(r, op("getMedia", http.MethodGet, one, auth.ContentRead, "Get a media",
+		"Its URLs are signed anew."), s.get)
 	remove := op("deleteMedia", http.MethodDelete, one, auth.ContentWrite, "Delete a media",
-		"Its id cannot be used from now on. Work that was accepted before still gets the file, which is removed within 24 hours.")
+		"Its id cannot be used from now on. Work that was accepted before still gets the file, which is removed "+
+			"within 24 hours.")
 	remove.Errors = []errs.Code{errs.VersionMismatch}
 	httpapi.Write(r, remove, s.remove)
 }
@@ -134,7 +140,8 @@ func (s *Service) view(ctx context.Context, r *incoming.Record) (incoming.Media,
 }
 
 func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[incoming.Media], error) {
-	q, err := httpapi.Owned(ctx, incoming.ItemKind, id.Media, httpapi.Period{}, map[string]string{"type": httpapi.AnyOf(in.Type), "state": httpapi.AnyOf(in.State)})
+	q, err := httpapi.Owned(ctx, incoming.ItemKind, id.Media, httpapi.Period{},
+		map[string]string{"type": httpapi.AnyOf(in.Type), "state": httpapi.AnyOf(in.State)})
 	if err != nil {
 		return httpapi.Page[incoming.Media]{}, err
 	}

@@ -46,7 +46,8 @@ func sample(t *testing.T, name string) []byte {
 func TestAnUploadBecomesReady(t *testing.T) {
 	w := newWorld(t)
 	for mimeType, content := range map[string][]byte{
-		"image/png": photo(1), "audio/mpeg": sample(t, "voice.mp3"), "audio/wav": sample(t, "voice.wav"), "video/mp4": sample(t, "video-9x16.mp4"),
+		"image/png": photo(1), "audio/mpeg": sample(t, "voice.mp3"), "audio/wav": sample(t, "voice.wav"),
+		"video/mp4": sample(t, "video-9x16.mp4"),
 	} {
 		m := w.create(declare(mimeType, content))
 		if m.State != incoming.Pending || m.Upload == nil || m.URL != nil || m.Type != media.TypeOf(mimeType) {
@@ -59,7 +60,8 @@ func TestAnUploadBecomesReady(t *testing.T) {
 		if signed := u.Query().Get("X-Amz-SignedHeaders"); signed != "content-length;content-type;host;x-amz-checksum-sha256" || u.Query().Get("X-Amz-Expires") != "900" {
 			t.Errorf("%s: signed are %s, for %s seconds", mimeType, signed, u.Query().Get("X-Amz-Expires"))
 		}
-		if h := m.Upload.Headers; m.Upload.Method != http.MethodPut || len(h) != 2 || h["Content-Type"] != mimeType || h["x-amz-checksum-sha256"] != checksum(content) {
+		if h := m.Upload.Headers; m.Upload.Method != http.MethodPut || len(h) != 2 || h["Content-Type"] != mimeType ||
+			h["x-amz-checksum-sha256"] != checksum(content) {
 			t.Errorf("%s: to send are %v", mimeType, h)
 		}
 		w.start(m.ID) // the relay's message comes long before the file
@@ -69,16 +71,19 @@ func TestAnUploadBecomesReady(t *testing.T) {
 		w.upload(m, content)
 		w.notify(m.ID)
 		got := w.get(m.ID)
-		if got.State != incoming.Ready || got.URL == nil || got.Upload != nil || got.Reason != nil || got.MIMEType != mimeType || got.Version != 2 {
+		if got.State != incoming.Ready || got.URL == nil || got.Upload != nil || got.Reason != nil ||
+			got.MIMEType != mimeType || got.Version != 2 {
 			t.Fatalf("%s: %+v", mimeType, got)
 		}
-		if shown := got.Type != media.Audio; shown != (got.Width > 0 && got.Height > 0) || (got.Type != media.Image) != (got.DurationSeconds > 0) {
+		if shown := got.Type != media.Audio; shown != (got.Width > 0 && got.Height > 0) ||
+			(got.Type != media.Image) != (got.DurationSeconds > 0) {
 			t.Errorf("%s: %d x %d, %v seconds", mimeType, got.Width, got.Height, got.DurationSeconds)
 		}
 		if u, err = url.Parse(*got.URL); err != nil {
 			t.Fatal(err)
 		}
-		if kept := w.bucket.objects[strings.TrimPrefix(u.Path, "/")]; int64(len(kept)) != got.Bytes || strings.Contains(u.Path, "/uploads/") {
+		if kept := w.bucket.objects[strings.TrimPrefix(u.Path, "/")]; int64(len(kept)) != got.Bytes ||
+			strings.Contains(u.Path, "/uploads/") {
 			t.Errorf("%s: %d bytes are at %s", mimeType, len(kept), u.Path)
 		}
 	}
@@ -100,7 +105,8 @@ func TestALaterUploadChangesNothing(t *testing.T) {
 	w.notify(m.ID)
 	w.notify(m.ID)
 	after := w.get(m.ID)
-	if after.State != incoming.Ready || after.SHA256 != before.SHA256 || after.Version != before.Version || len(w.bucket.objects) != 1 {
+	if after.State != incoming.Ready || after.SHA256 != before.SHA256 || after.Version != before.Version ||
+		len(w.bucket.objects) != 1 {
 		t.Errorf("it was %+v and is %+v; there are %d objects", before, after, len(w.bucket.objects))
 	}
 }
@@ -114,8 +120,9 @@ func TestAFileThatIsNotWhatWasDeclaredIsRejected(t *testing.T) {
 		sent     []byte
 		code     string
 	}{
-		"another size":     {declare("image/png", good), good[:len(good)-1], "size_mismatch"},
-		"another content":  {declare("image/png", good), append(bytes.Clone(good[:len(good)-1]), 0), "checksum_mismatch"},
+		"another size": {declare("image/png", good), good[:len(good)-1], "size_mismatch"},
+		"another content": {declare("image/png", good), append(bytes.Clone(good[:len(good)-1]), 0),
+			"checksum_mismatch"},
 		"another type":     {declare("image/jpeg", good), good, "type_mismatch"},
 		"a text as a JPEG": {declare("image/jpeg", text), text, "unreadable"},
 		"SVG":              {declare("image/png", svg), svg, "unreadable"},
@@ -128,7 +135,8 @@ func TestAFileThatIsNotWhatWasDeclaredIsRejected(t *testing.T) {
 		w.upload(m, c.sent)
 		w.notify(m.ID)
 		got := w.get(m.ID)
-		if got.State != incoming.Rejected || got.Reason == nil || got.Reason.Code != c.code || got.Reason.Message == "" || got.URL != nil || got.Upload != nil || len(w.bucket.objects) != 0 {
+		if got.State != incoming.Rejected || got.Reason == nil || got.Reason.Code != c.code ||
+			got.Reason.Message == "" || got.URL != nil || got.Upload != nil || len(w.bucket.objects) != 0 {
 			t.Errorf("%s: %+v, %+v; there are %d objects", name, got, got.Reason, len(w.bucket.objects))
 		}
 		w.upload(m, good)
@@ -177,11 +185,13 @@ func TestASourceIsFetched(t *testing.T) {
 		t.Errorf("created %+v", m)
 	}
 	w.start(m.ID)
-	if got := w.get(m.ID); got.State != incoming.Ready || got.Type != media.Image || got.MIMEType != "image/png" || got.Bytes == 0 {
+	if got := w.get(m.ID); got.State != incoming.Ready || got.Type != media.Image || got.MIMEType != "image/png" ||
+		got.Bytes == 0 {
 		t.Errorf("it is %+v, %+v", got, got.Reason)
 	}
 	w.create(object{"source_url": public})
-	for query, want := range map[string]int{"type=image&state=ready": 1, "state=pending,ready": 2, "state=rejected,ready": 1, "type=audio,image": 1, "type=audio,video": 0} {
+	for query, want := range map[string]int{"type=image&state=ready": 1, "state=pending,ready": 2,
+		"state=rejected,ready": 1, "type=audio,image": 1, "type=audio,video": 0} {
 		if found := apitest.All[incoming.Media](w.Caller, "/v1/media?"+query, 1); len(found) != want {
 			t.Errorf("%s: listed are %+v", query, found)
 		}
@@ -200,12 +210,25 @@ func TestASourceThatCannotBeTaken(t *testing.T) {
 		"it redirects": {object{}, func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://127.0.0.1/", http.StatusFound)
 		}, "not_fetched", 1},
-		"it stays broken":   {object{}, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, "not_fetched", 4},
-		"it is a page":      {object{}, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html></html>")) }, "unreadable", 1},
-		"it is empty":       {object{}, func(http.ResponseWriter, *http.Request) {}, "unreadable", 1},
-		"it is too large":   {object{"type": "image"}, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(large) }, "too_large", 1},
-		"it is a picture":   {object{"type": "audio"}, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(photo(1)) }, "type_mismatch", 1},
-		"it is another one": {declare("image/png", photo(2)), func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(photo(1)) }, "checksum_mismatch", 1},
+		"it stays broken": {object{}, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) },
+			"not_fetched", 4},
+		"it is a page": {object{}, func(w http.ResponseWriter, _ *http.Request) {
+			_,
+				_ = w.Write([]byte("<html></html>"))
+		}, "unreadable", 1},
+		"it is empty": {object{}, func(http.ResponseWriter, *http.Request) {}, "unreadable", 1},
+		"it is too large": {object{"type": "image"}, func(w http.ResponseWriter, _ *http.Request) {
+			_,
+				_ = w.Write(large)
+		}, "too_large", 1},
+		"it is a picture": {object{"type": "audio"}, func(w http.ResponseWriter, _ *http.Request) {
+			_,
+				_ = w.Write(photo(1))
+		}, "type_mismatch", 1},
+		"it is another one": {declare("image/png", photo(2)), func(w http.ResponseWriter, _ *http.Request) {
+			_,
+				_ = w.Write(photo(1))
+		}, "checksum_mismatch", 1},
 	} {
 		w := newWorld(t)
 		w.urls.answer = c.answer
@@ -213,7 +236,8 @@ func TestASourceThatCannotBeTaken(t *testing.T) {
 		m := w.create(c.body)
 		w.start(m.ID)
 		got := w.get(m.ID)
-		if got.State != incoming.Rejected || got.Reason.Code != c.code || w.urls.fetches != c.fetches || len(w.bucket.objects) != 0 {
+		if got.State != incoming.Rejected || got.Reason.Code != c.code || w.urls.fetches != c.fetches ||
+			len(w.bucket.objects) != 0 {
 			t.Errorf("%s: %+v, %+v after %d fetches", name, got, got.Reason, w.urls.fetches)
 		}
 	}
@@ -222,8 +246,11 @@ func TestASourceThatCannotBeTaken(t *testing.T) {
 // An address is checked when it is sent, and again when it is dialled.
 func TestASourceInOurNetworkIsRefused(t *testing.T) {
 	w := newWorld(t)
-	for _, address := range []string{"https://10.0.0.1/a.png", "https://127.0.0.1/a.png", "https://169.254.169.254/latest/meta-data", "http://93.184.215.14/a.png", "https://localhost/", "ftp://a.example.com/"} {
-		w.Call(http.MethodPost, "/v1/media", object{"source_url": address}).Refused(t, 422, errs.ValidationFailed, "/source_url")
+	for _, address := range []string{"https://10.0.0.1/a.png", "https://127.0.0.1/a.png",
+		"https://169.254.169.254/latest/meta-data", "http://93.184.215.14/a.png", "https://localhost/",
+		"ftp://a.example.com/"} {
+		w.Call(http.MethodPost, "/v1/media", object{"source_url": address}).Refused(t, 422, errs.ValidationFailed,
+			"/source_url")
 	}
 	w.urls.Client = safehttp.New(safehttp.Options{AllowLoopback: true})
 	m := w.create(object{"source_url": "http://127.0.0.1:9/a.png"})
@@ -330,7 +357,8 @@ func TestMediaAreTheirOwnersAlone(t *testing.T) {
 func TestADeletedMediaLosesItsFileAfterADay(t *testing.T) {
 	w := newWorld(t)
 	m := w.bring("image/png", photo(1))
-	w.Call(http.MethodDelete, "/v1/media/"+m.ID, nil, "If-Match", `"1"`).Refused(t, 412, errs.VersionMismatch, "If-Match")
+	w.Call(http.MethodDelete, "/v1/media/"+m.ID, nil, "If-Match", `"1"`).Refused(t, 412,
+		errs.VersionMismatch, "If-Match")
 	var gone incoming.Media
 	w.Call(http.MethodDelete, "/v1/media/"+m.ID, nil, "If-Match", `"2"`).Into(t, http.StatusOK, &gone)
 	if gone.URL != nil || gone.Version != 3 {
@@ -376,7 +404,8 @@ func TestAKeptMediaStays(t *testing.T) {
 	}
 	for range 3 {
 		w.due(m.ID, 30*24*time.Hour)
-		if got := w.get(m.ID); got.State != incoming.Ready || len(w.bucket.objects) != 1 || !got.ExpiresAt.After(w.clock.Now()) {
+		if got := w.get(m.ID); got.State != incoming.Ready || len(w.bucket.objects) != 1 ||
+			!got.ExpiresAt.After(w.clock.Now()) {
 			t.Fatalf("%+v, %d objects", got, len(w.bucket.objects))
 		}
 	}
@@ -450,7 +479,8 @@ func TestTheBytesOfMediaAreLimited(t *testing.T) {
 	}
 	w.Call(http.MethodDelete, "/v1/media/"+fetched.ID, nil).Into(t, http.StatusOK, new(any))
 	tx := &store.Tx{}
-	tx.Count(store.IDKey("media-bytes#"+w.Principal.Owner.String()), incoming.MaxTestBytes-2*m.Bytes, incoming.MaxTestBytes, nil)
+	tx.Count(store.IDKey("media-bytes#"+w.Principal.Owner.String()), incoming.MaxTestBytes-2*m.Bytes,
+		incoming.MaxTestBytes, nil)
 	if err := w.db.Commit(t.Context(), tx); err != nil {
 		t.Fatal(err)
 	}
@@ -467,7 +497,8 @@ func TestTheBytesOfMediaAreLimited(t *testing.T) {
 	before := used()
 	w.clock.Add(31 * 24 * time.Hour)
 	w.due(m.ID, 0)
-	if got := w.Call(http.MethodGet, "/v1/media/"+m.ID, nil); got.Status != http.StatusNotFound || before-used() != m.Bytes || used() != incoming.MaxTestBytes-2*m.Bytes {
+	if got := w.Call(http.MethodGet, "/v1/media/"+m.ID, nil); got.Status != http.StatusNotFound ||
+		before-used() != m.Bytes || used() != incoming.MaxTestBytes-2*m.Bytes {
 		t.Errorf("%d; %d bytes are counted, before %d", got.Status, used(), before)
 	}
 }

@@ -62,12 +62,14 @@ type draft struct {
 // draft checks a body, and returns its plan.
 func (s *Service) draft(b createBody, f factory.Factory, mode tenant.Mode, now time.Time) (d draft, err error) {
 	if f.State == factory.StatePaused {
-		return d, errs.New(errs.InvalidState, "The factory %s is paused and makes nothing new. Set its state to active first.", f.ID).
+		return d, errs.New(errs.InvalidState, "The factory %s is paused and makes nothing new. Set its state to "+
+			"active first.", f.ID).
 			With(errs.StateContext{State: f.State, Allowed: []string{"update"}})
 	}
 	types, unmade := typesOf(b.ContentTypes, f)
 	zone := "UTC"
-	d.recipe = planjob.Recipe{Language: f.Language, Name: f.Name, Sells: f.Type == factory.Seller, Items: map[string]*item.Record{}}
+	d.recipe = planjob.Recipe{Language: f.Language, Name: f.Name, Sells: f.Type == factory.Seller,
+		Items: map[string]*item.Record{}}
 	if f.Schedule != nil {
 		zone, d.recipe.Times = f.Schedule.Timezone, f.Schedule.Times
 	}
@@ -79,8 +81,10 @@ func (s *Service) draft(b createBody, f factory.Factory, mode tenant.Mode, now t
 		d.recipe.Topics = append(d.recipe.Topics, string(t))
 	}
 	d.plan = planjob.Plan{
-		Resource: resource.New(id.New(id.ContentPlan, now), now, b.Metadata), FactoryID: f.ID, Days: b.Days, PostsPerDay: b.PostsPerDay,
-		ContentTypes: types, StartsOn: starts, Timezone: zone, Brief: b.Brief, ProductIDs: append([]string{}, b.ProductIDs...), State: planjob.Queued, Usual: usualLive,
+		Resource: resource.New(id.New(id.ContentPlan, now), now, b.Metadata), FactoryID: f.ID, Days: b.Days,
+		PostsPerDay:  b.PostsPerDay,
+		ContentTypes: types, StartsOn: starts, Timezone: zone, Brief: b.Brief,
+		ProductIDs: append([]string{}, b.ProductIDs...), State: planjob.Queued, Usual: usualLive,
 	}
 	if mode == tenant.Test {
 		d.plan.Usual = usualSandbox
@@ -97,7 +101,8 @@ func (s *Service) price(d *draft, b createBody, f factory.Factory, mode tenant.M
 	}
 	live := map[string]int64{}
 	for _, t := range d.plan.ContentTypes {
-		r, err := content.Planned(f, planjob.Kinds[t], strings.Repeat("x", planjob.MaxTopic), b.Sandbox, s.offer, mode, now)
+		r, err := content.Planned(f, planjob.Kinds[t], strings.Repeat("x", planjob.MaxTopic), b.Sandbox,
+			s.offer, mode, now)
 		if err != nil {
 			return ofFactory(err)
 		}
@@ -131,16 +136,19 @@ func ofFactory(err error) error {
 // typesOf returns the content types of a plan, and refuses those that its factory does not
 // make.
 func typesOf(asked []string, f factory.Factory) ([]string, error) {
-	made := slices.DeleteFunc(slices.Clone(planjob.Types), func(t string) bool { return !slices.Contains(f.ContentTypes, string(planjob.Kinds[t])) })
+	made := slices.DeleteFunc(slices.Clone(planjob.Types),
+		func(t string) bool { return !slices.Contains(f.ContentTypes, string(planjob.Kinds[t])) })
 	switch {
 	case len(made) == 0:
-		return nil, errs.Invalid("/content_types", "has no type that the factory makes: its content_types are %s. Add post, video or carousel to them", strings.Join(f.ContentTypes, ", "))
+		return nil, errs.Invalid("/content_types", "has no type that the factory makes: its content_types are %s. "+
+			"Add post, video or carousel to them", strings.Join(f.ContentTypes, ", "))
 	case asked == nil:
 		return made, nil
 	}
 	for _, t := range asked {
 		if !slices.Contains(made, t) {
-			return nil, errs.Invalid("/content_types", "%s is not among the content_types of the factory, which makes %s", t, strings.Join(made, ", "))
+			return nil, errs.Invalid("/content_types", "%s is not among the content_types of the factory, which "+
+				"makes %s", t, strings.Join(made, ", "))
 		}
 	}
 	return asked, nil
@@ -158,7 +166,8 @@ func start(asked, zone string, now time.Time) (string, error) {
 	case asked == "":
 		return today.AddDate(0, 0, 1).Format(time.DateOnly), nil
 	case asked < today.Format(time.DateOnly):
-		return "", errs.Invalid("/starts_on", "is in the past: today is %s in the time zone %s", today.Format(time.DateOnly), zone)
+		return "", errs.Invalid("/starts_on", "is in the past: today is %s in the time zone %s",
+			today.Format(time.DateOnly), zone)
 	case asked > last:
 		return "", errs.Invalid("/starts_on", "is too far ahead: it may be %s at the latest", last)
 	}
@@ -211,7 +220,8 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 			return out, err
 		}
 	}
-	if err := planjob.Accept(tx, now, p.Owner, d.plan, d.recipe, credits, ledger.PayerOf(now, p.KeyID(), p.SpendLimit), funds, replaced); err != nil {
+	if err := planjob.Accept(tx, now, p.Owner, d.plan, d.recipe, credits, ledger.PayerOf(now, p.KeyID(), p.SpendLimit),
+		funds, replaced); err != nil {
 		return out, err
 	}
 	d.plan.ReservedCredits = credits
@@ -226,8 +236,12 @@ func checkProducts(o tenant.Owner, f factory.Factory, ids []string, items []stor
 	}
 	var found []error
 	for i, productID := range ids {
-		if !slices.ContainsFunc(items, func(it store.Item) bool { return it.PK == productID && record.Offered(it, o, f.ID) }) {
-			found = append(found, errs.Invalid("/product_ids/"+strconv.Itoa(i), "is not the id of an active product of the factory"))
+		if !slices.ContainsFunc(items, func(it store.Item) bool {
+			return it.PK == productID &&
+				record.Offered(it, o, f.ID)
+		}) {
+			found = append(found, errs.Invalid("/product_ids/"+strconv.Itoa(i),
+				"is not the id of an active product of the factory"))
 		}
 	}
 	return errs.All(found...)
@@ -235,7 +249,8 @@ func checkProducts(o tenant.Owner, f factory.Factory, ids []string, items []stor
 
 // book adds the plan to the book of its factory, which was read as the item. It returns
 // the plans that it replaces, and refuses a plan that has days of others without leave.
-func book(tx *store.Tx, now time.Time, o tenant.Owner, p planjob.Plan, replace bool, read store.Item) (replaced []string, err error) {
+func book(tx *store.Tx, now time.Time, o tenant.Owner, p planjob.Plan, replace bool,
+	read store.Item) (replaced []string, err error) {
 	b, err := factoryrecord.BookOf(read)
 	if err != nil {
 		return nil, err
@@ -249,7 +264,9 @@ func book(tx *store.Tx, now time.Time, o tenant.Owner, p planjob.Plan, replace b
 		replaced = append(replaced, other.ID)
 	}
 	if len(others) > 0 && !replace {
-		return nil, errs.New(errs.InvalidState, "The content plan %s of this factory has days from %s to %s already. Send replace: true to cancel what it has not generated yet, or plan other days. Nothing was created or spent.", others[0].ID, others[0].First, others[0].Last).
+		return nil, errs.New(errs.InvalidState, "The content plan %s of this factory has days from %s to %s already. "+
+			"Send replace: true to cancel what it has not generated yet, or plan other days. Nothing was created or "+
+			"spent.", others[0].ID, others[0].First, others[0].Last).
 			With(errs.StateContext{State: "planned", Allowed: []string{"replace"}})
 	}
 	b.Add(mine, replaced, now.AddDate(0, 0, -7))

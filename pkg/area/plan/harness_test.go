@@ -97,18 +97,22 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, faults: &storetest.Faults{}, clock: apitest.NewClock()}
 	w.db = storetest.Open(t, w.clock.Now, w.faults.Attach)
-	signer, err := media.NewSigner(aws.Config{Region: "eu-central-1", Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
-		return aws.Credentials{AccessKeyID: "id", SecretAccessKey: "secret"}, nil
-	})}, "bucket", w.clock.Now)
+	signer, err := media.NewSigner(aws.Config{Region: "eu-central-1",
+		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+			return aws.Credentials{AccessKeyID: "id", SecretAccessKey: "secret"}, nil
+		})}, "bucket", w.clock.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	offer := catalog.NewOffer("bedrock,fal,elevenlabs,polly", "us-west-2")
 	factories := factory.NewService(w.db, w.clock.Now)
-	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factories, planarea.NewService(w.db, factories, offer, w.clock.Now),
-		content.NewService(w.db, factories, signer, offer, w.clock.Now), account.NewService(w.db, w.clock.Now), account.NewEvents(w.db, signer))
+	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factories, planarea.NewService(w.db, factories, offer,
+		w.clock.Now),
+		content.NewService(w.db, factories, signer, offer, w.clock.Now), account.NewService(w.db, w.clock.Now),
+		account.NewEvents(w.db, signer))
 	w.writer = &writer{Provider: sandbox.New(w.clock.Now)}
-	w.engine = generatetest.New(t, w.db, w.clock, w.writer, map[string]generate.Loader{item.ItemKind: item.Loader{Sign: item.SignedBy(signer)}})
+	w.engine = generatetest.New(t, w.db, w.clock, w.writer,
+		map[string]generate.Loader{item.ItemKind: item.Loader{Sign: item.SignedBy(signer)}})
 	w.factory = w.makeFactory("schedule", object{"timezone": "Europe/Berlin", "times": []string{"18:30", "09:00"}})
 	return w
 }
@@ -131,7 +135,8 @@ func (w *world) live(credits int64) {
 func (w *world) makeFactory(members ...any) string {
 	w.t.Helper()
 	var f struct{ ID string }
-	w.Call(http.MethodPost, "/v1/factories", with(object{"type": "blogger", "name": "Laufblog", "language": "de"}, members...)).Into(w.t, http.StatusCreated, &f)
+	w.Call(http.MethodPost, "/v1/factories", with(object{"type": "blogger", "name": "Laufblog", "language": "de"},
+		members...)).Into(w.t, http.StatusCreated, &f)
 	w.clock.Add(time.Second)
 	return f.ID
 }

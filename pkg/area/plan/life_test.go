@@ -33,7 +33,9 @@ func (w *world) setState(state string) {
 // createItem makes a post of the factory.
 func (w *world) createItem(members ...any) (it item.Item) {
 	w.t.Helper()
-	w.Call(http.MethodPost, "/v1/content-items", with(object{"factory_id": w.factory, "kind": "post", "prompt": "Laufen im Regen"}, members...)).Into(w.t, http.StatusAccepted, &it)
+	w.Call(http.MethodPost, "/v1/content-items",
+		with(object{"factory_id": w.factory, "kind": "post", "prompt": "Laufen im Regen"}, members...)).Into(w.t,
+		http.StatusAccepted, &it)
 	w.clock.Add(time.Second)
 	return it
 }
@@ -122,7 +124,8 @@ func TestResumingWakesWhatIsHeld(t *testing.T) {
 	ids := map[time.Duration]string{}
 	for _, in := range []time.Duration{-time.Hour, time.Hour} {
 		at := resource.Instant(now.Add(in))
-		r := &item.Record{Item: item.Item{Resource: resource.New(id.New(id.ContentItem, now), now, nil), FactoryID: w.factory, Kind: item.Post, State: item.Scheduled, PublishAt: &at}, Round: 1}
+		r := &item.Record{Item: item.Item{Resource: resource.New(id.New(id.ContentItem, now), now, nil),
+			FactoryID: w.factory, Kind: item.Post, State: item.Scheduled, PublishAt: &at}, Round: 1}
 		ids[in] = r.ID
 		it, err := r.Entry(w.Principal.Owner)
 		if err != nil {
@@ -185,13 +188,16 @@ func TestDeletingAFactoryEndsItsWork(t *testing.T) {
 	all := w.items(p.ID)
 
 	var f factory.Factory
-	w.Call(http.MethodDelete, w.at(), nil, "If-Match", `"7"`).Refused(t, http.StatusPreconditionFailed, errs.VersionMismatch, "If-Match")
+	w.Call(http.MethodDelete, w.at(), nil, "If-Match", `"7"`).Refused(t, http.StatusPreconditionFailed,
+		errs.VersionMismatch, "If-Match")
 	w.faults.Reset()
 	w.Call(http.MethodDelete, w.at(), nil).Into(t, http.StatusOK, &f)
-	if ops := w.faults.Operations(); ops != "BatchGetItem TransactWriteItems" || f.State != factory.StateDeleted || f.ID != w.factory {
+	if ops := w.faults.Operations(); ops != "BatchGetItem TransactWriteItems" || f.State != factory.StateDeleted ||
+		f.ID != w.factory {
 		t.Errorf("it took %s: %+v", ops, f)
 	}
-	for method, path := range map[string]string{http.MethodGet: w.at(), http.MethodDelete: w.at(), http.MethodPatch: w.at(), http.MethodPost: w.path()} {
+	for method, path := range map[string]string{http.MethodGet: w.at(), http.MethodDelete: w.at(),
+		http.MethodPatch: w.at(), http.MethodPost: w.path()} {
 		var sent any
 		switch method {
 		case http.MethodPatch:
@@ -202,9 +208,11 @@ func TestDeletingAFactoryEndsItsWork(t *testing.T) {
 		w.Call(method, path, sent).Refused(t, http.StatusNotFound, errs.NotFound, "")
 	}
 	w.Call(http.MethodGet, w.path(), nil).Refused(t, http.StatusNotFound, errs.NotFound, "")
-	w.Call(http.MethodPost, "/v1/content-items", object{"factory_id": w.factory, "kind": "post", "prompt": "Laufen"}).Refused(t, http.StatusNotFound, errs.NotFound, "/factory_id")
+	w.Call(http.MethodPost, "/v1/content-items", object{"factory_id": w.factory, "kind": "post",
+		"prompt": "Laufen"}).Refused(t, http.StatusNotFound, errs.NotFound, "/factory_id")
 	var listed []factory.Factory
-	if w.Call(http.MethodGet, "/v1/factories", nil).Into(t, http.StatusOK, &listed); len(listed) != 1 || listed[0].ID != other.FactoryID {
+	if w.Call(http.MethodGet, "/v1/factories", nil).Into(t, http.StatusOK, &listed); len(listed) != 1 ||
+		listed[0].ID != other.FactoryID {
 		t.Errorf("listed %+v", listed)
 	}
 
@@ -241,7 +249,8 @@ func TestAnItemThatRacesTheDeletionIsCanceled(t *testing.T) {
 	})
 	it := w.createItem()
 	w.engine.Drain()
-	if got := w.item(it.ID); got.State != item.Canceled || w.balance() != before || w.events(it.ID)[event.ContentCanceled] != 1 {
+	if got := w.item(it.ID); got.State != item.Canceled || w.balance() != before ||
+		w.events(it.ID)[event.ContentCanceled] != 1 {
 		t.Errorf("%+v, %d of %d credits", got, w.balance(), before)
 	}
 	w.settled()

@@ -39,19 +39,27 @@ func Mount(r *httpapi.Router, e area.Env) {
 func (s *Service) Register(r *httpapi.Router) {
 	const path = "/v1/factories/{factory_id}/content-plan"
 	create := httpapi.Op{
-		ID: "createContentPlan", Method: http.MethodPost, Path: path, Scope: auth.FactoriesWrite, Function: "factory", Tag: "Factories",
+		ID: "createContentPlan", Method: http.MethodPost, Path: path, Scope: auth.FactoriesWrite, Function: "factory",
+		Tag:     "Factories",
 		Summary: "Create a content plan",
-		Description: "Plans `days` times `posts_per_day` content items, up to 900. In the background a text model writes a topic for each, unlike those of the factory's last 90 days, and the items are made as by `POST /v1/content-items`, with the settings that the factory has now. " +
-			"Their `publish_at` follows the schedule of the factory. The credits of all items are reserved at once; the topics cost nothing. Items for which no new topic is found are left out: they count as failed, and their credits are released. " +
-			"The event `content_plan.completed` reports that all items have ended. A plan with days of another one needs `replace`. With a test key nothing is spent, and `sandbox` selects the result of each item.",
+		Description: "Plans `days` times `posts_per_day` content items, up to 900. In the background a text model " +
+			"writes a topic for each, unlike those of the factory's last 90 days, and the items are made as by `POST " +
+			"/v1/content-items`, with the settings that the factory has now. " +
+			"Their `publish_at` follows the schedule of the factory. The credits of all items are reserved at once; " +
+			"the topics cost nothing. Items for which no new topic is found are left out: they count as failed, and " +
+			"their credits are released. " +
+			"The event `content_plan.completed` reports that all items have ended. A plan with days of another one " +
+			"needs `replace`. With a test key nothing is spent, and `sandbox` selects the result of each item.",
 		Status: http.StatusAccepted,
 		Errors: []errs.Code{errs.InvalidState, errs.UnsupportedModel, errs.InsufficientBalance, errs.SpendLimitReached},
 	}
 	httpapi.Write(r, create, s.create)
 
 	httpapi.Read(r, httpapi.Op{
-		ID: "getContentPlan", Method: http.MethodGet, Path: path, Scope: auth.FactoriesRead, Function: "factory", Tag: "Factories",
-		Summary: "Get the latest content plan", Description: "Returns the plan of the factory that was created last, with its progress. `GET /v1/content-items` lists its items by `content_plan_id`.",
+		ID: "getContentPlan", Method: http.MethodGet, Path: path, Scope: auth.FactoriesRead, Function: "factory",
+		Tag:     "Factories",
+		Summary: "Get the latest content plan", Description: "Returns the plan of the factory that was created last, " +
+			"with its progress. `GET /v1/content-items` lists its items by `content_plan_id`.",
 	}, s.get)
 }
 
@@ -65,7 +73,8 @@ func (s *Service) get(ctx context.Context, in *factory.FactoryPath) (planjob.Pla
 	}
 	p, ok, err := planjob.Found(page.Items, auth.FromContext(ctx).Owner)
 	if err == nil && !ok {
-		err = errs.New(errs.NotFound, "The factory %s has no content plan, or there is no such factory for this key's account and mode.", in.ID)
+		err = errs.New(errs.NotFound, "The factory %s has no content plan, or there is no such factory for this "+
+			"key's account and mode.", in.ID)
 	}
 	return p, err
 }

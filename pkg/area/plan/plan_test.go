@@ -21,7 +21,8 @@ import (
 func TestAPlanMakesItsItems(t *testing.T) {
 	w := newWorld(t)
 	w.faults.Reset()
-	a := w.Call(http.MethodPost, w.path(), body("content_types", []string{"short_video", "post", "carousel"}, "posts_per_day", 3, "brief", "Vor dem Marathon", "metadata", object{"team": "sales"}))
+	a := w.Call(http.MethodPost, w.path(), body("content_types", []string{"short_video", "post", "carousel"},
+		"posts_per_day", 3, "brief", "Vor dem Marathon", "metadata", object{"team": "sales"}))
 	var made planjob.Plan
 	a.Into(t, http.StatusAccepted, &made)
 	if ops := w.faults.Operations(); ops != "BatchGetItem TransactWriteItems" {
@@ -31,8 +32,10 @@ func TestAPlanMakesItsItems(t *testing.T) {
 		t.Errorf("answered %v", a.Header)
 	}
 	want := planjob.Plan{
-		Resource: resource.New(made.ID, w.clock.Now(), resource.Metadata{"team": "sales"}), FactoryID: w.factory, Days: 2, PostsPerDay: 3,
-		ContentTypes: []string{"short_video", "post", "carousel"}, StartsOn: "2026-05-02", Timezone: "Europe/Berlin", Brief: "Vor dem Marathon", ProductIDs: []string{},
+		Resource: resource.New(made.ID, w.clock.Now(), resource.Metadata{"team": "sales"}), FactoryID: w.factory,
+		Days: 2, PostsPerDay: 3,
+		ContentTypes: []string{"short_video", "post", "carousel"}, StartsOn: "2026-05-02", Timezone: "Europe/Berlin",
+		Brief: "Vor dem Marathon", ProductIDs: []string{},
 		State: planjob.Queued, Items: planjob.Items{Total: 6}, CostEstimate: made.CostEstimate,
 	}
 	if made.CostEstimate == 0 || !reflect.DeepEqual(made, want) {
@@ -48,12 +51,14 @@ func TestAPlanMakesItsItems(t *testing.T) {
 
 	w.engine.Drain()
 	done := w.get()
-	if done.State != planjob.Completed || done.Items != (planjob.Items{Total: 6, Generated: 6}) || done.CompletedAt == nil || done.Failure != nil {
+	if done.State != planjob.Completed || done.Items != (planjob.Items{Total: 6, Generated: 6}) ||
+		done.CompletedAt == nil || done.Failure != nil {
 		t.Errorf("done %+v", done)
 	}
 	var got []string
 	for _, it := range w.items(made.ID) {
-		if it.State != item.Generated || it.FactoryID != w.factory || *it.ContentPlanID != made.ID || it.Language != "de" || it.Kind == item.Video && *it.Format != item.FormatShort {
+		if it.State != item.Generated || it.FactoryID != w.factory || *it.ContentPlanID != made.ID ||
+			it.Language != "de" || it.Kind == item.Video && *it.Format != item.FormatShort {
 			t.Errorf("item %+v", it)
 		}
 		got = append(got, fmt.Sprintf("%s %s", it.PublishAt.Format("01-02 15:04"), it.Kind))
@@ -69,7 +74,8 @@ func TestAPlanMakesItsItems(t *testing.T) {
 		t.Errorf("happened %v", happened)
 	}
 	q := w.writer.asked[0]
-	if !strings.Contains(q.Channel, "Laufblog") || q.Brief != "Vor dem Marathon" || len(q.Slots) != 6 || q.Slots[0].Day != "2026-05-02" || q.Slots[5].Type != "short_video" ||
+	if !strings.Contains(q.Channel, "Laufblog") || q.Brief != "Vor dem Marathon" || len(q.Slots) != 6 ||
+		q.Slots[0].Day != "2026-05-02" || q.Slots[5].Type != "short_video" ||
 		!strings.Contains(q.System, `"de"`) || strings.Contains(q.System, "Marathon") {
 		t.Errorf("asked %+v", q)
 	}
@@ -107,7 +113,8 @@ func TestTheWholePriceIsReservedAtOnce(t *testing.T) {
 	}
 	w.engine.Drain()
 	done := w.get()
-	if done.Items.Generated != 30 || done.ReservedCredits != 0 || done.CostCredits != p.CostEstimate || w.balance() != before-p.CostEstimate {
+	if done.Items.Generated != 30 || done.ReservedCredits != 0 || done.CostCredits != p.CostEstimate ||
+		w.balance() != before-p.CostEstimate {
 		t.Errorf("done %+v, the balance is %d", done, w.balance())
 	}
 	var sum int64
@@ -155,7 +162,8 @@ func TestBadInput(t *testing.T) {
 		{"an unknown member", w.factory, body("topics", []string{"a"}), "/topics"},
 		{"a factory of stories", stories, object{"days": 1, "posts_per_day": 1}, "/content_types"},
 		{"a type that it does not make", posts, body(), "/content_types"},
-		{"a code without a failure", w.factory, body("sandbox", object{"failure_code": "timeout"}), "/sandbox/failure_code"},
+		{"a code without a failure", w.factory, body("sandbox", object{"failure_code": "timeout"}),
+			"/sandbox/failure_code"},
 	} {
 		a := w.Call(http.MethodPost, planjob.Path(c.factory), c.body)
 		if a.Refused(t, http.StatusUnprocessableEntity, errs.ValidationFailed, c.param); t.Failed() {
@@ -169,7 +177,8 @@ func TestBadInput(t *testing.T) {
 	w.Live().Call(http.MethodGet, w.path(), nil).Refused(t, http.StatusNotFound, errs.NotFound, "")
 	w.Call(http.MethodGet, planjob.Path("fac_1"), nil).Refused(t, http.StatusNotFound, errs.NotFound, "")
 	w.live(1000)
-	w.Call(http.MethodPost, w.path(), body("sandbox", object{"outcome": "failed"})).Refused(t, http.StatusUnprocessableEntity, errs.ValidationFailed, "/sandbox")
+	w.Call(http.MethodPost, w.path(), body("sandbox", object{"outcome": "failed"})).Refused(t,
+		http.StatusUnprocessableEntity, errs.ValidationFailed, "/sandbox")
 }
 
 func TestWithoutTypesAPlanHasWhatTheFactoryMakes(t *testing.T) {
@@ -197,7 +206,8 @@ func TestTheOutcomeOfTheSandboxIsThatOfEachItem(t *testing.T) {
 	if got := w.get(); got.Items != (planjob.Items{Total: 4, Generated: 4, Published: 4}) {
 		t.Errorf("published: %+v", got)
 	}
-	w.Call(http.MethodPost, w.path(), body("starts_on", "2026-07-01", "sandbox", object{"outcome": "insufficient_balance"})).Refused(t, http.StatusPaymentRequired, errs.InsufficientBalance, "")
+	w.Call(http.MethodPost, w.path(), body("starts_on", "2026-07-01", "sandbox",
+		object{"outcome": "insufficient_balance"})).Refused(t, http.StatusPaymentRequired, errs.InsufficientBalance, "")
 }
 
 func TestOverlappingPlansNeedReplace(t *testing.T) {
@@ -251,10 +261,12 @@ func TestOverlappingPlansNeedReplace(t *testing.T) {
 func TestNearDuplicatesAreAskedForAgain(t *testing.T) {
 	w := newWorld(t)
 	var it item.Item
-	w.Call(http.MethodPost, "/v1/content-items", object{"factory_id": w.factory, "kind": "post", "prompt": "Zehn Tipps für besseren Schlaf"}).Into(t, http.StatusAccepted, &it)
+	w.Call(http.MethodPost, "/v1/content-items", object{"factory_id": w.factory, "kind": "post",
+		"prompt": "Zehn Tipps für besseren Schlaf"}).Into(t, http.StatusAccepted, &it)
 	w.engine.Drain()
 	answers := [][]string{
-		{"10 Tipps für besseren Schlaf", "Warum Socken wichtig sind", "warum Socken wichtig sind!", "Frühstück vor dem Lauf"},
+		{"10 Tipps für besseren Schlaf", "Warum Socken wichtig sind", "warum Socken wichtig sind!",
+			"Frühstück vor dem Lauf"},
 		{"Dehnen nach dem Training", "Warum sind Socken wichtig"},
 		{"Laufen im Regen"},
 	}
@@ -269,11 +281,14 @@ func TestNearDuplicatesAreAskedForAgain(t *testing.T) {
 	for _, it := range w.items(p.ID) {
 		topics = append(topics, it.Prompt)
 	}
-	if want := []string{"Dehnen nach dem Training", "Warum Socken wichtig sind", "Laufen im Regen", "Frühstück vor dem Lauf"}; !slices.Equal(topics, want) {
+	if want := []string{"Dehnen nach dem Training", "Warum Socken wichtig sind", "Laufen im Regen",
+		"Frühstück vor dem Lauf"}; !slices.Equal(topics, want) {
 		t.Errorf("topics %q", topics)
 	}
 	asked := w.writer.asked
-	if len(asked) != 3 || !slices.Contains(asked[0].Avoid, "Zehn Tipps für besseren Schlaf") || !slices.Contains(asked[1].Avoid, "warum Socken wichtig sind!") || !slices.Contains(asked[1].Avoid, "Frühstück vor dem Lauf") || asked[2].Slots[0].Slot != 3 {
+	if len(asked) != 3 || !slices.Contains(asked[0].Avoid, "Zehn Tipps für besseren Schlaf") ||
+		!slices.Contains(asked[1].Avoid, "warum Socken wichtig sind!") ||
+		!slices.Contains(asked[1].Avoid, "Frühstück vor dem Lauf") || asked[2].Slots[0].Slot != 3 {
 		t.Errorf("asked %+v", asked)
 	}
 }
@@ -286,7 +301,8 @@ func TestSlotsWithoutANewTopicAreDropped(t *testing.T) {
 	p := w.create("content_types", []string{"post"})
 	w.engine.Drain()
 	got := w.get()
-	if got.State != planjob.Completed || got.Items != (planjob.Items{Total: 4, Generated: 1, Failed: 3}) || got.ReservedCredits != 0 || got.CostCredits != p.CostEstimate/4 {
+	if got.State != planjob.Completed || got.Items != (planjob.Items{Total: 4, Generated: 1, Failed: 3}) ||
+		got.ReservedCredits != 0 || got.CostCredits != p.CostEstimate/4 {
 		t.Errorf("%+v", got)
 	}
 	if len(w.items(p.ID)) != 1 || before-w.balance() != p.CostEstimate/4 {
@@ -302,8 +318,10 @@ func TestAPlanOfAModelThatFailsReleasesItsMoney(t *testing.T) {
 		code  provider.FailureCode
 		tries int
 	}{
-		{"unreachable", &provider.Error{Kind: provider.Transient, Code: "unavailable", Message: "Later."}, provider.FailedProviderUnavailable, 7},
-		{"refused", &provider.Error{Kind: provider.BadInput, Code: "content_policy", Message: "No."}, "content_policy", 1},
+		{"unreachable", &provider.Error{Kind: provider.Transient, Code: "unavailable", Message: "Later."},
+			provider.FailedProviderUnavailable, 7},
+		{"refused", &provider.Error{Kind: provider.BadInput, Code: "content_policy", Message: "No."},
+			"content_policy", 1},
 	} {
 		w := newWorld(t)
 		w.live(100_000)
@@ -312,7 +330,9 @@ func TestAPlanOfAModelThatFailsReleasesItsMoney(t *testing.T) {
 		p := w.create()
 		w.engine.Drain()
 		got := w.get()
-		if got.State != planjob.Failed || got.Failure == nil || got.Failure.Code != c.code || got.Items != (planjob.Items{Total: 4, Failed: 4}) || got.ReservedCredits != 0 || w.balance() != before || tries != c.tries {
+		if got.State != planjob.Failed || got.Failure == nil || got.Failure.Code != c.code ||
+			got.Items != (planjob.Items{Total: 4, Failed: 4}) || got.ReservedCredits != 0 || w.balance() != before ||
+			tries != c.tries {
 			t.Errorf("%s: after %d tries %+v, %+v", c.name, tries, got, got.Failure)
 		}
 		if w.events(p.ID)[event.ContentPlanCompleted] != 1 {
@@ -370,14 +390,16 @@ func TestCountsFollowTheItems(t *testing.T) {
 		t.Errorf("regenerated: %+v", got)
 	}
 	w.engine.Drain()
-	if got := w.get(); got.State != planjob.Completed || got.Items != (planjob.Items{Total: 4, Canceled: 1, Generated: 3}) || got.CostCredits != 3*price {
+	if got := w.get(); got.State != planjob.Completed ||
+		got.Items != (planjob.Items{Total: 4, Canceled: 1, Generated: 3}) || got.CostCredits != 3*price {
 		t.Errorf("completed: %+v", got)
 	}
 	// After the end the counts go on, and the event is not repeated.
 	change(http.MethodPost, items[2].ID, "/regenerate", http.StatusAccepted)
 	w.engine.Drain()
 	change(http.MethodDelete, items[3].ID, "", http.StatusOK)
-	if got := w.get(); got.State != planjob.Completed || got.Items != (planjob.Items{Total: 4, Canceled: 1, Generated: 3}) || got.CostCredits != 4*price {
+	if got := w.get(); got.State != planjob.Completed ||
+		got.Items != (planjob.Items{Total: 4, Canceled: 1, Generated: 3}) || got.CostCredits != 4*price {
 		t.Errorf("later: %+v", got)
 	}
 	if w.events(p.ID)[event.ContentPlanCompleted] != 1 {
@@ -403,7 +425,8 @@ func TestAPlanSurvivesLostAnswers(t *testing.T) {
 		}
 		w.faults.Reset()
 		got := w.get()
-		if got.State != planjob.Completed || got.Items != (planjob.Items{Total: 26, Generated: 26}) || len(w.items(p.ID)) != 26 || before-w.balance() != p.CostEstimate {
+		if got.State != planjob.Completed || got.Items != (planjob.Items{Total: 26, Generated: 26}) ||
+			len(w.items(p.ID)) != 26 || before-w.balance() != p.CostEstimate {
 			t.Errorf("%s: %+v, %d items, %d credits", call, got, len(w.items(p.ID)), before-w.balance())
 		}
 		w.settled()

@@ -21,7 +21,8 @@ import (
 func (w *world) open() *apitest.Caller {
 	w.t.Helper()
 	w.factory = w.makeFactory("type", "seller", "settings", object{"currency": "EUR"})
-	s := apitest.New(w.t, w.db, &apitest.Log{}, w.clock.Now, product.NewService(w.db, nil, nil, w.clock.Now), promotion.NewService(w.db, w.clock.Now))
+	s := apitest.New(w.t, w.db, &apitest.Log{}, w.clock.Now, product.NewService(w.db, nil, nil, w.clock.Now),
+		promotion.NewService(w.db, w.clock.Now))
 	s.Principal = w.Principal
 	return s
 }
@@ -29,7 +30,8 @@ func (w *world) open() *apitest.Caller {
 func (w *world) sell(s *apitest.Caller, name string) string {
 	w.t.Helper()
 	var p struct{ ID string }
-	s.Call(http.MethodPost, "/v1/products", object{"factory_id": w.factory, "sku": name, "name": name, "price": object{"amount": 12900, "currency": "EUR"}}).Into(w.t, http.StatusCreated, &p)
+	s.Call(http.MethodPost, "/v1/products", object{"factory_id": w.factory, "sku": name, "name": name,
+		"price": object{"amount": 12900, "currency": "EUR"}}).Into(w.t, http.StatusCreated, &p)
 	w.clock.Add(time.Second)
 	return p.ID
 }
@@ -79,7 +81,8 @@ func TestAPlanPresentsTheProductsOfAShop(t *testing.T) {
 	// What a plan cannot present.
 	for _, list := range [][]string{{archived}, {ids[0]}, {"A"}, {ids[1], "prd_01h455vb4pex5vsknk084sn02q"}} {
 		last := len(list) - 1
-		w.Call(http.MethodPost, w.path(), body("product_ids", list, "starts_on", "2026-07-01")).Refused(t, 422, errs.ValidationFailed, "/product_ids/"+string(rune('0'+last)))
+		w.Call(http.MethodPost, w.path(), body("product_ids", list, "starts_on", "2026-07-01")).Refused(t, 422,
+			errs.ValidationFailed, "/product_ids/"+string(rune('0'+last)))
 	}
 	w.factory = w.makeFactory()
 	w.Call(http.MethodPost, w.path(), body("product_ids", ids)).Refused(t, 422, errs.ValidationFailed, "/product_ids")
@@ -101,7 +104,8 @@ func TestPhotosMakeAPlanCheaper(t *testing.T) {
 		for _, it := range w.items(p.ID) {
 			sum += it.CostCredits
 		}
-		if p = w.get(); sum != p.CostCredits || sum != before-w.balance() || p.ReservedCredits != 0 || p.Items.Generated != 4 {
+		if p = w.get(); sum != p.CostCredits || sum != before-w.balance() || p.ReservedCredits != 0 ||
+			p.Items.Generated != 4 {
 			t.Errorf("%d were spent, and the items cost %d, for %+v", before-w.balance(), sum, p)
 		}
 		w.settled()
@@ -118,7 +122,8 @@ func TestPhotosMakeAPlanCheaper(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	photo := record.StoredPhoto{Photo: record.Photo{ID: "pho_1", State: "ready"}, File: &media.File{ID: "pho_1", Type: media.Image, Key: "media/1"}}
+	photo := record.StoredPhoto{Photo: record.Photo{ID: "pho_1", State: "ready"},
+		File: &media.File{ID: "pho_1", Type: media.Image, Key: "media/1"}}
 	r.Photos = append(r.Photos, photo)
 	tx := &store.Tx{}
 	if err := record.Replace(tx, it, r, r.SKU); err != nil {

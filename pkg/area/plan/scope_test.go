@@ -20,7 +20,8 @@ func TestAPlanWithoutTheScopeToPublishPublishesNothing(t *testing.T) {
 		want    bool
 	}{{nil, true}, {[]auth.Scope{auth.ContentPublish}, false}} {
 		w := newWorld(t)
-		w.engine.Handle(item.AutoPublish, (&publication.Worker{DB: w.db, Now: w.clock.Now}).Handlers()[item.AutoPublish])
+		w.engine.Handle(item.AutoPublish,
+			(&publication.Worker{DB: w.db, Now: w.clock.Now}).Handlers()[item.AutoPublish])
 		w.factory = w.makeFactory("auto_publish", true)
 		w.Without(c.lacking...).Call(http.MethodPost, w.path(), body()).Into(t, http.StatusAccepted, new(planjob.Plan))
 		p := w.until(planjob.Completed)

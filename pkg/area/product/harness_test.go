@@ -105,19 +105,23 @@ func (b bucket) Remove(_ context.Context, place media.Place) error {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, clock: apitest.NewClock(), bucket: bucket{}, urls: &urls{Client: safehttp.New(safehttp.Options{})}}
+	w := &world{t: t, clock: apitest.NewClock(), bucket: bucket{},
+		urls: &urls{Client: safehttp.New(safehttp.Options{})}}
 	w.db = storetest.Open(t, w.clock.Now)
-	signer, err := media.NewSigner(aws.Config{Region: "eu-central-1", Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
-		return aws.Credentials{AccessKeyID: "id", SecretAccessKey: "secret"}, nil
-	})}, "bucket", w.clock.Now)
+	signer, err := media.NewSigner(aws.Config{Region: "eu-central-1",
+		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+			return aws.Credentials{AccessKeyID: "id", SecretAccessKey: "secret"}, nil
+		})}, "bucket", w.clock.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factory.NewService(w.db, w.clock.Now), mediaarea.NewService(w.db, signer, w.urls, w.clock.Now),
+	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factory.NewService(w.db, w.clock.Now),
+		mediaarea.NewService(w.db, signer, w.urls, w.clock.Now),
 		product.NewService(w.db, signer, w.urls, w.clock.Now), promotion.NewService(w.db, w.clock.Now))
 	worker := &importer.Worker{DB: w.db, Objects: w.bucket, URLs: w.urls, Now: w.clock.Now}
 	w.kernel = task.NewKernel(task.Config{
-		DB: w.db, Handlers: map[task.Kind]task.Handler{incoming.Kind: worker, incoming.Photo: &photos.Worker{Files: worker}},
+		DB: w.db, Handlers: map[task.Kind]task.Handler{incoming.Kind: worker,
+			incoming.Photo: &photos.Worker{Files: worker}},
 		Now: w.clock.Now, Name: rand.Text, Chance: func() float64 { return 0.5 },
 	})
 	w.seller = w.factory("seller")
@@ -129,13 +133,15 @@ func (w *world) factory(kind string) string {
 	w.t.Helper()
 	settings := object{"seller": object{"currency": "EUR"}, "brand": object{"brand_name": "Acme"}}[kind]
 	var f struct{ ID string }
-	w.Call(http.MethodPost, "/v1/factories", object{"type": kind, "name": "Acme", "settings": settings}).Into(w.t, http.StatusCreated, &f)
+	w.Call(http.MethodPost, "/v1/factories", object{"type": kind, "name": "Acme", "settings": settings}).Into(w.t,
+		http.StatusCreated, &f)
 	return f.ID
 }
 
 // body is that of a product with a SKU, in which changes replace members.
 func (w *world) body(sku string, changes object) object {
-	b := object{"factory_id": w.seller, "sku": sku, "name": "Trail running shoe", "price": object{"amount": 12900, "currency": "EUR"}}
+	b := object{"factory_id": w.seller, "sku": sku, "name": "Trail running shoe",
+		"price": object{"amount": 12900, "currency": "EUR"}}
 	for name, value := range changes {
 		b[name] = value
 	}

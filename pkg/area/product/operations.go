@@ -123,7 +123,8 @@ func (s *Service) Register(r *httpapi.Router) {
 			Summary: summary, Description: description,
 		}
 	}
-	list := op("listProducts", http.MethodGet, collection, auth.ProductsRead, "List the products", "Newest first. `sku` finds one product of a factory at once, however many there are.")
+	list := op("listProducts", http.MethodGet, collection, auth.ProductsRead, "List the products",
+		"Newest first. `sku` finds one product of a factory at once, however many there are.")
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.list)
 
@@ -133,30 +134,39 @@ func (s *Service) Register(r *httpapi.Router) {
 	create.Errors = []errs.Code{errs.WrongFactoryType, errs.Duplicate, errs.NotFound}
 	httpapi.Write(r, create, s.create)
 
-	httpapi.Read(r, op("getProduct", http.MethodGet, one, auth.ProductsRead, "Get a product", "The URLs of its photos are signed anew."), s.get)
+	httpapi.Read(r, op("getProduct", http.MethodGet, one, auth.ProductsRead, "Get a product",
+		"The URLs of its photos are signed anew."), s.get)
 
 	update := op("updateProduct", http.MethodPatch, one, auth.ProductsWrite, "Change a product",
-		"Takes a JSON merge patch (RFC 7396). Set `state` to archive it or to bring it back, and `photo_ids` to put its photos into another order.")
+		"Takes a JSON merge patch (RFC 7396). Set `state` to archive it or to bring it back, and `photo_ids` to put "+
+			"its photos into another order.")
 	update.Errors = []errs.Code{errs.VersionMismatch, errs.Duplicate}
-	update.Fixed = map[string]string{"factory_id": "create another product", "photos": "send photo_ids, or add and delete photos"}
+	update.Fixed = map[string]string{"factory_id": "create another product",
+		"photos": "send photo_ids, or add and delete photos"}
 	httpapi.Write(r, update, s.update)
 
 	remove := op("deleteProduct", http.MethodDelete, one, auth.ProductsWrite, "Delete a product",
-		"Deletes the product with its photos, and frees its SKU. Not while a scheduled or active promotion includes it. Content made of it stays.")
+		"Deletes the product with its photos, and frees its SKU. Not while a scheduled or active promotion includes "+
+			"it. Content made of it stays.")
 	remove.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState}
 	httpapi.Write(r, remove, s.remove)
 
 	add := op("addProductPhoto", http.MethodPost, photos, auth.ProductsWrite, "Add a photo to a product",
-		"Without `source_url` and `media_id`, declare `mime_type`, `bytes` and `sha256`, and send the file by the request in `upload` within 15 minutes; with `source_url`, the service fetches the file; with `media_id`, it copies the file of your media. "+
+		"Without `source_url` and `media_id`, declare `mime_type`, `bytes` and `sha256`, and send the file by the "+
+			"request in `upload` within 15 minutes; with `source_url`, the service fetches the file; with "+
+			"`media_id`, it copies the file of your media. "+
 			"The photo is `pending` until the file was decoded, and then `ready` or `rejected` with a `reason`. "+
-			"Photos are JPEG, PNG or WebP of up to 20 MiB and 50 million pixels. They are turned upright, and their metadata, such as the place, is removed. "+
+			"Photos are JPEG, PNG or WebP of up to 20 MiB and 50 million pixels. They are turned upright, and their "+
+			"metadata, such as the place, is removed. "+
 			"A product has up to 10 photos, rejected ones among them. Together with media, up to 100 may be pending.")
 	add.Status = http.StatusCreated
 	add.Errors = []errs.Code{errs.InvalidState, errs.QueueFull, errs.UnsupportedMedia}
 	httpapi.Write(r, add, s.addPhoto)
 
-	take := op("deleteProductPhoto", http.MethodDelete, photos+"/{photo_id}", auth.ProductsWrite, "Delete a photo of a product",
-		"If it was the main photo, the next one is. Work that was accepted before still gets the file, which is removed after 24 hours. `If-Match` takes the ETag of the product.")
+	take := op("deleteProductPhoto", http.MethodDelete, photos+"/{photo_id}", auth.ProductsWrite,
+		"Delete a photo of a product",
+		"If it was the main photo, the next one is. Work that was accepted before still gets the file, which is "+
+			"removed after 24 hours. `If-Match` takes the ETag of the product.")
 	take.Errors = []errs.Code{errs.VersionMismatch}
 	httpapi.Write(r, take, s.removePhoto)
 }

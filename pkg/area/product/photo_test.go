@@ -44,7 +44,8 @@ func TestAPhotoIsUploaded(t *testing.T) {
 	w.upload(photo, picture(2)) // comes too late
 	product := w.get(p.ID)
 	got := product.Photos[0]
-	if got.State != incoming.Ready || got.URL == nil || got.Upload != nil || got.Width != 12 || got.Height != 8 || got.MIMEType != "image/png" || product.Version != 3 {
+	if got.State != incoming.Ready || got.URL == nil || got.Upload != nil || got.Width != 12 || got.Height != 8 ||
+		got.MIMEType != "image/png" || product.Version != 3 {
 		t.Fatalf("it is %+v of %+v", got, product)
 	}
 	if u, err = url.Parse(*got.URL); err != nil {
@@ -76,8 +77,10 @@ func TestAPhotoIsFetched(t *testing.T) {
 	if got := w.get(p.ID).Photos[0]; got.State != incoming.Ready || got.Bytes == 0 {
 		t.Errorf("it is %+v, %+v", got, got.Reason)
 	}
-	for _, address := range []string{"https://10.0.0.1/a.png", "https://127.0.0.1/a.png", "https://169.254.169.254/latest/meta-data", "http://93.184.215.14/a.png", "https://localhost/"} {
-		w.Call(http.MethodPost, "/v1/products/"+p.ID+"/photos", object{"source_url": address}).Refused(t, 422, errs.ValidationFailed, "/source_url")
+	for _, address := range []string{"https://10.0.0.1/a.png", "https://127.0.0.1/a.png",
+		"https://169.254.169.254/latest/meta-data", "http://93.184.215.14/a.png", "https://localhost/"} {
+		w.Call(http.MethodPost, "/v1/products/"+p.ID+"/photos", object{"source_url": address}).Refused(t, 422,
+			errs.ValidationFailed, "/source_url")
 	}
 }
 
@@ -86,7 +89,8 @@ func TestTheAddressOfAPhotoIsOnlyLookedUpForAProduct(t *testing.T) {
 	w := newWorld(t)
 	p := w.product("A", nil)
 	body := object{"source_url": "https://10.0.0.1/a.png"}
-	w.Call(http.MethodPost, "/v1/products/prd_01h455vb4pex5vsknk084sn02q/photos", body).Refused(t, 404, errs.NotFound, "")
+	w.Call(http.MethodPost, "/v1/products/prd_01h455vb4pex5vsknk084sn02q/photos", body).Refused(t, 404,
+		errs.NotFound, "")
 	w.Stranger().Call(http.MethodPost, "/v1/products/"+p.ID+"/photos", body).Refused(t, 404, errs.NotFound, "")
 	if len(w.urls.checked) != 0 {
 		t.Errorf("looked up were %v", w.urls.checked)
@@ -105,10 +109,12 @@ func TestAChangeOfAProductSignsNothingForWhoMayNotReadIt(t *testing.T) {
 	w.upload(photo, picture(1))
 	var got record.Product
 	a := w.Only(auth.ProductsWrite).Call(http.MethodPatch, "/v1/products/"+p.ID, object{"name": "Boot"})
-	if a.Into(t, http.StatusOK, &got); len(got.Photos) != 1 || got.Photos[0].URL != nil || strings.Contains(a.Raw, "X-Amz-Signature") {
+	if a.Into(t, http.StatusOK, &got); len(got.Photos) != 1 || got.Photos[0].URL != nil ||
+		strings.Contains(a.Raw, "X-Amz-Signature") {
 		t.Errorf("%s", a.Raw)
 	}
-	if w.Call(http.MethodPatch, "/v1/products/"+p.ID, object{"name": "Shoe"}).Into(t, http.StatusOK, &got); got.Photos[0].URL == nil {
+	if w.Call(http.MethodPatch, "/v1/products/"+p.ID, object{"name": "Shoe"}).Into(t, http.StatusOK,
+		&got); got.Photos[0].URL == nil {
 		t.Errorf("%+v", got)
 	}
 }
@@ -120,7 +126,8 @@ func TestAPhotoOfAMedia(t *testing.T) {
 	var m incoming.Media
 	w.Call(http.MethodPost, "/v1/media", object{"source_url": public}).Into(t, http.StatusCreated, &m)
 	p := w.product("A", nil)
-	w.Call(http.MethodPost, "/v1/products/"+p.ID+"/photos", object{"media_id": m.ID}).Refused(t, 422, errs.ValidationFailed, "/media_id")
+	w.Call(http.MethodPost, "/v1/products/"+p.ID+"/photos", object{"media_id": m.ID}).Refused(t, 422,
+		errs.ValidationFailed, "/media_id")
 	first := incoming.Wake(m.ID)
 	w.do(first)
 	photo := w.add(p.ID, object{"media_id": m.ID})
@@ -133,7 +140,8 @@ func TestAPhotoOfAMedia(t *testing.T) {
 		t.Errorf("it is %+v, %+v; there are %d objects", got, got.Reason, len(w.bucket))
 	}
 	for _, id := range []string{m.ID, "med_01h455vb4pex5vsknk084sn02q", "A", p.ID} {
-		w.Call(http.MethodPost, "/v1/products/"+p.ID+"/photos", object{"media_id": id}).Refused(t, 422, errs.ValidationFailed, "/media_id")
+		w.Call(http.MethodPost, "/v1/products/"+p.ID+"/photos", object{"media_id": id}).Refused(t, 422,
+			errs.ValidationFailed, "/media_id")
 	}
 }
 
@@ -190,13 +198,14 @@ func TestFilesThatAreNoPhotosAreRejected(t *testing.T) {
 		sent     []byte
 		code     string
 	}{
-		"a text as a JPEG":          {declare("image/jpeg", text), text, "unreadable"},
-		"SVG as a PNG":              {declare("image/png", svg), svg, "unreadable"},
-		"2.5 billion pixels":        {declare("image/png", bomb(50_000, 50_000)), bomb(50_000, 50_000), "too_large"},
-		"half a picture":            {declare("image/png", good[:len(good)/2]), good[:len(good)/2], "unreadable"},
-		"another picture":           {declare("image/png", picture(2)), good, "checksum_mismatch"},
-		"a PNG as a JPEG":           {declare("image/jpeg", good), good, "type_mismatch"},
-		"a recording as a picture":  {object{"source_url": public}, []byte("ID3\x03\x00\x00\x00\x00\x00\x00"), "unreadable"},
+		"a text as a JPEG":   {declare("image/jpeg", text), text, "unreadable"},
+		"SVG as a PNG":       {declare("image/png", svg), svg, "unreadable"},
+		"2.5 billion pixels": {declare("image/png", bomb(50_000, 50_000)), bomb(50_000, 50_000), "too_large"},
+		"half a picture":     {declare("image/png", good[:len(good)/2]), good[:len(good)/2], "unreadable"},
+		"another picture":    {declare("image/png", picture(2)), good, "checksum_mismatch"},
+		"a PNG as a JPEG":    {declare("image/jpeg", good), good, "type_mismatch"},
+		"a recording as a picture": {object{"source_url": public}, []byte("ID3\x03\x00\x00\x00\x00\x00\x00"),
+			"unreadable"},
 		"a picture of 20 MiB and 1": {object{"source_url": public}, make([]byte, 20<<20+1), "too_large"},
 	} {
 		w := newWorld(t)
@@ -209,7 +218,8 @@ func TestFilesThatAreNoPhotosAreRejected(t *testing.T) {
 			w.due(photo.ID, 1, 0)
 		}
 		got := w.get(p.ID).Photos[0]
-		if got.State != incoming.Rejected || got.Reason == nil || got.Reason.Code != c.code || got.URL != nil || len(w.bucket) != 0 {
+		if got.State != incoming.Rejected || got.Reason == nil || got.Reason.Code != c.code || got.URL != nil ||
+			len(w.bucket) != 0 {
 			t.Errorf("%s: %+v, %+v; there are %d objects", name, got, got.Reason, len(w.bucket))
 		}
 	}
@@ -253,7 +263,8 @@ func TestTheOrderOfPhotos(t *testing.T) {
 		}
 		ids = append(ids, w.add(p.ID, body).ID)
 	}
-	w.Call(http.MethodPost, "/v1/products/"+p.ID+"/photos", declare("image/png", picture(0))).Refused(t, 409, errs.InvalidState, "")
+	w.Call(http.MethodPost, "/v1/products/"+p.ID+"/photos", declare("image/png", picture(0))).Refused(t, 409,
+		errs.InvalidState, "")
 	order := func() (all []string) {
 		for _, photo := range w.get(p.ID).Photos {
 			all = append(all, photo.ID)
@@ -270,9 +281,11 @@ func TestTheOrderOfPhotos(t *testing.T) {
 		t.Errorf("they are %v, want %v", got, want)
 	}
 	for _, wrong := range [][]string{want[1:], append(slices.Clone(want[1:]), "pho_01h455vb4pex5vsknk084sn02q"), {}} {
-		w.Call(http.MethodPatch, "/v1/products/"+p.ID, object{"photo_ids": wrong}).Refused(t, 422, errs.ValidationFailed, "/photo_ids")
+		w.Call(http.MethodPatch, "/v1/products/"+p.ID, object{"photo_ids": wrong}).Refused(t, 422,
+			errs.ValidationFailed, "/photo_ids")
 	}
-	w.Call(http.MethodDelete, "/v1/products/"+p.ID+"/photos/"+want[0], nil, "If-Match", `"1"`).Refused(t, 412, errs.VersionMismatch, "If-Match")
+	w.Call(http.MethodDelete, "/v1/products/"+p.ID+"/photos/"+want[0], nil, "If-Match", `"1"`).Refused(t, 412,
+		errs.VersionMismatch, "If-Match")
 	w.Call(http.MethodDelete, "/v1/products/"+p.ID+"/photos/"+want[0], nil).Into(t, http.StatusOK, new(any))
 	w.Call(http.MethodDelete, "/v1/products/"+p.ID+"/photos/"+want[0], nil).Refused(t, 404, errs.NotFound, "")
 	if got := order(); !slices.Equal(got, want[1:]) {
@@ -347,7 +360,8 @@ func TestOnlySoManyPhotosArePending(t *testing.T) {
 		}
 	}
 	p := w.product("other", nil)
-	w.Call(http.MethodPost, "/v1/products/"+p.ID+"/photos", declare("image/png", picture(0))).Refused(t, 429, errs.QueueFull, "")
+	w.Call(http.MethodPost, "/v1/products/"+p.ID+"/photos", declare("image/png", picture(0))).Refused(t, 429,
+		errs.QueueFull, "")
 	if got := w.get(p.ID); len(got.Photos) != 0 || got.Version != 1 {
 		t.Errorf("it is %+v", got)
 	}

@@ -17,19 +17,27 @@ import (
 func TestAProductFromBeginningToEnd(t *testing.T) {
 	w := newWorld(t)
 	made := w.product("TRAIL-42", object{
-		"description": "Made of recycled nets", "url": "https://shop.example.com/trail-42", "attributes": object{"color": "red", "size": "42"}, "metadata": object{"erp": "4711"},
+		"description": "Made of recycled nets", "url": "https://shop.example.com/trail-42",
+		"attributes": object{"color": "red", "size": "42"}, "metadata": object{"erp": "4711"},
 	})
-	if made.State != record.Active || made.Version != 1 || made.Price != (money.Price{Amount: 12900, Currency: "EUR"}) || made.Attributes["size"] != "42" || made.Photos == nil {
+	if made.State != record.Active || made.Version != 1 ||
+		made.Price != (money.Price{Amount: 12900, Currency: "EUR"}) || made.Attributes["size"] != "42" ||
+		made.Photos == nil {
 		t.Errorf("made was %+v", made)
 	}
 	var got record.Product
-	w.Call(http.MethodPatch, "/v1/products/"+made.ID, object{"price": object{"amount": 9900}, "attributes": object{"size": nil}, "url": nil, "state": "archived", "description": nil},
+	w.Call(http.MethodPatch, "/v1/products/"+made.ID,
+		object{"price": object{"amount": 9900}, "attributes": object{"size": nil}, "url": nil, "state": "archived",
+			"description": nil},
 		"If-Match", `"1"`).Into(t, http.StatusOK, &got)
-	if got.Price != (money.Price{Amount: 9900, Currency: "EUR"}) || len(got.Attributes) != 1 || got.URL != nil || got.State != record.Archived || got.Description != "" || got.Version != 2 {
+	if got.Price != (money.Price{Amount: 9900, Currency: "EUR"}) || len(got.Attributes) != 1 || got.URL != nil ||
+		got.State != record.Archived || got.Description != "" || got.Version != 2 {
 		t.Errorf("changed it is %+v", got)
 	}
-	w.Call(http.MethodPatch, "/v1/products/"+made.ID, object{"name": "Shoe"}, "If-Match", `"1"`).Refused(t, 412, errs.VersionMismatch, "If-Match")
-	w.Call(http.MethodDelete, "/v1/products/"+made.ID, nil, "If-Match", `"1"`).Refused(t, 412, errs.VersionMismatch, "If-Match")
+	w.Call(http.MethodPatch, "/v1/products/"+made.ID, object{"name": "Shoe"}, "If-Match", `"1"`).Refused(t, 412,
+		errs.VersionMismatch, "If-Match")
+	w.Call(http.MethodDelete, "/v1/products/"+made.ID, nil, "If-Match", `"1"`).Refused(t, 412,
+		errs.VersionMismatch, "If-Match")
 	w.Call(http.MethodDelete, "/v1/products/"+made.ID, nil).Into(t, http.StatusOK, &got)
 	w.Call(http.MethodGet, "/v1/products/"+made.ID, nil).Refused(t, 404, errs.NotFound, "")
 	if rows := w.rows(); rows["product"] != 0 || rows["sku"] != 0 {
@@ -113,9 +121,13 @@ func TestBodiesThatAreRefused(t *testing.T) {
 
 func TestOnlySellersHaveProducts(t *testing.T) {
 	w := newWorld(t)
-	w.Call(http.MethodPost, "/v1/products", w.body("A", object{"factory_id": w.factory("brand")})).Refused(t, 422, errs.WrongFactoryType, "/factory_id")
-	w.Call(http.MethodPost, "/v1/products", w.body("A", object{"factory_id": "fac_01h455vb4pex5vsknk084sn02q"})).Refused(t, 404, errs.NotFound, "/factory_id")
-	w.Call(http.MethodPost, "/v1/products", w.body("A", object{"factory_id": "A"})).Refused(t, 404, errs.NotFound, "/factory_id")
+	w.Call(http.MethodPost, "/v1/products", w.body("A", object{"factory_id": w.factory("brand")})).Refused(t, 422,
+		errs.WrongFactoryType, "/factory_id")
+	w.Call(http.MethodPost, "/v1/products",
+		w.body("A", object{"factory_id": "fac_01h455vb4pex5vsknk084sn02q"})).Refused(t, 404, errs.NotFound,
+		"/factory_id")
+	w.Call(http.MethodPost, "/v1/products", w.body("A", object{"factory_id": "A"})).Refused(t, 404, errs.NotFound,
+		"/factory_id")
 	w.Live().Call(http.MethodPost, "/v1/products", w.body("A", nil)).Refused(t, 404, errs.NotFound, "/factory_id")
 	w.Call(http.MethodDelete, "/v1/factories/"+w.seller, nil).Into(t, http.StatusOK, new(any))
 	w.Call(http.MethodPost, "/v1/products", w.body("A", nil)).Refused(t, 404, errs.NotFound, "/factory_id")
@@ -131,7 +143,8 @@ func TestProductsAreTheirOwnersAlone(t *testing.T) {
 			body         any
 		}{
 			{http.MethodGet, "", nil}, {http.MethodDelete, "", nil}, {http.MethodPatch, "", object{"name": "Mine"}},
-			{http.MethodPost, "/photos", declare("image/png", picture(1))}, {http.MethodDelete, "/photos/" + photo.ID, nil},
+			{http.MethodPost, "/photos", declare("image/png", picture(1))},
+			{http.MethodDelete, "/photos/" + photo.ID, nil},
 		} {
 			c.Call(call.method, "/v1/products/"+p.ID+call.path, call.body).Refused(t, 404, errs.NotFound, "")
 		}
@@ -161,8 +174,10 @@ func TestProductsAreListedByFactorySKUAndState(t *testing.T) {
 	w.Call(http.MethodPatch, "/v1/products/"+elsewhere.ID, object{"state": "archived"}).Into(t, http.StatusOK, new(any))
 	for query, want := range map[string]int{
 		"": 6, "state=active": 5, "state=archived,active": 6, "factory_id=" + other: 1, "factory_id=" + w.seller: 5,
-		"factory_id=" + w.seller + "&state=archived": 0, "factory_id=" + w.seller + "&sku=SKU-1": 1, "factory_id=" + other + "&sku=SKU-1": 1,
-		"factory_id=" + other + "&sku=SKU-1&state=active": 0, "factory_id=" + other + "&sku=SKU-2": 0, "factory_id=" + w.seller + "&sku=SKU-1&to=2026-01-01T00:00:00Z": 0,
+		"factory_id=" + w.seller + "&state=archived": 0, "factory_id=" + w.seller + "&sku=SKU-1": 1,
+		"factory_id=" + other + "&sku=SKU-1":              1,
+		"factory_id=" + other + "&sku=SKU-1&state=active": 0, "factory_id=" + other + "&sku=SKU-2": 0,
+		"factory_id=" + w.seller + "&sku=SKU-1&to=2026-01-01T00:00:00Z": 0,
 	} {
 		for _, limit := range []int{1, 100} {
 			found := apitest.All[record.Product](w.Caller, "/v1/products?"+query, limit)
@@ -178,7 +193,8 @@ func TestProductsAreListedByFactorySKUAndState(t *testing.T) {
 	}
 	w.Call(http.MethodGet, "/v1/products?sku=SKU-1", nil).Refused(t, 422, errs.ValidationFailed, "sku")
 	w.Call(http.MethodGet, "/v1/products?factory_id=A", nil).Refused(t, 422, errs.ValidationFailed, "factory_id")
-	w.Call(http.MethodGet, "/v1/products?factory_id="+other+"&sku=SKU-1&cursor=A", nil).Refused(t, 400, errs.InvalidCursor, "cursor")
+	w.Call(http.MethodGet, "/v1/products?factory_id="+other+"&sku=SKU-1&cursor=A", nil).Refused(t, 400,
+		errs.InvalidCursor, "cursor")
 }
 
 // A deleted factory takes its products and promotions along, however many there are.

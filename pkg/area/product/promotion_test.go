@@ -14,8 +14,9 @@ import (
 // offer is the body of a promotion from now on for a day, in which changes replace members.
 func (w *world) offer(changes object, products ...string) object {
 	b := object{
-		"factory_id": w.seller, "product_ids": products, "name": "Sale", "discount": object{"kind": "percent", "value": 20},
-		"ends_at": w.clock.Now().Add(24 * time.Hour).Format(time.RFC3339),
+		"factory_id": w.seller, "product_ids": products, "name": "Sale",
+		"discount": object{"kind": "percent", "value": 20},
+		"ends_at":  w.clock.Now().Add(24 * time.Hour).Format(time.RFC3339),
 	}
 	for name, value := range changes {
 		b[name] = value
@@ -45,41 +46,55 @@ func TestAPromotionFollowsTheClock(t *testing.T) {
 			}
 		}
 	}
-	states("scheduled", map[string]int{"": 1, "state=scheduled": 1, "state=active": 0, "state=ended": 0, "state=scheduled,ended": 1, "state=active,ended": 0, "state=active,scheduled,ended": 1})
+	states("scheduled", map[string]int{"": 1, "state=scheduled": 1, "state=active": 0, "state=ended": 0,
+		"state=scheduled,ended": 1, "state=active,ended": 0, "state=active,scheduled,ended": 1})
 	w.clock.Add(time.Hour)
-	states("active", map[string]int{"": 1, "state=scheduled": 0, "state=active": 1, "state=ended": 0, "state=scheduled,ended": 0, "state=active,ended": 1, "factory_id=" + w.seller: 1, "factory_id=" + w.seller + "&state=ended": 0})
+	states("active", map[string]int{"": 1, "state=scheduled": 0, "state=active": 1, "state=ended": 0,
+		"state=scheduled,ended": 0, "state=active,ended": 1, "factory_id=" + w.seller: 1, "factory_id=" + w.seller +
+			"&state=ended": 0})
 	w.clock.Add(time.Hour)
-	states("ended", map[string]int{"": 1, "state=scheduled": 0, "state=active": 0, "state=ended": 1, "state=scheduled,ended": 1, "state=active,scheduled": 0, "factory_id=" + w.seller + "&state=ended": 1, "factory_id=fac_01h455vb4pex5vsknk084sn02q": 0})
+	states("ended", map[string]int{"": 1, "state=scheduled": 0, "state=active": 0, "state=ended": 1,
+		"state=scheduled,ended": 1, "state=active,scheduled": 0, "factory_id=" + w.seller + "&state=ended": 1,
+		"factory_id=fac_01h455vb4pex5vsknk084sn02q": 0})
 }
 
 func TestAPromotionIsChanged(t *testing.T) {
 	w := newWorld(t)
 	a, b := w.product("A", nil), w.product("B", object{"price": object{"amount": 1000, "currency": "EUR"}})
 	made := w.promote(object{"message": "Only today", "metadata": object{"erp": "1"}}, a.ID)
-	if made.State != record.Running || made.Version != 1 || made.Message != "Only today" || !made.StartsAt.Equal(w.clock.Now()) {
+	if made.State != record.Running || made.Version != 1 || made.Message != "Only today" ||
+		!made.StartsAt.Equal(w.clock.Now()) {
 		t.Errorf("made was %+v", made)
 	}
 	path := "/v1/promotions/" + made.ID
 	var got record.Promotion
-	w.Call(http.MethodPatch, path, object{"discount": object{"kind": "amount", "value": 1001}, "message": nil}, "If-Match", `"1"`).Into(t, http.StatusOK, &got)
+	w.Call(http.MethodPatch, path, object{"discount": object{"kind": "amount", "value": 1001}, "message": nil},
+		"If-Match", `"1"`).Into(t, http.StatusOK, &got)
 	if got.Discount != (record.Discount{Kind: "amount", Value: 1001}) || got.Message != "" || got.Version != 2 {
 		t.Errorf("it is %+v", got)
 	}
-	w.Call(http.MethodPatch, path, object{"name": "Sale!"}, "If-Match", `"1"`).Refused(t, 412, errs.VersionMismatch, "If-Match")
-	w.Call(http.MethodPatch, path, object{"product_ids": []string{a.ID, b.ID}}).Refused(t, 422, errs.ValidationFailed, "/discount/value")
-	w.Call(http.MethodPatch, path, object{"product_ids": []string{b.ID}, "discount": object{"value": 1000}}).Into(t, http.StatusOK, &got)
+	w.Call(http.MethodPatch, path, object{"name": "Sale!"}, "If-Match", `"1"`).Refused(t, 412,
+		errs.VersionMismatch, "If-Match")
+	w.Call(http.MethodPatch, path, object{"product_ids": []string{a.ID, b.ID}}).Refused(t, 422, errs.ValidationFailed,
+		"/discount/value")
+	w.Call(http.MethodPatch, path, object{"product_ids": []string{b.ID}, "discount": object{"value": 1000}}).Into(t,
+		http.StatusOK, &got)
 	// It has left one product, and protects the other.
 	w.Call(http.MethodDelete, "/v1/products/"+a.ID, nil).Into(t, http.StatusOK, new(any))
 	w.Call(http.MethodDelete, "/v1/products/"+b.ID, nil).Refused(t, 409, errs.InvalidState, "")
-	w.Call(http.MethodPatch, "/v1/products/"+b.ID, object{"price": object{"amount": 999}}).Refused(t, 422, errs.ValidationFailed, "/price/amount")
-	w.Call(http.MethodPatch, "/v1/products/"+b.ID, object{"price": object{"currency": "USD"}}).Refused(t, 422, errs.ValidationFailed, "/price/currency")
-	w.Call(http.MethodPatch, "/v1/products/"+b.ID, object{"price": object{"amount": 1000}}).Into(t, http.StatusOK, new(any))
+	w.Call(http.MethodPatch, "/v1/products/"+b.ID, object{"price": object{"amount": 999}}).Refused(t, 422,
+		errs.ValidationFailed, "/price/amount")
+	w.Call(http.MethodPatch, "/v1/products/"+b.ID, object{"price": object{"currency": "USD"}}).Refused(t, 422,
+		errs.ValidationFailed, "/price/currency")
+	w.Call(http.MethodPatch, "/v1/products/"+b.ID, object{"price": object{"amount": 1000}}).Into(t,
+		http.StatusOK, new(any))
 	w.Call(http.MethodPatch, path, object{"state": "ended"}).Into(t, http.StatusOK, &got)
 	if got.State != record.Ended || !got.EndsAt.Equal(w.clock.Now()) {
 		t.Errorf("ended it is %+v", got)
 	}
 	w.Call(http.MethodPatch, path, object{"ends_at": w.at(time.Hour)}).Refused(t, 409, errs.InvalidState, "")
-	w.Call(http.MethodPatch, "/v1/products/"+b.ID, object{"price": object{"amount": 1}}).Into(t, http.StatusOK, new(any))
+	w.Call(http.MethodPatch, "/v1/products/"+b.ID, object{"price": object{"amount": 1}}).Into(t,
+		http.StatusOK, new(any))
 	w.Call(http.MethodDelete, "/v1/products/"+b.ID, nil).Into(t, http.StatusOK, new(any))
 }
 
@@ -124,14 +139,17 @@ func TestPromotionsThatAreRefused(t *testing.T) {
 		{object{"discount": object{"kind": "percent", "value": 0}}, "/discount/value"},
 		{object{"discount": object{"kind": "amount", "value": -5}}, "/discount/value"},
 		{object{"discount": object{"kind": "amount", "value": 12901}}, "/discount/value"},
-		{object{"discount": object{"kind": "amount", "value": 100}, "product_ids": []string{p.ID, dollars.ID}}, "/discount/kind"},
+		{object{"discount": object{"kind": "amount", "value": 100}, "product_ids": []string{p.ID, dollars.ID}},
+			"/discount/kind"},
 		{object{"starts_at": w.at(2 * time.Hour), "ends_at": w.at(time.Hour)}, "/ends_at"},
 		{object{"starts_at": w.at(-2 * time.Hour), "ends_at": w.at(-time.Hour)}, "/ends_at"},
 		{object{"state": "ended"}, "/state"},
 	} {
-		w.Call(http.MethodPost, "/v1/promotions", w.offer(c.changes, p.ID)).Refused(t, 422, errs.ValidationFailed, c.param)
+		w.Call(http.MethodPost, "/v1/promotions", w.offer(c.changes, p.ID)).Refused(t, 422,
+			errs.ValidationFailed, c.param)
 	}
-	w.Call(http.MethodPost, "/v1/promotions", w.offer(object{"factory_id": w.factory("brand")}, p.ID)).Refused(t, 422, errs.WrongFactoryType, "/factory_id")
+	w.Call(http.MethodPost, "/v1/promotions", w.offer(object{"factory_id": w.factory("brand")}, p.ID)).Refused(t, 422,
+		errs.WrongFactoryType, "/factory_id")
 	for _, c := range []*apitest.Caller{w.Live(), w.Stranger()} {
 		c.Call(http.MethodPost, "/v1/promotions", w.offer(nil, p.ID)).Refused(t, 404, errs.NotFound, "/factory_id")
 	}
@@ -145,7 +163,8 @@ func TestPromotionsThatAreRefused(t *testing.T) {
 	for range record.MaxPromotions - 1 {
 		w.promote(nil, p.ID)
 	}
-	w.Call(http.MethodPost, "/v1/promotions", w.offer(nil, p.ID)).Refused(t, 422, errs.ValidationFailed, "/product_ids/0")
+	w.Call(http.MethodPost, "/v1/promotions", w.offer(nil, p.ID)).Refused(t, 422, errs.ValidationFailed,
+		"/product_ids/0")
 	w.clock.Add(25 * time.Hour)
 	w.promote(nil, p.ID)
 }
@@ -158,8 +177,10 @@ func TestAPromotionOfManyProducts(t *testing.T) {
 		all = append(all, w.product(fmt.Sprint("SKU-", i), nil).ID)
 	}
 	p := w.promote(nil, all[:50]...)
-	w.Call(http.MethodPatch, "/v1/promotions/"+p.ID, object{"product_ids": all[50:]}, "Idempotency-Key", "1").Refused(t, 422, errs.ValidationFailed, "/product_ids")
-	w.Call(http.MethodPatch, "/v1/promotions/"+p.ID, object{"product_ids": all[40:90]}, "Idempotency-Key", "2").Into(t, http.StatusOK, &p)
+	w.Call(http.MethodPatch, "/v1/promotions/"+p.ID, object{"product_ids": all[50:]}, "Idempotency-Key", "1").Refused(t,
+		422, errs.ValidationFailed, "/product_ids")
+	w.Call(http.MethodPatch, "/v1/promotions/"+p.ID, object{"product_ids": all[40:90]}, "Idempotency-Key", "2").Into(t,
+		http.StatusOK, &p)
 	w.Call(http.MethodDelete, "/v1/products/"+all[0], nil).Into(t, http.StatusOK, new(any))
 	w.Call(http.MethodDelete, "/v1/products/"+all[89], nil).Refused(t, 409, errs.InvalidState, "")
 }

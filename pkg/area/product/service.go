@@ -55,7 +55,8 @@ type settings struct {
 
 func settingsOf(r *record.StoredProduct) settings {
 	s := settings{
-		SKU: r.SKU, Name: r.Name, Description: r.Description, Price: r.Price, Attributes: r.Attributes, State: r.State, Metadata: r.Metadata,
+		SKU: r.SKU, Name: r.Name, Description: r.Description, Price: r.Price, Attributes: r.Attributes, State: r.State,
+		Metadata: r.Metadata,
 	}
 	if r.URL != nil {
 		s.URL = *r.URL
@@ -76,7 +77,8 @@ func checkPrice(p money.Price) error {
 
 // checkURL refuses a text that is not the address of a page.
 func checkURL(address string) error {
-	if u, err := url.Parse(address); address != "" && (err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http") {
+	if u, err := url.Parse(address); address != "" && (err != nil || u.Host == "" || u.Scheme != "https" &&
+		u.Scheme != "http") {
 		return errs.Invalid("/url", "is not an http or https URL, such as https://shop.example.com/trail-42")
 	}
 	return nil
@@ -114,16 +116,19 @@ func (s settings) checkDiscounts(r *record.StoredProduct, now time.Time) error {
 		switch {
 		case p.Discount.Kind != record.Amount:
 		case s.Price.Currency != r.Price.Currency:
-			return errs.Invalid("/price/currency", "cannot change before the promotion %s has ended, whose discount is an amount", p.ID)
+			return errs.Invalid("/price/currency", "cannot change before the promotion %s has ended, whose discount "+
+				"is an amount", p.ID)
 		case s.Price.Amount < p.Discount.Value:
-			return errs.Invalid("/price/amount", "is below the discount of %d of the promotion %s. End the promotion first", p.Discount.Value, p.ID)
+			return errs.Invalid("/price/amount", "is below the discount of %d of the promotion %s. End the promotion "+
+				"first", p.Discount.Value, p.ID)
 		}
 	}
 	return nil
 }
 
 // find reads a product of the caller.
-func (s *Service) find(ctx context.Context, productID string, match ...httpapi.IfMatch) (*record.StoredProduct, store.Item, error) {
+func (s *Service) find(ctx context.Context, productID string, match ...httpapi.IfMatch) (*record.StoredProduct,
+	store.Item, error) {
 	it, err := resource.Find(ctx, s.db, id.Product, record.ItemKind, productID)
 	if err != nil {
 		return nil, it, err
@@ -160,8 +165,10 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	if err := factoryrecord.CheckSeller(it, "products"); err != nil {
 		return out, err
 	}
-	r := &record.StoredProduct{Product: record.Product{Resource: resource.New(id.New(id.Product, now), now, nil), FactoryID: b.FactoryID}}
-	err = settings{SKU: b.SKU, Name: b.Name, Description: b.Description, Price: b.Price, URL: b.URL, Attributes: b.Attributes, State: record.Active, Metadata: b.Metadata}.apply(r, now)
+	r := &record.StoredProduct{Product: record.Product{Resource: resource.New(id.New(id.Product, now), now, nil),
+		FactoryID: b.FactoryID}}
+	err = settings{SKU: b.SKU, Name: b.Name, Description: b.Description, Price: b.Price, URL: b.URL,
+		Attributes: b.Attributes, State: record.Active, Metadata: b.Metadata}.apply(r, now)
 	if err != nil {
 		return out, err
 	}
@@ -187,7 +194,8 @@ func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[re
 	if in.SKU != "" {
 		return s.bySKU(ctx, in)
 	}
-	q, err := httpapi.Owned(ctx, record.ItemKind, id.Product, in.Period, map[string]string{record.StateFilter: httpapi.AnyOf(in.State)})
+	q, err := httpapi.Owned(ctx, record.ItemKind, id.Product, in.Period,
+		map[string]string{record.StateFilter: httpapi.AnyOf(in.State)})
 	if err != nil {
 		return page, err
 	}
@@ -220,7 +228,8 @@ func (s *Service) bySKU(ctx context.Context, in *listInput) (page httpapi.Page[r
 	if errs.CodeOf(err) == errs.NotFound {
 		return page, nil // it was deleted in between
 	}
-	if err != nil || len(in.State) > 0 && !slices.Contains(in.State, string(r.State)) || !in.Period.Contains(r.CreatedAt.Time) {
+	if err != nil || len(in.State) > 0 && !slices.Contains(in.State, string(r.State)) ||
+		!in.Period.Contains(r.CreatedAt.Time) {
 		return page, err
 	}
 	v, err := s.view(ctx, r)
@@ -256,7 +265,8 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (ou
 	}
 	now := s.now()
 	for _, p := range r.Unended(now) {
-		return out, errs.New(errs.InvalidState, "The promotion %s includes the product and is %s. End the promotion first, or take the product from it.", p.ID, p.State(now)).
+		return out, errs.New(errs.InvalidState, "The promotion %s includes the product and is %s. End the promotion "+
+			"first, or take the product from it.", p.ID, p.State(now)).
 			With(errs.StateContext{State: string(r.State), Allowed: []string{"update"}})
 	}
 	if err := record.Delete(tx, now, it, r); err != nil {
@@ -297,7 +307,8 @@ func (s *Service) addPhoto(ctx context.Context, tx *store.Tx, in *photoInput) (o
 		return out, err
 	}
 	if len(r.Photos) >= record.MaxPhotos {
-		return out, errs.New(errs.InvalidState, "The product already has %d photos, which is the maximum. Delete one first.", record.MaxPhotos).
+		return out, errs.New(errs.InvalidState, "The product already has %d photos, which is the maximum. Delete one "+
+			"first.", record.MaxPhotos).
 			With(errs.StateContext{State: string(r.State), Allowed: []string{"delete_photo"}})
 	}
 	if b.SourceURL != "" { // whose name is looked up only for a product that there is
@@ -316,7 +327,8 @@ func (s *Service) addPhoto(ctx context.Context, tx *store.Tx, in *photoInput) (o
 			return out, err
 		}
 	}
-	photo := record.NewPhoto(r.ID, now, incoming.Declared{MIMEType: b.MIMEType, Bytes: b.Bytes, SHA256: b.SHA256}, b.SourceURL, key)
+	photo := record.NewPhoto(r.ID, now, incoming.Declared{MIMEType: b.MIMEType, Bytes: b.Bytes, SHA256: b.SHA256},
+		b.SourceURL, key)
 	if err := photo.Await(tx, now, p.Owner); err != nil {
 		return out, err
 	}

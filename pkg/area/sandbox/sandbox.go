@@ -41,11 +41,15 @@ func Mount(r *httpapi.Router, e area.Env) { NewService(e.Now).Register(r) }
 // Register puts the operation into a router.
 func (s *Service) Register(r *httpapi.Router) {
 	httpapi.Write(r, httpapi.Op{
-		ID: "resetSandbox", Method: http.MethodPost, Path: "/v1/sandbox/reset", Scope: auth.AccountManage, Function: "account", Tag: "Account",
+		ID: "resetSandbox", Method: http.MethodPost, Path: "/v1/sandbox/reset", Scope: auth.AccountManage,
+		Function: "account", Tag: "Account",
 		Summary: "Empty the sandbox",
-		Description: "Deletes everything that the test keys of the account have made until now: content items, generations, media, events and factories, in this order, with their files. " +
-			"Work that still runs is canceled, and sends no event. API keys, webhooks and their deliveries, the audit log and live data stay; idempotency keys stay used. " +
-			"It runs in the background, and has ended when `GET /v1/factories` lists none of the earlier factories. A call during a reset starts another one, which finds what is left. With a live key it is refused.",
+		Description: "Deletes everything that the test keys of the account have made until now: content items, " +
+			"generations, media, events and factories, in this order, with their files. " +
+			"Work that still runs is canceled, and sends no event. API keys, webhooks and their deliveries, the " +
+			"audit log and live data stay; idempotency keys stay used. " +
+			"It runs in the background, and has ended when `GET /v1/factories` lists none of the earlier factories. " +
+			"A call during a reset starts another one, which finds what is left. With a live key it is refused.",
 		Status: http.StatusAccepted, Errors: []errs.Code{errs.ValidationFailed},
 	}, s.reset)
 }

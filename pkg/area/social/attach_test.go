@@ -31,10 +31,12 @@ func TestAnAccountServesSeveralFactories(t *testing.T) {
 	for _, factory := range []string{one, two, one} {
 		w.Call(http.MethodPut, pathOf(factory, a.ID), nil).Into(t, http.StatusOK, &got)
 	}
-	if !slices.Equal(got.FactoryIDs, []string{one, two}) || got.Version != a.Version+2 || !slices.Equal(w.accountsOf(one), []string{a.ID}) || !slices.Equal(w.accountsOf(two), []string{a.ID}) {
+	if !slices.Equal(got.FactoryIDs, []string{one, two}) || got.Version != a.Version+2 ||
+		!slices.Equal(w.accountsOf(one), []string{a.ID}) || !slices.Equal(w.accountsOf(two), []string{a.ID}) {
 		t.Errorf("attached: %+v, %v and %v", got, w.accountsOf(one), w.accountsOf(two))
 	}
-	if all := apitest.All[account.Account](w.Caller, "/v1/social/accounts?factory_id="+one, 10); len(all) != 1 || all[0].ID != a.ID {
+	if all := apitest.All[account.Account](w.Caller, "/v1/social/accounts?factory_id="+one, 10); len(all) != 1 ||
+		all[0].ID != a.ID {
 		t.Errorf("listed for the factory: %+v", all)
 	}
 	for range 2 {
@@ -58,8 +60,10 @@ func TestAnAccountIsAttachedToOwnFactoriesOnly(t *testing.T) {
 	gone := w.factory(w.Caller)
 	w.Call(http.MethodDelete, "/v1/factories/"+gone, nil)
 	for name, path := range map[string]string{
-		"another customer's factory": pathOf(others, a.ID), "a factory of the sandbox": pathOf(sandbox, a.ID), "another customer's account": pathOf(factory, foreign.ID),
-		"an account of the sandbox": pathOf(factory, sandboxed.ID), "no factory": pathOf("fac_x", a.ID), "no account": pathOf(factory, "soc_x"), "a deleted factory": pathOf(gone, a.ID),
+		"another customer's factory": pathOf(others, a.ID), "a factory of the sandbox": pathOf(sandbox, a.ID),
+		"another customer's account": pathOf(factory, foreign.ID),
+		"an account of the sandbox":  pathOf(factory, sandboxed.ID), "no factory": pathOf("fac_x", a.ID),
+		"no account": pathOf(factory, "soc_x"), "a deleted factory": pathOf(gone, a.ID),
 	} {
 		for _, method := range []string{http.MethodPut, http.MethodDelete} {
 			if got := w.Call(method, path, nil); got.Status != http.StatusNotFound {
@@ -77,7 +81,8 @@ func TestAFactoryHasSoManyAccounts(t *testing.T) {
 	w := newWorld(t)
 	factory := w.factory(w.test)
 	for i := range account.MaxPerFactory + 1 {
-		a := w.connect(w.test, object{"platform": "telegram", "bot_token": "1:any", "channel": "@acme" + string(rune('a'+i))})
+		a := w.connect(w.test, object{"platform": "telegram", "bot_token": "1:any",
+			"channel": "@acme" + string(rune('a'+i))})
 		got := w.test.Call(http.MethodPut, pathOf(factory, a.ID), nil)
 		if want := i < account.MaxPerFactory; (got.Status == http.StatusOK) != want {
 			t.Errorf("the account %d: %s", i+1, got.Raw)
@@ -98,7 +103,8 @@ func TestAnAccountThatItemsAreScheduledToIsDisconnectedByForce(t *testing.T) {
 	refused := w.Call(http.MethodDelete, path, nil)
 	refused.Refused(t, 409, errs.InvalidState, "")
 	refused.Context(t, `{"state":"connected","allowed":["disconnect with force=true"]}`)
-	w.Call(http.MethodDelete, path+"?force=true", nil, "If-Match", `"1"`).Refused(t, 412, errs.VersionMismatch, "If-Match")
+	w.Call(http.MethodDelete, path+"?force=true", nil, "If-Match", `"1"`).Refused(t, 412,
+		errs.VersionMismatch, "If-Match")
 	w.Stranger().Call(http.MethodDelete, path+"?force=true", nil).Refused(t, 404, errs.NotFound, "")
 	var got account.Account
 	for range 2 {
@@ -108,7 +114,8 @@ func TestAnAccountThatItemsAreScheduledToIsDisconnectedByForce(t *testing.T) {
 		t.Errorf("it is %+v", got)
 	}
 	// The same channel revives it.
-	if again := w.connect(w.Caller, telegramBody()); again.ID != a.ID || again.State != account.Connected || len(again.FactoryIDs) != 0 {
+	if again := w.connect(w.Caller, telegramBody()); again.ID != a.ID || again.State != account.Connected ||
+		len(again.FactoryIDs) != 0 {
 		t.Errorf("connected again it is %+v", again)
 	}
 }
@@ -118,7 +125,8 @@ func TestAccountsAreListed(t *testing.T) {
 	a := w.connect(w.Caller, telegramBody())
 	b := w.connect(w.Caller, object{"platform": "tiktok"})
 	for query, want := range map[string][]string{
-		"": {b.ID, a.ID}, "?order=asc": {a.ID, b.ID}, "?platform=telegram": {a.ID}, "?platform=tiktok,vk": {b.ID}, "?state=pending": {b.ID}, "?state=connected,pending": {b.ID, a.ID}, "?state=disconnected": nil,
+		"": {b.ID, a.ID}, "?order=asc": {a.ID, b.ID}, "?platform=telegram": {a.ID}, "?platform=tiktok,vk": {b.ID},
+		"?state=pending": {b.ID}, "?state=connected,pending": {b.ID, a.ID}, "?state=disconnected": nil,
 	} {
 		var got []string
 		for _, found := range apitest.All[account.Account](w.Caller, "/v1/social/accounts"+query, 1) {
@@ -128,7 +136,8 @@ func TestAccountsAreListed(t *testing.T) {
 			t.Errorf("%s lists %v, not %v", query, got, want)
 		}
 	}
-	w.Call(http.MethodGet, "/v1/social/accounts?platform=myspace", nil).Refused(t, 422, errs.ValidationFailed, "platform")
+	w.Call(http.MethodGet, "/v1/social/accounts?platform=myspace", nil).Refused(t, 422,
+		errs.ValidationFailed, "platform")
 	w.Stranger().Call(http.MethodGet, "/v1/social/accounts/"+a.ID, nil).Refused(t, 404, errs.NotFound, "")
 	w.test.Call(http.MethodGet, "/v1/social/accounts/"+a.ID, nil).Refused(t, 404, errs.NotFound, "")
 }

@@ -22,7 +22,8 @@ type connectBody struct {
 // Rules refuses a body that names no account.
 func (b connectBody) Rules() error {
 	if b.Platform == "" && b.SocialAccountID == "" {
-		return errs.Invalid("/platform", "is missing. Send a platform, or the social_account_id of an account to connect again")
+		return errs.Invalid("/platform", "is missing. Send a platform, or the social_account_id of an account to "+
+			"connect again")
 	}
 	return nil
 }
@@ -43,7 +44,8 @@ func (b connectBody) credential() string {
 
 // check refuses members that the platform does not take, and those that it lacks.
 func (b connectBody) check(name string, how platform.Connect, c platform.Capabilities) error {
-	oauth, token, login := how == platform.ConnectOAuth, c.Connect == platform.ConnectBotToken, how == platform.ConnectPassword
+	oauth, token, login := how == platform.ConnectOAuth, c.Connect == platform.ConnectBotToken,
+		how == platform.ConnectPassword
 	var found []error
 	for _, m := range []struct {
 		param, value  string

@@ -178,18 +178,23 @@ func (v *visit) exchange(ctx context.Context, q url.Values) page {
 	bounded, cancel := context.WithTimeout(ctx, exchangeTime)
 	defer cancel()
 	found, err := adapter.Connect(bounded, platform.Grant{
-		Code: q.Get("code"), RedirectURL: v.consent.Redirect, Verifier: v.consent.Verifier, Device: q.Get("device_id"), Choice: v.consent.Channel,
+		Code: q.Get("code"), RedirectURL: v.consent.Redirect, Verifier: v.consent.Verifier, Device: q.Get("device_id"),
+		Choice: v.consent.Channel,
 	})
 	var refused *platform.Error
 	switch {
 	case errors.As(err, &refused) && (refused.Kind == platform.Reconnect || refused.Kind == platform.BadContent):
-		slog.Warn("social account not connected", "social_account_id", v.record.ID, "platform", v.record.Platform, "error", err)
+		slog.Warn("social account not connected", "social_account_id", v.record.ID, "platform", v.record.Platform,
+			"error", err)
 		return v.failed(failedRefused, http.StatusBadRequest, "Nothing was connected", refused.Message)
 	case err != nil:
-		slog.Warn("social account not connected", "social_account_id", v.record.ID, "platform", v.record.Platform, "error", err)
-		return v.failed(failedUnavailable, http.StatusBadGateway, "Nothing was connected", "The platform is unavailable at the moment. Ask for a new link, and try again later.")
+		slog.Warn("social account not connected", "social_account_id", v.record.ID, "platform", v.record.Platform,
+			"error", err)
+		return v.failed(failedUnavailable, http.StatusBadGateway, "Nothing was connected",
+			"The platform is unavailable at the moment. Ask for a new link, and try again later.")
 	case len(found) == 0:
-		return v.failed(failedNone, http.StatusBadRequest, "Nothing was connected", "This login has no channel or page to publish to.")
+		return v.failed(failedNone, http.StatusBadRequest, "Nothing was connected",
+			"This login has no channel or page to publish to.")
 	case len(found) > 1:
 		return v.offer(ctx, found[:min(len(found), maxChoices)])
 	}
@@ -254,11 +259,13 @@ func (v *visit) finish(ctx context.Context, a platform.Account) page {
 	}
 	switch {
 	case errors.Is(err, errAnother):
-		return v.failed(failedAnother, http.StatusBadRequest, "This is another account", "The account to connect again is "+v.record.Handle+". Sign in to the platform with that one.")
+		return v.failed(failedAnother, http.StatusBadRequest, "This is another account",
+			"The account to connect again is "+v.record.Handle+". Sign in to the platform with that one.")
 	case err != nil:
 		return v.broken("connect the account", err)
 	}
-	slog.Info("social account connected", "account", v.it.Owner.Account, "mode", v.it.Owner.Mode, "social_account_id", r.ID, "platform", r.Platform)
+	slog.Info("social account connected", "account", v.it.Owner.Account, "mode", v.it.Owner.Mode, "social_account_id",
+		r.ID, "platform", r.Platform)
 	name := r.Handle
 	if name == "" {
 		name = r.DisplayName
@@ -285,7 +292,8 @@ func (v *visit) connect(ctx context.Context, a platform.Account) (account.Record
 
 // failed returns the page of a failure, whose code is a parameter of the return URL.
 func (v *visit) failed(code string, status int, title, text string) page {
-	return v.page(page{Status: status, Title: title, Text: text, of: v, code: code}, map[string]string{"social_account_id": v.record.ID, "error": code})
+	return v.page(page{Status: status, Title: title, Text: text, of: v, code: code},
+		map[string]string{"social_account_id": v.record.ID, "error": code})
 }
 
 // used returns the page of a link that was used before, or was replaced.

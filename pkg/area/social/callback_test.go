@@ -31,8 +31,10 @@ func TestAForgedStateIsRefused(t *testing.T) {
 	state := good.Get("state")
 	parts := strings.Split(state, ".")
 	for name, forged := range map[string]string{
-		"none": "", "nonsense": "x", "no signature": strings.Join(parts[:3], "."), "another account": strings.Replace(state, a.ID, victim.ID, 1),
-		"a later end": strings.Join([]string{parts[0], "zzzzzz", parts[2], parts[3]}, "."), "another nonce": strings.Join([]string{parts[0], parts[1], "AAAAAAAAAAAAAAAAAAAAAA", parts[3]}, "."),
+		"none": "", "nonsense": "x", "no signature": strings.Join(parts[:3], "."),
+		"another account": strings.Replace(state, a.ID, victim.ID, 1),
+		"a later end":     strings.Join([]string{parts[0], "zzzzzz", parts[2], parts[3]}, "."),
+		"another nonce":   strings.Join([]string{parts[0], parts[1], "AAAAAAAAAAAAAAAAAAAAAA", parts[3]}, "."),
 		"a cut signature": state[:len(state)-1], "an empty signature": strings.Join(parts[:3], ".") + ".",
 	} {
 		page := w.visit(changed(good, "state", forged))
@@ -99,10 +101,12 @@ func TestAnOwnerWhoDoesNotAllowIt(t *testing.T) {
 	w := newWorld(t)
 	a := w.connect(w.Caller, object{"platform": "tiktok", "return_url": back})
 	q := w.allow(a)
-	denied := url.Values{"state": q["state"], "error": {"access_denied"}, "error_description": {"<script>alert(1)</script>"}}
+	denied := url.Values{"state": q["state"], "error": {"access_denied"},
+		"error_description": {"<script>alert(1)</script>"}}
 	page := w.visit(denied)
 	w.shows(page, http.StatusForbidden, "Nothing was connected")
-	if got := page.Header().Get("Refresh"); got != "3; url="+back+"?error=access_denied&social_account_id="+a.ID || strings.Contains(page.Body.String(), "alert") {
+	if got := page.Header().Get("Refresh"); got != "3; url="+back+"?error=access_denied&social_account_id="+a.ID ||
+		strings.Contains(page.Body.String(), "alert") {
 		t.Errorf("the browser goes on to %s: %s", got, page.Body)
 	}
 	w.shows(w.visit(q), http.StatusBadRequest, "used already")
@@ -121,7 +125,8 @@ func TestThePageHasNoScriptAndIsNotCached(t *testing.T) {
 		t.Errorf("the page is %s", page.Body)
 	}
 	for _, method := range []string{http.MethodPost, http.MethodHead, http.MethodOptions} {
-		if other := w.visitBy(method, url.Values{}); other.Code != http.StatusMethodNotAllowed || other.Header().Get("Allow") != "GET" {
+		if other := w.visitBy(method, url.Values{}); other.Code != http.StatusMethodNotAllowed ||
+			other.Header().Get("Allow") != "GET" {
 			t.Errorf("%s answers %d", method, other.Code)
 		}
 	}
@@ -171,13 +176,15 @@ func TestTheSameChannelIsConnectedOnce(t *testing.T) {
 		t.Errorf("the browser goes on to %s", got)
 	}
 	got, replaced := w.get(first.ID), w.get(second.ID)
-	if got.State != account.Connected || got.LateAfter == nil || *got.LateAfter != 600 || replaced.State != account.Disconnected || replaced.ConnectedAs == nil || *replaced.ConnectedAs != first.ID {
+	if got.State != account.Connected || got.LateAfter == nil || *got.LateAfter != 600 ||
+		replaced.State != account.Disconnected || replaced.ConnectedAs == nil || *replaced.ConnectedAs != first.ID {
 		t.Errorf("they are %+v and %+v", got, replaced)
 	}
 	// Another customer connects it, too.
 	other := w.connect(w.Stranger(), object{"platform": "tiktok"})
 	w.shows(w.visit(w.allow(other)), http.StatusOK, "is connected")
-	if all := apitest.All[account.Account](w.Stranger(), "/v1/social/accounts?state=connected", 10); len(all) != 1 || all[0].ID != other.ID {
+	if all := apitest.All[account.Account](w.Stranger(), "/v1/social/accounts?state=connected", 10); len(all) != 1 ||
+		all[0].ID != other.ID {
 		t.Errorf("the other customer has %+v", all)
 	}
 }
@@ -200,7 +207,8 @@ func TestAnotherAccountDoesNotTakeTheFirstOnesPlace(t *testing.T) {
 
 func TestAPlatformThatFailsInTheCallback(t *testing.T) {
 	for fault, want := range map[platformtest.Fault]string{
-		platformtest.ServerError: "platform_unavailable", platformtest.AnswerLost: "platform_unavailable", platformtest.Garbage: "platform_unavailable",
+		platformtest.ServerError: "platform_unavailable", platformtest.AnswerLost: "platform_unavailable",
+		platformtest.Garbage: "platform_unavailable",
 	} {
 		w := newWorld(t)
 		a := w.connect(w.Caller, object{"platform": "tiktok", "return_url": back})

@@ -64,7 +64,8 @@ func (s *Service) connect(ctx context.Context, tx *store.Tx, in *connectInput) (
 		return out, err
 	}
 	if b.ReturnURL != "" && !returnurl.Allows(settings.ReturnURLs, b.ReturnURL) {
-		return out, errs.Invalid("/return_url", "is not among the account's return URLs, which the operator of the service sets")
+		return out, errs.Invalid("/return_url", "is not among the account's return URLs, which the operator of the "+
+			"service sets")
 	}
 	if b.LateAfter != nil {
 		r.LateAfter = b.LateAfter
@@ -74,7 +75,8 @@ func (s *Service) connect(ctx context.Context, tx *store.Tx, in *connectInput) (
 	}
 	if how == platform.ConnectOAuth {
 		redirect := httpapi.BaseURL(ctx) + CallbackPath
-		if err := s.ask(ctx, o, &r, adapter, consent{Redirect: redirect, Return: b.ReturnURL, Channel: channelOf(&r, b)}); err != nil {
+		if err := s.ask(ctx, o, &r, adapter, consent{Redirect: redirect, Return: b.ReturnURL,
+			Channel: channelOf(&r, b)}); err != nil {
 			return out, err
 		}
 		if it.Version > 0 {
@@ -86,7 +88,8 @@ func (s *Service) connect(ctx context.Context, tx *store.Tx, in *connectInput) (
 	}
 	try := func() (platform.Account, error) {
 		return grant(ctx, adapter, platform.Grant{
-			Token: platform.Secret(b.BotToken + b.CommunityToken), Username: b.Username, Password: platform.Secret(b.Password), Choice: channelOf(&r, b),
+			Token: platform.Secret(b.BotToken + b.CommunityToken), Username: b.Username,
+			Password: platform.Secret(b.Password), Choice: channelOf(&r, b),
 		}, b)
 	}
 	var a platform.Account
@@ -107,20 +110,23 @@ func (s *Service) connect(ctx context.Context, tx *store.Tx, in *connectInput) (
 
 // subject returns the account to connect: a new one, or one to connect again; and the
 // settings of the caller's account.
-func (s *Service) subject(ctx context.Context, b connectBody) (r account.Record, it store.Item, settings customer.Account, err error) {
+func (s *Service) subject(ctx context.Context, b connectBody) (r account.Record, it store.Item,
+	settings customer.Account, err error) {
 	p, now := auth.FromContext(ctx), s.now()
 	if err := b.Rules(); err != nil {
 		return r, it, settings, err
 	}
 	if b.SocialAccountID == "" {
 		r.Account = account.Account{
-			Resource: resource.New(account.NewID(now), now, b.Metadata), Platform: string(b.Platform), State: account.Pending, FactoryIDs: []string{},
+			Resource: resource.New(account.NewID(now), now, b.Metadata), Platform: string(b.Platform),
+			State: account.Pending, FactoryIDs: []string{},
 		}
 		if b.ReturnURL == "" {
 			return r, it, settings, nil
 		}
 	}
-	found, beside, err := resource.FindAll(ctx, s.db, id.SocialAccount, []string{b.SocialAccountID}, store.IDKey(string(p.Account)))
+	found, beside, err := resource.FindAll(ctx, s.db, id.SocialAccount, []string{b.SocialAccountID},
+		store.IDKey(string(p.Account)))
 	if err != nil {
 		return r, it, settings, err
 	}
@@ -138,7 +144,8 @@ func (s *Service) subject(ctx context.Context, b connectBody) (r account.Record,
 		return r, it, settings, err
 	}
 	if b.Platform != "" && string(b.Platform) != r.Platform {
-		return r, it, settings, errs.Invalid("/platform", "is another one than that of %s, which is %s", r.ID, r.Platform)
+		return r, it, settings, errs.Invalid("/platform", "is another one than that of %s, which is %s",
+			r.ID, r.Platform)
 	}
 	return r, it, settings, nil
 }
@@ -152,7 +159,8 @@ func channelOf(r *account.Record, b connectBody) string {
 }
 
 // ask prepares the authorization of an account by its owner.
-func (s *Service) ask(ctx context.Context, o tenant.Owner, r *account.Record, adapter platform.Adapter, c consent) (err error) {
+func (s *Service) ask(ctx context.Context, o tenant.Owner, r *account.Record, adapter platform.Adapter,
+	c consent) (err error) {
 	verifier := make([]byte, 32)
 	if _, err := io.ReadFull(s.random, verifier); err != nil {
 		return fmt.Errorf("social: read randomness: %w", err)
@@ -190,7 +198,8 @@ func (s *Service) await(ctx context.Context, o tenant.Owner, r *account.Record, 
 }
 
 // grant exchanges what the caller has sent for the token of one account.
-func grant(ctx context.Context, adapter platform.Adapter, g platform.Grant, b connectBody) (a platform.Account, err error) {
+func grant(ctx context.Context, adapter platform.Adapter, g platform.Grant,
+	b connectBody) (a platform.Account, err error) {
 	ctx, cancel := context.WithTimeout(ctx, grantTime)
 	defer cancel()
 	found, err := adapter.Connect(ctx, g)
@@ -215,7 +224,8 @@ type identity struct {
 // accept adds to the transaction that the account is connected, which was read as it, or
 // is new. Where another one of the owner's is the same account of the platform, that one is
 // connected in its place, and returned.
-func (s *Service) accept(ctx context.Context, tx *store.Tx, o tenant.Owner, r account.Record, it store.Item, a platform.Account) (account.Record, error) {
+func (s *Service) accept(ctx context.Context, tx *store.Tx, o tenant.Owner, r account.Record, it store.Item,
+	a platform.Account) (account.Record, error) {
 	if r.PlatformID != "" && r.PlatformID != a.ID {
 		return r, errAnother
 	}
@@ -277,7 +287,8 @@ func (s *Service) accept(ctx context.Context, tx *store.Tx, o tenant.Owner, r ac
 }
 
 // store adds the connected account with its token.
-func (s *Service) store(ctx context.Context, tx *store.Tx, o tenant.Owner, r *account.Record, it store.Item, a platform.Account) (err error) {
+func (s *Service) store(ctx context.Context, tx *store.Tx, o tenant.Owner, r *account.Record, it store.Item,
+	a platform.Account) (err error) {
 	fill(r, a)
 	if r.Sealed, err = s.vault.Seal(ctx, o, r.ID, a); err != nil {
 		return err

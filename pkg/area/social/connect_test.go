@@ -18,15 +18,20 @@ import (
 )
 
 func TestAccountsAreConnectedByOAuth(t *testing.T) {
-	for name, handle := range map[string]string{"instagram": "acme", "tiktok": "Acme", "youtube": "@acme", "vk": "@acme"} {
+	for name, handle := range map[string]string{"instagram": "acme", "tiktok": "Acme", "youtube": "@acme",
+		"vk": "@acme"} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			a := w.connect(w.Caller, object{"platform": name, "return_url": back + "?tab=2", "metadata": object{"client": "7"}})
-			if a.State != account.Pending || a.Handle != "" || a.Platform != name || len(a.FactoryIDs) != 0 || len(w.events()) != 0 {
+			a := w.connect(w.Caller, object{"platform": name, "return_url": back + "?tab=2",
+				"metadata": object{"client": "7"}})
+			if a.State != account.Pending || a.Handle != "" || a.Platform != name || len(a.FactoryIDs) != 0 ||
+				len(w.events()) != 0 {
 				t.Errorf("at first it is %+v", a)
 			}
 			to := continues(t, w.open(http.MethodGet, a).Body.String())
-			if at, err := url.Parse(to); err != nil || !strings.HasPrefix(to, "http://platforms.test/"+name+"/") || at.Query().Get("redirect_uri") != base+"/v1/social/callback" || at.Query().Get("code_challenge_method") != "S256" {
+			if at, err := url.Parse(to); err != nil || !strings.HasPrefix(to, "http://platforms.test/"+name+"/") ||
+				at.Query().Get("redirect_uri") != base+"/v1/social/callback" ||
+				at.Query().Get("code_challenge_method") != "S256" {
 				t.Errorf("the owner is sent to %s", to)
 			}
 			page := w.visit(w.allow(a))
@@ -35,7 +40,9 @@ func TestAccountsAreConnectedByOAuth(t *testing.T) {
 				t.Errorf("the browser goes on to %s", got)
 			}
 			got := w.get(a.ID)
-			if got.State != account.Connected || strings.TrimPrefix(got.Handle, "@") != strings.TrimPrefix(handle, "@") || got.DisplayName == "" || got.TokenExpiresAt == nil || got.AuthorizationURL != nil || got.Metadata["client"] != "7" {
+			if got.State != account.Connected || strings.TrimPrefix(got.Handle, "@") != strings.TrimPrefix(handle,
+				"@") || got.DisplayName == "" || got.TokenExpiresAt == nil || got.AuthorizationURL != nil ||
+				got.Metadata["client"] != "7" {
 				t.Errorf("it is %+v", got)
 			}
 			if got := w.events(); got["social_account.connected"] != 1 || len(got) != 1 {
@@ -53,18 +60,22 @@ func TestAccountsAreConnectedAtOnce(t *testing.T) {
 		secrets []string
 	}{
 		"telegram": {telegramBody(), telegram.Channel, []string{telegram.Token, strings.Split(telegram.Token, ":")[1]}},
-		"rutube":   {object{"platform": "rutube", "username": rutube.Username, "password": rutube.Password}, "", []string{rutube.Password}},
-		"vk":       {object{"platform": "vk", "community_token": vk.CommunityToken}, "@acme", []string{vk.CommunityToken}},
+		"rutube": {object{"platform": "rutube", "username": rutube.Username, "password": rutube.Password}, "",
+			[]string{rutube.Password}},
+		"vk": {object{"platform": "vk", "community_token": vk.CommunityToken}, "@acme",
+			[]string{vk.CommunityToken}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			var a, again account.Account
 			first := w.Call(http.MethodPost, "/v1/social/accounts", c.body, "Idempotency-Key", "one")
 			first.Into(t, http.StatusCreated, &a)
-			if a.State != account.Connected || c.handle != "" && a.Handle != c.handle || a.AuthorizationURL != nil || a.TokenExpiresAt != nil {
+			if a.State != account.Connected || c.handle != "" && a.Handle != c.handle || a.AuthorizationURL != nil ||
+				a.TokenExpiresAt != nil {
 				t.Errorf("it is %+v", a)
 			}
-			if repeat := w.Call(http.MethodPost, "/v1/social/accounts", c.body, "Idempotency-Key", "one"); repeat.Raw != first.Raw {
+			if repeat := w.Call(http.MethodPost, "/v1/social/accounts", c.body, "Idempotency-Key",
+				"one"); repeat.Raw != first.Raw {
 				t.Errorf("a repeat answers %s", repeat.Raw)
 			}
 			// Without the key it is the same account, too.
@@ -99,10 +110,12 @@ func TestAccountsOfTheSandbox(t *testing.T) {
 		to, _ = url.Parse(*again.AuthorizationURL)
 		w.shows(w.visit(to.Query()), http.StatusOK, "is connected")
 	}
-	if a := w.connect(w.test, object{"platform": "telegram", "bot_token": "1:any", "channel": "@acme"}); a.State != account.Connected || a.Handle != "acme" {
+	if a := w.connect(w.test, object{"platform": "telegram", "bot_token": "1:any",
+		"channel": "@acme"}); a.State != account.Connected || a.Handle != "acme" {
 		t.Errorf("telegram: it is %+v", a)
 	}
-	if a := w.connect(w.test, object{"platform": "rutube", "username": "acme", "password": "x"}); a.State != account.Connected {
+	if a := w.connect(w.test, object{"platform": "rutube", "username": "acme",
+		"password": "x"}); a.State != account.Connected {
 		t.Errorf("rutube: it is %+v", a)
 	}
 	if all := apitest.All[account.Account](w.Caller, "/v1/social/accounts", 10); len(all) != 0 {
@@ -127,28 +140,46 @@ func TestBadRequestsToConnect(t *testing.T) {
 		code   string
 		param  string
 	}{
-		"an unknown platform":             {object{"platform": "myspace"}, 422, "validation_failed", "/platform"},
-		"no platform":                     {object{}, 422, "validation_failed", "/platform"},
-		"telegram without a token":        {object{"platform": "telegram", "channel": "@acme"}, 422, "validation_failed", "/bot_token"},
-		"telegram without a channel":      {object{"platform": "telegram", "bot_token": telegram.Token}, 422, "validation_failed", "/channel"},
-		"telegram with a password":        {with(telegramBody(), "password", "x"), 422, "validation_failed", "/password"},
-		"telegram with a return URL":      {with(telegramBody(), "return_url", back), 422, "validation_failed", "/return_url"},
-		"rutube without a password":       {object{"platform": "rutube", "username": "acme"}, 422, "validation_failed", "/password"},
-		"rutube with a channel":           {object{"platform": "rutube", "username": "acme", "password": "x", "channel": "@acme"}, 422, "validation_failed", "/channel"},
-		"OAuth with a token":              {object{"platform": "tiktok", "bot_token": "1:x"}, 422, "validation_failed", "/bot_token"},
-		"OAuth with a login":              {object{"platform": "youtube", "username": "acme", "password": "x"}, 422, "validation_failed", "/username"},
-		"a community token elsewhere":     {object{"platform": "instagram", "community_token": "x"}, 422, "validation_failed", "/community_token"},
-		"a page that is not allowed":      {object{"platform": "tiktok", "return_url": "https://evil.example/social"}, 422, "validation_failed", "/return_url"},
-		"a script for a page":             {object{"platform": "tiktok", "return_url": "javascript:alert(1)"}, 422, "validation_failed", "/return_url"},
-		"a token of no bot":               {with(telegramBody(), "bot_token", "7000000002:AAF-another"), 422, "validation_failed", "/bot_token"},
-		"a token that is none":            {with(telegramBody(), "bot_token", "../getMe"), 422, "validation_failed", "/bot_token"},
-		"a channel that is not the bot's": {with(telegramBody(), "channel", "@other"), 422, "validation_failed", "/channel"},
-		"a wrong password":                {object{"platform": "rutube", "username": rutube.Username, "password": "wrong"}, 422, "validation_failed", "/password"},
-		"another customer's account":      {with(telegramBody(), "social_account_id", other.ID), 404, "not_found", ""},
-		"an account of the other mode":    {with(telegramBody(), "social_account_id", sandboxed.ID), 404, "not_found", ""},
-		"an account of another platform":  {object{"platform": "vk", "social_account_id": own.ID}, 422, "validation_failed", "/platform"},
-		"too late before it can be":       {with(telegramBody(), "late_after", "soon"), 422, "validation_failed", "/late_after"},
-		"a member that there is not":      {with(telegramBody(), "token", "x"), 422, "validation_failed", "/token"},
+		"an unknown platform": {object{"platform": "myspace"}, 422, "validation_failed", "/platform"},
+		"no platform":         {object{}, 422, "validation_failed", "/platform"},
+		"telegram without a token": {object{"platform": "telegram", "channel": "@acme"}, 422,
+			"validation_failed", "/bot_token"},
+		"telegram without a channel": {object{"platform": "telegram", "bot_token": telegram.Token}, 422,
+			"validation_failed", "/channel"},
+		"telegram with a password": {with(telegramBody(), "password", "x"), 422, "validation_failed",
+			"/password"},
+		"telegram with a return URL": {with(telegramBody(), "return_url", back), 422, "validation_failed",
+			"/return_url"},
+		"rutube without a password": {object{"platform": "rutube", "username": "acme"}, 422, "validation_failed",
+			"/password"},
+		"rutube with a channel": {object{"platform": "rutube", "username": "acme", "password": "x",
+			"channel": "@acme"}, 422, "validation_failed", "/channel"},
+		"OAuth with a token": {object{"platform": "tiktok", "bot_token": "1:x"}, 422, "validation_failed",
+			"/bot_token"},
+		"OAuth with a login": {object{"platform": "youtube", "username": "acme", "password": "x"}, 422,
+			"validation_failed", "/username"},
+		"a community token elsewhere": {object{"platform": "instagram", "community_token": "x"}, 422,
+			"validation_failed", "/community_token"},
+		"a page that is not allowed": {object{"platform": "tiktok", "return_url": "https://evil.example/social"},
+			422, "validation_failed", "/return_url"},
+		"a script for a page": {object{"platform": "tiktok", "return_url": "javascript:alert(1)"}, 422,
+			"validation_failed", "/return_url"},
+		"a token of no bot": {with(telegramBody(), "bot_token", "7000000002:AAF-another"), 422,
+			"validation_failed", "/bot_token"},
+		"a token that is none": {with(telegramBody(), "bot_token", "../getMe"), 422, "validation_failed",
+			"/bot_token"},
+		"a channel that is not the bot's": {with(telegramBody(), "channel", "@other"), 422,
+			"validation_failed", "/channel"},
+		"a wrong password": {object{"platform": "rutube", "username": rutube.Username,
+			"password": "wrong"}, 422, "validation_failed", "/password"},
+		"another customer's account": {with(telegramBody(), "social_account_id", other.ID), 404, "not_found", ""},
+		"an account of the other mode": {with(telegramBody(), "social_account_id", sandboxed.ID), 404,
+			"not_found", ""},
+		"an account of another platform": {object{"platform": "vk", "social_account_id": own.ID}, 422,
+			"validation_failed", "/platform"},
+		"too late before it can be": {with(telegramBody(), "late_after", "soon"), 422, "validation_failed",
+			"/late_after"},
+		"a member that there is not": {with(telegramBody(), "token", "x"), 422, "validation_failed", "/token"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := w.Call(http.MethodPost, "/v1/social/accounts", c.body)
@@ -178,11 +209,13 @@ func TestAPlatformThatIsNotSetUp(t *testing.T) {
 			t.Errorf("shown is %+v", p)
 		}
 	}
-	want := map[string]bool{"instagram": false, "tiktok": true, "youtube": false, "telegram": true, "vk": false, "rutube": true}
+	want := map[string]bool{"instagram": false, "tiktok": true, "youtube": false, "telegram": true, "vk": false,
+		"rutube": true}
 	if !maps.Equal(shown, want) {
 		t.Errorf("configured are %v", shown)
 	}
-	w.Call(http.MethodPost, "/v1/social/accounts", object{"platform": "instagram"}).Refused(t, 422, errs.ValidationFailed, "/platform")
+	w.Call(http.MethodPost, "/v1/social/accounts", object{"platform": "instagram"}).Refused(t, 422,
+		errs.ValidationFailed, "/platform")
 	// VK takes the token of a community without an application.
 	w.connect(w.Caller, object{"platform": "vk", "community_token": vk.CommunityToken})
 	for _, p := range apitest.All[social.Platform](w.test, "/v1/social/platforms", 10) {
@@ -192,11 +225,13 @@ func TestAPlatformThatIsNotSetUp(t *testing.T) {
 	}
 	w.apps = "unreadable"
 	w.Call(http.MethodGet, "/v1/social/platforms", nil).Refused(t, 503, errs.ProviderUnavailable, "")
-	w.Call(http.MethodPost, "/v1/social/accounts", object{"platform": "tiktok"}).Refused(t, 503, errs.ProviderUnavailable, "")
+	w.Call(http.MethodPost, "/v1/social/accounts", object{"platform": "tiktok"}).Refused(t, 503,
+		errs.ProviderUnavailable, "")
 }
 
 func TestAPlatformThatIsDown(t *testing.T) {
-	for _, f := range []platformtest.Fault{platformtest.ServerError, platformtest.RateLimited, platformtest.AnswerLost, platformtest.Garbage} {
+	for _, f := range []platformtest.Fault{platformtest.ServerError, platformtest.RateLimited, platformtest.AnswerLost,
+		platformtest.Garbage} {
 		w := newWorld(t)
 		w.telegram.Fail(1, f)
 		a := w.Call(http.MethodPost, "/v1/social/accounts", telegramBody(), "Idempotency-Key", "one")
@@ -205,6 +240,7 @@ func TestAPlatformThatIsDown(t *testing.T) {
 			t.Errorf("%s: it does not say when to try again", f)
 		}
 		var made account.Account
-		w.Call(http.MethodPost, "/v1/social/accounts", telegramBody(), "Idempotency-Key", "one").Into(t, http.StatusCreated, &made)
+		w.Call(http.MethodPost, "/v1/social/accounts", telegramBody(), "Idempotency-Key", "one").Into(t,
+			http.StatusCreated, &made)
 	}
 }

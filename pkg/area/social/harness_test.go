@@ -89,7 +89,8 @@ func newWorld(t *testing.T) *world {
 			return app, nil
 		},
 	})
-	s := social.NewService(w.db, w.audit, platforms, account.Vault{Envelope: sealtest.Envelope("key")}, secret, now, rand.Reader)
+	s := social.NewService(w.db, w.audit, platforms, account.Vault{Envelope: sealtest.Envelope("key")}, secret,
+		now, rand.Reader)
 	w.callback = s.With(http.NotFoundHandler())
 	w.test = apitest.New(t, w.db, &apitest.Log{}, now, sealed{secret}, s, factory.NewService(w.db, now))
 	pages := []string{back}
@@ -206,7 +207,8 @@ func (w *world) visitBy(method string, q url.Values) *httptest.ResponseRecorder 
 	for _, c := range w.cookies {
 		req.AddCookie(c)
 	}
-	w.callback.ServeHTTP(out, req.WithContext(httpapi.WithGateway(req.Context(), httpapi.Gateway{RequestID: "req-2", SourceIP: "203.0.113.9", UserAgent: "Browser"})))
+	w.callback.ServeHTTP(out, req.WithContext(httpapi.WithGateway(req.Context(),
+		httpapi.Gateway{RequestID: "req-2", SourceIP: "203.0.113.9", UserAgent: "Browser"})))
 	if set := out.Result().Cookies(); len(set) > 0 {
 		w.cookies = append(w.cookies, set...)
 	}
@@ -231,7 +233,9 @@ func (w *world) factory(c *apitest.Caller) string {
 	w.t.Helper()
 	w.clock.Add(1000000)
 	var f struct{ ID string }
-	c.Call(http.MethodPost, "/v1/factories", object{"type": "brand", "name": "Acme", "settings": object{"brand_name": "Acme"}}).Into(w.t, http.StatusCreated, &f)
+	c.Call(http.MethodPost, "/v1/factories",
+		object{"type": "brand", "name": "Acme", "settings": object{"brand_name": "Acme"}}).Into(w.t,
+		http.StatusCreated, &f)
 	return f.ID
 }
 
@@ -263,7 +267,8 @@ func (w *world) guarded(page *httptest.ResponseRecorder) {
 	w.t.Helper()
 	h := page.Header()
 	for name, want := range map[string]string{
-		"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff", "Content-Type": "text/html; charset=utf-8", "Cross-Origin-Opener-Policy": "same-origin",
+		"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff",
+		"Content-Type": "text/html; charset=utf-8", "Cross-Origin-Opener-Policy": "same-origin",
 	} {
 		if h.Get(name) != want {
 			w.t.Errorf("%s is %q", name, h.Get(name))
@@ -272,7 +277,8 @@ func (w *world) guarded(page *httptest.ResponseRecorder) {
 	_, rest, _ := strings.Cut(page.Body.String(), "<style>")
 	style, _, _ := strings.Cut(rest, "</style>")
 	sum := sha256.Sum256([]byte(style))
-	policy := "default-src 'none'; img-src data:; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+	policy := "default-src 'none'; img-src data:; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
+		"'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 	if h.Get("Content-Security-Policy") != policy {
 		w.t.Errorf("the policy is %s, want %s", h.Get("Content-Security-Policy"), policy)
 	}

@@ -72,7 +72,8 @@ func (s *Service) link(ctx context.Context, state string) page {
 	caps := adapter.Capabilities()
 	return page{
 		Status: http.StatusOK, Title: name + " asks for access to your account on " + caps.Label, cookie: cookie,
-		Ask: &request{Customer: name, AccountID: string(v.it.Owner.Account), Platform: caps.Label, May: may(caps), Address: address},
+		Ask: &request{Customer: name, AccountID: string(v.it.Owner.Account), Platform: caps.Label, May: may(caps),
+			Address: address},
 	}
 }
 
@@ -157,7 +158,9 @@ func shown(key []byte, state string) string { return signature(key, "shown."+sta
 // stays good.
 func (v *visit) elsewhere(state string) page {
 	return page{
-		Status: http.StatusForbidden, Title: "See first who asks for access", Link: v.consent.link(state), of: v, code: failedElsewhere,
-		Text: "Nothing was connected: this browser was not shown who asks. Open the page below, and allow the access again.",
+		Status: http.StatusForbidden, Title: "See first who asks for access", Link: v.consent.link(state), of: v,
+		code: failedElsewhere,
+		Text: "Nothing was connected: this browser was not shown who asks. Open the page below, and allow the access " +
+			"again.",
 	}
 }

@@ -15,17 +15,20 @@ import (
 // An owner is shown which customer asks for access to their account, on which platform, and
 // what for, before the platform asks.
 func TestALinkNamesTheCustomer(t *testing.T) {
-	for name, label := range map[string]string{"instagram": "Instagram", "tiktok": "TikTok", "youtube": "YouTube", "vk": "VK"} {
+	for name, label := range map[string]string{"instagram": "Instagram", "tiktok": "TikTok", "youtube": "YouTube",
+		"vk": "VK"} {
 		w := newWorld(t)
 		a := w.connect(w.Caller, object{"platform": name, "return_url": back})
 		page := w.open(http.MethodGet, a)
-		w.shows(page, http.StatusOK, "<h1>Acme asks for access to your account on "+label+"</h1>", "<bdi>Acme</bdi>", string(w.Principal.Account), "publish on the account", "Continue to "+label)
+		w.shows(page, http.StatusOK, "<h1>Acme asks for access to your account on "+label+"</h1>", "<bdi>Acme</bdi>",
+			string(w.Principal.Account), "publish on the account", "Continue to "+label)
 		w.guarded(page)
 		if page.Header().Get("Refresh") != "" || strings.Contains(page.Body.String(), "<script") {
 			t.Errorf("%s: the browser goes on by itself: %v %s", name, page.Header(), page.Body)
 		}
 		to, err := url.Parse(continues(t, page.Body.String()))
-		if err != nil || to.Host != "platforms.test" || to.Query().Get("state") == "" || to.Query().Get("code_challenge") == "" {
+		if err != nil || to.Host != "platforms.test" || to.Query().Get("state") == "" ||
+			to.Query().Get("code_challenge") == "" {
 			t.Errorf("%s: it goes on to %s, %v", name, to, err)
 		}
 	}
@@ -36,7 +39,8 @@ func TestALinkIsNotUsedUpByItsPage(t *testing.T) {
 	w := newWorld(t)
 	a := w.connect(w.Caller, object{"platform": "tiktok"})
 	before := storetest.Snapshot(t, w.db)
-	if head := w.open(http.MethodHead, a); head.Code != http.StatusOK || head.Body.Len() != 0 || len(w.cookies) != 0 || head.Header().Get("Cache-Control") != "no-store" {
+	if head := w.open(http.MethodHead, a); head.Code != http.StatusOK || head.Body.Len() != 0 || len(w.cookies) != 0 ||
+		head.Header().Get("Cache-Control") != "no-store" {
 		t.Errorf("HEAD answers %d %v with %d bytes", head.Code, head.Header(), head.Body.Len())
 	}
 	first := w.open(http.MethodGet, a)
@@ -45,7 +49,8 @@ func TestALinkIsNotUsedUpByItsPage(t *testing.T) {
 		t.Error("the page leads to another place the second time")
 	}
 	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodOptions} {
-		if other := w.open(method, a); other.Code != http.StatusMethodNotAllowed || other.Header().Get("Allow") != "GET, HEAD" {
+		if other := w.open(method, a); other.Code != http.StatusMethodNotAllowed ||
+			other.Header().Get("Allow") != "GET, HEAD" {
 			t.Errorf("%s answers %d %v", method, other.Code, other.Header())
 		}
 	}
@@ -97,7 +102,8 @@ func TestALinkThatIsNotGood(t *testing.T) {
 		}
 	}
 	state := link.Get("link")
-	for _, forged := range []string{"", "x", "a.b.c", state[:len(state)-1], strings.Replace(state, a.ID, account.NewID(w.clock.Now()), 1)} {
+	for _, forged := range []string{"", "x", "a.b.c", state[:len(state)-1],
+		strings.Replace(state, a.ID, account.NewID(w.clock.Now()), 1)} {
 		silent(url.Values{"link": {forged}}, "not valid")
 	}
 	// A newer link replaces it.
@@ -152,7 +158,8 @@ func TestABrowserThatWasNotShownWhoAsks(t *testing.T) {
 	}
 	// There, the link works still.
 	w.shows(w.visit(w.allow(a)), http.StatusOK, "is connected")
-	if c := own[0]; c.Name != "__Host-link_"+a.ID || c.Path != "/" || c.Domain != "" || !c.Secure || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.MaxAge <= 0 || c.MaxAge > 1800 {
+	if c := own[0]; c.Name != "__Host-link_"+a.ID || c.Path != "/" || c.Domain != "" || !c.Secure || !c.HttpOnly ||
+		c.SameSite != http.SameSiteLaxMode || c.MaxAge <= 0 || c.MaxAge > 1800 {
 		t.Errorf("the cookie is %+v", c)
 	}
 }
@@ -160,7 +167,8 @@ func TestABrowserThatWasNotShownWhoAsks(t *testing.T) {
 // The link has the address that its caller used: on the gateway's own name with the stage,
 // and on this machine without TLS, whose cookies browsers keep only without Secure.
 func TestALinkHasTheAddressOfTheAPI(t *testing.T) {
-	for at, name := range map[string]string{"https://a1.execute-api.eu-central-1.amazonaws.com/prod": "__Host-link_", "http://127.0.0.1:8080": "link_"} {
+	for at, name := range map[string]string{"https://a1.execute-api.eu-central-1.amazonaws.com/prod": "__Host-link_",
+		"http://127.0.0.1:8080": "link_"} {
 		w := newWorld(t)
 		w.Gateway.BaseURL = at
 		a := w.connect(w.Caller, object{"platform": "tiktok"})
@@ -169,7 +177,8 @@ func TestALinkHasTheAddressOfTheAPI(t *testing.T) {
 		}
 		page := w.visit(mustQuery(t, *a.AuthorizationURL))
 		to := mustQuery(t, continues(t, page.Body.String()))
-		if to.Get("redirect_uri") != at+social.CallbackPath || w.cookies[0].Name != name+a.ID || w.cookies[0].Secure != strings.HasPrefix(at, "https") {
+		if to.Get("redirect_uri") != at+social.CallbackPath || w.cookies[0].Name != name+a.ID ||
+			w.cookies[0].Secure != strings.HasPrefix(at, "https") {
 			t.Errorf("%s: it goes on to %v with %v", at, to, w.cookies)
 		}
 	}

@@ -17,17 +17,20 @@ import (
 var (
 	oneLogin = attempts.Limit{
 		Name: "login", Most: 10, Window: time.Hour,
-		Message: "The platform has refused this login 10 times within an hour. Check the user name and the password at the platform, and repeat the request after the time in Retry-After.",
+		Message: "The platform has refused this login 10 times within an hour. Check the user name and the password " +
+			"at the platform, and repeat the request after the time in Retry-After.",
 	}
 	allLogins = attempts.Limit{
 		Name: "logins", Most: 50, Window: time.Hour,
-		Message: "The platform has refused 50 logins of this account within an hour. Repeat the request after the time in Retry-After.",
+		Message: "The platform has refused 50 logins of this account within an hour. Repeat the request after the " +
+			"time in Retry-After.",
 	}
 )
 
 // logIn has a login tried, as far as not too many have been refused. One that is not
 // refused by the platform does not count.
-func (s *Service) logIn(ctx context.Context, o tenant.Owner, name string, b connectBody, try func() (platform.Account, error)) (platform.Account, error) {
+func (s *Service) logIn(ctx context.Context, o tenant.Owner, name string, b connectBody,
+	try func() (platform.Account, error)) (platform.Account, error) {
 	var counted []*attempts.Attempt
 	refused := func(err error) bool {
 		var e *platform.Error

@@ -17,7 +17,8 @@ import (
 
 // guess tries a password of a login.
 func (w *world) guess(c *apitest.Caller, username, password string) apitest.Answer {
-	return c.Call(http.MethodPost, "/v1/social/accounts", object{"platform": "rutube", "username": username, "password": password})
+	return c.Call(http.MethodPost, "/v1/social/accounts", object{"platform": "rutube", "username": username,
+		"password": password})
 }
 
 func TestPasswordsAreNotGuessedThroughTheService(t *testing.T) {
@@ -26,7 +27,8 @@ func TestPasswordsAreNotGuessedThroughTheService(t *testing.T) {
 		w.guess(w.Caller, rutube.Username, fmt.Sprint("guess ", i)).Refused(t, 422, errs.ValidationFailed, "/password")
 		w.clock.Add(time.Minute)
 	}
-	for _, username := range []string{rutube.Username, " " + rutube.Username + " "} { // the right password is no longer tried
+	// the right password is no longer tried
+	for _, username := range []string{rutube.Username, " " + rutube.Username + " "} {
 		a := w.guess(w.Caller, username, rutube.Password)
 		a.Refused(t, 429, errs.RateLimited, "")
 		if seconds, err := strconv.Atoi(a.Header.Get("Retry-After")); err != nil || seconds != 50*60 {

@@ -44,14 +44,17 @@ type listInput struct {
 
 // Register puts the operations of the area into the router.
 func (s *Service) Register(r *httpapi.Router) {
-	const collection, one, attached = "/v1/social/accounts", "/v1/social/accounts/{social_account_id}", "/v1/factories/{factory_id}/social-accounts/{social_account_id}"
+	const collection, one, attached = "/v1/social/accounts", "/v1/social/accounts/{social_account_id}",
+		"/v1/factories/{factory_id}/social-accounts/{social_account_id}"
 	op := func(id, method, path, summary, description string) httpapi.Op {
 		return httpapi.Op{
 			ID: id, Method: method, Path: path, Scope: auth.SocialManage, Function: "social", Tag: "Social accounts",
 			Summary: summary, Description: description,
 		}
 	}
-	platforms := op("listPlatforms", http.MethodGet, "/v1/social/platforms", "List the platforms", "The platforms, with what each takes and how an account is connected. An account of a platform that is not `configured` cannot be connected.")
+	platforms := op("listPlatforms", http.MethodGet, "/v1/social/platforms", "List the platforms",
+		"The platforms, with what each takes and how an account is connected. An account of a platform that is not "+
+			"`configured` cannot be connected.")
 	platforms.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, platforms, s.listPlatforms)
 
@@ -61,25 +64,39 @@ func (s *Service) Register(r *httpapi.Router) {
 
 	connect := op("connectSocialAccount", http.MethodPost, collection, "Connect a social account",
 		"What to send depends on the platform's `connect`, see listPlatforms:\n\n"+
-			"- `oauth2`: the account is `pending`. Its owner opens `authorization_url` in a browser within 30 minutes and grants access. Where they have several pages or channels, they choose one; a `channel` in the request chooses it before. Then the account is `connected`, and the event `social_account.connected` is sent. With a test key no platform asks: open `authorization_url`.\n"+
+			"- `oauth2`: the account is `pending`. Its owner opens `authorization_url` in a browser within 30 "+
+			"minutes and grants access. Where they have several pages or channels, they choose one; a `channel` in "+
+			"the request chooses it before. Then the account is `connected`, and the event "+
+			"`social_account.connected` is sent. With a test key no platform asks: open `authorization_url`.\n"+
 			"- `bot_token`: send `bot_token` and `channel`. The account is `connected` at once.\n"+
-			"- `password`: send `username` and `password`. The password is used once and not stored. The account is `connected` at once. After 10 refused passwords of a user name within an hour, or 50 of all user names, the answer is `rate_limited`.\n\n"+
-			"To connect an account again, such as one in state `needs_reconnect`, send its `social_account_id`. Connecting an account of a platform that is connected already returns or updates that account: there is never a second one.")
+			"- `password`: send `username` and `password`. The password is used once and not stored. The account is "+
+			"`connected` at once. After 10 refused passwords of a user name within an hour, or 50 of all user names, "+
+			"the answer is `rate_limited`.\n\n"+
+			"To connect an account again, such as one in state `needs_reconnect`, send its `social_account_id`. "+
+			"Connecting an account of a platform that is connected already returns or updates that account: there is "+
+			"never a second one.")
 	connect.Status = http.StatusCreated
 	connect.Errors = []errs.Code{errs.NotFound}
 	httpapi.Write(r, connect, s.connect)
 
 	httpapi.Read(r, op("getSocialAccount", http.MethodGet, one, "Get a social account", ""), s.get)
 
-	disconnect := op("disconnectSocialAccount", http.MethodDelete, one, "Disconnect a social account", "Its tokens are deleted here and revoked at the platform, where the platform can do that. It is detached from its factories. An account that items are scheduled to is disconnected with `force=true` only. The response shows the account in state `disconnected`; it is deleted after 90 days. Connecting the same account of the platform before revives it.")
+	disconnect := op("disconnectSocialAccount", http.MethodDelete, one, "Disconnect a social account",
+		"Its tokens are deleted here and revoked at the platform, where the platform can do that. It is detached "+
+			"from its factories. An account that items are scheduled to is disconnected with `force=true` only. The "+
+			"response shows the account in state `disconnected`; it is deleted after 90 days. Connecting the same "+
+			"account of the platform before revives it.")
 	disconnect.Errors = []errs.Code{errs.InvalidState, errs.VersionMismatch}
 	httpapi.Write(r, disconnect, s.disconnect)
 
-	attach := op("attachSocialAccount", http.MethodPut, attached, "Attach a social account to a factory", "The factory publishes to it from now on, unless a request names other accounts. An account may serve several factories. Attaching it again changes nothing.")
+	attach := op("attachSocialAccount", http.MethodPut, attached, "Attach a social account to a factory",
+		"The factory publishes to it from now on, unless a request names other accounts. An account may serve "+
+			"several factories. Attaching it again changes nothing.")
 	attach.Errors = []errs.Code{errs.InvalidState}
 	httpapi.Write(r, attach, s.attach)
 
-	httpapi.Write(r, op("detachSocialAccount", http.MethodDelete, attached, "Detach a social account from a factory", "What is scheduled to the account stays scheduled. Detaching it again changes nothing."), s.detach)
+	httpapi.Write(r, op("detachSocialAccount", http.MethodDelete, attached, "Detach a social account from a factory",
+		"What is scheduled to the account stays scheduled. Detaching it again changes nothing."), s.detach)
 }
 
 func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[account.Account], error) {
@@ -123,7 +140,8 @@ func (s *Service) disconnect(ctx context.Context, tx *store.Tx, in *disconnectIn
 	}
 	scheduled := beside[0].Count()
 	if scheduled > 0 && !in.Force {
-		return out, refuseState(&r, "Items are scheduled to the account, or are being published to it. Unschedule them, or repeat the request with force=true.", "disconnect with force=true")
+		return out, refuseState(&r, "Items are scheduled to the account, or are being published to it. Unschedule "+
+			"them, or repeat the request with force=true.", "disconnect with force=true")
 	}
 	if !in.Force {
 		tx.Counted(account.ScheduledKey(in.ID), scheduled)
@@ -139,7 +157,8 @@ func (s *Service) both(ctx context.Context, in *attachInput) (factory, it store.
 	if !id.Valid(id.Factory, in.FactoryID) {
 		return factory, it, r, errs.Missing(factoryrecord.Kind, in.FactoryID)
 	}
-	found, beside, err := resource.FindAll(ctx, s.db, id.SocialAccount, []string{in.ID}, factoryrecord.Key(in.FactoryID))
+	found, beside, err := resource.FindAll(ctx, s.db, id.SocialAccount, []string{in.ID},
+		factoryrecord.Key(in.FactoryID))
 	if err != nil {
 		return factory, it, r, err
 	}
@@ -172,9 +191,11 @@ func (s *Service) attach(ctx context.Context, tx *store.Tx, in *attachInput) (ou
 	case err != nil:
 		return out, err
 	case changed && len(ids) > account.MaxPerFactory:
-		return out, refuseState(&r, "The factory already has the most accounts that it can have. Detach another one first.", "detach")
+		return out, refuseState(&r, "The factory already has the most accounts that it can have. Detach another one "+
+			"first.", "detach")
 	case added && len(r.FactoryIDs) > account.MaxFactories:
-		return out, refuseState(&r, "The account already serves the most factories that it can serve. Detach it from another one first.", "detach")
+		return out, refuseState(&r, "The account already serves the most factories that it can serve. Detach it from "+
+			"another one first.", "detach")
 	}
 	return s.replaceBoth(tx, factory, it, &r, changed, added)
 }
@@ -192,7 +213,8 @@ func (s *Service) detach(ctx context.Context, tx *store.Tx, in *attachInput) (ou
 }
 
 // replaceBoth adds to the transaction those of a factory and an account that have changed.
-func (s *Service) replaceBoth(tx *store.Tx, factory, it store.Item, r *account.Record, factoryChanged, changed bool) (account.Account, error) {
+func (s *Service) replaceBoth(tx *store.Tx, factory, it store.Item, r *account.Record, factoryChanged,
+	changed bool) (account.Account, error) {
 	if factoryChanged {
 		tx.Replace(factory)
 	}

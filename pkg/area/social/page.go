@@ -25,7 +25,8 @@ var pageTemplate = template.Must(template.New("page").Parse(pageText))
 // pagePolicy permits the page its style, and its form to call it again. It has no script.
 var pagePolicy = func() string {
 	sum := sha256.Sum256([]byte(pageStyle))
-	return "default-src 'none'; img-src data:; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+	return "default-src 'none'; img-src data:; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
+		"'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 }()
 
 // page is what the browser of an account's owner is shown.
@@ -53,20 +54,25 @@ type page struct {
 func (page) Style() template.CSS { return template.CSS(pageStyle) }
 
 var (
-	linkInvalid = page{Status: http.StatusBadRequest, Title: "This link is not valid", Text: "Nothing was connected. Ask for a new link."}
-	linkExpired = page{Status: http.StatusBadRequest, Title: "This link has expired", Text: "Nothing was connected. Ask for a new link."}
-	linkUsed    = page{Status: http.StatusBadRequest, Title: "This link was used already", Text: "A link connects an account once. If it was not you who used it, ask for a new link."}
+	linkInvalid = page{Status: http.StatusBadRequest, Title: "This link is not valid",
+		Text: "Nothing was connected. Ask for a new link."}
+	linkExpired = page{Status: http.StatusBadRequest, Title: "This link has expired",
+		Text: "Nothing was connected. Ask for a new link."}
+	linkUsed = page{Status: http.StatusBadRequest, Title: "This link was used already",
+		Text: "A link connects an account once. If it was not you who used it, ask for a new link."}
 )
 
 // broken returns the page of a failure of ours.
 func broken(what string, err error) page {
 	slog.Error("callback failed", "what", what, "error", err)
-	return page{Status: http.StatusServiceUnavailable, Title: "Something went wrong", Text: "Nothing was connected. Ask for a new link, and try again in a few minutes."}
+	return page{Status: http.StatusServiceUnavailable, Title: "Something went wrong",
+		Text: "Nothing was connected. Ask for a new link, and try again in a few minutes."}
 }
 
 // choice returns the page on which one of several accounts is chosen.
 func choice(state string, found []platform.Account) page {
-	return page{Status: http.StatusOK, Title: "Which account is to be connected?", Text: "This login has several.", State: state, Choices: found}
+	return page{Status: http.StatusOK, Title: "Which account is to be connected?", Text: "This login has several.",
+		State: state, Choices: found}
 }
 
 // page adds the way back to a page.

@@ -78,7 +78,9 @@ func (s *Service) listPlatforms(ctx context.Context, in *platformsInput) (httpap
 		mode := auth.FromContext(ctx).Mode
 		configured, err := s.platforms.Configured(ctx, mode, name)
 		if err != nil {
-			return httpapi.Page[Platform]{}, errs.Wrap(err, errs.ProviderUnavailable, "The settings of the platforms cannot be read at the moment. Try again in a few seconds.")
+			return httpapi.Page[Platform]{},
+				errs.Wrap(err, errs.ProviderUnavailable, "The settings of the platforms cannot be read at the "+
+					"moment. Try again in a few seconds.")
 		}
 		adapter, _ := s.platforms.Of(mode, name)
 		all = append(all, show(name, configured, adapter.Capabilities()))
@@ -89,7 +91,8 @@ func (s *Service) listPlatforms(ctx context.Context, in *platformsInput) (httpap
 func show(name string, configured bool, c platform.Capabilities) Platform {
 	p := Platform{
 		ID: name, Name: c.Label, Connect: string(c.Connect), Configured: configured, Beta: c.Beta, Accepts: []Accept{},
-		Plain: c.Plain, MaxTags: c.Hashtags.Max, Options: texts(c.Options), Privacies: texts(c.Privacies), Metrics: texts(c.Metrics), Notes: texts(c.Notes),
+		Plain: c.Plain, MaxTags: c.Hashtags.Max, Options: texts(c.Options), Privacies: texts(c.Privacies),
+		Metrics: texts(c.Metrics), Notes: texts(c.Notes),
 	}
 	if c.DailyPosts > 0 {
 		p.DailyLimit = &c.DailyPosts
@@ -98,7 +101,8 @@ func show(name string, configured bool, c platform.Capabilities) Platform {
 		rule := c.Kinds[kind]
 		a := Accept{
 			Kind: string(kind), Title: textLimit(rule.Title), Caption: textLimit(rule.Caption),
-			MinMedia: rule.MinMedia, MaxMedia: rule.MaxMedia, Image: fileLimit(rule.Image), Video: fileLimit(rule.Video), Without: texts(rule.Without),
+			MinMedia: rule.MinMedia, MaxMedia: rule.MaxMedia, Image: fileLimit(rule.Image),
+			Video: fileLimit(rule.Video), Without: texts(rule.Without),
 		}
 		if rule.Rest.Max > 0 {
 			a.LongestIn2 = rule.Caption.Max + rule.Rest.Max
@@ -133,7 +137,8 @@ func fileLimit(f *platform.File) *FileLimit {
 		sides = &f.MaxSides
 	}
 	return &FileLimit{
-		MIMETypes: f.MIMEs, MaxBytes: f.MaxBytes, MinRatio: bound(f.MinRatio), MaxRatio: bound(f.MaxRatio), MaxSides: sides,
+		MIMETypes: f.MIMEs, MaxBytes: f.MaxBytes, MinRatio: bound(f.MinRatio), MaxRatio: bound(f.MaxRatio),
+		MaxSides:   sides,
 		MinSeconds: bound(f.MinTime.Seconds()), MaxSeconds: bound(f.MaxTime.Seconds()),
 	}
 }

@@ -35,11 +35,13 @@ func (s *Service) record(ctx context.Context, p page, began time.Time) {
 		began = g.ReceivedAt
 	}
 	err := s.audit.Record(ctx, httpapi.Call{
-		RequestID: g.RequestID, Principal: &auth.Principal{Owner: owner, Actor: auth.Actor{Kind: auth.SocialAccount, ID: id}},
+		RequestID: g.RequestID, Principal: &auth.Principal{Owner: owner,
+			Actor: auth.Actor{Kind: auth.SocialAccount, ID: id}},
 		OperationID: CallbackOperation, Method: http.MethodGet, Path: CallbackPath, Status: p.Status, ErrorCode: p.code,
 		IP: g.SourceIP, UserAgent: g.UserAgent, At: began, Latency: now.Sub(began),
 	})
 	if err != nil {
-		slog.Error("audit entry lost", "request_id", g.RequestID, "operation_id", CallbackOperation, "social_account_id", id, "error", err)
+		slog.Error("audit entry lost", "request_id", g.RequestID, "operation_id", CallbackOperation,
+			"social_account_id", id, "error", err)
 	}
 }

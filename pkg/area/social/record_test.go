@@ -21,11 +21,15 @@ func TestTheAuditLogHasTheEndsOfAuthorizations(t *testing.T) {
 		status int
 		code   string
 	}{
-		"connected":       {func(w *world, _ account.Account, q url.Values) { w.visit(q) }, http.StatusOK, ""},
-		"denied":          {func(w *world, _ account.Account, q url.Values) { w.visit(changed(q, "code", "")) }, http.StatusForbidden, "access_denied"},
-		"a forged code":   {func(w *world, _ account.Account, q url.Values) { w.visit(changed(q, "code", "guessed")) }, http.StatusBadRequest, "platform_refused"},
-		"expired":         {func(w *world, _ account.Account, q url.Values) { w.clock.Add(time.Hour); w.visit(q) }, http.StatusBadRequest, "expired"},
-		"another browser": {func(w *world, _ account.Account, q url.Values) { w.cookies = nil; w.visit(q) }, http.StatusForbidden, "other_browser"},
+		"connected": {func(w *world, _ account.Account, q url.Values) { w.visit(q) }, http.StatusOK, ""},
+		"denied": {func(w *world, _ account.Account, q url.Values) { w.visit(changed(q, "code", "")) },
+			http.StatusForbidden, "access_denied"},
+		"a forged code": {func(w *world, _ account.Account, q url.Values) { w.visit(changed(q, "code", "guessed")) },
+			http.StatusBadRequest, "platform_refused"},
+		"expired": {func(w *world, _ account.Account, q url.Values) { w.clock.Add(time.Hour); w.visit(q) },
+			http.StatusBadRequest, "expired"},
+		"another browser": {func(w *world, _ account.Account, q url.Values) { w.cookies = nil; w.visit(q) },
+			http.StatusForbidden, "other_browser"},
 		"a link of then": {func(w *world, a account.Account, q url.Values) {
 			w.connect(w.Caller, object{"social_account_id": a.ID})
 			w.visit(q)
@@ -41,13 +45,18 @@ func TestTheAuditLogHasTheEndsOfAuthorizations(t *testing.T) {
 				t.Fatalf("%+v", calls)
 			}
 			got := calls[0]
-			if got.Principal.Owner != w.Principal.Owner || got.Principal.Actor != (auth.Actor{Kind: auth.SocialAccount, ID: a.ID}) || got.OperationID != "social.callback" ||
-				got.Path != social.CallbackPath || got.Method != http.MethodGet || got.Status != c.status || got.ErrorCode != c.code ||
-				got.IP != "203.0.113.9" || got.UserAgent != "Browser" || got.RequestID != "req-2" || !got.At.Equal(w.clock.Now()) {
+			if got.Principal.Owner != w.Principal.Owner ||
+				got.Principal.Actor != (auth.Actor{Kind: auth.SocialAccount, ID: a.ID}) ||
+				got.OperationID != "social.callback" ||
+				got.Path != social.CallbackPath || got.Method != http.MethodGet || got.Status != c.status ||
+				got.ErrorCode != c.code ||
+				got.IP != "203.0.113.9" || got.UserAgent != "Browser" || got.RequestID != "req-2" ||
+				!got.At.Equal(w.clock.Now()) {
 				t.Errorf("%+v of %+v", got, got.Principal)
 			}
 			text, err := json.Marshal(got)
-			if err != nil || strings.Contains(string(text), q.Get("state")) || q.Get("code") != "" && strings.Contains(string(text), q.Get("code")) {
+			if err != nil || strings.Contains(string(text), q.Get("state")) || q.Get("code") != "" &&
+				strings.Contains(string(text), q.Get("code")) {
 				t.Errorf("the link is in the entry: %s, %v", text, err)
 			}
 		})

@@ -32,7 +32,8 @@ func refusal(err error, name, param string) error {
 	case e.Kind == platform.BadContent:
 		return because(err, param, e.Message)
 	}
-	unavailable := errs.Wrap(err, errs.ProviderUnavailable, "The platform %s is unavailable at the moment. Try again later.", name)
+	unavailable := errs.Wrap(err, errs.ProviderUnavailable, "The platform %s is unavailable at the moment. Try again "+
+		"later.", name)
 	unavailable.RetryAfter = max(e.RetryAfter, 5*time.Second)
 	return unavailable
 }
@@ -44,7 +45,8 @@ func because(cause error, param, message string) error {
 }
 
 func notConfigured(name string) error {
-	return errs.Invalid("/platform", "is not set up on this service: its operator has registered no application with %s. See configured in GET /v1/social/platforms", name)
+	return errs.Invalid("/platform", "is not set up on this service: its operator has registered no application with "+
+		"%s. See configured in GET /v1/social/platforms", name)
 }
 
 // requireConfigured refuses a platform that the operator has no application for.
@@ -55,7 +57,8 @@ func (s *Service) requireConfigured(ctx context.Context, m tenant.Mode, name str
 	ok, err := s.platforms.Configured(ctx, m, name)
 	switch {
 	case err != nil:
-		return errs.Wrap(err, errs.ProviderUnavailable, "The settings of the platform cannot be read at the moment. Try again in a few seconds.")
+		return errs.Wrap(err, errs.ProviderUnavailable, "The settings of the platform cannot be read at the moment. "+
+			"Try again in a few seconds.")
 	case !ok:
 		return notConfigured(name)
 	}

@@ -33,7 +33,8 @@ type Service struct {
 }
 
 // NewService makes the service.
-func NewService(db *store.DB, audit httpapi.Recorder, platforms *account.Platforms, vault account.Vault, secret seal.Secret, now func() time.Time, random io.Reader) *Service {
+func NewService(db *store.DB, audit httpapi.Recorder, platforms *account.Platforms, vault account.Vault,
+	secret seal.Secret, now func() time.Time, random io.Reader) *Service {
 	return &Service{db, platforms, vault, secret, now, random, audit}
 }
 
@@ -43,14 +44,16 @@ func Open(e area.Env) *Service {
 	if e.Apps != nil {
 		c.Apps = apps.New(e.Apps, e.Now).Get
 	}
-	return NewService(e.DB, e.Audit, account.NewPlatforms(c), account.Vault{Envelope: e.Envelope}, e.Seal, e.Now, e.Random)
+	return NewService(e.DB, e.Audit, account.NewPlatforms(c), account.Vault{Envelope: e.Envelope}, e.Seal,
+		e.Now, e.Random)
 }
 
 // Mount registers the operations of the area.
 func Mount(r *httpapi.Router, e area.Env) { Open(e).Register(r) }
 
 // find reads an account of the caller.
-func (s *Service) find(ctx context.Context, accountID string, match ...httpapi.IfMatch) (account.Record, store.Item, error) {
+func (s *Service) find(ctx context.Context, accountID string, match ...httpapi.IfMatch) (account.Record,
+	store.Item, error) {
 	it, err := resource.Find(ctx, s.db, id.SocialAccount, account.Kind, accountID)
 	if err != nil {
 		return account.Record{}, it, err

@@ -47,7 +47,8 @@ func (s state) sign(ctx context.Context, secret seal.Secret) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	signed := strings.Join([]string{s.account, strconv.FormatInt(s.until.Unix(), 36), base64.RawURLEncoding.EncodeToString(s.nonce)}, ".")
+	signed := strings.Join([]string{s.account, strconv.FormatInt(s.until.Unix(), 36),
+		base64.RawURLEncoding.EncodeToString(s.nonce)}, ".")
 	return signed + "." + signature(keys[0], signed), nil
 }
 

@@ -14,11 +14,15 @@ func TestTheDefaultsAreShown(t *testing.T) {
 		model string
 		want  generation.Input
 	}{
-		"videos":  {object{"prompt": "A shoe"}, "kling-3-turbo-pro", generation.Input{Prompt: "A shoe", AspectRatio: "9:16", Seconds: 5}},
-		"images":  {object{"prompt": "A shoe"}, "flux-pro-1.1", generation.Input{Prompt: "A shoe", AspectRatio: "1:1", Count: 1}},
-		"music":   {object{"prompt": "Calm"}, "stable-audio-2.5", generation.Input{Prompt: "Calm", Seconds: 30}},
-		"voices":  {object{"text": "Hello", "model": "polly-neural", "language": "de"}, "polly-neural", generation.Input{Text: "Hello", Language: "de", Voice: "Vicki"}},
-		"avatars": {object{"text": "Hello"}, "veed-avatars", generation.Input{Text: "Hello", Avatar: "any_female_vertical_primary"}},
+		"videos": {object{"prompt": "A shoe"}, "kling-3-turbo-pro",
+			generation.Input{Prompt: "A shoe", AspectRatio: "9:16", Seconds: 5}},
+		"images": {object{"prompt": "A shoe"}, "flux-pro-1.1",
+			generation.Input{Prompt: "A shoe", AspectRatio: "1:1", Count: 1}},
+		"music": {object{"prompt": "Calm"}, "stable-audio-2.5", generation.Input{Prompt: "Calm", Seconds: 30}},
+		"voices": {object{"text": "Hello", "model": "polly-neural", "language": "de"}, "polly-neural",
+			generation.Input{Text: "Hello", Language: "de", Voice: "Vicki"}},
+		"avatars": {object{"text": "Hello"}, "veed-avatars",
+			generation.Input{Text: "Hello", Avatar: "any_female_vertical_primary"}},
 	} {
 		w := newWorld(t)
 		made := create(w.Caller, t, path, c.body)
@@ -30,7 +34,8 @@ func TestTheDefaultsAreShown(t *testing.T) {
 			t.Errorf("%s: %+v", path, got)
 		}
 		req := w.provider.requests[0]
-		if req.AspectRatio != c.want.AspectRatio || req.Voice != c.want.Voice || req.Avatar != c.want.Avatar || req.Kind != provider.KindVoice && req.Seconds != c.want.Seconds {
+		if req.AspectRatio != c.want.AspectRatio || req.Voice != c.want.Voice || req.Avatar != c.want.Avatar ||
+			req.Kind != provider.KindVoice && req.Seconds != c.want.Seconds {
 			t.Errorf("%s: the provider is asked for %+v", path, req)
 		}
 	}

@@ -61,7 +61,9 @@ type estimateInput struct{ Body estimateBody }
 // registerEstimate puts the operation into the router.
 func (s *Service) registerEstimate(r *httpapi.Router) {
 	estimate := op("estimateGeneration", http.MethodPost, "/v1/studio/estimates", "Estimate a generation",
-		"Returns the cost of a generation with a live key. Nothing is spent. The input is validated like that of the creating operation. The cost depends on the request alone, so the estimate is exactly what is reserved. Only a result that is far longer than reserved for is charged more.")
+		"Returns the cost of a generation with a live key. Nothing is spent. The input is validated like that of the "+
+			"creating operation. The cost depends on the request alone, so the estimate is exactly what is reserved. "+
+			"Only a result that is far longer than reserved for is charged more.")
 	estimate.Errors = []errs.Code{errs.UnsupportedModel, errs.UnsupportedMedia, errs.ProviderUnavailable}
 	httpapi.Write(r, estimate, s.estimate)
 }
@@ -84,7 +86,8 @@ func (b estimateBody) fits() error {
 	var found []error
 	for _, name := range b.Input.members {
 		if !slices.Contains(members[b.Kind], name) {
-			found = append(found, errs.Invalid("/input/"+name, "is not a member of kind %s; its members are %s", b.Kind, strings.Join(members[b.Kind], ", ")))
+			found = append(found, errs.Invalid("/input/"+name, "is not a member of kind %s; its members are %s", b.Kind,
+				strings.Join(members[b.Kind], ", ")))
 		}
 	}
 	return errs.All(found...)

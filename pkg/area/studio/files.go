@@ -27,12 +27,14 @@ func (f files) spoken() time.Duration {
 // refuses those that cannot be used. It reads other items in the same round trip. Prefix
 // is the place of the input in the body.
 func (s *Service) files(ctx context.Context, in generation.Input, prefix string, others []store.Key) (files, error) {
-	types := map[string]media.Type{generation.ImageMember: media.Image, generation.AudioMember: media.Audio, generation.VideoMember: media.Video}
+	types := map[string]media.Type{generation.ImageMember: media.Image, generation.AudioMember: media.Audio,
+		generation.VideoMember: media.Video}
 	var members []incoming.Member
 	var names []string
 	for _, name := range []string{generation.ImageMember, generation.AudioMember, generation.VideoMember} {
 		if value := *in.File(name); value != "" {
-			members, names = append(members, incoming.Member{Param: prefix + "/" + name, Value: value, Type: types[name]}), append(names, name)
+			members, names = append(members, incoming.Member{Param: prefix + "/" + name, Value: value,
+				Type: types[name]}), append(names, name)
 		}
 	}
 	given, err := incoming.Read(ctx, s.db, members, others...)

@@ -57,7 +57,8 @@ func (w *world) item(resourceID string) store.Item {
 
 var (
 	ownPhoto  = &media.File{Type: media.Image, MIMEType: "image/png", Key: "media/a/live/med/1/photo.png"}
-	ownSpeech = &media.File{Type: media.Audio, MIMEType: "audio/mpeg", Key: "media/a/live/med/1/speech.mp3", DurationSeconds: 2.5}
+	ownSpeech = &media.File{Type: media.Audio, MIMEType: "audio/mpeg", Key: "media/a/live/med/1/speech.mp3",
+		DurationSeconds: 2.5}
 )
 
 // The provider is sent signed addresses of the caller's media, and a recording among them
@@ -69,9 +70,11 @@ func TestMediaOfTheCallerAreUsed(t *testing.T) {
 	photo, speech := w.own(live, ownPhoto, nil), w.own(live, ownSpeech, nil)
 	body := object{"audio_url": speech, "image_url": photo}
 	var estimate studio.Estimate
-	live.Call(http.MethodPost, "/v1/studio/estimates", object{"kind": "avatar", "input": body}).Into(t, http.StatusOK, &estimate)
+	live.Call(http.MethodPost, "/v1/studio/estimates", object{"kind": "avatar", "input": body}).Into(t,
+		http.StatusOK, &estimate)
 	made := create(live, t, "avatars", body)
-	if made.Input.AudioURL != speech || made.Input.ImageURL != photo || made.Input.Seconds != 3 || estimate.Credits != 25 || w.balance() != 975 {
+	if made.Input.AudioURL != speech || made.Input.ImageURL != photo || made.Input.Seconds != 3 ||
+		estimate.Credits != 25 || w.balance() != 975 {
 		t.Errorf("%+v; estimated are %d, the balance is %d", made.Input, estimate.Credits, w.balance())
 	}
 	w.engine.Drain()
@@ -85,11 +88,13 @@ func TestMediaOfTheCallerAreUsed(t *testing.T) {
 		}
 	}
 	if req.Spoken != 2500*time.Millisecond || w.urls.reads != 0 || len(w.bucket.objects) != 0 {
-		t.Errorf("spoken are %v; there were %d fetches, %d files are kept", req.Spoken, w.urls.reads, len(w.bucket.objects))
+		t.Errorf("spoken are %v; there were %d fetches, %d files are kept", req.Spoken, w.urls.reads,
+			len(w.bucket.objects))
 	}
 	video := create(live, t, "videos", object{"prompt": "A shoe", "image_url": photo, "model": "kling-2.6-pro"})
 	w.engine.Drain()
-	if got := get(live, t, video.ID); got.State != generation.Generated || !strings.Contains(w.provider.requests[1].ImageURL, ownPhoto.Key) {
+	if got := get(live, t, video.ID); got.State != generation.Generated ||
+		!strings.Contains(w.provider.requests[1].ImageURL, ownPhoto.Key) {
 		t.Errorf("%+v; the provider was sent %+v", got, w.provider.requests[1])
 	}
 }
@@ -103,20 +108,23 @@ func TestMediaThatCannotBeUsed(t *testing.T) {
 		code errs.Code
 		says string
 	}{
-		"pending":         {w.own(live, nil, nil), errs.ValidationFailed, "pending"},
-		"rejected":        {w.own(live, nil, &incoming.Reason{Code: "unreadable", Message: "It is broken."}), errs.ValidationFailed, "It is broken."},
+		"pending": {w.own(live, nil, nil), errs.ValidationFailed, "pending"},
+		"rejected": {w.own(live, nil, &incoming.Reason{Code: "unreadable", Message: "It is broken."}),
+			errs.ValidationFailed, "It is broken."},
 		"a recording":     {w.own(live, ownSpeech, nil), errs.UnsupportedMedia, "audio"},
 		"another mode's":  {w.own(w.Caller, ownPhoto, nil), errs.ValidationFailed, "No media"},
 		"another account": {w.own(live.Stranger(), ownPhoto, nil), errs.ValidationFailed, "No media"},
 		"no media":        {id.New(id.Media, w.clock.Now()), errs.ValidationFailed, "No media"},
 		"no id":           {"med_1", errs.ValidationFailed, "No media"},
 	} {
-		a := live.Call(http.MethodPost, "/v1/studio/videos", object{"prompt": "A shoe", "image_url": c.id, "model": "kling-2.6-pro"})
+		a := live.Call(http.MethodPost, "/v1/studio/videos", object{"prompt": "A shoe", "image_url": c.id,
+			"model": "kling-2.6-pro"})
 		a.Refused(t, 422, c.code, "/image_url")
 		if a.Error != nil && !strings.Contains(a.Error.Message, c.says) {
 			t.Errorf("%s: %s", name, a.Error.Message)
 		}
-		live.Call(http.MethodPost, "/v1/studio/estimates", object{"kind": "video", "model": "kling-2.6-pro", "input": object{"prompt": "A shoe", "image_url": c.id}}).Refused(t, 422, c.code, "/input/image_url")
+		live.Call(http.MethodPost, "/v1/studio/estimates", object{"kind": "video", "model": "kling-2.6-pro",
+			"input": object{"prompt": "A shoe", "image_url": c.id}}).Refused(t, 422, c.code, "/input/image_url")
 	}
 	if w.balance() != 1000 {
 		t.Errorf("the balance is %d", w.balance())

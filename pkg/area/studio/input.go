@@ -62,11 +62,13 @@ type body interface {
 }
 
 func (b videoBody) asked() (provider.Kind, Common, generation.Input) {
-	return provider.KindVideo, b.Common, generation.Input{Prompt: b.Prompt, AspectRatio: b.AspectRatio, Seconds: b.Seconds, ImageURL: b.ImageURL}
+	return provider.KindVideo, b.Common, generation.Input{Prompt: b.Prompt, AspectRatio: b.AspectRatio,
+		Seconds: b.Seconds, ImageURL: b.ImageURL}
 }
 
 func (b imageBody) asked() (provider.Kind, Common, generation.Input) {
-	return provider.KindImage, b.Common, generation.Input{Prompt: b.Prompt, AspectRatio: b.AspectRatio, Count: b.Count, ImageURL: b.ImageURL}
+	return provider.KindImage, b.Common, generation.Input{Prompt: b.Prompt, AspectRatio: b.AspectRatio, Count: b.Count,
+		ImageURL: b.ImageURL}
 }
 
 func (b musicBody) asked() (provider.Kind, Common, generation.Input) {
@@ -74,7 +76,8 @@ func (b musicBody) asked() (provider.Kind, Common, generation.Input) {
 }
 
 func (b voiceBody) asked() (provider.Kind, Common, generation.Input) {
-	return provider.KindVoice, b.Common, generation.Input{Text: b.Text, Language: b.Language, Voice: b.Voice, AudioURL: b.AudioURL}
+	return provider.KindVoice, b.Common, generation.Input{Text: b.Text, Language: b.Language, Voice: b.Voice,
+		AudioURL: b.AudioURL}
 }
 
 func (b avatarBody) asked() (provider.Kind, Common, generation.Input) {

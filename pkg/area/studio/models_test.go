@@ -53,7 +53,8 @@ func TestEveryModelCanBeRehearsed(t *testing.T) {
 		}
 		made := create(w.Caller, t, path, needs(m))
 		w.engine.Drain()
-		if got := get(w.Caller, t, made.ID); got.State != generation.Generated || got.Model != m.ID || len(got.Media) != 1 {
+		if got := get(w.Caller, t, made.ID); got.State != generation.Generated || got.Model != m.ID ||
+			len(got.Media) != 1 {
 			t.Errorf("%s: %+v, %+v", m.ID, got, got.Failure)
 		}
 	}
@@ -62,14 +63,16 @@ func TestEveryModelCanBeRehearsed(t *testing.T) {
 // A language is kept as factories keep it, so that the same tag means the same.
 func TestALanguageIsKeptInCanonicalForm(t *testing.T) {
 	w := newWorld(t)
-	for sent, want := range map[string]string{"EN-us": "en-US", "en_GB": "en-GB", "deu": "de", "nb-NO": "nb-NO", "": ""} {
+	for sent, want := range map[string]string{"EN-us": "en-US", "en_GB": "en-GB", "deu": "de",
+		"nb-NO": "nb-NO", "": ""} {
 		body := object{"text": "Made of nets.", "model": "eleven-3"}
 		if sent != "" {
 			body["language"] = sent
 		}
 		made := create(w.Caller, t, "voices", body)
 		w.engine.Drain()
-		if asked := w.provider.requests[len(w.provider.requests)-1]; made.Input.Language != want || asked.Language != want {
+		if asked := w.provider.requests[len(w.provider.requests)-1]; made.Input.Language != want ||
+			asked.Language != want {
 			t.Errorf("%q is kept as %q, and asked for as %q", sent, made.Input.Language, asked.Language)
 		}
 	}

@@ -56,18 +56,25 @@ func op(id, method, path, summary, description string) httpapi.Op {
 // Register puts the operations of the area into the router.
 func (s *Service) Register(r *httpapi.Router) {
 	register[videoBody](s, r, "createVideo", "videos", "Make a video", "Makes a video from a text or an image.")
-	register[imageBody](s, r, "createImage", "images", "Make images", "Makes images from a text. Some models start from an image.")
-	register[musicBody](s, r, "createMusic", "music", "Make music", "Makes a track from a description, with lyrics if the model supports them.")
+	register[imageBody](s, r, "createImage", "images", "Make images", "Makes images from a text. Some models start "+
+		"from an image.")
+	register[musicBody](s, r, "createMusic", "music", "Make music", "Makes a track from a description, with lyrics "+
+		"if the model supports them.")
 	register[voiceBody](s, r, "createVoice", "voices", "Speak a text", "")
-	register[avatarBody](s, r, "createAvatar", "avatars", "Make a talking avatar", "Makes a video of a person who speaks a text or a recording.")
+	register[avatarBody](s, r, "createAvatar", "avatars", "Make a talking avatar",
+		"Makes a video of a person who speaks a text or a recording.")
 	s.registerEstimate(r)
 
 	list := op("listGenerations", http.MethodGet, "/v1/studio/generations", "List the generations", "Newest first.")
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.list)
 	const one = "/v1/studio/generations/{generation_id}"
-	httpapi.Read(r, op("getGeneration", http.MethodGet, one, "Get a generation", "The URLs of its media are signed anew."), s.get)
-	remove := op("deleteGeneration", http.MethodDelete, one, "Cancel or delete a generation", "Cancels a generation that is queued or being generated: what the provider has completed is charged, and the rest of the reserved credits is released at once. It stays in the list, in state `canceled`; no event is sent. Deletes a generation that has ended, with its media; the response shows it in its last state.")
+	httpapi.Read(r, op("getGeneration", http.MethodGet, one, "Get a generation",
+		"The URLs of its media are signed anew."), s.get)
+	remove := op("deleteGeneration", http.MethodDelete, one, "Cancel or delete a generation",
+		"Cancels a generation that is queued or being generated: what the provider has completed is charged, and the "+
+			"rest of the reserved credits is released at once. It stays in the list, in state `canceled`; no event "+
+			"is sent. Deletes a generation that has ended, with its media; the response shows it in its last state.")
 	remove.Errors = []errs.Code{errs.VersionMismatch}
 	httpapi.Write(r, remove, s.remove)
 }
@@ -78,13 +85,19 @@ func register[B body](s *Service, r *httpapi.Router, id, path, summary, descript
 		description += " "
 	}
 	create := op(id, http.MethodPost, "/v1/studio/"+path, summary,
-		description+"The generation runs in the background; the event `studio.generated` or `studio.failed` reports its end. The cost is reserved now, charged on success and released on failure. A result that is more than one unit of the model's price and 10% longer or larger than reserved for is charged as it is; if the balance or the limit of the key does not cover that, the generation fails and the result is removed. `POST /v1/studio/estimates` returns it beforehand. With a test key nothing is spent, and `sandbox` selects the result.")
+		description+"The generation runs in the background; the event `studio.generated` or `studio.failed` reports "+
+			"its end. The cost is reserved now, charged on success and released on failure. A result that is more "+
+			"than one unit of the model's price and 10% longer or larger than reserved for is charged as it is; if "+
+			"the balance or the limit of the key does not cover that, the generation fails and the result is "+
+			"removed. `POST /v1/studio/estimates` returns it beforehand. With a test key nothing is spent, and "+
+			"`sandbox` selects the result.")
 	create.Status = http.StatusAccepted
 	create.Errors = []errs.Code{errs.UnsupportedModel, errs.InsufficientBalance, errs.SpendLimitReached, errs.QueueFull}
 	if id == "createAvatar" { // which alone reads a recording
 		create.Errors = append(create.Errors, errs.UnsupportedMedia)
 	}
-	httpapi.Write(r, create, func(ctx context.Context, tx *store.Tx, in *createInput[B]) (generation.Generation, error) {
+	httpapi.Write(r, create, func(ctx context.Context, tx *store.Tx,
+		in *createInput[B]) (generation.Generation, error) {
 		return s.create(ctx, tx, in.Body, &in.heard)
 	})
 }
@@ -103,7 +116,8 @@ type order struct {
 // Prefix is the place of the input in the body. Live work needs a model that the stack
 // offers and that has a price. The speech is read, unless it was heard before. Other items
 // are read together with the media of the caller that the input refers to.
-func (s *Service) order(ctx context.Context, kind provider.Kind, model string, in generation.Input, prefix string, live bool, heard *recording, others ...store.Key) (order, error) {
+func (s *Service) order(ctx context.Context, kind provider.Kind, model string, in generation.Input, prefix string,
+	live bool, heard *recording, others ...store.Key) (order, error) {
 	chosen, err := s.offer.ChooseFor(in.Request(kind), model, live)
 	if err != nil {
 		return order{}, err
@@ -146,7 +160,8 @@ func (s *Service) order(ctx context.Context, kind provider.Kind, model string, i
 // effective returns the input with the defaults of the model filled in, as far as they are
 // known. Invalid members stay, to be refused.
 func effective(m catalog.Model, in generation.Input) generation.Input {
-	if in.AspectRatio == "" && (in.ImageURL == "" || m.Kind != provider.KindImage) { // a picture of a picture keeps its shape
+	// a picture of a picture keeps its shape
+	if in.AspectRatio == "" && (in.ImageURL == "" || m.Kind != provider.KindImage) {
 		in.AspectRatio = m.DefaultRatio()
 	}
 	switch m.Kind {
@@ -171,7 +186,8 @@ func effective(m catalog.Model, in generation.Input) generation.Input {
 	return in
 }
 
-func (s *Service) create(ctx context.Context, tx *store.Tx, b body, heard **recording) (out generation.Generation, err error) {
+func (s *Service) create(ctx context.Context, tx *store.Tx, b body,
+	heard **recording) (out generation.Generation, err error) {
 	kind, c, in := b.asked()
 	p, now := auth.FromContext(ctx), s.now()
 	live := p.Mode == tenant.Live
@@ -205,7 +221,8 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, b body, heard **reco
 		r.Given[generation.AudioMember] = file
 	}
 	a := generate.Order{
-		Owner: p.Owner, Subject: r.ID, Attempt: generation.Attempt, About: r.About(), Makes: "generation." + string(kind),
+		Owner: p.Owner, Subject: r.ID, Attempt: generation.Attempt, About: r.About(),
+		Makes: "generation." + string(kind),
 		Parts: []generate.Part{{Kind: kind, Model: o.model.ID, Provider: o.model.Provider}},
 	}
 	if c.Sandbox != nil {
@@ -243,7 +260,8 @@ func checkRehearsal(r *generation.Rehearsal, mode tenant.Mode) error {
 }
 
 func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[generation.Generation], error) {
-	q, err := httpapi.Owned(ctx, generation.ItemKind, id.Generation, in.Period, map[string]string{"kind": httpapi.AnyOf(in.Kind), "state": httpapi.AnyOf(in.State), "model": in.Model})
+	q, err := httpapi.Owned(ctx, generation.ItemKind, id.Generation, in.Period,
+		map[string]string{"kind": httpapi.AnyOf(in.Kind), "state": httpapi.AnyOf(in.State), "model": in.Model})
 	if err != nil {
 		return httpapi.Page[generation.Generation]{}, err
 	}
@@ -270,7 +288,8 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (ou
 	if !id.Valid(id.Generation, in.ID) {
 		return out, errs.Missing("generation", in.ID)
 	}
-	found, beside, err := resource.FindAll(ctx, s.db, id.Generation, []string{in.ID}, generate.TaskKey(in.ID, generation.Attempt))
+	found, beside, err := resource.FindAll(ctx, s.db, id.Generation, []string{in.ID},
+		generate.TaskKey(in.ID, generation.Attempt))
 	if err != nil {
 		return out, err
 	}

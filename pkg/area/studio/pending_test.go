@@ -11,15 +11,18 @@ import (
 func TestAcceptedGenerationsSayWhereAndWhenToLook(t *testing.T) {
 	w := newWorld(t)
 	w.topUp(1000)
-	for path, seconds := range map[string]string{"videos": "90", "images": "10", "music": "40", "voices": "6", "avatars": "120"} {
+	for path, seconds := range map[string]string{"videos": "90", "images": "10", "music": "40", "voices": "6",
+		"avatars": "120"} {
 		live := w.Live()
 		a := live.Call(http.MethodPost, "/v1/studio/"+path, bodies[path].body)
 		var made, shown generation.Generation
 		a.Into(t, http.StatusAccepted, &made)
 		live.Call(http.MethodGet, a.Header.Get("Location"), nil).Into(t, http.StatusOK, &shown)
 		var estimate studio.Estimate
-		live.Call(http.MethodPost, "/v1/studio/estimates", object{"kind": made.Kind, "input": bodies[path].body}).Into(t, http.StatusOK, &estimate)
-		if made.ReservedCredits != estimate.Credits || shown.ReservedCredits != estimate.Credits || estimate.Credits <= 0 {
+		live.Call(http.MethodPost, "/v1/studio/estimates",
+			object{"kind": made.Kind, "input": bodies[path].body}).Into(t, http.StatusOK, &estimate)
+		if made.ReservedCredits != estimate.Credits || shown.ReservedCredits != estimate.Credits ||
+			estimate.Credits <= 0 {
 			t.Errorf("%s: estimated %+v, reserved %+v", path, estimate, made)
 		}
 		live.Call(http.MethodDelete, a.Header.Get("Location"), nil).Into(t, http.StatusOK, &made)
@@ -30,7 +33,8 @@ func TestAcceptedGenerationsSayWhereAndWhenToLook(t *testing.T) {
 			t.Errorf("%s: %+v, Retry-After %q", path, shown, a.Header.Get("Retry-After"))
 		}
 	}
-	a := w.Call(http.MethodPost, "/v1/studio/images", object{"prompt": "A shoe", "sandbox": object{"delay_seconds": 60}})
+	a := w.Call(http.MethodPost, "/v1/studio/images",
+		object{"prompt": "A shoe", "sandbox": object{"delay_seconds": 60}})
 	if a.Header.Get("Retry-After") != "62" {
 		t.Errorf("a rehearsal answers %v", a.Header)
 	}

@@ -38,7 +38,8 @@ type recording struct {
 // to a third party.
 var fetches = attempts.Limit{
 	Name: "recordings", Most: 20, Window: time.Minute,
-	Message: "An account has 20 recordings a minute fetched from URLs. Repeat the request after the time in Retry-After, or upload the recording with POST /v1/media and send its id.",
+	Message: "An account has 20 recordings a minute fetched from URLs. Repeat the request after the time in " +
+		"Retry-After, or upload the recording with POST /v1/media and send its id.",
 }
 
 // record reads the recording at an address. That is an effect outside of the
@@ -71,7 +72,8 @@ func (s *Service) record(ctx context.Context, address, param string) (*recording
 	content, err := safehttp.ReadBody(resp, maxRecording)
 	switch {
 	case resp.StatusCode != http.StatusOK:
-		return refuse("The recording could not be fetched: the server answered with status %d. Redirects are not followed.", resp.StatusCode)
+		return refuse("The recording could not be fetched: the server answered with status %d. Redirects are not "+
+			"followed.", resp.StatusCode)
 	case errors.Is(err, safehttp.ErrBodyTooLarge):
 		return refuse("The recording is larger than %d MiB.", maxRecording>>20)
 	case err != nil:

@@ -75,7 +75,8 @@ func TestARecordingIsMeasuredAndKept(t *testing.T) {
 	live := w.Live()
 	body := object{"audio_url": public, "image_url": public}
 	var estimate studio.Estimate
-	live.Call(http.MethodPost, "/v1/studio/estimates", object{"kind": "avatar", "input": body}).Into(t, http.StatusOK, &estimate)
+	live.Call(http.MethodPost, "/v1/studio/estimates", object{"kind": "avatar", "input": body}).Into(t,
+		http.StatusOK, &estimate)
 	if len(w.bucket.objects) != 0 {
 		t.Errorf("an estimate keeps %d files", len(w.bucket.objects))
 	}
@@ -92,7 +93,9 @@ func TestARecordingIsMeasuredAndKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if kept := w.bucket.objects[strings.TrimPrefix(sent.Path, "/")]; !slices.Equal(kept, wav(3)) || !strings.HasPrefix(sent.Path, "/inputs/"+string(w.Principal.Account)+"/live/") || sent.Query().Get("X-Amz-Signature") == "" {
+	if kept := w.bucket.objects[strings.TrimPrefix(sent.Path, "/")]; !slices.Equal(kept, wav(3)) ||
+		!strings.HasPrefix(sent.Path, "/inputs/"+string(w.Principal.Account)+"/live/") ||
+		sent.Query().Get("X-Amz-Signature") == "" {
 		t.Errorf("the provider was sent %s, and %d bytes are kept", sent, len(kept))
 	}
 }
@@ -107,13 +110,15 @@ func TestARepeatKeepsNothingElse(t *testing.T) {
 	w.urls.files = nil // a repeat is answered as the first time even then
 	live.Call(http.MethodPost, "/v1/studio/avatars", body, "Idempotency-Key", "k").Into(t, http.StatusAccepted, &again)
 	if again.ID != made.ID || w.balance() != 70 || len(w.bucket.objects) != 1 {
-		t.Errorf("%s and %s; the balance is %d, %d files are kept", made.ID, again.ID, w.balance(), len(w.bucket.objects))
+		t.Errorf("%s and %s; the balance is %d, %d files are kept", made.ID, again.ID, w.balance(),
+			len(w.bucket.objects))
 	}
 }
 
 func TestATestKeyMeasuresAndKeepsNothing(t *testing.T) {
 	w := newWorld(t)
-	if made := create(w.Caller, t, "avatars", object{"audio_url": public, "image_url": public}); made.Input.Seconds != 3 || len(w.bucket.objects) != 0 {
+	if made := create(w.Caller, t, "avatars",
+		object{"audio_url": public, "image_url": public}); made.Input.Seconds != 3 || len(w.bucket.objects) != 0 {
 		t.Errorf("%+v, %d files are kept", made.Input, len(w.bucket.objects))
 	}
 }
@@ -141,12 +146,15 @@ func TestARecordingIsRefused(t *testing.T) {
 	w.urls.Client, w.urls.direct = studio.NewClient(area.Env{Loopback: true}), true
 	live := w.Live()
 	refused := func(path string) apitest.Answer {
-		return live.Call(http.MethodPost, "/v1/studio/avatars", object{"audio_url": server.URL + path, "image_url": public, "model": "omnihuman-1.5"})
+		return live.Call(http.MethodPost, "/v1/studio/avatars",
+			object{"audio_url": server.URL + path, "image_url": public, "model": "omnihuman-1.5"})
 	}
 	for _, path := range []string{"/large", "/moved", "/page", "/long", "/broken", "/none"} {
 		refused(path).Refused(t, 422, errs.UnsupportedMedia, "/audio_url")
 	}
-	live.Call(http.MethodPost, "/v1/studio/estimates", object{"kind": "avatar", "input": object{"audio_url": server.URL + "/page", "image_url": public}}).Refused(t, 422, errs.UnsupportedMedia, "/input/audio_url")
+	live.Call(http.MethodPost, "/v1/studio/estimates",
+		object{"kind": "avatar", "input": object{"audio_url": server.URL + "/page", "image_url": public}}).Refused(t,
+		422, errs.UnsupportedMedia, "/input/audio_url")
 	w.urls.Client = studio.NewClient(area.Env{})
 	refused("/long").Refused(t, 422, errs.ValidationFailed, "/audio_url")
 	if w.balance() != 1000 || len(w.bucket.objects) != 0 {
@@ -162,16 +170,19 @@ func TestRecordingsAreFetchedSoOftenOnly(t *testing.T) {
 		body object
 	}{
 		{"estimates", object{"kind": "avatar", "input": object{"audio_url": public, "image_url": public}}},
-		{"avatars", object{"audio_url": public, "image_url": public, "sandbox": object{"outcome": "insufficient_balance"}}},
+		{"avatars", object{"audio_url": public, "image_url": public,
+			"sandbox": object{"outcome": "insufficient_balance"}}},
 	}
 	for i := range 20 {
 		c := calls[i%2]
-		if a := w.Call(http.MethodPost, "/v1/studio/"+c.path, c.body); a.Status != http.StatusOK && a.Status != http.StatusPaymentRequired {
+		if a := w.Call(http.MethodPost, "/v1/studio/"+c.path, c.body); a.Status != http.StatusOK &&
+			a.Status != http.StatusPaymentRequired {
 			t.Fatalf("%d: %s", i, a.Raw)
 		}
 	}
 	for _, c := range calls {
-		a := w.As(func(p *auth.Principal) { p.Actor = auth.Key("key_01h455vb4pex5vsknk084sn02q") }).Call(http.MethodPost, "/v1/studio/"+c.path, c.body)
+		a := w.As(func(p *auth.Principal) { p.Actor = auth.Key("key_01h455vb4pex5vsknk084sn02q") }).Call(
+			http.MethodPost, "/v1/studio/"+c.path, c.body)
 		if a.Refused(t, 429, errs.RateLimited, ""); a.Header.Get("Retry-After") != "60" {
 			t.Errorf("Retry-After is %q", a.Header.Get("Retry-After"))
 		}
@@ -179,7 +190,8 @@ func TestRecordingsAreFetchedSoOftenOnly(t *testing.T) {
 	if w.urls.reads != 20 {
 		t.Errorf("it was fetched %d times", w.urls.reads)
 	}
-	w.Stranger().Call(http.MethodPost, "/v1/studio/estimates", calls[0].body).Into(t, http.StatusOK, new(studio.Estimate))
+	w.Stranger().Call(http.MethodPost, "/v1/studio/estimates", calls[0].body).Into(t, http.StatusOK,
+		new(studio.Estimate))
 	w.clock.Add(time.Minute)
 	w.Call(http.MethodPost, "/v1/studio/estimates", calls[0].body).Into(t, http.StatusOK, new(studio.Estimate))
 }
@@ -189,7 +201,8 @@ func TestARecordingThatIsNotKept(t *testing.T) {
 	w := newWorld(t)
 	w.topUp(100)
 	w.bucket.status = http.StatusForbidden
-	w.Live().Call(http.MethodPost, "/v1/studio/avatars", object{"audio_url": public, "image_url": public}).Refused(t, 503, errs.ProviderUnavailable, "")
+	w.Live().Call(http.MethodPost, "/v1/studio/avatars", object{"audio_url": public, "image_url": public}).Refused(t,
+		503, errs.ProviderUnavailable, "")
 	if w.balance() != 100 {
 		t.Errorf("the balance is %d", w.balance())
 	}

@@ -14,15 +14,18 @@ import (
 func TestEachFailureCanBeRehearsed(t *testing.T) {
 	w := newWorld(t)
 	for _, code := range provider.FailureCodes() {
-		made := create(w.Caller, t, "images", object{"prompt": "A shoe", "sandbox": object{"outcome": "failed", "failure_code": code}})
+		made := create(w.Caller, t, "images",
+			object{"prompt": "A shoe", "sandbox": object{"outcome": "failed", "failure_code": code}})
 		w.engine.Drain()
 		want := provider.FailureOf(code)
 		got := get(w.Caller, t, made.ID)
-		if got.State != generation.Failed || got.Failure == nil || got.Failure.Code != code || got.Failure.Retryable != (want.Kind == provider.Rejected) || got.Failure.Message == "" {
+		if got.State != generation.Failed || got.Failure == nil || got.Failure.Code != code ||
+			got.Failure.Retryable != (want.Kind == provider.Rejected) || got.Failure.Message == "" {
 			t.Errorf("%s: %+v", code, got.Failure)
 		}
 	}
-	if events := apitest.All[event.Event](w.Caller, "/v1/events?type=studio.failed", 100); len(events) != len(provider.FailureCodes()) {
+	if events := apitest.All[event.Event](w.Caller, "/v1/events?type=studio.failed",
+		100); len(events) != len(provider.FailureCodes()) {
 		t.Errorf("%d events", len(events))
 	}
 }
@@ -35,10 +38,12 @@ func TestRefusalsCanBeRehearsed(t *testing.T) {
 		context string
 	}{
 		"insufficient_balance": {402, errs.InsufficientBalance, `{"required_credits":4,"available_credits":0}`},
-		"spend_limit_reached":  {402, errs.SpendLimitReached, `{"spend_limit_credits":0,"required_credits":4,"available_credits":0}`},
-		"rate_limited":         {429, errs.RateLimited, `{"limit":60,"window_seconds":60}`},
+		"spend_limit_reached": {402, errs.SpendLimitReached,
+			`{"spend_limit_credits":0,"required_credits":4,"available_credits":0}`},
+		"rate_limited": {429, errs.RateLimited, `{"limit":60,"window_seconds":60}`},
 	} {
-		a := w.Call(http.MethodPost, "/v1/studio/images", object{"prompt": "A shoe", "sandbox": object{"outcome": outcome}})
+		a := w.Call(http.MethodPost, "/v1/studio/images",
+			object{"prompt": "A shoe", "sandbox": object{"outcome": outcome}})
 		a.Refused(t, want.status, want.code, "")
 		a.Context(t, want.context)
 		if after := a.Header.Get("Retry-After"); (after == "30") != (want.status == 429) {
@@ -57,8 +62,13 @@ func TestRehearsalsThatMakeNoSenseAreRefused(t *testing.T) {
 		"/sandbox/outcome":       {"outcome": "published"},
 		"/sandbox/delay_seconds": {"delay_seconds": 61},
 	} {
-		w.Call(http.MethodPost, "/v1/studio/images", object{"prompt": "A shoe", "sandbox": sandbox}).Refused(t, 422, errs.ValidationFailed, param)
+		w.Call(http.MethodPost, "/v1/studio/images", object{"prompt": "A shoe", "sandbox": sandbox}).Refused(t, 422,
+			errs.ValidationFailed, param)
 	}
-	w.Call(http.MethodPost, "/v1/studio/images", object{"prompt": "A shoe", "sandbox": object{"outcome": "failed", "failure_code": "bad_luck"}}).Refused(t, 422, errs.ValidationFailed, "/sandbox/failure_code")
-	w.Live().Call(http.MethodPost, "/v1/studio/images", object{"prompt": "A shoe", "sandbox": object{"outcome": "rate_limited"}}).Refused(t, 422, errs.ValidationFailed, "/sandbox")
+	w.Call(http.MethodPost, "/v1/studio/images",
+		object{"prompt": "A shoe", "sandbox": object{"outcome": "failed", "failure_code": "bad_luck"}}).Refused(t, 422,
+		errs.ValidationFailed, "/sandbox/failure_code")
+	w.Live().Call(http.MethodPost, "/v1/studio/images",
+		object{"prompt": "A shoe", "sandbox": object{"outcome": "rate_limited"}}).Refused(t, 422,
+		errs.ValidationFailed, "/sandbox")
 }

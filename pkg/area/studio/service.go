@@ -26,12 +26,14 @@ type Service struct {
 }
 
 // NewService makes the service. The offer is what the stack has of the catalog.
-func NewService(db *store.DB, signer *media.Signer, urls area.Client, offer catalog.Offer, now func() time.Time) *Service {
+func NewService(db *store.DB, signer *media.Signer, urls area.Client, offer catalog.Offer,
+	now func() time.Time) *Service {
 	return &Service{db, signer, urls, offer, now}
 }
 
 // find reads a generation of the caller's account and mode.
-func (s *Service) find(ctx context.Context, generationID string, match ...httpapi.IfMatch) (*generation.Record, store.Item, error) {
+func (s *Service) find(ctx context.Context, generationID string, match ...httpapi.IfMatch) (*generation.Record,
+	store.Item, error) {
 	it, err := resource.Find(ctx, s.db, id.Generation, "generation", generationID)
 	if err != nil {
 		return nil, it, err

@@ -68,18 +68,25 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, clock: apitest.NewClock()}
 	w.db = storetest.Open(t, w.clock.Now)
-	w.urls, w.bucket = &web{Client: safehttp.New(safehttp.Options{}), files: map[string][]byte{public: wav(3)}}, &bucket{objects: map[string][]byte{}}
-	signer, err := media.NewSigner(aws.Config{Region: "eu-central-1", HTTPClient: w.bucket, Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
-		return aws.Credentials{AccessKeyID: "id", SecretAccessKey: "secret"}, nil
-	})}, "bucket", w.clock.Now)
+	w.urls, w.bucket = &web{Client: safehttp.New(safehttp.Options{}), files: map[string][]byte{public: wav(3)}},
+		&bucket{objects: map[string][]byte{}}
+	signer, err := media.NewSigner(aws.Config{Region: "eu-central-1", HTTPClient: w.bucket,
+		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+			return aws.Credentials{AccessKeyID: "id", SecretAccessKey: "secret"}, nil
+		})}, "bucket", w.clock.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	offer := catalog.NewOffer("fal,elevenlabs,polly,replicate", "us-west-2")
 	s := studio.NewService(w.db, signer, w.urls, offer, w.clock.Now)
-	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, s, account.NewEvents(w.db, signer), account.NewService(w.db, w.clock.Now))
+	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, s, account.NewEvents(w.db, signer),
+		account.NewService(w.db, w.clock.Now))
 	w.provider = &recorded{Provider: sandbox.New(w.clock.Now)}
-	w.engine = generatetest.New(t, w.db, w.clock, generatetest.Only{Provider: w.provider}, map[string]generate.Loader{generation.ItemKind: generation.Loader{Sign: func(f media.File) (string, error) { return signer.URL(t.Context(), f.Key, f.MIMEType) }}})
+	w.engine = generatetest.New(t, w.db, w.clock, generatetest.Only{Provider: w.provider},
+		map[string]generate.Loader{generation.ItemKind: generation.Loader{Sign: func(f media.File) (string,
+			error) {
+			return signer.URL(t.Context(), f.Key, f.MIMEType)
+		}}})
 	return w
 }
 
@@ -122,11 +129,15 @@ var bodies = map[string]struct {
 	media media.Type
 	model string // the default
 }{
-	"videos":  {provider.KindVideo, object{"prompt": "A shoe", "aspect_ratio": "9:16", "seconds": 6}, media.Video, "kling-3-turbo-pro"},
-	"images":  {provider.KindImage, object{"prompt": "A shoe", "aspect_ratio": "4:5", "count": 2}, media.Image, "flux-pro-1.1"},
-	"music":   {provider.KindMusic, object{"prompt": "Calm", "seconds": 30}, media.Audio, "stable-audio-2.5"},
-	"voices":  {provider.KindVoice, object{"text": "Made of nets.", "language": "de-AT", "voice": "abc"}, media.Audio, "eleven-multilingual-2"},
-	"avatars": {provider.KindAvatar, object{"text": "Made of nets, and of nothing else at all.", "image_url": public}, media.Video, "heygen-avatar-4"},
+	"videos": {provider.KindVideo, object{"prompt": "A shoe", "aspect_ratio": "9:16", "seconds": 6}, media.Video,
+		"kling-3-turbo-pro"},
+	"images": {provider.KindImage, object{"prompt": "A shoe", "aspect_ratio": "4:5", "count": 2}, media.Image,
+		"flux-pro-1.1"},
+	"music": {provider.KindMusic, object{"prompt": "Calm", "seconds": 30}, media.Audio, "stable-audio-2.5"},
+	"voices": {provider.KindVoice, object{"text": "Made of nets.", "language": "de-AT", "voice": "abc"}, media.Audio,
+		"eleven-multilingual-2"},
+	"avatars": {provider.KindAvatar, object{"text": "Made of nets, and of nothing else at all.", "image_url": public},
+		media.Video, "heygen-avatar-4"},
 }
 
 func TestEachKindIsMadeAndPaidFor(t *testing.T) {
@@ -136,9 +147,11 @@ func TestEachKindIsMadeAndPaidFor(t *testing.T) {
 			w.topUp(1000)
 			live := w.Live()
 			var estimate studio.Estimate
-			live.Call(http.MethodPost, "/v1/studio/estimates", object{"kind": c.kind, "input": c.body}).Into(t, http.StatusOK, &estimate)
+			live.Call(http.MethodPost, "/v1/studio/estimates", object{"kind": c.kind, "input": c.body}).Into(t,
+				http.StatusOK, &estimate)
 			made := create(live, t, path, c.body)
-			if made.Kind != c.kind || made.Model != c.model || made.State != generation.Queued || made.CostCredits != 0 || len(made.Media) != 0 || !id.Valid(id.Generation, made.ID) {
+			if made.Kind != c.kind || made.Model != c.model || made.State != generation.Queued ||
+				made.CostCredits != 0 || len(made.Media) != 0 || !id.Valid(id.Generation, made.ID) {
 				t.Errorf("%+v", made)
 			}
 			var input object
@@ -146,12 +159,14 @@ func TestEachKindIsMadeAndPaidFor(t *testing.T) {
 			if json.Unmarshal(raw, &input); len(input) < len(c.body) {
 				t.Errorf("the input is %s", raw)
 			}
-			if w.balance() != 1000-estimate.Credits || estimate.Credits == 0 || estimate.Model != c.model || estimate.Price == nil {
+			if w.balance() != 1000-estimate.Credits || estimate.Credits == 0 || estimate.Model != c.model ||
+				estimate.Price == nil {
 				t.Errorf("estimated as %+v, the balance is %d", estimate, w.balance())
 			}
 			w.engine.Drain()
 			got := get(live, t, made.ID)
-			if got.State != generation.Generated || got.Progress != 100 || got.Failure != nil || got.CostCredits != estimate.Credits || len(got.Media) == 0 || got.Media[0].Type != c.media {
+			if got.State != generation.Generated || got.Progress != 100 || got.Failure != nil ||
+				got.CostCredits != estimate.Credits || len(got.Media) == 0 || got.Media[0].Type != c.media {
 				t.Errorf("%+v", got)
 			}
 			if want, _ := c.body["count"].(int); want > 0 && len(got.Media) != want {
@@ -162,12 +177,14 @@ func TestEachKindIsMadeAndPaidFor(t *testing.T) {
 			}
 			req := w.provider.requests[0]
 			m, _ := catalog.Find(c.model)
-			if len(w.provider.requests) != 1 || req.Kind != c.kind || req.Model != m.ProviderModel || req.ClientToken == "" {
+			if len(w.provider.requests) != 1 || req.Kind != c.kind || req.Model != m.ProviderModel ||
+				req.ClientToken == "" {
 				t.Errorf("%+v", w.provider.requests)
 			}
 			events := apitest.All[event.Event](live, "/v1/events", 10)
 			var shown generation.Generation
-			if len(events) != 1 || events[0].Type != event.StudioGenerated || json.Unmarshal(events[0].Data.Object, &shown) != nil || !reflect.DeepEqual(shown, got) {
+			if len(events) != 1 || events[0].Type != event.StudioGenerated || json.Unmarshal(events[0].Data.Object,
+				&shown) != nil || !reflect.DeepEqual(shown, got) {
 				t.Errorf("the events are %+v", events)
 			}
 		})
@@ -177,7 +194,8 @@ func TestEachKindIsMadeAndPaidFor(t *testing.T) {
 func TestATestKeySpendsNothing(t *testing.T) {
 	for _, outcome := range []generation.State{generation.Generated, generation.Failed} {
 		w := newWorld(t)
-		made := create(w.Caller, t, "images", object{"prompt": "A shoe", "sandbox": object{"outcome": outcome, "delay_seconds": 20}})
+		made := create(w.Caller, t, "images",
+			object{"prompt": "A shoe", "sandbox": object{"outcome": outcome, "delay_seconds": 20}})
 		begun := w.clock.Now()
 		w.engine.Step()
 		w.engine.Step()
@@ -186,14 +204,18 @@ func TestATestKeySpendsNothing(t *testing.T) {
 		}
 		w.engine.Drain()
 		got := get(w.Caller, t, made.ID)
-		if took := w.clock.Now().Sub(begun); got.State != outcome || took < 20*time.Second || took > 25*time.Second || got.CostCredits != 0 {
+		if took := w.clock.Now().Sub(begun); got.State != outcome || took < 20*time.Second || took > 25*time.Second ||
+			got.CostCredits != 0 {
 			t.Errorf("after %v: %+v", took, got)
 		}
-		if failed := outcome == generation.Failed; failed != (got.Failure != nil) || failed != (len(got.Media) == 0) || failed && (got.Failure.Code != provider.FailedGeneration || !got.Failure.Retryable) {
+		if failed := outcome == generation.Failed; failed != (got.Failure != nil) || failed != (len(got.Media) == 0) ||
+			failed && (got.Failure.Code != provider.FailedGeneration || !got.Failure.Retryable) {
 			t.Errorf("%+v", got.Failure)
 		}
-		types := map[generation.State]event.Type{generation.Generated: event.StudioGenerated, generation.Failed: event.StudioFailed}
-		if events := apitest.All[event.Event](w.Caller, "/v1/events", 10); len(events) != 1 || events[0].Type != types[outcome] {
+		types := map[generation.State]event.Type{generation.Generated: event.StudioGenerated,
+			generation.Failed: event.StudioFailed}
+		if events := apitest.All[event.Event](w.Caller, "/v1/events", 10); len(events) != 1 ||
+			events[0].Type != types[outcome] {
 			t.Errorf("the events are %+v", events)
 		}
 		if _, err := w.db.Get(t.Context(), ledger.BalanceKey(w.Principal.Account)); !errors.Is(err, store.ErrNotFound) {
@@ -205,14 +227,18 @@ func TestATestKeySpendsNothing(t *testing.T) {
 func TestWhatFailsCostsNothing(t *testing.T) {
 	w := newWorld(t)
 	w.topUp(100)
-	w.provider.fail = &provider.Error{Kind: provider.Rejected, Code: "content_policy", Message: "The prompt was refused."}
+	w.provider.fail = &provider.Error{Kind: provider.Rejected, Code: "content_policy",
+		Message: "The prompt was refused."}
 	made := create(w.Live(), t, "images", object{"prompt": "A shoe"})
 	if w.balance() != 96 {
 		t.Errorf("the balance is %d", w.balance())
 	}
 	w.engine.Drain()
 	got := get(w.Live(), t, made.ID)
-	if got.State != generation.Failed || got.Failure == nil || *got.Failure != (generation.Failure{Code: "content_policy", Message: "The prompt was refused. Nothing was charged. Change the request, or choose another model.", Retryable: true}) || got.CostCredits != 0 || w.balance() != 100 {
+	if got.State != generation.Failed || got.Failure == nil ||
+		*got.Failure != (generation.Failure{Code: "content_policy", Message: "The prompt was refused. Nothing was " +
+			"charged. Change the request, or choose another model.", Retryable: true}) || got.CostCredits != 0 ||
+		w.balance() != 100 {
 		t.Errorf("%+v, %+v; the balance is %d", got, got.Failure, w.balance())
 	}
 }
@@ -244,7 +270,8 @@ func TestCancelAndDelete(t *testing.T) {
 			t.Helper()
 			first := live.Call(http.MethodDelete, path, nil, "Idempotency-Key", key)
 			first.Into(t, http.StatusOK, &left)
-			if again := live.Call(http.MethodDelete, path, nil, "Idempotency-Key", key); again.Raw != first.Raw || again.Header.Get("Idempotent-Replayed") != "true" {
+			if again := live.Call(http.MethodDelete, path, nil, "Idempotency-Key", key); again.Raw != first.Raw ||
+				again.Header.Get("Idempotent-Replayed") != "true" {
 				t.Errorf("repeated: %d %s", again.Status, again.Raw)
 			}
 			return left
@@ -257,9 +284,11 @@ func TestCancelAndDelete(t *testing.T) {
 		}
 		if runs := was.State != generation.Generated; runs {
 			state = generation.Canceled
-			left, listed := remove("cancel"), apitest.All[generation.Generation](live, "/v1/studio/generations?state=canceled", 10)
+			left, listed := remove("cancel"),
+				apitest.All[generation.Generation](live, "/v1/studio/generations?state=canceled", 10)
 			now := get(live, t, made.ID)
-			if left.State != generation.Canceled || left.CostCredits != 100-balance || left.Version != was.Version+1 || !reflect.DeepEqual(left, now) || len(listed) != 1 || !reflect.DeepEqual(listed[0], now) {
+			if left.State != generation.Canceled || left.CostCredits != 100-balance || left.Version != was.Version+1 ||
+				!reflect.DeepEqual(left, now) || len(listed) != 1 || !reflect.DeepEqual(listed[0], now) {
 				t.Errorf("after %d steps: %+v, read as %+v, listed as %+v", steps, left, now, listed)
 			}
 			w.engine.Drain()
@@ -304,41 +333,69 @@ func TestWhatIsRefused(t *testing.T) {
 		code   errs.Code
 		param  string
 	}{
-		"no prompt":                   {live, "images", object{}, 422, invalid, "/prompt"},
-		"a blank prompt":              {live, "images", object{"prompt": " \n"}, 422, invalid, "/prompt"},
-		"a member of another kind":    {live, "images", object{"prompt": "x", "seconds": 3}, 422, invalid, "/seconds"},
-		"an unknown model":            {live, "images", object{"prompt": "x", "model": "dall-e"}, 422, errs.UnsupportedModel, "/model"},
-		"a retired model":             {live, "images", object{"prompt": "x", "model": "nova-canvas"}, 422, errs.UnsupportedModel, "/model"},
-		"a model of another kind":     {live, "images", object{"prompt": "x", "model": "veo-3.1"}, 422, errs.UnsupportedModel, "/model"},
-		"a model in preview":          {live, "videos", object{"prompt": "x", "model": "pixverse-5"}, 422, errs.UnsupportedModel, "/model"},
-		"a provider that is not here": {live, "images", object{"prompt": "x", "model": "titan-image-2"}, 422, errs.UnsupportedModel, "/model"},
-		"another ratio":               {live, "images", object{"prompt": "x", "aspect_ratio": "7:1"}, 422, invalid, "/aspect_ratio"},
-		"five images":                 {live, "images", object{"prompt": "x", "count": 5}, 422, invalid, "/count"},
-		"another length":              {live, "videos", object{"prompt": "x", "model": "veo-3.1", "seconds": 5}, 422, invalid, "/seconds"},
-		"no image to start from":      {live, "videos", object{"prompt": "x", "model": "kling-2.5-turbo-pro"}, 422, invalid, "/image_url"},
-		"an image over http":          {live, "videos", object{"prompt": "x", "model": "kling-2.5-turbo-pro", "image_url": "http://93.184.215.14/a.png"}, 422, invalid, "/image_url"},
-		"two private addresses":       {live, "avatars", object{"audio_url": "https://169.254.169.254/", "image_url": "https://10.0.0.1/", "model": "omnihuman-1.5"}, 422, invalid, "/image_url"},
-		"a private image":             {live, "videos", object{"prompt": "x", "model": "kling-2.5-turbo-pro", "image_url": "https://169.254.169.254/"}, 422, invalid, "/image_url"},
-		"a language":                  {live, "voices", object{"text": "x", "model": "polly-generative", "language": "is"}, 422, invalid, "/language"},
-		"a voice with a path":         {live, "voices", object{"text": "x", "voice": "../x"}, 422, invalid, "/voice"},
-		"nothing to say":              {live, "avatars", object{"image_url": public}, 422, invalid, "/text"},
-		"text and speech":             {live, "avatars", object{"text": "x", "audio_url": public, "image_url": public}, 422, invalid, "/audio_url"},
-		"speech that is not there":    {live, "avatars", object{"audio_url": public + "?", "image_url": public}, 422, errs.UnsupportedMedia, "/audio_url"},
-		"a length of text":            {live, "avatars", object{"text": "x", "seconds": 3, "image_url": public}, 422, invalid, "/seconds"},
-		"lyrics that nobody sings":    {live, "music", object{"prompt": "x", "lyrics": "la"}, 422, invalid, "/lyrics"},
-		"a rehearsal with a live key": {live, "images", object{"prompt": "x", "sandbox": object{}}, 422, invalid, "/sandbox"},
-		"another outcome":             {w.Caller, "images", object{"prompt": "x", "sandbox": object{"outcome": "published"}}, 422, invalid, "/sandbox/outcome"},
-		"too dear":                    {live, "videos", object{"prompt": "x", "seconds": 15}, 402, errs.InsufficientBalance, ""},
-		"no body":                     {live, "images", nil, 400, errs.MalformedJSON, ""},
-		"an estimate of text":         {live, "estimates", object{"kind": "text", "input": object{"prompt": "x"}}, 422, invalid, "/kind"},
-		"an estimate, another kind's": {live, "estimates", object{"kind": "image", "input": object{"prompt": "x", "seconds": 3}}, 422, invalid, "/input/seconds"},
-		"an estimate, an empty one":   {live, "estimates", object{"kind": "image", "input": object{"prompt": "x", "text": ""}}, 422, invalid, "/input/text"},
-		"an estimate, a null":         {live, "estimates", object{"kind": "image", "input": object{"prompt": "x", "lyrics": nil}}, 422, invalid, "/input/lyrics"},
-		"an estimate, unknown member": {live, "estimates", object{"kind": "image", "input": object{"prompt": "x", "ratio": "1:1"}}, 422, invalid, "/input/ratio"},
-		"an estimate, no input":       {live, "estimates", object{"kind": "image", "input": "x"}, 422, invalid, "/input"},
-		"a language that is none":     {live, "avatars", object{"text": "x", "image_url": public, "language": "%%"}, 422, invalid, "/language"},
-		"an estimate, another ratio":  {live, "estimates", object{"kind": "image", "input": object{"prompt": "x", "aspect_ratio": "7:1"}}, 422, invalid, "/input/aspect_ratio"},
-		"an estimate without a price": {w.Caller, "estimates", object{"kind": "video", "model": "pixverse-5", "input": object{"prompt": "x"}}, 422, errs.UnsupportedModel, "/model"},
+		"no prompt":                {live, "images", object{}, 422, invalid, "/prompt"},
+		"a blank prompt":           {live, "images", object{"prompt": " \n"}, 422, invalid, "/prompt"},
+		"a member of another kind": {live, "images", object{"prompt": "x", "seconds": 3}, 422, invalid, "/seconds"},
+		"an unknown model": {live, "images", object{"prompt": "x", "model": "dall-e"}, 422,
+			errs.UnsupportedModel, "/model"},
+		"a retired model": {live, "images", object{"prompt": "x", "model": "nova-canvas"}, 422,
+			errs.UnsupportedModel, "/model"},
+		"a model of another kind": {live, "images", object{"prompt": "x", "model": "veo-3.1"}, 422,
+			errs.UnsupportedModel, "/model"},
+		"a model in preview": {live, "videos", object{"prompt": "x", "model": "pixverse-5"}, 422,
+			errs.UnsupportedModel, "/model"},
+		"a provider that is not here": {live, "images", object{"prompt": "x", "model": "titan-image-2"}, 422,
+			errs.UnsupportedModel, "/model"},
+		"another ratio": {live, "images", object{"prompt": "x", "aspect_ratio": "7:1"}, 422, invalid,
+			"/aspect_ratio"},
+		"five images": {live, "images", object{"prompt": "x", "count": 5}, 422, invalid, "/count"},
+		"another length": {live, "videos", object{"prompt": "x", "model": "veo-3.1", "seconds": 5}, 422,
+			invalid, "/seconds"},
+		"no image to start from": {live, "videos", object{"prompt": "x", "model": "kling-2.5-turbo-pro"}, 422,
+			invalid, "/image_url"},
+		"an image over http": {live, "videos", object{"prompt": "x", "model": "kling-2.5-turbo-pro",
+			"image_url": "http://93.184.215.14/a.png"}, 422, invalid, "/image_url"},
+		"two private addresses": {live, "avatars", object{"audio_url": "https://169.254.169.254/",
+			"image_url": "https://10.0.0.1/", "model": "omnihuman-1.5"}, 422, invalid, "/image_url"},
+		"a private image": {live, "videos", object{"prompt": "x", "model": "kling-2.5-turbo-pro",
+			"image_url": "https://169.254.169.254/"}, 422, invalid, "/image_url"},
+		"a language": {live, "voices", object{"text": "x", "model": "polly-generative",
+			"language": "is"}, 422, invalid, "/language"},
+		"a voice with a path": {live, "voices", object{"text": "x", "voice": "../x"}, 422, invalid, "/voice"},
+		"nothing to say":      {live, "avatars", object{"image_url": public}, 422, invalid, "/text"},
+		"text and speech": {live, "avatars", object{"text": "x", "audio_url": public, "image_url": public},
+			422, invalid, "/audio_url"},
+		"speech that is not there": {live, "avatars", object{"audio_url": public + "?", "image_url": public}, 422,
+			errs.UnsupportedMedia, "/audio_url"},
+		"a length of text": {live, "avatars", object{"text": "x", "seconds": 3, "image_url": public}, 422,
+			invalid, "/seconds"},
+		"lyrics that nobody sings": {live, "music", object{"prompt": "x", "lyrics": "la"}, 422, invalid, "/lyrics"},
+		"a rehearsal with a live key": {live, "images", object{"prompt": "x", "sandbox": object{}}, 422,
+			invalid, "/sandbox"},
+		"another outcome": {w.Caller, "images",
+			object{"prompt": "x", "sandbox": object{"outcome": "published"}}, 422, invalid, "/sandbox/outcome"},
+		"too dear": {live, "videos", object{"prompt": "x", "seconds": 15}, 402,
+			errs.InsufficientBalance, ""},
+		"no body": {live, "images", nil, 400, errs.MalformedJSON, ""},
+		"an estimate of text": {live, "estimates", object{"kind": "text", "input": object{"prompt": "x"}}, 422,
+			invalid, "/kind"},
+		"an estimate, another kind's": {live, "estimates",
+			object{"kind": "image", "input": object{"prompt": "x", "seconds": 3}}, 422, invalid, "/input/seconds"},
+		"an estimate, an empty one": {live, "estimates",
+			object{"kind": "image", "input": object{"prompt": "x", "text": ""}}, 422, invalid, "/input/text"},
+		"an estimate, a null": {live, "estimates",
+			object{"kind": "image", "input": object{"prompt": "x", "lyrics": nil}}, 422, invalid, "/input/lyrics"},
+		"an estimate, unknown member": {live, "estimates",
+			object{"kind": "image", "input": object{"prompt": "x", "ratio": "1:1"}}, 422, invalid, "/input/ratio"},
+		"an estimate, no input": {live, "estimates", object{"kind": "image", "input": "x"}, 422,
+			invalid, "/input"},
+		"a language that is none": {live, "avatars", object{"text": "x", "image_url": public, "language": "%%"},
+			422, invalid, "/language"},
+		"an estimate, another ratio": {live, "estimates",
+			object{"kind": "image", "input": object{"prompt": "x", "aspect_ratio": "7:1"}}, 422, invalid,
+			"/input/aspect_ratio"},
+		"an estimate without a price": {w.Caller, "estimates", object{"kind": "video", "model": "pixverse-5",
+			"input": object{"prompt": "x"}}, 422, errs.UnsupportedModel, "/model"},
 	} {
 		before := storetest.Snapshot(t, w.db, "attempts")
 		t.Run(name, func(t *testing.T) {
@@ -380,8 +437,10 @@ func TestList(t *testing.T) {
 		}
 	}
 	for query, want := range map[string]int{
-		"kind=image": 2, "state=generated": 5, "state=queued": 1, "kind=image,video": 3, "state=queued,generated": 6, "kind=image,voice&state=generated,failed": 2, "model=flux-schnell": 1, "kind=image&state=generated": 1, "kind=avatar&model=flux-schnell": 0,
-		"from=2026-05-01T13:00:00Z": 0, "to=2026-05-01T13:00:00Z": 6,
+		"kind=image": 2, "state=generated": 5, "state=queued": 1, "kind=image,video": 3, "state=queued,generated": 6,
+		"kind=image,voice&state=generated,failed": 2, "model=flux-schnell": 1, "kind=image&state=generated": 1,
+		"kind=avatar&model=flux-schnell": 0,
+		"from=2026-05-01T13:00:00Z":      0, "to=2026-05-01T13:00:00Z": 6,
 	} {
 		if got := apitest.All[generation.Generation](w.Caller, "/v1/studio/generations?"+query, 10); len(got) != want {
 			t.Errorf("%s: %d, want %d", query, len(got), want)
@@ -402,7 +461,8 @@ func TestARepeatedCallMakesOneAndPaysOnce(t *testing.T) {
 	live := w.Live()
 	first := live.Call(http.MethodPost, "/v1/studio/images", object{"prompt": "A shoe"}, "Idempotency-Key", "k")
 	again := live.Call(http.MethodPost, "/v1/studio/images", object{"prompt": "A shoe"}, "Idempotency-Key", "k")
-	if first.Status != http.StatusAccepted || again.Raw != first.Raw || again.Header.Get("Idempotent-Replayed") != "true" || w.balance() != 96 {
+	if first.Status != http.StatusAccepted || again.Raw != first.Raw ||
+		again.Header.Get("Idempotent-Replayed") != "true" || w.balance() != 96 {
 		t.Errorf("%s\n%s\nthe balance is %d", first.Raw, again.Raw, w.balance())
 	}
 	if !strings.Contains(first.Raw, `"state":"queued"`) {

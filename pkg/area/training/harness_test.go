@@ -107,7 +107,8 @@ func newWorld(t *testing.T) *world { return newWorldTaking(t, time.Minute) }
 // newWorldTaking makes a world in which jobs take as long.
 func newWorldTaking(t *testing.T, took time.Duration) *world {
 	t.Helper()
-	w := &world{t: t, faults: &storetest.Faults{}, clock: apitest.NewClock(), control: control.New(), bucket: &bucket{objects: map[string][]byte{}}}
+	w := &world{t: t, faults: &storetest.Faults{}, clock: apitest.NewClock(), control: control.New(),
+		bucket: &bucket{objects: map[string][]byte{}}}
 	w.db = storetest.Open(t, w.clock.Now, w.faults.Attach)
 	server := httptest.NewServer(http.StripPrefix("/bedrock", fake.New(fake.Config{
 		Control: w.control, Samples: sample.File, Now: w.clock.Now, Took: took, Read: w.bucket.read,
@@ -115,9 +116,10 @@ func newWorldTaking(t *testing.T, took time.Duration) *world {
 	})))
 	t.Cleanup(server.Close)
 	w.address = server.URL
-	cfg := aws.Config{Region: region, Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
-		return aws.Credentials{AccessKeyID: "id", SecretAccessKey: "secret"}, nil
-	})}
+	cfg := aws.Config{Region: region,
+		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+			return aws.Credentials{AccessKeyID: "id", SecretAccessKey: "secret"}, nil
+		})}
 	signer, err := media.NewSigner(cfg, "media", w.clock.Now)
 	if err != nil {
 		t.Fatal(err)
@@ -125,11 +127,13 @@ func newWorldTaking(t *testing.T, took time.Duration) *world {
 	offer := catalog.NewOffer("bedrock,fal", region)
 	factories := factory.NewService(w.db, w.clock.Now)
 	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factories, account.NewService(w.db, w.clock.Now),
-		content.NewService(w.db, factories, signer, offer, w.clock.Now), training.NewService(w.db, factories, offer, w.clock.Now),
+		content.NewService(w.db, factories, signer, offer, w.clock.Now), training.NewService(w.db, factories, offer,
+			w.clock.Now),
 		estimates{area.Env{AWS: cfg, DB: w.db, Media: signer, Now: w.clock.Now, Providers: "bedrock,fal"}})
 	w.worker = &job.Worker{
 		DB: w.db, Objects: w.bucket, Now: w.clock.Now,
-		Trainer: tune.New(tune.Config{AWS: cfg, Fakes: server.URL, Bucket: "media", Role: "arn:aws:iam::111122223333:role/training"}),
+		Trainer: tune.New(tune.Config{AWS: cfg, Fakes: server.URL, Bucket: "media",
+			Role: "arn:aws:iam::111122223333:role/training"}),
 	}
 	w.engine = generatetest.New(t, w.db, w.clock, providers{
 		bedrock.New(bedrock.Config{AWS: cfg, Endpoint: server.URL + "/bedrock"}), sandbox.New(w.clock.Now),
@@ -160,7 +164,8 @@ func (p providers) For(name string, mode tenant.Mode) (provider.Provider, error)
 func (w *world) newFactory(c *apitest.Caller) string {
 	w.t.Helper()
 	var f struct{ ID string }
-	c.Call(http.MethodPost, "/v1/factories", object{"type": "blogger", "name": "Blog", "tone": "dry"}).Into(w.t, http.StatusCreated, &f)
+	c.Call(http.MethodPost, "/v1/factories", object{"type": "blogger", "name": "Blog", "tone": "dry"}).Into(w.t,
+		http.StatusCreated, &f)
 	return f.ID
 }
 
@@ -214,7 +219,8 @@ func (w *world) stored(factory string) *job.Record {
 func (w *world) deleteItems(c *apitest.Caller, factory string, n int) {
 	w.t.Helper()
 	tx := &store.Tx{}
-	page, err := w.db.List(w.t.Context(), store.Query{Index: store.ByParent, Partition: item.ParentPartition(c.Principal.Owner, factory), Limit: n})
+	page, err := w.db.List(w.t.Context(),
+		store.Query{Index: store.ByParent, Partition: item.ParentPartition(c.Principal.Owner, factory), Limit: n})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -238,7 +244,8 @@ func (w *world) fill(c *apitest.Caller, factory string, items int) {
 		return
 	}
 	var made item.Item
-	c.Call(http.MethodPost, "/v1/content-items", object{"factory_id": factory, "kind": "post", "prompt": "A shoe & a <video>"}).Into(w.t, http.StatusAccepted, &made)
+	c.Call(http.MethodPost, "/v1/content-items", object{"factory_id": factory, "kind": "post",
+		"prompt": "A shoe & a <video>"}).Into(w.t, http.StatusAccepted, &made)
 	w.engine.Drain()
 	it, err := w.db.Get(w.t.Context(), store.IDKey(made.ID))
 	if err != nil {
@@ -297,7 +304,8 @@ func (w *world) until(c *apitest.Caller, factory string, state job.State) {
 // end deletes the factory's training and model, as the deletion of the factory does.
 func (w *world) end(c *apitest.Caller, factory string) {
 	w.t.Helper()
-	if more, err := (job.Cleaner{DB: w.db, Now: w.clock.Now}).Clean(w.t.Context(), c.Principal.Owner, factory); more || err != nil {
+	if more, err := (job.Cleaner{DB: w.db, Now: w.clock.Now}).Clean(w.t.Context(), c.Principal.Owner,
+		factory); more || err != nil {
 		w.t.Fatal(more, err)
 	}
 }
@@ -357,7 +365,8 @@ func (w *world) ask(path string) (status int, answer string) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20261101/us-west-2/bedrock/aws4_request, SignedHeaders=host;x-amz-date, Signature="+strings.Repeat("0", 64))
+	r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20261101/us-west-2/bedrock/aws4_request, "+
+		"SignedHeaders=host;x-amz-date, Signature="+strings.Repeat("0", 64))
 	r.Header.Set("X-Amz-Date", "20261101T000000Z")
 	resp, err := http.DefaultClient.Do(r)
 	if err != nil {

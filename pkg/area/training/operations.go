@@ -28,16 +28,26 @@ type startInput struct {
 func (s *Service) Register(r *httpapi.Router) {
 	const path = "/v1/factories/{factory_id}/training"
 	op := func(id, method string, scope auth.Scope, summary, description string) httpapi.Op {
-		return httpapi.Op{ID: id, Method: method, Path: path, Scope: scope, Function: "factory", Tag: "Factories", Summary: summary, Description: description}
+		return httpapi.Op{ID: id, Method: method, Path: path, Scope: scope, Function: "factory", Tag: "Factories",
+			Summary: summary, Description: description}
 	}
 	start := op("startTraining", http.MethodPost, auth.FactoriesWrite, "Train a model",
-		"Trains a text model of the factory's own from the texts of its newest generated content items: at least 50, at most 1,000. It runs in the background for hours, 48 at most; the event `training.completed` or `training.failed` reports its end. The trained model is then in `GET /v1/catalog/models`, with `fine_tuned_from`; set `models.text` of the factory to its id to use it. A factory has one trained model: a later training replaces it under the same id. "+
-			"The cost depends on the length of the texts and the base model: it is reserved now, charged when the model is ready, and released if the training fails or the factory is deleted. `POST /v1/balance/estimates` returns it beforehand. With a test key nothing is spent, and `sandbox` selects the result.")
+		"Trains a text model of the factory's own from the texts of its newest generated content items: at least 50, "+
+			"at most 1,000. It runs in the background for hours, 48 at most; the event `training.completed` or "+
+			"`training.failed` reports its end. The trained model is then in `GET /v1/catalog/models`, with "+
+			"`fine_tuned_from`; set `models.text` of the factory to its id to use it. A factory has one trained "+
+			"model: a later training replaces it under the same id. "+
+			"The cost depends on the length of the texts and the base model: it is reserved now, charged when the "+
+			"model is ready, and released if the training fails or the factory is deleted. `POST "+
+			"/v1/balance/estimates` returns it beforehand. With a test key nothing is spent, and `sandbox` selects "+
+			"the result.")
 	start.Status = http.StatusAccepted
-	start.Errors = []errs.Code{errs.NotFound, errs.InvalidState, errs.UnsupportedModel, errs.InsufficientBalance, errs.SpendLimitReached}
+	start.Errors = []errs.Code{errs.NotFound, errs.InvalidState, errs.UnsupportedModel, errs.InsufficientBalance,
+		errs.SpendLimitReached}
 	httpapi.Write(r, start, s.start)
 
-	httpapi.Read(r, op("getTraining", http.MethodGet, auth.FactoriesRead, "Get the training", "Returns the factory's latest training. Without one it returns `not_found`."), s.get)
+	httpapi.Read(r, op("getTraining", http.MethodGet, auth.FactoriesRead, "Get the training",
+		"Returns the factory's latest training. Without one it returns `not_found`."), s.get)
 }
 
 // Mount registers the operations.

@@ -59,17 +59,20 @@ func (s *Service) plan(ctx context.Context, f factory.Factory, asked string, liv
 		return plan{}, err
 	}
 	if n := samples.Count(); n < job.MinSamples {
-		return plan{}, errs.Invalid("", "The factory has too few generated content items with texts: %d. A training needs at least %d: generate more content first.", n, job.MinSamples)
+		return plan{}, errs.Invalid("", "The factory has too few generated content items with texts: %d. A training "+
+			"needs at least %d: generate more content first.", n, job.MinSamples)
 	}
 	return plan{base, samples, base.Training.Cost(samples.Tokens)}, nil
 }
 
 // open reads the factory of a call, its training and other items.
-func (s *Service) open(ctx context.Context, factoryID string, others ...store.Key) (f factory.Factory, beside []store.Item, err error) {
+func (s *Service) open(ctx context.Context, factoryID string, others ...store.Key) (f factory.Factory,
+	beside []store.Item, err error) {
 	if !id.Valid(id.Factory, factoryID) {
 		return f, nil, errs.Missing(factory.Kind, factoryID)
 	}
-	found, beside, err := s.factories.FindAll(ctx, []string{factoryID}, append([]store.Key{job.Key(factoryID)}, others...)...)
+	found, beside, err := s.factories.FindAll(ctx, []string{factoryID},
+		append([]store.Key{job.Key(factoryID)}, others...)...)
 	if err != nil {
 		return f, nil, err
 	}
@@ -83,7 +86,8 @@ func (s *Service) open(ctx context.Context, factoryID string, others ...store.Ke
 // permit refuses a training of a factory that is paused, or that has one running.
 func permit(f factory.Factory, earlier store.Item) error {
 	if f.State == factory.StatePaused {
-		return errs.New(errs.InvalidState, "The factory %s is paused and makes nothing new. Set its state to active first.", f.ID).
+		return errs.New(errs.InvalidState, "The factory %s is paused and makes nothing new. Set its state to active "+
+			"first.", f.ID).
 			With(errs.StateContext{State: f.State, Allowed: []string{"update"}})
 	}
 	if earlier.Kind != job.ItemKind {
@@ -121,7 +125,8 @@ func (s *Service) start(ctx context.Context, tx *store.Tx, in *startInput) (out 
 	r := &job.Record{
 		Training: job.Training{
 			Resource:  resource.New(id.New(id.Training, now), now, b.Metadata),
-			FactoryID: f.ID, BaseModel: chosen.base.ID, State: job.Queued, Samples: chosen.samples.Count(), Usual: usualSandbox,
+			FactoryID: f.ID, BaseModel: chosen.base.ID, State: job.Queued, Samples: chosen.samples.Count(),
+			Usual: usualSandbox,
 		},
 		Sandbox: b.Sandbox, Newest: chosen.samples.Newest, Tokens: chosen.samples.Tokens,
 	}
@@ -133,7 +138,8 @@ func (s *Service) start(ctx context.Context, tx *store.Tx, in *startInput) (out 
 	}
 	if live {
 		r.Usual = usualLive
-		if err := r.Reserve(tx, now, p.Account, chosen.credits, ledger.PayerOf(now, p.KeyID(), p.SpendLimit), ledger.FundsOf(beside[1:])); err != nil {
+		if err := r.Reserve(tx, now, p.Account, chosen.credits, ledger.PayerOf(now, p.KeyID(), p.SpendLimit),
+			ledger.FundsOf(beside[1:])); err != nil {
 			return out, err
 		}
 	}
@@ -159,7 +165,8 @@ func (s *Service) get(ctx context.Context, in *factory.FactoryPath) (out job.Tra
 		return out, err
 	}
 	if beside[0].Kind != job.ItemKind {
-		return out, errs.New(errs.NotFound, "The factory %s has no training yet. Start one with POST /v1/factories/%s/training.", in.ID, in.ID)
+		return out, errs.New(errs.NotFound, "The factory %s has no training yet. Start one with POST "+
+			"/v1/factories/%s/training.", in.ID, in.ID)
 	}
 	r, err := job.Decode(&beside[0])
 	if err != nil {

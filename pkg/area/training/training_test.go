@@ -25,11 +25,14 @@ func TestATrainingBecomesTheModelOfItsFactory(t *testing.T) {
 	c, factory := w.live(60)
 	before, _, _ := w.credits(c)
 	var priced estimate.Estimate
-	c.Call(http.MethodPost, "/v1/balance/estimates", object{"operation": "startTraining", "factory_id": factory, "body": object{}}).Into(t, http.StatusOK, &priced)
+	c.Call(http.MethodPost, "/v1/balance/estimates", object{"operation": "startTraining", "factory_id": factory,
+		"body": object{}}).Into(t, http.StatusOK, &priced)
 	a := c.Call(http.MethodPost, path(factory), object{"metadata": object{"campaign": "spring"}})
 	var made job.Training
 	a.Into(t, http.StatusAccepted, &made)
-	if made.State != job.Queued || made.Samples != 60 || made.BaseModel != "llama-3.3-70b" || made.FactoryID != factory || made.ReservedCredits == 0 || made.ReservedCredits != priced.Credits || made.ModelID != nil || made.Metadata["campaign"] != "spring" {
+	if made.State != job.Queued || made.Samples != 60 || made.BaseModel != "llama-3.3-70b" ||
+		made.FactoryID != factory || made.ReservedCredits == 0 || made.ReservedCredits != priced.Credits ||
+		made.ModelID != nil || made.Metadata["campaign"] != "spring" {
 		t.Errorf("started is %+v, estimated %+v", made, priced)
 	}
 	if a.Header.Get("Location") != path(factory) || a.Header.Get("Retry-After") == "" {
@@ -42,7 +45,9 @@ func TestATrainingBecomesTheModelOfItsFactory(t *testing.T) {
 	w.engine.Drain()
 
 	got := w.get(c, factory)
-	if got.State != job.Completed || got.Progress != 100 || got.Samples != 60 || got.CostCredits != made.ReservedCredits || got.ReservedCredits != 0 || got.Failure != nil || got.ModelID == nil || !id.Valid(id.Model, *got.ModelID) {
+	if got.State != job.Completed || got.Progress != 100 || got.Samples != 60 ||
+		got.CostCredits != made.ReservedCredits || got.ReservedCredits != 0 || got.Failure != nil ||
+		got.ModelID == nil || !id.Valid(id.Model, *got.ModelID) {
 		t.Fatalf("ended is %+v", got)
 	}
 	if now, sum, held := w.credits(c); now != before-got.CostCredits || sum != now || held != 0 {
@@ -56,7 +61,8 @@ func TestATrainingBecomesTheModelOfItsFactory(t *testing.T) {
 	}
 	// Its name is its token, and the file of samples is gone.
 	jobs := w.accepted(fake.Train)
-	if name := strings.ReplaceAll(made.ID, "_", "-"); len(jobs) != 1 || jobs[0].ClientToken != name || jobs[0].Model != "meta.llama3-3-70b-instruct-v1:0:128k" {
+	if name := strings.ReplaceAll(made.ID, "_", "-"); len(jobs) != 1 || jobs[0].ClientToken != name ||
+		jobs[0].Model != "meta.llama3-3-70b-instruct-v1:0:128k" {
 		t.Errorf("jobs %+v", jobs)
 	}
 	if len(w.bucket.objects) != 0 || w.bucket.stored != 1 {
@@ -66,10 +72,12 @@ func TestATrainingBecomesTheModelOfItsFactory(t *testing.T) {
 	// The factory can use it, and generation then calls its deployment, at the price of the
 	// base model.
 	post := object{"factory_id": factory, "kind": "post", "prompt": "Another shoe"}
-	c.Call(http.MethodPatch, "/v1/factories/"+factory, object{"models": object{"text": "llama-3.3-70b"}}).Into(t, http.StatusOK, new(object))
+	c.Call(http.MethodPatch, "/v1/factories/"+factory, object{"models": object{"text": "llama-3.3-70b"}}).Into(t,
+		http.StatusOK, new(object))
 	var base, own item.Item
 	c.Call(http.MethodPost, "/v1/content-items", post).Into(t, http.StatusAccepted, &base)
-	c.Call(http.MethodPatch, "/v1/factories/"+factory, object{"models": object{"text": *got.ModelID}}).Into(t, http.StatusOK, new(object))
+	c.Call(http.MethodPatch, "/v1/factories/"+factory, object{"models": object{"text": *got.ModelID}}).Into(t,
+		http.StatusOK, new(object))
 	c.Call(http.MethodPost, "/v1/content-items", post).Into(t, http.StatusAccepted, &own)
 	w.engine.Drain()
 	c.Call(http.MethodGet, "/v1/content-items/"+own.ID, nil).Into(t, http.StatusOK, &own)
@@ -86,8 +94,10 @@ func TestATrainingBecomesTheModelOfItsFactory(t *testing.T) {
 	}
 	// No other factory can.
 	other := w.newFactory(c)
-	c.Call(http.MethodPatch, "/v1/factories/"+other, object{"models": object{"text": *got.ModelID}}).Refused(t, http.StatusUnprocessableEntity, errs.UnsupportedModel, "/models/text")
-	c.Call(http.MethodPatch, "/v1/factories/"+factory, object{"models": object{"image": *got.ModelID}}).Refused(t, http.StatusUnprocessableEntity, errs.UnsupportedModel, "/models/image")
+	c.Call(http.MethodPatch, "/v1/factories/"+other, object{"models": object{"text": *got.ModelID}}).Refused(t,
+		http.StatusUnprocessableEntity, errs.UnsupportedModel, "/models/text")
+	c.Call(http.MethodPatch, "/v1/factories/"+factory, object{"models": object{"image": *got.ModelID}}).Refused(t,
+		http.StatusUnprocessableEntity, errs.UnsupportedModel, "/models/image")
 }
 
 func TestSamplesAreWhatGenerationAsksAndReads(t *testing.T) {
@@ -112,18 +122,22 @@ func TestSamplesAreWhatGenerationAsksAndReads(t *testing.T) {
 	}
 	asked := w.accepted(control.Submit)[0].Input
 	system := asked["system"].([]any)[0].(map[string]any)["text"].(string)
-	if sample.SchemaVersion != "bedrock-conversation-2024" || sample.System[0].Text != system || !strings.Contains(system, "Its tone: dry") {
+	if sample.SchemaVersion != "bedrock-conversation-2024" || sample.System[0].Text != system ||
+		!strings.Contains(system, "Its tone: dry") {
 		t.Errorf("the system's prompt is %q, in generation %q", sample.System, system)
 	}
 	// Words that mark turns would fail the training; & and < stay as they are.
-	if user := sample.Messages[0]; user.Role != "user" || user.Content[0].Text != "A shoe & a (video)" || !bytes.Contains(lines[0], []byte("A shoe & a (video)")) {
+	if user := sample.Messages[0]; user.Role != "user" || user.Content[0].Text != "A shoe & a (video)" ||
+		!bytes.Contains(lines[0], []byte("A shoe & a (video)")) {
 		t.Errorf("asked is %+v", user)
 	}
 	var answer struct {
 		Title, Caption string
 		Hashtags       []string
 	}
-	if err := json.Unmarshal([]byte(sample.Messages[1].Content[0].Text), &answer); err != nil || sample.Messages[1].Role != "assistant" || answer.Title == "" || answer.Caption == "" || len(answer.Hashtags) == 0 {
+	if err := json.Unmarshal([]byte(sample.Messages[1].Content[0].Text), &answer); err != nil ||
+		sample.Messages[1].Role != "assistant" || answer.Title == "" || answer.Caption == "" ||
+		len(answer.Hashtags) == 0 {
 		t.Errorf("answered is %+v, %v", sample.Messages[1], err)
 	}
 }
@@ -131,8 +145,10 @@ func TestSamplesAreWhatGenerationAsksAndReads(t *testing.T) {
 func TestFewerThanFiftySamplesAreRefusedWithTheirNumber(t *testing.T) {
 	w := newWorld(t)
 	w.fill(w.Caller, w.factory, 49)
-	w.Call(http.MethodPost, "/v1/content-items", object{"factory_id": w.factory, "kind": "post", "prompt": "x", "sandbox": object{"outcome": "failed"}}).Into(t, http.StatusAccepted, new(object))
-	w.Call(http.MethodPost, "/v1/content-items", object{"factory_id": w.factory, "kind": "post", "prompt": "x", "sandbox": object{"delay_seconds": 60}}).Into(t, http.StatusAccepted, new(object))
+	w.Call(http.MethodPost, "/v1/content-items", object{"factory_id": w.factory, "kind": "post", "prompt": "x",
+		"sandbox": object{"outcome": "failed"}}).Into(t, http.StatusAccepted, new(object))
+	w.Call(http.MethodPost, "/v1/content-items", object{"factory_id": w.factory, "kind": "post", "prompt": "x",
+		"sandbox": object{"delay_seconds": 60}}).Into(t, http.StatusAccepted, new(object))
 	w.engine.Step()
 	a := w.Call(http.MethodPost, path(w.factory), object{}) // one has failed, and one is being generated
 	a.Refused(t, http.StatusUnprocessableEntity, errs.ValidationFailed, "")
@@ -151,7 +167,8 @@ func TestOnlyTheNewestThousandItemsAreLearned(t *testing.T) {
 	w.faults.Reset()
 	made := w.start(c, factory, object{})
 	// One read of the factory, its training and its funds, and pages of items.
-	if calls := w.faults.Operations(); made.Samples != job.MaxSamples || calls != "BatchGetItem Query Query Query Query TransactWriteItems" {
+	if calls := w.faults.Operations(); made.Samples != job.MaxSamples ||
+		calls != "BatchGetItem Query Query Query Query TransactWriteItems" {
 		t.Errorf("%d samples, by %s", made.Samples, calls)
 	}
 }
@@ -171,7 +188,9 @@ func TestWhatCannotBeTrainedIsRefused(t *testing.T) {
 	w := newWorld(t)
 	live, factory := w.live(50)
 	w.fill(w.Caller, w.factory, 50)
-	for model, want := range map[string]string{"flux-pro-1.1": "makes image", "gpt-oss-120b": "nova-micro, nova-lite, nova-pro, llama-3.3-70b", "mdl_x": "There is no model", "nova-lite": "us-east-1"} {
+	for model, want := range map[string]string{"flux-pro-1.1": "makes image",
+		"gpt-oss-120b": "nova-micro, nova-lite, nova-pro, llama-3.3-70b", "mdl_x": "There is no model",
+		"nova-lite": "us-east-1"} {
 		a := live.Call(http.MethodPost, path(factory), object{"base_model": model})
 		a.Refused(t, http.StatusUnprocessableEntity, errs.UnsupportedModel, "/base_model")
 		if !strings.Contains(a.Error.Message, want) {
@@ -181,20 +200,28 @@ func TestWhatCannotBeTrainedIsRefused(t *testing.T) {
 	if got := w.start(w.Caller, w.factory, object{"base_model": "nova-lite"}); got.BaseModel != "nova-lite" {
 		t.Errorf("%+v", got)
 	}
-	live.Call(http.MethodPost, path(factory), object{"sandbox": object{}}).Refused(t, http.StatusUnprocessableEntity, errs.ValidationFailed, "/sandbox")
-	live.Call(http.MethodPost, path(factory), object{"epochs": 3}).Refused(t, http.StatusUnprocessableEntity, errs.ValidationFailed, "/epochs")
-	w.Call(http.MethodPost, path(w.factory), object{"sandbox": object{"failure_code": "timeout"}}).Refused(t, http.StatusUnprocessableEntity, errs.ValidationFailed, "/sandbox/failure_code")
+	live.Call(http.MethodPost, path(factory), object{"sandbox": object{}}).Refused(t, http.StatusUnprocessableEntity,
+		errs.ValidationFailed, "/sandbox")
+	live.Call(http.MethodPost, path(factory), object{"epochs": 3}).Refused(t, http.StatusUnprocessableEntity,
+		errs.ValidationFailed, "/epochs")
+	w.Call(http.MethodPost, path(w.factory), object{"sandbox": object{"failure_code": "timeout"}}).Refused(t,
+		http.StatusUnprocessableEntity, errs.ValidationFailed, "/sandbox/failure_code")
 	live.Call(http.MethodPost, path(w.factory), object{}).Refused(t, http.StatusNotFound, errs.NotFound, "")
 	live.Call(http.MethodPost, path("fac_x"), object{}).Refused(t, http.StatusNotFound, errs.NotFound, "")
 	live.Call(http.MethodGet, path(factory), nil).Refused(t, http.StatusNotFound, errs.NotFound, "")
 	asked := func(body object) object {
 		return object{"operation": "startTraining", "factory_id": factory, "body": body}
 	}
-	live.Call(http.MethodPost, "/v1/balance/estimates", asked(object{"base_model": "nova-lite"})).Refused(t, http.StatusUnprocessableEntity, errs.UnsupportedModel, "/body/base_model")
-	live.Call(http.MethodPost, "/v1/balance/estimates", asked(object{"sandbox": object{}})).Refused(t, http.StatusUnprocessableEntity, errs.ValidationFailed, "/body/sandbox")
-	live.Call(http.MethodPost, "/v1/balance/estimates", object{"operation": "startTraining", "body": object{}}).Refused(t, http.StatusUnprocessableEntity, errs.ValidationFailed, "/factory_id")
+	live.Call(http.MethodPost, "/v1/balance/estimates", asked(object{"base_model": "nova-lite"})).Refused(t,
+		http.StatusUnprocessableEntity, errs.UnsupportedModel, "/body/base_model")
+	live.Call(http.MethodPost, "/v1/balance/estimates", asked(object{"sandbox": object{}})).Refused(t,
+		http.StatusUnprocessableEntity, errs.ValidationFailed, "/body/sandbox")
+	live.Call(http.MethodPost, "/v1/balance/estimates",
+		object{"operation": "startTraining", "body": object{}}).Refused(t, http.StatusUnprocessableEntity,
+		errs.ValidationFailed, "/factory_id")
 	live.Call(http.MethodPatch, "/v1/factories/"+factory, object{"state": "paused"}).Into(t, http.StatusOK, new(object))
-	live.Call(http.MethodPost, "/v1/balance/estimates", asked(object{})).Refused(t, http.StatusConflict, errs.InvalidState, "")
+	live.Call(http.MethodPost, "/v1/balance/estimates", asked(object{})).Refused(t, http.StatusConflict,
+		errs.InvalidState, "")
 	a := live.Call(http.MethodPost, path(factory), object{})
 	a.Refused(t, http.StatusConflict, errs.InvalidState, "")
 	a.Context(t, `{"state":"paused","allowed":["update"]}`)
@@ -205,7 +232,8 @@ func TestWhatCannotBeTrainedIsRefused(t *testing.T) {
 	w.topUp(poor, 20)
 	factory = w.newFactory(poor)
 	w.fill(poor, factory, 50)
-	poor.Call(http.MethodPost, path(factory), object{}).Refused(t, http.StatusPaymentRequired, errs.InsufficientBalance, "")
+	poor.Call(http.MethodPost, path(factory), object{}).Refused(t, http.StatusPaymentRequired,
+		errs.InsufficientBalance, "")
 }
 
 func TestTheSandboxRehearsesEachOutcome(t *testing.T) {
@@ -215,13 +243,16 @@ func TestTheSandboxRehearsesEachOutcome(t *testing.T) {
 	w.start(w.Caller, w.factory, object{"sandbox": object{"delay_seconds": 30}})
 	w.engine.Drain()
 	got := w.get(w.Caller, w.factory)
-	if got.State != job.Completed || got.CostCredits != 0 || got.ModelID == nil || w.clock.Now().Sub(at) < 30*time.Second || w.clock.Now().Sub(at) > time.Minute {
+	if got.State != job.Completed || got.CostCredits != 0 || got.ModelID == nil ||
+		w.clock.Now().Sub(at) < 30*time.Second || w.clock.Now().Sub(at) > time.Minute {
 		t.Errorf("%+v after %v", got, w.clock.Now().Sub(at))
 	}
 	// The model works in the sandbox.
-	w.Call(http.MethodPatch, "/v1/factories/"+w.factory, object{"models": object{"text": *got.ModelID}}).Into(t, http.StatusOK, new(object))
+	w.Call(http.MethodPatch, "/v1/factories/"+w.factory, object{"models": object{"text": *got.ModelID}}).Into(t,
+		http.StatusOK, new(object))
 	w.fill(w.Caller, w.factory, 1)
-	for _, code := range []string{"", "training_failed", "training_refused", "not_enough_samples", "provider_unavailable", "timeout"} {
+	for _, code := range []string{"", "training_failed", "training_refused", "not_enough_samples",
+		"provider_unavailable", "timeout"} {
 		rehearsal := object{"outcome": "failed"}
 		if code != "" {
 			rehearsal["failure_code"] = code
@@ -232,15 +263,18 @@ func TestTheSandboxRehearsesEachOutcome(t *testing.T) {
 			code = "training_failed"
 		}
 		got := w.get(w.Caller, w.factory)
-		if got.State != job.Failed || got.Failure == nil || string(got.Failure.Code) != code || got.Failure.Message == "" || got.ModelID != nil {
+		if got.State != job.Failed || got.Failure == nil || string(got.Failure.Code) != code ||
+			got.Failure.Message == "" || got.ModelID != nil {
 			t.Errorf("%s: %+v %+v", code, got, got.Failure)
 		}
 		if e := w.events(made.ID); e[event.TrainingFailed] != 1 || len(e) != 1 {
 			t.Errorf("%s: events %v", code, e)
 		}
 	}
-	for outcome, status := range map[string]int{"insufficient_balance": 402, "spend_limit_reached": 402, "rate_limited": 429} {
-		w.Call(http.MethodPost, path(w.factory), object{"sandbox": object{"outcome": outcome}}).Refused(t, status, errs.Code(outcome), "")
+	for outcome, status := range map[string]int{"insufficient_balance": 402, "spend_limit_reached": 402,
+		"rate_limited": 429} {
+		w.Call(http.MethodPost, path(w.factory), object{"sandbox": object{"outcome": outcome}}).Refused(t, status,
+			errs.Code(outcome), "")
 	}
 	if jobs := w.accepted(fake.Train); len(jobs) != 0 {
 		t.Errorf("the sandbox has trained %v", jobs)
@@ -254,8 +288,14 @@ func TestAFailedTrainingCostsNothing(t *testing.T) {
 		want    job.FailureCode
 		after   time.Duration
 	}{
-		"the job fails":        {func(w *world) { w.control.Queue(fake.Name, fake.Train, control.Fault{Kind: control.JobFailed}) }, time.Minute, job.FailedTraining, 0},
-		"the deployment fails": {func(w *world) { w.control.Queue(fake.Name, fake.Deploy, control.Fault{Kind: control.JobFailed}) }, time.Minute, job.FailedRefused, 0},
+		"the job fails": {func(w *world) {
+			w.control.Queue(fake.Name, fake.Train,
+				control.Fault{Kind: control.JobFailed})
+		}, time.Minute, job.FailedTraining, 0},
+		"the deployment fails": {func(w *world) {
+			w.control.Queue(fake.Name, fake.Deploy,
+				control.Fault{Kind: control.JobFailed})
+		}, time.Minute, job.FailedRefused, 0},
 		"Bedrock refuses it": {func(w *world) {
 			w.control.Queue(fake.Name, fake.Train, control.Fault{Kind: control.ServerError, Status: 400})
 		}, time.Minute, job.FailedRefused, 0},
@@ -273,7 +313,8 @@ func TestAFailedTrainingCostsNothing(t *testing.T) {
 			made := w.start(caller, factory, object{})
 			w.engine.Drain()
 			got := w.get(caller, factory)
-			if got.State != job.Failed || got.Failure == nil || got.Failure.Code != c.want || got.CostCredits != 0 || got.ReservedCredits != 0 || got.ModelID != nil {
+			if got.State != job.Failed || got.Failure == nil || got.Failure.Code != c.want || got.CostCredits != 0 ||
+				got.ReservedCredits != 0 || got.ModelID != nil {
 				t.Errorf("%+v %+v", got, got.Failure)
 			}
 			if now, sum, held := w.credits(caller); now != before || sum != now || held != 0 {
@@ -297,7 +338,8 @@ func TestAFailedTrainingCostsNothing(t *testing.T) {
 func (w *world) nothingLeft(trainingID string) {
 	w.t.Helper()
 	name := strings.ReplaceAll(trainingID, "_", "-")
-	if status, answer := w.ask("/model-customization-jobs/" + name); status == http.StatusOK && strings.Contains(answer, `"status":"InProgress"`) {
+	if status, answer := w.ask("/model-customization-jobs/" + name); status == http.StatusOK &&
+		strings.Contains(answer, `"status":"InProgress"`) {
 		w.t.Errorf("the job runs: %s", answer)
 	}
 	if status, answer := w.ask("/model-customization/custom-model-deployments/" + name); status != http.StatusNotFound {
@@ -322,7 +364,9 @@ func TestDeletingTheFactoryEndsItsTraining(t *testing.T) {
 			w.engine.Drain()
 			w.end(c, factory)
 			got := w.get(c, factory)
-			if want := map[bool]job.State{true: job.Completed, false: job.Canceled}[state == job.Completed]; got.State != want || got.CostCredits != cost || got.ReservedCredits != 0 {
+			if want := map[bool]job.State{true: job.Completed,
+				false: job.Canceled}[state == job.Completed]; got.State != want || got.CostCredits != cost ||
+				got.ReservedCredits != 0 {
 				t.Errorf("%+v", got)
 			}
 			if now, sum, held := w.credits(c); now != before-cost || sum != now || held != 0 {
@@ -357,7 +401,8 @@ func TestATrainingOfADeletedFactoryEndsByItself(t *testing.T) {
 }
 
 func TestOneJobIsBegunWhateverIsLost(t *testing.T) {
-	for _, kind := range []control.Kind{control.RateLimited, control.ServerError, control.Garbage, control.Drop, control.DropAfterAccept} {
+	for _, kind := range []control.Kind{control.RateLimited, control.ServerError, control.Garbage, control.Drop,
+		control.DropAfterAccept} {
 		for _, operation := range []string{fake.Train, fake.TrainStatus, fake.Deploy} {
 			t.Run(fmt.Sprint(kind, " of ", operation), func(t *testing.T) {
 				w := newWorld(t)
@@ -368,7 +413,8 @@ func TestOneJobIsBegunWhateverIsLost(t *testing.T) {
 				if got := w.get(c, factory); got.State != job.Completed {
 					t.Errorf("%+v %+v", got, got.Failure)
 				}
-				if jobs, deployments := w.accepted(fake.Train), w.accepted(fake.Deploy); len(jobs) != 1 || len(deployments) != 1 {
+				if jobs, deployments := w.accepted(fake.Train), w.accepted(fake.Deploy); len(jobs) != 1 ||
+					len(deployments) != 1 {
 					t.Errorf("%d jobs and %d deployments", len(jobs), len(deployments))
 				}
 			})
@@ -382,9 +428,11 @@ func TestALaterTrainingReplacesTheModel(t *testing.T) {
 	first := w.start(c, factory, object{})
 	w.until(c, factory, job.Completed)
 	model := *w.get(c, factory).ModelID
-	c.Call(http.MethodPatch, "/v1/factories/"+factory, object{"models": object{"text": model}}).Into(t, http.StatusOK, new(object))
+	c.Call(http.MethodPatch, "/v1/factories/"+factory, object{"models": object{"text": model}}).Into(t,
+		http.StatusOK, new(object))
 	var early item.Item
-	c.Call(http.MethodPost, "/v1/content-items", object{"factory_id": factory, "kind": "post", "prompt": "Early"}).Into(t, http.StatusAccepted, &early)
+	c.Call(http.MethodPost, "/v1/content-items", object{"factory_id": factory, "kind": "post",
+		"prompt": "Early"}).Into(t, http.StatusAccepted, &early)
 	w.engine.Step() // accepted with the first model
 	second := w.start(c, factory, object{})
 	w.engine.Drain()
@@ -392,7 +440,8 @@ func TestALaterTrainingReplacesTheModel(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	w.nothingLeft(first.ID)
-	if status, _ := w.ask("/model-customization/custom-model-deployments/" + strings.ReplaceAll(second.ID, "_", "-")); status != http.StatusOK {
+	if status, _ := w.ask("/model-customization/custom-model-deployments/" + strings.ReplaceAll(second.ID, "_",
+		"-")); status != http.StatusOK {
 		t.Errorf("the second deployment answers %d", status)
 	}
 	// What was planned with the first model falls back to the base model.
@@ -416,7 +465,8 @@ func TestDeletedItemsAreNotLearned(t *testing.T) {
 	made := w.start(c, factory, object{})
 	w.deleteItems(c, factory, 5)
 	w.engine.Drain()
-	if got := w.get(c, factory); got.State != job.Completed || got.Samples != 55 || got.CostCredits >= made.ReservedCredits {
+	if got := w.get(c, factory); got.State != job.Completed || got.Samples != 55 ||
+		got.CostCredits >= made.ReservedCredits {
 		t.Errorf("%+v, reserved were %d", got, made.ReservedCredits)
 	}
 	if now, sum, held := w.credits(c); sum != now || held != 0 {

@@ -26,9 +26,11 @@ type factoryIDs []string
 func (factoryIDs) Schema(huma.Registry) *huma.Schema {
 	most := maxFactories
 	s := &huma.Schema{
-		Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString}, MaxItems: &most, UniqueItems: true, Nullable: true,
-		Description: "Only events of these factories. Empty or null: all events, including those without a factory, such as balance.low",
-		Examples:    []any{[]string{"fac_01h455vb4pex5vsknk084sn02q"}},
+		Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString}, MaxItems: &most, UniqueItems: true,
+		Nullable: true,
+		Description: "Only events of these factories. Empty or null: all events, including those without a factory, " +
+			"such as balance.low",
+		Examples: []any{[]string{"fac_01h455vb4pex5vsknk084sn02q"}},
 	}
 	s.PrecomputeMessages()
 	return s
@@ -62,7 +64,8 @@ func (s *Service) checkFactories(ctx context.Context, o tenant.Owner, named fact
 
 // findNaming is find for a change that names factories, which it checks in the same
 // round trip.
-func (s *Service) findNaming(ctx context.Context, webhookID string, named factoryIDs, match httpapi.IfMatch) (endpoint.WebhookRecord, store.Item, error) {
+func (s *Service) findNaming(ctx context.Context, webhookID string, named factoryIDs,
+	match httpapi.IfMatch) (endpoint.WebhookRecord, store.Item, error) {
 	if len(named) == 0 || !id.Valid(id.Webhook, webhookID) {
 		return s.find(ctx, webhookID, match)
 	}

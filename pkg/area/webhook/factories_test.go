@@ -39,7 +39,9 @@ func TestAWebhookOfAFactoryGetsItsEventsOnly(t *testing.T) {
 	a := addFactory(t, w.DB, w.API, w.Clock.Now(), factory.StateActive)
 	b := addFactory(t, w.DB, w.API, w.Clock.Now(), factory.StatePaused)
 	subscribe := func(factories ...string) (wh webhook.NewWebhook) {
-		w.API.Call(http.MethodPost, "/v1/webhooks", map[string]any{"url": hookURL, "event_types": []string{"content.*", "balance.low"}, "factory_ids": factories}).
+		w.API.Call(http.MethodPost, "/v1/webhooks",
+			map[string]any{"url": hookURL, "event_types": []string{"content.*", "balance.low"},
+				"factory_ids": factories}).
 			Into(t, http.StatusCreated, &wh)
 		if !slices.Equal(wh.FactoryIDs, factories) {
 			t.Errorf("factory_ids %v, want %v", wh.FactoryIDs, factories)
@@ -71,7 +73,8 @@ func TestAWebhookOfAFactoryGetsItsEventsOnly(t *testing.T) {
 			want = append(want, ref.ID)
 		}
 		if !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
-			t.Errorf("%v got %v, want %v; %s is in no factory, %s of no type", c.wh.FactoryIDs, got, want, none.ID, other.ID)
+			t.Errorf("%v got %v, want %v; %s is in no factory, %s of no type", c.wh.FactoryIDs, got, want,
+				none.ID, other.ID)
 		}
 	}
 }
@@ -96,7 +99,8 @@ func TestFactoriesOfAWebhookCanBeChangedAndRemoved(t *testing.T) {
 		patch string
 		want  []string
 	}{
-		{named, []string{a}}, {`{"description":"x"}`, []string{a}}, {`{"factory_ids":null}`, nil}, {named, []string{a}}, {`{"factory_ids":[]}`, nil},
+		{named, []string{a}}, {`{"description":"x"}`, []string{a}}, {`{"factory_ids":null}`, nil}, {named, []string{a}},
+		{`{"factory_ids":[]}`, nil},
 	} {
 		if got := change(step.patch); !slices.Equal(got.FactoryIDs, step.want) {
 			t.Errorf("after %s: %v", step.patch, got.FactoryIDs)
@@ -122,20 +126,24 @@ func TestFactoriesThatAreNotThereAreRefused(t *testing.T) {
 		{"unknown", []string{good, id.New(id.Factory, clock.Now())}, "/factory_ids/1"},
 		{"deleted", []string{addFactory(t, db, c, clock.Now(), factory.StateDeleted)}, "/factory_ids/0"},
 		{"the other mode's", []string{addFactory(t, db, c.Live(), clock.Now(), factory.StateActive)}, "/factory_ids/0"},
-		{"another account's", []string{good, addFactory(t, db, c.Stranger(), clock.Now(), factory.StateActive)}, "/factory_ids/1"},
+		{"another account's", []string{good, addFactory(t, db, c.Stranger(), clock.Now(), factory.StateActive)},
+			"/factory_ids/1"},
 		{"twice", []string{good, good}, "/factory_ids"},
 		{"too many", many, "/factory_ids"},
 		{"no list", good, "/factory_ids"},
 		{"a number", []any{1}, "/factory_ids/0"},
 	} {
 		t.Run(bad.name, func(t *testing.T) {
-			c.Call(http.MethodPost, "/v1/webhooks", map[string]any{"url": hookURL, "event_types": []string{"*"}, "factory_ids": bad.ids}).
+			c.Call(http.MethodPost, "/v1/webhooks", map[string]any{"url": hookURL, "event_types": []string{"*"},
+				"factory_ids": bad.ids}).
 				Refused(t, 422, "validation_failed", bad.param)
-			c.Call(http.MethodPatch, "/v1/webhooks/"+w.ID, map[string]any{"factory_ids": bad.ids}).Refused(t, 422, "validation_failed", bad.param)
+			c.Call(http.MethodPatch, "/v1/webhooks/"+w.ID, map[string]any{"factory_ids": bad.ids}).Refused(t, 422,
+				"validation_failed", bad.param)
 		})
 	}
 	// Whose webhook it is comes first.
-	c.Stranger().Call(http.MethodPatch, "/v1/webhooks/"+w.ID, map[string]any{"factory_ids": []string{good}}).Refused(t, 404, "not_found", "")
+	c.Stranger().Call(http.MethodPatch, "/v1/webhooks/"+w.ID, map[string]any{"factory_ids": []string{good}}).Refused(t,
+		404, "not_found", "")
 	var all []endpoint.Webhook
 	c.Call(http.MethodGet, "/v1/webhooks", nil).Into(t, http.StatusOK, &all)
 	if len(all) != 1 || all[0].Version != 1 || len(all[0].FactoryIDs) != 0 {
@@ -154,8 +162,10 @@ func TestNamingFactoriesTakesOneRead(t *testing.T) {
 		status       int
 		want         string
 	}{
-		{http.MethodPost, "/v1/webhooks", map[string]any{"url": hookURL, "event_types": []string{"*"}, "factory_ids": []string{a, b}}, http.StatusCreated, "BatchGetItem TransactWriteItems"},
-		{http.MethodPatch, "/v1/webhooks/" + wh.ID, map[string]any{"factory_ids": []string{a, b}}, http.StatusOK, "BatchGetItem PutItem"},
+		{http.MethodPost, "/v1/webhooks", map[string]any{"url": hookURL, "event_types": []string{"*"},
+			"factory_ids": []string{a, b}}, http.StatusCreated, "BatchGetItem TransactWriteItems"},
+		{http.MethodPatch, "/v1/webhooks/" + wh.ID, map[string]any{"factory_ids": []string{a, b}}, http.StatusOK,
+			"BatchGetItem PutItem"},
 	} {
 		w.Faults.Reset()
 		if got := w.API.Call(call.method, call.path, call.body); got.Status != call.status {

@@ -32,9 +32,11 @@ func (s *Service) count(tx *store.Tx, to endpoint.Ref, l limit) {
 	now := s.now()
 	window := now.Truncate(limitWindow)
 	end := window.Add(limitWindow)
-	e := errs.New(errs.RateLimited, "A webhook takes %d calls of %s a minute. Repeat the request after the time in Retry-After.", l.calls, l.operation).
+	e := errs.New(errs.RateLimited, "A webhook takes %d calls of %s a minute. Repeat the request after the time in "+
+		"Retry-After.", l.calls, l.operation).
 		With(errs.RateContext{Limit: int(l.calls), WindowSeconds: int(limitWindow.Seconds())})
 	e.RetryAfter = end.Sub(now)
-	key := store.IDKey("limit#" + l.operation + "#" + to.Owner.String() + "#" + to.ID + "#" + strconv.FormatInt(window.Unix(), 10))
+	key := store.IDKey("limit#" + l.operation + "#" + to.Owner.String() + "#" + to.ID +
+		"#" + strconv.FormatInt(window.Unix(), 10))
 	tx.CountUntil(key, 1, l.calls, end, e)
 }

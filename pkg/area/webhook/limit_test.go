@@ -47,7 +47,8 @@ func TestSamplesReplaysAndRedeliveriesAreLimited(t *testing.T) {
 				t.Error("the refused call has changed something")
 			}
 			// A repeat has no effect, so it does not count and is not refused.
-			if again := call(one.ID, "Idempotency-Key", "0"); again.Status != http.StatusAccepted || again.Header.Get("Idempotent-Replayed") != "true" {
+			if again := call(one.ID, "Idempotency-Key", "0"); again.Status != http.StatusAccepted ||
+				again.Header.Get("Idempotent-Replayed") != "true" {
 				t.Errorf("the repeat is answered %d %s", again.Status, again.Raw)
 			}
 			call(other.ID).Into(t, http.StatusAccepted, new(any))
@@ -64,11 +65,13 @@ func TestARefusedCallIsNotCounted(t *testing.T) {
 	path := "/v1/webhooks/" + h.ID
 	w.API.Call(http.MethodPatch, path, map[string]any{"state": "disabled"}).Into(t, http.StatusOK, new(any))
 	for range 3 {
-		w.API.Call(http.MethodPost, path+"/replay", map[string]any{"since": "2026-05-01T11:00:00Z"}).Refused(t, http.StatusConflict, "invalid_state", "")
+		w.API.Call(http.MethodPost, path+"/replay", map[string]any{"since": "2026-05-01T11:00:00Z"}).Refused(t,
+			http.StatusConflict, "invalid_state", "")
 	}
 	w.API.Call(http.MethodPatch, path, map[string]any{"state": "enabled"}).Into(t, http.StatusOK, new(any))
 	for range 2 {
-		w.API.Call(http.MethodPost, path+"/replay", map[string]any{"since": "2026-05-01T11:00:00Z"}).Into(t, http.StatusAccepted, new(any))
+		w.API.Call(http.MethodPost, path+"/replay", map[string]any{"since": "2026-05-01T11:00:00Z"}).Into(t,
+			http.StatusAccepted, new(any))
 	}
 }
 
@@ -76,7 +79,8 @@ func TestARefusedCallIsNotCounted(t *testing.T) {
 func TestCountersExpire(t *testing.T) {
 	w := newWorld(t)
 	h := create(t, w.API, hookURL, "*")
-	w.API.Call(http.MethodPost, "/v1/webhooks/"+h.ID+"/test", map[string]any{"event_type": "balance.low"}).Into(t, http.StatusAccepted, new(any))
+	w.API.Call(http.MethodPost, "/v1/webhooks/"+h.ID+"/test", map[string]any{"event_type": "balance.low"}).Into(t,
+		http.StatusAccepted, new(any))
 	for _, row := range storetest.Rows(t, w.DB) {
 		if row["n_count"] == "1" && row["ttl"] == fmt.Sprint(w.Clock.Now().Add(time.Minute).Unix()) {
 			return

@@ -26,13 +26,24 @@ type redeliverInput struct {
 }
 
 // registerDeliveries puts the operations on deliveries into the router.
-func (s *Service) registerDeliveries(r *httpapi.Router, op func(id, method, path, summary, description string) httpapi.Op) {
+func (s *Service) registerDeliveries(r *httpapi.Router,
+	op func(id, method, path, summary, description string) httpapi.Op) {
 	const collection = "/v1/webhooks/{webhook_id}/deliveries"
-	list := op("listDeliveries", http.MethodGet, collection, "List the deliveries of a webhook", "Lists the deliveries of the last 30 days, newest event first, each with its attempts, their status, latency and the start of the response. The creation time of a delivery is the time of its event. `state=undelivered` lists the events that never arrived, from the creation of the webhook on, or from `from` if it is sent. It searches the events themselves, so a page may be short or even empty before the end of the list. An entry whose `waiting_for` is `dispatch` has no delivery yet. New events get one within minutes; events from before the webhook was created or while it was disabled get one only on redelivery or replay. The log of a deleted webhook is kept for 30 days too.")
+	list := op("listDeliveries", http.MethodGet, collection, "List the deliveries of a webhook",
+		"Lists the deliveries of the last 30 days, newest event first, each with its attempts, their status, latency "+
+			"and the start of the response. The creation time of a delivery is the time of its event. "+
+			"`state=undelivered` lists the events that never arrived, from the creation of the webhook on, or from "+
+			"`from` if it is sent. It searches the events themselves, so a page may be short or even empty before "+
+			"the end of the list. An entry whose `waiting_for` is `dispatch` has no delivery yet. New events get one "+
+			"within minutes; events from before the webhook was created or while it was disabled get one only on "+
+			"redelivery or replay. The log of a deleted webhook is kept for 30 days too.")
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.listDeliveries)
 
-	again := op("redeliver", http.MethodPost, collection+"/{delivery_id}/redeliver", "Deliver an event again", "Sends the event at once, even while the receiver counts as down or the delivery waits for a later attempt. Retries follow as for a new event. The `webhook-id` stays the same. Entries of `state=undelivered` without a delivery can be redelivered too. A webhook takes 60 redeliveries a minute.")
+	again := op("redeliver", http.MethodPost, collection+"/{delivery_id}/redeliver", "Deliver an event again",
+		"Sends the event at once, even while the receiver counts as down or the delivery waits for a later attempt. "+
+			"Retries follow as for a new event. The `webhook-id` stays the same. Entries of `state=undelivered` "+
+			"without a delivery can be redelivered too. A webhook takes 60 redeliveries a minute.")
 	again.Status = http.StatusAccepted
 	again.Errors = []errs.Code{errs.InvalidState}
 	httpapi.Write(r, again, s.redeliver)
@@ -45,7 +56,8 @@ func (s *Service) listDeliveries(ctx context.Context, in *deliveriesInput) (http
 	case !slices.Contains(in.State, undelivered):
 		return s.listLog(ctx, in, in.State)
 	case len(in.State) > 1:
-		return httpapi.Page[endpoint.Delivery]{}, errs.Invalid("state", "takes undelivered alone: it includes pending and failed")
+		return httpapi.Page[endpoint.Delivery]{},
+			errs.Invalid("state", "takes undelivered alone: it includes pending and failed")
 	}
 	w, _, err := s.find(ctx, in.ID)
 	switch {
@@ -56,13 +68,15 @@ func (s *Service) listDeliveries(ctx context.Context, in *deliveriesInput) (http
 	}
 	// Only the log of a deleted webhook is kept, not its settings.
 	page, err := s.listLog(ctx, in, nil)
-	page.Items = slices.DeleteFunc(page.Items, func(d endpoint.Delivery) bool { return d.State == endpoint.DeliveryDelivered })
+	page.Items = slices.DeleteFunc(page.Items,
+		func(d endpoint.Delivery) bool { return d.State == endpoint.DeliveryDelivered })
 	return page, err
 }
 
 // listLog lists the deliveries that exist, in the given states if there are any.
 // They are kept for 30 days, also when their webhook is deleted in between.
-func (s *Service) listLog(ctx context.Context, in *deliveriesInput, states []string) (httpapi.Page[endpoint.Delivery], error) {
+func (s *Service) listLog(ctx context.Context, in *deliveriesInput,
+	states []string) (httpapi.Page[endpoint.Delivery], error) {
 	from, to, err := in.Bounds(id.Delivery)
 	if err != nil {
 		return httpapi.Page[endpoint.Delivery]{}, err
@@ -100,7 +114,8 @@ func (s *Service) requireLog(ctx context.Context, webhookID string) error {
 	if errs.CodeOf(missing) != errs.NotFound {
 		return missing
 	}
-	page, err := s.db.List(ctx, store.Query{Index: store.Table, Partition: refOf(ctx, webhookID).Deliveries(), Limit: 1})
+	page, err := s.db.List(ctx, store.Query{Index: store.Table,
+		Partition: refOf(ctx, webhookID).Deliveries(), Limit: 1})
 	if err == nil && len(page.Items) == 0 {
 		err = missing
 	}
@@ -135,7 +150,8 @@ func (s *Service) redeliver(ctx context.Context, tx *store.Tx, in *redeliverInpu
 
 // findDelivery reads a delivery of the caller with its webhook. It makes one that does
 // not exist but is listed as undelivered; any other is not_found.
-func (s *Service) findDelivery(ctx context.Context, in *redeliverInput) (w endpoint.Webhook, it store.Item, d endpoint.DeliveryRecord, err error) {
+func (s *Service) findDelivery(ctx context.Context, in *redeliverInput) (w endpoint.Webhook, it store.Item,
+	d endpoint.DeliveryRecord, err error) {
 	if !id.Valid(id.Webhook, in.ID) {
 		return w, it, d, errs.Missing(endpoint.Kind, in.ID)
 	}

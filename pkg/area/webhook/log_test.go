@@ -22,7 +22,8 @@ func TestBothSecretsSignForADayAfterARotation(t *testing.T) {
 	path := "/v1/webhooks/" + r.Hook.ID
 	first := r.Hook.Secret
 	var second, third webhook.NewWebhook
-	w.API.Call(http.MethodPost, path+"/rotate-secret", nil, "If-Match", `"9"`).Refused(t, 412, "version_mismatch", "If-Match")
+	w.API.Call(http.MethodPost, path+"/rotate-secret", nil, "If-Match", `"9"`).Refused(t, 412,
+		"version_mismatch", "If-Match")
 	w.API.Call(http.MethodPost, path+"/rotate-secret", nil).Into(t, http.StatusOK, &second)
 	if second.Secret == first || second.ID != r.Hook.ID || second.Version != 2 {
 		t.Errorf("rotated: %+v", second.Webhook)
@@ -78,17 +79,24 @@ func TestTheLogOfDeliveries(t *testing.T) {
 		t.Fatalf("%d deliveries", len(all))
 	}
 	for i, d := range all {
-		if want := refs[4-i]; d.EventID != want.ID || d.EventType != want.Type || d.WebhookID != r.Hook.ID || len(d.Attempts) != 1 {
+		if want := refs[4-i]; d.EventID != want.ID || d.EventType != want.Type || d.WebhookID != r.Hook.ID ||
+			len(d.Attempts) != 1 {
 			t.Errorf("delivery %d: %+v", i, d)
 		}
 	}
 	for query, want := range map[string]int{
-		"state=delivered": 1, "state=pending": 4, "state=failed": 0, "state=delivered,pending": 5, "state=failed,delivered": 1, "order=asc&state=delivered,pending": 5,
-		"event_id=" + refs[2].ID: 1, "event_id=" + refs[2].ID + "&state=pending,failed": 1, "event_id=" + refs[2].ID + "&state=delivered": 0,
-		"event_id=" + refs[2].ID + "&from=" + begun.Add(2*time.Minute).Format(time.RFC3339):                                                      1,
-		"event_id=" + refs[2].ID + "&from=" + begun.Add(3*time.Minute).Format(time.RFC3339):                                                      0,
-		"event_id=" + refs[2].ID + "&to=" + begun.Add(2*time.Minute).Format(time.RFC3339):                                                        0,
-		"event_id=" + refs[2].ID + "&from=" + begun.Format(time.RFC3339) + "&to=" + begun.Add(3*time.Minute).Format(time.RFC3339) + "&order=asc": 1,
+		"state=delivered": 1, "state=pending": 4, "state=failed": 0, "state=delivered,pending": 5,
+		"state=failed,delivered": 1, "order=asc&state=delivered,pending": 5,
+		"event_id=" + refs[2].ID: 1, "event_id=" + refs[2].ID + "&state=pending,failed": 1, "event_id=" + refs[2].ID +
+			"&state=delivered": 0,
+		"event_id=" + refs[2].ID + "&from=" +
+			begun.Add(2*time.Minute).Format(time.RFC3339): 1,
+		"event_id=" + refs[2].ID + "&from=" +
+			begun.Add(3*time.Minute).Format(time.RFC3339): 0,
+		"event_id=" + refs[2].ID + "&to=" +
+			begun.Add(2*time.Minute).Format(time.RFC3339): 0,
+		"event_id=" + refs[2].ID + "&from=" + begun.Format(time.RFC3339) +
+			"&to=" + begun.Add(3*time.Minute).Format(time.RFC3339) + "&order=asc": 1,
 		"event_id=" + id.New(id.Event, begun):           0,
 		"event_id=" + refs[2].ID + "&state=undelivered": 1, "event_id=" + refs[0].ID + "&state=undelivered": 0,
 		"from=" + begun.Add(time.Minute).Format(time.RFC3339):                 4,
@@ -100,12 +108,14 @@ func TestTheLogOfDeliveries(t *testing.T) {
 		}
 	}
 	for _, ref := range refs {
-		if got := apitest.All[endpoint.Delivery](w.API, path+"?event_id="+ref.ID, 1); len(got) != 1 || got[0].EventID != ref.ID {
+		if got := apitest.All[endpoint.Delivery](w.API, path+"?event_id="+ref.ID, 1); len(got) != 1 ||
+			got[0].EventID != ref.ID {
 			t.Errorf("of %s: %+v", ref.ID, got)
 		}
 	}
 	first := w.API.Call(http.MethodGet, path+"?limit=1&state=pending,delivered", nil)
-	w.API.Call(http.MethodGet, path+"?limit=1&state=pending&cursor="+*first.NextCursor, nil).Refused(t, 400, "invalid_cursor", "cursor")
+	w.API.Call(http.MethodGet, path+"?limit=1&state=pending&cursor="+*first.NextCursor, nil).Refused(t, 400,
+		"invalid_cursor", "cursor")
 	raw := w.API.Call(http.MethodGet, path+"?state=pending", nil).Raw
 	for _, secret := range []string{"lease", `"next"`, "failures", "secret"} {
 		if strings.Contains(raw, secret) {
@@ -113,7 +123,8 @@ func TestTheLogOfDeliveries(t *testing.T) {
 		}
 	}
 	for query, param := range map[string]string{
-		"state=lost": "state", "state=failed,lost": "state", "state=failed,undelivered": "state", "event_id=evt_1": "event_id", "event_id=": "event_id", "event_id=" + r.Hook.ID: "event_id",
+		"state=lost": "state", "state=failed,lost": "state", "state=failed,undelivered": "state",
+		"event_id=evt_1": "event_id", "event_id=": "event_id", "event_id=" + r.Hook.ID: "event_id",
 	} {
 		w.API.Call(http.MethodGet, path+"?"+query, nil).Refused(t, 422, "validation_failed", param)
 	}
@@ -121,7 +132,8 @@ func TestTheLogOfDeliveries(t *testing.T) {
 	for _, other := range []*apitest.Caller{w.API.Stranger(), w.API.Live()} {
 		other.Call(http.MethodGet, path, nil).Refused(t, 404, "not_found", "")
 	}
-	w.API.Call(http.MethodGet, "/v1/webhooks/"+id.New(id.Webhook, begun)+"/deliveries", nil).Refused(t, 404, "not_found", "")
+	w.API.Call(http.MethodGet, "/v1/webhooks/"+id.New(id.Webhook, begun)+"/deliveries", nil).Refused(t, 404,
+		"not_found", "")
 }
 
 func TestRedeliver(t *testing.T) {
@@ -198,13 +210,15 @@ func TestRedeliverWhileAnAttemptIsUnderWay(t *testing.T) {
 	r.Plan = func(n int, _ http.ResponseWriter) {
 		if n == 1 {
 			d = w.Deliveries(r.Hook.ID)[0]
-			w.API.Call(http.MethodPost, "/v1/webhooks/"+r.Hook.ID+"/deliveries/"+d.ID+"/redeliver", nil).Into(t, http.StatusAccepted, &endpoint.Delivery{})
+			w.API.Call(http.MethodPost, "/v1/webhooks/"+r.Hook.ID+"/deliveries/"+d.ID+"/redeliver", nil).Into(t,
+				http.StatusAccepted, &endpoint.Delivery{})
 			w.Relay()
 		}
 	}
 	ref := w.Happen(event.ContentGenerated)
 	w.Run()
-	if d := w.Delivery(ref, r.Hook.ID); d.State != "delivered" || len(d.Attempts) != 1 || d.Lease != nil || len(r.Receipts()) != 1 {
+	if d := w.Delivery(ref, r.Hook.ID); d.State != "delivered" || len(d.Attempts) != 1 || d.Lease != nil ||
+		len(r.Receipts()) != 1 {
 		t.Errorf("%d requests, delivery %+v", len(r.Receipts()), d)
 	}
 }

@@ -19,7 +19,8 @@ func requireReadable(ctx context.Context, types []string) error {
 	p := auth.FromContext(ctx)
 	for i, t := range types {
 		if scope := event.Type(t).Scope(); scope != "" && !p.Has(scope) {
-			e := errs.New(errs.ScopeEscalation, "The calling key does not have the scope %s, so it may not read the event %s. Use a key that has it, or leave the event out.", scope, t)
+			e := errs.New(errs.ScopeEscalation, "The calling key does not have the scope %s, so it may not read the "+
+				"event %s. Use a key that has it, or leave the event out.", scope, t)
 			e.Param = "/event_types/" + strconv.Itoa(i)
 			return e
 		}
@@ -38,7 +39,8 @@ func (s *Service) requireChanging(ctx context.Context, r *endpoint.WebhookRecord
 		}
 	}
 	switch {
-	case set.State == endpoint.StateEnabled && r.DisabledReason != nil && *r.DisabledReason == endpoint.ReasonMakerRevoked:
+	case set.State == endpoint.StateEnabled && r.DisabledReason != nil &&
+		*r.DisabledReason == endpoint.ReasonMakerRevoked:
 		return s.requireReading(ctx, r, "/state")
 	case moved && r.Destination != nil:
 		return s.requireReading(ctx, r, "/destination")
@@ -73,7 +75,8 @@ func (s *Service) requireReading(ctx context.Context, r *endpoint.WebhookRecord,
 	if len(lacking) == 0 {
 		return nil
 	}
-	e := errs.New(errs.ScopeEscalation, "The webhook receives what %s may read, and the calling key does not have the scopes for all of it: %v. Use a key that has them, or create another webhook.", r.CreatedBy, lacking)
+	e := errs.New(errs.ScopeEscalation, "The webhook receives what %s may read, and the calling key does not have "+
+		"the scopes for all of it: %v. Use a key that has them, or create another webhook.", r.CreatedBy, lacking)
 	e.Param = param
 	return e
 }

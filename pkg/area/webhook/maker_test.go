@@ -43,7 +43,8 @@ func TestAChangeOfTheMakersScopesCountsForTheNextEvent(t *testing.T) {
 		scopes []auth.Scope
 		gets   bool
 	}{
-		{auth.AllScopes(), true}, {[]auth.Scope{auth.AccountRead, auth.WebhooksManage}, false}, {[]auth.Scope{auth.ContentRead}, true},
+		{auth.AllScopes(), true}, {[]auth.Scope{auth.AccountRead, auth.WebhooksManage}, false},
+		{[]auth.Scope{auth.ContentRead}, true},
 	} {
 		w.Rescope(maker, c.scopes...)
 		before := len(r.Receipts())
@@ -74,19 +75,22 @@ func TestWhatTheMakerMayNoLongerReadIsNotSent(t *testing.T) {
 	w.Run()
 
 	path := "/v1/webhooks/" + r.Hook.ID
-	w.API.Call(http.MethodPost, path+"/deliveries/"+w.Delivery(delivered, r.Hook.ID).ID+"/redeliver", nil).Into(t, http.StatusAccepted, new(any))
+	w.API.Call(http.MethodPost, path+"/deliveries/"+w.Delivery(delivered, r.Hook.ID).ID+"/redeliver", nil).Into(t,
+		http.StatusAccepted, new(any))
 	w.Relay()
 	w.Run()
 	for _, ref := range []event.Ref{delivered, retried, dispatched} {
 		d := w.Delivery(ref, r.Hook.ID)
-		if d.State != endpoint.DeliveryFailed || d.FailedReason == nil || *d.FailedReason != endpoint.FailedNotPermitted {
+		if d.State != endpoint.DeliveryFailed || d.FailedReason == nil ||
+			*d.FailedReason != endpoint.FailedNotPermitted {
 			t.Errorf("the delivery is %s: %v", d.State, d.FailedReason)
 		}
 	}
 	if all := undelivered(t, w, r.Hook.ID); len(all) != 0 {
 		t.Errorf("listed as undelivered: %+v", all)
 	}
-	w.API.Call(http.MethodPost, path+"/replay", map[string]any{"since": w.Clock.Now().Add(-time.Hour)}).Into(t, http.StatusAccepted, new(any))
+	w.API.Call(http.MethodPost, path+"/replay", map[string]any{"since": w.Clock.Now().Add(-time.Hour)}).Into(t,
+		http.StatusAccepted, new(any))
 	w.Relay()
 	w.Run()
 	if n := len(r.Receipts()); n != 2 {
@@ -101,7 +105,8 @@ func TestWhatTheMakerMayNoLongerReadIsNotSent(t *testing.T) {
 
 func undelivered(t *testing.T, w *webhooktest.World, webhookID string) (all []endpoint.Delivery) {
 	t.Helper()
-	w.API.Call(http.MethodGet, "/v1/webhooks/"+webhookID+"/deliveries?state=undelivered", nil).Into(t, http.StatusOK, &all)
+	w.API.Call(http.MethodGet, "/v1/webhooks/"+webhookID+"/deliveries?state=undelivered", nil).Into(t,
+		http.StatusOK, &all)
 	return all
 }
 
@@ -127,7 +132,8 @@ func TestARevokedOrExpiredMakerKeepsItsLastScopes(t *testing.T) {
 // No scopes are known of a key without an item, so it may read nothing.
 func TestAnUnknownMakerMayReadNothing(t *testing.T) {
 	w := newWorld(t)
-	r := w.ReceiveFor(w.API.As(func(p *auth.Principal) { p.Actor = auth.Key("key_01h455vb4pex5vsknk084sn02q") }), nil, "*")
+	r := w.ReceiveFor(w.API.As(func(p *auth.Principal) { p.Actor = auth.Key("key_01h455vb4pex5vsknk084sn02q") }), nil,
+		"*")
 	w.Happen(event.BalanceLow)
 	w.Run()
 	if n := len(r.Receipts()) + len(w.Deliveries(r.Hook.ID)); n != 0 {
@@ -139,7 +145,8 @@ func TestAnUnknownMakerMayReadNothing(t *testing.T) {
 func TestAWebhookOfAPerson(t *testing.T) {
 	w := newWorld(t)
 	person := w.API.As(func(p *auth.Principal) {
-		p.Actor, p.Scopes = auth.Actor{Kind: auth.Person, ID: "anna"}, []auth.Scope{auth.WebhooksManage, auth.ContentRead}
+		p.Actor, p.Scopes = auth.Actor{Kind: auth.Person, ID: "anna"},
+			[]auth.Scope{auth.WebhooksManage, auth.ContentRead}
 	})
 	r := w.ReceiveFor(person, nil, "*")
 	ref := w.Happen(event.ContentGenerated)
@@ -152,7 +159,8 @@ func TestAWebhookOfAPerson(t *testing.T) {
 		t.Errorf("answered %s", raw)
 	}
 	none := w.API.As(func(p *auth.Principal) {
-		p.Actor, p.Scopes = auth.Actor{Kind: auth.Person, ID: w.API.Principal.Actor.ID}, []auth.Scope{auth.WebhooksManage}
+		p.Actor, p.Scopes = auth.Actor{Kind: auth.Person, ID: w.API.Principal.Actor.ID},
+			[]auth.Scope{auth.WebhooksManage}
 	})
 	r = w.ReceiveFor(none, nil, "*")
 	w.Happen(event.ContentGenerated)
@@ -166,11 +174,14 @@ func TestTypesThatTheCallerMayNotReadAreRefused(t *testing.T) {
 	w := newWorld(t)
 	narrow := w.Key(auth.WebhooksManage, auth.AccountRead)
 	types := func(types ...string) map[string]any { return map[string]any{"url": hookURL, "event_types": types} }
-	narrow.Call(http.MethodPost, "/v1/webhooks", types("balance.low", "content.generated")).Refused(t, http.StatusForbidden, "scope_escalation", "/event_types/1")
+	narrow.Call(http.MethodPost, "/v1/webhooks", types("balance.low", "content.generated")).Refused(t,
+		http.StatusForbidden, "scope_escalation", "/event_types/1")
 	h := create(t, narrow, hookURL, "balance.low", "content.*")
 	path := "/v1/webhooks/" + h.ID
-	narrow.Call(http.MethodPatch, path, map[string]any{"event_types": []string{"studio.failed"}}).Refused(t, http.StatusForbidden, "scope_escalation", "/event_types/0")
-	narrow.Call(http.MethodPatch, path, map[string]any{"event_types": []string{"webhook.disabled", "*"}}).Into(t, http.StatusOK, new(any))
+	narrow.Call(http.MethodPatch, path, map[string]any{"event_types": []string{"studio.failed"}}).Refused(t,
+		http.StatusForbidden, "scope_escalation", "/event_types/0")
+	narrow.Call(http.MethodPatch, path, map[string]any{"event_types": []string{"webhook.disabled", "*"}}).Into(t,
+		http.StatusOK, new(any))
 	if got := w.Webhook(h.ID).EventTypes; len(got) != 2 {
 		t.Errorf("event_types is %v", got)
 	}
@@ -182,7 +193,8 @@ func TestAWebhookIsRedirectedOnlyByWhoMayReadItsEvents(t *testing.T) {
 	w := newWorld(t)
 	maker := w.Key(auth.WebhooksManage, auth.ContentRead, auth.AccountRead)
 	posted := map[string]any{"url": hookURL, "event_types": []string{"content.*"}}
-	single := map[string]any{"url": hookURL, "event_types": []string{"content.*"}, "factory_ids": []string{addFactory(t, w.DB, w.API, w.Clock.Now(), factory.StateActive)}}
+	single := map[string]any{"url": hookURL, "event_types": []string{"content.*"},
+		"factory_ids": []string{addFactory(t, w.DB, w.API, w.Clock.Now(), factory.StateActive)}}
 	aimed := webhooktest.Aimed(endpoint.TypeSQS, webhooktest.QueueARN, webhooktest.RoleARN)
 	url := map[string]any{"url": hookURL + "/elsewhere"}
 	queue := map[string]any{"destination": map[string]any{"arn": webhooktest.QueueARN + "-2"}}
@@ -193,16 +205,24 @@ func TestAWebhookIsRedirectedOnlyByWhoMayReadItsEvents(t *testing.T) {
 		patch  map[string]any
 		param  string // empty: it may
 	}{
-		"a URL, without the scope":                           {w.Key(auth.WebhooksManage, auth.AccountRead), posted, url, "/url"},
-		"a queue, without the scope":                         {w.Key(auth.WebhooksManage, auth.ContentRead), aimed, queue, "/destination"},
-		"types, without the scope":                           {w.Key(auth.WebhooksManage, auth.AccountRead), posted, map[string]any{"event_types": []string{"*"}}, "/event_types"},
-		"a URL for fewer types, for it redirects what waits": {w.Key(auth.WebhooksManage, auth.AccountRead), posted, narrow, "/url"},
-		"more factories, without the scope":                  {w.Key(auth.WebhooksManage), single, map[string]any{"factory_ids": []string{}}, "/factory_ids"},
-		"other factories, with the scopes":                   {w.Key(auth.WebhooksManage, auth.AccountRead, auth.ContentRead), single, map[string]any{"factory_ids": []string{}}, ""},
-		"what is not about reading":                          {w.Key(auth.WebhooksManage), posted, map[string]any{"description": "x", "event_types": []string{"content.*"}, "url": hookURL}, ""},
-		"the same scopes":                                    {w.Key(auth.WebhooksManage, auth.AccountRead, auth.ContentRead), posted, url, ""},
-		"all scopes":                                         {w.API, aimed, queue, ""},
-		"the maker":                                          {maker, posted, url, ""},
+		"a URL, without the scope": {w.Key(auth.WebhooksManage, auth.AccountRead), posted,
+			url, "/url"},
+		"a queue, without the scope": {w.Key(auth.WebhooksManage, auth.ContentRead), aimed,
+			queue, "/destination"},
+		"types, without the scope": {w.Key(auth.WebhooksManage, auth.AccountRead), posted,
+			map[string]any{"event_types": []string{"*"}}, "/event_types"},
+		"a URL for fewer types, for it redirects what waits": {w.Key(auth.WebhooksManage, auth.AccountRead), posted,
+			narrow, "/url"},
+		"more factories, without the scope": {w.Key(auth.WebhooksManage), single,
+			map[string]any{"factory_ids": []string{}}, "/factory_ids"},
+		"other factories, with the scopes": {w.Key(auth.WebhooksManage, auth.AccountRead,
+			auth.ContentRead), single, map[string]any{"factory_ids": []string{}}, ""},
+		"what is not about reading": {w.Key(auth.WebhooksManage), posted,
+			map[string]any{"description": "x", "event_types": []string{"content.*"}, "url": hookURL}, ""},
+		"the same scopes": {w.Key(auth.WebhooksManage, auth.AccountRead,
+			auth.ContentRead), posted, url, ""},
+		"all scopes": {w.API, aimed, queue, ""},
+		"the maker":  {maker, posted, url, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var before endpoint.Webhook
@@ -226,11 +246,13 @@ func TestASecretIsRotatedOnlyByWhoMayReadTheEvents(t *testing.T) {
 	maker := w.Key(auth.WebhooksManage, auth.ContentRead, auth.AccountRead)
 	h := create(t, maker, hookURL, "*")
 	path := "/v1/webhooks/" + h.ID + "/rotate-secret"
-	w.Key(auth.WebhooksManage, auth.AccountRead).Call(http.MethodPost, path, nil).Refused(t, http.StatusForbidden, "scope_escalation", "")
+	w.Key(auth.WebhooksManage, auth.AccountRead).Call(http.MethodPost, path, nil).Refused(t, http.StatusForbidden,
+		"scope_escalation", "")
 	if after := w.Webhook(h.ID); after.Version != h.Version {
 		t.Error("the refused rotation was made")
 	}
-	for name, c := range map[string]*apitest.Caller{"the maker": maker, "the same scopes": w.Key(auth.WebhooksManage, auth.AccountRead, auth.ContentRead), "all scopes": w.API} {
+	for name, c := range map[string]*apitest.Caller{"the maker": maker, "the same scopes": w.Key(auth.WebhooksManage,
+		auth.AccountRead, auth.ContentRead), "all scopes": w.API} {
 		if a := c.Call(http.MethodPost, path, nil); a.Status != http.StatusOK {
 			t.Errorf("%s: %s", name, a.Raw)
 		}
@@ -245,10 +267,12 @@ func TestRoundTripsOfARedirection(t *testing.T) {
 		caller *apitest.Caller
 		want   string
 	}{
-		{w.API, "GetItem TransactWriteItems"}, {w.Key(auth.AllScopes()...), "GetItem TransactWriteItems"}, {w.Key(auth.WebhooksManage), "GetItem GetItem"},
+		{w.API, "GetItem TransactWriteItems"}, {w.Key(auth.AllScopes()...), "GetItem TransactWriteItems"},
+		{w.Key(auth.WebhooksManage), "GetItem GetItem"},
 	} {
 		w.Faults.Reset()
-		c.caller.Call(http.MethodPatch, "/v1/webhooks/"+h.ID, map[string]any{"url": hookURL + "/" + c.caller.Principal.Actor.ID})
+		c.caller.Call(http.MethodPatch, "/v1/webhooks/"+h.ID,
+			map[string]any{"url": hookURL + "/" + c.caller.Principal.Actor.ID})
 		if got := w.Faults.Operations(); got != c.want {
 			t.Errorf("%d scopes: %s, want %s", len(c.caller.Principal.Scopes), got, c.want)
 		}
@@ -273,9 +297,13 @@ func TestWebhooksEndTogetherWithTheirMaker(t *testing.T) {
 	one, two := create(t, maker, hookURL, "*"), create(t, child, hookURL, "*")
 	live := create(t, maker.Live(), hookURL, "*")
 	off := create(t, maker, hookURL, "*")
-	w.API.Call(http.MethodPatch, "/v1/webhooks/"+off.ID, map[string]any{"state": "disabled"}).Into(t, http.StatusOK, new(any))
+	w.API.Call(http.MethodPatch, "/v1/webhooks/"+off.ID, map[string]any{"state": "disabled"}).Into(t,
+		http.StatusOK, new(any))
 	others := create(t, w.API, hookURL, "*")
-	person := create(t, w.API.As(func(p *auth.Principal) { p.Actor.Kind, p.Actor.ID = auth.Person, maker.Principal.Actor.ID }), hookURL, "*")
+	person := create(t, w.API.As(func(p *auth.Principal) {
+		p.Actor.Kind, p.Actor.ID = auth.Person,
+			maker.Principal.Actor.ID
+	}), hookURL, "*")
 	ids := []string{maker.Principal.Actor.ID, child.Principal.Actor.ID}
 	for range 2 { // a repeat has no effect
 		if err := endpoint.DisableMadeBy(t.Context(), w.DB, w.Clock.Now(), w.Owner().Account, ids); err != nil {
@@ -301,7 +329,8 @@ func TestWebhooksEndTogetherWithTheirMaker(t *testing.T) {
 		t.Errorf("%d events in this mode", n)
 	}
 	enable := map[string]any{"state": "enabled"}
-	w.Key(auth.WebhooksManage).Call(http.MethodPatch, "/v1/webhooks/"+one.ID, enable).Refused(t, http.StatusForbidden, "scope_escalation", "/state")
+	w.Key(auth.WebhooksManage).Call(http.MethodPatch, "/v1/webhooks/"+one.ID, enable).Refused(t, http.StatusForbidden,
+		"scope_escalation", "/state")
 	w.Key(auth.WebhooksManage).Call(http.MethodPatch, "/v1/webhooks/"+off.ID, enable).Into(t, http.StatusOK, new(any))
 	w.API.Call(http.MethodPatch, "/v1/webhooks/"+one.ID, enable).Into(t, http.StatusOK, new(any))
 }

@@ -78,18 +78,26 @@ func (s *Service) Register(r *httpapi.Router) {
 			Summary: summary, Description: description,
 		}
 	}
-	list := op("listWebhooks", http.MethodGet, collection, "List the webhooks", "Secrets are not included. A test key lists the webhooks of the sandbox.")
+	list := op("listWebhooks", http.MethodGet, collection, "List the webhooks", "Secrets are not included. A test "+
+		"key lists the webhooks of the sandbox.")
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.list)
 
-	create := op("createWebhook", http.MethodPost, collection, "Create a webhook", "Events are sent to it from now on, signed as Standard Webhooks defines. It receives only events that the calling key may read: those of `content.*` need `content:read`, for example. A later change of the key's scopes takes effect on the next event. Only this response contains the signing secret. Store it safely.\n\n"+targetGuide)
+	create := op("createWebhook", http.MethodPost, collection, "Create a webhook",
+		"Events are sent to it from now on, signed as Standard Webhooks defines. It receives only events that the "+
+			"calling key may read: those of `content.*` need `content:read`, for example. A later change of the "+
+			"key's scopes takes effect on the next event. Only this response contains the signing secret. Store it "+
+			"safely.\n\n"+targetGuide)
 	create.Status = http.StatusCreated
 	create.Errors = []errs.Code{errs.ScopeEscalation, errs.InvalidState}
 	httpapi.Write(r, create, s.create)
 
-	httpapi.Read(r, op("getWebhook", http.MethodGet, one, "Get a webhook", "Includes its health: the last success, the start of the current failures, and the response times of the receiver."), s.get)
+	httpapi.Read(r, op("getWebhook", http.MethodGet, one, "Get a webhook", "Includes its health: the last success, "+
+		"the start of the current failures, and the response times of the receiver."), s.get)
 
-	update := op("updateWebhook", http.MethodPatch, one, "Change a webhook", "Takes a JSON merge patch (RFC 7396). To change the address, `event_types` or `factory_ids`, the calling key needs the scopes of all events that `created_by` may read. Enabling a webhook that was disabled for its failures clears them.")
+	update := op("updateWebhook", http.MethodPatch, one, "Change a webhook", "Takes a JSON merge patch (RFC 7396). "+
+		"To change the address, `event_types` or `factory_ids`, the calling key needs the scopes of all events that "+
+		"`created_by` may read. Enabling a webhook that was disabled for its failures clears them.")
 	update.Errors = []errs.Code{errs.ScopeEscalation, errs.VersionMismatch}
 	httpapi.Write(r, update, s.update)
 
@@ -97,7 +105,10 @@ func (s *Service) Register(r *httpapi.Router) {
 	remove.Errors = []errs.Code{errs.VersionMismatch}
 	httpapi.Write(r, remove, s.remove)
 
-	rotate := op("rotateWebhookSecret", http.MethodPost, one+"/rotate-secret", "Rotate the signing secret of a webhook", "For 24 hours all requests are signed with both the new and the previous secret, so that the receiver can change over without missing events. The calling key needs the scopes of all events that `created_by` may read. Only this response contains the new secret.")
+	rotate := op("rotateWebhookSecret", http.MethodPost, one+"/rotate-secret", "Rotate the signing secret of a webhook",
+		"For 24 hours all requests are signed with both the new and the previous secret, so that the receiver can "+
+			"change over without missing events. The calling key needs the scopes of all events that `created_by` "+
+			"may read. Only this response contains the new secret.")
 	rotate.Errors = []errs.Code{errs.ScopeEscalation, errs.VersionMismatch}
 	httpapi.Write(r, rotate, s.rotate)
 
@@ -136,7 +147,9 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	r := &endpoint.WebhookRecord{
 		Webhook: endpoint.Webhook{
 			Resource: resource.New(to.ID, now, in.Body.Metadata),
-			URL:      url, Destination: target, EventTypes: types, FactoryIDs: append([]string{}, in.Body.FactoryIDs...), Description: in.Body.Description, State: endpoint.StateEnabled,
+			URL:      url, Destination: target, EventTypes: types,
+			FactoryIDs: append([]string{}, in.Body.FactoryIDs...), Description: in.Body.Description,
+			State: endpoint.StateEnabled,
 		},
 		Secrets: endpoint.Secrets{secret},
 	}

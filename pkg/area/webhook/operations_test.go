@@ -23,7 +23,8 @@ import (
 func TestTheSecretIsInTheAnswerOfCreateOnly(t *testing.T) {
 	db, _, c := webhooktest.On(t)
 	created := c.Call(http.MethodPost, "/v1/webhooks", map[string]any{
-		"url": hookURL, "event_types": []string{"content.generated", "balance.*"}, "description": "CRM", "metadata": map[string]string{"team": "a"},
+		"url": hookURL, "event_types": []string{"content.generated", "balance.*"}, "description": "CRM",
+		"metadata": map[string]string{"team": "a"},
 	})
 	if created.Status != http.StatusCreated {
 		t.Fatalf("answered %d %s", created.Status, created.Raw)
@@ -34,7 +35,8 @@ func TestTheSecretIsInTheAnswerOfCreateOnly(t *testing.T) {
 	if b, err := base64.StdEncoding.DecodeString(key); !found || err != nil || len(b) != 32 {
 		t.Errorf("secret %q", w.Secret)
 	}
-	if w.State != "enabled" || w.Version != 1 || *w.URL != hookURL || w.Description != "CRM" || w.Metadata["team"] != "a" ||
+	if w.State != "enabled" || w.Version != 1 || *w.URL != hookURL || w.Description != "CRM" ||
+		w.Metadata["team"] != "a" ||
 		!slices.Equal(w.EventTypes, []string{"content.generated", "balance.*"}) || !id.Valid(id.Webhook, w.ID) {
 		t.Errorf("created %+v", w)
 	}
@@ -51,7 +53,8 @@ func TestTheSecretIsInTheAnswerOfCreateOnly(t *testing.T) {
 		c.Call(http.MethodPatch, "/v1/webhooks/"+w.ID, map[string]any{"description": "x"}),
 		c.Call(http.MethodDelete, "/v1/webhooks/"+w.ID, nil),
 	} {
-		if a.Error != nil || !strings.Contains(a.Raw, w.ID) || strings.Contains(a.Raw, key) || strings.Contains(a.Raw, "secret") {
+		if a.Error != nil || !strings.Contains(a.Raw, w.ID) || strings.Contains(a.Raw, key) ||
+			strings.Contains(a.Raw, "secret") {
 			t.Errorf("answered %s", a.Raw)
 		}
 	}
@@ -88,7 +91,8 @@ func TestARepeatIsOfItsCallerAlone(t *testing.T) {
 	var rotated webhook.NewWebhook
 	rotate := "/v1/webhooks/" + mine.ID + "/rotate-secret"
 	c.Call(http.MethodPost, rotate, nil, "Idempotency-Key", "r", "If-Match", `"1"`).Into(t, http.StatusOK, &rotated)
-	if a := other.Call(http.MethodPost, rotate, nil, "Idempotency-Key", "r", "If-Match", `"1"`); a.Status != http.StatusPreconditionFailed {
+	if a := other.Call(http.MethodPost, rotate, nil, "Idempotency-Key", "r", "If-Match",
+		`"1"`); a.Status != http.StatusPreconditionFailed {
 		t.Errorf("the other caller repeats the rotation: %d %s", a.Status, a.Raw)
 	}
 	clock.Add(10 * time.Minute)
@@ -128,17 +132,22 @@ func TestBadWebhooksAreRefused(t *testing.T) {
 		{"half an area", map[string]any{"url": good, "event_types": []string{"content"}}, "/event_types/0"},
 		{"type twice", map[string]any{"url": good, "event_types": []string{"*", "*"}}, "/event_types"},
 		{"unknown member", map[string]any{"url": good, "event_types": []string{"*"}, "secret": "whsec_x"}, "/secret"},
-		{"control character", map[string]any{"url": good, "event_types": []string{"*"}, "description": "a\x00"}, "/description"},
-		{"metadata of numbers", map[string]any{"url": good, "event_types": []string{"*"}, "metadata": map[string]any{"a": 1}}, "/metadata/a"},
+		{"control character", map[string]any{"url": good, "event_types": []string{"*"}, "description": "a\x00"},
+			"/description"},
+		{"metadata of numbers", map[string]any{"url": good, "event_types": []string{"*"},
+			"metadata": map[string]any{"a": 1}}, "/metadata/a"},
 	} {
 		t.Run(bad.name, func(t *testing.T) {
 			deployed.Call(http.MethodPost, "/v1/webhooks", bad.body).Refused(t, 422, "validation_failed", bad.param)
 		})
 	}
 	w := create(t, deployed, good, "*")
-	deployed.Call(http.MethodPatch, "/v1/webhooks/"+w.ID, map[string]any{"url": "https://192.168.0.1/"}).Refused(t, 422, "validation_failed", "/url")
-	deployed.Call(http.MethodPatch, "/v1/webhooks/"+w.ID, map[string]any{"state": "paused"}).Refused(t, 422, "validation_failed", "/state")
-	deployed.Call(http.MethodPatch, "/v1/webhooks/"+w.ID, map[string]any{"secret": nil}).Refused(t, 422, "validation_failed", "/secret")
+	deployed.Call(http.MethodPatch, "/v1/webhooks/"+w.ID, map[string]any{"url": "https://192.168.0.1/"}).Refused(t, 422,
+		"validation_failed", "/url")
+	deployed.Call(http.MethodPatch, "/v1/webhooks/"+w.ID, map[string]any{"state": "paused"}).Refused(t, 422,
+		"validation_failed", "/state")
+	deployed.Call(http.MethodPatch, "/v1/webhooks/"+w.ID, map[string]any{"secret": nil}).Refused(t, 422,
+		"validation_failed", "/secret")
 	var all []endpoint.Webhook
 	deployed.Call(http.MethodGet, "/v1/webhooks", nil).Into(t, http.StatusOK, &all)
 	if len(all) != 1 || *all[0].URL != good || all[0].Version != 1 {
@@ -184,7 +193,8 @@ func TestWebhooksMadeAtTheSameTimeAreCountedToo(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range statuses {
 		all.Go(func() {
-			statuses[i] = c.Call(http.MethodPost, "/v1/webhooks", map[string]any{"url": hookURL, "event_types": []string{"*"}}).Status
+			statuses[i] = c.Call(http.MethodPost, "/v1/webhooks",
+				map[string]any{"url": hookURL, "event_types": []string{"*"}}).Status
 		})
 	}
 	all.Wait()
@@ -212,7 +222,8 @@ func TestOthersWebhooksAreNotFound(t *testing.T) {
 		"another account": c.Stranger(),
 		"the other mode":  c.Live(),
 	} {
-		for method, body := range map[string]any{http.MethodGet: nil, http.MethodDelete: nil, http.MethodPatch: map[string]any{"description": "x"}} {
+		for method, body := range map[string]any{http.MethodGet: nil, http.MethodDelete: nil,
+			http.MethodPatch: map[string]any{"description": "x"}} {
 			t.Run(name+" "+method, func(t *testing.T) {
 				other.Call(method, "/v1/webhooks/"+w.ID, body).Refused(t, 404, "not_found", "")
 			})
@@ -227,7 +238,8 @@ func TestChangesHonourIfMatch(t *testing.T) {
 	_, _, c := webhooktest.On(t)
 	w := create(t, c, hookURL, "*")
 	path := "/v1/webhooks/" + w.ID
-	c.Call(http.MethodPatch, path, map[string]any{"description": "x"}, "If-Match", `"7"`).Refused(t, 412, "version_mismatch", "If-Match")
+	c.Call(http.MethodPatch, path, map[string]any{"description": "x"}, "If-Match", `"7"`).Refused(t, 412,
+		"version_mismatch", "If-Match")
 	a := c.Call(http.MethodPatch, path, map[string]any{"description": "x"}, "If-Match", `"1"`)
 	if a.Status != 200 || a.Header.Get("ETag") != `"2"` {
 		t.Fatalf("%d %s", a.Status, a.Raw)
@@ -244,8 +256,10 @@ func TestUpdateChangesWhatItNamesOnly(t *testing.T) {
 	path := "/v1/webhooks/" + w.ID
 	var got endpoint.Webhook
 	clock.Add(time.Minute)
-	c.Call(http.MethodPatch, path, map[string]any{"event_types": []string{"content.*"}, "metadata": map[string]any{"a": "b"}}).Into(t, http.StatusOK, &got)
-	if *got.URL != hookURL || !slices.Equal(got.EventTypes, []string{"content.*"}) || got.Metadata["a"] != "b" || got.Version != 2 || !got.UpdatedAt.Equal(clock.Now()) || !got.CreatedAt.Equal(w.CreatedAt.Time) {
+	c.Call(http.MethodPatch, path, map[string]any{"event_types": []string{"content.*"},
+		"metadata": map[string]any{"a": "b"}}).Into(t, http.StatusOK, &got)
+	if *got.URL != hookURL || !slices.Equal(got.EventTypes, []string{"content.*"}) || got.Metadata["a"] != "b" ||
+		got.Version != 2 || !got.UpdatedAt.Equal(clock.Now()) || !got.CreatedAt.Equal(w.CreatedAt.Time) {
 		t.Errorf("%+v", got)
 	}
 	c.Call(http.MethodPatch, path, map[string]any{"state": "disabled"}).Into(t, http.StatusOK, &got)
@@ -253,7 +267,8 @@ func TestUpdateChangesWhatItNamesOnly(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	got = endpoint.Webhook{}
-	c.Call(http.MethodPatch, path, map[string]any{"state": "enabled", "metadata": map[string]any{"a": nil}}).Into(t, http.StatusOK, &got)
+	c.Call(http.MethodPatch, path, map[string]any{"state": "enabled", "metadata": map[string]any{"a": nil}}).Into(t,
+		http.StatusOK, &got)
 	if got.State != "enabled" || got.DisabledReason != nil || len(got.Metadata) != 0 {
 		t.Errorf("%+v", got)
 	}
@@ -272,7 +287,8 @@ func TestCallsMeetingOnTheSameWebhookBothHold(t *testing.T) {
 	if err := db.Commit(t.Context(), tx); err != nil {
 		t.Fatal(err)
 	}
-	if a := c.Call(http.MethodPatch, "/v1/webhooks/"+w.ID, map[string]any{"description": "x"}, "If-Match", `"1"`); a.Status != 200 {
+	if a := c.Call(http.MethodPatch, "/v1/webhooks/"+w.ID, map[string]any{"description": "x"}, "If-Match",
+		`"1"`); a.Status != 200 {
 		t.Errorf("%d %s", a.Status, a.Raw)
 	}
 }

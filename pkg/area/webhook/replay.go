@@ -24,7 +24,8 @@ const usualReplay = 5 * time.Second
 
 // Pending returns the list of the deliveries of the period, and when to look.
 func (r Replay) Pending() (path string, after time.Duration) {
-	return "/v1/webhooks/" + r.WebhookID + "/deliveries?from=" + r.Since.Format(time.RFC3339Nano) + "&to=" + r.Until.Format(time.RFC3339Nano), usualReplay
+	return "/v1/webhooks/" + r.WebhookID + "/deliveries?from=" + r.Since.Format(time.RFC3339Nano) +
+		"&to=" + r.Until.Format(time.RFC3339Nano), usualReplay
 }
 
 type replayBody struct {
@@ -38,8 +39,12 @@ type replayInput struct {
 
 // registerReplay puts the operation into the router.
 func (s *Service) registerReplay(r *httpapi.Router, op func(id, method, path, summary, description string) httpapi.Op) {
-	replay := op("replayEvents", http.MethodPost, "/v1/webhooks/{webhook_id}/replay", "Replay the events that a webhook has missed",
-		"Delivers, in the background, all events since the given time that match the webhook and have not been delivered to it: those whose delivery failed, with all retries, and those from before the webhook was created. Events that were delivered or wait for their next attempt are not affected. A webhook takes 2 replays a minute.")
+	replay := op("replayEvents", http.MethodPost, "/v1/webhooks/{webhook_id}/replay",
+		"Replay the events that a webhook has missed",
+		"Delivers, in the background, all events since the given time that match the webhook and have not been "+
+			"delivered to it: those whose delivery failed, with all retries, and those from before the webhook was "+
+			"created. Events that were delivered or wait for their next attempt are not affected. A webhook takes 2 "+
+			"replays a minute.")
 	replay.Status = http.StatusAccepted
 	replay.Errors = []errs.Code{errs.InvalidState}
 	httpapi.Write(r, replay, s.replay)

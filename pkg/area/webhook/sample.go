@@ -36,7 +36,8 @@ type eventPattern event.Pattern
 // known ones only.
 func (eventPattern) Schema(huma.Registry) *huma.Schema {
 	s := httpapi.Enum(event.Patterns())
-	s.Description = "A type of event, an area such as content.*, or * for all. Areas and * include types that are added later"
+	s.Description = "A type of event, an area such as content.*, or * for all. Areas and * include types that are " +
+		"added later"
 	s.Examples = []any{string(event.ContentGenerated)}
 	return s
 }
@@ -53,7 +54,10 @@ type testInput struct {
 // registerTest puts the operation that sends a sample into the router.
 func (s *Service) registerTest(r *httpapi.Router, op func(id, method, path, summary, description string) httpapi.Op) {
 	test := op("testWebhook", http.MethodPost, "/v1/webhooks/{webhook_id}/test", "Send a sample to a webhook",
-		"Sends a sample event of the given type, about a resource that does not exist. It is sent at once, even while the receiver counts as down. It is signed and retried like any event, is sent to this webhook only, and is not listed in the events of the account. Returns its delivery. A webhook takes 10 samples a minute.")
+		"Sends a sample event of the given type, about a resource that does not exist. It is sent at once, even "+
+			"while the receiver counts as down. It is signed and retried like any event, is sent to this webhook "+
+			"only, and is not listed in the events of the account. Returns its delivery. A webhook takes 10 samples "+
+			"a minute.")
 	test.Status = http.StatusAccepted
 	test.Errors = []errs.Code{errs.InvalidState}
 	httpapi.Write(r, test, s.test)

@@ -18,7 +18,8 @@ func TestASampleGoesToOneWebhookAlone(t *testing.T) {
 	path := "/v1/webhooks/" + r.Hook.ID + "/test"
 	var d endpoint.Delivery
 	w.API.Call(http.MethodPost, path, map[string]any{"event_type": "content.failed"}).Into(t, http.StatusAccepted, &d)
-	if d.State != endpoint.DeliveryPending || d.EventType != event.ContentFailed || d.WebhookID != r.Hook.ID || len(d.Attempts) != 0 {
+	if d.State != endpoint.DeliveryPending || d.EventType != event.ContentFailed || d.WebhookID != r.Hook.ID ||
+		len(d.Attempts) != 0 {
 		t.Errorf("answered %+v", d)
 	}
 	w.Relay()
@@ -28,7 +29,8 @@ func TestASampleGoesToOneWebhookAlone(t *testing.T) {
 		t.Fatalf("received %+v", got)
 	}
 	var e event.Event
-	if err := json.Unmarshal(got[1].Body, &e); err != nil || e.ID != d.EventID || e.Type != event.ContentFailed || e.AccountID != w.API.Principal.Account {
+	if err := json.Unmarshal(got[1].Body, &e); err != nil || e.ID != d.EventID || e.Type != event.ContentFailed ||
+		e.AccountID != w.API.Principal.Account {
 		t.Errorf("%v: %s", err, got[1].Body)
 	}
 	if string(e.Data.Object) == "" || string(e.Data.Object) == "null" {
@@ -42,14 +44,18 @@ func TestASampleGoesToOneWebhookAlone(t *testing.T) {
 	}
 	var listed []endpoint.Delivery
 	w.API.Call(http.MethodGet, "/v1/webhooks/"+r.Hook.ID+"/deliveries", nil).Into(t, http.StatusOK, &listed)
-	if len(listed) != 1 || listed[0].ID != d.ID || listed[0].State != endpoint.DeliveryDelivered || len(listed[0].Attempts) != 2 {
+	if len(listed) != 1 || listed[0].ID != d.ID || listed[0].State != endpoint.DeliveryDelivered ||
+		len(listed[0].Attempts) != 2 {
 		t.Errorf("deliveries %+v", listed)
 	}
 
-	w.API.Call(http.MethodPost, path, map[string]any{"event_type": "content.made"}).Refused(t, 422, "validation_failed", "/event_type")
+	w.API.Call(http.MethodPost, path, map[string]any{"event_type": "content.made"}).Refused(t, 422, "validation_failed",
+		"/event_type")
 	w.API.Call(http.MethodPost, path, map[string]any{}).Refused(t, 422, "validation_failed", "/event_type")
-	w.API.Call(http.MethodPost, "/v1/webhooks/"+id.New(id.Webhook, w.Clock.Now())+"/test", map[string]any{"event_type": "balance.low"}).Refused(t, 404, "not_found", "")
-	w.API.Stranger().Call(http.MethodPost, path, map[string]any{"event_type": "balance.low"}).Refused(t, 404, "not_found", "")
+	w.API.Call(http.MethodPost, "/v1/webhooks/"+id.New(id.Webhook, w.Clock.Now())+"/test",
+		map[string]any{"event_type": "balance.low"}).Refused(t, 404, "not_found", "")
+	w.API.Stranger().Call(http.MethodPost, path, map[string]any{"event_type": "balance.low"}).Refused(t, 404,
+		"not_found", "")
 	w.API.Call(http.MethodPatch, "/v1/webhooks/"+r.Hook.ID, map[string]any{"state": "disabled"})
 	refused := w.API.Call(http.MethodPost, path, map[string]any{"event_type": "balance.low"})
 	refused.Refused(t, 409, "invalid_state", "")
@@ -79,7 +85,8 @@ func TestAskedDeliveriesSayWhereAndWhenToLook(t *testing.T) {
 	follow(hookPath+"/test", map[string]any{"event_type": "balance.low"}, "2", "")
 	w.Clock.Add(time.Second)
 	var d endpoint.Delivery
-	w.API.Call(http.MethodPost, hookPath+"/test", map[string]any{"event_type": "content.failed"}).Into(t, http.StatusAccepted, &d)
+	w.API.Call(http.MethodPost, hookPath+"/test", map[string]any{"event_type": "content.failed"}).Into(t,
+		http.StatusAccepted, &d)
 	w.Clock.Add(time.Second)
 	follow(hookPath+"/deliveries/"+d.ID+"/redeliver", nil, "2", d.ID)
 	w.Relay()
@@ -92,7 +99,8 @@ func TestThereIsASampleOfEveryType(t *testing.T) {
 	r := w.Receive(answers(200), "*")
 	for _, known := range event.Types {
 		var d endpoint.Delivery
-		w.API.Call(http.MethodPost, "/v1/webhooks/"+r.Hook.ID+"/test", map[string]any{"event_type": known.Type}).Into(t, http.StatusAccepted, &d)
+		w.API.Call(http.MethodPost, "/v1/webhooks/"+r.Hook.ID+"/test", map[string]any{"event_type": known.Type}).Into(t,
+			http.StatusAccepted, &d)
 		w.Relay()
 		w.Run()
 		w.Clock.Add(time.Minute)

@@ -36,7 +36,8 @@ func TestWithoutTheKeyServiceNoWebhookIsMade(t *testing.T) {
 	db := storetest.Open(t, c.Now)
 	keys := &outage{"key", true}
 	caller := apitest.New(t, db, &apitest.Log{}, c.Now,
-		webhook.NewService(db, endpoint.NewClient(true), webhooktest.DeliverRole, seal.NewEnvelope(keys, c.Now), c.Now, rand.Reader))
+		webhook.NewService(db, endpoint.NewClient(true), webhooktest.DeliverRole, seal.NewEnvelope(keys, c.Now), c.Now,
+			rand.Reader))
 	a := caller.Call(http.MethodPost, "/v1/webhooks", map[string]any{"url": hookURL, "event_types": []string{"*"}})
 	if a.Status != http.StatusServiceUnavailable || strings.Contains(string(a.Raw), "connection") {
 		t.Errorf("got %d %s", a.Status, a.Raw)
@@ -59,7 +60,8 @@ func TestWithoutTheKeyServiceNoWebhookIsMade(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if sealed := string(r.Secrets[0].Sealed); !strings.Contains(sealed, "the key of "+string(caller.Principal.Account)) || strings.Contains(sealed, string(key)) {
+	if sealed := string(r.Secrets[0].Sealed); !strings.Contains(sealed,
+		"the key of "+string(caller.Principal.Account)) || strings.Contains(sealed, string(key)) {
 		t.Errorf("stored %q", sealed)
 	}
 }

@@ -14,7 +14,8 @@ func TestEnablingAWebhookForgetsItsFailures(t *testing.T) {
 	now := apitest.NewClock().Now()
 	gone := endpoint.ReasonGone
 	url := "a"
-	r := endpoint.WebhookRecord{Webhook: endpoint.Webhook{URL: &url, State: endpoint.StateDisabled, DisabledReason: &gone, FailingSince: resource.InstantOrNil(&now)}}
+	r := endpoint.WebhookRecord{Webhook: endpoint.Webhook{URL: &url, State: endpoint.StateDisabled,
+		DisabledReason: &gone, FailingSince: resource.InstantOrNil(&now)}}
 	set := settingsOf(&r)
 	set.Description = "x"
 	if apply(&r, set, false, now); r.FailingSince == nil || r.DisabledReason != &gone {
@@ -33,9 +34,11 @@ func TestEnablingAWebhookForgetsItsFailures(t *testing.T) {
 
 func TestADestinationElsewhereStartsAfresh(t *testing.T) {
 	now := apitest.NewClock().Now()
-	role := targetSettings{"arn:aws:sqs:eu-central-1:111122223333:events", "arn:aws:iam::111122223333:role/content-automation-b"}
+	role := targetSettings{"arn:aws:sqs:eu-central-1:111122223333:events",
+		"arn:aws:iam::111122223333:role/content-automation-b"}
 	r := endpoint.WebhookRecord{Webhook: endpoint.Webhook{
-		Destination: &endpoint.Target{Type: endpoint.TypeSQS, ARN: role.ARN, RoleARN: role.RoleARN}, State: endpoint.StateEnabled, FailingSince: resource.InstantOrNil(&now),
+		Destination: &endpoint.Target{Type: endpoint.TypeSQS, ARN: role.ARN, RoleARN: role.RoleARN},
+		State:       endpoint.StateEnabled, FailingSince: resource.InstantOrNil(&now),
 	}}
 	s := &Service{principal: arn.ARN{Partition: "aws"}}
 	change := func(set settings) {

@@ -18,8 +18,10 @@ import (
 const RolePrefix = "content-automation-"
 
 // targetGuide explains in the reference how a destination in AWS is made.
-const targetGuide = "With a `destination`, events are sent to a standard SQS queue or an EventBridge bus in your own AWS account. " +
-	"Create the webhook first. Then create the role that you named, with the `principal_arn` and the `external_id` of this response in its trust policy:\n\n" +
+const targetGuide = "With a `destination`, events are sent to a standard SQS queue or an EventBridge bus in your own " +
+	"AWS account. " +
+	"Create the webhook first. Then create the role that you named, with the `principal_arn` and the `external_id` " +
+	"of this response in its trust policy:\n\n" +
 	"```json\n" + `{"Version": "2012-10-17", "Statement": [{
   "Effect": "Allow", "Action": "sts:AssumeRole",
   "Principal": {"AWS": "<principal_arn>"},
@@ -28,7 +30,8 @@ const targetGuide = "With a `destination`, events are sent to a standard SQS que
 	"```json\n" + `{"Version": "2012-10-17", "Statement": [{
   "Effect": "Allow", "Action": "sqs:SendMessage", "Resource": "<arn>"
 }]}` + "\n```\n\nUntil then, attempts fail, report what is missing, and are retried. " +
-	"The body of a message is the event; `webhook-id`, `webhook-timestamp` and `webhook-signature` are attributes. Verify it like a request. " +
+	"The body of a message is the event; `webhook-id`, `webhook-timestamp` and `webhook-signature` are attributes. " +
+	"Verify it like a request. " +
 	"On a bus, `detail` is the event, `detail-type` its type, and `source` is `content-automation.webhooks`. " +
 	"Retries, the log of deliveries, replay and disabling after 5 days of failures work as for a `url`."
 
@@ -83,7 +86,8 @@ func (s *Service) aim(t *endpoint.Target, set targetSettings) error {
 	}
 	// The role is in the same account, or checkRole has refused it.
 	if at.AccountID == s.principal.AccountID {
-		return errs.Invalid("/destination/arn", "must be in an AWS account of your own, not in the account of this service, %s", at.AccountID)
+		return errs.Invalid("/destination/arn", "must be in an AWS account of your own, not in the account of this "+
+			"service, %s", at.AccountID)
 	}
 	if err := checkRole(set.RoleARN, at); err != nil {
 		return err
@@ -108,9 +112,11 @@ func matches(pattern, text string) bool { return regexp.MustCompile(pattern).Mat
 
 // parseTarget reads the ARN of a queue or an event bus.
 func parseTarget(of, raw, partition string) (arn.ARN, error) {
-	noun, service, named, example := "a queue", "sqs", queueShape, "arn:aws:sqs:eu-central-1:111122223333:content-events"
+	noun, service, named, example := "a queue", "sqs", queueShape,
+		"arn:aws:sqs:eu-central-1:111122223333:content-events"
 	if of == endpoint.TypeEventBridge {
-		noun, service, named, example = "an event bus", "events", busShape, "arn:aws:events:eu-central-1:111122223333:event-bus/content"
+		noun, service, named, example = "an event bus", "events", busShape,
+			"arn:aws:events:eu-central-1:111122223333:event-bus/content"
 	}
 	refuse := func(format string, args ...any) (arn.ARN, error) {
 		return arn.ARN{}, errs.Invalid("/destination/arn", format, args...)
@@ -126,7 +132,8 @@ func parseTarget(of, raw, partition string) (arn.ARN, error) {
 	case !matches(accountShape, at.AccountID):
 		return refuse("must name an account by 12 digits, such as %s", example)
 	case of == endpoint.TypeSQS && strings.HasSuffix(at.Resource, ".fifo"):
-		return refuse("must be a standard queue: events come in no certain order and may come twice, so that a FIFO queue would promise what does not hold")
+		return refuse("must be a standard queue: events come in no certain order and may come twice, so that a FIFO " +
+			"queue would promise what does not hold")
 	case !matches(named, at.Resource):
 		return refuse("must end with the name of %s, such as %s", noun, example)
 	}
@@ -143,7 +150,8 @@ func checkRole(raw string, target arn.ARN) error {
 	case role.Partition != target.Partition || role.AccountID != target.AccountID:
 		return refuse("must be a role in the account of arn, %s", target.AccountID)
 	case !matches(roleShape, role.Resource):
-		return refuse("must be a role without a path whose name begins with %s: this service may assume no others", RolePrefix)
+		return refuse("must be a role without a path whose name begins with %s: this service may assume no others",
+			RolePrefix)
 	}
 	return nil
 }

@@ -15,7 +15,8 @@ import (
 func TestDestinationsShowWhomToTrust(t *testing.T) {
 	_, _, c := webhooktest.On(t)
 	var all []webhook.NewWebhook
-	for of, arn := range map[string]string{endpoint.TypeSQS: webhooktest.QueueARN, endpoint.TypeEventBridge: webhooktest.BusARN} {
+	for of, arn := range map[string]string{endpoint.TypeSQS: webhooktest.QueueARN,
+		endpoint.TypeEventBridge: webhooktest.BusARN} {
 		for range 2 {
 			made := c.Call(http.MethodPost, "/v1/webhooks", webhooktest.Aimed(of, arn, webhooktest.RoleARN))
 			var w webhook.NewWebhook
@@ -24,7 +25,8 @@ func TestDestinationsShowWhomToTrust(t *testing.T) {
 				t.Errorf("created %s", made.Raw)
 			}
 			d := w.Destination
-			if d.Type != of || d.ARN != arn || d.RoleARN != webhooktest.RoleARN || d.PrincipalARN != "arn:aws:iam::444455556666:role/acme-prod-eu-central-1-deliver" ||
+			if d.Type != of || d.ARN != arn || d.RoleARN != webhooktest.RoleARN ||
+				d.PrincipalARN != "arn:aws:iam::444455556666:role/acme-prod-eu-central-1-deliver" ||
 				d.Region != strings.Split(arn, ":")[3] || len(d.ExternalID) != 26 {
 				t.Errorf("destination %+v", d)
 			}
@@ -54,43 +56,82 @@ func TestBadDestinationsAreRefused(t *testing.T) {
 		body  map[string]any
 		param string
 	}{
-		"no ARN":                    {webhooktest.Aimed(endpoint.TypeSQS, "https://sqs.eu-central-1.amazonaws.com/111122223333/content", webhooktest.RoleARN), arn},
-		"empty":                     {webhooktest.Aimed(endpoint.TypeSQS, "", webhooktest.RoleARN), arn},
-		"a bus for a queue":         {webhooktest.Aimed(endpoint.TypeSQS, webhooktest.BusARN, webhooktest.RoleARN), arn},
-		"a queue for a bus":         {webhooktest.Aimed(endpoint.TypeEventBridge, webhooktest.QueueARN, webhooktest.RoleARN), arn},
-		"a rule for a bus":          {webhooktest.Aimed(endpoint.TypeEventBridge, "arn:aws:events:eu-central-1:111122223333:rule/content", webhooktest.RoleARN), arn},
-		"another service":           {webhooktest.Aimed(endpoint.TypeSQS, "arn:aws:sns:eu-central-1:111122223333:content", webhooktest.RoleARN), arn},
-		"another partition":         {webhooktest.Aimed(endpoint.TypeSQS, "arn:aws-cn:sqs:cn-north-1:111122223333:content", webhooktest.RoleARN), arn},
-		"no region":                 {webhooktest.Aimed(endpoint.TypeSQS, "arn:aws:sqs::111122223333:content", webhooktest.RoleARN), arn},
-		"a host for a region":       {webhooktest.Aimed(endpoint.TypeSQS, "arn:aws:sqs:evil.example/:111122223333:content", webhooktest.RoleARN), arn},
-		"a dot in the region":       {webhooktest.Aimed(endpoint.TypeSQS, "arn:aws:sqs:eu-central.evil-1:111122223333:content", webhooktest.RoleARN), arn},
-		"a short account":           {webhooktest.Aimed(endpoint.TypeSQS, "arn:aws:sqs:eu-central-1:11112222333:content", webhooktest.RoleARN), arn},
-		"letters for an account":    {webhooktest.Aimed(endpoint.TypeSQS, "arn:aws:sqs:eu-central-1:11112222333a:content", webhooktest.RoleARN), arn},
-		"no account":                {webhooktest.Aimed(endpoint.TypeEventBridge, "arn:aws:events:eu-central-1::event-bus/content", webhooktest.RoleARN), arn},
-		"the service's own account": {webhooktest.Aimed(endpoint.TypeSQS, "arn:aws:sqs:eu-central-1:444455556666:deliver", "arn:aws:iam::444455556666:role/content-automation-events"), arn},
-		"the service's own bus":     {webhooktest.Aimed(endpoint.TypeEventBridge, "arn:aws:events:eu-central-1:444455556666:event-bus/acme", webhooktest.RoleARN), arn},
-		"a role of the service":     {webhooktest.Aimed(endpoint.TypeSQS, webhooktest.QueueARN, "arn:aws:iam::444455556666:role/content-automation-events"), role},
-		"a FIFO queue":              {webhooktest.Aimed(endpoint.TypeSQS, webhooktest.QueueARN+".fifo", webhooktest.RoleARN), arn},
-		"a path in the queue":       {webhooktest.Aimed(endpoint.TypeSQS, "arn:aws:sqs:eu-central-1:111122223333:../content", webhooktest.RoleARN), arn},
-		"every queue":               {webhooktest.Aimed(endpoint.TypeSQS, "arn:aws:sqs:eu-central-1:111122223333:*", webhooktest.RoleARN), arn},
-		"a long queue":              {webhooktest.Aimed(endpoint.TypeSQS, "arn:aws:sqs:eu-central-1:111122223333:"+strings.Repeat("q", 81), webhooktest.RoleARN), arn},
-		"a line break":              {webhooktest.Aimed(endpoint.TypeSQS, webhooktest.QueueARN+"\n", webhooktest.RoleARN), arn},
-		"no role":                   {webhooktest.Aimed(endpoint.TypeSQS, webhooktest.QueueARN, "content-automation-events"), role},
-		"a user":                    {webhooktest.Aimed(endpoint.TypeSQS, webhooktest.QueueARN, "arn:aws:iam::111122223333:user/content-automation-events"), role},
-		"a role of another":         {webhooktest.Aimed(endpoint.TypeSQS, webhooktest.QueueARN, "arn:aws:iam::999922223333:role/content-automation-events"), role},
-		"a role of another cloud":   {webhooktest.Aimed(endpoint.TypeSQS, webhooktest.QueueARN, "arn:aws-cn:iam::111122223333:role/content-automation-events"), role},
-		"a role of another name":    {webhooktest.Aimed(endpoint.TypeSQS, webhooktest.QueueARN, "arn:aws:iam::111122223333:role/admin"), role},
-		"a role below a path":       {webhooktest.Aimed(endpoint.TypeSQS, webhooktest.QueueARN, "arn:aws:iam::111122223333:role/a/content-automation-events"), role},
-		"every role":                {webhooktest.Aimed(endpoint.TypeSQS, webhooktest.QueueARN, "arn:aws:iam::111122223333:role/content-automation-*"), role},
-		"the beginning of a name":   {webhooktest.Aimed(endpoint.TypeSQS, webhooktest.QueueARN, "arn:aws:iam::111122223333:role/content-automation-"), role},
-		"an assumed role":           {webhooktest.Aimed(endpoint.TypeSQS, webhooktest.QueueARN, "arn:aws:sts::111122223333:assumed-role/content-automation-events/a"), role},
-		"an unknown type":           {webhooktest.Aimed("sns", webhooktest.QueueARN, webhooktest.RoleARN), "/destination/type"},
-		"https":                     {webhooktest.Aimed("https", webhooktest.QueueARN, webhooktest.RoleARN), "/destination/type"},
-		"an external id of its own": {map[string]any{"event_types": []string{"*"}, "destination": map[string]any{"type": "sqs", "arn": webhooktest.QueueARN, "role_arn": webhooktest.RoleARN, "external_id": "x"}}, "/destination/external_id"},
-		"a principal of its own":    {map[string]any{"event_types": []string{"*"}, "destination": map[string]any{"type": "sqs", "arn": webhooktest.QueueARN, "role_arn": webhooktest.RoleARN, "principal_arn": "x"}}, "/destination/principal_arn"},
-		"role left out":             {map[string]any{"event_types": []string{"*"}, "destination": map[string]any{"type": "sqs", "arn": webhooktest.QueueARN}}, role},
-		"nothing":                   {map[string]any{"event_types": []string{"*"}}, "/url"},
-		"both":                      {map[string]any{"event_types": []string{"*"}, "url": hookURL, "destination": webhooktest.Aimed(endpoint.TypeSQS, webhooktest.QueueARN, webhooktest.RoleARN)["destination"]}, "/destination"},
+		"no ARN": {webhooktest.Aimed(endpoint.TypeSQS,
+			"https://sqs.eu-central-1.amazonaws.com/111122223333/content", webhooktest.RoleARN), arn},
+		"empty": {webhooktest.Aimed(endpoint.TypeSQS, "", webhooktest.RoleARN), arn},
+		"a bus for a queue": {webhooktest.Aimed(endpoint.TypeSQS, webhooktest.BusARN,
+			webhooktest.RoleARN), arn},
+		"a queue for a bus": {webhooktest.Aimed(endpoint.TypeEventBridge, webhooktest.QueueARN,
+			webhooktest.RoleARN), arn},
+		"a rule for a bus": {webhooktest.Aimed(endpoint.TypeEventBridge,
+			"arn:aws:events:eu-central-1:111122223333:rule/content", webhooktest.RoleARN), arn},
+		"another service": {webhooktest.Aimed(endpoint.TypeSQS,
+			"arn:aws:sns:eu-central-1:111122223333:content", webhooktest.RoleARN), arn},
+		"another partition": {webhooktest.Aimed(endpoint.TypeSQS,
+			"arn:aws-cn:sqs:cn-north-1:111122223333:content", webhooktest.RoleARN), arn},
+		"no region": {webhooktest.Aimed(endpoint.TypeSQS, "arn:aws:sqs::111122223333:content",
+			webhooktest.RoleARN), arn},
+		"a host for a region": {webhooktest.Aimed(endpoint.TypeSQS,
+			"arn:aws:sqs:evil.example/:111122223333:content", webhooktest.RoleARN), arn},
+		"a dot in the region": {webhooktest.Aimed(endpoint.TypeSQS,
+			"arn:aws:sqs:eu-central.evil-1:111122223333:content", webhooktest.RoleARN), arn},
+		"a short account": {webhooktest.Aimed(endpoint.TypeSQS,
+			"arn:aws:sqs:eu-central-1:11112222333:content", webhooktest.RoleARN), arn},
+		"letters for an account": {webhooktest.Aimed(endpoint.TypeSQS,
+			"arn:aws:sqs:eu-central-1:11112222333a:content", webhooktest.RoleARN), arn},
+		"no account": {webhooktest.Aimed(endpoint.TypeEventBridge,
+			"arn:aws:events:eu-central-1::event-bus/content", webhooktest.RoleARN), arn},
+		"the service's own account": {webhooktest.Aimed(endpoint.TypeSQS,
+			"arn:aws:sqs:eu-central-1:444455556666:deliver",
+			"arn:aws:iam::444455556666:role/content-automation-events"), arn},
+		"the service's own bus": {webhooktest.Aimed(endpoint.TypeEventBridge,
+			"arn:aws:events:eu-central-1:444455556666:event-bus/acme", webhooktest.RoleARN), arn},
+		"a role of the service": {webhooktest.Aimed(endpoint.TypeSQS, webhooktest.QueueARN,
+			"arn:aws:iam::444455556666:role/content-automation-events"), role},
+		"a FIFO queue": {webhooktest.Aimed(endpoint.TypeSQS, webhooktest.QueueARN+".fifo",
+			webhooktest.RoleARN), arn},
+		"a path in the queue": {webhooktest.Aimed(endpoint.TypeSQS,
+			"arn:aws:sqs:eu-central-1:111122223333:../content", webhooktest.RoleARN), arn},
+		"every queue": {webhooktest.Aimed(endpoint.TypeSQS, "arn:aws:sqs:eu-central-1:111122223333:*",
+			webhooktest.RoleARN), arn},
+		"a long queue": {webhooktest.Aimed(endpoint.TypeSQS, "arn:aws:sqs:eu-central-1:111122223333:"+
+			strings.Repeat("q", 81), webhooktest.RoleARN), arn},
+		"a line break": {webhooktest.Aimed(endpoint.TypeSQS, webhooktest.QueueARN+"\n",
+			webhooktest.RoleARN), arn},
+		"no role": {webhooktest.Aimed(endpoint.TypeSQS, webhooktest.QueueARN,
+			"content-automation-events"), role},
+		"a user": {webhooktest.Aimed(endpoint.TypeSQS, webhooktest.QueueARN,
+			"arn:aws:iam::111122223333:user/content-automation-events"), role},
+		"a role of another": {webhooktest.Aimed(endpoint.TypeSQS, webhooktest.QueueARN,
+			"arn:aws:iam::999922223333:role/content-automation-events"), role},
+		"a role of another cloud": {webhooktest.Aimed(endpoint.TypeSQS, webhooktest.QueueARN,
+			"arn:aws-cn:iam::111122223333:role/content-automation-events"), role},
+		"a role of another name": {webhooktest.Aimed(endpoint.TypeSQS, webhooktest.QueueARN,
+			"arn:aws:iam::111122223333:role/admin"), role},
+		"a role below a path": {webhooktest.Aimed(endpoint.TypeSQS, webhooktest.QueueARN,
+			"arn:aws:iam::111122223333:role/a/content-automation-events"), role},
+		"every role": {webhooktest.Aimed(endpoint.TypeSQS, webhooktest.QueueARN,
+			"arn:aws:iam::111122223333:role/content-automation-*"), role},
+		"the beginning of a name": {webhooktest.Aimed(endpoint.TypeSQS, webhooktest.QueueARN,
+			"arn:aws:iam::111122223333:role/content-automation-"), role},
+		"an assumed role": {webhooktest.Aimed(endpoint.TypeSQS, webhooktest.QueueARN,
+			"arn:aws:sts::111122223333:assumed-role/content-automation-events/a"), role},
+		"an unknown type": {webhooktest.Aimed("sns", webhooktest.QueueARN, webhooktest.RoleARN),
+			"/destination/type"},
+		"https": {webhooktest.Aimed("https", webhooktest.QueueARN, webhooktest.RoleARN),
+			"/destination/type"},
+		"an external id of its own": {map[string]any{"event_types": []string{"*"},
+			"destination": map[string]any{"type": "sqs", "arn": webhooktest.QueueARN, "role_arn": webhooktest.RoleARN,
+				"external_id": "x"}}, "/destination/external_id"},
+		"a principal of its own": {map[string]any{"event_types": []string{"*"},
+			"destination": map[string]any{"type": "sqs", "arn": webhooktest.QueueARN, "role_arn": webhooktest.RoleARN,
+				"principal_arn": "x"}}, "/destination/principal_arn"},
+		"role left out": {map[string]any{"event_types": []string{"*"},
+			"destination": map[string]any{"type": "sqs", "arn": webhooktest.QueueARN}}, role},
+		"nothing": {map[string]any{"event_types": []string{"*"}}, "/url"},
+		"both": {map[string]any{"event_types": []string{"*"}, "url": hookURL,
+			"destination": webhooktest.Aimed(endpoint.TypeSQS, webhooktest.QueueARN,
+				webhooktest.RoleARN)["destination"]}, "/destination"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.Call(http.MethodPost, "/v1/webhooks", bad.body).Refused(t, 422, "validation_failed", bad.param)
@@ -113,33 +154,44 @@ func TestADestinationMovesButStaysOfItsType(t *testing.T) {
 		patch map[string]any
 		param string
 	}{
-		"a URL":                  {map[string]any{"url": hookURL}, "/url"},
-		"no destination":         {map[string]any{"destination": nil}, "/destination"},
-		"another type":           {map[string]any{"destination": map[string]any{"type": "eventbridge"}}, "/destination/type"},
-		"a bus":                  {map[string]any{"destination": map[string]any{"arn": webhooktest.BusARN}}, "/destination/arn"},
-		"another external id":    {map[string]any{"destination": map[string]any{"external_id": w.Destination.ExternalID}}, "/destination/external_id"},
-		"the service's account":  {map[string]any{"destination": map[string]any{"arn": "arn:aws:sqs:eu-central-1:444455556666:deliver", "role_arn": "arn:aws:iam::444455556666:role/content-automation-events"}}, "/destination/arn"},
-		"arn of another account": {map[string]any{"destination": map[string]any{"arn": other}}, "/destination/role_arn"},
-		"a role of another name": {map[string]any{"destination": map[string]any{"role_arn": "arn:aws:iam::111122223333:role/x"}}, "/destination/role_arn"},
-		"no role":                {map[string]any{"destination": map[string]any{"role_arn": nil}}, "/destination/role_arn"},
+		"a URL":          {map[string]any{"url": hookURL}, "/url"},
+		"no destination": {map[string]any{"destination": nil}, "/destination"},
+		"another type": {map[string]any{"destination": map[string]any{"type": "eventbridge"}},
+			"/destination/type"},
+		"a bus": {map[string]any{"destination": map[string]any{"arn": webhooktest.BusARN}},
+			"/destination/arn"},
+		"another external id": {map[string]any{
+			"destination": map[string]any{"external_id": w.Destination.ExternalID}}, "/destination/external_id"},
+		"the service's account": {map[string]any{
+			"destination": map[string]any{"arn": "arn:aws:sqs:eu-central-1:444455556666:deliver",
+				"role_arn": "arn:aws:iam::444455556666:role/content-automation-events"}}, "/destination/arn"},
+		"arn of another account": {map[string]any{"destination": map[string]any{"arn": other}},
+			"/destination/role_arn"},
+		"a role of another name": {map[string]any{
+			"destination": map[string]any{"role_arn": "arn:aws:iam::111122223333:role/x"}}, "/destination/role_arn"},
+		"no role": {map[string]any{"destination": map[string]any{"role_arn": nil}},
+			"/destination/role_arn"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.Call(http.MethodPatch, path, bad.patch).Refused(t, 422, "validation_failed", bad.param)
 		})
 	}
 	var got endpoint.Webhook
-	c.Call(http.MethodPatch, path, map[string]any{"destination": map[string]any{"arn": other, "role_arn": others}}).Into(t, http.StatusOK, &got)
+	c.Call(http.MethodPatch, path,
+		map[string]any{"destination": map[string]any{"arn": other, "role_arn": others}}).Into(t, http.StatusOK, &got)
 	want := *w.Destination
 	want.ARN, want.RoleARN, want.Region = other, others, "eu-west-1"
 	if *got.Destination != want || got.Version != 2 || got.URL != nil {
 		t.Errorf("moved %+v", got.Destination)
 	}
-	c.Call(http.MethodPatch, path, map[string]any{"description": "x", "destination": map[string]any{}}).Into(t, http.StatusOK, &got)
+	c.Call(http.MethodPatch, path, map[string]any{"description": "x", "destination": map[string]any{}}).Into(t,
+		http.StatusOK, &got)
 	if *got.Destination != want || got.Description != "x" {
 		t.Errorf("described %+v", got)
 	}
 	posted := create(t, c, hookURL, "*")
-	c.Call(http.MethodPatch, "/v1/webhooks/"+posted.ID, map[string]any{"destination": map[string]any{"arn": webhooktest.QueueARN, "role_arn": webhooktest.RoleARN}}).
+	c.Call(http.MethodPatch, "/v1/webhooks/"+posted.ID,
+		map[string]any{"destination": map[string]any{"arn": webhooktest.QueueARN, "role_arn": webhooktest.RoleARN}}).
 		Refused(t, 422, "validation_failed", "/destination")
 }
 
@@ -148,8 +200,10 @@ func TestAnExternalIDNeedsRandomness(t *testing.T) {
 	// Not enough for the external id, and enough for it but not for the secret.
 	for _, n := range []int{16 - 1, 16 + 32 - 1} {
 		db := storetest.Open(t, c.Now)
-		s := webhook.NewService(db, endpoint.NewClient(true), webhooktest.DeliverRole, webhooktest.Envelope(), c.Now, strings.NewReader(strings.Repeat("k", n)))
-		a := apitest.New(t, db, &apitest.Log{}, c.Now, s).Call(http.MethodPost, "/v1/webhooks", webhooktest.Aimed(endpoint.TypeSQS, webhooktest.QueueARN, webhooktest.RoleARN))
+		s := webhook.NewService(db, endpoint.NewClient(true), webhooktest.DeliverRole, webhooktest.Envelope(), c.Now,
+			strings.NewReader(strings.Repeat("k", n)))
+		a := apitest.New(t, db, &apitest.Log{}, c.Now, s).Call(http.MethodPost, "/v1/webhooks",
+			webhooktest.Aimed(endpoint.TypeSQS, webhooktest.QueueARN, webhooktest.RoleARN))
 		if a.Status != http.StatusInternalServerError {
 			t.Errorf("with %d bytes: %d %s", n, a.Status, a.Raw)
 		}

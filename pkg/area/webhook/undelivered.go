@@ -23,7 +23,8 @@ const eventPage = 100
 // subscribes to, that its maker may read and that no attempt has delivered. It does not
 // rely on the deliveries that exist: an event without one got lost on the way, and is shown
 // as a delivery that is not yet made.
-func (s *Service) listUndelivered(ctx context.Context, in *deliveriesInput, w endpoint.WebhookRecord) (httpapi.Page[endpoint.Delivery], error) {
+func (s *Service) listUndelivered(ctx context.Context, in *deliveriesInput,
+	w endpoint.WebhookRecord) (httpapi.Page[endpoint.Delivery], error) {
 	var none httpapi.Page[endpoint.Delivery]
 	from, until, err := in.Bounds(id.Event)
 	if err != nil {
@@ -86,7 +87,8 @@ func (s *Service) listUndelivered(ctx context.Context, in *deliveriesInput, w en
 // makeLost makes the delivery with the given id that listUndelivered has shown although
 // it does not exist: of an event that got lost on the way, or that happened while the
 // webhook was disabled or before it was made.
-func (s *Service) makeLost(ctx context.Context, w *endpoint.Webhook, wanted string) (it store.Item, d endpoint.DeliveryRecord, err error) {
+func (s *Service) makeLost(ctx context.Context, w *endpoint.Webhook, wanted string) (it store.Item,
+	d endpoint.DeliveryRecord, err error) {
 	at, _ := id.Time(wanted) // it has the time of its event
 	err = s.db.Each(ctx, store.Query{
 		Index: store.ByOwner, Partition: store.OwnerPartition(ownerOf(ctx), event.Kind),

@@ -48,19 +48,22 @@ func TestWhatNeverArrived(t *testing.T) {
 		ref      string
 		state    string
 		attempts int
-	}{{lost.ID, endpoint.DeliveryPending, 0}, {waiting.ID, endpoint.DeliveryPending, 2}, {failed.ID, endpoint.DeliveryFailed, 8}}
+	}{{lost.ID, endpoint.DeliveryPending, 0}, {waiting.ID, endpoint.DeliveryPending, 2},
+		{failed.ID, endpoint.DeliveryFailed, 8}}
 	if len(all) != len(want) {
 		t.Fatalf("listed %+v; not %s, %s, %s", all, before.ID, delivered.ID, unwanted.ID)
 	}
 	for i, d := range all {
-		if d.EventID != want[i].ref || d.State != want[i].state || len(d.Attempts) != want[i].attempts || d.WebhookID != r.Hook.ID {
+		if d.EventID != want[i].ref || d.State != want[i].state || len(d.Attempts) != want[i].attempts ||
+			d.WebhookID != r.Hook.ID {
 			t.Errorf("%d: %+v, want %+v", i, d, want[i])
 		}
 	}
 	if all[0].NextAttemptAt != nil || all[1].NextAttemptAt == nil {
 		t.Errorf("next attempts: %v, %v", all[0].NextAttemptAt, all[1].NextAttemptAt)
 	}
-	if first := all[0].WaitingFor; first == nil || *first != endpoint.WaitsDispatch || *all[1].WaitingFor != endpoint.WaitsRetry || all[2].WaitingFor != nil {
+	if first := all[0].WaitingFor; first == nil || *first != endpoint.WaitsDispatch ||
+		*all[1].WaitingFor != endpoint.WaitsRetry || all[2].WaitingFor != nil {
 		t.Errorf("waiting for %v, %v, %v", first, all[1].WaitingFor, all[2].WaitingFor)
 	}
 	if some := list("&from=" + since.Format(time.RFC3339)); len(some) != 2 || some[1].EventID != waiting.ID {
@@ -69,7 +72,8 @@ func TestWhatNeverArrived(t *testing.T) {
 	// What happened before there was the webhook is listed where the caller asks for it:
 	// a replay would deliver it.
 	old := before.ID
-	if some := list("&from=" + w.Clock.Now().Add(-72*time.Hour).Format(time.RFC3339) + "&limit=100"); len(some) != 4 || some[3].EventID != old {
+	if some := list("&from=" + w.Clock.Now().Add(-72*time.Hour).Format(time.RFC3339) + "&limit=100"); len(some) != 4 ||
+		some[3].EventID != old {
 		t.Errorf("since yesterday: %+v", some)
 	}
 	if some := list("&to=" + w.Clock.Now().Add(-72*time.Hour).Format(time.RFC3339)); len(some) != 0 {
@@ -85,7 +89,8 @@ func TestWhatNeverArrived(t *testing.T) {
 	for _, other := range []*apitest.Caller{w.API.Stranger(), w.API.Live()} {
 		other.Call(http.MethodGet, path, nil).Refused(t, 404, "not_found", "")
 	}
-	w.API.Call(http.MethodGet, "/v1/webhooks/"+id.New(id.Webhook, since)+"/deliveries?state=undelivered", nil).Refused(t, 404, "not_found", "")
+	w.API.Call(http.MethodGet, "/v1/webhooks/"+id.New(id.Webhook, since)+"/deliveries?state=undelivered",
+		nil).Refused(t, 404, "not_found", "")
 	w.API.Call(http.MethodGet, path+"&cursor=x", nil).Refused(t, 400, "invalid_cursor", "cursor")
 }
 
@@ -155,7 +160,8 @@ func TestWhatHasNoDeliveryIsRedelivered(t *testing.T) {
 		for range 2 { // the second time it is there
 			var got endpoint.Delivery
 			w.API.Call(http.MethodPost, path+"/"+listed.ID+"/redeliver", nil).Into(t, http.StatusAccepted, &got)
-			if got.ID != listed.ID || got.EventID != listed.EventID || got.State != endpoint.DeliveryPending || got.NextAttemptAt == nil {
+			if got.ID != listed.ID || got.EventID != listed.EventID || got.State != endpoint.DeliveryPending ||
+				got.NextAttemptAt == nil {
 				t.Errorf("answered %+v", got)
 			}
 		}
@@ -169,7 +175,8 @@ func TestWhatHasNoDeliveryIsRedelivered(t *testing.T) {
 	}
 	at, _ := id.Time(unwanted.ID)
 	for _, other := range []*apitest.Caller{w.API, w.API.Stranger(), w.API.Live()} {
-		other.Call(http.MethodPost, path+"/"+endpoint.DeliveryID(at, unwanted.ID, r.Hook.ID)+"/redeliver", nil).Refused(t, 404, "not_found", "")
+		other.Call(http.MethodPost, path+"/"+endpoint.DeliveryID(at, unwanted.ID, r.Hook.ID)+"/redeliver",
+			nil).Refused(t, 404, "not_found", "")
 	}
 	if got := r.Receipts(); len(got) != 2 {
 		t.Errorf("%d requests", len(got))

@@ -75,7 +75,8 @@ type Service struct {
 // NewService returns the service. The principal is the role of the deliver function, which
 // customers allow to assume their roles. Secrets are drawn from random and sealed by the
 // envelope.
-func NewService(db *store.DB, urls safehttp.Checker, principal arn.ARN, envelope *seal.Envelope, now func() time.Time, random io.Reader) *Service {
+func NewService(db *store.DB, urls safehttp.Checker, principal arn.ARN, envelope *seal.Envelope, now func() time.Time,
+	random io.Reader) *Service {
 	return &Service{db, urls, principal, envelope, now, random}
 }
 
@@ -95,13 +96,15 @@ func (s *Service) add(tx *store.Tx, to endpoint.Ref, r *endpoint.WebhookRecord) 
 	it.Key, it.Listed = to.Key(), store.Key{}
 	tx.Create(it, nil)
 	tx.Count(endpoint.CountKey(to.Owner), 1, endpoint.MaxPerOwner,
-		errs.New(errs.InvalidState, "There are already %d webhooks in this mode, which is the maximum. Delete one first.", endpoint.MaxPerOwner))
+		errs.New(errs.InvalidState, "There are already %d webhooks in this mode, which is the maximum. Delete one "+
+			"first.", endpoint.MaxPerOwner))
 	return nil
 }
 
 // find reads a webhook of the caller; any other is not_found. It is resource.Find for
 // items that are not keyed by their id alone.
-func (s *Service) find(ctx context.Context, webhookID string, match ...httpapi.IfMatch) (endpoint.WebhookRecord, store.Item, error) {
+func (s *Service) find(ctx context.Context, webhookID string, match ...httpapi.IfMatch) (endpoint.WebhookRecord,
+	store.Item, error) {
 	var r endpoint.WebhookRecord
 	if !id.Valid(id.Webhook, webhookID) {
 		return r, store.Item{}, errs.Missing(endpoint.Kind, webhookID)

@@ -56,9 +56,12 @@ type (
 	response = events.APIGatewayCustomAuthorizerResponse
 )
 
-// Handle answers one call. It refuses a call without a key, or with an unknown one. If the key is known but may not make
-// the call, Handle passes the call on with the refusal in its context: the function behind answers it with its exact code
-// and headers, and writes it to the audit log. The same holds for a call whose key cannot be looked up because the table
+// Handle answers one call. It refuses a call without a key, or with an unknown one. If the key is known but may not
+// make
+// the call, Handle passes the call on with the refusal in its context: the function behind answers it with its exact
+// code
+// and headers, and writes it to the audit log. The same holds for a call whose key cannot be looked up because the
+// table
 // is overloaded or does not answer.
 func (a *Authorizer) Handle(ctx context.Context, req request) (response, error) {
 	token, sent := bearer(req)
@@ -122,7 +125,8 @@ func allow(req request, id string, p *auth.Principal) (response, error) {
 
 // refusal returns the first reason, in the contract's order, for which a known key may not make this call, or nil if it
 // may.
-func (a *Authorizer) refusal(s *credential.Credential, p *auth.Principal, req request, ip string, now time.Time) *auth.Refusal {
+func (a *Authorizer) refusal(s *credential.Credential, p *auth.Principal, req request, ip string,
+	now time.Time) *auth.Refusal {
 	method := req.HTTPMethod
 	if method == http.MethodHead {
 		method = http.MethodGet // the function behind answers HEAD like GET
@@ -132,9 +136,11 @@ func (a *Authorizer) refusal(s *credential.Credential, p *auth.Principal, req re
 	case s.Ended(now):
 		return &auth.Refusal{Code: errs.InvalidAPIKey, Message: auth.MessageInvalidKey}
 	case s.Plan != auth.EnterprisePlan:
-		return &auth.Refusal{Code: errs.PlanNotAllowed, Message: "The API is part of the enterprise plan, and this account is on another plan. Ask its owner to change the plan."}
+		return &auth.Refusal{Code: errs.PlanNotAllowed, Message: "The API is part of the enterprise plan, and this " +
+			"account is on another plan. Ask its owner to change the plan."}
 	case !auth.Permits(s.AccountIPs, ip) || !auth.Permits(s.KeyIPs, ip):
-		return &auth.Refusal{Code: errs.IPNotAllowed, Message: "Requests from this address are not allowed. Add it to the IP allow-lists of the account and of the key."}
+		return &auth.Refusal{Code: errs.IPNotAllowed, Message: "Requests from this address are not allowed. Add it " +
+			"to the IP allow-lists of the account and of the key."}
 	case known && !p.Has(scope):
 		return &auth.Refusal{Code: errs.InsufficientScope, Message: auth.MessageScope(scope)}
 	}
@@ -143,9 +149,13 @@ func (a *Authorizer) refusal(s *credential.Credential, p *auth.Principal, req re
 	case n == 0:
 		return nil
 	case ceiling:
-		return &auth.Refusal{Code: errs.RateLimited, Count: n, Rate: &errs.RateContext{Limit: credential.Ceiling * s.Limit, WindowSeconds: window}, Message: "The keys of this account have together reached its limit of requests per minute. Wait for the time in Retry-After, and spread requests out."}
+		return &auth.Refusal{Code: errs.RateLimited, Count: n,
+			Rate: &errs.RateContext{Limit: credential.Ceiling * s.Limit, WindowSeconds: window},
+			Message: "The keys of this account have together reached its limit of requests per minute. Wait for the " +
+				"time in Retry-After, and spread requests out."}
 	default:
-		return &auth.Refusal{Code: errs.RateLimited, Count: n, Rate: &errs.RateContext{Limit: s.Limit, WindowSeconds: window}, Message: auth.MessageRateLimited}
+		return &auth.Refusal{Code: errs.RateLimited, Count: n,
+			Rate: &errs.RateContext{Limit: s.Limit, WindowSeconds: window}, Message: auth.MessageRateLimited}
 	}
 }
 

@@ -56,7 +56,8 @@ func (s *secrets) Count(_ context.Context, hash string, window int64, ip string)
 // good is a secret of which every call is permitted.
 func good() credential.Credential {
 	return credential.Credential{
-		KeyID: "key_1", Owner: tenant.Of("acc_1", ""), Plan: "enterprise", Scopes: []string{"content:read", "factories:write"}, Limit: 60, Count: 1,
+		KeyID: "key_1", Owner: tenant.Of("acc_1", ""), Plan: "enterprise",
+		Scopes: []string{"content:read", "factories:write"}, Limit: 60, Count: 1,
 		SpendLimit: new(int64(5000)),
 	}
 }
@@ -99,7 +100,8 @@ func TestAFloodWithAnEndedSecretStartsNoFunction(t *testing.T) {
 				t.Fatal(err)
 			case n > 60 && effect != "Deny":
 				t.Fatalf("%s: call %d: %s", name, n, effect)
-			case n <= 60 && (effect != "Allow" || p.Refusal.Code != errs.InvalidAPIKey || p.Refusal.Count != n || p.Rate != auth.Rate{}):
+			case n <= 60 && (effect != "Allow" || p.Refusal.Code != errs.InvalidAPIKey || p.Refusal.Count != n ||
+				p.Rate != auth.Rate{}):
 				t.Fatalf("%s: call %d: %s, %+v, %+v", name, n, effect, p.Refusal, p.Rate)
 			}
 		}
@@ -133,10 +135,12 @@ func TestRefusedCallsAreCounted(t *testing.T) {
 		if err != nil || (p.Refusal != nil) != (c.count > 0) || p.Refusal != nil && p.Refusal.Count != c.count {
 			t.Errorf("%s: %+v, %v", name, p.Refusal, err)
 		}
-		if (s.refused == 3) != (c.metric != "") || c.metric == "" && counted.Len() > 0 || !strings.Contains(counted.String(), c.metric) {
+		if (s.refused == 3) != (c.metric != "") || c.metric == "" && counted.Len() > 0 ||
+			!strings.Contains(counted.String(), c.metric) {
 			t.Errorf("%s: counted %d, metrics %s", name, s.refused, counted)
 		}
-		if c.limit > 0 && (p.Refusal.Rate == nil || *p.Refusal.Rate != errs.RateContext{Limit: c.limit, WindowSeconds: 60}) {
+		if c.limit > 0 && (p.Refusal.Rate == nil || *p.Refusal.Rate != errs.RateContext{Limit: c.limit,
+			WindowSeconds: 60}) {
 			t.Errorf("%s: the limit is %+v", name, p.Refusal.Rate)
 		}
 		if name == "ceiling" && (p.Rate.Remaining != 0 || p.Refusal.Code != errs.RateLimited) {
@@ -144,7 +148,8 @@ func TestRefusedCallsAreCounted(t *testing.T) {
 		}
 	}
 	counted := metrics(t)
-	if effect, _, err := handle(t, &secrets{}, read(key)); err != nil || effect != "Deny" || !strings.Contains(counted.String(), "AuthenticationRefused") {
+	if effect, _, err := handle(t, &secrets{}, read(key)); err != nil || effect != "Deny" ||
+		!strings.Contains(counted.String(), "AuthenticationRefused") {
 		t.Errorf("an unknown key: %s, %v, %s", effect, err, counted)
 	}
 }
@@ -184,7 +189,9 @@ func handle(t *testing.T, s *secrets, c call) (effect string, p *auth.Principal,
 		return "", nil, err
 	}
 	statement := got.PolicyDocument.Statement
-	if len(statement) != 1 || !reflect.DeepEqual(statement[0].Resource, []string{arn}) || !reflect.DeepEqual(statement[0].Action, []string{"execute-api:Invoke"}) || got.PolicyDocument.Version != "2012-10-17" {
+	if len(statement) != 1 || !reflect.DeepEqual(statement[0].Resource, []string{arn}) ||
+		!reflect.DeepEqual(statement[0].Action, []string{"execute-api:Invoke"}) ||
+		got.PolicyDocument.Version != "2012-10-17" {
 		t.Errorf("the policy is %+v", got.PolicyDocument)
 	}
 	if got.PrincipalID == "" {
@@ -216,8 +223,9 @@ func TestAGoodKeyIsAllowed(t *testing.T) {
 			t.Fatalf("%s, %v", effect, err)
 		}
 		want := &auth.Principal{
-			Owner: tenant.Of("acc_1", mode), Actor: auth.Key("key_1"), Scopes: []auth.Scope{auth.ContentRead, auth.FactoriesWrite},
-			Rate: auth.Rate{Limit: 60, Window: 60, Remaining: 59, Reset: 17}, SpendLimit: new(int64(5000)),
+			Owner: tenant.Of("acc_1", mode), Actor: auth.Key("key_1"),
+			Scopes: []auth.Scope{auth.ContentRead, auth.FactoriesWrite},
+			Rate:   auth.Rate{Limit: 60, Window: 60, Remaining: 59, Reset: 17}, SpendLimit: new(int64(5000)),
 		}
 		if !reflect.DeepEqual(p, want) {
 			t.Errorf("got  %+v\nwant %+v", p, want)
@@ -235,12 +243,16 @@ var faults = []struct {
 	mend func(s *credential.Credential, c *call) // takes the fault away
 }{
 	{"revoked", errs.InvalidAPIKey, func(s *credential.Credential, _ *call) { s.Revoked = false }},
-	{"expired", errs.InvalidAPIKey, func(s *credential.Credential, _ *call) { s.ExpiresAt = now.Add(time.Millisecond) }},
+	{"expired", errs.InvalidAPIKey,
+		func(s *credential.Credential, _ *call) { s.ExpiresAt = now.Add(time.Millisecond) }},
 	{"replaced", errs.InvalidAPIKey, func(s *credential.Credential, _ *call) { s.UntilAt = now.Add(time.Millisecond) }},
 	{"plan", errs.PlanNotAllowed, func(s *credential.Credential, _ *call) { s.Plan = "enterprise" }},
-	{"address, says the account", errs.IPNotAllowed, func(s *credential.Credential, _ *call) { s.AccountIPs = append(s.AccountIPs, "203.0.113.0/24") }},
-	{"address, says the key", errs.IPNotAllowed, func(s *credential.Credential, _ *call) { s.KeyIPs = append(s.KeyIPs, "203.0.113.9/32") }},
-	{"scope", errs.InsufficientScope, func(s *credential.Credential, _ *call) { s.Scopes = append(s.Scopes, "content:read") }},
+	{"address, says the account", errs.IPNotAllowed,
+		func(s *credential.Credential, _ *call) { s.AccountIPs = append(s.AccountIPs, "203.0.113.0/24") }},
+	{"address, says the key", errs.IPNotAllowed,
+		func(s *credential.Credential, _ *call) { s.KeyIPs = append(s.KeyIPs, "203.0.113.9/32") }},
+	{"scope", errs.InsufficientScope,
+		func(s *credential.Credential, _ *call) { s.Scopes = append(s.Scopes, "content:read") }},
 	{"rate", errs.RateLimited, func(s *credential.Credential, _ *call) { s.Count = 60 }},
 }
 
@@ -248,11 +260,13 @@ func TestRefusalsComeInTheContractsOrder(t *testing.T) {
 	key := newKey(t, tenant.Test)
 	s := good()
 	s.Revoked, s.ExpiresAt, s.UntilAt, s.Plan = true, now, now, "business"
-	s.AccountIPs, s.KeyIPs, s.Scopes, s.Count = []string{"10.0.0.0/8"}, []string{"2001:db8::/32"}, []string{"content:write"}, 61
+	s.AccountIPs, s.KeyIPs, s.Scopes, s.Count = []string{"10.0.0.0/8"}, []string{"2001:db8::/32"},
+		[]string{"content:write"}, 61
 	c := read(key)
 	for _, fault := range faults {
 		effect, p, err := handle(t, &secrets{known: map[string]credential.Credential{auth.HashKey(key): s}}, c)
-		if err != nil || effect != "Allow" || p.Refusal == nil || p.Refusal.Code != fault.code || p.Refusal.Message == "" {
+		if err != nil || effect != "Allow" || p.Refusal == nil || p.Refusal.Code != fault.code ||
+			p.Refusal.Message == "" {
 			t.Fatalf("%s: %s, %+v, %v; want %s", fault.name, effect, p, err, fault.code)
 		}
 		if p.Account != "acc_1" || p.KeyID() != "key_1" {
@@ -266,7 +280,8 @@ func TestRefusalsComeInTheContractsOrder(t *testing.T) {
 		}
 		fault.mend(&s, &c)
 	}
-	if _, p, err := handle(t, &secrets{known: map[string]credential.Credential{auth.HashKey(key): s}}, c); err != nil || p.Refusal != nil {
+	if _, p, err := handle(t, &secrets{known: map[string]credential.Credential{auth.HashKey(key): s}}, c); err != nil ||
+		p.Refusal != nil {
 		t.Errorf("without a fault: %+v, %v", p, err)
 	}
 }
@@ -278,27 +293,38 @@ func TestEachFaultAloneIsRefused(t *testing.T) {
 		ip    string
 		code  errs.Code
 	}{
-		"revoked":                 {func(s *credential.Credential) { s.Revoked = true }, "", errs.InvalidAPIKey},
-		"expired long ago":        {func(s *credential.Credential) { s.ExpiresAt = now.Add(-time.Hour) }, "", errs.InvalidAPIKey},
-		"expired now":             {func(s *credential.Credential) { s.ExpiresAt = now }, "", errs.InvalidAPIKey},
-		"expires next":            {func(s *credential.Credential) { s.ExpiresAt = now.Add(time.Millisecond) }, "", ""},
-		"replaced":                {func(s *credential.Credential) { s.UntilAt = now }, "", errs.InvalidAPIKey},
-		"in its overlap":          {func(s *credential.Credential) { s.UntilAt = now.Add(time.Second) }, "", ""},
-		"no plan":                 {func(s *credential.Credential) { s.Plan = "" }, "", errs.PlanNotAllowed},
-		"a smaller plan":          {func(s *credential.Credential) { s.Plan = "starter" }, "", errs.PlanNotAllowed},
-		"the last call":           {func(s *credential.Credential) { s.Count = 60 }, "", ""},
-		"one call more":           {func(s *credential.Credential) { s.Count = 61 }, "", errs.RateLimited},
-		"no scope":                {func(s *credential.Credential) { s.Scopes = nil }, "", errs.InsufficientScope},
-		"account, v4, inside":     {func(s *credential.Credential) { s.AccountIPs = []string{"203.0.113.0/24"} }, "203.0.113.255", ""},
-		"account, v4, outside":    {func(s *credential.Credential) { s.AccountIPs = []string{"203.0.113.0/24"} }, "203.0.114.1", errs.IPNotAllowed},
-		"account, v6, inside":     {func(s *credential.Credential) { s.AccountIPs = []string{"2001:db8::/32"} }, "2001:db8::7", ""},
-		"account, v6, outside":    {func(s *credential.Credential) { s.AccountIPs = []string{"2001:db8::/32"} }, "2001:db9::7", errs.IPNotAllowed},
-		"key, v4, inside":         {func(s *credential.Credential) { s.KeyIPs = []string{"203.0.113.0/24"} }, "203.0.113.1", ""},
-		"key, v4, outside":        {func(s *credential.Credential) { s.KeyIPs = []string{"203.0.113.0/24"} }, "203.0.112.1", errs.IPNotAllowed},
-		"key, v6, inside":         {func(s *credential.Credential) { s.KeyIPs = []string{"2001:db8::/32"} }, "2001:db8:1::7", ""},
-		"key, v6, outside":        {func(s *credential.Credential) { s.KeyIPs = []string{"2001:db8::/32"} }, "203.0.113.1", errs.IPNotAllowed},
-		"v4 written as v6":        {func(s *credential.Credential) { s.KeyIPs = []string{"203.0.113.0/24"} }, "::ffff:203.0.113.1", ""},
-		"an address nobody knows": {func(s *credential.Credential) { s.KeyIPs = []string{"0.0.0.0/0", "::/0"} }, "-", errs.IPNotAllowed},
+		"revoked": {func(s *credential.Credential) { s.Revoked = true }, "", errs.InvalidAPIKey},
+		"expired long ago": {func(s *credential.Credential) { s.ExpiresAt = now.Add(-time.Hour) }, "",
+			errs.InvalidAPIKey},
+		"expired now":    {func(s *credential.Credential) { s.ExpiresAt = now }, "", errs.InvalidAPIKey},
+		"expires next":   {func(s *credential.Credential) { s.ExpiresAt = now.Add(time.Millisecond) }, "", ""},
+		"replaced":       {func(s *credential.Credential) { s.UntilAt = now }, "", errs.InvalidAPIKey},
+		"in its overlap": {func(s *credential.Credential) { s.UntilAt = now.Add(time.Second) }, "", ""},
+		"no plan":        {func(s *credential.Credential) { s.Plan = "" }, "", errs.PlanNotAllowed},
+		"a smaller plan": {func(s *credential.Credential) { s.Plan = "starter" }, "", errs.PlanNotAllowed},
+		"the last call":  {func(s *credential.Credential) { s.Count = 60 }, "", ""},
+		"one call more":  {func(s *credential.Credential) { s.Count = 61 }, "", errs.RateLimited},
+		"no scope":       {func(s *credential.Credential) { s.Scopes = nil }, "", errs.InsufficientScope},
+		"account, v4, inside": {func(s *credential.Credential) { s.AccountIPs = []string{"203.0.113.0/24"} },
+			"203.0.113.255", ""},
+		"account, v4, outside": {func(s *credential.Credential) { s.AccountIPs = []string{"203.0.113.0/24"} },
+			"203.0.114.1", errs.IPNotAllowed},
+		"account, v6, inside": {func(s *credential.Credential) { s.AccountIPs = []string{"2001:db8::/32"} },
+			"2001:db8::7", ""},
+		"account, v6, outside": {func(s *credential.Credential) { s.AccountIPs = []string{"2001:db8::/32"} },
+			"2001:db9::7", errs.IPNotAllowed},
+		"key, v4, inside": {func(s *credential.Credential) { s.KeyIPs = []string{"203.0.113.0/24"} },
+			"203.0.113.1", ""},
+		"key, v4, outside": {func(s *credential.Credential) { s.KeyIPs = []string{"203.0.113.0/24"} },
+			"203.0.112.1", errs.IPNotAllowed},
+		"key, v6, inside": {func(s *credential.Credential) { s.KeyIPs = []string{"2001:db8::/32"} },
+			"2001:db8:1::7", ""},
+		"key, v6, outside": {func(s *credential.Credential) { s.KeyIPs = []string{"2001:db8::/32"} },
+			"203.0.113.1", errs.IPNotAllowed},
+		"v4 written as v6": {func(s *credential.Credential) { s.KeyIPs = []string{"203.0.113.0/24"} },
+			"::ffff:203.0.113.1", ""},
+		"an address nobody knows": {func(s *credential.Credential) { s.KeyIPs = []string{"0.0.0.0/0", "::/0"} }, "-",
+			errs.IPNotAllowed},
 	} {
 		s := good()
 		c.spoil(&s)
@@ -361,9 +387,11 @@ func TestScopesCoverAllOperations(t *testing.T) {
 func TestTheHeaderIsFoundInAnyCase(t *testing.T) {
 	key := newKey(t, tenant.Test)
 	for _, header := range []string{"Authorization", "authorization", "AUTHORIZATION", "aUTHORIZATION"} {
-		for _, value := range []string{"Bearer " + key, "bearer " + key, "BEARER " + key, "Bearer   " + key, "  Bearer " + key + "  "} {
+		for _, value := range []string{"Bearer " + key, "bearer " + key, "BEARER " + key, "Bearer   " + key,
+			"  Bearer " + key + "  "} {
 			s := &secrets{known: map[string]credential.Credential{auth.HashKey(key): good()}}
-			if effect, _, err := handle(t, s, callOf("GET", "/v1/content-items", header, value)); err != nil || effect != "Allow" {
+			if effect, _, err := handle(t, s, callOf("GET", "/v1/content-items", header, value)); err != nil ||
+				effect != "Allow" {
 				t.Errorf("%s: %s: %s, %v", header, value, effect, err)
 			}
 		}
@@ -392,11 +420,14 @@ func TestWhatIsNoKeyIsRefusedWithoutALookUp(t *testing.T) {
 	key := newKey(t, tenant.Test)
 	mistyped := key[:20] + map[bool]string{true: "a", false: "b"}[key[20] != 'a'] + key[21:]
 	for _, value := range []string{
-		"Bearer", "Bearer ", "Bearer x", "Bearer " + mistyped, "Bearer " + strings.Replace(key, "_test_", "_live_", 1), "Bearer " + key + key, "Bearer " + key + " x",
-		"Basic dXNlcjpwYXNz", "Basic " + key, key, "Bearer" + key, "Token " + key, "Bearer\t" + key, "Bearer \x00", "Bearer " + strings.Repeat("x", 100_000),
+		"Bearer", "Bearer ", "Bearer x", "Bearer " + mistyped, "Bearer " + strings.Replace(key, "_test_", "_live_", 1),
+		"Bearer " + key + key, "Bearer " + key + " x",
+		"Basic dXNlcjpwYXNz", "Basic " + key, key, "Bearer" + key, "Token " + key, "Bearer\t" + key, "Bearer \x00",
+		"Bearer " + strings.Repeat("x", 100_000),
 	} {
 		s := &secrets{known: map[string]credential.Credential{auth.HashKey(key): good()}}
-		if effect, _, err := handle(t, s, callOf("GET", "/v1/me", "Authorization", value)); err != nil || effect != "Deny" {
+		if effect, _, err := handle(t, s, callOf("GET", "/v1/me", "Authorization", value)); err != nil ||
+			effect != "Deny" {
 			t.Errorf("%.80q: %s, %v", value, effect, err)
 		}
 		if len(s.asked) != 0 {
@@ -407,7 +438,8 @@ func TestWhatIsNoKeyIsRefusedWithoutALookUp(t *testing.T) {
 
 func TestAnUnknownKeyIsDenied(t *testing.T) {
 	s := &secrets{}
-	if effect, _, err := handle(t, s, read(newKey(t, tenant.Live))); err != nil || effect != "Deny" || len(s.asked) != 1 {
+	if effect, _, err := handle(t, s, read(newKey(t, tenant.Live))); err != nil || effect != "Deny" ||
+		len(s.asked) != 1 {
 		t.Errorf("%s, %v, looked up %v", effect, err, s.asked)
 	}
 }
@@ -430,10 +462,12 @@ func TestAFailureIsNoPermission(t *testing.T) {
 // authorizer lets it through without an account or a scope.
 func TestAnUnavailableTableIsNoPermission(t *testing.T) {
 	key := newKey(t, tenant.Live)
-	for _, cause := range []error{fmt.Errorf("%s: %w", key, context.DeadlineExceeded), errs.New(errs.ProviderUnavailable, "busy with %s", key), errs.New(errs.Timeout, "late")} {
+	for _, cause := range []error{fmt.Errorf("%s: %w", key, context.DeadlineExceeded),
+		errs.New(errs.ProviderUnavailable, "busy with %s", key), errs.New(errs.Timeout, "late")} {
 		s := &secrets{known: map[string]credential.Credential{auth.HashKey(key): good()}, err: cause}
 		effect, p, err := handle(t, s, read(key))
-		want := &auth.Principal{Refusal: &auth.Refusal{Code: errs.ProviderUnavailable, Message: auth.MessageUnavailable}}
+		want := &auth.Principal{Refusal: &auth.Refusal{Code: errs.ProviderUnavailable,
+			Message: auth.MessageUnavailable}}
 		if err != nil || effect != "Allow" || !reflect.DeepEqual(p, want) {
 			t.Errorf("%v: %s, %+v, %v", cause, effect, p, err)
 		}
@@ -456,7 +490,8 @@ func TestTheWindowIsTheMinute(t *testing.T) {
 			t.Fatal(err)
 		}
 		var p auth.Principal
-		if err := json.Unmarshal([]byte(got.Context["principal"].(string)), &p); err != nil || p.Rate.Reset != c.reset || p.Rate.Window != 60 {
+		if err := json.Unmarshal([]byte(got.Context["principal"].(string)), &p); err != nil ||
+			p.Rate.Reset != c.reset || p.Rate.Window != 60 {
 			t.Errorf("at %v: %+v, %v", c.at, p.Rate, err)
 		}
 		if !strings.Contains(s.asked[0], " 12:00:00 ") {

@@ -51,7 +51,8 @@ func newService(t *testing.T) (*service, *storetest.Faults) {
 	}
 	s.authorizer = authorizer.New(credential.NewCounter(db, clock), authorizer.Scopes, clock)
 	s.router = httpapi.NewRouter(db, s.audit, clock)
-	httpapi.Read(s.router, httpapi.Op{ID: "listContentItems", Method: http.MethodGet, Path: "/v1/content-items", Scope: auth.ContentRead, Function: "content"},
+	httpapi.Read(s.router, httpapi.Op{ID: "listContentItems", Method: http.MethodGet, Path: "/v1/content-items",
+		Scope: auth.ContentRead, Function: "content"},
 		func(context.Context, *struct{}) (string, error) { s.ran++; return "read", nil })
 	return s, faults
 }
@@ -70,7 +71,8 @@ func (s *service) get(t *testing.T, c call) (*httptest.ResponseRecorder, string)
 	}
 	req := httptest.NewRequest(c.HTTPMethod, c.Resource, nil)
 	w := httptest.NewRecorder()
-	s.router.ServeHTTP(w, req.WithContext(httpapi.WithGateway(t.Context(), httpapi.Gateway{RequestID: "req-1", Authorizer: allowed.Context})))
+	s.router.ServeHTTP(w, req.WithContext(httpapi.WithGateway(t.Context(),
+		httpapi.Gateway{RequestID: "req-1", Authorizer: allowed.Context})))
 	var body struct {
 		Error struct{ Code string }
 	}
@@ -83,14 +85,32 @@ func (s *service) get(t *testing.T, c call) (*httptest.ResponseRecorder, string)
 func TestACallWhoseKeyCannotBeLookedUpIs503(t *testing.T) {
 	const forever = 1000
 	for name, fault := range map[string]func(*storetest.Faults){
-		"throttled":                func(f *storetest.Faults) { f.Refuse("UpdateItem", "ThrottlingException", forever) },
-		"a hot partition":          func(f *storetest.Faults) { f.Refuse("UpdateItem", "ProvisionedThroughputExceededException", forever) },
-		"a limit of the account":   func(f *storetest.Faults) { f.Refuse("UpdateItem", "RequestLimitExceeded", forever) },
-		"it fails":                 func(f *storetest.Faults) { f.Refuse("UpdateItem", "InternalServerError", forever) },
-		"it is down":               func(f *storetest.Faults) { f.Break("UpdateItem", http.StatusServiceUnavailable, forever) },
-		"there is no connection":   func(f *storetest.Faults) { f.Disconnect("UpdateItem", forever) },
-		"it is silent":             func(f *storetest.Faults) { f.Hang("UpdateItem", forever) },
-		"no window opens":          func(f *storetest.Faults) { f.Refuse("TransactWriteItems", "ThrottlingException", forever) },
+		"throttled": func(f *storetest.Faults) {
+			f.Refuse("UpdateItem",
+				"ThrottlingException", forever)
+		},
+		"a hot partition": func(f *storetest.Faults) {
+			f.Refuse("UpdateItem",
+				"ProvisionedThroughputExceededException", forever)
+		},
+		"a limit of the account": func(f *storetest.Faults) {
+			f.Refuse("UpdateItem",
+				"RequestLimitExceeded", forever)
+		},
+		"it fails": func(f *storetest.Faults) {
+			f.Refuse("UpdateItem",
+				"InternalServerError", forever)
+		},
+		"it is down": func(f *storetest.Faults) {
+			f.Break("UpdateItem",
+				http.StatusServiceUnavailable, forever)
+		},
+		"there is no connection": func(f *storetest.Faults) { f.Disconnect("UpdateItem", forever) },
+		"it is silent":           func(f *storetest.Faults) { f.Hang("UpdateItem", forever) },
+		"no window opens": func(f *storetest.Faults) {
+			f.Refuse("TransactWriteItems",
+				"ThrottlingException", forever)
+		},
 		"silent as a window opens": func(f *storetest.Faults) { f.Hang("TransactWriteItems", forever) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -99,7 +119,8 @@ func TestACallWhoseKeyCannotBeLookedUpIs503(t *testing.T) {
 				s, faults := newService(t)
 				fault(faults)
 				w, code := s.get(t, read(s.key))
-				if w.Code != http.StatusServiceUnavailable || code != "provider_unavailable" || w.Header().Get("Retry-After") != "1" {
+				if w.Code != http.StatusServiceUnavailable || code != "provider_unavailable" ||
+					w.Header().Get("Retry-After") != "1" {
 					t.Errorf("%d %v %s", w.Code, w.Header(), w.Body)
 				}
 				if s.ran != 0 || len(s.audit.Calls()) != 0 {

@@ -44,22 +44,26 @@ func (c *Counter) Count(ctx context.Context, hash string, window int64, ip strin
 // maxTries bounds the tries of a count that meets the opening of a window.
 const maxTries = 6
 
-var errBusy = errs.New(errs.ProviderUnavailable, "The service is busy with other calls of the same key. Repeat the request in a second.")
+var errBusy = errs.New(errs.ProviderUnavailable, "The service is busy with other calls of the same key. Repeat the "+
+	"request in a second.")
 
 func (c *Counter) count(ctx context.Context, hash string, open int64, ip string) (*Credential, error) {
 	now := c.now()
 	// A token identifies the last counted call, so that a retry after a lost answer does not count it again.
 	token := rand.Text()
-	one := expression.Set(store.Number(calls), store.Number(calls).Plus(expression.Value(1))).Set(store.Attribute(lastCall), expression.Value(token))
+	one := expression.Set(store.Number(calls),
+		store.Number(calls).Plus(expression.Value(1))).Set(store.Attribute(lastCall), expression.Value(token))
 	for try := range maxTries {
 		if err := backoff.Wait(ctx, try, 10*time.Millisecond, 320*time.Millisecond); err != nil {
 			return nil, err
 		}
 		it, err := c.db.Update(ctx, key(hash), one, expression.And(
 			store.Number(window).Equal(expression.Value(open)),
-			expression.Or(store.Attribute(lastCall).AttributeNotExists(), store.Attribute(lastCall).NotEqual(expression.Value(token))),
+			expression.Or(store.Attribute(lastCall).AttributeNotExists(),
+				store.Attribute(lastCall).NotEqual(expression.Value(token))),
 			store.Attribute(revoked).AttributeNotExists(), store.Attribute(movedTo).AttributeNotExists(),
-			expression.Or(store.Number(expires).AttributeNotExists(), store.Number(expires).GreaterThan(expression.Value(now.UnixMilli()))),
+			expression.Or(store.Number(expires).AttributeNotExists(),
+				store.Number(expires).GreaterThan(expression.Value(now.UnixMilli()))),
 		))
 		if err == nil {
 			found := read(hash, it)
@@ -143,7 +147,8 @@ func (c *Counter) carry(ctx context.Context, to *Credential, open int64) (int64,
 // missing from the usage.
 func (c *Counter) open(ctx context.Context, of *Credential, before *store.Item, n int64, ip string) error {
 	tx := &store.Tx{}
-	u := expression.Set(store.Number(window), expression.Value(n)).Set(store.Number(calls), expression.Value(of.Count)).Remove(store.Number(refused))
+	u := expression.Set(store.Number(window), expression.Value(n)).Set(store.Number(calls),
+		expression.Value(of.Count)).Remove(store.Number(refused))
 	if of.OverFrom > 0 {
 		u = u.Set(store.Number(over), expression.Value(n)).Set(store.Number(overFrom), expression.Value(of.OverFrom))
 	}
@@ -151,7 +156,8 @@ func (c *Counter) open(ctx context.Context, of *Credential, before *store.Item, 
 		store.Exists, store.Attribute(revoked).AttributeNotExists(), store.Attribute(movedTo).AttributeNotExists(),
 		expression.Or(store.Number(window).AttributeNotExists(), store.Number(window).LessThan(expression.Value(n))),
 	), store.Conflict)
-	used := expression.Set(store.Attribute(lastUsedAt), expression.Value(c.now().UTC().Format(time.RFC3339))).Set(store.Attribute(lastUsedIP), expression.Value(ip))
+	used := expression.Set(store.Attribute(lastUsedAt),
+		expression.Value(c.now().UTC().Format(time.RFC3339))).Set(store.Attribute(lastUsedIP), expression.Value(ip))
 	tx.Update(KeyOf(of.Account, of.KeyID), used, store.Exists, func(store.Item) error {
 		return fmt.Errorf("credential: key %s has a secret but no item", of.KeyID)
 	})
@@ -181,8 +187,10 @@ func (c *Counter) Refuse(ctx context.Context, of *Credential, open int64) (int, 
 			return 0, fmt.Errorf("credential: count refused call: %w", err)
 		}
 		tx := &store.Tx{}
-		tx.Update(key(of.Hash), expression.Set(store.Number(in), expression.Value(open)).Set(store.Number(number), expression.Value(1)), expression.And(
-			store.Exists, expression.Or(store.Number(in).AttributeNotExists(), store.Number(in).LessThan(expression.Value(open))),
+		tx.Update(key(of.Hash), expression.Set(store.Number(in), expression.Value(open)).Set(store.Number(number),
+			expression.Value(1)), expression.And(
+			store.Exists, expression.Or(store.Number(in).AttributeNotExists(),
+				store.Number(in).LessThan(expression.Value(open))),
 		), store.Conflict)
 		addUsage(tx, of.KeyID, met.Numbers[turnedWindow], Calls{met.Numbers[turned], met.Numbers[turned]})
 		if err = c.db.Commit(ctx, tx); err == nil {
@@ -239,13 +247,15 @@ func (c *Counter) share(ctx context.Context, of *Credential, open int64) error {
 	at := store.IDKey(Counts(of.Owner.String() + "#" + strconv.FormatInt(open, 10)))
 	add := store.Expires(expression.Add(store.Number(calls), expression.Value(n)), begin(open).Add(time.Hour))
 	_, err := c.db.Update(ctx, at, add, expression.Or(
-		store.Number(calls).AttributeNotExists(), store.Number(calls).LessThanEqual(expression.Value(Ceiling*of.Limit-n)),
+		store.Number(calls).AttributeNotExists(),
+		store.Number(calls).LessThanEqual(expression.Value(Ceiling*of.Limit-n)),
 	))
 	if _, full := store.ConflictOf(err); !full {
 		return err
 	}
 	of.OverFrom = of.Count
-	mark := expression.Set(store.Number(over), expression.Value(open)).Set(store.Number(overFrom), expression.Value(of.OverFrom))
+	mark := expression.Set(store.Number(over), expression.Value(open)).Set(store.Number(overFrom),
+		expression.Value(of.OverFrom))
 	_, err = c.db.Update(ctx, key(of.Hash), mark, expression.And(
 		store.Number(window).Equal(expression.Value(open)),
 		expression.Or(store.Number(over).AttributeNotExists(), store.Number(over).LessThan(expression.Value(open))),

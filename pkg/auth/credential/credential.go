@@ -138,7 +138,8 @@ func (c *Credential) numbers() map[string]int64 {
 
 // Create adds a new credential to the transaction.
 func Create(tx *store.Tx, c Credential) {
-	it := store.Item{Key: key(c.Hash), Kind: kind, Owner: c.Owner, Attributes: map[string]string{}, Numbers: c.numbers()}
+	it := store.Item{Key: key(c.Hash), Kind: kind, Owner: c.Owner, Attributes: map[string]string{},
+		Numbers: c.numbers()}
 	for name, value := range c.texts() {
 		if value != "" {
 			it.Attributes[name] = value
@@ -189,13 +190,15 @@ func Revoke(tx *store.Tx, hash string, now time.Time) {
 
 // Move makes a credential stand for another one until the given time. After that it stays known for a while.
 func Move(tx *store.Tx, hash, to string, at time.Time) {
-	u := expression.Set(store.Attribute(movedTo), expression.Value(to)).Set(store.Number(until), expression.Value(at.UnixMilli()))
+	u := expression.Set(store.Attribute(movedTo), expression.Value(to)).Set(store.Number(until),
+		expression.Value(at.UnixMilli()))
 	tx.Update(key(hash), store.Expires(u, at.Add(Keep)), store.Exists, store.Conflict)
 }
 
 // ChangeAccount rewrites a credential's copy of its account's data.
 func ChangeAccount(tx *store.Tx, hash, accountPlan string, ips []string, callsPerMinute int) {
-	u := expression.Set(store.Attribute(plan), expression.Value(accountPlan)).Set(store.Number(limit), expression.Value(callsPerMinute))
+	u := expression.Set(store.Attribute(plan), expression.Value(accountPlan)).Set(store.Number(limit),
+		expression.Value(callsPerMinute))
 	tx.Update(key(hash), set(u, store.Attribute(accountIPs), strings.Join(ips, " ")), store.Exists, store.Conflict)
 }
 
@@ -222,9 +225,11 @@ func read(hash string, it store.Item) *Credential {
 	}
 	c := &Credential{
 		Hash: hash, KeyID: a[keyID], Owner: it.Owner, Plan: a[plan], Scopes: strings.Fields(a[scopes]),
-		KeyIPs: strings.Fields(a[keyIPs]), AccountIPs: strings.Fields(a[accountIPs]), Limit: int(it.Numbers[limit]), SpendLimit: spendLimit,
-		ExpiresAt: at(expires), Revoked: a[revoked] != "", MovedTo: a[movedTo], UntilAt: at(until), Count: int(it.Numbers[calls]),
-		From: a[from],
+		KeyIPs: strings.Fields(a[keyIPs]), AccountIPs: strings.Fields(a[accountIPs]), Limit: int(it.Numbers[limit]),
+		SpendLimit: spendLimit,
+		ExpiresAt:  at(expires), Revoked: a[revoked] != "", MovedTo: a[movedTo], UntilAt: at(until),
+		Count: int(it.Numbers[calls]),
+		From:  a[from],
 	}
 	if it.Numbers[over] == it.Numbers[window] {
 		c.OverFrom = int(it.Numbers[overFrom])

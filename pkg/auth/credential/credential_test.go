@@ -90,8 +90,9 @@ var spendLimit int64 = 5000
 func secret(hash string) credential.Credential {
 	return credential.Credential{
 		Hash: hash, KeyID: "key_1", Owner: owner, Plan: "enterprise",
-		Scopes: []string{"content:read", "content:write"}, KeyIPs: []string{"10.0.0.0/8"}, AccountIPs: []string{"10.1.0.0/16", "2001:db8::/32"},
-		Limit: 60, SpendLimit: &spendLimit,
+		Scopes: []string{"content:read", "content:write"}, KeyIPs: []string{"10.0.0.0/8"},
+		AccountIPs: []string{"10.1.0.0/16", "2001:db8::/32"},
+		Limit:      60, SpendLimit: &spendLimit,
 	}
 }
 
@@ -234,7 +235,8 @@ func TestAMovedSecretLeadsToTheNewOne(t *testing.T) {
 	stronger.Scopes = []string{"content:read", "studio:use"}
 	w.commit(func(tx *store.Tx) { credential.Create(tx, stronger) })
 	w.commit(func(tx *store.Tx) { credential.Move(tx, "old", "new", until) })
-	if s := w.call("old", window); s.Count != 1 || s.Hash != "new" || !slices.Equal(s.Scopes, stronger.Scopes) || !s.UntilAt.Equal(until) {
+	if s := w.call("old", window); s.Count != 1 || s.Hash != "new" || !slices.Equal(s.Scopes, stronger.Scopes) ||
+		!s.UntilAt.Equal(until) {
 		t.Errorf("the first call with the old secret: %+v", *s)
 	}
 	if s := w.call("new", window); s.Count != 2 || !s.UntilAt.IsZero() {
@@ -392,7 +394,8 @@ func TestACallThatCannotBeCountedIsAnError(t *testing.T) {
 	} {
 		w.faults.Reset()
 		fault()
-		if s, err := w.counter.Count(t.Context(), "hash", window, ""); err == nil || s != nil || errors.Is(err, store.ErrNotFound) {
+		if s, err := w.counter.Count(t.Context(), "hash", window, ""); err == nil || s != nil ||
+			errors.Is(err, store.ErrNotFound) {
 			t.Errorf("%s: %v, %v", name, s, err)
 		}
 	}
@@ -411,12 +414,21 @@ func TestASecretIsCreatedOnceAndChangedOnlyWhereItIs(t *testing.T) {
 	other.Limit = 1000
 	w.unchanged(func() {
 		for what, fill := range map[string]func(*store.Tx){
-			"a second create":                  func(tx *store.Tx) { credential.Create(tx, other) },
-			"a change of nothing":              func(tx *store.Tx) { credential.Change(tx, secret("nothing")) },
-			"a revocation of nothing":          func(tx *store.Tx) { credential.Revoke(tx, "nothing", w.clock.Now()) },
-			"a move of nothing":                func(tx *store.Tx) { credential.Move(tx, "nothing", "hash", w.clock.Now()) },
-			"a change of nothing's account":    func(tx *store.Tx) { credential.ChangeAccount(tx, "nothing", "x", nil, 1) },
-			"a change of account with nothing": func(tx *store.Tx) { credential.ChangeAccount(tx, "nothing", "x", []string{"::/0"}, 1) },
+			"a second create":         func(tx *store.Tx) { credential.Create(tx, other) },
+			"a change of nothing":     func(tx *store.Tx) { credential.Change(tx, secret("nothing")) },
+			"a revocation of nothing": func(tx *store.Tx) { credential.Revoke(tx, "nothing", w.clock.Now()) },
+			"a move of nothing": func(tx *store.Tx) {
+				credential.Move(tx, "nothing", "hash",
+					w.clock.Now())
+			},
+			"a change of nothing's account": func(tx *store.Tx) {
+				credential.ChangeAccount(tx, "nothing",
+					"x", nil, 1)
+			},
+			"a change of account with nothing": func(tx *store.Tx) {
+				credential.ChangeAccount(tx, "nothing", "x",
+					[]string{"::/0"}, 1)
+			},
 		} {
 			w.is(what, w.try(fill), store.ErrConflict)
 		}

@@ -52,7 +52,8 @@ func addUsage(tx *store.Tx, keyID string, n int64, c Calls) {
 	}
 	at := begin(n)
 	requests := store.Number(hourOf(calls, at.Hour()))
-	u := expression.Add(requests, expression.Value(c.Requests)).Add(store.Number(hourOf(refused, at.Hour())), expression.Value(c.Refused))
+	u := expression.Add(requests, expression.Value(c.Requests)).Add(store.Number(hourOf(refused, at.Hour())),
+		expression.Value(c.Refused))
 	always := expression.Or(requests.AttributeNotExists(), requests.GreaterThanEqual(expression.Value(0)))
 	tx.Update(usageKey(keyID, at), store.Expires(u, at.Add(keepUsage)), always, store.Conflict)
 }
@@ -88,7 +89,8 @@ func UsageOf(days []store.Item, current store.Item, now time.Time) Usage {
 		}
 	}
 	ended := current.Numbers[turned]
-	for n, c := range map[int64]Calls{current.Numbers[window]: tally(&current), current.Numbers[turnedWindow]: {ended, ended}} {
+	for n, c := range map[int64]Calls{current.Numbers[window]: tally(&current),
+		current.Numbers[turnedWindow]: {ended, ended}} {
 		if at := begin(n).Truncate(time.Hour); !at.Before(today.AddDate(0, 0, 1-usageDays)) {
 			u.LastMonth.add(c)
 			if hour.Sub(at) < 24*time.Hour {

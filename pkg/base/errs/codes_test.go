@@ -15,7 +15,8 @@ func TestCodesAreComplete(t *testing.T) {
 		t.Fatal(err)
 	}
 	var declared []errs.Code
-	for _, m := range regexp.MustCompile(`(?m)^\t[A-Z]\w+\s+(?:Code )?= "([a-z_]+)"`).FindAllStringSubmatch(string(source), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^\t[A-Z]\w+\s+(?:Code )?= "([a-z_]+)"`).FindAllStringSubmatch(
+		string(source), -1) {
 		declared = append(declared, errs.Code(m[1]))
 	}
 	if len(declared) == 0 || !slices.Equal(declared, errs.Codes) {
@@ -27,7 +28,8 @@ func TestEveryCodeIsDescribed(t *testing.T) {
 	var described []errs.Code
 	for _, i := range errs.Infos {
 		described = append(described, i.Code)
-		if i.Status < 400 || i.Type == "" || i.Meaning == "" || i.When == "" || i.Fix == "" || i.Retry == "" || i.Example == "" {
+		if i.Status < 400 || i.Type == "" || i.Meaning == "" || i.When == "" || i.Fix == "" || i.Retry == "" ||
+			i.Example == "" {
 			t.Errorf("%s is described by %+v", i.Code, i)
 		}
 	}

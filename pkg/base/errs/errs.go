@@ -193,7 +193,8 @@ func As(err error) *Error {
 	if CodeOf(err) == Timeout {
 		return Wrap(err, Timeout, "The request took too long. Repeat it with the same Idempotency-Key.")
 	}
-	return Wrap(err, Internal, "Something went wrong on our side. Repeat the request with the same Idempotency-Key; if it persists, send the request_id to support.")
+	return Wrap(err, Internal, "Something went wrong on our side. Repeat the request with the same Idempotency-Key; "+
+		"if it persists, send the request_id to support.")
 }
 
 // Below prefixes the parameters that an error names with a member of the body, unless they have the prefix already.

@@ -47,7 +47,8 @@ func TestCodeOf(t *testing.T) {
 }
 
 func TestWhatIsNotOursIsHidden(t *testing.T) {
-	for _, err := range []error{errors.New("the password is hunter2"), fmt.Errorf("hunter2: %w", context.DeadlineExceeded)} {
+	for _, err := range []error{errors.New("the password is hunter2"),
+		fmt.Errorf("hunter2: %w", context.DeadlineExceeded)} {
 		e := As(err)
 		if strings.Contains(e.Message, "hunter2") || !strings.Contains(e.Error(), "hunter2") || e.Message == "" {
 			t.Errorf("message %q, log %q", e.Message, e)
@@ -57,7 +58,8 @@ func TestWhatIsNotOursIsHidden(t *testing.T) {
 
 func TestInvalidFields(t *testing.T) {
 	one := Invalid("/name", "has %d characters", 300)
-	if one.Code != ValidationFailed || one.Param != "/name" || one.Message != "/name: has 300 characters" || len(one.Details) != 1 || one.Details[0].Message != "has 300 characters" {
+	if one.Code != ValidationFailed || one.Param != "/name" || one.Message != "/name: has 300 characters" ||
+		len(one.Details) != 1 || one.Details[0].Message != "has 300 characters" {
 		t.Errorf("%+v", one)
 	}
 	two := InvalidFields(Detail{"/a", "is required"}, Detail{"/b", "is required"}, Detail{"/c", "is required"})
@@ -103,8 +105,10 @@ func TestMissingRepeatsNoMoreThanAnID(t *testing.T) {
 }
 
 func TestBelowNamesThePlaceInTheMessageToo(t *testing.T) {
-	e := As(Below("/body", InvalidFields(Detail{Param: "/name", Message: "is required"}, Detail{Param: "/body/kind", Message: "is required"})))
-	if e.Param != "/body/name" || e.Message != "/body/name: is required (and 1 more; see details)" || e.Details[0].Param != "/body/name" || e.Details[1].Param != "/body/kind" {
+	e := As(Below("/body", InvalidFields(Detail{Param: "/name", Message: "is required"},
+		Detail{Param: "/body/kind", Message: "is required"})))
+	if e.Param != "/body/name" || e.Message != "/body/name: is required (and 1 more; see details)" ||
+		e.Details[0].Param != "/body/name" || e.Details[1].Param != "/body/kind" {
 		t.Errorf("%+v", e)
 	}
 }

@@ -65,34 +65,45 @@ var Infos = []Info{
 	{MalformedJSON, http.StatusBadRequest, invalidRequest,
 		"The body of the request is not valid JSON.",
 		"The body has a syntax error, is empty where one is needed, is not UTF-8, or names a member twice.",
-		"Read the position in the message. Build the body with a JSON library instead of joining strings, and check what is sent.",
+		"Read the position in the message. Build the body with a JSON library instead of joining strings, and check " +
+			"what is sent.",
 		Never, `"message": "The body is not valid JSON: line 3, column 1: unexpected '}' after ','."`},
 	{InvalidCursor, http.StatusBadRequest, invalidRequest,
 		"The cursor does not belong to this list.",
 		"The `cursor` was changed, or comes from a list with another path, filter or order.",
-		"Send `next_cursor` of the previous page unchanged, with the same filters and order. Otherwise start without a cursor.",
+		"Send `next_cursor` of the previous page unchanged, with the same filters and order. Otherwise start without " +
+			"a cursor.",
 		Never, `"message": "The cursor does not belong to this list with these filters and this order. Send it with those of the request that returned it, or start without a cursor.", "param": "cursor"`},
 	{InvalidHeader, http.StatusBadRequest, invalidRequest,
 		"A header of the request has the wrong form.",
-		"`Idempotency-Key` is empty, longer than 255 characters or sent twice, or `If-Match` is not an ETag in double quotes.",
+		"`Idempotency-Key` is empty, longer than 255 characters or sent twice, or `If-Match` is not an ETag in " +
+			"double quotes.",
 		"`param` names the header. Send an `Idempotency-Key` such as a UUID, and `If-Match` exactly as `ETag` had it.",
 		Never, `"message": "Idempotency-Key must be one value of 1 to 255 characters, such as a UUID.", "param": "Idempotency-Key"`},
 
 	{MissingAPIKey, http.StatusUnauthorized, authentication,
 		"The request has no API key.",
 		"The header `Authorization` is missing, or has another form than `Bearer svc_…`.",
-		"Send `Authorization: Bearer svc_test_…` or `Authorization: Bearer svc_live_…` with every request. Some HTTP clients drop the header when they follow a redirect: use the base URL exactly as it was given to you.",
-		Never, `"message": "No API key was sent. Send it as ` + "`Authorization: Bearer svc_live_…`" + ` (or svc_test_…)."`},
+		"Send `Authorization: Bearer svc_test_…` or `Authorization: Bearer svc_live_…` with every request. Some HTTP " +
+			"clients drop the header when they follow a redirect: use the base URL exactly as it was given to you.",
+		Never, `"message": "No API key was sent. Send it as ` + "`Authorization: Bearer svc_live_…`" +
+			` (or svc_test_…)."`},
 	{InvalidAPIKey, http.StatusUnauthorized, authentication,
 		"The API key is not valid.",
-		"The header has another form than `Bearer svc_…`, or the key is mistyped, unknown, expired or revoked. The answer does not tell these apart.",
-		"Compare the key with where it is stored. If it has ended, create another one. Calls without a valid key are limited by address: stop repeating them.",
-		Never, `"message": "The header Authorization has no valid API key. It must be ` + "`" + `Bearer svc_live_…` + "`" + ` or ` + "`" + `Bearer svc_test_…` + "`" + `: a key alone, or by another scheme such as Basic, is not read. In the right form, the key is mistyped, expired or revoked: create one in the account area or with POST /v1/api-keys."`},
+		"The header has another form than `Bearer svc_…`, or the key is mistyped, unknown, expired or revoked. The " +
+			"answer does not tell these apart.",
+		"Compare the key with where it is stored. If it has ended, create another one. Calls without a valid key are " +
+			"limited by address: stop repeating them.",
+		Never, `"message": "The header Authorization has no valid API key. It must be ` + "`" + `Bearer svc_live_…` +
+			"`" + ` or ` + "`" + `Bearer svc_test_…` + "`" +
+			`: a key alone, or by another scheme such as Basic, is not read. In the right form, the key is mistyped, expired or revoked: create one in the account area or with POST /v1/api-keys."`},
 
 	{InsufficientBalance, http.StatusPaymentRequired, payment,
 		"The balance does not cover the price of the work.",
 		"Live work reserves its price when it is accepted. Nothing was created or reserved.",
-		"Compare `required_credits` and `available_credits` in `context`. Top up the account, order something that costs less, or wait until running work releases its reserve. `POST /v1/balance/estimates` returns a price in advance.",
+		"Compare `required_credits` and `available_credits` in `context`. Top up the account, order something that " +
+			"costs less, or wait until running work releases its reserve. `POST /v1/balance/estimates` returns a " +
+			"price in advance.",
 		Never, `"message": "This costs 120 credits, and the balance is 45. Top up the account, or request something that costs less.", "context": {"required_credits": 120, "available_credits": 45}`},
 	{SpendLimitReached, http.StatusPaymentRequired, payment,
 		"The work would exceed the key's limit of spending in this month.",
@@ -112,18 +123,22 @@ var Infos = []Info{
 		Never, `"message": "The API is part of the enterprise plan, and this account is on another plan. Ask its owner to change the plan."`},
 	{IPNotAllowed, http.StatusForbidden, permission,
 		"Requests from this address are not allowed.",
-		"The account or the key has a list of allowed addresses, and the caller's address is not on it. Both lists must agree.",
-		"Add the address, or its network, to the `ip_allow_list` of the account and of the key. Behind a proxy or NAT the address is that of the proxy.",
+		"The account or the key has a list of allowed addresses, and the caller's address is not on it. Both lists " +
+			"must agree.",
+		"Add the address, or its network, to the `ip_allow_list` of the account and of the key. Behind a proxy or " +
+			"NAT the address is that of the proxy.",
 		Never, `"message": "Requests from this address are not allowed. Add it to the IP allow-lists of the account and of the key."`},
 	{ScopeEscalation, http.StatusForbidden, permission,
 		"The key would grant more than it has.",
-		"A key can create, widen or rotate only keys that end up no wider than itself, in scopes, addresses, expiry and limit of spending. A webhook may receive only events that its creator may read.",
+		"A key can create, widen or rotate only keys that end up no wider than itself, in scopes, addresses, expiry " +
+			"and limit of spending. A webhook may receive only events that its creator may read.",
 		"Use a key that has everything that is granted, or grant less.",
 		Never, `"message": "The calling key does not have the scope studio:use, so it cannot grant it. Use a key that has it.", "param": "/scopes"`},
 
 	{NotFound, http.StatusNotFound, invalidRequest,
 		"There is no such resource.",
-		"The id does not exist, was deleted, is malformed, or belongs to another account or the other mode. A test key does not see live data, nor a live key test data.",
+		"The id does not exist, was deleted, is malformed, or belongs to another account or the other mode. A test " +
+			"key does not see live data, nor a live key test data.",
 		"Check the id and the mode of the key. Remove a deleted resource from your own records.",
 		Never, `"message": "No content item has the id \"cnt_01h455vb4pex5vsknk084sn02q\" for this key's account and mode."`},
 	{UnknownPath, http.StatusNotFound, invalidRequest,
@@ -144,8 +159,10 @@ var Infos = []Info{
 		Later, `"message": "The first request with this Idempotency-Key is still running. Repeat the request in a second."`},
 	{InvalidState, http.StatusConflict, conflict,
 		"The state of the resource does not allow the action.",
-		"For example, a content item that is published cannot be canceled, and a revoked key cannot be rotated. The code also reports a reached maximum, such as that of webhooks.",
-		"`context.state` is the state and `context.allowed` lists what is possible in it. Work moves on in the background, so read the resource before you decide.",
+		"For example, a content item that is published cannot be canceled, and a revoked key cannot be rotated. The " +
+			"code also reports a reached maximum, such as that of webhooks.",
+		"`context.state` is the state and `context.allowed` lists what is possible in it. Work moves on in the " +
+			"background, so read the resource before you decide.",
 		Reread, `"message": "The content item is generated. It can be canceled only while it is queued or generating.", "context": {"state": "generated", "allowed": ["delete", "regenerate"]}`},
 	{StaleProposal, http.StatusConflict, conflict,
 		"The factory has changed since the proposal was made.",
@@ -171,13 +188,16 @@ var Infos = []Info{
 	{UnsupportedMediaType, http.StatusUnsupportedMediaType, invalidRequest,
 		"The body is not sent as JSON.",
 		"`Content-Type` is missing or another one, or the body is compressed.",
-		"Send `Content-Type: application/json`; for PATCH also `application/merge-patch+json`. Do not compress the body.",
+		"Send `Content-Type: application/json`; for PATCH also `application/merge-patch+json`. Do not compress the " +
+			"body.",
 		Never, `"message": "The body is not JSON. Send it with ` + "`Content-Type: application/json`" + `."`},
 
 	{ValidationFailed, http.StatusUnprocessableEntity, invalidRequest,
 		"A member or parameter of the request is not valid.",
-		"A value has the wrong type, length or form, a required member is missing, or a name is unknown. Unknown names are refused, so that a misspelled one is never ignored.",
-		"`details` has an entry for each fault; `param` and `message` repeat the first. `param` is a JSON pointer into the body, or the name of a parameter.",
+		"A value has the wrong type, length or form, a required member is missing, or a name is unknown. Unknown " +
+			"names are refused, so that a misspelled one is never ignored.",
+		"`details` has an entry for each fault; `param` and `message` repeat the first. `param` is a JSON pointer " +
+			"into the body, or the name of a parameter.",
 		Never, `"message": "/name: is required", "param": "/name", "details": [{"param": "/name", "message": "is required"}]`},
 	{IdempotencyKeyReused, http.StatusUnprocessableEntity, invalidRequest,
 		"The idempotency key was used for another request.",
@@ -197,17 +217,22 @@ var Infos = []Info{
 	{UnsupportedMedia, http.StatusUnprocessableEntity, invalidRequest,
 		"A file that the request refers to cannot be used.",
 		"The file cannot be fetched, is not of an accepted format, or is too large or too long.",
-		"The message says what is wrong with it. Convert or shorten the file, or upload it with `POST /v1/media`, where it is checked once.",
+		"The message says what is wrong with it. Convert or shorten the file, or upload it with `POST /v1/media`, " +
+			"where it is checked once.",
 		Never, `"message": "The recording is 95.0 seconds long; the model hedra-character-3 speaks at most 60.", "param": "/input/audio_url"`},
 
 	{RateLimited, http.StatusTooManyRequests, rateLimit,
 		"Too many requests, or too much work that failed.",
-		"The key or the account has used up its requests for this minute, a webhook its tests or replays, or an address sent too many calls without a valid key. Live work that failed or was canceled has a limit for each day as well.",
-		"Wait for `Retry-After`. `RateLimit` in every answer shows what is left: spread requests before it reaches 0. Use webhooks instead of polling.",
+		"The key or the account has used up its requests for this minute, a webhook its tests or replays, or an " +
+			"address sent too many calls without a valid key. Live work that failed or was canceled has a limit for " +
+			"each day as well.",
+		"Wait for `Retry-After`. `RateLimit` in every answer shows what is left: spread requests before it reaches " +
+			"0. Use webhooks instead of polling.",
 		Later, `"message": "This key has reached its limit of requests per minute. Wait for the time in Retry-After, and spread requests out.", "context": {"limit": 60, "window_seconds": 60}`},
 	{QueueFull, http.StatusTooManyRequests, rateLimit,
 		"Too much work is waiting.",
-		"The account already has the maximum of work that is queued or running in this mode, which is 1,000. Nothing was created or reserved.",
+		"The account already has the maximum of work that is queued or running in this mode, which is 1,000. Nothing " +
+			"was created or reserved.",
 		"Wait until some of it has ended. Events report each result.",
 		Later, `"message": "This account already has 1000 pieces of work waiting, which is the maximum. Wait until some have ended. Nothing was created or spent."`},
 
@@ -218,12 +243,14 @@ var Infos = []Info{
 		Again, `"message": "Something went wrong on our side. Repeat the request with the same Idempotency-Key; if it persists, send the request_id to support."`},
 	{ProviderUnavailable, http.StatusServiceUnavailable, api,
 		"Something that the request needs is not available at the moment.",
-		"A provider of generations or another part of the service does not answer or is busy, or many requests change the same resource.",
+		"A provider of generations or another part of the service does not answer or is busy, or many requests " +
+			"change the same resource.",
 		"Repeat the request after a moment.",
 		Later, `"message": "Other requests are changing the same resource. Repeat the request with the same Idempotency-Key in a second."`},
 	{Timeout, http.StatusGatewayTimeout, api,
 		"The request took too long.",
 		"It may have had its effect all the same.",
-		"Repeat it with the same `Idempotency-Key`: if it had its effect, you get its answer. Where the message says that it has failed, use a new key.",
+		"Repeat it with the same `Idempotency-Key`: if it had its effect, you get its answer. Where the message says " +
+			"that it has failed, use a new key.",
 		Again, `"message": "The request took too long. Repeat it with the same Idempotency-Key."`},
 }

@@ -51,7 +51,8 @@ func TestFirstBoundsARangeByTime(t *testing.T) {
 
 func TestValidRefusesOthers(t *testing.T) {
 	good := New(Factory, noon)
-	for _, s := range []string{"", "fac", "fac_", good[:len(good)-1], good + "0", "FAC" + good[3:], New(ContentItem, noon), "fac_zzzzzzzzzzzzzzzzzzzzzzzzzz", good + "\n"} {
+	for _, s := range []string{"", "fac", "fac_", good[:len(good)-1], good + "0", "FAC" + good[3:],
+		New(ContentItem, noon), "fac_zzzzzzzzzzzzzzzzzzzzzzzzzz", good + "\n"} {
 		if Valid(Factory, s) {
 			t.Errorf("Valid(%q) = true", s)
 		}

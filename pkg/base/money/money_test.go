@@ -20,7 +20,8 @@ func TestTheCurrenciesAreThoseOfISO4217(t *testing.T) {
 		}
 		known++
 		// CLDR leaves out the units of ISO 4217 that are no means of payment.
-		unused := strings.Contains("AFN ALL AMD COP GYD IDR IQD IRR KPW LAK LBP MGA MMK MNT MUR PKR RSD SOS SYP TZS UZS YER", code)
+		unused := strings.Contains("AFN ALL AMD COP GYD IDR IQD IRR KPW LAK LBP MGA MMK MNT MUR PKR RSD SOS SYP TZS "+
+			"UZS YER", code)
 		if scale, _ := currency.Standard.Rounding(unit); scale != n && !unused {
 			t.Errorf("%s has %d digits, and the library says %d", code, n, scale)
 		}
@@ -37,7 +38,8 @@ func TestTheCurrenciesAreThoseOfISO4217(t *testing.T) {
 
 func TestPricesAreShownInTheirUnit(t *testing.T) {
 	for want, p := range map[string]Price{
-		"129.00 EUR": {12900, "EUR"}, "0.05 USD": {5, "USD"}, "12900 JPY": {12900, "JPY"}, "1.250 KWD": {1250, "KWD"}, "0.00 EUR": {0, "EUR"},
+		"129.00 EUR": {12900, "EUR"}, "0.05 USD": {5, "USD"}, "12900 JPY": {12900, "JPY"}, "1.250 KWD": {1250, "KWD"},
+		"0.00 EUR": {0, "EUR"},
 	} {
 		if got := p.String(); got != want {
 			t.Errorf("%+v is shown as %s", p, got)

@@ -14,19 +14,30 @@ import (
 // text costs more than missing a price.
 var named = sync.OnceValue(func() map[string]string {
 	return expand(map[string]string{
-		"EUR":                                "€ eur euro euros euroa eurot eurų eurai evro evrov evra евро євро ευρώ ευρω يورو אירו यूरो ยูโร 欧元 歐元 ユーロ 유로",
-		dollars:                              "dollar dollars dólar* dolar* доллар* долар* δολάρι* δολαρι* دولار* דולר* डॉलर ดอลลาร์ ドル 달러 bucks",
+		"EUR": "€ eur euro euros euroa eurot eurų eurai evro evrov evra евро євро " +
+			"ευρώ ευρω يورو אירו यूरो ยูโร 欧元 歐元 ユーロ 유로",
+		dollars: "dollar dollars dólar* dolar* доллар* долар* δολάρι* δολαρι* دولار* " +
+			"דולר* डॉलर ดอลลาร์ ドル 달러 bucks",
 		dollars + " MXN ARS CLP COP UYU DOP": "$",
-		"USD":                                "us$ 美元 美金", "CAD": "c$ ca$", "AUD": "a$ au$", "HKD": "hk$", "TWD": "nt$", "SGD": "s$", "NZD": "nz$", "MXN": "mx$",
+		"USD":                                "us$ 美元 美金", "CAD": "c$ ca$", "AUD": "a$ au$", "HKD": "hk$", "TWD": "nt$",
+		"SGD": "s$", "NZD": "nz$", "MXN": "mx$",
 		"GBP EGP LBP SYP SHP GIP FKP SSP": "£", "GBP": "quid 英镑 ポンド 파운드", "GBP EGP SDG": "جنيه",
 		"JPY CNY": "¥ ￥", "JPY": "円 日元 日圓 yen иен иены иена 엔", "CNY TWD HKD": "元", "CNY": "人民币 rmb yuan* юан* 위안",
-		"RUB BYN": "руб рубль рубля рублей рублям рублях rubel* ruble* rouble*", "RUB": "₽", "UAH": "₴ грн гривен* гривн*", "KZT": "₸ тенге тг",
-		"INR PKR LKR NPR MUR": "rs rupee* rupie* рупи*", "INR": "₹", "INR NPR": "रुपये रुपए रु", "PKR INR": "روپے", "BDT": "৳ টাকা",
-		"KRW": "₩ 원 韩元 ウォン", "THB": "฿ บาท baht бат бата батов バーツ", "VND": "₫ đồng", "PHP": "₱", "IDR": "rp rupiah", "MYR": "rm ringgit", "NGN": "₦ naira", "GHS": "₵",
-		"ILS": "₪ שקל* ש\"ח ש״ח shekel* шекел*", "AED MAD": "درهم دراهم dirham*", "SAR QAR OMR YER IRR": "ريال ريالا riyal* rial rials", "KWD BHD JOD IQD TND DZD LYD RSD": "دينار dinar* динар*",
-		"PLN": "zł złotych złoty złote zloty* злот*", "CZK": "kč korun*", "SEK NOK DKK ISK": "kr krona kronor krone kroner kronen krónur крон кроны крона", "HUF": "forint*", "RON MDL": "lei лей", "BGN": "лв лева",
-		"TRY": "₺ tl lira liras lire liralık lirası лир лиры лира", "TRY SYP LBP": "ليرة", "GEL": "₾ ლარი", "AMD": "֏", "AZN": "₼ manat", "CHF": "sfr franken франк*", "CHF XAF XOF XPF": "fr franc francs",
-		"BRL": "r$ reais", "MXN ARS CLP COP UYU DOP PHP CUP": "peso pesos песо", "PEN": "s/", "VES": "bolívares", "ZAR": "rand",
+		"RUB BYN": "руб рубль рубля рублей рублям рублях rubel* ruble* rouble*", "RUB": "₽",
+		"UAH": "₴ грн гривен* гривн*", "KZT": "₸ тенге тг",
+		"INR PKR LKR NPR MUR": "rs rupee* rupie* рупи*", "INR": "₹", "INR NPR": "रुपये रुपए रु", "PKR INR": "روپے",
+		"BDT": "৳ টাকা",
+		"KRW": "₩ 원 韩元 ウォン", "THB": "฿ บาท baht бат бата батов バーツ", "VND": "₫ đồng", "PHP": "₱", "IDR": "rp rupiah",
+		"MYR": "rm ringgit", "NGN": "₦ naira", "GHS": "₵",
+		"ILS": "₪ שקל* ש\"ח ש״ח shekel* шекел*", "AED MAD": "درهم دراهم dirham*",
+		"SAR QAR OMR YER IRR": "ريال ريالا riyal* rial rials", "KWD BHD JOD IQD TND DZD LYD RSD": "دينار dinar* динар*",
+		"PLN": "zł złotych złoty złote zloty* злот*", "CZK": "kč korun*",
+		"SEK NOK DKK ISK": "kr krona kronor krone kroner kronen krónur крон кроны крона", "HUF": "forint*",
+		"RON MDL": "lei лей", "BGN": "лв лева",
+		"TRY": "₺ tl lira liras lire liralık lirası лир лиры лира", "TRY SYP LBP": "ليرة", "GEL": "₾ ლარი", "AMD": "֏",
+		"AZN": "₼ manat", "CHF": "sfr franken франк*", "CHF XAF XOF XPF": "fr franc francs",
+		"BRL": "r$ reais", "MXN ARS CLP COP UYU DOP PHP CUP": "peso pesos песо", "PEN": "s/", "VES": "bolívares",
+		"ZAR": "rand",
 	})
 })
 
@@ -122,7 +133,8 @@ func codesOf(word string) []string {
 	// A sign may follow letters that do not belong to it, and scripts without spaces join words.
 	for n := 1; n < len(runes); n++ {
 		head, tail := string(runes[:len(runes)-n]), string(runes[len(runes)-n:])
-		if unicode.In(runes[0], unicode.Han, unicode.Katakana, unicode.Thai) || unicode.Is(unicode.Hangul, runes[0]) && slices.Contains(particles, tail) {
+		if unicode.In(runes[0], unicode.Han, unicode.Katakana, unicode.Thai) || unicode.Is(unicode.Hangul, runes[0]) &&
+			slices.Contains(particles, tail) {
 			if codes := named()[head]; codes != "" {
 				return strings.Fields(codes)
 			}

@@ -9,13 +9,15 @@ import (
 
 // aliases maps names of other APIs to those of this one.
 var aliases = map[string]string{
-	"page": "cursor", "pagetoken": "cursor", "startingafter": "cursor", "endingbefore": "cursor", "after": "cursor", "offset": "cursor", "nextcursor": "cursor",
+	"page": "cursor", "pagetoken": "cursor", "startingafter": "cursor", "endingbefore": "cursor", "after": "cursor",
+	"offset": "cursor", "nextcursor": "cursor",
 	"sort": "order", "sortby": "order", "orderby": "order", "direction": "order",
 	"perpage": "limit", "pagesize": "limit", "count": "limit",
 	"status": "state", "body": "prompt", "content": "prompt", "kind": "type", "type": "kind",
 	"enabled": "state", "active": "state", "topics": "event_types", "callback": "url",
 	"createdafter": "from", "since": "from", "createdbefore": "to", "until": "to",
-	"cancelled": "canceled", "completed": "generated", "succeeded": "generated", "done": "generated", "pending": "queued", "running": "generating",
+	"cancelled": "canceled", "completed": "generated", "succeeded": "generated", "done": "generated",
+	"pending": "queued", "running": "generating",
 }
 
 const (

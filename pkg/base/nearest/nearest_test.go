@@ -60,7 +60,8 @@ func TestDistance(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
 		want int
-	}{{"", "", 0}, {"", "abc", 3}, {"abc", "abc", 0}, {"acb", "abc", 1}, {"abd", "abc", 1}, {"abcd", "abc", 1}, {"kitten", "sitting", 3}, {"für", "fur", 1}} {
+	}{{"", "", 0}, {"", "abc", 3}, {"abc", "abc", 0}, {"acb", "abc", 1}, {"abd", "abc", 1}, {"abcd", "abc", 1},
+		{"kitten", "sitting", 3}, {"für", "fur", 1}} {
 		if got := distance(c.a, c.b); got != c.want || distance(c.b, c.a) != c.want {
 			t.Errorf("%q, %q: %d, want %d", c.a, c.b, got, c.want)
 		}

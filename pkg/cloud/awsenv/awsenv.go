@@ -37,9 +37,10 @@ func Config() (aws.Config, error) {
 	cfg := aws.Config{
 		Region:      region,
 		Credentials: aws.CredentialsProviderFunc(credentials),
-		HTTPClient: awshttp.NewBuildableClient().WithTimeout(attemptTimeout).WithTransportOptions(func(t *http.Transport) {
-			t.WriteBufferSize, t.ReadBufferSize = bufferSize, bufferSize
-		}),
+		HTTPClient: awshttp.NewBuildableClient().WithTimeout(attemptTimeout).WithTransportOptions(
+			func(t *http.Transport) {
+				t.WriteBufferSize, t.ReadBufferSize = bufferSize, bufferSize
+			}),
 		Retryer: func() aws.Retryer {
 			return retry.NewStandard(func(o *retry.StandardOptions) {
 				o.MaxAttempts = maxAttempts

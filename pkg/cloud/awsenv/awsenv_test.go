@@ -9,7 +9,8 @@ import (
 // environment sets what Lambda sets.
 func environment(t *testing.T) {
 	for name, value := range map[string]string{
-		"AWS_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_SESSION_TOKEN": "token", "AWS_ENDPOINT_URL": "",
+		"AWS_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret",
+		"AWS_SESSION_TOKEN": "token", "AWS_ENDPOINT_URL": "",
 	} {
 		t.Setenv(name, value)
 	}

@@ -9,7 +9,8 @@ func TestTheLevelIsThatOfTheEnvironment(t *testing.T) {
 	before := slog.Default()
 	t.Cleanup(func() { slog.SetDefault(before) })
 	for value, want := range map[string]slog.Level{
-		"": slog.LevelInfo, "debug": slog.LevelDebug, "INFO": slog.LevelInfo, "warn": slog.LevelWarn, "ERROR": slog.LevelError, "loud": slog.LevelInfo,
+		"": slog.LevelInfo, "debug": slog.LevelDebug, "INFO": slog.LevelInfo, "warn": slog.LevelWarn,
+		"ERROR": slog.LevelError, "loud": slog.LevelInfo,
 	} {
 		t.Setenv("LOG_LEVEL", value)
 		Setup()

@@ -20,7 +20,8 @@ func TestAddIsALineWithoutDimensions(t *testing.T) {
 	if err := json.Unmarshal(b.Bytes(), &line); err != nil {
 		t.Fatal(err)
 	}
-	if m := line.AWS.CloudWatchMetrics; line.LostSpendCredits != 42 || len(m) != 1 || len(m[0].Dimensions) != 1 || len(m[0].Dimensions[0]) != 0 {
+	if m := line.AWS.CloudWatchMetrics; line.LostSpendCredits != 42 || len(m) != 1 || len(m[0].Dimensions) != 1 ||
+		len(m[0].Dimensions[0]) != 0 {
 		t.Errorf("%s", b.Bytes())
 	}
 }
@@ -49,8 +50,10 @@ func TestCountIsALineThatCloudWatchReads(t *testing.T) {
 		t.Fatalf("%s: %v", b.Bytes(), err)
 	}
 	m := line.AWS.CloudWatchMetrics
-	if line.RepeatedSubmissions != 1 || line.Provider != "fal" || line.AWS.Timestamp == 0 || len(m) != 1 || m[0].Namespace != "ContentAutomation/acme/beta" ||
-		m[0].Dimensions[0][0] != "provider" || m[0].Metrics[0].Name != "RepeatedSubmissions" || m[0].Metrics[0].Unit != "Count" {
+	if line.RepeatedSubmissions != 1 || line.Provider != "fal" || line.AWS.Timestamp == 0 || len(m) != 1 ||
+		m[0].Namespace != "ContentAutomation/acme/beta" ||
+		m[0].Dimensions[0][0] != "provider" || m[0].Metrics[0].Name != "RepeatedSubmissions" ||
+		m[0].Metrics[0].Unit != "Count" {
 		t.Errorf("%s", b.Bytes())
 	}
 }

@@ -39,7 +39,8 @@ func TestRead(t *testing.T) {
 func TestQueueURLs(t *testing.T) {
 	t.Setenv("DELIVER_SLOW_QUEUE_URL", "https://sqs/slow")
 	t.Setenv("DISPATCH_QUEUE_URL", "")
-	if urls := QueueURLs([]topology.Queue{topology.DeliverSlow}); !maps.Equal(urls, map[topology.Queue]string{topology.DeliverSlow: "https://sqs/slow"}) {
+	if urls := QueueURLs([]topology.Queue{topology.DeliverSlow}); !maps.Equal(urls,
+		map[topology.Queue]string{topology.DeliverSlow: "https://sqs/slow"}) {
 		t.Errorf("%v", urls)
 	}
 	if text := panics(func() { QueueURLs(topology.Outbox) }); !strings.Contains(text, "DELIVER_QUEUE_URL") {

@@ -18,7 +18,8 @@ func TestBodyIsCapped(t *testing.T) {
 		size    int
 		keep    int64
 		tooMuch bool
-	}{{0, 10, false}, {10, 100, false}, {limit, 10, false}, {limit, limit, false}, {limit, 2 * limit, false}, {limit + 1, 10, true}, {limit + 1, 2 * limit, true}, {50_000_000, 10, true}} {
+	}{{0, 10, false}, {10, 100, false}, {limit, 10, false}, {limit, limit, false}, {limit, 2 * limit, false},
+		{limit + 1, 10, true}, {limit + 1, 2 * limit, true}, {50_000_000, 10, true}} {
 		srv := newServer(t, false, func(w http.ResponseWriter, _ *http.Request) {
 			chunk := bytes.Repeat([]byte("a"), 32<<10)
 			for left := tc.size; left > 0; left -= len(chunk) {

@@ -100,7 +100,8 @@ func TestRebindingIsRefused(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			ns := newNameServer(t)
 			ns.set("rebind.acme.dev", []string{"93.184.215.14"}, tc.later)
-			client := safehttp.New(safehttp.Options{Resolver: ns.resolver(), Ports: []uint16{port}, RootCAs: srv.roots(), Timeout: 5 * time.Second})
+			client := safehttp.New(safehttp.Options{Resolver: ns.resolver(), Ports: []uint16{port},
+				RootCAs: srv.roots(), Timeout: 5 * time.Second})
 			if err := client.CheckURL(t.Context(), rawURL); err != nil {
 				t.Fatalf("CheckURL before the change: %v", err)
 			}
@@ -127,7 +128,8 @@ func TestRebindingIsRefused(t *testing.T) {
 	ns.set("rebind.acme.dev", []string{"127.0.0.1"})
 	client := safehttp.New(safehttp.Options{Resolver: ns.resolver(), AllowLoopback: true, RootCAs: srv.roots()})
 	if _, err := get(t, client, rawURL); err == nil || srv.conns.Load() == 0 {
-		t.Errorf("control: err %v (the certificate is for another name), %d connections, want at least one", err, srv.conns.Load())
+		t.Errorf("control: err %v (the certificate is for another name), %d connections, want at least one", err,
+			srv.conns.Load())
 	}
 }
 
@@ -137,8 +139,10 @@ func TestDoChecksTheURLItself(t *testing.T) {
 	strict := safehttp.New(safehttp.Options{Ports: []uint16{443, srv.port(t)}})
 	closed := &closer{Reader: strings.NewReader("x")}
 	for _, rawURL := range []string{
-		srv.URL, strings.Replace(srv.URL, "http:", "https:", 1), "https://localhost:443/", "https://user:pw@8.8.8.8/", "https://127.1/",
-		"https://8.8.8.8:22/", "https://169.254.169.254/", "https://[::ffff:169.254.169.254]/", "https://metadata.google.internal/", "https://8.8.8.8/#x",
+		srv.URL, strings.Replace(srv.URL, "http:", "https:", 1), "https://localhost:443/", "https://user:pw@8.8.8.8/",
+		"https://127.1/",
+		"https://8.8.8.8:22/", "https://169.254.169.254/", "https://[::ffff:169.254.169.254]/",
+		"https://metadata.google.internal/", "https://8.8.8.8/#x",
 	} {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, rawURL, closed)
 		if err != nil {
@@ -213,7 +217,8 @@ func TestProxyOfTheEnvironmentIsIgnored(t *testing.T) {
 	}
 	defer resp.Body.Close()
 	if proxy.conns.Load() != 0 || srv.requests.Load() != 1 {
-		t.Errorf("proxy got %d connections, the server %d requests; want 0 and 1", proxy.conns.Load(), srv.requests.Load())
+		t.Errorf("proxy got %d connections, the server %d requests; want 0 and 1", proxy.conns.Load(),
+			srv.requests.Load())
 	}
 }
 
@@ -228,8 +233,10 @@ func TestTLSIsVerified(t *testing.T) {
 		want      string // the start of the description; "" for success
 	}{
 		{"known authority, right host", "https://127.0.0.1:" + port, srv.roots(), ""},
-		{"unknown authority", "https://127.0.0.1:" + port, nil, "The TLS certificate was not accepted: x509: certificate signed by unknown authority"},
-		{"another host", "https://hooks.acme.dev:" + port, srv.roots(), "The TLS certificate was not accepted: x509: certificate is valid for"},
+		{"unknown authority", "https://127.0.0.1:" + port, nil, "The TLS certificate was not accepted: x509: " +
+			"certificate signed by unknown authority"},
+		{"another host", "https://hooks.acme.dev:" + port, srv.roots(), "The TLS certificate was not accepted: x509: " +
+			"certificate is valid for"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			client := safehttp.New(safehttp.Options{AllowLoopback: true, RootCAs: tc.roots, Resolver: ns.resolver()})
@@ -243,7 +250,8 @@ func TestTLSIsVerified(t *testing.T) {
 		})
 	}
 	plain := newServer(t, false, ok)
-	_, err := get(t, safehttp.New(safehttp.Options{AllowLoopback: true}), strings.Replace(plain.URL, "http:", "https:", 1))
+	_, err := get(t, safehttp.New(safehttp.Options{AllowLoopback: true}),
+		strings.Replace(plain.URL, "http:", "https:", 1))
 	if got := safehttp.Describe(err); got != "The server did not speak TLS." {
 		t.Errorf("https to a plain server: %q (%v)", got, err)
 	}
@@ -363,7 +371,8 @@ func BenchmarkDo(b *testing.B) {
 	defer srv.Close()
 	client := safehttp.New(safehttp.Options{AllowLoopback: true, UserAgent: "Acme/1"})
 	bare := &http.Client{Timeout: 15 * time.Second}
-	for name, do := range map[string]func(*http.Request) (*http.Response, error){"safehttp": client.Do, "bare": bare.Do} {
+	for name, do := range map[string]func(*http.Request) (*http.Response, error){"safehttp": client.Do,
+		"bare": bare.Do} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

@@ -19,7 +19,8 @@ func AllowLoopback(setting, stage string) (bool, error) {
 		return false, fmt.Errorf("safehttp: ALLOW_LOOPBACK_WEBHOOKS is true or false, not %q", setting)
 	}
 	if allow && stage != localStage {
-		return false, fmt.Errorf("safehttp: ALLOW_LOOPBACK_WEBHOOKS is for the stage %s alone: in the stage %q webhooks could reach the service's own network", localStage, stage)
+		return false, fmt.Errorf("safehttp: ALLOW_LOOPBACK_WEBHOOKS is for the stage %s alone: in the stage %q "+
+			"webhooks could reach the service's own network", localStage, stage)
 	}
 	return allow, nil
 }

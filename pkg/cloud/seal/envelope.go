@@ -96,7 +96,8 @@ func (e *Envelope) key(name string, fresh func() (key, wrapped []byte, err error
 		return dataKey{}, err
 	}
 	if err != nil {
-		return dataKey{}, errs.Wrap(fmt.Errorf("seal: data key: %w", err), errs.ProviderUnavailable, "Secrets cannot be stored or read at the moment. Try again after a few seconds.")
+		return dataKey{}, errs.Wrap(fmt.Errorf("seal: data key: %w", err), errs.ProviderUnavailable,
+			"Secrets cannot be stored or read at the moment. Try again after a few seconds.")
 	}
 	box, err := New(key)
 	if err != nil {

@@ -42,7 +42,8 @@ func TestAnEnvelopeOpensForItsAccountAndContextOnly(t *testing.T) {
 	if err != nil || bytes.Contains(sealed, []byte("whsec_")) {
 		t.Fatalf("sealed %q, %v", sealed, err)
 	}
-	if got, err := sealtest.Envelope("key").Open(t.Context(), "acc_1", sealed, "whk_1"); err != nil || string(got) != "whsec_1234567890" {
+	if got, err := sealtest.Envelope("key").Open(t.Context(), "acc_1", sealed, "whk_1"); err != nil ||
+		string(got) != "whsec_1234567890" {
 		t.Errorf("opened %q, %v", got, err)
 	}
 	damaged := func(at int) []byte {
@@ -54,11 +55,16 @@ func TestAnEnvelopeOpensForItsAccountAndContextOnly(t *testing.T) {
 		key, account, context string
 		sealed                []byte
 	}{
-		"another key": {"other", "acc_1", "whk_1", sealed}, "another account": {"key", "acc_2", "whk_1", sealed}, "another context": {"key", "acc_1", "whk_2", sealed},
-		"another version": {"key", "acc_1", "whk_1", damaged(0)}, "another length": {"key", "acc_1", "whk_1", damaged(1)}, "another wrapped key": {"key", "acc_1", "whk_1", damaged(5)}, "damaged": {"key", "acc_1", "whk_1", damaged(len(sealed) - 1)},
-		"cut": {"key", "acc_1", "whk_1", sealed[:10]}, "a header": {"key", "acc_1", "whk_1", sealed[:2]}, "empty": {"key", "acc_1", "whk_1", nil},
+		"another key": {"other", "acc_1", "whk_1", sealed}, "another account": {"key", "acc_2", "whk_1", sealed},
+		"another context": {"key", "acc_1", "whk_2", sealed},
+		"another version": {"key", "acc_1", "whk_1", damaged(0)}, "another length": {"key", "acc_1", "whk_1",
+			damaged(1)}, "another wrapped key": {"key", "acc_1", "whk_1", damaged(5)},
+		"damaged": {"key", "acc_1", "whk_1", damaged(len(sealed) - 1)},
+		"cut":     {"key", "acc_1", "whk_1", sealed[:10]}, "a header": {"key", "acc_1", "whk_1", sealed[:2]},
+		"empty": {"key", "acc_1", "whk_1", nil},
 	} {
-		if got, err := sealtest.Envelope(c.key).Open(t.Context(), c.account, c.sealed, c.context); !errors.Is(err, seal.ErrOpen) {
+		if got, err := sealtest.Envelope(c.key).Open(t.Context(), c.account, c.sealed, c.context); !errors.Is(err,
+			seal.ErrOpen) {
 			t.Errorf("%s: opened %q, %v", name, got, err)
 		}
 	}
@@ -83,7 +89,8 @@ func TestDataKeysAreKeptForAWhile(t *testing.T) {
 	work("acc_2")
 	now = now.Add(5*time.Minute - 1)
 	work("acc_1")
-	if want := []string{"generate acc_1", "unwrap acc_1", "generate acc_2", "unwrap acc_2"}; !slices.Equal(s.calls, want) {
+	if want := []string{"generate acc_1", "unwrap acc_1", "generate acc_2",
+		"unwrap acc_2"}; !slices.Equal(s.calls, want) {
 		t.Errorf("the calls were %v, not %v", s.calls, want)
 	}
 	s.calls, now = nil, now.Add(1)
@@ -117,7 +124,8 @@ func TestWithoutTheKeyServiceNothingIsSealed(t *testing.T) {
 	if _, err := e.Seal(t.Context(), "acc_1", []byte("data"), ""); errs.CodeOf(err) != errs.ProviderUnavailable {
 		t.Errorf("sealed: %v", err)
 	}
-	if _, err := e.Open(t.Context(), "acc_1", sealed, ""); errs.CodeOf(err) != errs.ProviderUnavailable || errors.Is(err, seal.ErrOpen) {
+	if _, err := e.Open(t.Context(), "acc_1", sealed, ""); errs.CodeOf(err) != errs.ProviderUnavailable ||
+		errors.Is(err, seal.ErrOpen) {
 		t.Errorf("opened: %v", err)
 	}
 	s.err = nil

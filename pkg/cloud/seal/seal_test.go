@@ -87,7 +87,8 @@ func TestRotationOfTheSecret(t *testing.T) {
 	if _, err := box(after).Open(old, "owner"); !errors.Is(err, seal.ErrOpen) {
 		t.Errorf("sealed by a version that is gone: %v", err)
 	}
-	if got, err := open(t, "after", "salt", "purpose").Open(box(after, before).Seal([]byte("data"), "owner"), "owner"); err != nil || string(got) != "data" {
+	if got, err := open(t, "after", "salt", "purpose").Open(box(after, before).Seal([]byte("data"), "owner"),
+		"owner"); err != nil || string(got) != "data" {
 		t.Errorf("not sealed by the current version: %q, %v", got, err)
 	}
 }

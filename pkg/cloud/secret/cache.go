@@ -37,7 +37,8 @@ type Cache[T any] struct {
 }
 
 // NewCache returns a cache of the secret whose value read returns; see Manager.
-func NewCache[T any](read func(context.Context) (string, error), parse func(string) (T, error), now func() time.Time) *Cache[T] {
+func NewCache[T any](read func(context.Context) (string, error), parse func(string) (T, error),
+	now func() time.Time) *Cache[T] {
 	return &Cache[T]{read: read, parse: parse, now: now, turn: make(chan struct{}, 1)}
 }
 

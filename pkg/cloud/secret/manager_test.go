@@ -36,10 +36,12 @@ func TestManager(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var in asked
 		signed := r.Header.Get("Authorization")
-		if !strings.HasPrefix(signed, "AWS4-HMAC-SHA256 Credential=a/") || !strings.Contains(signed, "/eu-central-1/secretsmanager/aws4_request, ") {
+		if !strings.HasPrefix(signed, "AWS4-HMAC-SHA256 Credential=a/") ||
+			!strings.Contains(signed, "/eu-central-1/secretsmanager/aws4_request, ") {
 			t.Errorf("signed %s", signed)
 		}
-		if err := json.NewDecoder(r.Body).Decode(&in); err != nil || r.Header.Get("X-Amz-Target") != "secretsmanager.GetSecretValue" {
+		if err := json.NewDecoder(r.Body).Decode(&in); err != nil ||
+			r.Header.Get("X-Amz-Target") != "secretsmanager.GetSecretValue" {
 			t.Errorf("asked for %s, %v", r.Header.Get("X-Amz-Target"), err)
 		}
 		n := len(calls)
@@ -63,7 +65,8 @@ func TestManager(t *testing.T) {
 		t.Errorf("after two failures: %q, %v", value, err)
 	}
 	for _, says := range []string{"no text", "ResourceNotFoundException: no such secret", "deserialization failed"} {
-		if value, err := read(t.Context()); err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "hush") {
+		if value, err := read(t.Context()); err == nil || !strings.Contains(err.Error(), says) ||
+			strings.Contains(err.Error(), "hush") {
 			t.Errorf("got %q, %v; want it to say %q", value, err, says)
 		}
 	}
@@ -92,15 +95,20 @@ func TestTheSecretIsAskedForInItsRegion(t *testing.T) {
 			return nil, &net.OpError{Op: "dial", Err: away}
 		}),
 		Retryer: func() aws.Retryer {
-			return retry.NewStandard(func(o *retry.StandardOptions) { o.MaxBackoff, o.MaxAttempts = time.Millisecond, 4 })
+			return retry.NewStandard(func(o *retry.StandardOptions) {
+				o.MaxBackoff,
+					o.MaxAttempts = time.Millisecond, 4
+			})
 		},
 	}
-	if _, err := Manager(cfg, "s")(t.Context()); !errors.Is(err, away) || len(asked) != 4 || asked[0] != "https://secretsmanager.us-east-1.amazonaws.com/" {
+	if _, err := Manager(cfg, "s")(t.Context()); !errors.Is(err, away) || len(asked) != 4 ||
+		asked[0] != "https://secretsmanager.us-east-1.amazonaws.com/" {
 		t.Errorf("asked %v: %v", asked, err)
 	}
 	// China is a partition of its own.
 	cfg.Region, asked = "cn-north-1", nil
-	if _, err := Manager(cfg, "s")(t.Context()); !errors.Is(err, away) || asked[0] != "https://secretsmanager.cn-north-1.amazonaws.com.cn/" {
+	if _, err := Manager(cfg, "s")(t.Context()); !errors.Is(err, away) ||
+		asked[0] != "https://secretsmanager.cn-north-1.amazonaws.com.cn/" {
 		t.Errorf("asked %v: %v", asked, err)
 	}
 	// No repeat is waited for that comes too late.
@@ -114,7 +122,10 @@ func TestTheSecretIsAskedForInItsRegion(t *testing.T) {
 		t.Errorf("asked %v: %v", asked, err)
 	}
 	cfg.Retryer = nil
-	cfg.Credentials = aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) { return aws.Credentials{}, away })
+	cfg.Credentials = aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials,
+		error) {
+		return aws.Credentials{}, away
+	})
 	if _, err := Manager(cfg, "s")(t.Context()); !errors.Is(err, away) {
 		t.Errorf("without credentials: %v", err)
 	}

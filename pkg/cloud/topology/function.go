@@ -35,7 +35,8 @@ const (
 
 // Changes reports whether any of the uses changes items.
 func Changes(uses []Use) bool {
-	return slices.ContainsFunc(uses, func(u Use) bool { return slices.Contains([]Use{Put, Update, UpdateAll, Delete}, u) })
+	return slices.ContainsFunc(uses,
+		func(u Use) bool { return slices.Contains([]Use{Put, Update, UpdateAll, Delete}, u) })
 }
 
 // Trigger is the source of a function's calls.
@@ -69,7 +70,8 @@ const (
 	StoreInputs Grant = "store inputs"
 	// SignUploads permits signing the uploads of callers into the bucket.
 	SignUploads Grant = "sign uploads"
-	// ManageKeySecrets permits reading and writing the secrets of API keys in the state table. Access to the state table
+	// ManageKeySecrets permits reading and writing the secrets of API keys in the state table. Access to the state
+	// table
 	// does not include them.
 	ManageKeySecrets Grant = "manage key secrets"
 	// PublishEvents permits putting events on the customer's bus.
@@ -85,7 +87,8 @@ const (
 	SealSecrets Grant = "seal secrets"
 	// OpenSecrets permits opening the secrets of customers' webhooks.
 	OpenSecrets Grant = "open secrets"
-	// CallPlatforms permits calling the platforms of social accounts: reading the applications that are registered there,
+	// CallPlatforms permits calling the platforms of social accounts: reading the applications that are registered
+	// there,
 	// and sealing and opening the accounts' tokens.
 	CallPlatforms Grant = "call platforms"
 	// OpenClaims permits opening sealed claims, to end the calls that died.
@@ -124,7 +127,8 @@ type Function struct {
 	// messages are visible again within seconds. So a message that fails returns soon, and more often. If the function
 	// dies before the first extension, its messages stay invisible for its timeout, which should therefore be short.
 	Holds bool
-	// Concurrency is the largest number of batches of each of its queues that are in work at a time. So a backlog leaves
+	// Concurrency is the largest number of batches of each of its queues that are in work at a time. So a backlog
+	// leaves
 	// room for the other functions of the account.
 	Concurrency int
 	// Reserved is the concurrency that the account reserves for the function, and that the function never exceeds. 0

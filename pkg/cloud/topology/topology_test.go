@@ -49,7 +49,8 @@ func TestNamesAreUnique(t *testing.T) {
 
 func TestNamesOfAQueue(t *testing.T) {
 	q := DeliverSlow
-	if q.EnvName() != "DELIVER_SLOW_QUEUE_URL" || q.Output() != "DeliverSlowQueueUrl" || DeadLettersOutput(string(q)) != "DeliverSlowDeadLettersUrl" {
+	if q.EnvName() != "DELIVER_SLOW_QUEUE_URL" || q.Output() != "DeliverSlowQueueUrl" ||
+		DeadLettersOutput(string(q)) != "DeliverSlowDeadLettersUrl" {
 		t.Errorf("%s, %s, %s", q.EnvName(), q.Output(), DeadLettersOutput(string(q)))
 	}
 }

@@ -113,7 +113,8 @@ func checkCapabilities(t *testing.T, m Model) {
 	if len(c.Seconds) > 0 && (!slices.IsSorted(c.Seconds) || c.MaxSeconds != slices.Max(c.Seconds)) {
 		t.Errorf("seconds %v up to %d", c.Seconds, c.MaxSeconds)
 	}
-	if slices.Contains(c.Requires, InputImage) && !c.FromImage || slices.Contains(c.Requires, InputAudio) && m.Kind == provider.KindAvatar && !c.FromAudio {
+	if slices.Contains(c.Requires, InputImage) && !c.FromImage || slices.Contains(c.Requires, InputAudio) &&
+		m.Kind == provider.KindAvatar && !c.FromAudio {
 		t.Errorf("requires %v, and does not take it", c.Requires)
 	}
 	for _, input := range c.Requires {
@@ -141,7 +142,8 @@ func checkCapabilities(t *testing.T, m Model) {
 func TestPricesFollowFromCosts(t *testing.T) {
 	units := map[provider.Kind][]Unit{
 		provider.KindText: {PerTokens}, provider.KindImage: {PerImage}, provider.KindVideo: {PerSecond},
-		provider.KindMusic: {PerTrack, PerSecond}, provider.KindVoice: {PerCharacters}, provider.KindAvatar: {PerSecond},
+		provider.KindMusic: {PerTrack, PerSecond}, provider.KindVoice: {PerCharacters},
+		provider.KindAvatar: {PerSecond},
 	}
 	for _, r := range models().Models {
 		if (r.Price == nil) != (r.Cost == nil) {
@@ -232,10 +234,12 @@ func TestTheModelOfARequestFitsItsInputs(t *testing.T) {
 		req  provider.Request
 		want string
 	}{
-		"a picture speaks":        {provider.Request{Kind: provider.KindAvatar, Prompt: "Hi", ImageURL: "https://x"}, "heygen-avatar-4"},
-		"a text alone":            {provider.Request{Kind: provider.KindAvatar, Prompt: "Hi"}, "veed-avatars"},
-		"a video of a text":       {provider.Request{Kind: provider.KindVideo, Prompt: "Hi"}, "kling-3-turbo-pro"},
-		"a recording alone: none": {provider.Request{Kind: provider.KindAvatar, AudioURL: "https://x"}, "heygen-avatar-4"},
+		"a picture speaks": {provider.Request{Kind: provider.KindAvatar, Prompt: "Hi", ImageURL: "https://x"},
+			"heygen-avatar-4"},
+		"a text alone":      {provider.Request{Kind: provider.KindAvatar, Prompt: "Hi"}, "veed-avatars"},
+		"a video of a text": {provider.Request{Kind: provider.KindVideo, Prompt: "Hi"}, "kling-3-turbo-pro"},
+		"a recording alone: none": {provider.Request{Kind: provider.KindAvatar, AudioURL: "https://x"},
+			"heygen-avatar-4"},
 	} {
 		for _, live := range []bool{true, false} {
 			if got, err := o.ChooseFor(c.req, "", live); err != nil || got != c.want {
@@ -243,7 +247,8 @@ func TestTheModelOfARequestFitsItsInputs(t *testing.T) {
 			}
 		}
 	}
-	if got, err := o.ChooseFor(provider.Request{Kind: provider.KindAvatar}, "heygen-avatar-4", true); got != "heygen-avatar-4" || err != nil {
+	if got, err := o.ChooseFor(provider.Request{Kind: provider.KindAvatar}, "heygen-avatar-4",
+		true); got != "heygen-avatar-4" || err != nil {
 		t.Errorf("a model that is named is not used: %s, %v", got, err)
 	}
 }
@@ -280,14 +285,17 @@ func TestTrainingsFollowFromCosts(t *testing.T) {
 			t.Errorf("%s: %+v", r.ID, r.Training)
 			continue
 		}
-		if got, want := big.NewRat(r.Training.Credits, r.Training.Per), usd.Mul(usd, big.NewRat(100, 1000)); got.Cmp(want) != 0 {
+		if got, want := big.NewRat(r.Training.Credits, r.Training.Per),
+			usd.Mul(usd, big.NewRat(100, 1000)); got.Cmp(want) != 0 {
 			t.Errorf("%s: %v credits a token, want %v", r.ID, got, want)
 		}
-		if r.Kind != provider.KindText || r.Price == nil || r.Model.Training.ProviderModel == "" || r.Model.Training.Parameters["epochCount"] != strconv.FormatInt(r.Training.Epochs, 10) {
+		if r.Kind != provider.KindText || r.Price == nil || r.Model.Training.ProviderModel == "" ||
+			r.Model.Training.Parameters["epochCount"] != strconv.FormatInt(r.Training.Epochs, 10) {
 			t.Errorf("%s: %+v", r.ID, r.Model.Training)
 		}
 		for _, name := range r.Training.Regions {
-			if !slices.Contains(r.Regions, name) || !strings.HasPrefix(r.Training.RegionsSource, "https://docs.aws.amazon.com/") {
+			if !slices.Contains(r.Regions, name) || !strings.HasPrefix(r.Training.RegionsSource,
+				"https://docs.aws.amazon.com/") {
 				t.Errorf("%s is trained in %s, where it is not, or without a source", r.ID, name)
 			}
 		}

@@ -217,9 +217,11 @@ func choose(kind, id, param string) (Model, error) {
 	m, ok := Find(id)
 	switch {
 	case !ok:
-		return Model{}, unsupported(param, "There is no model %q. GET /v1/catalog/models?kind=%s lists those that there are.", shorten(id), kind)
+		return Model{}, unsupported(param, "There is no model %q. GET /v1/catalog/models?kind=%s lists those that "+
+			"there are.", shorten(id), kind)
 	case string(m.Kind) != kind:
-		return Model{}, unsupported(param, "The model %s makes %s, not %s. GET /v1/catalog/models?kind=%s lists those that do.", id, m.Kind, kind, kind)
+		return Model{}, unsupported(param, "The model %s makes %s, not %s. GET /v1/catalog/models?kind=%s lists "+
+			"those that do.", id, m.Kind, kind, kind)
 	case m.State == Retired:
 		return Model{}, unsupported(param, "The model %s is retired. Use its successor %s.", id, *m.Successor)
 	}

@@ -58,9 +58,11 @@ func (o Offer) Choose(kind, asked, fallback string, live bool) (string, error) {
 	}
 	switch {
 	case !o.configured.Has(m.Provider):
-		return "", o.instead(m.Kind, param, "The model %s is not available to live keys here, because its provider %s is not set up.", id, m.Provider)
+		return "", o.instead(m.Kind, param, "The model %s is not available to live keys here, because its provider "+
+			"%s is not set up.", id, m.Provider)
 	case !o.reaches(m):
-		return "", o.instead(m.Kind, param, "The model %s is not available to live keys here, because %s does not have it in the region %s.", id, m.Provider, o.region)
+		return "", o.instead(m.Kind, param, "The model %s is not available to live keys here, because %s does not "+
+			"have it in the region %s.", id, m.Provider, o.region)
 	case m.State != Available || m.Price == nil:
 		return "", o.instead(m.Kind, param, "The model %s is in preview: it works with test keys only.", id)
 	}
@@ -90,7 +92,8 @@ func (o Offer) ChooseFor(req provider.Request, asked string, live bool) (string,
 func (o Offer) instead(kind provider.Kind, param, format string, args ...any) error {
 	other, err := o.Default(kind, true)
 	if err != nil {
-		return unsupported(param, format+" No other model makes %s for live keys here. A test key works with all models.", append(args, kind)...)
+		return unsupported(param, format+" No other model makes %s for live keys here. A test key works with all "+
+			"models.", append(args, kind)...)
 	}
 	return unsupported(param, format+" Use %s, for example.", append(args, other.ID)...)
 }
@@ -110,12 +113,14 @@ func (o Offer) Default(kind provider.Kind, live bool) (Model, error) {
 	}
 	for _, m := range Models(Filter{Kind: kind}) {
 		fits := m.State == Available && m.Price != nil && o.has(m) &&
-			within(shapes[kind], m.Capabilities.AspectRatios) && within(m.Capabilities.Requires, usual.Capabilities.Requires)
+			within(shapes[kind], m.Capabilities.AspectRatios) &&
+			within(m.Capabilities.Requires, usual.Capabilities.Requires)
 		if fits {
 			return m, nil
 		}
 	}
-	return Model{}, unsupported("", "No provider that makes %s is set up here for live keys. Use a test key. Nothing was created or spent.", kind)
+	return Model{}, unsupported("", "No provider that makes %s is set up here for live keys. Use a test key. Nothing "+
+		"was created or spent.", kind)
 }
 
 // within reports whether all elements of some are among others.

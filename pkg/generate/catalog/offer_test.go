@@ -28,7 +28,8 @@ func TestModelsAreChosen(t *testing.T) {
 		{"what was asked for", everything, "image", "nano-banana", "qwen-image", true, "nano-banana", ""},
 		{"the fallback", everything, "image", "", "qwen-image", true, "qwen-image", ""},
 		{"a preview in the sandbox", Offer{}, "music", "lyria-2", "", false, "lyria-2", ""},
-		{"a preview for live work", everything, "music", "lyria-2", "", true, "", "in preview: it works with test keys only. Use stable-audio-2.5, for example."},
+		{"a preview for live work", everything, "music", "lyria-2", "", true, "",
+			"in preview: it works with test keys only. Use stable-audio-2.5, for example."},
 		{"a preview with a price for live work", everything, "video", "minimax-h3", "", true, "", "preview"},
 		{"a retired one", everything, "image", "nova-canvas", "", true, "", "stable-image-core"},
 		{"a retired one in the sandbox", everything, "image", "nova-canvas", "", false, "", "stable-image-core"},
@@ -37,20 +38,31 @@ func TestModelsAreChosen(t *testing.T) {
 		{"an unknown one", everything, "image", strings.Repeat("é", 500), "", true, "", "There is no model"},
 
 		{"the default in the sandbox of few", Offer{}, "image", "", "", false, image, ""},
-		{"a model of another provider in the sandbox of few", few, "image", "nano-banana", "", false, "nano-banana", ""},
-		{"a model of another provider", few, "image", "nano-banana", "", true, "", "its provider fal is not set up. Use stable-image-core, for example."},
-		{"a fallback of another provider", few, "voice", "", "eleven-3", true, "", "elevenlabs is not set up. Use polly-"},
-		{"a model of another provider, and no other", few, "video", "veo-3.1", "", true, "", "No other model makes video for live keys here"},
+		{"a model of another provider in the sandbox of few", few, "image", "nano-banana", "", false,
+			"nano-banana", ""},
+		{"a model of another provider", few, "image", "nano-banana", "", true, "",
+			"its provider fal is not set up. Use stable-image-core, for example."},
+		{"a fallback of another provider", few, "voice", "", "eleven-3", true, "",
+			"elevenlabs is not set up. Use polly-"},
+		{"a model of another provider, and no other", few, "video", "veo-3.1", "", true, "",
+			"No other model makes video for live keys here"},
 		{"a preview of another provider", few, "music", "lyria-2", "", true, "", "its provider fal is not set up"},
-		{"a retired one of another provider", NewOffer("fal", "us-west-2"), "image", "nova-canvas", "", true, "", "retired. Use its successor stable-image-core"},
+		{"a retired one of another provider", NewOffer("fal", "us-west-2"), "image", "nova-canvas", "", true, "",
+			"retired. Use its successor stable-image-core"},
 		{"the default of another provider", few, "image", "", "", true, "stable-image-core", ""},
-		{"a model that the region lacks", frankfurt, "text", "mistral-large-2407", "", true, "", "because bedrock does not have it in the region eu-central-1. Use nova-lite, for example."},
-		{"a fallback that the region lacks", frankfurt, "image", "", "stable-image-core", true, "", "in the region eu-central-1. No other model makes image for live keys here"},
-		{"an engine that the region lacks", frankfurt, "voice", "polly-long-form", "", true, "", "because polly does not have it in the region eu-central-1. Use polly-"},
-		{"a model that the region lacks, in the sandbox", frankfurt, "text", "mistral-large-2407", "", false, "mistral-large-2407", ""},
+		{"a model that the region lacks", frankfurt, "text", "mistral-large-2407", "", true, "",
+			"because bedrock does not have it in the region eu-central-1. Use nova-lite, for example."},
+		{"a fallback that the region lacks", frankfurt, "image", "", "stable-image-core", true, "",
+			"in the region eu-central-1. No other model makes image for live keys here"},
+		{"an engine that the region lacks", frankfurt, "voice", "polly-long-form", "", true, "",
+			"because polly does not have it in the region eu-central-1. Use polly-"},
+		{"a model that the region lacks, in the sandbox", frankfurt, "text", "mistral-large-2407", "", false,
+			"mistral-large-2407", ""},
 		{"a model of the region's profile", frankfurt, "text", "nova-2-lite", "", true, "nova-2-lite", ""},
-		{"a model without a profile of the region's geography", frankfurt, "text", "nova-premier", "", true, "", "in the region eu-central-1"},
-		{"a default that the region lacks", NewOffer("bedrock", "eu-central-2"), "text", "", "", true, "nova-2-lite", ""},
+		{"a model without a profile of the region's geography", frankfurt, "text", "nova-premier", "", true, "",
+			"in the region eu-central-1"},
+		{"a default that the region lacks", NewOffer("bedrock", "eu-central-2"), "text", "", "", true,
+			"nova-2-lite", ""},
 		{"no provider at all", few, "music", "", "", true, "", "No provider that makes music is set up here"},
 	} {
 		got, err := c.offer.Choose(c.kind, c.asked, c.fallback, c.live)
@@ -61,7 +73,8 @@ func TestModelsAreChosen(t *testing.T) {
 			continue
 		}
 		var e *errs.Error
-		if !errors.As(err, &e) || e.Code != errs.UnsupportedModel || !strings.Contains(e.Message, c.refusal) || len(e.Message) > 300 {
+		if !errors.As(err, &e) || e.Code != errs.UnsupportedModel || !strings.Contains(e.Message, c.refusal) ||
+			len(e.Message) > 300 {
 			t.Errorf("%s: %q, %v; want a refusal that says %q", c.name, got, err, c.refusal)
 			continue
 		}
@@ -115,7 +128,8 @@ func defaultsFit(t *testing.T, list string, o Offer) {
 
 func TestTheKindsAreNamedInWords(t *testing.T) {
 	err := Usable("foo", "flux-pro-1.1", "/models/foo")
-	if e := errs.As(err); e.Param != "/models/foo" || !strings.Contains(e.Message, "text, image, video") || strings.Contains(e.Message, "[") {
+	if e := errs.As(err); e.Param != "/models/foo" || !strings.Contains(e.Message, "text, image, video") ||
+		strings.Contains(e.Message, "[") {
 		t.Errorf("%+v", e)
 	}
 }
@@ -126,7 +140,8 @@ func TestUsableNamesTheMember(t *testing.T) {
 	}
 	for kind, want := range map[string]errs.Code{"video": errs.UnsupportedModel, "sculpture": errs.ValidationFailed} {
 		var e *errs.Error
-		if err := Usable(kind, "nano-banana", "/models/"+kind); !errors.As(err, &e) || e.Code != want || e.Param != "/models/"+kind {
+		if err := Usable(kind, "nano-banana", "/models/"+kind); !errors.As(err, &e) || e.Code != want ||
+			e.Param != "/models/"+kind {
 			t.Errorf("%s: %v, want %s", kind, err, want)
 		}
 	}
@@ -150,7 +165,8 @@ func TestGlobalProfilesAreByOptIn(t *testing.T) {
 func TestModelsAreUnavailableWhereTheRegionLacksThem(t *testing.T) {
 	for _, c := range []struct{ region, lacks, has string }{
 		{"eu-central-1", "stable-image-core,ray-2-bedrock,mistral-large-2407,titan-image-2,llama-3.3-70b,deepseek-r1,polly-long-form", "nova-lite,claude-haiku-4.5,gpt-oss-120b,polly-neural,polly-generative,flux-pro-1.1"},
-		{"us-east-1", "stable-image-ultra,stable-diffusion-3.5-large,ray-2-bedrock,mistral-large-2407", "nova-premier,titan-image-2,deepseek-r1,polly-long-form,heygen-avatar-4"},
+		{"us-east-1", "stable-image-ultra,stable-diffusion-3.5-large,ray-2-bedrock,mistral-large-2407",
+			"nova-premier,titan-image-2,deepseek-r1,polly-long-form,heygen-avatar-4"},
 		{"us-west-2", "polly-long-form", "stable-image-core,mistral-large-2407,titan-image-2"},
 		{"eu-west-2", "nova-lite,gpt-oss-120b", "nova-2-lite,polly-generative"},
 	} {

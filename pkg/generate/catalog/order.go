@@ -129,11 +129,14 @@ func (m Model) Check(req provider.Request, prefix string) error {
 		member, text string
 		limits       []int
 	}{{"/prompt", req.Prompt, c.PromptCharacters}, {"/lyrics", req.Lyrics, c.LyricsCharacters}} {
-		if n := utf8.RuneCountInString(bounded.text); len(bounded.limits) == 2 && (n < bounded.limits[0] || n > bounded.limits[1]) {
-			return refuse(bounded.member, "must have %d to %d characters for the model %s, not %d", bounded.limits[0], bounded.limits[1], m.ID, n)
+		if n := utf8.RuneCountInString(bounded.text); len(bounded.limits) == 2 &&
+			(n < bounded.limits[0] || n > bounded.limits[1]) {
+			return refuse(bounded.member, "must have %d to %d characters for the model %s, not %d", bounded.limits[0],
+				bounded.limits[1], m.ID, n)
 		}
 	}
-	if first, second, _ := strings.Cut(strings.TrimSpace(req.Prompt), "\n"); slices.Contains(c.Requires, InputDialogue) && (first == "" || strings.TrimSpace(second) == "") {
+	if first, second, _ := strings.Cut(strings.TrimSpace(req.Prompt), "\n"); slices.Contains(c.Requires,
+		InputDialogue) && (first == "" || strings.TrimSpace(second) == "") {
 		return refuse("/text", "must have two lines for the model %s, one for each of its two speakers", m.ID)
 	}
 	if _, err := language.Parse(req.Language); req.Language != "" && err != nil {
@@ -157,11 +160,13 @@ func (m Model) Check(req provider.Request, prefix string) error {
 			break
 		}
 		if req.Spoken > 0 {
-			e := errs.New(errs.UnsupportedMedia, "The recording is %.1f seconds long; the model %s speaks at most %d.", length.Seconds(), m.ID, most)
+			e := errs.New(errs.UnsupportedMedia, "The recording is %.1f seconds long; the model %s speaks at most %d.",
+				length.Seconds(), m.ID, most)
 			e.Param = prefix + "/audio_url"
 			return e
 		}
-		return refuse("/text", "takes about %.0f seconds to speak; the model %s speaks at most %d", math.Ceil(length.Seconds()), m.ID, most)
+		return refuse("/text", "takes about %.0f seconds to speak; the model %s speaks at most %d",
+			math.Ceil(length.Seconds()), m.ID, most)
 	case provider.KindVoice:
 		if n := utf8.RuneCountInString(req.Prompt); c.MaxCharacters > 0 && n > c.MaxCharacters {
 			return refuse("/text", "has %d characters; the model %s speaks at most %d", n, m.ID, c.MaxCharacters)

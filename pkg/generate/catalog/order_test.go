@@ -38,8 +38,9 @@ func TestPriceOfRequests(t *testing.T) {
 		"a track":                 {"stable-audio-2.5", request{Prompt: "calm", Seconds: 90}, 20},
 		"music by the second":     {"ace-step", request{Prompt: "calm", Seconds: 101}, 3},
 		"an avatar by its text":   {"heygen-avatar-4", request{Prompt: strings.Repeat("x", 121)}, 101},
-		"an avatar by its speech": {"heygen-avatar-4", request{AudioURL: "https://example.com/a.mp3", Seconds: 1, Spoken: 7200 * time.Millisecond}, 72},
-		"a text":                  {"claude-sonnet-4.5", request{Kind: provider.KindText, Prompt: "A shoe"}, 2},
+		"an avatar by its speech": {"heygen-avatar-4", request{AudioURL: "https://example.com/a.mp3", Seconds: 1,
+			Spoken: 7200 * time.Millisecond}, 72},
+		"a text": {"claude-sonnet-4.5", request{Kind: provider.KindText, Prompt: "A shoe"}, 2},
 	} {
 		m := model(t, c.model)
 		c.req.Kind = m.Kind
@@ -54,7 +55,8 @@ func TestPriceOfRequests(t *testing.T) {
 	if short >= long {
 		t.Errorf("%d and %d", short, long)
 	}
-	if got, err := model(t, "heygen-avatar-4").PriceOf(request{AudioURL: "https://example.com/a.mp3", Seconds: 7}); err == nil {
+	if got, err := model(t, "heygen-avatar-4").PriceOf(request{AudioURL: "https://example.com/a.mp3",
+		Seconds: 7}); err == nil {
 		t.Errorf("a recording that was not measured costs %d", got)
 	}
 	if _, err := model(t, "lyria-2").PriceOf(request{}); !errors.Is(err, ErrNoPrice) {
@@ -67,8 +69,10 @@ func TestLength(t *testing.T) {
 		model       string
 		asked, want int
 	}{
-		{"veo-3.1", 0, 6}, {"veo-3.1", 4, 4}, {"veo-3.1", 5, 6}, {"veo-3.1", 60, 8}, {"ovi", 3, 5}, {"ace-step", 0, 30}, {"ace-step", 500, 240},
-		{"kling-2.5-turbo-pro", 6, 10}, {"stable-audio-2.5", 190, 190}, {"ace-step", 2, 5}, {"minimax-music-2", 30, 0}, {"lyria-2", 0, 0},
+		{"veo-3.1", 0, 6}, {"veo-3.1", 4, 4}, {"veo-3.1", 5, 6}, {"veo-3.1", 60, 8}, {"ovi", 3, 5}, {"ace-step", 0, 30},
+		{"ace-step", 500, 240},
+		{"kling-2.5-turbo-pro", 6, 10}, {"stable-audio-2.5", 190, 190}, {"ace-step", 2, 5}, {"minimax-music-2", 30, 0},
+		{"lyria-2", 0, 0},
 	} {
 		if got := model(t, c.model).Length(c.asked); got != c.want {
 			t.Errorf("%s makes %d s of %d, want %d", c.model, got, c.asked, c.want)
@@ -84,25 +88,28 @@ func TestCheckNamesTheMember(t *testing.T) {
 		req   request
 		param string // empty: it is fine
 	}{
-		"fine":                   {"flux-pro-1.1", request{Prompt: "x", AspectRatio: "9:16", Count: 4}, ""},
-		"another ratio":          {"flux-pro-1.1", request{Prompt: "x", AspectRatio: "7:1"}, "/input/aspect_ratio"},
-		"no ratio to choose":     {"kling-2.5-turbo-pro", request{Prompt: "x", ImageURL: url, AspectRatio: "16:9"}, "/input/aspect_ratio"},
-		"too many":               {"flux-pro-1.1", request{Prompt: "x", Count: 5}, "/input/count"},
-		"no picture":             {"kling-2.5-turbo-pro", request{Prompt: "x"}, "/input/image_url"},
-		"a picture too many":     {"veo-3.1", request{Prompt: "x", ImageURL: url}, "/input/image_url"},
-		"from a picture":         {"runway-gen-4.5", request{Prompt: "x", ImageURL: url, Seconds: 10}, ""},
-		"another length":         {"veo-3.1", request{Prompt: "x", Seconds: 5}, "/input/seconds"},
-		"a negative length":      {"veo-3.1", request{Prompt: "x", Seconds: -4}, "/input/seconds"},
-		"too long a track":       {"stable-audio-2.5", request{Prompt: "x", Seconds: 191}, "/input/seconds"},
-		"too short a track":      {"ace-step", request{Prompt: "x", Seconds: 4}, "/input/seconds"},
-		"the shortest track":     {"ace-step", request{Prompt: "x", Seconds: 5}, ""},
-		"a song's length":        {"minimax-music-2", request{Prompt: "A calm song", Lyrics: "la la la la la", Seconds: 30}, "/input/seconds"},
-		"a long prompt":          {"wan-2.5", request{Prompt: strings.Repeat("ü", 1501)}, "/input/prompt"},
-		"the longest prompt":     {"wan-2.5", request{Prompt: strings.Repeat("ü", 1500)}, ""},
-		"a prompt for Titan":     {"titan-image-2", request{Prompt: strings.Repeat("x", 513)}, "/input/prompt"},
-		"two of one":             {"recraft-3", request{Prompt: "x", Count: 2}, "/input/count"},
-		"short lyrics":           {"minimax-music-2", request{Prompt: "A calm song", Lyrics: "la la"}, "/input/lyrics"},
-		"a short prompt":         {"minimax-music-2", request{Prompt: "Calm", Lyrics: "la la la la la"}, "/input/prompt"},
+		"fine":          {"flux-pro-1.1", request{Prompt: "x", AspectRatio: "9:16", Count: 4}, ""},
+		"another ratio": {"flux-pro-1.1", request{Prompt: "x", AspectRatio: "7:1"}, "/input/aspect_ratio"},
+		"no ratio to choose": {"kling-2.5-turbo-pro", request{Prompt: "x", ImageURL: url, AspectRatio: "16:9"},
+			"/input/aspect_ratio"},
+		"too many":           {"flux-pro-1.1", request{Prompt: "x", Count: 5}, "/input/count"},
+		"no picture":         {"kling-2.5-turbo-pro", request{Prompt: "x"}, "/input/image_url"},
+		"a picture too many": {"veo-3.1", request{Prompt: "x", ImageURL: url}, "/input/image_url"},
+		"from a picture":     {"runway-gen-4.5", request{Prompt: "x", ImageURL: url, Seconds: 10}, ""},
+		"another length":     {"veo-3.1", request{Prompt: "x", Seconds: 5}, "/input/seconds"},
+		"a negative length":  {"veo-3.1", request{Prompt: "x", Seconds: -4}, "/input/seconds"},
+		"too long a track":   {"stable-audio-2.5", request{Prompt: "x", Seconds: 191}, "/input/seconds"},
+		"too short a track":  {"ace-step", request{Prompt: "x", Seconds: 4}, "/input/seconds"},
+		"the shortest track": {"ace-step", request{Prompt: "x", Seconds: 5}, ""},
+		"a song's length": {"minimax-music-2", request{Prompt: "A calm song", Lyrics: "la la la la la",
+			Seconds: 30}, "/input/seconds"},
+		"a long prompt":      {"wan-2.5", request{Prompt: strings.Repeat("ü", 1501)}, "/input/prompt"},
+		"the longest prompt": {"wan-2.5", request{Prompt: strings.Repeat("ü", 1500)}, ""},
+		"a prompt for Titan": {"titan-image-2", request{Prompt: strings.Repeat("x", 513)}, "/input/prompt"},
+		"two of one":         {"recraft-3", request{Prompt: "x", Count: 2}, "/input/count"},
+		"short lyrics":       {"minimax-music-2", request{Prompt: "A calm song", Lyrics: "la la"}, "/input/lyrics"},
+		"a short prompt": {"minimax-music-2", request{Prompt: "Calm", Lyrics: "la la la la la"},
+			"/input/prompt"},
 		"lyrics that fit":        {"minimax-music-2", request{Prompt: "A calm song", Lyrics: "la la la la la"}, ""},
 		"one speaker":            {"multitalk-dialogue", request{Prompt: "Hello.\n ", ImageURL: url}, "/input/text"},
 		"two speakers":           {"multitalk-dialogue", request{Prompt: "Hello.\nHi.", ImageURL: url}, ""},
@@ -118,17 +125,21 @@ func TestCheckNamesTheMember(t *testing.T) {
 		"Tagalog":                {"eleven-3", request{Prompt: "x", Language: "tl"}, ""},
 		"three letters":          {"polly-long-form", request{Prompt: "x", Language: "eng"}, ""},
 		"no language":            {"eleven-multilingual-2", request{Prompt: "x", Language: "en-!!"}, "/input/language"},
-		"none of an avatar":      {"heygen-avatar-4", request{Prompt: "x", ImageURL: url, Language: "%%%"}, "/input/language"},
-		"one of an avatar":       {"heygen-avatar-4", request{Prompt: "x", ImageURL: url, Language: "de-AT"}, ""},
-		"speech that is long":    {"omnihuman-1.5", request{ImageURL: url, AudioURL: url, Seconds: 1, Spoken: 61 * time.Second}, "/input/audio_url"},
-		"a text that is long":    {"heygen-avatar-4", request{Prompt: strings.Repeat("x", 12*301), ImageURL: url}, "/input/text"},
-		"no speech":              {"omnihuman-1.5", request{Prompt: "x", ImageURL: url}, "/input/audio_url"},
+		"none of an avatar": {"heygen-avatar-4", request{Prompt: "x", ImageURL: url, Language: "%%%"},
+			"/input/language"},
+		"one of an avatar": {"heygen-avatar-4", request{Prompt: "x", ImageURL: url, Language: "de-AT"}, ""},
+		"speech that is long": {"omnihuman-1.5", request{ImageURL: url, AudioURL: url, Seconds: 1,
+			Spoken: 61 * time.Second}, "/input/audio_url"},
+		"a text that is long": {"heygen-avatar-4", request{Prompt: strings.Repeat("x", 12*301), ImageURL: url},
+			"/input/text"},
+		"no speech": {"omnihuman-1.5", request{Prompt: "x", ImageURL: url}, "/input/audio_url"},
 	} {
 		m := model(t, c.model)
 		c.req.Kind = m.Kind
 		err := m.Check(c.req, "/input")
 		var e *errs.Error
-		if c.param == "" && err != nil || c.param != "" && (!errors.As(err, &e) || e.Param != c.param || (e.Code != errs.ValidationFailed && name != "speech that is long")) {
+		if c.param == "" && err != nil || c.param != "" && (!errors.As(err, &e) || e.Param != c.param ||
+			(e.Code != errs.ValidationFailed && name != "speech that is long")) {
 			t.Errorf("%s: %v, want the param %q", name, err, c.param)
 		}
 	}

@@ -15,7 +15,8 @@ func TestPlans(t *testing.T) {
 	var ids []string
 	for i, p := range all {
 		ids = append(ids, p.ID)
-		if p.Name == "" || p.MonthlyPrice <= 0 || !regexp.MustCompile(`^[A-Z]{3}$`).MatchString(p.Currency) || p.IncludedCredits <= 0 || len(p.Features) == 0 {
+		if p.Name == "" || p.MonthlyPrice <= 0 || !regexp.MustCompile(`^[A-Z]{3}$`).MatchString(p.Currency) ||
+			p.IncludedCredits <= 0 || len(p.Features) == 0 {
 			t.Errorf("%+v is not whole", p)
 		}
 		if i > 0 && (p.MonthlyPrice <= all[i-1].MonthlyPrice || p.IncludedCredits <= all[i-1].IncludedCredits) {
@@ -28,7 +29,8 @@ func TestPlans(t *testing.T) {
 	if !slices.Equal(ids, account.Plans) {
 		t.Errorf("plans %v, but accounts are on one of %v", ids, account.Plans)
 	}
-	if got, want := *all[len(all)-1].RateLimits, (catalog.RateLimits{Test: account.DefaultRateLimits.Test, Live: account.DefaultRateLimits.Live}); got != want {
+	if got, want := *all[len(all)-1].RateLimits,
+		(catalog.RateLimits{Test: account.DefaultRateLimits.Test, Live: account.DefaultRateLimits.Live}); got != want {
 		t.Errorf("rate limits %+v, but accounts get %+v", got, want)
 	}
 }

@@ -63,7 +63,8 @@ func (m Model) Cost(q Quantity) (int64, error) {
 	case PerCharacters:
 		return ceil(mul(int64(q.Characters), p.Credits), 1000*p.Per), nil
 	case PerTokens:
-		return ceil(add(mul(int64(q.InputTokens), p.InputCredits), mul(int64(q.OutputTokens), p.Credits)), 1000*p.Per), nil
+		return ceil(add(mul(int64(q.InputTokens), p.InputCredits), mul(int64(q.OutputTokens), p.Credits)),
+			1000*p.Per), nil
 	case PerTrack:
 		return ceil(mul(int64(q.Tracks), p.Credits), p.Per), nil
 	default:

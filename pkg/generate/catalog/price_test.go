@@ -35,7 +35,8 @@ func TestCostsAreRoundedUpOnce(t *testing.T) {
 		{"a million tokens read", "nova-lite", Quantity{InputTokens: 1e6}, 6},
 		{"a million tokens written", "nova-lite", Quantity{OutputTokens: 1e6}, 24},
 		{"both, rounded together", "nova-lite", Quantity{InputTokens: 1500, OutputTokens: 400}, 1},
-		{"ten million tokens each way of the smallest", "nova-micro", Quantity{InputTokens: 1e7, OutputTokens: 1e7}, 175},
+		{"ten million tokens each way of the smallest", "nova-micro",
+			Quantity{InputTokens: 1e7, OutputTokens: 1e7}, 175},
 		{"three hundred years", "kling-3-turbo-pro", Quantity{Length: math.MaxInt64}, 129_127_208_516},
 	} {
 		m, ok := Find(c.model)
@@ -89,7 +90,8 @@ func TestWhatAResultMayCostMore(t *testing.T) {
 		model                string
 		reserved, cost, want int64
 	}{
-		{"heygen-avatar-4", 30, 10, 0}, {"heygen-avatar-4", 30, 40, 0}, {"heygen-avatar-4", 30, 41, 11}, {"heygen-avatar-4", 300, 330, 0}, {"heygen-avatar-4", 300, 331, 31},
+		{"heygen-avatar-4", 30, 10, 0}, {"heygen-avatar-4", 30, 40, 0}, {"heygen-avatar-4", 30, 41, 11},
+		{"heygen-avatar-4", 300, 330, 0}, {"heygen-avatar-4", 300, 331, 31},
 		{"stable-audio-2.5", 20, 40, 0}, {"stable-audio-2.5", 20, 60, 40},
 		{"polly-standard", 1, 2, 0}, {"polly-standard", 1, 3, 2},
 	} {

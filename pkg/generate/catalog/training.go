@@ -43,7 +43,8 @@ func (t Training) Cost(tokens int) int64 {
 // default of texts, else the first one that can be trained here. The argument param names the member at fault.
 func (o Offer) Base(asked, usual, param string, live bool) (Model, error) {
 	can := func(m Model) bool {
-		return m.Training != nil && m.State == Available && (!live || o.configured.Has(m.Provider) && slices.Contains(m.Training.Regions, o.region))
+		return m.Training != nil && m.State == Available &&
+			(!live || o.configured.Has(m.Provider) && slices.Contains(m.Training.Regions, o.region))
 	}
 	texts := Models(Filter{Kind: provider.KindText})
 	if asked != "" {
@@ -52,9 +53,11 @@ func (o Offer) Base(asked, usual, param string, live bool) (Model, error) {
 		case err != nil:
 			return Model{}, err
 		case m.Training == nil:
-			return Model{}, unsupported(param, "The model %s cannot be trained. Choose one of %s.", m.ID, trainable(texts))
+			return Model{}, unsupported(param, "The model %s cannot be trained. Choose one of %s.", m.ID,
+				trainable(texts))
 		case !can(m):
-			return Model{}, unsupported(param, "The model %s cannot be trained by live keys here: it is trained in %s. A test key can rehearse it.", m.ID, strings.Join(m.Training.Regions, ", "))
+			return Model{}, unsupported(param, "The model %s cannot be trained by live keys here: it is trained in "+
+				"%s. A test key can rehearse it.", m.ID, strings.Join(m.Training.Regions, ", "))
 		}
 		return m, nil
 	}
@@ -66,7 +69,8 @@ func (o Offer) Base(asked, usual, param string, live bool) (Model, error) {
 	if i := slices.IndexFunc(texts, can); i >= 0 {
 		return texts[i], nil
 	}
-	return Model{}, unsupported("", "No model can be trained by live keys here. Use a test key. Nothing was created or spent.")
+	return Model{}, unsupported("", "No model can be trained by live keys here. Use a test key. Nothing was created "+
+		"or spent.")
 }
 
 // trainable lists the models that can be trained somewhere.
@@ -113,7 +117,8 @@ func UsableIn(trained *Trained, kind, modelID, param string) error {
 	case trained != nil && trained.ID == modelID && kind == string(provider.KindText):
 		return nil
 	case strings.HasPrefix(modelID, trainedPrefix) && kind == string(provider.KindText):
-		e := errs.New(errs.UnsupportedModel, "This factory has no trained model %q. A trained model can be used by its factory only.", shorten(modelID))
+		e := errs.New(errs.UnsupportedModel, "This factory has no trained model %q. A trained model can be used by "+
+			"its factory only.", shorten(modelID))
 		e.Param = param
 		return e
 	}

@@ -38,7 +38,10 @@ var voices = sync.OnceValue(func() []Voice {
 func Voices(model, tag string) []Voice {
 	var chosen []Voice
 	for _, v := range voices() {
-		speaks := slices.ContainsFunc(v.Languages, func(spoken string) bool { return covers(spoken, tag) || covers(tag, spoken) })
+		speaks := slices.ContainsFunc(v.Languages, func(spoken string) bool {
+			return covers(spoken, tag) ||
+				covers(tag, spoken)
+		})
 		if (model == "" || slices.Contains(v.Models, model)) && (tag == "" || speaks) {
 			chosen = append(chosen, v)
 		}
@@ -48,7 +51,8 @@ func Voices(model, tag string) []Voice {
 
 // covers reports whether a language tag equals another one or is its beginning, as en is of en-GB.
 func covers(tag, other string) bool {
-	return len(other) >= len(tag) && strings.EqualFold(other[:len(tag)], tag) && (len(other) == len(tag) || other[len(tag)] == '-')
+	return len(other) >= len(tag) && strings.EqualFold(other[:len(tag)], tag) &&
+		(len(other) == len(tag) || other[len(tag)] == '-')
 }
 
 // optionVoice is the option of models that have a voice of their own.

@@ -22,12 +22,14 @@ func describe(what composition.Composition, draft bool, at paths) (compose.Work,
 			Language: w.Language, Captions: w.Captions, Fade: w.Fade, Music: at.of(w.Music), Brand: brand,
 		}
 		for _, s := range w.Scenes {
-			v.Scenes = append(v.Scenes, compose.Scene{Text: s.Text, Clip: at.of(s.Clip), Picture: at.of(s.Picture), Length: s.Length})
+			v.Scenes = append(v.Scenes, compose.Scene{Text: s.Text, Clip: at.of(s.Clip), Picture: at.of(s.Picture),
+				Length: s.Length})
 		}
 		return v, err
 	case composition.Picture:
 		brand, err := describeBrand(w.Brand, at)
-		return compose.Picture{Use: compose.Use(w.Use), Path: at.of(w.File), Text: w.Text, Language: w.Language, Brand: brand}, err
+		return compose.Picture{Use: compose.Use(w.Use), Path: at.of(w.File), Text: w.Text, Language: w.Language,
+			Brand: brand}, err
 	case composition.Carousel:
 		brand, err := describeBrand(w.Brand, at)
 		c := compose.Carousel{Language: w.Language, Brand: brand}
@@ -38,7 +40,8 @@ func describe(what composition.Composition, draft bool, at paths) (compose.Work,
 	case composition.MusicClip:
 		brand, err := describeBrand(w.Brand, at)
 		return compose.MusicClip{
-			Track: at.of(w.Track), Cover: at.of(w.Cover), Length: w.Length, Title: w.Title, Language: w.Language, Brand: brand, Quality: quality,
+			Track: at.of(w.Track), Cover: at.of(w.Cover), Length: w.Length, Title: w.Title, Language: w.Language,
+			Brand: brand, Quality: quality,
 		}, err
 	}
 	return nil, fmt.Errorf("stored: there is no composition %T", what)

@@ -48,7 +48,8 @@ const (
 )
 
 // Compose implements generate.Composer.
-func (c *Composer) Compose(ctx context.Context, what composition.Composition, draft bool, progress func(int), save generate.Save) error {
+func (c *Composer) Compose(ctx context.Context, what composition.Composition, draft bool, progress func(int),
+	save generate.Save) error {
 	dir, err := os.MkdirTemp(c.Dir, "parts-")
 	if err != nil {
 		return fmt.Errorf("stored: %w", err)
@@ -122,7 +123,8 @@ func (c *Composer) download(ctx context.Context, key, path string) error {
 	body, err := c.Objects.Open(ctx, key)
 	if errs.CodeOf(err) == errs.NotFound {
 		return &provider.Error{
-			Kind: provider.BadInput, Code: string(provider.FailedInputUnreadable), Message: "A file that is needed for the composition was removed.", Cause: err, Part: key,
+			Kind: provider.BadInput, Code: string(provider.FailedInputUnreadable),
+			Message: "A file that is needed for the composition was removed.", Cause: err, Part: key,
 		}
 	}
 	if err != nil {

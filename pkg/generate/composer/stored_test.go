@@ -55,7 +55,8 @@ func (s *shelf) put(t *testing.T, key string, content []byte) *media.File {
 		t.Fatal(err)
 	}
 	s.files[key] = content
-	return &media.File{Key: key, Type: info.Type, Bytes: int64(len(content)), Width: info.Width, Height: info.Height, DurationSeconds: info.Seconds()}
+	return &media.File{Key: key, Type: info.Type, Bytes: int64(len(content)), Width: info.Width, Height: info.Height,
+		DurationSeconds: info.Seconds()}
 }
 
 // generated stores what the sandbox makes.
@@ -87,7 +88,8 @@ func newComposer(t *testing.T) (*composer.Composer, *shelf) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := compose.New(compose.Settings{FFmpeg: filepath.Join(tools, "ffmpeg"), Fonts: filepath.Join(tools, "fonts"), Scratch: dir, Threads: 2})
+	e, err := compose.New(compose.Settings{FFmpeg: filepath.Join(tools, "ffmpeg"), Fonts: filepath.Join(tools, "fonts"),
+		Scratch: dir, Threads: 2})
 	if err != nil {
 		t.Fatalf("%v (make media-tools installs what is missing)", err)
 	}
@@ -124,13 +126,16 @@ func decoded(t *testing.T, content []byte) (width, height int, length time.Durat
 	if err := os.WriteFile(path, content, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.CommandContext(t.Context(), filepath.Join(tools, "ffprobe"), "-v", "error", "-err_detect", "explode", "-count_frames",
-		"-select_streams", "v", "-show_entries", "stream=width,height,nb_read_frames", "-of", "csv=p=0", path).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), filepath.Join(tools, "ffprobe"), "-v", "error", "-err_detect",
+		"explode", "-count_frames",
+		"-select_streams", "v", "-show_entries", "stream=width,height,nb_read_frames", "-of", "csv=p=0",
+		path).CombinedOutput()
 	var frames int
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	if _, err := fmt.Sscanf(strings.ReplaceAll(string(out), ",", " "), "%d %d %d", &width, &height, &frames); err != nil {
+	if _, err := fmt.Sscanf(strings.ReplaceAll(string(out), ",", " "), "%d %d %d", &width, &height,
+		&frames); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	return width, height, timeline.Time(frames)
@@ -139,12 +144,15 @@ func decoded(t *testing.T, content []byte) (width, height int, length time.Durat
 // What the sandbox makes can be composed: every kind, as a draft, of the length asked for.
 func TestEveryKindIsComposedOfWhatTheSandboxMakes(t *testing.T) {
 	c, s := newComposer(t)
-	picture := s.generated(t, "picture", provider.Request{Kind: provider.KindImage, Prompt: "nets", AspectRatio: "9:16"})
-	clip := s.generated(t, "clip", provider.Request{Kind: provider.KindVideo, Prompt: "nets", AspectRatio: "9:16", Seconds: 5})
+	picture := s.generated(t, "picture", provider.Request{Kind: provider.KindImage, Prompt: "nets",
+		AspectRatio: "9:16"})
+	clip := s.generated(t, "clip", provider.Request{Kind: provider.KindVideo, Prompt: "nets",
+		AspectRatio: "9:16", Seconds: 5})
 	script := "Our shoe is made of nets that were lost at sea. Divers pull them out."
 	voice := s.generated(t, "voice", provider.Request{Kind: provider.KindVoice, Prompt: script})
 	track := s.generated(t, "track", provider.Request{Kind: provider.KindMusic, Prompt: "waves", Seconds: 16})
-	brand := &composition.Brand{Name: "Acme", Logo: s.put(t, "logo", sample.Logo(color.RGBA{255, 255, 255, 255})), Color: "#0a7cff"}
+	brand := &composition.Brand{Name: "Acme", Logo: s.put(t, "logo", sample.Logo(color.RGBA{255, 255, 255, 255})),
+		Color: "#0a7cff"}
 	spoken := time.Duration(voice.DurationSeconds * float64(time.Second))
 	half := len(script) / 2
 	for name, want := range map[string]struct {
@@ -153,25 +161,31 @@ func TestEveryKindIsComposedOfWhatTheSandboxMakes(t *testing.T) {
 		width, height int
 		plays         time.Duration
 	}{
-		"post":  {composition.Picture{Use: composition.Post, File: picture, Brand: brand}, []media.Role{media.Final}, 1080, 1350, 0},
-		"story": {composition.Picture{Use: composition.Story, File: picture, Text: "New today", Language: "en"}, []media.Role{media.Final}, 1080, 1920, 0},
+		"post": {composition.Picture{Use: composition.Post, File: picture, Brand: brand}, []media.Role{media.Final},
+			1080, 1350, 0},
+		"story": {composition.Picture{Use: composition.Story, File: picture, Text: "New today", Language: "en"},
+			[]media.Role{media.Final}, 1080, 1920, 0},
 		"carousel": {
-			composition.Carousel{Slides: []composition.Slide{{File: picture, Heading: "One"}, {File: picture, Heading: "Two"}}, Language: "en", Brand: brand},
+			composition.Carousel{Slides: []composition.Slide{{File: picture, Heading: "One"},
+				{File: picture, Heading: "Two"}}, Language: "en", Brand: brand},
 			[]media.Role{media.Final, media.Final}, 1080, 1350, 0,
 		},
 		"story clip": {
-			composition.Video{Format: composition.Portrait, Scenes: []composition.Scene{{Clip: clip, Length: 5 * time.Second}}},
+			composition.Video{Format: composition.Portrait,
+				Scenes: []composition.Scene{{Clip: clip, Length: 5 * time.Second}}},
 			[]media.Role{media.Final, media.Poster}, 1080, 1920, 5 * time.Second,
 		},
 		"video": {
 			composition.Video{
-				Format: composition.Portrait, Narration: voice, Music: track, Language: "en", Captions: true, Fade: true, Brand: brand,
+				Format: composition.Portrait, Narration: voice, Music: track, Language: "en", Captions: true,
+				Fade: true, Brand: brand,
 				Scenes: []composition.Scene{{Text: script[:half], Clip: clip}, {Text: script[half:], Picture: picture}},
 			},
 			[]media.Role{media.Final, media.Poster, media.Subtitles}, 1080, 1920, spoken + time.Second,
 		},
 		"music clip": {
-			composition.MusicClip{Track: track, Cover: picture, Length: 15 * time.Second, Title: "Sea song", Language: "en"},
+			composition.MusicClip{Track: track, Cover: picture, Length: 15 * time.Second, Title: "Sea song",
+				Language: "en"},
 			[]media.Role{media.Final, media.Poster}, 1080, 1920, 15 * time.Second,
 		},
 	} {
@@ -213,16 +227,22 @@ func TestHowStoredCompositionsFail(t *testing.T) {
 		what composition.Composition
 		code provider.FailureCode
 	}{
-		"no picture":       {composition.Picture{Use: composition.Post, File: &text}, provider.FailedInputUnreadable},
-		"removed":          {composition.Picture{Use: composition.Post, File: &gone}, provider.FailedInputUnreadable},
-		"too large":        {composition.Picture{Use: composition.Post, File: &large}, provider.FailedInputTooLarge},
-		"a silent track":   {composition.MusicClip{Track: silence, Cover: picture, Length: 15 * time.Second}, provider.FailedInputSilent},
-		"no font":          {composition.Picture{Use: composition.Story, File: picture, Text: "ⴰⵣⵓⵍ ⴰⵎⴰⴹⴰⵍ", Language: "zgh"}, provider.FailedScript},
-		"a long heading":   {composition.Picture{Use: composition.Story, File: picture, Text: strings.Repeat("word ", 400), Language: "en"}, provider.FailedTextTooLong},
-		"a logo of text":   {composition.Picture{Use: composition.Post, File: picture, Brand: &composition.Brand{Logo: &text}}, provider.FailedInputUnreadable},
-		"nothing to see":   {composition.Video{Format: composition.Portrait}, provider.FailedInput},
-		"a short clip":     {composition.Video{Format: composition.Portrait, Scenes: []composition.Scene{{Clip: s.clip(t), Length: 9 * time.Second}}}, provider.FailedInputTooShort},
-		"another's format": {composition.Video{Format: "round", Scenes: []composition.Scene{{Picture: picture, Length: time.Second}}}, provider.FailedInput},
+		"no picture": {composition.Picture{Use: composition.Post, File: &text}, provider.FailedInputUnreadable},
+		"removed":    {composition.Picture{Use: composition.Post, File: &gone}, provider.FailedInputUnreadable},
+		"too large":  {composition.Picture{Use: composition.Post, File: &large}, provider.FailedInputTooLarge},
+		"a silent track": {composition.MusicClip{Track: silence, Cover: picture, Length: 15 * time.Second},
+			provider.FailedInputSilent},
+		"no font": {composition.Picture{Use: composition.Story, File: picture, Text: "ⴰⵣⵓⵍ ⴰⵎⴰⴹⴰⵍ",
+			Language: "zgh"}, provider.FailedScript},
+		"a long heading": {composition.Picture{Use: composition.Story, File: picture,
+			Text: strings.Repeat("word ", 400), Language: "en"}, provider.FailedTextTooLong},
+		"a logo of text": {composition.Picture{Use: composition.Post, File: picture,
+			Brand: &composition.Brand{Logo: &text}}, provider.FailedInputUnreadable},
+		"nothing to see": {composition.Video{Format: composition.Portrait}, provider.FailedInput},
+		"a short clip": {composition.Video{Format: composition.Portrait,
+			Scenes: []composition.Scene{{Clip: s.clip(t), Length: 9 * time.Second}}}, provider.FailedInputTooShort},
+		"another's format": {composition.Video{Format: "round",
+			Scenes: []composition.Scene{{Picture: picture, Length: time.Second}}}, provider.FailedInput},
 	} {
 		t.Run(name, func(t *testing.T) {
 			files, err := run(t, c, test.what)
@@ -238,7 +258,8 @@ func TestHowStoredCompositionsFail(t *testing.T) {
 	// A bucket that does not answer is no failure of the composition.
 	s.err = errs.New(errs.ProviderUnavailable, "The file could not be read.")
 	var e *provider.Error
-	if _, err := run(t, c, composition.Picture{Use: composition.Post, File: picture}); err == nil || errors.As(err, &e) {
+	if _, err := run(t, c, composition.Picture{Use: composition.Post, File: picture}); err == nil ||
+		errors.As(err, &e) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -246,14 +267,16 @@ func TestHowStoredCompositionsFail(t *testing.T) {
 // clip stores a clip of two seconds.
 func (s *shelf) clip(t *testing.T) *media.File {
 	t.Helper()
-	return s.generated(t, "short", provider.Request{Kind: provider.KindVideo, Prompt: "nets", AspectRatio: "9:16", Seconds: 2})
+	return s.generated(t, "short", provider.Request{Kind: provider.KindVideo, Prompt: "nets",
+		AspectRatio: "9:16", Seconds: 2})
 }
 
 func TestCancelingEndsTheProgram(t *testing.T) {
 	c, s := newComposer(t)
 	picture := s.put(t, "picture", sample.Picture(540, 960, 1))
 	ctx, cancel := context.WithCancel(t.Context())
-	long := composition.Video{Format: composition.Portrait, Scenes: []composition.Scene{{Picture: picture, Length: 5 * time.Minute}}}
+	long := composition.Video{Format: composition.Portrait,
+		Scenes: []composition.Scene{{Picture: picture, Length: 5 * time.Minute}}}
 	var asked time.Time
 	err := c.Compose(ctx, long, false, func(percent int) {
 		if percent > 10 && asked.IsZero() {

@@ -92,7 +92,8 @@ func New(t testing.TB, db *store.DB, log httpapi.Recorder, now func() time.Time,
 	return &Caller{
 		t: t, router: r,
 		Principal: auth.Principal{
-			Owner: tenant.Of(tenant.Account(id.New(id.Account, now())), tenant.Test), Actor: auth.Key(id.New(id.APIKey, now())), Scopes: auth.AllScopes(),
+			Owner: tenant.Of(tenant.Account(id.New(id.Account, now())), tenant.Test),
+			Actor: auth.Key(id.New(id.APIKey, now())), Scopes: auth.AllScopes(),
 			Rate: auth.Rate{Limit: 60, Window: 60, Remaining: 59, Reset: 30},
 		},
 		Gateway: httpapi.Gateway{RequestID: "req-1", SourceIP: "198.51.100.7", UserAgent: "apitest"},
@@ -109,7 +110,8 @@ func (c *Caller) As(change func(*auth.Principal)) *Caller {
 // Without returns a caller whose key lacks some of the scopes.
 func (c *Caller) Without(scopes ...auth.Scope) *Caller {
 	return c.As(func(p *auth.Principal) {
-		p.Scopes = slices.DeleteFunc(slices.Clone(p.Scopes), func(s auth.Scope) bool { return slices.Contains(scopes, s) })
+		p.Scopes = slices.DeleteFunc(slices.Clone(p.Scopes),
+			func(s auth.Scope) bool { return slices.Contains(scopes, s) })
 	})
 }
 

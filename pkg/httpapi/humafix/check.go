@@ -132,7 +132,9 @@ func (c *checker) walk(schema *huma.Schema, value any, pointer string, found []p
 		}
 	case map[string]any:
 		if names, ok := schema.Extensions[propertyNames].(*huma.Schema); ok && !c.named(names, v) {
-			found = append(found, problem{Param: pointer, Message: "names must have 1 to " + strconv.Itoa(*names.MaxLength) + " characters, and be free of control characters"})
+			found = append(found, problem{Param: pointer,
+				Message: "names must have 1 to " + strconv.Itoa(*names.MaxLength) +
+					" characters, and be free of control characters"})
 		}
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			member := schema.Properties[name]

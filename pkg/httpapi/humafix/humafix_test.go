@@ -32,7 +32,8 @@ func TestTheVersionOfHumaIsTheOneChecked(t *testing.T) {
 	}
 	found := regexp.MustCompile(`danielgtaylor/huma/v2 (\S+)`).FindSubmatch(mod)
 	if found == nil || string(found[1]) != checkedWith {
-		t.Errorf("go.mod has huma %s. The work-arounds of this package were checked with %s: see in huma's changes whether each is still needed and still works, then change checkedWith.", found[1], checkedWith)
+		t.Errorf("go.mod has huma %s. The work-arounds of this package were checked with %s: see in huma's changes "+
+			"whether each is still needed and still works, then change checkedWith.", found[1], checkedWith)
 	}
 }
 
@@ -73,7 +74,8 @@ type input struct {
 // Rules refuses a title that is the name.
 func (s sent) Rules() error {
 	if s.Title != "" && s.Title == s.Name {
-		return errs.InvalidFields(errs.Detail{Param: "/title", Message: "must not be the name"}, errs.Detail{Param: "/inner/size", Message: "must be 7"})
+		return errs.InvalidFields(errs.Detail{Param: "/title", Message: "must not be the name"},
+			errs.Detail{Param: "/inner/size", Message: "must be 7"})
 	}
 	return nil
 }
@@ -102,10 +104,12 @@ func init() {
 // or why nothing did.
 func serve(t *testing.T, method, query, body string) (got *sent, refused string) {
 	t.Helper()
-	h := Handler(huma.Operation{OperationID: "x", Method: method, Path: "/x"}, Known{Answer: reflect.TypeFor[resourceLike](), Fixed: map[string]string{"state": "cancel it instead"}}, func(_ context.Context, in *input) (*struct{}, error) {
-		got = &in.Body
-		return nil, nil
-	})
+	h := Handler(huma.Operation{OperationID: "x", Method: method, Path: "/x"},
+		Known{Answer: reflect.TypeFor[resourceLike](), Fixed: map[string]string{"state": "cancel it instead"}},
+		func(_ context.Context, in *input) (*struct{}, error) {
+			got = &in.Body
+			return nil, nil
+		})
 	tree, err := jsontree.Parse([]byte(body))
 	if err != nil {
 		t.Fatal(err)
@@ -142,27 +146,41 @@ func TestRefusalsAreTranslated(t *testing.T) {
 		{"", `{"name":"a","nam":1}`, "/nam is not a member; did you mean name? " + members},
 		{"", `{"name":"a","Title":"x"}`, "/Title is not a member; did you mean title? " + members},
 		{"", `{"name":"a","at":"noon"}`, "/at must be a time as RFC 3339 defines, such as 2026-05-01T12:00:00Z"},
-		{"since=noon", `{"name":"a"}`, "since must be a time as RFC 3339 defines, such as 2026-05-01T12:00:00Z; in a URL, write + as %2B"},
+		{"since=noon", `{"name":"a"}`, "since must be a time as RFC 3339 defines, such as 2026-05-01T12:00:00Z; in a " +
+			"URL, write + as %2B"},
 		{"sinc=1", `{"name":"a"}`, "sinc is not a parameter of this operation; did you mean since? It takes since"},
-		{"", `{"name":"a","inner":{"size":2.0}}`, "/inner/size must be an integer, written without fraction and exponent"},
-		{"", `{"name":"a","many":[{},{"most":2.0}]}`, "/many/1/most must be an integer, written without fraction and exponent"},
-		{"", `{"name":"a","many":[{"most":1},{"most":2.0}]}`, "/many must be an integer, written without fraction and exponent"},
+		{"", `{"name":"a","inner":{"size":2.0}}`, "/inner/size must be an integer, written without fraction and " +
+			"exponent"},
+		{"", `{"name":"a","many":[{},{"most":2.0}]}`, "/many/1/most must be an integer, written without fraction and " +
+			"exponent"},
+		{"", `{"name":"a","many":[{"most":1},{"most":2.0}]}`, "/many must be an integer, written without fraction " +
+			"and exponent"},
 		{"", `{"name":""}`, "/name must not be empty"},
 		{"", `{"name":"a","tags":[1]}`, "/tags/0 must be a string, not a number"},
-		{"", `{"name":"a","labels":{"k.l[0]":"` + strings.Repeat("x", 501) + `"}}`, "/labels/k.l[0] is too long: the longest length is 500"},
+		{"", `{"name":"a","labels":{"k.l[0]":"` + strings.Repeat("x", 501) + `"}}`,
+			"/labels/k.l[0] is too long: the longest length is 500"},
 		{"", `{"name":"a","lines":{"x":{"size":0}}}`, "/lines/x/size must be at least 1"},
-		{"since=noon", `{"name":1}`, "since must be a time as RFC 3339 defines, such as 2026-05-01T12:00:00Z; in a URL, write + as %2B | /name must be a string, not a number"},
+		{"since=noon", `{"name":1}`, "since must be a time as RFC 3339 defines, such as 2026-05-01T12:00:00Z; in a " +
+			"URL, write + as %2B | /name must be a string, not a number"},
 		{"", `{"name":" "}`, "/name must not be blank"},
-		{"", `{"z":1,"nam":1,"name":"a","b":1}`, "/b is not a member. " + members + " | /nam is not a member; did you mean name? " + members + " | /z is not a member. " + members},
-		{"", `{"name":"a","inner":{"siz":1}}`, "/inner/size is required | /inner/siz is not a member; did you mean size? The members are extra, size"},
-		{"", `{"name":"a","lines":{"a/b":{"size":1,"sizes":2}}}`, "/lines/a~1b/sizes is not a member; did you mean size? The members are extra, size"},
-		{"", `{"name":"a","id":"x","state":"y"}`, "/id cannot be set here; leave it out | /state cannot be set here; leave it out: cancel it instead"},
+		{"", `{"z":1,"nam":1,"name":"a","b":1}`, "/b is not a member. " + members +
+			" | /nam is not a member; did you mean name? " + members + " | /z is not a member. " + members},
+		{"", `{"name":"a","inner":{"siz":1}}`, "/inner/size is required | /inner/siz is not a member; did you mean " +
+			"size? The members are extra, size"},
+		{"", `{"name":"a","lines":{"a/b":{"size":1,"sizes":2}}}`, "/lines/a~1b/sizes is not a member; did you mean " +
+			"size? The members are extra, size"},
+		{"", `{"name":"a","id":"x","state":"y"}`, "/id cannot be set here; leave it out | /state cannot be set here; " +
+			"leave it out: cancel it instead"},
 		{"", `{"name":"a","inner":{"size":"2"}}`, "/inner/size must be an integer, not a string"},
-		{"", `{"name":"a","inner":{"size":2.5}}`, "/inner/size must be an integer, written without fraction and exponent"},
-		{"", `{"name":" ","tags":[null],"title":7}`, "/tags/0 must be a string, not null | /title must be a string, not a number | /name must not be blank"},
+		{"", `{"name":"a","inner":{"size":2.5}}`, "/inner/size must be an integer, written without fraction and " +
+			"exponent"},
+		{"", `{"name":" ","tags":[null],"title":7}`, "/tags/0 must be a string, not null | /title must be a string, " +
+			"not a number | /name must not be blank"},
 		{"", `{"name":"a","once":["x","y","x"]}`, "/once must not list a value twice"},
 		{"", `{"name":"a","once":[{"a":1}]}`, "/once/0 must be a string, not an object"},
-		{"", `{"name":"a","once":[[],[1],{"a":[],"b":1},{"b":1,"a":[]}]}`, "/once/0 must be a string, not an array | /once/1 must be a string, not an array | /once/2 must be a string, not an object | /once/3 must be a string, not an object | /once must not list a value twice"},
+		{"", `{"name":"a","once":[[],[1],{"a":[],"b":1},{"b":1,"a":[]}]}`, "/once/0 must be a string, not an array | " +
+			"/once/1 must be a string, not an array | /once/2 must be a string, not an object | /once/3 must be a " +
+			"string, not an object | /once must not list a value twice"},
 		{"", `{"name":"a","part":64.0005}`, "/part must be a multiple of 0.001"},
 		{"", `{"name":"a","any":{"a.b":"x","c[0]":"x","\u00001":"x","d":3}}`, "/any/d must be a string, not a number"},
 		{"", `{"name":"a","any":{"\u00001.[":4}}`, "/any/\x001.[ must be a string, not a number"},
@@ -171,14 +189,18 @@ func TestRefusalsAreTranslated(t *testing.T) {
 		{"", `{"name":"a","mood":"secret"}`, "/mood must be one of good, bad"},
 		{"", `{"name":"a","line":"a\nb"}`, "/line must not have control characters, such as line breaks"},
 		{"since=", `{"name":"a"}`, "since is empty; send a value, or leave it out"},
-		{"since=1&since=2&x=1", `{"nam":1,"name":2}`, "since must be a time as RFC 3339 defines, such as 2026-05-01T12:00:00Z; in a URL, write + as %2B; is sent more than once | x is not a parameter of this operation. It takes since | /name must be a string, not a number | /nam is not a member; did you mean name? " + members},
+		{"since=1&since=2&x=1", `{"nam":1,"name":2}`, "since must be a time as RFC 3339 defines, such as " +
+			"2026-05-01T12:00:00Z; in a URL, write + as %2B; is sent more than once | x is not a parameter of this " +
+			"operation. It takes since | /name must be a string, not a number | /nam is not a member; did you mean " +
+			"name? " + members},
 		{"", `{"name":"\u200b","title":"\t"}`, "/name must not be blank | /title must not be blank"},
 	} {
 		if got, refused := serve(t, http.MethodPost, c.query, c.body); got != nil || refused != c.want {
 			t.Errorf("%s %s:\n got %q\nwant %q", c.query, c.body, refused, c.want)
 		}
 	}
-	for _, body := range []string{`{"name":"a","part":64}`, `{"name":"a","part":0.007}`, `{"name":"a","part":599.999}`, `{"name":"a","title":"","tags":[" "],"labels":{"k":" "}}`, `{"name":" a ","at":"2026-05-01T12:00:00+02:00"}`} {
+	for _, body := range []string{`{"name":"a","part":64}`, `{"name":"a","part":0.007}`, `{"name":"a","part":599.999}`,
+		`{"name":"a","title":"","tags":[" "],"labels":{"k":" "}}`, `{"name":" a ","at":"2026-05-01T12:00:00+02:00"}`} {
 		if got, refused := serve(t, http.MethodPost, "since=2026-05-01T12:00:00Z", body); got == nil {
 			t.Errorf("%s: %s", body, refused)
 		}
@@ -210,13 +232,16 @@ func TestALargeBodyIsRefusedAtOnce(t *testing.T) {
 
 func TestRulesAreToldWithTheSchema(t *testing.T) {
 	for body, want := range map[string]string{
-		`{"name":"a","title":"a","tags":[1]}`:         "/tags/0 must be a string, not a number | /title must not be the name | /inner/size must be 7",
+		`{"name":"a","title":"a","tags":[1]}`: "/tags/0 must be a string, not a number | /title must not be " +
+			"the name | /inner/size must be 7",
 		`{"name":"a","title":"a","inner":{"size":0}}`: "/inner/size must be at least 1 | /title must not be the name",
-		`{"name":"a","title":"a","inner":7}`:          "/inner must be an object, not a number | /title must not be the name",
-		`{"name":"a","title":"a","at":"noon"}`:        "/at " + mustBeTime, // what cannot be decoded has no rules
-		`[]`:                                          " The body must be one JSON object, not an array",
-		`{"name":"a","Title":"a"}`:                    "/Title is not a member; did you mean title? " + members,
-		`{"name":" ","title":" "}`:                    "/name must not be blank | /title must not be blank | /inner/size must be 7",
+		`{"name":"a","title":"a","inner":7}`: "/inner must be an object, not a number | /title must not be " +
+			"the name",
+		`{"name":"a","title":"a","at":"noon"}`: "/at " + mustBeTime, // what cannot be decoded has no rules
+		`[]`:                                   " The body must be one JSON object, not an array",
+		`{"name":"a","Title":"a"}`:             "/Title is not a member; did you mean title? " + members,
+		`{"name":" ","title":" "}`: "/name must not be blank | /title must not be blank | " +
+			"/inner/size must be 7",
 	} {
 		if _, refused := serve(t, http.MethodPost, "", body); refused != want {
 			t.Errorf("%s:\n got %s\nwant %s", body, refused, want)
@@ -225,7 +250,8 @@ func TestRulesAreToldWithTheSchema(t *testing.T) {
 	if got, refused := serve(t, http.MethodPost, "", `{"name":"a","title":"a"}`); got == nil {
 		t.Errorf("what fits the schema is left to the operation: %s", refused)
 	}
-	if _, refused := serve(t, http.MethodPost, "x=1", `{"name":"a","title":"a"}`); !strings.HasPrefix(refused, "x is not") || !strings.HasSuffix(refused, "| /title must not be the name | /inner/size must be 7") {
+	if _, refused := serve(t, http.MethodPost, "x=1", `{"name":"a","title":"a"}`); !strings.HasPrefix(refused,
+		"x is not") || !strings.HasSuffix(refused, "| /title must not be the name | /inner/size must be 7") {
 		t.Errorf("with a bad parameter: %s", refused)
 	}
 }
@@ -255,7 +281,8 @@ func TestNamesOfMetadataAreBounded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, refused := serve(t, http.MethodPost, "", string(body)); (got != nil) != c.ok || !c.ok && !strings.HasPrefix(refused, "/labels ") {
+		if got, refused := serve(t, http.MethodPost, "", string(body)); (got != nil) != c.ok || !c.ok &&
+			!strings.HasPrefix(refused, "/labels ") {
 			t.Errorf("%s: %s", name, refused)
 		}
 	}
@@ -267,13 +294,16 @@ func TestAPatchRemovesOnlyWhatMayBeNull(t *testing.T) {
 	if _, refused := serve(t, http.MethodPost, "", `{"name":"a","title":null}`); refused != "" {
 		t.Errorf("huma refuses null by itself: %s", refused)
 	}
-	if _, refused := serve(t, http.MethodPatch, "", `{"name":"a","title":null,"note":null}`); refused != "/title must not be null: it can be changed, but not removed" {
+	if _, refused := serve(t, http.MethodPatch, "",
+		`{"name":"a","title":null,"note":null}`); refused != "/title must not be null: it can be changed, but not removed" {
 		t.Errorf("got %q", refused)
 	}
-	if _, refused := serve(t, http.MethodPatch, "", `{"name":"a","inner":{"size":1,"extra":null},"any":{"a":null}}`); refused != "/inner/extra must not be null: it can be changed, but not removed" {
+	if _, refused := serve(t, http.MethodPatch, "",
+		`{"name":"a","inner":{"size":1,"extra":null},"any":{"a":null}}`); refused != "/inner/extra must not be null: it can be changed, but not removed" {
 		t.Errorf("got %q", refused)
 	}
-	if _, refused := serve(t, http.MethodPatch, "", `{"name":"a","state":"x","id":1}`); refused != "/id cannot be changed | /state cannot be changed: cancel it instead" {
+	if _, refused := serve(t, http.MethodPatch, "",
+		`{"name":"a","state":"x","id":1}`); refused != "/id cannot be changed | /state cannot be changed: cancel it instead" {
 		t.Errorf("got %q", refused)
 	}
 	if _, refused := serve(t, http.MethodPatch, "", `{"name":"a","title":" "}`); refused != "/title must not be blank" {
@@ -286,10 +316,11 @@ func TestABodyIsDecodedOnce(t *testing.T) {
 	was := huma.DefaultFormats["application/json"]
 	defer func() { huma.DefaultFormats["application/json"] = was }()
 	var targets []string
-	huma.DefaultFormats["application/json"] = huma.Format{Marshal: was.Marshal, Unmarshal: func(data []byte, v any) error {
-		targets = append(targets, reflect.TypeOf(v).String())
-		return was.Unmarshal(data, v)
-	}}
+	huma.DefaultFormats["application/json"] = huma.Format{Marshal: was.Marshal,
+		Unmarshal: func(data []byte, v any) error {
+			targets = append(targets, reflect.TypeOf(v).String())
+			return was.Unmarshal(data, v)
+		}}
 	if got, refused := serve(t, http.MethodPost, "", `{"name":"a"}`); got == nil || got.Name != "a" {
 		t.Errorf("%v, %s", got, refused)
 	}
@@ -316,7 +347,8 @@ func TestOneDetailForEachField(t *testing.T) {
 
 func TestAMemberIsCheckedByItsOwnType(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"size":2}`: "", `{"size":0}`: "/settings/size", `{}`: "/settings/size", `{"siz":1,"size":1}`: "/settings/siz", `[]`: "/settings",
+		`{"size":2}`: "", `{"size":0}`: "/settings/size", `{}`: "/settings/size", `{"siz":1,"size":1}`: "/settings/siz",
+		`[]`: "/settings",
 	} {
 		value, _ := jsontree.Parse([]byte(text))
 		err := Check(reflect.TypeFor[inner](), "settings", value)

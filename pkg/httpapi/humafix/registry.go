@@ -36,7 +36,8 @@ func pairs(patch bool) *huma.Schema {
 	mostPairs, longest, shortestName, longestName := resource.MaxPairs, resource.MaxPairLength, 1, resource.MaxPairName
 	pair := &huma.Schema{Type: huma.TypeString, MaxLength: &longest, Nullable: patch}
 	pair.PrecomputeMessages() // huma does it for the members of objects only
-	name := &huma.Schema{Type: huma.TypeString, MinLength: &shortestName, MaxLength: &longestName, Pattern: `^[^\x00-\x1F\x7F]*$`}
+	name := &huma.Schema{Type: huma.TypeString, MinLength: &shortestName, MaxLength: &longestName,
+		Pattern: `^[^\x00-\x1F\x7F]*$`}
 	name.PrecomputeMessages()
 	return &huma.Schema{
 		Extensions: map[string]any{propertyNames: name}, // a word of JSON Schema that huma lacks
@@ -70,14 +71,16 @@ func markNull(schemas map[string]*huma.Schema, t reflect.Type, seen map[reflect.
 			continue
 		}
 		markNull(schemas, f.Type, seen)
-		if f.Type.Kind() != reflect.Pointer || f.Type.Elem().Kind() != reflect.Struct || strings.Contains(options, "omitempty") {
+		if f.Type.Kind() != reflect.Pointer || f.Type.Elem().Kind() != reflect.Struct ||
+			strings.Contains(options, "omitempty") {
 			continue
 		}
 		switch {
 		case f.Type.Elem() == reflect.TypeFor[resource.Time]():
 			member.Nullable = true
 		case member.Ref != "":
-			schema.Properties[name] = &huma.Schema{AnyOf: []*huma.Schema{{Ref: member.Ref}, {Type: "null"}}, Description: f.Tag.Get("doc")}
+			schema.Properties[name] = &huma.Schema{AnyOf: []*huma.Schema{{Ref: member.Ref}, {Type: "null"}},
+				Description: f.Tag.Get("doc")}
 		}
 	}
 }

@@ -89,5 +89,6 @@ func (c *checker) strip(schema *huma.Schema, value any) any {
 // isWithin reports whether a problem concerns a member, a part of it, or a value that contains it.
 func isWithin(p error, param string) bool {
 	d, ok := p.(problem)
-	return ok && strings.HasPrefix(d.Param, "/") && (strings.HasPrefix(d.Param+"/", param+"/") || strings.HasPrefix(param+"/", d.Param+"/"))
+	return ok && strings.HasPrefix(d.Param, "/") && (strings.HasPrefix(d.Param+"/", param+"/") ||
+		strings.HasPrefix(param+"/", d.Param+"/"))
 }

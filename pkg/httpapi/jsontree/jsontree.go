@@ -23,7 +23,8 @@ func Parse(text []byte) (any, error) {
 	p := parser{Decoder: jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true)), text: text}
 	tree, err := p.parse()
 	if err != nil {
-		return nil, errs.New(errs.MalformedJSON, "The body is not valid JSON at %s: %s.", position(text, p.at), err.Error())
+		return nil, errs.New(errs.MalformedJSON, "The body is not valid JSON at %s: %s.",
+			position(text, p.at), err.Error())
 	}
 	if p.twice != "" {
 		return nil, errs.Invalid(p.twice, "is sent more than once")

@@ -13,7 +13,8 @@ import (
 // What is parsed is the tree that encoding/json makes; what that refuses is refused.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{
-		`{"a":[1,-2.5e3,"x\u00e9",true,null,{}],"b":{"c":[]}}`, ` [ ] `, `null`, `"\ud83d\ude00"`, `1e999`, `{"a":1,}`, `[1,]`, `{"a" 1}`, `{1:2}`, `[1 2]`, `{} {}`, `{]`, `[}`, `]`, ``,
+		`{"a":[1,-2.5e3,"x\u00e9",true,null,{}],"b":{"c":[]}}`, ` [ ] `, `null`, `"\ud83d\ude00"`, `1e999`, `{"a":1,}`,
+		`[1,]`, `{"a" 1}`, `{1:2}`, `[1 2]`, `{} {}`, `{]`, `[}`, `]`, ``,
 		`{"a":{"b":1,"b":2}}`, `"\ud83d"`, "\"\xff\"", `tru`, `01`, `"a`, `[[[`, `{"a"`,
 	} {
 		f.Add(text)
@@ -39,12 +40,14 @@ func TestParseRefusesWhatWouldBeLost(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	for _, text := range []string{`"\ud83d"`, `"\ude00\ud83d"`, "\"\xff\"", `{"a":1,"a":2`, strings.Repeat("[", 1_002) + strings.Repeat("]", 1_002)} {
+	for _, text := range []string{`"\ud83d"`, `"\ude00\ud83d"`, "\"\xff\"", `{"a":1,"a":2`,
+		strings.Repeat("[", 1_002) + strings.Repeat("]", 1_002)} {
 		if _, err := jsontree.Parse([]byte(text)); errs.CodeOf(err) != errs.MalformedJSON {
 			t.Errorf("%.40s: %v", text, err)
 		}
 	}
-	for _, text := range []string{`"\ud83d\ude00"`, `"\\ud83d"`, strings.Repeat("[", 900) + strings.Repeat("]", 900), `{"a":{"b":1},"b":{"a":1}}`} {
+	for _, text := range []string{`"\ud83d\ude00"`, `"\\ud83d"`, strings.Repeat("[", 900) + strings.Repeat("]", 900),
+		`{"a":{"b":1},"b":{"a":1}}`} {
 		if _, err := jsontree.Parse([]byte(text)); err != nil {
 			t.Errorf("%.40s: %v", text, err)
 		}
@@ -54,11 +57,16 @@ func TestParseRefusesWhatWouldBeLost(t *testing.T) {
 // The examples of RFC 7396, appendix A.
 func TestMerge(t *testing.T) {
 	for _, c := range [][3]string{
-		{`{"a":"b"}`, `{"a":"c"}`, `{"a":"c"}`}, {`{"a":"b"}`, `{"b":"c"}`, `{"a":"b","b":"c"}`}, {`{"a":"b"}`, `{"a":null}`, `{}`},
-		{`{"a":"b","b":"c"}`, `{"a":null}`, `{"b":"c"}`}, {`{"a":["b"]}`, `{"a":"c"}`, `{"a":"c"}`}, {`{"a":"c"}`, `{"a":["b"]}`, `{"a":["b"]}`},
-		{`{"a":{"b":"c"}}`, `{"a":{"b":"d","c":null}}`, `{"a":{"b":"d"}}`}, {`{"a":[{"b":"c"}]}`, `{"a":[1]}`, `{"a":[1]}`},
-		{`["a","b"]`, `["c","d"]`, `["c","d"]`}, {`{"a":"b"}`, `["c"]`, `["c"]`}, {`{"a":"foo"}`, `null`, `null`}, {`{"a":"foo"}`, `"bar"`, `"bar"`},
-		{`{"e":null}`, `{"a":1}`, `{"e":null,"a":1}`}, {`[1,2]`, `{"a":"b","c":null}`, `{"a":"b"}`}, {`{}`, `{"a":{"bb":{"ccc":null}}}`, `{"a":{"bb":{}}}`},
+		{`{"a":"b"}`, `{"a":"c"}`, `{"a":"c"}`}, {`{"a":"b"}`, `{"b":"c"}`, `{"a":"b","b":"c"}`},
+		{`{"a":"b"}`, `{"a":null}`, `{}`},
+		{`{"a":"b","b":"c"}`, `{"a":null}`, `{"b":"c"}`}, {`{"a":["b"]}`, `{"a":"c"}`, `{"a":"c"}`},
+		{`{"a":"c"}`, `{"a":["b"]}`, `{"a":["b"]}`},
+		{`{"a":{"b":"c"}}`, `{"a":{"b":"d","c":null}}`, `{"a":{"b":"d"}}`},
+		{`{"a":[{"b":"c"}]}`, `{"a":[1]}`, `{"a":[1]}`},
+		{`["a","b"]`, `["c","d"]`, `["c","d"]`}, {`{"a":"b"}`, `["c"]`, `["c"]`}, {`{"a":"foo"}`, `null`, `null`},
+		{`{"a":"foo"}`, `"bar"`, `"bar"`},
+		{`{"e":null}`, `{"a":1}`, `{"e":null,"a":1}`}, {`[1,2]`, `{"a":"b","c":null}`, `{"a":"b"}`},
+		{`{}`, `{"a":{"bb":{"ccc":null}}}`, `{"a":{"bb":{}}}`},
 	} {
 		var trees [3]any
 		for i, text := range c {

@@ -25,9 +25,10 @@ var (
 	errControl  = errors.New("control characters in strings must be escaped; write a line break as \\n")
 	errEscape   = errors.New("this string has an invalid escape sequence; write a backslash as \\\\")
 	errOpen     = errors.New("this string has no end; close it with a double quote")
-	errValue    = errors.New("expected a value: an object, an array, a string in double quotes, a number, true, false or null")
-	errNumber   = errors.New("this number is not one of JSON; write 5, -5, 0.5 or 5e3")
-	errRange    = errors.New("this number is too large")
+	errValue    = errors.New("expected a value: an object, an array, a string in double quotes, a number, true, " +
+		"false or null")
+	errNumber = errors.New("this number is not one of JSON; write 5, -5, 0.5 or 5e3")
+	errRange  = errors.New("this number is too large")
 )
 
 // why returns what is wrong with what follows the last token, and sets its place.

@@ -15,7 +15,8 @@ func aac(content []byte) (Sound, error) {
 		h := content[at:]
 		is := aacRates[h[2]>>2&15]
 		length := int(h[3]&3)<<11 | int(h[4])<<3 | int(h[5]>>5)
-		if h[0] != 0xff || h[1]&0xf6 != 0xf0 || is == 0 || rate != 0 && is != rate || length < 7 || at+length > len(content) {
+		if h[0] != 0xff || h[1]&0xf6 != 0xf0 || is == 0 || rate != 0 && is != rate || length < 7 ||
+			at+length > len(content) {
 			break
 		}
 		blocks += int(h[6]&3) + 1
@@ -24,7 +25,8 @@ func aac(content []byte) (Sound, error) {
 	if blocks == 0 {
 		return Sound{}, Unsupported("audio/aac without a frame of sound")
 	}
-	return Sound{MIMEType: "audio/aac", Ext: "aac", Duration: playing(int64(blocks)*aacSamples, int64(rate)), To: int64(at)}, nil
+	return Sound{MIMEType: "audio/aac", Ext: "aac", Duration: playing(int64(blocks)*aacSamples, int64(rate)),
+		To: int64(at)}, nil
 }
 
 // playing returns the time for which samples play at a rate.

@@ -48,7 +48,9 @@ func esds(asc ...byte) []byte {
 		all := bytes.Join(body, nil)
 		return append([]byte{tag, 0x80, 0x80, byte(len(all))}, all...)
 	}
-	return box("esds", make([]byte, 4), tag(3, []byte{0, 1, 0}, tag(4, append([]byte{0x40, 0x15}, make([]byte, 11)...), tag(5, asc)), tag(6, []byte{2})))
+	return box("esds", make([]byte, 4),
+		tag(3, []byte{0, 1, 0}, tag(4, append([]byte{0x40, 0x15}, make([]byte, 11)...), tag(5, asc)),
+			tag(6, []byte{2})))
 }
 
 // m4aFile is a file of a second's claimed length and some frames at 8 kHz.
@@ -88,23 +90,30 @@ func TestSpeechIsMeasuredByWhatIsPlayed(t *testing.T) {
 		want    time.Duration
 		bytes   int
 	}{
-		"WAV":                         {wav(3, 8000), "audio/wav", 3 * time.Second, 24044},
-		"WAV with a false byte rate":  {wav(3, 1<<31), "audio/wav", 3 * time.Second, 24044},
-		"WAV with more behind it":     {append(wav(3, 8000), wav(9, 8000)...), "audio/wav", 3 * time.Second, 24044},
-		"MP3 with garbage and more":   {append(append(bytes.Clone(mp3), make([]byte, 99)...), mp3...), "audio/mpeg", ofMP3.Duration, len(sound)},
-		"AAC":                         {adts(50), "audio/aac", 50 * frame, 400},
-		"AAC with garbage and more":   {append(append(adts(50), 0, 0, 0), adts(500)...), "audio/aac", 50 * frame, 400},
-		"AAC behind a tag":            {append([]byte("ID3\x04\x00\x00\x00\x00\x00\x01x"), adts(50)...), "audio/aac", 50 * frame, 400},
+		"WAV":                        {wav(3, 8000), "audio/wav", 3 * time.Second, 24044},
+		"WAV with a false byte rate": {wav(3, 1<<31), "audio/wav", 3 * time.Second, 24044},
+		"WAV with more behind it":    {append(wav(3, 8000), wav(9, 8000)...), "audio/wav", 3 * time.Second, 24044},
+		"MP3 with garbage and more": {append(append(bytes.Clone(mp3), make([]byte, 99)...), mp3...), "audio/mpeg",
+			ofMP3.Duration, len(sound)},
+		"AAC":                       {adts(50), "audio/aac", 50 * frame, 400},
+		"AAC with garbage and more": {append(append(adts(50), 0, 0, 0), adts(500)...), "audio/aac", 50 * frame, 400},
+		"AAC behind a tag": {append([]byte("ID3\x04\x00\x00\x00\x00\x00\x01x"), adts(50)...), "audio/aac",
+			50 * frame, 400},
 		"M4A":                         {m4aFile(50, "soun"), "audio/mp4", 50 * frame, len(m4aFile(50, "soun"))},
 		"M4A that claims to be short": {m4aFile(5000, "soun"), "audio/mp4", 5000 * frame, len(m4aFile(5000, "soun"))},
-		"M4A that claims a high rate": {m4aOf(50, "soun", 65535, esds(plainASC...)), "audio/mp4", 50 * frame, len(m4aFile(50, "soun"))},
-		"M4A in frames of 960":        {m4aOf(5000, "soun", 8000, esds(plainASC[0], plainASC[1]|4)), "audio/mp4", 5000 * frame * 960 / 1024, len(m4aFile(50, "soun"))},
-		"M4A of a rate of its own":    {m4aOf(5000, "soun", 8000, esds(2<<3|7, 0x80, 0x10, 0x00, 0x08)), "audio/mp4", 5000 * frame * 8000 / 8192, len(m4aFile(50, "soun")) + 3},
-		"HE-AAC":                      {m4aOf(5000, "soun", 16000, esds(5<<3|11>>1, 11<<7&0xff|1<<3|8>>1, 2<<2, 0)), "audio/mp4", 5000 * frame, len(m4aFile(50, "soun")) + 2},
-		"M4A that claims to be long":  {m4aFile(1, "soun"), "audio/mp4", time.Second, len(m4aFile(1, "soun"))},
+		"M4A that claims a high rate": {m4aOf(50, "soun", 65535, esds(plainASC...)), "audio/mp4", 50 * frame,
+			len(m4aFile(50, "soun"))},
+		"M4A in frames of 960": {m4aOf(5000, "soun", 8000, esds(plainASC[0], plainASC[1]|4)), "audio/mp4",
+			5000 * frame * 960 / 1024, len(m4aFile(50, "soun"))},
+		"M4A of a rate of its own": {m4aOf(5000, "soun", 8000, esds(2<<3|7, 0x80, 0x10, 0x00, 0x08)), "audio/mp4",
+			5000 * frame * 8000 / 8192, len(m4aFile(50, "soun")) + 3},
+		"HE-AAC": {m4aOf(5000, "soun", 16000, esds(5<<3|11>>1, 11<<7&0xff|1<<3|8>>1, 2<<2, 0)),
+			"audio/mp4", 5000 * frame, len(m4aFile(50, "soun")) + 2},
+		"M4A that claims to be long": {m4aFile(1, "soun"), "audio/mp4", time.Second, len(m4aFile(1, "soun"))},
 	} {
 		got, kept, err := Speech(c.content)
-		if err != nil || got.MIMEType != c.mime || (got.Duration-c.want).Abs() > time.Millisecond || len(kept) != c.bytes {
+		if err != nil || got.MIMEType != c.mime || (got.Duration-c.want).Abs() > time.Millisecond ||
+			len(kept) != c.bytes {
 			t.Errorf("%s: %+v of %d bytes, %v; want %v of %d", name, got, len(kept), err, c.want, c.bytes)
 		}
 	}
@@ -153,7 +162,8 @@ func FuzzSpeech(f *testing.F) {
 	f.Add(adts(3))
 	f.Add(m4aFile(3, "soun"))
 	f.Fuzz(func(t *testing.T, content []byte) {
-		if s, kept, err := Speech(content); err == nil && (s.Duration <= 0 || len(kept) == 0 || len(kept) > len(content)) {
+		if s, kept, err := Speech(content); err == nil &&
+			(s.Duration <= 0 || len(kept) == 0 || len(kept) > len(content)) {
 			t.Errorf("%+v of %d bytes", s, len(kept))
 		}
 	})

@@ -29,7 +29,8 @@ func m4a(content []byte) (Sound, error) {
 		return Sound{}, err
 	}
 	if t.sound != 1 || t.other || t.frames == 0 || len(t.configs) != 1 {
-		return Sound{}, Unsupported("audio/mp4 with %d tracks of sound, %d decoders and %d frames", t.sound, len(t.configs), t.frames)
+		return Sound{}, Unsupported("audio/mp4 with %d tracks of sound, %d decoders and %d frames", t.sound,
+			len(t.configs), t.frames)
 	}
 	length := max(t.length, playing(t.frames*t.configs[0].samples, t.configs[0].rate))
 	if length <= 0 || length > maxLength {

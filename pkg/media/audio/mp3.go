@@ -92,7 +92,8 @@ func (f File) MP3() (Sound, error) {
 	if samples == 0 {
 		return Sound{}, Unsupported("audio/mpeg without a frame of sound")
 	}
-	return Sound{MIMEType: "audio/mpeg", Ext: "mp3", Duration: playing(samples, int64(rate)), From: offset, To: end}, nil
+	return Sound{MIMEType: "audio/mpeg", Ext: "mp3", Duration: playing(samples, int64(rate)), From: offset,
+		To: end}, nil
 }
 
 // notes reports whether the next frame is an encoder's table (Xing, Info), which no player plays.

@@ -57,7 +57,8 @@ func (f File) WAV() (Sound, error) {
 			}
 			// A file written as a stream claims more than it contains.
 			length = min(length, f.Size-offset)
-			return Sound{MIMEType: "audio/wav", Ext: "wav", Duration: playing(length, byteRate), To: offset + length, claimed: claimed}, nil
+			return Sound{MIMEType: "audio/wav", Ext: "wav", Duration: playing(length, byteRate), To: offset + length,
+				claimed: claimed}, nil
 		}
 		offset += length + length%2
 	}

@@ -80,7 +80,8 @@ func invalid(about, format string, args ...any) *Error {
 }
 
 func unreadable(stage Stage, about string, err error) *Error {
-	return &Error{Code: CodeUnreadable, Stage: stage, About: about, Message: "The file is broken, or not of the type that is needed here. Replace it.", Err: err}
+	return &Error{Code: CodeUnreadable, Stage: stage, About: about, Message: "The file is broken, or not of the type " +
+		"that is needed here. Replace it.", Err: err}
 }
 
 // ofRun returns the error of a run of ffmpeg.
@@ -103,7 +104,8 @@ func ofText(about string, err error) *Error {
 	case errors.Is(err, text.ErrTooLong):
 		e.Code, e.Message = CodeTextTooLong, "The text is too long for its place. Shorten it."
 	case errors.Is(err, text.ErrScript):
-		e.Code, e.Message = CodeScript, "There is no font for the script of the text. Write it in another script, or turn it off."
+		e.Code, e.Message = CodeScript, "There is no font for the script of the text. Write it in another script, or "+
+			"turn it off."
 	case errors.Is(err, text.ErrEmpty):
 		e.Code, e.Message = CodeInvalid, "The text has no character that can be shown. Change it."
 	default:

@@ -29,11 +29,14 @@ func (b *bench) checkVideo(res Result, width, height int, limits func(fit.Limits
 	}
 	frames := timeline.Frames(f.Duration)
 	for _, s := range p.Streams {
-		if off := number(b.t, s.Duration) - f.Duration.Seconds(); math.Abs(off) > 0.035 || number(b.t, s.StartTime) != 0 {
+		if off := number(b.t, s.Duration) - f.Duration.Seconds(); math.Abs(off) > 0.035 ||
+			number(b.t, s.StartTime) != 0 {
 			b.t.Errorf("the %s begins at %s and plays %s s, not %v", s.CodecType, s.StartTime, s.Duration, f.Duration)
 		}
-		if s.CodecType == "video" && (s.Profile != "High" || s.Aspect != "1:1" || s.ColorSpace != "bt709" || int(number(b.t, s.Frames)) != frames) {
-			b.t.Errorf("the picture has the profile %s, pixels of %s, the colors of %s and %s of %d frames", s.Profile, s.Aspect, s.ColorSpace, s.Frames, frames)
+		if s.CodecType == "video" && (s.Profile != "High" || s.Aspect != "1:1" || s.ColorSpace != "bt709" ||
+			int(number(b.t, s.Frames)) != frames) {
+			b.t.Errorf("the picture has the profile %s, pixels of %s, the colors of %s and %s of %d frames", s.Profile,
+				s.Aspect, s.ColorSpace, s.Frames, frames)
 		}
 	}
 	b.checkKeyFrames(p)
@@ -50,7 +53,8 @@ func (b *bench) checkVideo(res Result, width, height int, limits func(fit.Limits
 		b.t.Error("no platform has this kind")
 	}
 	poster := b.find(res, media.Poster)
-	if got := b.facts(poster, b.probe(poster.Path)); got.Width != width || got.Height != height || got.Codec != "mjpeg" {
+	if got := b.facts(poster, b.probe(poster.Path)); got.Width != width || got.Height != height ||
+		got.Codec != "mjpeg" {
 		b.t.Errorf("its poster is %+v", got)
 	}
 }
@@ -88,8 +92,9 @@ func TestAShortVideoFitsThePlatforms(t *testing.T) {
 	b := newBench(t)
 	res := b.compose(Video{
 		Format: Portrait, Quality: Full, Fade: true, Captions: true, Language: "en", Brand: b.brand(),
-		Narration: b.part("voice.wav", sample.Voice(2200*time.Millisecond)), Music: b.part("track.wav", sample.Track(3*time.Second)),
-		Scenes: []Scene{{Text: "Made of nets.", Picture: b.picture(0)}, {Text: "Try it!", Picture: b.picture(2)}},
+		Narration: b.part("voice.wav", sample.Voice(2200*time.Millisecond)),
+		Music:     b.part("track.wav", sample.Track(3*time.Second)),
+		Scenes:    []Scene{{Text: "Made of nets.", Picture: b.picture(0)}, {Text: "Try it!", Picture: b.picture(2)}},
 	})
 	b.checkVideo(res, 1080, 1920, func(l fit.Limits) *fit.Video { return l.Short })
 	if got := b.find(res, media.Final).Duration; got != 3200*time.Millisecond {
@@ -112,7 +117,8 @@ func TestTheClipOfAStoryFitsThePlatforms(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	clip := b.clip(3200*time.Millisecond, 360, 640, true)
-	res := b.compose(Video{Format: Portrait, Quality: Draft, Scenes: []Scene{{Clip: clip, Length: 3200 * time.Millisecond}}})
+	res := b.compose(Video{Format: Portrait, Quality: Draft,
+		Scenes: []Scene{{Clip: clip, Length: 3200 * time.Millisecond}}})
 	b.checkVideo(res, 1080, 1920, func(l fit.Limits) *fit.Video { return l.Story })
 }
 
@@ -120,7 +126,8 @@ func TestAMusicClipFitsThePlatforms(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	res := b.compose(MusicClip{
-		Track: b.part("track.wav", sample.Track(16*time.Second)), Cover: b.picture(2), Length: 15 * time.Second, Title: "Sea song", Quality: Draft, Brand: b.brand(),
+		Track: b.part("track.wav", sample.Track(16*time.Second)), Cover: b.picture(2), Length: 15 * time.Second,
+		Title: "Sea song", Quality: Draft, Brand: b.brand(),
 	})
 	b.checkVideo(res, 1080, 1920, func(l fit.Limits) *fit.Video { return l.Short })
 }
@@ -150,9 +157,11 @@ func TestPicturesFitThePlatforms(t *testing.T) {
 	b := newBench(t)
 	image := func(l fit.Limits) *fit.Picture { return l.Image }
 	b.checkPicture(b.find(b.compose(Picture{Use: Post, Path: b.picture(1)}), media.Final), 1080, 1350, image)
-	b.checkPicture(b.find(b.compose(Picture{Use: Story, Path: b.picture(1), Text: "New today", Brand: b.brand()}), media.Final), 1080, 1920,
+	b.checkPicture(b.find(b.compose(Picture{Use: Story, Path: b.picture(1), Text: "New today", Brand: b.brand()}),
+		media.Final), 1080, 1920,
 		func(l fit.Limits) *fit.Picture { return l.Card })
-	slides := b.compose(Carousel{Brand: b.brand(), Language: "en", Slides: []Slide{{b.picture(0), "One"}, {b.picture(1), "Two"}, {b.picture(2), ""}}})
+	slides := b.compose(Carousel{Brand: b.brand(), Language: "en",
+		Slides: []Slide{{b.picture(0), "One"}, {b.picture(1), "Two"}, {b.picture(2), ""}}})
 	if len(slides.Files) != 3 {
 		t.Errorf("three slides are %d files", len(slides.Files))
 	}
@@ -163,7 +172,8 @@ func TestPicturesFitThePlatforms(t *testing.T) {
 
 func TestTheTableRefusesWhatNoPlatformTakes(t *testing.T) {
 	good := fit.Facts{
-		Width: 1080, Height: 1920, Bytes: 10_000_000, Codec: "h264", Pixels: "yuv420p", FPS: 30, Length: 20 * time.Second, Rate: 4_000_000,
+		Width: 1080, Height: 1920, Bytes: 10_000_000, Codec: "h264", Pixels: "yuv420p", FPS: 30,
+		Length: 20 * time.Second, Rate: 4_000_000,
 		Audio: "aac", Sample: 48_000, Channels: 2, Faststart: true,
 	}
 	for name, change := range map[string]func(*fit.Facts){

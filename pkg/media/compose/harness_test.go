@@ -36,7 +36,8 @@ type bench struct {
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	scratch := t.TempDir()
-	e, err := New(Settings{FFmpeg: filepath.Join(tools, "ffmpeg"), Fonts: filepath.Join(tools, "fonts"), Scratch: scratch, Threads: 2})
+	e, err := New(Settings{FFmpeg: filepath.Join(tools, "ffmpeg"), Fonts: filepath.Join(tools, "fonts"),
+		Scratch: scratch, Threads: 2})
 	if err != nil {
 		t.Fatalf("%v (make media-tools installs what is missing)", err)
 	}
@@ -124,7 +125,8 @@ func (b *bench) find(res Result, role media.Role) File {
 // ffmpeg runs ffmpeg beside the engine, and returns what it says.
 func (b *bench) ffmpeg(args ...string) string {
 	b.t.Helper()
-	cmd := exec.CommandContext(b.t.Context(), filepath.Join(tools, "ffmpeg"), append([]string{"-hide_banner", "-nostdin", "-nostats", "-y"}, args...)...)
+	cmd := exec.CommandContext(b.t.Context(), filepath.Join(tools, "ffmpeg"),
+		append([]string{"-hide_banner", "-nostdin", "-nostats", "-y"}, args...)...)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		b.t.Fatalf("ffmpeg %v: %v\n%s", args, err, out)
@@ -136,7 +138,8 @@ func (b *bench) ffmpeg(args ...string) string {
 func (b *bench) pixels(path string, frame, width, height int) []byte {
 	b.t.Helper()
 	to := filepath.Join(b.dir, "pixels.raw")
-	b.ffmpeg("-i", path, "-vf", fmt.Sprintf("select=eq(n\\,%d)", frame), "-frames:v", "1", "-f", "rawvideo", "-pix_fmt", "rgb24", to)
+	b.ffmpeg("-i", path, "-vf", fmt.Sprintf("select=eq(n\\,%d)", frame), "-frames:v", "1", "-f", "rawvideo",
+		"-pix_fmt", "rgb24", to)
 	raw, err := os.ReadFile(to)
 	if err != nil || len(raw) != width*height*3 {
 		b.t.Fatalf("frame %d has %d bytes, %v", frame, len(raw), err)
@@ -173,7 +176,8 @@ type probed struct {
 // probe asks ffprobe, which decodes every frame.
 func (b *bench) probe(path string) probed {
 	b.t.Helper()
-	cmd := exec.CommandContext(b.t.Context(), filepath.Join(tools, "ffprobe"), "-v", "error", "-err_detect", "explode", "-count_frames", "-show_streams", "-show_packets", "-of", "json", path)
+	cmd := exec.CommandContext(b.t.Context(), filepath.Join(tools, "ffprobe"), "-v", "error", "-err_detect", "explode",
+		"-count_frames", "-show_streams", "-show_packets", "-of", "json", path)
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
 	if err := cmd.Run(); err != nil || said.Len() > 0 {
@@ -253,10 +257,12 @@ func (b *bench) loudness(path string) (integrated, peak float64) {
 		I  string `json:"input_i"`
 		TP string `json:"input_tp"`
 	}
-	if err := json.Unmarshal([]byte(out[strings.LastIndex(out, "{"):strings.LastIndex(out, "}")+1]), &found); err != nil {
+	if err := json.Unmarshal([]byte(out[strings.LastIndex(out, "{"):strings.LastIndex(out, "}")+1]),
+		&found); err != nil {
 		b.t.Fatalf("%v in %s", err, out)
 	}
-	return number(b.t, strings.Replace(found.I, "-inf", "-200", 1)), number(b.t, strings.Replace(found.TP, "-inf", "-200", 1))
+	return number(b.t, strings.Replace(found.I, "-inf", "-200", 1)),
+		number(b.t, strings.Replace(found.TP, "-inf", "-200", 1))
 }
 
 // clip makes a clip of moving colors, with a tone where it has sound.
@@ -267,6 +273,7 @@ func (b *bench) clip(length time.Duration, width, height int, sound bool) string
 	if sound {
 		args = append(args, "-f", "lavfi", "-i", fmt.Sprintf("sine=f=440:d=%.3f", length.Seconds()))
 	}
-	b.ffmpeg(append(args, "-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p", "-movflags", "+faststart", to)...)
+	b.ffmpeg(append(args, "-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p", "-movflags",
+		"+faststart", to)...)
 	return to
 }

@@ -110,7 +110,8 @@ func probeFile(path string) (probe.Info, error) {
 var errSize = errors.New("the file is too large")
 
 func tooLarge(about string) *Error {
-	return &Error{Code: CodeTooLarge, Stage: StageInputs, About: about, Message: "The file has too many bytes or pixels, or plays too long. Use a smaller one."}
+	return &Error{Code: CodeTooLarge, Stage: StageInputs, About: about,
+		Message: "The file has too many bytes or pixels, or plays too long. Use a smaller one."}
 }
 
 // exceeds reports whether the input is larger than can be worked on.

@@ -19,7 +19,8 @@ import (
 func bomb(t *testing.T) []byte {
 	t.Helper()
 	var out strings.Builder
-	if err := png.Encode(&out, image.NewPaletted(image.Rect(0, 0, 12_000, 12_000), color.Palette{color.Black})); err != nil {
+	if err := png.Encode(&out, image.NewPaletted(image.Rect(0, 0, 12_000, 12_000),
+		color.Palette{color.Black})); err != nil {
 		t.Fatal(err)
 	}
 	return []byte(out.String())
@@ -36,21 +37,35 @@ func TestBadInputsAreNamed(t *testing.T) {
 		code  Code
 		about string
 	}{
-		"a logo that is a song":         {Carousel{Slides: []Slide{{good, "One"}}, Brand: &Brand{Logo: song}}, CodeUnreadable, "/brand/logo"},
-		"a logo that is a song (video)": {Video{Format: Portrait, Quality: Draft, Narration: song, Scenes: scene, Brand: &Brand{Logo: song}}, CodeUnreadable, "/brand/logo"},
-		"a slide that is half a file":   {Carousel{Slides: []Slide{{good, "One"}, {b.part("half.jpg", whole[:40]), "Two"}}}, CodeUnreadable, "/slides/1"},
-		"a picture of noise":            {Picture{Use: Post, Path: b.part("noise.png", append([]byte("\x89PNG\r\n\x1a\n"), make([]byte, 3000)...))}, CodeUnreadable, "/path"},
-		"a picture that is text":        {Picture{Use: Post, Path: b.part("text.jpg", []byte("no picture"))}, CodeUnreadable, "/path"},
-		"a picture of too many pixels":  {Picture{Use: Post, Path: b.part("bomb.png", bomb(t))}, CodeTooLarge, "/path"},
-		"a clip that is a picture":      {Video{Format: Portrait, Quality: Draft, Scenes: []Scene{{Clip: good, Length: time.Second}}}, CodeUnreadable, "/scenes/0/clip"},
-		"a playlist":                    {Video{Format: Portrait, Quality: Draft, Scenes: []Scene{{Clip: b.part("list.mp4", []byte("#EXTM3U\n#EXTINF:5,\nhttp://127.0.0.1:1/a.ts\n")), Length: time.Second}}}, CodeUnreadable, "/scenes/0/clip"},
-		"a narration that is a picture": {Video{Format: Portrait, Quality: Draft, Narration: good, Scenes: scene}, CodeUnreadable, "/narration"},
-		"music that is a picture":       {Video{Format: Portrait, Quality: Draft, Narration: song, Music: good, Scenes: scene}, CodeUnreadable, "/music"},
-		"an empty file":                 {Picture{Use: Post, Path: b.part("empty", nil)}, CodeUnreadable, "/path"},
-		"a file that is missing":        {Picture{Use: Post, Path: filepath.Join(b.dir, "none")}, CodeInternal, "/path"},
-		"a heading without a font":      {Carousel{Slides: []Slide{{good, "বাংলা ভাষা"}}}, CodeScript, "/slides/0"},
-		"a heading that is a novel":     {Carousel{Slides: []Slide{{good, strings.Repeat("word ", 1000)}}}, CodeTextTooLong, "/slides/0"},
-		"a script without a font":       {Video{Format: Portrait, Quality: Draft, Narration: song, Captions: true, Scenes: []Scene{{Text: "বাংলা ভাষা", Picture: good}}}, CodeScript, "/scenes"},
+		"a logo that is a song": {Carousel{Slides: []Slide{{good, "One"}}, Brand: &Brand{Logo: song}},
+			CodeUnreadable, "/brand/logo"},
+		"a logo that is a song (video)": {Video{Format: Portrait, Quality: Draft, Narration: song, Scenes: scene,
+			Brand: &Brand{Logo: song}}, CodeUnreadable, "/brand/logo"},
+		"a slide that is half a file": {Carousel{Slides: []Slide{{good, "One"},
+			{b.part("half.jpg", whole[:40]), "Two"}}}, CodeUnreadable, "/slides/1"},
+		"a picture of noise": {Picture{Use: Post,
+			Path: b.part("noise.png", append([]byte("\x89PNG\r\n\x1a\n"), make([]byte, 3000)...))},
+			CodeUnreadable, "/path"},
+		"a picture that is text": {Picture{Use: Post, Path: b.part("text.jpg", []byte("no picture"))},
+			CodeUnreadable, "/path"},
+		"a picture of too many pixels": {Picture{Use: Post, Path: b.part("bomb.png", bomb(t))}, CodeTooLarge, "/path"},
+		"a clip that is a picture": {Video{Format: Portrait, Quality: Draft,
+			Scenes: []Scene{{Clip: good, Length: time.Second}}}, CodeUnreadable, "/scenes/0/clip"},
+		"a playlist": {Video{Format: Portrait, Quality: Draft,
+			Scenes: []Scene{{Clip: b.part("list.mp4", []byte("#EXTM3U\n#EXTINF:5,\nhttp://127.0.0.1:1/a.ts\n")),
+				Length: time.Second}}}, CodeUnreadable, "/scenes/0/clip"},
+		"a narration that is a picture": {Video{Format: Portrait, Quality: Draft, Narration: good, Scenes: scene},
+			CodeUnreadable, "/narration"},
+		"music that is a picture": {Video{Format: Portrait, Quality: Draft, Narration: song, Music: good,
+			Scenes: scene}, CodeUnreadable, "/music"},
+		"an empty file": {Picture{Use: Post, Path: b.part("empty", nil)}, CodeUnreadable, "/path"},
+		"a file that is missing": {Picture{Use: Post, Path: filepath.Join(b.dir, "none")},
+			CodeInternal, "/path"},
+		"a heading without a font": {Carousel{Slides: []Slide{{good, "বাংলা ভাষা"}}}, CodeScript, "/slides/0"},
+		"a heading that is a novel": {Carousel{Slides: []Slide{{good, strings.Repeat("word ", 1000)}}},
+			CodeTextTooLong, "/slides/0"},
+		"a script without a font": {Video{Format: Portrait, Quality: Draft, Narration: song, Captions: true,
+			Scenes: []Scene{{Text: "বাংলা ভাষা", Picture: good}}}, CodeScript, "/scenes"},
 	} {
 		if e := b.fails(c.work); e.Code != c.code || e.About != c.about || e.Stage == "" || e.Message == "" {
 			t.Errorf("%s: %v", name, e)
@@ -93,14 +108,16 @@ func TestWhatAKilledProcessLeftIsRemoved(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := New(Settings{FFmpeg: filepath.Join(tools, "ffmpeg"), Fonts: filepath.Join(tools, "fonts"), Scratch: scratch}); err != nil {
+	if _, err := New(Settings{FFmpeg: filepath.Join(tools, "ffmpeg"), Fonts: filepath.Join(tools, "fonts"),
+		Scratch: scratch}); err != nil {
 		t.Fatal(err)
 	}
 	left, err := os.ReadDir(scratch)
 	if err != nil || len(left) != 1 || left[0].Name() != "other" {
 		t.Errorf("%v is left, %v", left, err)
 	}
-	for _, s := range []Settings{{FFmpeg: "/nonesuch", Fonts: filepath.Join(tools, "fonts")}, {FFmpeg: filepath.Join(tools, "ffmpeg"), Fonts: scratch}} {
+	for _, s := range []Settings{{FFmpeg: "/nonesuch", Fonts: filepath.Join(tools, "fonts")},
+		{FFmpeg: filepath.Join(tools, "ffmpeg"), Fonts: scratch}} {
 		if _, err := New(s); err == nil {
 			t.Errorf("%+v makes an engine", s)
 		}
@@ -118,12 +135,16 @@ func TestInputsOfEveryFormatAreRead(t *testing.T) {
 	picture := b.picture(0)
 	voice := b.part("voice.wav", sample.Voice(1500*time.Millisecond))
 	moving := []string{"-f", "lavfi", "-i", "testsrc2=s=180x320:r=25:d=1.2", "-pix_fmt", "yuv420p"}
-	pictures := []string{picture, made("a.webp", "-i", picture, "-vf", "scale=180:-2"), made("rgba.png", "-i", picture, "-vf", "scale=180:-2", "-pix_fmt", "rgba"), made("gray16.png", "-i", picture, "-vf", "scale=180:-2", "-pix_fmt", "gray16be")}
+	pictures := []string{picture, made("a.webp", "-i", picture, "-vf", "scale=180:-2"),
+		made("rgba.png", "-i", picture, "-vf", "scale=180:-2", "-pix_fmt", "rgba"),
+		made("gray16.png", "-i", picture, "-vf", "scale=180:-2", "-pix_fmt", "gray16be")}
 	clips := []string{
-		made("hevc.mp4", append(moving, "-c:v", "libx265", "-x265-params", "log-level=error")...), made("vp9.mp4", append(moving, "-c:v", "libvpx-vp9", "-deadline", "realtime")...),
+		made("hevc.mp4", append(moving, "-c:v", "libx265", "-x265-params", "log-level=error")...),
+		made("vp9.mp4", append(moving, "-c:v", "libvpx-vp9", "-deadline", "realtime")...),
 		made("mpeg4.mp4", append(moving, "-c:v", "mpeg4")...),
 	}
-	for _, narration := range []string{voice, made("voice.mp3", "-i", voice), made("voice24.wav", "-i", voice, "-c:a", "pcm_s24le", "-ar", "44100", "-ac", "2")} {
+	for _, narration := range []string{voice, made("voice.mp3", "-i", voice),
+		made("voice24.wav", "-i", voice, "-c:a", "pcm_s24le", "-ar", "44100", "-ac", "2")} {
 		v := Video{Format: Portrait, Quality: Draft, scale: small, Narration: narration, Language: "en"}
 		for _, p := range pictures {
 			v.Scenes = append(v.Scenes, Scene{Text: "One.", Picture: p})

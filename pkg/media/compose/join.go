@@ -21,7 +21,8 @@ func (r *run) mux(ctx context.Context, format, picture string) error {
 	}
 	_, err := r.ffmpeg(ctx, StageJoin, "", ffmpeg.Job{
 		Inputs: []ffmpeg.Input{in, {Path: r.path(soundFile), Format: "aac"}},
-		Output: []string{"-map", "0:v", "-map", "1:a", "-c", "copy", "-movflags", "+faststart+negative_cts_offsets", "-use_editlist", "0", "-map_metadata", "-1", "-f", "mp4", joined},
+		Output: []string{"-map", "0:v", "-map", "1:a", "-c", "copy", "-movflags", "+faststart+negative_cts_offsets",
+			"-use_editlist", "0", "-map_metadata", "-1", "-f", "mp4", joined},
 	})
 	return err
 }
@@ -30,13 +31,16 @@ func (r *run) mux(ctx context.Context, format, picture string) error {
 func (r *run) poster(ctx context.Context, video string, at time.Duration, width, height int) error {
 	const name = "poster.jpg"
 	_, err := r.ffmpeg(ctx, StageJoin, "", ffmpeg.Job{
-		Inputs: []ffmpeg.Input{{Path: video, Format: "mov", Options: []string{"-ss", fmt.Sprintf("%.3f", at.Seconds())}}},
-		Output: []string{"-map", "0:v", "-frames:v", "1", "-q:v", "2", "-pix_fmt", "yuvj420p", "-update", "1", "-f", "image2", name},
+		Inputs: []ffmpeg.Input{{Path: video, Format: "mov",
+			Options: []string{"-ss", fmt.Sprintf("%.3f", at.Seconds())}}},
+		Output: []string{"-map", "0:v", "-frames:v", "1", "-q:v", "2", "-pix_fmt", "yuvj420p", "-update", "1", "-f",
+			"image2", name},
 	})
 	if err != nil {
 		return err
 	}
-	return r.deliver(name, File{Role: media.Poster, Type: media.Image, MIMEType: "image/jpeg", Width: width, Height: height})
+	return r.deliver(name, File{Role: media.Poster, Type: media.Image, MIMEType: "image/jpeg", Width: width,
+		Height: height})
 }
 
 // encoder returns the options that encode a picture in a form that all platforms accept: H.264 High, with a key frame
@@ -47,9 +51,12 @@ func encoder(q Quality, rate int) []string {
 		preset, crf = "ultrafast", "25"
 	}
 	options := []string{
-		"-r", "30", "-c:v", "libx264", "-preset", preset, "-crf", crf, "-profile:v", "high", "-level:v", "4.1", "-pix_fmt", "yuv420p",
-		"-maxrate", fmt.Sprint(rate), "-bufsize", fmt.Sprint(rate), "-g", "60", "-keyint_min", "60", "-sc_threshold", "0", "-flags", "+cgop",
-		"-colorspace", "bt709", "-color_primaries", "bt709", "-color_trc", "bt709", "-color_range", "tv", "-video_track_timescale", "15360",
+		"-r", "30", "-c:v", "libx264", "-preset", preset, "-crf", crf, "-profile:v", "high", "-level:v", "4.1",
+		"-pix_fmt", "yuv420p",
+		"-maxrate", fmt.Sprint(rate), "-bufsize", fmt.Sprint(rate), "-g", "60", "-keyint_min", "60", "-sc_threshold",
+		"0", "-flags", "+cgop",
+		"-colorspace", "bt709", "-color_primaries", "bt709", "-color_trc", "bt709", "-color_range", "tv",
+		"-video_track_timescale", "15360",
 	}
 	if q == Draft {
 		// This is the minimum of the profile High.

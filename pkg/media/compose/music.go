@@ -62,7 +62,9 @@ func (m MusicClip) compose(ctx context.Context, r *run) error {
 	}
 	// A header may claim a little more than there is.
 	if heard.length < minMusic-200*time.Millisecond {
-		return &Error{Code: CodeTooShort, Stage: StageSound, About: "/track", Message: fmt.Sprintf("The track plays %v. A music clip takes at least %v.", heard.length.Round(100*time.Millisecond), minMusic)}
+		return &Error{Code: CodeTooShort, Stage: StageSound, About: "/track",
+			Message: fmt.Sprintf("The track plays %v. A music clip takes at least %v.",
+				heard.length.Round(100*time.Millisecond), minMusic)}
 	}
 	frames := timeline.Frames(min(m.Length, max(heard.length, minMusic)))
 	back, err := m.backdrop(ctx, r)
@@ -81,7 +83,8 @@ func (m MusicClip) compose(ctx context.Context, r *run) error {
 		return err
 	}
 	size := image.Pt(1080, 1920)
-	if err := r.deliver("final.mp4", File{Role: media.Final, Type: media.Video, MIMEType: "video/mp4", Width: size.X, Height: size.Y, Duration: timeline.Time(frames)}); err != nil {
+	if err := r.deliver("final.mp4", File{Role: media.Final, Type: media.Video, MIMEType: "video/mp4", Width: size.X,
+		Height: size.Y, Duration: timeline.Time(frames)}); err != nil {
 		return err
 	}
 	return r.poster(ctx, r.files[len(r.files)-1].Path, timeline.Time(frames)/3, size.X, size.Y)
@@ -113,11 +116,13 @@ func (m MusicClip) backdrop(ctx context.Context, r *run) (*image.RGBA, error) {
 func (m MusicClip) encode(ctx context.Context, r *run, back *image.RGBA, heard heard, frames int) error {
 	s := text.NewScript(1080, 1920)
 	if m.Title != "" {
-		b, err := r.fonts.Fit(m.Title, m.Language, text.Box{Width: float64(titleAt.Dx()), Height: float64(titleAt.Dy()), MaxEm: 72, MinEm: minEm, MaxLines: 3})
+		b, err := r.fonts.Fit(m.Title, m.Language, text.Box{Width: float64(titleAt.Dx()), Height: float64(titleAt.Dy()),
+			MaxEm: 72, MinEm: minEm, MaxLines: 3})
 		if err != nil {
 			return ofText("/title", err)
 		}
-		s.Text(b, float64(titleAt.Min.X), float64(titleAt.Max.X), float64(titleAt.Min.Y), text.Center, canvas.White, text.Always)
+		s.Text(b, float64(titleAt.Min.X), float64(titleAt.Max.X), float64(titleAt.Min.Y), text.Center,
+			canvas.White, text.Always)
 	}
 	if err := r.write(StagePicture, "back.raw", back.Pix); err != nil {
 		return err
@@ -137,14 +142,18 @@ func (m MusicClip) encode(ctx context.Context, r *run, back *image.RGBA, heard h
 		"[1:a]volume=%s,showwaves=s=%dx%d:mode=cline:draw=full:scale=sqrt:rate=%d:colors=0x%02X%02X%02X,scale=%d:%d:flags=neighbor,format=yuva420p[wave];"+
 		"[back][wave]overlay=x=%d:y=%d:format=yuv420:eof_action=repeat,setsar=1,format=yuv420p[out]",
 		draw, frames, timeline.FPS, timeline.FPS,
-		fmt.Sprintf("%.2fdB", waveLoudness-heard.Integrated), size.X/bar, size.Y, timeline.FPS, wave.R, wave.G, wave.B, size.X, size.Y, waveAt.Min.X, waveAt.Min.Y)
+		fmt.Sprintf("%.2fdB", waveLoudness-heard.Integrated), size.X/bar, size.Y, timeline.FPS, wave.R, wave.G, wave.B,
+		size.X, size.Y, waveAt.Min.X, waveAt.Min.Y)
 	report, err := r.ffmpeg(ctx, StagePicture, "/cover", ffmpeg.Job{
 		Inputs: []ffmpeg.Input{
-			{Path: r.path("back.raw"), Format: "rawvideo", Options: []string{"-pixel_format", "rgb0", "-framerate", fmt.Sprint(timeline.FPS), "-video_size", "1080x1920"}},
+			{Path: r.path("back.raw"), Format: "rawvideo", Options: []string{"-pixel_format", "rgb0", "-framerate",
+				fmt.Sprint(timeline.FPS), "-video_size", "1080x1920"}},
 			{Path: r.path(mixFile), Format: "wav"},
 		},
-		Filter:   filter,
-		Output:   append([]string{"-map", "[out]", "-frames:v", fmt.Sprint(frames)}, append(encoder(m.Quality, min(maxRate, int(maxFile*8/(seconds+1))-160_000)), "-f", "mp4", "picture.mp4")...),
+		Filter: filter,
+		Output: append([]string{"-map", "[out]", "-frames:v", fmt.Sprint(frames)},
+			append(encoder(m.Quality, min(maxRate, int(maxFile*8/(seconds+1))-160_000)), "-f", "mp4",
+				"picture.mp4")...),
 		Progress: func(done int) { r.report(15 + 80*done/frames) },
 	})
 	if err == nil && report.Frames < frames {

@@ -67,7 +67,8 @@ func (p Picture) check() error {
 }
 
 func (p Picture) compose(ctx context.Context, r *run) error {
-	c := card{about: "/path", text: p.Text, lang: p.Language, brand: p.Brand, name: "final", maxEm: 92, size: image.Pt(wide, slideTall)}
+	c := card{about: "/path", text: p.Text, lang: p.Language, brand: p.Brand, name: "final", maxEm: 92,
+		size: image.Pt(wide, slideTall)}
 	c.area = image.Rect(slideInset, slideInset, wide-slideInset, slideTall-96)
 	if p.Use == Story {
 		c.size.Y, c.area, c.maxEm = storyTall, fit.SafePortrait, 96
@@ -75,7 +76,8 @@ func (p Picture) compose(ctx context.Context, r *run) error {
 	if err := r.card(ctx, p.Path, c); err != nil {
 		return err
 	}
-	return r.deliver("final.jpg", File{Role: media.Final, Type: media.Image, MIMEType: "image/jpeg", Width: c.size.X, Height: c.size.Y})
+	return r.deliver("final.jpg", File{Role: media.Final, Type: media.Image, MIMEType: "image/jpeg", Width: c.size.X,
+		Height: c.size.Y})
 }
 
 func (c Carousel) check() error {
@@ -89,7 +91,8 @@ func (c Carousel) compose(ctx context.Context, r *run) error {
 	for i, s := range c.Slides {
 		name := fmt.Sprintf("slide%02d", i+1)
 		one := card{
-			about: fmt.Sprintf("/slides/%d", i), text: s.Heading, lang: c.Language, name: name, maxEm: 88, size: image.Pt(wide, slideTall),
+			about: fmt.Sprintf("/slides/%d", i), text: s.Heading, lang: c.Language, name: name, maxEm: 88,
+			size: image.Pt(wide, slideTall),
 			area: image.Rect(slideInset, slideInset, wide-slideInset, slideTall-88),
 		}
 		if i == 0 {
@@ -101,7 +104,8 @@ func (c Carousel) compose(ctx context.Context, r *run) error {
 		if err := r.card(ctx, s.Path, one); err != nil {
 			return err
 		}
-		if err := r.deliver(name+".jpg", File{Role: media.Final, Type: media.Image, MIMEType: "image/jpeg", Width: wide, Height: slideTall}); err != nil {
+		if err := r.deliver(name+".jpg", File{Role: media.Final, Type: media.Image, MIMEType: "image/jpeg", Width: wide,
+			Height: slideTall}); err != nil {
 			return err
 		}
 		r.report(100 * (i + 1) / (len(c.Slides) + 1))
@@ -154,7 +158,8 @@ func (r *run) card(ctx context.Context, path string, c card) error {
 
 // box returns the box of the text: the lower part of the area.
 func (c card) box() text.Box {
-	return text.Box{Width: float64(c.area.Dx()), Height: float64(c.area.Dy()) * 0.6, MaxEm: c.maxEm, MinEm: minEm, MaxLines: maxLines}
+	return text.Box{Width: float64(c.area.Dx()), Height: float64(c.area.Dy()) * 0.6, MaxEm: c.maxEm, MinEm: minEm,
+		MaxLines: maxLines}
 }
 
 // heading darkens the picture under the text, and writes the text into the lower part of the area.
@@ -209,12 +214,14 @@ func (r *run) brand(ctx context.Context, img *image.RGBA, s *text.Script, c card
 	if c.brand.Name == "" {
 		return nil
 	}
-	b, err := r.fonts.Fit(c.brand.Name, c.lang, text.Box{Width: float64(c.area.Max.X - left), Height: bandTall - 20, MaxEm: 46, MinEm: 22, MaxLines: 2})
+	b, err := r.fonts.Fit(c.brand.Name, c.lang, text.Box{Width: float64(c.area.Max.X - left), Height: bandTall - 20,
+		MaxEm: 46, MinEm: 22, MaxLines: 2})
 	if err != nil {
 		return ofText("/brand/name", err)
 	}
 	b.RTL = false // it is next to the logo
-	s.Text(b, float64(left), float64(c.area.Max.X), float64(band.Min.Y)+(bandTall-b.Height)/2, text.Start, canvas.On(back), text.Always)
+	s.Text(b, float64(left), float64(c.area.Max.X), float64(band.Min.Y)+(bandTall-b.Height)/2, text.Start,
+		canvas.On(back), text.Always)
 	return nil
 }
 
@@ -224,7 +231,8 @@ func (r *run) canvas(ctx context.Context, path, about string, size image.Point) 
 	if err != nil {
 		return nil, err
 	}
-	raw, err := r.raw(ctx, in, fmt.Sprintf("scale=%d:%d:force_original_aspect_ratio=increase:flags=lanczos,crop=%d:%d", size.X, size.Y, size.X, size.Y), "rgb24")
+	raw, err := r.raw(ctx, in, fmt.Sprintf("scale=%d:%d:force_original_aspect_ratio=increase:flags=lanczos,crop=%d:%d",
+		size.X, size.Y, size.X, size.Y), "rgb24")
 	if err != nil {
 		return nil, err
 	}
@@ -283,7 +291,8 @@ func (r *run) jpeg(ctx context.Context, img *image.RGBA, s *text.Script, name st
 		return err
 	}
 	_, err = r.ffmpeg(ctx, StagePicture, "", ffmpeg.Job{
-		Inputs: []ffmpeg.Input{{Path: r.path(back), Format: "rawvideo", Options: []string{"-pixel_format", "rgb0", "-video_size", fmt.Sprintf("%dx%d", img.Rect.Dx(), img.Rect.Dy())}}},
+		Inputs: []ffmpeg.Input{{Path: r.path(back), Format: "rawvideo", Options: []string{"-pixel_format", "rgb0",
+			"-video_size", fmt.Sprintf("%dx%d", img.Rect.Dx(), img.Rect.Dy())}}},
 		Filter: "[0:v]format=rgb24," + draw + ",scale=out_range=full:out_color_matrix=bt601,format=yuvj420p[out]",
 		Output: []string{"-map", "[out]", "-frames:v", "1", "-q:v", "2", "-update", "1", "-f", "image2", name + ".jpg"},
 	})

@@ -49,10 +49,13 @@ func TestHeadingsLieWhereTheyAreMeasured(t *testing.T) {
 	b := newBench(t)
 	dark := b.plain("dark", color.RGBA{10, 10, 10, 255})
 	for lang, heading := range map[string]string{
-		"en": "Five things about nets", "ru": "Пять фактов о сетях", "el": "Πέντε πράγματα για τα δίχτυα", "ar": "خمسة أشياء عن الشباك", "he": "חמישה דברים על רשתות",
-		"hi": "जाल के बारे में पाँच क्षत्रिय बातें", "th": "ห้าสิ่งเกี่ยวกับตาข่าย น้ำ", "zh": "关于渔网的五件事", "ja": "網についての五つのこと", "ko": "그물에 대한 다섯 가지",
+		"en": "Five things about nets", "ru": "Пять фактов о сетях", "el": "Πέντε πράγματα για τα δίχτυα",
+		"ar": "خمسة أشياء عن الشباك", "he": "חמישה דברים על רשתות",
+		"hi": "जाल के बारे में पाँच क्षत्रिय बातें", "th": "ห้าสิ่งเกี่ยวกับตาข่าย น้ำ", "zh": "关于渔网的五件事",
+		"ja": "網についての五つのこと", "ko": "그물에 대한 다섯 가지",
 	} {
-		card := card{area: image.Rect(slideInset, slideInset, wide-slideInset, slideTall-88), maxEm: 112, size: image.Pt(wide, slideTall)}
+		card := card{area: image.Rect(slideInset, slideInset, wide-slideInset, slideTall-88), maxEm: 112,
+			size: image.Pt(wide, slideTall)}
 		res := b.compose(Carousel{Language: lang, Slides: []Slide{{dark, heading}}})
 		// As the engine lays it out.
 		block, err := b.fonts.Fit(heading, lang, card.box())
@@ -65,7 +68,8 @@ func TestHeadingsLieWhereTheyAreMeasured(t *testing.T) {
 		if off := float64(got.Dx()) - block.Width; off > 8 || off < -0.05*block.Width-0.12*block.Em {
 			t.Errorf("%s: it is %d pixels wide, and measured as %.0f", lang, got.Dx(), block.Width)
 		}
-		if rtl := lang == "ar" || lang == "he"; rtl != block.RTL || rtl && got.Max.X < card.area.Max.X-20 || !rtl && got.Min.X > card.area.Min.X+20 {
+		if rtl := lang == "ar" || lang == "he"; rtl != block.RTL || rtl && got.Max.X < card.area.Max.X-20 || !rtl &&
+			got.Min.X > card.area.Min.X+20 {
 			t.Errorf("%s: it lies at %v of %v", lang, got, card.area)
 		}
 		if got.Min.Y < top-10 || got.Max.Y > card.area.Max.Y+10 {
@@ -78,8 +82,10 @@ func TestHeadingsHaveContrast(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	// Nothing is darker than letters would need but the scrim.
-	res := b.compose(Carousel{Language: "en", Slides: []Slide{{b.plain("white", color.RGBA{255, 255, 255, 255}), "iiii"}}})
-	img, card := b.image(res.Files[0]), card{area: image.Rect(slideInset, slideInset, wide-slideInset, slideTall-88), maxEm: 112}
+	res := b.compose(Carousel{Language: "en",
+		Slides: []Slide{{b.plain("white", color.RGBA{255, 255, 255, 255}), "iiii"}}})
+	img, card := b.image(res.Files[0]),
+		card{area: image.Rect(slideInset, slideInset, wide-slideInset, slideTall-88), maxEm: 112}
 	block, err := b.fonts.Fit("iiii", "en", card.box())
 	if err != nil {
 		t.Fatal(err)
@@ -87,7 +93,8 @@ func TestHeadingsHaveContrast(t *testing.T) {
 	top := card.area.Max.Y - int(block.Height)
 	for y := top; y < card.area.Max.Y; y++ {
 		// Beside the letters, and their edges that JPEG blurs.
-		if c := colorAt(img, card.area.Min.X+int(block.Width)+40, y); canvas.Contrast(c.Luminance(), 1) < canvas.MinContrast {
+		if c := colorAt(img, card.area.Min.X+int(block.Width)+40, y); canvas.Contrast(c.Luminance(),
+			1) < canvas.MinContrast {
 			t.Fatalf("in row %d, white letters on %v have a contrast of %.2f", y, c, canvas.Contrast(c.Luminance(), 1))
 		}
 	}
@@ -100,11 +107,13 @@ func TestTheLongestHeadingsFit(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	dark := b.plain("dark", color.RGBA{10, 10, 10, 255})
-	for name, heading := range map[string]string{"200 emoji": strings.Repeat("😀", 200), "one word": strings.Repeat("W", 200), "Chinese": strings.Repeat("字", 200)} {
+	for name, heading := range map[string]string{"200 emoji": strings.Repeat("😀", 200),
+		"one word": strings.Repeat("W", 200), "Chinese": strings.Repeat("字", 200)} {
 		res := b.compose(Carousel{Brand: b.brand(), Slides: []Slide{{dark, heading}}})
 		band := slideTall - bandTall
 		got := letters(b.image(res.Files[0]), image.Rect(0, 0, wide, band))
-		if got.Min.X < slideInset-12 || got.Max.X > wide-slideInset+12 || got.Min.Y < slideInset || got.Max.Y > band-20 {
+		if got.Min.X < slideInset-12 || got.Max.X > wide-slideInset+12 || got.Min.Y < slideInset ||
+			got.Max.Y > band-20 {
 			t.Errorf("%s: they lie at %v", name, got)
 		}
 	}

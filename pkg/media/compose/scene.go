@@ -36,22 +36,29 @@ func (f *videoRun) encode(ctx context.Context, n int) (name string, frames int, 
 		}
 		job.Inputs = append(job.Inputs, in)
 		// The filter xfade would convert all frames to 4:4:4 and back.
-		graph += ";" + f.prepare(1, next, 0, s.after) + fmt.Sprintf(",format=yuva420p,fade=t=in:s=0:n=%d:alpha=1,setpts=PTS+%d/(%d*TB)[v1]", s.after, frames-s.after, timeline.FPS)
+		graph += ";" + f.prepare(1, next, 0, s.after) +
+			fmt.Sprintf(",format=yuva420p,fade=t=in:s=0:n=%d:alpha=1,setpts=PTS+%d/(%d*TB)[v1]", s.after,
+				frames-s.after, timeline.FPS)
 		graph += ";[v0][v1]overlay=format=yuv420:eof_action=pass[v2]"
 		last = "[v2]"
 	}
 	if f.logo != nil {
-		job.Inputs = append(job.Inputs, ffmpeg.Input{Path: f.logo.path, Format: "png_pipe", Options: []string{"-framerate", "30"}})
-		graph += fmt.Sprintf(";%s[%d:v]overlay=x=%d:y=%d:format=yuv420:eof_action=repeat[v3]", last, len(job.Inputs)-1, f.logo.at.X, f.logo.at.Y)
+		job.Inputs = append(job.Inputs, ffmpeg.Input{Path: f.logo.path, Format: "png_pipe",
+			Options: []string{"-framerate", "30"}})
+		graph += fmt.Sprintf(";%s[%d:v]overlay=x=%d:y=%d:format=yuv420:eof_action=repeat[v3]", last, len(job.Inputs)-1,
+			f.logo.at.X, f.logo.at.Y)
 		last = "[v3]"
 	}
 	captions, err := f.subtitles(StagePicture, fmt.Sprintf("captions%03d", n), f.script(f.encoded, frames))
 	if err != nil {
 		return "", 0, err
 	}
-	job.Filter = graph + fmt.Sprintf(";%s%s,setsar=1,format=yuv420p,setparams=range=tv:color_primaries=bt709:color_trc=bt709:colorspace=bt709[out]", last, captions)
+	job.Filter = graph + fmt.Sprintf(
+		";%s%s,setsar=1,format=yuv420p,setparams=range=tv:color_primaries=bt709:color_trc=bt709:colorspace=bt709[out]",
+		last, captions)
 	name = fmt.Sprintf("scene%03d.mp4", n)
-	job.Output = append([]string{"-map", "[out]", "-frames:v", fmt.Sprint(frames)}, append(encoder(f.Quality, f.rate()), "-f", "mp4", name)...)
+	job.Output = append([]string{"-map", "[out]", "-frames:v", fmt.Sprint(frames)},
+		append(encoder(f.Quality, f.rate()), "-f", "mp4", name)...)
 	report, err := f.ffmpeg(ctx, StagePicture, s.about, job)
 	switch {
 	case err != nil:
@@ -69,7 +76,8 @@ func (f *videoRun) endsEarly(n, got int) *Error {
 	if s := f.scenes[n]; s.after > 0 && got >= s.length-s.before/2-s.after/2 {
 		about = f.scenes[n+1].about // the next scene, which faded in, was too short
 	}
-	return &Error{Code: CodeTooShort, Stage: StagePicture, About: about, Message: "The clip ends before its scene. Use a longer one."}
+	return &Error{Code: CodeTooShort, Stage: StagePicture, About: about,
+		Message: "The clip ends before its scene. Use a longer one."}
 }
 
 // source returns the input for frames of a scene, beginning with the frame begin.
@@ -89,7 +97,8 @@ func (f *videoRun) source(ctx context.Context, n, begin, count int) (ffmpeg.Inpu
 	}
 	move := motion.Moves[n%len(motion.Moves)]
 	return ffmpeg.Input{
-		Format: "rawvideo", Options: []string{"-pixel_format", "yuv420p", "-framerate", fmt.Sprint(timeline.FPS), "-video_size", fmt.Sprintf("%dx%d", f.width, f.height)},
+		Format: "rawvideo", Options: []string{"-pixel_format", "yuv420p", "-framerate", fmt.Sprint(timeline.FPS),
+			"-video_size", fmt.Sprintf("%dx%d", f.width, f.height)},
 		Feed: func(w io.Writer) error { return still.Write(w, f.width, f.height, move, begin, count, s.seen()) },
 	}, nil
 }
@@ -134,7 +143,9 @@ func (f *videoRun) prepare(n int, s scene, begin, count int) string {
 		return all + "null"
 	case s.still:
 		// A picture is decoded and scaled once.
-		return all + s.cover(f.width, f.height) + fmt.Sprintf(",loop=loop=-1:size=1:start=0,trim=end_frame=%d,setpts=N/(%d*TB),fps=%d", count, timeline.FPS, timeline.FPS)
+		return all + s.cover(f.width, f.height) +
+			fmt.Sprintf(",loop=loop=-1:size=1:start=0,trim=end_frame=%d,setpts=N/(%d*TB),fps=%d", count, timeline.FPS,
+				timeline.FPS)
 	}
 	if slow := s.slow(); slow > 1 {
 		all += fmt.Sprintf("setpts=%.4f*PTS,", slow)

@@ -43,7 +43,8 @@ type heard struct {
 // listen measures a part. It returns an error if the sound is shorter than its header claims, or silent.
 func (r *run) listen(ctx context.Context, in input) (heard, error) {
 	report, err := r.ffmpeg(ctx, StageSound, in.about, ffmpeg.Job{
-		Inputs: []ffmpeg.Input{in.Input}, Filter: "[0:a]" + stereo + ",ebur128=peak=true:framelog=quiet[a]", Output: []string{"-map", "[a]", "-f", "null", "-"},
+		Inputs: []ffmpeg.Input{in.Input}, Filter: "[0:a]" + stereo + ",ebur128=peak=true:framelog=quiet[a]",
+		Output: []string{"-map", "[a]", "-f", "null", "-"},
 	})
 	if err != nil {
 		return heard{}, err
@@ -53,7 +54,8 @@ func (r *run) listen(ctx context.Context, in input) (heard, error) {
 	case !ok || report.Time < in.length*9/10:
 		return heard{}, unreadable(StageSound, in.about, fmt.Errorf("%v of %v could be read", report.Time, in.length))
 	case loudness.Integrated <= ffmpeg.Silent:
-		return heard{}, &Error{Code: CodeSilent, Stage: StageSound, About: in.about, Message: "Nothing is to be heard in the file. Replace it."}
+		return heard{}, &Error{Code: CodeSilent, Stage: StageSound, About: in.about,
+			Message: "Nothing is to be heard in the file. Replace it."}
 	}
 	return heard{loudness, report.Time}, nil
 }
@@ -163,7 +165,8 @@ func (r *run) encodeSound(ctx context.Context, gain, limit float64) error {
 		priming, gain, 2*sampleRate, math.Pow(10, limit/20), sampleRate)
 	_, err := r.ffmpeg(ctx, StageSound, "", ffmpeg.Job{
 		Inputs: []ffmpeg.Input{{Path: r.path(mixFile), Format: "wav"}}, Filter: filter,
-		Output: []string{"-map", "[out]", "-c:a", "aac", "-b:a", "160k", "-ar", "48000", "-ac", "2", "-f", "adts", soundFile},
+		Output: []string{"-map", "[out]", "-c:a", "aac", "-b:a", "160k", "-ar", "48000", "-ac", "2", "-f",
+			"adts", soundFile},
 	})
 	return err
 }
@@ -171,7 +174,8 @@ func (r *run) encodeSound(ctx context.Context, gain, limit float64) error {
 // encoded measures the encoded sound.
 func (r *run) encoded(ctx context.Context) (ffmpeg.Loudness, error) {
 	report, err := r.ffmpeg(ctx, StageSound, "", ffmpeg.Job{
-		Inputs: []ffmpeg.Input{{Path: r.path(soundFile), Format: "aac"}}, Filter: "[0:a]ebur128=peak=true:framelog=quiet[a]", Output: []string{"-map", "[a]", "-f", "null", "-"},
+		Inputs: []ffmpeg.Input{{Path: r.path(soundFile), Format: "aac"}},
+		Filter: "[0:a]ebur128=peak=true:framelog=quiet[a]", Output: []string{"-map", "[a]", "-f", "null", "-"},
 	})
 	if err != nil {
 		return ffmpeg.Loudness{}, err

@@ -47,7 +47,8 @@ func (b *bench) mixed(voice, music string, length time.Duration) string {
 func (b *bench) level(path string, from, length time.Duration, frequency int) float64 {
 	b.t.Helper()
 	to := filepath.Join(b.t.TempDir(), "level.raw")
-	b.ffmpeg("-f", "aac", "-i", path, "-af", fmt.Sprintf("bandpass=f=%d:w=100,atrim=%.3f:%.3f", frequency, from.Seconds(), (from+length).Seconds()),
+	b.ffmpeg("-f", "aac", "-i", path, "-af", fmt.Sprintf("bandpass=f=%d:w=100,atrim=%.3f:%.3f", frequency,
+		from.Seconds(), (from+length).Seconds()),
 		"-ac", "1", "-f", "f32le", to)
 	return decibels(b.t, to)
 }
@@ -91,7 +92,8 @@ func bursts(seconds int) []byte {
 func TestMusicIsDuckedUnderTheVoice(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	path := b.mixed(b.part("voice.wav", bursts(7)), b.part("music.wav", sample.Tone(3*time.Second, 2000)), 8*time.Second)
+	path := b.mixed(b.part("voice.wav", bursts(7)), b.part("music.wav", sample.Tone(3*time.Second, 2000)),
+		8*time.Second)
 	under := b.level(path, lead+3400*time.Millisecond, 500*time.Millisecond, 2000)
 	alone := b.level(path, lead+2300*time.Millisecond, 500*time.Millisecond, 2000)
 	voice := b.level(path, lead+3400*time.Millisecond, 500*time.Millisecond, 300)
@@ -117,7 +119,8 @@ func TestLoudnessIsReachedFromAnyLevel(t *testing.T) {
 			peaky[i] = 0.98
 		}
 	}
-	for name, content := range map[string][]byte{"quiet": sample.WAV(quiet), "peaks": sample.WAV(peaky), "a voice": sample.Voice(4 * time.Second)} {
+	for name, content := range map[string][]byte{"quiet": sample.WAV(quiet), "peaks": sample.WAV(peaky),
+		"a voice": sample.Voice(4 * time.Second)} {
 		path := b.mixed(b.part(name+".wav", content), "", 5*time.Second)
 		if l, peak := b.loudness(path); math.Abs(l+14) > 1 || peak > -1 {
 			t.Errorf("%s: %.1f LUFS, %.1f dBTP", name, l, peak)
@@ -133,8 +136,9 @@ func TestPictureAndSoundStayTogether(t *testing.T) {
 		voice[i] = 0.5 * math.Sin(2*math.Pi*500*float64(i)/24_000)
 	}
 	f := b.find(b.compose(Video{
-		Format: Portrait, Quality: Draft, scale: small, Narration: b.part("voice.wav", sample.WAV(voice)), Language: "en",
-		Scenes: []Scene{{Text: "One.", Picture: b.picture(0)}, {Text: "Two.", Picture: b.picture(2)}},
+		Format: Portrait, Quality: Draft, scale: small, Narration: b.part("voice.wav", sample.WAV(voice)),
+		Language: "en",
+		Scenes:   []Scene{{Text: "One.", Picture: b.picture(0)}, {Text: "Two.", Picture: b.picture(2)}},
 	}), media.Final)
 	to := filepath.Join(b.dir, "sound.raw")
 	b.ffmpeg("-i", f.Path, "-ac", "1", "-f", "f32le", to)
@@ -144,7 +148,8 @@ func TestPictureAndSoundStayTogether(t *testing.T) {
 		at++
 	}
 	want := lead + time.Second
-	if got := time.Duration(at) * time.Second / sampleRate; got < want-5*time.Millisecond || got > want+10*time.Millisecond {
+	if got := time.Duration(at) * time.Second / sampleRate; got < want-5*time.Millisecond ||
+		got > want+10*time.Millisecond {
 		t.Errorf("the voice begins at %v, not %v", got, want)
 	}
 }
@@ -154,17 +159,21 @@ func TestWhatIsSilentIsNoNarration(t *testing.T) {
 	b := newBench(t)
 	silence := b.part("silence.wav", sample.Tone(3*time.Second, 0))
 	scenes := []Scene{{Text: "One.", Picture: b.picture(0)}}
-	if e := b.fails(Video{Format: Portrait, Quality: Full, Narration: silence, Scenes: scenes}); e.Code != CodeSilent || e.About != "/narration" || e.Stage != StageSound {
+	if e := b.fails(Video{Format: Portrait, Quality: Full, Narration: silence, Scenes: scenes}); e.Code != CodeSilent ||
+		e.About != "/narration" || e.Stage != StageSound {
 		t.Errorf("a narration of silence: %v", e)
 	}
-	if e := b.fails(MusicClip{Quality: Full, Length: 15 * time.Second, Cover: b.picture(2), Track: b.part("long.wav", sample.Tone(16*time.Second, 0))}); e.Code != CodeSilent || e.About != "/track" {
+	if e := b.fails(MusicClip{Quality: Full, Length: 15 * time.Second, Cover: b.picture(2),
+		Track: b.part("long.wav", sample.Tone(16*time.Second, 0))}); e.Code != CodeSilent || e.About != "/track" {
 		t.Errorf("a track of silence: %v", e)
 	}
-	if e := b.fails(MusicClip{Quality: Full, Length: 15 * time.Second, Cover: b.picture(2), Track: b.part("short.wav", sample.Tone(9*time.Second, 500))}); e.Code != CodeTooShort || e.About != "/track" {
+	if e := b.fails(MusicClip{Quality: Full, Length: 15 * time.Second, Cover: b.picture(2),
+		Track: b.part("short.wav", sample.Tone(9*time.Second, 500))}); e.Code != CodeTooShort || e.About != "/track" {
 		t.Errorf("a track of 9 s: %v", e)
 	}
 	// A scene without any sound is a video with a silent track: platforms want one.
-	f := b.find(b.compose(Video{Format: Portrait, Quality: Draft, scale: small, Scenes: []Scene{{Picture: b.picture(0), Length: time.Second}}}), media.Final)
+	f := b.find(b.compose(Video{Format: Portrait, Quality: Draft, scale: small,
+		Scenes: []Scene{{Picture: b.picture(0), Length: time.Second}}}), media.Final)
 	if p := b.probe(f.Path); len(p.Streams) != 2 || p.Streams[1].CodecName != "aac" {
 		t.Errorf("it has %d streams", len(p.Streams))
 	}

@@ -19,7 +19,8 @@ func TestTheNoticeNamesWhatIsInstalled(t *testing.T) {
 	if version == nil || !strings.Contains(string(notice), "ffmpeg "+version[1]+"\n") {
 		t.Errorf("the notice does not name ffmpeg %v", version)
 	}
-	if !strings.Contains(b.ffmpeg("-version"), "--enable-version3") || !strings.Contains(string(notice), "GNU General Public License, version 3") {
+	if !strings.Contains(b.ffmpeg("-version"), "--enable-version3") ||
+		!strings.Contains(string(notice), "GNU General Public License, version 3") {
 		t.Error("the notice does not name the licence of the build")
 	}
 	fonts, err := filepath.Glob(filepath.Join(tools, "fonts", "*.ttf"))

@@ -161,7 +161,8 @@ func (v Video) compose(ctx context.Context, r *run) error {
 	return f.join(ctx, list)
 }
 
-// encodeParts makes the sound and the scenes concurrently: neither keeps all processors busy. It returns the list of the
+// encodeParts makes the sound and the scenes concurrently: neither keeps all processors busy. It returns the list of
+// the
 // scenes.
 func (f *videoRun) encodeParts(ctx context.Context, m mix) (string, error) {
 	both, ctx := errgroup.WithContext(ctx)
@@ -275,7 +276,8 @@ func (f *videoRun) openSounds(ctx context.Context) (mix, error) {
 		}
 	}
 	if timeline.Time(m.frames) > maxVideo {
-		return m, &Error{Code: CodeTooLarge, Stage: StageSound, About: "/narration", Message: fmt.Sprintf("The video is longer than %v. Shorten its text.", maxVideo)}
+		return m, &Error{Code: CodeTooLarge, Stage: StageSound, About: "/narration",
+			Message: fmt.Sprintf("The video is longer than %v. Shorten its text.", maxVideo)}
 	}
 	f.frames = m.frames
 	f.setLengths(lengths)
@@ -310,7 +312,8 @@ func (f *videoRun) join(ctx context.Context, list string) error {
 		return err
 	}
 	seconds := timeline.Time(f.frames)
-	if err := f.deliver("final.mp4", File{Role: media.Final, Type: media.Video, MIMEType: "video/mp4", Width: f.width, Height: f.height, Duration: seconds}); err != nil {
+	if err := f.deliver("final.mp4", File{Role: media.Final, Type: media.Video, MIMEType: "video/mp4", Width: f.width,
+		Height: f.height, Duration: seconds}); err != nil {
 		return err
 	}
 	if err := f.poster(ctx, f.files[len(f.files)-1].Path, posterFrame, f.width, f.height); err != nil {

@@ -38,14 +38,17 @@ func TestTheVoiceDecidesTheCut(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	v := Video{
-		Format: Portrait, Quality: Full, scale: small, Language: "en", Narration: b.part("voice.wav", sample.Voice(4*time.Second)),
-		Scenes: []Scene{{Text: "Red is first.", Picture: b.plain("red", color.RGBA{200, 30, 30, 255})}, {Text: "Then blue, for longer.", Picture: b.plain("blue", color.RGBA{30, 30, 200, 255})}},
+		Format: Portrait, Quality: Full, scale: small, Language: "en",
+		Narration: b.part("voice.wav", sample.Voice(4*time.Second)),
+		Scenes: []Scene{{Text: "Red is first.", Picture: b.plain("red", color.RGBA{200, 30, 30, 255})},
+			{Text: "Then blue, for longer.", Picture: b.plain("blue", color.RGBA{30, 30, 200, 255})}},
 		// The voice is silent between 1.4 s and 1.8 s.
 		Marks: []timeline.Mark{{Offset: 13, At: 1400 * time.Millisecond}, {Offset: 14, At: 1800 * time.Millisecond}},
 	}
 	cut := timeline.Frames(lead + 1600*time.Millisecond)
 	f := b.find(b.compose(v), media.Final)
-	if before, after := b.middle(f.Path, cut-1), b.middle(f.Path, cut); !near(before, 200, 30, 30) || !near(after, 30, 30, 200) {
+	if before, after := b.middle(f.Path, cut-1), b.middle(f.Path, cut); !near(before, 200, 30, 30) ||
+		!near(after, 30, 30, 200) {
 		t.Errorf("around frame %d the colors are %v and %v", cut, before, after)
 	}
 	if f.Duration != timeline.Time(timeline.Frames(lead+4*time.Second+tail)) {
@@ -65,7 +68,8 @@ func TestTheVoiceDecidesTheCut(t *testing.T) {
 		}
 		last = c[0]
 	}
-	if before, after := b.middle(faded.Path, cut-8), b.middle(faded.Path, cut+8); !near(before, 200, 30, 30) || !near(after, 30, 30, 200) {
+	if before, after := b.middle(faded.Path, cut-8), b.middle(faded.Path, cut+8); !near(before, 200, 30, 30) ||
+		!near(after, 30, 30, 200) {
 		t.Errorf("before and after the cross-fade the colors are %v and %v", before, after)
 	}
 	if faded.Duration != f.Duration {
@@ -75,7 +79,8 @@ func TestTheVoiceDecidesTheCut(t *testing.T) {
 
 func TestCaptionsAreBurnedInWhereNothingCoversThem(t *testing.T) {
 	t.Parallel()
-	for lang, script := range map[string]string{"ar": "حذاء من الشباك. أكثر من ذلك بكثير في كل يوم.", "ja": "私たちの靴は、海で失われた網から作られています。"} {
+	for lang, script := range map[string]string{"ar": "حذاء من الشباك. أكثر من ذلك بكثير في كل يوم.",
+		"ja": "私たちの靴は、海で失われた網から作られています。"} {
 		t.Run(lang, func(t *testing.T) { checkCaptions(t, lang, script) })
 	}
 }
@@ -83,8 +88,9 @@ func TestCaptionsAreBurnedInWhereNothingCoversThem(t *testing.T) {
 func checkCaptions(t *testing.T, lang, script string) {
 	b := newBench(t)
 	v := Video{
-		Format: Portrait, Quality: Draft, scale: small, Captions: true, Language: lang, Narration: b.part("voice.wav", sample.Voice(3*time.Second)),
-		Scenes: []Scene{{Text: script, Picture: b.plain("white", color.RGBA{255, 255, 255, 255})}},
+		Format: Portrait, Quality: Draft, scale: small, Captions: true, Language: lang,
+		Narration: b.part("voice.wav", sample.Voice(3*time.Second)),
+		Scenes:    []Scene{{Text: script, Picture: b.plain("white", color.RGBA{255, 255, 255, 255})}},
 	}
 	res := b.compose(v)
 	written, err := os.ReadFile(b.find(res, media.Subtitles).Path)
@@ -101,7 +107,8 @@ func checkCaptions(t *testing.T, lang, script string) {
 			if c.Luminance() > 0.95 {
 				continue
 			}
-			if x*small < fit.SafePortrait.Min.X-8 || x*small > fit.SafePortrait.Max.X+8 || y*small < fit.SafePortrait.Min.Y || y*small > fit.SafePortrait.Max.Y+8 {
+			if x*small < fit.SafePortrait.Min.X-8 || x*small > fit.SafePortrait.Max.X+8 ||
+				y*small < fit.SafePortrait.Min.Y || y*small > fit.SafePortrait.Max.Y+8 {
 				t.Fatalf("something is drawn at %d, %d, which platforms cover", x*small, y*small)
 			}
 			if canvas.Contrast(c.Luminance(), 1) >= canvas.MinContrast {
@@ -155,7 +162,8 @@ func TestAClipFillsItsScene(t *testing.T) {
 	if f := b.find(b.compose(faded), media.Final); int(number(t, b.probe(f.Path).Streams[0].Frames)) != 120 {
 		t.Errorf("clips that are joined by cross-fades have %s frames", b.probe(f.Path).Streams[0].Frames)
 	}
-	if e := b.fails(video(5*time.Second, clip)); e.Code != CodeTooShort || e.About != "/scenes/0/clip" || e.Stage != StagePicture {
+	if e := b.fails(video(5*time.Second, clip)); e.Code != CodeTooShort || e.About != "/scenes/0/clip" ||
+		e.Stage != StagePicture {
 		t.Errorf("a clip of 2 s in a scene of 5 s: %v", e)
 	}
 	// It says that it plays 2 s, but ends in the middle.
@@ -164,7 +172,8 @@ func TestAClipFillsItsScene(t *testing.T) {
 		t.Fatal(err)
 	}
 	broken := b.part("broken.mp4", whole[:len(whole)*2/5])
-	if e := b.fails(video(2*time.Second, clip, broken)); e.About != "/scenes/1/clip" || e.Code != CodeTooShort && e.Code != CodeUnreadable {
+	if e := b.fails(video(2*time.Second, clip, broken)); e.About != "/scenes/1/clip" || e.Code != CodeTooShort &&
+		e.Code != CodeUnreadable {
 		t.Errorf("a clip that ends early: %v", e)
 	}
 }
@@ -174,7 +183,8 @@ func TestTheLogoLiesOverTheWholeVideo(t *testing.T) {
 	b := newBench(t)
 	gray := b.plain("gray", color.RGBA{60, 60, 60, 255})
 	res := b.compose(Video{
-		Format: Portrait, Quality: Draft, scale: small, Scenes: []Scene{{Picture: gray, Length: time.Second}, {Picture: gray, Length: time.Second}},
+		Format: Portrait, Quality: Draft, scale: small, Scenes: []Scene{{Picture: gray, Length: time.Second},
+			{Picture: gray, Length: time.Second}},
 		Brand: b.brand(),
 	})
 	for _, frame := range []int{0, 29, 30, 59} {
@@ -200,10 +210,11 @@ func TestDescriptionsAreChecked(t *testing.T) {
 		"/scenes":          Video{Format: Portrait, Quality: Full},
 		"/scenes/0":        Video{Format: Portrait, Quality: Full, Scenes: []Scene{{Picture: "a", Clip: "b"}}},
 		"/scenes/0/length": Video{Format: Portrait, Quality: Full, Scenes: []Scene{{Picture: "a"}}},
-		"/scenes/1/text":   Video{Format: Portrait, Quality: Full, Narration: "v", Scenes: []Scene{{Picture: "a", Text: "A."}, {Picture: "b"}}},
-		"/slides":          Carousel{},
-		"/use":             Picture{},
-		"/length":          MusicClip{Quality: Full, Length: 5 * time.Second},
+		"/scenes/1/text": Video{Format: Portrait, Quality: Full, Narration: "v",
+			Scenes: []Scene{{Picture: "a", Text: "A."}, {Picture: "b"}}},
+		"/slides": Carousel{},
+		"/use":    Picture{},
+		"/length": MusicClip{Quality: Full, Length: 5 * time.Second},
 	} {
 		if e := b.fails(w); e.Code != CodeInvalid || e.About != about || e.Stage != StageInputs {
 			t.Errorf("%s: %v", about, e)

@@ -39,7 +39,8 @@ type Refused struct {
 func (e *Refused) Error() string { return "decode: " + e.Message }
 
 func broken(what string) error {
-	return &Refused{Message: fmt.Sprintf("The file is not a whole %s. Check that it opens elsewhere, and that all of it was sent.", what)}
+	return &Refused{Message: fmt.Sprintf("The file is not a whole %s. Check that it opens elsewhere, and that all of "+
+		"it was sent.", what)}
 }
 
 // decodeTime bounds the decoding of a file. The largest picture takes about two seconds.
@@ -52,7 +53,8 @@ func Read(ctx context.Context, r io.ReaderAt, size int64) (File, error) {
 	defer cancel()
 	f, err := read(limited, r, size)
 	if err != nil && limited.Err() != nil && ctx.Err() == nil {
-		return File{}, &Refused{TooLarge: true, Message: "The file takes too long to decode. Save it again in a simpler form, or smaller."}
+		return File{}, &Refused{TooLarge: true, Message: "The file takes too long to decode. Save it again in a " +
+			"simpler form, or smaller."}
 	}
 	return f, err
 }
@@ -86,13 +88,15 @@ func read(ctx context.Context, r io.ReaderAt, size int64) (File, error) {
 }
 
 func formats() string {
-	return strings.Join(slices.Concat(media.Formats[media.Image], media.Formats[media.Audio], media.Formats[media.Video]), ", ")
+	return strings.Join(slices.Concat(media.Formats[media.Image], media.Formats[media.Audio],
+		media.Formats[media.Video]), ", ")
 }
 
 // whole reads a file into memory, up to the limit of its type.
 func whole(r io.ReaderAt, size int64, t media.Type, read func([]byte) (File, error)) (File, error) {
 	if most := media.Limit(t); size > most {
-		return File{}, &Refused{TooLarge: true, Message: fmt.Sprintf("The file has %d bytes. Files of the type %s may have up to %d.", size, t, most)}
+		return File{}, &Refused{TooLarge: true, Message: fmt.Sprintf("The file has %d bytes. Files of the type %s "+
+			"may have up to %d.", size, t, most)}
 	}
 	content := make([]byte, size)
 	if err := (audio.File{R: r, Size: size}).At(0, content); err != nil {

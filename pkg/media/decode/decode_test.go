@@ -102,10 +102,12 @@ func TestFormatsAreRecognised(t *testing.T) {
 		length bool
 	}{
 		"image-4x5.png": {"image/png", media.Image, false}, "slide-1.jpg": {"image/jpeg", media.Image, false},
-		"voice.mp3": {"audio/mpeg", media.Audio, true}, "voice.wav": {"audio/wav", media.Audio, true}, "video-9x16.mp4": {"video/mp4", media.Video, true},
+		"voice.mp3": {"audio/mpeg", media.Audio, true}, "voice.wav": {"audio/wav", media.Audio, true},
+		"video-9x16.mp4": {"video/mp4", media.Video, true},
 	} {
 		f, err := read(sample(t, name))
-		if err != nil || f.MIMEType != want.mime || f.Type != want.t || (f.Duration > 0) != want.length || (f.Width > 0) != (want.t != media.Audio) {
+		if err != nil || f.MIMEType != want.mime || f.Type != want.t || (f.Duration > 0) != want.length ||
+			(f.Width > 0) != (want.t != media.Audio) {
 			t.Errorf("%s is %+v, %v", name, f.Info, err)
 		}
 	}
@@ -142,7 +144,9 @@ func TestAPictureIsTurnedUpright(t *testing.T) {
 func TestWhatIsBesideThePictureIsLeftOut(t *testing.T) {
 	profile := segment(0xe2, "ICC_PROFILE\x00\x01\x01profile")
 	for _, orientation := range []uint16{1, 6} {
-		f, err := read(append(photo(t, exif(binary.BigEndian, orientation), profile, segment(0xe1, "http://ns.adobe.com/xap/1.0/\x00xmp"), segment(0xe2, "MPF\x00more"), segment(0xed, "Photoshop 3.0"), segment(0xfe, "a comment")), "behind the end"...))
+		f, err := read(append(photo(t, exif(binary.BigEndian, orientation), profile,
+			segment(0xe1, "http://ns.adobe.com/xap/1.0/\x00xmp"), segment(0xe2, "MPF\x00more"),
+			segment(0xed, "Photoshop 3.0"), segment(0xfe, "a comment")), "behind the end"...))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -190,10 +194,12 @@ func TestMetadataOfAWebPAreLeftOut(t *testing.T) {
 	if f, err := read([]byte(webp)); err != nil || f.Content != nil || f.Width != 6 || f.Height != 4 {
 		t.Fatalf("%+v, %v", f, err)
 	}
-	extended := "VP8X\x0a\x00\x00\x00\x1c\x00\x00\x00\x05\x00\x00\x03\x00\x00" + webp[12:] + "EXIF\x03\x00\x00\x00GPS\x00" + "XMP \x04\x00\x00\x00more"
+	extended := "VP8X\x0a\x00\x00\x00\x1c\x00\x00\x00\x05\x00\x00\x03\x00\x00" + webp[12:] +
+		"EXIF\x03\x00\x00\x00GPS\x00" + "XMP \x04\x00\x00\x00more"
 	whole := append(binary.LittleEndian.AppendUint32([]byte("RIFF"), uint32(4+len(extended))), "WEBP"+extended...)
 	f, err := read(whole)
-	if err != nil || len(f.Content) != len(whole)-24 || strings.Contains(string(f.Content), "GPS") || f.Content[20] != 0x10 {
+	if err != nil || len(f.Content) != len(whole)-24 || strings.Contains(string(f.Content), "GPS") ||
+		f.Content[20] != 0x10 {
 		t.Fatalf("%q, %v", f.Content, err)
 	}
 	if again, err := read(f.Content); err != nil || again.Width != 6 || again.Content != nil {
@@ -229,7 +235,8 @@ func progressive(side uint16, scans int, between string) []byte {
 	dc := slices.Concat(segment(0xda, "\x01\x01\x00\x00\x00\x00"), make([]byte, blocks/8+1))
 	ends := blocks/16384 + 1
 	ac := slices.Concat([]byte(between), segment(0xda, "\x01\x01\x00\x01\x3f\x00"), make([]byte, ends*15/8+1))
-	return slices.Concat([]byte("\xff\xd8"), segment(0xdb, "\x00"+strings.Repeat("\x01", 64)), frame, table("\x00", "\x00"), table("\x10", "\xe0"), dc, bytes.Repeat(ac, scans), []byte("\xff\xd9"))
+	return slices.Concat([]byte("\xff\xd8"), segment(0xdb, "\x00"+strings.Repeat("\x01", 64)), frame,
+		table("\x00", "\x00"), table("\x10", "\xe0"), dc, bytes.Repeat(ac, scans), []byte("\xff\xd9"))
 }
 
 // Each scan of a progressive JPEG goes over all of its pixels, however short its data are.
@@ -237,7 +244,8 @@ func TestAPictureOfManyScansIsRefused(t *testing.T) {
 	if f, err := read(progressive(64, 60, "")); err != nil || f.Width != 64 {
 		t.Fatalf("60 scans: %+v, %v", f.Info, err)
 	}
-	for name, between := range map[string]string{"": "", "with garbage between": "garbage", "with markers between": "\xff\x00\xff\xd0\xff"} {
+	for name, between := range map[string]string{"": "", "with garbage between": "garbage",
+		"with markers between": "\xff\x00\xff\xd0\xff"} {
 		began := time.Now()
 		if r := refused(t, "1,000 scans "+name, progressive(7040, 1000, between)); !r.TooLarge {
 			t.Errorf("it is refused as %+v", r)
@@ -295,8 +303,10 @@ func TestBrokenFilesAreRefused(t *testing.T) {
 		}
 	}
 	for name, content := range map[string]string{
-		"nothing": "", "a byte": "\xff", "a text": "A text.", "SVG": "<svg/>", "HTML": "<html>", "GIF": "GIF89a\x01\x00\x01\x00", "captions": "WEBVTT\n\n00:00.000 --> 00:01.000\nHi",
-		"QuickTime": "\x00\x00\x00\x14ftypqt  \x00\x00\x00\x00qt  ", "a JPEG in name": "\xff\xd8\xff", "an M4A in name": "\x00\x00\x00\x14ftypM4A \x00\x00\x00\x00M4A ",
+		"nothing": "", "a byte": "\xff", "a text": "A text.", "SVG": "<svg/>", "HTML": "<html>",
+		"GIF": "GIF89a\x01\x00\x01\x00", "captions": "WEBVTT\n\n00:00.000 --> 00:01.000\nHi",
+		"QuickTime": "\x00\x00\x00\x14ftypqt  \x00\x00\x00\x00qt  ", "a JPEG in name": "\xff\xd8\xff",
+		"an M4A in name": "\x00\x00\x00\x14ftypM4A \x00\x00\x00\x00M4A ",
 	} {
 		refused(t, name, []byte(content))
 	}
@@ -309,7 +319,8 @@ func TestBrokenFilesAreRefused(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(webp))
 	f.Add(slices.Concat([]byte("\xff\xd8"), exif(binary.BigEndian, 6), []byte("\xff\xda\x00\x02\x00\xff\xd9")))
-	f.Add(slices.Concat([]byte("\x89PNG\r\n\x1a\n"), chunk("IHDR", "\x00\x00\x00\x01\x00\x00\x00\x01\x08\x00\x00\x00\x00"), chunk("IEND", "")))
+	f.Add(slices.Concat([]byte("\x89PNG\r\n\x1a\n"),
+		chunk("IHDR", "\x00\x00\x00\x01\x00\x00\x00\x01\x08\x00\x00\x00\x00"), chunk("IEND", "")))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		_, err := read(content)
 		if r := new(decode.Refused); err != nil && !errors.As(err, &r) {

@@ -71,10 +71,12 @@ func picture(ctx context.Context, content []byte) (File, error) {
 		return File{}, broken("picture in one of the formats JPEG, PNG and WebP")
 	}
 	if pixels := int64(info.Width) * int64(info.Height); pixels > media.MaxPixels {
-		return File{}, &Refused{TooLarge: true, Message: fmt.Sprintf("The picture has %d x %d pixels. It may have up to %d million.", info.Width, info.Height, media.MaxPixels/1_000_000)}
+		return File{}, &Refused{TooLarge: true, Message: fmt.Sprintf("The picture has %d x %d pixels. It may have up "+
+			"to %d million.", info.Width, info.Height, media.MaxPixels/1_000_000)}
 	}
 	if info.MIMEType == "image/jpeg" && scans(content) > maxScans {
-		return File{}, &Refused{TooLarge: true, Message: fmt.Sprintf("The picture is drawn in more than %d scans. Save it again, as a JPEG that is not progressive.", maxScans)}
+		return File{}, &Refused{TooLarge: true, Message: fmt.Sprintf("The picture is drawn in more than %d scans. "+
+			"Save it again, as a JPEG that is not progressive.", maxScans)}
 	}
 	as := forms[info.MIMEType]
 	decoded, err := as.decode(&timely{ctx, bytes.NewReader(content)})

@@ -34,7 +34,8 @@ func stripJPEG(content []byte) (kept []byte, orientation int) {
 			orientation = orientationOf(body[len(exifMark):])
 		case marker == jpegApp+2 && !bytes.HasPrefix(body, profileMark):
 		case marker == jpegComment:
-		case marker > jpegApp && marker <= jpegApp+15 && marker != jpegApp+2 && marker != jpegApp+14: // 14 defines the color space
+		// 14 defines the color space.
+		case marker > jpegApp && marker <= jpegApp+15 && marker != jpegApp+2 && marker != jpegApp+14:
 		default:
 			kept = append(kept, segment...)
 		}

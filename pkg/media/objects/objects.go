@@ -126,7 +126,8 @@ func (s *Store) Range(ctx context.Context, key string, offset, length int64) (io
 		return io.NopCloser(strings.NewReader("")), nil
 	}
 	part := fmt.Sprintf("bytes=%d-%d", offset, offset+length-1)
-	return read(s.streams.GetObject(ctx, &s3.GetObjectInput{Bucket: aws.String(s.bucket), Key: aws.String(key), Range: &part}))
+	return read(s.streams.GetObject(ctx, &s3.GetObjectInput{Bucket: aws.String(s.bucket), Key: aws.String(key),
+		Range: &part}))
 }
 
 func read(out *s3.GetObjectOutput, err error) (io.ReadCloser, error) {
@@ -156,7 +157,8 @@ func (s *Store) Remove(ctx context.Context, place media.Place) error {
 	}
 	// Listed objects are removed before more are listed, so that the first page is always the next.
 	for {
-		page, err := s.client.ListObjectsV2(ctx, &s3.ListObjectsV2Input{Bucket: &s.bucket, Prefix: aws.String(place.Prefix())})
+		page, err := s.client.ListObjectsV2(ctx,
+			&s3.ListObjectsV2Input{Bucket: &s.bucket, Prefix: aws.String(place.Prefix())})
 		if err != nil {
 			return fmt.Errorf("objects: list %s: %w", place.Prefix(), err)
 		}

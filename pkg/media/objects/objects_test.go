@@ -191,12 +191,17 @@ func TestSaveTellsWhoseFaultItWas(t *testing.T) {
 		cause    error
 		calls    int
 	}{
-		"the store is down":          {failures: []int{503, 503, 503}, body: bytes.NewReader(content), code: errs.ProviderUnavailable, calls: 3},
-		"no media":                   {body: strings.NewReader("<html>gone</html>"), code: errs.UnsupportedMedia},
-		"too large":                  {maxBytes: int64(len(content)) - 1, body: bytes.NewReader(content), code: errs.UnsupportedMedia},
-		"the source breaks":          {body: io.MultiReader(bytes.NewReader(content[:500]), iotest.ErrReader(cause)), code: errs.Internal, cause: cause},
-		"the caller's time has gone": {ctx: canceled, body: bytes.NewReader(content), code: errs.Internal, cause: context.Canceled},
-		"no place":                   {place: media.Place{Owner: tenant.Of("acc_1", "")}, body: bytes.NewReader(content), code: errs.Internal},
+		"the store is down": {failures: []int{503, 503, 503}, body: bytes.NewReader(content),
+			code: errs.ProviderUnavailable, calls: 3},
+		"no media": {body: strings.NewReader("<html>gone</html>"), code: errs.UnsupportedMedia},
+		"too large": {maxBytes: int64(len(content)) - 1, body: bytes.NewReader(content),
+			code: errs.UnsupportedMedia},
+		"the source breaks": {body: io.MultiReader(bytes.NewReader(content[:500]), iotest.ErrReader(cause)),
+			code: errs.Internal, cause: cause},
+		"the caller's time has gone": {ctx: canceled, body: bytes.NewReader(content), code: errs.Internal,
+			cause: context.Canceled},
+		"no place": {place: media.Place{Owner: tenant.Of("acc_1", "")},
+			body: bytes.NewReader(content), code: errs.Internal},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b, store := start(t, c.failures...)

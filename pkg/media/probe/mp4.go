@@ -53,9 +53,11 @@ func (f file) mp4() (Info, error) {
 	}
 	duration := m.duration()
 	if !m.video || m.width < 1 || m.height < 1 || duration <= 0 {
-		return Info{}, audio.Unsupported("video/mp4 (brand %q) of %d x %d pixels, %v, with a video track: %v", brand, m.width, m.height, duration, m.video)
+		return Info{}, audio.Unsupported("video/mp4 (brand %q) of %d x %d pixels, %v, with a video track: %v", brand,
+			m.width, m.height, duration, m.video)
 	}
-	return Info{Type: media.Video, MIMEType: "video/mp4", Ext: "mp4", Width: m.width, Height: m.height, Duration: duration}, nil
+	return Info{Type: media.Video, MIMEType: "video/mp4", Ext: "mp4", Width: m.width, Height: m.height,
+		Duration: duration}, nil
 }
 
 // walk reads the boxes between two offsets and descends into those with relevant boxes. It decodes small boxes only,
@@ -135,7 +137,8 @@ func (f file) boxHeader(at, to int64) (mp4.BoxHeader, error) {
 		return header, audio.Unsupported("video/mp4: box at %d: %v", at, err)
 	}
 	if header.Size > uint64(to-at) {
-		return header, audio.Unsupported("video/mp4: box %q at %d claims %d bytes of %d", header.Name, at, header.Size, to-at)
+		return header, audio.Unsupported("video/mp4: box %q at %d claims %d bytes of %d", header.Name, at,
+			header.Size, to-at)
 	}
 	return header, nil
 }

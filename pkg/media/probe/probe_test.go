@@ -55,8 +55,10 @@ func TestRealFilesTellTheirFormatSizeAndLength(t *testing.T) {
 		{"wide MP4", sample(t, "video-16x9.mp4"), Info{media.Video, "video/mp4", "mp4", 960, 540, 3000 * ms}},
 		{"WAV", sample(t, "voice.wav"), Info{media.Audio, "audio/wav", "wav", 0, 0, 1477 * ms}},
 		{"MP3", sample(t, "music.mp3"), Info{media.Audio, "audio/mpeg", "mp3", 0, 0, 6034 * ms}},
-		{"WebVTT", []byte("WEBVTT\n\n00:00:00.000 --> 00:00:01.000\nHello\n"), Info{media.Captions, "text/vtt", "vtt", 0, 0, 0}},
-		{"WebVTT with a title", []byte("\ufeffWEBVTT Greetings\r\n\r\n00:00.000 --> 00:01.000\r\nHello\r\n"), Info{media.Captions, "text/vtt", "vtt", 0, 0, 0}},
+		{"WebVTT", []byte("WEBVTT\n\n00:00:00.000 --> 00:00:01.000\nHello\n"),
+			Info{media.Captions, "text/vtt", "vtt", 0, 0, 0}},
+		{"WebVTT with a title", []byte("\ufeffWEBVTT Greetings\r\n\r\n00:00.000 --> 00:01.000\r\nHello\r\n"),
+			Info{media.Captions, "text/vtt", "vtt", 0, 0, 0}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := Bytes(c.content)
@@ -98,8 +100,9 @@ func TestFormatsThatNobodyAskedForAreRefused(t *testing.T) {
 		"other captions":      []byte("WEBVTTX\n\n00:00.000 --> 00:01.000\nHello\n"),
 		"captions in bytes":   []byte("WEBVTT\n\n00:00.000 --> 00:01.000\n\xff\xfe\n"),
 		"captions with a NUL": []byte("WEBVTT\n\n00:00.000 --> 00:01.000\n\x00\n"),
-		"endless captions":    append([]byte("WEBVTT\n\n00:00.000 --> 00:01.000\n"), bytes.Repeat([]byte("a"), maxCaptions)...),
-		"WAV without a rate":  []byte("RIFF\x24\x00\x00\x00WAVEdata\x04\x00\x00\x00\x00\x00\x00\x00"),
+		"endless captions": append([]byte("WEBVTT\n\n00:00.000 --> 00:01.000\n"),
+			bytes.Repeat([]byte("a"), maxCaptions)...),
+		"WAV without a rate": []byte("RIFF\x24\x00\x00\x00WAVEdata\x04\x00\x00\x00\x00\x00\x00\x00"),
 	} {
 		if info, err := Bytes(content); !errors.Is(err, ErrUnsupported) {
 			t.Errorf("%s: got %+v, %v; want ErrUnsupported", name, info, err)

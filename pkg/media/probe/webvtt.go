@@ -30,7 +30,8 @@ func (f file) webvtt() (Info, error) {
 		return Info{}, audio.Unsupported("captions that are no text")
 	}
 	head, _, _ := strings.Cut(strings.TrimPrefix(string(content), byteOrderMark), "\n")
-	if rest := strings.TrimPrefix(strings.TrimSuffix(head, "\r"), webvttMagic); rest != "" && rest[0] != ' ' && rest[0] != '\t' {
+	if rest := strings.TrimPrefix(strings.TrimSuffix(head, "\r"), webvttMagic); rest != "" && rest[0] != ' ' &&
+		rest[0] != '\t' {
 		return Info{}, audio.Unsupported("captions that begin with %q", head)
 	}
 	if !bytes.Contains(content, []byte(" --> ")) {

@@ -57,15 +57,18 @@ type counted struct {
 
 // Begin counts an attempt of an owner at a subject, or returns rate_limited with the time after which the next attempt
 // is permitted.
-func (l Limit) Begin(ctx context.Context, db *store.DB, now time.Time, o tenant.Owner, subject string) (*Attempt, error) {
+func (l Limit) Begin(ctx context.Context, db *store.DB, now time.Time, o tenant.Owner,
+	subject string) (*Attempt, error) {
 	sum := sha256.Sum256([]byte(subject))
-	a := &Attempt{db, l, o, store.IDKey(fmt.Sprintf("attempts#%s#%s#%s", l.Name, o, base64.RawURLEncoding.EncodeToString(sum[:]))), counted{rand.Text(), now.UTC()}}
+	a := &Attempt{db, l, o, store.IDKey(fmt.Sprintf("attempts#%s#%s#%s", l.Name, o,
+		base64.RawURLEncoding.EncodeToString(sum[:]))), counted{rand.Text(), now.UTC()}}
 	return a, a.change(ctx, func(m *document) error {
 		if len(m.Attempts) < l.Most {
 			m.Attempts = append(m.Attempts, a.counted)
 			return nil
 		}
-		e := errs.New(errs.RateLimited, "%s", l.Message).With(errs.RateContext{Limit: l.Most, WindowSeconds: int(l.Window.Seconds())})
+		e := errs.New(errs.RateLimited, "%s", l.Message).With(errs.RateContext{Limit: l.Most,
+			WindowSeconds: int(l.Window.Seconds())})
 		e.RetryAfter = m.Attempts[len(m.Attempts)-l.Most].At.Add(l.Window).Sub(now)
 		return e
 	})
@@ -98,7 +101,8 @@ func (a *Attempt) change(ctx context.Context, change func(*document) error) erro
 		} else {
 			it = store.Item{Key: a.key, Kind: kind, Owner: a.owner}
 		}
-		m.Attempts = slices.DeleteFunc(m.Attempts, func(o counted) bool { return !o.At.After(a.At.Add(-a.limit.Window)) })
+		m.Attempts = slices.DeleteFunc(m.Attempts,
+			func(o counted) bool { return !o.At.After(a.At.Add(-a.limit.Window)) })
 		if err := change(&m); err != nil {
 			return err
 		}

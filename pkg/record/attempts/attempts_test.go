@@ -35,7 +35,8 @@ func TestALimitHoldsInAnyWindow(t *testing.T) {
 		clock.Add(10 * time.Minute)
 	}
 	_, err := begin(owner, "anna")
-	if e := errs.As(err); e.Code != errs.RateLimited || e.Message != "Too many." || e.RetryAfter != 30*time.Minute || e.Context != (errs.RateContext{Limit: 3, WindowSeconds: 3600}) {
+	if e := errs.As(err); e.Code != errs.RateLimited || e.Message != "Too many." || e.RetryAfter != 30*time.Minute ||
+		e.Context != (errs.RateContext{Limit: 3, WindowSeconds: 3600}) {
 		t.Errorf("%+v", err)
 	}
 	for name, o := range map[string]tenant.Owner{"bob": owner, "anna": tenant.Of("acc_2", tenant.Live)} {

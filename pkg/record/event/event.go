@@ -59,11 +59,13 @@ var Types = []struct {
 	{ContentPublished, auth.ContentRead, "A content item was published; it lists every publication"},
 	{ContentFailed, auth.ContentRead, "A content item failed; failure has the stage and the reason"},
 	{ContentCanceled, auth.ContentRead, "A content item was canceled"},
-	{ContentDeleted, auth.ContentRead, "A content item was deleted, in the state that it shows; one that was running shows canceled"},
+	{ContentDeleted, auth.ContentRead, "A content item was deleted, in the state that it shows; one that was running " +
+		"shows canceled"},
 	{ProposalCreated, auth.FactoriesRead, "A proposal for a factory was created"},
 	{ProposalApplied, auth.FactoriesRead, "A proposal was applied to its factory"},
 	{BalanceLow, auth.AccountRead, "The balance fell below the account's threshold"},
-	{ContentPlanCompleted, auth.FactoriesRead, "All items of a content plan have ended: they were generated, have failed or were canceled"},
+	{ContentPlanCompleted, auth.FactoriesRead, "All items of a content plan have ended: they were generated, have " +
+		"failed or were canceled"},
 	{StudioGenerated, auth.StudioUse, "A studio generation has succeeded: its media are ready"},
 	{StudioFailed, auth.StudioUse, "A studio generation failed"},
 	{TrainingCompleted, auth.FactoriesRead, "A fine-tuned model is ready"},
@@ -71,10 +73,12 @@ var Types = []struct {
 	{DiagnosisCompleted, auth.FactoriesRead, "The diagnosis of a factory is ready"},
 	{SocialAccountConnected, auth.SocialManage, "A social account was connected"},
 	{SocialAccountNeedsReconnect, auth.SocialManage, "The access to a social account has ended: connect it again"},
-	{WebhookDisabled, auth.WebhooksManage, "A webhook was disabled: it failed for five days, or its receiver returned 410"},
+	{WebhookDisabled, auth.WebhooksManage, "A webhook was disabled: it failed for five days, or its receiver " +
+		"returned 410"},
 	{APIKeyExpiring, auth.AccountManage, "An API key expires in seven days"},
 	{APIKeyCreated, auth.AccountManage, "An API key was created"},
-	{APIKeyRotated, auth.AccountManage, "An API key has a new secret; old_secrets lists the earlier ones that still work"},
+	{APIKeyRotated, auth.AccountManage, "An API key has a new secret; old_secrets lists the earlier ones that still " +
+		"work"},
 	{APIKeyRevoked, auth.AccountManage, "An API key was revoked"},
 }
 
@@ -135,7 +139,8 @@ func New(now time.Time, o tenant.Owner, t Type, object any, files []media.File) 
 	at := resource.Instant(now)
 	eventID := id.New(id.Event, at.Time)
 	it, err := store.NewItem(Kind, o, eventID, Event{
-		ID: eventID, Type: t, CreatedAt: at, AccountID: o.Account, Mode: o.Mode, APIVersion: apiVersion, Data: Data{Object: doc},
+		ID: eventID, Type: t, CreatedAt: at, AccountID: o.Account, Mode: o.Mode, APIVersion: apiVersion,
+		Data: Data{Object: doc},
 	})
 	if err != nil {
 		return store.Item{}, err
@@ -204,7 +209,8 @@ type Ref struct {
 
 // RefOf returns the reference of an event's item.
 func RefOf(it store.Item) Ref {
-	return Ref{ID: it.PK, Type: Type(it.Filters["type"]), Owner: it.Owner, Factory: it.Filters["factory"], Request: it.Attributes[store.OriginAttribute]}
+	return Ref{ID: it.PK, Type: Type(it.Filters["type"]), Owner: it.Owner, Factory: it.Filters["factory"],
+		Request: it.Attributes[store.OriginAttribute]}
 }
 
 // Body returns the event of an item as it is sent, with its media signed.

@@ -42,9 +42,10 @@ func newWorld(t *testing.T) *world {
 	w := &world{t: t, clock: apitest.NewClock()}
 	w.db = storetest.Open(t, w.clock.Now)
 	var err error
-	w.signer, err = media.NewSigner(aws.Config{Region: "eu-central-1", Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
-		return aws.Credentials{AccessKeyID: "id", SecretAccessKey: "secret"}, w.sign
-	})}, "bucket", w.clock.Now)
+	w.signer, err = media.NewSigner(aws.Config{Region: "eu-central-1",
+		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+			return aws.Credentials{AccessKeyID: "id", SecretAccessKey: "secret"}, w.sign
+		})}, "bucket", w.clock.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,11 +107,13 @@ func TestAnEventIsReadAsItHappened(t *testing.T) {
 	a := w.Call(http.MethodGet, "/v1/events/"+it.PK, nil)
 	var got event.Event
 	a.Into(t, http.StatusOK, &got)
-	if got.ID != it.PK || !id.Valid(id.Event, got.ID) || got.Type != event.BalanceLow || !got.CreatedAt.Equal(at) || got.AccountID != w.Principal.Account || got.Mode != "test" || got.APIVersion != "v1" {
+	if got.ID != it.PK || !id.Valid(id.Event, got.ID) || got.Type != event.BalanceLow || !got.CreatedAt.Equal(at) ||
+		got.AccountID != w.Principal.Account || got.Mode != "test" || got.APIVersion != "v1" {
 		t.Errorf("%+v", got)
 	}
 	var o object
-	if err := json.Unmarshal(got.Data.Object, &o); err != nil || len(o) != 3 || o["credits"] != 7.0 || o["note"] != "<&>" {
+	if err := json.Unmarshal(got.Data.Object, &o); err != nil || len(o) != 3 || o["credits"] != 7.0 ||
+		o["note"] != "<&>" {
 		t.Errorf("%s, %v", got.Data.Object, err)
 	}
 	if a.Header.Get("ETag") != "" {
@@ -124,8 +127,10 @@ func TestAnEventIsReadAsItHappened(t *testing.T) {
 
 func TestMediaAreSignedForEachReading(t *testing.T) {
 	w := newWorld(t)
-	file := media.File{ID: "cnt_1_1_1", Type: media.Image, MIMEType: "image/png", Key: "media/acc_1/test/cnt_1/1/1.png", Width: 4, Height: 5, Bytes: 7, SHA256: "00"}
-	it := w.happen("test", event.ContentGenerated, object{"id": "cnt_1", "factory_id": "fac_1", "media": []any{}, "title": "T"}, file)
+	file := media.File{ID: "cnt_1_1_1", Type: media.Image, MIMEType: "image/png", Key: "media/acc_1/test/cnt_1/1/1.png",
+		Width: 4, Height: 5, Bytes: 7, SHA256: "00"}
+	it := w.happen("test", event.ContentGenerated, object{"id": "cnt_1", "factory_id": "fac_1", "media": []any{},
+		"title": "T"}, file)
 	read := func() (o struct {
 		ID, Title string
 		Media     []media.View
@@ -139,17 +144,20 @@ func TestMediaAreSignedForEachReading(t *testing.T) {
 		return o
 	}
 	first := read()
-	if first.ID != "cnt_1" || first.Title != "T" || len(first.Media) != 1 || first.Media[0].ID != file.ID || first.Media[0].Width != 4 || !strings.Contains(first.Media[0].URL, file.Key) {
+	if first.ID != "cnt_1" || first.Title != "T" || len(first.Media) != 1 || first.Media[0].ID != file.ID ||
+		first.Media[0].Width != 4 || !strings.Contains(first.Media[0].URL, file.Key) {
 		t.Errorf("%+v", first)
 	}
 	w.clock.Add(time.Hour)
 	if second := read(); second.Media[0].URL == first.Media[0].URL {
 		t.Error("an hour later the address is the old one")
 	}
-	if table := storetest.Snapshot(t, w.db); strings.Contains(table, "X-Amz-Signature") || !strings.Contains(table, file.Key) {
+	if table := storetest.Snapshot(t, w.db); strings.Contains(table, "X-Amz-Signature") ||
+		!strings.Contains(table, file.Key) {
 		t.Errorf("the table has\n%s", table)
 	}
-	if raw := w.Call(http.MethodGet, "/v1/events", nil).Raw; !strings.Contains(raw, "X-Amz-Signature") || strings.Contains(raw, `"files"`) {
+	if raw := w.Call(http.MethodGet, "/v1/events", nil).Raw; !strings.Contains(raw, "X-Amz-Signature") ||
+		strings.Contains(raw, `"files"`) {
 		t.Errorf("listed as %s", raw)
 	}
 	w.sign = errors.New("no credentials")
@@ -169,8 +177,9 @@ func TestTheBodyIsTheRenderedEvent(t *testing.T) {
 	w := newWorld(t)
 	file := media.File{ID: "cnt_1_1_1", Type: media.Image, MIMEType: "image/png", Key: "media/a.png"}
 	for name, it := range map[string]store.Item{
-		"without media": w.happen("test", event.ContentFailed, object{"id": "cnt_1", "title": "<&> ü \u2028 \"quoted\""}),
-		"with media":    w.happen("live", event.ContentGenerated, object{"id": "cnt_1", "media": []any{}}, file),
+		"without media": w.happen("test", event.ContentFailed,
+			object{"id": "cnt_1", "title": "<&> ü \u2028 \"quoted\""}),
+		"with media": w.happen("live", event.ContentGenerated, object{"id": "cnt_1", "media": []any{}}, file),
 	} {
 		it, err := w.db.Get(t.Context(), it.Key)
 		if err != nil {
@@ -184,7 +193,8 @@ func TestTheBodyIsTheRenderedEvent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := event.Body(t.Context(), it, w.signer); err != nil || string(got) != string(want) || e.ID != it.PK {
+		if got, err := event.Body(t.Context(), it, w.signer); err != nil || string(got) != string(want) ||
+			e.ID != it.PK {
 			t.Errorf("%s: %s, %v, want %s", name, got, err, want)
 		}
 	}
@@ -197,7 +207,8 @@ func TestTheBodyIsTheRenderedEvent(t *testing.T) {
 
 func TestWhatCannotBeWritten(t *testing.T) {
 	for _, object := range []any{func() {}, "text", []int{1}} {
-		if it, err := event.New(time.Now(), tenant.Of("acc_1", tenant.Test), event.BalanceLow, object, nil); err == nil {
+		if it, err := event.New(time.Now(), tenant.Of("acc_1", tenant.Test), event.BalanceLow, object,
+			nil); err == nil {
 			t.Errorf("%T became %+v", object, it)
 		}
 	}
@@ -210,7 +221,8 @@ func TestListFiltersAndPeriod(t *testing.T) {
 	// The clock of the item's function was ahead of that of its first event.
 	item, acc := id.New(id.ContentItem, start.Add(30*time.Second)), id.New(id.Account, start.Add(-time.Hour))
 	for i := range 6 {
-		all = append(all, w.happen("test", []event.Type{event.ContentGenerated, event.BalanceLow}[i%2], object{"id": []string{item, acc, item}[i%3]}).PK)
+		all = append(all, w.happen("test", []event.Type{event.ContentGenerated, event.BalanceLow}[i%2],
+			object{"id": []string{item, acc, item}[i%3]}).PK)
 	}
 	at := func(i int) string {
 		return url.QueryEscape(start.Add(time.Duration(i) * time.Minute).Format(time.RFC3339))
@@ -253,12 +265,18 @@ func TestListFiltersAndPeriod(t *testing.T) {
 			}
 		}
 	}
-	for query, param := range map[string]string{"type=content.made": "type", "type=content": "type", "type=con*": "type", "type=content.generated,balance.lost": "type", "type=balance.low,": "type", "object_id=cnt_1": "object_id", "object_id=": "object_id", "from=x": "from", "from=" + at(2) + "&to=" + at(1): "from", "mode=live": "mode"} {
+	for query, param := range map[string]string{"type=content.made": "type", "type=content": "type",
+		"type=con*": "type", "type=content.generated,balance.lost": "type", "type=balance.low,": "type",
+		"object_id=cnt_1": "object_id", "object_id=": "object_id", "from=x": "from", "from=" + at(2) +
+			"&to=" + at(1): "from", "mode=live": "mode"} {
 		w.Call(http.MethodGet, "/v1/events?"+query, nil).Refused(t, 422, errs.ValidationFailed, param)
 	}
-	cursor := "&limit=1&cursor=" + *w.Call(http.MethodGet, "/v1/events?limit=1&type=content.*,balance.low", nil).NextCursor
-	w.Call(http.MethodGet, "/v1/events?type=balance.low,content.*"+cursor, nil).Into(t, http.StatusOK, new([]event.Event))
-	for _, query := range []string{"type=content.*", "", "type=content.*,balance.low&object_id=" + item, "type=content.*,balance.low&order=asc"} {
+	cursor := "&limit=1&cursor=" + *w.Call(http.MethodGet, "/v1/events?limit=1&type=content.*,balance.low",
+		nil).NextCursor
+	w.Call(http.MethodGet, "/v1/events?type=balance.low,content.*"+cursor, nil).Into(t, http.StatusOK,
+		new([]event.Event))
+	for _, query := range []string{"type=content.*", "", "type=content.*,balance.low&object_id=" + item,
+		"type=content.*,balance.low&order=asc"} {
 		w.Call(http.MethodGet, "/v1/events?"+query+cursor, nil).Refused(t, 400, errs.InvalidCursor, "cursor")
 	}
 }
@@ -278,7 +296,8 @@ func TestNothingOfOthersIsFound(t *testing.T) {
 	for _, unknown := range []string{id.New(id.Event, w.clock.Now()), "evt_1", string(w.Principal.Account)} {
 		w.Call(http.MethodGet, "/v1/events/"+unknown, nil).Refused(t, 404, errs.NotFound, "")
 	}
-	w.As(func(p *auth.Principal) { p.Scopes = []auth.Scope{auth.AccountManage} }).Call(http.MethodGet, "/v1/events", nil).
+	w.As(func(p *auth.Principal) { p.Scopes = []auth.Scope{auth.AccountManage} }).Call(http.MethodGet,
+		"/v1/events", nil).
 		Refused(t, 403, errs.InsufficientScope, "")
 }
 
@@ -301,7 +320,9 @@ func TestAReferenceNamesAllThatRoutingNeeds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := event.RefOf(read), (event.Ref{ID: it.PK, Type: event.ContentGenerated, Owner: tenant.Of(w.Principal.Account, tenant.Test), Factory: "fac_1"}); got != want {
+	if got, want := event.RefOf(read),
+		(event.Ref{ID: it.PK, Type: event.ContentGenerated, Owner: tenant.Of(w.Principal.Account, tenant.Test),
+			Factory: "fac_1"}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	if ref := event.RefOf(w.happen("test", event.BalanceLow, object{"id": "acc_1"})); ref.Factory != "" {
@@ -358,7 +379,9 @@ func TestASampleIsReadButNotListed(t *testing.T) {
 		t.Errorf("%+v, %v", e, err)
 	}
 	at := w.clock.Now()
-	if a, b := event.Sample(event.BalanceLow, tenant.Of("acc_1", tenant.Test), at), event.Sample(event.BalanceLow, tenant.Of("acc_1", tenant.Test), at); a.ID != b.ID || !id.Valid(id.Event, a.ID) || a.Type != event.BalanceLow {
+	if a, b := event.Sample(event.BalanceLow, tenant.Of("acc_1", tenant.Test), at),
+		event.Sample(event.BalanceLow, tenant.Of("acc_1", tenant.Test), at); a.ID != b.ID ||
+		!id.Valid(id.Event, a.ID) || a.Type != event.BalanceLow {
 		t.Errorf("%+v, %+v", a, b)
 	}
 }

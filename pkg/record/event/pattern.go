@@ -43,7 +43,8 @@ func (p Pattern) Matches(t Type) bool {
 func Readable(patterns []Pattern, scopes []auth.Scope) (readable []Type, all bool) {
 	all = true
 	for _, known := range Types {
-		chosen := len(patterns) == 0 || slices.ContainsFunc(patterns, func(p Pattern) bool { return p.Matches(known.Type) })
+		chosen := len(patterns) == 0 ||
+			slices.ContainsFunc(patterns, func(p Pattern) bool { return p.Matches(known.Type) })
 		switch {
 		case !chosen:
 		case known.Type.Readable(scopes):

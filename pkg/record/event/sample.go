@@ -31,7 +31,8 @@ func SampleObject(t Type) json.RawMessage { return samples()[t] }
 // Sample returns an example of an event. Its id is a function of the arguments.
 func Sample(t Type, o tenant.Owner, at time.Time) Event {
 	return Event{
-		ID: id.Derived(id.Event, at, string(t), string(o.Account), string(o.Mode)), Type: t, CreatedAt: resource.Instant(at), AccountID: o.Account, Mode: o.Mode,
+		ID: id.Derived(id.Event, at, string(t), string(o.Account), string(o.Mode)), Type: t,
+		CreatedAt: resource.Instant(at), AccountID: o.Account, Mode: o.Mode,
 		APIVersion: apiVersion, Data: Data{Object: SampleObject(t)},
 	}
 }

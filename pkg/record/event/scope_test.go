@@ -15,9 +15,11 @@ import (
 // An event is read by the scope that reads what it is about.
 func TestAnEventIsReadByTheScopeOfItsObject(t *testing.T) {
 	want := map[string]auth.Scope{
-		"content.": auth.ContentRead, "studio.": auth.StudioUse, "content_plan.": auth.FactoriesRead, "proposal.": auth.FactoriesRead,
-		"diagnosis.": auth.FactoriesRead, "training.": auth.FactoriesRead, "balance.": auth.AccountRead, "social_account.": auth.SocialManage,
-		"webhook.": auth.WebhooksManage, "api_key.": auth.AccountManage,
+		"content.": auth.ContentRead, "studio.": auth.StudioUse, "content_plan.": auth.FactoriesRead,
+		"proposal.":  auth.FactoriesRead,
+		"diagnosis.": auth.FactoriesRead, "training.": auth.FactoriesRead, "balance.": auth.AccountRead,
+		"social_account.": auth.SocialManage,
+		"webhook.":        auth.WebhooksManage, "api_key.": auth.AccountManage,
 	}
 	for _, known := range event.Types {
 		area, _, _ := strings.Cut(string(known.Type), ".")
@@ -25,7 +27,8 @@ func TestAnEventIsReadByTheScopeOfItsObject(t *testing.T) {
 			t.Errorf("%s is read by %q", known.Type, known.Type.Scope())
 		}
 	}
-	if event.Type("content.unknown").Readable(auth.AllScopes()) || event.Type("content.unknown").Readable([]auth.Scope{""}) {
+	if event.Type("content.unknown").Readable(auth.AllScopes()) ||
+		event.Type("content.unknown").Readable([]auth.Scope{""}) {
 		t.Error("an unknown type is readable")
 	}
 }
@@ -45,7 +48,8 @@ func TestACallerReadsTheEventsOfItsScopes(t *testing.T) {
 	for _, scope := range auth.AllScopes() {
 		c := w.As(func(p *auth.Principal) { p.Scopes = []auth.Scope{auth.AccountRead, scope} })
 		readable := func(id string) bool { return event.Type(mine[id]).Readable([]auth.Scope{auth.AccountRead, scope}) }
-		for _, query := range []string{"", "type=*", "type=content.*", "type=api_key.*", "type=balance.*", "type=content.*,balance.low", "type=api_key.*,studio.*"} {
+		for _, query := range []string{"", "type=*", "type=content.*", "type=api_key.*", "type=balance.*",
+			"type=content.*,balance.low", "type=api_key.*,studio.*"} {
 			patterns := strings.Split(strings.TrimPrefix(query, "type="), ",")
 			want := slices.DeleteFunc(slices.Clone(order), func(id string) bool {
 				chosen := func(p string) bool { return p == "" || event.Pattern(p).Matches(event.Type(mine[id])) }

@@ -21,7 +21,8 @@ func TestSomethingSendsEachType(t *testing.T) {
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 			return err
 		}
-		if dir := filepath.Dir(path); dir == filepath.Join(root, "record", "event") || dir == filepath.Join(root, "service", "api") {
+		if dir := filepath.Dir(path); dir == filepath.Join(root, "record", "event") ||
+			dir == filepath.Join(root, "service", "api") {
 			return nil
 		}
 		f, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)

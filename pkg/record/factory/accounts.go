@@ -54,7 +54,8 @@ func edit(it *store.Item, now time.Time, change func([]string) []string) (change
 		return false, nil
 	}
 	d.Touch(now)
-	for name, value := range map[string]any{"social_account_ids": ids, "version": d.Version, "updated_at": d.UpdatedAt} {
+	for name, value := range map[string]any{"social_account_ids": ids, "version": d.Version,
+		"updated_at": d.UpdatedAt} {
 		if all[name], err = json.Marshal(value); err != nil {
 			return false, fmt.Errorf("ref: encode %s of %s: %w", name, it.PK, err)
 		}

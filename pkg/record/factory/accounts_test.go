@@ -20,8 +20,10 @@ func TestTheAccountsOfAFactoryChangeAlone(t *testing.T) {
 		changed bool
 		want    []string
 	}{
-		{factoryrecord.Attach, "soc_1", false, []string{"soc_1"}}, {factoryrecord.Detach, "soc_2", false, []string{"soc_1"}},
-		{factoryrecord.Attach, "soc_2", true, []string{"soc_1", "soc_2"}}, {factoryrecord.Detach, "soc_1", true, []string{"soc_2"}}, {factoryrecord.Detach, "soc_2", true, []string{}},
+		{factoryrecord.Attach, "soc_1", false, []string{"soc_1"}},
+		{factoryrecord.Detach, "soc_2", false, []string{"soc_1"}},
+		{factoryrecord.Attach, "soc_2", true, []string{"soc_1", "soc_2"}},
+		{factoryrecord.Detach, "soc_1", true, []string{"soc_2"}}, {factoryrecord.Detach, "soc_2", true, []string{}},
 	} {
 		changed, err := step.change(&it, step.account, now)
 		got, failed := factoryrecord.Accounts(&it)

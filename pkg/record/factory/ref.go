@@ -47,7 +47,8 @@ func CheckSeller(it store.Item, what string) error {
 	if it.Filters["type"] == seller {
 		return nil
 	}
-	e := errs.New(errs.WrongFactoryType, "Only a factory of the type seller has %s. This one is of the type %s.", what, it.Filters["type"])
+	e := errs.New(errs.WrongFactoryType, "Only a factory of the type seller has %s. This one is of the type %s.", what,
+		it.Filters["type"])
 	e.Param = "/factory_id"
 	return e
 }

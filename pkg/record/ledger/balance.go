@@ -37,7 +37,8 @@ func BalanceKey(account tenant.Account) store.Key { return store.IDKey("balance#
 
 // BalanceOf returns the balance of its item. The zero item has the zero balance.
 func BalanceOf(it store.Item) Balance {
-	b := Balance{Credits: it.Numbers[creditsNumber], Above: it.Numbers[aboveNumber], LostLimit: DefaultLostLimit, account: it.Doc}
+	b := Balance{Credits: it.Numbers[creditsNumber], Above: it.Numbers[aboveNumber], LostLimit: DefaultLostLimit,
+		account: it.Doc}
 	if limit, ok := it.Numbers[lostLimitNumber]; ok {
 		b.LostLimit = limit
 	}
@@ -62,7 +63,8 @@ func Open(tx *store.Tx, account tenant.Account, threshold, lostLimit int64, show
 // Change sets the low threshold of an account, the limit of its daily losses, and the account in its events, shown. If
 // the new threshold makes the balance low, it adds the event balance.low. The commit returns store.ErrConflict if the
 // balance has changed so that this decision no longer holds.
-func Change(tx *store.Tx, now time.Time, account tenant.Account, b Balance, threshold, lostLimit int64, shown any) error {
+func Change(tx *store.Tx, now time.Time, account tenant.Account, b Balance, threshold, lostLimit int64,
+	shown any) error {
 	doc, err := json.Marshal(shown)
 	if err != nil {
 		return fmt.Errorf("ledger: encode account %s: %w", account, err)
@@ -77,7 +79,8 @@ func Change(tx *store.Tx, now time.Time, account tenant.Account, b Balance, thre
 
 // take debits a balance, and adds the event balance.low if that makes it low. If the
 // balance is insufficient, the commit returns the error of missing.
-func take(tx *store.Tx, now time.Time, account tenant.Account, b Balance, credits int64, missing func(balance int64) error) error {
+func take(tx *store.Tx, now time.Time, account tenant.Account, b Balance, credits int64,
+	missing func(balance int64) error) error {
 	notify := b.Above < credits && !b.Low
 	takeCredits(tx, BalanceKey(account), credits, notify, b, func(is store.Item) error {
 		if has := BalanceOf(is).Credits; has < credits {
@@ -92,7 +95,8 @@ func take(tx *store.Tx, now time.Time, account tenant.Account, b Balance, credit
 }
 
 // notifyLow adds the event balance.low.
-func notifyLow(tx *store.Tx, now time.Time, account tenant.Account, shown json.RawMessage, credits, threshold int64) error {
+func notifyLow(tx *store.Tx, now time.Time, account tenant.Account, shown json.RawMessage, credits,
+	threshold int64) error {
 	object := map[string]any{}
 	if len(shown) > 0 {
 		if err := json.Unmarshal(shown, &object); err != nil {

@@ -29,7 +29,8 @@ type accepted struct {
 
 func (a area) Register(r *httpapi.Router) {
 	httpapi.Write(r, httpapi.Op{
-		ID: "accept", Method: http.MethodPost, Path: "/v1/work", Scope: auth.StudioUse, Function: "studio", Tag: "Work", Status: http.StatusAccepted,
+		ID: "accept", Method: http.MethodPost, Path: "/v1/work", Scope: auth.StudioUse, Function: "studio", Tag: "Work",
+		Status: http.StatusAccepted,
 	}, func(ctx context.Context, tx *store.Tx, in *struct {
 		Body struct {
 			Price int64 `json:"price"`
@@ -41,7 +42,8 @@ func (a area) Register(r *httpapi.Router) {
 			return work, err
 		}
 		work.ID = id.New(id.Generation, now)
-		if work.Hold, err = ledger.Reserve(tx, now, ledger.Reservation{Account: p.Account, Subject: work.ID, Credits: in.Body.Price}, ledger.BalanceOf(items[0])); err != nil {
+		if work.Hold, err = ledger.Reserve(tx, now, ledger.Reservation{Account: p.Account, Subject: work.ID,
+			Credits: in.Body.Price}, ledger.BalanceOf(items[0])); err != nil {
 			return work, err
 		}
 		it, err := store.NewItem("work", p.Owner, work.ID, work)
@@ -90,7 +92,8 @@ func (w *world) atOnce(calls int, price int64) (answers map[int]int, spent int64
 	for range calls {
 		all.Go(func() {
 			<-gate
-			a := c.Call(http.MethodPost, "/v1/work", map[string]any{"price": price}, "Idempotency-Key", id.New("try", w.clock.Now()))
+			a := c.Call(http.MethodPost, "/v1/work", map[string]any{"price": price}, "Idempotency-Key",
+				id.New("try", w.clock.Now()))
 			mu.Lock()
 			defer mu.Unlock()
 			answers[a.Status]++
@@ -182,7 +185,8 @@ func TestABalanceThatKeepsChanging(t *testing.T) {
 	row := `{"pk":{"S":"balance#acc_1"},"sk":{"S":"#"},"n_credits":{"N":"100"},"n_above":{"N":"100"}}`
 	w.faults.Fail(1000, json.RawMessage(row))
 	w.unchanged("the call", func() {
-		c.Call(http.MethodPost, "/v1/work", map[string]any{"price": 1}).Refused(t, http.StatusServiceUnavailable, errs.ProviderUnavailable, "")
+		c.Call(http.MethodPost, "/v1/work", map[string]any{"price": 1}).Refused(t, http.StatusServiceUnavailable,
+			errs.ProviderUnavailable, "")
 	})
 	if n := len(w.tries()); n != runs {
 		t.Errorf("it was run %d times", n)

@@ -36,13 +36,15 @@ func notified(u expression.UpdateBuilder) expression.UpdateBuilder {
 // is notified in the transaction that makes its balance low: the commit returns store.ErrConflict unless the threshold
 // makes it low and the credits are those that were read. Without notify, it returns store.ErrConflict if the threshold
 // makes it low.
-func setThreshold(tx *store.Tx, key store.Key, threshold, lostLimit int64, doc json.RawMessage, notify bool, read int64) {
+func setThreshold(tx *store.Tx, key store.Key, threshold, lostLimit int64, doc json.RawMessage, notify bool,
+	read int64) {
 	u := store.SetDocument(expression.Set(above, expression.Minus(credits.IfNotExists(value(0)), value(threshold))).
 		Set(store.Number(lostLimitNumber), value(lostLimit)), doc)
 	c := expression.Or(above.AttributeNotExists(), above.LessThan(value(0)), credits.GreaterThanEqual(value(threshold)))
 	if notify {
 		u = notified(u)
-		c = expression.And(above.GreaterThanEqual(value(0)), credits.LessThan(value(threshold)), credits.Equal(value(read)))
+		c = expression.And(above.GreaterThanEqual(value(0)), credits.LessThan(value(threshold)),
+			credits.Equal(value(read)))
 	}
 	tx.Update(key, u, c, store.Conflict)
 }
@@ -51,7 +53,8 @@ func setThreshold(tx *store.Tx, key store.Key, threshold, lostLimit int64, doc j
 // failed if the balance would exceed most.
 func addCredits(tx *store.Tx, key store.Key, n, most int64, failed error) {
 	tx.Update(key, expression.Add(credits, value(n)).Add(above, value(n)),
-		expression.Or(credits.AttributeNotExists(), credits.LessThanEqual(value(most-n))), func(store.Item) error { return failed })
+		expression.Or(credits.AttributeNotExists(), credits.LessThanEqual(value(most-n))),
+		func(store.Item) error { return failed })
 }
 
 // takeCredits debits a balance, and fails if it is insufficient. With notify, the account is notified in the
@@ -62,10 +65,12 @@ func addCredits(tx *store.Tx, key store.Key, n, most int64, failed error) {
 func takeCredits(tx *store.Tx, key store.Key, n int64, notify bool, read Balance, failed func(store.Item) error) {
 	u := expression.Add(credits, value(-n)).Add(above, value(-n))
 	enough := credits.GreaterThanEqual(value(n))
-	c := expression.And(enough, expression.Or(above.GreaterThanEqual(value(n)), expression.And(above.LessThan(value(0)), low.AttributeExists())))
+	c := expression.And(enough, expression.Or(above.GreaterThanEqual(value(n)),
+		expression.And(above.LessThan(value(0)), low.AttributeExists())))
 	if notify {
 		u = notified(u)
-		c = expression.And(enough, above.LessThan(value(n)), credits.Equal(value(read.Credits)), above.Equal(value(read.Above)),
+		c = expression.And(enough, above.LessThan(value(n)), credits.Equal(value(read.Credits)),
+			above.Equal(value(read.Above)),
 			expression.Or(above.GreaterThanEqual(value(0)), low.AttributeNotExists()))
 	}
 	tx.Update(key, u, c, failed)

@@ -65,7 +65,8 @@ func (p purse) is(what string, credits, above int64, low bool) {
 	it, err := p.db.Get(p.Context(), balanceKey)
 	b := BalanceOf(it)
 	if err != nil || b.Credits != credits || b.Above != above || b.Low != low {
-		p.Errorf("%s: %d credits, %d above, low %v, %v; want %d, %d, %v", what, b.Credits, b.Above, b.Low, err, credits, above, low)
+		p.Errorf("%s: %d credits, %d above, low %v, %v; want %d, %d, %v", what, b.Credits, b.Above, b.Low, err,
+			credits, above, low)
 	}
 }
 
@@ -73,7 +74,8 @@ func TestABalanceIsOpenedOnce(t *testing.T) {
 	p := newPurse(t, 10, 0)
 	p.is("at first", 0, -10, false)
 	unchanged(t, p.db, func() {
-		is(t, "again", try(t, p.db, func(tx *store.Tx) { is(t, "open", Open(tx, "acc_1", 5, 0, nil), nil) }), store.ErrConflict)
+		is(t, "again", try(t, p.db, func(tx *store.Tx) { is(t, "open", Open(tx, "acc_1", 5, 0, nil), nil) }),
+			store.ErrConflict)
 	})
 }
 
@@ -116,7 +118,8 @@ func TestCreditsAreTakenAsTheyAre(t *testing.T) {
 			if c.notified {
 				commit(t, p.db, func(tx *store.Tx) { addCredits(tx, balanceKey, 1, 1000, nil) })
 				commit(t, p.db, func(tx *store.Tx) {
-					takeCredits(tx, balanceKey, 1, true, Balance{Credits: c.credits + 1, Above: c.credits + 1 - c.threshold}, nil)
+					takeCredits(tx, balanceKey, 1, true,
+						Balance{Credits: c.credits + 1, Above: c.credits + 1 - c.threshold}, nil)
 				})
 			}
 			before := storetest.Snapshot(t, p.db)
@@ -132,7 +135,8 @@ func TestCreditsAreTakenAsTheyAre(t *testing.T) {
 			}
 			if err != nil {
 				b := BalanceOf(is)
-				if b.Credits != c.credits || is.Kind != "balance" || b.Above != c.credits-c.threshold || b.Low != c.notified || storetest.Snapshot(t, p.db) != before {
+				if b.Credits != c.credits || is.Kind != "balance" || b.Above != c.credits-c.threshold ||
+					b.Low != c.notified || storetest.Snapshot(t, p.db) != before {
 					t.Errorf("it was shown %+v, or something was written", is)
 				}
 				return
@@ -157,7 +161,8 @@ func TestALowBalanceThatRises(t *testing.T) {
 	p := newPurse(t, 10, 10)
 	take := func(notify bool) error {
 		return try(t, p.db, func(tx *store.Tx) {
-			takeCredits(tx, balanceKey, 1, notify, Balance{Credits: 10}, func(store.Item) error { return store.ErrConflict })
+			takeCredits(tx, balanceKey, 1, notify, Balance{Credits: 10},
+				func(store.Item) error { return store.ErrConflict })
 		})
 	}
 	is(t, "a first", take(true), nil)

@@ -58,12 +58,14 @@ type About struct {
 }
 
 // newEntry makes an entry, and its item. About may be nil.
-func newEntry(now time.Time, account tenant.Account, kind, subject string, about *About, credits int64) (Entry, store.Item, error) {
+func newEntry(now time.Time, account tenant.Account, kind, subject string, about *About, credits int64) (Entry,
+	store.Item, error) {
 	if about == nil {
 		about = &About{}
 	}
 	owner := tenant.Of(account, tenant.Live)
-	e := Entry{Resource: resource.New(id.New(id.LedgerEntry, now), now, about.Metadata), Kind: kind, Credits: credits, Subject: subject}
+	e := Entry{Resource: resource.New(id.New(id.LedgerEntry, now), now, about.Metadata), Kind: kind, Credits: credits,
+		Subject: subject}
 	filters := map[string]string{"kind": kind}
 	if about.FactoryID != "" {
 		e.FactoryID, filters["factory"] = &about.FactoryID, about.FactoryID

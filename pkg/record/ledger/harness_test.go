@@ -85,7 +85,8 @@ var abouts = map[string]ledger.About{"cnt_2": {FactoryID: fac}}
 func (w *world) reserve(subject string, credits int64, b ledger.Balance) (h ledger.Hold, err error) {
 	w.t.Helper()
 	err = w.try(func(tx *store.Tx) (err error) {
-		h, err = ledger.Reserve(tx, w.clock.Now(), ledger.Reservation{Account: acc, Subject: subject, Credits: credits, About: abouts[subject]}, b)
+		h, err = ledger.Reserve(tx, w.clock.Now(), ledger.Reservation{Account: acc, Subject: subject, Credits: credits,
+			About: abouts[subject]}, b)
 		return err
 	})
 	return h, err
@@ -124,7 +125,8 @@ func (w *world) split(batch ledger.Hold, parts ...ledger.Part) (rest ledger.Hold
 func (w *world) setThreshold(threshold int64, b ledger.Balance) error {
 	w.t.Helper()
 	return w.try(func(tx *store.Tx) error {
-		return ledger.Change(tx, w.clock.Now(), acc, b, threshold, ledger.DefaultLostLimit, map[string]any{"id": acc, "name": "Acme Ltd"})
+		return ledger.Change(tx, w.clock.Now(), acc, b, threshold, ledger.DefaultLostLimit,
+			map[string]any{"id": acc, "name": "Acme Ltd"})
 	})
 }
 
@@ -132,7 +134,8 @@ func (w *world) setThreshold(threshold int64, b ledger.Balance) error {
 func (w *world) entries() map[string]ledger.Entry {
 	w.t.Helper()
 	all := map[string]ledger.Entry{}
-	q := store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(tenant.Of(acc, tenant.Live), ledger.Kind), Limit: 100}
+	q := store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(tenant.Of(acc, tenant.Live),
+		ledger.Kind), Limit: 100}
 	err := w.db.Each(w.t.Context(), q, func(it store.Item) error {
 		e, err := ledger.EntryOf(it)
 		all[it.PK] = e
@@ -166,7 +169,8 @@ type notice struct {
 // lows returns the events balance.low of the account.
 func (w *world) lows() (all []notice) {
 	w.t.Helper()
-	q := store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(tenant.Of(acc, tenant.Live), event.Kind), Limit: 100, OldestFirst: true}
+	q := store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(tenant.Of(acc, tenant.Live), event.Kind),
+		Limit: 100, OldestFirst: true}
 	err := w.db.Each(w.t.Context(), q, func(it store.Item) error {
 		var doc struct{ Data struct{ Object notice } }
 		if it.Filters["type"] != string(event.BalanceLow) {
@@ -191,7 +195,8 @@ func (w *world) check(what string, credits int64, entries int) {
 		sum += e.Credits
 	}
 	if b := w.balance(); b.Credits != credits || sum != credits || len(all) != entries {
-		w.t.Errorf("%s: the balance is %d, and %d entries add up to %d; want %d by %d", what, b.Credits, len(all), sum, credits, entries)
+		w.t.Errorf("%s: the balance is %d, and %d entries add up to %d; want %d by %d", what, b.Credits, len(all), sum,
+			credits, entries)
 	}
 }
 

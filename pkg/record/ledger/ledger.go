@@ -38,14 +38,16 @@ func TopUp(tx *store.Tx, now time.Time, account tenant.Account, credits int64) (
 
 // add writes an entry of credits that were added to a balance from outside.
 func add(tx *store.Tx, it store.Item, credits int64) {
-	addCredits(tx, BalanceKey(it.Account), credits, MaxCredits, errs.Invalid("/credits", "would raise the balance above %d", int64(MaxCredits)))
+	addCredits(tx, BalanceKey(it.Account), credits, MaxCredits,
+		errs.Invalid("/credits", "would raise the balance above %d", int64(MaxCredits)))
 	tx.Create(it, nil)
 }
 
 // Adjust corrects a balance by a signed number of credits. The entry keeps the
 // reason, which only operators see. The commit fails if the balance would fall below
 // zero or exceed MaxCredits.
-func Adjust(tx *store.Tx, now time.Time, account tenant.Account, credits int64, reason string, b Balance) (Entry, error) {
+func Adjust(tx *store.Tx, now time.Time, account tenant.Account, credits int64, reason string,
+	b Balance) (Entry, error) {
 	if credits == 0 || credits > MaxCredits || credits < -MaxCredits {
 		return Entry{}, errs.Invalid("/credits", "must be between -%d and %[1]d, and not 0", int64(MaxCredits))
 	}
@@ -129,7 +131,8 @@ func Charge(tx *store.Tx, now time.Time, account tenant.Account, h Hold) {
 	}
 }
 
-// Release settles the reservation of work that failed or was canceled. It charges the given part of it, for the completed
+// Release settles the reservation of work that failed or was canceled. It charges the given part of it, for the
+// completed
 // parts of the work, and returns the rest to the balance. The commit returns store.ErrConflict if the reservation is
 // already settled.
 func Release(tx *store.Tx, now time.Time, account tenant.Account, h Hold, charged int64) error {
@@ -181,7 +184,8 @@ func release(tx *store.Tx, now time.Time, account tenant.Account, h Hold, credit
 // settle moves a hold to a new state if its amount is unchanged.
 func settle(tx *store.Tx, now time.Time, account tenant.Account, h Hold, state string, left int64) {
 	held := expression.And(store.Account.Equal(expression.Value(string(account))),
-		store.Attribute(attrState).Equal(expression.Value(stateHeld)), store.Attribute(attrHeld).Equal(expression.Value(strconv.FormatInt(h.Credits, 10))))
+		store.Attribute(attrState).Equal(expression.Value(stateHeld)),
+		store.Attribute(attrHeld).Equal(expression.Value(strconv.FormatInt(h.Credits, 10))))
 	moved := expression.Set(store.Attribute(attrState), expression.Value(state)).
 		Set(store.Attribute(attrHeld), expression.Value(strconv.FormatInt(left, 10))).
 		Set(store.Attribute(attrSettled), expression.Value(resource.Instant(now).Format(time.RFC3339Nano)))
@@ -204,11 +208,13 @@ const MaxParts = 45
 // Split divides the reservation of a batch among its parts. Holds has the reservation of each part, in order. It is the
 // zero Hold for parts that cost nothing or are free. Rest is the amount that the batch still holds. The commit returns
 // store.ErrConflict if the batch does not hold the given amount, as after an earlier split.
-func Split(tx *store.Tx, now time.Time, account tenant.Account, batch Hold, parts []Part) (rest Hold, holds []Hold, err error) {
+func Split(tx *store.Tx, now time.Time, account tenant.Account, batch Hold, parts []Part) (rest Hold,
+	holds []Hold, err error) {
 	var all, free int64
 	for _, p := range parts {
 		if p.Credits < 0 || p.Credits > batch.Credits-all {
-			return Hold{}, nil, fmt.Errorf("ledger: the parts of %s are more than the %d credits that it holds", batch.Subject, batch.Credits)
+			return Hold{}, nil, fmt.Errorf("ledger: the parts of %s are more than the %d credits that it holds",
+				batch.Subject, batch.Credits)
 		}
 		all += p.Credits
 		if p.Free {
@@ -216,7 +222,8 @@ func Split(tx *store.Tx, now time.Time, account tenant.Account, batch Hold, part
 		}
 	}
 	if len(parts) > MaxParts {
-		return Hold{}, nil, fmt.Errorf("ledger: %d parts of %s are too many for one transaction", len(parts), batch.Subject)
+		return Hold{}, nil, fmt.Errorf("ledger: %d parts of %s are too many for one transaction", len(parts),
+			batch.Subject)
 	}
 	holds = make([]Hold, len(parts))
 	if all == 0 {
@@ -236,7 +243,8 @@ func Split(tx *store.Tx, now time.Time, account tenant.Account, batch Hold, part
 		if p.Free || p.Credits == 0 {
 			continue
 		}
-		if holds[i], err = hold(tx, now, Reservation{Account: account, Subject: p.Subject, About: p.About, Credits: p.Credits, Payer: batch.Payer}); err != nil {
+		if holds[i], err = hold(tx, now, Reservation{Account: account, Subject: p.Subject, About: p.About,
+			Credits: p.Credits, Payer: batch.Payer}); err != nil {
 			return Hold{}, nil, err
 		}
 	}

@@ -20,16 +20,22 @@ func TestATopUpIsAnEntryAndACount(t *testing.T) {
 	for _, credits := range []int64{-1, 0, ledger.MaxCredits + 1} {
 		tx := &store.Tx{}
 		var e *errs.Error
-		if _, err := ledger.TopUp(tx, w.clock.Now(), acc, credits); !errors.As(err, &e) || e.Code != errs.ValidationFailed || e.Param != "/credits" || tx.Len() != 0 {
+		if _, err := ledger.TopUp(tx, w.clock.Now(), acc, credits); !errors.As(err, &e) ||
+			e.Code != errs.ValidationFailed || e.Param != "/credits" || tx.Len() != 0 {
 			t.Errorf("%d: %v, and %d writes", credits, err, tx.Len())
 		}
 	}
 	topUp := func(credits int64) (made ledger.Entry, err error) {
-		err = w.try(func(tx *store.Tx) (err error) { made, err = ledger.TopUp(tx, w.clock.Now(), acc, credits); return err })
+		err = w.try(func(tx *store.Tx) (err error) {
+			made, err = ledger.TopUp(tx, w.clock.Now(), acc,
+				credits)
+			return err
+		})
 		return made, err
 	}
 	made, err := topUp(ledger.MaxCredits)
-	if err != nil || made.Credits != ledger.MaxCredits || made.Kind != "top_up" || made.Subject != acc || made.Version != 1 || !made.CreatedAt.Equal(w.clock.Now()) || made.State != nil {
+	if err != nil || made.Credits != ledger.MaxCredits || made.Kind != "top_up" || made.Subject != acc ||
+		made.Version != 1 || !made.CreatedAt.Equal(w.clock.Now()) || made.State != nil {
 		t.Fatalf("%+v, %v", made, err)
 	}
 	it, err := w.db.Get(t.Context(), store.IDKey(made.ID))
@@ -49,7 +55,8 @@ func TestAReservationIsCharged(t *testing.T) {
 	w.open(0, 100)
 	h := w.hold("cnt_1", 30)
 	e := w.entry(h)
-	if h.Credits != 30 || h.Subject != "cnt_1" || !id.Valid(id.LedgerEntry, h.Entry) || e.Credits != -30 || e.Kind != "reserve" || e.Subject != "cnt_1" || *e.State != "held" || e.Version != 1 {
+	if h.Credits != 30 || h.Subject != "cnt_1" || !id.Valid(id.LedgerEntry, h.Entry) || e.Credits != -30 ||
+		e.Kind != "reserve" || e.Subject != "cnt_1" || *e.State != "held" || e.Version != 1 {
 		t.Errorf("%+v is %+v", h, e)
 	}
 	w.check("while it is held", 70, 2)
@@ -61,7 +68,8 @@ func TestAReservationIsCharged(t *testing.T) {
 	if got := w.faults.Operations(); got != "TransactWriteItems" {
 		t.Errorf("it took %s", got)
 	}
-	if e := w.entry(h); *e.State != "charged" || e.Version != 2 || !e.UpdatedAt.Equal(w.clock.Now()) || e.CreatedAt.Equal(e.UpdatedAt.Time) || e.Credits != -30 {
+	if e := w.entry(h); *e.State != "charged" || e.Version != 2 || !e.UpdatedAt.Equal(w.clock.Now()) ||
+		e.CreatedAt.Equal(e.UpdatedAt.Time) || e.Credits != -30 {
 		t.Errorf("%+v", e)
 	}
 	w.check("once it is charged", 70, 2)
@@ -117,8 +125,10 @@ func TestAReservationIsSettledOnce(t *testing.T) {
 		wrong := other
 		wrong.Credits = 50
 		conflict(t, "another amount", w.release(wrong))
-		conflict(t, "what was never made", w.release(ledger.Hold{Entry: id.New(id.LedgerEntry, w.clock.Now()), Credits: 5}))
-		conflict(t, "another account's", w.try(func(tx *store.Tx) error { return ledger.Release(tx, w.clock.Now(), "acc_2", other, 0) }))
+		conflict(t, "what was never made",
+			w.release(ledger.Hold{Entry: id.New(id.LedgerEntry, w.clock.Now()), Credits: 5}))
+		conflict(t, "another account's",
+			w.try(func(tx *store.Tx) error { return ledger.Release(tx, w.clock.Now(), "acc_2", other, 0) }))
 	})
 }
 
@@ -139,7 +149,8 @@ func TestAReservationOfNonsenseIsRefused(t *testing.T) {
 	w := newWorld(t)
 	for _, credits := range []int64{-1, math.MinInt64, ledger.MaxCredits + 1, math.MaxInt64} {
 		tx := &store.Tx{}
-		if _, err := ledger.Reserve(tx, w.clock.Now(), ledger.Reservation{Account: acc, Subject: "cnt_1", Credits: credits}, w.balance()); err == nil || tx.Len() != 0 {
+		if _, err := ledger.Reserve(tx, w.clock.Now(), ledger.Reservation{Account: acc, Subject: "cnt_1",
+			Credits: credits}, w.balance()); err == nil || tx.Len() != 0 {
 			t.Errorf("%d: %v, and %d writes", credits, err, tx.Len())
 		}
 	}
@@ -155,7 +166,8 @@ func TestTheBalanceIsNotEnough(t *testing.T) {
 	w.unchanged("a price above the balance", func() {
 		_, err := w.reserve("cnt_1", 101, w.balance())
 		code(t, "the reservation", err, errs.InsufficientBalance)
-		if m := errs.As(err).Message; !strings.Contains(m, "101") || !strings.Contains(m, "100") || !strings.Contains(m, "Top up") {
+		if m := errs.As(err).Message; !strings.Contains(m, "101") || !strings.Contains(m, "100") ||
+			!strings.Contains(m, "Top up") {
 			t.Errorf("the message is %q", m)
 		}
 		if want := (errs.BalanceContext{RequiredCredits: 101, AvailableCredits: 100}); errs.As(err).Context != want {
@@ -170,7 +182,8 @@ func TestTheBalanceIsNotEnough(t *testing.T) {
 		code(t, "the reservation", err, errs.InsufficientBalance)
 	})
 	w.topUp(100)
-	if _, err := w.reserve("cnt_2", 100, ledger.Balance{Credits: 1, Above: -9, Low: true}); !errors.Is(err, store.ErrConflict) && err != nil {
+	if _, err := w.reserve("cnt_2", 100, ledger.Balance{Credits: 1, Above: -9, Low: true}); !errors.Is(err,
+		store.ErrConflict) && err != nil {
 		t.Errorf("what was read as too little is refused: %v", err)
 	}
 	w.hold("cnt_3", w.balance().Credits) // to the last credit
@@ -195,7 +208,8 @@ func TestAdjust(t *testing.T) {
 		credits int64
 		ok      bool
 		balance int64
-	}{{-40, true, 60}, {-61, false, 60}, {5, true, 65}, {ledger.MaxCredits, false, 65}, {-65, true, 0}, {-1, false, 0}, {1, true, 1}} {
+	}{{-40, true, 60}, {-61, false, 60}, {5, true, 65}, {ledger.MaxCredits, false, 65}, {-65, true, 0}, {-1, false, 0},
+		{1, true, 1}} {
 		e, err := adjust(c.credits)
 		if c.ok && (err != nil || e.Kind != "adjust" || e.Credits != c.credits || e.Subject != acc || e.State != nil) {
 			t.Errorf("%d: %+v, %v", c.credits, e, err)
@@ -213,7 +227,8 @@ func TestAdjust(t *testing.T) {
 	}
 	for _, credits := range []int64{0, ledger.MaxCredits + 1, -ledger.MaxCredits - 1, math.MinInt64} {
 		tx := &store.Tx{}
-		if _, err := ledger.Adjust(tx, w.clock.Now(), acc, credits, "why", w.balance()); errs.CodeOf(err) != errs.ValidationFailed || tx.Len() != 0 {
+		if _, err := ledger.Adjust(tx, w.clock.Now(), acc, credits, "why",
+			w.balance()); errs.CodeOf(err) != errs.ValidationFailed || tx.Len() != 0 {
 			t.Errorf("%d: %v, and %d writes", credits, err, tx.Len())
 		}
 	}
@@ -224,8 +239,11 @@ func TestABatchIsSplit(t *testing.T) {
 	w.open(0, 100)
 	batch := w.hold("batch", 60)
 	w.check("before", 40, 2)
-	rest, holds, err := w.split(batch, ledger.Part{Subject: "cnt_1", Credits: 10}, ledger.Part{Subject: "cnt_2"}, ledger.Part{Subject: "cnt_3", Credits: 15, Free: true}, ledger.Part{Subject: "cnt_4", Credits: 5})
-	if err != nil || rest.Credits != 30 || rest.Entry != batch.Entry || len(holds) != 4 || holds[0].Credits != 10 || holds[0].Subject != "cnt_1" || holds[1] != (ledger.Hold{}) || holds[2] != (ledger.Hold{}) || holds[3].Credits != 5 {
+	rest, holds, err := w.split(batch, ledger.Part{Subject: "cnt_1", Credits: 10}, ledger.Part{Subject: "cnt_2"},
+		ledger.Part{Subject: "cnt_3", Credits: 15, Free: true}, ledger.Part{Subject: "cnt_4", Credits: 5})
+	if err != nil || rest.Credits != 30 || rest.Entry != batch.Entry || len(holds) != 4 || holds[0].Credits != 10 ||
+		holds[0].Subject != "cnt_1" || holds[1] != (ledger.Hold{}) || holds[2] != (ledger.Hold{}) ||
+		holds[3].Credits != 5 {
 		t.Fatalf("%+v, %+v, %v", rest, holds, err)
 	}
 	w.check("after the first", 55, 5)
@@ -290,7 +308,8 @@ func TestASplitFitsItsTransactionAndItsBatch(t *testing.T) {
 		}
 	}
 	w.unchanged("a split of nothing", func() {
-		if rest, holds, err := w.split(batch, ledger.Part{Subject: "a"}); rest != batch || len(holds) != 1 || err != nil {
+		if rest, holds, err := w.split(batch, ledger.Part{Subject: "a"}); rest != batch ||
+			len(holds) != 1 || err != nil {
 			t.Errorf("%+v, %+v, %v", rest, holds, err)
 		}
 	})

@@ -36,7 +36,8 @@ func Lose(tx *store.Tx, now time.Time, account tenant.Account, credits int64) {
 		return
 	}
 	n := store.CountValue
-	tx.Update(LostKey(account, now), expression.Add(n, value(credits)).Set(store.Expiry, value(now.Add(keepLost).Unix())),
+	tx.Update(LostKey(account, now), expression.Add(n, value(credits)).Set(store.Expiry,
+		value(now.Add(keepLost).Unix())),
 		expression.Or(n.AttributeExists(), n.AttributeNotExists()), store.Conflict)
 	metric.Add(LostSpend, credits)
 }
@@ -82,7 +83,10 @@ const retryRisk = 30 * time.Second
 
 // ErrRisk refuses new work because too much work is in flight.
 func ErrRisk(now time.Time, credits int64, b Balance) error {
-	e := errs.New(errs.RateLimited, "Work of this account that failed or was canceled has cost %d credits today without being charged, and the limit is %d. So work in flight may cost at most %d credits together, and this costs %d. Wait until other work has ended, or request less at a time. To have the limit raised, contact support.", b.Lost, b.LostLimit, b.MayRisk(), credits)
+	e := errs.New(errs.RateLimited, "Work of this account that failed or was canceled has cost %d credits today "+
+		"without being charged, and the limit is %d. So work in flight may cost at most %d credits together, and "+
+		"this costs %d. Wait until other work has ended, or request less at a time. To have the limit raised, "+
+		"contact support.", b.Lost, b.LostLimit, b.MayRisk(), credits)
 	e.RetryAfter = retryRisk
 	if b.Lost > 0 && credits > b.MayRisk() {
 		e.RetryAfter = untilTomorrow(now)
@@ -97,7 +101,9 @@ func untilTomorrow(now time.Time) time.Duration {
 
 // errLost refuses new work of an account that has lost too much today.
 func errLost(now time.Time, b Balance) error {
-	e := errs.New(errs.RateLimited, "Work of this account that failed or was canceled has cost %d credits today without being charged, and the limit is %d. New work is accepted again from midnight UTC on. To have the limit raised, contact support.", b.Lost, b.LostLimit)
+	e := errs.New(errs.RateLimited, "Work of this account that failed or was canceled has cost %d credits today "+
+		"without being charged, and the limit is %d. New work is accepted again from midnight UTC on. To have the "+
+		"limit raised, contact support.", b.Lost, b.LostLimit)
 	e.RetryAfter = untilTomorrow(now)
 	return e
 }

@@ -10,7 +10,8 @@ import (
 func TestWhatMayBeInFlight(t *testing.T) {
 	last := int64(1 << 40)
 	for _, c := range []struct{ limit, lost, want int64 }{
-		{5000, 0, 50_000}, {5000, 100, 49_000}, {5000, 250, 47_500}, {5000, 1000, 10_000}, {5000, 2500, 2500}, {5000, 4999, 1}, {5000, 5000, 0}, {5000, 6000, 0},
+		{5000, 0, 50_000}, {5000, 100, 49_000}, {5000, 250, 47_500}, {5000, 1000, 10_000}, {5000, 2500, 2500},
+		{5000, 4999, 1}, {5000, 5000, 0}, {5000, 6000, 0},
 		{160, 154, 6}, {0, 0, 0}, {0, 1, 0}, {ledger.MaxCredits, 0, 10 * ledger.MaxCredits},
 	} {
 		got := ledger.Balance{Lost: c.lost, LostLimit: c.limit}.MayRisk()

@@ -40,7 +40,8 @@ func (b *books) clone() *books {
 
 // same reports whether both are alike; events have no order.
 func (b *books) same(o *books) bool {
-	return b.credits == o.credits && b.threshold == o.threshold && b.notified == o.notified && b.spent == o.spent && maps.Equal(b.holds, o.holds) &&
+	return b.credits == o.credits && b.threshold == o.threshold && b.notified == o.notified && b.spent == o.spent &&
+		maps.Equal(b.holds, o.holds) &&
 		slices.Equal(sorted(b.lows), sorted(o.lows))
 }
 
@@ -51,7 +52,8 @@ func sorted(all []low) []low {
 }
 
 func (b *books) String() string {
-	return fmt.Sprintf("%d credits, %d spent, threshold %d, notified %v, events %v, holds %v", b.credits, b.spent, b.threshold, b.notified, b.lows, b.holds)
+	return fmt.Sprintf("%d credits, %d spent, threshold %d, notified %v, events %v, holds %v", b.credits, b.spent,
+		b.threshold, b.notified, b.lows, b.holds)
 }
 
 func (b *books) tell() {

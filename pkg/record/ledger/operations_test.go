@@ -132,7 +132,8 @@ func TestEntriesAreListedNewestFirst(t *testing.T) {
 			t.Errorf("the operator's reason is shown: %+v", e)
 		}
 	}
-	if want := []string{"reserve held", "adjust null", "release null", "reserve released", "reserve charged", "top_up null"}; !slices.Equal(states, want) {
+	if want := []string{"reserve held", "adjust null", "release null", "reserve released", "reserve charged",
+		"top_up null"}; !slices.Equal(states, want) {
 		t.Errorf("got %q", states)
 	}
 	if b := w.balance(); sum != b.Credits || sum != 84 {
@@ -161,16 +162,22 @@ func TestAListThatIsAskedForWrongly(t *testing.T) {
 	w := newWorld(t)
 	w.history()
 	c := w.caller()
-	for query, param := range map[string]string{"kind=refund": "kind", "kind=reserve,refund": "kind", "factory_id=fac_1": "factory_id", "factory_id=": "factory_id", "from=x": "from", "from=2026-05-02T00:00:00Z&to=2026-05-01T00:00:00Z": "from", "state=held": "state", "limit=0": "limit"} {
-		c.Call(http.MethodGet, path+"?"+query, nil).Refused(t, http.StatusUnprocessableEntity, errs.ValidationFailed, param)
+	for query, param := range map[string]string{"kind=refund": "kind", "kind=reserve,refund": "kind",
+		"factory_id=fac_1": "factory_id", "factory_id=": "factory_id", "from=x": "from",
+		"from=2026-05-02T00:00:00Z&to=2026-05-01T00:00:00Z": "from", "state=held": "state", "limit=0": "limit"} {
+		c.Call(http.MethodGet, path+"?"+query, nil).Refused(t, http.StatusUnprocessableEntity,
+			errs.ValidationFailed, param)
 	}
 	a := c.Call(http.MethodGet, path+"?limit=1", nil)
 	if a.NextCursor == nil {
 		t.Fatal(a.Raw)
 	}
-	c.Call(http.MethodGet, path+"?kind=reserve&cursor="+*a.NextCursor, nil).Refused(t, http.StatusBadRequest, errs.InvalidCursor, "cursor")
-	c.Call(http.MethodGet, path+"?factory_id="+fac+"&cursor="+*a.NextCursor, nil).Refused(t, http.StatusBadRequest, errs.InvalidCursor, "cursor")
-	c.Call(http.MethodGet, path+"?subject=cnt_2&cursor="+*a.NextCursor, nil).Refused(t, http.StatusBadRequest, errs.InvalidCursor, "cursor")
+	c.Call(http.MethodGet, path+"?kind=reserve&cursor="+*a.NextCursor, nil).Refused(t, http.StatusBadRequest,
+		errs.InvalidCursor, "cursor")
+	c.Call(http.MethodGet, path+"?factory_id="+fac+"&cursor="+*a.NextCursor, nil).Refused(t, http.StatusBadRequest,
+		errs.InvalidCursor, "cursor")
+	c.Call(http.MethodGet, path+"?subject=cnt_2&cursor="+*a.NextCursor, nil).Refused(t, http.StatusBadRequest,
+		errs.InvalidCursor, "cursor")
 	c.As(func(p *auth.Principal) { p.Scopes = []auth.Scope{auth.AccountManage} }).Call(http.MethodGet, path, nil).
 		Refused(t, http.StatusForbidden, errs.InsufficientScope, "")
 }

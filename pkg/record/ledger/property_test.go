@@ -79,7 +79,8 @@ func (g *game) unique(what string) string {
 
 func newGame(t *testing.T, rt *rapid.T) *game {
 	clock := apitest.NewClock()
-	g := &game{t: t, faults: &storetest.Faults{}, now: clock.Now(), books: map[tenant.Account]*books{}, holds: map[tenant.Account][]ledger.Hold{}, stale: map[tenant.Account][]ledger.Balance{}}
+	g := &game{t: t, faults: &storetest.Faults{}, now: clock.Now(), books: map[tenant.Account]*books{},
+		holds: map[tenant.Account][]ledger.Hold{}, stale: map[tenant.Account][]ledger.Balance{}}
 	db, drop, err := storetest.Make(context.Background(), clock.Now, g.faults.Attach)
 	if err != nil {
 		t.Fatal(err)
@@ -94,7 +95,8 @@ func newGame(t *testing.T, rt *rapid.T) *game {
 		account := tenant.Account(fmt.Sprintf("acc_%d", i))
 		b := &books{threshold: rapid.Int64Range(0, 40).Draw(rt, "threshold"), holds: map[string]held{}}
 		tx := &store.Tx{}
-		if err := ledger.Open(tx, account, b.threshold, ledger.DefaultLostLimit, map[string]any{"id": account}); err != nil {
+		if err := ledger.Open(tx, account, b.threshold, ledger.DefaultLostLimit,
+			map[string]any{"id": account}); err != nil {
 			t.Fatal(err)
 		}
 		if err := db.Commit(t.Context(), tx); err != nil {
@@ -107,7 +109,8 @@ func newGame(t *testing.T, rt *rapid.T) *game {
 
 // draw draws a deed.
 func (g *game) draw(rt *rapid.T) *deed {
-	d := &deed{account: rapid.SampledFrom(g.accounts).Draw(rt, "account"), fate: rapid.SampledFrom([]string{lives, lives, lives, lives, diesBefore, diesAfter}).Draw(rt, "fate")}
+	d := &deed{account: rapid.SampledFrom(g.accounts).Draw(rt, "account"),
+		fate: rapid.SampledFrom([]string{lives, lives, lives, lives, diesBefore, diesAfter}).Draw(rt, "fate")}
 	if were := g.stale[d.account]; were != nil && rapid.Bool().Draw(rt, "stale") {
 		d.stale = &were[rapid.IntRange(0, len(were)-1).Draw(rt, "as of")]
 	}
@@ -146,7 +149,9 @@ func (g *game) draw(rt *rapid.T) *deed {
 			return true
 		}
 	case "reserve":
-		r := ledger.Reservation{Account: d.account, Subject: g.unique("cnt"), Credits: rapid.Int64Range(0, 40).Draw(rt, "price"), Payer: ledger.PayerOf(g.now, "key_1", aws.Int64(spendLimit))}
+		r := ledger.Reservation{Account: d.account, Subject: g.unique("cnt"),
+			Credits: rapid.Int64Range(0, 40).Draw(rt, "price"),
+			Payer:   ledger.PayerOf(g.now, "key_1", aws.Int64(spendLimit))}
 		d.what, d.again = fmt.Sprintf("reserve %d for %s", r.Credits, r.Subject), true
 		d.fill = func(tx *store.Tx, b ledger.Balance) error {
 			h, err := ledger.Reserve(tx, g.now, r, b)
@@ -186,7 +191,8 @@ func (g *game) drawSplit(rt *rapid.T, d *deed, h ledger.Hold) {
 	var parts []ledger.Part
 	left := h.Credits
 	for range rapid.IntRange(1, 4).Draw(rt, "parts") {
-		p := ledger.Part{Subject: g.unique("cnt"), Credits: rapid.Int64Range(0, left).Draw(rt, "share"), Free: rapid.Bool().Draw(rt, "free")}
+		p := ledger.Part{Subject: g.unique("cnt"), Credits: rapid.Int64Range(0, left).Draw(rt, "share"),
+			Free: rapid.Bool().Draw(rt, "free")}
 		left -= p.Credits
 		parts = append(parts, p)
 	}
@@ -263,7 +269,8 @@ func (g *game) judge(rt *rapid.T, deeds []*deed) {
 	for _, d := range deeds {
 		d.committed = marks[d.mark]
 		code := errs.CodeOf(d.err)
-		refused := code == errs.InsufficientBalance || code == errs.SpendLimitReached || code == errs.ValidationFailed || errors.Is(d.err, store.ErrConflict)
+		refused := code == errs.InsufficientBalance || code == errs.SpendLimitReached ||
+			code == errs.ValidationFailed || errors.Is(d.err, store.ErrConflict)
 		switch {
 		case d.err == nil && !d.committed, refused && d.committed, d.fate == diesBefore && d.committed:
 			rt.Fatalf("%s of %s, whose doer %s: committed %v, error %v", d.what, d.account, d.fate, d.committed, d.err)
@@ -284,7 +291,8 @@ func (g *game) judge(rt *rapid.T, deeds []*deed) {
 	if !found {
 		var history []string
 		for _, d := range deeds {
-			history = append(history, fmt.Sprintf("%s of %s, whose doer %s: committed %v, %v", d.what, d.account, d.fate, d.committed, d.err))
+			history = append(history, fmt.Sprintf("%s of %s, whose doer %s: committed %v, %v", d.what, d.account,
+				d.fate, d.committed, d.err))
 		}
 		rt.Fatalf("from\n%v\nno order of\n%s\nleads to\n%v", g.books, strings.Join(history, "\n"), is)
 	}
@@ -314,7 +322,8 @@ func explain(from map[tenant.Account]*books, deeds []*deed, ends func(map[tenant
 			if !d.apply(to[d.account]) {
 				continue
 			}
-		case code == errs.InsufficientBalance || code == errs.SpendLimitReached || code == errs.ValidationFailed || !d.again && errors.Is(d.err, store.ErrConflict):
+		case code == errs.InsufficientBalance || code == errs.SpendLimitReached || code == errs.ValidationFailed ||
+			!d.again && errors.Is(d.err, store.ErrConflict):
 			// It was refused for what the books say.
 			if d.apply(to[d.account]) {
 				continue
@@ -349,7 +358,8 @@ func (g *game) read(rt *rapid.T) (map[tenant.Account]*books, map[string]bool) {
 	}
 	sums, reserved, released := map[tenant.Account]int64{}, map[string]reservation{}, map[string]int64{}
 	for _, row := range storetest.Rows(g.t, g.db) {
-		if account, ok := strings.CutPrefix(strings.TrimSuffix(row["pk"], "#key_1#"+g.now.Format("2006-01")), "spend#"); ok {
+		if account, ok := strings.CutPrefix(strings.TrimSuffix(row["pk"], "#key_1#"+g.now.Format("2006-01")),
+			"spend#"); ok {
 			all[tenant.Account(account)].spent = number(row["n_count"])
 		}
 		account := tenant.Account(row["acc"])
@@ -401,7 +411,8 @@ func (g *game) read(rt *rapid.T) (map[tenant.Account]*books, map[string]bool) {
 	}
 	// What is held no more was released, but for what was charged.
 	for subject, at := range reserved {
-		if state := all[at.account].holds[at.entry].state; (released[subject] != 0) != (state == "charged") || released[subject] > 0 {
+		if state := all[at.account].holds[at.entry].state; (released[subject] != 0) != (state == "charged") ||
+			released[subject] > 0 {
 			rt.Fatalf("%s is %s, and %d of it was neither released nor is held", subject, state, -released[subject])
 		}
 	}

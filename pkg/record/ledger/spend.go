@@ -84,7 +84,8 @@ func spend(tx *store.Tx, account tenant.Account, p Payer, credits int64, failed 
 // insufficient returns the refusal of work that the balance does not cover.
 func insufficient(credits int64) func(balance int64) error {
 	return func(balance int64) error {
-		return errs.New(errs.InsufficientBalance, "This costs %d credits, and the balance is %d. Top up the account, or request something that costs less.", credits, balance).
+		return errs.New(errs.InsufficientBalance, "This costs %d credits, and the balance is %d. Top up the account, "+
+			"or request something that costs less.", credits, balance).
 			With(errs.BalanceContext{RequiredCredits: credits, AvailableCredits: balance})
 	}
 }
@@ -96,7 +97,10 @@ func spendLimitReached(credits int64, p Payer) func(store.Item) error {
 		if p.Limit != nil {
 			limit = *p.Limit
 		}
-		return errs.New(errs.SpendLimitReached, "This costs %d credits. The API key may spend %d a month and has spent %d. Raise its limit, use another key, or wait for the next month (UTC).", credits, limit, spent.Count()).
-			With(errs.SpendContext{SpendLimitCredits: limit, RequiredCredits: credits, AvailableCredits: max(limit-spent.Count(), 0)})
+		return errs.New(errs.SpendLimitReached, "This costs %d credits. The API key may spend %d a month and has "+
+			"spent %d. Raise its limit, use another key, or wait for the next month (UTC).", credits, limit,
+			spent.Count()).
+			With(errs.SpendContext{SpendLimitCredits: limit, RequiredCredits: credits,
+				AvailableCredits: max(limit-spent.Count(), 0)})
 	}
 }

@@ -28,7 +28,8 @@ func (w *world) buy(key string, limit *int64, credits int64) (h ledger.Hold, err
 	b := w.balance()
 	err = w.try(func(tx *store.Tx) (err error) {
 		now := w.clock.Now()
-		h, err = ledger.Reserve(tx, now, ledger.Reservation{Account: acc, Subject: "cnt_1", Credits: credits, Payer: ledger.PayerOf(now, key, limit)}, b)
+		h, err = ledger.Reserve(tx, now, ledger.Reservation{Account: acc, Subject: "cnt_1", Credits: credits,
+			Payer: ledger.PayerOf(now, key, limit)}, b)
 		return err
 	})
 	return h, err
@@ -52,7 +53,8 @@ func TestAKeySpendsUpToItsLimit(t *testing.T) {
 	})
 	first, _ := buy(60)
 	_, err := w.buy("key_1", limit, 41)
-	if want := (errs.SpendContext{SpendLimitCredits: 100, RequiredCredits: 41, AvailableCredits: 40}); errs.As(err).Context != want {
+	if want := (errs.SpendContext{SpendLimitCredits: 100, RequiredCredits: 41,
+		AvailableCredits: 40}); errs.As(err).Context != want {
 		t.Errorf("the context is %+v", errs.As(err).Context)
 	}
 	if _, code := buy(40); code != "" {
@@ -110,7 +112,8 @@ func TestASplitKeepsItsPayer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, holds, err := w.split(batch, ledger.Part{Subject: "cnt_1", Credits: 30}, ledger.Part{Subject: "cnt_2", Credits: 20, Free: true})
+	_, holds, err := w.split(batch, ledger.Part{Subject: "cnt_1", Credits: 30},
+		ledger.Part{Subject: "cnt_2", Credits: 20, Free: true})
 	if err != nil || holds[0].Payer != batch.Payer {
 		t.Fatalf("%+v, %v", holds, err)
 	}
@@ -145,10 +148,13 @@ func TestWhatCostsMoreIsChargedWithIt(t *testing.T) {
 		for _, e := range w.entries() {
 			sum += e.Credits
 		}
-		if n, _ := w.spent("key_1"); !errors.Is(err, c.want) || w.balance().Credits != c.balance || sum != c.balance || n != 1000-c.balance {
-			t.Errorf("%s: %v; the balance is %d, the entries add up to %d, %d are spent", name, err, w.balance().Credits, sum, n)
+		if n, _ := w.spent("key_1"); !errors.Is(err, c.want) || w.balance().Credits != c.balance || sum != c.balance ||
+			n != 1000-c.balance {
+			t.Errorf("%s: %v; the balance is %d, the entries add up to %d, %d are spent", name, err,
+				w.balance().Credits, sum, n)
 		}
-		if covers := h.Payer.Covers(b, store.Item{Numbers: map[string]int64{"count": 100}}, c.more); (covers == nil) != (c.want == nil) {
+		if covers := h.Payer.Covers(b, store.Item{Numbers: map[string]int64{"count": 100}},
+			c.more); (covers == nil) != (c.want == nil) {
 			t.Errorf("%s: %v", name, covers)
 		}
 	}
@@ -181,10 +187,12 @@ func TestAnAccountThatLosesTooMuchIsRefused(t *testing.T) {
 		t.Errorf("%+v", b)
 	}
 	tx := &store.Tx{}
-	_, err := ledger.Reserve(tx, w.clock.Now(), ledger.Reservation{Account: acc, Subject: "cnt_1", Credits: 10}, funds())
+	_, err := ledger.Reserve(tx, w.clock.Now(), ledger.Reservation{Account: acc, Subject: "cnt_1",
+		Credits: 10}, funds())
 	midnight := w.clock.Now().Truncate(24 * time.Hour).Add(24 * time.Hour)
 	var e *errs.Error
-	if !errors.As(err, &e) || e.Code != errs.RateLimited || !w.clock.Now().Add(e.RetryAfter).Equal(midnight) || tx.Len() != 0 {
+	if !errors.As(err, &e) || e.Code != errs.RateLimited || !w.clock.Now().Add(e.RetryAfter).Equal(midnight) ||
+		tx.Len() != 0 {
 		t.Errorf("above it: %v, %d writes", err, tx.Len())
 	}
 	w.clock.Add(e.RetryAfter)

@@ -31,7 +31,8 @@ func Wait(tx *store.Tx, counter store.Key, n, most, credits, room int64, failed 
 // Leave subtracts ended work and its counted cost from a counter. The commit returns failed if the counter is too
 // small.
 func Leave(tx *store.Tx, counter store.Key, n, credits int64, failed error) {
-	tx.Update(counter, waited(-n, -credits), store.CountValue.GreaterThanEqual(value(n)), func(store.Item) error { return failed })
+	tx.Update(counter, waited(-n, -credits), store.CountValue.GreaterThanEqual(value(n)),
+		func(store.Item) error { return failed })
 }
 
 // waited changes the counts of waiting work.

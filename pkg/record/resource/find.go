@@ -32,7 +32,8 @@ func owns(p *auth.Principal, it store.Item) bool {
 
 // FindAll reads several resources of the caller's account and mode by their ids, and other items, in one round trip.
 // Found has the resources that Find would find, and beside has the other items in the order of their keys.
-func FindAll(ctx context.Context, db *store.DB, prefix string, ids []string, others ...store.Key) (found map[string]store.Item, beside []store.Item, err error) {
+func FindAll(ctx context.Context, db *store.DB, prefix string, ids []string,
+	others ...store.Key) (found map[string]store.Item, beside []store.Item, err error) {
 	var known []string
 	for _, resourceID := range ids {
 		if id.Valid(prefix, resourceID) && !slices.Contains(known, resourceID) {

@@ -13,7 +13,8 @@ func TestAResourceCountsItsChanges(t *testing.T) {
 	at := time.Date(2026, 5, 1, 12, 0, 0, 1_999_999, time.FixedZone("", 7200))
 	r := resource.New("id", at, nil)
 	shown := time.Date(2026, 5, 1, 10, 0, 0, 1_000_000, time.UTC)
-	if want := (resource.Resource{ID: "id", CreatedAt: resource.Instant(shown), UpdatedAt: resource.Instant(shown), Version: 1, Metadata: resource.Metadata{}}); !reflect.DeepEqual(r, want) {
+	if want := (resource.Resource{ID: "id", CreatedAt: resource.Instant(shown), UpdatedAt: resource.Instant(shown),
+		Version: 1, Metadata: resource.Metadata{}}); !reflect.DeepEqual(r, want) {
 		t.Errorf("got %+v, want %+v", r, want)
 	}
 	r.Touch(at.Add(time.Second))
@@ -32,7 +33,8 @@ func TestTimesAreShownInUTCWithThreeDecimals(t *testing.T) {
 		if err := json.Unmarshal([]byte(c.read), &at); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := json.Marshal(map[string]any{"at": at, "also": &at}); err != nil || string(got) != `{"also":`+c.shown+`,"at":`+c.shown+`}` {
+		if got, err := json.Marshal(map[string]any{"at": at, "also": &at}); err != nil ||
+			string(got) != `{"also":`+c.shown+`,"at":`+c.shown+`}` {
 			t.Errorf("%s is shown as %s, %v", c.read, got, err)
 		}
 	}

@@ -60,13 +60,15 @@ func TestRequestsAreStrictAndResponsesOpen(t *testing.T) {
 	if open < 50 || closed < 40 {
 		t.Errorf("%d open enumerations, %d closed ones", open, closed)
 	}
-	for _, name := range []string{"ApiKeyCreate", "ContentItemCreate", "FactoryUpdate", "BrandSettingsInput", "BrandSettingsUpdate", "GenerationInputCreate", "StudioRehearsal", "WebhookUpdate"} {
+	for _, name := range []string{"ApiKeyCreate", "ContentItemCreate", "FactoryUpdate", "BrandSettingsInput",
+		"BrandSettingsUpdate", "GenerationInputCreate", "StudioRehearsal", "WebhookUpdate"} {
 		if s := schemas[name]; s == nil || s.AdditionalProperties != false {
 			t.Errorf("%s takes unknown members, which the service refuses", name)
 		}
 	}
 	for _, choice := range schemas["FactoryCreate"].OneOf {
-		if s := schemas[strings.TrimPrefix(choice.Ref, "#/components/schemas/")]; s.Extensions[httpapi.Unevaluated] != false {
+		if s := schemas[strings.TrimPrefix(choice.Ref,
+			"#/components/schemas/")]; s.Extensions[httpapi.Unevaluated] != false {
 			t.Errorf("%s takes unknown members, which the service refuses", choice.Ref)
 		}
 	}
@@ -78,7 +80,8 @@ func TestScopesAreListed(t *testing.T) {
 		t.Errorf("%d scopes in responses, %d in requests", n, m)
 	}
 	for name, s := range schemas {
-		if scopes := s.Properties["scopes"]; scopes != nil && strings.TrimSuffix(scopes.Items.Ref, "Input") != "#/components/schemas/Scope" {
+		if scopes := s.Properties["scopes"]; scopes != nil &&
+			strings.TrimSuffix(scopes.Items.Ref, "Input") != "#/components/schemas/Scope" {
 			t.Errorf("%s has the scopes %+v", name, scopes.Items)
 		}
 	}

@@ -121,7 +121,8 @@ func TestDocumentDescribesEveryAnswer(t *testing.T) {
 			if o.Summary == "" || o.Description == "" || len(o.Tags) == 0 {
 				t.Errorf("%s lacks a summary, a description or a tag", r.OperationID)
 			}
-			if got := o.Extensions[httpapi.RequiredScopes]; !reflect.DeepEqual(got, []string{string(r.Scope)}) || o.Security[0]["apiKey"] == nil {
+			if got := o.Extensions[httpapi.RequiredScopes]; !reflect.DeepEqual(got, []string{string(r.Scope)}) ||
+				o.Security[0]["apiKey"] == nil {
 				t.Errorf("%s: security %v, scopes %v", r.OperationID, o.Security, got)
 			}
 			for _, status := range []string{strconv.Itoa(r.Status), "401", "403", "429", "500", "503", "504"} {
@@ -129,7 +130,8 @@ func TestDocumentDescribesEveryAnswer(t *testing.T) {
 					t.Errorf("%s does not describe its answer %s", r.OperationID, status)
 				}
 			}
-			for status, headers := range map[string][]string{"202": {"Location", "Retry-After"}, "401": {"WWW-Authenticate"}, "429": {"Retry-After"}, "503": {"Retry-After"}} {
+			for status, headers := range map[string][]string{"202": {"Location", "Retry-After"},
+				"401": {"WWW-Authenticate"}, "429": {"Retry-After"}, "503": {"Retry-After"}} {
 				for _, header := range headers {
 					if r := responseOf(doc, o.Responses[status]); r != nil && r.Headers[header] == nil {
 						t.Errorf("%s: its answer %s lacks %s", o.OperationID, status, header)

@@ -44,12 +44,15 @@ func header() *huma.OpenAPI {
 			{Name: "Catalog", Description: "Subscription plans and generation models"},
 			{Name: "Factories", Description: "Makers of content, each with its voice and audience"},
 			{Name: "Content", Description: "Posts, videos, carousels, stories and music clips"},
-			{Name: "Architect", Description: "Chats with an assistant that makes drafts of factories, content plans and content items"},
+			{Name: "Architect", Description: "Chats with an assistant that makes drafts of factories, content plans " +
+				"and content items"},
 			{Name: "Studio", Description: "Single videos, images, tracks, voices and avatars, each made by one model"},
-			{Name: "Media", Description: "Pictures, recordings and videos that you bring in, for other operations to use"},
+			{Name: "Media", Description: "Pictures, recordings and videos that you bring in, for other operations to " +
+				"use"},
 			{Name: "Products", Description: "The catalog of a factory of type seller, with photos"},
 			{Name: "Promotions", Description: "Lower prices of products for a time"},
-			{Name: "Social accounts", Description: "Accounts on social platforms, and the factories that publish to them"},
+			{Name: "Social accounts", Description: "Accounts on social platforms, and the factories that publish to " +
+				"them"},
 			{Name: "Webhooks", Description: "Receivers of events, signed as Standard Webhooks defines"},
 		},
 		Components: &huma.Components{Headers: httpapi.Headers(), SecuritySchemes: map[string]*huma.SecurityScheme{
@@ -112,7 +115,8 @@ func eachSchema(doc *huma.OpenAPI, visit func(at, member string, s *huma.Schema)
 
 // operationsOf returns the operations of a path.
 func operationsOf(item *huma.PathItem) []*huma.Operation {
-	return slices.DeleteFunc([]*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete}, func(o *huma.Operation) bool { return o == nil })
+	return slices.DeleteFunc([]*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete},
+		func(o *huma.Operation) bool { return o == nil })
 }
 
 // clean removes huma's own words from every schema, and redundant properties from the parameters.

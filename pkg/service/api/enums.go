@@ -93,8 +93,11 @@ func listValues(doc *huma.OpenAPI) {
 	}
 	patterns := doc.Components.Schemas.Map()["WebhookCreate"].Properties["event_types"].Items.Enum
 	values := map[string][]any{
-		"AuditEntry.error_code": codes, "ContentFailure.code": either, "PublicationFailure.code": publications, "SandboxPublishRehearsal.failure_code": publications, "GenerationFailure.code": failures, "DiagnosisFailure.code": failures, "failure_code": failures,
-		"platform": platforms, "SocialPlatform.id": platforms, "Delivery.event_type": types, "Webhook.event_types": patterns, "WebhookWithSecret.event_types": patterns, "scopes": scopes,
+		"AuditEntry.error_code": codes, "ContentFailure.code": either, "PublicationFailure.code": publications,
+		"SandboxPublishRehearsal.failure_code": publications, "GenerationFailure.code": failures,
+		"DiagnosisFailure.code": failures, "failure_code": failures,
+		"platform": platforms, "SocialPlatform.id": platforms, "Delivery.event_type": types,
+		"Webhook.event_types": patterns, "WebhookWithSecret.event_types": patterns, "scopes": scopes,
 	}
 	eachSchema(doc, func(at, member string, s *huma.Schema) {
 		list := values[at+"."+member]
@@ -129,7 +132,8 @@ func nameEnums(doc *huma.OpenAPI) {
 			names[fmt.Sprint(values)] = name
 		}
 		if schemas[name] == nil {
-			schemas[name] = &huma.Schema{Type: huma.TypeString, Enum: slices.DeleteFunc(slices.Clone(s.Enum), func(v any) bool { return v == nil })}
+			schemas[name] = &huma.Schema{Type: huma.TypeString, Enum: slices.DeleteFunc(slices.Clone(s.Enum),
+				func(v any) bool { return v == nil })}
 		}
 		was := *s
 		*s = *httpapi.RefTo(name)

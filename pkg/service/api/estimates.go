@@ -22,7 +22,8 @@ func describeEstimates(doc *huma.OpenAPI) {
 		ids[member] = base.Properties[member]
 		delete(base.Properties, member)
 	}
-	required := slices.DeleteFunc(slices.Clone(base.Required), func(member string) bool { return member == "operation" })
+	required := slices.DeleteFunc(slices.Clone(base.Required),
+		func(member string) bool { return member == "operation" })
 	base.Required = []string{"operation"}
 	var variants []httpapi.Variant
 	for path, item := range doc.Paths {
@@ -31,8 +32,10 @@ func describeEstimates(doc *huma.OpenAPI) {
 			continue
 		}
 		v := httpapi.Variant{
-			Value: o.OperationID, Name: httpapi.PascalCase(o.OperationID) + "Estimate", Description: "Estimate of " + o.OperationID,
-			Members:  map[string]*huma.Schema{"body": {Ref: o.RequestBody.Content["application/json"].Schema.Ref, Description: body.Description}},
+			Value: o.OperationID, Name: httpapi.PascalCase(o.OperationID) + "Estimate",
+			Description: "Estimate of " + o.OperationID,
+			Members: map[string]*huma.Schema{"body": {Ref: o.RequestBody.Content["application/json"].Schema.Ref,
+				Description: body.Description}},
 			Required: slices.Clone(required), Closed: true,
 		}
 		for member, id := range ids {

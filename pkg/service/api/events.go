@@ -33,7 +33,8 @@ func describeEvents(r *httpapi.Router) {
 		name := strings.TrimPrefix(carried.Ref, "#/components/schemas/") + "EventData"
 		schemas[name] = &huma.Schema{
 			Type: huma.TypeObject, Required: object.Required,
-			Properties: map[string]*huma.Schema{"object": {Ref: carried.Ref, Description: object.Properties["object"].Description}},
+			Properties: map[string]*huma.Schema{"object": {Ref: carried.Ref,
+				Description: object.Properties["object"].Description}},
 		}
 		variants = append(variants, httpapi.Variant{
 			Value: string(t.Type), Name: eventName(t.Type), Description: t.Summary, Required: []string{"data"},
@@ -50,13 +51,17 @@ func describeWebhooks(r *httpapi.Router) {
 	doc.Webhooks = map[string]*huma.PathItem{}
 	doc.Components.Parameters = map[string]*huma.Param{}
 	header := func(component, name, text, example string) *huma.Param {
-		doc.Components.Parameters[component] = &huma.Param{Name: name, In: "header", Required: true, Description: text, Schema: &huma.Schema{Type: huma.TypeString}, Example: example}
+		doc.Components.Parameters[component] = &huma.Param{Name: name, In: "header", Required: true, Description: text,
+			Schema: &huma.Schema{Type: huma.TypeString}, Example: example}
 		return &huma.Param{Ref: "#/components/parameters/" + component}
 	}
 	headers := []*huma.Param{
-		header("WebhookId", "webhook-id", "Id of the event; the same in every attempt", "evt_01h455vb4pex5vsknk084sn02q"),
+		header("WebhookId", "webhook-id", "Id of the event; the same in every attempt",
+			"evt_01h455vb4pex5vsknk084sn02q"),
 		header("WebhookTimestamp", "webhook-timestamp", "Time of this attempt, in seconds since 1970", "1795255200"),
-		header("WebhookSignature", "webhook-signature", "v1, and the base64 of the HMAC-SHA256 over id.timestamp.body; several signatures are separated by spaces", "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4="),
+		header("WebhookSignature", "webhook-signature", "v1, and the base64 of the HMAC-SHA256 over "+
+			"id.timestamp.body; several signatures are separated by spaces",
+			"v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4="),
 	}
 	response := func(component, text string) *huma.Response {
 		doc.Components.Responses[component] = &huma.Response{Description: text}
@@ -72,12 +77,15 @@ func describeWebhooks(r *httpapi.Router) {
 	for _, t := range event.Types {
 		doc.Webhooks[string(t.Type)] = &huma.PathItem{Post: &huma.Operation{
 			OperationID: "on" + httpapi.PascalCase(string(t.Type)), Tags: []string{"Webhooks"},
-			Summary:     t.Summary,
-			Description: "Sent to webhooks whose creator has the scope `" + string(t.Scope) + "`. Signed as Standard Webhooks 1.0 defines. Return 2xx within 15 seconds; otherwise the event is sent again. Events are delivered at least once and in any order: ignore ids that you have processed.",
-			Security:    []map[string][]string{},
-			Parameters:  headers,
+			Summary: t.Summary,
+			Description: "Sent to webhooks whose creator has the scope `" + string(t.Scope) +
+				"`. Signed as Standard Webhooks 1.0 defines. Return 2xx within 15 seconds; otherwise the event is " +
+				"sent again. Events are delivered at least once and in any order: ignore ids that you have processed.",
+			Security:   []map[string][]string{},
+			Parameters: headers,
 			RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {
-				Schema: httpapi.RefTo(eventName(t.Type)), Example: event.Sample(t.Type, tenant.Of(exampleAccount, tenant.Test), exampleTime),
+				Schema:  httpapi.RefTo(eventName(t.Type)),
+				Example: event.Sample(t.Type, tenant.Of(exampleAccount, tenant.Test), exampleTime),
 			}}},
 			Responses: responses,
 		}}

@@ -69,6 +69,7 @@ func responseOf(doc *huma.OpenAPI, r *huma.Response) *huma.Response {
 
 func operationOf(item *huma.PathItem, method string) *huma.Operation {
 	return map[string]*huma.Operation{
-		http.MethodGet: item.Get, http.MethodPost: item.Post, http.MethodPut: item.Put, http.MethodPatch: item.Patch, http.MethodDelete: item.Delete,
+		http.MethodGet: item.Get, http.MethodPost: item.Post, http.MethodPut: item.Put, http.MethodPatch: item.Patch,
+		http.MethodDelete: item.Delete,
 	}[method]
 }

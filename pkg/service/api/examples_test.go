@@ -69,7 +69,8 @@ func TestExamplesFitTheirSchemas(t *testing.T) {
 // and repeat one word.
 func TestExamplesHoldNoSecret(t *testing.T) {
 	found := 0
-	for _, key := range strings.FieldsFunc(string(clients.OpenAPIJSON), func(r rune) bool { return r == '"' || r == ' ' }) {
+	for _, key := range strings.FieldsFunc(string(clients.OpenAPIJSON),
+		func(r rune) bool { return r == '"' || r == ' ' }) {
 		if !strings.HasPrefix(key, "svc_") && !strings.HasPrefix(key, "whsec_") {
 			continue
 		}
@@ -77,7 +78,8 @@ func TestExamplesHoldNoSecret(t *testing.T) {
 		if _, ok := auth.ParseKey(key); ok {
 			t.Errorf("the document has the API key %s", key)
 		}
-		if _, secret, ok := strings.Cut(key, "whsec_"); ok && !strings.HasPrefix(secret, "EXAMPLE") && len(secret) == 44 {
+		if _, secret, ok := strings.Cut(key, "whsec_"); ok && !strings.HasPrefix(secret, "EXAMPLE") &&
+			len(secret) == 44 {
 			t.Errorf("the document has the signing secret %s", key)
 		}
 	}

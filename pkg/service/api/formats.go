@@ -13,16 +13,23 @@ import (
 // idPrefixes are the prefixes of ids, by the name of the member or parameter, or, for members called id, by the name of
 // their schema.
 var idPrefixes = map[string]string{
-	"account_id": id.Account, "api_key_id": id.APIKey, "content_item_id": id.ContentItem, "content_plan_id": id.ContentPlan,
-	"delivery_id": id.Delivery, "event_id": id.Event, "factory_id": id.Factory, "factory_ids": id.Factory, "generation_id": id.Generation,
-	"product_id": id.Product, "promotion_id": id.Promotion, "proposal_ids": id.Proposal, "social_account_id": id.SocialAccount, "social_account_ids": id.SocialAccount, "connected_as": id.SocialAccount,
+	"account_id": id.Account, "api_key_id": id.APIKey, "content_item_id": id.ContentItem,
+	"content_plan_id": id.ContentPlan,
+	"delivery_id":     id.Delivery, "event_id": id.Event, "factory_id": id.Factory, "factory_ids": id.Factory,
+	"generation_id": id.Generation,
+	"product_id":    id.Product, "promotion_id": id.Promotion, "proposal_ids": id.Proposal,
+	"social_account_id": id.SocialAccount, "social_account_ids": id.SocialAccount, "connected_as": id.SocialAccount,
 	"product_ids": id.Product, "photo_id": id.Photo, "photo_ids": id.Photo, "media_id": id.Media,
 	"webhook_id": id.Webhook,
 
-	"Account": id.Account, "AccountView": id.Account, "ApiKey": id.APIKey, "ApiKeyDetails": id.APIKey, "ApiKeyRevoked": id.APIKey,
-	"ApiKeyWithSecret": id.APIKey, "AuditEntry": id.AuditEntry, "BalanceEntry": id.LedgerEntry, "ContentItem": id.ContentItem,
-	"ContentPlan": id.ContentPlan, "Delivery": id.Delivery, "Diagnosis": id.Diagnosis, "EventBase": id.Event, "FactoryBase": id.Factory,
-	"Generation": id.Generation, "OwnMedia": id.Media, "Product": id.Product, "ProductPhoto": id.Photo, "Promotion": id.Promotion, "Proposal": id.Proposal, "SocialAccount": id.SocialAccount, "Training": id.Training,
+	"Account": id.Account, "AccountView": id.Account, "ApiKey": id.APIKey, "ApiKeyDetails": id.APIKey,
+	"ApiKeyRevoked":    id.APIKey,
+	"ApiKeyWithSecret": id.APIKey, "AuditEntry": id.AuditEntry, "BalanceEntry": id.LedgerEntry,
+	"ContentItem": id.ContentItem,
+	"ContentPlan": id.ContentPlan, "Delivery": id.Delivery, "Diagnosis": id.Diagnosis, "EventBase": id.Event,
+	"FactoryBase": id.Factory,
+	"Generation":  id.Generation, "OwnMedia": id.Media, "Product": id.Product, "ProductPhoto": id.Photo,
+	"Promotion": id.Promotion, "Proposal": id.Proposal, "SocialAccount": id.SocialAccount, "Training": id.Training,
 	"Webhook": id.Webhook, "WebhookWithSecret": id.Webhook,
 }
 

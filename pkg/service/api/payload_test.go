@@ -100,7 +100,8 @@ func TestExamplesFitTheDocument(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := schema("paths", path, method, "requestBody", "content", kind, "schema").Validate(instance(t, body)); err != nil {
+				if err := schema("paths", path, method, "requestBody", "content", kind,
+					"schema").Validate(instance(t, body)); err != nil {
 					t.Errorf("%s %s: %v", method, path, err)
 				}
 			}

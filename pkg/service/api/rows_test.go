@@ -24,7 +24,8 @@ type shape struct {
 func TestWhatFollowsFromARow(t *testing.T) {
 	adapter := func(cfg wire.Config) platform.Adapter { return vk.New(cfg) }
 	t.Cleanup(registry.Add(registry.Row{Name: "myspace", Number: 99, New: adapter, Capabilities: platform.Capabilities{
-		Label: "MySpace", Connect: platform.ConnectOAuth, Shape: shape{}, Privacies: []platform.Privacy{platform.Public, platform.Friends},
+		Label: "MySpace", Connect: platform.ConnectOAuth, Shape: shape{}, Privacies: []platform.Privacy{platform.Public,
+			platform.Friends},
 	}}))
 	t.Cleanup(row.Add(row.Row{Name: "elsewhere", Operator: "Elsewhere, Inc.", Credential: "token"}))
 	doc := Document()
@@ -34,7 +35,8 @@ func TestWhatFollowsFromARow(t *testing.T) {
 			t.Errorf("%s has %v", name, schemas[name].Enum)
 		}
 	}
-	for at, member := range map[string]string{"AnalyticsRow": "platform", "Publication": "platform", "SocialAccount": "platform", "SocialAccountConnect": "platform", "SocialPlatform": "id"} {
+	for at, member := range map[string]string{"AnalyticsRow": "platform", "Publication": "platform",
+		"SocialAccount": "platform", "SocialAccountConnect": "platform", "SocialPlatform": "id"} {
 		s := schemas[at].Properties[member]
 		if len(s.AnyOf) > 0 {
 			s = s.AnyOf[0]
@@ -44,16 +46,19 @@ func TestWhatFollowsFromARow(t *testing.T) {
 		}
 	}
 	options := schemas["MyspaceOptions"]
-	if options == nil || options.Properties["loud"] == nil || options.Properties["silent"] != nil || schemas["PlatformOptions"].Properties["myspace"].Ref != "#/components/schemas/MyspaceOptions" {
+	if options == nil || options.Properties["loud"] == nil || options.Properties["silent"] != nil ||
+		schemas["PlatformOptions"].Properties["myspace"].Ref != "#/components/schemas/MyspaceOptions" {
 		t.Errorf("the options are %+v", options)
 	}
 	if schemas["PublishOptions"].Properties["loud"] == nil {
 		t.Error("publications do not show the option")
 	}
-	if !slices.Contains(apps.Platforms(), "myspace") || apps.Check(`{"myspace": {"client_id": "a", "client_secret": "b"}}`) != nil {
+	if !slices.Contains(apps.Platforms(), "myspace") ||
+		apps.Check(`{"myspace": {"client_id": "a", "client_secret": "b"}}`) != nil {
 		t.Error("the operator cannot register an application")
 	}
-	if !slices.Contains(credentials.Providers(), "elsewhere") || credentials.Check(`{"elsewhere": {"token": "a"}}`) != nil {
+	if !slices.Contains(credentials.Providers(), "elsewhere") ||
+		credentials.Check(`{"elsewhere": {"token": "a"}}`) != nil {
 		t.Error("the operator cannot store a credential")
 	}
 }

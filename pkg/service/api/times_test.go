@@ -17,7 +17,8 @@ func TestTimesInAnswersHaveThreeDecimals(t *testing.T) {
 	doc := Document()
 	shown := map[string]reflect.Type{}
 	for path, item := range doc.Paths {
-		for method, o := range map[string]*huma.Operation{"GET": item.Get, "POST": item.Post, "PUT": item.Put, "PATCH": item.Patch, "DELETE": item.Delete} {
+		for method, o := range map[string]*huma.Operation{"GET": item.Get, "POST": item.Post, "PUT": item.Put,
+			"PATCH": item.Patch, "DELETE": item.Delete} {
 			if o == nil {
 				continue
 			}

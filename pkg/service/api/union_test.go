@@ -36,7 +36,8 @@ func TestWhatATypeDecidesIsChecked(t *testing.T) {
 		{"FactoryUpdate", `{"settings":{"mood":"calm","colors":[]}}`, false},
 		{"FactoryUpdate", `{"settings":{"mode":"calm"}}`, false},
 	} {
-		if err := schema("components", "schemas", c.name).Validate(instance(t, []byte(c.body))); (err == nil) != c.fits {
+		if err := schema("components", "schemas",
+			c.name).Validate(instance(t, []byte(c.body))); (err == nil) != c.fits {
 			t.Errorf("%s as %s: %v", c.body, c.name, err)
 		}
 	}
@@ -60,7 +61,8 @@ func TestErrorsHaveTheCodesOfTheOperation(t *testing.T) {
 				for _, m := range code.FindAllStringSubmatch(r.Description, -1) {
 					named[m[1]] = true
 				}
-				shape := schema("components", "schemas", strings.TrimPrefix(r.Content["application/json"].Schema.Ref, "#/components/schemas/"))
+				shape := schema("components", "schemas", strings.TrimPrefix(r.Content["application/json"].Schema.Ref,
+					"#/components/schemas/"))
 				for _, c := range errs.Codes {
 					of, kind := httpapi.Status(c)
 					if named[string(c)] && strconv.Itoa(of) != status {
@@ -68,7 +70,9 @@ func TestErrorsHaveTheCodesOfTheOperation(t *testing.T) {
 					}
 					body, err := json.Marshal(map[string]any{"data": nil, "request_id": "r", "error": map[string]any{
 						"code": c, "type": kind, "message": "m",
-						"context": map[string]any{"state": "queued", "allowed": []string{}, "limit": 1, "window_seconds": 1, "required_credits": 2, "available_credits": 1, "spend_limit_credits": 1},
+						"context": map[string]any{"state": "queued", "allowed": []string{}, "limit": 1,
+							"window_seconds": 1, "required_credits": 2, "available_credits": 1,
+							"spend_limit_credits": 1},
 					}})
 					if err != nil {
 						t.Fatal(err)

@@ -88,7 +88,8 @@ func use(t *testing.T, chromium, address, pictures string, document []byte, whol
 	if err := json.Unmarshal(out, &s); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	t.Logf("%d operations and events shown %d ms after the first request; pictures in %s", len(want), s.Milliseconds, pictures)
+	t.Logf("%d operations and events shown %d ms after the first request; pictures in %s", len(want),
+		s.Milliseconds, pictures)
 	return s
 }
 
@@ -113,17 +114,18 @@ func TestExplorerInChromium(t *testing.T) {
 			var mu sync.Mutex
 			var calls []*http.Request
 			pages := docs.New(docs.Options{JSON: tc.document, YAML: clients.OpenAPIYAML})
-			srv := httptest.NewServer(http.StripPrefix(tc.prefix, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if !strings.HasPrefix(r.URL.Path, "/v1/") {
-					pages.ServeHTTP(w, r)
-					return
-				}
-				mu.Lock()
-				defer mu.Unlock()
-				calls = append(calls, r)
-				w.Header().Set("Content-Type", "application/json")
-				fmt.Fprint(w, `{"data":{"name":"Account of the pasted key"},"error":null,"request_id":"r-1"}`)
-			})))
+			srv := httptest.NewServer(http.StripPrefix(tc.prefix,
+				http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					if !strings.HasPrefix(r.URL.Path, "/v1/") {
+						pages.ServeHTTP(w, r)
+						return
+					}
+					mu.Lock()
+					defer mu.Unlock()
+					calls = append(calls, r)
+					w.Header().Set("Content-Type", "application/json")
+					fmt.Fprint(w, `{"data":{"name":"Account of the pasted key"},"error":null,"request_id":"r-1"}`)
+				})))
 			defer srv.Close()
 
 			pictures := filepath.Join("..", "..", "..", ".local", "explorer", strings.ReplaceAll(tc.name, " ", "-"))
@@ -192,7 +194,8 @@ func checkWhole(t *testing.T, s seen, calls []*http.Request, base string) {
 	if !strings.Contains(s.Payload, `"type": "content.generated"`) || !strings.Contains(s.Payload, `"object"`) {
 		t.Errorf("the payload of the event is shown as %q", s.Payload)
 	}
-	for language, want := range map[string]string{"curl": "curl ", "typescript": "await fetch(", "python": "requests.post(", "go": "http.NewRequest("} {
+	for language, want := range map[string]string{"curl": "curl ", "typescript": "await fetch(",
+		"python": "requests.post(", "go": "http.NewRequest("} {
 		sample := s.Samples[language]
 		for _, part := range []string{want, base + "/v1/content-items", "factory_id", "Our new trail running shoe"} {
 			if !strings.Contains(sample, part) {

@@ -134,7 +134,8 @@ func (h handler) addExplorer(assets fs.FS) {
 	found, err := fs.Glob(assets, "assets/scalar-*.js.gz")
 	if err != nil || len(found) == 0 {
 		slog.Error("the explorer's script is not built in", "error", err)
-		h[explorerPath] = &page{status: http.StatusServiceUnavailable, content: fixed([]byte(missingPage)), kind: htmlType}
+		h[explorerPath] = &page{status: http.StatusServiceUnavailable, content: fixed([]byte(missingPage)),
+			kind: htmlType}
 		return
 	}
 	scalar := strings.TrimSuffix(path.Base(found[0]), ".gz") // has the version in it
@@ -169,10 +170,12 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	known = known || r.URL.Path == "/healthz"
 	switch {
 	case !known:
-		refuse(w, r, errs.UnknownPath, "There is no such path. Compare it with the API reference at /api-docs/explorer.")
+		refuse(w, r, errs.UnknownPath,
+			"There is no such path. Compare it with the API reference at /api-docs/explorer.")
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		header.Set("Allow", "GET, HEAD")
-		refuse(w, r, errs.MethodNotAllowed, "This path does not support the method "+r.Method+". It supports GET, HEAD.")
+		refuse(w, r, errs.MethodNotAllowed, "This path does not support the method "+r.Method+
+			". It supports GET, HEAD.")
 	case p == nil:
 		answer(w, r, http.StatusOK, envelope{Data: map[string]string{"status": "ok"}})
 	default:
@@ -238,7 +241,8 @@ func refuse(w http.ResponseWriter, r *http.Request, code errs.Code, message stri
 	gateway, _ := core.GetAPIGatewayContextFromContext(r.Context())
 	base := baseurl.Of(cmp.Or(r.Header.Get("Host"), r.Host), gateway.Stage)
 	info := errs.InfoOf(code)
-	answer(w, r, info.Status, envelope{Error: &failure{Code: code, Message: message, Type: info.Type, DocURL: errs.DocURL(base, code)}})
+	answer(w, r, info.Status, envelope{Error: &failure{Code: code, Message: message, Type: info.Type,
+		DocURL: errs.DocURL(base, code)}})
 }
 
 func answer(w http.ResponseWriter, r *http.Request, status int, e envelope) {

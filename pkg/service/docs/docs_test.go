@@ -53,8 +53,10 @@ func TestOpenAPIDocuments(t *testing.T) {
 		"/openapi.yaml": {"application/yaml", clients.OpenAPIYAML},
 	} {
 		resp := call(builtIn(), http.MethodGet, path)
-		if body := bodyOf(t, resp); resp.StatusCode != 200 || !bytes.Equal(body, want.body) || resp.Header.Get("Content-Type") != want.kind {
-			t.Errorf("%s: %d %s, %d bytes; want 200 %s, %d bytes", path, resp.StatusCode, resp.Header.Get("Content-Type"), len(body), want.kind, len(want.body))
+		if body := bodyOf(t, resp); resp.StatusCode != 200 || !bytes.Equal(body, want.body) ||
+			resp.Header.Get("Content-Type") != want.kind {
+			t.Errorf("%s: %d %s, %d bytes; want 200 %s, %d bytes", path, resp.StatusCode,
+				resp.Header.Get("Content-Type"), len(body), want.kind, len(want.body))
 		}
 		if resp.Header.Get("Access-Control-Allow-Origin") != "*" {
 			t.Errorf("%s: tools of other origins may not read it", path)
@@ -110,7 +112,8 @@ func TestExplorerPage(t *testing.T) {
 		t.Errorf("%s: want the version in its name", scripts[0])
 	}
 	policy := resp.Header.Get("Content-Security-Policy")
-	for _, want := range []string{"default-src 'none'", "script-src 'self';", "connect-src 'self';", "font-src 'self' data:;", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'none'"} {
+	for _, want := range []string{"default-src 'none'", "script-src 'self';", "connect-src 'self';",
+		"font-src 'self' data:;", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'none'"} {
 		if !strings.Contains(policy, want) {
 			t.Errorf("policy %q lacks %q", policy, want)
 		}
@@ -131,7 +134,8 @@ func TestExplorerStartsWithoutOtherHosts(t *testing.T) {
 	}
 	name, _, _ := strings.Cut(rest, `"`)
 	script := string(bodyOf(t, call(h, http.MethodGet, "/api-docs/assets/explorer-"+name)))
-	for _, want := range []string{"telemetry: false", "withDefaultFonts: false", "agent: { disabled: true }", "mcp: { disabled: true }", "hideClientButton: true", "showDeveloperTools: 'never'", "persistAuth: false"} {
+	for _, want := range []string{"telemetry: false", "withDefaultFonts: false", "agent: { disabled: true }",
+		"mcp: { disabled: true }", "hideClientButton: true", "showDeveloperTools: 'never'", "persistAuth: false"} {
 		if !strings.Contains(script, want) {
 			t.Errorf("the script lacks %q", want)
 		}
@@ -161,13 +165,15 @@ func TestExplorerScriptIsWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	script, err := io.ReadAll(z)
-	if err != nil || !bytes.Contains(script, []byte("createApiReference")) || !bytes.HasPrefix(script, []byte("/*! @scalar/api-reference "+strings.TrimSuffix(name, ".js")+" ")) {
+	if err != nil || !bytes.Contains(script, []byte("createApiReference")) ||
+		!bytes.HasPrefix(script, []byte("/*! @scalar/api-reference "+strings.TrimSuffix(name, ".js")+" ")) {
 		t.Errorf("unpacked to %d bytes (%v) that are not the explorer's script", len(script), err)
 	}
 }
 
 func TestExplorerNotBuiltIn(t *testing.T) {
-	h := docs.New(docs.Options{JSON: clients.OpenAPIJSON, YAML: clients.OpenAPIYAML, Assets: fstest.MapFS{"assets/.gitignore": {}}})
+	h := docs.New(docs.Options{JSON: clients.OpenAPIJSON, YAML: clients.OpenAPIYAML,
+		Assets: fstest.MapFS{"assets/.gitignore": {}}})
 	for range 2 {
 		resp := call(h, http.MethodGet, "/api-docs/explorer", "If-None-Match", "*")
 		if body := string(bodyOf(t, resp)); resp.StatusCode != 503 || !strings.Contains(body, "make explorer-assets") {
@@ -216,13 +222,16 @@ func TestEnvelopeAnswers(t *testing.T) {
 			if err := json.Unmarshal(bodyOf(t, resp), &e); err != nil {
 				t.Fatal(err)
 			}
-			if resp.StatusCode != tc.status || string(e.Data) != tc.data || e.RequestID == nil || *e.RequestID != requestID {
+			if resp.StatusCode != tc.status || string(e.Data) != tc.data || e.RequestID == nil ||
+				*e.RequestID != requestID {
 				t.Errorf("%d %+v", resp.StatusCode, e)
 			}
 			switch {
 			case tc.code == "" && e.Error != nil:
 				t.Errorf("error %+v, want null", e.Error)
-			case tc.code != "" && (e.Error == nil || e.Error.Code != tc.code || e.Error.Message == "" || e.Error.Type != "invalid_request_error" || e.Error.DocURL != "https://example.com/api-docs/errors/"+tc.code):
+			case tc.code != "" && (e.Error == nil || e.Error.Code != tc.code || e.Error.Message == "" ||
+				e.Error.Type != "invalid_request_error" ||
+				e.Error.DocURL != "https://example.com/api-docs/errors/"+tc.code):
 				t.Errorf("error %+v, want %s", e.Error, tc.code)
 			}
 			if resp.Header.Get("Content-Type") != "application/json" || resp.Header.Get("Cache-Control") != "no-store" {
@@ -236,21 +245,25 @@ func TestEnvelopeAnswers(t *testing.T) {
 }
 
 func TestHeadersOfEveryAnswer(t *testing.T) {
-	for _, path := range []string{"/openapi.json", "/openapi.yaml", "/", "/api-docs/explorer", "/api-docs/guides/webhooks", "/api-docs/errors", "/healthz", "/nothing"} {
+	for _, path := range []string{"/openapi.json", "/openapi.yaml", "/", "/api-docs/explorer",
+		"/api-docs/guides/webhooks", "/api-docs/errors", "/healthz", "/nothing"} {
 		for _, method := range []string{"GET", "HEAD", "PUT"} {
 			resp := call(builtIn(), method, path)
 			for name, want := range map[string]string{
 				"X-Request-Id": requestID, "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store",
-				"Strict-Transport-Security": "max-age=63072000; includeSubDomains", "X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer",
+				"Strict-Transport-Security": "max-age=63072000; includeSubDomains", "X-Frame-Options": "DENY",
+				"Referrer-Policy": "no-referrer",
 			} {
 				if got := resp.Header.Get(name); got != want {
 					t.Errorf("%s %s: %s %q, want %q", method, path, name, got, want)
 				}
 			}
-			if policy := resp.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "frame-ancestors 'none'") {
+			if policy := resp.Header.Get("Content-Security-Policy"); !strings.Contains(policy,
+				"frame-ancestors 'none'") {
 				t.Errorf("%s %s: policy %q", method, path, policy)
 			}
-			if body := bodyOf(t, resp); method == "HEAD" && !bytes.Equal(body, bodyOf(t, call(builtIn(), http.MethodGet, path))) {
+			if body := bodyOf(t, resp); method == "HEAD" &&
+				!bytes.Equal(body, bodyOf(t, call(builtIn(), http.MethodGet, path))) {
 				t.Errorf("HEAD %s is answered other than GET, so that the gateway tells another length", path)
 			}
 		}
@@ -271,12 +284,14 @@ func TestNotModified(t *testing.T) {
 			resp := call(h, http.MethodGet, path, "If-None-Match", sent)
 			body := bodyOf(t, resp)
 			if resp.StatusCode != want || (want == 304) != (len(body) == 0) || resp.Header.Get("ETag") != etag {
-				t.Errorf("%s with If-None-Match %q: %d, %d bytes, ETag %q; want %d", path, sent, resp.StatusCode, len(body), resp.Header.Get("ETag"), want)
+				t.Errorf("%s with If-None-Match %q: %d, %d bytes, ETag %q; want %d", path, sent, resp.StatusCode,
+					len(body), resp.Header.Get("ETag"), want)
 			}
 		}
 	}
 	changed := docs.New(docs.Options{JSON: []byte("{}"), YAML: clients.OpenAPIYAML})
-	if a, b := call(h, "GET", "/openapi.json").Header.Get("ETag"), call(changed, "GET", "/openapi.json").Header.Get("ETag"); a == b {
+	if a, b := call(h, "GET", "/openapi.json").Header.Get("ETag"),
+		call(changed, "GET", "/openapi.json").Header.Get("ETag"); a == b {
 		t.Error("another document has the same ETag")
 	}
 }

@@ -61,7 +61,8 @@ var guides = []struct{ name, title string }{
 }
 
 // stylePolicy is the policy of pages without scripts.
-const stylePolicy = "default-src 'none'; style-src 'self'; img-src data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+const stylePolicy = "default-src 'none'; style-src 'self'; img-src data:; frame-ancestors 'none'; base-uri 'none'; " +
+	"form-action 'none'"
 
 // addGuides adds the guides and the pages of the error codes. They are rendered on the first request.
 func (h handler) addGuides() {
@@ -89,7 +90,8 @@ func (h handler) addGuides() {
 
 // renderer converts Markdown to HTML.
 var renderer = sync.OnceValue(func() goldmark.Markdown {
-	return goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
+	return goldmark.New(goldmark.WithExtensions(extension.Table),
+		goldmark.WithParserOptions(parser.WithAutoHeadingID()))
 })
 
 // frame inserts a page's HTML into the frame of all pages.
@@ -103,7 +105,8 @@ func frame(path, title, style string, markdown []byte) []byte {
 		root = ""
 	}
 	// Elements that may be wider than the page can be scrolled, also by keyboard.
-	scrolled := strings.NewReplacer("<pre>", `<pre tabindex="0">`, "<table>", `<div class="table" tabindex="0"><table>`, "</table>", "</table></div>")
+	scrolled := strings.NewReplacer("<pre>", `<pre tabindex="0">`, "<table>", `<div class="table" tabindex="0"><table>`,
+		"</table>", "</table></div>")
 	return []byte(strings.NewReplacer(
 		"{{title}}", html.EscapeString(title), "{{root}}", root, "{{style}}", style,
 		"{{links}}", links(path, root), "{{content}}", scrolled.Replace(content.String()),
@@ -118,7 +121,8 @@ func links(path, root string) string {
 		if to == path {
 			current = ` aria-current="page"`
 		}
-		fmt.Fprintf(&out, "<li><a href=\"%s\"%s>%s</a></li>\n", root+strings.TrimPrefix(to, "/api-docs/"), current, title)
+		fmt.Fprintf(&out, "<li><a href=\"%s\"%s>%s</a></li>\n", root+strings.TrimPrefix(to, "/api-docs/"),
+			current, title)
 	}
 	for _, g := range guides {
 		add(guidesPath+"/"+g.name, g.title)
@@ -131,7 +135,8 @@ func links(path, root string) string {
 // errorIndex returns the page of all codes.
 func errorIndex() []byte {
 	var out bytes.Buffer
-	out.WriteString("# Errors\n\nA response that is not 2xx has an `error`:\n\n```json\n" + example(errs.InfoOf(errs.InsufficientBalance)) + "\n```\n\n" +
+	out.WriteString("# Errors\n\nA response that is not 2xx has an `error`:\n\n```json\n" +
+		example(errs.InfoOf(errs.InsufficientBalance)) + "\n```\n\n" +
 		"| Member | Value |\n|---|---|\n" +
 		"| `code` | What is wrong, for programs. A code never changes its meaning |\n" +
 		"| `message` | What is wrong and what to do, for developers. It may change |\n" +
@@ -140,7 +145,8 @@ func errorIndex() []byte {
 		"| `details` | With `validation_failed`: every fault, with `param` and `message` |\n" +
 		"| `context` | Data of the code, such as the credits that are missing |\n" +
 		"| `doc_url` | The page about the code |\n\n" +
-		"Decide by `code`, log `message` and `request_id`. [Limits](guides/limits) says when to repeat a request.\n\n## Codes\n\n| Status | Code | Meaning |\n|---|---|---|\n")
+		"Decide by `code`, log `message` and `request_id`. [Limits](guides/limits) says when to repeat a " +
+		"request.\n\n## Codes\n\n| Status | Code | Meaning |\n|---|---|---|\n")
 	for _, i := range errs.Infos {
 		fmt.Fprintf(&out, "| %d | [`%s`](errors/%[2]s) | %s |\n", i.Status, i.Code, i.Meaning)
 	}
@@ -151,7 +157,8 @@ func errorIndex() []byte {
 // errorPage returns the page of a code.
 func errorPage(i errs.Info) []byte {
 	return fmt.Appendf(nil, "# `%s`\n\n%s\n\n| Status | Type |\n|---|---|\n| %d %s | `%s` |\n\n"+
-		"## When\n\n%s\n\n## What to do\n\n%s\n\n## Repeat the request?\n\n%s\n\n## Example\n\n```json\n%s\n```\n\n[All codes](../errors) · [API reference](../explorer)\n",
+		"## When\n\n%s\n\n## What to do\n\n%s\n\n## Repeat the request?\n\n%s\n\n## "+
+		"Example\n\n```json\n%s\n```\n\n[All codes](../errors) · [API reference](../explorer)\n",
 		i.Code, i.Meaning, i.Status, http.StatusText(i.Status), i.Type, i.When, i.Fix, i.Retry, example(i))
 }
 

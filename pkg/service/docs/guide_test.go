@@ -75,7 +75,8 @@ func TestEveryLinkLeadsToAPage(t *testing.T) {
 				t.Errorf("%s has <%s>, which its policy forbids", from, n.Data)
 			}
 			href := attribute(n, "href")
-			if href == "" || strings.HasPrefix(href, "data:") || strings.HasPrefix(href, "https://www.standardwebhooks.com") {
+			if href == "" || strings.HasPrefix(href, "data:") ||
+				strings.HasPrefix(href, "https://www.standardwebhooks.com") {
 				continue
 			}
 			links++
@@ -88,7 +89,8 @@ func TestEveryLinkLeadsToAPage(t *testing.T) {
 				t.Fatal(err)
 			}
 			at, below := strings.CutPrefix(to.Path, "/stage")
-			if resp := call(h, http.MethodGet, at); !below || to.Host != "api.example.com" || resp.StatusCode != http.StatusOK {
+			if resp := call(h, http.MethodGet, at); !below || to.Host != "api.example.com" ||
+				resp.StatusCode != http.StatusOK {
 				t.Errorf("%s links to %s: %d", from, to, resp.StatusCode)
 				continue
 			}
@@ -112,7 +114,8 @@ func TestEveryLinkLeadsToAPage(t *testing.T) {
 func TestPagesNeedNoScript(t *testing.T) {
 	for _, path := range written(t) {
 		policy := call(builtIn(), http.MethodGet, path).Header.Get("Content-Security-Policy")
-		if !strings.Contains(policy, "default-src 'none'; style-src 'self';") || strings.Contains(policy, "script-src") || strings.Contains(policy, "unsafe") {
+		if !strings.Contains(policy, "default-src 'none'; style-src 'self';") ||
+			strings.Contains(policy, "script-src") || strings.Contains(policy, "unsafe") {
 			t.Errorf("%s: policy %q", path, policy)
 		}
 	}
@@ -127,8 +130,10 @@ func TestEveryCodeHasItsPage(t *testing.T) {
 		text := string(bodyOf(t, call(h, http.MethodGet, errorsPath+string(code))))
 		text = html.UnescapeString(text)
 		for _, want := range []string{
-			"<code>" + string(code) + "</code></h1>", fmt.Sprintf("<td>%d %s</td>", info.Status, http.StatusText(info.Status)),
-			"<code>" + info.Type + "</code>", "<h2 id=\"when\">", "<h2 id=\"what-to-do\">", "<h2 id=\"repeat-the-request\">",
+			"<code>" + string(code) + "</code></h1>", fmt.Sprintf("<td>%d %s</td>", info.Status,
+				http.StatusText(info.Status)),
+			"<code>" + info.Type + "</code>", "<h2 id=\"when\">", "<h2 id=\"what-to-do\">",
+			"<h2 id=\"repeat-the-request\">",
 		} {
 			if !strings.Contains(text, want) {
 				t.Errorf("the page of %s lacks %q", code, want)
@@ -148,7 +153,8 @@ func TestEveryCodeHasItsPage(t *testing.T) {
 		if err := json.Unmarshal([]byte(example), &body); err != nil {
 			t.Errorf("the example of %s: %v", code, err)
 		}
-		if e := body.Error; e.Code != string(code) || e.Type != info.Type || e.Message == "" || path.Base(e.DocURL) != string(code) {
+		if e := body.Error; e.Code != string(code) || e.Type != info.Type || e.Message == "" ||
+			path.Base(e.DocURL) != string(code) {
 			t.Errorf("the example of %s is %+v", code, e)
 		}
 	}

@@ -19,14 +19,16 @@ func event(method, path string, headers map[string]string) events.APIGatewayProx
 	}
 	return events.APIGatewayProxyRequest{
 		Resource: path, Path: path, HTTPMethod: method, MultiValueHeaders: multi,
-		RequestContext: events.APIGatewayProxyRequestContext{RequestID: requestID, Stage: "v", DomainName: "api.acme.dev", HTTPMethod: method},
+		RequestContext: events.APIGatewayProxyRequestContext{RequestID: requestID, Stage: "v",
+			DomainName: "api.acme.dev", HTTPMethod: method},
 	}
 }
 
 func TestLambdaTakesTheGatewaysRequestID(t *testing.T) {
 	fn := docs.Lambda(builtIn())
 	for _, path := range []string{"/healthz", "/nothing"} {
-		resp, err := fn(t.Context(), event("GET", path, map[string]string{"x-request-id": "forged", "X-Request-Id": "forged"}))
+		resp, err := fn(t.Context(), event("GET", path, map[string]string{"x-request-id": "forged",
+			"X-Request-Id": "forged"}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,7 +38,8 @@ func TestLambdaTakesTheGatewaysRequestID(t *testing.T) {
 		if err := json.Unmarshal([]byte(resp.Body), &e); err != nil {
 			t.Fatal(err)
 		}
-		if got := http.Header(resp.MultiValueHeaders).Values("X-Request-Id"); e.RequestID != requestID || len(got) != 1 || got[0] != requestID || resp.IsBase64Encoded {
+		if got := http.Header(resp.MultiValueHeaders).Values("X-Request-Id"); e.RequestID != requestID ||
+			len(got) != 1 || got[0] != requestID || resp.IsBase64Encoded {
 			t.Errorf("%s: request_id %q, header %q, base64 %v", path, e.RequestID, got, resp.IsBase64Encoded)
 		}
 	}
@@ -50,7 +53,8 @@ func TestLambdaAnswersBinaryAsBase64(t *testing.T) {
 	}
 	_, rest, _ := strings.Cut(page.Body, `src="assets/scalar-`)
 	name, _, _ := strings.Cut(rest, `"`)
-	resp, err := fn(t.Context(), event("GET", "/api-docs/assets/scalar-"+name, map[string]string{"accept-encoding": "gzip"}))
+	resp, err := fn(t.Context(), event("GET", "/api-docs/assets/scalar-"+name,
+		map[string]string{"accept-encoding": "gzip"}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +63,8 @@ func TestLambdaAnswersBinaryAsBase64(t *testing.T) {
 		t.Fatalf("status %d, base64 %v, %v: want gzip in base64", resp.StatusCode, resp.IsBase64Encoded, err)
 	}
 	etag := http.Header(resp.MultiValueHeaders).Get("ETag")
-	again, err := fn(t.Context(), event("GET", "/api-docs/assets/scalar-"+name, map[string]string{"if-none-match": etag}))
+	again, err := fn(t.Context(), event("GET", "/api-docs/assets/scalar-"+name,
+		map[string]string{"if-none-match": etag}))
 	if err != nil || again.StatusCode != 304 || again.Body != "" {
 		t.Errorf("repeat with its ETag: %d, %d bytes, %v", again.StatusCode, len(again.Body), err)
 	}

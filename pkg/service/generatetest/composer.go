@@ -26,7 +26,8 @@ type made struct {
 }
 
 // Compose implements generate.Composer.
-func (Composer) Compose(_ context.Context, what composition.Composition, _ bool, progress func(int), save generate.Save) error {
+func (Composer) Compose(_ context.Context, what composition.Composition, _ bool, progress func(int),
+	save generate.Save) error {
 	for _, m := range describe(what) {
 		if m.role == media.Subtitles {
 			if err := save(m.role, bytes.NewReader([]byte("WEBVTT\n\n00:00.000 --> 00:01.000\nWords.\n"))); err != nil {

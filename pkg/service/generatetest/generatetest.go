@@ -102,10 +102,13 @@ type message struct {
 }
 
 // New makes an engine for the areas with the given loaders.
-func New(t testing.TB, db *store.DB, clock *apitest.Clock, providers generate.Providers, loaders map[string]generate.Loader) *Engine {
+func New(t testing.TB, db *store.DB, clock *apitest.Clock, providers generate.Providers,
+	loaders map[string]generate.Loader) *Engine {
 	e := &Engine{t: t, db: db, clock: clock, Objects: &Objects{}, relayed: map[string]bool{}}
-	worker := &generate.Worker{DB: db, Loaders: loaders, Providers: providers, Objects: e.Objects, Composer: Composer{}, Now: clock.Now}
-	e.kernel = task.NewKernel(task.Config{DB: db, Handlers: wiring.Handlers(worker), Now: clock.Now, Name: rand.Text, Chance: func() float64 { return 0.5 }})
+	worker := &generate.Worker{DB: db, Loaders: loaders, Providers: providers, Objects: e.Objects, Composer: Composer{},
+		Now: clock.Now}
+	e.kernel = task.NewKernel(task.Config{DB: db, Handlers: wiring.Handlers(worker), Now: clock.Now, Name: rand.Text,
+		Chance: func() float64 { return 0.5 }})
 	return e
 }
 

@@ -66,7 +66,8 @@ func TestEveryKindOfTaskIsTaken(t *testing.T) {
 		}
 	}
 	for _, f := range topology.Functions {
-		consumes := slices.ContainsFunc(f.Consumes, func(q topology.Queue) bool { return slices.Contains(topology.Tasks, q) })
+		consumes := slices.ContainsFunc(f.Consumes,
+			func(q topology.Queue) bool { return slices.Contains(topology.Tasks, q) })
 		if consumes != (len(all[f.Name]) > 0) {
 			t.Errorf("%s: consumes queues of tasks: %t, has handlers: %d", f.Name, consumes, len(all[f.Name]))
 		}

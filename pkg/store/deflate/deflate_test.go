@@ -14,7 +14,8 @@ func TestWhatWasPackedIsUnpacked(t *testing.T) {
 	random := make([]byte, 100_000)
 	_, _ = rand.Read(random)
 	var all sync.WaitGroup
-	for _, data := range [][]byte{{}, []byte("{}"), []byte(`{"id":"cnt_1","title":"Grün","hashtags":[]}`), []byte(strings.Repeat("word ", 50_000)), random} {
+	for _, data := range [][]byte{{}, []byte("{}"), []byte(`{"id":"cnt_1","title":"Grün","hashtags":[]}`),
+		[]byte(strings.Repeat("word ", 50_000)), random} {
 		for range 4 { // writers and readers are shared
 			all.Go(func() {
 				got, err := deflate.Unpack(deflate.Pack(data))
@@ -39,7 +40,8 @@ func TestDictionary1StaysAsItIs(t *testing.T) {
 func TestWhatIsNoPackedDataIsRefused(t *testing.T) {
 	whole := deflate.Pack([]byte(`{"id":"cnt_1"}`))
 	for name, data := range map[string][]byte{
-		"nothing": nil, "another dictionary": append([]byte{2}, whole[1:]...), "half of it": whole[:len(whole)/2], "JSON": []byte(`{"id":"cnt_1"}`),
+		"nothing": nil, "another dictionary": append([]byte{2}, whole[1:]...), "half of it": whole[:len(whole)/2],
+		"JSON": []byte(`{"id":"cnt_1"}`),
 	} {
 		if got, err := deflate.Unpack(data); err == nil {
 			t.Errorf("%s became %q", name, got)
@@ -58,7 +60,8 @@ func BenchmarkPack(b *testing.B) {
 }
 
 func BenchmarkUnpack(b *testing.B) {
-	packed := deflate.Pack([]byte(strings.Repeat(`{"id":"cnt_1","title":"Grün","hashtags":[],"caption":"Made of recycled nets"}`, 25)))
+	packed := deflate.Pack([]byte(
+		strings.Repeat(`{"id":"cnt_1","title":"Grün","hashtags":[],"caption":"Made of recycled nets"}`, 25)))
 	for b.Loop() {
 		if _, err := deflate.Unpack(packed); err != nil {
 			b.Fatal(err)

@@ -33,7 +33,8 @@ func checkCounts(root *node) error {
 	case operators > maxOperators:
 		return invalid("Invalid expression: The expression contains too many operators; operator count: %d", operators)
 	case operands > maxIn:
-		return invalid("Invalid expression: The IN operator is provided with too many operands; number of operands: %d", operands)
+		return invalid("Invalid expression: The IN operator is provided with too many operands; number of operands: %d",
+			operands)
 	}
 	return nil
 }
@@ -46,8 +47,10 @@ func (s scope) checkOperands(n *node) error {
 			return err
 		}
 	}
-	if len(n.args) == 2 && n.args[0].op == "" && n.args[0].op == n.args[1].op && s.attribute(n.args[0].ref) == s.attribute(n.args[1].ref) {
-		return invalid("The first operand must be distinct from the remaining operands for this operator or function; operator: %s", n.op)
+	if len(n.args) == 2 && n.args[0].op == "" && n.args[0].op == n.args[1].op &&
+		s.attribute(n.args[0].ref) == s.attribute(n.args[1].ref) {
+		return invalid("The first operand must be distinct from the remaining operands for this operator or "+
+			"function; operator: %s", n.op)
 	}
 	switch n.op {
 	case "<", "<=", ">", ">=", "BETWEEN":
@@ -121,7 +124,8 @@ const (
 func (x *index) checkLengths(it item) error {
 	for name, most := range map[string]int{x.hash: maxHashKey, x.sort: maxSortKey} {
 		if v := it[name]; v != nil && valueSize(v) > most {
-			return invalid("One or more parameter values were invalid: Size of %s has exceeded the maximum size limit of %d bytes", name, most)
+			return invalid("One or more parameter values were invalid: Size of %s has exceeded the maximum size "+
+				"limit of %d bytes", name, most)
 		}
 	}
 	return nil

@@ -25,7 +25,8 @@ import (
 // memory returns a client of an engine in memory.
 func memory() *dynamodb.Client {
 	return dynamodb.New(dynamodb.Options{
-		Region: "us-east-1", BaseEndpoint: aws.String("http://memory"), HTTPClient: memtable.New(time.Now), Retryer: aws.NopRetryer{},
+		Region: "us-east-1", BaseEndpoint: aws.String("http://memory"), HTTPClient: memtable.New(time.Now),
+		Retryer:     aws.NopRetryer{},
 		Credentials: credentials(),
 	})
 }
@@ -140,7 +141,8 @@ func written(it item) string {
 			}
 		}
 		b, _ := json.Marshal(v)
-		plain[name] = fmt.Sprintf("%.40s", strings.TrimPrefix(fmt.Sprintf("%T", v), "*types.AttributeValueMember")+string(b))
+		plain[name] = fmt.Sprintf("%.40s",
+			strings.TrimPrefix(fmt.Sprintf("%T", v), "*types.AttributeValueMember")+string(b))
 	}
 	b, _ := json.Marshal(plain) // which sorts
 	return string(b)
@@ -199,7 +201,8 @@ func TestRecordedCalls(t *testing.T) {
 		}
 		want := strings.Split(strings.TrimSuffix(string(file), "\n"), "\n")
 		if len(want) != len(got) {
-			t.Fatalf("%d calls, and %d answers in %s: record them with -record on AWS's own engine", len(got), len(want), recorded)
+			t.Fatalf("%d calls, and %d answers in %s: record them with -record on AWS's own engine", len(got),
+				len(want), recorded)
 		}
 		compare(t, calls, got, want)
 	}
@@ -228,7 +231,8 @@ func compare(t interface{ Errorf(string, ...any) }, calls []call, got, want []st
 	for i := range want {
 		if !agree(calls[i], got[i], want[i]) {
 			in, _ := json.Marshal(calls[i].in)
-			t.Errorf("call %d, %s %.1500s\nis answered by %s,\nand should be by %s", i, calls[i].name, in, got[i], want[i])
+			t.Errorf("call %d, %s %.1500s\nis answered by %s,\nand should be by %s", i, calls[i].name, in,
+				got[i], want[i])
 			return // what follows differs, too
 		}
 	}

@@ -40,7 +40,8 @@ func New(now func() time.Time) *Engine {
 
 // invalid returns the error of a call that DynamoDB does not accept.
 func invalid(format string, args ...any) error {
-	return &smithy.GenericAPIError{Code: "ValidationException", Message: fmt.Sprintf(format, args...), Fault: smithy.FaultClient}
+	return &smithy.GenericAPIError{Code: "ValidationException", Message: fmt.Sprintf(format, args...),
+		Fault: smithy.FaultClient}
 }
 
 // admit starts a call that was made without the SDK: it runs the middleware that
@@ -57,7 +58,8 @@ func admit(ctx context.Context, options []func(*dynamodb.Options)) error {
 		return nil
 	}
 	stack := middleware.NewStack("memtable", func() any { return nil })
-	retry := middleware.FinalizeMiddlewareFunc("Retry", func(ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler) (middleware.FinalizeOutput, middleware.Metadata, error) {
+	retry := middleware.FinalizeMiddlewareFunc("Retry", func(ctx context.Context, in middleware.FinalizeInput,
+		next middleware.FinalizeHandler) (middleware.FinalizeOutput, middleware.Metadata, error) {
 		return next.HandleFinalize(ctx, in)
 	})
 	if err := stack.Finalize.Add(retry, middleware.After); err != nil {
@@ -80,11 +82,13 @@ func (e *Engine) table(name *string) (*table, error) {
 	if t := e.tables[aws.ToString(name)]; t != nil {
 		return t, nil
 	}
-	return nil, &types.ResourceNotFoundException{Message: aws.String("Requested resource not found: Table: " + aws.ToString(name) + " not found")}
+	return nil, &types.ResourceNotFoundException{Message: aws.String("Requested resource not found: Table: " +
+		aws.ToString(name) + " not found")}
 }
 
 // CreateTable makes a table, which is active at once.
-func (e *Engine) CreateTable(ctx context.Context, in *dynamodb.CreateTableInput, options ...func(*dynamodb.Options)) (*dynamodb.CreateTableOutput, error) {
+func (e *Engine) CreateTable(ctx context.Context, in *dynamodb.CreateTableInput,
+	options ...func(*dynamodb.Options)) (*dynamodb.CreateTableOutput, error) {
 	if err := admit(ctx, options); err != nil {
 		return nil, err
 	}
@@ -103,7 +107,8 @@ func (e *Engine) CreateTable(ctx context.Context, in *dynamodb.CreateTableInput,
 }
 
 // DeleteTable removes a table with its items.
-func (e *Engine) DeleteTable(ctx context.Context, in *dynamodb.DeleteTableInput, options ...func(*dynamodb.Options)) (*dynamodb.DeleteTableOutput, error) {
+func (e *Engine) DeleteTable(ctx context.Context, in *dynamodb.DeleteTableInput,
+	options ...func(*dynamodb.Options)) (*dynamodb.DeleteTableOutput, error) {
 	if err := admit(ctx, options); err != nil {
 		return nil, err
 	}
@@ -118,7 +123,8 @@ func (e *Engine) DeleteTable(ctx context.Context, in *dynamodb.DeleteTableInput,
 }
 
 // DescribeTable returns a table's schema.
-func (e *Engine) DescribeTable(ctx context.Context, in *dynamodb.DescribeTableInput, options ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error) {
+func (e *Engine) DescribeTable(ctx context.Context, in *dynamodb.DescribeTableInput,
+	options ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error) {
 	if err := admit(ctx, options); err != nil {
 		return nil, err
 	}

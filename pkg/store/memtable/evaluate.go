@@ -173,10 +173,12 @@ func (s scope) checkUpdate(t *table, u *update) error {
 	}
 	for i, path := range paths {
 		if slices.Contains(t.main.names(), path) {
-			return invalid("One or more parameter values were invalid: Cannot update attribute %s. This attribute is part of the key", path)
+			return invalid("One or more parameter values were invalid: Cannot update attribute %s. This attribute is "+
+				"part of the key", path)
 		}
 		if slices.Contains(paths[:i], path) {
-			return invalid("Invalid UpdateExpression: Two document paths overlap with each other; must remove or rewrite one of these paths; path one: [%s]", path)
+			return invalid("Invalid UpdateExpression: Two document paths overlap with each other; must remove or "+
+				"rewrite one of these paths; path one: [%s]", path)
 		}
 	}
 	for _, a := range u.set {
@@ -290,17 +292,20 @@ func (x *index) isKeyCondition(s scope, e *expression) error {
 		for _, o := range n.args[1:] {
 			v := s.values[o.ref]
 			if v != nil && kind(v) != x.kinds[name] {
-				return invalid("One or more parameter values were invalid: Condition parameter type does not match schema type")
+				return invalid("One or more parameter values were invalid: Condition parameter type does not match " +
+					"schema type")
 			}
 			if err := x.checkLengths(item{name: v}); v != nil && err != nil {
 				return err
 			}
 			if v == nil || (kind(v) == "S" && text(v) == "") {
-				return invalid("One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty string value. Key: %s", name)
+				return invalid("One or more parameter values are not valid. The AttributeValue for a key attribute "+
+					"cannot contain an empty string value. Key: %s", name)
 			}
 		}
 		if n.op == "BETWEEN" && !ordered("<=", s.values[n.args[1].ref], s.values[n.args[2].ref]) {
-			return invalid("Invalid KeyConditionExpression: The BETWEEN operator requires upper bound to be greater than or equal to lower bound")
+			return invalid("Invalid KeyConditionExpression: The BETWEEN operator requires upper bound to be greater " +
+				"than or equal to lower bound")
 		}
 	}
 	if !slices.Contains(seen, x.hash) {

@@ -57,7 +57,8 @@ func parse(name, text string, grammar func(*parser)) (*expression, error) {
 		return known.(*expression), nil
 	}
 	if len(text) > maxExpression {
-		return nil, invalid("Invalid expression: Expression size has exceeded the maximum allowed size; expression size: %d", len(text))
+		return nil, invalid("Invalid expression: Expression size has exceeded the maximum allowed size; expression "+
+			"size: %d", len(text))
 	}
 	p := &parser{}
 	if err := p.run(text, grammar); err != nil {
@@ -106,7 +107,8 @@ func (p *parser) run(text string, grammar func(*parser)) (err error) {
 
 func (p *parser) fail(token string) {
 	panic(syntaxError{&smithy.GenericAPIError{
-		Code: "ValidationException", Message: "Invalid expression: Syntax error; token: " + token, Fault: smithy.FaultClient,
+		Code: "ValidationException", Message: "Invalid expression: Syntax error; token: " + token,
+		Fault: smithy.FaultClient,
 	}})
 }
 
@@ -263,7 +265,8 @@ func (p *parser) path(token string) string {
 		p.fail(token)
 	}
 	if next := p.peek(); next == "." || next == "[" {
-		panic(syntaxError{invalid("memtable: expressions name attributes of the item only, no parts of them: %s%s", token, next)})
+		panic(syntaxError{invalid("memtable: expressions name attributes of the item only, no parts of them: %s%s",
+			token, next)})
 	}
 	p.paths = append(p.paths, token)
 	return token
@@ -276,7 +279,8 @@ func (p *parser) clauses() {
 	for p.peek() != "" {
 		clause := strings.ToUpper(p.next())
 		if seen[clause] {
-			panic(syntaxError{invalid("Invalid UpdateExpression: The %q section can only be used once in an update expression", clause)})
+			panic(syntaxError{invalid("Invalid UpdateExpression: The %q section can only be used once in an update "+
+				"expression", clause)})
 		}
 		seen[clause] = true
 		for more := true; more; more = p.keyword(",") {
@@ -330,7 +334,8 @@ func checkRefs(names map[string]string, values map[string]types.AttributeValue, 
 			_, isName := names[ref]
 			_, isValue := values[ref]
 			if !isName && !isValue {
-				return invalid("Invalid expression: An expression attribute name or value used in the expression is not defined: %s", ref)
+				return invalid("Invalid expression: An expression attribute name or value used in the expression is "+
+					"not defined: %s", ref)
 			}
 		}
 	}

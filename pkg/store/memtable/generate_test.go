@@ -40,17 +40,21 @@ var (
 // value makes the value of an attribute.
 func (g *generator) value() types.AttributeValue {
 	if g.rarely() {
-		return oneOf[types.AttributeValue](g, num("x"), num(""), num(long), num("1e126"), num("1e-131"), num("0x1"), num("1_0"), num(" 1"), num("+1"), num("Inf"), num("1/2"), num(".5"), num("5."), num("-0"))
+		return oneOf[types.AttributeValue](g, num("x"), num(""), num(long), num("1e126"), num("1e-131"), num("0x1"),
+			num("1_0"), num(" 1"), num("+1"), num("Inf"), num("1/2"), num(".5"), num("5."), num("-0"))
 	}
-	return oneOf[types.AttributeValue](g, str("a"), str("ab"), str("b"), str(""), num("1"), num("2"), num("-1"), num("1.50"), num("1e2"), num("12345678901234567890123456789012345678"),
-		&types.AttributeValueMemberBOOL{Value: true}, &types.AttributeValueMemberBOOL{Value: false}, &types.AttributeValueMemberNULL{Value: true},
+	return oneOf[types.AttributeValue](g, str("a"), str("ab"), str("b"), str(""), num("1"), num("2"), num("-1"),
+		num("1.50"), num("1e2"), num("12345678901234567890123456789012345678"),
+		&types.AttributeValueMemberBOOL{Value: true}, &types.AttributeValueMemberBOOL{Value: false},
+		&types.AttributeValueMemberNULL{Value: true},
 		&types.AttributeValueMemberB{Value: []byte("a")}, &types.AttributeValueMemberB{Value: []byte("ab")})
 }
 
 // keyValue makes the value of an attribute that an index is keyed by.
 func (g *generator) keyValue(good string) types.AttributeValue {
 	if g.rarely() {
-		return oneOf[types.AttributeValue](g, str(""), num("1"), str(keyMax), str(skMax), &types.AttributeValueMemberB{Value: []byte("a")}, &types.AttributeValueMemberNULL{Value: true})
+		return oneOf[types.AttributeValue](g, str(""), num("1"), str(keyMax), str(skMax),
+			&types.AttributeValueMemberB{Value: []byte("a")}, &types.AttributeValueMemberNULL{Value: true})
 	}
 	return str(good)
 }
@@ -194,7 +198,8 @@ func (w *words) condition(depth int) string {
 		}
 	}
 	if g.IntN(150) == 0 {
-		return oneOf(g, "", "(", "((x_a = x_a))", "x_a == x_a", "x_a", "nothing(x_a)", "x_a = ", "attribute_exists(:v0)", "x_a BETWEEN x_a", "x_a IN ()")
+		return oneOf(g, "", "(", "((x_a = x_a))", "x_a == x_a", "x_a", "nothing(x_a)", "x_a = ",
+			"attribute_exists(:v0)", "x_a BETWEEN x_a", "x_a IN ()")
 	}
 	at := w.name(g.attribute())
 	switch g.IntN(9) {
@@ -240,20 +245,24 @@ func (w *words) change() string {
 		at := w.name(name)
 		if g.IntN(30) == 0 {
 			// DynamoDB Local accepts a value of another type for an index's key.
-			set = append(set, w.name(oneOf(g, "owner_sk", "due_sk"))+" = "+w.value(str(oneOf(g, fmt.Sprint("u", g.Uint32()), ""))))
+			set = append(set, w.name(oneOf(g, "owner_sk", "due_sk"))+
+				" = "+w.value(str(oneOf(g, fmt.Sprint("u", g.Uint32()), ""))))
 			continue
 		}
 		switch g.IntN(6) {
 		case 0:
 			remove = append(remove, at)
 		case 1, 2:
-			add = append(add, at+" "+w.value(oneOf[types.AttributeValue](g, num("1"), num("-2"), num("0.5"), g.value())))
+			add = append(add, at+" "+w.value(oneOf[types.AttributeValue](g, num("1"), num("-2"),
+				num("0.5"), g.value())))
 		case 3:
 			set = append(set, at+" = if_not_exists("+at+", "+w.value(g.value())+")")
 		case 4:
-			set = append(set, at+" = if_not_exists("+at+", "+w.value(num("1"))+")"+oneOf(g, " + ", " - ")+w.value(oneOf[types.AttributeValue](g, num("1"), g.value())))
+			set = append(set, at+" = if_not_exists("+at+", "+w.value(num("1"))+")"+oneOf(g, " + ", " - ")+
+				w.value(oneOf[types.AttributeValue](g, num("1"), g.value())))
 		default:
-			set = append(set, at+" = "+oneOf(g, w.value(g.value()), w.value(g.value()), w.value(g.value()), w.name(g.attribute())))
+			set = append(set, at+" = "+oneOf(g, w.value(g.value()), w.value(g.value()), w.value(g.value()),
+				w.name(g.attribute())))
 		}
 	}
 	var all []string

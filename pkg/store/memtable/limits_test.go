@@ -49,7 +49,8 @@ func limits(t *testing.T, c *dynamodb.Client) {
 			}
 			filter := fmt.Sprintf(l.whole, strings.Join(parts, l.between))
 			_, err := c.Query(t.Context(), &dynamodb.QueryInput{
-				TableName: aws.String(table), KeyConditionExpression: aws.String("pk = :p"), FilterExpression: &filter, ExpressionAttributeValues: values,
+				TableName: aws.String(table), KeyConditionExpression: aws.String("pk = :p"), FilterExpression: &filter,
+				ExpressionAttributeValues: values,
 			})
 			if (err == nil) != taken {
 				t.Errorf("%d times %s%s: %v", n, l.form, l.between, err)
@@ -59,7 +60,8 @@ func limits(t *testing.T, c *dynamodb.Client) {
 	for n, taken := range map[int]bool{4096: true, 4097: false} {
 		change := "REMOVE " + strings.Repeat("x", 255)
 		change += strings.Repeat(" ", n-len(change))
-		_, err := c.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{TableName: aws.String(table), Key: key("a", "1"), UpdateExpression: &change})
+		_, err := c.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{TableName: aws.String(table), Key: key("a", "1"),
+			UpdateExpression: &change})
 		if (err == nil) != taken {
 			t.Errorf("%d bytes: %v", n, err)
 		}

@@ -58,14 +58,18 @@ func things() *dynamodb.CreateTableInput {
 			{AttributeName: &hash, KeyType: types.KeyTypeHash}, {AttributeName: &sort, KeyType: types.KeyTypeRange},
 		}
 	}
-	in := &dynamodb.CreateTableInput{TableName: aws.String(table), BillingMode: types.BillingModePayPerRequest, KeySchema: schema("pk", "sk")}
+	in := &dynamodb.CreateTableInput{TableName: aws.String(table), BillingMode: types.BillingModePayPerRequest,
+		KeySchema: schema("pk", "sk")}
 	for _, name := range []string{"pk", "sk", "g", "at"} {
-		in.AttributeDefinitions = append(in.AttributeDefinitions, types.AttributeDefinition{AttributeName: aws.String(name), AttributeType: types.ScalarAttributeTypeS})
+		in.AttributeDefinitions = append(in.AttributeDefinitions,
+			types.AttributeDefinition{AttributeName: aws.String(name), AttributeType: types.ScalarAttributeTypeS})
 	}
 	in.GlobalSecondaryIndexes = []types.GlobalSecondaryIndex{{
-		IndexName: aws.String("by_g"), KeySchema: schema("g", "at"), Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll},
+		IndexName: aws.String("by_g"), KeySchema: schema("g", "at"),
+		Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll},
 	}, {
-		IndexName: aws.String("keys"), KeySchema: schema("g", "at"), Projection: &types.Projection{ProjectionType: types.ProjectionTypeKeysOnly},
+		IndexName: aws.String("keys"), KeySchema: schema("g", "at"),
+		Projection: &types.Projection{ProjectionType: types.ProjectionTypeKeysOnly},
 	}}
 	return in
 }
@@ -97,7 +101,8 @@ func TestRefusalsOfTheEngine(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if _, err := c.DeleteTable(context.Background(), &dynamodb.DeleteTableInput{TableName: aws.String(table)}); err != nil {
+		if _, err := c.DeleteTable(context.Background(),
+			&dynamodb.DeleteTableInput{TableName: aws.String(table)}); err != nil {
 			t.Error(err)
 		}
 	})
@@ -114,11 +119,13 @@ func refusals(t *testing.T, c *dynamodb.Client) {
 		return err
 	}
 	updating := func(text string, values item) error {
-		_, err := c.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: name, Key: key("a", "1"), UpdateExpression: &text, ExpressionAttributeValues: values})
+		_, err := c.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: name, Key: key("a", "1"),
+			UpdateExpression: &text, ExpressionAttributeValues: values})
 		return err
 	}
 	asking := func(change func(*dynamodb.QueryInput)) error {
-		in := &dynamodb.QueryInput{TableName: name, KeyConditionExpression: aws.String("pk = :p"), ExpressionAttributeValues: item{":p": str("a")}}
+		in := &dynamodb.QueryInput{TableName: name, KeyConditionExpression: aws.String("pk = :p"),
+			ExpressionAttributeValues: item{":p": str("a")}}
 		change(in)
 		_, err := c.Query(ctx, in)
 		return err
@@ -130,19 +137,22 @@ func refusals(t *testing.T, c *dynamodb.Client) {
 		})
 	}
 	getting := func(keys ...item) error {
-		_, err := c.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{table: {Keys: keys}}})
+		_, err := c.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{
+			table: {Keys: keys}}})
 		return err
 	}
 	writing := func(n int, sk func(int) string) error {
 		in := &dynamodb.TransactWriteItemsInput{}
 		for i := range n {
-			in.TransactItems = append(in.TransactItems, types.TransactWriteItem{Put: &types.Put{TableName: name, Item: key("b", sk(i))}})
+			in.TransactItems = append(in.TransactItems,
+				types.TransactWriteItem{Put: &types.Put{TableName: name, Item: key("b", sk(i))}})
 		}
 		_, err := c.TransactWriteItems(ctx, in)
 		return err
 	}
 	stating := func(n int) error {
-		s := types.BatchStatementRequest{Statement: aws.String(`UPDATE "things" SET x=? WHERE pk=? AND sk=?`), Parameters: []types.AttributeValue{str("x"), str("a"), str("1")}}
+		s := types.BatchStatementRequest{Statement: aws.String(`UPDATE "things" SET x=? WHERE pk=? AND sk=?`),
+			Parameters: []types.AttributeValue{str("x"), str("a"), str("1")}}
 		in := &dynamodb.BatchExecuteStatementInput{}
 		for range n {
 			in.Statements = append(in.Statements, s)
@@ -152,13 +162,14 @@ func refusals(t *testing.T, c *dynamodb.Client) {
 	}
 	digits := func(i int) string { return fmt.Sprint(i) }
 	for what, err := range map[string]error{
-		"no sort key":                   putting(item{"pk": str("a")}),
-		"an empty key":                  putting(key("a", "")),
-		"a key of another type":         putting(item{"pk": str("a"), "sk": num("1")}),
-		"an empty key of an index":      putting(with(key("a", "2"), "g", str(""))),
-		"a large item":                  putting(with(key("a", "2"), "x", str(strings.Repeat("x", 400<<10)))),
-		"a number that is none":         putting(with(key("a", "2"), "x", num("1/2"))),
-		"a number of 39 digits":         putting(with(key("a", "2"), "x", num("123456789012345678901234567890123456789"))),
+		"no sort key":              putting(item{"pk": str("a")}),
+		"an empty key":             putting(key("a", "")),
+		"a key of another type":    putting(item{"pk": str("a"), "sk": num("1")}),
+		"an empty key of an index": putting(with(key("a", "2"), "g", str(""))),
+		"a large item":             putting(with(key("a", "2"), "x", str(strings.Repeat("x", 400<<10)))),
+		"a number that is none":    putting(with(key("a", "2"), "x", num("1/2"))),
+		"a number of 39 digits": putting(with(key("a", "2"), "x",
+			num("123456789012345678901234567890123456789"))),
 		"a change of the key":           updating("SET sk = :x", item{":x": str("2")}),
 		"one attribute twice":           updating("SET x = :x REMOVE x", item{":x": str("2")}),
 		"a value that is not used":      updating("SET x = :x", item{":x": str("2"), ":y": str("2")}),
@@ -171,38 +182,53 @@ func refusals(t *testing.T, c *dynamodb.Client) {
 		"no expression":                 updating("SET", nil),
 		"an unknown index":              asking(func(in *dynamodb.QueryInput) { in.IndexName = aws.String("by_x") }),
 		"the table's key for an index":  asking(func(in *dynamodb.QueryInput) { in.IndexName = aws.String("by_g") }),
-		"a consistent index":            asking(func(in *dynamodb.QueryInput) { in.IndexName, in.ConsistentRead = aws.String("by_g"), aws.Bool(true) }),
-		"a filter of the key":           asking(func(in *dynamodb.QueryInput) { in.FilterExpression = aws.String("sk = :p") }),
-		"a filter of what an index lacks": asking(func(in *dynamodb.QueryInput) {
-			in.IndexName, in.KeyConditionExpression, in.FilterExpression = aws.String("keys"), aws.String("g = :p"), aws.String("x = :p")
+		"a consistent index": asking(func(in *dynamodb.QueryInput) {
+			in.IndexName,
+				in.ConsistentRead = aws.String("by_g"), aws.Bool(true)
 		}),
-		"a limit of 0":            asking(func(in *dynamodb.QueryInput) { in.Limit = aws.Int32(0) }),
-		"a start elsewhere":       asking(func(in *dynamodb.QueryInput) { in.ExclusiveStartKey = key("b", "1") }),
-		"a start that is no key":  asking(func(in *dynamodb.QueryInput) { in.ExclusiveStartKey = item{"pk": str("a")} }),
-		"an empty partition":      asking(func(in *dynamodb.QueryInput) { in.ExpressionAttributeValues[":p"] = str("") }),
-		"a key condition with OR": asking(func(in *dynamodb.QueryInput) { in.KeyConditionExpression = aws.String("pk = :p OR sk = :p") }),
+		"a filter of the key": asking(
+			func(in *dynamodb.QueryInput) { in.FilterExpression = aws.String("sk = :p") }),
+		"a filter of what an index lacks": asking(func(in *dynamodb.QueryInput) {
+			in.IndexName, in.KeyConditionExpression, in.FilterExpression = aws.String("keys"), aws.String("g = :p"),
+				aws.String("x = :p")
+		}),
+		"a limit of 0":      asking(func(in *dynamodb.QueryInput) { in.Limit = aws.Int32(0) }),
+		"a start elsewhere": asking(func(in *dynamodb.QueryInput) { in.ExclusiveStartKey = key("b", "1") }),
+		"a start that is no key": asking(
+			func(in *dynamodb.QueryInput) { in.ExclusiveStartKey = item{"pk": str("a")} }),
+		"an empty partition": asking(
+			func(in *dynamodb.QueryInput) { in.ExpressionAttributeValues[":p"] = str("") }),
+		"a key condition with OR": asking(
+			func(in *dynamodb.QueryInput) { in.KeyConditionExpression = aws.String("pk = :p OR sk = :p") }),
 		"bounds the wrong way round": asking(func(in *dynamodb.QueryInput) {
 			in.KeyConditionExpression = aws.String("pk = :p AND sk BETWEEN :p AND :q")
 			in.ExpressionAttributeValues[":q"] = str("A")
 		}),
-		"a partition key over 2 KB":   putting(key(strings.Repeat("k", 2049), "1")),
-		"a sort key over 1 KB":        putting(key("a", strings.Repeat("k", 1025))),
-		"a large key of an index":     putting(with(with(key("a", "2"), "g", str("g")), "at", str(strings.Repeat("k", 1025)))),
-		"a number that is too large":  putting(with(key("a", "2"), "x", num("1e126"))),
-		"a number that is too small":  putting(with(key("a", "2"), "x", num("1e-131"))),
-		"a text that is subtracted":   updating("SET x = if_not_exists(x, :n) - :x", item{":n": num("2"), ":x": str("2")}),
-		"redundant parentheses":       asking(func(in *dynamodb.QueryInput) { in.FilterExpression = aws.String("((x = :p))") }),
-		"an attribute and itself":     asking(func(in *dynamodb.QueryInput) { in.FilterExpression = aws.String("x = x") }),
-		"a flag that is compared":     comparing("x < :x", &types.AttributeValueMemberBOOL{Value: true}),
-		"a number as a prefix":        comparing("begins_with(x, :x)", num("1")),
-		"bounds of two types":         comparing("x BETWEEN :p AND :x", num("1")),
-		"a partition of another type": asking(func(in *dynamodb.QueryInput) { in.ExpressionAttributeValues[":p"] = num("1") }),
+		"a partition key over 2 KB": putting(key(strings.Repeat("k", 2049), "1")),
+		"a sort key over 1 KB":      putting(key("a", strings.Repeat("k", 1025))),
+		"a large key of an index": putting(with(with(key("a", "2"), "g", str("g")), "at",
+			str(strings.Repeat("k", 1025)))),
+		"a number that is too large": putting(with(key("a", "2"), "x", num("1e126"))),
+		"a number that is too small": putting(with(key("a", "2"), "x", num("1e-131"))),
+		"a text that is subtracted": updating("SET x = if_not_exists(x, :n) - :x",
+			item{":n": num("2"), ":x": str("2")}),
+		"redundant parentheses": asking(
+			func(in *dynamodb.QueryInput) { in.FilterExpression = aws.String("((x = :p))") }),
+		"an attribute and itself": asking(
+			func(in *dynamodb.QueryInput) { in.FilterExpression = aws.String("x = x") }),
+		"a flag that is compared": comparing("x < :x", &types.AttributeValueMemberBOOL{Value: true}),
+		"a number as a prefix":    comparing("begins_with(x, :x)", num("1")),
+		"bounds of two types":     comparing("x BETWEEN :p AND :x", num("1")),
+		"a partition of another type": asking(
+			func(in *dynamodb.QueryInput) { in.ExpressionAttributeValues[":p"] = num("1") }),
 		"a start outside the bounds": asking(func(in *dynamodb.QueryInput) {
 			in.KeyConditionExpression, in.ExclusiveStartKey = aws.String("pk = :p AND sk > :p"), key("a", "1")
 		}),
-		"an empty map of names": asking(func(in *dynamodb.QueryInput) { in.ExpressionAttributeNames = map[string]string{} }),
+		"an empty map of names": asking(
+			func(in *dynamodb.QueryInput) { in.ExpressionAttributeNames = map[string]string{} }),
 		"a put that returns the new item": func() error {
-			_, err := c.PutItem(ctx, &dynamodb.PutItemInput{TableName: name, Item: key("a", "2"), ReturnValues: types.ReturnValueAllNew})
+			_, err := c.PutItem(ctx, &dynamodb.PutItemInput{TableName: name, Item: key("a", "2"),
+				ReturnValues: types.ReturnValueAllNew})
 			return err
 		}(),
 		"a key twice":              getting(key("a", "1"), key("a", "1")),
@@ -224,7 +250,8 @@ func tooLarge(ctx context.Context, c *dynamodb.Client) error {
 	in := &dynamodb.TransactWriteItemsInput{}
 	for i := range 11 {
 		it := with(key("b", fmt.Sprint(i)), "x", str(strings.Repeat("x", 399<<10)))
-		in.TransactItems = append(in.TransactItems, types.TransactWriteItem{Put: &types.Put{TableName: aws.String(table), Item: it}})
+		in.TransactItems = append(in.TransactItems,
+			types.TransactWriteItem{Put: &types.Put{TableName: aws.String(table), Item: it}})
 	}
 	_, err := c.TransactWriteItems(ctx, in)
 	return err
@@ -235,7 +262,8 @@ func TestChanges(t *testing.T) {
 	put(t, c, key("a", "1"))
 	put(t, c, key("a", "1")) // which changes nothing
 	put(t, c, with(key("a", "1"), "x", num("0100")))
-	if _, err := c.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(table), Key: key("a", "1")}); err != nil {
+	if _, err := c.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(table),
+		Key: key("a", "1")}); err != nil {
 		t.Fatal(err)
 	}
 	var got []string
@@ -258,7 +286,8 @@ func TestRequestTokens(t *testing.T) {
 		_, err = c.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{
 			ClientRequestToken: aws.String("token"),
 			TransactItems: []types.TransactWriteItem{{Update: &types.Update{
-				TableName: aws.String(table), Key: key("a", "1"), UpdateExpression: aws.String("ADD x :x"), ExpressionAttributeValues: item{":x": num(by)},
+				TableName: aws.String(table), Key: key("a", "1"), UpdateExpression: aws.String("ADD x :x"),
+				ExpressionAttributeValues: item{":x": num(by)},
 			}}},
 		})
 		out, getErr := c.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(table), Key: key("a", "1")})
@@ -287,14 +316,17 @@ func TestCancellationReasons(t *testing.T) {
 	put(t, c, key("a", "1"))
 	absent := func(sk string) types.TransactWriteItem {
 		return types.TransactWriteItem{Put: &types.Put{
-			TableName: aws.String(table), Item: key("a", sk), ConditionExpression: aws.String("attribute_not_exists(pk)"),
+			TableName: aws.String(table), Item: key("a", sk),
+			ConditionExpression:                 aws.String("attribute_not_exists(pk)"),
 			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 		}}
 	}
 	text := types.TransactWriteItem{Update: &types.Update{
-		TableName: aws.String(table), Key: key("a", "3"), UpdateExpression: aws.String("SET at = :at"), ExpressionAttributeValues: item{":at": num("1")},
+		TableName: aws.String(table), Key: key("a", "3"), UpdateExpression: aws.String("SET at = :at"),
+		ExpressionAttributeValues: item{":at": num("1")},
 	}}
-	_, err := c.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{absent("1"), absent("2"), text}})
+	_, err := c.TransactWriteItems(t.Context(),
+		&dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{absent("1"), absent("2"), text}})
 	var canceled *types.TransactionCanceledException
 	if !errors.As(err, &canceled) {
 		t.Fatal(err)

@@ -19,7 +19,8 @@ const (
 )
 
 // GetItem reads an item.
-func (e *Engine) GetItem(ctx context.Context, in *dynamodb.GetItemInput, options ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
+func (e *Engine) GetItem(ctx context.Context, in *dynamodb.GetItemInput,
+	options ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
 	if err := admit(ctx, options); err != nil {
 		return nil, err
 	}
@@ -44,14 +45,16 @@ func (e *Engine) GetItem(ctx context.Context, in *dynamodb.GetItemInput, options
 }
 
 // BatchGetItem reads items, in any order. Beyond 16 MB it leaves keys unprocessed.
-func (e *Engine) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, options ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+func (e *Engine) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput,
+	options ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
 	if err := admit(ctx, options); err != nil {
 		return nil, err
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	out := &dynamodb.BatchGetItemOutput{
-		Responses: map[string][]map[string]types.AttributeValue{}, UnprocessedKeys: map[string]types.KeysAndAttributes{},
+		Responses:       map[string][]map[string]types.AttributeValue{},
+		UnprocessedKeys: map[string]types.KeysAndAttributes{},
 	}
 	asked, bytes := 0, 0
 	for _, name := range slices.Sorted(maps.Keys(in.RequestItems)) {
@@ -99,7 +102,8 @@ func (e *Engine) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInpu
 }
 
 // Query reads a page of a partition of the table or of an index.
-func (e *Engine) Query(ctx context.Context, in *dynamodb.QueryInput, options ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+func (e *Engine) Query(ctx context.Context, in *dynamodb.QueryInput,
+	options ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
 	if err := admit(ctx, options); err != nil {
 		return nil, err
 	}
@@ -126,7 +130,8 @@ func (e *Engine) Query(ctx context.Context, in *dynamodb.QueryInput, options ...
 		return nil, err
 	}
 	page := q.page(in.Limit, in.ExclusiveStartKey)
-	return &dynamodb.QueryOutput{Items: page.items, Count: int32(len(page.items)), ScannedCount: page.scanned, LastEvaluatedKey: page.last}, nil
+	return &dynamodb.QueryOutput{Items: page.items, Count: int32(len(page.items)), ScannedCount: page.scanned,
+		LastEvaluatedKey: page.last}, nil
 }
 
 // query is a checked query.
@@ -142,7 +147,8 @@ type query struct {
 func (t *table) query(x *index, in *dynamodb.QueryInput) (*query, error) {
 	q := &query{table: t, index: x, backward: in.ScanIndexForward != nil && !*in.ScanIndexForward}
 	if aws.ToString(in.KeyConditionExpression) == "" {
-		return nil, invalid("Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.")
+		return nil, invalid("Either the KeyConditions or KeyConditionExpression parameter must be specified in the " +
+			"request.")
 	}
 	var err error
 	if q.key, err = parseCondition(*in.KeyConditionExpression); err != nil {
@@ -160,11 +166,13 @@ func (t *table) query(x *index, in *dynamodb.QueryInput) (*query, error) {
 	if q.filter != nil {
 		for _, path := range q.filter.paths {
 			if name := q.scope.attribute(path); slices.Contains(x.names(), name) {
-				return nil, invalid("Filter Expression can only contain non-primary key attributes: Primary key attribute: %s", name)
+				return nil, invalid("Filter Expression can only contain non-primary key attributes: Primary key "+
+					"attribute: %s", name)
 			}
 		}
 		if missing := q.missing(); len(missing) > 0 {
-			return nil, invalid("One or more parameter values were invalid: Secondary index %s does not project one or more filter attributes: [%s]",
+			return nil, invalid("One or more parameter values were invalid: Secondary index %s does not project one "+
+				"or more filter attributes: [%s]",
 				*in.IndexName, strings.Join(missing, ", "))
 		}
 	}
@@ -283,7 +291,8 @@ func (q *query) place(it item) item {
 }
 
 // Scan reads the whole table at once, sorted by its keys.
-func (e *Engine) Scan(ctx context.Context, in *dynamodb.ScanInput, options ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error) {
+func (e *Engine) Scan(ctx context.Context, in *dynamodb.ScanInput,
+	options ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error) {
 	if err := admit(ctx, options); err != nil {
 		return nil, err
 	}

@@ -29,7 +29,10 @@ func (g *generator) next() call {
 		return g.statements()
 	case 11:
 		in := &dynamodb.GetItemInput{TableName: &g.table, Key: g.key(), ConsistentRead: aws.Bool(true)}
-		return call{"GetItem", in, func(ctx context.Context, c *dynamodb.Client) (any, error) { return c.GetItem(ctx, in) }}
+		return call{"GetItem", in, func(ctx context.Context,
+			c *dynamodb.Client) (any, error) {
+			return c.GetItem(ctx, in)
+		}}
 	case 12:
 		return g.batch()
 	default:
@@ -40,7 +43,8 @@ func (g *generator) next() call {
 func (g *generator) put() call {
 	w := g.words()
 	in := &dynamodb.PutItemInput{
-		TableName: &g.table, Item: g.item(g.key()), ConditionExpression: w.optional(), ReturnValuesOnConditionCheckFailure: g.shows(),
+		TableName: &g.table, Item: g.item(g.key()), ConditionExpression: w.optional(),
+		ReturnValuesOnConditionCheckFailure: g.shows(),
 	}
 	if g.IntN(20) == 0 {
 		in.ReturnValues = oneOf(g, types.ReturnValueAllOld, types.ReturnValueAllNew, types.ReturnValueNone)
@@ -53,17 +57,25 @@ func (g *generator) update() call {
 	w := g.words()
 	in := &dynamodb.UpdateItemInput{
 		TableName: &g.table, Key: g.key(), UpdateExpression: aws.String(w.change()), ConditionExpression: w.optional(),
-		ReturnValues: oneOf(g, types.ReturnValueAllNew, types.ReturnValueNone), ReturnValuesOnConditionCheckFailure: g.shows(),
+		ReturnValues:                        oneOf(g, types.ReturnValueAllNew, types.ReturnValueNone),
+		ReturnValuesOnConditionCheckFailure: g.shows(),
 	}
 	in.ExpressionAttributeNames, in.ExpressionAttributeValues = w.done()
-	return call{"UpdateItem", in, func(ctx context.Context, c *dynamodb.Client) (any, error) { return c.UpdateItem(ctx, in) }}
+	return call{"UpdateItem", in, func(ctx context.Context,
+		c *dynamodb.Client) (any, error) {
+		return c.UpdateItem(ctx, in)
+	}}
 }
 
 func (g *generator) remove() call {
 	w := g.words()
-	in := &dynamodb.DeleteItemInput{TableName: &g.table, Key: g.key(), ConditionExpression: w.optional(), ReturnValuesOnConditionCheckFailure: g.shows()}
+	in := &dynamodb.DeleteItemInput{TableName: &g.table, Key: g.key(), ConditionExpression: w.optional(),
+		ReturnValuesOnConditionCheckFailure: g.shows()}
 	in.ExpressionAttributeNames, in.ExpressionAttributeValues = w.done()
-	return call{"DeleteItem", in, func(ctx context.Context, c *dynamodb.Client) (any, error) { return c.DeleteItem(ctx, in) }}
+	return call{"DeleteItem", in, func(ctx context.Context,
+		c *dynamodb.Client) (any, error) {
+		return c.DeleteItem(ctx, in)
+	}}
 }
 
 // transact makes a transaction. Most of its writes are of different items.
@@ -83,25 +95,30 @@ func (g *generator) transact() call {
 		var to types.TransactWriteItem
 		switch g.IntN(6) {
 		case 0, 1:
-			put := &types.Put{TableName: &g.table, Item: g.item(key), ConditionExpression: w.optional(), ReturnValuesOnConditionCheckFailure: show}
+			put := &types.Put{TableName: &g.table, Item: g.item(key), ConditionExpression: w.optional(),
+				ReturnValuesOnConditionCheckFailure: show}
 			put.ExpressionAttributeNames, put.ExpressionAttributeValues = w.done()
 			to.Put = put
 		case 2, 3:
-			change := &types.Update{TableName: &g.table, Key: key, UpdateExpression: aws.String(w.change()), ConditionExpression: w.optional(), ReturnValuesOnConditionCheckFailure: show}
+			change := &types.Update{TableName: &g.table, Key: key, UpdateExpression: aws.String(w.change()),
+				ConditionExpression: w.optional(), ReturnValuesOnConditionCheckFailure: show}
 			change.ExpressionAttributeNames, change.ExpressionAttributeValues = w.done()
 			to.Update = change
 		case 4:
-			remove := &types.Delete{TableName: &g.table, Key: key, ConditionExpression: w.optional(), ReturnValuesOnConditionCheckFailure: show}
+			remove := &types.Delete{TableName: &g.table, Key: key, ConditionExpression: w.optional(),
+				ReturnValuesOnConditionCheckFailure: show}
 			remove.ExpressionAttributeNames, remove.ExpressionAttributeValues = w.done()
 			to.Delete = remove
 		default:
-			check := &types.ConditionCheck{TableName: &g.table, Key: key, ConditionExpression: aws.String(w.condition(1)), ReturnValuesOnConditionCheckFailure: show}
+			check := &types.ConditionCheck{TableName: &g.table, Key: key,
+				ConditionExpression: aws.String(w.condition(1)), ReturnValuesOnConditionCheckFailure: show}
 			check.ExpressionAttributeNames, check.ExpressionAttributeValues = w.done()
 			to.ConditionCheck = check
 		}
 		in.TransactItems = append(in.TransactItems, to)
 	}
-	return call{"TransactWriteItems", in, func(ctx context.Context, c *dynamodb.Client) (any, error) { return c.TransactWriteItems(ctx, in) }}
+	return call{"TransactWriteItems", in,
+		func(ctx context.Context, c *dynamodb.Client) (any, error) { return c.TransactWriteItems(ctx, in) }}
 }
 
 // statements makes statements as Update makes them.
@@ -112,7 +129,8 @@ func (g *generator) statements() call {
 		n = oneOf(g, 0, 26)
 	}
 	for i := range n {
-		s := types.BatchStatementRequest{ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld}
+		s := types.BatchStatementRequest{
+			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld}
 		pk, sk := oneOf(g, "a", "b"), string(rune('1'+i%9))
 		text := `UPDATE "` + g.table + `" SET ver=?`
 		s.Parameters = append(s.Parameters, num(oneOf(g, "1", "2")))
@@ -137,7 +155,8 @@ func (g *generator) statements() call {
 		s.Statement = &text
 		in.Statements = append(in.Statements, s)
 	}
-	return call{"BatchExecuteStatement", in, func(ctx context.Context, c *dynamodb.Client) (any, error) { return c.BatchExecuteStatement(ctx, in) }}
+	return call{"BatchExecuteStatement", in,
+		func(ctx context.Context, c *dynamodb.Client) (any, error) { return c.BatchExecuteStatement(ctx, in) }}
 }
 
 func (g *generator) batch() call {
@@ -153,8 +172,10 @@ func (g *generator) batch() call {
 		}
 		keys = append(keys, k)
 	}
-	in := &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{g.table: {Keys: keys, ConsistentRead: aws.Bool(true)}}}
-	return call{"BatchGetItem", in, func(ctx context.Context, c *dynamodb.Client) (any, error) { return c.BatchGetItem(ctx, in) }}
+	in := &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{g.table: {Keys: keys,
+		ConsistentRead: aws.Bool(true)}}}
+	return call{"BatchGetItem", in,
+		func(ctx context.Context, c *dynamodb.Client) (any, error) { return c.BatchGetItem(ctx, in) }}
 }
 
 // query makes a query of the table or of an index.
@@ -183,7 +204,8 @@ func (g *generator) query() call {
 			condition += oneOf(g, " OR ", " AND ") + w.name(sk) + oneOf(g, " <> ", " = ") + w.value(from)
 		}
 	}
-	in := &dynamodb.QueryInput{TableName: &g.table, KeyConditionExpression: &condition, ScanIndexForward: aws.Bool(g.IntN(2) == 0)}
+	in := &dynamodb.QueryInput{TableName: &g.table, KeyConditionExpression: &condition,
+		ScanIndexForward: aws.Bool(g.IntN(2) == 0)}
 	if g.IntN(2) == 0 {
 		in.Limit = aws.Int32(int32(oneOf(g, 1, 2, 3, 100)))
 		if g.IntN(30) == 0 {

@@ -64,14 +64,16 @@ func (s *statement) read(p *parser) {
 }
 
 // BatchExecuteStatement executes statements of PartiQL independently.
-func (e *Engine) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchExecuteStatementInput, options ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error) {
+func (e *Engine) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchExecuteStatementInput,
+	options ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error) {
 	if err := admit(ctx, options); err != nil {
 		return nil, err
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if n := len(in.Statements); n < 1 || n > maxStatements {
-		return nil, invalid("Member must have length less than or equal to %d, and greater than or equal to 1: %d statements", maxStatements, n)
+		return nil, invalid("Member must have length less than or equal to %d, and greater than or equal to 1: %d "+
+			"statements", maxStatements, n)
 	}
 	out := &dynamodb.BatchExecuteStatementOutput{Responses: make([]types.BatchStatementResponse, len(in.Statements))}
 	for _, s := range in.Statements {
@@ -89,7 +91,8 @@ func (e *Engine) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchEx
 
 func (e *Engine) execute(in types.BatchStatementRequest) types.BatchStatementResponse {
 	refused := func(code types.BatchStatementErrorCodeEnum, message string, shown item) types.BatchStatementResponse {
-		return types.BatchStatementResponse{Error: &types.BatchStatementError{Code: code, Message: &message, Item: shown}}
+		return types.BatchStatementResponse{Error: &types.BatchStatementError{Code: code, Message: &message,
+			Item: shown}}
 	}
 	w, err := e.prepared(in)
 	if err != nil {
@@ -125,7 +128,8 @@ func (e *Engine) prepared(in types.BatchStatementRequest) (*write, error) {
 			return nil, err
 		}
 	}
-	w := &write{table: t, key: item{}, show: in.ReturnValuesOnConditionCheckFailure == types.ReturnValuesOnConditionCheckFailureAllOld}
+	w := &write{table: t, key: item{},
+		show: in.ReturnValuesOnConditionCheckFailure == types.ReturnValuesOnConditionCheckFailureAllOld}
 	cond := &node{op: "attribute_exists", args: []*operand{{ref: t.main.hash}}}
 	w.scope.values = item{}
 	for i, name := range s.where {

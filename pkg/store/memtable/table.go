@@ -65,7 +65,8 @@ func (t *table) newIndex(schema []types.KeySchemaElement) (*index, error) {
 	for i, k := range schema {
 		name := aws.ToString(k.AttributeName)
 		if t.kinds[name] == "" {
-			return nil, invalid("One or more parameter values were invalid: Some index key attributes are not defined in AttributeDefinitions: %s", name)
+			return nil, invalid("One or more parameter values were invalid: Some index key attributes are not "+
+				"defined in AttributeDefinitions: %s", name)
 		}
 		switch {
 		case i == 0 && k.KeyType == types.KeyTypeHash:
@@ -89,7 +90,8 @@ func (t *table) description() *types.TableDescription {
 	}
 	for _, g := range t.schema.GlobalSecondaryIndexes {
 		d.GlobalSecondaryIndexes = append(d.GlobalSecondaryIndexes, types.GlobalSecondaryIndexDescription{
-			IndexName: g.IndexName, KeySchema: g.KeySchema, Projection: g.Projection, IndexStatus: types.IndexStatusActive,
+			IndexName: g.IndexName, KeySchema: g.KeySchema, Projection: g.Projection,
+			IndexStatus: types.IndexStatusActive,
 		})
 	}
 	return d
@@ -252,7 +254,8 @@ func (t *table) checkKeys(it item) error {
 			return invalid("One or more parameter values were invalid: Type mismatch for key %s expected: %s actual: %s", name, want, kind(v))
 		}
 		if s, ok := v.(*types.AttributeValueMemberS); ok && s.Value == "" {
-			return invalid("One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty string value. Key: %s", name)
+			return invalid("One or more parameter values are not valid. The AttributeValue for a key attribute "+
+				"cannot contain an empty string value. Key: %s", name)
 		}
 	}
 	return nil

@@ -38,7 +38,8 @@ const maxItem = 400 << 10
 // stored returns a value as the table stores it: numbers lose leading and trailing zeros.
 func stored(v value) (value, error) {
 	switch v := v.(type) {
-	case *types.AttributeValueMemberS, *types.AttributeValueMemberB, *types.AttributeValueMemberBOOL, *types.AttributeValueMemberNULL:
+	case *types.AttributeValueMemberS, *types.AttributeValueMemberB, *types.AttributeValueMemberBOOL,
+		*types.AttributeValueMemberNULL:
 		return v, nil
 	case *types.AttributeValueMemberN:
 		n, err := numeral(v.Value)
@@ -74,7 +75,8 @@ func numeral(s string) (string, error) {
 		return "", invalid("The parameter cannot be converted to a numeric value: %s", s)
 	}
 	if size := new(big.Rat).Abs(r); size.Cmp(largest) >= 0 || r.Sign() != 0 && size.Cmp(smallest) < 0 {
-		return "", invalid("Number overflow or underflow. Attempting to store a number with magnitude outside the supported range: %s", s)
+		return "", invalid("Number overflow or underflow. Attempting to store a number with magnitude outside the "+
+			"supported range: %s", s)
 	}
 	text := r.FloatString(maxScale)
 	text = strings.TrimRight(strings.TrimRight(text, "0"), ".")

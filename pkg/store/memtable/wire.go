@@ -28,7 +28,8 @@ func call[In, Out any](f func(*Engine, context.Context, *In, ...func(*dynamodb.O
 	return func(e *Engine, ctx context.Context, body []byte) (any, error) {
 		in := new(In)
 		if err := decode(body, reflect.ValueOf(in).Elem()); err != nil {
-			return nil, &smithy.GenericAPIError{Code: "SerializationException", Message: err.Error(), Fault: smithy.FaultClient}
+			return nil, &smithy.GenericAPIError{Code: "SerializationException", Message: err.Error(),
+				Fault: smithy.FaultClient}
 		}
 		return f(e, ctx, in)
 	}
@@ -61,7 +62,8 @@ func (e *Engine) Do(req *http.Request) (*http.Response, error) {
 	if op := operations[name]; op != nil {
 		out, err = op(e, req.Context(), body)
 	} else {
-		err = &smithy.GenericAPIError{Code: "UnknownOperationException", Message: "memtable: there is no operation " + name}
+		err = &smithy.GenericAPIError{Code: "UnknownOperationException",
+			Message: "memtable: there is no operation " + name}
 	}
 	if err != nil {
 		var api smithy.APIError

@@ -81,7 +81,8 @@ func (e *Engine) write(in types.TransactWriteItem) (*write, error) {
 	case in.Delete != nil:
 		w, err := e.check(&types.ConditionCheck{
 			TableName: in.Delete.TableName, Key: in.Delete.Key, ConditionExpression: in.Delete.ConditionExpression,
-			ExpressionAttributeNames: in.Delete.ExpressionAttributeNames, ExpressionAttributeValues: in.Delete.ExpressionAttributeValues,
+			ExpressionAttributeNames:            in.Delete.ExpressionAttributeNames,
+			ExpressionAttributeValues:           in.Delete.ExpressionAttributeValues,
 			ReturnValuesOnConditionCheckFailure: in.Delete.ReturnValuesOnConditionCheckFailure,
 		})
 		if err == nil {
@@ -112,8 +113,10 @@ func (e *Engine) put(in *types.Put) (*write, error) {
 		key[name] = kept[name]
 	}
 	check := types.ConditionCheck{
-		TableName: in.TableName, Key: key, ConditionExpression: in.ConditionExpression, ExpressionAttributeNames: in.ExpressionAttributeNames,
-		ExpressionAttributeValues: in.ExpressionAttributeValues, ReturnValuesOnConditionCheckFailure: in.ReturnValuesOnConditionCheckFailure,
+		TableName: in.TableName, Key: key, ConditionExpression: in.ConditionExpression,
+		ExpressionAttributeNames:            in.ExpressionAttributeNames,
+		ExpressionAttributeValues:           in.ExpressionAttributeValues,
+		ReturnValuesOnConditionCheckFailure: in.ReturnValuesOnConditionCheckFailure,
 	}
 	w, err := e.check(&check)
 	if err == nil {
@@ -131,8 +134,10 @@ func (e *Engine) update(in *types.Update) (*write, error) {
 		}
 	}
 	check := types.ConditionCheck{
-		TableName: in.TableName, Key: in.Key, ConditionExpression: in.ConditionExpression, ExpressionAttributeNames: in.ExpressionAttributeNames,
-		ExpressionAttributeValues: in.ExpressionAttributeValues, ReturnValuesOnConditionCheckFailure: in.ReturnValuesOnConditionCheckFailure,
+		TableName: in.TableName, Key: in.Key, ConditionExpression: in.ConditionExpression,
+		ExpressionAttributeNames:            in.ExpressionAttributeNames,
+		ExpressionAttributeValues:           in.ExpressionAttributeValues,
+		ReturnValuesOnConditionCheckFailure: in.ReturnValuesOnConditionCheckFailure,
 	}
 	w, err := e.check(&check, change)
 	if err != nil {
@@ -148,7 +153,8 @@ func (e *Engine) check(in *types.ConditionCheck, others ...*expression) (*write,
 	if err != nil {
 		return nil, err
 	}
-	w := &write{table: t, show: in.ReturnValuesOnConditionCheckFailure == types.ReturnValuesOnConditionCheckFailureAllOld}
+	w := &write{table: t}
+	w.show = in.ReturnValuesOnConditionCheckFailure == types.ReturnValuesOnConditionCheckFailureAllOld
 	if w.key, err = t.checkKey(t.main, in.Key); err != nil {
 		return nil, err
 	}
@@ -160,7 +166,8 @@ func (e *Engine) check(in *types.ConditionCheck, others ...*expression) (*write,
 }
 
 // PutItem writes an item.
-func (e *Engine) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+func (e *Engine) PutItem(ctx context.Context, in *dynamodb.PutItemInput,
+	options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
 	if err := returnsOld(in.ReturnValues); err != nil {
 		return nil, err
 	}
@@ -173,9 +180,11 @@ func (e *Engine) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options
 }
 
 // UpdateItem changes an item, or creates it.
-func (e *Engine) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, options ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+func (e *Engine) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput,
+	options ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
 	shown, err := e.one(ctx, options, in.ReturnValues, types.TransactWriteItem{Update: &types.Update{
-		TableName: in.TableName, Key: in.Key, UpdateExpression: in.UpdateExpression, ConditionExpression: in.ConditionExpression,
+		TableName: in.TableName, Key: in.Key, UpdateExpression: in.UpdateExpression,
+		ConditionExpression:      in.ConditionExpression,
 		ExpressionAttributeNames: in.ExpressionAttributeNames, ExpressionAttributeValues: in.ExpressionAttributeValues,
 		ReturnValuesOnConditionCheckFailure: in.ReturnValuesOnConditionCheckFailure,
 	}})
@@ -183,7 +192,8 @@ func (e *Engine) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o
 }
 
 // DeleteItem removes an item.
-func (e *Engine) DeleteItem(ctx context.Context, in *dynamodb.DeleteItemInput, options ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error) {
+func (e *Engine) DeleteItem(ctx context.Context, in *dynamodb.DeleteItemInput,
+	options ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error) {
 	if err := returnsOld(in.ReturnValues); err != nil {
 		return nil, err
 	}
@@ -196,7 +206,8 @@ func (e *Engine) DeleteItem(ctx context.Context, in *dynamodb.DeleteItemInput, o
 }
 
 // one executes a single write, and returns the item that its call shows.
-func (e *Engine) one(ctx context.Context, options []func(*dynamodb.Options), show types.ReturnValue, in types.TransactWriteItem) (item, error) {
+func (e *Engine) one(ctx context.Context, options []func(*dynamodb.Options), show types.ReturnValue,
+	in types.TransactWriteItem) (item, error) {
 	if err := admit(ctx, options); err != nil {
 		return nil, err
 	}
@@ -261,14 +272,16 @@ func (t *tokens) forget(now time.Time) {
 }
 
 // TransactWriteItems executes all writes or none.
-func (e *Engine) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, options ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+func (e *Engine) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput,
+	options ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
 	if err := admit(ctx, options); err != nil {
 		return nil, err
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if n := len(in.TransactItems); n < 1 || n > maxWrites {
-		return nil, invalid("Member must have length less than or equal to %d, and greater than or equal to 1: %d writes", maxWrites, n)
+		return nil, invalid("Member must have length less than or equal to %d, and greater than or equal to 1: %d "+
+			"writes", maxWrites, n)
 	}
 	e.tokens.forget(e.now())
 	token := aws.ToString(in.ClientRequestToken)
@@ -277,7 +290,8 @@ func (e *Engine) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWr
 	}
 	if done, known := e.tokens.known[token]; known {
 		if !reflect.DeepEqual(done.items, in.TransactItems) {
-			return nil, &types.IdempotentParameterMismatchException{Message: aws.String("another transaction had the same token")}
+			return nil, &types.IdempotentParameterMismatchException{Message: aws.String(
+				"another transaction had the same token")}
 		}
 		return &dynamodb.TransactWriteItemsOutput{}, nil
 	}
@@ -298,7 +312,9 @@ func (e *Engine) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWr
 	}
 	if canceled {
 		return nil, &types.TransactionCanceledException{
-			Message: aws.String("Transaction cancelled, please refer cancellation reasons for specific reasons"), CancellationReasons: reasons,
+			Message: aws.String("Transaction cancelled, please refer cancellation reasons for specific " +
+				"reasons"),
+			CancellationReasons: reasons,
 		}
 	}
 	if bytes > maxWriteBytes {
@@ -319,7 +335,8 @@ func (e *Engine) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWr
 // reason returns the reason for which a write cancels its transaction.
 func (w *write) reason(before *row, err error) types.CancellationReason {
 	if err == errFailed {
-		return types.CancellationReason{Code: aws.String("ConditionalCheckFailed"), Message: errFailed.Message, Item: w.shown(before)}
+		return types.CancellationReason{Code: aws.String("ConditionalCheckFailed"), Message: errFailed.Message,
+			Item: w.shown(before)}
 	}
 	message := err.Error()
 	if api, ok := err.(smithy.APIError); ok {

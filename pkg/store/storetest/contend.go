@@ -14,39 +14,40 @@ import (
 func (f *Faults) Contend() {
 	var mu sync.Mutex
 	held := map[string]bool{}
-	f.plan("TransactWriteItems", math.MaxInt, func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
-		keys, err := keysOf(req)
-		if err != nil {
-			return nil, err
-		}
-		mu.Lock()
-		var reasons []string
-		met := false
-		for _, k := range keys {
-			reason := "None"
-			if held[k] {
-				reason, met = "TransactionConflict", true
+	f.plan("TransactWriteItems", math.MaxInt,
+		func(req *http.Request, send func() (*http.Response, error)) (*http.Response, error) {
+			keys, err := keysOf(req)
+			if err != nil {
+				return nil, err
 			}
-			reasons = append(reasons, reason)
-		}
-		if !met {
-			for _, k := range keys {
-				held[k] = true
-			}
-		}
-		mu.Unlock()
-		if met {
-			return canceled(req, reasons), nil
-		}
-		defer func() {
 			mu.Lock()
-			defer mu.Unlock()
+			var reasons []string
+			met := false
 			for _, k := range keys {
-				delete(held, k)
+				reason := "None"
+				if held[k] {
+					reason, met = "TransactionConflict", true
+				}
+				reasons = append(reasons, reason)
 			}
-		}()
-		return send()
-	})
+			if !met {
+				for _, k := range keys {
+					held[k] = true
+				}
+			}
+			mu.Unlock()
+			if met {
+				return canceled(req, reasons), nil
+			}
+			defer func() {
+				mu.Lock()
+				defer mu.Unlock()
+				for _, k := range keys {
+					delete(held, k)
+				}
+			}()
+			return send()
+		})
 }
 
 // keysOf returns the keys of a transaction's items, and leaves the request unchanged.

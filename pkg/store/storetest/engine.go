@@ -97,7 +97,8 @@ func run(command []string) (string, error) {
 	cmd.Stdout, cmd.Stderr = &log, &log
 	cmd.Env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"),
-		"BIND_HOST=127.0.0.1", "GATEWAY_PORT=" + strconv.Itoa(port), "SERVICES=dynamodb,dynamodbstreams,sqs", "LOG_LEVEL=WARNING",
+		"BIND_HOST=127.0.0.1", "GATEWAY_PORT=" + strconv.Itoa(port), "SERVICES=dynamodb,dynamodbstreams,sqs",
+		"LOG_LEVEL=WARNING",
 	}
 	if err := cmd.Start(); err != nil {
 		return "", fmt.Errorf("start the DynamoDB engine: %w", err)

@@ -25,7 +25,8 @@ func Expire(t testing.TB, db *store.DB, now time.Time) (removed int) {
 			continue
 		}
 		key := map[string]types.AttributeValue{"pk": it["pk"], "sk": it["sk"]}
-		if _, err := client.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &table, Key: key}); err != nil {
+		if _, err := client.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &table,
+			Key: key}); err != nil {
 			t.Fatal(err)
 		}
 		removed++

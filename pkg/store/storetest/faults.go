@@ -127,7 +127,8 @@ func (f *Faults) Reset() {
 	f.calls, f.plans = nil, nil
 }
 
-func (f *Faults) plan(operation string, times int, act func(*http.Request, func() (*http.Response, error)) (*http.Response, error)) {
+func (f *Faults) plan(operation string, times int,
+	act func(*http.Request, func() (*http.Response, error)) (*http.Response, error)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.plans = append(f.plans, &plan{operation, times, act})
@@ -136,7 +137,8 @@ func (f *Faults) plan(operation string, times int, act func(*http.Request, func(
 // Refuse answers the next calls of an operation with an error of the given code. They do not reach the engine.
 func (f *Faults) Refuse(operation, code string, times int) {
 	f.plan(operation, times, func(req *http.Request, _ func() (*http.Response, error)) (*http.Response, error) {
-		return refusal(req, map[string]any{"__type": "com.amazonaws.dynamodb.v20120810#" + code, "message": "injected"}), nil
+		return refusal(req, map[string]any{"__type": "com.amazonaws.dynamodb.v20120810#" + code,
+			"message": "injected"}), nil
 	})
 }
 
@@ -157,38 +159,41 @@ func (f *Faults) Disconnect(operation string, times int) {
 
 // Cancel cancels the next transactions for the given reasons, one for each of their writes.
 func (f *Faults) Cancel(times int, reasons ...string) {
-	f.plan("TransactWriteItems", times, func(req *http.Request, _ func() (*http.Response, error)) (*http.Response, error) {
-		return canceled(req, reasons), nil
-	})
+	f.plan("TransactWriteItems", times,
+		func(req *http.Request, _ func() (*http.Response, error)) (*http.Response, error) {
+			return canceled(req, reasons), nil
+		})
 }
 
 // Fail cancels the next transactions because the condition of one of their writes fails: the first one that requests
 // its item in that case. The answer shows the given item, in the attributes of DynamoDB.
 func (f *Faults) Fail(times int, item json.RawMessage) {
-	f.plan("TransactWriteItems", times, func(req *http.Request, _ func() (*http.Response, error)) (*http.Response, error) {
-		var sent struct {
-			TransactItems []map[string]struct{ ReturnValuesOnConditionCheckFailure string }
-		}
-		if err := json.NewDecoder(req.Body).Decode(&sent); err != nil {
-			return nil, err
-		}
-		all, failed := make([]map[string]any, len(sent.TransactItems)), false
-		for i, write := range sent.TransactItems {
-			all[i] = map[string]any{"Code": "None"}
-			for _, w := range write {
-				if !failed && w.ReturnValuesOnConditionCheckFailure == "ALL_OLD" {
-					all[i], failed = map[string]any{"Code": "ConditionalCheckFailed", "Message": "injected", "Item": item}, true
+	f.plan("TransactWriteItems", times,
+		func(req *http.Request, _ func() (*http.Response, error)) (*http.Response, error) {
+			var sent struct {
+				TransactItems []map[string]struct{ ReturnValuesOnConditionCheckFailure string }
+			}
+			if err := json.NewDecoder(req.Body).Decode(&sent); err != nil {
+				return nil, err
+			}
+			all, failed := make([]map[string]any, len(sent.TransactItems)), false
+			for i, write := range sent.TransactItems {
+				all[i] = map[string]any{"Code": "None"}
+				for _, w := range write {
+					if !failed && w.ReturnValuesOnConditionCheckFailure == "ALL_OLD" {
+						all[i], failed = map[string]any{"Code": "ConditionalCheckFailed", "Message": "injected",
+							"Item": item}, true
+					}
 				}
 			}
-		}
-		if !failed {
-			return nil, errors.New("storetest: no write of the transaction asked to be shown its item")
-		}
-		return refusal(req, map[string]any{
-			"__type":  "com.amazonaws.dynamodb.v20120810#TransactionCanceledException",
-			"Message": "Transaction cancelled", "CancellationReasons": all,
-		}), nil
-	})
+			if !failed {
+				return nil, errors.New("storetest: no write of the transaction asked to be shown its item")
+			}
+			return refusal(req, map[string]any{
+				"__type":  "com.amazonaws.dynamodb.v20120810#TransactionCanceledException",
+				"Message": "Transaction cancelled", "CancellationReasons": all,
+			}), nil
+		})
 }
 
 func canceled(req *http.Request, reasons []string) *http.Response {
@@ -209,7 +214,8 @@ func (f *Faults) Postpone(times int) {
 		if err := json.NewDecoder(req.Body).Decode(&asked); err != nil {
 			return nil, err
 		}
-		return answer(req, http.StatusOK, map[string]any{"Responses": struct{}{}, "UnprocessedKeys": asked.RequestItems}), nil
+		return answer(req, http.StatusOK,
+			map[string]any{"Responses": struct{}{}, "UnprocessedKeys": asked.RequestItems}), nil
 	})
 }
 

@@ -38,7 +38,8 @@ func Open(t testing.TB, now func() time.Time, with ...func(*aws.Config)) *store.
 }
 
 // Make is Open for programs other than tests. The returned function drop removes the table.
-func Make(ctx context.Context, now func() time.Time, with ...func(*aws.Config)) (db *store.DB, drop func(context.Context) error, err error) {
+func Make(ctx context.Context, now func() time.Time, with ...func(*aws.Config)) (db *store.DB,
+	drop func(context.Context) error, err error) {
 	cfg, err := engine(now)
 	if err != nil {
 		return nil, nil, err
@@ -176,12 +177,14 @@ func secondary() (all []types.GlobalSecondaryIndex) {
 		if x.KeysOnly() {
 			projection.ProjectionType = types.ProjectionTypeKeysOnly
 		}
-		all = append(all, types.GlobalSecondaryIndex{IndexName: aws.String(x.Name()), KeySchema: keys(x), Projection: projection})
+		all = append(all, types.GlobalSecondaryIndex{IndexName: aws.String(x.Name()), KeySchema: keys(x),
+			Projection: projection})
 	}
 	return all
 }
 
 func keys(x store.Index) []types.KeySchemaElement {
 	partition, sort := x.Key()
-	return []types.KeySchemaElement{{AttributeName: &partition, KeyType: types.KeyTypeHash}, {AttributeName: &sort, KeyType: types.KeyTypeRange}}
+	return []types.KeySchemaElement{{AttributeName: &partition, KeyType: types.KeyTypeHash},
+		{AttributeName: &sort, KeyType: types.KeyTypeRange}}
 }

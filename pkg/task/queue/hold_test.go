@@ -57,7 +57,8 @@ func (h *heart) start() (<-chan time.Time, func()) { return h.beats, func() { h.
 
 func batch(receives ...string) (all []events.SQSMessage) {
 	for i, n := range receives {
-		all = append(all, events.SQSMessage{ReceiptHandle: fmt.Sprint("r", i), Attributes: map[string]string{"ApproximateReceiveCount": n}})
+		all = append(all, events.SQSMessage{ReceiptHandle: fmt.Sprint("r", i),
+			Attributes: map[string]string{"ApproximateReceiveCount": n}})
 	}
 	return all
 }

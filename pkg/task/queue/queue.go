@@ -42,7 +42,8 @@ func Response(batch []events.SQSMessage, failed []error) events.SQSEventResponse
 	out := events.SQSEventResponse{BatchItemFailures: []events.SQSBatchItemFailure{}}
 	for i, err := range failed {
 		if err != nil {
-			out.BatchItemFailures = append(out.BatchItemFailures, events.SQSBatchItemFailure{ItemIdentifier: batch[i].MessageId})
+			out.BatchItemFailures = append(out.BatchItemFailures,
+				events.SQSBatchItemFailure{ItemIdentifier: batch[i].MessageId})
 		}
 	}
 	return out

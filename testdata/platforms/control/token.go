@@ -23,7 +23,8 @@ func (c *Control) Grant(good time.Duration) (access, refresh string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.tokens.n++
-	access, refresh = fmt.Sprintf("access-token-%04d-secret", c.tokens.n), fmt.Sprintf("refresh-token-%04d-secret", c.tokens.n)
+	access, refresh = fmt.Sprintf("access-token-%04d-secret", c.tokens.n),
+		fmt.Sprintf("refresh-token-%04d-secret", c.tokens.n)
 	var until time.Time
 	if good > 0 {
 		until = c.now().Add(good)

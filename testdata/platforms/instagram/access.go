@@ -51,7 +51,8 @@ func (f *Fake) token(w http.ResponseWriter, r *http.Request) {
 	}
 	f.mu.Unlock()
 	access, _ := f.Grant(good)
-	control.JSON(w, http.StatusOK, map[string]any{"access_token": access, "token_type": "bearer", "expires_in": int(good.Seconds())})
+	control.JSON(w, http.StatusOK, map[string]any{"access_token": access, "token_type": "bearer",
+		"expires_in": int(good.Seconds())})
 }
 
 func (f *Fake) accounts(w http.ResponseWriter, r *http.Request) {
@@ -61,7 +62,8 @@ func (f *Fake) accounts(w http.ResponseWriter, r *http.Request) {
 	}
 	control.JSON(w, http.StatusOK, map[string]any{"data": []any{
 		map[string]any{"id": "1"}, // a page without an account
-		map[string]any{"id": "2", "instagram_business_account": map[string]any{"id": User, "username": "acme", "name": "Acme", "profile_picture_url": "https://scontent.example.test/a.jpg"}},
+		map[string]any{"id": "2", "instagram_business_account": map[string]any{"id": User, "username": "acme",
+			"name": "Acme", "profile_picture_url": "https://scontent.example.test/a.jpg"}},
 	}})
 }
 
@@ -79,16 +81,21 @@ func (f *Fake) businesses(w http.ResponseWriter, r *http.Request) {
 		bad(w, 0)
 		return
 	}
-	pages := []any{map[string]any{"id": "2", "instagram_business_account": map[string]any{"id": User, "username": "acme", "name": "Acme"}}}
+	pages := []any{map[string]any{"id": "2", "instagram_business_account": map[string]any{"id": User,
+		"username": "acme", "name": "Acme"}}}
 	if portfolio {
-		pages = append(pages, map[string]any{"id": "3", "instagram_business_account": map[string]any{"id": Second, "username": "acme_shop"}})
+		pages = append(pages, map[string]any{"id": "3", "instagram_business_account": map[string]any{"id": Second,
+			"username": "acme_shop"}})
 	}
-	control.JSON(w, http.StatusOK, map[string]any{"data": []any{map[string]any{"id": "9"}, map[string]any{"id": "10", "owned_pages": map[string]any{"data": pages}}}})
+	control.JSON(w, http.StatusOK,
+		map[string]any{"data": []any{map[string]any{"id": "9"},
+			map[string]any{"id": "10", "owned_pages": map[string]any{"data": pages}}}})
 }
 
 // debug returns the permissions of a token. The application calls it with its own credentials.
 func (f *Fake) debug(w http.ResponseWriter, r *http.Request) {
-	if r.Header.Get("Authorization") != "Bearer "+oauth.ClientID+"|"+oauth.ClientSecret || !f.Good(r.URL.Query().Get("input_token")) {
+	if r.Header.Get("Authorization") != "Bearer "+oauth.ClientID+"|"+oauth.ClientSecret ||
+		!f.Good(r.URL.Query().Get("input_token")) {
 		refuse(w, http.StatusBadRequest, 190, 0, false)
 		return
 	}

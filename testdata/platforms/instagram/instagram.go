@@ -72,14 +72,16 @@ func New(now func() time.Time) *Fake {
 		Control: control.New(now, func(w http.ResponseWriter, _ int) { refuse(w, http.StatusForbidden, 4, 0, false) }),
 		OAuth: &oauth.Server{
 			ClientID: oauth.ClientID, ClientSecret: oauth.ClientSecret, Divider: ",",
-			Scopes: []string{"instagram_basic", "instagram_content_publish", "instagram_manage_comments", "instagram_manage_insights", "pages_show_list", "pages_read_engagement", "business_management"},
+			Scopes: []string{"instagram_basic", "instagram_content_publish", "instagram_manage_comments",
+				"instagram_manage_insights", "pages_show_list", "pages_read_engagement", "business_management"},
 		},
 		Took: 45 * time.Second, Most: 400, containers: map[string]*container{}, captions: map[string]string{},
 	}
 }
 
 func refuse(w http.ResponseWriter, status, code, subcode int, transient bool) {
-	e := map[string]any{"message": "refused", "type": "OAuthException", "code": code, "is_transient": transient, "fbtrace_id": "A1"}
+	e := map[string]any{"message": "refused", "type": "OAuthException", "code": code, "is_transient": transient,
+		"fbtrace_id": "A1"}
 	if subcode != 0 {
 		e["error_subcode"] = subcode
 	}
@@ -140,7 +142,9 @@ func (f *Fake) limit(w http.ResponseWriter, r *http.Request) {
 		bad(w, 33)
 		return
 	}
-	control.JSON(w, http.StatusOK, map[string]any{"data": []any{map[string]any{"quota_usage": f.Used, "config": map[string]any{"quota_total": 50, "quota_duration": 86400}}}})
+	control.JSON(w, http.StatusOK,
+		map[string]any{"data": []any{map[string]any{"quota_usage": f.Used, "config": map[string]any{"quota_total": 50,
+			"quota_duration": 86400}}}})
 }
 
 // fields are the parameters that each type of container may have.
@@ -184,7 +188,8 @@ func (f *Fake) check(kind string, form url.Values) (*container, int) {
 			return nil, 2207002
 		}
 	}
-	c := &container{kind: kind, caption: form.Get("caption"), made: f.Now(), item: form.Get("is_carousel_item") == "true"}
+	c := &container{kind: kind, caption: form.Get("caption"), made: f.Now(),
+		item: form.Get("is_carousel_item") == "true"}
 	image, video := form.Get("image_url"), form.Get("video_url")
 	switch {
 	case utf8.RuneCountInString(c.caption) > 2200:
@@ -284,7 +289,8 @@ func (f *Fake) list(w http.ResponseWriter, r *http.Request) {
 	slices.Reverse(posts)
 	for _, p := range posts {
 		if strings.HasPrefix(p.Content, "STORIES") == stories {
-			data = append(data, map[string]string{"id": p.ID, "caption": f.captions[p.ID], "timestamp": p.At.Format("2006-01-02T15:04:05-0700")})
+			data = append(data, map[string]string{"id": p.ID, "caption": f.captions[p.ID],
+				"timestamp": p.At.Format("2006-01-02T15:04:05-0700")})
 		}
 	}
 	control.JSON(w, http.StatusOK, map[string]any{"data": data})
@@ -296,7 +302,8 @@ func (f *Fake) node(w http.ResponseWriter, r *http.Request) {
 	c := f.containers[id]
 	f.mu.Unlock()
 	if _, ok := f.Find(id); ok {
-		control.JSON(w, http.StatusOK, map[string]string{"id": id, "permalink": "https://www.instagram.com/p/" + id + "/"})
+		control.JSON(w, http.StatusOK,
+			map[string]string{"id": id, "permalink": "https://www.instagram.com/p/" + id + "/"})
 		return
 	}
 	if c == nil || r.URL.Query().Get("fields") != "status_code,status" {
@@ -315,19 +322,22 @@ func (f *Fake) node(w http.ResponseWriter, r *http.Request) {
 
 func (f *Fake) insights(w http.ResponseWriter, r *http.Request) {
 	p, ok := f.Find(r.PathValue("media"))
-	if story := strings.HasPrefix(p.Content, "STORIES"); !ok || story && strings.Contains(r.URL.Query().Get("metric"), "likes") {
+	if story := strings.HasPrefix(p.Content, "STORIES"); !ok || story &&
+		strings.Contains(r.URL.Query().Get("metric"), "likes") {
 		bad(w, 33)
 		return
 	}
 	data := []any{}
 	for i, name := range strings.Split(r.URL.Query().Get("metric"), ",") {
-		data = append(data, map[string]any{"name": name, "period": "lifetime", "values": []any{map[string]int{"value": 100 - i}}})
+		data = append(data, map[string]any{"name": name, "period": "lifetime",
+			"values": []any{map[string]int{"value": 100 - i}}})
 	}
 	control.JSON(w, http.StatusOK, map[string]any{"data": data})
 }
 
 func (f *Fake) comment(w http.ResponseWriter, r *http.Request) {
-	if _, ok := f.Find(r.PathValue("media")); !ok || r.FormValue("message") == "" || utf8.RuneCountInString(r.FormValue("message")) > 300 {
+	if _, ok := f.Find(r.PathValue("media")); !ok || r.FormValue("message") == "" ||
+		utf8.RuneCountInString(r.FormValue("message")) > 300 {
 		bad(w, 0)
 		return
 	}

@@ -88,7 +88,8 @@ func (s *Server) check(q url.Values) error {
 		return errors.New("there is no state")
 	case !strings.HasPrefix(q.Get("redirect_uri"), "http"):
 		return errors.New("the redirect URI is none")
-	case len(q.Get("code_challenge")) != len(s.challenge("")) || !strings.EqualFold(q.Get("code_challenge_method"), "S256"):
+	case len(q.Get("code_challenge")) != len(s.challenge("")) ||
+		!strings.EqualFold(q.Get("code_challenge_method"), "S256"):
 		return errors.New("there is no S256 challenge")
 	case !slices.Equal(scopes, wanted):
 		return fmt.Errorf("the scopes are %v, want %v", scopes, wanted)

@@ -101,14 +101,17 @@ func (f *Fake) create(w http.ResponseWriter, r *http.Request) {
 	}
 	d := json.NewDecoder(r.Body)
 	d.DisallowUnknownFields()
-	if err := d.Decode(&body); err != nil || !control.Public(body.URL) || body.Title == "" || utf8.RuneCountInString(body.Title) > 100 ||
-		utf8.RuneCountInString(body.Description) > 5000 || body.Hidden == nil || body.Category != 6 && body.Category != 13 {
+	if err := d.Decode(&body); err != nil || !control.Public(body.URL) || body.Title == "" ||
+		utf8.RuneCountInString(body.Title) > 100 ||
+		utf8.RuneCountInString(body.Description) > 5000 || body.Hidden == nil || body.Category != 6 &&
+		body.Category != 13 {
 		refuse(w, http.StatusBadRequest, "bad request")
 		return
 	}
 	id := fmt.Sprintf("%032s", f.ID())
 	f.mu.Lock()
-	f.videos[id] = &video{address: body.URL, title: body.Title, description: body.Description, category: body.Category, hidden: *body.Hidden, fails: f.Fails, made: f.Now()}
+	f.videos[id] = &video{address: body.URL, title: body.Title, description: body.Description, category: body.Category,
+		hidden: *body.Hidden, fails: f.Fails, made: f.Now()}
 	f.Fails = false
 	f.mu.Unlock()
 	if !*body.Hidden {
@@ -121,7 +124,8 @@ func (f *Fake) show(id string) {
 	f.mu.Lock()
 	v := *f.videos[id]
 	f.mu.Unlock()
-	f.Publish(control.Post{ID: id, Account: Username, Content: fmt.Sprintf("%s | %s | %d | %s", v.title, v.description, v.category, v.address)})
+	f.Publish(control.Post{ID: id, Account: Username, Content: fmt.Sprintf("%s | %s | %d | %s", v.title, v.description,
+		v.category, v.address)})
 }
 
 func (f *Fake) read(w http.ResponseWriter, r *http.Request) {
@@ -132,10 +136,12 @@ func (f *Fake) read(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusNotFound, "not found")
 		return
 	}
-	answer := map[string]any{"id": r.PathValue("id"), "is_hidden": v.hidden, "is_deleted": false, "hits": 40, "status": "ready", "action_reason": map[string]any{"id": 0, "name": "moderation"}}
+	answer := map[string]any{"id": r.PathValue("id"), "is_hidden": v.hidden, "is_deleted": false, "hits": 40,
+		"status": "ready", "action_reason": map[string]any{"id": 0, "name": "moderation"}}
 	switch age := f.Now().Sub(v.made); {
 	case age < f.Took/2:
-		answer["status"], answer["is_deleted"], answer["action_reason"] = "processing", true, map[string]any{"id": 5, "name": "downloading_video"}
+		answer["status"], answer["is_deleted"], answer["action_reason"] = "processing", true,
+			map[string]any{"id": 5, "name": "downloading_video"}
 	case age < f.Took:
 		answer["status"], answer["action_reason"] = "processing", nil
 	case v.fails:

@@ -55,13 +55,15 @@ func (f *Fake) React(message int64, total int) {
 	if !slices.Contains(f.allowed, "message_reaction_count") {
 		return
 	}
-	f.updates = append(f.updates, map[string]any{"update_id": len(f.updates) + 1, "message_reaction_count": map[string]any{
-		"chat": map[string]any{"id": Chat, "type": "channel", "username": Channel[1:]}, "message_id": message, "date": f.Now().Unix(),
-		"reactions": []any{
-			map[string]any{"type": map[string]string{"type": "emoji", "emoji": "👍"}, "total_count": total - 1},
-			map[string]any{"type": map[string]string{"type": "emoji", "emoji": "🔥"}, "total_count": 1},
-		},
-	}})
+	f.updates = append(f.updates, map[string]any{"update_id": len(f.updates) + 1,
+		"message_reaction_count": map[string]any{
+			"chat": map[string]any{"id": Chat, "type": "channel", "username": Channel[1:]}, "message_id": message,
+			"date": f.Now().Unix(),
+			"reactions": []any{
+				map[string]any{"type": map[string]string{"type": "emoji", "emoji": "👍"}, "total_count": total - 1},
+				map[string]any{"type": map[string]string{"type": "emoji", "emoji": "🔥"}, "total_count": 1},
+			},
+		}})
 }
 
 // Allow sets the updates that the bot has requested.
@@ -93,7 +95,8 @@ func (f *Fake) listen(method string, in input) (any, *refusal) {
 		return info, nil
 	}
 	if f.Webhook {
-		return nil, &refusal{code: http.StatusConflict, description: "Conflict: can't use getUpdates method while webhook is active"}
+		return nil, &refusal{code: http.StatusConflict, description: "Conflict: can't use getUpdates method while " +
+			"webhook is active"}
 	}
 	if names, ok := in.params["allowed_updates"]; ok {
 		if err := json.Unmarshal([]byte(names), &f.allowed); err != nil {
@@ -118,7 +121,8 @@ func (f *Fake) listen(method string, in input) (any, *refusal) {
 func New(now func() time.Time) *Fake {
 	return &Fake{Control: control.New(now, func(w http.ResponseWriter, seconds int) {
 		control.JSON(w, http.StatusTooManyRequests, map[string]any{
-			"ok": false, "error_code": 429, "description": fmt.Sprintf("Too Many Requests: retry after %d", seconds), "parameters": map[string]any{"retry_after": seconds},
+			"ok": false, "error_code": 429, "description": fmt.Sprintf("Too Many Requests: retry after %d", seconds),
+			"parameters": map[string]any{"retry_after": seconds},
 		})
 	})}
 }
@@ -166,7 +170,8 @@ func (f *Fake) serve(w http.ResponseWriter, r *http.Request) {
 	case kicked:
 		e = &refusal{code: http.StatusForbidden, description: "Forbidden: bot was kicked from the channel chat"}
 	default:
-		if method == "getChat" || method == "getChatMember" || strings.HasPrefix(method, "send") || known[method] != nil {
+		if method == "getChat" || method == "getChatMember" || strings.HasPrefix(method, "send") ||
+			known[method] != nil {
 			var in input
 			if in, e = read(r); e == nil {
 				result, e = f.do(method, in)
@@ -264,9 +269,11 @@ func read(r *http.Request) (input, *refusal) {
 
 var known = map[string][]string{
 	"getWebhookInfo": {}, "getUpdates": {"offset", "limit", "timeout", "allowed_updates"},
-	"getChat": {"chat_id"}, "getChatMember": {"chat_id", "user_id"}, "sendMessage": {"chat_id", "text", "disable_notification"},
-	"sendPhoto":      {"chat_id", "caption", "disable_notification"},
-	"sendVideo":      {"chat_id", "caption", "disable_notification", "supports_streaming", "width", "height", "duration", "cover"},
+	"getChat": {"chat_id"}, "getChatMember": {"chat_id", "user_id"},
+	"sendMessage": {"chat_id", "text", "disable_notification"},
+	"sendPhoto":   {"chat_id", "caption", "disable_notification"},
+	"sendVideo": {"chat_id", "caption", "disable_notification", "supports_streaming", "width", "height",
+		"duration", "cover"},
 	"sendMediaGroup": {"chat_id", "media", "disable_notification"},
 }
 
@@ -283,7 +290,8 @@ func (f *Fake) do(method string, in input) (any, *refusal) {
 	switch in.params["chat_id"] {
 	case Channel, strconv.Itoa(Chat):
 	case strconv.Itoa(Group):
-		return nil, &refusal{http.StatusBadRequest, "Bad Request: group chat was upgraded to a supergroup chat", map[string]any{"migrate_to_chat_id": Chat}}
+		return nil, &refusal{http.StatusBadRequest, "Bad Request: group chat was upgraded to a supergroup chat",
+			map[string]any{"migrate_to_chat_id": Chat}}
 	default:
 		return nil, bad("chat not found")
 	}
@@ -340,7 +348,8 @@ func check(method string, in input) (string, *refusal) {
 	}
 	cover, covered := in.params["cover"]
 	if covered {
-		if cover != "attach://cover" || in.files["cover"].bytes == 0 || !strings.HasPrefix(in.files["cover"].mime, "image/") {
+		if cover != "attach://cover" || in.files["cover"].bytes == 0 ||
+			!strings.HasPrefix(in.files["cover"].mime, "image/") {
 			return "", bad("wrong file of the cover")
 		}
 		text += " " + in.files["cover"].sum

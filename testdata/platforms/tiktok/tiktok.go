@@ -73,21 +73,28 @@ type info struct {
 // New makes a fake with the clock now.
 func New(now func() time.Time) *Fake {
 	return &Fake{
-		Control: control.New(now, func(w http.ResponseWriter, _ int) { refuse(w, http.StatusTooManyRequests, "rate_limit_exceeded") }),
+		Control: control.New(now, func(w http.ResponseWriter, _ int) {
+			refuse(w, http.StatusTooManyRequests,
+				"rate_limit_exceeded")
+		}),
 		OAuth: &oauth.Server{
-			ClientID: oauth.ClientID, ClientSecret: oauth.ClientSecret, ClientParam: "client_key", Divider: ",", Hex: true,
+			ClientID: oauth.ClientID, ClientSecret: oauth.ClientSecret, ClientParam: "client_key",
+			Divider: ",", Hex: true,
 			Scopes: []string{"user.info.basic", "video.publish", "video.list"},
 		},
-		MinChunk: 5 << 20, Took: 15 * time.Second, Moderated: 50 * time.Second, pubs: map[string]*publication{}, Levels: []string{"PUBLIC_TO_EVERYONE", "MUTUAL_FOLLOW_FRIENDS", "SELF_ONLY"},
+		MinChunk: 5 << 20, Took: 15 * time.Second, Moderated: 50 * time.Second, pubs: map[string]*publication{},
+		Levels: []string{"PUBLIC_TO_EVERYONE", "MUTUAL_FOLLOW_FRIENDS", "SELF_ONLY"},
 	}
 }
 
 func answer(w http.ResponseWriter, data any) {
-	control.JSON(w, http.StatusOK, map[string]any{"data": data, "error": map[string]string{"code": "ok", "message": "", "log_id": "1"}})
+	control.JSON(w, http.StatusOK, map[string]any{"data": data, "error": map[string]string{"code": "ok", "message": "",
+		"log_id": "1"}})
 }
 
 func refuse(w http.ResponseWriter, status int, code string) {
-	control.JSON(w, status, map[string]any{"data": map[string]any{}, "error": map[string]string{"code": code, "message": code, "log_id": "1"}})
+	control.JSON(w, status, map[string]any{"data": map[string]any{},
+		"error": map[string]string{"code": code, "message": code, "log_id": "1"}})
 }
 
 func bad(w http.ResponseWriter) { refuse(w, http.StatusBadRequest, "invalid_params") }
@@ -100,14 +107,16 @@ func (f *Fake) Handler() http.Handler {
 			bad(w)
 			return
 		}
-		answer(w, map[string]any{"user": map[string]string{"open_id": User, "display_name": "Acme", "avatar_url": "https://p16.example.test/a.jpg"}})
+		answer(w, map[string]any{"user": map[string]string{"open_id": User, "display_name": "Acme",
+			"avatar_url": "https://p16.example.test/a.jpg"}})
 	})
 	api.HandleFunc("POST /v2/post/publish/creator_info/query/", func(w http.ResponseWriter, _ *http.Request) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		answer(w, map[string]any{
 			"creator_username": "acme", "creator_nickname": "Acme", "privacy_level_options": f.Levels,
-			"comment_disabled": f.NoComments, "duet_disabled": false, "stitch_disabled": true, "max_video_post_duration_sec": 300,
+			"comment_disabled": f.NoComments, "duet_disabled": false, "stitch_disabled": true,
+			"max_video_post_duration_sec": 300,
 		})
 	})
 	api.HandleFunc("POST /v2/post/publish/video/init/", f.initVideo)
@@ -118,7 +127,8 @@ func (f *Fake) Handler() http.Handler {
 	guarded.HandleFunc("POST /v2/oauth/token/", f.token)
 	guarded.HandleFunc("POST /v2/oauth/revoke/", func(w http.ResponseWriter, r *http.Request) {
 		if !f.Good(r.FormValue("token")) || f.OAuth.Client(r.PostForm, true) != nil {
-			control.JSON(w, http.StatusOK, map[string]string{"error": "invalid_request", "error_description": "the token is not known"})
+			control.JSON(w, http.StatusOK, map[string]string{"error": "invalid_request",
+				"error_description": "the token is not known"})
 			return
 		}
 		f.Revoke()
@@ -152,13 +162,15 @@ func (f *Fake) token(w http.ResponseWriter, r *http.Request) {
 		err = fmt.Errorf("the grant type is not known")
 	}
 	if err != nil {
-		control.JSON(w, http.StatusOK, map[string]string{"error": "invalid_grant", "error_description": err.Error(), "log_id": "1"})
+		control.JSON(w, http.StatusOK, map[string]string{"error": "invalid_grant", "error_description": err.Error(),
+			"log_id": "1"})
 		return
 	}
 	access, refresh := f.Grant(24 * time.Hour)
 	control.JSON(w, http.StatusOK, map[string]any{
-		"access_token": access, "expires_in": 86400, "open_id": User, "refresh_token": refresh, "refresh_expires_in": 31536000,
-		"scope": strings.Join(f.OAuth.Scopes, ","), "token_type": "Bearer",
+		"access_token": access, "expires_in": 86400, "open_id": User, "refresh_token": refresh,
+		"refresh_expires_in": 31536000,
+		"scope":              strings.Join(f.OAuth.Scopes, ","), "token_type": "Bearer",
 	})
 }
 
@@ -207,14 +219,16 @@ func (f *Fake) initVideo(w http.ResponseWriter, r *http.Request) {
 	s := body.Source
 	single := s.Count == 1 && s.Chunk == s.Size && s.Size <= 64<<20
 	several := s.Count > 1 && s.Count <= 1000 && s.Chunk >= f.MinChunk && s.Chunk <= 64<<20 && s.Count == s.Size/s.Chunk
-	if s.Source != "FILE_UPLOAD" || s.Size <= 0 || s.Size > 4<<30 || !single && !several || body.Info.Duet == nil || body.Info.Stitch == nil || !*body.Info.Stitch || body.Info.Generated == nil {
+	if s.Source != "FILE_UPLOAD" || s.Size <= 0 || s.Size > 4<<30 || !single && !several || body.Info.Duet == nil ||
+		body.Info.Stitch == nil || !*body.Info.Stitch || body.Info.Generated == nil {
 		bad(w)
 		return
 	}
 	id := "v_pub_file~v2-1." + f.ID()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.pubs[id] = &publication{info: body.Info, size: s.Size, chunk: s.Chunk, count: s.Count, sum: sha256.New(), expires: f.Now().Add(time.Hour)}
+	f.pubs[id] = &publication{info: body.Info, size: s.Size, chunk: s.Chunk, count: s.Count, sum: sha256.New(),
+		expires: f.Now().Add(time.Hour)}
 	answer(w, map[string]string{"publish_id": id, "upload_url": control.Base(r) + "/upload/" + id + "?upload_token=1"})
 }
 
@@ -229,7 +243,8 @@ func (f *Fake) initPhotos(w http.ResponseWriter, r *http.Request) {
 			Images []string `json:"photo_images"`
 		} `json:"source_info"`
 	}
-	if !decode(r, &body) || body.Mode != "DIRECT_POST" || body.Type != "PHOTO" || body.Source.Source != "PULL_FROM_URL" {
+	if !decode(r, &body) || body.Mode != "DIRECT_POST" || body.Type != "PHOTO" ||
+		body.Source.Source != "PULL_FROM_URL" {
 		bad(w)
 		return
 	}
@@ -245,7 +260,10 @@ func (f *Fake) initPhotos(w http.ResponseWriter, r *http.Request) {
 		bad(w)
 		return
 	}
-	if slices.ContainsFunc(images, func(u string) bool { return !control.Public(u) || strings.Contains(u, "unverified") }) {
+	if slices.ContainsFunc(images, func(u string) bool {
+		return !control.Public(u) ||
+			strings.Contains(u, "unverified")
+	}) {
 		refuse(w, http.StatusForbidden, "url_ownership_unverified")
 		return
 	}
@@ -291,7 +309,8 @@ func (f *Fake) finish(p *publication, media string) {
 	if i.Cover != nil {
 		cover = *i.Cover
 	}
-	f.Publish(control.Post{ID: p.post, Account: User, Content: fmt.Sprintf("%s | %s | %s %v %s %d | %s", i.Title, i.Description, i.Privacy, *i.Comment, generated, cover, media)})
+	f.Publish(control.Post{ID: p.post, Account: User, Content: fmt.Sprintf("%s | %s | %s %v %s %d | %s", i.Title,
+		i.Description, i.Privacy, *i.Comment, generated, cover, media)})
 }
 
 var ranges = regexp.MustCompile(`^bytes (\d+)-(\d+)/(\d+)$`)
@@ -320,7 +339,8 @@ func (f *Fake) take(r *http.Request) int {
 	switch {
 	case from != p.received:
 		return http.StatusRequestedRangeNotSatisfiable
-	case m[3] != strconv.FormatInt(p.size, 10), r.ContentLength != n, !last && n != p.chunk, last && (n < min(p.chunk, p.size) || n >= 2*p.chunk && p.count > 1):
+	case m[3] != strconv.FormatInt(p.size, 10), r.ContentLength != n, !last && n != p.chunk, last &&
+		(n < min(p.chunk, p.size) || n >= 2*p.chunk && p.count > 1):
 		return http.StatusBadRequest
 	}
 	// A chunk that has not arrived completely does not count.
@@ -357,7 +377,8 @@ func (f *Fake) status(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, "invalid_publish_id")
 		return
 	}
-	state := map[string]any{"status": "PROCESSING_UPLOAD", "uploaded_bytes": p.received, "publicaly_available_post_id": []any{}}
+	state := map[string]any{"status": "PROCESSING_UPLOAD", "uploaded_bytes": p.received,
+		"publicaly_available_post_id": []any{}}
 	switch age := f.Now().Sub(p.complete); {
 	case p.complete.IsZero():
 	case age < f.Took && p.photos != nil:
@@ -367,7 +388,8 @@ func (f *Fake) status(w http.ResponseWriter, r *http.Request) {
 		state["status"], state["fail_reason"] = "FAILED", p.reason
 	default:
 		state["status"] = "PUBLISH_COMPLETE"
-		if n, err := strconv.ParseInt(p.post, 10, 64); err == nil && age >= f.Moderated && p.info.Privacy == "PUBLIC_TO_EVERYONE" {
+		if n, err := strconv.ParseInt(p.post, 10, 64); err == nil && age >= f.Moderated &&
+			p.info.Privacy == "PUBLIC_TO_EVERYONE" {
 			state["publicaly_available_post_id"] = []int64{n}
 		}
 	}
@@ -386,7 +408,8 @@ func (f *Fake) query(w http.ResponseWriter, r *http.Request) {
 	}
 	videos := []any{}
 	if p, ok := f.Find(body.Filters.IDs[0]); ok {
-		videos = append(videos, map[string]any{"id": p.ID, "view_count": 90, "like_count": 9, "comment_count": 2, "share_count": 1})
+		videos = append(videos, map[string]any{"id": p.ID, "view_count": 90, "like_count": 9, "comment_count": 2,
+			"share_count": 1})
 	}
 	answer(w, map[string]any{"videos": videos})
 }

@@ -48,8 +48,10 @@ type Fake struct {
 func New(now func() time.Time) *Fake {
 	return &Fake{
 		Control: control.New(now, func(w http.ResponseWriter, _ int) { refuse(w, 6) }),
-		OAuth:   &oauth.Server{ClientID: oauth.ClientID, Divider: " ", Scopes: []string{"wall", "photos", "video", "groups"}, Extra: url.Values{"device_id": {Device}}},
-		files:   map[string]string{}, videos: map[string]bool{}, Descriptions: map[string]string{}, Refuse: map[string]int{},
+		OAuth: &oauth.Server{ClientID: oauth.ClientID, Divider: " ", Scopes: []string{"wall", "photos", "video",
+			"groups"}, Extra: url.Values{"device_id": {Device}}},
+		files: map[string]string{}, videos: map[string]bool{}, Descriptions: map[string]string{},
+		Refuse: map[string]int{},
 	}
 }
 
@@ -58,7 +60,8 @@ func answer(w http.ResponseWriter, v any) {
 }
 
 func refuse(w http.ResponseWriter, code int) {
-	control.JSON(w, http.StatusOK, map[string]any{"error": map[string]any{"error_code": code, "error_msg": "refused", "request_params": []any{}}})
+	control.JSON(w, http.StatusOK,
+		map[string]any{"error": map[string]any{"error_code": code, "error_msg": "refused", "request_params": []any{}}})
 }
 
 // Handler returns the handler of the API.
@@ -87,7 +90,8 @@ func (f *Fake) token(w http.ResponseWriter, r *http.Request) {
 	case "authorization_code":
 		err = f.OAuth.Exchange(r.PostForm, false)
 	case "refresh_token":
-		if err = f.OAuth.Client(r.PostForm, false); err == nil && !f.TakeRefresh(r.PostForm.Get("refresh_token"), true) {
+		if err = f.OAuth.Client(r.PostForm, false); err == nil &&
+			!f.TakeRefresh(r.PostForm.Get("refresh_token"), true) {
 			err = fmt.Errorf("the refresh token is not known")
 		}
 	default:
@@ -102,7 +106,8 @@ func (f *Fake) token(w http.ResponseWriter, r *http.Request) {
 	}
 	access, refresh := f.Grant(time.Hour)
 	control.JSON(w, http.StatusOK, map[string]any{
-		"access_token": access, "refresh_token": refresh, "expires_in": 3600, "token_type": "Bearer", "user_id": 100001, "scope": "wall photos video groups",
+		"access_token": access, "refresh_token": refresh, "expires_in": 3600, "token_type": "Bearer", "user_id": 100001,
+		"scope": "wall photos video groups",
 	})
 }
 
@@ -110,7 +115,8 @@ func (f *Fake) token(w http.ResponseWriter, r *http.Request) {
 var known = map[string][]string{
 	"groups.get": {"filter", "extended", "count"}, "groups.getById": {},
 	"photos.getWallUploadServer": {"group_id"}, "photos.saveWallPhoto": {"group_id", "photo", "server", "hash"},
-	"video.save": {"group_id", "wallpost", "name", "description"}, "wall.post": {"owner_id", "from_group", "guid", "message", "attachments"},
+	"video.save": {"group_id", "wallpost", "name", "description"}, "wall.post": {"owner_id", "from_group", "guid",
+		"message", "attachments"},
 	"wall.get": {"owner_id", "count", "filter"}, "wall.getById": {"posts"},
 	"wall.createComment": {"owner_id", "post_id", "from_group", "message", "guid"},
 }
@@ -150,7 +156,8 @@ func (f *Fake) method(w http.ResponseWriter, r *http.Request) {
 }
 
 func (f *Fake) do(w http.ResponseWriter, r *http.Request, method string, q url.Values) {
-	group := map[string]any{"id": Group, "name": "Acme", "screen_name": "acme", "photo_100": "https://sun.example.test/a.jpg"}
+	group := map[string]any{"id": Group, "name": "Acme", "screen_name": "acme",
+		"photo_100": "https://sun.example.test/a.jpg"}
 	switch method {
 	case "groups.get":
 		items := []any{group}
@@ -161,7 +168,8 @@ func (f *Fake) do(w http.ResponseWriter, r *http.Request, method string, q url.V
 	case "groups.getById":
 		answer(w, map[string]any{"groups": []any{group}, "profiles": []any{}})
 	case "photos.getWallUploadServer":
-		answer(w, map[string]any{"upload_url": control.Base(r) + "/upload/photo/" + f.ID(), "album_id": -14, "user_id": 0})
+		answer(w, map[string]any{"upload_url": control.Base(r) + "/upload/photo/" + f.ID(), "album_id": -14,
+			"user_id": 0})
 	case "photos.saveWallPhoto":
 		f.mu.Lock()
 		sum, ok := f.files[q.Get("photo")]
@@ -174,7 +182,8 @@ func (f *Fake) do(w http.ResponseWriter, r *http.Request, method string, q url.V
 		f.save(fmt.Sprintf("photo-%d_%d", Group, id), sum)
 		answer(w, []any{map[string]any{"id": id, "owner_id": -Group}})
 	case "video.save":
-		if utf8.RuneCountInString(q.Get("name")) > 128 || utf8.RuneCountInString(q.Get("description")) > 5000 || q.Get("wallpost") != "0" {
+		if utf8.RuneCountInString(q.Get("name")) > 128 || utf8.RuneCountInString(q.Get("description")) > 5000 ||
+			q.Get("wallpost") != "0" {
 			refuse(w, 100)
 			return
 		}
@@ -183,7 +192,8 @@ func (f *Fake) do(w http.ResponseWriter, r *http.Request, method string, q url.V
 		f.videos[strconv.FormatInt(id, 10)] = true
 		f.Descriptions[fmt.Sprintf("video-%d_%d", Group, id)] = q.Get("description")
 		f.mu.Unlock()
-		answer(w, map[string]any{"upload_url": fmt.Sprintf("%s/upload/video/%d", control.Base(r), id), "video_id": id, "owner_id": -Group, "title": q.Get("name"), "access_key": "k"})
+		answer(w, map[string]any{"upload_url": fmt.Sprintf("%s/upload/video/%d", control.Base(r), id), "video_id": id,
+			"owner_id": -Group, "title": q.Get("name"), "access_key": "k"})
 	case "wall.post":
 		f.post(w, q)
 	case "wall.get":
@@ -194,7 +204,8 @@ func (f *Fake) do(w http.ResponseWriter, r *http.Request, method string, q url.V
 		answer(w, map[string]any{"count": len(items), "items": items})
 	case "wall.getById":
 		f.mu.Lock()
-		items := slices.DeleteFunc(slices.Clone(f.wall), func(p map[string]any) bool { return fmt.Sprintf("-%d_%v", Group, p["id"]) != q.Get("posts") })
+		items := slices.DeleteFunc(slices.Clone(f.wall),
+			func(p map[string]any) bool { return fmt.Sprintf("-%d_%v", Group, p["id"]) != q.Get("posts") })
 		f.mu.Unlock()
 		answer(w, map[string]any{"items": items})
 	case "wall.createComment":
@@ -212,7 +223,8 @@ func (f *Fake) save(name, sum string) {
 func (f *Fake) post(w http.ResponseWriter, q url.Values) {
 	attachments := strings.FieldsFunc(q.Get("attachments"), func(r rune) bool { return r == ',' })
 	message := q.Get("message")
-	if message == "" && len(attachments) == 0 || len(attachments) > 10 || utf8.RuneCountInString(message) > 15_895 || q.Get("from_group") != "1" || q.Get("guid") == "" {
+	if message == "" && len(attachments) == 0 || len(attachments) > 10 || utf8.RuneCountInString(message) > 15_895 ||
+		q.Get("from_group") != "1" || q.Get("guid") == "" {
 		refuse(w, 100)
 		return
 	}

@@ -84,7 +84,8 @@ func New(now func() time.Time) *Fake {
 		}),
 		OAuth: &oauth.Server{
 			ClientID: oauth.ClientID, ClientSecret: oauth.ClientSecret, Divider: " ",
-			Scopes: []string{"https://www.googleapis.com/auth/youtube.upload", "https://www.googleapis.com/auth/youtube.readonly"},
+			Scopes: []string{"https://www.googleapis.com/auth/youtube.upload",
+				"https://www.googleapis.com/auth/youtube.readonly"},
 		},
 		Took: 90 * time.Second, Quota: 100, sessions: map[string]*session{}, Covers: map[string]string{},
 	}
@@ -99,7 +100,8 @@ func (f *Fake) Forget() {
 
 func refuse(w http.ResponseWriter, code int, reason string) {
 	control.JSON(w, code, map[string]any{"error": map[string]any{
-		"code": code, "message": reason, "errors": []any{map[string]any{"reason": reason, "domain": "youtube.video", "message": reason}},
+		"code": code, "message": reason,
+		"errors": []any{map[string]any{"reason": reason, "domain": "youtube.video", "message": reason}},
 	}})
 }
 
@@ -155,7 +157,8 @@ func (f *Fake) token(w http.ResponseWriter, r *http.Request) {
 		err = fmt.Errorf("the grant type is not known")
 	}
 	if err != nil {
-		control.JSON(w, http.StatusBadRequest, map[string]string{"error": "invalid_grant", "error_description": err.Error()})
+		control.JSON(w, http.StatusBadRequest, map[string]string{"error": "invalid_grant",
+			"error_description": err.Error()})
 		return
 	}
 	control.JSON(w, http.StatusOK, answer)
@@ -175,9 +178,11 @@ func (f *Fake) channels(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, "missingRequiredParameter")
 		return
 	}
-	control.JSON(w, http.StatusOK, map[string]any{"items": []any{map[string]any{"id": Channel, "snippet": map[string]any{
-		"title": "Acme", "customUrl": "@acme", "thumbnails": map[string]any{"default": map[string]any{"url": "https://yt3.example.test/a.jpg"}},
-	}}}})
+	control.JSON(w, http.StatusOK,
+		map[string]any{"items": []any{map[string]any{"id": Channel, "snippet": map[string]any{
+			"title": "Acme", "customUrl": "@acme",
+			"thumbnails": map[string]any{"default": map[string]any{"url": "https://yt3.example.test/a.jpg"}},
+		}}}})
 }
 
 // processed reports whether the processing of a video has ended.
@@ -219,7 +224,8 @@ func (f *Fake) videos(w http.ResponseWriter, r *http.Request) {
 	switch post, ok := f.Find(id); {
 	case !ok:
 	case r.URL.Query().Get("part") == "statistics":
-		items = append(items, map[string]any{"id": id, "statistics": map[string]any{"viewCount": "120", "likeCount": "12", "favoriteCount": "0", "commentCount": "3"}})
+		items = append(items, map[string]any{"id": id, "statistics": map[string]any{"viewCount": "120",
+			"likeCount": "12", "favoriteCount": "0", "commentCount": "3"}})
 	case r.URL.Query().Get("part") == "processingDetails":
 		state := "succeeded"
 		if !f.processed(post) {
@@ -240,7 +246,9 @@ func (f *Fake) start(w http.ResponseWriter, r *http.Request) {
 	d.DisallowUnknownFields()
 	length, err := strconv.ParseInt(r.Header.Get("X-Upload-Content-Length"), 10, 64)
 	q := r.URL.Query()
-	if err != nil || length <= 0 || length > 256<<30 || q.Get("uploadType") != "resumable" || q.Get("part") != "id,snippet,status" || q.Get("notifySubscribers") != "true" && q.Get("notifySubscribers") != "false" || d.Decode(&body) != nil {
+	if err != nil || length <= 0 || length > 256<<30 || q.Get("uploadType") != "resumable" ||
+		q.Get("part") != "id,snippet,status" || q.Get("notifySubscribers") != "true" &&
+		q.Get("notifySubscribers") != "false" || d.Decode(&body) != nil {
 		refuse(w, http.StatusBadRequest, "badRequest")
 		return
 	}
@@ -252,7 +260,8 @@ func (f *Fake) start(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, "invalidDescription")
 	case utf8.RuneCountInString(tags) > 500 || strings.ContainsAny(tags, "<>"):
 		refuse(w, http.StatusBadRequest, "invalidTags")
-	case !slices.Contains([]string{"10", "22", "25"}, s.CategoryID) || body.Status.Kids == nil || body.Status.Privacy != "public" && body.Status.Privacy != "unlisted" && body.Status.Privacy != "private":
+	case !slices.Contains([]string{"10", "22", "25"}, s.CategoryID) || body.Status.Kids == nil ||
+		body.Status.Privacy != "public" && body.Status.Privacy != "unlisted" && body.Status.Privacy != "private":
 		refuse(w, http.StatusBadRequest, "invalidVideoMetadata")
 	case !strings.HasPrefix(r.Header.Get("X-Upload-Content-Type"), "video/"):
 		refuse(w, http.StatusBadRequest, "invalidContentType")
@@ -261,7 +270,8 @@ func (f *Fake) start(w http.ResponseWriter, r *http.Request) {
 	default:
 		id := f.ID()
 		f.mu.Lock()
-		f.sessions[id] = &session{notify: q.Get("notifySubscribers"), length: length, kind: r.Header.Get("X-Upload-Content-Type"), snippet: s, status: body.Status, sum: sha256.New()}
+		f.sessions[id] = &session{notify: q.Get("notifySubscribers"), length: length,
+			kind: r.Header.Get("X-Upload-Content-Type"), snippet: s, status: body.Status, sum: sha256.New()}
 		f.mu.Unlock()
 		w.Header().Set("Location", control.Base(r)+"/upload/youtube/v3/videos?uploadType=resumable&upload_id="+id)
 		w.WriteHeader(http.StatusOK)
@@ -319,7 +329,10 @@ func (f *Fake) upload(w http.ResponseWriter, r *http.Request) {
 	}
 	if last {
 		s.video = "yt" + f.ID()[8:]
-		f.Publish(control.Post{ID: s.video, Account: Channel, Content: fmt.Sprintf("%s | %s | %v | %s %v %v | category %s, notifies %s | %x", s.snippet.Title, s.snippet.Description, s.snippet.Tags, s.status.Privacy, *s.status.Kids, s.status.Synthetic, s.snippet.CategoryID, s.notify, s.sum.Sum(nil)[:6])})
+		f.Publish(control.Post{ID: s.video, Account: Channel,
+			Content: fmt.Sprintf("%s | %s | %v | %s %v %v | category %s, notifies %s | %x", s.snippet.Title,
+				s.snippet.Description, s.snippet.Tags, s.status.Privacy, *s.status.Kids, s.status.Synthetic,
+				s.snippet.CategoryID, s.notify, s.sum.Sum(nil)[:6])})
 	}
 	s.answer(w)
 }

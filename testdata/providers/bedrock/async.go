@@ -136,7 +136,8 @@ func (f *fake) begin(w http.ResponseWriter, r *http.Request, sent map[string]any
 	}
 	f.jobs.Start(arn, job, job.message != "")
 	f.Control.Accept(control.Acceptance{
-		Provider: Name, Operation: control.Submit, ID: arn, Model: job.model, ClientToken: job.token, Prompt: prompt, Input: sent,
+		Provider: Name, Operation: control.Submit, ID: arn, Model: job.model, ClientToken: job.token,
+		Prompt: prompt, Input: sent,
 	})
 	write(w, http.StatusOK, map[string]string{"invocationArn": arn})
 }
@@ -150,7 +151,8 @@ func (f *fake) get(w http.ResponseWriter, r *http.Request) {
 	}
 	answer := map[string]any{
 		"invocationArn": job.ID, "modelArn": "arn:aws:bedrock:us-west-2::foundation-model/" + job.Work.model,
-		"submitTime": job.Began.UTC().Format(time.RFC3339Nano), "lastModifiedTime": f.Now().UTC().Format(time.RFC3339Nano),
+		"submitTime":       job.Began.UTC().Format(time.RFC3339Nano),
+		"lastModifiedTime": f.Now().UTC().Format(time.RFC3339Nano),
 		"status":           "InProgress",
 		"outputDataConfig": map[string]any{"s3OutputDataConfig": map[string]string{"s3Uri": job.Work.output.String()}},
 	}
@@ -165,7 +167,8 @@ func (f *fake) get(w http.ResponseWriter, r *http.Request) {
 		}
 		answer["status"], answer["endTime"] = "Completed", job.Ends.UTC().Format(time.RFC3339Nano)
 	case control.Failed:
-		answer["status"], answer["failureMessage"], answer["endTime"] = "Failed", job.Work.message, job.Ends.UTC().Format(time.RFC3339Nano)
+		answer["status"], answer["failureMessage"], answer["endTime"] = "Failed", job.Work.message,
+			job.Ends.UTC().Format(time.RFC3339Nano)
 	}
 	write(w, http.StatusOK, answer)
 }

@@ -57,7 +57,8 @@ type fake struct {
 
 // New makes a fake. It has the operations control.Submit and control.Status.
 func New(cfg Config) http.Handler {
-	f := &fake{Config: cfg, jobs: control.NewJobs[work](cfg.Now, cfg.Took), tokens: map[string]begun{}, stored: map[string]bool{}}
+	f := &fake{Config: cfg, jobs: control.NewJobs[work](cfg.Now, cfg.Took), tokens: map[string]begun{},
+		stored: map[string]bool{}}
 	f.training = trainings{jobs: map[string]*customization{}, deployments: map[string]*deployment{}}
 	mux := http.NewServeMux()
 	handle := func(pattern, operation string, h http.HandlerFunc) {
@@ -76,14 +77,16 @@ func New(cfg Config) http.Handler {
 
 // authorization matches a signature of version 4 for this service. The fake cannot verify it,
 // since only AWS knows the keys.
-var authorization = regexp.MustCompile(`^AWS4-HMAC-SHA256 Credential=[^/ ]+/\d{8}/[a-z0-9-]+/bedrock/aws4_request, SignedHeaders=([a-z0-9;-]+), Signature=[0-9a-f]{64}$`)
+var authorization = regexp.MustCompile(
+	`^AWS4-HMAC-SHA256 Credential=[^/ ]+/\d{8}/[a-z0-9-]+/bedrock/aws4_request, SignedHeaders=([a-z0-9;-]+), Signature=[0-9a-f]{64}$`)
 
 // signed returns h for signed requests. It refuses all others.
 func signed(h http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		match := authorization.FindStringSubmatch(r.Header.Get("Authorization"))
 		if match == nil || !slices.Contains(strings.Split(match[1], ";"), "host") || r.Header.Get("X-Amz-Date") == "" {
-			refuse(w, http.StatusForbidden, "UnrecognizedClientException", "The security token included in the request is invalid.")
+			refuse(w, http.StatusForbidden, "UnrecognizedClientException",
+				"The security token included in the request is invalid.")
 			return
 		}
 		h(w, r)
@@ -134,9 +137,11 @@ func check(w http.ResponseWriter, model, kind string) (id string, ok bool) {
 	case i < 0 || families[i].kind != kind:
 		invalid(w, "The provided model identifier is invalid.")
 	case families[i].ended:
-		refuse(w, http.StatusNotFound, "ResourceNotFoundException", "This model version has reached the end of its life.")
+		refuse(w, http.StatusNotFound, "ResourceNotFoundException",
+			"This model version has reached the end of its life.")
 	case families[i].profile && id == model:
-		invalid(w, fmt.Sprintf("Invocation of model ID %s with on-demand throughput isn't supported. Retry your request with the ID or ARN of an inference profile that contains this model.", model))
+		invalid(w, fmt.Sprintf("Invocation of model ID %s with on-demand throughput isn't supported. Retry your "+
+			"request with the ID or ARN of an inference profile that contains this model.", model))
 	case !families[i].profile && id != model:
 		invalid(w, "The provided model identifier is invalid.")
 	default:

@@ -16,10 +16,12 @@ import (
 	"github.com/content-automation/api/testdata/providers/sample"
 )
 
-const signature = "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20261101/us-west-2/bedrock/aws4_request, SignedHeaders=content-type;host;x-amz-date, Signature=" +
+const signature = "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20261101/us-west-2/bedrock/aws4_request, " +
+	"SignedHeaders=content-type;host;x-amz-date, Signature=" +
 	"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-func call(t *testing.T, h http.Handler, method, path, body, authorization string) (status int, code string, answer map[string]any) {
+func call(t *testing.T, h http.Handler, method, path, body, authorization string) (status int, code string,
+	answer map[string]any) {
 	t.Helper()
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
@@ -53,25 +55,33 @@ var bodies = map[string]struct {
 	spoilt     map[string]string // replacements by the replaced text
 }{
 	"converse": {converse, `{"messages": [{"role": "user", "content": [{"text": "x"}]}], "system": [{"text": "y"}], "inferenceConfig": {"maxTokens": 9}}`, map[string]string{
-		`"messages"`: `"message"`, `"role"`: `"rolle"`, `"user"`: `"assistant"`, `"x"`: `" "`, `"y"`: `""`, `"maxTokens"`: `"max_tokens"`, `9`: `0`,
+		`"messages"`: `"message"`, `"role"`: `"rolle"`, `"user"`: `"assistant"`, `"x"`: `" "`, `"y"`: `""`,
+		`"maxTokens"`: `"max_tokens"`, `9`: `0`,
 		`[{"text": "x"}]`: `[]`,
 	}},
 	"tools": {converse, `{"messages": [{"role": "user", "content": [{"text": "x"}]}, {"role": "assistant", "content": [{"toolUse": {"toolUseId": "a1", "name": "look", "input": {}}}]},
 		{"role": "user", "content": [{"toolResult": {"toolUseId": "a1", "status": "success", "content": [{"json": {"n": 1}}]}}]}],
 		"toolConfig": {"tools": [{"toolSpec": {"name": "look", "description": "looks", "inputSchema": {"json": {"type": "object"}}}}]}}`, map[string]string{
-		`"toolConfig"`: `"tools"`, `"toolUseId": "a1", "name"`: `"toolUseId": "a2", "name"`, `"toolUseId": "a1", "status"`: `"toolUseId": "a2", "status"`, `"input": {}`: `"input": []`,
-		`{"n": 1}`: `[1]`, `"success"`: `"fine"`, `"look", "description"`: `"look at", "description"`, `"looks"`: `""`, `{"type": "object"}`: `{"type": "array"}`,
-		`"toolConfig": {"tools": [{`: `"toolConfig": {"tools": []}, "additionalModelRequestFields": {"tools": [{`, `"toolUse": {`: `"text": "x", "toolUse": {`,
+		`"toolConfig"`: `"tools"`, `"toolUseId": "a1", "name"`: `"toolUseId": "a2", "name"`,
+		`"toolUseId": "a1", "status"`: `"toolUseId": "a2", "status"`, `"input": {}`: `"input": []`,
+		`{"n": 1}`: `[1]`, `"success"`: `"fine"`, `"look", "description"`: `"look at", "description"`, `"looks"`: `""`,
+		`{"type": "object"}`:         `{"type": "array"}`,
+		`"toolConfig": {"tools": [{`: `"toolConfig": {"tools": []}, "additionalModelRequestFields": {"tools": [{`,
+		`"toolUse": {`:               `"text": "x", "toolUse": {`,
 	}},
-	"core": {core, `{"prompt": "x", "mode": "text-to-image", "aspect_ratio": "1:1", "seed": 1, "output_format": "png"}`, map[string]string{
-		`"prompt"`: `"text"`, `"x"`: `""`, `"1:1"`: `"7:1"`, `"seed": 1`: `"seed": -1`, `"png"`: `"gif"`, `"text-to-image"`: `"image-to-image"`,
-	}},
+	"core": {core, `{"prompt": "x", "mode": "text-to-image", "aspect_ratio": "1:1", "seed": 1, "output_format": "png"}`,
+		map[string]string{
+			`"prompt"`: `"text"`, `"x"`: `""`, `"1:1"`: `"7:1"`, `"seed": 1`: `"seed": -1`, `"png"`: `"gif"`,
+			`"text-to-image"`: `"image-to-image"`,
+		}},
 	"titan": {titan, `{"taskType": "TEXT_IMAGE", "textToImageParams": {"text": "x"}, "imageGenerationConfig": {"numberOfImages": 1, "width": 1024, "height": 1024, "seed": 1}}`, map[string]string{
-		`TEXT_IMAGE`: `INPAINTING`, `"text"`: `"prompt"`, `"x"`: `"` + strings.Repeat("x", 513) + `"`, `"width": 1024`: `"width": 1000`, `"numberOfImages": 1`: `"numberOfImages": 6`,
+		`TEXT_IMAGE`: `INPAINTING`, `"text"`: `"prompt"`, `"x"`: `"` + strings.Repeat("x", 513) + `"`,
+		`"width": 1024`: `"width": 1000`, `"numberOfImages": 1`: `"numberOfImages": 6`,
 		`"seed": 1`: `"seed": 4294967295`, `"height": 1024, `: ``,
 	}},
 	"async": {async, `{"modelId": "luma.ray-v2:0", "modelInput": {"prompt": "x", "duration": "5s", "resolution": "720p", "aspect_ratio": "9:16"}, "clientRequestToken": "abc", "outputDataConfig": {"s3OutputDataConfig": {"s3Uri": "s3://media-bucket/raw"}}}`, map[string]string{
-		`luma.ray-v2:0`: `amazon.nova-reel-v1:1`, `"prompt"`: `"text"`, `"5s"`: `"5"`, `"720p"`: `"4k"`, `"9:16"`: `"7:1"`, `"abc"`: `"a b"`, `s3://`: `https://`, `"s3Uri"`: `"uri"`,
+		`luma.ray-v2:0`: `amazon.nova-reel-v1:1`, `"prompt"`: `"text"`, `"5s"`: `"5"`, `"720p"`: `"4k"`,
+		`"9:16"`: `"7:1"`, `"abc"`: `"a b"`, `s3://`: `https://`, `"s3Uri"`: `"uri"`,
 		`"outputDataConfig"`: `"output"`,
 	}},
 }
@@ -86,9 +96,12 @@ func init() {
 		path, body string
 		spoilt     map[string]string
 	}{trainings, train, map[string]string{
-		`"trn-1", "customModelName"`: `"trn_1", "customModelName"`, `"trn-1", "clientRequestToken"`: `"trn 1", "clientRequestToken"`, `"trn-1", "roleArn"`: `"trn_1", "roleArn"`,
-		`arn:aws:iam::111122223333:role/training`: `training`, `:0:128k`: `:0`, `meta.llama3-3-70b-instruct-v1:0:128k`: `amazon.nova-lite-v1:0:300k`, `FINE_TUNING`: `DISTILLATION`,
-		`s3://media-bucket/training/samples.jsonl`: `https://media-bucket/samples.jsonl`, `s3://media-bucket/training/output/`: `training/output`, `"epochCount": "5"`: `"epochCount": "11"`,
+		`"trn-1", "customModelName"`:    `"trn_1", "customModelName"`,
+		`"trn-1", "clientRequestToken"`: `"trn 1", "clientRequestToken"`, `"trn-1", "roleArn"`: `"trn_1", "roleArn"`,
+		`arn:aws:iam::111122223333:role/training`: `training`, `:0:128k`: `:0`,
+		`meta.llama3-3-70b-instruct-v1:0:128k`: `amazon.nova-lite-v1:0:300k`, `FINE_TUNING`: `DISTILLATION`,
+		`s3://media-bucket/training/samples.jsonl`: `https://media-bucket/samples.jsonl`,
+		`s3://media-bucket/training/output/`:       `training/output`, `"epochCount": "5"`: `"epochCount": "11"`,
 		`"batchSize"`: `"learningRateWarmupSteps"`, `"jobName"`: `"name"`,
 	}}
 }
@@ -102,14 +115,16 @@ func TestWhatIsNotKnownIsRefused(t *testing.T) {
 			if body == c.body {
 				t.Errorf("%s: there is no %s", name, old)
 			}
-			if status, code, answer := call(t, h, http.MethodPost, c.path, body, signature); status < 400 || code == "" || answer["message"] == "" {
+			if status, code, answer := call(t, h, http.MethodPost, c.path, body, signature); status < 400 ||
+				code == "" || answer["message"] == "" {
 				t.Errorf("%s with %s for %s: %d %s %v", name, replacement, old, status, code, answer)
 			}
 		}
 		if n := len(log.Accepted()); n != 0 {
 			t.Errorf("%s: %d refused requests were accepted", name, n)
 		}
-		if status, _, answer := call(t, h, http.MethodPost, c.path, c.body, signature); status/100 != 2 || len(log.Accepted()) != 1 {
+		if status, _, answer := call(t, h, http.MethodPost, c.path, c.body, signature); status/100 != 2 ||
+			len(log.Accepted()) != 1 {
 			t.Errorf("%s: %d %v", name, status, answer)
 		}
 	}
@@ -121,20 +136,28 @@ func TestModelsAndSignaturesAreChecked(t *testing.T) {
 		path, authorization, code string
 		status                    int
 	}{
-		"no signature":              {converse, "", "UnrecognizedClientException", 403},
-		"one for another service":   {converse, strings.Replace(signature, "/bedrock/", "/s3/", 1), "UnrecognizedClientException", 403},
-		"one that leaves out hosts": {converse, strings.Replace(signature, "host;", "", 1), "UnrecognizedClientException", 403},
-		"a model without profile":   {"/model/amazon.nova-lite-v1%3A0/converse", signature, "ValidationException", 400},
-		"a model unheard of":        {"/model/acme.writer-v1/converse", signature, "ValidationException", 400},
-		"a model of images":         {strings.Replace(core, "invoke", "converse", 1), signature, "ValidationException", 400},
-		"a model that has ended":    {"/model/amazon.nova-canvas-v1%3A0/invoke", signature, "ResourceNotFoundException", 404},
-		"a path unheard of":         {"/model/amazon.nova-lite-v1%3A0/dance", signature, "UnknownOperationException", 404},
+		"no signature": {converse, "", "UnrecognizedClientException", 403},
+		"one for another service": {converse, strings.Replace(signature, "/bedrock/", "/s3/", 1),
+			"UnrecognizedClientException", 403},
+		"one that leaves out hosts": {converse, strings.Replace(signature, "host;", "", 1),
+			"UnrecognizedClientException", 403},
+		"a model without profile": {"/model/amazon.nova-lite-v1%3A0/converse", signature, "ValidationException", 400},
+		"a model unheard of":      {"/model/acme.writer-v1/converse", signature, "ValidationException", 400},
+		"a model of images": {strings.Replace(core, "invoke", "converse", 1), signature,
+			"ValidationException", 400},
+		"a model that has ended": {"/model/amazon.nova-canvas-v1%3A0/invoke", signature,
+			"ResourceNotFoundException", 404},
+		"a path unheard of": {"/model/amazon.nova-lite-v1%3A0/dance", signature,
+			"UnknownOperationException", 404},
 	} {
-		if status, code, _ := call(t, h, http.MethodPost, c.path, bodies["converse"].body, c.authorization); status != c.status || code != c.code {
+		if status, code, _ := call(t, h, http.MethodPost, c.path, bodies["converse"].body,
+			c.authorization); status != c.status || code != c.code {
 			t.Errorf("%s: %d %s, want %d %s", name, status, code, c.status, c.code)
 		}
 	}
-	if status, code, _ := call(t, h, http.MethodGet, async+"/"+url.PathEscape("arn:aws:bedrock:us-west-2:000000000000:async-invoke/nobody000000"), "", signature); status != 400 || code != "ValidationException" {
+	if status, code, _ := call(t, h, http.MethodGet,
+		async+"/"+url.PathEscape("arn:aws:bedrock:us-west-2:000000000000:async-invoke/nobody000000"), "",
+		signature); status != 400 || code != "ValidationException" {
 		t.Errorf("an invocation unheard of: %d %s", status, code)
 	}
 }
@@ -166,10 +189,12 @@ func TestProposalsAreWritten(t *testing.T) {
 		}
 		return patches
 	}
-	if got := ask(`{"findings":[{"code":"no_audience"}],"refused":null}`); len(got) != 2 || got[1] != `{"state":"paused"}` {
+	if got := ask(`{"findings":[{"code":"no_audience"}],"refused":null}`); len(got) != 2 ||
+		got[1] != `{"state":"paused"}` {
 		t.Errorf("at first %v", got)
 	}
-	if got := ask(`{"findings":[{"code":"no_audience"}],"refused":[{"problems":["no"]}]}`); len(got) != 1 || !strings.Contains(got[0], "audience") {
+	if got := ask(`{"findings":[{"code":"no_audience"}],"refused":[{"problems":["no"]}]}`); len(got) != 1 ||
+		!strings.Contains(got[0], "audience") {
 		t.Errorf("then %v", got)
 	}
 }
@@ -185,14 +210,17 @@ func TestToolsAreCalled(t *testing.T) {
 		return status, stop, string(output)
 	}
 	ask := `{"role": "user", "content": [{"text": "Please\n!look {\"at\": \"shoes\"}"}]}`
-	if status, stop, said := talk(converse, ask); status != 200 || stop != "tool_use" || !strings.Contains(said, `"input":{"at":"shoes"},"name":"look","toolUseId":"tooluse_1_0"`) {
+	if status, stop, said := talk(converse, ask); status != 200 || stop != "tool_use" ||
+		!strings.Contains(said, `"input":{"at":"shoes"},"name":"look","toolUseId":"tooluse_1_0"`) {
 		t.Errorf("%d %s %s", status, stop, said)
 	}
 	called := ask + `, {"role": "assistant", "content": [{"toolUse": {"toolUseId": "a", "name": "look", "input": {}}}]}, {"role": "user", "content": [{"toolResult": {"toolUseId": "a", "content": [{"json": {"seen": [%]}}]}}]}`
-	if status, stop, said := talk(converse, strings.Replace(called, "%", `"!look {}"`, 1)); status != 200 || stop != "tool_use" {
+	if status, stop, said := talk(converse, strings.Replace(called, "%", `"!look {}"`, 1)); status != 200 ||
+		stop != "tool_use" {
 		t.Errorf("%d %s %s", status, stop, said)
 	}
-	if status, stop, said := talk(converse, strings.Replace(called, "%", `"a shoe"`, 1)); status != 200 || stop != "end_turn" || !strings.Contains(said, "I have done 1 things, and 0 failed.") {
+	if status, stop, said := talk(converse, strings.Replace(called, "%", `"a shoe"`, 1)); status != 200 ||
+		stop != "end_turn" || !strings.Contains(said, "I have done 1 things, and 0 failed.") {
 		t.Errorf("%d %s %s", status, stop, said)
 	}
 	if status, _, _ := talk("/model/us.deepseek.r1-v1%3A0/converse", ask); status != 400 {

@@ -75,7 +75,8 @@ func (f *fake) converse(w http.ResponseWriter, r *http.Request) {
 		invalid(w, "The maximum tokens you requested exceeds the model limit.")
 		return
 	}
-	f.Control.Accept(control.Acceptance{Provider: Name, Operation: control.Submit, Model: called, Prompt: prompt, Input: sent})
+	f.Control.Accept(control.Acceptance{Provider: Name, Operation: control.Submit, Model: called, Prompt: prompt,
+		Input: sent})
 	if control.JobFails(r.Context()) || strings.Contains(prompt, Filtered) {
 		answer(w, model, "", "content_filtered", system+prompt)
 		return
@@ -124,7 +125,8 @@ func post(system, prompt string) any {
 	}
 	about := strings.TrimSpace(string(topic))
 	text := map[string]any{
-		"title": about, "caption": "All about " + about + ".\n\nWritten by a model that is none.", "hashtags": []string{"#rehearsal", "live"},
+		"title": about, "caption": "All about " + about + ".\n\nWritten by a model that is none.",
+		"hashtags": []string{"#rehearsal", "live"},
 	}
 	if n := asked(slidesAsked, system); n > 0 {
 		var slides []string
@@ -162,7 +164,8 @@ func answer(w http.ResponseWriter, model, text, stop, read string) {
 	var content []any
 	switch {
 	case strings.HasPrefix(model, "deepseek."), strings.HasPrefix(model, "openai."):
-		content = append(content, map[string]any{"reasoningContent": map[string]any{"reasoningText": map[string]string{"text": "The user wants {a post}."}}})
+		content = append(content, map[string]any{
+			"reasoningContent": map[string]any{"reasoningText": map[string]string{"text": "The user wants {a post}."}}})
 	case strings.HasPrefix(model, "anthropic."):
 		text = "```json\n" + text + "\n```"
 	case strings.HasPrefix(model, "mistral."):

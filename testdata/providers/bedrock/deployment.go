@@ -62,7 +62,8 @@ func (f *fake) deploy(w http.ResponseWriter, r *http.Request) {
 		arn: fmt.Sprintf("arn:aws:bedrock:%s:000000000000:custom-model-deployment/fake%08x", of.region, f.made),
 	}
 	f.training.deployments[d.name] = d
-	f.Control.Accept(control.Acceptance{Provider: Name, Operation: Deploy, ID: d.arn, Model: of.base, ClientToken: token, Prompt: d.name, Input: sent})
+	f.Control.Accept(control.Acceptance{Provider: Name, Operation: Deploy, ID: d.arn, Model: of.base,
+		ClientToken: token, Prompt: d.name, Input: sent})
 	write(w, http.StatusAccepted, map[string]string{"customModelDeploymentArn": d.arn})
 }
 
@@ -101,7 +102,8 @@ func (f *fake) deployed(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	answer := map[string]any{
-		"customModelDeploymentArn": d.arn, "modelDeploymentName": d.name, "modelArn": d.job.model, "status": f.stateOf(d),
+		"customModelDeploymentArn": d.arn, "modelDeploymentName": d.name, "modelArn": d.job.model,
+		"status":    f.stateOf(d),
 		"createdAt": d.began.UTC().Format(time.RFC3339Nano),
 	}
 	if answer["status"] == "Failed" {

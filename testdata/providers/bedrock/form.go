@@ -26,7 +26,8 @@ func proposals(_, prompt string) any {
 	}
 	proposal := func(title string, patch map[string]any) map[string]any {
 		return map[string]any{
-			"title": title, "rationale": strconv.Itoa(len(data.Findings)) + " findings.", "patch": patch, "expected_effect": "Fewer findings",
+			"title": title, "rationale": strconv.Itoa(len(data.Findings)) + " findings.", "patch": patch,
+			"expected_effect": "Fewer findings",
 		}
 	}
 	all := []any{proposal("Speak to runners", map[string]any{"audience": "People who run in any weather"})}
@@ -38,14 +39,18 @@ func proposals(_, prompt string) any {
 
 // subjects are the subjects of topics.
 var subjects = []string{
-	"Running shoes for wet mornings", "A breakfast before the long run", "How much water a marathon takes", "Stretching that helps your calves", "Music at 170 beats a minute",
-	"The first hill of the season", "Why socks decide a race", "Sleep in the week before", "Dogs that keep pace", "Reading a training plan", "Knees and stairs", "Winter gloves compared",
+	"Running shoes for wet mornings", "A breakfast before the long run", "How much water a marathon takes",
+	"Stretching that helps your calves", "Music at 170 beats a minute",
+	"The first hill of the season", "Why socks decide a race", "Sleep in the week before", "Dogs that keep pace",
+	"Reading a training plan", "Knees and stairs", "Winter gloves compared",
 }
 
 // places are the places that topics mention.
 var places = []string{
-	"along the frozen canal", "with a stroller", "on an island without roads", "after a night shift", "for somebody of seventy", "between two meetings",
-	"in a desert at noon", "at 2,500 metres", "next to the tram depot", "while it thunders", "before exams", "under city bridges",
+	"along the frozen canal", "with a stroller", "on an island without roads", "after a night shift",
+	"for somebody of seventy", "between two meetings",
+	"in a desert at noon", "at 2,500 metres", "next to the tram depot", "while it thunders", "before exams",
+	"under city bridges",
 }
 
 // topics returns topics for the slots of a plan. If the prompt forbids to repeat topics, the

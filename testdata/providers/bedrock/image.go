@@ -36,8 +36,9 @@ func (f *fake) invoke(w http.ResponseWriter, r *http.Request) {
 
 // stabilitySizes are the sizes of pictures in pixels, by aspect ratio.
 var stabilitySizes = map[string]image.Point{
-	"1:1": {X: 1024, Y: 1024}, "4:5": {X: 896, Y: 1120}, "5:4": {X: 1120, Y: 896}, "9:16": {X: 756, Y: 1344}, "16:9": {X: 1344, Y: 756},
-	"2:3": {X: 832, Y: 1248}, "3:2": {X: 1248, Y: 832}, "21:9": {X: 1512, Y: 648}, "9:21": {X: 648, Y: 1512},
+	"1:1": {X: 1024, Y: 1024}, "4:5": {X: 896, Y: 1120}, "5:4": {X: 1120, Y: 896}, "9:16": {X: 756, Y: 1344},
+	"16:9": {X: 1344, Y: 756},
+	"2:3":  {X: 832, Y: 1248}, "3:2": {X: 1248, Y: 832}, "21:9": {X: 1512, Y: 648}, "9:21": {X: 648, Y: 1512},
 }
 
 const maxStabilityPrompt = 10_000
@@ -72,7 +73,8 @@ func (f *fake) stability(w http.ResponseWriter, r *http.Request, model string) {
 	case body.Seed != nil && *body.Seed > 1<<32-2:
 		invalid(w, "seed: out of range")
 	default:
-		f.Control.Accept(control.Acceptance{Provider: Name, Operation: control.Submit, Model: model, Prompt: *body.Prompt, Input: sent})
+		f.Control.Accept(control.Acceptance{Provider: Name, Operation: control.Submit, Model: model,
+			Prompt: *body.Prompt, Input: sent})
 		if control.JobFails(r.Context()) {
 			write(w, http.StatusOK, map[string]any{"finish_reasons": []string{"Inference error"}})
 			return
@@ -86,16 +88,20 @@ func (f *fake) stability(w http.ResponseWriter, r *http.Request, model string) {
 			seed = *body.Seed
 		}
 		write(w, http.StatusOK, map[string]any{
-			"seeds": []uint32{seed}, "finish_reasons": []any{nil}, "images": []string{picture(size, *body.Prompt, seed)},
+			"seeds": []uint32{seed}, "finish_reasons": []any{nil},
+			"images": []string{picture(size, *body.Prompt, seed)},
 		})
 	}
 }
 
 // titanSizes are all sizes that Titan makes.
 var titanSizes = []image.Point{
-	{X: 1024, Y: 1024}, {X: 768, Y: 768}, {X: 512, Y: 512}, {X: 768, Y: 1152}, {X: 384, Y: 576}, {X: 1152, Y: 768}, {X: 576, Y: 384},
-	{X: 768, Y: 1280}, {X: 384, Y: 640}, {X: 1280, Y: 768}, {X: 640, Y: 384}, {X: 896, Y: 1152}, {X: 448, Y: 576}, {X: 1152, Y: 896}, {X: 576, Y: 448},
-	{X: 768, Y: 1408}, {X: 384, Y: 704}, {X: 1408, Y: 768}, {X: 704, Y: 384}, {X: 640, Y: 1408}, {X: 320, Y: 704}, {X: 1408, Y: 640}, {X: 704, Y: 320},
+	{X: 1024, Y: 1024}, {X: 768, Y: 768}, {X: 512, Y: 512}, {X: 768, Y: 1152}, {X: 384, Y: 576}, {X: 1152, Y: 768},
+	{X: 576, Y: 384},
+	{X: 768, Y: 1280}, {X: 384, Y: 640}, {X: 1280, Y: 768}, {X: 640, Y: 384}, {X: 896, Y: 1152}, {X: 448, Y: 576},
+	{X: 1152, Y: 896}, {X: 576, Y: 448},
+	{X: 768, Y: 1408}, {X: 384, Y: 704}, {X: 1408, Y: 768}, {X: 704, Y: 384}, {X: 640, Y: 1408}, {X: 320, Y: 704},
+	{X: 1408, Y: 640}, {X: 704, Y: 320},
 	{X: 1152, Y: 640}, {X: 1173, Y: 640},
 }
 
@@ -146,11 +152,14 @@ func (f *fake) titan(w http.ResponseWriter, r *http.Request, model string) {
 	case seed > 1<<31-2:
 		invalid(w, "seed: out of range")
 	case strings.Contains(body.Params.Text, Filtered):
-		invalid(w, "This request has been blocked by our content filters. Please adjust your text prompt to submit a new request.")
+		invalid(w, "This request has been blocked by our content filters. Please adjust your text prompt to submit a "+
+			"new request.")
 	default:
-		f.Control.Accept(control.Acceptance{Provider: Name, Operation: control.Submit, Model: model, Prompt: body.Params.Text, Input: sent})
+		f.Control.Accept(control.Acceptance{Provider: Name, Operation: control.Submit, Model: model,
+			Prompt: body.Params.Text, Input: sent})
 		if control.JobFails(r.Context()) {
-			write(w, http.StatusOK, map[string]any{"images": []string{}, "error": "Some or all of the images were blocked by our content filters."})
+			write(w, http.StatusOK, map[string]any{"images": []string{},
+				"error": "Some or all of the images were blocked by our content filters."})
 			return
 		}
 		var images []string

@@ -92,18 +92,22 @@ func (c *toolConfig) read(model string, messages []message) (prompt, problem str
 			case c == nil:
 				return "", "The toolConfig field must be defined when using toolUse and toolResult content blocks."
 			case b.Text == nil && b.ToolUse != nil && b.ToolResult == nil:
-				if m.Role != "assistant" || b.ToolUse.ID == "" || slices.Contains(calls, b.ToolUse.ID) || !isObject(b.ToolUse.Input) {
+				if m.Role != "assistant" || b.ToolUse.ID == "" || slices.Contains(calls, b.ToolUse.ID) ||
+					!isObject(b.ToolUse.Input) {
 					return "", "The toolUse block is not valid."
 				}
 				calls = append(calls, b.ToolUse.ID)
 			case b.Text == nil && b.ToolUse == nil && b.ToolResult != nil:
 				r := b.ToolResult
-				if m.Role != "user" || len(r.Content) == 0 || r.Status != "" && r.Status != "success" && r.Status != "error" {
+				if m.Role != "user" || len(r.Content) == 0 || r.Status != "" && r.Status != "success" &&
+					r.Status != "error" {
 					return "", "The toolResult block is not valid."
 				}
 				for _, part := range r.Content {
 					if part.Text == nil && !isObject(part.JSON) {
-						return "", fmt.Sprintf("The format of the value at messages.%d.content.0.toolResult.content.0.json is invalid. Provide a json object for the field and try again.", i)
+						return "", fmt.Sprintf("The format of the value at "+
+							"messages.%d.content.0.toolResult.content.0.json is invalid. Provide a json object for "+
+							"the field and try again.", i)
 					}
 				}
 				returned = append(returned, r.ID)
@@ -114,7 +118,8 @@ func (c *toolConfig) read(model string, messages []message) (prompt, problem str
 		slices.Sort(called)
 		slices.Sort(returned)
 		if !slices.Equal(called, returned) {
-			return "", fmt.Sprintf("Expected toolResult blocks at messages.%d.content for the following Ids: %s", i, strings.Join(called, ", "))
+			return "", fmt.Sprintf("Expected toolResult blocks at messages.%d.content for the following Ids: %s", i,
+				strings.Join(called, ", "))
 		}
 		called = calls
 	}
@@ -154,9 +159,11 @@ func talk(w http.ResponseWriter, messages []message) {
 	var blocks []any
 	for _, text := range said {
 		for lines := bufio.NewScanner(strings.NewReader(text)); lines.Scan(); {
-			if match := order.FindStringSubmatch(strings.TrimSpace(lines.Text())); match != nil && isObject(json.RawMessage(match[2])) {
+			if match := order.FindStringSubmatch(strings.TrimSpace(lines.Text())); match != nil &&
+				isObject(json.RawMessage(match[2])) {
 				blocks = append(blocks, map[string]any{"toolUse": map[string]any{
-					"toolUseId": fmt.Sprintf("tooluse_%d_%d", len(messages), len(blocks)), "name": match[1], "input": json.RawMessage(match[2]),
+					"toolUseId": fmt.Sprintf("tooluse_%d_%d", len(messages), len(blocks)), "name": match[1],
+					"input": json.RawMessage(match[2]),
 				}})
 			}
 		}

@@ -55,24 +55,27 @@ type deployment struct {
 // limits are the bounds of a hyperparameter.
 type limits struct{ least, most float64 }
 
-var novaParameters = map[string]limits{"epochCount": {1, 5}, "learningRate": {1e-6, 1e-4}, "learningRateWarmupSteps": {0, 100}}
+var novaParameters = map[string]limits{"epochCount": {1, 5}, "learningRate": {1e-6, 1e-4},
+	"learningRateWarmupSteps": {0, 100}}
 
 // customizable are the models that can be trained and deployed on demand.
 var customizable = map[string]struct {
 	region     string
 	parameters map[string]limits
 }{
-	"amazon.nova-micro-v1:0:128k":          {"us-east-1", novaParameters},
-	"amazon.nova-lite-v1:0:300k":           {"us-east-1", novaParameters},
-	"amazon.nova-pro-v1:0:300k":            {"us-east-1", novaParameters},
-	"meta.llama3-3-70b-instruct-v1:0:128k": {"us-west-2", map[string]limits{"epochCount": {1, 10}, "batchSize": {1, 1}, "learningRate": {5e-6, 0.1}}},
+	"amazon.nova-micro-v1:0:128k": {"us-east-1", novaParameters},
+	"amazon.nova-lite-v1:0:300k":  {"us-east-1", novaParameters},
+	"amazon.nova-pro-v1:0:300k":   {"us-east-1", novaParameters},
+	"meta.llama3-3-70b-instruct-v1:0:128k": {"us-west-2", map[string]limits{"epochCount": {1, 10}, "batchSize": {1, 1},
+		"learningRate": {5e-6, 0.1}}},
 }
 
 var (
-	jobName      = regexp.MustCompile(`^[a-zA-Z0-9](-*[a-zA-Z0-9+.-])*$`)
-	modelName    = regexp.MustCompile(`^([0-9a-zA-Z][_-]?){1,63}$`)
-	roleARN      = regexp.MustCompile(`^arn:aws(-[^:]+)?:iam::[0-9]{12}:role/.+$`)
-	s3URI        = regexp.MustCompile(`^s3://([a-z0-9][-.a-z0-9]{1,61}[a-z0-9])/([-!_*'().a-z0-9A-Z]+(?:/[-!_*'().a-z0-9A-Z]+)*)/?$`)
+	jobName   = regexp.MustCompile(`^[a-zA-Z0-9](-*[a-zA-Z0-9+.-])*$`)
+	modelName = regexp.MustCompile(`^([0-9a-zA-Z][_-]?){1,63}$`)
+	roleARN   = regexp.MustCompile(`^arn:aws(-[^:]+)?:iam::[0-9]{12}:role/.+$`)
+	s3URI     = regexp.MustCompile(
+		`^s3://([a-z0-9][-.a-z0-9]{1,61}[a-z0-9])/([-!_*'().a-z0-9A-Z]+(?:/[-!_*'().a-z0-9A-Z]+)*)/?$`)
 	modelARN     = regexp.MustCompile(`^arn:aws:bedrock:[a-z0-9-]{1,20}:[0-9]{12}:custom-model/.+/[a-z0-9]{12}$`)
 	signedRegion = regexp.MustCompile(`Credential=[^/ ]+/\d{8}/([a-z0-9-]+)/`)
 )
@@ -142,7 +145,8 @@ func (f *fake) train(w http.ResponseWriter, r *http.Request) {
 		if body.ClientRequestToken != nil {
 			token = *body.ClientRequestToken
 		}
-		f.beginTraining(w, r, sent, samples, &customization{name: body.JobName, token: token, sent: sent, region: region, base: body.BaseModelIdentifier})
+		f.beginTraining(w, r, sent, samples, &customization{name: body.JobName, token: token, sent: sent,
+			region: region, base: body.BaseModelIdentifier})
 	}
 }
 
@@ -158,7 +162,8 @@ func checkParameters(known map[string]limits, given map[string]string) string {
 }
 
 // beginTraining begins a job, unless its token has already begun one.
-func (f *fake) beginTraining(w http.ResponseWriter, r *http.Request, sent map[string]any, samples []string, job *customization) {
+func (f *fake) beginTraining(w http.ResponseWriter, r *http.Request, sent map[string]any, samples []string,
+	job *customization) {
 	f.training.mu.Lock()
 	defer f.training.mu.Unlock()
 	if was := f.training.jobs[job.name]; was != nil {
@@ -178,7 +183,8 @@ func (f *fake) beginTraining(w http.ResponseWriter, r *http.Request, sent map[st
 		job.message = "The training has not converged."
 	}
 	f.training.jobs[job.name] = job
-	f.Control.Accept(control.Acceptance{Provider: Name, Operation: Train, ID: job.arn, Model: job.base, ClientToken: job.token, Prompt: job.name, Input: sent})
+	f.Control.Accept(control.Acceptance{Provider: Name, Operation: Train, ID: job.arn, Model: job.base,
+		ClientToken: job.token, Prompt: job.name, Input: sent})
 	write(w, http.StatusCreated, map[string]string{"jobArn": job.arn})
 }
 
@@ -208,7 +214,8 @@ func (f *fake) checkSamples(ctx context.Context, bucket, key string) string {
 			return fmt.Sprintf("Line %d of the training data is malformed.", count)
 		case len(sample.Messages) != 2 || sample.Messages[0].Role != "user" || sample.Messages[1].Role != "assistant":
 			return fmt.Sprintf("The turns of line %d of the training data are malformed.", count)
-		case slices.ContainsFunc([]string{"User:", "Bot:", "Assistant:", "System:", "<image>", "<video>", "[EOS]"}, func(word string) bool { return strings.Contains(string(line), word) }):
+		case slices.ContainsFunc([]string{"User:", "Bot:", "Assistant:", "System:", "<image>", "<video>", "[EOS]"},
+			func(word string) bool { return strings.Contains(string(line), word) }):
 			return fmt.Sprintf("Line %d of the training data contains a reserved keyword.", count)
 		}
 	}
@@ -265,10 +272,13 @@ func (f *fake) trained(w http.ResponseWriter, r *http.Request) {
 	}
 	status, at := f.statusOf(job), func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 	answer := map[string]any{
-		"jobArn": job.arn, "jobName": job.name, "outputModelName": job.sent["customModelName"], "roleArn": job.sent["roleArn"], "status": status,
-		"creationTime": at(job.began), "lastModifiedTime": at(f.Now()), "hyperParameters": job.sent["hyperParameters"], "customizationType": "FINE_TUNING",
+		"jobArn": job.arn, "jobName": job.name, "outputModelName": job.sent["customModelName"],
+		"roleArn": job.sent["roleArn"], "status": status,
+		"creationTime": at(job.began), "lastModifiedTime": at(f.Now()), "hyperParameters": job.sent["hyperParameters"],
+		"customizationType":  "FINE_TUNING",
 		"baseModelArn":       "arn:aws:bedrock:" + job.region + "::foundation-model/" + job.base,
-		"trainingDataConfig": job.sent["trainingDataConfig"], "outputDataConfig": job.sent["outputDataConfig"], "validationDataConfig": map[string]any{"validators": []any{}},
+		"trainingDataConfig": job.sent["trainingDataConfig"], "outputDataConfig": job.sent["outputDataConfig"],
+		"validationDataConfig": map[string]any{"validators": []any{}},
 	}
 	switch status {
 	case "Completed":
@@ -276,7 +286,8 @@ func (f *fake) trained(w http.ResponseWriter, r *http.Request) {
 	case "Failed":
 		answer["failureMessage"], answer["endTime"] = job.message, at(job.began.Add(f.took()))
 	case "InProgress":
-		answer["statusDetails"] = map[string]any{"validationDetails": map[string]string{"status": "Completed"}, "dataProcessingDetails": map[string]string{"status": "InProgress"}}
+		answer["statusDetails"] = map[string]any{"validationDetails": map[string]string{"status": "Completed"},
+			"dataProcessingDetails": map[string]string{"status": "InProgress"}}
 	}
 	write(w, http.StatusOK, answer)
 }

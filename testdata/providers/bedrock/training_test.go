@@ -35,8 +35,10 @@ func TestJobsAreBegunOncePerToken(t *testing.T) {
 	if status != http.StatusCreated || first["jobArn"] == nil || again["jobArn"] != first["jobArn"] {
 		t.Errorf("%v, then %d %v", first, status, again)
 	}
-	for old, replacement := range map[string]string{`"clientRequestToken": "trn-1"`: `"clientRequestToken": "trn-2"`, `"5"`: `"4"`} {
-		if status, code, _ := call(t, h, http.MethodPost, trainings, strings.Replace(train, old, replacement, 1), signature); status != http.StatusBadRequest || code != "ConflictException" {
+	for old, replacement := range map[string]string{`"clientRequestToken": "trn-1"`: `"clientRequestToken": "trn-2"`,
+		`"5"`: `"4"`} {
+		if status, code, _ := call(t, h, http.MethodPost, trainings, strings.Replace(train, old, replacement, 1),
+			signature); status != http.StatusBadRequest || code != "ConflictException" {
 			t.Errorf("with %s: %d %s", replacement, status, code)
 		}
 	}
@@ -68,12 +70,15 @@ func TestModelsAreDeployedAndRemoved(t *testing.T) {
 	call(t, h, http.MethodPost, trainings, train, signature)
 	*now = now.Add(time.Minute)
 	_, _, job := call(t, h, http.MethodGet, trainings+"/trn-1", "", signature)
-	deploy := `{"modelArn": "` + job["outputModelArn"].(string) + `", "modelDeploymentName": "trn-1", "clientRequestToken": "trn-1"}`
+	deploy := `{"modelArn": "` + job["outputModelArn"].(string) +
+		`", "modelDeploymentName": "trn-1", "clientRequestToken": "trn-1"}`
 	_, _, deployed := call(t, h, http.MethodPost, deployments, deploy, signature)
-	if status, code, _ := call(t, h, http.MethodDelete, deployments+"/trn-1", "", signature); status != http.StatusBadRequest || code != "ConflictException" {
+	if status, code, _ := call(t, h, http.MethodDelete, deployments+"/trn-1", "",
+		signature); status != http.StatusBadRequest || code != "ConflictException" {
 		t.Errorf("deleted while it is created: %d %s", status, code)
 	}
-	called := "/model/" + strings.ReplaceAll(strings.ReplaceAll(deployed["customModelDeploymentArn"].(string), "/", "%2F"), ":", "%3A") + "/converse"
+	called := "/model/" + strings.ReplaceAll(strings.ReplaceAll(deployed["customModelDeploymentArn"].(string), "/",
+		"%2F"), ":", "%3A") + "/converse"
 	for _, c := range []struct {
 		method, path, body string
 		after              time.Duration
@@ -105,7 +110,8 @@ func TestJobsAreStopped(t *testing.T) {
 	call(t, h, http.MethodPost, trainings+"/trn-1/stop", "", signature)
 	for _, want := range []string{"Stopping", "Stopped", "Stopped"} {
 		*now = now.Add(time.Minute)
-		if _, _, job := call(t, h, http.MethodGet, trainings+"/trn-1", "", signature); job["status"] != want || job["outputModelArn"] != nil {
+		if _, _, job := call(t, h, http.MethodGet, trainings+"/trn-1", "", signature); job["status"] != want ||
+			job["outputModelArn"] != nil {
 			t.Errorf("%v, want %s", job, want)
 		}
 	}

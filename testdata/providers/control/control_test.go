@@ -21,7 +21,8 @@ func fake(t *testing.T, c *control.Control) *httptest.Server {
 	t.Helper()
 	mux := http.NewServeMux()
 	mux.HandleFunc("/submit", c.Handle("acme", control.Submit, func(w http.ResponseWriter, r *http.Request) {
-		c.Accept(control.Acceptance{Provider: "acme", Operation: control.Submit, Prompt: r.URL.Query().Get("prompt"), ClientToken: r.URL.Query().Get("token")})
+		c.Accept(control.Acceptance{Provider: "acme", Operation: control.Submit, Prompt: r.URL.Query().Get("prompt"),
+			ClientToken: r.URL.Query().Get("token")})
 		fmt.Fprintf(w, `{"fails":%t}`, control.JobFails(r.Context()))
 	}))
 	mux.Handle("/_control", c)
@@ -93,7 +94,8 @@ func TestEachFault(t *testing.T) {
 func TestFaultsComeInOrderAndAsOftenAsTheySay(t *testing.T) {
 	c := control.New()
 	server := fake(t, c)
-	c.Queue("acme", control.Submit, control.Fault{Kind: control.ServerError, Status: 500, Times: 2}, control.Fault{Kind: control.RateLimited})
+	c.Queue("acme", control.Submit, control.Fault{Kind: control.ServerError, Status: 500, Times: 2},
+		control.Fault{Kind: control.RateLimited})
 	c.Queue("other", control.Submit, control.Fault{Kind: control.Drop})
 	c.Queue("acme", control.Status, control.Fault{Kind: control.Drop})
 	for i, want := range []int{500, 500, 429, 200} {
@@ -190,7 +192,8 @@ func TestBaseKnowsThePrefix(t *testing.T) {
 	mux.Handle("/", say)
 	server := httptest.NewServer(mux)
 	defer server.Close()
-	for path, want := range map[string]string{"/acme/v1/jobs?x=1": server.URL + "/acme", "/v1/jobs": server.URL, "/acme/a%2Fb": server.URL + "/acme"} {
+	for path, want := range map[string]string{"/acme/v1/jobs?x=1": server.URL + "/acme", "/v1/jobs": server.URL,
+		"/acme/a%2Fb": server.URL + "/acme"} {
 		if _, got, _ := call(t, "GET", server.URL+path, ""); got != want {
 			t.Errorf("%s: %s, want %s", path, got, want)
 		}
@@ -208,8 +211,10 @@ func TestJobsTakeTheirTime(t *testing.T) {
 		phase    control.Phase
 		progress int
 	}{
-		{0, control.Waiting, 0}, {249 * time.Millisecond, control.Waiting, 0}, {250 * time.Millisecond, control.Working, 25},
-		{999 * time.Millisecond, control.Working, 99}, {time.Second, control.Succeeded, 100}, {time.Hour, control.Succeeded, 100},
+		{0, control.Waiting, 0}, {249 * time.Millisecond, control.Waiting, 0},
+		{250 * time.Millisecond, control.Working, 25},
+		{999 * time.Millisecond, control.Working, 99}, {time.Second, control.Succeeded, 100},
+		{time.Hour, control.Succeeded, 100},
 	} {
 		at = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC).Add(step.after)
 		job, phase, progress, found := jobs.Find("a")

@@ -40,8 +40,10 @@ type fake struct {
 func New(cfg Config) http.Handler {
 	f := &fake{Config: cfg}
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /v1/text-to-speech/{voice_id}", f.authorized(cfg.Control.Handle(Name, control.Submit, f.speak)))
-	mux.HandleFunc("POST /v1/text-to-speech/{voice_id}"+timestamps, f.authorized(cfg.Control.Handle(Name, control.Submit, f.speak)))
+	mux.HandleFunc("POST /v1/text-to-speech/{voice_id}",
+		f.authorized(cfg.Control.Handle(Name, control.Submit, f.speak)))
+	mux.HandleFunc("POST /v1/text-to-speech/{voice_id}"+timestamps,
+		f.authorized(cfg.Control.Handle(Name, control.Submit, f.speak)))
 	mux.HandleFunc("POST /v1/music", f.authorized(cfg.Control.Handle(Name, control.Submit, f.compose)))
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		write(w, http.StatusNotFound, map[string]any{"detail": "Not Found"})
@@ -118,7 +120,8 @@ func (f *fake) speak(w http.ResponseWriter, r *http.Request) {
 	case !known:
 		refuse(w, http.StatusBadRequest, "model_not_found", "A model with that id does not exist")
 	case utf8.RuneCountInString(*body.Text) > s.characters:
-		refuse(w, http.StatusBadRequest, "max_character_limit_exceeded", fmt.Sprintf("This model speaks %d characters", s.characters))
+		refuse(w, http.StatusBadRequest, "max_character_limit_exceeded", fmt.Sprintf("This model speaks %d characters",
+			s.characters))
 	case body.LanguageCode != nil && !s.takesCode:
 		refuse(w, http.StatusBadRequest, "unsupported_language", "This model takes no language_code")
 	case body.LanguageCode != nil && !slices.Contains(strings.Fields(s.languages), *body.LanguageCode):
@@ -128,7 +131,8 @@ func (f *fake) speak(w http.ResponseWriter, r *http.Request) {
 	case !slices.Contains(voices, r.PathValue("voice_id")):
 		refuse(w, http.StatusNotFound, "voice_not_found", "A voice with that id was not found")
 	default:
-		f.answer(w, r, provider.KindVoice, provider.SpokenLength(*body.Text), control.Acceptance{Model: model, Prompt: *body.Text, Input: sent})
+		f.answer(w, r, provider.KindVoice, provider.SpokenLength(*body.Text),
+			control.Acceptance{Model: model, Prompt: *body.Text, Input: sent})
 	}
 }
 
@@ -182,10 +186,12 @@ func (f *fake) compose(w http.ResponseWriter, r *http.Request) {
 }
 
 // answer makes the file in the requested format.
-func (f *fake) answer(w http.ResponseWriter, r *http.Request, kind provider.Kind, length time.Duration, a control.Acceptance) {
+func (f *fake) answer(w http.ResponseWriter, r *http.Request, kind provider.Kind, length time.Duration,
+	a control.Acceptance) {
 	format := r.URL.Query().Get("output_format")
 	mime, ok := map[string]string{
-		"": "audio/mpeg", "mp3_22050_32": "audio/mpeg", "mp3_44100_64": "audio/mpeg", "mp3_44100_128": "audio/mpeg", "wav_16000": "audio/wav",
+		"": "audio/mpeg", "mp3_22050_32": "audio/mpeg", "mp3_44100_64": "audio/mpeg", "mp3_44100_128": "audio/mpeg",
+		"wav_16000": "audio/wav",
 	}[format]
 	var content []byte
 	var err error
@@ -208,7 +214,8 @@ func (f *fake) answer(w http.ResponseWriter, r *http.Request, kind provider.Kind
 	w.Header().Set("Request-Id", a.ID)
 	w.Header().Set("Character-Cost", strconv.Itoa(utf8.RuneCountInString(a.Prompt)))
 	if strings.HasSuffix(r.URL.Path, timestamps) {
-		write(w, http.StatusOK, map[string]any{"audio_base64": content, "alignment": align(a.Prompt, length), "normalized_alignment": nil})
+		write(w, http.StatusOK, map[string]any{"audio_base64": content, "alignment": align(a.Prompt, length),
+			"normalized_alignment": nil})
 		return
 	}
 	w.Header().Set("Content-Type", mime)
@@ -227,14 +234,16 @@ func align(text string, length time.Duration) map[string]any {
 		characters = append(characters, string(r))
 		begins, ends = append(begins, float64(i)*each), append(ends, float64(i+1)*each)
 	}
-	return map[string]any{"characters": characters, "character_start_times_seconds": begins, "character_end_times_seconds": ends}
+	return map[string]any{"characters": characters, "character_start_times_seconds": begins,
+		"character_end_times_seconds": ends}
 }
 
 func (f *fake) authorized(h http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		switch key := r.Header.Get("Xi-Api-Key"); {
 		case key == "":
-			refuse(w, http.StatusUnauthorized, "needs_authorization", "Neither authorization header nor xi-api-key received")
+			refuse(w, http.StatusUnauthorized, "needs_authorization",
+				"Neither authorization header nor xi-api-key received")
 		case f.Key != "" && key != f.Key:
 			refuse(w, http.StatusUnauthorized, "invalid_api_key", "Invalid API key")
 		default:

@@ -21,20 +21,23 @@ func TestStrictness(t *testing.T) {
 		path, body, key string
 		status          int
 	}{
-		"speech":                 {speak, ok, "k", 200},
-		"speech with its times":  {speak + "/with-timestamps", ok, "k", 200},
-		"speech as WAV":          {speak + "?output_format=wav_16000", ok, "k", 200},
-		"speech with settings":   {speak, `{"text":"Hello","voice_settings":{"stability":0.5,"use_speaker_boost":true}}`, "k", 200},
-		"music":                  {music, `{"prompt":"A tune","model_id":"music_v1","music_length_ms":3000}`, "k", 200},
-		"no key":                 {speak, ok, "", 401},
-		"another key":            {speak, ok, "x", 401},
-		"no such voice":          {"/v1/text-to-speech/21m00Tcm4TlvDq8ikWAX", ok, "k", 404},
-		"no such path":           {"/v1/speech", ok, "k", 404},
-		"no such model":          {speak, `{"text":"Hello","model_id":"eleven_v9"}`, "k", 400},
-		"an empty text":          {speak, `{"text":" "}`, "k", 400},
-		"no text":                {speak, `{}`, "k", 422},
-		"too long a text":        {speak, `{"model_id":"eleven_v3","text":"` + strings.Repeat("я", 5001) + `"}`, "k", 400},
-		"a code not taken":       {speak, `{"text":"Hello","model_id":"eleven_multilingual_v2","language_code":"en"}`, "k", 400},
+		"speech":                {speak, ok, "k", 200},
+		"speech with its times": {speak + "/with-timestamps", ok, "k", 200},
+		"speech as WAV":         {speak + "?output_format=wav_16000", ok, "k", 200},
+		"speech with settings": {speak,
+			`{"text":"Hello","voice_settings":{"stability":0.5,"use_speaker_boost":true}}`, "k", 200},
+		"music":         {music, `{"prompt":"A tune","model_id":"music_v1","music_length_ms":3000}`, "k", 200},
+		"no key":        {speak, ok, "", 401},
+		"another key":   {speak, ok, "x", 401},
+		"no such voice": {"/v1/text-to-speech/21m00Tcm4TlvDq8ikWAX", ok, "k", 404},
+		"no such path":  {"/v1/speech", ok, "k", 404},
+		"no such model": {speak, `{"text":"Hello","model_id":"eleven_v9"}`, "k", 400},
+		"an empty text": {speak, `{"text":" "}`, "k", 400},
+		"no text":       {speak, `{}`, "k", 422},
+		"too long a text": {speak, `{"model_id":"eleven_v3","text":"` + strings.Repeat("я", 5001) +
+			`"}`, "k", 400},
+		"a code not taken": {speak,
+			`{"text":"Hello","model_id":"eleven_multilingual_v2","language_code":"en"}`, "k", 400},
 		"no such language":       {speak, `{"text":"Hello","model_id":"eleven_v3","language_code":"en-GB"}`, "k", 400},
 		"an unknown member":      {speak, `{"text":"Hello","volume":2}`, "k", 422},
 		"a text for a number":    {speak, `{"text":"Hello","seed":"1"}`, "k", 422},
@@ -72,7 +75,9 @@ func TestStrictness(t *testing.T) {
 				} `json:"alignment"`
 			}
 			err := json.Unmarshal(w.Body.Bytes(), &answer)
-			if info, failed := probe.Bytes(answer.Audio); err != nil || failed != nil || info.MIMEType != "audio/mpeg" || len(answer.Alignment.Characters) != 5 || len(answer.Alignment.Begins) != 5 {
+			if info, failed := probe.Bytes(answer.Audio); err != nil || failed != nil ||
+				info.MIMEType != "audio/mpeg" || len(answer.Alignment.Characters) != 5 ||
+				len(answer.Alignment.Begins) != 5 {
 				t.Errorf("%s: %.200s", name, w.Body)
 			}
 			continue

@@ -211,7 +211,8 @@ func (s schema) promptOf(input map[string]any) string {
 
 // output returns the output for an input.
 func (s schema) output(input map[string]any) output {
-	o := output{kind: s.kind, named: s.named, ratio: shapeOf(input), count: 1, length: lengthOf(s.kind, input, s.promptOf(input))}
+	o := output{kind: s.kind, named: s.named, ratio: shapeOf(input), count: 1,
+		length: lengthOf(s.kind, input, s.promptOf(input))}
 	if n, ok := input["num_images"].(float64); ok {
 		o.count = int(n)
 	}

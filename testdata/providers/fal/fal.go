@@ -54,7 +54,8 @@ func (f *Fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if key, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Key "); !ok || key == "" {
-		answer(w, http.StatusUnauthorized, map[string]any{"detail": "Authentication is required to access this application"})
+		answer(w, http.StatusUnauthorized,
+			map[string]any{"detail": "Authentication is required to access this application"})
 		return
 	}
 	switch {
@@ -88,7 +89,9 @@ func (f *Fake) submit(w http.ResponseWriter, r *http.Request) {
 		err = json.Unmarshal(body, &input)
 	}
 	if err != nil || r.Header.Get("Content-Type") != "application/json" {
-		answer(w, http.StatusUnprocessableEntity, map[string]any{"detail": []detail{{Loc: []string{"body"}, Msg: "Input should be a valid JSON object", Type: "json_invalid"}}})
+		answer(w, http.StatusUnprocessableEntity,
+			map[string]any{"detail": []detail{{Loc: []string{"body"}, Msg: "Input should be a valid JSON object",
+				Type: "json_invalid"}}})
 		return
 	}
 	asked := request{app: app(endpoint), refusal: s.check(input), gone: f.now().Add(time.Hour)}
@@ -97,7 +100,8 @@ func (f *Fake) submit(w http.ResponseWriter, r *http.Request) {
 			Seconds float64 `json:"expiration_duration_seconds"`
 		}
 		if err := json.Unmarshal([]byte(keep), &preference); err != nil || preference.Seconds <= 0 {
-			answer(w, http.StatusBadRequest, map[string]any{"detail": "Invalid object lifecycle preference", "error_type": "bad_request"})
+			answer(w, http.StatusBadRequest, map[string]any{"detail": "Invalid object lifecycle preference",
+				"error_type": "bad_request"})
 			return
 		}
 		asked.gone = f.now().Add(time.Duration(preference.Seconds * float64(time.Second)))
@@ -140,7 +144,8 @@ func (f *Fake) status(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	at := control.Base(r) + "/" + job.Work.app + "/requests/" + job.ID
-	out := map[string]any{"request_id": job.ID, "response_url": at, "status_url": at + "/status", "cancel_url": at + "/cancel"}
+	out := map[string]any{"request_id": job.ID, "response_url": at, "status_url": at + "/status",
+		"cancel_url": at + "/cancel"}
 	code := http.StatusAccepted
 	switch {
 	case phase == control.Waiting:
@@ -162,11 +167,13 @@ func (f *Fake) result(w http.ResponseWriter, r *http.Request) {
 	case !phase.Final():
 		answer(w, http.StatusBadRequest, map[string]any{"detail": "Request is still in progress"})
 	case phase == control.Canceled:
-		answer(w, 499, map[string]any{"detail": "Request was cancelled by the client", "error_type": "client_cancelled"})
+		answer(w, 499, map[string]any{"detail": "Request was cancelled by the client",
+			"error_type": "client_cancelled"})
 	case job.Work.refusal != nil:
 		answer(w, http.StatusUnprocessableEntity, map[string]any{"detail": job.Work.refusal})
 	case phase == control.Failed:
-		answer(w, http.StatusInternalServerError, map[string]any{"detail": "The runner encountered an error", "error_type": "runner_server_error"})
+		answer(w, http.StatusInternalServerError, map[string]any{"detail": "The runner encountered an error",
+			"error_type": "runner_server_error"})
 	default:
 		out, err := f.made(r, job)
 		if err != nil {

@@ -25,7 +25,8 @@ type caller struct {
 func start(t *testing.T) (*caller, *control.Control) {
 	t.Helper()
 	c, faults := &caller{t: t, at: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)}, control.New()
-	server := httptest.NewServer(http.StripPrefix("/fal", fal.New(faults, sample.File, func() time.Time { return c.at }, time.Second)))
+	server := httptest.NewServer(http.StripPrefix("/fal", fal.New(faults, sample.File, func() time.Time { return c.at },
+		time.Second)))
 	t.Cleanup(server.Close)
 	c.address = server.URL + "/fal"
 	return c, faults
@@ -67,12 +68,14 @@ func (c *caller) call(method, address, body string, header ...string) (int, map[
 
 func TestARequestFromBeginToEnd(t *testing.T) {
 	c, faults := start(t)
-	status, queued := c.call("POST", "/fal-ai/flux/dev", `{"prompt":"Sea","image_size":{"width":896,"height":1120},"num_images":2}`)
+	status, queued := c.call("POST", "/fal-ai/flux/dev",
+		`{"prompt":"Sea","image_size":{"width":896,"height":1120},"num_images":2}`)
 	if status != 200 || queued["status"] != "IN_QUEUE" {
 		t.Fatalf("%d %v", status, queued)
 	}
 	address, _ := queued["response_url"].(string)
-	if want := c.address + "/fal-ai/flux/requests/" + fmt.Sprint(queued["request_id"]); address != want || queued["status_url"] != want+"/status" || queued["cancel_url"] != want+"/cancel" {
+	if want := c.address + "/fal-ai/flux/requests/" + fmt.Sprint(queued["request_id"]); address != want ||
+		queued["status_url"] != want+"/status" || queued["cancel_url"] != want+"/cancel" {
 		t.Errorf("asked after at %v, want %s", queued, want)
 	}
 	for _, step := range []struct {
@@ -80,7 +83,8 @@ func TestARequestFromBeginToEnd(t *testing.T) {
 		code   int
 		status string
 		result int
-	}{{0, 202, "IN_QUEUE", 400}, {500 * time.Millisecond, 202, "IN_PROGRESS", 400}, {time.Second, 200, "COMPLETED", 200}} {
+	}{{0, 202, "IN_QUEUE", 400}, {500 * time.Millisecond, 202, "IN_PROGRESS", 400},
+		{time.Second, 200, "COMPLETED", 200}} {
 		c.at = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC).Add(step.after)
 		if code, got := c.call("GET", address+"/status", ""); code != step.code || got["status"] != step.status {
 			t.Errorf("after %v: %d %v", step.after, code, got)
@@ -165,14 +169,17 @@ func TestInputsThatModelsRefuse(t *testing.T) {
 		{"fal-ai/veo3.1", `{"prompt":"Sea","duration":"8"}`, "duration"},
 		{"fal-ai/veo3.1", `{"prompt":"Sea","duration":8}`, "duration"},
 		{"fal-ai/veo3.1", `{"prompt":"Sea","generate_audio":"false"}`, "generate_audio"},
-		{"fal-ai/kling-video/v2.1/pro/image-to-video", `{"prompt":"Sea","image_url":"https://a.example.com/a","duration":5}`, "duration"},
+		{"fal-ai/kling-video/v2.1/pro/image-to-video",
+			`{"prompt":"Sea","image_url":"https://a.example.com/a","duration":5}`, "duration"},
 		{"fal-ai/kling-video/v2.1/pro/image-to-video", `{"prompt":"Sea","image_url":"a.png"}`, "image_url"},
-		{"fal-ai/kling-video/v2.6/pro/image-to-video", `{"prompt":"Sea","image_url":"https://a.example.com/a"}`, "image_url"},
+		{"fal-ai/kling-video/v2.6/pro/image-to-video", `{"prompt":"Sea","image_url":"https://a.example.com/a"}`,
+			"image_url"},
 		{"fal-ai/minimax-music/v2", `{"prompt":"Slow waltz","lyrics_prompt":"La"}`, "lyrics_prompt"},
 		{"fal-ai/elevenlabs/text-to-dialogue/eleven-v3", `{"inputs":[]}`, "inputs"},
 		{"fal-ai/elevenlabs/text-to-dialogue/eleven-v3", `{"inputs":[{"text":"Hello"}]}`, "inputs"},
 		{"fal-ai/minimax/speech-02-turbo", `{"prompt":"Hello","text":"Hello"}`, "prompt"},
-		{"veed/fabric-1.0", `{"image_url":"https://a.example.com/a","audio_url":"https://a.example.com/b"}`, "resolution"},
+		{"veed/fabric-1.0", `{"image_url":"https://a.example.com/a","audio_url":"https://a.example.com/b"}`,
+			"resolution"},
 	} {
 		status, queued := c.call("POST", "/"+tc.endpoint, tc.input)
 		if status != 200 {
@@ -182,7 +189,8 @@ func TestInputsThatModelsRefuse(t *testing.T) {
 		c.at = c.at.Add(time.Minute)
 		code, answer := c.call("GET", fmt.Sprint(queued["response_url"]), "")
 		details, _ := answer["detail"].([]any)
-		if code != 422 || len(details) == 0 || fmt.Sprint(details[0].(map[string]any)["loc"]) != "[body "+tc.member+"]" {
+		if code != 422 || len(details) == 0 || fmt.Sprint(details[0].(map[string]any)["loc"]) != "[body "+
+			tc.member+"]" {
 			t.Errorf("%s %s: %d %v", tc.endpoint, tc.input, code, answer)
 		}
 	}
@@ -196,7 +204,8 @@ func TestMiniMaxSpeaksInHexUnlessAskedForAnAddress(t *testing.T) {
 	_, queued := c.call("POST", "/fal-ai/minimax/speech-02-turbo", `{"text":"Hello"}`)
 	c.at = c.at.Add(time.Minute)
 	code, answer := c.call("GET", fmt.Sprint(queued["response_url"]), "")
-	if audio, ok := answer["audio"].(string); code != 200 || !ok || !strings.HasPrefix(audio, "fff") { // the first frame of an MP3
+	// the first frame of an MP3
+	if audio, ok := answer["audio"].(string); code != 200 || !ok || !strings.HasPrefix(audio, "fff") {
 		t.Errorf("%d %v", code, answer)
 	}
 }

@@ -40,7 +40,8 @@ func lengthOf(kind provider.Kind, input map[string]any, prompt string) time.Dura
 	if kind == provider.KindVoice {
 		return provider.SpokenLength(prompt)
 	}
-	for name, unit := range map[string]time.Duration{"duration": time.Second, "seconds_total": time.Second, "music_length_ms": time.Millisecond} {
+	for name, unit := range map[string]time.Duration{"duration": time.Second, "seconds_total": time.Second,
+		"music_length_ms": time.Millisecond} {
 		if n, err := strconv.ParseFloat(strings.TrimSuffix(fmt.Sprint(input[name]), "s"), 64); err == nil {
 			return time.Duration(n * float64(unit))
 		}
@@ -77,7 +78,8 @@ func (f *Fake) media(w http.ResponseWriter, r *http.Request) {
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	job, phase, _, found := f.jobs.Find(parts[1])
 	n, err := strconv.ParseUint(parts[2], 10, 8)
-	if !found || err != nil || phase != control.Succeeded || int(n) >= job.Work.output.count || !f.now().Before(job.Work.gone) {
+	if !found || err != nil || phase != control.Succeeded || int(n) >= job.Work.output.count ||
+		!f.now().Before(job.Work.gone) {
 		http.NotFound(w, r)
 		return
 	}
@@ -118,7 +120,8 @@ func shapeOf(input map[string]any) string {
 		height, _ := size["height"].(float64)
 		return nearest(width, height)
 	case string:
-		return map[string]string{"portrait_4_3": "3:4", "portrait_16_9": "9:16", "landscape_4_3": "4:3", "landscape_16_9": "16:9"}[size]
+		return map[string]string{"portrait_4_3": "3:4", "portrait_16_9": "9:16", "landscape_4_3": "4:3",
+			"landscape_16_9": "16:9"}[size]
 	}
 	if resolution, ok := input["resolution"].(string); ok {
 		if across, down, ok := strings.Cut(resolution, "x"); ok {

@@ -27,14 +27,16 @@ var (
 		"guidance_scale": maybe(number(1, 20)), "num_inference_steps": maybe(number(1, 50)),
 		"acceleration": maybe(oneOf("none", "regular", "high")),
 	})
-	fluxPro = prompt.and(seed).and(inline).and(oldFormat).and(several).and(tolerance).and(fields{"enhance_prompt": maybe(flag)})
-	banana  = prompt.and(seed).and(inline).and(newFormat).and(several).and(tolerance).and(fields{
+	fluxPro = prompt.and(seed).and(inline).and(oldFormat).and(several).and(tolerance).and(
+		fields{"enhance_prompt": maybe(flag)})
+	banana = prompt.and(seed).and(inline).and(newFormat).and(several).and(tolerance).and(fields{
 		"aspect_ratio": maybe(tenRatio), "limit_generations": maybe(flag),
 	})
 	bananaPro = banana.and(fields{"resolution": maybe(oneOf("1K", "2K", "4K")), "enable_web_search": maybe(flag)})
 
 	veo = prompt.and(seed).and(negative).and(tolerance).and(fields{
-		"aspect_ratio": maybe(oneOf("16:9", "9:16")), "duration": maybe(oneOf("4s", "6s", "8s")), "auto_fix": maybe(flag),
+		"aspect_ratio": maybe(oneOf("16:9", "9:16")), "duration": maybe(oneOf("4s", "6s", "8s")),
+		"auto_fix":       maybe(flag),
 		"generate_audio": maybe(flag), "resolution": maybe(oneOf("720p", "1080p", "4k")),
 	})
 	// Kling takes the length as a text.
@@ -46,8 +48,9 @@ var (
 		"audio_setting": maybe(object(fields{"format": maybe(oneOf("mp3", "pcm", "flac"))})),
 	}
 	speech = fields{
-		"output_format":  maybe(oneOf("url", "hex")),
-		"voice_setting":  maybe(object(fields{"voice_id": maybe(text(1, 100)), "speed": maybe(number(0, 2)), "pitch": maybe(number(-12, 12))})),
+		"output_format": maybe(oneOf("url", "hex")),
+		"voice_setting": maybe(object(fields{"voice_id": maybe(text(1, 100)), "speed": maybe(number(0, 2)),
+			"pitch": maybe(number(-12, 12))})),
 		"language_boost": maybe(oneOf(boosts...)),
 	}
 	face   = fields{"image_url": need(address)}
@@ -55,22 +58,29 @@ var (
 )
 
 var boosts = []string{
-	"Chinese", "Chinese,Yue", "English", "Arabic", "Russian", "Spanish", "French", "Portuguese", "German", "Turkish", "Dutch",
-	"Ukrainian", "Vietnamese", "Indonesian", "Japanese", "Italian", "Korean", "Thai", "Polish", "Romanian", "Greek", "Czech",
-	"Finnish", "Hindi", "Bulgarian", "Danish", "Hebrew", "Malay", "Slovak", "Swedish", "Croatian", "Hungarian", "Norwegian",
+	"Chinese", "Chinese,Yue", "English", "Arabic", "Russian", "Spanish", "French", "Portuguese", "German",
+	"Turkish", "Dutch",
+	"Ukrainian", "Vietnamese", "Indonesian", "Japanese", "Italian", "Korean", "Thai", "Polish", "Romanian",
+	"Greek", "Czech",
+	"Finnish", "Hindi", "Bulgarian", "Danish", "Hebrew", "Malay", "Slovak", "Swedish", "Croatian",
+	"Hungarian", "Norwegian",
 	"Slovenian", "Catalan", "Nynorsk", "Afrikaans", "auto",
 }
 
 // speakers are the voices of MultiTalk.
-var speakers = oneOf("Aria", "Roger", "Sarah", "Laura", "Charlie", "George", "Callum", "River", "Liam", "Charlotte", "Alice",
+var speakers = oneOf("Aria", "Roger", "Sarah", "Laura", "Charlie", "George", "Callum", "River", "Liam",
+	"Charlotte", "Alice",
 	"Matilda", "Will", "Jessica", "Eric", "Chris", "Brian", "Daniel", "Lily", "Bill")
 
 // argilVoices are the voices of Argil; the others are some of the avatars of Argil and VEED.
 var (
-	argilVoices = oneOf("Rachel", "Clyde", "Roger", "Sarah", "Laura", "Thomas", "Charlie", "George", "Callum", "River", "Harry",
+	argilVoices = oneOf("Rachel", "Clyde", "Roger", "Sarah", "Laura", "Thomas", "Charlie", "George", "Callum",
+		"River", "Harry",
 		"Liam", "Alice", "Matilda", "Will", "Jessica", "Lilly", "Bill", "Oxley", "Luna")
-	argilAvatars = oneOf("Mia outdoor (UGC)", "Lara (Masterclass)", "Ines (UGC)", "Emma (UGC)", "Ryan podcast (UGC)", "Matteo (UGC)", "Rose (UGC)")
-	veedAvatars  = oneOf("emily_vertical_primary", "marcus_vertical_primary", "mira_vertical_primary", "any_male_vertical_primary",
+	argilAvatars = oneOf("Mia outdoor (UGC)", "Lara (Masterclass)", "Ines (UGC)", "Emma (UGC)", "Ryan podcast (UGC)",
+		"Matteo (UGC)", "Rose (UGC)")
+	veedAvatars = oneOf("emily_vertical_primary", "marcus_vertical_primary", "mira_vertical_primary",
+		"any_male_vertical_primary",
 		"any_female_vertical_primary", "emily_primary", "marcus_primary", "any_male_primary", "any_female_primary")
 )
 
@@ -96,17 +106,22 @@ func (s schema) says(name string) schema {
 
 // schemas are the schemas of the models, by their endpoints.
 var schemas = map[string]schema{
-	"fal-ai/flux/schnell":        image(flux),
-	"fal-ai/flux/dev":            image(flux),
-	"fal-ai/flux-pro/v1.1":       image(fluxPro.and(freeSize)),
-	"fal-ai/flux-pro/v1.1-ultra": image(fluxPro.and(fields{"aspect_ratio": maybe(nineRatio), "image_url": maybe(address), "image_prompt_strength": maybe(number(0, 1)), "raw": maybe(flag)})),
-	"fal-ai/flux-pro/kontext":    image(fluxPro.and(face).and(fields{"aspect_ratio": maybe(nineRatio), "guidance_scale": maybe(number(1, 20))})),
-	"fal-ai/flux-2-pro":          image(prompt.and(seed).and(inline).and(safety).and(oldFormat).and(freeSize).and(fields{"safety_tolerance": maybe(oneOf("1", "2", "3", "4", "5"))})),
+	"fal-ai/flux/schnell":  image(flux),
+	"fal-ai/flux/dev":      image(flux),
+	"fal-ai/flux-pro/v1.1": image(fluxPro.and(freeSize)),
+	"fal-ai/flux-pro/v1.1-ultra": image(fluxPro.and(fields{"aspect_ratio": maybe(nineRatio),
+		"image_url": maybe(address), "image_prompt_strength": maybe(number(0, 1)), "raw": maybe(flag)})),
+	"fal-ai/flux-pro/kontext": image(fluxPro.and(face).and(fields{"aspect_ratio": maybe(nineRatio),
+		"guidance_scale": maybe(number(1, 20))})),
+	"fal-ai/flux-2-pro": image(prompt.and(seed).and(inline).and(safety).and(oldFormat).and(freeSize).and(
+		fields{"safety_tolerance": maybe(oneOf("1", "2", "3", "4", "5"))})),
 	"fal-ai/recraft/v3/text-to-image": image(prompt.and(safety).and(freeSize).and(fields{
-		"style": maybe(oneOf("any", "realistic_image", "digital_illustration", "vector_illustration")), "style_id": maybe(text(1, 100)),
+		"style":    maybe(oneOf("any", "realistic_image", "digital_illustration", "vector_illustration")),
+		"style_id": maybe(text(1, 100)),
 	})),
 	"fal-ai/ideogram/v3": image(prompt.and(seed).and(inline).and(negative).and(several).and(freeSize).and(fields{
-		"rendering_speed": maybe(oneOf("TURBO", "BALANCED", "QUALITY")), "style": maybe(oneOf("AUTO", "GENERAL", "REALISTIC", "DESIGN")), "expand_prompt": maybe(flag),
+		"rendering_speed": maybe(oneOf("TURBO", "BALANCED", "QUALITY")),
+		"style":           maybe(oneOf("AUTO", "GENERAL", "REALISTIC", "DESIGN")), "expand_prompt": maybe(flag),
 	})),
 	"fal-ai/nano-banana":     image(banana),
 	"fal-ai/nano-banana-2":   image(bananaPro.and(fields{"resolution": maybe(oneOf("0.5K", "1K", "2K", "4K"))})),
@@ -114,82 +129,115 @@ var schemas = map[string]schema{
 	"openai/gpt-image-2": image(prompt.and(inline).and(newFormat).and(several).and(fields{
 		"image_size": maybe(size(16, 655360, 8294400)), "quality": maybe(oneOf("auto", "low", "medium", "high")),
 	})),
-	"fal-ai/bytedance/seedream/v4/text-to-image": image(prompt.and(seed).and(inline).and(safety).and(several).and(fields{
-		"image_size": maybe(size(1, 960*960, 4096*4096)), "max_images": maybe(number(1, 6)), "enhance_prompt_mode": maybe(oneOf("standard", "fast")),
+	"fal-ai/bytedance/seedream/v4/text-to-image": image(prompt.and(seed).and(inline).and(safety).and(
+		several).and(fields{
+		"image_size": maybe(size(1, 960*960, 4096*4096)), "max_images": maybe(number(1, 6)),
+		"enhance_prompt_mode": maybe(oneOf("standard", "fast")),
 	})),
 	"fal-ai/qwen-image": image(flux.and(negative).and(fields{"use_turbo": maybe(flag)})),
 
 	"fal-ai/veo3.1":      video(veo),
 	"fal-ai/veo3.1/fast": video(veo),
-	"fal-ai/kling-video/v2/master/text-to-video":            video(kling.and(fields{"aspect_ratio": maybe(oneOf("16:9", "9:16", "1:1")), "cfg_scale": maybe(number(0, 1))})),
-	"fal-ai/kling-video/v2.1/pro/image-to-video":            video(klingFrom.and(fields{"tail_image_url": maybe(address)})),
+	"fal-ai/kling-video/v2/master/text-to-video": video(
+		kling.and(fields{"aspect_ratio": maybe(oneOf("16:9", "9:16", "1:1")), "cfg_scale": maybe(number(0, 1))})),
+	"fal-ai/kling-video/v2.1/pro/image-to-video": video(
+		klingFrom.and(fields{"tail_image_url": maybe(address)})),
 	"fal-ai/kling-video/v2.5-turbo/standard/image-to-video": video(klingFrom),
-	"fal-ai/kling-video/v2.5-turbo/pro/image-to-video":      video(klingFrom.and(fields{"tail_image_url": maybe(address)})),
-	"fal-ai/kling-video/v2.6/pro/image-to-video":            video(kling.and(fields{"start_image_url": need(address), "end_image_url": maybe(address), "generate_audio": maybe(flag)})),
+	"fal-ai/kling-video/v2.5-turbo/pro/image-to-video": video(
+		klingFrom.and(fields{"tail_image_url": maybe(address)})),
+	"fal-ai/kling-video/v2.6/pro/image-to-video": video(kling.and(fields{"start_image_url": need(address),
+		"end_image_url": maybe(address), "generate_audio": maybe(flag)})),
 	"fal-ai/kling-video/v3/turbo/pro/text-to-video": video(fields{
-		"prompt": need(text(1, 2500)), "aspect_ratio": maybe(oneOf("16:9", "9:16", "1:1")), "duration": maybe(oneOf(numbered(3, 15)...)),
+		"prompt": need(text(1, 2500)), "aspect_ratio": maybe(oneOf("16:9", "9:16", "1:1")),
+		"duration": maybe(oneOf(numbered(3, 15)...)),
 	}),
 	"minimax/h3/text-to-video": video(prompt.and(fields{
-		"aspect_ratio": maybe(oneOf("21:9", "16:9", "4:3", "1:1", "3:4", "9:16")), "duration": maybe(number(1, 15)), "resolution": maybe(oneOf("2K")),
+		"aspect_ratio": maybe(oneOf("21:9", "16:9", "4:3", "1:1", "3:4", "9:16")), "duration": maybe(number(1, 15)),
+		"resolution": maybe(oneOf("2K")),
 	})),
-	"fal-ai/minimax/hailuo-02/standard/text-to-video": video(prompt.and(fields{"duration": maybe(oneOf("6", "10")), "prompt_optimizer": maybe(flag)})),
+	"fal-ai/minimax/hailuo-02/standard/text-to-video": video(prompt.and(fields{"duration": maybe(oneOf("6", "10")),
+		"prompt_optimizer": maybe(flag)})),
 	"bytedance/seedance-2.0/text-to-video": video(prompt.and(fields{
-		"aspect_ratio": maybe(oneOf("auto", "21:9", "16:9", "4:3", "1:1", "3:4", "9:16")), "duration": maybe(oneOf(append(numbered(4, 15), "auto")...)),
-		"resolution": maybe(oneOf("480p", "720p", "1080p", "4k")), "generate_audio": maybe(flag),
+		"aspect_ratio": maybe(oneOf("auto", "21:9", "16:9", "4:3", "1:1", "3:4", "9:16")),
+		"duration":     maybe(oneOf(append(numbered(4, 15), "auto")...)),
+		"resolution":   maybe(oneOf("480p", "720p", "1080p", "4k")), "generate_audio": maybe(flag),
 	})),
 	"fal-ai/wan-25-preview/text-to-video": video(seed.and(safety).and(fields{
-		"prompt": need(text(1, 1500)), "negative_prompt": maybe(text(0, 500)), "aspect_ratio": maybe(oneOf("16:9", "9:16", "1:1")),
-		"duration": maybe(oneOf("5", "10")), "resolution": maybe(oneOf("480p", "720p", "1080p")), "audio_url": maybe(address),
+		"prompt": need(text(1, 1500)), "negative_prompt": maybe(text(0, 500)),
+		"aspect_ratio": maybe(oneOf("16:9", "9:16", "1:1")),
+		"duration":     maybe(oneOf("5", "10")), "resolution": maybe(oneOf("480p", "720p", "1080p")),
+		"audio_url": maybe(address),
 	})),
 	"fal-ai/ovi": video(prompt.and(seed).and(negative).and(fields{
 		"resolution": maybe(oneOf("512x992", "992x512", "960x512", "512x960", "720x720", "448x1120", "1120x448")),
 	})),
 	"fal-ai/pixverse/v5/text-to-video": video(prompt.and(seed).and(negative).and(fields{
-		"aspect_ratio": maybe(oneOf("16:9", "4:3", "1:1", "3:4", "9:16")), "duration": maybe(oneOf("5", "8")), "resolution": maybe(oneOf("360p", "540p", "720p", "1080p")),
+		"aspect_ratio": maybe(oneOf("16:9", "4:3", "1:1", "3:4", "9:16")), "duration": maybe(oneOf("5", "8")),
+		"resolution": maybe(oneOf("360p", "540p", "720p", "1080p")),
 	})),
 	"fal-ai/luma-dream-machine/ray-2/image-to-video": video(prompt.and(fields{
-		"image_url": maybe(address), "end_image_url": maybe(address), "loop": maybe(flag), "duration": maybe(oneOf("5s", "9s")),
-		"aspect_ratio": maybe(oneOf("16:9", "9:16", "4:3", "3:4", "21:9", "9:21")), "resolution": maybe(oneOf("540p", "720p", "1080p")),
+		"image_url": maybe(address), "end_image_url": maybe(address), "loop": maybe(flag),
+		"duration":     maybe(oneOf("5s", "9s")),
+		"aspect_ratio": maybe(oneOf("16:9", "9:16", "4:3", "3:4", "21:9", "9:21")),
+		"resolution":   maybe(oneOf("540p", "720p", "1080p")),
 	})),
 
-	"fal-ai/ace-step/prompt-to-audio":      track(prompt.and(seed).and(fields{"duration": maybe(number(5, 240)), "instrumental": maybe(flag)})),
-	"fal-ai/minimax-music/v1.5":            track(song),
-	"fal-ai/minimax-music/v2":              track(song),
-	"fal-ai/stable-audio-25/text-to-audio": track(prompt.and(seed).and(inline).and(fields{"seconds_total": maybe(number(1, 190))})),
-	"fal-ai/lyria2":                        track(prompt.and(seed).and(negative)),
-	"fal-ai/elevenlabs/music":              track(prompt.and(fields{"music_length_ms": maybe(number(3000, 600000)), "force_instrumental": maybe(flag)})),
-	"sonilo/v1.1/text-to-music":            track(prompt.and(fields{"duration": maybe(number(1, 600)), "num_samples": maybe(number(1, 4))})),
+	"fal-ai/ace-step/prompt-to-audio": track(prompt.and(seed).and(fields{"duration": maybe(number(5, 240)),
+		"instrumental": maybe(flag)})),
+	"fal-ai/minimax-music/v1.5": track(song),
+	"fal-ai/minimax-music/v2":   track(song),
+	"fal-ai/stable-audio-25/text-to-audio": track(
+		prompt.and(seed).and(inline).and(fields{"seconds_total": maybe(number(1, 190))})),
+	"fal-ai/lyria2": track(prompt.and(seed).and(negative)),
+	"fal-ai/elevenlabs/music": track(prompt.and(fields{"music_length_ms": maybe(number(3000, 600000)),
+		"force_instrumental": maybe(flag)})),
+	"sonilo/v1.1/text-to-music": track(prompt.and(fields{"duration": maybe(number(1, 600)),
+		"num_samples": maybe(number(1, 4))})),
 
-	"fal-ai/elevenlabs/text-to-dialogue/eleven-v3": {kind: provider.KindVoice, named: "audio", prompt: "inputs", fields: seed.and(fields{
-		"inputs": need(list(object(fields{"text": need(text(1, 5000)), "voice": need(text(1, 100))}))), "language_code": maybe(text(2, 2)),
-	})},
-	"fal-ai/minimax/speech-02-turbo": {kind: provider.KindVoice, named: "audio", prompt: "text", fields: speech.and(fields{"text": need(text(1, 5000))})},
-	"fal-ai/minimax/speech-2.8-hd":   {kind: provider.KindVoice, named: "audio", fields: speech.and(fields{"prompt": need(text(1, 10000))})},
+	"fal-ai/elevenlabs/text-to-dialogue/eleven-v3": {kind: provider.KindVoice, named: "audio", prompt: "inputs",
+		fields: seed.and(fields{
+			"inputs":        need(list(object(fields{"text": need(text(1, 5000)), "voice": need(text(1, 100))}))),
+			"language_code": maybe(text(2, 2)),
+		})},
+	"fal-ai/minimax/speech-02-turbo": {kind: provider.KindVoice, named: "audio", prompt: "text",
+		fields: speech.and(fields{"text": need(text(1, 5000))})},
+	"fal-ai/minimax/speech-2.8-hd": {kind: provider.KindVoice, named: "audio",
+		fields: speech.and(fields{"prompt": need(text(1, 10000))})},
 	"fal-ai/f5-tts": {kind: provider.KindVoice, named: "audio_url", prompt: "gen_text", fields: fields{
-		"gen_text": need(text(1, 5000)), "model_type": need(oneOf("F5-TTS", "E2-TTS")), "ref_audio_url": need(address), "ref_text": maybe(text(0, 5000)),
+		"gen_text": need(text(1, 5000)), "model_type": need(oneOf("F5-TTS", "E2-TTS")), "ref_audio_url": need(address),
+		"ref_text": maybe(text(0, 5000)),
 	}},
 
 	"fal-ai/heygen/avatar4/image-to-video": avatar(face.and(fields{
-		"prompt": maybe(text(1, 5000)), "voice": maybe(text(1, 100)), "audio_url": maybe(address), "caption": maybe(flag),
-		"aspect_ratio": maybe(oneOf("16:9", "9:16", "4:5", "5:4", "1:1", "auto")), "resolution": maybe(oneOf("360p", "480p", "540p", "720p", "1080p")),
+		"prompt": maybe(text(1, 5000)), "voice": maybe(text(1, 100)), "audio_url": maybe(address),
+		"caption":      maybe(flag),
+		"aspect_ratio": maybe(oneOf("16:9", "9:16", "4:5", "5:4", "1:1", "auto")),
+		"resolution":   maybe(oneOf("360p", "480p", "540p", "720p", "1080p")),
 	})),
 	"fal-ai/bytedance/omnihuman/v1.5": avatar(face.and(spoken).and(fields{
 		"prompt": maybe(text(0, 5000)), "resolution": maybe(oneOf("720p", "1080p")), "turbo_mode": maybe(flag),
 	})).says("audio_url"),
 	"fal-ai/ai-avatar/multi-text": avatar(prompt.and(face).and(seed).and(fields{
-		"first_text_input": need(text(1, 5000)), "second_text_input": need(text(1, 5000)), "voice1": maybe(speakers), "voice2": maybe(speakers),
+		"first_text_input": need(text(1, 5000)), "second_text_input": need(text(1, 5000)), "voice1": maybe(speakers),
+		"voice2":     maybe(speakers),
 		"resolution": maybe(oneOf("480p", "720p")), "num_frames": maybe(number(81, 129)),
 	})).says("first_text_input"),
 	"fal-ai/ai-avatar/single-text": avatar(prompt.and(face).and(seed).and(fields{
-		"text_input": need(text(1, 5000)), "voice": need(speakers), "resolution": maybe(oneOf("480p", "720p")), "num_frames": maybe(number(41, 721)),
+		"text_input": need(text(1, 5000)), "voice": need(speakers), "resolution": maybe(oneOf("480p", "720p")),
+		"num_frames": maybe(number(41, 721)),
 	})).says("text_input"),
-	"fal-ai/kling-video/ai-avatar/v2/pro": avatar(face.and(spoken).and(fields{"prompt": maybe(text(0, 5000))})).says("audio_url"),
-	"veed/fabric-1.0":                     avatar(face.and(spoken).and(fields{"resolution": need(oneOf("480p", "720p"))})).says("audio_url"),
-	"veed/avatars/text-to-video":          avatar(fields{"text": need(text(1, 5000)), "avatar_id": need(veedAvatars)}).says("text"),
+	"fal-ai/kling-video/ai-avatar/v2/pro": avatar(
+		face.and(spoken).and(fields{"prompt": maybe(text(0, 5000))})).says("audio_url"),
+	"veed/fabric-1.0": avatar(
+		face.and(spoken).and(fields{"resolution": need(oneOf("480p", "720p"))})).says("audio_url"),
+	"veed/avatars/text-to-video": avatar(fields{"text": need(text(1, 5000)),
+		"avatar_id": need(veedAvatars)}).says("text"),
 	"argil/avatars/text-to-video": avatar(fields{
-		"text": need(text(1, 5000)), "avatar": need(argilAvatars), "voice": need(argilVoices), "remove_background": maybe(flag),
+		"text": need(text(1, 5000)), "avatar": need(argilAvatars), "voice": need(argilVoices),
+		"remove_background": maybe(flag),
 	}).says("text"),
 	"fal-ai/sync-lipsync/v2": avatar(spoken.and(fields{
-		"video_url": need(address), "model": maybe(oneOf("lipsync-2", "lipsync-2-pro")), "sync_mode": maybe(oneOf("cut_off", "loop", "bounce", "silence", "remap")),
+		"video_url": need(address), "model": maybe(oneOf("lipsync-2", "lipsync-2-pro")),
+		"sync_mode": maybe(oneOf("cut_off", "loop", "bounce", "silence", "remap")),
 	})).says("audio_url"),
 }

@@ -31,7 +31,8 @@ const retryAfter = 7 * time.Second
 // Faults returns the faults, with the errors that an adapter must return.
 func (a Async) Faults() []providertest.Fault {
 	var faults []providertest.Fault
-	add := func(operation string, f control.Fault, call func(context.Context, provider.Provider) error, want provider.ErrorKind) {
+	add := func(operation string, f control.Fault, call func(context.Context, provider.Provider) error,
+		want provider.ErrorKind) {
 		fault := providertest.Fault{
 			Name:    fmt.Sprintf("%s at %s %d", f.Kind, operation, f.Status),
 			Arrange: func(*testing.T) { a.Control.Queue(a.Name, operation, f) },
@@ -49,7 +50,8 @@ func (a Async) Faults() []providertest.Fault {
 	add(control.Submit, control.Fault{Kind: control.RateLimited}, a.submit(0), provider.Transient)
 	add(control.Submit, control.Fault{Kind: control.RateLimited, Seconds: 7200}, a.submit(0), provider.Quota)
 	for status, want := range map[int]provider.ErrorKind{
-		http.StatusPaymentRequired: provider.Quota, http.StatusUnauthorized: provider.Quota, http.StatusBadRequest: provider.BadInput,
+		http.StatusPaymentRequired: provider.Quota, http.StatusUnauthorized: provider.Quota,
+		http.StatusBadRequest:          provider.BadInput,
 		http.StatusUnprocessableEntity: provider.BadInput, http.StatusRequestTimeout: provider.Transient,
 		http.StatusInternalServerError: provider.Transient, http.StatusBadGateway: provider.Transient,
 		http.StatusServiceUnavailable: provider.Transient, http.StatusGatewayTimeout: provider.Transient,

@@ -16,7 +16,8 @@ import (
 // sign returns the address of a file, which is valid for a while.
 func (f *fake) sign(r *http.Request, name string) string {
 	expires := strconv.FormatInt(f.Now().Add(AddressTime).Unix(), 10)
-	return control.Base(r) + "/files/" + name + "?" + url.Values{"Expires": {expires}, "Signature": {f.signature(name, expires)}}.Encode()
+	return control.Base(r) + "/files/" + name + "?" + url.Values{"Expires": {expires},
+		"Signature": {f.signature(name, expires)}}.Encode()
 }
 
 func (f *fake) signature(name, expires string) string {
@@ -29,7 +30,8 @@ func (f *fake) signature(name, expires string) string {
 func (f *fake) file(w http.ResponseWriter, r *http.Request) {
 	name, q := r.PathValue("name"), r.URL.Query()
 	expires, err := strconv.ParseInt(q.Get("Expires"), 10, 64)
-	if err != nil || !hmac.Equal([]byte(q.Get("Signature")), []byte(f.signature(name, q.Get("Expires")))) || f.Now().Unix() >= expires {
+	if err != nil || !hmac.Equal([]byte(q.Get("Signature")), []byte(f.signature(name, q.Get("Expires")))) ||
+		f.Now().Unix() >= expires {
 		http.Error(w, "AccessDenied", http.StatusForbidden)
 		return
 	}

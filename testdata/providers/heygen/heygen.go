@@ -69,7 +69,8 @@ func (f *fake) create(w http.ResponseWriter, r *http.Request) {
 	id := "v_" + strings.ToLower(rand.Text())
 	f.jobs.Start(id, v, control.JobFails(r.Context()))
 	f.Control.Accept(control.Acceptance{
-		Provider: Name, Operation: control.Submit, ID: id, Model: *v.Type, Prompt: or(v.Script, or(v.AudioURL, "")), Input: sent,
+		Provider: Name, Operation: control.Submit, ID: id, Model: *v.Type,
+		Prompt: or(v.Script, or(v.AudioURL, "")), Input: sent,
 	})
 	answer(w, map[string]any{"video_id": id, "status": "waiting"})
 }
@@ -83,7 +84,8 @@ func (f *fake) details(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	status := map[control.Phase]string{
-		control.Waiting: "pending", control.Working: "processing", control.Succeeded: "completed", control.Failed: "failed",
+		control.Waiting: "pending", control.Working: "processing", control.Succeeded: "completed",
+		control.Failed: "failed",
 	}[phase]
 	data := map[string]any{"id": id, "title": job.Work.Title, "status": status, "created_at": job.Began.Unix()}
 	switch phase {
@@ -101,7 +103,8 @@ func (f *fake) details(w http.ResponseWriter, r *http.Request) {
 func (f *fake) authorized(h http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if key := r.Header.Get("X-Api-Key"); key == "" || f.Key != "" && key != f.Key {
-			refuse(w, http.StatusUnauthorized, "unauthorized", "Invalid or expired API key. Verify your x-api-key header.", "")
+			refuse(w, http.StatusUnauthorized, "unauthorized",
+				"Invalid or expired API key. Verify your x-api-key header.", "")
 			return
 		}
 		h(w, r)
@@ -115,7 +118,8 @@ func answer(w http.ResponseWriter, data any) {
 
 // refuse writes an error in the provider's form.
 func refuse(w http.ResponseWriter, status int, code, message, param string) {
-	e := map[string]any{"code": code, "message": message, "param": nil, "doc_url": fmt.Sprintf("https://developers.heygen.com/docs/error-codes#%s", strings.ReplaceAll(code, "_", "-"))}
+	e := map[string]any{"code": code, "message": message, "param": nil,
+		"doc_url": fmt.Sprintf("https://developers.heygen.com/docs/error-codes#%s", strings.ReplaceAll(code, "_", "-"))}
 	if param != "" {
 		e["param"] = param
 	}

@@ -23,17 +23,19 @@ func TestStrictness(t *testing.T) {
 		body   string
 		status int
 	}{
-		"a script":                 {avatar + `,` + script, 200},
-		"speech":                   {avatar + `,` + audio, 200},
-		"a picture":                {photo + `,` + script, 200},
-		"all of it":                {avatar + `,` + script + `,"title":"t","aspect_ratio":"9:16","resolution":"4k","voice_settings":{"speed":1.5,"pitch":-50,"locale":"en-US"}`, 200},
-		"null":                     {avatar + `,` + script + `,"audio_url":null,"resolution":null`, 200},
-		"loopback":                 {avatar + `,"audio_url":"http://127.0.0.1:8080/a.mp3"`, 200},
-		"no type":                  {script, 400},
-		"no such type":             {`"type":"cinematic","avatar_id":"x",` + script, 400},
-		"no avatar":                {`"type":"avatar",` + script, 400},
-		"no such avatar":           {`"type":"avatar","avatar_id":"x",` + script, 404},
-		"an avatar and a picture":  {avatar + `,"image":{"type":"url","url":"https://example.test/a.png"},` + script, 400},
+		"a script":  {avatar + `,` + script, 200},
+		"speech":    {avatar + `,` + audio, 200},
+		"a picture": {photo + `,` + script, 200},
+		"all of it": {avatar + `,` + script +
+			`,"title":"t","aspect_ratio":"9:16","resolution":"4k","voice_settings":{"speed":1.5,"pitch":-50,"locale":"en-US"}`, 200},
+		"null":           {avatar + `,` + script + `,"audio_url":null,"resolution":null`, 200},
+		"loopback":       {avatar + `,"audio_url":"http://127.0.0.1:8080/a.mp3"`, 200},
+		"no type":        {script, 400},
+		"no such type":   {`"type":"cinematic","avatar_id":"x",` + script, 400},
+		"no avatar":      {`"type":"avatar",` + script, 400},
+		"no such avatar": {`"type":"avatar","avatar_id":"x",` + script, 404},
+		"an avatar and a picture": {avatar + `,"image":{"type":"url","url":"https://example.test/a.png"},` +
+			script, 400},
 		"no picture":               {`"type":"image",` + script, 400},
 		"a picture of no address":  {`"type":"image","image":{"type":"url"},` + script, 400},
 		"a picture as a text":      {`"type":"image","image":"https://example.test/a.png",` + script, 400},
@@ -76,7 +78,8 @@ func TestNobodyComesInWithoutTheKey(t *testing.T) {
 }
 
 func TestFilesNeedASignature(t *testing.T) {
-	for _, query := range []string{"", "?Expires=9999999999", "?Expires=9999999999&Signature=00", "?Expires=x&Signature="} {
+	for _, query := range []string{"", "?Expires=9999999999", "?Expires=9999999999&Signature=00",
+		"?Expires=x&Signature="} {
 		w := httptest.NewRecorder()
 		newFake(control.New()).ServeHTTP(w, request("GET", "/files/avatar-9x16.mp4"+query, "", ""))
 		if w.Code != http.StatusForbidden {
@@ -90,7 +93,8 @@ func TestAddressesHaveThePrefixOfTheFake(t *testing.T) {
 	now := time.Now()
 	clock := func() time.Time { return now }
 	mux := http.NewServeMux()
-	mux.Handle("/heygen/", http.StripPrefix("/heygen", New(Config{Control: control.New(), Media: sample.Files, Now: clock, Took: time.Second})))
+	mux.Handle("/heygen/", http.StripPrefix("/heygen",
+		New(Config{Control: control.New(), Media: sample.Files, Now: clock, Took: time.Second})))
 	call := func(method, path, body string) (into struct {
 		Data struct {
 			ID  string `json:"video_id"`
@@ -105,7 +109,8 @@ func TestAddressesHaveThePrefixOfTheFake(t *testing.T) {
 		}
 		return into
 	}
-	id := call("POST", "/heygen/v3/videos", `{"type":"avatar","avatar_id":"Angela-inTshirt-20220820","audio_url":"https://example.test/a.mp3"}`).Data.ID
+	id := call("POST", "/heygen/v3/videos",
+		`{"type":"avatar","avatar_id":"Angela-inTshirt-20220820","audio_url":"https://example.test/a.mp3"}`).Data.ID
 	now = now.Add(time.Second)
 	address := call("GET", "/heygen/v3/videos/"+id, "").Data.URL
 	w := httptest.NewRecorder()

@@ -56,7 +56,10 @@ func New(cfg Config) http.Handler {
 	mux.HandleFunc("POST /v1/speech", signed(cfg.Control.Handle(Name, control.Submit, f.speak)))
 	mux.HandleFunc("POST /v1/synthesisTasks", signed(cfg.Control.Handle(Name, control.Submit, f.start)))
 	mux.HandleFunc("GET /v1/synthesisTasks/{TaskId}", signed(cfg.Control.Handle(Name, control.Status, f.find)))
-	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { refuse(w, http.StatusNotFound, "UnknownOperation", "") })
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
+		refuse(w, http.StatusNotFound,
+			"UnknownOperation", "")
+	})
 	return mux
 }
 
@@ -98,7 +101,8 @@ func (s speech) check(most int) *refusal {
 	case !known:
 		return invalid("Value %q at 'voiceId' failed to satisfy constraint", *s.VoiceID)
 	case *s.OutputFormat == "json" && engine == "generative":
-		return &refusal{"EngineNotSupportedException", "Speech marks are not supported by the selected engine: " + engine}
+		return &refusal{"EngineNotSupportedException",
+			"Speech marks are not supported by the selected engine: " + engine}
 	case *s.OutputFormat == "json" && len(s.SpeechMarkTypes) == 0:
 		return invalid("SpeechMarkTypes are required for the OutputFormat json")
 	case *s.OutputFormat != "mp3" && *s.OutputFormat != "json":
@@ -108,7 +112,8 @@ func (s speech) check(most int) *refusal {
 	case s.SampleRate != nil && !slices.Contains([]string{"8000", "16000", "22050", "24000"}, *s.SampleRate):
 		return &refusal{"InvalidSampleRateException", "The specified sample rate is not valid."}
 	case len(s.SpeechMarkTypes) > 0 && *s.OutputFormat != "json":
-		return &refusal{"MarksNotSupportedForFormatException", "Speech marks are not supported for the OutputFormat selected."}
+		return &refusal{"MarksNotSupportedForFormatException", "Speech marks are not supported for the OutputFormat " +
+			"selected."}
 	case len(s.LexiconNames) > 0:
 		return &refusal{"LexiconNotFoundException", "There is no such lexicon."}
 	case *s.Text == "":
@@ -136,7 +141,8 @@ func (f *fake) speak(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if control.JobFails(r.Context()) {
-		refuse(w, http.StatusInternalServerError, "ServiceFailureException", "An unknown condition has caused a service failure.")
+		refuse(w, http.StatusInternalServerError, "ServiceFailureException",
+			"An unknown condition has caused a service failure.")
 		return
 	}
 	_, content, err := sample.Lasting(provider.KindVoice, "", 0, provider.SpokenLength(*s.Text))
@@ -160,7 +166,8 @@ func wordsOf(text string) []byte {
 	each := provider.SpokenLength(text) / time.Duration(max(utf8.RuneCountInString(text), 1))
 	for _, at := range wordStart.FindAllStringIndex(text, -1) {
 		fmt.Fprintf(&b, `{"time":%d,"type":"word","start":%d,"end":%d,"value":%q}`+"\n",
-			(each * time.Duration(utf8.RuneCountInString(text[:at[0]]))).Milliseconds(), at[0], at[1], text[at[0]:at[1]])
+			(each * time.Duration(utf8.RuneCountInString(text[:at[0]]))).Milliseconds(), at[0], at[1],
+			text[at[0]:at[1]])
 	}
 	return b.Bytes()
 }
@@ -169,7 +176,8 @@ var wordStart = regexp.MustCompile(`\S+`)
 
 func (f *fake) accept(id string, s speech, sent map[string]any) {
 	f.Control.Accept(control.Acceptance{
-		Provider: Name, Operation: control.Submit, ID: id, Model: or(s.Engine, "standard"), Prompt: *s.Text, Input: sent,
+		Provider: Name, Operation: control.Submit, ID: id, Model: or(s.Engine, "standard"),
+		Prompt: *s.Text, Input: sent,
 	})
 }
 
@@ -227,7 +235,8 @@ func (f *fake) start(w http.ResponseWriter, r *http.Request) {
 // find serves GetSpeechSynthesisTask.
 func (f *fake) find(w http.ResponseWriter, r *http.Request) {
 	if _, _, _, found := f.tasks.Find(r.PathValue("TaskId")); !found {
-		refuse(w, http.StatusBadRequest, "SynthesisTaskNotFoundException", "The Speech Synthesis task with requested Task ID cannot be found.")
+		refuse(w, http.StatusBadRequest, "SynthesisTaskNotFoundException", "The Speech Synthesis task with requested "+
+			"Task ID cannot be found.")
 		return
 	}
 	f.show(w, r, r.PathValue("TaskId"))
@@ -238,7 +247,8 @@ func (f *fake) show(w http.ResponseWriter, r *http.Request, id string) {
 	job, phase, _, _ := f.tasks.Find(id)
 	t := job.Work
 	status, reason := map[control.Phase]string{
-		control.Waiting: "scheduled", control.Working: "inProgress", control.Succeeded: "completed", control.Failed: "failed",
+		control.Waiting: "scheduled", control.Working: "inProgress", control.Succeeded: "completed",
+		control.Failed: "failed",
 	}[phase], ""
 	if phase == control.Failed {
 		reason = "Error occurred while synthesizing the speech."
@@ -268,7 +278,8 @@ func (f *fake) show(w http.ResponseWriter, r *http.Request, id string) {
 }
 
 // scope matches a signature of version 4 for this service.
-var scope = regexp.MustCompile(`^AWS4-HMAC-SHA256 Credential=[^/]+/[0-9]{8}/([a-z0-9-]+)/polly/aws4_request, SignedHeaders=[a-z0-9;-]*host[a-z0-9;-]*, Signature=[0-9a-f]{64}$`)
+var scope = regexp.MustCompile(
+	`^AWS4-HMAC-SHA256 Credential=[^/]+/[0-9]{8}/([a-z0-9-]+)/polly/aws4_request, SignedHeaders=[a-z0-9;-]*host[a-z0-9;-]*, Signature=[0-9a-f]{64}$`)
 
 // signed refuses requests without a signature. It checks only the form, because the fake has no
 // secret to verify it.

@@ -16,7 +16,8 @@ import (
 var media = fstest.MapFS{file: &fstest.MapFile{Data: []byte("ID3")}}
 
 const (
-	signature = "AWS4-HMAC-SHA256 Credential=AKIA/20261121/eu-central-1/polly/aws4_request, SignedHeaders=content-type;host;x-amz-date, " +
+	signature = "AWS4-HMAC-SHA256 Credential=AKIA/20261121/eu-central-1/polly/aws4_request, " +
+		"SignedHeaders=content-type;host;x-amz-date, " +
 		"Signature=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 	speak = "POST /v1/speech"
 	start = "POST /v1/synthesisTasks"
@@ -32,43 +33,62 @@ func TestStrictness(t *testing.T) {
 		status                int
 		code                  string
 	}{
-		"speech":                  {speak, ok, signature, 200, ""},
-		"speech and a language":   {speak, ok + `,"LanguageCode":"en-GB","TextType":"text","SampleRate":"24000"`, signature, 200, ""},
-		"a task":                  {start, ok + into, signature, 200, ""},
-		"a long task":             {start, strings.Replace(ok, "Hello", strings.Repeat("x", 100_000), 1) + into, signature, 200, ""},
-		"the standard engine":     {speak, `"OutputFormat":"mp3","Text":"Hello","VoiceId":"Amy"`, signature, 200, ""},
-		"no signature":            {speak, ok, "", 403, "MissingAuthenticationTokenException"},
-		"one for something else":  {speak, ok, strings.Replace(signature, "/polly/", "/s3/", 1), 403, "IncompleteSignatureException"},
-		"no text":                 {speak, `"OutputFormat":"mp3","VoiceId":"Amy"`, signature, 400, "ValidationException"},
-		"no voice":                {speak, `"OutputFormat":"mp3","Text":"Hello"`, signature, 400, "ValidationException"},
-		"no such voice":           {speak, strings.Replace(ok, "Amy", "Amie", 1), signature, 400, "ValidationException"},
-		"no such engine":          {speak, strings.Replace(ok, "neural", "opera", 1), signature, 400, "ValidationException"},
-		"a voice of other engine": {speak, strings.Replace(ok, "Amy", "Marlene", 1), signature, 400, "EngineNotSupportedException"},
-		"another language":        {speak, ok + `,"LanguageCode":"en-US"`, signature, 400, "LanguageNotSupportedException"},
-		"another format":          {speak, strings.Replace(ok, "mp3", "pcm", 1), signature, 400, "ValidationException"},
-		"marks of no type":        {speak, strings.Replace(ok, "mp3", "json", 1), signature, 400, "ValidationException"},
-		"marks of words":          {speak, strings.Replace(ok, "mp3", "json", 1) + `,"SpeechMarkTypes":["word"]`, signature, 200, ""},
-		"no such rate":            {speak, ok + `,"SampleRate":"1"`, signature, 400, "InvalidSampleRateException"},
-		"marks":                   {speak, ok + `,"SpeechMarkTypes":["word"]`, signature, 400, "MarksNotSupportedForFormatException"},
-		"a lexicon":               {speak, ok + `,"LexiconNames":["x"]`, signature, 400, "LexiconNotFoundException"},
-		"too long for speech":     {speak, strings.Replace(ok, "Hello", strings.Repeat("x", 3001), 1), signature, 400, "TextLengthExceededException"},
-		"too long for a task":     {start, strings.Replace(ok, "Hello", strings.Repeat("x", 100_001), 1) + into, signature, 400, "TextLengthExceededException"},
-		"no bucket":               {start, ok, signature, 400, "InvalidS3BucketException"},
-		"no such bucket":          {start, ok + `,"OutputS3BucketName":"Media Bucket"`, signature, 400, "InvalidS3BucketException"},
-		"no such prefix":          {start, ok + `,"OutputS3BucketName":"media","OutputS3KeyPrefix":"a b"`, signature, 400, "InvalidS3KeyException"},
-		"a topic":                 {start, ok + into + `,"SnsTopicArn":"x"`, signature, 400, "InvalidSnsTopicArnException"},
-		"a bucket for speech":     {speak, ok + into, signature, 400, "SerializationException"},
-		"an unknown member":       {speak, ok + `,"Volume":"loud"`, signature, 400, "SerializationException"},
-		"a number for a text":     {speak, ok + `,"SampleRate":24000`, signature, 400, "SerializationException"},
-		"another operation":       {"GET /v1/voices", "", signature, 404, "UnknownOperation"},
-		"an unknown task":         {"GET /v1/synthesisTasks/x", "", signature, 400, "SynthesisTaskNotFoundException"},
+		"speech": {speak, ok, signature, 200, ""},
+		"speech and a language": {speak, ok + `,"LanguageCode":"en-GB","TextType":"text","SampleRate":"24000"`,
+			signature, 200, ""},
+		"a task": {start, ok + into, signature, 200, ""},
+		"a long task": {start, strings.Replace(ok, "Hello", strings.Repeat("x", 100_000), 1) + into,
+			signature, 200, ""},
+		"the standard engine": {speak, `"OutputFormat":"mp3","Text":"Hello","VoiceId":"Amy"`, signature, 200, ""},
+		"no signature":        {speak, ok, "", 403, "MissingAuthenticationTokenException"},
+		"one for something else": {speak, ok, strings.Replace(signature, "/polly/", "/s3/", 1), 403,
+			"IncompleteSignatureException"},
+		"no text": {speak, `"OutputFormat":"mp3","VoiceId":"Amy"`, signature, 400,
+			"ValidationException"},
+		"no voice": {speak, `"OutputFormat":"mp3","Text":"Hello"`, signature, 400,
+			"ValidationException"},
+		"no such voice": {speak, strings.Replace(ok, "Amy", "Amie", 1), signature, 400,
+			"ValidationException"},
+		"no such engine": {speak, strings.Replace(ok, "neural", "opera", 1), signature, 400,
+			"ValidationException"},
+		"a voice of other engine": {speak, strings.Replace(ok, "Amy", "Marlene", 1), signature, 400,
+			"EngineNotSupportedException"},
+		"another language": {speak, ok + `,"LanguageCode":"en-US"`, signature, 400,
+			"LanguageNotSupportedException"},
+		"another format": {speak, strings.Replace(ok, "mp3", "pcm", 1), signature, 400, "ValidationException"},
+		"marks of no type": {speak, strings.Replace(ok, "mp3", "json", 1), signature, 400,
+			"ValidationException"},
+		"marks of words": {speak, strings.Replace(ok, "mp3", "json", 1) + `,"SpeechMarkTypes":["word"]`,
+			signature, 200, ""},
+		"no such rate": {speak, ok + `,"SampleRate":"1"`, signature, 400, "InvalidSampleRateException"},
+		"marks": {speak, ok + `,"SpeechMarkTypes":["word"]`, signature, 400,
+			"MarksNotSupportedForFormatException"},
+		"a lexicon": {speak, ok + `,"LexiconNames":["x"]`, signature, 400, "LexiconNotFoundException"},
+		"too long for speech": {speak, strings.Replace(ok, "Hello", strings.Repeat("x", 3001), 1), signature, 400,
+			"TextLengthExceededException"},
+		"too long for a task": {start, strings.Replace(ok, "Hello", strings.Repeat("x", 100_001), 1) + into,
+			signature, 400, "TextLengthExceededException"},
+		"no bucket": {start, ok, signature, 400, "InvalidS3BucketException"},
+		"no such bucket": {start, ok + `,"OutputS3BucketName":"Media Bucket"`, signature, 400,
+			"InvalidS3BucketException"},
+		"no such prefix": {start, ok + `,"OutputS3BucketName":"media","OutputS3KeyPrefix":"a b"`, signature,
+			400, "InvalidS3KeyException"},
+		"a topic": {start, ok + into + `,"SnsTopicArn":"x"`, signature, 400,
+			"InvalidSnsTopicArnException"},
+		"a bucket for speech": {speak, ok + into, signature, 400, "SerializationException"},
+		"an unknown member":   {speak, ok + `,"Volume":"loud"`, signature, 400, "SerializationException"},
+		"a number for a text": {speak, ok + `,"SampleRate":24000`, signature, 400, "SerializationException"},
+		"another operation":   {"GET /v1/voices", "", signature, 404, "UnknownOperation"},
+		"an unknown task":     {"GET /v1/synthesisTasks/x", "", signature, 400, "SynthesisTaskNotFoundException"},
 	} {
 		log := control.New()
 		method, path, _ := strings.Cut(c.operation, " ")
 		w := httptest.NewRecorder()
-		New(Config{Control: log, Media: media, Now: time.Now}).ServeHTTP(w, request(method, path, "{"+c.body+"}", c.auth))
+		New(Config{Control: log, Media: media, Now: time.Now}).ServeHTTP(w,
+			request(method, path, "{"+c.body+"}", c.auth))
 		if w.Code != c.status || w.Header().Get("X-Amzn-Errortype") != c.code {
-			t.Errorf("%s: %d %s, want %d %s: %.200s", name, w.Code, w.Header().Get("X-Amzn-Errortype"), c.status, c.code, w.Body)
+			t.Errorf("%s: %d %s, want %d %s: %.200s", name, w.Code, w.Header().Get("X-Amzn-Errortype"), c.status,
+				c.code, w.Body)
 		}
 		if n := len(log.Accepted()); (n == 1) != (c.status == 200) {
 			t.Errorf("%s: %d accepted", name, n)
@@ -93,14 +113,16 @@ func TestFilesOfTasksAreWrittenOnce(t *testing.T) {
 			f.ServeHTTP(w, request(method, path, body, signature))
 			return w.Body.String()
 		}
-		begun := call("POST", "/v1/synthesisTasks", `{"OutputFormat":"mp3","Text":"Hello","VoiceId":"Amy","OutputS3BucketName":"media","OutputS3KeyPrefix":"raw/a"}`)
+		begun := call("POST", "/v1/synthesisTasks",
+			`{"OutputFormat":"mp3","Text":"Hello","VoiceId":"Amy","OutputS3BucketName":"media","OutputS3KeyPrefix":"raw/a"}`)
 		if !strings.Contains(begun, `"scheduled"`) || len(written) != 0 {
 			t.Errorf("begun: %s, written %v", begun, written)
 		}
 		id := log.Accepted()[0].ID
 		now = now.Add(time.Second)
 		for range 2 {
-			if got := call("GET", "/v1/synthesisTasks/"+id, ""); !strings.Contains(got, `"`+name+`"`) || !strings.Contains(got, "https://s3.eu-central-1.amazonaws.com/media/raw/a."+id+".mp3") {
+			if got := call("GET", "/v1/synthesisTasks/"+id, ""); !strings.Contains(got, `"`+name+`"`) ||
+				!strings.Contains(got, "https://s3.eu-central-1.amazonaws.com/media/raw/a."+id+".mp3") {
 				t.Errorf("want it %s: %s", name, got)
 			}
 		}

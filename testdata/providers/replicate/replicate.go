@@ -46,7 +46,8 @@ type prediction struct {
 
 // New makes a fake whose predictions take a duration, or control.JobTime if that is 0.
 func New(c *control.Control, samples control.Samples, now func() time.Time, took time.Duration) *Fake {
-	f := &Fake{control: c, samples: samples, now: now, jobs: control.NewJobs[prediction](now, took), mux: http.NewServeMux()}
+	f := &Fake{control: c, samples: samples, now: now, jobs: control.NewJobs[prediction](now, took),
+		mux: http.NewServeMux()}
 	operation := func(pattern, name string, h http.HandlerFunc) {
 		handle := c.Handle(Name, name, h)
 		f.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
@@ -136,8 +137,10 @@ func (f *Fake) create(w http.ResponseWriter, r *http.Request) {
 		asked.ratio = *body.Input.AspectRatio
 	}
 	fails := control.JobFails(r.Context())
-	if asked.error = "Prediction failed: the model ended unexpectedly (E001)"; strings.Contains(*body.Input.Prompt, unsafe) {
-		asked.error, fails = "The input or output was flagged as sensitive. Please try again with different inputs. (E005)", true
+	if asked.error = "Prediction failed: the model ended unexpectedly (E001)"; strings.Contains(*body.Input.Prompt,
+		unsafe) {
+		asked.error, fails = "The input or output was flagged as sensitive. Please try again with different inputs. "+
+			"(E005)", true
 	}
 	f.control.Accept(control.Acceptance{
 		Provider: Name, Operation: control.Submit, ID: id, Model: model, Prompt: *body.Input.Prompt, Input: asked.input,
@@ -171,8 +174,10 @@ func (f *Fake) show(w http.ResponseWriter, r *http.Request, status int, id strin
 	at := control.Base(r)
 	out := map[string]any{
 		"id": id, "model": job.Work.model, "version": "hidden", "status": statuses[phase], "input": job.Work.input,
-		"output": nil, "error": nil, "logs": "", "data_removed": false, "created_at": job.Began.UTC().Format(time.RFC3339Nano),
-		"urls": map[string]any{"get": at + "/v1/predictions/" + id, "cancel": at + "/v1/predictions/" + id + "/cancel"},
+		"output": nil, "error": nil, "logs": "", "data_removed": false,
+		"created_at": job.Began.UTC().Format(time.RFC3339Nano),
+		"urls": map[string]any{"get": at + "/v1/predictions/" + id,
+			"cancel": at + "/v1/predictions/" + id + "/cancel"},
 	}
 	switch {
 	case phase.Final() && f.removed(job):

@@ -96,7 +96,8 @@ func Lasting(kind provider.Kind, ratio string, n uint, length time.Duration) (na
 			across, down, _ = provider.ParseRatio(ratios[kind][0])
 		}
 		k := edge / min(across, down)
-		scene := synth.Scene{Width: int(math.Round(across*k/2)) * 2, Height: int(math.Round(down*k/2)) * 2, Seed: uint32(n), Text: "sample"}
+		scene := synth.Scene{Width: int(math.Round(across*k/2)) * 2, Height: int(math.Round(down*k/2)) * 2,
+			Seed: uint32(n), Text: "sample"}
 		content, err = synth.MP4(scene, length, false)
 	case provider.KindMusic:
 		content, err = synth.MP3(uint32(n), length)

@@ -33,7 +33,8 @@ func TestThereIsAFileOfEveryShape(t *testing.T) {
 }
 
 func TestOfOthersThereIsNone(t *testing.T) {
-	for kind, ratio := range map[provider.Kind]string{provider.KindText: "", provider.KindVideo: "7:1", provider.KindImage: "../../x"} {
+	for kind, ratio := range map[provider.Kind]string{provider.KindText: "", provider.KindVideo: "7:1",
+		provider.KindImage: "../../x"} {
 		if name, _, err := File(kind, ratio, 0); err == nil {
 			t.Errorf("%s of %q is %s", kind, ratio, name)
 		}

@@ -102,7 +102,8 @@ func (f *Follower) get(ctx context.Context, query url.Values) (p page, err error
 		NextCursor string  `json:"next_cursor"`
 	}
 	if err := json.Unmarshal(body, &answer); err != nil || answer.Data == nil {
-		return p, &failure{message: fmt.Sprintf("GET %s answered 200, but not with a list of events: check the base URL.", address)}
+		return p, &failure{message: fmt.Sprintf("GET %s answered 200, but not with a list of events: check the base "+
+			"URL.", address)}
 	}
 	p = page{events: answer.Data, next: answer.NextCursor, at: f.Now(), pause: pace(resp.Header.Get("RateLimit"))}
 	if at, err := http.ParseTime(resp.Header.Get("Date")); err == nil {

@@ -67,7 +67,8 @@ func New(address, secret string, now func() time.Time) (*Sender, error) {
 	if err != nil {
 		return nil, err
 	}
-	client := &http.Client{Timeout: timeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := &http.Client{Timeout: timeout,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	return &Sender{client, address, signer, now}, nil
 }
 

@@ -51,7 +51,8 @@ type counter struct {
 }
 
 func newCounter(takes time.Duration) *counter {
-	return &counter{takes: takes, calls: make(chan struct{}, 1), messages: map[string]int{}, delays: map[string]time.Duration{}}
+	return &counter{takes: takes, calls: make(chan struct{}, 1), messages: map[string]int{},
+		delays: map[string]time.Duration{}}
 }
 
 func (c *counter) Send(ctx context.Context, messages ...queue.Message) []error {
@@ -97,7 +98,8 @@ type gate struct {
 	refuse func(partition string) error
 }
 
-func (g *gate) Query(ctx context.Context, in *dynamodb.QueryInput, options ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+func (g *gate) Query(ctx context.Context, in *dynamodb.QueryInput,
+	options ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
 	if p, _ := in.ExpressionAttributeValues[":p"].(*types.AttributeValueMemberS); g.refuse != nil && p != nil {
 		if err := g.refuse(p.Value); err != nil {
 			return nil, err
@@ -248,7 +250,8 @@ func TestAnUnreadableShardHoldsBackNoOther(t *testing.T) {
 			return nil
 		}
 		found, err := b.run(false)
-		if !errors.Is(err, errNo) || !strings.Contains(err.Error(), "task#3") || found.Resent < 100 || found.Resent == 200 {
+		if !errors.Is(err, errNo) || !strings.Contains(err.Error(), "task#3") || found.Resent < 100 ||
+			found.Resent == 200 {
 			t.Errorf("%+v, %v", found, err)
 		}
 		b.gate.refuse = nil
@@ -294,26 +297,32 @@ func TestWhatCannotBeDecodedIsPutAside(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBacklog(t, 0)
 		b.create(0, ids("late", 30)...)
-		out, err := b.gate.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String("state"), Key: map[string]types.AttributeValue{
-			"pk": &types.AttributeValueMemberS{Value: "task#late0003"}, "sk": &types.AttributeValueMemberS{Value: "#"},
-		}})
+		out, err := b.gate.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String("state"),
+			Key: map[string]types.AttributeValue{
+				"pk": &types.AttributeValueMemberS{Value: "task#late0003"},
+				"sk": &types.AttributeValueMemberS{Value: "#"},
+			}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for name, value := range map[string]types.AttributeValue{
-			"packed": &types.AttributeValueMemberB{Value: []byte("garbage")}, "doc": &types.AttributeValueMemberS{Value: `{"step": "one"`},
+			"packed": &types.AttributeValueMemberB{Value: []byte("garbage")},
+			"doc":    &types.AttributeValueMemberS{Value: `{"step": "one"`},
 		} {
 			delete(out.Item, "doc")
 			delete(out.Item, "packed")
 			out.Item[name] = value
 			out.Item["pk"] = &types.AttributeValueMemberS{Value: "task#" + name}
-			if _, err := b.gate.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("state"), Item: out.Item}); err != nil {
+			if _, err := b.gate.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("state"),
+				Item: out.Item}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		bad := task.Tasks.Key("task#late0003", time.Now())
-		out.Item["due_sk"], out.Item["pk"] = &types.AttributeValueMemberS{Value: "0 soon"}, &types.AttributeValueMemberS{Value: "task#when"}
-		if _, err := b.gate.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("state"), Item: out.Item}); err != nil || bad.PK == "" {
+		out.Item["due_sk"], out.Item["pk"] = &types.AttributeValueMemberS{Value: "0 soon"},
+			&types.AttributeValueMemberS{Value: "task#when"}
+		if _, err := b.gate.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("state"),
+			Item: out.Item}); err != nil || bad.PK == "" {
 			t.Fatal(err)
 		}
 		<-time.After(130 * time.Second)

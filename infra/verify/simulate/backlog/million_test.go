@@ -54,7 +54,8 @@ func newCrowd(t *testing.T, behind store.Client, set task.Set, n int, at time.Ti
 		p := set.Key(taskID(i), at).PK
 		c.shards[p] = append(c.shards[p], i)
 	}
-	doc, err := json.Marshal(task.Task{Message: task.Message{ID: "%", Kind: "count", Queue: topology.GenerateText, Owner: owner, Step: 1}, DueAt: at, Parked: set == task.Parked})
+	doc, err := json.Marshal(task.Task{Message: task.Message{ID: "%", Kind: "count", Queue: topology.GenerateText,
+		Owner: owner, Step: 1}, DueAt: at, Parked: set == task.Parked})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +70,8 @@ func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{V
 func textOf(v types.AttributeValue) string { return v.(*types.AttributeValueMemberS).Value }
 
 // Query lists keys.
-func (c *crowd) Query(_ context.Context, in *dynamodb.QueryInput, _ ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+func (c *crowd) Query(_ context.Context, in *dynamodb.QueryInput,
+	_ ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
 	<-time.After(readTakes)
 	p := textOf(in.ExpressionAttributeValues[":p"])
 	all, due := c.shards[p], c.at.UTC().Format(time.RFC3339)
@@ -82,7 +84,8 @@ func (c *crowd) Query(_ context.Context, in *dynamodb.QueryInput, _ ...func(*dyn
 	out := &dynamodb.QueryOutput{}
 	for i, n := range all {
 		id := taskID(n)
-		key := map[string]types.AttributeValue{"pk": text(id), "sk": text("#"), "due_pk": text(p), "due_sk": text(due + "#" + id)}
+		key := map[string]types.AttributeValue{"pk": text(id), "sk": text("#"), "due_pk": text(p),
+			"due_sk": text(due + "#" + id)}
 		out.Items = append(out.Items, key)
 		if i+1 == int(*in.Limit) && i+1 < len(all) {
 			out.LastEvaluatedKey = key
@@ -93,7 +96,8 @@ func (c *crowd) Query(_ context.Context, in *dynamodb.QueryInput, _ ...func(*dyn
 }
 
 // BatchGetItem makes the items of keys.
-func (c *crowd) BatchGetItem(_ context.Context, in *dynamodb.BatchGetItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+func (c *crowd) BatchGetItem(_ context.Context, in *dynamodb.BatchGetItemInput,
+	_ ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
 	out := &dynamodb.BatchGetItemOutput{Responses: map[string][]map[string]types.AttributeValue{}}
 	for table, of := range in.RequestItems {
 		now := c.reads.Add(int64(len(of.Keys)))
@@ -108,8 +112,9 @@ func (c *crowd) BatchGetItem(_ context.Context, in *dynamodb.BatchGetItemInput, 
 			id := textOf(key["pk"])
 			due := set.Key(id, c.at)
 			out.Responses[table] = append(out.Responses[table], map[string]types.AttributeValue{
-				"pk": key["pk"], "sk": key["sk"], "kind": text(task.ItemKind), "acc": text("acc_1"), "mode": text("live"),
-				"ver": &types.AttributeValueMemberN{Value: "1"}, "doc": text(strings.Replace(c.doc, "%", id, 1)),
+				"pk": key["pk"], "sk": key["sk"], "kind": text(task.ItemKind), "acc": text("acc_1"),
+				"mode": text("live"),
+				"ver":  &types.AttributeValueMemberN{Value: "1"}, "doc": text(strings.Replace(c.doc, "%", id, 1)),
 				"due_pk": text(due.PK), "due_sk": text(due.SK),
 			})
 		}
@@ -152,7 +157,8 @@ func TestAMillionTasksGetOneMessageEach(t *testing.T) {
 				c := newCrowd(t, b.gate, test.set, test.many, at)
 				q := &tally{sent: make([]byte, test.many)}
 				queues := map[topology.Queue]queue.Sender{topology.GenerateText: queue.Wide(q)}
-				r := task.NewReconciler(store.Open(aws.Config{}, "state", store.WithClient(c), store.WithClock(time.Now)), time.Now, task.OverdueTasks(task.NewSender(queues), time.Now)...)
+				r := task.NewReconciler(store.Open(aws.Config{}, "state", store.WithClient(c),
+					store.WithClock(time.Now)), time.Now, task.OverdueTasks(task.NewSender(queues), time.Now)...)
 				<-time.After(time.Until(at.Add(test.begin)))
 				for range test.runs {
 					next := time.Now().Add(every)

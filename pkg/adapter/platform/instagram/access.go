@@ -52,9 +52,11 @@ func (p *Platform) pages(ctx context.Context, token platform.Secret) (all []prof
 			} `json:"owned_pages"`
 		} `json:"data"`
 	}
-	err = p.read(ctx, token, "/me/businesses", url.Values{"fields": {"owned_pages.limit(100){" + ofPage + "}"}, "limit": {"100"}}, &portfolios)
+	err = p.read(ctx, token, "/me/businesses", url.Values{"fields": {"owned_pages.limit(100){" + ofPage + "}"},
+		"limit": {"100"}}, &portfolios)
 	var refused *platform.Error
-	if errors.As(err, &refused) && (refused.Kind == platform.BadContent || refused.Code == platform.CodeMissingPermission) {
+	if errors.As(err, &refused) &&
+		(refused.Kind == platform.BadContent || refused.Code == platform.CodeMissingPermission) {
 		err = nil // a login without portfolios
 	}
 	if err != nil {
@@ -65,7 +67,8 @@ func (p *Platform) pages(ctx context.Context, token platform.Secret) (all []prof
 		pages = append(pages, b.Owned.Data...)
 	}
 	for _, page := range pages {
-		if i := page.Instagram; i != nil && !slices.ContainsFunc(all, func(known profile) bool { return known.ID == i.ID }) {
+		if i := page.Instagram; i != nil &&
+			!slices.ContainsFunc(all, func(known profile) bool { return known.ID == i.ID }) {
 			all = append(all, *i)
 		}
 	}
@@ -118,7 +121,8 @@ func (p *Platform) Refresh(ctx context.Context, a platform.Account) (platform.To
 		return platform.Token{}, err
 	}
 	t.EndsAt = p.ends(ctx, t, a.Token.EndsAt)
-	if !a.Token.ExpiresAt.IsZero() && t.ExpiresAt.Before(a.Token.ExpiresAt.Add(prolonged)) && p.client.Now().Add(long/2).After(t.ExpiresAt) {
+	if !a.Token.ExpiresAt.IsZero() && t.ExpiresAt.Before(a.Token.ExpiresAt.Add(prolonged)) &&
+		p.client.Now().Add(long/2).After(t.ExpiresAt) {
 		t.EndsAt = t.ExpiresAt // Facebook no longer prolongs it
 	}
 	return t, nil

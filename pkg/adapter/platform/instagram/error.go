@@ -55,7 +55,8 @@ func refused(posts bool) wire.Refused {
 		if named, ok := subcodes[f.Error.Subcode]; ok {
 			return named()
 		}
-		unsure := f.Error.Transient || f.Error.Code == 1 || f.Error.Code == 2 || f.Error.Subcode == 2207001 || f.Error.Subcode == 2207003 || f.Error.Subcode == 2207032
+		unsure := f.Error.Transient || f.Error.Code == 1 || f.Error.Code == 2 || f.Error.Subcode == 2207001 ||
+			f.Error.Subcode == 2207003 || f.Error.Subcode == 2207032
 		switch code := f.Error.Code; {
 		case posts && (unsure || f.Error.Subcode == 2207051):
 			// Instagram has been seen to publish in spite of these.
@@ -65,7 +66,8 @@ func refused(posts bool) wire.Refused {
 		case code == 190, code == 102:
 			return platform.Disconnected()
 		case code == 10, code >= 200 && code <= 299:
-			return platform.NeedsReconnect(platform.CodeMissingPermission, "Connect the account again and allow all that the page of Facebook asks for.")
+			return platform.NeedsReconnect(platform.CodeMissingPermission, "Connect the account again and allow all "+
+				"that the page of Facebook asks for.")
 		case code == 4, code == 17, code == 32, code == 613:
 			return platform.Limited(5 * time.Minute)
 		case code == 9, code == 25:

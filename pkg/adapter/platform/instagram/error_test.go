@@ -44,7 +44,8 @@ func TestRefusals(t *testing.T) {
 		{368, 0, false, platform.BadContent, platform.BadContent},
 		{100, 33, false, platform.BadContent, platform.BadContent},
 	} {
-		body := fmt.Sprintf(`{"error":{"message":"code 190","code":%d,"error_subcode":%d,"is_transient":%v}}`, c.code, c.subcode, c.transient)
+		body := fmt.Sprintf(`{"error":{"message":"code 190","code":%d,"error_subcode":%d,"is_transient":%v}}`, c.code,
+			c.subcode, c.transient)
 		for posts, want := range map[bool]platform.ErrorKind{false: c.read, true: c.post} {
 			if e := refused(posts)(wire.Answer{Status: 400, Body: []byte(body)}); e == nil || e.Kind != want {
 				t.Errorf("%d/%d, posting %v: %v, want %s", c.code, c.subcode, posts, e, want)

@@ -27,8 +27,10 @@ const (
 
 var (
 	image = &platform.File{MIMEs: []string{"image/jpeg"}, MaxBytes: 8 << 20, MinRatio: 4.0 / 5, MaxRatio: 1.91}
-	reel  = &platform.File{MIMEs: []string{"video/mp4", "video/quicktime"}, MaxBytes: 300 << 20, MinRatio: 0.01, MaxRatio: 10, MinTime: 3 * time.Second, MaxTime: 15 * time.Minute}
-	clip  = &platform.File{MIMEs: reel.MIMEs, MaxBytes: 100 << 20, MinRatio: 0.01, MaxRatio: 10, MinTime: 3 * time.Second, MaxTime: time.Minute}
+	reel  = &platform.File{MIMEs: []string{"video/mp4", "video/quicktime"}, MaxBytes: 300 << 20, MinRatio: 0.01,
+		MaxRatio: 10, MinTime: 3 * time.Second, MaxTime: 15 * time.Minute}
+	clip = &platform.File{MIMEs: reel.MIMEs, MaxBytes: 100 << 20, MinRatio: 0.01, MaxRatio: 10,
+		MinTime: 3 * time.Second, MaxTime: time.Minute}
 	still = &platform.File{MIMEs: image.MIMEs, MaxBytes: 8 << 20} // a story may have any ratio
 
 	caption = platform.Text{Max: 2200}
@@ -49,12 +51,14 @@ var capabilities = platform.Capabilities{
 		platform.KindVideo:     {Caption: caption, MinMedia: 1, MaxMedia: 1, Video: reel},
 		platform.KindMusicClip: {Caption: caption, MinMedia: 1, MaxMedia: 1, Video: reel},
 		platform.KindCarousel:  {Caption: caption, MinMedia: 2, MaxMedia: 10, Image: image, Video: clip},
-		platform.KindStory:     {Caption: caption, MinMedia: 1, MaxMedia: 1, Image: still, Video: clip, Without: ofPosts},
+		platform.KindStory: {Caption: caption, MinMedia: 1, MaxMedia: 1, Image: still, Video: clip,
+			Without: ofPosts},
 	},
-	Hashtags:   platform.Hashtags{Max: 5, Written: true},
-	Alt:        platform.Text{Max: 1000},
-	Comment:    platform.Text{Max: 300},
-	Options:    []platform.Option{platform.OptionAlt, platform.OptionCover, platform.OptionCoverAt, platform.OptionFirstComment, platform.OptionGenerated},
+	Hashtags: platform.Hashtags{Max: 5, Written: true},
+	Alt:      platform.Text{Max: 1000},
+	Comment:  platform.Text{Max: 300},
+	Options: []platform.Option{platform.OptionAlt, platform.OptionCover, platform.OptionCoverAt,
+		platform.OptionFirstComment, platform.OptionGenerated},
 	Shape:      Options{},
 	Privacies:  []platform.Privacy{platform.Public},
 	Metrics:    []string{"views", "likes", "comments", "shares", "saves"},
@@ -65,7 +69,8 @@ var capabilities = platform.Capabilities{
 		"The account must be a professional one that is connected to a Facebook page.",
 		"Instagram shows no caption on stories.",
 		"Hashtags in the caption count, too.",
-		"Instagram takes 400 containers of an account in 24 hours: one for a post, and one more for each of several media. What exceeds them waits.",
+		"Instagram takes 400 containers of an account in 24 hours: one for a post, and one more for each of several " +
+			"media. What exceeds them waits.",
 		"Access ends 90 days after the owner has granted it: connect the account again before.",
 		"A first comment that Instagram refuses does not fail the publication: it is a warning.",
 	},
@@ -133,10 +138,12 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 		if name == "" {
 			name = i.Username
 		}
-		all = append(all, platform.Account{ID: i.ID, Handle: "@" + i.Username, Name: name, AvatarURL: i.Picture, Token: token})
+		all = append(all, platform.Account{ID: i.ID, Handle: "@" + i.Username, Name: name, AvatarURL: i.Picture,
+			Token: token})
 	}
 	if len(all) == 0 {
-		return nil, platform.NeedsReconnect(platform.CodeNeedsReconnect, "None of the chosen Facebook pages has such a professional Instagram account.")
+		return nil, platform.NeedsReconnect(platform.CodeNeedsReconnect, "None of the chosen Facebook pages has such "+
+			"a professional Instagram account.")
 	}
 	return all, nil
 }
@@ -151,7 +158,8 @@ func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
 }
 
 func (p *Platform) call(method, path string, token platform.Secret) wire.Call {
-	return wire.Call{Name: method + " " + path, Method: method, URL: p.client.Base(graph) + version + path, Bearer: token}
+	return wire.Call{Name: method + " " + path, Method: method, URL: p.client.Base(graph) + version + path,
+		Bearer: token}
 }
 
 // read reads a node or an edge.
@@ -162,7 +170,8 @@ func (p *Platform) read(ctx context.Context, token platform.Secret, path string,
 }
 
 // write creates something that cannot be seen yet, and returns its id.
-func (p *Platform) write(ctx context.Context, token platform.Secret, path string, form url.Values, posts bool) (string, error) {
+func (p *Platform) write(ctx context.Context, token platform.Secret, path string, form url.Values,
+	posts bool) (string, error) {
 	call := p.call(http.MethodPost, path, token)
 	call.Form, call.Posts = form, posts
 	var made struct {
@@ -190,7 +199,8 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 			} `json:"values"`
 		} `json:"data"`
 	}
-	err := p.read(ctx, a.Token.Access, "/"+post.ID+"/insights", url.Values{"metric": {"views,likes,comments,shares,saved"}}, &insights)
+	err := p.read(ctx, a.Token.Access, "/"+post.ID+"/insights",
+		url.Values{"metric": {"views,likes,comments,shares,saved"}}, &insights)
 	if platform.KindOf(err) == platform.BadContent {
 		// Of a story, Instagram refuses to count the others.
 		err = p.read(ctx, a.Token.Access, "/"+post.ID+"/insights", url.Values{"metric": {"views,shares"}}, &insights)
@@ -199,7 +209,8 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 		return platform.Metrics{}, err
 	}
 	var m platform.Metrics
-	into := map[string]**int64{"views": &m.Views, "likes": &m.Likes, "comments": &m.Comments, "shares": &m.Shares, "saved": &m.Saves}
+	into := map[string]**int64{"views": &m.Views, "likes": &m.Likes, "comments": &m.Comments, "shares": &m.Shares,
+		"saved": &m.Saves}
 	for _, d := range insights.Data {
 		if field, ok := into[d.Name]; ok && len(d.Values) > 0 {
 			*field = platform.Count(d.Values[0].Value)

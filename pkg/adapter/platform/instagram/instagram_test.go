@@ -20,23 +20,28 @@ func newFixture() *platformtest.Fixture {
 		func(cfg wire.Config) platform.Adapter { return instagram.New(cfg) },
 		func(f fixture.Fake) platform.Account {
 			access, _ := f.(*fake.Fake).Grant(60 * 24 * time.Hour)
-			return platform.Account{ID: fake.User, Token: platform.Token{Access: platform.Secret(access), Refresh: platform.Secret(access)}}
+			return platform.Account{ID: fake.User, Token: platform.Token{Access: platform.Secret(access),
+				Refresh: platform.Secret(access)}}
 		},
 	)
 }
 
 var (
 	cover = fixture.Image("cover")
-	photo = platform.Post{Key: "pub_1", Kind: platform.KindPost, Caption: "A shoe", Hashtags: []string{"shoes"}, Media: []platform.Media{described()}}
-	reel  = platform.Post{
-		Key: "pub_2", Kind: platform.KindVideo, Caption: "A shoe runs", Media: []platform.Media{fixture.Video("b", 9000)}, Cover: &cover,
+	photo = platform.Post{Key: "pub_1", Kind: platform.KindPost, Caption: "A shoe", Hashtags: []string{"shoes"},
+		Media: []platform.Media{described()}}
+	reel = platform.Post{
+		Key: "pub_2", Kind: platform.KindVideo, Caption: "A shoe runs",
+		Media: []platform.Media{fixture.Video("b", 9000)}, Cover: &cover,
 		Options: platform.Options{FirstComment: "More at acme.example", Generated: true},
 	}
 	carousel = platform.Post{
-		Key: "pub_3", Kind: platform.KindCarousel, Caption: "Shoes", Media: []platform.Media{fixture.Image("c"), fixture.Video("d", 9000), fixture.Image("e")},
+		Key: "pub_3", Kind: platform.KindCarousel, Caption: "Shoes", Media: []platform.Media{fixture.Image("c"),
+			fixture.Video("d", 9000), fixture.Image("e")},
 		Options: platform.Options{Generated: true},
 	}
-	story = platform.Post{Key: "pub_4", Kind: platform.KindStory, Media: []platform.Media{described()}, Options: platform.Options{Generated: true}}
+	story = platform.Post{Key: "pub_4", Kind: platform.KindStory, Media: []platform.Media{described()},
+		Options: platform.Options{Generated: true}}
 )
 
 func described() platform.Media {
@@ -50,8 +55,11 @@ func TestConformance(t *testing.T) {
 		New: newFixture,
 		Posts: []platformtest.Named{
 			{Name: "photo", Post: photo}, {Name: "reel with a comment", Post: reel}, {Name: "carousel", Post: carousel},
-			{Name: "story", Post: platform.Post{Key: "pub_4", Kind: platform.KindStory, Media: []platform.Media{fixture.Video("f", 9000)}}, Metrics: []string{"views", "shares"}},
-			{Name: "music clip", Post: platform.Post{Key: "pub_5", Kind: platform.KindMusicClip, Caption: "A song", Media: []platform.Media{fixture.Video("g", 9000)}, Options: platform.Options{CoverAt: 1500 * time.Millisecond}}},
+			{Name: "story", Post: platform.Post{Key: "pub_4", Kind: platform.KindStory,
+				Media: []platform.Media{fixture.Video("f", 9000)}}, Metrics: []string{"views", "shares"}},
+			{Name: "music clip", Post: platform.Post{Key: "pub_5", Kind: platform.KindMusicClip, Caption: "A song",
+				Media:   []platform.Media{fixture.Video("g", 9000)},
+				Options: platform.Options{CoverAt: 1500 * time.Millisecond}}},
 		},
 		Grant: fixture.OAuthGrant, BadGrants: fixture.BadOAuthGrants(),
 	})
@@ -69,7 +77,8 @@ func TestARefusalThatPublishedIsFound(t *testing.T) {
 }
 
 func TestTheFirstCommentIsWrittenOnce(t *testing.T) {
-	for name, fault := range map[string]platformtest.Fault{"without trouble": "", "answer lost": platformtest.AnswerLost, "rate limited": platformtest.RateLimited} {
+	for name, fault := range map[string]platformtest.Fault{"without trouble": "",
+		"answer lost": platformtest.AnswerLost, "rate limited": platformtest.RateLimited} {
 		f := newFixture()
 		clean, err := calls(t, reel)
 		if err != nil {
@@ -77,7 +86,8 @@ func TestTheFirstCommentIsWrittenOnce(t *testing.T) {
 		}
 		f.Fake.Fail(clean, fault) // the comment is the last call
 		_, err = platformtest.Publish(t.Context(), f, f.Account, reel)
-		if comments := f.Fake.(*fake.Fake).Comments(); err != nil || len(comments) != 1 || comments[0] != reel.Options.FirstComment {
+		if comments := f.Fake.(*fake.Fake).Comments(); err != nil || len(comments) != 1 ||
+			comments[0] != reel.Options.FirstComment {
 			t.Errorf("%s: comments %q, %v", name, comments, err)
 		}
 		f.Close()
@@ -114,13 +124,15 @@ func TestAnExpiredContainerBeginsAgain(t *testing.T) {
 	if _, err = f.Adapter.Check(t.Context(), f.Account, photo, step.Handle); platform.KindOf(err) != platform.Restart {
 		t.Errorf("check: %v, want %s", err, platform.Restart)
 	}
-	if _, err = f.Adapter.Finalize(t.Context(), f.Account, photo, step.Handle); platform.KindOf(err) != platform.Restart {
+	if _, err = f.Adapter.Finalize(t.Context(), f.Account, photo,
+		step.Handle); platform.KindOf(err) != platform.Restart {
 		t.Errorf("finalize: %v, want %s", err, platform.Restart)
 	}
 }
 
 func TestWhatWasMadeByAIIsDeclared(t *testing.T) {
-	for name, post := range map[string]platform.Post{"photo": photo, "reel": reel, "carousel": carousel, "story": story} {
+	for name, post := range map[string]platform.Post{"photo": photo, "reel": reel, "carousel": carousel,
+		"story": story} {
 		for _, made := range []bool{true, false} {
 			f := newFixture()
 			post.Options.Generated = made
@@ -139,7 +151,8 @@ func TestWhatWasMadeByAIIsDeclared(t *testing.T) {
 func TestAStoryHasNoAlternativeText(t *testing.T) {
 	f := newFixture()
 	defer f.Close()
-	if _, err := platformtest.Publish(t.Context(), f, f.Account, story); err != nil || strings.Contains(f.Fake.Posts()[0], story.Media[0].Alt) {
+	if _, err := platformtest.Publish(t.Context(), f, f.Account, story); err != nil ||
+		strings.Contains(f.Fake.Posts()[0], story.Media[0].Alt) {
 		t.Errorf("%q, %v", f.Fake.Posts(), err)
 	}
 	c := f.Adapter.Capabilities()
@@ -157,13 +170,15 @@ func TestFiveHashtags(t *testing.T) {
 		tags    []string
 		fits    bool
 	}{
-		{"A shoe", five, true}, {"A shoe", append(slices.Clone(five), "f"), false}, {"A #red shoe", five, false}, {"A #red shoe", five[1:], true},
+		{"A shoe", five, true}, {"A shoe", append(slices.Clone(five), "f"), false}, {"A #red shoe", five, false},
+		{"A #red shoe", five[1:], true},
 		{"Number # 5, C#, &#39; and a#b", five, true}, {"#a #b #c #d #e #f", nil, false}, {"(#один)", five, false},
 	} {
 		post := photo
 		post.Caption, post.Hashtags = c.caption, c.tags
 		problems := platform.Fit(instagram.Name, post, f.Adapter.Capabilities())
-		if (len(problems) == 0) != c.fits || !c.fits && (problems[0].Param != "hashtags" || !strings.Contains(problems[0].Message, "up to 5 hashtags")) {
+		if (len(problems) == 0) != c.fits || !c.fits &&
+			(problems[0].Param != "hashtags" || !strings.Contains(problems[0].Message, "up to 5 hashtags")) {
 			t.Errorf("%q with %q: %+v", c.caption, c.tags, problems)
 		}
 	}
@@ -183,7 +198,8 @@ func TestAContainerIsLookedAtOnceAMinute(t *testing.T) {
 			began := f.Now()
 			done, err := platformtest.Publish(t.Context(), f, f.Account, post)
 			if err != nil || !done.Done() || of.Hasty > 0 || f.Now().Sub(began) > took+2*time.Minute {
-				t.Errorf("%s, filled after %v: %v, looked at %d times too often, took %v", post.Kind, took, err, of.Hasty, f.Now().Sub(began))
+				t.Errorf("%s, filled after %v: %v, looked at %d times too often, took %v", post.Kind, took, err,
+					of.Hasty, f.Now().Sub(began))
 			}
 			f.Close()
 		}
@@ -226,7 +242,8 @@ func TestPagesOfPortfolios(t *testing.T) {
 			t.Fatal(err)
 		}
 		accounts, err := f.Adapter.Connect(t.Context(), grant)
-		if err != nil || len(accounts) != c.want || accounts[0].ID != fake.User || c.want == 2 && (accounts[1].ID != fake.Second || accounts[1].Name != "acme_shop") {
+		if err != nil || len(accounts) != c.want || accounts[0].ID != fake.User || c.want == 2 &&
+			(accounts[1].ID != fake.Second || accounts[1].Name != "acme_shop") {
 			t.Errorf("%+v: %+v, %v", c, accounts, err)
 		}
 		f.Close()
@@ -246,7 +263,8 @@ func TestAccessEndsAfterNinetyDays(t *testing.T) {
 			t.Fatal(err)
 		}
 		a, granted := accounts[0], f.Now()
-		if !a.Token.EndsAt.Equal(granted.Add(90*24*time.Hour)) || !a.Token.ExpiresAt.Equal(granted.Add(60*24*time.Hour)) {
+		if !a.Token.EndsAt.Equal(granted.Add(90*24*time.Hour)) ||
+			!a.Token.ExpiresAt.Equal(granted.Add(60*24*time.Hour)) {
 			t.Errorf("the token ends at %v, and access at %v", a.Token.ExpiresAt, a.Token.EndsAt)
 		}
 		f.Advance(53 * 24 * time.Hour)
@@ -256,7 +274,8 @@ func TestAccessEndsAfterNinetyDays(t *testing.T) {
 		}
 		token, err := f.Adapter.Refresh(t.Context(), a)
 		if err != nil || !token.EndsAt.Equal(want) || token.ExpiresAt.After(want) {
-			t.Errorf("not prolonged %v: the token ends at %v, and access at %v, %v", fixed, token.ExpiresAt, token.EndsAt, err)
+			t.Errorf("not prolonged %v: the token ends at %v, and access at %v, %v", fixed, token.ExpiresAt,
+				token.EndsAt, err)
 		}
 		f.Close()
 	}

@@ -47,8 +47,10 @@ func parse(h platform.Handle) (w work, err error) {
 	if err := h.Decode(&w); err != nil {
 		return w, err
 	}
-	ids := slices.DeleteFunc(append(slices.Clone(w.Children), w.Container, w.Media), func(id string) bool { return id == "" })
-	if len(ids) == 0 || slices.ContainsFunc(ids, func(id string) bool { return !number(id) }) || w.Ready < 0 || w.Ready > len(w.Children) {
+	ids := slices.DeleteFunc(append(slices.Clone(w.Children), w.Container, w.Media),
+		func(id string) bool { return id == "" })
+	if len(ids) == 0 || slices.ContainsFunc(ids, func(id string) bool { return !number(id) }) || w.Ready < 0 ||
+		w.Ready > len(w.Children) {
 		return w, platform.Refuse(platform.CodeInvalidHandle, "The publication is not known.")
 	}
 	return w, nil
@@ -64,7 +66,8 @@ func (p *Platform) Start(ctx context.Context, a platform.Account, post platform.
 			} `json:"config"`
 		} `json:"data"`
 	}
-	if err := p.read(ctx, a.Token.Access, "/"+a.ID+"/content_publishing_limit", url.Values{"fields": {"quota_usage,config"}}, &limit); err != nil {
+	if err := p.read(ctx, a.Token.Access, "/"+a.ID+"/content_publishing_limit",
+		url.Values{"fields": {"quota_usage,config"}}, &limit); err != nil {
 		return platform.Step{}, err
 	}
 	if len(limit.Data) > 0 && limit.Data[0].Config.Total > 0 && limit.Data[0].Used >= limit.Data[0].Config.Total {
@@ -138,7 +141,8 @@ func (p *Platform) container(ctx context.Context, a platform.Account, post platf
 
 // Check implements platform.Publisher: it makes the next container, waits for one, or
 // reads the address of the post.
-func (p *Platform) Check(ctx context.Context, a platform.Account, post platform.Post, h platform.Handle) (platform.Step, error) {
+func (p *Platform) Check(ctx context.Context, a platform.Account, post platform.Post,
+	h platform.Handle) (platform.Step, error) {
 	w, err := parse(h)
 	if err != nil {
 		return platform.Step{}, err
@@ -169,7 +173,8 @@ func (p *Platform) Check(ctx context.Context, a platform.Account, post platform.
 		w.Ready++
 		return platform.Go(platform.StageCheck, w, 0)
 	default:
-		form := url.Values{"media_type": {"CAROUSEL"}, "children": {strings.Join(w.Children, ",")}, "caption": {platform.Arrange(post, capabilities).Body}}
+		form := url.Values{"media_type": {"CAROUSEL"}, "children": {strings.Join(w.Children, ",")},
+			"caption": {platform.Arrange(post, capabilities).Body}}
 		if post.Options.Generated {
 			form.Set(generated, "true")
 		}
@@ -218,13 +223,15 @@ func (p *Platform) state(ctx context.Context, a platform.Account, container stri
 
 // Finalize implements platform.Publisher: it publishes the container, or writes the
 // first comment.
-func (p *Platform) Finalize(ctx context.Context, a platform.Account, post platform.Post, h platform.Handle) (platform.Step, error) {
+func (p *Platform) Finalize(ctx context.Context, a platform.Account, post platform.Post,
+	h platform.Handle) (platform.Step, error) {
 	w, err := parse(h)
 	if err != nil {
 		return platform.Step{}, err
 	}
 	if w.Comment && w.Media != "" {
-		_, err := p.write(ctx, a.Token.Access, "/"+w.Media+"/comments", url.Values{"message": {post.Options.FirstComment}}, true)
+		_, err := p.write(ctx, a.Token.Access, "/"+w.Media+"/comments",
+			url.Values{"message": {post.Options.FirstComment}}, true)
 		if kind := platform.KindOf(err); err != nil && (kind == platform.Retry || kind == platform.Unknown) {
 			return platform.Step{}, err
 		}
@@ -275,7 +282,8 @@ func (p *Platform) address(ctx context.Context, a platform.Account, post platfor
 }
 
 // Reconcile implements platform.Publisher. The container says whether it is published.
-func (p *Platform) Reconcile(ctx context.Context, a platform.Account, post platform.Post, h platform.Handle, begun time.Time) (platform.Step, error) {
+func (p *Platform) Reconcile(ctx context.Context, a platform.Account, post platform.Post, h platform.Handle,
+	begun time.Time) (platform.Step, error) {
 	w, err := parse(h)
 	if err != nil {
 		return platform.Step{}, err
@@ -299,7 +307,8 @@ func (p *Platform) Reconcile(ctx context.Context, a platform.Account, post platf
 
 // find finds the post of a published container among the newest posts: the container
 // does not name it.
-func (p *Platform) find(ctx context.Context, a platform.Account, post platform.Post, w work, begun time.Time) (platform.Step, error) {
+func (p *Platform) find(ctx context.Context, a platform.Account, post platform.Post, w work,
+	begun time.Time) (platform.Step, error) {
 	edge := "/media"
 	want := platform.Arrange(post, capabilities).Body
 	if post.Kind == platform.KindStory {
@@ -312,7 +321,8 @@ func (p *Platform) find(ctx context.Context, a platform.Account, post platform.P
 			At      string `json:"timestamp"`
 		} `json:"data"`
 	}
-	if err := p.read(ctx, a.Token.Access, "/"+a.ID+edge, url.Values{"fields": {"id,caption,timestamp"}, "limit": {"25"}}, &list); err != nil {
+	if err := p.read(ctx, a.Token.Access, "/"+a.ID+edge, url.Values{"fields": {"id,caption,timestamp"},
+		"limit": {"25"}}, &list); err != nil {
 		return platform.Step{}, err
 	}
 	for _, m := range list.Data {

@@ -23,7 +23,8 @@ func (s Suite) Cases() []Case {
 		{"refuses what does not fit", s.refusesUnfit},
 	}
 	for _, named := range s.Posts {
-		cases = append(cases, Case{"publishes " + named.Name, func(ctx context.Context) error { return s.publishes(ctx, named) }})
+		cases = append(cases, Case{"publishes " + named.Name,
+			func(ctx context.Context) error { return s.publishes(ctx, named) }})
 	}
 	return cases
 }
@@ -111,15 +112,23 @@ func (s Suite) refusesHandles(ctx context.Context) error {
 	f := s.New()
 	defer f.Close()
 	before := f.Fake.Calls()
-	for _, h := range []platform.Handle{"", "nonsense", `"text"`, "[]", "null", "{}", `{"unknown":1}`, "../../etc/passwd"} {
+	for _, h := range []platform.Handle{"", "nonsense", `"text"`, "[]", "null", "{}", `{"unknown":1}`,
+		"../../etc/passwd"} {
 		for name, call := range map[string]func() (platform.Step, error){
-			"check":     func() (platform.Step, error) { return f.Adapter.Check(ctx, f.Account, s.Posts[0].Post, h) },
-			"finalize":  func() (platform.Step, error) { return f.Adapter.Finalize(ctx, f.Account, s.Posts[0].Post, h) },
-			"reconcile": func() (platform.Step, error) { return f.Adapter.Reconcile(ctx, f.Account, s.Posts[0].Post, h, f.Now()) },
+			"check": func() (platform.Step, error) { return f.Adapter.Check(ctx, f.Account, s.Posts[0].Post, h) },
+			"finalize": func() (platform.Step, error) {
+				return f.Adapter.Finalize(ctx, f.Account,
+					s.Posts[0].Post, h)
+			},
+			"reconcile": func() (platform.Step, error) {
+				return f.Adapter.Reconcile(ctx, f.Account, s.Posts[0].Post,
+					h, f.Now())
+			},
 		} {
 			_, err := call()
 			// Where a lost answer is never looked for, the handle does not matter.
-			if kind := platform.KindOf(err); err == nil || kind != platform.BadContent && (name != "reconcile" || kind != platform.Unknown) {
+			if kind := platform.KindOf(err); err == nil || kind != platform.BadContent &&
+				(name != "reconcile" || kind != platform.Unknown) {
 				return fmt.Errorf("%s with the handle %q: %w", name, string(h), err)
 			}
 		}
@@ -139,7 +148,8 @@ func (s Suite) mindsContext(ctx context.Context) error {
 	for n := 0; !d.ended() && n < maxSteps; n++ {
 		before, stage := f.Fake.Calls(), d.progress
 		o := d.work(gone, nothing)
-		if f.Fake.Calls() != before || o.progress != stage || !errors.Is(o.err, context.Canceled) || platform.KindOf(o.err) != platform.Retry {
+		if f.Fake.Calls() != before || o.progress != stage || !errors.Is(o.err, context.Canceled) ||
+			platform.KindOf(o.err) != platform.Retry {
 			return fmt.Errorf("at %s: %+v after %d calls: %w", stage.Stage, o.progress, f.Fake.Calls()-before, o.err)
 		}
 		if err := d.commit(ctx, d.work(ctx, nothing)); err != nil {
@@ -174,7 +184,8 @@ func (s Suite) connects(ctx context.Context) error {
 			return fmt.Errorf("the account %+v has no id, name or token", a)
 		}
 		if a.Token.ExpiresAt.IsZero() != (a.Token.Refresh == "") {
-			return fmt.Errorf("the token of %s ends at %v and can be refreshed: %v", a.ID, a.Token.ExpiresAt, a.Token.Refresh != "")
+			return fmt.Errorf("the token of %s ends at %v and can be refreshed: %v", a.ID, a.Token.ExpiresAt,
+				a.Token.Refresh != "")
 		}
 	}
 	first := accounts[0]
@@ -183,7 +194,8 @@ func (s Suite) connects(ctx context.Context) error {
 		return fmt.Errorf("refresh: %w", err)
 	}
 	if refreshed.ExpiresAt.Before(first.Token.ExpiresAt) {
-		return fmt.Errorf("the refreshed token ends at %v, the one before at %v", refreshed.ExpiresAt, first.Token.ExpiresAt)
+		return fmt.Errorf("the refreshed token ends at %v, the one before at %v", refreshed.ExpiresAt,
+			first.Token.ExpiresAt)
 	}
 	first.Token = refreshed
 	f.Account = first
@@ -253,14 +265,19 @@ func (s Suite) refusesUnfit(context.Context) error {
 		rule := c.Kinds[named.Post.Kind]
 		limit := max(rule.Caption.Max, rule.Rest.Max*2+rule.Caption.Max)
 		for what, p := range map[string]platform.Post{
-			"kind":            {Kind: "sculpture", Media: named.Post.Media},
-			"caption":         with(named.Post, func(p *platform.Post) { p.Caption = strings.Repeat("я", limit+1) }),
-			"hashtags":        with(named.Post, func(p *platform.Post) { p.Hashtags = slices.Repeat([]string{"a"}, c.Hashtags.Max+1) }),
-			"media":           with(named.Post, func(p *platform.Post) { p.Media = slices.Repeat(someMedia(p.Media), rule.MaxMedia+1) }),
+			"kind":    {Kind: "sculpture", Media: named.Post.Media},
+			"caption": with(named.Post, func(p *platform.Post) { p.Caption = strings.Repeat("я", limit+1) }),
+			"hashtags": with(named.Post,
+				func(p *platform.Post) { p.Hashtags = slices.Repeat([]string{"a"}, c.Hashtags.Max+1) }),
+			"media": with(named.Post,
+				func(p *platform.Post) { p.Media = slices.Repeat(someMedia(p.Media), rule.MaxMedia+1) }),
 			"options.privacy": with(named.Post, func(p *platform.Post) { p.Options.Privacy = "secret" }),
 		} {
 			problems := platform.Fit(name, p, c)
-			if !slices.ContainsFunc(problems, func(p platform.Problem) bool { return p.Param == what && p.Platform == name && p.Message != "" }) {
+			if !slices.ContainsFunc(problems, func(p platform.Problem) bool {
+				return p.Param == what &&
+					p.Platform == name && p.Message != ""
+			}) {
 				return fmt.Errorf("%s with a bad %s: %+v", named.Name, what, problems)
 			}
 		}

@@ -106,7 +106,8 @@ func nothing() error { return nil }
 func (d *driver) run(ctx context.Context) error {
 	for n := 0; !d.ended(); n++ {
 		if n == maxSteps || d.Now().Sub(d.from) > most {
-			return fmt.Errorf("it has not ended after %d steps and %s, at the stage %s", n, d.Now().Sub(d.from), d.progress.Stage)
+			return fmt.Errorf("it has not ended after %d steps and %s, at the stage %s", n, d.Now().Sub(d.from),
+				d.progress.Stage)
 		}
 		if err := d.commit(ctx, d.work(ctx, nothing)); err != nil {
 			return err

@@ -135,7 +135,8 @@ func (s Suite) meet(ctx context.Context, post platform.Post, w walk, step int, t
 }
 
 // once publishes a post, with something done in place of one step.
-func (s Suite) once(ctx context.Context, post platform.Post, w walk, step int, instead func(context.Context, *driver) error) (string, error) {
+func (s Suite) once(ctx context.Context, post platform.Post, w walk, step int,
+	instead func(context.Context, *driver) error) (string, error) {
 	f := s.New()
 	defer f.Close()
 	d := newDriver(f, post)

@@ -25,7 +25,8 @@ func TestWhatFitsTheTableFitsTheCapabilities(t *testing.T) {
 			case v != nil:
 				within(t, name+" "+what, v.MaxBytes, v.MinRatio, v.MaxRatio, *f)
 				if v.Min < f.MinTime || f.MaxTime > 0 && v.Max > f.MaxTime {
-					t.Errorf("%s: a %s plays from %v to %v, and not from %v to %v", name, what, f.MinTime, f.MaxTime, v.Min, v.Max)
+					t.Errorf("%s: a %s plays from %v to %v, and not from %v to %v", name, what, f.MinTime, f.MaxTime,
+						v.Min, v.Max)
 				}
 			}
 		}
@@ -53,6 +54,7 @@ func within(t *testing.T, what string, bytes int64, least, most float64, f platf
 		t.Errorf("%s: %d bytes are taken, and the table says %d", what, f.MaxBytes, bytes)
 	}
 	if least < f.MinRatio || f.MaxRatio > 0 && most > f.MaxRatio {
-		t.Errorf("%s: ratios from %.2f to %.2f are taken, and the table says from %.2f to %.2f", what, f.MinRatio, f.MaxRatio, least, most)
+		t.Errorf("%s: ratios from %.2f to %.2f are taken, and the table says from %.2f to %.2f", what, f.MinRatio,
+			f.MaxRatio, least, most)
 	}
 }

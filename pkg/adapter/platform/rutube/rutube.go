@@ -34,14 +34,16 @@ const (
 )
 
 var (
-	video = &platform.File{MIMEs: []string{"video/mp4", "video/quicktime", "video/webm"}, MaxBytes: 10 << 30, MaxTime: 5 * time.Hour}
+	video = &platform.File{MIMEs: []string{"video/mp4", "video/quicktime", "video/webm"}, MaxBytes: 10 << 30,
+		MaxTime: 5 * time.Hour}
 
 	title       = platform.Text{Max: 100, Required: true}
 	description = platform.Text{Max: 5000}
 )
 
 // needsPassword is what owners of accounts have to know who never set a password.
-const needsPassword = "An account that was made with a telephone number or VK ID has no password: set one in the settings of Rutube first."
+const needsPassword = "An account that was made with a telephone number or VK ID has no password: set one in the " +
+	"settings of Rutube first."
 
 var capabilities = platform.Capabilities{
 	Label:   "Rutube",
@@ -91,18 +93,22 @@ func (p *Platform) Authorization(context.Context, platform.Authorization) (strin
 // Connect implements platform.Connector: the account that logs in.
 func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Account, error) {
 	if g.Username == "" || g.Password == "" {
-		return nil, platform.NeedsReconnect(platform.CodeNeedsReconnect, "Rutube is connected with a user name and a password.")
+		return nil, platform.NeedsReconnect(platform.CodeNeedsReconnect,
+			"Rutube is connected with a user name and a password.")
 	}
 	call := wire.Call{
-		Name: "token_auth", Method: http.MethodPost, URL: p.client.Base(ownAddress) + "/api/accounts/token_auth/", Secrets: []platform.Secret{g.Password},
-		Form: url.Values{"username": {g.Username}, "password": {g.Password.Reveal()}},
+		Name: "token_auth", Method: http.MethodPost, URL: p.client.Base(ownAddress) + "/api/accounts/token_auth/",
+		Secrets: []platform.Secret{g.Password},
+		Form:    url.Values{"username": {g.Username}, "password": {g.Password.Reveal()}},
 	}
 	var answer struct {
 		Token platform.Secret `json:"token"`
 	}
 	refusedLogin := func(a wire.Answer) *platform.Error {
-		if a.Status == http.StatusBadRequest || a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden {
-			return platform.NeedsReconnect(platform.CodeNeedsReconnect, "Rutube refuses the user name or the password. "+needsPassword)
+		if a.Status == http.StatusBadRequest || a.Status == http.StatusUnauthorized ||
+			a.Status == http.StatusForbidden {
+			return platform.NeedsReconnect(platform.CodeNeedsReconnect,
+				"Rutube refuses the user name or the password. "+needsPassword)
 		}
 		return nil
 	}
@@ -112,7 +118,8 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 	if answer.Token == "" {
 		return nil, p.client.Garbled(call, errors.New("there is no token"))
 	}
-	return []platform.Account{{ID: g.Username, Handle: g.Username, Name: g.Username, Token: platform.Token{Access: answer.Token}}}, nil
+	return []platform.Account{{ID: g.Username, Handle: g.Username, Name: g.Username,
+		Token: platform.Token{Access: answer.Token}}}, nil
 }
 
 // Refresh implements platform.Connector. The token does not end.
@@ -141,10 +148,13 @@ func parse(h platform.Handle) (w work, err error) {
 }
 
 // call makes a call about videos.
-func (p *Platform) call(ctx context.Context, a platform.Account, method, path string, body any, posts bool, out any) error {
+func (p *Platform) call(ctx context.Context, a platform.Account, method, path string, body any, posts bool,
+	out any) error {
 	return p.client.JSON(ctx, wire.Call{
-		Name: method + " " + path, Method: method, URL: p.client.Base(ownAddress) + "/api/video/" + path, JSON: body, Posts: posts,
-		Header: http.Header{"Authorization": {"Token " + a.Token.Access.Reveal()}}, Secrets: []platform.Secret{a.Token.Access},
+		Name: method + " " + path, Method: method, URL: p.client.Base(ownAddress) + "/api/video/" + path, JSON: body,
+		Posts:   posts,
+		Header:  http.Header{"Authorization": {"Token " + a.Token.Access.Reveal()}},
+		Secrets: []platform.Secret{a.Token.Access},
 	}, refused, out)
 }
 
@@ -169,7 +179,8 @@ func (p *Platform) Start(ctx context.Context, a platform.Account, post platform.
 	if post.Topic == platform.TopicMusic {
 		category = music
 	}
-	body := map[string]any{"url": post.Media[0].URL, "title": text.Title, "description": text.Body, "is_hidden": true, "category_id": category}
+	body := map[string]any{"url": post.Media[0].URL, "title": text.Title, "description": text.Body, "is_hidden": true,
+		"category_id": category}
 	var made struct {
 		Video string `json:"video_id"`
 	}
@@ -210,7 +221,8 @@ func (p *Platform) state(ctx context.Context, a platform.Account, video string) 
 }
 
 // Check implements platform.Publisher: it waits until the video is ready.
-func (p *Platform) Check(ctx context.Context, a platform.Account, _ platform.Post, h platform.Handle) (platform.Step, error) {
+func (p *Platform) Check(ctx context.Context, a platform.Account, _ platform.Post,
+	h platform.Handle) (platform.Step, error) {
 	w, err := parse(h)
 	if err != nil {
 		return platform.Step{}, err
@@ -229,23 +241,27 @@ func (p *Platform) Check(ctx context.Context, a platform.Account, _ platform.Pos
 }
 
 // Finalize implements platform.Publisher: it shows the video.
-func (p *Platform) Finalize(ctx context.Context, a platform.Account, _ platform.Post, h platform.Handle) (platform.Step, error) {
+func (p *Platform) Finalize(ctx context.Context, a platform.Account, _ platform.Post,
+	h platform.Handle) (platform.Step, error) {
 	w, err := parse(h)
 	if err != nil {
 		return platform.Step{}, err
 	}
-	if err := p.call(ctx, a, http.MethodPatch, w.Video+"/", map[string]any{"is_hidden": false}, true, &state{}); err != nil {
+	if err := p.call(ctx, a, http.MethodPatch, w.Video+"/", map[string]any{"is_hidden": false}, true,
+		&state{}); err != nil {
 		return platform.Step{}, err
 	}
 	return shown(w), nil
 }
 
 func shown(w work) platform.Step {
-	return platform.Step{Next: platform.StageDone, Post: platform.Published{ID: w.Video, URL: "https://rutube.ru/video/" + w.Video + "/"}}
+	return platform.Step{Next: platform.StageDone,
+		Post: platform.Published{ID: w.Video, URL: "https://rutube.ru/video/" + w.Video + "/"}}
 }
 
 // Reconcile implements platform.Publisher. To show a video that is shown does nothing.
-func (p *Platform) Reconcile(ctx context.Context, a platform.Account, _ platform.Post, h platform.Handle, _ time.Time) (platform.Step, error) {
+func (p *Platform) Reconcile(ctx context.Context, a platform.Account, _ platform.Post, h platform.Handle,
+	_ time.Time) (platform.Step, error) {
 	w, err := parse(h)
 	if err != nil {
 		return platform.Step{}, err

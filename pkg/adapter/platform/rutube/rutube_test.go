@@ -24,14 +24,16 @@ func newFixture() *platformtest.Fixture {
 	)
 }
 
-var video = platform.Post{Key: "pub_1", Kind: platform.KindVideo, Title: "A shoe", Caption: "It runs", Hashtags: []string{"shoes"}, Media: []platform.Media{fixture.Video("a", 9000)}}
+var video = platform.Post{Key: "pub_1", Kind: platform.KindVideo, Title: "A shoe", Caption: "It runs",
+	Hashtags: []string{"shoes"}, Media: []platform.Media{fixture.Video("a", 9000)}}
 
 func TestConformance(t *testing.T) {
 	fixture.Run(t, platformtest.Suite{
 		New: newFixture,
 		Posts: []platformtest.Named{
 			{Name: "video", Post: video},
-			{Name: "music clip", Post: platform.Post{Key: "pub_2", Kind: platform.KindMusicClip, Title: "A song", Media: []platform.Media{fixture.Video("b", 9000)}}},
+			{Name: "music clip", Post: platform.Post{Key: "pub_2", Kind: platform.KindMusicClip, Title: "A song",
+				Media: []platform.Media{fixture.Video("b", 9000)}}},
 		},
 		Grant: func(*platformtest.Fixture) (platform.Grant, error) {
 			return platform.Grant{Username: fake.Username, Password: fake.Password}, nil
@@ -41,7 +43,8 @@ func TestConformance(t *testing.T) {
 }
 
 func TestTheCategoryIsThatOfTheTopic(t *testing.T) {
-	for topic, want := range map[platform.Topic]string{platform.TopicMusic: "| 6 |", platform.TopicNews: "| 13 |", "": "| 13 |"} {
+	for topic, want := range map[platform.Topic]string{platform.TopicMusic: "| 6 |", platform.TopicNews: "| 13 |",
+		"": "| 13 |"} {
 		f := newFixture()
 		post := video
 		post.Topic = topic

@@ -63,7 +63,8 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 		return nil, err
 	}
 	given := g.Code + g.Token.Reveal() + g.Username
-	if given == "" || p.caps.Connect == platform.ConnectOAuth && g.Token == "" && g.Code != "sandbox-"+platform.Challenge(g.Verifier) {
+	if given == "" || p.caps.Connect == platform.ConnectOAuth && g.Token == "" &&
+		g.Code != "sandbox-"+platform.Challenge(g.Verifier) {
 		return nil, platform.Disconnected()
 	}
 	prefix := "sandbox-" + p.name + "-"
@@ -75,7 +76,8 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 	if handle == "" {
 		handle = id
 	}
-	return []platform.Account{{ID: id, Handle: handle, Name: "Sandbox of " + p.name, Token: platform.Token{Access: platform.Secret("sandbox-token"), Scopes: p.caps.Scopes}}}, nil
+	return []platform.Account{{ID: id, Handle: handle, Name: "Sandbox of " + p.name,
+		Token: platform.Token{Access: platform.Secret("sandbox-token"), Scopes: p.caps.Scopes}}}, nil
 }
 
 // Refresh implements platform.Connector.
@@ -114,7 +116,8 @@ func (p *Platform) Start(ctx context.Context, _ platform.Account, post platform.
 }
 
 // Check implements platform.Publisher.
-func (p *Platform) Check(ctx context.Context, _ platform.Account, post platform.Post, h platform.Handle) (platform.Step, error) {
+func (p *Platform) Check(ctx context.Context, _ platform.Account, post platform.Post,
+	h platform.Handle) (platform.Step, error) {
 	w, err := parse(h)
 	if err == nil {
 		err = ended(ctx)
@@ -144,7 +147,8 @@ func rehearsed(code platform.Code) error {
 }
 
 // Finalize implements platform.Publisher.
-func (p *Platform) Finalize(ctx context.Context, a platform.Account, post platform.Post, h platform.Handle) (platform.Step, error) {
+func (p *Platform) Finalize(ctx context.Context, a platform.Account, post platform.Post,
+	h platform.Handle) (platform.Step, error) {
 	w, err := parse(h)
 	if err == nil {
 		err = ended(ctx)
@@ -160,7 +164,8 @@ func (p *Platform) Finalize(ctx context.Context, a platform.Account, post platfo
 }
 
 // Reconcile implements platform.Publisher. A repeat makes the same post.
-func (p *Platform) Reconcile(ctx context.Context, _ platform.Account, _ platform.Post, h platform.Handle, _ time.Time) (platform.Step, error) {
+func (p *Platform) Reconcile(ctx context.Context, _ platform.Account, _ platform.Post, h platform.Handle,
+	_ time.Time) (platform.Step, error) {
 	w, err := parse(h)
 	if err == nil {
 		err = ended(ctx)
@@ -179,14 +184,17 @@ func (p *Platform) Metrics(ctx context.Context, _ platform.Account, post platfor
 	}
 	raw, err := base64.RawURLEncoding.DecodeString(post.ID)
 	if err != nil || len(raw) != 17 {
-		return platform.Metrics{}, platform.Refuse(platform.CodePostNotFound, "The platform does not have the post.").Because(err)
+		return platform.Metrics{}, platform.Refuse(platform.CodePostNotFound,
+			"The platform does not have the post.").Because(err)
 	}
 	age := max(p.now().Sub(time.Unix(int64(binary.BigEndian.Uint64(raw[9:])), 0)), 0)
 	most := int64(500 + binary.BigEndian.Uint16(raw)%9500)
 	views := int64(float64(most) * age.Hours() / (age.Hours() + 24))
-	all := map[string]int64{"views": views, "likes": views / 12, "comments": views / 150, "shares": views / 200, "saves": views / 90}
+	all := map[string]int64{"views": views, "likes": views / 12, "comments": views / 150, "shares": views / 200,
+		"saves": views / 90}
 	var m platform.Metrics
-	for name, into := range map[string]**int64{"views": &m.Views, "likes": &m.Likes, "comments": &m.Comments, "shares": &m.Shares, "saves": &m.Saves} {
+	for name, into := range map[string]**int64{"views": &m.Views, "likes": &m.Likes, "comments": &m.Comments,
+		"shares": &m.Shares, "saves": &m.Saves} {
 		for _, has := range p.caps.Metrics {
 			if has == name {
 				*into = platform.Count(all[name])

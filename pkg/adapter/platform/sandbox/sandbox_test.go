@@ -31,7 +31,8 @@ type recorded struct {
 	posts []string
 }
 
-func (r *recorded) Finalize(ctx context.Context, a platform.Account, post platform.Post, h platform.Handle) (platform.Step, error) {
+func (r *recorded) Finalize(ctx context.Context, a platform.Account, post platform.Post,
+	h platform.Handle) (platform.Step, error) {
 	step, err := r.Platform.Finalize(ctx, a, post, h)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -68,10 +69,12 @@ func TestConformance(t *testing.T) {
 		New: newFixture,
 		Posts: []platformtest.Named{
 			{Name: "text", Post: platform.Post{Key: "pub_1", Kind: platform.KindPost, Caption: "Hello"}},
-			{Name: "slow photo", Post: platform.Post{Key: "pub_2", Kind: platform.KindPost, Media: []platform.Media{fixture.Image("a")}, Rehearsal: platform.Rehearsal{Delay: time.Minute}}},
+			{Name: "slow photo", Post: platform.Post{Key: "pub_2", Kind: platform.KindPost,
+				Media: []platform.Media{fixture.Image("a")}, Rehearsal: platform.Rehearsal{Delay: time.Minute}}},
 		},
 		Grant: func(f *platformtest.Fixture) (platform.Grant, error) {
-			address, err := f.Adapter.Authorization(context.Background(), platform.Authorization{RedirectURL: fixture.RedirectURL, State: "s", Verifier: "v"})
+			address, err := f.Adapter.Authorization(context.Background(),
+				platform.Authorization{RedirectURL: fixture.RedirectURL, State: "s", Verifier: "v"})
 			if err != nil {
 				return platform.Grant{}, err
 			}
@@ -88,7 +91,8 @@ func TestRehearsedFailures(t *testing.T) {
 		platform.CodeContentRefused: platform.BadContent, platform.CodeMediaRefused: platform.BadContent,
 	} {
 		f := newFixture()
-		_, err := platformtest.Publish(t.Context(), f, f.Account, platform.Post{Kind: platform.KindPost, Caption: "Hello", Rehearsal: platform.Rehearsal{Code: code}})
+		_, err := platformtest.Publish(t.Context(), f, f.Account,
+			platform.Post{Kind: platform.KindPost, Caption: "Hello", Rehearsal: platform.Rehearsal{Code: code}})
 		if platform.KindOf(err) != want || len(f.Fake.Posts()) != 0 {
 			t.Errorf("%s: %v with %d posts, want %s and none", code, err, len(f.Fake.Posts()), want)
 		}
@@ -97,7 +101,8 @@ func TestRehearsedFailures(t *testing.T) {
 
 func TestMetricsGrowWithThePost(t *testing.T) {
 	f := newFixture()
-	done, err := platformtest.Publish(t.Context(), f, f.Account, platform.Post{Key: "pub_1", Kind: platform.KindPost, Caption: "Hello"})
+	done, err := platformtest.Publish(t.Context(), f, f.Account, platform.Post{Key: "pub_1", Kind: platform.KindPost,
+		Caption: "Hello"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,7 +49,8 @@ func (p *Platform) message(ctx context.Context, w work, post platform.Post, text
 			name := "file" + strconv.Itoa(i)
 			it := item{Type: "photo", Media: "attach://" + name}
 			if m.Video() {
-				it = item{Type: "video", Media: it.Media, Streaming: true, Width: m.Width, Height: m.Height, Duration: int(m.Duration.Seconds())}
+				it = item{Type: "video", Media: it.Media, Streaming: true, Width: m.Width, Height: m.Height,
+					Duration: int(m.Duration.Seconds())}
 			}
 			if i == 0 {
 				it.Caption = text.Body // of the album
@@ -65,7 +66,8 @@ func (p *Platform) message(ctx context.Context, w work, post platform.Post, text
 	case m.Video():
 		call.Name = "sendVideo"
 		fields.Set("supports_streaming", "true")
-		for name, n := range map[string]int{"width": m.Width, "height": m.Height, "duration": int(m.Duration.Seconds())} {
+		for name, n := range map[string]int{"width": m.Width, "height": m.Height,
+			"duration": int(m.Duration.Seconds())} {
 			if n > 0 {
 				fields.Set(name, strconv.Itoa(n))
 			}

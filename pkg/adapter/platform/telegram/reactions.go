@@ -15,8 +15,10 @@ const reactionCount = "message_reaction_count"
 // usual are the updates that Telegram keeps for a bot that has not asked for any.
 var usual = []string{
 	"message", "edited_message", "channel_post", "edited_channel_post", "business_connection", "business_message",
-	"edited_business_message", "deleted_business_messages", "inline_query", "chosen_inline_result", "callback_query", "shipping_query",
-	"pre_checkout_query", "purchased_paid_media", "poll", "poll_answer", "my_chat_member", "chat_join_request", "chat_boost", "removed_chat_boost",
+	"edited_business_message", "deleted_business_messages", "inline_query", "chosen_inline_result", "callback_query",
+	"shipping_query",
+	"pre_checkout_query", "purchased_paid_media", "poll", "poll_answer", "my_chat_member", "chat_join_request",
+	"chat_boost", "removed_chat_boost",
 }
 
 // mostUpdates is how many updates Telegram returns at once.
@@ -55,12 +57,14 @@ func (p *Platform) updates(ctx context.Context, token platform.Secret, most int)
 	if !slices.Contains(wanted, reactionCount) {
 		wanted = append(slices.Clone(wanted), reactionCount)
 	}
-	return all, p.call(ctx, token, "getUpdates", map[string]any{"limit": most, "timeout": 0, "allowed_updates": wanted}, &all)
+	return all, p.call(ctx, token, "getUpdates", map[string]any{"limit": most, "timeout": 0,
+		"allowed_updates": wanted}, &all)
 }
 
 // Metrics implements platform.Publisher: the reactions to a message, as Telegram has last
 // counted them for the bot. They are not known if that was more than 24 hours ago.
-func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.Published) (m platform.Metrics, err error) {
+func (p *Platform) Metrics(ctx context.Context, a platform.Account,
+	post platform.Published) (m platform.Metrics, err error) {
 	id, err := strconv.ParseInt(post.ID, 10, 64)
 	if err != nil {
 		return m, platform.Refuse(platform.CodePostNotFound, "Telegram does not have the message.")

@@ -26,7 +26,8 @@ const Name = "telegram"
 const ownAddress = "https://api.telegram.org"
 
 var (
-	photo = &platform.File{MIMEs: []string{"image/jpeg", "image/png", "image/webp"}, MaxBytes: 10 << 20, MinRatio: 1.0 / 20, MaxRatio: 20, MaxSides: 10_000}
+	photo = &platform.File{MIMEs: []string{"image/jpeg", "image/png", "image/webp"}, MaxBytes: 10 << 20,
+		MinRatio: 1.0 / 20, MaxRatio: 20, MaxSides: 10_000}
 	video = &platform.File{MIMEs: []string{"video/mp4"}, MaxBytes: 50 << 20}
 
 	caption = platform.Text{Max: 1024, Unit: platform.UTF16}
@@ -40,7 +41,8 @@ var capabilities = platform.Capabilities{
 		platform.KindPost:      {Caption: caption, Rest: message, MaxMedia: 1, Image: photo},
 		platform.KindVideo:     {Caption: caption, Rest: message, MinMedia: 1, MaxMedia: 1, Video: video},
 		platform.KindMusicClip: {Caption: caption, Rest: message, MinMedia: 1, MaxMedia: 1, Video: video},
-		platform.KindCarousel:  {Caption: caption, Rest: message, MinMedia: 2, MaxMedia: 10, Image: photo, Video: video},
+		platform.KindCarousel: {Caption: caption, Rest: message, MinMedia: 2, MaxMedia: 10, Image: photo,
+			Video: video},
 	},
 	Hashtags:  platform.Hashtags{Max: 30},
 	Options:   []platform.Option{platform.OptionSilent, platform.OptionCover},
@@ -49,8 +51,10 @@ var capabilities = platform.Capabilities{
 	Metrics:   []string{"likes"},
 	Notes: []string{
 		"The bot must be an administrator of the channel that may post messages.",
-		"A caption of more than 1,024 characters is published as the media with its beginning, then a message with the rest.",
-		"Bots cannot read views. Reactions are counted as likes, as far as Telegram has reported them to the bot within 24 hours and the bot has no webhook.",
+		"A caption of more than 1,024 characters is published as the media with its beginning, then a message with " +
+			"the rest.",
+		"Bots cannot read views. Reactions are counted as likes, as far as Telegram has reported them to the bot " +
+			"within 24 hours and the bot has no webhook.",
 		"Where the answer to a message is lost, the publication ends as outcome_unknown.",
 	},
 }
@@ -95,9 +99,11 @@ type chat struct {
 func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Account, error) {
 	switch {
 	case g.Token == "":
-		return nil, platform.NeedsReconnect(platform.CodeNeedsReconnect, "Telegram is connected with the token of a bot.")
+		return nil, platform.NeedsReconnect(platform.CodeNeedsReconnect,
+			"Telegram is connected with the token of a bot.")
 	case g.Choice == "":
-		return nil, platform.Refuse(platform.CodeInvalidOption, "Name the channel, such as @acme, in which the bot is an administrator.")
+		return nil, platform.Refuse(platform.CodeInvalidOption, "Name the channel, such as @acme, in which the bot "+
+			"is an administrator.")
 	}
 	var bot struct {
 		ID int64 `json:"id"`
@@ -113,12 +119,14 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 		Status  string `json:"status"`
 		CanPost bool   `json:"can_post_messages"`
 	}
-	if err := p.call(ctx, g.Token, "getChatMember", map[string]any{"chat_id": c.ID, "user_id": bot.ID}, &member); err != nil {
+	if err := p.call(ctx, g.Token, "getChatMember", map[string]any{"chat_id": c.ID, "user_id": bot.ID},
+		&member); err != nil {
 		return nil, err
 	}
 	may := member.Status == "creator" || member.Status == "administrator" && (c.Type != "channel" || member.CanPost)
 	if !may {
-		return nil, platform.NeedsReconnect(platform.CodeMissingPermission, "Make the bot an administrator of the channel that may post messages.")
+		return nil, platform.NeedsReconnect(platform.CodeMissingPermission, "Make the bot an administrator of the "+
+			"channel that may post messages.")
 	}
 	// Telegram keeps the counts of reactions from now on. A bot with a webhook has none.
 	if _, err := p.updates(ctx, g.Token, 1); err != nil && platform.KindOf(err) != platform.BadContent {
@@ -161,7 +169,8 @@ func (p *Platform) Start(_ context.Context, a platform.Account, _ platform.Post)
 }
 
 // Check implements platform.Publisher. No step leads to it.
-func (p *Platform) Check(_ context.Context, _ platform.Account, _ platform.Post, h platform.Handle) (platform.Step, error) {
+func (p *Platform) Check(_ context.Context, _ platform.Account, _ platform.Post,
+	h platform.Handle) (platform.Step, error) {
 	w, err := parse(h)
 	if err != nil {
 		return platform.Step{}, err
@@ -170,7 +179,8 @@ func (p *Platform) Check(_ context.Context, _ platform.Account, _ platform.Post,
 }
 
 // Finalize implements platform.Publisher: it sends one message.
-func (p *Platform) Finalize(ctx context.Context, a platform.Account, post platform.Post, h platform.Handle) (platform.Step, error) {
+func (p *Platform) Finalize(ctx context.Context, a platform.Account, post platform.Post,
+	h platform.Handle) (platform.Step, error) {
 	w, err := parse(h)
 	if err != nil {
 		return platform.Step{}, err
@@ -205,7 +215,8 @@ func (p *Platform) Finalize(ctx context.Context, a platform.Account, post platfo
 }
 
 // Reconcile implements platform.Publisher.
-func (p *Platform) Reconcile(context.Context, platform.Account, platform.Post, platform.Handle, time.Time) (platform.Step, error) {
+func (p *Platform) Reconcile(context.Context, platform.Account, platform.Post, platform.Handle,
+	time.Time) (platform.Step, error) {
 	return platform.Step{}, platform.Lost(errors.New("a bot cannot read a chat"))
 }
 
@@ -246,7 +257,8 @@ func (m *sent) UnmarshalJSON(raw []byte) error {
 }
 
 // call makes a call that posts nothing.
-func (p *Platform) call(ctx context.Context, token platform.Secret, method string, params map[string]any, out any) error {
+func (p *Platform) call(ctx context.Context, token platform.Secret, method string, params map[string]any,
+	out any) error {
 	return p.do(ctx, token, wire.Call{Name: method, JSON: params}, out)
 }
 
@@ -283,7 +295,8 @@ func (p *Platform) do(ctx context.Context, token platform.Secret, call wire.Call
 		case envelope.Code == http.StatusUnauthorized, envelope.Code == http.StatusNotFound:
 			return platform.Disconnected() // 404 is the answer to a token that is none
 		case envelope.Code == http.StatusForbidden:
-			return platform.NeedsReconnect(platform.CodeMissingPermission, "The bot may no longer post in the chat. Make it an administrator again.")
+			return platform.NeedsReconnect(platform.CodeMissingPermission, "The bot may no longer post in the chat. "+
+				"Make it an administrator again.")
 		case envelope.Code >= 400 && envelope.Code < 500:
 			return platform.Refuse(platform.CodeContentRefused, "Telegram refuses the message.")
 		default:

@@ -40,24 +40,31 @@ func account(chat int64) platform.Account {
 var cover = fixture.Image("cover")
 
 var long = platform.Post{
-	Key: "pub_4", Kind: platform.KindVideo, Caption: strings.Repeat("A sentence that is long. ", 100), Hashtags: []string{"running", "shoes"},
-	Media: []platform.Media{fixture.Video("d", 9000)},
+	Key: "pub_4", Kind: platform.KindVideo, Caption: strings.Repeat("A sentence that is long. ", 100),
+	Hashtags: []string{"running", "shoes"},
+	Media:    []platform.Media{fixture.Video("d", 9000)},
 }
 
 func TestConformance(t *testing.T) {
 	fixture.Run(t, platformtest.Suite{
 		New: newFixture,
 		Posts: []platformtest.Named{
-			{Name: "text", Post: platform.Post{Key: "pub_1", Kind: platform.KindPost, Caption: "Hello", Hashtags: []string{"shoes"}}},
-			{Name: "photo", Post: platform.Post{Key: "pub_2", Kind: platform.KindPost, Caption: "A shoe", Media: []platform.Media{fixture.Image("a")}, Options: platform.Options{Own: telegram.Options{Quiet: platform.Quiet{Silent: true}}}}},
-			{Name: "album", Post: platform.Post{Key: "pub_3", Kind: platform.KindCarousel, Caption: "Shoes", Media: []platform.Media{fixture.Image("b"), fixture.Video("c", 5000)}}},
+			{Name: "text", Post: platform.Post{Key: "pub_1", Kind: platform.KindPost, Caption: "Hello",
+				Hashtags: []string{"shoes"}}},
+			{Name: "photo", Post: platform.Post{Key: "pub_2", Kind: platform.KindPost, Caption: "A shoe",
+				Media:   []platform.Media{fixture.Image("a")},
+				Options: platform.Options{Own: telegram.Options{Quiet: platform.Quiet{Silent: true}}}}},
+			{Name: "album", Post: platform.Post{Key: "pub_3", Kind: platform.KindCarousel, Caption: "Shoes",
+				Media: []platform.Media{fixture.Image("b"), fixture.Video("c", 5000)}}},
 			{Name: "long video", Post: long},
-			{Name: "music clip", Post: platform.Post{Key: "pub_5", Kind: platform.KindMusicClip, Media: []platform.Media{fixture.Video("e", 4000)}, Cover: &cover}},
+			{Name: "music clip", Post: platform.Post{Key: "pub_5", Kind: platform.KindMusicClip,
+				Media: []platform.Media{fixture.Video("e", 4000)}, Cover: &cover}},
 		},
 		Grant: func(*platformtest.Fixture) (platform.Grant, error) {
 			return platform.Grant{Token: fake.Token, Choice: fake.Channel}, nil
 		},
-		BadGrants: []platform.Grant{{}, {Token: fake.Token}, {Token: "7:no", Choice: fake.Channel}, {Token: fake.Token, Choice: "@others"}},
+		BadGrants: []platform.Grant{{}, {Token: fake.Token}, {Token: "7:no", Choice: fake.Channel},
+			{Token: fake.Token, Choice: "@others"}},
 	})
 }
 
@@ -70,7 +77,8 @@ func TestALongCaptionIsMediaThenText(t *testing.T) {
 		t.Fatalf("%d messages, want the video and the rest of its caption", len(posts))
 	}
 	first, rest := posts[0].Content, posts[1].Content
-	if !strings.HasPrefix(first, "A sentence that is long.") || !strings.HasSuffix(rest, "#running #shoes") || !strings.HasPrefix(rest, "A sentence") {
+	if !strings.HasPrefix(first, "A sentence that is long.") || !strings.HasSuffix(rest, "#running #shoes") ||
+		!strings.HasPrefix(rest, "A sentence") {
 		t.Errorf("divided into %q and %q", first, rest)
 	}
 	if done.Post.ID != posts[0].ID || done.Post.URL != "https://t.me/acme_news/"+posts[0].ID {
@@ -95,7 +103,8 @@ func TestABotThatWasRemovedNeedsAReconnect(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = f.Adapter.Finalize(t.Context(), f.Account, platform.Post{Kind: platform.KindPost, Caption: "Hello"}, step.Handle)
+	_, err = f.Adapter.Finalize(t.Context(), f.Account,
+		platform.Post{Kind: platform.KindPost, Caption: "Hello"}, step.Handle)
 	if platform.KindOf(err) != platform.Reconnect {
 		t.Errorf("got %v, want %s", err, platform.Reconnect)
 	}
@@ -113,7 +122,8 @@ func publish(t *testing.T, f *platformtest.Fixture, a platform.Account, post pla
 func TestAVideoHasItsCover(t *testing.T) {
 	f := newFixture()
 	defer f.Close()
-	with := platform.Post{Key: "pub_6", Kind: platform.KindVideo, Caption: "It runs", Media: []platform.Media{fixture.Video("a", 5000)}, Cover: &cover}
+	with := platform.Post{Key: "pub_6", Kind: platform.KindVideo, Caption: "It runs",
+		Media: []platform.Media{fixture.Video("a", 5000)}, Cover: &cover}
 	without := with
 	without.Cover = nil
 	publish(t, f, f.Account, without)
@@ -132,14 +142,17 @@ func TestTheSidesOfPhotos(t *testing.T) {
 		fits          bool
 	}{{9000, 1000, true}, {9000, 1001, false}, {40, 800, true}, {40, 820, false}} {
 		var picture bytes.Buffer
-		if err := png.Encode(&picture, image.NewPaletted(image.Rect(0, 0, c.width, c.height), color.Palette{color.Black})); err != nil {
+		if err := png.Encode(&picture, image.NewPaletted(image.Rect(0, 0, c.width, c.height),
+			color.Palette{color.Black})); err != nil {
 			t.Fatal(err)
 		}
-		m := platform.Media{MIME: "image/png", Bytes: int64(picture.Len()), Width: c.width, Height: c.height, Open: func(_ context.Context, offset, length int64) (io.ReadCloser, error) {
-			return io.NopCloser(bytes.NewReader(picture.Bytes()[offset : offset+length])), nil
-		}}
+		m := platform.Media{MIME: "image/png", Bytes: int64(picture.Len()), Width: c.width, Height: c.height,
+			Open: func(_ context.Context, offset, length int64) (io.ReadCloser, error) {
+				return io.NopCloser(bytes.NewReader(picture.Bytes()[offset : offset+length])), nil
+			}}
 		post := platform.Post{Key: "pub_7", Kind: platform.KindPost, Media: []platform.Media{m}}
-		if problems := platform.Fit(telegram.Name, post, f.Adapter.Capabilities()); (len(problems) == 0) != c.fits || !c.fits && problems[0].Param != "media[0]" {
+		if problems := platform.Fit(telegram.Name, post, f.Adapter.Capabilities()); (len(problems) == 0) != c.fits ||
+			!c.fits && problems[0].Param != "media[0]" {
 			t.Errorf("%d × %d: %+v", c.width, c.height, problems)
 		}
 		if c.width+c.height > 10_000 || c.fits { // Telegram itself refuses the others by their ratio
@@ -159,7 +172,8 @@ func TestReactionsAreCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	// What the bot received before, it still receives.
-	if got := of.Allowed(); !slices.Contains(got, "message_reaction_count") || !slices.Contains(got, "message") || !slices.Contains(got, "callback_query") {
+	if got := of.Allowed(); !slices.Contains(got, "message_reaction_count") || !slices.Contains(got, "message") ||
+		!slices.Contains(got, "callback_query") {
 		t.Errorf("connecting asks for the updates %q", got)
 	}
 	done := publish(t, f, f.Account, platform.Post{Kind: platform.KindPost, Caption: "Hello"})
@@ -174,7 +188,8 @@ func TestReactionsAreCounted(t *testing.T) {
 			t.Errorf("%s: %+v, %v, want the last count of 12", a.ID, m, err)
 		}
 	}
-	if m, err := f.Adapter.Metrics(t.Context(), f.Account, platform.Published{ID: "1"}); err != nil || m != (platform.Metrics{}) {
+	if m, err := f.Adapter.Metrics(t.Context(), f.Account, platform.Published{ID: "1"}); err != nil ||
+		m != (platform.Metrics{}) {
 		t.Errorf("of a message without reactions: %+v, %v", m, err)
 	}
 	if of.Confirmed {

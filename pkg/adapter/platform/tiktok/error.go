@@ -37,7 +37,8 @@ func refused(posts bool) wire.Refused {
 		case "spam_risk_too_many_posts", "reached_active_user_cap":
 			return platform.Full(24 * time.Hour)
 		case "unaudited_client_can_only_post_to_private_accounts":
-			return platform.Refuse(platform.CodeInvalidOption, "TikTok has not audited the application yet: it posts privately only.")
+			return platform.Refuse(platform.CodeInvalidOption, "TikTok has not audited the application yet: it posts "+
+				"privately only.")
 		case "url_ownership_unverified":
 			return platform.Refuse(platform.CodeMediaRefused, "The domain of the media is not verified with TikTok.")
 		case "privacy_level_option_mismatch":
@@ -51,7 +52,8 @@ func refused(posts bool) wire.Refused {
 func other(code string) *platform.Error {
 	switch {
 	case strings.HasPrefix(code, "scope_"):
-		return platform.NeedsReconnect(platform.CodeMissingPermission, "Connect the account again and allow all that the page of TikTok asks for.")
+		return platform.NeedsReconnect(platform.CodeMissingPermission, "Connect the account again and allow all that "+
+			"the page of TikTok asks for.")
 	case strings.HasPrefix(code, "spam_risk"):
 		return platform.Refuse(platform.CodeContentPolicy, "TikTok does not let the account post this.")
 	default:

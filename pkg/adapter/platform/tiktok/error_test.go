@@ -14,20 +14,23 @@ func TestRefusals(t *testing.T) {
 		code  platform.Code
 		after time.Duration
 	}{
-		"access_token_invalid":                               {platform.Expired, platform.CodeTokenExpired, 0},
-		"scope_not_authorized":                               {platform.Reconnect, platform.CodeMissingPermission, 0},
-		"scope_permission_missed":                            {platform.Reconnect, platform.CodeMissingPermission, 0},
-		"rate_limit_exceeded":                                {platform.Retry, platform.CodeRateLimited, time.Minute},
-		"internal_error":                                     {platform.Retry, platform.CodePlatformUnavailable, 0},
-		"spam_risk_too_many_posts":                           {platform.Quota, platform.CodeQuotaReached, 24 * time.Hour},
+		"access_token_invalid":    {platform.Expired, platform.CodeTokenExpired, 0},
+		"scope_not_authorized":    {platform.Reconnect, platform.CodeMissingPermission, 0},
+		"scope_permission_missed": {platform.Reconnect, platform.CodeMissingPermission, 0},
+		"rate_limit_exceeded":     {platform.Retry, platform.CodeRateLimited, time.Minute},
+		"internal_error":          {platform.Retry, platform.CodePlatformUnavailable, 0},
+		"spam_risk_too_many_posts": {platform.Quota, platform.CodeQuotaReached,
+			24 * time.Hour},
 		"spam_risk_user_banned_from_posting":                 {platform.BadContent, platform.CodeContentPolicy, 0},
 		"privacy_level_option_mismatch":                      {platform.BadContent, platform.CodeInvalidOption, 0},
 		"url_ownership_unverified":                           {platform.BadContent, platform.CodeMediaRefused, 0},
 		"unaudited_client_can_only_post_to_private_accounts": {platform.BadContent, platform.CodeInvalidOption, 0},
 		"invalid_params":                                     {platform.BadContent, platform.CodeContentRefused, 0},
 	} {
-		answer := wire.Answer{Status: 400, Body: []byte(`{"data":{},"error":{"code":"` + code + `","message":"access_token_invalid"}}`)}
-		if e := refused(false)(answer); e == nil || e.Kind != want.kind || e.Code != want.code || e.RetryAfter != want.after {
+		answer := wire.Answer{Status: 400,
+			Body: []byte(`{"data":{},"error":{"code":"` + code + `","message":"access_token_invalid"}}`)}
+		if e := refused(false)(answer); e == nil || e.Kind != want.kind || e.Code != want.code ||
+			e.RetryAfter != want.after {
 			t.Errorf("%s: %v, want %s %s", code, e, want.kind, want.code)
 		}
 		posting := want.kind
@@ -48,13 +51,15 @@ func TestRefusals(t *testing.T) {
 func TestChunks(t *testing.T) {
 	p := New(wire.Config{})
 	for bytes, want := range map[int64][2]int64{
-		1: {1, 1}, 5 << 20: {5 << 20, 1}, 64 << 20: {64 << 20, 1}, 64<<20 + 1: {32 << 20, 2}, 100 << 20: {32 << 20, 3}, 4 << 30: {32 << 20, 128},
+		1: {1, 1}, 5 << 20: {5 << 20, 1}, 64 << 20: {64 << 20, 1}, 64<<20 + 1: {32 << 20, 2}, 100 << 20: {32 << 20, 3},
+		4 << 30: {32 << 20, 128},
 	} {
 		length, count := p.chunks(bytes)
 		if length != want[0] || count != want[1] {
 			t.Errorf("%d bytes: %d chunks of %d, want %d of %d", bytes, count, length, want[1], want[0])
 		}
-		if last := bytes - (count-1)*length; last < 1 || last > 64<<20 || count > 1 && (length < 5<<20 || last < length) {
+		if last := bytes - (count-1)*length; last < 1 || last > 64<<20 || count > 1 &&
+			(length < 5<<20 || last < length) {
 			t.Errorf("%d bytes: the last chunk has %d", bytes, last)
 		}
 	}

@@ -85,7 +85,8 @@ func (p *Platform) Start(ctx context.Context, a platform.Account, post platform.
 	if err := p.post(ctx, a, "/v2/post/publish/creator_info/query/", map[string]any{}, &creator); err != nil {
 		return platform.Step{}, err
 	}
-	i := slices.IndexFunc(levels[post.Options.Privacy], func(l string) bool { return slices.Contains(creator.Levels, l) })
+	i := slices.IndexFunc(levels[post.Options.Privacy],
+		func(l string) bool { return slices.Contains(creator.Levels, l) })
 	if i < 0 {
 		return platform.Step{}, badPrivacy()
 	}
@@ -95,28 +96,33 @@ func (p *Platform) Start(ctx context.Context, a platform.Account, post platform.
 		return platform.Go(platform.StageFinalize, w, 0)
 	}
 	if creator.MaxTime > 0 && m.Duration > time.Duration(creator.MaxTime)*time.Second {
-		return platform.Step{}, platform.Refuse(platform.CodeMediaRefused, fmt.Sprintf("The TikTok account may post videos of up to %d seconds.", creator.MaxTime))
+		return platform.Step{}, platform.Refuse(platform.CodeMediaRefused,
+			fmt.Sprintf("The TikTok account may post videos of up to %d seconds.", creator.MaxTime))
 	}
 	own := optionsOf(post)
 	info := map[string]any{
 		"title": platform.Arrange(post, capabilities).Body, "privacy_level": w.Privacy,
 		"disable_comment": own.DisableComments || creator.Comments, "disable_duet": own.DisableDuet || creator.Duet,
-		"disable_stitch": own.DisableStitch || creator.Stitch, "brand_content_toggle": false, "brand_organic_toggle": false, "is_aigc": post.Options.Generated,
+		"disable_stitch": own.DisableStitch || creator.Stitch, "brand_content_toggle": false,
+		"brand_organic_toggle": false, "is_aigc": post.Options.Generated,
 	}
 	if at := post.Options.CoverAt; at > 0 {
 		info["video_cover_timestamp_ms"] = at.Milliseconds()
 	}
 	length, count := p.chunks(m.Bytes)
-	source := map[string]any{"source": "FILE_UPLOAD", "video_size": m.Bytes, "chunk_size": length, "total_chunk_count": count}
+	source := map[string]any{"source": "FILE_UPLOAD", "video_size": m.Bytes, "chunk_size": length,
+		"total_chunk_count": count}
 	var opened struct {
 		ID     string `json:"publish_id"`
 		Upload string `json:"upload_url"`
 	}
-	if err := p.post(ctx, a, "/v2/post/publish/video/init/", map[string]any{"post_info": info, "source_info": source}, &opened); err != nil {
+	if err := p.post(ctx, a, "/v2/post/publish/video/init/", map[string]any{"post_info": info, "source_info": source},
+		&opened); err != nil {
 		return platform.Step{}, err
 	}
 	if opened.ID == "" || !p.client.Trusts(opened.Upload, domain) {
-		return platform.Step{}, platform.Busy().Because(errors.New("tiktok: there is no publication or no address to upload to"))
+		return platform.Step{}, platform.Busy().Because(errors.New("tiktok: there is no publication or no address to " +
+			"upload to"))
 	}
 	return p.next(work{ID: opened.ID, Upload: opened.Upload, Opened: p.client.Now().Unix(), User: w.User}, m)
 }
@@ -152,7 +158,8 @@ func (p *Platform) status(ctx context.Context, a platform.Account, w work) (s st
 
 // Check implements platform.Publisher: it uploads a chunk that is not the last, or
 // waits for the post.
-func (p *Platform) Check(ctx context.Context, a platform.Account, post platform.Post, h platform.Handle) (platform.Step, error) {
+func (p *Platform) Check(ctx context.Context, a platform.Account, post platform.Post,
+	h platform.Handle) (platform.Step, error) {
 	w, err := p.parse(h)
 	if err != nil {
 		return platform.Step{}, err
@@ -195,7 +202,9 @@ func (p *Platform) follow(w work, s status, video bool) (platform.Step, error) {
 				kind = "/video/"
 			}
 			id := s.Posts[0].String()
-			return platform.Step{Next: platform.StageDone, Post: platform.Published{ID: id, URL: "https://www.tiktok.com/@" + url.PathEscape(w.User) + kind + url.PathEscape(id)}}, nil
+			return platform.Step{Next: platform.StageDone,
+				Post: platform.Published{ID: id, URL: "https://www.tiktok.com/@" + url.PathEscape(w.User) + kind +
+					url.PathEscape(id)}}, nil
 		}
 		if w.Looks++; w.Looks > maxLooks {
 			return platform.Step{Next: platform.StageDone}, nil
@@ -209,7 +218,8 @@ func (p *Platform) follow(w work, s status, video bool) (platform.Step, error) {
 // upload uploads a chunk. TikTok answers 206, and 201 to the last one.
 func (p *Platform) upload(ctx context.Context, m platform.Media, w work, length int64, posts bool) error {
 	call := wire.Call{
-		Name: "upload", Method: http.MethodPut, URL: w.Upload, Posts: posts, Timeout: wire.UploadTimeout, Body: wire.Range(ctx, m, w.Offset, length),
+		Name: "upload", Method: http.MethodPut, URL: w.Upload, Posts: posts, Timeout: wire.UploadTimeout,
+		Body:   wire.Range(ctx, m, w.Offset, length),
 		Header: http.Header{"Content-Range": {fmt.Sprintf("bytes %d-%d/%d", w.Offset, w.Offset+length-1, m.Bytes)}},
 	}
 	answer, err := p.client.Do(ctx, call)
@@ -233,7 +243,8 @@ func (p *Platform) upload(ctx context.Context, m platform.Media, w work, length 
 }
 
 // Finalize implements platform.Publisher: it uploads the last chunk, or names the photos.
-func (p *Platform) Finalize(ctx context.Context, a platform.Account, post platform.Post, h platform.Handle) (platform.Step, error) {
+func (p *Platform) Finalize(ctx context.Context, a platform.Account, post platform.Post,
+	h platform.Handle) (platform.Step, error) {
 	w, err := p.parse(h)
 	if err != nil {
 		return platform.Step{}, err
@@ -263,12 +274,14 @@ func (p *Platform) photos(ctx context.Context, a platform.Account, post platform
 	body := map[string]any{
 		"post_mode": "DIRECT_POST", "media_type": "PHOTO",
 		"post_info": map[string]any{
-			"title": text.Title, "description": text.Body, "privacy_level": w.Privacy, "disable_comment": optionsOf(post).DisableComments || w.Silent,
-			"auto_add_music": false, "brand_content_toggle": false, "brand_organic_toggle": false,
+			"title": text.Title, "description": text.Body, "privacy_level": w.Privacy,
+			"disable_comment": optionsOf(post).DisableComments || w.Silent,
+			"auto_add_music":  false, "brand_content_toggle": false, "brand_organic_toggle": false,
 		},
 		"source_info": map[string]any{"source": "PULL_FROM_URL", "photo_cover_index": 0, "photo_images": addresses},
 	}
-	call := wire.Call{Name: "content/init", Method: http.MethodPost, URL: p.client.Base(api) + "/v2/post/publish/content/init/", JSON: body, Bearer: a.Token.Access, Posts: true}
+	call := wire.Call{Name: "content/init", Method: http.MethodPost, URL: p.client.Base(api) +
+		"/v2/post/publish/content/init/", JSON: body, Bearer: a.Token.Access, Posts: true}
 	var opened struct {
 		ID string `json:"publish_id"`
 	}
@@ -283,7 +296,8 @@ func (p *Platform) photos(ctx context.Context, a platform.Account, post platform
 
 // Reconcile implements platform.Publisher. A video is posted once, however often its
 // last chunk is sent. A post of photos whose answer was lost has no id to ask for.
-func (p *Platform) Reconcile(ctx context.Context, a platform.Account, post platform.Post, h platform.Handle, _ time.Time) (platform.Step, error) {
+func (p *Platform) Reconcile(ctx context.Context, a platform.Account, post platform.Post, h platform.Handle,
+	_ time.Time) (platform.Step, error) {
 	w, err := p.parse(h)
 	if err != nil {
 		return platform.Step{}, err

@@ -28,7 +28,8 @@ const (
 )
 
 var (
-	video = &platform.File{MIMEs: []string{"video/mp4", "video/quicktime", "video/webm"}, MaxBytes: 4 << 30, MinTime: 3 * time.Second, MaxTime: 10 * time.Minute}
+	video = &platform.File{MIMEs: []string{"video/mp4", "video/quicktime", "video/webm"}, MaxBytes: 4 << 30,
+		MinTime: 3 * time.Second, MaxTime: 10 * time.Minute}
 	photo = &platform.File{MIMEs: []string{"image/jpeg", "image/webp"}, MaxBytes: 20 << 20}
 
 	caption    = platform.Text{Max: 2200, Unit: platform.UTF16}
@@ -46,8 +47,10 @@ var capabilities = platform.Capabilities{
 	Kinds: map[platform.Kind]platform.Rule{
 		platform.KindVideo:     {Caption: caption, MinMedia: 1, MaxMedia: 1, Video: video},
 		platform.KindMusicClip: {Caption: caption, MinMedia: 1, MaxMedia: 1, Video: video},
-		platform.KindPost:      {Title: photoTitle, Caption: text, MinMedia: 1, MaxMedia: 1, Image: photo, Without: ofVideos},
-		platform.KindCarousel:  {Title: photoTitle, Caption: text, MinMedia: 2, MaxMedia: 35, Image: photo, Without: ofVideos},
+		platform.KindPost: {Title: photoTitle, Caption: text, MinMedia: 1, MaxMedia: 1, Image: photo,
+			Without: ofVideos},
+		platform.KindCarousel: {Title: photoTitle, Caption: text, MinMedia: 2, MaxMedia: 35, Image: photo,
+			Without: ofVideos},
 	},
 	Hashtags: platform.Hashtags{Max: 100},
 	Options: []platform.Option{
@@ -66,7 +69,8 @@ var capabilities = platform.Capabilities{
 		"Where the answer to a post of photos is lost, the publication ends as outcome_unknown.",
 		"A private post has no id at TikTok, and no metrics.",
 		"TikTok takes the declaration of AI with videos only.",
-		"TikTok permits no logo and no name of a brand in media: they are left out of what a factory makes that has a TikTok account.",
+		"TikTok permits no logo and no name of a brand in media: they are left out of what a factory makes that has " +
+			"a TikTok account.",
 	},
 }
 
@@ -140,7 +144,8 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 			Avatar string `json:"avatar_url"`
 		} `json:"user"`
 	}
-	call := wire.Call{Name: "user/info", Method: http.MethodGet, URL: p.client.Base(api) + "/v2/user/info/", Query: url.Values{"fields": {"open_id,display_name,avatar_url"}}, Bearer: token.Access}
+	call := wire.Call{Name: "user/info", Method: http.MethodGet, URL: p.client.Base(api) + "/v2/user/info/",
+		Query: url.Values{"fields": {"open_id,display_name,avatar_url"}}, Bearer: token.Access}
 	if err := p.do(ctx, call, &answer); err != nil {
 		return nil, err
 	}
@@ -159,13 +164,15 @@ func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
 	if err != nil {
 		return err
 	}
-	form := url.Values{"client_key": {app.ID}, "client_secret": {app.Secret.Reveal()}, "token": {a.Token.Access.Reveal()}}
+	form := url.Values{"client_key": {app.ID}, "client_secret": {app.Secret.Reveal()},
+		"token": {a.Token.Access.Reveal()}}
 	return p.client.Revoke(ctx, p.client.Base(api)+"/v2/oauth/revoke/", form, app.Secret, a.Token.Access)
 }
 
 // post makes a call of the API with a JSON body.
 func (p *Platform) post(ctx context.Context, a platform.Account, path string, body, out any) error {
-	return p.do(ctx, wire.Call{Name: path, Method: http.MethodPost, URL: p.client.Base(api) + path, JSON: body, Bearer: a.Token.Access}, out)
+	return p.do(ctx, wire.Call{Name: path, Method: http.MethodPost, URL: p.client.Base(api) + path, JSON: body,
+		Bearer: a.Token.Access}, out)
 }
 
 // do makes a call and decodes its data.
@@ -197,7 +204,8 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 		} `json:"videos"`
 	}
 	body := map[string]any{"filters": map[string]any{"video_ids": []string{post.ID}}}
-	if err := p.post(ctx, a, "/v2/video/query/?fields=id,view_count,like_count,comment_count,share_count", body, &answer); err != nil {
+	if err := p.post(ctx, a, "/v2/video/query/?fields=id,view_count,like_count,comment_count,share_count", body,
+		&answer); err != nil {
 		return platform.Metrics{}, err
 	}
 	if len(answer.Videos) == 0 {

@@ -26,14 +26,18 @@ func newFixture() *platformtest.Fixture {
 		func(cfg wire.Config) platform.Adapter { return tiktok.NewInChunks(cfg, chunk) },
 		func(f fixture.Fake) platform.Account {
 			access, refresh := f.(*fake.Fake).Grant(24 * time.Hour)
-			return platform.Account{ID: fake.User, Token: platform.Token{Access: platform.Secret(access), Refresh: platform.Secret(refresh)}}
+			return platform.Account{ID: fake.User, Token: platform.Token{Access: platform.Secret(access),
+				Refresh: platform.Secret(refresh)}}
 		},
 	)
 }
 
 var (
-	video  = platform.Post{Key: "pub_1", Kind: platform.KindVideo, Caption: "A shoe runs", Hashtags: []string{"shoes"}, Media: []platform.Media{fixture.Video("a", 9000)}, Options: platform.Options{Generated: true, CoverAt: time.Second}}
-	photos = platform.Post{Key: "pub_2", Kind: platform.KindCarousel, Title: "Shoes", Caption: "Three", Media: []platform.Media{fixture.Image("b"), fixture.Image("c"), fixture.Image("d")}}
+	video = platform.Post{Key: "pub_1", Kind: platform.KindVideo, Caption: "A shoe runs", Hashtags: []string{"shoes"},
+		Media: []platform.Media{fixture.Video("a", 9000)}, Options: platform.Options{Generated: true,
+			CoverAt: time.Second}}
+	photos = platform.Post{Key: "pub_2", Kind: platform.KindCarousel, Title: "Shoes", Caption: "Three",
+		Media: []platform.Media{fixture.Image("b"), fixture.Image("c"), fixture.Image("d")}}
 )
 
 func TestConformance(t *testing.T) {
@@ -41,9 +45,11 @@ func TestConformance(t *testing.T) {
 		New: newFixture,
 		Posts: []platformtest.Named{
 			{Name: "video", Post: video},
-			{Name: "three chunks", Post: platform.Post{Key: "pub_3", Kind: platform.KindMusicClip, Caption: "A song", Media: []platform.Media{fixture.Video("e", 3*chunk+100)}}},
+			{Name: "three chunks", Post: platform.Post{Key: "pub_3", Kind: platform.KindMusicClip, Caption: "A song",
+				Media: []platform.Media{fixture.Video("e", 3*chunk+100)}}},
 			{Name: "photos", Post: photos},
-			{Name: "photo", Post: platform.Post{Key: "pub_4", Kind: platform.KindPost, Caption: "One", Media: []platform.Media{fixture.Image("f")}}},
+			{Name: "photo", Post: platform.Post{Key: "pub_4", Kind: platform.KindPost, Caption: "One",
+				Media: []platform.Media{fixture.Image("f")}}},
 		},
 		Grant: fixture.OAuthGrant, BadGrants: fixture.BadOAuthGrants(),
 	})
@@ -101,14 +107,17 @@ func TestPhotosAreNoVideos(t *testing.T) {
 
 func TestPhotosTakeTheSettingOfCommentsAlone(t *testing.T) {
 	c := newFixture().Adapter.Capabilities()
-	for _, option := range []platform.Option{platform.OptionDisableComments, "disable_duet", "disable_stitch", platform.OptionGenerated, platform.OptionCoverAt} {
-		if got := c.Supports(platform.KindCarousel, option); got != (option == platform.OptionDisableComments) || !c.Supports(platform.KindVideo, option) {
+	for _, option := range []platform.Option{platform.OptionDisableComments, "disable_duet", "disable_stitch",
+		platform.OptionGenerated, platform.OptionCoverAt} {
+		if got := c.Supports(platform.KindCarousel, option); got != (option == platform.OptionDisableComments) ||
+			!c.Supports(platform.KindVideo, option) {
 			t.Errorf("%s: with photos %v", option, got)
 		}
 	}
 	post := photos
 	post.Options.Own = tiktok.Options{DisableDuet: true}
-	if problems := platform.Fit(tiktok.Name, post, c); len(problems) != 1 || problems[0].Param != "options.disable_duet" {
+	if problems := platform.Fit(tiktok.Name, post, c); len(problems) != 1 ||
+		problems[0].Param != "options.disable_duet" {
 		t.Errorf("with a duet: %+v", problems)
 	}
 }

@@ -53,7 +53,8 @@ func (p *Platform) Start(_ context.Context, a platform.Account, post platform.Po
 
 // Check implements platform.Publisher: it uploads a photo, or opens the upload of a
 // video, or uploads it. What is uploaded is not seen until it is attached.
-func (p *Platform) Check(ctx context.Context, a platform.Account, post platform.Post, h platform.Handle) (platform.Step, error) {
+func (p *Platform) Check(ctx context.Context, a platform.Account, post platform.Post,
+	h platform.Handle) (platform.Step, error) {
 	w, err := parse(h)
 	if err != nil || len(w.Attached) >= len(post.Media) {
 		return platform.Step{Next: platform.StageFinalize, Handle: h}, err
@@ -94,7 +95,8 @@ func (p *Platform) photo(ctx context.Context, a platform.Account, m platform.Med
 	var server struct {
 		URL string `json:"upload_url"`
 	}
-	if err := p.call(ctx, a, "photos.getWallUploadServer", url.Values{"group_id": {community(a)}}, false, &server); err != nil {
+	if err := p.call(ctx, a, "photos.getWallUploadServer", url.Values{"group_id": {community(a)}}, false,
+		&server); err != nil {
 		return "", err
 	}
 	var uploaded struct {
@@ -112,7 +114,8 @@ func (p *Platform) photo(ctx context.Context, a platform.Account, m platform.Med
 		ID    int64 `json:"id"`
 		Owner int64 `json:"owner_id"`
 	}
-	params := url.Values{"group_id": {community(a)}, "photo": {uploaded.Photo}, "server": {uploaded.Server.String()}, "hash": {uploaded.Hash}}
+	params := url.Values{"group_id": {community(a)}, "photo": {uploaded.Photo}, "server": {uploaded.Server.String()},
+		"hash": {uploaded.Hash}}
 	if err := p.call(ctx, a, "photos.saveWallPhoto", params, false, &saved); err != nil {
 		return "", err
 	}
@@ -148,7 +151,8 @@ func (p *Platform) openVideo(ctx context.Context, a platform.Account, post platf
 
 // upload uploads a file as a form. The address is VK's word, on one of its many domains,
 // and is sent no token.
-func (p *Platform) upload(ctx context.Context, address, field string, m platform.Media, timeout time.Duration, out any) error {
+func (p *Platform) upload(ctx context.Context, address, field string, m platform.Media, timeout time.Duration,
+	out any) error {
 	if !p.client.Trusts(address, "vk.com") && !strings.HasPrefix(address, "https://") {
 		return platform.Busy().Because(errors.New("vk: the address to upload to is without TLS"))
 	}
@@ -156,11 +160,13 @@ func (p *Platform) upload(ctx context.Context, address, field string, m platform
 	if err != nil {
 		return err
 	}
-	return p.client.JSON(ctx, wire.Call{Name: "upload " + field, Method: http.MethodPost, URL: address, Body: body, Timeout: timeout}, refused(platform.Token{}, false), out)
+	return p.client.JSON(ctx, wire.Call{Name: "upload " + field, Method: http.MethodPost, URL: address, Body: body,
+		Timeout: timeout}, refused(platform.Token{}, false), out)
 }
 
 // Finalize implements platform.Publisher: it posts, or writes the first comment.
-func (p *Platform) Finalize(ctx context.Context, a platform.Account, post platform.Post, h platform.Handle) (platform.Step, error) {
+func (p *Platform) Finalize(ctx context.Context, a platform.Account, post platform.Post,
+	h platform.Handle) (platform.Step, error) {
 	w, err := parse(h)
 	if err != nil {
 		return platform.Step{}, err
@@ -201,9 +207,11 @@ func posted(w work, id int64, post platform.Post) (platform.Step, error) {
 
 // comment writes the first comment. What VK refuses for good is passed over.
 func (p *Platform) comment(ctx context.Context, a platform.Account, post platform.Post, w work) (platform.Step, error) {
-	params := url.Values{"owner_id": {a.ID}, "post_id": {w.Post}, "from_group": {community(a)}, "message": {post.Options.FirstComment}, "guid": {post.Key}}
+	params := url.Values{"owner_id": {a.ID}, "post_id": {w.Post}, "from_group": {community(a)},
+		"message": {post.Options.FirstComment}, "guid": {post.Key}}
 	err := p.call(ctx, a, "wall.createComment", params, true, &struct{}{})
-	if kind := platform.KindOf(err); err != nil && (kind == platform.Retry || kind == platform.Unknown || kind == platform.Expired) {
+	if kind := platform.KindOf(err); err != nil && (kind == platform.Retry || kind == platform.Unknown ||
+		kind == platform.Expired) {
 		return platform.Step{}, err
 	}
 	done := platform.Step{Next: platform.StageDone}
@@ -214,7 +222,8 @@ func (p *Platform) comment(ctx context.Context, a platform.Account, post platfor
 }
 
 // Reconcile implements platform.Publisher: it looks for the post on the wall.
-func (p *Platform) Reconcile(ctx context.Context, a platform.Account, post platform.Post, h platform.Handle, begun time.Time) (platform.Step, error) {
+func (p *Platform) Reconcile(ctx context.Context, a platform.Account, post platform.Post, h platform.Handle,
+	begun time.Time) (platform.Step, error) {
 	w, err := parse(h)
 	if err != nil {
 		return platform.Step{}, err
@@ -228,7 +237,8 @@ func (p *Platform) Reconcile(ctx context.Context, a platform.Account, post platf
 	var wall struct {
 		Items []found `json:"items"`
 	}
-	if err := p.call(ctx, a, "wall.get", url.Values{"owner_id": {a.ID}, "count": {"50"}, "filter": {"owner"}}, false, &wall); err != nil {
+	if err := p.call(ctx, a, "wall.get", url.Values{"owner_id": {a.ID}, "count": {"50"}, "filter": {"owner"}}, false,
+		&wall); err != nil {
 		return platform.Step{}, err
 	}
 	text := platform.Arrange(post, capabilities).Body

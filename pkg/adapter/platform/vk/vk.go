@@ -1,6 +1,7 @@
 // Package vk publishes on the walls of VK's communities.
 //
-// Photos and videos are uploaded first, unseen, and then attached to a post. Where the answer to a post is lost, it is looked for among the newest posts of
+// Photos and videos are uploaded first, unseen, and then attached to a post. Where the answer to a post is lost, it is
+// looked for among the newest posts of
 // the wall, which only the token of a user can read.
 package vk
 
@@ -28,7 +29,8 @@ const (
 )
 
 var (
-	photo = &platform.File{MIMEs: []string{"image/jpeg", "image/png"}, MaxBytes: 50 << 20, MinRatio: 1.0 / 20, MaxRatio: 20}
+	photo = &platform.File{MIMEs: []string{"image/jpeg", "image/png"}, MaxBytes: 50 << 20, MinRatio: 1.0 / 20,
+		MaxRatio: 20}
 	video = &platform.File{MIMEs: []string{"video/mp4", "video/quicktime", "video/webm"}, MaxBytes: 2 << 30}
 
 	message = platform.Text{Max: 15_895}
@@ -57,7 +59,8 @@ var capabilities = platform.Capabilities{
 	Metrics:    []string{"views", "likes", "comments", "shares"},
 	DailyPosts: 50,
 	Notes: []string{
-		"VK must have given the operator's application the right to post on walls: with other tokens of VK ID it refuses posts.",
+		"VK must have given the operator's application the right to post on walls: with other tokens of VK ID it " +
+			"refuses posts.",
 		"Connected with the token of a community, VK takes posts of text only, and there are no metrics.",
 		"A video of VK may have up to 2 GiB here: it is uploaded in one call.",
 	},
@@ -81,7 +84,8 @@ var _ platform.Adapter = (*Platform)(nil)
 func New(cfg wire.Config) *Platform {
 	c := wire.New(Name, cfg)
 	return &Platform{c, wire.OAuth{
-		Authorize: c.Base(accounts) + "/authorize", Token: c.Base(accounts) + "/oauth2/auth", Scopes: capabilities.Scopes, Public: capabilities.PublicApp,
+		Authorize: c.Base(accounts) + "/authorize", Token: c.Base(accounts) + "/oauth2/auth",
+		Scopes: capabilities.Scopes, Public: capabilities.PublicApp,
 	}}
 }
 
@@ -128,7 +132,8 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 	for _, c := range append(answer.Items, answer.Groups...) {
 		id := strconv.FormatInt(-c.ID, 10)
 		if g.Choice == "" || g.Choice == id || g.Choice == id[1:] || strings.TrimPrefix(g.Choice, "@") == c.Screen {
-			all = append(all, platform.Account{ID: id, Handle: "@" + c.Screen, Name: c.Name, AvatarURL: c.Photo, Token: token})
+			all = append(all, platform.Account{ID: id, Handle: "@" + c.Screen, Name: c.Name, AvatarURL: c.Photo,
+				Token: token})
 		}
 	}
 	if len(all) == 0 {
@@ -162,9 +167,11 @@ func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
 
 // call calls a method; posts says that it may make a post. VK answers refusals with the
 // status 200, too.
-func (p *Platform) call(ctx context.Context, a platform.Account, method string, params url.Values, posts bool, out any) error {
+func (p *Platform) call(ctx context.Context, a platform.Account, method string, params url.Values, posts bool,
+	out any) error {
 	params.Set("v", version)
-	call := wire.Call{Name: method, Method: http.MethodPost, URL: p.client.Base(api) + "/method/" + method, Form: params, Bearer: a.Token.Access, Posts: posts}
+	call := wire.Call{Name: method, Method: http.MethodPost, URL: p.client.Base(api) + "/method/" + method,
+		Form: params, Bearer: a.Token.Access, Posts: posts}
 	var envelope struct {
 		Response json.RawMessage `json:"response"`
 	}
@@ -200,7 +207,8 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 		return platform.Metrics{}, platform.Refuse(platform.CodePostNotFound, "VK does not have the post.")
 	}
 	i := answer.Items[0]
-	return platform.Metrics{Views: &i.Views.Count, Likes: &i.Likes.Count, Comments: &i.Comments.Count, Shares: &i.Reposts.Count}, nil
+	return platform.Metrics{Views: &i.Views.Count, Likes: &i.Likes.Count, Comments: &i.Comments.Count,
+		Shares: &i.Reposts.Count}, nil
 }
 
 // refused classifies refusals by their number.
@@ -236,13 +244,17 @@ func refused(t platform.Token, posts bool) wire.Refused {
 		case 17, 28:
 			return platform.Disconnected()
 		case 27:
-			return platform.NeedsReconnect(platform.CodeMissingPermission, "The token of a community may post text only: connect the community with the account of an editor.")
+			return platform.NeedsReconnect(platform.CodeMissingPermission, "The token of a community may post text "+
+				"only: connect the community with the account of an editor.")
 		case 1051:
-			return platform.NeedsReconnect(platform.CodeMissingPermission, "VK has not given the application the right to post on walls.")
+			return platform.NeedsReconnect(platform.CodeMissingPermission, "VK has not given the application the "+
+				"right to post on walls.")
 		case 14:
-			return platform.Refuse(platform.CodeCaptchaRequired, "VK wants the account to solve a captcha: post by hand once, then publish again.")
+			return platform.Refuse(platform.CodeCaptchaRequired, "VK wants the account to solve a captcha: post by "+
+				"hand once, then publish again.")
 		case 15, 203, 204, 214:
-			return platform.NeedsReconnect(platform.CodeMissingPermission, "The account may not post on the wall of the community.")
+			return platform.NeedsReconnect(platform.CodeMissingPermission,
+				"The account may not post on the wall of the community.")
 		default:
 			return platform.Refuse(platform.CodeContentRefused, "VK refuses the post.")
 		}

@@ -23,15 +23,20 @@ func newFixture() *platformtest.Fixture {
 		func(cfg wire.Config) platform.Adapter { return vk.New(cfg) },
 		func(f fixture.Fake) platform.Account {
 			access, refresh := f.(*fake.Fake).Grant(time.Hour)
-			return platform.Account{ID: strconv.Itoa(-fake.Group), Token: platform.Token{Access: platform.Secret(access), Refresh: platform.Secret(refresh), Device: fake.Device}}
+			return platform.Account{ID: strconv.Itoa(-fake.Group),
+				Token: platform.Token{Access: platform.Secret(access), Refresh: platform.Secret(refresh),
+					Device: fake.Device}}
 		},
 	)
 }
 
 var (
-	text     = platform.Post{Key: "pub_1", Kind: platform.KindPost, Caption: "Hello", Hashtags: []string{"shoes"}}
-	video    = platform.Post{Key: "pub_2", Kind: platform.KindVideo, Title: "A shoe", Caption: "It runs", Media: []platform.Media{fixture.Video("a", 9000)}, Options: platform.Options{FirstComment: "More at acme.example"}}
-	carousel = platform.Post{Key: "pub_3", Kind: platform.KindCarousel, Caption: "Shoes", Media: []platform.Media{fixture.Image("b"), fixture.Video("c", 9000)}}
+	text  = platform.Post{Key: "pub_1", Kind: platform.KindPost, Caption: "Hello", Hashtags: []string{"shoes"}}
+	video = platform.Post{Key: "pub_2", Kind: platform.KindVideo, Title: "A shoe", Caption: "It runs",
+		Media:   []platform.Media{fixture.Video("a", 9000)},
+		Options: platform.Options{FirstComment: "More at acme.example"}}
+	carousel = platform.Post{Key: "pub_3", Kind: platform.KindCarousel, Caption: "Shoes",
+		Media: []platform.Media{fixture.Image("b"), fixture.Video("c", 9000)}}
 )
 
 func TestConformance(t *testing.T) {
@@ -39,10 +44,13 @@ func TestConformance(t *testing.T) {
 		New: newFixture,
 		Posts: []platformtest.Named{
 			{Name: "text", Post: text}, {Name: "video with a comment", Post: video}, {Name: "carousel", Post: carousel},
-			{Name: "photo", Post: platform.Post{Key: "pub_4", Kind: platform.KindPost, Media: []platform.Media{fixture.Image("d")}}},
-			{Name: "music clip", Post: platform.Post{Key: "pub_5", Kind: platform.KindMusicClip, Media: []platform.Media{fixture.Video("e", 9000)}}},
+			{Name: "photo", Post: platform.Post{Key: "pub_4", Kind: platform.KindPost,
+				Media: []platform.Media{fixture.Image("d")}}},
+			{Name: "music clip", Post: platform.Post{Key: "pub_5", Kind: platform.KindMusicClip,
+				Media: []platform.Media{fixture.Video("e", 9000)}}},
 		},
-		Grant: fixture.OAuthGrant, BadGrants: append(fixture.BadOAuthGrants(), platform.Grant{Token: "vk1.a.none"}, platform.Grant{Token: fake.CommunityToken, Choice: "@others"}),
+		Grant: fixture.OAuthGrant, BadGrants: append(fixture.BadOAuthGrants(), platform.Grant{Token: "vk1.a.none"},
+			platform.Grant{Token: fake.CommunityToken, Choice: "@others"}),
 	})
 }
 
@@ -64,7 +72,8 @@ func TestTheTextOfAVideoIsItsDescription(t *testing.T) {
 		t.Errorf("the videos are described as %q, want %q", found, want)
 	}
 	longest.Caption += "ж"
-	if problems := platform.Fit(vk.Name, longest, f.Adapter.Capabilities()); len(problems) != 1 || problems[0].Param != "caption" {
+	if problems := platform.Fit(vk.Name, longest, f.Adapter.Capabilities()); len(problems) != 1 ||
+		problems[0].Param != "caption" {
 		t.Errorf("with one character more: %+v", problems)
 	}
 	longest.Kind, longest.Media = platform.KindPost, nil
@@ -89,16 +98,20 @@ func TestTheTokenOfACommunityPostsTextOnly(t *testing.T) {
 	}
 	_, err = platformtest.Publish(t.Context(), f, accounts[0], carousel)
 	var e *platform.Error
-	if !errors.As(err, &e) || e.Kind != platform.Reconnect || e.Code != platform.CodeMissingPermission || len(f.Fake.Posts()) != 1 {
+	if !errors.As(err, &e) || e.Kind != platform.Reconnect || e.Code != platform.CodeMissingPermission ||
+		len(f.Fake.Posts()) != 1 {
 		t.Errorf("with media: %v", err)
 	}
 }
 
 func TestRefusals(t *testing.T) {
 	for number, want := range map[int]platform.ErrorKind{
-		1: platform.Unknown, 10: platform.Unknown, 6: platform.Retry, 9: platform.Retry, 29: platform.Retry, 22: platform.Retry,
-		17: platform.Reconnect, 27: platform.Reconnect, 28: platform.Reconnect, 1051: platform.Reconnect, 5: platform.Expired,
-		14: platform.BadContent, 15: platform.Reconnect, 203: platform.Reconnect, 204: platform.Reconnect, 214: platform.Reconnect, 100: platform.BadContent,
+		1: platform.Unknown, 10: platform.Unknown, 6: platform.Retry, 9: platform.Retry, 29: platform.Retry,
+		22: platform.Retry,
+		17: platform.Reconnect, 27: platform.Reconnect, 28: platform.Reconnect, 1051: platform.Reconnect,
+		5:  platform.Expired,
+		14: platform.BadContent, 15: platform.Reconnect, 203: platform.Reconnect, 204: platform.Reconnect,
+		214: platform.Reconnect, 100: platform.BadContent,
 	} {
 		f := newFixture()
 		step, err := f.Adapter.Start(t.Context(), f.Account, text)
@@ -120,7 +133,8 @@ func TestTheFirstCommentIsWrittenOnce(t *testing.T) {
 	defer f.Close()
 	f.Fake.(*fake.Fake).Refuse["wall.createComment"] = 10
 	done, err := platformtest.Publish(t.Context(), f, f.Account, video)
-	if comments := f.Fake.(*fake.Fake).Comments(); err != nil || !done.Done() || len(comments) != 0 || done.Warning == nil {
+	if comments := f.Fake.(*fake.Fake).Comments(); err != nil || !done.Done() || len(comments) != 0 ||
+		done.Warning == nil {
 		t.Errorf("after a lost answer: %+v, %v, %q", done, err, comments)
 	}
 	f.Fake.(*fake.Fake).Refuse["wall.createComment"] = 213
@@ -129,7 +143,8 @@ func TestTheFirstCommentIsWrittenOnce(t *testing.T) {
 		t.Errorf("after a refusal: %+v, %v", done, err)
 	}
 	done, err = platformtest.Publish(t.Context(), f, f.Account, video)
-	if comments := f.Fake.(*fake.Fake).Comments(); err != nil || !done.Done() || len(comments) != 1 || done.Warning != nil {
+	if comments := f.Fake.(*fake.Fake).Comments(); err != nil || !done.Done() || len(comments) != 1 ||
+		done.Warning != nil {
 		t.Errorf("without trouble: %+v, %v, %q", done, err, comments)
 	}
 }

@@ -26,7 +26,8 @@ type Body struct {
 // Range is a range of a file as a body. The file is opened when it is first read, and
 // closed with the request.
 func Range(ctx context.Context, m platform.Media, offset, length int64) *Body {
-	return &Body{Type: m.MIME, Length: length, Reader: &lazy{open: func() (io.ReadCloser, error) { return m.Open(ctx, offset, length) }}}
+	return &Body{Type: m.MIME, Length: length,
+		Reader: &lazy{open: func() (io.ReadCloser, error) { return m.Open(ctx, offset, length) }}}
 }
 
 // File is a file of a multipart form.

@@ -49,7 +49,8 @@ func (c *Client) Address(ctx context.Context, o OAuth, a platform.Authorization)
 	}
 	q := url.Values{
 		o.client(): {app.ID}, "response_type": {"code"}, "redirect_uri": {a.RedirectURL}, "state": {a.State},
-		"scope": {strings.Join(o.Scopes, divider)}, "code_challenge": {challenge(a.Verifier)}, "code_challenge_method": {"S256"},
+		"scope": {strings.Join(o.Scopes, divider)}, "code_challenge": {challenge(a.Verifier)},
+		"code_challenge_method": {"S256"},
 	}
 	for name, values := range o.Extra {
 		q[name] = values
@@ -85,7 +86,8 @@ func (c *Client) Exchange(ctx context.Context, o OAuth, g platform.Grant, more u
 	if g.Code == "" || g.Verifier == "" {
 		return Issued{}, platform.Disconnected()
 	}
-	form := url.Values{"grant_type": {"authorization_code"}, "code": {g.Code}, "redirect_uri": {g.RedirectURL}, "code_verifier": {g.Verifier}}
+	form := url.Values{"grant_type": {"authorization_code"}, "code": {g.Code}, "redirect_uri": {g.RedirectURL},
+		"code_verifier": {g.Verifier}}
 	return c.token(ctx, o, "exchange", form, more, platform.Secret(g.Code))
 }
 
@@ -98,7 +100,8 @@ func (c *Client) Grant(ctx context.Context, o OAuth, g platform.Grant, owner str
 	}
 	token := issued.As(c.Now(), platform.Token{})
 	if token.Lacks(o.Scopes) {
-		return platform.Token{}, platform.NeedsReconnect(platform.CodeMissingPermission, "Allow all that the page of "+owner+" asks for.")
+		return platform.Token{}, platform.NeedsReconnect(platform.CodeMissingPermission,
+			"Allow all that the page of "+owner+" asks for.")
 	}
 	return token, nil
 }
@@ -131,7 +134,8 @@ func (c *Client) Renew(ctx context.Context, o OAuth, t platform.Token, more url.
 	return issued.As(c.Now(), t), nil
 }
 
-func (c *Client) token(ctx context.Context, o OAuth, name string, form, more url.Values, secret platform.Secret) (Issued, error) {
+func (c *Client) token(ctx context.Context, o OAuth, name string, form, more url.Values,
+	secret platform.Secret) (Issued, error) {
 	app, err := c.App(ctx)
 	if err != nil {
 		return Issued{}, err
@@ -143,7 +147,8 @@ func (c *Client) token(ctx context.Context, o OAuth, name string, form, more url
 	for name, values := range more {
 		form[name] = values
 	}
-	call := Call{Name: name, Method: http.MethodPost, URL: o.Token, Form: form, Secrets: []platform.Secret{app.Secret, secret}}
+	call := Call{Name: name, Method: http.MethodPost, URL: o.Token, Form: form,
+		Secrets: []platform.Secret{app.Secret, secret}}
 	refused := o.Refused
 	if refused == nil {
 		refused = OAuthRefused

@@ -59,7 +59,10 @@ type Client struct {
 // New makes a client of a platform.
 func New(name string, cfg Config) *Client {
 	if cfg.HTTP == nil {
-		cfg.HTTP = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+		cfg.HTTP = &http.Client{CheckRedirect: func(*http.Request,
+			[]*http.Request) error {
+			return http.ErrUseLastResponse
+		}}
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
@@ -86,7 +89,8 @@ func (c *Client) Trusts(address, domain string) bool {
 	if err != nil || u.User != nil {
 		return false
 	}
-	if base, err := url.Parse(c.cfg.BaseURL); err == nil && c.cfg.BaseURL != "" && u.Scheme == base.Scheme && u.Host == base.Host {
+	if base, err := url.Parse(c.cfg.BaseURL); err == nil && c.cfg.BaseURL != "" && u.Scheme == base.Scheme &&
+		u.Host == base.Host {
 		return true
 	}
 	return u.Scheme == "https" && (u.Host == domain || strings.HasSuffix(u.Host, "."+domain))
@@ -99,7 +103,8 @@ func (c *Client) App(ctx context.Context) (platform.App, error) {
 	}
 	app, err := c.cfg.App(ctx)
 	if err != nil {
-		return platform.App{}, platform.Later(platform.CodePlatformUnavailable, "The platform's application could not be read.").Because(err)
+		return platform.App{}, platform.Later(platform.CodePlatformUnavailable,
+			"The platform's application could not be read.").Because(err)
 	}
 	if app.ID == "" {
 		return platform.App{}, notConfigured(errors.New("there is no application"))

@@ -34,16 +34,18 @@ func serve(t *testing.T, h http.HandlerFunc) (*wire.Client, string) {
 func abort(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 
 func file(content string) platform.Media {
-	return platform.Media{MIME: "video/mp4", Bytes: int64(len(content)), Open: func(_ context.Context, offset, length int64) (io.ReadCloser, error) {
-		return io.NopCloser(strings.NewReader(content[offset : offset+length])), nil
-	}}
+	return platform.Media{MIME: "video/mp4", Bytes: int64(len(content)),
+		Open: func(_ context.Context, offset, length int64) (io.ReadCloser, error) {
+			return io.NopCloser(strings.NewReader(content[offset : offset+length])), nil
+		}}
 }
 
 func TestALostAnswerIsUnknownOnlyWhereItMatters(t *testing.T) {
 	broken := errors.New("the store is gone")
-	half := platform.Media{MIME: "video/mp4", Bytes: 1 << 20, Open: func(context.Context, int64, int64) (io.ReadCloser, error) {
-		return io.NopCloser(io.MultiReader(strings.NewReader("a beginning"), iotest.ErrReader(broken))), nil
-	}}
+	half := platform.Media{MIME: "video/mp4", Bytes: 1 << 20,
+		Open: func(context.Context, int64, int64) (io.ReadCloser, error) {
+			return io.NopCloser(io.MultiReader(strings.NewReader("a beginning"), iotest.ErrReader(broken))), nil
+		}}
 	drain := func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		abort(w, r)
@@ -54,12 +56,16 @@ func TestALostAnswerIsUnknownOnlyWhereItMatters(t *testing.T) {
 		posts bool
 		want  platform.ErrorKind
 	}{
-		"a read":                     {drain, nil, false, platform.Retry},
-		"a post":                     {drain, nil, true, platform.Unknown},
-		"a post with a file":         {drain, wire.Range(t.Context(), file("content"), 0, 7), true, platform.Unknown},
-		"a post that never arrived":  {nil, nil, true, platform.Retry},
-		"a post of half a file":      {drain, wire.Range(t.Context(), half, 0, half.Bytes), true, platform.Retry},
-		"a file that does not open":  {drain, wire.Range(t.Context(), platform.Media{Open: func(context.Context, int64, int64) (io.ReadCloser, error) { return nil, broken }}, 0, 5), true, platform.Retry},
+		"a read":                    {drain, nil, false, platform.Retry},
+		"a post":                    {drain, nil, true, platform.Unknown},
+		"a post with a file":        {drain, wire.Range(t.Context(), file("content"), 0, 7), true, platform.Unknown},
+		"a post that never arrived": {nil, nil, true, platform.Retry},
+		"a post of half a file":     {drain, wire.Range(t.Context(), half, 0, half.Bytes), true, platform.Retry},
+		"a file that does not open": {drain,
+			wire.Range(t.Context(), platform.Media{Open: func(context.Context, int64,
+				int64) (io.ReadCloser, error) {
+				return nil, broken
+			}}, 0, 5), true, platform.Retry},
 		"a post, 500":                {status(500, ""), nil, true, platform.Unknown},
 		"a post, 502 in HTML":        {status(502, "<html>"), nil, true, platform.Unknown},
 		"a read, 500":                {status(500, ""), nil, false, platform.Retry},
@@ -80,7 +86,8 @@ func TestALostAnswerIsUnknownOnlyWhereItMatters(t *testing.T) {
 			closed.Close()
 			address = closed.URL
 		}
-		call := wire.Call{Name: "call", Method: http.MethodPost, URL: address + "/bot" + token.Reveal(), Body: c.body, Posts: c.posts, Bearer: token}
+		call := wire.Call{Name: "call", Method: http.MethodPost, URL: address + "/bot" + token.Reveal(), Body: c.body,
+			Posts: c.posts, Bearer: token}
 		err := client.JSON(t.Context(), call, nil, &struct{}{})
 		var e *platform.Error
 		if !errors.As(err, &e) || e.Kind != c.want {
@@ -138,7 +145,8 @@ func TestARedirectIsNotFollowed(t *testing.T) {
 func TestThePlatformSaysWhenToComeBack(t *testing.T) {
 	for value, want := range map[string]time.Duration{
 		"7": 7 * time.Second, "": 0, "soon": 0, "-5": 0, "99999999999": 24 * time.Hour,
-		now.Add(90 * time.Second).Format(http.TimeFormat): 90 * time.Second, now.Add(-time.Hour).Format(http.TimeFormat): 0,
+		now.Add(90 * time.Second).Format(http.TimeFormat): 90 * time.Second,
+		now.Add(-time.Hour).Format(http.TimeFormat):       0,
 	} {
 		client, address := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Retry-After", value)
@@ -156,9 +164,11 @@ func TestARefusalIsLoggedWithoutSecrets(t *testing.T) {
 	client, address := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "bad token "+r.Header.Get("Authorization")+" of "+r.FormValue("password"), http.StatusBadRequest)
 	})
-	call := wire.Call{Name: "login", Method: http.MethodPost, URL: address, Bearer: token, Form: url.Values{"password": {"pass-0001"}}, Secrets: []platform.Secret{"pass-0001"}}
+	call := wire.Call{Name: "login", Method: http.MethodPost, URL: address, Bearer: token,
+		Form: url.Values{"password": {"pass-0001"}}, Secrets: []platform.Secret{"pass-0001"}}
 	err := client.JSON(t.Context(), call, nil, nil)
-	if err == nil || strings.Contains(err.Error(), "0001") || !strings.Contains(err.Error(), "acme: login: status 400") {
+	if err == nil || strings.Contains(err.Error(), "0001") ||
+		!strings.Contains(err.Error(), "acme: login: status 400") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -171,7 +181,9 @@ func TestAFormIsStreamedWithItsLength(t *testing.T) {
 		opened++
 		return open(ctx, offset, length)
 	}
-	body, err := wire.Multipart(t.Context(), url.Values{"caption": {"Hello"}, "chat": {"1"}}, wire.File{Field: "video", Name: "file.mp4", Media: m}, wire.File{Field: "other", Name: "file.mp4", Media: file("short")})
+	body, err := wire.Multipart(t.Context(), url.Values{"caption": {"Hello"}, "chat": {"1"}},
+		wire.File{Field: "video", Name: "file.mp4", Media: m}, wire.File{Field: "other", Name: "file.mp4",
+			Media: file("short")})
 	if err != nil || opened != 0 {
 		t.Fatalf("%v, and %d files opened before they are read", err, opened)
 	}
@@ -184,7 +196,8 @@ func TestAFormIsStreamedWithItsLength(t *testing.T) {
 		t.Fatal(err)
 	}
 	form, err := multipart.NewReader(bytes.NewReader(raw), params["boundary"]).ReadForm(1 << 20)
-	if err != nil || form.Value["caption"][0] != "Hello" || form.File["video"][0].Size != m.Bytes || form.File["other"][0].Header.Get("Content-Type") != "video/mp4" {
+	if err != nil || form.Value["caption"][0] != "Hello" || form.File["video"][0].Size != m.Bytes ||
+		form.File["other"][0].Header.Get("Content-Type") != "video/mp4" {
 		t.Errorf("read as %+v, %v", form, err)
 	}
 }
@@ -229,8 +242,9 @@ func TestAPlatformWithoutAnApplicationSaysSo(t *testing.T) {
 
 func TestRefusalsOfTheTokenEndpoint(t *testing.T) {
 	for body, want := range map[string]platform.ErrorKind{
-		`{"error":"invalid_grant"}`: platform.Reconnect, `{"error":"invalid_client"}`: platform.Retry, `{"error":"temporarily_unavailable"}`: platform.Retry,
-		`{"access_token":""}`: platform.Retry, `<html>`: platform.Retry,
+		`{"error":"invalid_grant"}`: platform.Reconnect, `{"error":"invalid_client"}`: platform.Retry,
+		`{"error":"temporarily_unavailable"}`: platform.Retry,
+		`{"access_token":""}`:                 platform.Retry, `<html>`: platform.Retry,
 	} {
 		for _, code := range []int{200, 400} {
 			_, address := serve(t, status(code, body))

@@ -44,7 +44,8 @@ func (p *Platform) cover(ctx context.Context, a platform.Account, post platform.
 			if w.Looks++; w.Looks < maxLooks {
 				return platform.Go(platform.StageCheck, w, processing)
 			}
-			done.Warning = platform.Warn(platform.CoverNotSet, "YouTube has not processed the video in time to set its cover.", nil)
+			done.Warning = platform.Warn(platform.CoverNotSet, "YouTube has not processed the video in time to set "+
+				"its cover.", nil)
 			return done, nil
 		}
 		if err != nil {
@@ -54,7 +55,8 @@ func (p *Platform) cover(ctx context.Context, a platform.Account, post platform.
 	}
 	err := p.client.JSON(ctx, wire.Call{
 		Name: "thumbnails.set", Method: http.MethodPost, URL: p.client.Base(api) + "/upload/youtube/v3/thumbnails/set",
-		Query: url.Values{"videoId": {w.Video}, "uploadType": {"media"}}, Bearer: a.Token.Access, Body: wire.Range(ctx, *post.Cover, 0, post.Cover.Bytes),
+		Query: url.Values{"videoId": {w.Video}, "uploadType": {"media"}}, Bearer: a.Token.Access,
+		Body: wire.Range(ctx, *post.Cover, 0, post.Cover.Bytes),
 	}, p.refused, nil)
 	if err == nil {
 		return done, nil
@@ -71,7 +73,8 @@ func (p *Platform) cover(ctx context.Context, a platform.Account, post platform.
 
 // notSet is the warning of a cover that YouTube refuses.
 func notSet(err error) *platform.Warning {
-	return platform.Warn(platform.CoverNotSet, "YouTube has not taken the cover of the video. Set it in YouTube Studio.", err)
+	return platform.Warn(platform.CoverNotSet,
+		"YouTube has not taken the cover of the video. Set it in YouTube Studio.", err)
 }
 
 // processed reports whether the processing of a video has ended.
@@ -83,7 +86,8 @@ func (p *Platform) processed(ctx context.Context, a platform.Account, video stri
 			} `json:"processingDetails"`
 		} `json:"items"`
 	}
-	call := wire.Call{Name: "videos", Method: http.MethodGet, URL: p.client.Base(api) + "/youtube/v3/videos", Query: url.Values{"part": {"processingDetails"}, "id": {video}}, Bearer: a.Token.Access}
+	call := wire.Call{Name: "videos", Method: http.MethodGet, URL: p.client.Base(api) + "/youtube/v3/videos",
+		Query: url.Values{"part": {"processingDetails"}, "id": {video}}, Bearer: a.Token.Access}
 	if err := p.client.JSON(ctx, call, p.refused, &answer); err != nil {
 		return false, err
 	}

@@ -37,12 +37,14 @@ func (p *Platform) refused(a wire.Answer) *platform.Error {
 	case "authError":
 		return platform.TokenExpired()
 	case "insufficientPermissions":
-		return platform.NeedsReconnect(platform.CodeMissingPermission, "Connect the account again and allow all that the page of Google asks for.")
+		return platform.NeedsReconnect(platform.CodeMissingPermission, "Connect the account again and allow all that "+
+			"the page of Google asks for.")
 	case "youtubeSignupRequired", "accountClosed", "accountSuspended", "channelClosed", "channelSuspended", "forbidden":
 		return platform.Disconnected()
 	case "videoNotFound":
 		return platform.Refuse(platform.CodePostNotFound, "YouTube does not have the video.")
-	case "invalidTitle", "invalidDescription", "invalidTags", "invalidVideoMetadata", "invalidFilename", "invalidPublishAt":
+	case "invalidTitle", "invalidDescription", "invalidTags", "invalidVideoMetadata", "invalidFilename",
+		"invalidPublishAt":
 		return platform.Refuse(platform.CodeContentRefused, "YouTube refuses the title, the description or the tags.")
 	}
 	switch {

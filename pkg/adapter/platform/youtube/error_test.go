@@ -39,7 +39,8 @@ func TestRefusals(t *testing.T) {
 	} {
 		body := "<html>quotaExceeded</html>"
 		if c.reason != "" {
-			body = fmt.Sprintf(`{"error":{"code":%d,"message":"quotaExceeded","errors":[{"reason":%q}]}}`, c.status, c.reason)
+			body = fmt.Sprintf(`{"error":{"code":%d,"message":"quotaExceeded","errors":[{"reason":%q}]}}`,
+				c.status, c.reason)
 		}
 		err := p.client.Check(wire.Call{}, wire.Answer{Status: c.status, Body: []byte(body)}, p.refused)
 		var e *platform.Error
@@ -55,7 +56,8 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestHowMuchASessionHas(t *testing.T) {
-	for value, want := range map[string]int64{"": 0, "bytes=0-0": 1, "bytes=0-262143": 262144, "bytes=1-5": -1, "bytes=0-": -1, "0-5": -1, "bytes=0--7": -1} {
+	for value, want := range map[string]int64{"": 0, "bytes=0-0": 1, "bytes=0-262143": 262144, "bytes=1-5": -1,
+		"bytes=0-": -1, "0-5": -1, "bytes=0--7": -1} {
 		a := wire.Answer{Header: map[string][]string{"Range": {value}}}
 		n, err := offset(a)
 		if want < 0 {

@@ -74,8 +74,10 @@ func (p *Platform) Start(ctx context.Context, a platform.Account, post platform.
 	}
 	call := wire.Call{
 		Name: "videos.insert", Method: http.MethodPost, URL: p.client.Base(api) + "/upload/youtube/v3/videos",
-		Query:  url.Values{"uploadType": {"resumable"}, "part": {"id,snippet,status"}, "notifySubscribers": {strconv.FormatBool(!own.Silent)}},
-		Header: http.Header{"X-Upload-Content-Type": {m.MIME}, "X-Upload-Content-Length": {strconv.FormatInt(m.Bytes, 10)}},
+		Query: url.Values{"uploadType": {"resumable"}, "part": {"id,snippet,status"},
+			"notifySubscribers": {strconv.FormatBool(!own.Silent)}},
+		Header: http.Header{"X-Upload-Content-Type": {m.MIME},
+			"X-Upload-Content-Length": {strconv.FormatInt(m.Bytes, 10)}},
 		Bearer: a.Token.Access, JSON: map[string]any{"snippet": snippet, "status": status},
 	}
 	answer, err := p.client.Do(ctx, call)
@@ -102,7 +104,8 @@ func (p *Platform) next(w work, m platform.Media) (platform.Step, error) {
 
 // Check implements platform.Publisher: it uploads a part that is not the last, or sets
 // the cover of the video.
-func (p *Platform) Check(ctx context.Context, a platform.Account, post platform.Post, h platform.Handle) (platform.Step, error) {
+func (p *Platform) Check(ctx context.Context, a platform.Account, post platform.Post,
+	h platform.Handle) (platform.Step, error) {
 	w, err := p.parse(h)
 	if err != nil {
 		return platform.Step{}, err
@@ -134,7 +137,8 @@ func (p *Platform) Check(ctx context.Context, a platform.Account, post platform.
 }
 
 // Finalize implements platform.Publisher: it uploads the last part.
-func (p *Platform) Finalize(ctx context.Context, a platform.Account, post platform.Post, h platform.Handle) (platform.Step, error) {
+func (p *Platform) Finalize(ctx context.Context, a platform.Account, post platform.Post,
+	h platform.Handle) (platform.Step, error) {
 	w, err := p.parse(h)
 	if err != nil {
 		return platform.Step{}, err
@@ -155,7 +159,8 @@ func (p *Platform) Finalize(ctx context.Context, a platform.Account, post platfo
 }
 
 // Reconcile implements platform.Publisher. What the session lacks may be sent again.
-func (p *Platform) Reconcile(ctx context.Context, a platform.Account, post platform.Post, h platform.Handle, _ time.Time) (platform.Step, error) {
+func (p *Platform) Reconcile(ctx context.Context, a platform.Account, post platform.Post, h platform.Handle,
+	_ time.Time) (platform.Step, error) {
 	w, err := p.parse(h)
 	if err != nil {
 		return platform.Step{}, err
@@ -172,7 +177,8 @@ func (p *Platform) Reconcile(ctx context.Context, a platform.Account, post platf
 }
 
 // ask asks the session how much it has, and returns that with the step that follows.
-func (p *Platform) ask(ctx context.Context, a platform.Account, post platform.Post, w work) (platform.Step, int64, error) {
+func (p *Platform) ask(ctx context.Context, a platform.Account, post platform.Post, w work) (platform.Step,
+	int64, error) {
 	call := wire.Call{
 		Name: "session", Method: http.MethodPut, URL: w.Session, Bearer: a.Token.Access,
 		Header: http.Header{"Content-Range": {fmt.Sprintf("bytes */%d", post.Media[0].Bytes)}},
@@ -188,13 +194,15 @@ func (p *Platform) ask(ctx context.Context, a platform.Account, post platform.Po
 func (p *Platform) put(ctx context.Context, a platform.Account, m platform.Media, w work, length int64) wire.Call {
 	body := wire.Range(ctx, m, w.Offset, length)
 	return wire.Call{
-		Name: "upload", Method: http.MethodPut, URL: w.Session, Bearer: a.Token.Access, Body: body, Timeout: wire.UploadTimeout,
-		Header: http.Header{"Content-Range": {fmt.Sprintf("bytes %d-%d/%d", w.Offset, w.Offset+length-1, m.Bytes)}},
+		Name: "upload", Method: http.MethodPut, URL: w.Session, Bearer: a.Token.Access, Body: body,
+		Timeout: wire.UploadTimeout,
+		Header:  http.Header{"Content-Range": {fmt.Sprintf("bytes %d-%d/%d", w.Offset, w.Offset+length-1, m.Bytes)}},
 	}
 }
 
 // answered returns the step that follows from an answer of the session.
-func (p *Platform) answered(call wire.Call, answer wire.Answer, post platform.Post, w work) (platform.Step, int64, error) {
+func (p *Platform) answered(call wire.Call, answer wire.Answer, post platform.Post, w work) (platform.Step,
+	int64, error) {
 	if answer.Status == http.StatusPermanentRedirect {
 		at, err := offset(answer)
 		if err != nil || at >= post.Media[0].Bytes {

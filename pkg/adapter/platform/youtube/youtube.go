@@ -27,7 +27,8 @@ const (
 )
 
 var (
-	video       = &platform.File{MIMEs: []string{"video/mp4", "video/quicktime", "video/webm"}, MaxBytes: 256 << 30, MaxTime: 12 * time.Hour}
+	video = &platform.File{MIMEs: []string{"video/mp4", "video/quicktime", "video/webm"}, MaxBytes: 256 << 30,
+		MaxTime: 12 * time.Hour}
 	title       = platform.Text{Max: 100, Forbidden: "<>", Required: true}
 	description = platform.Text{Max: 5000, Unit: platform.Bytes, Forbidden: "<>"}
 )
@@ -35,22 +36,27 @@ var (
 var capabilities = platform.Capabilities{
 	Label:   "YouTube",
 	Connect: platform.ConnectOAuth,
-	Scopes:  []string{"https://www.googleapis.com/auth/youtube.upload", "https://www.googleapis.com/auth/youtube.readonly"},
+	Scopes: []string{"https://www.googleapis.com/auth/youtube.upload",
+		"https://www.googleapis.com/auth/youtube.readonly"},
 	Kinds: map[platform.Kind]platform.Rule{
 		platform.KindVideo:     {Title: title, Caption: description, MinMedia: 1, MaxMedia: 1, Video: video},
 		platform.KindMusicClip: {Title: title, Caption: description, MinMedia: 1, MaxMedia: 1, Video: video},
 	},
-	Hashtags:  platform.Hashtags{Max: 60, Tags: true, Total: 500},
-	Options:   []platform.Option{platform.OptionPrivacy, optionKids, platform.OptionCover, platform.OptionGenerated, platform.OptionSilent},
+	Hashtags: platform.Hashtags{Max: 60, Tags: true, Total: 500},
+	Options: []platform.Option{platform.OptionPrivacy, optionKids, platform.OptionCover, platform.OptionGenerated,
+		platform.OptionSilent},
 	Shape:     Options{},
 	Privacies: []platform.Privacy{platform.Public, platform.Unlisted, platform.Private},
 	Metrics:   []string{"views", "likes", "comments"},
 	// The day of Google's quotas begins at midnight in California.
 	Budget: &platform.Budget{Max: 100, Shared: true, Starts: 8 * time.Hour},
 	Notes: []string{
-		"By default Google lets the operator's application upload 100 videos a day, those of all accounts together. They are spread over the day: a quarter can be used at any time, and the rest as the day passes. What exceeds them waits.",
+		"By default Google lets the operator's application upload 100 videos a day, those of all accounts together. " +
+			"They are spread over the day: a quarter can be used at any time, and the rest as the day passes. What " +
+			"exceeds them waits.",
 		"Hashtags become the tags of the video.",
-		"The cover of a Short is set once YouTube has processed it. A cover that YouTube refuses does not fail the publication: it is a warning.",
+		"The cover of a Short is set once YouTube has processed it. A cover that YouTube refuses does not fail the " +
+			"publication: it is a warning.",
 	},
 }
 
@@ -78,7 +84,8 @@ var _ platform.Adapter = (*Platform)(nil)
 func New(cfg wire.Config) *Platform {
 	c := wire.New(Name, cfg)
 	return &Platform{c, wire.OAuth{
-		Authorize: c.Base(accounts) + "/o/oauth2/v2/auth", Token: c.Base(tokens) + "/token", Scopes: capabilities.Scopes,
+		Authorize: c.Base(accounts) + "/o/oauth2/v2/auth", Token: c.Base(tokens) + "/token",
+		Scopes: capabilities.Scopes,
 		// Without the consent there is no refresh token for who has connected before.
 		Extra: url.Values{"access_type": {"offline"}, "prompt": {"consent"}},
 	}, defaultPart}
@@ -115,18 +122,21 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 			} `json:"snippet"`
 		} `json:"items"`
 	}
-	call := wire.Call{Name: "channels", Method: http.MethodGet, URL: p.client.Base(api) + "/youtube/v3/channels", Query: url.Values{"part": {"snippet"}, "mine": {"true"}}, Bearer: token.Access}
+	call := wire.Call{Name: "channels", Method: http.MethodGet, URL: p.client.Base(api) + "/youtube/v3/channels",
+		Query: url.Values{"part": {"snippet"}, "mine": {"true"}}, Bearer: token.Access}
 	if err := p.client.JSON(ctx, call, p.refused, &answer); err != nil {
 		return nil, err
 	}
 	var all []platform.Account
 	for _, c := range answer.Items {
 		if g.Choice == "" || g.Choice == c.ID || g.Choice == c.Snippet.CustomURL {
-			all = append(all, platform.Account{ID: c.ID, Handle: c.Snippet.CustomURL, Name: c.Snippet.Title, AvatarURL: c.Snippet.Thumbnails.Default.URL, Token: token})
+			all = append(all, platform.Account{ID: c.ID, Handle: c.Snippet.CustomURL, Name: c.Snippet.Title,
+				AvatarURL: c.Snippet.Thumbnails.Default.URL, Token: token})
 		}
 	}
 	if len(all) == 0 {
-		return nil, platform.NeedsReconnect(platform.CodeNeedsReconnect, "The Google account has no such YouTube channel.")
+		return nil, platform.NeedsReconnect(platform.CodeNeedsReconnect,
+			"The Google account has no such YouTube channel.")
 	}
 	return all, nil
 }
@@ -153,7 +163,8 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 			} `json:"statistics"`
 		} `json:"items"`
 	}
-	call := wire.Call{Name: "videos", Method: http.MethodGet, URL: p.client.Base(api) + "/youtube/v3/videos", Query: url.Values{"part": {"statistics"}, "id": {post.ID}}, Bearer: a.Token.Access}
+	call := wire.Call{Name: "videos", Method: http.MethodGet, URL: p.client.Base(api) + "/youtube/v3/videos",
+		Query: url.Values{"part": {"statistics"}, "id": {post.ID}}, Bearer: a.Token.Access}
 	if err := p.client.JSON(ctx, call, p.refused, &answer); err != nil {
 		return platform.Metrics{}, err
 	}

@@ -19,7 +19,8 @@ func newFixture() *platformtest.Fixture {
 		func(cfg wire.Config) platform.Adapter { return youtube.NewInParts(cfg, 256<<10) },
 		func(f fixture.Fake) platform.Account {
 			access, refresh := f.(*fake.Fake).Grant(time.Hour)
-			return platform.Account{ID: fake.Channel, Token: platform.Token{Access: platform.Secret(access), Refresh: platform.Secret(refresh), ExpiresAt: time.Now()}}
+			return platform.Account{ID: fake.Channel, Token: platform.Token{Access: platform.Secret(access),
+				Refresh: platform.Secret(refresh), ExpiresAt: time.Now()}}
 		},
 	)
 }
@@ -27,10 +28,13 @@ func newFixture() *platformtest.Fixture {
 var (
 	cover = fixture.Image("cover")
 	short = platform.Post{
-		Key: "pub_1", Kind: platform.KindVideo, Title: "A shoe", Caption: "Made of nets", Hashtags: []string{"shoes", "running"}, Language: "en",
-		Media: []platform.Media{fixture.Video("a", 9000)}, Cover: &cover, Options: platform.Options{Privacy: platform.Unlisted, Generated: true},
+		Key: "pub_1", Kind: platform.KindVideo, Title: "A shoe", Caption: "Made of nets",
+		Hashtags: []string{"shoes", "running"}, Language: "en",
+		Media: []platform.Media{fixture.Video("a", 9000)}, Cover: &cover,
+		Options: platform.Options{Privacy: platform.Unlisted, Generated: true},
 	}
-	parts = platform.Post{Key: "pub_2", Kind: platform.KindMusicClip, Title: "A song", Media: []platform.Media{fixture.Video("b", 600<<10)}}
+	parts = platform.Post{Key: "pub_2", Kind: platform.KindMusicClip, Title: "A song",
+		Media: []platform.Media{fixture.Video("b", 600<<10)}}
 )
 
 func TestConformance(t *testing.T) {
@@ -54,8 +58,9 @@ func TestTheCoverIsSetAndNeverFailsTheVideo(t *testing.T) {
 		covers int
 		within time.Duration
 	}{
-		"a Short":                          {short, func(*fake.Fake) {}, 1, 5 * time.Minute},
-		"another video":                    {wide, func(f *fake.Fake) { f.Landscape, f.Stuck = true, true }, 1, time.Minute},
+		"a Short": {short, func(*fake.Fake) {}, 1, 5 * time.Minute},
+		"another video": {wide, func(f *fake.Fake) { f.Landscape, f.Stuck = true, true }, 1,
+			time.Minute},
 		"a cover that is none":             {bad, func(*fake.Fake) {}, 0, 5 * time.Minute},
 		"a channel without covers":         {short, func(f *fake.Fake) { f.NoCovers = true }, 0, 5 * time.Minute},
 		"a Short that is not processed":    {short, func(f *fake.Fake) { f.Stuck = true }, 0, time.Hour},
@@ -66,10 +71,12 @@ func TestTheCoverIsSetAndNeverFailsTheVideo(t *testing.T) {
 		c.set(of)
 		began := f.Now()
 		done, err := platformtest.Publish(t.Context(), f, f.Account, c.post)
-		if err != nil || !done.Done() || len(f.Fake.Posts()) != 1 || len(of.Covers) != c.covers || f.Now().Sub(began) > c.within {
+		if err != nil || !done.Done() || len(f.Fake.Posts()) != 1 || len(of.Covers) != c.covers ||
+			f.Now().Sub(began) > c.within {
 			t.Errorf("%s: %+v, %v with the covers %v, after %v", name, done, err, of.Covers, f.Now().Sub(began))
 		}
-		if warned := done.Warning != nil && done.Warning.Code == platform.CoverNotSet && done.Warning.Message != ""; warned != (c.covers == 0) {
+		if warned := done.Warning != nil && done.Warning.Code == platform.CoverNotSet &&
+			done.Warning.Message != ""; warned != (c.covers == 0) {
 			t.Errorf("%s: the warning %+v", name, done.Warning)
 		}
 		f.Close()
@@ -81,7 +88,8 @@ func TestTheCategoryAndTheSubscribers(t *testing.T) {
 		topic  platform.Topic
 		silent bool
 		want   string
-	}{{platform.TopicMusic, false, "category 10, notifies true"}, {platform.TopicNews, true, "category 25, notifies false"}, {"", false, "category 22, notifies true"}} {
+	}{{platform.TopicMusic, false, "category 10, notifies true"},
+		{platform.TopicNews, true, "category 25, notifies false"}, {"", false, "category 22, notifies true"}} {
 		f := newFixture()
 		post := short
 		post.Topic, post.Options.Own = c.topic, youtube.Options{Quiet: platform.Quiet{Silent: c.silent}}
@@ -89,7 +97,8 @@ func TestTheCategoryAndTheSubscribers(t *testing.T) {
 			t.Errorf("%+v: %+v", c, problems)
 		}
 		_, err := platformtest.Publish(t.Context(), f, f.Account, post)
-		if posts := f.Fake.Posts(); err != nil || !strings.Contains(posts[0], c.want) || !strings.Contains(posts[0], "unlisted false true") {
+		if posts := f.Fake.Posts(); err != nil || !strings.Contains(posts[0], c.want) ||
+			!strings.Contains(posts[0], "unlisted false true") {
 			t.Errorf("%+v: %q, %v", c, posts, err)
 		}
 		f.Close()
@@ -118,7 +127,8 @@ func TestASessionThatIsGoneBeginsAgain(t *testing.T) {
 func TestTheTokenGoesToThePlatformAlone(t *testing.T) {
 	f := newFixture()
 	defer f.Close()
-	for _, address := range []string{"https://example.test/upload", "http://www.googleapis.com/upload", "https://googleapis.com.example.test/", "https://user@www.googleapis.com/", "//x"} {
+	for _, address := range []string{"https://example.test/upload", "http://www.googleapis.com/upload",
+		"https://googleapis.com.example.test/", "https://user@www.googleapis.com/", "//x"} {
 		_, err := f.Adapter.Finalize(t.Context(), f.Account, short, platform.Handle(`{"session":"`+address+`"}`))
 		if platform.KindOf(err) != platform.BadContent || f.Fake.Calls() != 0 {
 			t.Errorf("%s: %v after %d calls", address, err, f.Fake.Calls())

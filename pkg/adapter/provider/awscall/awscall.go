@@ -47,7 +47,8 @@ func Config(cfg aws.Config, endpoint string) aws.Config {
 	}
 	c.Retryer = func() aws.Retryer { return aws.NopRetryer{} }
 	c.RetryMaxAttempts = 1
-	c.HTTPClient = client{awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) { t.IdleConnTimeout = keepIdle })}
+	c.HTTPClient = client{awshttp.NewBuildableClient().WithTransportOptions(
+		func(t *http.Transport) { t.IdleConnTimeout = keepIdle })}
 	return c
 }
 
@@ -101,7 +102,8 @@ func (c Call) Do(ctx context.Context, do func(context.Context) error) error {
 	var invalid smithy.InvalidParamsError
 	var answer *smithyhttp.ResponseError
 	// The SDK also returns such an error for a request without an answer.
-	answered := errors.As(err, &answer) && answer.Response != nil && answer.Response.Response != nil && answer.HTTPStatusCode() != 0
+	answered := errors.As(err, &answer) && answer.Response != nil && answer.Response.Response != nil &&
+		answer.HTTPStatusCode() != 0
 	switch {
 	case errors.As(err, &refusal) && answered && answer.HTTPStatusCode() >= 300:
 		return c.refused(refusal, answer.Response.Response, err)
@@ -167,7 +169,8 @@ var (
 	// ours are the codes for faults of the service's credentials or permissions. The caller cannot correct these. The
 	// call succeeds once they are corrected.
 	ours = []string{
-		"AccessDenied", "UnrecognizedClient", "InvalidSignature", "SignatureDoesNotMatch", "IncompleteSignature", "InvalidClientTokenId",
+		"AccessDenied", "UnrecognizedClient", "InvalidSignature", "SignatureDoesNotMatch", "IncompleteSignature",
+		"InvalidClientTokenId",
 		"MissingAuthenticationToken", "ExpiredToken", "OptInRequired", "SubscriptionRequired", "NotAuthorized",
 	}
 )

@@ -129,11 +129,12 @@ func TestCodesThatMeanTheSameEverywhere(t *testing.T) {
 func TestCodesOfOneService(t *testing.T) {
 	own := &provider.Error{Kind: provider.Rejected, Code: "own", Message: "m"}
 	var code, message string
-	err := against(t, Call{Refused: func(c, m string) *provider.Error { code, message = c, m; return own }}, func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("X-Amzn-Errortype", "InvalidTaskIdException")
-		w.WriteHeader(400)
-		fmt.Fprint(w, `{"message":"words"}`)
-	})
+	err := against(t, Call{Refused: func(c, m string) *provider.Error { code, message = c, m; return own }},
+		func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("X-Amzn-Errortype", "InvalidTaskIdException")
+			w.WriteHeader(400)
+			fmt.Fprint(w, `{"message":"words"}`)
+		})
 	var e *provider.Error
 	if !errors.As(err, &e) || e.Code != "own" || e.Cause == nil || code != "InvalidTaskId" || message != "words" {
 		t.Errorf("got %v for %s %q", err, code, message)
@@ -190,7 +191,8 @@ func TestWhatNobodyGotIsNoUnknownOutcome(t *testing.T) {
 
 func TestWhatIsClassifiedStaysSo(t *testing.T) {
 	own := Call{Name: "x", Submits: true}.Garbled(errors.New("empty"))
-	if err := (Call{Timeout: time.Minute}).Do(t.Context(), func(context.Context) error { return own }); !errors.Is(err, error(own)) {
+	if err := (Call{Timeout: time.Minute}).Do(t.Context(), func(context.Context) error { return own }); !errors.Is(err,
+		error(own)) {
 		t.Errorf("got %v", err)
 	}
 	if own.Kind != provider.UnknownOutcome || (Call{}).Garbled(errors.New("empty")).Kind != provider.Transient {

@@ -64,7 +64,8 @@ var _ provider.Provider = (*Provider)(nil)
 // New makes the adapter. It makes no call.
 func New(cfg Config) *Provider {
 	client := bedrockruntime.NewFromConfig(awscall.Config(cfg.AWS, cfg.Endpoint))
-	return &Provider{client: client, region: cfg.AWS.Region, everywhere: cfg.Everywhere, bucket: cfg.Bucket, objects: cfg.Objects}
+	return &Provider{client: client, region: cfg.AWS.Region, everywhere: cfg.Everywhere, bucket: cfg.Bucket,
+		objects: cfg.Objects}
 }
 
 // Name implements provider.Provider.

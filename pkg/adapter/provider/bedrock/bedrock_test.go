@@ -80,7 +80,8 @@ func (w *world) advance(d time.Duration) {
 
 func newWorld(t *testing.T, region string) *world {
 	t.Helper()
-	w := &world{control: control.New(), bucket: &bucket{objects: map[string][]byte{}}, now: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)}
+	w := &world{control: control.New(), bucket: &bucket{objects: map[string][]byte{}},
+		now: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)}
 	server := httptest.NewServer(fake.New(fake.Config{
 		Control: w.control, Samples: sample.File, Now: w.clock, Took: time.Minute, Write: w.bucket.write,
 	}))
@@ -111,7 +112,8 @@ func of(t *testing.T, model, prompt string) provider.Request {
 	if !ok || m.Provider != Name {
 		t.Fatalf("the catalog has no model %s here", model)
 	}
-	return provider.Request{Kind: m.Kind, Model: m.ProviderModel, Options: m.ProviderOptions, Prompt: prompt, ClientToken: model}
+	return provider.Request{Kind: m.Kind, Model: m.ProviderModel, Options: m.ProviderOptions, Prompt: prompt,
+		ClientToken: model}
 }
 
 func TestConformance(t *testing.T) {
@@ -189,13 +191,16 @@ func TestConformance(t *testing.T) {
 		}
 	}
 	for name, fault := range map[string]control.Fault{
-		"limit": {Kind: control.RateLimited}, "trouble": {Kind: control.ServerError}, "garbage": {Kind: control.Garbage},
+		"limit": {Kind: control.RateLimited}, "trouble": {Kind: control.ServerError},
+		"garbage": {Kind: control.Garbage},
 	} {
-		suite.Faults = append(suite.Faults, providertest.Fault{Name: name + " when polled", Arrange: queue(control.Status, fault), Call: poll, Want: provider.Transient})
+		suite.Faults = append(suite.Faults, providertest.Fault{Name: name + " when polled",
+			Arrange: queue(control.Status, fault), Call: poll, Want: provider.Transient})
 	}
 	for _, model := range []string{"nova-lite", "stable-image-core", "titan-image-2"} {
 		suite.Faults = append(suite.Faults, providertest.Fault{
-			Name: "a failure of " + model, Arrange: queue(control.Submit, control.Fault{Kind: control.JobFailed}), Call: submit(model), Want: provider.Rejected,
+			Name: "a failure of " + model, Arrange: queue(control.Submit, control.Fault{Kind: control.JobFailed}),
+			Call: submit(model), Want: provider.Rejected,
 		})
 	}
 	providertest.Run(t, suite)
@@ -252,7 +257,8 @@ func TestTitanDrawsItsOwnSizes(t *testing.T) {
 	if info, err := probe.Bytes(content); err != nil || info.Width != 1173 || info.Height != 640 {
 		t.Errorf("got %+v, %v", info, err)
 	}
-	if prompt := w.control.Accepted()[0].Prompt; len(prompt) > maxTitanPrompt || len(prompt) < maxTitanPrompt-30 || !strings.HasSuffix(prompt, "y") && !strings.HasSuffix(prompt, "e") && !strings.HasSuffix(prompt, "r") {
+	if prompt := w.control.Accepted()[0].Prompt; len(prompt) > maxTitanPrompt || len(prompt) < maxTitanPrompt-30 ||
+		!strings.HasSuffix(prompt, "y") && !strings.HasSuffix(prompt, "e") && !strings.HasSuffix(prompt, "r") {
 		t.Errorf("the prompt of %d characters ends with %q", len(prompt), prompt[len(prompt)-20:])
 	}
 	for name, c := range map[string]struct {

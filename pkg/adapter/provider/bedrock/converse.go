@@ -40,7 +40,8 @@ func (p *Provider) Converse(ctx context.Context, c provider.Conversation) (provi
 			return provider.Turn{}, fmt.Errorf("bedrock: schema of %s: %w", t.Name, err)
 		}
 		in.ToolConfig.Tools = append(in.ToolConfig.Tools, &types.ToolMemberToolSpec{Value: types.ToolSpecification{
-			Name: aws.String(t.Name), Description: aws.String(t.Description), InputSchema: &types.ToolInputSchemaMemberJson{Value: schema},
+			Name: aws.String(t.Name), Description: aws.String(t.Description),
+			InputSchema: &types.ToolInputSchemaMemberJson{Value: schema},
 		}})
 	}
 	var turn provider.Turn
@@ -69,7 +70,8 @@ func stopped(reason types.StopReason) error {
 	case types.StopReasonModelContextWindowExceeded:
 		return refuse("The prompt is longer than the model can read.")
 	case types.StopReasonMalformedModelOutput, types.StopReasonMalformedToolUse:
-		return &provider.Error{Kind: provider.Transient, Code: "text_unreadable", Message: "The model's text could not be read.", Cause: errors.New("Converse stopped: " + string(reason))}
+		return &provider.Error{Kind: provider.Transient, Code: "text_unreadable",
+			Message: "The model's text could not be read.", Cause: errors.New("Converse stopped: " + string(reason))}
 	}
 	return nil
 }
@@ -91,7 +93,8 @@ func message(t provider.Turn) (types.Message, error) {
 			status = types.ToolResultStatusError
 		}
 		m.Content = append(m.Content, &types.ContentBlockMemberToolResult{Value: types.ToolResultBlock{
-			ToolUseId: aws.String(r.ID), Status: status, Content: []types.ToolResultContentBlock{&types.ToolResultContentBlockMemberJson{Value: content}},
+			ToolUseId: aws.String(r.ID), Status: status,
+			Content: []types.ToolResultContentBlock{&types.ToolResultContentBlockMemberJson{Value: content}},
 		}})
 	}
 	if strings.TrimSpace(t.Text) != "" {
@@ -102,7 +105,8 @@ func message(t provider.Turn) (types.Message, error) {
 		if err != nil {
 			return m, fmt.Errorf("bedrock: input of %s: %w", c.ID, err)
 		}
-		m.Content = append(m.Content, &types.ContentBlockMemberToolUse{Value: types.ToolUseBlock{ToolUseId: aws.String(c.ID), Name: aws.String(c.Name), Input: input}})
+		m.Content = append(m.Content, &types.ContentBlockMemberToolUse{Value: types.ToolUseBlock{ToolUseId: aws.String(
+			c.ID), Name: aws.String(c.Name), Input: input}})
 	}
 	return m, nil
 }
@@ -119,7 +123,8 @@ func turnOf(out types.ConverseOutput) (provider.Turn, error) {
 		if !ok {
 			continue
 		}
-		c := provider.ToolCall{ID: aws.ToString(use.Value.ToolUseId), Name: aws.ToString(use.Value.Name), Input: json.RawMessage("{}")}
+		c := provider.ToolCall{ID: aws.ToString(use.Value.ToolUseId), Name: aws.ToString(use.Value.Name),
+			Input: json.RawMessage("{}")}
 		if use.Value.Input != nil {
 			input, err := use.Value.Input.MarshalSmithyDocument()
 			if err != nil {

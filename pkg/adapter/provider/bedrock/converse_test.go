@@ -19,7 +19,8 @@ func conversation(t *testing.T, turns ...provider.Turn) provider.Conversation {
 	req := of(t, "nova-lite", "x")
 	return provider.Conversation{
 		Model: req.Model, Options: req.Options, System: "You help.", Turns: turns, Tokens: 500,
-		Tools: []provider.Tool{{Name: "look", Description: "Looks at something.", Input: json.RawMessage(`{"type":"object","properties":{"at":{"type":"string"}},"required":["at"]}`)}},
+		Tools: []provider.Tool{{Name: "look", Description: "Looks at something.",
+			Input: json.RawMessage(`{"type":"object","properties":{"at":{"type":"string"}},"required":["at"]}`)}},
 	}
 }
 
@@ -31,10 +32,12 @@ func TestAModelCallsTools(t *testing.T) {
 		t.Fatalf("%+v, %v", turn, err)
 	}
 	var input map[string]any
-	if err := json.Unmarshal(turn.Calls[0].Input, &input); err != nil || !reflect.DeepEqual(input, map[string]any{"at": "shoes", "n": 2.}) {
+	if err := json.Unmarshal(turn.Calls[0].Input, &input); err != nil ||
+		!reflect.DeepEqual(input, map[string]any{"at": "shoes", "n": 2.}) {
 		t.Errorf("the input is %s, %v", turn.Calls[0].Input, err)
 	}
-	results := provider.Turn{Results: []provider.ToolResult{{ID: turn.Calls[0].ID, Content: json.RawMessage(`{"seen":[1,"a shoe",null]}`), Failed: true}}}
+	results := provider.Turn{Results: []provider.ToolResult{{ID: turn.Calls[0].ID,
+		Content: json.RawMessage(`{"seen":[1,"a shoe",null]}`), Failed: true}}}
 	last, err := w.Converse(t.Context(), conversation(t, user, turn, results))
 	if err != nil || last.Text != "I have done 0 things, and 1 failed." || len(last.Calls) != 0 {
 		t.Errorf("%+v, %v", last, err)
@@ -44,8 +47,10 @@ func TestAModelCallsTools(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, part := range []string{
-		`"maxTokens":500`, `"system":[{"text":"You help."}]`, `"inputSchema":{"json":{"properties":{"at":{"type":"string"}},"required":["at"],"type":"object"}}`,
-		`{"toolResult":{"content":[{"json":{"seen":[1,"a shoe",null]}}],"status":"error","toolUseId":"tooluse_1_0"}}`, `{"toolUse":{"input":{"at":"shoes","n":2},"name":"look","toolUseId":"tooluse_1_0"}}`,
+		`"maxTokens":500`, `"system":[{"text":"You help."}]`,
+		`"inputSchema":{"json":{"properties":{"at":{"type":"string"}},"required":["at"],"type":"object"}}`,
+		`{"toolResult":{"content":[{"json":{"seen":[1,"a shoe",null]}}],"status":"error","toolUseId":"tooluse_1_0"}}`,
+		`{"toolUse":{"input":{"at":"shoes","n":2},"name":"look","toolUseId":"tooluse_1_0"}}`,
 	} {
 		if !strings.Contains(string(sent), part) {
 			t.Errorf("%s is not in %s", part, sent)
@@ -61,12 +66,17 @@ func TestHowAConversationFails(t *testing.T) {
 		kind  provider.ErrorKind
 		code  string
 	}{
-		"content that is forbidden": {control.JobFailed, []provider.Turn{hello}, provider.Rejected, provider.CodeContentPolicy},
-		"too many calls":            {control.RateLimited, []provider.Turn{hello}, provider.Transient, "provider_busy"},
-		"an answer that is lost":    {control.DropAfterAccept, []provider.Turn{hello}, provider.UnknownOutcome, "answer_lost"},
+		"content that is forbidden": {control.JobFailed, []provider.Turn{hello}, provider.Rejected,
+			provider.CodeContentPolicy},
+		"too many calls": {control.RateLimited, []provider.Turn{hello}, provider.Transient, "provider_busy"},
+		"an answer that is lost": {control.DropAfterAccept, []provider.Turn{hello}, provider.UnknownOutcome,
+			"answer_lost"},
 		"an answer that is garbled": {control.Garbage, []provider.Turn{hello}, provider.UnknownOutcome, "answer_lost"},
 		"turns in no order":         {"", []provider.Turn{hello, hello}, provider.BadInput, "provider_refused"},
-		"a call without its result": {"", []provider.Turn{hello, {Model: true, Calls: []provider.ToolCall{{ID: "a", Name: "look", Input: json.RawMessage("{}")}}}, hello}, provider.BadInput, "provider_refused"},
+		"a call without its result": {"",
+			[]provider.Turn{hello, {Model: true,
+				Calls: []provider.ToolCall{{ID: "a", Name: "look", Input: json.RawMessage("{}")}}}, hello},
+			provider.BadInput, "provider_refused"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, "eu-central-1")

@@ -50,10 +50,12 @@ func aboutContent(message string) bool {
 
 // filtered returns the error of a request that the provider's content rules forbid.
 func filtered(cause error) *provider.Error {
-	return &provider.Error{Kind: provider.Rejected, Code: provider.CodeContentPolicy, Message: provider.MessageContentPolicy, Cause: cause}
+	return &provider.Error{Kind: provider.Rejected, Code: provider.CodeContentPolicy,
+		Message: provider.MessageContentPolicy, Cause: cause}
 }
 
 // failed returns the error of a generation that failed without a useful reason.
 func failed(cause error) *provider.Error {
-	return &provider.Error{Kind: provider.Rejected, Code: "generation_failed", Message: "The provider could not finish the generation.", Cause: cause}
+	return &provider.Error{Kind: provider.Rejected, Code: "generation_failed",
+		Message: "The provider could not finish the generation.", Cause: cause}
 }

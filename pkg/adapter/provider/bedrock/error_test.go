@@ -39,21 +39,28 @@ func TestRefusalsDecideTheNextStep(t *testing.T) {
 		code  string
 		after time.Duration
 	}{
-		{refusal{429, "ThrottlingException", "Too many requests, please wait before trying again.", ""}, provider.Transient, "provider_busy", 0},
-		{refusal{429, "ThrottlingException", "Rate exceeded", "12"}, provider.Transient, "provider_busy", 12 * time.Second},
-		{refusal{429, "ThrottlingException", "Rate exceeded", "999999"}, provider.Transient, "provider_busy", time.Hour},
+		{refusal{429, "ThrottlingException", "Too many requests, please wait before trying again.", ""},
+			provider.Transient, "provider_busy", 0},
+		{refusal{429, "ThrottlingException", "Rate exceeded", "12"}, provider.Transient, "provider_busy",
+			12 * time.Second},
+		{refusal{429, "ThrottlingException", "Rate exceeded", "999999"}, provider.Transient,
+			"provider_busy", time.Hour},
 		{refusal{429, "ThrottlingException", "Rate exceeded", "tomorrow"}, provider.Transient, "provider_busy", 0},
-		{refusal{429, "ThrottlingException", "Too many tokens per day, please wait before trying again.", ""}, provider.Quota, "provider_quota", 0},
+		{refusal{429, "ThrottlingException", "Too many tokens per day, please wait before trying again.", ""},
+			provider.Quota, "provider_quota", 0},
 		{refusal{400, "ServiceQuotaExceededException", "too much", ""}, provider.Quota, "provider_quota", 0},
 		{refusal{408, "ModelTimeoutException", "late", ""}, provider.Transient, "provider_unavailable", 0},
-		{refusal{429, "ModelNotReadyException", "warming up", "3"}, provider.Transient, "provider_unavailable", 3 * time.Second},
+		{refusal{429, "ModelNotReadyException", "warming up", "3"}, provider.Transient, "provider_unavailable",
+			3 * time.Second},
 		{refusal{424, "ModelErrorException", "failed", ""}, provider.Transient, "provider_unavailable", 0},
 		{refusal{503, "ServiceUnavailableException", "away", ""}, provider.Transient, "provider_unavailable", 0},
 		{refusal{500, "InternalServerException", "trouble", ""}, provider.Transient, "provider_unavailable", 0},
 		{refusal{400, "ValidationException", "wrong", ""}, provider.BadInput, "provider_refused", 0},
-		{refusal{400, "ValidationException", "This request has been blocked by our content filters.", ""}, provider.BadInput, "content_policy", 0},
+		{refusal{400, "ValidationException", "This request has been blocked by our content filters.", ""},
+			provider.BadInput, "content_policy", 0},
 		{refusal{400, "ConflictException", "another", ""}, provider.BadInput, "provider_refused", 0},
-		{refusal{403, "AccessDeniedException", "You don't have access to the model", ""}, provider.BadInput, "provider_access", 0},
+		{refusal{403, "AccessDeniedException", "You don't have access to the model", ""}, provider.BadInput,
+			"provider_access", 0},
 		{refusal{404, "ResourceNotFoundException", "no such model", ""}, provider.BadInput, "unsupported_model", 0},
 		{refusal{403, "ExpiredTokenException", "expired", ""}, provider.Quota, "provider_access", 0},
 		{refusal{403, "UnrecognizedClientException", "who", ""}, provider.Quota, "provider_access", 0},
@@ -72,8 +79,10 @@ func TestRefusalsDecideTheNextStep(t *testing.T) {
 			"poll":  func() error { _, err := p.Poll(t.Context(), handle); return err },
 		} {
 			var e *provider.Error
-			if err := call(); !errors.As(err, &e) || e.Kind != c.kind || e.Code != c.code || e.RetryAfter != c.after || e.Message == "" || e.Cause == nil {
-				t.Errorf("%s after %+v: %v after %v; want %s %s after %v", name, c.refusal, err, e.RetryAfter, c.kind, c.code, c.after)
+			if err := call(); !errors.As(err, &e) || e.Kind != c.kind || e.Code != c.code || e.RetryAfter != c.after ||
+				e.Message == "" || e.Cause == nil {
+				t.Errorf("%s after %+v: %v after %v; want %s %s after %v", name, c.refusal, err, e.RetryAfter, c.kind,
+					c.code, c.after)
 			}
 		}
 		if calls != 4 {
@@ -88,7 +97,8 @@ func TestNobodyThere(t *testing.T) {
 	p := at(server.URL, "eu-central-1", &bucket{})
 	for _, model := range []string{"nova-lite", "stable-image-core", "ray-2-bedrock"} {
 		var e *provider.Error
-		if _, err := p.Submit(t.Context(), of(t, model, "x")); !errors.As(err, &e) || e.Kind != provider.Transient || e.Code != "provider_unavailable" {
+		if _, err := p.Submit(t.Context(), of(t, model, "x")); !errors.As(err, &e) || e.Kind != provider.Transient ||
+			e.Code != "provider_unavailable" {
 			t.Errorf("%s: %v: nothing was sent", model, err)
 		}
 	}
@@ -118,11 +128,13 @@ func TestStrangeAnswers(t *testing.T) {
 		{"stable-image-core", `{"images": ["%%%"]}`, provider.UnknownOutcome, "answer_lost"},
 		{"stable-image-core", `{"images": ["aGk=", "aGk="]}`, provider.UnknownOutcome, "answer_lost"},
 		{"stable-image-core", `{"finish_reasons": ["Inference error"]}`, provider.Rejected, "generation_failed"},
-		{"stable-image-core", `{"finish_reasons": ["Filter reason: output image"], "images": ["aGk="]}`, provider.Rejected, "content_policy"},
+		{"stable-image-core", `{"finish_reasons": ["Filter reason: output image"], "images": ["aGk="]}`,
+			provider.Rejected, "content_policy"},
 	} {
 		answer = c.answer
 		var e *provider.Error
-		if got, err := p.Submit(t.Context(), of(t, c.model, "x")); !errors.As(err, &e) || e.Kind != c.kind || e.Code != c.code {
+		if got, err := p.Submit(t.Context(), of(t, c.model, "x")); !errors.As(err, &e) || e.Kind != c.kind ||
+			e.Code != c.code {
 			t.Errorf("%s: %s: %+v, %v; want %s %s", c.model, c.answer, got, err, c.kind, c.code)
 		}
 	}

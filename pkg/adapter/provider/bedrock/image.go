@@ -69,7 +69,8 @@ func (p *Provider) draw(ctx context.Context, req provider.Request) (provider.Sub
 	var out *bedrockruntime.InvokeModelOutput
 	if err := c.Do(ctx, func(ctx context.Context) (err error) {
 		out, err = p.client.InvokeModel(ctx, &bedrockruntime.InvokeModelInput{
-			ModelId: p.model(req), Body: body, ContentType: aws.String("application/json"), Accept: aws.String("application/json"),
+			ModelId: p.model(req), Body: body, ContentType: aws.String("application/json"),
+			Accept: aws.String("application/json"),
 		})
 		return err
 	}); err != nil {
@@ -102,7 +103,8 @@ func imageInput(req provider.Request) ([]byte, error) {
 	switch {
 	case strings.HasPrefix(req.Model, "stability."):
 		return json.Marshal(stabilityInput{
-			Prompt: provider.Clip(req.Prompt, maxStabilityPrompt), Mode: "text-to-image", AspectRatio: ratio, Seed: seed(req, 1<<32-2), OutputFormat: "png",
+			Prompt: provider.Clip(req.Prompt, maxStabilityPrompt), Mode: "text-to-image", AspectRatio: ratio,
+			Seed: seed(req, 1<<32-2), OutputFormat: "png",
 		})
 	case strings.HasPrefix(req.Model, "amazon.titan-image"):
 		size, ok := titanSizes[ratio]

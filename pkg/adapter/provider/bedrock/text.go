@@ -17,11 +17,13 @@ func (p *Provider) write(ctx context.Context, req provider.Request) (provider.Su
 	var out *bedrockruntime.ConverseOutput
 	err := call("Converse", textTimeout, true).Do(ctx, func(ctx context.Context) (err error) {
 		out, err = p.client.Converse(ctx, &bedrockruntime.ConverseInput{
-			ModelId:  p.model(req),
-			System:   []types.SystemContentBlock{&types.SystemContentBlockMemberText{Value: system}},
-			Messages: []types.Message{{Role: types.ConversationRoleUser, Content: []types.ContentBlock{&types.ContentBlockMemberText{Value: user}}}},
+			ModelId: p.model(req),
+			System:  []types.SystemContentBlock{&types.SystemContentBlockMemberText{Value: system}},
+			Messages: []types.Message{{Role: types.ConversationRoleUser,
+				Content: []types.ContentBlock{&types.ContentBlockMemberText{Value: user}}}},
 			// The price was fixed by this bound of the answer.
-			InferenceConfig: &types.InferenceConfiguration{MaxTokens: aws.Int32(int32(provider.TextTokens(req).Output))},
+			InferenceConfig: &types.InferenceConfiguration{MaxTokens: aws.Int32(
+				int32(provider.TextTokens(req).Output))},
 		})
 		return err
 	})

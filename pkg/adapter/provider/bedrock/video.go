@@ -56,7 +56,8 @@ func (p *Provider) film(ctx context.Context, req provider.Request) (provider.Sub
 		seconds = videoSeconds[1]
 	}
 	if req.Seconds != 0 && req.Seconds != seconds {
-		return provider.Submission{}, refuse("The model makes videos of %d or %d s, not of %d s.", videoSeconds[0], videoSeconds[1], req.Seconds)
+		return provider.Submission{}, refuse("The model makes videos of %d or %d s, not of %d s.", videoSeconds[0],
+			videoSeconds[1], req.Seconds)
 	}
 	if req.AspectRatio != "" {
 		ratio = req.AspectRatio
@@ -70,10 +71,12 @@ func (p *Provider) film(ctx context.Context, req provider.Request) (provider.Sub
 		out, err = p.client.StartAsyncInvoke(ctx, &bedrockruntime.StartAsyncInvokeInput{
 			ModelId: p.model(req),
 			ModelInput: document.NewLazyDocument(map[string]any{
-				"prompt": provider.Clip(req.Prompt, maxVideoPrompt), "aspect_ratio": ratio, "duration": strconv.Itoa(seconds) + "s", "resolution": size, "loop": false,
+				"prompt": provider.Clip(req.Prompt, maxVideoPrompt), "aspect_ratio": ratio,
+				"duration": strconv.Itoa(seconds) + "s", "resolution": size, "loop": false,
 			}),
 			OutputDataConfig: &types.AsyncInvokeOutputDataConfigMemberS3OutputDataConfig{
-				Value: types.AsyncInvokeS3OutputDataConfig{S3Uri: aws.String("s3://" + p.bucket + "/" + strings.TrimSuffix(RawPrefix, "/"))},
+				Value: types.AsyncInvokeS3OutputDataConfig{S3Uri: aws.String("s3://" + p.bucket +
+					"/" + strings.TrimSuffix(RawPrefix, "/"))},
 			},
 			ClientRequestToken: clientToken(req.ClientToken),
 		})
@@ -83,7 +86,8 @@ func (p *Provider) film(ctx context.Context, req provider.Request) (provider.Sub
 	}
 	h := provider.Handle(aws.ToString(out.InvocationArn))
 	if check(h) != nil {
-		return provider.Submission{}, call("StartAsyncInvoke", quickTimeout, false).Garbled(fmt.Errorf("the invocation is called %q", h))
+		return provider.Submission{}, call("StartAsyncInvoke", quickTimeout,
+			false).Garbled(fmt.Errorf("the invocation is called %q", h))
 	}
 	return provider.Submission{Handle: h}, nil
 }
@@ -101,7 +105,8 @@ func check(h provider.Handle) error {
 }
 
 func unknown(cause error) *provider.Error {
-	return &provider.Error{Kind: provider.BadInput, Code: "unknown_generation", Message: "The provider does not know the generation.", Cause: cause}
+	return &provider.Error{Kind: provider.BadInput, Code: "unknown_generation",
+		Message: "The provider does not know the generation.", Cause: cause}
 }
 
 // clientToken converts a token to a form that Bedrock accepts.
@@ -127,7 +132,8 @@ func (p *Provider) Poll(ctx context.Context, h provider.Handle) (provider.Status
 	case types.AsyncInvokeStatusFailed:
 		return provider.Status{State: provider.Failed, Failure: failure(out)}, nil
 	default:
-		return provider.Status{}, call("GetAsyncInvoke", quickTimeout, false).Garbled(fmt.Errorf("the status is %q", out.Status))
+		return provider.Status{}, call("GetAsyncInvoke", quickTimeout,
+			false).Garbled(fmt.Errorf("the status is %q", out.Status))
 	}
 }
 
@@ -142,15 +148,20 @@ func (p *Provider) Fetch(ctx context.Context, h provider.Handle) (provider.Resul
 	case types.AsyncInvokeStatusFailed:
 		return provider.Result{}, failure(out)
 	default:
-		return provider.Result{}, &provider.Error{Kind: provider.Transient, Code: "not_ready", Message: "The generation has not ended.", RetryAfter: pollAfter}
+		return provider.Result{}, &provider.Error{Kind: provider.Transient, Code: "not_ready",
+			Message: "The generation has not ended.", RetryAfter: pollAfter}
 	}
 	key, err := p.key(h, out)
 	if err != nil {
 		return provider.Result{}, &provider.Error{
-			Kind: provider.Rejected, Code: "result_invalid", Message: "The provider returned a result that cannot be read.", Cause: err,
+			Kind: provider.Rejected, Code: "result_invalid",
+			Message: "The provider returned a result that cannot be read.", Cause: err,
 		}
 	}
-	return provider.Result{Media: []provider.File{{Open: func(ctx context.Context) (io.ReadCloser, error) { return p.open(ctx, key) }}}}, nil
+	return provider.Result{Media: []provider.File{{Open: func(ctx context.Context) (io.ReadCloser,
+		error) {
+		return p.open(ctx, key)
+	}}}}, nil
 }
 
 func (p *Provider) look(ctx context.Context, h provider.Handle) (out *bedrockruntime.GetAsyncInvokeOutput, err error) {
@@ -158,7 +169,8 @@ func (p *Provider) look(ctx context.Context, h provider.Handle) (out *bedrockrun
 		return nil, err
 	}
 	err = call("GetAsyncInvoke", quickTimeout, false).Do(ctx, func(ctx context.Context) (err error) {
-		out, err = p.client.GetAsyncInvoke(ctx, &bedrockruntime.GetAsyncInvokeInput{InvocationArn: aws.String(string(h))})
+		out, err = p.client.GetAsyncInvoke(ctx,
+			&bedrockruntime.GetAsyncInvokeInput{InvocationArn: aws.String(string(h))})
 		return err
 	})
 	return out, err
@@ -192,9 +204,11 @@ func (p *Provider) open(ctx context.Context, key string) (io.ReadCloser, error) 
 	case err == nil:
 		return body, nil
 	case errs.CodeOf(err) == errs.NotFound:
-		return nil, &provider.Error{Kind: provider.Rejected, Code: "result_expired", Message: "The provider no longer has the result.", Cause: err}
+		return nil, &provider.Error{Kind: provider.Rejected, Code: "result_expired",
+			Message: "The provider no longer has the result.", Cause: err}
 	default:
-		return nil, &provider.Error{Kind: provider.Transient, Code: "result_unreadable", Message: "The provider's file could not be read.", Cause: err}
+		return nil, &provider.Error{Kind: provider.Transient, Code: "result_unreadable",
+			Message: "The provider's file could not be read.", Cause: err}
 	}
 }
 

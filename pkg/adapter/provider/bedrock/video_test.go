@@ -48,7 +48,8 @@ func TestVideosTakeCertainLengths(t *testing.T) {
 			t.Errorf("%d s: %v", seconds, err)
 			continue
 		}
-		if input := w.control.Accepted()[0].Input["modelInput"].(map[string]any); input["duration"] != want || input["resolution"] != "720p" {
+		if input := w.control.Accepted()[0].Input["modelInput"].(map[string]any); input["duration"] != want ||
+			input["resolution"] != "720p" {
 			t.Errorf("%d s: sent %v", seconds, input)
 		}
 	}
@@ -79,7 +80,8 @@ func TestResultsAreReadFromOurBucketAlone(t *testing.T) {
 		"": "",
 	} {
 		got, err := w.key(handle, &bedrockruntime.GetAsyncInvokeOutput{
-			OutputDataConfig: &types.AsyncInvokeOutputDataConfigMemberS3OutputDataConfig{Value: types.AsyncInvokeS3OutputDataConfig{S3Uri: aws.String(uri)}},
+			OutputDataConfig: &types.AsyncInvokeOutputDataConfigMemberS3OutputDataConfig{
+				Value: types.AsyncInvokeS3OutputDataConfig{S3Uri: aws.String(uri)}},
 		})
 		if got != want || (err == nil) != (want != "") {
 			t.Errorf("%s: %q, %v; want %q", uri, got, err, want)
@@ -142,7 +144,8 @@ func TestStrangeAnswersToVideos(t *testing.T) {
 	t.Cleanup(server.Close)
 	p := at(server.URL, "us-west-2", &bucket{})
 	for _, answer = range []string{`{}`, `{"invocationArn": "arn:aws:s3:::secrets"}`} {
-		if submission, err := p.Submit(t.Context(), of(t, "ray-2-bedrock", "x")); provider.KindOf(err) != provider.Transient {
+		if submission, err := p.Submit(t.Context(),
+			of(t, "ray-2-bedrock", "x")); provider.KindOf(err) != provider.Transient {
 			t.Errorf("%s: %+v, %v", answer, submission, err)
 		}
 	}

@@ -85,7 +85,8 @@ func TestACredentialIsKeptForAWhile(t *testing.T) {
 		t.Error("read before it was wanted")
 	}
 	wantKey(t, s, src, "one", 1)
-	for name, want := range map[string]string{"replicate": "r", "bedrock": "", "heygen": "", "elevenlabs": "", "nobody": ""} {
+	for name, want := range map[string]string{"replicate": "r", "bedrock": "", "heygen": "", "elevenlabs": "",
+		"nobody": ""} {
 		if key, err := s.Key(name)(t.Context()); err != nil || key != want {
 			t.Errorf("%s: %q, %v; want %q", name, key, err, want)
 		}
@@ -124,7 +125,8 @@ func TestCheckTellsTheOperatorWhatIsWrong(t *testing.T) {
 		`{"fal": {"key": "a", "extra": "sk-12345"}}`: `one member "key"`,
 		`{"fal": {"key": "sk-12345\n"}}`:             "white space",
 	} {
-		if err := Check(value); err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "12345") {
+		if err := Check(value); err == nil || !strings.Contains(err.Error(), says) ||
+			strings.Contains(err.Error(), "12345") {
 			t.Errorf("%s: got %v, want it to say %q", value, err, says)
 		}
 	}

@@ -77,7 +77,8 @@ func Check(value string) error {
 		key, ok := known[name]
 		switch {
 		case !ok:
-			return fmt.Errorf("%q is none of the providers that need a credential: %s", name, strings.Join(Providers(), ", "))
+			return fmt.Errorf("%q is none of the providers that need a credential: %s", name,
+				strings.Join(Providers(), ", "))
 		case len(members) != 1 || members[key] == "":
 			return fmt.Errorf("%s has the one member %q, and it is not empty", name, key)
 		case members[key] != strings.TrimSpace(members[key]):

@@ -177,7 +177,8 @@ var voiceID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`
 
 func speechOf(req provider.Request) (speech, error) {
 	if most := maxText[req.Model]; most > 0 && utf8.RuneCountInString(req.Prompt) > most {
-		return speech{}, invalid("text_too_long", "The text has more than the %d characters that the model speaks.", most)
+		return speech{}, invalid("text_too_long",
+			"The text has more than the %d characters that the model speaks.", most)
 	}
 	code, err := languageCode(req.Language)
 	if err != nil {
@@ -198,7 +199,8 @@ func musicOf(req provider.Request) (music, error) {
 		prompt += "\n\nLyrics:\n" + req.Lyrics
 	}
 	if utf8.RuneCountInString(prompt) > maxMusicPrompt {
-		return music{}, invalid("text_too_long", "Description and lyrics have more than %d characters together.", maxMusicPrompt)
+		return music{}, invalid("text_too_long", "Description and lyrics have more than %d characters together.",
+			maxMusicPrompt)
 	}
 	return music{Prompt: prompt, ModelID: req.Model, MusicLengthMS: req.Seconds * 1000}, nil
 }
@@ -210,7 +212,8 @@ func languageCode(tag string) (string, error) {
 	}
 	parsed, err := language.Parse(tag)
 	if err != nil {
-		return "", &provider.Error{Kind: provider.BadInput, Code: "invalid_input", Message: "The language is not a language tag (BCP 47).", Cause: err}
+		return "", &provider.Error{Kind: provider.BadInput, Code: "invalid_input",
+			Message: "The language is not a language tag (BCP 47).", Cause: err}
 	}
 	base, _ := parsed.Base()
 	switch code := base.String(); code {

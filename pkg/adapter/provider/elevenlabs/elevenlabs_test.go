@@ -75,15 +75,25 @@ func TestConformance(t *testing.T) {
 		Immediate: true,
 		Advance:   func(time.Duration) {},
 		Faults: []providertest.Fault{
-			{Name: "too many requests", Arrange: queue(control.Fault{Kind: control.RateLimited, Seconds: 7}), Call: submit, Want: provider.Transient},
-			{Name: "an allowance that is used up for hours", Arrange: queue(control.Fault{Kind: control.RateLimited, Seconds: 7200}), Call: submit, Want: provider.Quota},
-			{Name: "a server's error", Arrange: queue(control.Fault{Kind: control.ServerError, Status: 500}), Call: submit, Want: provider.Transient},
-			{Name: "unavailability", Arrange: queue(control.Fault{Kind: control.ServerError}), Call: submit, Want: provider.Transient},
-			{Name: "a time-out", Arrange: queue(control.Fault{Kind: control.Slow, Seconds: 60}), Call: impatient, Want: provider.UnknownOutcome},
-			{Name: "garbage", Arrange: queue(control.Fault{Kind: control.Garbage}), Call: submit, Want: provider.UnknownOutcome},
-			{Name: "a cut connection", Arrange: queue(control.Fault{Kind: control.Drop}), Call: submit, Want: provider.UnknownOutcome},
-			{Name: "a lost answer", Arrange: queue(control.Fault{Kind: control.DropAfterAccept}), Call: submit, Want: provider.UnknownOutcome},
-			{Name: "refused content", Arrange: queue(control.Fault{Kind: control.JobFailed}), Call: submit, Want: provider.BadInput},
+			{Name: "too many requests", Arrange: queue(control.Fault{Kind: control.RateLimited, Seconds: 7}),
+				Call: submit, Want: provider.Transient},
+			{Name: "an allowance that is used up for hours",
+				Arrange: queue(control.Fault{Kind: control.RateLimited, Seconds: 7200}), Call: submit,
+				Want: provider.Quota},
+			{Name: "a server's error", Arrange: queue(control.Fault{Kind: control.ServerError, Status: 500}),
+				Call: submit, Want: provider.Transient},
+			{Name: "unavailability", Arrange: queue(control.Fault{Kind: control.ServerError}), Call: submit,
+				Want: provider.Transient},
+			{Name: "a time-out", Arrange: queue(control.Fault{Kind: control.Slow, Seconds: 60}), Call: impatient,
+				Want: provider.UnknownOutcome},
+			{Name: "garbage", Arrange: queue(control.Fault{Kind: control.Garbage}), Call: submit,
+				Want: provider.UnknownOutcome},
+			{Name: "a cut connection", Arrange: queue(control.Fault{Kind: control.Drop}), Call: submit,
+				Want: provider.UnknownOutcome},
+			{Name: "a lost answer", Arrange: queue(control.Fault{Kind: control.DropAfterAccept}), Call: submit,
+				Want: provider.UnknownOutcome},
+			{Name: "refused content", Arrange: queue(control.Fault{Kind: control.JobFailed}), Call: submit,
+				Want: provider.BadInput},
 		},
 	})
 }
@@ -106,10 +116,13 @@ func TestEveryModelOfTheCatalogIsTaken(t *testing.T) {
 		t.Fatal("the catalog has none")
 	}
 	for _, m := range models {
-		if m.Kind != provider.KindVoice || m.Capabilities.MaxCharacters != maxText[m.ProviderModel] || m.ProviderOptions[OptionVoice] == "" {
-			t.Errorf("%s: kind %s, %d characters (%d here), options %v", m.ID, m.Kind, m.Capabilities.MaxCharacters, maxText[m.ProviderModel], m.ProviderOptions)
+		if m.Kind != provider.KindVoice || m.Capabilities.MaxCharacters != maxText[m.ProviderModel] ||
+			m.ProviderOptions[OptionVoice] == "" {
+			t.Errorf("%s: kind %s, %d characters (%d here), options %v", m.ID, m.Kind, m.Capabilities.MaxCharacters,
+				maxText[m.ProviderModel], m.ProviderOptions)
 		}
-		for _, language := range append([]string{"", "en-GB", "zh-Hant-TW", "nb-NO", "nn", "cmn-CN", "arb"}, m.Capabilities.Languages...) {
+		for _, language := range append([]string{"", "en-GB", "zh-Hant-TW", "nb-NO", "nn", "cmn-CN", "arb"},
+			m.Capabilities.Languages...) {
 			req := provider.Request{
 				Kind: m.Kind, Model: m.ProviderModel, Options: m.ProviderOptions, ClientToken: m.ID + language,
 				Prompt: "Speak to me", Language: language,
@@ -118,7 +131,8 @@ func TestEveryModelOfTheCatalogIsTaken(t *testing.T) {
 				t.Errorf("%s in %q: %v", m.ID, language, err)
 			}
 		}
-		long := provider.Request{Kind: m.Kind, Model: m.ProviderModel, Options: m.ProviderOptions, Prompt: strings.Repeat("я", m.Capabilities.MaxCharacters)}
+		long := provider.Request{Kind: m.Kind, Model: m.ProviderModel, Options: m.ProviderOptions,
+			Prompt: strings.Repeat("я", m.Capabilities.MaxCharacters)}
 		if _, err := w.Submit(t.Context(), long); err != nil {
 			t.Errorf("%s: as long as it may be: %v", m.ID, err)
 		}
@@ -135,12 +149,15 @@ func TestWhatIsSent(t *testing.T) {
 		change func(*provider.Request)
 		want   map[string]any
 	}{
-		"a language":         {func(r *provider.Request) {}, map[string]any{"language_code": "pt"}},
-		"Norwegian":          {func(r *provider.Request) { r.Language = "nb-NO" }, map[string]any{"language_code": "no"}},
-		"Filipino":           {func(r *provider.Request) { r.Language = "tl" }, map[string]any{"language_code": "fil"}},
-		"no language":        {func(r *provider.Request) { r.Language = "" }, map[string]any{"language_code": nil}},
-		"what a model hears": {func(r *provider.Request) { r.Model = "eleven_multilingual_v2" }, map[string]any{"language_code": nil}},
-		"a track":            {func(r *provider.Request) { *r = track() }, map[string]any{"music_length_ms": 30000.0, "prompt": "A calm guitar\n\nLyrics:\nLa la la", "seed": nil}},
+		"a language": {func(r *provider.Request) {}, map[string]any{"language_code": "pt"}},
+		"Norwegian": {func(r *provider.Request) { r.Language = "nb-NO" },
+			map[string]any{"language_code": "no"}},
+		"Filipino":    {func(r *provider.Request) { r.Language = "tl" }, map[string]any{"language_code": "fil"}},
+		"no language": {func(r *provider.Request) { r.Language = "" }, map[string]any{"language_code": nil}},
+		"what a model hears": {func(r *provider.Request) { r.Model = "eleven_multilingual_v2" },
+			map[string]any{"language_code": nil}},
+		"a track": {func(r *provider.Request) { *r = track() }, map[string]any{"music_length_ms": 30000.0,
+			"prompt": "A calm guitar\n\nLyrics:\nLa la la", "seed": nil}},
 		"a track of any length": {func(r *provider.Request) { *r = track(); r.Seconds = 0; r.Lyrics = "" },
 			map[string]any{"music_length_ms": nil, "prompt": "A calm guitar"}},
 	} {
@@ -209,17 +226,25 @@ func TestRefusals(t *testing.T) {
 		kind   provider.ErrorKind
 		code   string
 	}{
-		"no such voice":      {404, `{"detail":{"status":"voice_not_found","message":"m"}}`, provider.BadInput, "unknown_voice"},
-		"too long":           {400, `{"detail":{"status":"max_character_limit_exceeded","message":"m"}}`, provider.BadInput, "text_too_long"},
-		"a bad prompt":       {400, `{"detail":{"status":"bad_prompt","message":"m","data":{"prompt_suggestion":"x"}}}`, provider.BadInput, "content_policy"},
-		"another 400":        {400, `{"detail":{"status":"model_not_found","message":"m"}}`, provider.BadInput, ""},
-		"a wrong member":     {422, `{"detail":[{"type":"missing","loc":["body","text"],"msg":"m"}]}`, provider.BadInput, ""},
+		"no such voice": {404, `{"detail":{"status":"voice_not_found","message":"m"}}`, provider.BadInput,
+			"unknown_voice"},
+		"too long": {400, `{"detail":{"status":"max_character_limit_exceeded","message":"m"}}`,
+			provider.BadInput, "text_too_long"},
+		"a bad prompt": {400, `{"detail":{"status":"bad_prompt","message":"m","data":{"prompt_suggestion":"x"}}}`,
+			provider.BadInput, "content_policy"},
+		"another 400": {400, `{"detail":{"status":"model_not_found","message":"m"}}`, provider.BadInput, ""},
+		"a wrong member": {422, `{"detail":[{"type":"missing","loc":["body","text"],"msg":"m"}]}`,
+			provider.BadInput, ""},
 		"a bad key":          {401, `{"detail":{"status":"invalid_api_key","message":"m"}}`, provider.Quota, ""},
 		"a key that may not": {403, `{"detail":{"status":"missing_permissions","message":"m"}}`, provider.Quota, ""},
-		"no credit":          {402, `{"detail":{"status":"payment_required","message":"m"}}`, provider.Quota, "provider_quota"},
-		"an allowance":       {401, `{"detail":{"status":"quota_exceeded","message":"m"}}`, provider.Quota, "provider_quota"},
-		"too many at once":   {429, `{"detail":{"status":"too_many_concurrent_requests","message":"m"}}`, provider.Transient, "provider_busy"},
-		"a busy system":      {429, `{"detail":{"status":"system_busy","message":"m"}}`, provider.Transient, "provider_busy"},
+		"no credit": {402, `{"detail":{"status":"payment_required","message":"m"}}`, provider.Quota,
+			"provider_quota"},
+		"an allowance": {401, `{"detail":{"status":"quota_exceeded","message":"m"}}`, provider.Quota,
+			"provider_quota"},
+		"too many at once": {429, `{"detail":{"status":"too_many_concurrent_requests","message":"m"}}`,
+			provider.Transient, "provider_busy"},
+		"a busy system": {429, `{"detail":{"status":"system_busy","message":"m"}}`, provider.Transient,
+			"provider_busy"},
 		"a text as a detail": {500, `{"detail":"Internal Server Error"}`, provider.Transient, ""},
 		"no JSON":            {502, `<html>`, provider.Transient, ""},
 	} {
@@ -249,7 +274,8 @@ func TestNothingShowsTheKey(t *testing.T) {
 	gone.Close()
 	providers := map[string]*Provider{"refused": newWorld(t, secret).Provider}
 	for name, url := range map[string]string{"repeated": echo.URL, "not there": gone.URL} {
-		providers[name] = New(wire.Config{BaseURL: url, Key: func(context.Context) (string, error) { return secret, nil }})
+		providers[name] = New(wire.Config{BaseURL: url,
+			Key: func(context.Context) (string, error) { return secret, nil }})
 	}
 	for name, p := range providers {
 		_, err := p.Submit(t.Context(), voice())
@@ -274,7 +300,8 @@ func TestMarksSayWhenWordsAreSpoken(t *testing.T) {
 		t.Fatal(err)
 	}
 	each := provider.SpokenLength(req.Prompt) / time.Duration(utf8.RuneCountInString(req.Prompt))
-	want := []provider.Mark{{Offset: 0}, {Offset: 3, At: 3 * each}, {Offset: 7, At: 7 * each}, {Offset: 11, At: 11 * each}, {Offset: 16, At: 16 * each}, {Offset: 18, At: 18 * each}}
+	want := []provider.Mark{{Offset: 0}, {Offset: 3, At: 3 * each}, {Offset: 7, At: 7 * each},
+		{Offset: 11, At: 11 * each}, {Offset: 16, At: 16 * each}, {Offset: 18, At: 18 * each}}
 	got := submission.Result.Marks
 	if len(got) != len(want) || len(submission.Result.Media) != 1 {
 		t.Fatalf("%+v", submission.Result)

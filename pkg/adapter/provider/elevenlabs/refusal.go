@@ -20,9 +20,11 @@ func refused(_ wire.Call, _ int, body []byte) *provider.Error {
 	}
 	switch answer.Detail.Status {
 	case "quota_exceeded": // as a 401
-		return &provider.Error{Kind: provider.Quota, Code: "provider_quota", Message: "The account at the provider has no credit."}
+		return &provider.Error{Kind: provider.Quota, Code: "provider_quota",
+			Message: "The account at the provider has no credit."}
 	case "too_many_concurrent_requests", "system_busy", "rate_limit_exceeded":
-		return &provider.Error{Kind: provider.Transient, Code: "provider_busy", Message: "The provider accepts no more requests at the moment."}
+		return &provider.Error{Kind: provider.Transient, Code: "provider_busy",
+			Message: "The provider accepts no more requests at the moment."}
 	case "voice_not_found":
 		return invalid("unknown_voice", "The provider has no such voice.")
 	case "max_character_limit_exceeded", "text_too_long":

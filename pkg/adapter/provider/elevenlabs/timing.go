@@ -33,7 +33,8 @@ func readTimed(answer []byte, text string) ([]byte, []provider.Mark, error) {
 	if a.Audio == nil {
 		return nil, nil, errors.New("it has no audio")
 	}
-	if a.Alignment == nil || strings.Join(a.Alignment.Characters, "") != text || len(a.Alignment.Begins) != len(a.Alignment.Characters) {
+	if a.Alignment == nil || strings.Join(a.Alignment.Characters, "") != text ||
+		len(a.Alignment.Begins) != len(a.Alignment.Characters) {
 		return a.Audio, nil, nil
 	}
 	var marks []provider.Mark
@@ -42,7 +43,8 @@ func readTimed(answer []byte, text string) ([]byte, []provider.Mark, error) {
 		first, _ := utf8.DecodeRuneInString(c)
 		space := unicode.IsSpace(first)
 		if between && !space {
-			marks = append(marks, provider.Mark{Offset: offset, At: time.Duration(a.Alignment.Begins[i] * float64(time.Second)).Truncate(time.Millisecond)})
+			marks = append(marks, provider.Mark{Offset: offset,
+				At: time.Duration(a.Alignment.Begins[i] * float64(time.Second)).Truncate(time.Millisecond)})
 		}
 		between = space
 		offset += len(c)

@@ -70,7 +70,8 @@ func (p *Provider) Capabilities() provider.Capabilities {
 			AspectRatios: []string{"1:1", "4:5", "9:16", "16:9", "3:4", "4:3", "2:3", "3:2", "5:4", "21:9"},
 			MaxCount:     maxImages, FromImage: true,
 		},
-		provider.KindVideo:  {AspectRatios: []string{"9:16", "16:9", "1:1", "3:4", "4:3", "21:9"}, MaxSeconds: 15, FromImage: true},
+		provider.KindVideo: {AspectRatios: []string{"9:16", "16:9", "1:1", "3:4", "4:3", "21:9"}, MaxSeconds: 15,
+			FromImage: true},
 		provider.KindMusic:  {MaxSeconds: maxSeconds},
 		provider.KindVoice:  {FromAudio: true}, // the voice to imitate
 		provider.KindAvatar: {AspectRatios: []string{"9:16", "16:9"}, FromImage: true, FromAudio: true},
@@ -104,7 +105,8 @@ func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.S
 	if err := p.client.JSON(ctx, call, &queued); err != nil {
 		return provider.Submission{}, err
 	}
-	w := work{Model: req.Model, Request: queued.RequestID, Kind: req.Kind, Count: max(req.Count, 1), Began: p.now().Unix()}
+	w := work{Model: req.Model, Request: queued.RequestID, Kind: req.Kind, Count: max(req.Count, 1),
+		Began: p.now().Unix()}
 	if err := w.check(); err != nil {
 		return provider.Submission{}, p.client.Garbled(call, err)
 	}
@@ -217,5 +219,6 @@ func refuse(code, format string, args ...any) *provider.Error {
 }
 
 func notReady(wait time.Duration) *provider.Error {
-	return &provider.Error{Kind: provider.Transient, Code: "not_ready", Message: "The generation has not ended.", RetryAfter: wait}
+	return &provider.Error{Kind: provider.Transient, Code: "not_ready", Message: "The generation has not ended.",
+		RetryAfter: wait}
 }

@@ -65,7 +65,8 @@ func requestFor(m catalog.Model) provider.Request {
 // falModels are the models of the catalog that fal runs.
 func falModels(t *testing.T) []catalog.Model {
 	t.Helper()
-	all := slices.DeleteFunc(catalog.Models(catalog.Filter{}), func(m catalog.Model) bool { return m.Provider != fal.Name })
+	all := slices.DeleteFunc(catalog.Models(catalog.Filter{}),
+		func(m catalog.Model) bool { return m.Provider != fal.Name })
 	if len(all) < 40 {
 		t.Fatalf("%d models", len(all))
 	}
@@ -78,11 +79,13 @@ func TestConformance(t *testing.T) {
 	for _, m := range falModels(t) {
 		suite.Requests = append(suite.Requests, requestFor(m))
 	}
-	image := provider.Request{Kind: provider.KindImage, Model: "fal-ai/flux/dev", Prompt: "Sea", ClientToken: "several", Count: 4}
+	image := provider.Request{Kind: provider.KindImage, Model: "fal-ai/flux/dev", Prompt: "Sea",
+		ClientToken: "several", Count: 4}
 	suite.Requests = append(suite.Requests, image)
 	image.Prompt, image.ClientToken = "Not fit [unsafe] for anybody", "unsafe"
 	suite.Failing = append(suite.Failing, image, provider.Request{
-		Kind: provider.KindVideo, Model: "fal-ai/veo3.1", Prompt: "Sea", ClientToken: "a length that Veo has not", Seconds: 5,
+		Kind: provider.KindVideo, Model: "fal-ai/veo3.1", Prompt: "Sea",
+		ClientToken: "a length that Veo has not", Seconds: 5,
 	})
 	suite.Faults = faulttest.Async{
 		Control: faults, Name: fake.Name, Advance: c.Add, Result: control.Result,
@@ -188,11 +191,14 @@ func TestFamiliesAreAskedInTheirOwnWay(t *testing.T) {
 		want map[string]any
 	}{
 		"Veo": {
-			provider.Request{Kind: provider.KindVideo, Model: "fal-ai/veo3.1", Prompt: "Sea", Seconds: 6, Options: map[string]string{"generate_audio": "false", "resolution": "720p"}},
-			map[string]any{"prompt": "Sea", "duration": "6s", "aspect_ratio": "9:16", "generate_audio": false, "resolution": "720p"},
+			provider.Request{Kind: provider.KindVideo, Model: "fal-ai/veo3.1", Prompt: "Sea", Seconds: 6,
+				Options: map[string]string{"generate_audio": "false", "resolution": "720p"}},
+			map[string]any{"prompt": "Sea", "duration": "6s", "aspect_ratio": "9:16", "generate_audio": false,
+				"resolution": "720p"},
 		},
 		"Kling": {
-			provider.Request{Kind: provider.KindVideo, Model: "fal-ai/kling-video/v2.6/pro/image-to-video", Prompt: "Sea", Seconds: 10, ImageURL: "https://a.example.com/a", AspectRatio: "9:16"},
+			provider.Request{Kind: provider.KindVideo, Model: "fal-ai/kling-video/v2.6/pro/image-to-video",
+				Prompt: "Sea", Seconds: 10, ImageURL: "https://a.example.com/a", AspectRatio: "9:16"},
 			map[string]any{"prompt": "Sea", "duration": "10", "start_image_url": "https://a.example.com/a"},
 		},
 		"FLUX": {
@@ -200,42 +206,54 @@ func TestFamiliesAreAskedInTheirOwnWay(t *testing.T) {
 			map[string]any{"prompt": "Sea", "image_size": map[string]any{"width": 1280.0, "height": 1600.0}},
 		},
 		"Nano Banana": {
-			provider.Request{Kind: provider.KindImage, Model: "fal-ai/nano-banana-pro", Prompt: "Sea", AspectRatio: "4:5", Count: 3, Options: map[string]string{"resolution": "1K"}},
+			provider.Request{Kind: provider.KindImage, Model: "fal-ai/nano-banana-pro", Prompt: "Sea",
+				AspectRatio: "4:5", Count: 3, Options: map[string]string{"resolution": "1K"}},
 			map[string]any{"prompt": "Sea", "aspect_ratio": "4:5", "num_images": 3.0, "resolution": "1K"},
 		},
 		"Kontext keeps the shape of the picture": {
-			provider.Request{Kind: provider.KindImage, Model: "fal-ai/flux-pro/kontext", Prompt: "Sea", ImageURL: "https://a.example.com/a"},
+			provider.Request{Kind: provider.KindImage, Model: "fal-ai/flux-pro/kontext", Prompt: "Sea",
+				ImageURL: "https://a.example.com/a"},
 			map[string]any{"prompt": "Sea", "num_images": 1.0, "image_url": "https://a.example.com/a"},
 		},
 		"MiniMax's speech": {
-			provider.Request{Kind: provider.KindVoice, Model: "fal-ai/minimax/speech-02-turbo", Prompt: "Hallo", Language: "de-AT", Voice: "Calm_Woman"},
-			map[string]any{"text": "Hallo", "output_format": "url", "language_boost": "German", "voice_setting": map[string]any{"voice_id": "Calm_Woman"}},
+			provider.Request{Kind: provider.KindVoice, Model: "fal-ai/minimax/speech-02-turbo", Prompt: "Hallo",
+				Language: "de-AT", Voice: "Calm_Woman"},
+			map[string]any{"text": "Hallo", "output_format": "url", "language_boost": "German",
+				"voice_setting": map[string]any{"voice_id": "Calm_Woman"}},
 		},
 		"a dialogue": {
-			provider.Request{Kind: provider.KindVoice, Model: "fal-ai/elevenlabs/text-to-dialogue/eleven-v3", Prompt: "Kumusta", Language: "fil", Voice: "Sarah"},
+			provider.Request{Kind: provider.KindVoice, Model: "fal-ai/elevenlabs/text-to-dialogue/eleven-v3",
+				Prompt: "Kumusta", Language: "fil", Voice: "Sarah"},
 			map[string]any{"inputs": []any{map[string]any{"text": "Kumusta", "voice": "Sarah"}}},
 		},
 		"a song": {
-			provider.Request{Kind: provider.KindMusic, Model: "fal-ai/minimax-music/v2", Prompt: "Slow waltz", Lyrics: "La la la la la la"},
+			provider.Request{Kind: provider.KindMusic, Model: "fal-ai/minimax-music/v2", Prompt: "Slow waltz",
+				Lyrics: "La la la la la la"},
 			map[string]any{"prompt": "Slow waltz", "lyrics_prompt": "La la la la la la"},
 		},
 		"music in milliseconds": {
-			provider.Request{Kind: provider.KindMusic, Model: "fal-ai/elevenlabs/music", Prompt: "Slow waltz", Seconds: 30},
+			provider.Request{Kind: provider.KindMusic, Model: "fal-ai/elevenlabs/music", Prompt: "Slow waltz",
+				Seconds: 30},
 			map[string]any{"prompt": "Slow waltz", "music_length_ms": 30000.0},
 		},
 		"speech instead of a text to speak": {
-			provider.Request{Kind: provider.KindAvatar, Model: "fal-ai/heygen/avatar4/image-to-video", Prompt: "Hello", ImageURL: "https://a.example.com/a", AudioURL: "https://a.example.com/b"},
-			map[string]any{"image_url": "https://a.example.com/a", "audio_url": "https://a.example.com/b", "aspect_ratio": "9:16"},
+			provider.Request{Kind: provider.KindAvatar, Model: "fal-ai/heygen/avatar4/image-to-video", Prompt: "Hello",
+				ImageURL: "https://a.example.com/a", AudioURL: "https://a.example.com/b"},
+			map[string]any{"image_url": "https://a.example.com/a", "audio_url": "https://a.example.com/b",
+				"aspect_ratio": "9:16"},
 		},
 		"two speakers": {
-			provider.Request{Kind: provider.KindAvatar, Model: "fal-ai/ai-avatar/multi-text", Prompt: "Hello. \n Good bye.\nTill tomorrow.", ImageURL: "https://a.example.com/a", Voice: "Brian"},
+			provider.Request{Kind: provider.KindAvatar, Model: "fal-ai/ai-avatar/multi-text",
+				Prompt: "Hello. \n Good bye.\nTill tomorrow.", ImageURL: "https://a.example.com/a", Voice: "Brian"},
 			map[string]any{
-				"image_url": "https://a.example.com/a", "first_text_input": "Hello.", "second_text_input": "Good bye.\nTill tomorrow.", "voice1": "Brian",
+				"image_url": "https://a.example.com/a", "first_text_input": "Hello.",
+				"second_text_input": "Good bye.\nTill tomorrow.", "voice1": "Brian",
 				"prompt": "Two people talk to each other, calm and natural.",
 			},
 		},
 		"an avatar by its id": {
-			provider.Request{Kind: provider.KindAvatar, Model: "argil/avatars/text-to-video", Prompt: "Hello", Avatar: "Emma (UGC)"},
+			provider.Request{Kind: provider.KindAvatar, Model: "argil/avatars/text-to-video", Prompt: "Hello",
+				Avatar: "Emma (UGC)"},
 			map[string]any{"text": "Hello", "avatar": "Emma (UGC)", "voice": "Rachel"},
 		},
 	} {
@@ -256,21 +274,29 @@ func TestWhatAModelCannotDoIsRefused(t *testing.T) {
 	p, faults, _ := start(t)
 	image, speech := "https://a.example.com/a", "https://a.example.com/b"
 	for name, req := range map[string]provider.Request{
-		"no such model":        {Kind: provider.KindImage, Model: "fal-ai/sculptor", Prompt: "x"},
-		"a path":               {Kind: provider.KindImage, Model: "fal-ai/flux/dev/../../x", Prompt: "x"},
-		"another kind":         {Kind: provider.KindVideo, Model: "fal-ai/flux/dev", Prompt: "x"},
-		"several at once":      {Kind: provider.KindImage, Model: "fal-ai/flux-2-pro", Prompt: "x", Count: 2},
-		"an image":             {Kind: provider.KindImage, Model: "fal-ai/flux/dev", Prompt: "x", ImageURL: image},
-		"no image":             {Kind: provider.KindVideo, Model: "fal-ai/kling-video/v2.1/pro/image-to-video", Prompt: "x"},
-		"no speech":            {Kind: provider.KindAvatar, Model: "fal-ai/bytedance/omnihuman/v1.5", Prompt: "x", ImageURL: image},
-		"no video":             {Kind: provider.KindAvatar, Model: "fal-ai/sync-lipsync/v2", AudioURL: speech},
-		"a video":              {Kind: provider.KindAvatar, Model: "veed/fabric-1.0", ImageURL: image, AudioURL: speech, VideoURL: speech},
-		"one speaker of two":   {Kind: provider.KindAvatar, Model: "fal-ai/ai-avatar/multi-text", Prompt: "Hello.", ImageURL: image},
-		"no lyrics":            {Kind: provider.KindMusic, Model: "fal-ai/minimax-music/v2", Prompt: "Slow waltz"},
-		"lyrics":               {Kind: provider.KindMusic, Model: "fal-ai/lyria2", Prompt: "Slow waltz", Lyrics: "La la la la la la"},
-		"too short a prompt":   {Kind: provider.KindMusic, Model: "fal-ai/minimax-music/v2", Prompt: "Waltz", Lyrics: "La la la la la la"},
-		"too long a prompt":    {Kind: provider.KindMusic, Model: "fal-ai/minimax-music/v2", Prompt: strings.Repeat("Waltz ", 60), Lyrics: "La la la la la la"},
-		"too short a song":     {Kind: provider.KindMusic, Model: "fal-ai/minimax-music/v2", Prompt: "Slow waltz", Lyrics: "La"},
+		"no such model":   {Kind: provider.KindImage, Model: "fal-ai/sculptor", Prompt: "x"},
+		"a path":          {Kind: provider.KindImage, Model: "fal-ai/flux/dev/../../x", Prompt: "x"},
+		"another kind":    {Kind: provider.KindVideo, Model: "fal-ai/flux/dev", Prompt: "x"},
+		"several at once": {Kind: provider.KindImage, Model: "fal-ai/flux-2-pro", Prompt: "x", Count: 2},
+		"an image":        {Kind: provider.KindImage, Model: "fal-ai/flux/dev", Prompt: "x", ImageURL: image},
+		"no image": {Kind: provider.KindVideo, Model: "fal-ai/kling-video/v2.1/pro/image-to-video",
+			Prompt: "x"},
+		"no speech": {Kind: provider.KindAvatar, Model: "fal-ai/bytedance/omnihuman/v1.5", Prompt: "x",
+			ImageURL: image},
+		"no video": {Kind: provider.KindAvatar, Model: "fal-ai/sync-lipsync/v2", AudioURL: speech},
+		"a video": {Kind: provider.KindAvatar, Model: "veed/fabric-1.0", ImageURL: image, AudioURL: speech,
+			VideoURL: speech},
+		"one speaker of two": {Kind: provider.KindAvatar, Model: "fal-ai/ai-avatar/multi-text", Prompt: "Hello.",
+			ImageURL: image},
+		"no lyrics": {Kind: provider.KindMusic, Model: "fal-ai/minimax-music/v2", Prompt: "Slow waltz"},
+		"lyrics": {Kind: provider.KindMusic, Model: "fal-ai/lyria2", Prompt: "Slow waltz",
+			Lyrics: "La la la la la la"},
+		"too short a prompt": {Kind: provider.KindMusic, Model: "fal-ai/minimax-music/v2", Prompt: "Waltz",
+			Lyrics: "La la la la la la"},
+		"too long a prompt": {Kind: provider.KindMusic, Model: "fal-ai/minimax-music/v2",
+			Prompt: strings.Repeat("Waltz ", 60), Lyrics: "La la la la la la"},
+		"too short a song": {Kind: provider.KindMusic, Model: "fal-ai/minimax-music/v2", Prompt: "Slow waltz",
+			Lyrics: "La"},
 		"no text but a speech": {Kind: provider.KindVoice, Model: "fal-ai/f5-tts", AudioURL: speech},
 	} {
 		_, err := p.Submit(t.Context(), req)

@@ -25,7 +25,10 @@ const (
 )
 
 var (
-	endpoints  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)+$`) })
+	endpoints = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(
+			`^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)+$`)
+	})
 	requestIDs = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]{0,63}$`) })
 )
 

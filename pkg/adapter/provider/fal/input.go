@@ -130,7 +130,8 @@ func (m model) withinLimits(in map[string]any) error {
 			if name == m.lyrics.name {
 				what = "lyrics"
 			}
-			return refuse("invalid_input", "The model requires %s of %d to %d characters, not %d.", what, limit[0], limit[1], n)
+			return refuse("invalid_input", "The model requires %s of %d to %d characters, not %d.", what,
+				limit[0], limit[1], n)
 		}
 	}
 	return nil
@@ -180,11 +181,15 @@ func boost(in map[string]any, r provider.Request) error {
 }
 
 var languageNames = map[string]string{
-	"af": "Afrikaans", "ar": "Arabic", "arb": "Arabic", "bg": "Bulgarian", "ca": "Catalan", "cs": "Czech", "da": "Danish", "de": "German",
+	"af": "Afrikaans", "ar": "Arabic", "arb": "Arabic", "bg": "Bulgarian", "ca": "Catalan", "cs": "Czech",
+	"da": "Danish", "de": "German",
 	"el": "Greek", "en": "English", "es": "Spanish", "fi": "Finnish", "fr": "French", "he": "Hebrew", "hi": "Hindi",
-	"hr": "Croatian", "hu": "Hungarian", "id": "Indonesian", "it": "Italian", "ja": "Japanese", "ko": "Korean", "ms": "Malay",
-	"nb": "Norwegian", "nl": "Dutch", "nn": "Nynorsk", "no": "Norwegian", "pl": "Polish", "pt": "Portuguese", "ro": "Romanian",
-	"ru": "Russian", "sk": "Slovak", "sl": "Slovenian", "sv": "Swedish", "th": "Thai", "tr": "Turkish", "uk": "Ukrainian",
+	"hr": "Croatian", "hu": "Hungarian", "id": "Indonesian", "it": "Italian", "ja": "Japanese", "ko": "Korean",
+	"ms": "Malay",
+	"nb": "Norwegian", "nl": "Dutch", "nn": "Nynorsk", "no": "Norwegian", "pl": "Polish", "pt": "Portuguese",
+	"ro": "Romanian",
+	"ru": "Russian", "sk": "Slovak", "sl": "Slovenian", "sv": "Swedish", "th": "Thai", "tr": "Turkish",
+	"uk": "Ukrainian",
 	"vi": "Vietnamese", "yue": "Chinese,Yue", "zh": "Chinese", "cmn": "Chinese",
 }
 

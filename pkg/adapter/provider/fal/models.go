@@ -62,12 +62,17 @@ var models = map[string]model{
 
 	// Avatars.
 	"fal-ai/heygen/avatar4/image-to-video": {
-		kind: provider.KindAvatar, prompt: may("prompt"), ratio: "aspect_ratio", image: must("image_url"), audio: may("audio_url"), voice: "voice",
+		kind: provider.KindAvatar, prompt: may("prompt"), ratio: "aspect_ratio", image: must("image_url"),
+		audio: may("audio_url"), voice: "voice",
 	},
-	"fal-ai/bytedance/omnihuman/v1.5":     {kind: provider.KindAvatar, image: must("image_url"), audio: must("audio_url")},
-	"fal-ai/kling-video/ai-avatar/v2/pro": {kind: provider.KindAvatar, image: must("image_url"), audio: must("audio_url")},
-	"veed/fabric-1.0":                     {kind: provider.KindAvatar, image: must("image_url"), audio: must("audio_url")},
-	"fal-ai/sync-lipsync/v2":              {kind: provider.KindAvatar, video: must("video_url"), audio: must("audio_url")},
+	"fal-ai/bytedance/omnihuman/v1.5": {kind: provider.KindAvatar, image: must("image_url"),
+		audio: must("audio_url")},
+	"fal-ai/kling-video/ai-avatar/v2/pro": {kind: provider.KindAvatar, image: must("image_url"),
+		audio: must("audio_url")},
+	"veed/fabric-1.0": {kind: provider.KindAvatar, image: must("image_url"),
+		audio: must("audio_url")},
+	"fal-ai/sync-lipsync/v2": {kind: provider.KindAvatar, video: must("video_url"),
+		audio: must("audio_url")},
 	"fal-ai/ai-avatar/multi-text": {
 		kind: provider.KindAvatar, image: must("image_url"), voice: "voice1", finish: twoSpeakers,
 		fixed: map[string]any{"prompt": "Two people talk to each other, calm and natural."},

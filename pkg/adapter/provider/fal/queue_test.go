@@ -82,7 +82,8 @@ func TestHandlesLeadNowhereElse(t *testing.T) {
 func TestARequestIDThatIsNoneIsALostAnswer(t *testing.T) {
 	for _, body := range []string{`{}`, `{"request_id":""}`, `{"request_id":"../../x"}`, `{"request_id":7}`, `[]`} {
 		p := queue(t, map[string]said{"POST /fal-ai/flux/dev": {200, body}})
-		_, err := p.Submit(t.Context(), provider.Request{Kind: provider.KindImage, Model: "fal-ai/flux/dev", Prompt: "Sea"})
+		_, err := p.Submit(t.Context(), provider.Request{Kind: provider.KindImage, Model: "fal-ai/flux/dev",
+			Prompt: "Sea"})
 		if provider.KindOf(err) != provider.UnknownOutcome {
 			t.Errorf("%s: %v", body, err)
 		}
@@ -98,14 +99,19 @@ func TestRefusalsOfASubmission(t *testing.T) {
 		{said{403, `{"detail":"User is locked. Reason: Exhausted balance."}`}, provider.Quota, "provider_quota"},
 		{said{403, `{"detail":"Forbidden"}`}, provider.Quota, "provider_access"},
 		{said{404, `{"detail":"Application not found"}`}, provider.BadInput, "unsupported_model"},
-		{said{422, `{"detail":[{"loc":["body","prompt"],"msg":"…","type":"content_policy_violation"}]}`}, provider.BadInput, "content_policy"},
-		{said{422, `{"detail":[{"loc":["body","image_url"],"msg":"…","type":"file_download_error"}]}`}, provider.BadInput, "input_unreadable"},
-		{said{422, `{"detail":[{"loc":["body","prompt"],"msg":"…","type":"missing"}]}`}, provider.BadInput, "provider_refused"},
-		{said{503, `{"detail":"…","error_type":"runner_scheduling_failure"}`}, provider.Transient, "provider_unavailable"},
+		{said{422, `{"detail":[{"loc":["body","prompt"],"msg":"…","type":"content_policy_violation"}]}`},
+			provider.BadInput, "content_policy"},
+		{said{422, `{"detail":[{"loc":["body","image_url"],"msg":"…","type":"file_download_error"}]}`},
+			provider.BadInput, "input_unreadable"},
+		{said{422, `{"detail":[{"loc":["body","prompt"],"msg":"…","type":"missing"}]}`}, provider.BadInput,
+			"provider_refused"},
+		{said{503, `{"detail":"…","error_type":"runner_scheduling_failure"}`}, provider.Transient,
+			"provider_unavailable"},
 		{said{502, `<html>`}, provider.Transient, "provider_unavailable"},
 	} {
 		p := queue(t, map[string]said{"POST /fal-ai/flux/dev": c.said})
-		_, err := p.Submit(t.Context(), provider.Request{Kind: provider.KindImage, Model: "fal-ai/flux/dev", Prompt: "Sea"})
+		_, err := p.Submit(t.Context(), provider.Request{Kind: provider.KindImage, Model: "fal-ai/flux/dev",
+			Prompt: "Sea"})
 		var e *provider.Error
 		if !as(err, &e) || e.Kind != c.kind || e.Code != c.code {
 			t.Errorf("%v: got %v", c.said, err)
@@ -130,13 +136,19 @@ func TestHowARequestEnded(t *testing.T) {
 		{said{200, two + `}`}, provider.Succeeded, 0, ""},
 		{said{200, two + `,"has_nsfw_concepts":[false,false]}`}, provider.Succeeded, 0, ""},
 		{said{200, two + `,"has_nsfw_concepts":[false,true]}`}, provider.Failed, provider.Rejected, "content_policy"},
-		{said{200, `{"images":[{"url":"https://a.example.com/1"}]}`}, "", provider.Transient, "provider_answer_invalid"},
-		{said{200, `{"images":[{"url":"https://a.example.com/1"},{}]}`}, "", provider.Transient, "provider_answer_invalid"},
+		{said{200, `{"images":[{"url":"https://a.example.com/1"}]}`}, "", provider.Transient,
+			"provider_answer_invalid"},
+		{said{200, `{"images":[{"url":"https://a.example.com/1"},{}]}`}, "", provider.Transient,
+			"provider_answer_invalid"},
 		{said{200, `{"video":{"url":"https://a.example.com/1"}}`}, "", provider.Transient, "provider_answer_invalid"},
-		{said{422, `{"detail":[{"loc":["body","prompt"],"msg":"…","type":"content_policy_violation"}]}`}, provider.Failed, provider.BadInput, "content_policy"},
-		{said{422, `{"detail":[{"loc":["body","prompt"],"msg":"…","type":"string_too_long"}]}`}, provider.Failed, provider.BadInput, "provider_refused"},
-		{said{500, `{"detail":"…","error_type":"runner_server_error"}`}, provider.Failed, provider.Rejected, "generation_failed"},
-		{said{504, `{"detail":[{"loc":["body"],"msg":"…","type":"generation_timeout"}]}`}, provider.Failed, provider.Rejected, "generation_failed"},
+		{said{422, `{"detail":[{"loc":["body","prompt"],"msg":"…","type":"content_policy_violation"}]}`},
+			provider.Failed, provider.BadInput, "content_policy"},
+		{said{422, `{"detail":[{"loc":["body","prompt"],"msg":"…","type":"string_too_long"}]}`}, provider.Failed,
+			provider.BadInput, "provider_refused"},
+		{said{500, `{"detail":"…","error_type":"runner_server_error"}`}, provider.Failed, provider.Rejected,
+			"generation_failed"},
+		{said{504, `{"detail":[{"loc":["body"],"msg":"…","type":"generation_timeout"}]}`}, provider.Failed,
+			provider.Rejected, "generation_failed"},
 		{said{500, `Internal Server Error`}, "", provider.Transient, "provider_unavailable"},
 		{said{404, `{"detail":"Not found"}`}, provider.Failed, provider.Rejected, "result_expired"},
 		{said{499, `{"detail":"…","error_type":"client_cancelled"}`}, provider.Canceled, provider.Rejected, "canceled"},
@@ -176,7 +188,8 @@ func TestFetchingTooEarly(t *testing.T) {
 	const path = "GET /fal-ai/flux/requests/a1"
 	w := work{Model: "fal-ai/flux/dev", Request: "a1", Kind: provider.KindImage, Count: 1, Began: noon.Unix()}
 	for _, early := range []said{
-		{400, `{"detail":"Request is still in progress"}`}, {202, `{"status":"IN_PROGRESS","logs":null}`}, {202, `{"status":"IN_QUEUE","queue_position":3}`},
+		{400, `{"detail":"Request is still in progress"}`}, {202, `{"status":"IN_PROGRESS","logs":null}`},
+		{202, `{"status":"IN_QUEUE","queue_position":3}`},
 	} {
 		p := queue(t, map[string]said{path: early, path + "/status": {202, `{"status":"IN_PROGRESS"}`}})
 		_, err := p.Fetch(t.Context(), handleOf(t, w))
@@ -191,13 +204,16 @@ func TestStatusesOfAnotherWorldAreNone(t *testing.T) {
 	const path = "GET /fal-ai/flux/requests/a1/status"
 	for _, body := range []string{`{"status":"DONE"}`, `{}`, `null`} {
 		p := queue(t, map[string]said{path: {200, body}})
-		_, err := p.Poll(t.Context(), handleOf(t, work{Model: "fal-ai/flux/dev", Request: "a1", Kind: provider.KindImage, Count: 1}))
+		_, err := p.Poll(t.Context(), handleOf(t, work{Model: "fal-ai/flux/dev", Request: "a1",
+			Kind: provider.KindImage, Count: 1}))
 		if provider.KindOf(err) != provider.Transient || err == nil {
 			t.Errorf("%s: %v", body, err)
 		}
 	}
 	p := queue(t, map[string]said{path: {404, `{"detail":"Request not found"}`}})
-	if _, err := p.Poll(t.Context(), handleOf(t, work{Model: "fal-ai/flux/dev", Request: "a1", Kind: provider.KindImage, Count: 1})); provider.KindOf(err) != provider.BadInput {
+	if _, err := p.Poll(t.Context(),
+		handleOf(t, work{Model: "fal-ai/flux/dev", Request: "a1", Kind: provider.KindImage,
+			Count: 1})); provider.KindOf(err) != provider.BadInput {
 		t.Errorf("unknown: %v", err)
 	}
 }
@@ -214,7 +230,8 @@ func TestCanceling(t *testing.T) {
 		{said{500, ``}, provider.Transient},
 	} {
 		p := queue(t, map[string]said{"PUT /bytedance/seedance-2.0/requests/a1/cancel": c.said})
-		err := p.Cancel(t.Context(), handleOf(t, work{Model: "bytedance/seedance-2.0/text-to-video", Request: "a1", Kind: provider.KindVideo, Count: 1}))
+		err := p.Cancel(t.Context(), handleOf(t, work{Model: "bytedance/seedance-2.0/text-to-video", Request: "a1",
+			Kind: provider.KindVideo, Count: 1}))
 		if (err == nil) != (c.kind == 0) || err != nil && provider.KindOf(err) != c.kind {
 			t.Errorf("%v: %v", c.said, err)
 		}
@@ -223,7 +240,8 @@ func TestCanceling(t *testing.T) {
 
 func TestQuestionsBecomeRarer(t *testing.T) {
 	for after, want := range map[time.Duration]time.Duration{
-		-time.Minute: time.Second, 0: time.Second, 8 * time.Second: 2 * time.Second, 40 * time.Second: 10 * time.Second, time.Hour: 15 * time.Second,
+		-time.Minute: time.Second, 0: time.Second, 8 * time.Second: 2 * time.Second, 40 * time.Second: 10 * time.Second,
+		time.Hour: 15 * time.Second,
 	} {
 		if got := (work{Began: noon.Unix()}).wait(noon.Add(after)); got != want {
 			t.Errorf("after %v: %v, want %v", after, got, want)
@@ -250,7 +268,8 @@ func TestImageSizes(t *testing.T) {
 				t.Fatal(err)
 			}
 			shape := float64(w*down) / float64(h*across)
-			if shape < 0.99 || shape > 1.01 || w*h > megapixels<<20 || w*h < megapixels<<20*8/10 || w%32 != 0 || h%32 != 0 {
+			if shape < 0.99 || shape > 1.01 || w*h > megapixels<<20 || w*h < megapixels<<20*8/10 ||
+				w%32 != 0 || h%32 != 0 {
 				t.Errorf("%s of %d megapixels is %d x %d", ratio, megapixels, w, h)
 			}
 		}

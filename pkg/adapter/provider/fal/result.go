@@ -60,7 +60,8 @@ func (p *Provider) result(ctx context.Context, w work) (provider.Result, error) 
 		files = append(one(out.Audio), one(out.AudioURL)...)
 	}
 	if len(files) < w.Count || slices.ContainsFunc(files, func(f media) bool { return f.URL == "" }) {
-		return provider.Result{}, p.client.Garbled(call, fmt.Errorf("%d files of %s, want %d", len(files), w.Kind, w.Count))
+		return provider.Result{}, p.client.Garbled(call, fmt.Errorf("%d files of %s, want %d", len(files),
+			w.Kind, w.Count))
 	}
 	var result provider.Result
 	for _, f := range files[:w.Count] {
@@ -107,13 +108,15 @@ func refused(call wire.Call, status int, body []byte) *provider.Error {
 	aboutInput := status == http.StatusBadRequest || status == http.StatusUnprocessableEntity
 	switch {
 	case status == http.StatusForbidden && strings.Contains(strings.ToLower(string(r.Detail)), "balance"):
-		return &provider.Error{Kind: provider.Quota, Code: "provider_quota", Message: "The account at the provider has no credit."}
+		return &provider.Error{Kind: provider.Quota, Code: "provider_quota",
+			Message: "The account at the provider has no credit."}
 	case status == http.StatusBadRequest && r.Status == "ALREADY_COMPLETED":
 		return refuse(codeCompleted, "The generation has ended.")
 	case status == http.StatusNotFound && call.Submits:
 		return refuse("unsupported_model", "The provider does not offer the model.")
 	case status == http.StatusNotFound && isResult(call):
-		return &provider.Error{Kind: provider.Rejected, Code: "result_expired", Message: "The provider no longer keeps the result."}
+		return &provider.Error{Kind: provider.Rejected, Code: "result_expired",
+			Message: "The provider no longer keeps the result."}
 	case status == http.StatusNotFound:
 		return unknownGeneration()
 	case r.ErrorType == "client_cancelled":
@@ -125,7 +128,8 @@ func refused(call wire.Call, status int, body []byte) *provider.Error {
 	case isResult(call) && status >= http.StatusInternalServerError && (r.ErrorType != "" || len(types) > 0):
 		// The queue has stored this as the result of the request: a retry returns the same. Without a type, the queue
 		// itself has failed.
-		return &provider.Error{Kind: provider.Rejected, Code: "generation_failed", Message: "The provider could not finish the generation."}
+		return &provider.Error{Kind: provider.Rejected, Code: "generation_failed",
+			Message: "The provider could not finish the generation."}
 	default:
 		return nil
 	}

@@ -23,7 +23,8 @@ func refused(call wire.Call, status int, body []byte) *provider.Error {
 	code := answer.Error.Code
 	switch {
 	case code == "quota_exceeded": // as a 429
-		return &provider.Error{Kind: provider.Quota, Code: "provider_quota", Message: "The service's quota at the provider is used up for now."}
+		return &provider.Error{Kind: provider.Quota, Code: "provider_quota",
+			Message: "The service's quota at the provider is used up for now."}
 	case code == "avatar_not_found":
 		return invalid("unknown_avatar", "The provider has no such avatar.")
 	case code == "voice_not_found":
@@ -54,5 +55,6 @@ func failure(d details) *provider.Error {
 // offends reports whether a code is about forbidden content.
 func offends(code string) bool {
 	code = strings.ToLower(code)
-	return strings.Contains(code, "moderation") || strings.Contains(code, "policy") || strings.Contains(code, "blocked_words")
+	return strings.Contains(code, "moderation") || strings.Contains(code, "policy") ||
+		strings.Contains(code, "blocked_words")
 }

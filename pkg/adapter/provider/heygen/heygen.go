@@ -174,7 +174,8 @@ func localeOf(tag string) (string, error) {
 	}
 	parsed, err := language.Parse(tag)
 	if err != nil {
-		return "", &provider.Error{Kind: provider.BadInput, Code: "invalid_input", Message: "The language is not a language tag (BCP 47).", Cause: err}
+		return "", &provider.Error{Kind: provider.BadInput, Code: "invalid_input",
+			Message: "The language is not a language tag (BCP 47).", Cause: err}
 	}
 	base, _ := parsed.Base()
 	region, sure := parsed.Region()
@@ -251,7 +252,8 @@ func (p *Provider) Fetch(ctx context.Context, h provider.Handle) (provider.Resul
 		// The URL expires before the video does: fetching again returns a new one.
 		return provider.Result{Media: []provider.File{wire.File(p.files, d.VideoURL, provider.Transient)}}, nil
 	default:
-		return provider.Result{}, &provider.Error{Kind: provider.Transient, Code: "not_ready", Message: "The generation has not ended."}
+		return provider.Result{}, &provider.Error{Kind: provider.Transient, Code: "not_ready",
+			Message: "The generation has not ended."}
 	}
 }
 

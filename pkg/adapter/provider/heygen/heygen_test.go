@@ -36,7 +36,8 @@ type world struct {
 func newWorld(t *testing.T, with string) world {
 	t.Helper()
 	w := world{control: control.New(), Clock: apitest.NewClock()}
-	server := httptest.NewServer(fake.New(fake.Config{Control: w.control, Media: sample.Files, Now: w.Now, Took: time.Minute, Key: key}))
+	server := httptest.NewServer(fake.New(fake.Config{Control: w.control, Media: sample.Files, Now: w.Now,
+		Took: time.Minute, Key: key}))
 	t.Cleanup(server.Close)
 	w.Provider = New(wire.Config{
 		BaseURL: server.URL, HTTP: server.Client(), Now: w.Now,
@@ -49,7 +50,8 @@ func newWorld(t *testing.T, with string) world {
 func request(token string) provider.Request {
 	return provider.Request{
 		Kind: provider.KindAvatar, Model: "v3", ClientToken: token, Prompt: "Good morning.", Language: "en-GB",
-		Options: map[string]string{OptionAvatar: "Angela-inTshirt-20220820", OptionVoice: "1bd001e7e50f421d891986aad5158bc8", OptionResolution: "1080p"},
+		Options: map[string]string{OptionAvatar: "Angela-inTshirt-20220820",
+			OptionVoice: "1bd001e7e50f421d891986aad5158bc8", OptionResolution: "1080p"},
 	}
 }
 
@@ -58,7 +60,8 @@ func TestConformance(t *testing.T) {
 	wide := request("wide")
 	wide.AspectRatio, wide.Avatar, wide.Voice = "16:9", "Daisy-inskirt-20220818", "2d5b0e6cf36f460aa7fc47e3eee4ba54"
 	picture := request("picture")
-	picture.ImageURL, picture.Options = "https://example.test/a.png", map[string]string{OptionVoice: "1bd001e7e50f421d891986aad5158bc8"}
+	picture.ImageURL, picture.Options = "https://example.test/a.png",
+		map[string]string{OptionVoice: "1bd001e7e50f421d891986aad5158bc8"}
 	audio := request("audio")
 	audio.Prompt, audio.AudioURL = "", "https://example.test/a.mp3"
 
@@ -124,22 +127,40 @@ func TestConformance(t *testing.T) {
 		Requests: []provider.Request{request("script"), wide, picture, audio},
 		Advance:  w.Add,
 		Faults: []providertest.Fault{
-			{Name: "too many requests", Arrange: queue(control.Submit, limited), Call: submit, Want: provider.Transient},
+			{Name: "too many requests", Arrange: queue(control.Submit, limited), Call: submit,
+				Want: provider.Transient},
 			{Name: "too many questions", Arrange: queue(control.Status, limited), Call: poll, Want: provider.Transient},
-			{Name: "unavailability", Arrange: queue(control.Submit, control.Fault{Kind: control.ServerError}), Call: submit, Want: provider.Transient},
-			{Name: "an error when asked", Arrange: queue(control.Status, control.Fault{Kind: control.ServerError, Status: 500}), Call: fetch, Want: provider.Transient},
-			{Name: "a time-out", Arrange: queue(control.Submit, slow), Call: impatientSubmit, Want: provider.UnknownOutcome},
-			{Name: "a time-out when asked", Arrange: queue(control.Status, slow), Call: impatientPoll, Want: provider.Transient},
-			{Name: "garbage", Arrange: queue(control.Submit, control.Fault{Kind: control.Garbage}), Call: submit, Want: provider.UnknownOutcome},
-			{Name: "garbage when asked", Arrange: queue(control.Status, control.Fault{Kind: control.Garbage}), Call: poll, Want: provider.Transient},
-			{Name: "a cut connection", Arrange: queue(control.Submit, control.Fault{Kind: control.Drop}), Call: submit, Want: provider.UnknownOutcome},
-			{Name: "a cut connection when asked", Arrange: queue(control.Status, control.Fault{Kind: control.Drop, Times: 2}), Call: poll, Want: provider.Transient},
-			{Name: "a lost answer", Arrange: queue(control.Submit, control.Fault{Kind: control.DropAfterAccept}), Call: submit, Want: provider.UnknownOutcome},
-			{Name: "a failed video", Arrange: queue(control.Submit, control.Fault{Kind: control.JobFailed}), Call: failed, Want: provider.Rejected},
-			{Name: "a file that is gone", Arrange: queue(control.Media, control.Fault{Kind: control.ResultExpired}), Call: open(0), Want: provider.Transient},
-			{Name: "an address that has ended", Arrange: func(*testing.T) {}, Call: open(fake.AddressTime), Want: provider.Transient},
+			{Name: "unavailability", Arrange: queue(control.Submit, control.Fault{Kind: control.ServerError}),
+				Call: submit, Want: provider.Transient},
+			{Name: "an error when asked", Arrange: queue(control.Status,
+				control.Fault{Kind: control.ServerError, Status: 500}), Call: fetch, Want: provider.Transient},
+			{Name: "a time-out", Arrange: queue(control.Submit, slow), Call: impatientSubmit,
+				Want: provider.UnknownOutcome},
+			{Name: "a time-out when asked", Arrange: queue(control.Status, slow), Call: impatientPoll,
+				Want: provider.Transient},
+			{Name: "garbage", Arrange: queue(control.Submit, control.Fault{Kind: control.Garbage}), Call: submit,
+				Want: provider.UnknownOutcome},
+			{Name: "garbage when asked", Arrange: queue(control.Status, control.Fault{Kind: control.Garbage}),
+				Call: poll, Want: provider.Transient},
+			{Name: "a cut connection", Arrange: queue(control.Submit, control.Fault{Kind: control.Drop}), Call: submit,
+				Want: provider.UnknownOutcome},
+			{Name: "a cut connection when asked",
+				Arrange: queue(control.Status, control.Fault{Kind: control.Drop, Times: 2}), Call: poll,
+				Want: provider.Transient},
+			{Name: "a lost answer", Arrange: queue(control.Submit, control.Fault{Kind: control.DropAfterAccept}),
+				Call: submit, Want: provider.UnknownOutcome},
+			{Name: "a failed video", Arrange: queue(control.Submit, control.Fault{Kind: control.JobFailed}),
+				Call: failed, Want: provider.Rejected},
+			{Name: "a file that is gone", Arrange: queue(control.Media, control.Fault{Kind: control.ResultExpired}),
+				Call: open(0), Want: provider.Transient},
+			{Name: "an address that has ended", Arrange: func(*testing.T) {}, Call: open(fake.AddressTime),
+				Want: provider.Transient},
 			{Name: "a video that nobody knows", Arrange: func(*testing.T) {}, Want: provider.BadInput,
-				Call: func(ctx context.Context, p provider.Provider) error { _, err := p.Poll(ctx, "video:v_0"); return err }},
+				Call: func(ctx context.Context, p provider.Provider) error {
+					_,
+						err := p.Poll(ctx, "video:v_0")
+					return err
+				}},
 			{Name: "a video that is not done", Arrange: func(*testing.T) {}, Want: provider.Transient,
 				Call: func(ctx context.Context, p provider.Provider) error {
 					s, err := p.Submit(ctx, request("early"))
@@ -183,14 +204,16 @@ func TestTheModelOfTheCatalogIsTaken(t *testing.T) {
 	}
 	for _, m := range models {
 		c := w.Capabilities().Kinds[m.Kind]
-		if !reflect.DeepEqual(m.Capabilities.AspectRatios, c.AspectRatios) || m.Capabilities.FromImage != c.FromImage || m.Capabilities.FromAudio != c.FromAudio ||
+		if !reflect.DeepEqual(m.Capabilities.AspectRatios, c.AspectRatios) || m.Capabilities.FromImage != c.FromImage ||
+			m.Capabilities.FromAudio != c.FromAudio ||
 			m.Capabilities.Resolution != m.ProviderOptions[OptionResolution] {
 			t.Errorf("%s: %+v, but the provider does %+v", m.ID, m.Capabilities, c)
 		}
 		for _, ratio := range append([]string{""}, m.Capabilities.AspectRatios...) {
 			for _, audio := range []string{"", "https://example.test/a.mp3"} {
 				for _, language := range []string{"", "de", "pt-BR", "es-419", "zh-Hant-TW"} {
-					req := provider.Request{Kind: m.Kind, Model: m.ProviderModel, Options: m.ProviderOptions, Prompt: "Hello", AspectRatio: ratio, AudioURL: audio, Language: language}
+					req := provider.Request{Kind: m.Kind, Model: m.ProviderModel, Options: m.ProviderOptions,
+						Prompt: "Hello", AspectRatio: ratio, AudioURL: audio, Language: language}
 					if _, err := w.Submit(t.Context(), req); err != nil {
 						t.Errorf("%s of %q in %q: %v", m.ID, ratio, language, err)
 					}
@@ -207,15 +230,19 @@ func TestWhatIsSent(t *testing.T) {
 		want   map[string]any
 	}{
 		"the defaults": {func(r *provider.Request) {}, map[string]any{
-			"type": "avatar", "title": "t", "avatar_id": "Angela-inTshirt-20220820", "voice_id": "1bd001e7e50f421d891986aad5158bc8",
-			"script": "Good morning.", "voice_settings": map[string]any{"locale": "en-GB"}, "aspect_ratio": "9:16", "resolution": "1080p",
+			"type": "avatar", "title": "t", "avatar_id": "Angela-inTshirt-20220820",
+			"voice_id": "1bd001e7e50f421d891986aad5158bc8",
+			"script":   "Good morning.", "voice_settings": map[string]any{"locale": "en-GB"}, "aspect_ratio": "9:16",
+			"resolution": "1080p",
 		}},
-		"a language without a region": {func(r *provider.Request) { r.Language = "de" }, map[string]any{"voice_settings": nil}},
+		"a language without a region": {func(r *provider.Request) { r.Language = "de" },
+			map[string]any{"voice_settings": nil}},
 		"speech": {func(r *provider.Request) { r.AudioURL = "https://example.test/a.mp3" }, map[string]any{
 			"audio_url": "https://example.test/a.mp3", "script": nil, "voice_id": nil, "voice_settings": nil,
 		}},
 		"a picture": {func(r *provider.Request) { r.ImageURL = "https://example.test/a.png" }, map[string]any{
-			"type": "image", "image": map[string]any{"type": "url", "url": "https://example.test/a.png"}, "avatar_id": nil,
+			"type": "image", "image": map[string]any{"type": "url", "url": "https://example.test/a.png"},
+			"avatar_id": nil,
 		}},
 	} {
 		w.control.Reset()
@@ -239,8 +266,10 @@ func TestRefusals(t *testing.T) {
 		change func(*provider.Request)
 		code   string
 	}{
-		"no avatar":            {func(r *provider.Request) { r.Options = map[string]string{OptionVoice: "x"} }, "unknown_avatar"},
-		"no voice":             {func(r *provider.Request) { r.Options = map[string]string{OptionAvatar: "x"} }, "unknown_voice"},
+		"no avatar": {func(r *provider.Request) { r.Options = map[string]string{OptionVoice: "x"} },
+			"unknown_avatar"},
+		"no voice": {func(r *provider.Request) { r.Options = map[string]string{OptionAvatar: "x"} },
+			"unknown_voice"},
 		"no such avatar":       {func(r *provider.Request) { r.Avatar = "Nobody" }, "unknown_avatar"},
 		"no such voice":        {func(r *provider.Request) { r.Voice = "nobody" }, "unknown_voice"},
 		"a language of none":   {func(r *provider.Request) { r.Language = "!" }, "invalid_input"},
@@ -294,7 +323,8 @@ func TestAnswersThatLackSomething(t *testing.T) {
 		"no state":        {`{"data":{}}`, fetch, provider.Transient},
 		"no such state":   {`{"data":{"status":"thinking"}}`, fetch, provider.Transient},
 		"no address":      {`{"data":{"status":"completed"}}`, fetch, provider.Transient},
-		"what offends":    {`{"data":{"status":"failed","failure_code":"MODERATION_FAILED"}}`, fetch, provider.Rejected},
+		"what offends": {`{"data":{"status":"failed","failure_code":"MODERATION_FAILED"}}`, fetch,
+			provider.Rejected},
 	} {
 		if err := c.call(answering(t, 200, c.body)); provider.KindOf(err) != c.kind || err == nil {
 			t.Errorf("%s: got %v, want %s", name, err, c.kind)

@@ -22,7 +22,8 @@ func refused(code, _ string) *provider.Error {
 		return unknown()
 	case "InvalidS3Bucket", "InvalidS3Key", "InvalidSnsTopicArn":
 		// The bucket belongs to the service: the caller cannot correct this.
-		return &provider.Error{Kind: provider.Quota, Code: "provider_access", Message: "The provider cannot store its result."}
+		return &provider.Error{Kind: provider.Quota, Code: "provider_access",
+			Message: "The provider cannot store its result."}
 	default:
 		return nil
 	}

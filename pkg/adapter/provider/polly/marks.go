@@ -28,12 +28,14 @@ type mark struct {
 
 // marks returns the times of the words of a text, and the number of characters that were billed for them. Speech
 // without them is still useful, so a failure is only logged.
-func (p *Provider) marks(ctx context.Context, engine types.Engine, v voice, text string) (all []provider.Mark, billed int) {
+func (p *Provider) marks(ctx context.Context, engine types.Engine, v voice, text string) (all []provider.Mark,
+	billed int) {
 	call := awscall.Call{Name: "polly: SynthesizeSpeech of marks", Timeout: quickTimeout, Refused: refused}
 	err := call.Do(ctx, func(ctx context.Context) error {
 		out, err := p.client.SynthesizeSpeech(ctx, &polly.SynthesizeSpeechInput{
 			Engine: engine, VoiceId: v.id, LanguageCode: v.code, OutputFormat: types.OutputFormatJson,
-			SpeechMarkTypes: []types.SpeechMarkType{types.SpeechMarkTypeWord}, Text: aws.String(text), TextType: types.TextTypeText,
+			SpeechMarkTypes: []types.SpeechMarkType{types.SpeechMarkTypeWord}, Text: aws.String(text),
+			TextType: types.TextTypeText,
 		})
 		if err != nil {
 			return err

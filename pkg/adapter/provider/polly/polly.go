@@ -87,7 +87,8 @@ var _ provider.Provider = (*Provider)(nil)
 
 // New makes the provider. It makes no call.
 func New(cfg Config) *Provider {
-	return &Provider{client: polly.NewFromConfig(awscall.Config(cfg.AWS, cfg.Endpoint)), bucket: cfg.Bucket, objects: cfg.Objects}
+	return &Provider{client: polly.NewFromConfig(awscall.Config(cfg.AWS, cfg.Endpoint)), bucket: cfg.Bucket,
+		objects: cfg.Objects}
 }
 
 // Name implements provider.Provider.
@@ -95,7 +96,8 @@ func (p *Provider) Name() string { return Name }
 
 // Capabilities implements provider.Provider.
 func (p *Provider) Capabilities() provider.Capabilities {
-	return provider.Capabilities{Unstoppable: true, Kinds: map[provider.Kind]provider.Capability{provider.KindVoice: {}}}
+	return provider.Capabilities{Unstoppable: true,
+		Kinds: map[provider.Kind]provider.Capability{provider.KindVoice: {}}}
 }
 
 // Submit implements provider.Provider. It returns the result at once if the text is short enough.
@@ -110,7 +112,8 @@ func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.S
 	}
 	switch n := characters(req.Prompt); {
 	case n > maxText:
-		return provider.Submission{}, invalid("text_too_long", fmt.Sprintf("The text has more than the %d characters that the model speaks.", maxText))
+		return provider.Submission{}, invalid("text_too_long", fmt.Sprintf("The text has more than the %d characters "+
+			"that the model speaks.", maxText))
 	case n > maxAtOnce:
 		return p.start(ctx, engine, v, req.Prompt)
 	default:
@@ -135,7 +138,8 @@ func choose(engine types.Engine, req provider.Request) (voice, error) {
 	v, found, err := find(engine, req.Language)
 	switch {
 	case err != nil:
-		return voice{}, &provider.Error{Kind: provider.BadInput, Code: "invalid_input", Message: "The language is not a language tag (BCP 47).", Cause: err}
+		return voice{}, &provider.Error{Kind: provider.BadInput, Code: "invalid_input",
+			Message: "The language is not a language tag (BCP 47).", Cause: err}
 	case !found:
 		return voice{}, invalid("unsupported_language", "The model does not speak the language.")
 	}
@@ -154,7 +158,8 @@ func characters(text string) (n int) {
 }
 
 // speak speaks a short text.
-func (p *Provider) speak(ctx context.Context, engine types.Engine, v voice, text string, marks bool) (provider.Submission, error) {
+func (p *Provider) speak(ctx context.Context, engine types.Engine, v voice, text string,
+	marks bool) (provider.Submission, error) {
 	call := awscall.Call{Name: "polly: SynthesizeSpeech", Timeout: speakTimeout, Submits: true, Refused: refused}
 	var content []byte
 	var billed int32
@@ -198,7 +203,8 @@ func isMP3(content []byte) bool {
 
 // start starts a task for a long text.
 func (p *Provider) start(ctx context.Context, engine types.Engine, v voice, text string) (provider.Submission, error) {
-	call := awscall.Call{Name: "polly: StartSpeechSynthesisTask", Timeout: quickTimeout, Submits: true, Refused: refused}
+	call := awscall.Call{Name: "polly: StartSpeechSynthesisTask", Timeout: quickTimeout, Submits: true,
+		Refused: refused}
 	var id string
 	err := call.Do(ctx, func(ctx context.Context) error {
 		out, err := p.client.StartSpeechSynthesisTask(ctx, &polly.StartSpeechSynthesisTaskInput{
@@ -284,7 +290,8 @@ func (p *Provider) Fetch(ctx context.Context, h provider.Handle) (provider.Resul
 			Open: func(ctx context.Context) (io.ReadCloser, error) { return p.open(ctx, key) },
 		}}}, nil
 	default:
-		return provider.Result{}, &provider.Error{Kind: provider.Transient, Code: "not_ready", Message: "The generation has not ended."}
+		return provider.Result{}, &provider.Error{Kind: provider.Transient, Code: "not_ready",
+			Message: "The generation has not ended."}
 	}
 }
 
@@ -307,9 +314,11 @@ func (p *Provider) open(ctx context.Context, key string) (io.ReadCloser, error) 
 	case err == nil:
 		return body, nil
 	case errs.CodeOf(err) == errs.NotFound:
-		return nil, &provider.Error{Kind: provider.Rejected, Code: "result_expired", Message: "The provider no longer keeps the result.", Cause: err}
+		return nil, &provider.Error{Kind: provider.Rejected, Code: "result_expired",
+			Message: "The provider no longer keeps the result.", Cause: err}
 	default:
-		return nil, &provider.Error{Kind: provider.Transient, Code: "result_unreadable", Message: "The provider's file could not be read.", Cause: err}
+		return nil, &provider.Error{Kind: provider.Transient, Code: "result_unreadable",
+			Message: "The provider's file could not be read.", Cause: err}
 	}
 }
 

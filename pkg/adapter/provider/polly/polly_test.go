@@ -78,7 +78,8 @@ func newWorld(t *testing.T) world {
 		control: control.New(), store: &store{objects: map[string][]byte{}},
 		Clock: apitest.NewClock(),
 	}
-	server := httptest.NewServer(fake.New(fake.Config{Control: w.control, Media: sample.Files, Write: w.write, Now: w.Now, Took: time.Minute}))
+	server := httptest.NewServer(fake.New(fake.Config{Control: w.control, Media: sample.Files, Write: w.write,
+		Now: w.Now, Took: time.Minute}))
 	t.Cleanup(server.Close)
 	w.Provider = at(server.URL, w.store)
 	return w
@@ -95,7 +96,8 @@ func at(endpoint string, o Objects) *Provider {
 }
 
 func short(token string) provider.Request {
-	return provider.Request{Kind: provider.KindVoice, Model: "neural", ClientToken: token, Language: "en-GB", Prompt: "Good morning."}
+	return provider.Request{Kind: provider.KindVoice, Model: "neural", ClientToken: token, Language: "en-GB",
+		Prompt: "Good morning."}
 }
 
 func long(token string) provider.Request {
@@ -169,31 +171,54 @@ func TestConformance(t *testing.T) {
 		Requests: []provider.Request{short("short"), long("long")},
 		Advance:  w.Add,
 		Faults: []providertest.Fault{
-			{Name: "too many requests", Arrange: queue(control.Submit, limited), Call: submit(short("fault")), Want: provider.Transient},
-			{Name: "too many tasks", Arrange: queue(control.Submit, limited), Call: submit(long("fault")), Want: provider.Transient},
+			{Name: "too many requests", Arrange: queue(control.Submit, limited), Call: submit(short("fault")),
+				Want: provider.Transient},
+			{Name: "too many tasks", Arrange: queue(control.Submit, limited), Call: submit(long("fault")),
+				Want: provider.Transient},
 			{Name: "too many questions", Arrange: queue(control.Status, limited), Call: poll, Want: provider.Transient},
-			{Name: "unavailability", Arrange: queue(control.Submit, control.Fault{Kind: control.ServerError}), Call: submit(short("fault")), Want: provider.Transient},
-			{Name: "an error when asked", Arrange: queue(control.Status, control.Fault{Kind: control.ServerError, Status: 500}), Call: fetch, Want: provider.Transient},
-			{Name: "a time-out", Arrange: queue(control.Submit, slow), Call: impatientSubmit, Want: provider.UnknownOutcome},
-			{Name: "a time-out when asked", Arrange: queue(control.Status, slow), Call: impatientPoll, Want: provider.Transient},
-			{Name: "garbage for speech", Arrange: queue(control.Submit, control.Fault{Kind: control.Garbage}), Call: submit(short("fault")), Want: provider.UnknownOutcome},
-			{Name: "garbage for a task", Arrange: queue(control.Submit, control.Fault{Kind: control.Garbage}), Call: submit(long("fault")), Want: provider.UnknownOutcome},
-			{Name: "garbage when asked", Arrange: queue(control.Status, control.Fault{Kind: control.Garbage}), Call: poll, Want: provider.Transient},
-			{Name: "a cut connection", Arrange: queue(control.Submit, control.Fault{Kind: control.Drop}), Call: submit(short("fault")), Want: provider.UnknownOutcome},
-			{Name: "a cut connection when asked", Arrange: queue(control.Status, control.Fault{Kind: control.Drop, Times: 2}), Call: poll, Want: provider.Transient},
-			{Name: "lost speech", Arrange: queue(control.Submit, control.Fault{Kind: control.DropAfterAccept}), Call: submit(short("fault")), Want: provider.UnknownOutcome},
-			{Name: "a lost task", Arrange: queue(control.Submit, control.Fault{Kind: control.DropAfterAccept}), Call: submit(long("fault")), Want: provider.UnknownOutcome},
-			{Name: "speech that fails", Arrange: queue(control.Submit, control.Fault{Kind: control.JobFailed}), Call: submit(short("fault")), Want: provider.Transient},
-			{Name: "a task that fails", Arrange: queue(control.Submit, control.Fault{Kind: control.JobFailed}), Call: failed, Want: provider.Rejected},
-			{Name: "a bucket that cannot be written", Arrange: func(*testing.T) { w.store.err = errors.New("denied") }, Call: func(ctx context.Context, p provider.Provider) error {
-				err := failed(ctx, p)
-				w.store.err = nil
-				return err
-			}, Want: provider.Rejected},
-			{Name: "a file that is gone", Arrange: nothing, Call: open(func() { clear(w.store.objects) }), Want: provider.Rejected},
-			{Name: "a bucket that cannot be read", Arrange: nothing, Call: open(func() { w.store.err = errs.New(errs.ProviderUnavailable, "x") }), Want: provider.Transient},
+			{Name: "unavailability", Arrange: queue(control.Submit, control.Fault{Kind: control.ServerError}),
+				Call: submit(short("fault")), Want: provider.Transient},
+			{Name: "an error when asked", Arrange: queue(control.Status,
+				control.Fault{Kind: control.ServerError, Status: 500}), Call: fetch, Want: provider.Transient},
+			{Name: "a time-out", Arrange: queue(control.Submit, slow), Call: impatientSubmit,
+				Want: provider.UnknownOutcome},
+			{Name: "a time-out when asked", Arrange: queue(control.Status, slow), Call: impatientPoll,
+				Want: provider.Transient},
+			{Name: "garbage for speech", Arrange: queue(control.Submit, control.Fault{Kind: control.Garbage}),
+				Call: submit(short("fault")), Want: provider.UnknownOutcome},
+			{Name: "garbage for a task", Arrange: queue(control.Submit, control.Fault{Kind: control.Garbage}),
+				Call: submit(long("fault")), Want: provider.UnknownOutcome},
+			{Name: "garbage when asked", Arrange: queue(control.Status, control.Fault{Kind: control.Garbage}),
+				Call: poll, Want: provider.Transient},
+			{Name: "a cut connection", Arrange: queue(control.Submit, control.Fault{Kind: control.Drop}),
+				Call: submit(short("fault")), Want: provider.UnknownOutcome},
+			{Name: "a cut connection when asked",
+				Arrange: queue(control.Status, control.Fault{Kind: control.Drop, Times: 2}), Call: poll,
+				Want: provider.Transient},
+			{Name: "lost speech", Arrange: queue(control.Submit, control.Fault{Kind: control.DropAfterAccept}),
+				Call: submit(short("fault")), Want: provider.UnknownOutcome},
+			{Name: "a lost task", Arrange: queue(control.Submit, control.Fault{Kind: control.DropAfterAccept}),
+				Call: submit(long("fault")), Want: provider.UnknownOutcome},
+			{Name: "speech that fails", Arrange: queue(control.Submit, control.Fault{Kind: control.JobFailed}),
+				Call: submit(short("fault")), Want: provider.Transient},
+			{Name: "a task that fails", Arrange: queue(control.Submit, control.Fault{Kind: control.JobFailed}),
+				Call: failed, Want: provider.Rejected},
+			{Name: "a bucket that cannot be written", Arrange: func(*testing.T) { w.store.err = errors.New("denied") },
+				Call: func(ctx context.Context, p provider.Provider) error {
+					err := failed(ctx, p)
+					w.store.err = nil
+					return err
+				}, Want: provider.Rejected},
+			{Name: "a file that is gone", Arrange: nothing, Call: open(func() { clear(w.store.objects) }),
+				Want: provider.Rejected},
+			{Name: "a bucket that cannot be read", Arrange: nothing,
+				Call: open(func() { w.store.err = errs.New(errs.ProviderUnavailable, "x") }), Want: provider.Transient},
 			{Name: "a task that nobody knows", Arrange: nothing, Want: provider.BadInput,
-				Call: func(ctx context.Context, p provider.Provider) error { _, err := p.Poll(ctx, "task:0"); return err }},
+				Call: func(ctx context.Context, p provider.Provider) error {
+					_,
+						err := p.Poll(ctx, "task:0")
+					return err
+				}},
 			{Name: "a task that is not done", Arrange: nothing, Want: provider.Transient,
 				Call: func(ctx context.Context, p provider.Provider) error {
 					s, err := p.Submit(ctx, long("early"))
@@ -208,7 +233,8 @@ func TestConformance(t *testing.T) {
 }
 
 func TestNothingIsRepeated(t *testing.T) {
-	for _, f := range []control.Fault{{Kind: control.ServerError}, {Kind: control.RateLimited}, {Kind: control.DropAfterAccept}} {
+	for _, f := range []control.Fault{{Kind: control.ServerError}, {Kind: control.RateLimited},
+		{Kind: control.DropAfterAccept}} {
 		w := newWorld(t)
 		w.control.Queue(fake.Name, control.Submit, f)
 		if _, err := w.Submit(t.Context(), short("a")); err == nil {
@@ -259,12 +285,14 @@ func TestEveryModelOfTheCatalogIsTaken(t *testing.T) {
 		}
 		slices.Sort(spoken)
 		if !slices.Equal(spoken, m.Capabilities.Languages) {
-			t.Errorf("%s: the catalog has the languages %v, there are voices for %v", m.ID, m.Capabilities.Languages, spoken)
+			t.Errorf("%s: the catalog has the languages %v, there are voices for %v", m.ID,
+				m.Capabilities.Languages, spoken)
 		}
 		for tag := range voices[types.Engine(m.ProviderModel)] {
 			for _, length := range []int{1, maxAtOnce, maxAtOnce + 1, maxText} {
 				req := provider.Request{
-					Kind: m.Kind, Model: m.ProviderModel, Options: m.ProviderOptions, Language: tag, Prompt: strings.Repeat("x", length),
+					Kind: m.Kind, Model: m.ProviderModel, Options: m.ProviderOptions, Language: tag,
+					Prompt: strings.Repeat("x", length),
 				}
 				s, err := w.Submit(t.Context(), req)
 				if err != nil || (s.Handle != "") != (length > maxAtOnce) {
@@ -327,8 +355,10 @@ func TestRefusals(t *testing.T) {
 		"a voice of another engine":   {func(r *provider.Request) { r.Voice = "Marlene" }, "unknown_voice"},
 		"a voice that nobody has":     {func(r *provider.Request) { r.Voice = "Caruso" }, ""},
 		"a language that it does not": {func(r *provider.Request) { r.Language = "sw" }, "unsupported_language"},
-		"too long a text":             {func(r *provider.Request) { r.Prompt = strings.Repeat("x", maxText+1) }, "text_too_long"},
-		"too many pictures":           {func(r *provider.Request) { r.Prompt = strings.Repeat("🎉", maxText/2+1) }, "text_too_long"},
+		"too long a text": {func(r *provider.Request) { r.Prompt = strings.Repeat("x", maxText+1) },
+			"text_too_long"},
+		"too many pictures": {func(r *provider.Request) { r.Prompt = strings.Repeat("🎉", maxText/2+1) },
+			"text_too_long"},
 	} {
 		req := short("a")
 		c.change(&req)
@@ -354,7 +384,8 @@ func TestCodes(t *testing.T) {
 		"AccessDeniedException":          provider.Quota,
 	} {
 		p := answering(t, 400, code, `{"message":"m"}`)
-		for name, err := range map[string]error{"submit": submitted(p, short("a")), "start": submitted(p, long("a")), "poll": polled(p)} {
+		for name, err := range map[string]error{"submit": submitted(p, short("a")), "start": submitted(p, long("a")),
+			"poll": polled(p)} {
 			if err == nil || provider.KindOf(err) != want {
 				t.Errorf("%s: %s: %v, want %s", name, code, err, want)
 			}
@@ -414,8 +445,10 @@ func answering(t *testing.T, status int, code, body string) *Provider {
 
 func TestNothingShowsTheKey(t *testing.T) {
 	w := newWorld(t)
-	w.control.Queue(fake.Name, control.Submit, control.Fault{Kind: control.ServerError}, control.Fault{Kind: control.DropAfterAccept})
-	for _, err := range []error{submitted(w.Provider, short("a")), submitted(w.Provider, long("a")), polled(w.Provider)} {
+	w.control.Queue(fake.Name, control.Submit, control.Fault{Kind: control.ServerError},
+		control.Fault{Kind: control.DropAfterAccept})
+	for _, err := range []error{submitted(w.Provider, short("a")), submitted(w.Provider, long("a")),
+		polled(w.Provider)} {
 		var log bytes.Buffer
 		slog.New(slog.NewJSONHandler(&log, nil)).Error("call", "error", err, "provider", w.Provider)
 		shown := fmt.Sprintf("%v %+v %#v %v %+v %s", err, err, err, w.Provider, w.Provider, log.String())
@@ -431,7 +464,8 @@ func TestTheFakeWasSentWhatWasMeant(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]any{
-		"Engine": "neural", "LanguageCode": "en-GB", "OutputFormat": "mp3", "Text": "Good morning.", "TextType": "text", "VoiceId": "Amy",
+		"Engine": "neural", "LanguageCode": "en-GB", "OutputFormat": "mp3", "Text": "Good morning.", "TextType": "text",
+		"VoiceId": "Amy",
 	}
 	if got := w.control.Accepted()[0].Input; !reflect.DeepEqual(got, want) {
 		t.Errorf("sent %v, want %v", got, want)
@@ -468,7 +502,8 @@ func TestMarksSayWhenWordsAreSpoken(t *testing.T) {
 			t.Errorf("%+v", sub.Result.Marks)
 		}
 	}
-	if strings.Join(said, " ") != req.Prompt || sub.Result.Characters != 2*characters(req.Prompt) || len(sub.Result.Media) != 1 {
+	if strings.Join(said, " ") != req.Prompt || sub.Result.Characters != 2*characters(req.Prompt) ||
+		len(sub.Result.Media) != 1 {
 		t.Errorf("%q, %+v", said, sub.Result)
 	}
 	// The price foresees what is billed.

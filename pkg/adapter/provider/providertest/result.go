@@ -56,7 +56,8 @@ func checkResult(t *testing.T, req provider.Request, p provider.Provider, result
 			t.Errorf("file %d plays %v", i, info.Duration)
 		}
 		if (info.Type == media.Image || info.Type == media.Video) && ratio != "" {
-			if got, want := float64(info.Width)/float64(info.Height), parseRatio(t, ratio); math.Abs(got/want-1) > tolerance {
+			if got, want := float64(info.Width)/float64(info.Height),
+				parseRatio(t, ratio); math.Abs(got/want-1) > tolerance {
 				t.Errorf("file %d is %d x %d, want %s", i, info.Width, info.Height, ratio)
 			}
 		}
@@ -81,7 +82,8 @@ func checkText(t *testing.T, req provider.Request, result provider.Result) {
 	if len(text.Slides) != req.Slides {
 		t.Errorf("%d headings, want %d", len(text.Slides), req.Slides)
 	}
-	if n := len([]rune(text.Script())); (n > 0) != (req.ScriptSeconds > 0) || n > provider.MaxScript(req.ScriptSeconds) {
+	if n := len([]rune(text.Script())); (n > 0) != (req.ScriptSeconds > 0) ||
+		n > provider.MaxScript(req.ScriptSeconds) {
 		t.Errorf("a script of %d characters for %d s", n, req.ScriptSeconds)
 	}
 	if req.ScriptSeconds > 0 && len(text.Scenes) != max(req.Scenes, 1) {

@@ -21,7 +21,8 @@ import (
 var builders = map[string]func(*Registry) provider.Provider{
 	bedrock.Name: func(r *Registry) provider.Provider {
 		return bedrock.New(bedrock.Config{
-			AWS: r.cfg.AWS, Endpoint: r.at(bedrock.Name), Bucket: r.cfg.Bucket, Objects: objects.New(r.cfg.AWS, r.cfg.Bucket),
+			AWS: r.cfg.AWS, Endpoint: r.at(bedrock.Name), Bucket: r.cfg.Bucket,
+			Objects:    objects.New(r.cfg.AWS, r.cfg.Bucket),
 			Everywhere: r.cfg.Configured.Has(profile.Everywhere),
 		})
 	},
@@ -30,7 +31,8 @@ var builders = map[string]func(*Registry) provider.Provider{
 	heygen.Name:     func(r *Registry) provider.Provider { return heygen.New(r.wire(heygen.Name)) },
 	polly.Name: func(r *Registry) provider.Provider {
 		return polly.New(polly.Config{
-			AWS: r.cfg.AWS, Endpoint: r.at(polly.Name), Bucket: r.cfg.Bucket, Objects: objects.New(r.cfg.AWS, r.cfg.Bucket),
+			AWS: r.cfg.AWS, Endpoint: r.at(polly.Name), Bucket: r.cfg.Bucket,
+			Objects: objects.New(r.cfg.AWS, r.cfg.Bucket),
 		})
 	},
 	replicate.Name: func(r *Registry) provider.Provider { return replicate.New(r.wire(replicate.Name)) },

@@ -73,7 +73,8 @@ func TestLiveKeysGetWhatIsConfigured(t *testing.T) {
 	if !r.Configured("fal") || r.Configured("heygen") {
 		t.Error("what is configured is told wrongly")
 	}
-	for name, mode := range map[string]tenant.Mode{"heygen": "live", "unheard": "live", "": "live", "fal": "", "sandbox": "live"} {
+	for name, mode := range map[string]tenant.Mode{"heygen": "live", "unheard": "live", "": "live", "fal": "",
+		"sandbox": "live"} {
 		if p, err := r.For(name, mode); errs.CodeOf(err) != errs.ProviderUnavailable {
 			t.Errorf("%s for %q keys: %v, %v", name, mode, p, err)
 		}
@@ -134,7 +135,8 @@ func TestARefusedCredentialIsReadAgain(t *testing.T) {
 	for _, step := range []struct {
 		status int
 		want   string
-	}{{http.StatusOK, "old"}, {http.StatusForbidden, "old"}, {http.StatusUnauthorized, "old"}, {http.StatusOK, "new"}, {http.StatusOK, "new"}} {
+	}{{http.StatusOK, "old"}, {http.StatusForbidden, "old"}, {http.StatusUnauthorized, "old"}, {http.StatusOK, "new"},
+		{http.StatusOK, "new"}} {
 		if key, err := r.secrets.Key("fal")(t.Context()); err != nil || key != step.want {
 			t.Errorf("before the answer %d the key is %q, %v; want %q", step.status, key, err, step.want)
 		}
@@ -157,10 +159,12 @@ func TestARefusedCredentialIsReadAgain(t *testing.T) {
 
 // Whatever can be configured can be built, and knows its name.
 func TestEachProviderIsBuiltUnderItsName(t *testing.T) {
-	if got, want := slices.Sorted(maps.Keys(builders)), slices.Sorted(slices.Values(row.Names())); !slices.Equal(got, want) {
+	if got, want := slices.Sorted(maps.Keys(builders)),
+		slices.Sorted(slices.Values(row.Names())); !slices.Equal(got, want) {
 		t.Errorf("the rows are %v, and the builders are of %v", want, got)
 	}
-	r := New(Config{Configured: provider.ParseConfigured(strings.Join(slices.Collect(maps.Keys(builders)), ",")), AWS: aws.Config{Region: "eu-central-1"}, Now: time.Now})
+	r := New(Config{Configured: provider.ParseConfigured(strings.Join(slices.Collect(maps.Keys(builders)), ",")),
+		AWS: aws.Config{Region: "eu-central-1"}, Now: time.Now})
 	for name := range builders {
 		if p, err := r.For(name, "live"); err != nil || p.Name() != name || len(p.Capabilities().Kinds) == 0 {
 			t.Errorf("%s: %v, %v", name, p, err)

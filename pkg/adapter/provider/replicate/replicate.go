@@ -174,10 +174,12 @@ func (p *Provider) Fetch(ctx context.Context, h provider.Handle) (provider.Resul
 		return provider.Result{}, got.failure()
 	case provider.Succeeded:
 	default:
-		return provider.Result{}, &provider.Error{Kind: provider.Transient, Code: "not_ready", Message: "The generation has not ended."}
+		return provider.Result{}, &provider.Error{Kind: provider.Transient, Code: "not_ready",
+			Message: "The generation has not ended."}
 	}
 	if got.Removed {
-		return provider.Result{}, &provider.Error{Kind: provider.Rejected, Code: "result_expired", Message: "The provider no longer keeps the result."}
+		return provider.Result{}, &provider.Error{Kind: provider.Rejected, Code: "result_expired",
+			Message: "The provider no longer keeps the result."}
 	}
 	address, err := got.address()
 	if err != nil {
@@ -201,7 +203,8 @@ func (g prediction) address() (string, error) {
 
 // failure returns the error of a prediction without a result.
 func (g prediction) failure() *provider.Error {
-	e := &provider.Error{Kind: provider.Rejected, Code: "generation_failed", Message: "The provider could not finish the generation."}
+	e := &provider.Error{Kind: provider.Rejected, Code: "generation_failed",
+		Message: "The provider could not finish the generation."}
 	switch {
 	case states[g.Status] == provider.Canceled:
 		e.Code, e.Message = "canceled", "The generation was canceled."

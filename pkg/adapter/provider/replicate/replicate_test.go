@@ -53,7 +53,8 @@ func requests(t *testing.T) (all []provider.Request) {
 			continue
 		}
 		can := m.Capabilities
-		r := provider.Request{Kind: m.Kind, Model: m.ProviderModel, Options: m.ProviderOptions, Prompt: "Sea", Seconds: can.MaxSeconds}
+		r := provider.Request{Kind: m.Kind, Model: m.ProviderModel, Options: m.ProviderOptions, Prompt: "Sea",
+			Seconds: can.MaxSeconds}
 		if slices.Contains(can.Requires, catalog.InputImage) {
 			r.ImageURL = picture
 		}
@@ -89,11 +90,14 @@ func TestConformance(t *testing.T) {
 
 func TestWhatIsSent(t *testing.T) {
 	p, faults, _ := start(t)
-	if _, err := p.Submit(t.Context(), provider.Request{Kind: provider.KindVideo, Model: "runwayml/gen4-turbo", Prompt: "Sea", ImageURL: picture, Seconds: 10}); err != nil {
+	if _, err := p.Submit(t.Context(), provider.Request{Kind: provider.KindVideo, Model: "runwayml/gen4-turbo",
+		Prompt: "Sea", ImageURL: picture, Seconds: 10}); err != nil {
 		t.Fatal(err)
 	}
 	got := faults.Accepted()
-	if len(got) != 1 || got[0].Model != "runwayml/gen4-turbo" || fmt.Sprint(got[0].Input) != fmt.Sprint(map[string]any{"prompt": "Sea", "image": picture, "aspect_ratio": "9:16", "duration": 10.0}) {
+	if len(got) != 1 || got[0].Model != "runwayml/gen4-turbo" ||
+		fmt.Sprint(got[0].Input) != fmt.Sprint(map[string]any{"prompt": "Sea", "image": picture, "aspect_ratio": "9:16",
+			"duration": 10.0}) {
 		t.Errorf("sent %+v", got)
 	}
 }
@@ -118,7 +122,8 @@ func TestWhatAModelCannotDoIsRefused(t *testing.T) {
 
 func TestOutputsExpire(t *testing.T) {
 	p, _, c := start(t)
-	submission, err := p.Submit(t.Context(), provider.Request{Kind: provider.KindVideo, Model: "runwayml/gen-4.5", Prompt: "Sea"})
+	submission, err := p.Submit(t.Context(), provider.Request{Kind: provider.KindVideo, Model: "runwayml/gen-4.5",
+		Prompt: "Sea"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +145,8 @@ func TestOutputsExpire(t *testing.T) {
 
 func TestACanceledPredictionIsOne(t *testing.T) {
 	p, _, _ := start(t)
-	submission, err := p.Submit(t.Context(), provider.Request{Kind: provider.KindVideo, Model: "runwayml/gen-4.5", Prompt: "Sea"})
+	submission, err := p.Submit(t.Context(), provider.Request{Kind: provider.KindVideo, Model: "runwayml/gen-4.5",
+		Prompt: "Sea"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,14 +174,20 @@ func TestAnswers(t *testing.T) {
 	}{
 		{200, `{"status":"succeeded","output":"https://a.example.com/1"}`, provider.Succeeded, 0, "", 1},
 		{200, `{"status":"succeeded","output":["https://a.example.com/1"]}`, provider.Succeeded, 0, "", 1},
-		{200, `{"status":"succeeded","output":null,"data_removed":true}`, provider.Succeeded, provider.Rejected, "result_expired", 0},
-		{200, `{"status":"succeeded","output":null}`, provider.Succeeded, provider.Transient, "provider_answer_invalid", 0},
-		{200, `{"status":"succeeded","output":[]}`, provider.Succeeded, provider.Transient, "provider_answer_invalid", 0},
-		{200, `{"status":"succeeded","output":{"video":"x"}}`, provider.Succeeded, provider.Transient, "provider_answer_invalid", 0},
+		{200, `{"status":"succeeded","output":null,"data_removed":true}`, provider.Succeeded, provider.Rejected,
+			"result_expired", 0},
+		{200, `{"status":"succeeded","output":null}`, provider.Succeeded, provider.Transient,
+			"provider_answer_invalid", 0},
+		{200, `{"status":"succeeded","output":[]}`, provider.Succeeded, provider.Transient,
+			"provider_answer_invalid", 0},
+		{200, `{"status":"succeeded","output":{"video":"x"}}`, provider.Succeeded, provider.Transient,
+			"provider_answer_invalid", 0},
 		{200, `{"status":"starting"}`, provider.Queued, provider.Transient, "not_ready", 0},
 		{200, `{"status":"processing"}`, provider.Running, provider.Transient, "not_ready", 0},
-		{200, `{"status":"failed","error":"out of memory"}`, provider.Failed, provider.Rejected, "generation_failed", 0},
-		{200, `{"status":"failed","error":"… flagged as sensitive … (E005)"}`, provider.Failed, provider.Rejected, "content_policy", 0},
+		{200, `{"status":"failed","error":"out of memory"}`, provider.Failed, provider.Rejected,
+			"generation_failed", 0},
+		{200, `{"status":"failed","error":"… flagged as sensitive … (E005)"}`, provider.Failed, provider.Rejected,
+			"content_policy", 0},
 		{200, `{"status":"failed","error":null}`, provider.Failed, provider.Rejected, "generation_failed", 0},
 		{200, `{"status":"aborted"}`, provider.Canceled, provider.Rejected, "canceled", 0},
 		{200, `{"status":"done"}`, "", provider.Transient, "provider_answer_invalid", 0},
@@ -198,7 +210,8 @@ func TestAnswers(t *testing.T) {
 		status, err := p.Poll(t.Context(), "replicate:abc")
 		if c.state == "" {
 			check("poll", err)
-		} else if err != nil || status.State != c.state || (status.Failure != nil) != (c.state == provider.Failed || c.state == provider.Canceled) {
+		} else if err != nil || status.State != c.state || (status.Failure != nil) != (c.state == provider.Failed ||
+			c.state == provider.Canceled) {
 			t.Errorf("%s: %+v, %v", c.body, status, err)
 		}
 		result, err := p.Fetch(t.Context(), "replicate:abc")
@@ -216,7 +229,8 @@ func TestAnIDThatIsNoneIsALostAnswer(t *testing.T) {
 			w.WriteHeader(http.StatusCreated)
 			_, _ = io.WriteString(w, body)
 		}))
-		_, err := p.Submit(t.Context(), provider.Request{Kind: provider.KindVideo, Model: "runwayml/gen-4.5", Prompt: "Sea"})
+		_, err := p.Submit(t.Context(), provider.Request{Kind: provider.KindVideo, Model: "runwayml/gen-4.5",
+			Prompt: "Sea"})
 		if provider.KindOf(err) != provider.UnknownOutcome {
 			t.Errorf("%s: %v", body, err)
 		}

@@ -91,14 +91,17 @@ func subject(prompt string) string {
 // check refuses work that Submit would not have made.
 func (w work) check() error {
 	switch w.Kind {
-	case provider.KindText, provider.KindMusic, provider.KindVoice, provider.KindImage, provider.KindVideo, provider.KindAvatar:
+	case provider.KindText, provider.KindMusic, provider.KindVoice, provider.KindImage, provider.KindVideo,
+		provider.KindAvatar:
 	default:
 		return fmt.Errorf("the kind %q is unknown", w.Kind)
 	}
-	if visible := len(ratios[w.Kind]) > 0; visible && (w.Width < 16 || w.Height < 16 || w.Width > maxEdge || w.Height > maxEdge) {
+	if visible := len(ratios[w.Kind]) > 0; visible && (w.Width < 16 || w.Height < 16 || w.Width > maxEdge ||
+		w.Height > maxEdge) {
 		return fmt.Errorf("%d x %d pixels are out of bounds", w.Width, w.Height)
 	}
-	if lasting := w.Kind != provider.KindText && w.Kind != provider.KindImage; lasting && (w.Length <= 0 || w.Length > (maxMinutes*time.Minute).Milliseconds()) {
+	if lasting := w.Kind != provider.KindText && w.Kind != provider.KindImage; lasting &&
+		(w.Length <= 0 || w.Length > (maxMinutes*time.Minute).Milliseconds()) {
 		return fmt.Errorf("%d ms are out of bounds", w.Length)
 	}
 	return nil

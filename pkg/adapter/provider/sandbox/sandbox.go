@@ -206,7 +206,8 @@ func parse(ctx context.Context, h provider.Handle) (work, error) {
 	if err := json.Unmarshal(raw, &w); err != nil {
 		return work{}, badHandle(err)
 	}
-	if w.Count < 0 || w.Count > maxImages || w.Slides < 0 || w.Slides > maxImages || w.Script < 0 || w.Script > maxSeconds || w.Scenes < 0 || w.Scenes > w.Script || w.End < w.Start {
+	if w.Count < 0 || w.Count > maxImages || w.Slides < 0 || w.Slides > maxImages || w.Script < 0 ||
+		w.Script > maxSeconds || w.Scenes < 0 || w.Scenes > w.Script || w.End < w.Start {
 		return work{}, badHandle(fmt.Errorf("%+v is out of bounds", w))
 	}
 	if err := w.check(); err != nil {
@@ -216,5 +217,6 @@ func parse(ctx context.Context, h provider.Handle) (work, error) {
 }
 
 func badHandle(cause error) *provider.Error {
-	return &provider.Error{Kind: provider.BadInput, Code: "unknown_generation", Message: "The provider does not know the generation.", Cause: cause}
+	return &provider.Error{Kind: provider.BadInput, Code: "unknown_generation",
+		Message: "The provider does not know the generation.", Cause: cause}
 }

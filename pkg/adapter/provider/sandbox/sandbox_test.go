@@ -31,28 +31,35 @@ func TestConformance(t *testing.T) {
 	for i, kind := range provider.Kinds() {
 		can := sandbox.Capabilities().Kinds[kind]
 		for _, ratio := range append([]string{""}, can.AspectRatios...) {
-			requests = append(requests, provider.Request{Kind: kind, Prompt: "Morning coffee above the clouds.", AspectRatio: ratio})
+			requests = append(requests, provider.Request{Kind: kind, Prompt: "Morning coffee above the clouds.",
+				AspectRatio: ratio})
 		}
 		// Each ends an hour after the one before, since the clock only goes forward.
-		slow := provider.Request{Kind: kind, Prompt: "Slow food", Rehearsal: provider.Rehearsal{Start: noon, Delay: time.Duration(i+1) * time.Hour}}
+		slow := provider.Request{Kind: kind, Prompt: "Slow food", Rehearsal: provider.Rehearsal{Start: noon,
+			Delay: time.Duration(i+1) * time.Hour}}
 		requests = append(requests, slow)
 		fails := slow
 		fails.Rehearsal.Fail, fails.Rehearsal.Delay = true, time.Duration(i+1)*24*time.Hour
-		failing = append(failing, fails, provider.Request{Kind: kind, Prompt: "Fast food", Rehearsal: provider.Rehearsal{Fail: true}})
+		failing = append(failing, fails, provider.Request{Kind: kind, Prompt: "Fast food",
+			Rehearsal: provider.Rehearsal{Fail: true}})
 	}
 	requests = append(requests,
 		provider.Request{Kind: provider.KindImage, Prompt: "A carousel", AspectRatio: "1:1", Count: 10},
 		provider.Request{Kind: provider.KindText, Prompt: "A carousel", Slides: 7},
 		provider.Request{
-			Kind: provider.KindText, Prompt: "Topics", Form: &provider.Form{System: "Answer with topics.", Tokens: 100, Sample: json.RawMessage(`{"topics":["a"]}`)},
+			Kind: provider.KindText, Prompt: "Topics", Form: &provider.Form{System: "Answer with topics.", Tokens: 100,
+				Sample: json.RawMessage(`{"topics":["a"]}`)},
 			Rehearsal: provider.Rehearsal{Start: noon, Delay: time.Hour},
 		},
-		provider.Request{Kind: provider.KindText, Prompt: strings.Repeat("длинный запрос ", 500), Language: "ru", Rehearsal: provider.Rehearsal{Start: noon, Delay: 12 * time.Hour}},
+		provider.Request{Kind: provider.KindText, Prompt: strings.Repeat("длинный запрос ", 500), Language: "ru",
+			Rehearsal: provider.Rehearsal{Start: noon, Delay: 12 * time.Hour}},
 		provider.Request{Kind: provider.KindText, Prompt: "?!…"},
 		provider.Request{Kind: provider.KindText, Prompt: "A short video", ScriptSeconds: 8, Scenes: 2},
-		provider.Request{Kind: provider.KindText, Prompt: strings.Repeat("long ", 500), Language: "fr", ScriptSeconds: 3},
+		provider.Request{Kind: provider.KindText, Prompt: strings.Repeat("long ", 500), Language: "fr",
+			ScriptSeconds: 3},
 		provider.Request{Kind: provider.KindText, Prompt: "bad \x00 bytes \xff\x1b[31m and\ttabs\r\n"},
-		provider.Request{Kind: provider.KindVideo, Prompt: "From a picture", ImageURL: "https://example.test/a.png", Seconds: 10},
+		provider.Request{Kind: provider.KindVideo, Prompt: "From a picture", ImageURL: "https://example.test/a.png",
+			Seconds: 10},
 		provider.Request{Kind: provider.KindAvatar, AudioURL: "https://example.test/a.mp3"},
 	)
 	for i := range requests {
@@ -106,7 +113,8 @@ func TestNothingIsFetchedBeforeItsTime(t *testing.T) {
 func TestEverySandboxSeesTheSameGeneration(t *testing.T) {
 	// Two processes, as two runs of a function would be.
 	one, two := New(time.Now), New(time.Now)
-	submission, err := one.Submit(t.Context(), provider.Request{Kind: provider.KindImage, Prompt: "Sea", AspectRatio: "4:5"})
+	submission, err := one.Submit(t.Context(), provider.Request{Kind: provider.KindImage, Prompt: "Sea",
+		AspectRatio: "4:5"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,15 +175,26 @@ func TestMediaHaveTheSizeAndLengthAskedFor(t *testing.T) {
 		width, height int
 		length        time.Duration
 	}{
-		"a clip":                     {provider.Request{Kind: provider.KindVideo, AspectRatio: "9:16", Seconds: 8, Resolution: "720p"}, "video/mp4", 720, 1280, 8 * time.Second},
-		"a wide clip":                {provider.Request{Kind: provider.KindVideo, AspectRatio: "21:9", Seconds: 15, Resolution: "1080p"}, "video/mp4", 2520, 1080, 15 * time.Second},
-		"a clip of a usual size":     {provider.Request{Kind: provider.KindVideo}, "video/mp4", 1080, 1920, 5 * time.Second},
-		"a clip of a picture":        {provider.Request{Kind: provider.KindVideo, ImageURL: "https://example.test/a.png", ImageRatio: "16:9", Seconds: 10, Resolution: "480p"}, "video/mp4", 854, 480, 10 * time.Second},
-		"a picture":                  {provider.Request{Kind: provider.KindImage, AspectRatio: "4:5"}, "image/png", 896, 1120, 0},
-		"music":                      {provider.Request{Kind: provider.KindMusic, Seconds: 30}, "audio/mpeg", 0, 0, 30 * time.Second},
-		"speech":                     {provider.Request{Kind: provider.KindVoice, Prompt: text}, "audio/mpeg", 0, 0, provider.SpokenLength(text)},
-		"an avatar":                  {provider.Request{Kind: provider.KindAvatar, Prompt: text, Resolution: "720p"}, "video/mp4", 720, 1280, provider.SpokenLength(text)},
-		"an avatar with a recording": {provider.Request{Kind: provider.KindAvatar, AudioURL: "https://example.test/a.mp3", Spoken: 2500 * time.Millisecond}, "video/mp4", 1080, 1920, 2500 * time.Millisecond},
+		"a clip": {provider.Request{Kind: provider.KindVideo, AspectRatio: "9:16", Seconds: 8,
+			Resolution: "720p"}, "video/mp4", 720, 1280, 8 * time.Second},
+		"a wide clip": {provider.Request{Kind: provider.KindVideo, AspectRatio: "21:9", Seconds: 15,
+			Resolution: "1080p"}, "video/mp4", 2520, 1080, 15 * time.Second},
+		"a clip of a usual size": {provider.Request{Kind: provider.KindVideo}, "video/mp4", 1080, 1920,
+			5 * time.Second},
+		"a clip of a picture": {provider.Request{Kind: provider.KindVideo,
+			ImageURL: "https://example.test/a.png", ImageRatio: "16:9", Seconds: 10, Resolution: "480p"}, "video/mp4",
+			854, 480, 10 * time.Second},
+		"a picture": {provider.Request{Kind: provider.KindImage, AspectRatio: "4:5"}, "image/png",
+			896, 1120, 0},
+		"music": {provider.Request{Kind: provider.KindMusic, Seconds: 30}, "audio/mpeg", 0, 0,
+			30 * time.Second},
+		"speech": {provider.Request{Kind: provider.KindVoice, Prompt: text}, "audio/mpeg", 0, 0,
+			provider.SpokenLength(text)},
+		"an avatar": {provider.Request{Kind: provider.KindAvatar, Prompt: text, Resolution: "720p"},
+			"video/mp4", 720, 1280, provider.SpokenLength(text)},
+		"an avatar with a recording": {provider.Request{Kind: provider.KindAvatar,
+			AudioURL: "https://example.test/a.mp3", Spoken: 2500 * time.Millisecond}, "video/mp4", 1080, 1920,
+			2500 * time.Millisecond},
 	} {
 		if c.req.Prompt == "" && c.req.AudioURL == "" {
 			c.req.Prompt = "A shoe"
@@ -183,18 +202,21 @@ func TestMediaHaveTheSizeAndLengthAskedFor(t *testing.T) {
 		info, _ := made(t, c.req)
 		off := (info.Duration - c.length).Abs()
 		if info.MIMEType != c.mime || info.Width != c.width || info.Height != c.height || off > 20*time.Millisecond {
-			t.Errorf("%s: %s of %d x %d, %v; want %v", name, info.MIMEType, info.Width, info.Height, info.Duration, c.length)
+			t.Errorf("%s: %s of %d x %d, %v; want %v", name, info.MIMEType, info.Width, info.Height,
+				info.Duration, c.length)
 		}
 	}
 }
 
 func TestMediaFollowFromThePrompt(t *testing.T) {
-	for _, kind := range []provider.Kind{provider.KindImage, provider.KindVideo, provider.KindAvatar, provider.KindMusic, provider.KindVoice} {
+	for _, kind := range []provider.Kind{provider.KindImage, provider.KindVideo, provider.KindAvatar,
+		provider.KindMusic, provider.KindVoice} {
 		_, one := made(t, provider.Request{Kind: kind, Prompt: "A red shoe", Seconds: 0})
 		_, again := made(t, provider.Request{Kind: kind, Prompt: "A red shoe"})
 		_, other := made(t, provider.Request{Kind: kind, Prompt: "A blue hat"})
 		if !slices.Equal(one, again) || slices.Equal(one, other) {
-			t.Errorf("%s: the same prompt makes the same: %v; another one does: %v", kind, slices.Equal(one, again), slices.Equal(one, other))
+			t.Errorf("%s: the same prompt makes the same: %v; another one does: %v", kind, slices.Equal(one, again),
+				slices.Equal(one, other))
 		}
 	}
 }
@@ -229,8 +251,9 @@ func TestTextFollowsFromPromptAndLanguage(t *testing.T) {
 		want             provider.Text
 	}{
 		{"summer sale: 20% off all running shoes!", "en-GB", 0, provider.Text{
-			Title:    "Summer sale: 20% off all running shoes",
-			Caption:  "A sample caption from the sandbox about: summer sale: 20% off all running shoes.\n\nWith a live key a language model writes it.",
+			Title: "Summer sale: 20% off all running shoes",
+			Caption: "A sample caption from the sandbox about: summer sale: 20% off all running shoes.\n\nWith a " +
+				"live key a language model writes it.",
 			Hashtags: []string{"summer", "sale", "running", "shoes", "sandbox"},
 		}},
 		{"утренний кофе", "ru", 2, provider.Text{
@@ -245,7 +268,8 @@ func TestTextFollowsFromPromptAndLanguage(t *testing.T) {
 			Hashtags: []string{"sandbox"},
 		}},
 	} {
-		submission, err := New(time.Now).Submit(t.Context(), provider.Request{Kind: provider.KindText, Prompt: c.prompt, Language: c.language, Slides: c.slides})
+		submission, err := New(time.Now).Submit(t.Context(), provider.Request{Kind: provider.KindText, Prompt: c.prompt,
+			Language: c.language, Slides: c.slides})
 		if err != nil || submission.Result == nil {
 			t.Fatalf("%q: %+v, %v", c.prompt, submission, err)
 		}
@@ -257,9 +281,11 @@ func TestTextFollowsFromPromptAndLanguage(t *testing.T) {
 
 func TestAScriptIsWrittenWhereOneIsWanted(t *testing.T) {
 	for language, want := range map[string]string{
-		"en": "Scene 2 is a sample to be spoken. It is about: Sea.", "de-AT": "Szene 2, ein Beispiel zum Sprechen. Es geht um: Sea.",
+		"en":    "Scene 2 is a sample to be spoken. It is about: Sea.",
+		"de-AT": "Szene 2, ein Beispiel zum Sprechen. Es geht um: Sea.",
 	} {
-		submission, err := New(time.Now).Submit(t.Context(), provider.Request{Kind: provider.KindText, Prompt: "sea", Language: language, ScriptSeconds: 16, Scenes: 3})
+		submission, err := New(time.Now).Submit(t.Context(), provider.Request{Kind: provider.KindText, Prompt: "sea",
+			Language: language, ScriptSeconds: 16, Scenes: 3})
 		if err != nil {
 			t.Fatal(err)
 		}

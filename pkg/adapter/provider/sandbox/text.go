@@ -21,12 +21,18 @@ const (
 // phrases are the texts around the topic, by language: a caption with the topic, the heading of a slide with its
 // number, and the spoken text of a scene, with its number and the topic.
 var phrases = map[string][3]string{
-	"de": {"Ein Beispieltext der Sandbox zum Thema: %s.\n\nMit einem Live-Schlüssel schreibt ihn ein Sprachmodell.", "Punkt %d", "Szene %d, ein Beispiel zum Sprechen. Es geht um: %s."},
-	"en": {"A sample caption from the sandbox about: %s.\n\nWith a live key a language model writes it.", "Point %d", "Scene %d is a sample to be spoken. It is about: %s."},
-	"es": {"Un texto de ejemplo del sandbox sobre: %s.\n\nCon una clave real lo escribe un modelo de lenguaje.", "Punto %d", "La escena %d es un ejemplo para hablar. Trata de: %s."},
-	"fr": {"Un texte d’exemple du bac à sable sur : %s.\n\nAvec une clé réelle, un modèle de langage l’écrit.", "Point %d", "La scène %d est un exemple à dire. Elle parle de : %s."},
-	"pt": {"Um texto de exemplo do sandbox sobre: %s.\n\nCom uma chave real, um modelo de linguagem o escreve.", "Ponto %d", "A cena %d é um exemplo para falar. É sobre: %s."},
-	"ru": {"Пример подписи из песочницы на тему: %s.\n\nС боевым ключом её пишет языковая модель.", "Пункт %d", "Сцена %d, пример для озвучивания. Она о теме: %s."},
+	"de": {"Ein Beispieltext der Sandbox zum Thema: %s.\n\nMit einem Live-Schlüssel schreibt ihn ein Sprachmodell.",
+		"Punkt %d", "Szene %d, ein Beispiel zum Sprechen. Es geht um: %s."},
+	"en": {"A sample caption from the sandbox about: %s.\n\nWith a live key a language model writes it.", "Point %d",
+		"Scene %d is a sample to be spoken. It is about: %s."},
+	"es": {"Un texto de ejemplo del sandbox sobre: %s.\n\nCon una clave real lo escribe un modelo de lenguaje.",
+		"Punto %d", "La escena %d es un ejemplo para hablar. Trata de: %s."},
+	"fr": {"Un texte d’exemple du bac à sable sur : %s.\n\nAvec une clé réelle, un modèle de langage l’écrit.",
+		"Point %d", "La scène %d est un exemple à dire. Elle parle de : %s."},
+	"pt": {"Um texto de exemplo do sandbox sobre: %s.\n\nCom uma chave real, um modelo de linguagem o escreve.",
+		"Ponto %d", "A cena %d é um exemplo para falar. É sobre: %s."},
+	"ru": {"Пример подписи из песочницы на тему: %s.\n\nС боевым ключом её пишет языковая модель.", "Пункт %d",
+		"Сцена %d, пример для озвучивания. Она о теме: %s."},
 }
 
 // baseLanguage returns the language of a BCP 47 tag if the sandbox supports it, and English otherwise.
@@ -81,7 +87,8 @@ func hashtags(topic string) []string {
 		return !unicode.In(r, unicode.Letter, unicode.Mark, unicode.Number)
 	})
 	for _, word := range words {
-		if len(tags) < maxHashtags-1 && utf8.RuneCountInString(word) >= minHashtag && !slices.Contains(tags, word) && word != Name {
+		if len(tags) < maxHashtags-1 && utf8.RuneCountInString(word) >= minHashtag && !slices.Contains(tags, word) &&
+			word != Name {
 			tags = append(tags, word)
 		}
 	}

@@ -105,7 +105,8 @@ func (t track) trak(n uint32, offsets []uint32) []byte {
 		header, volume = box("smhd", words(0, 0)), 0x100
 	}
 	return box("trak",
-		box("tkhd", words(3, 0, 0, n, 0, t.length(), 0, 0), halves(0, 0, volume, 0), unity, words(uint32(t.width)<<16, uint32(t.height)<<16)),
+		box("tkhd", words(3, 0, 0, n, 0, t.length(), 0, 0), halves(0, 0, volume, 0), unity,
+			words(uint32(t.width)<<16, uint32(t.height)<<16)),
 		box("mdia",
 			box("mdhd", words(0, 0, 0, t.rate, t.units(), 0x55c40000)),
 			box("hdlr", words(0, 0), []byte(t.handler), words(0, 0, 0), []byte{0}),
@@ -125,7 +126,8 @@ func movie(tracks ...track) []byte {
 			length = max(length, t.length())
 			traks = append(traks, t.trak(uint32(i+1), offsets[i])...)
 		}
-		return box("moov", box("mvhd", words(0, 0, 0, movieRate, length, 0x10000), halves(0x100, 0), words(0, 0), unity, words(0, 0, 0, 0, 0, 0, uint32(len(tracks)+1))), traks)
+		return box("moov", box("mvhd", words(0, 0, 0, movieRate, length, 0x10000), halves(0x100, 0), words(0, 0), unity,
+			words(0, 0, 0, 0, 0, 0, uint32(len(tracks)+1))), traks)
 	}
 	ftyp := box("ftyp", []byte("isom"), words(0x200), []byte("isomiso2avc1mp41"))
 	at := len(ftyp) + len(moov()) + 8 // the size of moov does not depend on the offsets
@@ -152,9 +154,11 @@ func videoTrack(s Scene, length time.Duration) track {
 	sps, pps := c.sps(), pps()
 	avcC := append([]byte{1, profile, constraints, byte(c.level()), 0xff, 0xe1}, halves(uint16(len(sps)))...)
 	avcC = append(append(append(append(avcC, sps...), 1), halves(uint16(len(pps)))...), pps...)
-	entry := box("avc1", words(0), halves(0, 1), words(0, 0, 0, 0), halves(uint16(s.Width), uint16(s.Height)), words(0x480000, 0x480000, 0), halves(1),
+	entry := box("avc1", words(0), halves(0, 1), words(0, 0, 0, 0), halves(uint16(s.Width), uint16(s.Height)),
+		words(0x480000, 0x480000, 0), halves(1),
 		make([]byte, 32), halves(24, 0xffff), box("avcC", avcC))
-	t := track{handler: "vide", entry: entry, rate: 90000, each: 90000 / frameRate, perChunk: frameRate, width: s.Width, height: s.Height}
+	t := track{handler: "vide", entry: entry, rate: 90000, each: 90000 / frameRate, perChunk: frameRate, width: s.Width,
+		height: s.Height}
 	frames := max(int(length*frameRate+time.Second/2)/int(time.Second), 1)
 	sized := func(nal []byte) []byte { return append(words(uint32(len(nal))), nal...) }
 	var repeats [frameRate][]byte

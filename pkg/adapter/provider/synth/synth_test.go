@@ -40,8 +40,10 @@ func TestClipsAreWhatTheirHeadersSay(t *testing.T) {
 				checkSound(t, c.length, trak)
 				continue
 			}
-			if int(table.Stsz.SampleNumber) != wantFrames || len(table.Stss.SampleNumber) != (wantFrames+frameRate-1)/frameRate {
-				t.Errorf("%d frames, %d key frames; want %d frames", table.Stsz.SampleNumber, len(table.Stss.SampleNumber), wantFrames)
+			if int(table.Stsz.SampleNumber) != wantFrames ||
+				len(table.Stss.SampleNumber) != (wantFrames+frameRate-1)/frameRate {
+				t.Errorf("%d frames, %d key frames; want %d frames", table.Stsz.SampleNumber,
+					len(table.Stss.SampleNumber), wantFrames)
 			}
 			checkFrames(t, c.scene, content, trak)
 		}
@@ -78,7 +80,8 @@ func checkFrames(t *testing.T, s Scene, content []byte, trak *mp4.TrakBox) {
 				t.Fatalf("frame %d: %v", n, err)
 			}
 			key := (n-1)%frameRate == 0
-			if (avc.GetNaluType(nal[0]) == avc.NALU_IDR) != key || (header.SliceType%5 == avc.SLICE_I) != key || header.FrameNum != (n-1)%frameRate%16 {
+			if (avc.GetNaluType(nal[0]) == avc.NALU_IDR) != key || (header.SliceType%5 == avc.SLICE_I) != key ||
+				header.FrameNum != (n-1)%frameRate%16 {
 				t.Errorf("frame %d: %+v", n, header)
 			}
 			at += size
@@ -150,7 +153,8 @@ func TestMelodiesPlayAsLongAsAsked(t *testing.T) {
 			t.Fatal(err)
 		}
 		sound, kept, err := audio.Speech(content)
-		if off := (sound.Duration - length).Abs(); err != nil || off > 12*time.Millisecond || len(kept) != len(content) {
+		if off := (sound.Duration - length).Abs(); err != nil || off > 12*time.Millisecond ||
+			len(kept) != len(content) {
 			t.Errorf("%v, %v, want %v", sound, err, length)
 		}
 	}

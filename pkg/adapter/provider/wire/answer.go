@@ -27,7 +27,8 @@ func (c *Client) Garbled(call Call, cause error) *provider.Error {
 	if call.Submits {
 		return c.unknown(call, cause)
 	}
-	return c.fail(call, provider.Transient, "provider_answer_invalid", "The provider's answer could not be read.", cause)
+	return c.fail(call, provider.Transient, "provider_answer_invalid",
+		"The provider's answer could not be read.", cause)
 }
 
 // broken returns the error of a call without a complete answer. The argument sent reports that the provider may have
@@ -76,23 +77,30 @@ func (c *Client) refused(call Call, resp *http.Response, body []byte, key string
 func byStatus(status int, after time.Duration) *provider.Error {
 	switch {
 	case status == http.StatusTooManyRequests && after > longRetryAfter:
-		return &provider.Error{Kind: provider.Quota, Code: "provider_quota", Message: "The service's quota at the provider is used up for now."}
+		return &provider.Error{Kind: provider.Quota, Code: "provider_quota",
+			Message: "The service's quota at the provider is used up for now."}
 	case status == http.StatusTooManyRequests:
-		return &provider.Error{Kind: provider.Transient, Code: "provider_busy", Message: "The provider accepts no more requests at the moment."}
+		return &provider.Error{Kind: provider.Transient, Code: "provider_busy",
+			Message: "The provider accepts no more requests at the moment."}
 	case status == http.StatusPaymentRequired:
-		return &provider.Error{Kind: provider.Quota, Code: "provider_quota", Message: "The account at the provider has no credit."}
+		return &provider.Error{Kind: provider.Quota, Code: "provider_quota",
+			Message: "The account at the provider has no credit."}
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
 		// The fault is the service's credential, not the request: the call succeeds once that is corrected.
-		return &provider.Error{Kind: provider.Quota, Code: "provider_access", Message: "The provider refuses the service's account."}
+		return &provider.Error{Kind: provider.Quota, Code: "provider_access",
+			Message: "The provider refuses the service's account."}
 	case status == http.StatusRequestTimeout, status == http.StatusTooEarly, status >= 500, status < 400:
-		return &provider.Error{Kind: provider.Transient, Code: "provider_unavailable", Message: "The provider is unavailable at the moment."}
+		return &provider.Error{Kind: provider.Transient, Code: "provider_unavailable",
+			Message: "The provider is unavailable at the moment."}
 	default:
-		return &provider.Error{Kind: provider.BadInput, Code: "provider_refused", Message: "The provider refuses the request."}
+		return &provider.Error{Kind: provider.BadInput, Code: "provider_refused",
+			Message: "The provider refuses the request."}
 	}
 }
 
 // fail returns an error whose cause names the call, without its query.
-func (c *Client) fail(call Call, kind provider.ErrorKind, code, message string, cause error, after ...time.Duration) *provider.Error {
+func (c *Client) fail(call Call, kind provider.ErrorKind, code, message string, cause error,
+	after ...time.Duration) *provider.Error {
 	e := &provider.Error{
 		Kind: kind, Code: code, Message: message,
 		Cause: fmt.Errorf("%s: %s %s: %w", c.dialect.Provider, call.Method, call.Path, cause),

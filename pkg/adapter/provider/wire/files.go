@@ -29,7 +29,10 @@ type Files interface {
 
 // File returns a file of a result, which is opened lazily.
 func File(from Files, address string, gone provider.ErrorKind) provider.File {
-	return provider.File{Open: func(ctx context.Context) (io.ReadCloser, error) { return from.Open(ctx, address, gone) }}
+	return provider.File{Open: func(ctx context.Context) (io.ReadCloser, error) {
+		return from.Open(ctx,
+			address, gone)
+	}}
 }
 
 // Downloads fetches files through pkg/cloud/safehttp: a URL in a provider's answer is not trusted, and must not lead
@@ -71,7 +74,8 @@ func (d *Downloads) Open(ctx context.Context, address string, gone provider.Erro
 	cause := fmt.Errorf("file: status %d", resp.StatusCode)
 	switch resp.StatusCode {
 	case http.StatusForbidden, http.StatusNotFound, http.StatusGone:
-		return nil, &provider.Error{Kind: gone, Code: "result_expired", Message: "The provider no longer keeps the result.", Cause: cause}
+		return nil, &provider.Error{Kind: gone, Code: "result_expired",
+			Message: "The provider no longer keeps the result.", Cause: cause}
 	default:
 		return nil, unreadable(cause)
 	}
@@ -87,7 +91,8 @@ func (b body) Read(p []byte) (int, error) {
 	case err == nil || errors.Is(err, io.EOF):
 		return n, err
 	case errors.Is(err, safehttp.ErrBodyTooLarge):
-		return n, &provider.Error{Kind: provider.Rejected, Code: "result_too_large", Message: "The provider made a file that is too large.", Cause: err}
+		return n, &provider.Error{Kind: provider.Rejected, Code: "result_too_large",
+			Message: "The provider made a file that is too large.", Cause: err}
 	default:
 		return n, unreadable(err)
 	}
@@ -95,9 +100,11 @@ func (b body) Read(p []byte) (int, error) {
 
 // invalidAddress returns the error of an address that is invalid or forbidden.
 func invalidAddress(cause error) *provider.Error {
-	return &provider.Error{Kind: provider.Rejected, Code: "result_invalid", Message: "The provider returned a result that cannot be read.", Cause: fmt.Errorf("file: %w", cause)}
+	return &provider.Error{Kind: provider.Rejected, Code: "result_invalid",
+		Message: "The provider returned a result that cannot be read.", Cause: fmt.Errorf("file: %w", cause)}
 }
 
 func unreadable(cause error) *provider.Error {
-	return &provider.Error{Kind: provider.Transient, Code: "result_unreadable", Message: "The provider's file could not be read.", Cause: fmt.Errorf("file: %w", bare(cause))}
+	return &provider.Error{Kind: provider.Transient, Code: "result_unreadable",
+		Message: "The provider's file could not be read.", Cause: fmt.Errorf("file: %w", bare(cause))}
 }

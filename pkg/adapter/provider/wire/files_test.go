@@ -15,9 +15,13 @@ import (
 )
 
 func TestAFileIsRead(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "real bytes") }))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_,
+			_ = io.WriteString(w, "real bytes")
+	}))
 	defer server.Close()
-	f := wire.File(wire.NewFiles(safehttp.Options{AllowLoopback: true}), server.URL+"/a.mp4?signature=secret", provider.Rejected)
+	f := wire.File(wire.NewFiles(safehttp.Options{AllowLoopback: true}), server.URL+"/a.mp4?signature=secret",
+		provider.Rejected)
 	for range 2 {
 		r, err := f.Open(t.Context())
 		if err != nil {
@@ -48,7 +52,8 @@ func TestFilesThatCannotBeHad(t *testing.T) {
 			w.Header().Set("Location", "http://169.254.169.254/")
 			w.WriteHeader(c.status)
 		}))
-		_, err := wire.NewFiles(safehttp.Options{AllowLoopback: true}).Open(t.Context(), server.URL+"/a?signature=hush", c.gone)
+		_, err := wire.NewFiles(safehttp.Options{AllowLoopback: true}).Open(t.Context(),
+			server.URL+"/a?signature=hush", c.gone)
 		server.Close()
 		if e := want(t, fmt.Sprint(c.status), err, c.kind, c.code); strings.Contains(e.Error(), "hush") {
 			t.Errorf("%d: the address is told: %v", c.status, e)
@@ -91,7 +96,8 @@ func TestReadingIsBounded(t *testing.T) {
 		"/large": {100, provider.Rejected, "result_too_large"},
 		"/cut":   {10_000, provider.Transient, "result_unreadable"},
 	} {
-		r, err := wire.NewFiles(safehttp.Options{AllowLoopback: true, MaxBody: c.limit}).Open(t.Context(), server.URL+path, provider.Rejected)
+		r, err := wire.NewFiles(safehttp.Options{AllowLoopback: true, MaxBody: c.limit}).Open(t.Context(),
+			server.URL+path, provider.Rejected)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -166,10 +166,12 @@ func (c *Client) request(ctx context.Context, call Call) (*http.Request, string,
 	}
 	key, err := c.key(ctx)
 	if err != nil {
-		return nil, "", c.fail(call, provider.Transient, "provider_unavailable", "The provider's credential could not be read.", fmt.Errorf("credential: %w", err))
+		return nil, "", c.fail(call, provider.Transient, "provider_unavailable",
+			"The provider's credential could not be read.", fmt.Errorf("credential: %w", err))
 	}
 	if key == "" {
-		return nil, "", c.fail(call, provider.Quota, "provider_not_configured", "The provider is not set up here.", errors.New("there is no credential"))
+		return nil, "", c.fail(call, provider.Quota, "provider_not_configured", "The provider is not set up here.",
+			errors.New("there is no credential"))
 	}
 	var body io.Reader
 	if call.Body != nil {

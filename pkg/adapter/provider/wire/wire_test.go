@@ -60,7 +60,8 @@ func want(t *testing.T, name string, err error, kind provider.ErrorKind, code st
 	if e.Kind != kind || e.Code != code || e.Message == "" {
 		t.Errorf("%s: got %v, want %s %s", name, e, kind, code)
 	}
-	if strings.Contains(e.Message, "127.0.0.1") || strings.Contains(e.Message, "http") || strings.Contains(e.Error(), secret) || strings.Contains(e.Error(), "127.0.0.1:") {
+	if strings.Contains(e.Message, "127.0.0.1") || strings.Contains(e.Message, "http") ||
+		strings.Contains(e.Error(), secret) || strings.Contains(e.Error(), "127.0.0.1:") {
 		t.Errorf("%s: tells too much: %v", name, e)
 	}
 	return e
@@ -72,7 +73,8 @@ func TestACallSendsAndReadsJSON(t *testing.T) {
 		if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
 			t.Error(err)
 		}
-		fmt.Fprintf(w, `{"said":%q}`, fmt.Sprint(r.Method, r.URL, in, r.Header.Get("Authorization"), r.Header.Get("Content-Type"), r.Header.Get("Accept")))
+		fmt.Fprintf(w, `{"said":%q}`, fmt.Sprint(r.Method, r.URL, in, r.Header.Get("Authorization"),
+			r.Header.Get("Content-Type"), r.Header.Get("Accept")))
 	})
 	var out struct{ Said string }
 	call := post(true)
@@ -80,7 +82,8 @@ func TestACallSendsAndReadsJSON(t *testing.T) {
 	if err := c.JSON(t.Context(), call, &out); err != nil {
 		t.Fatal(err)
 	}
-	if want := "POST/jobs?output=a+b map[prompt:x]Key " + secret + "application/jsonapplication/json"; out.Said != want {
+	if want := "POST/jobs?output=a+b map[prompt:x]Key " + secret +
+		"application/jsonapplication/json"; out.Said != want {
 		t.Errorf("got %s, want %s", out.Said, want)
 	}
 }
@@ -140,7 +143,10 @@ func TestAProviderReadsItsOwnRefusals(t *testing.T) {
 		_, _ = io.WriteString(w, r.URL.Path)
 	}))
 	defer server.Close()
-	c := wire.New(wire.Config{BaseURL: server.URL + "/", Key: func(context.Context) (string, error) { return secret, nil }}, wire.Dialect{
+	c := wire.New(wire.Config{BaseURL: server.URL + "/", Key: func(context.Context) (string, error) {
+		return secret,
+			nil
+	}}, wire.Dialect{
 		Provider: "acme", Authorize: func(http.Header, string) {},
 		Refused: func(_ wire.Call, status int, body []byte) *provider.Error {
 			if string(body) == "/full" && status == http.StatusUnprocessableEntity {
@@ -153,7 +159,8 @@ func TestAProviderReadsItsOwnRefusals(t *testing.T) {
 	if e.RetryAfter != 5*time.Second {
 		t.Errorf("after %v, want that of the answer", e.RetryAfter)
 	}
-	want(t, "other", c.JSON(t.Context(), wire.Call{Method: "GET", Path: "/other"}, nil), provider.BadInput, "provider_refused")
+	want(t, "other", c.JSON(t.Context(), wire.Call{Method: "GET", Path: "/other"}, nil), provider.BadInput,
+		"provider_refused")
 }
 
 func TestARedirectIsNotFollowed(t *testing.T) {
@@ -267,8 +274,10 @@ func deathly(t *testing.T, most int32) (c *wire.Client, kill func(), served, dia
 	}}
 	t.Cleanup(transport.CloseIdleConnections)
 	return wire.New(wire.Config{
-		HTTP: &http.Client{Transport: transport}, BaseURL: server.URL, Key: func(context.Context) (string, error) { return secret, nil },
-	}, wire.Dialect{Provider: "acme", Authorize: func(http.Header, string) {}}), func() { last.Store(true) }, served, dialled
+			HTTP: &http.Client{Transport: transport}, BaseURL: server.URL,
+			Key: func(context.Context) (string, error) { return secret, nil },
+		}, wire.Dialect{Provider: "acme", Authorize: func(http.Header, string) {}}), func() { last.Store(true) },
+		served, dialled
 }
 
 // A kept-alive connection that died while idle is no lost answer: net/http
@@ -338,7 +347,8 @@ func TestWithoutACredentialNobodyIsCalled(t *testing.T) {
 		{"", nil, provider.Quota, "provider_not_configured"},
 		{"", lost, provider.Transient, "provider_unavailable"},
 	} {
-		acme := wire.New(wire.Config{BaseURL: "http://127.0.0.1:1", Key: func(context.Context) (string, error) { return c.key, c.err }}, wire.Dialect{Provider: "acme"})
+		acme := wire.New(wire.Config{BaseURL: "http://127.0.0.1:1",
+			Key: func(context.Context) (string, error) { return c.key, c.err }}, wire.Dialect{Provider: "acme"})
 		err := acme.JSON(t.Context(), post(true), nil)
 		want(t, c.code, err, c.kind, c.code)
 		if c.err != nil && !errors.Is(err, c.err) {

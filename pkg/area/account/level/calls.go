@@ -59,7 +59,8 @@ func (c *CallCounter) Handle(ctx context.Context, batch events.DynamoDBEvent) (e
 	}
 	out := events.DynamoDBEventResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{}}
 	if uncounted < len(batch.Records) {
-		out.BatchItemFailures = append(out.BatchItemFailures, events.DynamoDBBatchItemFailure{ItemIdentifier: batch.Records[uncounted].Change.SequenceNumber})
+		out.BatchItemFailures = append(out.BatchItemFailures,
+			events.DynamoDBBatchItemFailure{ItemIdentifier: batch.Records[uncounted].Change.SequenceNumber})
 	}
 	return out, nil
 }
@@ -97,7 +98,8 @@ func readRecord(r events.DynamoDBEventRecord) (key store.Key, entry record, ok b
 	// Positions are decimal numbers of up to 40 digits. With zeros before them they
 	// compare as texts.
 	at := fmt.Sprintf("%040s", r.Change.SequenceNumber)
-	return keyOf(partition(it.Owner), e.At, e.Operation), record{position: at, seen: seenIn(r.AWSRegion), at: e.At, failed: e.Status >= 500, ms: e.MS, stands: max(e.Count, 1)}, true
+	return keyOf(partition(it.Owner), e.At, e.Operation), record{position: at, seen: seenIn(r.AWSRegion), at: e.At,
+		failed: e.Status >= 500, ms: e.MS, stands: max(e.Count, 1)}, true
 }
 
 // seenIn returns the attribute of a count for the stream of a region: each replica of the
@@ -125,7 +127,8 @@ func (c *CallCounter) count(ctx context.Context, key store.Key, records []record
 		}
 		seen := store.Attribute(records[0].seen)
 		u := sum.update(records[0].at).Set(seen, expression.Value(records[len(records)-1].position))
-		_, err := c.db.Update(ctx, key, u, expression.Or(seen.AttributeNotExists(), seen.LessThan(expression.Value(records[0].position))))
+		_, err := c.db.Update(ctx, key, u,
+			expression.Or(seen.AttributeNotExists(), seen.LessThan(expression.Value(records[0].position))))
 		met, known := store.ConflictOf(err)
 		if !known {
 			return err

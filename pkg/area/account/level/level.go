@@ -19,7 +19,8 @@ import (
 
 // Bounds are the upper bounds of the histograms, in milliseconds. Their places are stored,
 // so new bounds are appended. Longer times are in one class more. Calls end within 30 s.
-var Bounds = []int64{10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000, 30000, 60_000, 120_000, 300_000, 600_000, 1_800_000, 3_600_000, 7_200_000, 21_600_000, 86_400_000}
+var Bounds = []int64{10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000, 30000, 60_000, 120_000, 300_000, 600_000,
+	1_800_000, 3_600_000, 7_200_000, 21_600_000, 86_400_000}
 
 // keep is the time for which a month is kept after its begin: a year, and the rest of the
 // current month.
@@ -165,7 +166,8 @@ const mostCounts = 500
 
 func read(ctx context.Context, db *store.DB, partition string, at time.Time, each func(Counts, store.Item)) error {
 	month := at.UTC().Format(monthLayout)
-	q := store.Query{Index: store.Table, Partition: partition, From: month + "#", To: month + "#~", Limit: mostCounts, OldestFirst: true}
+	q := store.Query{Index: store.Table, Partition: partition, From: month + "#", To: month + "#~", Limit: mostCounts,
+		OldestFirst: true}
 	return db.Each(ctx, q, func(it store.Item) error {
 		_, of, _ := strings.Cut(it.SK, "#")
 		c := Counts{Of: of, Calls: it.Numbers[calls], Failed: it.Numbers[failed], Classes: make([]int64, len(Bounds)+1)}
@@ -219,7 +221,8 @@ func Probed(ctx context.Context, db *store.DB, at time.Time, took time.Duration,
 // none waits.
 func Waited(ctx context.Context, db *store.DB, at time.Time, age time.Duration) error {
 	u := once(age, age == 0).update(at).
-		Set(store.Number(oldest), expression.Value(age.Milliseconds())).Set(store.Number(looked), expression.Value(at.Unix()))
+		Set(store.Number(oldest), expression.Value(age.Milliseconds())).Set(store.Number(looked),
+		expression.Value(at.Unix()))
 	return add(ctx, db, keyOf(stack, at, waiting), u)
 }
 

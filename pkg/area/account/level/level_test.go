@@ -46,7 +46,8 @@ func newWorld(t *testing.T) *world {
 func (w *world) call(o tenant.Owner, operation string, status int, latency time.Duration) events.DynamoDBEventRecord {
 	w.Helper()
 	p := &auth.Principal{Owner: o, Actor: auth.Key("key_1")}
-	c := httpapi.Call{RequestID: "r", Principal: p, OperationID: operation, Method: "GET", Path: "/v1/me", Status: status, At: w.clock.Now(), Latency: latency}
+	c := httpapi.Call{RequestID: "r", Principal: p, OperationID: operation, Method: "GET", Path: "/v1/me",
+		Status: status, At: w.clock.Now(), Latency: latency}
 	if err := audit.New(w.audit, w.clock.Now).Record(w.Context(), c); err != nil {
 		w.Fatal(err)
 	}
@@ -61,7 +62,8 @@ func (w *world) call(o tenant.Owner, operation string, status int, latency time.
 		for name, value := range row {
 			image[name] = events.NewStringAttribute(value)
 		}
-		return events.DynamoDBEventRecord{EventName: "INSERT", Change: events.DynamoDBStreamRecord{NewImage: image, SequenceNumber: fmt.Sprint(w.last)}}
+		return events.DynamoDBEventRecord{EventName: "INSERT", Change: events.DynamoDBStreamRecord{NewImage: image,
+			SequenceNumber: fmt.Sprint(w.last)}}
 	}
 	w.Fatal("no entry")
 	return events.DynamoDBEventRecord{}
@@ -107,7 +109,8 @@ func TestCallsAreCountedByAccountMonthAndOperation(t *testing.T) {
 	first := w.clock.Now()
 	test := tenant.Of("acc_1", tenant.Test)
 	w.handle(
-		w.call(acme, "getMe", 200, 7*time.Millisecond), w.call(acme, "getMe", 503, time.Minute), w.call(acme, "getMe", 429, 12*time.Millisecond),
+		w.call(acme, "getMe", 200, 7*time.Millisecond), w.call(acme, "getMe", 503, time.Minute),
+		w.call(acme, "getMe", 429, 12*time.Millisecond),
 		w.call(acme, "createImage", 202, 200*time.Millisecond), w.call(test, "getMe", 200, 60*time.Millisecond),
 		w.call(acme, "", 404, 0), w.call(acme, "admin.account.update", 200, 0),
 	)
@@ -152,7 +155,8 @@ func TestRecordsThatComeAgainCountOnce(t *testing.T) {
 func TestWhatFailsComesAgain(t *testing.T) {
 	w := newWorld(t)
 	at := w.clock.Now()
-	all := []events.DynamoDBEventRecord{w.call(acme, "getMe", 200, 0), w.call(acme, "listEvents", 200, 0), w.call(acme, "getMe", 200, 0)}
+	all := []events.DynamoDBEventRecord{w.call(acme, "getMe", 200, 0), w.call(acme, "listEvents", 200, 0),
+		w.call(acme, "getMe", 200, 0)}
 	w.faults.Before("UpdateItem", func() { w.faults.Refuse("UpdateItem", "ValidationException", 1) })
 	if again := w.handle(all...); again != all[1].Change.SequenceNumber {
 		t.Errorf("it wants %q again", again)
@@ -201,7 +205,8 @@ func TestProbes(t *testing.T) {
 	got, err := level.ReadStack(t.Context(), w.db, at)
 	half, _ := got.Probes.Percentile(50)
 	most, _ := got.Probes.Percentile(100)
-	if err != nil || got.Probes.Calls != 3 || got.Probes.Failed != 1 || half != 10000 || most != 60000 || got.Waiting.Calls != 0 || !got.Looked.IsZero() {
+	if err != nil || got.Probes.Calls != 3 || got.Probes.Failed != 1 || half != 10000 || most != 60000 ||
+		got.Waiting.Calls != 0 || !got.Looked.IsZero() {
 		t.Errorf("%+v, %d, %d, %v", got, half, most, err)
 	}
 	if none, err := level.ReadStack(t.Context(), w.db, at.AddDate(0, 1, 0)); err != nil || none.Probes.Calls != 0 {
@@ -222,7 +227,9 @@ func TestWaitingWork(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := level.ReadStack(t.Context(), w.db, at)
-		if err != nil || got.Oldest != age || !got.Looked.Equal(at.Add(time.Duration(n)*time.Minute).Truncate(time.Second)) || got.Waiting.Calls != int64(n+1) || got.Waiting.Failed != int64(min(n, 1)) {
+		if err != nil || got.Oldest != age ||
+			!got.Looked.Equal(at.Add(time.Duration(n)*time.Minute).Truncate(time.Second)) ||
+			got.Waiting.Calls != int64(n+1) || got.Waiting.Failed != int64(min(n, 1)) {
 			t.Errorf("%+v, %v", got, err)
 		}
 	}
@@ -233,7 +240,8 @@ func TestGenerationsAndDeliveries(t *testing.T) {
 	at := w.clock.Now()
 	other := tenant.Of(acme.Account, tenant.Test)
 	for n, o := range []tenant.Owner{acme, acme, acme, other} {
-		if err := level.Observe(w.db)(t.Context(), task.Ended{Owner: o, At: at, Label: "content_item.video", Took: time.Duration(n+1) * time.Minute, Done: n != 2}); err != nil {
+		if err := level.Observe(w.db)(t.Context(), task.Ended{Owner: o, At: at, Label: "content_item.video",
+			Took: time.Duration(n+1) * time.Minute, Done: n != 2}); err != nil {
 			t.Fatal(err)
 		}
 		if err := level.Delivered(t.Context(), w.db, o, at, 5, int64(n)); err != nil {
@@ -242,7 +250,8 @@ func TestGenerationsAndDeliveries(t *testing.T) {
 	}
 	w.handle(w.call(acme, "getMe", 200, 0))
 	m, err := level.Read(t.Context(), w.db, acme, at)
-	if err != nil || len(m.Operations) != 1 || len(m.Generations) != 1 || m.Deliveries.Calls != 18 || m.Deliveries.Failed != 3 {
+	if err != nil || len(m.Operations) != 1 || len(m.Generations) != 1 || m.Deliveries.Calls != 18 ||
+		m.Deliveries.Failed != 3 {
 		t.Fatalf("%+v, %v", m, err)
 	}
 	video := m.Generations[0]

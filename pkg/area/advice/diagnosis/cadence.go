@@ -36,7 +36,8 @@ func cadence(f Facts) (all []Finding) {
 	}
 	made := f.made()
 	if len(made) == 0 {
-		return append(all, found(NoContent, Warning, "The factory has made nothing in the last 90 days.", "days", int(Window/day)))
+		return append(all, found(NoContent, Warning, "The factory has made nothing in the last 90 days.", "days",
+			int(Window/day)))
 	}
 	if quiet := f.Now.Sub(made[len(made)-1]); quiet > idle {
 		severity := Warning
@@ -44,7 +45,8 @@ func cadence(f Facts) (all []Finding) {
 			severity = Critical
 		}
 		days := int(quiet / day)
-		return append(all, found(NoRecentContent, severity, fmt.Sprintf("The factory has made nothing for %d days.", days), "days", days))
+		return append(all, found(NoRecentContent, severity, fmt.Sprintf("The factory has made nothing for %d days.",
+			days), "days", days))
 	}
 	period := min(recent, age)
 	from := f.Now.Add(-period)
@@ -62,13 +64,15 @@ func cadence(f Facts) (all []Finding) {
 				severity = Critical
 			}
 			all = append(all, found(BelowSchedule, severity,
-				fmt.Sprintf("The factory made %d items in %d days. Its schedule has room for %d.", len(inPeriod), days, expected),
+				fmt.Sprintf("The factory made %d items in %d days. Its schedule has room for %d.", len(inPeriod),
+					days, expected),
 				"made", len(inPeriod), "expected", expected, "days", days, "share", share))
 		}
 	}
 	if gap := longest(inPeriod); len(inPeriod) >= cadenceItems && gap >= longGap {
 		all = append(all, found(IrregularCadence, Warning,
-			fmt.Sprintf("Nothing was made for %d days in a row, although the factory made %d items in %d days.", int(gap/day), len(inPeriod), days),
+			fmt.Sprintf("Nothing was made for %d days in a row, although the factory made %d items in %d days.",
+				int(gap/day), len(inPeriod), days),
 			"gap_days", int(gap/day), "made", len(inPeriod), "days", days))
 	}
 	return all
@@ -86,7 +90,8 @@ func longest(times []time.Time) (gap time.Duration) {
 func late(f Facts) []Finding {
 	planned, missed := 0, 0
 	for _, it := range f.Items {
-		if at := it.PublishAt; at.IsZero() || at.After(f.Now) || at.Before(f.Now.Add(-recent)) || it.State == itemCanceled {
+		if at := it.PublishAt; at.IsZero() || at.After(f.Now) || at.Before(f.Now.Add(-recent)) ||
+			it.State == itemCanceled {
 			continue
 		}
 		planned++
@@ -103,6 +108,7 @@ func late(f Facts) []Finding {
 		severity = Critical
 	}
 	return []Finding{found(LateItems, severity,
-		fmt.Sprintf("%d of %d items that were planned for the last 28 days were not ready at their time (%d%%).", missed, planned, percent(share)),
+		fmt.Sprintf("%d of %d items that were planned for the last 28 days were not ready at their time (%d%%).",
+			missed, planned, percent(share)),
 		"late", missed, "planned", planned, "share", share)}
 }

@@ -125,8 +125,9 @@ func (r *Record) Start(tx *store.Tx, now time.Time, o tenant.Owner) error {
 		due = due.Add(r.Sandbox.Delay())
 	}
 	return task.Create(tx, now, task.Task{
-		Message: task.Message{ID: task.ID(TaskKind, r.ID, 1), Kind: TaskKind, Queue: topology.Diagnose, Subject: r.ID, Owner: o},
-		DueAt:   due, Deadline: due.Add(deadline),
+		Message: task.Message{ID: task.ID(TaskKind, r.ID, 1), Kind: TaskKind, Queue: topology.Diagnose,
+			Subject: r.ID, Owner: o},
+		DueAt: due, Deadline: due.Add(deadline),
 	}, Work{FactoryID: r.FactoryID})
 }
 

@@ -29,7 +29,8 @@ func engagement(f Facts) (all []Finding) {
 		groups func(Post) []string
 	}{
 		{EngagementByKind, "of the kind %s", func(p Post) []string { return []string{p.Kind} }},
-		{EngagementByHour, "published at %s o'clock", func(p Post) []string { return []string{fmt.Sprintf("%02d", p.PublishedAt.In(zone).Hour())} }},
+		{EngagementByHour, "published at %s o'clock",
+			func(p Post) []string { return []string{fmt.Sprintf("%02d", p.PublishedAt.In(zone).Hour())} }},
 		{EngagementByTopic, "about %q", func(p Post) []string { return p.Topics }},
 	} {
 		all = append(all, compare(by.code, by.what, posts, rates, by.groups)...)
@@ -87,7 +88,8 @@ func compare(code Code, what string, posts []Post, rates []float64, groups func(
 			more = "less"
 		}
 		all = append(all, found(code, Info,
-			fmt.Sprintf("Posts "+what+" get %s engagement than others: one of them beats one of the others in %d%% of all pairs.", name, more, percent(superiority)),
+			fmt.Sprintf("Posts "+what+" get %s engagement than others: one of them beats one of the others in %d%% "+
+				"of all pairs.", name, more, percent(superiority)),
 			"posts", len(group), "others", len(others), "superiority", superiority, "p", p).about(name, MannWhitney))
 	}
 	return all

@@ -54,7 +54,8 @@ func failures(f Facts) (all []Finding) {
 	}
 	for _, code := range slices.Sorted(maps.Keys(causes)) {
 		if n := causes[code]; n >= minCause {
-			all = append(all, found(FailureCause, Info, fmt.Sprintf("%d of %d failed items failed with %s.", n, failed, code),
+			all = append(all, found(FailureCause, Info, fmt.Sprintf("%d of %d failed items failed with %s.", n,
+				failed, code),
 				"failed", n, "failed_in_all", failed, "share", float64(n)/float64(failed)).about(code, ""))
 		}
 	}
@@ -80,8 +81,10 @@ func byKind(kinds map[string]*[2]int, failed, ended int) (all []Finding) {
 			continue
 		}
 		all = append(all, found(FailureByKind, Warning,
-			fmt.Sprintf("Items of the kind %s fail more often than others: %d of %d, against %d of %d.", kind, k[0], k[1], failed-k[0], others),
-			"failed", k[0], "ended", k[1], "others_failed", failed-k[0], "others_ended", others, "z", z, "p", p).about(kind, TwoProportion))
+			fmt.Sprintf("Items of the kind %s fail more often than others: %d of %d, against %d of %d.", kind, k[0],
+				k[1], failed-k[0], others),
+			"failed", k[0], "ended", k[1], "others_failed", failed-k[0], "others_ended", others, "z", z, "p",
+			p).about(kind, TwoProportion))
 	}
 	return all
 }

@@ -27,20 +27,25 @@ func settings(f Facts) (all []Finding) {
 		}
 	}
 	s := f.Factory
-	missing(NoDescription, Warning, s.Description == "", "The factory has no description, so that its content has no subject beyond each prompt.")
-	missing(NoAudience, Warning, s.Audience == "", "The factory has no audience, so that its texts address no one in particular.")
+	missing(NoDescription, Warning, s.Description == "", "The factory has no description, so that its content has no "+
+		"subject beyond each prompt.")
+	missing(NoAudience, Warning, s.Audience == "", "The factory has no audience, so that its texts address no one in "+
+		"particular.")
 	missing(NoTopics, Warning, len(s.Topics) == 0, "The factory has no topics.")
 	missing(NoTone, Info, s.Tone == "", "The factory has no tone.")
 	missing(NoSchedule, Info, s.Times == 0, "The factory has no schedule.")
 	if n := len(s.Topics); n > 0 && n < fewTopics {
-		all = append(all, found(FewTopics, Info, fmt.Sprintf("The factory has %d of at least %d topics. With few topics, content repeats itself.", n, fewTopics), "topics", n, "at_least", fewTopics))
+		all = append(all, found(FewTopics, Info, fmt.Sprintf("The factory has %d of at least %d topics. With few "+
+			"topics, content repeats itself.", n, fewTopics), "topics", n, "at_least", fewTopics))
 	}
 	if len(f.Items) < unusedItems {
 		return all
 	}
 	for _, kind := range s.ContentTypes {
 		if !slices.ContainsFunc(f.Items, func(it Item) bool { return it.Kind == kind }) {
-			all = append(all, found(UnusedContentType, Info, fmt.Sprintf("The content types of the factory include %s, but none of its last %d items is of that kind.", kind, len(f.Items)), "items", len(f.Items)).about(kind, ""))
+			all = append(all, found(UnusedContentType, Info, fmt.Sprintf("The content types of the factory include "+
+				"%s, but none of its last %d items is of that kind.", kind, len(f.Items)), "items",
+				len(f.Items)).about(kind, ""))
 		}
 	}
 	return all
@@ -62,7 +67,9 @@ func accounts(f Facts) (all []Finding) {
 	}
 	for _, a := range f.Factory.Accounts {
 		if items > 0 && !used[a.ID] {
-			all = append(all, found(UnusedAccount, Warning, fmt.Sprintf("None of the %d items of the last 30 days goes to the social account %s.", items, a.ID), "items", items, "days", int(accountUnused/day)).about(a.ID, ""))
+			all = append(all, found(UnusedAccount, Warning, fmt.Sprintf("None of the %d items of the last 30 days "+
+				"goes to the social account %s.", items, a.ID), "items", items, "days",
+				int(accountUnused/day)).about(a.ID, ""))
 		}
 	}
 	return all
@@ -93,7 +100,8 @@ func captions(f Facts) (all []Finding) {
 			severity = Warning
 		}
 		all = append(all, found(CaptionTooLong, severity,
-			fmt.Sprintf("%d of %d captions are longer with their hashtags than %s permits. The longest has %d of %d %s.", over, n, p.Name, most, limit.Max, strings.ReplaceAll(string(cmp.Or(limit.Unit, platform.Runes)), "_", " ")),
+			fmt.Sprintf("%d of %d captions are longer with their hashtags than %s permits. The longest has %d of %d %s.",
+				over, n, p.Name, most, limit.Max, strings.ReplaceAll(string(cmp.Or(limit.Unit, platform.Runes)), "_", " ")),
 			"too_long", over, "captions", n, "longest", most, "limit", limit.Max).about(p.Name, ""))
 	}
 	return all

@@ -31,7 +31,8 @@ func TestStatistics(t *testing.T) {
 		t.Errorf("the other way round: superiority %.5f, p %.5f", superiority, p)
 	}
 	// Ties: U is 2.5, its variance 7.14286.
-	if superiority, p := mannWhitney([]float64{1, 1, 2}, []float64{1, 2, 3, 3}); !near(superiority, 2.5/12) || !near(p, 0.26165) {
+	if superiority, p := mannWhitney([]float64{1, 1, 2}, []float64{1, 2, 3, 3}); !near(superiority, 2.5/12) ||
+		!near(p, 0.26165) {
 		t.Errorf("with ties: superiority %.5f, p %.5f", superiority, p)
 	}
 	if _, p := mannWhitney([]float64{1, 1}, []float64{1, 1}); p != 1 {

@@ -28,7 +28,8 @@ func (w *Worker) ask(ctx context.Context, s *task.Step, p progress, on *subject)
 	if err != nil {
 		return nil, absent(err)
 	}
-	prompt, err := json.Marshal(map[string]any{"factory": shown(on.factory), "findings": p.Findings, "accepted": p.Drafts, "refused": p.Refused})
+	prompt, err := json.Marshal(map[string]any{"factory": shown(on.factory), "findings": p.Findings,
+		"accepted": p.Drafts, "refused": p.Refused})
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +42,8 @@ func (w *Worker) ask(ctx context.Context, s *task.Step, p progress, on *subject)
 		return nil, err
 	}
 	req := provider.Request{
-		Kind: provider.KindText, Model: m.ProviderModel, Options: m.ProviderOptions, ClientToken: fmt.Sprint(s.ID, "/", p.Asked), Prompt: string(prompt), Language: on.factory.Language,
+		Kind: provider.KindText, Model: m.ProviderModel, Options: m.ProviderOptions,
+		ClientToken: fmt.Sprint(s.ID, "/", p.Asked), Prompt: string(prompt), Language: on.factory.Language,
 		Form: &provider.Form{System: system, Tokens: answerTokens, Sample: sample},
 	}
 	if r := on.record.Sandbox; r != nil && r.Outcome == diagnosis.OutcomeNoProposals {
@@ -52,13 +54,15 @@ func (w *Worker) ask(ctx context.Context, s *task.Step, p progress, on *subject)
 
 // absent is the error of a stack that has no text model for live keys.
 func absent(cause error) error {
-	return &provider.Error{Kind: provider.BadInput, Code: string(provider.FailedModel), Message: errs.As(cause).Message, Cause: cause}
+	return &provider.Error{Kind: provider.BadInput, Code: string(provider.FailedModel), Message: errs.As(cause).Message,
+		Cause: cause}
 }
 
 // shown are the settings that the model sees.
 func shown(f factory.Factory) map[string]any {
 	return map[string]any{
-		"type": f.Type, "name": f.Name, "language": f.Language, "description": f.Description, "audience": f.Audience, "tone": f.Tone,
+		"type": f.Type, "name": f.Name, "language": f.Language, "description": f.Description, "audience": f.Audience,
+		"tone":   f.Tone,
 		"topics": f.Topics, "content_types": f.ContentTypes, "schedule": f.Schedule, "settings": f.Settings,
 	}
 }

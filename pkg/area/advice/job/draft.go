@@ -85,12 +85,14 @@ func (d *draft) clean() {
 		}, strings.ToValidUTF8(text, ""))
 		return provider.Clip(strings.Join(strings.Fields(text), " "), most)
 	}
-	d.Title, d.Rationale, d.ExpectedEffect = line(d.Title, maxTitle), line(d.Rationale, maxRationale), line(d.ExpectedEffect, maxEffect)
+	d.Title, d.Rationale, d.ExpectedEffect = line(d.Title, maxTitle), line(d.Rationale, maxRationale),
+		line(d.ExpectedEffect, maxEffect)
 }
 
 // fits returns the reasons why the factory cannot take a draft over, or nothing if it can.
 func (d *draft) fits(f factory.Factory) (problems []string) {
-	for name, text := range map[string]string{"title": d.Title, "rationale": d.Rationale, "expected_effect": d.ExpectedEffect} {
+	for name, text := range map[string]string{"title": d.Title, "rationale": d.Rationale,
+		"expected_effect": d.ExpectedEffect} {
 		if text == "" {
 			problems = append(problems, name+" is empty")
 		}

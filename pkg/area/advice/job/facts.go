@@ -21,7 +21,8 @@ const page = 100
 func (w *Worker) facts(ctx context.Context, o tenant.Owner, f factory.Factory) (diagnosis.Facts, error) {
 	facts := diagnosis.Facts{Now: w.Now(), Factory: settingsOf(f)}
 	q := store.Query{
-		Index: store.ByParent, Partition: item.ParentPartition(o, f.ID), From: id.First(id.ContentItem, facts.Now.Add(-diagnosis.Window)), Limit: page,
+		Index: store.ByParent, Partition: item.ParentPartition(o, f.ID),
+		From: id.First(id.ContentItem, facts.Now.Add(-diagnosis.Window)), Limit: page,
 	}
 	for len(facts.Items) < diagnosis.MaxItems {
 		read, err := w.DB.List(ctx, q)
@@ -63,7 +64,8 @@ func settingsOf(f factory.Factory) diagnosis.Factory {
 
 func itemOf(r *item.Record) diagnosis.Item {
 	it := diagnosis.Item{
-		Kind: string(r.Kind), State: string(r.State), Caption: r.Caption, Hashtags: r.Hashtags, Accounts: r.SocialAccountIDs,
+		Kind: string(r.Kind), State: string(r.State), Caption: r.Caption, Hashtags: r.Hashtags,
+		Accounts:  r.SocialAccountIDs,
 		CreatedAt: r.CreatedAt.Time, MadeAt: timeOf(r.GeneratedAt), PublishAt: timeOf(r.PublishAt),
 	}
 	if r.Failure != nil {

@@ -16,7 +16,8 @@ func sampleOf(f factory.Factory, findings []diagnosis.Finding) (all []draft) {
 	propose := func(title string, patch map[string]any) {
 		if len(all) < maxProposals {
 			all = append(all, draft{
-				Title: title, Rationale: "A sample proposal from the sandbox. With a live key a language model writes it from the findings.",
+				Title: title, Rationale: "A sample proposal from the sandbox. With a live key a language model " +
+					"writes it from the findings.",
 				Patch: patch, ExpectedEffect: "A sample: applying it mends the finding.",
 			})
 		}
@@ -43,9 +44,11 @@ func sampleOf(f factory.Factory, findings []diagnosis.Finding) (all []draft) {
 			}
 			propose("Add topics", map[string]any{"topics": topics})
 		case diagnosis.NoSchedule:
-			propose("Publish twice a day", map[string]any{"schedule": map[string]any{"timezone": "UTC", "times": []string{"09:00", "18:00"}}})
+			propose("Publish twice a day",
+				map[string]any{"schedule": map[string]any{"timezone": "UTC", "times": []string{"09:00", "18:00"}}})
 		case diagnosis.UnusedContentType:
-			used := slices.DeleteFunc(slices.Clone(f.ContentTypes), func(kind string) bool { return kind == *finding.Subject })
+			used := slices.DeleteFunc(slices.Clone(f.ContentTypes),
+				func(kind string) bool { return kind == *finding.Subject })
 			propose("Make only what is used", map[string]any{"content_types": used})
 		}
 	}

@@ -189,9 +189,12 @@ func (w *Worker) Fail(_ context.Context, s *task.Step, cause error) (o task.Outc
 func silent(cause error) *diagnosis.Failure {
 	var e *provider.Error
 	if errors.As(cause, &e) && (e.Kind == provider.BadInput || e.Kind == provider.Rejected) {
-		return &diagnosis.Failure{Code: provider.FailureCode(e.Code), Message: e.Message + " The findings do not depend on it.", Retryable: e.Kind == provider.Rejected}
+		return &diagnosis.Failure{Code: provider.FailureCode(e.Code), Message: e.Message +
+			" The findings do not depend on it.", Retryable: e.Kind == provider.Rejected}
 	}
-	return &diagnosis.Failure{Code: provider.FailedProviderUnavailable, Message: "The text model could not be reached after several attempts. Start another diagnosis later.", Retryable: true}
+	return &diagnosis.Failure{Code: provider.FailedProviderUnavailable,
+		Message:   "The text model could not be reached after several attempts. Start another diagnosis later.",
+		Retryable: true}
 }
 
 // failed is why there are no findings.
@@ -203,7 +206,8 @@ func failed(cause error, r *diagnosis.Rehearsal) *diagnosis.Failure {
 	case errors.Is(cause, errRehearsed) && r.FailureCode != "":
 		code = r.FailureCode
 	}
-	return &diagnosis.Failure{Code: code, Message: "The factory could not be diagnosed. Start another diagnosis.", Retryable: true}
+	return &diagnosis.Failure{Code: code, Message: "The factory could not be diagnosed. Start another diagnosis.",
+		Retryable: true}
 }
 
 // Cancel has nothing to do: diagnoses are not canceled.
@@ -245,15 +249,18 @@ func (w *Worker) proposal(r *diagnosis.Record, f factory.Factory, n int, d draft
 	return &proposal.Proposal{
 		// The id has the time of the diagnosis, so that a reset of the sandbox removes both,
 		// less a little for each, so that lists have the most useful proposal first.
-		Resource:  resource.New(id.Derived(id.Proposal, r.CreatedAt.Add(-time.Duration(n)*time.Millisecond), r.ID, fmt.Sprint(n)), now, nil),
-		FactoryID: f.ID, Source: proposal.FromDiagnosis, Title: d.Title, Rationale: d.Rationale, Patch: d.Patch, ExpectedEffect: d.ExpectedEffect,
-		BaseVersion: f.Version, State: proposal.Open, ExpiresAt: resource.Instant(now.Add(proposal.Life)),
+		Resource: resource.New(id.Derived(id.Proposal, r.CreatedAt.Add(-time.Duration(n)*time.Millisecond), r.ID,
+			fmt.Sprint(n)), now, nil),
+		FactoryID: f.ID, Source: proposal.FromDiagnosis, Title: d.Title, Rationale: d.Rationale, Patch: d.Patch,
+		ExpectedEffect: d.ExpectedEffect,
+		BaseVersion:    f.Version, State: proposal.Open, ExpiresAt: resource.Instant(now.Add(proposal.Life)),
 	}
 }
 
 // join returns an Outcome.Join that changes the diagnosis. The event of its completion
 // follows from its state.
-func (w *Worker) join(s *task.Step, factoryID string, change func(*store.Tx, *subject) error) func(context.Context, *store.Tx) error {
+func (w *Worker) join(s *task.Step, factoryID string, change func(*store.Tx, *subject) error) func(context.Context,
+	*store.Tx) error {
 	return func(ctx context.Context, tx *store.Tx) error {
 		on, err := w.read(ctx, s, factoryID)
 		if err != nil {

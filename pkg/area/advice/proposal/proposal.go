@@ -46,7 +46,8 @@ type Proposal struct {
 	AppliedVersion *int64         `json:"applied_version" doc:"Version that the factory got by applying it. Null until applied"`
 }
 
-// StateFilter and expiresFilter are the filters of proposals. An open one has the time at which it expires, so that lists
+// StateFilter and expiresFilter are the filters of proposals. An open one has the time at which it expires, so that
+// lists
 // find those that have expired without a write.
 const (
 	StateFilter   = "state"

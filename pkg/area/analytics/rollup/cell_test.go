@@ -57,7 +57,8 @@ func TestElevenKindsAndPlatforms(t *testing.T) {
 	}
 	for _, sk := range []string{"day#2026-11", "quarter#2026-11-22"} {
 		read := totals{}
-		if err := read.add(store.Item{Numbers: all[sk]}, "2026-11-22", "2026-11-22", func(int) string { return "2026-11-22" }); err != nil {
+		if err := read.add(store.Item{Numbers: all[sk]}, "2026-11-22", "2026-11-22",
+			func(int) string { return "2026-11-22" }); err != nil {
 			t.Fatal(err)
 		}
 		if len(read) != 12*11 {
@@ -74,7 +75,8 @@ func TestElevenKindsAndPlatforms(t *testing.T) {
 // A name that is none is an error: sums are never left out in silence.
 func TestNamesThatAreNone(t *testing.T) {
 	for _, name := range []string{"01100", "010100000", "0101000x", "01-10000", "01990000", "01019900", "01010099"} {
-		if err := (totals{}).add(store.Item{Numbers: map[string]int64{name: 1}}, "", "~", func(int) string { return "2026-11-22" }); err == nil {
+		if err := (totals{}).add(store.Item{Numbers: map[string]int64{name: 1}}, "", "~",
+			func(int) string { return "2026-11-22" }); err == nil {
 			t.Errorf("%s is read", name)
 		}
 	}

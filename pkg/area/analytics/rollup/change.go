@@ -65,14 +65,16 @@ type Source struct {
 
 // Sources are all that contributes.
 var Sources = []Source{
-	{item.ItemKind, []string{string(item.Generated), string(item.Published), string(item.Failed), string(item.Canceled)}, ofContent},
+	{item.ItemKind, []string{string(item.Generated), string(item.Published), string(item.Failed),
+		string(item.Canceled)}, ofContent},
 	{item.EndKind, []string{item.StateEnded}, ofContent},
 	{job.ItemKind, []string{string(job.Completed)}, ofTraining},
 }
 
 // Passes reports whether the stream's filter passes a change of an item.
 func Passes(kind, state string) bool {
-	return slices.ContainsFunc(Sources, func(s Source) bool { return s.Kind == kind && slices.Contains(s.States, state) })
+	return slices.ContainsFunc(Sources,
+		func(s Source) bool { return s.Kind == kind && slices.Contains(s.States, state) })
 }
 
 // StateFilter is the filter of an item that has its state.
@@ -110,7 +112,8 @@ func ofContent(it store.Item) (change, error) {
 	}
 	c := change{Owner: it.Owner, Factory: r.FactoryID, Subject: r.ID, Version: r.Version, Updated: r.UpdatedAt}
 	for _, p := range r.History {
-		c.Lines = append(c.Lines, Line{At: p.At.Time, Kind: r.Kind, Amounts: Amounts{Made: p.Made, Failed: p.Failed, Published: p.Published, Spend: p.Credits}})
+		c.Lines = append(c.Lines, Line{At: p.At.Time, Kind: r.Kind, Amounts: Amounts{Made: p.Made, Failed: p.Failed,
+			Published: p.Published, Spend: p.Credits}})
 	}
 	for _, p := range r.Publications {
 		if p.State == item.PublicationPublished {
@@ -124,7 +127,8 @@ func ofContent(it store.Item) (change, error) {
 func ofPublication(kind string, p item.Publication) Line {
 	l := Line{At: p.PublishedAt.Time, Kind: kind, Platform: p.Platform, Amounts: Amounts{Published: 1}}
 	if m := p.Metrics; m != nil {
-		for metric, n := range map[int]*int64{Views: m.Views, Likes: m.Likes, Comments: m.Comments, Shares: m.Shares, Saves: m.Saves} {
+		for metric, n := range map[int]*int64{Views: m.Views, Likes: m.Likes, Comments: m.Comments, Shares: m.Shares,
+			Saves: m.Saves} {
 			if n != nil {
 				l.Amounts[metric] = *n
 			}

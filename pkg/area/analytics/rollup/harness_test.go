@@ -77,7 +77,8 @@ func (w *world) put(it store.Item) {
 func (w *world) content(kind item.Kind) *item.Record {
 	w.t.Helper()
 	w.clock.Add(time.Millisecond)
-	r := &item.Record{Item: item.Item{Resource: resource.New(id.New(id.ContentItem, w.clock.Now()), w.clock.Now(), nil), FactoryID: w.factory, Kind: kind, State: item.Queued}}
+	r := &item.Record{Item: item.Item{Resource: resource.New(id.New(id.ContentItem, w.clock.Now()), w.clock.Now(), nil),
+		FactoryID: w.factory, Kind: kind, State: item.Queued}}
 	w.save(r)
 	return r
 }
@@ -117,9 +118,11 @@ func (w *world) recordOf(it store.Item) events.DynamoDBEventRecord {
 	return events.DynamoDBEventRecord{EventName: "MODIFY", Change: events.DynamoDBStreamRecord{
 		SequenceNumber: strconv.Itoa(w.last),
 		NewImage: map[string]events.DynamoDBAttributeValue{
-			"pk": events.NewStringAttribute(it.PK), "sk": events.NewStringAttribute(it.SK), "kind": events.NewStringAttribute(it.Kind),
-			"acc": events.NewStringAttribute(string(it.Account)), "mode": events.NewStringAttribute(string(it.Mode)),
-			"doc": events.NewStringAttribute(string(it.Doc)), "ver": events.NewNumberAttribute("1"), "f_state": events.NewStringAttribute(it.Filters["state"]),
+			"pk": events.NewStringAttribute(it.PK), "sk": events.NewStringAttribute(it.SK),
+			"kind": events.NewStringAttribute(it.Kind),
+			"acc":  events.NewStringAttribute(string(it.Account)), "mode": events.NewStringAttribute(string(it.Mode)),
+			"doc": events.NewStringAttribute(string(it.Doc)), "ver": events.NewNumberAttribute("1"),
+			"f_state": events.NewStringAttribute(it.Filters["state"]),
 		},
 	}}
 }

@@ -37,7 +37,8 @@ func ZoneOf(factory store.Item) (*time.Location, error) {
 // Days returns the sums of the days from one to another, both included, in a time zone.
 // Read are the items of DayKeys, which have them if the factory had that time zone. For
 // another one, Days reads the items of quarters, in one round trip more for each megabyte.
-func Days(ctx context.Context, db *store.DB, factory string, from, to time.Time, zone *time.Location, read []store.Item) (map[Group]Amounts, error) {
+func Days(ctx context.Context, db *store.DB, factory string, from, to time.Time, zone *time.Location,
+	read []store.Item) (map[Group]Amounts, error) {
 	all := totals{}
 	pure := true
 	for _, it := range read {
@@ -62,14 +63,16 @@ func Days(ctx context.Context, db *store.DB, factory string, from, to time.Time,
 	}
 	q := store.Query{
 		Index: store.Table, Partition: partition(factory), OldestFirst: true, Limit: 1000,
-		From: quarterSums + from.Add(-margin).Format(time.DateOnly), To: quarterSums + to.Add(margin).Format(time.DateOnly),
+		From: quarterSums + from.Add(-margin).Format(time.DateOnly),
+		To:   quarterSums + to.Add(margin).Format(time.DateOnly),
 	}
 	err := db.Each(ctx, q, func(it store.Item) error {
 		at, err := time.Parse(quarterSums+time.DateOnly, it.SK)
 		if err != nil {
 			return err
 		}
-		return all.add(it, first, last, func(n int) string { return at.Add(time.Duration(n) * quarter).In(zone).Format(time.DateOnly) })
+		return all.add(it, first, last,
+			func(n int) string { return at.Add(time.Duration(n) * quarter).In(zone).Format(time.DateOnly) })
 	})
 	return all, err
 }

@@ -34,7 +34,8 @@ func TestEachVersionIsCountedOnce(t *testing.T) {
 	w.clock.Add(24 * time.Hour)
 	made := w.happens(post, item.Past{Made: 1, Published: 1, Credits: 20})
 	canceled := w.happens(video, item.Past{Credits: 7})
-	want := map[string]string{"2026-05-01 post ": "[0 1 0 0 0 0 0 0 0]", "2026-05-02 post ": "[1 0 1 20 0 0 0 0 0]", "2026-05-02 video ": "[0 0 0 7 0 0 0 0 0]"}
+	want := map[string]string{"2026-05-01 post ": "[0 1 0 0 0 0 0 0 0]", "2026-05-02 post ": "[1 0 1 20 0 0 0 0 0]",
+		"2026-05-02 video ": "[0 0 0 7 0 0 0 0 0]"}
 	for name, batches := range map[string][][]events.DynamoDBEventRecord{
 		"once":              {{failed}, {made, canceled}},
 		"in one batch":      {{failed, made, canceled}},
@@ -57,7 +58,8 @@ func TestEachVersionIsCountedOnce(t *testing.T) {
 			}
 			is(t, "the sums", u.days("2026-04-01", "2026-06-01", "UTC"), want)
 			u.clock.Add(time.Hour)
-			if r := u.verified(); r.Items != 2 || r.Counted != 2 || r.Pending != 0 || r.Totals["spend_credits"] != 27 || r.Totals["made"] != 1 {
+			if r := u.verified(); r.Items != 2 || r.Counted != 2 || r.Pending != 0 || r.Totals["spend_credits"] != 27 ||
+				r.Totals["made"] != 1 {
 				t.Errorf("%+v", r)
 			}
 		})
@@ -82,7 +84,8 @@ func TestTheSumsAreTheTruth(t *testing.T) {
 				all = append(all, r)
 				for range random.IntN(4) {
 					w.clock.Add(time.Duration(random.IntN(40*3600)) * time.Second / 8)
-					rec := w.happens(r, []item.Past{{Made: 1, Credits: 20}, {Made: 1, Published: 1}, {Failed: 1}, {Credits: 3}}[random.IntN(4)])
+					rec := w.happens(r, []item.Past{{Made: 1, Credits: 20}, {Made: 1, Published: 1}, {Failed: 1},
+						{Credits: 3}}[random.IntN(4)])
 					lastOf[r.ID] = rec
 					for range random.IntN(3) { // which may be never
 						records = append(records, rec)
@@ -96,7 +99,8 @@ func TestTheSumsAreTheTruth(t *testing.T) {
 			for _, rec := range lastOf {
 				w.deliver(random, []events.DynamoDBEventRecord{rec})
 			}
-			for _, in := range []string{"UTC", "Europe/Berlin", "America/New_York", "Asia/Kathmandu", "Pacific/Kiritimati"} {
+			for _, in := range []string{"UTC", "Europe/Berlin", "America/New_York", "Asia/Kathmandu",
+				"Pacific/Kiritimati"} {
 				is(t, in, w.days("2026-04-01", "2027-03-31", in), truth(t, in, all...))
 			}
 			w.clock.Add(time.Hour)
@@ -149,7 +153,8 @@ func (w *world) deliver(random *rand.Rand, records []events.DynamoDBEventRecord)
 					if again == "" {
 						break
 					}
-					batch = batch[slices.IndexFunc(batch, func(r events.DynamoDBEventRecord) bool { return r.Change.SequenceNumber == again }):]
+					batch = batch[slices.IndexFunc(batch,
+						func(r events.DynamoDBEventRecord) bool { return r.Change.SequenceNumber == again }):]
 				}
 			}
 		})
@@ -218,7 +223,8 @@ func TestUpdatesAreShort(t *testing.T) {
 		r := w.content(kinds[n%len(kinds)])
 		for day := range 16 {
 			at := time.Date(2026, 5, 1+(day+n)%31, 12, 0, 0, 0, time.UTC)
-			r.History = append(r.History, item.Past{At: resource.Instant(at), Made: 1, Failed: 1, Published: 1, Credits: 5})
+			r.History = append(r.History, item.Past{At: resource.Instant(at), Made: 1, Failed: 1,
+				Published: 1, Credits: 5})
 		}
 		w.save(r)
 		batch = append(batch, w.record(r))
@@ -255,7 +261,8 @@ func TestWhatFailsComesAgain(t *testing.T) {
 	post, other := w.content(item.Post), w.content(item.Post)
 	other.FactoryID = "fac_other"
 	first, second := w.happens(post, item.Past{Made: 1}), w.happens(post, item.Past{Made: 1})
-	broken := w.recordOf(store.Item{Key: store.IDKey("cnt_x"), Kind: item.ItemKind, Owner: acme, Doc: []byte(`{"history":7}`)})
+	broken := w.recordOf(store.Item{Key: store.IDKey("cnt_x"), Kind: item.ItemKind, Owner: acme,
+		Doc: []byte(`{"history":7}`)})
 	w.faults.Refuse("TransactWriteItems", "ValidationException", 1)
 	if again := w.handle(first, second); again != first.Change.SequenceNumber {
 		t.Errorf("it wants %q again", again)
@@ -349,7 +356,8 @@ func TestVerifyFindsWhatIsWrongAndRebuildCorrectsIt(t *testing.T) {
 			made, other := w.content(item.Post), w.content(item.Carousel)
 			w.handle(w.happens(made, item.Past{Made: 1, Credits: 20}), w.happens(other, item.Past{Failed: 1}))
 			spoil(w, made, other)
-			if r, err := rollup.Verify(t.Context(), w.db, w.factory, w.clock.Now()); !errors.Is(err, rollup.ErrWrong) || r.WrongTotal == 0 || len(r.Wrong) != r.WrongTotal {
+			if r, err := rollup.Verify(t.Context(), w.db, w.factory, w.clock.Now()); !errors.Is(err, rollup.ErrWrong) ||
+				r.WrongTotal == 0 || len(r.Wrong) != r.WrongTotal {
 				t.Errorf("%+v, %v", r, err)
 			}
 			if r, err := rollup.Rebuild(t.Context(), w.db, w.factory, w.clock.Now()); err != nil || r.WrongTotal == 0 {
@@ -357,7 +365,8 @@ func TestVerifyFindsWhatIsWrongAndRebuildCorrectsIt(t *testing.T) {
 			}
 			w.verified()
 			is(t, "rebuilt", w.days("2026-05-01", "2026-05-01", "UTC"), truth(t, "UTC", made, other))
-			is(t, "rebuilt", w.days("2026-05-01", "2026-05-02", "Asia/Kathmandu"), truth(t, "Asia/Kathmandu", made, other))
+			is(t, "rebuilt", w.days("2026-05-01", "2026-05-02", "Asia/Kathmandu"),
+				truth(t, "Asia/Kathmandu", made, other))
 		})
 	}
 }
@@ -388,7 +397,8 @@ func TestVerifyNeedsAFactory(t *testing.T) {
 	w := newWorld(t, "")
 	post := w.content(item.Post)
 	for _, name := range []string{"", "fac_x", post.ID} {
-		if _, err := rollup.Verify(t.Context(), w.db, name, w.clock.Now()); err == nil || !strings.Contains(err.Error(), "there is no factory") {
+		if _, err := rollup.Verify(t.Context(), w.db, name, w.clock.Now()); err == nil ||
+			!strings.Contains(err.Error(), "there is no factory") {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
@@ -422,7 +432,8 @@ func TestTrainingsAreCounted(t *testing.T) {
 	train := func(credits int64) events.DynamoDBEventRecord {
 		t.Helper()
 		r := job.Record{Training: job.Training{
-			Resource: resource.New(id.New(id.Training, w.clock.Now()), w.clock.Now(), nil), FactoryID: w.factory, State: job.Completed, CostCredits: credits,
+			Resource: resource.New(id.New(id.Training, w.clock.Now()), w.clock.Now(), nil), FactoryID: w.factory,
+			State: job.Completed, CostCredits: credits,
 		}}
 		it, err := store.NewItem(job.ItemKind, w.owner, r.ID, r)
 		if err != nil {
@@ -473,9 +484,11 @@ func TestMessagesThatWereNotCountedComeAgain(t *testing.T) {
 		t.Fatal(m, ok, err)
 	}
 	beats := func() (<-chan time.Time, func()) { return nil, func() {} }
-	out, err := w.keeper.Holding(queue.NewHolder(still{}, beats))(t.Context(), events.SQSEvent{Records: []events.SQSMessage{
-		{MessageId: "none", Body: `{"Records":[]}`}, {MessageId: "first", Body: m.Body}, {MessageId: "again", Body: m.Body},
-	}})
+	out, err := w.keeper.Holding(queue.NewHolder(still{}, beats))(t.Context(),
+		events.SQSEvent{Records: []events.SQSMessage{
+			{MessageId: "none", Body: `{"Records":[]}`}, {MessageId: "first", Body: m.Body},
+			{MessageId: "again", Body: m.Body},
+		}})
 	if err != nil || len(out.BatchItemFailures) != 1 || out.BatchItemFailures[0].ItemIdentifier != "none" {
 		t.Errorf("%+v, %v", out, err)
 	}

@@ -53,7 +53,8 @@ func (r *Report) wrong(format string, args ...any) {
 }
 
 // Names are the names of the metrics, by their places in Amounts.
-var Names = [metrics]string{"made", "failed", "published", "spend_credits", "views", "likes", "comments", "shares", "saves"}
+var Names = [metrics]string{"made", "failed", "published", "spend_credits", "views", "likes", "comments",
+	"shares", "saves"}
 
 // Verify computes the sums of a factory from its content items, and of those that were
 // deleted from what was counted of them, and compares all with what is stored. It returns
@@ -114,7 +115,8 @@ func (r *Report) items(ctx context.Context, db *store.DB, factory store.Item, no
 			return err
 		}
 	}
-	q := store.Query{Index: store.ByParent, Partition: item.ParentPartition(factory.Owner, r.Factory), Limit: 100, OldestFirst: true}
+	q := store.Query{Index: store.ByParent, Partition: item.ParentPartition(factory.Owner, r.Factory), Limit: 100,
+		OldestFirst: true}
 	for {
 		page, err := db.List(ctx, q)
 		if err != nil {
@@ -231,7 +233,8 @@ func (r *Report) sums(ctx context.Context, db *store.DB, factory store.Item, rep
 func (r *Report) stored(ctx context.Context, db *store.DB) (map[string]store.Item, error) {
 	all := map[string]store.Item{}
 	for _, prefix := range []string{daySums, quarterSums} {
-		q := store.Query{Index: store.Table, Partition: partition(r.Factory), From: prefix, To: prefix + after, Limit: 1000, OldestFirst: true}
+		q := store.Query{Index: store.Table, Partition: partition(r.Factory), From: prefix, To: prefix + after,
+			Limit: 1000, OldestFirst: true}
 		if err := db.Each(ctx, q, func(it store.Item) error { all[it.SK] = it; return nil }); err != nil {
 			return nil, err
 		}
@@ -245,7 +248,8 @@ func (r *Report) expected(ctx context.Context, db *store.DB) (all sums, n int, t
 	for _, name := range Names {
 		totals[name] = 0
 	}
-	q := store.Query{Index: store.Table, Partition: partition(r.Factory), From: countedItem, To: countedItem + after, Limit: 1000, OldestFirst: true}
+	q := store.Query{Index: store.Table, Partition: partition(r.Factory), From: countedItem, To: countedItem + after,
+		Limit: 1000, OldestFirst: true}
 	err = db.Each(ctx, q, func(it store.Item) error {
 		n++
 		var c counted
@@ -284,7 +288,8 @@ func (r *Report) compare(o tenant.Owner, stored map[string]store.Item, want sums
 		if maps.Equal(it.Numbers, numbers) {
 			continue
 		}
-		r.wrong("%s of %s has %s, and should have %s", strings.TrimSuffix(sk, "#"), r.Factory, show(it.Numbers), show(numbers))
+		r.wrong("%s of %s has %s, and should have %s", strings.TrimSuffix(sk, "#"), r.Factory, show(it.Numbers),
+			show(numbers))
 		it.Numbers = numbers
 		wrong = append(wrong, it)
 	}

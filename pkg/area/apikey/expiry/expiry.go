@@ -63,7 +63,8 @@ func Due(r *keyrecord.Record) store.Key {
 func until(t time.Time) string { return t.UTC().Format(time.RFC3339) + "#" }
 
 // Warn emits the event of every key whose warning is due, and returns how many these
-// were. It removes keys that have ended long ago. Each key has one warning: the event commits together with the removal from
+// were. It removes keys that have ended long ago. Each key has one warning: the event commits together with the removal
+// from
 // the list. A warning that fails stays in the list for the next call.
 func Warn(ctx context.Context, db *store.DB, now time.Time) (warned int, err error) {
 	q := store.Query{

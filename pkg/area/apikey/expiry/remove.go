@@ -66,7 +66,8 @@ func isNeeded(ctx context.Context, db *store.DB, accountID tenant.Account, keyID
 		if err != nil {
 			break
 		}
-		hooks := store.Query{Index: store.Table, Partition: endpoint.List(tenant.Of(accountID, mode)), Limit: endpoint.MaxPerOwner}
+		hooks := store.Query{Index: store.Table, Partition: endpoint.List(tenant.Of(accountID, mode)),
+			Limit: endpoint.MaxPerOwner}
 		err = db.Each(ctx, hooks, func(it store.Item) error {
 			var h endpoint.WebhookRecord
 			if err := it.Decode(&h); err != nil {

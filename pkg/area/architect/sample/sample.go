@@ -64,7 +64,8 @@ func (Assistant) Converse(ctx context.Context, c provider.Conversation) (provide
 			if err != nil {
 				return provider.Turn{}, err
 			}
-			turn.Calls = append(turn.Calls, provider.ToolCall{ID: "call_" + strconv.Itoa(i+1), Name: call.tool, Input: input})
+			turn.Calls = append(turn.Calls, provider.ToolCall{ID: "call_" + strconv.Itoa(i+1), Name: call.tool,
+				Input: input})
 		}
 		if turn.Calls == nil {
 			turn.Text = help
@@ -229,7 +230,8 @@ func report(tool string, result provider.ToolResult) (string, error) {
 	case tool == "read_factory":
 		return fmt.Sprintf("The chat is about the factory “%s”, a %s.", got.Factory.Name, got.Factory.Type), nil
 	case tool == "read_analytics":
-		return fmt.Sprintf("In the last 30 days it has made %d items; %d attempts failed, and there were %d publications.",
+		return fmt.Sprintf("In the last 30 days it has made %d items; %d attempts failed, and there were %d "+
+			"publications.",
 			totals.Made, totals.Failed, totals.Published), nil
 	}
 	return fmt.Sprintf("I have found %d: %s", len(all), strings.Join(all, ", ")), nil

@@ -57,7 +57,8 @@ func TestWhatIsUnderstood(t *testing.T) {
 		if calls, ok := strings.CutPrefix(want, "draft_"); ok {
 			name, input, _ := strings.Cut(calls, " ")
 			var is, wanted any
-			if err := json.Unmarshal([]byte(strings.TrimPrefix(got, "draft_"+name+" ")), &is); err != nil || json.Unmarshal([]byte(input), &wanted) != nil {
+			if err := json.Unmarshal([]byte(strings.TrimPrefix(got, "draft_"+name+" ")), &is); err != nil ||
+				json.Unmarshal([]byte(input), &wanted) != nil {
 				t.Errorf("%q has led to %s", text, got)
 				continue
 			}
@@ -76,18 +77,29 @@ func TestWhatIsSaid(t *testing.T) {
 	for _, c := range []struct {
 		text, tool, result, want string
 	}{
-		{"A factory for shoes", "draft_factory", `{"draft":{"kind":"factory","body":{"name":"Shoes"}}}`, "the factory “Shoes”"},
+		{"A factory for shoes", "draft_factory", `{"draft":{"kind":"factory","body":{"name":"Shoes"}}}`,
+			"the factory “Shoes”"},
 		{"A plan", "draft_content_plan", `{"draft":{"body":{"days":7,"posts_per_day":2}}}`, "7 days with 2 items"},
 		{"A post about socks", "draft_content_item", `{"draft":{"body":{"prompt":"socks"}}}`, "“socks”"},
-		{"A post about socks", "draft_content_item", `{"error":{"code":"invalid_state","message":"The factory is paused."}}`, "That does not work: The factory is paused."},
-		{"Which factories are there?", "list_factories", `{"factories":[{"id":"fac_1","name":"Acme"}]}`, "found 1: Acme (fac_1)"},
-		{"Which proposals are there?", "list_proposals", `{"proposals":[{"id":"prp_1","title":"Write more"}]}`, "found 1: Write more (prp_1)"},
-		{"Which models are there?", "list_models", `{"models":[{"id":"flux","name":"FLUX"},{"id":"core","name":"Core"}]}`, "found 2: FLUX (flux), Core (core)"},
-		{"How is it doing?", "read_factory", `{"factory":{"name":"Acme","type":"brand"}}`, "the factory “Acme”, a brand"},
-		{"How is the factory doing?", "read_analytics", `{"analytics":{"totals":{"made":5,"failed":1,"published":3}}}`, "made 5 items; 1 attempts failed, and there were 3 publications"},
+		{"A post about socks", "draft_content_item",
+			`{"error":{"code":"invalid_state","message":"The factory is paused."}}`,
+			"That does not work: The factory is paused."},
+		{"Which factories are there?", "list_factories", `{"factories":[{"id":"fac_1","name":"Acme"}]}`,
+			"found 1: Acme (fac_1)"},
+		{"Which proposals are there?", "list_proposals", `{"proposals":[{"id":"prp_1","title":"Write more"}]}`,
+			"found 1: Write more (prp_1)"},
+		{"Which models are there?", "list_models",
+			`{"models":[{"id":"flux","name":"FLUX"},{"id":"core","name":"Core"}]}`,
+			"found 2: FLUX (flux), Core (core)"},
+		{"How is it doing?", "read_factory", `{"factory":{"name":"Acme","type":"brand"}}`,
+			"the factory “Acme”, a brand"},
+		{"How is the factory doing?", "read_analytics", `{"analytics":{"totals":{"made":5,"failed":1,"published":3}}}`,
+			"made 5 items; 1 attempts failed, and there were 3 publications"},
 	} {
 		turns := []provider.Turn{
-			{Text: c.text}, {Model: true, Calls: []provider.ToolCall{{ID: "1", Name: c.tool, Input: json.RawMessage("{}")}}}, {Results: []provider.ToolResult{{ID: "1", Content: json.RawMessage(c.result)}}},
+			{Text: c.text}, {Model: true, Calls: []provider.ToolCall{{ID: "1", Name: c.tool,
+				Input: json.RawMessage("{}")}}},
+			{Results: []provider.ToolResult{{ID: "1", Content: json.RawMessage(c.result)}}},
 		}
 		turn, err := sample.Assistant{}.Converse(t.Context(), provider.Conversation{Turns: turns})
 		if err != nil || len(turn.Calls) != 0 || !strings.Contains(turn.Text, c.want) {

@@ -81,7 +81,8 @@ type covered struct {
 // item returns the item of a link.
 func (l link) item(n Name) (store.Item, error) {
 	it := store.Item{
-		Key: store.Key{PK: n.partition(), SK: fmt.Sprintf("%08d", l.Sequence)}, Kind: linkKind, Owner: tenant.Of(n.Account, ""),
+		Key: store.Key{PK: n.partition(), SK: fmt.Sprintf("%08d", l.Sequence)}, Kind: linkKind,
+		Owner:    tenant.Of(n.Account, ""),
 		ExpireAt: n.Day.Add(day + Keep + day),
 	}
 	return it, it.Encode(l)

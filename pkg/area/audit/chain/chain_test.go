@@ -79,7 +79,8 @@ func (w *world) stream() (records []events.DynamoDBEventRecord) {
 		w.seen[row["sk"]] = true
 		w.last++
 		records = append(records, events.DynamoDBEventRecord{
-			EventName: "INSERT", Change: events.DynamoDBStreamRecord{NewImage: image(row), SequenceNumber: fmt.Sprint(w.last)},
+			EventName: "INSERT", Change: events.DynamoDBStreamRecord{NewImage: image(row),
+				SequenceNumber: fmt.Sprint(w.last)},
 		})
 	}
 	return records
@@ -181,7 +182,8 @@ func TestEntriesAreChainedByAccountAndDay(t *testing.T) {
 	w.handle(w.stream())
 	w.intact(first, 7, 2)
 	w.intact(first.Add(24*time.Hour), 1, 1)
-	if links := w.rows("audit_link"); len(links) != 4 || links[0]["ttl"] != fmt.Sprint(first.Truncate(24*time.Hour).Add(92*24*time.Hour).Unix()) {
+	if links := w.rows("audit_link"); len(links) != 4 ||
+		links[0]["ttl"] != fmt.Sprint(first.Truncate(24*time.Hour).Add(92*24*time.Hour).Unix()) {
 		t.Errorf("%d links: %v", len(links), links[0])
 	}
 }
@@ -262,7 +264,8 @@ func TestVerifyNamesTheFirstThatIsNotAsItWasWritten(t *testing.T) {
 	}{
 		"an entry is altered": {
 			func(w *world, entries, _ []storetest.Row) {
-				w.put(change(entries[2], "doc", func(s string) string { return strings.Replace(s, "getMe", "getYou", 1) }))
+				w.put(change(entries[2], "doc",
+					func(s string) string { return strings.Replace(s, "getMe", "getYou", 1) }))
 			},
 			func(entries, _ []storetest.Row) string { return entries[2]["sk"] + " of acc_1#live is altered" },
 		},
@@ -282,7 +285,10 @@ func TestVerifyNamesTheFirstThatIsNotAsItWasWritten(t *testing.T) {
 		},
 		"a link is altered": {
 			func(w *world, _, links []storetest.Row) {
-				w.put(change(links[0], "doc", func(s string) string { return strings.Replace(s, `"hash":"`, `"hash":"A`, 1) }))
+				w.put(change(links[0], "doc", func(s string) string {
+					return strings.Replace(s, `"hash":"`,
+						`"hash":"A`, 1)
+				}))
 			},
 			func(_, _ []storetest.Row) string { return "link 1 is altered, or link 2" },
 		},
@@ -296,7 +302,10 @@ func TestVerifyNamesTheFirstThatIsNotAsItWasWritten(t *testing.T) {
 		},
 		"the last link is altered": {
 			func(w *world, _, links []storetest.Row) {
-				w.put(change(links[2], "doc", func(s string) string { return strings.Replace(s, `"hash":"`, `"hash":"A`, 1) }))
+				w.put(change(links[2], "doc", func(s string) string {
+					return strings.Replace(s, `"hash":"`,
+						`"hash":"A`, 1)
+				}))
 			},
 			func(entries, _ []storetest.Row) string { return entries[4]["sk"] + " of acc_1#live is altered" },
 		},
@@ -379,7 +388,8 @@ func TestTheRemovalOfWhatHasExpiredIsNoAlteration(t *testing.T) {
 	old := image(w.rows(chain.EntryKind)[0])
 	var counts bytes.Buffer
 	defer metric.SetOutput(metric.SetOutput(&counts))
-	removed := []events.DynamoDBEventRecord{{EventName: "REMOVE", Change: events.DynamoDBStreamRecord{OldImage: old, SequenceNumber: "1"}}}
+	removed := []events.DynamoDBEventRecord{{EventName: "REMOVE", Change: events.DynamoDBStreamRecord{OldImage: old,
+		SequenceNumber: "1"}}}
 	w.handle(removed)
 	if !strings.Contains(counts.String(), "AuditEntriesAltered") {
 		t.Error("a removal before the entry has expired is not counted")
@@ -401,9 +411,11 @@ func TestAlterationsAreCounted(t *testing.T) {
 	w.handle([]events.DynamoDBEventRecord{
 		{EventName: "MODIFY", Change: events.DynamoDBStreamRecord{OldImage: old, NewImage: old, SequenceNumber: "1"}},
 		{EventName: "REMOVE", Change: events.DynamoDBStreamRecord{OldImage: old, SequenceNumber: "2"}},
-		{EventName: "REMOVE", Change: events.DynamoDBStreamRecord{OldImage: old, SequenceNumber: "3"}, UserIdentity: expiry},
+		{EventName: "REMOVE", Change: events.DynamoDBStreamRecord{OldImage: old, SequenceNumber: "3"},
+			UserIdentity: expiry},
 	})
-	if got := counts.String(); strings.Count(got, `"AuditEntriesAltered":1`) != 2 || strings.Count(got, `"change":"MODIFY"`) != 1 || strings.Count(got, `"change":"REMOVE"`) != 1 {
+	if got := counts.String(); strings.Count(got, `"AuditEntriesAltered":1`) != 2 ||
+		strings.Count(got, `"change":"MODIFY"`) != 1 || strings.Count(got, `"change":"REMOVE"`) != 1 {
 		t.Errorf("counted %s", got)
 	}
 	if len(w.rows("audit_link")) != 0 {

@@ -61,7 +61,8 @@ func (c *Chain) Handle(ctx context.Context, batch events.DynamoDBEvent) (events.
 	}
 	out := events.DynamoDBEventResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{}}
 	if failed < len(batch.Records) {
-		out.BatchItemFailures = append(out.BatchItemFailures, events.DynamoDBBatchItemFailure{ItemIdentifier: batch.Records[failed].Change.SequenceNumber})
+		out.BatchItemFailures = append(out.BatchItemFailures,
+			events.DynamoDBBatchItemFailure{ItemIdentifier: batch.Records[failed].Change.SequenceNumber})
 	}
 	return out, nil
 }
@@ -101,7 +102,8 @@ func byChain(batch events.DynamoDBEvent) (order []Name, chains map[Name][]record
 			n, err = nameOf(entry)
 		}
 		if err != nil {
-			metric.PutAside("sequence_number", r.Change.SequenceNumber, "kind", EntryKind, "partition", entry.PK, "id", entry.SK, "error", err)
+			metric.PutAside("sequence_number", r.Change.SequenceNumber, "kind", EntryKind, "partition", entry.PK, "id",
+				entry.SK, "error", err)
 			continue
 		}
 		if chains[n] == nil {
@@ -119,11 +121,13 @@ func (c *Chain) reportAltered(r events.DynamoDBEventRecord) {
 		return
 	}
 	it, err := store.FromRecord(r.Change.OldImage)
-	if r.EventName == string(events.DynamoDBOperationTypeRemove) && !it.ExpireAt.IsZero() && it.ExpireAt.Before(c.now()) {
+	if r.EventName == string(events.DynamoDBOperationTypeRemove) && !it.ExpireAt.IsZero() &&
+		it.ExpireAt.Before(c.now()) {
 		return
 	}
 	metric.Count(AlteredMetric, ChangeDimension, r.EventName)
-	slog.Error("audit log altered", "change", r.EventName, "kind", it.Kind, "partition", it.PK, "id", it.SK, "error", err)
+	slog.Error("audit log altered", "change", r.EventName, "kind", it.Kind, "partition", it.PK, "id", it.SK,
+		"error", err)
 }
 
 // maxTries is the number of times that a link is made again because a concurrent one was
@@ -193,7 +197,8 @@ func (c *Chain) tryExtend(ctx context.Context, n Name, records []record, known m
 	if err := c.db.Commit(ctx, tx); err != nil {
 		return fmt.Errorf("chain: link %d: %w", next.Sequence, err)
 	}
-	slog.Info("audit link", "account", n.Account, "day", n.Date(), "sequence", next.Sequence, "entries", len(next.Entries), "hash", hashOf(it))
+	slog.Info("audit link", "account", n.Account, "day", n.Date(), "sequence", next.Sequence, "entries",
+		len(next.Entries), "hash", hashOf(it))
 	return nil
 }
 

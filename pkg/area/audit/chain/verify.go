@@ -51,33 +51,35 @@ func Verify(ctx context.Context, db *store.DB, n Name, now time.Time) (Report, e
 // links reads the links, and returns the hashes of the entries by partition and id.
 func (r *Report) links(ctx context.Context, db *store.DB, n Name) (map[string]map[string]string, error) {
 	known := map[string]map[string]string{}
-	err := db.Each(ctx, store.Query{Index: store.Table, Partition: n.partition(), OldestFirst: true, Limit: 100}, func(it store.Item) error {
-		var l link
-		if err := it.Decode(&l); err != nil {
-			return fmt.Errorf("%w: link %s cannot be read", ErrBroken, it.SK)
-		}
-		switch {
-		case it.SK != fmt.Sprintf("%08d", l.Sequence) || l.Chain != n.partition():
-			return fmt.Errorf("%w: link %s is altered", ErrBroken, it.SK)
-		case l.Sequence != r.Links+1:
-			return fmt.Errorf("%w: link %d is missing", ErrBroken, r.Links+1)
-		case l.Before != r.Head:
-			return fmt.Errorf("%w: link %d is altered, or link %d", ErrBroken, r.Links, l.Sequence)
-		}
-		r.Links, r.Head = l.Sequence, hashOf(it)
-		for _, e := range l.Entries {
-			if known[e.Partition] == nil {
-				known[e.Partition] = map[string]string{}
+	err := db.Each(ctx, store.Query{Index: store.Table, Partition: n.partition(), OldestFirst: true, Limit: 100},
+		func(it store.Item) error {
+			var l link
+			if err := it.Decode(&l); err != nil {
+				return fmt.Errorf("%w: link %s cannot be read", ErrBroken, it.SK)
 			}
-			known[e.Partition][e.ID] = e.Hash
-		}
-		return nil
-	})
+			switch {
+			case it.SK != fmt.Sprintf("%08d", l.Sequence) || l.Chain != n.partition():
+				return fmt.Errorf("%w: link %s is altered", ErrBroken, it.SK)
+			case l.Sequence != r.Links+1:
+				return fmt.Errorf("%w: link %d is missing", ErrBroken, r.Links+1)
+			case l.Before != r.Head:
+				return fmt.Errorf("%w: link %d is altered, or link %d", ErrBroken, r.Links, l.Sequence)
+			}
+			r.Links, r.Head = l.Sequence, hashOf(it)
+			for _, e := range l.Entries {
+				if known[e.Partition] == nil {
+					known[e.Partition] = map[string]string{}
+				}
+				known[e.Partition][e.ID] = e.Hash
+			}
+			return nil
+		})
 	return known, err
 }
 
 // entries compares the entries of a partition with the hashes in the links.
-func (r *Report) entries(ctx context.Context, db *store.DB, n Name, partition string, known map[string]string, now time.Time) error {
+func (r *Report) entries(ctx context.Context, db *store.DB, n Name, partition string, known map[string]string,
+	now time.Time) error {
 	first, what := "", ""
 	note := func(id, found string) {
 		if first == "" || id < first {

@@ -38,7 +38,8 @@ func New(all ...Handler) Handler {
 		// An empty list means that all succeeded; null would mean that all failed.
 		out := events.DynamoDBEventResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{}}
 		if first < len(batch.Records) {
-			out.BatchItemFailures = append(out.BatchItemFailures, events.DynamoDBBatchItemFailure{ItemIdentifier: batch.Records[first].Change.SequenceNumber})
+			out.BatchItemFailures = append(out.BatchItemFailures,
+				events.DynamoDBBatchItemFailure{ItemIdentifier: batch.Records[first].Change.SequenceNumber})
 		}
 		return out, errors.Join(failed...)
 	}

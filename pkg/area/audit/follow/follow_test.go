@@ -28,9 +28,11 @@ func (h *handler) handle(_ context.Context, batch events.DynamoDBEvent) (out eve
 func TestTheFirstFailureOfAnyHandlerComesAgain(t *testing.T) {
 	batch := events.DynamoDBEvent{}
 	for _, n := range []string{"7", "8", "9", "10"} {
-		batch.Records = append(batch.Records, events.DynamoDBEventRecord{Change: events.DynamoDBStreamRecord{SequenceNumber: n}})
+		batch.Records = append(batch.Records,
+			events.DynamoDBEventRecord{Change: events.DynamoDBStreamRecord{SequenceNumber: n}})
 	}
-	for _, test := range []struct{ one, other, want string }{{"", "", ""}, {"9", "", "9"}, {"", "10", "10"}, {"10", "8", "8"}, {"7", "9", "7"}} {
+	for _, test := range []struct{ one, other, want string }{{"", "", ""}, {"9", "", "9"}, {"", "10", "10"},
+		{"10", "8", "8"}, {"7", "9", "7"}} {
 		one, other := &handler{fails: test.one}, &handler{fails: test.other}
 		out, err := follow.New(one.handle, other.handle)(t.Context(), batch)
 		got := ""
@@ -42,7 +44,8 @@ func TestTheFirstFailureOfAnyHandlerComesAgain(t *testing.T) {
 		}
 	}
 	failed := errors.New("no")
-	if _, err := follow.New((&handler{}).handle, (&handler{err: failed}).handle)(t.Context(), batch); !errors.Is(err, failed) {
+	if _, err := follow.New((&handler{}).handle, (&handler{err: failed}).handle)(t.Context(),
+		batch); !errors.Is(err, failed) {
 		t.Error(err)
 	}
 }

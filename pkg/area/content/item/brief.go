@@ -114,19 +114,22 @@ func NewBrief(f Factory) (Brief, error) {
 		return Brief{}, fmt.Errorf("item: settings of %s: %w", f.ID, err)
 	}
 	voice := []string{fmt.Sprintf("You write for %q, %s.", f.Name, f.Writer)}
-	voice = append(voice, sentence("What it is about", f.Description), sentence("Whom it speaks to", f.Audience), sentence("Its tone", f.Tone), sentence("Its topics", strings.Join(f.Topics, ", ")))
+	voice = append(voice, sentence("What it is about", f.Description), sentence("Whom it speaks to", f.Audience),
+		sentence("Its tone", f.Tone), sentence("Its topics", strings.Join(f.Topics, ", ")))
 	delete(settings, "logo") // an id says nothing to a model
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
 		voice = append(voice, sentence("Its "+strings.ReplaceAll(name, "_", " "), words(settings[name])))
 	}
-	look := []string{sentence("Mood", f.Tone), sentence("Colors", words(settings["colors"])), sentence("Style", words(settings["style"])), sentence("For", f.Audience)}
+	look := []string{sentence("Mood", f.Tone), sentence("Colors", words(settings["colors"])),
+		sentence("Style", words(settings["style"])), sentence("For", f.Audience)}
 	sound := []string{sentence("Genres", words(settings["genres"])), sentence("Mood", words(settings["mood"]))}
 	if settings["mood"] == nil {
 		sound = append(sound, sentence("Mood", f.Tone))
 	}
 	return Brief{
 		Type: f.Type, Voice: provider.Clip(sentences("\n", voice...), maxInstructions),
-		Look: provider.Clip(sentences(" ", look...), maxManner), Sound: provider.Clip(sentences(" ", sound...), maxManner),
+		Look:   provider.Clip(sentences(" ", look...), maxManner),
+		Sound:  provider.Clip(sentences(" ", sound...), maxManner),
 		Models: f.Models, Trained: f.Trained, Brand: brandOf(settings, f.Logo), Prices: f.pricesOf(settings),
 	}, nil
 }

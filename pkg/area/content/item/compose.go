@@ -53,14 +53,16 @@ func (r *Record) composition(made []generate.Made) (composition.Composition, err
 		}
 		return c, nil
 	case "story":
-		return composition.Picture{Use: composition.Story, File: pictures[0], Text: r.Title, Language: r.Language, Brand: brand}, nil
+		return composition.Picture{Use: composition.Story, File: pictures[0], Text: r.Title, Language: r.Language,
+			Brand: brand}, nil
 	case "music clip":
 		_, cover := r.madeBy(made, roleCover, 0)
 		if cover == nil {
 			return nil, fmt.Errorf("item: %s has no cover", r.ID)
 		}
 		return composition.MusicClip{
-			Track: pictures[0], Cover: cover, Length: time.Duration(*r.DurationSeconds) * time.Second, Title: r.Title, Language: r.Language, Brand: brand,
+			Track: pictures[0], Cover: cover, Length: time.Duration(*r.DurationSeconds) * time.Second, Title: r.Title,
+			Language: r.Language, Brand: brand,
 		}, nil
 	}
 	return composition.Picture{Use: composition.Post, File: pictures[0]}, nil
@@ -89,7 +91,8 @@ const anyLength = time.Hour
 
 // video describes a video of scenes.
 func (r *Record) video(text provider.Text, made []generate.Made, seen []*media.File) (composition.Composition, error) {
-	v := composition.Video{Format: composition.Portrait, Language: r.Language, Captions: true, Fade: true, Brand: r.Brief.Brand, Music: r.Track}
+	v := composition.Video{Format: composition.Portrait, Language: r.Language, Captions: true, Fade: true,
+		Brand: r.Brief.Brand, Music: r.Track}
 	if r.Shape == "long video" {
 		v.Format = composition.Landscape
 	}
@@ -128,7 +131,8 @@ func seconds(f media.File) time.Duration {
 // Gave implements generate.Composing.
 func (r *Record) Gave(e *provider.Error) bool {
 	var n int
-	text := e.Code == string(provider.FailedTextTooLong) || e.Code == string(provider.FailedScript) || e.Code == string(provider.FailedInput)
+	text := e.Code == string(provider.FailedTextTooLong) || e.Code == string(provider.FailedScript) ||
+		e.Code == string(provider.FailedInput)
 	switch part := e.Part; {
 	case part == "":
 		return false
@@ -157,7 +161,8 @@ func scan(pointer, format string, n *int) bool {
 
 // brought reports whether the file of a key is one that the caller has brought in.
 func (r *Record) brought(key string) bool {
-	if r.Track != nil && r.Track.Key == key || r.Brief.Brand != nil && r.Brief.Brand.Logo != nil && r.Brief.Brand.Logo.Key == key {
+	if r.Track != nil && r.Track.Key == key || r.Brief.Brand != nil && r.Brief.Brand.Logo != nil &&
+		r.Brief.Brand.Logo.Key == key {
 		return true
 	}
 	return slices.ContainsFunc(r.Shown, func(p shownPhoto) bool { return p.File.Key == key })

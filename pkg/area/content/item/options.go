@@ -67,11 +67,13 @@ func (o Options) Check(kind Kind, format string) error {
 	switch d := o.DurationSeconds; {
 	case d == nil:
 	case !plays && kind == Story:
-		found = append(found, errs.Invalid("/duration_seconds", "is for stories that are clips: name a video model as well"))
+		found = append(found, errs.Invalid("/duration_seconds",
+			"is for stories that are clips: name a video model as well"))
 	case !plays:
 		found = append(found, errs.Invalid("/duration_seconds", "is for the kinds video, music_clip and story only"))
 	case *d < bounds.least || *d > bounds.most:
-		found = append(found, errs.Invalid("/duration_seconds", "must be between %d and %d for a %s", bounds.least, bounds.most, shape))
+		found = append(found, errs.Invalid("/duration_seconds", "must be between %d and %d for a %s", bounds.least,
+			bounds.most, shape))
 	}
 	if o.Visuals != "" && kind != Video {
 		found = append(found, errs.Invalid("/visuals", "is for kind video only"))
@@ -139,7 +141,8 @@ func (r *Record) CheckTexts() error {
 		case !script.Covers(text):
 			found = append(found, errs.Invalid(param, "%s%s", about, noFont))
 		case !p.Fits(text):
-			found = append(found, errs.Invalid(param, "%sis too long for its place in the finished media. Shorten it", about))
+			found = append(found, errs.Invalid(param,
+				"%sis too long for its place in the finished media. Shorten it", about))
 		}
 	}
 	switch {
@@ -169,7 +172,8 @@ func (r *Record) checkWritten(t provider.Text) error {
 	if !r.Given.Title && (r.Shape == "story" || r.Kind == MusicClip) {
 		texts = append(texts, t.Title)
 	}
-	if slices.Contains(seen, r.Shape) && slices.ContainsFunc(append(texts, t.Slides...), func(s string) bool { return !script.Covers(s) }) {
+	if slices.Contains(seen, r.Shape) && slices.ContainsFunc(append(texts, t.Slides...),
+		func(s string) bool { return !script.Covers(s) }) {
 		return provider.FailureOf(provider.FailedScript)
 	}
 	return nil

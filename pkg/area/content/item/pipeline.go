@@ -130,7 +130,8 @@ func (r *Record) steps(lead step, count int, stills bool) []step {
 	all := []step{{role: roleText, kind: provider.KindText}}
 	if r.Kind == Video {
 		speech := *r.DurationSeconds - pauses
-		all = []step{{role: roleScript, kind: provider.KindText, seconds: speech, number: count}, {role: roleVoice, kind: provider.KindVoice, seconds: speech}}
+		all = []step{{role: roleScript, kind: provider.KindText, seconds: speech, number: count},
+			{role: roleVoice, kind: provider.KindVoice, seconds: speech}}
 		if *r.Music == MusicGenerated {
 			all = append(all, step{role: roleMusic, kind: provider.KindMusic, seconds: *r.DurationSeconds})
 		}
@@ -190,7 +191,8 @@ func (r *Record) Plan(offer catalog.Offer, w Options, live bool) error {
 			p.Number = st.number
 			err = r.add(p, m, live)
 		case roleFinal:
-			r.Parts = append(r.Parts, part{Part: generate.Part{Kind: st.kind, Provider: generate.Composed}, Role: st.role})
+			r.Parts = append(r.Parts, part{Part: generate.Part{Kind: st.kind, Provider: generate.Composed},
+				Role: st.role})
 		default:
 			err = r.choose(offer, st, live)
 		}
@@ -233,9 +235,10 @@ func (r *Record) choose(offer catalog.Offer, st step, live bool) error {
 		candidates = candidates[:len(candidates)-1]
 	}
 	if st.kind == provider.KindVoice { // not all speak all languages
-		candidates = append(candidates, slices.DeleteFunc(offer.Models(catalog.Filter{Kind: st.kind}, live), func(m catalog.Model) bool {
-			return m.State != catalog.Available || m.Price == nil
-		})...)
+		candidates = append(candidates, slices.DeleteFunc(offer.Models(catalog.Filter{Kind: st.kind}, live),
+			func(m catalog.Model) bool {
+				return m.State != catalog.Available || m.Price == nil
+			})...)
 	}
 	for _, m := range candidates {
 		p := r.partOf(st, m)
@@ -249,7 +252,8 @@ func (r *Record) choose(offer catalog.Offer, st step, live bool) error {
 		}
 	}
 	if st.kind == provider.KindVoice && len(candidates) > 0 {
-		e := errs.New(errs.UnsupportedModel, "A video needs a voice, and no available model speaks %s. Choose another language.", r.Language)
+		e := errs.New(errs.UnsupportedModel, "A video needs a voice, and no available model speaks %s. Choose "+
+			"another language.", r.Language)
 		e.Param = "/language"
 		return e
 	}
@@ -262,7 +266,8 @@ func cannot(m catalog.Model, shape, ratio string, cause error) error {
 	if ratio != "" {
 		shape += " of " + ratio
 	}
-	e := errs.Wrap(cause, errs.UnsupportedModel, "The model %s cannot make a %s: %s. Choose another model.", m.ID, shape, strings.TrimPrefix(why.Message, "/"))
+	e := errs.Wrap(cause, errs.UnsupportedModel, "The model %s cannot make a %s: %s. Choose another model.", m.ID,
+		shape, strings.TrimPrefix(why.Message, "/"))
 	e.Param = "/model"
 	return e
 }
@@ -280,7 +285,8 @@ func ofFactory(err error, named bool) error {
 
 // partOf returns the part for a step with a model.
 func (r *Record) partOf(st step, m catalog.Model) part {
-	p := part{Part: generate.Part{Kind: st.kind, Model: m.ID, Provider: m.Provider}, Role: st.role, Seconds: st.seconds, Number: st.number}
+	p := part{Part: generate.Part{Kind: st.kind, Model: m.ID, Provider: m.Provider}, Role: st.role, Seconds: st.seconds,
+		Number: st.number}
 	for _, ratio := range slices.Backward(st.ratios) {
 		if p.Ratio == "" || slices.Contains(m.Capabilities.AspectRatios, ratio) {
 			p.Ratio = ratio
@@ -334,7 +340,8 @@ func (r *Record) LivePrice() (credits int64) {
 
 // Order returns the order of the record's current attempt.
 func (r *Record) Order(o tenant.Owner) generate.Order {
-	a := generate.Order{Owner: o, Subject: r.ID, Attempt: r.Attempt, About: r.About(), Makes: "content_item." + string(r.Kind)}
+	a := generate.Order{Owner: o, Subject: r.ID, Attempt: r.Attempt, About: r.About(),
+		Makes: "content_item." + string(r.Kind)}
 	for _, planned := range r.Parts {
 		a.Parts = append(a.Parts, planned.Part)
 	}

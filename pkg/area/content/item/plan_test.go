@@ -20,7 +20,8 @@ var all = catalog.NewOffer("bedrock,polly,fal,replicate,elevenlabs,heygen", "us-
 // voiced is a factory with settings of every kind.
 func voiced() Factory {
 	return Factory{
-		Writer: "a brand", Name: "Acme", Description: "Shoes of nets.", Audience: "Runners", Tone: "warm", Topics: []string{"shoes", "sea"},
+		Writer: "a brand", Name: "Acme", Description: "Shoes of nets.", Audience: "Runners", Tone: "warm",
+		Topics:   []string{"shoes", "sea"},
 		Settings: []byte(`{"brand_name":"Acme","colors":["#ff6600","#003366"],"voice_rules":["say you"],"forbidden_words":["cheap"]}`),
 		Models:   map[string]string{},
 	}
@@ -52,29 +53,44 @@ var plans = map[string]struct {
 	options Options
 	parts   string // the kind of each part, its model unless it is the default, its ratio, its seconds; and how often
 }{
-	"a post":                {Post, "", Options{}, "text, image 4:5, compose"},
-	"a post of a model":     {Post, "", Options{Model: "nano-banana"}, "text, image nano-banana 4:5, compose"},
-	"a short video":         {Video, FormatShort, Options{}, "text 19s of 4, voice 19s, 4 x video 9:16 5s, compose"},
-	"the shortest one":      {Video, FormatShort, Options{DurationSeconds: some(10)}, "text 9s of 2, voice 9s, 2 x video 9:16 5s, compose"},
-	"the longest short one": {Video, FormatShort, Options{DurationSeconds: some(60)}, "text 59s of 12, voice 59s, 12 x video 9:16 5s, compose"},
-	"an odd length":         {Video, FormatShort, Options{DurationSeconds: some(17)}, "text 16s of 4, voice 16s, 4 x video 9:16 5s, compose"},
-	"a short video of veo":  {Video, FormatShort, Options{Model: "veo-3.1"}, "text 19s of 4, voice 19s, 4 x video veo-3.1 9:16 6s, compose"},
-	"a long video":          {Video, FormatLong, Options{}, "text 59s of 8, voice 59s, 8 x video 16:9 8s, compose"},
-	"a long video of veo":   {Video, FormatLong, Options{Model: "veo-3.1", DurationSeconds: some(180)}, "text 179s of 23, voice 179s, 23 x video veo-3.1 16:9 8s, compose"},
-	"one of stills":         {Video, FormatShort, Options{Visuals: VisualsStills}, "text 19s of 4, voice 19s, 4 x image 9:16, compose"},
-	"a long one of stills":  {Video, FormatLong, Options{Visuals: VisualsStills, Model: "nano-banana", DurationSeconds: some(30)}, "text 29s of 6, voice 29s, 6 x image nano-banana 16:9, compose"},
-	"one with music":        {Video, FormatShort, Options{Music: MusicGenerated}, "text 19s of 4, voice 19s, music 20s, 4 x video 9:16 5s, compose"},
-	"a video from stills":   {Video, FormatShort, Options{Model: "kling-2.6-pro"}, "text 19s of 4, voice 19s, 4 x image 9:16 + video kling-2.6-pro 5s, compose"},
-	"shaped ones":           {Video, FormatShort, Options{Model: "ray-2"}, "text 19s of 4, voice 19s, 4 x image 9:16 + video ray-2 9:16 5s, compose"},
-	"a carousel":            {Carousel, "", Options{}, "text, 3 x image 4:5, compose"},
-	"one of a terse model":  {Carousel, "", Options{Model: "titan-image-2"}, "text, 3 x image titan-image-2 1:1, compose"},
-	"a video of Wan":        {Video, FormatShort, Options{Model: "wan-2.5"}, "text 19s of 4, voice 19s, 4 x video wan-2.5 9:16 5s, compose"},
-	"a story":               {Story, "", Options{}, "text, image 9:16, compose"},
-	"a clip as a story":     {Story, "", Options{Model: "kling-3-turbo-pro"}, "text, video 9:16 5s, compose"},
-	"the longest clip":      {Story, "", Options{Model: "kling-3-turbo-pro", DurationSeconds: some(15)}, "text, video 9:16 15s, compose"},
-	"a clip from a picture": {Story, "", Options{Model: "runway-gen-4-turbo", DurationSeconds: some(7)}, "text, image 9:16 + video runway-gen-4-turbo 9:16 10s, compose"},
-	"a music clip":          {MusicClip, "", Options{}, "text, image 1:1, music 30s, compose"},
-	"a track of ace-step":   {MusicClip, "", Options{Model: "ace-step", DurationSeconds: some(60)}, "text, image 1:1, music ace-step 60s, compose"},
+	"a post":            {Post, "", Options{}, "text, image 4:5, compose"},
+	"a post of a model": {Post, "", Options{Model: "nano-banana"}, "text, image nano-banana 4:5, compose"},
+	"a short video":     {Video, FormatShort, Options{}, "text 19s of 4, voice 19s, 4 x video 9:16 5s, compose"},
+	"the shortest one": {Video, FormatShort, Options{DurationSeconds: some(10)},
+		"text 9s of 2, voice 9s, 2 x video 9:16 5s, compose"},
+	"the longest short one": {Video, FormatShort, Options{DurationSeconds: some(60)},
+		"text 59s of 12, voice 59s, 12 x video 9:16 5s, compose"},
+	"an odd length": {Video, FormatShort, Options{DurationSeconds: some(17)},
+		"text 16s of 4, voice 16s, 4 x video 9:16 5s, compose"},
+	"a short video of veo": {Video, FormatShort, Options{Model: "veo-3.1"}, "text 19s of 4, voice 19s, 4 x video " +
+		"veo-3.1 9:16 6s, compose"},
+	"a long video": {Video, FormatLong, Options{}, "text 59s of 8, voice 59s, 8 x video 16:9 8s, compose"},
+	"a long video of veo": {Video, FormatLong, Options{Model: "veo-3.1", DurationSeconds: some(180)},
+		"text 179s of 23, voice 179s, 23 x video veo-3.1 16:9 8s, compose"},
+	"one of stills": {Video, FormatShort, Options{Visuals: VisualsStills},
+		"text 19s of 4, voice 19s, 4 x image 9:16, compose"},
+	"a long one of stills": {Video, FormatLong, Options{Visuals: VisualsStills, Model: "nano-banana",
+		DurationSeconds: some(30)}, "text 29s of 6, voice 29s, 6 x image nano-banana 16:9, compose"},
+	"one with music": {Video, FormatShort, Options{Music: MusicGenerated},
+		"text 19s of 4, voice 19s, music 20s, 4 x video 9:16 5s, compose"},
+	"a video from stills": {Video, FormatShort, Options{Model: "kling-2.6-pro"},
+		"text 19s of 4, voice 19s, 4 x image 9:16 + video kling-2.6-pro 5s, compose"},
+	"shaped ones": {Video, FormatShort, Options{Model: "ray-2"}, "text 19s of 4, voice 19s, 4 x image 9:16 " +
+		"+ video ray-2 9:16 5s, compose"},
+	"a carousel": {Carousel, "", Options{}, "text, 3 x image 4:5, compose"},
+	"one of a terse model": {Carousel, "", Options{Model: "titan-image-2"},
+		"text, 3 x image titan-image-2 1:1, compose"},
+	"a video of Wan": {Video, FormatShort, Options{Model: "wan-2.5"}, "text 19s of 4, voice 19s, 4 x video " +
+		"wan-2.5 9:16 5s, compose"},
+	"a story":           {Story, "", Options{}, "text, image 9:16, compose"},
+	"a clip as a story": {Story, "", Options{Model: "kling-3-turbo-pro"}, "text, video 9:16 5s, compose"},
+	"the longest clip": {Story, "", Options{Model: "kling-3-turbo-pro", DurationSeconds: some(15)},
+		"text, video 9:16 15s, compose"},
+	"a clip from a picture": {Story, "", Options{Model: "runway-gen-4-turbo", DurationSeconds: some(7)},
+		"text, image 9:16 + video runway-gen-4-turbo 9:16 10s, compose"},
+	"a music clip": {MusicClip, "", Options{}, "text, image 1:1, music 30s, compose"},
+	"a track of ace-step": {MusicClip, "", Options{Model: "ace-step", DurationSeconds: some(60)},
+		"text, image 1:1, music ace-step 60s, compose"},
 }
 
 // shown describes a part.
@@ -100,7 +116,8 @@ func shownAll(parts []part) string {
 	var all []string
 	for n := 0; n < len(parts); {
 		one, number := shown(parts[n]), parts[n].Number
-		for n++; n < len(parts) && (parts[n].Number > 0 && parts[n].Number == number || parts[n-1].Role == roleStill); n++ {
+		for n++; n < len(parts) && (parts[n].Number > 0 && parts[n].Number == number ||
+			parts[n-1].Role == roleStill); n++ {
 			one += " + " + shown(parts[n])
 		}
 		if last := len(all) - 1; number > 1 && last >= 0 {
@@ -144,11 +161,13 @@ func TestWhatEachKindIsMadeOf(t *testing.T) {
 		if r.Credits != credits || credits == 0 {
 			t.Errorf("%s costs %d, its parts %d", name, r.Credits, credits)
 		}
-		if m, _ := catalog.Find(r.Model); c.options.Model != "" && r.Model != c.options.Model || m.Kind == provider.KindText {
+		if m, _ := catalog.Find(r.Model); c.options.Model != "" && r.Model != c.options.Model ||
+			m.Kind == provider.KindText {
 			t.Errorf("%s is made by %s", name, r.Model)
 		}
 		before := shownAll(r.Parts)
-		if err := r.Plan(all, Options{Model: r.Model}, false); err != nil || r.Credits != 0 || shownAll(r.Parts) != before {
+		if err := r.Plan(all, Options{Model: r.Model}, false); err != nil || r.Credits != 0 ||
+			shownAll(r.Parts) != before {
 			t.Errorf("%s again in the sandbox: %d, %v, %s", name, r.Credits, err, shownAll(r.Parts))
 		}
 	}
@@ -168,7 +187,8 @@ func TestWhatIsAskedForCostsWhatWasForeseen(t *testing.T) {
 		Slides: []string{strings.Repeat("1", 150), "ignored", "3"},
 	}
 	for range 30 {
-		long.Scenes = append(long.Scenes, provider.Scene{Text: strings.Repeat("Words. ", 100), Visual: strings.Repeat("seen ", 60)})
+		long.Scenes = append(long.Scenes, provider.Scene{Text: strings.Repeat("Words. ", 100),
+			Visual: strings.Repeat("seen ", 60)})
 	}
 	for name, c := range plans {
 		r := recordOf(t, c.kind, c.format, "en", voiced())
@@ -183,7 +203,8 @@ func TestWhatIsAskedForCostsWhatWasForeseen(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
-			if strings.TrimSpace(req.Prompt) == "" || p.Kind != provider.KindText && p.Kind != provider.KindVoice && utf8.RuneCountInString(req.Prompt) > maxPrompt || tooLong(p, req) {
+			if strings.TrimSpace(req.Prompt) == "" || p.Kind != provider.KindText && p.Kind != provider.KindVoice &&
+				utf8.RuneCountInString(req.Prompt) > maxPrompt || tooLong(p, req) {
 				t.Errorf("%s: part %d has a prompt of %d characters", name, n, utf8.RuneCountInString(req.Prompt))
 			}
 			one := generate.Made{Files: []media.File{{ID: string(p.Role), DurationSeconds: 7.5}}}
@@ -220,19 +241,22 @@ func TestModelsThatCannotAreRefused(t *testing.T) {
 		param    string
 		says     string
 	}{
-		"another shape":                {Post, "", "titan-image-2", "en", all, "/model", "aspect_ratio"},
-		"a square film":                {Video, FormatShort, "ovi", "en", all, "/model", "aspect_ratio"},
-		"what sings":                   {MusicClip, "", "minimax-music-2", "en", all, "/model", "lyrics"},
-		"what starts from a picture":   {Post, "", "flux-kontext-pro", "en", all, "/model", "image_url"},
-		"an unknown model":             {Post, "", "nobody", "en", all, "/model", "nobody"},
-		"a retired one":                {Post, "", "nova-canvas", "en", all, "/model", "successor"},
-		"another kind":                 {Post, "", "veo-3.1", "en", all, "/model", "makes video"},
-		"music as a story":             {Story, "", "ace-step", "en", all, "/model", "makes music"},
-		"a preview":                    {MusicClip, "", "lyria-2", "en", all, "/model", "preview"},
-		"a provider that is not there": {Video, FormatShort, "runway-gen-4.5", "en", catalog.NewOffer("bedrock,fal,elevenlabs", "us-west-2"), "/model", "not set up"},
-		"no voice at all":              {Video, FormatShort, "", "en", catalog.NewOffer("bedrock", "us-west-2"), "", "No provider"},
-		"nobody who speaks":            {Video, FormatShort, "", "eo", all, "/language", "eo"},
-		"nobody who speaks here":       {Video, FormatShort, "", "af", catalog.NewOffer("bedrock,fal,polly", "us-west-2"), "", ""},
+		"another shape":              {Post, "", "titan-image-2", "en", all, "/model", "aspect_ratio"},
+		"a square film":              {Video, FormatShort, "ovi", "en", all, "/model", "aspect_ratio"},
+		"what sings":                 {MusicClip, "", "minimax-music-2", "en", all, "/model", "lyrics"},
+		"what starts from a picture": {Post, "", "flux-kontext-pro", "en", all, "/model", "image_url"},
+		"an unknown model":           {Post, "", "nobody", "en", all, "/model", "nobody"},
+		"a retired one":              {Post, "", "nova-canvas", "en", all, "/model", "successor"},
+		"another kind":               {Post, "", "veo-3.1", "en", all, "/model", "makes video"},
+		"music as a story":           {Story, "", "ace-step", "en", all, "/model", "makes music"},
+		"a preview":                  {MusicClip, "", "lyria-2", "en", all, "/model", "preview"},
+		"a provider that is not there": {Video, FormatShort, "runway-gen-4.5", "en",
+			catalog.NewOffer("bedrock,fal,elevenlabs", "us-west-2"), "/model", "not set up"},
+		"no voice at all": {Video, FormatShort, "", "en", catalog.NewOffer("bedrock", "us-west-2"), "",
+			"No provider"},
+		"nobody who speaks": {Video, FormatShort, "", "eo", all, "/language", "eo"},
+		"nobody who speaks here": {Video, FormatShort, "", "af",
+			catalog.NewOffer("bedrock,fal,polly", "us-west-2"), "", ""},
 	} {
 		r := recordOf(t, c.kind, c.format, c.language, voiced())
 		err := r.Plan(c.offer, Options{Model: c.model}, true)
@@ -242,7 +266,8 @@ func TestModelsThatCannotAreRefused(t *testing.T) {
 			}
 			continue
 		}
-		if e := errs.As(err); err == nil || e.Code != errs.UnsupportedModel || e.Param != c.param || !strings.Contains(e.Message, c.says) {
+		if e := errs.As(err); err == nil || e.Code != errs.UnsupportedModel || e.Param != c.param ||
+			!strings.Contains(e.Message, c.says) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -262,7 +287,8 @@ func TestARefusalOfTheFactorysModelTellsThatItIsTheFactorys(t *testing.T) {
 		"one of the caller": {Post, "flux-pro-1.1-ultra", false},
 	} {
 		err := recordOf(t, c.kind, "", "en", f).Plan(all, Options{Model: c.model}, true)
-		if e := errs.As(err); err == nil || e.Code != errs.UnsupportedModel || e.Param != "/model" || strings.Contains(e.Message, "It is the factory's") != c.tells {
+		if e := errs.As(err); err == nil || e.Code != errs.UnsupportedModel || e.Param != "/model" ||
+			strings.Contains(e.Message, "It is the factory's") != c.tells {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -270,7 +296,8 @@ func TestARefusalOfTheFactorysModelTellsThatItIsTheFactorys(t *testing.T) {
 
 func TestTheFactorysModelsMakeWhatGoesAlong(t *testing.T) {
 	f := voiced()
-	f.Models = map[string]string{"text": "claude-haiku-4.5", "voice": "polly-neural", "image": "flux-dev", "video": "kling-2.6-pro"}
+	f.Models = map[string]string{"text": "claude-haiku-4.5", "voice": "polly-neural", "image": "flux-dev",
+		"video": "kling-2.6-pro"}
 	r := recordOf(t, Video, FormatShort, "en", f)
 	if err := r.Plan(all, Options{}, true); err != nil {
 		t.Fatal(err)
@@ -279,13 +306,15 @@ func TestTheFactorysModelsMakeWhatGoesAlong(t *testing.T) {
 	for _, p := range r.Parts {
 		models = append(models, p.Model)
 	}
-	if want := "claude-haiku-4.5 polly-neural" + strings.Repeat(" flux-dev kling-2.6-pro", 4) + " "; strings.Join(models, " ") != want {
+	if want := "claude-haiku-4.5 polly-neural" + strings.Repeat(" flux-dev kling-2.6-pro", 4) +
+		" "; strings.Join(models, " ") != want {
 		t.Errorf("made by %q", models)
 	}
 	// Those that cannot be used, or cannot do it, are passed over.
 	f.Models = map[string]string{"text": "nova-pro", "voice": "polly-long-form"}
 	r = recordOf(t, Video, FormatShort, "de", f)
-	if err := r.Plan(catalog.NewOffer("bedrock,fal,elevenlabs", "us-west-2"), Options{}, true); err != nil || r.Parts[0].Model != "nova-pro" || r.Parts[1].Model != "eleven-multilingual-2" {
+	if err := r.Plan(catalog.NewOffer("bedrock,fal,elevenlabs", "us-west-2"), Options{}, true); err != nil ||
+		r.Parts[0].Model != "nova-pro" || r.Parts[1].Model != "eleven-multilingual-2" {
 		t.Errorf("%+v, %v", r.Parts, err)
 	}
 }
@@ -299,7 +328,8 @@ func TestPromptsAreMadeOfTheFactorysSettings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`"Acme", a brand`, "Shoes of nets", "Runners", "warm", "shoes, sea", "Its forbidden words: cheap.", "Its voice rules: say you.", occasions["carousel"]} {
+	for _, want := range []string{`"Acme", a brand`, "Shoes of nets", "Runners", "warm", "shoes, sea",
+		"Its forbidden words: cheap.", "Its voice rules: say you.", occasions["carousel"]} {
 		if !strings.Contains(text.Instructions, want) {
 			t.Errorf("the instructions lack %q: %s", want, text.Instructions)
 		}
@@ -310,17 +340,21 @@ func TestPromptsAreMadeOfTheFactorysSettings(t *testing.T) {
 	made := []generate.Made{{Text: &provider.Text{Title: "Nets", Slides: []string{"One", "not this", "Three"}}}}
 	for n, want := range []string{"One", "Two", "Three"} {
 		picture, err := r.request(n+1, made, nil)
-		if err != nil || !strings.Contains(picture.Prompt, want) || !strings.Contains(picture.Prompt, "A shoe for trails") || !strings.Contains(picture.Prompt, "#ff6600, #003366") || strings.Contains(picture.Prompt, "not this") {
+		if err != nil || !strings.Contains(picture.Prompt, want) ||
+			!strings.Contains(picture.Prompt, "A shoe for trails") ||
+			!strings.Contains(picture.Prompt, "#ff6600, #003366") || strings.Contains(picture.Prompt, "not this") {
 			t.Errorf("slide %d: %q, %v", n+1, picture.Prompt, err)
 		}
 	}
-	f := Factory{Writer: "a musician", Name: "The Examples", Settings: []byte(`{"artist_name":"The Examples","genres":["indie pop","folk"],"mood":"calm"}`)}
+	f := Factory{Writer: "a musician", Name: "The Examples",
+		Settings: []byte(`{"artist_name":"The Examples","genres":["indie pop","folk"],"mood":"calm"}`)}
 	r = recordOf(t, MusicClip, "", "en", f)
 	if err := r.Plan(all, Options{}, true); err != nil {
 		t.Fatal(err)
 	}
 	track, err := r.request(2, made, nil)
-	if err != nil || track.Prompt != "Instrumental music, no vocals. Subject: A shoe for trails. Genres: indie pop, folk. Mood: calm." || track.Seconds != 30 {
+	if err != nil || track.Prompt != "Instrumental music, no vocals. Subject: A shoe for trails. Genres: indie pop, "+
+		"folk. Mood: calm." || track.Seconds != 30 {
 		t.Errorf("%+v, %v", track, err)
 	}
 }
@@ -330,7 +364,8 @@ func TestAFactoryOfTheLongestSettingsIsToldInBounds(t *testing.T) {
 	f.Description = strings.Repeat("д", 2000)
 	f.Settings = []byte(`{"brand_name":"Acme","forbidden_words":["` + strings.Repeat("слово ", 3000) + `"]}`)
 	b, err := NewBrief(f)
-	if err != nil || utf8.RuneCountInString(b.Voice) > maxInstructions || !strings.Contains(b.Voice, "Acme") || utf8.RuneCountInString(b.Look) > maxManner {
+	if err != nil || utf8.RuneCountInString(b.Voice) > maxInstructions || !strings.Contains(b.Voice, "Acme") ||
+		utf8.RuneCountInString(b.Look) > maxManner {
 		t.Errorf("%d characters, %v", utf8.RuneCountInString(b.Voice), err)
 	}
 }

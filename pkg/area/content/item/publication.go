@@ -178,10 +178,12 @@ func (r *Record) EndPublishing(tx *store.Tx, o tenant.Owner, now time.Time) erro
 
 // publishFailure is the failure of an item that no account has taken: that of the first.
 func (r *Record) publishFailure() *Failure {
-	f := &Failure{Stage: "publish", Code: provider.FailureCode(FailedTimeout), Message: "It was published to no account."}
+	f := &Failure{Stage: "publish", Code: provider.FailureCode(FailedTimeout),
+		Message: "It was published to no account."}
 	for i, p := range slices.Backward(r.Publications) {
 		if p.Failure != nil {
-			f.Code, f.Message = provider.FailureCode(p.Failure.Code), "It was published to no account. "+p.Platform+": "+p.Failure.Message
+			f.Code, f.Message = provider.FailureCode(p.Failure.Code), "It was published to no account. "+p.Platform+
+				": "+p.Failure.Message
 			f.Retryable = f.Retryable || r.Publications[i].Failure.Retryable
 		}
 	}

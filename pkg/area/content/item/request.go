@@ -14,13 +14,16 @@ import (
 
 // occasions tell a text model the use of its text.
 var occasions = map[string]string{
-	"post":        "Now write a post that goes with one picture.",
-	"carousel":    "Now write a post with a row of pictures to swipe through: each slide's heading carries one thought, and together they tell one story.",
-	"short video": "Now write a short video: its scenes are spoken by one person and begin with what makes people stay, and the caption is posted below it.",
-	"long video":  "Now write a video: its scenes are spoken by one person, and the caption is posted below it.",
-	"story":       "Now write a story that is seen for seconds: a very short caption, one thought.",
-	"story clip":  "Now write a story that is seen for seconds: a very short caption, one thought.",
-	"music clip":  "Now write the post that presents a new piece of instrumental music: the title is the name of the piece.",
+	"post": "Now write a post that goes with one picture.",
+	"carousel": "Now write a post with a row of pictures to swipe through: each slide's heading carries one " +
+		"thought, and together they tell one story.",
+	"short video": "Now write a short video: its scenes are spoken by one person and begin with what makes people " +
+		"stay, and the caption is posted below it.",
+	"long video": "Now write a video: its scenes are spoken by one person, and the caption is posted below it.",
+	"story":      "Now write a story that is seen for seconds: a very short caption, one thought.",
+	"story clip": "Now write a story that is seen for seconds: a very short caption, one thought.",
+	"music clip": "Now write the post that presents a new piece of instrumental music: the title is the name of the " +
+		"piece.",
 }
 
 // plain requests pictures without text, which models seldom spell right.
@@ -52,7 +55,8 @@ func (r *Record) foreseen(p part) provider.Request {
 	case provider.KindMusic:
 		req.Prompt, req.Seconds = described, p.Seconds
 	case provider.KindVoice:
-		req.Prompt, req.Voice, req.Seconds, req.Marks = strings.Repeat("x", provider.MaxScript(p.Seconds)), p.Voice, p.Seconds, true
+		req.Prompt, req.Voice, req.Seconds, req.Marks = strings.Repeat("x", provider.MaxScript(p.Seconds)), p.Voice,
+			p.Seconds, true
 	}
 	return req
 }
@@ -85,7 +89,8 @@ func (r *Record) request(n int, made []generate.Made, sign Signer) (req provider
 	case roleVoice:
 		req.Prompt = provider.Clip(text.Script(), provider.MaxScript(p.Seconds))
 	case roleMusic:
-		req.Prompt = promptOf(p, "Calm instrumental music that stays in the background of a video, no vocals.", r.Prompt, r.Brief.Sound)
+		req.Prompt = promptOf(p, "Calm instrumental music that stays in the background of a video, no vocals.",
+			r.Prompt, r.Brief.Sound)
 	case roleCover:
 		req.Prompt = promptOf(p, "Cover of a piece of music.", r.Prompt, headline, r.Brief.Sound, r.look(), plain)
 	default:
@@ -116,7 +121,8 @@ func (r *Record) wanted(p part, text provider.Text) (what, shows string) {
 		if !r.givenSlide(p.Number-1) && p.Number <= len(text.Slides) {
 			heading = text.Slides[p.Number-1]
 		}
-		return fmt.Sprintf("Picture %d of %d of a row for social media, all in one style.", p.Number, len(r.Slides)), heading
+		return fmt.Sprintf("Picture %d of %d of a row for social media, all in one style.", p.Number,
+			len(r.Slides)), heading
 	case r.Kind == Video:
 		what = fmt.Sprintf("Scene %d of %d of a video for social media, all in one style.", p.Number, len(text.Scenes))
 		if p.Number > 0 && p.Number <= len(text.Scenes) {
@@ -171,7 +177,8 @@ func promptOf(p part, wanted, subject string, manner ...string) string {
 	const subjectOf = "Subject"
 	limit := longestPrompt(p.Model)
 	room := max(limit-utf8.RuneCountInString(wanted+rest+subjectOf+": . ")-1, limit/2)
-	all := sentences(" ", wanted, sentence(subjectOf, provider.Clip(strings.Join(strings.Fields(subject), " "), room)), rest)
+	all := sentences(" ", wanted, sentence(subjectOf, provider.Clip(strings.Join(strings.Fields(subject), " "), room)),
+		rest)
 	return provider.Clip(all, limit)
 }
 

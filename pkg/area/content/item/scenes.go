@@ -96,7 +96,8 @@ func nearest(words []word, after word, want, least, most time.Duration) (best wo
 	for _, w := range words[:len(words)-1] {
 		switch {
 		case w.end <= after.end || w.ends > most:
-		case !ok, best.ends < least && w.ends > best.ends, w.ends >= least && (w.ends-want).Abs() < (best.ends-want).Abs():
+		case !ok, best.ends < least && w.ends > best.ends, w.ends >= least &&
+			(w.ends-want).Abs() < (best.ends-want).Abs():
 			best, ok = w, true
 		}
 	}

@@ -22,14 +22,16 @@ func TestWishesThatDoNotFitAreRefused(t *testing.T) {
 		options Options
 		param   string
 	}{
-		"too short a video":       {Video, FormatShort, Options{DurationSeconds: some(9)}, "/duration_seconds"},
-		"too long a short video":  {Video, FormatShort, Options{DurationSeconds: some(61)}, "/duration_seconds"},
-		"too short a long video":  {Video, FormatLong, Options{DurationSeconds: some(29)}, "/duration_seconds"},
-		"too long a video":        {Video, FormatLong, Options{DurationSeconds: some(181)}, "/duration_seconds"},
-		"too short a music clip":  {MusicClip, "", Options{DurationSeconds: some(14)}, "/duration_seconds"},
-		"too long a music clip":   {MusicClip, "", Options{DurationSeconds: some(61)}, "/duration_seconds"},
-		"too long a story":        {Story, "", Options{DurationSeconds: some(16), Model: "kling-3-turbo-pro"}, "/duration_seconds"},
-		"longer than the model":   {Story, "", Options{DurationSeconds: some(11), Model: "kling-2.6-pro"}, "/duration_seconds"},
+		"too short a video":      {Video, FormatShort, Options{DurationSeconds: some(9)}, "/duration_seconds"},
+		"too long a short video": {Video, FormatShort, Options{DurationSeconds: some(61)}, "/duration_seconds"},
+		"too short a long video": {Video, FormatLong, Options{DurationSeconds: some(29)}, "/duration_seconds"},
+		"too long a video":       {Video, FormatLong, Options{DurationSeconds: some(181)}, "/duration_seconds"},
+		"too short a music clip": {MusicClip, "", Options{DurationSeconds: some(14)}, "/duration_seconds"},
+		"too long a music clip":  {MusicClip, "", Options{DurationSeconds: some(61)}, "/duration_seconds"},
+		"too long a story": {Story, "", Options{DurationSeconds: some(16), Model: "kling-3-turbo-pro"},
+			"/duration_seconds"},
+		"longer than the model": {Story, "", Options{DurationSeconds: some(11), Model: "kling-2.6-pro"},
+			"/duration_seconds"},
 		"a story that is no clip": {Story, "", Options{DurationSeconds: some(10)}, "/duration_seconds"},
 		"a post of a length":      {Post, "", Options{DurationSeconds: some(10)}, "/duration_seconds"},
 		"stills of a carousel":    {Carousel, "", Options{Visuals: VisualsStills}, "/visuals"},
@@ -38,7 +40,8 @@ func TestWishesThatDoNotFitAreRefused(t *testing.T) {
 		"stills of a video model": {Video, FormatShort, Options{Model: "veo-3.1", Visuals: VisualsStills}, "/model"},
 	} {
 		err := recordOf(t, c.kind, c.format, "en", voiced()).Plan(all, c.options, true)
-		if e := errs.As(err); err == nil || e.Code != errs.ValidationFailed && e.Code != errs.UnsupportedModel || e.Param != c.param {
+		if e := errs.As(err); err == nil || e.Code != errs.ValidationFailed && e.Code != errs.UnsupportedModel ||
+			e.Param != c.param {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -57,7 +60,8 @@ func TestWhatAVideoCosts(t *testing.T) {
 		return r.Credits
 	}
 	clips, stills, music := cost(Options{}), cost(Options{Visuals: VisualsStills}), cost(Options{Music: MusicGenerated})
-	if stills*5 > clips || music <= clips || cost(Options{DurationSeconds: some(10)}) >= clips || cost(Options{Music: "med_1", Track: &media.File{}}) != clips {
+	if stills*5 > clips || music <= clips || cost(Options{DurationSeconds: some(10)}) >= clips ||
+		cost(Options{Music: "med_1", Track: &media.File{}}) != clips {
 		t.Errorf("%d of clips, %d of stills, %d with music", clips, stills, music)
 	}
 }
@@ -71,20 +75,29 @@ func TestTextsWithoutAFontAreRefused(t *testing.T) {
 		change   func(r *Record)
 		param    string
 	}{
-		"the language of a video":      {Video, FormatShort, "bn", nil, "/language"},
-		"the language of a carousel":   {Carousel, "", "ta", nil, "/language"},
-		"that of a post is shown":      {Post, "", "bn", nil, ""},
-		"a heading":                    {Carousel, "", "en", func(r *Record) { r.Slides[1].Text = bengali }, "/slides/1/text"},
-		"200 emoji":                    {Carousel, "", "en", func(r *Record) { r.Slides[1].Text = strings.Repeat("😀", 200) }, ""},
-		"the title of a story":         {Story, "", "en", func(r *Record) { r.Given.Title, r.Title = true, bengali }, "/title"},
-		"that of a video is not shown": {Video, FormatShort, "en", func(r *Record) { r.Given.Title, r.Title = true, bengali }, ""},
+		"the language of a video":    {Video, FormatShort, "bn", nil, "/language"},
+		"the language of a carousel": {Carousel, "", "ta", nil, "/language"},
+		"that of a post is shown":    {Post, "", "bn", nil, ""},
+		"a heading": {Carousel, "", "en", func(r *Record) { r.Slides[1].Text = bengali },
+			"/slides/1/text"},
+		"200 emoji": {Carousel, "", "en",
+			func(r *Record) { r.Slides[1].Text = strings.Repeat("😀", 200) }, ""},
+		"the title of a story": {Story, "", "en", func(r *Record) {
+			r.Given.Title, r.Title = true,
+				bengali
+		}, "/title"},
+		"that of a video is not shown": {Video, FormatShort, "en", func(r *Record) {
+			r.Given.Title, r.Title = true,
+				bengali
+		}, ""},
 	} {
 		r := recordOf(t, c.kind, c.format, c.language, voiced())
 		if c.change != nil {
 			c.change(r)
 		}
 		err := r.Plan(all, Options{}, false)
-		if e := errs.As(err); (err != nil) != (c.param != "") || err != nil && (e.Code != errs.ValidationFailed || e.Param != c.param || !strings.Contains(e.Message, "Devanagari")) {
+		if e := errs.As(err); (err != nil) != (c.param != "") || err != nil &&
+			(e.Code != errs.ValidationFailed || e.Param != c.param || !strings.Contains(e.Message, "Devanagari")) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -114,7 +127,8 @@ func TestTextsWithoutAFontAreRefused(t *testing.T) {
 func made(r *Record, scenes int) (all []generate.Made) {
 	text := provider.Text{Title: "Nets", Slides: []string{"One", "ignored", "Three"}}
 	for i := range scenes {
-		text.Scenes = append(text.Scenes, provider.Scene{Text: fmt.Sprintf("Scene %d is said.", i+1), Visual: fmt.Sprintf("view %d", i+1)})
+		text.Scenes = append(text.Scenes, provider.Scene{Text: fmt.Sprintf("Scene %d is said.", i+1),
+			Visual: fmt.Sprintf("view %d", i+1)})
 	}
 	for _, p := range r.Parts[:len(r.Parts)-1] {
 		m := generate.Made{Files: []media.File{{ID: fmt.Sprint(p.Role, p.Number), Type: media.Image}}}
@@ -140,7 +154,8 @@ func TestScenesAreAskedForAndComposed(t *testing.T) {
 	}{
 		"clips":             {FormatShort, Options{}, false},
 		"clips from stills": {FormatShort, Options{Model: "kling-2.6-pro", Music: MusicGenerated}, true},
-		"stills":            {FormatLong, Options{Visuals: VisualsStills, Music: "med_1", Track: &media.File{ID: "med_1"}, DurationSeconds: some(30)}, false},
+		"stills": {FormatLong, Options{Visuals: VisualsStills, Music: "med_1",
+			Track: &media.File{ID: "med_1"}, DurationSeconds: some(30)}, false},
 	} {
 		f := voiced()
 		f.Logo = &media.File{ID: "logo"}
@@ -151,21 +166,26 @@ func TestScenesAreAskedForAndComposed(t *testing.T) {
 		scenes := r.Parts[0].Scenes
 		done := made(r, scenes)
 		for n, p := range r.Parts[:len(r.Parts)-1] {
-			req, err := r.request(n, done[:n], func(f media.File) (string, error) { return "https://signed/" + f.ID, nil })
+			req, err := r.request(n, done[:n],
+				func(f media.File) (string, error) { return "https://signed/" + f.ID, nil })
 			if err != nil {
 				t.Fatalf("%s: part %d: %v", name, n, err)
 			}
 			switch view := fmt.Sprintf("This one shows: view %d.", p.Number); {
 			case p.Kind == provider.KindText && (req.Scenes != scenes || req.ScriptSeconds != *r.DurationSeconds-1),
-				p.Kind == provider.KindVoice && (req.Prompt != done[0].Text.Script() || !req.Marks || req.Seconds != *r.DurationSeconds-1),
-				p.Number > 0 && (!strings.Contains(req.Prompt, view) || !strings.Contains(req.Prompt, fmt.Sprintf("Scene %d of %d", p.Number, scenes))),
-				p.Kind == provider.KindVideo && c.still && (req.ImageURL != fmt.Sprintf("https://signed/still%d", p.Number) || req.ImageRatio != "9:16"):
+				p.Kind == provider.KindVoice && (req.Prompt != done[0].Text.Script() || !req.Marks ||
+					req.Seconds != *r.DurationSeconds-1),
+				p.Number > 0 && (!strings.Contains(req.Prompt, view) ||
+					!strings.Contains(req.Prompt, fmt.Sprintf("Scene %d of %d", p.Number, scenes))),
+				p.Kind == provider.KindVideo && c.still &&
+					(req.ImageURL != fmt.Sprintf("https://signed/still%d", p.Number) || req.ImageRatio != "9:16"):
 				t.Errorf("%s: part %d: %+v", name, n, req)
 			}
 		}
 		got, err := r.composition(done)
 		v, ok := got.(composition.Video)
-		if err != nil || !ok || len(v.Scenes) != scenes || v.Narration.ID != "voice0" || v.Language != "de" || !v.Captions || !v.Fade {
+		if err != nil || !ok || len(v.Scenes) != scenes || v.Narration.ID != "voice0" || v.Language != "de" ||
+			!v.Captions || !v.Fade {
 			t.Fatalf("%s: %+v, %v", name, got, err)
 		}
 		for i, s := range v.Scenes {
@@ -173,7 +193,8 @@ func TestScenesAreAskedForAndComposed(t *testing.T) {
 			if c.options.Visuals == VisualsStills {
 				seen = s.Picture
 			}
-			if s.Text != fmt.Sprintf("Scene %d is said.", i+1) || seen == nil || seen.ID != fmt.Sprintf("item%d", i+1) || s.Clip != nil && s.Picture != nil {
+			if s.Text != fmt.Sprintf("Scene %d is said.", i+1) || seen == nil ||
+				seen.ID != fmt.Sprintf("item%d", i+1) || s.Clip != nil && s.Picture != nil {
 				t.Errorf("%s: scene %d: %+v", name, i, s)
 			}
 		}
@@ -184,7 +205,8 @@ func TestScenesAreAskedForAndComposed(t *testing.T) {
 		if want := []timeline.Mark{{}, {Offset: 6, At: time.Second}}; !reflect.DeepEqual(v.Marks, want) {
 			t.Errorf("%s: marks %+v", name, v.Marks)
 		}
-		if v.Brand == nil || v.Brand.Name != "Acme" || v.Brand.Logo == nil || v.Brand.Logo.ID != "logo" || v.Brand.Color != "#ff6600" || (v.Format == composition.Landscape) != (c.format == FormatLong) {
+		if v.Brand == nil || v.Brand.Name != "Acme" || v.Brand.Logo == nil || v.Brand.Logo.ID != "logo" ||
+			v.Brand.Color != "#ff6600" || (v.Format == composition.Landscape) != (c.format == FormatLong) {
 			t.Errorf("%s: %+v", name, v)
 		}
 	}
@@ -202,10 +224,12 @@ func TestOtherKindsAreComposed(t *testing.T) {
 		}
 		return got
 	}
-	if p := compose(Post, Options{}).(composition.Picture); p.Use != composition.Post || p.File.ID != "item0" || p.Text != "" {
+	if p := compose(Post, Options{}).(composition.Picture); p.Use != composition.Post || p.File.ID != "item0" ||
+		p.Text != "" {
 		t.Errorf("a post: %+v", p)
 	}
-	if p := compose(Story, Options{}).(composition.Picture); p.Use != composition.Story || p.File.ID != "item0" || p.Text != "Nets" || p.Brand == nil {
+	if p := compose(Story, Options{}).(composition.Picture); p.Use != composition.Story || p.File.ID != "item0" ||
+		p.Text != "Nets" || p.Brand == nil {
 		t.Errorf("a story: %+v", p)
 	}
 	c := compose(Carousel, Options{}).(composition.Carousel)
@@ -214,10 +238,13 @@ func TestOtherKindsAreComposed(t *testing.T) {
 			t.Errorf("slide %d: %+v", i, s)
 		}
 	}
-	if v := compose(Story, Options{Model: "kling-2.6-pro", DurationSeconds: some(7)}).(composition.Video); len(v.Scenes) != 1 || v.Scenes[0].Clip.ID != "item0" || v.Scenes[0].Length != 7*time.Second || v.Narration != nil || v.Captions {
+	if v := compose(Story, Options{Model: "kling-2.6-pro", DurationSeconds: some(7)}).(composition.Video); len(
+		v.Scenes) != 1 || v.Scenes[0].Clip.ID != "item0" || v.Scenes[0].Length != 7*time.Second ||
+		v.Narration != nil || v.Captions {
 		t.Errorf("a clip: %+v", v)
 	}
-	if m := compose(MusicClip, Options{DurationSeconds: some(20)}).(composition.MusicClip); m.Track.ID != "item0" || m.Cover.ID != "cover0" || m.Length != 20*time.Second || m.Title != "Nets" {
+	if m := compose(MusicClip, Options{DurationSeconds: some(20)}).(composition.MusicClip); m.Track.ID != "item0" ||
+		m.Cover.ID != "cover0" || m.Length != 20*time.Second || m.Title != "Nets" {
 		t.Errorf("a music clip: %+v", m)
 	}
 }
@@ -252,14 +279,16 @@ func TestWordsMoveToWhereClipsCoverThem(t *testing.T) {
 			changed = changed || s.Text != c.texts[i]
 		}
 		script := strings.Join(texts, " ")
-		if squeeze := strings.NewReplacer(" ", ""); squeeze.Replace(script) != squeeze.Replace(strings.Join(c.texts, "")) || changed != c.change {
+		if squeeze := strings.NewReplacer(" ", ""); squeeze.Replace(script) != squeeze.Replace(strings.Join(c.texts,
+			"")) || changed != c.change {
 			t.Errorf("%s: %q", name, texts)
 		}
 		if !changed {
 			continue
 		}
 		// As the engine sees it.
-		for i, frames := range timeline.Scenes(texts, timeline.NewClock(script, nil, c.spoken), lead, tail, timeline.FPS) {
+		for i, frames := range timeline.Scenes(texts, timeline.NewClock(script, nil, c.spoken), lead, tail,
+			timeline.FPS) {
 			if length := timeline.Time(frames); length > most {
 				t.Errorf("%s: scene %d takes %v, its clip covers %v: %q", name, i, length, most, texts)
 			}

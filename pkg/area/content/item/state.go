@@ -86,7 +86,8 @@ func (r *Record) Permit(a Action) error {
 		case slices.Contains(known.states, r.State):
 			allowed = append(allowed, string(known.action))
 		case known.action == a:
-			message = fmt.Sprintf("The content item is %s. It can be %s only while it is %s.", r.State, known.done, oneOf(known.states))
+			message = fmt.Sprintf("The content item is %s. It can be %s only while it is %s.", r.State, known.done,
+				oneOf(known.states))
 		}
 	}
 	if message == "" {

@@ -103,7 +103,8 @@ func (w *work) Succeed(tx *store.Tx, now time.Time, made []generate.Made, cost i
 	}
 	if past.Published > 0 {
 		w.PublishedAt = &at
-		if err := errors.Join(w.Move(Publishing), w.Move(Published), w.Notify(tx, w.item.Owner, event.ContentPublished)); err != nil {
+		if err := errors.Join(w.Move(Publishing), w.Move(Published),
+			w.Notify(tx, w.item.Owner, event.ContentPublished)); err != nil {
 			return err
 		}
 	}

@@ -59,7 +59,8 @@ func (b budget) wait(uses int64) time.Duration {
 
 // budget reads the use of a budget, and returns the key of the present counter. The budget
 // of an account counts the counters that are in part less than 24 hours old.
-func (w *Worker) budget(ctx context.Context, b platform.Budget, name, accountID string) (left budget, present store.Key, err error) {
+func (w *Worker) budget(ctx context.Context, b platform.Budget, name, accountID string) (left budget,
+	present store.Key, err error) {
 	if most, ok := w.Budgets[name]; ok {
 		b.Max = most
 	}
@@ -71,7 +72,8 @@ func (w *Worker) budget(ctx context.Context, b platform.Budget, name, accountID 
 	begins := at.Truncate(length)
 	keys := make([]store.Key, many)
 	for i := range keys {
-		keys[i] = store.IDKey("budget#" + name + of + "#" + begins.Add(-time.Duration(i)*length).Format("2006-01-02T15"))
+		keys[i] = store.IDKey("budget#" + name + of +
+			"#" + begins.Add(-time.Duration(i)*length).Format("2006-01-02T15"))
 	}
 	items, err := w.DB.GetAll(ctx, keys...)
 	if err != nil {
@@ -87,7 +89,8 @@ func (w *Worker) budget(ctx context.Context, b platform.Budget, name, accountID 
 // grant takes the uses of a publication out of the budget of its platform, in a step of its
 // own: once for each time that the publication begins. ready reports that nothing is left
 // to take. A publication beyond the budget waits, for as long as it takes.
-func (w poster) grant(ctx context.Context, o tenant.Owner, p posting, progress platform.Progress, name string, b *platform.Budget, what platform.Post) (out task.Outcome, ready bool, err error) {
+func (w poster) grant(ctx context.Context, o tenant.Owner, p posting, progress platform.Progress, name string,
+	b *platform.Budget, what platform.Post) (out task.Outcome, ready bool, err error) {
 	if b == nil || o.Mode != tenant.Live || p.Granted > progress.Restarts {
 		return out, true, nil
 	}

@@ -35,7 +35,8 @@ func (c AccountCleaner) Clean(ctx context.Context, o tenant.Owner, accountID str
 			if err := json.Unmarshal(it.Doc, &note); err != nil {
 				return false, err
 			}
-			withdrawn, err := change(ctx, c.DB, o, note.Item, func(tx *store.Tx, r *item.Record) (bool, error) { return withdraw(tx, c.Now(), o, r, accountID) })
+			withdrawn, err := change(ctx, c.DB, o, note.Item,
+				func(tx *store.Tx, r *item.Record) (bool, error) { return withdraw(tx, c.Now(), o, r, accountID) })
 			if err != nil {
 				return false, err
 			}
@@ -55,19 +56,22 @@ func withdraw(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record, accou
 	if r.State != item.Scheduled || pub == nil || pub.State != item.PublicationPending {
 		return false, nil
 	}
-	r.SocialAccountIDs = slices.DeleteFunc(slices.Clone(r.SocialAccountIDs), func(id string) bool { return id == accountID })
+	r.SocialAccountIDs = slices.DeleteFunc(slices.Clone(r.SocialAccountIDs),
+		func(id string) bool { return id == accountID })
 	if len(r.Publications) == 1 {
 		return true, Clear(tx, now, o, r)
 	}
 	planner{tx, now, o, r}.leave(pub, true)
 	delete(r.Outlets, pub.ID)
-	r.Publications = slices.DeleteFunc(r.Publications, func(p item.Publication) bool { return p.SocialAccountID == accountID })
+	r.Publications = slices.DeleteFunc(r.Publications,
+		func(p item.Publication) bool { return p.SocialAccountID == accountID })
 	r.Touch(now)
 	return true, nil
 }
 
 // change changes an item in a transaction of its own, and reports whether it did.
-func change(ctx context.Context, db *store.DB, o tenant.Owner, itemID string, f func(*store.Tx, *item.Record) (bool, error)) (bool, error) {
+func change(ctx context.Context, db *store.DB, o tenant.Owner, itemID string,
+	f func(*store.Tx, *item.Record) (bool, error)) (bool, error) {
 	it, err := db.Get(ctx, store.IDKey(itemID))
 	if errors.Is(err, store.ErrNotFound) {
 		return false, nil
@@ -100,7 +104,8 @@ type FactoryCleaner struct {
 // Clean implements factory.Cleaner.
 func (c FactoryCleaner) Clean(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error) {
 	page, err := c.DB.List(ctx, store.Query{
-		Index: store.ByParent, Partition: item.ParentPartition(o, factoryID), Filters: map[string]string{"state": string(item.Scheduled)}, OldestFirst: true, Limit: atOnce,
+		Index: store.ByParent, Partition: item.ParentPartition(o, factoryID),
+		Filters: map[string]string{"state": string(item.Scheduled)}, OldestFirst: true, Limit: atOnce,
 	})
 	if err != nil {
 		return false, err

@@ -17,7 +17,8 @@ func TestWhatDoesNotFitIsNotSent(t *testing.T) {
 	before := w.fake.Calls()
 	r := w.run(func(r *item.Record) { r.Hashtags = []string{"a", "b", "c", "d", "e", "f"} })
 	failed := r.Publications[0].Failure
-	if failed == nil || failed.Code != "content_refused" || !strings.Contains(failed.Message, "up to 5 hashtags; there are 6") || w.fake.Calls() != before {
+	if failed == nil || failed.Code != "content_refused" ||
+		!strings.Contains(failed.Message, "up to 5 hashtags; there are 6") || w.fake.Calls() != before {
 		t.Errorf("it ended as %+v after %d calls", failed, w.fake.Calls()-before)
 	}
 }
@@ -31,7 +32,8 @@ func TestContainersOfAnAccount(t *testing.T) {
 	w.clock.Advance(13 * time.Hour) // late in the day
 	var slides []media.File
 	for n := range 10 {
-		slides = append(slides, media.File{ID: fmt.Sprint("s", n), Role: media.Final, Type: media.Image, MIMEType: "image/jpeg", Key: fmt.Sprint("slide-", n), Bytes: 2000, Width: 1080, Height: 1350})
+		slides = append(slides, media.File{ID: fmt.Sprint("s", n), Role: media.Final, Type: media.Image,
+			MIMEType: "image/jpeg", Key: fmt.Sprint("slide-", n), Bytes: 2000, Width: 1080, Height: 1350})
 	}
 	var ids []string
 	for n := range 7 {

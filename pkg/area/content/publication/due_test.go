@@ -93,7 +93,8 @@ func TestManyItemsAreDueAtOnce(t *testing.T) {
 		started[m.Subject] = true
 	}
 	last := w.take(posts)
-	t.Logf("%d items: all are begun after %v, the last publication starts after %v", *dueAtOnce, begun.Round(time.Millisecond), (begun + last).Round(time.Millisecond))
+	t.Logf("%d items: all are begun after %v, the last publication starts after %v", *dueAtOnce,
+		begun.Round(time.Millisecond), (begun + last).Round(time.Millisecond))
 	if len(started) != *dueAtOnce {
 		t.Errorf("%d items have started", len(started))
 	}
@@ -129,9 +130,11 @@ func (w *world) take(messages []task.Message) (last time.Duration) {
 func (w *world) scheduleOne(o tenant.Owner, n int, at time.Time) {
 	w.t.Helper()
 	now := w.clock.Now()
-	acct := account.Record{Account: account.Account{Resource: resource.New(fmt.Sprint("soc_many", n), now, nil), Platform: "telegram", FactoryIDs: []string{}, State: account.Connected}}
+	acct := account.Record{Account: account.Account{Resource: resource.New(fmt.Sprint("soc_many", n), now, nil),
+		Platform: "telegram", FactoryIDs: []string{}, State: account.Connected}}
 	var err error
-	if acct.Sealed, err = w.worker.Vault.Seal(w.t.Context(), o, acct.ID, platform.Account{ID: acct.ID, Token: platform.Token{Access: "token"}}); err != nil {
+	if acct.Sealed, err = w.worker.Vault.Seal(w.t.Context(), o, acct.ID,
+		platform.Account{ID: acct.ID, Token: platform.Token{Access: "token"}}); err != nil {
 		w.t.Fatal(err)
 	}
 	_, made := w.read()

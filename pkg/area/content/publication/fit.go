@@ -20,7 +20,8 @@ var topics = map[string]platform.Topic{"musician": platform.TopicMusic, "news": 
 func post(r *item.Record, pub *item.Publication, limits platform.Capabilities) (p platform.Post, err error) {
 	files, poster := r.Posted()
 	p = platform.Post{
-		Key: pub.ID, Kind: platform.Kind(r.Kind), Topic: topics[r.Brief.Type], Title: r.Title, Caption: r.Caption, Hashtags: r.Hashtags, Language: r.Language,
+		Key: pub.ID, Kind: platform.Kind(r.Kind), Topic: topics[r.Brief.Type], Title: r.Title, Caption: r.Caption,
+		Hashtags: r.Hashtags, Language: r.Language,
 	}
 	var alt []string
 	if pub.Options != nil {
@@ -52,7 +53,8 @@ func post(r *item.Record, pub *item.Publication, limits platform.Capabilities) (
 }
 
 func fileOf(f media.File) platform.Media {
-	return platform.Media{MIME: f.MIMEType, Bytes: f.Bytes, Width: f.Width, Height: f.Height, Duration: time.Duration(f.DurationSeconds * float64(time.Second))}
+	return platform.Media{MIME: f.MIMEType, Bytes: f.Bytes, Width: f.Width, Height: f.Height,
+		Duration: time.Duration(f.DurationSeconds * float64(time.Second))}
 }
 
 // Files reads the files that are posted.
@@ -97,7 +99,9 @@ func Fit(r *item.Record, pub *item.Publication, limits platform.Capabilities) []
 		found = append(found, errs.Detail{Param: pointer(problem), Message: problem.Message})
 	}
 	if r.Branded && limits.Plain {
-		found = append(found, errs.Detail{Param: "/media", Message: limits.Label + " permits no logo and no name of a brand in media, and those of the item show them. Attach an account of " + limits.Label + " to the factory, then regenerate the item: its media are made without them."})
+		found = append(found, errs.Detail{Param: "/media", Message: limits.Label +
+			" permits no logo and no name of a brand in media, and those of the item show them. Attach an account of " +
+			limits.Label + " to the factory, then regenerate the item: its media are made without them."})
 	}
 	return found
 }

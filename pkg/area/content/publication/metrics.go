@@ -35,8 +35,9 @@ type reading struct {
 // watch starts the task that reads the metrics of a publication.
 func watch(p planner, pub *item.Publication) error {
 	return task.Create(p.tx, p.now, task.Task{
-		Message: task.Message{ID: task.ID(Read, pub.ID, 1), Kind: Read, Queue: topology.Publish, Subject: p.r.ID, Owner: p.Owner},
-		DueAt:   pub.PublishedAt.Add(readings[0]),
+		Message: task.Message{ID: task.ID(Read, pub.ID, 1), Kind: Read, Queue: topology.Publish, Subject: p.r.ID,
+			Owner: p.Owner},
+		DueAt: pub.PublishedAt.Add(readings[0]),
 	}, reading{Publication: pub.ID, Account: pub.SocialAccountID, At: pub.PublishedAt.Time})
 }
 
@@ -102,12 +103,14 @@ func (w reader) Step(ctx context.Context, s *task.Step) (o task.Outcome, err err
 
 // metrics returns the new metrics. A figure that the platform leaves out stays as it was.
 func metrics(read platform.Metrics, before *item.Metrics, now time.Time) *item.Metrics {
-	m := item.Metrics{Views: read.Views, Likes: read.Likes, Comments: read.Comments, Shares: read.Shares, Saves: read.Saves, ReadAt: resource.Instant(now)}
+	m := item.Metrics{Views: read.Views, Likes: read.Likes, Comments: read.Comments, Shares: read.Shares,
+		Saves: read.Saves, ReadAt: resource.Instant(now)}
 	if before == nil {
 		return &m
 	}
 	for _, count := range []struct{ now, before **int64 }{
-		{&m.Views, &before.Views}, {&m.Likes, &before.Likes}, {&m.Comments, &before.Comments}, {&m.Shares, &before.Shares}, {&m.Saves, &before.Saves},
+		{&m.Views, &before.Views}, {&m.Likes, &before.Likes}, {&m.Comments, &before.Comments},
+		{&m.Shares, &before.Shares}, {&m.Saves, &before.Saves},
 	} {
 		if *count.now == nil {
 			*count.now = *count.before

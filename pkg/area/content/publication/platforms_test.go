@@ -64,7 +64,8 @@ func TestWhatAPlatformNoLongerSaysStays(t *testing.T) {
 		w.clock.Advance(at.Add(after).Sub(w.clock.Now()))
 		w.deliver(w.due(publication.Read), 1)
 		_, r := w.read()
-		if m := r.Publications[0].Metrics; m == nil || m.Likes == nil || *m.Likes != 7 || !m.ReadAt.Equal(w.clock.Now()) {
+		if m := r.Publications[0].Metrics; m == nil || m.Likes == nil || *m.Likes != 7 ||
+			!m.ReadAt.Equal(w.clock.Now()) {
 			t.Errorf("after %v: %+v", after, m)
 		}
 	}

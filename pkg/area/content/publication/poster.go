@@ -107,7 +107,8 @@ func (p *posting) of(r *item.Record) *item.Publication {
 func (w *Worker) follows(ctx context.Context, r *item.Record, pub *item.Publication) (bool, error) {
 	at := r.Outlets[pub.ID].At
 	page, err := w.DB.List(ctx, store.Query{
-		Index: store.ByParent, Partition: slots(pub.SocialAccountID), To: slotOrder(pub.ID, at), OldestFirst: true, Limit: 1,
+		Index: store.ByParent, Partition: slots(pub.SocialAccountID), To: slotOrder(pub.ID, at),
+		OldestFirst: true, Limit: 1,
 	})
 	if err != nil {
 		return false, task.Again(err)
@@ -116,7 +117,8 @@ func (w *Worker) follows(ctx context.Context, r *item.Record, pub *item.Publicat
 }
 
 // step takes the next step at the platform.
-func (w poster) step(ctx context.Context, s *task.Step, p *posting, progress platform.Progress, r *item.Record, pub *item.Publication, accountItem store.Item) (o task.Outcome, err error) {
+func (w poster) step(ctx context.Context, s *task.Step, p *posting, progress platform.Progress, r *item.Record,
+	pub *item.Publication, accountItem store.Item) (o task.Outcome, err error) {
 	var acct account.Record
 	if account.Is(accountItem, s.Owner) {
 		if acct, err = account.Decode(&accountItem); err != nil {
@@ -125,12 +127,14 @@ func (w poster) step(ctx context.Context, s *task.Step, p *posting, progress pla
 	}
 	adapter, ok := w.Platforms.Of(s.Mode, pub.Platform)
 	if !ok || !acct.Usable() {
-		return w.ends(ctx, s, p, progress, platform.NeedsReconnect(platform.CodeNeedsReconnect, "The account is not connected."))
+		return w.ends(ctx, s, p, progress, platform.NeedsReconnect(platform.CodeNeedsReconnect,
+			"The account is not connected."))
 	}
 	limits := adapter.Capabilities()
 	what, err := post(r, pub, limits)
 	if err != nil {
-		return w.ends(ctx, s, p, progress, platform.Refuse(platform.CodeInvalidOption, "The options cannot be read. Publish again with options.").Because(err))
+		return w.ends(ctx, s, p, progress, platform.Refuse(platform.CodeInvalidOption,
+			"The options cannot be read. Publish again with options.").Because(err))
 	}
 	if progress.Stage == "" {
 		// Limits may have changed since it was scheduled, and nothing was checked if its
@@ -201,7 +205,8 @@ func (w poster) step(ctx context.Context, s *task.Step, p *posting, progress pla
 
 // ends returns the outcome of a publication that fails. If it is in doubt whether a post
 // exists, the known facts are kept for another attempt.
-func (w poster) ends(ctx context.Context, s *task.Step, p *posting, progress platform.Progress, e *platform.Error) (o task.Outcome, err error) {
+func (w poster) ends(ctx context.Context, s *task.Step, p *posting, progress platform.Progress,
+	e *platform.Error) (o task.Outcome, err error) {
 	if !progress.SentAt.IsZero() && e.Code != platform.CodeOutcomeUnknown {
 		e = platform.Lost(e)
 	}
@@ -288,7 +293,8 @@ func (w poster) Fail(ctx context.Context, s *task.Step, cause error) (o task.Out
 				return o, err
 			}
 		default:
-			p.Failure, p.Sealed = failure(item.FailedTimeout, "The platform did not take the post in time. Publish it again.", true), nil
+			p.Failure, p.Sealed = failure(item.FailedTimeout, "The platform did not take the post in time. Publish "+
+				"it again.", true), nil
 		}
 	}
 	return task.Outcome{Payload: p, Join: w.finish(s, p)}, nil

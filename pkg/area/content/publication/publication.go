@@ -81,8 +81,9 @@ func (p planner) timer(at time.Time) error {
 	p.r.Round++
 	p.r.Touch(p.now)
 	return task.Create(p.tx, p.now, task.Task{
-		Message: task.Message{ID: task.ID(Timer, p.r.ID, p.r.Round), Kind: Timer, Queue: topology.Publish, Subject: p.r.ID, Owner: p.Owner},
-		DueAt:   due.Time,
+		Message: task.Message{ID: task.ID(Timer, p.r.ID, p.r.Round), Kind: Timer, Queue: topology.Publish,
+			Subject: p.r.ID, Owner: p.Owner},
+		DueAt: due.Time,
 	}, timing{p.r.Round})
 }
 
@@ -153,7 +154,8 @@ func (p planner) publication(t Target) *item.Publication {
 	if pub == nil {
 		p.r.Publications = append(p.r.Publications, item.Publication{
 			Resource:      resource.New(id.New(id.Publication, p.now), p.now, nil),
-			ContentItemID: p.r.ID, SocialAccountID: t.Account.ID, Platform: t.Account.Platform, State: item.PublicationPending,
+			ContentItemID: p.r.ID, SocialAccountID: t.Account.ID, Platform: t.Account.Platform,
+			State:    item.PublicationPending,
 			Warnings: []item.PublicationWarning{},
 		})
 		pub = &p.r.Publications[len(p.r.Publications)-1]
@@ -173,10 +175,12 @@ func (p planner) start(pub *item.Publication) error {
 	pub.Touch(p.now)
 	return task.Create(p.tx, p.now, task.Task{
 		Message: task.Message{
-			ID: task.ID(Post, pub.ID, out.Attempt), Kind: Post, Queue: topology.Publish, Subject: p.r.ID, Owner: p.Owner,
+			ID: task.ID(Post, pub.ID, out.Attempt), Kind: Post, Queue: topology.Publish, Subject: p.r.ID,
+			Owner: p.Owner,
 		},
 		Deadline: p.now.Add(postWithin),
-	}, posting{Publication: pub.ID, Account: pub.SocialAccountID, Attempt: out.Attempt, Began: p.now, Sealed: out.Doubt})
+	}, posting{Publication: pub.ID, Account: pub.SocialAccountID, Attempt: out.Attempt, Began: p.now,
+		Sealed: out.Doubt})
 }
 
 // book notes a publication at its account for a time, and counts it on its day.
@@ -187,7 +191,8 @@ func (p planner) book(pub *item.Publication, t Target, at time.Time) {
 	}
 	out := p.r.Outlets[pub.ID]
 	if out.At.IsZero() {
-		p.tx.Count(account.ScheduledKey(pub.SocialAccountID), 1, account.MaxScheduled, errs.New(errs.QueueFull, "Too many content items are scheduled to the account %s.", pub.SocialAccountID))
+		p.tx.Count(account.ScheduledKey(pub.SocialAccountID), 1, account.MaxScheduled,
+			errs.New(errs.QueueFull, "Too many content items are scheduled to the account %s.", pub.SocialAccountID))
 	}
 	if !out.At.Equal(at) {
 		if !out.At.IsZero() {
@@ -198,7 +203,8 @@ func (p planner) book(pub *item.Publication, t Target, at time.Time) {
 	}
 	if day := at.UTC().Format(time.DateOnly); t.Full != nil && t.Limits.DailyPosts > 0 && out.Day != day {
 		p.uncount(pub, out)
-		p.tx.CountUntil(quotaKey(pub.SocialAccountID, day), 1, int64(t.Limits.DailyPosts), at.Add(keepQuota), t.Full(day, t.Limits.DailyPosts))
+		p.tx.CountUntil(quotaKey(pub.SocialAccountID, day), 1, int64(t.Limits.DailyPosts), at.Add(keepQuota),
+			t.Full(day, t.Limits.DailyPosts))
 		out.Day = day
 	}
 	p.r.Outlets[pub.ID] = out
@@ -237,7 +243,8 @@ const slotKind = "publication_slot"
 func slot(o tenant.Owner, pub *item.Publication, at time.Time, version int64) store.Item {
 	return store.Item{
 		Key: store.IDKey(fmt.Sprintf("slot#%s#%d", pub.ID, at.UnixMilli())), Kind: slotKind, Owner: o, Version: version,
-		Parent: store.Key{PK: slots(pub.SocialAccountID), SK: slotOrder(pub.ID, at)}, Doc: []byte(`{"item":"` + pub.ContentItemID + `"}`),
+		Parent: store.Key{PK: slots(pub.SocialAccountID), SK: slotOrder(pub.ID, at)},
+		Doc:    []byte(`{"item":"` + pub.ContentItemID + `"}`),
 	}
 }
 

@@ -60,17 +60,23 @@ var fakes = map[string]struct {
 	adapter func(wire.Config) platform.Adapter
 	account platform.Account
 }{
-	"telegram": {func(now func() time.Time) fixture.Fake { return faketelegram.New(now) }, func(c wire.Config) platform.Adapter { return telegram.New(c) },
+	"telegram": {func(now func() time.Time) fixture.Fake { return faketelegram.New(now) },
+		func(c wire.Config) platform.Adapter { return telegram.New(c) },
 		platform.Account{ID: faketelegram.Channel, Token: platform.Token{Access: faketelegram.Token}}},
-	"tiktok": {func(now func() time.Time) fixture.Fake { return faketiktok.New(now) }, func(c wire.Config) platform.Adapter { return tiktok.New(c) },
+	"tiktok": {func(now func() time.Time) fixture.Fake { return faketiktok.New(now) },
+		func(c wire.Config) platform.Adapter { return tiktok.New(c) },
 		platform.Account{ID: faketiktok.User}},
-	"vk": {func(now func() time.Time) fixture.Fake { return fakevk.New(now) }, func(c wire.Config) platform.Adapter { return vk.New(c) },
+	"vk": {func(now func() time.Time) fixture.Fake { return fakevk.New(now) },
+		func(c wire.Config) platform.Adapter { return vk.New(c) },
 		platform.Account{ID: strconv.Itoa(-fakevk.Group), Token: platform.Token{Device: fakevk.Device}}},
-	"youtube": {func(now func() time.Time) fixture.Fake { return fakeyoutube.New(now) }, func(c wire.Config) platform.Adapter { return youtube.New(c) },
+	"youtube": {func(now func() time.Time) fixture.Fake { return fakeyoutube.New(now) },
+		func(c wire.Config) platform.Adapter { return youtube.New(c) },
 		platform.Account{ID: fakeyoutube.Channel}},
-	"instagram": {func(now func() time.Time) fixture.Fake { return fakeinstagram.New(now) }, func(c wire.Config) platform.Adapter { return instagram.New(c) },
+	"instagram": {func(now func() time.Time) fixture.Fake { return fakeinstagram.New(now) },
+		func(c wire.Config) platform.Adapter { return instagram.New(c) },
 		platform.Account{ID: fakeinstagram.User}},
-	"rutube": {func(now func() time.Time) fixture.Fake { return fakerutube.New(now) }, func(c wire.Config) platform.Adapter { return rutube.New(c) },
+	"rutube": {func(now func() time.Time) fixture.Fake { return fakerutube.New(now) },
+		func(c wire.Config) platform.Adapter { return rutube.New(c) },
 		platform.Account{ID: fakerutube.Username}},
 }
 
@@ -116,7 +122,8 @@ func newWorld(t *testing.T, name string) *world {
 		},
 	})
 	w.worker = &publication.Worker{
-		DB: w.db, Platforms: only{adapter}, Vault: account.Vault{Envelope: sealtest.Envelope("key")}, Files: files{9000}, Now: w.clock.Now,
+		DB: w.db, Platforms: only{adapter}, Vault: account.Vault{Envelope: sealtest.Envelope("key")},
+		Files: files{9000}, Now: w.clock.Now,
 	}
 	w.account = w.connect("soc_1", name, of.account)
 	w.makeItem("cnt_1")
@@ -131,7 +138,8 @@ func (w *world) connect(id, name string, a platform.Account) (r account.Record) 
 		access, refresh := g.Grant(7 * 24 * time.Hour)
 		a.Token.Access, a.Token.Refresh = platform.Secret(access), platform.Secret(refresh)
 	}
-	r = account.Record{Account: account.Account{Resource: resource.New(id, now, nil), Platform: name, FactoryIDs: []string{}}, PlatformID: a.ID}
+	r = account.Record{Account: account.Account{Resource: resource.New(id, now, nil), Platform: name,
+		FactoryIDs: []string{}}, PlatformID: a.ID}
 	var err error
 	if r.Sealed, err = w.worker.Vault.Seal(w.t.Context(), owner, id, a); err != nil {
 		w.t.Fatal(err)
@@ -152,8 +160,10 @@ func (w *world) makeItem(id string, files ...media.File) {
 	w.t.Helper()
 	now := w.clock.Now()
 	r := &item.Record{Item: item.Item{
-		Resource: resource.New(id, now, nil), FactoryID: "fac_1", Kind: item.Video, Title: "A shoe", Caption: "It runs", State: item.Generated, Attempt: 1,
-	}, Files: []media.File{{ID: "cnt_1_1", Role: media.Final, Type: media.Video, MIMEType: "video/mp4", Key: "video", Bytes: 9000, Width: 1080, Height: 1920, DurationSeconds: 20}}}
+		Resource: resource.New(id, now, nil), FactoryID: "fac_1", Kind: item.Video, Title: "A shoe", Caption: "It runs",
+		State: item.Generated, Attempt: 1,
+	}, Files: []media.File{{ID: "cnt_1_1", Role: media.Final, Type: media.Video, MIMEType: "video/mp4", Key: "video",
+		Bytes: 9000, Width: 1080, Height: 1920, DurationSeconds: 20}}}
 	if len(files) > 0 {
 		r.Kind, r.Files = item.Carousel, files
 	}
@@ -181,7 +191,8 @@ func (w *world) publish() {
 	w.t.Helper()
 	it, r := w.read()
 	w.commit(func(tx *store.Tx) error {
-		if err := publication.Publish(tx, w.clock.Now(), owner, r, []publication.Target{{Account: w.account}}); err != nil {
+		if err := publication.Publish(tx, w.clock.Now(), owner, r,
+			[]publication.Target{{Account: w.account}}); err != nil {
 			return err
 		}
 		if err := it.Encode(r); err != nil {
@@ -207,7 +218,8 @@ func (w *world) read() (store.Item, *item.Record) {
 
 func (w *world) kernel() *task.Kernel {
 	handlers := w.worker.Handlers()
-	accounts := &account.Worker{DB: w.db, Platforms: account.NewPlatforms(account.PlatformsConfig{Now: w.clock.Now}), Vault: w.worker.Vault, Now: w.clock.Now}
+	accounts := &account.Worker{DB: w.db, Platforms: account.NewPlatforms(account.PlatformsConfig{Now: w.clock.Now}),
+		Vault: w.worker.Vault, Now: w.clock.Now}
 	for kind, h := range accounts.Handlers() {
 		if kind != account.Refresh {
 			handlers[kind] = h
@@ -215,7 +227,8 @@ func (w *world) kernel() *task.Kernel {
 	}
 	handlers[account.Refresh] = refresher{w: w}
 	return task.NewKernel(task.Config{
-		DB: w.db, Handlers: handlers, Now: w.clock.Now, Chance: func() float64 { return 0.5 }, Name: func() string { return fmt.Sprint("name-", w.names.Add(1)) },
+		DB: w.db, Handlers: handlers, Now: w.clock.Now, Chance: func() float64 { return 0.5 },
+		Name: func() string { return fmt.Sprint("name-", w.names.Add(1)) },
 	})
 }
 
@@ -294,7 +307,8 @@ func wander(t *testing.T, name string, seed uint64) string {
 	again := 0
 	for range 400 {
 		_, r := w.read()
-		posts := slices.DeleteFunc(slices.Clone(w.fake.Posts()), func(p string) bool { return strings.HasPrefix(p, platformtest.Comment) })
+		posts := slices.DeleteFunc(slices.Clone(w.fake.Posts()),
+			func(p string) bool { return strings.HasPrefix(p, platformtest.Comment) })
 		if len(posts) > 1 {
 			t.Fatalf("seed %d: there are %d posts: %v", seed, len(posts), posts)
 		}
@@ -350,7 +364,8 @@ func TestHandlesAreSealed(t *testing.T) {
 	w.publish()
 	for range 20 {
 		for _, row := range storetest.Rows(t, w.db) {
-			if strings.Contains(row["doc"], "upload_id") || strings.Contains(row["doc"], "http://platform.test/upload") {
+			if strings.Contains(row["doc"], "upload_id") ||
+				strings.Contains(row["doc"], "http://platform.test/upload") {
 				t.Fatalf("%s shows %s", row["pk"], row["doc"])
 			}
 		}

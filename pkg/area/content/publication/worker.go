@@ -36,7 +36,8 @@ type Worker struct {
 
 // Handlers returns the handlers of the kinds of tasks.
 func (w *Worker) Handlers() map[task.Kind]task.Handler {
-	return map[task.Kind]task.Handler{Timer: timer{Worker: w}, Post: poster{w}, Read: reader{Worker: w}, item.AutoPublish: automatic{Worker: w}}
+	return map[task.Kind]task.Handler{Timer: timer{Worker: w}, Post: poster{w}, Read: reader{Worker: w},
+		item.AutoPublish: automatic{Worker: w}}
 }
 
 // endless is embedded in handlers whose steps are tried until they succeed.
@@ -49,7 +50,8 @@ func (endless) Fail(context.Context, *task.Step, error) (o task.Outcome, err err
 func (endless) Cancel(context.Context, *task.Step) error { return nil }
 
 // read reads an item, and other items with it. The record is nil if the item is gone.
-func (w *Worker) read(ctx context.Context, s *task.Step, others ...store.Key) (it store.Item, r *item.Record, beside []store.Item, err error) {
+func (w *Worker) read(ctx context.Context, s *task.Step, others ...store.Key) (it store.Item, r *item.Record,
+	beside []store.Item, err error) {
 	items, err := w.DB.GetAll(ctx, append([]store.Key{store.IDKey(s.Subject)}, others...)...)
 	if err != nil {
 		return it, nil, nil, err
@@ -151,8 +153,10 @@ func (w timer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err erro
 			if pub.State != item.PublicationPending {
 				continue
 			}
-			if late := accounts[pub.SocialAccountID].LateAfter; late != nil && plan.now.Sub(r.PublishAt.Time) > time.Duration(*late)*time.Second {
-				plan.fail(pub, failure(item.FailedTooLate, fmt.Sprintf("It was more than %d seconds late, which is the late_after of the account. Publish it now, or schedule a new item.", *late), true))
+			if late := accounts[pub.SocialAccountID].LateAfter; late != nil &&
+				plan.now.Sub(r.PublishAt.Time) > time.Duration(*late)*time.Second {
+				plan.fail(pub, failure(item.FailedTooLate, fmt.Sprintf("It was more than %d seconds late, which is "+
+					"the late_after of the account. Publish it now, or schedule a new item.", *late), true))
 				continue
 			}
 			plan.book(pub, Target{}, r.PublishAt.Time) // again, if it was held
@@ -195,7 +199,8 @@ func WakeHeld(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record) error
 	if r.State != item.Scheduled || r.PublishAt == nil || r.PublishAt.After(now) {
 		return nil
 	}
-	return task.Wake(tx, now, task.Message{ID: task.ID(Timer, r.ID, r.Round), Kind: Timer, Queue: topology.Publish, Subject: r.ID, Owner: o})
+	return task.Wake(tx, now, task.Message{ID: task.ID(Timer, r.ID, r.Round), Kind: Timer, Queue: topology.Publish,
+		Subject: r.ID, Owner: o})
 }
 
 // waits reports whether the item waits for the timer.

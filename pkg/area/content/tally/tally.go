@@ -34,7 +34,8 @@ func Add(tx *store.Tx, now time.Time, factoryID, planID string, c Counts) {
 		return
 	}
 	tx.Add(store.Item{Key: Key(factoryID, planID), Kind: Kind, ExpireAt: now.Add(keep), Numbers: map[string]int64{
-		"generated": c.Generated, "failed": c.Failed, "canceled": c.Canceled, "published": c.Published, "reserved": c.Reserved, "cost": c.Cost,
+		"generated": c.Generated, "failed": c.Failed, "canceled": c.Canceled, "published": c.Published,
+		"reserved": c.Reserved, "cost": c.Cost,
 	}})
 }
 
@@ -46,7 +47,8 @@ func Of(it store.Item) Counts {
 
 // Minus returns the difference of counts.
 func (c Counts) Minus(d Counts) Counts {
-	return Counts{c.Generated - d.Generated, c.Failed - d.Failed, c.Canceled - d.Canceled, c.Published - d.Published, c.Reserved - d.Reserved, c.Cost - d.Cost}
+	return Counts{c.Generated - d.Generated, c.Failed - d.Failed, c.Canceled - d.Canceled, c.Published - d.Published,
+		c.Reserved - d.Reserved, c.Cost - d.Cost}
 }
 
 // Ended returns the number of items that have ended.

@@ -91,7 +91,8 @@ func (w *Worker) step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 		return o, err
 	}
 	if r.State == incoming.Pending {
-		return w.Look(ctx, s, r.Brought(), func(file *media.File, why *incoming.Reason) task.Outcome { return w.settle(s, file, why) })
+		return w.Look(ctx, s, r.Brought(),
+			func(file *media.File, why *incoming.Reason) task.Outcome { return w.settle(s, file, why) })
 	}
 	if left := r.ExpiresAt.Sub(w.Now()); left > 0 {
 		o.Wait = left
@@ -138,12 +139,14 @@ func (w *Worker) Removed(ctx context.Context, s *task.Step) (o task.Outcome, err
 		return o, nil
 	}
 	o.Done = true
-	return o, errors.Join(w.Objects.Delete(ctx, media.UploadKey(s.Owner, s.Subject)), w.Objects.Remove(ctx, placeOf(s.Owner, s.Subject)))
+	return o, errors.Join(w.Objects.Delete(ctx, media.UploadKey(s.Owner, s.Subject)),
+		w.Objects.Remove(ctx, placeOf(s.Owner, s.Subject)))
 }
 
 // Look inspects the file of a pending media or photo, if it has arrived. Its outcome is
 // that of settle, with the stored file or the reason why it is rejected.
-func (w *Worker) Look(ctx context.Context, s *task.Step, b incoming.Brought, settle func(*media.File, *incoming.Reason) task.Outcome) (o task.Outcome, err error) {
+func (w *Worker) Look(ctx context.Context, s *task.Step, b incoming.Brought,
+	settle func(*media.File, *incoming.Reason) task.Outcome) (o task.Outcome, err error) {
 	var p incoming.Progress
 	if len(s.Payload) > 0 {
 		if err := s.Decode(&p); err != nil {
@@ -153,7 +156,8 @@ func (w *Worker) Look(ctx context.Context, s *task.Step, b incoming.Brought, set
 	again := incoming.Progress{Of: p.Of}
 	p.Tries++
 	if s.Interrupted && p.Tries > maxTries {
-		return settle(nil, &incoming.Reason{Code: "unreadable", Message: "The file could not be read. Convert it to another format, and bring it in again."}), nil
+		return settle(nil, &incoming.Reason{Code: "unreadable", Message: "The file could not be read. Convert it to " +
+			"another format, and bring it in again."}), nil
 	}
 	// Two deliveries must not read the file at a URL at different times.
 	if err := s.Lease(ctx, p); err != nil {
@@ -230,7 +234,8 @@ func (w *Worker) open(ctx context.Context, s *task.Step, b incoming.Brought) (io
 	case w.Now().Before(b.Arrival):
 		return nil, errNotHere
 	}
-	return nil, reject("not_uploaded", "The file was not uploaded. Bring it in again, and upload it within %.0f minutes.", incoming.UploadTime.Minutes())
+	return nil, reject("not_uploaded", "The file was not uploaded. Bring it in again, and upload it within %.0f "+
+		"minutes.", incoming.UploadTime.Minutes())
 }
 
 // fetch starts reading the file at an address.
@@ -247,8 +252,10 @@ func (w *Worker) fetch(ctx context.Context, address string) (io.ReadCloser, erro
 		return &fetched{resp.Body}, nil
 	}
 	_ = resp.Body.Close()
-	if again := resp.StatusCode >= http.StatusInternalServerError || resp.StatusCode == http.StatusTooManyRequests; again {
+	if again := resp.StatusCode >= http.StatusInternalServerError ||
+		resp.StatusCode == http.StatusTooManyRequests; again {
 		return nil, &lateError{fmt.Sprintf("the server answered with status %d", resp.StatusCode)}
 	}
-	return nil, reject("not_fetched", "The file could not be fetched: the server answered with status %d. Redirects are not followed.", resp.StatusCode)
+	return nil, reject("not_fetched", "The file could not be fetched: the server answered with status %d. Redirects "+
+		"are not followed.", resp.StatusCode)
 }

@@ -88,7 +88,8 @@ func (w *Worker) receive(ctx context.Context, s *task.Step, b incoming.Brought) 
 	case errors.Is(err, spool.ErrTooLarge):
 		return nil, reject("too_large", "The file is larger than %d bytes.", most)
 	case errors.As(err, &late) && s.Failures+1 >= maxFetches:
-		return nil, reject("not_fetched", "The file could not be fetched, and was tried %d times. The last time, %s", maxFetches, lower(late.why))
+		return nil, reject("not_fetched", "The file could not be fetched, and was tried %d times. The last time, %s",
+			maxFetches, lower(late.why))
 	}
 	return received, err
 }

@@ -36,7 +36,8 @@ func TaskKey(subject string) store.Key { return store.IDKey(taskID(subject)) }
 
 // Wake returns the message that the file of a media or photo has arrived.
 func Wake(subject string) task.Message {
-	return task.Message{ID: taskID(subject), Kind: kindOf(subject), Queue: topology.ImportMedia, Subject: subject, Wake: true}
+	return task.Message{ID: taskID(subject), Kind: kindOf(subject), Queue: topology.ImportMedia,
+		Subject: subject, Wake: true}
 }
 
 // Create adds a media with its task to the transaction. The commit fails with queue_full if
@@ -50,7 +51,8 @@ func Create(tx *store.Tx, now time.Time, o tenant.Owner, r *Record) error {
 	tx.Create(it, nil)
 	Await(tx, o)
 	occupy(tx, o, r.Reserved)
-	t := task.Task{Message: task.Message{ID: taskID(r.ID), Kind: Kind, Queue: topology.ImportMedia, Subject: r.ID, Owner: o}, DueAt: now}
+	t := task.Task{Message: task.Message{ID: taskID(r.ID), Kind: Kind, Queue: topology.ImportMedia, Subject: r.ID,
+		Owner: o}, DueAt: now}
 	if r.SourceURL == nil {
 		t.DueAt = r.Arrival()
 	}

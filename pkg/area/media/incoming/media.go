@@ -158,11 +158,13 @@ func (r *Record) until() time.Time { return r.CreatedAt.Add(UploadTime) }
 
 // Sign returns the request that uploads a declared file of a resource until a time, or nil
 // if that has passed.
-func Sign(ctx context.Context, signer *media.Signer, o tenant.Owner, resourceID string, d Declared, now, until time.Time) (*Upload, error) {
+func Sign(ctx context.Context, signer *media.Signer, o tenant.Owner, resourceID string, d Declared, now,
+	until time.Time) (*Upload, error) {
 	if until.Sub(now) < time.Second {
 		return nil, nil
 	}
-	req, err := signer.Upload(ctx, media.UploadKey(o, resourceID), media.File{MIMEType: d.MIMEType, Bytes: d.Bytes, SHA256: d.SHA256}, until)
+	req, err := signer.Upload(ctx, media.UploadKey(o, resourceID), media.File{MIMEType: d.MIMEType, Bytes: d.Bytes,
+		SHA256: d.SHA256}, until)
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +173,8 @@ func Sign(ctx context.Context, signer *media.Signer, o tenant.Owner, resourceID 
 
 // View returns the media as its GET shows it, with signed URLs. Only who may bring media
 // in is shown how to upload it.
-func (r *Record) View(ctx context.Context, signer *media.Signer, o tenant.Owner, now time.Time, uploads bool) (Media, error) {
+func (r *Record) View(ctx context.Context, signer *media.Signer, o tenant.Owner, now time.Time,
+	uploads bool) (Media, error) {
 	v := r.Media
 	switch {
 	case r.State == Ready:
@@ -193,7 +196,8 @@ func (r *Record) View(ctx context.Context, signer *media.Signer, o tenant.Owner,
 func pendingKey(o tenant.Owner) store.Key { return store.IDKey("media-pending#" + o.String()) }
 
 func errTooManyPending() error {
-	e := errs.New(errs.QueueFull, "This account already has %d pending media, which is the maximum. Upload or delete them, or wait until some have ended.", MaxPending)
+	e := errs.New(errs.QueueFull, "This account already has %d pending media, which is the maximum. Upload or delete "+
+		"them, or wait until some have ended.", MaxPending)
 	e.RetryAfter = retryPending
 	return e
 }
@@ -202,7 +206,9 @@ func errTooManyPending() error {
 func bytesKey(o tenant.Owner) store.Key { return store.IDKey("media-bytes#" + o.String()) }
 
 func errTooManyBytes(o tenant.Owner) error {
-	e := errs.New(errs.QueueFull, "The media of this account have %d GiB together, which is the maximum, or would have more with this one; pending media count with what they may have. Delete some, or wait until some have expired.", mostBytes(o)>>30)
+	e := errs.New(errs.QueueFull, "The media of this account have %d GiB together, which is the maximum, or would "+
+		"have more with this one; pending media count with what they may have. Delete some, or wait until some have "+
+		"expired.", mostBytes(o)>>30)
 	e.RetryAfter = retryPending
 	return e
 }

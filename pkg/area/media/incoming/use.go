@@ -88,7 +88,8 @@ func (g Given) File(m Member) (media.File, error) {
 	case r.State == Rejected:
 		return media.File{}, errs.Invalid(m.Param, "The media %s is rejected: %s", r.ID, r.Reason.Message)
 	case r.Type != m.Type:
-		e := errs.New(errs.UnsupportedMedia, "The media %s is of the type %s. This takes the type %s.", r.ID, r.Type, m.Type)
+		e := errs.New(errs.UnsupportedMedia, "The media %s is of the type %s. This takes the type %s.", r.ID,
+			r.Type, m.Type)
 		e.Param = m.Param
 		return media.File{}, e
 	}

@@ -16,7 +16,8 @@ const Task task.Kind = "content_plan"
 
 // message returns the message of a plan's task.
 func message(o tenant.Owner, planID string) task.Message {
-	return task.Message{ID: task.ID(Task, planID, 1), Kind: Task, Queue: topology.GenerateText, Subject: planID, Owner: o}
+	return task.Message{ID: task.ID(Task, planID, 1), Kind: Task, Queue: topology.GenerateText,
+		Subject: planID, Owner: o}
 }
 
 // Accept adds a new plan to the transaction: its item, its counts, its recipe, its task,
@@ -24,8 +25,10 @@ func message(o tenant.Owner, planID string) task.Message {
 // is written by the caller. replaced are the plans that the new one waits for, which the
 // book has canceled. b is the result of ledger.FundsOf. Accept and the commit refuse as
 // ledger.Reserve does.
-func Accept(tx *store.Tx, now time.Time, o tenant.Owner, p Plan, r Recipe, credits int64, payer ledger.Payer, b ledger.Balance, replaced []string) error {
-	hold, err := ledger.Reserve(tx, now, ledger.Reservation{Account: o.Account, Subject: p.ID, About: p.about(), Credits: credits, Payer: payer}, b)
+func Accept(tx *store.Tx, now time.Time, o tenant.Owner, p Plan, r Recipe, credits int64, payer ledger.Payer,
+	b ledger.Balance, replaced []string) error {
+	hold, err := ledger.Reserve(tx, now, ledger.Reservation{Account: o.Account, Subject: p.ID, About: p.about(),
+		Credits: credits, Payer: payer}, b)
 	if err != nil {
 		return err
 	}
@@ -43,5 +46,6 @@ func Accept(tx *store.Tx, now time.Time, o tenant.Owner, p Plan, r Recipe, credi
 			return err
 		}
 	}
-	return task.Create(tx, now, task.Task{Message: message(o, p.ID)}, progress{FactoryID: p.FactoryID, Hold: hold, Replaces: replaced})
+	return task.Create(tx, now, task.Task{Message: message(o, p.ID)}, progress{FactoryID: p.FactoryID, Hold: hold,
+		Replaces: replaced})
 }

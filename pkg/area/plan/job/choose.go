@@ -37,8 +37,10 @@ const (
 func (h *Handler) remember(ctx context.Context, j *job) (o task.Outcome, err error) {
 	past := chunk{Items: []made{}}
 	q := store.Query{
-		Index: store.ByParent, Partition: item.ParentPartition(j.Owner, j.FactoryID), From: id.First(id.ContentItem, j.plan.CreatedAt.Add(-pastTime)), Limit: 100,
-		OneOf: map[string][]string{"state": {string(item.Queued), string(item.Generating), string(item.Generated), string(item.Scheduled), string(item.Publishing), string(item.Published)}},
+		Index: store.ByParent, Partition: item.ParentPartition(j.Owner, j.FactoryID),
+		From: id.First(id.ContentItem, j.plan.CreatedAt.Add(-pastTime)), Limit: 100,
+		OneOf: map[string][]string{"state": {string(item.Queued), string(item.Generating), string(item.Generated),
+			string(item.Scheduled), string(item.Publishing), string(item.Published)}},
 	}
 	for len(past.Items) < pastItems {
 		page, err := h.DB.List(ctx, q)
@@ -60,7 +62,8 @@ func (h *Handler) remember(ctx context.Context, j *job) (o task.Outcome, err err
 	j.Past = true
 	o.Payload = j.progress
 	o.Join = func(_ context.Context, tx *store.Tx) error {
-		return errors.Join(j.plan.note(tx, j.Owner, chunkKey(j.Subject, 0), "content_plan_items", past), j.enter(tx, h.Now(), Planning, nil))
+		return errors.Join(j.plan.note(tx, j.Owner, chunkKey(j.Subject, 0), "content_plan_items", past),
+			j.enter(tx, h.Now(), Planning, nil))
 	}
 	return o, nil
 }
@@ -130,13 +133,15 @@ func (h *Handler) ask(ctx context.Context, j *job, used []string) error {
 	}
 	p, err := h.Providers.For(m.Provider, j.Mode)
 	if err != nil {
-		return &provider.Error{Kind: provider.Rejected, Code: "provider_unavailable", Message: "The provider of the model is no longer available.", Cause: err}
+		return &provider.Error{Kind: provider.Rejected, Code: "provider_unavailable",
+			Message: "The provider of the model is no longer available.", Cause: err}
 	}
 	req, err := j.request(used)
 	if err != nil {
 		return err
 	}
-	req.Model, req.Options, req.ClientToken = m.ProviderModel, m.ProviderOptions, fmt.Sprintf("%s-%d", j.Subject, j.Task.Step)
+	req.Model, req.Options, req.ClientToken = m.ProviderModel, m.ProviderOptions,
+		fmt.Sprintf("%s-%d", j.Subject, j.Task.Step)
 	if err := j.Lease(ctx, nil); err != nil {
 		return err
 	}
@@ -151,7 +156,8 @@ func (h *Handler) ask(ctx context.Context, j *job, used []string) error {
 func (j *job) take(answer json.RawMessage, used []string) error {
 	topics, err := parse(answer)
 	if err != nil {
-		return &provider.Error{Kind: provider.Transient, Code: "text_unreadable", Message: "The model's topics could not be read.", Cause: err}
+		return &provider.Error{Kind: provider.Transient, Code: "text_unreadable",
+			Message: "The model's topics could not be read.", Cause: err}
 	}
 	var taken known
 	for _, topic := range used {
@@ -227,14 +233,19 @@ func (h *Handler) make(tx *store.Tx, j *job, after *progress) error {
 	if to == len(j.slots) {
 		state, after.Since = Generating, now
 	}
-	return errors.Join(j.plan.note(tx, j.Owner, chunkKey(j.Subject, after.Chunks), "content_plan_items", c), j.enter(tx, now, state, nil))
+	return errors.Join(j.plan.note(tx, j.Owner, chunkKey(j.Subject, after.Chunks), "content_plan_items", c),
+		j.enter(tx, now, state, nil))
 }
 
 // drop ends the planning without topics for the slots that are left.
 func (h *Handler) drop(j *job, cause *provider.Error) task.Outcome {
-	failure := Failure{Code: provider.FailedProviderUnavailable, Message: "The text model could not be reached after several attempts. Nothing was charged for the items that are missing. Plan again, perhaps with another text model."}
+	failure := Failure{Code: provider.FailedProviderUnavailable, Message: "The text model could not be reached after " +
+		"several attempts. Nothing was charged for the items that are missing. Plan again, perhaps with another text " +
+		"model."}
 	if cause != nil && (cause.Kind == provider.BadInput || cause.Kind == provider.Rejected) {
-		failure = Failure{Code: provider.FailureCode(cause.Code), Message: cause.Message + " Nothing was charged for the items that are missing. Change the brief or the factory, or choose another text model."}
+		failure = Failure{Code: provider.FailureCode(cause.Code), Message: cause.Message +
+			" Nothing was charged for the items that are missing. Change the brief or the factory, or choose another " +
+			"text model."}
 	}
 	after := &progress{}
 	return task.Outcome{Payload: after, Join: func(_ context.Context, tx *store.Tx) error {
@@ -243,7 +254,8 @@ func (h *Handler) drop(j *job, cause *provider.Error) task.Outcome {
 		*after = j.progress
 		after.Since = now
 		after.Round, after.Chosen, after.Refused, after.Products = 0, nil, nil, nil
-		tally.Add(tx, now, j.FactoryID, j.Subject, tally.Counts{Failed: int64(len(j.slots) - from), Reserved: -j.Hold.Credits})
+		tally.Add(tx, now, j.FactoryID, j.Subject, tally.Counts{Failed: int64(len(j.slots) - from),
+			Reserved: -j.Hold.Credits})
 		after.Hold = ledger.Hold{}
 		return errors.Join(ledger.Release(tx, now, j.Owner.Account, j.Hold, 0), j.enter(tx, now, Generating, &failure))
 	}}

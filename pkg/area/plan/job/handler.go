@@ -135,13 +135,15 @@ func again(err error) error {
 // read reads the items that a step depends on, in one round trip, and reports whether the
 // plan still exists.
 func (h *Handler) read(ctx context.Context, j *job) (bool, error) {
-	keys := []store.Key{Key(j.FactoryID, j.Subject), tally.Key(j.FactoryID, j.Subject), recipeKey(j.Subject), factoryrecord.BookKey(j.FactoryID), factoryrecord.Key(j.FactoryID)}
+	keys := []store.Key{Key(j.FactoryID, j.Subject), tally.Key(j.FactoryID, j.Subject), recipeKey(j.Subject),
+		factoryrecord.BookKey(j.FactoryID), factoryrecord.Key(j.FactoryID)}
 	own := len(keys)
 	items, err := h.DB.GetAll(ctx, append(keys, generate.RoomKeys(j.Owner, h.Now())...)...)
 	if err != nil || items[0].Kind == "" || items[2].Kind == "" {
 		return false, err
 	}
-	j.item, j.counts, j.room, j.factory = items[0], tally.Of(items[1]), generate.Room(j.Owner, items[own:]), factoryrecord.State(items[4])
+	j.item, j.counts, j.room, j.factory = items[0], tally.Of(items[1]), generate.Room(j.Owner, items[own:]),
+		factoryrecord.State(items[4])
 	if err := errors.Join(items[0].Decode(&j.plan), items[2].Decode(&j.recipe)); err != nil {
 		return false, err
 	}

@@ -95,7 +95,8 @@ func (p *Plan) Entry(o tenant.Owner) (store.Item, error) {
 
 // With returns the plan with its counts.
 func (p Plan) With(c tally.Counts) Plan {
-	p.Items.Generated, p.Items.Failed, p.Items.Canceled, p.Items.Published = c.Generated, c.Failed, c.Canceled, c.Published
+	p.Items.Generated, p.Items.Failed, p.Items.Canceled, p.Items.Published = c.Generated, c.Failed,
+		c.Canceled, c.Published
 	p.ReservedCredits, p.CostCredits = c.Reserved, c.Cost
 	return p
 }

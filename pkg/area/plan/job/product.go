@@ -52,7 +52,8 @@ func (h *Handler) offer(ctx context.Context, j *job) error {
 func (h *Handler) products(ctx context.Context, j *job, named []string) ([]store.Item, error) {
 	if len(named) == 0 {
 		page, err := h.DB.List(ctx, store.Query{
-			Index: store.ByParent, Partition: record.Partition(j.Owner, j.FactoryID), Limit: productsAtOnce, OneOf: map[string][]string{record.StateFilter: {string(record.Active)}},
+			Index: store.ByParent, Partition: record.Partition(j.Owner, j.FactoryID), Limit: productsAtOnce,
+			OneOf: map[string][]string{record.StateFilter: {string(record.Active)}},
 		})
 		return page.Items, err
 	}

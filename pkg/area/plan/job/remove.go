@@ -14,7 +14,8 @@ const removeAtOnce = 50
 // Remove removes a plan of a sandbox, whose item was read, with its content items, which
 // remove deletes. It removes some at a time, and is called until the plan is gone. The
 // items may be younger than the other records that are removed with the plan.
-func Remove(ctx context.Context, db *store.DB, now time.Time, it store.Item, remove func(ctx context.Context, key store.Key) (found bool, err error)) error {
+func Remove(ctx context.Context, db *store.DB, now time.Time, it store.Item,
+	remove func(ctx context.Context, key store.Key) (found bool, err error)) error {
 	var p Plan
 	if err := it.Decode(&p); err != nil {
 		return err

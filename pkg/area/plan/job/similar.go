@@ -18,7 +18,8 @@ const (
 )
 
 // dense are the scripts without spaces between words.
-var dense = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
+var dense = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao,
+	unicode.Khmer, unicode.Myanmar}
 
 // shape is the set of short pieces of words by which topics are compared. The order of the
 // words, their case, accents' encoding, punctuation and spaces do not count.

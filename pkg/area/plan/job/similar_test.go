@@ -32,7 +32,8 @@ func TestNearDuplicates(t *testing.T) {
 	} {
 		for _, pair := range [][2]string{{c.a, c.b}, {c.b, c.a}} {
 			if got := (known{shapeOf(pair[1])}).has(shapeOf(pair[0])); got != c.same {
-				t.Errorf("%q and %q: %v, similarity %.2f", pair[0], pair[1], got, similarity(shapeOf(c.a), shapeOf(c.b)))
+				t.Errorf("%q and %q: %v, similarity %.2f", pair[0], pair[1], got,
+					similarity(shapeOf(c.a), shapeOf(c.b)))
 			}
 		}
 	}
@@ -48,7 +49,8 @@ func TestATopicThatSaysNothingIsRefused(t *testing.T) {
 
 // The sandbox must not run out of topics: those of the largest plan differ.
 func TestTopicsOfTheSandboxDiffer(t *testing.T) {
-	j := job{plan: Plan{Days: 90, PostsPerDay: 10, ContentTypes: Types, StartsOn: "2026-05-02", Timezone: "Europe/Berlin", Brief: "The weeks before Christmas in our shop"}}
+	j := job{plan: Plan{Days: 90, PostsPerDay: 10, ContentTypes: Types, StartsOn: "2026-05-02",
+		Timezone: "Europe/Berlin", Brief: "The weeks before Christmas in our shop"}}
 	slots, err := j.plan.Slots(nil)
 	if err != nil {
 		t.Fatal(err)

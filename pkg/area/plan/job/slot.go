@@ -68,7 +68,8 @@ func (p *Plan) Slots(schedule []string) ([]Slot, error) {
 			if err != nil {
 				return nil, fmt.Errorf("plan: %w", err)
 			}
-			wall := first.AddDate(0, 0, day).Add(time.Duration(at.Hour())*time.Hour + time.Duration(at.Minute())*time.Minute)
+			wall := first.AddDate(0, 0, day).Add(time.Duration(at.Hour())*time.Hour +
+				time.Duration(at.Minute())*time.Minute)
 			slots = append(slots, Slot{typeOf(p.ContentTypes, p.PostsPerDay, day, n), instant(wall, zone)})
 		}
 	}

@@ -19,8 +19,10 @@ func TestTimesOfASchedule(t *testing.T) {
 		{"none", nil, 3, []string{"09:00", "12:00", "18:00"}},
 		{"too few", []string{"12:00"}, 3, []string{"09:00", "12:00", "18:00"}},
 		{"too many", []string{"08:00", "10:00", "12:00", "14:00", "16:00", "18:00"}, 2, []string{"08:00", "14:00"}},
-		{"the most posts", nil, 10, []string{"07:30", "09:00", "10:30", "12:00", "13:30", "15:00", "16:30", "18:00", "19:30", "21:00"}},
-		{"the most posts, all but one on usual times", slices.Clone(usualTimes[:9]), 10, slices.Sorted(slices.Values(usualTimes))},
+		{"the most posts", nil, 10, []string{"07:30", "09:00", "10:30", "12:00", "13:30", "15:00", "16:30", "18:00",
+			"19:30", "21:00"}},
+		{"the most posts, all but one on usual times", slices.Clone(usualTimes[:9]), 10,
+			slices.Sorted(slices.Values(usualTimes))},
 	} {
 		if got := timesOf(c.schedule, c.perDay); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
@@ -79,7 +81,8 @@ func TestSlotsFollowTheClocksOfTheZone(t *testing.T) {
 }
 
 func TestSlotsAreInOrderAndComplete(t *testing.T) {
-	p := Plan{Days: 90, PostsPerDay: 10, ContentTypes: []string{"post", "carousel"}, StartsOn: "2026-03-01", Timezone: "America/New_York"}
+	p := Plan{Days: 90, PostsPerDay: 10, ContentTypes: []string{"post", "carousel"}, StartsOn: "2026-03-01",
+		Timezone: "America/New_York"}
 	slots, err := p.Slots(nil)
 	if err != nil || len(slots) != 900 {
 		t.Fatalf("%d slots, %v", len(slots), err)

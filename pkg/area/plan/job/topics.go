@@ -95,7 +95,8 @@ func (j *job) request(used []string) (provider.Request, error) {
 	}
 	return provider.Request{
 		Kind: provider.KindText, Prompt: string(prompt), Language: j.recipe.Language,
-		Form: &provider.Form{System: fmt.Sprintf(system, j.recipe.Language), Tokens: tokensBase + len(a.Slots)*tokensPerTopic, Sample: answer},
+		Form: &provider.Form{System: fmt.Sprintf(system, j.recipe.Language),
+			Tokens: tokensBase + len(a.Slots)*tokensPerTopic, Sample: answer},
 	}, nil
 }
 

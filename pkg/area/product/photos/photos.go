@@ -32,7 +32,8 @@ func (w *Worker) step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 	case err != nil:
 		return o, err
 	case r.Photos[i].State == incoming.Pending:
-		return w.Files.Look(ctx, s, r.Photos[i].Brought(), func(file *media.File, why *incoming.Reason) task.Outcome { return w.settle(s, file, why) })
+		return w.Files.Look(ctx, s, r.Photos[i].Brought(),
+			func(file *media.File, why *incoming.Reason) task.Outcome { return w.settle(s, file, why) })
 	}
 	o.Done = true
 	return o, w.Files.Objects.Delete(ctx, media.UploadKey(s.Owner, s.Subject))

@@ -72,12 +72,14 @@ func BenchmarkLargePhoto(b *testing.B) {
 	content, now := large(b), time.Now
 	db := storetest.Open(b, now)
 	kernel := task.NewKernel(task.Config{
-		DB: db, Handlers: map[task.Kind]task.Handler{incoming.Photo: &photos.Worker{Files: &importer.Worker{DB: db, Objects: file(content), Now: now}}},
+		DB: db, Handlers: map[task.Kind]task.Handler{incoming.Photo: &photos.Worker{Files: &importer.Worker{DB: db,
+			Objects: file(content), Now: now}}},
 		Now: now, Name: rand.Text, Chance: func() float64 { return 0.5 },
 	})
 	o := tenant.Of("acc_1", tenant.Test)
 	for i := 0; b.Loop(); i++ {
-		r := &record.StoredProduct{Product: record.Product{Resource: resource.New(id.New(id.Product, now()), now(), nil), FactoryID: "fac_1", SKU: fmt.Sprint(i)}}
+		r := &record.StoredProduct{Product: record.Product{Resource: resource.New(id.New(id.Product, now()), now(),
+			nil), FactoryID: "fac_1", SKU: fmt.Sprint(i)}}
 		p := record.NewPhoto(r.ID, now(), incoming.Declared{}, "", "")
 		r.Photos = []record.StoredPhoto{p}
 		tx := &store.Tx{}
@@ -97,7 +99,8 @@ func BenchmarkLargePhoto(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if r, err = record.Decode(&it); err != nil || r.Photos[0].State != incoming.Ready || r.Photos[0].Height != 8160 {
+		if r, err = record.Decode(&it); err != nil || r.Photos[0].State != incoming.Ready ||
+			r.Photos[0].Height != 8160 {
 			b.Fatalf("%+v, %v", r.Photos[0], err)
 		}
 	}

@@ -70,18 +70,23 @@ func (s *Service) Register(r *httpapi.Router) {
 			Summary: summary, Description: description,
 		}
 	}
-	list := op("listPromotions", http.MethodGet, collection, auth.ProductsRead, "List the promotions", "Newest first. Their states are those of the moment of the call.")
+	list := op("listPromotions", http.MethodGet, collection, auth.ProductsRead, "List the promotions",
+		"Newest first. Their states are those of the moment of the call.")
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.list)
 
 	create := op("createPromotion", http.MethodPost, collection, auth.ProductsWrite, "Create a promotion",
-		"Lowers the prices of 1 to 50 products of one factory for a time. A discount by `amount` is at most the price of each product, and its products have one currency. A product is in up to 20 promotions that have not ended; of those that are active, the lowest price counts.")
+		"Lowers the prices of 1 to 50 products of one factory for a time. A discount by `amount` is at most the "+
+			"price of each product, and its products have one currency. A product is in up to 20 promotions that "+
+			"have not ended; of those that are active, the lowest price counts.")
 	create.Status = http.StatusCreated
 	create.Errors = []errs.Code{errs.WrongFactoryType, errs.NotFound}
 	httpapi.Write(r, create, s.create)
 
-	update := op("updatePromotion", http.MethodPatch, collection+"/{promotion_id}", auth.ProductsWrite, "Change a promotion",
-		"Takes a JSON merge patch (RFC 7396). Send `state: \"ended\"` to end it early. A promotion that has ended cannot be changed.")
+	update := op("updatePromotion", http.MethodPatch, collection+"/{promotion_id}", auth.ProductsWrite,
+		"Change a promotion",
+		"Takes a JSON merge patch (RFC 7396). Send `state: \"ended\"` to end it early. A promotion that has ended "+
+			"cannot be changed.")
 	update.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState}
 	update.Fixed = map[string]string{"factory_id": "create another promotion"}
 	httpapi.Write(r, update, s.update)

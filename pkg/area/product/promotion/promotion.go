@@ -80,14 +80,16 @@ func (s settings) apply(p *record.Promotion, now time.Time) error {
 	if err := errs.All(checkDiscount(s.Discount), times); err != nil {
 		return err
 	}
-	p.ProductIDs, p.Name, p.Discount, p.Message, p.Metadata = s.ProductIDs, s.Name, s.Discount, s.Message, s.Metadata.OrEmpty()
+	p.ProductIDs, p.Name, p.Discount, p.Message, p.Metadata = s.ProductIDs, s.Name, s.Discount, s.Message,
+		s.Metadata.OrEmpty()
 	p.StartsAt, p.EndsAt = resource.Instant(s.StartsAt), resource.Instant(s.EndsAt)
 	return nil
 }
 
 // assign has each of the products, whose items were read, keep the promotion, and those
 // that it had before forget it. It refuses products that the promotion cannot have.
-func assign(tx *store.Tx, o tenant.Owner, now time.Time, found map[string]store.Item, p *record.Promotion, before []string) error {
+func assign(tx *store.Tx, o tenant.Owner, now time.Time, found map[string]store.Item, p *record.Promotion,
+	before []string) error {
 	changed := map[string]*record.StoredProduct{}
 	for _, productID := range before {
 		it, ok := found[productID]
@@ -119,11 +121,14 @@ func assign(tx *store.Tx, o tenant.Owner, now time.Time, found map[string]store.
 		case r.State == record.Archived && !slices.Contains(before, productID):
 			faults = append(faults, errs.Invalid(param, "is an archived product. Set its state to active first"))
 		case len(r.Unended(now)) >= record.MaxPromotions:
-			faults = append(faults, errs.Invalid(param, "is in %d promotions that have not ended, which is the maximum", record.MaxPromotions))
+			faults = append(faults, errs.Invalid(param, "is in %d promotions that have not ended, which is the maximum",
+				record.MaxPromotions))
 		case p.Discount.Kind == record.Amount && p.Discount.Value > r.Price.Amount:
-			faults = append(faults, errs.Invalid("/discount/value", "is above the price of the product %s, which is %d", r.ID, r.Price.Amount))
+			faults = append(faults, errs.Invalid("/discount/value", "is above the price of the product %s, which is %d",
+				r.ID, r.Price.Amount))
 		case p.Discount.Kind == record.Amount && currency != "" && currency != r.Price.Currency:
-			faults = append(faults, errs.Invalid("/discount/kind", "must be percent, as the products have prices in %s and %s", currency, r.Price.Currency))
+			faults = append(faults, errs.Invalid("/discount/kind",
+				"must be percent, as the products have prices in %s and %s", currency, r.Price.Currency))
 		}
 		currency = r.Price.Currency
 		r.Include(p, now)
@@ -133,7 +138,8 @@ func assign(tx *store.Tx, o tenant.Owner, now time.Time, found map[string]store.
 		return err
 	}
 	if len(changed) > maxChanged {
-		return errs.Invalid("/product_ids", "changes %d products, and one call may change %d. Take products away first, and add others with another call", len(changed), maxChanged)
+		return errs.Invalid("/product_ids", "changes %d products, and one call may change %d. Take products away "+
+			"first, and add others with another call", len(changed), maxChanged)
 	}
 	for _, productID := range slices.Sorted(maps.Keys(changed)) {
 		if err := record.Replace(tx, found[productID], changed[productID], changed[productID].SKU); err != nil {
@@ -166,7 +172,8 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 		starts = now
 	}
 	out = record.Promotion{Resource: resource.New(id.New(id.Promotion, now), now, nil), FactoryID: b.FactoryID}
-	if err := (settings{b.ProductIDs, b.Name, b.Discount, starts, b.EndsAt, b.Message, "", b.Metadata}).apply(&out, now); err != nil {
+	if err := (settings{b.ProductIDs, b.Name, b.Discount, starts, b.EndsAt, b.Message, "", b.Metadata}).apply(&out,
+		now); err != nil {
 		return out, err
 	}
 	if err := assign(tx, o, now, found, &out, nil); err != nil {
@@ -193,7 +200,8 @@ func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[re
 		q.Index, q.Partition = store.ByParent, record.PromotionPartition(o, in.FactoryID)
 	}
 	q.Either = record.Either(in.State, now)
-	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (record.Promotion, error) { return record.DecodePromotion(&it, now) })
+	return httpapi.ListItems(ctx, s.db, q, in.PageInput,
+		func(it store.Item) (record.Promotion, error) { return record.DecodePromotion(&it, now) })
 }
 
 func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out record.Promotion, err error) {

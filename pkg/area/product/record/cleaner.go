@@ -22,7 +22,8 @@ type Cleaner struct {
 // there may be more.
 func (c Cleaner) Clean(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error) {
 	for _, partition := range []string{PromotionPartition(o, factoryID), Partition(o, factoryID)} {
-		page, err := c.DB.List(ctx, store.Query{Index: store.ByParent, Partition: partition, Limit: cleanAtOnce, OldestFirst: true})
+		page, err := c.DB.List(ctx, store.Query{Index: store.ByParent, Partition: partition, Limit: cleanAtOnce,
+			OldestFirst: true})
 		if err != nil {
 			return false, err
 		}

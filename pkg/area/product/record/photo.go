@@ -44,7 +44,8 @@ type StoredPhoto struct {
 func NewPhoto(productID string, now time.Time, d incoming.Declared, sourceURL, key string) StoredPhoto {
 	d.Type = media.Image
 	p := StoredPhoto{Declared: d, Key: key, Photo: Photo{
-		ID: id.New(id.Photo, now), ProductID: productID, CreatedAt: resource.Instant(now), State: incoming.Pending, MIMEType: d.MIMEType, Bytes: d.Bytes,
+		ID: id.New(id.Photo, now), ProductID: productID, CreatedAt: resource.Instant(now), State: incoming.Pending,
+		MIMEType: d.MIMEType, Bytes: d.Bytes,
 	}}
 	if sourceURL != "" {
 		p.SourceURL = &sourceURL
@@ -77,7 +78,8 @@ func (p *StoredPhoto) Await(tx *store.Tx, now time.Time, o tenant.Owner) error {
 
 func (p *StoredPhoto) task(o tenant.Owner, attempt int) task.Task {
 	return task.Task{Message: task.Message{
-		ID: task.ID(incoming.Photo, p.ID, attempt), Kind: incoming.Photo, Queue: topology.ImportMedia, Subject: p.ID, Owner: o,
+		ID: task.ID(incoming.Photo, p.ID, attempt), Kind: incoming.Photo, Queue: topology.ImportMedia,
+		Subject: p.ID, Owner: o,
 	}}
 }
 
@@ -115,7 +117,8 @@ func (r *StoredProduct) Remove(tx *store.Tx, now time.Time, o tenant.Owner, i in
 }
 
 // View returns the photo as callers see it, with signed URLs.
-func (p *StoredPhoto) View(ctx context.Context, signer *media.Signer, o tenant.Owner, now time.Time, uploads bool) (v Photo, err error) {
+func (p *StoredPhoto) View(ctx context.Context, signer *media.Signer, o tenant.Owner, now time.Time,
+	uploads bool) (v Photo, err error) {
 	v = p.Photo
 	switch {
 	case p.State == incoming.Ready:

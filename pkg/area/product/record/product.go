@@ -75,7 +75,8 @@ func Partition(o tenant.Owner, factoryID string) string {
 
 // Offered reports whether an item is an active product of an owner's factory.
 func Offered(it store.Item, o tenant.Owner, factoryID string) bool {
-	return it.Kind == ItemKind && it.Owner == o && it.Parent.PK == Partition(o, factoryID) && it.Filters[StateFilter] == string(Active)
+	return it.Kind == ItemKind && it.Owner == o && it.Parent.PK == Partition(o, factoryID) &&
+		it.Filters[StateFilter] == string(Active)
 }
 
 // SKUKey is the key of the item that holds which product of a factory has a SKU.
@@ -95,10 +96,12 @@ func HolderOf(it store.Item) string { return it.Attributes[skuProduct] }
 // take adds to the transaction that the product has its SKU. The commit fails with
 // duplicate if another product has it.
 func (r *StoredProduct) take(tx *store.Tx, o tenant.Owner) {
-	e := errs.New(errs.Duplicate, "The factory already has a product with the SKU %q. Change that product, or send another SKU.", r.SKU)
+	e := errs.New(errs.Duplicate, "The factory already has a product with the SKU %q. Change that product, or send "+
+		"another SKU.", r.SKU)
 	e.Param = "/sku"
 	tx.Create(store.Item{
-		Key: SKUKey(o, r.FactoryID, r.SKU), Kind: skuKind, Owner: o, Doc: []byte("{}"), Attributes: map[string]string{skuProduct: r.ID},
+		Key: SKUKey(o, r.FactoryID, r.SKU), Kind: skuKind, Owner: o, Doc: []byte("{}"),
+		Attributes: map[string]string{skuProduct: r.ID},
 	}, e)
 }
 
@@ -151,7 +154,8 @@ func Delete(tx *store.Tx, now time.Time, it store.Item, r *StoredProduct) error 
 
 // View returns the product as its GET shows it, with signed URLs. Only who may change
 // products is shown how to upload a photo.
-func (r *StoredProduct) View(ctx context.Context, signer *media.Signer, o tenant.Owner, now time.Time, uploads bool) (Product, error) {
+func (r *StoredProduct) View(ctx context.Context, signer *media.Signer, o tenant.Owner, now time.Time,
+	uploads bool) (Product, error) {
 	v := r.Product
 	v.Photos = make([]Photo, len(r.Photos))
 	for i := range r.Photos {

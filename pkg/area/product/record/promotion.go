@@ -90,7 +90,8 @@ const (
 func (p *Promotion) Entry(o tenant.Owner) (store.Item, error) {
 	it, err := store.NewItem(PromotionKind, o, p.ID, p)
 	it.Parent = store.Key{PK: PromotionPartition(o, p.FactoryID), SK: p.ID}
-	it.Filters = map[string]string{startsFilter: p.StartsAt.Format(resource.TimeLayout), endsFilter: p.EndsAt.Format(resource.TimeLayout)}
+	it.Filters = map[string]string{startsFilter: p.StartsAt.Format(resource.TimeLayout),
+		endsFilter: p.EndsAt.Format(resource.TimeLayout)}
 	return it, err
 }
 
@@ -138,7 +139,10 @@ func (r *StoredProduct) Unended(now time.Time) []Included {
 // Running returns the promotions of the product that are active, the lowest price first.
 func (r *StoredProduct) Running(now time.Time) []Included {
 	all := slices.DeleteFunc(slices.Clone(r.Promotions), func(i Included) bool { return i.State(now) != Running })
-	slices.SortStableFunc(all, func(a, b Included) int { return int(a.Discount.Of(r.Price).Amount - b.Discount.Of(r.Price).Amount) })
+	slices.SortStableFunc(all, func(a,
+		b Included) int {
+		return int(a.Discount.Of(r.Price).Amount - b.Discount.Of(r.Price).Amount)
+	})
 	return all
 }
 

@@ -13,8 +13,10 @@ func TestADiscountNeverMakesAPriceNegative(t *testing.T) {
 		d           Discount
 		price, want int64
 	}{
-		{Discount{Percent, 20}, 12900, 10320}, {Discount{Percent, 100}, 12900, 0}, {Discount{Percent, 33}, 999, 669}, {Discount{Percent, 50}, 1, 1},
-		{Discount{Amount, 900}, 12900, 12000}, {Discount{Amount, 12901}, 12900, 0}, {Discount{Percent, 1}, 1_000_000_000_000, 990_000_000_000},
+		{Discount{Percent, 20}, 12900, 10320}, {Discount{Percent, 100}, 12900, 0}, {Discount{Percent, 33}, 999, 669},
+		{Discount{Percent, 50}, 1, 1},
+		{Discount{Amount, 900}, 12900, 12000}, {Discount{Amount, 12901}, 12900, 0},
+		{Discount{Percent, 1}, 1_000_000_000_000, 990_000_000_000},
 	} {
 		if got := c.d.Of(money.Price{Amount: c.price, Currency: "EUR"}); got.Amount != c.want || got.Currency != "EUR" {
 			t.Errorf("%+v of %d is %v", c.d, c.price, got)

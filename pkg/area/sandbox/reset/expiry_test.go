@@ -16,19 +16,23 @@ import (
 func TestContentOfTheSandboxExpires(t *testing.T) {
 	w := newWorld(t)
 	factory := struct{ ID string }{}
-	w.Call(http.MethodPost, "/v1/factories", object{"type": "blogger", "name": "Blog"}).Into(t, http.StatusCreated, &factory)
+	w.Call(http.MethodPost, "/v1/factories", object{"type": "blogger", "name": "Blog"}).Into(t,
+		http.StatusCreated, &factory)
 	body := object{"factory_id": factory.ID, "kind": "post", "prompt": "A shoe"}
 	var one item.Item
 	var many []item.Item
 	var made generation.Generation
 	w.Call(http.MethodPost, "/v1/content-items", body).Into(t, http.StatusAccepted, &one)
-	w.Call(http.MethodPost, "/v1/content-items/batch", object{"items": []object{body, body}}).Into(t, http.StatusAccepted, &many)
+	w.Call(http.MethodPost, "/v1/content-items/batch", object{"items": []object{body, body}}).Into(t,
+		http.StatusAccepted, &many)
 	w.Call(http.MethodPost, "/v1/studio/images", object{"prompt": "A shoe"}).Into(t, http.StatusAccepted, &made)
 	w.engine.Drain()
-	if one.ExpiresAt == nil || !one.ExpiresAt.Equal(one.CreatedAt.AddDate(0, 0, 30)) || made.ExpiresAt == nil || many[1].ExpiresAt == nil || len(w.engine.Objects.Keys()) < 4 {
+	if one.ExpiresAt == nil || !one.ExpiresAt.Equal(one.CreatedAt.AddDate(0, 0, 30)) || made.ExpiresAt == nil ||
+		many[1].ExpiresAt == nil || len(w.engine.Objects.Keys()) < 4 {
 		t.Fatalf("%+v; %+v; the files are %v", one.ExpiresAt, made.ExpiresAt, w.engine.Objects.Keys())
 	}
-	paths := []string{"/v1/content-items/" + one.ID, "/v1/content-items/" + many[0].ID, "/v1/content-items/" + many[1].ID, "/v1/studio/generations/" + made.ID}
+	paths := []string{"/v1/content-items/" + one.ID, "/v1/content-items/" + many[0].ID,
+		"/v1/content-items/" + many[1].ID, "/v1/studio/generations/" + made.ID}
 	w.clock.Add(29 * 24 * time.Hour)
 	for _, path := range paths {
 		w.Call(http.MethodGet, path, nil).Into(t, http.StatusOK, new(any))

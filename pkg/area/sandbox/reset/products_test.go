@@ -44,26 +44,35 @@ func TestProductsAndPromotionsAreDeleted(t *testing.T) {
 		seller := ""
 		for _, c := range []*apitest.Caller{w.Live(), w.Caller} {
 			var f, p struct{ ID string }
-			c.Call(http.MethodPost, "/v1/factories", object{"type": "seller", "name": "Shop", "settings": object{"currency": "EUR"}}).Into(t, http.StatusCreated, &f)
+			c.Call(http.MethodPost, "/v1/factories",
+				object{"type": "seller", "name": "Shop", "settings": object{"currency": "EUR"}}).Into(t,
+				http.StatusCreated, &f)
 			seller = f.ID
 			for i := range 3 {
-				c.Call(http.MethodPost, "/v1/products", object{"factory_id": f.ID, "sku": fmt.Sprint(i), "name": "Shoe", "price": object{"amount": 1, "currency": "EUR"}}).Into(t, http.StatusCreated, &p)
-				c.Call(http.MethodPost, "/v1/products/"+p.ID+"/photos", object{"mime_type": "image/png", "bytes": 3, "sha256": strings.Repeat("0", 64)}).Into(t, http.StatusCreated, new(object))
+				c.Call(http.MethodPost, "/v1/products", object{"factory_id": f.ID, "sku": fmt.Sprint(i), "name": "Shoe",
+					"price": object{"amount": 1, "currency": "EUR"}}).Into(t, http.StatusCreated, &p)
+				c.Call(http.MethodPost, "/v1/products/"+p.ID+"/photos", object{"mime_type": "image/png", "bytes": 3,
+					"sha256": strings.Repeat("0", 64)}).Into(t, http.StatusCreated, new(object))
 			}
 			c.Call(http.MethodPost, "/v1/promotions", object{
-				"factory_id": f.ID, "product_ids": []string{p.ID}, "name": "Sale", "discount": object{"kind": "percent", "value": 5}, "ends_at": w.clock.Now().Add(time.Hour).Format(time.RFC3339),
+				"factory_id": f.ID, "product_ids": []string{p.ID}, "name": "Sale",
+				"discount": object{"kind": "percent", "value": 5},
+				"ends_at":  w.clock.Now().Add(time.Hour).Format(time.RFC3339),
 			}).Into(t, http.StatusCreated, new(object))
 		}
-		w.engine.Handle(incoming.Photo, &photos.Worker{Files: &importer.Worker{DB: w.db, Objects: nothing{}, Now: w.clock.Now}})
+		w.engine.Handle(incoming.Photo,
+			&photos.Worker{Files: &importer.Worker{DB: w.db, Objects: nothing{}, Now: w.clock.Now}})
 		w.clock.Add(time.Second)
 		remove(w, seller)
 		w.engine.Drain()
 		for c, want := range map[*apitest.Caller][2]int{w.Caller: {0, 0}, w.Live(): {3, 1}} {
-			if n := [2]int{len(apitest.All[record.Product](c, "/v1/products", 100)), len(apitest.All[record.Promotion](c, "/v1/promotions", 100))}; n != want {
+			if n := [2]int{len(apitest.All[record.Product](c, "/v1/products", 100)),
+				len(apitest.All[record.Promotion](c, "/v1/promotions", 100))}; n != want {
 				t.Errorf("%s: there are %v, want %v", name, n, want)
 			}
 		}
-		if it, err := w.db.Get(t.Context(), store.IDKey("media-pending#"+w.Principal.Owner.String())); err != nil || it.Count() != 0 {
+		if it, err := w.db.Get(t.Context(), store.IDKey("media-pending#"+w.Principal.Owner.String())); err != nil ||
+			it.Count() != 0 {
 			t.Errorf("%s: %d photos count as pending, %v", name, it.Count(), err)
 		}
 	}

@@ -81,7 +81,8 @@ type progress struct {
 func Start(tx *store.Tx, now time.Time, account tenant.Account) error {
 	o := tenant.Of(account, tenant.Test)
 	return task.Create(tx, now, task.Task{Message: task.Message{
-		ID: task.ID(Kind, id.New("reset", now), 1), Kind: Kind, Queue: topology.GenerateText, Subject: string(account), Owner: o,
+		ID: task.ID(Kind, id.New("reset", now), 1), Kind: Kind, Queue: topology.GenerateText,
+		Subject: string(account), Owner: o,
 	}}, progress{Before: now})
 }
 
@@ -126,7 +127,8 @@ func (h *Handler) Step(ctx context.Context, s *task.Step) (o task.Outcome, err e
 	}
 	kind := kinds[p.At]
 	page, err := h.DB.List(ctx, store.Query{
-		Index: store.ByOwner, Partition: store.OwnerPartition(s.Owner, kind.name), To: id.First(kind.prefix, p.Before.Add(time.Millisecond)), Limit: atOnce, OldestFirst: true,
+		Index: store.ByOwner, Partition: store.OwnerPartition(s.Owner, kind.name),
+		To: id.First(kind.prefix, p.Before.Add(time.Millisecond)), Limit: atOnce, OldestFirst: true,
 	})
 	if err != nil {
 		return o, task.Again(err)
@@ -171,7 +173,8 @@ func (h *Handler) delete(ctx context.Context, o tenant.Owner, key store.Key) (fo
 			return false, fmt.Errorf("reset: %s belongs to %s", key.PK, it.Owner)
 		}
 		if it.Kind == planjob.ItemKind {
-			err = planjob.Remove(ctx, h.DB, h.Now(), it, func(ctx context.Context, key store.Key) (bool, error) { return h.delete(ctx, o, key) })
+			err = planjob.Remove(ctx, h.DB, h.Now(), it,
+				func(ctx context.Context, key store.Key) (bool, error) { return h.delete(ctx, o, key) })
 		} else {
 			err = h.deletion(ctx, it)
 		}

@@ -63,23 +63,31 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, faults: &storetest.Faults{}, clock: apitest.NewClock()}
 	w.db = storetest.Open(t, w.clock.Now, w.faults.Attach)
-	signer, err := media.NewSigner(aws.Config{Region: "eu-central-1", Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
-		return aws.Credentials{AccessKeyID: "id", SecretAccessKey: "secret"}, nil
-	})}, "bucket", w.clock.Now)
+	signer, err := media.NewSigner(aws.Config{Region: "eu-central-1",
+		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+			return aws.Credentials{AccessKeyID: "id", SecretAccessKey: "secret"}, nil
+		})}, "bucket", w.clock.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	offer := catalog.NewOffer("bedrock,fal,elevenlabs", "us-west-2")
 	factories := factory.NewService(w.db, w.clock.Now)
-	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factories, account.NewService(w.db, w.clock.Now), sandboxarea.NewService(w.clock.Now), account.NewEvents(w.db, signer),
-		content.NewService(w.db, factories, signer, offer, w.clock.Now), studio.NewService(w.db, signer, nil, offer, w.clock.Now),
-		mediaarea.NewService(w.db, signer, nil, w.clock.Now), advice.NewService(w.db, w.clock.Now), planarea.NewService(w.db, factories, offer, w.clock.Now),
-		training.NewService(w.db, factories, offer, w.clock.Now), product.NewService(w.db, signer, nil, w.clock.Now), promotion.NewService(w.db, w.clock.Now))
+	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factories, account.NewService(w.db, w.clock.Now),
+		sandboxarea.NewService(w.clock.Now), account.NewEvents(w.db, signer),
+		content.NewService(w.db, factories, signer, offer, w.clock.Now), studio.NewService(w.db, signer, nil, offer,
+			w.clock.Now),
+		mediaarea.NewService(w.db, signer, nil, w.clock.Now), advice.NewService(w.db, w.clock.Now),
+		planarea.NewService(w.db, factories, offer, w.clock.Now),
+		training.NewService(w.db, factories, offer, w.clock.Now), product.NewService(w.db, signer, nil, w.clock.Now),
+		promotion.NewService(w.db, w.clock.Now))
 	sign := item.SignedBy(signer)
-	w.engine = generatetest.New(t, w.db, w.clock, generatetest.Only{Provider: sandbox.New(w.clock.Now)}, map[string]generate.Loader{
-		item.ItemKind: item.Loader{Sign: sign}, generation.ItemKind: generation.Loader{Sign: sign},
-	})
-	w.engine.Handle(diagnosis.TaskKind, &advicejob.Worker{DB: w.db, Providers: generatetest.Only{Provider: sandbox.New(w.clock.Now)}, Offer: offer, Now: w.clock.Now})
+	w.engine = generatetest.New(t, w.db, w.clock, generatetest.Only{Provider: sandbox.New(w.clock.Now)},
+		map[string]generate.Loader{
+			item.ItemKind: item.Loader{Sign: sign}, generation.ItemKind: generation.Loader{Sign: sign},
+		})
+	w.engine.Handle(diagnosis.TaskKind,
+		&advicejob.Worker{DB: w.db, Providers: generatetest.Only{Provider: sandbox.New(w.clock.Now)}, Offer: offer,
+			Now: w.clock.Now})
 	for kind, h := range (&job.Worker{DB: w.db, Now: w.clock.Now}).Handlers() {
 		w.engine.Handle(kind, h)
 	}
@@ -90,19 +98,25 @@ func newWorld(t *testing.T) *world {
 func (w *world) fill(c *apitest.Caller, items int, running bool) {
 	w.t.Helper()
 	var f struct{ ID string }
-	c.Call(http.MethodPost, "/v1/factories", object{"type": "blogger", "name": "Blog", "language": "de"}).Into(w.t, http.StatusCreated, &f)
+	c.Call(http.MethodPost, "/v1/factories", object{"type": "blogger", "name": "Blog", "language": "de"}).Into(w.t,
+		http.StatusCreated, &f)
 	for range items {
 		var it item.Item
-		c.Call(http.MethodPost, "/v1/content-items", object{"factory_id": f.ID, "kind": "post", "prompt": "A shoe"}).Into(w.t, http.StatusAccepted, &it)
+		c.Call(http.MethodPost, "/v1/content-items", object{"factory_id": f.ID, "kind": "post",
+			"prompt": "A shoe"}).Into(w.t, http.StatusAccepted, &it)
 	}
 	var g generation.Generation
 	c.Call(http.MethodPost, "/v1/studio/images", object{"prompt": "A shoe"}).Into(w.t, http.StatusAccepted, &g)
 	w.engine.Drain()
 	if running {
 		slow := object{"delay_seconds": 60}
-		c.Call(http.MethodPost, "/v1/content-items", object{"factory_id": f.ID, "kind": "post", "prompt": "Slow", "sandbox": slow}).Into(w.t, http.StatusAccepted, new(item.Item))
-		c.Call(http.MethodPost, "/v1/content-items/batch", object{"items": []any{object{"factory_id": f.ID, "kind": "post", "prompt": "Slow", "sandbox": slow}}}).Into(w.t, http.StatusAccepted, &[]item.Item{})
-		c.Call(http.MethodPost, "/v1/studio/images", object{"prompt": "Slow", "sandbox": slow}).Into(w.t, http.StatusAccepted, &g)
+		c.Call(http.MethodPost, "/v1/content-items", object{"factory_id": f.ID, "kind": "post", "prompt": "Slow",
+			"sandbox": slow}).Into(w.t, http.StatusAccepted, new(item.Item))
+		c.Call(http.MethodPost, "/v1/content-items/batch",
+			object{"items": []any{object{"factory_id": f.ID, "kind": "post", "prompt": "Slow", "sandbox": slow}}}).Into(
+			w.t, http.StatusAccepted, &[]item.Item{})
+		c.Call(http.MethodPost, "/v1/studio/images", object{"prompt": "Slow", "sandbox": slow}).Into(w.t,
+			http.StatusAccepted, &g)
 		w.engine.Step()
 		w.engine.Step()
 	}
@@ -135,7 +149,8 @@ func (w *world) reset() {
 	a := w.Call(http.MethodPost, "/v1/sandbox/reset", nil)
 	var r sandboxarea.Reset
 	a.Into(w.t, http.StatusAccepted, &r)
-	if r.State != "resetting" || !r.RequestedAt.Equal(w.clock.Now()) || a.Header.Get("Location") != "/v1/factories" || a.Header.Get("Retry-After") == "" {
+	if r.State != "resetting" || !r.RequestedAt.Equal(w.clock.Now()) || a.Header.Get("Location") != "/v1/factories" ||
+		a.Header.Get("Retry-After") == "" {
 		w.t.Errorf("%+v, %v", r, a.Header)
 	}
 }
@@ -154,7 +169,8 @@ func TestAResetEmptiesTheSandbox(t *testing.T) {
 	w.reset()
 	w.clock.Add(time.Second)
 	var later struct{ ID string }
-	w.Call(http.MethodPost, "/v1/factories", object{"type": "blogger", "name": "Later"}).Into(t, http.StatusCreated, &later)
+	w.Call(http.MethodPost, "/v1/factories", object{"type": "blogger", "name": "Later"}).Into(t,
+		http.StatusCreated, &later)
 	w.engine.Drain()
 	if n := w.counts(w.Caller); n != [4]int{0, 0, 0, 1} {
 		t.Errorf("left are %v", n)
@@ -167,7 +183,8 @@ func TestAResetEmptiesTheSandbox(t *testing.T) {
 		t.Errorf("%d files, %d before", n, files)
 	}
 	// No place among the waiting work is lost with what ran.
-	if it, err := w.db.Get(t.Context(), store.IDKey("waiting#"+tenant.Of(w.Principal.Account, tenant.Test).String())); err != nil || it.Count() != 0 {
+	if it, err := w.db.Get(t.Context(),
+		store.IDKey("waiting#"+tenant.Of(w.Principal.Account, tenant.Test).String())); err != nil || it.Count() != 0 {
 		t.Errorf("%d pieces of work wait, %v", it.Count(), err)
 	}
 	w.fill(w.Caller, 1, false)
@@ -200,7 +217,8 @@ func TestAResetDeletesAnalytics(t *testing.T) {
 			for _, name := range []string{"pk", "kind", "acc", "mode", "doc"} {
 				image[name] = events.NewStringAttribute(row[name])
 			}
-			record := events.DynamoDBEventRecord{EventName: "MODIFY", Change: events.DynamoDBStreamRecord{NewImage: image, SequenceNumber: row["pk"]}}
+			record := events.DynamoDBEventRecord{EventName: "MODIFY",
+				Change: events.DynamoDBStreamRecord{NewImage: image, SequenceNumber: row["pk"]}}
 			if uncounted := rolluptest.Handle(t.Context(), keeper, record); uncounted != "" {
 				t.Fatal(uncounted, "is not counted")
 			}
@@ -223,7 +241,8 @@ func TestAResetSurvivesFaults(t *testing.T) {
 	w.engine.Step() // there is no plan
 	w.faults.Before("TransactWriteItems", func() {
 		// The third deletion fails for good, and the answer to a later one is lost.
-		w.faults.Before("TransactWriteItems", func() { w.faults.Refuse("TransactWriteItems", "InternalServerError", storetest.Attempts) })
+		w.faults.Before("TransactWriteItems",
+			func() { w.faults.Refuse("TransactWriteItems", "InternalServerError", storetest.Attempts) })
 	})
 	w.engine.Step()
 	if n := w.counts(w.Caller); n[0] == 0 || n[0] == 8 {
@@ -265,10 +284,13 @@ func TestAResetDeletesMedia(t *testing.T) {
 	if !done {
 		t.Error("it does not end")
 	}
-	if n, live := len(apitest.All[object](w.Caller, "/v1/media", 100)), len(apitest.All[object](w.Live(), "/v1/media", 100)); n != 0 || live != 1 {
+	if n, live := len(apitest.All[object](w.Caller, "/v1/media", 100)),
+		len(apitest.All[object](w.Live(), "/v1/media", 100)); n != 0 || live != 1 {
 		t.Errorf("%d media are left, and %d of live keys", n, live)
 	}
-	if it, err := w.db.Get(t.Context(), store.IDKey("media-pending#"+tenant.Of(w.Principal.Account, tenant.Test).String())); err != nil || it.Count() != 0 {
+	if it, err := w.db.Get(t.Context(),
+		store.IDKey("media-pending#"+tenant.Of(w.Principal.Account, tenant.Test).String())); err != nil ||
+		it.Count() != 0 {
 		t.Errorf("%d media count as pending, %v", it.Count(), err)
 	}
 }
@@ -279,7 +301,8 @@ func TestAResetDeletesDiagnosesAndProposals(t *testing.T) {
 	for _, c := range []*apitest.Caller{w.Caller, w.Live()} {
 		for _, body := range []object{{}, {"metadata": object{"slow": "yes"}}} {
 			var f struct{ ID string }
-			c.Call(http.MethodPost, "/v1/factories", object{"type": "blogger", "name": "Blog"}).Into(t, http.StatusCreated, &f)
+			c.Call(http.MethodPost, "/v1/factories", object{"type": "blogger", "name": "Blog"}).Into(t,
+				http.StatusCreated, &f)
 			if c == w.Caller && len(body) > 0 {
 				w.engine.Drain()
 				body["sandbox"] = object{"delay_seconds": 60}
@@ -301,7 +324,8 @@ func TestAResetDeletesDiagnosesAndProposals(t *testing.T) {
 	}
 	w.reset()
 	w.engine.Drain()
-	if n := count(); n["diagnosis test"] != 0 || n["proposal test"] != 0 || n["diagnosis live"] != 2 || n["proposal live"] == 0 {
+	if n := count(); n["diagnosis test"] != 0 || n["proposal test"] != 0 || n["diagnosis live"] != 2 ||
+		n["proposal live"] == 0 {
 		t.Errorf("left are %v", n)
 	}
 }
@@ -311,9 +335,12 @@ func TestAResetDeletesPlans(t *testing.T) {
 	for _, steps := range []int{0, 2, 5, 40} {
 		w := newWorld(t)
 		var f struct{ ID string }
-		w.Call(http.MethodPost, "/v1/factories", object{"type": "blogger", "name": "Blog"}).Into(t, http.StatusCreated, &f)
+		w.Call(http.MethodPost, "/v1/factories", object{"type": "blogger", "name": "Blog"}).Into(t,
+			http.StatusCreated, &f)
 		before := w.kinds()
-		w.Call(http.MethodPost, "/v1/factories/"+f.ID+"/content-plan", object{"days": 3, "posts_per_day": 10, "content_types": []string{"post"}}).Into(t, http.StatusAccepted, new(object))
+		w.Call(http.MethodPost, "/v1/factories/"+f.ID+"/content-plan",
+			object{"days": 3, "posts_per_day": 10, "content_types": []string{"post"}}).Into(t,
+			http.StatusAccepted, new(object))
 		for range steps {
 			w.engine.Step()
 		}
@@ -369,7 +396,8 @@ func TestTrainingsAndTheirModelsAreDeleted(t *testing.T) {
 	w.fill(w.Caller, 50, false)
 	factory := apitest.All[struct{ ID string }](w.Caller, "/v1/factories", 100)[0].ID
 	start := func(delay int) {
-		w.Call(http.MethodPost, "/v1/factories/"+factory+"/training", object{"sandbox": object{"delay_seconds": delay}}).Into(t, http.StatusAccepted, new(object))
+		w.Call(http.MethodPost, "/v1/factories/"+factory+"/training",
+			object{"sandbox": object{"delay_seconds": delay}}).Into(t, http.StatusAccepted, new(object))
 	}
 	start(0)
 	w.engine.Drain()

@@ -56,7 +56,8 @@ func (r *Record) Disconnect(tx *store.Tx, now time.Time, it store.Item) error {
 
 // revokeSpare adds to the transaction the revocation of a token that came too late.
 func revokeSpare(tx *store.Tx, now time.Time, o tenant.Owner, r *Record, used int, sealed []byte) error {
-	return startDisconnect(tx, now, o, r.ID, task.ID(Disconnect, r.ID+"#token", used), disconnecting{Platform: r.Platform, Sealed: sealed})
+	return startDisconnect(tx, now, o, r.ID, task.ID(Disconnect, r.ID+"#token", used),
+		disconnecting{Platform: r.Platform, Sealed: sealed})
 }
 
 func startDisconnect(tx *store.Tx, now time.Time, o tenant.Owner, accountID, taskID string, p disconnecting) error {
@@ -167,7 +168,8 @@ const detachAtOnce = 25
 // Clean implements factory.Cleaner.
 func (c FactoryCleaner) Clean(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error) {
 	page, err := c.DB.List(ctx, store.Query{
-		Index: store.ByOwner, Partition: store.OwnerPartition(o, Kind), Filters: map[string]string{FactoryFilter(factoryID): "yes"}, Limit: detachAtOnce,
+		Index: store.ByOwner, Partition: store.OwnerPartition(o, Kind),
+		Filters: map[string]string{FactoryFilter(factoryID): "yes"}, Limit: detachAtOnce,
 	})
 	if err != nil {
 		return false, err

@@ -20,7 +20,8 @@ import (
 // fakeFactory puts a factory with accounts into the table.
 func (w *world) fakeFactory(id, state string, accounts ...string) {
 	w.t.Helper()
-	it, err := store.NewItem("factory", owner, id, map[string]any{"id": id, "version": 1, "social_account_ids": accounts})
+	it, err := store.NewItem("factory", owner, id,
+		map[string]any{"id": id, "version": 1, "social_account_ids": accounts})
 	if err != nil {
 		w.t.Fatal(err)
 	}

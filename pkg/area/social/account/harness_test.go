@@ -57,14 +57,17 @@ func newWorld(t *testing.T) *world {
 
 // kernel returns a worker of its own.
 func (w *world) kernel() *task.Kernel {
-	return task.NewKernel(task.Config{DB: w.DB, Handlers: w.Handlers(), Now: w.clock.Now, Name: rand.Text, Chance: func() float64 { return 0.5 }})
+	return task.NewKernel(task.Config{DB: w.DB, Handlers: w.Handlers(), Now: w.clock.Now, Name: rand.Text,
+		Chance: func() float64 { return 0.5 }})
 }
 
 // connect connects an account whose token ends in a day.
 func (w *world) connect(factories ...string) string {
 	w.t.Helper()
 	access, refresh := w.fake.Grant(24 * time.Hour)
-	return w.connectTo("tiktok", platform.Account{ID: tiktok.User, Token: platform.Token{Access: platform.Secret(access), Refresh: platform.Secret(refresh), ExpiresAt: w.clock.Now().Add(24 * time.Hour)}}, factories...)
+	return w.connectTo("tiktok", platform.Account{ID: tiktok.User,
+		Token: platform.Token{Access: platform.Secret(access), Refresh: platform.Secret(refresh),
+			ExpiresAt: w.clock.Now().Add(24 * time.Hour)}}, factories...)
 }
 
 // connectTo connects an account of a platform.
@@ -72,7 +75,8 @@ func (w *world) connectTo(name string, a platform.Account, factories ...string) 
 	w.t.Helper()
 	now := w.clock.Now()
 	r := &account.Record{
-		Account:    account.Account{Resource: resource.New(account.NewID(now), now, nil), Platform: name, Handle: "Acme", FactoryIDs: factories},
+		Account: account.Account{Resource: resource.New(account.NewID(now), now, nil), Platform: name,
+			Handle: "Acme", FactoryIDs: factories},
 		PlatformID: a.ID,
 	}
 	var err error

@@ -65,14 +65,16 @@ const RefreshTime = 5 * time.Second
 const Refresh task.Kind = "social.refresh"
 
 func refreshMessage(o tenant.Owner, r *Record) task.Message {
-	return task.Message{ID: task.ID(Refresh, r.ID, r.Connection), Kind: Refresh, Queue: topology.Publish, Subject: r.ID, Owner: o}
+	return task.Message{ID: task.ID(Refresh, r.ID, r.Connection), Kind: Refresh, Queue: topology.Publish,
+		Subject: r.ID, Owner: o}
 }
 
 // Connect adds to the transaction that an account is connected: its record, which the caller
 // has filled in and sealed the token of, its event, and the task that refreshes the token.
 // The item has version 0 where the record is new.
 func (r *Record) Connect(tx *store.Tx, now time.Time, it store.Item, token platform.Token) error {
-	r.State, r.Consent, r.AuthorizationURL, r.ConnectedAs, r.TokenExpiresAt, r.ReconnectBefore = Connected, nil, nil, nil, nil, nil
+	r.State, r.Consent, r.AuthorizationURL, r.ConnectedAs, r.TokenExpiresAt, r.ReconnectBefore = Connected, nil, nil,
+		nil, nil, nil
 	r.Connection++
 	r.stored(now, token)
 	if r.TokenExpiresAt != nil {

@@ -20,7 +20,8 @@ func TestTheEndOfAccessIsToldInTime(t *testing.T) {
 		w.graph.Fixed = fixed
 		began := w.clock.Now()
 		access, _ := w.graph.Grant(60 * days)
-		token := platform.Token{Access: platform.Secret(access), Refresh: platform.Secret(access), ExpiresAt: began.Add(60 * days), EndsAt: began.Add(90 * days)}
+		token := platform.Token{Access: platform.Secret(access), Refresh: platform.Secret(access),
+			ExpiresAt: began.Add(60 * days), EndsAt: began.Add(90 * days)}
 		if fixed {
 			w.graph.End(began.Add(60 * days))
 		}
@@ -45,11 +46,15 @@ func TestTheEndOfAccessIsToldInTime(t *testing.T) {
 				want["social_account.needs_reconnect"] = 2
 			}
 			got := w.events()
-			if r.State != state || got["social_account.needs_reconnect"] != want["social_account.needs_reconnect"] || got["social_account.connected"] != 1 {
-				t.Fatalf("not prolonged %v, day %d: the account is %s, want %s; the events are %v, want %v", fixed, day, r.State, state, got, want)
+			if r.State != state || got["social_account.needs_reconnect"] != want["social_account.needs_reconnect"] ||
+				got["social_account.connected"] != 1 {
+				t.Fatalf("not prolonged %v, day %d: the account is %s, want %s; the events are %v, want %v", fixed, day,
+					r.State, state, got, want)
 			}
-			if state == account.Connected && (r.ReconnectBefore == nil || r.TokenExpiresAt == nil || r.TokenExpiresAt.After(r.ReconnectBefore.Time)) {
-				t.Fatalf("not prolonged %v, day %d: the access ends at %v, before %v", fixed, day, r.TokenExpiresAt, r.ReconnectBefore)
+			if state == account.Connected && (r.ReconnectBefore == nil || r.TokenExpiresAt == nil ||
+				r.TokenExpiresAt.After(r.ReconnectBefore.Time)) {
+				t.Fatalf("not prolonged %v, day %d: the access ends at %v, before %v", fixed, day, r.TokenExpiresAt,
+					r.ReconnectBefore)
 			}
 		}
 	}
@@ -60,7 +65,8 @@ func TestConnectingAgainPutsOffTheEnd(t *testing.T) {
 	w := newWorld(t)
 	began := w.clock.Now()
 	access, _ := w.graph.Grant(60 * days)
-	token := platform.Token{Access: platform.Secret(access), Refresh: platform.Secret(access), ExpiresAt: began.Add(10 * days), EndsAt: began.Add(10 * days)}
+	token := platform.Token{Access: platform.Secret(access), Refresh: platform.Secret(access),
+		ExpiresAt: began.Add(10 * days), EndsAt: began.Add(10 * days)}
 	id := w.connectTo("instagram", platform.Account{ID: instagram.User, Token: token})
 	w.clock.Add(time.Minute)
 	w.work(1)
@@ -72,7 +78,8 @@ func TestConnectingAgainPutsOffTheEnd(t *testing.T) {
 	w.commit(func(tx *store.Tx) error { return r.Connect(tx, w.clock.Now(), it, token) })
 	w.clock.Add(30 * days)
 	w.work(1)
-	if _, r := w.read(id); r.Told || r.State != account.Connected || !r.ReconnectBefore.Equal(token.EndsAt) || w.events()["social_account.needs_reconnect"] != 1 {
+	if _, r := w.read(id); r.Told || r.State != account.Connected || !r.ReconnectBefore.Equal(token.EndsAt) ||
+		w.events()["social_account.needs_reconnect"] != 1 {
 		t.Errorf("after it was connected again: %+v, %v", r, w.events())
 	}
 }

@@ -45,7 +45,8 @@ func NewPlatforms(c PlatformsConfig) *Platforms {
 		p.apps = func(context.Context, string) (app platform.App, err error) { return app, nil }
 	}
 	for _, name := range registry.Names() {
-		cfg := wire.Config{HTTP: c.HTTP, Now: c.Now, App: func(ctx context.Context) (platform.App, error) { return p.apps(ctx, name) }}
+		cfg := wire.Config{HTTP: c.HTTP, Now: c.Now,
+			App: func(ctx context.Context) (platform.App, error) { return p.apps(ctx, name) }}
 		if c.Endpoint != "" {
 			cfg.BaseURL = c.Endpoint + "/" + name
 		}

@@ -30,7 +30,8 @@ func TestATokenIsRefreshedAheadOfItsEnd(t *testing.T) {
 		w.work(1)
 		after := w.token(id)
 		_, r := w.read(id)
-		if after.Access == before.Access || after.Refresh == before.Refresh || !w.fake.Good(after.Access.Reveal()) || r.State != account.Connected || !r.TokenExpiresAt.After(w.clock.Now().Add(23*time.Hour)) {
+		if after.Access == before.Access || after.Refresh == before.Refresh || !w.fake.Good(after.Access.Reveal()) ||
+			r.State != account.Connected || !r.TokenExpiresAt.After(w.clock.Now().Add(23*time.Hour)) {
 			t.Fatalf("round %d: the account is %+v", round, r.Account)
 		}
 	}
@@ -62,7 +63,8 @@ func TestAPublicationAsksForARefresh(t *testing.T) {
 		w.clock.Add(time.Millisecond)
 	}
 	w.work(2)
-	if _, r := w.read(id); r.Tokens != 2 || r.State != account.Connected || !w.fake.Good(w.token(id).Access.Reveal()) || w.fake.Calls() != 1 {
+	if _, r := w.read(id); r.Tokens != 2 || r.State != account.Connected || !w.fake.Good(w.token(id).Access.Reveal()) ||
+		w.fake.Calls() != 1 {
 		t.Errorf("after %d calls the account is %s with token %d", w.fake.Calls(), r.State, r.Tokens)
 	}
 	// The token of before is none of the account's any more.
@@ -96,7 +98,8 @@ func TestAPlatformThatRefusesEndsTheAccount(t *testing.T) {
 func TestTroubleWithARefresh(t *testing.T) {
 	for fault, want := range map[platformtest.Fault]account.State{
 		// Nothing was refreshed: the same refresh token is good.
-		platformtest.RequestLost: account.Connected, platformtest.ServerError: account.Connected, platformtest.RateLimited: account.Connected,
+		platformtest.RequestLost: account.Connected, platformtest.ServerError: account.Connected,
+		platformtest.RateLimited: account.Connected,
 		// The new token is lost, and TikTok takes the old refresh token no more.
 		platformtest.AnswerLost: account.NeedsReconnect, platformtest.Garbage: account.NeedsReconnect,
 	} {
@@ -223,7 +226,8 @@ func TestATokenOpensForItsAccountOnly(t *testing.T) {
 	for name, other := range map[string]struct {
 		o  tenant.Owner
 		id string
-	}{"another id": {owner, account.NewID(w.clock.Now())}, "another mode": {tenant.Of("acc_1", tenant.Test), id}, "another customer": {tenant.Of("acc_2", tenant.Live), id}} {
+	}{"another id": {owner, account.NewID(w.clock.Now())}, "another mode": {tenant.Of("acc_1", tenant.Test), id},
+		"another customer": {tenant.Of("acc_2", tenant.Live), id}} {
 		stolen := r
 		stolen.ID = other.id
 		if _, err := w.Vault.Token(t.Context(), other.o, &stolen); !errors.Is(err, seal.ErrOpen) {

@@ -26,7 +26,8 @@ func TestRefreshesUnderRandomTroubles(t *testing.T) {
 func trouble(t *testing.T, r *rand.Rand) {
 	w := newWorld(t)
 	id := w.connect()
-	faults := append([]platformtest.Fault{"", "", ""}, platformtest.RequestLost, platformtest.ServerError, platformtest.RateLimited, platformtest.AnswerLost)
+	faults := append([]platformtest.Fault{"", "", ""}, platformtest.RequestLost, platformtest.ServerError,
+		platformtest.RateLimited, platformtest.AnswerLost)
 	harmless := true
 	for range 12 {
 		switch r.IntN(4) {
@@ -52,7 +53,8 @@ func trouble(t *testing.T, r *rand.Rand) {
 		w.clock.Add(25 * time.Hour)
 		w.steps(r)
 		_, later := w.read(id)
-		if later.State == account.Connected && !w.fake.Good(w.token(id).Access.Reveal()) || later.State != account.Connected && harmless {
+		if later.State == account.Connected && !w.fake.Good(w.token(id).Access.Reveal()) ||
+			later.State != account.Connected && harmless {
 			t.Errorf("it is %s, and its token good: %v", later.State, w.fake.Good(w.token(id).Access.Reveal()))
 		}
 	case account.NeedsReconnect:

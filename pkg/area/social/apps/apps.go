@@ -37,7 +37,8 @@ func needsSecret() map[string]bool {
 func Platforms() []string { return slices.Sorted(maps.Keys(needsSecret())) }
 
 // errUnreadable has no cause: what cannot be read may be a secret all the same.
-var errUnreadable = errors.New(`the secret is not a JSON object of the form {"instagram": {"client_id": "…", "client_secret": "…"}}`)
+var errUnreadable = errors.New(
+	`the secret is not a JSON object of the form {"instagram": {"client_id": "…", "client_secret": "…"}}`)
 
 // Parse takes the applications out of a secret's value. One that is not whole is left
 // out, so that a mistake does not take all platforms away.
@@ -71,7 +72,8 @@ func Check(value string) error {
 			want = append(want, "client_secret")
 		}
 		if !ok {
-			return fmt.Errorf("%q is none of the platforms that need an application: %s", name, strings.Join(Platforms(), ", "))
+			return fmt.Errorf("%q is none of the platforms that need an application: %s", name,
+				strings.Join(Platforms(), ", "))
 		}
 		if !slices.Equal(slices.Sorted(maps.Keys(app)), want) {
 			return fmt.Errorf("the application of %s has the members %s", name, strings.Join(want, " and "))

@@ -12,7 +12,8 @@ import (
 
 func TestAnApplicationThatIsNotWholeIsLeftOut(t *testing.T) {
 	all, err := apps.Parse(`{"instagram": {"client_id": "i", "client_secret": "s-7319"}, "tiktok": {"client_id": "t"}, "youtube": {"client_secret": "s"}, "vk": {"client_id": "v"}, "telegram": {"client_id": "x"}}`)
-	if err != nil || len(all) != 2 || all["instagram"].ID != "i" || all["instagram"].Secret.Reveal() != "s-7319" || all["vk"].ID != "v" {
+	if err != nil || len(all) != 2 || all["instagram"].ID != "i" || all["instagram"].Secret.Reveal() != "s-7319" ||
+		all["vk"].ID != "v" {
 		t.Errorf("got %v, %v", all, err)
 	}
 	if _, err := apps.Parse("s-7319"); err == nil || strings.Contains(err.Error(), "7319") {
@@ -21,7 +22,8 @@ func TestAnApplicationThatIsNotWholeIsLeftOut(t *testing.T) {
 }
 
 func TestCheckTellsTheOperatorWhatIsWrong(t *testing.T) {
-	for _, good := range []string{`{}`, `{"vk": {"client_id": "v"}}`, `{"tiktok": {"client_id": "t", "client_secret": "s"}, "youtube": {"client_id": "y", "client_secret": "s"}}`} {
+	for _, good := range []string{`{}`, `{"vk": {"client_id": "v"}}`,
+		`{"tiktok": {"client_id": "t", "client_secret": "s"}, "youtube": {"client_id": "y", "client_secret": "s"}}`} {
 		if err := apps.Check(good); err != nil {
 			t.Errorf("%s: %v", good, err)
 		}
@@ -35,7 +37,8 @@ func TestCheckTellsTheOperatorWhatIsWrong(t *testing.T) {
 		`{"tiktok": {"client_id": "", "client_secret": "s-7319"}}`:   "is empty",
 		`{"tiktok": {"client_id": "t", "client_secret": "s-7319 "}}`: "white space",
 	} {
-		if err := apps.Check(value); err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "7319") {
+		if err := apps.Check(value); err == nil || !strings.Contains(err.Error(), says) ||
+			strings.Contains(err.Error(), "7319") {
 			t.Errorf("%s: got %v, want it to say %q", value, err, says)
 		}
 	}

@@ -21,8 +21,10 @@ type Input struct {
 // Request returns the request to the provider.
 func (in Input) Request(kind provider.Kind) provider.Request {
 	req := provider.Request{
-		Kind: kind, Prompt: in.Prompt, Language: in.Language, AspectRatio: in.AspectRatio, Seconds: in.Seconds, Count: in.Count,
-		ImageURL: in.ImageURL, AudioURL: in.AudioURL, VideoURL: in.VideoURL, Lyrics: in.Lyrics, Voice: in.Voice, Avatar: in.Avatar,
+		Kind: kind, Prompt: in.Prompt, Language: in.Language, AspectRatio: in.AspectRatio, Seconds: in.Seconds,
+		Count:    in.Count,
+		ImageURL: in.ImageURL, AudioURL: in.AudioURL, VideoURL: in.VideoURL, Lyrics: in.Lyrics, Voice: in.Voice,
+		Avatar: in.Avatar,
 	}
 	if in.Text != "" {
 		req.Prompt = in.Text

@@ -23,11 +23,16 @@ const (
 
 // failures are the failures by their codes.
 var failures = map[FailureCode]Failure{
-	FailedTraining:    {FailedTraining, "The provider could not train the model. Nothing was charged. Start another training, perhaps with another base model.", true},
-	FailedRefused:     {FailedRefused, "The provider refuses the training. Nothing was charged. Choose another base model, or contact support.", false},
-	FailedSamples:     {FailedSamples, "Content items were deleted since the training was started, and too few are left. Nothing was charged. Start another training once the factory has more content.", false},
-	FailedUnavailable: {FailedUnavailable, "The provider could not be reached after several attempts. Nothing was charged. Start another training.", true},
-	FailedTimeout:     {FailedTimeout, "The training took longer than 48 hours and was stopped. Nothing was charged. Start another training.", true},
+	FailedTraining: {FailedTraining, "The provider could not train the model. Nothing was charged. Start another " +
+		"training, perhaps with another base model.", true},
+	FailedRefused: {FailedRefused, "The provider refuses the training. Nothing was charged. Choose another base " +
+		"model, or contact support.", false},
+	FailedSamples: {FailedSamples, "Content items were deleted since the training was started, and too few are " +
+		"left. Nothing was charged. Start another training once the factory has more content.", false},
+	FailedUnavailable: {FailedUnavailable, "The provider could not be reached after several attempts. Nothing was " +
+		"charged. Start another training.", true},
+	FailedTimeout: {FailedTimeout, "The training took longer than 48 hours and was stopped. Nothing was charged. " +
+		"Start another training.", true},
 }
 
 // failed is the error of a step that the training fails with.
@@ -76,7 +81,8 @@ func classify(cause error) error {
 	case provider.BadInput, provider.Rejected:
 		return fail(FailedRefused, cause)
 	case provider.Quota:
-		return &task.RetryError{Err: cause, After: task.Jitter(cmp.Or(min(e.RetryAfter, longestRetryAfter), quotaWait)), Most: task.NoLimit}
+		return &task.RetryError{Err: cause, After: task.Jitter(cmp.Or(min(e.RetryAfter, longestRetryAfter), quotaWait)),
+			Most: task.NoLimit}
 	default:
 		return &task.RetryError{Err: cause, After: min(e.RetryAfter, longestRetryAfter), Most: task.NoLimit}
 	}

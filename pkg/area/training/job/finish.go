@@ -32,7 +32,8 @@ func (w handler) finish(s *task.Step, p run) (o task.Outcome, err error) {
 		if err != nil {
 			return err
 		}
-		model := catalog.Trained{ID: modelID(r.FactoryID), FactoryID: r.FactoryID, BaseModel: r.BaseModel, TrainingID: r.ID, Endpoint: p.Endpoint}
+		model := catalog.Trained{ID: modelID(r.FactoryID), FactoryID: r.FactoryID, BaseModel: r.BaseModel,
+			TrainingID: r.ID, Endpoint: p.Endpoint}
 		if err := w.give(ctx, tx, s.Owner, model); err != nil {
 			return err
 		}
@@ -43,7 +44,8 @@ func (w handler) finish(s *task.Step, p run) (o task.Outcome, err error) {
 		if err := ledger.Release(tx, w.Now(), s.Owner.Account, r.Hold, cost); err != nil {
 			return err
 		}
-		r.State, r.Progress, r.Samples, r.ModelID, r.CostCredits, r.Hold = Completed, 100, p.Samples, &model.ID, cost, ledger.Hold{}
+		r.State, r.Progress, r.Samples, r.ModelID, r.CostCredits, r.Hold = Completed, 100, p.Samples, &model.ID, cost,
+			ledger.Hold{}
 		return w.end(tx, it, r, event.TrainingCompleted)
 	}
 	return o, nil
@@ -190,7 +192,8 @@ func remove(tx *store.Tx, now time.Time, o tenant.Owner, trainingID string, afte
 		return nil
 	}
 	return task.Create(tx, now, task.Task{
-		Message: task.Message{ID: task.ID(Remove, trainingID, 1), Kind: Remove, Queue: topology.Train, Subject: trainingID, Owner: o}, DueAt: now.Add(after),
+		Message: task.Message{ID: task.ID(Remove, trainingID, 1), Kind: Remove, Queue: topology.Train,
+			Subject: trainingID, Owner: o}, DueAt: now.Add(after),
 	}, removal{})
 }
 

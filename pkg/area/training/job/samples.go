@@ -130,14 +130,16 @@ func sample(asked provider.Request, text provider.Text) ([]byte, error) {
 	return plainJSON(conversation{
 		SchemaVersion: schemaVersion,
 		System:        []block{{reserved.Replace(system)}},
-		Messages:      []message{{"user", []block{{reserved.Replace(user)}}}, {"assistant", []block{{reserved.Replace(string(answer))}}}},
+		Messages: []message{{"user", []block{{reserved.Replace(user)}}},
+			{"assistant", []block{{reserved.Replace(string(answer))}}}},
 	})
 }
 
 // reserved replaces the words that mark the turns of a conversation: a sample with one of
 // them fails the whole training.
 var reserved = strings.NewReplacer(
-	"User:", "User -", "Bot:", "Bot -", "Assistant:", "Assistant -", "System:", "System -", "<image>", "(image)", "<video>", "(video)", "[EOS]", "(EOS)",
+	"User:", "User -", "Bot:", "Bot -", "Assistant:", "Assistant -", "System:", "System -", "<image>", "(image)",
+	"<video>", "(video)", "[EOS]", "(EOS)",
 )
 
 // plainJSON encodes a value without escapes for HTML: the model would learn them.

@@ -118,7 +118,8 @@ func Begin(tx *store.Tx, now time.Time, o tenant.Owner, r *Record, earlier store
 		tx.Create(it, nil)
 	}
 	t := task.Task{
-		Message:  task.Message{ID: task.ID(Train, r.ID, 1), Kind: Train, Queue: topology.Train, Subject: r.FactoryID, Owner: o},
+		Message: task.Message{ID: task.ID(Train, r.ID, 1), Kind: Train, Queue: topology.Train,
+			Subject: r.FactoryID, Owner: o},
 		Deadline: now.Add(Deadline),
 	}
 	if r.Sandbox != nil {
@@ -128,8 +129,10 @@ func Begin(tx *store.Tx, now time.Time, o tenant.Owner, r *Record, earlier store
 }
 
 // Reserve adds to the transaction the reservation that pays for the training.
-func (r *Record) Reserve(tx *store.Tx, now time.Time, account tenant.Account, credits int64, payer ledger.Payer, b ledger.Balance) (err error) {
-	r.Hold, err = ledger.Reserve(tx, now, ledger.Reservation{Account: account, Subject: r.ID, About: r.about(), Credits: credits, Payer: payer}, b)
+func (r *Record) Reserve(tx *store.Tx, now time.Time, account tenant.Account, credits int64, payer ledger.Payer,
+	b ledger.Balance) (err error) {
+	r.Hold, err = ledger.Reserve(tx, now, ledger.Reservation{Account: account, Subject: r.ID, About: r.about(),
+		Credits: credits, Payer: payer}, b)
 	return err
 }
 
@@ -216,7 +219,8 @@ func (w handler) prepare(ctx context.Context, s *task.Step, r *Record, p *run) (
 	}
 	content := chosen.File()
 	sum := sha256.Sum256(content)
-	file := media.File{Key: samplesOf(r.ID), MIMEType: "application/jsonl", Bytes: int64(len(content)), SHA256: hex.EncodeToString(sum[:])}
+	file := media.File{Key: samplesOf(r.ID), MIMEType: "application/jsonl", Bytes: int64(len(content)),
+		SHA256: hex.EncodeToString(sum[:])}
 	p.Samples, p.Tokens = chosen.Count(), chosen.Tokens
 	return o, w.Objects.Put(ctx, file, bytes.NewReader(content))
 }
@@ -228,7 +232,8 @@ func (w handler) begin(ctx context.Context, s *task.Step, r *Record, p *run) (o 
 		return o, fail(FailedRefused, errors.New("job: the model can be trained no more"))
 	}
 	if err := w.Trainer.Begin(ctx, Order{
-		Name: nameOf(r.ID), Model: m.Training.ProviderModel, Parameters: m.Training.Parameters, Samples: samplesOf(r.ID), Output: folderOf(r.ID) + "output/",
+		Name: nameOf(r.ID), Model: m.Training.ProviderModel, Parameters: m.Training.Parameters,
+		Samples: samplesOf(r.ID), Output: folderOf(r.ID) + "output/",
 	}); err != nil {
 		return o, err
 	}

@@ -39,13 +39,20 @@ type Config struct {
 
 // Client makes the calls of Bedrock's API that the trainer needs. *bedrock.Client does.
 type Client interface {
-	CreateModelCustomizationJob(context.Context, *bedrock.CreateModelCustomizationJobInput, ...func(*bedrock.Options)) (*bedrock.CreateModelCustomizationJobOutput, error)
-	GetModelCustomizationJob(context.Context, *bedrock.GetModelCustomizationJobInput, ...func(*bedrock.Options)) (*bedrock.GetModelCustomizationJobOutput, error)
-	StopModelCustomizationJob(context.Context, *bedrock.StopModelCustomizationJobInput, ...func(*bedrock.Options)) (*bedrock.StopModelCustomizationJobOutput, error)
-	CreateCustomModelDeployment(context.Context, *bedrock.CreateCustomModelDeploymentInput, ...func(*bedrock.Options)) (*bedrock.CreateCustomModelDeploymentOutput, error)
-	GetCustomModelDeployment(context.Context, *bedrock.GetCustomModelDeploymentInput, ...func(*bedrock.Options)) (*bedrock.GetCustomModelDeploymentOutput, error)
-	DeleteCustomModelDeployment(context.Context, *bedrock.DeleteCustomModelDeploymentInput, ...func(*bedrock.Options)) (*bedrock.DeleteCustomModelDeploymentOutput, error)
-	DeleteCustomModel(context.Context, *bedrock.DeleteCustomModelInput, ...func(*bedrock.Options)) (*bedrock.DeleteCustomModelOutput, error)
+	CreateModelCustomizationJob(context.Context, *bedrock.CreateModelCustomizationJobInput,
+		...func(*bedrock.Options)) (*bedrock.CreateModelCustomizationJobOutput, error)
+	GetModelCustomizationJob(context.Context, *bedrock.GetModelCustomizationJobInput,
+		...func(*bedrock.Options)) (*bedrock.GetModelCustomizationJobOutput, error)
+	StopModelCustomizationJob(context.Context, *bedrock.StopModelCustomizationJobInput,
+		...func(*bedrock.Options)) (*bedrock.StopModelCustomizationJobOutput, error)
+	CreateCustomModelDeployment(context.Context, *bedrock.CreateCustomModelDeploymentInput,
+		...func(*bedrock.Options)) (*bedrock.CreateCustomModelDeploymentOutput, error)
+	GetCustomModelDeployment(context.Context, *bedrock.GetCustomModelDeploymentInput,
+		...func(*bedrock.Options)) (*bedrock.GetCustomModelDeploymentOutput, error)
+	DeleteCustomModelDeployment(context.Context, *bedrock.DeleteCustomModelDeploymentInput,
+		...func(*bedrock.Options)) (*bedrock.DeleteCustomModelDeploymentOutput, error)
+	DeleteCustomModel(context.Context, *bedrock.DeleteCustomModelInput,
+		...func(*bedrock.Options)) (*bedrock.DeleteCustomModelOutput, error)
 }
 
 // Trainer trains models with Bedrock.
@@ -79,9 +86,11 @@ func call(ctx context.Context, name string, do func(context.Context) error) erro
 	c := awscall.Call{Name: "bedrock: " + name, Timeout: timeout, Refused: func(code, _ string) *provider.Error {
 		switch code {
 		case "Conflict":
-			return &provider.Error{Kind: provider.Transient, Code: conflict, Message: "The provider is still busy with the model."}
+			return &provider.Error{Kind: provider.Transient, Code: conflict,
+				Message: "The provider is still busy with the model."}
 		case "ResourceNotFound":
-			return &provider.Error{Kind: provider.BadInput, Code: missing, Message: "The provider does not know the training."}
+			return &provider.Error{Kind: provider.BadInput, Code: missing,
+				Message: "The provider does not know the training."}
 		}
 		return nil
 	}}
@@ -99,7 +108,8 @@ func (t *Trainer) Begin(ctx context.Context, o job.Order) error {
 	err := call(ctx, "CreateModelCustomizationJob", func(ctx context.Context) error {
 		_, err := t.client.CreateModelCustomizationJob(ctx, &bedrock.CreateModelCustomizationJobInput{
 			JobName: &o.Name, CustomModelName: &o.Name, ClientRequestToken: &o.Name,
-			BaseModelIdentifier: &o.Model, CustomizationType: types.CustomizationTypeFineTuning, HyperParameters: o.Parameters,
+			BaseModelIdentifier: &o.Model, CustomizationType: types.CustomizationTypeFineTuning,
+			HyperParameters:    o.Parameters,
 			RoleArn:            &t.role,
 			TrainingDataConfig: &types.TrainingDataConfig{S3Uri: t.at(o.Samples)},
 			OutputDataConfig:   &types.OutputDataConfig{S3Uri: t.at(o.Output)},
@@ -125,9 +135,11 @@ func (t *Trainer) Find(ctx context.Context, name string) (s job.Status, err erro
 	case types.ModelCustomizationJobStatusCompleted:
 		s.Progress, s.Model = 100, aws.ToString(out.OutputModelArn)
 		if s.Model == "" {
-			return s, awscall.Call{Name: "bedrock: GetModelCustomizationJob"}.Garbled(errors.New("a completed job has no model"))
+			return s, awscall.Call{Name: "bedrock: GetModelCustomizationJob"}.Garbled(
+				errors.New("a completed job has no model"))
 		}
-	case types.ModelCustomizationJobStatusFailed, types.ModelCustomizationJobStatusStopping, types.ModelCustomizationJobStatusStopped:
+	case types.ModelCustomizationJobStatusFailed, types.ModelCustomizationJobStatusStopping,
+		types.ModelCustomizationJobStatusStopped:
 		s.Failed = fmt.Sprintf("the job is %s: %s", out.Status, aws.ToString(out.FailureMessage))
 	default:
 		s.Progress = progress(out.StatusDetails)
@@ -175,15 +187,19 @@ func (t *Trainer) Deploy(ctx context.Context, name, model string) (endpoint stri
 		return aws.ToString(out.CustomModelDeploymentArn), nil
 	case types.CustomModelDeploymentStatusFailed:
 		return "", &provider.Error{
-			Kind: provider.Rejected, Code: "deployment_failed", Message: "The provider could not deploy the trained model.", Cause: errors.New(aws.ToString(out.FailureMessage)),
+			Kind: provider.Rejected, Code: "deployment_failed",
+			Message: "The provider could not deploy the trained model.",
+			Cause:   errors.New(aws.ToString(out.FailureMessage)),
 		}
 	}
 	return "", nil
 }
 
-func (t *Trainer) deployment(ctx context.Context, name string) (out *bedrock.GetCustomModelDeploymentOutput, err error) {
+func (t *Trainer) deployment(ctx context.Context,
+	name string) (out *bedrock.GetCustomModelDeploymentOutput, err error) {
 	err = call(ctx, "GetCustomModelDeployment", func(ctx context.Context) (err error) {
-		out, err = t.client.GetCustomModelDeployment(ctx, &bedrock.GetCustomModelDeploymentInput{CustomModelDeploymentIdentifier: &name})
+		out, err = t.client.GetCustomModelDeployment(ctx,
+			&bedrock.GetCustomModelDeploymentInput{CustomModelDeploymentIdentifier: &name})
 		return err
 	})
 	return out, err
@@ -202,14 +218,16 @@ func (t *Trainer) Remove(ctx context.Context, name string) (gone bool, err error
 		return false, nil
 	case running.Status == types.ModelCustomizationJobStatusInProgress:
 		return false, except(conflict, call(ctx, "StopModelCustomizationJob", func(ctx context.Context) error {
-			_, err := t.client.StopModelCustomizationJob(ctx, &bedrock.StopModelCustomizationJobInput{JobIdentifier: &name})
+			_, err := t.client.StopModelCustomizationJob(ctx,
+				&bedrock.StopModelCustomizationJobInput{JobIdentifier: &name})
 			return err
 		}))
 	case running.Status != types.ModelCustomizationJobStatusCompleted:
 		return true, nil // no model was made
 	}
 	err = call(ctx, "DeleteCustomModelDeployment", func(ctx context.Context) error {
-		_, err := t.client.DeleteCustomModelDeployment(ctx, &bedrock.DeleteCustomModelDeploymentInput{CustomModelDeploymentIdentifier: &name})
+		_, err := t.client.DeleteCustomModelDeployment(ctx,
+			&bedrock.DeleteCustomModelDeploymentInput{CustomModelDeploymentIdentifier: &name})
 		return err
 	})
 	if !is(err, missing) {

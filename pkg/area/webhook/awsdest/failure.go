@@ -84,7 +84,8 @@ func unanswered(err error) string {
 func forgotten(err error) bool {
 	var api smithy.APIError
 	return errors.As(err, &api) && slices.Contains([]string{
-		"ExpiredToken", "ExpiredTokenException", "InvalidClientTokenId", "InvalidAccessKeyId", "UnrecognizedClientException", "InvalidToken",
+		"ExpiredToken", "ExpiredTokenException", "InvalidClientTokenId", "InvalidAccessKeyId",
+		"UnrecognizedClientException", "InvalidToken",
 	}, api.ErrorCode())
 }
 
@@ -99,21 +100,25 @@ func explain(to deliver.AWSTarget, p phase, code, message string) string {
 	case throttled || code == "KmsThrottled":
 		return says("AWS accepts no more calls for now: a quota of the account is used up.")
 	case p == whileAssuming && denied(code):
-		return says("The role %s may not be assumed. Check that it exists, and that its trust policy allows sts:AssumeRole to the webhook's principal_arn with its external_id as sts:ExternalId.", to.RoleARN)
+		return says("The role %s may not be assumed. Check that it exists, and that its trust policy allows "+
+			"sts:AssumeRole to the webhook's principal_arn with its external_id as sts:ExternalId.", to.RoleARN)
 	case p == whileAssuming && code == "RegionDisabledException":
 		return says("The account of the role %s does not accept sessions of this service's region. Activate STS for it.", to.RoleARN)
 	case p == whileAssuming:
 		return says("The role %s could not be assumed.", to.RoleARN)
 	case strings.HasPrefix(code, "Kms") || strings.HasPrefix(code, "KMS."):
-		return says("The key that encrypts %s cannot be used. Check that it is enabled, and allow the role kms:GenerateDataKey and kms:Decrypt on it.", to.ARN)
+		return says("The key that encrypts %s cannot be used. Check that it is enabled, and allow the role "+
+			"kms:GenerateDataKey and kms:Decrypt on it.", to.ARN)
 	case denied(code) && bus:
 		return says("The role may not put events on the bus. Allow it events:PutEvents on %s.", to.ARN)
 	case denied(code):
-		return says("The role may not send to the queue. Allow it sqs:SendMessage on %s; if a KMS key of yours encrypts the queue, also kms:GenerateDataKey and kms:Decrypt on that key.", to.ARN)
+		return says("The role may not send to the queue. Allow it sqs:SendMessage on %s; if a KMS key of yours "+
+			"encrypts the queue, also kms:GenerateDataKey and kms:Decrypt on that key.", to.ARN)
 	case missing(code) && bus:
 		return says("There is no event bus %s. Make it, or change the webhook's destination.", to.ARN)
 	case missing(code):
-		return says("There is no queue %s, or the role may not see it. Make it, allow the role sqs:SendMessage on it, or change the webhook's destination.", to.ARN)
+		return says("There is no queue %s, or the role may not see it. Make it, allow the role sqs:SendMessage on "+
+			"it, or change the webhook's destination.", to.ARN)
 	case tooLarge(code, message):
 		return says("The event is larger than %s takes. Read it by GET /v1/events/{event_id}.", to.ARN)
 	default:
@@ -122,12 +127,14 @@ func explain(to deliver.AWSTarget, p phase, code, message string) string {
 }
 
 func denied(code string) bool {
-	return slices.Contains([]string{"AccessDenied", "AccessDeniedException", "NotAuthorized", "NotAuthorizedForSourceException"}, code)
+	return slices.Contains([]string{"AccessDenied", "AccessDeniedException", "NotAuthorized",
+		"NotAuthorizedForSourceException"}, code)
 }
 
 func missing(code string) bool {
 	return slices.Contains([]string{
-		"AWS.SimpleQueueService.NonExistentQueue", "QueueDoesNotExist", "QueueDeletedRecently", "AWS.SimpleQueueService.QueueDeletedRecently",
+		"AWS.SimpleQueueService.NonExistentQueue", "QueueDoesNotExist", "QueueDeletedRecently",
+		"AWS.SimpleQueueService.QueueDeletedRecently",
 		"ResourceNotFoundException", "ResourceNotFound",
 	}, code)
 }

@@ -132,8 +132,9 @@ var (
 	}
 	sample = deliver.SignedEvent{
 		Type: "content.generated", At: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC),
-		Headers: map[string]string{"webhook-id": "evt_1", "webhook-timestamp": "1777636800", "webhook-signature": "v1,abc"},
-		Body:    []byte(`{"id":"evt_1","text":"<&ü"}`),
+		Headers: map[string]string{"webhook-id": "evt_1", "webhook-timestamp": "1777636800",
+			"webhook-signature": "v1,abc"},
+		Body: []byte(`{"id":"evt_1","text":"<&ü"}`),
 	}
 )
 

@@ -51,12 +51,22 @@ func New(cfg aws.Config) *Sender {
 	// The attempt has a time-out of its own, and is repeated by its schedule.
 	to.Retryer = reconnect
 	client := sync.OnceValue(func() *awshttp.BuildableClient {
-		return awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) { t.MaxIdleConnsPerHost = idlePerHost })
+		return awshttp.NewBuildableClient().WithTransportOptions(
+			func(t *http.Transport) { t.MaxIdleConnsPerHost = idlePerHost })
 	})
 	return &Sender{
-		cfg:      cfg,
-		queues:   sync.OnceValue(func() *sqs.Client { to := to; to.HTTPClient = client(); return sqs.NewFromConfig(to) }),
-		buses:    sync.OnceValue(func() *eventbridge.Client { to := to; to.HTTPClient = client(); return eventbridge.NewFromConfig(to) }),
+		cfg: cfg,
+		queues: sync.OnceValue(func() *sqs.Client {
+			to := to
+			to.HTTPClient = client()
+			return sqs.NewFromConfig(
+				to)
+		}),
+		buses: sync.OnceValue(func() *eventbridge.Client {
+			to := to
+			to.HTTPClient = client()
+			return eventbridge.NewFromConfig(to)
+		}),
 		sessions: newSessions(cfg),
 	}
 }
@@ -97,14 +107,17 @@ func (s *Sender) Send(ctx context.Context, to deliver.AWSTarget, e deliver.Signe
 
 // enqueue sends the event to a queue. Its attributes are the headers that a
 // request would have, so that it is verified in the same way.
-func (s *Sender) enqueue(ctx context.Context, queue arn.ARN, role aws.CredentialsProvider, e deliver.SignedEvent) (deliver.AWSAnswer, error) {
-	endpoint, err := sqs.NewDefaultEndpointResolverV2().ResolveEndpoint(ctx, sqs.EndpointParameters{Region: &queue.Region, Endpoint: s.cfg.BaseEndpoint})
+func (s *Sender) enqueue(ctx context.Context, queue arn.ARN, role aws.CredentialsProvider,
+	e deliver.SignedEvent) (deliver.AWSAnswer, error) {
+	endpoint, err := sqs.NewDefaultEndpointResolverV2().ResolveEndpoint(ctx,
+		sqs.EndpointParameters{Region: &queue.Region, Endpoint: s.cfg.BaseEndpoint})
 	if err != nil {
 		return deliver.AWSAnswer{}, err
 	}
 	attributes := map[string]sqstypes.MessageAttributeValue{}
 	for name, value := range e.Headers {
-		attributes[name] = sqstypes.MessageAttributeValue{DataType: aws.String("String"), StringValue: aws.String(value)}
+		attributes[name] = sqstypes.MessageAttributeValue{DataType: aws.String("String"),
+			StringValue: aws.String(value)}
 	}
 	out, err := s.queues().SendMessage(ctx, &sqs.SendMessageInput{
 		QueueUrl:          aws.String(endpoint.URI.JoinPath(queue.AccountID, queue.Resource).String()),
@@ -118,7 +131,8 @@ func (s *Sender) enqueue(ctx context.Context, queue arn.ARN, role aws.Credential
 }
 
 // put puts the event on a bus.
-func (s *Sender) put(ctx context.Context, bus arn.ARN, role aws.CredentialsProvider, e deliver.SignedEvent) (deliver.AWSAnswer, error) {
+func (s *Sender) put(ctx context.Context, bus arn.ARN, role aws.CredentialsProvider,
+	e deliver.SignedEvent) (deliver.AWSAnswer, error) {
 	out, err := s.buses().PutEvents(ctx, &eventbridge.PutEventsInput{Entries: []ebtypes.PutEventsRequestEntry{{
 		EventBusName: aws.String(bus.String()),
 		Source:       aws.String(source),
@@ -131,7 +145,8 @@ func (s *Sender) put(ctx context.Context, bus arn.ARN, role aws.CredentialsProvi
 		return deliver.AWSAnswer{}, err
 	case out.FailedEntryCount > 0 && len(out.Entries) > 0:
 		entry := out.Entries[0]
-		return deliver.AWSAnswer{}, &entryError{status(out.ResultMetadata), aws.ToString(entry.ErrorCode), aws.ToString(entry.ErrorMessage)}
+		return deliver.AWSAnswer{}, &entryError{status(out.ResultMetadata), aws.ToString(entry.ErrorCode),
+			aws.ToString(entry.ErrorMessage)}
 	case len(out.Entries) > 0:
 		return taken(out.ResultMetadata, map[string]string{"EventId": aws.ToString(out.Entries[0].EventId)}), nil
 	default:

@@ -23,12 +23,14 @@ func TestAMessageIsSentByTheRoleOfTheCustomer(t *testing.T) {
 		t.Fatalf("%d roles assumed, %d messages sent", len(assumed), len(sent))
 	}
 	a := assumed[0]
-	if a.key != "OURS" || a.region != "eu-west-1" || a.service != "sts" || a.form.Get("RoleArn") != queue.RoleARN || a.form.Get("ExternalId") != "EXTERNAL" ||
+	if a.key != "OURS" || a.region != "eu-west-1" || a.service != "sts" || a.form.Get("RoleArn") != queue.RoleARN ||
+		a.form.Get("ExternalId") != "EXTERNAL" ||
 		a.form.Get("RoleSessionName") != "whk_1" || a.form.Get("DurationSeconds") != "900" {
 		t.Errorf("assumed %+v", a)
 	}
 	m := sent[0]
-	if m.key != "ROLE1" || m.region != "eu-central-1" || m.service != "sqs" || m.body["MessageBody"] != string(sample.Body) ||
+	if m.key != "ROLE1" || m.region != "eu-central-1" || m.service != "sqs" ||
+		m.body["MessageBody"] != string(sample.Body) ||
 		m.body["QueueUrl"] != f.URL+"/111122223333/content" {
 		t.Errorf("sent %+v", m)
 	}
@@ -58,8 +60,10 @@ func TestAnEventIsPutByTheRoleOfTheCustomer(t *testing.T) {
 		t.Fatalf("entries %v", entries)
 	}
 	entry, _ := entries[0].(map[string]any)
-	if entry["EventBusName"] != bus.ARN || entry["Source"] != "content-automation.webhooks" || entry["DetailType"] != "content.generated" ||
-		entry["Detail"] != string(sample.Body) || entry["Time"] != float64(sample.At.Unix()) || entry["Resources"] != nil {
+	if entry["EventBusName"] != bus.ARN || entry["Source"] != "content-automation.webhooks" ||
+		entry["DetailType"] != "content.generated" ||
+		entry["Detail"] != string(sample.Body) || entry["Time"] != float64(sample.At.Unix()) ||
+		entry["Resources"] != nil {
 		t.Errorf("entry %v", entry)
 	}
 }
@@ -106,13 +110,16 @@ func TestCredentialsAreRefreshedBeforeTheyEnd(t *testing.T) {
 func TestCredentialsThatAWSForgotAreMadeAnew(t *testing.T) {
 	f := newFakeAWS(t)
 	f.plan = func(action string, n int, rw http.ResponseWriter) bool {
-		return action == "AmazonSQS.SendMessage" && n == 1 && refuse(rw, 403, "InvalidClientTokenId", "The security token included in the request is invalid.")
+		return action == "AmazonSQS.SendMessage" && n == 1 && refuse(rw, 403, "InvalidClientTokenId",
+			"The security token included in the request is invalid.")
 	}
 	s := f.sender()
-	if answer := s.Send(t.Context(), queue, sample); *answer.Status != 403 || answer.Error != "AWS refused the event. (InvalidClientTokenId)" {
+	if answer := s.Send(t.Context(), queue, sample); *answer.Status != 403 ||
+		answer.Error != "AWS refused the event. (InvalidClientTokenId)" {
 		t.Errorf("first %+v", answer)
 	}
-	if answer := s.Send(t.Context(), queue, sample); answer.Error != "" || f.made("AmazonSQS.SendMessage")[1].key != "ROLE2" {
+	if answer := s.Send(t.Context(), queue, sample); answer.Error != "" ||
+		f.made("AmazonSQS.SendMessage")[1].key != "ROLE2" {
 		t.Errorf("second %+v", answer)
 	}
 }
@@ -183,7 +190,8 @@ func TestAnAWSThatIsNotThere(t *testing.T) {
 	f := newFakeAWS(t)
 	s := f.sender()
 	f.Close()
-	if answer := s.Send(t.Context(), queue, sample); answer.Status != nil || !strings.HasPrefix(answer.Error, "AWS could not be reached") {
+	if answer := s.Send(t.Context(), queue, sample); answer.Status != nil ||
+		!strings.HasPrefix(answer.Error, "AWS could not be reached") {
 		t.Errorf("answer %+v", answer)
 	}
 }

@@ -35,7 +35,8 @@ type sessions struct {
 type session struct{ role, externalID, name string }
 
 func newSessions(cfg aws.Config) *sessions {
-	return &sessions{client: sync.OnceValue(func() *sts.Client { return sts.NewFromConfig(cfg) }), of: map[session]*aws.CredentialsCache{}}
+	return &sessions{client: sync.OnceValue(func() *sts.Client { return sts.NewFromConfig(cfg) }),
+		of: map[session]*aws.CredentialsCache{}}
 }
 
 // credentials returns the credentials of a webhook's role. They are requested lazily,

@@ -63,12 +63,14 @@ func (a account) send(ctx context.Context, e outgoing) (endpoint.Outcome, error)
 	answer := a.sender.Send(ctx, a.target, SignedEvent{
 		Type: string(e.eventType), At: happened, Body: body,
 		Headers: map[string]string{
-			"webhook-id": e.id, "webhook-timestamp": endpoint.Timestamp(at), "webhook-signature": e.keys.Sign(e.id, at, body),
+			"webhook-id": e.id, "webhook-timestamp": endpoint.Timestamp(at),
+			"webhook-signature": e.keys.Sign(e.id, at, body),
 		},
 	})
 	o := endpoint.Outcome{Attempt: endpoint.Attempt{
-		At: resource.Instant(at), Status: answer.Status, ResponseBody: text([]byte(answer.Body[:min(keptBody, len(answer.Body))])),
-		LatencyMS: a.now().Sub(at).Milliseconds(),
+		At: resource.Instant(at), Status: answer.Status,
+		ResponseBody: text([]byte(answer.Body[:min(keptBody, len(answer.Body))])),
+		LatencyMS:    a.now().Sub(at).Milliseconds(),
 	}}
 	if answer.Error != "" {
 		o.Error = &answer.Error

@@ -60,7 +60,8 @@ func TestAnAccountGetsWhatAnAddressGets(t *testing.T) {
 	if len(f.sent) != 1 {
 		t.Fatalf("%d sent", len(f.sent))
 	}
-	if want := (deliver.AWSTarget{endpoint.TypeSQS, webhooktest.QueueARN, webhooktest.RoleARN, wh.Destination.ExternalID, wh.ID}); f.to[0] != want {
+	if want := (deliver.AWSTarget{endpoint.TypeSQS, webhooktest.QueueARN, webhooktest.RoleARN,
+		wh.Destination.ExternalID, wh.ID}); f.to[0] != want {
 		t.Errorf("sent to %+v", f.to[0])
 	}
 	if left := f.time[0]; left > endpoint.AttemptTimeout || left < endpoint.AttemptTimeout-5*time.Second {
@@ -85,18 +86,22 @@ func TestAnAccountGetsWhatAnAddressGets(t *testing.T) {
 	if d.State != "delivered" || len(d.Attempts) != 1 {
 		t.Fatalf("delivery %+v", d)
 	}
-	if a := d.Attempts[0]; *a.Status != 200 || a.Error != nil || a.ResponseBody != `{"MessageId":"m"}` || !a.At.Equal(w.Clock.Now()) {
+	if a := d.Attempts[0]; *a.Status != 200 || a.Error != nil || a.ResponseBody != `{"MessageId":"m"}` ||
+		!a.At.Equal(w.Clock.Now()) {
 		t.Errorf("attempt %+v", a)
 	}
 	if got := w.Webhook(wh.ID); got.LastSuccessAt == nil || got.LatencyMS == nil || got.LatencyMS.Count != 1 {
 		t.Errorf("webhook %+v", got)
 	}
 	// Both secrets sign while one rotates.
-	w.API.Call(http.MethodPost, "/v1/webhooks/"+wh.ID+"/rotate-secret", nil).Into(t, http.StatusOK, &webhook.NewWebhook{})
-	w.API.Call(http.MethodPost, "/v1/webhooks/"+wh.ID+"/deliveries/"+d.ID+"/redeliver", nil).Into(t, http.StatusAccepted, &endpoint.Delivery{})
+	w.API.Call(http.MethodPost, "/v1/webhooks/"+wh.ID+"/rotate-secret", nil).Into(t, http.StatusOK,
+		&webhook.NewWebhook{})
+	w.API.Call(http.MethodPost, "/v1/webhooks/"+wh.ID+"/deliveries/"+d.ID+"/redeliver", nil).Into(t,
+		http.StatusAccepted, &endpoint.Delivery{})
 	w.Relay()
 	w.Run()
-	if len(f.sent) != 2 || len(strings.Fields(f.sent[1].Headers["webhook-signature"])) != 2 || f.sent[1].Headers["webhook-id"] != ref.ID {
+	if len(f.sent) != 2 || len(strings.Fields(f.sent[1].Headers["webhook-signature"])) != 2 ||
+		f.sent[1].Headers["webhook-id"] != ref.ID {
 		t.Errorf("%d sent: %+v", len(f.sent), f.sent)
 	}
 }
@@ -113,7 +118,8 @@ func TestAnAccountIsTriedAgainAndGivenUp(t *testing.T) {
 	if d.State != "failed" || *d.FailedReason != "exhausted" || len(d.Attempts) != 8 {
 		t.Fatalf("delivery %+v", d)
 	}
-	if a := d.Attempts[0]; *a.Status != 403 || *a.Error != "The role may not." || len(a.ResponseBody) != deliver.KeptBody {
+	if a := d.Attempts[0]; *a.Status != 403 || *a.Error != "The role may not." ||
+		len(a.ResponseBody) != deliver.KeptBody {
 		t.Errorf("attempt %+v, %d bytes kept", a, len(a.ResponseBody))
 	}
 	if got := w.Webhook(wh.ID); got.FailingSince == nil || got.State != "enabled" {
@@ -138,7 +144,8 @@ func TestAnAccountIsTriedAgainAndGivenUp(t *testing.T) {
 	var body struct {
 		Data struct{ Object endpoint.Webhook }
 	}
-	if err := json.Unmarshal(got[0].Body, &body); err != nil || body.Data.Object.ID != wh.ID || *body.Data.Object.Destination != *wh.Destination || strings.Contains(string(got[0].Body), "secret") {
+	if err := json.Unmarshal(got[0].Body, &body); err != nil || body.Data.Object.ID != wh.ID ||
+		*body.Data.Object.Destination != *wh.Destination || strings.Contains(string(got[0].Body), "secret") {
 		t.Errorf("told %s, %v", got[0].Body, err)
 	}
 }
@@ -155,7 +162,8 @@ func TestAnAccountThatDoesNotAnswer(t *testing.T) {
 	wh := webhooktest.Aim(t, w.API)
 	ref := w.Happen(event.ContentGenerated)
 	w.Run()
-	if d := w.Delivery(ref, wh.ID); d.State != "delivered" || len(d.Attempts) != 2 || d.Attempts[0].Status != nil || *d.Attempts[0].Error != "AWS did not answer in time." {
+	if d := w.Delivery(ref, wh.ID); d.State != "delivered" || len(d.Attempts) != 2 || d.Attempts[0].Status != nil ||
+		*d.Attempts[0].Error != "AWS did not answer in time." {
 		t.Errorf("delivery %+v", d)
 	}
 }

@@ -60,7 +60,8 @@ func TestTextIsValidAndBounded(t *testing.T) {
 		}
 	}
 	// Each broken byte becomes three: still no more than the bound.
-	if got := text([]byte(strings.Repeat("\xffa", keptBody/2))); len(got) > keptBody || len(got) < keptBody-3 || !utf8.ValidString(got) {
+	if got := text([]byte(strings.Repeat("\xffa", keptBody/2))); len(got) > keptBody || len(got) < keptBody-3 ||
+		!utf8.ValidString(got) {
 		t.Errorf("%d bytes: %q", len(got), got)
 	}
 }
@@ -74,7 +75,8 @@ func TestCharactersThatQueuesRefuse(t *testing.T) {
 	}
 	escaped := withoutNoncharacters(raw)
 	var back string
-	if err := json.Unmarshal(escaped, &back); err != nil || back != text || strings.ContainsAny(string(escaped), "\uFFFE\uFFFF") {
+	if err := json.Unmarshal(escaped, &back); err != nil || back != text ||
+		strings.ContainsAny(string(escaped), "\uFFFE\uFFFF") {
 		t.Errorf("%s became %s, %v", raw, escaped, err)
 	}
 }

@@ -70,7 +70,8 @@ func (b *batch) step(ctx context.Context, a *attempt) error {
 	}
 	if !b.leased(a) {
 		now := b.Now()
-		switch next, reason := decide(&a.delivery, a.number, a.urgent, a.receiver.State(), a.payload, a.receiver.reader, now); next {
+		switch next, reason := decide(&a.delivery, a.number, a.urgent, a.receiver.State(), a.payload,
+			a.receiver.reader, now); next {
 		case nothing:
 			return nil
 		case resend:
@@ -142,7 +143,8 @@ const (
 //   - The lease is written before the request is sent, so that a message that comes
 //     twice makes one request. After a crash during an attempt, it is unknown whether
 //     the receiver got the event: the lease ends, and the attempt is made again.
-func decide(d *endpoint.DeliveryRecord, number int, urgent bool, webhook string, p *payload, maker endpoint.Reader, now time.Time) (next action, reason string) {
+func decide(d *endpoint.DeliveryRecord, number int, urgent bool, webhook string, p *payload, maker endpoint.Reader,
+	now time.Time) (next action, reason string) {
 	switch {
 	case d.State != endpoint.DeliveryPending:
 		return nothing, ""

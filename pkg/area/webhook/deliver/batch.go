@@ -43,8 +43,10 @@ type batch struct {
 
 func newBatch(d *Deliverer, records []events.SQSMessage) *batch {
 	return &batch{
-		Deliverer: d, by: d.Name(), records: records, messages: make([]endpoint.Message, len(records)), failed: make([]error, len(records)), ended: map[tenant.Owner]ended{},
-		receivers: map[endpoint.Ref]*receiver{}, payloads: map[string]*payload{}, leases: leases{held: map[*attempt]bool{}},
+		Deliverer: d, by: d.Name(), records: records, messages: make([]endpoint.Message, len(records)),
+		failed: make([]error, len(records)), ended: map[tenant.Owner]ended{},
+		receivers: map[endpoint.Ref]*receiver{}, payloads: map[string]*payload{},
+		leases:    leases{held: map[*attempt]bool{}},
 		impatient: make(chan struct{}),
 	}
 }
@@ -76,8 +78,10 @@ func (b *batch) deliver(ctx context.Context, held *queue.Hold, due []int) {
 	if len(chains) == 0 {
 		return
 	}
-	b.updates = newBatcher(len(chains), store.UpdateBatch, func(all []store.Update) []error { return b.DB.UpdateAll(ctx, all...) })
-	b.asks = newBatcher(len(chains), maxAsks, func(all []endpoint.Ask) []error { return endpoint.SendAsks(ctx, b.Queue, b.Now(), all...) })
+	b.updates = newBatcher(len(chains), store.UpdateBatch,
+		func(all []store.Update) []error { return b.DB.UpdateAll(ctx, all...) })
+	b.asks = newBatcher(len(chains), maxAsks,
+		func(all []endpoint.Ask) []error { return endpoint.SendAsks(ctx, b.Queue, b.Now(), all...) })
 	held.Renew(b.renew)
 	defer time.AfterFunc(b.Patience, func() { close(b.impatient) }).Stop()
 	var all sync.WaitGroup
@@ -154,7 +158,8 @@ func (b *batch) load(ctx context.Context, due []int) (loaded []int) {
 	return loaded
 }
 
-func (b *batch) newReceiver(ctx context.Context, to endpoint.Ref, items []store.Item, maker store.Item) (*receiver, error) {
+func (b *batch) newReceiver(ctx context.Context, to endpoint.Ref, items []store.Item,
+	maker store.Item) (*receiver, error) {
 	r, err := b.monitor.Receiver(to, b.by, items)
 	if err != nil {
 		return nil, err
@@ -206,7 +211,8 @@ func (b *batch) chains(due []int) [][]*attempt {
 	for _, place := range due {
 		m := &b.messages[place]
 		for _, r := range m.Requests {
-			a := &attempt{place: place, number: r.Attempt, urgent: r.Urgent, receiver: b.receivers[m.Webhook()], payload: b.payloads[r.EventID], delivery: m.Delivery(r)}
+			a := &attempt{place: place, number: r.Attempt, urgent: r.Urgent, receiver: b.receivers[m.Webhook()],
+				payload: b.payloads[r.EventID], delivery: m.Delivery(r)}
 			key := a.delivery.Key()
 			if i, twin := at[key]; twin {
 				chains[i] = append(chains[i], a)

@@ -40,7 +40,8 @@ func TestEachCallerGetsItsOwnEnd(t *testing.T) {
 			for n := range entries {
 				number := i*entries + n
 				err := g.do(number)
-				if (number%2 == 1) != errors.Is(err, errOdd) || err != nil && err.Error() != fmt.Sprint(number, " is odd") {
+				if (number%2 == 1) != errors.Is(err, errOdd) || err != nil &&
+					err.Error() != fmt.Sprint(number, " is odd") {
 					t.Errorf("%d: %v", number, err)
 				}
 			}

@@ -31,7 +31,8 @@ func TestAReceiverThatIsDownHarmsNobody(t *testing.T) {
 		total += events
 		w.Run(w.Clock.Now())
 		if got := len(healthy.Receipts()); got != total {
-			t.Fatalf("%v after the first of them, the healthy one has %d of %d events", w.Clock.Now().Sub(began), got, total)
+			t.Fatalf("%v after the first of them, the healthy one has %d of %d events",
+				w.Clock.Now().Sub(began), got, total)
 		}
 		w.Run(w.Clock.Now().Add(step))
 		w.Clock.Add(began.Add(time.Duration(total/10) * time.Second).Sub(w.Clock.Now()))
@@ -114,7 +115,8 @@ func TestADeathAtAnyStepOfAnOutageLosesNothing(t *testing.T) {
 				got[one.ID]++
 			}
 			for _, d := range w.Deliveries(r.Hook.ID) {
-				if d.State != endpoint.DeliveryDelivered || d.Lease != nil || d.Held() || got[d.EventID] < 1 || got[d.EventID] > 2 {
+				if d.State != endpoint.DeliveryDelivered || d.Lease != nil || d.Held() || got[d.EventID] < 1 ||
+					got[d.EventID] > 2 {
 					t.Errorf("%d requests, delivery %+v", got[d.EventID], d)
 				}
 			}
@@ -171,7 +173,8 @@ func TestWhatIsHeldBackAfterTheEndIsWokenToo(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, q := range []*webhooktest.Queue{w.Attempts, w.Slow} {
-		q.Messages = slices.DeleteFunc(q.Messages, func(m *webhooktest.Message) bool { return strings.Contains(m.Body, d.ID) })
+		q.Messages = slices.DeleteFunc(q.Messages,
+			func(m *webhooktest.Message) bool { return strings.Contains(m.Body, d.ID) })
 	}
 	began := w.Clock.Now()
 	w.Run(began.Add(30 * time.Second))

@@ -133,7 +133,8 @@ func TestAFunctionThatEndsLate(t *testing.T) {
 				if n == 1 {
 					// It takes so long that its message comes again, to another function.
 					w.Clock.Add(deliver.LeaseTime + time.Second)
-					out, err := w.Deliverer.Handle(t.Context(), events.SQSEvent{Records: []events.SQSMessage{{MessageId: "again", Body: message}}})
+					out, err := w.Deliverer.Handle(t.Context(),
+						events.SQSEvent{Records: []events.SQSMessage{{MessageId: "again", Body: message}}})
 					if err != nil || len(out.BatchItemFailures) != 0 {
 						t.Errorf("the second function: %+v, %v", out, err)
 					}
@@ -147,12 +148,14 @@ func TestAFunctionThatEndsLate(t *testing.T) {
 			message = w.Attempts.Messages[0].Body
 			w.Attempts.Serve(w.Deliverer.Handle)
 			d := w.Delivery(ref, r.Hook.ID)
-			if d.State != c.state || len(d.Attempts) != c.attempts || d.Lease != nil || (d.NextAttemptAt == nil) != (c.state == "delivered") {
+			if d.State != c.state || len(d.Attempts) != c.attempts || d.Lease != nil ||
+				(d.NextAttemptAt == nil) != (c.state == "delivered") {
 				t.Errorf("delivery %+v", d)
 			}
 			r.Plan = nil
 			w.Run()
-			if d := w.Delivery(ref, r.Hook.ID); c.state == "delivered" && len(r.Receipts()) != 2 || c.first != 410 && d.State != "delivered" {
+			if d := w.Delivery(ref, r.Hook.ID); c.state == "delivered" && len(r.Receipts()) != 2 || c.first != 410 &&
+				d.State != "delivered" {
 				t.Errorf("%d requests, delivery %+v", len(r.Receipts()), d)
 			}
 		})
@@ -188,7 +191,8 @@ func TestRoundTripsOfADelivery(t *testing.T) {
 	}
 	w.Faults.Reset()
 	w.Run()
-	if got := w.Faults.Operations(); got != "BatchGetItem BatchExecuteStatement BatchExecuteStatement UpdateItem" { // the last is for the service levels
+	// the last is for the service levels
+	if got := w.Faults.Operations(); got != "BatchGetItem BatchExecuteStatement BatchExecuteStatement UpdateItem" {
 		t.Errorf("deliver: %s", got)
 	}
 	if len(r.Receipts()) != 2 {

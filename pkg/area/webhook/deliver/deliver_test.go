@@ -24,7 +24,8 @@ func TestAnEventArrivesSigned(t *testing.T) {
 	w := newWorld(t)
 	w.Clock.Add(time.Since(w.Clock.Now()).Truncate(time.Millisecond)) // the official library compares with now
 	r := w.Receive(func(_ int, rw http.ResponseWriter) { _, _ = rw.Write([]byte("thanks")) }, "content.*")
-	ref := w.Happen(event.ContentGenerated, media.File{ID: "f", Type: media.Image, MIMEType: "image/png", Key: "media/a.png", Bytes: 1})
+	ref := w.Happen(event.ContentGenerated, media.File{ID: "f", Type: media.Image, MIMEType: "image/png",
+		Key: "media/a.png", Bytes: 1})
 	w.Run()
 	got := r.Receipts()
 	if len(got) != 1 {
@@ -41,7 +42,8 @@ func TestAnEventArrivesSigned(t *testing.T) {
 		t.Error("another body has the same signature")
 	}
 	h := got[0].Header
-	if h.Get("User-Agent") != "ContentAutomation-Webhooks/1.0" || h.Get("Content-Type") != "application/json" || h.Get("webhook-id") != ref.ID ||
+	if h.Get("User-Agent") != "ContentAutomation-Webhooks/1.0" || h.Get("Content-Type") != "application/json" ||
+		h.Get("webhook-id") != ref.ID ||
 		h.Get("webhook-timestamp") != strconv.FormatInt(w.Clock.Now().Unix(), 10) || h["Idempotency-Key"] != nil {
 		t.Errorf("headers %v", h)
 	}
@@ -49,24 +51,29 @@ func TestAnEventArrivesSigned(t *testing.T) {
 	if err := json.Unmarshal(got[0].Body, &body); err != nil {
 		t.Fatal(err)
 	}
-	if body.ID != ref.ID || body.Type != ref.Type || body.AccountID != ref.Account || body.Mode != "test" || body.APIVersion != "v1" || !body.CreatedAt.Equal(w.Clock.Now()) {
+	if body.ID != ref.ID || body.Type != ref.Type || body.AccountID != ref.Account || body.Mode != "test" ||
+		body.APIVersion != "v1" || !body.CreatedAt.Equal(w.Clock.Now()) {
 		t.Errorf("body %s", got[0].Body)
 	}
 	var object struct {
 		Text  string
 		Media []media.View
 	}
-	if err := json.Unmarshal(body.Data.Object, &object); err != nil || object.Text != "a < b & ü" || len(object.Media) != 1 || !strings.Contains(object.Media[0].URL, "X-Amz-Signature=") {
+	if err := json.Unmarshal(body.Data.Object, &object); err != nil || object.Text != "a < b & ü" ||
+		len(object.Media) != 1 || !strings.Contains(object.Media[0].URL, "X-Amz-Signature=") {
 		t.Errorf("body %s: %v", got[0].Body, err)
 	}
 	d := w.Delivery(ref, r.Hook.ID)
-	if d.State != "delivered" || d.NextAttemptAt != nil || d.FailedReason != nil || d.Lease != nil || len(d.Attempts) != 1 {
+	if d.State != "delivered" || d.NextAttemptAt != nil || d.FailedReason != nil || d.Lease != nil ||
+		len(d.Attempts) != 1 {
 		t.Fatalf("delivery %+v", d)
 	}
-	if a := d.Attempts[0]; a.Status == nil || *a.Status != 200 || a.Error != nil || a.ResponseBody != "thanks" || !a.At.Equal(w.Clock.Now()) {
+	if a := d.Attempts[0]; a.Status == nil || *a.Status != 200 || a.Error != nil || a.ResponseBody != "thanks" ||
+		!a.At.Equal(w.Clock.Now()) {
 		t.Errorf("attempt %+v", a)
 	}
-	if wh := w.Webhook(r.Hook.ID); wh.LastSuccessAt == nil || !wh.LastSuccessAt.Equal(w.Clock.Now()) || wh.FailingSince != nil || wh.Version != 1 {
+	if wh := w.Webhook(r.Hook.ID); wh.LastSuccessAt == nil || !wh.LastSuccessAt.Equal(w.Clock.Now()) ||
+		wh.FailingSince != nil || wh.Version != 1 {
 		t.Errorf("webhook %+v", wh)
 	}
 }
@@ -86,7 +93,8 @@ func TestTheScheduleOfRetries(t *testing.T) {
 			t.Errorf("webhook-id %s", g.ID)
 		}
 	}
-	want := []time.Duration{0, 5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 10 * time.Hour}
+	want := []time.Duration{0, 5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour,
+		10 * time.Hour, 10 * time.Hour}
 	if len(gaps) != len(want) {
 		t.Fatalf("attempts after %v", gaps)
 	}
@@ -97,11 +105,13 @@ func TestTheScheduleOfRetries(t *testing.T) {
 		}
 	}
 	d := w.Delivery(ref, r.Hook.ID)
-	if d.State != "failed" || d.FailedReason == nil || *d.FailedReason != "exhausted" || len(d.Attempts) != 8 || d.NextAttemptAt != nil {
+	if d.State != "failed" || d.FailedReason == nil || *d.FailedReason != "exhausted" || len(d.Attempts) != 8 ||
+		d.NextAttemptAt != nil {
 		t.Errorf("delivery %+v", d)
 	}
 	for _, a := range d.Attempts {
-		if a.Status == nil || *a.Status != 500 || a.Error == nil || *a.Error != "The receiver answered 500 Internal Server Error." {
+		if a.Status == nil || *a.Status != 500 || a.Error == nil ||
+			*a.Error != "The receiver answered 500 Internal Server Error." {
 			t.Errorf("attempt %+v", a)
 		}
 	}
@@ -111,7 +121,8 @@ func TestTheScheduleOfRetries(t *testing.T) {
 			t.Errorf("sent %+v", m)
 		}
 	}
-	if wh := w.Webhook(r.Hook.ID); wh.State != "enabled" || wh.FailingSince == nil || !wh.FailingSince.Equal(begun) || wh.LastSuccessAt != nil {
+	if wh := w.Webhook(r.Hook.ID); wh.State != "enabled" || wh.FailingSince == nil || !wh.FailingSince.Equal(begun) ||
+		wh.LastSuccessAt != nil {
 		t.Errorf("webhook %+v", wh)
 	}
 }
@@ -122,7 +133,8 @@ func TestASuccessEndsTheRetries(t *testing.T) {
 	ref := w.Happen(event.ContentGenerated)
 	w.Run(w.Clock.Now().Add(6 * time.Minute))
 	d := w.Delivery(ref, r.Hook.ID)
-	if d.State != "pending" || len(d.Attempts) != 3 || d.NextAttemptAt == nil || !d.NextAttemptAt.Equal(d.Attempts[2].At.Add(30*time.Minute)) {
+	if d.State != "pending" || len(d.Attempts) != 3 || d.NextAttemptAt == nil ||
+		!d.NextAttemptAt.Equal(d.Attempts[2].At.Add(30*time.Minute)) {
 		t.Fatalf("delivery %+v", d)
 	}
 	if wh := w.Webhook(r.Hook.ID); wh.FailingSince == nil {
@@ -130,7 +142,8 @@ func TestASuccessEndsTheRetries(t *testing.T) {
 	}
 	w.Run()
 	d = w.Delivery(ref, r.Hook.ID)
-	if d.State != "delivered" || len(d.Attempts) != 4 || !strings.Contains(*d.Attempts[1].Error, "redirect (302)") || d.Attempts[3].Error != nil {
+	if d.State != "delivered" || len(d.Attempts) != 4 || !strings.Contains(*d.Attempts[1].Error, "redirect (302)") ||
+		d.Attempts[3].Error != nil {
 		t.Errorf("delivery %+v", d)
 	}
 	if wh := w.Webhook(r.Hook.ID); wh.FailingSince != nil || wh.LastSuccessAt == nil {
@@ -164,7 +177,8 @@ func TestRetryAfterIsHonoured(t *testing.T) {
 		t.Fatalf("%d requests", len(got))
 	}
 	low := func(d time.Duration) time.Duration { return d - d/10 }
-	for i, want := range []time.Duration{0, time.Minute, time.Hour, time.Hour + low(30*time.Minute), time.Hour + low(30*time.Minute) + low(2*time.Hour)} {
+	for i, want := range []time.Duration{0, time.Minute, time.Hour, time.Hour + low(30*time.Minute),
+		time.Hour + low(30*time.Minute) + low(2*time.Hour)} {
 		if at := got[i].At.Sub(begun); at != want {
 			t.Errorf("attempt %d after %v, want %v", i+1, at, want)
 		}
@@ -182,7 +196,8 @@ func TestGoneDisablesTheWebhook(t *testing.T) {
 	if d := w.Delivery(second, r.Hook.ID); d.State != "failed" || *d.FailedReason != "gone" || len(d.Attempts) != 1 {
 		t.Errorf("delivery %+v", d)
 	}
-	if d := w.Delivery(first, r.Hook.ID); d.State != "failed" || *d.FailedReason != "webhook_disabled" || len(d.Attempts) != 1 || d.NextAttemptAt != nil {
+	if d := w.Delivery(first, r.Hook.ID); d.State != "failed" || *d.FailedReason != "webhook_disabled" ||
+		len(d.Attempts) != 1 || d.NextAttemptAt != nil {
 		t.Errorf("delivery %+v", d)
 	}
 	wh := w.Webhook(r.Hook.ID)
@@ -200,7 +215,8 @@ func TestGoneDisablesTheWebhook(t *testing.T) {
 		t.Errorf("the disabled webhook got %s: %+v", third.ID, got)
 	}
 	got := watcher.Receipts()
-	if len(got) != 1 || !strings.Contains(string(got[0].Body), r.Hook.ID) || !strings.Contains(string(got[0].Body), `"disabled_reason":"gone"`) || strings.Contains(string(got[0].Body), "secret") {
+	if len(got) != 1 || !strings.Contains(string(got[0].Body), r.Hook.ID) || !strings.Contains(string(got[0].Body),
+		`"disabled_reason":"gone"`) || strings.Contains(string(got[0].Body), "secret") {
 		t.Errorf("the other webhook got %+v", got)
 	}
 }
@@ -316,7 +332,8 @@ func TestDeliveriesThatNobodyWaitsFor(t *testing.T) {
 			w.Run(w.Clock.Now().Add(time.Second))
 			c.meanwhile(w, ref, r)
 			w.Run()
-			if d := w.Delivery(ref, r.Hook.ID); d.State != "failed" || d.FailedReason == nil || *d.FailedReason != c.reason || len(d.Attempts) != 1 {
+			if d := w.Delivery(ref, r.Hook.ID); d.State != "failed" || d.FailedReason == nil ||
+				*d.FailedReason != c.reason || len(d.Attempts) != 1 {
 				t.Errorf("delivery %+v", d)
 			}
 			if n := len(r.Receipts()); n != 1 {
@@ -352,7 +369,8 @@ func TestOneBadMessageDoesNotHoldBackTheOthers(t *testing.T) {
 		batch.Records = append(batch.Records, events.SQSMessage{MessageId: m.ID, Body: m.Body})
 	}
 	out, err := w.Deliverer.Handle(t.Context(), batch)
-	if err != nil || len(out.BatchItemFailures) != 2 || out.BatchItemFailures[0].ItemIdentifier != "m2" || len(r.Receipts()) != 1 {
+	if err != nil || len(out.BatchItemFailures) != 2 || out.BatchItemFailures[0].ItemIdentifier != "m2" ||
+		len(r.Receipts()) != 1 {
 		t.Errorf("%+v, %v, %d requests", out, err, len(r.Receipts()))
 	}
 	out, err = w.Deliverer.Handle(t.Context(), events.SQSEvent{})

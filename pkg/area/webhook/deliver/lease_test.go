@@ -68,7 +68,8 @@ func TestALongAttemptKeepsItsClaimAndItsMessage(t *testing.T) {
 			t.Error("the message was given to another function")
 		}
 		again := events.SQSMessage{MessageId: "again", Body: w.Attempts.Messages[0].Body}
-		if out, err := w.Deliverer.Handle(t.Context(), events.SQSEvent{Records: []events.SQSMessage{again}}); err != nil || len(out.BatchItemFailures) != 0 {
+		if out, err := w.Deliverer.Handle(t.Context(),
+			events.SQSEvent{Records: []events.SQSMessage{again}}); err != nil || len(out.BatchItemFailures) != 0 {
 			t.Errorf("%+v, %v", out, err)
 		}
 	}, "*")
@@ -90,7 +91,8 @@ func TestAClaimThatIsAskedForAgainMeanwhile(t *testing.T) {
 	var r *webhooktest.Receiver
 	r = w.Receive(func(n int, rw http.ResponseWriter) {
 		d := w.Delivery(ref, r.Hook.ID)
-		w.API.Call(http.MethodPost, "/v1/webhooks/"+r.Hook.ID+"/deliveries/"+d.ID+"/redeliver", nil).Into(t, http.StatusAccepted, &endpoint.Delivery{})
+		w.API.Call(http.MethodPost, "/v1/webhooks/"+r.Hook.ID+"/deliveries/"+d.ID+"/redeliver", nil).Into(t,
+			http.StatusAccepted, &endpoint.Delivery{})
 		w.Clock.Add(time.Second)
 		w.Beats <- time.Time{} // meets the change
 		w.Beats <- time.Time{} // and renews the claim on that
@@ -101,7 +103,8 @@ func TestAClaimThatIsAskedForAgainMeanwhile(t *testing.T) {
 	w.Attempts.Serve(w.Deliverer.Handle)
 	w.Relay()
 	w.Run()
-	if d := w.Delivery(ref, r.Hook.ID); d.State != endpoint.DeliveryDelivered || len(d.Attempts) != 1 || len(r.Receipts()) != 1 {
+	if d := w.Delivery(ref, r.Hook.ID); d.State != endpoint.DeliveryDelivered || len(d.Attempts) != 1 ||
+		len(r.Receipts()) != 1 {
 		t.Errorf("%d requests, delivery %+v", len(r.Receipts()), d)
 	}
 }
@@ -125,7 +128,8 @@ func TestAClaimThatSomebodyElseHasTakenOver(t *testing.T) {
 	w.Dispatch()
 	w.Attempts.Serve(w.Deliverer.Handle)
 	w.Run()
-	if d := w.Delivery(ref, r.Hook.ID); d.State != endpoint.DeliveryDelivered || len(d.Attempts) != 1 || d.Lease != nil || len(r.Receipts()) != 2 {
+	if d := w.Delivery(ref, r.Hook.ID); d.State != endpoint.DeliveryDelivered || len(d.Attempts) != 1 ||
+		d.Lease != nil || len(r.Receipts()) != 2 {
 		t.Errorf("%d requests, delivery %+v", len(r.Receipts()), d)
 	}
 }
@@ -138,7 +142,8 @@ func TestAClaimWhoseAnswerWasLostIsOnesOwn(t *testing.T) {
 	began := w.Clock.Now()
 	w.Faults.Lose("BatchExecuteStatement", 1)
 	w.Run()
-	if d := w.Delivery(ref, r.Hook.ID); d.State != endpoint.DeliveryDelivered || len(d.Attempts) != 1 || len(r.Receipts()) != 1 || w.Clock.Now() != began {
+	if d := w.Delivery(ref, r.Hook.ID); d.State != endpoint.DeliveryDelivered || len(d.Attempts) != 1 ||
+		len(r.Receipts()) != 1 || w.Clock.Now() != began {
 		t.Errorf("%d requests, delivery %+v", len(r.Receipts()), d)
 	}
 }

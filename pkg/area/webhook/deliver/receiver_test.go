@@ -33,14 +33,17 @@ func TestReceiversThatMisbehave(t *testing.T) {
 		"answers garbage":  {hijack("hello\r\n\r\n"), "pending", "not valid HTTP", ""},
 		"closes midway":    {hijack("HTTP/1.1 500 No\r\nContent-Length: 100\r\n\r\nhalf"), "pending", "500", "half"},
 		"takes it, closes": {hijack("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf"), "delivered", "", "half"},
-		"answers a lot":    {func(_ int, rw http.ResponseWriter) { _, _ = rw.Write(make([]byte, 1<<20)) }, "delivered", "", strings.Repeat("\x00", 1024)},
-		"answers no UTF-8": {func(_ int, rw http.ResponseWriter) { _, _ = rw.Write([]byte("a\xff\xfeb")) }, "delivered", "", "a\uFFFDb"},
+		"answers a lot": {func(_ int, rw http.ResponseWriter) { _, _ = rw.Write(make([]byte, 1<<20)) }, "delivered",
+			"", strings.Repeat("\x00", 1024)},
+		"answers no UTF-8": {func(_ int, rw http.ResponseWriter) { _, _ = rw.Write([]byte("a\xff\xfeb")) }, "delivered",
+			"", "a\uFFFDb"},
 		"redirects": {func(_ int, rw http.ResponseWriter) {
 			rw.Header().Set("Location", "http://127.0.0.1:1/")
 			rw.WriteHeader(301)
 		}, "pending", "redirect", ""},
-		"has an unknown status":  {answers(599), "pending", "The receiver answered 599.", ""},
-		"answers 1xx, then 2xx":  {func(_ int, rw http.ResponseWriter) { rw.WriteHeader(103); rw.WriteHeader(202) }, "delivered", "", ""},
+		"has an unknown status": {answers(599), "pending", "The receiver answered 599.", ""},
+		"answers 1xx, then 2xx": {func(_ int, rw http.ResponseWriter) { rw.WriteHeader(103); rw.WriteHeader(202) },
+			"delivered", "", ""},
 		"asks for a payment":     {answers(402), "pending", "402 Payment Required", ""},
 		"asks for authorization": {answers(401), "pending", "401 Unauthorized", ""},
 	} {
@@ -57,7 +60,8 @@ func TestReceiversThatMisbehave(t *testing.T) {
 			if a.ResponseBody != c.body {
 				t.Errorf("body %q", a.ResponseBody)
 			}
-			if c.error == "" && a.Error != nil || c.error != "" && (a.Error == nil || !strings.Contains(*a.Error, c.error)) {
+			if c.error == "" && a.Error != nil || c.error != "" &&
+				(a.Error == nil || !strings.Contains(*a.Error, c.error)) {
 				t.Errorf("error %v, want %q", a.Error, c.error)
 			}
 		})
@@ -71,7 +75,8 @@ func TestThereIsNoWayIntoOurOwnNetwork(t *testing.T) {
 	ref := w.Happen(event.ContentGenerated)
 	w.Run(w.Clock.Now().Add(time.Second))
 	d := w.Delivery(ref, r.Hook.ID)
-	if len(r.Receipts()) != 0 || len(d.Attempts) != 1 || d.Attempts[0].Status != nil || d.Attempts[0].Error == nil || strings.Contains(*d.Attempts[0].Error, "127.0.0.1") {
+	if len(r.Receipts()) != 0 || len(d.Attempts) != 1 || d.Attempts[0].Status != nil || d.Attempts[0].Error == nil ||
+		strings.Contains(*d.Attempts[0].Error, "127.0.0.1") {
 		t.Errorf("%d requests, delivery %+v", len(r.Receipts()), d)
 	}
 }
@@ -95,7 +100,8 @@ func TestReceiversThatTakeTheirTime(t *testing.T) {
 		plan         func(stop <-chan struct{}, rw http.ResponseWriter)
 		state, error string
 	}{
-		"never answers": {func(stop <-chan struct{}, _ http.ResponseWriter) { <-stop }, "pending", "The server did not answer in time."},
+		"never answers": {func(stop <-chan struct{}, _ http.ResponseWriter) { <-stop }, "pending",
+			"The server did not answer in time."},
 		"drips its headers": {func(stop <-chan struct{}, rw http.ResponseWriter) {
 			conn, _, err := rw.(http.Hijacker).Hijack()
 			if err != nil {
@@ -158,7 +164,8 @@ func TestAReceiverThatSends100MB(t *testing.T) {
 		if n := <-sent; n > most {
 			t.Errorf("%d: %d bytes were sent", status, n)
 		}
-		if d := w.Delivery(ref, r.Hook.ID); d.State != state || len(d.Attempts) != 1 || *d.Attempts[0].Status != status || d.Attempts[0].ResponseBody != strings.Repeat("a", deliver.KeptBody) {
+		if d := w.Delivery(ref, r.Hook.ID); d.State != state || len(d.Attempts) != 1 ||
+			*d.Attempts[0].Status != status || d.Attempts[0].ResponseBody != strings.Repeat("a", deliver.KeptBody) {
 			t.Errorf("%d: delivery %+v", status, d)
 		}
 	}

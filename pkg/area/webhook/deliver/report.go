@@ -23,8 +23,10 @@ func (b *batch) report(a *attempt, o endpoint.Outcome) {
 		status = *o.Status
 	}
 	ref := a.payload.ref()
-	slog.Info("delivery", "request_id", ref.Request, "account_id", ref.Account, "mode", ref.Mode, "webhook_id", a.delivery.WebhookID,
-		"event_id", a.delivery.EventID, "delivery_id", a.delivery.ID, "attempt", a.number, "outcome", a.delivery.State, "status", status, "ms", o.LatencyMS)
+	slog.Info("delivery", "request_id", ref.Request, "account_id", ref.Account, "mode", ref.Mode, "webhook_id",
+		a.delivery.WebhookID,
+		"event_id", a.delivery.EventID, "delivery_id", a.delivery.ID, "attempt", a.number, "outcome", a.delivery.State,
+		"status", status, "ms", o.LatencyMS)
 	b.note(a)
 }
 

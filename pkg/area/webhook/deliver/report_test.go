@@ -22,7 +22,8 @@ func TestADeliveryHasALineInTheLog(t *testing.T) {
 	t.Cleanup(func() { slog.SetDefault(before) })
 	out := metric.SetOutput(&counts)
 	t.Cleanup(func() { metric.SetOutput(out) })
-	it, err := event.New(w.Clock.Now(), w.Owner(), event.ContentGenerated, map[string]any{"id": "cnt_1", "title": "Ada Lovelace"}, nil)
+	it, err := event.New(w.Clock.Now(), w.Owner(), event.ContentGenerated,
+		map[string]any{"id": "cnt_1", "title": "Ada Lovelace"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +46,8 @@ func TestADeliveryHasALineInTheLog(t *testing.T) {
 		if l["msg"] != "delivery" {
 			continue
 		}
-		if l["request_id"] != "1763812345678-r" || l["account_id"] != string(w.Owner().Account) || l["webhook_id"] != r.Hook.ID || l["event_id"] != it.PK || l["delivery_id"] == "" {
+		if l["request_id"] != "1763812345678-r" || l["account_id"] != string(w.Owner().Account) ||
+			l["webhook_id"] != r.Hook.ID || l["event_id"] != it.PK || l["delivery_id"] == "" {
 			t.Errorf("%s", line)
 		}
 		b, err := json.Marshal([]any{l["attempt"], l["outcome"], l["status"]})
@@ -62,10 +64,12 @@ func TestADeliveryHasALineInTheLog(t *testing.T) {
 			t.Errorf("the log has %q", private)
 		}
 	}
-	if month, err := level.Read(t.Context(), w.DB, w.Owner(), w.Clock.Now()); err != nil || month.Deliveries.Calls != 1 || month.Deliveries.Failed != 0 {
+	if month, err := level.Read(t.Context(), w.DB, w.Owner(), w.Clock.Now()); err != nil ||
+		month.Deliveries.Calls != 1 || month.Deliveries.Failed != 0 {
 		t.Errorf("counted %+v, %v", month, err)
 	}
-	if n := strings.Count(counts.String(), `"DeliveriesSucceeded":1`); n != 1 || strings.Contains(counts.String(), "DeliveriesFailed") {
+	if n := strings.Count(counts.String(), `"DeliveriesSucceeded":1`); n != 1 ||
+		strings.Contains(counts.String(), "DeliveriesFailed") {
 		t.Errorf("counted %s", counts.String())
 	}
 }

@@ -28,7 +28,8 @@ func slowElsewhere(w *world, r *webhooktest.Receiver, attempts int) {
 	if attempts > 0 {
 		value = strconv.Itoa(attempts) + " " + w.Clock.Now().Add(endpoint.AttemptTimeout).Format(resource.TimeLayout)
 	}
-	it := store.Item{Key: inFlightKey(w, r), Kind: "inflight", ExpireAt: w.Clock.Now().Add(time.Hour), Attributes: map[string]string{"another": value}}
+	it := store.Item{Key: inFlightKey(w, r), Kind: "inflight", ExpireAt: w.Clock.Now().Add(time.Hour),
+		Attributes: map[string]string{"another": value}}
 	if err := w.DB.Note(w.T.Context(), it); err != nil {
 		w.T.Fatal(err)
 	}
@@ -90,8 +91,10 @@ func TestWhatGoesToAReceiverThatIsDownIsPassedOn(t *testing.T) {
 	w.Dispatch()
 	for w.Attempts.Serve(w.Deliverer.Handle) {
 	}
-	if got := n.While(dead) - tried; got != 0 || len(w.Slow.Sent) == 0 || len(healthy.Receipts()) != health.TripAfter+2 {
-		t.Errorf("%d attempts, %d messages passed on; %d requests to the healthy one", got, len(w.Slow.Sent), len(healthy.Receipts()))
+	if got := n.While(dead) - tried; got != 0 || len(w.Slow.Sent) == 0 ||
+		len(healthy.Receipts()) != health.TripAfter+2 {
+		t.Errorf("%d attempts, %d messages passed on; %d requests to the healthy one", got, len(w.Slow.Sent),
+			len(healthy.Receipts()))
 	}
 	for w.Slow.Serve(w.Patient.Handle) {
 	}
@@ -118,7 +121,8 @@ func TestWhatIsNotPassedOnComesAgain(t *testing.T) {
 	w.Dispatch()
 	w.Attempts.Serve(w.Deliverer.Handle)
 	if len(slow.Receipts()) != 0 || len(quick.Receipts()) != 1 || len(w.Attempts.Messages) != 1 {
-		t.Fatalf("%d and %d requests, %d messages are left", len(slow.Receipts()), len(quick.Receipts()), len(w.Attempts.Messages))
+		t.Fatalf("%d and %d requests, %d messages are left", len(slow.Receipts()), len(quick.Receipts()),
+			len(w.Attempts.Messages))
 	}
 	w.Run()
 	w.AllDelivered(slow, 1)

@@ -26,7 +26,8 @@ func outage(w *world, n *webhooktest.Network, r *webhooktest.Receiver) {
 // sample sends a sample event by the API.
 func sample(w *world, r *webhooktest.Receiver) (d endpoint.Delivery) {
 	w.T.Helper()
-	w.API.Call(http.MethodPost, "/v1/webhooks/"+r.Hook.ID+"/test", map[string]any{"event_type": event.BalanceLow}).Into(w.T, http.StatusAccepted, &d)
+	w.API.Call(http.MethodPost, "/v1/webhooks/"+r.Hook.ID+"/test",
+		map[string]any{"event_type": event.BalanceLow}).Into(w.T, http.StatusAccepted, &d)
 	w.Relay()
 	return d
 }
@@ -34,7 +35,8 @@ func sample(w *world, r *webhooktest.Receiver) (d endpoint.Delivery) {
 // redeliver has an event delivered again by the API.
 func redeliver(w *world, r *webhooktest.Receiver, id string) (d endpoint.Delivery) {
 	w.T.Helper()
-	w.API.Call(http.MethodPost, "/v1/webhooks/"+r.Hook.ID+"/deliveries/"+id+"/redeliver", nil).Into(w.T, http.StatusAccepted, &d)
+	w.API.Call(http.MethodPost, "/v1/webhooks/"+r.Hook.ID+"/deliveries/"+id+"/redeliver", nil).Into(w.T,
+		http.StatusAccepted, &d)
 	w.Relay()
 	return d
 }

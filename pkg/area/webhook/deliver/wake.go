@@ -23,7 +23,8 @@ const wakePage = 100
 // wake sends messages for the held deliveries. They have messages already, but for a later
 // time; the second message of a delivery does nothing.
 func (d *Deliverer) wake(ctx context.Context, m endpoint.Message) error {
-	q := store.Query{Index: store.ByParent, Partition: m.Webhook().Held(), Limit: wakePage, OldestFirst: true, After: m.Wake.After}
+	q := store.Query{Index: store.ByParent, Partition: m.Webhook().Held(), Limit: wakePage, OldestFirst: true,
+		After: m.Wake.After}
 	if m.Wake.Round > 0 {
 		// The first round has read the older ones. Read only those that it may have missed.
 		q.From = endpoint.HeldSince(m.Wake.At.Add(-indexLag))

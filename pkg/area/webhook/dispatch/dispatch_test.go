@@ -38,7 +38,8 @@ func TestAnEventGetsADeliveryForEachWebhookThatWantsIt(t *testing.T) {
 	w.Dispatch()
 	for _, wh := range []webhook.NewWebhook{exact, area, all} {
 		got := w.Deliveries(wh.ID)
-		if len(got) != 1 || got[0].State != "pending" || got[0].EventID != ref.ID || got[0].EventType != ref.Type || got[0].WebhookID != wh.ID ||
+		if len(got) != 1 || got[0].State != "pending" || got[0].EventID != ref.ID || got[0].EventType != ref.Type ||
+			got[0].WebhookID != wh.ID ||
 			got[0].NextAttemptAt == nil || len(got[0].Attempts) != 0 || !id.Valid(id.Delivery, got[0].ID) {
 			t.Errorf("%v has the deliveries %+v", wh.EventTypes, got)
 		}
@@ -51,7 +52,8 @@ func TestAnEventGetsADeliveryForEachWebhookThatWantsIt(t *testing.T) {
 	var groups []string
 	for _, m := range w.Attempts.Sent {
 		msg, err := endpoint.ParseMessage(m.Body)
-		if err != nil || m.Group != msg.WebhookID || m.Delay != 0 || msg.Attempt != 1 || len(msg.Requests) != 1 || msg.Requests[0].EventID != ref.ID || msg.Requests[0].Version != 1 || msg.Queue != "deliver" {
+		if err != nil || m.Group != msg.WebhookID || m.Delay != 0 || msg.Attempt != 1 || len(msg.Requests) != 1 ||
+			msg.Requests[0].EventID != ref.ID || msg.Requests[0].Version != 1 || msg.Queue != "deliver" {
 			t.Errorf("sent %+v: %v", m, err)
 		}
 		groups = append(groups, m.Group)
@@ -137,7 +139,8 @@ func TestAFailedSendFailsTheEventsInItOnly(t *testing.T) {
 	w := newWorld(t)
 	bad := create(t, w.API, hookURL, "content.failed", "content.published")
 	good := create(t, w.API, hookURL, "content.generated", "content.published")
-	refs := []event.Ref{w.Happen(event.ContentGenerated), w.Happen(event.ContentFailed), w.Happen(event.ContentPublished)}
+	refs := []event.Ref{w.Happen(event.ContentGenerated), w.Happen(event.ContentFailed),
+		w.Happen(event.ContentPublished)}
 	w.Attempts.Refuse = func(m queue.Message) error {
 		if m.Group == bad.ID {
 			return errors.New("not now")
@@ -145,7 +148,8 @@ func TestAFailedSendFailsTheEventsInItOnly(t *testing.T) {
 		return nil
 	}
 	w.Dispatch()
-	if len(w.Events.Messages) != 2 || !strings.Contains(w.Events.Messages[0].Body, refs[1].ID) || !strings.Contains(w.Events.Messages[1].Body, refs[2].ID) {
+	if len(w.Events.Messages) != 2 || !strings.Contains(w.Events.Messages[0].Body, refs[1].ID) ||
+		!strings.Contains(w.Events.Messages[1].Body, refs[2].ID) {
 		t.Errorf("come again: %+v", w.Events.Messages)
 	}
 	for _, wh := range []webhook.NewWebhook{bad, good} {

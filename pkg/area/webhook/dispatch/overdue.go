@@ -16,24 +16,25 @@ const OverdueGrace = 4 * time.Minute
 
 // Overdue sends the messages of overdue deliveries to a queue again.
 func Overdue(q queue.Sender, now func() time.Time) task.Overdue {
-	return task.Overdue{Set: endpoint.Due, Grace: OverdueGrace, Resend: func(ctx context.Context, items []store.Item) []error {
-		failed := make([]error, len(items))
-		var asks []endpoint.Ask
-		var places []int
-		for i, it := range items {
-			d, err := endpoint.ReadDelivery(&it)
-			switch {
-			case err != nil:
-				failed[i] = err
-			case d.Waits(now()):
-				asks, places = append(asks, d.Ask(time.Time{})), append(places, i)
-			default:
-				failed[i] = task.ErrNeedless
+	return task.Overdue{Set: endpoint.Due, Grace: OverdueGrace,
+		Resend: func(ctx context.Context, items []store.Item) []error {
+			failed := make([]error, len(items))
+			var asks []endpoint.Ask
+			var places []int
+			for i, it := range items {
+				d, err := endpoint.ReadDelivery(&it)
+				switch {
+				case err != nil:
+					failed[i] = err
+				case d.Waits(now()):
+					asks, places = append(asks, d.Ask(time.Time{})), append(places, i)
+				default:
+					failed[i] = task.ErrNeedless
+				}
 			}
-		}
-		for i, err := range endpoint.SendAsks(ctx, q, now(), asks...) {
-			failed[places[i]] = err
-		}
-		return failed
-	}}
+			for i, err := range endpoint.SendAsks(ctx, q, now(), asks...) {
+				failed[places[i]] = err
+			}
+			return failed
+		}}
 }

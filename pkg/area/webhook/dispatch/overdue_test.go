@@ -61,7 +61,8 @@ func TestMessagesThatAWipedQueueLost(t *testing.T) {
 			sweep(w, webhooktest.Lost{Overdue: 1, Resent: 1})
 			w.Run()
 			d := w.Delivery(ref, r.Hook.ID)
-			if d.State != endpoint.DeliveryDelivered || len(d.Attempts) != failures+1 || len(r.Receipts()) != failures+1 {
+			if d.State != endpoint.DeliveryDelivered || len(d.Attempts) != failures+1 ||
+				len(r.Receipts()) != failures+1 {
 				t.Errorf("%d requests, delivery %+v", len(r.Receipts()), d)
 			}
 			w.Clock.Add(24 * time.Hour)

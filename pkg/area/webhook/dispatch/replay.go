@@ -70,7 +70,8 @@ func (r Replayer) page(ctx context.Context, to endpoint.Ref, replay endpoint.Rep
 
 // deliverMissing makes the deliveries of those events that were never delivered to the
 // webhook, and that its maker may read.
-func (r Replayer) deliverMissing(ctx context.Context, w *endpoint.WebhookRecord, to endpoint.Ref, items []store.Item) error {
+func (r Replayer) deliverMissing(ctx context.Context, w *endpoint.WebhookRecord, to endpoint.Ref,
+	items []store.Item) error {
 	var all []*fanOut
 	keys := []store.Key{endpoint.MakerKey(to.Account, w.CreatedBy)}
 	for _, it := range items {

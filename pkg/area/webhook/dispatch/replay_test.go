@@ -38,7 +38,8 @@ func TestReplayFillsWhatWasMissed(t *testing.T) {
 
 	var got webhook.Replay
 	w.Clock.Add(time.Minute)
-	w.API.Call(http.MethodPost, path, map[string]any{"since": since.Format(time.RFC3339Nano)}).Into(t, http.StatusAccepted, &got)
+	w.API.Call(http.MethodPost, path, map[string]any{"since": since.Format(time.RFC3339Nano)}).Into(t,
+		http.StatusAccepted, &got)
 	if got.WebhookID != r.Hook.ID || !got.Since.Equal(since) || !got.Until.Equal(w.Clock.Now()) {
 		t.Errorf("answered %+v", got)
 	}
@@ -49,7 +50,8 @@ func TestReplayFillsWhatWasMissed(t *testing.T) {
 		seen[one.ID]++
 	}
 	if len(seen) != 2 || seen[failed.ID] != 1 || seen[lost.ID] != 1 {
-		t.Errorf("replayed %v, wanted %s and %s; not %s, %s, %s", seen, failed.ID, lost.ID, old.ID, delivered.ID, unwanted.ID)
+		t.Errorf("replayed %v, wanted %s and %s; not %s, %s, %s", seen, failed.ID, lost.ID, old.ID,
+			delivered.ID, unwanted.ID)
 	}
 	for _, ref := range []event.Ref{failed, lost} {
 		if d := w.Delivery(ref, r.Hook.ID); d.State != endpoint.DeliveryDelivered {
@@ -77,7 +79,8 @@ func TestReplayGivesANewWebhookWhatWasBefore(t *testing.T) {
 	w.Clock.Add(time.Minute)
 	r := w.Receive(answers(200), "*")
 	w.Clock.Add(time.Minute)
-	w.API.Call(http.MethodPost, "/v1/webhooks/"+r.Hook.ID+"/replay", map[string]any{"since": since.Format(time.RFC3339Nano)})
+	w.API.Call(http.MethodPost, "/v1/webhooks/"+r.Hook.ID+"/replay",
+		map[string]any{"since": since.Format(time.RFC3339Nano)})
 	w.Relay()
 	w.Run()
 	got := r.Receipts()
@@ -100,8 +103,10 @@ func TestReplayIsRefused(t *testing.T) {
 	w.API.Call(http.MethodPost, path, since(time.Hour)).Refused(t, 422, "validation_failed", "/since")
 	w.API.Call(http.MethodPost, path, since(-31*24*time.Hour)).Refused(t, 422, "validation_failed", "/since")
 	w.API.Call(http.MethodPost, path, map[string]any{}).Refused(t, 422, "validation_failed", "/since")
-	w.API.Call(http.MethodPost, path, map[string]any{"since": "yesterday"}).Refused(t, 422, "validation_failed", "/since")
-	w.API.Call(http.MethodPost, "/v1/webhooks/"+id.New(id.Webhook, w.Clock.Now())+"/replay", since(-time.Hour)).Refused(t, 404, "not_found", "")
+	w.API.Call(http.MethodPost, path, map[string]any{"since": "yesterday"}).Refused(t, 422,
+		"validation_failed", "/since")
+	w.API.Call(http.MethodPost, "/v1/webhooks/"+id.New(id.Webhook, w.Clock.Now())+"/replay",
+		since(-time.Hour)).Refused(t, 404, "not_found", "")
 	w.API.Stranger().Call(http.MethodPost, path, since(-time.Hour)).Refused(t, 404, "not_found", "")
 	w.API.Call(http.MethodPatch, "/v1/webhooks/"+r.Hook.ID, map[string]any{"state": "disabled"})
 	w.API.Call(http.MethodPost, path, since(-time.Hour)).Refused(t, 409, "invalid_state", "")
@@ -122,7 +127,8 @@ func TestADeathAtAnyStepOfAReplayLosesNothing(t *testing.T) {
 			lost = []event.Ref{w.Happen(event.ContentGenerated), w.Happen(event.ContentFailed)}
 			w.Events.Wipe()
 			w.Clock.Add(time.Minute)
-			w.API.Call(http.MethodPost, "/v1/webhooks/"+r.Hook.ID+"/replay", map[string]any{"since": since.Format(time.RFC3339Nano)}).
+			w.API.Call(http.MethodPost, "/v1/webhooks/"+r.Hook.ID+"/replay",
+				map[string]any{"since": since.Format(time.RFC3339Nano)}).
 				Into(t, http.StatusAccepted, &webhook.Replay{})
 			w.Relay()
 		})

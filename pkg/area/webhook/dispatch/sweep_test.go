@@ -90,7 +90,8 @@ func TestOnlyWebhooksOfThatTimeGetAnEvent(t *testing.T) {
 		w.API.Call(http.MethodPatch, "/v1/webhooks/"+wh.ID, map[string]any{"state": state}).Into(t, http.StatusOK, &out)
 	}
 	there := create(t, w.API, hookURL, "*")
-	disabled, deleted, back := create(t, w.API, hookURL, "*"), create(t, w.API, hookURL, "*"), create(t, w.API, hookURL, "*")
+	disabled, deleted, back := create(t, w.API, hookURL, "*"), create(t, w.API, hookURL, "*"),
+		create(t, w.API, hookURL, "*")
 	patch(back, "disabled")
 	w.Commit(w.Owner(), 1)
 	w.Clock.Add(time.Second)
@@ -175,12 +176,20 @@ func TestTwoSweepersAtOnce(t *testing.T) {
 
 func TestAFailureLeavesTheCheckpoint(t *testing.T) {
 	for name, fail := range map[string]func(w *world) (mend func()){
-		"nothing is listed": func(w *world) func() { w.Faults.Refuse("Query", "InternalServerError", 50); return w.Faults.Reset },
+		"nothing is listed": func(w *world) func() {
+			w.Faults.Refuse("Query", "InternalServerError",
+				50)
+			return w.Faults.Reset
+		},
 		"the deliveries are not read": func(w *world) func() {
 			w.Faults.Refuse("BatchGetItem", "ThrottlingException", 50)
 			return w.Faults.Reset
 		},
-		"a delivery is not written": func(w *world) func() { w.Faults.Refuse("PutItem", "ValidationException", 50); return w.Faults.Reset },
+		"a delivery is not written": func(w *world) func() {
+			w.Faults.Refuse("PutItem", "ValidationException",
+				50)
+			return w.Faults.Reset
+		},
 		"a message is not sent": func(w *world) func() {
 			w.Attempts.Refuse = func(queue.Message) error { return errors.New("not now") }
 			return func() { w.Attempts.Refuse = nil }
@@ -222,7 +231,8 @@ func TestOneBadAccountDoesNotHoldBackTheOthers(t *testing.T) {
 	r := w.Receive(nil, "*")
 	bad := tenant.Of("acc_bad", tenant.Live)
 	tx := &store.Tx{}
-	tx.Create(store.Item{Key: endpoint.Ref{Owner: bad, ID: "whk_1"}.Key(), Kind: endpoint.Kind, Doc: []byte(`"not a webhook"`)}, nil)
+	tx.Create(store.Item{Key: endpoint.Ref{Owner: bad, ID: "whk_1"}.Key(), Kind: endpoint.Kind,
+		Doc: []byte(`"not a webhook"`)}, nil)
 	if err := w.DB.Commit(t.Context(), tx); err != nil {
 		t.Fatal(err)
 	}
@@ -305,7 +315,8 @@ func TestAnOperatorNeedNotWait(t *testing.T) {
 	w.Events.Wipe()
 	got, err := w.Search(t.Context(), true)
 	// The delivery that is made is due at once, and may be found to be.
-	if err != nil || got.Events != 2 || got.Made != 1 || got.Overdue < 1 || got.Overdue > 2 || got.Resent != got.Overdue {
+	if err != nil || got.Events != 2 || got.Made != 1 || got.Overdue < 1 || got.Overdue > 2 ||
+		got.Resent != got.Overdue {
 		t.Errorf("swept %+v, %v", got, err)
 	}
 	w.Run()

@@ -205,7 +205,8 @@ func (d *DeliveryRecord) RecordProbe(now, again time.Time) {
 func (d *DeliveryRecord) Restart(now time.Time) {
 	d.Touch(now)
 	due := d.UpdatedAt
-	d.State, d.FailedReason, d.NextAttemptAt, d.WaitingFor, d.Failures = DeliveryPending, nil, &due, new(WaitsRedelivery), 0
+	d.State, d.FailedReason, d.NextAttemptAt, d.WaitingFor, d.Failures = DeliveryPending, nil, &due,
+		new(WaitsRedelivery), 0
 }
 
 // PutOff makes the next attempt due at another time, for the given reason, and ends the

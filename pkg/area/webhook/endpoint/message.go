@@ -71,7 +71,8 @@ func ParseMessage(body string) (Message, error) {
 		return m, fmt.Errorf("webhook: parse message: %w", err)
 	}
 	incomplete := func(r Request) bool { return r.DeliveryID == "" || r.EventID == "" || r.Attempt < 1 }
-	if m.WebhookID == "" || m.Account == "" || m.Mode == "" || len(m.Requests) == 0 && m.Wake == nil || slices.ContainsFunc(m.Requests, incomplete) {
+	if m.WebhookID == "" || m.Account == "" || m.Mode == "" || len(m.Requests) == 0 && m.Wake == nil ||
+		slices.ContainsFunc(m.Requests, incomplete) {
 		return m, fmt.Errorf("webhook: message %q is incomplete", m.ID)
 	}
 	return m, nil
@@ -96,7 +97,8 @@ func (m *Message) Delivery(r Request) DeliveryRecord {
 // request returns the request for the next attempt at the delivery, stored with the given
 // version.
 func (d *DeliveryRecord) request(version int64, urgent bool) Request {
-	return Request{DeliveryID: d.ID, EventID: d.EventID, Attempt: d.Next, Failures: d.Failures, Version: version, Urgent: urgent}
+	return Request{DeliveryID: d.ID, EventID: d.EventID, Attempt: d.Next, Failures: d.Failures, Version: version,
+		Urgent: urgent}
 }
 
 // newMessage returns a message that requests attempts at deliveries of one webhook.

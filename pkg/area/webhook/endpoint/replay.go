@@ -30,7 +30,8 @@ type Replay struct {
 func NewReplay(tx *store.Tx, to Ref, since, now time.Time) error {
 	t := task.Task{
 		Message: task.Message{
-			ID: "task#replay#" + id.New(id.Webhook, now), Kind: ReplayKind, Queue: topology.Replay, Subject: to.ID, Owner: to.Owner,
+			ID: "task#replay#" + id.New(id.Webhook, now), Kind: ReplayKind, Queue: topology.Replay, Subject: to.ID,
+			Owner: to.Owner,
 		},
 		Deadline: now.Add(replayTime),
 	}

@@ -71,8 +71,10 @@ func TestASecretOpensForItsWebhookOnly(t *testing.T) {
 		envelope *seal.Envelope
 		ref      Ref
 	}{
-		"another webhook": {testEnvelope(), Ref{testRef.Owner, "whk_2"}}, "another mode": {testEnvelope(), Ref{tenant.Of("acc_1", tenant.Live), "whk_1"}},
-		"another account": {testEnvelope(), Ref{tenant.Of("acc_2", tenant.Test), "whk_1"}}, "another stack": {sealtest.Envelope("another key"), testRef},
+		"another webhook": {testEnvelope(), Ref{testRef.Owner, "whk_2"}},
+		"another mode":    {testEnvelope(), Ref{tenant.Of("acc_1", tenant.Live), "whk_1"}},
+		"another account": {testEnvelope(), Ref{tenant.Of("acc_2", tenant.Test), "whk_1"}},
+		"another stack":   {sealtest.Envelope("another key"), testRef},
 	} {
 		if keys, err := (Secrets{s}).Keys(t.Context(), c.envelope, c.ref, time.Now()); !errors.Is(err, seal.ErrOpen) {
 			t.Errorf("%s: %d keys, %v", name, len(keys), err)
@@ -91,7 +93,8 @@ func TestSecretsNeverShowInPrint(t *testing.T) {
 			t.Errorf("%s shows %s", f, out)
 		}
 		// What is sealed is random bytes, which may be any number.
-		if out := fmt.Sprintf(f, s); strings.Contains(out, "kkkk") || strings.Contains(out, "107 107") || strings.Contains(out, "0x6b, 0x6b") {
+		if out := fmt.Sprintf(f, s); strings.Contains(out, "kkkk") || strings.Contains(out, "107 107") ||
+			strings.Contains(out, "0x6b, 0x6b") {
 			t.Errorf("%s shows %s", f, out)
 		}
 	}

@@ -58,7 +58,8 @@ func (d *DeliveryRecord) values() []store.Value {
 	return []store.Value{
 		{Name: valueNext, Value: strconv.Itoa(d.Next)}, {Name: valueFailures, Value: failures},
 		{Name: valueDue, Value: due}, {Name: valueUpdated, Value: d.UpdatedAt.Format(resource.TimeLayout)},
-		{Name: valueReason, Value: reason}, {Name: valueWaiting, Value: waiting}, {Name: valueLease, Value: leaseText(d.Lease)},
+		{Name: valueReason, Value: reason}, {Name: valueWaiting, Value: waiting},
+		{Name: valueLease, Value: leaseText(d.Lease)},
 	}
 }
 
@@ -178,7 +179,8 @@ func (d *DeliveryRecord) Update() store.Update {
 
 // UpdateLease returns the update that writes the lease alone.
 func (d *DeliveryRecord) UpdateLease() store.Update {
-	return store.Update{Key: d.Key(), Version: d.Stored, Attributes: []store.Value{{Name: valueLease, Value: leaseText(d.Lease)}}}
+	return store.Update{Key: d.Key(), Version: d.Stored,
+		Attributes: []store.Value{{Name: valueLease, Value: leaseText(d.Lease)}}}
 }
 
 // UpdateAttempt returns the update that writes an attempt, which Record has just taken

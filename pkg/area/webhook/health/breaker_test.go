@@ -32,7 +32,8 @@ func TestWhatOpensTheBreaker(t *testing.T) {
 	}
 	other, enabled := url+"/other", now.Add(time.Minute)
 	for name, r := range map[string]*endpoint.WebhookRecord{
-		"another address": {Webhook: endpoint.Webhook{URL: &other}}, "enabled since": {Webhook: endpoint.Webhook{URL: &url}, EnabledAt: &enabled},
+		"another address": {Webhook: endpoint.Webhook{URL: &other}},
+		"enabled since":   {Webhook: endpoint.Webhook{URL: &url}, EnabledAt: &enabled},
 	} {
 		if o.open(r) || o.failed(r, enabled).Failures != 1 {
 			t.Errorf("%s: %+v", name, o)
@@ -44,7 +45,8 @@ func TestWhatOpensTheBreaker(t *testing.T) {
 		t.Errorf("after the end: %+v", over.failed(r, now))
 	}
 	for _, c := range []struct{ age, probe, hold time.Duration }{
-		{0, 2 * time.Second, 15 * time.Second}, {30 * time.Second, 3 * time.Second, 30 * time.Second}, {time.Minute, 6 * time.Second, time.Minute},
+		{0, 2 * time.Second, 15 * time.Second}, {30 * time.Second, 3 * time.Second, 30 * time.Second},
+		{time.Minute, 6 * time.Second, time.Minute},
 		{20 * time.Minute, 2 * time.Minute, 5 * time.Minute}, {48 * time.Hour, 5 * time.Minute, 5 * time.Minute},
 	} {
 		at := o.Since.Add(c.age)

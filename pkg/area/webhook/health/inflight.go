@@ -169,13 +169,15 @@ func (r *Receiver) count(ctx context.Context, by int) {
 
 // item returns the item that sets our count and removes those of dead functions.
 func (f *inFlight) item(now time.Time, n int, dead []string) store.Item {
-	it := store.Item{Key: f.key, Kind: inFlightKind, ExpireAt: now.Add(keepInFlight), Attributes: map[string]string{f.by: ""}}
+	it := store.Item{Key: f.key, Kind: inFlightKind, ExpireAt: now.Add(keepInFlight),
+		Attributes: map[string]string{f.by: ""}}
 	for _, name := range dead {
 		it.Attributes[name] = ""
 	}
 	if n > 0 {
 		// No attempt takes longer.
-		it.Attributes[f.by] = strconv.Itoa(n) + " " + now.Add(endpoint.AttemptTimeout+time.Second).UTC().Format(resource.TimeLayout)
+		it.Attributes[f.by] = strconv.Itoa(n) +
+			" " + now.Add(endpoint.AttemptTimeout+time.Second).UTC().Format(resource.TimeLayout)
 	}
 	return it
 }

@@ -17,8 +17,9 @@ var takesLong = endpoint.Latencies{Current: endpoint.Sketch{endpoint.Bucket(2 * 
 func TestTheSlowAttemptsOfADeadFunctionEnd(t *testing.T) {
 	now := apitest.NewClock().Now()
 	it := store.Item{Attributes: map[string]string{
-		"alive": "3 " + now.Add(time.Second).Format(resource.TimeLayout), "another": "2 " + now.Add(time.Minute).Format(resource.TimeLayout),
-		"dead": "90 " + now.Format(resource.TimeLayout), "garbage": "x",
+		"alive":   "3 " + now.Add(time.Second).Format(resource.TimeLayout),
+		"another": "2 " + now.Add(time.Minute).Format(resource.TimeLayout),
+		"dead":    "90 " + now.Format(resource.TimeLayout), "garbage": "x",
 	}}
 	f := newInFlight("me", store.Key{}, takesLong, it, now)
 	slices.Sort(f.dead)
@@ -29,7 +30,8 @@ func TestTheSlowAttemptsOfADeadFunctionEnd(t *testing.T) {
 	if dead, ok := written.Attributes["dead"]; !ok || dead != "" || len(written.Attributes) != 3 {
 		t.Errorf("written %+v", written.Attributes)
 	}
-	met := store.Item{Attributes: map[string]string{"me": written.Attributes["me"], "alive": it.Attributes["alive"], "another": it.Attributes["another"]}}
+	met := store.Item{Attributes: map[string]string{"me": written.Attributes["me"], "alive": it.Attributes["alive"],
+		"another": it.Attributes["another"]}}
 	other := newInFlight("other", store.Key{}, takesLong, met, now.Add(time.Millisecond))
 	if !other.full() || other.others != SlowLimit {
 		t.Errorf("%d others", other.others)

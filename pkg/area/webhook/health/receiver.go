@@ -29,7 +29,8 @@ type Monitor struct {
 
 // NewMonitor returns a monitor. Random numbers from 0 to 1 come from chance, and wake
 // sends for all that was held back of a webhook.
-func NewMonitor(db *store.DB, now func() time.Time, chance func() float64, wake func(context.Context, endpoint.Ref) error) *Monitor {
+func NewMonitor(db *store.DB, now func() time.Time, chance func() float64,
+	wake func(context.Context, endpoint.Ref) error) *Monitor {
 	return &Monitor{db: db, now: now, chance: chance, wake: wake}
 }
 

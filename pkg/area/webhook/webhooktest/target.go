@@ -27,7 +27,8 @@ func On(t *testing.T) (*store.DB, *apitest.Clock, *apitest.Caller) {
 
 // Aimed returns the body that makes a webhook for a destination in AWS.
 func Aimed(of, arn, role string) map[string]any {
-	return map[string]any{"destination": map[string]any{"type": of, "arn": arn, "role_arn": role}, "event_types": []string{"*"}}
+	return map[string]any{"destination": map[string]any{"type": of, "arn": arn, "role_arn": role},
+		"event_types": []string{"*"}}
 }
 
 // Aim makes a webhook for a queue.

@@ -38,7 +38,8 @@ import (
 const HookURL = "http://127.0.0.1:9/hook"
 
 // DeliverRole is the role of the deliver function.
-var DeliverRole = arn.ARN{Partition: "aws", Service: "iam", AccountID: "444455556666", Resource: "role/acme-prod-eu-central-1-deliver"}
+var DeliverRole = arn.ARN{Partition: "aws", Service: "iam", AccountID: "444455556666",
+	Resource: "role/acme-prod-eu-central-1-deliver"}
 
 // Envelope returns the envelope that seals signing keys.
 func Envelope() *seal.Envelope { return sealtest.Envelope("the stack's key") }
@@ -46,7 +47,8 @@ func Envelope() *seal.Envelope { return sealtest.Envelope("the stack's key") }
 // NewCaller returns a caller of the operations of the area, whose key exists.
 func NewCaller(t *testing.T, db *store.DB, c *apitest.Clock, urls safehttp.Checker) *apitest.Caller {
 	t.Helper()
-	caller := apitest.New(t, db, &apitest.Log{}, c.Now, webhook.NewService(db, urls, DeliverRole, Envelope(), c.Now, rand.Reader))
+	caller := apitest.New(t, db, &apitest.Log{}, c.Now, webhook.NewService(db, urls, DeliverRole, Envelope(), c.Now,
+		rand.Reader))
 	PutKey(t, db, caller)
 	return caller
 }
@@ -54,7 +56,8 @@ func NewCaller(t *testing.T, db *store.DB, c *apitest.Clock, urls safehttp.Check
 // Create makes a webhook.
 func Create(t *testing.T, c *apitest.Caller, url string, types ...string) (w webhook.NewWebhook) {
 	t.Helper()
-	c.Call(http.MethodPost, "/v1/webhooks", map[string]any{"url": url, "event_types": types}).Into(t, http.StatusCreated, &w)
+	c.Call(http.MethodPost, "/v1/webhooks", map[string]any{"url": url, "event_types": types}).Into(t,
+		http.StatusCreated, &w)
 	return w
 }
 
@@ -85,7 +88,8 @@ type World struct {
 
 // New returns a world.
 func New(t *testing.T) *World {
-	w := &World{T: t, Clock: apitest.NewClock(), Fuse: &Fuse{}, Beats: make(chan time.Time), Chance: 0.5, MaxBatch: 10, relayed: map[string]bool{}}
+	w := &World{T: t, Clock: apitest.NewClock(), Fuse: &Fuse{}, Beats: make(chan time.Time), Chance: 0.5, MaxBatch: 10,
+		relayed: map[string]bool{}}
 	w.DB = storetest.Open(t, w.Clock.Now, func(c *aws.Config) {
 		w.Faults.Attach(c)
 		c.HTTPClient = &fusedHTTP{c.HTTPClient, w.Fuse}
@@ -116,7 +120,8 @@ func New(t *testing.T) *World {
 	}
 	chance := func() float64 { return w.Chance }
 	kernel := task.NewKernel(task.Config{
-		DB: w.DB, Handlers: map[task.Kind]task.Handler{endpoint.ReplayKind: dispatch.Replayer{Dispatcher: w.Dispatcher}},
+		DB: w.DB, Handlers: map[task.Kind]task.Handler{
+			endpoint.ReplayKind: dispatch.Replayer{Dispatcher: w.Dispatcher}},
 		Now: w.Clock.Now, Name: name, Chance: chance,
 	})
 	w.Replayer = task.NewConsumer(kernel, map[topology.Queue]*Queue{topology.Replay: w.Replays}, heartbeat)
@@ -296,7 +301,8 @@ func (w *World) Delivery(ref event.Ref, webhookID string) endpoint.DeliveryRecor
 func (w *World) Deliveries(webhookID string) (all []endpoint.DeliveryRecord) {
 	w.T.Helper()
 	partition := w.Ref(webhookID).Deliveries()
-	page, err := w.DB.List(w.T.Context(), store.Query{Index: store.Table, Partition: partition, Limit: 1000, OldestFirst: true})
+	page, err := w.DB.List(w.T.Context(), store.Query{Index: store.Table, Partition: partition, Limit: 1000,
+		OldestFirst: true})
 	if err != nil {
 		w.T.Fatal(err)
 	}

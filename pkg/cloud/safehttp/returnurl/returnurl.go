@@ -24,7 +24,8 @@ func Check(list []string, param string) error {
 	}
 	for i, entry := range list {
 		if u := parse(entry); u == nil || u.RawQuery != "" || len(entry) > maxLength {
-			return errs.Invalid(param+"/"+strconv.Itoa(i), "must be an https URL without query and fragment, such as https://app.example.com/social; http is permitted for the loopback address")
+			return errs.Invalid(param+"/"+strconv.Itoa(i), "must be an https URL without query and fragment, such as "+
+				"https://app.example.com/social; http is permitted for the loopback address")
 		}
 	}
 	return nil
@@ -53,12 +54,15 @@ func Allows(list []string, address string) bool {
 // parse returns an address that all browsers understand in the same way, or nil for any other.
 func parse(address string) *url.URL {
 	u, err := url.Parse(address)
-	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" || u.Opaque != "" || strings.ContainsAny(address, "\\ \t\r\n") || strings.HasSuffix(address, "#") {
+	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" || u.Opaque != "" ||
+		strings.ContainsAny(address, "\\ \t\r\n") || strings.HasSuffix(address, "#") {
 		return nil
 	}
 	u.Host = strings.ToLower(u.Host)
 	// A path with such parts may mean a different path.
-	if strings.Contains(u.EscapedPath(), "..") || strings.Contains(strings.ToLower(u.EscapedPath()), "%2e") || strings.Contains(strings.ToLower(u.EscapedPath()), "%2f") || strings.Contains(strings.ToLower(u.EscapedPath()), "%5c") {
+	if strings.Contains(u.EscapedPath(), "..") || strings.Contains(strings.ToLower(u.EscapedPath()), "%2e") ||
+		strings.Contains(strings.ToLower(u.EscapedPath()), "%2f") ||
+		strings.Contains(strings.ToLower(u.EscapedPath()), "%5c") {
 		return nil
 	}
 	loopback := u.Hostname() == "localhost" || net.ParseIP(u.Hostname()).IsLoopback()

@@ -84,7 +84,8 @@ func TestDataKeysAreBoundToAccountAndPurpose(t *testing.T) {
 	if err != nil || !bytes.Equal(key, dataKey) {
 		t.Fatalf("got %q, %q, %v", key, wrapped, err)
 	}
-	if s.asked.KeyId != keyARN || s.asked.KeySpec != "AES_256" || s.asked.EncryptionContext["account"] != "acc_1" || s.asked.EncryptionContext["purpose"] != "webhooks" {
+	if s.asked.KeyId != keyARN || s.asked.KeySpec != "AES_256" || s.asked.EncryptionContext["account"] != "acc_1" ||
+		s.asked.EncryptionContext["purpose"] != "webhooks" {
 		t.Errorf("asked for %+v", s.asked)
 	}
 	if got, err := keys.Unwrap(t.Context(), "acc_1", wrapped); err != nil || !bytes.Equal(got, key) {
@@ -109,12 +110,14 @@ func TestDataKeysAreBoundToAccountAndPurpose(t *testing.T) {
 
 func TestLostAnswersAreAskedForAgain(t *testing.T) {
 	s := &service{lost: 2}
-	if _, _, err := kmsseal.New(s.config(), keyARN, "webhooks").Generate(t.Context(), "acc_1"); err != nil || s.calls != 3 {
+	if _, _, err := kmsseal.New(s.config(), keyARN, "webhooks").Generate(t.Context(), "acc_1"); err != nil ||
+		s.calls != 3 {
 		t.Errorf("%d calls, %v", s.calls, err)
 	}
 	s = &service{lost: 100}
 	envelope := seal.NewEnvelope(kmsseal.New(s.config(), keyARN, "webhooks"), time.Now)
-	if _, err := envelope.Seal(t.Context(), "acc_1", []byte("data"), ""); errs.CodeOf(err) != errs.ProviderUnavailable || s.calls != 3 {
+	if _, err := envelope.Seal(t.Context(), "acc_1", []byte("data"),
+		""); errs.CodeOf(err) != errs.ProviderUnavailable || s.calls != 3 {
 		t.Errorf("%d calls, %v", s.calls, err)
 	}
 }

@@ -34,10 +34,14 @@ type Request struct {
 
 // Client is Secrets Manager.
 type Client interface {
-	DescribeSecret(context.Context, *secretsmanager.DescribeSecretInput, ...func(*secretsmanager.Options)) (*secretsmanager.DescribeSecretOutput, error)
-	GetSecretValue(context.Context, *secretsmanager.GetSecretValueInput, ...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error)
-	PutSecretValue(context.Context, *secretsmanager.PutSecretValueInput, ...func(*secretsmanager.Options)) (*secretsmanager.PutSecretValueOutput, error)
-	UpdateSecretVersionStage(context.Context, *secretsmanager.UpdateSecretVersionStageInput, ...func(*secretsmanager.Options)) (*secretsmanager.UpdateSecretVersionStageOutput, error)
+	DescribeSecret(context.Context, *secretsmanager.DescribeSecretInput,
+		...func(*secretsmanager.Options)) (*secretsmanager.DescribeSecretOutput, error)
+	GetSecretValue(context.Context, *secretsmanager.GetSecretValueInput,
+		...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error)
+	PutSecretValue(context.Context, *secretsmanager.PutSecretValueInput,
+		...func(*secretsmanager.Options)) (*secretsmanager.PutSecretValueOutput, error)
+	UpdateSecretVersionStage(context.Context, *secretsmanager.UpdateSecretVersionStageInput,
+		...func(*secretsmanager.Options)) (*secretsmanager.UpdateSecretVersionStageOutput, error)
 }
 
 // Rotator rotates one secret. Its steps can be repeated.
@@ -127,7 +131,8 @@ func (r *Rotator) finish(ctx context.Context, q Request) error {
 		return err
 	}
 	stage := current
-	in := &secretsmanager.UpdateSecretVersionStageInput{SecretId: &r.arn, VersionStage: &stage, MoveToVersionId: &q.Token}
+	in := &secretsmanager.UpdateSecretVersionStageInput{SecretId: &r.arn, VersionStage: &stage,
+		MoveToVersionId: &q.Token}
 	for version, stages := range out.VersionIdsToStages {
 		if slices.Contains(stages, current) {
 			in.RemoveFromVersionId = &version

@@ -28,11 +28,13 @@ type manager struct {
 	puts   int
 }
 
-func (m *manager) DescribeSecret(context.Context, *secretsmanager.DescribeSecretInput, ...func(*secretsmanager.Options)) (*secretsmanager.DescribeSecretOutput, error) {
+func (m *manager) DescribeSecret(context.Context, *secretsmanager.DescribeSecretInput,
+	...func(*secretsmanager.Options)) (*secretsmanager.DescribeSecretOutput, error) {
 	return &secretsmanager.DescribeSecretOutput{VersionIdsToStages: maps.Clone(m.stages)}, nil
 }
 
-func (m *manager) GetSecretValue(_ context.Context, in *secretsmanager.GetSecretValueInput, _ ...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error) {
+func (m *manager) GetSecretValue(_ context.Context, in *secretsmanager.GetSecretValueInput,
+	_ ...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error) {
 	for version, stages := range m.stages {
 		if slices.Contains(stages, *in.VersionStage) && (in.VersionId == nil || *in.VersionId == version) {
 			value, ok := m.values[version]
@@ -45,17 +47,20 @@ func (m *manager) GetSecretValue(_ context.Context, in *secretsmanager.GetSecret
 	return nil, &types.ResourceNotFoundException{}
 }
 
-func (m *manager) PutSecretValue(_ context.Context, in *secretsmanager.PutSecretValueInput, _ ...func(*secretsmanager.Options)) (*secretsmanager.PutSecretValueOutput, error) {
+func (m *manager) PutSecretValue(_ context.Context, in *secretsmanager.PutSecretValueInput,
+	_ ...func(*secretsmanager.Options)) (*secretsmanager.PutSecretValueOutput, error) {
 	m.puts++
 	m.values[*in.ClientRequestToken], m.stages[*in.ClientRequestToken] = *in.SecretString, in.VersionStages
 	return &secretsmanager.PutSecretValueOutput{}, nil
 }
 
-func (m *manager) UpdateSecretVersionStage(_ context.Context, in *secretsmanager.UpdateSecretVersionStageInput, _ ...func(*secretsmanager.Options)) (*secretsmanager.UpdateSecretVersionStageOutput, error) {
+func (m *manager) UpdateSecretVersionStage(_ context.Context, in *secretsmanager.UpdateSecretVersionStageInput,
+	_ ...func(*secretsmanager.Options)) (*secretsmanager.UpdateSecretVersionStageOutput, error) {
 	if in.RemoveFromVersionId == nil || !slices.Contains(m.stages[*in.RemoveFromVersionId], *in.VersionStage) {
 		return nil, errors.New("the stage is on another version")
 	}
-	m.stages[*in.RemoveFromVersionId], m.stages[*in.MoveToVersionId] = []string{"AWSPREVIOUS"}, []string{*in.VersionStage}
+	m.stages[*in.RemoveFromVersionId], m.stages[*in.MoveToVersionId] = []string{"AWSPREVIOUS"},
+		[]string{*in.VersionStage}
 	return &secretsmanager.UpdateSecretVersionStageOutput{}, nil
 }
 
@@ -85,9 +90,11 @@ type world struct {
 }
 
 func newWorld() *world {
-	w := &world{manager: &manager{values: map[string]string{"v0": "first"}, stages: map[string][]string{"v0": {"AWSCURRENT"}}}, now: time.Unix(1_000_000_000, 0).UTC()}
+	w := &world{manager: &manager{values: map[string]string{"v0": "first"},
+		stages: map[string][]string{"v0": {"AWSCURRENT"}}}, now: time.Unix(1_000_000_000, 0).UTC()}
 	n := 0
-	w.Rotator = rotate.New(w.manager, arn, func() time.Time { return w.now }, func() string { n++; return "new" + strconv.Itoa(n) })
+	w.Rotator = rotate.New(w.manager, arn, func() time.Time { return w.now },
+		func() string { n++; return "new" + strconv.Itoa(n) })
 	return w
 }
 
@@ -107,7 +114,8 @@ func TestRotation(t *testing.T) {
 				t.Fatalf("%s: %v", step, err)
 			}
 		}
-		if want := map[bool]string{true: "first new1", false: "first"}[step == "finishSecret"]; w.current(t, w.now) != want {
+		if want := map[bool]string{true: "first new1", false: "first"}[step == "finishSecret"]; w.current(t,
+			w.now) != want {
 			t.Errorf("after %s: %s", step, w.current(t, w.now))
 		}
 	}
@@ -137,7 +145,8 @@ func TestARotationThatIsNotInOrder(t *testing.T) {
 	if err := w.step(t, "encryptSecret", "t1"); err == nil {
 		t.Error("took an unknown step")
 	}
-	if err := w.Handle(t.Context(), rotate.Request{Step: "createSecret", SecretID: arn + "2", Token: "t1"}); err == nil || w.puts != 0 {
+	if err := w.Handle(t.Context(), rotate.Request{Step: "createSecret", SecretID: arn + "2",
+		Token: "t1"}); err == nil || w.puts != 0 {
 		t.Errorf("rotated another secret: %v", err)
 	}
 	for _, step := range steps {
@@ -153,7 +162,8 @@ func TestARotationThatIsNotInOrder(t *testing.T) {
 // Secrets Manager tests a new schedule by the step testSecret alone, with a version that it
 // makes and removes. A version that stays does not stop the next rotation.
 func TestAScheduleIsTestedWithoutARotation(t *testing.T) {
-	for name, value := range map[string]*string{"no value": nil, "an empty value": new(string), "the current value": aws.String("first")} {
+	for name, value := range map[string]*string{"no value": nil, "an empty value": new(string),
+		"the current value": aws.String("first")} {
 		w := newWorld()
 		if value != nil {
 			w.values["t1"], w.stages["t1"] = *value, []string{"AWSPENDING"}

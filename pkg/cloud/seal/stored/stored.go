@@ -56,7 +56,8 @@ func Parse(text string) (Value, error) {
 // not yet sealed with the current one.
 func (v Value) Rotate(secret string, now time.Time) (Value, error) {
 	if v.pending(now) {
-		return Value{}, errors.New("stored: the last rotation is not complete before " + v.From.Format(time.RFC3339) + ": rotate again after that")
+		return Value{}, errors.New("stored: the last rotation is not complete before " + v.From.Format(time.RFC3339) +
+			": rotate again after that")
 	}
 	from := now.Add(Delay).UTC()
 	next := Value{Secret: secret, From: &from, Earlier: []Version{{v.Secret, from.Add(kept)}}}
@@ -92,7 +93,8 @@ func cached(read func(context.Context) (string, error), now func() time.Time) se
 	return func(ctx context.Context) ([][]byte, error) {
 		v, err := values.Get(ctx)
 		if err != nil {
-			return nil, errs.Wrap(err, errs.ProviderUnavailable, "The request cannot be carried out at the moment. Repeat it with the same Idempotency-Key after a few seconds.")
+			return nil, errs.Wrap(err, errs.ProviderUnavailable, "The request cannot be carried out at the moment. "+
+				"Repeat it with the same Idempotency-Key after a few seconds.")
 		}
 		return v.Versions(now()), nil
 	}

@@ -92,7 +92,8 @@ func TestALogoKeepsItsProportions(t *testing.T) {
 }
 
 func TestALogoStandsOutFromItsPlate(t *testing.T) {
-	for name, c := range map[string]color.NRGBA{"white": {255, 255, 255, 255}, "black": {0, 0, 0, 255}, "blue": {20, 40, 160, 255}, "yellow": {250, 220, 40, 255}} {
+	for name, c := range map[string]color.NRGBA{"white": {255, 255, 255, 255}, "black": {0, 0, 0, 255},
+		"blue": {20, 40, 160, 255}, "yellow": {250, 220, 40, 255}} {
 		logo := image.NewNRGBA(image.Rect(0, 0, 100, 40))
 		for x := 20; x < 80; x++ {
 			logo.SetNRGBA(x, 20, c)

@@ -75,7 +75,8 @@ func Badge(logo image.Image, width, height int) *image.RGBA {
 	for i := 0; i < len(mark.Pix); i += 4 {
 		// Colors are multiplied by the opacity.
 		if a := float64(mark.Pix[i+3]) / 255; a > 0 {
-			sum += a * luminance(uint8(float64(mark.Pix[i])/a), uint8(float64(mark.Pix[i+1])/a), uint8(float64(mark.Pix[i+2])/a))
+			sum += a * luminance(uint8(float64(mark.Pix[i])/a), uint8(float64(mark.Pix[i+1])/a),
+				uint8(float64(mark.Pix[i+2])/a))
 			weight += a
 		}
 	}

@@ -189,8 +189,10 @@ func (t Tool) args(job Job) []string {
 
 // unreadable are ffmpeg's messages for inputs that it cannot read.
 var unreadable = []string{
-	"Invalid data found when processing input", "moov atom not found", "Error opening input", "could not find codec parameters",
-	"Could not find codec parameters", "does not contain any stream", "matches no streams", "Decoder not found", "Cannot determine format of input",
+	"Invalid data found when processing input", "moov atom not found", "Error opening input",
+	"could not find codec parameters",
+	"Could not find codec parameters", "does not contain any stream", "matches no streams", "Decoder not found",
+	"Cannot determine format of input",
 	"No such filter input", "Error while decoding", "no decoder", "not on whitelist",
 }
 

@@ -40,7 +40,8 @@ var gray = Input{
 func TestARunReportsWhatItDid(t *testing.T) {
 	var told []int
 	report, err := tool(t).Run(t.Context(), Job{
-		Dir: t.TempDir(), Inputs: []Input{gray}, Filter: "[0:v]null[out]", Output: []string{"-map", "[out]", "-frames:v", "90", "-c:v", "libx264", "-f", "mp4", "out.mp4"},
+		Dir: t.TempDir(), Inputs: []Input{gray}, Filter: "[0:v]null[out]",
+		Output:   []string{"-map", "[out]", "-frames:v", "90", "-c:v", "libx264", "-f", "mp4", "out.mp4"},
 		Progress: func(n int) { told = append(told, n) },
 	})
 	if err != nil {
@@ -65,7 +66,8 @@ func TestACanceledRunEndsItsProcess(t *testing.T) {
 		return err
 	}
 	_, err := tool(t).Run(ctx, Job{
-		Dir: t.TempDir(), Inputs: []Input{endless}, Filter: "[0:v]null[out]", Output: []string{"-map", "[out]", "-f", "null", "-"},
+		Dir: t.TempDir(), Inputs: []Input{endless}, Filter: "[0:v]null[out]",
+		Output: []string{"-map", "[out]", "-f", "null", "-"},
 		Progress: func(n int) {
 			if n > 0 {
 				cancel(why)
@@ -93,10 +95,12 @@ func TestFailuresSayWhoseTheyAre(t *testing.T) {
 		job  Job
 		want Kind
 	}{
-		"a broken input":      {Job{Inputs: []Input{{Path: broken, Format: "mov"}}}, Unreadable},
-		"a wrong format":      {Job{Inputs: []Input{{Path: broken, Format: "mp3"}}}, Unreadable},
-		"no room":             {Job{Inputs: []Input{gray}, Output: []string{"-frames:v", "1", "-f", "rawvideo", "/dev/full"}}, Internal},
-		"a filter of nothing": {Job{Inputs: []Input{gray}, Filter: "[0:v]nonesuch[out]", Output: []string{"-map", "[out]", "-f", "null", "-"}}, Internal},
+		"a broken input": {Job{Inputs: []Input{{Path: broken, Format: "mov"}}}, Unreadable},
+		"a wrong format": {Job{Inputs: []Input{{Path: broken, Format: "mp3"}}}, Unreadable},
+		"no room": {Job{Inputs: []Input{gray}, Output: []string{"-frames:v", "1", "-f", "rawvideo",
+			"/dev/full"}}, Internal},
+		"a filter of nothing": {Job{Inputs: []Input{gray}, Filter: "[0:v]nonesuch[out]",
+			Output: []string{"-map", "[out]", "-f", "null", "-"}}, Internal},
 	} {
 		c.job.Dir = dir
 		_, err := tool(t).Run(t.Context(), c.job)
@@ -130,7 +134,8 @@ func TestNothingIsFetchedFromTheNetwork(t *testing.T) {
 	}
 	for name, c := range map[string][2]string{
 		"concat": {"concat", fmt.Sprintf("ffconcat version 1.0\nfile http://%s/a.ts\n", l.Addr())},
-		"dash":   {"dash", fmt.Sprintf(`<MPD><Period><AdaptationSet><Representation><BaseURL>http://%s/a.mp4</BaseURL></Representation></AdaptationSet></Period></MPD>`, l.Addr())},
+		"dash": {"dash", fmt.Sprintf(
+			`<MPD><Period><AdaptationSet><Representation><BaseURL>http://%s/a.mp4</BaseURL></Representation></AdaptationSet></Period></MPD>`, l.Addr())},
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, []byte(c[1]), 0o600); err != nil {
@@ -179,17 +184,21 @@ func TestStreamsAreRead(t *testing.T) {
 [info]   Stream #0:1[0x2](eng): Audio: aac (LC) (mp4a / 0x6134706D), 48000 Hz, stereo, fltp, 160 kb/s (default)
 [info] Output #0, null, to 'pipe:':
 [info]   Stream #0:0: Video: other, gray, 5x5, 1 fps`
-	want := Streams{VideoCodec: "h264", AudioCodec: "aac", PixelFormat: "yuv420p", Width: 1080, Height: 1920, FPS: 23.98}
+	want := Streams{VideoCodec: "h264", AudioCodec: "aac", PixelFormat: "yuv420p", Width: 1080,
+		Height: 1920, FPS: 23.98}
 	if got := streamsOf(said); got != want {
 		t.Errorf("read are %+v", got)
 	}
-	if got := streamsOf("[info]   Stream #0:0: Video: png, rgb24(pc, gbr/unknown/unknown), 1344x1792 [SAR 1:1 DAR 3:4], 25 fps"); got.VideoCodec != "png" || got.Width != 1344 || got.PixelFormat != "rgb24" {
+	if got := streamsOf("[info]   Stream #0:0: Video: png, rgb24(pc, gbr/unknown/unknown), 1344x1792 [SAR 1:1 DAR " +
+		"3:4], 25 fps"); got.VideoCodec != "png" || got.Width != 1344 || got.PixelFormat != "rgb24" {
 		t.Errorf("of a PNG are read %+v", got)
 	}
-	if l, ok := LoudnessOf("[info] Summary:\n  Integrated loudness:\n    I:         -19.5 LUFS\n  True peak:\n    Peak:       -0.3 dBFS"); !ok || l != (Loudness{-19.5, -0.3}) {
+	if l, ok := LoudnessOf("[info] Summary:\n  Integrated loudness:\n    I:         -19.5 LUFS\n  True peak:\n    " +
+		"Peak:       -0.3 dBFS"); !ok || l != (Loudness{-19.5, -0.3}) {
 		t.Errorf("the loudness is %+v, %v", l, ok)
 	}
-	if l, ok := LoudnessOf("Summary:\n I: -70.0 LUFS\n Peak: -inf dBFS"); !ok || l.Integrated > Silent || l.Peak != -200 {
+	if l, ok := LoudnessOf("Summary:\n I: -70.0 LUFS\n Peak: -inf dBFS"); !ok || l.Integrated > Silent ||
+		l.Peak != -200 {
 		t.Errorf("the loudness of silence is %+v, %v", l, ok)
 	}
 }

@@ -24,14 +24,18 @@ var (
 	videoStream = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`Stream #\d+:\d+[^:]*: Video: (\w+)[^,]*, (\w+)[^\n]*?, (\d+)x(\d+)[^\n]*`)
 	})
-	audioStream = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`Stream #\d+:\d+[^:]*: Audio: (\w+)`) })
-	frameRate   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([\d.]+) fps`) })
+	audioStream = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(
+			`Stream #\d+:\d+[^:]*: Audio: (\w+)`)
+	})
+	frameRate = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([\d.]+) fps`) })
 )
 
 // Inspect reads the headers of a file. It decodes nothing.
 func (t Tool) Inspect(ctx context.Context, in Input) (Streams, Usage, error) {
 	// Copying no frame succeeds if the headers can be read.
-	report, err := t.Run(ctx, Job{Inputs: []Input{in}, Output: []string{"-map", "0", "-c", "copy", "-t", "0", "-f", "null", "-"}})
+	report, err := t.Run(ctx, Job{Inputs: []Input{in}, Output: []string{"-map", "0", "-c", "copy", "-t", "0", "-f",
+		"null", "-"}})
 	if err != nil {
 		return Streams{}, report.Usage, err
 	}
@@ -68,7 +72,10 @@ const Silent = -69.9
 
 var (
 	integrated = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`I:\s+(-?[\d.]+|-?inf|nan) LUFS`) })
-	truePeak   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`Peak:\s+(-?[\d.]+|-?inf|nan) dBFS`) })
+	truePeak   = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(
+			`Peak:\s+(-?[\d.]+|-?inf|nan) dBFS`)
+	})
 )
 
 // LoudnessOf reads the summary of ebur128=peak=true from a log, and reports whether there is one.

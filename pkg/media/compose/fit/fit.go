@@ -81,15 +81,20 @@ var (
 // their limits are cautious.
 var Table = map[Platform]Limits{
 	Instagram: {
-		Short: &Video{h264, aac, 360, 1920, 0.01, 10, 23, 60, 3 * time.Second, 15 * time.Minute, 300 * mb, 25 * mb, 48_000, true},
-		Long:  &Video{h264, aac, 360, 1920, 0.01, 10, 23, 60, 3 * time.Second, 15 * time.Minute, 300 * mb, 25 * mb, 48_000, true},
-		Story: &Video{h264, aac, 360, 1920, 0.1, 10, 23, 60, 3 * time.Second, time.Minute, 100 * mb, 25 * mb, 48_000, true},
+		Short: &Video{h264, aac, 360, 1920, 0.01, 10, 23, 60, 3 * time.Second, 15 * time.Minute, 300 * mb, 25 * mb,
+			48_000, true},
+		Long: &Video{h264, aac, 360, 1920, 0.01, 10, 23, 60, 3 * time.Second, 15 * time.Minute, 300 * mb, 25 * mb,
+			48_000, true},
+		Story: &Video{h264, aac, 360, 1920, 0.1, 10, 23, 60, 3 * time.Second, time.Minute, 100 * mb, 25 * mb,
+			48_000, true},
 		Image: &Picture{jpeg, 0.8, 1.91, 8 * mib, 320, 1440 * 2, 0},
 		Card:  &Picture{jpeg, 0.5, 1.91, 8 * mib, 320, 1920, 0},
 	},
 	TikTok: {
-		Short: &Video{h264, aac, 360, 4096, 0.1, 10, 23, 60, 3 * time.Second, 10 * time.Minute, 4 * gb, 0, 48_000, false},
-		Long:  &Video{h264, aac, 360, 4096, 0.1, 10, 23, 60, 3 * time.Second, 10 * time.Minute, 4 * gb, 0, 48_000, false},
+		Short: &Video{h264, aac, 360, 4096, 0.1, 10, 23, 60, 3 * time.Second, 10 * time.Minute, 4 * gb, 0,
+			48_000, false},
+		Long: &Video{h264, aac, 360, 4096, 0.1, 10, 23, 60, 3 * time.Second, 10 * time.Minute, 4 * gb, 0,
+			48_000, false},
 		Image: &Picture{jpeg, 0.1, 10, 20 * mb, 360, 1920, 0},
 	},
 	YouTube: {
@@ -144,9 +149,12 @@ func (v Video) Check(f Facts) []string {
 	bad.unless(slices.Contains(v.Codecs, f.Codec), "the codec %s is none of %s", f.Codec, strings.Join(v.Codecs, ", "))
 	bad.unless(f.Pixels == "yuv420p", "the pixel format is %s, not yuv420p", f.Pixels)
 	bad.unless(slices.Contains(v.Audio, f.Audio), "the sound is %q, none of %s", f.Audio, strings.Join(v.Audio, ", "))
-	bad.unless(short >= v.MinWidth && long <= v.MaxWidth, "%d x %d pixels are not between %d and %d", f.Width, f.Height, v.MinWidth, v.MaxWidth)
-	bad.unless(ratio >= v.MinRatio && ratio <= v.MaxRatio, "the ratio %.3f is not between %.2f and %.2f", ratio, v.MinRatio, v.MaxRatio)
-	bad.unless(f.FPS >= v.MinFPS && f.FPS <= v.MaxFPS, "%.2f frames a second are not between %.0f and %.0f", f.FPS, v.MinFPS, v.MaxFPS)
+	bad.unless(short >= v.MinWidth && long <= v.MaxWidth, "%d x %d pixels are not between %d and %d", f.Width, f.Height,
+		v.MinWidth, v.MaxWidth)
+	bad.unless(ratio >= v.MinRatio && ratio <= v.MaxRatio, "the ratio %.3f is not between %.2f and %.2f", ratio,
+		v.MinRatio, v.MaxRatio)
+	bad.unless(f.FPS >= v.MinFPS && f.FPS <= v.MaxFPS, "%.2f frames a second are not between %.0f and %.0f", f.FPS,
+		v.MinFPS, v.MaxFPS)
 	bad.unless(f.Length >= v.Min && f.Length <= v.Max, "it plays %v, not from %v to %v", f.Length, v.Min, v.Max)
 	bad.unless(f.Bytes <= v.MaxBytes, "%d bytes are more than %d", f.Bytes, v.MaxBytes)
 	bad.unless(v.MaxRate == 0 || f.Rate <= v.MaxRate, "%d bits a second are more than %d", f.Rate, v.MaxRate)
@@ -161,9 +169,12 @@ func (p Picture) Check(f Facts) []string {
 	var bad faults
 	ratio := float64(f.Width) / float64(max(f.Height, 1))
 	bad.unless(slices.Contains(p.Codecs, f.Codec), "the codec %s is none of %s", f.Codec, strings.Join(p.Codecs, ", "))
-	bad.unless(ratio >= p.MinRatio-0.001 && ratio <= p.MaxRatio+0.001, "the ratio %.3f is not between %.2f and %.2f", ratio, p.MinRatio, p.MaxRatio)
-	bad.unless(f.Width >= p.MinWidth && max(f.Width, f.Height) <= p.MaxSide, "%d x %d pixels are not between %d and %d", f.Width, f.Height, p.MinWidth, p.MaxSide)
-	bad.unless(p.MaxSum == 0 || f.Width+f.Height <= p.MaxSum, "%d x %d pixels are more than %d together", f.Width, f.Height, p.MaxSum)
+	bad.unless(ratio >= p.MinRatio-0.001 && ratio <= p.MaxRatio+0.001, "the ratio %.3f is not between %.2f and %.2f",
+		ratio, p.MinRatio, p.MaxRatio)
+	bad.unless(f.Width >= p.MinWidth && max(f.Width, f.Height) <= p.MaxSide, "%d x %d pixels are not between %d and %d",
+		f.Width, f.Height, p.MinWidth, p.MaxSide)
+	bad.unless(p.MaxSum == 0 || f.Width+f.Height <= p.MaxSum, "%d x %d pixels are more than %d together", f.Width,
+		f.Height, p.MaxSum)
 	bad.unless(f.Bytes <= p.MaxBytes, "%d bytes are more than %d", f.Bytes, p.MaxBytes)
 	return bad
 }

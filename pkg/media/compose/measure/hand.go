@@ -17,7 +17,8 @@ import (
 // A command as one would write it by hand, with filters that are known to work, for a result like that of the engine.
 // It is not checked, and cannot be joined from parts.
 var handEncoder = []string{
-	"-c:v", "libx264", "-preset", "veryfast", "-crf", "21", "-profile:v", "high", "-pix_fmt", "yuv420p", "-maxrate", "6M", "-bufsize", "6M", "-g", "60", "-flags", "+cgop",
+	"-c:v", "libx264", "-preset", "veryfast", "-crf", "21", "-profile:v", "high", "-pix_fmt", "yuv420p", "-maxrate",
+	"6M", "-bufsize", "6M", "-g", "60", "-flags", "+cgop",
 	"-c:a", "aac", "-b:a", "160k", "-ar", "48000", "-movflags", "+faststart", "-f", "mp4",
 }
 
@@ -29,7 +30,8 @@ func (s *bench) captions(dir string, width, height, bottom int, length time.Dura
 	}
 	script := text.NewScript(width, height)
 	for at := time.Duration(0); at < length; at += 2 * time.Second {
-		b, err := fonts.Fit("Divers pull them out and wash them.", "en", text.Box{Width: 820, Height: 200, MaxEm: 62, MinEm: 62, MaxLines: 2})
+		b, err := fonts.Fit("Divers pull them out and wash them.", "en", text.Box{Width: 820, Height: 200, MaxEm: 62,
+			MinEm: 62, MaxLines: 2})
 		if err != nil {
 			return "", err
 		}
@@ -40,7 +42,8 @@ func (s *bench) captions(dir string, width, height, bottom int, length time.Dura
 	if err := ffmpeg.LinkAll(filepath.Join(dir, "fonts"), script.Fonts()); err != nil {
 		return "", err
 	}
-	return "ass=filename=hand.ass:fontsdir=fonts", os.WriteFile(filepath.Join(dir, "hand.ass"), []byte(script.String()), 0o600)
+	return "ass=filename=hand.ass:fontsdir=fonts", os.WriteFile(filepath.Join(dir, "hand.ass"),
+		[]byte(script.String()), 0o600)
 }
 
 // handVideo returns the command for a video.
@@ -68,10 +71,13 @@ func (s *bench) handVideo(v compose.Video) (ffmpeg.Job, error) {
 	}
 	last := "s0"
 	for i := 1; i < n; i++ {
-		fmt.Fprintf(&g, "[%s][s%d]xfade=transition=fade:duration=%.6f:offset=%.6f[x%d];", last, i, float64(fade)/30, float64(i*(each-fade))/30, i)
+		fmt.Fprintf(&g, "[%s][s%d]xfade=transition=fade:duration=%.6f:offset=%.6f[x%d];", last, i, float64(fade)/30,
+			float64(i*(each-fade))/30, i)
 		last = fmt.Sprintf("x%d", i)
 	}
-	job.Inputs = append(job.Inputs, ffmpeg.Input{Path: s.logo, Format: "png_pipe"}, ffmpeg.Input{Path: v.Narration, Format: "wav"}, ffmpeg.Input{Path: v.Music, Format: "wav", Options: []string{"-stream_loop", "-1"}})
+	job.Inputs = append(job.Inputs, ffmpeg.Input{Path: s.logo, Format: "png_pipe"},
+		ffmpeg.Input{Path: v.Narration, Format: "wav"}, ffmpeg.Input{Path: v.Music, Format: "wav",
+			Options: []string{"-stream_loop", "-1"}})
 	if err := os.MkdirAll(job.Dir, 0o700); err != nil {
 		return job, err
 	}
@@ -82,15 +88,19 @@ func (s *bench) handVideo(v compose.Video) (ffmpeg.Job, error) {
 	const stereo = "aresample=48000,aformat=channel_layouts=stereo"
 	fmt.Fprintf(&g, "[%d:v]scale=220:-1[logo];[%s][logo]overlay=70:250[o];[o]%s[v];", n, last, captions)
 	fmt.Fprintf(&g, "[%d:a]%s,adelay=300:all=1,apad,atrim=end=%.3f,asplit[voice][key];[%d:a]%s,volume=0.2,atrim=end=%.3f[bed];[bed][key]sidechaincompress=threshold=0.02:ratio=6[ducked];"+
-		"[voice][ducked]amix=inputs=2:normalize=0:duration=first,loudnorm=I=-14:TP=-1.5:LRA=11[a]", n+1, stereo, total.Seconds(), n+2, stereo, total.Seconds())
+		"[voice][ducked]amix=inputs=2:normalize=0:duration=first,loudnorm=I=-14:TP=-1.5:LRA=11[a]", n+1, stereo,
+		total.Seconds(), n+2, stereo, total.Seconds())
 	job.Filter = g.String()
-	job.Output = append(append([]string{"-map", "[v]", "-map", "[a]", "-t", fmt.Sprintf("%.3f", total.Seconds())}, handEncoder...), "hand.mp4")
+	job.Output = append(append([]string{"-map", "[v]", "-map", "[a]", "-t", fmt.Sprintf("%.3f", total.Seconds())},
+		handEncoder...), "hand.mp4")
 	return job, nil
 }
 
 // handMusic returns the command for a music clip.
 func (s *bench) handMusic(m compose.MusicClip) (ffmpeg.Job, error) {
-	job := ffmpeg.Job{Dir: filepath.Join(s.dir, "hand"), Inputs: []ffmpeg.Input{{Path: m.Cover, Format: "jpeg_pipe", Options: []string{"-framerate", "30"}}, {Path: m.Track, Format: "wav"}}}
+	job := ffmpeg.Job{Dir: filepath.Join(s.dir, "hand"),
+		Inputs: []ffmpeg.Input{{Path: m.Cover, Format: "jpeg_pipe", Options: []string{"-framerate", "30"}},
+			{Path: m.Track, Format: "wav"}}}
 	captions, err := s.captions(job.Dir, 1080, 1920, 1470, m.Length)
 	if err != nil {
 		return job, err
@@ -98,6 +108,7 @@ func (s *bench) handMusic(m compose.MusicClip) (ffmpeg.Job, error) {
 	job.Filter = "[0:v]split[a][b];[a]scale=1080:1920:force_original_aspect_ratio=increase,crop=1080:1920,gblur=sigma=40[back];[b]scale=780:780[front];" +
 		"[back][front]overlay=150:300,format=yuv420p,loop=loop=-1:size=1:start=0,setpts=N/(30*TB),fps=30[still];" +
 		"[1:a]asplit[w][s];[w]volume=9dB,showwaves=s=130x140:mode=cline:draw=full:scale=sqrt:rate=30:colors=white,scale=780:140:flags=neighbor,format=yuva420p[wave];[still][wave]overlay=150:1130," + captions + "[v];[s]loudnorm=I=-14:TP=-1.5:LRA=11[a2]"
-	job.Output = append(append([]string{"-map", "[v]", "-map", "[a2]", "-t", fmt.Sprintf("%.3f", m.Length.Seconds())}, handEncoder...), "hand.mp4")
+	job.Output = append(append([]string{"-map", "[v]", "-map", "[a2]", "-t", fmt.Sprintf("%.3f", m.Length.Seconds())},
+		handEncoder...), "hand.mp4")
 	return job, nil
 }

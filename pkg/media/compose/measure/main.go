@@ -1,4 +1,5 @@
-// Command measure composes every kind of media from generated parts. It prints the resources that each takes, beside one
+// Command measure composes every kind of media from generated parts. It prints the resources that each takes, beside
+// one
 // handwritten command of ffmpeg for the same result. It can also write contact sheets.
 package main
 
@@ -37,7 +38,8 @@ func run(ctx context.Context, tools, sheet, only string, threads int) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	settings := compose.Settings{FFmpeg: filepath.Join(tools, "ffmpeg"), Fonts: filepath.Join(tools, "fonts"), Scratch: dir, Threads: threads}
+	settings := compose.Settings{FFmpeg: filepath.Join(tools, "ffmpeg"), Fonts: filepath.Join(tools, "fonts"),
+		Scratch: dir, Threads: threads}
 	engine, err := compose.New(settings)
 	if err != nil {
 		return err

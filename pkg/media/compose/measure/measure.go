@@ -21,7 +21,8 @@ type kind struct {
 	hand func(s *bench) (ffmpeg.Job, error)
 }
 
-var texts = []string{"Our shoe is made of nets that were lost at sea.", "Divers pull them out, wash them and spin them into yarn.", "It lasts for a thousand miles.", "Try it today!"}
+var texts = []string{"Our shoe is made of nets that were lost at sea.",
+	"Divers pull them out, wash them and spin them into yarn.", "It lasts for a thousand miles.", "Try it today!"}
 
 // video returns a description with the texts.
 func (s *bench) video(f compose.Format, q compose.Quality, see func(i int) compose.Scene) compose.Video {
@@ -47,9 +48,11 @@ func (s *bench) kinds() ([]kind, error) {
 		return nil, err
 	}
 	clip := func(i int) compose.Scene { return compose.Scene{Clip: clips[i]} }
-	short, filmed, long := s.video(compose.Portrait, compose.Full, stills(s.tall)), s.video(compose.Portrait, compose.Full, clip), s.video(compose.Landscape, compose.Full, stills(s.wide))
+	short, filmed, long := s.video(compose.Portrait, compose.Full, stills(s.tall)),
+		s.video(compose.Portrait, compose.Full, clip), s.video(compose.Landscape, compose.Full, stills(s.wide))
 	draft := s.video(compose.Portrait, compose.Draft, stills(s.tall))
-	music := compose.MusicClip{Track: s.track, Cover: s.cover, Length: song, Title: "Sea song", Language: "en", Quality: compose.Full, Brand: s.brand("Acme")}
+	music := compose.MusicClip{Track: s.track, Cover: s.cover, Length: song, Title: "Sea song", Language: "en",
+		Quality: compose.Full, Brand: s.brand("Acme")}
 	return []kind{
 		{"short video of stills", short, func(s *bench) (ffmpeg.Job, error) { return s.handVideo(short) }},
 		{"short video of clips", filmed, func(s *bench) (ffmpeg.Job, error) { return s.handVideo(filmed) }},
@@ -57,10 +60,12 @@ func (s *bench) kinds() ([]kind, error) {
 		{"music clip", music, func(s *bench) (ffmpeg.Job, error) { return s.handMusic(music) }},
 		{"short video, draft", draft, nil},
 		{"carousel of 5", compose.Carousel{Language: "en", Brand: s.brand("Acme"), Slides: []compose.Slide{
-			{Path: s.tall[0], Heading: "Five things that nobody tells you about nets"}, {Path: s.tall[1], Heading: "They are heavy"}, {Path: s.tall[2], Heading: "They drift for years"},
+			{Path: s.tall[0], Heading: "Five things that nobody tells you about nets"},
+			{Path: s.tall[1], Heading: "They are heavy"}, {Path: s.tall[2], Heading: "They drift for years"},
 			{Path: s.tall[3], Heading: "They can be yarn"}, {Path: s.cover, Heading: "Follow us"},
 		}}, nil},
-		{"story", compose.Picture{Use: compose.Story, Path: s.tall[0], Text: "New today", Language: "en", Brand: s.brand("Acme")}, nil},
+		{"story", compose.Picture{Use: compose.Story, Path: s.tall[0], Text: "New today", Language: "en",
+			Brand: s.brand("Acme")}, nil},
 	}, nil
 }
 
@@ -68,7 +73,8 @@ func (s *bench) kinds() ([]kind, error) {
 func (s *bench) clips() (all []string, err error) {
 	for i, picture := range s.tall {
 		res, err := s.compose(fmt.Sprintf("clip%d", i), compose.Video{
-			Format: compose.Portrait, Quality: compose.Full, Scenes: []compose.Scene{{Picture: picture, Length: 6 * time.Second}},
+			Format: compose.Portrait, Quality: compose.Full,
+			Scenes: []compose.Scene{{Picture: picture, Length: 6 * time.Second}},
 		})
 		if err != nil {
 			return nil, err
@@ -131,8 +137,10 @@ func (s *bench) measure(only string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%d processors (%s/%s), %d threads of ffmpeg\n\n", runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, s.settings.Threads)
-	fmt.Print("| Kind | Plays, s | CPU, s | CPU per second | By hand | Ratio | Peak memory, MB | Takes, s | Lambda, $ per minute |\n|---|---|---|---|---|---|---|---|---|\n")
+	fmt.Printf("%d processors (%s/%s), %d threads of ffmpeg\n\n", runtime.NumCPU(), runtime.GOOS, runtime.GOARCH,
+		s.settings.Threads)
+	fmt.Print("| Kind | Plays, s | CPU, s | CPU per second | By hand | Ratio | Peak memory, MB | Takes, s | Lambda, " +
+		"$ per minute |\n|---|---|---|---|---|---|---|---|---|\n")
 	for i, k := range kinds {
 		if !strings.Contains(k.name, only) {
 			continue
@@ -162,7 +170,8 @@ func (s *bench) row(i int, k kind) (string, error) {
 		}
 	}
 	if plays == 0 {
-		return fmt.Sprintf("| %s | | %.2f | | | | %d | %.1f | |\n", k.name, own.cpu.Seconds(), own.peak>>20, own.wall.Seconds()), nil
+		return fmt.Sprintf("| %s | | %.2f | | | | %d | %.1f | |\n", k.name, own.cpu.Seconds(), own.peak>>20,
+			own.wall.Seconds()), nil
 	}
 	per := own.cpu.Seconds() / plays
 	hand, ratio := "", ""
@@ -188,10 +197,12 @@ func (s *bench) row(i int, k kind) (string, error) {
 		}
 		times := own.cpu.Seconds() / other.cpu.Seconds()
 		if times > maxRatio {
-			broken = fmt.Errorf("it takes %.2f times the CPU of the command written by hand, more than %.2f", times, maxRatio)
+			broken = fmt.Errorf("it takes %.2f times the CPU of the command written by hand, more than %.2f",
+				times, maxRatio)
 		}
 		hand, ratio = fmt.Sprintf("%.2f", other.cpu.Seconds()/plays), fmt.Sprintf("%.2f", times)
 	}
 	return fmt.Sprintf("| %s | %.1f | %.1f | %.2f | %s | %s | %d | %.1f | %.4f |\n",
-		k.name, plays, own.cpu.Seconds(), per, hand, ratio, own.peak>>20, own.wall.Seconds(), per*60*gbPerProcessor*dollarsPerGBSecond), broken
+		k.name, plays, own.cpu.Seconds(), per, hand, ratio, own.peak>>20, own.wall.Seconds(),
+		per*60*gbPerProcessor*dollarsPerGBSecond), broken
 }

@@ -24,19 +24,29 @@ type words struct {
 }
 
 var languages = []words{
-	{"en", "latin", [3]string{"Five things that nobody tells you about fishing nets", "Each year, 640,000 tonnes of nets are lost at sea, where they go on catching fish for decades", "Follow us 🎣"},
-		[2]string{"Our shoe is made of nets that were lost at sea.", "Try it today!"}, "New today: shoes made of nets", "Song of the sea"},
-	{"ru", "cyrillic", [3]string{"Пять фактов о рыболовных сетях, о которых никто не говорит", "Каждый год в море теряется 640 000 тонн сетей, и они продолжают ловить рыбу десятилетиями", "Подпишитесь 🎣"},
-		[2]string{"Наши кроссовки сделаны из сетей, потерянных в море.", "Попробуйте сегодня!"}, "Сегодня: обувь из сетей", "Песня моря"},
-	{"ar", "arabic", [3]string{"خمسة أشياء لا يخبرك بها أحد عن شباك الصيد", "في كل عام تضيع 640,000 طن من الشباك في البحر، وتستمر في صيد الأسماك لعقود", "تابعونا 🎣"},
+	{"en", "latin", [3]string{"Five things that nobody tells you about fishing nets",
+		"Each year, 640,000 tonnes of nets are lost at sea, where they go on catching fish for decades", "Follow us 🎣"},
+		[2]string{"Our shoe is made of nets that were lost at sea.", "Try it today!"}, "New today: shoes made of nets",
+		"Song of the sea"},
+	{"ru", "cyrillic", [3]string{"Пять фактов о рыболовных сетях, о которых никто не говорит",
+		"Каждый год в море теряется 640 000 тонн сетей, и они продолжают ловить рыбу десятилетиями", "Подпишитесь 🎣"},
+		[2]string{"Наши кроссовки сделаны из сетей, потерянных в море.", "Попробуйте сегодня!"},
+		"Сегодня: обувь из сетей", "Песня моря"},
+	{"ar", "arabic", [3]string{"خمسة أشياء لا يخبرك بها أحد عن شباك الصيد", "في كل عام تضيع 640,000 طن من الشباك في " +
+		"البحر، وتستمر في صيد الأسماك لعقود", "تابعونا 🎣"},
 		[2]string{"حذاؤنا مصنوع من شباك ضاعت في البحر.", "جرّبه اليوم!"}, "جديد اليوم: أحذية من الشباك", "أغنية البحر"},
-	{"hi", "devanagari", [3]string{"मछली पकड़ने के जाल के बारे में पाँच बातें जो कोई नहीं बताता", "हर साल 640,000 टन जाल समुद्र में खो जाते हैं और दशकों तक मछलियाँ पकड़ते रहते हैं", "हमें फ़ॉलो करें 🎣"},
-		[2]string{"हमारा जूता समुद्र में खोए हुए जालों से बना है।", "आज ही आज़माएँ!"}, "आज नया: जाल से बने जूते", "समुद्र का गीत"},
-	{"th", "thai", [3]string{"ห้าสิ่งเกี่ยวกับอวนจับปลาที่ไม่มีใครบอกคุณ", "ทุกปีอวน 640,000 ตันสูญหายในทะเล และยังคงจับปลาต่อไปอีกหลายสิบปี", "ติดตามเรา 🎣"},
-		[2]string{"รองเท้าของเราทำจากอวนที่สูญหายในทะเล", "ลองวันนี้เลย!"}, "ใหม่วันนี้: รองเท้าจากอวน", "เพลงแห่งท้องทะเล"},
+	{"hi", "devanagari", [3]string{"मछली पकड़ने के जाल के बारे में पाँच बातें जो कोई नहीं बताता",
+		"हर साल 640,000 टन जाल समुद्र में खो जाते हैं और दशकों तक मछलियाँ पकड़ते रहते हैं", "हमें फ़ॉलो करें 🎣"},
+		[2]string{"हमारा जूता समुद्र में खोए हुए जालों से बना है।", "आज ही आज़माएँ!"}, "आज नया: जाल से बने जूते",
+		"समुद्र का गीत"},
+	{"th", "thai", [3]string{"ห้าสิ่งเกี่ยวกับอวนจับปลาที่ไม่มีใครบอกคุณ", "ทุกปีอวน 640,000 ตันสูญหายในทะเล " +
+		"และยังคงจับปลาต่อไปอีกหลายสิบปี", "ติดตามเรา 🎣"},
+		[2]string{"รองเท้าของเราทำจากอวนที่สูญหายในทะเล", "ลองวันนี้เลย!"}, "ใหม่วันนี้: รองเท้าจากอวน",
+		"เพลงแห่งท้องทะเล"},
 	{"zh", "chinese", [3]string{"关于渔网，没有人告诉你的五件事", "每年有64万吨渔网遗失在海中，它们会在几十年里继续捕捉鱼类", "关注我们 🎣"},
 		[2]string{"我们的鞋由遗失在海中的渔网制成。", "今天就试试！"}, "今日新品：渔网制成的鞋", "大海之歌"},
-	{"he", "hebrew", [3]string{"חמישה דברים שאף אחד לא מספר לכם על רשתות דיג", "בכל שנה אובדות בים 640,000 טונות של רשתות, והן ממשיכות ללכוד דגים במשך עשורים", "עקבו אחרינו 🎣"},
+	{"he", "hebrew", [3]string{"חמישה דברים שאף אחד לא מספר לכם על רשתות דיג", "בכל שנה אובדות בים 640,000 טונות של " +
+		"רשתות, והן ממשיכות ללכוד דגים במשך עשורים", "עקבו אחרינו 🎣"},
 		[2]string{"הנעל שלנו עשויה מרשתות שאבדו בים.", "נסו אותה היום!"}, "חדש היום: נעליים מרשתות", "שיר הים"},
 	{"ja", "japanese", [3]string{"漁網について誰も教えてくれない五つのこと", "毎年64万トンの漁網が海で失われ、何十年も魚を捕り続けています。", "フォローしてね 🎣"},
 		[2]string{"私たちの靴は、海で失われた網から作られています。", "今日お試しください！"}, "本日発売：網から生まれた靴", "海の歌"},
@@ -73,7 +83,8 @@ func (s *bench) sheet(w words) ([]image.Image, error) {
 	video := func(f compose.Format, pictures []string, b *compose.Brand) compose.Video {
 		return compose.Video{
 			Format: f, Quality: compose.Draft, Captions: true, Language: w.lang, Narration: s.voice, Brand: b,
-			Scenes: []compose.Scene{{Text: w.scenes[0], Picture: pictures[0]}, {Text: w.scenes[1], Picture: pictures[1]}},
+			Scenes: []compose.Scene{{Text: w.scenes[0], Picture: pictures[0]},
+				{Text: w.scenes[1], Picture: pictures[1]}},
 		}
 	}
 	var all []image.Image
@@ -83,10 +94,13 @@ func (s *bench) sheet(w words) ([]image.Image, error) {
 	}{
 		{video(compose.Portrait, s.tall, brand), []time.Duration{2 * time.Second, 10 * time.Second}},
 		{video(compose.Landscape, s.wide, &plain), []time.Duration{2 * time.Second}},
-		{compose.Carousel{Language: w.lang, Brand: brand, Slides: []compose.Slide{{Path: s.tall[2], Heading: w.headings[0]}, {Path: s.tall[1], Heading: w.headings[1]}, {Path: s.cover, Heading: w.headings[2]}}}, nil},
+		{compose.Carousel{Language: w.lang, Brand: brand,
+			Slides: []compose.Slide{{Path: s.tall[2], Heading: w.headings[0]},
+				{Path: s.tall[1], Heading: w.headings[1]}, {Path: s.cover, Heading: w.headings[2]}}}, nil},
 		{compose.Picture{Use: compose.Story, Path: s.tall[3], Text: w.story, Language: w.lang, Brand: brand}, nil},
 		{compose.Picture{Use: compose.Post, Path: s.wide[1]}, nil},
-		{compose.MusicClip{Track: s.track, Cover: s.cover, Length: song, Title: w.song, Language: w.lang, Quality: compose.Draft, Brand: brand}, []time.Duration{7 * time.Second}},
+		{compose.MusicClip{Track: s.track, Cover: s.cover, Length: song, Title: w.song, Language: w.lang,
+			Quality: compose.Draft, Brand: brand}, []time.Duration{7 * time.Second}},
 	} {
 		res, err := s.compose(fmt.Sprintf("%s%d", w.lang, i), shot.work)
 		if err != nil {
@@ -116,7 +130,8 @@ func (s *bench) sheet(w words) ([]image.Image, error) {
 // frame returns a frame of a video.
 func (s *bench) frame(path string, at time.Duration) (image.Image, error) {
 	to := filepath.Join(s.dir, "frame.jpg")
-	out, err := exec.CommandContext(s.ctx, s.settings.FFmpeg, "-v", "error", "-nostdin", "-y", "-ss", fmt.Sprintf("%.2f", at.Seconds()), "-i", path, "-frames:v", "1", "-q:v", "2", to).CombinedOutput()
+	out, err := exec.CommandContext(s.ctx, s.settings.FFmpeg, "-v", "error", "-nostdin", "-y", "-ss",
+		fmt.Sprintf("%.2f", at.Seconds()), "-i", path, "-frames:v", "1", "-q:v", "2", to).CombinedOutput()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s", err, out)
 	}

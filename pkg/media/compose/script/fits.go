@@ -78,7 +78,8 @@ var widths = []struct {
 	of           *unicode.RangeTable
 	lower, other float64
 }{
-	{unicode.Latin, 0.66, 0.8}, {unicode.Cyrillic, 0.72, 0.82}, {unicode.Greek, 0.68, 0.78}, {unicode.Arabic, 0, 0.85}, {unicode.Hebrew, 0, 0.65},
+	{unicode.Latin, 0.66, 0.8}, {unicode.Cyrillic, 0.72, 0.82}, {unicode.Greek, 0.68, 0.78}, {unicode.Arabic, 0, 0.85},
+	{unicode.Hebrew, 0, 0.65},
 	{unicode.Devanagari, 0, 0.75}, {unicode.Thai, 0, 0.75}, {unicode.Hangul, 0, 1},
 }
 

@@ -18,7 +18,8 @@ var tables = []*unicode.RangeTable{
 
 // codes are the ISO 15924 codes of the writing systems.
 var codes = []string{
-	"Latn", "Cyrl", "Grek", "Arab", "Hebr", "Deva", "Thai", "Hans", "Hant", "Hani", "Jpan", "Hrkt", "Hira", "Kana", "Bopo", "Kore", "Hang",
+	"Latn", "Cyrl", "Grek", "Arab", "Hebr", "Deva", "Thai", "Hans", "Hant", "Hani", "Jpan", "Hrkt", "Hira", "Kana",
+	"Bopo", "Kore", "Hang",
 }
 
 // Names lists the writing systems for messages.

@@ -16,12 +16,18 @@ var samples = []struct {
 	language, text string
 	shown          bool
 }{
-	{"en", "Trail running", true}, {"vi", "Chạy bộ đường mòn", true}, {"ru", "Бег по тропам", true}, {"uk", "Біг стежками", true}, {"el", "Τρέξιμο σε μονοπάτι", true},
-	{"ar", "الجري على الدروب", true}, {"fa", "دویدن در کوهستان", true}, {"ur", "پگڈنڈی پر دوڑنا", true}, {"he", "ריצת שבילים", true}, {"hi", "पगडंडी पर दौड़", true},
-	{"th", "วิ่งเทรล", true}, {"zh", "越野跑", true}, {"zh-TW", "越野跑步體驗", true}, {"ja", "トレイルランニングの靴", true}, {"ko", "트레일 러닝", true}, {"sr", "Трчање", true},
-	{"sr-Latn", "Trčanje", true}, {"en", "A letter of another script: ক", true}, {"en", "😀😀", true}, {"en", "12:30", true},
-	{"bn", "ট্রেইল দৌড়", false}, {"ta", "பாதை ஓட்டம்", false}, {"te", "ట్రైల్ రన్నింగ్", false}, {"ka", "ბილიკზე სირბილი", false}, {"hy", "Արահետային վազք", false},
-	{"am", "የመንገድ ሩጫ", false}, {"km", "ការរត់ផ្លូវ", false}, {"my", "လမ်းပြေးခြင်း", false}, {"si", "මංපෙත් දිවීම", false}, {"lo", "ແລ່ນເທຣວ", false}, {"pa", "ਟ੍ਰੇਲ ਦੌੜ", false},
+	{"en", "Trail running", true}, {"vi", "Chạy bộ đường mòn", true}, {"ru", "Бег по тропам", true},
+	{"uk", "Біг стежками", true}, {"el", "Τρέξιμο σε μονοπάτι", true},
+	{"ar", "الجري على الدروب", true}, {"fa", "دویدن در کوهستان", true}, {"ur", "پگڈنڈی پر دوڑنا", true},
+	{"he", "ריצת שבילים", true}, {"hi", "पगडंडी पर दौड़", true},
+	{"th", "วิ่งเทรล", true}, {"zh", "越野跑", true}, {"zh-TW", "越野跑步體驗", true}, {"ja", "トレイルランニングの靴", true},
+	{"ko", "트레일 러닝", true}, {"sr", "Трчање", true},
+	{"sr-Latn", "Trčanje", true}, {"en", "A letter of another script: ক", true}, {"en", "😀😀", true},
+	{"en", "12:30", true},
+	{"bn", "ট্রেইল দৌড়", false}, {"ta", "பாதை ஓட்டம்", false}, {"te", "ట్రైల్ రన్నింగ్", false},
+	{"ka", "ბილიკზე სირბილი", false}, {"hy", "Արահետային վազք", false},
+	{"am", "የመንገድ ሩጫ", false}, {"km", "ការរត់ផ្លូវ", false}, {"my", "လမ်းပြေးခြင်း", false},
+	{"si", "මංපෙත් දිවීම", false}, {"lo", "ແລ່ນເທຣວ", false}, {"pa", "ਟ੍ਰੇਲ ਦੌੜ", false},
 	{"kn", "ಟ್ರಯಲ್ ಓಟ", false}, {"ml", "ട്രെയിൽ ഓട്ടം", false}, {"gu", "ટ્રેઇલ દોડ", false},
 }
 
@@ -34,7 +40,8 @@ func TestCovers(t *testing.T) {
 			t.Errorf("the language %s: %v, want %v", s.language, got, s.shown)
 		}
 	}
-	for tag, want := range map[string]bool{"": true, "und": true, "no such": true, "az": true, "kk": true, "mr": true, "ne": true, "yi": true, "or": false} {
+	for tag, want := range map[string]bool{"": true, "und": true, "no such": true, "az": true, "kk": true, "mr": true,
+		"ne": true, "yi": true, "or": false} {
 		if got := script.CoversLanguage(tag); got != want {
 			t.Errorf("the language %q: %v, want %v", tag, got, want)
 		}
@@ -58,8 +65,10 @@ func TestTheFontsAgree(t *testing.T) {
 
 // letters are the alphabets of the samples below, with wide characters among them.
 var letters = []string{
-	"abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "mwMW@%", "0123456789,.-!?", "àáâãäåæçèéêëßÀÁÂÃÄÅÆ", "абвгдежзийклмнопрстуфхцчшщъыьэюя", "АБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯ",
-	"αβγδεζηθικλμνξοπρστυφχψω", "ابتثجحخدذرزسشصضطظعغفقكلمنهوي", "אבגדהוזחטיכלמנסעפצקרשת", "कखगघङचछजझञटठडढणतथदधनपफबभमयरलवशषसह", "กขคฆงจฉชซฌญฎฏฐฑฒณดตถทธน", "骨直體驗", "はかなカナ", "안녕하세요",
+	"abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "mwMW@%", "0123456789,.-!?", "àáâãäåæçèéêëßÀÁÂÃÄÅÆ",
+	"абвгдежзийклмнопрстуфхцчшщъыьэюя", "АБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯ",
+	"αβγδεζηθικλμνξοπρστυφχψω", "ابتثجحخدذرزسشصضطظعغفقكلمنهوي", "אבגדהוזחטיכלמנסעפצקרשת",
+	"कखगघङचछजझञटठडढणतथदधनपफबभमयरलवशषसह", "กขคฆงจฉชซฌญฎฏฐฑฒณดตถทธน", "骨直體驗", "はかなカナ", "안녕하세요",
 	"😀❤🏃", "\ufdfd\ufdfa\ufdf4", "\u2e3b\u2e3a\u2014",
 }
 

@@ -106,7 +106,8 @@ func (f *Fonts) face(n int) (*face, error) {
 	em := float64(parsed.Upem())
 	f.faces[n] = &face{
 		family: families[n], path: path, Face: font.NewFace(parsed),
-		ascent: float64(binary.BigEndian.Uint16(os2[74:])) / em, descent: float64(binary.BigEndian.Uint16(os2[76:])) / em,
+		ascent:  float64(binary.BigEndian.Uint16(os2[74:])) / em,
+		descent: float64(binary.BigEndian.Uint16(os2[76:])) / em,
 	}
 	return f.faces[n], nil
 }
@@ -117,9 +118,11 @@ func order(text, lang string) []int {
 	han := []int{chinese, japanese, korean}
 	lang, _, _ = strings.Cut(strings.ToLower(lang), "-")
 	switch {
-	case lang == "ja" || lang != "zh" && lang != "ko" && strings.IndexFunc(text, func(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana) }) >= 0:
+	case lang == "ja" || lang != "zh" && lang != "ko" &&
+		strings.IndexFunc(text, func(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana) }) >= 0:
 		han = []int{japanese, chinese, korean}
-	case lang == "ko" || lang != "zh" && strings.IndexFunc(text, func(r rune) bool { return unicode.In(r, unicode.Hangul) }) >= 0:
+	case lang == "ko" || lang != "zh" &&
+		strings.IndexFunc(text, func(r rune) bool { return unicode.In(r, unicode.Hangul) }) >= 0:
 		han = []int{korean, chinese, japanese}
 	}
 	return append([]int{latin, arabic, hebrew, devanagari, thai}, append(han, emoji)...)
@@ -182,7 +185,8 @@ func (f *Fonts) width(of *face, chars []rune) float64 {
 		direction = di.DirectionRTL
 	}
 	out := f.shaper.ShapeNoExtents(shaping.Input{
-		Text: chars, RunEnd: len(chars), Direction: direction, Face: of.Face, Size: fixed.Int26_6(scale), Script: script, Language: language.NewLanguage("und"),
+		Text: chars, RunEnd: len(chars), Direction: direction, Face: of.Face, Size: fixed.Int26_6(scale),
+		Script: script, Language: language.NewLanguage("und"),
 	})
 	return float64(out.Advance) / scale
 }

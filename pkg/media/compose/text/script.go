@@ -65,7 +65,8 @@ func (s *Script) Text(b Block, left, right, top float64, align Align, c canvas.C
 		case b.RTL:
 			anchor, x = 9, right
 		}
-		s.add(1, when, fmt.Sprintf(`{\an%d\pos(%.2f,%.2f)\1c%s}%s`, anchor, x, baseline-ascent, assColor(c), l.markup(b)))
+		s.add(1, when, fmt.Sprintf(`{\an%d\pos(%.2f,%.2f)\1c%s}%s`, anchor, x, baseline-ascent, assColor(c),
+			l.markup(b)))
 	}
 }
 
@@ -91,13 +92,16 @@ var escape = strings.NewReplacer(`\`, "\\\u2060", "{", `\{`, "}", `\}`)
 func (s *Script) Box(left, top, right, bottom, radius float64, c canvas.Color, opacity float64, when Span) {
 	w, h, r := right-left, bottom-top, radius
 	k := r * 0.4477 // for a Bézier curve of a quarter of a circle
-	path := fmt.Sprintf("m %.1f 0 l %.1f 0 b %.1f 0 %.1f %.1f %.1f %.1f l %.1f %.1f b %.1f %.1f %.1f %.1f %.1f %.1f l %.1f %.1f b %.1f %.1f 0 %.1f 0 %.1f l 0 %.1f b 0 %.1f %.1f 0 %.1f 0",
+	path := fmt.Sprintf("m %.1f 0 l %.1f 0 b %.1f 0 %.1f %.1f %.1f %.1f l %.1f %.1f b %.1f %.1f %.1f %.1f %.1f %.1f "+
+		"l %.1f %.1f b %.1f %.1f 0 %.1f 0 %.1f l 0 %.1f b 0 %.1f %.1f 0 %.1f 0",
 		r, w-r, w-k, w, k, w, r, w, h-r, w, h-k, w-k, h, w-r, h, r, h, k, h, h-k, h-r, r, k, k, r)
-	s.add(0, when, fmt.Sprintf(`{\an7\pos(%.1f,%.1f)\1c%s\1a&H%02X&\p1}%s{\p0}`, left, top, assColor(c), int((1-opacity)*255+0.5), path))
+	s.add(0, when, fmt.Sprintf(`{\an7\pos(%.1f,%.1f)\1c%s\1a&H%02X&\p1}%s{\p0}`, left, top, assColor(c),
+		int((1-opacity)*255+0.5), path))
 }
 
 func (s *Script) add(layer int, when Span, text string) {
-	s.events = append(s.events, fmt.Sprintf("Dialogue: %d,%s,%s,D,,0,0,0,,%s\n", layer, assTime(when.From), assTime(when.To), text))
+	s.events = append(s.events, fmt.Sprintf("Dialogue: %d,%s,%s,D,,0,0,0,,%s\n", layer, assTime(when.From),
+		assTime(when.To), text))
 }
 
 // String returns the script.

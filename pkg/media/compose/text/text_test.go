@@ -45,13 +45,15 @@ func TestEveryScriptHasItsFont(t *testing.T) {
 			t.Fatalf("%s: %v", c.text, err)
 		}
 		if got := b.lines[0].runs; len(got) != 1 || got[0].face.name != c.font {
-			t.Errorf("%s of %q is set in %d runs, the first in %s, not %s", c.text, c.lang, len(got), got[0].face.name, c.font)
+			t.Errorf("%s of %q is set in %d runs, the first in %s, not %s", c.text, c.lang, len(got),
+				got[0].face.name, c.font)
 		}
 	}
 	if _, err := f.Fit("বাংলা ভাষা", "bn", heading); !errors.Is(err, ErrScript) {
 		t.Errorf("Bengali, of which there is no font: %v", err)
 	}
-	if b, err := f.Fit("A letter of another script: ক", "en", heading); err != nil || strings.Contains(strings.Join(b.Lines(), " "), "ক") {
+	if b, err := f.Fit("A letter of another script: ক", "en", heading); err != nil ||
+		strings.Contains(strings.Join(b.Lines(), " "), "ক") {
 		t.Errorf("one letter without a font: %v, %v", b.Lines(), err)
 	}
 }
@@ -65,7 +67,8 @@ func TestATextShrinksUntilItFits(t *testing.T) {
 			t.Fatal(err)
 		}
 		if b.Em > last || b.Width > heading.Width || b.Height > heading.Height || len(b.lines) > heading.MaxLines {
-			t.Errorf("%d words: em %.1f after %.1f, %.0f x %.0f, %d lines", words, b.Em, last, b.Width, b.Height, len(b.lines))
+			t.Errorf("%d words: em %.1f after %.1f, %.0f x %.0f, %d lines", words, b.Em, last, b.Width, b.Height,
+				len(b.lines))
 		}
 		last = b.Em
 	}
@@ -133,7 +136,8 @@ func TestLinesBreakWhereTheyMay(t *testing.T) {
 func TestPagesFollowSentences(t *testing.T) {
 	f := fonts(t)
 	box := Box{Width: 860, MaxEm: 60, MaxLines: 2}
-	script := "Our shoe is made of nets. They were lost at sea, pulled out by divers, washed, shredded and spun into a yarn that lasts for a thousand miles. Try it!"
+	script := "Our shoe is made of nets. They were lost at sea, pulled out by divers, washed, shredded and spun into " +
+		"a yarn that lasts for a thousand miles. Try it!"
 	pages, err := f.Pages(script, "en", box)
 	if err != nil {
 		t.Fatal(err)
@@ -169,7 +173,8 @@ func TestTextIsNoCommand(t *testing.T) {
 	}
 	s := NewScript(100, 100)
 	s.Text(b, 0, 100, 0, Start, canvas.White, Always)
-	if out := s.String(); strings.Contains(out, `}{\pos(0`) || strings.Contains(out, `a\Nb`) || !strings.Contains(out, "\\{\\\u2060pos") {
+	if out := s.String(); strings.Contains(out, `}{\pos(0`) || strings.Contains(out, `a\Nb`) ||
+		!strings.Contains(out, "\\{\\\u2060pos") {
 		t.Errorf("the script is\n%s", out)
 	}
 }

@@ -86,7 +86,8 @@ func (f *Fonts) units(text, lang string) ([]unit, error) {
 				u.space = f.width(u.clusters[n-1].face, []rune{' '})
 			}
 			if withinNumber(chars, g.Offset+1) {
-				u.clusters, u.space = append(u.clusters, cluster{text: " ", face: u.clusters[len(u.clusters)-1].face, width: u.space}), 0
+				u.clusters, u.space = append(u.clusters, cluster{text: " ", face: u.clusters[len(u.clusters)-1].face,
+					width: u.space}), 0
 			}
 		} else {
 			var err error

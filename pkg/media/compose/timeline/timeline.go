@@ -160,7 +160,8 @@ func WebVTT(cues []Cue) string {
 	var b strings.Builder
 	b.WriteString("WEBVTT\n")
 	for _, c := range cues {
-		fmt.Fprintf(&b, "\n%s --> %s\n%s\n", stamp(c.From), stamp(max(c.To, c.From+time.Millisecond)), escape.Replace(strings.Join(c.Lines, "\n")))
+		fmt.Fprintf(&b, "\n%s --> %s\n%s\n", stamp(c.From), stamp(max(c.To, c.From+time.Millisecond)),
+			escape.Replace(strings.Join(c.Lines, "\n")))
 	}
 	return b.String()
 }

@@ -13,8 +13,10 @@ import (
 
 func TestTheClockFollowsTheMarks(t *testing.T) {
 	script := "aaaa bbbb cccc"
-	c := NewClock(script, []Mark{{0, 200 * time.Millisecond}, {5, time.Second}, {10, 3 * time.Second}, {7, 2 * time.Second}, {12, 9 * time.Second}}, 4*time.Second)
-	for offset, want := range map[int]time.Duration{0: 200 * time.Millisecond, 5: time.Second, 10: 3 * time.Second, 14: 4 * time.Second, 99: 4 * time.Second} {
+	c := NewClock(script, []Mark{{0, 200 * time.Millisecond}, {5, time.Second}, {10, 3 * time.Second},
+		{7, 2 * time.Second}, {12, 9 * time.Second}}, 4*time.Second)
+	for offset, want := range map[int]time.Duration{0: 200 * time.Millisecond, 5: time.Second, 10: 3 * time.Second,
+		14: 4 * time.Second, 99: 4 * time.Second} {
 		if got := c.At(offset); got != want {
 			t.Errorf("at %d it is %v, not %v", offset, got, want)
 		}
@@ -31,7 +33,8 @@ func TestTheClockFollowsTheMarks(t *testing.T) {
 
 func TestScenesFollowTheVoice(t *testing.T) {
 	texts := []string{"aaaa", "bbbb", "cccc"}
-	c := NewClock(strings.Join(texts, " "), []Mark{{4, 2 * time.Second}, {5, 3 * time.Second}, {9, 5 * time.Second}, {10, 5 * time.Second}}, 8*time.Second)
+	c := NewClock(strings.Join(texts, " "), []Mark{{4, 2 * time.Second}, {5, 3 * time.Second}, {9, 5 * time.Second},
+		{10, 5 * time.Second}}, 8*time.Second)
 	got := Scenes(texts, c, 200*time.Millisecond, 800*time.Millisecond, 30)
 	// Cuts at 0.2 + (2+3)/2 and 0.2 + 5; the end at 9 s.
 	if want := []int{81, 75, 114}; !slices.Equal(got, want) {
@@ -66,7 +69,8 @@ func TestCaptionsAreReadable(t *testing.T) {
 	}
 	Follow(cues, 9200*time.Millisecond)
 	got := WebVTT(cues)
-	want := "WEBVTT\n\n00:00:01.000 --> 00:00:02.500\nNets &amp; yarn\n&lt;b&gt;\n\n00:00:02.500 --> 00:00:04.700\nMore\n\n00:00:08.000 --> 00:00:09.200\nLast\n"
+	want := "WEBVTT\n\n00:00:01.000 --> 00:00:02.500\nNets &amp; yarn\n&lt;b&gt;\n\n00:00:02.500 --> " +
+		"00:00:04.700\nMore\n\n00:00:08.000 --> 00:00:09.200\nLast\n"
 	if got != want {
 		t.Errorf("got\n%s", got)
 	}

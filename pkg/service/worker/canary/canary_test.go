@@ -48,7 +48,8 @@ func newWorld(t *testing.T) *world {
 func (w *world) serve(rw http.ResponseWriter, r *http.Request) {
 	call := r.Method + " " + r.URL.Path
 	w.calls = append(w.calls, call)
-	if signed := r.URL.Path == "/file.png"; !signed && r.Header.Get("Authorization") != "Bearer "+key || signed && r.Header.Get("Authorization") != "" {
+	if signed := r.URL.Path == "/file.png"; !signed && r.Header.Get("Authorization") != "Bearer "+key || signed &&
+		r.Header.Get("Authorization") != "" {
 		w.Errorf("%s has the header %q", call, r.Header.Get("Authorization"))
 	}
 	if status := w.refuse[call]; status != 0 {
@@ -71,7 +72,8 @@ func (w *world) serve(rw http.ResponseWriter, r *http.Request) {
 			if w.looks--; w.looks > 0 {
 				data = `{"id":"cnt_1","state":"generating"}`
 			} else {
-				data = `{"id":"cnt_1","state":"generated","media":[{"url":"` + w.server.URL + `/file.png?signature=hunter2"}]}`
+				data = `{"id":"cnt_1","state":"generated","media":[{"url":"` + w.server.URL +
+					`/file.png?signature=hunter2"}]}`
 			}
 		case "GET /file.png":
 			_, _ = rw.Write([]byte("png"))
@@ -86,7 +88,8 @@ func (w *world) serve(rw http.ResponseWriter, r *http.Request) {
 func (w *world) run(target string) (canary.Result, error) {
 	w.Helper()
 	c := canary.Canary{
-		Target: func(context.Context) (string, error) { return target, nil }, HTTP: w.server.Client(), DB: w.db, Now: w.clock.Now,
+		Target: func(context.Context) (string, error) { return target, nil }, HTTP: w.server.Client(), DB: w.db,
+		Now: w.clock.Now,
 		Wait: func(_ context.Context, d time.Duration) error {
 			if w.clock.Add(d); w.looks < -50 {
 				return context.DeadlineExceeded
@@ -119,14 +122,16 @@ func TestAProbeDoesTheWholeJob(t *testing.T) {
 		t.Errorf("%+v, %v", r, err)
 	}
 	look := "GET /v1/content-items/cnt_1"
-	want := []string{"GET /v1/factories", "POST /v1/factories", "POST /v1/content-items", look, look, look, "GET /file.png", "DELETE /v1/content-items/cnt_1"}
+	want := []string{"GET /v1/factories", "POST /v1/factories", "POST /v1/content-items", look, look, look,
+		"GET /file.png", "DELETE /v1/content-items/cnt_1"}
 	if strings.Join(w.calls, ", ") != strings.Join(want, ", ") {
 		t.Errorf("it called %v", w.calls)
 	}
 	if all, failed := w.probes(); all != 1 || failed != 0 {
 		t.Errorf("%d probes, %d failed", all, failed)
 	}
-	if got := w.metric.String(); !strings.Contains(got, `"ProbesFailed":0`) || !strings.Contains(got, `"ProbeMilliseconds":6000`) {
+	if got := w.metric.String(); !strings.Contains(got, `"ProbesFailed":0`) ||
+		!strings.Contains(got, `"ProbeMilliseconds":6000`) {
 		t.Error(got)
 	}
 	w.has, w.calls = true, nil
@@ -140,10 +145,14 @@ func TestAProbeThatFailsIsCounted(t *testing.T) {
 		spoil func(w *world)
 		says  string
 	}{
-		"the gateway fails":     {func(w *world) { w.refuse["POST /v1/content-items"] = 503 }, "POST /v1/content-items: status 503, request r-1"},
-		"the key is refused":    {func(w *world) { w.refuse["GET /v1/factories"] = 401 }, "status 401"},
-		"no JSON":               {func(w *world) { w.answer["GET /v1/factories"] = "x" }, "no JSON"},
-		"the item fails":        {func(w *world) { w.answer["GET /v1/content-items/cnt_1"] = `{"id":"cnt_1","state":"failed"}` }, "cnt_1 is failed"},
+		"the gateway fails": {func(w *world) { w.refuse["POST /v1/content-items"] = 503 },
+			"POST /v1/content-items: status 503, request r-1"},
+		"the key is refused": {func(w *world) { w.refuse["GET /v1/factories"] = 401 }, "status 401"},
+		"no JSON":            {func(w *world) { w.answer["GET /v1/factories"] = "x" }, "no JSON"},
+		"the item fails": {func(
+			w *world) {
+			w.answer["GET /v1/content-items/cnt_1"] = `{"id":"cnt_1","state":"failed"}`
+		}, "cnt_1 is failed"},
 		"the file is not there": {func(w *world) { w.refuse["GET /file.png"] = 403 }, "fetch the media: status 403"},
 		"it takes too long": {func(w *world) {
 			w.answer["GET /v1/content-items/cnt_1"] = `{"id":"cnt_1","state":"queued"}`
@@ -159,7 +168,8 @@ func TestAProbeThatFailsIsCounted(t *testing.T) {
 			if err != nil || !strings.Contains(r.Error, c.says) || strings.Contains(r.Error, "hunter2") {
 				t.Errorf("%+v, %v", r, err)
 			}
-			if all, failed := w.probes(); all != 1 || failed != 1 || !strings.Contains(w.metric.String(), `"ProbesFailed":1`) {
+			if all, failed := w.probes(); all != 1 || failed != 1 ||
+				!strings.Contains(w.metric.String(), `"ProbesFailed":1`) {
 				t.Errorf("%d probes, %d failed, %s", all, failed, w.metric.String())
 			}
 		})
@@ -171,7 +181,8 @@ func TestWithoutATargetNothingIsProbed(t *testing.T) {
 	if r, err := w.run(`{}`); err != nil || !r.Idle || len(w.calls) > 0 {
 		t.Errorf("%+v, %v, %v", r, err, w.calls)
 	}
-	for _, bad := range []string{`x`, `{"base_url":"https://a.example"}`, `{"base_url":"https://a.example","key":"svc_live_hunter2"}`, `{"url":"x"}`} {
+	for _, bad := range []string{`x`, `{"base_url":"https://a.example"}`,
+		`{"base_url":"https://a.example","key":"svc_live_hunter2"}`, `{"url":"x"}`} {
 		if r, err := w.run(bad); err == nil || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: %+v, %v", bad, r, err)
 		}

@@ -36,7 +36,8 @@ func Parse(value string) (t Target, err error) {
 	}
 	pair, err := tls.X509KeyPair([]byte(t.Certificate), []byte(t.PrivateKey))
 	if err != nil || t.Key == "" {
-		return t, errors.New("the target needs certificate and private_key as PEM, of the same key, beside base_url and key")
+		return t, errors.New("the target needs certificate and private_key as PEM, of the same key, beside base_url " +
+			"and key")
 	}
 	t.shown = &pair
 	return t, nil

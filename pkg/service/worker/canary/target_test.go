@@ -29,7 +29,8 @@ func newCertificate(t *testing.T) (certificate, private string) {
 		t.Fatal(err)
 	}
 	of := x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "canary"}, NotBefore: time.Unix(0, 0), NotAfter: expires,
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "canary"}, NotBefore: time.Unix(0, 0),
+		NotAfter:    expires,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}, IsCA: true, BasicConstraintsValid: true,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, &of, &of, &secret.PublicKey, secret)
@@ -76,7 +77,8 @@ func TestAProbeShowsItsCertificate(t *testing.T) {
 	w.server.TLS = &tls.Config{ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: trusted}
 	w.server.StartTLS()
 	t.Cleanup(w.server.Close)
-	w.answer["GET /v1/content-items/cnt_1"] = `{"id":"cnt_1","state":"generated","media":[{"url":"` + files.URL + `/file.png"}]}`
+	w.answer["GET /v1/content-items/cnt_1"] = `{"id":"cnt_1","state":"generated","media":[{"url":"` + files.URL +
+		`/file.png"}]}`
 
 	target := canary.Target{BaseURL: w.server.URL, Key: key}
 	if r, err := w.run(text(t, target)); err != nil || r.Error == "" || len(w.calls) > 0 {
@@ -100,14 +102,16 @@ func TestRefusedCertificates(t *testing.T) {
 	certificate, private := newCertificate(t)
 	_, other := newCertificate(t)
 	for name, target := range map[string]canary.Target{
-		"no private key":        {BaseURL: "https://a.example", Key: key, Certificate: certificate},
-		"no certificate":        {BaseURL: "https://a.example", Key: key, PrivateKey: private},
-		"another key":           {BaseURL: "https://a.example", Key: key, Certificate: certificate, PrivateKey: other},
-		"no PEM":                {BaseURL: "https://a.example", Key: key, Certificate: "hunter2", PrivateKey: "hunter2"},
+		"no private key": {BaseURL: "https://a.example", Key: key, Certificate: certificate},
+		"no certificate": {BaseURL: "https://a.example", Key: key, PrivateKey: private},
+		"another key":    {BaseURL: "https://a.example", Key: key, Certificate: certificate, PrivateKey: other},
+		"no PEM": {BaseURL: "https://a.example", Key: key, Certificate: "hunter2",
+			PrivateKey: "hunter2"},
 		"nothing to show it to": {Certificate: certificate, PrivateKey: private},
 	} {
 		_, err := canary.Parse(text(t, target))
-		if err == nil || !strings.Contains(err.Error(), "certificate and private_key") || strings.Contains(err.Error(), "hunter2") {
+		if err == nil || !strings.Contains(err.Error(), "certificate and private_key") ||
+			strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

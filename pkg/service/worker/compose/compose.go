@@ -21,8 +21,9 @@ type Config struct {
 // Handlers returns the handlers of the function.
 func Handlers(c Config) worker.Handlers {
 	w := &generate.Worker{
-		DB: c.DB, Loaders: map[string]generate.Loader{item.ItemKind: item.Loader{}}, Objects: c.Objects, Composer: c.Composer,
-		Now: c.Now,
+		DB: c.DB, Loaders: map[string]generate.Loader{item.ItemKind: item.Loader{}}, Objects: c.Objects,
+		Composer: c.Composer,
+		Now:      c.Now,
 	}
 	return w.Handlers()
 }

@@ -45,7 +45,8 @@ func Handlers(w *generate.Worker, cleaners ...Cleaner) map[task.Kind]task.Handle
 	handlers := w.Handlers()
 	handlers[planjob.Task] = &planjob.Handler{DB: w.DB, Loaders: w.Loaders, Providers: w.Providers, Now: w.Now}
 	handlers[factoryrecord.End] = cleanup{all: append([]Cleaner{
-		items{w}, publication.FactoryCleaner{DB: w.DB, Now: w.Now}, job.Cleaner{DB: w.DB, Now: w.Now}, record.Cleaner{DB: w.DB, Now: w.Now}, social.FactoryCleaner{DB: w.DB, Now: w.Now},
+		items{w}, publication.FactoryCleaner{DB: w.DB, Now: w.Now}, job.Cleaner{DB: w.DB, Now: w.Now},
+		record.Cleaner{DB: w.DB, Now: w.Now}, social.FactoryCleaner{DB: w.DB, Now: w.Now},
 	}, cleaners...)}
 	handlers[factoryrecord.Resume] = resumer{Worker: w}
 	return handlers
@@ -121,7 +122,8 @@ func (e items) Clean(ctx context.Context, o tenant.Owner, factoryID string) (mor
 
 // running returns the query of the next items of a factory in some states.
 func running(o tenant.Owner, factoryID string, limit int, states ...item.State) store.Query {
-	q := store.Query{Index: store.ByParent, Partition: item.ParentPartition(o, factoryID), Limit: limit, OldestFirst: true, OneOf: map[string][]string{}}
+	q := store.Query{Index: store.ByParent, Partition: item.ParentPartition(o, factoryID), Limit: limit,
+		OldestFirst: true, OneOf: map[string][]string{}}
 	for _, state := range states {
 		q.OneOf["state"] = append(q.OneOf["state"], string(state))
 	}

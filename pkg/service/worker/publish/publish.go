@@ -29,7 +29,8 @@ func Handlers(c Config) worker.Handlers {
 		DB: c.DB, Now: c.Now, Vault: c.Vault, Platforms: c.Platforms,
 		Cleaners: []account.Cleaner{publication.AccountCleaner{DB: c.DB, Now: c.Now}},
 	}
-	publications := &publication.Worker{DB: c.DB, Platforms: c.Platforms, Vault: c.Vault, Files: c.Files, Now: c.Now, Budgets: c.Budgets}
+	publications := &publication.Worker{DB: c.DB, Platforms: c.Platforms, Vault: c.Vault, Files: c.Files, Now: c.Now,
+		Budgets: c.Budgets}
 	handlers := publications.Handlers()
 	maps.Copy(handlers, accounts.Handlers())
 	return handlers

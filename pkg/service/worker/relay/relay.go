@@ -38,7 +38,8 @@ const Source = "content-automation"
 
 // Bus is the part of *eventbridge.Client that the relay uses.
 type Bus interface {
-	PutEvents(ctx context.Context, in *eventbridge.PutEventsInput, options ...func(*eventbridge.Options)) (*eventbridge.PutEventsOutput, error)
+	PutEvents(ctx context.Context, in *eventbridge.PutEventsInput,
+		options ...func(*eventbridge.Options)) (*eventbridge.PutEventsOutput, error)
 }
 
 var _ Bus = (*eventbridge.Client)(nil)
@@ -85,7 +86,8 @@ func (r *Relay) Handle(ctx context.Context, batch events.DynamoDBEvent) (events.
 		switch {
 		case err != nil:
 			// A retry would delay all later records, and would not help.
-			metric.PutAside("sequence_number", record.Change.SequenceNumber, "kind", it.Kind, "partition", it.PK, "id", it.SK, "error", err)
+			metric.PutAside("sequence_number", record.Change.SequenceNumber, "kind", it.Kind, "partition", it.PK, "id",
+				it.SK, "error", err)
 		case name == "":
 		case r.queues[name] == nil:
 			failed[i] = fmt.Errorf("relay: there is no queue %q", name)
@@ -131,7 +133,8 @@ func written(record events.DynamoDBEventRecord) (store.Item, error) {
 	}
 	it, err := store.FromRecord(record.Change.NewImage)
 	isNew := record.EventName == string(events.DynamoDBOperationTypeInsert)
-	if err == nil && !(isNew && slices.Contains(Kinds, it.Kind)) && !rollup.Passes(it.Kind, it.Filters[rollup.StateFilter]) {
+	if err == nil && !(isNew && slices.Contains(Kinds, it.Kind)) &&
+		!rollup.Passes(it.Kind, it.Filters[rollup.StateFilter]) {
 		return store.Item{}, nil
 	}
 	return it, err
@@ -177,7 +180,8 @@ func (r *Relay) entry(it store.Item) (types.PutEventsRequestEntry, error) {
 		return types.PutEventsRequestEntry{}, err
 	}
 	return types.PutEventsRequestEntry{
-		EventBusName: &r.busName, Source: aws.String(Source), DetailType: aws.String(string(ref.Type)), Detail: aws.String(string(detail)),
+		EventBusName: &r.busName, Source: aws.String(Source), DetailType: aws.String(string(ref.Type)),
+		Detail: aws.String(string(detail)),
 	}, nil
 }
 
@@ -193,7 +197,8 @@ func (r *Relay) publish(ctx context.Context, entries []types.PutEventsRequestEnt
 			return nil, err
 		}
 		if len(out.Entries) != len(batch) {
-			return nil, errors.New("relay: the bus answered " + strconv.Itoa(len(out.Entries)) + " entries of " + strconv.Itoa(len(batch)))
+			return nil, errors.New("relay: the bus answered " + strconv.Itoa(len(out.Entries)) +
+				" entries of " + strconv.Itoa(len(batch)))
 		}
 		failed := make([]error, len(batch))
 		for i, e := range out.Entries {
@@ -216,7 +221,8 @@ func response(batch events.DynamoDBEvent, failed []error) events.DynamoDBEventRe
 		sequence := batch.Records[i].Change.SequenceNumber
 		slog.Error("record not relayed", "sequence_number", sequence, "error", err)
 		if len(out.BatchItemFailures) == 0 {
-			out.BatchItemFailures = append(out.BatchItemFailures, events.DynamoDBBatchItemFailure{ItemIdentifier: sequence})
+			out.BatchItemFailures = append(out.BatchItemFailures,
+				events.DynamoDBBatchItemFailure{ItemIdentifier: sequence})
 		}
 	}
 	return out

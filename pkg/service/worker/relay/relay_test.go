@@ -39,7 +39,8 @@ type fakeBus struct {
 	down   error
 }
 
-func (b *fakeBus) PutEvents(_ context.Context, in *eventbridge.PutEventsInput, _ ...func(*eventbridge.Options)) (*eventbridge.PutEventsOutput, error) {
+func (b *fakeBus) PutEvents(_ context.Context, in *eventbridge.PutEventsInput,
+	_ ...func(*eventbridge.Options)) (*eventbridge.PutEventsOutput, error) {
 	b.calls = append(b.calls, len(in.Entries))
 	if b.down != nil {
 		return nil, b.down
@@ -52,7 +53,8 @@ func (b *fakeBus) PutEvents(_ context.Context, in *eventbridge.PutEventsInput, _
 		b.seen[*e.Detail]++
 		if b.refuse != nil && b.refuse(*e.Detail, b.seen[*e.Detail]) {
 			out.FailedEntryCount++
-			out.Entries = append(out.Entries, types.PutEventsResultEntry{ErrorCode: aws.String("InternalFailure"), ErrorMessage: aws.String("injected")})
+			out.Entries = append(out.Entries, types.PutEventsResultEntry{ErrorCode: aws.String("InternalFailure"),
+				ErrorMessage: aws.String("injected")})
 			continue
 		}
 		b.taken = append(b.taken, e)
@@ -91,7 +93,8 @@ type path struct {
 
 func newPath() path {
 	p := path{bus: &fakeBus{}, generate: &fakeQueue{}, deliver: &fakeQueue{}, sums: &fakeQueue{}}
-	p.Relay = New(map[topology.Queue]queue.Sender{topology.GenerateText: p.generate, topology.Deliver: p.deliver, topology.Rollup: p.sums}, p.bus, "acme-prod")
+	p.Relay = New(map[topology.Queue]queue.Sender{topology.GenerateText: p.generate, topology.Deliver: p.deliver,
+		topology.Rollup: p.sums}, p.bus, "acme-prod")
 	return p
 }
 
@@ -170,7 +173,8 @@ func aMessage(t *testing.T, name topology.Queue, account tenant.Account, subject
 
 func anEvent(t *testing.T, kind event.Type) store.Item {
 	t.Helper()
-	it, err := event.New(now, tenant.Of("acc_1", tenant.Test), kind, map[string]string{"id": "cnt_1", "factory_id": "fac_1"}, nil)
+	it, err := event.New(now, tenant.Of("acc_1", tenant.Test), kind,
+		map[string]string{"id": "cnt_1", "factory_id": "fac_1"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +189,8 @@ func TestMessagesGoToTheirQueuesAndEventsToTheBus(t *testing.T) {
 	}
 	happened := anEvent(t, event.ContentGenerated)
 	failed := p.handle(t, stream(t,
-		other, aMessage(t, topology.GenerateText, "acc_1", "cnt_1"), happened, aMessage(t, topology.Deliver, "acc_2", "dlv_1"), aMessage(t, topology.GenerateText, "acc_2", "cnt_2"),
+		other, aMessage(t, topology.GenerateText, "acc_1", "cnt_1"), happened,
+		aMessage(t, topology.Deliver, "acc_2", "dlv_1"), aMessage(t, topology.GenerateText, "acc_2", "cnt_2"),
 	)...)
 	if len(failed) != 0 {
 		t.Errorf("failed: %v", failed)
@@ -196,7 +201,8 @@ func TestMessagesGoToTheirQueuesAndEventsToTheBus(t *testing.T) {
 		if err := json.Unmarshal([]byte(m.Body), &j); err != nil {
 			t.Fatal(err)
 		}
-		if m.Group != string(j.Account)+"#test" || m.Delay != 0 || j.Attempt != 1 || j.Mode != "test" || j.ID != "message#"+j.Subject+"#1" {
+		if m.Group != string(j.Account)+"#test" || m.Delay != 0 || j.Attempt != 1 || j.Mode != "test" ||
+			j.ID != "message#"+j.Subject+"#1" {
 			t.Errorf("sent %+v", m)
 		}
 		subjects = append(subjects, string(j.Queue)+" "+j.Subject)
@@ -212,7 +218,8 @@ func TestMessagesGoToTheirQueuesAndEventsToTheBus(t *testing.T) {
 	if err := json.Unmarshal([]byte(*e.Detail), &ref); err != nil {
 		t.Fatal(err)
 	}
-	if want := (event.Ref{ID: happened.PK, Type: event.ContentGenerated, Owner: tenant.Of("acc_1", tenant.Test), Factory: "fac_1"}); ref != want {
+	if want := (event.Ref{ID: happened.PK, Type: event.ContentGenerated, Owner: tenant.Of("acc_1", tenant.Test),
+		Factory: "fac_1"}); ref != want {
 		t.Errorf("detail %s", *e.Detail)
 	}
 	if *e.Source != "content-automation" || *e.DetailType != "content.generated" || *e.EventBusName != "acme-prod" {
@@ -225,7 +232,8 @@ func TestChangesAndRemovalsAreNotSent(t *testing.T) {
 	records := stream(t, aMessage(t, topology.GenerateText, "acc_1", "cnt_1"), anEvent(t, event.ContentGenerated))
 	records[0].EventName, records[1].EventName = "MODIFY", "REMOVE"
 	records = append(records, events.DynamoDBEventRecord{EventName: "INSERT", Change: events.DynamoDBStreamRecord{
-		SequenceNumber: "9", NewImage: map[string]events.DynamoDBAttributeValue{"pk": events.NewStringAttribute("x"), "n": events.NewNumberAttribute("1")},
+		SequenceNumber: "9", NewImage: map[string]events.DynamoDBAttributeValue{"pk": events.NewStringAttribute("x"),
+			"n": events.NewNumberAttribute("1")},
 	}})
 	if failed := p.handle(t, records...); len(failed) != 0 || len(p.generate.taken) != 0 || len(p.bus.calls) != 0 {
 		t.Errorf("failed %v, sent %v and %v", failed, p.generate.taken, p.bus.calls)
@@ -278,12 +286,16 @@ func TestTheFirstRecordThatFailedIsNamed(t *testing.T) {
 			p.bus.refuse = func(detail string, _ int) bool { return strings.Contains(detail, "balance.low") }
 			p.generate.refuse = func(queue.Message) error { return errors.New("no") }
 		}, 0},
-		"a queue that there is not": {func(p path, _ []events.DynamoDBEventRecord) { delete(p.queues, topology.Deliver) }, 4},
+		"a queue that there is not": {func(p path, _ []events.DynamoDBEventRecord) {
+			delete(p.queues,
+				topology.Deliver)
+		}, 4},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPath()
 			records := stream(t,
-				aMessage(t, topology.GenerateText, "acc_1", "cnt_1"), anEvent(t, event.ContentGenerated), aMessage(t, topology.GenerateText, "acc_1", "cnt_2"),
+				aMessage(t, topology.GenerateText, "acc_1", "cnt_1"), anEvent(t, event.ContentGenerated),
+				aMessage(t, topology.GenerateText, "acc_1", "cnt_2"),
 				anEvent(t, event.BalanceLow), aMessage(t, topology.Deliver, "acc_1", "dlv_1"),
 			)
 			c.spoil(p, records)
@@ -299,7 +311,8 @@ func TestWhatCannotBeDecodedIsPutAside(t *testing.T) {
 	var counted bytes.Buffer
 	defer metric.SetOutput(metric.SetOutput(&counted))
 	p := newPath()
-	made, err := (&item.Record{Item: item.Item{Resource: resource.New("cnt_1", now, nil), FactoryID: "fac_1", State: item.Generated}}).Entry(tenant.Of("acc_1", tenant.Live))
+	made, err := (&item.Record{Item: item.Item{Resource: resource.New("cnt_1", now, nil), FactoryID: "fac_1",
+		State: item.Generated}}).Entry(tenant.Of("acc_1", tenant.Live))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -311,7 +324,8 @@ func TestWhatCannotBeDecodedIsPutAside(t *testing.T) {
 	delete(records[1].Change.NewImage, "f_type")
 	records[2].Change.NewImage["doc"] = events.NewStringAttribute(`{"history":7}`)
 	records[3].Change.NewImage["packed"] = events.NewBinaryAttribute([]byte("garbage"))
-	if failed := p.handle(t, records...); len(failed) != 0 || len(p.generate.taken) != 1 || len(p.deliver.taken) != 0 || len(p.bus.taken) != 0 || len(p.sums.taken) != 0 {
+	if failed := p.handle(t, records...); len(failed) != 0 || len(p.generate.taken) != 1 || len(p.deliver.taken) != 0 ||
+		len(p.bus.taken) != 0 || len(p.sums.taken) != 0 {
 		t.Errorf("failed: %v; sent %v", failed, p.generate.taken)
 	}
 	if n := strings.Count(counted.String(), `"`+metric.Aside+`":1`); n != 4 {
@@ -324,14 +338,16 @@ func TestWhatCannotBeDecodedIsPutAside(t *testing.T) {
 func TestChangesThatAnalyticsCountGoToTheirQueue(t *testing.T) {
 	p := newPath()
 	content := func(id string, state item.State) store.Item {
-		r := item.Record{Item: item.Item{Resource: resource.New(id, now, nil), FactoryID: "fac_1", Kind: item.Post, State: state}, History: []item.Past{{At: resource.Instant(now), Made: 1}}}
+		r := item.Record{Item: item.Item{Resource: resource.New(id, now, nil), FactoryID: "fac_1", Kind: item.Post,
+			State: state}, History: []item.Past{{At: resource.Instant(now), Made: 1}}}
 		it, err := r.Entry(tenant.Of("acc_1", tenant.Live))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return it
 	}
-	records := stream(t, content("cnt_1", item.Generated), content("cnt_2", item.Generated), content("cnt_3", item.Generating), content("cnt_4", item.Generated),
+	records := stream(t, content("cnt_1", item.Generated), content("cnt_2", item.Generated),
+		content("cnt_3", item.Generating), content("cnt_4", item.Generated),
 		aMessage(t, topology.GenerateText, "acc_1", "cnt_3"), anEvent(t, event.ContentGenerated))
 	records[1].EventName, records[3].EventName = "MODIFY", "REMOVE"
 	if failed := p.handle(t, records...); len(failed) != 0 {
@@ -350,7 +366,8 @@ func TestChangesThatAnalyticsCountGoToTheirQueue(t *testing.T) {
 	}
 	p = newPath()
 	p.sums.refuse = func(queue.Message) error { return errors.New("no") }
-	if failed := p.handle(t, records...); !slices.Equal(failed, []string{sequence(0)}) || len(p.generate.taken) != 1 || len(p.bus.taken) != 1 {
+	if failed := p.handle(t, records...); !slices.Equal(failed, []string{sequence(0)}) || len(p.generate.taken) != 1 ||
+		len(p.bus.taken) != 1 {
 		t.Errorf("failed: %v; sent %v and %v", failed, p.generate.taken, p.bus.taken)
 	}
 }
@@ -380,6 +397,7 @@ func TestABusThatAnswersTooLittleHasTakenNothing(t *testing.T) {
 
 type shortBus struct{}
 
-func (shortBus) PutEvents(context.Context, *eventbridge.PutEventsInput, ...func(*eventbridge.Options)) (*eventbridge.PutEventsOutput, error) {
+func (shortBus) PutEvents(context.Context, *eventbridge.PutEventsInput,
+	...func(*eventbridge.Options)) (*eventbridge.PutEventsOutput, error) {
 	return &eventbridge.PutEventsOutput{}, nil
 }

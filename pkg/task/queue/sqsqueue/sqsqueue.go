@@ -16,8 +16,10 @@ import (
 
 // Client has the methods of *sqs.Client that this package uses.
 type Client interface {
-	SendMessageBatch(ctx context.Context, in *sqs.SendMessageBatchInput, options ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error)
-	ChangeMessageVisibilityBatch(ctx context.Context, in *sqs.ChangeMessageVisibilityBatchInput, options ...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityBatchOutput, error)
+	SendMessageBatch(ctx context.Context, in *sqs.SendMessageBatchInput,
+		options ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error)
+	ChangeMessageVisibilityBatch(ctx context.Context, in *sqs.ChangeMessageVisibilityBatchInput,
+		options ...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityBatchOutput, error)
 }
 
 var _ Client = (*sqs.Client)(nil)
@@ -38,7 +40,8 @@ func New(client Client, url string) *Queue { return &Queue{client, url} }
 // Send sends messages, and returns the error of each, in their order, or nil.
 func (q *Queue) Send(ctx context.Context, messages ...queue.Message) []error {
 	return queue.InBatches(ctx, len(messages), func(ctx context.Context, batch []int) ([]error, error) {
-		in := &sqs.SendMessageBatchInput{QueueUrl: &q.url, Entries: make([]types.SendMessageBatchRequestEntry, len(batch))}
+		in := &sqs.SendMessageBatchInput{QueueUrl: &q.url,
+			Entries: make([]types.SendMessageBatchRequestEntry, len(batch))}
 		for i, m := range batch {
 			in.Entries[i] = entry(i, messages[m])
 		}
@@ -53,7 +56,8 @@ func (q *Queue) Send(ctx context.Context, messages ...queue.Message) []error {
 // ExtendVisibility implements queue.Extender.
 func (q *Queue) ExtendVisibility(ctx context.Context, d time.Duration, receipts ...string) []error {
 	return queue.InBatches(ctx, len(receipts), func(ctx context.Context, batch []int) ([]error, error) {
-		in := &sqs.ChangeMessageVisibilityBatchInput{QueueUrl: &q.url, Entries: make([]types.ChangeMessageVisibilityBatchRequestEntry, len(batch))}
+		in := &sqs.ChangeMessageVisibilityBatchInput{QueueUrl: &q.url,
+			Entries: make([]types.ChangeMessageVisibilityBatchRequestEntry, len(batch))}
 		for i, m := range batch {
 			in.Entries[i] = types.ChangeMessageVisibilityBatchRequestEntry{
 				Id: aws.String(strconv.Itoa(i)), ReceiptHandle: &receipts[m], VisibilityTimeout: seconds(d),
@@ -72,7 +76,8 @@ func refused(n int, entries []types.BatchResultErrorEntry) []error {
 	failed := make([]error, n)
 	for _, f := range entries {
 		if i, err := strconv.Atoi(aws.ToString(f.Id)); err == nil && i < len(failed) {
-			failed[i] = &queue.Refused{Code: aws.ToString(f.Code), Message: aws.ToString(f.Message), Final: f.SenderFault}
+			failed[i] = &queue.Refused{Code: aws.ToString(f.Code), Message: aws.ToString(f.Message),
+				Final: f.SenderFault}
 		}
 	}
 	return failed

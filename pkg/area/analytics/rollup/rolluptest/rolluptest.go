@@ -28,7 +28,8 @@ func Handle(ctx context.Context, k *rollup.Keeper, records ...events.DynamoDBEve
 			failed = min(failed, i)
 		}
 		if ok {
-			batch, places = append(batch, events.SQSMessage{MessageId: r.Change.SequenceNumber, Body: m.Body}), append(places, i)
+			batch, places = append(batch, events.SQSMessage{MessageId: r.Change.SequenceNumber, Body: m.Body}),
+				append(places, i)
 		}
 	}
 	for i, err := range k.Count(ctx, batch) {
