@@ -100,8 +100,9 @@ func captions(f Facts) (all []Finding) {
 			severity = Warning
 		}
 		all = append(all, found(CaptionTooLong, severity,
-			fmt.Sprintf("%d of %d captions are longer with their hashtags than %s permits. The longest has %d of %d %s.",
-				over, n, p.Name, most, limit.Max, strings.ReplaceAll(string(cmp.Or(limit.Unit, platform.Runes)), "_", " ")),
+			fmt.Sprintf("%d of %d captions are longer with their hashtags than %s permits. "+
+				"The longest has %d of %d %s.", over, n, p.Name, most, limit.Max,
+				strings.ReplaceAll(string(cmp.Or(limit.Unit, platform.Runes)), "_", " ")),
 			"too_long", over, "captions", n, "longest", most, "limit", limit.Max).about(p.Name, ""))
 	}
 	return all
