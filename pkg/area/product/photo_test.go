@@ -336,6 +336,17 @@ func TestAPendingPhotoIsDeleted(t *testing.T) {
 	}
 }
 
+// A product is deleted with all its pending photos, which count as pending no more.
+func TestAProductWithPendingPhotosIsDeleted(t *testing.T) {
+	w := newWorld(t)
+	for range incoming.MaxPending {
+		p := w.product("A", nil)
+		w.add(p.ID, declare("image/png", picture(1)))
+		w.add(p.ID, declare("image/png", picture(2)))
+		w.Call(http.MethodDelete, "/v1/products/"+p.ID, nil).Into(t, http.StatusOK, new(any))
+	}
+}
+
 func TestAPhotoThatNeverComes(t *testing.T) {
 	w := newWorld(t)
 	p := w.product("A", nil)

@@ -60,7 +60,9 @@ func (w *world) call(o tenant.Owner, operation string, status int, latency time.
 		w.last++
 		image := map[string]events.DynamoDBAttributeValue{}
 		for name, value := range row {
-			image[name] = events.NewStringAttribute(value)
+			if image[name] = events.NewStringAttribute(value); name == "ver" || name == "ttl" {
+				image[name] = events.NewNumberAttribute(value)
+			}
 		}
 		return events.DynamoDBEventRecord{EventName: "INSERT", Change: events.DynamoDBStreamRecord{NewImage: image,
 			SequenceNumber: fmt.Sprint(w.last)}}

@@ -82,9 +82,10 @@ func Await(tx *store.Tx, o tenant.Owner) {
 	tx.Count(pendingKey(o), 1, MaxPending, errTooManyPending())
 }
 
-// Settled adds to the transaction that a file is pending no more.
-func Settled(tx *store.Tx, o tenant.Owner) {
-	tx.Count(pendingKey(o), -1, MaxPending, store.ErrConflict)
+// Settled adds to the transaction that n files of an owner are no longer pending. It is called
+// once for a transaction, which may write an item only once.
+func Settled(tx *store.Tx, o tenant.Owner, n int64) {
+	tx.Count(pendingKey(o), -n, MaxPending, store.ErrConflict)
 }
 
 // Delete adds to the transaction that a media ends, whose item and whose task's item were
@@ -95,7 +96,7 @@ func Delete(tx *store.Tx, now time.Time, it store.Item, r *Record, taskItem stor
 	at := now
 	switch r.State {
 	case Pending:
-		Settled(tx, it.Owner)
+		Settled(tx, it.Owner, 1)
 		at = r.Arrival() // an upload may be under way
 	case Ready:
 		at = now.Add(KeepTime)
@@ -129,6 +130,6 @@ func Settle(tx *store.Tx, now time.Time, it store.Item, r *Record, file *media.F
 		return err
 	}
 	tx.Replace(it)
-	Settled(tx, it.Owner)
+	Settled(tx, it.Owner, 1)
 	return nil
 }

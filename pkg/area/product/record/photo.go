@@ -90,20 +90,28 @@ func (p *StoredPhoto) Settle(tx *store.Tx, o tenant.Owner, file *media.File, why
 		p.State = incoming.Ready
 		p.MIMEType, p.Bytes, p.Width, p.Height = file.MIMEType, file.Bytes, file.Width, file.Height
 	}
-	incoming.Settled(tx, o)
+	incoming.Settled(tx, o, 1)
 }
 
-// drop adds the consequences of the end of a photo to the transaction. The task of a
-// pending one finds it gone. The file of a ready one is removed after a day, since work
-// that was accepted before still uses it.
-func (p *StoredPhoto) drop(tx *store.Tx, now time.Time, o tenant.Owner, productID string) error {
-	switch p.State {
-	case incoming.Pending:
-		incoming.Settled(tx, o)
-	case incoming.Ready:
-		t := p.task(o, 2)
-		t.DueAt = now.Add(incoming.KeepTime)
-		return task.Create(tx, now, t, incoming.Progress{Of: productID})
+// drop adds the consequences of the end of photos to the transaction. The tasks of pending
+// ones find them gone. The files of ready ones are removed after a day, since work that was
+// accepted before still uses them.
+func drop(tx *store.Tx, now time.Time, o tenant.Owner, productID string, photos []StoredPhoto) error {
+	pending := int64(0)
+	for _, p := range photos {
+		switch p.State {
+		case incoming.Pending:
+			pending++
+		case incoming.Ready:
+			t := p.task(o, 2)
+			t.DueAt = now.Add(incoming.KeepTime)
+			if err := task.Create(tx, now, t, incoming.Progress{Of: productID}); err != nil {
+				return err
+			}
+		}
+	}
+	if pending > 0 {
+		incoming.Settled(tx, o, pending)
 	}
 	return nil
 }
@@ -113,7 +121,7 @@ func (p *StoredPhoto) drop(tx *store.Tx, now time.Time, o tenant.Owner, productI
 func (r *StoredProduct) Remove(tx *store.Tx, now time.Time, o tenant.Owner, i int) error {
 	p := r.Photos[i]
 	r.Photos = append(r.Photos[:i:i], r.Photos[i+1:]...)
-	return p.drop(tx, now, o, r.ID)
+	return drop(tx, now, o, r.ID, []StoredPhoto{p})
 }
 
 // View returns the photo as callers see it, with signed URLs.

@@ -144,12 +144,7 @@ func Replace(tx *store.Tx, it store.Item, r *StoredProduct, sku string) error {
 func Delete(tx *store.Tx, now time.Time, it store.Item, r *StoredProduct) error {
 	tx.Delete(it)
 	release(tx, it.Owner, r.FactoryID, r.SKU)
-	for _, p := range r.Photos {
-		if err := p.drop(tx, now, it.Owner, r.ID); err != nil {
-			return err
-		}
-	}
-	return nil
+	return drop(tx, now, it.Owner, r.ID, r.Photos)
 }
 
 // View returns the product as its GET shows it, with signed URLs. Only who may change
