@@ -106,7 +106,6 @@ var names = map[string]string{
 	"area/architect.updateBody":          "DraftUpdate",
 	"area/architect/chat.Draft":          "Draft",
 	"area/content.batch":                 "ContentItems",
-	"area/content.optionsBody":           "PlatformOptions",
 	"area/content.slideBody":             "ContentSlideCreate",
 	"area/content/item.Metrics":          "PublicationMetrics",
 	"area/content/item.Publication":      "Publication",
