@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"github.com/content-automation/api/pkg/media/compose/canvas"
-	"github.com/content-automation/api/pkg/media/compose/fit"
 	"github.com/content-automation/api/pkg/media/compose/text"
 	"github.com/content-automation/api/pkg/media/compose/timeline"
 )
@@ -23,10 +22,10 @@ const captionOpacity = 0.66
 
 // style returns the style of the captions, within the area that no platform covers.
 func (f *videoRun) style() style {
-	area := fit.SafeLandscape
+	area := SafeLandscape
 	em := 52.0
 	if f.Format == Portrait {
-		area, em = fit.SafePortrait, 62
+		area, em = SafePortrait, 62
 	}
 	k := 1 / float64(max(f.scale, 1))
 	s := style{

@@ -6,14 +6,66 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/media"
-	"github.com/content-automation/api/pkg/media/compose/fit"
 	"github.com/content-automation/api/pkg/media/compose/sample"
 	"github.com/content-automation/api/pkg/media/compose/timeline"
 )
 
-// checkVideo checks a final video against what is promised, and against the platforms.
-func (b *bench) checkVideo(res Result, width, height int, limits func(fit.Limits) *fit.Video) {
+// formFaults returns the differences of a video from the form that all platforms take. Instagram is the strictest: at
+// most 25 Mbit a second, no edit list, and the index at the beginning.
+func formFaults(f facts) (all []string) {
+	for name, ok := range map[string]bool{
+		"codec":     f.Codec == "h264" && f.Pixels == "yuv420p",
+		"frames":    f.FPS == 30,
+		"rate":      f.Rate <= 25_000_000,
+		"sound":     f.Audio == "aac" && f.Sample == 48_000 && f.Channels == 2,
+		"index":     f.Faststart,
+		"edit list": !f.EditList,
+	} {
+		if !ok {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+// boundFaults returns the bounds of a platform that a file exceeds.
+func boundFaults(f facts, l *platform.File) (all []string) {
+	ratio, sides := float64(f.Width)/float64(max(f.Height, 1)), f.Width+f.Height
+	for name, ok := range map[string]bool{
+		"bytes": l.MaxBytes == 0 || f.Bytes <= l.MaxBytes,
+		"ratio": ratio >= l.MinRatio-0.001 && (l.MaxRatio == 0 || ratio <= l.MaxRatio+0.001),
+		"sides": l.MaxSides == 0 || sides <= l.MaxSides,
+		"time":  f.Length >= l.MinTime && (l.MaxTime == 0 || f.Length <= l.MaxTime),
+	} {
+		if !ok {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+// checkBounds checks a file against the capabilities of all platforms that take its kind.
+func (b *bench) checkBounds(f facts, kind platform.Kind, of func(platform.Rule) *platform.File) {
+	b.t.Helper()
+	takes := 0
+	for _, row := range registry.Rows() {
+		if l := of(row.Capabilities.Kinds[kind]); l != nil {
+			takes++
+			if faults := boundFaults(f, l); len(faults) > 0 {
+				b.t.Errorf("%s refuses it: %v", row.Name, faults)
+			}
+		}
+	}
+	if takes == 0 {
+		b.t.Errorf("no platform takes a %s", kind)
+	}
+}
+
+// checkVideo checks a final video against its form, and against the platforms.
+func (b *bench) checkVideo(res Result, width, height int, kind platform.Kind) {
 	b.t.Helper()
 	f := b.find(res, media.Final)
 	p := b.probe(f.Path)
@@ -23,9 +75,6 @@ func (b *bench) checkVideo(res Result, width, height int, limits func(fit.Limits
 	}
 	if math.Abs(facts.Loudness+14) > 1 || facts.Peak > -1 {
 		b.t.Errorf("its loudness is %.1f LUFS, its true peak %.1f dBTP", facts.Loudness, facts.Peak)
-	}
-	if facts.FPS != 30 || facts.Sample != 48_000 || facts.Channels != 2 {
-		b.t.Errorf("it has %.3f frames a second, and %d channels of %d Hz", facts.FPS, facts.Channels, facts.Sample)
 	}
 	frames := timeline.Frames(f.Duration)
 	for _, s := range p.Streams {
@@ -40,18 +89,10 @@ func (b *bench) checkVideo(res Result, width, height int, limits func(fit.Limits
 		}
 	}
 	b.checkKeyFrames(p)
-	fits := 0
-	for _, platform := range fit.Platforms {
-		if l := limits(fit.Table[platform]); l != nil {
-			fits++
-			for _, fault := range l.Check(facts) {
-				b.t.Errorf("%s does not take it: %s", platform, fault)
-			}
-		}
+	if faults := formFaults(facts); len(faults) > 0 {
+		b.t.Errorf("another form: %v: %+v", faults, facts)
 	}
-	if fits == 0 {
-		b.t.Error("no platform has this kind")
-	}
+	b.checkBounds(facts, kind, func(r platform.Rule) *platform.File { return r.Video })
 	poster := b.find(res, media.Poster)
 	if got := b.facts(poster, b.probe(poster.Path)); got.Width != width || got.Height != height ||
 		got.Codec != "mjpeg" {
@@ -96,7 +137,7 @@ func TestAShortVideoFitsThePlatforms(t *testing.T) {
 		Music:     b.part("track.wav", sample.Track(3*time.Second)),
 		Scenes:    []Scene{{Text: "Made of nets.", Picture: b.picture(0)}, {Text: "Try it!", Picture: b.picture(2)}},
 	})
-	b.checkVideo(res, 1080, 1920, func(l fit.Limits) *fit.Video { return l.Short })
+	b.checkVideo(res, 1080, 1920, platform.KindVideo)
 	if got := b.find(res, media.Final).Duration; got != 3200*time.Millisecond {
 		t.Errorf("2.2 s of voice make a video of %v", got)
 	}
@@ -110,7 +151,7 @@ func TestALongVideoFitsThePlatforms(t *testing.T) {
 		Narration: b.part("voice.wav", sample.Voice(2200*time.Millisecond)),
 		Scenes:    []Scene{{Text: "Made of nets.", Picture: b.picture(1)}, {Text: "Try it!", Picture: b.picture(2)}},
 	})
-	b.checkVideo(res, 1920, 1080, func(l fit.Limits) *fit.Video { return l.Long })
+	b.checkVideo(res, 1920, 1080, platform.KindVideo)
 }
 
 func TestTheClipOfAStoryFitsThePlatforms(t *testing.T) {
@@ -119,7 +160,7 @@ func TestTheClipOfAStoryFitsThePlatforms(t *testing.T) {
 	clip := b.clip(3200*time.Millisecond, 360, 640, true)
 	res := b.compose(Video{Format: Portrait, Quality: Draft,
 		Scenes: []Scene{{Clip: clip, Length: 3200 * time.Millisecond}}})
-	b.checkVideo(res, 1080, 1920, func(l fit.Limits) *fit.Video { return l.Story })
+	b.checkVideo(res, 1080, 1920, platform.KindStory)
 }
 
 func TestAMusicClipFitsThePlatforms(t *testing.T) {
@@ -129,72 +170,61 @@ func TestAMusicClipFitsThePlatforms(t *testing.T) {
 		Track: b.part("track.wav", sample.Track(16*time.Second)), Cover: b.picture(2), Length: 15 * time.Second,
 		Title: "Sea song", Quality: Draft, Brand: b.brand(),
 	})
-	b.checkVideo(res, 1080, 1920, func(l fit.Limits) *fit.Video { return l.Short })
+	b.checkVideo(res, 1080, 1920, platform.KindMusicClip)
 }
 
 // checkPicture checks a final picture against the platforms.
-func (b *bench) checkPicture(f File, width, height int, limits func(fit.Limits) *fit.Picture) {
+func (b *bench) checkPicture(f File, width, height int, kind platform.Kind) {
 	b.t.Helper()
-	facts, fits := b.facts(f, b.probe(f.Path)), 0
-	if facts.Width != width || facts.Height != height {
-		b.t.Errorf("it has %d x %d pixels", facts.Width, facts.Height)
+	facts := b.facts(f, b.probe(f.Path))
+	if facts.Width != width || facts.Height != height || facts.Codec != "mjpeg" {
+		b.t.Errorf("it is %+v", facts)
 	}
-	for _, platform := range fit.Platforms {
-		if l := limits(fit.Table[platform]); l != nil {
-			fits++
-			for _, fault := range l.Check(facts) {
-				b.t.Errorf("%s does not take it: %s", platform, fault)
-			}
-		}
-	}
-	if fits == 0 {
-		b.t.Error("no platform has this kind")
-	}
+	b.checkBounds(facts, kind, func(r platform.Rule) *platform.File { return r.Image })
 }
 
 func TestPicturesFitThePlatforms(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	image := func(l fit.Limits) *fit.Picture { return l.Image }
-	b.checkPicture(b.find(b.compose(Picture{Use: Post, Path: b.picture(1)}), media.Final), 1080, 1350, image)
+	b.checkPicture(b.find(b.compose(Picture{Use: Post, Path: b.picture(1)}), media.Final), 1080, 1350, platform.KindPost)
 	b.checkPicture(b.find(b.compose(Picture{Use: Story, Path: b.picture(1), Text: "New today", Brand: b.brand()}),
-		media.Final), 1080, 1920,
-		func(l fit.Limits) *fit.Picture { return l.Card })
+		media.Final), 1080, 1920, platform.KindStory)
 	slides := b.compose(Carousel{Brand: b.brand(), Language: "en",
 		Slides: []Slide{{b.picture(0), "One"}, {b.picture(1), "Two"}, {b.picture(2), ""}}})
 	if len(slides.Files) != 3 {
 		t.Errorf("three slides are %d files", len(slides.Files))
 	}
 	for _, f := range slides.Files {
-		b.checkPicture(f, 1080, 1350, image)
+		b.checkPicture(f, 1080, 1350, platform.KindCarousel)
 	}
 }
 
-func TestTheTableRefusesWhatNoPlatformTakes(t *testing.T) {
-	good := fit.Facts{
+// Another form, and a file that is too large, too long or too wide, are found.
+func TestOtherVideosDoNotFit(t *testing.T) {
+	instagram, _ := registry.Find("instagram")
+	good := facts{
 		Width: 1080, Height: 1920, Bytes: 10_000_000, Codec: "h264", Pixels: "yuv420p", FPS: 30,
 		Length: 20 * time.Second, Rate: 4_000_000,
 		Audio: "aac", Sample: 48_000, Channels: 2, Faststart: true,
 	}
-	for name, change := range map[string]func(*fit.Facts){
-		"":                 func(*fit.Facts) {},
-		"another codec":    func(f *fit.Facts) { f.Codec = "vp9" },
-		"4:4:4":            func(f *fit.Facts) { f.Pixels = "yuv444p" },
-		"no sound":         func(f *fit.Facts) { f.Audio = "" },
-		"tiny":             func(f *fit.Facts) { f.Width, f.Height = 90, 160 },
-		"many frames":      func(f *fit.Facts) { f.FPS = 120 },
-		"an hour":          func(f *fit.Facts) { f.Length = time.Hour },
-		"too many bytes":   func(f *fit.Facts) { f.Bytes = 400_000_000 },
-		"96 kHz":           func(f *fit.Facts) { f.Sample = 96_000 },
-		"moov at the end":  func(f *fit.Facts) { f.Faststart = false },
-		"an edit list":     func(f *fit.Facts) { f.EditList = true },
-		"too many bits":    func(f *fit.Facts) { f.Rate = 30_000_000 },
-		"six channels":     func(f *fit.Facts) { f.Channels = 6 },
-		"a wide panorama ": func(f *fit.Facts) { f.Width, f.Height = 1920, 128 },
+	for name, change := range map[string]func(*facts){
+		"":                 func(*facts) {},
+		"another codec":    func(f *facts) { f.Codec = "vp9" },
+		"4:4:4":            func(f *facts) { f.Pixels = "yuv444p" },
+		"no sound":         func(f *facts) { f.Audio = "" },
+		"many frames":      func(f *facts) { f.FPS = 120 },
+		"an hour":          func(f *facts) { f.Length = time.Hour },
+		"too many bytes":   func(f *facts) { f.Bytes = 400_000_000 },
+		"96 kHz":           func(f *facts) { f.Sample = 96_000 },
+		"moov at the end":  func(f *facts) { f.Faststart = false },
+		"an edit list":     func(f *facts) { f.EditList = true },
+		"too many bits":    func(f *facts) { f.Rate = 30_000_000 },
+		"six channels":     func(f *facts) { f.Channels = 6 },
+		"a wide panorama ": func(f *facts) { f.Width, f.Height = 1920, 128 },
 	} {
 		f := good
 		change(&f)
-		faults := fit.Table[fit.Instagram].Short.Check(f)
+		faults := append(formFaults(f), boundFaults(f, instagram.Capabilities.Kinds[platform.KindVideo].Video)...)
 		if (len(faults) == 0) != (name == "") {
 			t.Errorf("%q: %v", name, faults)
 		}

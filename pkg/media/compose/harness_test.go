@@ -18,7 +18,6 @@ import (
 	"github.com/Eyevinn/mp4ff/mp4"
 
 	"github.com/content-automation/api/pkg/media"
-	"github.com/content-automation/api/pkg/media/compose/fit"
 	"github.com/content-automation/api/pkg/media/compose/sample"
 )
 
@@ -203,10 +202,25 @@ func number(t *testing.T, s string) float64 {
 	return v
 }
 
-// facts returns what is to be checked against the limits of the platforms.
-func (b *bench) facts(f File, p probed) fit.Facts {
+// facts are the properties of a file that platforms limit.
+type facts struct {
+	Width, Height    int
+	Bytes            int64
+	Codec, Pixels    string // of the picture
+	FPS              float64
+	Length           time.Duration
+	Rate             int64 // bits a second of the picture
+	Audio            string
+	Sample, Channels int
+	Faststart        bool // the index precedes the content
+	EditList         bool
+	Loudness, Peak   float64 // LUFS, dBTP
+}
+
+// facts returns the properties of a file.
+func (b *bench) facts(f File, p probed) facts {
 	b.t.Helper()
-	facts := fit.Facts{Bytes: f.Bytes}
+	facts := facts{Bytes: f.Bytes}
 	for _, s := range p.Streams {
 		switch s.CodecType {
 		case "video":

@@ -11,7 +11,6 @@ import (
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/compose/canvas"
 	"github.com/content-automation/api/pkg/media/compose/ffmpeg"
-	"github.com/content-automation/api/pkg/media/compose/fit"
 	"github.com/content-automation/api/pkg/media/compose/text"
 )
 
@@ -71,7 +70,7 @@ func (p Picture) compose(ctx context.Context, r *run) error {
 		size: image.Pt(wide, slideTall)}
 	c.area = image.Rect(slideInset, slideInset, wide-slideInset, slideTall-96)
 	if p.Use == Story {
-		c.size.Y, c.area, c.maxEm = storyTall, fit.SafePortrait, 96
+		c.size.Y, c.area, c.maxEm = storyTall, SafePortrait, 96
 	}
 	if err := r.card(ctx, p.Path, c); err != nil {
 		return err

@@ -14,7 +14,6 @@ import (
 
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/compose/canvas"
-	"github.com/content-automation/api/pkg/media/compose/fit"
 	"github.com/content-automation/api/pkg/media/compose/motion"
 	"github.com/content-automation/api/pkg/media/compose/timeline"
 )
@@ -213,9 +212,9 @@ func (f *videoRun) writeLogo(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	corner := fit.SafePortrait.Min
+	corner := SafePortrait.Min
 	if f.Format == Landscape {
-		corner = fit.SafeLandscape.Min
+		corner = SafeLandscape.Min
 	}
 	badge := canvas.Badge(logo, 252, 132)
 	if f.scale > 1 {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/compose/canvas"
-	"github.com/content-automation/api/pkg/media/compose/fit"
 	"github.com/content-automation/api/pkg/media/compose/sample"
 	"github.com/content-automation/api/pkg/media/compose/timeline"
 )
@@ -107,8 +106,8 @@ func checkCaptions(t *testing.T, lang, script string) {
 			if c.Luminance() > 0.95 {
 				continue
 			}
-			if x*small < fit.SafePortrait.Min.X-8 || x*small > fit.SafePortrait.Max.X+8 ||
-				y*small < fit.SafePortrait.Min.Y || y*small > fit.SafePortrait.Max.Y+8 {
+			if x*small < SafePortrait.Min.X-8 || x*small > SafePortrait.Max.X+8 ||
+				y*small < SafePortrait.Min.Y || y*small > SafePortrait.Max.Y+8 {
 				t.Fatalf("something is drawn at %d, %d, which platforms cover", x*small, y*small)
 			}
 			if canvas.Contrast(c.Luminance(), 1) >= canvas.MinContrast {
