@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
 
 	"github.com/content-automation/api/pkg/adapter/provider/registry"
+	"github.com/content-automation/api/pkg/adapter/provider/row"
 	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/area/advice/diagnosis"
@@ -69,7 +71,7 @@ const webhooksListed = 19
 const plenty = 1_000_000
 
 // configured are the providers that the stack has.
-const configured = "bedrock,elevenlabs,fal,heygen,polly,replicate"
+var configured = strings.Join(row.Names(), ",")
 
 // World is the whole service in one process, but for the engine of its tables: the
 // authorizer and the functions of all areas, metered, and two accounts that call.

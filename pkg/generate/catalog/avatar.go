@@ -12,7 +12,7 @@ import (
 type Avatar struct {
 	ID         string   `json:"id" doc:"Id of the avatar, to be sent as avatar" example:"emily_vertical_primary"`
 	Name       string   `json:"name" doc:"Display name" example:"Emily vertical primary"`
-	Provider   string   `json:"provider" enum:"fal,heygen" doc:"Provider of the avatar" example:"fal"`
+	Provider   string   `json:"provider" doc:"Provider of the avatar" example:"fal"`
 	Models     []string `json:"models" nullable:"false" doc:"Ids of the models that support the avatar" example:"[\"veed-avatars\"]"`
 	Languages  []string `json:"languages" nullable:"false" doc:"Languages of the avatar (BCP 47). Empty if the provider publishes no list"`
 	PreviewURL *string  `json:"preview_url" doc:"URL of a picture of the avatar. Null if the provider publishes none"`

@@ -16,7 +16,7 @@ import (
 type Voice struct {
 	ID        string   `json:"id" doc:"Id of the voice, to be sent as voice" example:"Joanna"`
 	Name      string   `json:"name" doc:"Display name" example:"Joanna"`
-	Provider  string   `json:"provider" enum:"polly,fal,elevenlabs,heygen" doc:"Provider of the voice" example:"polly"`
+	Provider  string   `json:"provider" doc:"Provider of the voice" example:"polly"`
 	Models    []string `json:"models" nullable:"false" doc:"Ids of the models that support the voice" example:"[\"polly-neural\"]"`
 	Languages []string `json:"languages" nullable:"false" doc:"Languages of the voice (BCP 47)" example:"[\"en-US\"]"`
 	SampleURL *string  `json:"sample_url" doc:"URL of a recording of the voice. Null if the provider publishes none"`

@@ -8,9 +8,11 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/adapter/provider/row"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/event"
 )
@@ -97,6 +99,8 @@ func listValues(doc *huma.OpenAPI) {
 		"SandboxPublishRehearsal.failure_code": publications, "GenerationFailure.code": failures,
 		"DiagnosisFailure.code": failures, "failure_code": failures,
 		"platform": platforms, "SocialPlatform.id": platforms, "Delivery.event_type": types,
+		"Voice.provider":      providersOf(catalog.Voices("", ""), func(v catalog.Voice) string { return v.Provider }),
+		"Avatar.provider":     providersOf(catalog.Avatars(""), func(a catalog.Avatar) string { return a.Provider }),
 		"Webhook.event_types": patterns, "WebhookWithSecret.event_types": patterns, "scopes": scopes,
 	}
 	eachSchema(doc, func(at, member string, s *huma.Schema) {
@@ -108,6 +112,16 @@ func listValues(doc *huma.OpenAPI) {
 			s.Enum, s.MaxLength = list, nil
 		}
 	})
+}
+
+// providersOf returns the providers of voices or avatars, in the order of all providers.
+func providersOf[T any](all []T, provider func(T) string) (names []any) {
+	for _, name := range row.Names() {
+		if slices.ContainsFunc(all, func(v T) bool { return provider(v) == name }) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // nameEnums moves every enumeration into a named schema, which generators then use for its type. Null is not among the
