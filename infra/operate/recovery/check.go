@@ -10,7 +10,9 @@ import (
 
 	"github.com/content-automation/api/pkg/area/account"
 	planjob "github.com/content-automation/api/pkg/area/plan/job"
+	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -34,13 +36,19 @@ type openTasks struct {
 	// starts reports that a task will begin the work of several resources, which have no tasks
 	// of their own until then.
 	starts bool
+	// claims reports that a task will end a call that has reserved credits for a message,
+	// whose id only the sealed claim has.
+	claims bool
 }
 
 // names reports whether a task works on the resource with the id.
-func (o *openTasks) names(id string) bool {
-	return o != nil && (o.subjects[id] ||
-		slices.ContainsFunc(o.docs, func(doc string) bool { return strings.Contains(doc, id) }))
+func (o *openTasks) names(resource string) bool {
+	return o != nil && (o.subjects[resource] || o.claims && strings.HasPrefix(resource, message) ||
+		slices.ContainsFunc(o.docs, func(doc string) bool { return strings.Contains(doc, resource) }))
 }
+
+// message is the prefix of the ids of messages.
+const message = id.Message + "_"
 
 // begins reports whether a task will begin the work of several resources.
 func (o *openTasks) begins() bool { return o != nil && o.starts }
@@ -189,6 +197,7 @@ func (c *check) readTask(r row) error {
 	}
 	of.subjects[t.Subject] = true
 	of.docs = append(of.docs, r.text("doc"))
+	of.claims = of.claims || t.Kind == httpapi.ClaimKind
 	of.starts = of.starts || t.Kind == generate.Start || t.Kind == planjob.Task
 	if r.text("due_pk") == "" {
 		c.fail("the task %s is open and never due: nothing would send its message again", t.ID)

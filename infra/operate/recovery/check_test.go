@@ -16,6 +16,7 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
@@ -129,6 +130,30 @@ func TestAWholeTable(t *testing.T) {
 	if r.Accounts != 1 || r.Credits != 93 || r.Held != 1 || r.OpenTasks != 1 || r.Unfinished != 1 ||
 		len(r.Broken) != 0 || r.Broken == nil {
 		t.Errorf("%+v", r)
+	}
+}
+
+// The reservation of a message belongs to the claim of its call, which does not name it.
+func TestTheReservationOfAMessage(t *testing.T) {
+	w := newWorld(t)
+	const message = "msg_01h455vb4pex5vsknk084sn02q"
+	owner := tenant.Of(tenant.Account(w.id), tenant.Live)
+	balance, err := w.db.Get(t.Context(), ledger.BalanceKey(owner.Account))
+	w.must(err)
+	tx := &store.Tx{}
+	_, err = ledger.Reserve(tx, w.now, ledger.Reservation{Account: owner.Account, Subject: message, Credits: 1},
+		ledger.BalanceOf(balance))
+	w.must(err)
+	w.must(w.db.Commit(t.Context(), tx))
+	if broken := w.check().Broken; len(broken) != 1 || !strings.Contains(broken[0], "are held for "+message) {
+		t.Errorf("without a claim, it finds %q", broken)
+	}
+	tx = &store.Tx{}
+	w.must(task.Create(tx, w.now, task.Task{Message: task.Message{ID: task.ID(httpapi.ClaimKind, "token", 1),
+		Kind: httpapi.ClaimKind, Queue: topology.Settle, Subject: "token", Owner: owner}}, nil))
+	w.must(w.db.Commit(t.Context(), tx))
+	if broken := w.check().Broken; len(broken) != 0 {
+		t.Errorf("with a claim, it finds %q", broken)
 	}
 }
 
