@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
@@ -37,7 +38,7 @@ type generation struct {
 type submission struct {
 	by *invocation
 	// unheard reports that its answer did not arrive.
-	unheard bool
+	unheard atomic.Bool
 }
 
 // maxStalls is how many attempts at calls may take too long before a function counts
@@ -47,7 +48,7 @@ const maxStalls = 2
 // excused reports whether another submission of the same may follow: nobody knows of
 // this one, or could note it in time.
 func (s *submission) excused() bool {
-	return s.unheard || s.by.crashed || s.by.stalls.Load() >= maxStalls
+	return s.unheard.Load() || s.by.crashed || s.by.stalls.Load() >= maxStalls
 }
 
 // takesTokens are the providers that know a submission again by its client token.
@@ -77,7 +78,7 @@ func (p double) Submit(ctx context.Context, req provider.Request) (out provider.
 	var answer provider.Submission
 	err = pass(ctx, &call{
 		kind: toProvider, key: "Submit " + p.name + " " + req.ClientToken, refused: problem(provider.Quota), lost: lost,
-		unheard: func() { s.unheard = true },
+		unheard: func() { s.unheard.Store(true) },
 		do: func() error {
 			if takesTokens[p.name] {
 				answer.Handle = provider.Handle(req.ClientToken)
