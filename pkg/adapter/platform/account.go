@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Secret is a token or password. Printed or logged, it shows nothing of itself. As
-// JSON it is in clear: an account is sealed where it is stored.
+// Secret is a token or password. It is redacted when it is printed or logged. Its JSON is in clear,
+// because an account is sealed before it is stored.
 type Secret string
 
 var (
@@ -34,16 +34,16 @@ func (s Secret) Reveal() string { return string(s) }
 type Token struct {
 	Access    Secret    `json:"access"`
 	Refresh   Secret    `json:"refresh,omitempty"`
-	ExpiresAt time.Time `json:"expires_at,omitzero"` // of Access; zero: does not end
+	ExpiresAt time.Time `json:"expires_at,omitzero"` // end of Access, or zero if it does not end
 	Scopes    []string  `json:"scopes,omitempty"`
-	// EndsAt is when the right itself ends, which no refresh puts off: before, the account's
-	// owner has to connect it again. Zero: it does not.
+	// EndsAt is when the right itself ends, or zero if it does not. No refresh extends it: the
+	// owner of the account has to connect it again before then.
 	EndsAt time.Time `json:"ends_at,omitzero"`
-	Device string    `json:"device,omitempty"` // what VK ID binds the refresh token to
+	Device string    `json:"device,omitempty"` // device to which VK ID binds the refresh token
 }
 
-// Lacks reports whether one of the scopes was asked for and not allowed. A platform that
-// does not say what was allowed lacks nothing.
+// Lacks reports whether the owner has refused one of the requested scopes. It returns false if the
+// platform does not list the granted scopes.
 func (t Token) Lacks(scopes []string) bool {
 	return len(t.Scopes) > 0 && slices.ContainsFunc(scopes,
 		func(s string) bool { return !slices.Contains(t.Scopes, s) })
@@ -67,8 +67,8 @@ type App struct {
 // Authorization is a request to connect an account by OAuth 2.
 type Authorization struct {
 	RedirectURL string
-	State       string // returned with the code: signed, single-use, expiring
-	Verifier    string // of PKCE (RFC 7636); kept until the code is exchanged
+	State       string // returned with the code; signed, single-use and short-lived
+	Verifier    string // PKCE verifier (RFC 7636), kept until the code is exchanged
 }
 
 // Challenge returns the S256 challenge of a PKCE verifier.
@@ -77,23 +77,23 @@ func Challenge(verifier string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// Grant is what an account is connected with. Which members count depends on the
-// platform's way to connect.
+// Grant has the credentials that connect an account. Its members depend on how the platform
+// connects accounts.
 type Grant struct {
-	// Of OAuth 2: the code, and the redirect URL and verifier of its authorization.
+	// The code of OAuth 2, with the redirect URL and the verifier of its authorization.
 	Code        string
 	RedirectURL string
 	Verifier    string
-	Device      string // the callback's device_id, of VK ID
+	Device      string // device_id of the callback of VK ID
 
-	// Of a bot or community token.
+	// The token of a bot or community.
 	Token Secret
 
-	// Of a login. The password is used once and not kept.
+	// The credentials of a login. The password is used once and is not kept.
 	Username string
 	Password Secret
 
-	// Choice is the channel, chat, page or community: its id, or a name such as
-	// @acme. Empty: all that the grant allows.
+	// Choice is the channel, chat, page or community: its id, or a name such as @acme. If it is
+	// empty, the grant connects every account that it allows.
 	Choice string
 }

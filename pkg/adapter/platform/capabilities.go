@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Connect is how an account is connected.
+// Connect is a way to connect an account.
 type Connect string
 
 // The ways to connect.
@@ -17,50 +17,50 @@ const (
 	ConnectPassword Connect = "password"
 )
 
-// Capabilities are what a platform takes. Each adapter has one table of them, which
-// callers do not change.
+// Capabilities describes the limits and features of a platform. Each adapter has one table of them,
+// which callers must not change.
 type Capabilities struct {
 	Label   string // the platform's name as it writes it
 	Connect Connect
-	Scopes  []string // asked for in the authorization
-	Beta    bool     // the platform documents its interface badly; it may change
-	// PublicApp says that the application proves itself by PKCE alone, and has no secret.
+	Scopes  []string // requested in the authorization
+	Beta    bool     // the interface is poorly documented and may change
+	// PublicApp reports whether the application has no secret and proves itself by PKCE alone.
 	PublicApp bool
-	// CommunityToken says that an account is connected with the token of a community, too.
+	// CommunityToken reports whether the token of a community can connect an account, too.
 	CommunityToken bool
 
 	Kinds    map[Kind]Rule
-	Hashtags Hashtags // how they are placed
+	Hashtags Hashtags // their number and placement
 	Alt      Text     // of each image
 	Comment  Text     // the first comment
 
 	Options   []Option
-	Shape     any       // the zero value of the type of its options, as callers send them
+	Shape     any       // zero value of the type of its options, as callers send them
 	Privacies []Privacy // the first is the default
-	Metrics   []string  // names of Metrics' members
+	Metrics   []string  // names of the members of Metrics
 
-	// DailyPosts is how many posts an account may publish in 24 hours; 0: no known
-	// limit. Where the platform can be asked, the adapter asks it.
+	// DailyPosts is how many posts an account may publish in 24 hours, or 0 if no limit is
+	// known. The adapter asks the platform for the limit if the platform can tell it.
 	DailyPosts int
-	// Budget bounds what publications use beside that; nil: nothing is known.
+	// Budget is a further limit on publications, or nil if none is known.
 	Budget *Budget
-	// Plain says that media may show no logo and no name of a brand.
+	// Plain reports whether the platform refuses media that show a logo or the name of a brand.
 	Plain bool
-	// Pulls says that the platform reads media by their URL.
+	// Pulls reports whether the platform reads media by their URL.
 	Pulls bool
-	// Notes are what a caller or operator has to know, in whole sentences.
+	// Notes are facts that a caller or operator has to know, in whole sentences.
 	Notes []string
 }
 
-// Budget is how much of something publications may use in 24 hours, such as uploads. One
-// that is used up makes publications wait.
+// Budget is how much of a resource, such as uploads, publications may use in 24 hours. Publications
+// wait while the budget is used up.
 type Budget struct {
 	Max int
-	// Shared says that all accounts of the operator's application have one budget, which is
-	// spread over its day; otherwise each account has its own, for any 24 hours.
+	// Shared reports whether all accounts of the operator's application have one budget, which
+	// is spread over its day. Otherwise, each account has its own budget for any 24 hours.
 	Shared bool
-	Starts time.Duration // of the day of a shared budget, after midnight in UTC
-	// Files says that each of several media uses as much as the post itself.
+	Starts time.Duration // start of the day of a shared budget, after midnight in UTC
+	// Files reports whether each of several media uses as much as the post itself.
 	Files bool
 }
 
@@ -72,16 +72,16 @@ func (b Budget) Uses(p Post) int {
 	return 1
 }
 
-// Rule is what the posts of one kind may have.
+// Rule bounds the posts of one kind.
 type Rule struct {
-	Title   Text // where the platform has titles
+	Title   Text // the zero value if the platform has no titles
 	Caption Text
-	// Rest bounds the caption where a longer one is published in two parts: the media
-	// with what fits, then the rest as a message of its own.
+	// Rest bounds a caption that is too long for the media and is published in two parts: the
+	// media with the first part, then the rest as a separate message.
 	Rest Text
 
 	MinMedia, MaxMedia int
-	Image, Video       *File // nil: the kind takes none
+	Image, Video       *File // nil if the kind takes none
 
 	// Without are the options of the platform that posts of the kind do not have.
 	Without []Option
@@ -92,7 +92,7 @@ func (c Capabilities) Supports(kind Kind, o Option) bool {
 	return slices.Contains(c.Options, o) && !slices.Contains(c.Kinds[kind].Without, o)
 }
 
-// Unit is what the length of a text is counted in.
+// Unit is the unit of the length of a text.
 type Unit string
 
 // The units.
@@ -102,7 +102,7 @@ const (
 	Bytes Unit = "bytes"
 )
 
-// Text bounds a text. The zero value takes none.
+// Text bounds a text. The zero value permits no text.
 type Text struct {
 	Max       int
 	Unit      Unit   // Runes if empty
@@ -136,7 +136,7 @@ func (u Unit) cut(s string, n int) string {
 	return s
 }
 
-// File bounds a media file. Zero members bound nothing.
+// File bounds a media file. A zero member sets no bound.
 type File struct {
 	MIMEs              []string
 	MaxBytes           int64
@@ -145,13 +145,13 @@ type File struct {
 	MinTime, MaxTime   time.Duration
 }
 
-// Hashtags is how a platform takes hashtags.
+// Hashtags describes how a platform takes hashtags.
 type Hashtags struct {
-	Max int // 0: none
-	// Written says that those in the caption count, too.
+	Max int // 0 if the platform takes none
+	// Written reports whether hashtags in the caption count, too.
 	Written bool
-	// Tags says that they are a list beside the caption, of at most Total characters;
-	// otherwise they are its last paragraph.
+	// Tags reports whether the hashtags are a separate list of at most Total characters.
+	// Otherwise, they are the last paragraph of the caption.
 	Tags  bool
 	Total int
 }

@@ -6,24 +6,24 @@ import (
 	"time"
 )
 
-// ErrorKind decides what happens after an error. The list is append-only.
+// ErrorKind decides how a publication continues after an error. The list is append-only.
 type ErrorKind int
 
 // The kinds of error.
 const (
-	// Retry: the same step may succeed later, with the same handle.
+	// Retry means that the same step may succeed later with the same handle.
 	Retry ErrorKind = iota + 1
-	// Expired: the access token has ended. The same step succeeds with a fresh one.
+	// Expired means that the access token has ended. The same step succeeds with a fresh token.
 	Expired
-	// Reconnect: the account's owner has to connect it again.
+	// Reconnect means that the owner of the account has to connect it again.
 	Reconnect
-	// BadContent: the platform refuses the post, now and whenever it is repeated.
+	// BadContent means that the platform refuses the post, and refuses every repeat of it.
 	BadContent
-	// Quota: the account has published as much as it may for now.
+	// Quota means that the account has published as much as it may for now.
 	Quota
-	// Unknown: the answer to a call that makes a post was lost. The post may exist.
+	// Unknown means that the answer to a call that makes a post was lost. The post may exist.
 	Unknown
-	// Restart: what was prepared is gone and nothing was posted. The publication
+	// Restart means that the prepared media are gone and nothing was posted. The publication
 	// begins again.
 	Restart
 )
@@ -33,7 +33,7 @@ var kindNames = map[ErrorKind]string{
 	Unknown: "unknown", Restart: "restart",
 }
 
-// String names the kind, for logs and metrics.
+// String returns the name of the kind, for logs and metrics.
 func (k ErrorKind) String() string {
 	if name, ok := kindNames[k]; ok {
 		return name
@@ -80,16 +80,16 @@ func Codes() []Code {
 	}
 }
 
-// Error is the error of a platform, classified by what to do next.
+// Error is the error of a platform. Its kind decides how the publication continues.
 type Error struct {
 	Kind       ErrorKind
 	Code       Code
 	Message    string        // for the caller, in whole sentences; no secret and no address
-	RetryAfter time.Duration // of Retry, Quota and Restart, where the platform states it
+	RetryAfter time.Duration // for Retry, Quota and Restart, if the platform states it
 	Cause      error         // for the log; no secret
 }
 
-// Error returns kind, code, message and cause.
+// Error returns the kind, code, message and cause.
 func (e *Error) Error() string {
 	s := fmt.Sprintf("platform: %s: %s: %s", e.Kind, e.Code, e.Message)
 	if e.Cause != nil {
@@ -113,8 +113,8 @@ func (e *Error) After(d time.Duration) *Error {
 	return e
 }
 
-// KindOf returns the kind of an error. An error that no adapter has classified is
-// Retry: a call that may have made a post never returns one.
+// KindOf returns the kind of an error. It returns Retry for an error that no adapter has
+// classified, because a call that may have made a post never returns such an error.
 func KindOf(err error) ErrorKind {
 	var e *Error
 	if errors.As(err, &e) {
@@ -128,17 +128,17 @@ func Refuse(code Code, message string) *Error {
 	return &Error{Kind: BadContent, Code: code, Message: message}
 }
 
-// Later returns an error after which the same step is repeated.
+// Later returns an error after which the caller repeats the same step.
 func Later(code Code, message string) *Error {
 	return &Error{Kind: Retry, Code: code, Message: message}
 }
 
-// Limited returns the error of a platform that takes no more calls for a while.
+// Limited returns the error of a platform that accepts no more calls for a while.
 func Limited(after time.Duration) *Error {
 	return Later(CodeRateLimited, "The platform takes no more calls at the moment.").After(after)
 }
 
-// Busy returns the error of a platform that does not work for the moment.
+// Busy returns the error of a platform that is temporarily out of service.
 func Busy() *Error {
 	return Later(CodePlatformUnavailable, "The platform is unavailable at the moment.")
 }
@@ -159,25 +159,25 @@ func NeedsReconnect(code Code, message string) *Error {
 	return &Error{Kind: Reconnect, Code: code, Message: message}
 }
 
-// Disconnected returns the error of an account that the platform no longer lets in.
+// Disconnected returns the error of an account to which the platform no longer gives access.
 func Disconnected() *Error {
 	return NeedsReconnect(CodeNeedsReconnect, "The platform no longer accepts the connection. Connect the account "+
 		"again.")
 }
 
-// Lost returns the error of a post whose fate cannot be found out.
+// Lost returns the error of a post whose outcome cannot be determined.
 func Lost(cause error) *Error {
 	return &Error{Kind: Unknown, Code: CodeOutcomeUnknown, Message: "The platform's answer was lost. Look at the " +
 		"account: the post may exist.", Cause: cause}
 }
 
-// Again returns the error of a preparation that is gone.
+// Again returns the error of a publication whose prepared media are gone.
 func Again(cause error) *Error {
 	return &Error{Kind: Restart, Code: CodeMediaExpired, Message: "The platform no longer keeps what was uploaded.",
 		Cause: cause}
 }
 
-// Unsupported returns the error of what a platform does not have.
+// Unsupported returns the error of a feature that the platform does not have.
 func Unsupported(what string) *Error {
 	return Refuse(CodeUnsupported, "The platform does not support "+what+".")
 }

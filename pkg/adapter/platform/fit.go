@@ -9,10 +9,10 @@ import (
 	"unicode/utf8"
 )
 
-// Problem is why a platform does not take a post.
+// Problem is a reason for which a platform does not take a post.
 type Problem struct {
 	Platform string
-	Param    string // the member, such as caption or media[2]
+	Param    string // member of the post, such as caption or media[2]
 	Message  string // in whole sentences, with the limit
 }
 
@@ -27,8 +27,8 @@ func (f *fitting) add(param, format string, args ...any) {
 	f.problems = append(f.problems, Problem{f.platform, param, fmt.Sprintf(format, args...)})
 }
 
-// Fit returns why the platform does not take a post, nil if it does. What Arrange can
-// adapt is no problem.
+// Fit returns the reasons for which the platform does not take a post, or nil if it takes the post.
+// A text that Arrange can adapt is no problem.
 func Fit(name string, p Post, c Capabilities) []Problem {
 	f := &fitting{platform: name, label: c.Label}
 	rule, ok := c.Kinds[p.Kind]
@@ -108,7 +108,7 @@ func (f *fitting) hashtags(p Post, limit Hashtags) {
 	}
 }
 
-// writtenTags returns how many hashtags a text has: words that begin with #.
+// writtenTags returns how many hashtags, words that begin with #, a text has.
 func writtenTags(text string) (n int) {
 	before := ' '
 	for i, r := range text {
@@ -122,8 +122,8 @@ func writtenTags(text string) (n int) {
 	return n
 }
 
-// tagLength is the length of a list of tags as YouTube counts it: with the commas
-// between them, and quotes around those with a space.
+// tagLength returns the length of a list of tags as YouTube counts it. YouTube includes the commas
+// between tags, and the quotes around tags with a space.
 func tagLength(tags []string) int { return Runes.Length(strings.Join(tags, ",")) }
 
 func (f *fitting) files(p Post, rule Rule) {
@@ -155,9 +155,9 @@ func (f *fitting) file(param string, m Media, limit File) {
 	if limit.MaxBytes > 0 && m.Bytes > limit.MaxBytes {
 		f.add(param+".bytes", "%s takes up to %d bytes; this has %d.", f.label, limit.MaxBytes, m.Bytes)
 	}
-	// Without its size, an image is left to the platform.
+	// The platform checks an image of unknown size.
 	if ratio := float64(m.Width) / float64(max(m.Height, 1)); m.Width > 0 && m.Height > 0 {
-		// Sizes are whole numbers, so a ratio is met approximately.
+		// The tolerance is needed because sizes are whole numbers.
 		const slack = 0.01
 		if limit.MinRatio > 0 && ratio < limit.MinRatio*(1-slack) || limit.MaxRatio > 0 &&
 			ratio > limit.MaxRatio*(1+slack) {
@@ -181,7 +181,7 @@ func span(limit File) string {
 	return fmt.Sprintf("%s to %s", limit.MinTime, limit.MaxTime)
 }
 
-// lacks says that posts of a kind do not have an option.
+// lacks returns the message that posts of a kind do not have an option.
 func (c Capabilities) lacks(kind Kind, o Option) string {
 	if slices.Contains(c.Options, o) {
 		return fmt.Sprintf("%s does not support %s for the kind %s.", c.Label, o, kind)

@@ -10,24 +10,24 @@ import (
 	"time"
 )
 
-// Options are the wishes for a post. The zero value has none: each platform's own default
-// applies.
+// Options are the options of a post. The zero value sets none, so that the platform's own defaults
+// apply.
 type Options struct {
 	Privacy      Privacy
-	CoverAt      time.Duration // the frame of the video to show before it plays
+	CoverAt      time.Duration // frame of the video to show before it plays
 	FirstComment string        // written under the post
-	Generated    bool          // the content was made by AI: declared where the platform asks
-	Undeclared   bool          // the caller asks for no such declaration, which Fit refuses
-	// Own are all options, as callers send them: a value of the type of the platform's
-	// Capabilities.Shape. Nil: none.
+	Generated    bool          // the content was made by AI, which is declared if the platform demands it
+	Undeclared   bool          // the caller wants no such declaration, which Fit refuses
+	// Own has all options as callers send them. Its type is that of the platform's
+	// Capabilities.Shape. It is nil if there are no options.
 	Own any
 }
 
 // Option names an option.
 type Option string
 
-// The options that several platforms, or the kernel, know. An option of one platform alone
-// is a member of its shape.
+// The options that the kernel or several platforms know. An option of a single platform is a member
+// of its shape.
 const (
 	OptionPrivacy         Option = "privacy"
 	OptionCoverAt         Option = "cover_at"
@@ -39,7 +39,7 @@ const (
 	OptionSilent          Option = "silent"
 )
 
-// Visible is the part of a shape with the option privacy. Its values are the platform's
+// Visible is the part of a shape with the option privacy. Its values are those of the platform's
 // Capabilities.Privacies.
 type Visible struct {
 	Privacy Privacy `json:"privacy,omitempty" doc:"Who can see the post. Absent: the platform's default"`
@@ -70,8 +70,8 @@ type Quiet struct {
 	Silent bool `json:"silent,omitempty" doc:"Notifies no followers"`
 }
 
-// Wishes reads options in the platform's shape, and returns them with the descriptions of
-// the images. Empty: there are none.
+// Wishes reads options in the platform's shape, and returns them with the descriptions of the
+// images. If raw is empty, there are no options.
 func (c Capabilities) Wishes(raw []byte) (o Options, alt []string, err error) {
 	if len(raw) == 0 || c.Shape == nil {
 		return o, nil, nil
@@ -95,8 +95,8 @@ func (c Capabilities) Wishes(raw []byte) (o Options, alt []string, err error) {
 	return o, shared.AltText, nil
 }
 
-// wanted returns the options that are set, by name. Privacy is left out, which is checked
-// by its values.
+// wanted returns the names of the options that are set. It leaves out privacy, which Fit checks by
+// its values.
 func (o Options) wanted() (all []Option) {
 	if o.CoverAt != 0 {
 		all = append(all, OptionCoverAt)
@@ -130,7 +130,7 @@ func (c Capabilities) ShapeOptions() (all []Option) {
 	return all
 }
 
-// optionOf returns the option that a member of a shape is for.
+// optionOf returns the option that a member of a shape sets.
 func optionOf(f reflect.StructField) Option {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 	return Option(strings.TrimSuffix(name, "_seconds"))

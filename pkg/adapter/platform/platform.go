@@ -1,12 +1,11 @@
-// Package platform is the one interface to the platforms that content is published
-// on. An adapter for one platform is a package below this one; platformtest is the
-// conformance suite of all adapters.
+// Package platform is the interface to the platforms on which content is published. Each subpackage
+// is an adapter for one platform; platformtest is the conformance suite of all adapters.
 //
-// A publication is a chain of small steps: start, check, finalize. The caller stores
-// the handle of a step before it takes the next one. The call that makes the post is
-// made once: where its answer is lost, the outcome is found by reading (Reconcile), or
-// the publication fails with the code outcome_unknown. It is never sent again. Next
-// takes the steps in this order; no caller needs to know the rules.
+// A publication is a chain of small steps: start, check, finalize. The caller stores the handle of
+// a step before it takes the next step. The call that makes the post is made once. If its answer is
+// lost, the adapter finds the outcome by reading (Reconcile), or the publication fails with the
+// code outcome_unknown. The call is never sent again. Next takes the steps in this order, so that
+// callers do not need to know the rules.
 package platform
 
 import (
@@ -19,14 +18,13 @@ import (
 	"time"
 )
 
-// Adapter is one platform. Its methods are safe for concurrent use, return before the
-// context's deadline, never sleep, and return errors of type *Error for everything
-// that the platform answers.
+// Adapter is one platform. Its methods are safe for concurrent use, return before the context's
+// deadline, and never sleep. They return errors of type *Error for every answer of the platform.
 type Adapter interface {
-	// Name is the platform's id, such as telegram.
+	// Name returns the platform's id, such as telegram.
 	Name() string
 
-	// Capabilities returns what the platform takes, and how accounts are connected.
+	// Capabilities returns the limits of the platform and its way to connect accounts.
 	Capabilities() Capabilities
 
 	Connector
@@ -35,56 +33,56 @@ type Adapter interface {
 
 // Connector connects accounts of a platform.
 type Connector interface {
-	// Authorization returns the address that the account's owner opens in a browser to
-	// allow the connection. Errors: BadContent where the platform has no OAuth.
+	// Authorization returns the address that the account's owner opens in a browser to allow
+	// the connection. The error is BadContent if the platform has no OAuth.
 	Authorization(ctx context.Context, a Authorization) (string, error)
 
-	// Connect returns the accounts that a grant allows to publish on, each with its
-	// token: one, unless the owner has several pages or channels and the grant chooses
-	// none. Errors: Reconnect for a grant that the platform refuses; Retry.
+	// Connect returns the accounts on which a grant allows to publish, each with its token. It
+	// returns one account, unless the owner has several pages or channels and the grant chooses
+	// none. The error is Reconnect if the platform refuses the grant, or Retry.
 	Connect(ctx context.Context, g Grant) ([]Account, error)
 
-	// Refresh returns a token with a later end. A platform may rotate the refresh token:
-	// the caller stores the new one before it uses it, and refreshes an account once at
-	// a time. Where the answer was lost, the repeat is refused if the token was rotated
-	// meanwhile. A token that does not end is returned as it is. Errors: Reconnect where
-	// the platform refuses the token; Retry.
+	// Refresh returns a token with a later end. Because a platform may rotate the refresh
+	// token, the caller stores the new token before it uses it, and never refreshes an account
+	// twice at the same time. If an answer with a rotated token is lost, the platform refuses
+	// the repeat. Refresh returns a token that does not end unchanged. The error is Reconnect
+	// if the platform refuses the token, or Retry.
 	Refresh(ctx context.Context, a Account) (Token, error)
 
-	// Revoke ends the token at the platform, where the platform can. It is no error if
-	// the token has ended already. Errors: Retry.
+	// Revoke ends the token at the platform, if the platform can do so. A token that has ended
+	// already is no error. The error is Retry.
 	Revoke(ctx context.Context, a Account) error
 }
 
-// Publisher publishes posts and reads their metrics. The post is the same at every
-// step of a publication; Fit has found no problem in it.
+// Publisher publishes posts and reads their metrics. The post is the same at every step of a
+// publication, and Fit has found no problem in it.
 type Publisher interface {
-	// Start prepares the post without anything that can be seen. It may be repeated: what
-	// an earlier attempt has left at the platform never becomes a post. Errors: any kind but
-	// Unknown.
+	// Start prepares the post and makes nothing visible. It may be repeated, because media that
+	// an earlier attempt has left at the platform never become a post. The error is of any kind
+	// except Unknown.
 	Start(ctx context.Context, a Account, p Post) (Step, error)
 
-	// Check reads how far the platform is, or prepares more of the post. It may be
-	// repeated with the same handle. Errors: any kind but Unknown.
+	// Check reads the progress of the platform, or prepares more of the post. It may be
+	// repeated with the same handle. The error is of any kind except Unknown.
 	Check(ctx context.Context, a Account, p Post, h Handle) (Step, error)
 
-	// Finalize makes the call that makes the post visible, or the next one where the post
-	// has several parts. Errors: any kind. Every error but Unknown and Restart says that
-	// the call had no effect.
+	// Finalize makes the call that makes the post visible, or the next such call if the post
+	// has several parts. The error is of any kind. An error of any kind except Unknown and
+	// Restart means that the call had no effect.
 	Finalize(ctx context.Context, a Account, p Post, h Handle) (Step, error)
 
-	// Reconcile finds out by reading what became of a Finalize whose answer was lost,
-	// begun at the given time. Step.Next is StageFinalize only where the protocol makes
-	// a repeat harmless, and StageReconcile where it cannot be seen yet. Errors: Unknown
-	// where the platform has nothing to read; Restart, only where nothing was and will be
-	// posted; any other kind.
+	// Reconcile finds the outcome of a Finalize whose answer was lost, and which began at the
+	// given time, by reading. Step.Next is StageFinalize only if the protocol makes a repeat
+	// harmless, and StageReconcile if the outcome is not visible yet. The error is Unknown if
+	// the platform offers nothing to read, and Restart only if nothing was and nothing will be
+	// posted. It may be of any other kind.
 	Reconcile(ctx context.Context, a Account, p Post, h Handle, begun time.Time) (Step, error)
 
-	// Metrics reads how a post does. Errors: any kind but Unknown and Restart.
+	// Metrics reads the metrics of a post. The error is of any kind except Unknown and Restart.
 	Metrics(ctx context.Context, a Account, p Published) (Metrics, error)
 }
 
-// Stage is what comes next in a publication.
+// Stage is the kind of the next step in a publication.
 type Stage string
 
 // The stages of a publication.
@@ -96,17 +94,17 @@ const (
 	StageDone      Stage = "done"
 )
 
-// Step is what a step has led to.
+// Step is the result of a step.
 type Step struct {
 	Next   Stage
 	Handle Handle        // for the next step
-	Wait   time.Duration // before the next step; 0: none
+	Wait   time.Duration // before the next step, or 0
 	Post   Published     // as far as it is known
-	// Warning is what the post lacks that was wanted of it; nil: nothing.
+	// Warning is the requested part that the post lacks, or nil if the post is complete.
 	Warning *Warning
 }
 
-// Warning is a part of a post that the platform has not taken, while it has taken the post.
+// Warning is a part of a post that the platform has refused although it has taken the post.
 type Warning struct {
 	Code    WarningCode `json:"code"`
 	Message string      `json:"message"` // for the caller, in whole sentences
@@ -121,7 +119,8 @@ const (
 	CommentNotWritten WarningCode = "first_comment_not_written"
 )
 
-// Warn returns a warning of what an error has left out, with the reason that it states.
+// Warn returns a warning about the part that an error has left out, with the reason that the error
+// states.
 func Warn(code WarningCode, what string, err error) *Warning {
 	var e *Error
 	if errors.As(err, &e) {
@@ -130,8 +129,8 @@ func Warn(code WarningCode, what string, err error) *Warning {
 	return &Warning{Code: code, Message: what}
 }
 
-// CommentInDoubt is the step that ends a publication whose first comment may be there or
-// not: it is not written again.
+// CommentInDoubt returns the step that ends a publication whose first comment may or may not exist.
+// The comment is not written again.
 func CommentInDoubt() Step {
 	return Step{Next: StageDone, Warning: &Warning{CommentNotWritten, "The answer to the first comment was lost. " +
 		"Look at the post: the comment may exist."}}
@@ -139,11 +138,11 @@ func CommentInDoubt() Step {
 
 // Published is a post at its platform.
 type Published struct {
-	ID  string `json:"id,omitempty"` // the platform's; empty where it does not say
+	ID  string `json:"id,omitempty"` // the platform's id, empty if the platform does not tell it
 	URL string `json:"url,omitempty"`
 }
 
-// Metrics are the counts of a post. Those that the platform does not have are nil.
+// Metrics are the counts of a post. A count that the platform does not have is nil.
 type Metrics struct {
 	Views    *int64 `json:"views,omitempty"`
 	Likes    *int64 `json:"likes,omitempty"`
@@ -155,10 +154,9 @@ type Metrics struct {
 // MaxHandle bounds the length of a handle, which is stored on its task.
 const MaxHandle = 4096
 
-// Handle is what an adapter keeps of a publication between steps. Only the adapter
-// that made it can read it. It may contain an upload address, which is as good as a
-// password: printed or logged, it shows nothing of itself, and it is sealed where it is
-// stored.
+// Handle is the state that an adapter keeps of a publication between steps. Only the adapter that
+// made it can read it. It may contain an upload address, which is as good as a password. So it is
+// redacted when it is printed or logged, and sealed before it is stored.
 type Handle string
 
 var (
@@ -172,7 +170,7 @@ func (Handle) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }
 // LogValue implements slog.LogValuer.
 func (Handle) LogValue() slog.Value { return slog.StringValue(redacted) }
 
-// Encode makes a handle of what the adapter keeps.
+// Encode returns the handle with the adapter's state v.
 func Encode(v any) (Handle, error) {
 	raw, err := json.Marshal(v)
 	if err == nil && len(raw) > MaxHandle {
@@ -195,11 +193,11 @@ func (h Handle) Decode(v any) error {
 	return nil
 }
 
-// Go returns the step to another stage with what the adapter keeps.
+// Go returns the step to a stage with the adapter's state v.
 func Go(next Stage, v any, wait time.Duration) (Step, error) {
 	h, err := Encode(v)
 	return Step{Next: next, Handle: h, Wait: wait}, err
 }
 
-// Count is a metric that the platform has.
+// Count returns the value of a metric that the platform has.
 func Count(n int64) *int64 { return &n }

@@ -21,8 +21,8 @@ const (
 // Kinds lists the kinds of content.
 func Kinds() []Kind { return []Kind{KindPost, KindVideo, KindCarousel, KindStory, KindMusicClip} }
 
-// Topic is what a post is about, as far as platforms have a category for it. The zero
-// value is anything.
+// Topic is the subject of a post, for platforms that have a category for it. The zero value stands
+// for any subject.
 type Topic string
 
 // The topics.
@@ -31,21 +31,22 @@ const (
 	TopicNews  Topic = "news"
 )
 
-// Post is what to publish.
+// Post is the content to publish.
 type Post struct {
-	// Key is the id of the publication: the same at every attempt, and of no other post.
+	// Key is the id of the publication. It is unique to the post, and the same at every
+	// attempt.
 	Key      string
 	Kind     Kind
 	Topic    Topic
 	Title    string
 	Caption  string
-	Hashtags []string // without the #
+	Hashtags []string // without the leading #
 	Language string   // BCP 47
 	Media    []Media  // in order
-	Cover    *Media   // an image of a video, to be shown before it plays
+	Cover    *Media   // image of a video, shown before it plays
 	Options  Options
 
-	// Rehearsal is the outcome for the sandbox to simulate. Others ignore it.
+	// Rehearsal is the outcome for the sandbox to simulate. Other platforms ignore it.
 	Rehearsal Rehearsal
 }
 
@@ -57,8 +58,8 @@ type Media struct {
 	Duration      time.Duration
 	Alt           string // describes an image to those who cannot see it
 
-	// URL is where a platform that pulls reads the file. It stays good for as long as
-	// the publication can take.
+	// URL is the address at which a platform that pulls reads the file. It stays valid for as
+	// long as the publication can take.
 	URL string
 	// Open reads a range of the file. No adapter reads a whole file into memory.
 	Open func(ctx context.Context, offset, length int64) (io.ReadCloser, error)
@@ -67,7 +68,7 @@ type Media struct {
 // Video reports whether the file is a video.
 func (m Media) Video() bool { return len(m.MIME) > 6 && m.MIME[:6] == "video/" }
 
-// Privacy is who can see a post.
+// Privacy is the audience of a post.
 type Privacy string
 
 // The privacies. Not every platform has all of them.
@@ -78,8 +79,8 @@ const (
 	Private  Privacy = "private"
 )
 
-// Rehearsal is a wanted outcome. The zero value succeeds.
+// Rehearsal is a simulated outcome. The zero value succeeds.
 type Rehearsal struct {
-	Code  Code          // of the failure; empty: none
+	Code  Code          // code of the failure, or empty for success
 	Delay time.Duration // how long the platform processes the post
 }

@@ -8,41 +8,41 @@ import (
 )
 
 const (
-	// reconcileFor is how long the outcome of a lost answer is looked for, and
-	// reconcileEvery how often, unless the adapter says otherwise; minLooks is how often
-	// at least, after an outage.
+	// reconcileFor is how long Next looks for the outcome of a lost answer. It looks every
+	// reconcileEvery, unless the adapter says otherwise, and at least minLooks times after an
+	// outage.
 	reconcileFor   = 15 * time.Minute
 	reconcileEvery = 10 * time.Second
 	minLooks       = 5
-	// maxDoubts bounds how often the outcome of one publication is looked for.
+	// maxDoubts bounds how often Next looks for the outcome of one publication.
 	maxDoubts = 5
 	// maxRestarts bounds how often a publication begins again.
 	maxRestarts = 3
 )
 
-// Progress is how far a publication is. Its task stores it between steps. The zero
-// value has not begun.
+// Progress is the state of a publication. Its task stores it between steps. The zero value has not
+// begun.
 type Progress struct {
 	Stage  Stage  `json:"stage,omitempty"`
 	Handle Handle `json:"handle,omitempty"`
-	// SentAt is when a call began that makes a post, until its outcome is known.
+	// SentAt is the start of a call that makes a post, until its outcome is known.
 	SentAt time.Time `json:"sent_at,omitzero"`
-	Looks  int       `json:"looks,omitempty"` // for that outcome
-	// Doubts counts how often that outcome was looked for with the present handle. A
-	// worker that was thought dead may still post.
+	Looks  int       `json:"looks,omitempty"` // number of looks for that outcome
+	// Doubts counts the lost answers of the present handle. It is kept because a worker that
+	// seems dead may still post.
 	Doubts   int       `json:"doubts,omitempty"`
 	Restarts int       `json:"restarts,omitempty"`
 	Post     Published `json:"post,omitzero"`
-	// Warning is the last one of a step; nil: there was none.
+	// Warning is the last warning of a step, or nil if there was none.
 	Warning *Warning `json:"warning,omitempty"`
 }
 
 // Done reports whether the post is published.
 func (p Progress) Done() bool { return p.Stage == StageDone }
 
-// Retry returns the progress with which a publication that has failed is tried again:
-// from the start where nothing was posted and nothing is in doubt, otherwise where it
-// stands. So a post whose outcome is unknown stays so, and is not made again.
+// Retry returns the progress from which a failed publication is tried again. That is the start if
+// nothing was posted and nothing is in doubt, and the present step otherwise. So a post whose
+// outcome is unknown stays unknown, and is not made again.
 func (p Progress) Retry() Progress {
 	if p.SentAt.IsZero() && p.Doubts == 0 && p.Post == (Published{}) {
 		return Progress{}
@@ -50,16 +50,16 @@ func (p Progress) Retry() Progress {
 	return p
 }
 
-// Next takes the next step of a publication, and returns the progress to store and how
-// long to wait before the step after it. The progress is to be stored with an error, too.
+// Next takes the next step of a publication. It returns the progress to store, and how long to wait
+// before the following step. The caller stores the progress even if there is an error.
 //
-// keep stores a progress. Next calls it before a call that makes a post, and makes that
-// call only where keep has succeeded. So it must store on condition that no one else
-// has taken the step: a lease does.
+// The function keep stores a progress. Next calls it before a call that makes a post, and makes
+// that call only if keep has succeeded. So keep must store on condition that no other worker has
+// taken the step, as a lease does.
 //
-// An error whose kind is final ends the publication; after any other, Next is called
-// again later: after Expired, with a fresh token. Where the outcome of a lost answer
-// cannot be found, the error is of the kind Unknown.
+// An error whose kind is final ends the publication. After any other error the caller calls Next
+// again later, and after Expired with a fresh token. If Next cannot find the outcome of a lost
+// answer, the error is of the kind Unknown.
 func Next(ctx context.Context, a Publisher, acct Account, post Post, p Progress, now time.Time,
 	keep func(context.Context, Progress) error) (Progress, time.Duration, error) {
 	if err := ctx.Err(); err != nil {
@@ -83,8 +83,8 @@ func Next(ctx context.Context, a Publisher, acct Account, post Post, p Progress,
 		}
 		step, err = a.Finalize(ctx, acct, post, p.Handle)
 		if err != nil && (KindOf(err) == Unknown || KindOf(err) == Restart || !classified(err)) {
-			// The next step looks for the outcome. What is gone may be gone because another
-			// worker has posted it.
+			// The next step looks for the outcome, because media may be gone after
+			// another worker has posted them.
 			return p, reconcileEvery, nil
 		}
 		p = p.known()
@@ -93,7 +93,8 @@ func Next(ctx context.Context, a Publisher, acct Account, post Post, p Progress,
 			"The publication is not known.").Because(fmt.Errorf("the stage %q is none", p.Stage))
 	}
 	if kind := KindOf(err); err != nil && p.Doubts > 0 && p.Post == (Published{}) && (kind == Restart || kind.Final()) {
-		// Before it fails or begins again, what another worker has done is looked for.
+		// Another worker may have posted, so look for its post before the publication fails
+		// or begins again.
 		p.SentAt = now
 		if kind == Reconnect || p.Doubts >= maxDoubts {
 			return p, 0, Lost(err)
@@ -125,17 +126,17 @@ func reconcile(ctx context.Context, a Publisher, acct Account, post Post, p Prog
 	case err == nil:
 		return p, 0, Lost(errors.New("nothing was found in time"))
 	case kind == BadContent, kind == Restart:
-		p.Doubts = 0 // nothing will be posted
+		p.Doubts = 0 // nothing was or will be posted
 		return p.known().failed(err)
 	case kind == Unknown, kind == Reconnect, late:
-		// Without a connection nothing can be read, and the post may exist.
+		// Nothing can be read without a connection, and the post may exist.
 		return p, 0, Lost(err)
 	default:
 		return p, 0, err
 	}
 }
 
-// known returns the progress once the outcome of the call is known.
+// known returns the progress after the outcome of the call is known.
 func (p Progress) known() Progress {
 	p.SentAt, p.Looks = time.Time{}, 0
 	return p

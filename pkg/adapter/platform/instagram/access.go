@@ -11,13 +11,12 @@ import (
 )
 
 const (
-	// long is the life of a token, unless Facebook says another.
+	// long is the life of a token, unless Facebook states a different one.
 	long = 60 * 24 * time.Hour
-	// access is how long an application may act for an owner, unless Facebook says otherwise.
-	// A refresh does not put it off.
+	// access is how long an application may act for an owner, unless Facebook states otherwise.
+	// A refresh does not extend it.
 	access = 90 * 24 * time.Hour
-	// prolonged is by how much at least a refresh puts off the end of a token that Facebook
-	// still prolongs.
+	// prolonged is the least extension by a refresh of a token that Facebook still prolongs.
 	prolonged = 24 * time.Hour
 )
 
@@ -36,8 +35,8 @@ type page struct {
 
 const ofPage = "instagram_business_account{id,username,name,profile_picture_url}"
 
-// pages returns the accounts of the pages that the owner has chosen, each once: those of
-// their own, and those of business portfolios, which the first list lacks.
+// pages returns the accounts of the pages that the owner has chosen, without duplicates. It joins
+// the owner's own pages and those of business portfolios, which the first list lacks.
 func (p *Platform) pages(ctx context.Context, token platform.Secret) (all []profile, err error) {
 	var own struct {
 		Data []page `json:"data"`
@@ -57,7 +56,7 @@ func (p *Platform) pages(ctx context.Context, token platform.Secret) (all []prof
 	var refused *platform.Error
 	if errors.As(err, &refused) &&
 		(refused.Kind == platform.BadContent || refused.Code == platform.CodeMissingPermission) {
-		err = nil // a login without portfolios
+		err = nil // the owner has no portfolios
 	}
 	if err != nil {
 		return nil, err
@@ -90,8 +89,8 @@ func (p *Platform) extend(ctx context.Context, token platform.Secret) (platform.
 	return t, nil
 }
 
-// ends returns when the access to an owner's data ends, as Facebook says, or otherwise the
-// given time.
+// ends returns when the access to an owner's data ends. If Facebook does not state it, ends returns
+// otherwise.
 func (p *Platform) ends(ctx context.Context, t platform.Token, otherwise time.Time) time.Time {
 	app, err := p.client.App(ctx)
 	if err != nil {
@@ -99,7 +98,7 @@ func (p *Platform) ends(ctx context.Context, t platform.Token, otherwise time.Ti
 	}
 	var answer struct {
 		Data struct {
-			Ends *int64 `json:"data_access_expires_at"` // 0: never
+			Ends *int64 `json:"data_access_expires_at"` // 0 if it never ends
 		} `json:"data"`
 	}
 	call := p.call("GET", "/debug_token", platform.Secret(app.ID+"|"+app.Secret.Reveal()))
@@ -113,8 +112,8 @@ func (p *Platform) ends(ctx context.Context, t platform.Token, otherwise time.Ti
 	return time.Unix(*answer.Data.Ends, 0)
 }
 
-// Refresh implements platform.Connector. A token that has ended cannot be refreshed, and
-// none outlives the access that its owner has granted.
+// Refresh implements platform.Connector. A token that has ended cannot be refreshed, and no token
+// outlives the access that its owner has granted.
 func (p *Platform) Refresh(ctx context.Context, a platform.Account) (platform.Token, error) {
 	t, err := p.extend(ctx, a.Token.Access)
 	if err != nil {

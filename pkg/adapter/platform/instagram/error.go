@@ -20,7 +20,7 @@ type failure struct {
 	} `json:"error"`
 }
 
-// subcodes are the refusals of content publishing that name their cause.
+// subcodes maps the refusals of content publishing that name their cause.
 var subcodes = map[int]func() *platform.Error{
 	2207008: gone, 2207020: gone, 2207053: gone,
 	2207042: func() *platform.Error { return platform.Full(time.Hour) },
@@ -44,8 +44,8 @@ func media(message string) func() *platform.Error {
 	return func() *platform.Error { return platform.Refuse(platform.CodeMediaRefused, message) }
 }
 
-// refused classifies refusals by code and subcode; posts says that the call may have
-// made a post.
+// refused classifies refusals by code and subcode; posts reports whether the call may have made a
+// post.
 func refused(posts bool) wire.Refused {
 	return func(a wire.Answer) *platform.Error {
 		var f failure
@@ -59,7 +59,7 @@ func refused(posts bool) wire.Refused {
 			f.Error.Subcode == 2207003 || f.Error.Subcode == 2207032
 		switch code := f.Error.Code; {
 		case posts && (unsure || f.Error.Subcode == 2207051):
-			// Instagram has been seen to publish in spite of these.
+			// Instagram has published posts in spite of these errors.
 			return platform.Lost(nil)
 		case unsure:
 			return platform.Busy()
@@ -80,8 +80,8 @@ func refused(posts bool) wire.Refused {
 	}
 }
 
-// tokenRefused classifies refusals of the token endpoint: what is wrong with a code or
-// a token is mended by connecting again.
+// tokenRefused classifies refusals of the token endpoint. The owner has to connect again if the
+// code or the token is invalid.
 func tokenRefused(a wire.Answer) *platform.Error {
 	e := refused(false)(a)
 	if e != nil && e.Kind == platform.BadContent {
@@ -90,7 +90,8 @@ func tokenRefused(a wire.Answer) *platform.Error {
 	return e
 }
 
-// number reports whether an id is one, so that it leads nowhere else as part of a path.
+// number reports whether an id is a number. An id becomes part of a path, and a number cannot
+// change the path.
 func number(id string) bool {
 	for _, r := range id {
 		if r < '0' || r > '9' {

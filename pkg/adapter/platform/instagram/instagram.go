@@ -1,8 +1,8 @@
 // Package instagram publishes on Instagram's professional accounts.
 //
-// Media are put into containers, which Instagram fills from their addresses. A
-// container is not seen before it is published, and is gone after 24 hours. Publishing
-// takes one call, whose outcome is read from the container if its answer was lost.
+// Media are put into containers, which Instagram fills from the addresses of the media. A container
+// stays invisible until it is published, and expires after 24 hours. One call publishes it. If the
+// answer to that call is lost, the adapter reads the outcome from the container.
 package instagram
 
 import (
@@ -35,7 +35,7 @@ var (
 
 	caption = platform.Text{Max: 2200}
 
-	// ofPosts are the options that stories do not have.
+	// ofPosts lists the options that stories do not have.
 	ofPosts = []platform.Option{platform.OptionAlt, platform.OptionCover, platform.OptionCoverAt}
 )
 
@@ -76,7 +76,7 @@ var capabilities = platform.Capabilities{
 	},
 }
 
-// Options are those of posts on Instagram, as callers send them.
+// Options are the options of posts on Instagram, as callers send them.
 type Options struct {
 	platform.Visible
 	platform.Described
@@ -93,7 +93,7 @@ type Platform struct {
 
 var _ platform.Adapter = (*Platform)(nil)
 
-// New makes the adapter.
+// New returns the adapter.
 func New(cfg wire.Config) *Platform {
 	c := wire.New(Name, cfg)
 	return &Platform{c, wire.OAuth{
@@ -113,7 +113,7 @@ func (p *Platform) Authorization(ctx context.Context, a platform.Authorization) 
 	return p.client.Address(ctx, p.oauth, a)
 }
 
-// Connect implements platform.Connector: the Instagram accounts of the pages that the
+// Connect implements platform.Connector. It returns the Instagram accounts of the pages that the
 // owner has chosen.
 func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Account, error) {
 	short, err := p.client.Exchange(ctx, p.oauth, g, nil)
@@ -148,11 +148,11 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 	return all, nil
 }
 
-// Revoke implements platform.Connector: it takes back all that the owner has allowed.
+// Revoke implements platform.Connector. It revokes every permission of the owner.
 func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
 	err := p.client.JSON(ctx, p.call(http.MethodDelete, "/me/permissions", a.Token.Access), refused(false), nil)
 	if platform.KindOf(err) == platform.Reconnect {
-		return nil // it has ended already
+		return nil // the token has ended already
 	}
 	return err
 }
@@ -169,7 +169,7 @@ func (p *Platform) read(ctx context.Context, token platform.Secret, path string,
 	return p.client.JSON(ctx, call, refused(false), out)
 }
 
-// write creates something that cannot be seen yet, and returns its id.
+// write creates an object that is still invisible, and returns its id.
 func (p *Platform) write(ctx context.Context, token platform.Secret, path string, form url.Values,
 	posts bool) (string, error) {
 	call := p.call(http.MethodPost, path, token)
@@ -202,7 +202,7 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 	err := p.read(ctx, a.Token.Access, "/"+post.ID+"/insights",
 		url.Values{"metric": {"views,likes,comments,shares,saved"}}, &insights)
 	if platform.KindOf(err) == platform.BadContent {
-		// Of a story, Instagram refuses to count the others.
+		// Instagram refuses to count the other metrics of a story.
 		err = p.read(ctx, a.Token.Access, "/"+post.ID+"/insights", url.Values{"metric": {"views,shares"}}, &insights)
 	}
 	if err != nil {

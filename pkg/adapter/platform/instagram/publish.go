@@ -12,16 +12,16 @@ import (
 )
 
 const (
-	processing = time.Minute      // between two looks at a container that is being filled
-	filled     = 30 * time.Second // after how long a video is looked at first
+	processing = time.Minute      // between two looks at a container that is not filled yet
+	filled     = 30 * time.Second // delay of the first look at a video
 	listed     = 10 * time.Second // between two looks at a post or at the list of posts
-	// settled is after how long a published post is in the list of posts.
+	// settled is how long a published post takes to appear in the list of posts.
 	settled = 2 * time.Minute
-	// maxLooks bounds how often the address of a post is asked for.
+	// maxLooks bounds how often the adapter reads the address of a post.
 	maxLooks = 3
 )
 
-// generated declares that a post was made by AI: of a carousel, on its container alone.
+// generated declares that AI has made a post. A carousel declares it on its own container only.
 const generated = "is_ai_generated"
 
 // The states of a container.
@@ -33,14 +33,14 @@ const (
 	published  = "PUBLISHED"
 )
 
-// work is what a handle has. Its members are filled one after the other.
+// work is the content of a handle. Its members are filled one after the other.
 type work struct {
 	Children  []string `json:"children,omitempty"`  // containers of a carousel's media
-	Ready     int      `json:"ready,omitempty"`     // how many of them are filled
-	Container string   `json:"container,omitempty"` // of the post
-	Media     string   `json:"media,omitempty"`     // the post
+	Ready     int      `json:"ready,omitempty"`     // number of filled containers among them
+	Container string   `json:"container,omitempty"` // container of the post
+	Media     string   `json:"media,omitempty"`     // id of the post
 	Looks     int      `json:"looks,omitempty"`
-	Comment   bool     `json:"comment,omitempty"` // is to be written
+	Comment   bool     `json:"comment,omitempty"` // the first comment is still to be written
 }
 
 func parse(h platform.Handle) (w work, err error) {
@@ -56,7 +56,7 @@ func parse(h platform.Handle) (w work, err error) {
 	return w, nil
 }
 
-// Start implements platform.Publisher: it makes the first container.
+// Start implements platform.Publisher. It makes the first container.
 func (p *Platform) Start(ctx context.Context, a platform.Account, post platform.Post) (platform.Step, error) {
 	var limit struct {
 		Data []struct {
@@ -86,7 +86,7 @@ func (p *Platform) Start(ctx context.Context, a platform.Account, post platform.
 	return platform.Go(platform.StageCheck, w, wait(post.Media[0]))
 }
 
-// wait is how long a container of a file usually takes.
+// wait returns how long Instagram usually takes to fill the container of a file.
 func wait(m platform.Media) time.Duration {
 	if m.Video() {
 		return filled
@@ -94,7 +94,7 @@ func wait(m platform.Media) time.Duration {
 	return 5 * time.Second
 }
 
-// waitAll is how long the containers of files usually take.
+// waitAll returns how long Instagram usually takes to fill the containers of files.
 func waitAll(files []platform.Media) (longest time.Duration) {
 	for _, m := range files {
 		longest = max(longest, wait(m))
@@ -139,8 +139,8 @@ func (p *Platform) container(ctx context.Context, a platform.Account, post platf
 	return p.write(ctx, a.Token.Access, "/"+a.ID+"/media", form, false)
 }
 
-// Check implements platform.Publisher: it makes the next container, waits for one, or
-// reads the address of the post.
+// Check implements platform.Publisher. It makes the next container, waits for one, or reads the
+// address of the post.
 func (p *Platform) Check(ctx context.Context, a platform.Account, post platform.Post,
 	h platform.Handle) (platform.Step, error) {
 	w, err := parse(h)
@@ -185,7 +185,7 @@ func (p *Platform) Check(ctx context.Context, a platform.Account, post platform.
 	}
 }
 
-// look looks whether the container of the post is filled.
+// look checks whether the container of the post is filled.
 func (p *Platform) look(ctx context.Context, a platform.Account, post platform.Post, w work) (platform.Step, error) {
 	state, err := p.state(ctx, a, w.Container)
 	switch {
@@ -194,7 +194,7 @@ func (p *Platform) look(ctx context.Context, a platform.Account, post platform.P
 	case state == inProgress:
 		return platform.Go(platform.StageCheck, w, processing)
 	case state == published:
-		// By a worker that has not lived to store it.
+		// A worker published it and died before it stored the step.
 		return p.find(ctx, a, post, w, time.Time{})
 	default:
 		return platform.Go(platform.StageFinalize, w, 0)
@@ -221,8 +221,7 @@ func (p *Platform) state(ctx context.Context, a platform.Account, container stri
 	}
 }
 
-// Finalize implements platform.Publisher: it publishes the container, or writes the
-// first comment.
+// Finalize implements platform.Publisher. It publishes the container, or writes the first comment.
 func (p *Platform) Finalize(ctx context.Context, a platform.Account, post platform.Post,
 	h platform.Handle) (platform.Step, error) {
 	w, err := parse(h)
@@ -251,14 +250,14 @@ func (p *Platform) Finalize(ctx context.Context, a platform.Account, post platfo
 	return posted(id)
 }
 
-// posted returns the step after a post was made.
+// posted returns the step that follows the creation of a post.
 func posted(id string) (platform.Step, error) {
 	step, err := platform.Go(platform.StageCheck, work{Media: id}, 0)
 	step.Post = platform.Published{ID: id}
 	return step, err
 }
 
-// address reads where the post can be seen. It can be seen there without this, too.
+// address reads the public address of the post. The post is visible even if this fails.
 func (p *Platform) address(ctx context.Context, a platform.Account, post platform.Post, w work) (platform.Step, error) {
 	var media struct {
 		Permalink string `json:"permalink"`
@@ -281,7 +280,8 @@ func (p *Platform) address(ctx context.Context, a platform.Account, post platfor
 	return step, nil
 }
 
-// Reconcile implements platform.Publisher. The container says whether it is published.
+// Reconcile implements platform.Publisher. The state of the container tells whether it is
+// published.
 func (p *Platform) Reconcile(ctx context.Context, a platform.Account, post platform.Post, h platform.Handle,
 	begun time.Time) (platform.Step, error) {
 	w, err := parse(h)
@@ -299,14 +299,14 @@ func (p *Platform) Reconcile(ctx context.Context, a platform.Account, post platf
 		return platform.Step{}, err
 	}
 	if state != published {
-		// The call may still be at work.
+		// Instagram may still be working on the call.
 		return platform.Go(platform.StageReconcile, w, processing)
 	}
 	return p.find(ctx, a, post, w, begun)
 }
 
-// find finds the post of a published container among the newest posts: the container
-// does not name it.
+// find finds the post of a published container among the newest posts, because the container does
+// not name its post.
 func (p *Platform) find(ctx context.Context, a platform.Account, post platform.Post, w work,
 	begun time.Time) (platform.Step, error) {
 	edge := "/media"

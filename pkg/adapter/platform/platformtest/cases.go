@@ -12,7 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 )
 
-// Cases are the tests of an adapter, beside the matrix.
+// Cases returns the tests of an adapter other than the matrix.
 func (s Suite) Cases() []Case {
 	cases := []Case{
 		{"describes itself", s.describes},
@@ -126,7 +126,7 @@ func (s Suite) refusesHandles(ctx context.Context) error {
 			},
 		} {
 			_, err := call()
-			// Where a lost answer is never looked for, the handle does not matter.
+			// The handle does not matter if the adapter never looks for a lost answer.
 			if kind := platform.KindOf(err); err == nil || kind != platform.BadContent &&
 				(name != "reconcile" || kind != platform.Unknown) {
 				return fmt.Errorf("%s with the handle %q: %w", name, string(h), err)

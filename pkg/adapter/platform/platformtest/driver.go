@@ -17,24 +17,24 @@ var errCrash = errors.New("the worker has died")
 // errMoved stands for a step that another worker holds or has taken.
 var errMoved = errors.New("another worker has the step")
 
-// maxSteps bounds a publication, and most how long it takes.
+// maxSteps bounds the steps of a publication, and most bounds its time.
 const (
 	maxSteps = 400
 	most     = 7 * 24 * time.Hour
 	retryIn  = 30 * time.Second
 )
 
-// driver plays the part of the task kernel: it stores the progress between the steps,
-// fenced by the number of the step, and delivers messages.
+// driver simulates the task kernel. It stores the progress between the steps, fenced by the number
+// of the step, and delivers messages.
 type driver struct {
 	*Fixture
 	post platform.Post
 	from time.Time
 
-	// What is stored.
+	// The stored state.
 	progress platform.Progress
 	step     int
-	leased   bool // for the step
+	leased   bool // a worker holds the lease of the step
 	failure  *platform.Error
 	account  platform.Account
 }
@@ -45,7 +45,7 @@ func newDriver(f *Fixture, post platform.Post) *driver {
 
 func (d *driver) ended() bool { return d.progress.Done() || d.failure != nil }
 
-// outcome is what a worker has of a step before it commits it.
+// outcome is the result of a step before the worker commits it.
 type outcome struct {
 	step     int
 	progress platform.Progress
@@ -53,8 +53,8 @@ type outcome struct {
 	err      error
 }
 
-// work takes a step with what is stored, without committing it. kept is called once
-// the right to make a post is stored.
+// work takes a step from the stored state without committing it. It calls kept after the right to
+// make a post is stored.
 func (d *driver) work(ctx context.Context, kept func() error) outcome {
 	o := outcome{step: d.step}
 	account := d.account
@@ -116,7 +116,7 @@ func (d *driver) run(ctx context.Context) error {
 	return nil
 }
 
-// until takes steps until the given number of them is committed.
+// until takes steps until the given number of steps is committed.
 func (d *driver) until(ctx context.Context, step int) error {
 	for !d.ended() && d.step < step {
 		if err := d.commit(ctx, d.work(ctx, nothing)); err != nil {
@@ -129,8 +129,8 @@ func (d *driver) until(ctx context.Context, step int) error {
 	return nil
 }
 
-// result says how a publication has ended: "1 post", or the failure. It returns an
-// error where a post is there twice, or where the outcome is not what is there.
+// result returns how a publication has ended: "1 post", or the failure. It returns an error if a
+// post exists twice, or if the outcome contradicts the posts of the platform.
 func (d *driver) result(clean []string) (string, error) {
 	posts := d.Fake.Posts()
 	for _, p := range posts {
@@ -177,13 +177,13 @@ func count(all []string, s string) (n int) {
 	return n
 }
 
-// join joins what several runs ended with, each once.
+// join joins the distinct results of several runs.
 func join(results []string) string {
 	slices.Sort(results)
 	return strings.Join(slices.Compact(results), " / ")
 }
 
-// Publish publishes a post without trouble, and returns where it ended.
+// Publish publishes a post without trouble, and returns its final progress.
 func Publish(ctx context.Context, f *Fixture, a platform.Account, post platform.Post) (platform.Progress, error) {
 	d := newDriver(f, post)
 	d.account = a

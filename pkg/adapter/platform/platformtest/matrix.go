@@ -12,27 +12,27 @@ import (
 // Trouble is a column of the matrix of duplicates.
 type Trouble string
 
-// The troubles beside the faults of a fake.
+// The troubles other than the faults of a fake.
 const (
-	// CrashBefore: the worker dies before the step has an effect; before a call that
-	// makes a post, after the right to make it is stored.
+	// CrashBefore kills the worker before the step has an effect. For a call that makes a post,
+	// the worker dies after it has stored the right to make the post.
 	CrashBefore Trouble = "crash before"
-	// CrashAfter: the worker dies after the step, before its outcome is stored.
+	// CrashAfter kills the worker after the step, before its outcome is stored.
 	CrashAfter Trouble = "crash after"
-	// Twice: the message of the step comes again after the step.
+	// Twice delivers the message of the step again after the step.
 	Twice Trouble = "message twice"
-	// TwoWorkers: two workers take the step at once.
+	// TwoWorkers lets two workers take the step at once.
 	TwoWorkers Trouble = "two workers"
-	// Stalled: a worker stops before the call that makes a post, loses its lease, and
-	// goes on after another one has brought the publication to its end.
+	// Stalled stops a worker before the call that makes a post. The worker loses its lease, and
+	// continues after a second worker has ended the publication.
 	Stalled Trouble = "stalled worker"
-	// Late: the same, but it goes on after the first step of the other one.
+	// Late is like Stalled, but the worker continues after the first step of the second worker.
 	Late Trouble = "late worker"
-	// TokenExpired: the access token ends before the step.
+	// TokenExpired ends the access token before the step.
 	TokenExpired Trouble = "token expired"
 )
 
-// Troubles lists all columns.
+// Troubles returns all columns.
 func Troubles() []Trouble {
 	all := []Trouble{CrashBefore, CrashAfter, Twice, TwoWorkers, Stalled, Late, TokenExpired}
 	for _, f := range Faults() {
@@ -41,7 +41,7 @@ func Troubles() []Trouble {
 	return all
 }
 
-// Row is one step of a publication, with how the publication ends for each trouble.
+// Row is one step of a publication with the result of the publication for each trouble.
 type Row struct {
 	Post    string
 	Step    string
@@ -51,7 +51,7 @@ type Row struct {
 // walk is a publication without trouble.
 type walk struct {
 	stages []string // of each step
-	calls  []int    // how many calls were made before each step, and at the end
+	calls  []int    // number of calls before each step, and at the end
 	posts  []string
 }
 
@@ -88,7 +88,7 @@ func (s Suite) walked(ctx context.Context, post platform.Post) (w walk, err erro
 	return w, nil
 }
 
-// Matrix meets each step of each post with each trouble.
+// Matrix runs each step of each post with each trouble.
 func (s Suite) Matrix(ctx context.Context) ([]Row, error) {
 	var rows []Row
 	for _, named := range s.Posts {
@@ -111,8 +111,8 @@ func (s Suite) Matrix(ctx context.Context) ([]Row, error) {
 	return rows, nil
 }
 
-// meet publishes a post whose step meets a trouble. A fault is tried on each of the
-// step's calls.
+// meet publishes a post with trouble in one step, and returns the result. It tries a fault on each
+// of the step's calls.
 func (s Suite) meet(ctx context.Context, post platform.Post, w walk, step int, t Trouble) (string, error) {
 	if !slices.Contains(Faults(), Fault(t)) {
 		return s.once(ctx, post, w, step, func(ctx context.Context, d *driver) error { return d.suffer(ctx, t) })
@@ -134,7 +134,7 @@ func (s Suite) meet(ctx context.Context, post platform.Post, w walk, step int, t
 	return join(results), nil
 }
 
-// once publishes a post, with something done in place of one step.
+// once publishes a post, and calls a function in place of one step.
 func (s Suite) once(ctx context.Context, post platform.Post, w walk, step int,
 	instead func(context.Context, *driver) error) (string, error) {
 	f := s.New()
@@ -152,8 +152,8 @@ func (s Suite) once(ctx context.Context, post platform.Post, w walk, step int,
 	return d.result(w.posts)
 }
 
-// Impatient returns a context that is canceled when the fake lets a call wait. stop ends
-// it, once the calls have ended.
+// Impatient returns a context that is canceled when the fake delays a call. The function stop ends
+// it after the calls have ended.
 func Impatient(ctx context.Context, f Fake) (bounded context.Context, stop func()) {
 	bounded, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})
@@ -167,11 +167,11 @@ func Impatient(ctx context.Context, f Fake) (bounded context.Context, stop func(
 	}()
 	return bounded, func() {
 		cancel()
-		<-ended // or it would take what the next context waits for
+		<-ended // otherwise the goroutine would take a value of the next context
 	}
 }
 
-// impatient takes a step, and cancels it when the fake lets it wait.
+// impatient takes a step, and cancels it when the fake delays a call.
 func (d *driver) impatient(ctx context.Context) error {
 	bounded, stop := Impatient(ctx, d.Fake)
 	o := d.work(bounded, nothing)
@@ -180,14 +180,14 @@ func (d *driver) impatient(ctx context.Context) error {
 	return d.commit(ctx, o)
 }
 
-// suffer takes a step that meets a trouble of the worker or of the queue.
+// suffer takes a step with a trouble of the worker or of the queue.
 func (d *driver) suffer(ctx context.Context, t Trouble) error {
 	switch t {
 	case CrashBefore:
 		if d.progress.Stage == platform.StageFinalize {
 			d.work(ctx, func() error { return errCrash })
 		}
-		d.leased = false // it ends with the worker
+		d.leased = false // the lease ends with the worker
 		return nil
 	case CrashAfter:
 		d.work(ctx, nothing)
@@ -198,12 +198,12 @@ func (d *driver) suffer(ctx context.Context, t Trouble) error {
 		if err := d.commit(ctx, o); err != nil {
 			return err
 		}
-		// The step's number no longer fits: the message is dropped unread.
+		// The message is dropped unread, because the number of the step has changed.
 		return d.commit(ctx, o)
 	case TwoWorkers:
 		first := d.progress
 		o := d.work(ctx, nothing)
-		// The second one has read what was stored before, and commits first.
+		// The second worker reads the same stored state, and commits first.
 		second := d.again(ctx, first)
 		if err := d.commit(ctx, second); err != nil {
 			return err
@@ -214,7 +214,7 @@ func (d *driver) suffer(ctx context.Context, t Trouble) error {
 			return nil
 		}
 		d.work(ctx, func() error {
-			d.leased = false // it has ended
+			d.leased = false // the lease has ended
 			if t == Late {
 				return d.commit(ctx, d.work(ctx, nothing))
 			}
@@ -227,7 +227,7 @@ func (d *driver) suffer(ctx context.Context, t Trouble) error {
 	return nil
 }
 
-// again takes a step with a progress that was read earlier.
+// again takes a step from a progress that was read earlier.
 func (d *driver) again(ctx context.Context, read platform.Progress) outcome {
 	now := d.progress
 	d.progress = read
@@ -236,7 +236,7 @@ func (d *driver) again(ctx context.Context, read platform.Progress) outcome {
 	return o
 }
 
-// Table is the matrix as a table of Markdown.
+// Table returns the matrix as a table of Markdown.
 func Table(rows []Row) string {
 	var b strings.Builder
 	b.WriteString("| Post | Step |")

@@ -7,12 +7,12 @@ import (
 	"slices"
 )
 
-// wanderSteps bounds how long a publication meets trouble.
+// wanderSteps bounds how many steps of a publication meet trouble.
 const wanderSteps = 60
 
-// Wander publishes a post while any step may meet any trouble, again and again, and
-// while a publication that has failed is tried again, with the account connected anew. The seed decides on all of it.
-// It returns how the publication ended, and an error where a post is there twice.
+// Wander publishes a post while any step may meet any trouble repeatedly. It connects the account
+// again and retries a publication that has failed. The seed determines all decisions. Wander
+// returns how the publication ended, and an error if a post exists twice.
 func (s Suite) Wander(ctx context.Context, seed uint64) (string, error) {
 	random := rand.New(rand.NewPCG(seed, 1))
 	post := s.Posts[random.IntN(len(s.Posts))]
@@ -60,7 +60,7 @@ func (s Suite) Wander(ctx context.Context, seed uint64) (string, error) {
 	return result, nil
 }
 
-// reconnect connects the account anew. Where that fails, it stays as it is.
+// reconnect connects the account again. If that fails, the account does not change.
 func (s Suite) reconnect(ctx context.Context, d *driver) {
 	grant, err := s.Grant(d.Fixture)
 	if err != nil {

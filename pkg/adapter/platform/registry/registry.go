@@ -16,20 +16,20 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform/youtube"
 )
 
-// Row is a platform: all that the service has to know of it beside its adapter. The
-// enumerations of the API, the options of publications, the sums of analytics and the
-// applications of the operator follow from the rows.
+// Row is a platform: all facts about it that the service needs, and its adapter. The rows determine
+// the enumerations of the API, the options of publications, the sums of analytics and the
+// applications of the operator.
 type Row struct {
 	Name string
-	// Number names the platform in stored sums of analytics: from 1 to 99, and never changed
-	// or used again.
+	// Number names the platform in stored sums of analytics. It is from 1 to 99, and is never
+	// changed or reused.
 	Number int
 	New    func(wire.Config) platform.Adapter
-	// Capabilities have its limits, its options and how accounts are connected.
+	// Capabilities has the limits and options of the platform, and its way to connect accounts.
 	Capabilities platform.Capabilities
 }
 
-// rows are all platforms, in the order in which they are listed.
+// rows has all platforms in the order in which they are listed.
 var rows = []Row{
 	row(instagram.Name, 1, instagram.New),
 	row(tiktok.Name, 2, tiktok.New),
@@ -49,15 +49,15 @@ func row[A platform.Adapter](name string, number int, make func(wire.Config) A) 
 // Rows returns the platforms, in the order in which they are listed.
 func Rows() []Row { return rows }
 
-// Add adds a platform, and returns a function that removes it again. It is for tests of what
-// follows from the rows.
+// Add adds a platform, and returns a function that removes it again. Tests use it to check
+// everything that depends on the rows.
 func Add(r Row) (remove func()) {
 	before := rows
 	rows = append(slices.Clone(rows), r)
 	return func() { rows = before }
 }
 
-// Find returns the platform of a name, and whether there is one.
+// Find returns the platform of a name, and reports whether it exists.
 func Find(name string) (Row, bool) {
 	i := slices.IndexFunc(rows, func(r Row) bool { return r.Name == name })
 	if i < 0 {
@@ -75,7 +75,7 @@ func Names() []string {
 	return names
 }
 
-// Live returns the adapter of a platform, and whether there is one.
+// Live returns the adapter of a platform, and reports whether the platform exists.
 func Live(name string, cfg wire.Config) (platform.Adapter, bool) {
 	r, ok := Find(name)
 	if !ok {
@@ -84,8 +84,8 @@ func Live(name string, cfg wire.Config) (platform.Adapter, bool) {
 	return r.New(cfg), true
 }
 
-// Sandbox returns the adapter that stands for a platform with test keys, with the
-// limits of the platform itself.
+// Sandbox returns the adapter that stands for a platform with test keys and has the limits of that
+// platform. It reports whether the platform exists.
 func Sandbox(name string, now func() time.Time) (platform.Adapter, bool) {
 	r, ok := Find(name)
 	if !ok {

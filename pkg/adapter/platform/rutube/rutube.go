@@ -1,9 +1,9 @@
-// Package rutube publishes videos on Rutube. Its public documents are old, so the
-// adapter is marked as beta.
+// Package rutube publishes videos on Rutube. Its public documents are old, so the adapter is marked
+// as beta.
 //
-// Rutube reads a video from its address. The video is made hidden, so that it cannot be
-// seen without its link, and then shown. That can be repeated. A repeat of the first
-// step leaves a hidden video.
+// Rutube reads a video from its address. The adapter makes the video hidden, so that it is visible
+// only through its link, and then shows it. Showing it can be repeated. A repeat of the first step
+// leaves a second, hidden video.
 package rutube
 
 import (
@@ -28,7 +28,7 @@ const (
 
 	// The categories of videos.
 	music = 6
-	other = 13 // fits no other
+	other = 13 // the category of everything else
 
 	processing = 30 * time.Second
 )
@@ -41,7 +41,7 @@ var (
 	description = platform.Text{Max: 5000}
 )
 
-// needsPassword is what owners of accounts have to know who never set a password.
+// needsPassword is a note for owners of accounts who never set a password.
 const needsPassword = "An account that was made with a telephone number or VK ID has no password: set one in the " +
 	"settings of Rutube first."
 
@@ -66,7 +66,7 @@ var capabilities = platform.Capabilities{
 	},
 }
 
-// Options are those of posts on Rutube, as callers send them.
+// Options are the options of posts on Rutube, as callers send them.
 type Options struct{ platform.Visible }
 
 // Platform is Rutube.
@@ -76,7 +76,7 @@ type Platform struct {
 
 var _ platform.Adapter = (*Platform)(nil)
 
-// New makes the adapter.
+// New returns the adapter.
 func New(cfg wire.Config) *Platform { return &Platform{wire.New(Name, cfg)} }
 
 // Name implements platform.Adapter.
@@ -90,7 +90,7 @@ func (p *Platform) Authorization(context.Context, platform.Authorization) (strin
 	return "", platform.Unsupported("OAuth")
 }
 
-// Connect implements platform.Connector: the account that logs in.
+// Connect implements platform.Connector. It returns the account that logs in.
 func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Account, error) {
 	if g.Username == "" || g.Password == "" {
 		return nil, platform.NeedsReconnect(platform.CodeNeedsReconnect,
@@ -130,7 +130,7 @@ func (p *Platform) Refresh(_ context.Context, a platform.Account) (platform.Toke
 // Revoke implements platform.Connector. Rutube documents no way to end a token.
 func (p *Platform) Revoke(context.Context, platform.Account) error { return nil }
 
-// work is what a handle has.
+// work is the content of a handle.
 type work struct {
 	Video string `json:"video"`
 }
@@ -158,7 +158,7 @@ func (p *Platform) call(ctx context.Context, a platform.Account, method, path st
 	}, refused, out)
 }
 
-// refused classifies refusals by status: Rutube has no codes.
+// refused classifies refusals by status, because Rutube has no codes.
 func refused(a wire.Answer) *platform.Error {
 	switch a.Status {
 	case http.StatusUnauthorized, http.StatusForbidden:
@@ -172,7 +172,7 @@ func refused(a wire.Answer) *platform.Error {
 	}
 }
 
-// Start implements platform.Publisher: it lets Rutube read the video, hidden.
+// Start implements platform.Publisher. It makes Rutube read the video as a hidden one.
 func (p *Platform) Start(ctx context.Context, a platform.Account, post platform.Post) (platform.Step, error) {
 	text := platform.Arrange(post, capabilities)
 	category := other
@@ -193,12 +193,12 @@ func (p *Platform) Start(ctx context.Context, a platform.Account, post platform.
 	return platform.Go(platform.StageCheck, work{made.Video}, processing)
 }
 
-// state is a video as Rutube has it.
+// state is Rutube's record of a video.
 type state struct {
 	Status  string          `json:"status"`
 	Hidden  bool            `json:"is_hidden"`
 	Deleted bool            `json:"is_deleted"`
-	Reason  json.RawMessage `json:"action_reason"` // a name, or an object with one
+	Reason  json.RawMessage `json:"action_reason"` // a name, or an object with a name
 	Views   *int64          `json:"hits"`
 }
 
@@ -220,7 +220,7 @@ func (p *Platform) state(ctx context.Context, a platform.Account, video string) 
 	return s, p.call(ctx, a, http.MethodGet, video+"/", nil, false, &s)
 }
 
-// Check implements platform.Publisher: it waits until the video is ready.
+// Check implements platform.Publisher. It waits until the video is ready.
 func (p *Platform) Check(ctx context.Context, a platform.Account, _ platform.Post,
 	h platform.Handle) (platform.Step, error) {
 	w, err := parse(h)
@@ -240,7 +240,7 @@ func (p *Platform) Check(ctx context.Context, a platform.Account, _ platform.Pos
 	}
 }
 
-// Finalize implements platform.Publisher: it shows the video.
+// Finalize implements platform.Publisher. It shows the video.
 func (p *Platform) Finalize(ctx context.Context, a platform.Account, _ platform.Post,
 	h platform.Handle) (platform.Step, error) {
 	w, err := parse(h)
@@ -259,7 +259,8 @@ func shown(w work) platform.Step {
 		Post: platform.Published{ID: w.Video, URL: "https://rutube.ru/video/" + w.Video + "/"}}
 }
 
-// Reconcile implements platform.Publisher. To show a video that is shown does nothing.
+// Reconcile implements platform.Publisher. It allows a repeat, because showing a visible video has
+// no effect.
 func (p *Platform) Reconcile(ctx context.Context, a platform.Account, _ platform.Post, h platform.Handle,
 	_ time.Time) (platform.Step, error) {
 	w, err := parse(h)

@@ -1,8 +1,8 @@
-// Package sandbox is the platform of test keys: it makes no call, and is deterministic.
-// It stands for any of the real platforms, with their limits.
+// Package sandbox is the platform of test keys. It makes no calls, and is deterministic. It stands
+// for any of the real platforms, with their limits.
 //
-// It keeps no state: a post follows from the key of its publication, so the same
-// publication is always the same post, and its metrics follow from its age.
+// It keeps no state. The post depends only on the key of its publication, so the same publication
+// always makes the same post. The metrics depend on the age of the post.
 package sandbox
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 )
 
-// page is where the posts would be.
+// page is the address of the simulated posts.
 const page = "https://sandbox.invalid/"
 
 // Platform is the sandbox of one platform.
@@ -29,7 +29,7 @@ type Platform struct {
 
 var _ platform.Adapter = (*Platform)(nil)
 
-// New makes the sandbox of a platform with that platform's capabilities.
+// New returns the sandbox of a platform with that platform's capabilities.
 func New(name string, caps platform.Capabilities, now func() time.Time) *Platform {
 	return &Platform{name, caps, now}
 }
@@ -40,8 +40,8 @@ func (p *Platform) Name() string { return p.name }
 // Capabilities implements platform.Adapter.
 func (p *Platform) Capabilities() platform.Capabilities { return p.caps }
 
-// Authorization implements platform.Connector. The address leads straight back to the
-// callback, with a code.
+// Authorization implements platform.Connector. It returns the address of the callback itself, with
+// a code.
 func (p *Platform) Authorization(ctx context.Context, a platform.Authorization) (string, error) {
 	if err := ended(ctx); err != nil {
 		return "", err
@@ -56,8 +56,8 @@ func (p *Platform) Authorization(ctx context.Context, a platform.Authorization) 
 	return a.RedirectURL + divider + "code=sandbox-" + platform.Challenge(a.Verifier) + "&state=" + a.State, nil
 }
 
-// Connect implements platform.Connector. It accepts anything but a code of another
-// verifier.
+// Connect implements platform.Connector. It refuses only an empty grant and the code of a
+// different verifier.
 func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Account, error) {
 	if err := ended(ctx); err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 	prefix := "sandbox-" + p.name + "-"
 	id := prefix + seed(given+g.Choice)
 	if strings.HasPrefix(g.Choice, prefix) {
-		id = g.Choice // one of before
+		id = g.Choice // an account of an earlier grant
 	}
 	handle := strings.TrimPrefix(g.Choice, "@")
 	if handle == "" {
@@ -88,7 +88,7 @@ func (p *Platform) Refresh(ctx context.Context, a platform.Account) (platform.To
 // Revoke implements platform.Connector.
 func (p *Platform) Revoke(ctx context.Context, _ platform.Account) error { return ended(ctx) }
 
-// work is what a handle has.
+// work is the content of a handle.
 type work struct {
 	Ready int64 `json:"ready"` // Unix milliseconds
 }
@@ -134,7 +134,7 @@ func (p *Platform) Check(ctx context.Context, _ platform.Account, post platform.
 	return platform.Go(platform.StageFinalize, w, 0)
 }
 
-// rehearsed returns the failure that was asked for, of the kind that has its code.
+// rehearsed returns the requested failure, of the kind that has its code.
 func rehearsed(code platform.Code) error {
 	switch code {
 	case platform.CodeOutcomeUnknown:
@@ -163,7 +163,7 @@ func (p *Platform) Finalize(ctx context.Context, a platform.Account, post platfo
 	return platform.Step{Next: platform.StageDone, Post: platform.Published{ID: id, URL: page + p.name + "/" + id}}, nil
 }
 
-// Reconcile implements platform.Publisher. A repeat makes the same post.
+// Reconcile implements platform.Publisher. It allows a repeat, which makes the same post.
 func (p *Platform) Reconcile(ctx context.Context, _ platform.Account, _ platform.Post, h platform.Handle,
 	_ time.Time) (platform.Step, error) {
 	w, err := parse(h)
@@ -176,8 +176,8 @@ func (p *Platform) Reconcile(ctx context.Context, _ platform.Account, _ platform
 	return platform.Go(platform.StageFinalize, w, 0)
 }
 
-// Metrics implements platform.Publisher. Views grow to a number between 500 and 9,999,
-// of which half is reached after a day; the others are shares of it.
+// Metrics implements platform.Publisher. Views grow to a number between 500 and 9,999, and reach
+// half of it after a day. The other counts are fractions of the views.
 func (p *Platform) Metrics(ctx context.Context, _ platform.Account, post platform.Published) (platform.Metrics, error) {
 	if err := ended(ctx); err != nil {
 		return platform.Metrics{}, err
