@@ -2,17 +2,17 @@ package platform
 
 import "strings"
 
-// Arranged is the text of a post as its platform takes it.
+// Arranged is the text of a post in the arrangement of its platform.
 type Arranged struct {
 	Title string
-	Body  string   // the caption, with the hashtags where they belong to it
-	Rest  string   // what follows as a message of its own, after the media
-	Tags  []string // hashtags beside the caption
+	Body  string   // caption, with the hashtags if they belong to it
+	Rest  string   // separate message that follows the media
+	Tags  []string // hashtags that are separate from the caption
 }
 
-// Arrange places caption and hashtags as the platform wants them. A caption that is
-// too long for the media, where the platform allows a message of its own, is divided:
-// at the end of a paragraph, else of a sentence, else of a word.
+// Arrange places the caption and hashtags as the platform requires. If the caption is too long for
+// the media and the platform allows a separate message, Arrange divides it at the end of a
+// paragraph, else of a sentence, else of a word.
 func Arrange(p Post, c Capabilities) Arranged {
 	rule := c.Kinds[p.Kind]
 	a := Arranged{Title: strings.TrimSpace(p.Title), Body: strings.TrimSpace(p.Caption)}
@@ -22,7 +22,7 @@ func Arrange(p Post, c Capabilities) Arranged {
 		a.Body = strings.TrimSpace(a.Body + "\n\n#" + strings.Join(p.Hashtags, " #"))
 	}
 	if len(p.Media) == 0 && rule.Rest.Max > 0 {
-		return a // a message, which may have the length of the rest
+		return a // a message without media, which may be as long as the rest
 	}
 	if rule.Rest.Max > 0 && rule.Caption.Unit.Length(a.Body) > rule.Caption.Max {
 		a.Body, a.Rest = divide(a.Body, rule.Caption)
@@ -30,11 +30,11 @@ func Arrange(p Post, c Capabilities) Arranged {
 	return a
 }
 
-// divide divides a text into a beginning that the limit takes, and the rest.
+// divide divides a text into a beginning within the limit and the rest.
 func divide(s string, limit Text) (first, rest string) {
 	first = limit.Unit.cut(s, limit.Max)
 	for _, end := range []string{"\n\n", "\n", ". ", "! ", "? ", "… ", " "} {
-		// Not so early that the media would stand almost without a text.
+		// An earlier end would leave the media with hardly any text.
 		if i := strings.LastIndex(first, end); i > len(first)/3 {
 			first = first[:i+len(strings.TrimSpace(end))]
 			break

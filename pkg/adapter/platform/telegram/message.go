@@ -11,7 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
-// item is one of the media of an album.
+// item is one file of an album.
 type item struct {
 	Type      string `json:"type"`
 	Media     string `json:"media"`
@@ -53,7 +53,7 @@ func (p *Platform) message(ctx context.Context, w work, post platform.Post, text
 					Duration: int(m.Duration.Seconds())}
 			}
 			if i == 0 {
-				it.Caption = text.Body // of the album
+				it.Caption = text.Body // caption of the album
 			}
 			items = append(items, it)
 			files = append(files, wire.File{Field: name, Name: wire.FileName(m), Media: m})

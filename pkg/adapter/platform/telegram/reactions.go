@@ -8,11 +8,11 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 )
 
-// reactionCount is the update with the reactions to a message of a channel. Telegram keeps
-// it for a bot that has asked for it.
+// reactionCount is the update with the reactions to a message of a channel. Telegram keeps it only
+// for a bot that has requested it.
 const reactionCount = "message_reaction_count"
 
-// usual are the updates that Telegram keeps for a bot that has not asked for any.
+// usual lists the updates that Telegram keeps for a bot that has requested none.
 var usual = []string{
 	"message", "edited_message", "channel_post", "edited_channel_post", "business_connection", "business_message",
 	"edited_business_message", "deleted_business_messages", "inline_query", "chosen_inline_result", "callback_query",
@@ -35,10 +35,10 @@ type update struct {
 	} `json:"message_reaction_count"`
 }
 
-// updates returns the updates of the last 24 hours that no program of the bot's owner has
-// read, oldest first, and has Telegram keep the counts of reactions from now on. It asks
-// for no other updates than before and confirms none, so another program of the bot's
-// owner still receives all of its own. A bot with a webhook has no such list.
+// updates returns the updates of the last 24 hours that no program of the bot's owner has read,
+// oldest first. It also makes Telegram keep the counts of reactions from now on. It requests the
+// same kinds of updates as before, and confirms none, so that other programs of the bot's owner
+// still receive all of their updates. A bot with a webhook has no such list.
 func (p *Platform) updates(ctx context.Context, token platform.Secret, most int) (all []update, err error) {
 	var hook struct {
 		URL     string   `json:"url"`
@@ -61,8 +61,8 @@ func (p *Platform) updates(ctx context.Context, token platform.Secret, most int)
 		"allowed_updates": wanted}, &all)
 }
 
-// Metrics implements platform.Publisher: the reactions to a message, as Telegram has last
-// counted them for the bot. They are not known if that was more than 24 hours ago.
+// Metrics implements platform.Publisher. It returns the reactions to a message from Telegram's last
+// count for the bot. They are unknown if that count is older than 24 hours.
 func (p *Platform) Metrics(ctx context.Context, a platform.Account,
 	post platform.Published) (m platform.Metrics, err error) {
 	id, err := strconv.ParseInt(post.ID, 10, 64)

@@ -1,8 +1,8 @@
-// Package telegram publishes in Telegram channels and groups with a bot that is an
-// administrator there.
+// Package telegram publishes in Telegram channels and groups with a bot that is an administrator
+// there.
 //
-// A message can be seen as soon as it is sent, the Bot API knows no idempotency key,
-// and a bot cannot read what is in a channel. So a lost answer is never reconciled.
+// A message is visible as soon as it is sent, the Bot API has no idempotency key, and a bot cannot
+// read the messages of a channel. So a lost answer is never reconciled.
 package telegram
 
 import (
@@ -59,7 +59,7 @@ var capabilities = platform.Capabilities{
 	},
 }
 
-// Options are those of posts on Telegram, as callers send them.
+// Options are the options of posts on Telegram, as callers send them.
 type Options struct {
 	platform.Visible
 	platform.Quiet
@@ -72,7 +72,7 @@ type Platform struct {
 
 var _ platform.Adapter = (*Platform)(nil)
 
-// New makes the adapter.
+// New returns the adapter.
 func New(cfg wire.Config) *Platform { return &Platform{wire.New(Name, cfg)} }
 
 // Name implements platform.Adapter.
@@ -94,8 +94,8 @@ type chat struct {
 	Username string `json:"username"`
 }
 
-// Connect implements platform.Connector. The grant has the token of a bot, and the
-// chat: @name or its number.
+// Connect implements platform.Connector. The grant has the token of a bot, and the @name or number
+// of the chat.
 func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Account, error) {
 	switch {
 	case g.Token == "":
@@ -144,13 +144,14 @@ func (p *Platform) Refresh(_ context.Context, a platform.Account) (platform.Toke
 	return a.Token, nil
 }
 
-// Revoke implements platform.Connector. A token is revoked by the bot's owner alone.
+// Revoke implements platform.Connector. It has no effect, because only the bot's owner can revoke
+// the token.
 func (p *Platform) Revoke(context.Context, platform.Account) error { return nil }
 
-// work is what a handle has.
+// work is the content of a handle.
 type work struct {
-	Chat string `json:"chat"` // changes where a group becomes a supergroup
-	Part int    `json:"part"` // 1: the media, or the message; 2: the rest of a long caption
+	Chat string `json:"chat"` // changes if a group becomes a supergroup
+	Part int    `json:"part"` // 1 is the media or the message, 2 is the rest of a long caption
 }
 
 func parse(h platform.Handle) (w work, err error) {
@@ -163,7 +164,7 @@ func parse(h platform.Handle) (w work, err error) {
 	return w, nil
 }
 
-// Start implements platform.Publisher. There is nothing to prepare.
+// Start implements platform.Publisher. It has nothing to prepare.
 func (p *Platform) Start(_ context.Context, a platform.Account, _ platform.Post) (platform.Step, error) {
 	return platform.Go(platform.StageFinalize, work{a.ID, 1}, 0)
 }
@@ -178,7 +179,7 @@ func (p *Platform) Check(_ context.Context, _ platform.Account, _ platform.Post,
 	return platform.Go(platform.StageFinalize, w, 0)
 }
 
-// Finalize implements platform.Publisher: it sends one message.
+// Finalize implements platform.Publisher. It sends one message.
 func (p *Platform) Finalize(ctx context.Context, a platform.Account, post platform.Post,
 	h platform.Handle) (platform.Step, error) {
 	w, err := parse(h)
@@ -203,13 +204,13 @@ func (p *Platform) Finalize(ctx context.Context, a platform.Account, post platfo
 	published := platform.Published{ID: strconv.FormatInt(made.ID, 10), URL: address(made)}
 	if w.Part == 1 && text.Rest != "" {
 		w.Part = 2
-		// One message a second in a chat.
+		// Telegram takes one message a second in a chat.
 		step, err := platform.Go(platform.StageFinalize, w, time.Second)
 		step.Post = published
 		return step, err
 	}
 	if w.Part == 2 {
-		published = platform.Published{} // the media are the post
+		published = platform.Published{} // the post is the media, which an earlier step has published
 	}
 	return platform.Step{Next: platform.StageDone, Post: published}, nil
 }
@@ -220,8 +221,8 @@ func (p *Platform) Reconcile(context.Context, platform.Account, platform.Post, p
 	return platform.Step{}, platform.Lost(errors.New("a bot cannot read a chat"))
 }
 
-// address is where a message of a channel can be seen; empty for a group, which only
-// its members see.
+// address returns the address of a message in a channel. It is empty for a group, whose messages
+// only its members see.
 func address(m sent) string {
 	switch id := strconv.FormatInt(m.Chat.ID, 10); {
 	case m.Chat.Username != "":
@@ -233,7 +234,7 @@ func address(m sent) string {
 	}
 }
 
-// sent is the message that was sent: of an album, the first.
+// sent is the message that was sent, or the first message of an album.
 type sent struct {
 	ID   int64 `json:"message_id"`
 	Chat chat  `json:"chat"`
@@ -262,12 +263,12 @@ func (p *Platform) call(ctx context.Context, token platform.Secret, method strin
 	return p.do(ctx, token, wire.Call{Name: method, JSON: params}, out)
 }
 
-// migration is the refusal of a group that has become a supergroup.
+// migration is the error of a group that has become a supergroup.
 type migration struct{ chat int64 }
 
 func (m *migration) Error() string { return fmt.Sprintf("telegram: the chat is now %d", m.chat) }
 
-// do makes a call; its name is the method.
+// do makes a call, whose name is the method.
 func (p *Platform) do(ctx context.Context, token platform.Secret, call wire.Call, out any) error {
 	call.Method = http.MethodPost
 	call.URL = p.client.Base(ownAddress) + "/bot" + url.PathEscape(token.Reveal()) + "/" + call.Name
@@ -293,7 +294,7 @@ func (p *Platform) do(ctx context.Context, token platform.Secret, call wire.Call
 		case envelope.Code == http.StatusTooManyRequests:
 			return platform.Limited(time.Duration(envelope.Parameters.RetryAfter) * time.Second)
 		case envelope.Code == http.StatusUnauthorized, envelope.Code == http.StatusNotFound:
-			return platform.Disconnected() // 404 is the answer to a token that is none
+			return platform.Disconnected() // Telegram answers 404 to a malformed token
 		case envelope.Code == http.StatusForbidden:
 			return platform.NeedsReconnect(platform.CodeMissingPermission, "The bot may no longer post in the chat. "+
 				"Make it an administrator again.")

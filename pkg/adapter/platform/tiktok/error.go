@@ -10,8 +10,8 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
-// refused classifies refusals by their code, which every answer has; posts says that
-// the call may have made a post.
+// refused classifies refusals by the code that every answer has; posts reports whether the call may
+// have made a post.
 func refused(posts bool) wire.Refused {
 	return func(a wire.Answer) *platform.Error {
 		var body struct {
@@ -65,7 +65,7 @@ func badPrivacy() *platform.Error {
 	return platform.Refuse(platform.CodeInvalidOption, "The TikTok account does not allow the privacy.")
 }
 
-// failed returns the error of a publication that TikTok has given up.
+// failed returns the error of a publication that TikTok has abandoned.
 func failed(reason string) *platform.Error {
 	cause := fmt.Errorf("tiktok: fail_reason %q", reason)
 	switch {

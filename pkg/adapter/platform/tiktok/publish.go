@@ -15,22 +15,22 @@ import (
 )
 
 const (
-	// defaultChunk is the length of a chunk; the last one has up to twice of it. A
-	// file of at most singleChunk is one.
+	// defaultChunk is the length of a chunk. The last chunk has up to twice that length. A file
+	// of at most singleChunk is a single chunk.
 	defaultChunk = 32 << 20
 	singleChunk  = 64 << 20
 
-	// Status may be asked for 30 times a minute.
+	// TikTok answers 30 requests for the status a minute.
 	between    = 2 * time.Second
 	processing = 10 * time.Second
-	// An address to upload to is good for an hour.
+	// An upload address is valid for an hour.
 	uploadable = time.Hour + 5*time.Minute
-	// A public post has its id after moderation, usually within a minute.
+	// A public post gets its id after moderation, usually within a minute.
 	moderation = 30 * time.Second
 	maxLooks   = 10
 )
 
-// The privacies in TikTok's words.
+// levels maps the privacies to TikTok's names.
 var levels = map[platform.Privacy][]string{
 	platform.Public:  {"PUBLIC_TO_EVERYONE"},
 	platform.Friends: {"MUTUAL_FOLLOW_FRIENDS"},
@@ -38,19 +38,19 @@ var levels = map[platform.Privacy][]string{
 	"":               {"PUBLIC_TO_EVERYONE", "FOLLOWER_OF_CREATOR", "SELF_ONLY"},
 }
 
-// domain is that of the addresses to upload to.
+// domain is the domain of the upload addresses.
 const domain = "tiktokapis.com"
 
-// work is what a handle has.
+// work is the content of a handle.
 type work struct {
-	ID      string `json:"id,omitempty"`      // of the publication
-	Upload  string `json:"upload,omitempty"`  // where a video is uploaded to
-	Opened  int64  `json:"opened,omitempty"`  // when, as Unix seconds
-	Offset  int64  `json:"offset,omitempty"`  // how much is uploaded
-	Privacy string `json:"privacy,omitempty"` // of photos, which have no publication yet
+	ID      string `json:"id,omitempty"`      // id of the publication
+	Upload  string `json:"upload,omitempty"`  // upload address of a video
+	Opened  int64  `json:"opened,omitempty"`  // time of opening, in Unix seconds
+	Offset  int64  `json:"offset,omitempty"`  // number of uploaded bytes
+	Privacy string `json:"privacy,omitempty"` // privacy of photos, which have no publication yet
 	Silent  bool   `json:"silent,omitempty"`  // the creator permits no comments
-	User    string `json:"user,omitempty"`    // of the address of the post
-	Looks   int    `json:"looks,omitempty"`   // for the post's id
+	User    string `json:"user,omitempty"`    // user name in the address of the post
+	Looks   int    `json:"looks,omitempty"`   // number of looks for the post's id
 }
 
 func (p *Platform) parse(h platform.Handle) (w work, err error) {
@@ -63,7 +63,7 @@ func (p *Platform) parse(h platform.Handle) (w work, err error) {
 	return w, nil
 }
 
-// chunks returns the length of a file's chunks, and how many there are.
+// chunks returns the length and the number of a file's chunks.
 func (p *Platform) chunks(bytes int64) (length, count int64) {
 	if bytes <= max(min(singleChunk, 2*p.chunk), p.chunk) {
 		return bytes, 1
@@ -71,7 +71,7 @@ func (p *Platform) chunks(bytes int64) (length, count int64) {
 	return p.chunk, bytes / p.chunk
 }
 
-// Start implements platform.Publisher: it asks what the account allows, and opens the
+// Start implements platform.Publisher. It reads the permissions of the account, and opens the
 // publication of a video. Nothing is posted before the video is uploaded.
 func (p *Platform) Start(ctx context.Context, a platform.Account, post platform.Post) (platform.Step, error) {
 	var creator struct {
@@ -135,7 +135,7 @@ func (p *Platform) next(w work, m platform.Media) (platform.Step, error) {
 	return platform.Go(platform.StageCheck, w, 0)
 }
 
-// piece returns the length of the chunk at the offset, and whether it is the last.
+// piece returns the length of the chunk at the offset, and reports whether it is the last.
 func (p *Platform) piece(w work, m platform.Media) (length int64, last bool) {
 	length, count := p.chunks(m.Bytes)
 	if w.Offset/length >= count-1 {
@@ -156,8 +156,8 @@ func (p *Platform) status(ctx context.Context, a platform.Account, w work) (s st
 	return s, p.post(ctx, a, "/v2/post/publish/status/fetch/", map[string]string{"publish_id": w.ID}, &s)
 }
 
-// Check implements platform.Publisher: it uploads a chunk that is not the last, or
-// waits for the post.
+// Check implements platform.Publisher. It uploads a chunk that is not the last, or waits for the
+// post.
 func (p *Platform) Check(ctx context.Context, a platform.Account, post platform.Post,
 	h platform.Handle) (platform.Step, error) {
 	w, err := p.parse(h)
@@ -189,8 +189,8 @@ func (p *Platform) Check(ctx context.Context, a platform.Account, post platform.
 	return step, err
 }
 
-// follow returns the step that follows from the state of a publication whose media
-// are with TikTok.
+// follow returns the next step of a publication whose media TikTok has received, according to its
+// state.
 func (p *Platform) follow(w work, s status, video bool) (platform.Step, error) {
 	switch s.State {
 	case "FAILED":
@@ -215,7 +215,7 @@ func (p *Platform) follow(w work, s status, video bool) (platform.Step, error) {
 	}
 }
 
-// upload uploads a chunk. TikTok answers 206, and 201 to the last one.
+// upload uploads a chunk. TikTok answers 206, and 201 to the last chunk.
 func (p *Platform) upload(ctx context.Context, m platform.Media, w work, length int64, posts bool) error {
 	call := wire.Call{
 		Name: "upload", Method: http.MethodPut, URL: w.Upload, Posts: posts, Timeout: wire.UploadTimeout,
@@ -229,9 +229,9 @@ func (p *Platform) upload(ctx context.Context, m platform.Media, w work, length 
 	return p.client.Check(call, answer, func(a wire.Answer) *platform.Error {
 		switch {
 		case a.Status == http.StatusForbidden, a.Status == http.StatusNotFound, a.Status == http.StatusGone:
-			return platform.Again(nil) // the address has ended, or the upload is complete
+			return platform.Again(nil) // the address has expired, or the upload is complete
 		case a.Status == http.StatusRequestedRangeNotSatisfiable && posts:
-			return platform.Lost(nil) // TikTok has more of it than was known
+			return platform.Lost(nil) // TikTok has received more than the handle says
 		case a.Status == http.StatusRequestedRangeNotSatisfiable:
 			return platform.Busy()
 		case a.Status == http.StatusBadRequest:
@@ -242,7 +242,7 @@ func (p *Platform) upload(ctx context.Context, m platform.Media, w work, length 
 	})
 }
 
-// Finalize implements platform.Publisher: it uploads the last chunk, or names the photos.
+// Finalize implements platform.Publisher. It uploads the last chunk, or names the photos.
 func (p *Platform) Finalize(ctx context.Context, a platform.Account, post platform.Post,
 	h platform.Handle) (platform.Step, error) {
 	w, err := p.parse(h)
@@ -294,8 +294,8 @@ func (p *Platform) photos(ctx context.Context, a platform.Account, post platform
 	return platform.Go(platform.StageCheck, work{ID: opened.ID, User: w.User}, processing)
 }
 
-// Reconcile implements platform.Publisher. A video is posted once, however often its
-// last chunk is sent. A post of photos whose answer was lost has no id to ask for.
+// Reconcile implements platform.Publisher. A video is posted once, however often its last chunk is
+// sent. A post of photos whose answer was lost has no id to look for.
 func (p *Platform) Reconcile(ctx context.Context, a platform.Account, post platform.Post, h platform.Handle,
 	_ time.Time) (platform.Step, error) {
 	w, err := p.parse(h)

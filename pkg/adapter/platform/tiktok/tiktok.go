@@ -1,8 +1,8 @@
 // Package tiktok publishes on TikTok by the Content Posting API.
 //
-// A video is uploaded in chunks to a publication that was opened before, and is
-// posted after its last byte. Photos are pulled by TikTok as soon as they are named, so
-// that call cannot be repeated, and what became of it cannot be read.
+// A publication is opened first. A video is uploaded to it in chunks, and is posted after its last
+// byte. TikTok pulls photos as soon as a call names them, so that call cannot be repeated, and its
+// outcome cannot be read.
 package tiktok
 
 import (
@@ -36,7 +36,7 @@ var (
 	text       = platform.Text{Max: 4000, Unit: platform.UTF16}
 	photoTitle = platform.Text{Max: 90, Unit: platform.UTF16}
 
-	// ofVideos are the options that photos do not have.
+	// ofVideos lists the options that photos do not have.
 	ofVideos = []platform.Option{platform.OptionGenerated, platform.OptionCoverAt, optionDuet, optionStitch}
 )
 
@@ -62,7 +62,7 @@ var capabilities = platform.Capabilities{
 	Metrics:    []string{"views", "likes", "comments", "shares"},
 	DailyPosts: 15,
 	Plain:      true,
-	Pulls:      true, // photos
+	Pulls:      true, // for photos
 	Notes: []string{
 		"Until TikTok has audited the operator's application, it posts privately only.",
 		"Photos are read from the operator's domain, which must be verified with TikTok.",
@@ -74,13 +74,13 @@ var capabilities = platform.Capabilities{
 	},
 }
 
-// The options of TikTok alone.
+// The options that only TikTok has.
 const (
 	optionDuet   platform.Option = "disable_duet"
 	optionStitch platform.Option = "disable_stitch"
 )
 
-// Options are those of posts on TikTok, as callers send them.
+// Options are the options of posts on TikTok, as callers send them.
 type Options struct {
 	platform.Visible
 	platform.Framed
@@ -105,7 +105,7 @@ type Platform struct {
 
 var _ platform.Adapter = (*Platform)(nil)
 
-// New makes the adapter.
+// New returns the adapter.
 func New(cfg wire.Config) *Platform {
 	c := wire.New(Name, cfg)
 	return &Platform{c, wire.OAuth{
@@ -114,7 +114,8 @@ func New(cfg wire.Config) *Platform {
 	}, defaultChunk}
 }
 
-// challenge is in hexadecimal at TikTok, where RFC 7636 has base64url.
+// challenge returns the challenge in hexadecimal, which TikTok uses instead of the base64url of RFC
+// 7636.
 func challenge(verifier string) string {
 	sum := sha256.Sum256([]byte(verifier))
 	return hex.EncodeToString(sum[:])
@@ -131,7 +132,7 @@ func (p *Platform) Authorization(ctx context.Context, a platform.Authorization) 
 	return p.client.Address(ctx, p.oauth, a)
 }
 
-// Connect implements platform.Connector: the account of who has allowed it.
+// Connect implements platform.Connector. It returns the account of the user who has allowed it.
 func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Account, error) {
 	token, err := p.client.Grant(ctx, p.oauth, g, "TikTok")
 	if err != nil {

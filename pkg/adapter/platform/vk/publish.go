@@ -16,16 +16,16 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
-// videoTimeout is how long the upload of a video may take: it is one call.
+// videoTimeout bounds the upload of a video, which is one call.
 const videoTimeout = 12 * time.Minute
 
-// work is what a handle has.
+// work is the content of a handle.
 type work struct {
-	Wall     string   `json:"wall"`               // of the community
-	Attached []string `json:"attached,omitempty"` // what is uploaded, such as photo-1_2
-	Upload   string   `json:"upload,omitempty"`   // where the next video is uploaded to
-	Video    string   `json:"video,omitempty"`    // that video
-	Post     string   `json:"post,omitempty"`     // its first comment is to be written
+	Wall     string   `json:"wall"`               // id of the community
+	Attached []string `json:"attached,omitempty"` // uploaded files, such as photo-1_2
+	Upload   string   `json:"upload,omitempty"`   // upload address of the next video
+	Video    string   `json:"video,omitempty"`    // id of that video
+	Post     string   `json:"post,omitempty"`     // id of the post whose first comment is still to be written
 }
 
 func parse(h platform.Handle) (w work, err error) {
@@ -38,7 +38,7 @@ func parse(h platform.Handle) (w work, err error) {
 	return w, nil
 }
 
-// next returns the step that uploads the next file, or posts.
+// next returns the step that uploads the next file or makes the post.
 func next(w work, post platform.Post) (platform.Step, error) {
 	if len(w.Attached) < len(post.Media) {
 		return platform.Go(platform.StageCheck, w, 0)
@@ -51,8 +51,8 @@ func (p *Platform) Start(_ context.Context, a platform.Account, post platform.Po
 	return next(work{Wall: a.ID}, post)
 }
 
-// Check implements platform.Publisher: it uploads a photo, or opens the upload of a
-// video, or uploads it. What is uploaded is not seen until it is attached.
+// Check implements platform.Publisher. It uploads a photo, opens the upload of a video, or uploads
+// the video. Uploaded files stay invisible until they are attached.
 func (p *Platform) Check(ctx context.Context, a platform.Account, post platform.Post,
 	h platform.Handle) (platform.Step, error) {
 	w, err := parse(h)
@@ -149,8 +149,8 @@ func (p *Platform) openVideo(ctx context.Context, a platform.Account, post platf
 	return nil
 }
 
-// upload uploads a file as a form. The address is VK's word, on one of its many domains,
-// and is sent no token.
+// upload uploads a file as a form. VK names the address, which is on one of its many domains, so
+// the request carries no token.
 func (p *Platform) upload(ctx context.Context, address, field string, m platform.Media, timeout time.Duration,
 	out any) error {
 	if !p.client.Trusts(address, "vk.com") && !strings.HasPrefix(address, "https://") {
@@ -164,7 +164,7 @@ func (p *Platform) upload(ctx context.Context, address, field string, m platform
 		Timeout: timeout}, refused(platform.Token{}, false), out)
 }
 
-// Finalize implements platform.Publisher: it posts, or writes the first comment.
+// Finalize implements platform.Publisher. It makes the post, or writes the first comment.
 func (p *Platform) Finalize(ctx context.Context, a platform.Account, post platform.Post,
 	h platform.Handle) (platform.Step, error) {
 	w, err := parse(h)
@@ -193,7 +193,7 @@ func (p *Platform) Finalize(ctx context.Context, a platform.Account, post platfo
 	return posted(w, made.ID, post)
 }
 
-// posted returns the step after a post was made.
+// posted returns the step that follows the creation of a post.
 func posted(w work, id int64, post platform.Post) (platform.Step, error) {
 	n := strconv.FormatInt(id, 10)
 	published := platform.Published{ID: n, URL: "https://vk.com/wall" + w.Wall + "_" + n}
@@ -205,7 +205,7 @@ func posted(w work, id int64, post platform.Post) (platform.Step, error) {
 	return step, err
 }
 
-// comment writes the first comment. What VK refuses for good is passed over.
+// comment writes the first comment. It leaves the comment out if VK refuses it for good.
 func (p *Platform) comment(ctx context.Context, a platform.Account, post platform.Post, w work) (platform.Step, error) {
 	params := url.Values{"owner_id": {a.ID}, "post_id": {w.Post}, "from_group": {community(a)},
 		"message": {post.Options.FirstComment}, "guid": {post.Key}}
@@ -221,7 +221,7 @@ func (p *Platform) comment(ctx context.Context, a platform.Account, post platfor
 	return done, nil
 }
 
-// Reconcile implements platform.Publisher: it looks for the post on the wall.
+// Reconcile implements platform.Publisher. It looks for the post on the wall.
 func (p *Platform) Reconcile(ctx context.Context, a platform.Account, post platform.Post, h platform.Handle,
 	begun time.Time) (platform.Step, error) {
 	w, err := parse(h)
@@ -250,7 +250,7 @@ func (p *Platform) Reconcile(ctx context.Context, a platform.Account, post platf
 	return platform.Step{Next: platform.StageReconcile, Handle: h}, nil
 }
 
-// found is a post of a wall.
+// found is a post that was found on a wall.
 type found struct {
 	ID          int64                        `json:"id"`
 	Date        int64                        `json:"date"`
@@ -258,7 +258,7 @@ type found struct {
 	Attachments []map[string]json.RawMessage `json:"attachments"`
 }
 
-// attached returns the attachments as wall.post takes them.
+// attached returns the attachments in the form that wall.post takes.
 func (f found) attached() []string {
 	var all []string
 	for _, m := range f.Attachments {

@@ -1,8 +1,8 @@
 // Package vk publishes on the walls of VK's communities.
 //
-// Photos and videos are uploaded first, unseen, and then attached to a post. Where the answer to a post is lost, it is
-// looked for among the newest posts of
-// the wall, which only the token of a user can read.
+// Photos and videos are uploaded first, invisibly, and are then attached to a post. If the answer
+// to a post is lost, the adapter looks for it among the newest posts of the wall, which only the
+// token of a user can read.
 package vk
 
 import (
@@ -34,7 +34,7 @@ var (
 	video = &platform.File{MIMEs: []string{"video/mp4", "video/quicktime", "video/webm"}, MaxBytes: 2 << 30}
 
 	message = platform.Text{Max: 15_895}
-	// A video's text is the message of its post and the description of the video.
+	// A video's text is both the message of its post and the description of the video.
 	description = platform.Text{Max: 5000}
 	title       = platform.Text{Max: 128}
 )
@@ -66,7 +66,7 @@ var capabilities = platform.Capabilities{
 	},
 }
 
-// Options are those of posts on VK, as callers send them.
+// Options are the options of posts on VK, as callers send them.
 type Options struct {
 	platform.Visible
 	platform.Commented
@@ -80,7 +80,7 @@ type Platform struct {
 
 var _ platform.Adapter = (*Platform)(nil)
 
-// New makes the adapter.
+// New returns the adapter.
 func New(cfg wire.Config) *Platform {
 	c := wire.New(Name, cfg)
 	return &Platform{c, wire.OAuth{
@@ -108,8 +108,8 @@ type group struct {
 	Photo  string `json:"photo_100"`
 }
 
-// Connect implements platform.Connector: the communities that the user edits, or the
-// one whose token is given.
+// Connect implements platform.Connector. It returns the communities that the user edits, or the
+// community of the given token.
 func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Account, error) {
 	token := platform.Token{Access: g.Token}
 	method, params := "groups.getById", url.Values{}
@@ -122,8 +122,8 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 		method, params = "groups.get", url.Values{"filter": {"editor"}, "extended": {"1"}, "count": {"1000"}}
 	}
 	var answer struct {
-		Items  []group `json:"items"`  // of groups.get
-		Groups []group `json:"groups"` // of groups.getById
+		Items  []group `json:"items"`  // answer of groups.get
+		Groups []group `json:"groups"` // answer of groups.getById
 	}
 	if err := p.call(ctx, platform.Account{Token: token}, method, params, false, &answer); err != nil {
 		return nil, err
@@ -151,8 +151,8 @@ func (p *Platform) Refresh(ctx context.Context, a platform.Account) (platform.To
 	return p.client.Renew(ctx, p.oauth, a.Token, url.Values{"device_id": {a.Token.Device}})
 }
 
-// Revoke implements platform.Connector. The token of a community is revoked by its
-// administrators alone.
+// Revoke implements platform.Connector. It leaves the token of a community, which only its
+// administrators can revoke.
 func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
 	if a.Token.Refresh == "" {
 		return nil
@@ -165,7 +165,7 @@ func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
 	return p.client.Revoke(ctx, p.client.Base(accounts)+"/oauth2/revoke", form, a.Token.Access)
 }
 
-// call calls a method; posts says that it may make a post. VK answers refusals with the
+// call calls a method; posts reports whether it may make a post. VK answers refusals with the
 // status 200, too.
 func (p *Platform) call(ctx context.Context, a platform.Account, method string, params url.Values, posts bool,
 	out any) error {
@@ -223,14 +223,14 @@ func refused(t platform.Token, posts bool) wire.Refused {
 			return nil
 		}
 		switch code := body.Error.Code; code {
-		case 1, 10: // unknown, internal
+		case 1, 10: // unknown or internal error
 			if posts {
 				return platform.Lost(nil)
 			}
 			return platform.Busy()
 		case 6: // too many calls in a second
 			return platform.Limited(time.Second)
-		case 9: // too much of the same
+		case 9: // too many similar actions
 			return platform.Limited(10 * time.Minute)
 		case 29: // too many calls of the method
 			return platform.Limited(time.Hour)

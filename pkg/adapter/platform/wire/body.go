@@ -23,8 +23,8 @@ type Body struct {
 	Reader io.Reader
 }
 
-// Range is a range of a file as a body. The file is opened when it is first read, and
-// closed with the request.
+// Range returns a range of a file as a body. The file is opened at the first read, and closed with
+// the request.
 func Range(ctx context.Context, m platform.Media, offset, length int64) *Body {
 	return &Body{Type: m.MIME, Length: length,
 		Reader: &lazy{open: func() (io.ReadCloser, error) { return m.Open(ctx, offset, length) }}}
@@ -36,8 +36,8 @@ type File struct {
 	Media       platform.Media
 }
 
-// Multipart is a form with fields and files as a body. Its length is known before the
-// files are read.
+// Multipart returns a form with fields and files as a body. Its length is known before the files
+// are read.
 func Multipart(ctx context.Context, fields url.Values, files ...File) (*Body, error) {
 	var head bytes.Buffer
 	w := multipart.NewWriter(&head)
@@ -80,18 +80,18 @@ func Multipart(ctx context.Context, fields url.Values, files ...File) (*Body, er
 	return body, nil
 }
 
-// FileName is the name of a file of a form: for its extension alone.
+// FileName returns the name of a file in a form, which matters for its extension only.
 func FileName(m platform.Media) string {
 	_, extension, _ := strings.Cut(m.MIME, "/")
 	return "file." + strings.ReplaceAll(extension, "quicktime", "mov")
 }
 
-// sending is the body of a request, and knows whether it was read to its end.
+// sending is the body of a request. It tells whether it was read to its end.
 type sending struct {
 	mu   sync.Mutex
 	r    io.Reader
 	left int64
-	done bool // closed: nothing more is sent
+	done bool // closed, so that nothing more is sent
 }
 
 // Read implements io.Reader.
@@ -118,7 +118,7 @@ func (s *sending) Close() error {
 	return nil
 }
 
-// whole reports whether all was read; no body is.
+// whole reports whether the body was read completely. It returns true if there is no body.
 func (s *sending) whole() bool {
 	if s == nil {
 		return true
@@ -128,7 +128,7 @@ func (s *sending) whole() bool {
 	return s.left <= 0
 }
 
-// lazy opens a reader when it is first read.
+// lazy opens a reader at the first read.
 type lazy struct {
 	open func() (io.ReadCloser, error)
 	r    io.ReadCloser
@@ -146,7 +146,7 @@ func (l *lazy) Read(p []byte) (int, error) {
 	return l.r.Read(p)
 }
 
-// Close implements io.Closer: the transport closes the body of a request.
+// Close implements io.Closer. The transport calls it, since it closes the body of a request.
 func (l *lazy) Close() error {
 	if l.r == nil {
 		return nil
@@ -154,7 +154,7 @@ func (l *lazy) Close() error {
 	return l.r.Close()
 }
 
-// many reads one reader after the other, and closes those that can be.
+// many reads its readers in order, and closes those that implement io.Closer.
 type many []io.Reader
 
 // Read implements io.Reader.

@@ -14,15 +14,15 @@ import (
 // OAuth is the authorization server of a platform (RFC 6749, with the PKCE of RFC 7636).
 type OAuth struct {
 	Authorize, Token string     // addresses
-	Scopes           []string   // asked for
-	Divider          string     // between scopes; a space if empty
-	ClientParam      string     // the parameter with the application's id; client_id if empty
-	Extra            url.Values // of the address of the authorization
-	// Refused classifies refusals of the token endpoint; OAuthRefused if nil.
+	Scopes           []string   // requested from the owner
+	Divider          string     // separates scopes; a space if empty
+	ClientParam      string     // name of the parameter with the application's id; client_id if empty
+	Extra            url.Values // further parameters of the authorization's address
+	// Refused classifies refusals of the token endpoint. If it is nil, OAuthRefused does.
 	Refused Refused
-	// Challenge makes the challenge of a verifier; platform.Challenge if nil.
+	// Challenge returns the challenge of a verifier. If it is nil, platform.Challenge does.
 	Challenge func(verifier string) string
-	// Public says that the application proves itself by PKCE alone.
+	// Public reports whether the application proves itself by PKCE alone.
 	Public bool
 }
 
@@ -66,7 +66,7 @@ type Issued struct {
 	Scope   string          `json:"scope"`
 }
 
-// As returns the token, with the refresh token of before where there is no new one.
+// As returns the issued token. It keeps the refresh token of before if the answer has no new one.
 func (i Issued) As(now time.Time, before platform.Token) platform.Token {
 	t := platform.Token{Access: i.Access, Refresh: i.Refresh, Scopes: before.Scopes, Device: before.Device}
 	if t.Refresh == "" {
@@ -91,8 +91,8 @@ func (c *Client) Exchange(ctx context.Context, o OAuth, g platform.Grant, more u
 	return c.token(ctx, o, "exchange", form, more, platform.Secret(g.Code))
 }
 
-// Grant exchanges the code of a grant for a token. It refuses a token that lacks scopes,
-// since the user has not allowed them on the page of the owner.
+// Grant exchanges the code of a grant for a token. It refuses a token that lacks scopes, because
+// the user has not allowed them on the page of the owner.
 func (c *Client) Grant(ctx context.Context, o OAuth, g platform.Grant, owner string) (platform.Token, error) {
 	issued, err := c.Exchange(ctx, o, g, nil)
 	if err != nil {
@@ -106,7 +106,7 @@ func (c *Client) Grant(ctx context.Context, o OAuth, g platform.Grant, owner str
 	return token, nil
 }
 
-// Revoke posts a form that revokes a token. It is no error if the token has ended already.
+// Revoke posts a form that revokes a token. A token that has ended already is no error.
 func (c *Client) Revoke(ctx context.Context, address string, form url.Values, secrets ...platform.Secret) error {
 	call := Call{Name: "revoke", Method: http.MethodPost, URL: address, Form: form, Secrets: secrets}
 	err := c.JSON(ctx, call, OAuthRefused, nil)
@@ -116,7 +116,7 @@ func (c *Client) Revoke(ctx context.Context, address string, form url.Values, se
 	return err
 }
 
-// Issue asks the token endpoint in a platform's own way.
+// Issue sends a form of the platform to the token endpoint, and returns the answer.
 func (c *Client) Issue(ctx context.Context, o OAuth, form url.Values, secret platform.Secret) (Issued, error) {
 	return c.token(ctx, o, "issue", form, nil, secret)
 }
@@ -173,7 +173,7 @@ func OAuthRefused(a Answer) *platform.Error {
 	}
 	switch body.Error {
 	case "invalid_client", "unauthorized_client":
-		// The operator's application is wrong: the account stays good.
+		// The application of the operator is wrong, and the account stays valid.
 		return platform.Later(platform.CodeNotConfigured, "The platform refuses the service's application.")
 	case "server_error", "temporarily_unavailable", "slow_down", "rate_limit_exceeded":
 		return platform.Busy()

@@ -1,8 +1,8 @@
-// Package wire is the HTTP client of the platforms' adapters: calls with JSON, forms
-// and streamed files, whose errors are of type *platform.Error.
+// Package wire is the HTTP client of the platforms' adapters. It makes calls with JSON, forms and
+// streamed files, and returns errors of type *platform.Error.
 //
-// It retries no call. A call that makes a post is marked: where its answer is lost
-// after its header was written, the error is platform.Unknown.
+// It retries no call. A call that makes a post is marked. If its answer is lost after its header
+// was written, the error is platform.Unknown.
 package wire
 
 import (
@@ -28,14 +28,14 @@ var errNoToken = errors.New("there is no access token")
 // Bounds of a call.
 const (
 	defaultTimeout = 30 * time.Second
-	// UploadTimeout is how long the upload of a part of a file may take.
+	// UploadTimeout bounds the upload of a part of a file.
 	UploadTimeout = 5 * time.Minute
 	maxAnswer     = 1 << 20
-	maxExcerpt    = 512 // bytes of a refusal that are kept for the log
+	maxExcerpt    = 512 // bytes of a refusal in the log
 	maxRetryAfter = 24 * time.Hour
 )
 
-// Doer makes a call. It follows no redirect: that could carry a token elsewhere.
+// Doer makes a call. It follows no redirect, because a redirect could carry a token elsewhere.
 type Doer interface {
 	Do(req *http.Request) (*http.Response, error)
 }
@@ -43,9 +43,9 @@ type Doer interface {
 // Config has the dependencies of all adapters. HTTP, BaseURL and Now are optional.
 type Config struct {
 	HTTP Doer
-	// BaseURL replaces the platform's own addresses, all of them.
+	// BaseURL replaces all addresses of the platform.
 	BaseURL string
-	// App returns the operator's application, of platforms with OAuth.
+	// App returns the operator's application. Only platforms with OAuth need it.
 	App func(ctx context.Context) (platform.App, error)
 	Now func() time.Time
 }
@@ -56,7 +56,7 @@ type Client struct {
 	cfg  Config
 }
 
-// New makes a client of a platform.
+// New returns a client of a platform.
 func New(name string, cfg Config) *Client {
 	if cfg.HTTP == nil {
 		cfg.HTTP = &http.Client{CheckRedirect: func(*http.Request,
@@ -74,7 +74,7 @@ func New(name string, cfg Config) *Client {
 // Now returns the time.
 func (c *Client) Now() time.Time { return c.cfg.Now() }
 
-// Base returns the address of the platform, or that which replaces it.
+// Base returns the address of the platform, or the address that replaces it.
 func (c *Client) Base(own string) string {
 	if c.cfg.BaseURL != "" {
 		return c.cfg.BaseURL
@@ -82,8 +82,8 @@ func (c *Client) Base(own string) string {
 	return own
 }
 
-// Trusts reports whether an address that the platform has named lies on its own domain,
-// by TLS, or on the server that replaces it.
+// Trusts reports whether an address that the platform has named is on the platform's own domain,
+// with TLS, or on the server that replaces it.
 func (c *Client) Trusts(address, domain string) bool {
 	u, err := url.Parse(address)
 	if err != nil || u.User != nil {
@@ -116,9 +116,9 @@ func notConfigured(cause error) error {
 	return platform.Refuse(platform.CodeNotConfigured, "The platform is not set up here.").Because(cause)
 }
 
-// Call is one request. Its body is one of JSON, Form and Body.
+// Call is one request. At most one of JSON, Form and Body is set.
 type Call struct {
-	Name    string // for the log, in place of the address, which may contain a token
+	Name    string // for the log, because the address may contain a token
 	Method  string
 	URL     string
 	Query   url.Values
@@ -127,11 +127,11 @@ type Call struct {
 	JSON    any
 	Form    url.Values
 	Body    *Body
-	Secrets []platform.Secret // removed from what is logged of a refusal
+	Secrets []platform.Secret // redacted in the logged part of a refusal
 
-	// Posts says that the call may make a post visible.
+	// Posts reports whether the call may make a post visible.
 	Posts   bool
-	Timeout time.Duration // 30 s if 0
+	Timeout time.Duration // 30 s if it is 0
 }
 
 // Answer is a complete answer.
@@ -141,7 +141,7 @@ type Answer struct {
 	Body   []byte
 }
 
-// RetryAfter returns when the platform wants to be called again; 0 if it does not say.
+// RetryAfter returns how long the platform wants the client to wait, or 0 if it does not say.
 func (c *Client) RetryAfter(a Answer) time.Duration {
 	value := a.Header.Get("Retry-After")
 	var after time.Duration
@@ -156,11 +156,11 @@ func (c *Client) RetryAfter(a Answer) time.Duration {
 // OK reports whether the status is a success.
 func (a Answer) OK() bool { return a.Status >= 200 && a.Status <= 299 }
 
-// Refused classifies an answer by its content: nil for one that is none of the
-// platform's refusals.
+// Refused classifies an answer by its content. It returns nil if the answer is no refusal of the
+// platform.
 type Refused func(a Answer) *platform.Error
 
-// JSON makes a call, classifies its answer and decodes it into out, unless that is nil.
+// JSON makes a call, classifies its answer and decodes it into out, unless out is nil.
 func (c *Client) JSON(ctx context.Context, call Call, refused Refused, out any) error {
 	answer, err := c.Do(ctx, call)
 	if err != nil {
@@ -210,7 +210,7 @@ func (c *Client) byStatus(call Call, a Answer) *platform.Error {
 	case a.Status == http.StatusUnauthorized:
 		return platform.TokenExpired()
 	case call.Posts && (a.Status >= 500 || a.Status < 400 || a.Status == http.StatusRequestTimeout):
-		// What stands in front of the platform may have ended the call before the platform.
+		// A proxy in front of the platform may have answered while the platform continues.
 		return platform.Lost(nil)
 	case a.Status >= 500, a.Status == http.StatusRequestTimeout, a.Status == http.StatusTooEarly, a.Status < 400:
 		return platform.Busy()
@@ -228,7 +228,7 @@ func (c *Client) Garbled(call Call, cause error) *platform.Error {
 	return platform.Busy().Because(cause)
 }
 
-// Do makes a call. Its error says that there is no complete answer.
+// Do makes a call. It returns an error if there is no complete answer.
 func (c *Client) Do(ctx context.Context, call Call) (Answer, error) {
 	if err := ctx.Err(); err != nil {
 		return Answer{}, c.broken(ctx, call, false, err)
@@ -239,11 +239,12 @@ func (c *Client) Do(ctx context.Context, call Call) (Answer, error) {
 	}
 	bounded, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	// Once its header is written and its body read to the end, the whole request may have
-	// arrived. WroteRequest would be too late: the platform can act before it is called.
+	// The whole request may have arrived as soon as its header is written and its body read to
+	// the end. WroteRequest would be too late, because the platform can act before net/http
+	// calls it.
 	var headers atomic.Bool
 	bounded = httptrace.WithClientTrace(bounded, &httptrace.ClientTrace{
-		GetConn:      func(string) { headers.Store(false) }, // also where net/http starts over
+		GetConn:      func(string) { headers.Store(false) }, // net/http also calls it for a retry
 		WroteHeaders: func() { headers.Store(true) },
 	})
 	req, body, err := request(bounded, call)
@@ -286,7 +287,7 @@ func request(ctx context.Context, call Call) (*http.Request, *sending, error) {
 	var reader io.Reader = http.NoBody
 	if body != nil && body.Length > 0 {
 		sent = &sending{r: body.Reader, left: body.Length}
-		reader = sent // has no GetBody: net/http cannot send it a second time
+		reader = sent // the request has no GetBody, so that net/http cannot send it twice
 	}
 	req, err := http.NewRequestWithContext(ctx, call.Method, address, reader)
 	if err != nil {
@@ -308,12 +309,12 @@ func request(ctx context.Context, call Call) (*http.Request, *sending, error) {
 	return req, sent, nil
 }
 
-// broken returns the error of a call without a complete answer; sent says that the
-// platform may have received all of it.
+// broken returns the error of a call without a complete answer; sent reports whether the platform
+// may have received the whole request.
 func (c *Client) broken(ctx context.Context, call Call, sent bool, cause error) *platform.Error {
 	var u *url.Error
 	if errors.As(cause, &u) {
-		cause = u.Err // without the address
+		cause = u.Err // the cause without the address
 	}
 	if err := ctx.Err(); err != nil && !errors.Is(cause, err) {
 		cause = fmt.Errorf("%w: %w", err, cause)

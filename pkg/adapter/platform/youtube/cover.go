@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	// processing is the time between two looks at the processing of a Short, and maxLooks how
-	// many there are.
+	// processing is the time between two looks at the processing of a Short, and maxLooks is
+	// the number of looks.
 	processing = time.Minute
 	maxLooks   = 30
-	// maxTries bounds how often a cover is set that YouTube does not take at the moment.
+	// maxTries bounds the attempts to set a cover that YouTube temporarily refuses.
 	maxTries = 3
 
 	longestShort = 3 * time.Minute
@@ -25,8 +25,8 @@ const (
 // isShort reports whether YouTube shows a video as a Short.
 func isShort(m platform.Media) bool { return m.Width <= m.Height && m.Duration <= longestShort }
 
-// cover sets the cover of the video: of a Short, once it is processed. It may be repeated.
-// What YouTube refuses does not fail the publication.
+// cover sets the cover of the video. It waits until a Short is processed. It may be repeated. A
+// cover that YouTube refuses does not fail the publication.
 func (p *Platform) cover(ctx context.Context, a platform.Account, post platform.Post, w work) (platform.Step, error) {
 	done := platform.Step{Next: platform.StageDone}
 	if post.Cover == nil {
@@ -71,7 +71,7 @@ func (p *Platform) cover(ctx context.Context, a platform.Account, post platform.
 	return done, nil
 }
 
-// notSet is the warning of a cover that YouTube refuses.
+// notSet returns the warning about a cover that YouTube refuses.
 func notSet(err error) *platform.Warning {
 	return platform.Warn(platform.CoverNotSet,
 		"YouTube has not taken the cover of the video. Set it in YouTube Studio.", err)

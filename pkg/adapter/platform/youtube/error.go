@@ -30,7 +30,7 @@ func (p *Platform) refused(a wire.Answer) *platform.Error {
 	case "uploadLimitExceeded":
 		return platform.Full(24 * time.Hour)
 	case "quotaExceeded", "dailyLimitExceeded":
-		// The quota of the operator's application, which begins anew once a day.
+		// The quota of the operator's application starts again once a day.
 		return platform.Full(6 * time.Hour)
 	case "rateLimitExceeded", "userRateLimitExceeded":
 		return platform.Limited(0)

@@ -15,19 +15,20 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
-// defaultPart is how much is uploaded in a step: a multiple of 256 KiB.
+// defaultPart is the number of bytes that one step uploads. It is a multiple of 256 KiB.
 const defaultPart = 64 << 20
 
-// domain is that of upload sessions, which are sent the token.
+// domain is the domain of upload sessions, which receive the token.
 const domain = "googleapis.com"
 
-// work is what a handle has: the session and how much it has received, or the video.
+// work is the content of a handle: the session and the number of bytes that it has received, or the
+// video.
 type work struct {
 	Session string `json:"session,omitempty"`
 	Offset  int64  `json:"offset,omitempty"`
-	Video   string `json:"video,omitempty"` // its cover is to be set
-	Looks   int    `json:"looks,omitempty"` // at its processing
-	Tries   int    `json:"tries,omitempty"` // to set the cover
+	Video   string `json:"video,omitempty"` // id of the video whose cover is still to be set
+	Looks   int    `json:"looks,omitempty"` // number of looks at its processing
+	Tries   int    `json:"tries,omitempty"` // number of attempts to set the cover
 }
 
 func (p *Platform) parse(h platform.Handle) (w work, err error) {
@@ -52,7 +53,7 @@ func category(t platform.Topic) string {
 	}
 }
 
-// Start implements platform.Publisher: it opens an upload session.
+// Start implements platform.Publisher. It opens an upload session.
 func (p *Platform) Start(ctx context.Context, a platform.Account, post platform.Post) (platform.Step, error) {
 	m := post.Media[0]
 	text := platform.Arrange(post, capabilities)
@@ -102,8 +103,8 @@ func (p *Platform) next(w work, m platform.Media) (platform.Step, error) {
 	return platform.Go(platform.StageCheck, w, 0)
 }
 
-// Check implements platform.Publisher: it uploads a part that is not the last, or sets
-// the cover of the video.
+// Check implements platform.Publisher. It uploads a part that is not the last, or sets the cover of
+// the video.
 func (p *Platform) Check(ctx context.Context, a platform.Account, post platform.Post,
 	h platform.Handle) (platform.Step, error) {
 	w, err := p.parse(h)
@@ -114,7 +115,7 @@ func (p *Platform) Check(ctx context.Context, a platform.Account, post platform.
 		return p.cover(ctx, a, post, w)
 	}
 	m := post.Media[0]
-	// What the session has can be more than the handle says.
+	// The session may have received more than the handle says.
 	step, at, err := p.ask(ctx, a, post, w)
 	if err != nil || step.Next == platform.StageFinalize || step.Post != (platform.Published{}) {
 		return step, err
@@ -136,7 +137,7 @@ func (p *Platform) Check(ctx context.Context, a platform.Account, post platform.
 	return p.next(w, m)
 }
 
-// Finalize implements platform.Publisher: it uploads the last part.
+// Finalize implements platform.Publisher. It uploads the last part.
 func (p *Platform) Finalize(ctx context.Context, a platform.Account, post platform.Post,
 	h platform.Handle) (platform.Step, error) {
 	w, err := p.parse(h)
@@ -158,7 +159,7 @@ func (p *Platform) Finalize(ctx context.Context, a platform.Account, post platfo
 	return step, err
 }
 
-// Reconcile implements platform.Publisher. What the session lacks may be sent again.
+// Reconcile implements platform.Publisher. The bytes that the session lacks may be sent again.
 func (p *Platform) Reconcile(ctx context.Context, a platform.Account, post platform.Post, h platform.Handle,
 	_ time.Time) (platform.Step, error) {
 	w, err := p.parse(h)
@@ -170,13 +171,13 @@ func (p *Platform) Reconcile(ctx context.Context, a platform.Account, post platf
 	}
 	step, _, err := p.ask(ctx, a, post, w)
 	if platform.KindOf(err) == platform.Restart {
-		// A session that is gone may have made its video before.
+		// A session that is gone may have made its video before it went.
 		return platform.Step{}, platform.Lost(err)
 	}
 	return step, err
 }
 
-// ask asks the session how much it has, and returns that with the step that follows.
+// ask reads how many bytes the session has received, and returns the next step and that number.
 func (p *Platform) ask(ctx context.Context, a platform.Account, post platform.Post, w work) (platform.Step,
 	int64, error) {
 	call := wire.Call{
@@ -190,7 +191,7 @@ func (p *Platform) ask(ctx context.Context, a platform.Account, post platform.Po
 	return p.answered(call, answer, post, w)
 }
 
-// put is the upload of a part.
+// put returns the call that uploads a part.
 func (p *Platform) put(ctx context.Context, a platform.Account, m platform.Media, w work, length int64) wire.Call {
 	body := wire.Range(ctx, m, w.Offset, length)
 	return wire.Call{
@@ -200,7 +201,7 @@ func (p *Platform) put(ctx context.Context, a platform.Account, m platform.Media
 	}
 }
 
-// answered returns the step that follows from an answer of the session.
+// answered returns the next step after an answer of the session.
 func (p *Platform) answered(call wire.Call, answer wire.Answer, post platform.Post, w work) (platform.Step,
 	int64, error) {
 	if answer.Status == http.StatusPermanentRedirect {
@@ -225,7 +226,7 @@ func (p *Platform) answered(call wire.Call, answer wire.Answer, post platform.Po
 	return step, post.Media[0].Bytes, err
 }
 
-// made returns the step after the upload.
+// made returns the step that follows the upload.
 func (p *Platform) made(id string, post platform.Post) (platform.Step, error) {
 	published := platform.Published{ID: id, URL: "https://www.youtube.com/watch?v=" + id}
 	if post.Cover == nil {
@@ -240,7 +241,7 @@ func (p *Platform) made(id string, post platform.Post) (platform.Step, error) {
 	return step, err
 }
 
-// offset returns how much a session has: the header Range names the last byte.
+// offset returns how many bytes a session has received. The header Range names the last byte.
 func offset(a wire.Answer) (int64, error) {
 	value := a.Header.Get("Range")
 	if value == "" {

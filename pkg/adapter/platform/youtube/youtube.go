@@ -1,8 +1,8 @@
 // Package youtube publishes videos on YouTube.
 //
-// A video is uploaded to a session, whose address is the handle. There is no video
-// before the last byte has arrived, and one session makes one video: so the upload
-// continues where it was, whatever happened in between.
+// A video is uploaded to a session, whose address is the handle. YouTube makes the video after the
+// last byte has arrived, and one session makes one video. So an upload always continues at the last
+// received byte, even after a failure.
 package youtube
 
 import (
@@ -60,10 +60,10 @@ var capabilities = platform.Capabilities{
 	},
 }
 
-// optionKids is an option of YouTube alone.
+// optionKids is an option that only YouTube has.
 const optionKids platform.Option = "made_for_kids"
 
-// Options are those of posts on YouTube, as callers send them.
+// Options are the options of posts on YouTube, as callers send them.
 type Options struct {
 	platform.Visible
 	platform.Declared
@@ -80,13 +80,13 @@ type Platform struct {
 
 var _ platform.Adapter = (*Platform)(nil)
 
-// New makes the adapter.
+// New returns the adapter.
 func New(cfg wire.Config) *Platform {
 	c := wire.New(Name, cfg)
 	return &Platform{c, wire.OAuth{
 		Authorize: c.Base(accounts) + "/o/oauth2/v2/auth", Token: c.Base(tokens) + "/token",
 		Scopes: capabilities.Scopes,
-		// Without the consent there is no refresh token for who has connected before.
+		// Google issues no new refresh token to a returning user without the consent.
 		Extra: url.Values{"access_type": {"offline"}, "prompt": {"consent"}},
 	}, defaultPart}
 }
@@ -102,7 +102,7 @@ func (p *Platform) Authorization(ctx context.Context, a platform.Authorization) 
 	return p.client.Address(ctx, p.oauth, a)
 }
 
-// Connect implements platform.Connector: the channels of who has allowed it.
+// Connect implements platform.Connector. It returns the channels of the user who has allowed it.
 func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Account, error) {
 	token, err := p.client.Grant(ctx, p.oauth, g, "Google")
 	if err != nil {
@@ -175,7 +175,7 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 	return platform.Metrics{Views: number(s.Views), Likes: number(s.Likes), Comments: number(s.Comments)}, nil
 }
 
-// number reads a count, which is absent where the owner hides it.
+// number reads a count. It returns nil if the count is absent, because the owner can hide it.
 func number(s string) *int64 {
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil {
