@@ -28,7 +28,7 @@ func (b connectBody) Rules() error {
 	return nil
 }
 
-// credential is the member that an account is connected by.
+// credential returns the pointer of the member that has the credential of an account.
 func (b connectBody) credential() string {
 	switch {
 	case b.BotToken != "":
@@ -42,7 +42,7 @@ func (b connectBody) credential() string {
 	}
 }
 
-// check refuses members that the platform does not take, and those that it lacks.
+// check refuses members that the platform does not take, and the lack of members that it needs.
 func (b connectBody) check(name string, how platform.Connect, c platform.Capabilities) error {
 	oauth, token, login := how == platform.ConnectOAuth, c.Connect == platform.ConnectBotToken,
 		how == platform.ConnectPassword

@@ -18,13 +18,13 @@ import (
 const (
 	// exchangeTime bounds the calls of a platform in the callback.
 	exchangeTime = 15 * time.Second
-	// maxChoices bounds the accounts that an owner chooses one of.
+	// maxChoices bounds the accounts from which an owner chooses one.
 	maxChoices = 100
-	// maxTries bounds how often a change is tried again that another one overtook.
+	// maxTries bounds the attempts at a change that conflicts with concurrent changes.
 	maxTries = 4
 )
 
-// The failures of a callback, as the return URL is told.
+// The failures of a callback that the return URL names.
 const (
 	failedDenied      = "access_denied"
 	failedExpired     = "expired"
@@ -34,15 +34,15 @@ const (
 	failedNone        = "no_channel"
 )
 
-// The failures that only the audit log is told.
+// The failures that only the audit log names.
 const (
 	failedUsed      = "link_used"
 	failedElsewhere = "other_browser"
 	failedBroken    = "internal"
 )
 
-// With returns the handler of the function: the callback and the page of a link, which need
-// no key, and the operations.
+// With returns the handler of the function. It serves the callback and the page of a link, which
+// need no key, and the operations.
 func (s *Service) With(operations http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if req.URL.Path != CallbackPath {
@@ -74,7 +74,7 @@ func allowed(link bool) string {
 	return http.MethodGet
 }
 
-// visit is one call of the callback, or of the page of a link, whose state is good.
+// visit is one call of the callback, or of the page of a link, with a valid state.
 type visit struct {
 	*Service
 	state   state
@@ -83,8 +83,8 @@ type visit struct {
 	consent consent
 }
 
-// visit returns the visit of a state. It returns errForged, errUsed or errExpired for a state
-// that is not good; only the first has no visit.
+// visit returns the visit of a state. It returns errForged, errUsed or errExpired for a state that
+// is not valid. Only errForged comes without a visit.
 func (s *Service) visit(ctx context.Context, text string) (*visit, error) {
 	st, late := readState(ctx, s.secret, text, s.now())
 	if late != nil && !errors.Is(late, errExpired) {
@@ -99,8 +99,8 @@ func (s *Service) visit(ctx context.Context, text string) (*visit, error) {
 	return v, late
 }
 
-// callback carries out what the owner of an account has decided at a platform. The code
-// and the state are in no log.
+// callback carries out the decision of the account's owner at a platform. It logs neither the code
+// nor the state.
 func (s *Service) callback(ctx context.Context, q url.Values, req *http.Request) page {
 	v, err := s.visit(ctx, q.Get("state"))
 	switch {
@@ -151,7 +151,7 @@ func (v *visit) read(ctx context.Context) (open bool, err error) {
 	return true, v.vault.Open(ctx, v.it.Owner, v.record.ID, c.Sealed, &v.consent)
 }
 
-// claim uses the state up, and reports whether it was there to be used.
+// claim uses the state up, and reports whether it was still unused.
 func (v *visit) claim(ctx context.Context) (bool, error) {
 	for range maxTries {
 		v.record.Consent, v.record.AuthorizationURL = nil, nil
@@ -201,7 +201,7 @@ func (v *visit) exchange(ctx context.Context, q url.Values) page {
 	return v.finish(ctx, found[0])
 }
 
-// offer lets the owner choose one of several accounts. They are kept sealed meanwhile.
+// offer lets the owner choose one of several accounts, which are kept sealed until then.
 func (v *visit) offer(ctx context.Context, found []platform.Account) page {
 	v.consent.Choices, v.consent.Verifier, v.consent.Page = found, "", false
 	for range maxTries {
@@ -305,7 +305,7 @@ func (v *visit) used() page {
 	return p
 }
 
-// broken returns the page of a failure of ours.
+// broken returns the page of an internal failure.
 func (v *visit) broken(what string, err error) page {
 	p := broken(what, err)
 	p.of, p.code = v, failedBroken

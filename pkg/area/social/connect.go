@@ -22,30 +22,30 @@ import (
 	customer "github.com/content-automation/api/pkg/area/account"
 )
 
-// CallbackPath is the path that a platform sends the browser of an account's owner to.
+// CallbackPath is the path to which a platform sends the browser of an account's owner.
 const CallbackPath = "/v1/social/callback"
 
 const (
-	// consentTime is how long the owner of an account has to grant access.
+	// consentTime is the time in which the owner of an account has to grant access.
 	consentTime = 30 * time.Minute
 	// grantTime bounds the calls of a platform that connect an account.
 	grantTime = 12 * time.Second
 )
 
-// consent is what the callback needs to know of an authorization.
+// consent is the data of an authorization that the callback needs.
 type consent struct {
 	Verifier string `json:"verifier,omitempty"`
 	Redirect string `json:"redirect,omitempty"`
 	Return   string `json:"return,omitempty"`
 	Channel  string `json:"channel,omitempty"`
-	// Page reports that the owner is first shown the page of the link.
+	// Page reports whether the owner sees the page of the link first.
 	Page bool `json:"page,omitempty"`
-	// Choices are the accounts of the platform that the owner chooses one of.
+	// Choices are the accounts of the platform from which the owner chooses one.
 	Choices []platform.Account `json:"choices,omitempty"`
 }
 
-// connect connects an account: at once by a token or a login, and by OAuth as soon as its
-// owner has granted access. What it calls at a platform may be repeated without harm.
+// connect connects an account. A token or a login connects it at once, and OAuth connects it as
+// soon as its owner has granted access. The calls at a platform may be repeated without harm.
 func (s *Service) connect(ctx context.Context, tx *store.Tx, in *connectInput) (out account.Account, err error) {
 	b, o, now := in.Body, auth.FromContext(ctx).Owner, s.now()
 	r, it, settings, err := s.subject(ctx, b)
@@ -108,7 +108,7 @@ func (s *Service) connect(ctx context.Context, tx *store.Tx, in *connectInput) (
 	return r.View(now), err
 }
 
-// subject returns the account to connect: a new one, or one to connect again; and the
+// subject returns the account to connect, which is a new one or one to connect again, and the
 // settings of the caller's account.
 func (s *Service) subject(ctx context.Context, b connectBody) (r account.Record, it store.Item,
 	settings customer.Account, err error) {
@@ -150,7 +150,7 @@ func (s *Service) subject(ctx context.Context, b connectBody) (r account.Record,
 	return r, it, settings, nil
 }
 
-// channelOf returns the channel to connect: that of the account, where there is one.
+// channelOf returns the channel to connect, which is that of the account if it has one.
 func channelOf(r *account.Record, b connectBody) string {
 	if r.PlatformID != "" {
 		return r.PlatformID
@@ -166,7 +166,7 @@ func (s *Service) ask(ctx context.Context, o tenant.Owner, r *account.Record, ad
 		return fmt.Errorf("social: read randomness: %w", err)
 	}
 	c.Verifier = base64.RawURLEncoding.EncodeToString(verifier)
-	c.Page = o.Mode == tenant.Live // in the sandbox no owner is asked
+	c.Page = o.Mode == tenant.Live // the sandbox has no owner who could consent
 	text, err := s.await(ctx, o, r, c)
 	if err != nil {
 		return err
@@ -182,8 +182,7 @@ func (s *Service) ask(ctx context.Context, o tenant.Owner, r *account.Record, ad
 	return nil
 }
 
-// await makes the account wait for a callback, and returns the state that the callback has
-// to have.
+// await makes the account wait for a callback, and returns the state of that callback.
 func (s *Service) await(ctx context.Context, o tenant.Owner, r *account.Record, c consent) (text string, err error) {
 	st := state{account: r.ID, nonce: make([]byte, nonceBytes), until: s.now().Add(consentTime)}
 	if _, err := io.ReadFull(s.random, st.nonce); err != nil {
@@ -197,7 +196,7 @@ func (s *Service) await(ctx context.Context, o tenant.Owner, r *account.Record, 
 	return st.sign(ctx, s.secret)
 }
 
-// grant exchanges what the caller has sent for the token of one account.
+// grant exchanges the caller's credential for the token of one account.
 func grant(ctx context.Context, adapter platform.Adapter, g platform.Grant,
 	b connectBody) (a platform.Account, err error) {
 	ctx, cancel := context.WithTimeout(ctx, grantTime)
@@ -212,8 +211,8 @@ func grant(ctx context.Context, adapter platform.Adapter, g platform.Grant,
 	return found[0], nil
 }
 
-// errAnother says that a grant is one for another account of the platform than the one that
-// is connected again.
+// errAnother means that a grant is for a different account of the platform than the one that is
+// connected again.
 var errAnother = errors.New("social: another account of the platform")
 
 // identity is the document of the item at account.IdentityKey.
@@ -221,9 +220,9 @@ type identity struct {
 	Account string `json:"account"`
 }
 
-// accept adds to the transaction that the account is connected, which was read as it, or
-// is new. Where another one of the owner's is the same account of the platform, that one is
-// connected in its place, and returned.
+// accept adds to the transaction that an account is connected. The account is new, or was read as
+// it. If a different account of the owner stands for the same account of the platform, accept
+// connects that one instead, and returns it.
 func (s *Service) accept(ctx context.Context, tx *store.Tx, o tenant.Owner, r account.Record, it store.Item,
 	a platform.Account) (account.Record, error) {
 	if r.PlatformID != "" && r.PlatformID != a.ID {

@@ -15,23 +15,25 @@ import (
 	customer "github.com/content-automation/api/pkg/area/account"
 )
 
-// linkParam is the parameter of the callback's path that has the state of a link: the path
-// then shows what the owner of an account is asked for, and changes nothing.
+// linkParam is the parameter of the callback's path that has the state of a link. With it, the path
+// shows the request to the owner of an account, and changes nothing.
 const linkParam = "link"
 
-// request is what the owner of an account is asked for.
+// request is a customer's request for access to an account.
 type request struct {
-	// Customer is the name of the account of the service that asks, and AccountID its id.
+	// Customer is the name of the account of the service that makes the request, and AccountID
+	// is its id.
 	Customer, AccountID string
-	// Platform is the platform's name as it writes it.
+	// Platform is the name of the platform in the platform's own spelling.
 	Platform string
-	// May is what the customer can do once the owner has allowed it, in whole phrases.
+	// May lists the rights of the customer after the owner has allowed the request, in whole
+	// phrases.
 	May []string
-	// Address is the platform's page.
+	// Address is the address of the platform's page.
 	Address string
 }
 
-// authorization is what the platform's page is asked for.
+// authorization has the parameters of the platform's page.
 func (c consent) authorization(state string) platform.Authorization {
 	return platform.Authorization{RedirectURL: c.Redirect, State: state, Verifier: c.Verifier}
 }
@@ -39,8 +41,8 @@ func (c consent) authorization(state string) platform.Authorization {
 // link returns the address of the page of a state.
 func (c consent) link(state string) string { return c.Redirect + "?" + linkParam + "=" + state }
 
-// link returns the page that names who asks for access before the platform does, which
-// names the operator's application alone.
+// link returns the page that names the customer who requests access. The owner sees it before the
+// page of the platform, which names only the operator's application.
 func (s *Service) link(ctx context.Context, state string) page {
 	v, err := s.visit(ctx, state)
 	switch {
@@ -93,7 +95,7 @@ func (s *Service) customer(ctx context.Context, id tenant.Account) (string, erro
 	return string(id), nil
 }
 
-// may returns what a connected account of a platform is used for.
+// may returns the uses of a connected account of a platform.
 func may(c platform.Capabilities) []string {
 	publish := "publish on the account in your name"
 	if c.Comment.Max > 0 {
@@ -106,9 +108,9 @@ func may(c platform.Capabilities) []string {
 	return append(all, "keep this access until you end it in the settings of "+c.Label)
 }
 
-// cookie returns the cookie of a browser that was shown the page of a state. Without it the
-// callback refuses: the platform's page can be opened without the page of the link. With TLS
-// no other site of the domain can set it.
+// cookie returns the cookie of a browser that has shown the page of a state. The callback refuses a
+// browser without it, because the platform's page can be opened without the page of the link. With
+// TLS, no other site of the domain can set the cookie.
 func (v *visit) cookie(ctx context.Context, state string) (*http.Cookie, error) {
 	keys, err := v.secret.Keys(ctx, nil, statePurpose)
 	if err != nil {
@@ -129,8 +131,8 @@ func (v *visit) cookieName() (name string, secure bool) {
 	return name, secure
 }
 
-// shownTo reports whether the browser of a request was shown the page of the state, if there
-// is one.
+// shownTo reports whether the browser of a request has shown the page of the state, or the state
+// has no page.
 func (v *visit) shownTo(ctx context.Context, req *http.Request, state string) (bool, error) {
 	if !v.consent.Page {
 		return true, nil
@@ -150,12 +152,12 @@ func (v *visit) shownTo(ctx context.Context, req *http.Request, state string) (b
 	return false, nil
 }
 
-// shown returns what a browser keeps that was shown the page of a state. No state has as many
-// members as the text that is signed.
+// shown returns the value of the cookie for the page of a state. The signed text has more members
+// than any state, so that its signature is never that of a state.
 func shown(key []byte, state string) string { return signature(key, "shown."+state) }
 
-// elsewhere returns the page of a browser that was not shown the page of the link. The link
-// stays good.
+// elsewhere returns the page for a browser that has not shown the page of the link. The link stays
+// valid.
 func (v *visit) elsewhere(state string) page {
 	return page{
 		Status: http.StatusForbidden, Title: "See first who asks for access", Link: v.consent.link(state), of: v,

@@ -12,8 +12,8 @@ import (
 	"github.com/content-automation/api/pkg/record/attempts"
 )
 
-// The limits of logins that a platform refuses, so that no password is guessed through the
-// service: of one login, and of all logins that an account of the service tries.
+// The limits of logins that a platform refuses, for one login and for all logins that an account of
+// the service tries. They prevent that passwords are guessed through the service.
 var (
 	oneLogin = attempts.Limit{
 		Name: "login", Most: 10, Window: time.Hour,
@@ -27,8 +27,8 @@ var (
 	}
 )
 
-// logIn has a login tried, as far as not too many have been refused. One that is not
-// refused by the platform does not count.
+// logIn tries a login, unless too many logins have been refused. Only logins that the platform
+// refuses count.
 func (s *Service) logIn(ctx context.Context, o tenant.Owner, name string, b connectBody,
 	try func() (platform.Account, error)) (platform.Account, error) {
 	var counted []*attempts.Attempt
@@ -61,8 +61,8 @@ func (s *Service) logIn(ctx context.Context, o tenant.Owner, name string, b conn
 	return a, err
 }
 
-// spelled returns a user name in one of the ways that it can be written: case, and the
-// characters that stand between the digits of a telephone number, make no other login.
+// spelled returns the canonical spelling of a user name. Neither case nor the characters between
+// the digits of a telephone number make a different login.
 func spelled(username string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune("+-() \t", r) {

@@ -18,8 +18,8 @@ type connectInput struct {
 	Body connectBody
 }
 
-// Path is the path of one account. It is exported because parameters of embedded types are
-// found in exported ones only.
+// Path is the path of one account. It is exported because huma finds the parameters of embedded
+// types only if the types are exported.
 type Path struct {
 	ID string `path:"social_account_id" doc:"Id of the social account" example:"soc_01h455vb4pex5vsknk084sn02q"`
 }
@@ -42,7 +42,7 @@ type listInput struct {
 	FactoryID string       `query:"factory_id" doc:"Only accounts of this factory"`
 }
 
-// Register puts the operations of the area into the router.
+// Register adds the operations of the area to the router.
 func (s *Service) Register(r *httpapi.Router) {
 	const collection, one, attached = "/v1/social/accounts", "/v1/social/accounts/{social_account_id}",
 		"/v1/factories/{factory_id}/social-accounts/{social_account_id}"
@@ -212,7 +212,7 @@ func (s *Service) detach(ctx context.Context, tx *store.Tx, in *attachInput) (ou
 	return s.replaceBoth(tx, factory, it, &r, changed, r.Detach(in.FactoryID))
 }
 
-// replaceBoth adds to the transaction those of a factory and an account that have changed.
+// replaceBoth adds a factory and an account to the transaction, each only if it has changed.
 func (s *Service) replaceBoth(tx *store.Tx, factory, it store.Item, r *account.Record, factoryChanged,
 	changed bool) (account.Account, error) {
 	if factoryChanged {

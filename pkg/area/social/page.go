@@ -22,30 +22,32 @@ var pageStyle string
 
 var pageTemplate = template.Must(template.New("page").Parse(pageText))
 
-// pagePolicy permits the page its style, and its form to call it again. It has no script.
+// pagePolicy permits the page to use its style, and its form to call the page again. It permits no
+// script.
 var pagePolicy = func() string {
 	sum := sha256.Sum256([]byte(pageStyle))
 	return "default-src 'none'; img-src data:; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
 		"'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 }()
 
-// page is what the browser of an account's owner is shown.
+// page is a page for the browser of an account's owner.
 type page struct {
 	Status      int
 	Title, Text string
-	// Return is where the browser goes on; empty: nowhere.
+	// Return is the address of the next page, or empty if there is none.
 	Return string
-	// State and Choices are those of a form that chooses an account.
+	// State and Choices belong to a form that chooses an account.
 	State   string
 	Choices []platform.Account
-	// Ask is what the owner of an account is asked for; nil: nothing.
+	// Ask is the request for access to show to the account's owner, or nil.
 	Ask *request
-	// Link is the address of a page of ours that the owner opens first; empty: none.
+	// Link is the address of a page of the service that the owner opens first, or empty.
 	Link string
 
-	// cookie notes that the browser was shown what is asked for; nil: it was not.
+	// cookie notes that the browser has shown the request, or is nil if it has not.
 	cookie *http.Cookie
-	// of is the visit that the page ends, and code how; nil and empty: none, and well.
+	// The page ends the visit of with the code. If the page ends no visit, of is nil; if the
+	// visit has succeeded, code is empty.
 	of   *visit
 	code string
 }
@@ -62,20 +64,20 @@ var (
 		Text: "A link connects an account once. If it was not you who used it, ask for a new link."}
 )
 
-// broken returns the page of a failure of ours.
+// broken returns the page of an internal failure.
 func broken(what string, err error) page {
 	slog.Error("callback failed", "what", what, "error", err)
 	return page{Status: http.StatusServiceUnavailable, Title: "Something went wrong",
 		Text: "Nothing was connected. Ask for a new link, and try again in a few minutes."}
 }
 
-// choice returns the page on which one of several accounts is chosen.
+// choice returns the page on which the owner chooses one of several accounts.
 func choice(state string, found []platform.Account) page {
 	return page{Status: http.StatusOK, Title: "Which account is to be connected?", Text: "This login has several.",
 		State: state, Choices: found}
 }
 
-// page adds the way back to a page.
+// page adds the link back to the caller's site to a page.
 func (v *visit) page(p page, parameters map[string]string) page {
 	if v.consent.Return != "" {
 		p.Return = returnurl.With(v.consent.Return, parameters)
@@ -83,8 +85,8 @@ func (v *visit) page(p page, parameters map[string]string) page {
 	return p
 }
 
-// write answers a request of the method with the page. It is not cached, and its address, which has the code of
-// the platform in it, goes to no other site.
+// write answers a request of the method with the page. The page is not cached. Its address contains
+// the code of the platform, and so goes to no other site.
 func (p page) write(w http.ResponseWriter, method string) {
 	h := w.Header()
 	headers.Set(h)

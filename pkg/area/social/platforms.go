@@ -17,7 +17,7 @@ import (
 // platformID is the id of a platform.
 type platformID string
 
-// Schema describes the id in the OpenAPI document, and lets requests name known ones only.
+// Schema describes the id in the OpenAPI document, and restricts requests to known ids.
 func (platformID) Schema(huma.Registry) *huma.Schema { return httpapi.Enum(registry.Names()) }
 
 type platformsInput struct {
@@ -41,7 +41,7 @@ type Platform struct {
 	Notes      []string `json:"notes" nullable:"false" doc:"What else to know"`
 }
 
-// Accept is what posts of one kind may have.
+// Accept bounds the posts of one kind.
 type Accept struct {
 	Kind       string     `json:"kind" enum:"post,video,carousel,story,music_clip" doc:"Kind of content"`
 	Title      TextLimit  `json:"title" doc:"Title"`
@@ -112,7 +112,7 @@ func show(name string, configured bool, c platform.Capabilities) Platform {
 	return p
 }
 
-// texts returns a list of texts, never nil.
+// texts returns a list of texts that is never nil.
 func texts[T ~string](list []T) []string {
 	all := make([]string, len(list))
 	for i, v := range list {
@@ -143,7 +143,7 @@ func fileLimit(f *platform.File) *FileLimit {
 	}
 }
 
-// bound returns a bound; nil for 0, which bounds nothing.
+// bound returns a bound, or nil for 0, which bounds nothing.
 func bound(v float64) *float64 {
 	if v == 0 {
 		return nil

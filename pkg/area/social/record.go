@@ -17,8 +17,8 @@ const CallbackOperation = "social.callback"
 // idleVisits bounds the entries of visits that use up no link, and so can be repeated.
 var idleVisits = attempts.Limit{Name: "callback", Most: 10, Window: time.Hour}
 
-// record writes the end of an authorization to the audit log of its customer. Nothing of
-// the query is in it.
+// record writes the end of an authorization to the audit log of its customer. The entry has no part
+// of the query.
 func (s *Service) record(ctx context.Context, p page, began time.Time) {
 	if p.of == nil {
 		return

@@ -10,7 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 )
 
-// refusal returns what a caller is told of a platform's error; param names the credential.
+// refusal returns the caller's error for a platform's error; param names the credential.
 func refusal(err error, name, param string) error {
 	var e *platform.Error
 	if !errors.As(err, &e) {
@@ -26,7 +26,7 @@ func refusal(err error, name, param string) error {
 	case e.Code == platform.CodeContentRefused:
 		return because(err, "/channel", "is not known to the platform, or cannot be seen with this token")
 	case e.Kind == platform.Reconnect && param == "/password":
-		return because(err, param, e.Message) // it says what else may be the reason
+		return because(err, param, e.Message) // the message names further possible reasons
 	case e.Kind == platform.Reconnect:
 		return because(err, param, "was refused by the platform")
 	case e.Kind == platform.BadContent:
@@ -49,7 +49,7 @@ func notConfigured(name string) error {
 		"%s. See configured in GET /v1/social/platforms", name)
 }
 
-// requireConfigured refuses a platform that the operator has no application for.
+// requireConfigured refuses a platform for which the operator has no application.
 func (s *Service) requireConfigured(ctx context.Context, m tenant.Mode, name string, b connectBody) error {
 	if b.CommunityToken != "" {
 		return nil

@@ -1,5 +1,5 @@
-// Package social holds the operations on social accounts: connecting them to the platforms,
-// and attaching them to factories. pkg/area/social/account has what workers share with it.
+// Package social holds the operations on social accounts: connecting them to the platforms, and
+// attaching them to factories. Its subpackage account has the parts that workers need, too.
 package social
 
 import (
@@ -29,16 +29,16 @@ type Service struct {
 	secret    seal.Secret // signs the states of authorizations
 	now       func() time.Time
 	random    io.Reader
-	audit     httpapi.Recorder // has the ends of authorizations
+	audit     httpapi.Recorder // for the ends of authorizations
 }
 
-// NewService makes the service.
+// NewService returns the service.
 func NewService(db *store.DB, audit httpapi.Recorder, platforms *account.Platforms, vault account.Vault,
 	secret seal.Secret, now func() time.Time, random io.Reader) *Service {
 	return &Service{db, platforms, vault, secret, now, random, audit}
 }
 
-// Open makes the service of a function.
+// Open opens the service of a function.
 func Open(e area.Env) *Service {
 	c := account.PlatformsConfig{Endpoint: e.PlatformEndpoint, Now: e.Now}
 	if e.Apps != nil {
@@ -65,8 +65,8 @@ func (s *Service) find(ctx context.Context, accountID string, match ...httpapi.I
 	return r, it, err
 }
 
-// fill takes over what the platform says of the account. Its texts are data: they are
-// cut, and nothing here calls its addresses.
+// fill copies the platform's description of the account. The texts are untrusted data: they are
+// cut, and the service never calls their addresses.
 func fill(r *account.Record, a platform.Account) {
 	r.PlatformID, r.Handle, r.DisplayName, r.AvatarURL = a.ID, line(a.Handle), line(a.Name), nil
 	if strings.HasPrefix(a.AvatarURL, "https://") && len(a.AvatarURL) <= 2048 {
@@ -88,7 +88,7 @@ func line(text string) string {
 	return text
 }
 
-// refuseState refuses what an account in its state does not permit.
+// refuseState returns the error of an operation that the state of the account does not permit.
 func refuseState(r *account.Record, message string, allowed ...string) error {
 	return errs.New(errs.InvalidState, "%s", message).With(errs.StateContext{State: string(r.State), Allowed: allowed})
 }

@@ -20,22 +20,22 @@ const statePurpose = "social-oauth-state"
 // nonceBytes is the length of the nonce in a state.
 const nonceBytes = 16
 
-// The refusals of a state. One that is used or replaced is found out by its account.
+// The refusals of a state. The record of the account tells whether a state was used or replaced.
 var (
 	errForged  = errors.New("social: the state was not made here")
 	errUsed    = errors.New("social: the state was used or replaced")
 	errExpired = errors.New("social: the state has expired")
 )
 
-// state is the parameter of the same name of an authorization: it names the account, and
-// is signed, used once, and expires.
+// state is the parameter state of an authorization. It names the account, is signed, is used once,
+// and expires.
 type state struct {
 	account string
 	nonce   []byte
 	until   time.Time
 }
 
-// hash is what is stored of the nonce.
+// hash returns the hash of the nonce, which is stored in place of the nonce.
 func (s state) hash() []byte {
 	sum := sha256.Sum256(s.nonce)
 	return sum[:]
@@ -52,8 +52,8 @@ func (s state) sign(ctx context.Context, secret seal.Secret) (string, error) {
 	return signed + "." + signature(keys[0], signed), nil
 }
 
-// readState returns the state of a text. It returns errForged or errExpired for one that
-// is not good.
+// readState returns the state of a text. It returns errForged or errExpired for a text that is not
+// valid.
 func readState(ctx context.Context, secret seal.Secret, text string, now time.Time) (s state, err error) {
 	keys, err := secret.Keys(ctx, nil, statePurpose)
 	if err != nil {

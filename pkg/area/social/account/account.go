@@ -1,6 +1,6 @@
-// Package account has what the operations on social accounts and the workers share: the
-// records of accounts, their sealed tokens, the adapters of the platforms, and the tasks
-// that refresh and revoke tokens. It links no HTTP framework.
+// Package account is shared by the operations on social accounts and by the workers. It has the
+// records of accounts, their sealed tokens, the adapters of the platforms, and the tasks that
+// refresh and revoke tokens. It links no HTTP framework.
 package account
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// Kind is the kind of an account's item. It is found by its id, and listed by its owner.
+// Kind is the kind of an account's item, which is found by its id and listed by its owner.
 const Kind = "social_account"
 
 // State is the state of an account.
@@ -27,8 +27,8 @@ const (
 	Disconnected   State = "disconnected"
 )
 
-// MaxFactories bounds the factories of one account, and MaxPerFactory the accounts of one
-// factory: whoever publishes for a factory reads all of its accounts.
+// MaxFactories bounds the factories of one account, and MaxPerFactory the accounts of one factory.
+// The bounds exist because publishing for a factory reads all of its accounts.
 const (
 	MaxFactories  = 50
 	MaxPerFactory = 15
@@ -55,27 +55,29 @@ type Record struct {
 	Account
 	// PlatformID is the platform's id of the account.
 	PlatformID string `json:"platform_id,omitempty"`
-	// Sealed is the platform.Account with its token, encrypted: see Vault.
+	// Sealed is the platform.Account with its token, encrypted by Vault.
 	Sealed []byte `json:"sealed,omitempty"`
-	// Connection counts how often the account was connected, and Tokens the tokens that were
-	// stored. Who acts on a token that has failed checks that it is still the stored one.
+	// Connection counts how often the account was connected, and Tokens counts the stored
+	// tokens. A worker whose token has failed uses Tokens to check that it is still the stored
+	// one.
 	Connection int `json:"connection,omitempty"`
 	Tokens     int `json:"tokens,omitempty"`
-	// Told reports that the event has said that the owner has to connect the account again.
+	// Told reports whether an event has announced that the owner has to connect the account
+	// again.
 	Told bool `json:"told,omitempty"`
-	// RefreshedAt is when the token was stored.
+	// RefreshedAt is the time at which the token was stored.
 	RefreshedAt time.Time `json:"refreshed_at,omitzero"`
-	// Consent is what the account's owner is asked for; nil: nothing.
+	// Consent is the pending authorization of the account's owner, or nil if there is none.
 	Consent *Consent `json:"consent,omitempty"`
 }
 
 // Consent is an authorization that waits for the owner of an account.
 type Consent struct {
-	// Nonce is the SHA-256 of the nonce in the state; empty: it was used.
+	// Nonce is the SHA-256 of the nonce in the state. It is empty after the nonce was used.
 	Nonce []byte `json:"nonce,omitempty"`
-	// Until is when it ends.
+	// Until is the end of the authorization.
 	Until time.Time `json:"until"`
-	// Sealed is what the callback needs, encrypted: see Vault.
+	// Sealed is the data of the callback, encrypted by Vault.
 	Sealed []byte `json:"sealed,omitempty"`
 }
 
@@ -93,7 +95,7 @@ func (r *Record) View(now time.Time) Account {
 	return a
 }
 
-// Usable reports whether the account can be published to.
+// Usable reports whether posts can be published to the account.
 func (r *Record) Usable() bool { return r.State == Connected }
 
 // Decode returns the record of an account's item.
@@ -102,7 +104,7 @@ func Decode(it *store.Item) (r Record, err error) { return r, it.Decode(&r) }
 // Is reports whether an item that was read by its id is an account of the owner.
 func Is(it store.Item, o tenant.Owner) bool { return it.Kind == Kind && it.Owner == o }
 
-// How long an account stays that nothing is published to.
+// How long an account to which nothing is published stays.
 const (
 	keepDisconnected = 90 * 24 * time.Hour
 	keepPending      = 7 * 24 * time.Hour
@@ -117,7 +119,7 @@ func (r *Record) Item(o tenant.Owner) (store.Item, error) {
 	return it, r.WriteTo(&it)
 }
 
-// WriteTo puts the record, and what it is found by, into its item.
+// WriteTo writes the record and its keys into its item.
 func (r *Record) WriteTo(it *store.Item) error {
 	it.Filters = map[string]string{"platform": r.Platform, "state": string(r.State)}
 	for _, factory := range r.FactoryIDs {
@@ -140,7 +142,8 @@ func FactoryFilter(factoryID string) string { return "for_" + factoryID }
 // serves reports whether a factory publishes to the account.
 func (r *Record) serves(factoryID string) bool { return slices.Contains(r.FactoryIDs, factoryID) }
 
-// Attach adds a factory to those that publish to the account; false: it was there.
+// Attach adds a factory to those that publish to the account. It returns false if the factory is
+// among them already.
 func (r *Record) Attach(factoryID string) bool {
 	if r.serves(factoryID) {
 		return false
@@ -149,7 +152,8 @@ func (r *Record) Attach(factoryID string) bool {
 	return true
 }
 
-// Detach removes a factory; false: it was not there.
+// Detach removes a factory from those that publish to the account. It returns false if the factory
+// is not among them.
 func (r *Record) Detach(factoryID string) bool {
 	i := slices.Index(r.FactoryIDs, factoryID)
 	if i < 0 {
@@ -159,16 +163,16 @@ func (r *Record) Detach(factoryID string) bool {
 	return true
 }
 
-// ScheduledKey is the key of the counter of the items that are scheduled to an account,
-// or are being published to it. Who schedules one counts it in the same transaction, and
-// who ends or unschedules it counts it down.
+// ScheduledKey is the key of the counter of the items that are scheduled to an account, or are
+// being published to it. A transaction that schedules an item increments the counter, and a
+// transaction that ends or unschedules an item decrements it.
 func ScheduledKey(accountID string) store.Key { return store.IDKey("scheduled#" + accountID) }
 
 // MaxScheduled bounds that counter.
 const MaxScheduled = 100_000
 
-// IdentityKey is the key of the item that names the account of an account of a platform:
-// the same channel is never connected twice for one owner.
+// IdentityKey is the key of the item that names the account of the service for an account of a
+// platform. The item prevents that one owner connects the same channel twice.
 func IdentityKey(o tenant.Owner, platform, platformID string) store.Key {
 	return store.IDKey("social#" + o.String() + "#" + platform + "#" + platformID)
 }

@@ -14,21 +14,22 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// Disconnect is the kind of the task that follows the disconnection of an account: it
-// detaches the account from its factories, and revokes its token at the platform.
+// Disconnect is the kind of the task that follows the disconnection of an account. It detaches the
+// account from its factories, and revokes its token at the platform.
 const Disconnect task.Kind = "social.disconnect"
 
-// revokeWithin is for how long it is tried to revoke a token.
+// revokeWithin bounds the time for which the task tries to revoke a token.
 const revokeWithin = 24 * time.Hour
 
-// lag is how long to wait for an index to show what was written.
+// lag is the wait until an index shows recent writes.
 const lag = 2 * time.Second
 
-// Cleaner ends what goes on for an account that is disconnected, as factory.Cleaner does for a
+// Cleaner ends the pending work for an account that was disconnected, as factory.Cleaner does for a
 // factory.
 type Cleaner interface {
-	// Clean ends a bounded number of things, and reports whether there may be more. It is
-	// idempotent, and is called until there are none. What fails is tried again.
+	// Clean ends a bounded number of items of work, and reports whether there may be more. It
+	// is idempotent, and is called until none is left. Work that could not be ended is tried
+	// again.
 	Clean(ctx context.Context, o tenant.Owner, accountID string) (more bool, err error)
 }
 
@@ -37,12 +38,12 @@ type disconnecting struct {
 	Platform  string   `json:"platform,omitempty"`
 	Factories []string `json:"factories,omitempty"`
 	Cleaner   int      `json:"ender,omitempty"`
-	// Sealed is the platform.Account whose token is revoked; it is dropped at the end.
+	// Sealed is the platform.Account whose token is revoked. It is dropped at the end.
 	Sealed []byte `json:"sealed,omitempty"`
 }
 
-// Disconnect adds to the transaction that the account is disconnected: its tokens are
-// forgotten here, and a task does the rest. Its item was read.
+// Disconnect adds the disconnection of an account, whose item was read, to the transaction. The
+// transaction forgets the account's tokens, and a task does the rest.
 func (r *Record) Disconnect(tx *store.Tx, now time.Time, it store.Item) error {
 	p := disconnecting{Platform: r.Platform, Factories: r.FactoryIDs, Sealed: r.Sealed}
 	if err := startDisconnect(tx, now, it.Owner, r.ID, task.ID(Disconnect, r.ID, r.Connection), p); err != nil {
@@ -70,8 +71,7 @@ func startDisconnect(tx *store.Tx, now time.Time, o tenant.Owner, accountID, tas
 // disconnector is the handler of Disconnect.
 type disconnector struct{ *Worker }
 
-// Step detaches the account from one factory, calls a cleaner, or revokes the
-// token.
+// Step detaches the account from one factory, calls a cleaner, or revokes the token.
 func (w disconnector) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
 	var p disconnecting
 	if err := s.Decode(&p); err != nil {
@@ -103,8 +103,8 @@ func (w disconnector) Step(ctx context.Context, s *task.Step) (o task.Outcome, e
 	return o, nil
 }
 
-// revoke ends the token at the platform, unless the account was connected again: at some
-// platforms that would end the new connection, too.
+// revoke ends the token at the platform, unless the account was connected again, because some
+// platforms would end the new connection, too.
 func (w disconnector) revoke(ctx context.Context, s *task.Step, p disconnecting) error {
 	adapter, ok := w.Platforms.Of(s.Mode, p.Platform)
 	if !ok || len(p.Sealed) == 0 {
@@ -123,16 +123,17 @@ func (w disconnector) revoke(ctx context.Context, s *task.Step, p disconnecting)
 	return adapter.Revoke(bounded, account)
 }
 
-// Fail ends without a revocation: the token is forgotten here, and expires at the platform.
+// Fail ends the task without a revocation. The token is already forgotten here, and expires at the
+// platform.
 func (disconnector) Fail(_ context.Context, s *task.Step, cause error) (task.Outcome, error) {
 	slog.Warn("token not revoked", "social_account_id", s.Subject, "error", cause)
 	return task.Outcome{Payload: disconnecting{}}, nil
 }
 
-// Cancel has nothing to do: these tasks are not canceled.
+// Cancel does nothing, because these tasks are not canceled.
 func (disconnector) Cancel(context.Context, *task.Step) error { return nil }
 
-// detach removes an account from a factory that it was detached from.
+// detach finishes the detachment of an account from a factory.
 func (w *Worker) detach(ctx context.Context, o tenant.Owner, factoryID, accountID string) error {
 	items, err := w.DB.GetAll(ctx, factoryrecord.Key(factoryID), store.IDKey(accountID))
 	if err != nil {
@@ -156,13 +157,14 @@ func (w *Worker) detach(ctx context.Context, o tenant.Owner, factoryID, accountI
 	return w.DB.Commit(ctx, tx)
 }
 
-// FactoryCleaner detaches the accounts of a factory that was deleted: see factory.Cleaner.
+// FactoryCleaner detaches the accounts of a factory that was deleted. It implements
+// factory.Cleaner.
 type FactoryCleaner struct {
 	DB  *store.DB
 	Now func() time.Time
 }
 
-// detachAtOnce is how many accounts one call detaches.
+// detachAtOnce bounds the accounts that one call detaches.
 const detachAtOnce = 25
 
 // Clean implements factory.Cleaner.

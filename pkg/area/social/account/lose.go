@@ -12,10 +12,9 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// Lose adds to the transaction that the platform has refused the token of an account for
-// good, and the event. It does nothing where the account has another token by now; used
-// counts the tokens of the record that the refused one came from, and it is the item as it
-// is now.
+// Lose adds to the transaction that the platform has refused the token of an account for good, with
+// the event. It does nothing if the account has a different token by now. The item is the present
+// one, and used is the count of tokens in the record from which the refused token came.
 func Lose(tx *store.Tx, now time.Time, it store.Item, used int) error {
 	r, err := Decode(&it)
 	if err != nil || !r.Usable() || r.Tokens != used {
@@ -25,8 +24,8 @@ func Lose(tx *store.Tx, now time.Time, it store.Item, used int) error {
 	return r.Replace(tx, now, it, event.SocialAccountNeedsReconnect)
 }
 
-// Replace adds the changed record to the transaction, and an event of the type where it is
-// not empty.
+// Replace adds the changed record to the transaction, with an event of the type unless the type is
+// empty.
 func (r *Record) Replace(tx *store.Tx, now time.Time, it store.Item, t event.Type) error {
 	r.Touch(now)
 	if err := r.WriteTo(&it); err != nil {
@@ -44,9 +43,9 @@ func (r *Record) Replace(tx *store.Tx, now time.Time, it store.Item, t event.Typ
 	return nil
 }
 
-// Expired adds to the transaction what follows where a platform says that the token of an
-// account has ended: its refresh, at once; or that the account has to be connected again,
-// where the token cannot be refreshed. The caller repeats its own step after RefreshTime.
+// Expired handles the platform's answer that the token of an account has ended. It adds to the
+// transaction an immediate refresh or, if the token cannot be refreshed, that the account has to be
+// connected again. The caller repeats its own step after RefreshTime.
 func Expired(tx *store.Tx, now time.Time, it store.Item, used int) error {
 	r, err := Decode(&it)
 	switch {
@@ -58,10 +57,10 @@ func Expired(tx *store.Tx, now time.Time, it store.Item, used int) error {
 	return task.Wake(tx, now, refreshMessage(it.Owner, &r))
 }
 
-// RefreshTime is about how long a refresh takes.
+// RefreshTime is the approximate duration of a refresh.
 const RefreshTime = 5 * time.Second
 
-// Refresh is the kind of the task that refreshes the token of an account, ahead of its end.
+// Refresh is the kind of the task that refreshes the token of an account before it ends.
 const Refresh task.Kind = "social.refresh"
 
 func refreshMessage(o tenant.Owner, r *Record) task.Message {
@@ -69,9 +68,9 @@ func refreshMessage(o tenant.Owner, r *Record) task.Message {
 		Subject: r.ID, Owner: o}
 }
 
-// Connect adds to the transaction that an account is connected: its record, which the caller
-// has filled in and sealed the token of, its event, and the task that refreshes the token.
-// The item has version 0 where the record is new.
+// Connect adds to the transaction that an account is connected: its record, its event, and the task
+// that refreshes the token. The caller has filled in the record and sealed its token. The version
+// of the item is 0 if the record is new.
 func (r *Record) Connect(tx *store.Tx, now time.Time, it store.Item, token platform.Token) error {
 	r.State, r.Consent, r.AuthorizationURL, r.ConnectedAs, r.TokenExpiresAt, r.ReconnectBefore = Connected, nil, nil,
 		nil, nil, nil
@@ -98,7 +97,7 @@ func (r *Record) Connect(tx *store.Tx, now time.Time, it store.Item, token platf
 	return nil
 }
 
-// stored notes that a token was stored.
+// stored notes in the record that a token was stored.
 func (r *Record) stored(now time.Time, token platform.Token) {
 	r.Tokens++
 	r.RefreshedAt = now
@@ -121,12 +120,12 @@ func instant(t time.Time) *resource.Time {
 	return &at
 }
 
-// notice is how long before the end of the access the event says that the owner has to
-// connect the account again.
+// notice is the time between the event that the owner has to connect the account again and the end
+// of the access.
 const notice = 14 * 24 * time.Hour
 
-// pause returns how long it is until something is to be done for the token: its refresh,
-// the event, or the end of the access.
+// pause returns the time until the next action for the token: its refresh, the event, or the end of
+// the access.
 func (r *Record) pause(now time.Time) time.Duration {
 	ends := r.ReconnectBefore
 	next := r.RefreshedAt.Add(ahead(r.TokenExpiresAt.Sub(r.RefreshedAt)))
@@ -137,13 +136,13 @@ func (r *Record) pause(now time.Time) time.Duration {
 			next = tell
 		}
 	case !r.TokenExpiresAt.Before(ends.Time) || ends.Before(next):
-		next = ends.Time // no refresh puts it off
+		next = ends.Time // no refresh extends it
 	}
 	return max(0, next.Sub(now))
 }
 
-// ahead returns after what part of its life a token is refreshed: the last sixth is left
-// for what may go wrong, at least five minutes of it and at most seven days.
+// ahead returns the part of a token's life after which the token is refreshed. It leaves the last
+// sixth for failures, but at least five minutes and at most seven days.
 func ahead(life time.Duration) time.Duration {
 	return max(life-min(max(life/6, 5*time.Minute), 7*24*time.Hour), life/2)
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 )
 
-// Apps returns the application that the operator has registered with a platform; the zero
-// value where there is none.
+// Apps returns the application that the operator has registered with a platform, or the zero value
+// if there is none.
 type Apps func(ctx context.Context, platform string) (platform.App, error)
 
-// PlatformsConfig is what the adapters work with. HTTP and Endpoint are for tests and the
-// local system: the fake of a platform has its name as path below the endpoint.
+// PlatformsConfig has the dependencies of the adapters. HTTP and Endpoint are for tests and the
+// local system, in which the fake of a platform has its name as path below the endpoint.
 type PlatformsConfig struct {
 	Apps     Apps
 	HTTP     wire.Doer
@@ -25,20 +25,19 @@ type PlatformsConfig struct {
 
 // Adapters finds the adapters of platforms.
 type Adapters interface {
-	// Of returns the adapter of a platform for a mode, and whether there is one.
+	// Of returns the adapter of a platform for a mode, and reports whether there is one.
 	Of(m tenant.Mode, name string) (platform.Adapter, bool)
 }
 
 var _ Adapters = (*Platforms)(nil)
 
-// Platforms has the adapters of all platforms: those of the real ones, and the sandbox for
-// test keys.
+// Platforms has the adapters of all real platforms, and the sandbox for test keys.
 type Platforms struct {
 	apps          Apps
 	live, sandbox map[string]platform.Adapter
 }
 
-// NewPlatforms makes the adapters.
+// NewPlatforms returns the adapters.
 func NewPlatforms(c PlatformsConfig) *Platforms {
 	p := &Platforms{c.Apps, map[string]platform.Adapter{}, map[string]platform.Adapter{}}
 	if p.apps == nil {
@@ -56,7 +55,7 @@ func NewPlatforms(c PlatformsConfig) *Platforms {
 	return p
 }
 
-// Of returns the adapter of a platform for a mode, and whether there is one.
+// Of returns the adapter of a platform for a mode, and reports whether there is one.
 func (p *Platforms) Of(m tenant.Mode, name string) (a platform.Adapter, ok bool) {
 	if m == tenant.Live {
 		a, ok = p.live[name]
@@ -66,7 +65,7 @@ func (p *Platforms) Of(m tenant.Mode, name string) (a platform.Adapter, ok bool)
 	return a, ok
 }
 
-// Configured reports whether accounts of a platform can be connected in a mode: those with
+// Configured reports whether accounts of a platform can be connected in a mode. Platforms with
 // OAuth need an application of the operator.
 func (p *Platforms) Configured(ctx context.Context, m tenant.Mode, name string) (bool, error) {
 	a, ok := p.Of(m, name)

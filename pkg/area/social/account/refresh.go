@@ -11,13 +11,13 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// Worker is what the tasks of accounts work with.
+// Worker has the dependencies of the tasks of accounts.
 type Worker struct {
 	DB        *store.DB
 	Platforms Adapters
 	Vault     Vault
 	Now       func() time.Time
-	// Cleaners end what goes on for an account that is disconnected.
+	// Cleaners end the pending work for an account that was disconnected.
 	Cleaners []Cleaner
 }
 
@@ -26,26 +26,26 @@ func (w *Worker) Handlers() map[task.Kind]task.Handler {
 	return map[task.Kind]task.Handler{Refresh: refresher{w}, Disconnect: disconnector{w}}
 }
 
-// refreshTimeout bounds the call of a platform: the lease is renewed meanwhile.
+// refreshTimeout bounds the call of a platform, during which the lease is renewed.
 const refreshTimeout = 40 * time.Second
 
-// justNow is how long ago a token was refreshed that need not be refreshed again: several
-// publications may find out at once that it has ended.
+// justNow is the age below which a token is not refreshed again. It exists because several
+// publications may notice at once that the token has ended.
 const justNow = 10 * time.Second
 
-// longestPause is the longest wait between two attempts at a refresh.
+// longestPause bounds the wait between two attempts at a refresh.
 const longestPause = 15 * time.Minute
 
-// refreshing is the payload of a Refresh task. It ends with its connection.
+// refreshing is the payload of a Refresh task. The task ends with its connection.
 type refreshing struct {
 	Connection int `json:"connection"`
 }
 
-// refresher is the handler of Refresh. The task is the only refresher of its account, and
-// its lease makes it one at a time. A token is replaced by the new one in the transaction
-// that ends the step. Where the answer of a refresh is lost, or its function dies, the
-// same refresh token is tried again: a platform that has rotated it refuses the repeat,
-// and the account has to be connected again.
+// refresher is the handler of Refresh. Only this task refreshes its account, and its lease prevents
+// two refreshes at once. The transaction that ends the step replaces the token by the new one. If
+// the answer of a refresh is lost or the function dies, the next step tries the same refresh token
+// again. A platform that has rotated the token refuses the repeat, and the account has to be
+// connected again.
 type refresher struct{ *Worker }
 
 // Step refreshes the token.
@@ -89,7 +89,7 @@ func (w refresher) lose(r *Record) task.Outcome {
 	}}
 }
 
-// tell sends the event that the owner has to connect the account again, while it is still
+// tell sends the event that the owner has to connect the account again, while the account is still
 // connected.
 func (w refresher) tell(r Record) task.Outcome {
 	now, used := w.Now(), r.Tokens
@@ -140,7 +140,7 @@ func (w refresher) refresh(ctx context.Context, s *task.Step, r *Record) (o task
 			return err
 		}
 		if !r.Usable() || r.Tokens != used {
-			// The account was disconnected, or connected again, meanwhile.
+			// The account was disconnected or connected again during the step.
 			return revokeSpare(tx, now, it.Owner, &r, used, sealed)
 		}
 		r.Sealed = sealed
@@ -150,13 +150,13 @@ func (w refresher) refresh(ctx context.Context, s *task.Step, r *Record) (o task
 	return o, nil
 }
 
-// Fail is not reached: there is no deadline, and no limit of failures.
+// Fail is never called, because the task has no deadline and no limit of failures.
 func (refresher) Fail(context.Context, *task.Step, error) (o task.Outcome, err error) { return o, nil }
 
-// Cancel has nothing to do: these tasks are not canceled.
+// Cancel does nothing, because these tasks are not canceled.
 func (refresher) Cancel(context.Context, *task.Step) error { return nil }
 
-// again has a step tried until it succeeds.
+// again returns the error after which a step is repeated until it succeeds.
 func again(err error, after time.Duration) error {
 	var e *platform.Error
 	if errors.As(err, &e) {
@@ -165,7 +165,7 @@ func again(err error, after time.Duration) error {
 	return &task.RetryError{Err: err, After: after, Most: task.NoLimit}
 }
 
-// read reads an account; the record is the zero value where there is none.
+// read reads an account. The record is the zero value if there is none.
 func (w *Worker) read(ctx context.Context, accountID string) (it store.Item, r Record, err error) {
 	it, err = w.DB.Get(ctx, store.IDKey(accountID))
 	if errors.Is(err, store.ErrNotFound) {

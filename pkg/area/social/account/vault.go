@@ -16,7 +16,8 @@ const SealPurpose = "social-tokens"
 // Vault seals the tokens of accounts, and opens them.
 type Vault struct{ *seal.Envelope }
 
-// Seal encrypts a value as JSON for one account: copied to another one it does not open.
+// Seal encrypts a value as JSON for one account. A copy of it does not open for a different
+// account.
 func (v Vault) Seal(ctx context.Context, o tenant.Owner, accountID string, value any) ([]byte, error) {
 	plain, err := json.Marshal(value)
 	if err != nil {
@@ -29,7 +30,7 @@ func (v Vault) Seal(ctx context.Context, o tenant.Owner, accountID string, value
 	return sealed, nil
 }
 
-// Open decrypts what was sealed for the account into value.
+// Open decrypts a value that was sealed for the account into value.
 func (v Vault) Open(ctx context.Context, o tenant.Owner, accountID string, sealed []byte, value any) error {
 	plain, err := v.Envelope.Open(ctx, string(o.Account), sealed, sealedFor(o, accountID))
 	if err != nil {
@@ -43,7 +44,7 @@ func (v Vault) Open(ctx context.Context, o tenant.Owner, accountID string, seale
 
 func sealedFor(o tenant.Owner, accountID string) string { return o.String() + "#" + accountID }
 
-// Token opens the account of the platform, with its token.
+// Token opens the account of the platform with its token.
 func (v Vault) Token(ctx context.Context, o tenant.Owner, r *Record) (a platform.Account, err error) {
 	return a, v.Open(ctx, o, r.ID, r.Sealed, &a)
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/content-automation/api/pkg/cloud/secret"
 )
 
-// needsSecret returns the platforms with applications, and whether those have a secret.
+// needsSecret maps the platforms that need an application to whether the application has a secret.
 func needsSecret() map[string]bool {
 	all := map[string]bool{}
 	for _, p := range registry.Rows() {
@@ -36,12 +36,12 @@ func needsSecret() map[string]bool {
 // Platforms are the names of the platforms that need an application.
 func Platforms() []string { return slices.Sorted(maps.Keys(needsSecret())) }
 
-// errUnreadable has no cause: what cannot be read may be a secret all the same.
+// errUnreadable has no cause, because an unreadable value may still be a secret.
 var errUnreadable = errors.New(
 	`the secret is not a JSON object of the form {"instagram": {"client_id": "…", "client_secret": "…"}}`)
 
-// Parse takes the applications out of a secret's value. One that is not whole is left
-// out, so that a mistake does not take all platforms away.
+// Parse reads the applications from the value of a secret. It leaves out an incomplete one, so that
+// one mistake does not disable all platforms.
 func Parse(value string) (map[string]platform.App, error) {
 	var document map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(value), &document); err != nil {
@@ -57,8 +57,8 @@ func Parse(value string) (map[string]platform.App, error) {
 	return found, nil
 }
 
-// Check refuses a value that is not exactly what is wanted: for the operator who is about
-// to store it. Its errors show nothing of the secrets.
+// Check refuses a value that is not exactly in the expected form. It serves the operator who is
+// about to store the value. Its errors show no part of the secrets.
 func Check(value string) error {
 	var document map[string]map[string]string
 	if err := json.Unmarshal([]byte(value), &document); err != nil {
@@ -92,7 +92,7 @@ type Store struct {
 	cache *secret.Cache[map[string]platform.App]
 }
 
-// New makes a store of the secret whose value read returns; see secret.Manager.
+// New returns a store of the secret whose value read returns; see secret.Manager.
 func New(read func(context.Context) (string, error), now func() time.Time) *Store {
 	return &Store{secret.NewCache(read, Parse, now)}
 }
