@@ -1,6 +1,6 @@
-// Package analytics shows how much content a factory has made and published, how much
-// failed, what it has cost, and how it was received, by day, kind and platform. Package rollup keeps the sums that it
-// reads.
+// Package analytics shows how much content a factory has made and published, how much failed, the
+// cost of the content and its reception, by day, kind and platform. Package rollup keeps the sums
+// that it reads.
 package analytics
 
 import (
@@ -54,7 +54,7 @@ func amounts(a rollup.Amounts) Amounts {
 	}
 }
 
-// Row is the sums of one group.
+// Row has the sums of one group.
 type Row struct {
 	Day      *string `json:"day" format:"date" doc:"Day, in the time zone. Null where the series is not by day"`
 	Kind     *string `json:"kind" enum:"post,video,carousel,story,music_clip" doc:"Kind of content. Null where the series is not by kind, and for what is of none, such as a training"`
@@ -79,7 +79,7 @@ type Service struct {
 	now func() time.Time
 }
 
-// NewService makes the service.
+// NewService returns the service.
 func NewService(db *store.DB, now func() time.Time) *Service { return &Service{db, now} }
 
 func (s *Service) get(ctx context.Context, in *input) (out Analytics, err error) {
@@ -90,7 +90,7 @@ func (s *Service) get(ctx context.Context, in *input) (out Analytics, err error)
 	if !id.Valid(id.Factory, in.ID) {
 		return out, errs.Missing(factoryrecord.Kind, in.ID)
 	}
-	// The time zone is known once the factory is read, and today with it.
+	// The time zone, and with it the present day, is known after the factory is read.
 	likely := asked.in(s.now().UTC())
 	if days := likely.days(); days < 0 || days > mostDays+1 {
 		return out, likely.check()
@@ -126,13 +126,12 @@ func (s *Service) get(ctx context.Context, in *input) (out Analytics, err error)
 	}, nil
 }
 
-// ByKind returns the analytics of a factory of the caller's of the last 30 days, by kind of
-// content.
+// ByKind returns the analytics of a factory of the caller for the last 30 days, by kind of content.
 func (s *Service) ByKind(ctx context.Context, factoryID string) (Analytics, error) {
 	return s.get(ctx, &input{FactoryPath: factory.FactoryPath{ID: factoryID}, GroupBy: []string{byKind}})
 }
 
-// group adds sums up, and puts them in the order of the series.
+// group adds up sums, and returns them in the order of the series.
 func group(days map[rollup.Group]rollup.Amounts, p period, by []string) (total rollup.Amounts, series []Row) {
 	sums := map[rollup.Group]rollup.Amounts{}
 	for g, a := range days {
@@ -163,7 +162,8 @@ func group(days map[rollup.Group]rollup.Amounts, p period, by []string) (total r
 	return total, series
 }
 
-// fill adds the days without data to each series, or to the only one.
+// fill adds the days without data to each series. If only is true, the sums are one series, which
+// exists even without data.
 func fill(sums map[rollup.Group]rollup.Amounts, p period, only bool) {
 	lines := map[rollup.Group]bool{}
 	if only {

@@ -23,7 +23,7 @@ type input struct {
 // Mount registers the operations of the area.
 func Mount(r *httpapi.Router, e area.Env) { NewService(e.DB, e.Now).Register(r) }
 
-// Register puts the operations of the area into the router.
+// Register adds the operations of the area to the router.
 func (s *Service) Register(r *httpapi.Router) {
 	httpapi.Read(r, httpapi.Op{
 		ID: "getFactoryAnalytics", Method: http.MethodGet, Path: "/v1/factories/{factory_id}/analytics",
@@ -35,13 +35,14 @@ func (s *Service) Register(r *httpapi.Router) {
 	}, s.get)
 }
 
-// asked is what the query asks for. A day that it does not name is zero, and so is zone.
+// asked has the parameters of the query. A missing day is the zero time, and a missing zone is
+// empty.
 type asked struct {
 	from, to time.Time
 	zone     *time.Location
 }
 
-// period is the days from one to another, both included, as times of UTC.
+// period is a range of days, both ends included, as times of UTC.
 type period struct{ from, to time.Time }
 
 func (in *input) parse() (a asked, err error) {
@@ -68,7 +69,7 @@ func day(param, s string) (time.Time, error) {
 	return at, nil
 }
 
-// in returns the period that is asked for, if now is the local time.
+// in returns the period of the query for the local time now.
 func (a asked) in(now time.Time) period {
 	p := period{a.from, a.to}
 	if p.to.IsZero() {
@@ -80,10 +81,11 @@ func (a asked) in(now time.Time) period {
 	return p
 }
 
-// days returns how many days the period has; none or fewer if it ends before it begins.
+// days returns the number of days in the period. It is zero or less if the period ends before it
+// begins.
 func (p period) days() int { return int((p.to.Unix()-p.from.Unix())/(24*60*60)) + 1 }
 
-// check refuses a period that has no days, or too many.
+// check returns an error if a period has no days, or too many.
 func (p period) check() error {
 	switch days := p.days(); {
 	case days < 1:

@@ -1,7 +1,7 @@
-// Package rollup keeps the sums that analytics read: the results and costs of the content
-// and the trainings of a factory, by day, kind and platform. The relay sends each change
-// that contributes to a queue, and the queue's consumer adds it to the sums, so that a
-// read costs the same however much content there is. The package links no HTTP framework.
+// Package rollup keeps the sums that analytics read: the results and costs of the content and the
+// trainings of a factory, by day, kind and platform. The relay sends each change that contributes
+// to a queue. The queue's consumer adds the change to the sums, so that the cost of a read does not
+// depend on the amount of content. The package links no HTTP framework.
 package rollup
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/content-automation/api/pkg/task/queue"
 )
 
-// The metrics, by their places in Amounts. Their numbers are stored: new ones follow.
+// The metrics, by their indexes in Amounts. The numbers are stored, so new metrics go to the end.
 const (
 	Made = iota
 	Failed
@@ -33,17 +33,18 @@ const (
 // Amounts are the sums of all metrics.
 type Amounts [metrics]int64
 
-// Line is what has happened to a subject at a time.
+// Line is an event of a subject at a time.
 type Line struct {
 	At time.Time `json:"at"`
-	// Kind is that of the content, empty for what is of none. Platform is empty for what happens on none.
+	// Kind is the kind of the content, or empty for a line without content. Platform is empty
+	// for a line without a platform.
 	Kind     string  `json:"kind"`
 	Platform string  `json:"platform,omitempty"`
 	Amounts  Amounts `json:"amounts"`
 }
 
-// change is all that a subject contributes to the sums of its factory, as of one of its
-// versions. It is the body of a message.
+// change is the whole contribution of a subject to the sums of its factory, as of one version of
+// the subject. It is the body of a message.
 type change struct {
 	tenant.Owner
 	Factory string    `json:"factory"`
@@ -53,17 +54,17 @@ type change struct {
 	Lines   []Line    `json:"lines"`
 }
 
-// Source is a kind of items that contributes. A subject that has contributed once may
-// change its lines, but always has one.
+// Source is a kind of items that contribute to the sums. A subject that has contributed once may
+// change its lines, but always has at least one.
 type Source struct {
 	Kind string
-	// States are those in which an item may have something new to contribute: the
-	// stream's filter and the relay drop all others.
+	// States are the states in which an item may have a new contribution. The stream's filter
+	// and the relay drop all other items.
 	States []string
 	read   func(store.Item) (change, error)
 }
 
-// Sources are all that contributes.
+// Sources lists all sources.
 var Sources = []Source{
 	{item.ItemKind, []string{string(item.Generated), string(item.Published), string(item.Failed),
 		string(item.Canceled)}, ofContent},
@@ -77,11 +78,11 @@ func Passes(kind, state string) bool {
 		func(s Source) bool { return s.Kind == kind && slices.Contains(s.States, state) })
 }
 
-// StateFilter is the filter of an item that has its state.
+// StateFilter returns the filter of an item that stores its state.
 const StateFilter = "state"
 
-// Message returns the message of an item that was written, and false if it contributes
-// nothing. What was counted of a subject stays when the subject is deleted.
+// Message returns the message of an item that was written. It returns false if the item contributes
+// nothing. The counted contribution of a subject stays after the subject is deleted.
 func Message(it store.Item) (m queue.Message, ok bool, err error) {
 	of := slices.IndexFunc(Sources, func(s Source) bool { return s.Kind == it.Kind })
 	if of < 0 {
@@ -95,7 +96,7 @@ func Message(it store.Item) (m queue.Message, ok bool, err error) {
 	return queue.Message{Body: string(body), Group: string(it.Account)}, err == nil, err
 }
 
-// ofContent reads what a content item contributes.
+// ofContent returns the contribution of a content item.
 func ofContent(it store.Item) (change, error) {
 	var r struct {
 		ID        string
@@ -123,7 +124,7 @@ func ofContent(it store.Item) (change, error) {
 	return c, nil
 }
 
-// ofPublication is what a post contributes to the day on which it was published.
+// ofPublication returns the contribution of a post to the day on which it was published.
 func ofPublication(kind string, p item.Publication) Line {
 	l := Line{At: p.PublishedAt.Time, Kind: kind, Platform: p.Platform, Amounts: Amounts{Published: 1}}
 	if m := p.Metrics; m != nil {
@@ -137,7 +138,7 @@ func ofPublication(kind string, p item.Publication) Line {
 	return l
 }
 
-// ofTraining reads what a training contributes: what it has cost.
+// ofTraining returns the contribution of a training, which is its cost.
 func ofTraining(it store.Item) (change, error) {
 	r, err := job.Decode(&it)
 	if err != nil {

@@ -15,23 +15,22 @@ import (
 	"github.com/content-automation/api/pkg/task/queue"
 )
 
-// counted is the document of what a subject has contributed so far.
+// counted is the document with the contribution of a subject so far.
 type counted struct {
 	Version int64  `json:"version"`
 	Zone    string `json:"zone"`
 	Lines   []Line `json:"lines"`
 }
 
-// Keeper is the handler of the queue of changes that keeps the sums. It counts each
-// version of a subject once, in whatever order and however often the messages come: with
-// the sums it writes what the subject has contributed so far, and its version.
+// Keeper is the handler of the queue of changes that keeps the sums. It counts each version of a
+// subject once, regardless of the order and the repeats of the messages, because it writes the sums
+// together with the contribution and the version of the subject.
 type Keeper struct{ db *store.DB }
 
-// New makes the handler.
+// New returns the handler.
 func New(db *store.DB) *Keeper { return &Keeper{db} }
 
-// Holding returns the handler, which keeps the messages of a batch invisible while it
-// counts them.
+// Holding returns the handler that keeps the messages of a batch invisible while it counts them.
 func (k *Keeper) Holding(h *queue.Holder) func(context.Context, events.SQSEvent) (events.SQSEventResponse, error) {
 	return func(ctx context.Context, batch events.SQSEvent) (events.SQSEventResponse, error) {
 		held := h.Hold(ctx, batch.Records)
@@ -41,8 +40,8 @@ func (k *Keeper) Holding(h *queue.Holder) func(context.Context, events.SQSEvent)
 	}
 }
 
-// Count counts the changes of a batch of messages. It returns at the place of each its
-// error or nil.
+// Count counts the changes of a batch of messages. It returns one error or nil for each message, in
+// their order.
 func (k *Keeper) Count(ctx context.Context, batch []events.SQSMessage) []error {
 	failed := make([]error, len(batch))
 	var order []string
@@ -73,7 +72,7 @@ func (k *Keeper) Count(ctx context.Context, batch []events.SQSMessage) []error {
 	return failed
 }
 
-// errNoChange reports a message that is none of the relay.
+// errNoChange reports a message that the relay has not sent.
 var errNoChange = errors.New("rollup: not a message of a change")
 
 // latest returns the changes of the latest version of each subject.
@@ -91,15 +90,15 @@ func latest(changes []change) (all []change) {
 }
 
 const (
-	// mostSubjects is how many subjects one transaction counts. mostWrites is where it
-	// takes no further one: a transaction has at most 100 writes, and a subject of 16 lines
-	// changes at most 65 items.
+	// mostSubjects bounds the subjects that one transaction counts. A transaction with
+	// mostWrites takes no further subject, because it may have 100 writes, and a subject of 16
+	// lines changes up to 65 items.
 	mostSubjects = 25
 	mostWrites   = 30
-	// mostNumbers does the same for the numbers of one item: an update may have 4 KB,
-	// and 10 bytes for each number.
+	// mostNumbers bounds the numbers of one item in the same way. An update may have 4 KB, and
+	// each number takes 10 bytes.
 	mostNumbers = 150
-	// maxTries is how often what has changed meanwhile is read again.
+	// maxTries bounds the attempts to read data that change concurrently.
 	maxTries = 8
 )
 
@@ -119,8 +118,8 @@ func (k *Keeper) count(ctx context.Context, factory string, changes []change) er
 	return nil
 }
 
-// countSome counts the first of the changes in one transaction, and returns how many.
-// Again counts a version that was counted once more, as it is now.
+// countSome counts the first of the changes in one transaction, and returns how many it counted. If
+// again is true, it recounts a version that was counted already.
 func (k *Keeper) countSome(ctx context.Context, factory string, changes []change, again bool) (n int, err error) {
 	keys := []store.Key{factoryrecord.Key(factory)}
 	for _, c := range changes {
@@ -131,7 +130,7 @@ func (k *Keeper) countSome(ctx context.Context, factory string, changes []change
 		return 0, err
 	}
 	if !isFactory(items[0]) {
-		return len(changes), nil // a sandbox that was emptied
+		return len(changes), nil // the sandbox was emptied
 	}
 	name, zone, err := zoneOf(items[0])
 	if err != nil {
@@ -152,8 +151,8 @@ func (k *Keeper) countSome(ctx context.Context, factory string, changes []change
 	return n, k.db.Commit(ctx, tx)
 }
 
-// replace replaces what was counted of a subject, in an item that may not exist, by a
-// change, unless it is no newer. It adds the difference to the sums.
+// replace replaces the counted contribution of a subject by a change, unless the change is no
+// newer. The item of the subject may not exist yet. It adds the difference to the sums.
 func (c change) replace(tx *store.Tx, all sums, it store.Item, name string, zone *time.Location, again bool) error {
 	var old counted
 	exists := it.Kind != ""
@@ -185,7 +184,7 @@ func (c change) replace(tx *store.Tx, all sums, it store.Item, name string, zone
 	return nil
 }
 
-// countTo adds what was counted to sums, so many times.
+// countTo adds the counted contribution to sums, multiplied by times.
 func (c counted) countTo(all sums, times int64) error {
 	if len(c.Lines) == 0 {
 		return nil

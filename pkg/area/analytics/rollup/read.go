@@ -8,14 +8,14 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// Group is what a sum is of: a day, as 2026-11-22, and the kind and platform of content.
+// Group is the key of a sum: a day, such as 2026-11-22, and the kind and platform of content.
 type Group struct{ Day, Kind, Platform string }
 
-// margin is how far the days of two time zones may be apart, and one more.
+// margin is the greatest distance between the days of two time zones, plus one.
 const margin = 3 * 24 * time.Hour
 
-// DayKeys returns the keys of the items that Days reads the sums of from, for days in any
-// time zone: one for each month.
+// DayKeys returns the keys of the items from which Days reads the sums, for days in any time zone.
+// There is one item for each month.
 func DayKeys(factory string, from, to time.Time) (keys []store.Key) {
 	last := to.Add(margin)
 	for m := firstOf(from.Add(-margin)); !m.After(last); m = m.AddDate(0, 1, 0) {
@@ -28,15 +28,15 @@ func firstOf(day time.Time) time.Time {
 	return time.Date(day.Year(), day.Month(), 1, 0, 0, 0, 0, time.UTC)
 }
 
-// ZoneOf returns the time zone of a factory's item: that of its schedule, or UTC.
+// ZoneOf returns the time zone of a factory's item, which is that of its schedule, or UTC.
 func ZoneOf(factory store.Item) (*time.Location, error) {
 	_, zone, err := zoneOf(factory)
 	return zone, err
 }
 
-// Days returns the sums of the days from one to another, both included, in a time zone.
-// Read are the items of DayKeys, which have them if the factory had that time zone. For
-// another one, Days reads the items of quarters, in one round trip more for each megabyte.
+// Days returns the sums of a range of days, both ends included, in a time zone. The argument read
+// has the items of DayKeys, which suffice if the factory had that time zone. For a different zone,
+// Days reads the items of quarters, which takes a further round trip for each megabyte.
 func Days(ctx context.Context, db *store.DB, factory string, from, to time.Time, zone *time.Location,
 	read []store.Item) (map[Group]Amounts, error) {
 	all := totals{}
@@ -77,10 +77,10 @@ func Days(ctx context.Context, db *store.DB, factory string, from, to time.Time,
 	return all, err
 }
 
-// totals are sums by what they are of.
+// totals maps groups to their sums.
 type totals map[Group]Amounts
 
-// add adds the cells of an item; day returns the day of the first number in their names.
+// add adds the cells of an item; day returns the day of the first number in the name of a cell.
 func (t totals) add(it store.Item, first, last string, day func(n int) string) error {
 	for name, n := range it.Numbers {
 		if n == 0 || strings.HasPrefix(name, zonePrefix) {

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	_ "time/tzdata" // Lambda's runtime need not know the time zones.
+	_ "time/tzdata" // Lambda's runtime may lack the time zones.
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
@@ -17,13 +17,12 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// Kind is the kind of all items of this package. Those of a factory share a partition.
+// Kind is the kind of all items of this package. The items of a factory share a partition.
 //
-// An item of daySums has the sums of a month by day. The days are those of the time zone
-// that the factory had when they were counted; the item counts how many lines it has of
-// each zone. An item of quarterSums has those of a day (UTC) by quarter of an hour, which
-// make up the days of any zone. An item of countedItem has what a subject has contributed
-// so far.
+// An item of daySums has the sums of a month by day. The days are in the time zone that the factory
+// had when they were counted, and the item has the number of lines of each zone. An item of
+// quarterSums has the sums of a day (UTC) by quarter of an hour, which add up to the days of any
+// zone. An item of countedItem has the contribution of a subject so far.
 const Kind = "analytics"
 
 // The prefixes of the sort keys.
@@ -31,12 +30,12 @@ const (
 	daySums     = "day#"
 	quarterSums = "quarter#"
 	countedItem = "counted#"
-	// after follows every sort key that begins with a prefix.
+	// after, appended to a prefix, sorts after every key with that prefix.
 	after = "~"
 )
 
-// kinds are the kinds of content by their numbers in the names of cells; 0 is none. The
-// numbers are stored: new kinds follow.
+// kinds has the kinds of content by their numbers in the names of cells, in which 0 stands for no
+// kind. The numbers are stored, so new kinds go to the end.
 var kinds = append([]platform.Kind{""}, platform.Kinds()...)
 
 // numbersOf returns the numbers of a kind and a platform in the names of cells.
@@ -70,7 +69,7 @@ func valuesOf(c cell) (kind, name string, err error) {
 	return string(kinds[c.kind]), rows[i].Name, nil
 }
 
-// zonePrefix begins the names of the numbers that count lines of a zone.
+// zonePrefix is the prefix of the names of numbers that count the lines of a zone.
 const zonePrefix = "zone:"
 
 const (
@@ -80,8 +79,8 @@ const (
 
 func partition(factory string) string { return "analytics#" + factory }
 
-// newItem returns an empty item of a factory. Those of a sandbox are listed, so that its
-// reset finds them, with the age of the factory.
+// newItem returns an empty item of a factory. The items of a sandbox are listed with the age of the
+// factory, so that the reset of the sandbox finds them.
 func newItem(o tenant.Owner, factory, sk string) store.Item {
 	it := store.Item{Key: store.Key{PK: partition(factory), SK: sk}, Kind: Kind, Owner: o, Numbers: map[string]int64{}}
 	if o.Mode == tenant.Test {
@@ -90,15 +89,15 @@ func newItem(o tenant.Owner, factory, sk string) store.Item {
 	return it
 }
 
-// Zone returns the time zone of a name of the IANA database.
+// Zone returns the time zone with a name of the IANA database.
 func Zone(name string) (*time.Location, error) {
-	if name == "" || name == "Local" { // that of whatever machine asks
+	if name == "" || name == "Local" { // Local depends on the machine
 		return nil, fmt.Errorf("rollup: %q is no time zone", name)
 	}
 	return time.LoadLocation(name)
 }
 
-// zoneOf returns the time zone of a factory's item: that of its schedule, or UTC.
+// zoneOf returns the time zone of a factory's item, which is that of its schedule, or UTC.
 func zoneOf(factory store.Item) (name string, zone *time.Location, err error) {
 	var f struct {
 		Schedule *struct{ Timezone string }
@@ -113,11 +112,11 @@ func zoneOf(factory store.Item) (name string, zone *time.Location, err error) {
 	return f.Schedule.Timezone, zone, err
 }
 
-// isFactory reports whether there is a factory, deleted or not.
+// isFactory reports whether the item is a factory, deleted or not.
 func isFactory(it store.Item) bool { return it.Kind == factoryrecord.Kind }
 
-// cell names a sum within an item: two digits each of the day in its month, or of the
-// quarter in its day, of the kind, the platform and the metric.
+// cell names a sum within an item. It has two digits each for the day in its month or the quarter
+// in its day, the kind, the platform and the metric.
 type cell struct {
 	n, kind, platform, metric int
 }
@@ -126,7 +125,7 @@ func (c cell) name() string {
 	return fmt.Sprintf("%02d%02d%02d%02d", c.n, c.kind, c.platform, c.metric)
 }
 
-// cellOf returns the cell of a name.
+// cellOf parses the name of a cell.
 func cellOf(name string) (c cell, err error) {
 	if len(name) != 8 {
 		return c, fmt.Errorf("rollup: %q names no sum", name)
@@ -141,7 +140,7 @@ func cellOf(name string) (c cell, err error) {
 	return c, nil
 }
 
-// sums are the numbers of items, by sort key and name.
+// sums maps the sort keys of items to their numbers by name.
 type sums map[string]map[string]int64
 
 func (s sums) add(sk, name string, n int64) {
@@ -156,7 +155,7 @@ func (s sums) add(sk, name string, n int64) {
 	}
 }
 
-// count adds lines, as of a zone, so many times.
+// count adds lines in a time zone to the sums, multiplied by times.
 func (s sums) count(lines []Line, name string, zone *time.Location, times int64) error {
 	for _, l := range lines {
 		kind, number, err := numbersOf(l.Kind, l.Platform)
@@ -178,7 +177,7 @@ func (s sums) count(lines []Line, name string, zone *time.Location, times int64)
 	return nil
 }
 
-// widest returns how many numbers the item has that has most.
+// widest returns the greatest number of numbers in one item.
 func (s sums) widest() (n int) {
 	for _, numbers := range s {
 		n = max(n, len(numbers))
@@ -186,7 +185,7 @@ func (s sums) widest() (n int) {
 	return n
 }
 
-// write adds the sums to those in the table.
+// write adds the sums to the sums in the table.
 func (s sums) write(tx *store.Tx, o tenant.Owner, factory string) {
 	for _, sk := range slices.Sorted(maps.Keys(s)) {
 		it := newItem(o, factory, sk)

@@ -17,33 +17,33 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// Settle is how long the change of an item may be uncounted.
+// Settle is the longest time for which the change of an item may be uncounted.
 const Settle = time.Minute
 
-// ErrWrong is the error of sums that are not those of the content.
+// ErrWrong is the error of sums that contradict the content.
 var ErrWrong = errors.New("the analytics are not those of the content")
 
-// errMoving is returned where changes are counted all the time.
+// errMoving is the error of sums that change all the time.
 var errMoving = errors.New("the factory's content changes too often to compare it: try again")
 
-// Report is what was found of a factory.
+// Report is the result of an inspection of a factory.
 type Report struct {
 	Account tenant.Account `json:"account"`
 	Factory string         `json:"factory"`
-	// Items are the content items, and Counted the subjects that were counted, those
-	// included that were deleted since.
+	// Items counts the content items. Counted counts the subjects whose contributions were
+	// counted, including those that were deleted since.
 	Items   int `json:"items"`
 	Counted int `json:"counted"`
-	// Pending are the items that changed within the last minute and are not counted yet.
+	// Pending counts the items that changed within the last minute and are not counted yet.
 	Pending int `json:"pending"`
-	// Wrong names the first of what was not as it is counted, of WrongTotal.
+	// Wrong names the first differences. WrongTotal is the number of all differences.
 	Wrong      []string `json:"wrong"`
 	WrongTotal int      `json:"wrong_total"`
 	// Totals are the sums by metric.
 	Totals map[string]int64 `json:"totals"`
 }
 
-// mostNamed is how many differences a report names.
+// mostNamed bounds the differences that a report names.
 const mostNamed = 20
 
 func (r *Report) wrong(format string, args ...any) {
@@ -52,18 +52,19 @@ func (r *Report) wrong(format string, args ...any) {
 	}
 }
 
-// Names are the names of the metrics, by their places in Amounts.
+// Names has the names of the metrics, by their indexes in Amounts.
 var Names = [metrics]string{"made", "failed", "published", "spend_credits", "views", "likes", "comments",
 	"shares", "saves"}
 
-// Verify computes the sums of a factory from its content items, and of those that were
-// deleted from what was counted of them, and compares all with what is stored. It returns
-// an error that wraps ErrWrong where they differ. Records may be counted meanwhile.
+// Verify computes the sums of a factory and compares them with the stored sums. It computes them
+// from the content items and, for deleted items, from the contributions that were counted. It
+// returns an error that wraps ErrWrong if they differ. Records may be counted during the
+// comparison.
 func Verify(ctx context.Context, db *store.DB, factory string, now time.Time) (Report, error) {
 	return inspect(ctx, db, factory, now, false)
 }
 
-// Rebuild does the same, and corrects what is wrong.
+// Rebuild is like Verify, but also corrects the differences.
 func Rebuild(ctx context.Context, db *store.DB, factory string, now time.Time) (Report, error) {
 	return inspect(ctx, db, factory, now, true)
 }
@@ -95,7 +96,7 @@ func inspect(ctx context.Context, db *store.DB, factory string, now time.Time, r
 
 func noFactory(factory string) error { return fmt.Errorf("there is no factory %q", factory) }
 
-// items compares the content items and the last training with what was counted of them.
+// items compares the content items and the last training with their counted contributions.
 func (r *Report) items(ctx context.Context, db *store.DB, factory store.Item, now time.Time, repair bool) error {
 	name, _, err := zoneOf(factory)
 	if err != nil {
@@ -140,8 +141,8 @@ func (r *Report) items(ctx context.Context, db *store.DB, factory store.Item, no
 	}
 }
 
-// inspection is how subjects are compared: when, in which time zone, and whether what is
-// wrong is corrected.
+// inspection has the parameters of a comparison of subjects: the time, the time zone, and whether
+// to correct differences.
 type inspection struct {
 	db     *store.DB
 	zone   string
@@ -149,7 +150,7 @@ type inspection struct {
 	repair bool
 }
 
-// subjects compares what subjects contribute with what was counted of them.
+// subjects compares the contributions of subjects with their counted contributions.
 func (r *Report) subjects(ctx context.Context, in inspection, changes []change) error {
 	changes = slices.DeleteFunc(changes, func(c change) bool { return len(c.Lines) == 0 })
 	keys := make([]store.Key, len(changes))
@@ -171,7 +172,7 @@ func (r *Report) subjects(ctx context.Context, in inspection, changes []change) 
 		switch {
 		case same && (!in.repair || was.Zone == in.zone) || was.Version > c.Version:
 			continue // the subject was read before its last change
-		case same: // it is counted in another time zone
+		case same: // it was counted in a different time zone
 		case was.Version < c.Version && in.now.Sub(c.Updated) < Settle:
 			r.Pending++
 		default:
@@ -186,7 +187,7 @@ func (r *Report) subjects(ctx context.Context, in inspection, changes []change) 
 	return nil
 }
 
-// recount counts a change even where its version was counted.
+// recount counts a change even if its version was counted already.
 func (k *Keeper) recount(ctx context.Context, factory string, c change) (err error) {
 	for range maxTries {
 		if _, err = k.countSome(ctx, factory, []change{c}, true); !errors.Is(err, store.ErrConflict) {
@@ -196,7 +197,7 @@ func (k *Keeper) recount(ctx context.Context, factory string, c change) (err err
 	return err
 }
 
-// sums compares the sums with what was counted.
+// sums compares the sums with the counted contributions.
 func (r *Report) sums(ctx context.Context, db *store.DB, factory store.Item, repair bool) error {
 	for range maxTries {
 		stored, err := r.stored(ctx, db)
@@ -212,7 +213,7 @@ func (r *Report) sums(ctx context.Context, db *store.DB, factory store.Item, rep
 			return err
 		}
 		if !maps.EqualFunc(stored, again, func(a, b store.Item) bool { return a.Version == b.Version }) {
-			continue // something was counted between
+			continue // a change was counted between the reads
 		}
 		r.Counted, r.Totals = n, totals
 		found := *r
@@ -229,7 +230,7 @@ func (r *Report) sums(ctx context.Context, db *store.DB, factory store.Item, rep
 	return errMoving
 }
 
-// stored returns the items of sums, by their sort keys.
+// stored returns the items of sums by their sort keys.
 func (r *Report) stored(ctx context.Context, db *store.DB) (map[string]store.Item, error) {
 	all := map[string]store.Item{}
 	for _, prefix := range []string{daySums, quarterSums} {
@@ -242,7 +243,7 @@ func (r *Report) stored(ctx context.Context, db *store.DB) (map[string]store.Ite
 	return all, nil
 }
 
-// expected returns the sums of what was counted, and of how many subjects.
+// expected returns the sums of the counted contributions, and the number of subjects.
 func (r *Report) expected(ctx context.Context, db *store.DB) (all sums, n int, totals map[string]int64, err error) {
 	all, totals = sums{}, map[string]int64{}
 	for _, name := range Names {
@@ -266,7 +267,7 @@ func (r *Report) expected(ctx context.Context, db *store.DB) (all sums, n int, t
 	return all, n, totals, err
 }
 
-// compare reports the differences, and returns the items that have them as they should be.
+// compare reports the differences, and returns the corrected items.
 func (r *Report) compare(o tenant.Owner, stored map[string]store.Item, want sums) (wrong []store.Item) {
 	keys := slices.Collect(maps.Keys(stored))
 	for sk := range want {
@@ -305,7 +306,7 @@ func show(numbers map[string]int64) string {
 	return "{" + strings.Join(all, " ") + "}"
 }
 
-// correct writes items, each on the condition that it has not changed.
+// correct writes items, each on the condition that it has not changed since it was read.
 func correct(ctx context.Context, db *store.DB, wrong []store.Item) error {
 	for _, it := range wrong {
 		tx := &store.Tx{}

@@ -12,8 +12,8 @@ import (
 	"github.com/content-automation/api/pkg/task/queue"
 )
 
-// Handle counts the changes of records of the stream. It returns the sequence number of
-// the first record that was not counted; empty: all were.
+// Handle counts the changes of records of the stream. It returns the sequence number of the first
+// record that was not counted, or an empty string if all were counted.
 func Handle(ctx context.Context, k *rollup.Keeper, records ...events.DynamoDBEventRecord) string {
 	var batch []events.SQSMessage
 	var places []int
