@@ -5,7 +5,7 @@ import (
 	"github.com/content-automation/api/pkg/area/factory"
 )
 
-// writers say who speaks in a factory of each type.
+// writers names the writer in a factory of each type.
 var writers = map[factory.Type]string{
 	factory.Blogger:       "a blog",
 	factory.Seller:        "an online shop",

@@ -51,13 +51,13 @@ type regenerateInput struct {
 	Body *regenerateBody
 }
 
-// endInput is of the operations that end an item or its work.
+// endInput is the input of the operations that end an item or its work.
 type endInput struct {
 	ItemPath
 	httpapi.IfMatch
 }
 
-// registerChanges puts the operations that change items into the router.
+// registerChanges adds the operations that change items to the router.
 func (s *Service) registerChanges(r *httpapi.Router) {
 	const one = "/v1/content-items/{content_item_id}"
 	update := op("updateContentItem", http.MethodPatch, one, auth.ContentWrite, "Change a content item",
@@ -140,7 +140,7 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 	return s.write(ctx, tx, it, r)
 }
 
-// fits refuses a change that a platform does not take to which the item is scheduled.
+// fits refuses a change that the platform of a scheduled publication does not take.
 func (s *Service) fits(mode tenant.Mode, r *item.Record) error {
 	if r.State != item.Scheduled {
 		return nil
@@ -277,8 +277,7 @@ func (s *Service) regenerate(ctx context.Context, tx *store.Tx, in *regenerateIn
 	return s.write(ctx, tx, it, r)
 }
 
-// plan plans another attempt at an item. Music of the caller that it had before is looked
-// at again.
+// plan plans a further attempt at an item. It checks the caller's earlier music again.
 func (s *Service) plan(ctx context.Context, r *item.Record, b regenerateBody, a references, live bool) (err error) {
 	if err := r.Permit(item.Regenerate); err != nil {
 		return err
@@ -307,7 +306,7 @@ func (s *Service) plan(ctx context.Context, r *item.Record, b regenerateBody, a 
 	return r.Plan(s.offer, w, live)
 }
 
-// write adds the changed record to the transaction, and returns the item as it then is.
+// write adds the changed record to the transaction, and returns the changed item.
 func (s *Service) write(ctx context.Context, tx *store.Tx, it store.Item, r *item.Record) (item.Item, error) {
 	r.Touch(s.now())
 	if err := replace(tx, it, r); err != nil {
@@ -325,8 +324,8 @@ func replace(tx *store.Tx, it store.Item, r *item.Record) error {
 	return nil
 }
 
-// remove deletes an item. The answer shows its last state, but without media, which are
-// removed, and canceled if it was running.
+// remove deletes an item. The answer shows its last state without media, which are removed. It
+// shows an item that was running as canceled.
 func (s *Service) remove(ctx context.Context, tx *store.Tx, in *endInput) (out item.Item, err error) {
 	r, it, work, err := s.findWork(ctx, in)
 	if err != nil {

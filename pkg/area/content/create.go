@@ -90,7 +90,7 @@ func (batch) Schema(r huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeArray, Items: r.Schema(reflect.TypeFor[item.Item](), true, "")}
 }
 
-// registerCreate puts the operations that create items into the router.
+// registerCreate adds the operations that create items to the router.
 func (s *Service) registerCreate(r *httpapi.Router) {
 	refusals := []errs.Code{errs.NotFound, errs.InvalidState, errs.UnsupportedModel, errs.UnsupportedMedia,
 		errs.InsufficientBalance, errs.SpendLimitReached, errs.QueueFull}
@@ -206,7 +206,7 @@ type refusals struct {
 	details []errs.Detail
 }
 
-// add notes the refusal of the i-th item. It returns an error back that is none.
+// add notes the refusal of the i-th item. It returns err if err is no refusal.
 func (f *refusals) add(i int, err error) error {
 	var e *errs.Error
 	if !errors.As(err, &e) {

@@ -12,13 +12,13 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// CreateShape returns the JSON Schema of the body of createContentItem, but for its factory.
+// CreateShape returns the JSON Schema of the body of createContentItem, without its factory.
 func CreateShape() (json.RawMessage, error) {
 	return httpapi.Shape(reflect.TypeFor[createBody](), "factory_id", "metadata", "sandbox")
 }
 
-// Check checks a body of createContentItem, a parsed JSON value, as the operation does, but
-// for its money. Places in errors begin with the member body.
+// Check checks a body of createContentItem, a parsed JSON value, as the operation does, except for
+// its money. Places in errors begin with the member body.
 func (s *Service) Check(ctx context.Context, body any) error {
 	b, err := httpapi.Member[createBody]("body", body)
 	if err != nil {

@@ -35,7 +35,7 @@ func op(id, method, path string, scope auth.Scope, summary, description string) 
 	}
 }
 
-// Register puts the operations of the area into the router.
+// Register adds the operations of the area to the router.
 func (s *Service) Register(r *httpapi.Router) {
 	list := op("listContentItems", http.MethodGet, "/v1/content-items", auth.ContentRead, "List the content items",
 		"Newest first.")
@@ -73,8 +73,8 @@ func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[item.It
 	})
 }
 
-// view returns an item as the caller sees it. The result of a change shows nothing that the
-// caller may not read.
+// view returns an item as the caller sees it. The result of a change omits all data that the caller
+// may not read.
 func (s *Service) view(ctx context.Context, r *item.Record) (item.Item, error) {
 	v, err := r.View(ctx, s.signer)
 	if !auth.FromContext(ctx).Has(auth.ContentRead) {

@@ -14,8 +14,8 @@ import (
 // platformOptions are the options of the post on each platform, by its id.
 type platformOptions map[string]*item.PublishOptions
 
-// Schema describes the options in the OpenAPI document, and lets requests have those of
-// each platform only.
+// Schema describes the options in the OpenAPI document, and restricts requests to the options of
+// each platform.
 func (platformOptions) Schema(r huma.Registry) *huma.Schema {
 	const name = "PlatformOptions"
 	if r.Map()[name] == nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/content-automation/api/pkg/generate/catalog"
 )
 
-// Planned returns the record that items of a content plan begin with, made as createContentItem
-// makes it of a kind and a prompt.
+// Planned returns the record with which items of a content plan begin. It is made from a kind and a
+// prompt as in createContentItem.
 func Planned(f factory.Factory, kind item.Kind, prompt string, sandbox *item.Rehearsal, offer catalog.Offer,
 	mode tenant.Mode, now time.Time) (*item.Record, error) {
 	s := &Service{offer: offer}
@@ -22,7 +22,7 @@ func Planned(f factory.Factory, kind item.Kind, prompt string, sandbox *item.Reh
 	a.longest = item.LongestProduct()
 	r, err := s.newRecord(b, a, mode, now)
 	if err == nil {
-		r.Brief.Product, r.ProductID = nil, nil // which one it is follows
+		r.Brief.Product, r.ProductID = nil, nil // the plan sets the product later
 	}
 	return r, err
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// usualPublication is how long publishing takes as a rule.
+// usualPublication is the usual duration of publishing.
 const usualPublication = 10 * time.Second
 
 type scheduleBody struct {
@@ -55,7 +55,7 @@ type publicationsInput struct {
 	httpapi.SliceInput
 }
 
-// registerPublishing puts the operations that publish items into the router.
+// registerPublishing adds the operations that publish items to the router.
 func (s *Service) registerPublishing(r *httpapi.Router) {
 	const one = "/v1/content-items/{content_item_id}"
 	schedule := op("scheduleContentItem", http.MethodPost, one+"/schedule", auth.ContentPublish,
@@ -125,7 +125,7 @@ func (s *Service) schedule(ctx context.Context, tx *store.Tx, in *scheduleInput)
 	return s.answer(ctx, tx, w)
 }
 
-// answer writes the item, and returns it as it then is.
+// answer writes the item, and returns the changed item.
 func (s *Service) answer(ctx context.Context, tx *store.Tx, w *wish) (item.Item, error) {
 	if err := replace(tx, w.it, w.r); err != nil {
 		return item.Item{}, err
@@ -133,7 +133,7 @@ func (s *Service) answer(ctx context.Context, tx *store.Tx, w *wish) (item.Item,
 	return s.view(ctx, w.r)
 }
 
-// check refuses a time that is no time to publish, and what makes no sense without one.
+// check refuses an invalid time of publication, and parameters that need a time if there is none.
 func (b *scheduleBody) check(mode tenant.Mode, now time.Time) error {
 	var found []error
 	switch at := b.PublishAt; {
@@ -219,17 +219,17 @@ func (s *Service) publish(ctx context.Context, tx *store.Tx, in *publishInput) (
 	return s.answer(ctx, tx, w)
 }
 
-// wish is what a call wants of the publishing of an item.
+// wish is a request to publish an item.
 type wish struct {
 	r       *item.Record
 	it      store.Item
-	asked   []string              // ids of the accounts that were sent
-	read    map[string]store.Item // what was read by the ids of accounts
+	asked   []string              // ids of the accounts in the call
+	read    map[string]store.Item // items that were read, by the ids of accounts
 	options platformOptions
-	param   string // where the call says when or where, for refusals
+	param   string // parameter with the time or the accounts, for refusals
 }
 
-// wish reads the item, and the accounts that were sent, in one round trip.
+// wish reads the item and the accounts of the call in one round trip.
 func (s *Service) wish(ctx context.Context, itemID string, match httpapi.IfMatch, accounts []string) (*wish, error) {
 	w := &wish{asked: accounts, read: map[string]store.Item{}}
 	var known []string
@@ -263,7 +263,7 @@ func (w *wish) taken(accountID string) bool {
 	return pub != nil && pub.State == item.PublicationPublished
 }
 
-// take notes the accounts that the item is published to, and the result that is asked for.
+// take notes the accounts to which the item is published, and the requested result.
 func (w *wish) take(targets []publication.Target, rehearsal *item.PublishRehearsal) {
 	if w.r.State != item.Published && w.r.State != item.Failed {
 		w.r.SocialAccountIDs = []string{}
@@ -276,8 +276,8 @@ func (w *wish) take(targets []publication.Target, rehearsal *item.PublishRehears
 	w.r.Rehearsed = rehearsal
 }
 
-// targets returns the accounts that a wish is about, and refuses what their platforms do
-// not take. Without accounts in the call they are the usual ones, or else the factory's.
+// targets returns the accounts of a wish, and refuses an item that their platforms do not take. If
+// the call names no accounts, they are the usual accounts, or else those of the factory.
 func (s *Service) targets(ctx context.Context, w *wish, usual []string) (all []publication.Target, err error) {
 	ids := w.asked
 	if len(ids) == 0 {
@@ -336,7 +336,7 @@ func (s *Service) targets(ctx context.Context, w *wish, usual []string) (all []p
 	return all, errs.All(found...)
 }
 
-// usual returns the accounts of a call that names none, and reads them.
+// usual reads and returns the accounts for a call that names none.
 func (s *Service) usual(ctx context.Context, w *wish, ids []string) ([]string, error) {
 	if len(ids) == 0 {
 		factories, _, err := s.factories.FindAll(ctx, []string{w.r.FactoryID})

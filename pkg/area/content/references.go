@@ -25,7 +25,7 @@ type references struct {
 	balance   ledger.Balance // of live keys
 	media     incoming.Given
 	products  map[string]*record.StoredProduct
-	// withheld reports that the caller may not publish.
+	// withheld reports whether the caller may not publish.
 	withheld bool
 	// longest stands for the product of items whose product is not known yet. It is nil if
 	// they present none.
@@ -48,8 +48,8 @@ func (a *references) product(b createBody, now time.Time) (*item.Product, error)
 	return item.NewProduct(r, b.PromotionID, now)
 }
 
-// refresh updates the product of an item to its present state. If the product was deleted,
-// the item keeps it without its photos.
+// refresh updates the product of an item to its present state. If the product was deleted, the item
+// keeps it without its photos.
 func (s *Service) refresh(ctx context.Context, r *item.Record) error {
 	p := r.Brief.Product
 	if p == nil {
@@ -78,7 +78,7 @@ func (s *Service) refresh(ctx context.Context, r *item.Record) error {
 	return err
 }
 
-// productKeys returns the keys of the products that bodies name, each once.
+// productKeys returns the keys of the products that bodies name, without duplicates.
 func productKeys(bodies []createBody) (keys []store.Key) {
 	for _, b := range bodies {
 		if key := store.IDKey(b.ProductID); id.Valid(id.Product, b.ProductID) && !slices.Contains(keys, key) {
@@ -114,7 +114,7 @@ func tracks(bodies []createBody) (members []incoming.Member) {
 	return members
 }
 
-// trackOf is the member music of a body.
+// trackOf returns the member music of a body.
 func trackOf(music string) incoming.Member {
 	return incoming.Member{Param: "/music", Value: music, Type: media.Audio}
 }
@@ -145,10 +145,10 @@ func (s *Service) open(ctx context.Context, p *auth.Principal, bodies ...createB
 	return a, err
 }
 
-// maxTrack is the longest music that can be worked on.
+// maxTrack is the longest duration of the caller's music.
 const maxTrack = 15 * time.Minute
 
-// trackFormats are the formats of music that can be worked on.
+// trackFormats are the supported formats of music.
 var trackFormats = []string{"audio/mpeg", "audio/wav"}
 
 // track returns the file of the caller's music.

@@ -30,18 +30,18 @@ type Service struct {
 
 // FactoryFinder finds the factories of items.
 type FactoryFinder interface {
-	// FindAll reads the caller's factories with the given ids, and other items beside
-	// them, in one round trip.
+	// FindAll reads the caller's factories with the given ids, and further items, in one round
+	// trip.
 	FindAll(ctx context.Context, ids []string, others ...store.Key) (found map[string]factory.Factory,
 		beside []store.Item, err error)
 }
 
 var _ FactoryFinder = (*factory.Service)(nil)
 
-// NewService makes the service.
+// NewService returns the service.
 func NewService(db *store.DB, factories FactoryFinder, signer *media.Signer, offer catalog.Offer,
 	now func() time.Time) *Service {
-	// Their capabilities are all that is asked of the platforms.
+	// The service uses only the capabilities of the platforms.
 	platforms := account.NewPlatforms(account.PlatformsConfig{Now: now})
 	return &Service{db, factories, signer, offer, platforms, now}
 }

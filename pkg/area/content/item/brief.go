@@ -58,7 +58,7 @@ func (b Brief) model(kind provider.Kind) (modelID, endpoint string) {
 // factory because pkg/area/factory links the HTTP framework.
 type Factory struct {
 	ID, Name, Type string
-	// Writer says who speaks, such as "a brand".
+	// Writer names the writer, such as "a brand".
 	Writer                      string
 	Description, Audience, Tone string
 	Topics                      []string
@@ -68,7 +68,8 @@ type Factory struct {
 	Trained  *catalog.Trained
 	// Logo is the picture that the settings name.
 	Logo *media.File
-	// Sells reports that it is a shop, whose texts state no price that it does not have.
+	// Sells reports whether the factory is a shop, whose texts state no price that it does not
+	// have.
 	Sells bool
 }
 
@@ -116,7 +117,7 @@ func NewBrief(f Factory) (Brief, error) {
 	voice := []string{fmt.Sprintf("You write for %q, %s.", f.Name, f.Writer)}
 	voice = append(voice, sentence("What it is about", f.Description), sentence("Whom it speaks to", f.Audience),
 		sentence("Its tone", f.Tone), sentence("Its topics", strings.Join(f.Topics, ", ")))
-	delete(settings, "logo") // an id says nothing to a model
+	delete(settings, "logo") // an id is useless to a model
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
 		voice = append(voice, sentence("Its "+strings.ReplaceAll(name, "_", " "), words(settings[name])))
 	}

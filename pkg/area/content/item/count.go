@@ -28,8 +28,8 @@ func (r *Record) Counts() tally.Counts {
 	return c
 }
 
-// Count adds to the transaction that the item counts otherwise in its content plan, if it
-// is of one, than it did before.
+// Count adds the change of the item's counts since before to the transaction, if the item is part
+// of a content plan.
 func (r *Record) Count(tx *store.Tx, now time.Time, before tally.Counts) {
 	if r.ContentPlanID != nil {
 		tally.Add(tx, now, r.FactoryID, *r.ContentPlanID, r.Counts().Minus(before))

@@ -1,5 +1,5 @@
-// Package item holds content items: their records, states, plans and generation. It
-// is apart from the operations because the worker links no HTTP framework.
+// Package item holds content items: their records, states, plans and generation. It is separate
+// from the operations because the worker links no HTTP framework.
 package item
 
 import (

@@ -77,8 +77,8 @@ func (p part) fileRole(kind Kind) media.Role {
 	return media.Still
 }
 
-// The lengths of scenes in seconds, as they are planned. A model that makes other lengths
-// makes the next longer ones.
+// The planned lengths of scenes in seconds. A model with different lengths makes the next longer
+// ones.
 const (
 	shortScene = 5
 	longScene  = 8

@@ -35,7 +35,7 @@ type Product struct {
 	Attributes  map[string]string `json:"attributes,omitempty"`
 	URL         string            `json:"url,omitempty"`
 	Price       money.Price       `json:"price"`
-	// Promotion is the promotion that counts, or nil.
+	// Promotion is the promotion that applies, or nil.
 	Promotion *record.Included `json:"promotion,omitempty"`
 	// Photos are those that are ready, in their order.
 	Photos []media.File `json:"photos,omitempty"`
@@ -66,8 +66,7 @@ func NewProduct(r *record.StoredProduct, promotionID string, now time.Time) (*Pr
 	return p, nil
 }
 
-// IDs returns the ids of the product and of its promotion, or nil for each that there is
-// not.
+// IDs returns the ids of the product and of its promotion, each nil if there is none.
 func (p *Product) IDs() (productID, promotionID *string) {
 	if p == nil {
 		return nil, nil
@@ -175,7 +174,7 @@ func (r *Record) prices() *provider.Prices {
 	return all
 }
 
-// look says to a model of pictures how they look.
+// look returns the description of the look of the pictures for a model of pictures.
 func (r *Record) look() string {
 	if r.Brief.Product == nil {
 		return r.Brief.Look
@@ -191,8 +190,8 @@ type shownPhoto struct {
 	File   media.File `json:"file"`
 }
 
-// place sets which of so many pictures or clips are photos of the product: the only one, or
-// every other one after the first, up to as many as there are photos.
+// place chooses which of the pictures or clips are photos of the product: a single one, or every
+// other one after the first, up to the number of photos.
 func (r *Record) place(count int) {
 	r.Shown = nil
 	p := r.Brief.Product
@@ -208,9 +207,9 @@ func (r *Record) place(count int) {
 	}
 }
 
-// Present has a planned item present a product, nil for none, and returns the credits that
-// it costs less than one with LongestProduct: for its texts, and for pictures and clips in the
-// place of which photos are shown.
+// Present makes a planned item present a product, or no product if it is nil. It returns the
+// credits by which the item costs less than with LongestProduct: for its texts, and for the
+// pictures and clips that photos replace.
 func (r *Record) Present(p *Product) (saved int64) {
 	r.Brief.Product = p
 	r.ProductID, r.PromotionID = p.IDs()

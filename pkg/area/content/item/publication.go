@@ -17,11 +17,11 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// AutoPublish is the kind of the task that publishes an item by itself once it is
-// generated. Package publication has its handler.
+// AutoPublish is the kind of the task that publishes an item automatically after it is generated.
+// Package publication has its handler.
 const AutoPublish task.Kind = "publish.auto"
 
-// autoPublish adds that task to the transaction, if the item asks for it.
+// autoPublish adds that task to the transaction if the item is to be published automatically.
 func (r *Record) autoPublish(tx *store.Tx, now time.Time, o tenant.Owner) error {
 	if !r.Automatic || r.Withheld {
 		return nil
@@ -39,7 +39,7 @@ const (
 	PublicationFailed     = "failed"
 )
 
-// Codes of failed publications beside those of the platforms.
+// Codes of failed publications in addition to those of the platforms.
 const (
 	FailedTooLate = "too_late"
 	FailedTimeout = "timeout"
@@ -71,7 +71,7 @@ type Publication struct {
 	Options         *PublishOptions      `json:"options" doc:"Options of its platform. Null: none"`
 }
 
-// PublicationWarning is what a post lacks that was asked for.
+// PublicationWarning is a requested part that a post lacks.
 type PublicationWarning struct {
 	Code    platform.WarningCode `json:"code" doc:"Machine-readable name of what it lacks: cover_not_set, first_comment_not_written. More may be added" example:"cover_not_set"`
 	Message string               `json:"message" doc:"What happened and what to do about it"`
@@ -98,32 +98,32 @@ type Metrics struct {
 // PublishOptions are the options of a post on one platform, as JSON in the shape of the platform's options.
 type PublishOptions struct{ json.RawMessage }
 
-// Outlet is what a publication needs beside what callers see.
+// Outlet is the internal state of a publication, which callers do not see.
 type Outlet struct {
-	// At is the time that it is noted for at its account, and Day the day that it counts
-	// on there; both are zero while it is not noted.
+	// At is the time of its note at its account, and Day is the day on which it counts there.
+	// Both are zero if there is no note.
 	At  time.Time `json:"at,omitzero"`
 	Day string    `json:"day,omitempty"`
 	// Attempt counts how often its task was started.
 	Attempt int `json:"attempt,omitempty"`
-	// Doubt is what is known of a post that may exist, sealed: another attempt begins
-	// with it.
+	// Doubt is the sealed progress of a publication whose post may exist. The next attempt
+	// begins with it.
 	Doubt []byte `json:"doubt,omitempty"`
 }
 
-// PublishRehearsal is the result of a publication that a test key asks for.
+// PublishRehearsal is the result of a publication that a test key requests.
 type PublishRehearsal struct {
 	Outcome      string        `json:"outcome,omitempty" enum:"published,failed" default:"published" doc:"Result on every account"`
 	FailureCode  platform.Code `json:"failure_code,omitempty" maxLength:"64" doc:"Code of the failure. With outcome failed only. Absent: content_refused" example:"needs_reconnect"`
 	DelaySeconds int           `json:"delay_seconds,omitempty" minimum:"0" maximum:"60" default:"0" doc:"Seconds that the platform processes the post"`
 }
 
-// Publication returns the publication of an id; nil where there is none.
+// Publication returns the publication of an id, or nil if there is none.
 func (r *Record) Publication(id string) *Publication {
 	return r.publicationWhere(func(p Publication) bool { return p.ID == id })
 }
 
-// PublicationTo returns the publication to a social account; nil where there is none.
+// PublicationTo returns the publication to a social account, or nil if there is none.
 func (r *Record) PublicationTo(accountID string) *Publication {
 	return r.publicationWhere(func(p Publication) bool { return p.SocialAccountID == accountID })
 }
@@ -147,8 +147,8 @@ func (r *Record) Begin(tx *store.Tx, now time.Time) error {
 	return nil
 }
 
-// EndPublishing ends the publishing of an item once none of its publications is
-// under way: as published, where at least one is.
+// EndPublishing ends the publishing of an item when none of its publications is under way. The item
+// is published if at least one of them is published.
 func (r *Record) EndPublishing(tx *store.Tx, o tenant.Owner, now time.Time) error {
 	r.Touch(now)
 	var first *Publication
@@ -176,7 +176,8 @@ func (r *Record) EndPublishing(tx *store.Tx, o tenant.Owner, now time.Time) erro
 	return r.Notify(tx, o, event.ContentFailed)
 }
 
-// publishFailure is the failure of an item that no account has taken: that of the first.
+// publishFailure returns the failure of an item that no account has taken, which is the failure of
+// the first publication.
 func (r *Record) publishFailure() *Failure {
 	f := &Failure{Stage: "publish", Code: provider.FailureCode(FailedTimeout),
 		Message: "It was published to no account."}

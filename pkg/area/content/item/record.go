@@ -16,7 +16,7 @@ import (
 type Record struct {
 	Item
 	Files []media.File `json:"files,omitempty"`
-	// Branded reports that the finished files show the logo or the name of the brand.
+	// Branded reports whether the finished files show the logo or the name of the brand.
 	Branded bool `json:"branded,omitempty"`
 	// Track is the caller's music.
 	Track *media.File `json:"track,omitempty"`
@@ -37,16 +37,16 @@ type Record struct {
 	Ticket   generate.Ticket `json:"ticket,omitzero"`
 	// Shown are the pictures that are photos of the product.
 	Shown []shownPhoto `json:"shown,omitempty"`
-	// Outlets are what its publications need, by their ids. Round counts how often it was
-	// scheduled: a timer of an earlier round is void. Rehearsed is the result of publishing
-	// that a test key asks for.
+	// Outlets are the internal states of its publications, by their ids. Round counts how often
+	// it was scheduled: a timer of an earlier round is void. Rehearsed is the result of
+	// publishing that a test key requests.
 	Outlets   map[string]Outlet `json:"outlets,omitempty"`
 	Round     int               `json:"round,omitempty"`
 	Rehearsed *PublishRehearsal `json:"rehearsed,omitempty"`
-	// Automatic reports that its factory published by itself when the item was accepted.
+	// Automatic reports whether its factory published automatically when the item was accepted.
 	Automatic bool `json:"automatic,omitempty"`
-	// Withheld reports that the caller of the current attempt lacks content:publish, so
-	// that its result is not published automatically.
+	// Withheld reports whether the caller of the current attempt lacks content:publish, so that
+	// its result is not published automatically.
 	Withheld bool `json:"withheld,omitempty"`
 	// History has the results of the item's attempts, oldest first.
 	History []Past `json:"history,omitempty"`

@@ -29,8 +29,8 @@ var occasions = map[string]string{
 // plain requests pictures without text, which models seldom spell right.
 const plain = "No text, letters, logos or watermarks."
 
-// foreseen returns the request of a part as far as its price and the limits of its model
-// depend on it. Parts that are not known yet have their greatest size.
+// foreseen returns the request of a part as far as its price and the limits of its model depend on
+// it. Unknown parts have their greatest size.
 func (r *Record) foreseen(p part) provider.Request {
 	described := provider.Clip(r.Prompt, longestPrompt(p.Model))
 	req := provider.Request{Kind: p.Kind, Prompt: r.Prompt, Language: r.Language, AspectRatio: p.Ratio}

@@ -25,8 +25,8 @@ func covered(clip time.Duration) time.Duration {
 	return time.Duration(slower*float64(clip)) + stays
 }
 
-// fitToClips moves words between scenes if the voice needs longer for a scene than its clip
-// covers. If the clips do not cover the whole, it changes nothing.
+// fitToClips moves words between scenes if the voice needs longer for a scene than its clip covers.
+// If the clips do not cover the whole voice, it changes nothing.
 func fitToClips(scenes []composition.Scene, marks []timeline.Mark, spoken time.Duration, covers []time.Duration) {
 	texts := make([]string, len(scenes))
 	for i, s := range scenes {

@@ -35,7 +35,7 @@ type work struct {
 	item store.Item
 	*Record
 	sign Signer
-	// plain reports that its finished media show no brand.
+	// plain reports whether its finished media show no brand.
 	plain bool
 }
 

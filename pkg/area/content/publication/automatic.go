@@ -59,7 +59,7 @@ func (w automatic) Step(ctx context.Context, s *task.Step) (o task.Outcome, err 
 	return o, nil
 }
 
-// ofFactory returns the accounts that the item's factory publishes it to by itself.
+// ofFactory returns the accounts to which the item's factory publishes it automatically.
 func (w automatic) ofFactory(ctx context.Context, o tenant.Owner, r *item.Record) (targets []Target, err error) {
 	items, err := w.DB.GetAll(ctx, factoryrecord.Key(r.FactoryID))
 	if err != nil || !factoryrecord.Usable(items[0], o) || factoryrecord.State(items[0]) == factoryrecord.StatePaused {

@@ -57,8 +57,8 @@ func (b budget) wait(uses int64) time.Duration {
 	return wait
 }
 
-// budget reads the use of a budget, and returns the key of the present counter. The budget
-// of an account counts the counters that are in part less than 24 hours old.
+// budget reads the use of a budget, and returns the key of the present counter. The budget of an
+// account includes the counters that are partly less than 24 hours old.
 func (w *Worker) budget(ctx context.Context, b platform.Budget, name, accountID string) (left budget,
 	present store.Key, err error) {
 	if most, ok := w.Budgets[name]; ok {
@@ -86,9 +86,9 @@ func (w *Worker) budget(ctx context.Context, b platform.Budget, name, accountID 
 	return left, keys[0], nil
 }
 
-// grant takes the uses of a publication out of the budget of its platform, in a step of its
-// own: once for each time that the publication begins. ready reports that nothing is left
-// to take. A publication beyond the budget waits, for as long as it takes.
+// grant takes the uses of a publication out of the budget of its platform. It does so in a separate
+// step, once for each time that the publication begins. ready reports whether nothing is left to
+// take. A publication beyond the budget waits until the budget permits it.
 func (w poster) grant(ctx context.Context, o tenant.Owner, p posting, progress platform.Progress, name string,
 	b *platform.Budget, what platform.Post) (out task.Outcome, ready bool, err error) {
 	if b == nil || o.Mode != tenant.Live || p.Granted > progress.Restarts {

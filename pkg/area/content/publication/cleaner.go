@@ -15,8 +15,8 @@ import (
 // atOnce is the number of items that one call of a cleaner changes.
 const atOnce = 25
 
-// AccountCleaner takes an account that was disconnected out of the items that are scheduled
-// to it: see account.Cleaner. Items that are being published end by themselves.
+// AccountCleaner removes an account that was disconnected from the items that are scheduled to it.
+// It implements account.Cleaner. Items that are being published end without it.
 type AccountCleaner struct {
 	DB  *store.DB
 	Now func() time.Time
@@ -49,7 +49,7 @@ func (c AccountCleaner) Clean(ctx context.Context, o tenant.Owner, accountID str
 	}
 }
 
-// withdraw takes an account out of a scheduled item. If it was the last one, the item is no
+// withdraw removes an account from a scheduled item. If it was the last account, the item is no
 // longer scheduled.
 func withdraw(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record, accountID string) (bool, error) {
 	pub := r.PublicationTo(accountID)
@@ -69,7 +69,7 @@ func withdraw(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record, accou
 	return true, nil
 }
 
-// change changes an item in a transaction of its own, and reports whether it did.
+// change changes an item in a separate transaction, and reports whether it did.
 func change(ctx context.Context, db *store.DB, o tenant.Owner, itemID string,
 	f func(*store.Tx, *item.Record) (bool, error)) (bool, error) {
 	it, err := db.Get(ctx, store.IDKey(itemID))
@@ -94,7 +94,7 @@ func change(ctx context.Context, db *store.DB, o tenant.Owner, itemID string,
 	return true, db.Commit(ctx, tx)
 }
 
-// FactoryCleaner clears the schedule of the items of a factory that was deleted: see
+// FactoryCleaner clears the schedule of the items of a factory that was deleted. It implements
 // factory.Cleaner.
 type FactoryCleaner struct {
 	DB  *store.DB

@@ -13,10 +13,10 @@ import (
 	"github.com/content-automation/api/pkg/media"
 )
 
-// topics are what factories of a type publish about.
+// topics maps the types of factories to the topics of their posts.
 var topics = map[string]platform.Topic{"musician": platform.TopicMusic, "news": platform.TopicNews}
 
-// post returns what a publication posts, as far as the item decides it.
+// post returns the post of a publication, as far as the item determines it.
 func post(r *item.Record, pub *item.Publication, limits platform.Capabilities) (p platform.Post, err error) {
 	files, poster := r.Posted()
 	p = platform.Post{
@@ -86,9 +86,9 @@ func open(ctx context.Context, p *platform.Post, r *item.Record, files Files) er
 	return nil
 }
 
-// Fit returns why the platform of a publication does not take the item, nil if it does.
-// Members of the item are named by their pointers, as in a patch of the item, and options
-// as in the body of publish.
+// Fit returns the reasons for which the platform of a publication does not take the item, or nil if
+// it takes the item. Members of the item are named by their pointers, as in a patch of the item,
+// and options as in the body of publish.
 func Fit(r *item.Record, pub *item.Publication, limits platform.Capabilities) []errs.Detail {
 	var found []errs.Detail
 	p, err := post(r, pub, limits)
@@ -121,7 +121,7 @@ func pointer(p platform.Problem) string {
 	return "/" + name
 }
 
-// Check returns why the platforms of targets do not take the item.
+// Check returns the reasons for which the platforms of targets do not take the item.
 func Check(r *item.Record, targets []Target) (found []errs.Detail) {
 	for _, t := range targets {
 		pub := item.Publication{Platform: t.Account.Platform, Options: t.Options}

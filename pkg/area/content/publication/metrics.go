@@ -14,11 +14,10 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// readings are how long after its publication the metrics of a post are read.
+// readings has the times after a publication at which the metrics of its post are read.
 var readings = []time.Duration{time.Hour, 24 * time.Hour, 7 * 24 * time.Hour, 30 * 24 * time.Hour}
 
-// mostTries is the number of times that one reading is tried. After that the next one
-// follows.
+// mostTries bounds the attempts at one reading. After that, the next reading follows.
 const mostTries = 10
 
 // reading is the payload of a Read task.
@@ -47,7 +46,8 @@ type reader struct {
 	*Worker
 }
 
-// Step reads the metrics once. A platform that limits calls is asked again when it says.
+// Step reads the metrics once. If a platform limits calls, the next reading is at the time that it
+// names.
 func (w reader) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
 	var p reading
 	if err := s.Decode(&p); err != nil {

@@ -32,8 +32,8 @@ type posting struct {
 	// Sealed is the platform.Progress: it may contain an upload address, which is as good
 	// as a password.
 	Sealed []byte `json:"sealed,omitempty"`
-	// Post is the post that was published at the time At. Failure is the reason why there
-	// is none.
+	// Post is the post that was published at the time At. Failure is the reason if there is no
+	// post.
 	Post    platform.Published       `json:"post,omitzero"`
 	At      time.Time                `json:"at,omitzero"`
 	Failure *item.PublicationFailure `json:"failure,omitempty"`
@@ -49,12 +49,12 @@ type posting struct {
 // ended reports whether nothing is left to do at the platform.
 func (p *posting) ended() bool { return !p.At.IsZero() || p.Failure != nil }
 
-// poster is the handler of Post. The lease of its task is the right to post, and its
-// payload holds how far the publication is.
+// poster is the handler of Post. The lease of its task is the right to post, and its payload has
+// the progress of the publication.
 type poster struct{ *Worker }
 
-// Step takes the next step at the platform. The end of the publication is a step of its
-// own: the result is safe before the item, which others write, too, is changed.
+// Step takes the next step at the platform. The publication ends in a separate step, so that the
+// result is safe before the item changes, which other tasks write, too.
 func (w poster) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
 	var p posting
 	if err := s.Decode(&p); err != nil {
@@ -154,7 +154,7 @@ func (w poster) step(ctx context.Context, s *task.Step, p *posting, progress pla
 	if err := open(ctx, &what, r, w.Files); err != nil {
 		return o, err
 	}
-	// Two workers must not upload the same.
+	// Two workers must not upload the same post.
 	if err := s.Lease(ctx, nil); err != nil {
 		return o, err
 	}
@@ -250,7 +250,7 @@ func (w poster) finish(s *task.Step, p posting) func(context.Context, *store.Tx)
 	}
 }
 
-// published ends a publication well.
+// published ends a publication as published.
 func (w poster) published(plan planner, pub *item.Publication, p posting) error {
 	at := resource.Instant(p.At)
 	pub.State, pub.PublishedAt, pub.Failure = item.PublicationPublished, &at, nil
@@ -300,10 +300,10 @@ func (w poster) Fail(ctx context.Context, s *task.Step, cause error) (o task.Out
 	return task.Outcome{Payload: p, Join: w.finish(s, p)}, nil
 }
 
-// Cancel does nothing: an item that is being published is not canceled.
+// Cancel does nothing, because an item that is being published is not canceled.
 func (poster) Cancel(context.Context, *task.Step) error { return nil }
 
-// progress returns how far a publication is.
+// progress returns the progress of a publication.
 func (w *Worker) progress(ctx context.Context, o tenant.Owner, p posting) (progress platform.Progress, err error) {
 	if len(p.Sealed) > 0 {
 		err = w.Vault.Open(ctx, o, p.Publication, p.Sealed, &progress)

@@ -1,9 +1,9 @@
-// Package publication publishes content items on social accounts: it schedules them,
-// posts them by tasks, and reads how the posts are received. It links no HTTP framework.
+// Package publication publishes content items on social accounts. It schedules them, posts them by
+// tasks, and reads the metrics of the posts. It links no HTTP framework.
 //
-// The publications of an item are part of its record. Beside it there is, for each
-// publication that is scheduled or under way, a note at its account (pk slot#…), listed
-// by the time of the publication: whoever publishes late does so in that order.
+// The publications of an item are part of its record. In addition, each publication that is
+// scheduled or under way has a note at its account (pk slot#…). The notes are listed by the time of
+// the publication, and late publications follow in that order.
 package publication
 
 import (
@@ -31,8 +31,8 @@ const (
 )
 
 const (
-	// MaxAccounts bounds the accounts that an item is published to: each takes six writes
-	// of a transaction at most.
+	// MaxAccounts bounds the accounts to which an item is published, because each takes up to
+	// six writes of a transaction.
 	MaxAccounts = 15
 	// MaxAhead is the longest time ahead for which an item can be scheduled.
 	MaxAhead = 180 * 24 * time.Hour
@@ -43,13 +43,13 @@ const (
 	keepQuota = 30 * 24 * time.Hour
 )
 
-// Target is an account to publish to.
+// Target is an account with the options of a publication to it.
 type Target struct {
 	Account account.Record
 	Limits  platform.Capabilities
 	Options *item.PublishOptions
-	// Full is the refusal where the account has as many posts on the day as its platform
-	// allows; nil: posts are not counted, and wait for the platform.
+	// Full is the refusal if the account has as many posts on the day as its platform allows.
+	// If it is nil, posts are not counted, and wait for the platform.
 	Full func(day string, most int) error
 }
 
@@ -100,7 +100,7 @@ func Clear(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record) error {
 	return r.Move(item.Generated)
 }
 
-// Forget adds to the transaction that an item that is deleted is published no more.
+// Forget adds to the transaction that an item that is deleted is no longer published.
 func Forget(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record) {
 	p := planner{tx, now, o, r}
 	for i := range r.Publications {
@@ -108,8 +108,8 @@ func Forget(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record) {
 	}
 }
 
-// Publish adds to the transaction that an item is published to the targets now: as far
-// as they have not taken it. The caller writes the item.
+// Publish adds to the transaction that an item is published now to the targets that have not taken
+// it. The caller writes the item.
 func Publish(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record, targets []Target) error {
 	p := planner{tx, now, o, r}
 	if r.State == item.Scheduled || r.State == item.Generated {
@@ -131,7 +131,7 @@ func Publish(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record, target
 	return nil
 }
 
-// replace makes the pending publications of the item those to the targets.
+// replace replaces the pending publications of the item by those to the targets.
 func (p planner) replace(targets []Target, at time.Time) {
 	wanted := func(pub item.Publication) bool {
 		return slices.ContainsFunc(targets, func(t Target) bool { return t.Account.ID == pub.SocialAccountID })
@@ -210,8 +210,8 @@ func (p planner) book(pub *item.Publication, t Target, at time.Time) {
 	p.r.Outlets[pub.ID] = out
 }
 
-// leave removes the note of a publication at its account. refund reports that nothing was
-// posted, so that it counts no more on its day.
+// leave removes the note of a publication at its account. refund reports whether nothing was
+// posted, so that the publication no longer counts on its day.
 func (p planner) leave(pub *item.Publication, refund bool) {
 	out := p.r.Outlets[pub.ID]
 	if out.At.IsZero() {
@@ -226,7 +226,7 @@ func (p planner) leave(pub *item.Publication, refund bool) {
 	p.r.Outlets[pub.ID] = out
 }
 
-// uncount counts a publication no more on its day, unless the day is over.
+// uncount removes a publication from the count of its day, unless the day is over.
 func (p planner) uncount(pub *item.Publication, out item.Outlet) {
 	if out.Day >= p.now.UTC().Format(time.DateOnly) {
 		p.tx.Count(quotaKey(pub.SocialAccountID, out.Day), -1, account.MaxScheduled, store.ErrConflict)
@@ -239,7 +239,8 @@ func quotaKey(accountID, day string) store.Key { return store.IDKey("posts#" + a
 // slotKind is the kind of the note of a publication at its account.
 const slotKind = "publication_slot"
 
-// slot returns that note. It is never changed, so that its version is 1 once it is there.
+// slot returns the note of a publication at its account. The note is never changed, so that its
+// version is always 1.
 func slot(o tenant.Owner, pub *item.Publication, at time.Time, version int64) store.Item {
 	return store.Item{
 		Key: store.IDKey(fmt.Sprintf("slot#%s#%d", pub.ID, at.UnixMilli())), Kind: slotKind, Owner: o, Version: version,

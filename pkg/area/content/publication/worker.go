@@ -17,7 +17,7 @@ import (
 
 // Platforms finds the adapters of platforms.
 type Platforms interface {
-	// Of returns the adapter of a platform for a mode, and whether there is one.
+	// Of returns the adapter of a platform for a mode, and reports whether there is one.
 	Of(mode tenant.Mode, platform string) (platform.Adapter, bool)
 }
 
@@ -30,7 +30,7 @@ type Worker struct {
 	Vault     account.Vault
 	Files     Files
 	Now       func() time.Time
-	// Budgets replace the defaults of the platforms: see platform.Budget.
+	// Budgets replace the defaults of the platforms in platform.Budget.
 	Budgets map[string]int
 }
 
@@ -43,10 +43,10 @@ func (w *Worker) Handlers() map[task.Kind]task.Handler {
 // endless is embedded in handlers whose steps are tried until they succeed.
 type endless struct{}
 
-// Fail is not reached: there is no deadline, and no limit of failures.
+// Fail is never called, because the tasks have no deadline and no limit of failures.
 func (endless) Fail(context.Context, *task.Step, error) (o task.Outcome, err error) { return o, nil }
 
-// Cancel has nothing to do: these tasks are not canceled.
+// Cancel does nothing, because these tasks are not canceled.
 func (endless) Cancel(context.Context, *task.Step) error { return nil }
 
 // read reads an item, and other items with it. The record is nil if the item is gone.
@@ -73,7 +73,7 @@ func write(tx *store.Tx, it store.Item, r *item.Record) error {
 	return nil
 }
 
-// accounts reads the accounts of an item's publications that are the owner's, by id.
+// accounts reads the owner's accounts among the accounts of an item's publications, by id.
 func (w *Worker) accounts(ctx context.Context, o tenant.Owner, ids []string) (map[string]account.Record, error) {
 	keys := make([]store.Key, len(ids))
 	for i, id := range ids {
@@ -171,12 +171,12 @@ func (w timer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err erro
 	}}, nil
 }
 
-// holdTime is the time after which an item of a paused factory looks again. Resuming the
-// factory wakes it.
+// holdTime is the time after which an item of a paused factory is checked again. Resuming the
+// factory wakes the item earlier.
 const holdTime = time.Hour
 
-// hold makes an item of a paused factory wait. Its notes at the accounts are moved on, so
-// that later items there do not wait for it.
+// hold makes an item of a paused factory wait. It moves the item's notes at the accounts to a later
+// time, so that later items there do not wait for the item.
 func (w timer) hold(s *task.Step, p timing) task.Outcome {
 	return task.Outcome{Wait: holdTime, Join: func(ctx context.Context, tx *store.Tx) error {
 		it, r, _, err := w.read(ctx, s)
@@ -193,8 +193,8 @@ func (w timer) hold(s *task.Step, p timing) task.Outcome {
 	}}
 }
 
-// WakeHeld adds to the transaction that an item whose time came while its factory was paused
-// is published now. Nothing happens to one that is not scheduled.
+// WakeHeld adds to the transaction that an item whose time came while its factory was paused is
+// published now. It does nothing if the item is not scheduled.
 func WakeHeld(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record) error {
 	if r.State != item.Scheduled || r.PublishAt == nil || r.PublishAt.After(now) {
 		return nil
@@ -208,7 +208,7 @@ func (p timing) waits(r *item.Record) bool {
 	return r != nil && r.State == item.Scheduled && r.Round == p.Round && r.PublishAt != nil
 }
 
-// fail ends a publication badly.
+// fail ends a publication as failed.
 func (p planner) fail(pub *item.Publication, f *item.PublicationFailure) {
 	pub.State, pub.Failure = item.PublicationFailed, f
 	pub.Touch(p.now)

@@ -1,6 +1,6 @@
-// Package tally keeps the counts of content plans. They change in the transactions that
-// change the plan's items, many at a time, and so are an item of their own, which is only
-// added to.
+// Package tally keeps the counts of content plans. The counts change in the transactions that
+// change the plan's items, many at a time. So they are a separate item, to which transactions only
+// add.
 package tally
 
 import (
@@ -15,10 +15,10 @@ func Key(factoryID, planID string) store.Key {
 	return store.Key{PK: factoryrecord.PlansPartition(factoryID), SK: planID + "#count"}
 }
 
-// Counts are how many items of a plan are in each state, and their credits.
+// Counts has the number of items of a plan in each state, and their credits.
 type Counts struct {
 	Generated, Failed, Canceled, Published int64
-	// Reserved are the credits that are reserved, and Cost those that were charged.
+	// Reserved is the number of reserved credits, and Cost the number of charged credits.
 	Reserved, Cost int64
 }
 

@@ -1,4 +1,4 @@
-// Package stored reads the files of publications from the bucket. It is apart from package
+// Package stored reads the files of publications from the bucket. It is separate from package
 // publication because functions that answer callers do not link the S3 client.
 package stored
 
