@@ -18,7 +18,7 @@ type client struct {
 	baseURL, key string
 }
 
-// refusal is an answer of the API that is none of success.
+// refusal is the error of a call that the API did not answer with success.
 type refusal struct {
 	call, text string
 	status     int
@@ -26,23 +26,23 @@ type refusal struct {
 
 func (r *refusal) Error() string { return fmt.Sprintf("%s: %d %s", r.call, r.status, r.text) }
 
-// permanent reports whether the same call would be refused again.
+// permanent reports whether the API would refuse the same call again.
 func (r *refusal) permanent() bool {
 	return r.status < http.StatusInternalServerError && r.status != http.StatusConflict &&
 		r.status != http.StatusTooManyRequests
 }
 
-// call makes one call, and reads the data of its answer.
+// call makes a call and decodes the data of its response.
 func (c *client) call(ctx context.Context, method, path, idempotencyKey string, body, into any) error {
 	_, err := c.page(ctx, method, path, idempotencyKey, body, into)
 	return err
 }
 
-// readsAgain is how often a read is repeated that the starved service does not answer.
+// readsAgain is the number of times that a read is repeated if the starved service does not answer.
 const readsAgain = 50
 
-// page is call, and also returns the cursor of the page that follows. A read of the harness
-// is repeated until it is answered.
+// page makes a call as call does, and also returns the cursor of the next page. It repeats a read until the service
+// answers.
 func (c *client) page(ctx context.Context, method, path, idempotencyKey string, body,
 	into any) (next string, err error) {
 	for try := 0; ; try++ {
@@ -60,7 +60,7 @@ func (c *client) page(ctx context.Context, method, path, idempotencyKey string, 
 	}
 }
 
-// once makes one call, and does not repeat it.
+// once makes a call and does not repeat it.
 func (c *client) once(ctx context.Context, method, path, idempotencyKey string, body,
 	into any) (next string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 40*time.Second)
@@ -105,7 +105,7 @@ func (c *client) once(ctx context.Context, method, path, idempotencyKey string, 
 	return envelope.NextCursor, json.Unmarshal(envelope.Data, into)
 }
 
-// list reads a whole list, or what the filters, pairs of name and value, leave of it.
+// list reads all entries of a list that match the filters, which are pairs of name and value.
 func list[T any](ctx context.Context, c *client, path string, filters ...string) ([]T, error) {
 	query := url.Values{"limit": {"100"}}
 	for i := 0; i < len(filters); i += 2 {
@@ -125,14 +125,13 @@ func list[T any](ctx context.Context, c *client, path string, filters ...string)
 	}
 }
 
-// undelivered returns how many events a webhook has yet to get, as the service itself
-// knows them.
+// undelivered returns the number of events that the service has yet to deliver to a webhook, by its own count.
 func (c *client) undelivered(ctx context.Context, webhook string) (int, error) {
 	all, err := list[struct{}](ctx, c, "/v1/webhooks/"+webhook+"/deliveries", "state", "undelivered")
 	return len(all), err
 }
 
-// newFactory makes a factory.
+// newFactory creates a factory.
 func (c *client) newFactory(ctx context.Context) (id string, err error) {
 	var made struct{ ID string }
 	err = c.call(ctx, http.MethodPost, "/v1/factories", "", map[string]any{

@@ -10,7 +10,7 @@ import (
 	"github.com/content-automation/api/testdata/providers/control"
 )
 
-// fakes calls the control of the fakes of the providers.
+// fakes calls the control interface of the fake providers.
 func (w *world) fakes(ctx context.Context, method, path string, order, into any) error {
 	body, err := json.Marshal(order)
 	if err != nil {
@@ -34,7 +34,7 @@ func (w *world) fakes(ctx context.Context, method, path string, order, into any)
 	return json.NewDecoder(resp.Body).Decode(into)
 }
 
-// bought returns how many generations the providers have accepted.
+// bought returns the number of generations that the providers have accepted.
 func (w *world) bought(ctx context.Context) (int, error) {
 	var log struct{ Accepted []control.Acceptance }
 	err := w.fakes(ctx, http.MethodGet, "/log", nil, &log)

@@ -12,39 +12,39 @@ var writes = []step{
 	{operation: "TransactWriteItems"}, {operation: "BatchWriteItem"}, {operation: "BatchExecuteStatement"},
 }
 
-// sends are the calls that send something on.
+// sends are the calls that send messages or events.
 var sends = []step{{operation: "SendMessageBatch"}, {operation: "SendMessage"}, {operation: "PutEvents"}}
 
-// doing is what a fault does to a call.
+// doing is the effect of a fault on a call.
 type doing = func(c call, w http.ResponseWriter, pass func(http.ResponseWriter))
 
-// nobody is the writer of an answer that is lost.
+// nobody returns the writer of a response that is lost.
 func nobody() http.ResponseWriter { return httptest.NewRecorder() }
 
-// killBefore ends the function before what it asks for is done.
+// killBefore kills the function before its call is carried out.
 func killBefore(c call, _ http.ResponseWriter, _ func(http.ResponseWriter)) {
-	_ = c.kill() // it may have ended by itself
+	_ = c.kill() // the function may have ended by itself
 	panic(http.ErrAbortHandler)
 }
 
-// killAfter ends the function when what it asks for is done, before it knows.
+// killAfter kills the function after its call is carried out, before the response arrives.
 func killAfter(c call, _ http.ResponseWriter, pass func(http.ResponseWriter)) {
 	pass(nobody())
 	_ = c.kill()
 	panic(http.ErrAbortHandler)
 }
 
-// loseAnswer does what is asked for, and closes the connection without an answer.
+// loseAnswer carries the call out and closes the connection without a response.
 func loseAnswer(_ call, _ http.ResponseWriter, pass func(http.ResponseWriter)) {
 	pass(nobody())
 	panic(http.ErrAbortHandler)
 }
 
-// freeze stops the function for a time before what it asks for is done, and lets it
-// go on then. Where it has been ended meanwhile, what it asked for is done all the same.
+// freeze stops the function for a time before its call is carried out, and then lets it continue. If the function
+// has ended in that time, the call is still carried out.
 func freeze(d time.Duration) doing {
 	return func(c call, w http.ResponseWriter, pass func(http.ResponseWriter)) {
-		_ = c.stop() // it may have ended by itself
+		_ = c.stop() // the function may have ended by itself
 		<-time.After(d)
 		_ = c.resume()
 		pass(w)

@@ -17,22 +17,21 @@ import (
 	"github.com/content-automation/api/pkg/store/deflate"
 )
 
-// call is one thing that a function is seen to do: a call of AWS, or a request to
-// a receiver of webhooks.
+// call is a request that a function makes: a call of AWS, or a request to a receiver of webhooks.
 type call struct {
 	process
 	operation string
 	body      []byte
-	// gone is closed when the caller waits for no answer any more.
+	// gone is closed when the caller no longer waits for a response.
 	gone <-chan struct{}
 }
 
-// step is a place in a function's work: a call that it makes.
+// step is a point in a function's work: a call that it makes.
 type step struct {
-	function  string // empty: any function
-	operation string // empty: any call
-	with      string // what the body of the call contains
-	process   int    // 0: any
+	function  string // any function if empty
+	operation string // any call if empty
+	with      string // a text that the body of the call contains
+	process   int    // any process if 0
 }
 
 func (s step) of(c call) bool {
@@ -43,7 +42,7 @@ func (s step) of(c call) bool {
 // packed is a compressed document in a call of DynamoDB.
 var packed = regexp.MustCompile(`"packed":(\{"B":"[^"]*"\})`)
 
-// readable returns the body of a call, with its documents as texts.
+// readable returns the body of a call with its documents uncompressed.
 func readable(body []byte) string {
 	return string(packed.ReplaceAllFunc(body, func(member []byte) []byte {
 		var of struct{ B []byte }
@@ -62,21 +61,21 @@ func readable(body []byte) string {
 	}))
 }
 
-// fault is done to some of the calls that pass a gate.
+// fault is applied to some of the calls that pass a gate.
 type fault struct {
-	// at are the calls that it may be done to; none: all.
+	// at are the calls that the fault applies to, or all calls if there are none.
 	at []step
-	// skip calls are let through first, and then every n-th one is met, as often as
-	// times says; both are 1 where they are 0, but times below 0 means without end.
+	// The fault lets skip calls through, and then applies to every n-th call, until it has happened as often as times
+	// says. Both every and times default to 1, and a negative times sets no limit.
 	skip, every, times int
-	// do stands in for passing the call on, which pass does, as often as it likes.
+	// do replaces the forwarding of the call. It may call pass to forward it, any number of times.
 	do doing
 
-	mu         sync.Mutex // it may be at more than one gate
+	mu         sync.Mutex // the fault may be at several gates
 	seen, hits int
 }
 
-// due counts a call, and reports whether the fault meets it.
+// due counts a call and reports whether the fault applies to it.
 func (f *fault) due(c call) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -91,10 +90,10 @@ func (f *fault) due(c call) bool {
 	return true
 }
 
-// gate is what calls pass on their way to next, and where faults meet them.
+// gate forwards calls to next and applies faults to them.
 type gate struct {
 	functions processes
-	// operation names what a request asks for.
+	// operation returns the operation that a request calls.
 	operation func(*http.Request) string
 	next      http.Handler
 
@@ -103,28 +102,28 @@ type gate struct {
 	passed map[step]int
 }
 
-// add lets a fault happen from now on. Of several that are due, the first added happens.
+// add activates a fault. If several faults are due, the one that was added first happens.
 func (g *gate) add(f *fault) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.faults = append(g.faults, f)
 }
 
-// remove ends a fault.
+// remove deactivates a fault.
 func (g *gate) remove(f *fault) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.faults = slices.DeleteFunc(g.faults, func(other *fault) bool { return other == f })
 }
 
-// calls returns how many calls have passed, by function and operation.
+// calls returns the number of calls that have passed, by function and operation.
 func (g *gate) calls() map[step]int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return maps.Clone(g.passed)
 }
 
-// meet counts a call, and returns the fault that it meets, if any.
+// meet counts a call and returns the fault that applies to it, or nil if there is none.
 func (g *gate) meet(c call) *fault {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -140,14 +139,14 @@ func (g *gate) meet(c call) *fault {
 	return nil
 }
 
-// ServeHTTP passes a call on, or does to it what a fault says.
+// ServeHTTP forwards a call or applies a fault to it.
 func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return // the caller has gone
 	}
 	pass := func(w http.ResponseWriter) {
-		// What was sent arrives, even where the sender has died meanwhile.
+		// A request that was sent arrives even if its sender has died.
 		again := r.Clone(context.WithoutCancel(r.Context()))
 		again.Body = io.NopCloser(bytes.NewReader(body))
 		again.ContentLength, again.TransferEncoding = int64(len(body)), nil
@@ -164,20 +163,20 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	pass(w)
 }
 
-// server serves what passes the gate on loopback.
+// server returns the server of the gate.
 func (g *gate) server() *http.Server {
 	return &http.Server{
 		Handler: g, ReadHeaderTimeout: 30 * time.Second,
 		ConnContext: func(ctx context.Context, conn net.Conn) context.Context {
 			return context.WithValue(ctx, senderKey{}, &sender{process: sync.OnceValue(func() process {
-				p, _ := g.functions.behind(conn) // the zero process, where no function is behind it
+				p, _ := g.functions.behind(conn) // the zero process if the connection belongs to no function
 				return p
 			})})
 		},
 	}
 }
 
-// sender returns which function is behind a connection.
+// sender returns the process at the other end of a connection.
 type sender struct{ process func() process }
 
 type senderKey struct{}

@@ -15,7 +15,7 @@ import (
 	"github.com/content-automation/api/pkg/store/deflate"
 )
 
-// behindProxy is a proxy to a server that notes what reaches it.
+// behindProxy is a proxy to a server that records the requests that reach it.
 type behindProxy struct {
 	*proxy
 	mu   sync.Mutex
@@ -45,7 +45,7 @@ func newBehindProxy(t *testing.T) *behindProxy {
 	return b
 }
 
-// post makes a call of AWS; lost reports that no answer came.
+// post makes a call of AWS. It returns lost if no response came.
 func (b *behindProxy) post(t *testing.T, target, body string) (status int, answer string, lost bool) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.address+"/path?query=1",
@@ -77,7 +77,7 @@ func TestCallsPassAsTheyAre(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The host is part of what is signed: it stays what the caller wrote.
+	// The signature covers the host, so the proxy must not change it.
 	if came := b.reached(); status != http.StatusOK || text != "answer 1" || len(came) != 1 || came[0] != address.Host+
 		"/path?query=1 body" {
 		t.Errorf("got %d %q; there came %q", status, text, came)
@@ -108,7 +108,7 @@ func TestWhichCallsAFaultMeets(t *testing.T) {
 	for name, test := range map[string]struct {
 		fault *fault
 		calls []call
-		want  string // of each call whether it is met
+		want  string // for each call, whether the fault applies to it
 	}{
 		"the first": {&fault{at: []step{write}}, []call{ours, ours}, "x."},
 		"all":       {&fault{times: -1}, []call{ours, c("", "", "")}, "xx"},
@@ -165,7 +165,7 @@ func TestOperations(t *testing.T) {
 	}
 }
 
-// within polls until it is so.
+// within polls until so returns true.
 func within(t *testing.T, so func() bool) {
 	t.Helper()
 	const patience = 10 * time.Second

@@ -9,12 +9,12 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 )
 
-// credits are what a scene's account may spend: more than its work can cost.
+// credits is the balance of a scene's account. It exceeds the cost of its work.
 const credits = 1_000_000
 
-// mix is the work that a scene asks for, in turn: kinds of content and of generation, by
-// each provider that offers one. Music clips are not among them: composing one takes most
-// of a core for 15 seconds, and goes the way of a video.
+// mix is the work that a scene requests, in turn: the kinds of content and of generation, by each provider that
+// offers one. It has no music clips: composing one takes most of a core for 15 seconds, and passes the same steps
+// as a video.
 var mix = []struct {
 	path string
 	body map[string]any
@@ -32,8 +32,7 @@ var mix = []struct {
 	{"/v1/studio/avatars", map[string]any{"model": "heygen-avatar-4"}},
 }
 
-// newLiveScene makes a scene of a live key with a factory, for which the providers have
-// done nothing yet.
+// newLiveScene creates a scene with a live key and a factory. The providers have done nothing for the factory yet.
 func (w *world) newLiveScene(ctx context.Context, name string) (*scene, error) {
 	key, err := w.newKey(ctx, name, tenant.Live)
 	if err != nil {
@@ -46,8 +45,8 @@ func (w *world) newLiveScene(ctx context.Context, name string) (*scene, error) {
 	return s, w.fakes(ctx, http.MethodDelete, "", nil, nil)
 }
 
-// newJobScene makes a scene for work of a live key. It has no webhook: what became
-// of the work is read from the API.
+// newJobScene creates a scene for work of a live key. It has no webhook: the harness reads the results from the
+// API.
 func (w *world) newJobScene(ctx context.Context, name string, sz size) (*scene, error) {
 	s, err := w.newLiveScene(ctx, name)
 	if err != nil {
@@ -62,7 +61,7 @@ func (w *world) newJobScene(ctx context.Context, name string, sz size) (*scene, 
 	return s, nil
 }
 
-// order is the n-th call for work.
+// order returns the n-th request for work.
 func (w *world) order(factory string, n int) (path string, body map[string]any) {
 	o := mix[n%len(mix)]
 	about := "Chaos " + strconv.Itoa(n)
@@ -83,14 +82,14 @@ func (w *world) order(factory string, n int) (path string, body map[string]any) 
 	return o.path, body
 }
 
-// The lists of work, and the types of the events of its ends.
+// works are the lists of work, with the types of the events that end it.
 var works = []struct{ path, generated, failed string }{
 	{"/v1/content-items", "content.generated", "content.failed"},
 	{"/v1/studio/generations", "studio.generated", "studio.failed"},
 }
 
-// noneWaits reports whether no work is queued or under way. It takes its time: the
-// calls for it compete with the work.
+// noneWaits reports whether no work is queued or under way. It polls slowly, because its calls compete with the
+// work.
 func (s *scene) noneWaits(ctx context.Context) (bool, error) {
 	if err := pause(ctx, time.Second/2); err != nil {
 		return false, err

@@ -12,22 +12,23 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// accepted is work that the API has accepted: a content item or a generation.
+// accepted is a content item or a generation that the API has accepted.
 type accepted struct {
 	id string
 	at time.Time
 }
 
-// load asks for work, as a caller does who wants all of it: what was not answered, or with
-// 429 or a 5xx, is asked for again, with the same Idempotency-Key.
+// load requests work, as a caller does who needs all of it: it repeats a call that got no response, 429 or a 5xx,
+// with the same Idempotency-Key.
 type load struct {
 	client *client
-	// ask returns the n-th call to make.
+	// ask returns the n-th request.
 	ask    func(n int) (path string, body map[string]any)
 	events int
-	// while has it ask for more than these as long as it returns true; nil: for no more.
+	// while extends the load beyond its number of requests for as long as it returns true. If it is nil, the load
+	// ends there.
 	while   func() bool
-	every   time.Duration // from the first asking for one thing to that for the next
+	every   time.Duration // from the first attempt at one request to the first at the next
 	callers int
 
 	mu      sync.Mutex
@@ -36,10 +37,10 @@ type load struct {
 	changed chan struct{} // closed when done has grown
 }
 
-// pauseOfCaller is between two calls for the same thing.
+// pauseOfCaller is the time between two attempts at the same request.
 const pauseOfCaller = 200 * time.Millisecond
 
-// run returns when all was accepted.
+// run makes all requests, and returns when all are accepted.
 func (l *load) run(ctx context.Context) error {
 	turns := make(chan int)
 	group, ctx := errgroup.WithContext(ctx)
@@ -74,7 +75,7 @@ func (l *load) run(ctx context.Context) error {
 	return group.Wait()
 }
 
-// one asks for one thing.
+// one makes one request.
 func (l *load) one(ctx context.Context, n int) error {
 	path, body := l.ask(n)
 	for {
@@ -109,8 +110,7 @@ func (l *load) accept(id string) {
 	}
 }
 
-// accepted returns what was accepted so far, and a channel that is closed when there
-// is more.
+// accepted returns the work that is accepted so far, and a channel that is closed when there is more.
 func (l *load) accepted() ([]accepted, <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -120,7 +120,7 @@ func (l *load) accepted() ([]accepted, <-chan struct{}) {
 	return l.done[:len(l.done):len(l.done)], l.changed
 }
 
-// reached returns when so much was accepted.
+// reached waits until n requests are accepted.
 func (l *load) reached(ctx context.Context, n int) error {
 	for {
 		done, more := l.accepted()

@@ -1,6 +1,6 @@
 // Command chaos kills and freezes the functions of the local system at each step of their work, empties their queues
 // and loses responses to their calls, while events and generations are in progress. The functions reach AWS, providers
-// and receivers through gates of the command, which compares what the API accepted with the results. It prints tables,
+// and receivers through gates of the command, which compares the accepted work with the results. It prints tables,
 // and fails if a bound is broken. It finds the processes of functions by /proc, so it needs Linux. Package simulate
 // covers the faults that need no processes.
 package main

@@ -8,14 +8,14 @@ import (
 	"slices"
 )
 
-// wanted are the rows whose names the expression finds.
+// wanted returns the rows whose names match the expression.
 func wanted(rows []row, names *regexp.Regexp) []row {
 	return slices.DeleteFunc(rows, func(r row) bool { return !names.MatchString(r.name) })
 }
 
-// playAll runs rows of one kind, one after the other, each in a scene of its own. judged
-// returns what came of a row; finish adds to that the row, why there is no result, and
-// the result of the row that bounds it, if there is one.
+// playAll runs rows of one kind, one after the other, each in a scene of its own. judged returns the result of a
+// row; finish adds the row, the reason if there is no result, and the result of the row that bounds it, if there is
+// one.
 func playAll[V interface{ markdown() string }](ctx context.Context, rows []row, sz size, out io.Writer,
 	newScene func(context.Context, string, size) (*scene, error), judged func(*scene, context.Context) (V, error),
 	finish func(v *V, r row, trouble error, against *V),

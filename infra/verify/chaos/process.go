@@ -14,14 +14,14 @@ import (
 	"syscall"
 )
 
-// process is a function's process. Its handle stays that of this very process:
-// none that gets its number later is ever meant.
+// process is the process of a function. Its handle refers to this process even if a later process gets the same
+// number.
 type process struct {
 	function string
 	handle   *os.Process
 }
 
-// pid is its number; 0 where there is none.
+// pid returns the number of the process, or 0 if there is no process.
 func (p process) pid() int {
 	if p.handle == nil {
 		return 0
@@ -29,26 +29,26 @@ func (p process) pid() int {
 	return p.handle.Pid
 }
 
-// kill ends it as a power cut would.
+// kill ends the process as a power cut would.
 func (p process) kill() error { return p.handle.Signal(syscall.SIGKILL) }
 
-// stop freezes it, and resume lets it go on as if no time had passed.
+// stop freezes the process, and resume continues it as if no time had passed.
 func (p process) stop() error   { return p.handle.Signal(syscall.SIGSTOP) }
 func (p process) resume() error { return p.handle.Signal(syscall.SIGCONT) }
 
-// processes finds the functions that one system runs: by the address at which
-// they find AWS, which only that system's functions have in their environment.
+// processes finds the functions that one system runs. It knows them by the address of AWS in their environment,
+// which is unique to the system.
 type processes struct {
 	endpoint string
-	proc     string // where the kernel lists processes
+	proc     string // the directory in which the kernel lists processes
 }
 
-// function returns the name of the function that a process runs; empty where it is
-// none of the system's.
+// function returns the name of the function that a process runs, or an empty string if the process is not one of
+// the system's.
 func (s processes) function(pid int) string {
 	env, err := os.ReadFile(filepath.Join(s.proc, strconv.Itoa(pid), "environ"))
 	if err != nil {
-		return "" // ended meanwhile, or another user's
+		return "" // the process has ended, or belongs to another user
 	}
 	var name string
 	ours := false
@@ -66,13 +66,13 @@ func (s processes) function(pid int) string {
 	return parts[len(parts)-1]
 }
 
-// open returns a process by its number; false where it is none of the system's.
+// open returns the process with a number. It returns false if the process is not one of the system's.
 func (s processes) open(pid int) (process, bool) {
 	handle, err := os.FindProcess(pid)
 	if err != nil {
 		return process{}, false
 	}
-	// Asked when the handle is there: the answer then is about the same process.
+	// The check follows the opening of the handle, so that both refer to the same process.
 	if name := s.function(pid); name != "" {
 		return process{name, handle}, true
 	}
@@ -80,7 +80,7 @@ func (s processes) open(pid int) (process, bool) {
 	return process{}, false
 }
 
-// pids are the numbers of the processes that run the function.
+// pids returns the numbers of the processes that run the function.
 func (s processes) pids(function string) []int {
 	var all []int
 	dirs, _ := filepath.Glob(filepath.Join(s.proc, "[0-9]*"))
@@ -94,7 +94,7 @@ func (s processes) pids(function string) []int {
 	return all
 }
 
-// behind returns the process at the other end of a connection to this one.
+// behind returns the process at the other end of a connection.
 func (s processes) behind(conn net.Conn) (process, bool) {
 	here, err := netip.ParseAddrPort(conn.LocalAddr().String())
 	if err != nil {
@@ -122,8 +122,7 @@ func (s processes) behind(conn net.Conn) (process, bool) {
 	return process{}, false
 }
 
-// inode is the number of the socket of a connection between two loopback ports,
-// seen from the first one's end.
+// inode returns the number of the socket of a connection between two loopback ports, seen from the first one's end.
 func (s processes) inode(from, to uint16) (string, error) {
 	const local, remote, number = 1, 2, 9 // columns
 	file, err := os.Open(filepath.Join(s.proc, "net", "tcp"))

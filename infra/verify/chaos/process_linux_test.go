@@ -12,8 +12,7 @@ import (
 	"testing"
 )
 
-// TestMain lets this program stand in for a function: one that makes a call for
-// each line that it reads, and writes what came of it.
+// TestMain lets this program act as a function: it makes a call for each line that it reads, and writes the result.
 func TestMain(m *testing.M) {
 	if os.Getenv("AWS_LAMBDA_FUNCTION_NAME") == "" {
 		os.Exit(m.Run())
@@ -31,7 +30,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// function is a running stand-in.
+// function is a running substitute of a function.
 type function struct {
 	*exec.Cmd
 	lines *bufio.Scanner
@@ -59,7 +58,7 @@ func startFunction(t *testing.T, name, endpoint string) *function {
 	return f
 }
 
-// line is the next line that it writes; false where it has ended.
+// line returns the next line that the function writes, or false if it has ended.
 func (f *function) line() (string, bool) { ok := f.lines.Scan(); return f.lines.Text(), ok }
 
 func TestOnlyTheFunctionsOfTheSystemAreFound(t *testing.T) {

@@ -13,17 +13,16 @@ import (
 	"sync/atomic"
 )
 
-// proxy stands between the functions and a service, so that what they ask of it can
-// be seen, refused, lost and repeated.
+// proxy stands between the functions and a service. It can observe, refuse, lose and repeat their requests.
 type proxy struct {
 	gate
-	address string // where the functions find it
+	address string // the address at which the functions find it
 	target  atomic.Pointer[url.URL]
 	server  *http.Server
 }
 
-// newProxy serves a proxy on a free port of loopback. It has no target yet. The
-// functions are known by the address at which they find AWS; empty: this one.
+// newProxy serves a proxy on a free port of loopback. The proxy has no target yet. It identifies the functions by
+// their address of AWS, which is the proxy's own address if aws is empty.
 func newProxy(ctx context.Context, aws string, operation func(*http.Request) string) (*proxy, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -35,7 +34,7 @@ func newProxy(ctx context.Context, aws string, operation func(*http.Request) str
 	p.next = &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(p.target.Load())
-			r.Out.Host = r.In.Host // it is part of what is signed
+			r.Out.Host = r.In.Host // the signature covers the host
 		},
 		Transport: &http.Transport{MaxIdleConnsPerHost: 64, DisableCompression: true},
 		ErrorLog:  slog.NewLogLogger(slog.Default().Handler(), slog.LevelDebug),
@@ -45,7 +44,7 @@ func newProxy(ctx context.Context, aws string, operation func(*http.Request) str
 	return p, nil
 }
 
-// through sets the target, and returns the proxy's own address.
+// through sets the target and returns the proxy's own address.
 func (p *proxy) through(endpoint string) (string, error) {
 	target, err := url.Parse(endpoint)
 	if err != nil {
@@ -55,11 +54,10 @@ func (p *proxy) through(endpoint string) (string, error) {
 	return p.address, nil
 }
 
-// Close ends the proxy.
+// Close stops the proxy.
 func (p *proxy) Close() error { return p.server.Close() }
 
-// ofAWS names what a call asks AWS for: by the header that most services have, else
-// by method and service.
+// ofAWS names the operation of a call of AWS: by the header that most services have, or else by method and service.
 func ofAWS(r *http.Request) string {
 	if _, name, ok := strings.Cut(r.Header.Get("X-Amz-Target"), "."); ok {
 		return name
@@ -71,7 +69,7 @@ func ofAWS(r *http.Request) string {
 	return r.Method
 }
 
-// ofProvider names what a call asks a provider or a platform for: by method and its name.
+// ofProvider names the operation of a call of a provider or a platform: by the method and the name of the provider.
 func ofProvider(r *http.Request) string {
 	name, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	return r.Method + " " + name

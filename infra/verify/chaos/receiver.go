@@ -14,11 +14,11 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
-// receipt is one webhook, as often as it came.
+// receipt records the receptions of one webhook.
 type receipt struct {
 	event, subject string
 	happened       time.Time // when the event happened
-	first          time.Time // when it came
+	first          time.Time // when it first arrived
 	times          int
 }
 
@@ -32,7 +32,7 @@ type mailbox struct {
 	bad      error
 }
 
-// take notes a webhook that came.
+// take records a webhook that has arrived.
 func (m *mailbox) take(header http.Header, body []byte, at time.Time) {
 	var event struct {
 		ID        string    `json:"id"`
@@ -63,7 +63,7 @@ func (m *mailbox) take(header http.Header, body []byte, at time.Time) {
 	m.receipts[id].times++
 }
 
-// all returns what came so far, and an error where some of it was no good webhook.
+// all returns the receipts so far, and an error if some webhook was not valid.
 func (m *mailbox) all() ([]receipt, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -74,10 +74,10 @@ func (m *mailbox) all() ([]receipt, error) {
 	return all, m.bad
 }
 
-// receiving names a request to a receiver where the calls of AWS are named.
+// receiving names a request to a receiver among the operations of AWS.
 const receiving = "POST to the receiver"
 
-// receiver takes webhooks on loopback, for as many mailboxes as there are.
+// receiver takes webhooks on loopback for any number of mailboxes.
 type receiver struct {
 	gate
 	address string
@@ -87,8 +87,7 @@ type receiver struct {
 	boxes   map[string]*mailbox // by path
 }
 
-// newReceiver serves a receiver to which functions send that find AWS at the
-// given address.
+// newReceiver serves a receiver for the functions that find AWS at the given address.
 func newReceiver(ctx context.Context, endpoint string) (*receiver, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -103,7 +102,7 @@ func newReceiver(ctx context.Context, endpoint string) (*receiver, error) {
 	return r, nil
 }
 
-// open makes a mailbox of the given name.
+// open creates a mailbox with the given name.
 func (r *receiver) open(name string) *mailbox {
 	r.opening.Lock()
 	defer r.opening.Unlock()
@@ -112,8 +111,8 @@ func (r *receiver) open(name string) *mailbox {
 	return m
 }
 
-// sign sets the secret that a mailbox verifies by. It comes with the webhook, which
-// needs the mailbox's address first.
+// sign sets the secret by which a mailbox verifies. The secret comes with the webhook, whose creation needs the
+// mailbox's address.
 func (m *mailbox) sign(secret string) error {
 	verifier, err := standardwebhooks.NewWebhook(secret)
 	m.mu.Lock()
@@ -139,5 +138,5 @@ func (r *receiver) receive(w http.ResponseWriter, req *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// Close ends the receiver.
+// Close stops the receiver.
 func (r *receiver) Close() error { return r.server.Close() }

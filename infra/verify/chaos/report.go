@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// report is what came of all rows.
+// report holds the results of all rows.
 type report struct {
 	size     size
 	webhooks []result
 	jobs     []verdict
 }
 
-// markdown writes the table.
+// markdown returns the tables.
 func (r *report) markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### Webhooks\n\n%d events a row, one every %v; kills come %d times.\n\n", r.size.events,
@@ -39,7 +39,7 @@ func (r *report) markdown() string {
 	return b.String()
 }
 
-// markdown is the line of a row.
+// markdown returns the line of a row.
 func (r result) markdown() string {
 	kept := "yes"
 	if r.broken() != nil {
@@ -55,7 +55,7 @@ func (r result) markdown() string {
 
 func millis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
-// broken returns which bounds do not hold; nil where all do.
+// broken returns an error that lists the broken bounds, or nil if all hold.
 func (r *report) broken() error {
 	var all []error
 	for _, row := range r.webhooks {

@@ -44,7 +44,7 @@ func TestAReportWithABrokenBoundFails(t *testing.T) {
 	if err == nil || err.Error() != "Killed: 1 of 200 accepted events never came\nTwice: one credit is missing" {
 		t.Errorf("got %v", err)
 	}
-	if text := r.markdown(); strings.Count(text, "**no**") != 3 { // the two rows, and that it does not add up
+	if text := r.markdown(); strings.Count(text, "**no**") != 3 { // the two rows, and the sums that do not add up
 		t.Errorf("it reads\n%s", text)
 	}
 }

@@ -8,34 +8,34 @@ import (
 	"time"
 )
 
-// bounds are what a row must keep.
+// bounds are the bounds that a row must keep.
 type bounds struct {
-	// recovery is the longest time from the end of the fault to the last delivery of
-	// what was accepted before that.
+	// recovery is the longest time from the end of the fault to the last delivery of an event that was accepted
+	// before.
 	recovery time.Duration
-	// once forbids repeats, even of what was in flight.
+	// once forbids repeats, even of events that were in flight.
 	once bool
 }
 
-// result is what came of a row.
+// result is the result of a row about deliveries.
 type result struct {
 	name      string
 	bounds    bounds
-	trouble   error // why there is no result
+	trouble   error // the reason if there is no result
 	accepted  int
 	delivered int // at least once
 	lost      int
 	repeats   int
-	doubled   int // items of which more than one event came
-	strangers int // events of items that were not asked for
-	pending   int // deliveries that the service itself knows to be missing
-	hits      int // how often the fault happened
+	doubled   int // items with more than one event
+	strangers int // events of items that nobody requested
+	pending   int // deliveries that are missing by the service's own count
+	hits      int // the number of times that the fault happened
 	inFlight  int // events that were on their way to the receiver at the fault
 	recovery  time.Duration
 	p50, p99  time.Duration // from the event to its receipt
 }
 
-// result counts what came.
+// result counts the events that arrived.
 func (s *scene) result(ctx context.Context) (result, error) {
 	done, _ := s.load.accepted()
 	came, err := s.mailbox.all()
@@ -50,7 +50,7 @@ func (s *scene) result(ctx context.Context) (result, error) {
 	return out, err
 }
 
-// count compares what was accepted with what came.
+// count compares the accepted work with the receipts.
 func count(done []accepted, came []receipt, ended time.Time) result {
 	out := result{accepted: len(done)}
 	by := map[string][]receipt{}
@@ -89,7 +89,7 @@ func count(done []accepted, came []receipt, ended time.Time) result {
 	return out
 }
 
-// percentile is the smallest of the sorted values that p of 100 do not exceed.
+// percentile returns the smallest of the sorted values that at least p percent of them do not exceed.
 func percentile(sorted []time.Duration, p int) time.Duration {
 	if len(sorted) == 0 {
 		return 0
@@ -97,11 +97,11 @@ func percentile(sorted []time.Duration, p int) time.Duration {
 	return sorted[max(0, (len(sorted)*p+99)/100-1)]
 }
 
-// failIf notes that a bound is broken, if it is.
+// failIf records a broken bound if its first argument is true.
 type failIf = func(is bool, format string, args ...any)
 
-// broken returns which bounds of a row do not hold, as check finds them; nil where all do.
-// A row that came to grief is not checked.
+// broken returns an error that lists the bounds of a row that check finds broken, or nil if all hold. If the row
+// has trouble, broken returns that and does not check.
 func broken(row string, trouble error, check func(failIf)) error {
 	if trouble != nil {
 		return fmt.Errorf("%s: %w", row, trouble)
@@ -115,12 +115,12 @@ func broken(row string, trouble error, check func(failIf)) error {
 	return errors.Join(all...)
 }
 
-// broken returns which bounds do not hold; nil where all do.
+// broken returns an error that lists the broken bounds, or nil if all hold.
 func (r result) broken() error {
 	return broken(r.name, r.trouble, r.check)
 }
 
-// check calls fail for each bound, and reports whether it is broken.
+// check calls fail for each bound with whether it is broken.
 func (r result) check(fail failIf) {
 	fail(r.accepted == 0, "nothing was accepted")
 	fail(r.lost > 0, "%d of %d accepted events never came", r.lost, r.accepted)

@@ -14,7 +14,7 @@ func TestCount(t *testing.T) {
 		{event: "2", subject: "b", happened: at(2), first: at(8), times: 3},     // repeated twice
 		{event: "3", subject: "d", happened: at(9.7), first: at(9.9), times: 1}, // before the answer
 		{event: "4", subject: "d", first: at(15), times: 1},                     // a second event of it
-		{event: "5", subject: "x", first: at(3), times: 1},                      // of what nobody asked for
+		{event: "5", subject: "x", first: at(3), times: 1},                      // of an item that nobody requested
 		{event: "6", subject: "e", happened: at(1.7), first: at(2), times: 1},
 	}
 	got := count(done, came, at(5))

@@ -7,11 +7,10 @@ import (
 	"time"
 )
 
-// aim is the longest time from the end of a fault to the last delivery of what was
-// accepted before.
+// aim is the longest time from the end of a fault to the last delivery of an event that was accepted before.
 const aim = 6 * time.Second
 
-// What the writes of a delivery contain: that of a claim, and that of an outcome.
+// The writes of a delivery contain these texts: claiming that of a claim, and recording that of an outcome.
 const (
 	claiming  = `SET x_lease=?`
 	recording = `"delivered"`
@@ -21,22 +20,20 @@ const (
 type place struct {
 	name string
 	at   []step
-	// held reports that the function holds messages there.
+	// held reports whether the function holds messages at the step.
 	held bool
-	// hidden is how long the queue hides a message whose function died before it could
-	// say that it needs it no longer than it lives.
+	// hidden is the time for which the queue hides a message whose function died before it could limit that time to
+	// its own life.
 	hidden time.Duration
-	// leased reports that a submission to a provider may be under way, whose lease has
-	// to end, up to 15 s later, before another is made.
+	// leased reports whether a submission to a provider may be under way. Its lease must end, up to 15 s later,
+	// before the next submission.
 	leased bool
 }
 
-// holding is the call by which a function hides its messages for as long as it lives,
-// again every second.
+// holding is the call by which a function hides its messages while it lives. It repeats the call every second.
 const holding = "ChangeMessageVisibilityBatch"
 
-// places are the steps on the way of an event from the table to the receiver, in
-// their order.
+// places are the steps of an event on its way from the table to the receiver, in their order.
 var places = []place{
 	{name: "relay puts events on the bus", at: []step{{function: "relay", operation: "PutEvents"}}},
 	{name: "dispatch holds its messages", at: []step{{function: "dispatch", operation: holding}},
@@ -54,10 +51,10 @@ var places = []place{
 	{name: "deliver records the outcome", at: []step{outcomes}, held: true},
 }
 
-// outcomes are the writes of what came of attempts.
+// outcomes are the writes of the outcomes of attempts.
 var outcomes = step{function: "deliver", operation: "BatchExecuteStatement", with: recording}
 
-// webhookRows are the rows about deliveries.
+// webhookRows returns the rows about deliveries.
 func webhookRows(sz size) []row {
 	kept := bounds{recovery: aim}
 	once := bounds{recovery: aim, once: true}
@@ -80,19 +77,18 @@ func webhookRows(sz size) []row {
 	return rows
 }
 
-// nothing is no fault.
+// nothing causes no fault.
 func nothing(context.Context, *scene) error { return nil }
 
-// frozen freezes a function at a step, once; others take its work over meanwhile.
+// frozen freezes a function at a step, once. Other instances take its work over.
 func frozen(at []step, d time.Duration) func(context.Context, *scene) error {
 	return func(ctx context.Context, s *scene) error {
 		return s.during(ctx, s.times(1), &fault{at: at, skip: 2, do: s.caught(ctx, freeze(d))})
 	}
 }
 
-// rowsAlong are the rows about work that passes places: one without a fault, those in which
-// functions are killed at each place, and others. The one without a fault bounds how often
-// the providers are asked.
+// rowsAlong returns the rows about work that passes places: one without a fault, those in which functions are
+// killed at each place, and the others. The row without a fault bounds the number of submissions to providers.
 func rowsAlong(sz size, places []place, others ...row) []row {
 	const none = "No fault"
 	rows := []row{{name: none, happen: nothing, bounds: bounds{once: true}}}
@@ -108,7 +104,7 @@ func rowsAlong(sz size, places []place, others ...row) []row {
 	return rows
 }
 
-// killedAt are the rows in which functions are killed before and after a step.
+// killedAt returns the rows in which functions are killed before and after a step.
 func killedAt(sz size, p place) []row {
 	return []row{
 		{name: "Killed before " + p.name, happen: killed(sz, p, killBefore), bounds: bounds{recovery: p.hidden + aim}},
@@ -116,8 +112,7 @@ func killedAt(sz size, p place) []row {
 	}
 }
 
-// killed kills functions at a step, each time that the work has come by there a few
-// times more.
+// killed kills functions at a step several times, and lets the work pass the step a few times before each kill.
 func killed(sz size, at place, do doing) func(context.Context, *scene) error {
 	return func(ctx context.Context, s *scene) error {
 		do := s.caught(ctx, do)
@@ -129,7 +124,7 @@ func killed(sz size, at place, do doing) func(context.Context, *scene) error {
 	}
 }
 
-// often lets something happen to every n-th call until the load has ended.
+// often applies do to every n-th call until the load has ended.
 func often(at []step, n int, do doing) func(context.Context, *scene) error {
 	return func(ctx context.Context, s *scene) error {
 		all := func(ctx context.Context) error { return s.load.reached(ctx, s.load.events) }
@@ -137,19 +132,18 @@ func often(at []step, n int, do doing) func(context.Context, *scene) error {
 	}
 }
 
-// wiped empties the queues again and again for two seconds, then sweeps once.
+// wiped empties the queues repeatedly for two seconds, then sweeps once.
 func wiped(ctx context.Context, s *scene) error {
 	return s.wipeUntil(ctx, s.path(), s.sweepUp)
 }
 
-// wipeUntil empties queues again and again for two seconds, and whenever something
-// is sent to one, then has what was lost found. Where that is nothing, which would
-// prove nothing, it does so once more.
+// wipeUntil empties queues repeatedly for two seconds, and whenever a message is sent to one, and then calls find
+// to recover the lost messages. If find finds none, the row would prove nothing, so wipeUntil tries again.
 func (s *scene) wipeUntil(ctx context.Context, urls []string, find func(context.Context) (int, error)) error {
 	const tries = 5
 	wipeSent := func(_ call, w http.ResponseWriter, pass func(http.ResponseWriter)) {
 		pass(w)
-		_ = s.wipe(ctx, urls...) // that it had an effect is checked
+		_ = s.wipe(ctx, urls...) // the caller checks that it had an effect
 	}
 	wipeOn := func(ctx context.Context) error {
 		for end := time.Now().Add(2 * time.Second); time.Now().Before(end); {
@@ -174,7 +168,7 @@ func (s *scene) wipeUntil(ctx context.Context, urls []string, find func(context.
 	return errors.New("nothing was lost")
 }
 
-// sweepUp sweeps once, and returns how much was lost.
+// sweepUp sweeps once and returns the number of lost messages that it found.
 func (s *scene) sweepUp(ctx context.Context) (found int, err error) {
 	swept, err := s.sweep(ctx)
 	s.happenedNow()

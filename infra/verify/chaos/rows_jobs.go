@@ -7,8 +7,8 @@ import (
 	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
-// Calls of the providers: those that ask for a generation, and those that ask how
-// far one is or fetch what it has made.
+// The calls of the providers: those of submitting request a generation, and those of polling read its progress or
+// fetch its result.
 var (
 	submitting = []step{
 		{function: "generate", operation: "POST bedrock"}, {function: "generate", operation: "POST elevenlabs"},
@@ -19,7 +19,7 @@ var (
 		{function: "generate", operation: "GET polly"}}
 )
 
-// jobPlaces are the steps on the way of work from its acceptance to its end.
+// jobPlaces are the steps of work on its way from its acceptance to its end.
 var jobPlaces = []place{
 	{name: "content accepts", at: []step{{function: "content", operation: "TransactWriteItems"}}},
 	{name: "studio accepts", at: []step{{function: "studio", operation: "TransactWriteItems"}}},
@@ -48,7 +48,7 @@ var jobPlaces = []place{
 		at: []step{{function: "generate", operation: "SendMessageBatch"}}, held: true},
 }
 
-// jobRows are the rows about generations.
+// jobRows returns the rows about generations.
 func jobRows(sz size) []row {
 	once := bounds{once: true}
 	return rowsAlong(sz, jobPlaces,
@@ -61,8 +61,8 @@ func jobRows(sz size) []row {
 	)
 }
 
-// wipedJobs empties the queues of generation again and again for two seconds, then
-// calls the function that finds what was lost.
+// wipedJobs empties the queues of generation repeatedly for two seconds, then calls the function that recovers lost
+// messages.
 func wipedJobs(ctx context.Context, s *scene) error {
 	return s.wipeUntil(ctx, s.urls(append([]topology.Queue{topology.Compose}, topology.Generation...)...),
 		func(ctx context.Context) (int, error) {

@@ -14,15 +14,15 @@ import (
 	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
-// row is one line of the table: a fault that happens while events are on their way.
+// row is a line of the table: a fault that happens while events are on their way.
 type row struct {
 	name string
-	// begin prepares the scene before the load; nil: there is nothing to prepare.
+	// begin prepares the scene before the load. It is nil if there is nothing to prepare.
 	begin func(ctx context.Context, s *scene) error
-	// happen makes the fault happen, and returns when it has ended.
+	// happen causes the fault, and returns when it has ended.
 	happen func(ctx context.Context, s *scene) error
 	bounds bounds
-	// against names the row whose submissions to providers bound this one's.
+	// against names the row whose number of submissions to providers bounds that of this one.
 	against string
 }
 
@@ -30,12 +30,12 @@ type row struct {
 type scene struct {
 	*world
 	client *client
-	// factory is that of the work of a live key.
+	// factory is the factory for the work of a live key.
 	factory string
 	load    *load
-	// through reports whether all that was accepted has ended.
+	// through reports whether all accepted work has ended.
 	through func(context.Context) (bool, error)
-	// mailbox gets the events of a webhook, if there is one.
+	// mailbox receives the events of the webhook, if there is one.
 	mailbox *mailbox
 	webhook string
 
@@ -45,18 +45,18 @@ type scene struct {
 	ended    time.Time // when the fault ended
 }
 
-// size says how long and how heavy a run is.
+// size sets the length and the load of a run.
 type size struct {
-	// events and jobs are how many of them a row has.
+	// events and jobs are the numbers of events and jobs of a row.
 	events, jobs int
-	every        time.Duration // from one to the next
-	// within is how long to wait for what shall happen, before it is taken for never.
+	every        time.Duration // from one request to the next
+	// within is the time to wait for a result before it counts as lost.
 	within time.Duration
-	// kills is how often a function is killed.
+	// kills is the number of times that a function is killed.
 	kills int
 }
 
-// play runs a row in its scene, and returns when all has come to its end.
+// play runs a row in its scene, and returns when all its work has ended.
 func (s *scene) play(ctx context.Context, r row, sz size) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -69,7 +69,7 @@ func (s *scene) play(ctx context.Context, r row, sz size) error {
 	go func() {
 		err := s.load.run(ctx)
 		if err != nil {
-			cancel() // for what waits for it
+			cancel() // releases those that wait for it
 		}
 		loaded <- err
 	}()
@@ -104,8 +104,7 @@ func (s *scene) happen(ctx context.Context, r row, within time.Duration) error {
 	return nil
 }
 
-// newScene makes a scene for events on their way to a webhook. They come of content
-// items of the sandbox.
+// newScene creates a scene for events on their way to a webhook. Content items of the sandbox cause the events.
 func (w *world) newScene(ctx context.Context, name string, sz size) (*scene, error) {
 	key, err := w.newKey(ctx, name, tenant.Test)
 	if err != nil {
@@ -133,10 +132,10 @@ func (w *world) newScene(ctx context.Context, name string, sz size) (*scene, err
 	return s, nil
 }
 
-// callers is how many calls for work are under way at a time at most.
+// callers is the largest number of concurrent requests for work.
 const callers = 16
 
-// path are the queues that an event passes on its way to a webhook.
+// path returns the queues that an event passes on its way to a webhook.
 func (w *world) path() []string {
 	return w.urls(topology.Dispatch, topology.Deliver, topology.DeliverSlow)
 }
@@ -150,8 +149,8 @@ func (w *world) urls(queues ...topology.Queue) []string {
 	return urls
 }
 
-// during lets faults happen, at whichever gate it is, until f returns. Where their
-// times are not counted, what is in flight when they begin is noted.
+// during applies faults at every gate until the function until returns. If the number of times of a fault is not
+// limited, during records the events that are in flight at the beginning.
 func (s *scene) during(ctx context.Context, until func(context.Context) error, faults ...*fault) error {
 	lasting := slices.ContainsFunc(faults, func(f *fault) bool { return f.times < 0 })
 	if lasting {
@@ -162,7 +161,7 @@ func (s *scene) during(ctx context.Context, until func(context.Context) error, f
 	for _, f := range faults {
 		do := f.do
 		f.do = func(c call, w http.ResponseWriter, pass func(http.ResponseWriter)) {
-			defer s.happenedNow() // killing ends in a panic
+			defer s.happenedNow() // a kill ends in a panic
 			do(c, w, pass)
 		}
 		for _, g := range []*gate{&s.aws.gate, &s.providers.gate, &s.receiver.gate} {
@@ -172,32 +171,31 @@ func (s *scene) during(ctx context.Context, until func(context.Context) error, f
 	}
 	err := until(ctx)
 	if lasting {
-		s.endedNow() // a kill is over at once; anything else now
+		s.endedNow() // a kill is over at once; other faults end now
 	}
 	return err
 }
 
-// times returns when faults have happened so often.
+// times returns a function that waits until faults have happened n times.
 func (s *scene) times(n int) func(context.Context) error {
 	return func(ctx context.Context) error {
 		return until(ctx, func() (bool, error) { return s.happened() >= n, nil })
 	}
 }
 
-// caught does something to a function that is frozen first, so that it goes on with
-// nothing else, and notes what is in flight then.
+// caught freezes the function before it applies do, so that the function does no other work, and records the events
+// that are in flight then.
 func (s *scene) caught(ctx context.Context, do doing) doing {
 	return func(c call, w http.ResponseWriter, pass func(http.ResponseWriter)) {
-		_ = c.stop() // it may have ended by itself
-		// Where it is unknown nothing is taken for in flight: the bound is the narrower.
+		_ = c.stop() // the function may have ended by itself
+		// If the number is unknown, it counts as 0, which makes the bound narrower.
 		_ = s.meet(ctx)
 		do(c, w, pass)
 	}
 }
 
-// whileHeld does something to a function once it has hidden its messages, once more
-// at least, since it made the call: else it would be left to chance how long they
-// stay hidden after its death.
+// whileHeld applies do to a function after it has hidden its messages at least once more since its call. Otherwise
+// the time for which they stay hidden after its death would depend on chance.
 func (s *scene) whileHeld(ctx context.Context, do doing) doing {
 	return func(c call, w http.ResponseWriter, pass func(http.ResponseWriter)) {
 		held := make(chan struct{}, 1)
@@ -209,7 +207,7 @@ func (s *scene) whileHeld(ctx context.Context, do doing) doing {
 		s.aws.add(f)
 		select {
 		case <-held:
-		case <-c.gone: // it has ended by itself, or another fault has ended it
+		case <-c.gone: // the function has ended by itself or by another fault
 		case <-ctx.Done():
 		}
 		s.aws.remove(f)
@@ -217,7 +215,7 @@ func (s *scene) whileHeld(ctx context.Context, do doing) doing {
 	}
 }
 
-// meet notes what a fault meets in flight.
+// meet records the events that are in flight at a fault.
 func (s *scene) meet(ctx context.Context) error {
 	if s.webhook == "" {
 		return nil
@@ -229,7 +227,7 @@ func (s *scene) meet(ctx context.Context) error {
 	return err
 }
 
-// happenedNow notes that a fault has happened once more.
+// happenedNow records that a fault has happened once more.
 func (s *scene) happenedNow() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -237,21 +235,21 @@ func (s *scene) happenedNow() {
 	s.ended = time.Now()
 }
 
-// endedNow notes that what went on is over.
+// endedNow records that a fault has ended.
 func (s *scene) endedNow() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ended = time.Now()
 }
 
-// happened returns how often a fault has happened and ended.
+// happened returns the number of times that a fault has happened and ended.
 func (s *scene) happened() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.hits
 }
 
-// pause waits for some time.
+// pause waits for a duration, or for the end of the context.
 func pause(ctx context.Context, d time.Duration) error {
 	select {
 	case <-time.After(d):
@@ -261,7 +259,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// until polls until f reports that it is so.
+// until polls f until it returns true.
 func until(ctx context.Context, f func() (bool, error)) error {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
@@ -277,9 +275,8 @@ func until(ctx context.Context, f func() (bool, error)) error {
 	}
 }
 
-// settle waits until everything that was accepted has come to its end, and no
-// message is left that might do something once more. What is not through within the
-// time is lost: the counts show it.
+// settle waits until all accepted work has ended and no message is left that might cause more. Work that has not
+// ended within the time is lost; the counts show it.
 func (s *scene) settle(ctx context.Context, within time.Duration) error {
 	waiting, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -297,7 +294,7 @@ func (s *scene) settle(ctx context.Context, within time.Duration) error {
 	return err
 }
 
-// missing reports whether anything that was accepted has not come.
+// missing reports whether an event of accepted work has not arrived.
 func missing(done []accepted, came []receipt) bool {
 	there := map[string]bool{}
 	for _, r := range came {

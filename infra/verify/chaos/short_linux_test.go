@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// everywhere is a row in which functions are killed once before and once after each
-// step after which another takes over soon, all in one run.
+// everywhere returns a row in which functions are killed once before and once after each step after which another
+// instance takes over soon, all in one run.
 func everywhere(places []place) row {
 	steps := slices.DeleteFunc(slices.Clone(places), func(p place) bool {
 		return p.at[0].operation == holding || p.leased // its lease has to end first
 	})
 	begin := func(_ context.Context, s *scene) error {
-		// Much comes by a step at once after a death: some steps would not be met again.
+		// Much work passes a step soon after a death, so that some steps would not be reached again.
 		s.load.while = func() bool { return s.happened() < 2*len(steps) }
 		return nil
 	}
@@ -28,7 +28,7 @@ func everywhere(places []place) row {
 				if p.held {
 					do = s.whileHeld(ctx, do)
 				}
-				// Not all at once: a message that meets too many is put aside.
+				// The kills are spread, because a message that meets too many is moved to the dead-letter queue.
 				faults = append(faults, &fault{at: p.at, skip: (i + j) % 5, do: do})
 			}
 		}
@@ -36,8 +36,8 @@ func everywhere(places []place) row {
 	}}
 }
 
-// TestTheServiceBearsFaults is `make chaos`, shortened: a few rows, little work, and
-// no bound on the time, which depends on what else the machine does.
+// TestTheServiceBearsFaults is `make chaos`, shortened: it has a few rows, little work, and no bound on the time,
+// which depends on the load of the machine.
 func TestTheServiceBearsFaults(t *testing.T) {
 	dir, err := filepath.Abs("../../../.local/chaos-test")
 	if err != nil {
@@ -66,7 +66,7 @@ func TestTheServiceBearsFaults(t *testing.T) {
 		webhooks[i].bounds.recovery = sz.within
 	}
 	jobs := []row{everywhere(jobPlaces)}
-	// At the same time: what is killed on the one way is hardly missed on the other.
+	// Both run at the same time, because a kill on one path hardly delays the other.
 	var both sync.WaitGroup
 	both.Go(func() {
 		for _, r := range w.playWebhooks(t.Context(), webhooks, sz, t.Output()) {

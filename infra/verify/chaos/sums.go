@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// sums are the analytics of a factory, as far as its content has them.
+// sums are the analytics of a factory that its content determines.
 type sums struct {
 	Made, Failed int64
 	SpendCredits int64 `json:"spend_credits"`
 }
 
-// truth is what the analytics must show of the work.
+// truth returns the analytics that the work implies.
 func (b books) truth() (t sums) {
 	for id, e := range b.endings {
 		if !strings.HasPrefix(id, "cnt_") {
@@ -31,14 +31,14 @@ func (b books) truth() (t sums) {
 	return t
 }
 
-// Analytics follow the content within seconds; after a fault, within the time in which
-// the stream tries again.
+// Analytics follow the content within seconds. After a fault, they follow within the time in which the stream
+// repeats.
 const (
 	sumsWithin = 30 * time.Second
 	sumsEvery  = time.Second / 2
 )
 
-// readSums reads the analytics, until they show the truth or the time is over.
+// readSums reads the analytics until they show the truth or the time is over.
 func (s *scene) readSums(ctx context.Context, truth sums) (shown sums, err error) {
 	for begun := time.Now(); ; {
 		var a struct{ Totals sums }
@@ -54,7 +54,7 @@ func (s *scene) readSums(ctx context.Context, truth sums) (shown sums, err error
 	}
 }
 
-// miscounted returns what the analytics show other than it is.
+// miscounted returns the differences between the analytics and the truth.
 func miscounted(b books) []string {
 	if truth := b.truth(); b.sums != truth {
 		return []string{fmt.Sprintf("the analytics show %+v of content that is %+v", b.sums, truth)}

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// ending is what became of a piece of work, as the API shows it.
+// ending is the end of a piece of work, as the API shows it.
 type ending struct {
 	ID          string
 	State       string
@@ -28,7 +28,7 @@ type file struct {
 	SHA256 string
 }
 
-// told is an event of the end of work.
+// told is an event that reports the end of work.
 type told struct {
 	Type      string
 	CreatedAt time.Time `json:"created_at"`
@@ -42,7 +42,7 @@ type entry struct {
 	State         *string
 }
 
-// books is all that the API shows of a scene's account.
+// books holds all that the API shows of a scene's account.
 type books struct {
 	endings map[string]ending
 	events  []told
@@ -50,11 +50,11 @@ type books struct {
 	balance int64
 	// sums are the analytics.
 	sums sums
-	// broken are the files that cannot be fetched as they are described.
+	// broken is the number of files whose content does not match their description, or that cannot be fetched.
 	broken int
 }
 
-// read reads it.
+// read reads the books from the API.
 func (s *scene) read(ctx context.Context) (books, error) {
 	a := books{endings: map[string]ending{}}
 	for _, of := range works {
@@ -87,7 +87,7 @@ func (s *scene) read(ctx context.Context) (books, error) {
 	return a, err
 }
 
-// fetch gets a file by its signed address, and compares it with its description.
+// fetch downloads a file by its signed address and compares it with its description.
 func fetch(ctx context.Context, f file) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.URL, nil)
 	if err != nil {
@@ -107,25 +107,25 @@ func fetch(ctx context.Context, f file) error {
 	return err
 }
 
-// verdict is what came of a row about generations.
+// verdict is the result of a row about generations.
 type verdict struct {
 	name              string
 	bounds            bounds
-	trouble           error // why there is no result
+	trouble           error // the reason if there is no result
 	hits              int
 	accepted          int
 	generated, failed int
-	unended           int // neither
-	strangers         int // work that was not asked for
+	unended           int // neither completed nor failed
+	strangers         int // work that nobody requested
 	events            int // pieces of work without exactly one fitting event
 	media             int // generated work without files, and files that cannot be fetched
 	charged           int64
-	money             []string // what does not add up
-	bought, usual     int      // generations that the providers accepted, and without a fault
+	money             []string // the entries and sums that do not add up
+	bought, usual     int      // generations that the providers accepted, here and without a fault
 	last              time.Duration
 }
 
-// verdict reads what came of a row.
+// verdict reads the result of a row.
 func (s *scene) verdict(ctx context.Context) (verdict, error) {
 	a, err := s.read(ctx)
 	if err != nil {
@@ -140,7 +140,7 @@ func (s *scene) verdict(ctx context.Context) (verdict, error) {
 	return v, err
 }
 
-// judge compares what was accepted with what the account shows.
+// judge compares the accepted work with the books of the account.
 func judge(done []accepted, a books, ended time.Time) verdict {
 	v := verdict{accepted: len(done), media: a.broken}
 	tells := map[string][]told{}
@@ -172,7 +172,7 @@ func judge(done []accepted, a books, ended time.Time) verdict {
 	return v
 }
 
-// settled adds the account's money up: what was charged, and what is wrong.
+// settled sums up the account's money. It returns the amount that was charged, and the errors.
 func settled(a books) (charged int64, wrong []string) {
 	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	var sum, cost int64
@@ -193,7 +193,7 @@ func settled(a books) (charged int64, wrong []string) {
 		cost += e.CostCredits
 		want := map[string]string{"generated": "charged", "failed": "released"}[e.State]
 		of := reserved[id]
-		// A result that is longer than what was paid has a second entry, for the rest.
+		// A result that is longer than the caller paid for has a second entry, for the rest.
 		most := 1
 		if want == "charged" {
 			most = 2
@@ -226,12 +226,12 @@ func settled(a books) (charged int64, wrong []string) {
 	return charged, wrong
 }
 
-// broken returns which bounds do not hold; nil where all do.
+// broken returns an error that lists the broken bounds, or nil if all hold.
 func (v verdict) broken() error {
 	return broken(v.name, v.trouble, v.check)
 }
 
-// check calls fail for each bound, and reports whether it is broken.
+// check calls fail for each bound with whether it is broken.
 func (v verdict) check(fail failIf) {
 	fail(v.accepted == 0, "nothing was accepted")
 	fail(v.unended > 0, "%d of %d pieces of work have not ended", v.unended, v.accepted)
@@ -243,7 +243,7 @@ func (v verdict) check(fail failIf) {
 		"a fault for %d", v.bought, v.usual)
 }
 
-// markdown is the line of a row.
+// markdown returns the line of a row.
 func (v verdict) markdown() string {
 	kept, adds := "yes", "yes"
 	if v.broken() != nil {

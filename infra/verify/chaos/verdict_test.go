@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// goodBooks are those of an account whose work has ended well, and badly.
+// goodBooks returns the books of an account whose work has ended, some of it in failure.
 func goodBooks() (done []accepted, b books) {
 	at := func(seconds int) time.Time { return time.Unix(int64(1000+seconds), 0) }
 	event := func(kind, id string, seconds int) told {

@@ -24,8 +24,8 @@ import (
 // plenty is a rate limit that is never reached.
 const plenty = 1_000_000
 
-// world is a system of its own, whose functions reach AWS and the fakes of the providers
-// through proxies, and a receiver of webhooks.
+// world is a separate system with a receiver of webhooks. Its functions reach AWS and the fake providers through
+// proxies.
 type world struct {
 	system    *system.System
 	aws       *proxy
@@ -34,7 +34,7 @@ type world struct {
 	queues    *sqs.Client
 }
 
-// newWorld starts everything. What the system writes goes into dir.
+// newWorld starts the system, which writes its files into dir.
 func newWorld(ctx context.Context, dir string, say func(string)) (_ *world, err error) {
 	w := &world{}
 	defer func() {
@@ -70,7 +70,7 @@ func newWorld(ctx context.Context, dir string, say func(string)) (_ *world, err 
 	return w, nil
 }
 
-// close ends everything that newWorld has started.
+// close stops everything that newWorld has started.
 func (w *world) close() error {
 	if w.system != nil {
 		w.system.Stop()
@@ -87,8 +87,7 @@ func (w *world) close() error {
 	return all
 }
 
-// newKey makes an account with credits, and returns the secret of a key of it that may
-// do everything.
+// newKey creates an account with credits, and returns the secret of a key of it that has all permissions.
 func (w *world) newKey(ctx context.Context, name string, mode tenant.Mode) (string, error) {
 	db := store.Open(w.system.AWS(), w.system.Table)
 	accounts := account.NewService(db, time.Now)
@@ -111,7 +110,7 @@ func (w *world) sweep(ctx context.Context) (found due.Result, err error) {
 	return found, err
 }
 
-// wipe empties queues, of what is in work, too.
+// wipe empties queues, including the messages that are in work.
 func (w *world) wipe(ctx context.Context, urls ...string) error {
 	var all error
 	for _, url := range urls {
@@ -121,7 +120,7 @@ func (w *world) wipe(ctx context.Context, urls ...string) error {
 	return all
 }
 
-// messages returns how many messages the queues hold, whatever their state.
+// messages returns the number of messages that the queues hold in any state.
 func (w *world) messages(ctx context.Context, urls ...string) (n int, err error) {
 	for _, url := range urls {
 		out, err := w.queues.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: &url,
