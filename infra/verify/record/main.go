@@ -1,6 +1,5 @@
-// Command record calls every operation in one process, at a fixed time, and writes the
-// request and the response of a call that succeeds into pkg/service/api/examples.json. The
-// OpenAPI document shows them.
+// Command record calls every operation in one process, at a fixed time, and writes the request and the response of
+// a successful call into pkg/service/api/examples.json. The OpenAPI document shows them.
 package main
 
 //go:generate sh -c "cd ../../.. && go run ./infra/verify/record"
@@ -19,13 +18,13 @@ import (
 	"github.com/content-automation/api/pkg/store/storetest"
 )
 
-// target is where the examples are written.
+// target is the file of the examples.
 const target = "pkg/service/api/examples.json"
 
 func main() {
 	quiet()
 	storetest.UseMemory()
-	debug.SetGCPercent(1000) // much is made and thrown away, and little kept
+	debug.SetGCPercent(1000) // most allocations are short-lived
 	if err := run(context.Background()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -50,7 +49,7 @@ func run(ctx context.Context) error {
 	if err := e.Encode(all); err != nil {
 		return err
 	}
-	// An unchanged file is left alone: pkg/service/api may be compiled meanwhile.
+	// An unchanged file is not written, because pkg/service/api may be compiling.
 	if old, err := os.ReadFile(target); err == nil && bytes.Equal(old, out.Bytes()) {
 		return nil
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/content-automation/api/pkg/service/api"
 )
 
-// record calls all operations, several at once.
+// record calls all operations concurrently.
 func record(ctx context.Context) (map[string]api.Example, error) {
 	const atOnce = 16
 	var (
@@ -45,8 +45,7 @@ func record(ctx context.Context) (map[string]api.Example, error) {
 // clock is the time of the first call.
 var clock = time.Date(2026, 5, 1, 9, 0, 30, 0, time.UTC)
 
-// recordOperation calls an operation in a service of its own, so that no example depends
-// on another.
+// recordOperation calls an operation in a service of its own, so that no example depends on another.
 func recordOperation(ctx context.Context, route httpapi.Route) (e api.Example, err error) {
 	w, err := metered.NewWith(ctx, metered.Settings{
 		Account: "Acme Media", Agent: "acme-crm/2.1", Listed: 2, Clock: clock, Tick: time.Millisecond,

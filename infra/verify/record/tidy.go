@@ -8,11 +8,11 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 )
 
-// tidier replaces what differs from one recording to the next, and what must not be
-// published, by fixed values of the same form.
+// tidier replaces values that differ between recordings, and values that must not be published, by fixed values of
+// the same form.
 type tidier struct {
-	names map[string]string // ids by what stands for them
-	count map[string]int    // ids of each prefix
+	names map[string]string // ids by their replacements
+	count map[string]int    // the number of ids of each prefix
 }
 
 func newTidier() *tidier { return &tidier{map[string]string{}, map[string]int{}} }
@@ -23,7 +23,7 @@ var (
 	signingText = regexp.MustCompile(`whsec_[A-Za-z0-9+/]{43}=`)
 )
 
-// fixed are the values of members, and of parts of addresses.
+// fixed are the fixed values of members and of parts of addresses.
 var fixed = []struct {
 	from *regexp.Regexp
 	to   string
@@ -38,10 +38,10 @@ var fixed = []struct {
 	{regexp.MustCompile(`http://127\.0\.0\.1:9/`), `https://crm.example.com/`},
 }
 
-// json tidies a document.
+// json replaces the values of a document.
 func (t *tidier) json(text string) json.RawMessage {
 	text = anID.ReplaceAllStringFunc(text, t.id)
-	// What is shown must fit the schema, but no scanner may report it as a leaked secret.
+	// The example must fit the schema, but no scanner may report it as a leaked secret.
 	text = aKey.ReplaceAllStringFunc(text, func(key string) string {
 		return key[:len("svc_live_")] + strings.Repeat("EXAMPLE", 7)
 	})
@@ -52,8 +52,7 @@ func (t *tidier) json(text string) json.RawMessage {
 	return json.RawMessage(text)
 }
 
-// id returns what stands for an id: the same for the same one, and the familiar one of
-// the reference for the first of its kind.
+// id returns the replacement of an id: always the same one, and the id of the reference for the first of a kind.
 func (t *tidier) id(id string) string {
 	name, known := t.names[id]
 	if !known {
