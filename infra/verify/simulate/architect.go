@@ -10,7 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/record/ledger"
 )
 
-// talker is the language model of the architect. It makes a draft of most messages.
+// talker is the language model of the architect. It answers most messages with a draft.
 type talker struct{}
 
 var _ provider.Converser = talker{}
@@ -32,7 +32,7 @@ func (talker) Converse(ctx context.Context, c provider.Conversation) (turn provi
 	return turn, err
 }
 
-// patient is how often a call is repeated whose failure may be its answer.
+// patient is the number of tries of a call whose failure may be its correct answer.
 const patient = 4
 
 // talk sends a message to the architect, or applies a draft.
@@ -59,8 +59,8 @@ func (c *caller) talk() {
 	}
 }
 
-// checkChats checks that each message was charged if it has a reply, and released if it
-// has none, and that there are exactly the drafts of which replies say that there are.
+// checkChats checks that each message was charged if it has a reply, and released if it has none, and that there
+// are exactly the drafts that the replies announce.
 func (w *world) checkChats(fail func(format string, args ...any)) {
 	charged, drafts := map[string]int{}, map[string]bool{}
 	for _, it := range w.items() {

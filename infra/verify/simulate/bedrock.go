@@ -22,33 +22,33 @@ type bedrockAPI struct{}
 
 var _ tune.Client = bedrockAPI{}
 
-// customization is a job that trains a model, with its model and deployment. All three
-// have its name.
+// customization is a job that trains a model, with its model and deployment. All three have the same name.
 type customization struct {
 	token string
-	// over is when it has ended, unless it was stopped before: stopped is when that is done.
+	// over is the time at which the job ends, unless it is stopped before; stopped is the time at which the stop is
+	// complete.
 	over, stopped time.Time
 	fails         bool
-	// unread reports that its samples were not there.
+	// unread reports whether its samples were missing.
 	unread  bool
-	deleted bool // the model was
+	deleted bool // whether the model was deleted
 	deployment
 }
 
-// deployment makes the model of a job callable. Its zero value is none.
+// deployment makes the model of a job callable. Its zero value means that there is none.
 type deployment struct {
 	token string
 	over  time.Time
 	fails bool
-	// gone is when its deletion is done.
+	// gone is the time at which its deletion is complete.
 	gone time.Time
 }
 
 const (
-	// tuning is how long a job takes at most, and deploying a deployment.
+	// tuning is the longest time of a job, and deploying that of a deployment.
 	tuning    = 90 * time.Second
 	deploying = 20 * time.Second
-	// stopping is how long jobs take to stop, and deployments to go.
+	// stopping is the longest time until a job has stopped, or a deployment is gone.
 	stopping = 10 * time.Second
 )
 
@@ -88,7 +88,7 @@ func (d *deployment) status() types.CustomModelDeploymentStatus {
 	}
 }
 
-// refusal is the SDK's error of a call that the API refuses.
+// refusal returns the SDK's error for a call that the API refuses.
 func refusal(status int, code string) error {
 	return &smithyhttp.ResponseError{
 		Response: &smithyhttp.Response{Response: &http.Response{StatusCode: status}},
@@ -99,7 +99,7 @@ func refusal(status int, code string) error {
 func errMissing() error  { return refusal(http.StatusNotFound, "ResourceNotFoundException") }
 func errConflict() error { return refusal(http.StatusBadRequest, "ConflictException") }
 
-// control makes a call about the job of a name, which is nil where there is none.
+// control makes a call about the job with a name. The job is nil if there is none.
 func control(ctx context.Context, call string, name *string, do func(*world, *customization) error) error {
 	w := invocationOf(ctx).world
 	return pass(ctx, newControl(w, call, *name, do))
@@ -113,7 +113,7 @@ func newControl(w *world, name, of string, do func(*world, *customization) error
 	}
 }
 
-// takes draws how long something takes.
+// takes draws the end of an operation.
 func (w *world) takes(most time.Duration) time.Time {
 	return time.Now().Add(between(w.random, time.Second, most))
 }
@@ -121,8 +121,7 @@ func (w *world) takes(most time.Duration) time.Time {
 // fails draws whether the provider fails.
 func (w *world) fails() bool { return !w.calm && chance(w.random, w.faults.Provider) }
 
-// CreateModelCustomizationJob implements tune.Client. A token that is known begins nothing,
-// and a name is taken once.
+// CreateModelCustomizationJob implements tune.Client. A known token starts no second job, and a name is used once.
 func (bedrockAPI) CreateModelCustomizationJob(ctx context.Context, in *bedrock.CreateModelCustomizationJobInput,
 	_ ...func(*bedrock.Options)) (*bedrock.CreateModelCustomizationJobOutput, error) {
 	return &bedrock.CreateModelCustomizationJobOutput{JobArn: in.JobName}, control(ctx, "CreateModelCustomizationJob",
@@ -204,7 +203,7 @@ func (bedrockAPI) GetCustomModelDeployment(ctx context.Context, in *bedrock.GetC
 		})
 }
 
-// DeleteCustomModelDeployment implements tune.Client. It takes a while.
+// DeleteCustomModelDeployment implements tune.Client. The deletion takes a while.
 func (bedrockAPI) DeleteCustomModelDeployment(ctx context.Context, in *bedrock.DeleteCustomModelDeploymentInput,
 	_ ...func(*bedrock.Options)) (*bedrock.DeleteCustomModelDeploymentOutput, error) {
 	return &bedrock.DeleteCustomModelDeploymentOutput{}, control(ctx, "DeleteCustomModelDeployment",
@@ -220,7 +219,7 @@ func (bedrockAPI) DeleteCustomModelDeployment(ctx context.Context, in *bedrock.D
 		})
 }
 
-// DeleteCustomModel implements tune.Client. A model that is deployed stays.
+// DeleteCustomModel implements tune.Client. It does not delete a deployed model.
 func (bedrockAPI) DeleteCustomModel(ctx context.Context, in *bedrock.DeleteCustomModelInput,
 	_ ...func(*bedrock.Options)) (*bedrock.DeleteCustomModelOutput, error) {
 	return &bedrock.DeleteCustomModelOutput{}, control(ctx, "DeleteCustomModel", in.ModelIdentifier,

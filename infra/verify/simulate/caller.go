@@ -30,7 +30,7 @@ type request struct {
 	match     string // the header If-Match
 }
 
-// answer is what a caller is answered.
+// answer is the response to a request.
 type answer struct {
 	status int
 	body   []byte
@@ -55,7 +55,7 @@ func (r request) serve(ctx context.Context, h http.Handler) answer {
 	return answer{rec.Code, rec.Body.Bytes()}
 }
 
-// caller is one who calls the API with the key of an account.
+// caller is a user who calls the API with the key of an account.
 type caller struct {
 	world     *world
 	random    *rand.Rand
@@ -67,20 +67,19 @@ type caller struct {
 	hooks     []string // ids of webhooks
 	urls      []string // of webhooks
 	accounts  []string // ids of social accounts
-	items     []string // paths of what was created
+	items     []string // paths of the items that the caller has created
 	calls     int
 	left      int
 	since     string    // the first id of an event that all webhooks get
 	emptied   time.Time // when the sandbox was last reset
 }
 
-// call makes a call and repeats it, with the same Idempotency-Key, until it is
-// answered for good.
+// call makes a call and repeats it, with the same Idempotency-Key, until it gets a final answer.
 func (c *caller) call(method, path string, body any, into any) int {
 	return c.repeat(math.MaxInt, method, path, body, into)
 }
 
-// repeat is call with at most some tries. It returns 0 if all of them failed.
+// repeat makes a call as call does, with a limited number of tries. It returns 0 if all of them failed.
 func (c *caller) repeat(tries int, method, path string, body any, into any) int {
 	b, err := json.Marshal(body)
 	if err != nil {
@@ -92,7 +91,7 @@ func (c *caller) repeat(tries int, method, path string, body any, into any) int 
 	c.calls++
 	r := request{c.principal, method, path, b, fmt.Sprint(c.name, "-", c.calls), ""}
 	if strings.HasSuffix(path, "/apply") {
-		r.match = `"1"` // what is applied was never changed
+		r.match = `"1"` // the version of a resource that was never changed
 	}
 	if method == http.MethodGet {
 		r.key = ""
@@ -120,7 +119,7 @@ func (c *caller) repeat(tries int, method, path string, body any, into any) int 
 			if a.status == http.StatusConflict && !bytes.Contains(a.body, []byte("idempotency_in_progress")) {
 				return a.status
 			}
-		case <-time.After(30 * time.Second): // it was lost
+		case <-time.After(30 * time.Second): // the call or its answer was lost
 		}
 		<-time.After(time.Duration(1+c.random.IntN(3000)) * time.Millisecond)
 	}
@@ -142,7 +141,7 @@ func (w *world) answer(a asked) {
 	})
 }
 
-// ask has the API answer a call. Some are lost on their way.
+// ask has the API answer a call, unless the call is lost.
 func (w *world) ask(r request, answered func(answer)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -153,10 +152,10 @@ func (w *world) ask(r request, answered func(answer)) {
 	}
 }
 
-// kinds are the kinds of content items that are made.
+// kinds are the kinds of content items that callers create.
 var kinds = []string{"post", "post", "story", "carousel", "video"}
 
-// live lives as a caller does, until nothing is left to do.
+// live acts as a caller does, until nothing is left to do.
 func (c *caller) live() {
 	for c.factory == "" {
 		var f struct{ ID string }
@@ -184,7 +183,7 @@ func (c *caller) live() {
 		c.act()
 		<-time.After(between(c.random, 0, 20*time.Second))
 	}
-	// What waits for a paused factory must go on. The change may meet others.
+	// Work that waits for a paused factory must continue. The change may conflict with others.
 	for c.call(http.MethodPatch, "/v1/factories/"+c.factory, object{"state": "active"}, nil) != http.StatusOK {
 		<-time.After(time.Second)
 	}
@@ -194,7 +193,7 @@ func (c *caller) item() object {
 	return object{"factory_id": c.factory, "kind": kinds[c.random.IntN(len(kinds))], "prompt": "A new shoe"}
 }
 
-// create makes something, and remembers where it is.
+// create creates a resource and remembers its path.
 func (c *caller) create() {
 	var one struct{ ID string }
 	switch c.random.IntN(4) {
@@ -223,7 +222,7 @@ func (c *caller) create() {
 	}
 }
 
-// act does one thing.
+// act performs one action.
 func (c *caller) act() {
 	if c.school.open && c.random.IntN(4) == 0 {
 		c.train()
@@ -271,7 +270,7 @@ func (c *caller) act() {
 	}
 }
 
-// redeliver asks for one of the deliveries once more.
+// redeliver repeats one of the deliveries.
 func (c *caller) redeliver() {
 	var all []struct{ ID string }
 	hook := c.hooks[c.random.IntN(len(c.hooks))]

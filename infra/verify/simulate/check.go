@@ -26,10 +26,10 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// longest is how long after the last fault everything must have ended.
+// longest is the time after the last fault within which everything must have ended.
 const longest = 48 * time.Hour
 
-// quiet reports whether nothing is left to do, or has been for too long.
+// quiet reports whether nothing is left to do, or the world has had too much time for it.
 func (w *world) quiet() bool {
 	w.mu.Lock()
 	living, alive := w.living, w.alive
@@ -55,7 +55,7 @@ func (w *world) running() (n int) {
 	return n
 }
 
-// pending are the things that are still to be done.
+// pending returns the work that is still to be done.
 func (w *world) pending() (all []string) {
 	if n := w.running(); n > 0 {
 		return []string{fmt.Sprint(n, " functions run")}
@@ -105,13 +105,13 @@ func (w *world) check() (broken []string) {
 			fail("dead letter of %s: %s", name, m.body)
 		}
 	}
-	// paid is what the entries say was paid for work, and spent what its key has counted.
+	// paid is the amount paid for work by the entries, and spent is the amount that the key has counted.
 	type accountState struct{ sum, held, paid, spent int64 }
 	accounts := map[tenant.Account]*accountState{}
 	for _, c := range w.callers {
 		accounts[c.principal.Account] = &accountState{}
 	}
-	// content is what the entries say was paid for the content of a factory.
+	// content is the amount paid for the content of each factory by the entries.
 	content := map[string]int64{}
 	told := map[string]int{}
 	for _, e := range w.happened {
@@ -236,17 +236,15 @@ func (w *world) check() (broken []string) {
 	return broken
 }
 
-// whole returns what does not fit together in the table, by what operators check restored
-// tables with.
+// whole returns the inconsistencies of the table, with the check that operators use for restored tables.
 func (w *world) whole() []string {
 	r, err := recovery.Check(context.Background(), w.engine, tableName)
 	must(err)
 	return r.Broken
 }
 
-// checkFiles checks that the files of a resource are stored, each once, and that what
-// failed in its only attempt has cost nothing, unless for what its caller has given, or when it
-// was published.
+// checkFiles checks that the files of a resource are stored once each, and that work that failed in its only
+// attempt has cost nothing, unless the caller's input or the publication caused the failure.
 func (w *world) checkFiles(it attributes, fail func(format string, args ...any)) {
 	pk := textOf(it, "pk")
 	var doc struct {
@@ -271,7 +269,7 @@ func (w *world) checkFiles(it attributes, fail func(format string, args ...any))
 	}
 }
 
-// checkAnalytics returns what analytics show other than it was.
+// checkAnalytics returns the differences between the analytics and the truth.
 func (w *world) checkAnalytics(paid map[string]int64) (broken []string) {
 	ended, counted := int64(0), int64(0)
 	for id, n := range w.ends {

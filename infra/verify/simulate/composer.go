@@ -12,18 +12,17 @@ import (
 	"github.com/content-automation/api/pkg/media"
 )
 
-// composer stands for the engine of compositions: it takes its time, fails, or hangs
-// until its function is killed.
+// composer is a double of the engine of compositions. It takes time, fails, or hangs until its function is killed.
 type composer struct{}
 
 var _ generate.Composer = composer{}
 
 var errComposition = errors.New("simulate: the engine failed")
 
-// ofCaller is the share of compositions that fail for what the caller has given.
+// ofCaller is the share of failures that the caller's input causes.
 const ofCaller = 0.5
 
-// cut is how one composition goes.
+// cut is the course of one composition.
 type cut struct {
 	err   error
 	hangs bool
@@ -53,7 +52,7 @@ func (composer) Compose(ctx context.Context, what composition.Composition, _ boo
 			if chance(w.random, w.faults.Provider) {
 				short := provider.FailureOf(provider.FailedInputTooShort)
 				if chance(w.random, ofCaller) {
-					short.Part = "/brand/logo" // which the caller has given
+					short.Part = "/brand/logo" // which the caller provides
 				}
 				c.err = short
 			}

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// what becomes of a call.
+// what is the outcome of a call.
 type what string
 
 const (
@@ -17,27 +17,27 @@ const (
 	crashAfter  what = "crash-after"
 )
 
-// fate is what becomes of a call, and when.
+// fate is the outcome of a call, and its time.
 type fate struct {
 	what    what
 	latency time.Duration
-	// sent reports that the call leaves its function at once: it happens even if that
-	// crashes meanwhile.
+	// sent reports whether the call leaves its function at once, so that it is carried out even if the function
+	// crashes.
 	sent bool
 }
 
-// faults are how likely each fault is. Each seed has its own: some have many of one
-// kind, and some none at all.
+// faults are the probabilities of the faults. Each seed has its own: some have many faults of one kind, and some
+// have none.
 type faults struct {
 	Lose, Refuse, Conflict, Crash float64
-	// Slow is how many calls take long, up to SlowFor.
+	// Slow is the share of calls that take long, up to SlowFor.
 	Slow    float64
 	SlowFor time.Duration
-	// Twice and Late are messages that arrive twice, or late.
+	// Twice and Late are the shares of messages that arrive twice, or late.
 	Twice, Late float64
-	// Receiver is how often a receiver fails.
+	// Receiver is the probability that a receiver fails.
 	Receiver float64
-	// Provider is how often a provider fails a generation.
+	// Provider is the probability that a provider fails a generation.
 	Provider float64
 }
 
@@ -60,7 +60,7 @@ func drawFaults(r *rand.Rand) faults {
 	}
 }
 
-// fate draws what becomes of a call.
+// fate draws the outcome of a call.
 func (w *world) fate(c *call) fate {
 	f := fate{what: fine, latency: time.Millisecond + between(w.random, 0, 20*time.Millisecond),
 		sent: w.random.IntN(2) == 0}

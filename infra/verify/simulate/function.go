@@ -12,7 +12,7 @@ import (
 // function is a Lambda function with its instances.
 type function struct {
 	topology.Function
-	// start makes the handler of a new instance.
+	// start creates the handler of a new instance.
 	start func() handler
 	idle  []handler
 	count int
@@ -29,20 +29,19 @@ type invocation struct {
 	id       string
 	function *function
 	cancel   context.CancelFunc
-	// crashed reports that the instance was killed: nothing that it does has an effect.
+	// crashed reports whether the instance was killed. A killed instance has no effect any more.
 	crashed, ended bool
-	// stalls counts the attempts at calls of AWS that took too long.
+	// stalls is the number of attempts at calls of AWS that took too long.
 	stalls atomic.Int32
-	// died is called when it crashes.
+	// died are the functions to call when the instance crashes.
 	died []func()
 }
 
-// apart keeps the end of a function's time apart from its heartbeats, which come in
-// whole seconds: of two things that happen at the same time, neither is the first.
+// apart separates the end of a function's time from its heartbeats, which come in whole seconds, because events at
+// the same time have no order.
 const apart = 333 * time.Microsecond
 
-// invoke invokes a function. It calls done with the answer, unless the instance
-// crashes or fails before.
+// invoke invokes a function. It calls done with the answer, unless the instance crashes or fails first.
 func (w *world) invoke(f *function, what string, in any, done func(out any)) *invocation {
 	f.count++
 	f.running++
@@ -59,7 +58,7 @@ func (w *world) invoke(f *function, what string, in any, done func(out any)) *in
 	ctx, cancel := context.WithTimeout(context.WithValue(context.Background(), invocationKey{}, inv), f.Timeout+apart)
 	inv.cancel = cancel
 	w.alive++
-	// Lambda kills what is not done in time.
+	// Lambda kills a run that does not end in time.
 	w.after(f.Timeout+2*apart, func() {
 		if !inv.ended && !inv.crashed {
 			w.note("time-out %s", inv.id)
@@ -103,7 +102,7 @@ func (w *world) crash(inv *invocation) {
 	}
 }
 
-// every invokes a function again and again.
+// every invokes a function at regular intervals.
 func (w *world) every(f *function, in any) {
 	w.after(f.Every, func() {
 		if w.stopped {
@@ -114,5 +113,5 @@ func (w *world) every(f *function, in any) {
 	})
 }
 
-// retry is how long until a stream or a bus tries again what has failed.
+// retry is the time until a stream or a bus repeats a failed call.
 const retry = time.Second

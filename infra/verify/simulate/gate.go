@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// kind is what a call goes to.
+// kind is the target of a call.
 type kind int
 
 const (
@@ -19,38 +19,37 @@ const (
 	toProvider
 	toReceiver
 	toObjects
-	// toCaller is the answer of a function to whoever invoked it.
+	// toCaller is the answer of a function to its caller.
 	toCaller
 )
 
-// call is something that a function asks of the world outside of it. It waits at the
-// gate until the scheduler carries it out.
+// call is a request of a function to the world outside of it. It waits at the gate until the scheduler carries it
+// out.
 type call struct {
 	by   *invocation
 	kind kind
 	// key names the call for the trace, and orders calls that arrive at the same time.
 	key string
-	// do carries the call out.
+	// do carries out the call.
 	do func() error
-	// conflict, where it is set, takes the place of do and answers that another
-	// transaction has the item.
+	// conflict takes the place of do, if it is not nil, and answers that another transaction has the item.
 	conflict func() error
-	// refused is the answer of a call that is not carried out, and lost that of one whose
-	// answer does not arrive.
+	// refused is the answer of a call that is not carried out, and lost is the answer of a call whose real answer
+	// does not arrive.
 	refused, lost error
-	// unheard, where it is set, is called where the answer did not arrive.
+	// unheard is called, if it is not nil, when the answer does not arrive.
 	unheard func()
 	answer  chan error
 }
 
-// errCrashed is what a function that has crashed gets for an answer: it no longer
-// exists, and nothing that it does has an effect.
+// errCrashed is the answer to calls of a crashed function. The function no longer exists, and has no effect any
+// more.
 var errCrashed = errors.New("simulate: the function has crashed")
 
 type invocationKey struct{}
 
-// invocationOf returns the invocation that a context belongs to. All that functions
-// call is reached through it, so that the code under test is built once for all seeds.
+// invocationOf returns the invocation that a context belongs to. All calls of functions use it, so that the code
+// under test is built once for all seeds.
 func invocationOf(ctx context.Context) *invocation {
 	inv, ok := ctx.Value(invocationKey{}).(*invocation)
 	if !ok {
@@ -59,8 +58,8 @@ func invocationOf(ctx context.Context) *invocation {
 	return inv
 }
 
-// pass takes a call through the gate and returns its answer. The caller may leave
-// when its context ends; the call may still be carried out then.
+// pass takes a call through the gate and returns its answer. The caller may leave when its context ends; the call
+// may still be carried out then.
 func pass(ctx context.Context, c *call) error {
 	c.by = invocationOf(ctx)
 	w := c.by.world
@@ -92,15 +91,14 @@ func pass(ctx context.Context, c *call) error {
 	}
 }
 
-// How the functions have the SDK try a call again that was refused for now, or whose
-// answer was lost or takes long.
+// The functions configure the SDK to repeat calls that were refused for now, lost their answer or take long.
 const (
 	sdkTries   = 4
 	sdkPause   = 50 * time.Millisecond
 	sdkTimeout = 5*time.Second + apart
 )
 
-// insist passes a call as the SDK does.
+// insist makes a call with the repeats of the SDK.
 func insist(ctx context.Context, attempt func() *call) error {
 	for try := 1; ; try++ {
 		c := attempt()
@@ -121,8 +119,8 @@ func insist(ctx context.Context, attempt func() *call) error {
 	}
 }
 
-// sorted returns the places of what a call takes together, in an order that does not
-// depend on which goroutine brought its part first.
+// sorted returns the indices of the parts of a call in an order that does not depend on which goroutine added its
+// part first.
 func sorted(parts []string) []int {
 	places := make([]int, len(parts))
 	for i := range places {
@@ -132,10 +130,10 @@ func sorted(parts []string) []int {
 	return places
 }
 
-// inOrder returns the parts of a call as its name.
+// inOrder returns the sorted parts of a call as its name.
 func inOrder(parts []string) string { return strings.Join(slices.Sorted(slices.Values(parts)), " ") }
 
-// sleep waits for a time, or for the end of the context.
+// sleep waits for a duration, or for the end of the context.
 func sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -20,7 +20,7 @@ import (
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 )
 
-// web is the Internet: each address is allowed, and is that of a picture.
+// web is the Internet: it allows each address, and has a picture at each.
 type web struct{}
 
 // CheckURL implements safehttp.Checker.
@@ -52,12 +52,12 @@ func (web) Do(req *http.Request) (*http.Response, error) {
 
 var _ safehttp.Checker = web{}
 
-// bring brings in a picture.
+// bring imports a picture.
 func (c *caller) bring() {
 	c.call(http.MethodPost, "/v1/media", object{"source_url": "https://shop.example.com/shoe.png"}, nil)
 }
 
-// disconnect disconnects one of the accounts. Publications of it that wait are canceled.
+// disconnect disconnects one of the accounts. The waiting publications of the account are canceled.
 func (c *caller) disconnect() {
 	if len(c.accounts) < 2 {
 		return
@@ -68,7 +68,7 @@ func (c *caller) disconnect() {
 	}
 }
 
-// play makes things with a test key, and then empties the sandbox.
+// play creates resources with a test key, and then empties the sandbox.
 func (c *caller) play() {
 	test := &caller{world: c.world, random: c.random, name: c.name + "-test", principal: c.principal}
 	test.principal.Owner = tenant.Of(c.principal.Account, tenant.Test)
@@ -82,11 +82,10 @@ func (c *caller) play() {
 	}
 }
 
-// expires reports whether an item is the task of a media, which waits until the media
-// expires.
+// expires reports whether an item is the task of a media file, which waits until the file expires.
 func expires(pk string) bool { return strings.HasPrefix(pk, "task#"+string(incoming.Kind)+"#") }
 
-// checkOwn checks that nothing is left in a sandbox that was made before it was emptied.
+// checkOwn checks that a sandbox holds nothing that was created before it was emptied.
 func (w *world) checkOwn(fail func(format string, args ...any)) {
 	emptied := map[string]time.Time{}
 	for _, c := range w.callers {

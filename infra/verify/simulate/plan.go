@@ -10,8 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/store/memtable"
 )
 
-// plan plans content for some days, which may replace what is planned, or pauses or resumes
-// the factory.
+// plan plans content for some days, which may replace planned content, or pauses or resumes the factory.
 func (c *caller) plan() {
 	path := "/v1/factories/" + c.factory
 	switch c.random.IntN(4) {
@@ -41,8 +40,8 @@ func planOf(it attributes) (p planjob.Plan) {
 	return p
 }
 
-// checkPlans checks that all plans have ended, that all of their items count once, and that
-// no more were made than planned.
+// checkPlans checks that all plans have ended, that each of their items counts once, and that no plan has more
+// items than it planned.
 func (w *world) checkPlans(fail func(format string, args ...any)) {
 	counts, made := map[string]int64{}, map[string]int64{}
 	for _, it := range w.items() {

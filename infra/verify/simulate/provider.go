@@ -13,7 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/media"
 )
 
-// providers finds the provider of a name: a double.
+// providers returns a double for each name of a provider.
 type providers struct{}
 
 // For returns a provider.
@@ -21,12 +21,12 @@ func (providers) For(name string, _ tenant.Mode) (provider.Provider, error) {
 	return double{name}, nil
 }
 
-// double is a provider. It counts what was submitted to it.
+// double is a provider. It counts the submissions.
 type double struct{ name string }
 
 var _ provider.Provider = double{}
 
-// generation is one that a provider makes.
+// generation is a generation of a provider.
 type generation struct {
 	kind     provider.Kind
 	polls    int
@@ -37,21 +37,21 @@ type generation struct {
 // submission is a submission that a provider has received.
 type submission struct {
 	by *invocation
-	// unheard reports that its answer did not arrive.
+	// unheard reports whether the answer of the submission did not arrive.
 	unheard atomic.Bool
 }
 
-// maxStalls is how many attempts at calls may take too long before a function counts
-// as cut off from the table: its lease may end then, although it lives.
+// maxStalls is the number of slow attempts at calls after which a function counts as cut off from the table: its
+// lease may end although it lives.
 const maxStalls = 2
 
-// excused reports whether another submission of the same may follow: nobody knows of
-// this one, or could note it in time.
+// excused reports whether another submission of the same work may follow: no function knows of this one, or could
+// record it in time.
 func (s *submission) excused() bool {
 	return s.unheard.Load() || s.by.crashed || s.by.stalls.Load() >= maxStalls
 }
 
-// takesTokens are the providers that know a submission again by its client token.
+// takesTokens are the providers that recognize a submission by its client token.
 var takesTokens = map[string]bool{"fal": true}
 
 // Name implements provider.Provider.
@@ -167,7 +167,7 @@ func (p double) Cancel(ctx context.Context, h provider.Handle) error {
 		}})
 }
 
-// objects stores files: no more of them than their keys.
+// objects stores files. It keeps only their keys.
 type objects struct{}
 
 // Save implements engine.Objects.

@@ -22,12 +22,12 @@ import (
 type published struct {
 	id    string
 	times int
-	// sent counts the calls that made it, of workers that had the right to.
+	// sent is the number of calls that made the post, by workers that were entitled to.
 	account string
 }
 
-// platforms are doubles of two platforms: one whose posts can be read, and one that takes
-// a post without a word of it afterwards.
+// platforms are doubles of two platforms: the posts of one can be read, and the other takes a post and cannot
+// report it afterwards.
 type platforms struct{}
 
 // Of implements publication.Platforms.
@@ -35,7 +35,7 @@ func (platforms) Of(_ tenant.Mode, name string) (platform.Adapter, bool) {
 	return stage{name: name}, name == "vk" || name == "telegram"
 }
 
-// stage is a platform. It counts what is posted on it, by the ids of publications.
+// stage is a platform. It counts the posts by the ids of publications.
 type stage struct {
 	name string
 	platform.Connector
@@ -46,8 +46,7 @@ var _ platform.Adapter = stage{}
 // Name implements platform.Adapter.
 func (s stage) Name() string { return s.name }
 
-// Capabilities implements platform.Adapter. There are no metrics, which would be read for
-// a month.
+// Capabilities implements platform.Adapter. The stage has no metrics, which would be read for a month.
 func (stage) Capabilities() platform.Capabilities { return platform.Capabilities{} }
 
 func (s stage) pass(ctx context.Context, what string, p platform.Post, lost error, do func(w *world) error) error {
@@ -127,7 +126,7 @@ func (stage) Metrics(context.Context, platform.Account, platform.Published) (m p
 	return m, platform.Unsupported("metrics")
 }
 
-// URL and Range implement publication.Files: nothing is read.
+// URL implements publication.Files. Nothing reads the address.
 func (objects) URL(context.Context, string, string) (string, error) {
 	return "https://media.example.com", nil
 }
@@ -159,7 +158,7 @@ func (c *caller) connect() {
 	must(c.world.db().Commit(context.Background(), tx))
 }
 
-// publish publishes an item, or schedules it, or clears its schedule.
+// publish publishes or schedules an item, or clears its schedule.
 func (c *caller) publish(path string) {
 	accounts := c.accounts
 	if c.random.IntN(2) == 0 {
@@ -176,8 +175,8 @@ func (c *caller) publish(path string) {
 	}
 }
 
-// checkPublications checks that nothing was posted twice, that what is published is there,
-// and that nothing is under way or noted for an account.
+// checkPublications checks that nothing was posted twice, that the platforms have all published posts, and that no
+// publication of an account is under way or recorded.
 func (w *world) checkPublications(fail func(format string, args ...any)) {
 	for id, p := range w.posts {
 		if p.times > 1 {
@@ -218,7 +217,7 @@ func (w *world) checkPublications(fail func(format string, args ...any)) {
 	}
 }
 
-// Open implements importer.Objects: no file is brought in.
+// Open implements importer.Objects. No import reads a file.
 func (objects) Open(_ context.Context, key string) (io.ReadCloser, error) {
 	return nil, errs.New(errs.NotFound, "There is no file %s.", key)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/task/queue"
 )
 
-// messages is a queue: messages in no order, each invisible for a time.
+// messages is a queue: its messages have no order, and each is invisible for a time.
 type messages struct {
 	world    *world
 	name     topology.Queue
@@ -27,7 +27,7 @@ type messages struct {
 type message struct {
 	id       string
 	body     string
-	at       time.Time // from when on it is visible
+	at       time.Time // when it becomes visible
 	receives int
 }
 
@@ -56,7 +56,7 @@ func (q *messages) hide(m *message, d time.Duration) {
 	q.world.after(d, q.poll)
 }
 
-// poll hands a batch of visible messages to the function of the queue.
+// poll passes a batch of visible messages to the function of the queue.
 func (q *messages) poll() {
 	w, now := q.world, time.Now()
 	var visible []*message
@@ -158,7 +158,7 @@ func (s sender) ExtendVisibility(ctx context.Context, d time.Duration, receipts 
 				for _, r := range receipts {
 					id, _, _ := strings.Cut(r, "#")
 					for _, m := range q.all {
-						// A receipt of an earlier delivery counts, too, as long as the message is there.
+						// A receipt of an earlier delivery is valid, too, while the message exists.
 						if m.id == id {
 							q.hide(m, d)
 						}

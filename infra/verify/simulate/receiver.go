@@ -8,7 +8,7 @@ import (
 	"github.com/content-automation/api/pkg/area/webhook/deliver"
 )
 
-// receivers are the receivers of webhooks. They note what they have taken.
+// receivers are the receivers of webhooks. They record the events that they take.
 type receivers struct{}
 
 var _ deliver.Caller = receivers{}

@@ -12,14 +12,13 @@ import (
 	"github.com/content-automation/api/pkg/store/memtable"
 )
 
-// reviewEnds are the events of diagnoses, proposals, plans and trainings, with what marks the change that
-// each of them reports.
+// reviewEnds are the events of diagnoses, proposals, plans and trainings. Each has a mark for the change that it
+// reports.
 var reviewEnds = map[event.Type]string{event.DiagnosisCompleted: "diagnosed ", event.ProposalCreated: "proposed ",
 	event.ProposalApplied: "applied ", event.ContentPlanCompleted: "planned ",
 	event.TrainingCompleted: "completed ", event.TrainingFailed: "failed "}
 
-// observeReview counts the diagnoses that are completed, and the proposals that are made
-// and applied.
+// observeReview counts the diagnoses that are completed, and the proposals that are created and applied.
 func (w *world) observeReview(c memtable.Change) {
 	var doc struct{ ID string }
 	must(json.Unmarshal([]byte(textOf(c.New, "doc")), &doc))
@@ -35,7 +34,7 @@ func (w *world) observeReview(c memtable.Change) {
 	}
 }
 
-// review diagnoses the factory, or applies one of the proposals that it has.
+// review diagnoses the factory, or applies one of its proposals.
 func (c *caller) review() {
 	path := "/v1/factories/" + c.factory
 	var open []struct{ ID string }
@@ -47,8 +46,8 @@ func (c *caller) review() {
 	c.call(http.MethodPost, path+"/proposals/"+open[c.random.IntN(len(open))].ID+"/apply", nil, nil)
 }
 
-// checkApplied checks that each version of a factory follows from one change: of all
-// proposals, none was applied to a version that another was applied to.
+// checkApplied checks that each version of a factory follows from one change: no two proposals were applied to the
+// same version.
 func (w *world) checkApplied(fail func(format string, args ...any)) {
 	versions, applied := map[string]int64{}, map[string][]int64{}
 	for _, it := range w.items() {
@@ -81,7 +80,7 @@ func (w *world) checkApplied(fail func(format string, args ...any)) {
 	}
 }
 
-// filled is what a text model answers to a form: some do not fit.
+// filled returns the answer of a text model to a form. Some answers do not fit the form.
 func (w *world) filled(f *provider.Form) *provider.Result {
 	if w.random.IntN(4) == 0 {
 		return &provider.Result{Object: json.RawMessage(

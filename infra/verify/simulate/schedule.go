@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// entry is something that the scheduler does at a time.
+// entry is an action of the scheduler at a time.
 type entry struct {
 	at  time.Time
 	seq int
@@ -29,7 +29,7 @@ func (e agenda) Less(i, j int) bool {
 }
 func (e agenda) Swap(i, j int) { e[i], e[j] = e[j], e[i] }
 
-// Push and Pop implement heap.Interface.
+// Push implements heap.Interface.
 func (e *agenda) Push(x any) { *e = append(*e, x.(*entry)) }
 
 // Pop implements heap.Interface.
@@ -40,14 +40,14 @@ func (e *agenda) Pop() any {
 	return last
 }
 
-// after has the scheduler do something after a time.
+// after schedules an action after a duration.
 func (w *world) after(d time.Duration, do func()) {
 	w.seq++
 	heap.Push(&w.events, &entry{time.Now().Add(d), w.seq, do})
 }
 
-// run does one thing after another until the world is quiet. Between two of them every
-// goroutine is blocked: at the gate, or waiting for a time.
+// run performs one action after another until the world is quiet. Between two of them every goroutine is blocked:
+// at the gate, or waiting for a time.
 func (w *world) run() {
 	for {
 		synctest.Wait()
@@ -77,13 +77,13 @@ func (w *world) run() {
 	}
 }
 
-// admit decides what becomes of the calls that have arrived at the gate.
+// admit decides the fate of the calls that have arrived at the gate.
 func (w *world) admit() {
 	w.mu.Lock()
 	arrived, calls := w.arrived, w.asked
 	w.arrived, w.asked = nil, nil
 	w.mu.Unlock()
-	// The goroutines may have come in any order.
+	// The goroutines may have arrived in any order.
 	slices.SortStableFunc(arrived, func(a, b *call) int {
 		return cmp.Or(cmp.Compare(a.by.id, b.by.id), cmp.Compare(a.key, b.key))
 	})
@@ -97,10 +97,10 @@ func (w *world) admit() {
 	}
 }
 
-// carryOut carries a call out as its fate is, and answers it.
+// carryOut carries out a call as its fate says, and answers it.
 func (w *world) carryOut(c *call, f fate) {
 	if c.by.crashed {
-		// It was on its way when its function died.
+		// The call was on its way when its function died.
 		if f.sent && c.kind != toCaller {
 			w.note("late %s", c.key)
 			_ = c.do()
@@ -129,7 +129,7 @@ func (w *world) carryOut(c *call, f fate) {
 	}
 }
 
-// fails answers a call that was carried out with an error.
+// fails returns an error as the answer of a call that was carried out.
 func (c *call) fails(err error) {
 	if c.unheard != nil {
 		c.unheard()
@@ -149,10 +149,10 @@ func (w *world) note(format string, args ...any) {
 	}
 }
 
-// chance reports whether something of the given probability happens.
+// chance reports whether an event of the given probability happens.
 func chance(r *rand.Rand, p float64) bool { return p > 0 && r.Float64() < p }
 
-// between returns a random duration, more often a short one.
+// between returns a random duration. Short ones are more likely.
 func between(r *rand.Rand, least, most time.Duration) time.Duration {
 	x := r.Float64()
 	return least + time.Duration(x*x*x*float64(most-least))

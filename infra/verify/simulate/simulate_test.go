@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// What `make test` simulates: so many seeds, or as many as there is time for.
+// `make test` simulates this number of seeds, or as many as there is time for.
 const (
 	usualSeeds = 2000
 	usualTime  = 30 * time.Second
@@ -28,7 +28,7 @@ func number(t *testing.T, name string) (n uint64, set bool) {
 	return n, true
 }
 
-// TestSeeds simulates the seeds that SEEDS and FROM ask for.
+// TestSeeds simulates the seeds that SEEDS and FROM name.
 func TestSeeds(t *testing.T) {
 	from, _ := number(t, "FROM")
 	seeds, asked := number(t, "SEEDS")

@@ -43,7 +43,7 @@ import (
 	"github.com/content-automation/api/pkg/task/queue"
 )
 
-// stack is the code under test, as the functions wire it. It keeps nothing of a seed.
+// stack is the code under test, wired as in the functions. It holds no state of a seed.
 type stack struct {
 	db     *store.DB
 	router *httpapi.Router
@@ -51,7 +51,7 @@ type stack struct {
 	offer  catalog.Offer
 	// envelope seals the signing keys of webhooks.
 	envelope *seal.Envelope
-	// settle are the handlers of the function settle, which take long to make.
+	// settle are the handlers of the function settle, which are slow to build.
 	settle worker.Handlers
 }
 
@@ -88,7 +88,7 @@ type silent struct{}
 // Record implements httpapi.Recorder.
 func (silent) Record(context.Context, httpapi.Call) error { return nil }
 
-// senders are the queues as functions see them.
+// senders returns the queues as functions see them.
 func senders(names []topology.Queue) map[topology.Queue]sender {
 	all := map[topology.Queue]sender{}
 	for _, name := range names {
@@ -97,7 +97,7 @@ func senders(names []topology.Queue) map[topology.Queue]sender {
 	return all
 }
 
-// start returns how an instance of a function starts.
+// start returns a function that starts an instance of the named function.
 func (s stack) start(name string) func() handler {
 	switch name {
 	case "api":
@@ -190,10 +190,10 @@ func (s stack) deliverer(own topology.Queue, slow queue.Sender) func() handler {
 	}
 }
 
-// handling makes a handler of a function's own.
+// handling returns a handler that calls f.
 func handling[In, Out any](f func(context.Context, In) (Out, error)) handler {
 	return func(ctx context.Context, in any) (any, error) { return f(ctx, in.(In)) }
 }
 
-// scheduled are what the functions of a schedule are invoked with.
+// scheduled are the inputs of the functions of a schedule.
 var scheduled = map[string]any{"due": due.Request{}}

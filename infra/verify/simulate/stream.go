@@ -29,7 +29,7 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// shards is how many parts the table's stream has, each in the order of its writes.
+// shards is the number of parts of the table's stream. Each is in the order of its writes.
 const shards = 3
 
 // follower is a function that the stream calls.
@@ -40,7 +40,7 @@ type follower struct {
 	shards [shards]shard
 }
 
-// shard is a part of the stream that its follower has not taken yet.
+// shard is the part of the stream that its follower has yet to take.
 type shard struct {
 	records []events.DynamoDBEventRecord
 	busy    bool
@@ -53,7 +53,7 @@ func relayed(c memtable.Change) bool {
 		rollup.Passes(kind, textOf(c.New, "f_state"))
 }
 
-// follow moves what was written into the stream.
+// follow moves the table's changes into the stream.
 func (w *world) follow() {
 	changes := w.engine.Changes(tableName, w.seen)
 	w.seen += len(changes)
@@ -89,7 +89,7 @@ func recordOf(c memtable.Change, position int) events.DynamoDBEventRecord {
 		SequenceNumber: strconv.Itoa(position)}}
 }
 
-// feed hands the first records of a shard to its follower, after a time.
+// feed passes the first records of a shard to its follower after a delay.
 func (w *world) feed(f *follower, s *shard, after time.Duration) {
 	if s.busy || len(s.records) == 0 {
 		return
@@ -118,7 +118,7 @@ func (w *world) feed(f *follower, s *shard, after time.Duration) {
 	})
 }
 
-// textOf returns a text of an item; that of "doc" is its document, however it is stored.
+// textOf returns a text of an item. The text of "doc" is the document, in whichever form it is stored.
 func textOf(a attributes, name string) string {
 	if name == "doc" {
 		var err error
@@ -132,7 +132,7 @@ func textOf(a attributes, name string) string {
 	return s.Value
 }
 
-// observe counts the work that was accepted and the ends of it.
+// observe counts accepted work and its ends.
 func (w *world) observe(c memtable.Change) {
 	switch kind := textOf(c.New, "kind"); kind {
 	case task.ItemKind:
@@ -145,7 +145,7 @@ func (w *world) observe(c memtable.Change) {
 		}
 	case "content_item", "generation":
 		state, before := stateOf(c.New), stateOf(c.Old)
-		// What was stored as generated is no end: trainings learn from it.
+		// An item that was stored as generated does not end work: trainings learn from it.
 		pk := textOf(c.New, "pk")
 		switch {
 		case before == "" || state == before || before == "scheduled" && state == "generated":
@@ -171,7 +171,7 @@ func stateOf(a attributes) string {
 	return doc.State
 }
 
-// bus is the customer's bus, whose one rule sends all events to dispatch.
+// bus is the customer's bus. Its only rule sends all events to dispatch.
 type bus struct{}
 
 var _ relay.Bus = bus{}

@@ -16,8 +16,8 @@ import (
 	"github.com/content-automation/api/pkg/store/memtable"
 )
 
-// table is the client of the state table that functions have. It reaches the table
-// of the world that the calling function belongs to.
+// table is the functions' client of the state table. It reaches the table of the world that the calling function
+// belongs to.
 type table struct{}
 
 var _ store.Client = table{}
@@ -25,7 +25,7 @@ var _ store.Client = table{}
 // tableName is the name of the state table.
 const tableName = "state"
 
-// What calls fail with for which AWS is the cause.
+// The errors of calls that fail because of AWS.
 var (
 	errLost    = &net.OpError{Op: "read", Net: "tcp", Err: os.ErrDeadlineExceeded}
 	errRefused = &types.ProvisionedThroughputExceededException{Message: aws.String("refused")}
@@ -33,8 +33,8 @@ var (
 
 type attributes = map[string]types.AttributeValue
 
-// ask makes a call of the table as the SDK does. Where conflict is set, it answers a
-// call that meets another one on the same items.
+// ask makes a call of the table as the SDK does. If conflict is not nil, it answers a call that conflicts with
+// another on the same items.
 func ask[In, Out any](ctx context.Context, name, key string, in *In, options []func(*dynamodb.Options),
 	do func(*memtable.Engine, context.Context, *In, ...func(*dynamodb.Options)) (*Out, error),
 	conflict func(*memtable.Engine) (*Out, error)) (*Out, error) {
@@ -44,7 +44,7 @@ func ask[In, Out any](ctx context.Context, name, key string, in *In, options []f
 		answer := new(*Out)
 		c := &call{kind: toTable, key: name + " " + key, lost: errLost, refused: errRefused}
 		c.do = func() (err error) {
-			// The world outlives the function: what was sent is carried out.
+			// The world outlives the function: a call that was sent is carried out.
 			*answer, err = do(w.engine, context.Background(), in, options...)
 			out = *answer
 			return err
@@ -175,8 +175,7 @@ func (table) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteI
 		})
 }
 
-// BatchExecuteStatement implements store.Client. In a conflict some of the statements
-// are refused.
+// BatchExecuteStatement implements store.Client. A conflict makes some of the statements fail.
 func (table) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchExecuteStatementInput,
 	options ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error) {
 	w := invocationOf(ctx).world

@@ -18,18 +18,17 @@ import (
 	"github.com/content-automation/api/pkg/store/memtable"
 )
 
-// trainers is of how many callers one trains models.
+// trainers is the number of callers of which one trains models.
 const trainers = 4
 
-// school is the factory by which a caller trains models. Its content is there from the
-// beginning.
+// school is the factory with which a caller trains models. Its content exists from the beginning.
 type school struct {
 	id    string
 	open  bool     // it was not deleted
 	items []string // paths of its content
 }
 
-// factories are those of the caller.
+// factories returns the factories of the caller.
 func (c *caller) factories() []string {
 	if c.school.id == "" {
 		return []string{c.factory}
@@ -37,8 +36,8 @@ func (c *caller) factories() []string {
 	return []string{c.factory, c.school.id}
 }
 
-// found makes the school. A few items more than a training needs make some trainings lack
-// samples once items are deleted.
+// found creates the school. It has few items more than a training needs, so that some trainings lack samples once
+// items are deleted.
 func (c *caller) found() {
 	var f struct{ ID string }
 	if c.call(http.MethodPost, "/v1/factories", object{"type": "blogger", "name": "School"}, &f) != http.StatusCreated {
@@ -62,7 +61,7 @@ func (c *caller) found() {
 	must(c.world.db().Commit(context.Background(), tx))
 }
 
-// train starts a training, or deletes an item that it learns from, or the school.
+// train starts a training, or deletes an item that it learns from, or deletes the school.
 func (c *caller) train() {
 	path := "/v1/factories/" + c.school.id
 	switch n := c.random.IntN(20); {
@@ -75,7 +74,7 @@ func (c *caller) train() {
 	}
 }
 
-// trained is a training that was accepted, as it was at last.
+// trained is the last state of an accepted training.
 type trained struct{ job.Training }
 
 // observeTraining counts the trainings that have ended.
@@ -89,8 +88,8 @@ func (w *world) observeTraining(c memtable.Change) {
 	}
 }
 
-// checkTrainings checks that all trainings have ended, that they are charged what they
-// cost, and that the provider has the model of the last that has completed, and no other.
+// checkTrainings checks that all trainings have ended, that each was charged its cost, and that the provider has
+// only the model of the last completed one.
 func (w *world) checkTrainings(fail func(format string, args ...any)) {
 	charged, deleted, models := map[string]int64{}, map[string]bool{}, map[string]catalog.Trained{}
 	for _, it := range w.items() {

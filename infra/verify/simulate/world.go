@@ -34,11 +34,11 @@ import (
 	"github.com/content-automation/api/pkg/store/memtable"
 )
 
-// Result is what a seed has come to.
+// Result is the result of a seed.
 type Result struct {
 	// Broken are the invariants that do not hold.
 	Broken []string
-	// Tasks is how many tasks were accepted, and Hash a hash of all that happened.
+	// Tasks is the number of tasks that were accepted, and Hash is a hash of everything that happened.
 	Tasks int
 	Hash  uint64
 	Steps int
@@ -46,21 +46,21 @@ type Result struct {
 
 // Config changes a run.
 type Config struct {
-	// Trace, where it is set, gets a line for everything that happens.
+	// Trace gets a line for everything that happens, if it is not nil.
 	Trace io.Writer
-	// Defect is put into the kernel on purpose.
+	// Defect is a deliberate defect of the kernel.
 	Defect Defect
 }
 
-// world is one seed: a stack with all that is around it.
+// world is the run of one seed: a stack with its surroundings.
 type world struct {
 	Config
 	random *rand.Rand
 	faults faults
-	// calm reports that there are no more faults.
+	// calm reports whether the faults are over.
 	calm, stopped bool
 	calmed        time.Time
-	torn          []string // what did not fit together when the faults ended
+	torn          []string // the inconsistencies of the table when the faults ended
 
 	events agenda
 	seq    int
@@ -71,7 +71,7 @@ type world struct {
 	arrived []*call
 	asked   []asked
 	living  int // callers that have something left to do
-	alive   int // goroutines of functions, of those that have crashed, too
+	alive   int // goroutines of functions, including those of crashed ones
 	wake    chan struct{}
 
 	engine *memtable.Engine
@@ -79,7 +79,7 @@ type world struct {
 	queues map[topology.Queue]*messages
 	api    *function
 	all    []*function
-	// followers are called by the table's stream.
+	// followers are the functions that the table's stream calls.
 	followers []*follower
 
 	callers     []*caller
@@ -95,13 +95,13 @@ type world struct {
 	Tasks       int
 }
 
-// apiTimeout is that of the functions behind the gateway.
+// apiTimeout is the timeout of the functions behind the gateway.
 const apiTimeout = 15 * time.Second
 
-// begin is when a simulation begins.
+// begin is the time at which a simulation begins.
 var begin = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
-// most is how much memory a seed may take before garbage is collected.
+// most is the amount of memory that a seed may use before garbage is collected.
 const most = 1 << 30
 
 // Run simulates a seed.
@@ -110,8 +110,8 @@ func Run(t *testing.T, seed uint64, c Config) (out Result) {
 	slog.SetDefault(slog.New(slog.DiscardHandler))
 	defer slog.SetDefault(before)
 	defer metric.SetOutput(metric.SetOutput(io.Discard))
-	// Goroutines that are woken at the same time run in the same order each time if
-	// there is one thread for them, and no garbage collection comes between them.
+	// Goroutines that wake at the same time run in the same order each time if they share one thread, and no
+	// garbage collection interrupts them.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	runtime.GC()
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
@@ -119,7 +119,7 @@ func Run(t *testing.T, seed uint64, c Config) (out Result) {
 	build()
 	t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 		cryptotest.SetGlobalRandom(t, seed)
-		uuid.DefaultGenerator = uuid.NewGen() // which counts what it makes at one time
+		uuid.DefaultGenerator = uuid.NewGen() // which counts the ids of one moment
 		synctest.Test(t, func(*testing.T) {
 			<-time.After(time.Until(begin))
 			w := newWorld(seed, c)
@@ -203,12 +203,12 @@ func (w *world) makeFunctions() {
 	}
 }
 
-// db reads the table past the gate.
+// db returns a client that bypasses the gate.
 func (w *world) db() *store.DB {
 	return store.Open(aws.Config{}, tableName, store.WithClient(w.engine))
 }
 
-// credits is what each account begins with: not enough for all that it asks for.
+// credits is the initial balance of each account. It does not suffice for all of its calls.
 const credits = 300
 
 func (w *world) makeCaller(n int) {

@@ -30,24 +30,23 @@ var (
 	errNo = errors.New("no")
 )
 
-// The times of the function that searches.
+// The times of the function that searches for overdue tasks.
 const (
 	every   = time.Minute
 	timeout = 55 * time.Second
 )
 
-// counter is a queue that takes its time for each call, one after another, and counts the
-// messages of each task.
+// counter is a queue that handles one call at a time, takes time for each, and counts the messages of each task.
 type counter struct {
 	takes time.Duration
-	// refuse may refuse a message.
+	// refuse returns an error to refuse a message.
 	refuse func(body string) error
 
 	calls    chan struct{} // one at a time
 	mu       sync.Mutex
 	messages map[string]int
 	delays   map[string]time.Duration
-	last     time.Time // when the last message was taken
+	last     time.Time // when the last message arrived
 }
 
 func newCounter(takes time.Duration) *counter {
@@ -84,7 +83,7 @@ func (c *counter) Send(ctx context.Context, messages ...queue.Message) []error {
 	return failed
 }
 
-// most returns how many tasks got a message, and how many the one that got most.
+// most returns the number of tasks with a message, and the largest number of messages of one task.
 func (c *counter) most() (tasks, most int) {
 	for _, n := range c.messages {
 		most = max(most, n)
@@ -92,7 +91,7 @@ func (c *counter) most() (tasks, most int) {
 	return len(c.messages), most
 }
 
-// gate is a table whose calls may be refused.
+// gate is a table that may refuse calls.
 type gate struct {
 	*memtable.Engine
 	refuse func(partition string) error
@@ -108,7 +107,7 @@ func (g *gate) Query(ctx context.Context, in *dynamodb.QueryInput,
 	return g.Engine.Query(ctx, in, options...)
 }
 
-// backlog is a table with a reconciler, in the time of a bubble.
+// backlog is a table with a reconciler, in the fake time of a synctest bubble.
 type backlog struct {
 	*testing.T
 	gate   *gate
@@ -138,7 +137,7 @@ func (b *backlog) reconciler(db *store.DB) *task.Reconciler {
 	return task.NewReconciler(db, time.Now, task.OverdueTasks(task.NewSender(queues), time.Now)...)
 }
 
-// create makes tasks that are due after a time.
+// create creates tasks that are due after a duration.
 func (b *backlog) create(due time.Duration, ids ...string) {
 	b.Helper()
 	for some := range slices.Chunk(ids, 50) {
@@ -155,7 +154,7 @@ func (b *backlog) create(due time.Duration, ids ...string) {
 	}
 }
 
-// run searches as the function does: it ends in time, and nothing is sent at its end.
+// run searches as the function does: it ends in time, and sends nothing after its end.
 func (b *backlog) run(atOnce bool) (task.Found, error) {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.Context(), timeout)
@@ -190,8 +189,8 @@ func ids(name string, n int) (all []string) {
 	return all
 }
 
-// With time for 600 messages a minute, 2,000 overdue tasks get one each within four runs,
-// and a scheduled one gets its message before it is due.
+// TestABacklogIsSentOnceAndHoldsBackNothingScheduled checks that with time for 600 messages a minute, 2,000 overdue
+// tasks get one each within four runs, and that a scheduled task gets its message before it is due.
 func TestABacklogIsSentOnceAndHoldsBackNothingScheduled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBacklog(t, 833*time.Millisecond)
@@ -215,7 +214,7 @@ func TestABacklogIsSentOnceAndHoldsBackNothingScheduled(t *testing.T) {
 		if tasks, most := b.queue.most(); tasks != 2001 || most != 1 {
 			t.Errorf("%d tasks got messages, one of them %d", tasks, most)
 		}
-		// Until twice as late, they get no other; then one more.
+		// The tasks get no second message until they are twice as late; then they get one.
 		for range 35 {
 			b.minute()
 		}
@@ -237,7 +236,8 @@ func TestABacklogIsSentOnceAndHoldsBackNothingScheduled(t *testing.T) {
 	})
 }
 
-// A shard that cannot be read holds back no other, and goes on when it can.
+// TestAnUnreadableShardHoldsBackNoOther checks that a shard that cannot be read delays no other, and continues when
+// it can be read.
 func TestAnUnreadableShardHoldsBackNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBacklog(t, 0)
@@ -264,7 +264,7 @@ func TestAnUnreadableShardHoldsBackNoOther(t *testing.T) {
 	})
 }
 
-// A message that is refused is sent by the next run, alone.
+// TestAMessageThatIsRefusedIsSentAlone checks that the next run sends a refused message, and no other.
 func TestAMessageThatIsRefusedIsSentAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBacklog(t, 0)
@@ -292,7 +292,8 @@ func TestAMessageThatIsRefusedIsSentAlone(t *testing.T) {
 	})
 }
 
-// What cannot be decoded is put aside: all others get their messages, and no run fails.
+// TestWhatCannotBeDecodedIsPutAside checks that an item that cannot be decoded is put aside: all other tasks get
+// their messages, and no run fails.
 func TestWhatCannotBeDecodedIsPutAside(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBacklog(t, 0)
@@ -335,8 +336,8 @@ func TestWhatCannotBeDecodedIsPutAside(t *testing.T) {
 	})
 }
 
-// What an operator asks for at once, and time does not suffice for, is sent by the runs
-// that follow.
+// TestWhatIsAskedForAtOnceGoesOn checks that the following runs send the messages for which an operator's immediate
+// run has no time.
 func TestWhatIsAskedForAtOnceGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBacklog(t, 833*time.Millisecond)

@@ -29,14 +29,14 @@ const (
 	sendTakes = 10 * time.Millisecond
 )
 
-// crowd is a table with very many tasks that are due at one time. It makes them when they
-// are read. Checkpoints are in the table behind it.
+// crowd is a table with a great many tasks that are due at the same time. It creates them when they are read. The
+// table behind it holds the checkpoints.
 type crowd struct {
 	store.Client
 	at     time.Time
 	shards map[string][]int // the numbers of the tasks, in their order
 	doc    string
-	// reads is how many items are read, and at most were, at a time.
+	// reads is the number of items that are being read, and most is its maximum.
 	reads, most atomic.Int64
 }
 
@@ -95,7 +95,7 @@ func (c *crowd) Query(_ context.Context, in *dynamodb.QueryInput,
 	return out, nil
 }
 
-// BatchGetItem makes the items of keys.
+// BatchGetItem creates the items of keys.
 func (c *crowd) BatchGetItem(_ context.Context, in *dynamodb.BatchGetItemInput,
 	_ ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
 	out := &dynamodb.BatchGetItemOutput{Responses: map[string][]map[string]types.AttributeValue{}}
@@ -141,8 +141,8 @@ func (q *tally) Send(_ context.Context, messages ...queue.Message) []error {
 	return make([]error, len(messages))
 }
 
-// Each of a million tasks that are due at one time gets one message, of bounded memory,
-// and the runs that send them end in time.
+// TestAMillionTasksGetOneMessageEach checks that each of a million tasks that are due at the same time gets one
+// message, that memory stays bounded, and that the runs that send the messages end in time.
 func TestAMillionTasksGetOneMessageEach(t *testing.T) {
 	for _, test := range []struct {
 		set   task.Set
