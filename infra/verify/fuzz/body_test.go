@@ -11,10 +11,10 @@ import (
 	"unicode/utf8"
 )
 
-// step leads from a schema to one that is in it.
+// step leads from a schema to a schema inside it.
 type step struct {
-	// name is that of a member; "[]" is an item of a list, "*" a member of any name, and
-	// "|" the choice of an alternative.
+	// name is the name of a member. "[]" stands for an item of a list, "*" for a member with any name, and "|" for
+	// the choice of an alternative.
 	name string
 	n    int // of the alternative
 }
@@ -99,9 +99,9 @@ type maker struct {
 	// ids are known ids by their prefixes.
 	ids map[string][]string
 	now time.Time
-	// more is how likely a member is sent that may be left out.
+	// more is the probability that an optional member is sent.
 	more float64
-	// odd makes texts odd that may be any.
+	// odd reports whether unrestricted texts are odd.
 	odd bool
 }
 
@@ -111,10 +111,10 @@ func (m *maker) known(prefix string) string {
 	return ids[m.rng.IntN(len(ids))]
 }
 
-// mostIDs is how many ids of a prefix are known.
+// mostIDs is the number of known ids of a prefix.
 const mostIDs = 40
 
-// learn adds the ids of resources that a text has.
+// learn adds the ids of resources that a text contains.
 func (m *maker) learn(text string) {
 	for _, found := range typeID.FindAllStringSubmatch(text, -1) {
 		id, prefix := strings.Trim(found[0], `"`), found[1]
@@ -126,7 +126,7 @@ func (m *maker) learn(text string) {
 
 var typeID = regexp.MustCompile(`"([a-z]{3})_[0-7][0-9a-hjkmnp-tv-z]{25}"`)
 
-// value makes a value of a schema, which has what the way leads to.
+// value makes a value of a schema. The value has the member to which the way leads.
 func (m *maker) value(s object, way []step, depth int) any {
 	s = m.doc.flat(s)
 	next := step{}

@@ -20,15 +20,15 @@ import (
 type call struct {
 	op     *operation
 	method string
-	ids    []string // of the path, as its text has them
+	ids    []string // of the path, as they are in its text
 	query  url.Values
 	header map[string]string
-	// sent has a body, and tree is it as long as it is one; body is its text.
+	// sent reports whether there is a body. The tree is its value until the value is written to body as text.
 	sent bool
 	tree any
 	body []byte
 	live bool
-	// encoded sends the body in base64, as the gateway may.
+	// encoded reports whether the body is sent in base64, as the gateway may.
 	encoded bool
 }
 
@@ -64,7 +64,7 @@ func (c *call) finish() {
 	}
 }
 
-// event changes the event of an ordinary request to the call's.
+// event changes the event of an ordinary request to that of the call.
 func (c *call) event(e *events.APIGatewayProxyRequest) {
 	e.HTTPMethod, e.Path, e.RequestContext.HTTPMethod = c.method, c.path(), c.method
 	e.MultiValueQueryStringParameters = c.query
@@ -124,7 +124,7 @@ func (c *call) String() string {
 	return line
 }
 
-// put changes the value that a way leads to.
+// put changes the value to which a way leads.
 func put(tree any, way []step, change func(parent object, name string, v any) any) any {
 	if len(way) == 0 {
 		return change(nil, "", tree)
@@ -166,5 +166,5 @@ func put(tree any, way []step, change func(parent object, name string, v any) an
 	return tree
 }
 
-// gone says that a member was taken away.
+// gone marks a member that was removed.
 var gone any = new(int)

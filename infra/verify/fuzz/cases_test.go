@@ -13,7 +13,7 @@ import (
 // change makes a request odd.
 type change func(m *maker, c *call)
 
-// manners are the ways to spoil a value of a body that depend on it.
+// manners are the ways to spoil a value of a body that depend on the value.
 var manners = []manner{
 	func(parent object, name string, v any) any { return take(parent, name, "") },
 	func(parent object, name string, v any) any { return take(parent, name, strings.ToUpper(name)) },
@@ -26,7 +26,7 @@ var manners = []manner{
 	func(_ object, _ string, v any) any { return raw(jsonOf(printed(v))) },
 }
 
-// take takes a member away, or gives it another name.
+// take removes a member, or gives it another name.
 func take(parent object, name, other string) any {
 	if parent == nil {
 		return raw("")
@@ -54,10 +54,10 @@ func printed(v any) string {
 // manner spoils a value of a body.
 type manner = func(parent object, name string, v any) any
 
-// constant replaces it.
+// constant returns a manner that replaces the value.
 func constant(odd any) manner { return func(object, string, any) any { return odd } }
 
-// member returns the change of what a way leads to.
+// member returns a change of the value to which a way leads.
 func member(way []step, spoil manner) change {
 	return func(m *maker, c *call) {
 		made := m.value(c.op.body, way, 0)
@@ -74,7 +74,7 @@ func member(way []step, spoil manner) change {
 	}
 }
 
-// parameter returns the change of a parameter of the query.
+// ofQuery returns a change of a parameter of the query.
 func ofQuery(name, text string) change {
 	return func(_ *maker, c *call) { c.query[name] = []string{text} }
 }
@@ -83,7 +83,7 @@ func ofHeader(name, value string) change {
 	return func(_ *maker, c *call) { c.header[name] = value }
 }
 
-// ofPath returns the change of an id of the path, which is written as text or as it is.
+// ofPath returns a change of an id of the path. The text of the id is escaped if escaped is true.
 func ofPath(n int, text string, escaped bool) change {
 	if escaped {
 		text = url.PathEscape(text)
@@ -91,8 +91,8 @@ func ofPath(n int, text string, escaped bool) change {
 	return func(_ *maker, c *call) { c.ids[n] = text }
 }
 
-// changes returns the changes of a request to an operation: all of the walk, and those that
-// only chance makes.
+// changes returns the changes of a request to an operation: all changes of the walk, and those that are made only
+// by chance.
 func (d *document) changes(o *operation) (all, byChance []change) {
 	all = append(all, func(*maker, *call) {})
 	if o.body != nil {
@@ -142,7 +142,7 @@ func (d *document) changes(o *operation) (all, byChance []change) {
 	return all, byChance
 }
 
-// bodies are odd bodies, with other things that may be odd in any request.
+// bodies are odd bodies, and other changes that fit any request.
 var bodies = []change{
 	func(_ *maker, c *call) { c.sent, c.body = true, []byte(" ") },
 	func(_ *maker, c *call) { c.sent, c.tree = false, nil },
@@ -173,8 +173,7 @@ var bodies = []change{
 	},
 }
 
-// random makes a request of chance: half of them fit the schema, the others have up to three
-// changes.
+// random makes a random request: half of the requests fit the schema, and the others have up to three changes.
 func random(m *maker, c *call, changes []change) {
 	m.more, m.odd = m.rng.Float64(), m.rng.IntN(2) == 0
 	if c.op.body != nil && m.rng.IntN(3) > 0 {
@@ -195,7 +194,7 @@ func random(m *maker, c *call, changes []change) {
 	m.more, m.odd = usualMore, false
 }
 
-// finishTree keeps the tree of a body as it is as long as nothing was written.
+// finishTree discards the tree of a body that is already written as text.
 func (c *call) finishTree() {
 	if c.body != nil {
 		c.tree = nil

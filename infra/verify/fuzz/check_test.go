@@ -15,8 +15,8 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 )
 
-// check returns what is wrong with the response to a call: it has a status of at least 500,
-// or the document does not have it.
+// check returns an error if the response to a call has a status of at least 500, or if the document does not allow
+// it.
 func check(c *call, out events.APIGatewayProxyResponse) error {
 	if out.StatusCode >= http.StatusInternalServerError {
 		return fmt.Errorf("status %d", out.StatusCode)
@@ -45,7 +45,7 @@ func check(c *call, out events.APIGatewayProxyResponse) error {
 	if failed {
 		code := errs.Code(textOf(failure["code"]))
 		if (code == errs.UnknownPath || code == errs.MethodNotAllowed) && len(c.ids) > 0 {
-			return nil // an odd id makes another path
+			return nil // an odd id results in another path
 		}
 		if !slices.Contains(c.op.Errors, code) {
 			return fmt.Errorf("the operation does not declare the code %s", code)
@@ -76,7 +76,7 @@ func textOf(v any) string {
 
 // checkPlaces checks the places of the request that an error names.
 func checkPlaces(c *call, failure object) error {
-	var tree any // stays nil where there is no JSON
+	var tree any // stays nil if the body is not JSON
 	_ = json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(c.body, []byte("\ufeff")))).Decode(&tree)
 	details, _ := failure["details"].([]any)
 	for _, one := range append(details, failure) {
@@ -88,8 +88,7 @@ func checkPlaces(c *call, failure object) error {
 	return nil
 }
 
-// checkPlace checks that an error names a parameter, a place that the body has, or a member
-// that is missing in one that it has.
+// checkPlace checks that an error names a parameter, a place in the body, or a missing member of such a place.
 func checkPlace(c *call, tree any, param, message string) error {
 	if param == "" {
 		return nil
@@ -103,7 +102,7 @@ func checkPlace(c *call, tree any, param, message string) error {
 		return fmt.Errorf("no parameter is called %q", param)
 	}
 	if c.op.body == nil {
-		return nil // it is a place of a draft or a proposal
+		return nil // the place is in a draft or a proposal
 	}
 	parts := strings.Split(param[1:], "/")
 	for i, part := range parts {

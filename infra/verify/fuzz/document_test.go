@@ -18,7 +18,7 @@ import (
 // object is a JSON object of the document.
 type object = map[string]any
 
-// address is the one that the document has among the schemas.
+// address is the address of the document among the schemas.
 const address = "https://api.example.com/openapi.json"
 
 // document is the OpenAPI document, read for the requests and the checks of responses.
@@ -31,7 +31,7 @@ type document struct {
 // operation is one operation of the document.
 type operation struct {
 	httpapi.Route
-	body       object // the schema; nil where it takes none
+	body       object // the schema, or nil if the operation takes no body
 	parameters []parameter
 	prefixes   []string // of the ids of its path
 	responses  map[int]*response
@@ -43,13 +43,13 @@ type parameter struct {
 	schema   object
 }
 
-// response is what the document says of the responses with a status.
+// response describes the responses with a status.
 type response struct {
-	schema  *jsonschema.Schema // nil where there is no body
+	schema  *jsonschema.Schema // nil if there is no body
 	headers []string
 }
 
-// readDocument reads the document of the service as it is.
+// readDocument reads the document that the service publishes.
 func readDocument(t *testing.T) *document {
 	t.Helper()
 	text, err := api.Document().MarshalJSON()
@@ -77,8 +77,8 @@ func readDocument(t *testing.T) *document {
 	return d
 }
 
-// listValues has responses take the known values of open enumerations alone: clients must
-// expect others, but this version of the service has no others.
+// listValues restricts open enumerations in responses to their known values: clients must expect others, but this
+// version of the service has none.
 func listValues(tree any) {
 	switch v := tree.(type) {
 	case object:
@@ -172,7 +172,7 @@ func (d *document) at(names ...string) object {
 	return o
 }
 
-// resolve follows the reference of a schema or a parameter. Words beside it are left out.
+// resolve follows the reference of a schema or a parameter. It ignores the members next to the reference.
 func (d *document) resolve(s object) object {
 	for {
 		ref, ok := s["$ref"].(string)

@@ -23,35 +23,34 @@ import (
 	"github.com/content-automation/api/pkg/store/storetest"
 )
 
-// TestMain keeps the log out of the output, all tables in memory, and names of hosts away
-// from the network.
+// TestMain discards the log, keeps all tables in memory, and keeps host names away from the network.
 func TestMain(m *testing.M) {
 	metered.Quiet()
 	storetest.UseMemory()
-	debug.SetGCPercent(500) // much is made and thrown away, and little kept
+	debug.SetGCPercent(500) // most allocations are short-lived
 	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
 		return nil, errors.New("no names are looked up in tests")
 	}}
 	m.Run()
 }
 
-// usualMore is how likely a member is sent that may be left out.
+// usualMore is the probability that an optional member is sent.
 const usualMore = 0.3
 
 // The usual sizes. A world takes one batch, so that its tables stay small.
 const (
 	usually   = 100_000
 	batchSize = 2000
-	// most is how many failures are shown.
+	// most is the number of failures that are shown.
 	most = 20
 )
 
-// plan is what the requests are made from.
+// plan is the source of the requests.
 type plan struct {
 	doc     *document
 	seed    uint64
 	changes [][]change // by operation
-	walk    []place    // of the walk
+	walk    []place    // the order of the walk
 }
 
 // place is a change of an operation.
@@ -66,7 +65,7 @@ func newPlan(t *testing.T) *plan {
 			p.walk = append(p.walk, place{i, n})
 		}
 	}
-	// Each batch has requests to all operations, so that none wears out what one works on.
+	// Each batch has requests to all operations, so that none uses up the resources of one operation.
 	newRand(p.seed, 0).Shuffle(len(p.walk), func(i, j int) { p.walk[i], p.walk[j] = p.walk[j], p.walk[i] })
 	return p
 }
@@ -84,7 +83,7 @@ func number64(t *testing.T, name string, usual uint64) uint64 {
 	return n
 }
 
-// result is what the requests of a batch led to.
+// result is the result of the requests of a batch.
 type result struct {
 	requests, failed int
 	failures         map[string]string      // one for each kind of failure
@@ -152,7 +151,7 @@ func newResult() result {
 	return result{failures: map[string]string{}, statuses: map[string]map[int]int{}}
 }
 
-// fail notes that a request has failed, if it is the first of its kind with all of it.
+// fail counts a failed request, and records the first of each kind.
 func (all *result) fail(operation string, err error, request string) {
 	all.failed++
 	line, _, _ := strings.Cut(err.Error(), "\n{")
@@ -164,8 +163,8 @@ func (all *result) fail(operation string, err error, request string) {
 
 var digits = regexp.MustCompile(`[0-9]+|[a-z]{3}_[0-9a-z]{26}`)
 
-// cover checks that each operation has had requests that succeed, and that are refused:
-// that the requests are odd, but not too odd.
+// cover checks that each operation has had requests that succeed and requests that are refused, so that the
+// requests are odd, but not too odd.
 func (all *result) cover(t *testing.T, d *document) {
 	t.Helper()
 	byStatus := map[int]int{}
@@ -231,7 +230,7 @@ type batch struct {
 	bases  map[string]metered.Request // by operation
 }
 
-// open makes the service of the batch, or another one where that is worn out.
+// open creates the service of the batch, or replaces it if it is worn out.
 func (b *batch) open(ctx context.Context) (err error) {
 	if b.world != nil {
 		if err := b.world.Close(ctx); err != nil {
@@ -257,7 +256,7 @@ func (b *batch) base(ctx context.Context, operation string) (metered.Request, er
 	}
 	r, err := b.world.Prepare(ctx, operation)
 	if err != nil {
-		// What odd requests have changed may be in its way.
+		// The changes of odd requests may prevent its success.
 		if err := b.readEvents(ctx); err != nil {
 			return r, err
 		}
@@ -272,7 +271,7 @@ func (b *batch) base(ctx context.Context, operation string) (metered.Request, er
 	return r, nil
 }
 
-// readEvents reads all events, which are checked as every response is.
+// readEvents reads all events, whose responses are checked like all others.
 func (b *batch) readEvents(ctx context.Context) error {
 	at := slices.IndexFunc(b.doc.operations, func(o *operation) bool { return o.OperationID == "listEvents" })
 	c, err := newCall(b.doc.operations[at],
@@ -333,10 +332,10 @@ func (b *batch) run(ctx context.Context) error {
 	return nil
 }
 
-// sandboxOnly are the operations that ask others with a live key.
+// sandboxOnly are the operations that make outside calls with a live key.
 var sandboxOnly = map[string]bool{"connectSocialAccount": true, "sendMessage": true}
 
-// send makes a call, and checks its response, of which it returns the body.
+// send makes a call, checks its response, and returns the body.
 func (b *batch) send(ctx context.Context, c *call) (string, error) {
 	e, err := b.world.Event(metered.Request{Operation: c.op.OperationID, ID: "x", Part: "x", Live: c.live})
 	if err != nil {
@@ -353,7 +352,7 @@ func (b *batch) send(ctx context.Context, c *call) (string, error) {
 	}
 	b.result.statuses[c.op.OperationID][out.StatusCode]++
 	if len(c.ids) > 0 && c.op.Method != "GET" && out.StatusCode < 300 {
-		delete(b.bases, c.op.OperationID) // it may be used up
+		delete(b.bases, c.op.OperationID) // the resource may be used up
 	}
 	if out.StatusCode < 300 {
 		b.maker.learn(out.Body)
@@ -371,8 +370,8 @@ func shorten(text string) string {
 	return text
 }
 
-// learn makes ids of resources of the world known, of all kinds that it has. Some are of the
-// other account, which has the live key.
+// learn collects ids of resources of the world, of all kinds that it has. Some belong to the other account, which
+// has the live key.
 func (b *batch) learn(ctx context.Context) error {
 	b.maker.ids = map[string][]string{}
 	made, err := b.world.Call(ctx, metered.Request{Operation: "createFactory", Live: true,

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// raw is a text of a body that stands there as it is, JSON or not.
+// raw is a text that is written into a body unchanged, whether it is JSON or not.
 type raw string
 
 // twice is an object that has a member twice.
@@ -60,7 +60,7 @@ func jsonOf(v any) string {
 	return string(b)
 }
 
-// texts are odd texts, for bodies and for parameters. None has the name of a host.
+// texts are odd texts, for bodies and for parameters. None of them names a host.
 var texts = []string{
 	"", " ", "a", "\t\n", "\x00", "a\x1fb", "\x7f", "\u202eabc",
 	"\u0645\u0631\u062d\u0628\u0627 \u05e9\u05dc\u05d5\u05dd", "👩‍👩‍👧‍👦", "\u200b", "\ufeffx",
@@ -85,8 +85,8 @@ var texts = []string{
 	"::/129", "10.0.0.0/33", "#ff6600", "EUR", "eur", "content.*", "*.*", "asc", "day,kind,day", "kind",
 }
 
-// plain are odd values for each place of a body: of each type, too large, too many, too
-// deep, and such that cannot be compared.
+// plain are odd values for each place of a body: values of each type, too large, too many, too deep, and some that
+// cannot be compared.
 var plain = []any{
 	raw("null"), raw("true"), raw("0"), raw("-1"), raw("1"), raw("1.0"), raw("1.5"), raw("1e308"),
 	raw("9007199254740993"), raw("9223372036854775807"), raw("9223372036854775808"),
@@ -108,7 +108,7 @@ var rare = func() []any {
 		raw("[[[]],[[]]]"), raw(`[{"a":[]},{"a":[]}]`), raw("[" + strings.Repeat(`{},`, 3000) + `{}]`),
 		raw(`{"a/b~c":[{"d":{}}]}`), raw(`{"__proto__":{}}`), raw(`{"\u0000":"\u0000"}`), raw("{" + manyMembers + "}"),
 		raw(nested(`[{"a":`, "}]", 60)), object{"k": strings.Repeat("v", 501)},
-		// What is no JSON, or no text.
+		// Texts that are not valid JSON, or not valid text.
 		raw(`"\ud800"`), raw(`"\udc00\ud800"`), raw("\"\xff\""), raw("\"\xc0\xaf\""), raw("\"\xed\xa0\x80\""),
 		raw(`"a`), raw("NaN"), raw("Infinity"), raw("-"), raw("01"), raw("1e400"), raw("+1"), raw("0x1"),
 		raw("undefined"), raw("'a'"), raw(""), raw(nested("[", "]", 1001)), raw("\"\n\""), raw("{,}"), raw("[1,]"),
