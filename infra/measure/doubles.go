@@ -14,13 +14,12 @@ import (
 	"github.com/content-automation/api/pkg/service/generatetest"
 )
 
-// maker is a provider of everything. Its texts and media are the sandbox's, which
-// are real; it ends after a fixed number of questions, and counts what it is asked.
+// maker is a provider of everything. Its texts and media are those of the sandbox, which are real. It ends after a
+// fixed number of polls, and counts its calls.
 type maker struct {
 	*sandbox.Provider
 	used *usage
-	// polls is how often each kind is asked for before it is there; those that are not
-	// among them are answered at once.
+	// polls is the number of polls of each kind before its result is ready. Other kinds are answered at once.
 	polls map[provider.Kind]int
 	fails bool
 	asked map[provider.Handle]int
@@ -39,7 +38,7 @@ var _ generate.Providers = (*maker)(nil)
 // For implements generate.Providers.
 func (m *maker) For(string, tenant.Mode) (provider.Provider, error) { return m, nil }
 
-// Capabilities implements provider.Provider: like most, it takes no client token.
+// Capabilities implements provider.Provider. Like most providers, it takes no client token.
 func (m *maker) Capabilities() provider.Capabilities {
 	c := m.Provider.Capabilities()
 	c.ClientToken = false
@@ -100,7 +99,7 @@ func (m *maker) Cancel(context.Context, provider.Handle) error {
 	return nil
 }
 
-// shelf is the object store: it reads the files as the real one does, and counts.
+// shelf is the object store. It reads the files as the real one does, and counts requests.
 type shelf struct {
 	generatetest.Objects
 	used *usage
@@ -108,7 +107,7 @@ type shelf struct {
 
 var _ generate.Objects = (*shelf)(nil)
 
-// Save implements generate.Objects by one request.
+// Save implements generate.Objects. It takes one request.
 func (s *shelf) Save(ctx context.Context, place media.Place, n int, body io.Reader) (media.File, error) {
 	f, err := s.Objects.Save(ctx, place, n, body)
 	if err == nil {
@@ -117,21 +116,21 @@ func (s *shelf) Save(ctx context.Context, place media.Place, n int, body io.Read
 	return f, err
 }
 
-// Remove implements generate.Objects: it lists what there is; deleting is free.
+// Remove implements generate.Objects. It lists the objects; deleting them is free.
 func (s *shelf) Remove(ctx context.Context, place media.Place) error {
 	s.used.lists++
 	s.used.waited += objectWait
 	return s.Objects.Remove(ctx, place)
 }
 
-// How long a composition takes on three processors, for a second of a video and for a
-// picture: docs/media.md has the processor time.
+// The time of a composition on three processors, for a second of a video and for a picture; docs/media.md has the
+// processor time.
 const (
 	cutWait  = 500 * time.Millisecond
 	cardWait = time.Second
 )
 
-// cutter stands for the engine of compositions, and counts what it is given.
+// cutter is a double of the engine of compositions, and counts its input.
 type cutter struct {
 	generatetest.Composer
 	used *usage

@@ -30,17 +30,17 @@ import (
 type scenario struct {
 	name, operation string
 	body            metered.Object
-	// polls is how often its provider is asked, by kind of what it makes.
+	// polls is the number of polls of its provider, by kind of result.
 	polls map[provider.Kind]int
 	fails bool
-	// cancels is the operation that ends it early, after the first poll.
+	// cancels is the operation that ends the generation early, after the first poll.
 	cancels string
-	// state is what it must end in.
+	// state is the expected final state.
 	state string
 }
 
-// How often a provider is asked that does not answer at once: with the engine's
-// pauses between, an image takes some 6 s, and a video some 75.
+// slow is the number of polls of a provider that does not answer at once: with the engine's pauses between them, an
+// image takes about 6 s, and a video about 75 s.
 var slow = map[provider.Kind]int{provider.KindImage: 3, provider.KindVideo: 15}
 
 func scenarios(factory string) []scenario {
@@ -62,16 +62,16 @@ func scenarios(factory string) []scenario {
 	}
 }
 
-// counted is what a generation has used: its first call, and all.
+// counted is the usage of a generation: of its first call, and of all its work.
 type counted struct {
 	scenario
 	create, whole usage
-	// places are the write units of all.
+	// places are the write units of all its work.
 	places metered.Places
 }
 
-// course carries one generation to its end, through all functions that take part,
-// one at a time, and counts.
+// course carries one generation to its end, through all functions that take part, one at a time, and counts the
+// usage.
 type course struct {
 	w        *metered.World
 	used     usage
@@ -79,18 +79,17 @@ type course struct {
 	keeper   *rollup.Keeper
 	consumer *task.Consumer
 	dispatch *dispatch.Dispatcher
-	// jobs are the messages that wait in the queues of work, changes those that wait for
-	// the sums of analytics, and told the events of the bus that wait in the queue of
-	// dispatch.
+	// jobs are the messages that wait in the queues of work, changes are those that wait for the sums of analytics,
+	// and told are the events of the bus that wait in the queue of dispatch.
 	jobs, changes []queue.Message
 	told          []string
-	// sending is held while a message or an event is sent: the relay sends side by side.
+	// sending is held while a message or an event is sent, because the relay sends concurrently.
 	sending sync.Mutex
-	// cancels is the operation that is yet to end the generation early.
+	// cancels is the operation that is to end the generation early, until it has been called.
 	cancels string
 }
 
-// generations counts all scenarios.
+// generations counts the usage of all scenarios.
 func generations(ctx context.Context, w *metered.World) (all []counted, err error) {
 	body := w.Examples()["createFactory"].Body
 	made, err := w.Call(ctx, metered.Request{Operation: "createFactory", Body: body, Live: true})
@@ -111,9 +110,9 @@ func generations(ctx context.Context, w *metered.World) (all []counted, err erro
 	return all, nil
 }
 
-// count counts one.
+// count counts the usage of one scenario.
 func count(ctx context.Context, w *metered.World, s scenario) (counted, error) {
-	// In the middle of a minute in which the key was used already.
+	// The call is in a minute in which the key has already been used.
 	w.Clock = w.Clock.Truncate(time.Minute).Add(time.Minute + time.Second)
 	if _, err := w.Call(ctx, metered.Request{Operation: "getMe", Live: true}); err != nil {
 		return counted{}, err
@@ -142,14 +141,14 @@ func count(ctx context.Context, w *metered.World, s scenario) (counted, error) {
 	if err := c.end(ctx, id); err != nil {
 		return counted{}, err
 	}
-	c.used.credentials = 1 // read by whoever submits, and then kept: at most once
+	c.used.credentials = 1 // read at most once, by the run that submits, and then kept
 	if err := take(&done.whole); err != nil {
 		return counted{}, err
 	}
 	return done, ended(ctx, w, s, id)
 }
 
-// ended checks that a generation came to the end that it was to come to.
+// ended checks that a generation has reached its expected end.
 func ended(ctx context.Context, w *metered.World, s scenario, id string) error {
 	it, err := w.State.Get(ctx, store.IDKey(id))
 	if err != nil {
@@ -195,7 +194,7 @@ func (c *course) call(ctx context.Context, r metered.Request) (string, error) {
 	return a.ID()
 }
 
-// run notes the run of a function, with what it waited for.
+// run records the run of a function, and returns its duration, which includes its waits.
 func (c *course) run(function string, f func() error) (took time.Duration, err error) {
 	trips, waited := c.w.Meter.Used.Trips, c.used.waited
 	err = f()
@@ -204,7 +203,7 @@ func (c *course) run(function string, f func() error) (took time.Duration, err e
 	return took, err
 }
 
-// end does everything that is to be done until nothing is left.
+// end performs work until none is left.
 func (c *course) end(ctx context.Context, id string) error {
 	const most = 1000
 	for range most {
@@ -231,8 +230,7 @@ func (c *course) end(ctx context.Context, id string) error {
 	return fmt.Errorf("%s has not ended after %d runs of functions", id, most)
 }
 
-// streamed calls the relay with what the last transaction has written, as far as the
-// stream's filter lets it through.
+// streamed calls the relay with the changes of the last transaction that pass the stream's filter.
 func (c *course) streamed(ctx context.Context) error {
 	written := c.w.Meter.Written
 	c.w.Meter.Written = nil
@@ -279,7 +277,7 @@ func (c *course) follow(
 	return err
 }
 
-// worked takes the first message of the queues of work when its time has come.
+// worked takes the first message of the queues of work when it is due.
 func (c *course) worked(ctx context.Context, id string) error {
 	m := c.jobs[0]
 	c.jobs = c.jobs[1:]
@@ -297,7 +295,7 @@ func (c *course) worked(ctx context.Context, id string) error {
 	return err
 }
 
-// dispatched takes the first event that has come from the bus.
+// dispatched takes the first event from the bus.
 func (c *course) dispatched(ctx context.Context) error {
 	body := c.told[0]
 	c.told = c.told[1:]
@@ -305,7 +303,7 @@ func (c *course) dispatched(ctx context.Context) error {
 	return c.received(ctx, "dispatch", body, false, c.dispatch.Handle)
 }
 
-// received hands a message to the function of its queue.
+// received passes a message to the function of its queue.
 func (c *course) received(
 	ctx context.Context, function, body string, fair bool,
 	handle func(context.Context, events.SQSEvent) (events.SQSEventResponse, error),
@@ -328,7 +326,7 @@ func (c *course) received(
 	return err
 }
 
-// mailbox is a queue: its messages wait in a list.
+// mailbox is a queue that keeps its messages in a list.
 type mailbox struct {
 	*course
 	list *[]queue.Message
@@ -345,10 +343,10 @@ func (m mailbox) Send(_ context.Context, all ...queue.Message) []error {
 	return make([]error, len(all))
 }
 
-// bus is the customer's.
+// bus is the customer's bus.
 type bus struct{ *course }
 
-// PutEvents hands events to the rule that sends them to dispatch.
+// PutEvents passes events to the rule that sends them to dispatch.
 func (b bus) PutEvents(
 	_ context.Context, in *eventbridge.PutEventsInput, _ ...func(*eventbridge.Options),
 ) (*eventbridge.PutEventsOutput, error) {
@@ -366,10 +364,10 @@ func (b bus) PutEvents(
 	return &eventbridge.PutEventsOutput{Entries: make([]bustypes.PutEventsResultEntry, len(in.Entries))}, nil
 }
 
-// ExtendVisibility implements queue.Extender: nothing else works on the messages.
+// ExtendVisibility implements queue.Extender. No other function works on the messages.
 func (m mailbox) ExtendVisibility(_ context.Context, _ time.Duration, receipts ...string) []error {
 	return make([]error, len(receipts))
 }
 
-// never is a heartbeat that does not beat: what is measured takes less than a second.
+// never returns a heartbeat that does not beat, because measured runs take less than a second.
 func never() (<-chan time.Time, func()) { return nil, func() {} }

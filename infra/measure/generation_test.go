@@ -9,7 +9,7 @@ import (
 	"github.com/content-automation/api/pkg/task/queue"
 )
 
-// credits returns what the live account can spend.
+// credits returns the amount that the live account can spend.
 func credits(t *testing.T, w *metered.World) int64 {
 	t.Helper()
 	a, err := w.Call(t.Context(), metered.Request{Operation: "getMe", Live: true})
@@ -23,14 +23,14 @@ func credits(t *testing.T, w *metered.World) int64 {
 	return me.Balance.Credits
 }
 
-// want is what a generation must have used.
+// want is the expected usage of a generation.
 type want struct {
-	// steps are the runs of generate, and runs those of all functions.
+	// steps are the runs of generate, and runs are those of all functions.
 	steps, runs                     int
 	calls, records, events          int
 	submits, polls, fetches, cancel int
 	puts, lists                     int
-	// spends reports that it costs the customer something.
+	// spends reports whether the generation costs the customer anything.
 	spends bool
 }
 
@@ -45,22 +45,21 @@ func TestGenerationsAreCountedToTheirEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Besides the steps there are the authorizer and the area's function for each call,
-	// the relay for each transaction that makes a job or an event, dispatch, and the sums
-	// of analytics at the end of content.
+	// In addition to the steps, there are the authorizer and the area's function for each call, the relay for each
+	// transaction that creates a job or an event, dispatch, and the sums of analytics at the end of content.
 	wants := map[string]want{
-		// Submit, three polls, store, finish.
+		// The steps are submit, three polls, store and finish.
 		"image": {steps: 6, runs: 11, calls: 1, records: 2, events: 1, submits: 1, polls: 3,
 			fetches: 1, puts: 1, spends: true},
 		"image, answered at once": {steps: 2, runs: 7, calls: 1, records: 2, events: 1, submits: 1, puts: 1,
 			spends: true},
 		"post": {steps: 9, runs: 15, calls: 1, records: 3, events: 1, submits: 2, polls: 3,
 			fetches: 1, puts: 2, spends: true},
-		// Script, voice, four clips (17 steps each), a look at the accounts, compose, finish.
+		// The steps are script, voice, four clips (17 steps each), a look at the accounts, compose and finish.
 		"short video": {steps: 73, runs: 79, calls: 1, records: 3, events: 1, submits: 6, polls: 60, fetches: 4,
 			puts: 8, spends: true},
 		"image that fails": {steps: 4, runs: 9, calls: 1, records: 2, events: 1, submits: 1, polls: 3},
-		// Submit, poll, give up.
+		// The steps are submit, poll and give up.
 		"image canceled": {steps: 3, runs: 8, calls: 2, records: 1, submits: 1, polls: 1, cancel: 1},
 	}
 	for _, s := range scenarios(id) {
@@ -78,8 +77,8 @@ func TestGenerationsAreCountedToTheirEnd(t *testing.T) {
 			t.Errorf("%s:\n%+v, want\n%+v", s.name, got, wants[s.name])
 		}
 		delete(wants, s.name)
-		// Each message is sent by somebody, and comes once. The sums of analytics take theirs
-		// from a queue.
+		// Each message is sent by a function or the bus, and arrives once. The sums of analytics read theirs from a
+		// queue.
 		if queued := u.runs["dispatch"].times + u.runs["rollup"].times; u.sends != u.receives ||
 			u.receives != steps(u)+queued || u.runs["dispatch"].times != u.events {
 			t.Errorf("%s: %d sent, %d received in %v, %d events", s.name, u.sends, u.receives, u.runs, u.events)
@@ -87,7 +86,8 @@ func TestGenerationsAreCountedToTheirEnd(t *testing.T) {
 		if u.grouped != u.queueRequests()-4*u.events {
 			t.Errorf("%s: %d of %d requests are of fair queues", s.name, u.grouped, u.queueRequests())
 		}
-		// The authorizer, the function with its read and its transaction, the audit entry.
+		// The calls are those of the authorizer, the function with its read and its transaction, and the audit
+		// entry.
 		if c.create.table.Trips != 1+2+1 || c.create.functionRuns() != 2 || c.create.receives != 0 {
 			t.Errorf("%s: the call alone uses %+v", s.name, c.create)
 		}
@@ -127,5 +127,5 @@ func TestMessagesAreHiddenAnewInTime(t *testing.T) {
 	}
 }
 
-// steps returns the steps of generation work.
+// steps returns the number of steps of generation work.
 func steps(u usage) int { return u.runs["generate"].times + u.runs["compose"].times }

@@ -16,46 +16,47 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// The load of the model: a shared stack with so many customers, which call it so often a
-// second all together.
+// The load of the model is that of a shared stack with this number of customers, who together make this number of
+// calls a second.
 const (
 	customers     = 100
 	callsASecond  = 10_000
 	largestShare  = 0.10 // of all calls, by the largest customer, with one key
 	changesShare  = 0.10 // of the calls, as updateContentItem
-	createsShare  = 0.10 // of the calls, as a post with all that follows
+	createsShare  = 0.10 // of the calls, as a post with all the work that follows
 	eventWebhooks = 1    // webhooks that get each event
 )
 
-// acceptedASecond is how many generations of one account are accepted a second: each is a transaction that changes the
-// balance, and those that meet are repeated.
+// acceptedASecond is the number of generations of one account that are accepted a second. Each is a transaction
+// that changes the balance, and conflicting ones are repeated.
 const acceptedASecond = 100
 
-// regionConcurrency is Lambda's default quota of an account in a region, of which AWS keeps leastUnreserved free of
+// regionConcurrency is Lambda's default quota of an account in a region. AWS keeps leastUnreserved of it free of
 // reservations.
 const (
 	regionConcurrency = 1000
 	leastUnreserved   = 100
 )
 
-// partition is how many write units a second one partition of DynamoDB takes.
+// partition is the number of write units a second that one partition of DynamoDB takes.
 const partition = 1000
 
-// scope is what a partition is shared by.
+// scope is the set of items that share a partition.
 type scope int
 
 const (
-	// ofItem: each item has a partition to itself, and no load that grows.
+	// ofItem means that each item has its own partition, whose load does not grow.
 	ofItem scope = iota
-	// ofAccount: the items of one account, in one mode; the largest customer has most.
+	// ofAccount means that the items of one account, in one mode, share a partition. The largest customer has the
+	// most.
 	ofAccount
-	// ofKey: one API key; the largest customer has one.
+	// ofKey means that the items of one API key share a partition. The largest customer has one key.
 	ofKey
-	// ofShard: one of the shards of a set that all accounts share.
+	// ofShard means that all accounts share a set of shards, each with a partition.
 	ofShard
 )
 
-// home is where the writes of a place go.
+// home is the destination of the writes of a place.
 type home struct {
 	scope  scope
 	shards int
@@ -69,8 +70,8 @@ func inTable(kind string) metered.Place { return metered.Place{Kind: kind} }
 
 func inIndex(name, kind string) metered.Place { return metered.Place{Index: name, Kind: kind} }
 
-// homes are those of all places that the load writes. A new place must be added: the question is whether its partition
-// can take what a busy stack writes.
+// homes are the destinations of all places that the load writes. A new place must be added, so that its author
+// considers whether its partition can take the writes of a busy stack.
 var homes = map[metered.Place]home{
 	inIndex("by_due", task.ItemKind): {
 		ofShard, task.Tasks.Shards, "Tasks that are due, in shards", "Raise `task.Tasks.Shards`",
@@ -104,24 +105,24 @@ var homes = map[metered.Place]home{
 	inTable(endpoint.DeliveryKind):              {},
 }
 
-// limit is what is reached at some number of calls a second.
+// limit is a limit that is reached at some number of calls a second.
 type limit struct {
 	what string
-	// takes is how much there is of it, and used how much one call a second uses.
+	// takes is the capacity, and used is the amount of it that one call a second uses.
 	takes, used float64
 	unit        string
-	// ours reports that no quota of AWS has to be raised: a constant or a key of ours.
+	// ours reports whether the limit is a constant or a key of ours, so that no quota of AWS has to be raised.
 	ours   bool
 	remedy string
 }
 
-// at returns the calls a second of the whole stack at which it is reached.
+// at returns the number of calls a second of the whole stack at which the limit is reached.
 func (l limit) at() float64 { return l.takes / l.used }
 
-// mix is what one call uses on average.
+// mix is the average usage of one call.
 type mix struct {
 	places metered.Places
-	// took is the time of the runs of functions, by function.
+	// took is the time of the runs of functions, and runs is their number, by function.
 	took, runs map[string]float64
 	reads      float64
 	writes     float64
@@ -129,7 +130,7 @@ type mix struct {
 	events     float64
 }
 
-// mixOf mixes the calls of the load.
+// mixOf averages the calls of the load.
 func mixOf(all measured) mix {
 	m := mix{places: metered.Places{}, took: map[string]float64{}, runs: map[string]float64{}}
 	add := func(u usage, places metered.Places, share float64) {
@@ -159,11 +160,11 @@ func mixOf(all measured) mix {
 	return m
 }
 
-// leastRun is the time that Lambda counts a run for at least, when it limits how many
-// there are a second: ten for each unit of concurrency.
+// leastRun is the minimum time that Lambda counts for a run when it limits the number of runs a second: ten for
+// each unit of concurrency.
 const leastRun = 100 * time.Millisecond
 
-// limits returns all limits, the first to be reached first.
+// limits returns all limits, in the order in which they are reached.
 func limits(m mix) (all []limit, err error) {
 	concurrency := 0.0
 	for name, took := range m.took {
@@ -247,15 +248,15 @@ func limitsTable(all []limit) string {
 // quota is a default quota of an AWS account in one region.
 type quota struct {
 	what string
-	// has is its default, and takes how much of it one stack takes.
+	// has is the default quota, and takes is the amount of it that one stack uses.
 	has, takes int
 	name       string
 }
 
-// stacks is the number of stacks that fit.
+// stacks returns the number of stacks that fit.
 func (q quota) stacks() int { return q.has / q.takes }
 
-// accountQuotas are the quotas that stacks of shared customers in one account share, the scarcest first.
+// accountQuotas returns the quotas that stacks of shared customers in one account share, the scarcest first.
 func accountQuotas() []quota {
 	reserved := 0
 	for _, f := range topology.Functions {

@@ -14,7 +14,7 @@ import (
 func TestTheModels(t *testing.T) {
 	m := counts(t)
 	t.Run("calls keep their distance from the floor", func(t *testing.T) {
-		// The last two are above the aim: docs/measured.md has the reasons.
+		// The last two exceed the aim; docs/measured.md has the reasons.
 		for id, bound := range map[string]float64{
 			"getFactory": readAim, "listContentItems": readAim, "createFactory": createAim,
 			"updateContentItem": createAim,
@@ -94,7 +94,7 @@ func TestAPlaceThatNobodyPlacedIsAnError(t *testing.T) {
 	}
 }
 
-// The events of an hour had one partition before: this is what it would take.
+// TestShardsMoveALimit checks that the limit of an index of events grows with the number of its shards.
 func TestShardsMoveALimit(t *testing.T) {
 	m := mix{places: metered.Places{{Index: "by_due", Kind: event.Kind}: 0.1,
 		{Index: "by_due", Kind: task.ItemKind}: 0.1}}

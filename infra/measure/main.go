@@ -1,4 +1,4 @@
-// Command measure counts what calls and generations use on AWS, computes what they cost and which limit they reach
+// Command measure counts the AWS usage of calls and generations, computes their cost and the limit that they reach
 // first, and times the start of the functions. It prints one report.
 package main
 
@@ -89,7 +89,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return broken
 }
 
-// replace returns a document with another text between the lines that mark a section.
+// replace returns a document with the text between the lines that mark a section replaced.
 func replace(document, section, text string) (string, error) {
 	begin, end := "<!-- make measure: "+section+" -->\n", "<!-- end of "+section+" -->\n"
 	before, rest, begun := strings.Cut(document, begin)

@@ -16,16 +16,16 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// metricPrice is what a custom metric costs for a month in which it has a value every hour.
+// metricPrice is the price of a custom metric for a month in which it has a value every hour.
 const metricPrice = 0.30
 
-// custom are the custom metrics of functions by name: how many of them, by dimension, there
-// are of a customer that does nothing, and of one that works in the ways of the profiles. The
-// other ones appear with faults alone, for the hours in which there are some.
+// custom are the custom metrics of functions by name, with the number of each, by dimension, for a customer that
+// does nothing and for one that works as the profiles do. Other metrics exist only during faults, for the hours in
+// which they last.
 var custom = map[string]struct{ idle, busy int }{
 	canary.Failed: {1, 1},
 	canary.Took:   {1, 1},
-	// By kind: images, posts, videos, and the tasks that start and end work.
+	// The kinds are images, posts, videos, and the tasks that start and end work.
 	task.TaskMilliseconds:            {0, 5},
 	deliver.Succeeded:                {0, 1},
 	deliver.Failed:                   {0, 1},
@@ -40,7 +40,7 @@ var custom = map[string]struct{ idle, busy int }{
 	"DisownedGenerations":     {},
 }
 
-// customMetrics is what the custom metrics of a profile cost for a month.
+// customMetrics returns the price of the custom metrics of a profile for a month.
 func (p profile) customMetrics() (dollars float64) {
 	for _, m := range custom {
 		n := m.idle
@@ -52,18 +52,18 @@ func (p profile) customMetrics() (dollars float64) {
 	return dollars
 }
 
-// profile is what a customer does in a month.
+// profile is the use of the service by a customer in a month.
 type profile struct {
 	name string
-	// Calls, by the operation that stands for them.
+	// The numbers of calls, by the operation that represents them.
 	reads, lists, changes float64
-	// Generations, by scenario.
+	// The numbers of generations, by scenario.
 	images, posts, videos float64
-	// webhooks is how many webhooks get each event.
+	// webhooks is the number of webhooks that get each event.
 	webhooks float64
 }
 
-// profiles are the customers that the months are of. The first does nothing.
+// profiles are the customers in the table of months. The first does nothing.
 var profiles = []profile{
 	{name: "idle"},
 	{"small", 100_000, 10_000, 2_000, 500, 1_000, 50, 1},
@@ -73,8 +73,8 @@ var profiles = []profile{
 
 const monthDays = 30
 
-// delivery is what is assumed of one delivery of an event to a webhook: its item, which is
-// written and then changed with its place in the indexes, and the run that sends it.
+// delivery returns the assumed usage of one delivery of an event to a webhook: its item, which is written and then
+// changed with its place in the indexes, and the run that sends it.
 func delivery() usage {
 	u := usage{sends: 1, receives: 1, beats: 1}
 	u.table.Trips, u.table.Reads, u.table.Writes = 4, 3, 6
@@ -82,8 +82,8 @@ func delivery() usage {
 	return u
 }
 
-// looking is what the functions do in a month that a schedule calls, and what the polling
-// of empty queues asks for: each queue is asked by five pollers every 20 seconds.
+// looking returns the usage of scheduled functions in a month, and of the polling of empty queues: five pollers
+// poll each queue every 20 seconds.
 func looking() usage {
 	u := usage{}
 	for _, f := range topology.Functions {
@@ -101,11 +101,11 @@ func looking() usage {
 	return u
 }
 
-// scheduledReads are the read units of one run of the function due that finds nothing: one
-// query for each shard of what is due, and the checkpoints.
+// scheduledReads is the number of read units of one run of the function due that finds nothing: one query for each
+// shard of due items, and the checkpoints.
 const scheduledReads = 30
 
-// monthOf returns the parts of the price of a month.
+// monthOf returns the parts of the price of a month, and their sum.
 func (p profile) monthOf(m measured, in func(price) float64) (parts []amount, sum float64) {
 	add := func(name string, dollars float64) {
 		parts = append(parts, amount{name, dollars})
@@ -155,8 +155,8 @@ func monthsTable(m measured) string {
 	return t.String()
 }
 
-// standingSection shows the price of a month without any work: of a shared customer's stack, and of a customer with
-// infrastructure of its own.
+// standingSection shows the price of a month without any work, for the stack of a shared customer and for a
+// customer with its own infrastructure.
 func standingSection(m measured) string {
 	idle, t := looking(), newTable("A stack", "Number", "Dollars a month")
 	for _, r := range standing.Resources {

@@ -12,7 +12,8 @@ import (
 	"github.com/content-automation/api/infra/measure/standing"
 )
 
-// A custom metric is paid for: each that a package writes has its place among them.
+// TestEveryCustomMetricIsCounted checks that each metric that a package writes is in custom, because a custom
+// metric costs money.
 func TestEveryCustomMetricIsCounted(t *testing.T) {
 	call := regexp.MustCompile(`metric\.(?:Add|Count|Measure)\(("?\w+"?)`)
 	constant := regexp.MustCompile(`(?m)^\s*(?:const )?(\w+)\s*= "(\w+)"`)
@@ -27,7 +28,7 @@ func TestEveryCustomMetricIsCounted(t *testing.T) {
 				written[strings.TrimSuffix(name, `"`)] = true
 				continue
 			}
-			// A constant of the file; a variable stands for those that it is set to.
+			// The name may be a constant of the file, or a variable that stands for the constants it is set to.
 			for _, c := range constant.FindAllStringSubmatch(string(text), -1) {
 				if c[1] == m[1] || m[1] == "name" && strings.Contains(string(text), c[1]+":") {
 					written[c[2]] = true
@@ -63,7 +64,7 @@ func TestCallsPayForTheFirewall(t *testing.T) {
 
 func TestTheMonthOfADedicatedCustomer(t *testing.T) {
 	own, replica := standing.Sum(standing.Dedicated), standing.Sum(standing.Waiting)
-	// Two NAT gateways and twelve endpoints in us-east-1 alone.
+	// These are two NAT gateways and twelve endpoints in us-east-1 alone.
 	if least := 2*32.85 + 12*7.3; own[0] < least || own[1] < own[0] || replica[0] > 15 || replica[0] < 5 {
 		t.Errorf("its region costs %v, that of the replica %v", own, replica)
 	}

@@ -23,7 +23,7 @@ type operation struct {
 	places metered.Places
 }
 
-// operations counts one call of each operation.
+// operations counts the usage of one call of each operation.
 func operations(ctx context.Context, w *metered.World) (all []operation, err error) {
 	defer func() { w.Meter.Places = nil }()
 	for _, route := range api.Routes() {
@@ -44,12 +44,12 @@ func operations(ctx context.Context, w *metered.World) (all []operation, err err
 	return all, nil
 }
 
-// parts returns what the authorizer, the function and the audit entry have used.
+// parts returns the usage of the authorizer, of the function and of the audit entry.
 func (o operation) parts() []metered.Reading {
 	return []metered.Reading{o.cost.Authorizer, o.cost.Function, o.cost.Audit}
 }
 
-// firstOfMinute returns what the authorizer uses in the first call of a key in a minute.
+// firstOfMinute returns the usage of the authorizer in the first call of a key in a minute.
 func firstOfMinute(ctx context.Context, w *metered.World) (metered.Reading, error) {
 	w.Clock = w.Clock.Add(time.Minute)
 	c, err := w.Try(ctx, "getMe", true)
@@ -64,11 +64,12 @@ const (
 	auditTrips      = 1
 )
 
-// more are the round trips that operations take beyond the bounds. startTraining reads the content that it learns from,
-// which fits into one page of a query here. listProposals reads the factory at the same time as the list, and
-// getServiceLevels the probes at the same time as the counts, so that they take as long as one. updatePromotion reads
-// the products of the promotion. connectSocialAccount finds the account of a channel that is connected already.
-// sendMessage commits twice, and its reply here reads the factory. A draft is read before its subject.
+// more are the round trips that operations take beyond the bounds. startTraining reads the content that it learns
+// from, which fits into one page of a query here. listProposals reads the factory at the same time as the list, and
+// getServiceLevels reads the probes at the same time as the counts, so that they take as long as one trip.
+// updatePromotion reads the products of the promotion. connectSocialAccount finds the account of a channel that is
+// already connected. sendMessage commits twice, and its reply here reads the factory. A draft is read before its
+// subject.
 var more = map[string]int{
 	"sendMessage": 3, "updateDraft": 1, "applyDraft": 1, "startTraining": 1, "listProposals": 1,
 	"updatePromotion": 1, "connectSocialAccount": 1, "getServiceLevels": 1,
@@ -127,14 +128,14 @@ var compared = []string{
 	"getFactory", "listContentItems", "createFactory", "createImage", "createContentItem", "updateContentItem",
 }
 
-// The most that a read and a create are to cost, in floors.
+// The largest costs that a read and a create may have, in floors.
 const (
 	readAim   = 1.3
 	createAim = 2.2
 )
 
-// floor is the least that a call can cost that is answered by code and leaves a trace: the gateway with its firewall,
-// one run of a function, one write of one unit and their logs.
+// floor returns the cheapest possible call that code answers and that leaves a trace: the gateway with its
+// firewall, one run of a function, one write of one unit and their logs.
 func floor() operation {
 	o := operation{route: httpapi.Route{OperationID: "floor"}, used: usage{calls: 1}}
 	o.used.table = metered.Reading{Trips: 1, Writes: 1}
@@ -142,7 +143,7 @@ func floor() operation {
 	return o
 }
 
-// perMillion is the price of a million calls in us-east-1.
+// perMillion returns the price of a million calls in us-east-1.
 func (o operation) perMillion() float64 { return billOf(&o.used, million, inVirginia).sum }
 
 // callsTable compares calls with the floor.

@@ -17,7 +17,7 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// filled makes a world that ends with the test.
+// filled creates a world that is closed at the end of the test.
 func filled(t *testing.T) *metered.World {
 	t.Helper()
 	w, err := metered.New(t.Context())
@@ -32,7 +32,7 @@ func filled(t *testing.T) *metered.World {
 	return w
 }
 
-// waitingWork counts the pieces of work of the account that wait for their end.
+// waitingWork counts the account's pieces of work that have not ended.
 func waitingWork(t *testing.T, w *metered.World) int64 {
 	t.Helper()
 	me, err := w.Call(t.Context(), metered.Request{Operation: "getMe"})
@@ -57,7 +57,7 @@ func TestEveryOperationKeepsItsBounds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// However often they are measured, the queue of an account never fills.
+	// The queue of an account never fills, even if the operations are measured many times.
 	if n := waitingWork(t, w); n != waiting {
 		t.Errorf("of the work that was begun, %d pieces go on waiting: let examples undo what they make", n-waiting)
 	}
@@ -77,7 +77,7 @@ func TestEveryOperationKeepsItsBounds(t *testing.T) {
 		if m.places.Sum() != m.used.table.Writes {
 			t.Errorf("%s: the places %v do not add up to %v", m.route.OperationID, m.places, m.used.table.Writes)
 		}
-		// One count on the key, and one entry in no index.
+		// The expected writes are one count on the key, and one entry in no index.
 		if m.cost.Authorizer.Writes != 1 || m.cost.Audit.Writes != 1 {
 			t.Errorf("%s: the authorizer writes %v units, the audit entry %v", m.route.OperationID,
 				m.cost.Authorizer.Writes, m.cost.Audit.Writes)

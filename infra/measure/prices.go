@@ -7,14 +7,14 @@ import (
 	"github.com/content-automation/api/pkg/media"
 )
 
-// price is what AWS charges for one thing, in dollars, without the free tiers.
+// price is the price that AWS charges for a unit of use, in dollars, without the free tiers.
 type price struct {
 	service, what string
-	// per is how many of them the price is for.
+	// per is the number of units that the price is for.
 	per float64
-	// The regions that are priced.
+	// The prices in each region.
 	virginia, frankfurt float64
-	// of returns how many of them a generation uses.
+	// of returns the number of units that a generation uses.
 	of     func(u *usage) float64
 	source string
 }
@@ -24,13 +24,13 @@ const pricesAsOf = "August 2026. Those of API Gateway, DynamoDB, SQS, EventBridg
 	"with the price list behind the pages. Those of Lambda in eu-central-1, WAF, KMS, Secrets Manager, X-Ray and of " +
 	"networks were not: check them before you rely on them."
 
-// million is what most prices are for.
+// million is the number of units that most prices are for.
 const million = 1e6
 
-// gigabyte is AWS's.
+// gigabyte is a gigabyte as AWS counts it.
 const gigabyte = 1 << 30
 
-// prices are all that a generation is charged for beside its provider.
+// prices are the prices of everything that a generation uses, except its provider.
 var prices = []price{
 	{"API Gateway", "call of a REST API", million, 3.50, 3.70,
 		func(u *usage) float64 { return float64(u.calls) }, "https://aws.amazon.com/api-gateway/pricing/"},
@@ -68,19 +68,19 @@ var prices = []price{
 		func(u *usage) float64 { return traced * float64(u.functionRuns()) }, "https://aws.amazon.com/xray/pricing/"},
 }
 
-// bill is what a number of generations cost in one region.
+// bill is the cost of a number of generations in one region.
 type bill struct {
 	lines []amount
 	sum   float64
 }
 
-// amount is one line of a bill: all of one service.
+// amount is a line of a bill: the cost of one service.
 type amount struct {
 	service string
 	dollars float64
 }
 
-// billOf adds up what n generations cost that use as much each.
+// billOf returns the bill of n generations that each use u.
 func billOf(u *usage, n float64, in func(price) float64) (b bill) {
 	for _, p := range prices {
 		dollars := n * p.of(u) * in(p) / p.per
@@ -97,7 +97,7 @@ func inVirginia(p price) float64 { return p.virginia }
 
 func inFrankfurt(p price) float64 { return p.frankfurt }
 
-// costSection shows the cost of calls, of generations and of months, and the basis of all of that.
+// costSection shows the cost of calls, generations and months, and the basis of these figures.
 func costSection(m measured) string {
 	return "### Calls\n\nA million calls with a test key in us-east-1, in dollars, without the work that follows.\n\n" +
 		callsTable(m) +
@@ -157,7 +157,7 @@ func pricesTable() string {
 	return t.String()
 }
 
-// assumptions lists what was not counted.
+// assumptions lists the figures that were assumed, not counted.
 func assumptions() string {
 	megabytes := func(n int64) string { return number(float64(n)/1e6) + " MB" }
 	most := profiles[len(profiles)-1].customMetrics()

@@ -12,7 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/media"
 )
 
-// some is a usage that is easy to add up.
+// some returns a usage that is easy to add up.
 func some() usage {
 	u := usage{
 		table: metered.Reading{Trips: 7, Reads: 8, Writes: 16}, calls: 2, records: 3,
@@ -32,11 +32,11 @@ func TestUsageAddsUp(t *testing.T) {
 	if u.queueRequests() != 12 || u.functionRuns() != 3 || u.puts != 2 || u.stored != 12_000_000 {
 		t.Errorf("%+v", u)
 	}
-	// 3 s of 1 GiB, half a second of half a GiB.
+	// The runs take 3 s of 1 GiB, and half a second of half a GiB.
 	if got := u.gigabyteSeconds(); got != 3.25 {
 		t.Errorf("%v GB-seconds", got)
 	}
-	// Each file comes and goes at 50 MB/s.
+	// Each file is fetched and stored at 50 MB/s.
 	if want := 2*objectWait + 480*time.Millisecond; u.waited != want {
 		t.Errorf("waited for %v, not %v", u.waited, want)
 	}
@@ -111,7 +111,7 @@ func TestTheTablesOfGenerations(t *testing.T) {
 			t.Errorf("there is no %q in\n%s", want, text)
 		}
 	}
-	// The lines add up, but for rounding.
+	// The lines add up to the total, except for rounding.
 	lines, sum := 0.0, -1.0
 	for _, m := range regexp.MustCompile(`(?m)^\| ([^|]+) \| ([0-9.]+) \| [0-9.]+ \|$`).FindAllStringSubmatch(bills,
 		-1) {

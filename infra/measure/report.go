@@ -11,14 +11,14 @@ import (
 	"github.com/content-automation/api/infra/measure/metered"
 )
 
-// measured is all that was counted. It does not depend on the machine.
+// measured holds all counts. They do not depend on the machine.
 type measured struct {
 	operations    []operation
 	firstOfMinute metered.Reading
 	generations   []counted
 }
 
-// measure counts all operations and generations.
+// measure counts the usage of all operations and generations.
 func measure(ctx context.Context) (m measured, err error) {
 	w, err := metered.New(ctx)
 	if err != nil {
@@ -80,7 +80,7 @@ func (t *table) row(cells ...any) {
 
 func (t *table) String() string { return t.text.String() }
 
-// dollars is an amount that is shown with cents.
+// dollars is an amount that is printed with cents.
 type dollars float64
 
 func (d dollars) String() string { return fmt.Sprintf("%.2f", float64(d)) }

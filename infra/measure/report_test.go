@@ -13,10 +13,10 @@ import (
 
 const page = "../../docs/measured.md"
 
-// counted once for all tests.
+// whole is counted once for all tests.
 var whole measured
 
-// counts returns what the command counts.
+// counts returns the counts of the command.
 func counts(t *testing.T) measured {
 	t.Helper()
 	if whole.operations == nil {
@@ -57,7 +57,7 @@ func TestTheDocumentHasWhatTheCommandCounts(t *testing.T) {
 	}
 }
 
-// Functions that tables name are those that are deployed.
+// TestTablesNameFunctionsOfTheTopology checks that the functions that tables name are deployed.
 func TestTablesNameFunctionsOfTheTopology(t *testing.T) {
 	known := func(name string) bool {
 		return slices.ContainsFunc(topology.Functions, func(f topology.Function) bool { return f.Name == name })

@@ -21,14 +21,14 @@ import (
 // startLimit bounds one start of a function.
 const startLimit = 30 * time.Second
 
-// The programs that the functions are compared with: hello world, and a function that loads the AWS configuration and
-// makes a client of DynamoDB.
+// The functions are compared with these programs: hello world, and a function that loads the AWS configuration and
+// creates a client of DynamoDB.
 const (
 	helloBaseline = "(hello world)"
 	sdkBaseline   = "(SDK alone)"
 )
 
-// slowest is how many times as long as that of sdkBaseline a start may take.
+// slowest is the largest ratio of the start time of a function to that of sdkBaseline.
 const slowest = 1.25
 
 // program is a program whose start is timed.
@@ -47,8 +47,8 @@ func (s startTimes) percentile(p int) time.Duration {
 	return sorted[max((len(sorted)*p+99)/100, 1)-1]
 }
 
-// startFunctions builds the functions for this machine, and the programs that they are compared with, and starts each
-// as often as there are rounds.
+// startFunctions builds the functions for this machine, and the programs that they are compared with, and starts
+// each of them once per round.
 func startFunctions(ctx context.Context, rounds int) ([]startTimes, error) {
 	target := system.Machine()
 	if err := system.Build(ctx, ".", target); err != nil {
@@ -67,7 +67,7 @@ func startFunctions(ctx context.Context, rounds int) ([]startTimes, error) {
 	return measureStarts(ctx, programs, rounds)
 }
 
-// measureStarts starts each program as often as there are rounds.
+// measureStarts starts each program once per round.
 func measureStarts(ctx context.Context, programs []program, rounds int) ([]startTimes, error) {
 	// A request for work gets no answer: the function is killed while it waits.
 	asked := make(chan time.Time, 1)
@@ -92,7 +92,7 @@ func measureStarts(ctx context.Context, programs []program, rounds int) ([]start
 		all[i] = startTimes{program: p, bytes: binary.Size()}
 	}
 	// The programs take turns, so that a slow moment of the machine affects all of them, and each round begins with
-	// another one. The round before the first fills the file cache, and is not counted.
+	// a different one. The first round fills the file cache and is not counted.
 	for round := -1; round < rounds; round++ {
 		for i := range all {
 			s := &all[(i+round+1)%len(all)]
@@ -108,8 +108,8 @@ func measureStarts(ctx context.Context, programs []program, rounds int) ([]start
 	return all, nil
 }
 
-// environment is that of a function in AWS, with the tools for media of this machine and nothing else of it: the SDK
-// would read a developer's profile.
+// environment returns the environment of a function in AWS, with the media tools of this machine. It contains
+// nothing else of the machine, because the SDK would read a developer's profile.
 func environment(api, media string) []string {
 	env := []string{
 		"AWS_LAMBDA_RUNTIME_API=" + api,
@@ -132,8 +132,7 @@ func environment(api, media string) []string {
 	return env
 }
 
-// start runs a program until it asks for work, and returns how long that took. Then
-// it ends it.
+// start runs a program until it requests work, returns the time that this took, and ends the program.
 func (p program) start(ctx context.Context, env []string, asked <-chan time.Time) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
@@ -149,7 +148,7 @@ func (p program) start(ctx context.Context, env []string, asked <-chan time.Time
 	go func() { ended <- cmd.Wait() }()
 	select {
 	case at := <-asked:
-		cancel() // kills it
+		cancel() // kills the program
 		<-ended
 		return at.Sub(begin), nil
 	case <-ended:
@@ -161,7 +160,7 @@ func (p program) start(ctx context.Context, env []string, asked <-chan time.Time
 	}
 }
 
-// startTable shows the times of starts.
+// startTable shows the start times.
 func startTable(all []startTimes) string {
 	t := newTable("Program", "Binary, MB", "Least, ms", "Median, ms", "90 of 100, ms", "Median against "+sdkBaseline)
 	ms := func(d time.Duration) dollars { return dollars(d.Seconds() * 1e3) }
@@ -172,7 +171,7 @@ func startTable(all []startTimes) string {
 	return t.String()
 }
 
-// against returns how many times as long as the start of sdkBaseline a start takes.
+// against returns the ratio of the start time of a function to that of sdkBaseline.
 func against(s startTimes, all []startTimes) float64 {
 	sdk := all[slices.IndexFunc(all, func(s startTimes) bool { return s.name == sdkBaseline })]
 	return float64(s.percentile(50)) / float64(sdk.percentile(50))

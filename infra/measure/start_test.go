@@ -42,7 +42,7 @@ func TestAProgramThatDoesNotStart(t *testing.T) {
 	for script, want := range map[string]string{
 		"echo TABLE_NAME is missing >&2; exit 3": "exit status 3\nTABLE_NAME is missing",
 		"exit 0":                                 "broken does not start: exit status 0",
-		// Nothing of this machine's own reaches a function.
+		// No variable of this machine reaches a function.
 		`echo "[$HOME$MEASURE_SECRET]"; exit 1`: "\n[]",
 	} {
 		path := filepath.Join(t.TempDir(), "broken")
@@ -101,7 +101,8 @@ func TestPercentile(t *testing.T) {
 	}
 }
 
-// Each variable without which a function does not start is in the environment.
+// TestTheEnvironmentIsComplete checks that the environment has each variable without which a function does not
+// start.
 func TestTheEnvironmentIsComplete(t *testing.T) {
 	source, err := os.ReadFile("../../pkg/cloud/needs/needs.go")
 	if err != nil {

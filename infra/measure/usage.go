@@ -9,71 +9,71 @@ import (
 	"github.com/content-automation/api/pkg/media"
 )
 
-// usage is what a generation has used up to a moment: everything that AWS charges
-// for and everything that a function waits for.
+// usage is the usage of a generation up to a moment: everything that AWS charges for and everything that a function
+// waits for.
 type usage struct {
 	table   metered.Reading
 	calls   int              // of the API
 	runs    map[string]turns // by function
-	records int              // of the table's stream that functions were called for
-	// sends, receives and beats are requests of queues; a message that is done is
-	// deleted by one more.
+	records int              // of the table's stream that were passed to functions
+	// sends, receives and beats are the numbers of requests of queues. Each message that is done takes one more
+	// request, to delete it.
 	sends, receives, beats int
-	grouped                int // of them, those of queues that are shared fairly
+	grouped                int // the part of them that goes to fair queues
 	events                 int // put on the bus
 	puts, lists, gets      int // requests of the object store
 	stored                 int64
-	// Calls of providers, and reads of the secret with their credentials.
+	// The calls of providers, and the reads of the secret with their credentials.
 	submits, polls, fetches, cancels, credentials int
-	// waited is for how long functions have waited for all but the table.
+	// waited is the time that functions have waited for services other than the table.
 	waited time.Duration
 }
 
-// turns are how often a function ran, and how long altogether.
+// turns are the number of runs of a function and their total time.
 type turns struct {
 	times int
 	took  time.Duration
 }
 
-// What is not counted but assumed.
+// These figures are assumed, not counted.
 const (
-	// handling is what a run of a function takes without waiting, on its part of a core.
+	// handling is the time of a run without waiting, on its share of a core.
 	handling = 10 * time.Millisecond
-	// Waiting for an answer of AWS in the same region.
+	// The times to wait for an answer of AWS in the same region.
 	tableWait  = 8 * time.Millisecond
 	queueWait  = 10 * time.Millisecond
 	busWait    = 15 * time.Millisecond
 	objectWait = 50 * time.Millisecond
-	// Waiting for a provider that only notes or reports something.
+	// quickWait is the time to wait for a provider that only records or reports something.
 	quickWait = 300 * time.Millisecond
-	// Waiting for one that answers with what it made.
+	// The times to wait for a provider that answers with its result.
 	textWait  = 4 * time.Second
 	mediaWait = 10 * time.Second
-	// bytesPerSecond is how fast a file comes, and how fast it goes.
+	// bytesPerSecond is the speed at which files are fetched and stored.
 	bytesPerSecond = 50_000_000
-	// beatEvery is how often a function that works on messages hides them anew: see
+	// beatEvery is the interval at which a function that works on messages extends their invisibility; see
 	// pkg/queue.
 	beatEvery = time.Second
-	// logged is the line of a run in the log, with what the log adds to each; the
-	// authorizer writes none. accessLogged is that of the gateway's log.
+	// logged is the size of a run's line in the log, with the overhead of the log; the authorizer writes none.
+	// accessLogged is the size of a line in the gateway's log.
 	logged       = 450
 	accessLogged = 500
-	// traced is the part of runs that are traced: see infra/app/stack/tracing.go.
+	// traced is the share of runs that are traced; see infra/app/stack/tracing.go.
 	traced = 0.01
 )
 
-// sizes are assumed of the files: those of the bench are real, but small.
+// sizes are the assumed sizes of files. The files of the bench are real, but small.
 var sizes = map[media.Type]int64{
 	media.Image: 2_000_000, media.Video: 10_000_000, media.Audio: 1_000_000, media.Captions: 2_000,
 }
 
-// called notes the two runs of functions of a call.
+// called records the two runs of functions of a call.
 func (u *usage) called(function string, c metered.Cost) {
 	u.ran("authorizer", handling+time.Duration(c.Authorizer.Trips)*tableWait)
 	u.ran(function, handling+time.Duration(c.Function.Trips+c.Audit.Trips)*tableWait)
 }
 
-// ran notes a run of a function.
+// ran records a run of a function.
 func (u *usage) ran(function string, took time.Duration) {
 	if u.runs == nil {
 		u.runs = map[string]turns{}
@@ -90,7 +90,7 @@ func (u *usage) functionRuns() (n int) {
 	return n
 }
 
-// gigabyteSeconds is what Lambda charges for the time of runs.
+// gigabyteSeconds returns the memory and time of runs that Lambda charges for.
 func (u *usage) gigabyteSeconds() (sum float64) {
 	for name, r := range u.runs {
 		sum += float64(topology.Named(name).Memory) / 1024 * r.took.Seconds()
@@ -98,7 +98,7 @@ func (u *usage) gigabyteSeconds() (sum float64) {
 	return sum
 }
 
-// logBytes is what the logs take in.
+// logBytes returns the size of the logs.
 func (u *usage) logBytes() float64 {
 	return float64(accessLogged*u.calls + logged*(u.functionRuns()-u.runs["authorizer"].times))
 }
@@ -106,14 +106,14 @@ func (u *usage) logBytes() float64 {
 // queueRequests counts the requests of queues.
 func (u *usage) queueRequests() int { return u.sends + 2*u.receives + u.beats }
 
-// copied is the usage up to now, which goes on.
+// copied returns a copy of the usage up to now, while the original continues.
 func (u *usage) copied() usage {
 	c := *u
 	c.runs = maps.Clone(u.runs)
 	return c
 }
 
-// stores notes a file that is fetched and stored.
+// stores records that a file is fetched and stored.
 func (u *usage) stores(t media.Type) {
 	u.puts++
 	u.stored += sizes[t]

@@ -1,17 +1,17 @@
-// Package standing lists what a stack costs every month whether it is used or not. A test
-// of the stacks compares the numbers with the templates.
+// Package standing lists the parts of a stack that cost money every month whether they are used or not. A test of
+// the stacks compares the numbers with the templates.
 package standing
 
-// Resource is a type of resources with a monthly price.
+// Resource is a type of resource with a monthly price.
 type Resource struct {
-	// Type is that of CloudFormation.
+	// Type is the type in CloudFormation.
 	Type, What string
 	Count      int
-	// Dollars is the price of one for a month.
+	// Dollars is the price of one resource for a month.
 	Dollars float64
 }
 
-// Resources are those of a shared customer's stacks.
+// Resources are the resources of a shared customer's stacks.
 var Resources = []Resource{
 	{"AWS::KMS::Key", "Keys of KMS", 3, 1.00},
 	{"AWS::SecretsManager::Secret", "Secrets", 4, 0.40},
@@ -21,7 +21,7 @@ var Resources = []Resource{
 	{"AWS::CloudWatch::Dashboard", "Dashboard", 1, 3.00},
 }
 
-// Month returns their price for a month.
+// Month returns the price of Resources for a month.
 func Month() (sum float64) {
 	for _, r := range Resources {
 		sum += float64(r.Count) * r.Dollars
@@ -29,23 +29,22 @@ func Month() (sum float64) {
 	return sum
 }
 
-// Own is a type of resources with a monthly price that depends on the region, of a customer
-// with infrastructure of its own.
+// Own is a type of resource of a customer with its own infrastructure. Its monthly price depends on the region.
 type Own struct {
-	// Type is that of CloudFormation.
+	// Type is the type in CloudFormation.
 	Type, What string
 	Count      int
-	// Virginia and Frankfurt are the prices of one for a month.
+	// Virginia and Frankfurt are the prices of one resource for a month.
 	Virginia, Frankfurt float64
 }
 
-// hours are those of a month for which AWS charges.
+// hours is the number of hours of a month that AWS charges for.
 const hours = 730
 
-// officeHours are those of a month from 7:00 to 19:30, Monday to Friday.
+// officeHours is the number of hours of a month between 7:00 and 19:30, Monday to Friday.
 const officeHours = 12.5 * 5 * 365.25 / 7 / 12
 
-// instance is what an instance of half a gigabyte costs for an hour that is kept started.
+// instance is the price of half a gigabyte of a started instance for an hour.
 const instance = 0.5 * 3600 * 0.0000033334
 
 const (
@@ -55,8 +54,7 @@ const (
 	alarmType    = "AWS::CloudWatch::Alarm"
 )
 
-// Dedicated are the resources that the customer hooli of cdk.json has in its own region beside
-// those of Resources.
+// Dedicated are the resources that the customer hooli of cdk.json has in its own region in addition to Resources.
 var Dedicated = []Own{
 	{natType, "NAT gateways, one in each of two zones", 2, 0.045 * hours, 0.052 * hours},
 	{endpointType, "Interface endpoints of 6 services, in two zones", 12, 0.01 * hours, 0.012 * hours},
@@ -66,8 +64,8 @@ var Dedicated = []Own{
 		instance * officeHours, instance * officeHours},
 }
 
-// Waiting are those in the region of its replica before a failover. Secrets there are copies,
-// which the stack of the other region names.
+// Waiting are the resources in the region of its replica before a failover. Secrets there are copies, which the
+// stack of the other region names.
 var Waiting = []Own{
 	{"AWS::KMS::Key", "Keys of KMS", 2, 1, 1},
 	{"AWS::KMS::ReplicaKey", "Copy of the key of customers' secrets", 1, 1, 1},

@@ -1,5 +1,5 @@
-// Command hello is the least that a Lambda function in Go can be: what it takes
-// to start is what the runtime and the Lambda library take.
+// Command hello is the smallest Lambda function in Go: its start takes only the time of the runtime and the Lambda
+// library.
 package main
 
 import (

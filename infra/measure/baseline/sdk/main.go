@@ -1,5 +1,5 @@
-// Command sdk is a Lambda function as most are begun: it loads the AWS
-// configuration and makes a client of DynamoDB, and does nothing else.
+// Command sdk is a minimal Lambda function that uses AWS: it loads the AWS configuration, creates a client of
+// DynamoDB, and does nothing else.
 package main
 
 import (
