@@ -186,7 +186,8 @@ func (b *bench) checkPicture(f File, width, height int, kind platform.Kind) {
 func TestPicturesFitThePlatforms(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.checkPicture(b.find(b.compose(Picture{Use: Post, Path: b.picture(1)}), media.Final), 1080, 1350, platform.KindPost)
+	b.checkPicture(b.find(b.compose(Picture{Use: Post, Path: b.picture(1)}), media.Final), 1080, 1350,
+		platform.KindPost)
 	b.checkPicture(b.find(b.compose(Picture{Use: Story, Path: b.picture(1), Text: "New today", Brand: b.brand()}),
 		media.Final), 1080, 1920, platform.KindStory)
 	slides := b.compose(Carousel{Brand: b.brand(), Language: "en",
@@ -224,7 +225,8 @@ func TestOtherVideosDoNotFit(t *testing.T) {
 	} {
 		f := good
 		change(&f)
-		faults := append(formFaults(f), boundFaults(f, instagram.Capabilities.Kinds[platform.KindVideo].Video)...)
+		limit := instagram.Capabilities.Kinds[platform.KindVideo].Video
+		faults := slices.Concat(formFaults(f), boundFaults(f, limit))
 		if (len(faults) == 0) != (name == "") {
 			t.Errorf("%q: %v", name, faults)
 		}
