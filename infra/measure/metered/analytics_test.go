@@ -17,7 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// made is the stream's record of an item that was generated at a time.
+// made returns the stream's record of an item that was generated at a time.
 func made(t *testing.T, w *World, factory store.Item, kind item.Kind, at time.Time) events.DynamoDBEventRecord {
 	t.Helper()
 	r := item.Record{Item: item.Item{Resource: resource.New(id.New(id.ContentItem, at), at, nil), FactoryID: factory.PK,
@@ -35,10 +35,11 @@ func made(t *testing.T, w *World, factory store.Item, kind item.Kind, at time.Ti
 		}}}
 }
 
-// many is how much content the analytics are of.
+// many is the number of content items in the analytics.
 var many = flag.Int("items", 2000, "content items whose analytics are measured")
 
-// Analytics of many times as much content take the same round trips and units.
+// TestAnalyticsCostTheSameHoweverMuchThereIs checks that analytics of many times as much content take the same
+// round trips and units.
 func TestAnalyticsCostTheSameHoweverMuchThereIs(t *testing.T) {
 	const few = 1000
 	w := filled(t)
@@ -52,7 +53,7 @@ func TestAnalyticsCostTheSameHoweverMuchThereIs(t *testing.T) {
 	}
 	keeper, counted := rollup.New(w.State), 0
 	kinds := []item.Kind{item.Post, item.Video, item.Carousel}
-	// The content is made over a year, all kinds on each day.
+	// The content is spread over a year, all kinds on each day.
 	count := func(until int) {
 		t.Helper()
 		for counted < until {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// drafted has the architect make a draft in a chat of its own.
+// drafted has the architect create a draft in a chat of its own.
 func (w *World) drafted(ctx context.Context) (chatID, draftID string, err error) {
 	if chatID, err = w.make(ctx, "createChat"); err != nil {
 		return "", "", err

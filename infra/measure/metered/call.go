@@ -18,25 +18,24 @@ import (
 	"github.com/content-automation/api/infra/app/gatewayresponse"
 )
 
-// timeout is that of the functions behind the gateway.
+// timeout is the timeout of the functions behind the gateway.
 const timeout = 29 * time.Second
 
 // Request is one call of an operation.
 type Request struct {
 	Operation string
 	ID        string // of the resource in the path
-	Part      string // id of the part of it that the path names, too
+	Part      string // id of the part of the resource that the path names, if any
 	Body      any
 	Live      bool // made with the live key
-	// Key is the API key where it is neither of the world's own.
+	// Key is the API key, if it is neither of the world's own keys.
 	Key   string
 	Query map[string]string
-	// Header replaces headers; one that is empty is not sent.
+	// Header replaces headers. An empty header is not sent.
 	Header map[string]string
-	// Raw is the body where it is no JSON.
+	// Raw is the body, if it is not JSON.
 	Raw string
-	// Method and Path, with its query, replace those of the operation, where the function
-	// gets them for a request that is no operation.
+	// Method and Path, with its query, replace those of the operation, for a request that matches no operation.
 	Method, Path string
 }
 
@@ -53,7 +52,7 @@ type Answer struct {
 	Cost Cost
 }
 
-// Cost is that of one call, part by part.
+// Cost is the cost of one call, part by part.
 type Cost struct{ Authorizer, Function, Audit Reading }
 
 // ID returns the id of the resource in the answer.
@@ -85,8 +84,8 @@ func (w *World) Call(ctx context.Context, r Request) (Answer, error) {
 	return a, nil
 }
 
-// Send makes one call as the gateway does: it asks the authorizer, and then the
-// function with what the authorizer gave.
+// Send makes one call as the gateway does: it calls the authorizer, and then the function with the authorizer's
+// result.
 func (w *World) Send(ctx context.Context, r Request) (Response, error) {
 	w.Clock = w.Clock.Add(w.settings.Tick)
 	var cost Cost
@@ -97,7 +96,7 @@ func (w *World) Send(ctx context.Context, r Request) (Response, error) {
 	if e.Headers["Authorization"] == "" {
 		return own("UNAUTHORIZED", e), nil
 	}
-	// The deadline is that of the function: the authorizer has time of its own.
+	// The deadline applies to the function only: the authorizer has its own.
 	admitted, used, err := w.authorize(context.WithoutCancel(ctx), e)
 	if err != nil {
 		return Response{}, fmt.Errorf("%s: %w", r.Operation, err)
@@ -116,14 +115,14 @@ func (w *World) Send(ctx context.Context, r Request) (Response, error) {
 	return Response{out.StatusCode, out.Body, cost}, nil
 }
 
-// own is a response of the gateway's own.
+// own returns a response that the gateway itself makes.
 func own(kind string, e events.APIGatewayProxyRequest) Response {
 	i := slices.IndexFunc(gatewayresponse.All, func(a gatewayresponse.Response) bool { return a.Type == kind })
 	a := gatewayresponse.All[i]
 	return Response{Status: a.Status(), Body: a.Body(e.RequestContext.RequestID, "https://"+e.Headers["Host"])}
 }
 
-// compose makes what the gateway makes of a request.
+// compose returns the event that the gateway makes of a request.
 func (w *World) compose(r Request) (events.APIGatewayProxyRequest, error) {
 	route := w.Routes[r.Operation]
 	if w.functions[route.Function] == nil {
@@ -155,11 +154,11 @@ func (w *World) compose(r Request) (events.APIGatewayProxyRequest, error) {
 		e.PathParameters[m[1]] = ids[i]
 	}
 	if route.Method != http.MethodGet {
-		// As the reference advises: the record of the answer is part of the cost.
+		// The key follows the advice of the reference: the record of the answer is part of the cost.
 		e.Headers["Idempotency-Key"] = rand.Text()
 	}
 	if r.Operation == "applyDraft" {
-		e.Headers["If-Match"] = `"1"` // which it needs
+		e.Headers["If-Match"] = `"1"` // the operation requires it
 	}
 	if r.Body != nil {
 		b, err := json.Marshal(r.Body)
@@ -190,7 +189,7 @@ func (w *World) compose(r Request) (events.APIGatewayProxyRequest, error) {
 	return e, nil
 }
 
-// serve hands an event to the function of its operation.
+// serve passes an event to the function of its operation.
 func (w *World) serve(ctx context.Context, operation string,
 	e events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, Reading, error) {
 	var out events.APIGatewayProxyResponse
@@ -198,7 +197,7 @@ func (w *World) serve(ctx context.Context, operation string,
 	return out, used, err
 }
 
-// authorize asks the authorizer about a call.
+// authorize calls the authorizer for a call.
 func (w *World) authorize(ctx context.Context,
 	e events.APIGatewayProxyRequest) (events.APIGatewayCustomAuthorizerResponse, Reading, error) {
 	var out events.APIGatewayCustomAuthorizerResponse
@@ -216,8 +215,7 @@ func (w *World) authorize(ctx context.Context,
 	return out, used, err
 }
 
-// invoke calls a function as the Lambda runtime does, with JSON in and out, and
-// gives what that used.
+// invoke calls a function as the Lambda runtime does, with JSON in and out, and returns the usage.
 func (w *World) invoke(ctx context.Context, f lambda.Handler, event, out any) (Reading, error) {
 	payload, err := json.Marshal(event)
 	if err != nil {

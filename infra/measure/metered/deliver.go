@@ -9,8 +9,8 @@ import (
 // Event returns the event that the gateway makes of a request.
 func (w *World) Event(r Request) (events.APIGatewayProxyRequest, error) { return w.compose(r) }
 
-// Deliver hands an event, which may be changed, to the function of an operation. The
-// authorizer is asked once for each key.
+// Deliver passes an event, which may be changed, to the function of an operation. It calls the authorizer once for
+// each key.
 func (w *World) Deliver(ctx context.Context, operation string,
 	e events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
 	w.Clock = w.Clock.Add(w.settings.Tick)

@@ -16,42 +16,41 @@ import (
 
 // Example is a call of an operation that succeeds each time.
 type Example struct {
-	// ID returns the resource in the path, made for this call where it is used up.
+	// ID returns the id of the resource in the path. If the call uses the resource up, ID creates it.
 	ID func(context.Context) (string, error)
-	// Part is the id of a part of it, where the path names one.
+	// Part is the id of a part of the resource, if the path names one.
 	Part *string
 	Body any
-	// Make returns the body, where something is made for it.
+	// Make returns the body, if the call needs new resources for it.
 	Make func(context.Context) (Object, error)
-	// Query are the parameters.
+	// Query holds the parameters of the query.
 	Query map[string]string
-	// Live marks one that is made with a live key: the sandbox has nothing of the kind.
+	// Live reports whether the call needs a live key, because the sandbox has nothing of the kind.
 	Live bool
-	// Undo is the operation that takes what was made away again, where there may only
-	// be so many of them, or only so many that wait for their end.
+	// Undo is the operation that removes the created resource, if the number of such resources, or of those that
+	// wait for their end, is limited.
 	Undo string
 }
 
 // Object is a JSON object.
 type Object map[string]any
 
-// Examples returns one of each operation.
+// Examples returns an example of each operation.
 func (w *World) Examples() map[string]Example {
-	// Ids are read when they are needed: there are none before the world is filled.
+	// The ids are read when they are needed, because none exist before the world is filled.
 	of := func(id *string) func(context.Context) (string, error) {
 		return func(context.Context) (string, error) { return *id, nil }
 	}
 	fresh := func(operation string) func(context.Context) (string, error) {
 		return func(ctx context.Context) (string, error) { return w.make(ctx, operation) }
 	}
-	// A webhook takes few of these calls a minute: each is made in a minute of its own,
-	// whose first call is another one.
+	// A webhook takes few of these calls a minute, so that each is made in a minute of its own, after another call.
 	rare := func(ctx context.Context) (string, error) {
 		w.Clock = w.Clock.Add(time.Minute)
 		_, err := w.Call(ctx, Request{Operation: "getMe"})
 		return w.webhook, err
 	}
-	// A factory has one training at a time: each is of a factory of its own.
+	// A factory has one training at a time, so that each training has a factory of its own.
 	trained := func(ctx context.Context) (string, error) {
 		id, err := w.trainable(ctx)
 		if err != nil {
@@ -251,7 +250,7 @@ func (w *World) Examples() map[string]Example {
 	}
 }
 
-// described stands in for the object store: it describes files and keeps none.
+// described takes the place of the object store: it describes files and keeps none.
 type described struct{}
 
 var _ generate.Objects = described{}
@@ -290,7 +289,7 @@ func (w *World) Prepare(ctx context.Context, operation string) (r Request, err e
 	return r, err
 }
 
-// Try makes the call of an example, weighed if asked, and takes away what it made.
+// Try makes the call of an example, weighed if weigh is true, and removes the resource that it created.
 func (w *World) Try(ctx context.Context, operation string, weigh bool) (Cost, error) {
 	r, err := w.Prepare(ctx, operation)
 	if err != nil {
@@ -305,7 +304,7 @@ func (w *World) Try(ctx context.Context, operation string, weigh bool) (Cost, er
 	return a.Cost, err
 }
 
-// undo takes away what an example has made, which may be a part of a resource.
+// undo removes the resource that an example has created, which may be a part of another.
 func (w *World) undo(ctx context.Context, e Example, of string, data json.RawMessage) error {
 	all := []json.RawMessage{data}
 	if len(data) > 0 && data[0] == '[' {

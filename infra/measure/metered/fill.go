@@ -16,15 +16,15 @@ import (
 	"github.com/content-automation/api/pkg/task/queue"
 )
 
-// Nowhere is a queue that forgets what it takes.
+// Nowhere is a queue that discards its messages.
 type Nowhere struct{}
 
-// Send forgets messages.
+// Send discards messages.
 func (Nowhere) Send(_ context.Context, messages ...queue.Message) []error {
 	return make([]error, len(messages))
 }
 
-// dispatch makes the deliveries of the events to the webhooks.
+// dispatch creates the deliveries of the events to the webhooks.
 func (w *World) dispatch(ctx context.Context, state *store.DB) error {
 	var happened []event.Event
 	// The webhooks receive no others.
@@ -65,7 +65,7 @@ func (w *World) list(ctx context.Context, r Request, into any) error {
 	return nil
 }
 
-// make carries out an operation that makes something, and returns its id.
+// make carries out an operation that creates a resource, and returns the id of the resource.
 func (w *World) make(ctx context.Context, operation string) (string, error) {
 	r, err := w.Prepare(ctx, operation)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 // seller is the body of a factory that has products.
 var seller = Object{"type": "seller", "name": "Acme shop", "settings": Object{"currency": "EUR", "shop_name": "Acme"}}
 
-// Seller makes a factory that has products.
+// Seller creates a factory that has products.
 func (w *World) Seller(ctx context.Context, key string) (string, error) {
 	made, err := w.Call(ctx, Request{Operation: "createFactory", Key: key, Body: seller})
 	if err != nil {
@@ -18,7 +18,7 @@ func (w *World) Seller(ctx context.Context, key string) (string, error) {
 	return made.ID()
 }
 
-// productBody is the body of a product. Each has another SKU.
+// productBody returns the body of a product. Each body has a different SKU.
 func (w *World) productBody(context.Context) (Object, error) {
 	w.products++
 	return Object{
@@ -29,7 +29,7 @@ func (w *World) productBody(context.Context) (Object, error) {
 	}, nil
 }
 
-// promotionBody is the body of a promotion of a product of its own: a product is in few
+// promotionBody returns the body of a promotion with a new product, because a product can be in only a few
 // promotions at a time.
 func (w *World) promotionBody(ctx context.Context) (Object, error) {
 	product, err := w.make(ctx, "createProduct")
@@ -41,7 +41,7 @@ func (w *World) promotionBody(ctx context.Context) (Object, error) {
 	}, err
 }
 
-// photographed makes a product with a photo, whose id it keeps.
+// photographed creates a product with a photo, and keeps the id of the photo.
 func (w *World) photographed(ctx context.Context) (product string, err error) {
 	if product, err = w.make(ctx, "createProduct"); err != nil {
 		return "", err

@@ -18,11 +18,11 @@ import (
 	"github.com/content-automation/api/pkg/store/storetest"
 )
 
-// TestEveryChangeIsIdempotent walks over all operations that are no GET, with the
-// examples that are measured: each must leave its repeats to the one middleware.
+// TestEveryChangeIsIdempotent checks all operations except GET, with the measured examples: each must leave its
+// repeats to the one middleware.
 func TestEveryChangeIsIdempotent(t *testing.T) {
 	faults := &storetest.Faults{}
-	attach := true // to the state table, which is made first
+	attach := true // to the state table, which is created first
 	w := filled(t, func(cfg *aws.Config) {
 		if attach {
 			faults.Attach(cfg)
@@ -60,7 +60,7 @@ func TestEveryChangeIsIdempotent(t *testing.T) {
 	}
 }
 
-// repeater makes one call again and again, with the same Idempotency-Key.
+// repeater makes one call repeatedly, with the same Idempotency-Key.
 type repeater struct {
 	t      *testing.T
 	w      *World
@@ -85,7 +85,7 @@ func newRepeater(t *testing.T, w *World, faults *storetest.Faults, route httpapi
 	return &repeater{t: t, w: w, faults: faults, route: route, event: e, before: storetest.Snapshot(t, w.State)}
 }
 
-// send makes the call, with its event changed.
+// send makes the call with a changed event.
 func (r *repeater) send(ctx context.Context, requestID string,
 	change func(*events.APIGatewayProxyRequest)) events.APIGatewayProxyResponse {
 	r.t.Helper()
@@ -101,7 +101,7 @@ func (r *repeater) send(ctx context.Context, requestID string,
 	return out
 }
 
-// refused checks a refusal, and that nothing came of the call.
+// refused checks that a call is refused and has no effect.
 func (r *repeater) refused(what string, status int, code errs.Code, change func(*events.APIGatewayProxyRequest)) {
 	r.t.Helper()
 	out := r.send(r.t.Context(), what, change)
@@ -113,7 +113,7 @@ func (r *repeater) refused(what string, status int, code errs.Code, change func(
 	}
 }
 
-// refusals are those that do not use the key up: that is seen by what comes after.
+// refusals checks the refusals that do not use the key up, which the later calls show.
 func (r *repeater) refusals() {
 	r.t.Helper()
 	r.refused("too many calls", http.StatusTooManyRequests, errs.RateLimited, func(e *events.APIGatewayProxyRequest) {
@@ -131,7 +131,7 @@ func (r *repeater) refusals() {
 	r.refused("a failure before the effect", http.StatusInternalServerError, errs.Internal, nil)
 	r.faults.Reset()
 	if r.event.Body == "" {
-		return // nothing that could be invalid
+		return // no member could be invalid
 	}
 	r.refused("an unknown member", http.StatusUnprocessableEntity, errs.ValidationFailed,
 		func(e *events.APIGatewayProxyRequest) {
@@ -139,8 +139,8 @@ func (r *repeater) refusals() {
 		})
 }
 
-// replays lets the function die when its commit is through, which for an operation that
-// reaches outside is the one that ends its claim, repeats the call and returns the answer.
+// replays lets the function die after its commit, repeats the call and returns the answer. For an operation with
+// outside calls, the commit is the one that ends its claim.
 func (r *repeater) replays() string {
 	r.t.Helper()
 	ctx, die := context.WithCancel(r.t.Context())

@@ -9,32 +9,31 @@ import (
 	"github.com/aws/smithy-go/middleware"
 )
 
-// Reading is what was used until a moment, or between two.
+// Reading is the usage up to a moment, or between two moments.
 type Reading struct {
 	Trips         int // round trips to DynamoDB
 	Reads, Writes float64
 }
 
-// Minus returns what was used since o.
+// Minus returns the usage since o.
 func (r Reading) Minus(o Reading) Reading {
 	return Reading{r.Trips - o.Trips, r.Reads - o.Reads, r.Writes - o.Writes}
 }
 
-// Written is an item that was written, but not removed.
+// Written is an item that was written and not removed.
 type Written struct {
 	Item attributes
-	// New reports that it was not there before.
+	// New reports whether the item was new.
 	New bool
 }
 
-// Place is what write units are counted for: the items of a kind, in the table or, where
-// it is named, in an index.
+// Place is the target of write units: the items of a kind, in an index or, if Index is empty, in the table.
 type Place struct{ Index, Kind string }
 
-// Places are write units by what they are for.
+// Places are write units by place.
 type Places map[Place]float64
 
-// Sum returns all of them.
+// Sum returns the total of all units.
 func (p Places) Sum() (sum float64) {
 	for _, n := range p {
 		sum += n
@@ -42,24 +41,22 @@ func (p Places) Sum() (sum float64) {
 	return sum
 }
 
-// Meter reads what the calls of a client of DynamoDB cost. It is for one
-// goroutine at a time.
+// Meter measures the usage of a client of DynamoDB. It is for one goroutine at a time.
 type Meter struct {
-	// Used is what was used until now.
+	// Used is the usage so far.
 	Used Reading
-	// Weigh makes it also count the capacity units. For that it reads the items that
-	// are to be written, which costs time, so that it is done in calls of its own.
+	// Weigh makes the meter also count capacity units. For that it reads the items that are to be written. The
+	// reads cost time, so that callers weigh in separate calls.
 	Weigh bool
-	// Written are the items that weighed calls have written, as they are then.
+	// Written are the items that weighed calls have written, as they are after the call.
 	Written []Written
-	// Places are the write units of weighed calls, by what they were for. Whoever wants
-	// them sets it to an empty map.
+	// Places are the write units of weighed calls, by place. Callers who need them set it to an empty map.
 	Places Places
-	// err is why the units are not known.
+	// err is the reason if the units are unknown.
 	err error
 }
 
-// install puts the meter into a configuration, around all that its clients do.
+// install puts the meter into a configuration, around all calls of its clients.
 func (m *Meter) install(cfg *aws.Config) {
 	s := &scale{client: dynamodb.NewFromConfig(*cfg)} // not metered itself
 	cfg.APIOptions = append(cfg.APIOptions, func(stack *middleware.Stack) error {
@@ -80,7 +77,7 @@ func (m *Meter) handle(ctx context.Context, s *scale, in middleware.InitializeIn
 		m.err = errors.Join(m.err, err)
 	}
 	out, metadata, failure := next.HandleInitialize(ctx, in)
-	// What the SDK repeats when a connection breaks is not of our making.
+	// Repeats of the SDK after a broken connection do not count.
 	m.Used.Trips++
 	if m.Weigh {
 		reads, err := s.read(in.Parameters, out.Result)
@@ -99,5 +96,5 @@ func (m *Meter) handle(ctx context.Context, s *scale, in middleware.InitializeIn
 	return out, metadata, failure
 }
 
-// Read returns what was used until now.
+// Read returns the usage so far.
 func (m *Meter) Read() (Reading, error) { return m.Used, m.err }

@@ -6,7 +6,7 @@ import (
 	"github.com/content-automation/api/pkg/area/product/record"
 )
 
-// goodsMistakes are those about products and promotions.
+// goodsMistakes are the mistakes about products and promotions.
 var goodsMistakes = []any{
 	title("Products and promotions"),
 	mistake{"a product of a brand", "POST /v1/products",

@@ -1,6 +1,6 @@
 package metered
 
-// socialMistakes are those about social accounts.
+// socialMistakes are the mistakes about social accounts.
 var socialMistakes = []any{
 	title("Social accounts"),
 	mistake{"an unknown platform", "POST /v1/social/accounts", `{"platform":"myspace"}`, nil},

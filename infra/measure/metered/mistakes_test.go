@@ -42,7 +42,7 @@ func authorization(value string) map[string]string {
 	return map[string]string{"Authorization": value}
 }
 
-// mistakes are what callers do wrong, most of it seen with them.
+// mistakes are the mistakes that callers make. Most of them were observed.
 var mistakes = []any{
 	title("Key"),
 	mistake{"no key", "GET /v1/me", "", authorization("")},
@@ -263,7 +263,7 @@ var mistakes = []any{
 		`{"factory_id":"{factory}","kind":"post","prompt":"A shoe","sandbox":{"outcome":"rate_limited"}}`, nil},
 }
 
-// TestMistakes compares the answers to mistakes with those in testdata; -update writes them.
+// TestMistakes compares the answers to mistakes with those in testdata. The flag -update writes them.
 func TestMistakes(t *testing.T) {
 	w := filled(t)
 	names := map[string]string{"item": w.item, "factory": w.factory, "secret": w.key, "planned": w.planned,
@@ -308,7 +308,7 @@ func TestMistakes(t *testing.T) {
 	}
 	create(applying)
 	names["diagnosed"], names["applied"] = applying.ID, applying.Part
-	// It changed the factory, for which another proposal was made.
+	// The proposal changed the factory, and another proposal was made for the old version.
 	of, err := w.Call(t.Context(), Request{Operation: "getDiagnosis", ID: applying.ID})
 	if err != nil {
 		t.Fatal(err)
@@ -425,8 +425,8 @@ func (w *World) row(t *testing.T, m mistake, names map[string]string) string {
 		clean.Replace(said))
 }
 
-// operation returns an operation of the function that the gateway sends a request to: that
-// of its path, or that of all unknown paths.
+// operation returns an operation of the function that the gateway calls for a request: the function of its path, or
+// that of all unknown paths.
 func (w *World) operation(method, path string) string {
 	mux, of := http.NewServeMux(), map[string]string{}
 	for id, route := range w.Routes {

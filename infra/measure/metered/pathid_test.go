@@ -9,8 +9,8 @@ import (
 	"github.com/content-automation/api/pkg/service/api"
 )
 
-// TestMalformedIDsAreNotFound sends each operation ids that are none, of which no key of
-// the table could be made, in each place of its path.
+// TestMalformedIDsAreNotFound calls each operation with malformed ids, which cannot form a key of the table, in
+// each place of its path.
 func TestMalformedIDsAreNotFound(t *testing.T) {
 	w := filled(t)
 	odd := map[string]string{

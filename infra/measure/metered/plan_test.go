@@ -13,8 +13,8 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// The largest plan is made in a number of round trips that is bounded by its chunks, not by
-// its items. -v prints the figures.
+// TestTheLargestPlan checks that the number of round trips of the largest plan is bounded by its chunks, not by its
+// items. The flag -v prints the figures.
 func TestTheLargestPlan(t *testing.T) {
 	w := filled(t)
 	factory, err := w.make(t.Context(), "createFactory")
@@ -59,7 +59,7 @@ func TestTheLargestPlan(t *testing.T) {
 				return err
 			}
 			if next.Delay > 0 {
-				// All items that wait are generated, so that there is room for more.
+				// All waiting items are generated, so that there is room for more.
 				waiting, err := w.State.Get(t.Context(), generate.WaitingKey(made.Owner))
 				if err == nil && waiting.Count() == 0 {
 					return nil // it waits for the last of its items
@@ -82,7 +82,7 @@ func TestTheLargestPlan(t *testing.T) {
 	if p.State != planjob.Generating || p.Items.Total != 900 || p.Items.Failed != 0 {
 		t.Errorf("%+v", p)
 	}
-	// Each step reads the task, what it depends on and the topics, takes the lease and commits.
+	// Each step reads the task, the items that it depends on and the topics, takes the lease and commits.
 	if steps > 2*36+2 || all.Trips > 6*steps {
 		t.Errorf("%d steps took %d round trips", steps, all.Trips)
 	}

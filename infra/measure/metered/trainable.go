@@ -9,8 +9,8 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// trainable makes a factory that has enough content for a training: copies of an item that
-// was generated, which only the factory lists.
+// trainable creates a factory that has enough content for a training: copies of a generated item, which only the
+// factory lists.
 func (w *World) trainable(ctx context.Context) (string, error) {
 	factory, err := w.make(ctx, "createFactory")
 	if err != nil {

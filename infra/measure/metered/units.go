@@ -13,7 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// The sizes that capacity units are counted in, by DynamoDB's published rules.
+// The sizes of the capacity units, by DynamoDB's published rules.
 const (
 	readUnit  = 4096
 	writeUnit = 1024
@@ -21,9 +21,8 @@ const (
 
 type attributes = map[string]types.AttributeValue
 
-// scale computes what calls consume from the sizes of the items, because the local
-// engine counts a read as one unit, however large it is, and a condition of a
-// transaction as nothing.
+// scale computes the consumption of calls from the sizes of the items, because the local engine counts a read as
+// one unit, however large it is, and a condition of a transaction as nothing.
 type scale struct {
 	client *dynamodb.Client
 	tables map[string]*types.TableDescription
@@ -33,13 +32,13 @@ type scale struct {
 type change struct {
 	table *types.TableDescription
 	key   attributes
-	// times is how often the write counts: twice in a transaction, which first
-	// prepares it and then carries it out.
+	// times is the number of times that the write counts: twice in a transaction, which first prepares it and then
+	// carries it out.
 	times  float64
 	before attributes
 }
 
-// changes finds the items that a call is about to write, as they are now.
+// changes returns the items that a call is about to write, in their present state.
 func (s *scale) changes(ctx context.Context, call any) ([]change, error) {
 	switch in := call.(type) {
 	case *dynamodb.PutItemInput:
@@ -74,7 +73,7 @@ func (s *scale) changes(ctx context.Context, call any) ([]change, error) {
 	}
 }
 
-// change adds the item that has the key which is among the attributes.
+// change adds the item whose key is among the attributes.
 func (s *scale) change(ctx context.Context, to []change, table *string, holds attributes,
 	times float64) ([]change, error) {
 	t, err := s.table(ctx, table)
@@ -113,10 +112,9 @@ func (s *scale) item(ctx context.Context, c change) (attributes, error) {
 	return out.Item, nil
 }
 
-// written returns the units of writes that have been carried out: for each item the
-// larger of its sizes before and after, and the same for each index that changed.
-// An index is written later and not as a part of the transaction. Beside them it
-// gives the items that were not there before.
+// written returns the units of writes that have been carried out: for each item the larger of its sizes before and
+// after, and the same for each index that changed. An index is written later and not as a part of the transaction.
+// It also returns the items that were written.
 func (s *scale) written(ctx context.Context, all []change) (units Places, there []Written, err error) {
 	units = Places{}
 	for _, c := range all {
@@ -138,8 +136,8 @@ func (s *scale) written(ctx context.Context, all []change) (units Places, there 
 	return units, there, nil
 }
 
-// kindOf returns the kind of an item, of which one version may be nil. Counters that
-// were never created as resources have none: it is then what their key begins with.
+// kindOf returns the kind of an item, of which one version may be nil. A counter that was never created as a
+// resource has no kind: kindOf returns the beginning of its key.
 func kindOf(before, after attributes) string {
 	for _, it := range []attributes{after, before} {
 		if kind, ok := it["kind"].(*types.AttributeValueMemberS); ok {
@@ -155,7 +153,7 @@ func kindOf(before, after attributes) string {
 	return ""
 }
 
-// projected returns what an index holds of an item.
+// projected returns the attributes of an item that an index holds.
 func projected(table []types.KeySchemaElement, x types.GlobalSecondaryIndexDescription, it attributes) attributes {
 	if it == nil || x.Projection.ProjectionType != types.ProjectionTypeKeysOnly {
 		return it
@@ -214,7 +212,7 @@ func (s *scale) read(call, result any) (float64, error) {
 		var units float64
 		for table, asked := range in.RequestItems {
 			found := out.Responses[table]
-			// Every item counts by itself; one that is not there, as a small one.
+			// Every item counts by itself, and a missing one counts as a small one.
 			n := float64(len(asked.Keys) - len(found))
 			for _, item := range found {
 				n += blocks(size(item), readUnit)
@@ -241,7 +239,7 @@ func (s *scale) read(call, result any) (float64, error) {
 	}
 }
 
-// consistency is what a read costs against one that sees every write.
+// consistency returns the cost of a read relative to one that sees every write.
 func consistency(consistent *bool) float64 {
 	if aws.ToBool(consistent) {
 		return 1
@@ -249,10 +247,10 @@ func consistency(consistent *bool) float64 {
 	return 0.5
 }
 
-// blocks rounds a size up to whole units; the least is one.
+// blocks returns the number of units that a size takes, which is at least one.
 func blocks(size, unit int) float64 { return math.Max(1, math.Ceil(float64(size)/float64(unit))) }
 
-// size is that of an item as DynamoDB counts it: names and values.
+// size returns the size of an item as DynamoDB counts it: names and values.
 func size(item attributes) int {
 	n := 0
 	for name, value := range item {

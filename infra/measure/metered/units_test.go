@@ -17,13 +17,13 @@ import (
 	"github.com/content-automation/api/pkg/store/storetest"
 )
 
-// metered opens a table whose meter weighs.
+// metered opens a table whose meter counts capacity units.
 func metered(t *testing.T) (*store.DB, *Meter) {
 	m := &Meter{Weigh: true}
 	return storetest.Open(t, time.Now, m.install), m
 }
 
-// used returns what a piece of work costs.
+// used returns the cost of a piece of work.
 func used(t *testing.T, m *Meter, work func(context.Context) error) Reading {
 	t.Helper()
 	before, err := m.Read()
@@ -40,8 +40,8 @@ func used(t *testing.T, m *Meter, work func(context.Context) error) Reading {
 	return after.Minus(before)
 }
 
-// thing is an item of about the size, which does not depend on how documents are compressed;
-// with an owner it is in one index.
+// thing returns an item of about the given size, which does not depend on the compression of documents. An item
+// with an owner is in one index.
 func thing(t *testing.T, id string, size int, owner string) store.Item {
 	t.Helper()
 	it, err := store.NewItem("thing", tenant.Of("acc", tenant.Test), id, "")
@@ -66,7 +66,7 @@ func TestWritesAreCountedByTheRules(t *testing.T) {
 		}
 		return it
 	}
-	// The cases build on each other, and what one reads before is not its cost.
+	// The cases build on each other. The reads that prepare a case are not part of its cost.
 	for _, c := range []struct {
 		what string
 		puts func(*store.Tx)
@@ -127,21 +127,22 @@ func TestReadsAreRoundedAsDynamoDBDoes(t *testing.T) {
 			return err
 		}
 	}
-	// Nine KB of three items: half of three units in an index, which is read as it is.
+	// The list reads nine KB in three items: half of three units, because the read of an index is eventually
+	// consistent.
 	if got := used(t, m, list(store.ByOwner, "o")); got.Reads != 1.5 || got.Trips != 1 {
 		t.Errorf("the index costs %+v", got)
 	}
 	if got := used(t, m, list(store.Table, "1")); got.Reads != 1 {
 		t.Errorf("the table costs %+v", got)
 	}
-	// Items that are read by their keys count one by one, those that are not there too.
+	// Items that are read by their keys count one by one, including those that do not exist.
 	if got := used(t, m, func(ctx context.Context) error {
 		_, err := db.GetAll(ctx, store.IDKey("1"), store.IDKey("2"), store.IDKey("none"))
 		return err
 	}); got.Reads != 3 || got.Trips != 1 {
 		t.Errorf("three items cost %+v", got)
 	}
-	// A filter hides how much was read.
+	// A filter hides the amount that was read.
 	if _, err := db.List(t.Context(), store.Query{Index: store.ByOwner, Partition: "o",
 		Filters: map[string]string{"state": "x"}, Limit: 10}); err != nil {
 		t.Fatal(err)
@@ -151,8 +152,8 @@ func TestReadsAreRoundedAsDynamoDBDoes(t *testing.T) {
 	}
 }
 
-// The engine counts plain writes and transactions without conditions by the same
-// rules: two counts that were made apart agree.
+// TestWritesAreCountedAsTheEngineCountsThem checks that the meter and the engine agree on plain writes and
+// transactions without conditions. The two counts have the same rules and separate implementations.
 func TestWritesAreCountedAsTheEngineCountsThem(t *testing.T) {
 	cfg, table, m := storetest.Local(t), aws.String("units-"+rand.Text()), &Meter{Weigh: true}
 	if err := storetest.CreateTable(t.Context(), dynamodb.NewFromConfig(cfg), *table); err != nil {

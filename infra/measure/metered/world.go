@@ -1,5 +1,5 @@
-// Package metered is the whole service in one process, called as the gateway calls it,
-// with a meter on its calls of DynamoDB. The engine of the tables is a process of its own.
+// Package metered runs the whole service in one process, calls it as the gateway does, and meters its calls of
+// DynamoDB. The engine of the tables is a separate process.
 package metered
 
 import (
@@ -48,23 +48,23 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// Settings are what a world is made with.
+// Settings are the settings of a world.
 type Settings struct {
-	// Account is the name of the accounts, and Agent that of the program that calls.
+	// Account is the name of the accounts, and Agent is that of the calling program.
 	Account, Agent string
-	// Listed is how many resources of each kind the account has.
+	// Listed is the number of resources of each kind in the account.
 	Listed int
-	// Clock is the time at the beginning, and Tick how far each call moves it: what calls
-	// make within one millisecond is in no order.
+	// Clock is the initial time, and Tick is the time that each call takes: resources that calls create within one
+	// millisecond have no order.
 	Clock time.Time
 	Tick  time.Duration
-	// Secret is that of the system; there may be none.
+	// Secret is the secret of the system, if it has one.
 	Secret seal.Secret
 	// With may change the configuration of the tables' clients.
 	With []func(*aws.Config)
 }
 
-// webhooksListed is the most webhooks that an account has: one less than there may be.
+// webhooksListed is one less than the largest number of webhooks of an account.
 const webhooksListed = 19
 
 // plenty is a rate limit that is never reached.
@@ -73,12 +73,12 @@ const plenty = 1_000_000
 // configured are the providers that the stack has.
 var configured = strings.Join(row.Names(), ",")
 
-// World is the whole service in one process, but for the engine of its tables: the
-// authorizer and the functions of all areas, metered, and two accounts that call.
+// World is the whole service in one process, except for the engine of its tables. It has the authorizer and the
+// functions of all areas, metered, and two accounts for the calls.
 type World struct {
 	Meter *Meter
 	State *store.DB
-	// Loaders are those of what generation works on.
+	// Loaders load the subjects of generations.
 	Loaders map[string]generate.Loader
 	// Routes are the operations by their ids.
 	Routes map[string]httpapi.Route
@@ -91,21 +91,21 @@ type World struct {
 	functions  map[string]lambda.Handler
 	key, live  string // secrets of a test key and a live one
 	drops      []func(context.Context) error
-	// admitted is what the authorizer gave for a header Authorization.
+	// admitted is the authorizer's result for each header Authorization.
 	admitted map[string]map[string]any
 
-	// Ids of resources of the account, one of each kind.
+	// The ids of resources of the account, one of each kind.
 	apiKey, factory, item, generation, media, event, webhook, delivery, diagnosed, proposal, social string
 	// channel is the social account that items are published to.
 	channel string
-	// planned is a factory with a content plan, and seller one with products.
+	// planned is a factory with a content plan, and seller is one with products.
 	planned, seller           string
 	product, promotion, photo string
-	products                  int    // that were made
+	products                  int    // created so far
 	chat                      string // with the architect
 }
 
-// meteredRecorder notes what an audit entry costs.
+// meteredRecorder measures the cost of an audit entry.
 type meteredRecorder struct {
 	log   *audit.Log
 	meter *Meter
@@ -129,9 +129,8 @@ func (r *meteredRecorder) Record(ctx context.Context, c httpapi.Call) error {
 // routes are the operations, which are registered once for all worlds.
 var routes = sync.OnceValue(api.Routes)
 
-// New makes a world of the size that is measured: a page of each list, and one more
-// resource, which reports that the list goes on. Each of with may change the
-// configuration of the tables' clients.
+// New creates a world of the measured size: a page of each list, and one more resource, which shows that the list
+// continues. Each function in with may change the configuration of the tables' clients.
 func New(ctx context.Context, with ...func(*aws.Config)) (*World, error) {
 	return NewWith(ctx, Settings{
 		Account: "Bench", Agent: "bench/1.0", Listed: 21, With: with,
@@ -140,7 +139,7 @@ func New(ctx context.Context, with ...func(*aws.Config)) (*World, error) {
 	})
 }
 
-// NewWith makes tables in the engine of the tests, and fills them.
+// NewWith creates tables in the engine of the tests, and fills them.
 func NewWith(ctx context.Context, s Settings) (_ *World, err error) {
 	w := &World{Meter: &Meter{}, settings: s, functions: map[string]lambda.Handler{},
 		Routes: map[string]httpapi.Route{}, Clock: s.Clock}
@@ -173,8 +172,8 @@ func NewWith(ctx context.Context, s Settings) (_ *World, err error) {
 	w.recorder = &meteredRecorder{log: log, meter: w.Meter}
 	w.authorizer = lambda.NewHandler(authorizer.New(credential.NewCounter(state, w.Now), authorizer.Scopes,
 		w.Now).Handle)
-	// Addresses of webhooks are looked up when they are saved: one on the machine
-	// itself needs no look-up.
+	// The addresses of webhooks are resolved when they are saved. An address on the machine itself needs no
+	// look-up.
 	e := area.Env{AWS: cfg, DB: state, Audit: log, Media: signer, Now: w.Now, Random: rand.Reader,
 		Providers: configured, Loopback: true, DeliverRole: arn.ARN{Partition: "aws"},
 		Envelope: sealtest.Envelope("the stack's key")}
@@ -210,12 +209,12 @@ func (w *World) Close(ctx context.Context) error {
 	return all
 }
 
-// fill makes an account for each mode, with a key and with some of everything.
+// fill creates an account for each mode, with a key and resources of every kind.
 func (w *World) fill(ctx context.Context, state *store.DB) (err error) {
 	accounts := account.NewService(state, w.Now)
 	keys := apikey.NewService(state, accounts, w.Now, rand.Reader)
-	// Two accounts, so that each lists keys of one mode alone: what a query reads and
-	// does not give cannot be weighed.
+	// There are two accounts, so that each lists keys of one mode alone: items that a query reads and does not
+	// return cannot be weighed.
 	made := map[tenant.Mode]tenant.Account{}
 	for mode, secret := range map[tenant.Mode]*string{tenant.Test: &w.key, tenant.Live: &w.live} {
 		name, limit := w.settings.Account, plenty
@@ -229,7 +228,7 @@ func (w *World) fill(ctx context.Context, state *store.DB) (err error) {
 		}
 		made[mode], *secret = tenant.Account(a.ID), k.Secret
 	}
-	// Each diagnosis makes at least one proposal.
+	// Each diagnosis creates at least one proposal.
 	if w.diagnosed, err = w.make(ctx, "createFactory"); err != nil {
 		return err
 	}
@@ -290,7 +289,7 @@ func (w *World) fill(ctx context.Context, state *store.DB) (err error) {
 				return err
 			}
 		}
-		// The item is generated, which makes an event.
+		// The generation of the item creates an event.
 		if err := w.generate(ctx, state, w.item); err != nil {
 			return fmt.Errorf("generate %s: %w", w.item, err)
 		}
@@ -305,7 +304,7 @@ func (w *World) fill(ctx context.Context, state *store.DB) (err error) {
 	return w.dispatch(ctx, state)
 }
 
-// connect connects a channel, or returns its account where it is connected.
+// connect connects a channel, or returns its account if it is already connected.
 func (w *World) connect(ctx context.Context, channel string) (string, error) {
 	a, err := w.Call(ctx, Request{Operation: "connectSocialAccount",
 		Body: Object{"platform": "telegram", "bot_token": "123456789:EXAMPLE-EXAMPLE-EXAMPLE", "channel": channel}})
@@ -324,7 +323,7 @@ func (w *World) generate(ctx context.Context, state *store.DB, itemID string) er
 	return w.steps(ctx, kernel, task.ID(generate.Generate, itemID, 1))
 }
 
-// diagnose makes a diagnosis of a factory, and returns the id of one of its proposals.
+// diagnose creates a diagnosis of a factory, and returns the id of one of its proposals.
 func (w *World) diagnose(ctx context.Context, factoryID string) (proposalID string, err error) {
 	started, err := w.Call(ctx, Request{Operation: "diagnoseFactory", ID: factoryID})
 	if err != nil {
@@ -360,7 +359,7 @@ func (w *World) steps(ctx context.Context, kernel *task.Kernel, taskID string) e
 	}
 }
 
-// roll counts an item in the analytics, as the relay has it done.
+// roll counts an item in the analytics, as the relay does.
 func (w *World) roll(ctx context.Context, itemID string) error {
 	it, err := w.State.Get(ctx, store.IDKey(itemID))
 	if err != nil {
@@ -373,7 +372,7 @@ func (w *World) roll(ctx context.Context, itemID string) error {
 	return errors.Join(rollup.New(w.State).Count(ctx, []events.SQSMessage{{MessageId: itemID, Body: m.Body}})...)
 }
 
-// Kernel returns one that takes the steps of generation by a worker, and of diagnoses.
+// Kernel returns a kernel that takes the steps of generations by a worker, and those of diagnoses.
 func (w *World) Kernel(g *generate.Worker) *task.Kernel {
 	handlers := generatewiring.Handlers(g)
 	maps.Copy(handlers, diagnosewiring.Handlers(&advicejob.Worker{

@@ -17,7 +17,7 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// filled makes a world that ends with the test.
+// filled creates a world that is closed at the end of the test.
 func filled(t *testing.T, with ...func(*aws.Config)) *World {
 	t.Helper()
 	w, err := New(t.Context(), with...)
