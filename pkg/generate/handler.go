@@ -137,7 +137,13 @@ func (w handler) Fail(ctx context.Context, s *task.Step, cause error) (o task.Ou
 	if errors.Is(cause, task.ErrDeadline) {
 		w.stop(ctx, &a)
 	}
-	w.removeResults(ctx, &a)
+	if a.hasResults() {
+		// Another delivery may have gone on with the step, and need the files.
+		if err := s.Lease(ctx, nil); err != nil {
+			return o, err
+		}
+		w.removeResults(ctx, &a)
+	}
 	f := failureOf(cause)
 	f.Stage = a.stage(f.Code)
 	lost := a.paid(false)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
@@ -271,13 +272,17 @@ func (w *Worker) stop(ctx context.Context, a *attempt) {
 // removeResults removes the files of an attempt that ended without a result. No caller can reach them any more, so a
 // failure only leaves waste.
 func (w *Worker) removeResults(ctx context.Context, a *attempt) {
-	for _, p := range a.Parts {
-		if kinds[p.Kind].file == "" || !p.Ready && len(p.Made.Files) == 0 {
-			continue
-		}
-		if err := w.Objects.Remove(ctx, placeOf(a.Owner, a.Subject, a.Attempt)); err != nil {
-			slog.Warn("files of an attempt not removed", "task", a.ID, "error", err)
-		}
+	if !a.hasResults() {
 		return
 	}
+	if err := w.Objects.Remove(ctx, placeOf(a.Owner, a.Subject, a.Attempt)); err != nil {
+		slog.Warn("files of an attempt not removed", "task", a.ID, "error", err)
+	}
+}
+
+// hasResults reports whether a part of the attempt may have stored files.
+func (a *attempt) hasResults() bool {
+	return slices.ContainsFunc(a.Parts, func(p part) bool {
+		return kinds[p.Kind].file != "" && (p.Ready || len(p.Made.Files) > 0)
+	})
 }
