@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"github.com/content-automation/api/infra/local/edge"
 	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
@@ -142,11 +144,13 @@ func Start(ctx context.Context, o Options) (_ *System, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("the stacks have no output KeylessLimit: %w", err)
 	}
-	proxy, err := newProxy(s.Endpoint, s.Outputs["ApiId"], stage, host, newKeyless(limit, time.Now))
+	gateway, err := url.Parse(fmt.Sprintf("%s/_aws/execute-api/%s/%s", s.Endpoint, s.Outputs["ApiId"], stage))
 	if err != nil {
 		return nil, err
 	}
-	s.server = &http.Server{Handler: proxy, ReadHeaderTimeout: 10 * time.Second}
+	s.server = &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: edge.New(edge.Config{
+		Gateway: gateway, Host: host, Stage: stage, Keyless: limit, Now: time.Now,
+	})}
 	go func() { _ = s.server.Serve(listener) }()
 	return s, nil
 }

@@ -26,16 +26,62 @@ import (
 
 // Engine holds tables. It is safe for concurrent use.
 type Engine struct {
-	now func() time.Time
+	now     func() time.Time
+	observe func([]Change)
 
 	mu     sync.Mutex
 	tables map[string]*table
 	tokens tokens
+	// written are the changes of the call in progress, if there is an observer.
+	written []Change
 }
 
-// New returns an engine without tables. It uses the clock to forget the request tokens of transactions.
-func New(now func() time.Time) *Engine {
-	return &Engine{now: now, tables: map[string]*table{}, tokens: tokens{known: map[string]transaction{}}}
+// New returns an engine without tables. It uses the clock to forget the request tokens of transactions. It keeps all
+// changes for Changes.
+func New(now func() time.Time) *Engine { return NewObserved(now, nil) }
+
+// NewObserved is New with an observer, which gets the changes of each call before the call is answered, in their order:
+// all changes of a transaction at once. Calls wait for the observer, which may not call the engine. Changes returns
+// nothing then.
+func NewObserved(now func() time.Time, observe func([]Change)) *Engine {
+	return &Engine{now: now, observe: observe, tables: map[string]*table{},
+		tokens: tokens{known: map[string]transaction{}}}
+}
+
+// record keeps a change, for the observer or for Changes. The caller holds the lock.
+func (e *Engine) record(t *table, c Change) {
+	if e.observe == nil {
+		t.changes = append(t.changes, c)
+		return
+	}
+	e.written = append(e.written, c)
+}
+
+// unlock ends a call that may have written: the observer gets its changes first.
+func (e *Engine) unlock() {
+	if len(e.written) > 0 {
+		e.observe(e.written)
+		e.written = nil
+	}
+	e.mu.Unlock()
+}
+
+// Restore puts items that were kept elsewhere into a table. It makes no changes.
+func (e *Engine) Restore(table string, items ...map[string]types.AttributeValue) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	t, err := e.table(&table)
+	if err != nil {
+		return err
+	}
+	for _, it := range items {
+		r, err := t.checkItem(it)
+		if err != nil {
+			return err
+		}
+		t.index(nil, r)
+	}
+	return nil
 }
 
 // invalid returns the error of a call that DynamoDB does not accept.
@@ -139,6 +185,7 @@ func (e *Engine) DescribeTable(ctx context.Context, in *dynamodb.DescribeTableIn
 
 // Change is one record of a table's stream.
 type Change struct {
+	Table string
 	// Event is INSERT, MODIFY or REMOVE.
 	Event string
 	// Old and New are the item before and after.

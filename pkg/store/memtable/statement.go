@@ -70,7 +70,7 @@ func (e *Engine) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchEx
 		return nil, err
 	}
 	e.mu.Lock()
-	defer e.mu.Unlock()
+	defer e.unlock()
 	if n := len(in.Statements); n < 1 || n > maxStatements {
 		return nil, invalid("Member must have length less than or equal to %d, and greater than or equal to 1: %d "+
 			"statements", maxStatements, n)
@@ -105,7 +105,7 @@ func (e *Engine) execute(in types.BatchStatementRequest) types.BatchStatementRes
 	case err != nil:
 		return refused(types.BatchStatementErrorCodeEnumValidationError, err.Error(), nil)
 	}
-	w.table.replace(before, after)
+	e.replace(w.table, before, after)
 	return types.BatchStatementResponse{TableName: &w.table.name}
 }
 

@@ -179,8 +179,8 @@ func (t *table) get(key item) *row {
 	return nil
 }
 
-// replace replaces one item of a key by another. Either may be nil.
-func (t *table) replace(before, after *row) {
+// index replaces one item of a key by another in all indexes. Either may be nil.
+func (t *table) index(before, after *row) {
 	all := []*index{t.main}
 	for _, x := range t.indexes {
 		all = append(all, x)
@@ -193,13 +193,18 @@ func (t *table) replace(before, after *row) {
 			x.put(after)
 		}
 	}
+}
+
+// replace replaces one item of a key by another, and records the change. Either may be nil.
+func (e *Engine) replace(t *table, before, after *row) {
+	t.index(before, after)
 	switch {
 	case before == nil && after != nil:
-		t.changes = append(t.changes, Change{Event: "INSERT", New: after.item})
+		e.record(t, Change{Table: t.name, Event: "INSERT", New: after.item})
 	case before != nil && after == nil:
-		t.changes = append(t.changes, Change{Event: "REMOVE", Old: before.item})
+		e.record(t, Change{Table: t.name, Event: "REMOVE", Old: before.item})
 	case before != nil && !same(before.item, after.item):
-		t.changes = append(t.changes, Change{Event: "MODIFY", Old: before.item, New: after.item})
+		e.record(t, Change{Table: t.name, Event: "MODIFY", Old: before.item, New: after.item})
 	}
 }
 

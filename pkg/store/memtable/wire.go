@@ -214,3 +214,14 @@ func encode(v reflect.Value) any {
 		return v.Interface()
 	}
 }
+
+// EncodeItem returns an item as JSON, in the form of the protocol.
+func EncodeItem(it map[string]types.AttributeValue) ([]byte, error) {
+	return json.Marshal(encode(reflect.ValueOf(it)))
+}
+
+// DecodeItem is the reverse of EncodeItem.
+func DecodeItem(data []byte) (it map[string]types.AttributeValue, err error) {
+	err = decode(data, reflect.ValueOf(&it).Elem())
+	return it, err
+}

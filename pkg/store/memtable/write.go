@@ -212,7 +212,7 @@ func (e *Engine) one(ctx context.Context, options []func(*dynamodb.Options), sho
 		return nil, err
 	}
 	e.mu.Lock()
-	defer e.mu.Unlock()
+	defer e.unlock()
 	w, err := e.write(in)
 	if err != nil {
 		return nil, err
@@ -224,7 +224,7 @@ func (e *Engine) one(ctx context.Context, options []func(*dynamodb.Options), sho
 	case err != nil:
 		return nil, err
 	}
-	w.table.replace(before, after)
+	e.replace(w.table, before, after)
 	return returned(show, before, after)
 }
 
@@ -278,7 +278,7 @@ func (e *Engine) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWr
 		return nil, err
 	}
 	e.mu.Lock()
-	defer e.mu.Unlock()
+	defer e.unlock()
 	if n := len(in.TransactItems); n < 1 || n > maxWrites {
 		return nil, invalid("Member must have length less than or equal to %d, and greater than or equal to 1: %d "+
 			"writes", maxWrites, n)
@@ -322,7 +322,7 @@ func (e *Engine) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWr
 	}
 	for i, w := range writes {
 		if w.after != nil {
-			w.table.replace(befores[i], afters[i])
+			e.replace(w.table, befores[i], afters[i])
 		}
 	}
 	if token != "" {

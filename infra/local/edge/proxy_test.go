@@ -1,4 +1,4 @@
-package system
+package edge
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -16,18 +17,24 @@ func face(t *testing.T, gateway http.HandlerFunc) string {
 	t.Helper()
 	behind := httptest.NewServer(gateway)
 	t.Cleanup(behind.Close)
-	proxy, err := newProxy(behind.URL, "api123", "local", "localhost:8080", newKeyless(5, time.Now))
-	if err != nil {
-		t.Fatal(err)
-	}
-	front := httptest.NewServer(proxy)
+	front := httptest.NewServer(before(t, behind.URL, time.Now))
 	t.Cleanup(front.Close)
 	return front.URL
 }
 
+// before returns the edge before the gateway at an address.
+func before(t *testing.T, address string, now func() time.Time) http.Handler {
+	t.Helper()
+	gateway, err := url.Parse(address + "/_aws/execute-api/api123/local")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return New(Config{Gateway: gateway, Host: "localhost:8080", Stage: "local", Keyless: 5, Now: now})
+}
+
 func send(t *testing.T, req *http.Request) (*http.Response, string) {
 	t.Helper()
-	res, err := direct.Do(req)
+	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,11 +189,7 @@ func TestProxyRefusesWhatTheGatewayWould(t *testing.T) {
 }
 
 func TestProxyAnswersWithoutAGateway(t *testing.T) {
-	proxy, err := newProxy("http://127.0.0.1:1", "api123", "local", "localhost:8080", newKeyless(5, time.Now))
-	if err != nil {
-		t.Fatal(err)
-	}
-	front := httptest.NewServer(proxy)
+	front := httptest.NewServer(before(t, "http://127.0.0.1:1", time.Now))
 	defer front.Close()
 	res, body := send(t, request(t, http.MethodGet, front.URL+"/v1/me", nil))
 	if res.StatusCode != http.StatusInternalServerError || code(t, res, body) != "internal" {
@@ -217,11 +220,7 @@ func TestCallsWithoutAValidKeyAreLimitedByAddress(t *testing.T) {
 		}
 	}))
 	t.Cleanup(gateway.Close)
-	proxy, err := newProxy(gateway.URL, "api123", "local", "localhost:8080",
-		newKeyless(5, func() time.Time { return now }))
-	if err != nil {
-		t.Fatal(err)
-	}
+	proxy := before(t, gateway.URL, func() time.Time { return now })
 	call := func(address, authorization string) *httptest.ResponseRecorder {
 		r := httptest.NewRequest(http.MethodGet, "/v1/me", nil)
 		r.RemoteAddr = address + ":1234"
@@ -238,10 +237,10 @@ func TestCallsWithoutAValidKeyAreLimitedByAddress(t *testing.T) {
 			t.Errorf("call %d is answered %d", i+1, w.Code)
 		}
 	}
-	before := asked
+	known := asked
 	w := call(address, "")
-	if w.Code != http.StatusTooManyRequests || w.Header().Get("Retry-After") != "300" || asked != before {
-		t.Errorf("the sixth call is answered %d, %v; the gateway was asked %d times", w.Code, w.Header(), asked-before)
+	if w.Code != http.StatusTooManyRequests || w.Header().Get("Retry-After") != "300" || asked != known {
+		t.Errorf("the sixth call is answered %d, %v; the gateway was asked %d times", w.Code, w.Header(), asked-known)
 	}
 	var envelope struct {
 		Error     struct{ Code string }

@@ -1,4 +1,4 @@
-package system
+package edge
 
 import (
 	"bytes"

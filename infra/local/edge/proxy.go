@@ -1,10 +1,9 @@
-package system
+package edge
 
 import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -26,18 +25,31 @@ const (
 	longestWait = 29 * time.Second
 )
 
-// newProxy makes the public entrance of the system. It does the work of AWS's edge that the
-// emulated gateway does not do.
-func newProxy(endpoint, apiID, stage, host string, limit *keyless) (http.Handler, error) {
-	target, err := url.Parse(fmt.Sprintf("%s/_aws/execute-api/%s/%s", endpoint, apiID, stage))
-	if err != nil {
-		return nil, err
-	}
-	transport := &http.Transport{
-		MaxIdleConnsPerHost: 64,
-		// Bodies pass unchanged, compressed or not.
-		DisableCompression:    true,
-		ResponseHeaderTimeout: longestWait,
+// Config is the configuration of the edge.
+type Config struct {
+	// Gateway is the address that the paths of calls are appended to.
+	Gateway *url.URL
+	// Transport reaches the gateway. Nil means the network.
+	Transport http.RoundTripper
+	// Host is the host of the API as its callers use it, with the port.
+	Host, Stage string
+	// Keyless is the number of calls without a valid key that one address may make in gatewayresponse.FilterWindow.
+	Keyless int
+	Now     func() time.Time
+}
+
+// New returns the public entrance of a local system: it does the work of AWS's edge that the gateway behind it does not
+// do.
+func New(c Config) http.Handler {
+	host, stage, target, limit := c.Host, c.Stage, c.Gateway, newKeyless(c.Keyless, c.Now)
+	transport := c.Transport
+	if transport == nil {
+		transport = &http.Transport{
+			MaxIdleConnsPerHost: 64,
+			// Bodies pass unchanged, compressed or not.
+			DisableCompression:    true,
+			ResponseHeaderTimeout: longestWait,
+		}
 	}
 	base := "http://" + host
 	proxy := &httputil.ReverseProxy{
@@ -83,7 +95,7 @@ func newProxy(endpoint, apiID, stage, host string, limit *keyless) (http.Handler
 			return
 		}
 		proxy.ServeHTTP(w, r)
-	}), nil
+	})
 }
 
 // peerHeader has the address of the caller.
