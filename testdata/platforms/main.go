@@ -15,18 +15,10 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"slices"
 	"strconv"
 	"time"
 
-	"github.com/content-automation/api/pkg/adapter/platform/platformtest"
-	"github.com/content-automation/api/testdata/platforms/control"
-	"github.com/content-automation/api/testdata/platforms/instagram"
-	"github.com/content-automation/api/testdata/platforms/rutube"
-	"github.com/content-automation/api/testdata/platforms/telegram"
-	"github.com/content-automation/api/testdata/platforms/tiktok"
-	"github.com/content-automation/api/testdata/platforms/vk"
-	"github.com/content-automation/api/testdata/platforms/youtube"
+	"github.com/content-automation/api/testdata/fakes"
 )
 
 func main() {
@@ -45,51 +37,6 @@ func serve(port int) error {
 		return err
 	}
 	slog.Info("serving", "address", "http://"+listener.Addr().String())
-	server := &http.Server{Handler: handler(time.Now, 2*time.Second), ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{Handler: fakes.Platforms(time.Now, 2*time.Second), ReadHeaderTimeout: 10 * time.Second}
 	return server.Serve(listener)
-}
-
-// fake is a fake with its API and its posts.
-type fake interface {
-	platformtest.Fake
-	Handler() http.Handler
-	Published() []control.Post
-}
-
-// handler serves all fakes. took is the time for which a platform processes a video.
-func handler(now func() time.Time, took time.Duration) http.Handler {
-	instagramFake, tiktokFake, youtubeFake, rutubeFake := instagram.New(now), tiktok.New(now), youtube.New(now),
-		rutube.New(now)
-	youtubeFake.Took = took
-	instagramFake.Took, tiktokFake.Took, tiktokFake.Moderated, rutubeFake.Took = took, took, 2*took, took
-	fakes := map[string]fake{
-		"instagram": instagramFake, "tiktok": tiktokFake, "youtube": youtubeFake,
-		"telegram": telegram.New(now), "vk": vk.New(now), "rutube": rutubeFake,
-	}
-	mux := http.NewServeMux()
-	for name, f := range fakes {
-		mux.Handle("/"+name+"/", http.StripPrefix("/"+name, f.Handler()))
-	}
-	mux.HandleFunc("GET /_posts", func(w http.ResponseWriter, _ *http.Request) {
-		posts := map[string][]control.Post{}
-		for name, f := range fakes {
-			posts[name] = f.Published()
-		}
-		control.JSON(w, http.StatusOK, posts)
-	})
-	mux.HandleFunc("POST /_fail", func(w http.ResponseWriter, r *http.Request) {
-		f, ok := fakes[r.FormValue("platform")]
-		fault := platformtest.Fault(r.FormValue("fault"))
-		call, err := strconv.Atoi(r.FormValue("call"))
-		if r.FormValue("call") == "" {
-			call, err = 1, nil
-		}
-		if !ok || err != nil || call < 1 || !slices.Contains(platformtest.Faults(), fault) {
-			http.Error(w, "want a platform, a fault and a call from 1", http.StatusBadRequest)
-			return
-		}
-		f.Fail(f.Calls()+call, fault)
-		w.WriteHeader(http.StatusNoContent)
-	})
-	return mux
 }

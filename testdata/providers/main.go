@@ -26,14 +26,7 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/provider/credentials"
 	"github.com/content-automation/api/pkg/cloud/awsenv"
-	"github.com/content-automation/api/testdata/providers/bedrock"
-	"github.com/content-automation/api/testdata/providers/control"
-	"github.com/content-automation/api/testdata/providers/elevenlabs"
-	"github.com/content-automation/api/testdata/providers/fal"
-	"github.com/content-automation/api/testdata/providers/heygen"
-	"github.com/content-automation/api/testdata/providers/polly"
-	"github.com/content-automation/api/testdata/providers/replicate"
-	"github.com/content-automation/api/testdata/providers/sample"
+	"github.com/content-automation/api/testdata/fakes"
 )
 
 func main() {
@@ -60,15 +53,12 @@ func serve(port int) error {
 		return err
 	}
 	slog.Info("serving", "address", "http://"+listener.Addr().String())
-	server := &http.Server{Handler: logged(handler(keys, bucketWriter(cfg), bucketReader(cfg))),
+	server := &http.Server{Handler: logged(fakes.Providers(keys, bucketWriter(cfg), bucketReader(cfg))),
 		ReadHeaderTimeout: 10 * time.Second}
 	return server.Serve(listener)
 }
 
-// writer puts an object into a bucket.
-type writer func(ctx context.Context, bucket, key string, content []byte) error
-
-func bucketWriter(cfg aws.Config) writer {
+func bucketWriter(cfg aws.Config) fakes.Writer {
 	client := s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true })
 	return func(ctx context.Context, bucket, key string, content []byte) error {
 		_, err := client.PutObject(ctx, &s3.PutObjectInput{Bucket: aws.String(bucket), Key: aws.String(key),
@@ -77,10 +67,7 @@ func bucketWriter(cfg aws.Config) writer {
 	}
 }
 
-// reader reads an object of a bucket.
-type reader func(ctx context.Context, bucket, key string) ([]byte, error)
-
-func bucketReader(cfg aws.Config) reader {
+func bucketReader(cfg aws.Config) fakes.Reader {
 	client := s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true })
 	return func(ctx context.Context, bucket, key string) ([]byte, error) {
 		out, err := client.GetObject(ctx, &s3.GetObjectInput{Bucket: aws.String(bucket), Key: aws.String(key)})
@@ -90,41 +77,6 @@ func bucketReader(cfg aws.Config) reader {
 		defer out.Body.Close()
 		return io.ReadAll(out.Body)
 	}
-}
-
-// handler serves all fakes, with one control.
-func handler(keys map[string]credentials.Secret, write writer, read reader) http.Handler {
-	c := control.New()
-	mux := http.NewServeMux()
-	mux.Handle("/_control", c)
-	mux.Handle("/_control/", c)
-	for name, fake := range map[string]http.Handler{
-		fal.Name: only("Authorization", "Key "+keys[fal.Name].Reveal(), fal.New(c, sample.File, time.Now, 0)),
-		replicate.Name: only("Authorization", "Bearer "+keys[replicate.Name].Reveal(),
-			replicate.New(c, sample.File, time.Now, 0)),
-		elevenlabs.Name: elevenlabs.New(elevenlabs.Config{Control: c, Media: sample.Files,
-			Key: keys[elevenlabs.Name].Reveal()}),
-		heygen.Name: heygen.New(heygen.Config{Control: c, Media: sample.Files, Now: time.Now,
-			Key: keys[heygen.Name].Reveal()}),
-		polly.Name: polly.New(polly.Config{Control: c, Media: sample.Files, Now: time.Now, Write: write}),
-		bedrock.Name: bedrock.New(bedrock.Config{Control: c, Samples: sample.File, Now: time.Now, Write: write,
-			Read: read}),
-	} {
-		mux.Handle("/"+name+"/", http.StripPrefix("/"+name, fake))
-	}
-	return mux
-}
-
-// only returns the fake with a check of the credential, for a fake that accepts any. It passes
-// calls without a credential to the fake.
-func only(header, want string, fake http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if got := r.Header.Get(header); got != "" && got != want {
-			http.Error(w, `{"detail": "Invalid credential"}`, http.StatusUnauthorized)
-			return
-		}
-		fake.ServeHTTP(w, r)
-	})
 }
 
 // logged logs each call, without its query, which may be signed.

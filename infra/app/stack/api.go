@@ -13,7 +13,7 @@ import (
 )
 
 // Add adds the customer's stacks to the app. The routes are the operations that need a key;
-// PublicRoutes has the others.
+// api.PublicRoutes has the others.
 func Add(app constructs.Construct, s customer.Settings, routes []httpapi.Route) error {
 	if err := s.Built(); err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"github.com/content-automation/api/infra/app/customer"
 	"github.com/content-automation/api/infra/app/gatewayresponse"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/service/api"
 )
 
 // gateway is the REST API in front of the functions.
@@ -123,13 +124,13 @@ func (g *gateway) serve(areas map[string]awslambda.IFunction, routes []httpapi.R
 		}
 		return nil
 	}
-	for _, r := range PublicRoutes {
+	for _, r := range api.PublicRoutes {
 		if err := add(r.Path, r.Function, open); err != nil {
 			return err
 		}
 	}
-	functions := map[string]string{unknownPath: unknownFunction}
-	if err := add(unknownPath, unknownFunction, keyed); err != nil {
+	functions := map[string]string{api.UnknownPath: api.UnknownFunction}
+	if err := add(api.UnknownPath, api.UnknownFunction, keyed); err != nil {
 		return err
 	}
 	for _, r := range routes {

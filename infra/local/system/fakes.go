@@ -2,7 +2,6 @@ package system
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,10 +16,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
-	"github.com/content-automation/api/pkg/adapter/platform/vk"
 	"github.com/content-automation/api/pkg/adapter/provider/credentials"
-	"github.com/content-automation/api/pkg/area/social/apps"
-	"github.com/content-automation/api/testdata/platforms/oauth"
+	testfakes "github.com/content-automation/api/testdata/fakes"
 )
 
 // fakes is one process with the fakes of all generation providers, or of all social platforms.
@@ -64,19 +61,10 @@ func isFree(ctx context.Context, port int) bool {
 // endpoint returns the address of the fakes.
 func (f *fakes) endpoint() string { return "http://127.0.0.1:" + strconv.Itoa(f.port) }
 
-// fakeCredentials returns the credentials that the fakes accept.
-func fakeCredentials() (string, error) {
-	of := map[string]string{}
-	for _, name := range credentials.Providers() {
-		of[name] = "local-" + name
-	}
-	return credentials.Document(of)
-}
-
 // startProviders starts the fakes of the providers, which write their results to the emulated
 // AWS.
 func (f *fakes) startProviders(ctx context.Context, binaries, endpoint, region string) error {
-	accepted, err := fakeCredentials()
+	accepted, err := testfakes.Credentials()
 	if err != nil {
 		return err
 	}
@@ -116,22 +104,6 @@ func withFakes(values map[string]string, endpoint, platforms string) map[string]
 		all["providers"] = strings.Join(credentials.Providers(), ",")
 	}
 	return all
-}
-
-// fakeApps returns the applications that the fakes of the platforms know.
-func fakeApps() (string, error) {
-	document := map[string]map[string]string{}
-	for _, name := range apps.Platforms() {
-		document[name] = map[string]string{"client_id": oauth.ClientID}
-		if name != vk.Name {
-			document[name]["client_secret"] = oauth.ClientSecret
-		}
-	}
-	value, err := json.Marshal(document)
-	if err != nil {
-		return "", err
-	}
-	return string(value), apps.Check(string(value))
 }
 
 // keep puts a value into a secret of the stacks.

@@ -47,4 +47,3 @@ func code(t *testing.T, res *http.Response, body string) string {
 	}
 	return envelope.Error.Code
 }
-

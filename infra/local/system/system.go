@@ -17,6 +17,7 @@ import (
 
 	"github.com/content-automation/api/infra/local/edge"
 	"github.com/content-automation/api/pkg/cloud/topology"
+	testfakes "github.com/content-automation/api/testdata/fakes"
 )
 
 // customer is the entry of cdk.json for the local system. stage is the gateway's stage.
@@ -239,13 +240,13 @@ func (s *System) bringUp(ctx context.Context, o Options) error {
 	if err := s.platforms.start(ctx, binaries, "/_posts", nil); err != nil {
 		return err
 	}
-	if err := s.keep(ctx, s.PlatformSecret, fakeApps); err != nil || s.fakes == nil {
+	if err := s.keep(ctx, s.PlatformSecret, testfakes.Apps); err != nil || s.fakes == nil {
 		return err
 	}
 	if err := s.fakes.startProviders(ctx, binaries, s.Endpoint, s.Region); err != nil {
 		return err
 	}
-	return s.keep(ctx, s.ProviderSecret, fakeCredentials)
+	return s.keep(ctx, s.ProviderSecret, testfakes.Credentials)
 }
 
 // Stop ends the processes that Start has started: the proxy, the emulated AWS with the

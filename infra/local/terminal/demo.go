@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/content-automation/api/infra/local/system"
 	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/area/apikey"
 	"github.com/content-automation/api/pkg/auth"
@@ -17,35 +16,33 @@ import (
 // demoCredits is the balance of the demo account, enough for a few thousand posts.
 const demoCredits = 100_000
 
-// demo is the account of every local system, with its keys.
-type demo struct{ account, test, live string }
+// Demo is the account of every local system, with its keys.
+type Demo struct{ Account, Test, Live string }
 
-// seed makes the demo account on the enterprise plan, with credits, and with one key of each
-// kind that has all permissions.
-func seed(ctx context.Context, s *system.System) (demo, error) {
-	db := store.Open(s.AWS(), s.Table)
+// NewDemo makes the demo account on the enterprise plan, with credits, and with one key of each kind that has all
+// permissions. Connections of social accounts may return to the pages of the API at base.
+func NewDemo(ctx context.Context, db *store.DB, base string) (Demo, error) {
 	accounts := account.NewService(db, time.Now)
 	keys := apikey.NewService(db, accounts, time.Now, rand.Reader)
 
 	name, plan := "Demo", auth.EnterprisePlan
-	// A connection of a social account may return to any page of these addresses.
-	pages := []string{s.BaseURL, "http://127.0.0.1:9090"}
+	pages := []string{base, "http://127.0.0.1:9090"}
 	made, err := accounts.Create(ctx, account.Settings{Name: &name, Plan: &plan, ReturnURLs: &pages})
 	if err != nil {
-		return demo{}, fmt.Errorf("making the demo account: %w", err)
+		return Demo{}, fmt.Errorf("making the demo account: %w", err)
 	}
-	d := demo{account: made.ID}
+	d := Demo{Account: made.ID}
 	if _, err := accounts.TopUp(ctx, tenant.Account(made.ID), demoCredits); err != nil {
-		return demo{}, fmt.Errorf("giving the demo account credits: %w", err)
+		return Demo{}, fmt.Errorf("giving the demo account credits: %w", err)
 	}
 	for _, kind := range []struct {
 		mode   tenant.Mode
 		secret *string
-	}{{tenant.Test, &d.test}, {tenant.Live, &d.live}} {
+	}{{tenant.Test, &d.Test}, {tenant.Live, &d.Live}} {
 		key, err := keys.Issue(ctx, tenant.Account(made.ID), kind.mode,
 			apikey.Settings{Name: "Demo " + string(kind.mode), Scopes: auth.AllScopes()})
 		if err != nil {
-			return demo{}, fmt.Errorf("making the demo account's %s key: %w", kind.mode, err)
+			return Demo{}, fmt.Errorf("making the demo account's %s key: %w", kind.mode, err)
 		}
 		*kind.secret = key.Secret
 	}

@@ -1,4 +1,4 @@
-package main
+package fakes
 
 import (
 	"context"
@@ -27,7 +27,7 @@ import (
 // All fakes work below their prefixes, from the connection to the post.
 func TestConnectAndPublishOnEveryPlatform(t *testing.T) {
 	clock := fixture.NewClock()
-	server := httptest.NewServer(handler(clock.Now, time.Second))
+	server := httptest.NewServer(Platforms(clock.Now, time.Second))
 	defer server.Close()
 	for _, name := range registry.Names() {
 		adapter, ok := registry.Live(name, wire.Config{BaseURL: server.URL + "/" + name, Now: clock.Now,
@@ -86,7 +86,7 @@ var noRedirect = &http.Client{CheckRedirect: func(*http.Request,
 type quiet struct{ platformtest.Fake }
 
 func TestFaultsOverHTTP(t *testing.T) {
-	server := httptest.NewServer(handler(time.Now, time.Second))
+	server := httptest.NewServer(Platforms(time.Now, time.Second))
 	defer server.Close()
 	for form, want := range map[string]int{
 		"platform=vk&fault=rate+limited": 204, "platform=vk&fault=rate+limited&call=2": 204,
@@ -116,7 +116,7 @@ func TestFaultsOverHTTP(t *testing.T) {
 // The fakes refuse the same calls as the platforms. Each first refuses a call without a valid
 // token.
 func TestFakesAreStrict(t *testing.T) {
-	server := httptest.NewServer(handler(time.Now, time.Second))
+	server := httptest.NewServer(Platforms(time.Now, time.Second))
 	defer server.Close()
 	form := "application/x-www-form-urlencoded"
 	bot := "/telegram/bot" + telegram.Token

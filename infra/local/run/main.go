@@ -1,0 +1,183 @@
+// Command run is `make run`: the whole service in one process, with its data in .local/service. It reads PORT,
+// PROVIDERS (fake or real) and FRESH (1: without the data of an earlier run).
+//
+// It answers at once. The explorer's script and ffmpeg are fetched meanwhile, if they are not there: until then, the
+// page of the explorer says so, and compositions wait.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/content-automation/api/infra/local/standalone"
+	"github.com/content-automation/api/infra/local/terminal"
+	"github.com/content-automation/api/pkg/area/training/job"
+	"github.com/content-automation/api/pkg/area/training/tune"
+	"github.com/content-automation/api/pkg/cloud/metric"
+	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/media/objects"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	port, err := terminal.Port()
+	if err == nil {
+		err = run(ctx, os.Stdout, port)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, terminal.Sentence(err, port))
+		stop()
+		os.Exit(1)
+	}
+}
+
+// The folders and files of the service, from the root of the checkout.
+const (
+	local   = ".local"
+	data    = "service"
+	logName = "service.log"
+)
+
+// run runs the service until the context ends.
+func run(ctx context.Context, out io.Writer, port int) error {
+	began := time.Now()
+	say := func(step string) { fmt.Fprintf(out, "%5.1f s  %s\n", time.Since(began).Seconds(), step) }
+	real, err := terminal.RealProviders()
+	if err != nil {
+		return err
+	}
+	dir, err := filepath.Abs(filepath.Join(local, data))
+	if err != nil {
+		return err
+	}
+	if os.Getenv("FRESH") == "1" {
+		if err := os.RemoveAll(dir); err != nil {
+			return err
+		}
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	log, err := os.OpenFile(filepath.Join(dir, logName), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = log.Close() }()
+	slog.SetDefault(slog.New(slog.NewJSONHandler(log, nil)))
+	metric.SetOutput(log)
+
+	tools := fetch(ctx, say)
+	o := standalone.Options{
+		Dir: dir, Port: port, RealProviders: real, Assets: os.DirFS("pkg/service/docs"),
+		Compose: func(files *objects.Store) generate.Composer {
+			return &lateComposer{files: files, tools: tools, scratch: filepath.Join(dir, "tmp"), threads: runtime.NumCPU()}
+		},
+	}
+	if !real {
+		o.Trainer = func(cfg aws.Config, fakes, bucket string) job.Trainer {
+			return tune.New(tune.Config{AWS: cfg, Fakes: fakes, Bucket: bucket, Role: "arn:aws:iam::000000000000:role/local"})
+		}
+	}
+	s, err := standalone.Start(o)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		s.Stop()
+		fmt.Fprintln(out, "Stopped.")
+	}()
+	d, err := demo(ctx, s)
+	if err != nil {
+		return err
+	}
+	t := terminal.System{BaseURL: s.BaseURL, Providers: s.Providers, Platforms: s.Platforms,
+		Environment: s.Environment(), Dir: filepath.Dir(dir), Logs: filepath.Join(dir, logName)}
+	files, err := t.WriteFiles(d)
+	defer func() {
+		for _, file := range files {
+			_ = os.Remove(file)
+		}
+	}()
+	if err != nil {
+		return err
+	}
+	say("Ready")
+	t.Greet(out, d)
+	go func() {
+		<-tools.explorer
+		s.Refresh()
+	}()
+	<-ctx.Done()
+	fmt.Fprintln(out, "\nStopping …")
+	return nil
+}
+
+// demo returns the demo account, which outlives restarts.
+func demo(ctx context.Context, s *standalone.Service) (d terminal.Demo, err error) {
+	if kept := s.Kept("demo"); kept != "" {
+		return d, json.Unmarshal([]byte(kept), &d)
+	}
+	if d, err = terminal.NewDemo(ctx, s.DB(), s.BaseURL); err != nil {
+		return d, err
+	}
+	kept, err := json.Marshal(d)
+	if err == nil {
+		s.Keep("demo", string(kept))
+	}
+	return d, err
+}
+
+// tools tells when the tools of the checkout are there.
+type tools struct {
+	// explorer is closed when the script of the explorer is there, and media when ffmpeg and the fonts are.
+	explorer, media chan struct{}
+	// failed is why ffmpeg could not be fetched. It is set before media is closed.
+	failed error
+}
+
+// fetch fetches the tools that are not there, in the background.
+func fetch(ctx context.Context, say func(string)) *tools {
+	t := &tools{explorer: make(chan struct{}), media: make(chan struct{})}
+	get := func(what, script string, done chan struct{}) error {
+		defer close(done)
+		began := time.Now()
+		cmd := exec.CommandContext(ctx, "node", "infra/tools/"+script)
+		cmd.Env = append(os.Environ(), "NODE_NO_WARNINGS=1")
+		output, err := cmd.CombinedOutput()
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(err, exec.ErrNotFound):
+			err = fmt.Errorf("Node is not installed: get Node 22 or newer, with npm, from https://nodejs.org")
+		case err != nil:
+			err = fmt.Errorf("%w: %s", err, output)
+		}
+		if err != nil {
+			say(what + " could not be fetched: " + err.Error())
+		} else if took := time.Since(began); took > time.Second {
+			say("Fetched " + what)
+		}
+		return err
+	}
+	go func() { _ = get("the explorer's script", "explorer-assets.mjs", t.explorer) }()
+	go func() {
+		inner := make(chan struct{})
+		t.failed = get("ffmpeg and the fonts", "media-tools.mjs", inner)
+		close(t.media)
+	}()
+	return t
+}

@@ -1,0 +1,293 @@
+package standalone
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/xml"
+	"errors"
+	"hash"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+
+	"github.com/content-automation/api/pkg/media"
+)
+
+// buckets serves objects by the part of the S3 protocol that the service and its callers use: GET with ranges, HEAD,
+// PUT, DELETE and ListObjectsV2, each with a signed URL or a signed request. The first segment of the path names the
+// bucket.
+type buckets struct {
+	blobs       blobs
+	prefix      string // of the path, which signatures include
+	region      string
+	credentials aws.Credentials
+	now         func() time.Time
+	// put is called with the name of each stored object.
+	put func(bucket, key string)
+}
+
+// largestObject bounds an object.
+const largestObject = 1 << 30
+
+// ServeHTTP implements http.Handler.
+func (b *buckets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	// Browsers upload by signed URLs.
+	w.Header().Set("Access-Control-Allow-Origin", "*")
+	if r.Method == http.MethodOptions {
+		w.Header().Set("Access-Control-Allow-Methods", http.MethodPut)
+		w.Header().Set("Access-Control-Allow-Headers", "content-type, x-amz-checksum-sha256")
+		w.WriteHeader(http.StatusOK)
+		return
+	}
+	if code, message := b.refuse(r); code != "" {
+		fail(w, r, http.StatusForbidden, code, message)
+		return
+	}
+	name := strings.TrimPrefix(r.URL.Path, b.prefix+"/")
+	bucket, key, _ := strings.Cut(name, "/")
+	switch {
+	case r.Method == http.MethodGet && key == "":
+		b.list(w, r, bucket)
+	case r.Method == http.MethodGet || r.Method == http.MethodHead:
+		b.get(w, r, name)
+	case r.Method == http.MethodPut:
+		b.store(w, r, bucket, key)
+	case r.Method == http.MethodDelete:
+		if err := b.blobs.remove(name); err != nil {
+			broken(w, r, err)
+			return
+		}
+		w.WriteHeader(http.StatusNoContent)
+	default:
+		fail(w, r, http.StatusMethodNotAllowed, "MethodNotAllowed", "The method is not allowed for objects.")
+	}
+}
+
+// refuse checks the signature of a request, and returns an error of S3, or an empty code.
+func (b *buckets) refuse(r *http.Request) (code, message string) {
+	q := r.URL.Query()
+	if !q.Has("X-Amz-Signature") {
+		// Only the service itself and its operator know the key.
+		_, after, _ := strings.Cut(r.Header.Get("Authorization"), "Credential=")
+		id, _, _ := strings.Cut(after, "/")
+		if subtle.ConstantTimeCompare([]byte(id), []byte(b.credentials.AccessKeyID)) == 0 {
+			return "AccessDenied", "Access Denied"
+		}
+		return "", ""
+	}
+	at, err := time.Parse("20060102T150405Z", q.Get("X-Amz-Date"))
+	lifetime, bad := strconv.Atoi(q.Get("X-Amz-Expires"))
+	if err != nil || bad != nil {
+		return "AuthorizationQueryParametersError", "X-Amz-Date and X-Amz-Expires are required."
+	}
+	if b.now().After(at.Add(time.Duration(lifetime) * time.Second)) {
+		return "AccessDenied", "Request has expired"
+	}
+	want, err := b.sign(r, q, at)
+	if err != nil || subtle.ConstantTimeCompare([]byte(want), []byte(q.Get("X-Amz-Signature"))) == 0 {
+		return "SignatureDoesNotMatch", "The request signature we calculated does not match the signature you provided."
+	}
+	return "", ""
+}
+
+// sign returns the signature that the request with a signed URL must have.
+func (b *buckets) sign(r *http.Request, q url.Values, at time.Time) (string, error) {
+	bare := url.Values{}
+	for name, values := range q {
+		if !strings.HasPrefix(name, "X-Amz-") || name == "X-Amz-Expires" {
+			bare[name] = values
+		}
+	}
+	target := url.URL{Scheme: "http", Host: r.Host, Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: bare.Encode()}
+	req, err := http.NewRequestWithContext(r.Context(), r.Method, target.String(), nil)
+	if err != nil {
+		return "", err
+	}
+	for name := range strings.SplitSeq(q.Get("X-Amz-SignedHeaders"), ";") {
+		switch name {
+		case "host":
+		case "content-length":
+			req.ContentLength = r.ContentLength
+		default:
+			req.Header[http.CanonicalHeaderKey(name)] = r.Header.Values(name)
+		}
+	}
+	signer := v4.NewSigner(func(o *v4.SignerOptions) {
+		o.DisableURIPathEscaping, o.DisableHeaderHoisting = true, true
+	})
+	signed, _, err := signer.PresignHTTP(r.Context(), b.credentials, req, "UNSIGNED-PAYLOAD", "s3", b.region, at)
+	if err != nil {
+		return "", err
+	}
+	u, err := url.Parse(signed)
+	if err != nil {
+		return "", err
+	}
+	return u.Query().Get("X-Amz-Signature"), nil
+}
+
+func (b *buckets) get(w http.ResponseWriter, r *http.Request, name string) {
+	object, at, err := b.blobs.open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		fail(w, r, http.StatusNotFound, "NoSuchKey", "The specified key does not exist.")
+		return
+	}
+	if err != nil {
+		broken(w, r, err)
+		return
+	}
+	defer func() { _ = object.Close() }()
+	kind := r.URL.Query().Get("response-content-type")
+	if kind == "" {
+		kind = "application/octet-stream"
+	}
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Accept-Ranges", "bytes")
+	http.ServeContent(w, r, "", at, object)
+}
+
+func (b *buckets) store(w http.ResponseWriter, r *http.Request, bucket, key string) {
+	if strings.Contains(r.Header.Get("Content-Encoding"), "aws-chunked") {
+		fail(w, r, http.StatusNotImplemented, "NotImplemented", "Chunks with signatures are not supported.")
+		return
+	}
+	content := &checked{r: http.MaxBytesReader(w, r.Body, largestObject), sum: sha256.New(),
+		want: r.Header.Get("X-Amz-Checksum-Sha256")}
+	err := b.blobs.put(bucket+"/"+key, content)
+	switch {
+	case errors.Is(err, errChecksum):
+		fail(w, r, http.StatusBadRequest, "BadDigest", err.Error())
+	case err != nil:
+		broken(w, r, err)
+	default:
+		w.Header().Set("ETag", `"`+strconv.FormatInt(b.now().UnixNano(), 36)+`"`)
+		w.WriteHeader(http.StatusOK)
+		if b.put != nil {
+			b.put(bucket, key)
+		}
+	}
+}
+
+// errChecksum reports content that is not the announced one.
+var errChecksum = errors.New("the SHA256 you specified did not match the calculated checksum")
+
+// checked compares the content that is read with its checksum.
+type checked struct {
+	r    io.Reader
+	sum  hash.Hash
+	want string // in base64, or empty
+}
+
+// Read implements io.Reader.
+func (c *checked) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.sum.Write(p[:n])
+	if err == io.EOF && c.want != "" && base64.StdEncoding.EncodeToString(c.sum.Sum(nil)) != c.want {
+		return n, errChecksum
+	}
+	return n, err
+}
+
+// mostListed is the number of keys of a page.
+const mostListed = 1000
+
+// list answers with the first page of the keys that begin with a prefix.
+func (b *buckets) list(w http.ResponseWriter, r *http.Request, bucket string) {
+	names, err := b.blobs.list(bucket + "/" + r.URL.Query().Get("prefix"))
+	if err != nil {
+		broken(w, r, err)
+		return
+	}
+	after := bucket + "/" + r.URL.Query().Get("continuation-token")
+	at, _ := slices.BinarySearch(names, after)
+	names = names[at:]
+	type object struct{ Key string }
+	out := struct {
+		XMLName               xml.Name `xml:"ListBucketResult"`
+		Name                  string
+		IsTruncated           bool
+		NextContinuationToken string `xml:",omitempty"`
+		Contents              []object
+	}{Name: bucket}
+	for i, name := range names {
+		key := strings.TrimPrefix(name, bucket+"/")
+		if i == mostListed {
+			out.IsTruncated, out.NextContinuationToken = true, key
+			break
+		}
+		out.Contents = append(out.Contents, object{key})
+	}
+	writeXML(w, r, http.StatusOK, out)
+}
+
+func writeXML(w http.ResponseWriter, r *http.Request, status int, v any) {
+	var body bytes.Buffer
+	body.WriteString(xml.Header)
+	if err := xml.NewEncoder(&body).Encode(v); err != nil {
+		slog.Error("an answer of the bucket cannot be written", "path", r.URL.Path, "error", err)
+	}
+	w.Header().Set("Content-Type", "application/xml")
+	w.WriteHeader(status)
+	_, _ = w.Write(body.Bytes())
+}
+
+// fail answers with an error of S3.
+func fail(w http.ResponseWriter, r *http.Request, status int, code, message string) {
+	writeXML(w, r, status, struct {
+		XMLName xml.Name `xml:"Error"`
+		Code    string
+		Message string
+	}{Code: code, Message: message})
+}
+
+func broken(w http.ResponseWriter, r *http.Request, err error) {
+	slog.Error("the bucket failed", "path", r.URL.Path, "error", err)
+	fail(w, r, http.StatusInternalServerError, "InternalError", "We encountered an internal error. Please try again.")
+}
+
+// lifetimes are the times for which objects are kept, by the prefix of their keys. The deployed bucket has the same.
+var lifetimes = map[string]time.Duration{
+	media.Uploads: 24 * time.Hour, media.Inputs: 48 * time.Hour, "raw/": 7 * 24 * time.Hour,
+}
+
+// clean removes old objects, once an hour until the context ends.
+func (b *buckets) clean(ctx context.Context, bucket string) {
+	for {
+		for prefix, lifetime := range lifetimes {
+			if err := b.forget(bucket+"/"+prefix, lifetime); err != nil {
+				slog.Error("old objects are not removed", "prefix", prefix, "error", err)
+			}
+		}
+		if !sleep(ctx, time.Hour) {
+			return
+		}
+	}
+}
+
+// forget removes the objects with a prefix that are older than their lifetime.
+func (b *buckets) forget(prefix string, lifetime time.Duration) error {
+	names, err := b.blobs.list(prefix)
+	for _, name := range names {
+		object, at, opened := b.blobs.open(name)
+		if opened != nil {
+			continue // removed meanwhile
+		}
+		_ = object.Close()
+		if time.Since(at) > lifetime {
+			err = errors.Join(err, b.blobs.remove(name))
+		}
+	}
+	return err
+}

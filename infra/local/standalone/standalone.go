@@ -1,0 +1,404 @@
+// Package standalone runs the whole service in one process: the gateway, the functions of all areas, the workers, and
+// doubles of the parts of AWS that they use: tables, streams, queues, the bus, the bucket, schedules and secrets. It
+// joins the same constructors as the functions on AWS.
+//
+// With a folder, all state outlives the process, however that ends: each change is in the journal before it is
+// answered.
+package standalone
+
+import (
+	"context"
+
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/content-automation/api/infra/local/edge"
+	"github.com/content-automation/api/pkg/adapter/provider/credentials"
+	"github.com/content-automation/api/pkg/adapter/provider/row"
+	"github.com/content-automation/api/pkg/area/training/job"
+	"github.com/content-automation/api/pkg/cloud/topology"
+	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/objects"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task/queue"
+	"github.com/content-automation/api/testdata/fakes"
+)
+
+// The prefixes of the paths that are not those of the API.
+const (
+	filesPath    = "/files"
+	operatorPath = "/_aws"
+)
+
+// Options are the options of Start. The zero value of each field has a default.
+type Options struct {
+	// Dir is the folder of the state. Without it, the state is in memory only.
+	Dir string
+	// Port is the loopback port of the API. The default is any free port.
+	Port int
+	// Listen is the address to listen on. The default is the loopback address.
+	Listen string
+	// URL is the address of the API as its callers use it. The default is http://localhost with the port.
+	URL string
+	// Region is the region that the service takes itself to be in. The default is us-west-2, which has nearly all
+	// models.
+	Region string
+	// RealProviders makes live keys use the providers themselves, with the credentials in the secret. The default are
+	// their fakes. AWS's own providers are left out.
+	RealProviders bool
+	// Now is the clock. The default is time.Now.
+	Now func() time.Time
+	// Compose returns the composer of media for stored files. The default leaves compositions waiting.
+	Compose func(files *objects.Store) generate.Composer
+	// Assets have the explorer's script: see docs.Options.
+	Assets fs.FS
+	// Trainer makes the trainer of models, with the address of the providers' fakes and the bucket of the samples.
+	// Without it, nothing can be trained.
+	Trainer func(cfg aws.Config, fakes, bucket string) job.Trainer
+	// Keyless is the number of calls without a valid key that one address may make in five minutes. The default is 100,
+	// as deployed.
+	Keyless int
+	// Wrap may change the handler of the API.
+	Wrap func(http.Handler) http.Handler
+}
+
+// Service is a running service.
+type Service struct {
+	// BaseURL is the address of the API.
+	BaseURL string
+	// Providers is the address of the fakes of the providers, or empty if live keys use the real ones. Platforms is that
+	// of the fakes of the platforms.
+	Providers, Platforms string
+
+	options    Options
+	processors int
+	internal   string // address for the service itself
+	now        func() time.Time
+	journal    journal
+	tables     *tables
+	db         *store.DB
+	queues     map[topology.Queue]*messages
+	secrets    *secrets
+	blobs      blobs
+	providers  string // that live keys may use
+	assets     atomic.Pointer[function]
+
+	servers []*http.Server
+	stop    context.CancelFunc
+	running sync.WaitGroup
+}
+
+// Start starts the service. If it fails, it leaves nothing running; otherwise Stop ends the service.
+func Start(o Options) (_ *Service, err error) {
+	s := &Service{options: o, now: o.Now, processors: runtime.NumCPU(), queues: map[topology.Queue]*messages{}}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	if s.options.Region == "" {
+		s.options.Region = "us-west-2"
+	}
+	if s.options.Listen == "" {
+		s.options.Listen = "127.0.0.1"
+	}
+	if s.options.Keyless == 0 {
+		s.options.Keyless = 100
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	s.stop = stop
+	defer func() {
+		if err != nil {
+			s.Stop()
+		}
+	}()
+	listener, err := listen(s.options.Listen, o.Port)
+	if err != nil {
+		return nil, err
+	}
+	port := strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)
+	s.internal, s.BaseURL = "http://127.0.0.1:"+port, "http://localhost:"+port
+	if o.URL != "" {
+		s.BaseURL = strings.TrimSuffix(o.URL, "/")
+	}
+	api := &http.Server{ReadHeaderTimeout: 10 * time.Second}
+	s.servers = append(s.servers, api)
+	defer func() {
+		if err != nil {
+			_ = listener.Close()
+		}
+	}()
+	if err := s.open(); err != nil {
+		return nil, err
+	}
+	if err := s.startFakes(); err != nil {
+		return nil, err
+	}
+	e, err := s.env()
+	if err != nil {
+		return nil, err
+	}
+	s.Refresh()
+	if api.Handler, err = s.handler(ctx, s.mount(e)); err != nil {
+		return nil, err
+	}
+	if o.Wrap != nil {
+		api.Handler = o.Wrap(api.Handler)
+	}
+	go func() { _ = api.Serve(listener) }()
+	s.running.Go(func() { s.journal.sync(ctx) })
+	return s, s.work(ctx, e, &s.running)
+}
+
+// open opens the state.
+func (s *Service) open() (err error) {
+	s.blobs = &memory{all: map[string]content{}}
+	if s.options.Dir != "" {
+		objects := filepath.Join(s.options.Dir, "objects")
+		if err := os.MkdirAll(objects, 0o700); err != nil {
+			return err
+		}
+		s.blobs = folder(objects)
+		if s.journal, err = openJournal(s.options.Dir); err != nil {
+			return err
+		}
+	}
+	if s.tables, err = openTables(s.journal, s.now); err != nil {
+		return err
+	}
+	s.db = s.tables.open(stateTable, s.now)
+	for _, name := range topology.Queues {
+		if s.queues[name], err = openQueue(name, s.journal); err != nil {
+			return fmt.Errorf("standalone: read the queue %s: %w", name, err)
+		}
+	}
+	apps, err := fakes.Apps()
+	if err != nil {
+		return err
+	}
+	first := map[string]string{platformSecret: apps}
+	s.providers = strings.Join(credentials.Providers(), ",")
+	if !s.options.RealProviders {
+		s.providers = strings.Join(row.Names(), ",")
+		if first[providerSecret], err = fakes.Credentials(); err != nil {
+			return err
+		}
+	}
+	s.secrets, err = openSecrets(s.journal, first)
+	for name, value := range map[string]string{providerSecret: "{}", canarySecret: "{}"} {
+		if _, there := s.secrets.get(name); err == nil && !there {
+			s.secrets.put(name, value)
+		}
+	}
+	return err
+}
+
+// startFakes starts the fakes of the platforms, and those of the providers if live keys use them.
+func (s *Service) startFakes() error {
+	var err error
+	if s.Platforms, err = s.serve(fakes.Platforms(s.now, 2*time.Second)); err != nil || s.options.RealProviders {
+		return err
+	}
+	document, _ := s.secrets.get(providerSecret)
+	keys, err := credentials.Parse(document)
+	if err != nil {
+		return err
+	}
+	write := func(_ context.Context, bucket, key string, content []byte) error {
+		return s.blobs.put(bucket+"/"+key, strings.NewReader(string(content)))
+	}
+	read := func(_ context.Context, bucket, key string) ([]byte, error) {
+		object, _, err := s.blobs.open(bucket + "/" + key)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = object.Close() }()
+		return io.ReadAll(object)
+	}
+	s.Providers, err = s.serve(fakes.Providers(keys, write, read))
+	return err
+}
+
+// serve serves a handler on a free port of loopback, and returns its address.
+func (s *Service) serve(h http.Handler) (string, error) {
+	listener, err := listen("127.0.0.1", 0)
+	if err != nil {
+		return "", err
+	}
+	server := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}
+	s.servers = append(s.servers, server)
+	go func() { _ = server.Serve(listener) }()
+	return "http://" + listener.Addr().String(), nil
+}
+
+// handler returns the handler of the public port: the API behind its edge, the files, and the calls of the operator.
+func (s *Service) handler(ctx context.Context, g *gateway) (http.Handler, error) {
+	base, err := url.Parse(s.BaseURL)
+	if err != nil {
+		return nil, fmt.Errorf("standalone: the address of the API: %w", err)
+	}
+	api := edge.New(edge.Config{
+		Gateway: &url.URL{Scheme: "http", Host: "gateway"}, Transport: g, Host: base.Host, Stage: "local",
+		Keyless: s.options.Keyless, Now: time.Now,
+	})
+	files := s.buckets(filesPath)
+	s.running.Go(func() { files.clean(ctx, bucket) })
+	access, _ := s.secrets.get(accessSecret)
+	own := &operator{s.tables.engine, s.secrets, s.buckets(operatorPath), access}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case strings.HasPrefix(r.URL.Path, filesPath+"/"):
+			files.ServeHTTP(w, r)
+		case r.URL.Path == operatorPath || strings.HasPrefix(r.URL.Path, operatorPath+"/"):
+			own.ServeHTTP(w, r)
+		default:
+			api.ServeHTTP(w, r)
+		}
+	}), nil
+}
+
+// buckets returns the handler of the files below a prefix of the path.
+func (s *Service) buckets(prefix string) *buckets {
+	credentials, _ := s.aws("").Credentials.Retrieve(context.Background()) // which are in memory
+	return &buckets{blobs: s.blobs, prefix: prefix, region: s.options.Region, credentials: credentials, now: s.now,
+		put: s.announce}
+}
+
+// announce sends the notice of an upload to its queue, like the rule of the deployed bus.
+func (s *Service) announce(_, key string) {
+	if !strings.HasPrefix(key, media.Uploads) {
+		return
+	}
+	notice := map[string]any{"source": "aws.s3", "detail": map[string]any{"object": map[string]any{"key": key}}}
+	s.queues[topology.ImportMedia].Send(context.Background(), queue.Message{Body: string(encoded(notice))})
+}
+
+// aws returns a configuration of the SDK for the service's own doubles at an address.
+func (s *Service) aws(endpoint string) aws.Config {
+	access, _ := s.secrets.get(accessSecret)
+	cfg := aws.Config{Region: s.options.Region,
+		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+			return aws.Credentials{AccessKeyID: access, SecretAccessKey: access, Source: "standalone"}, nil
+		})}
+	if endpoint != "" {
+		cfg.BaseEndpoint = &endpoint
+	}
+	return cfg
+}
+
+// AWS returns a configuration of the SDK with which the operator's command works on the service.
+func (s *Service) AWS() aws.Config { return s.aws(s.internal + operatorPath) }
+
+// DB returns the state table.
+func (s *Service) DB() *store.DB { return s.db }
+
+// Environment returns the variables with which the operator's command works on the service, as lines of NAME=value.
+func (s *Service) Environment() string {
+	access, _ := s.secrets.get(accessSecret)
+	var lines strings.Builder
+	for _, v := range [][2]string{
+		{"AWS_ENDPOINT_URL", s.internal + operatorPath}, {"AWS_REGION", s.options.Region}, {"AWS_ACCESS_KEY_ID", access},
+		{"AWS_SECRET_ACCESS_KEY", access}, {"TABLE_NAME", stateTable}, {"AUDIT_TABLE_NAME", auditTable},
+		{"MEDIA_BUCKET", bucket}, {"PROVIDER_SECRET", providerSecret}, {"PLATFORM_SECRET", platformSecret},
+	} {
+		fmt.Fprintf(&lines, "%s=%s\n", v[0], v[1])
+	}
+	return lines.String()
+}
+
+// Refresh makes the pages of the documentation anew, such as when the explorer's script has come.
+func (s *Service) Refresh() {
+	pages := s.newPages()
+	s.assets.Store(&pages)
+}
+
+func (s *Service) pages() function { return *s.assets.Load() }
+
+// composer returns the composer of media.
+func (s *Service) composer(files *objects.Store) generate.Composer {
+	if s.options.Compose == nil {
+		return nil
+	}
+	return s.options.Compose(files)
+}
+
+// schedule calls a function with the period of its entry in the topology until the context ends, and once at the
+// start.
+func (s *Service) schedule(ctx context.Context, running *sync.WaitGroup, name string, run func(context.Context) error) {
+	f := topology.Named(name)
+	running.Go(func() {
+		for {
+			call, cancel := context.WithTimeout(ctx, f.Timeout)
+			if err := run(call); err != nil && ctx.Err() == nil {
+				slog.Error("a scheduled function failed", "function", name, "error", err)
+			}
+			cancel()
+			if !sleep(ctx, f.Every) {
+				return
+			}
+		}
+	})
+}
+
+// grace is the time for which calls in progress may end.
+const grace = 3 * time.Second
+
+// Stop ends the service: the calls in progress first, then the workers.
+func (s *Service) Stop() {
+	ctx, cancel := context.WithTimeout(context.Background(), grace)
+	defer cancel()
+	if len(s.servers) > 0 {
+		_ = s.servers[0].Shutdown(ctx)
+	}
+	s.stop()
+	ended := make(chan struct{})
+	go func() {
+		s.running.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-ctx.Done():
+	}
+	for _, server := range s.servers {
+		_ = server.Close()
+	}
+	if err := s.journal.close(); err != nil {
+		slog.Error("the journal was not closed", "error", err)
+	}
+}
+
+// PortError is returned when the requested port is not available.
+type PortError struct {
+	Port  int
+	Cause error
+}
+
+// Error names the port.
+func (e *PortError) Error() string { return fmt.Sprintf("port %d cannot be used: %v", e.Port, e.Cause) }
+
+// Unwrap returns the cause.
+func (e *PortError) Unwrap() error { return e.Cause }
+
+func listen(host string, port int) (net.Listener, error) {
+	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp",
+		net.JoinHostPort(host, strconv.Itoa(port)))
+	if err != nil {
+		return nil, &PortError{port, err}
+	}
+	return listener, nil
+}

@@ -1,0 +1,318 @@
+package standalone
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/content-automation/api/pkg/area/analytics/rollup"
+	"github.com/content-automation/api/pkg/area/audit/chain"
+	"github.com/content-automation/api/pkg/service/worker/relay"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/store/memtable"
+)
+
+// The tables.
+const (
+	stateTable = "state"
+	auditTable = "audit"
+)
+
+// tables are the tables of the service: in memory, with a journal.
+type tables struct {
+	engine  *memtable.Engine
+	journal journal
+	streams map[string]*stream // by table
+}
+
+// attributes are the attributes of an item.
+type attributes = map[string]types.AttributeValue
+
+// openTables makes the tables, with the items of the journal.
+func openTables(j journal, now func() time.Time) (*tables, error) {
+	t := &tables{journal: j, streams: map[string]*stream{
+		stateTable: newStream(stateTable, j, relayed), auditTable: newStream(auditTable, j, chained),
+	}}
+	t.engine = memtable.NewObserved(now, t.observe)
+	for name, indexes := range map[string][]store.Index{stateTable: store.StateIndexes, auditTable: store.AuditIndexes} {
+		if _, err := t.engine.CreateTable(context.Background(), schema(name, indexes)); err != nil {
+			return nil, err
+		}
+		if err := j.each(items(name), func(_ string, value []byte) error {
+			it, err := memtable.DecodeItem(value)
+			if err != nil || expired(it, now()) {
+				return err
+			}
+			return t.engine.Restore(name, it)
+		}); err != nil {
+			return nil, fmt.Errorf("standalone: read the table %s: %w", name, err)
+		}
+		if err := t.streams[name].restore(); err != nil {
+			return nil, fmt.Errorf("standalone: read the stream of %s: %w", name, err)
+		}
+	}
+	return t, nil
+}
+
+// expired reports whether DynamoDB would have removed an item.
+func expired(it attributes, now time.Time) bool {
+	n, ok := it[store.ExpiryAttribute].(*types.AttributeValueMemberN)
+	if !ok {
+		return false
+	}
+	at, err := strconv.ParseInt(n.Value, 10, 64)
+	return err == nil && at < now.Unix()
+}
+
+// schema returns the schema of a table.
+func schema(name string, indexes []store.Index) *dynamodb.CreateTableInput {
+	in := &dynamodb.CreateTableInput{TableName: &name}
+	keys := func(x store.Index) (schema []types.KeySchemaElement) {
+		partition, sort := x.Key()
+		for _, name := range []string{partition, sort} {
+			in.AttributeDefinitions = append(in.AttributeDefinitions,
+				types.AttributeDefinition{AttributeName: &name, AttributeType: types.ScalarAttributeTypeS})
+		}
+		return []types.KeySchemaElement{{AttributeName: &partition, KeyType: types.KeyTypeHash},
+			{AttributeName: &sort, KeyType: types.KeyTypeRange}}
+	}
+	in.KeySchema = keys(store.Table)
+	for _, x := range indexes {
+		projection := types.ProjectionTypeAll
+		if x.KeysOnly() {
+			projection = types.ProjectionTypeKeysOnly
+		}
+		in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{
+			IndexName: aws.String(x.Name()), KeySchema: keys(x), Projection: &types.Projection{ProjectionType: projection},
+		})
+	}
+	return in
+}
+
+// open returns a table with the service's own client, without the SDK.
+func (t *tables) open(name string, now func() time.Time) *store.DB {
+	return store.Open(aws.Config{}, name, store.WithClient(t.engine), store.WithClock(now))
+}
+
+// items is the bucket of the items of a table.
+func items(table string) string { return "items/" + table }
+
+// observe writes the changes of one call to the journal, with the records that the streams' readers wait for, in one
+// transaction.
+func (t *tables) observe(changes []memtable.Change) {
+	var entries []entry
+	for _, c := range changes {
+		e := entry{bucket: items(c.Table), key: keyOf(c)}
+		if c.New != nil && t.journal.db != nil {
+			value, err := memtable.EncodeItem(c.New)
+			if err != nil {
+				panic(err)
+			}
+			e.value = value
+		}
+		entries = append(entries, e)
+		if s := t.streams[c.Table]; s.wants(c) {
+			entries = append(entries, s.add(c))
+		}
+	}
+	t.journal.write(entries...)
+	for _, s := range t.streams {
+		s.signal()
+	}
+}
+
+// keyOf returns the key of a changed item.
+func keyOf(c memtable.Change) string {
+	it := c.New
+	if it == nil {
+		it = c.Old
+	}
+	partition, sort := store.Table.Key()
+	pk, sk := textOf(it, partition), textOf(it, sort)
+	return string(binary.BigEndian.AppendUint16(nil, uint16(len(pk)))) + pk + sk
+}
+
+// textOf returns a text attribute of an item, or an empty text.
+func textOf(it attributes, name string) string {
+	if s, ok := it[name].(*types.AttributeValueMemberS); ok {
+		return s.Value
+	}
+	return ""
+}
+
+// relayed reports whether the relay reads a change of the state table. It is the filter of the deployed stream.
+func relayed(c memtable.Change) bool {
+	kind := textOf(c.New, "kind")
+	return c.Event == "INSERT" && slices.Contains(relay.Kinds, kind) ||
+		c.Event != "REMOVE" && rollup.Passes(kind, textOf(c.New, "f_"+rollup.StateFilter))
+}
+
+// chained reports whether the chain reads a change of the audit table.
+func chained(c memtable.Change) bool {
+	return c.Event != "INSERT" || textOf(c.New, "kind") == chain.EntryKind
+}
+
+// stream has the records of a table's changes that its reader has yet to take, in their order.
+type stream struct {
+	table   string
+	journal journal
+	wants   func(memtable.Change) bool
+	added   chan struct{}
+
+	mu      sync.Mutex
+	last    uint64
+	records []events.DynamoDBEventRecord
+}
+
+func newStream(table string, j journal, wants func(memtable.Change) bool) *stream {
+	return &stream{table: table, journal: j, wants: wants, added: make(chan struct{}, 1)}
+}
+
+// bucket is the bucket of the records.
+func (s *stream) bucket() string { return "stream/" + s.table }
+
+// restore reads the records that no reader has taken yet.
+func (s *stream) restore() error {
+	return s.journal.each(s.bucket(), func(key string, value []byte) error {
+		var r events.DynamoDBEventRecord
+		if err := json.Unmarshal(value, &r); err != nil {
+			return err
+		}
+		s.last, s.records = binary.BigEndian.Uint64([]byte(key)), append(s.records, r)
+		return nil
+	})
+}
+
+// add adds the record of a change, and returns its entry of the journal.
+func (s *stream) add(c memtable.Change) entry {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last++
+	r := events.DynamoDBEventRecord{EventName: c.Event, Change: events.DynamoDBStreamRecord{
+		NewImage: image(c.New), OldImage: image(c.Old), SequenceNumber: strconv.FormatUint(s.last, 10),
+	}}
+	s.records = append(s.records, r)
+	e := entry{bucket: s.bucket(), key: sequence(s.last)}
+	if s.journal.db != nil {
+		e.value = encoded(r)
+	}
+	return e
+}
+
+// signal wakes the reader if there are records.
+func (s *stream) signal() {
+	select {
+	case s.added <- struct{}{}:
+	default:
+	}
+}
+
+// image returns an item as a record of a stream has it.
+func image(it attributes) map[string]events.DynamoDBAttributeValue {
+	if it == nil {
+		return nil
+	}
+	out := make(map[string]events.DynamoDBAttributeValue, len(it))
+	for name, v := range it {
+		switch v := v.(type) {
+		case *types.AttributeValueMemberS:
+			out[name] = events.NewStringAttribute(v.Value)
+		case *types.AttributeValueMemberN:
+			out[name] = events.NewNumberAttribute(v.Value)
+		case *types.AttributeValueMemberB:
+			out[name] = events.NewBinaryAttribute(v.Value)
+		case *types.AttributeValueMemberBOOL:
+			out[name] = events.NewBooleanAttribute(v.Value)
+		case *types.AttributeValueMemberNULL:
+			out[name] = events.NewNullAttribute()
+		}
+	}
+	return out
+}
+
+// again is the time after which a batch that failed is passed to its reader again.
+const again = time.Second
+
+// read passes the records to their reader, in batches, until the context ends. The reader gets the first record that
+// failed, and all later ones, again.
+func (s *stream) read(ctx context.Context, most int, window, timeout time.Duration,
+	handle func(context.Context, events.DynamoDBEvent) (events.DynamoDBEventResponse, error)) {
+	for {
+		s.mu.Lock()
+		batch := s.records[:min(most, len(s.records)):min(most, len(s.records))]
+		s.mu.Unlock()
+		if len(batch) == 0 {
+			select {
+			case <-ctx.Done():
+				return
+			case <-s.added:
+			}
+			if !sleep(ctx, window) {
+				return
+			}
+			continue
+		}
+		done := len(batch)
+		call, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
+		out, err := handle(call, events.DynamoDBEvent{Records: batch})
+		cancel()
+		switch {
+		case err != nil:
+			done = 0
+		case len(out.BatchItemFailures) > 0:
+			done = slices.IndexFunc(batch, func(r events.DynamoDBEventRecord) bool {
+				return r.Change.SequenceNumber == out.BatchItemFailures[0].ItemIdentifier
+			})
+			done = max(done, 0)
+		}
+		s.taken(batch[:done])
+		if done < len(batch) {
+			slog.Warn("records of a stream come again", "table", s.table, "records", len(batch)-done, "error", err)
+			if !sleep(ctx, again) {
+				return
+			}
+		}
+		if ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+// taken removes the first records.
+func (s *stream) taken(records []events.DynamoDBEventRecord) {
+	var entries []entry
+	for _, r := range records {
+		n, _ := strconv.ParseUint(r.Change.SequenceNumber, 10, 64) // as add has written it
+		entries = append(entries, entry{bucket: s.bucket(), key: sequence(n)})
+	}
+	s.journal.write(entries...)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.records = slices.Clone(s.records[len(records):])
+}
+
+// sleep waits. It returns false if the context ends before that.
+func sleep(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return ctx.Err() == nil
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}

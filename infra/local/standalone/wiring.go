@@ -1,0 +1,284 @@
+package standalone
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/arn"
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
+	eventtypes "github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
+
+	"github.com/content-automation/api/clients"
+	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/adapter/provider/bedrock"
+	"github.com/content-automation/api/pkg/adapter/provider/registry"
+	"github.com/content-automation/api/pkg/area"
+	"github.com/content-automation/api/pkg/area/account/level"
+	advicejob "github.com/content-automation/api/pkg/area/advice/job"
+	"github.com/content-automation/api/pkg/area/analytics/rollup"
+	"github.com/content-automation/api/pkg/area/audit"
+	"github.com/content-automation/api/pkg/area/audit/chain"
+	"github.com/content-automation/api/pkg/area/audit/follow"
+	"github.com/content-automation/api/pkg/area/content/publication/stored"
+	"github.com/content-automation/api/pkg/area/media/importer"
+	"github.com/content-automation/api/pkg/area/social"
+	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/area/social/apps"
+	"github.com/content-automation/api/pkg/area/training/job"
+	"github.com/content-automation/api/pkg/area/webhook/deliver"
+	"github.com/content-automation/api/pkg/area/webhook/dispatch"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
+	"github.com/content-automation/api/pkg/auth/authorizer"
+	"github.com/content-automation/api/pkg/auth/credential"
+	"github.com/content-automation/api/pkg/base/backoff"
+	"github.com/content-automation/api/pkg/cloud/seal"
+	"github.com/content-automation/api/pkg/cloud/topology"
+	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/generate/catalog"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/objects"
+	"github.com/content-automation/api/pkg/service/api"
+	"github.com/content-automation/api/pkg/service/docs"
+	"github.com/content-automation/api/pkg/service/worker"
+	"github.com/content-automation/api/pkg/service/worker/canary"
+	composewiring "github.com/content-automation/api/pkg/service/worker/compose"
+	diagnosewiring "github.com/content-automation/api/pkg/service/worker/diagnose"
+	"github.com/content-automation/api/pkg/service/worker/due"
+	generatewiring "github.com/content-automation/api/pkg/service/worker/generate"
+	"github.com/content-automation/api/pkg/service/worker/importmedia"
+	"github.com/content-automation/api/pkg/service/worker/publish"
+	"github.com/content-automation/api/pkg/service/worker/relay"
+	"github.com/content-automation/api/pkg/service/worker/replay"
+	"github.com/content-automation/api/pkg/service/worker/settle"
+	"github.com/content-automation/api/pkg/service/worker/train"
+	"github.com/content-automation/api/pkg/task"
+	"github.com/content-automation/api/pkg/task/queue"
+)
+
+// bucket is the bucket of the media.
+const bucket = "media"
+
+// env returns what the areas are made from.
+func (s *Service) env() (area.Env, error) {
+	signer, err := media.NewSigner(s.aws(s.BaseURL+filesPath), bucket, s.now)
+	if err != nil {
+		return area.Env{}, err
+	}
+	seals := func(context.Context) ([][]byte, error) {
+		secret, _ := s.secrets.get(sealSecret)
+		return [][]byte{[]byte(secret)}, nil
+	}
+	e := area.Env{
+		AWS: s.aws(""), DB: s.db, Audit: audit.New(s.tables.open(auditTable, s.now), s.now).In(s.options.Region),
+		Media: signer, Now: s.now, Random: rand.Reader, Seal: seals, Envelope: s.envelope(), Providers: s.providers,
+		Loopback: true, DeliverRole: arn.ARN{Partition: "aws", Service: "iam", AccountID: "000000000000",
+			Resource: "role/local-deliver"},
+		Apps: s.secrets.read(platformSecret), PlatformEndpoint: s.Platforms,
+	}
+	endpoint := s.Providers
+	if endpoint != "" {
+		endpoint += "/" + bedrock.Name
+	}
+	e.Converser = bedrock.New(bedrock.Config{AWS: e.AWS, Endpoint: endpoint})
+	return e, nil
+}
+
+// dataKeys wraps the keys of customers' secrets with a secret of the service.
+type dataKeys []byte
+
+// Generate implements seal.DataKeys.
+func (k dataKeys) Generate(ctx context.Context, account string) (key, wrapped []byte, err error) {
+	wrapped = []byte(rand.Text())
+	key, err = k.Unwrap(ctx, account, wrapped)
+	return key, wrapped, err
+}
+
+// Unwrap implements seal.DataKeys. For another account it returns a different key, which opens nothing.
+func (k dataKeys) Unwrap(_ context.Context, account string, wrapped []byte) ([]byte, error) {
+	return seal.Derive(k, wrapped, account)
+}
+
+func (s *Service) envelope() *seal.Envelope {
+	secret, _ := s.secrets.get(keySecret)
+	return seal.NewEnvelope(dataKeys(secret), s.now)
+}
+
+// mount returns the gateway of the functions of all areas.
+func (s *Service) mount(e area.Env) *gateway {
+	functions, public := map[string]function{}, map[string]bool{}
+	var routes []httpapi.Route
+	for _, f := range api.Functions {
+		r := httpapi.NewRouter(e.DB, e.Audit, s.now)
+		r.SealWith(e.Seal)
+		f.Mount(r, e)
+		routes = append(routes, r.Routes()...)
+		handler := http.Handler(r)
+		if f.Name == api.SocialFunction {
+			handler = social.Open(e).With(r)
+		}
+		functions[f.Name] = httpapi.Lambda(handler)
+	}
+	functions[api.DocsFunction] = func(ctx context.Context,
+		in events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
+		return s.pages()(ctx, in)
+	}
+	for _, r := range api.PublicRoutes {
+		public[r.Path] = true
+	}
+	routes = append(append(routes, api.PublicRoutes...), httpapi.Route{Path: api.UnknownPath,
+		Function: api.UnknownFunction})
+	g := newGateway(routes, functions, public)
+	g.base, g.now = s.BaseURL, s.now
+	g.authorize = authorizer.New(credential.NewCounter(e.DB, s.now), authorizer.Scopes, s.now).Handle
+	return g
+}
+
+// newPages returns the pages of the documentation.
+func (s *Service) newPages() function {
+	return docs.Lambda(docs.New(docs.Options{JSON: clients.OpenAPIJSON, YAML: clients.OpenAPIYAML,
+		Assets: s.options.Assets}))
+}
+
+// bus is the customer's bus. Its only rule sends all events to dispatch.
+type bus struct{ dispatch *messages }
+
+var _ relay.Bus = bus{}
+
+// PutEvents implements relay.Bus.
+func (b bus) PutEvents(ctx context.Context, in *eventbridge.PutEventsInput,
+	_ ...func(*eventbridge.Options)) (*eventbridge.PutEventsOutput, error) {
+	out := &eventbridge.PutEventsOutput{Entries: make([]eventtypes.PutEventsResultEntry, len(in.Entries))}
+	for i, e := range in.Entries {
+		body := `{"detail":` + aws.ToString(e.Detail) + `}`
+		if err := b.dispatch.Send(ctx, queue.Message{Body: body})[0]; err != nil {
+			out.Entries[i].ErrorCode = aws.String(err.Error())
+		}
+	}
+	return out, nil
+}
+
+// named returns some of the queues.
+func (s *Service) named(names []topology.Queue) map[topology.Queue]*messages {
+	all := map[topology.Queue]*messages{}
+	for _, name := range names {
+		all[name] = s.queues[name]
+	}
+	return all
+}
+
+// consumers returns the handlers of the functions that consume queues.
+func (s *Service) consumers(e area.Env) (map[string]worker.Consumer, error) {
+	files := objects.New(s.aws(s.internal+operatorPath), bucket)
+	consume := func(name string, handlers worker.Handlers) worker.Consumer {
+		kernel := worker.Kernel(e.DB, handlers, s.now)
+		return task.NewConsumer(kernel, s.named(topology.Named(name).Tasks()), queue.Ticker).Handle
+	}
+	deliverer := func(own topology.Queue, slow queue.Sender, toAWS deliver.AWSSender) worker.Consumer {
+		return deliver.New(deliver.Config{
+			DB: e.DB, Signer: e.Media, Client: endpoint.NewClient(true), Envelope: e.Envelope, Queue: s.queues[own],
+			Slow: slow, AWS: toAWS, Heartbeat: queue.Ticker, Now: s.now, Chance: backoff.Chance, Name: rand.Text,
+			Patience: deliver.Patience,
+		}).Handle
+	}
+	providers := registry.New(registry.Config{
+		Configured: provider.ParseConfigured(s.providers), AWS: s.aws(s.internal + operatorPath), Secret: providerSecret,
+		Bucket: bucket, Endpoint: s.Providers, Now: s.now,
+	})
+	dispatcher := dispatch.New(e.DB, s.queues[topology.Deliver], s.now)
+	trainer := &job.Worker{DB: e.DB, Now: s.now}
+	if s.options.Trainer != nil {
+		trainer.Objects, trainer.Trainer = files, s.options.Trainer(s.AWS(), s.Providers, bucket)
+	}
+	platforms := account.PlatformsConfig{Apps: apps.New(e.Apps, s.now).Get, Endpoint: s.Platforms, Now: s.now}
+	all := map[string]worker.Consumer{
+		"rollup":   rollup.New(e.DB).Holding(queue.NewHolder(s.queues[topology.Rollup], queue.Ticker)),
+		"dispatch": dispatcher.Holding(queue.NewHolder(s.queues[topology.Dispatch], queue.Ticker)),
+		"generate": consume("generate", generatewiring.Handlers(&generate.Worker{
+			DB: e.DB, Loaders: generatewiring.Loaders(e.Media), Providers: providers, Objects: files, Now: s.now,
+		})),
+		"compose": consume("compose", composewiring.Handlers(composewiring.Config{
+			DB: e.DB, Objects: files, Composer: s.composer(files), Now: s.now,
+		})),
+		"import-media": worker.Consumer(importer.Notified(importer.Handler(consume("import-media",
+			importmedia.Handlers(&importer.Worker{DB: e.DB, Objects: files, Now: s.now, URLs: importer.NewClient(true)}))))),
+		"diagnose": consume("diagnose", diagnosewiring.Handlers(&advicejob.Worker{
+			DB: e.DB, Now: s.now, Offer: catalog.NewOffer(s.providers, s.options.Region), Providers: providers,
+		})),
+		"settle": consume("settle", settle.Handlers(e)),
+		"train":  consume("train", train.Handlers(trainer)),
+		"publish": consume("publish", publish.Handlers(publish.Config{
+			DB: e.DB, Vault: account.Vault{Envelope: e.Envelope}, Platforms: account.NewPlatforms(platforms),
+			Files: stored.Files{Store: files, Signer: e.Media}, Now: s.now,
+		})),
+		"replay":       consume("replay", replay.Handlers(dispatcher)),
+		"deliver":      deliverer(topology.Deliver, s.queues[topology.DeliverSlow], noAWS{}),
+		"deliver-slow": deliverer(topology.DeliverSlow, nil, nil),
+	}
+	for _, f := range topology.Functions {
+		if f.Trigger == topology.ByQueue && all[f.Name] == nil {
+			return nil, fmt.Errorf("standalone: the function %s has no handler here", f.Name)
+		}
+	}
+	return all, nil
+}
+
+// work starts the workers. They run until the context ends.
+func (s *Service) work(ctx context.Context, e area.Env, running *sync.WaitGroup) error {
+	consumers, err := s.consumers(e)
+	if err != nil {
+		return err
+	}
+	for _, f := range topology.Functions {
+		for _, name := range f.Consumes {
+			running.Go(func() { s.queues[name].consume(ctx, f, s.slots(f), consumers[f.Name]) })
+		}
+	}
+	relayed, chained := topology.Named("relay"), topology.Named("chain")
+	relay := relay.New(s.named(relayed.Sends), bus{s.queues[topology.Dispatch]}, "local")
+	running.Go(func() { s.tables.streams[stateTable].read(ctx, relayed.Batch, 0, relayed.Timeout, relay.Handle) })
+	entries := s.tables.open(auditTable, s.now)
+	links := follow.New(chain.New(entries, s.now).Handle, level.NewCallCounter(e.DB).Handle)
+	running.Go(func() {
+		s.tables.streams[auditTable].read(ctx, chained.Batch, min(chained.Window, longestWindow), chained.Timeout, links)
+	})
+	search := due.New(e.DB, s.named(topology.Outbox), s.now)
+	s.schedule(ctx, running, "due", func(ctx context.Context) error {
+		_, err := search.Run(ctx, due.Request{})
+		return err
+	})
+	probe := &canary.Canary{Target: s.secrets.read(canarySecret), HTTP: &http.Client{Timeout: 30 * time.Second},
+		DB: e.DB, Now: s.now, Wait: backoff.Sleep}
+	s.schedule(ctx, running, "canary", func(ctx context.Context) error {
+		_, err := probe.Run(ctx)
+		return err
+	})
+	return nil
+}
+
+// slots returns the number of batches of a queue that are in work at a time. Functions that compute share the
+// processors with the calls of the API.
+func (s *Service) slots(f topology.Function) int {
+	switch f.Name {
+	case "compose":
+		return max(1, s.processors/2)
+	case "generate", "import-media", "diagnose":
+		return min(f.Concurrency, s.processors)
+	default:
+		return f.Concurrency
+	}
+}
+
+// noAWS is the sender of a system that no AWS account can trust.
+type noAWS struct{}
+
+// Send implements deliver.AWSSender.
+func (noAWS) Send(context.Context, deliver.AWSTarget, deliver.SignedEvent) deliver.AWSAnswer {
+	return deliver.AWSAnswer{Error: "This system runs outside of AWS: its events can go to URLs only."}
+}

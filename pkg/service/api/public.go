@@ -1,0 +1,25 @@
+package api
+
+import "github.com/content-automation/api/pkg/httpapi"
+
+// The functions behind routes without an operation. One page receives the browsers of accounts' owners from platforms;
+// one function answers for all unknown paths under /v1.
+const (
+	DocsFunction    = "docs"
+	SocialFunction  = "social"
+	UnknownFunction = "account"
+	UnknownPath     = "/v1/{proxy+}"
+)
+
+// PublicRoutes are the only routes without a key. The functions decide about the methods: the
+// gateway treats an unknown method as an unknown path.
+var PublicRoutes = []httpapi.Route{
+	{Path: "/", Function: DocsFunction},
+	{Path: "/docs", Function: DocsFunction},
+	{Path: "/openapi.json", Function: DocsFunction},
+	{Path: "/openapi.yaml", Function: DocsFunction},
+	{Path: "/api-docs", Function: DocsFunction},
+	{Path: "/api-docs/{page+}", Function: DocsFunction},
+	{Path: "/healthz", Function: DocsFunction},
+	{Path: "/v1/social/callback", Function: SocialFunction},
+}

@@ -1,0 +1,84 @@
+package fakes
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform/platformtest"
+	vkadapter "github.com/content-automation/api/pkg/adapter/platform/vk"
+	"github.com/content-automation/api/pkg/area/social/apps"
+	"github.com/content-automation/api/testdata/platforms/control"
+	"github.com/content-automation/api/testdata/platforms/instagram"
+	"github.com/content-automation/api/testdata/platforms/oauth"
+	"github.com/content-automation/api/testdata/platforms/rutube"
+	"github.com/content-automation/api/testdata/platforms/telegram"
+	"github.com/content-automation/api/testdata/platforms/tiktok"
+	"github.com/content-automation/api/testdata/platforms/vk"
+	"github.com/content-automation/api/testdata/platforms/youtube"
+)
+
+// fake is a fake with its API and its posts.
+type fake interface {
+	platformtest.Fake
+	Handler() http.Handler
+	Published() []control.Post
+}
+
+// Platforms serves the fakes of all platforms, each below its name: /instagram, /tiktok, /youtube, /telegram, /vk and
+// /rutube. GET /_posts lists the visible posts. POST /_fail?platform=vk&fault=answer+lost gives the next call of a
+// platform a fault; with &call=3, it is the third call. took is the time for which a platform processes a video.
+func Platforms(now func() time.Time, took time.Duration) http.Handler {
+	instagramFake, tiktokFake, youtubeFake, rutubeFake := instagram.New(now), tiktok.New(now), youtube.New(now),
+		rutube.New(now)
+	youtubeFake.Took = took
+	instagramFake.Took, tiktokFake.Took, tiktokFake.Moderated, rutubeFake.Took = took, took, 2*took, took
+	fakes := map[string]fake{
+		"instagram": instagramFake, "tiktok": tiktokFake, "youtube": youtubeFake,
+		"telegram": telegram.New(now), "vk": vk.New(now), "rutube": rutubeFake,
+	}
+	mux := http.NewServeMux()
+	for name, f := range fakes {
+		mux.Handle("/"+name+"/", http.StripPrefix("/"+name, f.Handler()))
+	}
+	mux.HandleFunc("GET /_posts", func(w http.ResponseWriter, _ *http.Request) {
+		posts := map[string][]control.Post{}
+		for name, f := range fakes {
+			posts[name] = f.Published()
+		}
+		control.JSON(w, http.StatusOK, posts)
+	})
+	mux.HandleFunc("POST /_fail", func(w http.ResponseWriter, r *http.Request) {
+		f, ok := fakes[r.FormValue("platform")]
+		fault := platformtest.Fault(r.FormValue("fault"))
+		call, err := strconv.Atoi(r.FormValue("call"))
+		if r.FormValue("call") == "" {
+			call, err = 1, nil
+		}
+		if !ok || err != nil || call < 1 || !slices.Contains(platformtest.Faults(), fault) {
+			http.Error(w, "want a platform, a fault and a call from 1", http.StatusBadRequest)
+			return
+		}
+		f.Fail(f.Calls()+call, fault)
+		w.WriteHeader(http.StatusNoContent)
+	})
+	return mux
+}
+
+// Apps returns the applications that the fakes of the platforms know, in the form of the stacks' secret.
+func Apps() (string, error) {
+	document := map[string]map[string]string{}
+	for _, name := range apps.Platforms() {
+		document[name] = map[string]string{"client_id": oauth.ClientID}
+		if name != vkadapter.Name {
+			document[name]["client_secret"] = oauth.ClientSecret
+		}
+	}
+	value, err := json.Marshal(document)
+	if err != nil {
+		return "", err
+	}
+	return string(value), apps.Check(string(value))
+}
