@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -221,6 +222,7 @@ func (g *gateway) own(r *http.Request, id, kind string) *http.Response {
 
 func answer(r *http.Request, status int, header http.Header, body []byte) *http.Response {
 	length := int64(len(body))
+	header.Set("Content-Length", strconv.FormatInt(length, 10))
 	if r.Method == http.MethodHead {
 		body = nil
 	}

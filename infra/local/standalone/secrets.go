@@ -16,10 +16,10 @@ import (
 
 // The names of the secrets.
 const (
-	sealSecret     = "seal"
-	providerSecret = "providers"
-	platformSecret = "platforms"
-	canarySecret   = "canary"
+	SealSecret     = "seal"
+	ProviderSecret = "providers"
+	PlatformSecret = "platforms"
+	CanarySecret   = "canary"
 	// keySecret wraps the data keys that seal customers' secrets. It has no counterpart in AWS Secrets Manager, because
 	// AWS KMS keeps it.
 	keySecret = "key"
@@ -45,7 +45,7 @@ func openSecrets(j journal, first map[string]string) (*secrets, error) {
 	}); err != nil {
 		return nil, err
 	}
-	for _, name := range []string{sealSecret, keySecret, accessSecret} {
+	for _, name := range []string{SealSecret, keySecret, accessSecret} {
 		if s.all[name] == "" {
 			s.put(name, rand.Text()+rand.Text())
 		}

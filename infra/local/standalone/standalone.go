@@ -8,6 +8,7 @@ package standalone
 
 import (
 	"context"
+	"encoding/json"
 
 	"fmt"
 	"io"
@@ -98,6 +99,8 @@ type Service struct {
 	blobs      blobs
 	providers  string // that live keys may use
 	assets     atomic.Pointer[function]
+	// scheduled are the functions of schedules, by name.
+	scheduled map[string]func(ctx context.Context, payload []byte) (any, error)
 
 	servers []*http.Server
 	stop    context.CancelFunc
@@ -161,7 +164,11 @@ func Start(o Options) (_ *Service, err error) {
 	}
 	go func() { _ = api.Serve(listener) }()
 	s.running.Go(func() { s.journal.sync(ctx) })
-	return s, s.work(ctx, e, &s.running)
+	if err := s.work(ctx, e); err != nil {
+		return nil, err
+	}
+	s.schedule(ctx)
+	return s, nil
 }
 
 // open opens the state.
@@ -180,7 +187,7 @@ func (s *Service) open() (err error) {
 	if s.tables, err = openTables(s.journal, s.now); err != nil {
 		return err
 	}
-	s.db = s.tables.open(stateTable, s.now)
+	s.db = s.tables.open(StateTable, s.now)
 	for _, name := range topology.Queues {
 		if s.queues[name], err = openQueue(name, s.journal); err != nil {
 			return fmt.Errorf("standalone: read the queue %s: %w", name, err)
@@ -190,16 +197,16 @@ func (s *Service) open() (err error) {
 	if err != nil {
 		return err
 	}
-	first := map[string]string{platformSecret: apps}
+	first := map[string]string{PlatformSecret: apps}
 	s.providers = strings.Join(credentials.Providers(), ",")
 	if !s.options.RealProviders {
 		s.providers = strings.Join(row.Names(), ",")
-		if first[providerSecret], err = fakes.Credentials(); err != nil {
+		if first[ProviderSecret], err = fakes.Credentials(); err != nil {
 			return err
 		}
 	}
 	s.secrets, err = openSecrets(s.journal, first)
-	for name, value := range map[string]string{providerSecret: "{}", canarySecret: "{}"} {
+	for name, value := range map[string]string{ProviderSecret: "{}", CanarySecret: "{}"} {
 		if _, there := s.secrets.get(name); err == nil && !there {
 			s.secrets.put(name, value)
 		}
@@ -213,7 +220,7 @@ func (s *Service) startFakes() error {
 	if s.Platforms, err = s.serve(fakes.Platforms(s.now, 2*time.Second)); err != nil || s.options.RealProviders {
 		return err
 	}
-	document, _ := s.secrets.get(providerSecret)
+	document, _ := s.secrets.get(ProviderSecret)
 	keys, err := credentials.Parse(document)
 	if err != nil {
 		return err
@@ -301,7 +308,10 @@ func (s *Service) aws(endpoint string) aws.Config {
 }
 
 // AWS returns a configuration of the SDK with which the operator's command works on the service.
-func (s *Service) AWS() aws.Config { return s.aws(s.internal + operatorPath) }
+func (s *Service) AWS() aws.Config { return s.aws(s.Endpoint()) }
+
+// Endpoint returns the address of the calls of AWS that the operator's command makes.
+func (s *Service) Endpoint() string { return s.internal + operatorPath }
 
 // DB returns the state table.
 func (s *Service) DB() *store.DB { return s.db }
@@ -311,9 +321,9 @@ func (s *Service) Environment() string {
 	access, _ := s.secrets.get(accessSecret)
 	var lines strings.Builder
 	for _, v := range [][2]string{
-		{"AWS_ENDPOINT_URL", s.internal + operatorPath}, {"AWS_REGION", s.options.Region}, {"AWS_ACCESS_KEY_ID", access},
-		{"AWS_SECRET_ACCESS_KEY", access}, {"TABLE_NAME", stateTable}, {"AUDIT_TABLE_NAME", auditTable},
-		{"MEDIA_BUCKET", bucket}, {"PROVIDER_SECRET", providerSecret}, {"PLATFORM_SECRET", platformSecret},
+		{"AWS_ENDPOINT_URL", s.Endpoint()}, {"AWS_REGION", s.options.Region}, {"AWS_ACCESS_KEY_ID", access},
+		{"AWS_SECRET_ACCESS_KEY", access}, {"TABLE_NAME", StateTable}, {"AUDIT_TABLE_NAME", AuditTable},
+		{"MEDIA_BUCKET", bucket}, {"PROVIDER_SECRET", ProviderSecret}, {"PLATFORM_SECRET", PlatformSecret},
 	} {
 		fmt.Fprintf(&lines, "%s=%s\n", v[0], v[1])
 	}
@@ -336,22 +346,36 @@ func (s *Service) composer(files *objects.Store) generate.Composer {
 	return s.options.Compose(files)
 }
 
-// schedule calls a function with the period of its entry in the topology until the context ends, and once at the
-// start.
-func (s *Service) schedule(ctx context.Context, running *sync.WaitGroup, name string, run func(context.Context) error) {
-	f := topology.Named(name)
-	running.Go(func() {
-		for {
-			call, cancel := context.WithTimeout(ctx, f.Timeout)
-			if err := run(call); err != nil && ctx.Err() == nil {
-				slog.Error("a scheduled function failed", "function", name, "error", err)
+// schedule calls the functions of schedules, each with its period, and once at the start, until the context ends.
+func (s *Service) schedule(ctx context.Context) {
+	for name, run := range s.scheduled {
+		f := topology.Named(name)
+		s.running.Go(func() {
+			for {
+				call, cancel := context.WithTimeout(ctx, f.Timeout)
+				if _, err := run(call, []byte("{}")); err != nil && ctx.Err() == nil {
+					slog.Error("a scheduled function failed", "function", name, "error", err)
+				}
+				cancel()
+				if !sleep(ctx, f.Every) {
+					return
+				}
 			}
-			cancel()
-			if !sleep(ctx, f.Every) {
-				return
-			}
-		}
-	})
+		})
+	}
+}
+
+// Invoke calls a function of a schedule by its name, with a payload in JSON, and decodes its result.
+func (s *Service) Invoke(ctx context.Context, name, payload string, into any) error {
+	run := s.scheduled[name]
+	if run == nil {
+		return fmt.Errorf("standalone: no schedule calls the function %q", name)
+	}
+	out, err := run(ctx, []byte(payload))
+	if err != nil {
+		return fmt.Errorf("standalone: the function %s: %w", name, err)
+	}
+	return json.Unmarshal(encoded(out), into)
 }
 
 // grace is the time for which calls in progress may end.

@@ -25,8 +25,8 @@ import (
 
 // The tables.
 const (
-	stateTable = "state"
-	auditTable = "audit"
+	StateTable = "state"
+	AuditTable = "audit"
 )
 
 // tables are the tables of the service: in memory, with a journal.
@@ -42,10 +42,10 @@ type attributes = map[string]types.AttributeValue
 // openTables makes the tables, with the items of the journal.
 func openTables(j journal, now func() time.Time) (*tables, error) {
 	t := &tables{journal: j, streams: map[string]*stream{
-		stateTable: newStream(stateTable, j, relayed), auditTable: newStream(auditTable, j, chained),
+		StateTable: newStream(StateTable, j, relayed), AuditTable: newStream(AuditTable, j, chained),
 	}}
 	t.engine = memtable.NewObserved(now, t.observe)
-	for name, indexes := range map[string][]store.Index{stateTable: store.StateIndexes, auditTable: store.AuditIndexes} {
+	for name, indexes := range map[string][]store.Index{StateTable: store.StateIndexes, AuditTable: store.AuditIndexes} {
 		if _, err := t.engine.CreateTable(context.Background(), schema(name, indexes)); err != nil {
 			return nil, err
 		}

@@ -3,9 +3,9 @@ package standalone
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"fmt"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -72,15 +72,15 @@ func (s *Service) env() (area.Env, error) {
 		return area.Env{}, err
 	}
 	seals := func(context.Context) ([][]byte, error) {
-		secret, _ := s.secrets.get(sealSecret)
+		secret, _ := s.secrets.get(SealSecret)
 		return [][]byte{[]byte(secret)}, nil
 	}
 	e := area.Env{
-		AWS: s.aws(""), DB: s.db, Audit: audit.New(s.tables.open(auditTable, s.now), s.now).In(s.options.Region),
+		AWS: s.aws(""), DB: s.db, Audit: audit.New(s.tables.open(AuditTable, s.now), s.now).In(s.options.Region),
 		Media: signer, Now: s.now, Random: rand.Reader, Seal: seals, Envelope: s.envelope(), Providers: s.providers,
 		Loopback: true, DeliverRole: arn.ARN{Partition: "aws", Service: "iam", AccountID: "000000000000",
 			Resource: "role/local-deliver"},
-		Apps: s.secrets.read(platformSecret), PlatformEndpoint: s.Platforms,
+		Apps: s.secrets.read(PlatformSecret), PlatformEndpoint: s.Platforms,
 	}
 	endpoint := s.Providers
 	if endpoint != "" {
@@ -188,7 +188,7 @@ func (s *Service) consumers(e area.Env) (map[string]worker.Consumer, error) {
 		}).Handle
 	}
 	providers := registry.New(registry.Config{
-		Configured: provider.ParseConfigured(s.providers), AWS: s.aws(s.internal + operatorPath), Secret: providerSecret,
+		Configured: provider.ParseConfigured(s.providers), AWS: s.aws(s.internal + operatorPath), Secret: ProviderSecret,
 		Bucket: bucket, Endpoint: s.Providers, Now: s.now,
 	})
 	dispatcher := dispatch.New(e.DB, s.queues[topology.Deliver], s.now)
@@ -230,35 +230,42 @@ func (s *Service) consumers(e area.Env) (map[string]worker.Consumer, error) {
 }
 
 // work starts the workers. They run until the context ends.
-func (s *Service) work(ctx context.Context, e area.Env, running *sync.WaitGroup) error {
+func (s *Service) work(ctx context.Context, e area.Env) error {
 	consumers, err := s.consumers(e)
 	if err != nil {
 		return err
 	}
 	for _, f := range topology.Functions {
 		for _, name := range f.Consumes {
-			running.Go(func() { s.queues[name].consume(ctx, f, s.slots(f), consumers[f.Name]) })
+			s.running.Go(func() { s.queues[name].consume(ctx, f, s.slots(f), consumers[f.Name]) })
 		}
 	}
 	relayed, chained := topology.Named("relay"), topology.Named("chain")
 	relay := relay.New(s.named(relayed.Sends), bus{s.queues[topology.Dispatch]}, "local")
-	running.Go(func() { s.tables.streams[stateTable].read(ctx, relayed.Batch, 0, relayed.Timeout, relay.Handle) })
-	entries := s.tables.open(auditTable, s.now)
+	s.running.Go(func() { s.tables.streams[StateTable].read(ctx, relayed.Batch, 0, relayed.Timeout, relay.Handle) })
+	entries := s.tables.open(AuditTable, s.now)
 	links := follow.New(chain.New(entries, s.now).Handle, level.NewCallCounter(e.DB).Handle)
-	running.Go(func() {
-		s.tables.streams[auditTable].read(ctx, chained.Batch, min(chained.Window, longestWindow), chained.Timeout, links)
+	s.running.Go(func() {
+		s.tables.streams[AuditTable].read(ctx, chained.Batch, min(chained.Window, longestWindow), chained.Timeout, links)
 	})
 	search := due.New(e.DB, s.named(topology.Outbox), s.now)
-	s.schedule(ctx, running, "due", func(ctx context.Context) error {
-		_, err := search.Run(ctx, due.Request{})
-		return err
-	})
-	probe := &canary.Canary{Target: s.secrets.read(canarySecret), HTTP: &http.Client{Timeout: 30 * time.Second},
+	probe := &canary.Canary{Target: s.secrets.read(CanarySecret), HTTP: &http.Client{Timeout: 30 * time.Second},
 		DB: e.DB, Now: s.now, Wait: backoff.Sleep}
-	s.schedule(ctx, running, "canary", func(ctx context.Context) error {
-		_, err := probe.Run(ctx)
-		return err
-	})
+	s.scheduled = map[string]func(context.Context, []byte) (any, error){
+		"due": func(ctx context.Context, payload []byte) (any, error) {
+			var in due.Request
+			if err := json.Unmarshal(payload, &in); err != nil {
+				return nil, err
+			}
+			return search.Run(ctx, in)
+		},
+		"canary": func(ctx context.Context, _ []byte) (any, error) { return probe.Run(ctx) },
+	}
+	for _, f := range topology.Functions {
+		if f.Trigger == topology.BySchedule && s.scheduled[f.Name] == nil {
+			return fmt.Errorf("standalone: the function %s has no handler here", f.Name)
+		}
+	}
 	return nil
 }
 

@@ -245,3 +245,14 @@ func sign(ctx context.Context, cfg aws.Config, method, path, service string, bod
 	answer, err = io.ReadAll(resp.Body)
 	return resp.StatusCode, answer, err
 }
+
+type logged struct {
+	ID       string `json:"id"`
+	EventID  string `json:"event_id"`
+	State    string `json:"state"`
+	Attempts []struct {
+		Status *int    `json:"status"`
+		Error  *string `json:"error"`
+		Body   string  `json:"response_body"`
+	} `json:"attempts"`
+}

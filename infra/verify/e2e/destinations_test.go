@@ -1,3 +1,5 @@
+//go:build deployed
+
 package e2e
 
 import (
@@ -126,17 +128,6 @@ type targeted struct {
 	ID, Secret  string
 	URL         *string
 	Destination destination
-}
-
-type logged struct {
-	ID       string `json:"id"`
-	EventID  string `json:"event_id"`
-	State    string `json:"state"`
-	Attempts []struct {
-		Status *int    `json:"status"`
-		Error  *string `json:"error"`
-		Body   string  `json:"response_body"`
-	} `json:"attempts"`
 }
 
 // aim makes a webhook with a destination in the customer's account.
