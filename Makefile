@@ -18,7 +18,7 @@ CUSTOMER ?= acme
 GENERATED := pkg/service/api/examples.json clients/openapi.json clients/openapi.yaml pkg/auth/authorizer/scopes_gen.go
 
 # The wildcard ./... leaves testdata out.
-PACKAGES := ./... ./testdata/providers/... ./testdata/platforms/... ./testdata/receiver ./testdata/importer
+PACKAGES := ./... ./testdata/fakes ./testdata/providers/... ./testdata/platforms/... ./testdata/receiver ./testdata/importer
 
 # Tests of the deployed system. go test would cache their results, since it does not
 # see the functions that they build.
@@ -41,8 +41,12 @@ help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: run
-run: .local/bin/local explorer-assets media-tools ## Run the whole service on this machine; PORT=8080, PROVIDERS=fake or real
-	@PORT=$(PORT) PROVIDERS=$(PROVIDERS) exec .local/bin/local run
+run: .local/bin/run ## Run the whole service in one process; PORT=8080, PROVIDERS=fake or real, FRESH=1 without earlier data
+	@PORT=$(PORT) PROVIDERS=$(PROVIDERS) FRESH=$(FRESH) exec .local/bin/run
+
+.PHONY: stack
+stack: .local/bin/local explorer-assets media-tools ## Deploy the stacks onto a local AWS, and run the service there; PORT, PROVIDERS as for run
+	@PORT=$(PORT) PROVIDERS=$(PROVIDERS) exec .local/bin/local stack
 
 .PHONY: sam
 sam: .local/bin/local explorer-assets media-tools ## Run the service with its API in containers, by AWS SAM; needs Docker. PORT, PROVIDERS as for run
@@ -52,12 +56,18 @@ sam: .local/bin/local explorer-assets media-tools ## Run the service with its AP
 build: .local/bin/local explorer-assets layer ## Build the functions and the layer into build; ARCH=arm64 or x86_64
 	@.local/bin/local build -arch $(ARCH)
 
-# The command is always asked for: go build knows best whether it is up to date. It is
+# The commands are always asked for: go build knows best whether they are up to date. They are
 # built as the functions are, so that nothing is compiled twice.
-.PHONY: .local/bin/local
-.local/bin/local:
+.PHONY: .local/bin/local .local/bin/run go
+.local/bin/local: go
+	@$(GO) build -o $@ ./infra/local
+
+# The receiver of the quick start comes with it.
+.local/bin/run: go
+	@$(GO) build -o .local/bin/ ./infra/local/run ./testdata/receiver
+
+go:
 	@command -v $(GO) >/dev/null || { echo "Go is not installed: get Go 1.26 or newer from https://go.dev/dl."; exit 1; }
-	@CGO_ENABLED=0 $(GO) build -trimpath -o $@ ./infra/local
 
 .PHONY: tools
 tools: .local/bin/local ## Install the pinned tools into .tools

@@ -1,6 +1,7 @@
-// Command receiver is a webhook endpoint to try out. It waits on loopback for one event,
-// verifies its signature with the official library of Standard Webhooks, prints the event, and
-// ends. It fails if the signature is wrong or no event comes.
+// Command receiver is a webhook endpoint to try out. It waits on loopback for one event, verifies its signature with
+// the official library of Standard Webhooks, prints the event, and ends. It refuses events with another signature, such
+// as those of an earlier webhook at the same address, and goes on waiting. It fails if no event comes. GET succeeds, so
+// that a script can wait until the receiver listens.
 package main
 
 import (
@@ -21,7 +22,7 @@ import (
 func main() {
 	secret := flag.String("secret", "", "signing secret of the webhook (whsec_…)")
 	listen := flag.String("listen", "127.0.0.1:9090", "loopback address to listen on")
-	wait := flag.Duration("wait", time.Minute, "how long to wait for the event")
+	wait := flag.Duration("wait", 5*time.Minute, "how long to wait for the event")
 	flag.Parse()
 	if err := run(*secret, *listen, *wait, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "receiver:", err)
@@ -57,18 +58,22 @@ func run(secret, listen string, wait time.Duration, out io.Writer) error {
 	outcome := make(chan error, 1)
 	server := &http.Server{ReadHeaderTimeout: 5 * time.Second,
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-			err := receive(verifier, req, out)
-			if err != nil {
-				w.WriteHeader(http.StatusBadRequest)
-			} else {
-				w.WriteHeader(http.StatusNoContent)
+			if req.Method != http.MethodPost {
+				return
 			}
+			if err := receive(verifier, req, out); err != nil {
+				fmt.Fprintf(out, "Refused an event, and still waiting: %v\n", err)
+				w.WriteHeader(http.StatusBadRequest)
+				return
+			}
+			w.WriteHeader(http.StatusNoContent)
 			select {
-			case outcome <- err:
+			case outcome <- nil:
 			default: // One event is enough.
 			}
 		})}
 	go func() { _ = server.Serve(listener) }()
+	fmt.Fprintf(out, "Waiting on http://%s/ for an event\n", listener.Addr())
 	select {
 	case err = <-outcome:
 	case <-time.After(wait):

@@ -101,7 +101,7 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error 
 		return err
 	}
 	if o.Local() && args[0] != "preflight" {
-		return errors.New("the customer local is deployed by `make run` alone")
+		return errors.New("the customer local is deployed by `make stack` alone")
 	}
 	return actions[args[0]](ctx, o, in, out)
 }

@@ -37,7 +37,7 @@ func TestRefusedOrders(t *testing.T) {
 		"no customer is given":            {"deploy"},
 		"there is no customer":            {"deploy", "-customer", "initech"},
 		"cannot have the stage local":     {"deploy", "-customer", "acme", "-stage", "local"},
-		"is deployed by `make run` alone": {"destroy", "-customer", "local"},
+		"is deployed by `make stack` alone": {"destroy", "-customer", "local"},
 	} {
 		if err := run(t.Context(), args, strings.NewReader(""), io.Discard); err == nil ||
 			!strings.Contains(err.Error(), says) {
