@@ -41,7 +41,7 @@ type outside struct {
 	times map[string]int
 	asked int
 	// refuse, when set, is what an effect fails with.
-	refuse error
+	reject error
 }
 
 func (o *outside) have(ordered string) {
@@ -129,7 +129,7 @@ func (w *acting) action(find bool) httpapi.Action[orderInput, order, string, thi
 			if w.doing != nil {
 				w.doing(ctx, o.ID)
 			}
-			if w.outside.refuse != nil || ctx.Err() != nil {
+			if w.outside.reject != nil || ctx.Err() != nil {
 				return "", fmt.Errorf("outside: %w", w.outside.failure(ctx))
 			}
 			w.outside.have(o.ID)
@@ -170,7 +170,7 @@ func (o *outside) failure(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return o.refuse
+	return o.reject
 }
 
 // order makes a call with a key; without one if it is empty.
@@ -247,7 +247,7 @@ var deaths = map[string]func(w *acting){
 	},
 	"the commit is refused for long": func(w *acting) {
 		w.faults.Before("TransactWriteItems", func() {})
-		w.faults.Refuse("TransactWriteItems", "InternalServerError", 1000)
+		w.faults.Reject("TransactWriteItems", "InternalServerError", 1000)
 	},
 	"the commit's answer is lost": func(w *acting) {
 		w.faults.Before("TransactWriteItems", func() {})
@@ -360,12 +360,12 @@ func TestAnActionsAnswerIsRemembered(t *testing.T) {
 
 func TestARefusedEffectIsAnAnswer(t *testing.T) {
 	w := newActing(t, false)
-	w.outside.refuse = errs.Invalid("/name", "is not liked outside")
+	w.outside.reject = errs.Invalid("/name", "is not liked outside")
 	first := w.order("order-17")
 	if first.status != http.StatusUnprocessableEntity || first.Error.Param != "/name" {
 		t.Fatalf("%d %s", first.status, first.raw)
 	}
-	w.outside.refuse = nil
+	w.outside.reject = nil
 	again := w.order("order-17")
 	if again.raw != first.raw || again.status != first.status || again.header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("%d %s", again.status, again.raw)

@@ -247,7 +247,7 @@ func TestAnEffectIsNotForgotten(t *testing.T) {
 					return task.Outcome{}, err
 				}
 				effects++
-				w.faults.Refuse(operation, "ThrottlingException", storetest.Attempts)
+				w.faults.Reject(operation, "ThrottlingException", storetest.Attempts)
 				return task.Outcome{Done: true, Join: func(ctx context.Context, tx *store.Tx) error {
 					_, err := w.db.Get(ctx, store.IDKey("subject"))
 					if !errors.Is(err, store.ErrNotFound) {

@@ -260,8 +260,8 @@ func TestADiagnosisEndsOnce(t *testing.T) {
 			w.do(m)
 		},
 		"each write is refused first": func(w *world, m message) {
-			w.faults.Refuse("TransactWriteItems", "InternalServerError", storetest.Attempts)
-			w.faults.Refuse("PutItem", "InternalServerError", storetest.Attempts)
+			w.faults.Reject("TransactWriteItems", "InternalServerError", storetest.Attempts)
+			w.faults.Reject("PutItem", "InternalServerError", storetest.Attempts)
 			w.do(m)
 			w.faults.Reset()
 			w.do(m)

@@ -127,8 +127,8 @@ func (w *world) works(want bool, secrets ...string) {
 	}
 }
 
-// refusal is an input that is refused.
-type refusal struct {
+// rejectedCall is an input that is refused.
+type rejectedCall struct {
 	name, method, path string
 	body               any
 	status             int
@@ -137,7 +137,7 @@ type refusal struct {
 }
 
 // refused makes calls that must be refused and change nothing.
-func (w *world) refused(c *apitest.Caller, all []refusal) {
+func (w *world) refused(c *apitest.Caller, all []rejectedCall) {
 	for _, r := range all {
 		w.t.Run(r.name, func(t *testing.T) {
 			before := storetest.Snapshot(t, w.db)

@@ -244,7 +244,7 @@ func TestEveryCallOfAKeyIsInTheLog(t *testing.T) {
 		c.Gateway.RequestID = fmt.Sprint("r-", i)
 		c.Call(call.method, call.path, nil, "Authorization", "Bearer hunter2", "Cookie", "hunter2")
 	}
-	refused := c.As(func(p *auth.Principal) { p.Refusal = &auth.Refusal{Code: errs.PlanNotAllowed, Message: "No."} })
+	refused := c.As(func(p *auth.Principal) { p.Denial = &auth.Denial{Code: errs.PlanNotAllowed, Message: "No."} })
 	refused.Gateway.RequestID = "r-4"
 	refused.Call("GET", "/v1/audit-log", nil)
 	var got []string

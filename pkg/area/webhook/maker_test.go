@@ -284,7 +284,7 @@ func TestAnEventWaitsForItsMakerToBeRead(t *testing.T) {
 	w := newWorld(t)
 	r := w.Receive(nil, "*")
 	w.Happen(event.ContentGenerated)
-	w.Faults.Refuse("BatchGetItem", "ValidationException", 1)
+	w.Faults.Reject("BatchGetItem", "ValidationException", 1)
 	w.Run()
 	if n := len(r.Receipts()); n != 1 {
 		t.Errorf("%d requests", n)

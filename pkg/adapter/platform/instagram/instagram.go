@@ -189,7 +189,7 @@ func (p *Platform) write(ctx context.Context, token platform.Secret, path string
 // Metrics implements platform.Publisher.
 func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.Published) (platform.Metrics, error) {
 	if !number(post.ID) {
-		return platform.Metrics{}, platform.Refuse(platform.CodePostNotFound, "Instagram does not have the post.")
+		return platform.Metrics{}, platform.Reject(platform.CodePostNotFound, "Instagram does not have the post.")
 	}
 	var insights struct {
 		Data []struct {

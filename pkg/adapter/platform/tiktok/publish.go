@@ -58,7 +58,7 @@ func (p *Platform) parse(h platform.Handle) (w work, err error) {
 		return w, err
 	}
 	if w.ID == "" && w.Privacy == "" || w.Offset < 0 || w.Upload != "" && !p.client.Trusts(w.Upload, domain) {
-		return w, platform.Refuse(platform.CodeInvalidHandle, "The publication is not known.")
+		return w, platform.Reject(platform.CodeInvalidHandle, "The publication is not known.")
 	}
 	return w, nil
 }
@@ -96,7 +96,7 @@ func (p *Platform) Start(ctx context.Context, a platform.Account, post platform.
 		return platform.Go(platform.StageFinalize, w, 0)
 	}
 	if creator.MaxTime > 0 && m.Duration > time.Duration(creator.MaxTime)*time.Second {
-		return platform.Step{}, platform.Refuse(platform.CodeMediaRefused,
+		return platform.Step{}, platform.Reject(platform.CodeMediaRefused,
 			fmt.Sprintf("The TikTok account may post videos of up to %d seconds.", creator.MaxTime))
 	}
 	own := optionsOf(post)
@@ -235,7 +235,7 @@ func (p *Platform) upload(ctx context.Context, m platform.Media, w work, length 
 		case a.Status == http.StatusRequestedRangeNotSatisfiable:
 			return platform.Busy()
 		case a.Status == http.StatusBadRequest:
-			return platform.Refuse(platform.CodeMediaRefused, "TikTok refuses the video.")
+			return platform.Reject(platform.CodeMediaRefused, "TikTok refuses the video.")
 		default:
 			return nil
 		}
@@ -255,7 +255,7 @@ func (p *Platform) Finalize(ctx context.Context, a platform.Account, post platfo
 	}
 	length, last := p.piece(w, m)
 	if w.Upload == "" || !last || length <= 0 {
-		return platform.Step{}, platform.Refuse(platform.CodeInvalidHandle, "The publication is not known.")
+		return platform.Step{}, platform.Reject(platform.CodeInvalidHandle, "The publication is not known.")
 	}
 	if err := p.upload(ctx, m, w, length, true); err != nil {
 		return platform.Step{}, err

@@ -192,7 +192,7 @@ func (p *Platform) do(ctx context.Context, call wire.Call, out any) error {
 
 // Metrics implements platform.Publisher.
 func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.Published) (platform.Metrics, error) {
-	missing := platform.Refuse(platform.CodePostNotFound, "TikTok does not have the post, or does not show it.")
+	missing := platform.Reject(platform.CodePostNotFound, "TikTok does not have the post, or does not show it.")
 	if post.ID == "" {
 		return platform.Metrics{}, missing
 	}

@@ -33,7 +33,7 @@ func parse(h platform.Handle) (w work, err error) {
 		return w, err
 	}
 	if !strings.HasPrefix(w.Wall, "-") || (w.Upload == "") != (w.Video == "") {
-		return w, platform.Refuse(platform.CodeInvalidHandle, "The publication is not known.")
+		return w, platform.Reject(platform.CodeInvalidHandle, "The publication is not known.")
 	}
 	return w, nil
 }
@@ -80,7 +80,7 @@ func (p *Platform) Check(ctx context.Context, a platform.Account, post platform.
 			return platform.Step{}, err
 		}
 		if answer.Error != "" {
-			return platform.Step{}, platform.Refuse(platform.CodeMediaRefused, "VK refuses the video.")
+			return platform.Step{}, platform.Reject(platform.CodeMediaRefused, "VK refuses the video.")
 		}
 		w.Attached = append(w.Attached, w.Video)
 		w.Upload, w.Video = "", ""
@@ -108,7 +108,7 @@ func (p *Platform) photo(ctx context.Context, a platform.Account, m platform.Med
 		return "", err
 	}
 	if uploaded.Photo == "[]" {
-		return "", platform.Refuse(platform.CodeMediaRefused, "VK refuses the photo.")
+		return "", platform.Reject(platform.CodeMediaRefused, "VK refuses the photo.")
 	}
 	var saved []struct {
 		ID    int64 `json:"id"`

@@ -204,7 +204,7 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 		return platform.Metrics{}, err
 	}
 	if len(answer.Items) == 0 {
-		return platform.Metrics{}, platform.Refuse(platform.CodePostNotFound, "VK does not have the post.")
+		return platform.Metrics{}, platform.Reject(platform.CodePostNotFound, "VK does not have the post.")
 	}
 	i := answer.Items[0]
 	return platform.Metrics{Views: &i.Views.Count, Likes: &i.Likes.Count, Comments: &i.Comments.Count,
@@ -250,13 +250,13 @@ func refused(t platform.Token, posts bool) wire.Refused {
 			return platform.NeedsReconnect(platform.CodeMissingPermission, "VK has not given the application the "+
 				"right to post on walls.")
 		case 14:
-			return platform.Refuse(platform.CodeCaptchaRequired, "VK wants the account to solve a captcha: post by "+
+			return platform.Reject(platform.CodeCaptchaRequired, "VK wants the account to solve a captcha: post by "+
 				"hand once, then publish again.")
 		case 15, 203, 204, 214:
 			return platform.NeedsReconnect(platform.CodeMissingPermission,
 				"The account may not post on the wall of the community.")
 		default:
-			return platform.Refuse(platform.CodeContentRefused, "VK refuses the post.")
+			return platform.Reject(platform.CodeContentRefused, "VK refuses the post.")
 		}
 	}
 }

@@ -92,13 +92,13 @@ func (p *Platform) processed(ctx context.Context, a platform.Account, video stri
 		return false, err
 	}
 	if len(answer.Items) != 1 {
-		return false, platform.Refuse(platform.CodePostNotFound, "YouTube does not have the video.")
+		return false, platform.Reject(platform.CodePostNotFound, "YouTube does not have the video.")
 	}
 	switch answer.Items[0].Processing.Status {
 	case "processing":
 		return false, nil
 	case "failed", "terminated":
-		return false, platform.Refuse(platform.CodeMediaRefused, "YouTube could not process the video.")
+		return false, platform.Reject(platform.CodeMediaRefused, "YouTube could not process the video.")
 	default:
 		return true, nil
 	}

@@ -36,7 +36,7 @@ func (p *Platform) parse(h platform.Handle) (w work, err error) {
 		return w, err
 	}
 	if (w.Video == "") == (w.Session == "") || w.Offset < 0 || w.Session != "" && !p.client.Trusts(w.Session, domain) {
-		return w, platform.Refuse(platform.CodeInvalidHandle, "The publication is not known.")
+		return w, platform.Reject(platform.CodeInvalidHandle, "The publication is not known.")
 	}
 	return w, nil
 }
@@ -147,7 +147,7 @@ func (p *Platform) Finalize(ctx context.Context, a platform.Account, post platfo
 	m := post.Media[0]
 	rest := m.Bytes - w.Offset
 	if w.Session == "" || rest <= 0 || rest > p.part {
-		return platform.Step{}, platform.Refuse(platform.CodeInvalidHandle, "The publication is not known.")
+		return platform.Step{}, platform.Reject(platform.CodeInvalidHandle, "The publication is not known.")
 	}
 	call := p.put(ctx, a, m, w, rest)
 	call.Posts = true
@@ -167,7 +167,7 @@ func (p *Platform) Reconcile(ctx context.Context, a platform.Account, post platf
 		return platform.Step{}, err
 	}
 	if w.Session == "" {
-		return platform.Step{}, platform.Refuse(platform.CodeInvalidHandle, "The publication is not known.")
+		return platform.Step{}, platform.Reject(platform.CodeInvalidHandle, "The publication is not known.")
 	}
 	step, _, err := p.ask(ctx, a, post, w)
 	if platform.KindOf(err) == platform.Restart {

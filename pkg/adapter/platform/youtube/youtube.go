@@ -169,7 +169,7 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 		return platform.Metrics{}, err
 	}
 	if len(answer.Items) != 1 {
-		return platform.Metrics{}, platform.Refuse(platform.CodePostNotFound, "YouTube does not have the video.")
+		return platform.Metrics{}, platform.Reject(platform.CodePostNotFound, "YouTube does not have the video.")
 	}
 	s := answer.Items[0].Statistics
 	return platform.Metrics{Views: number(s.Views), Likes: number(s.Likes), Comments: number(s.Comments)}, nil

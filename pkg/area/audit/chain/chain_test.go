@@ -217,7 +217,7 @@ func TestWhatFailsComesAgain(t *testing.T) {
 	w.calls(tenant.Of("acc_2", tenant.Live), 1)
 	w.calls(acme, 2)
 	records := w.stream()
-	w.faults.Before("PutItem", func() { w.faults.Refuse("PutItem", "ValidationException", 1) })
+	w.faults.Before("PutItem", func() { w.faults.Reject("PutItem", "ValidationException", 1) })
 	if again := w.handle(records); again != records[1].Change.SequenceNumber {
 		t.Errorf("it wants %q again", again)
 	}

@@ -242,7 +242,7 @@ func TestAResetSurvivesFaults(t *testing.T) {
 	w.faults.Before("TransactWriteItems", func() {
 		// The third deletion fails for good, and the answer to a later one is lost.
 		w.faults.Before("TransactWriteItems",
-			func() { w.faults.Refuse("TransactWriteItems", "InternalServerError", storetest.Attempts) })
+			func() { w.faults.Reject("TransactWriteItems", "InternalServerError", storetest.Attempts) })
 	})
 	w.engine.Step()
 	if n := w.counts(w.Caller); n[0] == 0 || n[0] == 8 {

@@ -139,7 +139,7 @@ var (
 )
 
 // refuse answers as AWS does in JSON.
-func refuse(rw http.ResponseWriter, status int, code, message string) bool {
+func reject(rw http.ResponseWriter, status int, code, message string) bool {
 	rw.Header().Set("Content-Type", "application/x-amz-json-1.0")
 	rw.WriteHeader(status)
 	b, _ := json.Marshal(map[string]string{"__type": "com.amazonaws#" + code, "message": message})
@@ -148,7 +148,7 @@ func refuse(rw http.ResponseWriter, status int, code, message string) bool {
 }
 
 // refuseXML answers as STS does.
-func refuseXML(rw http.ResponseWriter, status int, code string) bool {
+func rejectXML(rw http.ResponseWriter, status int, code string) bool {
 	rw.WriteHeader(status)
 	fmt.Fprintf(rw, `<ErrorResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><Error><Type>Sender</Type><Code>%s</Code><Message>No &lt;way&gt;</Message></Error><RequestId>r</RequestId></ErrorResponse>`, code)
 	return true

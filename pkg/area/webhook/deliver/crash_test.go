@@ -166,7 +166,7 @@ func TestAnOutcomeIsRecordedThoughTheTableRefusesWrites(t *testing.T) {
 	w := newWorld(t)
 	r := w.Receive(func(n int, _ http.ResponseWriter) {
 		if n == 2 { // the first has written what there is to write of the webhook's health
-			w.Faults.Refuse("BatchExecuteStatement", "ThrottlingException", 8)
+			w.Faults.Reject("BatchExecuteStatement", "ThrottlingException", 8)
 		}
 	}, "*")
 	w.Happen(event.ContentGenerated)

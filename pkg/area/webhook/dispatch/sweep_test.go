@@ -177,22 +177,22 @@ func TestTwoSweepersAtOnce(t *testing.T) {
 func TestAFailureLeavesTheCheckpoint(t *testing.T) {
 	for name, fail := range map[string]func(w *world) (mend func()){
 		"nothing is listed": func(w *world) func() {
-			w.Faults.Refuse("Query", "InternalServerError",
+			w.Faults.Reject("Query", "InternalServerError",
 				50)
 			return w.Faults.Reset
 		},
 		"the deliveries are not read": func(w *world) func() {
-			w.Faults.Refuse("BatchGetItem", "ThrottlingException", 50)
+			w.Faults.Reject("BatchGetItem", "ThrottlingException", 50)
 			return w.Faults.Reset
 		},
 		"a delivery is not written": func(w *world) func() {
-			w.Faults.Refuse("PutItem", "ValidationException",
+			w.Faults.Reject("PutItem", "ValidationException",
 				50)
 			return w.Faults.Reset
 		},
 		"a message is not sent": func(w *world) func() {
-			w.Attempts.Refuse = func(queue.Message) error { return errors.New("not now") }
-			return func() { w.Attempts.Refuse = nil }
+			w.Attempts.Reject = func(queue.Message) error { return errors.New("not now") }
+			return func() { w.Attempts.Reject = nil }
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
