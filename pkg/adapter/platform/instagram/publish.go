@@ -331,7 +331,7 @@ func (p *Platform) find(ctx context.Context, a platform.Account, post platform.P
 			return posted(m.ID)
 		}
 	}
-	if !begun.IsZero() && p.client.Now().Sub(begun) < settled {
+	if !begun.IsZero() && p.Client.Now().Sub(begun) < settled {
 		return platform.Go(platform.StageReconcile, w, listed)
 	}
 	if w.Looks++; begun.IsZero() && w.Looks < maxLooks {

@@ -153,14 +153,14 @@ func (p *Platform) openVideo(ctx context.Context, a platform.Account, post platf
 // the request carries no token.
 func (p *Platform) upload(ctx context.Context, address, field string, m platform.Media, timeout time.Duration,
 	out any) error {
-	if !p.client.Trusts(address, "vk.com") && !strings.HasPrefix(address, "https://") {
+	if !p.Client.Trusts(address, "vk.com") && !strings.HasPrefix(address, "https://") {
 		return platform.Busy().Because(errors.New("vk: the address to upload to is without TLS"))
 	}
 	body, err := wire.Multipart(ctx, nil, wire.File{Field: field, Name: wire.FileName(m), Media: m})
 	if err != nil {
 		return err
 	}
-	return p.client.JSON(ctx, wire.Call{Name: "upload " + field, Method: http.MethodPost, URL: address, Body: body,
+	return p.Client.JSON(ctx, wire.Call{Name: "upload " + field, Method: http.MethodPost, URL: address, Body: body,
 		Timeout: timeout}, refused(platform.Token{}, false), out)
 }
 
