@@ -29,18 +29,18 @@ const (
 	price = 10
 )
 
-// order is what an order for an effect outside has prepared.
+// order is the prepared order of an effect outside.
 type order struct {
 	ID   string
 	Name string
 }
 
-// outside is what the effects are had on. It knows an order again.
+// outside is the system on which the effects happen. It recognizes a repeated order.
 type outside struct {
 	mu    sync.Mutex
 	times map[string]int
 	asked int
-	// refuse, when set, is what an effect fails with.
+	// reject is the error that an effect fails with, if it is set.
 	reject error
 }
 
@@ -198,7 +198,7 @@ func (w *acting) resolve() {
 	}
 }
 
-// settled checks what holds once nothing runs any more.
+// settled checks the state once nothing runs any more.
 func (w *acting) settled(find bool) {
 	w.t.Helper()
 	made, inProgress := 0, 0
@@ -470,7 +470,7 @@ func TestACallThatGoesOnAfterADayDoesNotEndAnotherClaim(t *testing.T) {
 	}
 }
 
-// What a claim holds is good for nothing to who can read the table alone.
+// A claim reveals nothing to a reader of the table.
 func TestAClaimHoldsNothingInClear(t *testing.T) {
 	w := newActing(t, false)
 	deaths["after the claim"](w)

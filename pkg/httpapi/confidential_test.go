@@ -41,7 +41,7 @@ type issuing struct {
 	*fixture
 	clock *apitest.Clock
 	made  int
-	// refuse is what the operations fail with.
+	// reject is the error that the operations fail with.
 	reject error
 }
 

@@ -199,7 +199,7 @@ func newFixtureAt(t testing.TB, clock func() time.Time, with ...func(*aws.Config
 	return f
 }
 
-// answer is what a call was answered.
+// answer is the answer to a call.
 type answer struct {
 	status int
 	header http.Header

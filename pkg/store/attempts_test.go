@@ -106,8 +106,7 @@ func TestATableThatDoesNotServeIsUnavailable(t *testing.T) {
 						want = c.write
 					}
 					err := form.call(ctx, t, db)
-					// What was carried out before the answer was lost is found by the next
-					// attempt of a put and of an update, which succeed.
+					// The next attempt of a put and of an update finds the write whose answer was lost, and succeeds.
 					if strings.Contains(name, "lost") && err == nil && form.writes &&
 						form.operation != "TransactWriteItems" {
 						return

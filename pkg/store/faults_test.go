@@ -206,7 +206,7 @@ func TestALostAnswerOfAPut(t *testing.T) {
 	if it.Version != 2 || name != "second" {
 		t.Errorf("version %d is called %s", it.Version, name)
 	}
-	// What another caller has written is not taken for our own.
+	// Another caller's write is not taken for our own.
 	faults.Reject("PutItem", "ThrottlingException", 1)
 	faults.Before("PutItem", func() {
 		commit(t, db, func(tx *store.Tx) { tx.Replace(renamed(t, it, "theirs")) })

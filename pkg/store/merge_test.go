@@ -34,7 +34,7 @@ func TestPartitionsAreMergedInOrder(t *testing.T) {
 			t.Errorf("%d at a time: %v", limit, got)
 		}
 	}
-	// What is deleted between the index and the table is left out.
+	// Items that are deleted between the index and the table are left out.
 	it, _ := get(t, db, all[5])
 	faults.Reset()
 	faults.Before("BatchGetItem", func() { commit(t, db, func(tx *store.Tx) { tx.Delete(it) }) })

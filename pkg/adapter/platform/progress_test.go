@@ -13,7 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 )
 
-// scripted is a publisher whose steps return what a test says.
+// scripted is a publisher whose steps return the results that a test sets.
 type scripted struct {
 	platform.Publisher
 	step  platform.Step
@@ -164,8 +164,8 @@ func TestAnOutcomeIsLookedForSeveralTimesAfterAnOutage(t *testing.T) {
 	}
 }
 
-// While an outcome was in doubt, a worker that was thought dead may post after it was
-// found that nothing is posted. What fails then is looked into, and not begun anew.
+// While an outcome was in doubt, a worker that was thought dead may post after a check found no post. If a step fails
+// then, the publication is checked again rather than started anew.
 func TestAFailureAfterADoubtIsLookedInto(t *testing.T) {
 	for kind, failure := range map[platform.ErrorKind]error{
 		platform.BadContent: platform.Reject("x", "X."), platform.Restart: platform.Again(nil),

@@ -28,11 +28,11 @@ var passing = []string{"already_completed", "no_answer", "not_ready", "provider_
 func TestFailureCodesAreThoseOfTheCode(t *testing.T) {
 	written := map[string]bool{
 		provider.CodeContentPolicy: true,
-		// What pkg/generate makes of errs.Code.
+		// pkg/generate derives these from errs.Code.
 		string(errs.ProviderUnavailable): true, string(errs.Timeout): true, string(errs.UnsupportedMedia): true,
 		string(errs.InsufficientBalance): true, string(errs.SpendLimitReached): true,
 		string(provider.FailedComposition): true,
-		// What compositions fail with.
+		// Compositions fail with these.
 		string(compose.CodeTooLarge): true, string(compose.CodeTooShort): true, string(compose.CodeSilent): true,
 		string(compose.CodeScript): true,
 	}

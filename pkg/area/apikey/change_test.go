@@ -72,7 +72,7 @@ func TestPatchChangesWhatItNames(t *testing.T) {
 			}
 		})
 		w.clock.Add(time.Minute)
-		k.Key = w.get(k) // what the calls of secret have noted on it
+		k.Key = w.get(k) // notes of the calls of secret
 	}
 }
 
@@ -182,7 +182,7 @@ func TestRevoke(t *testing.T) {
 		{"rotation", "POST", path(k) + "/rotate", object{}, 409, errs.InvalidState, ""},
 	})
 	w.Call("PATCH", path(k), object{"name": "New"}).Context(t, `{"state":"revoked","allowed":[]}`)
-	// What ends a key is known to the end: revoking wins over expiry.
+	// The reason for which a key ended stays known: revoking wins over expiry.
 	w.clock.Add(1000 * time.Hour)
 	if read := w.get(k); read.State != "revoked" {
 		t.Errorf("read as %+v", read)
@@ -223,7 +223,7 @@ func TestRotateWithAnOverlap(t *testing.T) {
 	w.clock.Add(30 * time.Minute)
 	third := w.rotate(first, time.Hour)
 	w.works(true, first.Secret, second.Secret, third.Secret)
-	// They are one key: one count, and what the key may do is the same for all.
+	// They are one key: they share one count and the same rights.
 	w.clock.Add(time.Minute)
 	for i, secret := range []string{first.Secret, second.Secret, third.Secret, first.Secret} {
 		if s, _ := w.secret(secret); s.Count != i+1 || s.KeyID != first.ID {

@@ -305,7 +305,7 @@ func TestTheAuditLogHasNoSecret(t *testing.T) {
 	}
 }
 
-// A key that is made while its account is changed gets what the account says then.
+// A key that is made while its account is changed gets the settings that the account has then.
 func TestAKeyIsMadeDuringAChangeOfItsAccount(t *testing.T) {
 	for _, call := range []string{"create", "rotate", "change"} {
 		t.Run(call, func(t *testing.T) {

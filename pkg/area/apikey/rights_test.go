@@ -73,7 +73,7 @@ func TestNoKeyWidensItselfOrAWiderOne(t *testing.T) {
 		change("a later expiry than ours", small, "/expires_at", object{"expires_at": k.ExpiresAt.Add(time.Second)}),
 		change("lift the limit of spending", small, "/spend_limit_credits", object{"spend_limit_credits": nil}),
 		change("a higher limit than ours", small, "/spend_limit_credits", object{"spend_limit_credits": 101}),
-		// What it is already wider in counts, too.
+		// Rights in which the key is already wider count, too.
 		change("a scope for a wider key", wide, "/ip_allow_list", object{"scopes": manager}),
 		{"rotate a wider key", "POST", path(wide) + "/rotate", object{}, 403, errs.ScopeEscalation, ""},
 	}
@@ -91,7 +91,7 @@ func TestNoKeyWidensItselfOrAWiderOne(t *testing.T) {
 	own := w.create("kind", "live", "scopes", []string{"account:manage"})
 	w.refused(w.with(own, auth.AllScopes()...),
 		[]rejectedCall{change("regain a scope", own, "/scopes/1", object{"scopes": manager})})
-	// What stays within the caller's rights may be widened, and all may be narrowed.
+	// Settings may be widened within the caller's rights, and all may be narrowed.
 	var got apikey.Key
 	for _, c := range []struct {
 		of    apikey.NewKey

@@ -22,8 +22,8 @@ import (
 	"github.com/content-automation/api/pkg/store/storetest"
 )
 
-// world is an audit log with a caller of its operation, whose own calls are
-// recorded elsewhere, so that reading does not change what is read.
+// world is an audit log with a caller of its operation. Its own calls are recorded elsewhere, so that reading does
+// not change the log.
 type world struct {
 	*apitest.Caller
 	t      *testing.T

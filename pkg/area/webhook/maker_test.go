@@ -56,8 +56,8 @@ func TestAChangeOfTheMakersScopesCountsForTheNextEvent(t *testing.T) {
 	}
 }
 
-// What was on its way when the maker lost its scope is not sent any more, however it is
-// asked for.
+// Deliveries that were on their way when the maker lost its scope are not sent any more, even if a caller requests
+// them again.
 func TestWhatTheMakerMayNoLongerReadIsNotSent(t *testing.T) {
 	w := newWorld(t)
 	maker := w.Key(auth.AllScopes()...)

@@ -75,7 +75,7 @@ func TestACallWithAReplacedSecretIsMarked(t *testing.T) {
 	}
 }
 
-// metrics collects what is counted until the test ends.
+// metrics returns the metrics that are counted until the test ends.
 func metrics(t *testing.T) *bytes.Buffer {
 	var b bytes.Buffer
 	before := metric.SetOutput(&b)
@@ -163,7 +163,7 @@ func newKey(t *testing.T, mode tenant.Mode) string {
 	return key
 }
 
-// a call is what the gateway says of one.
+// call is the gateway's description of a call.
 type call = events.APIGatewayCustomAuthorizerRequestTypeRequest
 
 const arn = "arn:aws:execute-api:eu-central-1:123456789012:api/v1/GET/v1/content-items"
@@ -332,7 +332,7 @@ func TestEachFaultAloneIsRefused(t *testing.T) {
 		if c.ip != "" {
 			req.RequestContext.Identity.SourceIP = c.ip
 		}
-		// What a caller says of its own address does not count.
+		// An address that the caller states itself does not count.
 		req.Headers["X-Forwarded-For"] = "203.0.113.1"
 		_, p, err := handle(t, &secrets{known: map[string]credential.Credential{auth.HashKey(key): s}}, req)
 		if err != nil {
@@ -360,7 +360,7 @@ func TestTheScopeIsThatOfTheOperation(t *testing.T) {
 		{"POST", "/v1/content-items", true},
 		{"POST", "/v1/factories", false},
 		{"GET", "/v1/factories", true},
-		// The function answers what there is none of: 404 and 405.
+		// The function answers unknown paths and methods with 404 and 405.
 		{"GET", "/v1/{proxy+}", false},
 		{"PUT", "/v1/content-items", false},
 		{"HEAD", "/v1/content-items", false},

@@ -35,7 +35,7 @@ func TestARotationDoesNotResetTheCount(t *testing.T) {
 		if s := w.call("2", window); s.Count != 8 {
 			t.Errorf("overlap %v: the first call after two rotations was counted as %d", overlap, s.Count)
 		}
-		// What is refused with a secret that has ended changes nothing about that.
+		// Calls that are refused with a secret that has ended change nothing about that.
 		w.rotate("2", "3", 0)
 		if _, err := w.counter.CountDenied(t.Context(), w.call("2", window), window); err != nil {
 			t.Fatal(err)

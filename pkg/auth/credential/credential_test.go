@@ -71,7 +71,7 @@ func (w *world) is(what string, err, want error) {
 	}
 }
 
-// unchanged checks that what a test does leaves the table as it is.
+// unchanged checks that a call of do leaves the table as it is.
 func (w *world) unchanged(do func()) {
 	w.Helper()
 	before := storetest.Snapshot(w, w.db)
@@ -96,7 +96,7 @@ func secret(hash string) credential.Credential {
 	}
 }
 
-// call counts a call that must be known, and returns what is known.
+// call counts a call with a known key, and returns the credential.
 func (w *world) call(hash string, window int64) *credential.Credential {
 	w.Helper()
 	c, err := w.counter.Count(w.Context(), hash, window, "198.51.100.7")

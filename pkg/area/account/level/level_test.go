@@ -219,8 +219,7 @@ func TestProbes(t *testing.T) {
 	}
 }
 
-// What was looked at is what the month shows at its end: the last look, and how many
-// found work that was late.
+// At its end the month shows the results of the looks: the last one, and how many found work that was late.
 func TestWaitingWork(t *testing.T) {
 	w := newWorld(t)
 	at := w.clock.Now()

@@ -273,7 +273,7 @@ func TestWhatFailsComesAgain(t *testing.T) {
 	is(t, "the sums", w.days("2026-05-01", "2026-05-01", "UTC"), truth(t, "UTC", post))
 }
 
-// What was counted of a deleted item stays, with what its deletion has charged.
+// The counts of a deleted item stay, with the charges of its deletion.
 func TestWhatWasDeletedStaysCounted(t *testing.T) {
 	w := newWorld(t, "")
 	made, running := w.content(item.Post), w.content(item.Video)
@@ -371,7 +371,7 @@ func TestVerifyFindsWhatIsWrongAndRebuildCorrectsIt(t *testing.T) {
 	}
 }
 
-// What is counted while the sums are compared is not taken for wrong.
+// Items counted while the sums are compared cause no false alarm.
 func TestVerifyWithstandsWhatIsCountedMeanwhile(t *testing.T) {
 	w := newWorld(t, "")
 	w.handle(w.happens(w.content(item.Post), item.Past{Made: 1}))

@@ -381,7 +381,7 @@ func TestAChainGoesOnInAnotherRegion(t *testing.T) {
 	w.intact(day, 7, 3)
 }
 
-// Which replica removes what has expired is not shown to the others.
+// The other replicas are not shown which one removes expired entries.
 func TestTheRemovalOfWhatHasExpiredIsNoAlteration(t *testing.T) {
 	w := newWorld(t)
 	w.calls(acme, 1)

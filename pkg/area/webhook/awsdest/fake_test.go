@@ -21,8 +21,8 @@ import (
 	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 )
 
-// fakeAWS speaks as much of the protocols of STS, SQS and EventBridge as a sender
-// needs, and keeps what it was sent.
+// fakeAWS implements the parts of STS, SQS and EventBridge that a sender needs, and records the entries that it
+// receives.
 type fakeAWS struct {
 	*httptest.Server
 	// plan answers the n-th call of an action, counted from 1, and reports whether it

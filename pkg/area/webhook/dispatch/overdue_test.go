@@ -66,7 +66,7 @@ func TestMessagesThatAWipedQueueLost(t *testing.T) {
 				t.Errorf("%d requests, delivery %+v", len(r.Receipts()), d)
 			}
 			w.Clock.Add(24 * time.Hour)
-			sweep(w, webhooktest.Lost{}) // what has ended is not looked at any more
+			sweep(w, webhooktest.Lost{}) // deliveries that have ended are not checked again
 		})
 	}
 }

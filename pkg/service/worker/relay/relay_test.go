@@ -82,7 +82,7 @@ func (q *fakeQueue) Send(_ context.Context, messages ...queue.Message) []error {
 	return failed
 }
 
-// path is a relay with what it sends to.
+// path is a relay with its destinations.
 type path struct {
 	*Relay
 	bus      *fakeBus
@@ -306,7 +306,7 @@ func TestTheFirstRecordThatFailedIsNamed(t *testing.T) {
 	}
 }
 
-// To try what cannot be decoded again would hold back all that follows: it is put aside.
+// Repeating a record that cannot be decoded would hold back all that follows, so it is put aside.
 func TestWhatCannotBeDecodedIsPutAside(t *testing.T) {
 	var counted bytes.Buffer
 	defer metric.SetOutput(metric.SetOutput(&counted))
@@ -333,8 +333,8 @@ func TestWhatCannotBeDecodedIsPutAside(t *testing.T) {
 	}
 }
 
-// What analytics count goes to the queue of their sums, whether it was made or changed; a
-// queue that does not take it holds back no task and no event of the batch.
+// Items that analytics count go to the queue of their sums, whether they were made or changed. A queue that does not
+// take them holds back no task and no event of the batch.
 func TestChangesThatAnalyticsCountGoToTheirQueue(t *testing.T) {
 	p := newPath()
 	content := func(id string, state item.State) store.Item {
