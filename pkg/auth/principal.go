@@ -20,10 +20,10 @@ type Rate struct {
 	Reset     int `json:"reset"`     // seconds until the next window
 }
 
-// Refusal is the reason for which a known key may not make this call. The authorizer does not refuse such a call
+// Denial is the reason for which a known key may not make this call. The authorizer does not refuse such a call
 // itself: it passes the reason on, so that the function can return it in the envelope, with its headers, and write it
 // to the audit log.
-type Refusal struct {
+type Denial struct {
 	Code    errs.Code `json:"code"`
 	Message string    `json:"message"`
 	// Count is the number of this refusal among those of the key in the current window, from 1. 0 means unknown.
@@ -85,8 +85,8 @@ type Principal struct {
 	// OldSecret reports that the call used a secret that a rotation has replaced, and that still works for a while.
 	OldSecret bool `json:"old_secret,omitempty"`
 	// SpendLimit is the number of credits that the key may spend in a calendar month (UTC). Nil means no limit.
-	SpendLimit *int64   `json:"spend_limit,omitempty"`
-	Refusal    *Refusal `json:"refusal,omitempty"`
+	SpendLimit *int64  `json:"spend_limit,omitempty"`
+	Denial     *Denial `json:"refusal,omitempty"`
 }
 
 // KeyID returns the id of the API key that makes the call, or an empty id for a person.
@@ -141,7 +141,7 @@ func (p *Principal) RequireScopes(want []Scope, param string) error {
 // Unidentified returns the principal of a call whose key could not be looked up. It has no account and no scope, but a
 // refusal, which must be the answer to the call.
 func Unidentified(code errs.Code, message string) *Principal {
-	return &Principal{Refusal: &Refusal{Code: code, Message: message}}
+	return &Principal{Denial: &Denial{Code: code, Message: message}}
 }
 
 // Identified reports whether the caller is known. If not, the call is refused.
@@ -171,7 +171,7 @@ func Decode(authorizer map[string]any) (*Principal, error) {
 	if err := json.Unmarshal([]byte(s), &p); err != nil {
 		return nil, fmt.Errorf("auth: decode principal: %w", err)
 	}
-	if !p.Identified() && (p.Refusal == nil || p.Refusal.Code == "") {
+	if !p.Identified() && (p.Denial == nil || p.Denial.Code == "") {
 		return nil, fmt.Errorf("auth: the principal is incomplete")
 	}
 	return &p, nil

@@ -41,7 +41,7 @@ func TestAPrincipalTravels(t *testing.T) {
 		"refused": {
 			Owner: tenant.Of("acc_1", tenant.Test), Actor: Key("key_1"), Scopes: AllScopes(),
 			Rate: Rate{Limit: 60, Window: 60, Reset: 60},
-			Refusal: &Refusal{Code: errs.RateLimited, Message: `Wait, "please" – é.`,
+			Denial: &Denial{Code: errs.RateLimited, Message: `Wait, "please" – é.`,
 				Rate: &errs.RateContext{Limit: 60, WindowSeconds: 60}},
 		},
 		"not looked up": *Unidentified(errs.ProviderUnavailable, MessageUnavailable),

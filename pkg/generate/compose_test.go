@@ -19,7 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// composer makes two files, and does what a test wants before it saves them.
+// composer makes two files, and calls a function of the test before it saves them.
 type composer struct {
 	runs   int
 	asked  []composition.Composition
@@ -237,7 +237,7 @@ func TestHowCompositionsFail(t *testing.T) {
 	}
 }
 
-// A caller who gives what cannot be composed pays for the parts that were made before.
+// A caller whose input cannot be composed pays for the parts that were made before.
 func TestWhatTheCallerGaveIsCharged(t *testing.T) {
 	for part, c := range map[string]struct {
 		cost, lost int64

@@ -47,8 +47,8 @@ func TestALongerResultIsChargedOnce(t *testing.T) {
 	}
 }
 
-// A longer result that cannot be paid for is withheld: its files are removed, nothing
-// is charged, and what it has cost is lost.
+// A longer result that cannot be paid for is withheld: its files are removed, nothing is charged, and its cost is
+// lost.
 func TestALongerResultThatIsNotCoveredIsWithheld(t *testing.T) {
 	for name, c := range map[string]struct {
 		limit, left int64
@@ -109,7 +109,7 @@ func TestCancelChargesWhatCannotBeStopped(t *testing.T) {
 	w.settled(10)
 }
 
-// What failed is lost as far as a provider was paid for it.
+// The cost of a failed part is lost as far as a provider was paid for it.
 func TestWhatFailsIsLostAsFarAsItWasPaid(t *testing.T) {
 	refusal := &provider.Error{Kind: provider.Rejected, Code: "content_policy", Message: "No."}
 	for name, c := range map[string]struct {

@@ -60,9 +60,8 @@ func TestWorkIsCarriedToItsEnd(t *testing.T) {
 	w.settled(10)
 }
 
-// A worker may die after each of its steps: a round trip to the table, a call of
-// the provider, a file that is stored. Whenever that is, the message comes again,
-// and what has happened did so once.
+// A worker may die after each of its steps: a round trip to the table, a call of the provider, a file that is stored.
+// Whenever that is, the message comes again, and each effect happens once.
 func TestAWorkerDiesAfterEachStep(t *testing.T) {
 	for _, token := range []bool{true, false} {
 		for death := int64(1); ; death++ {
@@ -292,8 +291,8 @@ func TestErrorsThatPassAreBorne(t *testing.T) {
 	}
 }
 
-// Canceling charges what was completed: the text, and the picture once its provider
-// has made it. What else was submitted is lost.
+// Canceling charges the completed parts: the text, and the picture once its provider has made it. Other submitted
+// parts are lost.
 func TestCancel(t *testing.T) {
 	costs := []int64{0, 3, 3, 3, 10, 10}
 	lost := []int64{0, 0, 7, 7, 0, 0}
@@ -528,7 +527,7 @@ func TestAnEmptiedQueueLosesNothing(t *testing.T) {
 	if len(s.messages) > 10 {
 		t.Errorf("%d messages", len(s.messages))
 	}
-	// What was sent again is worked on to the end, and then there is nothing to send.
+	// Messages that were sent again are handled to the end, and then there is nothing to send.
 	w.seen = map[string]bool{}
 	w.drain()
 	for _, id := range []string{"thing_1", "thing_2", "thing_3"} {

@@ -320,7 +320,7 @@ func (w *world) pop() (message, bool) {
 	return m, true
 }
 
-// do has the kernel do a message, and sends what follows.
+// do has the kernel handle a message, and sends the next one.
 func (w *world) do(ctx context.Context, j message) error {
 	next, err := w.kernel.Do(ctx, j.Message, j.receives)
 	if err == nil && next != nil {
@@ -381,8 +381,7 @@ func (w *world) told(id string) (n int) {
 	return n
 }
 
-// settled checks that all work has ended: what it cost, that nothing is held, and
-// that nothing counts as waiting.
+// settled checks that all work has ended: its cost, that nothing is held, and that nothing counts as waiting.
 func (w *world) settled(cost int64) {
 	w.t.Helper()
 	sum, states := w.entries()
@@ -410,7 +409,7 @@ type memory struct {
 	after func(step string) error
 	err   error
 	typ   media.Type
-	// seconds is how long what is saved plays.
+	// seconds is the length of saved files.
 	seconds float64
 }
 
@@ -459,9 +458,9 @@ type fake struct {
 	polls int
 	// token reports whether it takes client tokens.
 	token bool
-	// unstoppable reports whether it is paid for what is canceled.
+	// unstoppable reports whether a canceled generation is paid for.
 	unstoppable bool
-	// What goes wrong.
+	// The faults.
 	submit, poll, fetch error
 	status              *provider.Status
 	none                bool // not configured

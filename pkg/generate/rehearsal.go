@@ -57,9 +57,9 @@ func (r Rehearsal) Request(outcome string, start time.Time) provider.Rehearsal {
 	return provider.Rehearsal{Fail: outcome == OutcomeFailed, Code: r.FailureCode, Start: start, Delay: r.Delay()}
 }
 
-// Refuse returns the refusal that a test key requests as the outcome of work that costs credits with a live key, or nil
-// if it requests none. Work of a model without a price counts as one credit.
-func Refuse(outcome string, credits int64, p *auth.Principal) error {
+// RehearsedError returns the error that a test key requests as the outcome of work that costs credits with a live key,
+// or nil if it requests none. Work of a model without a price counts as one credit.
+func RehearsedError(outcome string, credits int64, p *auth.Principal) error {
 	credits = max(credits, 1)
 	switch outcome {
 	case OutcomeBalance:

@@ -144,7 +144,7 @@ func TestAFunctionIsOneFile(t *testing.T) {
 	}
 }
 
-// Who may import what, beside those that are named.
+// Some packages may be imported by the named ones only.
 func TestImports(t *testing.T) {
 	const sdk = "github.com/aws/aws-sdk-go-v2/service/"
 	for _, rule := range []struct {
@@ -163,8 +163,9 @@ func TestImports(t *testing.T) {
 		{"github.com/aws/aws-sdk-go-v2/config", "a function's configuration is that of its environment: " +
 			"pkg/cloud/awsenv", []string{"infra"}, false},
 		{"github.com/aws/jsii-runtime-go", "the CDK app alone needs it", []string{"infra"}, false},
-		{"testing", "what is linked into a function is no test", []string{"pkg/store/storetest", "pkg/httpapi/apitest",
+		{"testing", "functions link no tests", []string{"pkg/store/storetest", "pkg/httpapi/apitest",
 			"pkg/adapter/provider/providertest", "pkg/service/generatetest", "pkg/area/webhook/webhooktest",
+			"pkg/area/media/importer/importertest", "pkg/media/mediatest", "pkg/record/ledger/ledgertest",
 			"infra/verify/simulate"}, false},
 	} {
 		for _, p := range packages(t) {
@@ -193,7 +194,7 @@ func TestImports(t *testing.T) {
 // framework is the HTTP framework, which only the areas' operations need.
 var framework = []string{"github.com/danielgtaylor/huma/v2", module + "/pkg/httpapi"}
 
-// What a function links it pays for at every start.
+// A function pays for each linked package at every start.
 func TestWhatFunctionsLink(t *testing.T) {
 	always := []string{module + "/pkg/service/api", "testing", "github.com/aws/aws-sdk-go-v2/config"}
 	heavy := append([]string{
@@ -246,8 +247,8 @@ func TestWhatFunctionsLink(t *testing.T) {
 	}
 }
 
-// What several areas or the workers share serves no HTTP. The catalog's operations
-// and the double of the worker lie below shared packages, and no worker links them.
+// Packages that several areas or the workers share serve no HTTP. The catalog's operations and the double of the
+// worker lie below shared packages, and no worker links them.
 func TestSharedPackagesLinkNoHTTPFramework(t *testing.T) {
 	shared := []string{
 		"pkg/record/event", "pkg/record/ledger", "pkg/task/queue", "pkg/service/worker/relay", "pkg/record/resource",
@@ -396,7 +397,7 @@ func exported(s ast.Spec) string {
 	return ""
 }
 
-// explained is what stands before or behind a specification.
+// explained returns the comment before or behind a specification.
 func explained(s ast.Spec) string {
 	switch s := s.(type) {
 	case *ast.TypeSpec:

@@ -29,19 +29,19 @@ const (
 	price = 10
 )
 
-// order is what an order for an effect outside has prepared.
+// order is the prepared order of an effect outside.
 type order struct {
 	ID   string
 	Name string
 }
 
-// outside is what the effects are had on. It knows an order again.
+// outside is the system on which the effects happen. It recognizes a repeated order.
 type outside struct {
 	mu    sync.Mutex
 	times map[string]int
 	asked int
-	// refuse, when set, is what an effect fails with.
-	refuse error
+	// reject is the error that an effect fails with, if it is set.
+	reject error
 }
 
 func (o *outside) have(ordered string) {
@@ -129,7 +129,7 @@ func (w *acting) action(find bool) httpapi.Action[orderInput, order, string, thi
 			if w.doing != nil {
 				w.doing(ctx, o.ID)
 			}
-			if w.outside.refuse != nil || ctx.Err() != nil {
+			if w.outside.reject != nil || ctx.Err() != nil {
 				return "", fmt.Errorf("outside: %w", w.outside.failure(ctx))
 			}
 			w.outside.have(o.ID)
@@ -170,7 +170,7 @@ func (o *outside) failure(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return o.refuse
+	return o.reject
 }
 
 // order makes a call with a key; without one if it is empty.
@@ -198,7 +198,7 @@ func (w *acting) resolve() {
 	}
 }
 
-// settled checks what holds once nothing runs any more.
+// settled checks the state once nothing runs any more.
 func (w *acting) settled(find bool) {
 	w.t.Helper()
 	made, inProgress := 0, 0
@@ -247,7 +247,7 @@ var deaths = map[string]func(w *acting){
 	},
 	"the commit is refused for long": func(w *acting) {
 		w.faults.Before("TransactWriteItems", func() {})
-		w.faults.Refuse("TransactWriteItems", "InternalServerError", 1000)
+		w.faults.Reject("TransactWriteItems", "InternalServerError", 1000)
 	},
 	"the commit's answer is lost": func(w *acting) {
 		w.faults.Before("TransactWriteItems", func() {})
@@ -360,12 +360,12 @@ func TestAnActionsAnswerIsRemembered(t *testing.T) {
 
 func TestARefusedEffectIsAnAnswer(t *testing.T) {
 	w := newActing(t, false)
-	w.outside.refuse = errs.Invalid("/name", "is not liked outside")
+	w.outside.reject = errs.Invalid("/name", "is not liked outside")
 	first := w.order("order-17")
 	if first.status != http.StatusUnprocessableEntity || first.Error.Param != "/name" {
 		t.Fatalf("%d %s", first.status, first.raw)
 	}
-	w.outside.refuse = nil
+	w.outside.reject = nil
 	again := w.order("order-17")
 	if again.raw != first.raw || again.status != first.status || again.header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("%d %s", again.status, again.raw)
@@ -470,7 +470,7 @@ func TestACallThatGoesOnAfterADayDoesNotEndAnotherClaim(t *testing.T) {
 	}
 }
 
-// What a claim holds is good for nothing to who can read the table alone.
+// A claim reveals nothing to a reader of the table.
 func TestAClaimHoldsNothingInClear(t *testing.T) {
 	w := newActing(t, false)
 	deaths["after the claim"](w)

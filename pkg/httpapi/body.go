@@ -15,7 +15,7 @@ import (
 func (c *call) parse(takesBody, optional bool) (err error) {
 	switch {
 	case !takesBody:
-		return refuseBody(c.body)
+		return rejectBody(c.body)
 	case len(c.body) > 0:
 		c.sent, err = jsontree.Parse(c.body)
 		return err
@@ -26,9 +26,9 @@ func (c *call) parse(takesBody, optional bool) (err error) {
 	}
 }
 
-// refuseBody refuses a body of an operation that takes none: it would be lost silently. An empty object is permitted,
+// rejectBody refuses a body of an operation that takes none: it would be lost silently. An empty object is permitted,
 // because some clients send it instead of no body.
-func refuseBody(body []byte) error {
+func rejectBody(body []byte) error {
 	if b := bytes.TrimSpace(body); len(b) > 0 && !bytes.Equal(b, []byte("{}")) {
 		return errs.Invalid("", "This operation takes no body. Leave it out.")
 	}

@@ -63,7 +63,7 @@ func TestBodiesOfWhichSomethingWouldBeLost(t *testing.T) {
 			}
 		})
 	}
-	// What is no JSON is told so, whatever its bytes.
+	// A body that is not JSON gets that error, whatever its bytes.
 	if a := f.call("POST", "/v1/things", "\xff\xd8\xff", "Content-Type",
 		"image/jpeg"); a.status != http.StatusUnsupportedMediaType {
 		t.Errorf("a picture: %d %s", a.status, a.raw)
@@ -136,7 +136,7 @@ func TestOtherKindsOfJSONAreNone(t *testing.T) {
 			t.Errorf("%s: %d %s", kind, a.status, a.raw)
 		}
 	}
-	// Without a body there is nothing to be of another kind, but what is missing.
+	// Without a body, the error is that it is missing, not that it is of another kind.
 	if a := f.call("POST", "/v1/things", "", "Content-Type", "text/plain"); a.code() != "malformed_json" ||
 		!strings.Contains(a.Error.Message, "is missing") {
 		t.Errorf("%d %s", a.status, a.raw)
@@ -189,8 +189,8 @@ func TestDecodedPaths(t *testing.T) {
 	}
 }
 
-// A tree of a text costs an item and its string, as does decoding it to the input. What
-// parses the body once more adds at least a string for each.
+// A tree of a text costs an item and its string, as does decoding it to the input. A second parse of the body would
+// add at least a string for each.
 func TestABodyIsParsedOnce(t *testing.T) {
 	f := newFixture(t)
 	httpapi.Read(f.router, httpapi.Op{ID: "countThings", Method: http.MethodPost, Path: "/v1/things/count",

@@ -41,16 +41,16 @@ type issuing struct {
 	*fixture
 	clock *apitest.Clock
 	made  int
-	// refuse is what the operations fail with.
-	refuse error
+	// reject is the error that the operations fail with.
+	reject error
 }
 
 func newIssuing(t *testing.T) *issuing {
 	w := &issuing{clock: apitest.NewClock()}
 	w.fixture = newFixtureAt(t, w.clock.Now)
 	issue := func() (token, error) {
-		if w.refuse != nil {
-			return token{}, w.refuse
+		if w.reject != nil {
+			return token{}, w.reject
 		}
 		w.made++
 		return token{Name: "a", Secret: fmt.Sprint("hush-", w.made)}, nil
@@ -61,7 +61,7 @@ func newIssuing(t *testing.T) *issuing {
 	op.ID, op.Path = "orderToken", "/v1/tokens/order"
 	httpapi.Act(w.router, op, httpapi.Action[struct{}, string, string, token]{
 		Within: 20 * time.Second, Queue: topology.GenerateText,
-		Prepare: func(context.Context, *store.Tx, *struct{}) (string, error) { return "", w.refuse },
+		Prepare: func(context.Context, *store.Tx, *struct{}) (string, error) { return "", w.reject },
 		Do:      func(context.Context, string) (string, error) { return "", nil },
 		Settle:  func(context.Context, *store.Tx, string, string) (token, error) { return issue() },
 	})
@@ -122,7 +122,7 @@ func TestARepeatNeedsWhatItsSecretGrants(t *testing.T) {
 			errors.New("defect")} {
 			w := newIssuing(t)
 			first := w.call("POST", path, "", orderKey...)
-			w.refuse = failure
+			w.reject = failure
 			if again := w.call("POST", path, "", orderKey...); again.raw != first.raw {
 				t.Errorf("%s, %v: %d %s", path, failure, again.status, again.raw)
 			}
@@ -144,7 +144,7 @@ func TestARefusedCallerGetsNoEarlierAnswer(t *testing.T) {
 		for _, path := range tokenPaths {
 			w := newIssuing(t)
 			w.call("POST", path, "", orderKey...)
-			w.refuse = errs.New(code, "You may not.")
+			w.reject = errs.New(code, "You may not.")
 			if a := w.call("POST", path, "", orderKey...); a.status != http.StatusForbidden ||
 				a.code() != string(code) {
 				t.Errorf("%s: %d %s, want %s", path, a.status, a.raw, code)

@@ -44,7 +44,7 @@ func TestCursorsAreSignedByTheSystemsSecret(t *testing.T) {
 	if a := f.page(cursor); a.status != 400 || a.code() != "invalid_cursor" {
 		t.Errorf("signed by a secret that is gone: %d %s", a.status, a.raw)
 	}
-	// What a caller can make without the secret.
+	// Cursors that a caller can make without the secret.
 	f.router.SealWith(seal.Fixed(nil))
 	forged := *f.call("GET", "/v1/things?limit=1", "").NextCursor
 	f.router.SealWith(seal.Fixed([]byte("second")))
@@ -53,7 +53,7 @@ func TestCursorsAreSignedByTheSystemsSecret(t *testing.T) {
 	}
 }
 
-// FuzzCursor sends what is no cursor: texts, and bytes in the form of a cursor.
+// FuzzCursor sends invalid cursors: texts, and bytes in the form of a cursor.
 func FuzzCursor(f *testing.F) {
 	w := newFixture(f)
 	w.router.SealWith(seal.Fixed([]byte("secret")))

@@ -39,7 +39,7 @@ func (r *Router) document(o *huma.Operation, op Op, success reflect.Type, codes 
 			Schema: &huma.Schema{Type: huma.TypeString, MinLength: pointerTo(1), MaxLength: pointerTo(255)},
 		})
 	}
-	maps.Copy(o.Responses, r.refusals(codes))
+	maps.Copy(o.Responses, r.errorResponses(codes))
 }
 
 // errors returns all codes that the operation may return, in order.

@@ -62,9 +62,9 @@ func TestEveryCodeHasItsStatusAndType(t *testing.T) {
 func TestPeriods(t *testing.T) {
 	at := func(s int) time.Time { return noon.Add(time.Duration(s) * time.Second) }
 	for _, c := range []struct {
-		p      httpapi.Period
-		holds  string // of seconds 0 to 3
-		refuse bool
+		p       httpapi.Period
+		holds   string // of seconds 0 to 3
+		invalid bool
 	}{
 		{httpapi.Period{}, "0123", false},
 		{httpapi.Period{From: at(1)}, "123", false},
@@ -74,7 +74,7 @@ func TestPeriods(t *testing.T) {
 		{httpapi.Period{From: at(2), To: at(1)}, "", true},
 	} {
 		from, to, err := c.p.Bounds(id.Event)
-		if (err != nil) != c.refuse || err != nil && errs.As(err).Param != "from" {
+		if (err != nil) != c.invalid || err != nil && errs.As(err).Param != "from" {
 			t.Errorf("%+v: %v", c.p, err)
 		}
 		if err != nil {

@@ -64,7 +64,7 @@ func TestABusyTableIsAnAnswerOf503(t *testing.T) {
 		"order-17"); a.status != http.StatusCreated || a.header.Get("Idempotent-Replayed") != "" {
 		t.Errorf("then: %d %s", a.status, a.raw)
 	}
-	faults.Refuse("GetItem", "ThrottlingException", 1000)
+	faults.Reject("GetItem", "ThrottlingException", 1000)
 	if a := f.call("GET", "/v1/things/fac_01h455vb4pex5vsknk084sn02q", ""); a.status != http.StatusServiceUnavailable ||
 		a.code() != "provider_unavailable" {
 		t.Errorf("a read: %d %s", a.status, a.raw)
@@ -81,7 +81,7 @@ func TestARepeatWhileTheFirstStillCommitsIsRefused(t *testing.T) {
 				"TransactionConflict")
 		},
 		"our own try, unheard of": func(f *storetest.Faults) {
-			f.Refuse("TransactWriteItems",
+			f.Reject("TransactWriteItems",
 				"TransactionInProgressException", 1000)
 		},
 		"at first something else": func(f *storetest.Faults) {
@@ -129,13 +129,13 @@ func TestARepeatOfWhatWritesNothingIsRefusedMeanwhile(t *testing.T) {
 			return rand.Text(), nil
 		})
 	key := []string{"Idempotency-Key", "order-17"}
-	faults.Refuse("PutItem", "TransactionConflictException", 1000)
+	faults.Reject("PutItem", "TransactionConflictException", 1000)
 	if a := f.call("POST", "/v1/left", "", key...); a.status != http.StatusConflict ||
 		a.code() != "idempotency_in_progress" || a.header.Get("Retry-After") != "1" {
 		t.Errorf("%d %v %s", a.status, a.header, a.raw)
 	}
 	faults.Reset()
-	faults.Refuse("PutItem", "ThrottlingException", 1000)
+	faults.Reject("PutItem", "ThrottlingException", 1000)
 	if a := f.call("POST", "/v1/left", "", key...); a.status != http.StatusServiceUnavailable ||
 		a.code() != "provider_unavailable" {
 		t.Errorf("under load: %d %s", a.status, a.raw)
@@ -173,7 +173,7 @@ func TestARepeatThatCannotBeLookedUpIsAFailure(t *testing.T) {
 	if a := f.call("POST", "/v1/things", `{"name":"a"}`, key...); a.status != http.StatusCreated {
 		t.Fatal(a.raw)
 	}
-	faults.Refuse("GetItem", "ValidationException", 1)
+	faults.Reject("GetItem", "ValidationException", 1)
 	if a := f.call("POST", "/v1/things", `{"name":"a"}`, key...); a.status != http.StatusInternalServerError ||
 		a.code() != "internal" {
 		t.Errorf("%d %s", a.status, a.raw)

@@ -76,7 +76,7 @@ func TestALateRunWithAnotherBodyIsRefused(t *testing.T) {
 	}
 }
 
-// DynamoDB removes what has expired within days.
+// DynamoDB removes expired records within days.
 func TestARecordThatHasExpiredIsNoneThoughItIsThere(t *testing.T) {
 	clock := apitest.NewClock()
 	f := newFixtureAt(t, clock.Now)

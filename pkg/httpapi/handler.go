@@ -63,12 +63,12 @@ func (r *Router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 func (r *Router) admit(c *call, p *auth.Principal, req *http.Request) error {
 	known, allowed := r.match(req)
 	c.operation = known.OperationID
-	if p.Refusal != nil {
-		e := errs.New(p.Refusal.Code, "%s", p.Refusal.Message)
+	if p.Denial != nil {
+		e := errs.New(p.Denial.Code, "%s", p.Denial.Message)
 		if e.Code == errs.RateLimited {
 			e.RetryAfter = time.Duration(p.Rate.Reset) * time.Second
-			if p.Refusal.Rate != nil {
-				e.Context = *p.Refusal.Rate
+			if p.Denial.Rate != nil {
+				e.Context = *p.Denial.Rate
 			}
 		}
 		return e
@@ -92,7 +92,7 @@ func (r *Router) admit(c *call, p *auth.Principal, req *http.Request) error {
 		}
 	}
 	if reads { // no such operation takes a body, of any kind and size
-		return refuseBody(c.body)
+		return rejectBody(c.body)
 	}
 	if len(c.body) > MaxBody {
 		return errTooLarge()

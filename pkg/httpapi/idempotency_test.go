@@ -172,7 +172,7 @@ func TestPages(t *testing.T) {
 		}
 		cursors = append(cursors, *a.NextCursor)
 		path = "/v1/things?limit=2&cursor=" + *a.NextCursor
-		// What is added in between is newer than the cursor and stays away.
+		// Resources that are added in between are newer than the cursor, and not listed.
 		f.call("POST", "/v1/things", `{"name":"new"}`)
 	}
 	if got := strings.Join(names, " "); len(names) != 5 || strings.Contains(got, "new") {

@@ -43,12 +43,12 @@ func (a answer) unavailable(t *testing.T) {
 
 func TestEveryVerbAnswers503WhileTheTableDoesNotServe(t *testing.T) {
 	for name, fault := range map[string]func(*storetest.Faults, string){
-		"throttled": func(f *storetest.Faults, o string) { f.Refuse(o, "ThrottlingException", forever) },
+		"throttled": func(f *storetest.Faults, o string) { f.Reject(o, "ThrottlingException", forever) },
 		"a hot partition": func(f *storetest.Faults,
 			o string) {
-			f.Refuse(o, "ProvisionedThroughputExceededException", forever)
+			f.Reject(o, "ProvisionedThroughputExceededException", forever)
 		},
-		"a limit of the account": func(f *storetest.Faults, o string) { f.Refuse(o, "RequestLimitExceeded", forever) },
+		"a limit of the account": func(f *storetest.Faults, o string) { f.Reject(o, "RequestLimitExceeded", forever) },
 		"there is no connection": func(f *storetest.Faults, o string) { f.Disconnect(o, forever) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -81,7 +81,7 @@ func TestEveryVerbAnswers503WhileTheTableDoesNotServe(t *testing.T) {
 // A read has no effect, so that a table that fails is as good as one that is overloaded.
 func TestAReadOfATableThatFailsIsAnAnswerOf503(t *testing.T) {
 	for name, fault := range map[string]func(*storetest.Faults, string){
-		"it fails":         func(f *storetest.Faults, o string) { f.Refuse(o, "InternalServerError", forever) },
+		"it fails":         func(f *storetest.Faults, o string) { f.Reject(o, "InternalServerError", forever) },
 		"it is down":       func(f *storetest.Faults, o string) { f.Break(o, http.StatusServiceUnavailable, forever) },
 		"the line is bad":  func(f *storetest.Faults, o string) { f.Lose(o, forever) },
 		"bad, then silent": func(f *storetest.Faults, o string) { f.Lose(o, 1); f.Hang(o, forever) },
@@ -108,10 +108,10 @@ func TestAWriteOfUnknownOutcomeSaysSo(t *testing.T) {
 		"it was carried out": {func(f *storetest.Faults) { f.Lose("TransactWriteItems", forever) }, true},
 		"it was carried out, then throttled": {func(f *storetest.Faults) {
 			f.Lose("TransactWriteItems", 1)
-			f.Refuse("TransactWriteItems", "ThrottlingException", forever)
+			f.Reject("TransactWriteItems", "ThrottlingException", forever)
 		}, true},
 		"it never arrived": {func(f *storetest.Faults) {
-			f.Refuse("TransactWriteItems", "InternalServerError",
+			f.Reject("TransactWriteItems", "InternalServerError",
 				forever)
 		}, false},
 		"it is silent": {func(f *storetest.Faults) { f.Hang("TransactWriteItems", forever) }, false},
@@ -145,7 +145,7 @@ func TestAWriteOfUnknownOutcomeSaysSo(t *testing.T) {
 // An action that cannot be claimed has no effect outside.
 func TestAnActionHasNoEffectWhileTheTableDoesNotServe(t *testing.T) {
 	w := newActing(t, false)
-	starve(w.faults, func(f *storetest.Faults, o string) { f.Refuse(o, "ThrottlingException", forever) })
+	starve(w.faults, func(f *storetest.Faults, o string) { f.Reject(o, "ThrottlingException", forever) })
 	w.order("order-17").unavailable(t)
 	if n, _ := w.outside.effects(); n != 0 {
 		t.Errorf("the effect was had %d times", n)

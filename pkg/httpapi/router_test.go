@@ -199,7 +199,7 @@ func newFixtureAt(t testing.TB, clock func() time.Time, with ...func(*aws.Config
 	return f
 }
 
-// answer is what a call was answered.
+// answer is the answer to a call.
 type answer struct {
 	status int
 	header http.Header
@@ -447,7 +447,7 @@ func TestWhatTheCallerHasIsNotSentAgain(t *testing.T) {
 func TestTheAuthorizersRefusalComesFirst(t *testing.T) {
 	f := newFixture(t)
 	f.caller.Rate = auth.Rate{Limit: 60, Window: 60, Remaining: 0, Reset: 17}
-	f.caller.Refusal = &auth.Refusal{Code: errs.RateLimited, Message: "Wait.",
+	f.caller.Denial = &auth.Denial{Code: errs.RateLimited, Message: "Wait.",
 		Rate: &errs.RateContext{Limit: 600, WindowSeconds: 60}}
 	for _, path := range []string{"/v1/things", "/v1/nothing"} {
 		a := f.call("POST", path, "{")
@@ -466,7 +466,7 @@ func TestTheAuthorizersRefusalComesFirst(t *testing.T) {
 		t.Errorf("the refused call was audited as %q", op)
 	}
 	// A principal without the scope is refused here too, whatever let it through.
-	f.caller.Refusal, f.caller.Scopes = nil, []auth.Scope{auth.FactoriesRead}
+	f.caller.Denial, f.caller.Scopes = nil, []auth.Scope{auth.FactoriesRead}
 	if a := f.call("POST", "/v1/things", `{"name":"a"}`); a.status != 403 || a.code() != "insufficient_scope" {
 		t.Errorf("without the scope: %d %s", a.status, a.raw)
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// What is signed of an upload is all that it may differ in.
+// The signature covers everything in which uploads differ.
 func TestAnUploadIsSignedForOneFile(t *testing.T) {
 	s, err := NewSigner(config(""), "media-bucket", func() time.Time { return noon })
 	if err != nil {

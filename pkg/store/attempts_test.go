@@ -80,10 +80,10 @@ func TestATableThatDoesNotServeIsUnavailable(t *testing.T) {
 		},
 		"one answer is lost, then it is throttled": {func(f *storetest.Faults, operation string) {
 			f.Lose(operation, 1)
-			f.Refuse(operation, "ThrottlingException", forever)
+			f.Reject(operation, "ThrottlingException", forever)
 		}, errs.ProviderUnavailable, errs.Timeout},
 		"it is throttled, then silent until the time is over": {func(f *storetest.Faults, operation string) {
-			f.Refuse(operation, "ThrottlingException", 1)
+			f.Reject(operation, "ThrottlingException", 1)
 			f.Hang(operation, forever)
 		}, errs.ProviderUnavailable, errs.Timeout},
 		"the call is wrong": {refused("ValidationException"), errs.Internal, errs.Internal},
@@ -106,8 +106,7 @@ func TestATableThatDoesNotServeIsUnavailable(t *testing.T) {
 						want = c.write
 					}
 					err := form.call(ctx, t, db)
-					// What was carried out before the answer was lost is found by the next
-					// attempt of a put and of an update, which succeed.
+					// The next attempt of a put and of an update finds the write whose answer was lost, and succeeds.
 					if strings.Contains(name, "lost") && err == nil && form.writes &&
 						form.operation != "TransactWriteItems" {
 						return
@@ -126,7 +125,7 @@ func TestATableThatDoesNotServeIsUnavailable(t *testing.T) {
 }
 
 func refused(code string) func(*storetest.Faults, string) {
-	return func(f *storetest.Faults, operation string) { f.Refuse(operation, code, forever) }
+	return func(f *storetest.Faults, operation string) { f.Reject(operation, code, forever) }
 }
 
 // If the time ends while a throttled call waits for its next try, the load is the reason,
@@ -135,7 +134,7 @@ func TestLoadUntilTheDeadlineIsUnavailable(t *testing.T) {
 	for _, form := range forms[3:5] {
 		t.Run(form.operation, func(t *testing.T) {
 			db, faults, _ := faulty(t)
-			faults.Refuse(form.operation, "ThrottlingException", forever)
+			faults.Reject(form.operation, "ThrottlingException", forever)
 			ctx, cancel := context.WithTimeout(t.Context(), 150*time.Millisecond)
 			defer cancel()
 			unchanged(t, db, func() {

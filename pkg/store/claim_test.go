@@ -54,11 +54,11 @@ func TestAHeldClaimIsToldAfterTheLastTry(t *testing.T) {
 		"load": {func(f *storetest.Faults) { f.Cancel(1000, "ThrottlingError", "None", "None") },
 			false},
 		"the transaction itself": {func(f *storetest.Faults) {
-			f.Refuse("TransactWriteItems",
+			f.Reject("TransactWriteItems",
 				"TransactionInProgressException", 1000)
 		}, true},
 		"load of the whole account": {func(f *storetest.Faults) {
-			f.Refuse("TransactWriteItems", "RequestLimitExceeded",
+			f.Reject("TransactWriteItems", "RequestLimitExceeded",
 				1000)
 		}, false},
 	} {

@@ -264,7 +264,7 @@ func TestAnExpiredItemMakesPlace(t *testing.T) {
 	if it, name := get(t, db, "thing_1"); name != "third" || it.Version != 1 {
 		t.Errorf("version %d is called %s", it.Version, name)
 	}
-	// What never expires never makes place.
+	// A record that never expires is never replaced.
 	create(t, db, "thing_2")
 	clock.Add(24 * 365 * time.Hour)
 	err = try(t.Context(), db, func(tx *store.Tx) {

@@ -133,16 +133,16 @@ func TestContentionOfAnUpdate(t *testing.T) {
 		return db.Update(t.Context(), it.Key, moves("held"), hasState("acc_1", "held"))
 	}
 	faults.Reset()
-	faults.Refuse("UpdateItem", "TransactionConflictException", mostTries-1)
+	faults.Reject("UpdateItem", "TransactionConflictException", mostTries-1)
 	if got, err := update(); err != nil || got.Numbers["moves"] != 1 || len(faults.Calls()) != mostTries {
 		t.Errorf("%+v, %v after %d tries", got, err, len(faults.Calls()))
 	}
 	faults.Reset()
-	faults.Refuse("UpdateItem", "TransactionConflictException", mostTries)
+	faults.Reject("UpdateItem", "TransactionConflictException", mostTries)
 	if _, err := update(); errs.CodeOf(err) != errs.ProviderUnavailable || len(faults.Calls()) != mostTries {
 		t.Errorf("%v after %d tries", err, len(faults.Calls()))
 	}
-	faults.Refuse("UpdateItem", "AccessDeniedException", 1)
+	faults.Reject("UpdateItem", "AccessDeniedException", 1)
 	if _, err := update(); err == nil || errs.CodeOf(err) != errs.Internal {
 		t.Errorf("without permission: %v", err)
 	}

@@ -75,19 +75,19 @@ func TestContentionPasses(t *testing.T) {
 		},
 		"a transaction of the moment": func(f *storetest.Faults,
 			n int) {
-			f.Refuse("TransactWriteItems", "TransactionConflictException", n)
+			f.Reject("TransactWriteItems", "TransactionConflictException", n)
 		},
 		"our own that is still going": func(f *storetest.Faults,
 			n int) {
-			f.Refuse("TransactWriteItems", "TransactionInProgressException", n)
+			f.Reject("TransactWriteItems", "TransactionInProgressException", n)
 		},
 		"throttling": func(f *storetest.Faults,
 			n int) {
-			f.Refuse("TransactWriteItems", "ThrottlingException", n)
+			f.Reject("TransactWriteItems", "ThrottlingException", n)
 		},
 		"a limit of the whole account": func(f *storetest.Faults,
 			n int) {
-			f.Refuse("TransactWriteItems", "RequestLimitExceeded", n)
+			f.Reject("TransactWriteItems", "RequestLimitExceeded", n)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -142,13 +142,13 @@ func TestARefusedTransactionIsNotTriedAgain(t *testing.T) {
 
 func TestContentionOfOnePut(t *testing.T) {
 	db, faults, _ := faulty(t)
-	faults.Refuse("PutItem", "TransactionConflictException", 3)
+	faults.Reject("PutItem", "TransactionConflictException", 3)
 	create(t, db, "thing_1")
 	if n := len(faults.Calls()); n != 4 {
 		t.Errorf("there were %d tries", n)
 	}
 	faults.Reset()
-	faults.Refuse("PutItem", "TransactionConflictException", 1000)
+	faults.Reject("PutItem", "TransactionConflictException", 1000)
 	err := try(t.Context(), db, func(tx *store.Tx) { tx.Create(thing(t, "thing_2", "made"), nil) })
 	if errs.CodeOf(err) != errs.ProviderUnavailable {
 		t.Errorf("without an end: %v", err)
@@ -176,12 +176,12 @@ func TestThrottledReads(t *testing.T) {
 		t.Run(operation, func(t *testing.T) {
 			db, faults, _ := faulty(t)
 			create(t, db, "thing_1")
-			faults.Refuse(operation, "ThrottlingException", storetest.Attempts-1)
+			faults.Reject(operation, "ThrottlingException", storetest.Attempts-1)
 			if err := read(db); err != nil {
 				t.Errorf("for a while: %v", err)
 			}
 			faults.Reset()
-			faults.Refuse(operation, "ProvisionedThroughputExceededException", 1000)
+			faults.Reject(operation, "ProvisionedThroughputExceededException", 1000)
 			if err := read(db); errs.CodeOf(err) != errs.ProviderUnavailable {
 				t.Errorf("without an end: %v", err)
 			}
@@ -206,8 +206,8 @@ func TestALostAnswerOfAPut(t *testing.T) {
 	if it.Version != 2 || name != "second" {
 		t.Errorf("version %d is called %s", it.Version, name)
 	}
-	// What another caller has written is not taken for our own.
-	faults.Refuse("PutItem", "ThrottlingException", 1)
+	// Another caller's write is not taken for our own.
+	faults.Reject("PutItem", "ThrottlingException", 1)
 	faults.Before("PutItem", func() {
 		commit(t, db, func(tx *store.Tx) { tx.Replace(renamed(t, it, "theirs")) })
 	})
@@ -233,7 +233,7 @@ func TestALostAnswerOfATransaction(t *testing.T) {
 func TestALostAnswerOfATransactionThatIsStillGoing(t *testing.T) {
 	db, faults, _ := faulty(t)
 	faults.Lose("TransactWriteItems", 1)
-	faults.Refuse("TransactWriteItems", "TransactionInProgressException", storetest.Attempts)
+	faults.Reject("TransactWriteItems", "TransactionInProgressException", storetest.Attempts)
 	commit(t, db, pair(t))
 	oneToken(t, faults.Calls(), 2+storetest.Attempts)
 	if n := counted(t, db); n != 1 {

@@ -91,7 +91,7 @@ func faulty(t testing.TB) (*store.DB, *storetest.Faults, *apitest.Clock) {
 	return storetest.Open(t, clock.Now, faults.Attach), faults, clock
 }
 
-// unchanged checks that what a test does leaves the table as it is.
+// unchanged checks that a call of do leaves the table as it is.
 func unchanged(t *testing.T, db *store.DB, do func()) {
 	t.Helper()
 	before := storetest.Snapshot(t, db)

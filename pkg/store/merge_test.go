@@ -34,7 +34,7 @@ func TestPartitionsAreMergedInOrder(t *testing.T) {
 			t.Errorf("%d at a time: %v", limit, got)
 		}
 	}
-	// What is deleted between the index and the table is left out.
+	// Items that are deleted between the index and the table are left out.
 	it, _ := get(t, db, all[5])
 	faults.Reset()
 	faults.Before("BatchGetItem", func() { commit(t, db, func(tx *store.Tx) { tx.Delete(it) }) })
@@ -42,7 +42,7 @@ func TestPartitionsAreMergedInOrder(t *testing.T) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	faults.Reset()
-	faults.Refuse("Query", "ValidationException", 1)
+	faults.Reject("Query", "ValidationException", 1)
 	if items, err := db.Merge(store.Query{Index: store.ByDue, Limit: 3}, partitions).Next(t.Context()); err == nil {
 		t.Errorf("a partition cannot be read, and the list is %v", items)
 	}

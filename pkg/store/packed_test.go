@@ -100,7 +100,7 @@ func TestACompressedDocumentIsReadEverywhere(t *testing.T) {
 	}
 	streamed, err := store.FromRecord(image)
 	has("a record of the stream", streamed, err)
-	// The digest is of what the item says, not of how it is stored.
+	// The digest covers the content of the item, not the way in which it is stored.
 	delete(image, "packed")
 	image["doc"] = events.NewStringAttribute(string(it.Doc))
 	plain, err := store.FromRecord(image)

@@ -205,8 +205,8 @@ func TestUpdatesThatMeetLoadAreRepeatedAlone(t *testing.T) {
 			db, faults, _ := faulty(t)
 			all := things(t, db, 3)
 			faults.Reset()
-			faults.RefuseStatements(1, code, 1)
-			faults.RefuseStatements(1, code, 0)
+			faults.RejectStatements(1, code, 1)
+			faults.RejectStatements(1, code, 0)
 			failed := db.UpdateAll(t.Context(), taken(all[0], "me"), taken(all[1], "me"), taken(all[2], "me"))
 			if err := errors.Join(failed...); err != nil {
 				t.Error(err)
@@ -219,7 +219,7 @@ func TestUpdatesThatMeetLoadAreRepeatedAlone(t *testing.T) {
 					t.Errorf("%+v", it)
 				}
 			}
-			faults.RefuseStatements(1000, code, 0)
+			faults.RejectStatements(1000, code, 0)
 			it, _ := get(t, db, all[0].PK)
 			other, _ := get(t, db, all[1].PK)
 			failed = db.UpdateAll(t.Context(), taken(it, "you"), taken(other, "you"))
@@ -234,19 +234,19 @@ func TestARefusedUpdateIsNotRepeated(t *testing.T) {
 	db, faults, _ := faulty(t)
 	all := things(t, db, 2)
 	faults.Reset()
-	faults.RefuseStatements(1, "ValidationError", 1)
+	faults.RejectStatements(1, "ValidationError", 1)
 	failed := db.UpdateAll(t.Context(), taken(all[0], "me"), taken(all[1], "me"))
 	if failed[0] != nil || failed[1] == nil || errors.Is(failed[1], store.ErrConflict) ||
 		errs.CodeOf(failed[1]) != errs.Internal || len(faults.Calls()) != 1 {
 		t.Errorf("%v after %d calls", failed, len(faults.Calls()))
 	}
-	faults.Refuse("BatchExecuteStatement", "ValidationException", 1)
+	faults.Reject("BatchExecuteStatement", "ValidationException", 1)
 	for _, err := range db.UpdateAll(t.Context(), taken(all[0], "me"), taken(all[1], "me")) {
 		if err == nil || errors.Is(err, store.ErrConflict) || errs.CodeOf(err) != errs.Internal {
 			t.Errorf("it gives %v", err)
 		}
 	}
-	faults.Refuse("BatchExecuteStatement", "ThrottlingException", 1000)
+	faults.Reject("BatchExecuteStatement", "ThrottlingException", 1000)
 	for _, err := range db.UpdateAll(t.Context(), taken(all[1], "me"), taken(all[0], "me")) {
 		if errs.CodeOf(err) != errs.ProviderUnavailable {
 			t.Errorf("it gives %v", err)
@@ -281,7 +281,7 @@ func TestNotesOfSeveralLieSideBySide(t *testing.T) {
 	check(map[string]string{"one": "1", "two": "2", "three": "3"})
 	note(map[string]string{"two": "22", "one": "", "three": "", "never": ""})
 	check(map[string]string{"two": "22"})
-	faults.Refuse("UpdateItem", "ThrottlingException", 100)
+	faults.Reject("UpdateItem", "ThrottlingException", 100)
 	if err := db.Note(t.Context(),
 		store.Item{Key: key, Kind: "note", ExpireAt: until}); errs.CodeOf(err) != errs.ProviderUnavailable {
 		t.Errorf("it gives %v", err)

@@ -233,9 +233,9 @@ func TestALease(t *testing.T) {
 	}
 }
 
-// A renewal whose answer was lost changes the task, but not who holds it.
-// What an effect under a lease has led to is written although the table cannot be
-// reached for a while, when the subject is read as when the outcome is committed.
+// A renewal whose answer was lost changes the task, but not who holds it. The result of an effect under a lease is
+// written although the table cannot be reached for a while, when the subject is read as when the outcome is
+// committed.
 func TestAnEffectIsNotForgotten(t *testing.T) {
 	for _, operation := range []string{"GetItem", "TransactWriteItems"} {
 		t.Run(operation, func(t *testing.T) {
@@ -247,7 +247,7 @@ func TestAnEffectIsNotForgotten(t *testing.T) {
 					return task.Outcome{}, err
 				}
 				effects++
-				w.faults.Refuse(operation, "ThrottlingException", storetest.Attempts)
+				w.faults.Reject(operation, "ThrottlingException", storetest.Attempts)
 				return task.Outcome{Done: true, Join: func(ctx context.Context, tx *store.Tx) error {
 					_, err := w.db.Get(ctx, store.IDKey("subject"))
 					if !errors.Is(err, store.ErrNotFound) {
@@ -350,7 +350,7 @@ func TestCancelATask(t *testing.T) {
 		}
 	})
 	tx := &store.Tx{}
-	tx.Count(store.IDKey("canceled"), 1, 1, nil) // with what the canceler changes
+	tx.Count(store.IDKey("canceled"), 1, 1, nil) // with the canceler's change
 	if err := task.Cancel(tx, before); err != nil {
 		t.Error(err)
 	}
@@ -416,7 +416,7 @@ func TestWhatIsOverdueIsSentAgain(t *testing.T) {
 		m.Owner != owner || text.messages[2].Group != "acc_1#live" {
 		t.Errorf("%+v, %v", text.messages, err)
 	}
-	// What cannot be read hides nothing else.
+	// An unreadable task hides no other.
 	w.commit(func(tx *store.Tx) {
 		tx.Create(store.Item{Key: store.IDKey("bad"), Kind: task.ItemKind, Owner: owner,
 			Due: store.Key{PK: task.Tasks.Key("task#1", w.clock.Now()).PK, SK: "never"},

@@ -21,7 +21,7 @@ import (
 	"github.com/content-automation/api/pkg/task/queue"
 )
 
-// sent is a queue that remembers what was sent, and for how long what was hidden.
+// sent is a queue that records the messages that were sent, and for how long messages were hidden.
 type sent struct {
 	mu       sync.Mutex
 	messages []queue.Message

@@ -18,7 +18,7 @@ func TestEachKeyHasItsOwnTime(t *testing.T) {
 		}
 		want := make([]time.Time, len(keys))
 		var l searchedParts
-		var rest time.Time // of what is behind the last key
+		var rest time.Time // of the task behind the last key
 		next := 0
 		for run := range 20 {
 			at, from := begin.Add(time.Duration(run)*time.Minute), ""

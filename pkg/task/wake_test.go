@@ -123,7 +123,7 @@ func TestWhatIsDueMuchLaterIsNotSent(t *testing.T) {
 	}
 }
 
-// What wakes a task goes through the outbox, and so is sent once its transaction commits.
+// A wake-up goes through the outbox, so it is sent once its transaction commits.
 func TestWakingGoesThroughTheOutbox(t *testing.T) {
 	w := newWorld(t, &handler{step: up(4)})
 	w.do(1, 1)

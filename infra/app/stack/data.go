@@ -34,7 +34,7 @@ type data struct {
 }
 
 func newData(app constructs.Construct, s customer.Settings) *data {
-	stack := newStack(app, s, "data", "what is kept: tables, media, the customer's event bus")
+	stack := newStack(app, s, "data", "persistent resources: tables, media, the customer's event bus")
 	d := &data{stack: stack, settings: s}
 	d.key = newKey(stack, s)
 	d.media = newMediaBucket(stack, s, d.key)

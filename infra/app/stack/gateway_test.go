@@ -36,7 +36,7 @@ func paths(t *testing.T, gateway template) map[string]string {
 	return found
 }
 
-// methods returns the methods of the API by what they are called for.
+// methods returns the methods of the API, each by its HTTP method and path.
 func methods(t *testing.T, gateway template) map[string]properties {
 	t.Helper()
 	at, found := paths(t, gateway), map[string]properties{}

@@ -121,13 +121,13 @@ func (r *repeater) refusals() {
 		if err != nil {
 			r.t.Fatal(err)
 		}
-		p.Refusal = &auth.Refusal{Code: errs.RateLimited, Message: "Wait."}
+		p.Denial = &auth.Denial{Code: errs.RateLimited, Message: "Wait."}
 		if e.RequestContext.Authorizer, err = p.Encode(); err != nil {
 			r.t.Fatal(err)
 		}
 	})
-	r.faults.Refuse("TransactWriteItems", "ValidationException", 1)
-	r.faults.Refuse("PutItem", "ValidationException", 1)
+	r.faults.Reject("TransactWriteItems", "ValidationException", 1)
+	r.faults.Reject("PutItem", "ValidationException", 1)
 	r.refused("a failure before the effect", http.StatusInternalServerError, errs.Internal, nil)
 	r.faults.Reset()
 	if r.event.Body == "" {

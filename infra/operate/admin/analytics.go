@@ -30,10 +30,11 @@ func analyticsCommand(out io.Writer, s *services) *cobra.Command {
 		cmd.AddCommand(c)
 	}
 	add("verify", "Compute the sums of a factory anew, and compare them with those that are stored",
-		"Compute the sums of a factory from its content items, and from what was counted of those that were deleted, "+
-			"and compare them with those that are stored. The command fails and names what differs. It changes nothing.", rollup.Verify)
+		"Compute the sums of a factory from its content items, and from the kept counts of deleted ones, "+
+			"and compare them with those that are stored. The command fails and names the differences. It changes "+
+			"nothing.", rollup.Verify)
 	add("rebuild", "Compute the sums of a factory anew, and correct those that are stored",
-		"Compute the sums of a factory as verify does, and correct what differs. Changes of the content are counted "+
+		"Compute the sums of a factory as verify does, and correct the differences. Changes of the content are counted "+
 			"meanwhile. Days become those of the factory's present time zone.", rollup.Rebuild)
 	return cmd
 }

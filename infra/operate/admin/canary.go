@@ -12,7 +12,7 @@ import (
 )
 
 func canaryCommand(out io.Writer, keep keeper) *cobra.Command {
-	cmd := group("canary", "Set what the canary probes")
+	cmd := group("canary", "Set the target of the canary")
 	// It replaces the hook of the root, which requires a table.
 	cmd.PersistentPreRunE = func(*cobra.Command, []string) error { return nil }
 	var secret string

@@ -229,7 +229,7 @@ func TestADeadLetterIsSentBeforeItIsDeleted(t *testing.T) {
 	cfg := p.cfg.Copy()
 	faults.Attach(&cfg)
 	p.work.sqs = sqs.NewFromConfig(cfg)
-	faults.Refuse("DeleteMessage", "InvalidParameterValue", 1)
+	faults.Reject("DeleteMessage", "InvalidParameterValue", 1)
 	if out, err := p.run("redrive", "--queue", "generate"); err == nil || !strings.Contains(err.Error(), "and stays") {
 		t.Errorf("printed %s, %v", out, err)
 	}
@@ -247,7 +247,7 @@ func TestADeadLetterIsSentBeforeItIsDeleted(t *testing.T) {
 	p.giveUp(letterOf(1))
 	p.work.sqs = sqs.NewFromConfig(cfg)
 	faults.Reset()
-	faults.Refuse("SendMessage", "InvalidParameterValue", 1)
+	faults.Reject("SendMessage", "InvalidParameterValue", 1)
 	if out, err := p.run("redrive", "--queue", "generate"); err == nil || err.Error() != "1 dead letters stay" ||
 		!strings.Contains(out, "stays: ") || !strings.HasSuffix(out, "\n0 moved\n") {
 		t.Errorf("printed %s, %v", out, err)

@@ -42,11 +42,12 @@ func haltCommands(out io.Writer, open func(context.Context, string) (*halt.Deplo
 		Use: "stop", Short: "Stop the background work; with --all, all functions",
 		Long: "Disable all event source mappings and schedules of the stacks that --stack names, and wait until " +
 			"nothing is polled any more. With --all, no function may run: the API answers 503. " +
-			"Runs that have begun go on, for up to 15 minutes. What was enabled is noted in tags, so that start " +
-			"restores it. The command may be repeated.",
+			"Runs that have begun go on, for up to 15 minutes. The enabled ones are noted in tags, so that start " +
+			"restores them. The command may be repeated.",
 		Args: cobra.NoArgs,
 	}
-	start := &cobra.Command{Use: "start", Short: "Start what stop has stopped, and nothing else", Args: cobra.NoArgs}
+	start := &cobra.Command{Use: "start", Short: "Start the functions that stop has stopped, and no others",
+		Args: cobra.NoArgs}
 	var stack string
 	var d *halt.Deployment
 	for _, cmd := range []*cobra.Command{stop, start} {

@@ -39,14 +39,14 @@ const maxCredentials = 64 << 10
 
 func providersCommand(out io.Writer, keep keeper) *cobra.Command {
 	cmd := group("providers", "Set the credentials of the generation providers")
-	return credentialsCommand(cmd, out, keep, "PROVIDER_SECRET", credentials.Check, `  admin providers set < credentials.json
-  {"fal": {"key": "…"}, "replicate": {"token": "…"}, "elevenlabs": {"key": "…"}, "heygen": {"key": "…"}}`)
+	return credentialsCommand(cmd, out, keep, "PROVIDER_SECRET", credentials.Check,
+		"  admin providers set < credentials.json\n  "+credentials.Example())
 }
 
 func platformsCommand(out io.Writer, keep keeper) *cobra.Command {
 	cmd := group("platforms", "Set the applications that are registered with the social platforms")
-	return credentialsCommand(cmd, out, keep, "PLATFORM_SECRET", apps.Check, `  admin platforms set < apps.json
-  {"instagram": {"client_id": "…", "client_secret": "…"}, "vk": {"client_id": "…"}}`)
+	return credentialsCommand(cmd, out, keep, "PLATFORM_SECRET", apps.Check,
+		"  admin platforms set < apps.json\n  "+apps.Example())
 }
 
 // credentialsCommand adds a command to the group that replaces the value of a secret.

@@ -43,7 +43,7 @@ func restoreCheckCommand(out io.Writer, open func(context.Context) (recovery.Dat
 	cmd := &cobra.Command{
 		Use: "restore-check", Short: "Check whether the money of a restored table adds up, and all work in it goes on",
 		Long: "Read the table of --table, which nothing may write to meanwhile, and compare balances with their " +
-			"entries, and work and reservations with tasks. The command fails and names what does not fit together. " +
+			"entries, and work and reservations with tasks. The command fails and names the mismatches. " +
 			"It changes nothing.",
 		Args: cobra.NoArgs,
 	}

@@ -196,6 +196,6 @@ func forgotten(err error, p position) error {
 		return err
 	}
 	return fmt.Errorf("the stream has forgotten its records of %s, which are older than a day: the function due has "+
-		"sent the webhooks; what is still queued since then must be started anew, and analytics are corrected by "+
-		"`admin analytics rebuild`", p.At.UTC().Format(time.RFC3339))
+		"sent the webhooks; work that is still queued since then must be started anew, and analytics are corrected "+
+		"by `admin analytics rebuild`", p.At.UTC().Format(time.RFC3339))
 }

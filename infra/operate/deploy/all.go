@@ -23,7 +23,7 @@ import (
 // all deploys the stacks of all customers in waves, or only prints the plan.
 func all(ctx context.Context, plan bool, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("deploy-all", flag.ContinueOnError)
-	version := flags.String("version", "", "what is deployed: the commit of the checkout")
+	version := flags.String("version", "", "version to deploy: the commit of the checkout")
 	parallel := flags.Int("parallel", 4, "stacks that are deployed at the same time")
 	approval := flags.String("approval", "never", "when to ask before permissions change; the command cannot answer")
 	if err := flags.Parse(args); err != nil {

@@ -93,7 +93,7 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error 
 		return all(ctx, args[0] == "diff-all", args[1:], out)
 	}
 	if len(args) == 0 || actions[args[0]] == nil {
-		return errors.New("say what to do: preflight, bootstrap, deploy, diff, drift or destroy, or for all " +
+		return errors.New("name an action: preflight, bootstrap, deploy, diff, drift or destroy, or for all " +
 			"customers deploy-all or diff-all")
 	}
 	o, err := read(args[1:])

@@ -32,7 +32,7 @@ func TestAnOrder(t *testing.T) {
 
 func TestRefusedOrders(t *testing.T) {
 	for says, args := range map[string][]string{
-		"say what to do":                  nil,
+		"name an action":                  nil,
 		"preflight, bootstrap, deploy":    {"synth"},
 		"no customer is given":            {"deploy"},
 		"there is no customer":            {"deploy", "-customer", "initech"},

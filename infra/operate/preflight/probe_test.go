@@ -38,18 +38,18 @@ func (f *formation) Do(r *http.Request) (*http.Response, error) {
 	action := form.Get("Action")
 	f.calls = append(f.calls, action)
 	status, answer := http.StatusOK, ""
-	refuse := func(code, says string) {
+	reject := func(code, says string) {
 		status, answer = http.StatusBadRequest, "<ErrorResponse><Error><Code>"+code+"</Code><Message>"+says+
 			"</Message></Error></ErrorResponse>"
 	}
 	switch {
 	case action == "CreateStack" && f.denies:
-		refuse("AccessDenied", "not permitted")
+		reject("AccessDenied", "not permitted")
 	case action == "CreateStack":
 		f.template, f.exists = form.Get("TemplateBody"), true
 		answer = "<CreateStackResult><StackId>arn:stack</StackId></CreateStackResult>"
 	case action == "DescribeStacks" && !f.exists:
-		refuse("ValidationError", "Stack does not exist")
+		reject("ValidationError", "Stack does not exist")
 	case action == "DescribeStacks":
 		if answer = "<DescribeStacksResult><Stacks><member><StackName>p</StackName><CreationTime>2026-11-22T12:00:00Z</CreationTime><StackStatus>" + f.statuses[0] + "</StackStatus></member></Stacks></DescribeStacksResult>"; len(f.statuses) > 1 {
 			f.statuses = f.statuses[1:]

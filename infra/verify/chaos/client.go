@@ -18,16 +18,16 @@ type client struct {
 	baseURL, key string
 }
 
-// refusal is the error of a call that the API did not answer with success.
-type refusal struct {
+// statusError is the error of a call that the API did not answer with success.
+type statusError struct {
 	call, text string
 	status     int
 }
 
-func (r *refusal) Error() string { return fmt.Sprintf("%s: %d %s", r.call, r.status, r.text) }
+func (r *statusError) Error() string { return fmt.Sprintf("%s: %d %s", r.call, r.status, r.text) }
 
 // permanent reports whether the API would refuse the same call again.
-func (r *refusal) permanent() bool {
+func (r *statusError) permanent() bool {
 	return r.status < http.StatusInternalServerError && r.status != http.StatusConflict &&
 		r.status != http.StatusTooManyRequests
 }
@@ -47,7 +47,7 @@ func (c *client) page(ctx context.Context, method, path, idempotencyKey string, 
 	into any) (next string, err error) {
 	for try := 0; ; try++ {
 		next, err = c.once(ctx, method, path, idempotencyKey, body, into)
-		var refused *refusal
+		var refused *statusError
 		if err == nil || method != http.MethodGet || try == readsAgain || errors.As(err, &refused) &&
 			refused.permanent() {
 			return next, err
@@ -93,7 +93,7 @@ func (c *client) once(ctx context.Context, method, path, idempotencyKey string, 
 		return "", err
 	}
 	if resp.StatusCode >= http.StatusMultipleChoices {
-		return "", &refusal{method + " " + path, string(raw), resp.StatusCode}
+		return "", &statusError{method + " " + path, string(raw), resp.StatusCode}
 	}
 	var envelope struct {
 		Data       json.RawMessage `json:"data"`

@@ -85,7 +85,7 @@ func (l *load) one(ctx context.Context, n int) error {
 			l.accept(made.ID)
 			return nil
 		}
-		var refused *refusal
+		var refused *statusError
 		if ctx.Err() != nil || errors.As(err, &refused) && refused.permanent() {
 			return fmt.Errorf("asking for %s: %w", path, err)
 		}

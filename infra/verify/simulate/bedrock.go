@@ -88,16 +88,16 @@ func (d *deployment) status() types.CustomModelDeploymentStatus {
 	}
 }
 
-// refusal returns the SDK's error for a call that the API refuses.
-func refusal(status int, code string) error {
+// apiError returns the SDK's error for a call that the API refuses.
+func apiError(status int, code string) error {
 	return &smithyhttp.ResponseError{
 		Response: &smithyhttp.Response{Response: &http.Response{StatusCode: status}},
 		Err:      &smithy.GenericAPIError{Code: code, Message: "Simulated."},
 	}
 }
 
-func errMissing() error  { return refusal(http.StatusNotFound, "ResourceNotFoundException") }
-func errConflict() error { return refusal(http.StatusBadRequest, "ConflictException") }
+func errMissing() error  { return apiError(http.StatusNotFound, "ResourceNotFoundException") }
+func errConflict() error { return apiError(http.StatusBadRequest, "ConflictException") }
 
 // control makes a call about the job with a name. The job is nil if there is none.
 func control(ctx context.Context, call string, name *string, do func(*world, *customization) error) error {
@@ -107,7 +107,7 @@ func control(ctx context.Context, call string, name *string, do func(*world, *cu
 
 func newControl(w *world, name, of string, do func(*world, *customization) error) *call {
 	return &call{
-		kind: toProvider, key: name + " " + of, refused: refusal(http.StatusTooManyRequests, "ThrottlingException"),
+		kind: toProvider, key: name + " " + of, refused: apiError(http.StatusTooManyRequests, "ThrottlingException"),
 		lost: errLost,
 		do:   func() error { return do(w, w.jobs[of]) },
 	}
@@ -183,7 +183,7 @@ func (bedrockAPI) CreateCustomModelDeployment(ctx context.Context, in *bedrock.C
 			case !job.exists():
 				job.deployment = deployment{token: token, over: w.takes(deploying), fails: w.fails()}
 			case token == "" || token != job.deployment.token:
-				return refusal(http.StatusBadRequest, "ValidationException") // the name is taken
+				return apiError(http.StatusBadRequest, "ValidationException") // the name is taken
 			}
 			return nil
 		})

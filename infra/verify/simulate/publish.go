@@ -76,7 +76,7 @@ func (s stage) Check(ctx context.Context, _ platform.Account, p platform.Post,
 		must(h.Decode(&left))
 		switch {
 		case !w.calm && chance(w.random, w.faults.Provider/10):
-			return platform.Refuse(platform.CodeContentPolicy, "Simulated.")
+			return platform.Reject(platform.CodeContentPolicy, "Simulated.")
 		case !w.calm && chance(w.random, w.faults.Provider/4):
 			return platform.Again(nil)
 		case left == 0:

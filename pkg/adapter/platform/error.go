@@ -123,8 +123,8 @@ func KindOf(err error) ErrorKind {
 	return Retry
 }
 
-// Refuse returns an error for a post that the platform does not take.
-func Refuse(code Code, message string) *Error {
+// Reject returns an error for a post that the platform does not take.
+func Reject(code Code, message string) *Error {
 	return &Error{Kind: BadContent, Code: code, Message: message}
 }
 
@@ -179,5 +179,5 @@ func Again(cause error) *Error {
 
 // Unsupported returns the error of a feature that the platform does not have.
 func Unsupported(what string) *Error {
-	return Refuse(CodeUnsupported, "The platform does not support "+what+".")
+	return Reject(CodeUnsupported, "The platform does not support "+what+".")
 }

@@ -28,7 +28,7 @@ import (
 	fakevk "github.com/content-automation/api/testdata/platforms/vk"
 )
 
-// payload is what a publication's task keeps.
+// payload is the stored payload of a publication's task.
 type payload struct {
 	Progress platform.Progress
 	Failure  platform.Code
@@ -85,8 +85,8 @@ func (h *publishing) Fail(_ context.Context, s *task.Step, _ error) (task.Outcom
 
 func (h *publishing) Cancel(context.Context, *task.Step) error { return nil }
 
-// Two functions get each message at once, calls meet faults and functions die: what
-// the kernel stores is enough for one post at most.
+// Each message reaches two functions at once, calls meet faults, and functions die. The state that the kernel stores
+// permits one post at most.
 func TestTheTaskKernelPostsOnce(t *testing.T) {
 	grant := func(f interface {
 		Grant(time.Duration) (string, string)
@@ -198,7 +198,7 @@ func deliver(ctx context.Context, f *platformtest.Fixture, kernel *task.Kernel, 
 	var all sync.WaitGroup
 	for range functions {
 		all.Go(func() {
-			_, _ = kernel.Do(ctx, m, 1) // what fails is delivered again
+			_, _ = kernel.Do(ctx, m, 1) // a failed message is delivered again
 		})
 	}
 	all.Wait()

@@ -71,7 +71,7 @@ func TestALargeVideoIsStreamed(t *testing.T) {
 	}
 }
 
-// watched is a file that notes what is read of it, and the largest heap meanwhile.
+// watched is a file that records the bytes read from it, and the largest heap meanwhile.
 func watched(m platform.Media, peak, read *atomic.Int64) platform.Media {
 	open := m.Open
 	m.Open = func(ctx context.Context, offset, length int64) (io.ReadCloser, error) {

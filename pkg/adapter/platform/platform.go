@@ -177,7 +177,7 @@ func Encode(v any) (Handle, error) {
 		err = fmt.Errorf("the handle has %d bytes, more than %d", len(raw), MaxHandle)
 	}
 	if err != nil {
-		return "", Refuse(CodePlatformUnavailable, "The publication cannot be followed.").Because(err)
+		return "", Reject(CodePlatformUnavailable, "The publication cannot be followed.").Because(err)
 	}
 	return Handle(raw), nil
 }
@@ -185,10 +185,10 @@ func Encode(v any) (Handle, error) {
 // Decode reads a handle into v.
 func (h Handle) Decode(v any) error {
 	if h == "" {
-		return Refuse(CodeInvalidHandle, "The publication is not known.").Because(errors.New("the handle is empty"))
+		return Reject(CodeInvalidHandle, "The publication is not known.").Because(errors.New("the handle is empty"))
 	}
 	if err := json.Unmarshal([]byte(h), v); err != nil {
-		return Refuse(CodeInvalidHandle, "The publication is not known.").Because(err)
+		return Reject(CodeInvalidHandle, "The publication is not known.").Because(err)
 	}
 	return nil
 }

@@ -89,7 +89,7 @@ func Next(ctx context.Context, a Publisher, acct Account, post Post, p Progress,
 		}
 		p = p.known()
 	default:
-		return p, 0, Refuse(CodeInvalidHandle,
+		return p, 0, Reject(CodeInvalidHandle,
 			"The publication is not known.").Because(fmt.Errorf("the stage %q is none", p.Stage))
 	}
 	if kind := KindOf(err); err != nil && p.Doubts > 0 && p.Post == (Published{}) && (kind == Restart || kind.Final()) {
@@ -163,7 +163,7 @@ func (p Progress) failed(err error) (Progress, time.Duration, error) {
 		return p, 0, err
 	}
 	if p.Restarts >= maxRestarts || p.Post != (Published{}) {
-		return p, 0, Refuse(CodeMediaRefused, "The platform could not process the media.").Because(err)
+		return p, 0, Reject(CodeMediaRefused, "The platform could not process the media.").Because(err)
 	}
 	var e *Error
 	errors.As(err, &e)

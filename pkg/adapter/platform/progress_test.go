@@ -13,7 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 )
 
-// scripted is a publisher whose steps return what a test says.
+// scripted is a publisher whose steps return the results that a test sets.
 type scripted struct {
 	platform.Publisher
 	step  platform.Step
@@ -99,7 +99,7 @@ func TestALostAnswerIsNeverSentAgain(t *testing.T) {
 
 func TestARefusalHadNoEffect(t *testing.T) {
 	for _, refusal := range []*platform.Error{platform.Limited(time.Minute), platform.TokenExpired(),
-		platform.Full(time.Hour), platform.Refuse("x", "X."), platform.Disconnected()} {
+		platform.Full(time.Hour), platform.Reject("x", "X."), platform.Disconnected()} {
 		s := &scripted{err: refusal}
 		p, _, err := next(s, platform.Progress{Stage: platform.StageFinalize, Handle: "h"}, now, nil)
 		if !errors.Is(err, refusal) || !p.SentAt.IsZero() || p.Handle != "h" || p.Stage != platform.StageFinalize {
@@ -125,7 +125,7 @@ func TestReconcilingDecides(t *testing.T) {
 		"repeatable": {step: platform.Step{Next: platform.StageFinalize}, stage: platform.StageFinalize,
 			clear: true},
 		"nothing there": {err: platform.Again(nil), stage: "", clear: true},
-		"failed": {err: platform.Refuse("x", "X."), stage: platform.StageFinalize, clear: true,
+		"failed": {err: platform.Reject("x", "X."), stage: platform.StageFinalize, clear: true,
 			kind: platform.BadContent},
 		"busy":    {err: platform.Busy(), stage: platform.StageFinalize, kind: platform.Retry},
 		"expired": {err: platform.TokenExpired(), stage: platform.StageFinalize, kind: platform.Expired},
@@ -164,11 +164,11 @@ func TestAnOutcomeIsLookedForSeveralTimesAfterAnOutage(t *testing.T) {
 	}
 }
 
-// While an outcome was in doubt, a worker that was thought dead may post after it was
-// found that nothing is posted. What fails then is looked into, and not begun anew.
+// While an outcome was in doubt, a worker that was thought dead may post after a check found no post. If a step fails
+// then, the publication is checked again rather than started anew.
 func TestAFailureAfterADoubtIsLookedInto(t *testing.T) {
 	for kind, failure := range map[platform.ErrorKind]error{
-		platform.BadContent: platform.Refuse("x", "X."), platform.Restart: platform.Again(nil),
+		platform.BadContent: platform.Reject("x", "X."), platform.Restart: platform.Again(nil),
 		platform.Reconnect: platform.Disconnected(),
 	} {
 		s := &scripted{step: platform.Step{Next: platform.StageCheck, Handle: "h"}}
@@ -197,7 +197,7 @@ func TestDoubtsAreBounded(t *testing.T) {
 	for n := range 20 {
 		s := &scripted{step: platform.Step{Next: platform.StageCheck, Handle: "h"}}
 		if p.SentAt.IsZero() {
-			s.err = platform.Refuse("x", "X.")
+			s.err = platform.Reject("x", "X.")
 		}
 		var err error
 		if p, _, err = next(s, p, now, nil); err != nil {

@@ -28,11 +28,11 @@ var passing = []string{"already_completed", "no_answer", "not_ready", "provider_
 func TestFailureCodesAreThoseOfTheCode(t *testing.T) {
 	written := map[string]bool{
 		provider.CodeContentPolicy: true,
-		// What pkg/generate makes of errs.Code.
+		// pkg/generate derives these from errs.Code.
 		string(errs.ProviderUnavailable): true, string(errs.Timeout): true, string(errs.UnsupportedMedia): true,
 		string(errs.InsufficientBalance): true, string(errs.SpendLimitReached): true,
 		string(provider.FailedComposition): true,
-		// What compositions fail with.
+		// Compositions fail with these.
 		string(compose.CodeTooLarge): true, string(compose.CodeTooShort): true, string(compose.CodeSilent): true,
 		string(compose.CodeScript): true,
 	}
@@ -77,7 +77,7 @@ func TestFailureCodesAreThoseOfTheCode(t *testing.T) {
 }
 
 // codesIn returns the codes of the errors that a file makes: the member Code of a
-// literal, and the first argument of a function that makes a refusal.
+// literal, and the first argument of a function that makes such an error.
 func codesIn(t *testing.T, path string, content []byte) map[string]bool {
 	file, err := parser.ParseFile(token.NewFileSet(), path, content, 0)
 	if err != nil {
@@ -105,7 +105,7 @@ func codesIn(t *testing.T, path string, content []byte) map[string]bool {
 			lit, _ := n.Args[0].(*ast.BasicLit)
 			kind, _ := n.Args[0].(*ast.SelectorExpr)
 			switch {
-			case name != nil && slices.Contains([]string{"invalid", "refuse"}, name.Name) && lit != nil &&
+			case name != nil && slices.Contains([]string{"invalid", "badInput"}, name.Name) && lit != nil &&
 				!strings.Contains(lit.Value, " "):
 				add(lit)
 			case kind != nil && slices.Contains([]string{"BadInput", "Rejected"}, kind.Sel.Name):

@@ -42,27 +42,27 @@ type Capability struct {
 // Validate refuses, with BadInput, requests that the capabilities do not cover.
 // Adapters call it first, so that all refuse in the same way and at no cost.
 func (r Request) Validate(all Capabilities) error {
-	refuse := func(format string, args ...any) error {
+	invalid := func(format string, args ...any) error {
 		return &Error{Kind: BadInput, Code: "invalid_input", Message: fmt.Sprintf(format, args...)}
 	}
 	c, ok := all.Kinds[r.Kind]
 	switch {
 	case !ok:
-		return refuse("The provider does not make %s.", r.Kind)
+		return invalid("The provider does not make %s.", r.Kind)
 	case strings.TrimSpace(r.Prompt) == "" && (r.AudioURL == "" || !c.FromAudio):
-		return refuse("The prompt is empty.")
+		return invalid("The prompt is empty.")
 	case r.ImageURL != "" && !c.FromImage:
-		return refuse("The provider does not make %s from an image.", r.Kind)
+		return invalid("The provider does not make %s from an image.", r.Kind)
 	case r.AudioURL != "" && !c.FromAudio:
-		return refuse("The provider does not make %s from speech.", r.Kind)
+		return invalid("The provider does not make %s from speech.", r.Kind)
 	case r.AspectRatio != "" && len(c.AspectRatios) > 0 && !slices.Contains(c.AspectRatios, r.AspectRatio):
-		return refuse("The aspect ratio %q is not one of %s.", r.AspectRatio, strings.Join(c.AspectRatios, ", "))
+		return invalid("The aspect ratio %q is not one of %s.", r.AspectRatio, strings.Join(c.AspectRatios, ", "))
 	case r.Seconds < 0 || c.MaxSeconds > 0 && r.Seconds > c.MaxSeconds:
-		return refuse("The length of %d s is not within 0 to %d s.", r.Seconds, c.MaxSeconds)
+		return invalid("The length of %d s is not within 0 to %d s.", r.Seconds, c.MaxSeconds)
 	case r.Count < 0 || r.Count > max(c.MaxCount, 1):
-		return refuse("%d files are not within 0 to %d.", r.Count, max(c.MaxCount, 1))
+		return invalid("%d files are not within 0 to %d.", r.Count, max(c.MaxCount, 1))
 	case r.Slides < 0:
-		return refuse("%d slides are too few.", r.Slides)
+		return invalid("%d slides are too few.", r.Slides)
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ import (
 // The bounds of texts from a model, in characters. The members of content items and spoken scripts have bounds as well.
 const (
 	maxTitle    = 150
-	maxCaption  = 2200
+	maxCaption  = 2200 // the limit of Instagram and, for videos, of TikTok
 	maxSlide    = 150
 	maxHashtag  = 60
 	maxHashtags = 5 // the limit of Instagram

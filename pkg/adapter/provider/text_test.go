@@ -8,7 +8,25 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/registry"
 )
+
+// The registry of platforms is not linked into every function that reads texts, so the limits are copies.
+func TestTheLimitsAreThoseOfThePlatforms(t *testing.T) {
+	captions := func(name string, kind platform.Kind) int {
+		r, _ := registry.Find(name)
+		return r.Capabilities.Kinds[kind].Caption.Max
+	}
+	instagram, tiktok := captions("instagram", platform.KindPost), captions("tiktok", platform.KindVideo)
+	if instagram != maxCaption || tiktok != maxCaption {
+		t.Errorf("captions have %d characters on Instagram and %d on TikTok, not %d", instagram, tiktok, maxCaption)
+	}
+	if r, _ := registry.Find("instagram"); r.Capabilities.Hashtags.Max != maxHashtags {
+		t.Errorf("Instagram takes %d hashtags, not %d", r.Capabilities.Hashtags.Max, maxHashtags)
+	}
+}
 
 func TestThePromptSaysAllThatIsWanted(t *testing.T) {
 	system, user := TextPrompt(Request{

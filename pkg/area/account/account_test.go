@@ -64,7 +64,7 @@ func (w *world) key(a account.Account, kind tenant.Mode) apikey.NewKey {
 	return k
 }
 
-// secret is what the authorizer knows of a key.
+// secret returns the authorizer's view of a key.
 func (w *world) secret(k apikey.NewKey) *credential.Credential {
 	w.t.Helper()
 	s, err := credential.NewCounter(w.db, w.clock.Now).Count(w.t.Context(), auth.HashKey(k.Secret),

@@ -136,7 +136,7 @@ func TestAChangeOfTheAccountReachesItsBalance(t *testing.T) {
 	}
 }
 
-// What is spent between the read and the write of a change counts.
+// Spending between the read and the write of a change counts.
 func TestAChangeOfTheThresholdWhileItIsSpent(t *testing.T) {
 	w := newWorld(t)
 	a := w.account("Acme")
@@ -194,7 +194,7 @@ func TestAdjust(t *testing.T) {
 		"why"); errs.CodeOf(err) != errs.NotFound {
 		t.Errorf("an unknown account: %v", err)
 	}
-	// What is spent between its read and its write is seen.
+	// Spending between its read and its write is seen.
 	if _, err := w.accounts.TopUp(t.Context(), tenant.Account(a.ID), 2000); err != nil {
 		t.Fatal(err)
 	}

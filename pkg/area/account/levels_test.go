@@ -123,6 +123,6 @@ func TestServiceLevels(t *testing.T) {
 	c.As(func(p *auth.Principal) { p.Scopes = []auth.Scope{auth.ContentRead} }).Call(http.MethodGet,
 		"/v1/service-levels", nil).Refused(t, 403, errs.InsufficientScope, "")
 	faults.Reset()
-	faults.Refuse("Query", "ValidationException", 2)
+	faults.Reject("Query", "ValidationException", 2)
 	c.Call(http.MethodGet, "/v1/service-levels", nil).Refused(t, 500, errs.Internal, "")
 }

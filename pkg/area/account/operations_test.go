@@ -118,6 +118,6 @@ func TestMeIsRefused(t *testing.T) {
 	c.Stranger().Call(http.MethodGet, "/v1/me", nil).Refused(t, http.StatusNotFound, errs.NotFound, "")
 	c.As(func(p *auth.Principal) { p.Actor = auth.Key("key_2") }).Call(http.MethodGet, "/v1/me", nil).Refused(t,
 		http.StatusNotFound, errs.NotFound, "")
-	w.faults.Refuse("BatchGetItem", "ThrottlingException", 1000)
+	w.faults.Reject("BatchGetItem", "ThrottlingException", 1000)
 	c.Call(http.MethodGet, "/v1/me", nil).Refused(t, http.StatusServiceUnavailable, errs.ProviderUnavailable, "")
 }

@@ -98,7 +98,7 @@ func (s *Service) diagnose(ctx context.Context, tx *store.Tx, in *diagnoseInput)
 			With(errs.StateContext{State: string(latest.State), Allowed: []string{}})
 	}
 	if b.Sandbox != nil {
-		if err := generate.Refuse(b.Sandbox.Outcome, 0, p); err != nil {
+		if err := generate.RehearsedError(b.Sandbox.Outcome, 0, p); err != nil {
 			return out, err
 		}
 	}

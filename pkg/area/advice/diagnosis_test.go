@@ -102,7 +102,7 @@ func TestADiagnosisFromItsStartToItsEnd(t *testing.T) {
 	}
 }
 
-// What the sandbox proposes follows from the factory and the findings, and mends them.
+// The sandbox's proposals follow from the factory and the findings, and solve them.
 func TestTheSandboxIsDeterministic(t *testing.T) {
 	w := newWorld(t)
 	var patches []string

@@ -212,30 +212,30 @@ func credentialOf(r *keyrecord.Record, a account.Account, hash string) credentia
 // key already has may lie in the past: the caller does not change it.
 func (s *Service) validate(set *Settings, end *resource.Time) error {
 	var found []error
-	refuse := func(param, format string, args ...any) {
+	invalid := func(param, format string, args ...any) {
 		found = append(found, errs.Invalid(param, format, args...))
 	}
 	if set.Name == "" || utf8.RuneCountInString(set.Name) > maxName ||
 		strings.ContainsFunc(set.Name, unicode.IsControl) {
-		refuse("/name", "must have 1 to %d characters, none of them a control character", maxName)
+		invalid("/name", "must have 1 to %d characters, none of them a control character", maxName)
 	}
 	found = append(found, checkScopes(set.Scopes))
 	if len(set.Scopes) == 0 {
-		refuse("/scopes", "must have at least one scope")
+		invalid("/scopes", "must have at least one scope")
 	}
 	list, err := auth.ParseCIDRs(set.IPAllowList, "/ip_allow_list")
 	if found = append(found, err); err == nil {
 		set.IPAllowList = list
 	}
 	if n := set.SpendLimit; n != nil && (*n < 0 || *n > ledger.MaxCredits) {
-		refuse("/spend_limit_credits", "must be between 0 and %d, or null", int64(ledger.MaxCredits))
+		invalid("/spend_limit_credits", "must be between 0 and %d, or null", int64(ledger.MaxCredits))
 	}
 	if set.ExpiresAt != nil {
 		at := resource.Instant(set.ExpiresAt.Time)
 		set.ExpiresAt = &at
 		unchanged := end != nil && at.Equal(end.Time)
 		if !unchanged && !s.now().Before(at.Time) {
-			refuse("/expires_at", "must be in the future")
+			invalid("/expires_at", "must be in the future")
 		}
 	}
 	return errs.All(found...)

@@ -72,7 +72,7 @@ func TestPatchChangesWhatItNames(t *testing.T) {
 			}
 		})
 		w.clock.Add(time.Minute)
-		k.Key = w.get(k) // what the calls of secret have noted on it
+		k.Key = w.get(k) // notes of the calls of secret
 	}
 }
 
@@ -81,10 +81,10 @@ func TestPatchIsRefused(t *testing.T) {
 	k := w.create()
 	at := path(k)
 	const patch = http.MethodPatch
-	invalid := func(name, param string, body any) refusal {
-		return refusal{name, patch, at, body, 422, errs.ValidationFailed, param}
+	invalid := func(name, param string, body any) rejectedCall {
+		return rejectedCall{name, patch, at, body, 422, errs.ValidationFailed, param}
 	}
-	w.refused(w.Caller, []refusal{
+	w.refused(w.Caller, []rejectedCall{
 		invalid("no name", "/name", object{"name": ""}),
 		invalid("a null name", "/name", object{"name": nil}),
 		invalid("null scopes", "/scopes", object{"scopes": nil}),
@@ -141,7 +141,7 @@ func TestAKeyThatExpires(t *testing.T) {
 	if got := w.get(k); got.State != "expired" {
 		t.Errorf("%+v", got)
 	}
-	w.refused(w.Caller, []refusal{{"rotation", "POST", path(k) + "/rotate", object{}, 409, errs.InvalidState, ""}})
+	w.refused(w.Caller, []rejectedCall{{"rotation", "POST", path(k) + "/rotate", object{}, 409, errs.InvalidState, ""}})
 	w.Call("POST", path(k)+"/rotate", object{}).Context(t, `{"state":"expired","allowed":["update","revoke"]}`)
 	// Its expiry lies in the past, and may stay there while other things change.
 	if got := w.patch(k, object{"name": "Old"}); got.State != "expired" || !got.ExpiresAt.Equal(expires) {
@@ -177,12 +177,12 @@ func TestRevoke(t *testing.T) {
 	if got.Version != 3 || storetest.Snapshot(t, w.db) != before {
 		t.Errorf("revoked once more: %+v", got)
 	}
-	w.refused(w.Caller, []refusal{
+	w.refused(w.Caller, []rejectedCall{
 		{"change", "PATCH", path(k), object{"name": "New"}, 409, errs.InvalidState, ""},
 		{"rotation", "POST", path(k) + "/rotate", object{}, 409, errs.InvalidState, ""},
 	})
 	w.Call("PATCH", path(k), object{"name": "New"}).Context(t, `{"state":"revoked","allowed":[]}`)
-	// What ends a key is known to the end: revoking wins over expiry.
+	// The reason for which a key ended stays known: revoking wins over expiry.
 	w.clock.Add(1000 * time.Hour)
 	if read := w.get(k); read.State != "revoked" {
 		t.Errorf("read as %+v", read)
@@ -223,7 +223,7 @@ func TestRotateWithAnOverlap(t *testing.T) {
 	w.clock.Add(30 * time.Minute)
 	third := w.rotate(first, time.Hour)
 	w.works(true, first.Secret, second.Secret, third.Secret)
-	// They are one key: one count, and what the key may do is the same for all.
+	// They are one key: they share one count and the same rights.
 	w.clock.Add(time.Minute)
 	for i, secret := range []string{first.Secret, second.Secret, third.Secret, first.Secret} {
 		if s, _ := w.secret(secret); s.Count != i+1 || s.KeyID != first.ID {
@@ -287,10 +287,10 @@ func TestEndedSecretsAreForgotten(t *testing.T) {
 func TestARotationIsRefused(t *testing.T) {
 	w := newWorld(t)
 	k := w.create()
-	post := func(name string, body any, status int, code errs.Code, param string) refusal {
-		return refusal{name, "POST", path(k) + "/rotate", body, status, code, param}
+	post := func(name string, body any, status int, code errs.Code, param string) rejectedCall {
+		return rejectedCall{name, "POST", path(k) + "/rotate", body, status, code, param}
 	}
-	w.refused(w.Caller, []refusal{
+	w.refused(w.Caller, []rejectedCall{
 		post("a long overlap", object{"overlap_seconds": 604801}, 422, errs.ValidationFailed, "/overlap_seconds"),
 		post("a negative overlap", object{"overlap_seconds": -1}, 422, errs.ValidationFailed, "/overlap_seconds"),
 		post("half a second", object{"overlap_seconds": 0.5}, 422, errs.ValidationFailed, "/overlap_seconds"),
@@ -304,7 +304,9 @@ func TestARotationIsRefused(t *testing.T) {
 		n = w.rotate(k, 7*24*time.Hour)
 	}
 	w.works(true, secrets...)
-	w.refused(w.Caller, []refusal{post("a sixth overlap", object{"overlap_seconds": 1}, 409, errs.InvalidState, "")})
+	w.refused(w.Caller, []rejectedCall{
+		post("a sixth overlap", object{"overlap_seconds": 1}, 409, errs.InvalidState, ""),
+	})
 	w.works(true, n.Secret)
 	// Once their overlaps are over there is place again.
 	w.clock.Add(7 * 24 * time.Hour)

@@ -87,8 +87,8 @@ func TestWhatIsLeftOutHasADefault(t *testing.T) {
 func TestCreateIsRefused(t *testing.T) {
 	w := newWorld(t)
 	const post, keys = http.MethodPost, "/v1/api-keys"
-	invalid := func(name, param string, members ...any) refusal {
-		return refusal{name, post, keys, body(members...), 422, errs.ValidationFailed, param}
+	invalid := func(name, param string, members ...any) rejectedCall {
+		return rejectedCall{name, post, keys, body(members...), 422, errs.ValidationFailed, param}
 	}
 	many := make([]string, 51)
 	for i := range many {
@@ -98,7 +98,7 @@ func TestCreateIsRefused(t *testing.T) {
 	for i := range 21 {
 		pairs[fmt.Sprint("k", i)] = "v"
 	}
-	w.refused(w.Caller, []refusal{
+	w.refused(w.Caller, []rejectedCall{
 		invalid("no name", "/name", "name", ""),
 		invalid("a name with a line feed", "/name", "name", "a\nb"),
 		invalid("a long name", "/name", "name", strings.Repeat("n", 101)),
@@ -128,7 +128,7 @@ func TestNoKeyGivesWhatItLacks(t *testing.T) {
 		auth.ContentRead)
 	strong := w.create("kind", "live", "scopes", []string{"content:read", "content:write"})
 	const escalation = errs.ScopeEscalation
-	w.refused(weak, []refusal{
+	w.refused(weak, []rejectedCall{
 		{"create", "POST", "/v1/api-keys", body("scopes", []string{"content:read", "content:write"}), 403, escalation,
 			"/scopes/1"},
 		{"change", "PATCH", path(strong), object{"scopes": []string{"studio:use"}}, 403, escalation, "/scopes/0"},
@@ -150,7 +150,7 @@ func TestNoKeyGivesWhatItLacks(t *testing.T) {
 	weak.Call("PATCH", path(strong), object{"name": "Renamed"}).Into(t, http.StatusOK, &k)
 	weak.Call("POST", path(strong)+"/rotate", nil).Into(t, http.StatusCreated, &k)
 	without := w.with(strong, auth.ContentRead)
-	w.refused(without, []refusal{
+	w.refused(without, []rejectedCall{
 		{"without the scope to manage", "POST", "/v1/api-keys", body(), 403, errs.InsufficientScope, ""},
 		{"without the scope to list", "GET", "/v1/api-keys", nil, 403, errs.InsufficientScope, ""},
 	})
@@ -161,7 +161,7 @@ func TestATestKeyKnowsTestKeysOnly(t *testing.T) {
 	live, test := w.create("kind", "live"),
 		w.create("kind", "test", "scopes", []string{"account:manage", "content:read"})
 	caller := w.with(test, auth.AllScopes()...)
-	w.refused(caller, []refusal{
+	w.refused(caller, []rejectedCall{
 		{"make a live key", "POST", "/v1/api-keys", body("kind", "live"), 403, errs.ScopeEscalation, "/kind"},
 		{"read a live key", "GET", path(live), nil, 404, errs.NotFound, ""},
 		{"change a live key", "PATCH", path(live), object{"name": "Mine"}, 404, errs.NotFound, ""},
@@ -218,7 +218,7 @@ func TestKeysAreListedPageByPage(t *testing.T) {
 func TestAnotherAccountFindsNothing(t *testing.T) {
 	w := newWorld(t)
 	k := w.create()
-	w.refused(w.Stranger(), []refusal{
+	w.refused(w.Stranger(), []rejectedCall{
 		{"get", "GET", path(k), nil, 404, errs.NotFound, ""},
 		{"change", "PATCH", path(k), object{"name": "Mine"}, 404, errs.NotFound, ""},
 		{"rotate", "POST", path(k) + "/rotate", object{}, 404, errs.NotFound, ""},
@@ -237,7 +237,7 @@ func TestAnAccountHas80KeysAtMost(t *testing.T) {
 	for range 79 { // and the caller's
 		last = w.create()
 	}
-	full := []refusal{{"one more", "POST", "/v1/api-keys", body(), 409, errs.InvalidState, ""}}
+	full := []rejectedCall{{"one more", "POST", "/v1/api-keys", body(), 409, errs.InvalidState, ""}}
 	w.refused(w.Caller, full)
 	var k apikey.Key
 	w.Call(http.MethodDelete, path(last), nil).Into(t, http.StatusOK, &k)
@@ -305,7 +305,7 @@ func TestTheAuditLogHasNoSecret(t *testing.T) {
 	}
 }
 
-// A key that is made while its account is changed gets what the account says then.
+// A key that is made while its account is changed gets the settings that the account has then.
 func TestAKeyIsMadeDuringAChangeOfItsAccount(t *testing.T) {
 	for _, call := range []string{"create", "rotate", "change"} {
 		t.Run(call, func(t *testing.T) {

@@ -212,7 +212,7 @@ func TestARevocationThatCrashedIsCompletedByARepeat(t *testing.T) {
 	w.faults.Reset()
 	w.faults.Before("TransactWriteItems", func() {
 		w.faults.Before("TransactWriteItems",
-			func() { w.faults.Refuse("TransactWriteItems", "ValidationException", 1) })
+			func() { w.faults.Reject("TransactWriteItems", "ValidationException", 1) })
 	})
 	header := []string{"If-Match", etag, "Idempotency-Key", "revoke-1"}
 	if a := w.Call(http.MethodDelete, path(keys[0])+all, nil, header...); a.Status != http.StatusInternalServerError {
@@ -255,7 +255,7 @@ func TestAKeyMayRevokeItsMakerAndItself(t *testing.T) {
 	caller := w.by(keys[1])
 	w.faults.Before("TransactWriteItems", func() {
 		w.faults.Before("TransactWriteItems",
-			func() { w.faults.Refuse("TransactWriteItems", "ValidationException", 1) })
+			func() { w.faults.Reject("TransactWriteItems", "ValidationException", 1) })
 	})
 	if a := caller.Call(http.MethodDelete, path(keys[0])+all, nil); a.Status != http.StatusInternalServerError {
 		t.Fatalf("answered %s", a.Raw)

@@ -109,7 +109,7 @@ func TestAWarningThatFailsIsMadeUpFor(t *testing.T) {
 	w := newWorld(t)
 	k := w.create("expires_at", w.clock.Now().Add(8*day).Format(time.RFC3339))
 	w.clock.Add(2 * day)
-	w.faults.Refuse("TransactWriteItems", "ValidationException", 1)
+	w.faults.Reject("TransactWriteItems", "ValidationException", 1)
 	if n, err := expiry.Warn(t.Context(), w.db, w.clock.Now()); n != 0 || err == nil {
 		t.Errorf("%d, %v", n, err)
 	}

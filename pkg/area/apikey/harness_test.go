@@ -47,7 +47,7 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	w.Caller = w.with(k, auth.AllScopes()...)
-	w.clock.Add(time.Second) // so that what is made from now on sorts behind it
+	w.clock.Add(time.Second) // so that later resources sort behind it
 	return w
 }
 
@@ -106,7 +106,7 @@ func (w *world) rotate(k apikey.NewKey, overlap time.Duration) apikey.NewKey {
 	return got
 }
 
-// secret is what the authorizer learns of a secret, and whether it still works.
+// secret returns the authorizer's view of a secret, and reports whether it still works.
 func (w *world) secret(secret string) (s *credential.Credential, works bool) {
 	w.t.Helper()
 	s, err := credential.NewCounter(w.db, w.clock.Now).Count(w.t.Context(), auth.HashKey(secret),
@@ -127,8 +127,8 @@ func (w *world) works(want bool, secrets ...string) {
 	}
 }
 
-// refusal is an input that is refused.
-type refusal struct {
+// rejectedCall is an input that is refused.
+type rejectedCall struct {
 	name, method, path string
 	body               any
 	status             int
@@ -137,7 +137,7 @@ type refusal struct {
 }
 
 // refused makes calls that must be refused and change nothing.
-func (w *world) refused(c *apitest.Caller, all []refusal) {
+func (w *world) refused(c *apitest.Caller, all []rejectedCall) {
 	for _, r := range all {
 		w.t.Run(r.name, func(t *testing.T) {
 			before := storetest.Snapshot(t, w.db)

@@ -161,7 +161,7 @@ func within(set, rights *Settings) error {
 	if err := (&auth.Principal{Scopes: rights.Scopes}).RequireScopes(set.Scopes, "/scopes"); err != nil {
 		return err
 	}
-	refuse := func(param, format string, args ...any) error {
+	invalid := func(param, format string, args ...any) error {
 		e := errs.New(errs.ScopeEscalation, format, args...)
 		e.Param = param
 		return e
@@ -171,15 +171,15 @@ func within(set, rights *Settings) error {
 		if len(set.IPAllowList) > 0 {
 			at += "/" + strconv.Itoa(i)
 		}
-		return refuse(at, "The calling key may be used from its ip_allow_list only, so it cannot permit other "+
+		return invalid(at, "The calling key may be used from its ip_allow_list only, so it cannot permit other "+
 			"addresses. Each range must lie within one range of that list.")
 	}
 	if end := rights.ExpiresAt; end != nil && (set.ExpiresAt == nil || set.ExpiresAt.After(end.Time)) {
-		return refuse("/expires_at", "The calling key expires at %s, so it cannot give a later expiry, or none.",
+		return invalid("/expires_at", "The calling key expires at %s, so it cannot give a later expiry, or none.",
 			end.Format(time.RFC3339))
 	}
 	if most := rights.SpendLimit; most != nil && (set.SpendLimit == nil || *set.SpendLimit > *most) {
-		return refuse("/spend_limit_credits", "The calling key may spend %d credits a month, so it cannot give a "+
+		return invalid("/spend_limit_credits", "The calling key may spend %d credits a month, so it cannot give a "+
 			"higher limit, or none.", *most)
 	}
 	return nil

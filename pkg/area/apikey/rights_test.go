@@ -33,10 +33,10 @@ func (w *world) inside(k apikey.NewKey, members ...any) object {
 func TestAChildIsNoWiderThanItsMaker(t *testing.T) {
 	w := newWorld(t)
 	k, narrow := w.narrow()
-	create := func(name, param string, members ...any) refusal {
-		return refusal{name, "POST", "/v1/api-keys", w.inside(k, members...), 403, errs.ScopeEscalation, param}
+	create := func(name, param string, members ...any) rejectedCall {
+		return rejectedCall{name, "POST", "/v1/api-keys", w.inside(k, members...), 403, errs.ScopeEscalation, param}
 	}
-	w.refused(narrow, []refusal{
+	w.refused(narrow, []rejectedCall{
 		create("another scope", "/scopes/1", "scopes", []string{"content:read", "studio:use"}),
 		create("no addresses", "/ip_allow_list", "ip_allow_list", []string{}),
 		create("a wider range", "/ip_allow_list/1", "ip_allow_list", []string{"198.51.100.7", "198.51.0.0/16"}),
@@ -62,10 +62,10 @@ func TestNoKeyWidensItselfOrAWiderOne(t *testing.T) {
 	wide := w.create("kind", "live", "scopes", []string{"content:read"})
 	small := w.create("scopes", []string{"content:read"}, "ip_allow_list", []string{"198.51.100.7"}, "expires_at",
 		w.clock.Now().Add(time.Minute), "spend_limit_credits", 7)
-	change := func(name string, of apikey.NewKey, param string, body object) refusal {
-		return refusal{name, "PATCH", path(of), body, 403, errs.ScopeEscalation, param}
+	change := func(name string, of apikey.NewKey, param string, body object) rejectedCall {
+		return rejectedCall{name, "PATCH", path(of), body, 403, errs.ScopeEscalation, param}
 	}
-	cases := []refusal{
+	cases := []rejectedCall{
 		change("add a scope", small, "/scopes/0", object{"scopes": []string{"studio:use", "content:read"}}),
 		change("lift the addresses", small, "/ip_allow_list", object{"ip_allow_list": nil}),
 		change("other addresses", small, "/ip_allow_list/0", object{"ip_allow_list": []string{"203.0.113.9"}}),
@@ -73,7 +73,7 @@ func TestNoKeyWidensItselfOrAWiderOne(t *testing.T) {
 		change("a later expiry than ours", small, "/expires_at", object{"expires_at": k.ExpiresAt.Add(time.Second)}),
 		change("lift the limit of spending", small, "/spend_limit_credits", object{"spend_limit_credits": nil}),
 		change("a higher limit than ours", small, "/spend_limit_credits", object{"spend_limit_credits": 101}),
-		// What it is already wider in counts, too.
+		// Rights in which the key is already wider count, too.
 		change("a scope for a wider key", wide, "/ip_allow_list", object{"scopes": manager}),
 		{"rotate a wider key", "POST", path(wide) + "/rotate", object{}, 403, errs.ScopeEscalation, ""},
 	}
@@ -90,8 +90,8 @@ func TestNoKeyWidensItselfOrAWiderOne(t *testing.T) {
 	// Not even a key with all scopes and no limits, by those that it gave up.
 	own := w.create("kind", "live", "scopes", []string{"account:manage"})
 	w.refused(w.with(own, auth.AllScopes()...),
-		[]refusal{change("regain a scope", own, "/scopes/1", object{"scopes": manager})})
-	// What stays within the caller's rights may be widened, and all may be narrowed.
+		[]rejectedCall{change("regain a scope", own, "/scopes/1", object{"scopes": manager})})
+	// Settings may be widened within the caller's rights, and all may be narrowed.
 	var got apikey.Key
 	for _, c := range []struct {
 		of    apikey.NewKey
@@ -114,7 +114,7 @@ func TestAnExpiredKeyIsRevivedByAWiderOneOnly(t *testing.T) {
 	k := w.create("scopes", []string{"studio:use"}, "expires_at", w.clock.Now().Add(time.Minute))
 	other := w.create("kind", "live", "scopes", manager)
 	w.clock.Add(time.Hour)
-	w.refused(w.with(other, auth.AccountManage, auth.ContentRead), []refusal{
+	w.refused(w.with(other, auth.AccountManage, auth.ContentRead), []rejectedCall{
 		{"revive", "PATCH", path(k), object{"expires_at": w.clock.Now().Add(time.Hour)}, 403, errs.ScopeEscalation,
 			"/scopes/0"},
 	})
@@ -201,7 +201,7 @@ func TestOldSecretsAreListedAndManageNothing(t *testing.T) {
 	other := w.create("scopes", []string{"content:read"})
 	old := w.with(k, auth.AccountManage, auth.ContentRead).As(func(p *auth.Principal) { p.OldSecret = true })
 	const code = errs.InsufficientScope
-	w.refused(old, []refusal{
+	w.refused(old, []rejectedCall{
 		{"create", "POST", "/v1/api-keys", body(), 403, code, ""},
 		{"change itself", "PATCH", path(k), object{"name": "Mine"}, 403, code, ""},
 		{"narrow another", "PATCH", path(other), object{"name": "Mine"}, 403, code, ""},

@@ -89,7 +89,7 @@ func (s *Service) answer(ctx context.Context, q question) (reply, error) {
 		return reply{}, errs.New(errs.Timeout, "The request took too long or was interrupted, and has failed. Repeat "+
 			"it with a new Idempotency-Key.")
 	case outcomeUnavailable:
-		return reply{}, refusal(&provider.Error{Kind: provider.Transient,
+		return reply{}, callerError(&provider.Error{Kind: provider.Transient,
 			Code: string(provider.FailedProviderUnavailable), Message: "Rehearsed."})
 	}
 	p := auth.FromContext(ctx)
@@ -110,7 +110,7 @@ func (s *Service) answer(ctx context.Context, q question) (reply, error) {
 		}
 		turn, err := next(ctx, model, c)
 		if err != nil {
-			return reply{}, refusal(err)
+			return reply{}, callerError(err)
 		}
 		if len(turn.Calls) == 0 {
 			text := provider.Clip(provider.Paragraphs(turn.Text), chat.MaxReply)
@@ -129,7 +129,7 @@ func (s *Service) answer(ctx context.Context, q question) (reply, error) {
 		}
 		c.Turns = append(slices.Clip(c.Turns), turn, results)
 	}
-	return reply{}, refusal(&provider.Error{Kind: provider.Rejected, Code: "text_unreadable",
+	return reply{}, callerError(&provider.Error{Kind: provider.Rejected, Code: "text_unreadable",
 		Message: "The model came to no reply."})
 }
 

@@ -262,7 +262,7 @@ func TestWhatApplyingNeeds(t *testing.T) {
 	}
 }
 
-// What a draft was made for may have changed until it is applied.
+// The subject of a draft may have changed before it is applied.
 func TestADraftThatNoLongerFits(t *testing.T) {
 	w := newDrafting(t)
 	w.Call(http.MethodPatch, draftsPath+w.of[chat.ContentPlan].ID,

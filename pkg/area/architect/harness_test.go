@@ -18,6 +18,7 @@ import (
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/record/ledger/ledgertest"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 	"github.com/content-automation/api/pkg/task"
@@ -42,7 +43,7 @@ type world struct {
 	worker *task.Kernel
 }
 
-// model is a language model that says what a test has it say.
+// model is a language model whose answers a test sets.
 type model struct {
 	// asked are the conversations that it was shown.
 	asked []provider.Conversation
@@ -54,7 +55,7 @@ func (m *model) Converse(ctx context.Context, c provider.Conversation) (provider
 	return m.say(ctx, c)
 }
 
-// says returns what says turns, one after the other.
+// says returns an answer function that returns the turns, one after the other.
 func says(turns ...provider.Turn) func(context.Context, provider.Conversation) (provider.Turn, error) {
 	return func(context.Context, provider.Conversation) (provider.Turn, error) {
 		turn := turns[0]
@@ -102,13 +103,7 @@ func newWorld(t *testing.T) *world {
 	if err := w.db.Commit(t.Context(), tx); err != nil {
 		t.Fatal(err)
 	}
-	tx = &store.Tx{}
-	if _, err := ledger.TopUp(tx, w.clock.Now(), w.Principal.Account, funds); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.db.Commit(t.Context(), tx); err != nil {
-		t.Fatal(err)
-	}
+	ledgertest.TopUp(w.t, w.db, w.clock.Now(), w.Principal.Account, funds)
 	w.faults.Reset()
 	return w
 }
@@ -117,16 +112,12 @@ func newWorld(t *testing.T) *world {
 // are held.
 func (w *world) spent() (spent, held int64) {
 	w.t.Helper()
-	it, err := w.db.Get(w.t.Context(), ledger.BalanceKey(w.Principal.Account))
-	if err != nil {
-		w.t.Fatal(err)
-	}
 	for _, row := range storetest.Rows(w.t, w.db) {
 		if row["kind"] == ledger.Kind && row["x_state"] == "held" {
 			held++
 		}
 	}
-	return funds - ledger.BalanceOf(it).Credits, held
+	return funds - ledgertest.Balance(w.t, w.db, w.Principal.Account), held
 }
 
 // factory makes a factory; members are pairs that change the body.

@@ -26,14 +26,14 @@ import (
 	"github.com/content-automation/api/pkg/store/storetest"
 )
 
-// hostile is a text that tries to have the model do what its user does not want.
+// hostile is a text that tries to have the model act against its user's will.
 type hostile struct {
 	where string // it stands
 	says  string
 	// order is the call of a tool that the model makes of it: name and input. Names in
 	// braces stand for ids.
 	order string
-	// comes says in words what happens, and want is a part of the tool's result.
+	// comes describes the outcome in words, and want is a part of the tool's result.
 	comes, want string
 }
 
@@ -124,7 +124,7 @@ var hostiles = []hostile{
 
 var orderLine = regexp.MustCompile(`(?m)^!([a-z_]+) (\{.*\})$`)
 
-// obeys is a model that does whatever stands in what it reads.
+// obeys is a model that obeys every instruction in the texts that it reads.
 func obeys(done *[]provider.ToolResult) func(context.Context, provider.Conversation) (provider.Turn, error) {
 	given := map[string]bool{}
 	return func(_ context.Context, c provider.Conversation) (provider.Turn, error) {
@@ -206,7 +206,7 @@ func newStage(t *testing.T) *stage {
 	return w
 }
 
-// put puts a text where the model reads it. It returns what the user says then.
+// put puts a text where the model reads it, and returns the user's message that leads there.
 func (w *stage) put(where, text string) (message string) {
 	w.t.Helper()
 	message = "How is my factory doing?"
@@ -304,8 +304,7 @@ func (w *stage) rest() (rows []string) {
 	return rows
 }
 
-// A model that obeys every text that it reads can read what its user may read, and make
-// drafts that its user sees. There is nothing else that it could do.
+// A model that obeys every text that it reads can only read its user's data, and make drafts that its user sees.
 func TestHostileTextsHaveNoEffect(t *testing.T) {
 	if len(hostiles) < 20 {
 		t.Errorf("there are %d texts", len(hostiles))
@@ -354,7 +353,7 @@ func TestHostileTextsHaveNoEffect(t *testing.T) {
 			if of := w.get(w.live, w.path); of.FactoryID == nil || *of.FactoryID != w.names["factory"] {
 				t.Errorf("%+v", of)
 			}
-			// What the model says of its instructions reveals nothing of others.
+			// A model that quotes its instructions reveals nothing of others.
 			for _, secret := range []string{w.names["stranger"], string(w.live.Principal.Account),
 				w.live.Principal.KeyID(), says} {
 				if strings.Contains(w.model.asked[len(w.model.asked)-1].System, secret) {

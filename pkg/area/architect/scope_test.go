@@ -144,7 +144,7 @@ func TestARepliesScopesAreNeededToReadIt(t *testing.T) {
 	}
 }
 
-// A model makes drafts only of what its caller may see.
+// A model makes drafts only of resources that its caller may see.
 func TestDraftsAreMadeForWhoMaySeeThem(t *testing.T) {
 	w := newWorld(t)
 	live := w.Live()

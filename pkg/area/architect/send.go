@@ -27,7 +27,7 @@ const replyTime = 22 * time.Second
 // maxTitle is the most characters of a title that is made of a message.
 const maxTitle = 60
 
-// The outcomes that a test key can request, besides those of generate.Refuse.
+// The outcomes that a test key can request, besides those of generate.RehearsedError.
 const (
 	outcomeReplied     = "replied"
 	outcomeTimeout     = "timeout"
@@ -147,7 +147,7 @@ func (s *Service) ask(ctx context.Context, tx *store.Tx, in *sendInput) (q quest
 	q = question{ChatID: r.ID, MessageID: message.ID, Model: m.ID}
 	if b.Sandbox != nil {
 		q.Outcome = b.Sandbox.Outcome
-		if err := generate.Refuse(q.Outcome, credits, p); err != nil {
+		if err := generate.RehearsedError(q.Outcome, credits, p); err != nil {
 			return q, err
 		}
 	}
@@ -247,8 +247,8 @@ func (s *Service) giveUp(ctx context.Context, tx *store.Tx, q question, cause er
 	return s.put(tx, it, r)
 }
 
-// refusal returns the error for a caller whose message the model has not answered.
-func refusal(err error) error {
+// callerError returns the error for a caller whose message the model has not answered.
+func callerError(err error) error {
 	var e *provider.Error
 	switch {
 	case !errors.As(err, &e):

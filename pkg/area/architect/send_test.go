@@ -67,8 +67,7 @@ func TestTheSandboxMakesDraftsOfWhatIsAsked(t *testing.T) {
 	}
 }
 
-// A live key is answered by the model, which reads by tools and receives what they refuse, and
-// pays once.
+// A live key is answered by the model, which reads by tools and receives their errors, and pays once.
 func TestAModelAnswersLiveKeys(t *testing.T) {
 	w := newWorld(t)
 	live := w.Live()
@@ -90,8 +89,8 @@ func TestAModelAnswersLiveKeys(t *testing.T) {
 	if spent, held := w.spent(); spent != reply.CostCredits || held != 0 {
 		t.Errorf("%d credits are spent, %d holds are left, it cost %d", spent, held, reply.CostCredits)
 	}
-	// It reads the chat with the balance, commits the claim, reads what tools ask for, and
-	// commits the answer to the chat as it is then.
+	// It reads the chat with the balance, commits the claim, reads for the tools, and commits the answer to the chat
+	// as it is then.
 	if took != "BatchGetItem TransactWriteItems GetItem BatchGetItem BatchGetItem TransactWriteItems" {
 		t.Errorf("it took %s", took)
 	}
@@ -393,7 +392,7 @@ func TestACallThatDiesIsSettled(t *testing.T) {
 	}
 }
 
-// Tools read what the caller's key may read, and no more.
+// Tools read only the data that the caller's key may read.
 func TestToolsHaveTheScopesOfTheCaller(t *testing.T) {
 	w := newWorld(t)
 	live := w.Live()

@@ -71,7 +71,7 @@ func (l *Log) In(region string) *Log {
 // hold secrets.
 func (l *Log) Record(ctx context.Context, c httpapi.Call) error {
 	count := 1
-	if refusal := c.Principal.Refusal; refusal != nil {
+	if refusal := c.Principal.Denial; refusal != nil {
 		if count = standsFor(refusal.Count); count == 0 {
 			return nil
 		}

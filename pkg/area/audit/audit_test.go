@@ -22,8 +22,8 @@ import (
 	"github.com/content-automation/api/pkg/store/storetest"
 )
 
-// world is an audit log with a caller of its operation, whose own calls are
-// recorded elsewhere, so that reading does not change what is read.
+// world is an audit log with a caller of its operation. Its own calls are recorded elsewhere, so that reading does
+// not change the log.
 type world struct {
 	*apitest.Caller
 	t      *testing.T
@@ -244,7 +244,7 @@ func TestEveryCallOfAKeyIsInTheLog(t *testing.T) {
 		c.Gateway.RequestID = fmt.Sprint("r-", i)
 		c.Call(call.method, call.path, nil, "Authorization", "Bearer hunter2", "Cookie", "hunter2")
 	}
-	refused := c.As(func(p *auth.Principal) { p.Refusal = &auth.Refusal{Code: errs.PlanNotAllowed, Message: "No."} })
+	refused := c.As(func(p *auth.Principal) { p.Denial = &auth.Denial{Code: errs.PlanNotAllowed, Message: "No."} })
 	refused.Gateway.RequestID = "r-4"
 	refused.Call("GET", "/v1/audit-log", nil)
 	var got []string

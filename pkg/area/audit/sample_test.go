@@ -13,10 +13,10 @@ import (
 )
 
 // refuse records a refused call, the nth of its key in the minute.
-func (w *world) refuse(code errs.Code, n int) {
+func (w *world) reject(code errs.Code, n int) {
 	w.t.Helper()
 	p := w.Principal
-	p.Refusal = &auth.Refusal{Code: code, Count: n}
+	p.Denial = &auth.Denial{Code: code, Count: n}
 	status, _ := httpapi.Status(code)
 	c := httpapi.Call{RequestID: "r", Principal: &p, Method: "GET", Path: "/v1/me", Status: status,
 		ErrorCode: string(code), At: w.clock.Now()}
@@ -30,7 +30,7 @@ func TestAFloodOfRefusalsIsSampled(t *testing.T) {
 		w := newWorld(t)
 		const calls = 300
 		for n := 1; n <= calls; n++ {
-			w.refuse(code, n)
+			w.reject(code, n)
 		}
 		var counts []int
 		sum := 0
@@ -49,7 +49,7 @@ func TestAFloodOfRefusalsIsSampled(t *testing.T) {
 func TestRefusalsOfUnknownNumberAndServedCallsAreAllLogged(t *testing.T) {
 	w := newWorld(t)
 	for range 25 {
-		w.refuse(errs.RateLimited, 0)
+		w.reject(errs.RateLimited, 0)
 		w.record("r", func(c *httpapi.Call) { c.Status, c.ErrorCode = http.StatusForbidden, "scope_escalation" })
 	}
 	if all := apitest.All[audit.Entry](w.Caller, "/v1/audit-log", 100); len(all) != 50 {

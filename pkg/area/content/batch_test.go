@@ -159,8 +159,8 @@ func TestABatchThatIsTooDearMakesNothing(t *testing.T) {
 	}
 }
 
-// What is canceled, regenerated or deleted before its batch is started gets its money back, and
-// nothing of its batch begins any more.
+// Items that are canceled, regenerated or deleted before their batch is started are refunded, and their work does not
+// begin.
 func TestPartsOfABatchAreCanceledBeforeItBegins(t *testing.T) {
 	w := newWorld(t)
 	w.live(1000)

@@ -28,7 +28,7 @@ func (w *world) attach(accountID string) {
 	}
 }
 
-// brand is the brand of what was composed last.
+// brand returns the brand of the last composition.
 func (w *world) brand() *composition.Brand {
 	w.t.Helper()
 	switch c := w.composed[len(w.composed)-1].(type) {

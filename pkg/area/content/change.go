@@ -254,10 +254,10 @@ func (s *Service) regenerate(ctx context.Context, tx *store.Tx, in *regenerateIn
 		return out, err
 	}
 	r.Attempt++
-	r.Publications, r.Outlets = []item.Publication{}, nil
+	r.Publications, r.Postings = []item.Publication{}, nil
 	r.Sandbox, r.Accepted, r.Failure, r.Progress = b.Sandbox, now, nil, 0
 	r.Withheld = !p.Has(auth.ContentPublish)
-	if err := refuse(p, r); err != nil {
+	if err := rehearsedError(p, r); err != nil {
 		return out, err
 	}
 	var balance ledger.Balance

@@ -44,7 +44,7 @@ func (w *world) put(itemID string, state item.State) {
 	w.commit(tx)
 }
 
-// in makes an item that is in a state. What runs is left to wait for its picture.
+// in makes an item that is in a state. A running one waits for its picture.
 func (w *world) in(state item.State) string {
 	w.t.Helper()
 	it := w.create()
@@ -75,7 +75,7 @@ var states = []item.State{
 	item.Canceled,
 }
 
-// textCost is what has been completed of an item in a state.
+// textCost is the price of the completed part of an item in a state.
 var textCost = map[item.State]int64{item.Generating: 1}
 
 func TestCancelInEachState(t *testing.T) {
@@ -151,7 +151,7 @@ func TestRegenerateInEachState(t *testing.T) {
 			got.Model != "nano-banana" || got.Version != was.Version+1 || w.credits() >= had {
 			t.Errorf("%s: %+v", state, got)
 		}
-		// What an earlier attempt made is shown until there is something new.
+		// The result of an earlier attempt is shown until there is a new one.
 		if len(got.Media) != len(was.Media) || got.Title != was.Title {
 			t.Errorf("%s: %+v, was %+v", state, got, was)
 		}
@@ -316,8 +316,8 @@ func TestDeleteInEachState(t *testing.T) {
 	}
 }
 
-// What was never published has no publications, and its deletion shows an array all the
-// same, as do its events.
+// An item that was never published has no publications. The answer to its deletion and its events have an empty
+// array.
 func TestAnItemWithoutPublicationsHasAnArrayOfThem(t *testing.T) {
 	w := newWorld(t)
 	itemID := w.in(item.Canceled)
@@ -335,8 +335,8 @@ func (w *world) clearFiles(itemID string) {
 	}
 }
 
-// A cancellation or deletion that comes between any two steps of the worker wins, or
-// finds the item generated. It charges what was completed: nothing, the text, or all.
+// A cancellation or deletion that comes between any two steps of the worker wins, or finds the item generated. It
+// charges the completed parts: nothing, the text, or all.
 func TestCancelingAtEachStepOfTheWorker(t *testing.T) {
 	for _, method := range []string{http.MethodPost, http.MethodDelete} {
 		charged := []int64{}

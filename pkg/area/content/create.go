@@ -92,7 +92,7 @@ func (batch) Schema(r huma.Registry) *huma.Schema {
 
 // registerCreate adds the operations that create items to the router.
 func (s *Service) registerCreate(r *httpapi.Router) {
-	refusals := []errs.Code{errs.NotFound, errs.InvalidState, errs.UnsupportedModel, errs.UnsupportedMedia,
+	codes := []errs.Code{errs.NotFound, errs.InvalidState, errs.UnsupportedModel, errs.UnsupportedMedia,
 		errs.InsufficientBalance, errs.SpendLimitReached, errs.QueueFull}
 	create := op("createContentItem", http.MethodPost, "/v1/content-items", auth.ContentWrite, "Create a content item",
 		"The item is generated in the background, with the current settings of the factory, whose `content_types` "+
@@ -101,7 +101,7 @@ func (s *Service) registerCreate(r *httpapi.Router) {
 			"fails, but for the completed parts where finished media cannot be made of what you gave. Canceling "+
 			"charges the parts that were completed and releases the rest. With a test key nothing is spent, and "+
 			"`sandbox` selects the result.")
-	create.Status, create.Errors = http.StatusAccepted, refusals
+	create.Status, create.Errors = http.StatusAccepted, codes
 	httpapi.Write(r, create, s.create)
 
 	batch := op("createContentItems", http.MethodPost, "/v1/content-items/batch", auth.ContentWrite,
@@ -109,7 +109,7 @@ func (s *Service) registerCreate(r *httpapi.Router) {
 		"Creates up to 50 items, each like `POST /v1/content-items`, or none: if one is refused, nothing is created "+
 			"or spent. The response lists them in the order of the request. If several are refused, `details` lists "+
 			"all, and `code` is that of the first.")
-	batch.Status, batch.Errors = http.StatusAccepted, refusals
+	batch.Status, batch.Errors = http.StatusAccepted, codes
 	httpapi.Write(r, batch, s.createBatch)
 }
 
@@ -126,7 +126,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	if err != nil {
 		return out, err
 	}
-	if err := refuse(p, r); err != nil {
+	if err := rehearsedError(p, r); err != nil {
 		return out, err
 	}
 	order := r.Order(p.Owner)
@@ -152,7 +152,7 @@ func (s *Service) createBatch(ctx context.Context, tx *store.Tx, in *batchInput)
 	if err != nil {
 		return out, err
 	}
-	var bad refusals
+	var bad batchErrors
 	var records []*item.Record
 	var works []generate.Order
 	for i, b := range in.Body.Items {
@@ -174,7 +174,7 @@ func (s *Service) createBatch(ctx context.Context, tx *store.Tx, in *batchInput)
 	if err := bad.err(); err != nil {
 		return out, err
 	}
-	if err := refuse(p, records...); err != nil {
+	if err := rehearsedError(p, records...); err != nil {
 		return out, err
 	}
 	ticket, err := generate.AcceptBatch(tx, now, works, ledger.PayerOf(now, p.KeyID(), p.SpendLimit), refs.balance)
@@ -200,14 +200,14 @@ func (s *Service) createBatch(ctx context.Context, tx *store.Tx, in *batchInput)
 	return out, nil
 }
 
-// refusals collects why items of a batch cannot be accepted.
-type refusals struct {
+// batchErrors collects why items of a batch cannot be accepted.
+type batchErrors struct {
 	first   *errs.Error
 	details []errs.Detail
 }
 
-// add notes the refusal of the i-th item. It returns err if err is no refusal.
-func (f *refusals) add(i int, err error) error {
+// add notes the error of the i-th item. It returns err if err is no answer to the caller.
+func (f *batchErrors) add(i int, err error) error {
 	var e *errs.Error
 	if !errors.As(err, &e) {
 		return err
@@ -227,7 +227,7 @@ func (f *refusals) add(i int, err error) error {
 }
 
 // err returns the error of the whole batch, or nil if no item was refused.
-func (f *refusals) err() error {
+func (f *batchErrors) err() error {
 	if f.first == nil {
 		return nil
 	}
@@ -259,7 +259,7 @@ func (b *createBody) Rules() error {
 
 // Rules refuses members that do not fit the kinds of the items.
 func (b *batchBody) Rules() error {
-	var bad refusals
+	var bad batchErrors
 	for i := range b.Items {
 		if err := b.Items[i].Rules(); err != nil {
 			if err := bad.add(i, err); err != nil {
@@ -281,8 +281,8 @@ func checkRehearsal(r *item.Rehearsal, mode tenant.Mode) error {
 	return r.Check(r.Outcome)
 }
 
-// refuse returns the error that the records' rehearsals request, or nil.
-func refuse(p *auth.Principal, records ...*item.Record) error {
+// rehearsedError returns the error that the records' rehearsals request, or nil.
+func rehearsedError(p *auth.Principal, records ...*item.Record) error {
 	var outcome string
 	var credits int64
 	for _, r := range records {
@@ -290,11 +290,11 @@ func refuse(p *auth.Principal, records ...*item.Record) error {
 			continue
 		}
 		credits += r.LivePrice()
-		if generate.Refuse(r.Sandbox.Outcome, 0, p) != nil && outcome == "" {
+		if generate.RehearsedError(r.Sandbox.Outcome, 0, p) != nil && outcome == "" {
 			outcome = r.Sandbox.Outcome
 		}
 	}
-	return generate.Refuse(outcome, credits, p)
+	return generate.RehearsedError(outcome, credits, p)
 }
 
 // newRecord returns the item of a body in the voice of its factory.

@@ -70,7 +70,7 @@ func (s *Service) prices(ctx context.Context, batch bool, bodies ...createBody) 
 	if err != nil {
 		return nil, err
 	}
-	var bad refusals
+	var bad batchErrors
 	credits := make([]int64, len(bodies))
 	for i, b := range bodies {
 		err := b.check(p.Mode)

@@ -26,7 +26,7 @@ func TestAFactoryMakesItsContentTypesOnly(t *testing.T) {
 	if storetest.Snapshot(t, w.db) != before {
 		t.Error("something was made")
 	}
-	// What was accepted keeps the settings that its factory had.
+	// Accepted items keep the settings that their factory had.
 	it := w.generated()
 	w.Call(http.MethodPatch, "/v1/factories/"+w.factory, object{"content_types": []string{"video"}}).Into(t,
 		http.StatusOK, &object{})

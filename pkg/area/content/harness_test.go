@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/sandbox"
 	"github.com/content-automation/api/pkg/area/account"
@@ -25,6 +23,7 @@ import (
 	"github.com/content-automation/api/pkg/generate/composition"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/mediatest"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/service/generatetest"
 	"github.com/content-automation/api/pkg/store"
@@ -34,8 +33,7 @@ import (
 
 type object = map[string]any
 
-// world is everything around content items: their operations, called by a test
-// key, and the worker with what it works by.
+// world has the operations of content items, called by a test key, and their worker with its dependencies.
 type world struct {
 	*apitest.Caller
 	t        *testing.T
@@ -51,7 +49,7 @@ type world struct {
 	composed []composition.Composition
 }
 
-// seeing keeps what is composed.
+// seeing records compositions.
 type seeing struct {
 	generate.Composer
 	w *world
@@ -71,14 +69,7 @@ func newWorld(t *testing.T) *world {
 	w.db = storetest.Open(t, w.clock.Now, w.faults.Attach)
 	w.provider = &recorded{Provider: sandbox.New(w.clock.Now), running: "none",
 		kinds: map[provider.Handle]provider.Kind{}}
-	var err error
-	w.signer, err = media.NewSigner(aws.Config{Region: "eu-central-1",
-		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
-			return aws.Credentials{AccessKeyID: "id", SecretAccessKey: "secret"}, nil
-		})}, "bucket", w.clock.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w.signer = mediatest.Signer(t, w.clock.Now)
 	w.kernel = w.kernelAt(w.clock.Now)
 	factories := factory.NewService(w.db, w.clock.Now)
 	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factories, account.NewService(w.db, w.clock.Now),
@@ -215,8 +206,7 @@ func (w *world) happened(itemID string, want ...event.Type) {
 	}
 }
 
-// recorded is a provider that remembers what it was asked for, and leaves a kind
-// undone where a test wants it to.
+// recorded is a provider that records its requests, and leaves a kind undone if a test sets it.
 type recorded struct {
 	provider.Provider
 	mu       sync.Mutex

@@ -13,6 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/record/ledger/ledgertest"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 )
@@ -26,11 +27,7 @@ func (w *world) live(credits int64) {
 		w.t.Fatal(err)
 	}
 	w.commit(tx)
-	tx = &store.Tx{}
-	if _, err := ledger.TopUp(tx, w.clock.Now(), w.Principal.Account, credits); err != nil {
-		w.t.Fatal(err)
-	}
-	w.commit(tx)
+	ledgertest.TopUp(w.t, w.db, w.clock.Now(), w.Principal.Account, credits)
 	w.Caller = w.Live()
 	w.factory = w.makeFactory(object{"type": "blogger", "name": "Live"})
 }
@@ -42,15 +39,10 @@ func (w *world) commit(tx *store.Tx) {
 	}
 }
 
-// credits is what can be spent, after what is reserved, and what the entries say
-// was reserved, charged and released.
+// credits returns the credits that can be spent, without the reserved ones.
 func (w *world) credits() int64 {
 	w.t.Helper()
-	it, err := w.db.Get(w.t.Context(), ledger.BalanceKey(w.Principal.Account))
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return ledger.BalanceOf(it).Credits
+	return ledgertest.Balance(w.t, w.db, w.Principal.Account)
 }
 
 // entries are the states of the reservations, in any order.
@@ -66,7 +58,7 @@ func (w *world) entries() (states map[string]int64) {
 	return states
 }
 
-// What a post costs of the default models: a text, rounded up, and a picture.
+// The price of a post with the default models: a text, rounded up, and a picture.
 const postPrice = 5
 
 func TestLiveWorkIsPaidFor(t *testing.T) {
@@ -89,7 +81,7 @@ func TestLiveWorkIsPaidFor(t *testing.T) {
 		t.Errorf("the entries are %v", got)
 	}
 	w.happened(it.ID, event.ContentGenerated)
-	// Another attempt is paid for, too, and shown with what the first one cost.
+	// Another attempt is paid for, too, and shown with the cost of the first one.
 	var again item.Item
 	w.Call(http.MethodPost, "/v1/content-items/"+it.ID+"/regenerate", nil).Into(t, http.StatusAccepted, &again)
 	if again.CostCredits != postPrice || w.credits() != 1000-2*postPrice {
@@ -191,7 +183,7 @@ func TestAFullQueueIsRefused(t *testing.T) {
 	}
 }
 
-// lost is what the account has lost today, and what its work in flight costs.
+// lost returns the account's losses of today, and the price of its work in flight.
 func (w *world) lost() (lost, risk int64) {
 	w.t.Helper()
 	items, err := w.db.GetAll(w.t.Context(), generate.RoomKeys(w.Principal.Owner, w.clock.Now())...)
@@ -201,8 +193,7 @@ func (w *world) lost() (lost, risk int64) {
 	return ledger.FundsOf(items).Lost, items[2].Numbers["risk"]
 }
 
-// The limit of what may be lost holds for work that is accepted side by side, all of which
-// fails later.
+// The limit of losses holds for work that is accepted side by side, all of which fails later.
 func TestAStormStopsAtTheLimitOfWhatMayBeLost(t *testing.T) {
 	const limit, before, calls = 160, 144, 24
 	w := newWorld(t)

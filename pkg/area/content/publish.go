@@ -100,7 +100,7 @@ func (s *Service) schedule(ctx context.Context, tx *store.Tx, in *scheduleInput)
 	if err := b.check(p.Mode, now); err != nil {
 		return out, err
 	}
-	w, err := s.wish(ctx, in.ID, in.IfMatch, b.Accounts)
+	w, err := s.publishRequest(ctx, in.ID, in.IfMatch, b.Accounts)
 	if err != nil {
 		return out, err
 	}
@@ -126,7 +126,7 @@ func (s *Service) schedule(ctx context.Context, tx *store.Tx, in *scheduleInput)
 }
 
 // answer writes the item, and returns the changed item.
-func (s *Service) answer(ctx context.Context, tx *store.Tx, w *wish) (item.Item, error) {
+func (s *Service) answer(ctx context.Context, tx *store.Tx, w *publishRequest) (item.Item, error) {
 	if err := replace(tx, w.it, w.r); err != nil {
 		return item.Item{}, err
 	}
@@ -184,7 +184,7 @@ func (s *Service) publish(ctx context.Context, tx *store.Tx, in *publishInput) (
 	if err := checkPublishRehearsal(b.Sandbox, p.Mode); err != nil {
 		return out, err
 	}
-	w, err := s.wish(ctx, in.ID, in.IfMatch, b.Accounts)
+	w, err := s.publishRequest(ctx, in.ID, in.IfMatch, b.Accounts)
 	if err != nil {
 		return out, err
 	}
@@ -219,19 +219,20 @@ func (s *Service) publish(ctx context.Context, tx *store.Tx, in *publishInput) (
 	return s.answer(ctx, tx, w)
 }
 
-// wish is a request to publish an item.
-type wish struct {
+// publishRequest is a request to publish an item.
+type publishRequest struct {
 	r       *item.Record
 	it      store.Item
 	asked   []string              // ids of the accounts in the call
 	read    map[string]store.Item // items that were read, by the ids of accounts
 	options platformOptions
-	param   string // parameter with the time or the accounts, for refusals
+	param   string // parameter with the time or the accounts, for errors
 }
 
-// wish reads the item and the accounts of the call in one round trip.
-func (s *Service) wish(ctx context.Context, itemID string, match httpapi.IfMatch, accounts []string) (*wish, error) {
-	w := &wish{asked: accounts, read: map[string]store.Item{}}
+// publishRequest reads the item and the accounts of the call in one round trip.
+func (s *Service) publishRequest(ctx context.Context, itemID string, match httpapi.IfMatch,
+	accounts []string) (*publishRequest, error) {
+	w := &publishRequest{asked: accounts, read: map[string]store.Item{}}
 	var known []string
 	var keys []store.Key
 	for _, accountID := range accounts {
@@ -258,13 +259,13 @@ func (s *Service) wish(ctx context.Context, itemID string, match httpapi.IfMatch
 }
 
 // taken reports whether an account has taken the item.
-func (w *wish) taken(accountID string) bool {
+func (w *publishRequest) taken(accountID string) bool {
 	pub := w.r.PublicationTo(accountID)
 	return pub != nil && pub.State == item.PublicationPublished
 }
 
 // take notes the accounts to which the item is published, and the requested result.
-func (w *wish) take(targets []publication.Target, rehearsal *item.PublishRehearsal) {
+func (w *publishRequest) take(targets []publication.Target, rehearsal *item.PublishRehearsal) {
 	if w.r.State != item.Published && w.r.State != item.Failed {
 		w.r.SocialAccountIDs = []string{}
 	}
@@ -276,9 +277,10 @@ func (w *wish) take(targets []publication.Target, rehearsal *item.PublishRehears
 	w.r.Rehearsed = rehearsal
 }
 
-// targets returns the accounts of a wish, and refuses an item that their platforms do not take. If
+// targets returns the accounts of a request, and rejects an item that their platforms do not take. If
 // the call names no accounts, they are the usual accounts, or else those of the factory.
-func (s *Service) targets(ctx context.Context, w *wish, usual []string) (all []publication.Target, err error) {
+func (s *Service) targets(ctx context.Context, w *publishRequest,
+	usual []string) (all []publication.Target, err error) {
 	ids := w.asked
 	if len(ids) == 0 {
 		if ids, err = s.usual(ctx, w, usual); err != nil {
@@ -337,7 +339,7 @@ func (s *Service) targets(ctx context.Context, w *wish, usual []string) (all []p
 }
 
 // usual reads and returns the accounts for a call that names none.
-func (s *Service) usual(ctx context.Context, w *wish, ids []string) ([]string, error) {
+func (s *Service) usual(ctx context.Context, w *publishRequest, ids []string) ([]string, error) {
 	if len(ids) == 0 {
 		factories, _, err := s.factories.FindAll(ctx, []string{w.r.FactoryID})
 		if err != nil {

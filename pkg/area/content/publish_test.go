@@ -140,7 +140,7 @@ func (w *world) dueToPublish() (all []task.Message) {
 	return all
 }
 
-// left returns the kinds of what is noted for accounts: empty once nothing is scheduled.
+// left returns the kinds of the notes at accounts. It is empty once nothing is scheduled.
 func (w *world) left() (all []string) {
 	w.t.Helper()
 	for _, row := range storetest.Rows(w.t, w.db) {
@@ -356,8 +356,8 @@ func TestAnItemFailsWhereAllPublicationsDo(t *testing.T) {
 	}
 }
 
-// An outage is over: what is late is published in the order of its times, and not at all
-// where its account says so.
+// After an outage, late publications are published in the order of their times, except where their account forbids
+// it.
 func TestWhatIsLateIsPublishedInOrder(t *testing.T) {
 	w := newWorld(t)
 	patient, strict := w.connect("telegram"), w.connect("vk")
@@ -600,8 +600,8 @@ func TestAFactoryPublishesByItself(t *testing.T) {
 	}
 }
 
-// What is scheduled in a paused factory goes out once the factory is resumed, and nothing at
-// the account waits for it.
+// Items scheduled in a paused factory are published once the factory is resumed, and nothing at the account waits for
+// them.
 func TestAPausedFactoryHoldsItsSchedule(t *testing.T) {
 	w := newWorld(t)
 	telegram, vk := w.connect("telegram"), w.connect("vk")

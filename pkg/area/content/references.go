@@ -157,17 +157,17 @@ func (a *references) track(m incoming.Member) (*media.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	refuse := func(format string, args ...any) error {
+	invalid := func(format string, args ...any) error {
 		e := errs.New(errs.UnsupportedMedia, format, args...)
 		e.Param = m.Param
 		return e
 	}
 	switch {
 	case !slices.Contains(trackFormats, f.MIMEType):
-		return nil, refuse("The media %s is %s. Music takes %s.", m.Value, f.MIMEType,
+		return nil, invalid("The media %s is %s. Music takes %s.", m.Value, f.MIMEType,
 			strings.Join(trackFormats, " and "))
 	case f.DurationSeconds > maxTrack.Seconds():
-		return nil, refuse("The media %s plays %.0f seconds. Music takes at most %.0f.", m.Value, f.DurationSeconds,
+		return nil, invalid("The media %s plays %.0f seconds. Music takes at most %.0f.", m.Value, f.DurationSeconds,
 			maxTrack.Seconds())
 	}
 	return &f, nil

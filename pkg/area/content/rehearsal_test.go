@@ -56,7 +56,7 @@ func TestARehearsedRefusalCreatesNothing(t *testing.T) {
 	}
 }
 
-// credits returns what an answer of 402 says that the work costs.
+// credits returns the price of the work in an answer of 402.
 func credits(t *testing.T, a apitest.Answer) (n int64) {
 	t.Helper()
 	if _, err := fmt.Sscanf(a.Error.Message, "This costs %d credits", &n); err != nil {

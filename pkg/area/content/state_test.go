@@ -14,7 +14,7 @@ import (
 	"github.com/content-automation/api/pkg/record/event"
 )
 
-// What a refusal says is allowed is what the other calls do.
+// An error lists as allowed exactly the calls that succeed.
 func TestInvalidStateListsWhatIsAllowed(t *testing.T) {
 	calls := map[string]struct{ method, rest string }{
 		"update": {http.MethodPatch, ""}, "cancel": {http.MethodPost, "cancel"},

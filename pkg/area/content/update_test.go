@@ -34,8 +34,8 @@ func TestUpdate(t *testing.T) {
 		!slices.Equal(got.Hashtags, []string{"netze"}) || got.State != item.Generated {
 		t.Errorf("%+v", got)
 	}
-	// What is generated may be replaced, what was written taken back: another attempt
-	// leaves the one and writes the other.
+	// A generated text may be replaced, and a written one taken back: another attempt keeps the one and writes the
+	// other.
 	kept := got.Caption
 	got = item.Item{}
 	w.Call(http.MethodPatch, path(it.ID), object{"title": nil, "caption": kept, "hashtags": nil,
@@ -100,8 +100,8 @@ func TestUpdateIsRefused(t *testing.T) {
 	}
 }
 
-// A patch comes between any reading and writing of the worker, and the other way
-// round: neither loses what the other wrote.
+// If a patch comes between any read and write of the worker, or the other way round, neither loses the other's
+// changes.
 func TestPatchesAndTheWorkerLoseNothingOfEachOther(t *testing.T) {
 	patch := object{"title": "Mein Titel", "metadata": object{"campaign": "spring"}}
 	check := func(w *world, itemID, what string, n int) {

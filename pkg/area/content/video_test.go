@@ -236,8 +236,8 @@ func (f failing) Compose(context.Context, composition.Composition, bool, func(in
 	return f.err
 }
 
-// Music in which nothing is to be heard is found out when all parts have been made: they are
-// charged, and no limit of what may be lost is used up.
+// Silent music is detected after all parts have been made: they are charged, and do not count towards the limit of
+// losses.
 func TestSilentMusicOfTheCallerIsPaidFor(t *testing.T) {
 	silent := provider.FailureOf(provider.FailedInputSilent)
 	silent.Part = "/music"

@@ -1,7 +1,6 @@
 package estimate_test
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -20,8 +19,9 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
-	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/mediatest"
 	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/record/ledger/ledgertest"
 	"github.com/content-automation/api/pkg/service/api"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
@@ -48,23 +48,11 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	clock := apitest.NewClock()
 	db := storetest.Open(t, clock.Now)
-	signer, err := media.NewSigner(aws.Config{Region: "eu-central-1",
-		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
-			return aws.Credentials{AccessKeyID: "id", SecretAccessKey: "secret"}, nil
-		})}, "bucket", clock.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	signer := mediatest.Signer(t, clock.Now)
 	env := area.Env{AWS: aws.Config{Region: "us-west-2"}, DB: db, Media: signer, Now: clock.Now,
 		Providers: "bedrock,polly,fal,elevenlabs,replicate", Loopback: true}
 	w := &world{Caller: apitest.New(t, db, &apitest.Log{}, clock.Now, areas{env}).Live(), db: db}
-	tx := &store.Tx{}
-	if _, err := ledger.TopUp(tx, clock.Now(), w.Principal.Account, 100_000); err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Commit(t.Context(), tx); err != nil {
-		t.Fatal(err)
-	}
+	ledgertest.TopUp(t, db, clock.Now(), w.Principal.Account, 100_000)
 	var f struct{ ID string }
 	w.Call(http.MethodPost, "/v1/factories",
 		object{"type": "brand", "name": "Acme", "settings": object{"brand_name": "Acme"}}).Into(t,
@@ -82,8 +70,7 @@ func (w *world) credits(t *testing.T) int64 {
 	return ledger.BalanceOf(items[0]).Credits
 }
 
-// What has an estimate costs exactly that, and the estimate itself costs and changes
-// nothing.
+// Work costs exactly its estimate, and the estimate itself costs and changes nothing.
 func TestAnEstimateIsWhatIsReserved(t *testing.T) {
 	w := newWorld(t)
 	item := func(members ...any) object {
@@ -209,7 +196,7 @@ func TestAnEstimateOfAPlan(t *testing.T) {
 		"body": object{"prompt": "A shoe"}}).Refused(t, 422, errs.ValidationFailed, "/factory_id")
 }
 
-// An estimate reads what its operation reads, and fetches what it fetches.
+// An estimate reads and fetches the same data as its operation.
 func TestAnEstimateNeedsTheScopeOfItsOperation(t *testing.T) {
 	w := newWorld(t)
 	fetched := 0

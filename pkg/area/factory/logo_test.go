@@ -106,7 +106,7 @@ func TestALogoIsAPictureOfTheAccount(t *testing.T) {
 	change(object{"settings": object{"logo": nil}}, "GetItem PutItem", "")
 }
 
-// What models propose cannot name a logo.
+// A model's proposal cannot name a logo.
 func TestAProposalChangesNoLogo(t *testing.T) {
 	f := factory.Factory{Type: factory.Brand, Name: "Acme", Language: "en", State: factory.StateActive,
 		Settings: factory.TypeSettings(`{"brand_name":"Acme"}`)}

@@ -196,8 +196,7 @@ func TestCreateIsRefused(t *testing.T) {
 }
 
 func TestAFactoryMayPreferAPreview(t *testing.T) {
-	// What it makes is refused for live work, where there is a live key; a test key
-	// may rehearse with it.
+	// Live work with it is refused; a test key may rehearse with it.
 	w := newWorld(t)
 	if f := w.create("models", object{"music": "lyria-2", "text": "nova-lite"}); len(f.Models) != 2 {
 		t.Errorf("%+v", f)
@@ -267,7 +266,7 @@ func TestPatch(t *testing.T) {
 			if !reflect.DeepEqual(got, want) {
 				t.Errorf("got  %+v\nwant %+v", got, want)
 			}
-			// what waits is woken
+			// waiting tasks are woken
 			writes := map[bool]string{true: "TransactWriteItems", false: "PutItem"}[c.name == "active"]
 			if ops := w.faults.Operations(); ops != "GetItem "+writes {
 				t.Errorf("it took %s", ops)

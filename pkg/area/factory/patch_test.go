@@ -12,7 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// What applies a patch without a call takes and refuses the same as updateFactory.
+// A patch that is applied without a call is accepted and refused as by updateFactory.
 func TestPatchesAreAppliedAsUpdateFactoryDoes(t *testing.T) {
 	for _, patch := range []string{
 		`{"tone":"dry"}`, `{"topics":["a","b"],"audience":null}`, `{"content_types":["post"]}`,

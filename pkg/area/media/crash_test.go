@@ -9,11 +9,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/pkg/area/media/importer/importertest"
 	"github.com/content-automation/api/pkg/area/media/incoming"
 	"github.com/content-automation/api/pkg/media"
 )
 
-// lying is the address of a server that announces twice what it sends.
+// lying returns the address of a server that announces twice the bytes that it sends.
 func lying(t *testing.T, content []byte) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -31,7 +32,7 @@ func lying(t *testing.T, content []byte) string {
 
 // dying is a bucket whose caller dies at one of its calls, before or after it.
 type dying struct {
-	*bucket
+	*importertest.Bucket
 	die func()
 	at  string
 }
@@ -45,19 +46,19 @@ func (d *dying) hit(call string) {
 func (d *dying) Open(ctx context.Context, key string) (io.ReadCloser, error) {
 	d.hit("before open")
 	defer d.hit("after open")
-	return d.bucket.Open(ctx, key)
+	return d.Bucket.Open(ctx, key)
 }
 
 func (d *dying) Put(ctx context.Context, f media.File, content io.ReadSeeker) error {
 	d.hit("before put")
 	defer d.hit("after put")
-	return d.bucket.Put(ctx, f, content)
+	return d.Bucket.Put(ctx, f, content)
 }
 
 func (d *dying) Delete(ctx context.Context, key string) error {
 	d.hit("before delete")
 	defer d.hit("after delete")
-	return d.bucket.Delete(ctx, key)
+	return d.Bucket.Delete(ctx, key)
 }
 
 // A worker that dies leaves its lease behind. The media becomes ready all the same, once.
@@ -65,10 +66,10 @@ func TestAWorkerDies(t *testing.T) {
 	for _, at := range []string{"before open", "after open", "before put", "after put", "before delete",
 		"after delete"} {
 		w := newWorld(t)
-		m := w.create(declare("image/png", photo(1)))
-		w.upload(m, photo(1))
+		m := w.create(importertest.Declare("image/png", photo(1)))
+		w.bucket.Upload(w.t, m.Upload.URL, photo(1))
 		ctx, cancel := context.WithCancel(t.Context())
-		// The panic ends the worker's code there and then; what it holds is lost.
+		// The panic ends the worker's code immediately, and its memory is lost.
 		kernel := w.newKernel(&dying{w.bucket, func() { cancel(); panic("died") }, at})
 		func() {
 			defer func() { _ = recover() }()
@@ -85,8 +86,8 @@ func TestAWorkerDies(t *testing.T) {
 		w.clock.Add(time.Minute)
 		w.notify(m.ID) // the queue delivers the message again
 		got := w.get(m.ID)
-		if got.State != incoming.Ready || got.Version != 2 || len(w.bucket.objects) != 1 {
-			t.Errorf("%s: %+v; there are %d objects", at, got, len(w.bucket.objects))
+		if got.State != incoming.Ready || got.Version != 2 || len(w.bucket.Objects) != 1 {
+			t.Errorf("%s: %+v; there are %d objects", at, got, len(w.bucket.Objects))
 		}
 	}
 }
@@ -94,8 +95,8 @@ func TestAWorkerDies(t *testing.T) {
 // A file that ends each worker that reads it is given up.
 func TestAFileThatEndsItsReader(t *testing.T) {
 	w := newWorld(t)
-	m := w.create(declare("image/png", photo(1)))
-	w.upload(m, photo(1))
+	m := w.create(importertest.Declare("image/png", photo(1)))
+	w.bucket.Upload(w.t, m.Upload.URL, photo(1))
 	kernel := w.newKernel(&dying{w.bucket, func() { panic("died") }, "after open"})
 	deaths := 0
 	for range 10 {
@@ -120,8 +121,8 @@ func TestAFileThatEndsItsReader(t *testing.T) {
 // was not uploaded is given up.
 func TestAnUploadIsSettledSoonAfterAKill(t *testing.T) {
 	w := newWorld(t)
-	m := w.create(declare("image/png", photo(1)))
-	w.upload(m, photo(1))
+	m := w.create(importertest.Declare("image/png", photo(1)))
+	w.bucket.Upload(w.t, m.Upload.URL, photo(1))
 	kernel := w.newKernel(&dying{w.bucket, func() { panic("died") }, "after open"})
 	func() {
 		defer func() { _ = recover() }()
@@ -139,15 +140,15 @@ func TestAnUploadIsSettledSoonAfterAKill(t *testing.T) {
 // A media that is deleted while its file is looked at stays deleted.
 func TestADeletionDuringTheImport(t *testing.T) {
 	w := newWorld(t)
-	m := w.create(declare("image/png", photo(1)))
-	w.upload(m, photo(1))
-	w.kernel = w.newKernel(&dying{w.bucket, func() {
+	m := w.create(importertest.Declare("image/png", photo(1)))
+	w.bucket.Upload(w.t, m.Upload.URL, photo(1))
+	w.Kernel = w.newKernel(&dying{w.bucket, func() {
 		w.Call(http.MethodDelete, "/v1/media/"+m.ID, nil).Into(t, http.StatusOK, new(any))
 	}, "before put"})
 	w.notify(m.ID)
 	w.due(m.ID, time.Hour)
-	if len(w.bucket.objects) != 0 {
-		t.Errorf("%d objects stay", len(w.bucket.objects))
+	if len(w.bucket.Objects) != 0 {
+		t.Errorf("%d objects stay", len(w.bucket.Objects))
 	}
 	w.due(m.ID, time.Hour)
 	if found := w.Call(http.MethodGet, "/v1/media", nil); string(found.Data) != "[]" {

@@ -88,7 +88,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	}
 	if b.SourceURL != "" {
 		if err := s.urls.CheckURL(ctx, b.SourceURL); err != nil {
-			return out, safehttp.Refusal(err, "/source_url")
+			return out, safehttp.InvalidURL(err, "/source_url")
 		}
 	}
 	declared := incoming.Declared{Type: b.fileType(), MIMEType: b.MIMEType, Bytes: b.Bytes, SHA256: b.SHA256}
@@ -110,7 +110,7 @@ func (b createBody) fileType() media.Type {
 
 // faults returns the errors of the members together.
 func (b createBody) faults() (faults []errs.Detail) {
-	refuse := func(param, format string, args ...any) {
+	invalid := func(param, format string, args ...any) {
 		faults = append(faults, errs.Detail{Param: param, Message: fmt.Sprintf(format, args...)})
 	}
 	if b.SourceURL == "" {
@@ -119,16 +119,16 @@ func (b createBody) faults() (faults []errs.Detail) {
 			absent bool
 		}{{"/mime_type", b.MIMEType == ""}, {"/bytes", b.Bytes == 0}, {"/sha256", b.SHA256 == ""}} {
 			if m.absent {
-				refuse(m.param, "is required, unless source_url is sent")
+				invalid(m.param, "is required, unless source_url is sent")
 			}
 		}
 	}
 	t := b.fileType()
 	if b.MIMEType != "" && !slices.Contains(media.Formats[t], b.MIMEType) {
-		refuse("/mime_type", "must be one of %s for the type %s", strings.Join(media.Formats[t], ", "), t)
+		invalid("/mime_type", "must be one of %s for the type %s", strings.Join(media.Formats[t], ", "), t)
 	}
 	if most := media.Limit(t); b.Bytes > most {
-		refuse("/bytes", "must be at most %d for the type %s", most, t)
+		invalid("/bytes", "must be at most %d for the type %s", most, t)
 	}
 	return faults
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/pkg/area/media/importer/importertest"
 	"github.com/content-automation/api/pkg/area/media/incoming"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
@@ -49,7 +50,7 @@ func TestAnUploadBecomesReady(t *testing.T) {
 		"image/png": photo(1), "audio/mpeg": sample(t, "voice.mp3"), "audio/wav": sample(t, "voice.wav"),
 		"video/mp4": sample(t, "video-9x16.mp4"),
 	} {
-		m := w.create(declare(mimeType, content))
+		m := w.create(importertest.Declare(mimeType, content))
 		if m.State != incoming.Pending || m.Upload == nil || m.URL != nil || m.Type != media.TypeOf(mimeType) {
 			t.Fatalf("%s: created %+v", mimeType, m)
 		}
@@ -68,7 +69,7 @@ func TestAnUploadBecomesReady(t *testing.T) {
 		if got := w.get(m.ID); got.State != incoming.Pending || got.Upload == nil {
 			t.Errorf("%s: before the upload it is %+v", mimeType, got)
 		}
-		w.upload(m, content)
+		w.bucket.Upload(w.t, m.Upload.URL, content)
 		w.notify(m.ID)
 		got := w.get(m.ID)
 		if got.State != incoming.Ready || got.URL == nil || got.Upload != nil || got.Reason != nil ||
@@ -82,32 +83,32 @@ func TestAnUploadBecomesReady(t *testing.T) {
 		if u, err = url.Parse(*got.URL); err != nil {
 			t.Fatal(err)
 		}
-		if kept := w.bucket.objects[strings.TrimPrefix(u.Path, "/")]; int64(len(kept)) != got.Bytes ||
+		if kept := w.bucket.Objects[strings.TrimPrefix(u.Path, "/")]; int64(len(kept)) != got.Bytes ||
 			strings.Contains(u.Path, "/uploads/") {
 			t.Errorf("%s: %d bytes are at %s", mimeType, len(kept), u.Path)
 		}
 	}
-	for key := range w.bucket.objects {
+	for key := range w.bucket.Objects {
 		if strings.HasPrefix(key, "uploads/") {
 			t.Errorf("the upload %s stays", key)
 		}
 	}
 }
 
-// Once a file was looked at, what is uploaded to the same URL changes nothing.
+// Once a file was read, further uploads to the same URL change nothing.
 func TestALaterUploadChangesNothing(t *testing.T) {
 	w := newWorld(t)
-	m := w.create(declare("image/png", photo(1)))
-	w.upload(m, photo(1))
+	m := w.create(importertest.Declare("image/png", photo(1)))
+	w.bucket.Upload(w.t, m.Upload.URL, photo(1))
 	w.notify(m.ID)
 	before := w.get(m.ID)
-	w.upload(m, photo(2))
+	w.bucket.Upload(w.t, m.Upload.URL, photo(2))
 	w.notify(m.ID)
 	w.notify(m.ID)
 	after := w.get(m.ID)
 	if after.State != incoming.Ready || after.SHA256 != before.SHA256 || after.Version != before.Version ||
-		len(w.bucket.objects) != 1 {
-		t.Errorf("it was %+v and is %+v; there are %d objects", before, after, len(w.bucket.objects))
+		len(w.bucket.Objects) != 1 {
+		t.Errorf("it was %+v and is %+v; there are %d objects", before, after, len(w.bucket.Objects))
 	}
 }
 
@@ -120,26 +121,26 @@ func TestAFileThatIsNotWhatWasDeclaredIsRejected(t *testing.T) {
 		sent     []byte
 		code     string
 	}{
-		"another size": {declare("image/png", good), good[:len(good)-1], "size_mismatch"},
-		"another content": {declare("image/png", good), append(bytes.Clone(good[:len(good)-1]), 0),
+		"another size": {importertest.Declare("image/png", good), good[:len(good)-1], "size_mismatch"},
+		"another content": {importertest.Declare("image/png", good), append(bytes.Clone(good[:len(good)-1]), 0),
 			"checksum_mismatch"},
-		"another type":     {declare("image/jpeg", good), good, "type_mismatch"},
-		"a text as a JPEG": {declare("image/jpeg", text), text, "unreadable"},
-		"SVG":              {declare("image/png", svg), svg, "unreadable"},
-		"half a picture":   {declare("image/png", good[:len(good)/2]), good[:len(good)/2], "unreadable"},
-		"a single byte":    {declare("image/png", []byte{0}), []byte{0}, "unreadable"},
-		"nothing":          {declare("image/png", good), nil, "size_mismatch"},
+		"another type":     {importertest.Declare("image/jpeg", good), good, "type_mismatch"},
+		"a text as a JPEG": {importertest.Declare("image/jpeg", text), text, "unreadable"},
+		"SVG":              {importertest.Declare("image/png", svg), svg, "unreadable"},
+		"half a picture":   {importertest.Declare("image/png", good[:len(good)/2]), good[:len(good)/2], "unreadable"},
+		"a single byte":    {importertest.Declare("image/png", []byte{0}), []byte{0}, "unreadable"},
+		"nothing":          {importertest.Declare("image/png", good), nil, "size_mismatch"},
 	} {
 		w := newWorld(t)
 		m := w.create(c.declared)
-		w.upload(m, c.sent)
+		w.bucket.Upload(w.t, m.Upload.URL, c.sent)
 		w.notify(m.ID)
 		got := w.get(m.ID)
 		if got.State != incoming.Rejected || got.Reason == nil || got.Reason.Code != c.code ||
-			got.Reason.Message == "" || got.URL != nil || got.Upload != nil || len(w.bucket.objects) != 0 {
-			t.Errorf("%s: %+v, %+v; there are %d objects", name, got, got.Reason, len(w.bucket.objects))
+			got.Reason.Message == "" || got.URL != nil || got.Upload != nil || len(w.bucket.Objects) != 0 {
+			t.Errorf("%s: %+v, %+v; there are %d objects", name, got, got.Reason, len(w.bucket.Objects))
 		}
-		w.upload(m, good)
+		w.bucket.Upload(w.t, m.Upload.URL, good)
 		w.notify(m.ID)
 		if again := w.get(m.ID); again.State != incoming.Rejected {
 			t.Errorf("%s: a second upload makes it %s", name, again.State)
@@ -149,7 +150,7 @@ func TestAFileThatIsNotWhatWasDeclaredIsRejected(t *testing.T) {
 
 func TestAnUploadThatNeverComes(t *testing.T) {
 	w := newWorld(t)
-	m := w.create(declare("image/png", photo(1)))
+	m := w.create(importertest.Declare("image/png", photo(1)))
 	w.start(m.ID)
 	w.due(m.ID, 20*time.Minute)
 	if got := w.get(m.ID); got.State != incoming.Pending || got.Upload != nil {
@@ -164,8 +165,8 @@ func TestAnUploadThatNeverComes(t *testing.T) {
 // The notice of S3 may be lost.
 func TestAnUploadWithoutANotice(t *testing.T) {
 	w := newWorld(t)
-	m := w.create(declare("image/png", photo(1)))
-	w.upload(m, photo(1))
+	m := w.create(importertest.Declare("image/png", photo(1)))
+	w.bucket.Upload(w.t, m.Upload.URL, photo(1))
 	w.due(m.ID, time.Hour)
 	if got := w.get(m.ID); got.State != incoming.Ready {
 		t.Errorf("it is %+v", got)
@@ -225,7 +226,7 @@ func TestASourceThatCannotBeTaken(t *testing.T) {
 			_,
 				_ = w.Write(photo(1))
 		}, "type_mismatch", 1},
-		"it is another one": {declare("image/png", photo(2)), func(w http.ResponseWriter, _ *http.Request) {
+		"it is another one": {importertest.Declare("image/png", photo(2)), func(w http.ResponseWriter, _ *http.Request) {
 			_,
 				_ = w.Write(photo(1))
 		}, "checksum_mismatch", 1},
@@ -237,7 +238,7 @@ func TestASourceThatCannotBeTaken(t *testing.T) {
 		w.start(m.ID)
 		got := w.get(m.ID)
 		if got.State != incoming.Rejected || got.Reason.Code != c.code || w.urls.fetches != c.fetches ||
-			len(w.bucket.objects) != 0 {
+			len(w.bucket.Objects) != 0 {
 			t.Errorf("%s: %+v, %+v after %d fetches", name, got, got.Reason, w.urls.fetches)
 		}
 	}
@@ -276,7 +277,7 @@ func TestASourceThatBreaksOff(t *testing.T) {
 func TestBodiesThatAreRefused(t *testing.T) {
 	w := newWorld(t)
 	with := func(changes object) object {
-		body := declare("image/png", photo(1))
+		body := importertest.Declare("image/png", photo(1))
 		for name, value := range changes {
 			body[name] = value
 		}
@@ -310,10 +311,10 @@ func TestOnlySoManyArePending(t *testing.T) {
 	w := newWorld(t)
 	var all []incoming.Media
 	for i := range incoming.MaxPending {
-		all = append(all, w.create(declare("image/png", photo(byte(i)))))
+		all = append(all, w.create(importertest.Declare("image/png", photo(byte(i)))))
 	}
 	full := func(c *apitest.Caller) apitest.Answer {
-		return c.Call(http.MethodPost, "/v1/media", declare("image/png", photo(0)))
+		return c.Call(http.MethodPost, "/v1/media", importertest.Declare("image/png", photo(0)))
 	}
 	a := full(w.Caller)
 	a.Refused(t, http.StatusTooManyRequests, errs.QueueFull, "")
@@ -321,7 +322,7 @@ func TestOnlySoManyArePending(t *testing.T) {
 		t.Error("no Retry-After")
 	}
 	full(w.Live()).Into(t, http.StatusCreated, new(any))
-	w.upload(all[0], photo(0))
+	w.bucket.Upload(t, all[0].Upload.URL, photo(0))
 	w.notify(all[0].ID)
 	w.Call(http.MethodDelete, "/v1/media/"+all[1].ID, nil).Into(t, http.StatusOK, new(any))
 	full(w.Caller).Into(t, http.StatusCreated, new(any))
@@ -331,7 +332,7 @@ func TestOnlySoManyArePending(t *testing.T) {
 
 func TestOnlyWhoMayWriteIsShownTheUpload(t *testing.T) {
 	w := newWorld(t)
-	m := w.create(declare("image/png", photo(1)))
+	m := w.create(importertest.Declare("image/png", photo(1)))
 	reader := w.As(func(p *auth.Principal) { p.Scopes = []auth.Scope{auth.ContentRead} })
 	var got incoming.Media
 	reader.Call(http.MethodGet, "/v1/media/"+m.ID, nil).Into(t, http.StatusOK, &got)
@@ -366,24 +367,24 @@ func TestADeletedMediaLosesItsFileAfterADay(t *testing.T) {
 	}
 	w.Call(http.MethodGet, "/v1/media/"+m.ID, nil).Refused(t, 404, errs.NotFound, "")
 	w.due(m.ID, 23*time.Hour)
-	if len(w.bucket.objects) != 1 {
-		t.Errorf("after 23 hours there are %d objects", len(w.bucket.objects))
+	if len(w.bucket.Objects) != 1 {
+		t.Errorf("after 23 hours there are %d objects", len(w.bucket.Objects))
 	}
 	w.due(m.ID, time.Hour)
-	if len(w.bucket.objects) != 0 {
-		t.Errorf("after a day there are %d objects", len(w.bucket.objects))
+	if len(w.bucket.Objects) != 0 {
+		t.Errorf("after a day there are %d objects", len(w.bucket.Objects))
 	}
 }
 
 func TestAPendingMediaIsDeleted(t *testing.T) {
 	w := newWorld(t)
-	m := w.create(declare("image/png", photo(1)))
+	m := w.create(importertest.Declare("image/png", photo(1)))
 	w.Call(http.MethodDelete, "/v1/media/"+m.ID, nil).Into(t, http.StatusOK, new(any))
-	w.upload(m, photo(1))
+	w.bucket.Upload(w.t, m.Upload.URL, photo(1))
 	w.notify(m.ID)
 	w.due(m.ID, time.Hour)
-	if len(w.bucket.objects) != 0 {
-		t.Errorf("%d objects stay", len(w.bucket.objects))
+	if len(w.bucket.Objects) != 0 {
+		t.Errorf("%d objects stay", len(w.bucket.Objects))
 	}
 }
 
@@ -404,15 +405,15 @@ func TestAKeptMediaStays(t *testing.T) {
 	}
 	for range 3 {
 		w.due(m.ID, 30*24*time.Hour)
-		if got := w.get(m.ID); got.State != incoming.Ready || len(w.bucket.objects) != 1 ||
+		if got := w.get(m.ID); got.State != incoming.Ready || len(w.bucket.Objects) != 1 ||
 			!got.ExpiresAt.After(w.clock.Now()) {
-			t.Fatalf("%+v, %d objects", got, len(w.bucket.objects))
+			t.Fatalf("%+v, %d objects", got, len(w.bucket.Objects))
 		}
 	}
 	w.Call(http.MethodDelete, "/v1/media/"+m.ID, nil).Into(t, http.StatusOK, new(any))
 	w.due(m.ID, 24*time.Hour)
-	if len(w.bucket.objects) != 0 {
-		t.Errorf("%d objects stay", len(w.bucket.objects))
+	if len(w.bucket.Objects) != 0 {
+		t.Errorf("%d objects stay", len(w.bucket.Objects))
 	}
 }
 
@@ -423,25 +424,25 @@ func TestAnUnusedMediaEndsAfter30Days(t *testing.T) {
 		t.Errorf("it ends at %v, want %v", m.ExpiresAt, want)
 	}
 	w.due(m.ID, 30*24*time.Hour-time.Hour)
-	if got := w.get(m.ID); got.State != incoming.Ready || len(w.bucket.objects) != 1 {
+	if got := w.get(m.ID); got.State != incoming.Ready || len(w.bucket.Objects) != 1 {
 		t.Errorf("an hour before, it is %+v", got)
 	}
 	w.due(m.ID, time.Hour)
 	w.Call(http.MethodGet, "/v1/media/"+m.ID, nil).Refused(t, 404, errs.NotFound, "")
-	if len(w.bucket.objects) != 0 {
-		t.Errorf("%d objects stay", len(w.bucket.objects))
+	if len(w.bucket.Objects) != 0 {
+		t.Errorf("%d objects stay", len(w.bucket.Objects))
 	}
 }
 
 // The bucket may fail for as long as it likes.
 func TestAFailingBucketIsWaitedFor(t *testing.T) {
 	w := newWorld(t)
-	m := w.create(declare("image/png", photo(1)))
-	w.upload(m, photo(1))
-	w.bucket.fail = errors.New("no")
+	m := w.create(importertest.Declare("image/png", photo(1)))
+	w.bucket.Upload(w.t, m.Upload.URL, photo(1))
+	w.bucket.Fail = errors.New("no")
 	message := incoming.Wake(m.ID)
 	for range 20 {
-		next, err := w.kernel.Do(t.Context(), message, 1)
+		next, err := w.Kernel.Do(t.Context(), message, 1)
 		if err != nil || next == nil {
 			t.Fatalf("%+v, %v", next, err)
 		}
@@ -451,14 +452,14 @@ func TestAFailingBucketIsWaitedFor(t *testing.T) {
 	if got := w.get(m.ID); got.State != incoming.Pending {
 		t.Errorf("it is %+v", got)
 	}
-	w.bucket.fail = nil
-	w.do(message)
+	w.bucket.Fail = nil
+	w.Do(message)
 	if got := w.get(m.ID); got.State != incoming.Ready {
 		t.Errorf("it is %+v", got)
 	}
 }
 
-// The media of a sandbox have a limit together; what is pending counts with what it may have.
+// The media of a sandbox have a common limit. A pending one counts with its largest permitted size.
 func TestTheBytesOfMediaAreLimited(t *testing.T) {
 	w := newWorld(t)
 	used := func() int64 {
@@ -484,11 +485,11 @@ func TestTheBytesOfMediaAreLimited(t *testing.T) {
 	if err := w.db.Commit(t.Context(), tx); err != nil {
 		t.Fatal(err)
 	}
-	last := w.create(declare("image/png", content)) // the last that fits
-	a := w.Call(http.MethodPost, "/v1/media", declare("image/png", content))
+	last := w.create(importertest.Declare("image/png", content)) // the last that fits
+	a := w.Call(http.MethodPost, "/v1/media", importertest.Declare("image/png", content))
 	a.Refused(t, http.StatusTooManyRequests, errs.QueueFull, "")
 	w.Call(http.MethodDelete, "/v1/media/"+last.ID, nil).Into(t, http.StatusOK, new(any))
-	again := w.create(declare("image/png", content))
+	again := w.create(importertest.Declare("image/png", content))
 	// A file that never arrives, or is rejected, takes nothing; nor does one that has expired.
 	w.due(again.ID, 2*time.Hour)
 	if got := w.get(again.ID); got.State != incoming.Rejected {

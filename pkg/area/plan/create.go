@@ -216,7 +216,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 			credits += c
 		}
 	} else if r := in.Body.Sandbox; r != nil {
-		if err := generate.Refuse(r.Outcome, d.live, p); err != nil {
+		if err := generate.RehearsedError(r.Outcome, d.live, p); err != nil {
 			return out, err
 		}
 	}

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/sandbox"
 	"github.com/content-automation/api/pkg/area/account"
@@ -21,9 +19,10 @@ import (
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
-	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/mediatest"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/record/ledger/ledgertest"
 	"github.com/content-automation/api/pkg/service/generatetest"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
@@ -31,8 +30,7 @@ import (
 
 type object = map[string]any
 
-// world is everything around content plans: their operations, called by a test key, and
-// the worker with what it works by.
+// world has the operations of content plans, called by a test key, and their worker with its dependencies.
 type world struct {
 	*apitest.Caller
 	t      *testing.T
@@ -53,7 +51,7 @@ type writer struct {
 	topics func(q question) ([]string, error)
 }
 
-// question is what the text model is asked.
+// question is the request to the text model.
 type question struct {
 	Channel, Brief string
 	Slots          []struct {
@@ -97,13 +95,7 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, faults: &storetest.Faults{}, clock: apitest.NewClock()}
 	w.db = storetest.Open(t, w.clock.Now, w.faults.Attach)
-	signer, err := media.NewSigner(aws.Config{Region: "eu-central-1",
-		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
-			return aws.Credentials{AccessKeyID: "id", SecretAccessKey: "secret"}, nil
-		})}, "bucket", w.clock.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	signer := mediatest.Signer(t, w.clock.Now)
 	offer := catalog.NewOffer("bedrock,fal,elevenlabs,polly", "us-west-2")
 	factories := factory.NewService(w.db, w.clock.Now)
 	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factories, planarea.NewService(w.db, factories, offer,
@@ -121,13 +113,7 @@ func newWorld(t *testing.T) *world {
 func (w *world) live(credits int64) {
 	w.t.Helper()
 	w.Caller = w.Live()
-	tx := &store.Tx{}
-	if _, err := ledger.TopUp(tx, w.clock.Now(), w.Principal.Account, credits); err != nil {
-		w.t.Fatal(err)
-	}
-	if err := w.db.Commit(w.t.Context(), tx); err != nil {
-		w.t.Fatal(err)
-	}
+	ledgertest.TopUp(w.t, w.db, w.clock.Now(), w.Principal.Account, credits)
 	w.factory = w.makeFactory()
 }
 
@@ -200,14 +186,10 @@ func (w *world) events(objectID string) map[event.Type]int {
 	return types
 }
 
-// balance is what can be spent.
+// balance returns the credits that can be spent.
 func (w *world) balance() int64 {
 	w.t.Helper()
-	it, err := w.db.Get(w.t.Context(), ledger.BalanceKey(w.Principal.Account))
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return ledger.BalanceOf(it).Credits
+	return ledgertest.Balance(w.t, w.db, w.Principal.Account)
 }
 
 // settled checks that the entries add up to the balance, and that nothing is held.

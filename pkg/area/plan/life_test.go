@@ -114,7 +114,7 @@ func TestQueuedWorkOfAPausedFactoryWaits(t *testing.T) {
 	w.settled()
 }
 
-// Resuming a factory wakes the timers of what should have been published meanwhile.
+// Resuming a factory wakes the timers of publications that were due meanwhile.
 func TestResumingWakesWhatIsHeld(t *testing.T) {
 	w := newWorld(t)
 	w.engine.Handle(publication.Timer, (&publication.Worker{DB: w.db, Now: w.clock.Now}).Handlers()[publication.Timer])

@@ -250,7 +250,7 @@ func TestOverlappingPlansNeedReplace(t *testing.T) {
 		t.Errorf("it all cost %d", before-w.balance())
 	}
 	w.settled()
-	// What has ended is replaced without anything to cancel.
+	// A plan that has ended is replaced without a cancellation.
 	w.create("days", 3, "starts_on", "2026-05-10", "replace", true, "content_types", []string{"post"})
 	w.engine.Drain()
 	if got := w.get(); got.State != planjob.Completed || got.Items.Generated != 6 {

@@ -78,7 +78,7 @@ func TestAPlanPresentsTheProductsOfAShop(t *testing.T) {
 	if got := w.presented(p.ID, names); !slices.Equal(got, []string{"Roadshoe", "Roadshoe", "Roadshoe", "Roadshoe"}) {
 		t.Errorf("presented are %v", got)
 	}
-	// What a plan cannot present.
+	// Products that a plan cannot present.
 	for _, list := range [][]string{{archived}, {ids[0]}, {"A"}, {ids[1], "prd_01h455vb4pex5vsknk084sn02q"}} {
 		last := len(list) - 1
 		w.Call(http.MethodPost, w.path(), body("product_ids", list, "starts_on", "2026-07-01")).Refused(t, 422,

@@ -4,35 +4,26 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"image"
 	"image/color"
 	"image/png"
-	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
-	"strings"
 	"testing"
 	"time"
-
-	"github.com/aws/aws-lambda-go/events"
-	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/content-automation/api/pkg/area/factory"
 	mediaarea "github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/area/media/importer"
+	"github.com/content-automation/api/pkg/area/media/importer/importertest"
 	"github.com/content-automation/api/pkg/area/media/incoming"
 	"github.com/content-automation/api/pkg/area/product"
 	"github.com/content-automation/api/pkg/area/product/photos"
 	"github.com/content-automation/api/pkg/area/product/promotion"
 	"github.com/content-automation/api/pkg/area/product/record"
-	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
-	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/mediatest"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 	"github.com/content-automation/api/pkg/task"
@@ -43,16 +34,16 @@ type object = map[string]any
 // world is the area with the worker of photos, and the areas that it needs.
 type world struct {
 	*apitest.Caller
+	importertest.Worker
 	t      *testing.T
 	db     *store.DB
 	clock  *apitest.Clock
-	bucket bucket
+	bucket *importertest.Bucket
 	urls   *urls
-	kernel *task.Kernel
 	seller string // a factory
 }
 
-// urls is what lies at public addresses.
+// urls has the answer of all public addresses.
 type urls struct {
 	*safehttp.Client
 	answer http.HandlerFunc
@@ -71,59 +62,22 @@ func (u *urls) Do(req *http.Request) (*http.Response, error) {
 	return rec.Result(), nil
 }
 
-// bucket stores objects in memory.
-type bucket map[string][]byte
-
-func (b bucket) Open(_ context.Context, key string) (io.ReadCloser, error) {
-	content, ok := b[key]
-	if !ok {
-		return nil, errs.New(errs.NotFound, "The file does not exist.")
-	}
-	return io.NopCloser(bytes.NewReader(content)), nil
-}
-
-func (b bucket) Put(_ context.Context, f media.File, content io.ReadSeeker) (err error) {
-	if _, err = content.Seek(0, io.SeekStart); err == nil {
-		b[f.Key], err = io.ReadAll(content)
-	}
-	return err
-}
-
-func (b bucket) Delete(_ context.Context, key string) error {
-	delete(b, key)
-	return nil
-}
-
-func (b bucket) Remove(_ context.Context, place media.Place) error {
-	for key := range b {
-		if strings.HasPrefix(key, place.Prefix()) {
-			delete(b, key)
-		}
-	}
-	return nil
-}
-
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, clock: apitest.NewClock(), bucket: bucket{},
+	w := &world{t: t, clock: apitest.NewClock(), bucket: &importertest.Bucket{Objects: map[string][]byte{}},
 		urls: &urls{Client: safehttp.New(safehttp.Options{})}}
 	w.db = storetest.Open(t, w.clock.Now)
-	signer, err := media.NewSigner(aws.Config{Region: "eu-central-1",
-		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
-			return aws.Credentials{AccessKeyID: "id", SecretAccessKey: "secret"}, nil
-		})}, "bucket", w.clock.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	signer := mediatest.Signer(t, w.clock.Now)
 	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factory.NewService(w.db, w.clock.Now),
 		mediaarea.NewService(w.db, signer, w.urls, w.clock.Now),
 		product.NewService(w.db, signer, w.urls, w.clock.Now), promotion.NewService(w.db, w.clock.Now))
 	worker := &importer.Worker{DB: w.db, Objects: w.bucket, URLs: w.urls, Now: w.clock.Now}
-	w.kernel = task.NewKernel(task.Config{
+	kernel := task.NewKernel(task.Config{
 		DB: w.db, Handlers: map[task.Kind]task.Handler{incoming.Kind: worker,
 			incoming.Photo: &photos.Worker{Files: worker}},
 		Now: w.clock.Now, Name: rand.Text, Chance: func() float64 { return 0.5 },
 	})
+	w.Worker = importertest.Worker{T: t, DB: w.db, Clock: w.clock, Kernel: kernel}
 	w.seller = w.factory("seller")
 	return w
 }
@@ -171,79 +125,28 @@ func picture(number byte) []byte {
 	return b.Bytes()
 }
 
-func declare(mimeType string, content []byte) object {
-	sum := sha256.Sum256(content)
-	return object{"mime_type": mimeType, "bytes": len(content), "sha256": hex.EncodeToString(sum[:])}
-}
-
 func (w *world) add(productID string, body object) (p record.Photo) {
 	w.t.Helper()
 	w.Call(http.MethodPost, "/v1/products/"+productID+"/photos", body).Into(w.t, http.StatusCreated, &p)
 	return p
 }
 
-// upload puts a file where the signed URL leads, and has the worker get the notice of it.
+// upload puts a file where the signed URL leads, and sends the notice of S3.
 func (w *world) upload(p record.Photo, content []byte) {
 	w.t.Helper()
-	u, err := url.Parse(p.Upload.URL)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	key := strings.TrimPrefix(u.Path, "/")
-	w.bucket[key] = content
-	body, err := json.Marshal(object{"source": "aws.s3", "detail": object{"object": object{"key": key}}})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	_, err = importer.Notified(func(_ context.Context, batch events.SQSEvent) (events.SQSEventResponse, error) {
-		var m task.Message
-		if err := json.Unmarshal([]byte(batch.Records[0].Body), &m); err != nil {
-			w.t.Fatal(err)
-		}
-		w.do(m)
-		return events.SQSEventResponse{}, nil
-	})(w.t.Context(), events.SQSEvent{Records: []events.SQSMessage{{Body: string(body)}}})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-}
-
-// do takes steps until the next one is later than some minutes.
-func (w *world) do(m task.Message) {
-	w.t.Helper()
-	for range 50 {
-		next, err := w.kernel.Do(w.t.Context(), m, 1)
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		if next == nil || next.Delay > 2*time.Minute {
-			return
-		}
-		w.clock.Add(next.Delay)
-		m = next.Message
-	}
-	w.t.Fatal("50 steps are no end")
+	w.Notify(w.bucket.Upload(w.t, p.Upload.URL, content))
 }
 
 // due takes the steps of a photo's task of an attempt that are due after a while.
 func (w *world) due(photoID string, attempt int, after time.Duration) {
 	w.t.Helper()
-	w.clock.Add(after)
-	it, err := w.db.Get(w.t.Context(), store.IDKey(task.ID(incoming.Photo, photoID, attempt)))
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	var t task.Task
-	if err := it.Decode(&t); err != nil {
-		w.t.Fatal(err)
-	}
-	w.do(t.Message)
+	w.DoAfter(store.IDKey(task.ID(incoming.Photo, photoID, attempt)), after)
 }
 
 // ready makes a photo of an uploaded file.
 func (w *world) ready(productID string, number byte) record.Photo {
 	w.t.Helper()
-	p := w.add(productID, declare("image/png", picture(number)))
+	p := w.add(productID, importertest.Declare("image/png", picture(number)))
 	w.upload(p, picture(number))
 	return p
 }

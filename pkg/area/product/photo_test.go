@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/pkg/area/media/importer/importertest"
 	"github.com/content-automation/api/pkg/area/media/incoming"
 	"github.com/content-automation/api/pkg/area/product/record"
 	"github.com/content-automation/api/pkg/auth"
@@ -26,7 +27,7 @@ const public = "https://93.184.215.14/a"
 func TestAPhotoIsUploaded(t *testing.T) {
 	w := newWorld(t)
 	p := w.product("A", nil)
-	photo := w.add(p.ID, declare("image/png", picture(1)))
+	photo := w.add(p.ID, importertest.Declare("image/png", picture(1)))
 	if photo.State != incoming.Pending || photo.Upload == nil || photo.ProductID != p.ID || photo.URL != nil {
 		t.Fatalf("added was %+v", photo)
 	}
@@ -51,7 +52,7 @@ func TestAPhotoIsUploaded(t *testing.T) {
 	if u, err = url.Parse(*got.URL); err != nil {
 		t.Fatal(err)
 	}
-	if kept := w.bucket[strings.TrimPrefix(u.Path, "/")]; !bytes.Equal(kept, picture(1)) {
+	if kept := w.bucket.Objects[strings.TrimPrefix(u.Path, "/")]; !bytes.Equal(kept, picture(1)) {
 		t.Errorf("%d bytes are at %s", len(kept), u.Path)
 	}
 	// It stays for as long as its product.
@@ -105,7 +106,7 @@ func TestTheAddressOfAPhotoIsOnlyLookedUpForAProduct(t *testing.T) {
 func TestAChangeOfAProductSignsNothingForWhoMayNotReadIt(t *testing.T) {
 	w := newWorld(t)
 	p := w.product("A", nil)
-	photo := w.add(p.ID, declare("image/png", picture(1)))
+	photo := w.add(p.ID, importertest.Declare("image/png", picture(1)))
 	w.upload(photo, picture(1))
 	var got record.Product
 	a := w.Only(auth.ProductsWrite).Call(http.MethodPatch, "/v1/products/"+p.ID, object{"name": "Boot"})
@@ -129,15 +130,15 @@ func TestAPhotoOfAMedia(t *testing.T) {
 	w.Call(http.MethodPost, "/v1/products/"+p.ID+"/photos", object{"media_id": m.ID}).Refused(t, 422,
 		errs.ValidationFailed, "/media_id")
 	first := incoming.Wake(m.ID)
-	w.do(first)
+	w.Do(first)
 	photo := w.add(p.ID, object{"media_id": m.ID})
 	w.Call(http.MethodDelete, "/v1/media/"+m.ID, nil).Into(t, http.StatusOK, new(any))
 	w.due(photo.ID, 1, time.Minute)
 	w.clock.Add(25 * time.Hour)
-	w.do(first) // removes the file of the media
+	w.Do(first) // removes the file of the media
 	got := w.get(p.ID).Photos[0]
-	if got.State != incoming.Ready || len(w.bucket) != 1 {
-		t.Errorf("it is %+v, %+v; there are %d objects", got, got.Reason, len(w.bucket))
+	if got.State != incoming.Ready || len(w.bucket.Objects) != 1 {
+		t.Errorf("it is %+v, %+v; there are %d objects", got, got.Reason, len(w.bucket.Objects))
 	}
 	for _, id := range []string{m.ID, "med_01h455vb4pex5vsknk084sn02q", "A", p.ID} {
 		w.Call(http.MethodPost, "/v1/products/"+p.ID+"/photos", object{"media_id": id}).Refused(t, 422,
@@ -177,13 +178,13 @@ func located(t *testing.T) []byte {
 func TestPhotosAreTurnedUprightAndLoseTheirPlace(t *testing.T) {
 	w := newWorld(t)
 	p := w.product("A", nil)
-	photo := w.add(p.ID, declare("image/jpeg", located(t)))
+	photo := w.add(p.ID, importertest.Declare("image/jpeg", located(t)))
 	w.upload(photo, located(t))
 	got := w.get(p.ID).Photos[0]
 	if got.State != incoming.Ready || got.Width != 10 || got.Height != 20 {
 		t.Errorf("it is %+v, %+v", got, got.Reason)
 	}
-	for key, content := range w.bucket {
+	for key, content := range w.bucket.Objects {
 		if bytes.Contains(content, []byte("GPS")) {
 			t.Errorf("%s has the place", key)
 		}
@@ -198,12 +199,13 @@ func TestFilesThatAreNoPhotosAreRejected(t *testing.T) {
 		sent     []byte
 		code     string
 	}{
-		"a text as a JPEG":   {declare("image/jpeg", text), text, "unreadable"},
-		"SVG as a PNG":       {declare("image/png", svg), svg, "unreadable"},
-		"2.5 billion pixels": {declare("image/png", bomb(50_000, 50_000)), bomb(50_000, 50_000), "too_large"},
-		"half a picture":     {declare("image/png", good[:len(good)/2]), good[:len(good)/2], "unreadable"},
-		"another picture":    {declare("image/png", picture(2)), good, "checksum_mismatch"},
-		"a PNG as a JPEG":    {declare("image/jpeg", good), good, "type_mismatch"},
+		"a text as a JPEG": {importertest.Declare("image/jpeg", text), text, "unreadable"},
+		"SVG as a PNG":     {importertest.Declare("image/png", svg), svg, "unreadable"},
+		"2.5 billion pixels": {importertest.Declare("image/png", bomb(50_000, 50_000)), bomb(50_000, 50_000),
+			"too_large"},
+		"half a picture":  {importertest.Declare("image/png", good[:len(good)/2]), good[:len(good)/2], "unreadable"},
+		"another picture": {importertest.Declare("image/png", picture(2)), good, "checksum_mismatch"},
+		"a PNG as a JPEG": {importertest.Declare("image/jpeg", good), good, "type_mismatch"},
 		"a recording as a picture": {object{"source_url": public}, []byte("ID3\x03\x00\x00\x00\x00\x00\x00"),
 			"unreadable"},
 		"a picture of 20 MiB and 1": {object{"source_url": public}, make([]byte, 20<<20+1), "too_large"},
@@ -219,8 +221,8 @@ func TestFilesThatAreNoPhotosAreRejected(t *testing.T) {
 		}
 		got := w.get(p.ID).Photos[0]
 		if got.State != incoming.Rejected || got.Reason == nil || got.Reason.Code != c.code || got.URL != nil ||
-			len(w.bucket) != 0 {
-			t.Errorf("%s: %+v, %+v; there are %d objects", name, got, got.Reason, len(w.bucket))
+			len(w.bucket.Objects) != 0 {
+			t.Errorf("%s: %+v, %+v; there are %d objects", name, got, got.Reason, len(w.bucket.Objects))
 		}
 	}
 }
@@ -229,7 +231,7 @@ func TestBodiesOfPhotosThatAreRefused(t *testing.T) {
 	w := newWorld(t)
 	path := "/v1/products/" + w.product("A", nil).ID + "/photos"
 	with := func(changes object) object {
-		b := declare("image/png", picture(1))
+		b := importertest.Declare("image/png", picture(1))
 		for name, value := range changes {
 			b[name] = value
 		}
@@ -257,14 +259,14 @@ func TestTheOrderOfPhotos(t *testing.T) {
 	p := w.product("A", nil)
 	var ids []string
 	for i := range record.MaxPhotos {
-		body := declare("image/png", picture(byte(i)))
+		body := importertest.Declare("image/png", picture(byte(i)))
 		if i == record.MaxPhotos-1 {
 			body["position"] = 1
 		}
 		ids = append(ids, w.add(p.ID, body).ID)
 	}
-	w.Call(http.MethodPost, "/v1/products/"+p.ID+"/photos", declare("image/png", picture(0))).Refused(t, 409,
-		errs.InvalidState, "")
+	w.Call(http.MethodPost, "/v1/products/"+p.ID+"/photos", importertest.Declare("image/png", picture(0))).
+		Refused(t, 409, errs.InvalidState, "")
 	order := func() (all []string) {
 		for _, photo := range w.get(p.ID).Photos {
 			all = append(all, photo.ID)
@@ -291,7 +293,7 @@ func TestTheOrderOfPhotos(t *testing.T) {
 	if got := order(); !slices.Equal(got, want[1:]) {
 		t.Errorf("they are %v, want %v", got, want[1:])
 	}
-	w.add(p.ID, declare("image/png", picture(0)))
+	w.add(p.ID, importertest.Declare("image/png", picture(0)))
 }
 
 // The file of a deleted photo stays for a day, for work that was accepted before.
@@ -309,30 +311,30 @@ func TestTheFilesOfDeletedPhotos(t *testing.T) {
 		photo := w.ready(p.ID, 1)
 		remove(w, p, photo)
 		w.due(photo.ID, 2, 23*time.Hour)
-		if len(w.bucket) != 1 {
-			t.Errorf("%s: after 23 hours there are %d objects", name, len(w.bucket))
+		if len(w.bucket.Objects) != 1 {
+			t.Errorf("%s: after 23 hours there are %d objects", name, len(w.bucket.Objects))
 		}
 		w.due(photo.ID, 2, time.Hour)
-		if len(w.bucket) != 0 {
-			t.Errorf("%s: after a day there are %d objects", name, len(w.bucket))
+		if len(w.bucket.Objects) != 0 {
+			t.Errorf("%s: after a day there are %d objects", name, len(w.bucket.Objects))
 		}
 	}
 }
 
-// What is uploaded of a photo that was deleted before goes, and it counts as pending no more.
+// A file that is uploaded for a deleted photo is removed, and no longer counts as pending.
 func TestAPendingPhotoIsDeleted(t *testing.T) {
 	w := newWorld(t)
 	p := w.product("A", nil)
 	for range incoming.MaxPending + 5 {
-		photo := w.add(p.ID, declare("image/png", picture(1)))
+		photo := w.add(p.ID, importertest.Declare("image/png", picture(1)))
 		w.Call(http.MethodDelete, "/v1/products/"+p.ID+"/photos/"+photo.ID, nil).Into(t, http.StatusOK, new(any))
 	}
-	photo := w.add(p.ID, declare("image/png", picture(1)))
+	photo := w.add(p.ID, importertest.Declare("image/png", picture(1)))
 	w.Call(http.MethodDelete, "/v1/products/"+p.ID, nil).Into(t, http.StatusOK, new(any))
 	w.upload(photo, picture(1))
 	w.due(photo.ID, 1, time.Hour)
-	if len(w.bucket) != 0 {
-		t.Errorf("%d objects stay", len(w.bucket))
+	if len(w.bucket.Objects) != 0 {
+		t.Errorf("%d objects stay", len(w.bucket.Objects))
 	}
 }
 
@@ -341,8 +343,8 @@ func TestAProductWithPendingPhotosIsDeleted(t *testing.T) {
 	w := newWorld(t)
 	for range incoming.MaxPending {
 		p := w.product("A", nil)
-		w.add(p.ID, declare("image/png", picture(1)))
-		w.add(p.ID, declare("image/png", picture(2)))
+		w.add(p.ID, importertest.Declare("image/png", picture(1)))
+		w.add(p.ID, importertest.Declare("image/png", picture(2)))
 		w.Call(http.MethodDelete, "/v1/products/"+p.ID, nil).Into(t, http.StatusOK, new(any))
 	}
 }
@@ -350,7 +352,7 @@ func TestAProductWithPendingPhotosIsDeleted(t *testing.T) {
 func TestAPhotoThatNeverComes(t *testing.T) {
 	w := newWorld(t)
 	p := w.product("A", nil)
-	photo := w.add(p.ID, declare("image/png", picture(1)))
+	photo := w.add(p.ID, importertest.Declare("image/png", picture(1)))
 	w.due(photo.ID, 1, 50*time.Minute)
 	if got := w.get(p.ID).Photos[0]; got.State != incoming.Pending || got.Upload != nil {
 		t.Errorf("after 50 minutes it is %+v", got)
@@ -367,12 +369,12 @@ func TestOnlySoManyPhotosArePending(t *testing.T) {
 	for i := range incoming.MaxPending / record.MaxPhotos {
 		p := w.product(string(rune('A'+i)), nil)
 		for n := range record.MaxPhotos {
-			w.add(p.ID, declare("image/png", picture(byte(n))))
+			w.add(p.ID, importertest.Declare("image/png", picture(byte(n))))
 		}
 	}
 	p := w.product("other", nil)
-	w.Call(http.MethodPost, "/v1/products/"+p.ID+"/photos", declare("image/png", picture(0))).Refused(t, 429,
-		errs.QueueFull, "")
+	w.Call(http.MethodPost, "/v1/products/"+p.ID+"/photos", importertest.Declare("image/png", picture(0))).
+		Refused(t, 429, errs.QueueFull, "")
 	if got := w.get(p.ID); len(got.Photos) != 0 || got.Version != 1 {
 		t.Errorf("it is %+v", got)
 	}
@@ -405,8 +407,8 @@ func TestADeletionWhileAPhotoIsLookedAt(t *testing.T) {
 	w.due(photo.ID, 1, 0)
 	w.clock.Add(time.Hour)
 	m := incoming.Wake(photo.ID)
-	w.do(task.Message{ID: m.ID, Wake: true})
-	if got := w.get(p.ID); len(got.Photos) != 0 || len(w.bucket) != 0 {
-		t.Errorf("it is %+v; there are %d objects", got, len(w.bucket))
+	w.Do(task.Message{ID: m.ID, Wake: true})
+	if got := w.get(p.ID); len(got.Photos) != 0 || len(w.bucket.Objects) != 0 {
+		t.Errorf("it is %+v; there are %d objects", got, len(w.bucket.Objects))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/pkg/area/media/importer/importertest"
 	"github.com/content-automation/api/pkg/area/product/record"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
@@ -136,14 +137,14 @@ func TestOnlySellersHaveProducts(t *testing.T) {
 func TestProductsAreTheirOwnersAlone(t *testing.T) {
 	w := newWorld(t)
 	p := w.product("A", nil)
-	photo := w.add(p.ID, declare("image/png", picture(1)))
+	photo := w.add(p.ID, importertest.Declare("image/png", picture(1)))
 	for name, c := range map[string]*apitest.Caller{"the other mode": w.Live(), "another account": w.Stranger()} {
 		for _, call := range []struct {
 			method, path string
 			body         any
 		}{
 			{http.MethodGet, "", nil}, {http.MethodDelete, "", nil}, {http.MethodPatch, "", object{"name": "Mine"}},
-			{http.MethodPost, "/photos", declare("image/png", picture(1))},
+			{http.MethodPost, "/photos", importertest.Declare("image/png", picture(1))},
 			{http.MethodDelete, "/photos/" + photo.ID, nil},
 		} {
 			c.Call(call.method, "/v1/products/"+p.ID+call.path, call.body).Refused(t, 404, errs.NotFound, "")
@@ -204,7 +205,7 @@ func TestADeletedFactoryHasNoProducts(t *testing.T) {
 		p := w.product(fmt.Sprint("SKU-", i), nil)
 		if i == 0 {
 			w.ready(p.ID, 1)
-			w.add(p.ID, declare("image/png", picture(2)))
+			w.add(p.ID, importertest.Declare("image/png", picture(2)))
 			w.promote(nil, p.ID)
 		}
 	}

@@ -160,7 +160,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	}
 	it, err := resource.Find(ctx, s.db, id.Factory, factoryrecord.Kind, b.FactoryID)
 	if err != nil || !factoryrecord.Usable(it, it.Owner) {
-		return out, factoryrecord.Refusal(err, b.FactoryID)
+		return out, factoryrecord.RefError(err, b.FactoryID)
 	}
 	if err := factoryrecord.CheckSeller(it, "products"); err != nil {
 		return out, err
@@ -313,7 +313,7 @@ func (s *Service) addPhoto(ctx context.Context, tx *store.Tx, in *photoInput) (o
 	}
 	if b.SourceURL != "" { // whose name is looked up only for a product that there is
 		if err := s.urls.CheckURL(ctx, b.SourceURL); err != nil {
-			return out, safehttp.Refusal(err, "/source_url")
+			return out, safehttp.InvalidURL(err, "/source_url")
 		}
 	}
 	var key string

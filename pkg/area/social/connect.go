@@ -173,7 +173,7 @@ func (s *Service) ask(ctx context.Context, o tenant.Owner, r *account.Record, ad
 	}
 	address, err := adapter.Authorization(ctx, c.authorization(text))
 	if err != nil {
-		return refusal(err, r.Platform, "/platform")
+		return callerError(err, r.Platform, "/platform")
 	}
 	if c.Page {
 		address = c.link(text)
@@ -204,7 +204,7 @@ func grant(ctx context.Context, adapter platform.Adapter, g platform.Grant,
 	found, err := adapter.Connect(ctx, g)
 	switch {
 	case err != nil:
-		return a, refusal(err, adapter.Name(), b.credential())
+		return a, callerError(err, adapter.Name(), b.credential())
 	case len(found) != 1:
 		return a, errs.Invalid("/channel", "must name one channel: there are %d", len(found))
 	}

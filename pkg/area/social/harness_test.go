@@ -133,7 +133,7 @@ func (w *world) customer(id tenant.Account, name string) {
 	}
 }
 
-// sealed lets a router seal what it remembers.
+// sealed lets a router seal the answers that it stores.
 type sealed struct{ secret seal.Secret }
 
 func (s sealed) Register(r *httpapi.Router) { r.SealWith(s.secret) }
@@ -157,8 +157,8 @@ func (w *world) get(id string) (a account.Account) {
 	return a
 }
 
-// allow is what the owner does: it opens the link, goes on to the platform, and allows the
-// connection there. It returns the query of the callback.
+// allow acts as the owner: it opens the link, goes on to the platform, and allows the connection there. It returns
+// the query of the callback.
 func (w *world) allow(a account.Account) url.Values {
 	w.t.Helper()
 	page := w.open(http.MethodGet, a)

@@ -12,8 +12,8 @@ import (
 	"github.com/content-automation/api/pkg/store/storetest"
 )
 
-// An owner is shown which customer asks for access to their account, on which platform, and
-// what for, before the platform asks.
+// Before the platform asks an owner, they see which customer requests access to their account, on which platform, and
+// for which purpose.
 func TestALinkNamesTheCustomer(t *testing.T) {
 	for name, label := range map[string]string{"instagram": "Instagram", "tiktok": "TikTok", "youtube": "YouTube",
 		"vk": "VK"} {
@@ -34,7 +34,7 @@ func TestALinkNamesTheCustomer(t *testing.T) {
 	}
 }
 
-// The page can be opened, also by what shows previews of links, as often as it takes.
+// The page can be opened as often as needed, also by programs that preview links.
 func TestALinkIsNotUsedUpByItsPage(t *testing.T) {
 	w := newWorld(t)
 	a := w.connect(w.Caller, object{"platform": "tiktok"})

@@ -140,7 +140,7 @@ func (s *Service) disconnect(ctx context.Context, tx *store.Tx, in *disconnectIn
 	}
 	scheduled := beside[0].Count()
 	if scheduled > 0 && !in.Force {
-		return out, refuseState(&r, "Items are scheduled to the account, or are being published to it. Unschedule "+
+		return out, invalidState(&r, "Items are scheduled to the account, or are being published to it. Unschedule "+
 			"them, or repeat the request with force=true.", "disconnect with force=true")
 	}
 	if !in.Force {
@@ -179,7 +179,7 @@ func (s *Service) attach(ctx context.Context, tx *store.Tx, in *attachInput) (ou
 		return out, err
 	}
 	if r.State == account.Disconnected {
-		return out, refuseState(&r, "The account is disconnected. Connect it again first.", "connect")
+		return out, invalidState(&r, "The account is disconnected. Connect it again first.", "connect")
 	}
 	added := r.Attach(in.FactoryID)
 	changed, err := factoryrecord.Attach(&factory, r.ID, s.now())
@@ -191,10 +191,10 @@ func (s *Service) attach(ctx context.Context, tx *store.Tx, in *attachInput) (ou
 	case err != nil:
 		return out, err
 	case changed && len(ids) > account.MaxPerFactory:
-		return out, refuseState(&r, "The factory already has the most accounts that it can have. Detach another one "+
+		return out, invalidState(&r, "The factory already has the most accounts that it can have. Detach another one "+
 			"first.", "detach")
 	case added && len(r.FactoryIDs) > account.MaxFactories:
-		return out, refuseState(&r, "The account already serves the most factories that it can serve. Detach it from "+
+		return out, invalidState(&r, "The account already serves the most factories that it can serve. Detach it from "+
 			"another one first.", "detach")
 	}
 	return s.replaceBoth(tx, factory, it, &r, changed, added)

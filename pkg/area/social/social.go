@@ -88,7 +88,7 @@ func line(text string) string {
 	return text
 }
 
-// refuseState returns the error of an operation that the state of the account does not permit.
-func refuseState(r *account.Record, message string, allowed ...string) error {
+// invalidState returns the error of an operation that the state of the account does not permit.
+func invalidState(r *account.Record, message string, allowed ...string) error {
 	return errs.New(errs.InvalidState, "%s", message).With(errs.StateContext{State: string(r.State), Allowed: allowed})
 }

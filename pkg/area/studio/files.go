@@ -46,7 +46,7 @@ func (s *Service) files(ctx context.Context, in generation.Input, prefix string,
 		if m.IsID() {
 			out.media[names[i]], err = given.File(m)
 		} else {
-			err = safehttp.Refusal(s.urls.CheckURL(ctx, m.Value), m.Param)
+			err = safehttp.InvalidURL(s.urls.CheckURL(ctx, m.Value), m.Param)
 		}
 		if err != nil {
 			return files{}, err

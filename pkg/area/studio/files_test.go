@@ -33,7 +33,7 @@ func (w *world) own(c *apitest.Caller, file *media.File, why *incoming.Reason) s
 	now := w.clock.Now()
 	r := incoming.New(id.New(id.Media, now), now, incoming.Declared{}, "", nil)
 	commit(func(tx *store.Tx) error { return incoming.Create(tx, now, c.Principal.Owner, r) })
-	// Its task is not what is tested here.
+	// Its task is not tested here.
 	task, err := w.db.Get(w.t.Context(), incoming.TaskKey(r.ID))
 	if err != nil {
 		w.t.Fatal(err)
@@ -61,8 +61,8 @@ var (
 		DurationSeconds: 2.5}
 )
 
-// The provider is sent signed addresses of the caller's media, and a recording among them
-// costs what it is long, without being fetched.
+// The provider is sent signed addresses of the caller's media. A recording among them is charged by its length,
+// without being fetched.
 func TestMediaOfTheCallerAreUsed(t *testing.T) {
 	w := newWorld(t)
 	w.topUp(1000)

@@ -226,7 +226,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, b body,
 		Parts: []generate.Part{{Kind: kind, Model: o.model.ID, Provider: o.model.Provider}},
 	}
 	if c.Sandbox != nil {
-		if err := generate.Refuse(c.Sandbox.Outcome, o.credits, p); err != nil {
+		if err := generate.RehearsedError(c.Sandbox.Outcome, o.credits, p); err != nil {
 			return out, err
 		}
 		a.Delay = c.Sandbox.Delay()

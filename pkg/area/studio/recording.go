@@ -47,7 +47,7 @@ var fetches = attempts.Limit{
 // nothing, and is bounded in size and time. A call that is repeated with its
 // Idempotency-Key may read it again, and is answered as the first time.
 func (s *Service) record(ctx context.Context, address, param string) (*recording, error) {
-	refuse := func(format string, args ...any) (*recording, error) {
+	invalid := func(format string, args ...any) (*recording, error) {
 		e := errs.New(errs.UnsupportedMedia, format, args...)
 		e.Param = param
 		return nil, e
@@ -59,29 +59,29 @@ func (s *Service) record(ctx context.Context, address, param string) (*recording
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return refuse("The recording has no valid URL.")
+		return invalid("The recording has no valid URL.")
 	}
 	resp, err := s.urls.Do(req)
 	var blocked *safehttp.BlockedError
 	switch {
 	case errors.As(err, &blocked):
-		return nil, safehttp.Refusal(err, param)
+		return nil, safehttp.InvalidURL(err, param)
 	case err != nil:
-		return refuse("The recording could not be fetched. %s", safehttp.Describe(err))
+		return invalid("The recording could not be fetched. %s", safehttp.Describe(err))
 	}
 	content, err := safehttp.ReadBody(resp, maxRecording)
 	switch {
 	case resp.StatusCode != http.StatusOK:
-		return refuse("The recording could not be fetched: the server answered with status %d. Redirects are not "+
+		return invalid("The recording could not be fetched: the server answered with status %d. Redirects are not "+
 			"followed.", resp.StatusCode)
 	case errors.Is(err, safehttp.ErrBodyTooLarge):
-		return refuse("The recording is larger than %d MiB.", maxRecording>>20)
+		return invalid("The recording is larger than %d MiB.", maxRecording>>20)
 	case err != nil:
-		return refuse("The recording could not be fetched. %s", safehttp.Describe(err))
+		return invalid("The recording could not be fetched. %s", safehttp.Describe(err))
 	}
 	sound, content, err := audio.Speech(content)
 	if err != nil {
-		return refuse("The recording is no MP3, WAV, AAC or M4A whose length can be measured.")
+		return invalid("The recording is no MP3, WAV, AAC or M4A whose length can be measured.")
 	}
 	return &recording{sound, content}, nil
 }

@@ -27,7 +27,7 @@ func wav(seconds int) []byte {
 	return append(binary.LittleEndian.AppendUint32(b, uint32(len(data))), data...)
 }
 
-// web is what lies at public addresses.
+// web has the files at public addresses.
 type web struct {
 	area.Client
 	files  map[string][]byte
@@ -49,7 +49,7 @@ func (w *web) Do(req *http.Request) (*http.Response, error) {
 	return rec.Result(), nil
 }
 
-// bucket keeps what is put there.
+// bucket keeps uploaded objects.
 type bucket struct {
 	objects map[string][]byte
 	status  int
@@ -68,7 +68,7 @@ func (b *bucket) Do(req *http.Request) (*http.Response, error) {
 	return rec.Result(), err
 }
 
-// A recording costs what it is long, and the provider gets the copy that was measured.
+// A recording is charged by its length, and the provider gets the copy that was measured.
 func TestARecordingIsMeasuredAndKept(t *testing.T) {
 	w := newWorld(t)
 	w.topUp(100)

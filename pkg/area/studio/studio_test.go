@@ -25,8 +25,10 @@ import (
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/mediatest"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/record/ledger/ledgertest"
 	"github.com/content-automation/api/pkg/service/generatetest"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
@@ -49,7 +51,7 @@ type world struct {
 	bucket   *bucket
 }
 
-// recorded notes what the sandbox is asked for.
+// recorded records the requests to the sandbox.
 type recorded struct {
 	provider.Provider
 	requests []provider.Request
@@ -70,13 +72,7 @@ func newWorld(t *testing.T) *world {
 	w.db = storetest.Open(t, w.clock.Now)
 	w.urls, w.bucket = &web{Client: safehttp.New(safehttp.Options{}), files: map[string][]byte{public: wav(3)}},
 		&bucket{objects: map[string][]byte{}}
-	signer, err := media.NewSigner(aws.Config{Region: "eu-central-1", HTTPClient: w.bucket,
-		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
-			return aws.Credentials{AccessKeyID: "id", SecretAccessKey: "secret"}, nil
-		})}, "bucket", w.clock.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	signer := mediatest.Signer(t, w.clock.Now, func(cfg *aws.Config) { cfg.HTTPClient = w.bucket })
 	offer := catalog.NewOffer("fal,elevenlabs,polly,replicate", "us-west-2")
 	s := studio.NewService(w.db, signer, w.urls, offer, w.clock.Now)
 	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, s, account.NewEvents(w.db, signer),
@@ -92,22 +88,12 @@ func newWorld(t *testing.T) *world {
 
 func (w *world) topUp(credits int64) {
 	w.t.Helper()
-	tx := &store.Tx{}
-	if _, err := ledger.TopUp(tx, w.clock.Now(), w.Principal.Account, credits); err != nil {
-		w.t.Fatal(err)
-	}
-	if err := w.db.Commit(w.t.Context(), tx); err != nil {
-		w.t.Fatal(err)
-	}
+	ledgertest.TopUp(w.t, w.db, w.clock.Now(), w.Principal.Account, credits)
 }
 
 func (w *world) balance() int64 {
 	w.t.Helper()
-	it, err := w.db.Get(w.t.Context(), ledger.BalanceKey(w.Principal.Account))
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return ledger.BalanceOf(it).Credits
+	return ledgertest.Balance(w.t, w.db, w.Principal.Account)
 }
 
 func create(c *apitest.Caller, t *testing.T, path string, body object) (g generation.Generation) {
@@ -254,7 +240,7 @@ func TestProgressIsShown(t *testing.T) {
 	}
 }
 
-// DELETE cancels what runs and shows it, and deletes what has ended.
+// DELETE cancels a running generation and returns it, and deletes one that has ended.
 func TestCancelAndDelete(t *testing.T) {
 	for steps := range 10 {
 		w := newWorld(t)

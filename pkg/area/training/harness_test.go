@@ -38,6 +38,7 @@ import (
 	"github.com/content-automation/api/pkg/record/event"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/record/ledger/ledgertest"
 	"github.com/content-automation/api/pkg/service/generatetest"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
@@ -181,11 +182,7 @@ func (w *world) live(items int) (*apitest.Caller, string) {
 
 func (w *world) topUp(c *apitest.Caller, credits int64) {
 	w.t.Helper()
-	tx := &store.Tx{}
-	if _, err := ledger.TopUp(tx, w.clock.Now(), c.Principal.Account, credits); err != nil {
-		w.t.Fatal(err)
-	}
-	w.commit(tx)
+	ledgertest.TopUp(w.t, w.db, w.clock.Now(), c.Principal.Account, credits)
 }
 
 // remove marks a factory as deleted, as its deletion does at first.
@@ -310,7 +307,7 @@ func (w *world) end(c *apitest.Caller, factory string) {
 	}
 }
 
-// credits returns what the account can spend, and what its entries add up to.
+// credits returns the credits that the account can spend, and the sum of its entries.
 func (w *world) credits(c *apitest.Caller) (balance, sum int64, held int) {
 	w.t.Helper()
 	items, err := w.db.GetAll(w.t.Context(), ledger.BalanceKey(c.Principal.Account))

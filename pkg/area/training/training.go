@@ -131,7 +131,7 @@ func (s *Service) start(ctx context.Context, tx *store.Tx, in *startInput) (out 
 		Sandbox: b.Sandbox, Newest: chosen.samples.Newest, Tokens: chosen.samples.Tokens,
 	}
 	if b.Sandbox != nil {
-		if err := generate.Refuse(b.Sandbox.Outcome, chosen.credits, p); err != nil {
+		if err := generate.RehearsedError(b.Sandbox.Outcome, chosen.credits, p); err != nil {
 			return out, err
 		}
 		r.Usual += time.Duration(b.Sandbox.DelaySeconds) * time.Second

@@ -444,7 +444,7 @@ func TestALaterTrainingReplacesTheModel(t *testing.T) {
 		"-")); status != http.StatusOK {
 		t.Errorf("the second deployment answers %d", status)
 	}
-	// What was planned with the first model falls back to the base model.
+	// Work that was planned with the first model falls back to the base model.
 	var again item.Item
 	c.Call(http.MethodPost, "/v1/content-items/"+early.ID+"/regenerate", object{}).Into(t, http.StatusAccepted, &again)
 	w.engine.Drain()
@@ -458,7 +458,7 @@ func TestALaterTrainingReplacesTheModel(t *testing.T) {
 	}
 }
 
-// What is deleted after a training was accepted is not learned, and not charged.
+// Items that are deleted after a training was accepted are not learned, and not charged.
 func TestDeletedItemsAreNotLearned(t *testing.T) {
 	w := newWorld(t)
 	c, factory := w.live(60)

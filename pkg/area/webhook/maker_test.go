@@ -56,8 +56,8 @@ func TestAChangeOfTheMakersScopesCountsForTheNextEvent(t *testing.T) {
 	}
 }
 
-// What was on its way when the maker lost its scope is not sent any more, however it is
-// asked for.
+// Deliveries that were on their way when the maker lost its scope are not sent any more, even if a caller requests
+// them again.
 func TestWhatTheMakerMayNoLongerReadIsNotSent(t *testing.T) {
 	w := newWorld(t)
 	maker := w.Key(auth.AllScopes()...)
@@ -284,7 +284,7 @@ func TestAnEventWaitsForItsMakerToBeRead(t *testing.T) {
 	w := newWorld(t)
 	r := w.Receive(nil, "*")
 	w.Happen(event.ContentGenerated)
-	w.Faults.Refuse("BatchGetItem", "ValidationException", 1)
+	w.Faults.Reject("BatchGetItem", "ValidationException", 1)
 	w.Run()
 	if n := len(r.Receipts()); n != 1 {
 		t.Errorf("%d requests", n)

@@ -13,7 +13,7 @@ import (
 
 func TestASampleGoesToOneWebhookAlone(t *testing.T) {
 	w := newWorld(t)
-	// It does not subscribe to what it is tested with; the other gets everything.
+	// The first does not subscribe to the tested type; the other gets everything.
 	r, other := w.Receive(answers(500, 200), "balance.low"), w.Receive(answers(200), "*")
 	path := "/v1/webhooks/" + r.Hook.ID + "/test"
 	var d endpoint.Delivery

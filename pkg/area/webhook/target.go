@@ -118,39 +118,39 @@ func parseTarget(of, raw, partition string) (arn.ARN, error) {
 		noun, service, named, example = "an event bus", "events", busShape,
 			"arn:aws:events:eu-central-1:111122223333:event-bus/content"
 	}
-	refuse := func(format string, args ...any) (arn.ARN, error) {
+	invalid := func(format string, args ...any) (arn.ARN, error) {
 		return arn.ARN{}, errs.Invalid("/destination/arn", format, args...)
 	}
 	at, err := arn.Parse(raw)
 	switch {
 	case err != nil || at.Service != service:
-		return refuse("must be the ARN of %s, such as %s", noun, example)
+		return invalid("must be the ARN of %s, such as %s", noun, example)
 	case at.Partition != partition:
-		return refuse("must be in the partition %s, as this service is", partition)
+		return invalid("must be in the partition %s, as this service is", partition)
 	case !matches(regionShape, at.Region):
-		return refuse("must name a region, such as %s", example)
+		return invalid("must name a region, such as %s", example)
 	case !matches(accountShape, at.AccountID):
-		return refuse("must name an account by 12 digits, such as %s", example)
+		return invalid("must name an account by 12 digits, such as %s", example)
 	case of == endpoint.TypeSQS && strings.HasSuffix(at.Resource, ".fifo"):
-		return refuse("must be a standard queue: events come in no certain order and may come twice, so that a FIFO " +
+		return invalid("must be a standard queue: events come in no certain order and may come twice, so that a FIFO " +
 			"queue would promise what does not hold")
 	case !matches(named, at.Resource):
-		return refuse("must end with the name of %s, such as %s", noun, example)
+		return invalid("must end with the name of %s, such as %s", noun, example)
 	}
 	return at, nil
 }
 
 // checkRole refuses a role that cannot be assumed, or that is another account's.
 func checkRole(raw string, target arn.ARN) error {
-	refuse := func(format string, args ...any) error { return errs.Invalid("/destination/role_arn", format, args...) }
+	invalid := func(format string, args ...any) error { return errs.Invalid("/destination/role_arn", format, args...) }
 	role, err := arn.Parse(raw)
 	switch {
 	case err != nil || role.Service != "iam" || role.Region != "" || !strings.HasPrefix(role.Resource, "role/"):
-		return refuse("must be the ARN of a role, such as arn:aws:iam::111122223333:role/%sevents", RolePrefix)
+		return invalid("must be the ARN of a role, such as arn:aws:iam::111122223333:role/%sevents", RolePrefix)
 	case role.Partition != target.Partition || role.AccountID != target.AccountID:
-		return refuse("must be a role in the account of arn, %s", target.AccountID)
+		return invalid("must be a role in the account of arn, %s", target.AccountID)
 	case !matches(roleShape, role.Resource):
-		return refuse("must be a role without a path whose name begins with %s: this service may assume no others",
+		return invalid("must be a role without a path whose name begins with %s: this service may assume no others",
 			RolePrefix)
 	}
 	return nil

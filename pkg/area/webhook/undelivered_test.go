@@ -69,8 +69,7 @@ func TestWhatNeverArrived(t *testing.T) {
 	if some := list("&from=" + since.Format(time.RFC3339)); len(some) != 2 || some[1].EventID != waiting.ID {
 		t.Errorf("since %v: %+v", since, some)
 	}
-	// What happened before there was the webhook is listed where the caller asks for it:
-	// a replay would deliver it.
+	// Events from before the webhook was created are listed if the caller asks for them: a replay would deliver them.
 	old := before.ID
 	if some := list("&from=" + w.Clock.Now().Add(-72*time.Hour).Format(time.RFC3339) + "&limit=100"); len(some) != 4 ||
 		some[3].EventID != old {
@@ -79,7 +78,7 @@ func TestWhatNeverArrived(t *testing.T) {
 	if some := list("&to=" + w.Clock.Now().Add(-72*time.Hour).Format(time.RFC3339)); len(some) != 0 {
 		t.Errorf("until before there was the webhook: %+v", some)
 	}
-	// What the sweeper makes of the lost one has the id that was shown.
+	// The delivery that the sweeper makes of the lost event has the id that was shown.
 	w.Publish(lost)
 	statuses = answers(200)
 	w.Run()
@@ -94,8 +93,8 @@ func TestWhatNeverArrived(t *testing.T) {
 	w.API.Call(http.MethodGet, path+"&cursor=x", nil).Refused(t, 400, "invalid_cursor", "cursor")
 }
 
-// TestTheLogOfADeletedWebhook asks for each state: the log is kept, and what was never
-// written to one is unknown.
+// TestTheLogOfADeletedWebhook lists each state: the log is kept, and events that were never written to it are
+// unknown.
 func TestTheLogOfADeletedWebhook(t *testing.T) {
 	w := newWorld(t)
 	statuses := answers(200)
@@ -139,7 +138,7 @@ func TestTheLogOfADeletedWebhook(t *testing.T) {
 	}
 }
 
-// TestWhatHasNoDeliveryIsRedelivered asks for what is listed but was never made.
+// TestWhatHasNoDeliveryIsRedelivered redelivers an event that is listed but has no delivery.
 func TestWhatHasNoDeliveryIsRedelivered(t *testing.T) {
 	w := newWorld(t)
 	before := w.Happen(event.ContentGenerated)

@@ -133,7 +133,7 @@ func requireEnabled(w *endpoint.Webhook) error {
 
 // checkURL refuses an address that may not be called.
 func (s *Service) checkURL(ctx context.Context, raw string) error {
-	return safehttp.Refusal(s.urls.CheckURL(ctx, raw), "/url")
+	return safehttp.InvalidURL(s.urls.CheckURL(ctx, raw), "/url")
 }
 
 // redirect sends the events to the destination in the settings, or refuses it. A

@@ -27,8 +27,8 @@ const window = 60
 type Secrets interface {
 	// Count finds a key by the hash of its secret and counts the call. It returns store.ErrNotFound if there is none.
 	Count(ctx context.Context, hash string, window int64, ip string) (*credential.Credential, error)
-	// Refuse counts the call as refused, and returns the number of refused calls in the window.
-	Refuse(ctx context.Context, c *credential.Credential, window int64) (int, error)
+	// CountDenied counts the call as refused, and returns the number of refused calls in the window.
+	CountDenied(ctx context.Context, c *credential.Credential, window int64) (int, error)
 }
 
 var _ Secrets = (*credential.Counter)(nil)
@@ -57,12 +57,9 @@ type (
 )
 
 // Handle answers one call. It refuses a call without a key, or with an unknown one. If the key is known but may not
-// make
-// the call, Handle passes the call on with the refusal in its context: the function behind answers it with its exact
-// code
-// and headers, and writes it to the audit log. The same holds for a call whose key cannot be looked up because the
-// table
-// is overloaded or does not answer.
+// make the call, Handle passes the call on with the denial in its context: the function behind answers it with its
+// exact code and headers, and writes it to the audit log. The same holds for a call whose key cannot be looked up
+// because the table is overloaded or does not answer.
 func (a *Authorizer) Handle(ctx context.Context, req request) (response, error) {
 	token, sent := bearer(req)
 	if !sent {
@@ -87,12 +84,12 @@ func (a *Authorizer) Handle(ctx context.Context, req request) (response, error) 
 		return failed(req, "key not looked up", err)
 	}
 	p := principal(s, mode, now)
-	if p.Refusal = a.refusal(s, p, req, ip, now); p.Refusal != nil {
-		if err := a.count(ctx, s, p.Refusal, now); err != nil {
+	if p.Denial = a.denial(s, p, req, ip, now); p.Denial != nil {
+		if err := a.count(ctx, s, p.Denial, now); err != nil {
 			return failed(req, "refused call not counted", err)
 		}
 		// A flood of calls with an ended secret must start no function.
-		if s.Ended(now) && p.Refusal.Count > s.Limit {
+		if s.Ended(now) && p.Denial.Count > s.Limit {
 			return deny(req.MethodArn), nil
 		}
 	}
@@ -123,10 +120,10 @@ func allow(req request, id string, p *auth.Principal) (response, error) {
 	return response{PrincipalID: id, PolicyDocument: policy("Allow", req.MethodArn), Context: values}, nil
 }
 
-// refusal returns the first reason, in the contract's order, for which a known key may not make this call, or nil if it
+// denial returns the first reason, in the contract's order, for which a known key may not make this call, or nil if it
 // may.
-func (a *Authorizer) refusal(s *credential.Credential, p *auth.Principal, req request, ip string,
-	now time.Time) *auth.Refusal {
+func (a *Authorizer) denial(s *credential.Credential, p *auth.Principal, req request, ip string,
+	now time.Time) *auth.Denial {
 	method := req.HTTPMethod
 	if method == http.MethodHead {
 		method = http.MethodGet // the function behind answers HEAD like GET
@@ -134,27 +131,27 @@ func (a *Authorizer) refusal(s *credential.Credential, p *auth.Principal, req re
 	scope, known := a.scopes[method+" "+req.Resource]
 	switch {
 	case s.Ended(now):
-		return &auth.Refusal{Code: errs.InvalidAPIKey, Message: auth.MessageInvalidKey}
+		return &auth.Denial{Code: errs.InvalidAPIKey, Message: auth.MessageInvalidKey}
 	case s.Plan != auth.EnterprisePlan:
-		return &auth.Refusal{Code: errs.PlanNotAllowed, Message: "The API is part of the enterprise plan, and this " +
+		return &auth.Denial{Code: errs.PlanNotAllowed, Message: "The API is part of the enterprise plan, and this " +
 			"account is on another plan. Ask its owner to change the plan."}
 	case !auth.Permits(s.AccountIPs, ip) || !auth.Permits(s.KeyIPs, ip):
-		return &auth.Refusal{Code: errs.IPNotAllowed, Message: "Requests from this address are not allowed. Add it " +
+		return &auth.Denial{Code: errs.IPNotAllowed, Message: "Requests from this address are not allowed. Add it " +
 			"to the IP allow-lists of the account and of the key."}
 	case known && !p.Has(scope):
-		return &auth.Refusal{Code: errs.InsufficientScope, Message: auth.MessageScope(scope)}
+		return &auth.Denial{Code: errs.InsufficientScope, Message: auth.MessageScope(scope)}
 	}
 	n, ceiling := s.Excess()
 	switch {
 	case n == 0:
 		return nil
 	case ceiling:
-		return &auth.Refusal{Code: errs.RateLimited, Count: n,
+		return &auth.Denial{Code: errs.RateLimited, Count: n,
 			Rate: &errs.RateContext{Limit: credential.Ceiling * s.Limit, WindowSeconds: window},
 			Message: "The keys of this account have together reached its limit of requests per minute. Wait for the " +
 				"time in Retry-After, and spread requests out."}
 	default:
-		return &auth.Refusal{Code: errs.RateLimited, Count: n,
+		return &auth.Denial{Code: errs.RateLimited, Count: n,
 			Rate: &errs.RateContext{Limit: s.Limit, WindowSeconds: window}, Message: auth.MessageRateLimited}
 	}
 }
@@ -167,7 +164,7 @@ const (
 
 // count counts a refused call, and sets the number of refusals in the key's window. The rate limit counts its own
 // refusals.
-func (a *Authorizer) count(ctx context.Context, s *credential.Credential, r *auth.Refusal, now time.Time) (err error) {
+func (a *Authorizer) count(ctx context.Context, s *credential.Credential, r *auth.Denial, now time.Time) (err error) {
 	switch r.Code {
 	case errs.RateLimited:
 		return nil
@@ -176,7 +173,7 @@ func (a *Authorizer) count(ctx context.Context, s *credential.Credential, r *aut
 	default:
 		metric.Add(PermissionRefused, 1)
 	}
-	r.Count, err = a.secrets.Refuse(ctx, s, now.Unix()/window)
+	r.Count, err = a.secrets.CountDenied(ctx, s, now.Unix()/window)
 	return err
 }
 

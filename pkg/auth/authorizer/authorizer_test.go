@@ -36,7 +36,7 @@ type secrets struct {
 	refused int
 }
 
-func (s *secrets) Refuse(context.Context, *credential.Credential, int64) (int, error) {
+func (s *secrets) CountDenied(context.Context, *credential.Credential, int64) (int, error) {
 	s.refused++
 	return s.refused, nil
 }
@@ -69,13 +69,13 @@ func TestACallWithAReplacedSecretIsMarked(t *testing.T) {
 			s.UntilAt = now.Add(end)
 		}
 		_, p, err := handle(t, &secrets{known: map[string]credential.Credential{auth.HashKey(key): s}}, read(key))
-		if err != nil || p.Refusal != nil || p.OldSecret != want {
+		if err != nil || p.Denial != nil || p.OldSecret != want {
 			t.Errorf("%v: %+v, %v", end, p, err)
 		}
 	}
 }
 
-// metrics collects what is counted until the test ends.
+// metrics returns the metrics that are counted until the test ends.
 func metrics(t *testing.T) *bytes.Buffer {
 	var b bytes.Buffer
 	before := metric.SetOutput(&b)
@@ -100,9 +100,9 @@ func TestAFloodWithAnEndedSecretStartsNoFunction(t *testing.T) {
 				t.Fatal(err)
 			case n > 60 && effect != "Deny":
 				t.Fatalf("%s: call %d: %s", name, n, effect)
-			case n <= 60 && (effect != "Allow" || p.Refusal.Code != errs.InvalidAPIKey || p.Refusal.Count != n ||
+			case n <= 60 && (effect != "Allow" || p.Denial.Code != errs.InvalidAPIKey || p.Denial.Count != n ||
 				p.Rate != auth.Rate{}):
-				t.Fatalf("%s: call %d: %s, %+v, %+v", name, n, effect, p.Refusal, p.Rate)
+				t.Fatalf("%s: call %d: %s, %+v, %+v", name, n, effect, p.Denial, p.Rate)
 			}
 		}
 		if n := strings.Count(counted.String(), `"AuthenticationRefused":1`); n != 63 {
@@ -132,18 +132,18 @@ func TestRefusedCallsAreCounted(t *testing.T) {
 		c.spoil(&known)
 		s := &secrets{known: map[string]credential.Credential{auth.HashKey(key): known}, refused: 2}
 		_, p, err := handle(t, s, read(key))
-		if err != nil || (p.Refusal != nil) != (c.count > 0) || p.Refusal != nil && p.Refusal.Count != c.count {
-			t.Errorf("%s: %+v, %v", name, p.Refusal, err)
+		if err != nil || (p.Denial != nil) != (c.count > 0) || p.Denial != nil && p.Denial.Count != c.count {
+			t.Errorf("%s: %+v, %v", name, p.Denial, err)
 		}
 		if (s.refused == 3) != (c.metric != "") || c.metric == "" && counted.Len() > 0 ||
 			!strings.Contains(counted.String(), c.metric) {
 			t.Errorf("%s: counted %d, metrics %s", name, s.refused, counted)
 		}
-		if c.limit > 0 && (p.Refusal.Rate == nil || *p.Refusal.Rate != errs.RateContext{Limit: c.limit,
+		if c.limit > 0 && (p.Denial.Rate == nil || *p.Denial.Rate != errs.RateContext{Limit: c.limit,
 			WindowSeconds: 60}) {
-			t.Errorf("%s: the limit is %+v", name, p.Refusal.Rate)
+			t.Errorf("%s: the limit is %+v", name, p.Denial.Rate)
 		}
-		if name == "ceiling" && (p.Rate.Remaining != 0 || p.Refusal.Code != errs.RateLimited) {
+		if name == "ceiling" && (p.Rate.Remaining != 0 || p.Denial.Code != errs.RateLimited) {
 			t.Errorf("%+v", p)
 		}
 	}
@@ -163,7 +163,7 @@ func newKey(t *testing.T, mode tenant.Mode) string {
 	return key
 }
 
-// a call is what the gateway says of one.
+// call is the gateway's description of a call.
 type call = events.APIGatewayCustomAuthorizerRequestTypeRequest
 
 const arn = "arn:aws:execute-api:eu-central-1:123456789012:api/v1/GET/v1/content-items"
@@ -265,15 +265,15 @@ func TestRefusalsComeInTheContractsOrder(t *testing.T) {
 	c := read(key)
 	for _, fault := range faults {
 		effect, p, err := handle(t, &secrets{known: map[string]credential.Credential{auth.HashKey(key): s}}, c)
-		if err != nil || effect != "Allow" || p.Refusal == nil || p.Refusal.Code != fault.code ||
-			p.Refusal.Message == "" {
+		if err != nil || effect != "Allow" || p.Denial == nil || p.Denial.Code != fault.code ||
+			p.Denial.Message == "" {
 			t.Fatalf("%s: %s, %+v, %v; want %s", fault.name, effect, p, err, fault.code)
 		}
 		if p.Account != "acc_1" || p.KeyID() != "key_1" {
 			t.Errorf("%s: nobody can be held to account: %+v", fault.name, p)
 		}
-		if fault.code == errs.InsufficientScope && !strings.Contains(p.Refusal.Message, "content:read") {
-			t.Errorf("the message does not name the scope: %s", p.Refusal.Message)
+		if fault.code == errs.InsufficientScope && !strings.Contains(p.Denial.Message, "content:read") {
+			t.Errorf("the message does not name the scope: %s", p.Denial.Message)
 		}
 		if fault.code == errs.RateLimited && p.Rate.Remaining != 0 {
 			t.Errorf("%d calls remain", p.Rate.Remaining)
@@ -281,7 +281,7 @@ func TestRefusalsComeInTheContractsOrder(t *testing.T) {
 		fault.mend(&s, &c)
 	}
 	if _, p, err := handle(t, &secrets{known: map[string]credential.Credential{auth.HashKey(key): s}}, c); err != nil ||
-		p.Refusal != nil {
+		p.Denial != nil {
 		t.Errorf("without a fault: %+v, %v", p, err)
 	}
 }
@@ -332,7 +332,7 @@ func TestEachFaultAloneIsRefused(t *testing.T) {
 		if c.ip != "" {
 			req.RequestContext.Identity.SourceIP = c.ip
 		}
-		// What a caller says of its own address does not count.
+		// An address that the caller states itself does not count.
 		req.Headers["X-Forwarded-For"] = "203.0.113.1"
 		_, p, err := handle(t, &secrets{known: map[string]credential.Credential{auth.HashKey(key): s}}, req)
 		if err != nil {
@@ -340,8 +340,8 @@ func TestEachFaultAloneIsRefused(t *testing.T) {
 			continue
 		}
 		var code errs.Code
-		if p.Refusal != nil {
-			code = p.Refusal.Code
+		if p.Denial != nil {
+			code = p.Denial.Code
 		}
 		if code != c.code {
 			t.Errorf("%s: refused as %q, want %q", name, code, c.code)
@@ -360,7 +360,7 @@ func TestTheScopeIsThatOfTheOperation(t *testing.T) {
 		{"POST", "/v1/content-items", true},
 		{"POST", "/v1/factories", false},
 		{"GET", "/v1/factories", true},
-		// The function answers what there is none of: 404 and 405.
+		// The function answers unknown paths and methods with 404 and 405.
 		{"GET", "/v1/{proxy+}", false},
 		{"PUT", "/v1/content-items", false},
 		{"HEAD", "/v1/content-items", false},
@@ -368,7 +368,7 @@ func TestTheScopeIsThatOfTheOperation(t *testing.T) {
 	} {
 		s := &secrets{known: map[string]credential.Credential{auth.HashKey(key): good()}}
 		_, p, err := handle(t, s, callOf(c.method, c.resource, "Authorization", "Bearer "+key))
-		if err != nil || (p.Refusal != nil) != c.refused {
+		if err != nil || (p.Denial != nil) != c.refused {
 			t.Errorf("%s %s: %+v, %v", c.method, c.resource, p, err)
 		}
 	}
@@ -466,7 +466,7 @@ func TestAnUnavailableTableIsNoPermission(t *testing.T) {
 		errs.New(errs.ProviderUnavailable, "busy with %s", key), errs.New(errs.Timeout, "late")} {
 		s := &secrets{known: map[string]credential.Credential{auth.HashKey(key): good()}, err: cause}
 		effect, p, err := handle(t, s, read(key))
-		want := &auth.Principal{Refusal: &auth.Refusal{Code: errs.ProviderUnavailable,
+		want := &auth.Principal{Denial: &auth.Denial{Code: errs.ProviderUnavailable,
 			Message: auth.MessageUnavailable}}
 		if err != nil || effect != "Allow" || !reflect.DeepEqual(p, want) {
 			t.Errorf("%v: %s, %+v, %v", cause, effect, p, err)

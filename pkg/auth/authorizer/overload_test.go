@@ -86,19 +86,19 @@ func TestACallWhoseKeyCannotBeLookedUpIs503(t *testing.T) {
 	const forever = 1000
 	for name, fault := range map[string]func(*storetest.Faults){
 		"throttled": func(f *storetest.Faults) {
-			f.Refuse("UpdateItem",
+			f.Reject("UpdateItem",
 				"ThrottlingException", forever)
 		},
 		"a hot partition": func(f *storetest.Faults) {
-			f.Refuse("UpdateItem",
+			f.Reject("UpdateItem",
 				"ProvisionedThroughputExceededException", forever)
 		},
 		"a limit of the account": func(f *storetest.Faults) {
-			f.Refuse("UpdateItem",
+			f.Reject("UpdateItem",
 				"RequestLimitExceeded", forever)
 		},
 		"it fails": func(f *storetest.Faults) {
-			f.Refuse("UpdateItem",
+			f.Reject("UpdateItem",
 				"InternalServerError", forever)
 		},
 		"it is down": func(f *storetest.Faults) {
@@ -108,7 +108,7 @@ func TestACallWhoseKeyCannotBeLookedUpIs503(t *testing.T) {
 		"there is no connection": func(f *storetest.Faults) { f.Disconnect("UpdateItem", forever) },
 		"it is silent":           func(f *storetest.Faults) { f.Hang("UpdateItem", forever) },
 		"no window opens": func(f *storetest.Faults) {
-			f.Refuse("TransactWriteItems",
+			f.Reject("TransactWriteItems",
 				"ThrottlingException", forever)
 		},
 		"silent as a window opens": func(f *storetest.Faults) { f.Hang("TransactWriteItems", forever) },
@@ -146,7 +146,7 @@ func TestARefusalThatCannotBeCountedIs503(t *testing.T) {
 		c := read(s.key)
 		c.HTTPMethod = http.MethodPost // needs another scope
 		faults.Before("UpdateItem", func() {})
-		faults.Refuse("UpdateItem", "ThrottlingException", 1000)
+		faults.Reject("UpdateItem", "ThrottlingException", 1000)
 		if w, code := s.get(t, c); w.Code != http.StatusServiceUnavailable || code != "provider_unavailable" {
 			t.Errorf("%d %s", w.Code, w.Body)
 		}

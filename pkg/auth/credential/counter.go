@@ -165,10 +165,10 @@ func (c *Counter) open(ctx context.Context, of *Credential, before *store.Item, 
 	return c.db.Commit(ctx, tx)
 }
 
-// Refuse counts a call that Count has returned as refused, and returns the number of such calls in the window,
+// CountDenied counts a call that Count has returned as refused, and returns the number of such calls in the window,
 // including this one. Calls beyond a rate limit need not be counted: Credential.Excess returns their number. Calls with
 // a secret that has ended are counted separately, since nothing else opens its windows.
-func (c *Counter) Refuse(ctx context.Context, of *Credential, open int64) (int, error) {
+func (c *Counter) CountDenied(ctx context.Context, of *Credential, open int64) (int, error) {
 	in, number := window, refused
 	if of.Ended(c.now()) {
 		in, number = turnedWindow, turned

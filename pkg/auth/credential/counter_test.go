@@ -35,9 +35,9 @@ func TestARotationDoesNotResetTheCount(t *testing.T) {
 		if s := w.call("2", window); s.Count != 8 {
 			t.Errorf("overlap %v: the first call after two rotations was counted as %d", overlap, s.Count)
 		}
-		// What is refused with a secret that has ended changes nothing about that.
+		// Calls that are refused with a secret that has ended change nothing about that.
 		w.rotate("2", "3", 0)
-		if _, err := w.counter.Refuse(t.Context(), w.call("2", window), window); err != nil {
+		if _, err := w.counter.CountDenied(t.Context(), w.call("2", window), window); err != nil {
 			t.Fatal(err)
 		}
 		if s := w.call("3", window); s.Count != 9 {
@@ -147,13 +147,13 @@ func TestRefusedCallsAreCountedByTheWindow(t *testing.T) {
 		for n := int64(window); n < window+2; n++ {
 			for want := 1; want <= 3; want++ {
 				s := w.call(hash, n)
-				if got, err := w.counter.Refuse(t.Context(), s, n); err != nil || got != want {
+				if got, err := w.counter.CountDenied(t.Context(), s, n); err != nil || got != want {
 					t.Errorf("%s, window %d: %d, %v, want %d", hash, n, got, err, want)
 				}
 			}
 		}
 		w.faults.Reset()
-		if _, err := w.counter.Refuse(t.Context(), w.call(hash, window+1), window+1); err != nil {
+		if _, err := w.counter.CountDenied(t.Context(), w.call(hash, window+1), window+1); err != nil {
 			t.Error(err)
 		}
 		if got := w.faults.Operations(); got != "UpdateItem UpdateItem" {
@@ -186,7 +186,7 @@ func TestUsage(t *testing.T) {
 	for range 62 { // two beyond the limit
 		w.call("hash", minute())
 	}
-	if _, err := w.counter.Refuse(t.Context(), w.call("hash", minute()), minute()); err != nil {
+	if _, err := w.counter.CountDenied(t.Context(), w.call("hash", minute()), minute()); err != nil {
 		t.Fatal(err)
 	}
 	// The running minute is in it, and a minute that is over is not counted twice.
@@ -209,7 +209,7 @@ func TestUsage(t *testing.T) {
 	// Calls with a secret that has ended are those of the key, too.
 	w.commit(func(tx *store.Tx) { credential.Revoke(tx, "hash", w.clock.Now()) })
 	for range 2 {
-		if _, err := w.counter.Refuse(t.Context(), w.call("hash", minute()), minute()); err != nil {
+		if _, err := w.counter.CountDenied(t.Context(), w.call("hash", minute()), minute()); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -71,7 +71,7 @@ func (w *world) is(what string, err, want error) {
 	}
 }
 
-// unchanged checks that what a test does leaves the table as it is.
+// unchanged checks that a call of do leaves the table as it is.
 func (w *world) unchanged(do func()) {
 	w.Helper()
 	before := storetest.Snapshot(w, w.db)
@@ -96,7 +96,7 @@ func secret(hash string) credential.Credential {
 	}
 }
 
-// call counts a call that must be known, and returns what is known.
+// call counts a call with a known key, and returns the credential.
 func (w *world) call(hash string, window int64) *credential.Credential {
 	w.Helper()
 	c, err := w.counter.Count(w.Context(), hash, window, "198.51.100.7")
@@ -344,12 +344,12 @@ func TestContentionOfACountedCall(t *testing.T) {
 	w := newWorld(t, secret("hash"))
 	w.call("hash", window)
 	w.faults.Reset()
-	w.faults.Refuse("UpdateItem", "TransactionConflictException", 3)
+	w.faults.Reject("UpdateItem", "TransactionConflictException", 3)
 	if s := w.call("hash", window); s.Count != 2 {
 		t.Errorf("counted %d", s.Count)
 	}
 	w.faults.Reset()
-	w.faults.Refuse("UpdateItem", "TransactionConflictException", 1000)
+	w.faults.Reject("UpdateItem", "TransactionConflictException", 1000)
 	if s, err := w.counter.Count(t.Context(), "hash", window, ""); err == nil {
 		t.Errorf("without an end it gives %+v", *s)
 	}
@@ -387,10 +387,10 @@ func TestACallWhoseAnswerWasLostIsCountedOnce(t *testing.T) {
 func TestACallThatCannotBeCountedIsAnError(t *testing.T) {
 	w := newWorld(t, secret("hash"))
 	for name, fault := range map[string]func(){
-		"throttled":     func() { w.faults.Refuse("UpdateItem", "ThrottlingException", 1000) },
-		"no permission": func() { w.faults.Refuse("UpdateItem", "AccessDeniedException", 1000) },
-		"no table":      func() { w.faults.Refuse("UpdateItem", "ResourceNotFoundException", 1000) },
-		"no window":     func() { w.faults.Refuse("TransactWriteItems", "AccessDeniedException", 1000) },
+		"throttled":     func() { w.faults.Reject("UpdateItem", "ThrottlingException", 1000) },
+		"no permission": func() { w.faults.Reject("UpdateItem", "AccessDeniedException", 1000) },
+		"no table":      func() { w.faults.Reject("UpdateItem", "ResourceNotFoundException", 1000) },
+		"no window":     func() { w.faults.Reject("TransactWriteItems", "AccessDeniedException", 1000) },
 	} {
 		w.faults.Reset()
 		fault()

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/text/currency"
 )
 
-// The library knows the money of 2017; what it knows must have the same digits here.
+// The library has the currencies of 2017, and those must have the same digits here.
 func TestTheCurrenciesAreThoseOfISO4217(t *testing.T) {
 	known := 0
 	for code, n := range digits {

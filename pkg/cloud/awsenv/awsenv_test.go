@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// environment sets what Lambda sets.
+// environment sets the variables that Lambda sets.
 func environment(t *testing.T) {
 	for name, value := range map[string]string{
 		"AWS_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret",

@@ -10,7 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
-// panics returns what f panics with.
+// panics returns the value that f panics with.
 func panics(f func()) (text string) {
 	defer func() { text = fmt.Sprint(recover()) }()
 	f()

@@ -63,13 +63,13 @@ func (p *policy) check(plain bool, to netip.AddrPort) error {
 	case err != nil:
 		return errNotPublic
 	case p.public.SafeAddrPort(to) != nil:
-		return p.refusePort(to.Port())
+		return p.portError(to.Port())
 	}
 	return nil
 }
 
-// refusePort returns the error for a port that is not allowed, with the allowed ports.
-func (p *policy) refusePort(port uint16) error {
+// portError returns the error for a port that is not allowed, with the allowed ports.
+func (p *policy) portError(port uint16) error {
 	allowed := make([]string, len(p.ports))
 	for i, a := range p.ports {
 		allowed[i] = strconv.Itoa(int(a))

@@ -81,8 +81,8 @@ func get(t *testing.T, c *safehttp.Client, rawURL string) (*http.Response, error
 
 func ok(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "fine") }
 
-// TestRebindingIsRefused changes what a name resolves to between the check and
-// the call: the check passes, and the call must not reach the server on loopback.
+// TestRebindingIsRefused changes the address of a name between the check and the call: the check passes, and the call
+// must not reach the server on loopback.
 func TestRebindingIsRefused(t *testing.T) {
 	srv := newServer(t, true, ok)
 	port := srv.port(t)
@@ -262,7 +262,7 @@ func TestHTTP2AndReuse(t *testing.T) {
 	for _, encrypted := range []bool{true, false} {
 		srv := newServer(t, encrypted, func(w http.ResponseWriter, r *http.Request) {
 			protos.Store(r.Proto, true)
-			_, _ = io.WriteString(w, strings.Repeat("x", 5000)) // more than what is kept
+			_, _ = io.WriteString(w, strings.Repeat("x", 5000)) // more than the client keeps
 		})
 		client := safehttp.New(safehttp.Options{AllowLoopback: true, RootCAs: srv.roots()})
 		for range 20 {
@@ -364,8 +364,8 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// BenchmarkDo compares a call with one by a bare http.Client to the same server:
-// what the rules cost where a connection is reused.
+// BenchmarkDo compares a call with one by a bare http.Client to the same server: the difference is the cost of the
+// rules on a reused connection.
 func BenchmarkDo(b *testing.B) {
 	srv := httptest.NewServer(http.HandlerFunc(ok))
 	defer srv.Close()

@@ -2,8 +2,7 @@ package safehttp
 
 import "testing"
 
-// TestRooted looks inside because what a missing dot would do depends on the
-// search domains of the machine.
+// TestRooted is an internal test because the effect of a missing dot depends on the search domains of the machine.
 func TestRooted(t *testing.T) {
 	for host, want := range map[string]string{
 		"hooks.acme.dev": "hooks.acme.dev.",

@@ -75,7 +75,7 @@ func (c *Client) checkParts(u *url.URL) error {
 	}
 	// If loopback is allowed, the resolved address decides about the port.
 	if !c.policy.loopback && !slices.Contains(c.policy.ports, port) {
-		return c.policy.refusePort(port)
+		return c.policy.portError(port)
 	}
 	return nil
 }

@@ -43,7 +43,7 @@ func want(t *testing.T, c *Cache[string], src *source, value string, reads int) 
 func TestARefusedValueIsReadAgain(t *testing.T) {
 	s, src, c := newCache("one")
 	want(t, s, src, "one", 1)
-	s.Forget(t.Context()) // so soon after it was read, it is not what has changed
+	s.Forget(t.Context()) // so soon after it was read, the secret has not changed
 	want(t, s, src, "one", 1)
 	c.at = c.at.Add(shortest)
 	src.value = "two"
@@ -61,14 +61,14 @@ func TestASecretStoreThatIsAway(t *testing.T) {
 	}
 	src.err = nil
 	want(t, s, src, "one", 2)
-	// What was read before goes on counting, and is asked for now and then.
+	// The earlier value stays valid, and is read again now and then.
 	src.err = away
 	c.at = c.at.Add(Lifetime)
 	want(t, s, src, "one", 3)
 	want(t, s, src, "one", 3)
 	c.at = c.at.Add(grace)
 	want(t, s, src, "one", 4)
-	// But not what was refused.
+	// A refused value is not used again.
 	s.Forget(t.Context())
 	if value, err := s.Get(t.Context()); !errors.Is(err, away) {
 		t.Errorf("got %v, %v", value, err)

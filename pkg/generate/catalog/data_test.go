@@ -58,7 +58,7 @@ func TestEveryModelIsWhole(t *testing.T) {
 
 var region = regexp.MustCompile(`^[a-z]{2}-[a-z]+-\d$`)
 
-// What AWS runs is not everywhere: each model says where, and who says so.
+// Models of AWS are not in all regions: each lists its regions and the source.
 func TestModelsOfAWSHaveRegions(t *testing.T) {
 	for _, r := range models().Models {
 		aws := r.Provider == "bedrock" || r.Provider == "polly"
@@ -137,8 +137,7 @@ func checkCapabilities(t *testing.T, m Model) {
 	}
 }
 
-// A credit is a cent of what the provider charges: the prices have to say exactly
-// that, without rounding.
+// A credit is a cent of the provider's charge: the prices must be exactly that, without rounding.
 func TestPricesFollowFromCosts(t *testing.T) {
 	units := map[provider.Kind][]Unit{
 		provider.KindText: {PerTokens}, provider.KindImage: {PerImage}, provider.KindVideo: {PerSecond},
@@ -272,7 +271,7 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-// A credit is a cent of what the provider charges for training, too.
+// A credit is a cent of the provider's charge for training, too.
 func TestTrainingsFollowFromCosts(t *testing.T) {
 	trainable := 0
 	for _, r := range models().Models {

@@ -84,8 +84,8 @@ func TestModelsAreChosen(t *testing.T) {
 	}
 }
 
-// Whichever providers a stack has, and wherever it is: what it uses by default does live work there,
-// in the shapes that content items need.
+// For every set of providers and every region, the defaults do live work there, in the shapes that content items
+// need.
 func TestDefaultsFitWhatIsConfigured(t *testing.T) {
 	for _, list := range append(Providers(), "", "bedrock,polly", "fal,heygen", strings.Join(Providers(), ",")) {
 		for _, region := range []string{"eu-central-1", "us-east-1", "us-west-2", "sa-east-1"} {

@@ -108,7 +108,7 @@ func (m Model) decidesLength() bool {
 // fault by its JSON pointer below prefix: /aspect_ratio, /seconds, /count, /text,
 // /language, /image_url, /audio_url, /video_url, /lyrics.
 func (m Model) Check(req provider.Request, prefix string) error {
-	refuse := func(member, format string, args ...any) error {
+	invalid := func(member, format string, args ...any) error {
 		return errs.Invalid(prefix+member, "%s", fmt.Sprintf(format, args...))
 	}
 	if err := m.inputs(req, prefix); err != nil {
@@ -117,13 +117,13 @@ func (m Model) Check(req provider.Request, prefix string) error {
 	c := m.Capabilities
 	switch {
 	case req.AspectRatio != "" && len(c.AspectRatios) == 0:
-		return refuse("/aspect_ratio", "cannot be set for the model %s", m.ID)
+		return invalid("/aspect_ratio", "cannot be set for the model %s", m.ID)
 	case req.AspectRatio != "" && !slices.Contains(c.AspectRatios, req.AspectRatio):
-		return refuse("/aspect_ratio", "must be one of %s for the model %s", strings.Join(c.AspectRatios, ", "), m.ID)
+		return invalid("/aspect_ratio", "must be one of %s for the model %s", strings.Join(c.AspectRatios, ", "), m.ID)
 	case req.Count < 0 || req.Count > 1 && c.MaxImages <= 1:
-		return refuse("/count", "must be 1 for the model %s", m.ID)
+		return invalid("/count", "must be 1 for the model %s", m.ID)
 	case req.Count > max(c.MaxImages, 1):
-		return refuse("/count", "must be between 1 and %d for the model %s", c.MaxImages, m.ID)
+		return invalid("/count", "must be between 1 and %d for the model %s", c.MaxImages, m.ID)
 	}
 	for _, bounded := range []struct {
 		member, text string
@@ -131,24 +131,24 @@ func (m Model) Check(req provider.Request, prefix string) error {
 	}{{"/prompt", req.Prompt, c.PromptCharacters}, {"/lyrics", req.Lyrics, c.LyricsCharacters}} {
 		if n := utf8.RuneCountInString(bounded.text); len(bounded.limits) == 2 &&
 			(n < bounded.limits[0] || n > bounded.limits[1]) {
-			return refuse(bounded.member, "must have %d to %d characters for the model %s, not %d", bounded.limits[0],
+			return invalid(bounded.member, "must have %d to %d characters for the model %s, not %d", bounded.limits[0],
 				bounded.limits[1], m.ID, n)
 		}
 	}
 	if first, second, _ := strings.Cut(strings.TrimSpace(req.Prompt), "\n"); slices.Contains(c.Requires,
 		InputDialogue) && (first == "" || strings.TrimSpace(second) == "") {
-		return refuse("/text", "must have two lines for the model %s, one for each of its two speakers", m.ID)
+		return invalid("/text", "must have two lines for the model %s, one for each of its two speakers", m.ID)
 	}
 	if _, err := language.Parse(req.Language); req.Language != "" && err != nil {
-		return refuse("/language", "is not a language tag (BCP 47), such as en or de-DE")
+		return invalid("/language", "is not a language tag (BCP 47), such as en or de-DE")
 	}
 	switch m.Kind {
 	case provider.KindVideo, provider.KindMusic:
 		if req.Seconds != 0 && m.decidesLength() {
-			return refuse("/seconds", "cannot be set for the model %s", m.ID)
+			return invalid("/seconds", "cannot be set for the model %s", m.ID)
 		}
 		if req.Seconds != 0 && m.Length(req.Seconds) != req.Seconds {
-			return refuse("/seconds", "must be %s for the model %s", m.lengths(), m.ID)
+			return invalid("/seconds", "must be %s for the model %s", m.lengths(), m.ID)
 		}
 	case provider.KindAvatar:
 		most := maxSpokenSeconds
@@ -165,14 +165,14 @@ func (m Model) Check(req provider.Request, prefix string) error {
 			e.Param = prefix + "/audio_url"
 			return e
 		}
-		return refuse("/text", "takes about %.0f seconds to speak; the model %s speaks at most %d",
+		return invalid("/text", "takes about %.0f seconds to speak; the model %s speaks at most %d",
 			math.Ceil(length.Seconds()), m.ID, most)
 	case provider.KindVoice:
 		if n := utf8.RuneCountInString(req.Prompt); c.MaxCharacters > 0 && n > c.MaxCharacters {
-			return refuse("/text", "has %d characters; the model %s speaks at most %d", n, m.ID, c.MaxCharacters)
+			return invalid("/text", "has %d characters; the model %s speaks at most %d", n, m.ID, c.MaxCharacters)
 		}
 		if req.Language != "" && !m.Speaks(req.Language) {
-			return refuse("/language", "must be one of %s for the model %s", strings.Join(c.Languages, ", "), m.ID)
+			return invalid("/language", "must be one of %s for the model %s", strings.Join(c.Languages, ", "), m.ID)
 		}
 	}
 	return nil
@@ -181,7 +181,7 @@ func (m Model) Check(req provider.Request, prefix string) error {
 // inputs refuses a request that lacks an input that the model needs, or has one that it
 // does not take.
 func (m Model) inputs(req provider.Request, prefix string) error {
-	refuse := func(member, format string, args ...any) error {
+	invalid := func(member, format string, args ...any) error {
 		return errs.Invalid(prefix+member, format, args...)
 	}
 	c := m.Capabilities
@@ -199,9 +199,9 @@ func (m Model) inputs(req provider.Request, prefix string) error {
 	for _, g := range given {
 		switch {
 		case g.value != "" && !g.takes:
-			return refuse(g.member, "is not supported by the model %s", m.ID)
+			return invalid(g.member, "is not supported by the model %s", m.ID)
 		case g.value == "" && slices.Contains(c.Requires, g.input):
-			return refuse(g.member, "is required by the model %s", m.ID)
+			return invalid(g.member, "is required by the model %s", m.ID)
 		}
 	}
 	return nil

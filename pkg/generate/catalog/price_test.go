@@ -84,7 +84,7 @@ func TestAbsurdQuantitiesDoNotComeOutCheap(t *testing.T) {
 	}
 }
 
-// The service bears one unit of the price, or a tenth of what was reserved.
+// The service bears one unit of the price, or a tenth of the reservation.
 func TestWhatAResultMayCostMore(t *testing.T) {
 	for _, c := range []struct {
 		model                string

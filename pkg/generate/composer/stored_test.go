@@ -59,7 +59,7 @@ func (s *shelf) put(t *testing.T, key string, content []byte) *media.File {
 		DurationSeconds: info.Seconds()}
 }
 
-// generated stores what the sandbox makes.
+// generated stores a generation of the sandbox.
 func (s *shelf) generated(t *testing.T, key string, req provider.Request) *media.File {
 	t.Helper()
 	p := sandbox.New(time.Now)
@@ -141,7 +141,7 @@ func decoded(t *testing.T, content []byte) (width, height int, length time.Durat
 	return width, height, timeline.Time(frames)
 }
 
-// What the sandbox makes can be composed: every kind, as a draft, of the length asked for.
+// The sandbox's results can be composed: every kind, as a draft, of the requested length.
 func TestEveryKindIsComposedOfWhatTheSandboxMakes(t *testing.T) {
 	c, s := newComposer(t)
 	picture := s.generated(t, "picture", provider.Request{Kind: provider.KindImage, Prompt: "nets",

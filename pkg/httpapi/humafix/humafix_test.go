@@ -100,8 +100,8 @@ func init() {
 	RenderWith(func(_ context.Context, e *errs.Error) huma.StatusError { return failure{e.Message, e.Details} })
 }
 
-// serve serves a call with the body and query, and returns what reached the operation
-// or why nothing did.
+// serve serves a call with the body and query, and returns the input of the operation, or the reason for which it was
+// not called.
 func serve(t *testing.T, method, query, body string) (got *sent, refused string) {
 	t.Helper()
 	h := Handler(huma.Operation{OperationID: "x", Method: method, Path: "/x"},
@@ -237,7 +237,7 @@ func TestRulesAreToldWithTheSchema(t *testing.T) {
 		`{"name":"a","title":"a","inner":{"size":0}}`: "/inner/size must be at least 1 | /title must not be the name",
 		`{"name":"a","title":"a","inner":7}`: "/inner must be an object, not a number | /title must not be " +
 			"the name",
-		`{"name":"a","title":"a","at":"noon"}`: "/at " + mustBeTime, // what cannot be decoded has no rules
+		`{"name":"a","title":"a","at":"noon"}`: "/at " + mustBeTime, // no rules apply to undecodable values
 		`[]`:                                   " The body must be one JSON object, not an array",
 		`{"name":"a","Title":"a"}`:             "/Title is not a member; did you mean title? " + members,
 		`{"name":" ","title":" "}`: "/name must not be blank | /title must not be blank | " +

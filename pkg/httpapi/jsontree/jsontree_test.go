@@ -10,7 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/httpapi/jsontree"
 )
 
-// What is parsed is the tree that encoding/json makes; what that refuses is refused.
+// Parse returns the tree that encoding/json makes, and refuses all that encoding/json refuses.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{
 		`{"a":[1,-2.5e3,"x\u00e9",true,null,{}],"b":{"c":[]}}`, ` [ ] `, `null`, `"\ud83d\ude00"`, `1e999`, `{"a":1,}`,

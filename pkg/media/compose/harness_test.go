@@ -98,7 +98,7 @@ func (b *bench) try(w Work) (Result, error) {
 	return res, err
 }
 
-// fails composes what cannot be, and returns the error.
+// fails composes an invalid work, and returns the error.
 func (b *bench) fails(w Work) *Error {
 	b.t.Helper()
 	_, err := b.try(w)
@@ -121,7 +121,7 @@ func (b *bench) find(res Result, role media.Role) File {
 	return File{}
 }
 
-// ffmpeg runs ffmpeg beside the engine, and returns what it says.
+// ffmpeg runs ffmpeg beside the engine, and returns its output.
 func (b *bench) ffmpeg(args ...string) string {
 	b.t.Helper()
 	cmd := exec.CommandContext(b.t.Context(), filepath.Join(tools, "ffmpeg"),
@@ -146,7 +146,7 @@ func (b *bench) pixels(path string, frame, width, height int) []byte {
 	return raw
 }
 
-// probed is what ffprobe says.
+// probed is the output of ffprobe.
 type probed struct {
 	Streams []struct {
 		CodecType  string `json:"codec_type"`

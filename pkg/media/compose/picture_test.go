@@ -43,7 +43,7 @@ func letters(img image.Image, within image.Rectangle) (box image.Rectangle) {
 	return box
 }
 
-// What is measured is what libass draws, in every script.
+// Measured texts equal the texts that libass draws, in every script.
 func TestHeadingsLieWhereTheyAreMeasured(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

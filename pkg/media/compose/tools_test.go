@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// What is deployed is what the notice names, and each font has its licence beside it.
+// The notice names exactly the deployed tools, and each font has its licence beside it.
 func TestTheNoticeNamesWhatIsInstalled(t *testing.T) {
 	b := newBench(t)
 	notice, err := os.ReadFile(filepath.Join("..", "..", "..", "NOTICE"))

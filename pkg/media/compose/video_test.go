@@ -13,7 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/media/compose/timeline"
 )
 
-// small is a quarter of the size, for what does not depend on it.
+// small is a quarter of the size, for tests that do not depend on it.
 const small = 4
 
 func (b *bench) plain(name string, c color.RGBA) string {
@@ -27,7 +27,7 @@ func (b *bench) middle(path string, frame int) [3]int {
 	return [3]int{int(p[at]), int(p[at+1]), int(p[at+2])}
 }
 
-// near reports whether a color is another one, but for what encoding changes.
+// near reports whether two colors differ only by the loss of encoding.
 func near(a [3]int, r, g, b int) bool {
 	far := func(x, y int) bool { return x-y > 14 || y-x > 14 }
 	return !far(a[0], r) && !far(a[1], g) && !far(a[2], b)

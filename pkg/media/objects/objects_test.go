@@ -29,8 +29,8 @@ import (
 
 var place = media.Place{Owner: tenant.Of("acc_1", tenant.Test), Resource: "cnt_1", Attempt: 1}
 
-// bucket is a server that speaks as much of S3 as an upload needs. It fails the
-// first calls as configured, and keeps what it accepts.
+// bucket is a server that implements the parts of S3 that an upload needs. It fails the first calls as configured,
+// and keeps the objects that it accepts.
 type bucket struct {
 	mu       sync.Mutex
 	failures []int // status of the calls to come

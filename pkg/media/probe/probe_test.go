@@ -145,7 +145,7 @@ func TestAFileThatCannotBeReadIsNotBlamed(t *testing.T) {
 	cause := errors.New("disk on fire")
 	for _, name := range []string{"image-21x9.png", "slide-4.jpg", "video-9x16.mp4", "voice.wav", "music.mp3"} {
 		content := sample(t, name)
-		// The beginning can be read, what comes after it cannot.
+		// The beginning can be read, the rest cannot.
 		_, err := Read(failing{content[:12], cause}, int64(len(content)))
 		if !errors.Is(err, cause) || errors.Is(err, ErrUnsupported) {
 			t.Errorf("%s: got %v, want the reader's own error", name, err)

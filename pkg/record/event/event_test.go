@@ -84,7 +84,7 @@ func TestTheTypes(t *testing.T) {
 		if k.Summary == "" {
 			t.Errorf("%s is unexplained", k.Type)
 		}
-		// Lists are filtered by what a type begins with.
+		// Lists are filtered by the prefix of a type.
 		for _, other := range event.Types {
 			if other.Type != k.Type && strings.HasPrefix(string(other.Type), string(k.Type)) {
 				t.Errorf("%s begins with %s", other.Type, k.Type)

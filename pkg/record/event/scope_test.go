@@ -12,7 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/record/event"
 )
 
-// An event is read by the scope that reads what it is about.
+// An event is read by the scope that reads its object.
 func TestAnEventIsReadByTheScopeOfItsObject(t *testing.T) {
 	want := map[string]auth.Scope{
 		"content.": auth.ContentRead, "studio.": auth.StudioUse, "content_plan.": auth.FactoriesRead,

@@ -31,9 +31,9 @@ func Usable(it store.Item, o tenant.Owner) bool {
 // seller is the type of the factories that have products and promotions.
 const seller = "seller"
 
-// Refusal returns the error for a factory that a body names and that was not found, or that could not be read because
+// RefError returns the error for a factory that a body names and that was not found, or that could not be read because
 // of err.
-func Refusal(err error, factoryID string) error {
+func RefError(err error, factoryID string) error {
 	if err != nil && errs.CodeOf(err) != errs.NotFound {
 		return err
 	}

@@ -18,8 +18,8 @@ import (
 	"github.com/content-automation/api/pkg/store/storetest"
 )
 
-// area has one operation, which accepts work as those of the API do: it reads what
-// it needs at once, and returns a transaction of the work and its price.
+// area has one operation, which accepts work as those of the API do: it reads all items at once, and returns a
+// transaction of the work and its price.
 type area struct{ w *world }
 
 type accepted struct {
@@ -141,7 +141,7 @@ func TestManyAcceptAtOnce(t *testing.T) {
 				t.Errorf("without conflicts %d credits of %d were spent", spent, credits)
 			}
 			w.check("after all", credits-spent, 1+answers[http.StatusAccepted])
-			// What was not accepted has left nothing.
+			// Refused work has left nothing.
 			made := map[string]int{}
 			for _, row := range storetest.Rows(t, w.db) {
 				made[row["kind"]]++

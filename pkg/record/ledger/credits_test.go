@@ -32,7 +32,7 @@ func is(t *testing.T, what string, err, want error) {
 	}
 }
 
-// unchanged checks that what a test does leaves the table as it is.
+// unchanged checks that a call of do leaves the table as it is.
 func unchanged(t *testing.T, db *store.DB, do func()) {
 	t.Helper()
 	before := storetest.Snapshot(t, db)

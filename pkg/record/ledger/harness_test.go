@@ -78,7 +78,7 @@ func (w *world) balance() ledger.Balance {
 	return ledger.BalanceOf(it)
 }
 
-// abouts are what the entries of a subject show of it.
+// abouts are the texts that the entries of a subject show about it.
 var abouts = map[string]ledger.About{"cnt_2": {FactoryID: fac}}
 
 // reserve tries a reservation by the balance as it was read.
@@ -200,7 +200,7 @@ func (w *world) check(what string, credits int64, entries int) {
 	}
 }
 
-// unchanged checks that what is done leaves the table as it is.
+// unchanged checks that a call of do leaves the table as it is.
 func (w *world) unchanged(what string, do func()) {
 	w.t.Helper()
 	before := storetest.Snapshot(w.t, w.db)

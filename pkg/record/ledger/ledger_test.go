@@ -121,7 +121,7 @@ func TestAReservationIsSettledOnce(t *testing.T) {
 			_, _, err := w.split(h, ledger.Part{Subject: "cnt_4", Credits: 1})
 			conflict(t, "a split", err)
 		}
-		// Nor by what is wrong about it.
+		// Nor by the reason for which it is wrong.
 		wrong := other
 		wrong.Credits = 50
 		conflict(t, "another amount", w.release(wrong))

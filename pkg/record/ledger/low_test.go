@@ -118,7 +118,7 @@ func TestAnAccountThatWasNeverOpened(t *testing.T) {
 	w.notified("with one", 0)
 }
 
-// What is decided by a balance that is out of date does not hold, in either way.
+// A decision by a balance that is out of date does not hold, in either way.
 func TestTheEventIsDecidedByTheBalanceAsItIs(t *testing.T) {
 	w := newWorld(t)
 	w.open(50, 100)

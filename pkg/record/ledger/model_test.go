@@ -16,11 +16,11 @@ type books struct {
 	notified bool
 	lows     []low
 	holds    map[string]held // by entry
-	// spent is what the key has spent, of its limit.
+	// spent is the part of its limit that the key has spent.
 	spent int64
 }
 
-// spendLimit is what the key of each account may spend.
+// spendLimit is the spend limit of the key of each account.
 const spendLimit int64 = 120
 
 // low is one event balance.low.

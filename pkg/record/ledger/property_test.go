@@ -240,7 +240,7 @@ func (g *game) do(d *deed, mark string) {
 	}
 }
 
-// step has some deeds done at once, and checks what became of them.
+// step has some deeds done at once, and checks their results.
 func (g *game) step(rt *rapid.T) {
 	var deeds []*deed
 	for range rapid.SampledFrom([]int{1, 1, 1, 2, 3, 4}).Draw(rt, "at once") {
@@ -262,8 +262,8 @@ func (g *game) step(rt *rapid.T) {
 	g.judge(rt, deeds)
 }
 
-// judge checks the table after some deeds: there must be an order in which the
-// books permit what was committed, forbid what was refused, and end as the table.
+// judge checks the table after some deeds: there must be an order in which the books permit the committed deeds,
+// forbid the refused ones, and end as the table.
 func (g *game) judge(rt *rapid.T, deeds []*deed) {
 	is, marks := g.read(rt)
 	for _, d := range deeds {
@@ -324,7 +324,7 @@ func explain(from map[tenant.Account]*books, deeds []*deed, ends func(map[tenant
 			}
 		case code == errs.InsufficientBalance || code == errs.SpendLimitReached || code == errs.ValidationFailed ||
 			!d.again && errors.Is(d.err, store.ErrConflict):
-			// It was refused for what the books say.
+			// The books are the reason of the refusal.
 			if d.apply(to[d.account]) {
 				continue
 			}
@@ -398,7 +398,7 @@ func (g *game) read(rt *rapid.T) (map[tenant.Account]*books, map[string]bool) {
 				}
 				reserved[e.Subject] = reservation{account, e.ID}
 				b.holds[e.ID] = held{row["x_state"], number(row["x_held"])}
-				released[e.Subject] += e.Credits + b.holds[e.ID].left // what is not held any more, negative
+				released[e.Subject] += e.Credits + b.holds[e.ID].left // the part that is not held any more, negative
 			case "release":
 				released[e.Subject] += e.Credits
 			}
@@ -409,7 +409,7 @@ func (g *game) read(rt *rapid.T) (map[tenant.Account]*books, map[string]bool) {
 			rt.Fatalf("the entries of %s add up to %d, its balance is %d", account, sums[account], b.credits)
 		}
 	}
-	// What is held no more was released, but for what was charged.
+	// A hold that has ended was released, except for the charged part.
 	for subject, at := range reserved {
 		if state := all[at.account].holds[at.entry].state; (released[subject] != 0) != (state == "charged") ||
 			released[subject] > 0 {
@@ -419,9 +419,8 @@ func (g *game) read(rt *rapid.T) (map[tenant.Account]*books, map[string]bool) {
 	return all, marks
 }
 
-// TestAnyInterleaving plays random games: top-ups, adjustments, reservations and
-// what ends them, on several accounts, some at once, by doers that may die and be
-// followed by others who do the same again.
+// TestAnyInterleaving plays random games: top-ups, adjustments, reservations and their ends, on several accounts,
+// some at once, by doers that may die and be followed by others who do the same again.
 func TestAnyInterleaving(t *testing.T) {
 	// A step is some round trips: fewer games than of a function in memory.
 	for name, value := range map[string]string{"rapid.checks": "20", "rapid.steps": "40"} {

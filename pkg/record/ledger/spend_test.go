@@ -12,7 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// spent is what a key has spent in the month of the clock, and when its counter ends.
+// spent returns the credits that a key has spent in the month of the clock, and when its counter ends.
 func (w *world) spent(key string) (int64, time.Time) {
 	w.t.Helper()
 	it, err := w.db.Get(w.t.Context(), ledger.SpendKey(acc, key, w.clock.Now()))
@@ -66,7 +66,7 @@ func TestAKeySpendsUpToItsLimit(t *testing.T) {
 	if n, end := w.spent("key_1"); n != 100 || end.Before(w.clock.Now().AddDate(1, 0, 0)) {
 		t.Errorf("%d, kept until %v", n, end)
 	}
-	// A release gives the key back what was not charged, and no more.
+	// A release gives the key back the part that was not charged, and no more.
 	if err := w.try(func(tx *store.Tx) error { return ledger.Release(tx, w.clock.Now(), acc, first, 25) }); err != nil {
 		t.Fatal(err)
 	}
@@ -83,8 +83,7 @@ func TestAKeySpendsUpToItsLimit(t *testing.T) {
 	}
 }
 
-// What a key without a limit spends is counted, for a limit that it gets later. A
-// person has none.
+// The spending of a key without a limit is counted, for a limit that it gets later. A person has none.
 func TestSpendingIsCountedWithoutALimit(t *testing.T) {
 	w := newWorld(t)
 	w.open(0, 1000)
@@ -104,7 +103,7 @@ func TestSpendingIsCountedWithoutALimit(t *testing.T) {
 	}
 }
 
-// What a split frees is given back; what it moves stays counted once.
+// Credits that a split frees are given back; moved ones stay counted once.
 func TestASplitKeepsItsPayer(t *testing.T) {
 	w := newWorld(t)
 	w.open(0, 1000)

@@ -33,8 +33,8 @@ func browser(t *testing.T) string {
 	return ""
 }
 
-// summaries returns what the explorer's sidebar shows: the summaries of all operations, the
-// names of all events, and the summary of GET /v1/me.
+// summaries returns the texts of the explorer's sidebar: the summaries of all operations, the names of all events,
+// and the summary of GET /v1/me.
 func summaries(t *testing.T, document []byte) (all []string, me string) {
 	t.Helper()
 	var d struct {
@@ -61,7 +61,7 @@ func summaries(t *testing.T, document []byte) (all []string, me string) {
 	return all, me
 }
 
-// seen is what the check in the browser reports.
+// seen is the report of the check in the browser.
 type seen struct {
 	Elsewhere, Complaints, Missing, Violations []string
 
@@ -154,8 +154,8 @@ func TestExplorerInChromium(t *testing.T) {
 	}
 }
 
-// checkCalls looks at what the explorer has sent: each write has an idempotency key of its
-// own, and reads send only the parameters that were chosen.
+// checkCalls checks the calls of the explorer: each write has an idempotency key of its own, and reads send only the
+// parameters that were chosen.
 func checkCalls(t *testing.T, calls []*http.Request) {
 	t.Helper()
 	if len(calls) == 0 || calls[0].Header.Get("Authorization") != "Bearer svc_test_pasted" {
@@ -176,7 +176,7 @@ func checkCalls(t *testing.T, calls []*http.Request) {
 	}
 }
 
-// checkWhole looks at what only the document of the API has.
+// checkWhole checks the parts that only the document of the API has.
 func checkWhole(t *testing.T, s seen, calls []*http.Request, base string) {
 	t.Helper()
 	sent := 0

@@ -170,11 +170,11 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	known = known || r.URL.Path == "/healthz"
 	switch {
 	case !known:
-		refuse(w, r, errs.UnknownPath,
+		writeError(w, r, errs.UnknownPath,
 			"There is no such path. Compare it with the API reference at /api-docs/explorer.")
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		header.Set("Allow", "GET, HEAD")
-		refuse(w, r, errs.MethodNotAllowed, "This path does not support the method "+r.Method+
+		writeError(w, r, errs.MethodNotAllowed, "This path does not support the method "+r.Method+
 			". It supports GET, HEAD.")
 	case p == nil:
 		answer(w, r, http.StatusOK, envelope{Data: map[string]string{"status": "ok"}})
@@ -237,7 +237,7 @@ type failure struct {
 	DocURL  string    `json:"doc_url"`
 }
 
-func refuse(w http.ResponseWriter, r *http.Request, code errs.Code, message string) {
+func writeError(w http.ResponseWriter, r *http.Request, code errs.Code, message string) {
 	gateway, _ := core.GetAPIGatewayContextFromContext(r.Context())
 	base := baseurl.Of(cmp.Or(r.Header.Get("Host"), r.Host), gateway.Stage)
 	info := errs.InfoOf(code)

@@ -121,7 +121,7 @@ func TestPagesNeedNoScript(t *testing.T) {
 	}
 }
 
-// TestEveryCodeHasItsPage reads what each page says of its code.
+// TestEveryCodeHasItsPage reads the page of each code.
 func TestEveryCodeHasItsPage(t *testing.T) {
 	h := builtIn()
 	index := string(bodyOf(t, call(h, http.MethodGet, "/api-docs/errors")))

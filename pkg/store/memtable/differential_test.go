@@ -66,8 +66,8 @@ func answers(t interface{ Fatal(...any) }, c *dynamodb.Client, seed uint64, n in
 	return calls, all
 }
 
-// answer writes what matters in an answer: its items, or its error's code with the items
-// and the codes that it has.
+// answer writes the relevant part of an answer: its items, or its error's code with the items and the codes that it
+// has.
 func answer(out any, err error) string {
 	var canceled *types.TransactionCanceledException
 	var failed *types.ConditionalCheckFailedException
@@ -89,7 +89,7 @@ func answer(out any, err error) string {
 	case errors.As(err, &api):
 		return api.ErrorCode()
 	case err != nil:
-		// The SDK refuses what lacks a required member before it sends it.
+		// The SDK refuses a request without a required member before it sends it.
 		return "not sent"
 	}
 	switch out := out.(type) {
@@ -208,9 +208,8 @@ func TestRecordedCalls(t *testing.T) {
 	}
 }
 
-// sequences is small and its seeds are always the same, so that the test says of a change
-// whether it is right. A larger number finds rare differences, most of them in what
-// DynamoDB Local does not check.
+// sequences is small and its seeds are always the same, so that the test is repeatable. A larger number finds rare
+// differences, most of them where DynamoDB Local does not check the request.
 var sequences = flag.Int("sequences", 100, "compare this many sequences of calls with AWS's own engine")
 
 // The engine in memory answers generated calls as AWS's own engine does.
@@ -233,7 +232,7 @@ func compare(t interface{ Errorf(string, ...any) }, calls []call, got, want []st
 			in, _ := json.Marshal(calls[i].in)
 			t.Errorf("call %d, %s %.1500s\nis answered by %s,\nand should be by %s", i, calls[i].name, in,
 				got[i], want[i])
-			return // what follows differs, too
+			return // the rest differs, too
 		}
 	}
 }

@@ -81,7 +81,7 @@ func put(t *testing.T, c *dynamodb.Client, it item) {
 	}
 }
 
-// What DynamoDB refuses is refused, and changes nothing.
+// Requests that DynamoDB refuses are refused, and change nothing.
 func TestRefusals(t *testing.T) {
 	e, c := client(t, time.Now)
 	refusals(t, c)

@@ -134,10 +134,10 @@ func (f *Faults) plan(operation string, times int,
 	f.plans = append(f.plans, &plan{operation, times, act})
 }
 
-// Refuse answers the next calls of an operation with an error of the given code. They do not reach the engine.
-func (f *Faults) Refuse(operation, code string, times int) {
+// Reject answers the next calls of an operation with an error of the given code. They do not reach the engine.
+func (f *Faults) Reject(operation, code string, times int) {
 	f.plan(operation, times, func(req *http.Request, _ func() (*http.Response, error)) (*http.Response, error) {
-		return refusal(req, map[string]any{"__type": "com.amazonaws.dynamodb.v20120810#" + code,
+		return badRequest(req, map[string]any{"__type": "com.amazonaws.dynamodb.v20120810#" + code,
 			"message": "injected"}), nil
 	})
 }
@@ -189,7 +189,7 @@ func (f *Faults) Fail(times int, item json.RawMessage) {
 			if !failed {
 				return nil, errors.New("storetest: no write of the transaction asked to be shown its item")
 			}
-			return refusal(req, map[string]any{
+			return badRequest(req, map[string]any{
 				"__type":  "com.amazonaws.dynamodb.v20120810#TransactionCanceledException",
 				"Message": "Transaction cancelled", "CancellationReasons": all,
 			}), nil
@@ -201,7 +201,7 @@ func canceled(req *http.Request, reasons []string) *http.Response {
 	for i, r := range reasons {
 		all[i] = map[string]any{"Code": r, "Message": "injected"}
 	}
-	return refusal(req, map[string]any{
+	return badRequest(req, map[string]any{
 		"__type":  "com.amazonaws.dynamodb.v20120810#TransactionCanceledException",
 		"Message": fmt.Sprintf("Transaction cancelled: %v", reasons), "CancellationReasons": all,
 	})
@@ -219,7 +219,7 @@ func (f *Faults) Postpone(times int) {
 	})
 }
 
-func refusal(req *http.Request, body any) *http.Response {
+func badRequest(req *http.Request, body any) *http.Response {
 	return answer(req, http.StatusBadRequest, body)
 }
 

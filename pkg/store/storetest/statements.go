@@ -9,10 +9,10 @@ import (
 	"slices"
 )
 
-// RefuseStatements makes the next calls that execute statements refuse some of them with the given code, like DynamoDB
+// RejectStatements makes the next calls that execute statements refuse some of them with the given code, like DynamoDB
 // when it lacks capacity for an item. The others are executed. The statements are counted from 0. A call with fewer
 // statements refuses fewer.
-func (f *Faults) RefuseStatements(times int, code string, which ...int) {
+func (f *Faults) RejectStatements(times int, code string, which ...int) {
 	const operation = "BatchExecuteStatement"
 	f.plan(operation, times, func(req *http.Request, _ func() (*http.Response, error)) (*http.Response, error) {
 		var asked struct{ Statements []json.RawMessage }

@@ -40,7 +40,7 @@ const (
 type counter struct {
 	takes time.Duration
 	// refuse returns an error to refuse a message.
-	refuse func(body string) error
+	reject func(body string) error
 
 	calls    chan struct{} // one at a time
 	mu       sync.Mutex
@@ -72,8 +72,8 @@ func (c *counter) Send(ctx context.Context, messages ...queue.Message) []error {
 	failed := make([]error, len(messages))
 	for i, m := range messages {
 		id := strings.Split(m.Body, `"`)[3]
-		if c.refuse != nil {
-			failed[i] = c.refuse(id)
+		if c.reject != nil {
+			failed[i] = c.reject(id)
 		}
 		if failed[i] == nil {
 			c.messages[id]++
@@ -94,13 +94,13 @@ func (c *counter) most() (tasks, most int) {
 // gate is a table that may refuse calls.
 type gate struct {
 	*memtable.Engine
-	refuse func(partition string) error
+	reject func(partition string) error
 }
 
 func (g *gate) Query(ctx context.Context, in *dynamodb.QueryInput,
 	options ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
-	if p, _ := in.ExpressionAttributeValues[":p"].(*types.AttributeValueMemberS); g.refuse != nil && p != nil {
-		if err := g.refuse(p.Value); err != nil {
+	if p, _ := in.ExpressionAttributeValues[":p"].(*types.AttributeValueMemberS); g.reject != nil && p != nil {
+		if err := g.reject(p.Value); err != nil {
 			return nil, err
 		}
 	}
@@ -243,7 +243,7 @@ func TestAnUnreadableShardHoldsBackNoOther(t *testing.T) {
 		b := newBacklog(t, 0)
 		b.create(0, ids("late", 200)...)
 		<-time.After(3 * time.Minute)
-		b.gate.refuse = func(partition string) error {
+		b.gate.reject = func(partition string) error {
 			if partition == "task#3" {
 				return errNo
 			}
@@ -254,7 +254,7 @@ func TestAnUnreadableShardHoldsBackNoOther(t *testing.T) {
 			found.Resent == 200 {
 			t.Errorf("%+v, %v", found, err)
 		}
-		b.gate.refuse = nil
+		b.gate.reject = nil
 		if rest, err := b.run(false); err != nil || rest.Resent != 200-found.Resent {
 			t.Errorf("%+v after %+v, %v", rest, found, err)
 		}
@@ -270,7 +270,7 @@ func TestAMessageThatIsRefusedIsSentAlone(t *testing.T) {
 		b := newBacklog(t, 0)
 		b.create(0, ids("late", 50)...)
 		<-time.After(130 * time.Second)
-		b.queue.refuse = func(id string) error {
+		b.queue.reject = func(id string) error {
 			if id == "task#late0017" {
 				return errNo
 			}
@@ -282,7 +282,7 @@ func TestAMessageThatIsRefusedIsSentAlone(t *testing.T) {
 			}
 			<-time.After(10 * time.Second)
 		}
-		b.queue.refuse = nil
+		b.queue.reject = nil
 		if found, err := b.run(false); err != nil || found.Resent != 1 {
 			t.Errorf("%+v, %v", found, err)
 		}

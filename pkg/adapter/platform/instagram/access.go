@@ -77,14 +77,14 @@ func (p *Platform) pages(ctx context.Context, token platform.Secret) (all []prof
 // extend exchanges a token for one of about 60 days.
 func (p *Platform) extend(ctx context.Context, token platform.Secret) (platform.Token, error) {
 	form := url.Values{"grant_type": {"fb_exchange_token"}, "fb_exchange_token": {token.Reveal()}}
-	issued, err := p.client.Issue(ctx, p.oauth, form, token)
+	issued, err := p.Client.Issue(ctx, p.OAuth, form, token)
 	if err != nil {
 		return platform.Token{}, err
 	}
 	if issued.Seconds == 0 {
 		issued.Seconds = int64(long.Seconds())
 	}
-	t := issued.As(p.client.Now(), platform.Token{Scopes: capabilities.Scopes})
+	t := issued.As(p.Client.Now(), platform.Token{Scopes: capabilities.Scopes})
 	t.Refresh = t.Access
 	return t, nil
 }
@@ -92,7 +92,7 @@ func (p *Platform) extend(ctx context.Context, token platform.Secret) (platform.
 // ends returns when the access to an owner's data ends. If Facebook does not state it, ends returns
 // otherwise.
 func (p *Platform) ends(ctx context.Context, t platform.Token, otherwise time.Time) time.Time {
-	app, err := p.client.App(ctx)
+	app, err := p.Client.App(ctx)
 	if err != nil {
 		return otherwise
 	}
@@ -103,7 +103,7 @@ func (p *Platform) ends(ctx context.Context, t platform.Token, otherwise time.Ti
 	}
 	call := p.call("GET", "/debug_token", platform.Secret(app.ID+"|"+app.Secret.Reveal()))
 	call.Query, call.Secrets = url.Values{"input_token": {t.Access.Reveal()}}, []platform.Secret{t.Access, app.Secret}
-	switch err := p.client.JSON(ctx, call, refused(false), &answer); {
+	switch err := p.Client.JSON(ctx, call, refused(false), &answer); {
 	case err != nil || answer.Data.Ends == nil:
 		return otherwise
 	case *answer.Data.Ends == 0:
@@ -121,7 +121,7 @@ func (p *Platform) Refresh(ctx context.Context, a platform.Account) (platform.To
 	}
 	t.EndsAt = p.ends(ctx, t, a.Token.EndsAt)
 	if !a.Token.ExpiresAt.IsZero() && t.ExpiresAt.Before(a.Token.ExpiresAt.Add(prolonged)) &&
-		p.client.Now().Add(long/2).After(t.ExpiresAt) {
+		p.Client.Now().Add(long/2).After(t.ExpiresAt) {
 		t.EndsAt = t.ExpiresAt // Facebook no longer prolongs it
 	}
 	return t, nil

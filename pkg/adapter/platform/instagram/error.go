@@ -41,7 +41,7 @@ var subcodes = map[int]func() *platform.Error{
 func gone() *platform.Error { return platform.Again(nil) }
 
 func media(message string) func() *platform.Error {
-	return func() *platform.Error { return platform.Refuse(platform.CodeMediaRefused, message) }
+	return func() *platform.Error { return platform.Reject(platform.CodeMediaRefused, message) }
 }
 
 // refused classifies refusals by code and subcode; posts reports whether the call may have made a
@@ -73,9 +73,9 @@ func refused(posts bool) wire.Refused {
 		case code == 9, code == 25:
 			return platform.Full(time.Hour)
 		case code == 368:
-			return platform.Refuse(platform.CodeContentPolicy, "Instagram has restricted the account for a while.")
+			return platform.Reject(platform.CodeContentPolicy, "Instagram has restricted the account for a while.")
 		default:
-			return platform.Refuse(platform.CodeContentRefused, "Instagram refuses the post.")
+			return platform.Reject(platform.CodeContentRefused, "Instagram refuses the post.")
 		}
 	}
 }

@@ -86,20 +86,17 @@ type Options struct {
 }
 
 // Platform is Instagram.
-type Platform struct {
-	client *wire.Client
-	oauth  wire.OAuth
-}
+type Platform struct{ wire.Connector }
 
 var _ platform.Adapter = (*Platform)(nil)
 
 // New returns the adapter.
 func New(cfg wire.Config) *Platform {
 	c := wire.New(Name, cfg)
-	return &Platform{c, wire.OAuth{
+	return &Platform{wire.Connector{Client: c, OAuth: wire.OAuth{
 		Authorize: c.Base(dialog) + version + "/dialog/oauth", Token: c.Base(graph) + version + "/oauth/access_token",
 		Scopes: capabilities.Scopes, Divider: ",", Refused: tokenRefused,
-	}}
+	}}}
 }
 
 // Name implements platform.Adapter.
@@ -108,15 +105,10 @@ func (p *Platform) Name() string { return Name }
 // Capabilities implements platform.Adapter.
 func (p *Platform) Capabilities() platform.Capabilities { return capabilities }
 
-// Authorization implements platform.Connector.
-func (p *Platform) Authorization(ctx context.Context, a platform.Authorization) (string, error) {
-	return p.client.Address(ctx, p.oauth, a)
-}
-
 // Connect implements platform.Connector. It returns the Instagram accounts of the pages that the
 // owner has chosen.
 func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Account, error) {
-	short, err := p.client.Exchange(ctx, p.oauth, g, nil)
+	short, err := p.Client.Exchange(ctx, p.OAuth, g, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +116,7 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 	if err != nil {
 		return nil, err
 	}
-	token.EndsAt = p.ends(ctx, token, p.client.Now().Add(access))
+	token.EndsAt = p.ends(ctx, token, p.Client.Now().Add(access))
 	pages, err := p.pages(ctx, token.Access)
 	if err != nil {
 		return nil, err
@@ -150,7 +142,7 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 
 // Revoke implements platform.Connector. It revokes every permission of the owner.
 func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
-	err := p.client.JSON(ctx, p.call(http.MethodDelete, "/me/permissions", a.Token.Access), refused(false), nil)
+	err := p.Client.JSON(ctx, p.call(http.MethodDelete, "/me/permissions", a.Token.Access), refused(false), nil)
 	if platform.KindOf(err) == platform.Reconnect {
 		return nil // the token has ended already
 	}
@@ -158,7 +150,7 @@ func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
 }
 
 func (p *Platform) call(method, path string, token platform.Secret) wire.Call {
-	return wire.Call{Name: method + " " + path, Method: method, URL: p.client.Base(graph) + version + path,
+	return wire.Call{Name: method + " " + path, Method: method, URL: p.Client.Base(graph) + version + path,
 		Bearer: token}
 }
 
@@ -166,7 +158,7 @@ func (p *Platform) call(method, path string, token platform.Secret) wire.Call {
 func (p *Platform) read(ctx context.Context, token platform.Secret, path string, query url.Values, out any) error {
 	call := p.call(http.MethodGet, path, token)
 	call.Query = query
-	return p.client.JSON(ctx, call, refused(false), out)
+	return p.Client.JSON(ctx, call, refused(false), out)
 }
 
 // write creates an object that is still invisible, and returns its id.
@@ -177,11 +169,11 @@ func (p *Platform) write(ctx context.Context, token platform.Secret, path string
 	var made struct {
 		ID string `json:"id"`
 	}
-	if err := p.client.JSON(ctx, call, refused(posts), &made); err != nil {
+	if err := p.Client.JSON(ctx, call, refused(posts), &made); err != nil {
 		return "", err
 	}
 	if !number(made.ID) {
-		return "", p.client.Garbled(call, errNoID)
+		return "", p.Client.Garbled(call, errNoID)
 	}
 	return made.ID, nil
 }
@@ -189,7 +181,7 @@ func (p *Platform) write(ctx context.Context, token platform.Secret, path string
 // Metrics implements platform.Publisher.
 func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.Published) (platform.Metrics, error) {
 	if !number(post.ID) {
-		return platform.Metrics{}, platform.Refuse(platform.CodePostNotFound, "Instagram does not have the post.")
+		return platform.Metrics{}, platform.Reject(platform.CodePostNotFound, "Instagram does not have the post.")
 	}
 	var insights struct {
 		Data []struct {

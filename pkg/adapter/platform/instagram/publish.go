@@ -51,7 +51,7 @@ func parse(h platform.Handle) (w work, err error) {
 		func(id string) bool { return id == "" })
 	if len(ids) == 0 || slices.ContainsFunc(ids, func(id string) bool { return !number(id) }) || w.Ready < 0 ||
 		w.Ready > len(w.Children) {
-		return w, platform.Refuse(platform.CodeInvalidHandle, "The publication is not known.")
+		return w, platform.Reject(platform.CodeInvalidHandle, "The publication is not known.")
 	}
 	return w, nil
 }
@@ -213,7 +213,7 @@ func (p *Platform) state(ctx context.Context, a platform.Account, container stri
 	case inProgress, finished, published:
 		return c.State, nil
 	case failed:
-		return "", platform.Refuse(platform.CodeMediaRefused, "Instagram could not process the media.")
+		return "", platform.Reject(platform.CodeMediaRefused, "Instagram could not process the media.")
 	case expired:
 		return "", platform.Again(nil)
 	default:
@@ -241,7 +241,7 @@ func (p *Platform) Finalize(ctx context.Context, a platform.Account, post platfo
 		return done, nil
 	}
 	if w.Container == "" {
-		return platform.Step{}, platform.Refuse(platform.CodeInvalidHandle, "The publication is not known.")
+		return platform.Step{}, platform.Reject(platform.CodeInvalidHandle, "The publication is not known.")
 	}
 	id, err := p.write(ctx, a.Token.Access, "/"+a.ID+"/media_publish", url.Values{"creation_id": {w.Container}}, true)
 	if err != nil {
@@ -292,7 +292,7 @@ func (p *Platform) Reconcile(ctx context.Context, a platform.Account, post platf
 		return platform.CommentInDoubt(), nil
 	}
 	if w.Container == "" {
-		return platform.Step{}, platform.Refuse(platform.CodeInvalidHandle, "The publication is not known.")
+		return platform.Step{}, platform.Reject(platform.CodeInvalidHandle, "The publication is not known.")
 	}
 	state, err := p.state(ctx, a, w.Container)
 	if err != nil {
@@ -331,7 +331,7 @@ func (p *Platform) find(ctx context.Context, a platform.Account, post platform.P
 			return posted(m.ID)
 		}
 	}
-	if !begun.IsZero() && p.client.Now().Sub(begun) < settled {
+	if !begun.IsZero() && p.Client.Now().Sub(begun) < settled {
 		return platform.Go(platform.StageReconcile, w, listed)
 	}
 	if w.Looks++; begun.IsZero() && w.Looks < maxLooks {

@@ -142,7 +142,7 @@ func parse(h platform.Handle) (w work, err error) {
 		return w, err
 	}
 	if !videoID().MatchString(w.Video) {
-		return w, platform.Refuse(platform.CodeInvalidHandle, "The publication is not known.")
+		return w, platform.Reject(platform.CodeInvalidHandle, "The publication is not known.")
 	}
 	return w, nil
 }
@@ -164,9 +164,9 @@ func refused(a wire.Answer) *platform.Error {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return platform.Disconnected()
 	case http.StatusNotFound, http.StatusGone:
-		return platform.Refuse(platform.CodePostNotFound, "Rutube does not have the video.")
+		return platform.Reject(platform.CodePostNotFound, "Rutube does not have the video.")
 	case http.StatusBadRequest, http.StatusUnprocessableEntity:
-		return platform.Refuse(platform.CodeContentRefused, "Rutube refuses the video.")
+		return platform.Reject(platform.CodeContentRefused, "Rutube refuses the video.")
 	default:
 		return nil
 	}
@@ -232,7 +232,7 @@ func (p *Platform) Check(ctx context.Context, a platform.Account, _ platform.Pos
 	case err != nil:
 		return platform.Step{}, err
 	case s.Status == "error", s.Deleted && reason != "downloading_video":
-		return platform.Step{}, platform.Refuse(platform.CodeMediaRefused, "Rutube could not process the video.")
+		return platform.Step{}, platform.Reject(platform.CodeMediaRefused, "Rutube could not process the video.")
 	case s.Status == "ready", reason == "moderation":
 		return platform.Go(platform.StageFinalize, w, 0)
 	default:
@@ -281,7 +281,7 @@ func (p *Platform) Reconcile(ctx context.Context, a platform.Account, _ platform
 // Metrics implements platform.Publisher.
 func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.Published) (platform.Metrics, error) {
 	if !videoID().MatchString(post.ID) {
-		return platform.Metrics{}, platform.Refuse(platform.CodePostNotFound, "Rutube does not have the video.")
+		return platform.Metrics{}, platform.Reject(platform.CodePostNotFound, "Rutube does not have the video.")
 	}
 	s, err := p.state(ctx, a, post.ID)
 	return platform.Metrics{Views: s.Views}, err

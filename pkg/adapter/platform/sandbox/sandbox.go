@@ -99,7 +99,7 @@ func parse(h platform.Handle) (work, error) {
 		return w, err
 	}
 	if w.Ready <= 0 {
-		return w, platform.Refuse(platform.CodeInvalidHandle, "The publication is not known.")
+		return w, platform.Reject(platform.CodeInvalidHandle, "The publication is not known.")
 	}
 	return w, nil
 }
@@ -110,7 +110,7 @@ func (p *Platform) Start(ctx context.Context, _ platform.Account, post platform.
 		return platform.Step{}, err
 	}
 	if problems := platform.Fit(p.name, post, p.caps); len(problems) > 0 {
-		return platform.Step{}, platform.Refuse(platform.CodeContentRefused, problems[0].Message)
+		return platform.Step{}, platform.Reject(platform.CodeContentRefused, problems[0].Message)
 	}
 	return platform.Go(platform.StageCheck, work{p.now().Add(post.Rehearsal.Delay).UnixMilli()}, post.Rehearsal.Delay)
 }
@@ -142,7 +142,7 @@ func rehearsed(code platform.Code) error {
 	case platform.CodeNeedsReconnect, platform.CodeMissingPermission:
 		return platform.NeedsReconnect(code, "The account has to be connected again, as was asked for.")
 	default:
-		return platform.Refuse(code, "The publication failed, as was asked for.")
+		return platform.Reject(code, "The publication failed, as was asked for.")
 	}
 }
 
@@ -184,7 +184,7 @@ func (p *Platform) Metrics(ctx context.Context, _ platform.Account, post platfor
 	}
 	raw, err := base64.RawURLEncoding.DecodeString(post.ID)
 	if err != nil || len(raw) != 17 {
-		return platform.Metrics{}, platform.Refuse(platform.CodePostNotFound,
+		return platform.Metrics{}, platform.Reject(platform.CodePostNotFound,
 			"The platform does not have the post.").Because(err)
 	}
 	age := max(p.now().Sub(time.Unix(int64(binary.BigEndian.Uint64(raw[9:])), 0)), 0)

@@ -67,7 +67,7 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account,
 	post platform.Published) (m platform.Metrics, err error) {
 	id, err := strconv.ParseInt(post.ID, 10, 64)
 	if err != nil {
-		return m, platform.Refuse(platform.CodePostNotFound, "Telegram does not have the message.")
+		return m, platform.Reject(platform.CodePostNotFound, "Telegram does not have the message.")
 	}
 	all, err := p.updates(ctx, a.Token.Access, mostUpdates)
 	if err != nil {

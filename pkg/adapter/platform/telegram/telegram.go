@@ -102,7 +102,7 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 		return nil, platform.NeedsReconnect(platform.CodeNeedsReconnect,
 			"Telegram is connected with the token of a bot.")
 	case g.Choice == "":
-		return nil, platform.Refuse(platform.CodeInvalidOption, "Name the channel, such as @acme, in which the bot "+
+		return nil, platform.Reject(platform.CodeInvalidOption, "Name the channel, such as @acme, in which the bot "+
 			"is an administrator.")
 	}
 	var bot struct {
@@ -159,7 +159,7 @@ func parse(h platform.Handle) (w work, err error) {
 		return w, err
 	}
 	if w.Chat == "" || w.Part < 1 || w.Part > 2 {
-		return w, platform.Refuse(platform.CodeInvalidHandle, "The publication is not known.")
+		return w, platform.Reject(platform.CodeInvalidHandle, "The publication is not known.")
 	}
 	return w, nil
 }
@@ -299,7 +299,7 @@ func (p *Platform) do(ctx context.Context, token platform.Secret, call wire.Call
 			return platform.NeedsReconnect(platform.CodeMissingPermission, "The bot may no longer post in the chat. "+
 				"Make it an administrator again.")
 		case envelope.Code >= 400 && envelope.Code < 500:
-			return platform.Refuse(platform.CodeContentRefused, "Telegram refuses the message.")
+			return platform.Reject(platform.CodeContentRefused, "Telegram refuses the message.")
 		default:
 			return nil
 		}

@@ -171,7 +171,7 @@ func TestReactionsAreCounted(t *testing.T) {
 	if _, err := f.Adapter.Connect(t.Context(), platform.Grant{Token: fake.Token, Choice: fake.Channel}); err != nil {
 		t.Fatal(err)
 	}
-	// What the bot received before, it still receives.
+	// The bot still receives the updates that it received before.
 	if got := of.Allowed(); !slices.Contains(got, "message_reaction_count") || !slices.Contains(got, "message") ||
 		!slices.Contains(got, "callback_query") {
 		t.Errorf("connecting asks for the updates %q", got)

@@ -37,10 +37,10 @@ func refused(posts bool) wire.Refused {
 		case "spam_risk_too_many_posts", "reached_active_user_cap":
 			return platform.Full(24 * time.Hour)
 		case "unaudited_client_can_only_post_to_private_accounts":
-			return platform.Refuse(platform.CodeInvalidOption, "TikTok has not audited the application yet: it posts "+
+			return platform.Reject(platform.CodeInvalidOption, "TikTok has not audited the application yet: it posts "+
 				"privately only.")
 		case "url_ownership_unverified":
-			return platform.Refuse(platform.CodeMediaRefused, "The domain of the media is not verified with TikTok.")
+			return platform.Reject(platform.CodeMediaRefused, "The domain of the media is not verified with TikTok.")
 		case "privacy_level_option_mismatch":
 			return badPrivacy()
 		default:
@@ -55,14 +55,14 @@ func other(code string) *platform.Error {
 		return platform.NeedsReconnect(platform.CodeMissingPermission, "Connect the account again and allow all that "+
 			"the page of TikTok asks for.")
 	case strings.HasPrefix(code, "spam_risk"):
-		return platform.Refuse(platform.CodeContentPolicy, "TikTok does not let the account post this.")
+		return platform.Reject(platform.CodeContentPolicy, "TikTok does not let the account post this.")
 	default:
-		return platform.Refuse(platform.CodeContentRefused, "TikTok refuses the post.")
+		return platform.Reject(platform.CodeContentRefused, "TikTok refuses the post.")
 	}
 }
 
 func badPrivacy() *platform.Error {
-	return platform.Refuse(platform.CodeInvalidOption, "The TikTok account does not allow the privacy.")
+	return platform.Reject(platform.CodeInvalidOption, "The TikTok account does not allow the privacy.")
 }
 
 // failed returns the error of a publication that TikTok has abandoned.
@@ -76,10 +76,10 @@ func failed(reason string) *platform.Error {
 	case reason == "spam_risk_too_many_posts":
 		return platform.Again(cause).After(24 * time.Hour)
 	case reason == "publish_cancelled":
-		return platform.Refuse(platform.CodeCanceled, "The publication was canceled on TikTok.").Because(cause)
+		return platform.Reject(platform.CodeCanceled, "The publication was canceled on TikTok.").Because(cause)
 	case strings.HasPrefix(reason, "spam_risk"):
-		return platform.Refuse(platform.CodeContentPolicy, "TikTok does not let the account post this.").Because(cause)
+		return platform.Reject(platform.CodeContentPolicy, "TikTok does not let the account post this.").Because(cause)
 	default: // such as duration_check_failed and video_pull_failed
-		return platform.Refuse(platform.CodeMediaRefused, "TikTok could not process the media.").Because(cause)
+		return platform.Reject(platform.CodeMediaRefused, "TikTok could not process the media.").Because(cause)
 	}
 }

@@ -57,8 +57,8 @@ func (p *Platform) parse(h platform.Handle) (w work, err error) {
 	if err := h.Decode(&w); err != nil {
 		return w, err
 	}
-	if w.ID == "" && w.Privacy == "" || w.Offset < 0 || w.Upload != "" && !p.client.Trusts(w.Upload, domain) {
-		return w, platform.Refuse(platform.CodeInvalidHandle, "The publication is not known.")
+	if w.ID == "" && w.Privacy == "" || w.Offset < 0 || w.Upload != "" && !p.Client.Trusts(w.Upload, domain) {
+		return w, platform.Reject(platform.CodeInvalidHandle, "The publication is not known.")
 	}
 	return w, nil
 }
@@ -96,7 +96,7 @@ func (p *Platform) Start(ctx context.Context, a platform.Account, post platform.
 		return platform.Go(platform.StageFinalize, w, 0)
 	}
 	if creator.MaxTime > 0 && m.Duration > time.Duration(creator.MaxTime)*time.Second {
-		return platform.Step{}, platform.Refuse(platform.CodeMediaRefused,
+		return platform.Step{}, platform.Reject(platform.CodeMediaRefused,
 			fmt.Sprintf("The TikTok account may post videos of up to %d seconds.", creator.MaxTime))
 	}
 	own := optionsOf(post)
@@ -120,11 +120,11 @@ func (p *Platform) Start(ctx context.Context, a platform.Account, post platform.
 		&opened); err != nil {
 		return platform.Step{}, err
 	}
-	if opened.ID == "" || !p.client.Trusts(opened.Upload, domain) {
+	if opened.ID == "" || !p.Client.Trusts(opened.Upload, domain) {
 		return platform.Step{}, platform.Busy().Because(errors.New("tiktok: there is no publication or no address to " +
 			"upload to"))
 	}
-	return p.next(work{ID: opened.ID, Upload: opened.Upload, Opened: p.client.Now().Unix(), User: w.User}, m)
+	return p.next(work{ID: opened.ID, Upload: opened.Upload, Opened: p.Client.Now().Unix(), User: w.User}, m)
 }
 
 // next returns the step that uploads the next chunk.
@@ -222,11 +222,11 @@ func (p *Platform) upload(ctx context.Context, m platform.Media, w work, length 
 		Body:   wire.Range(ctx, m, w.Offset, length),
 		Header: http.Header{"Content-Range": {fmt.Sprintf("bytes %d-%d/%d", w.Offset, w.Offset+length-1, m.Bytes)}},
 	}
-	answer, err := p.client.Do(ctx, call)
+	answer, err := p.Client.Do(ctx, call)
 	if err != nil {
 		return err
 	}
-	return p.client.Check(call, answer, func(a wire.Answer) *platform.Error {
+	return p.Client.Check(call, answer, func(a wire.Answer) *platform.Error {
 		switch {
 		case a.Status == http.StatusForbidden, a.Status == http.StatusNotFound, a.Status == http.StatusGone:
 			return platform.Again(nil) // the address has expired, or the upload is complete
@@ -235,7 +235,7 @@ func (p *Platform) upload(ctx context.Context, m platform.Media, w work, length 
 		case a.Status == http.StatusRequestedRangeNotSatisfiable:
 			return platform.Busy()
 		case a.Status == http.StatusBadRequest:
-			return platform.Refuse(platform.CodeMediaRefused, "TikTok refuses the video.")
+			return platform.Reject(platform.CodeMediaRefused, "TikTok refuses the video.")
 		default:
 			return nil
 		}
@@ -255,7 +255,7 @@ func (p *Platform) Finalize(ctx context.Context, a platform.Account, post platfo
 	}
 	length, last := p.piece(w, m)
 	if w.Upload == "" || !last || length <= 0 {
-		return platform.Step{}, platform.Refuse(platform.CodeInvalidHandle, "The publication is not known.")
+		return platform.Step{}, platform.Reject(platform.CodeInvalidHandle, "The publication is not known.")
 	}
 	if err := p.upload(ctx, m, w, length, true); err != nil {
 		return platform.Step{}, err
@@ -280,7 +280,7 @@ func (p *Platform) photos(ctx context.Context, a platform.Account, post platform
 		},
 		"source_info": map[string]any{"source": "PULL_FROM_URL", "photo_cover_index": 0, "photo_images": addresses},
 	}
-	call := wire.Call{Name: "content/init", Method: http.MethodPost, URL: p.client.Base(api) +
+	call := wire.Call{Name: "content/init", Method: http.MethodPost, URL: p.Client.Base(api) +
 		"/v2/post/publish/content/init/", JSON: body, Bearer: a.Token.Access, Posts: true}
 	var opened struct {
 		ID string `json:"publish_id"`
@@ -289,7 +289,7 @@ func (p *Platform) photos(ctx context.Context, a platform.Account, post platform
 		return platform.Step{}, err
 	}
 	if opened.ID == "" {
-		return platform.Step{}, p.client.Garbled(call, errors.New("there is no publication"))
+		return platform.Step{}, p.Client.Garbled(call, errors.New("there is no publication"))
 	}
 	return platform.Go(platform.StageCheck, work{ID: opened.ID, User: w.User}, processing)
 }
@@ -310,7 +310,7 @@ func (p *Platform) Reconcile(ctx context.Context, a platform.Account, post platf
 		return platform.Step{}, err
 	}
 	if m := post.Media[0]; s.State == "PROCESSING_UPLOAD" && s.Uploaded < m.Bytes {
-		if p.client.Now().Sub(time.Unix(w.Opened, 0)) > uploadable {
+		if p.Client.Now().Sub(time.Unix(w.Opened, 0)) > uploadable {
 			return platform.Step{}, platform.Again(errors.New("tiktok: the upload was not completed in time"))
 		}
 		w.Offset = s.Uploaded

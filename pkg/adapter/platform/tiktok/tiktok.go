@@ -98,9 +98,8 @@ func optionsOf(post platform.Post) Options {
 
 // Platform is TikTok.
 type Platform struct {
-	client *wire.Client
-	oauth  wire.OAuth
-	chunk  int64
+	wire.Connector
+	chunk int64
 }
 
 var _ platform.Adapter = (*Platform)(nil)
@@ -108,10 +107,10 @@ var _ platform.Adapter = (*Platform)(nil)
 // New returns the adapter.
 func New(cfg wire.Config) *Platform {
 	c := wire.New(Name, cfg)
-	return &Platform{c, wire.OAuth{
+	return &Platform{wire.Connector{Client: c, OAuth: wire.OAuth{
 		Authorize: c.Base(accounts) + "/v2/auth/authorize/", Token: c.Base(api) + "/v2/oauth/token/",
 		Scopes: capabilities.Scopes, Divider: ",", ClientParam: "client_key", Challenge: challenge,
-	}, defaultChunk}
+	}}, defaultChunk}
 }
 
 // challenge returns the challenge in hexadecimal, which TikTok uses instead of the base64url of RFC
@@ -127,14 +126,9 @@ func (p *Platform) Name() string { return Name }
 // Capabilities implements platform.Adapter.
 func (p *Platform) Capabilities() platform.Capabilities { return capabilities }
 
-// Authorization implements platform.Connector.
-func (p *Platform) Authorization(ctx context.Context, a platform.Authorization) (string, error) {
-	return p.client.Address(ctx, p.oauth, a)
-}
-
 // Connect implements platform.Connector. It returns the account of the user who has allowed it.
 func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Account, error) {
-	token, err := p.client.Grant(ctx, p.oauth, g, "TikTok")
+	token, err := p.Client.Grant(ctx, p.OAuth, g, "TikTok")
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +139,7 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 			Avatar string `json:"avatar_url"`
 		} `json:"user"`
 	}
-	call := wire.Call{Name: "user/info", Method: http.MethodGet, URL: p.client.Base(api) + "/v2/user/info/",
+	call := wire.Call{Name: "user/info", Method: http.MethodGet, URL: p.Client.Base(api) + "/v2/user/info/",
 		Query: url.Values{"fields": {"open_id,display_name,avatar_url"}}, Bearer: token.Access}
 	if err := p.do(ctx, call, &answer); err != nil {
 		return nil, err
@@ -154,25 +148,20 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 	return []platform.Account{{ID: u.ID, Handle: u.Name, Name: u.Name, AvatarURL: u.Avatar, Token: token}}, nil
 }
 
-// Refresh implements platform.Connector. TikTok rotates refresh tokens.
-func (p *Platform) Refresh(ctx context.Context, a platform.Account) (platform.Token, error) {
-	return p.client.Renew(ctx, p.oauth, a.Token, nil)
-}
-
 // Revoke implements platform.Connector.
 func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
-	app, err := p.client.App(ctx)
+	app, err := p.Client.App(ctx)
 	if err != nil {
 		return err
 	}
 	form := url.Values{"client_key": {app.ID}, "client_secret": {app.Secret.Reveal()},
 		"token": {a.Token.Access.Reveal()}}
-	return p.client.Revoke(ctx, p.client.Base(api)+"/v2/oauth/revoke/", form, app.Secret, a.Token.Access)
+	return p.Client.Revoke(ctx, p.Client.Base(api)+"/v2/oauth/revoke/", form, app.Secret, a.Token.Access)
 }
 
 // post makes a call of the API with a JSON body.
 func (p *Platform) post(ctx context.Context, a platform.Account, path string, body, out any) error {
-	return p.do(ctx, wire.Call{Name: path, Method: http.MethodPost, URL: p.client.Base(api) + path, JSON: body,
+	return p.do(ctx, wire.Call{Name: path, Method: http.MethodPost, URL: p.Client.Base(api) + path, JSON: body,
 		Bearer: a.Token.Access}, out)
 }
 
@@ -181,18 +170,18 @@ func (p *Platform) do(ctx context.Context, call wire.Call, out any) error {
 	var envelope struct {
 		Data json.RawMessage `json:"data"`
 	}
-	if err := p.client.JSON(ctx, call, refused(call.Posts), &envelope); err != nil {
+	if err := p.Client.JSON(ctx, call, refused(call.Posts), &envelope); err != nil {
 		return err
 	}
 	if err := json.Unmarshal(envelope.Data, out); err != nil {
-		return p.client.Garbled(call, err)
+		return p.Client.Garbled(call, err)
 	}
 	return nil
 }
 
 // Metrics implements platform.Publisher.
 func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.Published) (platform.Metrics, error) {
-	missing := platform.Refuse(platform.CodePostNotFound, "TikTok does not have the post, or does not show it.")
+	missing := platform.Reject(platform.CodePostNotFound, "TikTok does not have the post, or does not show it.")
 	if post.ID == "" {
 		return platform.Metrics{}, missing
 	}

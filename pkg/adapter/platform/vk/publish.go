@@ -33,7 +33,7 @@ func parse(h platform.Handle) (w work, err error) {
 		return w, err
 	}
 	if !strings.HasPrefix(w.Wall, "-") || (w.Upload == "") != (w.Video == "") {
-		return w, platform.Refuse(platform.CodeInvalidHandle, "The publication is not known.")
+		return w, platform.Reject(platform.CodeInvalidHandle, "The publication is not known.")
 	}
 	return w, nil
 }
@@ -80,7 +80,7 @@ func (p *Platform) Check(ctx context.Context, a platform.Account, post platform.
 			return platform.Step{}, err
 		}
 		if answer.Error != "" {
-			return platform.Step{}, platform.Refuse(platform.CodeMediaRefused, "VK refuses the video.")
+			return platform.Step{}, platform.Reject(platform.CodeMediaRefused, "VK refuses the video.")
 		}
 		w.Attached = append(w.Attached, w.Video)
 		w.Upload, w.Video = "", ""
@@ -108,7 +108,7 @@ func (p *Platform) photo(ctx context.Context, a platform.Account, m platform.Med
 		return "", err
 	}
 	if uploaded.Photo == "[]" {
-		return "", platform.Refuse(platform.CodeMediaRefused, "VK refuses the photo.")
+		return "", platform.Reject(platform.CodeMediaRefused, "VK refuses the photo.")
 	}
 	var saved []struct {
 		ID    int64 `json:"id"`
@@ -153,14 +153,14 @@ func (p *Platform) openVideo(ctx context.Context, a platform.Account, post platf
 // the request carries no token.
 func (p *Platform) upload(ctx context.Context, address, field string, m platform.Media, timeout time.Duration,
 	out any) error {
-	if !p.client.Trusts(address, "vk.com") && !strings.HasPrefix(address, "https://") {
+	if !p.Client.Trusts(address, "vk.com") && !strings.HasPrefix(address, "https://") {
 		return platform.Busy().Because(errors.New("vk: the address to upload to is without TLS"))
 	}
 	body, err := wire.Multipart(ctx, nil, wire.File{Field: field, Name: wire.FileName(m), Media: m})
 	if err != nil {
 		return err
 	}
-	return p.client.JSON(ctx, wire.Call{Name: "upload " + field, Method: http.MethodPost, URL: address, Body: body,
+	return p.Client.JSON(ctx, wire.Call{Name: "upload " + field, Method: http.MethodPost, URL: address, Body: body,
 		Timeout: timeout}, refused(platform.Token{}, false), out)
 }
 

@@ -73,20 +73,17 @@ type Options struct {
 }
 
 // Platform is VK.
-type Platform struct {
-	client *wire.Client
-	oauth  wire.OAuth
-}
+type Platform struct{ wire.Connector }
 
 var _ platform.Adapter = (*Platform)(nil)
 
 // New returns the adapter.
 func New(cfg wire.Config) *Platform {
 	c := wire.New(Name, cfg)
-	return &Platform{c, wire.OAuth{
+	return &Platform{wire.Connector{Client: c, OAuth: wire.OAuth{
 		Authorize: c.Base(accounts) + "/authorize", Token: c.Base(accounts) + "/oauth2/auth",
 		Scopes: capabilities.Scopes, Public: capabilities.PublicApp,
-	}}
+	}}}
 }
 
 // Name implements platform.Adapter.
@@ -94,11 +91,6 @@ func (p *Platform) Name() string { return Name }
 
 // Capabilities implements platform.Adapter.
 func (p *Platform) Capabilities() platform.Capabilities { return capabilities }
-
-// Authorization implements platform.Connector.
-func (p *Platform) Authorization(ctx context.Context, a platform.Authorization) (string, error) {
-	return p.client.Address(ctx, p.oauth, a)
-}
 
 // group is a community.
 type group struct {
@@ -114,11 +106,11 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 	token := platform.Token{Access: g.Token}
 	method, params := "groups.getById", url.Values{}
 	if g.Token == "" {
-		issued, err := p.client.Exchange(ctx, p.oauth, g, url.Values{"device_id": {g.Device}})
+		issued, err := p.Client.Exchange(ctx, p.OAuth, g, url.Values{"device_id": {g.Device}})
 		if err != nil {
 			return nil, err
 		}
-		token = issued.As(p.client.Now(), platform.Token{Device: g.Device})
+		token = issued.As(p.Client.Now(), platform.Token{Device: g.Device})
 		method, params = "groups.get", url.Values{"filter": {"editor"}, "extended": {"1"}, "count": {"1000"}}
 	}
 	var answer struct {
@@ -148,7 +140,7 @@ func (p *Platform) Refresh(ctx context.Context, a platform.Account) (platform.To
 	if a.Token.Refresh == "" {
 		return a.Token, nil
 	}
-	return p.client.Renew(ctx, p.oauth, a.Token, url.Values{"device_id": {a.Token.Device}})
+	return p.Client.Renew(ctx, p.OAuth, a.Token, url.Values{"device_id": {a.Token.Device}})
 }
 
 // Revoke implements platform.Connector. It leaves the token of a community, which only its
@@ -157,12 +149,12 @@ func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
 	if a.Token.Refresh == "" {
 		return nil
 	}
-	app, err := p.client.App(ctx)
+	app, err := p.Client.App(ctx)
 	if err != nil {
 		return err
 	}
 	form := url.Values{"client_id": {app.ID}, "access_token": {a.Token.Access.Reveal()}}
-	return p.client.Revoke(ctx, p.client.Base(accounts)+"/oauth2/revoke", form, a.Token.Access)
+	return p.Client.Revoke(ctx, p.Client.Base(accounts)+"/oauth2/revoke", form, a.Token.Access)
 }
 
 // call calls a method; posts reports whether it may make a post. VK answers refusals with the
@@ -170,16 +162,16 @@ func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
 func (p *Platform) call(ctx context.Context, a platform.Account, method string, params url.Values, posts bool,
 	out any) error {
 	params.Set("v", version)
-	call := wire.Call{Name: method, Method: http.MethodPost, URL: p.client.Base(api) + "/method/" + method,
+	call := wire.Call{Name: method, Method: http.MethodPost, URL: p.Client.Base(api) + "/method/" + method,
 		Form: params, Bearer: a.Token.Access, Posts: posts}
 	var envelope struct {
 		Response json.RawMessage `json:"response"`
 	}
-	if err := p.client.JSON(ctx, call, refused(a.Token, posts), &envelope); err != nil {
+	if err := p.Client.JSON(ctx, call, refused(a.Token, posts), &envelope); err != nil {
 		return err
 	}
 	if err := json.Unmarshal(envelope.Response, out); err != nil {
-		return p.client.Garbled(call, err)
+		return p.Client.Garbled(call, err)
 	}
 	return nil
 }
@@ -204,7 +196,7 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 		return platform.Metrics{}, err
 	}
 	if len(answer.Items) == 0 {
-		return platform.Metrics{}, platform.Refuse(platform.CodePostNotFound, "VK does not have the post.")
+		return platform.Metrics{}, platform.Reject(platform.CodePostNotFound, "VK does not have the post.")
 	}
 	i := answer.Items[0]
 	return platform.Metrics{Views: &i.Views.Count, Likes: &i.Likes.Count, Comments: &i.Comments.Count,
@@ -250,13 +242,13 @@ func refused(t platform.Token, posts bool) wire.Refused {
 			return platform.NeedsReconnect(platform.CodeMissingPermission, "VK has not given the application the "+
 				"right to post on walls.")
 		case 14:
-			return platform.Refuse(platform.CodeCaptchaRequired, "VK wants the account to solve a captcha: post by "+
+			return platform.Reject(platform.CodeCaptchaRequired, "VK wants the account to solve a captcha: post by "+
 				"hand once, then publish again.")
 		case 15, 203, 204, 214:
 			return platform.NeedsReconnect(platform.CodeMissingPermission,
 				"The account may not post on the wall of the community.")
 		default:
-			return platform.Refuse(platform.CodeContentRefused, "VK refuses the post.")
+			return platform.Reject(platform.CodeContentRefused, "VK refuses the post.")
 		}
 	}
 }

@@ -33,6 +33,22 @@ func (o OAuth) client() string {
 	return o.ClientParam
 }
 
+// Connector implements the part of platform.Connector that the platforms with OAuth share. Adapters embed it.
+type Connector struct {
+	Client *Client
+	OAuth  OAuth
+}
+
+// Authorization implements platform.Connector.
+func (c Connector) Authorization(ctx context.Context, a platform.Authorization) (string, error) {
+	return c.Client.Address(ctx, c.OAuth, a)
+}
+
+// Refresh implements platform.Connector.
+func (c Connector) Refresh(ctx context.Context, a platform.Account) (platform.Token, error) {
+	return c.Client.Renew(ctx, c.OAuth, a.Token, nil)
+}
+
 // Address returns the address of an authorization.
 func (c *Client) Address(ctx context.Context, o OAuth, a platform.Authorization) (string, error) {
 	app, err := c.App(ctx)

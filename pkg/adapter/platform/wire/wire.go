@@ -113,7 +113,7 @@ func (c *Client) App(ctx context.Context) (platform.App, error) {
 }
 
 func notConfigured(cause error) error {
-	return platform.Refuse(platform.CodeNotConfigured, "The platform is not set up here.").Because(cause)
+	return platform.Reject(platform.CodeNotConfigured, "The platform is not set up here.").Because(cause)
 }
 
 // Call is one request. At most one of JSON, Form and Body is set.
@@ -215,7 +215,7 @@ func (c *Client) byStatus(call Call, a Answer) *platform.Error {
 	case a.Status >= 500, a.Status == http.StatusRequestTimeout, a.Status == http.StatusTooEarly, a.Status < 400:
 		return platform.Busy()
 	default:
-		return platform.Refuse(platform.CodeContentRefused, "The platform refuses the post.")
+		return platform.Reject(platform.CodeContentRefused, "The platform refuses the post.")
 	}
 }
 

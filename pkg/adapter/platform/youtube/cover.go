@@ -53,8 +53,8 @@ func (p *Platform) cover(ctx context.Context, a platform.Account, post platform.
 			return done, nil
 		}
 	}
-	err := p.client.JSON(ctx, wire.Call{
-		Name: "thumbnails.set", Method: http.MethodPost, URL: p.client.Base(api) + "/upload/youtube/v3/thumbnails/set",
+	err := p.Client.JSON(ctx, wire.Call{
+		Name: "thumbnails.set", Method: http.MethodPost, URL: p.Client.Base(api) + "/upload/youtube/v3/thumbnails/set",
 		Query: url.Values{"videoId": {w.Video}, "uploadType": {"media"}}, Bearer: a.Token.Access,
 		Body: wire.Range(ctx, *post.Cover, 0, post.Cover.Bytes),
 	}, p.refused, nil)
@@ -86,19 +86,19 @@ func (p *Platform) processed(ctx context.Context, a platform.Account, video stri
 			} `json:"processingDetails"`
 		} `json:"items"`
 	}
-	call := wire.Call{Name: "videos", Method: http.MethodGet, URL: p.client.Base(api) + "/youtube/v3/videos",
+	call := wire.Call{Name: "videos", Method: http.MethodGet, URL: p.Client.Base(api) + "/youtube/v3/videos",
 		Query: url.Values{"part": {"processingDetails"}, "id": {video}}, Bearer: a.Token.Access}
-	if err := p.client.JSON(ctx, call, p.refused, &answer); err != nil {
+	if err := p.Client.JSON(ctx, call, p.refused, &answer); err != nil {
 		return false, err
 	}
 	if len(answer.Items) != 1 {
-		return false, platform.Refuse(platform.CodePostNotFound, "YouTube does not have the video.")
+		return false, platform.Reject(platform.CodePostNotFound, "YouTube does not have the video.")
 	}
 	switch answer.Items[0].Processing.Status {
 	case "processing":
 		return false, nil
 	case "failed", "terminated":
-		return false, platform.Refuse(platform.CodeMediaRefused, "YouTube could not process the video.")
+		return false, platform.Reject(platform.CodeMediaRefused, "YouTube could not process the video.")
 	default:
 		return true, nil
 	}

@@ -42,14 +42,14 @@ func (p *Platform) refused(a wire.Answer) *platform.Error {
 	case "youtubeSignupRequired", "accountClosed", "accountSuspended", "channelClosed", "channelSuspended", "forbidden":
 		return platform.Disconnected()
 	case "videoNotFound":
-		return platform.Refuse(platform.CodePostNotFound, "YouTube does not have the video.")
+		return platform.Reject(platform.CodePostNotFound, "YouTube does not have the video.")
 	case "invalidTitle", "invalidDescription", "invalidTags", "invalidVideoMetadata", "invalidFilename",
 		"invalidPublishAt":
-		return platform.Refuse(platform.CodeContentRefused, "YouTube refuses the title, the description or the tags.")
+		return platform.Reject(platform.CodeContentRefused, "YouTube refuses the title, the description or the tags.")
 	}
 	switch {
 	case strings.HasPrefix(reason, "invalid"), strings.HasPrefix(reason, "media"):
-		return platform.Refuse(platform.CodeContentRefused, "YouTube refuses the video.")
+		return platform.Reject(platform.CodeContentRefused, "YouTube refuses the video.")
 	case a.Status == http.StatusNotFound, a.Status == http.StatusGone:
 		return platform.Again(nil)
 	default:

@@ -42,14 +42,14 @@ func TestRefusals(t *testing.T) {
 			body = fmt.Sprintf(`{"error":{"code":%d,"message":"quotaExceeded","errors":[{"reason":%q}]}}`,
 				c.status, c.reason)
 		}
-		err := p.client.Check(wire.Call{}, wire.Answer{Status: c.status, Body: []byte(body)}, p.refused)
+		err := p.Client.Check(wire.Call{}, wire.Answer{Status: c.status, Body: []byte(body)}, p.refused)
 		var e *platform.Error
 		if !errors.As(err, &e) || e.Kind != c.want || e.RetryAfter != c.after {
 			t.Errorf("%d %s: %v, want %s", c.status, c.reason, err, c.want)
 		}
 	}
 	// A refusal of the last part that Google does not explain may be of a proxy.
-	err := p.client.Check(wire.Call{Posts: true}, wire.Answer{Status: 502}, p.refused)
+	err := p.Client.Check(wire.Call{Posts: true}, wire.Answer{Status: 502}, p.refused)
 	if platform.KindOf(err) != platform.Unknown {
 		t.Errorf("502 of the last part: %v, want %s", err, platform.Unknown)
 	}

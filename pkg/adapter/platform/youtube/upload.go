@@ -35,8 +35,8 @@ func (p *Platform) parse(h platform.Handle) (w work, err error) {
 	if err := h.Decode(&w); err != nil {
 		return w, err
 	}
-	if (w.Video == "") == (w.Session == "") || w.Offset < 0 || w.Session != "" && !p.client.Trusts(w.Session, domain) {
-		return w, platform.Refuse(platform.CodeInvalidHandle, "The publication is not known.")
+	if (w.Video == "") == (w.Session == "") || w.Offset < 0 || w.Session != "" && !p.Client.Trusts(w.Session, domain) {
+		return w, platform.Reject(platform.CodeInvalidHandle, "The publication is not known.")
 	}
 	return w, nil
 }
@@ -74,23 +74,23 @@ func (p *Platform) Start(ctx context.Context, a platform.Account, post platform.
 		status["containsSyntheticMedia"] = true
 	}
 	call := wire.Call{
-		Name: "videos.insert", Method: http.MethodPost, URL: p.client.Base(api) + "/upload/youtube/v3/videos",
+		Name: "videos.insert", Method: http.MethodPost, URL: p.Client.Base(api) + "/upload/youtube/v3/videos",
 		Query: url.Values{"uploadType": {"resumable"}, "part": {"id,snippet,status"},
 			"notifySubscribers": {strconv.FormatBool(!own.Silent)}},
 		Header: http.Header{"X-Upload-Content-Type": {m.MIME},
 			"X-Upload-Content-Length": {strconv.FormatInt(m.Bytes, 10)}},
 		Bearer: a.Token.Access, JSON: map[string]any{"snippet": snippet, "status": status},
 	}
-	answer, err := p.client.Do(ctx, call)
+	answer, err := p.Client.Do(ctx, call)
 	if err == nil {
-		err = p.client.Check(call, answer, p.refused)
+		err = p.Client.Check(call, answer, p.refused)
 	}
 	if err != nil {
 		return platform.Step{}, err
 	}
 	session := answer.Header.Get("Location")
-	if !p.client.Trusts(session, domain) {
-		return platform.Step{}, p.client.Garbled(call, errors.New("there is no address of a session"))
+	if !p.Client.Trusts(session, domain) {
+		return platform.Step{}, p.Client.Garbled(call, errors.New("there is no address of a session"))
 	}
 	return p.next(work{Session: session}, m)
 }
@@ -122,17 +122,17 @@ func (p *Platform) Check(ctx context.Context, a platform.Account, post platform.
 	}
 	w.Offset = at
 	call := p.put(ctx, a, m, w, p.part)
-	answer, err := p.client.Do(ctx, call)
+	answer, err := p.Client.Do(ctx, call)
 	if err != nil {
 		return platform.Step{}, err
 	}
 	if answer.Status != http.StatusPermanentRedirect {
-		if err := p.client.Check(call, answer, p.refused); err != nil {
+		if err := p.Client.Check(call, answer, p.refused); err != nil {
 			return platform.Step{}, err
 		}
 	}
 	if w.Offset, err = offset(answer); err != nil {
-		return platform.Step{}, p.client.Garbled(call, err)
+		return platform.Step{}, p.Client.Garbled(call, err)
 	}
 	return p.next(w, m)
 }
@@ -147,11 +147,11 @@ func (p *Platform) Finalize(ctx context.Context, a platform.Account, post platfo
 	m := post.Media[0]
 	rest := m.Bytes - w.Offset
 	if w.Session == "" || rest <= 0 || rest > p.part {
-		return platform.Step{}, platform.Refuse(platform.CodeInvalidHandle, "The publication is not known.")
+		return platform.Step{}, platform.Reject(platform.CodeInvalidHandle, "The publication is not known.")
 	}
 	call := p.put(ctx, a, m, w, rest)
 	call.Posts = true
-	answer, err := p.client.Do(ctx, call)
+	answer, err := p.Client.Do(ctx, call)
 	if err != nil {
 		return platform.Step{}, err
 	}
@@ -167,7 +167,7 @@ func (p *Platform) Reconcile(ctx context.Context, a platform.Account, post platf
 		return platform.Step{}, err
 	}
 	if w.Session == "" {
-		return platform.Step{}, platform.Refuse(platform.CodeInvalidHandle, "The publication is not known.")
+		return platform.Step{}, platform.Reject(platform.CodeInvalidHandle, "The publication is not known.")
 	}
 	step, _, err := p.ask(ctx, a, post, w)
 	if platform.KindOf(err) == platform.Restart {
@@ -184,7 +184,7 @@ func (p *Platform) ask(ctx context.Context, a platform.Account, post platform.Po
 		Name: "session", Method: http.MethodPut, URL: w.Session, Bearer: a.Token.Access,
 		Header: http.Header{"Content-Range": {fmt.Sprintf("bytes */%d", post.Media[0].Bytes)}},
 	}
-	answer, err := p.client.Do(ctx, call)
+	answer, err := p.Client.Do(ctx, call)
 	if err != nil {
 		return platform.Step{}, 0, err
 	}
@@ -207,20 +207,20 @@ func (p *Platform) answered(call wire.Call, answer wire.Answer, post platform.Po
 	if answer.Status == http.StatusPermanentRedirect {
 		at, err := offset(answer)
 		if err != nil || at >= post.Media[0].Bytes {
-			return platform.Step{}, 0, p.client.Garbled(call, fmt.Errorf("the session has %d bytes: %w", at, err))
+			return platform.Step{}, 0, p.Client.Garbled(call, fmt.Errorf("the session has %d bytes: %w", at, err))
 		}
 		w.Offset = at
 		step, err := p.next(w, post.Media[0])
 		return step, at, err
 	}
-	if err := p.client.Check(call, answer, p.refused); err != nil {
+	if err := p.Client.Check(call, answer, p.refused); err != nil {
 		return platform.Step{}, 0, err
 	}
 	var made struct {
 		ID string `json:"id"`
 	}
 	if err := json.Unmarshal(answer.Body, &made); err != nil || made.ID == "" {
-		return platform.Step{}, 0, p.client.Garbled(call, fmt.Errorf("there is no video: %w", err))
+		return platform.Step{}, 0, p.Client.Garbled(call, fmt.Errorf("there is no video: %w", err))
 	}
 	step, err := p.made(made.ID, post)
 	return step, post.Media[0].Bytes, err

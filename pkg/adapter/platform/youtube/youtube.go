@@ -73,9 +73,8 @@ type Options struct {
 
 // Platform is YouTube.
 type Platform struct {
-	client *wire.Client
-	oauth  wire.OAuth
-	part   int64
+	wire.Connector
+	part int64
 }
 
 var _ platform.Adapter = (*Platform)(nil)
@@ -83,12 +82,12 @@ var _ platform.Adapter = (*Platform)(nil)
 // New returns the adapter.
 func New(cfg wire.Config) *Platform {
 	c := wire.New(Name, cfg)
-	return &Platform{c, wire.OAuth{
+	return &Platform{wire.Connector{Client: c, OAuth: wire.OAuth{
 		Authorize: c.Base(accounts) + "/o/oauth2/v2/auth", Token: c.Base(tokens) + "/token",
 		Scopes: capabilities.Scopes,
 		// Google issues no new refresh token to a returning user without the consent.
 		Extra: url.Values{"access_type": {"offline"}, "prompt": {"consent"}},
-	}, defaultPart}
+	}}, defaultPart}
 }
 
 // Name implements platform.Adapter.
@@ -97,14 +96,9 @@ func (p *Platform) Name() string { return Name }
 // Capabilities implements platform.Adapter.
 func (p *Platform) Capabilities() platform.Capabilities { return capabilities }
 
-// Authorization implements platform.Connector.
-func (p *Platform) Authorization(ctx context.Context, a platform.Authorization) (string, error) {
-	return p.client.Address(ctx, p.oauth, a)
-}
-
 // Connect implements platform.Connector. It returns the channels of the user who has allowed it.
 func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Account, error) {
-	token, err := p.client.Grant(ctx, p.oauth, g, "Google")
+	token, err := p.Client.Grant(ctx, p.OAuth, g, "Google")
 	if err != nil {
 		return nil, err
 	}
@@ -122,9 +116,9 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 			} `json:"snippet"`
 		} `json:"items"`
 	}
-	call := wire.Call{Name: "channels", Method: http.MethodGet, URL: p.client.Base(api) + "/youtube/v3/channels",
+	call := wire.Call{Name: "channels", Method: http.MethodGet, URL: p.Client.Base(api) + "/youtube/v3/channels",
 		Query: url.Values{"part": {"snippet"}, "mine": {"true"}}, Bearer: token.Access}
-	if err := p.client.JSON(ctx, call, p.refused, &answer); err != nil {
+	if err := p.Client.JSON(ctx, call, p.refused, &answer); err != nil {
 		return nil, err
 	}
 	var all []platform.Account
@@ -141,15 +135,10 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 	return all, nil
 }
 
-// Refresh implements platform.Connector. Google does not rotate refresh tokens.
-func (p *Platform) Refresh(ctx context.Context, a platform.Account) (platform.Token, error) {
-	return p.client.Renew(ctx, p.oauth, a.Token, nil)
-}
-
 // Revoke implements platform.Connector.
 func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
 	form := url.Values{"token": {a.Token.Refresh.Reveal()}}
-	return p.client.Revoke(ctx, p.client.Base(tokens)+"/revoke", form, a.Token.Refresh)
+	return p.Client.Revoke(ctx, p.Client.Base(tokens)+"/revoke", form, a.Token.Refresh)
 }
 
 // Metrics implements platform.Publisher.
@@ -163,13 +152,13 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 			} `json:"statistics"`
 		} `json:"items"`
 	}
-	call := wire.Call{Name: "videos", Method: http.MethodGet, URL: p.client.Base(api) + "/youtube/v3/videos",
+	call := wire.Call{Name: "videos", Method: http.MethodGet, URL: p.Client.Base(api) + "/youtube/v3/videos",
 		Query: url.Values{"part": {"statistics"}, "id": {post.ID}}, Bearer: a.Token.Access}
-	if err := p.client.JSON(ctx, call, p.refused, &answer); err != nil {
+	if err := p.Client.JSON(ctx, call, p.refused, &answer); err != nil {
 		return platform.Metrics{}, err
 	}
 	if len(answer.Items) != 1 {
-		return platform.Metrics{}, platform.Refuse(platform.CodePostNotFound, "YouTube does not have the video.")
+		return platform.Metrics{}, platform.Reject(platform.CodePostNotFound, "YouTube does not have the video.")
 	}
 	s := answer.Items[0].Statistics
 	return platform.Metrics{Views: number(s.Views), Likes: number(s.Likes), Comments: number(s.Comments)}, nil

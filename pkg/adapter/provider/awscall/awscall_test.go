@@ -59,7 +59,7 @@ func (c *closing) WriteTo(io.Writer) (int64, error) {
 
 func TestAnAnswerThatComesAtOnceIsRead(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(w, r.Body) // what is lost is missed below
+		_, _ = io.Copy(w, r.Body) // a lost body is noticed below
 	}))
 	defer server.Close()
 	const text = "the text"
@@ -141,7 +141,7 @@ func TestCodesOfOneService(t *testing.T) {
 	}
 }
 
-// What is not an answer, by whether the call submits something.
+// Failures other than answers of the service, for calls that submit something and for others.
 func TestTroublesOfTheWay(t *testing.T) {
 	cut := func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 	garbage := func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "{\x00<html>") }

@@ -116,7 +116,7 @@ func (p *Provider) model(req provider.Request) *string {
 	return aws.String(req.Model)
 }
 
-// refuse returns the error of a request that no model here can fulfil.
-func refuse(format string, args ...any) *provider.Error {
+// badInput returns the error of a request that no model here can fulfil.
+func badInput(format string, args ...any) *provider.Error {
 	return &provider.Error{Kind: provider.BadInput, Code: "invalid_input", Message: fmt.Sprintf(format, args...)}
 }

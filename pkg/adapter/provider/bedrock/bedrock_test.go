@@ -163,7 +163,7 @@ func TestConformance(t *testing.T) {
 		req.ClientToken = req.Prompt
 		submission, err := p.Submit(ctx, req)
 		if err != nil {
-			return fmt.Errorf("submit: %v", err) // not what is wanted
+			return fmt.Errorf("submit: %v", err) // not the expected call
 		}
 		_, err = p.Poll(ctx, submission.Handle)
 		return err

@@ -68,7 +68,7 @@ func stopped(reason types.StopReason) error {
 	case types.StopReasonContentFiltered, types.StopReasonGuardrailIntervened:
 		return filtered(errors.New("Converse stopped: " + string(reason)))
 	case types.StopReasonModelContextWindowExceeded:
-		return refuse("The prompt is longer than the model can read.")
+		return badInput("The prompt is longer than the model can read.")
 	case types.StopReasonMalformedModelOutput, types.StopReasonMalformedToolUse:
 		return &provider.Error{Kind: provider.Transient, Code: "text_unreadable",
 			Message: "The model's text could not be read.", Cause: errors.New("Converse stopped: " + string(reason))}

@@ -12,12 +12,12 @@ import (
 )
 
 func TestRefusalsDecideTheNextStep(t *testing.T) {
-	type refusal struct {
+	type errorBody struct {
 		status        int
 		code, message string
 		after         string
 	}
-	var answer refusal
+	var answer errorBody
 	calls := 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		calls++
@@ -34,43 +34,43 @@ func TestRefusalsDecideTheNextStep(t *testing.T) {
 	t.Cleanup(server.Close)
 	p := at(server.URL, "eu-central-1", &bucket{})
 	for _, c := range []struct {
-		refusal
+		errorBody
 		kind  provider.ErrorKind
 		code  string
 		after time.Duration
 	}{
-		{refusal{429, "ThrottlingException", "Too many requests, please wait before trying again.", ""},
+		{errorBody{429, "ThrottlingException", "Too many requests, please wait before trying again.", ""},
 			provider.Transient, "provider_busy", 0},
-		{refusal{429, "ThrottlingException", "Rate exceeded", "12"}, provider.Transient, "provider_busy",
+		{errorBody{429, "ThrottlingException", "Rate exceeded", "12"}, provider.Transient, "provider_busy",
 			12 * time.Second},
-		{refusal{429, "ThrottlingException", "Rate exceeded", "999999"}, provider.Transient,
+		{errorBody{429, "ThrottlingException", "Rate exceeded", "999999"}, provider.Transient,
 			"provider_busy", time.Hour},
-		{refusal{429, "ThrottlingException", "Rate exceeded", "tomorrow"}, provider.Transient, "provider_busy", 0},
-		{refusal{429, "ThrottlingException", "Too many tokens per day, please wait before trying again.", ""},
+		{errorBody{429, "ThrottlingException", "Rate exceeded", "tomorrow"}, provider.Transient, "provider_busy", 0},
+		{errorBody{429, "ThrottlingException", "Too many tokens per day, please wait before trying again.", ""},
 			provider.Quota, "provider_quota", 0},
-		{refusal{400, "ServiceQuotaExceededException", "too much", ""}, provider.Quota, "provider_quota", 0},
-		{refusal{408, "ModelTimeoutException", "late", ""}, provider.Transient, "provider_unavailable", 0},
-		{refusal{429, "ModelNotReadyException", "warming up", "3"}, provider.Transient, "provider_unavailable",
+		{errorBody{400, "ServiceQuotaExceededException", "too much", ""}, provider.Quota, "provider_quota", 0},
+		{errorBody{408, "ModelTimeoutException", "late", ""}, provider.Transient, "provider_unavailable", 0},
+		{errorBody{429, "ModelNotReadyException", "warming up", "3"}, provider.Transient, "provider_unavailable",
 			3 * time.Second},
-		{refusal{424, "ModelErrorException", "failed", ""}, provider.Transient, "provider_unavailable", 0},
-		{refusal{503, "ServiceUnavailableException", "away", ""}, provider.Transient, "provider_unavailable", 0},
-		{refusal{500, "InternalServerException", "trouble", ""}, provider.Transient, "provider_unavailable", 0},
-		{refusal{400, "ValidationException", "wrong", ""}, provider.BadInput, "provider_refused", 0},
-		{refusal{400, "ValidationException", "This request has been blocked by our content filters.", ""},
+		{errorBody{424, "ModelErrorException", "failed", ""}, provider.Transient, "provider_unavailable", 0},
+		{errorBody{503, "ServiceUnavailableException", "away", ""}, provider.Transient, "provider_unavailable", 0},
+		{errorBody{500, "InternalServerException", "trouble", ""}, provider.Transient, "provider_unavailable", 0},
+		{errorBody{400, "ValidationException", "wrong", ""}, provider.BadInput, "provider_refused", 0},
+		{errorBody{400, "ValidationException", "This request has been blocked by our content filters.", ""},
 			provider.BadInput, "content_policy", 0},
-		{refusal{400, "ConflictException", "another", ""}, provider.BadInput, "provider_refused", 0},
-		{refusal{403, "AccessDeniedException", "You don't have access to the model", ""}, provider.BadInput,
+		{errorBody{400, "ConflictException", "another", ""}, provider.BadInput, "provider_refused", 0},
+		{errorBody{403, "AccessDeniedException", "You don't have access to the model", ""}, provider.BadInput,
 			"provider_access", 0},
-		{refusal{404, "ResourceNotFoundException", "no such model", ""}, provider.BadInput, "unsupported_model", 0},
-		{refusal{403, "ExpiredTokenException", "expired", ""}, provider.Quota, "provider_access", 0},
-		{refusal{403, "UnrecognizedClientException", "who", ""}, provider.Quota, "provider_access", 0},
-		{refusal{403, "", "", ""}, provider.Quota, "provider_access", 0},
-		{refusal{429, "", "", ""}, provider.Transient, "provider_busy", 0},
-		{refusal{400, "NewException", "?", ""}, provider.BadInput, "provider_refused", 0},
-		{refusal{408, "", "", ""}, provider.Transient, "provider_unavailable", 0},
-		{refusal{502, "", "", ""}, provider.Transient, "provider_unavailable", 0},
+		{errorBody{404, "ResourceNotFoundException", "no such model", ""}, provider.BadInput, "unsupported_model", 0},
+		{errorBody{403, "ExpiredTokenException", "expired", ""}, provider.Quota, "provider_access", 0},
+		{errorBody{403, "UnrecognizedClientException", "who", ""}, provider.Quota, "provider_access", 0},
+		{errorBody{403, "", "", ""}, provider.Quota, "provider_access", 0},
+		{errorBody{429, "", "", ""}, provider.Transient, "provider_busy", 0},
+		{errorBody{400, "NewException", "?", ""}, provider.BadInput, "provider_refused", 0},
+		{errorBody{408, "", "", ""}, provider.Transient, "provider_unavailable", 0},
+		{errorBody{502, "", "", ""}, provider.Transient, "provider_unavailable", 0},
 	} {
-		answer = c.refusal
+		answer = c.errorBody
 		calls = 0
 		for name, call := range map[string]func() error{
 			"text":  func() error { _, err := p.Submit(t.Context(), of(t, "nova-lite", "x")); return err },
@@ -81,12 +81,12 @@ func TestRefusalsDecideTheNextStep(t *testing.T) {
 			var e *provider.Error
 			if err := call(); !errors.As(err, &e) || e.Kind != c.kind || e.Code != c.code || e.RetryAfter != c.after ||
 				e.Message == "" || e.Cause == nil {
-				t.Errorf("%s after %+v: %v after %v; want %s %s after %v", name, c.refusal, err, e.RetryAfter, c.kind,
+				t.Errorf("%s after %+v: %v after %v; want %s %s after %v", name, c.errorBody, err, e.RetryAfter, c.kind,
 					c.code, c.after)
 			}
 		}
 		if calls != 4 {
-			t.Errorf("%+v: %d calls for 4: something was repeated", c.refusal, calls)
+			t.Errorf("%+v: %d calls for 4: something was repeated", c.errorBody, calls)
 		}
 	}
 }

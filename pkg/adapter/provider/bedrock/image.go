@@ -109,7 +109,7 @@ func imageInput(req provider.Request) ([]byte, error) {
 	case strings.HasPrefix(req.Model, "amazon.titan-image"):
 		size, ok := titanSizes[ratio]
 		if !ok {
-			return nil, refuse("The model does not make images of %s.", ratio)
+			return nil, badInput("The model does not make images of %s.", ratio)
 		}
 		in := titanInput{TaskType: "TEXT_IMAGE"}
 		in.Params.Text = provider.Clip(req.Prompt, maxTitanPrompt)
@@ -117,7 +117,7 @@ func imageInput(req provider.Request) ([]byte, error) {
 		in.Config.Width, in.Config.Height, in.Config.Seed = size.width, size.height, seed(req, 1<<31-2)
 		return json.Marshal(in)
 	default:
-		return nil, refuse("The provider has no image model %q.", req.Model)
+		return nil, badInput("The provider has no image model %q.", req.Model)
 	}
 }
 

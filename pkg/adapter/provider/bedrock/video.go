@@ -49,14 +49,14 @@ const (
 // film starts a video.
 func (p *Provider) film(ctx context.Context, req provider.Request) (provider.Submission, error) {
 	if !strings.HasPrefix(req.Model, "luma.ray") {
-		return provider.Submission{}, refuse("The provider has no video model %q.", req.Model)
+		return provider.Submission{}, badInput("The provider has no video model %q.", req.Model)
 	}
 	seconds, ratio, size := videoSeconds[0], videoRatios[0], resolution
 	if req.Seconds > videoSeconds[0] {
 		seconds = videoSeconds[1]
 	}
 	if req.Seconds != 0 && req.Seconds != seconds {
-		return provider.Submission{}, refuse("The model makes videos of %d or %d s, not of %d s.", videoSeconds[0],
+		return provider.Submission{}, badInput("The model makes videos of %d or %d s, not of %d s.", videoSeconds[0],
 			videoSeconds[1], req.Seconds)
 	}
 	if req.AspectRatio != "" {

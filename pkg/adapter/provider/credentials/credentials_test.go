@@ -130,6 +130,10 @@ func TestCheckTellsTheOperatorWhatIsWrong(t *testing.T) {
 			t.Errorf("%s: got %v, want it to say %q", value, err, says)
 		}
 	}
+	all, err := Parse(Example())
+	if err != nil || Check(Example()) != nil || len(all) != len(Providers()) {
+		t.Errorf("the example is %s: %v", Example(), err)
+	}
 	if len(Providers()) != 4 {
 		t.Errorf("credentials are needed by %v", Providers())
 	}

@@ -23,11 +23,20 @@ func member() map[string]string {
 	return all
 }
 
+// Example is a document with a placeholder for each credential.
+func Example() string {
+	var parts []string
+	for _, name := range Providers() {
+		parts = append(parts, fmt.Sprintf(`%q: {%q: "…"}`, name, member()[name]))
+	}
+	return "{" + strings.Join(parts, ", ") + "}"
+}
+
 // Providers are the names of the providers that need a credential.
 func Providers() []string { return slices.Sorted(maps.Keys(member())) }
 
 // errUnreadable has no cause, because the unreadable text may be a credential.
-var errUnreadable = errors.New("the secret is not a JSON object of the form {\"fal\": {\"key\": \"…\"}}")
+var errUnreadable = errors.New(`the secret is not a JSON object of the form {"<provider>": {"<member>": "…"}}`)
 
 // Document returns the value of a secret with credentials, by provider.
 func Document(of map[string]string) (string, error) {

@@ -218,7 +218,7 @@ func TestRefusedBeforeItIsSent(t *testing.T) {
 	}
 }
 
-// What the provider says of itself, as its reference and its help pages have it.
+// The provider's errors, as in its reference and its help pages.
 func TestRefusals(t *testing.T) {
 	for name, c := range map[string]struct {
 		status int
@@ -264,7 +264,7 @@ func TestRefusals(t *testing.T) {
 
 func TestNothingShowsTheKey(t *testing.T) {
 	const secret = "sk_very_secret"
-	// A fake that knows another key; and one that answers with what it was sent.
+	// A fake that knows another key, and one that answers with the request's body.
 	echo := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusUnauthorized)
 		fmt.Fprintf(w, "the key %s is none", r.Header.Get("Xi-Api-Key"))

@@ -86,7 +86,7 @@ func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.S
 	}
 	m, ok := models[req.Model]
 	if !ok || m.kind != req.Kind {
-		return provider.Submission{}, refuse("unsupported_model", "The provider does not offer the model for this.")
+		return provider.Submission{}, badInput("unsupported_model", "The provider does not offer the model for this.")
 	}
 	if ratios := capabilities.Kinds[req.Kind].AspectRatios; req.AspectRatio == "" && len(ratios) > 0 && !m.keepsShape {
 		req.AspectRatio = ratios[0]
@@ -214,7 +214,7 @@ func ended(e *provider.Error) bool {
 	return e.Kind == provider.BadInput || e.Kind == provider.Rejected
 }
 
-func refuse(code, format string, args ...any) *provider.Error {
+func badInput(code, format string, args ...any) *provider.Error {
 	return &provider.Error{Kind: provider.BadInput, Code: code, Message: fmt.Sprintf(format, args...)}
 }
 

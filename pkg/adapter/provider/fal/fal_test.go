@@ -167,7 +167,7 @@ func longestAndShortest(m catalog.Model) []int {
 	}
 }
 
-// checkSize makes sure that an image is no larger than what its price is for.
+// checkSize checks that an image is no larger than the size that its price covers.
 func checkSize(t *testing.T, m catalog.Model, input map[string]any) {
 	t.Helper()
 	size, ok := input["image_size"].(map[string]any)
@@ -269,7 +269,7 @@ func TestFamiliesAreAskedInTheirOwnWay(t *testing.T) {
 	}
 }
 
-// What the model cannot do is refused before it costs anything.
+// A request that the model cannot fulfil is refused before it costs anything.
 func TestWhatAModelCannotDoIsRefused(t *testing.T) {
 	p, faults, _ := start(t)
 	image, speech := "https://a.example.com/a", "https://a.example.com/b"

@@ -93,5 +93,5 @@ func parse(h provider.Handle) (work, error) {
 }
 
 func unknownGeneration() *provider.Error {
-	return refuse("unknown_generation", "The provider does not know the generation.")
+	return badInput("unknown_generation", "The provider does not know the generation.")
 }

@@ -81,9 +81,9 @@ func (m model) input(r provider.Request) (map[string]any, error) {
 	} {
 		switch {
 		case given.to.name == "" && given.value != "" && given.what != "a prompt":
-			return nil, refuse("invalid_input", "The model does not take %s.", given.what)
+			return nil, badInput("invalid_input", "The model does not take %s.", given.what)
 		case given.to.required && strings.TrimSpace(given.value) == "":
-			return nil, refuse("invalid_input", "The model needs %s.", given.what)
+			return nil, badInput("invalid_input", "The model needs %s.", given.what)
 		case given.to.name != "" && given.value != "":
 			in[given.to.name] = given.value
 		}
@@ -105,7 +105,7 @@ func (m model) input(r provider.Request) (map[string]any, error) {
 	case m.count != "":
 		in[m.count] = max(r.Count, 1)
 	case r.Count > 1:
-		return nil, refuse("invalid_input", "The model makes one file at a time.")
+		return nil, badInput("invalid_input", "The model makes one file at a time.")
 	}
 	for name, value := range map[string]string{m.voice: r.Voice, m.avatar: r.Avatar} {
 		if name != "" && value != "" {
@@ -130,7 +130,7 @@ func (m model) withinLimits(in map[string]any) error {
 			if name == m.lyrics.name {
 				what = "lyrics"
 			}
-			return refuse("invalid_input", "The model requires %s of %d to %d characters, not %d.", what,
+			return badInput("invalid_input", "The model requires %s of %d to %d characters, not %d.", what,
 				limit[0], limit[1], n)
 		}
 	}
@@ -163,7 +163,7 @@ func dialogue(in map[string]any, r provider.Request) error {
 func twoSpeakers(in map[string]any, r provider.Request) error {
 	first, second, _ := strings.Cut(strings.TrimSpace(r.Prompt), "\n")
 	if first, second = strings.TrimSpace(first), strings.TrimSpace(second); first == "" || second == "" {
-		return refuse("invalid_input", "The model has two speakers: write what the second one says on a new line.")
+		return badInput("invalid_input", "The model has two speakers: write what the second one says on a new line.")
 	}
 	in["first_text_input"], in["second_text_input"] = first, second
 	return nil

@@ -77,16 +77,16 @@ func one(m *media) []media {
 	return []media{*m}
 }
 
-// refusal is the body of an unsuccessful answer. Faults of the input, or of the model's work, are a list. A fault of
+// errorBody is the body of an unsuccessful answer. Faults of the input, or of the model's work, are a list. A fault of
 // fal is a text, and the type is a member of its own.
-type refusal struct {
+type errorBody struct {
 	Detail    json.RawMessage `json:"detail"`
 	ErrorType string          `json:"error_type"`
 	Status    string          `json:"status"` // of a cancellation
 }
 
-// types returns the types of errors in the list of a refusal.
-func (r refusal) types() []string {
+// types returns the types of errors in the list of an errorBody.
+func (r errorBody) types() []string {
 	var list []struct {
 		Type string `json:"type"`
 	}
@@ -102,7 +102,7 @@ func (r refusal) types() []string {
 
 // refused reads refusals.
 func refused(call wire.Call, status int, body []byte) *provider.Error {
-	var r refusal
+	var r errorBody
 	_ = json.Unmarshal(body, &r) // if the body is something else, the status suffices
 	types := r.types()
 	aboutInput := status == http.StatusBadRequest || status == http.StatusUnprocessableEntity
@@ -111,9 +111,9 @@ func refused(call wire.Call, status int, body []byte) *provider.Error {
 		return &provider.Error{Kind: provider.Quota, Code: "provider_quota",
 			Message: "The account at the provider has no credit."}
 	case status == http.StatusBadRequest && r.Status == "ALREADY_COMPLETED":
-		return refuse(codeCompleted, "The generation has ended.")
+		return badInput(codeCompleted, "The generation has ended.")
 	case status == http.StatusNotFound && call.Submits:
-		return refuse("unsupported_model", "The provider does not offer the model.")
+		return badInput("unsupported_model", "The provider does not offer the model.")
 	case status == http.StatusNotFound && isResult(call):
 		return &provider.Error{Kind: provider.Rejected, Code: "result_expired",
 			Message: "The provider no longer keeps the result."}
@@ -124,7 +124,7 @@ func refused(call wire.Call, status int, body []byte) *provider.Error {
 	case slices.Contains(types, "content_policy_violation"):
 		return contentPolicy(provider.BadInput)
 	case aboutInput && slices.Contains(types, "file_download_error"):
-		return refuse("input_unreadable", "The provider could not read a file of the request.")
+		return badInput("input_unreadable", "The provider could not read a file of the request.")
 	case isResult(call) && status >= http.StatusInternalServerError && (r.ErrorType != "" || len(types) > 0):
 		// The queue has stored this as the result of the request: a retry returns the same. Without a type, the queue
 		// itself has failed.

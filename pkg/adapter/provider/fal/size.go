@@ -6,11 +6,11 @@ import "github.com/content-automation/api/pkg/adapter/provider"
 // images are charged by the started megapixel.
 func imageSize(ratio string, megapixels int) (map[string]any, error) {
 	if _, _, ok := provider.ParseRatio(ratio); !ok {
-		return nil, refuse("invalid_input", "%q is not an aspect ratio.", ratio)
+		return nil, badInput("invalid_input", "%q is not an aspect ratio.", ratio)
 	}
 	width, height := provider.ImageSize(ratio, megapixels)
 	if width == 0 {
-		return nil, refuse("invalid_input", "The aspect ratio %q is too extreme.", ratio)
+		return nil, badInput("invalid_input", "The aspect ratio %q is too extreme.", ratio)
 	}
 	return map[string]any{"width": width, "height": height}, nil
 }

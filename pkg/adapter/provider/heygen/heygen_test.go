@@ -367,7 +367,7 @@ func answering(t *testing.T, status int, body string) *Provider {
 
 func TestNothingShowsTheKey(t *testing.T) {
 	const secret = "hg_very_secret"
-	// A fake that knows another key; and one that answers with what it was sent.
+	// A fake that knows another key, and one that answers with the request's body.
 	echo := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusUnauthorized)
 		fmt.Fprintf(w, "the key %s is none", r.Header.Get("X-Api-Key"))

@@ -506,7 +506,7 @@ func TestMarksSayWhenWordsAreSpoken(t *testing.T) {
 		len(sub.Result.Media) != 1 {
 		t.Errorf("%q, %+v", said, sub.Result)
 	}
-	// The price foresees what is billed.
+	// The price covers the billed characters.
 	m, _ := catalog.Find("polly-neural")
 	req.Prompt = strings.Repeat("x", 2500)
 	with, err1 := m.PriceOf(req)

@@ -31,7 +31,7 @@ type named struct {
 
 func (n *named) Name() string { return n.name }
 
-// build puts a builder into the table for one test, and counts what it builds.
+// build puts a builder into the table for one test, and counts its calls.
 func build(t *testing.T, name string) *atomic.Int32 {
 	t.Helper()
 	var built atomic.Int32

@@ -89,9 +89,9 @@ func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.S
 	m, ok := models[req.Model]
 	switch {
 	case !ok:
-		return provider.Submission{}, refuse("unsupported_model", "The provider does not offer the model for this.")
+		return provider.Submission{}, badInput("unsupported_model", "The provider does not offer the model for this.")
 	case m.needsImage && req.ImageURL == "":
-		return provider.Submission{}, refuse("invalid_input", "The model needs an image.")
+		return provider.Submission{}, badInput("invalid_input", "The model needs an image.")
 	}
 	in := input{Prompt: req.Prompt, Image: req.ImageURL, AspectRatio: req.AspectRatio, Duration: req.Seconds}
 	if in.AspectRatio == "" {
@@ -230,7 +230,7 @@ func (p *Provider) Cancel(ctx context.Context, h provider.Handle) error {
 func refused(call wire.Call, status int, _ []byte) *provider.Error {
 	switch {
 	case status == http.StatusNotFound && call.Submits:
-		return refuse("unsupported_model", "The provider does not offer the model.")
+		return badInput("unsupported_model", "The provider does not offer the model.")
 	case status == http.StatusNotFound:
 		return unknownGeneration()
 	default:
@@ -251,9 +251,9 @@ func parse(h provider.Handle) (string, error) {
 }
 
 func unknownGeneration() *provider.Error {
-	return refuse("unknown_generation", "The provider does not know the generation.")
+	return badInput("unknown_generation", "The provider does not know the generation.")
 }
 
-func refuse(code, message string) *provider.Error {
+func badInput(code, message string) *provider.Error {
 	return &provider.Error{Kind: provider.BadInput, Code: code, Message: message}
 }

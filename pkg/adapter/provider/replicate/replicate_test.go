@@ -45,7 +45,7 @@ func start(t *testing.T) (*replicate.Provider, *control.Control, *apitest.Clock)
 
 const picture = "https://media.example.com/a.png?signature=1"
 
-// requests are what the catalog says that the models can do.
+// requests returns requests for all capabilities that the catalog lists for the models.
 func requests(t *testing.T) (all []provider.Request) {
 	t.Helper()
 	for _, m := range catalog.Models(catalog.Filter{}) {

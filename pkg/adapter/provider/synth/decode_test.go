@@ -77,8 +77,8 @@ func (r *reader) level(chroma bool) (v int, err error) {
 	return v, nil
 }
 
-// residual is what a DC coefficient adds to each pixel: the transforms of 8.5.10 and
-// 8.5.11 of a block with nothing else, and 8.5.12. Scale is LevelScale(4, 0, 0).
+// residual is the value that a DC coefficient adds to each pixel: the transforms of 8.5.10 and 8.5.11 of a block with
+// nothing else, and 8.5.12. Scale is LevelScale(4, 0, 0).
 func residual(v int, chroma bool) int {
 	const scale = 16 * 16
 	if chroma { // QP 22

@@ -61,7 +61,7 @@ func TestFilesThatCannotBeHad(t *testing.T) {
 	}
 }
 
-// What a provider says is not trusted.
+// A provider's URLs are not trusted.
 func TestFilesAreNotReadFromWithin(t *testing.T) {
 	files := wire.NewFiles(safehttp.Options{})
 	for _, address := range []string{
@@ -83,7 +83,7 @@ func TestReadingIsBounded(t *testing.T) {
 		}
 		_, _ = io.WriteString(w, strings.Repeat("x", 500))
 		if r.URL.Path == "/cut" {
-			_ = http.NewResponseController(w).Flush() // what has been sent is read before the cut
+			_ = http.NewResponseController(w).Flush() // the client reads the sent part before the cut
 			panic(http.ErrAbortHandler)
 		}
 	}))

@@ -49,8 +49,8 @@ func post(submits bool) wire.Call {
 	return wire.Call{Method: http.MethodPost, Path: "/jobs", Body: map[string]any{"prompt": "x"}, Submits: submits}
 }
 
-// want checks the kind of an error, and that neither the secret nor an address is
-// in what a caller sees, nor the secret in the log.
+// want checks the kind of an error. Neither the secret nor an address may be in the message for the caller, nor the
+// secret in the log.
 func want(t *testing.T, name string, err error, kind provider.ErrorKind, code string) *provider.Error {
 	t.Helper()
 	var e *provider.Error

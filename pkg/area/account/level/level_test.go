@@ -159,7 +159,7 @@ func TestWhatFailsComesAgain(t *testing.T) {
 	at := w.clock.Now()
 	all := []events.DynamoDBEventRecord{w.call(acme, "getMe", 200, 0), w.call(acme, "listEvents", 200, 0),
 		w.call(acme, "getMe", 200, 0)}
-	w.faults.Before("UpdateItem", func() { w.faults.Refuse("UpdateItem", "ValidationException", 1) })
+	w.faults.Before("UpdateItem", func() { w.faults.Reject("UpdateItem", "ValidationException", 1) })
 	if again := w.handle(all...); again != all[1].Change.SequenceNumber {
 		t.Errorf("it wants %q again", again)
 	}
@@ -219,8 +219,7 @@ func TestProbes(t *testing.T) {
 	}
 }
 
-// What was looked at is what the month shows at its end: the last look, and how many
-// found work that was late.
+// At its end the month shows the results of the looks: the last one, and how many found work that was late.
 func TestWaitingWork(t *testing.T) {
 	w := newWorld(t)
 	at := w.clock.Now()

@@ -37,15 +37,15 @@ type draft struct {
 	ExpectedEffect string         `json:"expected_effect"`
 }
 
-// refuse is a draft that does not fit, with the reasons.
-type refuse struct {
+// rejectedDraft is a draft that does not fit, with the reasons.
+type rejectedDraft struct {
 	Draft    *draft   `json:"proposal,omitempty"`
 	Problems []string `json:"problems"`
 }
 
 // judge adds the proposals of an answer that fit the factory to those that are known, and
 // returns why the others do not.
-func judge(f factory.Factory, known []draft, answer json.RawMessage) (drafts []draft, refused []refuse) {
+func judge(f factory.Factory, known []draft, answer json.RawMessage) (drafts []draft, refused []rejectedDraft) {
 	drafts = slices.Clone(known)
 	var form struct {
 		Proposals []draft `json:"proposals"`
@@ -53,7 +53,7 @@ func judge(f factory.Factory, known []draft, answer json.RawMessage) (drafts []d
 	d := json.NewDecoder(bytes.NewReader(answer))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&form); err != nil {
-		return drafts, []refuse{{Problems: []string{"The answer is not of the form asked for: " + err.Error()}}}
+		return drafts, []rejectedDraft{{Problems: []string{"The answer is not of the form asked for: " + err.Error()}}}
 	}
 	for _, one := range form.Proposals {
 		one.clean()
@@ -63,13 +63,13 @@ func judge(f factory.Factory, known []draft, answer json.RawMessage) (drafts []d
 		}
 		switch {
 		case len(problems) > 0:
-			refused = append(refused, refuse{&one, problems})
+			refused = append(refused, rejectedDraft{&one, problems})
 		case len(drafts) < maxProposals:
 			drafts = append(drafts, one)
 		}
 	}
 	if len(drafts) == 0 && len(refused) == 0 {
-		refused = append(refused, refuse{Problems: []string{"There are no proposals."}})
+		refused = append(refused, rejectedDraft{Problems: []string{"There are no proposals."}})
 	}
 	return drafts, refused
 }

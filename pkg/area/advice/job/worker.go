@@ -54,9 +54,9 @@ type progress struct {
 	Findings []diagnosis.Finding `json:"findings,omitempty"`
 	// Drafts are the proposals that fit, Refused the proposals of the last answer that do
 	// not, and Asked the number of times that the model was asked.
-	Drafts  []draft  `json:"drafts,omitempty"`
-	Refused []refuse `json:"refused,omitempty"`
-	Asked   int      `json:"asked,omitempty"`
+	Drafts  []draft         `json:"drafts,omitempty"`
+	Refused []rejectedDraft `json:"refused,omitempty"`
+	Asked   int             `json:"asked,omitempty"`
 }
 
 // subject holds the diagnosis and the factory of a step.

@@ -31,7 +31,7 @@ func TestNamesOfCellsDoNotCollide(t *testing.T) {
 	}
 }
 
-// What was counted of eleven kinds and eleven platforms is read again.
+// The counts of eleven kinds and eleven platforms are read again.
 func TestElevenKindsAndPlatforms(t *testing.T) {
 	was := kinds
 	t.Cleanup(func() { kinds = was })

@@ -175,7 +175,7 @@ func texts(sums map[rollup.Group]rollup.Amounts) map[string]string {
 	return all
 }
 
-// truth is what the sums of items must be in a time zone.
+// truth returns the sums that items must have in a time zone.
 func truth(t *testing.T, in string, all ...*item.Record) map[string]string {
 	t.Helper()
 	sums := map[rollup.Group]rollup.Amounts{}
@@ -193,7 +193,7 @@ func truth(t *testing.T, in string, all ...*item.Record) map[string]string {
 	return texts(sums)
 }
 
-// is checks that what is shown is what was counted.
+// is checks that the shown sums equal the counted ones.
 func is(t *testing.T, what string, got, want any) {
 	t.Helper()
 	a, err := json.MarshalIndent(got, "", " ")

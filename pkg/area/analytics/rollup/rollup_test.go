@@ -128,7 +128,7 @@ func (w *world) deliver(random *rand.Rand, records []events.DynamoDBEventRecord)
 	random.Shuffle(len(records), func(i, j int) { records[i], records[j] = records[j], records[i] })
 	if random.IntN(2) == 0 {
 		w.faults.Lose("TransactWriteItems", 2)
-		w.faults.Refuse("BatchGetItem", "InternalServerError", 5) // one more than the SDK repeats
+		w.faults.Reject("BatchGetItem", "InternalServerError", 5) // one more than the SDK repeats
 	}
 	var batches [][]events.DynamoDBEventRecord
 	for len(records) > 0 {
@@ -263,7 +263,7 @@ func TestWhatFailsComesAgain(t *testing.T) {
 	first, second := w.happens(post, item.Past{Made: 1}), w.happens(post, item.Past{Made: 1})
 	broken := w.recordOf(store.Item{Key: store.IDKey("cnt_x"), Kind: item.ItemKind, Owner: acme,
 		Doc: []byte(`{"history":7}`)})
-	w.faults.Refuse("TransactWriteItems", "ValidationException", 1)
+	w.faults.Reject("TransactWriteItems", "ValidationException", 1)
 	if again := w.handle(first, second); again != first.Change.SequenceNumber {
 		t.Errorf("it wants %q again", again)
 	}
@@ -273,7 +273,7 @@ func TestWhatFailsComesAgain(t *testing.T) {
 	is(t, "the sums", w.days("2026-05-01", "2026-05-01", "UTC"), truth(t, "UTC", post))
 }
 
-// What was counted of a deleted item stays, with what its deletion has charged.
+// The counts of a deleted item stay, with the charges of its deletion.
 func TestWhatWasDeletedStaysCounted(t *testing.T) {
 	w := newWorld(t, "")
 	made, running := w.content(item.Post), w.content(item.Video)
@@ -371,7 +371,7 @@ func TestVerifyFindsWhatIsWrongAndRebuildCorrectsIt(t *testing.T) {
 	}
 }
 
-// What is counted while the sums are compared is not taken for wrong.
+// Items counted while the sums are compared cause no false alarm.
 func TestVerifyWithstandsWhatIsCountedMeanwhile(t *testing.T) {
 	w := newWorld(t, "")
 	w.handle(w.happens(w.content(item.Post), item.Past{Made: 1}))

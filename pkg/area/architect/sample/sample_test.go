@@ -9,7 +9,7 @@ import (
 	"github.com/content-automation/api/pkg/area/architect/sample"
 )
 
-// asked returns the calls that a message leads to, as one text, or what is said at once.
+// asked returns the calls that a message leads to, as one text, or the immediate reply.
 func asked(t *testing.T, text string) string {
 	t.Helper()
 	turn, err := sample.Assistant{}.Converse(t.Context(), provider.Conversation{Turns: []provider.Turn{{Text: text}}})

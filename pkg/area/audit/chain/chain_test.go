@@ -217,7 +217,7 @@ func TestWhatFailsComesAgain(t *testing.T) {
 	w.calls(tenant.Of("acc_2", tenant.Live), 1)
 	w.calls(acme, 2)
 	records := w.stream()
-	w.faults.Before("PutItem", func() { w.faults.Refuse("PutItem", "ValidationException", 1) })
+	w.faults.Before("PutItem", func() { w.faults.Reject("PutItem", "ValidationException", 1) })
 	if again := w.handle(records); again != records[1].Change.SequenceNumber {
 		t.Errorf("it wants %q again", again)
 	}
@@ -381,7 +381,7 @@ func TestAChainGoesOnInAnotherRegion(t *testing.T) {
 	w.intact(day, 7, 3)
 }
 
-// Which replica removes what has expired is not shown to the others.
+// The other replicas are not shown which one removes expired entries.
 func TestTheRemovalOfWhatHasExpiredIsNoAlteration(t *testing.T) {
 	w := newWorld(t)
 	w.calls(acme, 1)

@@ -8,7 +8,7 @@ import (
 	"github.com/content-automation/api/pkg/media"
 )
 
-// What a composition fails for is the caller's where the caller has given it.
+// A composition fails at the caller's cost if the caller provided the faulty part.
 func TestWhatTheCallerGave(t *testing.T) {
 	const silent, long, unreadable, font = provider.FailedInputSilent, provider.FailedTextTooLong,
 		provider.FailedInputUnreadable, provider.FailedScript

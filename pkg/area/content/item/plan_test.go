@@ -45,8 +45,7 @@ func recordOf(t *testing.T, kind Kind, format, language string, f Factory) *Reco
 	return r
 }
 
-// plans is what each shape of content is made of. Where no model is named, it is
-// the catalog's default.
+// plans are the parts of each shape of content. A part without a model has the catalog's default.
 var plans = map[string]struct {
 	kind    Kind
 	format  string
@@ -180,7 +179,7 @@ func tooLong(p part, req provider.Request) bool {
 	return len(bounds) == 2 && utf8.RuneCountInString(req.Prompt) > bounds[1]
 }
 
-// What is in the end asked for never costs more than what was foreseen.
+// The final requests never cost more than the estimate.
 func TestWhatIsAskedForCostsWhatWasForeseen(t *testing.T) {
 	long := provider.Text{
 		Title: strings.Repeat("t", 150), Caption: strings.Repeat("c", 2200),

@@ -139,7 +139,7 @@ func TestTheTextModelReadsTheProduct(t *testing.T) {
 	}
 }
 
-// What a model may say of prices: those of the product, and those that were given.
+// A model may state the prices of the product, and those in the request.
 func TestPricesThatTheShopDoesNotHaveAreRefused(t *testing.T) {
 	answer := func(caption string) string {
 		return fmt.Sprintf(`{"title":"Run","caption":%q,"hashtags":["run"],"slides":["a","b","c"]}`, caption)

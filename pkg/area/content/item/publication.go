@@ -98,8 +98,8 @@ type Metrics struct {
 // PublishOptions are the options of a post on one platform, as JSON in the shape of the platform's options.
 type PublishOptions struct{ json.RawMessage }
 
-// Outlet is the internal state of a publication, which callers do not see.
-type Outlet struct {
+// Posting is the internal state of a publication, which callers do not see.
+type Posting struct {
 	// At is the time of its note at its account, and Day is the day on which it counts there.
 	// Both are zero if there is no note.
 	At  time.Time `json:"at,omitzero"`

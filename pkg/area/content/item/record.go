@@ -37,12 +37,12 @@ type Record struct {
 	Ticket   generate.Ticket `json:"ticket,omitzero"`
 	// Shown are the pictures that are photos of the product.
 	Shown []shownPhoto `json:"shown,omitempty"`
-	// Outlets are the internal states of its publications, by their ids. Round counts how often
+	// Postings are the internal states of its publications, by their ids. Round counts how often
 	// it was scheduled: a timer of an earlier round is void. Rehearsed is the result of
 	// publishing that a test key requests.
-	Outlets   map[string]Outlet `json:"outlets,omitempty"`
-	Round     int               `json:"round,omitempty"`
-	Rehearsed *PublishRehearsal `json:"rehearsed,omitempty"`
+	Postings  map[string]Posting `json:"outlets,omitempty"`
+	Round     int                `json:"round,omitempty"`
+	Rehearsed *PublishRehearsal  `json:"rehearsed,omitempty"`
 	// Automatic reports whether its factory published automatically when the item was accepted.
 	Automatic bool `json:"automatic,omitempty"`
 	// Withheld reports whether the caller of the current attempt lacks content:publish, so that

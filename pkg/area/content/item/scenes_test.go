@@ -47,7 +47,7 @@ func TestWishesThatDoNotFitAreRefused(t *testing.T) {
 	}
 }
 
-// Stills cost a fraction of clips, and what is composed costs nothing.
+// Stills cost a fraction of clips, and compositions cost nothing.
 func TestWhatAVideoCosts(t *testing.T) {
 	cost := func(w Options) int64 {
 		r := recordOf(t, Video, FormatShort, "en", voiced())
@@ -122,8 +122,7 @@ func TestTextsWithoutAFontAreRefused(t *testing.T) {
 	}
 }
 
-// made returns what the parts of a record have made: each file is named by the role and
-// the number of its part.
+// made returns the results of a record's parts: each file is named by the role and the number of its part.
 func made(r *Record, scenes int) (all []generate.Made) {
 	text := provider.Text{Title: "Nets", Slides: []string{"One", "ignored", "Three"}}
 	for i := range scenes {

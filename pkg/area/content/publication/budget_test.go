@@ -34,8 +34,8 @@ func (w *world) states(ids []string) map[item.State]int {
 	return found
 }
 
-// All accounts of the application share its uploads of a day. They are spread over the day,
-// and what exceeds them waits: YouTube never refuses one.
+// All accounts of the application share its uploads of a day. They are spread over the day, and further ones wait:
+// YouTube never refuses one.
 func TestUploadsAreSpreadOverTheDay(t *testing.T) {
 	w := newWorld(t, "youtube")
 	f := w.fake.(*fakeyoutube.Fake)

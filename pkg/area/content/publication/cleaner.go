@@ -62,7 +62,7 @@ func withdraw(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record, accou
 		return true, Clear(tx, now, o, r)
 	}
 	planner{tx, now, o, r}.leave(pub, true)
-	delete(r.Outlets, pub.ID)
+	delete(r.Postings, pub.ID)
 	r.Publications = slices.DeleteFunc(r.Publications,
 		func(p item.Publication) bool { return p.SocialAccountID == accountID })
 	r.Touch(now)

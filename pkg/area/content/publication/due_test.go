@@ -140,7 +140,7 @@ func (w *world) scheduleOne(o tenant.Owner, n int, at time.Time) {
 	_, made := w.read()
 	r := *made
 	r.Resource = resource.New(fmt.Sprint("cnt_many", n), now, nil)
-	r.Publications, r.Outlets, r.State = nil, nil, item.Generated
+	r.Publications, r.Postings, r.State = nil, nil, item.Generated
 	w.commit(func(tx *store.Tx) error {
 		held, err := acct.Item(o)
 		if err != nil {

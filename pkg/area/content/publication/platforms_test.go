@@ -55,7 +55,7 @@ func TestTheTypeOfTheFactoryIsTheTopic(t *testing.T) {
 	}
 }
 
-// Telegram keeps counts of reactions for a day. What was read before stays.
+// Telegram keeps counts of reactions for a day. Counts that were read before stay.
 func TestWhatAPlatformNoLongerSaysStays(t *testing.T) {
 	w := newWorld(t, "telegram")
 	w.fake.(*faketelegram.Fake).Allow("message_reaction_count")

@@ -96,7 +96,7 @@ func (p *posting) of(r *item.Record) *item.Publication {
 		return nil
 	}
 	pub := r.Publication(p.Publication)
-	if pub == nil || pub.State != item.PublicationPublishing || r.Outlets[pub.ID].Attempt != p.Attempt {
+	if pub == nil || pub.State != item.PublicationPublishing || r.Postings[pub.ID].Attempt != p.Attempt {
 		return nil
 	}
 	return pub
@@ -105,7 +105,7 @@ func (p *posting) of(r *item.Record) *item.Publication {
 // follows reports whether a publication with an earlier time is under way at the account,
 // or about to be.
 func (w *Worker) follows(ctx context.Context, r *item.Record, pub *item.Publication) (bool, error) {
-	at := r.Outlets[pub.ID].At
+	at := r.Postings[pub.ID].At
 	page, err := w.DB.List(ctx, store.Query{
 		Index: store.ByParent, Partition: slots(pub.SocialAccountID), To: slotOrder(pub.ID, at),
 		OldestFirst: true, Limit: 1,
@@ -133,14 +133,14 @@ func (w poster) step(ctx context.Context, s *task.Step, p *posting, progress pla
 	limits := adapter.Capabilities()
 	what, err := post(r, pub, limits)
 	if err != nil {
-		return w.ends(ctx, s, p, progress, platform.Refuse(platform.CodeInvalidOption,
+		return w.ends(ctx, s, p, progress, platform.Reject(platform.CodeInvalidOption,
 			"The options cannot be read. Publish again with options.").Because(err))
 	}
 	if progress.Stage == "" {
 		// Limits may have changed since it was scheduled, and nothing was checked if its
 		// factory publishes automatically.
 		if found := Fit(r, pub, limits); len(found) > 0 {
-			return w.ends(ctx, s, p, progress, platform.Refuse(platform.CodeContentRefused, found[0].Message))
+			return w.ends(ctx, s, p, progress, platform.Reject(platform.CodeContentRefused, found[0].Message))
 		}
 		o, ready, err := w.grant(ctx, s.Owner, *p, progress, pub.Platform, limits.Budget, what)
 		if err != nil || !ready {
@@ -236,9 +236,9 @@ func (w poster) finish(s *task.Step, p posting) func(context.Context, *store.Tx)
 		}
 		plan := planner{tx, w.Now(), s.Owner, r}
 		if p.Failure != nil {
-			out := r.Outlets[pub.ID]
+			out := r.Postings[pub.ID]
 			out.Doubt = p.Sealed
-			r.Outlets[pub.ID] = out
+			r.Postings[pub.ID] = out
 			plan.fail(pub, p.Failure)
 		} else if err := w.published(plan, pub, p); err != nil {
 			return err

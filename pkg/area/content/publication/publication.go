@@ -139,7 +139,7 @@ func (p planner) replace(targets []Target, at time.Time) {
 	for i := range p.r.Publications {
 		if pub := &p.r.Publications[i]; !wanted(*pub) {
 			p.leave(pub, true)
-			delete(p.r.Outlets, pub.ID)
+			delete(p.r.Postings, pub.ID)
 		}
 	}
 	p.r.Publications = slices.DeleteFunc(p.r.Publications, func(pub item.Publication) bool { return !wanted(pub) })
@@ -168,9 +168,9 @@ func (p planner) publication(t Target) *item.Publication {
 
 // start starts the task of a publication.
 func (p planner) start(pub *item.Publication) error {
-	out := p.r.Outlets[pub.ID]
+	out := p.r.Postings[pub.ID]
 	out.Attempt++
-	p.r.Outlets[pub.ID] = out
+	p.r.Postings[pub.ID] = out
 	pub.State, pub.Failure, pub.Warnings = item.PublicationPublishing, nil, []item.PublicationWarning{}
 	pub.Touch(p.now)
 	return task.Create(p.tx, p.now, task.Task{
@@ -186,10 +186,10 @@ func (p planner) start(pub *item.Publication) error {
 // book notes a publication at its account for a time, and counts it on its day.
 func (p planner) book(pub *item.Publication, t Target, at time.Time) {
 	at = resource.Instant(at).Time
-	if p.r.Outlets == nil {
-		p.r.Outlets = map[string]item.Outlet{}
+	if p.r.Postings == nil {
+		p.r.Postings = map[string]item.Posting{}
 	}
-	out := p.r.Outlets[pub.ID]
+	out := p.r.Postings[pub.ID]
 	if out.At.IsZero() {
 		p.tx.Count(account.ScheduledKey(pub.SocialAccountID), 1, account.MaxScheduled,
 			errs.New(errs.QueueFull, "Too many content items are scheduled to the account %s.", pub.SocialAccountID))
@@ -207,13 +207,13 @@ func (p planner) book(pub *item.Publication, t Target, at time.Time) {
 			t.Full(day, t.Limits.DailyPosts))
 		out.Day = day
 	}
-	p.r.Outlets[pub.ID] = out
+	p.r.Postings[pub.ID] = out
 }
 
 // leave removes the note of a publication at its account. refund reports whether nothing was
 // posted, so that the publication no longer counts on its day.
 func (p planner) leave(pub *item.Publication, refund bool) {
-	out := p.r.Outlets[pub.ID]
+	out := p.r.Postings[pub.ID]
 	if out.At.IsZero() {
 		return
 	}
@@ -223,11 +223,11 @@ func (p planner) leave(pub *item.Publication, refund bool) {
 		p.uncount(pub, out)
 	}
 	out.At, out.Day = time.Time{}, ""
-	p.r.Outlets[pub.ID] = out
+	p.r.Postings[pub.ID] = out
 }
 
 // uncount removes a publication from the count of its day, unless the day is over.
-func (p planner) uncount(pub *item.Publication, out item.Outlet) {
+func (p planner) uncount(pub *item.Publication, out item.Posting) {
 	if out.Day >= p.now.UTC().Format(time.DateOnly) {
 		p.tx.Count(quotaKey(pub.SocialAccountID, out.Day), -1, account.MaxScheduled, store.ErrConflict)
 	}

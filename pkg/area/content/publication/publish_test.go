@@ -186,7 +186,7 @@ func (w *world) commit(add func(*store.Tx) error) {
 	}
 }
 
-// publish publishes the item, or tries again what failed.
+// publish publishes the item, or tries its failed publications again.
 func (w *world) publish() {
 	w.t.Helper()
 	it, r := w.read()
@@ -274,15 +274,15 @@ func (w *world) deliver(messages []task.Message, functions int) {
 		for range functions {
 			kernel := w.kernel()
 			all.Go(func() {
-				_, _ = kernel.Do(ctx, m, 1) // what fails is delivered again
+				_, _ = kernel.Do(ctx, m, 1) // a failed message is delivered again
 			})
 		}
 	}
 	all.Wait()
 }
 
-// Two functions get each message at once, calls meet faults and functions die, and what
-// has failed is published again: there is never more than one post.
+// Each message reaches two functions at once, calls meet faults, functions die, and failed publications are published
+// again: there is never more than one post.
 func TestNothingIsPostedTwice(t *testing.T) {
 	for name := range fakes {
 		t.Run(name, func(t *testing.T) {
@@ -357,8 +357,7 @@ func (w *world) reconnect() {
 	w.commit(func(tx *store.Tx) error { tx.Replace(it); return nil })
 }
 
-// What the table and its stream show of a publication under way is no address of an
-// upload, and no token.
+// Neither the table nor its stream shows the address of an upload or a token of a publication under way.
 func TestHandlesAreSealed(t *testing.T) {
 	w := newWorld(t, "youtube")
 	w.publish()

@@ -164,7 +164,7 @@ func (w *Worker) Look(ctx context.Context, s *task.Step, b incoming.Brought,
 		return o, err
 	}
 	file, err := w.take(ctx, s, b)
-	var refused *refusal
+	var refused *rejectedError
 	switch {
 	case err == nil:
 		o = settle(file, nil)
@@ -204,13 +204,13 @@ func OurFault() *incoming.Reason {
 // Cancel has nothing to do: tasks of media are not canceled.
 func (*Worker) Cancel(context.Context, *task.Step) error { return nil }
 
-// refusal is the error of a file that is rejected.
-type refusal struct{ incoming.Reason }
+// rejectedError is the error of a file that is rejected.
+type rejectedError struct{ incoming.Reason }
 
-func (r *refusal) Error() string { return r.Code + ": " + r.Message }
+func (r *rejectedError) Error() string { return r.Code + ": " + r.Message }
 
 func reject(code, format string, args ...any) error {
-	return &refusal{incoming.Reason{Code: code, Message: fmt.Sprintf(format, args...)}}
+	return &rejectedError{incoming.Reason{Code: code, Message: fmt.Sprintf(format, args...)}}
 }
 
 // errNotHere reports that a file was not uploaded yet.

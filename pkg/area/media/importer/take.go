@@ -44,7 +44,7 @@ func (f *fetched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// take reads a file once, and stores it. It returns a *refusal for a file that is rejected.
+// take reads a file once, and stores it. It returns a *rejectedError for a file that is rejected.
 func (w *Worker) take(ctx context.Context, s *task.Step, b incoming.Brought) (*media.File, error) {
 	received, err := w.receive(ctx, s, b)
 	if err != nil {

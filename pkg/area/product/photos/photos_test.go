@@ -29,8 +29,7 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// large is a photo of almost 20 MiB and 50 million pixels that lies on its side: what a
-// photo can use at most.
+// large is a photo of almost 20 MiB and 50 million pixels that lies on its side, the most demanding photo permitted.
 func large(t testing.TB) []byte {
 	t.Helper()
 	img := image.NewYCbCr(image.Rect(0, 0, 8160, 6120), image.YCbCrSubsampleRatio420)

@@ -155,14 +155,14 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 		return out, err
 	}
 	if !id.Valid(id.Factory, b.FactoryID) {
-		return out, factoryrecord.Refusal(nil, b.FactoryID)
+		return out, factoryrecord.RefError(nil, b.FactoryID)
 	}
 	found, beside, err := resource.FindAll(ctx, s.db, id.Product, b.ProductIDs, factoryrecord.Key(b.FactoryID))
 	if err != nil {
 		return out, err
 	}
 	if !factoryrecord.Usable(beside[0], o) {
-		return out, factoryrecord.Refusal(nil, b.FactoryID)
+		return out, factoryrecord.RefError(nil, b.FactoryID)
 	}
 	if err := factoryrecord.CheckSeller(beside[0], "promotions"); err != nil {
 		return out, err

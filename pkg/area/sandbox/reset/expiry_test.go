@@ -12,7 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// What a test key makes ends after 30 days, with its files; what a live key makes does not.
+// Resources of a test key expire after 30 days, with their files; those of a live key do not.
 func TestContentOfTheSandboxExpires(t *testing.T) {
 	w := newWorld(t)
 	factory := struct{ ID string }{}

@@ -1,7 +1,6 @@
 package reset_test
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -10,7 +9,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/content-automation/api/pkg/adapter/provider/sandbox"
 	"github.com/content-automation/api/pkg/area/account"
@@ -39,8 +37,8 @@ import (
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
-	"github.com/content-automation/api/pkg/media"
-	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/media/mediatest"
+	"github.com/content-automation/api/pkg/record/ledger/ledgertest"
 	"github.com/content-automation/api/pkg/service/generatetest"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
@@ -49,7 +47,7 @@ import (
 
 type object = map[string]any
 
-// world is what a sandbox can be filled with.
+// world has all resources of a sandbox.
 type world struct {
 	*apitest.Caller
 	t      *testing.T
@@ -63,13 +61,7 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, faults: &storetest.Faults{}, clock: apitest.NewClock()}
 	w.db = storetest.Open(t, w.clock.Now, w.faults.Attach)
-	signer, err := media.NewSigner(aws.Config{Region: "eu-central-1",
-		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
-			return aws.Credentials{AccessKeyID: "id", SecretAccessKey: "secret"}, nil
-		})}, "bucket", w.clock.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	signer := mediatest.Signer(t, w.clock.Now)
 	offer := catalog.NewOffer("bedrock,fal,elevenlabs", "us-west-2")
 	factories := factory.NewService(w.db, w.clock.Now)
 	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factories, account.NewService(w.db, w.clock.Now),
@@ -126,13 +118,7 @@ func (w *world) fill(c *apitest.Caller, items int, running bool) {
 // topUp gives the account credits for live work.
 func (w *world) topUp() {
 	w.t.Helper()
-	tx := &store.Tx{}
-	if _, err := ledger.TopUp(tx, w.clock.Now(), w.Principal.Account, 1000); err != nil {
-		w.t.Fatal(err)
-	}
-	if err := w.db.Commit(w.t.Context(), tx); err != nil {
-		w.t.Fatal(err)
-	}
+	ledgertest.TopUp(w.t, w.db, w.clock.Now(), w.Principal.Account, 1000)
 }
 
 // counts returns how much there is of each kind.
@@ -182,7 +168,7 @@ func TestAResetEmptiesTheSandbox(t *testing.T) {
 	if n := len(w.engine.Objects.Keys()); n != files {
 		t.Errorf("%d files, %d before", n, files)
 	}
-	// No place among the waiting work is lost with what ran.
+	// Deleted work that was running does not count as waiting.
 	if it, err := w.db.Get(t.Context(),
 		store.IDKey("waiting#"+tenant.Of(w.Principal.Account, tenant.Test).String())); err != nil || it.Count() != 0 {
 		t.Errorf("%d pieces of work wait, %v", it.Count(), err)
@@ -233,7 +219,7 @@ func TestAResetDeletesAnalytics(t *testing.T) {
 	}
 }
 
-// A step that ends in the middle goes on with what is left.
+// A step that ends in the middle continues with the remaining resources.
 func TestAResetSurvivesFaults(t *testing.T) {
 	w := newWorld(t)
 	w.fill(w.Caller, 8, false)
@@ -242,7 +228,7 @@ func TestAResetSurvivesFaults(t *testing.T) {
 	w.faults.Before("TransactWriteItems", func() {
 		// The third deletion fails for good, and the answer to a later one is lost.
 		w.faults.Before("TransactWriteItems",
-			func() { w.faults.Refuse("TransactWriteItems", "InternalServerError", storetest.Attempts) })
+			func() { w.faults.Reject("TransactWriteItems", "InternalServerError", storetest.Attempts) })
 	})
 	w.engine.Step()
 	if n := w.counts(w.Caller); n[0] == 0 || n[0] == 8 {

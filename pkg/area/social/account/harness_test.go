@@ -144,7 +144,7 @@ func (w *world) due() (all []task.Message) {
 	return all
 }
 
-// work does what is due, by several workers at once, each of which gets all messages.
+// work handles all due messages by several workers at once, each of which gets every message.
 func (w *world) work(workers int) {
 	w.t.Helper()
 	messages := w.due()

@@ -66,8 +66,7 @@ func trouble(t *testing.T, r *rand.Rand) {
 	}
 }
 
-// steps takes what is due in a random order, each message once or twice, by workers of
-// which some have too little time.
+// steps handles due messages in a random order, each once or twice, by workers of which some have too little time.
 func (w *world) steps(r *rand.Rand) {
 	w.t.Helper()
 	messages := w.due()

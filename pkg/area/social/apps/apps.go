@@ -33,12 +33,30 @@ func needsSecret() map[string]bool {
 	return all
 }
 
+// members are the names of the members of an application, in order.
+func members(secret bool) []string {
+	if secret {
+		return []string{"client_id", "client_secret"}
+	}
+	return []string{"client_id"}
+}
+
+// Example is a document with a placeholder for each value.
+func Example() string {
+	var parts []string
+	for _, name := range Platforms() {
+		app := `"` + strings.Join(members(needsSecret()[name]), `": "…", "`) + `": "…"`
+		parts = append(parts, fmt.Sprintf("%q: {%s}", name, app))
+	}
+	return "{" + strings.Join(parts, ", ") + "}"
+}
+
 // Platforms are the names of the platforms that need an application.
 func Platforms() []string { return slices.Sorted(maps.Keys(needsSecret())) }
 
 // errUnreadable has no cause, because an unreadable value may still be a secret.
 var errUnreadable = errors.New(
-	`the secret is not a JSON object of the form {"instagram": {"client_id": "…", "client_secret": "…"}}`)
+	`the secret is not a JSON object of the form {"<platform>": {"client_id": "…", "client_secret": "…"}}`)
 
 // Parse reads the applications from the value of a secret. It leaves out an incomplete one, so that
 // one mistake does not disable all platforms.
@@ -67,10 +85,7 @@ func Check(value string) error {
 	needs := needsSecret()
 	for name, app := range document {
 		secret, ok := needs[name]
-		want := []string{"client_id"}
-		if secret {
-			want = append(want, "client_secret")
-		}
+		want := members(secret)
 		if !ok {
 			return fmt.Errorf("%q is none of the platforms that need an application: %s", name,
 				strings.Join(Platforms(), ", "))

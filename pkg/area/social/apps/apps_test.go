@@ -28,6 +28,10 @@ func TestCheckTellsTheOperatorWhatIsWrong(t *testing.T) {
 			t.Errorf("%s: %v", good, err)
 		}
 	}
+	all, err := apps.Parse(apps.Example())
+	if err != nil || apps.Check(apps.Example()) != nil || len(all) != len(apps.Platforms()) {
+		t.Errorf("the example is %s: %v", apps.Example(), err)
+	}
 	for value, says := range map[string]string{
 		`s-7319`:                              "JSON object",
 		`{"vk": "s-7319"}`:                    "JSON object",

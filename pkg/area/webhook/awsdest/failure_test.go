@@ -19,10 +19,10 @@ func TestWhatFailedAndWhatToMend(t *testing.T) {
 		}
 	}
 	json := func(status int, code, message string) func(http.ResponseWriter) bool {
-		return func(rw http.ResponseWriter) bool { return refuse(rw, status, code, message) }
+		return func(rw http.ResponseWriter) bool { return reject(rw, status, code, message) }
 	}
 	xml := func(status int, code string) func(http.ResponseWriter) bool {
-		return func(rw http.ResponseWriter) bool { return refuseXML(rw, status, code) }
+		return func(rw http.ResponseWriter) bool { return rejectXML(rw, status, code) }
 	}
 	const assume, send, put = "AssumeRole", "AmazonSQS.SendMessage", "AWSEvents.PutEvents"
 	for name, c := range map[string]struct {

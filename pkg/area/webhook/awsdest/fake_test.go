@@ -21,8 +21,8 @@ import (
 	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 )
 
-// fakeAWS speaks as much of the protocols of STS, SQS and EventBridge as a sender
-// needs, and keeps what it was sent.
+// fakeAWS implements the parts of STS, SQS and EventBridge that a sender needs, and records the entries that it
+// receives.
 type fakeAWS struct {
 	*httptest.Server
 	// plan answers the n-th call of an action, counted from 1, and reports whether it
@@ -139,7 +139,7 @@ var (
 )
 
 // refuse answers as AWS does in JSON.
-func refuse(rw http.ResponseWriter, status int, code, message string) bool {
+func reject(rw http.ResponseWriter, status int, code, message string) bool {
 	rw.Header().Set("Content-Type", "application/x-amz-json-1.0")
 	rw.WriteHeader(status)
 	b, _ := json.Marshal(map[string]string{"__type": "com.amazonaws#" + code, "message": message})
@@ -148,7 +148,7 @@ func refuse(rw http.ResponseWriter, status int, code, message string) bool {
 }
 
 // refuseXML answers as STS does.
-func refuseXML(rw http.ResponseWriter, status int, code string) bool {
+func rejectXML(rw http.ResponseWriter, status int, code string) bool {
 	rw.WriteHeader(status)
 	fmt.Fprintf(rw, `<ErrorResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><Error><Type>Sender</Type><Code>%s</Code><Message>No &lt;way&gt;</Message></Error><RequestId>r</RequestId></ErrorResponse>`, code)
 	return true

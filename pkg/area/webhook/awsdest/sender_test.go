@@ -110,7 +110,7 @@ func TestCredentialsAreRefreshedBeforeTheyEnd(t *testing.T) {
 func TestCredentialsThatAWSForgotAreMadeAnew(t *testing.T) {
 	f := newFakeAWS(t)
 	f.plan = func(action string, n int, rw http.ResponseWriter) bool {
-		return action == "AmazonSQS.SendMessage" && n == 1 && refuse(rw, 403, "InvalidClientTokenId",
+		return action == "AmazonSQS.SendMessage" && n == 1 && reject(rw, 403, "InvalidClientTokenId",
 			"The security token included in the request is invalid.")
 	}
 	s := f.sender()

@@ -44,7 +44,7 @@ func (f *fakeSender) Send(ctx context.Context, to deliver.AWSTarget, e deliver.S
 }
 
 // refusal is an answer that asks to mend something.
-func refusal() deliver.AWSAnswer {
+func rejected() deliver.AWSAnswer {
 	status := http.StatusForbidden
 	return deliver.AWSAnswer{Status: &status, Body: strings.Repeat("ü", deliver.KeptBody), Error: "The role may not."}
 }
@@ -108,7 +108,7 @@ func TestAnAccountGetsWhatAnAddressGets(t *testing.T) {
 
 func TestAnAccountIsTriedAgainAndGivenUp(t *testing.T) {
 	w := newWorld(t)
-	f := &fakeSender{plan: func(int) deliver.AWSAnswer { return refusal() }}
+	f := &fakeSender{plan: func(int) deliver.AWSAnswer { return rejected() }}
 	w.Deliverer.AWS = f
 	wh := webhooktest.Aim(t, w.API)
 	others := w.Receive(nil, "webhook.disabled")

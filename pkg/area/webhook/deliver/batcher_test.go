@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// calls notes what is sent together.
+// calls records the entries that are sent together.
 type calls struct {
 	mu   sync.Mutex
 	made [][]int

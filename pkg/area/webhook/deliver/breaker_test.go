@@ -163,8 +163,7 @@ func TestWhatIsHeldBackAfterTheEndIsWokenToo(t *testing.T) {
 		at, _ := w.Next()
 		w.Run(at)
 	}
-	// What one function knows is old: it holds an event back that comes just after the
-	// end.
+	// One function's knowledge is old: it holds back an event that comes just after the end.
 	ref := w.Happen(event.ContentGenerated)
 	w.Dispatch()
 	d := w.Delivery(ref, r.Hook.ID)

@@ -165,8 +165,8 @@ func TestAFunctionThatEndsLate(t *testing.T) {
 func TestAnOutcomeIsRecordedThoughTheTableRefusesWrites(t *testing.T) {
 	w := newWorld(t)
 	r := w.Receive(func(n int, _ http.ResponseWriter) {
-		if n == 2 { // the first has written what there is to write of the webhook's health
-			w.Faults.Refuse("BatchExecuteStatement", "ThrottlingException", 8)
+		if n == 2 { // the first has written the webhook's health
+			w.Faults.Reject("BatchExecuteStatement", "ThrottlingException", 8)
 		}
 	}, "*")
 	w.Happen(event.ContentGenerated)

@@ -421,7 +421,7 @@ func TestAHopThatFailsComesAgain(t *testing.T) {
 	w := newWorld(t)
 	r := w.Receive(answers(500, 500, 500, 200), "*")
 	refused := 0
-	w.Attempts.Refuse = func(m queue.Message) error {
+	w.Attempts.Reject = func(m queue.Message) error {
 		if refused++; refused%2 == 0 {
 			return errors.New("not now")
 		}

@@ -1,6 +1,6 @@
 package deliver
 
-// What the tests of the whole path need to know.
+// The identifiers that the tests of the whole path need.
 const (
 	LeaseTime = leaseTime
 	WakePage  = wakePage

@@ -138,7 +138,7 @@ func serving(w *world) <-chan struct{} {
 func TestAReceiverThatDoesNotUsuallyTakeLongIsTakenToHang(t *testing.T) {
 	w := newWorld(t)
 	hanging, slow := w.Receive(nil, "*"), w.Receive(nil, "*")
-	// What both have answered, as far as is known.
+	// The known answers of both.
 	for r, took := range map[*webhooktest.Receiver]time.Duration{hanging: health.SlowAfter / 10,
 		slow: 2 * health.SlowAfter} {
 		it, err := w.DB.Get(t.Context(), w.Ref(r.Hook.ID).Key())

@@ -156,7 +156,7 @@ func TestATableInTroubleIsWaitedFor(t *testing.T) {
 			w.Happen(event.ContentGenerated)
 			w.Dispatch()
 			began := w.Clock.Now()
-			w.Faults.Refuse(operation, "InternalServerError", 5)
+			w.Faults.Reject(operation, "InternalServerError", 5)
 			w.Run()
 			if len(r.Receipts()) != 1 || w.Clock.Now() != began {
 				t.Errorf("%d requests after %v", len(r.Receipts()), w.Clock.Now().Sub(began))

@@ -38,7 +38,7 @@ type sent struct {
 	Body    string            `json:"body"`
 }
 
-// result is what a library says of a request: the event, or why it is refused.
+// result is the outcome of a library's verification: the event, or the reason for which it was rejected.
 type result struct {
 	ID, Type, Error string
 }
@@ -128,7 +128,7 @@ func TestTheOfficialLibrariesVerifyWhatIsSent(t *testing.T) {
 	cases := []struct {
 		name   string
 		sent   sent
-		wants  event.Ref // what is verified
+		wants  event.Ref // the verified event
 		denies string    // or why it is refused
 	}{
 		{"as it was sent", first, before, ""},

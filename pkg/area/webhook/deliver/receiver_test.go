@@ -142,8 +142,8 @@ func TestReceiversThatTakeTheirTime(t *testing.T) {
 	}
 }
 
-// TestAReceiverThatSends100MB counts what it gets rid of: some of it lies in the
-// buffers of the connection when that is closed.
+// TestAReceiverThatSends100MB counts the bytes that the receiver can send: some of them are in the buffers of the
+// connection when it is closed.
 func TestAReceiverThatSends100MB(t *testing.T) {
 	const all, most = 100 << 20, 20 << 20
 	for status, state := range map[int]string{200: "delivered", 500: "pending"} {

@@ -111,7 +111,7 @@ func TestWhatIsNotPassedOnComesAgain(t *testing.T) {
 	slow, quick := w.Receive(nil, "*"), w.Receive(nil, "*")
 	slowElsewhere(w, slow, 1)
 	refused := 0
-	w.Slow.Refuse = func(queue.Message) error {
+	w.Slow.Reject = func(queue.Message) error {
 		if refused++; refused == 1 {
 			return errors.New("not now")
 		}

@@ -41,8 +41,8 @@ func redeliver(w *world, r *webhooktest.Receiver, id string) (d endpoint.Deliver
 	return d
 }
 
-// waits checks what the delivery of an event waits for, as the API answers it; it is
-// empty if the delivery has ended.
+// waits checks the reason for which the delivery of an event waits, as in the API's answer. It is empty if the
+// delivery has ended.
 func waits(w *world, r *webhooktest.Receiver, eventID, want string) {
 	w.T.Helper()
 	var all []endpoint.Delivery
@@ -75,7 +75,7 @@ func TestASampleIsSentWhileTheReceiverCountsAsDown(t *testing.T) {
 	if got := r.Receipts(); len(got) == 0 || got[0].ID != d.EventID {
 		t.Fatalf("%d requests, the first one not the sample", len(got))
 	}
-	// Its success ends the outage: what waited is delivered, too.
+	// Its success ends the outage: the waiting events are delivered, too.
 	w.AllDelivered(r, health.TripAfter+1)
 }
 

@@ -90,7 +90,7 @@ func TestARepeatSendsTheMessageThatWasLost(t *testing.T) {
 	w := newWorld(t)
 	r := w.Receive(nil, "*")
 	w.Happen(event.ContentGenerated)
-	w.Attempts.Refuse = func(queue.Message) error { return errors.New("not now") }
+	w.Attempts.Reject = func(queue.Message) error { return errors.New("not now") }
 	w.Dispatch()
 	if got := w.Deliveries(r.Hook.ID); len(got) != 1 || len(w.Attempts.Messages) != 0 {
 		t.Fatalf("%d deliveries, %d messages", len(got), len(w.Attempts.Messages))
@@ -98,7 +98,7 @@ func TestARepeatSendsTheMessageThatWasLost(t *testing.T) {
 	if len(w.Events.Messages) != 1 {
 		t.Fatal("the event does not come again")
 	}
-	w.Attempts.Refuse = nil
+	w.Attempts.Reject = nil
 	w.Run()
 	if got := r.Receipts(); len(got) != 1 {
 		t.Errorf("%d requests", len(got))
@@ -141,7 +141,7 @@ func TestAFailedSendFailsTheEventsInItOnly(t *testing.T) {
 	good := create(t, w.API, hookURL, "content.generated", "content.published")
 	refs := []event.Ref{w.Happen(event.ContentGenerated), w.Happen(event.ContentFailed),
 		w.Happen(event.ContentPublished)}
-	w.Attempts.Refuse = func(m queue.Message) error {
+	w.Attempts.Reject = func(m queue.Message) error {
 		if m.Group == bad.ID {
 			return errors.New("not now")
 		}

@@ -1,6 +1,6 @@
 package dispatch
 
-// What the tests of the whole path need to know.
+// The identifiers that the tests of the whole path need.
 const (
 	ReplayPage  = replayPage
 	SweepPage   = sweepPage

@@ -21,9 +21,9 @@ func TestAMessageOfDispatchThatWasLost(t *testing.T) {
 	w := newWorld(t)
 	r := w.Receive(nil, "*")
 	w.Happen(event.ContentGenerated)
-	w.Attempts.Refuse = func(queue.Message) error { return errors.New("not now") }
+	w.Attempts.Reject = func(queue.Message) error { return errors.New("not now") }
 	w.Dispatch()
-	w.Attempts.Refuse = nil
+	w.Attempts.Reject = nil
 	w.Events.Wipe()
 
 	w.Clock.Add(dispatch.OverdueGrace - time.Second)
@@ -66,7 +66,7 @@ func TestMessagesThatAWipedQueueLost(t *testing.T) {
 				t.Errorf("%d requests, delivery %+v", len(r.Receipts()), d)
 			}
 			w.Clock.Add(24 * time.Hour)
-			sweep(w, webhooktest.Lost{}) // what has ended is not looked at any more
+			sweep(w, webhooktest.Lost{}) // deliveries that have ended are not checked again
 		})
 	}
 }
@@ -182,7 +182,7 @@ func TestAReminderThatIsRefusedIsSentByTheNextSweep(t *testing.T) {
 	pend(w, bad, 1)
 	pend(w, create(t, w.API, hookURL, "*").ID, 2)
 	w.Clock.Add(dispatch.OverdueGrace + time.Second)
-	w.Attempts.Refuse = func(m queue.Message) error {
+	w.Attempts.Reject = func(m queue.Message) error {
 		if m.Group == bad {
 			return errors.New("not now")
 		}
@@ -192,7 +192,7 @@ func TestAReminderThatIsRefusedIsSentByTheNextSweep(t *testing.T) {
 	if err == nil || got != (webhooktest.Lost{Overdue: 3, Resent: 2}) {
 		t.Errorf("swept %+v, %v", got, err)
 	}
-	w.Attempts.Refuse = nil
+	w.Attempts.Reject = nil
 	w.Clock.Add(5 * time.Minute)
 	sweep(w, webhooktest.Lost{Overdue: 3, Resent: 3}) // which of them was refused, is not kept
 }

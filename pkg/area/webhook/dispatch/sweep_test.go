@@ -21,7 +21,7 @@ import (
 	"github.com/content-automation/api/pkg/task/queue"
 )
 
-// sweep sweeps once, which must find and do what is wanted.
+// sweep sweeps once, and checks the result.
 func sweep(w *world, want webhooktest.Lost) {
 	w.T.Helper()
 	got, err := w.Search(w.T.Context(), false)
@@ -60,7 +60,7 @@ func TestAnEventThatTheBusLostIsDelivered(t *testing.T) {
 	}
 	w.Clock.Add(time.Hour)
 	sweep(w, webhooktest.Lost{})
-	// What comes after all finds its delivery there.
+	// An event that comes after all finds its delivery there.
 	w.Publish(w.Delivered(r))
 	w.Run()
 	if n := len(r.Receipts()); n != 1 {
@@ -177,22 +177,22 @@ func TestTwoSweepersAtOnce(t *testing.T) {
 func TestAFailureLeavesTheCheckpoint(t *testing.T) {
 	for name, fail := range map[string]func(w *world) (mend func()){
 		"nothing is listed": func(w *world) func() {
-			w.Faults.Refuse("Query", "InternalServerError",
+			w.Faults.Reject("Query", "InternalServerError",
 				50)
 			return w.Faults.Reset
 		},
 		"the deliveries are not read": func(w *world) func() {
-			w.Faults.Refuse("BatchGetItem", "ThrottlingException", 50)
+			w.Faults.Reject("BatchGetItem", "ThrottlingException", 50)
 			return w.Faults.Reset
 		},
 		"a delivery is not written": func(w *world) func() {
-			w.Faults.Refuse("PutItem", "ValidationException",
+			w.Faults.Reject("PutItem", "ValidationException",
 				50)
 			return w.Faults.Reset
 		},
 		"a message is not sent": func(w *world) func() {
-			w.Attempts.Refuse = func(queue.Message) error { return errors.New("not now") }
-			return func() { w.Attempts.Refuse = nil }
+			w.Attempts.Reject = func(queue.Message) error { return errors.New("not now") }
+			return func() { w.Attempts.Reject = nil }
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -323,7 +323,7 @@ func TestAnOperatorNeedNotWait(t *testing.T) {
 	if n := len(r.Receipts()); n != 3 {
 		t.Errorf("%d requests", n)
 	}
-	// What may have been on its way to the table then is looked at again.
+	// Events that may have been on their way to the table then are checked again.
 	if settled := id.First(id.Event, w.Clock.Now().Add(-dispatch.EventGrace)); mark(w) > settled {
 		t.Errorf("the mark is %s, after %s", mark(w), settled)
 	}

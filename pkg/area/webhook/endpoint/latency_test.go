@@ -8,7 +8,7 @@ import (
 
 func TestPercentilesAreExactToATenth(t *testing.T) {
 	for ms := int64(1); ms <= 20_000; ms++ {
-		// What is shown is a whole number: that may take away half of one.
+		// The shown value is a whole number, so it may differ by half of one.
 		if got := middle(Bucket(ms)); math.Abs(float64(got-ms)) > accuracy*float64(ms)+0.5 {
 			t.Fatalf("%d ms is shown as %d", ms, got)
 		}

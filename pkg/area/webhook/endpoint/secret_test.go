@@ -92,7 +92,7 @@ func TestSecretsNeverShowInPrint(t *testing.T) {
 		if strings.Contains(out, "kkkk") || strings.Contains(out, "107") || strings.Contains(out, "0x6b") {
 			t.Errorf("%s shows %s", f, out)
 		}
-		// What is sealed is random bytes, which may be any number.
+		// The sealed value is random bytes, which may form any number.
 		if out := fmt.Sprintf(f, s); strings.Contains(out, "kkkk") || strings.Contains(out, "107 107") ||
 			strings.Contains(out, "0x6b, 0x6b") {
 			t.Errorf("%s shows %s", f, out)

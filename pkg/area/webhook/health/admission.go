@@ -23,8 +23,8 @@ type Admission struct {
 	Probe bool
 }
 
-// refusal is an admission that attempts share, and when the first of them asked.
-type refusal struct {
+// sharedAdmission is an admission that attempts share, and when the first of them asked.
+type sharedAdmission struct {
 	at time.Time
 	Admission
 }
@@ -45,9 +45,9 @@ func (r *Receiver) Admit(ctx context.Context, urgent bool) (Admission, error) {
 		case !open && !r.inFlight.full():
 			return Admission{}, nil
 		case !open:
-			return r.refuse(now, false), nil
+			return r.postpone(now, false), nil
 		case now.Before(*r.breaker.ProbeAt):
-			return r.refuse(now, true), nil
+			return r.postpone(now, true), nil
 		}
 		if err = r.saveBreaker(ctx, r.breaker.probed(now, r.chance())); err == nil {
 			return Admission{Probe: true}, nil
@@ -59,14 +59,14 @@ func (r *Receiver) Admit(ctx context.Context, urgent bool) (Admission, error) {
 	return Admission{}, err
 }
 
-// refuse returns when to ask again. The caller holds r.mu.
-func (r *Receiver) refuse(now time.Time, held bool) Admission {
-	if r.refused.Held != held || now.Sub(r.refused.at) >= shareWithin {
+// postpone returns when to ask again. The caller holds r.mu.
+func (r *Receiver) postpone(now time.Time, held bool) Admission {
+	if r.postponed.Held != held || now.Sub(r.postponed.at) >= shareWithin {
 		until := r.Pause()
 		if held {
 			until = r.hold(now)
 		}
-		r.refused = refusal{now, Admission{Until: until, Held: held}}
+		r.postponed = sharedAdmission{now, Admission{Until: until, Held: held}}
 	}
-	return r.refused.Admission
+	return r.postponed.Admission
 }

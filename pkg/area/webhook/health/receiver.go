@@ -45,7 +45,7 @@ type Receiver struct {
 	record      endpoint.WebhookRecord
 	breakerItem store.Item
 	breaker     breaker
-	refused     refusal
+	postponed   sharedAdmission
 }
 
 // Keys returns the keys of the items that Receiver is made of.

@@ -29,8 +29,8 @@ type Queue struct {
 	// died before its first one.
 	hides   int
 	Unheard bool
-	// Refuse may refuse each message that is sent.
-	Refuse func(queue.Message) error
+	// Reject may reject each message that is sent.
+	Reject func(queue.Message) error
 }
 
 var _ queue.Queue = (*Queue)(nil)
@@ -50,8 +50,8 @@ func (q *Queue) Send(_ context.Context, messages ...queue.Message) []error {
 	}
 	err := q.world.Fuse.Step(func() error {
 		for i, m := range messages {
-			if q.Refuse != nil {
-				failed[i] = q.Refuse(m)
+			if q.Reject != nil {
+				failed[i] = q.Reject(m)
 			}
 			if failed[i] == nil {
 				q.Put(m)

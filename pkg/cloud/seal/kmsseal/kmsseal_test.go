@@ -26,7 +26,7 @@ type service struct {
 	calls int
 	// lost is how many answers get lost.
 	lost int
-	// asked is what the last call asked for.
+	// asked is the input of the last call.
 	asked input
 }
 
@@ -91,7 +91,7 @@ func TestDataKeysAreBoundToAccountAndPurpose(t *testing.T) {
 	if got, err := keys.Unwrap(t.Context(), "acc_1", wrapped); err != nil || !bytes.Equal(got, key) {
 		t.Errorf("unwrapped %q, %v", got, err)
 	}
-	// The key is named, so that nobody's own key can open what they have put there.
+	// The key is named, so that a sealed value of another account's key cannot be opened.
 	if s.asked.KeyId != keyARN {
 		t.Errorf("unwrapped with %q", s.asked.KeyId)
 	}

@@ -56,7 +56,7 @@ func TestEveryFunctionKnowsAVersionBeforeItSeals(t *testing.T) {
 	v := rotate(t, Value{Secret: "one"}, "two", 0)
 	for after, want := range map[time.Duration][]string{
 		0: {"one", "two"}, Delay - 1: {"one", "two"}, Delay: {"two", "one"},
-		// What the first has sealed last is forgotten by then.
+		// The value that the first sealed last is forgotten by then.
 		Delay + kept - 1: {"two", "one"}, Delay + kept: {"two"},
 	} {
 		if got := versions(t, v, after); !slices.Equal(got, want) {

@@ -43,7 +43,7 @@ func TestAStillViewIsThePictureItself(t *testing.T) {
 }
 
 func TestEveryPixelIsBetweenItsNeighbours(t *testing.T) {
-	// What is drawn eight pixels at a time equals the result of real arithmetic.
+	// Drawing eight pixels at a time gives the result of real arithmetic.
 	r := rand.New(rand.NewPCG(3, 4))
 	a, b, out := make([]byte, 37), make([]byte, 37), make([]byte, 45)
 	for range 200 {

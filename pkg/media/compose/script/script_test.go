@@ -72,7 +72,7 @@ var letters = []string{
 	"😀❤🏃", "\ufdfd\ufdfa\ufdf4", "\u2e3b\u2e3a\u2014",
 }
 
-// What fits by the estimate fits in the fonts.
+// A script that fits by the estimate fits in the fonts.
 func TestFits(t *testing.T) {
 	fonts, err := text.Open(filepath.Join("..", "..", "..", "..", ".tools", "media", "fonts"))
 	if err != nil {

@@ -158,7 +158,7 @@ func TestPagesFollowSentences(t *testing.T) {
 	if first := script[pages[0].Begin:pages[0].End]; first != "Our shoe is made of nets." {
 		t.Errorf("the first page is %q", first)
 	}
-	// What no word fits into is divided between letters.
+	// A line that is too narrow for a word is divided between letters.
 	pages, err = f.Pages(strings.Repeat("字", 500), "zh", box)
 	if err != nil || len(pages) < 500/28 {
 		t.Errorf("500 letters make %d pages, %v", len(pages), err)

@@ -27,7 +27,7 @@ type world struct {
 	calls  []string
 	looks  int
 	has    bool              // a factory
-	refuse map[string]int    // status by call
+	reject map[string]int    // status by call
 	answer map[string]string // data by call
 	server *httptest.Server
 	metric bytes.Buffer
@@ -36,7 +36,7 @@ type world struct {
 const key = "svc_test_hunter2"
 
 func newWorld(t *testing.T) *world {
-	w := &world{T: t, clock: apitest.NewClock(), refuse: map[string]int{}, answer: map[string]string{}}
+	w := &world{T: t, clock: apitest.NewClock(), reject: map[string]int{}, answer: map[string]string{}}
 	w.db = storetest.Open(t, w.clock.Now)
 	w.server = httptest.NewServer(http.HandlerFunc(w.serve))
 	t.Cleanup(w.server.Close)
@@ -52,7 +52,7 @@ func (w *world) serve(rw http.ResponseWriter, r *http.Request) {
 		r.Header.Get("Authorization") != "" {
 		w.Errorf("%s has the header %q", call, r.Header.Get("Authorization"))
 	}
-	if status := w.refuse[call]; status != 0 {
+	if status := w.reject[call]; status != 0 {
 		rw.Header().Set("X-Request-Id", "r-1")
 		rw.WriteHeader(status)
 		return
@@ -145,21 +145,21 @@ func TestAProbeThatFailsIsCounted(t *testing.T) {
 		spoil func(w *world)
 		says  string
 	}{
-		"the gateway fails": {func(w *world) { w.refuse["POST /v1/content-items"] = 503 },
+		"the gateway fails": {func(w *world) { w.reject["POST /v1/content-items"] = 503 },
 			"POST /v1/content-items: status 503, request r-1"},
-		"the key is refused": {func(w *world) { w.refuse["GET /v1/factories"] = 401 }, "status 401"},
+		"the key is refused": {func(w *world) { w.reject["GET /v1/factories"] = 401 }, "status 401"},
 		"no JSON":            {func(w *world) { w.answer["GET /v1/factories"] = "x" }, "no JSON"},
 		"the item fails": {func(
 			w *world) {
 			w.answer["GET /v1/content-items/cnt_1"] = `{"id":"cnt_1","state":"failed"}`
 		}, "cnt_1 is failed"},
-		"the file is not there": {func(w *world) { w.refuse["GET /file.png"] = 403 }, "fetch the media: status 403"},
+		"the file is not there": {func(w *world) { w.reject["GET /file.png"] = 403 }, "fetch the media: status 403"},
 		"it takes too long": {func(w *world) {
 			w.answer["GET /v1/content-items/cnt_1"] = `{"id":"cnt_1","state":"queued"}`
 			w.looks = -100
 		}, "cnt_1 is still queued"},
 		"the service is not up":   {func(w *world) { w.server.Close() }, "GET /v1/factories"},
-		"the item is not deleted": {func(w *world) { w.refuse["DELETE /v1/content-items/cnt_1"] = 500 }, "DELETE"},
+		"the item is not deleted": {func(w *world) { w.reject["DELETE /v1/content-items/cnt_1"] = 500 }, "DELETE"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)

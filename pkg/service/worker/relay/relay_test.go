@@ -34,7 +34,7 @@ type fakeBus struct {
 	calls []int // how many entries each call had
 	taken []types.PutEventsRequestEntry
 	// refuse decides by the entry's detail and how often it came.
-	refuse func(detail string, seen int) bool
+	reject func(detail string, seen int) bool
 	seen   map[string]int
 	down   error
 }
@@ -51,7 +51,7 @@ func (b *fakeBus) PutEvents(_ context.Context, in *eventbridge.PutEventsInput,
 	out := &eventbridge.PutEventsOutput{}
 	for _, e := range in.Entries {
 		b.seen[*e.Detail]++
-		if b.refuse != nil && b.refuse(*e.Detail, b.seen[*e.Detail]) {
+		if b.reject != nil && b.reject(*e.Detail, b.seen[*e.Detail]) {
 			out.FailedEntryCount++
 			out.Entries = append(out.Entries, types.PutEventsResultEntry{ErrorCode: aws.String("InternalFailure"),
 				ErrorMessage: aws.String("injected")})
@@ -66,14 +66,14 @@ func (b *fakeBus) PutEvents(_ context.Context, in *eventbridge.PutEventsInput,
 // fakeQueue is a queue that fails as configured.
 type fakeQueue struct {
 	taken  []queue.Message
-	refuse func(queue.Message) error
+	reject func(queue.Message) error
 }
 
 func (q *fakeQueue) Send(_ context.Context, messages ...queue.Message) []error {
 	failed := make([]error, len(messages))
 	for i, m := range messages {
-		if q.refuse != nil {
-			failed[i] = q.refuse(m)
+		if q.reject != nil {
+			failed[i] = q.reject(m)
 		}
 		if failed[i] == nil {
 			q.taken = append(q.taken, m)
@@ -82,7 +82,7 @@ func (q *fakeQueue) Send(_ context.Context, messages ...queue.Message) []error {
 	return failed
 }
 
-// path is a relay with what it sends to.
+// path is a relay with its destinations.
 type path struct {
 	*Relay
 	bus      *fakeBus
@@ -271,7 +271,7 @@ func TestTheFirstRecordThatFailedIsNamed(t *testing.T) {
 		want  int
 	}{
 		"a message": {func(p path, _ []events.DynamoDBEventRecord) {
-			p.generate.refuse = func(m queue.Message) error {
+			p.generate.reject = func(m queue.Message) error {
 				if strings.Contains(m.Body, "cnt_2") {
 					return errors.New("no")
 				}
@@ -279,12 +279,12 @@ func TestTheFirstRecordThatFailedIsNamed(t *testing.T) {
 			}
 		}, 2},
 		"an event": {func(p path, _ []events.DynamoDBEventRecord) {
-			p.bus.refuse = func(detail string, _ int) bool { return strings.Contains(detail, "balance.low") }
+			p.bus.reject = func(detail string, _ int) bool { return strings.Contains(detail, "balance.low") }
 		}, 3},
 		"the whole bus": {func(p path, _ []events.DynamoDBEventRecord) { p.bus.down = errors.New("no route") }, 1},
 		"both": {func(p path, _ []events.DynamoDBEventRecord) {
-			p.bus.refuse = func(detail string, _ int) bool { return strings.Contains(detail, "balance.low") }
-			p.generate.refuse = func(queue.Message) error { return errors.New("no") }
+			p.bus.reject = func(detail string, _ int) bool { return strings.Contains(detail, "balance.low") }
+			p.generate.reject = func(queue.Message) error { return errors.New("no") }
 		}, 0},
 		"a queue that there is not": {func(p path, _ []events.DynamoDBEventRecord) {
 			delete(p.queues,
@@ -306,7 +306,7 @@ func TestTheFirstRecordThatFailedIsNamed(t *testing.T) {
 	}
 }
 
-// To try what cannot be decoded again would hold back all that follows: it is put aside.
+// Repeating a record that cannot be decoded would hold back all that follows, so it is put aside.
 func TestWhatCannotBeDecodedIsPutAside(t *testing.T) {
 	var counted bytes.Buffer
 	defer metric.SetOutput(metric.SetOutput(&counted))
@@ -333,8 +333,8 @@ func TestWhatCannotBeDecodedIsPutAside(t *testing.T) {
 	}
 }
 
-// What analytics count goes to the queue of their sums, whether it was made or changed; a
-// queue that does not take it holds back no task and no event of the batch.
+// Items that analytics count go to the queue of their sums, whether they were made or changed. A queue that does not
+// take them holds back no task and no event of the batch.
 func TestChangesThatAnalyticsCountGoToTheirQueue(t *testing.T) {
 	p := newPath()
 	content := func(id string, state item.State) store.Item {
@@ -365,7 +365,7 @@ func TestChangesThatAnalyticsCountGoToTheirQueue(t *testing.T) {
 		t.Errorf("sent %v", subjects)
 	}
 	p = newPath()
-	p.sums.refuse = func(queue.Message) error { return errors.New("no") }
+	p.sums.reject = func(queue.Message) error { return errors.New("no") }
 	if failed := p.handle(t, records...); !slices.Equal(failed, []string{sequence(0)}) || len(p.generate.taken) != 1 ||
 		len(p.bus.taken) != 1 {
 		t.Errorf("failed: %v; sent %v and %v", failed, p.generate.taken, p.bus.taken)
@@ -378,7 +378,7 @@ func TestEventsGoTenAtATimeAndRefusedOnesAgain(t *testing.T) {
 	for range 23 {
 		items = append(items, anEvent(t, event.ContentGenerated))
 	}
-	p.bus.refuse = func(detail string, seen int) bool { return strings.Contains(detail, items[12].PK) && seen < 3 }
+	p.bus.reject = func(detail string, seen int) bool { return strings.Contains(detail, items[12].PK) && seen < 3 }
 	if failed := p.handle(t, stream(t, items...)...); len(failed) != 0 {
 		t.Errorf("failed: %v", failed)
 	}

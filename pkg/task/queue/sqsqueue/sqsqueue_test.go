@@ -22,7 +22,7 @@ type fakeSQS struct {
 	// hidden are the calls that hide messages.
 	hidden [][]types.ChangeMessageVisibilityBatchRequestEntry
 	// refuse decides by the message's body and how often it came.
-	refuse func(body string, seen int) *types.BatchResultErrorEntry
+	reject func(body string, seen int) *types.BatchResultErrorEntry
 	seen   map[string]int
 	down   error
 }
@@ -39,8 +39,8 @@ func (f *fakeSQS) SendMessageBatch(_ context.Context, in *sqs.SendMessageBatchIn
 	out := &sqs.SendMessageBatchOutput{}
 	for _, e := range in.Entries {
 		f.seen[*e.MessageBody]++
-		if f.refuse != nil {
-			if r := f.refuse(*e.MessageBody, f.seen[*e.MessageBody]); r != nil {
+		if f.reject != nil {
+			if r := f.reject(*e.MessageBody, f.seen[*e.MessageBody]); r != nil {
 				r.Id = e.Id
 				out.Failed = append(out.Failed, *r)
 				continue
@@ -122,7 +122,7 @@ func TestSendTakesTenAtATime(t *testing.T) {
 }
 
 func TestSendRepeatsOnlyWhatWasRefusedForNow(t *testing.T) {
-	f := &fakeSQS{refuse: func(body string, seen int) *types.BatchResultErrorEntry {
+	f := &fakeSQS{reject: func(body string, seen int) *types.BatchResultErrorEntry {
 		switch {
 		case body == "m03" && seen < 3:
 			return &types.BatchResultErrorEntry{Code: aws.String("InternalError")}
@@ -162,7 +162,7 @@ func TestSendGivesTheErrorOfACallToItsMessages(t *testing.T) {
 
 func TestSendStopsRepeatingWhenTheContextEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	f := &fakeSQS{refuse: func(string, int) *types.BatchResultErrorEntry {
+	f := &fakeSQS{reject: func(string, int) *types.BatchResultErrorEntry {
 		cancel()
 		return &types.BatchResultErrorEntry{Code: aws.String("InternalError")}
 	}}

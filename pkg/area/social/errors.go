@@ -10,8 +10,8 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 )
 
-// refusal returns the caller's error for a platform's error; param names the credential.
-func refusal(err error, name, param string) error {
+// callerError returns the caller's error for a platform's error; param names the credential.
+func callerError(err error, name, param string) error {
 	var e *platform.Error
 	if !errors.As(err, &e) {
 		return err

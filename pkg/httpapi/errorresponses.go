@@ -46,9 +46,9 @@ var alike = []int{
 	http.StatusGatewayTimeout,
 }
 
-// refusals describes the errors of an operation by status, each with its codes. Operations with the same codes share
-// the schema, and also the response if all answers of the status are alike.
-func (r *Router) refusals(codes []errs.Code) map[string]*huma.Response {
+// errorResponses describes the errors of an operation by status, each with its codes. Operations with the same codes
+// share the schema, and also the response if all answers of the status are alike.
+func (r *Router) errorResponses(codes []errs.Code) map[string]*huma.Response {
 	byStatus := map[int][]errs.Code{}
 	for _, code := range codes {
 		status, _ := Status(code)
@@ -60,8 +60,8 @@ func (r *Router) refusals(codes []errs.Code) map[string]*huma.Response {
 	}
 	responses := map[string]*huma.Response{}
 	for status, codes := range byStatus {
-		name := refusalName(status, codes)
-		response := refusal(status, codes, r.refusalSchema(name, codes))
+		name := errorResponseName(status, codes)
+		response := describeError(status, codes, r.errorSchema(name, codes))
 		if slices.Contains(alike, status) {
 			components.Responses[name] = response
 			response = &huma.Response{Ref: "#/components/responses/" + name}
@@ -71,8 +71,8 @@ func (r *Router) refusals(codes []errs.Code) map[string]*huma.Response {
 	return responses
 }
 
-// refusal describes the answer with a status.
-func refusal(status int, codes []errs.Code, schema *huma.Schema) *huma.Response {
+// describeError describes the answer with a status.
+func describeError(status int, codes []errs.Code, schema *huma.Schema) *huma.Response {
 	texts := make([]string, len(codes))
 	for i, code := range codes {
 		texts[i] = "`" + string(code) + "`"
@@ -91,9 +91,9 @@ func refusal(status int, codes []errs.Code, schema *huma.Schema) *huma.Response 
 	}
 }
 
-// refusalName returns the name of a set of codes of a status: NotFound for one code, or
+// errorResponseName returns the name of a set of codes of a status: NotFound for one code, or
 // UnprocessableEntityOrUnsupportedModel for the common ones of a status and another.
-func refusalName(status int, codes []errs.Code) string {
+func errorResponseName(status int, codes []errs.Code) string {
 	own := slices.DeleteFunc(slices.Clone(codes), func(c errs.Code) bool { return slices.Contains(common, c) })
 	name := strings.ReplaceAll(http.StatusText(status), " ", "")
 	if len(codes) == 1 {
@@ -108,8 +108,8 @@ func refusalName(status int, codes []errs.Code) string {
 	return name
 }
 
-// refusalSchema returns the schema of an error response with one of the codes.
-func (r *Router) refusalSchema(name string, codes []errs.Code) *huma.Schema {
+// errorSchema returns the schema of an error response with one of the codes.
+func (r *Router) errorSchema(name string, codes []errs.Code) *huma.Schema {
 	schemas := r.api.OpenAPI().Components.Schemas.Map()
 	if r.refused == nil {
 		r.describeErrors()

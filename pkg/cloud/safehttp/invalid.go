@@ -6,9 +6,9 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 )
 
-// Refusal returns the answer to the caller whose URL an error of CheckURL refuses. Param is the JSON pointer of the
+// InvalidURL returns the answer to the caller whose URL an error of CheckURL refuses. Param is the JSON pointer of the
 // member with the URL. Other errors are returned unchanged.
-func Refusal(err error, param string) error {
+func InvalidURL(err error, param string) error {
 	var blocked *BlockedError
 	switch {
 	case errors.As(err, &blocked):
