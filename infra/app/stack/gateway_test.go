@@ -55,7 +55,7 @@ func methods(t *testing.T, gateway template) map[string]properties {
 
 func TestEveryMethodAsksTheAuthorizerButThePublicOnes(t *testing.T) {
 	public := map[string]bool{}
-	for _, r := range stack.PublicRoutes {
+	for _, r := range api.PublicRoutes {
 		public["ANY "+r.Path] = true
 	}
 	if len(public) != 8 {
@@ -100,7 +100,7 @@ func TestGatewayServesEveryOperation(t *testing.T) {
 	}
 	paths := map[string]bool{"/v1/{proxy+}": true}
 	serves("/v1/{proxy+}", "account")
-	for _, r := range slices.Concat(api.Routes(), stack.PublicRoutes) {
+	for _, r := range slices.Concat(api.Routes(), api.PublicRoutes) {
 		serves(r.Path, r.Function)
 		paths[r.Path] = true
 	}
