@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/content-automation/api/infra/app/gatewayresponse"
-	"github.com/content-automation/api/infra/app/stack"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/service/api"
