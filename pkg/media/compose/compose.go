@@ -33,6 +33,9 @@ type Settings struct {
 	Fonts   string // the folder of the fonts
 	Scratch string // a folder for temporary files; New removes those of a killed process
 	Threads int    // of each decoder, filter and encoder
+	// Nice is the niceness of ffmpeg, from 0 to 19: with a higher one, other work comes first. 0 leaves that of this
+	// process.
+	Nice int
 }
 
 // scratchPrefix begins the names of the folders for temporary files.
@@ -52,6 +55,9 @@ func New(s Settings) (*Engine, error) {
 	if _, err := os.Stat(program); err != nil {
 		return nil, fmt.Errorf("compose: ffmpeg: %w", err)
 	}
+	if s.Nice < 0 || s.Nice > 19 {
+		return nil, fmt.Errorf("compose: Nice is %d; it must be from 0 to 19", s.Nice)
+	}
 	left, err := filepath.Glob(filepath.Join(s.Scratch, scratchPrefix+"*"))
 	if err != nil {
 		return nil, fmt.Errorf("compose: %w", err)
@@ -61,7 +67,7 @@ func New(s Settings) (*Engine, error) {
 			return nil, fmt.Errorf("compose: %w", err)
 		}
 	}
-	return &Engine{tool: ffmpeg.Tool{Path: program, Threads: s.Threads}, fonts: fonts, scratch: s.Scratch}, nil
+	return &Engine{tool: ffmpeg.Tool{Path: program, Threads: s.Threads, Nice: s.Nice}, fonts: fonts, scratch: s.Scratch}, nil
 }
 
 // Work describes a composition: a Video, Carousel, Picture or MusicClip.

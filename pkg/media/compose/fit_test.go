@@ -158,7 +158,7 @@ func TestTheClipOfAStoryFitsThePlatforms(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	clip := b.clip(3200*time.Millisecond, 360, 640, true)
-	res := b.compose(Video{Format: Portrait, Quality: Draft,
+	res := b.compose(Video{Format: Portrait, Quality: Full,
 		Scenes: []Scene{{Clip: clip, Length: 3200 * time.Millisecond}}})
 	b.checkVideo(res, 1080, 1920, platform.KindStory)
 }
@@ -168,7 +168,7 @@ func TestAMusicClipFitsThePlatforms(t *testing.T) {
 	b := newBench(t)
 	res := b.compose(MusicClip{
 		Track: b.part("track.wav", sample.Track(16*time.Second)), Cover: b.picture(2), Length: 15 * time.Second,
-		Title: "Sea song", Quality: Draft, Brand: b.brand(),
+		Title: "Sea song", Quality: Full, Brand: b.brand(),
 	})
 	b.checkVideo(res, 1080, 1920, platform.KindMusicClip)
 }

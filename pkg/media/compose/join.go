@@ -45,22 +45,30 @@ func (r *run) poster(ctx context.Context, video string, at time.Duration, width,
 
 // encoder returns the options that encode a picture in a form that all platforms accept: H.264 High, with a key frame
 // every two seconds, and no frame that refers beyond it.
-func encoder(q Quality, rate int) []string {
-	preset, crf := "veryfast", "21"
-	if q == Draft {
-		preset, crf = "ultrafast", "25"
+//
+// The frames of a draft are hardly analyzed: those of its stills have one quality, as nothing in them moves that could
+// exceed the rate.
+func encoder(q Quality, still bool, rate int) []string {
+	preset, quality := "veryfast", []string{"-crf", "21"}
+	switch {
+	case q == Draft && still:
+		preset, quality = "ultrafast", []string{"-qp", "24"}
+	case q == Draft:
+		preset, quality = "ultrafast", []string{"-crf", "25"}
 	}
+	fps := q.fps()
 	options := []string{
-		"-r", "30", "-c:v", "libx264", "-preset", preset, "-crf", crf, "-profile:v", "high", "-level:v", "4.1",
+		"-r", fmt.Sprint(fps), "-c:v", "libx264", "-preset", preset, quality[0], quality[1], "-profile:v", "high", "-level:v",
+		"4.1",
 		"-pix_fmt", "yuv420p",
-		"-maxrate", fmt.Sprint(rate), "-bufsize", fmt.Sprint(rate), "-g", "60", "-keyint_min", "60", "-sc_threshold",
+		"-maxrate", fmt.Sprint(rate), "-bufsize", fmt.Sprint(rate), "-g", fmt.Sprint(2 * fps), "-keyint_min", fmt.Sprint(2 * fps), "-sc_threshold",
 		"0", "-flags", "+cgop",
 		"-colorspace", "bt709", "-color_primaries", "bt709", "-color_trc", "bt709", "-color_range", "tv",
 		"-video_track_timescale", "15360",
 	}
 	if q == Draft {
-		// This is the minimum of the profile High.
-		options = append(options, "-x264-params", "8x8dct=1")
+		// 8x8dct is the minimum of the profile High. Several threads would wait for each other more than they encode.
+		options = append(options, "-x264-params", "8x8dct=1:psy=0:threads=1:lookahead-threads=1")
 	}
 	return options
 }

@@ -67,12 +67,13 @@ func (m MusicClip) compose(ctx context.Context, r *run) error {
 				heard.length.Round(100*time.Millisecond), minMusic)}
 	}
 	frames := timeline.Frames(min(m.Length, max(heard.length, minMusic)))
+	frames -= frames % m.Quality.every()
 	back, err := m.backdrop(ctx, r)
 	if err != nil {
 		return err
 	}
 	r.report(5)
-	if err := r.sound(ctx, mix{music: &track, heardMusic: heard, frames: frames}); err != nil {
+	if err := r.sound(ctx, mix{music: &track, heardMusic: heard, frames: frames, quality: m.Quality}); err != nil {
 		return err
 	}
 	r.report(15)
@@ -135,29 +136,30 @@ func (m MusicClip) encode(ctx context.Context, r *run, back *image.RGBA, heard h
 	if m.Brand != nil && m.Brand.Color != nil && canvas.Contrast(m.Brand.Color.Luminance(), 0.18) >= 2 {
 		wave = *m.Brand.Color
 	}
-	size, seconds := waveAt.Size(), timeline.Time(frames).Seconds()
+	size, seconds, fps := waveAt.Size(), timeline.Time(frames).Seconds(), m.Quality.fps()
+	count := frames / m.Quality.every()
 	// Each bar is one widened column.
 	const bar = 6
 	filter := fmt.Sprintf("[0:v]format=rgb24,%s,scale=out_color_matrix=bt709:out_range=tv,format=yuv420p,loop=loop=-1:size=1:start=0,trim=end_frame=%d,setpts=N/(%d*TB),fps=%d[back];"+
 		"[1:a]volume=%s,showwaves=s=%dx%d:mode=cline:draw=full:scale=sqrt:rate=%d:colors=0x%02X%02X%02X,scale=%d:%d:flags=neighbor,format=yuva420p[wave];"+
 		"[back][wave]overlay=x=%d:y=%d:format=yuv420:eof_action=repeat,setsar=1,format=yuv420p[out]",
-		draw, frames, timeline.FPS, timeline.FPS,
-		fmt.Sprintf("%.2fdB", waveLoudness-heard.Integrated), size.X/bar, size.Y, timeline.FPS, wave.R, wave.G, wave.B,
+		draw, count, fps, fps,
+		fmt.Sprintf("%.2fdB", waveLoudness-heard.Integrated), size.X/bar, size.Y, fps, wave.R, wave.G, wave.B,
 		size.X, size.Y, waveAt.Min.X, waveAt.Min.Y)
 	report, err := r.ffmpeg(ctx, StagePicture, "/cover", ffmpeg.Job{
 		Inputs: []ffmpeg.Input{
 			{Path: r.path("back.raw"), Format: "rawvideo", Options: []string{"-pixel_format", "rgb0", "-framerate",
-				fmt.Sprint(timeline.FPS), "-video_size", "1080x1920"}},
+				fmt.Sprint(fps), "-video_size", "1080x1920"}},
 			{Path: r.path(mixFile), Format: "wav"},
 		},
 		Filter: filter,
-		Output: append([]string{"-map", "[out]", "-frames:v", fmt.Sprint(frames)},
-			append(encoder(m.Quality, min(maxRate, int(maxFile*8/(seconds+1))-160_000)), "-f", "mp4",
+		Output: append([]string{"-map", "[out]", "-frames:v", fmt.Sprint(count)},
+			append(encoder(m.Quality, false, min(maxRate, int(maxFile*8/(seconds+1))-160_000)), "-f", "mp4",
 				"picture.mp4")...),
-		Progress: func(done int) { r.report(15 + 80*done/frames) },
+		Progress: func(done int) { r.report(15 + 80*done/count) },
 	})
-	if err == nil && report.Frames < frames {
-		return internal(StagePicture, fmt.Errorf("%d of %d frames", report.Frames, frames))
+	if err == nil && report.Frames < count {
+		return internal(StagePicture, fmt.Errorf("%d of %d frames", report.Frames, count))
 	}
 	return err
 }

@@ -25,7 +25,7 @@ func (f *videoRun) encode(ctx context.Context, n int) (name string, frames int, 
 		return "", 0, err
 	}
 	job := ffmpeg.Job{Inputs: []ffmpeg.Input{in}, Progress: func(done int) {
-		f.report(10 + 85*(f.encoded+min(done, frames))/f.frames)
+		f.report(10 + 85*(f.encoded+min(done*f.Quality.every(), frames))/f.frames)
 	}}
 	last := "[v0]"
 	if s.after > 0 {
@@ -44,7 +44,7 @@ func (f *videoRun) encode(ctx context.Context, n int) (name string, frames int, 
 	}
 	if f.logo != nil {
 		job.Inputs = append(job.Inputs, ffmpeg.Input{Path: f.logo.path, Format: "png_pipe",
-			Options: []string{"-framerate", "30"}})
+			Options: []string{"-framerate", fmt.Sprint(f.Quality.fps())}})
 		graph += fmt.Sprintf(";%s[%d:v]overlay=x=%d:y=%d:format=yuv420:eof_action=repeat[v3]", last, len(job.Inputs)-1,
 			f.logo.at.X, f.logo.at.Y)
 		last = "[v3]"
@@ -57,13 +57,14 @@ func (f *videoRun) encode(ctx context.Context, n int) (name string, frames int, 
 		";%s%s,setsar=1,format=yuv420p,setparams=range=tv:color_primaries=bt709:color_trc=bt709:colorspace=bt709[out]",
 		last, captions)
 	name = fmt.Sprintf("scene%03d.mp4", n)
-	job.Output = append([]string{"-map", "[out]", "-frames:v", fmt.Sprint(frames)},
-		append(encoder(f.Quality, f.rate()), "-f", "mp4", name)...)
+	count := frames / f.Quality.every()
+	job.Output = append([]string{"-map", "[out]", "-frames:v", fmt.Sprint(count)},
+		append(encoder(f.Quality, s.still, f.rate()), "-f", "mp4", name)...)
 	report, err := f.ffmpeg(ctx, StagePicture, s.about, job)
 	switch {
 	case err != nil:
 		return "", 0, err
-	case report.Frames < frames:
+	case report.Frames < count:
 		return "", 0, f.endsEarly(n, report.Frames)
 	}
 	f.encoded += frames
@@ -84,11 +85,14 @@ func (f *videoRun) endsEarly(n, got int) *Error {
 func (f *videoRun) source(ctx context.Context, n, begin, count int) (ffmpeg.Input, error) {
 	s := f.scenes[n]
 	in := s.Input
-	if !s.still {
+	switch {
+	case s.still && f.Quality == Draft:
+		in.Options = append(in.Options, "-framerate", fmt.Sprint(f.Quality.fps()))
 		return in, nil
-	}
-	if f.Quality == Draft {
-		in.Options = append(in.Options, "-framerate", fmt.Sprint(timeline.FPS))
+	case f.Quality == Draft:
+		in.Options = append(in.Options, "-skip_loop_filter", "all", "-threads", "1")
+		return in, nil
+	case !s.still:
 		return in, nil
 	}
 	still, err := f.still(ctx, n)
@@ -137,21 +141,25 @@ func (in input) cover(width, height int) string {
 // prepare returns the filters that make count frames of the input n in the size of the video, beginning with the frame
 // begin of its scene.
 func (f *videoRun) prepare(n int, s scene, begin, count int) string {
-	all := fmt.Sprintf("[%d:v]", n)
+	all, fps, hold := fmt.Sprintf("[%d:v]", n), f.Quality.fps(), maxHold/f.Quality.every()
+	begin, count = begin/f.Quality.every(), count/f.Quality.every()
 	switch {
 	case s.still && f.Quality == Full: // the input already has these frames
 		return all + "null"
 	case s.still:
 		// A picture is decoded and scaled once.
 		return all + s.cover(f.width, f.height) +
-			fmt.Sprintf(",loop=loop=-1:size=1:start=0,trim=end_frame=%d,setpts=N/(%d*TB),fps=%d", count, timeline.FPS,
-				timeline.FPS)
+			fmt.Sprintf(",loop=loop=-1:size=1:start=0,trim=end_frame=%d,setpts=N/(%d*TB),fps=%d", count, fps, fps)
+	}
+	if f.Quality == Draft {
+		// Converting colors would take as long as encoding.
+		all += "setparams=colorspace=bt709,"
 	}
 	if slow := s.slow(); slow > 1 {
 		all += fmt.Sprintf("setpts=%.4f*PTS,", slow)
 	}
 	return all + fmt.Sprintf("fps=%d,%s,tpad=stop_mode=clone:stop=%d,trim=start_frame=%d:end_frame=%d,setpts=PTS-STARTPTS,fps=%d",
-		timeline.FPS, s.cover(f.width, f.height), maxHold, begin, begin+count, timeline.FPS)
+		fps, s.cover(f.width, f.height), hold, begin, begin+count, fps)
 }
 
 // slow returns the factor by which a clip is slowed down so that it fills its scene. If that is not enough, its last

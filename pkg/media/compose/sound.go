@@ -66,7 +66,8 @@ type mix struct {
 	// clip is a clip whose own sound is used. It may be nil.
 	clip *input
 	// frames is the total length.
-	frames int
+	frames  int
+	quality Quality
 	// heardVoice and heardMusic are the measured parts.
 	heardVoice, heardMusic heard
 }
@@ -118,7 +119,7 @@ func (r *run) sound(ctx context.Context, m mix) error {
 	if !ok {
 		return internal(StageSound, errors.New("the mix could not be measured"))
 	}
-	return r.master(ctx, loudness)
+	return r.master(ctx, loudness, m.quality)
 }
 
 // looped returns the input, repeated endlessly.
@@ -129,7 +130,7 @@ func looped(in ffmpeg.Input) ffmpeg.Input {
 
 // master brings the mix to its loudness, and encodes it. A limiter that reduces the peaks also reduces the loudness,
 // and encoding moves the peaks: both are measured on the encoded sound until they are right.
-func (r *run) master(ctx context.Context, l ffmpeg.Loudness) error {
+func (r *run) master(ctx context.Context, l ffmpeg.Loudness, q Quality) error {
 	silent := l.Integrated <= ffmpeg.Silent
 	gain, limit := targetLoudness-l.Integrated, maxPeak-0.7
 	if silent {
@@ -137,7 +138,7 @@ func (r *run) master(ctx context.Context, l ffmpeg.Loudness) error {
 	}
 	const tries = 6
 	for n := range tries {
-		err := r.encodeSound(ctx, gain, limit)
+		err := r.encodeSound(ctx, gain, limit, q)
 		if err != nil || silent {
 			return err
 		}
@@ -159,13 +160,17 @@ func (r *run) master(ctx context.Context, l ffmpeg.Loudness) error {
 	return internal(StageSound, errors.New("the loudness could not be reached"))
 }
 
-func (r *run) encodeSound(ctx context.Context, gain, limit float64) error {
+func (r *run) encodeSound(ctx context.Context, gain, limit float64, q Quality) error {
+	coder := "twoloop"
+	if q == Draft {
+		coder = "fast"
+	}
 	// The limiter detects peaks between two samples only at a higher sample rate.
 	filter := fmt.Sprintf("[0:a]atrim=start_sample=%d,asetpts=N/SR/TB,volume=%.3fdB,aresample=%d,alimiter=level=0:attack=3:release=80:latency=1:limit=%.5f,aresample=%d,aformat=sample_fmts=fltp[out]",
 		priming, gain, 2*sampleRate, math.Pow(10, limit/20), sampleRate)
 	_, err := r.ffmpeg(ctx, StageSound, "", ffmpeg.Job{
 		Inputs: []ffmpeg.Input{{Path: r.path(mixFile), Format: "wav"}}, Filter: filter,
-		Output: []string{"-map", "[out]", "-c:a", "aac", "-b:a", "160k", "-ar", "48000", "-ac", "2", "-f",
+		Output: []string{"-map", "[out]", "-c:a", "aac", "-aac_coder", coder, "-b:a", "160k", "-ar", "48000", "-ac", "2", "-f",
 			"adts", soundFile},
 	})
 	return err

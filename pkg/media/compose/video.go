@@ -30,12 +30,23 @@ const (
 // Quality is the quality of a composition, and determines its cost.
 type Quality string
 
-// The qualities. Draft is for the sandbox: pictures do not move, scenes are joined by cuts, and encoding takes a
-// fraction of the time.
+// The qualities. Draft is for the sandbox: pictures do not move, scenes are joined by cuts, there is a third of the
+// frames, and encoding takes a fraction of the time.
 const (
 	Full  Quality = "full"
 	Draft Quality = "draft"
 )
+
+// every is the number of frames of the timeline for each frame of the video.
+func (q Quality) every() int {
+	if q == Draft {
+		return 3
+	}
+	return 1
+}
+
+// fps is the number of frames in a second of the video.
+func (q Quality) fps() int { return timeline.FPS / q.every() }
 
 // Video describes a video: scenes over which a voice speaks. Without a narration, each scene has its own length, as in
 // the clip of a story.
@@ -232,7 +243,7 @@ func (f *videoRun) writeLogo(ctx context.Context) error {
 
 // openSounds opens the sounds, and sets the lengths of the scenes.
 func (f *videoRun) openSounds(ctx context.Context) (mix, error) {
-	var m mix
+	m := mix{quality: f.Quality}
 	if f.Music != "" {
 		in, err := f.open(ctx, f.Music, "/music", media.Audio)
 		if err != nil {
@@ -259,6 +270,7 @@ func (f *videoRun) openSounds(ctx context.Context) (mix, error) {
 		}
 		clock := timeline.NewClock(strings.Join(texts, " "), f.Marks, m.heardVoice.length)
 		lengths = timeline.Scenes(texts, clock, lead, tail, leastScene)
+		f.Quality.even(lengths)
 		for _, n := range lengths {
 			m.frames += n
 		}
@@ -268,7 +280,10 @@ func (f *videoRun) openSounds(ctx context.Context) (mix, error) {
 	} else {
 		for i, s := range f.Scenes {
 			lengths[i] = timeline.Frames(s.Length)
-			m.frames += lengths[i]
+		}
+		f.Quality.even(lengths)
+		for _, n := range lengths {
+			m.frames += n
 		}
 		if m.music == nil && len(f.scenes) == 1 && f.scenes[0].sound {
 			m.clip = &f.scenes[0].input
@@ -281,6 +296,16 @@ func (f *videoRun) openSounds(ctx context.Context) (mix, error) {
 	f.frames = m.frames
 	f.setLengths(lengths)
 	return m, nil
+}
+
+// even moves the ends of scenes to the nearest earlier frame of the video.
+func (q Quality) even(lengths []int) {
+	end, before := 0, 0
+	for i, n := range lengths {
+		end += n
+		at := end / q.every() * q.every()
+		lengths[i], before = at-before, at
+	}
 }
 
 // setLengths sets the lengths of the scenes, and of the cross-fades between them.

@@ -87,7 +87,7 @@ func TestCaptionsAreBurnedInWhereNothingCoversThem(t *testing.T) {
 func checkCaptions(t *testing.T, lang, script string) {
 	b := newBench(t)
 	v := Video{
-		Format: Portrait, Quality: Draft, scale: small, Captions: true, Language: lang,
+		Format: Portrait, Quality: Full, scale: small, Captions: true, Language: lang,
 		Narration: b.part("voice.wav", sample.Voice(3*time.Second)),
 		Scenes:    []Scene{{Text: script, Picture: b.plain("white", color.RGBA{255, 255, 255, 255})}},
 	}
@@ -151,7 +151,7 @@ func TestAClipFillsItsScene(t *testing.T) {
 	// It may be cut, played more slowly, and its last frame may stay for a second.
 	for _, length := range []time.Duration{time.Second, 2 * time.Second, 3 * time.Second, 3900 * time.Millisecond} {
 		f := b.find(b.compose(video(length, clip)), media.Final)
-		if got := number(t, b.probe(f.Path).Streams[0].Frames); int(got) != timeline.Frames(length) {
+		if got := number(t, b.probe(f.Path).Streams[0].Frames); int(got) != timeline.Frames(length)/Draft.every() {
 			t.Errorf("a clip of 2 s in a scene of %v has %v frames", length, got)
 		}
 	}
@@ -186,7 +186,7 @@ func TestTheLogoLiesOverTheWholeVideo(t *testing.T) {
 			{Picture: gray, Length: time.Second}},
 		Brand: b.brand(),
 	})
-	for _, frame := range []int{0, 29, 30, 59} {
+	for _, frame := range []int{0, 9, 10, 19} {
 		p, light := b.pixels(b.find(res, media.Final).Path, frame, 1080/small, 1920/small), 0
 		for i := 0; i < len(p); i += 3 {
 			if p[i] > 200 {

@@ -22,6 +22,9 @@ type Tool struct {
 	Path string
 	// Threads bounds the threads of each decoder, filter and encoder.
 	Threads int
+	// Nice is the niceness of the processes, from 0 to 19: a higher one is a lower priority. 0 leaves that of this
+	// process.
+	Nice int
 }
 
 // Input is a file to read.
@@ -139,6 +142,11 @@ func (t Tool) Run(ctx context.Context, job Job) (Report, error) {
 	if err := cmd.Start(); err != nil {
 		return Report{}, &Error{Kind: Internal, Err: err}
 	}
+	if err := t.yield(cmd.Process.Pid); err != nil {
+		_ = cmd.Cancel()
+		_ = cmd.Wait()
+		return Report{}, &Error{Kind: Internal, Err: err}
+	}
 	pipes.started(job)
 	var report Report
 	report.progress(pipes.ours[0], job.Progress)
@@ -153,6 +161,19 @@ func (t Tool) Run(ctx context.Context, job Job) (Report, error) {
 		return report, &Error{Kind: kindOf(report.Log), Log: report.Log, Err: err}
 	}
 	return report, nil
+}
+
+// yield lowers the priority of a process group: of the threads that its process has by now, which those started later
+// inherit.
+func (t Tool) yield(group int) error {
+	if t.Nice == 0 {
+		return nil
+	}
+	err := syscall.Setpriority(syscall.PRIO_PGRP, group, t.Nice)
+	if errors.Is(err, syscall.ESRCH) || errors.Is(err, syscall.EACCES) {
+		return nil // it has ended, or its priority is lower already
+	}
+	return err
 }
 
 // args returns the arguments of a run.
