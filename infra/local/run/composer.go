@@ -55,7 +55,7 @@ func (c *lateComposer) open() {
 	}
 	media := filepath.Join(".tools", "media")
 	engine, err := compose.New(compose.Settings{
-		FFmpeg: filepath.Join(media, "ffmpeg"), Fonts: filepath.Join(media, "fonts"), Scratch: dir, Threads: c.threads,
+		FFmpeg: filepath.Join(media, "ffmpeg"), Fonts: filepath.Join(media, "fonts"), Scratch: dir, Threads: c.threads, Nice: 19,
 	})
 	c.composer, c.err = &composer.Composer{Engine: engine, Objects: c.files, Dir: dir}, err
 }

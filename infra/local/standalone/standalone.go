@@ -34,6 +34,7 @@ import (
 	"github.com/content-automation/api/pkg/area/training/job"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/generate/composition"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/objects"
 	"github.com/content-automation/api/pkg/store"
@@ -65,7 +66,7 @@ type Options struct {
 	RealProviders bool
 	// Now is the clock. The default is time.Now.
 	Now func() time.Time
-	// Compose returns the composer of media for stored files. The default leaves compositions waiting.
+	// Compose returns the composer of media for stored files. It is required.
 	Compose func(files *objects.Store) generate.Composer
 	// Assets have the explorer's script: see docs.Options.
 	Assets fs.FS
@@ -340,10 +341,26 @@ func (s *Service) pages() function { return *s.assets.Load() }
 
 // composer returns the composer of media.
 func (s *Service) composer(files *objects.Store) generate.Composer {
-	if s.options.Compose == nil {
-		return nil
+	return turns{s.options.Compose(files), make(chan struct{}, max(1, s.processors/2))}
+}
+
+// turns composes a few works at a time. The messages of the others are held, so that short steps of finished works do
+// not wait behind them.
+type turns struct {
+	generate.Composer
+	free chan struct{}
+}
+
+// Compose implements generate.Composer.
+func (t turns) Compose(ctx context.Context, what composition.Composition, draft bool, progress func(int),
+	save generate.Save) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case t.free <- struct{}{}:
 	}
-	return s.options.Compose(files)
+	defer func() { <-t.free }()
+	return t.Composer.Compose(ctx, what, draft, progress, save)
 }
 
 // schedule calls the functions of schedules, each with its period, and once at the start, until the context ends.

@@ -273,8 +273,6 @@ func (s *Service) work(ctx context.Context, e area.Env) error {
 // processors with the calls of the API.
 func (s *Service) slots(f topology.Function) int {
 	switch f.Name {
-	case "compose":
-		return max(1, s.processors/2)
 	case "generate", "import-media", "diagnose":
 		return min(f.Concurrency, s.processors)
 	default:
