@@ -256,3 +256,38 @@ type logged struct {
 		Body   string  `json:"response_body"`
 	} `json:"attempts"`
 }
+
+// contentPlan is a content plan.
+type contentPlan struct {
+	ID, State string
+	Timezone  string
+	StartsOn  string `json:"starts_on"`
+	Items     struct{ Total, Generated, Failed, Canceled int64 }
+	Reserved  int64 `json:"reserved_credits"`
+	Cost      int64 `json:"cost_credits"`
+	Estimate  int64 `json:"cost_estimate"`
+}
+
+type plannedItem struct {
+	ID, State, Kind, Prompt string
+	PublishAt               time.Time `json:"publish_at"`
+}
+
+// planned waits until a plan is in a state.
+func planned(t *testing.T, key, at, state string) (p contentPlan) {
+	t.Helper()
+	eventually(t, "the plan at "+at+" is "+state, func() bool {
+		p = into[contentPlan](call(t, key, http.MethodGet, at, nil), http.StatusOK)
+		return p.State == state
+	})
+	return p
+}
+
+func itemsOf(t *testing.T, key, planID string) []plannedItem {
+	t.Helper()
+	return into[[]plannedItem](call(t, key, http.MethodGet, "/v1/content-items?limit=100&order=asc&content_plan_id="+
+		planID, nil), http.StatusOK)
+}
+
+// A plan makes its items: with a test key by the sandbox, and with a live key by a model of
+// Bedrock, whose first answer repeats a topic.
