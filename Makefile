@@ -7,6 +7,8 @@ GO ?= go
 # another checkout of the same sources.
 export CGO_ENABLED := 0
 export GOFLAGS := $(filter-out -trimpath,$(shell $(GO) env GOFLAGS 2>/dev/null)) -trimpath
+# The tools run on the pinned Node, once it is installed.
+export PATH := $(CURDIR)/.tools/runtime-node/node_modules/.bin:$(PATH)
 PORT ?= 8080
 # Who generates for live keys of the local system: fakes, or the real providers.
 PROVIDERS ?= fake
@@ -76,7 +78,7 @@ tools: .local/bin/local ## Install the pinned tools into .tools
 # What pkg/service/docs embeds. Asked for each time: the script sees whether it is there.
 .PHONY: explorer-assets
 explorer-assets:
-	@command -v node >/dev/null && command -v npm >/dev/null || { echo "Node is not installed: get Node 20 or newer, with npm, from https://nodejs.org."; exit 1; }
+	@command -v node >/dev/null && command -v npm >/dev/null || { echo "Node is not installed: get Node 22 or newer, with npm, from https://nodejs.org."; exit 1; }
 	@node infra/tools/explorer-assets.mjs
 
 # What pkg/media/compose works with: ffmpeg and fonts, and ffprobe for its tests.

@@ -59,8 +59,6 @@ func (d deployment) synthesise(ctx context.Context) error {
 		"CDK_OUTDIR":       filepath.Join(d.dir, assembly),
 		"CDK_CONTEXT_JSON": values,
 		"TMPDIR":           filepath.Join(d.dir, "tmp"),
-		// The person at the terminal chose the version of Node, and CheckTools accepted it.
-		"JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION": "20",
 	})
 	if err := run(ctx, d.root, log, env, app); err != nil {
 		return logged(err, "synthesising the stacks", log)

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"sync"
 )
 
@@ -24,8 +25,8 @@ type need struct {
 
 var needs = []need{
 	{"go", []string{"env", "GOVERSION"}, 1, 26, "it builds the functions; get it from https://go.dev/dl"},
-	{"node", []string{"--version"}, 20, 0, "the CDK runs on it; get it from https://nodejs.org"},
-	{"npm", []string{"--version"}, 10, 0, "it installs the CDK and comes with Node"},
+	{"node", []string{"--version"}, 20, 0, "npm runs on it; get a newer one from https://nodejs.org"},
+	{"npm", []string{"--version"}, 10, 0, "it installs Node for the tools, and the CDK; it comes with Node"},
 	{"python3", []string{"--version"}, 3, 10, "the local AWS runs on it; get it from https://www.python.org"},
 }
 
@@ -90,9 +91,10 @@ func python(name, folder, title string) Set {
 	return Set{name, title + " (pip)", folder, []string{"requirements.txt"}, installPython}
 }
 
-// Base are the tools that the local system and its tests need: the CDK CLI, the linter of
-// the OpenAPI document, the local AWS, and the libraries of webhook receivers.
+// Base are the tools that the local system and its tests need: the Node that the others run on, the CDK CLI, the
+// linter of the OpenAPI document, the local AWS, and the libraries of webhook receivers.
 var Base = []Set{
+	node("runtime-node", "runtime", "Node"),
 	node("node", "", "the CDK CLI and the linter"),
 	python("python", "", "the local AWS"),
 	node("webhooks-node", "webhooks", "the Standard Webhooks library"),
@@ -129,6 +131,12 @@ func Install(ctx context.Context, root string, say func(string), sets []Set) err
 		return err
 	}
 	defer release()
+	// All programs that this process starts run on the pinned Node, once it is there.
+	if path, node := os.Getenv("PATH"), pinnedNode(root); !strings.HasPrefix(path, node) {
+		if err := os.Setenv("PATH", node+string(filepath.ListSeparator)+path); err != nil {
+			return err
+		}
+	}
 	for _, set := range sets {
 		dir, pins := filepath.Join(root, toolsDir, set.name), filepath.Join(root, "infra", "tools", set.folder)
 		want, err := fingerprint(pins, set.pins)
@@ -155,6 +163,11 @@ func Install(ctx context.Context, root string, say func(string), sets []Set) err
 		}
 	}
 	return nil
+}
+
+// pinnedNode returns the folder of the Node that the tools run on. The Makefile has it in the PATH, too.
+func pinnedNode(root string) string {
+	return filepath.Join(root, toolsDir, "runtime-node", "node_modules", ".bin")
 }
 
 func installed(root string) tools {

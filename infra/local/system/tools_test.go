@@ -25,11 +25,11 @@ func TestCheckTools(t *testing.T) {
 		"python3": "echo Python 3.11.7"}
 	for name, c := range map[string]struct{ program, script, says string }{
 		"all there": {},
-		"no node": {"node", "", "node is not installed: the CDK runs on it; get it from https://nodejs.org " +
+		"no node": {"node", "", "node is not installed: npm runs on it; get a newer one from https://nodejs.org " +
 			"(20.0 or newer)"},
 		"no python": {"python3", "", "python3 is not installed: the local AWS runs on it; get it from " +
 			"https://www.python.org (3.10 or newer)"},
-		"old node": {"node", "echo v18.19.0", "node is too old (18.19): the CDK runs on it; get it from " +
+		"old node": {"node", "echo v18.19.0", "node is too old (18.19): npm runs on it; get a newer one from " +
 			"https://nodejs.org (20.0 or newer)"},
 		"old python": {"python3", "echo Python 3.9.18", "python3 is too old (3.9): the local AWS runs on it; get " +
 			"it from https://www.python.org (3.10 or newer)"},
@@ -62,8 +62,10 @@ func TestCheckTools(t *testing.T) {
 func TestInstallOnlyWhatChanged(t *testing.T) {
 	root := t.TempDir()
 	pins := filepath.Join(root, "infra", "tools")
-	if err := os.MkdirAll(filepath.Join(pins, "webhooks"), 0o755); err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"webhooks", "runtime"} {
+		if err := os.MkdirAll(filepath.Join(pins, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
 	}
 	pin := func(name, text string) {
 		t.Helper()
@@ -74,6 +76,7 @@ func TestInstallOnlyWhatChanged(t *testing.T) {
 	for _, name := range []string{"package.json", "package-lock.json", ".npmrc", "requirements.txt"} {
 		pin(name, "1")
 		pin("webhooks/"+name, "1")
+		pin("runtime/"+name, "1")
 	}
 	calls := filepath.Join(root, "calls")
 	// The module venv makes the folder's python, which is then called for pip with the
@@ -100,7 +103,7 @@ func TestInstallOnlyWhatChanged(t *testing.T) {
 			t.Errorf("said %d things about %q", said, want)
 		}
 	}
-	install("npm venv pip npm venv pip")
+	install("npm npm venv pip npm venv pip")
 	install("")
 	pin("requirements.txt", "2")
 	install("venv pip")
@@ -108,12 +111,15 @@ func TestInstallOnlyWhatChanged(t *testing.T) {
 	install("npm")
 	pin("webhooks/requirements.txt", "2")
 	install("venv pip")
+	pin("runtime/package.json", "2")
+	install("npm")
 	install("")
 }
 
 func TestAFailedInstallIsTriedAgain(t *testing.T) {
 	root := t.TempDir()
 	pins := filepath.Join(root, "infra", "tools")
+	pins = filepath.Join(pins, "runtime") // of the first set
 	if err := os.MkdirAll(pins, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +131,7 @@ func TestAFailedInstallIsTriedAgain(t *testing.T) {
 	programs(t, map[string]string{"npm": "echo no network; exit 1"})
 	for try := range 2 {
 		err := Install(t.Context(), root, func(string) {}, Base)
-		if err == nil || !strings.Contains(err.Error(), "installing the CDK CLI and the linter (npm) failed") ||
+		if err == nil || !strings.Contains(err.Error(), "installing Node (npm) failed") ||
 			!strings.Contains(err.Error(), "no network") {
 			t.Errorf("try %d: got %v", try, fmt.Sprint(err))
 		}
