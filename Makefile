@@ -22,13 +22,13 @@ GENERATED := pkg/service/api/examples.json clients/openapi.json clients/openapi.
 # The wildcard ./... leaves testdata out.
 PACKAGES := ./... ./testdata/fakes ./testdata/providers/... ./testdata/platforms/... ./testdata/receiver ./testdata/importer
 
-# Tests of the deployed system. go test would cache their results, since it does not
+# Tests of running systems. go test would cache their results, since it does not
 # see the functions that they build.
 DEPLOYED := /infra/verify/\(e2e\|chaos\)$$
 
 # The end-to-end tests that SAM can carry, but for answers of the gateway's own:
 # docs/sam.md says what SAM does otherwise.
-SAM_TESTS := ^Test(QuickStart|MainJob|ABatchOfContent|ChangesOfContent|Deliveries|ReplayAndSample|WebhooksOfFactories|Events|KeyLifeCycle|Idempotency|Factories|Catalog|Studio|RateLimit|Refusals)$$
+SAM_TESTS := ^Test(QuickStart|MainJob|ABatchOfContent|ChangesOfContent|Events|KeyLifeCycle|Idempotency|Factories|Catalog|Studio|RateLimit|Refusals)$$
 SAM_SKIPS := ^TestRefusals$$/^(no_key|another_scheme|garbage|mistyped|unknown_key|unknown_path_outside)
 
 # The database of known vulnerabilities.
@@ -105,10 +105,22 @@ test-beside: generate-check
 	@nice -n 10 $(MAKE) --no-print-directory lint-stacks
 	@nice -n 10 $(MAKE) --no-print-directory vuln
 	@nice -n 10 $(MAKE) --no-print-directory test-units
+	@nice -n 10 $(MAKE) --no-print-directory test-e2e
 	@nice -n 10 $(MAKE) --no-print-directory test-race
 	@nice -n 10 $(MAKE) --no-print-directory test-engine
 
-# Without vet: make lint runs all of it.
+# The tests of the tools, of measurements and of the local systems take long, and change rarely.
+SLOW := /infra/\(verify\|measure\|local\|operate\)\|/infra/app/stack$$\|/media/compose
+.PHONY: test-fast
+test-fast: export GOGC := 300
+test-fast: explorer-assets media-tools ## Run the unit tests and the end-to-end tests in one process
+	$(GO) test -vet=off $$($(GO) list $(PACKAGES) | grep -v '$(SLOW)')
+	@$(MAKE) --no-print-directory test-e2e
+
+.PHONY: test-e2e
+test-e2e: explorer-assets media-tools ## Run the end-to-end tests on the service in one process
+	$(GO) test -vet=off -count=1 -parallel 8 -timeout 25m ./infra/verify/e2e
+
 .PHONY: test-units
 test-units: explorer-assets test-tools ## Run all tests but those of the local system
 	$(GO) test -vet=off -timeout 25m $$($(GO) list $(PACKAGES) | grep -v '$(DEPLOYED)')
@@ -134,12 +146,12 @@ test-race: explorer-assets media-tools ## Run tests of concurrent packages under
 	fi
 
 .PHONY: test-engine
-test-engine: explorer-assets test-tools ## Run the tests of all packages that use a table on AWS's own database engine; needs a JDK and Maven
-	@.local/bin/local test-engine
+test-engine: explorer-assets test-tools ## Run tests on AWS's own database engine: those of the store, ENGINE=all for all; needs a JDK and Maven
+	@.local/bin/local test-engine $(ENGINE)
 
 .PHONY: test-deployed
-test-deployed: explorer-assets generate-check test-tools ## Run the tests of the local system: end-to-end tests and chaos
-	$(GO) test -vet=off -count=1 -p 1 -parallel 3 -timeout 25m $$($(GO) list $(PACKAGES) | grep '$(DEPLOYED)')
+test-deployed: explorer-assets generate-check test-tools ## Run the tests of the deployed template: what only it can show, and chaos
+	$(GO) test -tags deployed -vet=off -count=1 -p 1 -parallel 3 -timeout 25m ./infra/verify/e2e ./infra/verify/chaos
 
 # All that the tests and lint need.
 .PHONY: test-tools
@@ -149,7 +161,7 @@ test-tools: media-tools .local/bin/local
 .PHONY: test-sam
 test-sam: explorer-assets media-tools ## Run end-to-end tests through AWS SAM, where a Docker engine runs
 	@if docker info >/dev/null 2>&1; then \
-		SAM=1 $(GO) test -count=1 -run '$(SAM_TESTS)' -skip '$(SAM_SKIPS)' ./infra/verify/e2e; \
+		SAM=1 $(GO) test -tags deployed -count=1 -run '$(SAM_TESTS)' -skip '$(SAM_SKIPS)' ./infra/verify/e2e; \
 	else \
 		echo "test-sam: not run, because no Docker engine answers"; \
 	fi
@@ -199,7 +211,9 @@ lint: lint-code lint-stacks ## Analyse the code and the stacks, and lint the Ope
 .PHONY: lint-code
 lint-code: explorer-assets
 	$(GO) vet $(PACKAGES)
+	$(GO) vet -tags deployed ./infra/verify/e2e
 	$(GO) tool staticcheck $(PACKAGES)
+	$(GO) tool staticcheck -tags deployed ./infra/verify/e2e
 
 .PHONY: lint-stacks
 lint-stacks: tools explorer-assets

@@ -9,7 +9,7 @@ import (
 func TestWithoutTheEngineTheTestsSayThatTheyDidNotRun(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	var out strings.Builder
-	if err := testEngine(t.Context(), &out); err != nil ||
+	if err := testEngine(t.Context(), &out, false); err != nil ||
 		!strings.HasPrefix(out.String(), "test-engine: not run on AWS's own database engine, because ") {
 		t.Errorf("it says %q, %v", out.String(), err)
 	}

@@ -60,7 +60,7 @@ func command(ctx context.Context, args []string) error {
 	case "tools":
 		return install(ctx, slices.Equal(args, []string{"all"}))
 	case "test-engine":
-		return testEngine(ctx, os.Stdout)
+		return testEngine(ctx, os.Stdout, slices.Equal(args, []string{"all"}))
 	default:
 		return fmt.Errorf("there is no command %q: stack, sam, build, tools or test-engine", name)
 	}

@@ -14,32 +14,47 @@ import (
 	"testing"
 )
 
-// TestQuickStart runs the README's quick start in a shell, line by line and unchanged, except
-// for the file of the keys and the receiver's port.
+// TestQuickStart runs the README's quick start in a shell, line by line and unchanged, except for the file of the keys
+// and the receiver's port. It must also succeed when it is repeated, and with a receiver that takes long to start.
 func TestQuickStart(t *testing.T) {
+	receiver := filepath.Join(t.TempDir(), "receiver")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", receiver, "../../../testdata/receiver").
+		CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	late := filepath.Join(t.TempDir(), "late")
+	if err := os.WriteFile(late, []byte("#!/bin/sh\nsleep 40\nexec "+receiver+` "$@"`+"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	c := newCustomer(t)
+	port := freePort(t)
+	for name, program := range map[string]string{"at once": receiver, "late": late} {
+		t.Run(name, func(t *testing.T) { quickStart(t, c, program, port) })
+	}
+}
+
+// quickStart runs the quick start with a receiver on a port.
+func quickStart(t *testing.T, c *customer, receiver, port string) {
 	readme, err := os.ReadFile("../../../README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, rest, found := strings.Cut(string(readme), "```sh\n. .local/env\n")
 	script, _, ended := strings.Cut(rest, "```")
-	if !found || !ended {
+	if !found || !ended || !strings.Contains(script, ".local/bin/receiver") {
 		t.Fatal("the README has no quick start")
 	}
-	c := newCustomer(t)
 	env := filepath.Join(t.TempDir(), "env")
 	keys := fmt.Sprintf("BASE_URL=%s\nSVC_TEST_KEY=%s\nSVC_LIVE_KEY=%s\n", running.BaseURL, c.test.Secret,
 		c.live.Secret)
 	if err := os.WriteFile(env, []byte(keys), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	port := freePort(t)
 	script = strings.ReplaceAll(script, "127.0.0.1:9090", "127.0.0.1:"+port)
-	script = strings.ReplaceAll(script, "./testdata/receiver", "./testdata/receiver -listen 127.0.0.1:"+port)
+	script = strings.ReplaceAll(script, ".local/bin/receiver", receiver+" -listen 127.0.0.1:"+port)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", "-eu")
-	cmd.Dir = filepath.Join("..", "..", "..")
 	cmd.Stdin = strings.NewReader(". " + env + "\n" + script)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
