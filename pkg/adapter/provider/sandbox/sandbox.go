@@ -10,8 +10,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"hash/fnv"
-	"io"
+	"image/color"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
@@ -67,6 +66,8 @@ type work struct {
 	Lang   string               `json:"l,omitempty"`
 	Topic  string               `json:"t,omitempty"` // the beginning of the prompt
 	Seed   uint32               `json:"h,omitempty"` // hash of the prompt
+	Mood   uint32               `json:"d,omitempty"` // of a picture or clip: what chooses its colors
+	Colors []color.RGBA         `json:"c,omitempty"` // of a picture or clip: those of the brand
 	Fail   provider.FailureCode `json:"f,omitempty"`
 	Start  int64                `json:"a,omitempty"` // Unix milliseconds
 	End    int64                `json:"z,omitempty"`
@@ -88,9 +89,7 @@ func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.S
 		}
 		return provider.Submission{Result: &provider.Result{Object: req.Form.Sample}}, nil
 	}
-	seed := fnv.New32a()
-	_, _ = io.WriteString(seed, req.Prompt) // a hash does not fail
-	w := work{Kind: req.Kind, Seed: seed.Sum32()}
+	w := work{Kind: req.Kind, Seed: hash(req.Prompt)}
 	if req.Rehearsal.Fail {
 		w.Fail = cmp.Or(req.Rehearsal.Code, provider.FailedGeneration)
 	}
@@ -99,9 +98,9 @@ func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.S
 	switch req.Kind {
 	case provider.KindImage:
 		w.Count = max(req.Count, 1)
-		w.Topic = subject(req.Prompt)
+		w.Mood, w.Colors = mood(req.Prompt), colors(req.Prompt)
 	case provider.KindVideo, provider.KindAvatar:
-		w.Topic = subject(req.Prompt)
+		w.Mood, w.Colors = mood(req.Prompt), colors(req.Prompt)
 	case provider.KindText:
 		w.Slides, w.Script = min(req.Slides, maxImages), min(max(req.ScriptSeconds, 0), maxSeconds)
 		if w.Script > 0 {
@@ -207,7 +206,8 @@ func parse(ctx context.Context, h provider.Handle) (work, error) {
 		return work{}, badHandle(err)
 	}
 	if w.Count < 0 || w.Count > maxImages || w.Slides < 0 || w.Slides > maxImages || w.Script < 0 ||
-		w.Script > maxSeconds || w.Scenes < 0 || w.Scenes > w.Script || w.End < w.Start {
+		w.Script > maxSeconds || w.Scenes < 0 || w.Scenes > w.Script || w.End < w.Start ||
+		len(w.Colors) > maxColors {
 		return work{}, badHandle(fmt.Errorf("%+v is out of bounds", w))
 	}
 	if err := w.check(); err != nil {

@@ -1,9 +1,12 @@
 package sandbox
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"image/color"
+	"image/jpeg"
 	"io"
 	"reflect"
 	"slices"
@@ -184,7 +187,7 @@ func TestMediaHaveTheSizeAndLengthAskedFor(t *testing.T) {
 		"a clip of a picture": {provider.Request{Kind: provider.KindVideo,
 			ImageURL: "https://example.test/a.png", ImageRatio: "16:9", Seconds: 10, Resolution: "480p"}, "video/mp4",
 			854, 480, 10 * time.Second},
-		"a picture": {provider.Request{Kind: provider.KindImage, AspectRatio: "4:5"}, "image/png",
+		"a picture": {provider.Request{Kind: provider.KindImage, AspectRatio: "4:5"}, "image/jpeg",
 			896, 1120, 0},
 		"music": {provider.Request{Kind: provider.KindMusic, Seconds: 30}, "audio/mpeg", 0, 0,
 			30 * time.Second},
@@ -221,6 +224,38 @@ func TestMediaFollowFromThePrompt(t *testing.T) {
 	}
 }
 
+// The pictures of one item differ, and have the colors of its brand.
+func TestPicturesAreInTheColorsOfThePrompt(t *testing.T) {
+	average := func(prompt string) (r, g, b int) {
+		_, content := made(t, provider.Request{Kind: provider.KindImage, Prompt: prompt})
+		img, err := jpeg.Decode(bytes.NewReader(content))
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for y := 0; y < img.Bounds().Dy(); y += 8 {
+			for x := 0; x < img.Bounds().Dx(); x += 8 {
+				red, green, blue, _ := img.At(x, y).RGBA()
+				r, g, b, n = r+int(red>>8), g+int(green>>8), b+int(blue>>8), n+1
+			}
+		}
+		return r / n, g / n, b / n
+	}
+	for _, of := range []string{"Picture 1 of 3 of a row.", "Picture 2 of 3 of a row."} {
+		prompt := of + " Subject: Shoes. This one shows: a shoe."
+		if r, g, b := average(prompt + " Colors: #2040ff, #102060."); b < r+20 || b < g+10 {
+			t.Errorf("in blue, %q is %d, %d, %d", of, r, g, b)
+		}
+		if r, g, b := average(prompt + " Colors: #ff6600."); r < g+20 || g < b+10 {
+			t.Errorf("in orange, %q is %d, %d, %d", of, r, g, b)
+		}
+	}
+	if mood("Picture 1 of 3. Subject: Shoes. This one shows: a shoe.") !=
+		mood("Picture 2 of 3. Subject: Shoes. This one shows: a box.") {
+		t.Error("the pictures of a row differ in their colors")
+	}
+}
+
 func TestHandlesOfOthersAreRefused(t *testing.T) {
 	for name, w := range map[string]work{
 		"a kind unknown":      {Kind: "sculpture"},
@@ -230,6 +265,7 @@ func TestHandlesOfOthersAreRefused(t *testing.T) {
 		"too long":            {Kind: provider.KindMusic, Length: 1 << 40},
 		"too many files":      {Kind: provider.KindImage, Width: 64, Height: 64, Count: 1 << 30},
 		"too many slides":     {Kind: provider.KindText, Slides: 1 << 30},
+		"too many colors":     {Kind: provider.KindImage, Width: 64, Height: 64, Colors: make([]color.RGBA, 3)},
 		"too long a script":   {Kind: provider.KindText, Script: 1 << 30},
 		"an end before start": {Kind: provider.KindMusic, Length: 1000, Start: 2, End: 1},
 	} {
