@@ -269,9 +269,13 @@ func (d *session) listProposals(ctx context.Context, in ofFactory) (any, error) 
 		if err != nil {
 			return nil, err
 		}
+		base, err := f.Under(p.Patch)
+		if err != nil {
+			return nil, err
+		}
 		d.read(p.ID)
 		all = append(all, map[string]any{"id": p.ID, "title": p.Title, "rationale": p.Rationale, "patch": p.Patch,
-			"expected_effect": p.ExpectedEffect, "can_be_applied": p.BaseVersion == f.Version})
+			"expected_effect": p.ExpectedEffect, "can_be_applied": p.Base == base})
 	}
 	return map[string]any{"proposals": all}, nil
 }
