@@ -85,6 +85,9 @@ func TestADiagnosisFromItsStartToItsEnd(t *testing.T) {
 	if len(all) == 0 || len(all) != len(got.ProposalIDs) || got.ProposalFailure != nil {
 		t.Fatalf("%d proposals, %+v", len(all), got)
 	}
+	if !slices.ContainsFunc(all, func(p proposal.Proposal) bool { return p.Title == "Die Fabrik beschreiben" }) {
+		t.Errorf("the proposals are not in the language of the factory: %+v", all)
+	}
 	for i, p := range all {
 		if p.State != proposal.Open || p.FactoryID != f.ID || p.BaseVersion != 1 || p.Source != "diagnosis" ||
 			len(p.Patch) == 0 || got.ProposalIDs[i] != p.ID ||

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/adapter/provider/samples"
 )
 
 // Name is the provider's name.
@@ -65,6 +66,7 @@ type work struct {
 	Scenes int                  `json:"e,omitempty"` // of a script
 	Lang   string               `json:"l,omitempty"`
 	Topic  string               `json:"t,omitempty"` // the beginning of the prompt
+	About  *provider.About      `json:"o,omitempty"` // of a text
 	Seed   uint32               `json:"h,omitempty"` // hash of the prompt
 	Mood   uint32               `json:"d,omitempty"` // of a picture or clip: what chooses its colors
 	Colors []color.RGBA         `json:"c,omitempty"` // of a picture or clip: those of the brand
@@ -106,7 +108,7 @@ func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.S
 		if w.Script > 0 {
 			w.Scenes = min(max(req.Scenes, 1), w.Script)
 		}
-		w.Lang, w.Topic = baseLanguage(req.Language), topic(req.Prompt)
+		w.Lang, w.Topic, w.About = samples.Language(req.Language), topic(req.Prompt), fit(req.About)
 	}
 	if r := req.Rehearsal; r.Delay > 0 {
 		w.Start, w.End = r.Start.UnixMilli(), r.Start.Add(r.Delay).UnixMilli()
