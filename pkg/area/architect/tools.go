@@ -69,6 +69,12 @@ func init() {
 			"topics are chosen when it is applied.", chat.ContentPlan, planarea.CreateShape, (*session).draftPlan),
 		drafting("draft_content_item", "Makes a draft of one content item of a factory.", chat.ContentItem,
 			content.CreateShape, (*session).draftItem),
+		drafting("draft_factory_change", "Makes a draft of a change of a factory: a JSON merge patch (RFC 7396) of the "+
+			"members that read_factory shows. Lists are replaced as a whole.", chat.FactoryChange, factory.ChangeShape,
+			(*session).draftFactoryChange),
+		drafting("draft_content_item_change", "Makes a draft of a change of the title, caption or hashtags of a "+
+			"content item: a JSON merge patch (RFC 7396).", chat.ContentItemChange, content.ChangeShape,
+			(*session).draftItemChange),
 	}
 }
 
