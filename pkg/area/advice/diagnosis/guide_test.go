@@ -32,7 +32,8 @@ func TestTheGuideExplainsEachCode(t *testing.T) {
 		t.Errorf("requested can be %v", got)
 	}
 	for _, code := range explained {
-		if found := Rehearsed([]Code{Code(code)}); len(found) != 1 || found[0].Message == "" || found[0].Severity == "" {
+		if found := Rehearsed([]Code{Code(code)}); len(found) != 1 || found[0].Message == "" ||
+			found[0].Severity == "" {
 			t.Errorf("%s is rehearsed as %+v", code, found)
 		}
 	}

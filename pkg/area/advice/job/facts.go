@@ -122,7 +122,8 @@ func itemOf(r *item.Record) diagnosis.Item {
 	for _, p := range r.Publications {
 		switch {
 		case p.State == item.PublicationFailed && p.Failure != nil:
-			it.Publications = append(it.Publications, diagnosis.Publication{At: p.UpdatedAt.Time, Failure: p.Failure.Code})
+			it.Publications = append(it.Publications,
+				diagnosis.Publication{At: p.UpdatedAt.Time, Failure: p.Failure.Code})
 		case p.State == item.PublicationPublished && p.PublishedAt != nil:
 			it.Publications = append(it.Publications, diagnosis.Publication{At: p.PublishedAt.Time})
 		}

@@ -13,10 +13,10 @@ import (
 func sampleOf(f factory.Factory, findings []diagnosis.Finding) (all []draft) {
 	texts := samples.Of(f.Language).Proposals
 	used := map[string]bool{}
-	propose := func(title, message, member string, value any) {
+	propose := func(title string, code diagnosis.Code, member string, value any) {
 		if len(all) < maxProposals && !used[member] {
 			used[member] = true
-			all = append(all, draft{Title: title, Rationale: samples.Fill(texts.Rationale, "message", message),
+			all = append(all, draft{Title: title, Rationale: samples.Fill(texts.Rationale, "code", string(code)),
 				Patch: map[string]any{member: value}, ExpectedEffect: texts.Effect})
 		}
 	}
@@ -25,13 +25,13 @@ func sampleOf(f factory.Factory, findings []diagnosis.Finding) (all []draft) {
 		tone = texts.Tone[2]
 	}
 	for _, finding := range findings {
-		switch message := finding.Message; finding.Code {
+		switch code := finding.Code; code {
 		case diagnosis.NoDescription:
-			propose(texts.Description[0], message, "description", samples.Fill(texts.Description[1], "name", f.Name))
+			propose(texts.Description[0], code, "description", samples.Fill(texts.Description[1], "name", f.Name))
 		case diagnosis.NoAudience:
-			propose(texts.Audience[0], message, "audience", texts.Audience[1])
+			propose(texts.Audience[0], code, "audience", texts.Audience[1])
 		case diagnosis.NoTone, diagnosis.EngagementByKind, diagnosis.EngagementByTopic:
-			propose(texts.Tone[0], message, "tone", tone)
+			propose(texts.Tone[0], code, "tone", tone)
 		case diagnosis.NoTopics, diagnosis.FewTopics:
 			topics := slices.Clone(f.Topics)
 			for _, topic := range texts.Topics[1:] {
@@ -39,24 +39,24 @@ func sampleOf(f factory.Factory, findings []diagnosis.Finding) (all []draft) {
 					topics = append(topics, topic)
 				}
 			}
-			propose(texts.Topics[0], message, "topics", topics)
+			propose(texts.Topics[0], code, "topics", topics)
 		case diagnosis.NoSchedule, diagnosis.IrregularCadence, diagnosis.EngagementByHour:
 			zone := "UTC"
 			if f.Schedule != nil {
 				zone = f.Schedule.Timezone
 			}
-			propose(texts.Schedule[0], message, "schedule", map[string]any{"timezone": zone,
+			propose(texts.Schedule[0], code, "schedule", map[string]any{"timezone": zone,
 				"times": []string{"09:00", "18:00"}})
 		case diagnosis.UnusedContentType:
 			kept := slices.DeleteFunc(slices.Clone(f.ContentTypes),
 				func(kind string) bool { return kind == *finding.Subject })
 			if len(kept) > 0 && len(kept) < len(f.ContentTypes) {
-				propose(texts.ContentTypes[0], message, "content_types", kept)
+				propose(texts.ContentTypes[0], code, "content_types", kept)
 			}
 		}
 	}
 	if len(all) == 0 && len(findings) > 0 {
-		propose(texts.Tone[0], findings[0].Message, "tone", tone)
+		propose(texts.Tone[0], findings[0].Code, "tone", tone)
 	}
 	return all
 }

@@ -17,13 +17,15 @@ import (
 //go:embed words
 var files embed.FS
 
-// lexicon has the words of a language. A word of a message fits if it begins with a word of a list, or in Detect is one.
+// lexicon has the words of a language. Those of Detect are whole words, and the others as fits takes them.
 type lexicon struct {
-	language                                            string
+	language string
+
 	Detect, Make, Factory, Plan, Change, Improve, Pause []string
 	Resume, Figures, Proposals, Models, Factories       []string
-	Types, Kinds, Members, Languages                    map[string][]string
-	Numbers                                             []string
+
+	Types, Kinds, Members, Languages map[string][]string
+	Numbers                          []string
 	// These are parts of regular expressions.
 	About, To, Daily, Day, Week, Month string
 	Say                                map[string]string
@@ -69,8 +71,8 @@ func lexiconOf(words []string) (best *lexicon) {
 				known += 2
 			}
 		}
-		for _, list := range [][]string{l.Make, l.Factory, l.Plan, l.Change, l.Improve, l.Figures, l.Proposals, l.Models,
-			l.Kinds["carousel"], l.Kinds["post"], l.Pause} {
+		for _, list := range [][]string{l.Make, l.Factory, l.Plan, l.Change, l.Improve, l.Figures, l.Proposals,
+			l.Models, l.Kinds["carousel"], l.Kinds["post"], l.Pause} {
 			if fits(words, list) {
 				known++
 			}
