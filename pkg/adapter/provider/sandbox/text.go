@@ -60,7 +60,7 @@ func (w work) text() provider.Text {
 		return samples.Fill(text, "topic", w.Topic, "name", subject, "product", about.Product, "about",
 			sentence(about.Description), "price", about.Price, "was", about.Was, "until", until(about.Until, texts.Date))
 	}
-	title := provider.Clip(samples.Capital(w.Topic), maxTitle)
+	title := headline(samples.Capital(w.Topic))
 	var offer []string // about the product
 	if about.Product != "" {
 		offer = append(offer, strings.TrimSpace(fill(texts.Product)))
@@ -82,21 +82,38 @@ func (w work) text() provider.Text {
 	t := provider.Text{Title: title, Caption: strings.Join(paragraphs, "\n\n"),
 		Hashtags: hashtags(about.Product + " " + w.Topic)}
 	t.Slides = w.slides(texts, about, fill, title)
-	sentences := make([]string, 0, len(texts.Scenes)+len(offer))
-	for i, said := range texts.Scenes {
-		if sentences = append(sentences, fill(said)); i == 0 {
-			sentences = append(sentences, offer...)
+	opening := samples.Fill(texts.Scenes[0], "topic", title)
+	sentences := slices.Concat([]string{opening}, offer, texts.Scenes[1:])
+	var rest []string
+	for range w.Scenes {
+		spoken, said := time.Duration(w.Script)*time.Second/time.Duration(w.Scenes), ""
+		for {
+			if len(rest) == 0 {
+				rest = slices.Clone(sentences)
+			}
+			next := slices.IndexFunc(rest,
+				func(more string) bool { return provider.SpokenLength(said+" "+more) <= spoken })
+			if next < 0 {
+				break
+			}
+			said = strings.TrimSpace(said + " " + rest[next])
+			rest = slices.Delete(rest, next, next+1)
 		}
-	}
-	for i := range w.Scenes {
-		spoken := time.Duration(w.Script) * time.Second / time.Duration(w.Scenes)
-		said, n := "", i*len(sentences)/w.Scenes
-		for ; said == "" || provider.SpokenLength(said) < spoken; n++ {
-			said = strings.TrimSpace(said + " " + sentences[n%len(sentences)])
+		if said == "" {
+			said = provider.ClipSpoken(opening, spoken)
 		}
-		t.Scenes = append(t.Scenes, provider.Scene{Text: provider.ClipSpoken(said, spoken), Visual: title})
+		t.Scenes = append(t.Scenes, provider.Scene{Text: said, Visual: title})
 	}
 	return t
+}
+
+// headline returns the beginning of a text: as much as fits into a title, and its last clause as a whole if it can.
+func headline(text string) string {
+	short := provider.Clip(text, maxTitle)
+	if cut := strings.LastIndex(short, ", "); short != text && cut > 0 {
+		short = short[:cut]
+	}
+	return short
 }
 
 // slides returns the headings of a carousel: its title first, then thoughts and the product, and an invitation last.
