@@ -108,7 +108,7 @@ func (w *World) Examples() map[string]Example {
 		"listBalanceEntries": {Live: true},
 		"listAuditEntries":   {},
 		"listEvents":         {},
-		"resetSandbox":       {},
+		"resetSandbox":       {Body: Object{"advance": 604800}},
 		"getEvent":           {ID: of(&w.event)},
 
 		"listApiKeys": {},

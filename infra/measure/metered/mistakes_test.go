@@ -233,7 +233,7 @@ var mistakes = []any{
 	mistake{"cancel what is generated", "POST /v1/content-items/{item}/cancel", "", nil},
 	mistake{"diagnose a factory twice at a time", "POST /v1/factories/{diagnosing}/diagnose", "", nil},
 	mistake{"apply a proposal twice", "POST /v1/factories/{diagnosed}/proposals/{applied}/apply", "", nil},
-	mistake{"apply a proposal for an earlier version",
+	mistake{"apply a proposal for a value that has changed since",
 		"POST /v1/factories/{diagnosed}/proposals/{stale}/apply", "", nil},
 	mistake{"train a model from too few items", "POST /v1/factories/{factory}/training", `{}`, nil},
 	mistake{"train a model of pictures", "POST /v1/factories/{factory}/training", `{"base_model":"flux-pro-1.1"}`, nil},
@@ -308,7 +308,7 @@ func TestMistakes(t *testing.T) {
 	}
 	create(applying)
 	names["diagnosed"], names["applied"] = applying.ID, applying.Part
-	// The proposal changed the factory, and another proposal was made for the old version.
+	// The caller has changed what another proposal would change.
 	of, err := w.Call(t.Context(), Request{Operation: "getDiagnosis", ID: applying.ID})
 	if err != nil {
 		t.Fatal(err)
@@ -318,6 +318,8 @@ func TestMistakes(t *testing.T) {
 		t.Fatalf("%s: %v", of.Data, err)
 	}
 	names["stale"] = d.ProposalIDs[1]
+	create(Request{Operation: "updateFactory", ID: applying.ID, Body: Object{"audience": "Runners", "topics": []string{
+		"Shoes"}, "description": "Shoes", "tone": "dry"}})
 	w.createProducts(t, names, func(r Request) string { return create(r).ID })
 
 	names["long"] = strings.Repeat("shoe ", 801)

@@ -20,6 +20,7 @@ import (
 	"github.com/content-automation/api/pkg/record/event"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/record/testclock"
 	"github.com/content-automation/api/pkg/task"
 )
 
@@ -82,6 +83,7 @@ var kinds = map[string]kind{
 	"content_plan_items": {},
 	"inflight":           {},
 	"publication_slot":   {},
+	testclock.Kind:       {},
 	"secret":             {},
 	"sku":                {},
 	"social_identity":    {},

@@ -75,10 +75,7 @@ func TestDiagnosisAndProposals(t *testing.T) {
 				t.Error(err)
 			}
 			if len(open) > 1 {
-				if err := call(t, key, http.MethodPost, path+"/proposals/"+open[1].ID+"/apply",
-					nil).refused(http.StatusConflict, "stale_proposal"); err != nil {
-					t.Error(err)
-				}
+				into[proposal](call(t, key, http.MethodPost, path+"/proposals/"+open[1].ID+"/apply", nil), http.StatusOK)
 			}
 			var types []string
 			for _, e := range into[[]struct{ Type string }](call(t, key, http.MethodGet,
@@ -86,8 +83,9 @@ func TestDiagnosisAndProposals(t *testing.T) {
 				types = append(types, e.Type)
 			}
 			slices.Sort(types)
-			want := append([]string{"diagnosis.completed", "proposal.applied"},
-				slices.Repeat([]string{"proposal.created"}, len(open))...)
+			want := append([]string{"diagnosis.completed"},
+				slices.Repeat([]string{"proposal.applied"}, min(len(open), 2))...)
+			want = append(want, slices.Repeat([]string{"proposal.created"}, len(open))...)
 			if !slices.Equal(types, want) {
 				t.Errorf("the events are %v", types)
 			}

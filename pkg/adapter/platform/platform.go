@@ -140,6 +140,8 @@ func CommentInDoubt() Step {
 type Published struct {
 	ID  string `json:"id,omitempty"` // the platform's id, empty if the platform does not tell it
 	URL string `json:"url,omitempty"`
+	// Ahead is the time by which the clock of the sandbox was moved since. Others ignore it.
+	Ahead time.Duration `json:"-"`
 }
 
 // Metrics are the counts of a post. A count that the platform does not have is nil.

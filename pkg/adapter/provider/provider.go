@@ -103,6 +103,9 @@ type Request struct {
 	// Prices are for text: the prices that it may state. Nil permits any.
 	Prices *Prices
 
+	// About is for text: what it is about, for the sandbox, which does not understand Instructions. Others ignore it.
+	About About
+
 	// Form is for text: the object to write instead of a post. See Ask.
 	Form *Form
 
@@ -133,6 +136,20 @@ type Rehearsal struct {
 	Code  FailureCode   // of the failure; generation_failed if empty
 	Start time.Time     // time at which the work was accepted
 	Delay time.Duration // duration from then on
+}
+
+// About is the occasion of a text.
+type About struct {
+	Kind string `json:"k,omitempty"` // of content, such as carousel
+	Type string `json:"t,omitempty"` // of the factory
+	Name string `json:"n,omitempty"` // of the factory
+	// Product is the name of the product that is presented, and Description its own. Price is its price, and Was the
+	// price before a promotion that ends at Until. Prices that the text may not state are empty.
+	Product     string `json:"p,omitempty"`
+	Description string `json:"d,omitempty"`
+	Price       string `json:"m,omitempty"`
+	Was         string `json:"w,omitempty"`
+	Until       string `json:"u,omitempty"` // YYYY-MM-DD
 }
 
 // Submission is a generation that has started or already ended.

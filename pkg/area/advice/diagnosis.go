@@ -31,6 +31,8 @@ func (b createBody) Rules() error {
 	switch r := b.Sandbox; {
 	case r == nil:
 		return nil
+	case r.Outcome == diagnosis.OutcomeFailed && len(r.Findings) > 0:
+		return errs.Invalid("/sandbox/findings", "has no effect with outcome failed: leave one of them out")
 	case r.Outcome == diagnosis.OutcomeNoProposals:
 		return r.Check(generate.OutcomeFailed)
 	default:

@@ -12,9 +12,13 @@ import (
 	"github.com/content-automation/api/pkg/area/advice/diagnosis"
 	"github.com/content-automation/api/pkg/area/advice/proposal"
 	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/social/account"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 )
@@ -80,6 +84,9 @@ func TestADiagnosisFromItsStartToItsEnd(t *testing.T) {
 	all := w.proposals(w.Caller, f.ID, "")
 	if len(all) == 0 || len(all) != len(got.ProposalIDs) || got.ProposalFailure != nil {
 		t.Fatalf("%d proposals, %+v", len(all), got)
+	}
+	if !slices.ContainsFunc(all, func(p proposal.Proposal) bool { return p.Title == "Die Fabrik beschreiben" }) {
+		t.Errorf("the proposals are not in the language of the factory: %+v", all)
 	}
 	for i, p := range all {
 		if p.State != proposal.Open || p.FactoryID != f.ID || p.BaseVersion != 1 || p.Source != "diagnosis" ||
@@ -170,6 +177,90 @@ func TestOutcomesAreRehearsed(t *testing.T) {
 	live := w.Live()
 	w.Live().Call(http.MethodPost, "/v1/factories/"+w.factory(live).ID+"/diagnose",
 		object{"sandbox": object{}}).Refused(t, 422, errs.ValidationFailed, "/sandbox")
+}
+
+func TestFindingsAreRehearsed(t *testing.T) {
+	w := newWorld(t)
+	factoryID := w.well()
+	d := w.diagnosed(w.Caller, factoryID, object{"sandbox": object{"findings": []string{"no_tone", "publication_failures",
+		"no_audience"}}})
+	if want := []diagnosis.Code{"publication_failures", "no_audience", "no_tone"}; !slices.Equal(codes(d), want) ||
+		*d.Score != 65 || len(d.ProposalIDs) != 2 || d.Findings[0].Evidence["failed"] != 2 {
+		t.Errorf("%+v", d)
+	}
+	for param, sandbox := range map[string]object{
+		"/sandbox/findings/0": {"findings": []string{"no_luck"}},
+		"/sandbox/findings":   {"findings": []string{"no_tone"}, "outcome": "failed"},
+	} {
+		w.Call(http.MethodPost, "/v1/factories/"+factoryID+"/diagnose", object{"sandbox": sandbox}).Refused(t, 422,
+			errs.ValidationFailed, param)
+	}
+}
+
+// What the platforms have reported counts.
+func TestPublicationsAndAccountsAreDiagnosed(t *testing.T) {
+	w := newWorld(t)
+	f := w.factory(w.Caller, "topics", []string{"shoes", "food", "sleep"})
+	now := w.clock.Now()
+	tx := &store.Tx{}
+	found, err := w.db.Get(t.Context(), store.IDKey(f.ID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, state := range []account.State{account.Connected, account.NeedsReconnect} {
+		a := &account.Record{Account: account.Account{Resource: resource.New(id.New(id.SocialAccount,
+			now.Add(time.Duration(n)*time.Second)), now, nil), Platform: "instagram", Handle: "@acme", State: state}}
+		it, err := store.NewItem(account.Kind, w.Principal.Owner, a.ID, a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tx.Create(it, nil)
+		if _, err := factoryrecord.Attach(&found, a.ID, now); err != nil {
+			t.Fatal(err)
+		}
+		f.SocialAccountIDs = append(f.SocialAccountIDs, a.ID)
+	}
+	tx.Replace(found)
+	if err := w.db.Commit(t.Context(), tx); err != nil {
+		t.Fatal(err)
+	}
+	w.items(w.Principal.Owner, f.ID, 40, func(i int, r *item.Record) {
+		views, likes := int64(1000), int64(10+i)
+		r.State, r.Kind, r.SocialAccountIDs = item.Published, item.Post, f.SocialAccountIDs
+		if i%2 == 0 {
+			r.Caption, likes = "Our shoes", likes+100
+		}
+		pub := item.Publication{Platform: "instagram", State: item.PublicationPublished, PublishedAt: r.GeneratedAt,
+			Metrics: &item.Metrics{Views: &views, Likes: &likes}}
+		failed := pub
+		failed.State, failed.PublishedAt, failed.Metrics = item.PublicationFailed, nil, nil
+		failed.UpdatedAt, failed.Failure = r.CreatedAt, &item.PublicationFailure{Code: "needs_reconnect"}
+		if r.Publications = []item.Publication{pub}; i < 2 {
+			r.Publications = append(r.Publications, failed)
+		}
+	})
+	d := w.diagnosed(w.Caller, f.ID, nil)
+	for _, want := range []diagnosis.Code{diagnosis.AccountDisconnected, diagnosis.PublicationFailures,
+		diagnosis.EngagementByTopic} {
+		at := slices.IndexFunc(d.Findings, func(f diagnosis.Finding) bool { return f.Code == want })
+		if at < 0 {
+			t.Fatalf("%s is not among %+v", want, d.Findings)
+		}
+		switch got := d.Findings[at]; want {
+		case diagnosis.AccountDisconnected:
+			if *got.Subject != f.SocialAccountIDs[1] || got.Severity != diagnosis.Critical {
+				t.Errorf("%+v", got)
+			}
+		case diagnosis.PublicationFailures:
+			if got.Evidence["failed"] != 2 || !strings.Contains(got.Message, "needs_reconnect (2)") {
+				t.Errorf("%+v", got)
+			}
+		case diagnosis.EngagementByTopic:
+			if *got.Subject != "shoes" {
+				t.Errorf("%+v", got)
+			}
+		}
+	}
 }
 
 func TestWhoseFactoryIsDiagnosed(t *testing.T) {

@@ -38,9 +38,8 @@ func (s *Service) registerProposals(r *httpapi.Router) {
 	apply := op("applyProposal", http.MethodPost, "/proposals/{proposal_id}/apply", auth.FactoriesWrite,
 		"Apply a proposal",
 		"Changes the factory as the patch of the proposal says, and sends the event `proposal.applied`. It can be "+
-			"applied once, and only to the version of the factory that it was made for: after any other change, the "+
-			"answer is `stale_proposal`. So once one of several proposals was applied, diagnose the factory again "+
-			"for the others. `If-Match` takes the ETag of the proposal, which is its version.")
+			"applied once. If a value that the patch replaces has changed since the proposal was made, the answer is "+
+			"`stale_proposal`. Proposals that change different members of a factory can all be applied. `If-Match` takes the ETag of the proposal, which is its version.")
 	apply.Errors = []errs.Code{errs.InvalidState, errs.StaleProposal, errs.VersionMismatch}
 	httpapi.Write(r, apply, s.apply)
 }
@@ -58,7 +57,10 @@ func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[proposa
 	var listing sync.WaitGroup
 	listing.Go(func() {
 		page, failed = httpapi.ListItems(ctx, s.db, q, in.PageInput,
-			func(it store.Item) (proposal.Proposal, error) { return proposal.Decode(&it, now) })
+			func(it store.Item) (proposal.Proposal, error) {
+				p, err := proposal.Decode(&it, now)
+				return p.Proposal, err
+			})
 	})
 	it, err := resource.Find(ctx, s.db, id.Factory, factoryrecord.Kind, in.FactoryID)
 	listing.Wait()
@@ -134,12 +136,11 @@ func (s *Service) apply(ctx context.Context, tx *store.Tx, in *applyInput) (out 
 		return out, err
 	}
 	tx.Replace(it)
-	return p, p.Notify(tx, owner, event.ProposalApplied)
+	return p.Proposal, p.Notify(tx, owner, event.ProposalApplied)
 }
 
-// permit refuses a proposal that is no longer open, or was made for another version of
-// its factory.
-func permit(p proposal.Proposal, f factory.Factory) error {
+// permit refuses a proposal that is no longer open, or would replace values that have changed since it was made.
+func permit(p proposal.Record, f factory.Factory) error {
 	switch {
 	case p.State == proposal.Expired:
 		return errs.New(errs.InvalidState,
@@ -148,9 +149,13 @@ func permit(p proposal.Proposal, f factory.Factory) error {
 	case p.State != proposal.Open:
 		return errs.New(errs.InvalidState, "The proposal is %s already.",
 			p.State).With(errs.StateContext{State: string(p.State), Allowed: []string{}})
-	case p.BaseVersion != f.Version:
-		return errs.New(errs.StaleProposal, "The factory has changed since this proposal was made: its version is "+
-			"now %d. Diagnose it again for new proposals.", f.Version)
+	case p.BaseVersion == f.Version:
+		return nil
 	}
-	return nil
+	base, err := f.Under(p.Patch)
+	if err == nil && base != p.Base {
+		return errs.New(errs.StaleProposal, "What this proposal changes has been changed since it was made for version "+
+			"%d of the factory: its version is now %d. Diagnose it again for new proposals.", p.BaseVersion, f.Version)
+	}
+	return err
 }

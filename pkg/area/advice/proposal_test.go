@@ -73,23 +73,34 @@ func TestAProposalIsAppliedOnce(t *testing.T) {
 	}
 }
 
-func TestAProposalForAnotherVersionIsStale(t *testing.T) {
+// Proposals conflict only if they change the same member.
+func TestProposalsForOtherMembersAreApplied(t *testing.T) {
 	w := newWorld(t)
-	f, all := w.offered(`{"tone":"dry"}`, `{"audience":"Runners"}`)
+	f, all := w.offered(`{"tone":"dry"}`, `{"audience":"Runners"}`, `{"settings":{"slogan":"Run."}}`,
+		`{"settings":{"colors":["#ff6600"]}}`, `{"tone":"warm"}`)
 	w.Call(http.MethodPost, applyPath(all[0]), nil, "If-Match", `"2"`).Refused(t, 412, errs.VersionMismatch, "If-Match")
-	w.Call(http.MethodPost, applyPath(all[0]), nil).Into(t, http.StatusOK, new(proposal.Proposal))
+	w.Call(http.MethodPatch, "/v1/factories/"+f.ID, object{"name": "Acme 2"}).Into(t, http.StatusOK, &f)
+	for i, p := range all[:4] {
+		var got proposal.Proposal
+		w.Call(http.MethodPost, applyPath(p), nil).Into(t, http.StatusOK, &got)
+		if got.State != proposal.Applied || *got.AppliedVersion != int64(i+3) {
+			t.Errorf("%+v", got)
+		}
+	}
+	if f = w.factoryOf(all[0]); f.Tone != "dry" || f.Audience != "Runners" ||
+		string(f.Settings) != `{"brand_name":"Acme","slogan":"Run.","colors":["#ff6600"]}` {
+		t.Errorf("%+v %s", f, f.Settings)
+	}
 	before := storetest.Snapshot(t, w.db)
-	w.Call(http.MethodPost, applyPath(all[1]), nil).Refused(t, 409, errs.StaleProposal, "")
+	w.Call(http.MethodPost, applyPath(all[4]), nil).Refused(t, 409, errs.StaleProposal, "")
 	if storetest.Snapshot(t, w.db) != before {
 		t.Error("something was changed")
 	}
-	// A factory that has changed by other means makes it stale, too.
-	w.clock.Add(time.Second)
-	w.model.answers = []string{proposed(`{"audience":"Runners"}`)}
-	w.diagnosed(w.Caller, f.ID, nil)
-	newest := w.proposals(w.Caller, f.ID, "")[0]
-	w.Call(http.MethodPatch, "/v1/factories/"+f.ID, object{"name": "Acme 2"}).Into(t, http.StatusOK, &f)
-	w.Call(http.MethodPost, applyPath(newest), nil).Refused(t, 409, errs.StaleProposal, "")
+	// A member that has changed by other means makes it stale, too, until it is as it was.
+	w.Call(http.MethodPatch, "/v1/factories/"+f.ID, object{"tone": "kind"}).Into(t, http.StatusOK, &f)
+	w.Call(http.MethodPost, applyPath(all[4]), nil).Refused(t, 409, errs.StaleProposal, "")
+	w.Call(http.MethodPatch, "/v1/factories/"+f.ID, object{"tone": ""}).Into(t, http.StatusOK, &f)
+	w.Call(http.MethodPost, applyPath(all[4]), nil).Into(t, http.StatusOK, new(proposal.Proposal))
 }
 
 // The factory changes between reading and writing.

@@ -1,7 +1,7 @@
 // Package architect holds the chats with the assistant that helps a caller set up
 // factories, content plans and content items. A language model writes the replies. It
 // reads what the caller may read, by tools, and makes drafts: bodies of the operations
-// that create things, which the caller reviews, changes and applies. It can do nothing
+// that create or change things, which the caller reviews, changes and applies. It can do nothing
 // else, whatever the texts say that it reads.
 package architect
 
@@ -112,6 +112,12 @@ func (s *Service) check(ctx context.Context, d chat.Draft) error {
 		return s.factories.Check(ctx, d.Body)
 	case chat.ContentPlan:
 		return s.plans.Check(ctx, *d.FactoryID, d.Body)
+	case chat.FactoryChange, chat.ContentItemChange:
+		if len(d.Body) == 0 {
+			return errs.Invalid("/body", "changes nothing: name a member")
+		}
+		_, err := s.carryOut(ctx, &store.Tx{}, d)
+		return err
 	default:
 		return s.items.Check(ctx, d.Body)
 	}
@@ -120,7 +126,9 @@ func (s *Service) check(ctx context.Context, d chat.Draft) error {
 // scopes are the scopes that a caller needs for a draft, besides the scope of the
 // architect: to see it, and to change or apply it.
 var scopes = map[chat.Subject]struct{ read, write auth.Scope }{
-	chat.Factory:     {auth.FactoriesRead, auth.FactoriesWrite},
-	chat.ContentPlan: {auth.FactoriesRead, auth.FactoriesWrite},
-	chat.ContentItem: {auth.ContentRead, auth.ContentWrite},
+	chat.Factory:           {auth.FactoriesRead, auth.FactoriesWrite},
+	chat.ContentPlan:       {auth.FactoriesRead, auth.FactoriesWrite},
+	chat.ContentItem:       {auth.ContentRead, auth.ContentWrite},
+	chat.FactoryChange:     {auth.FactoriesRead, auth.FactoriesWrite},
+	chat.ContentItemChange: {auth.ContentRead, auth.ContentWrite},
 }

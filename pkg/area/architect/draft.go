@@ -42,12 +42,13 @@ func (s *Service) registerDrafts(r *httpapi.Router) {
 			"discard the draft.")
 	update.Errors = []errs.Code{errs.InvalidState, errs.UnsupportedModel, errs.VersionMismatch}
 	update.Fixed = map[string]string{"kind": "ask the architect for another draft",
-		"factory_id": "ask the architect for another draft"}
+		"factory_id": "ask the architect for another draft", "content_item_id": "ask the architect for another draft"}
 	httpapi.Write(r, update, s.update)
 
 	apply := op("applyDraft", http.MethodPost, "drafts/{draft_id}/apply", "Apply a draft",
 		"Carries out `POST /v1/factories`, `POST /v1/factories/{factory_id}/content-plan` or `POST "+
-			"/v1/content-items` with the body of the draft, and shows the id of what was created as `result_id`. The "+
+			"/v1/content-items` with the body of the draft, or for a change `PATCH /v1/factories/{factory_id}` or `PATCH "+
+			"/v1/content-items/{content_item_id}`, and shows the id of what was created or changed as `result_id`. The "+
 			"key needs the scope of that operation as well, and the cost is reserved as by that operation. A draft "+
 			"is applied once, in the version that `If-Match` names, which is required: another key may have changed "+
 			"the draft since you read it. A refusal names the member of the draft's body.")
@@ -127,7 +128,7 @@ func (s *Service) apply(ctx context.Context, tx *store.Tx, in *applyInput) (chat
 	return d, s.replace(tx, it, &d)
 }
 
-// carryOut adds the resource of a draft to the transaction, and returns its id.
+// carryOut adds the resource or the change of a draft to the transaction, and returns the id.
 func (s *Service) carryOut(ctx context.Context, tx *store.Tx, d chat.Draft) (string, error) {
 	switch d.Kind {
 	case chat.Factory:
@@ -139,6 +140,12 @@ func (s *Service) carryOut(ctx context.Context, tx *store.Tx, d chat.Draft) (str
 	case chat.ContentPlan:
 		p, err := s.plans.CreateFrom(ctx, tx, *d.FactoryID, d.Body)
 		return p.ID, err
+	case chat.FactoryChange:
+		f, err := s.factories.ChangeFrom(ctx, tx, *d.FactoryID, d.Body)
+		return f.ID, err
+	case chat.ContentItemChange:
+		i, err := s.items.ChangeFrom(ctx, tx, *d.ContentItemID, d.Body)
+		return i.ID, err
 	default:
 		i, err := s.items.CreateFrom(ctx, tx, d.Body)
 		return i.ID, err

@@ -17,8 +17,9 @@ const maxDrafts = 10
 
 // drafted is the input of the tools that make drafts.
 type drafted struct {
-	FactoryID string         `json:"factory_id,omitempty" doc:"Id of the factory. Absent: that of the chat"`
-	Body      map[string]any `json:"body"`
+	FactoryID     string         `json:"factory_id,omitempty" doc:"Id of the factory. Absent: that of the chat"`
+	ContentItemID string         `json:"content_item_id,omitempty" doc:"Id of the content item"`
+	Body          map[string]any `json:"body"`
 }
 
 // drafting returns a tool that makes drafts of a kind, for callers that may see them. Shape
@@ -41,20 +42,24 @@ func drafting(name, description string, of chat.Subject, shape func() (json.RawM
 			}
 			d.drafts = append(d.drafts, draft)
 			return map[string]any{"draft": map[string]any{"id": draft.ID, "kind": draft.Kind,
-				"factory_id": draft.FactoryID,
-				"body":       draft.Body}}, nil
+				"factory_id": draft.FactoryID, "content_item_id": draft.ContentItemID, "body": draft.Body}}, nil
 		})
 	t.input = func() (json.RawMessage, error) {
 		body, err := shape()
 		if err != nil {
 			return nil, err
 		}
-		properties := map[string]any{"body": body}
-		if name != "draft_factory" {
+		properties, required := map[string]any{"body": body}, []string{"body"}
+		switch of {
+		case chat.Factory:
+		case chat.ContentItemChange:
+			properties["content_item_id"] = map[string]any{"type": "string", "description": "Id of the content item"}
+			required = append(required, "content_item_id")
+		default:
 			properties["factory_id"] = map[string]any{"type": "string",
 				"description": "Id of the factory. Absent: that of the chat"}
 		}
-		return json.Marshal(map[string]any{"type": "object", "properties": properties, "required": []string{"body"},
+		return json.Marshal(map[string]any{"type": "object", "properties": properties, "required": required,
 			"additionalProperties": false})
 	}
 	return t
@@ -77,6 +82,22 @@ func (d *session) draftFactory(_ context.Context, in drafted) (chat.Draft, error
 func (d *session) draftPlan(_ context.Context, in drafted) (chat.Draft, error) {
 	of, err := d.factory(in.FactoryID)
 	return d.newDraft(chat.ContentPlan, &of, in.Body), err
+}
+
+func (d *session) draftFactoryChange(_ context.Context, in drafted) (chat.Draft, error) {
+	of, err := d.factory(in.FactoryID)
+	return d.newDraft(chat.FactoryChange, &of, in.Body), err
+}
+
+func (d *session) draftItemChange(ctx context.Context, in drafted) (chat.Draft, error) {
+	i, err := d.items.Find(ctx, in.ContentItemID)
+	if err != nil {
+		return chat.Draft{}, err
+	}
+	d.read(i.ID)
+	draft := d.newDraft(chat.ContentItemChange, &i.FactoryID, in.Body)
+	draft.ContentItemID = &i.ID
+	return draft, nil
 }
 
 func (d *session) draftItem(_ context.Context, in drafted) (chat.Draft, error) {

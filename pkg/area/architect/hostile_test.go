@@ -275,11 +275,11 @@ func (w *stage) put(where, text string) (message string) {
 			w.t.Fatal(err)
 		}
 	case inRationale:
-		p := proposal.Proposal{
+		p := proposal.Record{Proposal: proposal.Proposal{
 			Resource: resource.New(w.names["proposal"], now, nil), FactoryID: factory, Rationale: text,
 			Patch: object{"tone": "dry"}, BaseVersion: 1, State: proposal.Open,
 			ExpiresAt: resource.Instant(now.Add(proposal.Life)),
-		}
+		}}
 		create(p.Entry(owner))
 	case inMessage:
 		message += "\n\n" + text

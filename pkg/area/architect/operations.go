@@ -35,7 +35,7 @@ type createInput struct{ Body *createBody }
 type listInput struct {
 	httpapi.PageInput
 	ChatID string         `query:"chat_id" doc:"Only drafts of this chat"`
-	Kind   []chat.Subject `query:"kind" enum:"factory,content_plan,content_item" nullable:"false" doc:"Only drafts of these kinds, separated by commas"`
+	Kind   []chat.Subject `query:"kind" enum:"factory,content_plan,content_item,factory_change,content_item_change" nullable:"false" doc:"Only drafts of these kinds, separated by commas"`
 	State  []chat.State   `query:"state" enum:"open,applied,discarded" nullable:"false" doc:"Only drafts in these states, separated by commas"`
 }
 
@@ -127,7 +127,7 @@ func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[ch
 // readable returns the requested kinds of drafts, or all if none are requested, as far as
 // the caller may read them.
 func readable(p *auth.Principal, asked []chat.Subject) (kinds []chat.Subject) {
-	for _, kind := range []chat.Subject{chat.Factory, chat.ContentPlan, chat.ContentItem} {
+	for _, kind := range chat.Subjects {
 		if p.Has(scopes[kind].read) && (len(asked) == 0 || slices.Contains(asked, kind)) {
 			kinds = append(kinds, kind)
 		}

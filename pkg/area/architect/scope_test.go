@@ -153,8 +153,9 @@ func TestDraftsAreMadeForWhoMaySeeThem(t *testing.T) {
 	for tool, body := range map[string]object{
 		"draft_factory": {"type": "brand", "name": "Mine", "language": "de",
 			"settings": object{"brand_name": "Mine"}},
-		"draft_content_plan": {"days": 1, "posts_per_day": 1},
-		"draft_content_item": {"kind": "post", "prompt": "A shoe"},
+		"draft_content_plan":   {"days": 1, "posts_per_day": 1},
+		"draft_content_item":   {"kind": "post", "prompt": "A shoe"},
+		"draft_factory_change": {"tone": "dry"},
 	} {
 		input := object{"body": body}
 		if tool != "draft_factory" {

@@ -69,6 +69,12 @@ func init() {
 			"topics are chosen when it is applied.", chat.ContentPlan, planarea.CreateShape, (*session).draftPlan),
 		drafting("draft_content_item", "Makes a draft of one content item of a factory.", chat.ContentItem,
 			content.CreateShape, (*session).draftItem),
+		drafting("draft_factory_change", "Makes a draft of a change of a factory: a JSON merge patch (RFC 7396) of the "+
+			"members that read_factory shows. Lists are replaced as a whole.", chat.FactoryChange, factory.ChangeShape,
+			(*session).draftFactoryChange),
+		drafting("draft_content_item_change", "Makes a draft of a change of the title, caption or hashtags of a "+
+			"content item: a JSON merge patch (RFC 7396).", chat.ContentItemChange, content.ChangeShape,
+			(*session).draftItemChange),
 	}
 }
 
@@ -269,9 +275,13 @@ func (d *session) listProposals(ctx context.Context, in ofFactory) (any, error) 
 		if err != nil {
 			return nil, err
 		}
+		base, err := f.Under(p.Patch)
+		if err != nil {
+			return nil, err
+		}
 		d.read(p.ID)
 		all = append(all, map[string]any{"id": p.ID, "title": p.Title, "rationale": p.Rationale, "patch": p.Patch,
-			"expected_effect": p.ExpectedEffect, "can_be_applied": p.BaseVersion == f.Version})
+			"expected_effect": p.ExpectedEffect, "can_be_applied": p.Base == base})
 	}
 	return map[string]any{"proposals": all}, nil
 }

@@ -110,6 +110,8 @@ type texts struct {
 	Metadata resource.Metadata `json:"metadata"`
 }
 
+func textsOf(r *item.Record) texts { return texts{r.Title, r.Caption, r.Hashtags, r.Metadata} }
+
 func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out item.Item, err error) {
 	r, it, err := s.find(ctx, in.ID, in.IfMatch)
 	if err != nil {
@@ -118,11 +120,16 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 	if err := r.Permit(item.Update); err != nil {
 		return out, err
 	}
-	set, err := httpapi.MergePatch(ctx, texts{r.Title, r.Caption, r.Hashtags, r.Metadata})
+	set, err := httpapi.MergePatch(ctx, textsOf(r))
 	if err != nil {
 		return out, err
 	}
-	sent := httpapi.Patched(ctx)
+	return s.change(ctx, tx, it, r, set, httpapi.Patched(ctx))
+}
+
+// change takes the changed texts of an item over. Sent has the members of the patch, as httpapi.Patched returns them.
+func (s *Service) change(ctx context.Context, tx *store.Tx, it store.Item, r *item.Record, set texts,
+	sent map[string]bool) (out item.Item, err error) {
 	for name, given := range map[string]*bool{"title": &r.Given.Title, "caption": &r.Given.Caption,
 		"hashtags": &r.Given.Hashtags} {
 		if set, ok := sent[name]; ok {

@@ -17,6 +17,45 @@ func CreateShape() (json.RawMessage, error) {
 	return httpapi.Shape(reflect.TypeFor[createBody](), "factory_id", "metadata", "sandbox")
 }
 
+// ChangeShape returns the JSON Schema of the body of updateContentItem.
+func ChangeShape() (json.RawMessage, error) {
+	return httpapi.Shape(reflect.TypeFor[patchBody](), "metadata")
+}
+
+// Find returns an item of the caller.
+func (s *Service) Find(ctx context.Context, itemID string) (item.Item, error) {
+	r, _, err := s.find(ctx, itemID)
+	if err != nil {
+		return item.Item{}, err
+	}
+	return r.Item, nil
+}
+
+// ChangeFrom is updateContentItem with a parsed JSON value as its body. Places in errors begin with the member body.
+func (s *Service) ChangeFrom(ctx context.Context, tx *store.Tx, itemID string, body map[string]any) (out item.Item,
+	err error) {
+	r, it, err := s.find(ctx, itemID)
+	if err != nil {
+		return out, err
+	}
+	if err := r.Permit(item.Update); err != nil {
+		return out, err
+	}
+	if err := httpapi.CheckPatch(reflect.TypeFor[patchBody](), body); err != nil {
+		return out, errs.Below("/body", err)
+	}
+	set, err := httpapi.Merge(textsOf(r), body)
+	if err != nil {
+		return out, errs.Below("/body", err)
+	}
+	sent := map[string]bool{}
+	for name, value := range body {
+		sent[name] = value != nil
+	}
+	out, err = s.change(ctx, tx, it, r, set, sent)
+	return out, errs.Below("/body", err)
+}
+
 // Check checks a body of createContentItem, a parsed JSON value, as the operation does, except for
 // its money. Places in errors begin with the member body.
 func (s *Service) Check(ctx context.Context, body any) error {

@@ -17,27 +17,27 @@ import (
 )
 
 func TestEachKindIsGenerated(t *testing.T) {
-	const png, raw = "image image/png ", "image image/"
-	const tall, poster, vtt, spoken = "video video/mp4 9:16", png + "9:16", "captions text/vtt", "audio audio/mpeg"
+	const jpeg, raw = "image image/jpeg ", "image image/"
+	const tall, poster, vtt, spoken = "video video/mp4 9:16", jpeg + "9:16", "captions text/vtt", "audio audio/mpeg"
 	four := func(files ...string) []string { return slices.Concat(files, files, files, files) }
 	for name, c := range map[string]struct {
 		members []any
 		files   []string // the beginning of each file's shape
 		end     string   // of its shape
 	}{
-		"post":  {[]any{"kind", "post"}, []string{png, raw}, "4:5"},
+		"post":  {[]any{"kind", "post"}, []string{jpeg, raw}, "4:5"},
 		"short": {[]any{"kind", "video"}, append([]string{tall, poster, vtt, spoken}, four(tall)...), ""},
 		"long": {[]any{"kind", "video", "format", "long", "duration_seconds", 30},
-			append([]string{"video video/mp4 16:9", png + "16:9", vtt, spoken}, four("video video/mp4 16:9")...), ""},
+			append([]string{"video video/mp4 16:9", jpeg + "16:9", vtt, spoken}, four("video video/mp4 16:9")...), ""},
 		"from stills": {[]any{"kind", "video", "model", "kling-2.6-pro"}, append([]string{tall, poster, vtt, spoken},
 			four(raw, tall)...), ""},
 		"of stills": {[]any{"kind", "video", "visuals", "stills", "music", "generated"},
 			append([]string{tall, poster, vtt, spoken, spoken}, four(raw)...), ""},
 		"clip":     {[]any{"kind", "story", "model", "veo-3.1"}, []string{tall, poster, tall}, "9:16"},
-		"carousel": {[]any{"kind", "carousel"}, []string{png, png, png, png, png, raw, raw, raw, raw, raw}, "4:5"},
+		"carousel": {[]any{"kind", "carousel"}, []string{jpeg, jpeg, jpeg, jpeg, jpeg, raw, raw, raw, raw, raw}, "4:5"},
 		"two slides": {[]any{"kind", "carousel", "slides", []object{{"text": "Eins"}, {}}},
-			[]string{png, png, raw, raw}, "4:5"},
-		"story":      {[]any{"kind", "story"}, []string{png, raw}, "9:16"},
+			[]string{jpeg, jpeg, raw, raw}, "4:5"},
+		"story":      {[]any{"kind", "story"}, []string{jpeg, raw}, "9:16"},
 		"music clip": {[]any{"kind", "music_clip"}, []string{tall, poster, raw, spoken}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

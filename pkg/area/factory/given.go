@@ -28,6 +28,28 @@ func SettingsShapes() (map[Type]json.RawMessage, error) {
 	return all, nil
 }
 
+// ChangeShape returns the JSON Schema of the body of updateFactory.
+func ChangeShape() (json.RawMessage, error) {
+	return httpapi.Shape(reflect.TypeFor[patchBody](), "metadata")
+}
+
+// ChangeFrom is updateFactory with a parsed JSON value as its body. Places in errors begin with the member body.
+func (s *Service) ChangeFrom(ctx context.Context, tx *store.Tx, factoryID string, body any) (out Factory, err error) {
+	f, it, err := s.Find(ctx, factoryID)
+	if err != nil {
+		return out, err
+	}
+	if err := httpapi.CheckPatch(reflect.TypeFor[patchBody](), body); err != nil {
+		return out, errs.Below("/body", err)
+	}
+	set, err := httpapi.Merge(f.settings(), body)
+	if err != nil {
+		return out, errs.Below("/body", err)
+	}
+	out, err = s.change(ctx, tx, it, f, set)
+	return out, errs.Below("/body", err)
+}
+
 // Check checks a body of createFactory, a parsed JSON value, as the operation does. Places
 // in errors begin with the member body.
 func (s *Service) Check(ctx context.Context, body any) error {

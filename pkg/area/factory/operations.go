@@ -198,6 +198,12 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 	if err != nil {
 		return out, err
 	}
+	return s.change(ctx, tx, it, f, set)
+}
+
+// change takes the changed settings of a factory over.
+func (s *Service) change(ctx context.Context, tx *store.Tx, it store.Item, f Factory, set Settings) (out Factory,
+	err error) {
 	logo, err := f.Settings.logo()
 	if err != nil {
 		return out, err

@@ -2,6 +2,8 @@ package factory
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"maps"
 	"reflect"
@@ -53,6 +55,37 @@ func (f *Factory) Change(patch map[string]any) (changed bool, err error) {
 	}
 	after, err := json.Marshal(f.settings())
 	return !bytes.Equal(before, after), err
+}
+
+// Under returns a digest of the values that a merge patch would replace. Changes of other members leave it as it is.
+func (f *Factory) Under(patch map[string]any) (string, error) {
+	raw, err := json.Marshal(f.settings())
+	if err != nil {
+		return "", err
+	}
+	var set any
+	if err := json.Unmarshal(raw, &set); err != nil {
+		return "", err
+	}
+	if raw, err = json.Marshal(replaced(set, patch)); err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(raw)
+	return base64.RawURLEncoding.EncodeToString(sum[:]), nil
+}
+
+// replaced returns the part of a document that a merge patch replaces.
+func replaced(doc, patch any) any {
+	members, ok := patch.(map[string]any)
+	was, object := doc.(map[string]any)
+	if !ok || !object {
+		return doc
+	}
+	part := map[string]any{}
+	for name, change := range members {
+		part[name] = replaced(was[name], change)
+	}
+	return part
 }
 
 // PatchSchema returns the JSON Schema of a merge patch of some members of a factory, for

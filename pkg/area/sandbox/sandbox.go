@@ -1,5 +1,5 @@
-// Package sandbox has the operation that empties the sandbox of an account. Package reset
-// does the work.
+// Package sandbox has the operation that empties the sandbox of an account, or moves its clock. Packages reset and
+// publication do the work.
 package sandbox
 
 import (
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/area"
+	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/sandbox/reset"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
@@ -19,15 +20,35 @@ import (
 
 // Reset is a reset of the sandbox that was accepted.
 type Reset struct {
-	State       string        `json:"state" enum:"resetting" doc:"The sandbox is being emptied in the background"`
+	State       string        `json:"state" enum:"resetting,advancing" doc:"What happens in the background. resetting: the sandbox is being emptied. advancing: its clock moves forward, and nothing is deleted"`
 	RequestedAt resource.Time `json:"requested_at" doc:"Time of the request. What is made later stays"`
 }
 
 // usualReset is the usual duration of a reset.
 const usualReset = 10 * time.Second
 
-// Pending returns the list that is empty when the reset has ended, and when to look.
-func (Reset) Pending() (path string, after time.Duration) { return "/v1/factories", usualReset }
+// usualAdvance is the usual time until the metrics are those of the moved clock.
+const usualAdvance = 2 * time.Second
+
+// Pending returns the list that shows the end: of factories, which is empty, or of items, whose metrics are new.
+func (r Reset) Pending() (path string, after time.Duration) {
+	if r.State == advancing {
+		return "/v1/content-items", usualAdvance
+	}
+	return "/v1/factories", usualReset
+}
+
+// The states of a reset.
+const (
+	resetting = "resetting"
+	advancing = "advancing"
+)
+
+type resetBody struct {
+	Advance int64 `json:"advance,omitempty" minimum:"1" maximum:"31536000" doc:"Seconds by which the clock of the metrics moves forward. With it, nothing is deleted" example:"604800"`
+}
+
+type resetInput struct{ Body *resetBody }
 
 // Service has the operation.
 type Service struct{ now func() time.Time }
@@ -43,21 +64,29 @@ func (s *Service) Register(r *httpapi.Router) {
 	httpapi.Write(r, httpapi.Op{
 		ID: "resetSandbox", Method: http.MethodPost, Path: "/v1/sandbox/reset", Scope: auth.AccountManage,
 		Function: "account", Tag: "Account",
-		Summary: "Empty the sandbox",
+		Summary: "Empty the sandbox, or move its clock",
 		Description: "Deletes everything that the test keys of the account have made until now: content items, " +
 			"generations, media, events and factories, in this order, with their files. " +
 			"Work that still runs is canceled, and sends no event. API keys, webhooks and their deliveries, the " +
 			"audit log and live data stay; idempotency keys stay used. " +
 			"It runs in the background, and has ended when `GET /v1/factories` lists none of the earlier factories. " +
-			"A call during a reset starts another one, which finds what is left. With a live key it is refused.",
+			"A call during a reset starts another one, which finds what is left. With a live key it is refused.\n\n" +
+			"With `advance`, it deletes nothing. It makes the published posts older by so many seconds: their " +
+			"metrics are read anew, and analytics follow. Posts that are published later start at zero. It has ended " +
+			"when `metrics.read_at` of the publications is not before `requested_at`.",
 		Status: http.StatusAccepted, Errors: []errs.Code{errs.ValidationFailed},
 	}, s.reset)
 }
 
-func (s *Service) reset(ctx context.Context, tx *store.Tx, _ *struct{}) (out Reset, err error) {
+func (s *Service) reset(ctx context.Context, tx *store.Tx, in *resetInput) (out Reset, err error) {
 	p, now := auth.FromContext(ctx), s.now()
 	if p.Mode != tenant.Test {
 		return out, errs.Invalid("", "A live key cannot reset the sandbox. Use a test key of the account.")
 	}
-	return Reset{State: "resetting", RequestedAt: resource.Instant(now)}, reset.Start(tx, now, p.Account)
+	out = Reset{State: resetting, RequestedAt: resource.Instant(now)}
+	if in.Body != nil && in.Body.Advance > 0 {
+		out.State = advancing
+		return out, publication.StartAdvance(tx, now, p.Account, in.Body.Advance)
+	}
+	return out, reset.Start(tx, now, p.Account)
 }

@@ -47,6 +47,7 @@ var enumNames = map[string]string{
 	"ErrorBody.type":            "ErrorType",
 	"Estimate.operation":        "EstimateOperation",
 	"EventBase.type":            "EventType",
+	"Finding.code":              "FindingCode",
 	"FactoryBase.state":         "FactoryState",
 	"FactoryBase.type":          "FactoryType",
 	"FactoryUpdate.state":       "FactoryUpdateState",

@@ -59,7 +59,7 @@ func (m made) content() (content []byte, err error) {
 	if m.plays > 0 {
 		content, err = synth.MP4(scene, m.plays, true)
 	} else {
-		content, err = synth.PNG(scene)
+		content, err = synth.JPEG(scene)
 	}
 	contents.Store(m, content)
 	return content, err

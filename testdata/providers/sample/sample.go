@@ -97,7 +97,7 @@ func Lasting(kind provider.Kind, ratio string, n uint, length time.Duration) (na
 		}
 		k := edge / min(across, down)
 		scene := synth.Scene{Width: int(math.Round(across*k/2)) * 2, Height: int(math.Round(down*k/2)) * 2,
-			Seed: uint32(n), Text: "sample"}
+			Seed: uint32(n)}
 		content, err = synth.MP4(scene, length, false)
 	case provider.KindMusic:
 		content, err = synth.MP3(uint32(n), length)

@@ -2,7 +2,7 @@
 // for any of the real platforms, with their limits.
 //
 // It keeps no state. The post depends only on the key of its publication, so the same publication
-// always makes the same post. The metrics depend on the age of the post.
+// always makes the same post. The metrics depend on the age of the post by the clock of the sandbox.
 package sandbox
 
 import (
@@ -177,7 +177,7 @@ func (p *Platform) Reconcile(ctx context.Context, _ platform.Account, _ platform
 }
 
 // Metrics implements platform.Publisher. Views grow to a number between 500 and 9,999, and reach
-// half of it after a day. The other counts are fractions of the views.
+// half of it after a day. The other counts are fractions of the views, which differ between posts.
 func (p *Platform) Metrics(ctx context.Context, _ platform.Account, post platform.Published) (platform.Metrics, error) {
 	if err := ended(ctx); err != nil {
 		return platform.Metrics{}, err
@@ -187,11 +187,12 @@ func (p *Platform) Metrics(ctx context.Context, _ platform.Account, post platfor
 		return platform.Metrics{}, platform.Reject(platform.CodePostNotFound,
 			"The platform does not have the post.").Because(err)
 	}
-	age := max(p.now().Sub(time.Unix(int64(binary.BigEndian.Uint64(raw[9:])), 0)), 0)
+	age := max(p.now().Add(post.Ahead).Sub(time.Unix(int64(binary.BigEndian.Uint64(raw[9:])), 0)), 0)
 	most := int64(500 + binary.BigEndian.Uint16(raw)%9500)
 	views := int64(float64(most) * age.Hours() / (age.Hours() + 24))
-	all := map[string]int64{"views": views, "likes": views / 12, "comments": views / 150, "shares": views / 200,
-		"saves": views / 90}
+	thousandths := func(n int, least, most int64) int64 { return views * (least + int64(raw[n])%(most-least)) / 1000 }
+	all := map[string]int64{"views": views, "likes": thousandths(2, 30, 120), "comments": thousandths(3, 2, 12),
+		"shares": thousandths(4, 2, 15), "saves": thousandths(5, 4, 30)}
 	var m platform.Metrics
 	for name, into := range map[string]**int64{"views": &m.Views, "likes": &m.Likes, "comments": &m.Comments,
 		"shares": &m.Shares, "saves": &m.Saves} {

@@ -3,8 +3,14 @@ package sandbox
 import (
 	"cmp"
 	"fmt"
+	"hash/fnv"
+	"image/color"
+	"io"
 	"math"
+	"regexp"
+	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
@@ -27,7 +33,7 @@ const (
 
 const (
 	maxEdge     = 4096
-	maxSubject  = 60 // characters that are written over a picture
+	maxColors   = 2
 	maxMinutes  = 60
 	minSpeaking = time.Second
 )
@@ -79,13 +85,32 @@ func length(req provider.Request) time.Duration {
 	return 0
 }
 
-// subject returns the text that is written over a picture: the beginning of the prompt, or of its subject if it names
-// one, as the prompt of a content item does.
-func subject(prompt string) string {
+// hash returns a number that follows from a text.
+func hash(text string) uint32 {
+	h := fnv.New32a()
+	_, _ = io.WriteString(h, text) // a hash does not fail
+	return h.Sum32()
+}
+
+// mood returns the number that chooses the colors of a picture. The pictures of one content item have the same subject,
+// and so the same colors.
+func mood(prompt string) uint32 {
 	if _, after, ok := strings.Cut(prompt, "Subject: "); ok {
-		prompt = after
+		prompt, _, _ = strings.Cut(after, ". ")
 	}
-	return provider.Clip(topic(prompt), maxSubject)
+	return hash(prompt)
+}
+
+// hexColor finds the colors of a brand in a prompt.
+var hexColor = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`#[0-9a-fA-F]{6}\b`) })
+
+// colors returns the first colors that a prompt names.
+func colors(prompt string) (all []color.RGBA) {
+	for _, found := range hexColor().FindAllString(prompt, maxColors) {
+		n, _ := strconv.ParseUint(found[1:], 16, 32) // the expression has found a number
+		all = append(all, color.RGBA{uint8(n >> 16), uint8(n >> 8), uint8(n), 255})
+	}
+	return all
 }
 
 // check refuses work that Submit would not have made.
@@ -109,11 +134,11 @@ func (w work) check() error {
 
 // file makes the i-th file of the result.
 func (w work) file(i uint32) ([]byte, error) {
-	scene := synth.Scene{Width: w.Width, Height: w.Height, Seed: w.Seed + i, Text: w.Topic}
+	scene := synth.Scene{Width: w.Width, Height: w.Height, Seed: w.Seed + i, Mood: w.Mood, Colors: w.Colors}
 	plays := time.Duration(w.Length) * time.Millisecond
 	switch w.Kind {
 	case provider.KindImage:
-		return synth.PNG(scene)
+		return synth.JPEG(scene)
 	case provider.KindVideo:
 		return synth.MP4(scene, plays, false)
 	case provider.KindAvatar:

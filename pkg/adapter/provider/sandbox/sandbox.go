@@ -10,11 +10,11 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"hash/fnv"
-	"io"
+	"image/color"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/adapter/provider/samples"
 )
 
 // Name is the provider's name.
@@ -66,7 +66,10 @@ type work struct {
 	Scenes int                  `json:"e,omitempty"` // of a script
 	Lang   string               `json:"l,omitempty"`
 	Topic  string               `json:"t,omitempty"` // the beginning of the prompt
+	About  *provider.About      `json:"o,omitempty"` // of a text
 	Seed   uint32               `json:"h,omitempty"` // hash of the prompt
+	Mood   uint32               `json:"d,omitempty"` // of a picture or clip: what chooses its colors
+	Colors []color.RGBA         `json:"c,omitempty"` // of a picture or clip: those of the brand
 	Fail   provider.FailureCode `json:"f,omitempty"`
 	Start  int64                `json:"a,omitempty"` // Unix milliseconds
 	End    int64                `json:"z,omitempty"`
@@ -88,9 +91,7 @@ func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.S
 		}
 		return provider.Submission{Result: &provider.Result{Object: req.Form.Sample}}, nil
 	}
-	seed := fnv.New32a()
-	_, _ = io.WriteString(seed, req.Prompt) // a hash does not fail
-	w := work{Kind: req.Kind, Seed: seed.Sum32()}
+	w := work{Kind: req.Kind, Seed: hash(req.Prompt)}
 	if req.Rehearsal.Fail {
 		w.Fail = cmp.Or(req.Rehearsal.Code, provider.FailedGeneration)
 	}
@@ -99,15 +100,15 @@ func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.S
 	switch req.Kind {
 	case provider.KindImage:
 		w.Count = max(req.Count, 1)
-		w.Topic = subject(req.Prompt)
+		w.Mood, w.Colors = mood(req.Prompt), colors(req.Prompt)
 	case provider.KindVideo, provider.KindAvatar:
-		w.Topic = subject(req.Prompt)
+		w.Mood, w.Colors = mood(req.Prompt), colors(req.Prompt)
 	case provider.KindText:
 		w.Slides, w.Script = min(req.Slides, maxImages), min(max(req.ScriptSeconds, 0), maxSeconds)
 		if w.Script > 0 {
 			w.Scenes = min(max(req.Scenes, 1), w.Script)
 		}
-		w.Lang, w.Topic = baseLanguage(req.Language), topic(req.Prompt)
+		w.Lang, w.Topic, w.About = samples.Language(req.Language), topic(req.Prompt), fit(req.About)
 	}
 	if r := req.Rehearsal; r.Delay > 0 {
 		w.Start, w.End = r.Start.UnixMilli(), r.Start.Add(r.Delay).UnixMilli()
@@ -207,7 +208,8 @@ func parse(ctx context.Context, h provider.Handle) (work, error) {
 		return work{}, badHandle(err)
 	}
 	if w.Count < 0 || w.Count > maxImages || w.Slides < 0 || w.Slides > maxImages || w.Script < 0 ||
-		w.Script > maxSeconds || w.Scenes < 0 || w.Scenes > w.Script || w.End < w.Start {
+		w.Script > maxSeconds || w.Scenes < 0 || w.Scenes > w.Script || w.End < w.Start ||
+		len(w.Colors) > maxColors {
 		return work{}, badHandle(fmt.Errorf("%+v is out of bounds", w))
 	}
 	if err := w.check(); err != nil {

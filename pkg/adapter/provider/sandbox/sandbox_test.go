@@ -1,11 +1,13 @@
 package sandbox
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"image/color"
+	"image/jpeg"
 	"io"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/providertest"
+	"github.com/content-automation/api/pkg/adapter/provider/samples"
 	"github.com/content-automation/api/pkg/media/probe"
 )
 
@@ -54,6 +57,11 @@ func TestConformance(t *testing.T) {
 		provider.Request{Kind: provider.KindText, Prompt: strings.Repeat("длинный запрос ", 500), Language: "ru",
 			Rehearsal: provider.Rehearsal{Start: noon, Delay: 12 * time.Hour}},
 		provider.Request{Kind: provider.KindText, Prompt: "?!…"},
+		provider.Request{Kind: provider.KindText, Prompt: strings.Repeat("長い", 500), Language: "ja", Slides: 10,
+			ScriptSeconds: 600, Scenes: 30, About: provider.About{Kind: "carousel", Type: "entertainment",
+				Name: strings.Repeat("名", 300), Product: strings.Repeat("靴", 300),
+				Description: strings.Repeat("説明", 300), Price: "1000000000000.00 EUR", Was: "1000000000000.00 EUR",
+				Until: "2026-12-24"}, Rehearsal: provider.Rehearsal{Start: noon, Delay: 13 * time.Hour}},
 		provider.Request{Kind: provider.KindText, Prompt: "A short video", ScriptSeconds: 8, Scenes: 2},
 		provider.Request{Kind: provider.KindText, Prompt: strings.Repeat("long ", 500), Language: "fr",
 			ScriptSeconds: 3},
@@ -184,7 +192,7 @@ func TestMediaHaveTheSizeAndLengthAskedFor(t *testing.T) {
 		"a clip of a picture": {provider.Request{Kind: provider.KindVideo,
 			ImageURL: "https://example.test/a.png", ImageRatio: "16:9", Seconds: 10, Resolution: "480p"}, "video/mp4",
 			854, 480, 10 * time.Second},
-		"a picture": {provider.Request{Kind: provider.KindImage, AspectRatio: "4:5"}, "image/png",
+		"a picture": {provider.Request{Kind: provider.KindImage, AspectRatio: "4:5"}, "image/jpeg",
 			896, 1120, 0},
 		"music": {provider.Request{Kind: provider.KindMusic, Seconds: 30}, "audio/mpeg", 0, 0,
 			30 * time.Second},
@@ -221,6 +229,38 @@ func TestMediaFollowFromThePrompt(t *testing.T) {
 	}
 }
 
+// The pictures of one item differ, and have the colors of its brand.
+func TestPicturesAreInTheColorsOfThePrompt(t *testing.T) {
+	average := func(prompt string) (r, g, b int) {
+		_, content := made(t, provider.Request{Kind: provider.KindImage, Prompt: prompt})
+		img, err := jpeg.Decode(bytes.NewReader(content))
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for y := 0; y < img.Bounds().Dy(); y += 8 {
+			for x := 0; x < img.Bounds().Dx(); x += 8 {
+				red, green, blue, _ := img.At(x, y).RGBA()
+				r, g, b, n = r+int(red>>8), g+int(green>>8), b+int(blue>>8), n+1
+			}
+		}
+		return r / n, g / n, b / n
+	}
+	for _, of := range []string{"Picture 1 of 3 of a row.", "Picture 2 of 3 of a row."} {
+		prompt := of + " Subject: Shoes. This one shows: a shoe."
+		if r, g, b := average(prompt + " Colors: #2040ff, #102060."); b < r+20 || b < g+10 {
+			t.Errorf("in blue, %q is %d, %d, %d", of, r, g, b)
+		}
+		if r, g, b := average(prompt + " Colors: #ff6600."); r < g+20 || g < b+10 {
+			t.Errorf("in orange, %q is %d, %d, %d", of, r, g, b)
+		}
+	}
+	if mood("Picture 1 of 3. Subject: Shoes. This one shows: a shoe.") !=
+		mood("Picture 2 of 3. Subject: Shoes. This one shows: a box.") {
+		t.Error("the pictures of a row differ in their colors")
+	}
+}
+
 func TestHandlesOfOthersAreRefused(t *testing.T) {
 	for name, w := range map[string]work{
 		"a kind unknown":      {Kind: "sculpture"},
@@ -230,6 +270,7 @@ func TestHandlesOfOthersAreRefused(t *testing.T) {
 		"too long":            {Kind: provider.KindMusic, Length: 1 << 40},
 		"too many files":      {Kind: provider.KindImage, Width: 64, Height: 64, Count: 1 << 30},
 		"too many slides":     {Kind: provider.KindText, Slides: 1 << 30},
+		"too many colors":     {Kind: provider.KindImage, Width: 64, Height: 64, Colors: make([]color.RGBA, 3)},
 		"too long a script":   {Kind: provider.KindText, Script: 1 << 30},
 		"an end before start": {Kind: provider.KindMusic, Length: 1000, Start: 2, End: 1},
 	} {
@@ -244,56 +285,80 @@ func TestHandlesOfOthersAreRefused(t *testing.T) {
 	}
 }
 
+// written returns the text that the sandbox writes.
+func written(t *testing.T, req provider.Request) provider.Text {
+	t.Helper()
+	req.Kind = provider.KindText
+	submission, err := New(time.Now).Submit(t.Context(), req)
+	if err != nil || submission.Result == nil {
+		t.Fatalf("%+v: %+v, %v", req, submission, err)
+	}
+	return *submission.Result.Text
+}
+
 func TestTextFollowsFromPromptAndLanguage(t *testing.T) {
-	for _, c := range []struct {
-		prompt, language string
-		slides           int
-		want             provider.Text
-	}{
-		{"summer sale: 20% off all running shoes!", "en-GB", 0, provider.Text{
-			Title: "Summer sale: 20% off all running shoes",
-			Caption: "A sample caption from the sandbox about: summer sale: 20% off all running shoes.\n\nWith a " +
-				"live key a language model writes it.",
-			Hashtags: []string{"summer", "sale", "running", "shoes", "sandbox"},
-		}},
-		{"утренний кофе", "ru", 2, provider.Text{
-			Title:    "Утренний кофе",
-			Caption:  "Пример подписи из песочницы на тему: утренний кофе.\n\nС боевым ключом её пишет языковая модель.",
-			Hashtags: []string{"утренний", "кофе", "sandbox"},
-			Slides:   []string{"Пункт 1: Утренний кофе", "Пункт 2: Утренний кофе"},
-		}},
-		{"Sandbox", "sw", 0, provider.Text{
-			Title:    "Sandbox",
-			Caption:  "A sample caption from the sandbox about: Sandbox.\n\nWith a live key a language model writes it.",
-			Hashtags: []string{"sandbox"},
-		}},
-	} {
-		submission, err := New(time.Now).Submit(t.Context(), provider.Request{Kind: provider.KindText, Prompt: c.prompt,
-			Language: c.language, Slides: c.slides})
-		if err != nil || submission.Result == nil {
-			t.Fatalf("%q: %+v, %v", c.prompt, submission, err)
-		}
-		if got := *submission.Result.Text; !reflect.DeepEqual(got, c.want) {
-			t.Errorf("%q in %s:\n got %+v\nwant %+v", c.prompt, c.language, got, c.want)
+	sale := written(t, provider.Request{Prompt: "summer sale: 20% off all running shoes!", Language: "en-GB",
+		About: provider.About{Kind: "post", Type: "seller", Name: "Nordlauf"}})
+	if sale.Title != "Summer sale: 20% off all running shoes" || !strings.HasPrefix(sale.Caption,
+		"Today at Nordlauf: summer sale: 20% off all running shoes.\n\nThree things matter here") ||
+		!slices.Equal(sale.Hashtags, []string{"summer", "sale", "running", "shoes"}) {
+		t.Errorf("%+v", sale)
+	}
+	if bare := written(t, provider.Request{Prompt: "?!…", Language: "sw"}); bare.Title != "Sandbox" ||
+		!slices.Equal(bare.Hashtags, []string{"sandbox"}) || bare.Caption == "" {
+		t.Errorf("%+v", bare)
+	}
+	// Each language, kind and type has a text of its own, without a place that is not filled.
+	seen := map[string]string{}
+	for _, language := range samples.Languages {
+		texts := samples.Of(language)
+		for kind := range texts.Body {
+			for writer := range texts.Open {
+				name := language + " " + kind + " " + writer
+				text := written(t, provider.Request{Prompt: "лён и шерсть", Language: language, Slides: 7,
+					ScriptSeconds: 20, Scenes: 3, About: provider.About{Kind: kind, Type: writer, Name: "Acme",
+						Product: "Scarf", Description: "Made of wool", Price: "12.00 EUR", Was: "15.00 EUR",
+						Until: "2026-12-24"}})
+				if other, ok := seen[text.Caption]; ok {
+					t.Errorf("%s and %s have the same caption", name, other)
+				}
+				seen[text.Caption] = name
+				all := text.Caption + strings.Join(text.Slides, "\n") + text.Script()
+				for _, want := range []string{"Scarf", "Made of wool.", "12.00 EUR", "15.00 EUR", "24"} {
+					if !strings.Contains(text.Caption, want) {
+						t.Errorf("%s: %q does not name %q", name, text.Caption, want)
+					}
+				}
+				if strings.ContainsAny(all, "{}") || !strings.Contains(strings.ToLower(all), "лён и шерсть") ||
+					len(text.Slides) != 7 || len(slices.Compact(slices.Sorted(slices.Values(text.Slides)))) != 7 {
+					t.Errorf("%s: %+v", name, text)
+				}
+			}
 		}
 	}
 }
 
+func TestPricesAreStatedWhereThereAreSome(t *testing.T) {
+	text := written(t, provider.Request{Prompt: "Wool", Slides: 5, About: provider.About{Kind: "carousel",
+		Type: "seller", Name: "Acme", Product: "Scarf", Price: "12.00 EUR"}})
+	if !strings.Contains(text.Caption, "The price: 12.00 EUR.") || text.Slides[2] != "Now for 12.00 EUR" {
+		t.Errorf("%+v", text)
+	}
+	text = written(t, provider.Request{Prompt: "Wool", Slides: 5, About: provider.About{Kind: "carousel",
+		Type: "seller", Name: "Acme", Product: "Scarf"}})
+	if all := text.Caption + strings.Join(text.Slides, ""); strings.Contains(all, "price") || text.Slides[1] != "Scarf" {
+		t.Errorf("%+v", text)
+	}
+}
+
 func TestAScriptIsWrittenWhereOneIsWanted(t *testing.T) {
-	for language, want := range map[string]string{
-		"en":    "Scene 2 is a sample to be spoken. It is about: Sea.",
-		"de-AT": "Szene 2, ein Beispiel zum Sprechen. Es geht um: Sea.",
-	} {
-		submission, err := New(time.Now).Submit(t.Context(), provider.Request{Kind: provider.KindText, Prompt: "sea",
-			Language: language, ScriptSeconds: 16, Scenes: 3})
-		if err != nil {
-			t.Fatal(err)
-		}
-		text := *submission.Result.Text
-		if len(text.Scenes) != 3 || !strings.HasPrefix(text.Scenes[1].Text, want) || text.Scenes[1].Visual != "Sea" {
+	for language, want := range map[string]string{"en": "Sea: that is what", "de-AT": "Sea: Darum geht es"} {
+		text := written(t, provider.Request{Prompt: "sea", Language: language, ScriptSeconds: 16, Scenes: 3})
+		if len(text.Scenes) != 3 || !strings.HasPrefix(text.Scenes[0].Text, want) || text.Scenes[1].Visual != "Sea" ||
+			text.Scenes[1].Text == text.Scenes[0].Text {
 			t.Errorf("%+v", text)
 		}
-		if spoken := provider.SpokenLength(text.Script()); spoken < 13*time.Second || spoken > 16*time.Second {
+		if spoken := provider.SpokenLength(text.Script()); spoken < 11*time.Second || spoken > 16*time.Second {
 			t.Errorf("a script of 16 s is spoken in %v: %+v", spoken, text.Scenes)
 		}
 	}

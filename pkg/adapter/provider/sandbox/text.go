@@ -1,7 +1,7 @@
 package sandbox
 
 import (
-	"fmt"
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -9,40 +9,17 @@ import (
 	"unicode/utf8"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/adapter/provider/samples"
 )
 
 const (
-	maxTopic    = 160 // characters of the prompt that a text is made from
-	maxTitle    = 60  // characters
-	maxHashtags = 5
-	minHashtag  = 4 // characters of a word that is worth a hashtag
+	maxTopic = 160 // characters of the prompt that a text is made from
+	maxTitle = 60  // characters
+	// Characters of what a text is about.
+	maxAbout, maxName, maxWord = 100, 40, 20
+	maxHashtags                = 5
+	minHashtag                 = 4 // characters of a word that is worth a hashtag
 )
-
-// phrases are the texts around the topic, by language: a caption with the topic, the heading of a slide with its
-// number, and the spoken text of a scene, with its number and the topic.
-var phrases = map[string][3]string{
-	"de": {"Ein Beispieltext der Sandbox zum Thema: %s.\n\nMit einem Live-Schlüssel schreibt ihn ein Sprachmodell.",
-		"Punkt %d", "Szene %d, ein Beispiel zum Sprechen. Es geht um: %s."},
-	"en": {"A sample caption from the sandbox about: %s.\n\nWith a live key a language model writes it.", "Point %d",
-		"Scene %d is a sample to be spoken. It is about: %s."},
-	"es": {"Un texto de ejemplo del sandbox sobre: %s.\n\nCon una clave real lo escribe un modelo de lenguaje.",
-		"Punto %d", "La escena %d es un ejemplo para hablar. Trata de: %s."},
-	"fr": {"Un texte d’exemple du bac à sable sur : %s.\n\nAvec une clé réelle, un modèle de langage l’écrit.",
-		"Point %d", "La scène %d est un exemple à dire. Elle parle de : %s."},
-	"pt": {"Um texto de exemplo do sandbox sobre: %s.\n\nCom uma chave real, um modelo de linguagem o escreve.",
-		"Ponto %d", "A cena %d é um exemplo para falar. É sobre: %s."},
-	"ru": {"Пример подписи из песочницы на тему: %s.\n\nС боевым ключом её пишет языковая модель.", "Пункт %d",
-		"Сцена %d, пример для озвучивания. Она о теме: %s."},
-}
-
-// baseLanguage returns the language of a BCP 47 tag if the sandbox supports it, and English otherwise.
-func baseLanguage(tag string) string {
-	lang, _, _ := strings.Cut(strings.ToLower(tag), "-")
-	if _, ok := phrases[lang]; !ok {
-		return "en"
-	}
-	return lang
-}
 
 // topic returns the beginning of the prompt on one line, without the end of a sentence. It is never empty.
 func topic(prompt string) string {
@@ -59,38 +36,135 @@ func topic(prompt string) string {
 	return line
 }
 
+// fit returns what a text is about, in lengths that fit into a handle.
+func fit(a provider.About) *provider.About {
+	for _, m := range []struct {
+		text *string
+		most int
+	}{{&a.Kind, maxWord}, {&a.Type, maxWord}, {&a.Name, maxName}, {&a.Product, maxTitle}, {&a.Description, maxAbout},
+		{&a.Price, maxName}, {&a.Was, maxName}, {&a.Until, maxWord}} {
+		*m.text = provider.Clip(provider.OneLine(*m.text), m.most)
+	}
+	return &a
+}
+
+// text writes a text: about the topic, or the product, as the kind of content and the type of factory have it.
 func (w work) text() provider.Text {
-	phrase := phrases[baseLanguage(w.Lang)]
-	title := provider.Clip(w.Topic, maxTitle)
-	if first, size := utf8.DecodeRuneInString(title); size > 0 {
-		title = string(unicode.ToUpper(first)) + title[size:]
+	texts, about := samples.Of(w.Lang), provider.About{}
+	if w.About != nil {
+		about = *w.About
 	}
-	t := provider.Text{Title: title, Caption: fmt.Sprintf(phrase[0], w.Topic), Hashtags: hashtags(w.Topic)}
-	for i := range w.Slides {
-		t.Slides = append(t.Slides, fmt.Sprintf(phrase[1], i+1)+": "+title)
+	pick := func(from map[string]string, name, usual string) string { return cmp.Or(from[name], from[usual]) }
+	subject := cmp.Or(about.Name, about.Product, samples.Capital(w.Topic))
+	fill := func(text string) string {
+		return samples.Fill(text, "topic", w.Topic, "name", subject, "product", about.Product, "about",
+			sentence(about.Description), "price", about.Price, "was", about.Was, "until", until(about.Until, texts.Date))
 	}
-	for i := range w.Scenes {
-		spoken := time.Duration(w.Script) * time.Second / time.Duration(w.Scenes)
-		said := fmt.Sprintf(phrase[2], i+1, title)
-		for provider.SpokenLength(said) < spoken {
-			said += " " + fmt.Sprintf(phrase[2], i+1, title)
+	title := headline(samples.Capital(w.Topic))
+	var offer []string // about the product
+	if about.Product != "" {
+		offer = append(offer, strings.TrimSpace(fill(texts.Product)))
+	}
+	switch {
+	case about.Was != "":
+		offer = append(offer, fill(texts.Reduced))
+	case about.Price != "":
+		offer = append(offer, fill(texts.Price))
+	}
+	paragraphs := []string{fill(pick(texts.Open, about.Type, "blogger"))}
+	if about.Kind == "story" {
+		paragraphs = append(paragraphs, offer...)
+	} else {
+		paragraphs = append(paragraphs, strings.Join(offer, " "), pick(texts.Body, about.Kind, "post"),
+			pick(texts.Close, about.Type, "blogger"))
+	}
+	paragraphs = slices.DeleteFunc(paragraphs, func(p string) bool { return p == "" })
+	t := provider.Text{Title: title, Caption: strings.Join(paragraphs, "\n\n"),
+		Hashtags: hashtags(about.Product + " " + w.Topic)}
+	t.Slides = w.slides(texts, about, fill, title)
+	opening := samples.Fill(texts.Scenes[0], "topic", title)
+	sentences := slices.Concat([]string{opening}, offer, texts.Scenes[1:])
+	var rest []string
+	for range w.Scenes {
+		spoken, said := time.Duration(w.Script)*time.Second/time.Duration(w.Scenes), ""
+		for {
+			if len(rest) == 0 {
+				rest = slices.Clone(sentences)
+			}
+			next := slices.IndexFunc(rest,
+				func(more string) bool { return provider.SpokenLength(said+" "+more) <= spoken })
+			if next < 0 {
+				break
+			}
+			said = strings.TrimSpace(said + " " + rest[next])
+			rest = slices.Delete(rest, next, next+1)
 		}
-		t.Scenes = append(t.Scenes, provider.Scene{Text: provider.ClipSpoken(said, spoken), Visual: title})
+		if said == "" {
+			said = provider.ClipSpoken(opening, spoken)
+		}
+		t.Scenes = append(t.Scenes, provider.Scene{Text: said, Visual: title})
 	}
 	return t
 }
 
-// hashtags returns the longer words of the topic, each once, and one that names the sandbox.
+// headline returns the beginning of a text: as much as fits into a title, and its last clause as a whole if it can.
+func headline(text string) string {
+	short := provider.Clip(text, maxTitle)
+	if cut := strings.LastIndex(short, ", "); short != text && cut > 0 {
+		short = short[:cut]
+	}
+	return short
+}
+
+// slides returns the headings of a carousel: its title first, then thoughts and the product, and an invitation last.
+func (w work) slides(texts samples.Texts, about provider.About, fill func(string) string, title string) (all []string) {
+	for i := range w.Slides {
+		switch heading := texts.Slides[(int(w.Seed%uint32(len(texts.Slides)))+i)%len(texts.Slides)]; {
+		case i == 0:
+			all = append(all, title)
+		case i == 1 && about.Product != "":
+			all = append(all, about.Product)
+		case i == 2 && about.Price != "" && i < w.Slides-1:
+			all = append(all, fill(texts.SlidePrice))
+		case i == w.Slides-1:
+			all = append(all, texts.SlideClose)
+		default:
+			all = append(all, heading)
+		}
+	}
+	return all
+}
+
+// sentence returns a text that ends a sentence, or "".
+func sentence(text string) string {
+	if text = strings.TrimRight(text, ".!?… "); text == "" {
+		return ""
+	}
+	return text + "."
+}
+
+// until returns a day in the layout of a language.
+func until(day, layout string) string {
+	at, err := time.Parse(time.DateOnly, day)
+	if err != nil {
+		return day
+	}
+	return at.Format(layout)
+}
+
+// hashtags returns the longer words of the topic, each once.
 func hashtags(topic string) []string {
 	var tags []string
 	words := strings.FieldsFunc(strings.ToLower(topic), func(r rune) bool {
 		return !unicode.In(r, unicode.Letter, unicode.Mark, unicode.Number)
 	})
 	for _, word := range words {
-		if len(tags) < maxHashtags-1 && utf8.RuneCountInString(word) >= minHashtag && !slices.Contains(tags, word) &&
-			word != Name {
+		if len(tags) < maxHashtags && utf8.RuneCountInString(word) >= minHashtag && !slices.Contains(tags, word) {
 			tags = append(tags, word)
 		}
 	}
-	return append(tags, Name)
+	if tags == nil {
+		return []string{Name}
+	}
+	return tags
 }

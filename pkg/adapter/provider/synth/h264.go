@@ -161,12 +161,10 @@ func (c clip264) key(id uint32, moment float64) []byte {
 	w.u(2, 0)
 	w.se(0)
 	img := c.draw(macroblock, moment)
-	colors := make([][3]int, len(img.Palette))
-	for i, p := range img.Palette {
-		rgb := p.(color.RGBA)
-		colors[i] = videoColor(rgb.R, rgb.G, rgb.B)
+	at := func(x, y int) [3]int {
+		p := img.RGBAAt(x, y)
+		return videoColor(p.R, p.G, p.B)
 	}
-	at := func(x, y int) [3]int { return colors[img.ColorIndexAt(x, y)] }
 	for y := range c.down {
 		for x := range c.across {
 			switch now := at(x, y); {

@@ -5,141 +5,205 @@ import (
 	"fmt"
 	"image"
 	"image/color"
-	"image/png"
-	"strings"
-	"unicode"
+	"image/draw"
+	"image/jpeg"
+	"math"
 
-	"golang.org/x/image/font"
-	"golang.org/x/image/font/basicfont"
-	"golang.org/x/image/math/fixed"
+	"golang.org/x/image/vector"
 )
 
-// The palette of a scene: a gradient, and the colors of the shape and the text.
-const (
-	shades     = 64
-	shapeColor = shades
-	textColor  = shades + 1
-)
+// quality is the quality of the pictures.
+const quality = 88
 
-// palette returns the colors of a scene.
-func (s Scene) palette() color.Palette {
-	r := random(s.Seed)
-	from, turn := float64(r.next(360)), float64(40+r.next(80))
-	p := make(color.Palette, 0, shades+2)
-	add := func(degrees, lightness float64) {
-		red, green, blue := hue(degrees, lightness)
-		p = append(p, color.RGBA{red, green, blue, 255})
-	}
-	for i := range shades {
-		at := float64(i) / (shades - 1)
-		add(from+turn*at, 0.35+0.35*at)
-	}
-	add(from+180, 0.6)
-	return append(p, color.RGBA{255, 255, 255, 255})
-}
-
-// draw paints the scene at a moment from 0 to 1, scaled down by unit: a gradient, a
-// circle that moves, and the text.
-func (s Scene) draw(unit int, moment float64) *image.Paletted {
-	width, height := (s.Width+unit-1)/unit, (s.Height+unit-1)/unit
-	img := image.NewPaletted(image.Rect(0, 0, width, height), s.palette())
-	for y := range height {
-		row := img.Pix[y*img.Stride:][:width]
-		shade := uint8(y * shades / height)
-		for x := range row {
-			row[x] = shade
-		}
-	}
-	s.circle(img, moment)
-	s.write(img)
-	return img
-}
-
-func (s Scene) circle(img *image.Paletted, moment float64) {
-	r := random(s.Seed ^ 0xc1c1e)
-	size := img.Rect.Size()
-	radius := min(size.X, size.Y) * int(12+r.next(12)) / 100
-	x0 := radius + int(moment*float64(max(size.X-2*radius, 1)))
-	y0 := size.Y * int(55+r.next(30)) / 100
-	for y := max(y0-radius, 0); y < min(y0+radius, size.Y); y++ {
-		for x := max(x0-radius, 0); x < min(x0+radius, size.X); x++ {
-			if dx, dy := x-x0, y-y0; dx*dx+dy*dy < radius*radius {
-				img.SetColorIndex(x, y, shapeColor)
-			}
-		}
-	}
-}
-
-// The letters of the font, in pixels.
-const (
-	letterWidth, letterHeight = 7, 13
-	maxLines                  = 4
-)
-
-// write puts the text into the upper part of the picture, in letters as large as fit.
-func (s Scene) write(img *image.Paletted) {
-	size := img.Rect.Size()
-	scale := max(size.X/(16*letterWidth), 1)
-	lines := wrap(s.Text, size.X/(letterWidth*scale)-1)
-	lines = lines[:min(len(lines), maxLines, size.Y/2/(letterHeight*scale))]
-	if len(lines) == 0 {
-		return
-	}
-	mask := image.NewAlpha(image.Rect(0, 0, size.X/scale, letterHeight*len(lines)))
-	d := font.Drawer{Dst: mask, Src: image.White, Face: basicfont.Face7x13}
-	for i, line := range lines {
-		d.Dot = fixed.P(letterWidth/2, letterHeight*i+basicfont.Face7x13.Ascent)
-		d.DrawString(line)
-	}
-	top := size.Y / 8
-	for y := range mask.Rect.Dy() * scale {
-		for x := range mask.Rect.Dx() * scale {
-			if mask.AlphaAt(x/scale, y/scale).A > 127 {
-				img.SetColorIndex(x, top+y, textColor)
-			}
-		}
-	}
-}
-
-// wrap divides a text into lines of at most n letters, without those that the font lacks.
-func wrap(text string, n int) (lines []string) {
-	text = strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r):
-			return ' '
-		case r > unicode.MaxASCII || !unicode.IsPrint(r):
-			return -1
-		}
-		return r
-	}, text)
-	line := ""
-	for _, word := range strings.Fields(text) {
-		word = word[:min(len(word), max(n, 0))]
-		switch {
-		case word == "":
-		case line == "":
-			line = word
-		case len(line)+1+len(word) <= n:
-			line += " " + word
-		default:
-			lines, line = append(lines, line), word
-		}
-	}
-	if line != "" {
-		lines = append(lines, line)
-	}
-	return lines
-}
-
-// PNG draws the scene.
-func PNG(s Scene) ([]byte, error) {
+// JPEG draws the scene.
+func JPEG(s Scene) ([]byte, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
 	var out bytes.Buffer
-	enc := png.Encoder{CompressionLevel: png.BestSpeed}
-	if err := enc.Encode(&out, s.draw(1, float64(s.Seed%100)/100)); err != nil {
+	if err := jpeg.Encode(&out, s.draw(1, 0.5), &jpeg.Options{Quality: quality}); err != nil {
 		return nil, fmt.Errorf("synth: encode: %w", err)
 	}
 	return out.Bytes(), nil
+}
+
+// tint is a color with parts from 0 to 1.
+type tint [3]float64
+
+var (
+	white = tint{1, 1, 1}
+	black = tint{0.07, 0.07, 0.09}
+)
+
+func tintOf(c color.RGBA) tint {
+	return tint{float64(c.R) / 255, float64(c.G) / 255, float64(c.B) / 255}
+}
+
+// mix returns the color between two, at a share from 0 to 1 of the way.
+func (t tint) mix(to tint, share float64) tint {
+	for i := range t {
+		t[i] += (to[i] - t[i]) * min(max(share, 0), 1)
+	}
+	return t
+}
+
+func (t tint) rgb() [3]int { return [3]int{int(255 * t[0]), int(255 * t[1]), int(255 * t[2])} }
+
+// palette has the colors of a scene.
+type palette struct {
+	light, main, accent, deep tint
+}
+
+// palettes are those of scenes without colors of their own.
+var palettes = []palette{
+	{tint{.98, .92, .84}, tint{.91, .56, .38}, tint{.96, .78, .45}, tint{.24, .22, .36}},
+	{tint{.90, .95, .97}, tint{.35, .62, .75}, tint{.98, .80, .58}, tint{.10, .24, .36}},
+	{tint{.94, .95, .88}, tint{.48, .62, .44}, tint{.93, .72, .47}, tint{.16, .27, .22}},
+	{tint{.98, .90, .91}, tint{.80, .47, .56}, tint{.97, .76, .64}, tint{.30, .17, .30}},
+	{tint{.93, .91, .97}, tint{.53, .49, .75}, tint{.97, .72, .68}, tint{.17, .15, .34}},
+	{tint{.97, .94, .90}, tint{.72, .60, .48}, tint{.86, .51, .36}, tint{.27, .21, .19}},
+	{tint{.90, .96, .94}, tint{.25, .60, .56}, tint{.97, .69, .43}, tint{.07, .25, .29}},
+	{tint{.99, .95, .82}, tint{.90, .68, .24}, tint{.85, .42, .30}, tint{.27, .23, .25}},
+}
+
+// palette returns the colors of the scene: its own, with tones of them, or some of palettes.
+func (s Scene) palette() palette {
+	if len(s.Colors) == 0 {
+		r := random(s.Mood)
+		return palettes[r.next(uint32(len(palettes)))]
+	}
+	main := tintOf(s.Colors[0])
+	accent := main.mix(white, 0.45)
+	if len(s.Colors) > 1 {
+		accent = tintOf(s.Colors[1])
+	}
+	return palette{main.mix(white, 0.86), main.mix(white, 0.08), accent, main.mix(black, 0.72)}
+}
+
+// canvas is a picture that a scene is drawn on. Places are from 0 to 1 across and down. Lengths of round shapes are
+// parts of the shorter edge.
+type canvas struct {
+	img    *image.RGBA
+	w, h   float64
+	raster *vector.Rasterizer
+	mask   *image.Alpha
+	palette
+	random
+}
+
+// draw paints the scene at a moment from 0 to 1, scaled down by unit.
+func (s Scene) draw(unit int, moment float64) *image.RGBA {
+	img := image.NewRGBA(image.Rect(0, 0, (s.Width+unit-1)/unit, (s.Height+unit-1)/unit))
+	c := &canvas{img: img, w: float64(img.Rect.Dx()), h: float64(img.Rect.Dy()), raster: vector.NewRasterizer(0, 0),
+		mask: image.NewAlpha(img.Rect), palette: s.palette(), random: random(s.Seed ^ 0xc1c1e)}
+	views := []func(*canvas, float64){(*canvas).hills, (*canvas).sea, (*canvas).stage, (*canvas).table}
+	r := random(s.Seed)
+	views[r.next(uint32(len(views)))](c, moment)
+	return img
+}
+
+// between returns a random number between two.
+func (c *canvas) between(from, to float64) float64 {
+	return from + (to-from)*float64(c.next(1001))/1000
+}
+
+type point struct{ x, y float64 }
+
+// round returns an ellipse around a point with its radii as parts of the shorter edge. From and to are the part of the
+// turn that it covers.
+func (c *canvas) round(x, y, across, down, from, to float64) []point {
+	const corners = 72
+	edge := min(c.w, c.h)
+	all := make([]point, 0, corners+1)
+	for i := range corners + 1 {
+		sin, cos := math.Sincos(2 * math.Pi * (from + (to-from)*float64(i)/corners))
+		all = append(all, point{x + across*edge*cos/c.w, y + down*edge*sin/c.h})
+	}
+	return all
+}
+
+// fill paints a shape with a gradient: down, or across.
+func (c *canvas) fill(shape []point, from, to tint, across bool) {
+	box := image.Rectangle{Min: c.img.Rect.Max}
+	for _, p := range shape {
+		box.Min.X, box.Max.X = min(box.Min.X, int(p.x*c.w)), max(box.Max.X, int(p.x*c.w)+1)
+		box.Min.Y, box.Max.Y = min(box.Min.Y, int(p.y*c.h)), max(box.Max.Y, int(p.y*c.h)+1)
+	}
+	whole := box
+	if box = box.Intersect(c.img.Rect); box.Empty() {
+		return
+	}
+	c.raster.Reset(box.Dx(), box.Dy())
+	c.raster.DrawOp = draw.Src
+	for i, p := range shape {
+		x, y := float32(p.x*c.w-float64(box.Min.X)), float32(p.y*c.h-float64(box.Min.Y))
+		if i == 0 {
+			c.raster.MoveTo(x, y)
+		} else {
+			c.raster.LineTo(x, y)
+		}
+	}
+	c.raster.ClosePath()
+	c.raster.Draw(c.mask, box, image.Opaque, image.Point{})
+	steps := whole.Dy()
+	if across {
+		steps = whole.Dx()
+	}
+	shades := make([][3]int, steps)
+	for i := range shades {
+		shades[i] = from.mix(to, float64(i)/float64(steps)).rgb()
+	}
+	for y := box.Min.Y; y < box.Max.Y; y++ {
+		covers := c.mask.Pix[c.mask.PixOffset(box.Min.X, y):]
+		pix := c.img.Pix[c.img.PixOffset(box.Min.X, y):]
+		for x := range box.Dx() {
+			if covers[x] == 0 {
+				continue
+			}
+			at := y - whole.Min.Y
+			if across {
+				at = box.Min.X + x - whole.Min.X
+			}
+			blend(pix[4*x:4*x+4], shades[at], int(covers[x]))
+		}
+	}
+}
+
+// blend puts a color over a pixel, at a share from 0 to 255.
+func blend(pix []uint8, shade [3]int, share int) {
+	_ = pix[3]
+	if share < 255 {
+		for i, v := range shade {
+			shade[i] = ((v-int(pix[i]))*share*257)>>16 + int(pix[i])
+		}
+	}
+	pix[0], pix[1], pix[2], pix[3] = uint8(shade[0]), uint8(shade[1]), uint8(shade[2]), 255
+}
+
+// glow paints light or shadow that fades out from a point to its radii.
+func (c *canvas) glow(x, y, across, down float64, shade tint, strength float64) {
+	edge, rgb := min(c.w, c.h), shade.rgb()
+	x, y, across, down = x*c.w, y*c.h, across*edge, down*edge
+	for py := max(int(y-down), 0); py < min(int(y+down)+1, int(c.h)); py++ {
+		dy := (float64(py) - y) / down
+		half := across * math.Sqrt(max(1-dy*dy, 0))
+		row := c.img.Pix[py*c.img.Stride:]
+		for px := max(int(x-half), 0); px < min(int(x+half)+1, int(c.w)); px++ {
+			dx := (float64(px) - x) / across
+			rest := max(1-dx*dx-dy*dy, 0)
+			blend(row[4*px:4*px+4], rgb, int(255*strength*rest*rest))
+		}
+	}
+}
+
+// ground fills the picture from one height to another.
+func (c *canvas) ground(top, bottom float64, from, to tint) {
+	first, end := int(top*c.h), int(bottom*c.h)
+	for y := first; y < min(end, c.img.Rect.Dy()); y++ {
+		row := c.img.Pix[y*c.img.Stride:][:c.img.Stride]
+		blend(row[:4], from.mix(to, float64(y-first)/float64(end-first)).rgb(), 255)
+		for done := 4; done < len(row); done *= 2 {
+			copy(row[done:], row[:done])
+		}
+	}
 }

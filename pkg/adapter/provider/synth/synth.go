@@ -1,20 +1,20 @@
 // Package synth generates media for the sandbox: pictures, clips and sound of any size and length. They depend only on
-// a seed and a text, and need no assets.
+// their description, and need no assets. Pictures show no text.
 package synth
 
 import (
 	"fmt"
-	"math"
+	"image/color"
 	"time"
 )
 
 // Scene describes a picture or clip.
 type Scene struct {
 	Width, Height int
-	// Seed chooses colors and shapes.
-	Seed uint32
-	// Text is written over it, as far as there is room and the font has its letters.
-	Text string
+	// Seed chooses what is seen, and Mood the colors. Scenes with the same Mood go together.
+	Seed, Mood uint32
+	// Colors are the colors to paint with, the most important first. If there are none, Mood chooses them.
+	Colors []color.RGBA
 }
 
 const (
@@ -45,14 +45,4 @@ func (r *random) next(n uint32) uint32 {
 	z = (z ^ z>>16) * 0x21f0aaad
 	z = (z ^ z>>15) * 0x735a2d97
 	return (z ^ z>>15) % n
-}
-
-// hue returns a color of a hue in degrees, with the given lightness from 0 to 1.
-func hue(degrees, lightness float64) (r, g, b uint8) {
-	const chroma = 0.55
-	part := func(shift float64) uint8 {
-		wave := math.Cos((degrees + shift) * math.Pi / 180)
-		return uint8(255 * min(max(lightness*(1+chroma*wave), 0), 1))
-	}
-	return part(0), part(-120), part(120)
 }

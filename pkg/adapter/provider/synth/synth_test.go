@@ -2,7 +2,8 @@ package synth
 
 import (
 	"bytes"
-	"image/png"
+	"image/color"
+	"image/jpeg"
 	"testing"
 	"time"
 
@@ -12,18 +13,16 @@ import (
 	"github.com/content-automation/api/pkg/media/audio"
 )
 
-const text = "Our new trail running shoe, made of recycled nets"
-
 func TestClipsAreWhatTheirHeadersSay(t *testing.T) {
 	for _, c := range []struct {
 		scene  Scene
 		length time.Duration
 		sound  bool
 	}{
-		{Scene{1080, 1920, 7, text}, 61 * time.Second, true},
-		{Scene{854, 480, 8, "кроссовки"}, 1400 * time.Millisecond, false},
-		{Scene{2520, 1080, 9, ""}, 2 * time.Second, true},
-		{Scene{16, 16, 10, text}, time.Millisecond, false},
+		{Scene{Width: 1080, Height: 1920, Seed: 7}, 61 * time.Second, true},
+		{Scene{Width: 854, Height: 480, Seed: 8}, 1400 * time.Millisecond, false},
+		{Scene{Width: 2520, Height: 1080, Seed: 9}, 2 * time.Second, true},
+		{Scene{Width: 16, Height: 16, Seed: 10}, time.Millisecond, false},
 	} {
 		content, err := MP4(c.scene, c.length, c.sound)
 		if err != nil {
@@ -115,7 +114,7 @@ func checkSound(t *testing.T, length time.Duration, trak *mp4.TrakBox) {
 // A decoder that repeats the arithmetic of the standard finds the colors that were
 // drawn.
 func TestKeyFramesHaveTheColorsOfTheScene(t *testing.T) {
-	c := newClip264(Scene{320, 240, 3, text})
+	c := newClip264(Scene{Width: 320, Height: 240, Seed: 3})
 	got, err := decode(c.key(0, 0.5), c.across, c.down)
 	if err != nil {
 		t.Fatal(err)
@@ -132,17 +131,56 @@ func TestKeyFramesHaveTheColorsOfTheScene(t *testing.T) {
 }
 
 func TestPicturesHaveTheirSize(t *testing.T) {
-	content, err := PNG(Scene{896, 1120, 5, text})
-	if err != nil {
-		t.Fatal(err)
+	for _, s := range []Scene{{Width: 896, Height: 1120, Seed: 5}, {Width: 2520, Height: 1080, Seed: 6},
+		{Width: 16, Height: 4096, Seed: 7}} {
+		content, err := JPEG(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		img, err := jpeg.Decode(bytes.NewReader(content))
+		if err != nil || img.Bounds().Dx() != s.Width || img.Bounds().Dy() != s.Height {
+			t.Fatalf("%v, %v", img, err)
+		}
 	}
-	img, err := png.Decode(bytes.NewReader(content))
-	if err != nil || img.Bounds().Dx() != 896 || img.Bounds().Dy() != 1120 {
-		t.Fatalf("%v, %v", img, err)
+}
+
+// A picture follows from its description alone, and each part of it matters.
+func TestPicturesFollowFromTheirDescription(t *testing.T) {
+	seen := map[string]Scene{}
+	for _, s := range []Scene{{Seed: 1}, {Seed: 2}, {Seed: 1, Mood: 3}, {Seed: 1, Colors: brand[:1]},
+		{Seed: 1, Colors: brand}} {
+		s.Width, s.Height = 128, 160
+		one, again := s.draw(1, 0.5).Pix, s.draw(1, 0.5).Pix
+		if !bytes.Equal(one, again) {
+			t.Errorf("%+v is drawn in two ways", s)
+		}
+		if other, ok := seen[string(one)]; ok {
+			t.Errorf("%+v looks like %+v", s, other)
+		}
+		seen[string(one)] = s
 	}
-	other, err := PNG(Scene{896, 1120, 5, "Another text"})
-	if err != nil || bytes.Equal(content, other) {
-		t.Errorf("another text makes the same picture: %v", err)
+}
+
+// brand are the colors of a brand: orange and blue.
+var brand = []color.RGBA{{0xff, 0x66, 0, 255}, {0x10, 0x20, 0x80, 255}}
+
+// In the colors of a brand, most of what has a color has the hue of one of them.
+func TestPicturesAreInTheColorsOfTheBrand(t *testing.T) {
+	for seed := range uint32(24) {
+		img := Scene{Width: 96, Height: 120, Seed: seed, Colors: brand[:1]}.draw(1, 0.5)
+		colored, off := 0, 0
+		for i := 0; i < len(img.Pix); i += 4 {
+			r, g, b := int(img.Pix[i]), int(img.Pix[i+1]), int(img.Pix[i+2])
+			if max(r, g, b)-min(r, g, b) < 24 {
+				continue
+			}
+			if colored++; r < g || g < b {
+				off++
+			}
+		}
+		if colored < 1000 || off > colored/50 {
+			t.Errorf("seed %d: %d pixels of %d that have a color are not orange", seed, off, colored)
+		}
 	}
 }
 
@@ -161,7 +199,7 @@ func TestMelodiesPlayAsLongAsAsked(t *testing.T) {
 }
 
 func TestWhatCannotBeMade(t *testing.T) {
-	if _, err := PNG(Scene{Width: 1 << 20, Height: 16}); err == nil {
+	if _, err := JPEG(Scene{Width: 1 << 20, Height: 16}); err == nil {
 		t.Error("a picture too large was made")
 	}
 	if _, err := MP4(Scene{Width: 64, Height: 64}, 0, false); err == nil {
@@ -175,7 +213,16 @@ func TestWhatCannotBeMade(t *testing.T) {
 // An hour's budget of a worker must not go into one clip.
 func BenchmarkMP4(b *testing.B) {
 	for b.Loop() {
-		if _, err := MP4(Scene{1080, 1920, 7, text}, time.Minute, true); err != nil {
+		if _, err := MP4(Scene{Width: 1080, Height: 1920, Seed: 7}, time.Minute, true); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// A worker draws the pictures of ten slides in one go.
+func BenchmarkJPEG(b *testing.B) {
+	for seed := uint32(0); b.Loop(); seed++ {
+		if _, err := JPEG(Scene{Width: 1080, Height: 1350, Seed: seed}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -70,6 +70,8 @@ const (
 // Rehearsal is the result that a test key requests.
 type Rehearsal struct {
 	Outcome string `json:"outcome,omitempty" enum:"completed,no_proposals,failed,rate_limited" default:"completed" doc:"Result of the diagnosis. no_proposals: it completes, but the text model fails. rate_limited refuses the call with that error, as with a live key"`
+	// Findings replace those of the factory.
+	Findings []Code `json:"findings,omitempty" enum:"no_content,no_recent_content,below_schedule,irregular_cadence,late_items,failure_rate,failure_cause,failure_by_kind,engagement_by_kind,engagement_by_hour,engagement_by_topic,account_disconnected,publication_failures,unused_account,caption_too_long,unused_content_type,no_description,no_audience,no_topics,few_topics,no_tone,no_schedule" minItems:"1" maxItems:"22" uniqueItems:"true" nullable:"false" doc:"Codes of the findings that the diagnosis has, with the numbers of a sample factory. Absent: the findings of this factory. Not with outcome failed" example:"[\"publication_failures\",\"no_audience\"]"`
 	generate.Rehearsal
 }
 

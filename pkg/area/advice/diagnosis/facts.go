@@ -52,6 +52,9 @@ type Factory struct {
 type Account struct {
 	ID       string
 	Platform string // empty: unknown
+	Handle   string // empty: unknown
+	// Lost reports that nothing can be published to it until its owner connects it again.
+	Lost bool
 }
 
 // Item is a content item. Times that it has not reached are zero.
@@ -65,6 +68,14 @@ type Item struct {
 	CreatedAt time.Time
 	MadeAt    time.Time
 	PublishAt time.Time
+	// Publications are those that have ended.
+	Publications []Publication
+}
+
+// Publication is the end of a publication.
+type Publication struct {
+	At      time.Time
+	Failure string // code; empty if it was published
 }
 
 // made reports whether the item has its content.
@@ -84,7 +95,8 @@ type Post struct {
 
 // Find returns the findings from the facts, the most severe first.
 func Find(f Facts) []Finding {
-	return sorted(slices.Concat(cadence(f), failures(f), engagement(f), accounts(f), captions(f), settings(f)))
+	return sorted(slices.Concat(cadence(f), failures(f), publications(f), engagement(f),
+		accounts(f), captions(f), settings(f)))
 }
 
 // made returns when items were made, oldest first.

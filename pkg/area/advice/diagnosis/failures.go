@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 )
 
 const (
@@ -87,4 +88,43 @@ func byKind(kinds map[string]*[2]int, failed, ended int) (all []Finding) {
 			p).about(kind, TwoProportion))
 	}
 	return all
+}
+
+const (
+	// lately is the age of the oldest publications that count.
+	lately = 30 * day
+	// Failed publications are critical from this number and share on.
+	manyUnpublished  = 2
+	largeUnpublished = 0.2
+)
+
+// publications finds the publications that failed and were not repeated.
+func publications(f Facts) []Finding {
+	ended, failed := 0, 0
+	causes := map[string]int{}
+	for _, it := range f.Items {
+		for _, p := range it.Publications {
+			if p.At.Before(f.Now.Add(-lately)) {
+				continue
+			}
+			if ended++; p.Failure != "" {
+				failed++
+				causes[p.Failure]++
+			}
+		}
+	}
+	if failed == 0 {
+		return nil
+	}
+	share, severity := float64(failed)/float64(ended), Warning
+	if failed >= manyUnpublished && share >= largeUnpublished {
+		severity = Critical
+	}
+	var codes []string
+	for _, code := range slices.Sorted(maps.Keys(causes)) {
+		codes = append(codes, fmt.Sprintf("%s (%d)", code, causes[code]))
+	}
+	return []Finding{found(PublicationFailures, severity, fmt.Sprintf("%d of %d publications of the last 30 days failed: "+
+		"%s. Publish the items again once the cause is gone.", failed, ended, strings.Join(codes, ", ")), "failed", failed,
+		"ended", ended, "share", share)}
 }

@@ -11,26 +11,28 @@ type Code string
 
 // The codes.
 const (
-	NoContent         Code = "no_content"
-	NoRecentContent   Code = "no_recent_content"
-	BelowSchedule     Code = "below_schedule"
-	IrregularCadence  Code = "irregular_cadence"
-	LateItems         Code = "late_items"
-	FailureRate       Code = "failure_rate"
-	FailureCause      Code = "failure_cause"
-	FailureByKind     Code = "failure_by_kind"
-	EngagementByKind  Code = "engagement_by_kind"
-	EngagementByHour  Code = "engagement_by_hour"
-	EngagementByTopic Code = "engagement_by_topic"
-	UnusedAccount     Code = "unused_account"
-	CaptionTooLong    Code = "caption_too_long"
-	UnusedContentType Code = "unused_content_type"
-	NoDescription     Code = "no_description"
-	NoAudience        Code = "no_audience"
-	NoTopics          Code = "no_topics"
-	FewTopics         Code = "few_topics"
-	NoTone            Code = "no_tone"
-	NoSchedule        Code = "no_schedule"
+	NoContent           Code = "no_content"
+	NoRecentContent     Code = "no_recent_content"
+	BelowSchedule       Code = "below_schedule"
+	IrregularCadence    Code = "irregular_cadence"
+	LateItems           Code = "late_items"
+	FailureRate         Code = "failure_rate"
+	FailureCause        Code = "failure_cause"
+	FailureByKind       Code = "failure_by_kind"
+	EngagementByKind    Code = "engagement_by_kind"
+	EngagementByHour    Code = "engagement_by_hour"
+	EngagementByTopic   Code = "engagement_by_topic"
+	AccountDisconnected Code = "account_disconnected"
+	PublicationFailures Code = "publication_failures"
+	UnusedAccount       Code = "unused_account"
+	CaptionTooLong      Code = "caption_too_long"
+	UnusedContentType   Code = "unused_content_type"
+	NoDescription       Code = "no_description"
+	NoAudience          Code = "no_audience"
+	NoTopics            Code = "no_topics"
+	FewTopics           Code = "few_topics"
+	NoTone              Code = "no_tone"
+	NoSchedule          Code = "no_schedule"
 )
 
 // Severity is the importance of a finding.
@@ -55,7 +57,7 @@ const (
 
 // Finding is one finding of a diagnosis.
 type Finding struct {
-	Code     Code               `json:"code" enum:"no_content,no_recent_content,below_schedule,irregular_cadence,late_items,failure_rate,failure_cause,failure_by_kind,engagement_by_kind,engagement_by_hour,engagement_by_topic,unused_account,caption_too_long,unused_content_type,no_description,no_audience,no_topics,few_topics,no_tone,no_schedule" doc:"Machine-readable kind of the finding"`
+	Code     Code               `json:"code" enum:"no_content,no_recent_content,below_schedule,irregular_cadence,late_items,failure_rate,failure_cause,failure_by_kind,engagement_by_kind,engagement_by_hour,engagement_by_topic,account_disconnected,publication_failures,unused_account,caption_too_long,unused_content_type,no_description,no_audience,no_topics,few_topics,no_tone,no_schedule" doc:"Machine-readable kind of the finding"`
 	Severity Severity           `json:"severity" enum:"info,warning,critical" doc:"Severity of the finding. info is no fault, and takes nothing off the score"`
 	Subject  *string            `json:"subject" doc:"What the finding is about, where its code has several: the failure code, kind of content, hour, topic, platform, or social account. Null otherwise"`
 	Message  string             `json:"message" doc:"Description of the finding"`

@@ -66,6 +66,15 @@ func TestFindings(t *testing.T) {
 			}
 		}
 	}
+	publish := func(f *Facts, ended, failed int) {
+		for i := range ended {
+			p := Publication{At: now.Add(-time.Duration(i) * day)}
+			if i < failed {
+				p.Failure = "content_refused"
+			}
+			f.Items[i/2].Publications = append(f.Items[i/2].Publications, p)
+		}
+	}
 	for name, c := range map[string]struct {
 		change func(f *Facts)
 		want   []string
@@ -75,6 +84,20 @@ func TestFindings(t *testing.T) {
 				ContentTypes: []string{"post"}}}
 		}, []string{"no_description warning", "no_audience warning", "no_topics warning", "no_tone info",
 			"no_schedule info"}},
+		"accounts that are lost": {func(f *Facts) {
+			f.Factory.Accounts = []Account{{ID: "soc_1", Lost: true}, {ID: "soc_2", Lost: true}, {ID: "soc_3"}}
+			for i := range f.Items {
+				f.Items[i].Accounts = []string{"soc_1", "soc_2", "soc_3"}
+			}
+		}, []string{"account_disconnected critical soc_1", "account_disconnected critical soc_2"}},
+		"a publication that failed": {func(f *Facts) { publish(f, 4, 1) }, []string{"publication_failures warning"}},
+		"2 of 10 publications that failed": {func(f *Facts) { publish(f, 10, 2) },
+			[]string{"publication_failures critical"}},
+		"2 of 11 publications that failed": {func(f *Facts) { publish(f, 11, 2) },
+			[]string{"publication_failures warning"}},
+		"publications that failed long ago": {func(f *Facts) {
+			f.Items[0].Publications = []Publication{{now.Add(-31 * day), "timeout"}}
+		}, nil},
 		"two topics": {func(f *Facts) { f.Factory.Topics = f.Factory.Topics[:2] },
 			[]string{"few_topics info"}},
 		"nothing made": {func(f *Facts) { f.Items = nil }, []string{"no_content warning"}},
@@ -138,7 +161,7 @@ func TestFindings(t *testing.T) {
 		}, []string{"caption_too_long info telegram"}},
 		"a caption too long for an account": {func(f *Facts) {
 			f.Items[0].Caption, f.Items[0].Accounts = strings.Repeat("ü", 2201), []string{"soc_1"}
-			f.Factory.Accounts = []Account{{"soc_1", "instagram"}}
+			f.Factory.Accounts = []Account{{ID: "soc_1", Platform: "instagram"}}
 		}, []string{"caption_too_long warning instagram", "caption_too_long info tiktok",
 			"caption_too_long info telegram"}},
 		"a content type that is not made": {func(f *Facts) {

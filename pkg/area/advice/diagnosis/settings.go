@@ -51,7 +51,7 @@ func settings(f Facts) (all []Finding) {
 	return all
 }
 
-// accounts finds social accounts that no item goes to.
+// accounts finds social accounts that nothing can be published to, or that no item goes to.
 func accounts(f Facts) (all []Finding) {
 	from := f.Now.Add(-accountUnused)
 	items := 0
@@ -66,6 +66,11 @@ func accounts(f Facts) (all []Finding) {
 		}
 	}
 	for _, a := range f.Factory.Accounts {
+		if a.Lost {
+			all = append(all, found(AccountDisconnected, Critical, fmt.Sprintf("The social account %s on %s is not "+
+				"connected. Nothing is published to it until its owner connects it again.", cmp.Or(a.Handle, a.ID),
+				a.Platform)).about(a.ID, ""))
+		}
 		if items > 0 && !used[a.ID] {
 			all = append(all, found(UnusedAccount, Warning, fmt.Sprintf("None of the %d items of the last 30 days "+
 				"goes to the social account %s.", items, a.ID), "items", items, "days",

@@ -2,11 +2,14 @@ package job
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/area/advice/diagnosis"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/area/social/account"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/record/resource"
@@ -16,10 +19,13 @@ import (
 // page is the number of items that are read in one round trip.
 const page = 100
 
-// facts reads the factory's newest items for a diagnosis. Nothing reports the figures of
-// posts yet.
+// facts reads the factory's social accounts and its newest items for a diagnosis.
 func (w *Worker) facts(ctx context.Context, o tenant.Owner, f factory.Factory) (diagnosis.Facts, error) {
 	facts := diagnosis.Facts{Now: w.Now(), Factory: settingsOf(f)}
+	var err error
+	if facts.Factory.Accounts, err = w.accounts(ctx, o, f.SocialAccountIDs); err != nil {
+		return facts, err
+	}
 	q := store.Query{
 		Index: store.ByParent, Partition: item.ParentPartition(o, f.ID),
 		From: id.First(id.ContentItem, facts.Now.Add(-diagnosis.Window)), Limit: page,
@@ -35,6 +41,7 @@ func (w *Worker) facts(ctx context.Context, o tenant.Owner, f factory.Factory) (
 				return facts, err
 			}
 			facts.Items = append(facts.Items, itemOf(r))
+			facts.Posts = append(facts.Posts, postsOf(r, facts.Factory.Topics)...)
 		}
 		if q.After = read.Next; q.After == nil {
 			break
@@ -56,10 +63,51 @@ func settingsOf(f factory.Factory) diagnosis.Factory {
 		d.Times = len(f.Schedule.Times)
 		d.Zone, _ = time.LoadLocation(f.Schedule.Timezone) // it was checked when it was set
 	}
-	for _, account := range f.SocialAccountIDs {
-		d.Accounts = append(d.Accounts, diagnosis.Account{ID: account})
-	}
 	return d
+}
+
+// accounts reads the social accounts of a factory.
+func (w *Worker) accounts(ctx context.Context, o tenant.Owner, ids []string) (all []diagnosis.Account, err error) {
+	keys := make([]store.Key, len(ids))
+	for i, accountID := range ids {
+		keys[i] = store.IDKey(accountID)
+	}
+	items, err := w.DB.GetAll(ctx, keys...)
+	if err != nil {
+		return nil, err
+	}
+	for i, it := range items {
+		if !account.Is(it, o) {
+			continue // it is being deleted
+		}
+		a, err := account.Decode(&it)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, diagnosis.Account{ID: ids[i], Platform: a.Platform, Handle: a.Handle,
+			Lost: a.State == account.NeedsReconnect || a.State == account.Disconnected})
+	}
+	return all, nil
+}
+
+// postsOf returns the posts of an item that the platforms have reported figures of.
+func postsOf(r *item.Record, topics []string) (all []diagnosis.Post) {
+	about := strings.ToLower(r.Prompt + " " + r.Caption)
+	topics = slices.DeleteFunc(slices.Clone(topics),
+		func(topic string) bool { return !strings.Contains(about, strings.ToLower(topic)) })
+	for _, p := range r.Publications {
+		if m := p.Metrics; p.PublishedAt != nil && m != nil && m.Views != nil {
+			reactions := 0
+			for _, n := range []*int64{m.Likes, m.Comments, m.Shares, m.Saves} {
+				if n != nil {
+					reactions += int(*n)
+				}
+			}
+			all = append(all, diagnosis.Post{Platform: p.Platform, Kind: string(r.Kind), Topics: topics,
+				PublishedAt: p.PublishedAt.Time, Views: int(*m.Views), Reactions: reactions})
+		}
+	}
+	return all
 }
 
 func itemOf(r *item.Record) diagnosis.Item {
@@ -70,6 +118,15 @@ func itemOf(r *item.Record) diagnosis.Item {
 	}
 	if r.Failure != nil {
 		it.Failure = string(r.Failure.Code)
+	}
+	for _, p := range r.Publications {
+		switch {
+		case p.State == item.PublicationFailed && p.Failure != nil:
+			it.Publications = append(it.Publications,
+				diagnosis.Publication{At: p.UpdatedAt.Time, Failure: p.Failure.Code})
+		case p.State == item.PublicationPublished && p.PublishedAt != nil:
+			it.Publications = append(it.Publications, diagnosis.Publication{At: p.PublishedAt.Time})
+		}
 	}
 	return it
 }

@@ -3,61 +3,60 @@ package job
 import (
 	"slices"
 
+	"github.com/content-automation/api/pkg/adapter/provider/samples"
 	"github.com/content-automation/api/pkg/area/advice/diagnosis"
 	"github.com/content-automation/api/pkg/area/factory"
 )
 
-// sampleTopics fill up the topics of a factory in the sandbox.
-var sampleTopics = []factory.Topic{"Behind the scenes", "Questions and answers", "News of the week"}
-
-// sampleOf returns the proposals of the sandbox: the same for the same factory and
+// sampleOf returns the proposals of the sandbox, in the language of the factory: the same for the same factory and
 // findings.
 func sampleOf(f factory.Factory, findings []diagnosis.Finding) (all []draft) {
-	propose := func(title string, patch map[string]any) {
-		if len(all) < maxProposals {
-			all = append(all, draft{
-				Title: title, Rationale: "A sample proposal from the sandbox. With a live key a language model " +
-					"writes it from the findings.",
-				Patch: patch, ExpectedEffect: "A sample: applying it mends the finding.",
-			})
+	texts := samples.Of(f.Language).Proposals
+	used := map[string]bool{}
+	propose := func(title string, code diagnosis.Code, member string, value any) {
+		if len(all) < maxProposals && !used[member] {
+			used[member] = true
+			all = append(all, draft{Title: title, Rationale: samples.Fill(texts.Rationale, "code", string(code)),
+				Patch: map[string]any{member: value}, ExpectedEffect: texts.Effect})
 		}
 	}
-	used := map[diagnosis.Code]bool{}
+	tone := texts.Tone[1]
+	if f.Tone == tone {
+		tone = texts.Tone[2]
+	}
 	for _, finding := range findings {
-		if used[finding.Code] {
-			continue
-		}
-		used[finding.Code] = true
-		switch finding.Code {
+		switch code := finding.Code; code {
 		case diagnosis.NoDescription:
-			propose("Describe the factory", map[string]any{"description": "A sample description of " + f.Name})
+			propose(texts.Description[0], code, "description", samples.Fill(texts.Description[1], "name", f.Name))
 		case diagnosis.NoAudience:
-			propose("Name the audience", map[string]any{"audience": "People who follow " + f.Name})
-		case diagnosis.NoTone:
-			propose("Set a tone", map[string]any{"tone": "warm and practical"})
+			propose(texts.Audience[0], code, "audience", texts.Audience[1])
+		case diagnosis.NoTone, diagnosis.EngagementByKind, diagnosis.EngagementByTopic:
+			propose(texts.Tone[0], code, "tone", tone)
 		case diagnosis.NoTopics, diagnosis.FewTopics:
 			topics := slices.Clone(f.Topics)
-			for _, topic := range sampleTopics {
-				if !slices.Contains(topics, topic) {
+			for _, topic := range texts.Topics[1:] {
+				if topic := factory.Topic(topic); !slices.Contains(topics, topic) {
 					topics = append(topics, topic)
 				}
 			}
-			propose("Add topics", map[string]any{"topics": topics})
-		case diagnosis.NoSchedule:
-			propose("Publish twice a day",
-				map[string]any{"schedule": map[string]any{"timezone": "UTC", "times": []string{"09:00", "18:00"}}})
+			propose(texts.Topics[0], code, "topics", topics)
+		case diagnosis.NoSchedule, diagnosis.IrregularCadence, diagnosis.EngagementByHour:
+			zone := "UTC"
+			if f.Schedule != nil {
+				zone = f.Schedule.Timezone
+			}
+			propose(texts.Schedule[0], code, "schedule", map[string]any{"timezone": zone,
+				"times": []string{"09:00", "18:00"}})
 		case diagnosis.UnusedContentType:
-			used := slices.DeleteFunc(slices.Clone(f.ContentTypes),
+			kept := slices.DeleteFunc(slices.Clone(f.ContentTypes),
 				func(kind string) bool { return kind == *finding.Subject })
-			propose("Make only what is used", map[string]any{"content_types": used})
+			if len(kept) > 0 && len(kept) < len(f.ContentTypes) {
+				propose(texts.ContentTypes[0], code, "content_types", kept)
+			}
 		}
 	}
 	if len(all) == 0 && len(findings) > 0 {
-		tone := "warm and practical"
-		if f.Tone == tone {
-			tone = "dry and exact"
-		}
-		propose("Try another tone", map[string]any{"tone": tone})
+		propose(texts.Tone[0], findings[0].Code, "tone", tone)
 	}
 	return all
 }

@@ -107,11 +107,16 @@ func (w *Worker) analyze(ctx context.Context, s *task.Step, p progress, on *subj
 	if r := on.record.Sandbox; r != nil && r.Outcome == diagnosis.OutcomeFailed {
 		return o, task.Permanent(errRehearsed)
 	}
-	facts, err := w.facts(ctx, s.Owner, on.factory)
-	if err != nil {
-		return o, err
+	if r := on.record.Sandbox; r != nil && len(r.Findings) > 0 {
+		p.Findings = diagnosis.Rehearsed(r.Findings)
+	} else {
+		facts, err := w.facts(ctx, s.Owner, on.factory)
+		if err != nil {
+			return o, err
+		}
+		p.Findings = diagnosis.Find(facts)
 	}
-	p.Findings, p.Analyzed = diagnosis.Find(facts), true
+	p.Analyzed = true
 	if len(p.Findings) == 0 {
 		return w.complete(s, p, nil), nil
 	}
@@ -224,7 +229,10 @@ func (w *Worker) complete(s *task.Step, p progress, missing *diagnosis.Failure) 
 			if len(d.fits(on.factory)) > 0 {
 				continue // the factory has changed since
 			}
-			made := w.proposal(r, on.factory, n, d)
+			made, err := w.proposal(r, on.factory, n, d)
+			if err != nil {
+				return err
+			}
 			it, err := made.Entry(s.Owner)
 			if err != nil {
 				return err
@@ -244,9 +252,10 @@ func (w *Worker) complete(s *task.Step, p progress, missing *diagnosis.Failure) 
 }
 
 // proposal makes the n-th proposal of a diagnosis of a draft.
-func (w *Worker) proposal(r *diagnosis.Record, f factory.Factory, n int, d draft) *proposal.Proposal {
+func (w *Worker) proposal(r *diagnosis.Record, f factory.Factory, n int, d draft) (*proposal.Record, error) {
 	now := w.Now()
-	return &proposal.Proposal{
+	base, err := f.Under(d.Patch)
+	return &proposal.Record{Base: base, Proposal: proposal.Proposal{
 		// The id has the time of the diagnosis, so that a reset of the sandbox removes both,
 		// less a little for each, so that lists have the most useful proposal first.
 		Resource: resource.New(id.Derived(id.Proposal, r.CreatedAt.Add(-time.Duration(n)*time.Millisecond), r.ID,
@@ -254,7 +263,7 @@ func (w *Worker) proposal(r *diagnosis.Record, f factory.Factory, n int, d draft
 		FactoryID: f.ID, Source: proposal.FromDiagnosis, Title: d.Title, Rationale: d.Rationale, Patch: d.Patch,
 		ExpectedEffect: d.ExpectedEffect,
 		BaseVersion:    f.Version, State: proposal.Open, ExpiresAt: resource.Instant(now.Add(proposal.Life)),
-	}
+	}}, err
 }
 
 // join returns an Outcome.Join that changes the diagnosis. The event of its completion

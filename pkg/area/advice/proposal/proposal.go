@@ -40,15 +40,21 @@ type Proposal struct {
 	Rationale      string         `json:"rationale" doc:"Reason for the change"`
 	Patch          map[string]any `json:"patch" doc:"The change, as a merge patch of the factory (RFC 7396)"`
 	ExpectedEffect string         `json:"expected_effect" doc:"Expected effect of the change"`
-	BaseVersion    int64          `json:"base_version" doc:"Version of the factory that the proposal was made for. It can be applied to no other"`
-	State          State          `json:"state" enum:"open,applied,dismissed,expired" doc:"State of the proposal. open: it can be applied to base_version of the factory. expired: it was not applied in 30 days"`
+	BaseVersion    int64          `json:"base_version" doc:"Version of the factory that the proposal was made for. It can be applied to a later one unless the values that it replaces have changed"`
+	State          State          `json:"state" enum:"open,applied,dismissed,expired" doc:"State of the proposal. open: it can be applied. expired: it was not applied in 30 days"`
 	ExpiresAt      resource.Time  `json:"expires_at" doc:"Time from which it can no longer be applied"`
 	AppliedVersion *int64         `json:"applied_version" doc:"Version that the factory got by applying it. Null until applied"`
 }
 
+// Record is the stored document of a proposal.
+type Record struct {
+	Proposal
+	// Base is what the factory's Under has returned for the patch.
+	Base string `json:"base,omitempty"`
+}
+
 // StateFilter and expiresFilter are the filters of proposals. An open one has the time at which it expires, so that
-// lists
-// find those that have expired without a write.
+// lists find those that have expired without a write.
 const (
 	StateFilter   = "state"
 	expiresFilter = "expires"
@@ -61,7 +67,7 @@ func Partition(o tenant.Owner, factoryID string) string {
 }
 
 // Entry returns the proposal as an item of the table.
-func (p *Proposal) Entry(o tenant.Owner) (store.Item, error) {
+func (p *Record) Entry(o tenant.Owner) (store.Item, error) {
 	it, err := store.NewItem(ItemKind, o, p.ID, p)
 	it.Parent = store.Key{PK: Partition(o, p.FactoryID), SK: p.ID}
 	it.Filters = p.filters()
@@ -69,12 +75,12 @@ func (p *Proposal) Entry(o tenant.Owner) (store.Item, error) {
 }
 
 // Into writes the changed proposal into the item that it was read from.
-func (p *Proposal) Into(it store.Item) (store.Item, error) {
+func (p *Record) Into(it store.Item) (store.Item, error) {
 	it.Filters = p.filters()
 	return it, it.Encode(p)
 }
 
-func (p *Proposal) filters() map[string]string {
+func (p *Record) filters() map[string]string {
 	f := map[string]string{StateFilter: string(p.State)}
 	if p.State == Open {
 		f[expiresFilter] = p.ExpiresAt.Format(resource.TimeLayout)
@@ -83,7 +89,7 @@ func (p *Proposal) filters() map[string]string {
 }
 
 // Decode reads the proposal of an item, in the state that it has at a time.
-func Decode(it *store.Item, now time.Time) (p Proposal, err error) {
+func Decode(it *store.Item, now time.Time) (p Record, err error) {
 	err = it.Decode(&p)
 	if p.State == Open && !now.Before(p.ExpiresAt.Time) {
 		p.State = Expired

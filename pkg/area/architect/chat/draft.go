@@ -21,7 +21,13 @@ const (
 	Factory     Subject = "factory"
 	ContentPlan Subject = "content_plan"
 	ContentItem Subject = "content_item"
+	// The subjects of drafts that change what exists.
+	FactoryChange     Subject = "factory_change"
+	ContentItemChange Subject = "content_item_change"
 )
+
+// Subjects are all subjects.
+var Subjects = []Subject{Factory, ContentPlan, ContentItem, FactoryChange, ContentItemChange}
 
 // State is the state of a draft.
 type State string
@@ -33,15 +39,16 @@ const (
 	Discarded State = "discarded"
 )
 
-// Draft is a resource that the architect has prepared for the user to apply.
+// Draft is a resource, or a change of one, that the architect has prepared for the user to apply.
 type Draft struct {
 	resource.Resource
-	ChatID    string         `json:"chat_id" doc:"Chat in which it was made"`
-	Kind      Subject        `json:"kind" enum:"factory,content_plan,content_item" doc:"What applying it creates"`
-	FactoryID *string        `json:"factory_id" doc:"Factory of the content plan or the content item. Null for a factory"`
-	Body      map[string]any `json:"body" doc:"Body of the operation that applying it carries out: createFactory, createContentPlan or createContentItem"`
-	State     State          `json:"state" enum:"open,applied,discarded" doc:"State of the draft. open: it can be changed and applied"`
-	ResultID  *string        `json:"result_id" doc:"Id of what applying it has created. Null until applied"`
+	ChatID        string         `json:"chat_id" doc:"Chat in which it was made"`
+	Kind          Subject        `json:"kind" enum:"factory,content_plan,content_item,factory_change,content_item_change" doc:"What applying it creates or changes"`
+	FactoryID     *string        `json:"factory_id" doc:"Factory that it changes, or that the content plan or content item is for. Null for a new factory"`
+	ContentItemID *string        `json:"content_item_id" doc:"Content item that it changes. Null for other kinds"`
+	Body          map[string]any `json:"body" doc:"Body of the operation that applying it carries out: createFactory, createContentPlan or createContentItem; of a change, the merge patch of updateFactory or updateContentItem"`
+	State         State          `json:"state" enum:"open,applied,discarded" doc:"State of the draft. open: it can be changed and applied"`
+	ResultID      *string        `json:"result_id" doc:"Id of what applying it has created or changed. Null until applied"`
 }
 
 // The filters of drafts.

@@ -27,6 +27,7 @@ type Brief struct {
 	// Type is the type of the factory. It is empty in items that are older than this
 	// member.
 	Type string `json:"type,omitempty"`
+	Name string `json:"name,omitempty"` // of the factory
 	// Voice is for text models.
 	Voice string `json:"voice"`
 	// Look is for image and video models, and Sound for music models.
@@ -128,7 +129,7 @@ func NewBrief(f Factory) (Brief, error) {
 		sound = append(sound, sentence("Mood", f.Tone))
 	}
 	return Brief{
-		Type: f.Type, Voice: provider.Clip(sentences("\n", voice...), maxInstructions),
+		Type: f.Type, Name: f.Name, Voice: provider.Clip(sentences("\n", voice...), maxInstructions),
 		Look:   provider.Clip(sentences(" ", look...), maxManner),
 		Sound:  provider.Clip(sentences(" ", sound...), maxManner),
 		Models: f.Models, Trained: f.Trained, Brand: brandOf(settings, f.Logo), Prices: f.pricesOf(settings),

@@ -174,6 +174,24 @@ func (r *Record) prices() *provider.Prices {
 	return all
 }
 
+// about returns what the texts of the item are about.
+func (r *Record) about() provider.About {
+	a := provider.About{Kind: string(r.Kind), Type: r.Brief.Type, Name: r.Brief.Name}
+	p := r.Brief.Product
+	if p == nil {
+		return a
+	}
+	a.Product, a.Description = p.Name, p.Description
+	if r.Brief.Prices == PricesNone {
+		return a
+	}
+	a.Price = p.Price.String()
+	if p.Promotion != nil {
+		a.Price, a.Was, a.Until = p.reduced().String(), a.Price, p.Promotion.EndsAt.Format(time.DateOnly)
+	}
+	return a
+}
+
 // look returns the description of the look of the pictures for a model of pictures.
 func (r *Record) look() string {
 	if r.Brief.Product == nil {

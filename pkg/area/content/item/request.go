@@ -37,7 +37,7 @@ func (r *Record) foreseen(p part) provider.Request {
 	switch p.Kind {
 	case provider.KindText:
 		req.Instructions = sentences("\n\n", r.Brief.Voice, r.productInstructions(), occasions[r.Shape])
-		req.Prices = r.prices()
+		req.Prices, req.About = r.prices(), r.about()
 		req.ScriptSeconds, req.Scenes = p.Seconds, p.Scenes
 		if r.Kind == Carousel {
 			req.Slides = len(r.Slides)

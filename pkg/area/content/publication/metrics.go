@@ -10,6 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/area/social/account"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/record/testclock"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -29,6 +30,9 @@ type reading struct {
 	// next one has failed.
 	Done  int `json:"done,omitempty"`
 	Tries int `json:"tries,omitempty"`
+
+	// ahead is the time that was added to the clock of the sandbox after the publication.
+	ahead time.Duration
 }
 
 // watch starts the task that reads the metrics of a publication.
@@ -53,7 +57,7 @@ func (w reader) Step(ctx context.Context, s *task.Step) (o task.Outcome, err err
 	if err := s.Decode(&p); err != nil {
 		return o, err
 	}
-	_, r, beside, err := w.read(ctx, s, store.IDKey(p.Account))
+	_, r, beside, err := w.read(ctx, s, store.IDKey(p.Account), testclock.Key(s.Owner))
 	if err != nil {
 		return o, task.Again(err)
 	}
@@ -61,6 +65,11 @@ func (w reader) Step(ctx context.Context, s *task.Step) (o task.Outcome, err err
 		return task.Outcome{Done: true}, nil // the item was deleted
 	}
 	pub := *r.Publication(p.Publication)
+	clock, err := testclock.Decode(&beside[1])
+	if err != nil {
+		return o, err
+	}
+	p.ahead = clock.Since(p.At)
 	var acct account.Record
 	if account.Is(beside[0], s.Owner) {
 		if acct, err = account.Decode(&beside[0]); err != nil {
@@ -75,7 +84,7 @@ func (w reader) Step(ctx context.Context, s *task.Step) (o task.Outcome, err err
 	if err != nil {
 		return o, task.Again(err)
 	}
-	read, err := adapter.Metrics(ctx, token, published(pub))
+	read, err := adapter.Metrics(ctx, token, published(pub, clock))
 	if ctx.Err() != nil {
 		return o, ctx.Err()
 	}
@@ -120,7 +129,10 @@ func metrics(read platform.Metrics, before *item.Metrics, now time.Time) *item.M
 }
 
 // published returns the identity of a publication at its platform.
-func published(pub item.Publication) (p platform.Published) {
+func published(pub item.Publication, clock testclock.Clock) (p platform.Published) {
+	if pub.PublishedAt != nil {
+		p.Ahead = clock.Since(pub.PublishedAt.Time)
+	}
 	if pub.PlatformPostID != nil {
 		p.ID = *pub.PlatformPostID
 	}
@@ -137,7 +149,7 @@ func (w reader) next(p reading) task.Outcome {
 	if p.Done == len(readings) {
 		return task.Outcome{Payload: p, Done: true}
 	}
-	return task.Outcome{Payload: p, Wait: max(0, p.At.Add(readings[p.Done]).Sub(w.Now()))}
+	return task.Outcome{Payload: p, Wait: max(0, p.At.Add(readings[p.Done]-p.ahead).Sub(w.Now()))}
 }
 
 // failed returns the outcome of a reading that failed.

@@ -28,6 +28,8 @@ const (
 	Timer task.Kind = "publish.timer"   // begins to publish an item at its time
 	Post  task.Kind = "publish"         // one publication
 	Read  task.Kind = "publish.metrics" // reads the metrics of a publication
+	// Advance moves the clock of a sandbox forward, and reads the metrics of its posts.
+	Advance task.Kind = "sandbox.advance"
 )
 
 const (

@@ -37,6 +37,7 @@ type Worker struct {
 // Handlers returns the handlers of the kinds of tasks.
 func (w *Worker) Handlers() map[task.Kind]task.Handler {
 	return map[task.Kind]task.Handler{Timer: timer{Worker: w}, Post: poster{w}, Read: reader{Worker: w},
+		Advance:          advancer{Worker: w},
 		item.AutoPublish: automatic{Worker: w}}
 }
 

@@ -2,8 +2,13 @@ package job
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/content-automation/api/pkg/adapter/provider/samples"
 )
 
 func TestNearDuplicates(t *testing.T) {
@@ -47,26 +52,51 @@ func TestATopicThatSaysNothingIsRefused(t *testing.T) {
 	}
 }
 
-// The sandbox must not run out of topics: those of the largest plan differ.
-func TestTopicsOfTheSandboxDiffer(t *testing.T) {
-	j := job{plan: Plan{Days: 90, PostsPerDay: 10, ContentTypes: Types, StartsOn: "2026-05-02",
-		Timezone: "Europe/Berlin", Brief: "The weeks before Christmas in our shop"}}
+// planned returns the topics that the sandbox writes for a plan, without those that are near duplicates.
+func planned(t *testing.T, days, postsPerDay int, language string) (taken known, all []string) {
+	t.Helper()
+	j := job{plan: Plan{Days: days, PostsPerDay: postsPerDay, ContentTypes: Types, StartsOn: "2026-05-02",
+		Timezone: "Europe/Berlin", Brief: "The weeks before Christmas in our shop"},
+		recipe: Recipe{Language: language, Name: "Nordlauf"}}
 	slots, err := j.plan.Slots(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var taken known
 	for i, slot := range slots {
-		j.Round = 0
-		for ; j.Round < rounds; j.Round++ {
-			if s := shapeOf(j.sample(i, slot)); !taken.has(s) {
-				taken = append(taken, s)
+		for j.Round = 0; j.Round < rounds; j.Round++ {
+			topic := j.sample(i, slot, taken)
+			if s := shapeOf(topic); !taken.has(s) {
+				taken, all = append(taken, s), append(all, topic)
 				break
 			}
 		}
 	}
-	if len(taken) != len(slots) {
-		t.Errorf("%d topics for %d slots", len(taken), len(slots))
+	if len(all) != len(slots) {
+		t.Errorf("in %s, there are %d topics for %d slots", language, len(all), len(slots))
+	}
+	return taken, all
+}
+
+// The sandbox must not run out of topics: those of the largest plan differ.
+func TestTopicsOfTheSandboxDiffer(t *testing.T) { planned(t, 90, 10, "en") }
+
+// The topics of a usual plan are written in its language, about its brief, with many angles.
+func TestTopicsOfTheSandboxAreSensible(t *testing.T) {
+	for _, language := range samples.Languages {
+		_, all := planned(t, 30, 2, language)
+		angles := map[string]bool{}
+		for _, topic := range all {
+			subject, rest, _ := strings.Cut(topic, ": ")
+			known := samples.Of(language).Angles
+			at := slices.IndexFunc(known, func(angle string) bool { return strings.HasPrefix(rest, angle+", ") })
+			if subject != "The weeks before Christmas" && subject != "Nordlauf" || at < 0 {
+				t.Errorf("in %s: %q", language, topic)
+			}
+			angles[strconv.Itoa(at)] = true
+		}
+		if len(angles) < 20 {
+			t.Errorf("in %s, there are %d angles", language, len(angles))
+		}
 	}
 }
 
@@ -74,7 +104,7 @@ func BenchmarkNearDuplicate(b *testing.B) {
 	var taken known
 	for i := range 1400 {
 		j := job{plan: Plan{Brief: fmt.Sprint("Topic ", i)}}
-		taken = append(taken, shapeOf(j.sample(i, Slot{At: time.Unix(int64(i), 0)})))
+		taken = append(taken, shapeOf(j.sample(i, Slot{At: time.Unix(int64(i), 0)}, nil)))
 	}
 	s := shapeOf("How to wash your running shoes after a long run in the rain")
 	for b.Loop() {

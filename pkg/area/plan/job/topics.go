@@ -1,9 +1,9 @@
 package job
 
 import (
-	"cmp"
 	"crypto/sha256"
 	_ "embed"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/adapter/provider/samples"
 )
 
 const (
@@ -65,6 +66,10 @@ func (j *job) request(used []string) (provider.Request, error) {
 		a.Channel = r.Brief.Voice // the same for all
 	}
 	var sample topics
+	var taken known
+	for _, topic := range slices.Concat(used, j.Refused, slices.Collect(maps.Values(j.Chosen))) {
+		taken = append(taken, shapeOf(topic))
+	}
 	from, to := j.next()
 	for i, slot := range j.slots[from:to] {
 		if n := i + 1; j.Chosen[n] == "" {
@@ -73,7 +78,8 @@ func (j *job) request(used []string) (provider.Request, error) {
 				one.Product = p.Name
 			}
 			a.Slots = append(a.Slots, one)
-			sample.Topics = append(sample.Topics, topic{n, j.sample(from+i, slot)})
+			written := j.sample(from+i, slot, taken)
+			sample.Topics, taken = append(sample.Topics, topic{n, written}), append(taken, shapeOf(written))
 		}
 	}
 	chosen := make([]string, 0, len(j.Chosen))
@@ -141,33 +147,55 @@ func clip(s string, n int) string {
 	return strings.TrimSpace(s)
 }
 
-// words are the words of the topics in the sandbox.
+// words are the words of topics in the sandbox once all others are taken.
 //
 //go:embed words.txt
 var words string
 
 const (
-	sampleWords   = 6
-	sampleSubject = 24 // bytes
+	sampleSubject = 28 // characters
+	// The topics that are considered for a slot, of which there are fewer once sampleMany are taken: each is compared
+	// with all of them.
+	sampleTries, sampleMany, sampleManyTries = 40, 300, 4
+	sampleWords                              = 6
 )
 
-// sample is the topic that the sandbox writes for a slot: always the same for the same
-// day, slot and round.
-func (j *job) sample(n int, slot Slot) string {
-	subject := cmp.Or(j.plan.Brief, j.recipe.Name)
-	if all := j.recipe.Topics; len(all) > 0 {
-		subject = all[n%len(all)]
+// sample is the topic that the sandbox writes for a slot: always the same for the same day, slot, round and topics that
+// are taken. It names a subject of the factory, an angle and a twist. Plans of hundreds of items have not enough of
+// them: then it lists words.
+func (j *job) sample(n int, slot Slot, taken known) string {
+	subjects := slices.Clone(j.recipe.Topics)
+	if len(subjects) == 0 {
+		subjects = []string{j.recipe.Name}
+	}
+	if j.plan.Brief != "" {
+		subjects = slices.Insert(subjects, 0, j.plan.Brief)
 	}
 	if p := j.productOf(n); p != nil {
-		subject = p.Name
+		subjects = []string{p.Name}
+	}
+	subject := provider.Clip(clean(subjects[n%len(subjects)]), sampleSubject)
+	subject = samples.Capital(strings.TrimRight(subject, ".!?…,;: ")) + ": "
+	texts := samples.Of(j.recipe.Language)
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %d", slot.At.UTC().Format(time.RFC3339), n, j.Round))
+	start := int(binary.BigEndian.Uint32(sum[:]))
+	tries := sampleTries
+	if len(taken) > sampleMany {
+		tries = sampleManyTries
+	}
+	for try := range tries {
+		at := start + 7*try
+		topic := subject + texts.Angles[at%len(texts.Angles)] + ", " + texts.Twists[(at/3+n)%len(texts.Twists)]
+		if !taken.has(shapeOf(topic)) {
+			return topic
+		}
 	}
 	vocabulary := strings.Fields(words)
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %d", slot.At.UTC().Format(time.RFC3339), n, j.Round))
 	var chosen []string
 	for _, b := range sum {
 		if word := vocabulary[int(b)%len(vocabulary)]; len(chosen) < sampleWords && !slices.Contains(chosen, word) {
 			chosen = append(chosen, word)
 		}
 	}
-	return clip(clean(subject), sampleSubject) + ": " + strings.Join(chosen, ", ")
+	return subject + strings.Join(chosen, ", ")
 }
