@@ -162,7 +162,7 @@ func fetch(ctx context.Context, say func(string)) *tools {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case errors.Is(err, exec.ErrNotFound):
-			err = fmt.Errorf("Node is not installed: get Node 22 or newer, with npm, from https://nodejs.org")
+			err = errors.New("node is not installed: get Node 22 or newer, with npm, from https://nodejs.org")
 		case err != nil:
 			err = fmt.Errorf("%w: %s", err, output)
 		}

@@ -47,9 +47,6 @@ type route struct {
 // ServeHTTP implements http.Handler, so that http.ServeMux finds a route. It is never called.
 func (route) ServeHTTP(http.ResponseWriter, *http.Request) {}
 
-// unknown is the path of all unknown paths below /v1, which the function account answers.
-const unknown = "/v1/{proxy...}"
-
 // newGateway returns the gateway of some functions with their routes.
 func newGateway(routes []httpapi.Route, functions map[string]function, public map[string]bool) *gateway {
 	g := &gateway{paths: http.NewServeMux(), now: time.Now,
@@ -64,7 +61,8 @@ func newGateway(routes []httpapi.Route, functions map[string]function, public ma
 		if r.Path == "/" {
 			pattern = "/{$}"
 		}
-		g.paths.Handle(pattern, route{r.Path, public[r.Path], topology.Named(r.Function).Timeout, functions[r.Function]})
+		g.paths.Handle(pattern,
+			route{r.Path, public[r.Path], topology.Named(r.Function).Timeout, functions[r.Function]})
 	}
 	return g
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
+	berrors "go.etcd.io/bbolt/errors"
 )
 
 // journal keeps the state of a service beyond its process, in one file. The zero value keeps nothing: the state is in
@@ -26,7 +27,7 @@ func openJournal(dir string) (journal, error) {
 	db, err := bbolt.Open(filepath.Join(dir, "journal.db"), 0o600, &bbolt.Options{
 		Timeout: time.Second, NoSync: true, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType,
 	})
-	if errors.Is(err, bbolt.ErrTimeout) {
+	if errors.Is(err, berrors.ErrTimeout) {
 		return journal{}, fmt.Errorf("another service runs in %s: stop it first", dir)
 	}
 	if err != nil {

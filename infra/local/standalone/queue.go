@@ -190,13 +190,6 @@ func (q *messages) finish(batch []events.SQSMessage, out events.SQSEventResponse
 	q.journal.write(entries...)
 }
 
-// waiting returns the number of messages.
-func (q *messages) waiting() int {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return len(q.byID)
-}
-
 // consume passes the messages to their function until the context ends: at most slots batches at a time. It returns
 // when the last batch has ended.
 func (q *messages) consume(ctx context.Context, f topology.Function, slots int, handle worker.Consumer) {

@@ -8,7 +8,6 @@ package standalone
 
 import (
 	"context"
-	"encoding/json"
 
 	"fmt"
 	"io"
@@ -34,7 +33,6 @@ import (
 	"github.com/content-automation/api/pkg/area/training/job"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/generate"
-	"github.com/content-automation/api/pkg/generate/composition"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/objects"
 	"github.com/content-automation/api/pkg/store"
@@ -84,8 +82,8 @@ type Options struct {
 type Service struct {
 	// BaseURL is the address of the API.
 	BaseURL string
-	// Providers is the address of the fakes of the providers, or empty if live keys use the real ones. Platforms is that
-	// of the fakes of the platforms.
+	// Providers is the address of the fakes of the providers, or empty if live keys use the real ones. Platforms is
+	// that of the fakes of the platforms.
 	Providers, Platforms string
 
 	options    Options
@@ -295,42 +293,6 @@ func (s *Service) announce(_, key string) {
 	s.queues[topology.ImportMedia].Send(context.Background(), queue.Message{Body: string(encoded(notice))})
 }
 
-// aws returns a configuration of the SDK for the service's own doubles at an address.
-func (s *Service) aws(endpoint string) aws.Config {
-	access, _ := s.secrets.get(accessSecret)
-	cfg := aws.Config{Region: s.options.Region,
-		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
-			return aws.Credentials{AccessKeyID: access, SecretAccessKey: access, Source: "standalone"}, nil
-		})}
-	if endpoint != "" {
-		cfg.BaseEndpoint = &endpoint
-	}
-	return cfg
-}
-
-// AWS returns a configuration of the SDK with which the operator's command works on the service.
-func (s *Service) AWS() aws.Config { return s.aws(s.Endpoint()) }
-
-// Endpoint returns the address of the calls of AWS that the operator's command makes.
-func (s *Service) Endpoint() string { return s.internal + operatorPath }
-
-// DB returns the state table.
-func (s *Service) DB() *store.DB { return s.db }
-
-// Environment returns the variables with which the operator's command works on the service, as lines of NAME=value.
-func (s *Service) Environment() string {
-	access, _ := s.secrets.get(accessSecret)
-	var lines strings.Builder
-	for _, v := range [][2]string{
-		{"AWS_ENDPOINT_URL", s.Endpoint()}, {"AWS_REGION", s.options.Region}, {"AWS_ACCESS_KEY_ID", access},
-		{"AWS_SECRET_ACCESS_KEY", access}, {"TABLE_NAME", StateTable}, {"AUDIT_TABLE_NAME", AuditTable},
-		{"MEDIA_BUCKET", bucket}, {"PROVIDER_SECRET", ProviderSecret}, {"PLATFORM_SECRET", PlatformSecret},
-	} {
-		fmt.Fprintf(&lines, "%s=%s\n", v[0], v[1])
-	}
-	return lines.String()
-}
-
 // Refresh makes the pages of the documentation anew, such as when the explorer's script has come.
 func (s *Service) Refresh() {
 	pages := s.newPages()
@@ -338,62 +300,6 @@ func (s *Service) Refresh() {
 }
 
 func (s *Service) pages() function { return *s.assets.Load() }
-
-// composer returns the composer of media.
-func (s *Service) composer(files *objects.Store) generate.Composer {
-	return turns{s.options.Compose(files), make(chan struct{}, max(1, s.processors/2))}
-}
-
-// turns composes a few works at a time. The messages of the others are held, so that short steps of finished works do
-// not wait behind them.
-type turns struct {
-	generate.Composer
-	free chan struct{}
-}
-
-// Compose implements generate.Composer.
-func (t turns) Compose(ctx context.Context, what composition.Composition, draft bool, progress func(int),
-	save generate.Save) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case t.free <- struct{}{}:
-	}
-	defer func() { <-t.free }()
-	return t.Composer.Compose(ctx, what, draft, progress, save)
-}
-
-// schedule calls the functions of schedules, each with its period, and once at the start, until the context ends.
-func (s *Service) schedule(ctx context.Context) {
-	for name, run := range s.scheduled {
-		f := topology.Named(name)
-		s.running.Go(func() {
-			for {
-				call, cancel := context.WithTimeout(ctx, f.Timeout)
-				if _, err := run(call, []byte("{}")); err != nil && ctx.Err() == nil {
-					slog.Error("a scheduled function failed", "function", name, "error", err)
-				}
-				cancel()
-				if !sleep(ctx, f.Every) {
-					return
-				}
-			}
-		})
-	}
-}
-
-// Invoke calls a function of a schedule by its name, with a payload in JSON, and decodes its result.
-func (s *Service) Invoke(ctx context.Context, name, payload string, into any) error {
-	run := s.scheduled[name]
-	if run == nil {
-		return fmt.Errorf("standalone: no schedule calls the function %q", name)
-	}
-	out, err := run(ctx, []byte(payload))
-	if err != nil {
-		return fmt.Errorf("standalone: the function %s: %w", name, err)
-	}
-	return json.Unmarshal(encoded(out), into)
-}
 
 // grace is the time for which calls in progress may end.
 const grace = 3 * time.Second

@@ -45,7 +45,9 @@ func openTables(j journal, now func() time.Time) (*tables, error) {
 		StateTable: newStream(StateTable, j, relayed), AuditTable: newStream(AuditTable, j, chained),
 	}}
 	t.engine = memtable.NewObserved(now, t.observe)
-	for name, indexes := range map[string][]store.Index{StateTable: store.StateIndexes, AuditTable: store.AuditIndexes} {
+	for name, indexes := range map[string][]store.Index{
+		StateTable: store.StateIndexes, AuditTable: store.AuditIndexes,
+	} {
 		if _, err := t.engine.CreateTable(context.Background(), schema(name, indexes)); err != nil {
 			return nil, err
 		}
@@ -94,7 +96,8 @@ func schema(name string, indexes []store.Index) *dynamodb.CreateTableInput {
 			projection = types.ProjectionTypeKeysOnly
 		}
 		in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{
-			IndexName: aws.String(x.Name()), KeySchema: keys(x), Projection: &types.Projection{ProjectionType: projection},
+			IndexName: aws.String(x.Name()), KeySchema: keys(x),
+			Projection: &types.Projection{ProjectionType: projection},
 		})
 	}
 	return in

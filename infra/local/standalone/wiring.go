@@ -188,8 +188,8 @@ func (s *Service) consumers(e area.Env) (map[string]worker.Consumer, error) {
 		}).Handle
 	}
 	providers := registry.New(registry.Config{
-		Configured: provider.ParseConfigured(s.providers), AWS: s.aws(s.internal + operatorPath), Secret: ProviderSecret,
-		Bucket: bucket, Endpoint: s.Providers, Now: s.now,
+		Configured: provider.ParseConfigured(s.providers), AWS: s.AWS(),
+		Secret: ProviderSecret, Bucket: bucket, Endpoint: s.Providers, Now: s.now,
 	})
 	dispatcher := dispatch.New(e.DB, s.queues[topology.Deliver], s.now)
 	trainer := &job.Worker{DB: e.DB, Now: s.now}
@@ -207,7 +207,9 @@ func (s *Service) consumers(e area.Env) (map[string]worker.Consumer, error) {
 			DB: e.DB, Objects: files, Composer: s.composer(files), Now: s.now,
 		})),
 		"import-media": worker.Consumer(importer.Notified(importer.Handler(consume("import-media",
-			importmedia.Handlers(&importer.Worker{DB: e.DB, Objects: files, Now: s.now, URLs: importer.NewClient(true)}))))),
+			importmedia.Handlers(&importer.Worker{
+				DB: e.DB, Objects: files, Now: s.now, URLs: importer.NewClient(true),
+			}))))),
 		"diagnose": consume("diagnose", diagnosewiring.Handlers(&advicejob.Worker{
 			DB: e.DB, Now: s.now, Offer: catalog.NewOffer(s.providers, s.options.Region), Providers: providers,
 		})),
@@ -246,7 +248,8 @@ func (s *Service) work(ctx context.Context, e area.Env) error {
 	entries := s.tables.open(AuditTable, s.now)
 	links := follow.New(chain.New(entries, s.now).Handle, level.NewCallCounter(e.DB).Handle)
 	s.running.Go(func() {
-		s.tables.streams[AuditTable].read(ctx, chained.Batch, min(chained.Window, longestWindow), chained.Timeout, links)
+		s.tables.streams[AuditTable].read(ctx, chained.Batch, min(chained.Window, longestWindow), chained.Timeout,
+			links)
 	})
 	search := due.New(e.DB, s.named(topology.Outbox), s.now)
 	probe := &canary.Canary{Target: s.secrets.read(CanarySecret), HTTP: &http.Client{Timeout: 30 * time.Second},

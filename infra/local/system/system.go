@@ -381,23 +381,3 @@ func claim(dir string) (release func(), err error) {
 	}
 	return release, nil
 }
-
-// PortError is returned when the requested port is not available.
-type PortError struct {
-	Port  int
-	Cause error
-}
-
-// Error names the port.
-func (e *PortError) Error() string { return fmt.Sprintf("port %d cannot be used: %v", e.Port, e.Cause) }
-
-// Unwrap returns the cause.
-func (e *PortError) Unwrap() error { return e.Cause }
-
-func listen(ctx context.Context, port int) (net.Listener, error) {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-	if err != nil {
-		return nil, &PortError{port, err}
-	}
-	return listener, nil
-}

@@ -56,8 +56,8 @@ func Sentence(err error, port int) string {
 // System describes a running system.
 type System struct {
 	BaseURL string
-	// Providers is the address of the fakes of the providers, or empty if live keys use the real ones. Platforms is that
-	// of the fakes of the platforms.
+	// Providers is the address of the fakes of the providers, or empty if live keys use the real ones. Platforms is
+	// that of the fakes of the platforms.
 	Providers, Platforms string
 	// Environment has the variables of the operator's command.
 	Environment string

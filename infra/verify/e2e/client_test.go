@@ -1,11 +1,8 @@
 package e2e
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,9 +10,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 
 	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/area/apikey"
@@ -205,47 +199,6 @@ func (c *customer) factory(secret string) string {
 	return f.ID
 }
 
-// signed makes a signed call of the local AWS without a client, which would not be worthwhile
-// for a few calls. Headers are pairs of name and value.
-func signed(t *testing.T, cfg aws.Config, method, path, service string, body []byte, headers ...string) (status int,
-	answer []byte) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	status, answer, err := sign(ctx, cfg, method, path, service, body, headers...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return status, answer
-}
-
-func sign(ctx context.Context, cfg aws.Config, method, path, service string, body []byte,
-	headers ...string) (status int, answer []byte, err error) {
-	req, err := http.NewRequestWithContext(ctx, method, running.Endpoint+path, bytes.NewReader(body))
-	if err != nil {
-		return 0, nil, err
-	}
-	for i := 0; i < len(headers); i += 2 {
-		req.Header.Set(headers[i], headers[i+1])
-	}
-	credentials, err := cfg.Credentials.Retrieve(ctx)
-	if err != nil {
-		return 0, nil, err
-	}
-	hash := sha256.Sum256(body)
-	if err := v4.NewSigner().SignHTTP(ctx, credentials, req, hex.EncodeToString(hash[:]), service, running.Region,
-		time.Now()); err != nil {
-		return 0, nil, err
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return 0, nil, err
-	}
-	defer resp.Body.Close()
-	answer, err = io.ReadAll(resp.Body)
-	return resp.StatusCode, answer, err
-}
-
 type logged struct {
 	ID       string `json:"id"`
 	EventID  string `json:"event_id"`
@@ -272,22 +225,3 @@ type plannedItem struct {
 	ID, State, Kind, Prompt string
 	PublishAt               time.Time `json:"publish_at"`
 }
-
-// planned waits until a plan is in a state.
-func planned(t *testing.T, key, at, state string) (p contentPlan) {
-	t.Helper()
-	eventually(t, "the plan at "+at+" is "+state, func() bool {
-		p = into[contentPlan](call(t, key, http.MethodGet, at, nil), http.StatusOK)
-		return p.State == state
-	})
-	return p
-}
-
-func itemsOf(t *testing.T, key, planID string) []plannedItem {
-	t.Helper()
-	return into[[]plannedItem](call(t, key, http.MethodGet, "/v1/content-items?limit=100&order=asc&content_plan_id="+
-		planID, nil), http.StatusOK)
-}
-
-// A plan makes its items: with a test key by the sandbox, and with a live key by a model of
-// Bedrock, whose first answer repeats a topic.

@@ -8,6 +8,25 @@ import (
 	"time"
 )
 
+// planned waits until a plan is in a state.
+func planned(t *testing.T, key, at, state string) (p contentPlan) {
+	t.Helper()
+	eventually(t, "the plan at "+at+" is "+state, func() bool {
+		p = into[contentPlan](call(t, key, http.MethodGet, at, nil), http.StatusOK)
+		return p.State == state
+	})
+	return p
+}
+
+func itemsOf(t *testing.T, key, planID string) []plannedItem {
+	t.Helper()
+	return into[[]plannedItem](call(t, key, http.MethodGet, "/v1/content-items?limit=100&order=asc&content_plan_id="+
+		planID, nil), http.StatusOK)
+}
+
+// A plan makes its items: with a test key by the sandbox, and with a live key by a model of
+// Bedrock, whose first answer repeats a topic.
+
 func TestContentPlan(t *testing.T) {
 	t.Parallel()
 	c := newCustomer(t)

@@ -67,7 +67,8 @@ func New(s Settings) (*Engine, error) {
 			return nil, fmt.Errorf("compose: %w", err)
 		}
 	}
-	return &Engine{tool: ffmpeg.Tool{Path: program, Threads: s.Threads, Nice: s.Nice}, fonts: fonts, scratch: s.Scratch}, nil
+	return &Engine{tool: ffmpeg.Tool{Path: program, Threads: s.Threads, Nice: s.Nice}, fonts: fonts,
+		scratch: s.Scratch}, nil
 }
 
 // Work describes a composition: a Video, Carousel, Picture or MusicClip.
