@@ -10,24 +10,30 @@ import (
 
 // composer returns the composer of media.
 func (s *Service) composer(files *objects.Store) generate.Composer {
-	return turns{s.options.Compose(files), make(chan struct{}, max(1, s.processors/2))}
+	return turns{s.options.Compose(files), make(chan struct{}, max(1, s.processors/2)),
+		make(chan struct{}, s.processors)}
 }
 
 // turns composes a few works at a time. The messages of the others are held, so that short steps of finished works do
-// not wait behind them.
+// not wait behind them. Pictures take a moment and do not wait for videos.
 type turns struct {
 	generate.Composer
-	free chan struct{}
+	videos, pictures chan struct{}
 }
 
 // Compose implements generate.Composer.
 func (t turns) Compose(ctx context.Context, what composition.Composition, draft bool, progress func(int),
 	save generate.Save) error {
+	turn := t.pictures
+	switch what.(type) {
+	case composition.Video, composition.MusicClip:
+		turn = t.videos
+	}
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case t.free <- struct{}{}:
+	case turn <- struct{}{}:
 	}
-	defer func() { <-t.free }()
+	defer func() { <-turn }()
 	return t.Composer.Compose(ctx, what, draft, progress, save)
 }
