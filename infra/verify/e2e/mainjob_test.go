@@ -138,7 +138,7 @@ func TestMainJob(t *testing.T) {
 		width  int
 		height int
 	}{
-		{"post", object{"kind": "post"}, []string{"image/jpeg", "image/png"}, 1080, 1350},
+		{"post", object{"kind": "post"}, []string{"image/jpeg", "image/jpeg"}, 1080, 1350},
 		{"short video", object{"kind": "video", "duration_seconds": 10}, []string{"video/mp4", "image/jpeg", "text/vtt",
 			"audio/", "video/mp4", "video/mp4"}, 9, 16},
 		{"long video", object{"kind": "video", "format": "long", "duration_seconds": 30, "visuals": "stills"},
@@ -146,7 +146,7 @@ func TestMainJob(t *testing.T) {
 				slices.Repeat([]string{"image/"}, 6)...), 16, 9},
 		{"carousel", object{"kind": "carousel", "slides": []object{{"text": "One"}, {}, {}}},
 			append(slices.Repeat([]string{"image/jpeg"}, 3), slices.Repeat([]string{"image/"}, 3)...), 4, 5},
-		{"story", object{"kind": "story"}, []string{"image/jpeg", "image/png"}, 9, 16},
+		{"story", object{"kind": "story"}, []string{"image/jpeg", "image/jpeg"}, 9, 16},
 		{"music clip", object{"kind": "music_clip", "duration_seconds": 15},
 			[]string{"video/mp4", "image/jpeg", "image/", "audio/"}, 9, 16},
 	}
