@@ -217,8 +217,11 @@ func (q *messages) consume(ctx context.Context, f topology.Function, slots int, 
 			defer func() { <-free }()
 			call, cancel := context.WithTimeout(ctx, f.Timeout)
 			defer cancel()
-			out, err := handle(call, events.SQSEvent{Records: batch})
-			if err != nil {
+			var out events.SQSEventResponse
+			if err := guarded(func() (err error) {
+				out, err = handle(call, events.SQSEvent{Records: batch})
+				return err
+			}); err != nil {
 				// All messages come again, when they are visible.
 				if !errors.Is(err, context.Canceled) {
 					slog.Error("a batch failed", "queue", q.name, "error", err)
@@ -244,17 +247,17 @@ func (q *messages) await(ctx context.Context, f topology.Function) []events.SQSM
 			}
 			return batch
 		}
-		var timer <-chan time.Time
+		visible, stop := ctx, context.CancelFunc(func() {})
 		if !first.IsZero() {
-			t := time.NewTimer(time.Until(first))
-			defer t.Stop()
-			timer = t.C
+			visible, stop = context.WithDeadline(ctx, first)
 		}
 		select {
-		case <-ctx.Done():
-			return nil
+		case <-visible.Done():
 		case <-q.changed:
-		case <-timer:
+		}
+		stop()
+		if ctx.Err() != nil {
+			return nil
 		}
 	}
 }

@@ -9,7 +9,6 @@ package standalone
 import (
 	"context"
 	"encoding/json"
-
 	"fmt"
 	"io"
 	"io/fs"
@@ -175,12 +174,13 @@ func Start(o Options) (_ *Service, err error) {
 func (s *Service) open() (err error) {
 	s.blobs = &memory{all: map[string]content{}}
 	if s.options.Dir != "" {
-		objects := filepath.Join(s.options.Dir, "objects")
-		if err := os.MkdirAll(objects, 0o700); err != nil {
+		if err := os.MkdirAll(s.options.Dir, 0o700); err != nil {
 			return err
 		}
-		s.blobs = folder(objects)
 		if s.journal, err = openJournal(s.options.Dir); err != nil {
+			return err
+		}
+		if s.blobs, err = openFolder(filepath.Join(s.options.Dir, "objects")); err != nil {
 			return err
 		}
 	}
@@ -264,8 +264,7 @@ func (s *Service) handler(ctx context.Context, g *gateway) (http.Handler, error)
 	})
 	files := s.buckets(filesPath)
 	s.running.Go(func() { files.clean(ctx, bucket) })
-	access, _ := s.secrets.get(accessSecret)
-	own := &operator{s.tables.engine, s.secrets, s.buckets(operatorPath), access}
+	own := &operator{s.tables.engine, s.secrets, s.buckets(operatorPath)}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case strings.HasPrefix(r.URL.Path, filesPath+"/"):
@@ -280,9 +279,7 @@ func (s *Service) handler(ctx context.Context, g *gateway) (http.Handler, error)
 
 // buckets returns the handler of the files below a prefix of the path.
 func (s *Service) buckets(prefix string) *buckets {
-	credentials, _ := s.aws("").Credentials.Retrieve(context.Background()) // which are in memory
-	return &buckets{blobs: s.blobs, prefix: prefix, region: s.options.Region, credentials: credentials, now: s.now,
-		put: s.announce}
+	return &buckets{blobs: s.blobs, prefix: prefix, access: s.access(), now: s.now, put: s.announce}
 }
 
 // announce sends the notice of an upload to its queue, like the rule of the deployed bus.
@@ -296,15 +293,21 @@ func (s *Service) announce(_, key string) {
 
 // aws returns a configuration of the SDK for the service's own doubles at an address.
 func (s *Service) aws(endpoint string) aws.Config {
-	access, _ := s.secrets.get(accessSecret)
+	access := s.access()
 	cfg := aws.Config{Region: s.options.Region,
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
-			return aws.Credentials{AccessKeyID: access, SecretAccessKey: access, Source: "standalone"}, nil
+			return aws.Credentials(access), nil
 		})}
 	if endpoint != "" {
 		cfg.BaseEndpoint = &endpoint
 	}
 	return cfg
+}
+
+// access returns the access key of the service.
+func (s *Service) access() accessKey {
+	secret, _ := s.secrets.get(accessSecret)
+	return accessKey{AccessKeyID: accessKeyID, SecretAccessKey: secret, Source: "standalone"}
 }
 
 // AWS returns a configuration of the SDK with which the operator's command works on the service.
@@ -318,11 +321,11 @@ func (s *Service) DB() *store.DB { return s.db }
 
 // Environment returns the variables with which the operator's command works on the service, as lines of NAME=value.
 func (s *Service) Environment() string {
-	access, _ := s.secrets.get(accessSecret)
+	access := s.access()
 	var lines strings.Builder
 	for _, v := range [][2]string{
-		{"AWS_ENDPOINT_URL", s.Endpoint()}, {"AWS_REGION", s.options.Region}, {"AWS_ACCESS_KEY_ID", access},
-		{"AWS_SECRET_ACCESS_KEY", access}, {"TABLE_NAME", StateTable}, {"AUDIT_TABLE_NAME", AuditTable},
+		{"AWS_ENDPOINT_URL", s.Endpoint()}, {"AWS_REGION", s.options.Region}, {"AWS_ACCESS_KEY_ID", access.AccessKeyID},
+		{"AWS_SECRET_ACCESS_KEY", access.SecretAccessKey}, {"TABLE_NAME", StateTable}, {"AUDIT_TABLE_NAME", AuditTable},
 		{"MEDIA_BUCKET", bucket}, {"PROVIDER_SECRET", ProviderSecret}, {"PLATFORM_SECRET", PlatformSecret},
 	} {
 		fmt.Fprintf(&lines, "%s=%s\n", v[0], v[1])
@@ -352,11 +355,14 @@ func (s *Service) schedule(ctx context.Context) {
 		f := topology.Named(name)
 		s.running.Go(func() {
 			for {
-				call, cancel := context.WithTimeout(ctx, f.Timeout)
-				if _, err := run(call, []byte("{}")); err != nil && ctx.Err() == nil {
+				if err := guarded(func() error {
+					call, cancel := context.WithTimeout(ctx, f.Timeout)
+					defer cancel()
+					_, err := run(call, []byte("{}"))
+					return err
+				}); err != nil && ctx.Err() == nil {
 					slog.Error("a scheduled function failed", "function", name, "error", err)
 				}
-				cancel()
 				if !sleep(ctx, f.Every) {
 					return
 				}
