@@ -140,6 +140,7 @@ func (q *messages) receive(most int) (batch []events.SQSMessage, first time.Time
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	now := time.Now()
+	var entries []entry // with the receives: a message that ends the process must become a dead letter, too
 	for len(q.next) > 0 && len(batch) < most {
 		m := q.next[0]
 		if m.at.After(now) {
@@ -147,7 +148,7 @@ func (q *messages) receive(most int) (batch []events.SQSMessage, first time.Time
 		}
 		if m.Receives >= q.name.Receives() {
 			slog.Error("a message is a dead letter", "queue", q.name, "message", m.id)
-			q.journal.write(entry{q.bucket(), m.id, nil}, entry{q.dead(), m.id, encoded(m)})
+			entries = append(entries, entry{q.bucket(), m.id, nil}, entry{q.dead(), m.id, encoded(m)})
 			heap.Remove(&q.next, m.place)
 			delete(q.byID, m.id)
 			continue
@@ -155,11 +156,13 @@ func (q *messages) receive(most int) (batch []events.SQSMessage, first time.Time
 		m.Receives++
 		m.at = now.Add(q.name.Visibility())
 		heap.Fix(&q.next, m.place)
+		entries = append(entries, entry{q.bucket(), m.id, encoded(m)})
 		batch = append(batch, events.SQSMessage{
 			MessageId: m.id, ReceiptHandle: m.id + "#" + strconv.Itoa(m.Receives), Body: m.Body,
 			Attributes: map[string]string{"ApproximateReceiveCount": strconv.Itoa(m.Receives)},
 		})
 	}
+	q.journal.write(entries...)
 	if len(q.next) > 0 {
 		first = q.next[0].at
 	}
@@ -176,12 +179,7 @@ func (q *messages) finish(batch []events.SQSMessage, out events.SQSEventResponse
 	defer q.mu.Unlock()
 	var entries []entry
 	for _, one := range batch {
-		m := q.byID[one.MessageId]
-		switch {
-		case m == nil:
-		case failed[m.id]:
-			entries = append(entries, entry{q.bucket(), m.id, encoded(m)})
-		default:
+		if m := q.byID[one.MessageId]; m != nil && !failed[m.id] {
 			heap.Remove(&q.next, m.place)
 			delete(q.byID, m.id)
 			entries = append(entries, entry{q.bucket(), m.id, nil})
