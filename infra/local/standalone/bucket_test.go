@@ -266,13 +266,16 @@ func TestUploads(t *testing.T) {
 			headers []string
 			status  int
 		}{
-			"other content":    {strings.NewReader("other text!"), headers(), http.StatusBadRequest},
-			"another length":   {strings.NewReader(text + text), headers(), http.StatusForbidden},
-			"no length":        {io.MultiReader(strings.NewReader(text)), headers(), http.StatusForbidden},
-			"another type":     {strings.NewReader(text), headers("Content-Type", "text/html"), http.StatusForbidden},
-			"another checksum": {strings.NewReader("other text!"), headers("X-Amz-Checksum-Sha256", encodedSum), http.StatusForbidden},
-			"no headers":       {strings.NewReader(text), nil, http.StatusForbidden},
-			"chunks":           {strings.NewReader(text), headers("Content-Encoding", "aws-chunked"), http.StatusNotImplemented},
+			"other content":  {strings.NewReader("other text!"), headers(), http.StatusBadRequest},
+			"another length": {strings.NewReader(text + text), headers(), http.StatusForbidden},
+			"no length":      {io.MultiReader(strings.NewReader(text)), headers(), http.StatusForbidden},
+			"another type": {strings.NewReader(text), headers("Content-Type", "text/html"),
+				http.StatusForbidden},
+			"another checksum": {strings.NewReader("other text!"), headers("X-Amz-Checksum-Sha256", encodedSum),
+				http.StatusForbidden},
+			"no headers": {strings.NewReader(text), nil, http.StatusForbidden},
+			"chunks": {strings.NewReader(text), headers("Content-Encoding", "aws-chunked"),
+				http.StatusNotImplemented},
 		} {
 			if resp, body := s.call(up.Method, up.URL, c.body, c.headers...); resp.StatusCode != c.status {
 				t.Errorf("%s: %d %s", name, resp.StatusCode, body)
