@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -321,5 +322,58 @@ func TestStopDoesNotWaitForever(t *testing.T) {
 	}
 	if _, err := http.Get(s.BaseURL + "/healthz"); err == nil {
 		t.Error("a stopped service answers")
+	}
+}
+
+// BenchmarkCalls measures calls of one client of a service with a folder.
+func BenchmarkCalls(b *testing.B) {
+	s, err := Start(Options{Dir: b.TempDir()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Stop()
+	demo, err := terminal.NewDemo(b.Context(), s.DB(), s.BaseURL)
+	if err != nil {
+		b.Fatal(err)
+	}
+	limit := 1_000_000
+	if _, err := account.NewService(s.DB(), time.Now).Update(b.Context(), tenant.Account(demo.Account),
+		account.Settings{LiveLimit: &limit}); err != nil {
+		b.Fatal(err)
+	}
+	for _, c := range []struct {
+		method, path, body string
+		status             int
+	}{
+		{"GET", "/v1/me", "", http.StatusOK},
+		{"POST", "/v1/factories", `{"type":"brand","name":"Acme","settings":{"brand_name":"Acme"}}`, http.StatusCreated},
+	} {
+		b.Run(c.method+c.path, func(b *testing.B) {
+			var took []time.Duration
+			for b.Loop() {
+				req, err := http.NewRequestWithContext(b.Context(), c.method, s.BaseURL+c.path, strings.NewReader(c.body))
+				if err != nil {
+					b.Fatal(err)
+				}
+				req.Header.Set("Authorization", "Bearer "+demo.Live)
+				if c.body != "" {
+					req.Header.Set("Content-Type", "application/json")
+				}
+				began := time.Now()
+				resp, err := http.DefaultClient.Do(req)
+				if err != nil {
+					b.Fatal(err)
+				}
+				_, err = io.Copy(io.Discard, resp.Body)
+				if err = errors.Join(err, resp.Body.Close()); err != nil || resp.StatusCode != c.status {
+					b.Fatal(resp.Status, err)
+				}
+				took = append(took, time.Since(began))
+			}
+			slices.Sort(took)
+			at := func(part float64) float64 { return took[int(part*float64(len(took)-1))].Seconds() * 1000 }
+			b.ReportMetric(at(0.5), "p50-ms")
+			b.ReportMetric(at(0.99), "p99-ms")
+		})
 	}
 }
