@@ -65,7 +65,7 @@ func run(ctx context.Context, out io.Writer, port int) error {
 		return err
 	}
 	if os.Getenv("FRESH") == "1" {
-		if err := os.RemoveAll(dir); err != nil {
+		if err := standalone.Remove(dir); err != nil {
 			return err
 		}
 	}

@@ -12,15 +12,21 @@ import (
 
 // aws returns a configuration of the SDK for the service's own doubles at an address.
 func (s *Service) aws(endpoint string) aws.Config {
-	access, _ := s.secrets.get(accessSecret)
+	access := s.access()
 	cfg := aws.Config{Region: s.options.Region,
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
-			return aws.Credentials{AccessKeyID: access, SecretAccessKey: access, Source: "standalone"}, nil
+			return aws.Credentials(access), nil
 		})}
 	if endpoint != "" {
 		cfg.BaseEndpoint = &endpoint
 	}
 	return cfg
+}
+
+// access returns the access key of the service.
+func (s *Service) access() accessKey {
+	secret, _ := s.secrets.get(accessSecret)
+	return accessKey{AccessKeyID: accessKeyID, SecretAccessKey: secret, Source: "standalone"}
 }
 
 // AWS returns a configuration of the SDK with which the operator's command works on the service.
@@ -34,11 +40,11 @@ func (s *Service) DB() *store.DB { return s.db }
 
 // Environment returns the variables with which the operator's command works on the service, as lines of NAME=value.
 func (s *Service) Environment() string {
-	access, _ := s.secrets.get(accessSecret)
+	access := s.access()
 	var lines strings.Builder
 	for _, v := range [][2]string{
-		{"AWS_ENDPOINT_URL", s.Endpoint()}, {"AWS_REGION", s.options.Region}, {"AWS_ACCESS_KEY_ID", access},
-		{"AWS_SECRET_ACCESS_KEY", access}, {"TABLE_NAME", StateTable}, {"AUDIT_TABLE_NAME", AuditTable},
+		{"AWS_ENDPOINT_URL", s.Endpoint()}, {"AWS_REGION", s.options.Region}, {"AWS_ACCESS_KEY_ID", access.AccessKeyID},
+		{"AWS_SECRET_ACCESS_KEY", access.SecretAccessKey}, {"TABLE_NAME", StateTable}, {"AUDIT_TABLE_NAME", AuditTable},
 		{"MEDIA_BUCKET", bucket}, {"PROVIDER_SECRET", ProviderSecret}, {"PLATFORM_SECRET", PlatformSecret},
 	} {
 		fmt.Fprintf(&lines, "%s=%s\n", v[0], v[1])

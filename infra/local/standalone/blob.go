@@ -28,10 +28,26 @@ type blobs interface {
 // folder stores objects as files. The name of each file is the escaped name of its object.
 type folder string
 
+// partPrefix is the prefix of the files that are not whole yet. No object has it: names begin with a bucket.
+const partPrefix = ".part-"
+
+// openFolder makes a folder for objects, if it is not there. Otherwise it removes the files that the end of an earlier
+// process has left unfinished.
+func openFolder(dir string) (folder, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	parts, err := filepath.Glob(filepath.Join(dir, partPrefix+"*"))
+	for _, part := range parts {
+		err = errors.Join(err, os.Remove(part))
+	}
+	return folder(dir), err
+}
+
 func (f folder) path(name string) string { return filepath.Join(string(f), url.PathEscape(name)) }
 
 func (f folder) put(name string, from io.Reader) error {
-	part, err := os.CreateTemp(string(f), ".part-*")
+	part, err := os.CreateTemp(string(f), partPrefix+"*")
 	if err != nil {
 		return err
 	}
@@ -69,7 +85,7 @@ func (f folder) list(prefix string) (names []string, err error) {
 	files, err := os.ReadDir(string(f))
 	for _, file := range files {
 		name, unescaped := url.PathUnescape(file.Name())
-		if unescaped == nil && strings.HasPrefix(name, prefix) && !strings.HasPrefix(file.Name(), ".part-") {
+		if unescaped == nil && strings.HasPrefix(name, prefix) && !strings.HasPrefix(file.Name(), partPrefix) {
 			names = append(names, name)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/base64"
 	"encoding/xml"
 	"errors"
@@ -13,14 +12,10 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 
 	"github.com/content-automation/api/pkg/media"
 )
@@ -29,11 +24,10 @@ import (
 // PUT, DELETE and ListObjectsV2, each with a signed URL or a signed request. The first segment of the path names the
 // bucket.
 type buckets struct {
-	blobs       blobs
-	prefix      string // of the path, which signatures include
-	region      string
-	credentials aws.Credentials
-	now         func() time.Time
+	blobs  blobs
+	prefix string // of the path, which signatures include
+	access accessKey
+	now    func() time.Time
 	// put is called with the name of each stored object.
 	put func(bucket, key string)
 }
@@ -79,15 +73,12 @@ func (b *buckets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (b *buckets) refuse(r *http.Request) (code, message string) {
 	q := r.URL.Query()
 	if !q.Has("X-Amz-Signature") {
-		// Only the service itself and its operator know the key.
-		_, after, _ := strings.Cut(r.Header.Get("Authorization"), "Credential=")
-		id, _, _ := strings.Cut(after, "/")
-		if subtle.ConstantTimeCompare([]byte(id), []byte(b.credentials.AccessKeyID)) == 0 {
+		if !b.access.signed(r) {
 			return "AccessDenied", "Access Denied"
 		}
 		return "", ""
 	}
-	at, err := time.Parse("20060102T150405Z", q.Get("X-Amz-Date"))
+	at, err := time.Parse(signatureTime, q.Get("X-Amz-Date"))
 	lifetime, bad := strconv.Atoi(q.Get("X-Amz-Expires"))
 	if err != nil || bad != nil {
 		return "AuthorizationQueryParametersError", "X-Amz-Date and X-Amz-Expires are required."
@@ -95,47 +86,10 @@ func (b *buckets) refuse(r *http.Request) (code, message string) {
 	if b.now().After(at.Add(time.Duration(lifetime) * time.Second)) {
 		return "AccessDenied", "Request has expired"
 	}
-	want, err := b.sign(r, q, at)
-	if err != nil || subtle.ConstantTimeCompare([]byte(want), []byte(q.Get("X-Amz-Signature"))) == 0 {
+	if !b.access.presigned(r, q, at) {
 		return "SignatureDoesNotMatch", "The request signature we calculated does not match the signature you provided."
 	}
 	return "", ""
-}
-
-// sign returns the signature that the request with a signed URL must have.
-func (b *buckets) sign(r *http.Request, q url.Values, at time.Time) (string, error) {
-	bare := url.Values{}
-	for name, values := range q {
-		if !strings.HasPrefix(name, "X-Amz-") || name == "X-Amz-Expires" {
-			bare[name] = values
-		}
-	}
-	target := url.URL{Scheme: "http", Host: r.Host, Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: bare.Encode()}
-	req, err := http.NewRequestWithContext(r.Context(), r.Method, target.String(), nil)
-	if err != nil {
-		return "", err
-	}
-	for name := range strings.SplitSeq(q.Get("X-Amz-SignedHeaders"), ";") {
-		switch name {
-		case "host":
-		case "content-length":
-			req.ContentLength = r.ContentLength
-		default:
-			req.Header[http.CanonicalHeaderKey(name)] = r.Header.Values(name)
-		}
-	}
-	signer := v4.NewSigner(func(o *v4.SignerOptions) {
-		o.DisableURIPathEscaping, o.DisableHeaderHoisting = true, true
-	})
-	signed, _, err := signer.PresignHTTP(r.Context(), b.credentials, req, "UNSIGNED-PAYLOAD", "s3", b.region, at)
-	if err != nil {
-		return "", err
-	}
-	u, err := url.Parse(signed)
-	if err != nil {
-		return "", err
-	}
-	return u.Query().Get("X-Amz-Signature"), nil
 }
 
 func (b *buckets) get(w http.ResponseWriter, r *http.Request, name string) {
@@ -169,6 +123,10 @@ func (b *buckets) store(w http.ResponseWriter, r *http.Request, bucket, key stri
 	switch {
 	case errors.Is(err, errChecksum):
 		fail(w, r, http.StatusBadRequest, "BadDigest", err.Error())
+	case errors.As(err, new(*http.MaxBytesError)):
+		fail(w, r, http.StatusBadRequest, "EntityTooLarge", "The object is too large.")
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		fail(w, r, http.StatusBadRequest, "IncompleteBody", "The body is shorter than its Content-Length.")
 	case err != nil:
 		broken(w, r, err)
 	default:

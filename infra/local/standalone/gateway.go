@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -80,7 +81,8 @@ func (g *gateway) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), to.timeout)
+	// As on AWS, a call goes on if its caller hangs up.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), to.timeout)
 	defer cancel()
 	if !to.public {
 		if r.Header.Get("Authorization") == "" {
@@ -92,7 +94,7 @@ func (g *gateway) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		e.RequestContext.Authorizer = admitted
 	}
-	out, err := to.handle(ctx, e)
+	out, err := to.call(ctx, e)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return g.own(r, id, "INTEGRATION_TIMEOUT"), nil
@@ -103,12 +105,30 @@ func (g *gateway) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response(r, out)
 }
 
+// call calls the function. Of a function that outlasts its context, call returns the context's error.
+func (to route) call(ctx context.Context, e events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
+	var out events.APIGatewayProxyResponse
+	ended := make(chan error, 1)
+	go func() {
+		ended <- guarded(func() (err error) {
+			out, err = to.handle(ctx, e)
+			return err
+		})
+	}()
+	select {
+	case err := <-ended:
+		return out, err
+	case <-ctx.Done():
+		return events.APIGatewayProxyResponse{}, ctx.Err()
+	}
+}
+
 // admit has the authorizer check a call, and returns its context, or the type of the gateway's own response.
 func (g *gateway) admit(ctx context.Context, e events.APIGatewayProxyRequest) (admitted map[string]any, kind string) {
 	ctx, cancel := context.WithTimeout(ctx, topology.Named("authorizer").Timeout)
 	defer cancel()
 	rc := e.RequestContext
-	out, err := g.authorize(ctx, events.APIGatewayCustomAuthorizerRequestTypeRequest{
+	in := events.APIGatewayCustomAuthorizerRequestTypeRequest{
 		Type: "REQUEST", MethodArn: "arn:aws:execute-api:local:000000000000:local/" + rc.Stage + "/" + e.HTTPMethod + e.Path,
 		Resource: e.Resource, Path: e.Path, HTTPMethod: e.HTTPMethod, Headers: e.Headers,
 		MultiValueHeaders: e.MultiValueHeaders, PathParameters: e.PathParameters,
@@ -117,6 +137,11 @@ func (g *gateway) admit(ctx context.Context, e events.APIGatewayProxyRequest) (a
 			HTTPMethod: e.HTTPMethod,
 			Identity:   events.APIGatewayCustomAuthorizerRequestTypeRequestIdentity{SourceIP: rc.Identity.SourceIP},
 		},
+	}
+	var out events.APIGatewayCustomAuthorizerResponse
+	err := guarded(func() (err error) {
+		out, err = g.authorize(ctx, in)
+		return err
 	})
 	switch {
 	case err != nil && err.Error() == "Unauthorized":
@@ -145,7 +170,7 @@ func (g *gateway) event(r *http.Request, id string, to route) (events.APIGateway
 	e := events.APIGatewayProxyRequest{
 		Resource: to.path, Path: r.URL.EscapedPath(), HTTPMethod: r.Method, Body: string(body),
 		Headers: map[string]string{"Host": r.Host}, MultiValueHeaders: map[string][]string{"Host": {r.Host}},
-		MultiValueQueryStringParameters: r.URL.Query(), PathParameters: parameters(to.path, r.URL.Path),
+		MultiValueQueryStringParameters: r.URL.Query(), PathParameters: parameters(to.path, r.URL.EscapedPath()),
 		RequestContext: events.APIGatewayProxyRequestContext{
 			RequestID: id, Stage: "local", APIID: "local", ResourcePath: to.path, HTTPMethod: r.Method,
 			RequestTimeEpoch: g.now().UnixMilli(),
@@ -167,19 +192,20 @@ func (g *gateway) event(r *http.Request, id string, to route) (events.APIGateway
 	return e, nil
 }
 
-// parameters returns the parameters of a path.
+// parameters returns the parameters of an escaped path.
 func parameters(template, path string) map[string]string {
 	out := map[string]string{}
 	parts, values := strings.Split(template, "/"), strings.Split(path, "/")
 	for i, part := range parts {
 		name, is := strings.CutPrefix(strings.TrimSuffix(part, "}"), "{")
-		switch {
-		case !is || i >= len(values):
-		case strings.HasSuffix(name, "+"):
-			out[strings.TrimSuffix(name, "+")] = strings.Join(values[i:], "/")
-		default:
-			out[name] = values[i]
+		if !is || i >= len(values) {
+			continue
 		}
+		value := values[i]
+		if rest, all := strings.CutSuffix(name, "+"); all {
+			name, value = rest, strings.Join(values[i:], "/")
+		}
+		out[name], _ = url.PathUnescape(value) // which the server has read already
 	}
 	return out
 }

@@ -6,12 +6,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"time"
 
 	"go.etcd.io/bbolt"
-	berrors "go.etcd.io/bbolt/errors"
+	bolterrors "go.etcd.io/bbolt/errors"
 )
 
 // journal keeps the state of a service beyond its process, in one file. The zero value keeps nothing: the state is in
@@ -19,21 +21,36 @@ import (
 type journal struct{ db *bbolt.DB }
 
 // syncEvery is the time between two writes of the file to the disk. The operating system has each transaction before it
-// is answered, so that only a crash of the machine can lose the last ones.
+// is answered, so that only a crash of the machine can lose the last ones, or damage the file.
 const syncEvery = time.Second
+
+// errInUse reports a folder whose journal another process has opened.
+var errInUse = errors.New("another service runs")
 
 // openJournal opens the journal in a folder, or makes it. Only one process can open it at a time.
 func openJournal(dir string) (journal, error) {
 	db, err := bbolt.Open(filepath.Join(dir, "journal.db"), 0o600, &bbolt.Options{
 		Timeout: time.Second, NoSync: true, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType,
 	})
-	if errors.Is(err, berrors.ErrTimeout) {
-		return journal{}, fmt.Errorf("another service runs in %s: stop it first", dir)
+	if errors.Is(err, bolterrors.ErrTimeout) {
+		return journal{}, fmt.Errorf("%w in %s: stop it first", errInUse, dir)
 	}
 	if err != nil {
 		return journal{}, fmt.Errorf("standalone: open the journal in %s: %w", dir, err)
 	}
 	return journal{db}, nil
+}
+
+// Remove removes the state in a folder, unless a service runs there.
+func Remove(dir string) error {
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	j, err := openJournal(dir)
+	if errors.Is(err, errInUse) {
+		return err
+	}
+	return errors.Join(os.RemoveAll(dir), j.close()) // even if the journal is damaged
 }
 
 // sync writes the file to the disk until the context ends.
@@ -68,13 +85,14 @@ type entry struct {
 	value       []byte
 }
 
-// write writes entries in one transaction. The service cannot go on if that fails: it would answer calls whose effect
-// a restart loses.
+// write writes entries in one transaction. If that fails, such as on a full disk, the process ends: it would answer
+// calls whose effect a restart loses. A panic would end the call only, with its locks held. After close, write does
+// nothing: no call is answered any more.
 func (j journal) write(entries ...entry) {
 	if j.db == nil || len(entries) == 0 {
 		return
 	}
-	if err := j.db.Update(func(tx *bbolt.Tx) error {
+	err := j.db.Update(func(tx *bbolt.Tx) error {
 		for _, e := range entries {
 			b, err := tx.CreateBucketIfNotExists([]byte(e.bucket))
 			if err != nil {
@@ -90,8 +108,11 @@ func (j journal) write(entries ...entry) {
 			}
 		}
 		return nil
-	}); err != nil {
-		panic(fmt.Errorf("standalone: write the journal: %w", err))
+	})
+	if err != nil && !errors.Is(err, bolterrors.ErrDatabaseNotOpen) {
+		slog.Error("the service ends: the journal cannot be written", "error", err)
+		fmt.Fprintln(os.Stderr, "The service ends, because it cannot write its journal:", err)
+		os.Exit(1)
 	}
 }
 

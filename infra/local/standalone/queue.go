@@ -140,6 +140,7 @@ func (q *messages) receive(most int) (batch []events.SQSMessage, first time.Time
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	now := time.Now()
+	var entries []entry // with the receives: a message that ends the process must become a dead letter, too
 	for len(q.next) > 0 && len(batch) < most {
 		m := q.next[0]
 		if m.at.After(now) {
@@ -147,7 +148,7 @@ func (q *messages) receive(most int) (batch []events.SQSMessage, first time.Time
 		}
 		if m.Receives >= q.name.Receives() {
 			slog.Error("a message is a dead letter", "queue", q.name, "message", m.id)
-			q.journal.write(entry{q.bucket(), m.id, nil}, entry{q.dead(), m.id, encoded(m)})
+			entries = append(entries, entry{q.bucket(), m.id, nil}, entry{q.dead(), m.id, encoded(m)})
 			heap.Remove(&q.next, m.place)
 			delete(q.byID, m.id)
 			continue
@@ -155,11 +156,13 @@ func (q *messages) receive(most int) (batch []events.SQSMessage, first time.Time
 		m.Receives++
 		m.at = now.Add(q.name.Visibility())
 		heap.Fix(&q.next, m.place)
+		entries = append(entries, entry{q.bucket(), m.id, encoded(m)})
 		batch = append(batch, events.SQSMessage{
 			MessageId: m.id, ReceiptHandle: m.id + "#" + strconv.Itoa(m.Receives), Body: m.Body,
 			Attributes: map[string]string{"ApproximateReceiveCount": strconv.Itoa(m.Receives)},
 		})
 	}
+	q.journal.write(entries...)
 	if len(q.next) > 0 {
 		first = q.next[0].at
 	}
@@ -176,12 +179,7 @@ func (q *messages) finish(batch []events.SQSMessage, out events.SQSEventResponse
 	defer q.mu.Unlock()
 	var entries []entry
 	for _, one := range batch {
-		m := q.byID[one.MessageId]
-		switch {
-		case m == nil:
-		case failed[m.id]:
-			entries = append(entries, entry{q.bucket(), m.id, encoded(m)})
-		default:
+		if m := q.byID[one.MessageId]; m != nil && !failed[m.id] {
 			heap.Remove(&q.next, m.place)
 			delete(q.byID, m.id)
 			entries = append(entries, entry{q.bucket(), m.id, nil})
@@ -210,8 +208,11 @@ func (q *messages) consume(ctx context.Context, f topology.Function, slots int, 
 			defer func() { <-free }()
 			call, cancel := context.WithTimeout(ctx, f.Timeout)
 			defer cancel()
-			out, err := handle(call, events.SQSEvent{Records: batch})
-			if err != nil {
+			var out events.SQSEventResponse
+			if err := guarded(func() (err error) {
+				out, err = handle(call, events.SQSEvent{Records: batch})
+				return err
+			}); err != nil {
 				// All messages come again, when they are visible.
 				if !errors.Is(err, context.Canceled) {
 					slog.Error("a batch failed", "queue", q.name, "error", err)
@@ -237,17 +238,17 @@ func (q *messages) await(ctx context.Context, f topology.Function) []events.SQSM
 			}
 			return batch
 		}
-		var timer <-chan time.Time
+		visible, stop := ctx, context.CancelFunc(func() {})
 		if !first.IsZero() {
-			t := time.NewTimer(time.Until(first))
-			defer t.Stop()
-			timer = t.C
+			visible, stop = context.WithDeadline(ctx, first)
 		}
 		select {
-		case <-ctx.Done():
-			return nil
+		case <-visible.Done():
 		case <-q.changed:
-		case <-timer:
+		}
+		stop()
+		if ctx.Err() != nil {
+			return nil
 		}
 	}
 }

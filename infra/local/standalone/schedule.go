@@ -15,11 +15,14 @@ func (s *Service) schedule(ctx context.Context) {
 		f := topology.Named(name)
 		s.running.Go(func() {
 			for {
-				call, cancel := context.WithTimeout(ctx, f.Timeout)
-				if _, err := run(call, []byte("{}")); err != nil && ctx.Err() == nil {
+				if err := guarded(func() error {
+					call, cancel := context.WithTimeout(ctx, f.Timeout)
+					defer cancel()
+					_, err := run(call, []byte("{}"))
+					return err
+				}); err != nil && ctx.Err() == nil {
 					slog.Error("a scheduled function failed", "function", name, "error", err)
 				}
-				cancel()
 				if !sleep(ctx, f.Every) {
 					return
 				}

@@ -3,10 +3,10 @@ package standalone
 import (
 	"context"
 	"crypto/rand"
-	"crypto/subtle"
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -23,7 +23,7 @@ const (
 	// keySecret wraps the data keys that seal customers' secrets. It has no counterpart in AWS Secrets Manager, because
 	// AWS KMS keeps it.
 	keySecret = "key"
-	// accessSecret is the access key of the operator's command and of signed URLs.
+	// accessSecret signs the calls of the operator's command and the URLs of files.
 	accessSecret = "access"
 )
 
@@ -36,8 +36,9 @@ type secrets struct {
 
 const secretsBucket = "secrets"
 
-// openSecrets reads the secrets of the journal. Those that are not there get the given values, or random ones.
-func openSecrets(j journal, first map[string]string) (*secrets, error) {
+// openSecrets reads the secrets of the journal, and makes those of the service itself if they are not there. The given
+// values, those of fakes, are in memory only: the credentials that the operator has put outlive a run with fakes.
+func openSecrets(j journal, given map[string]string) (*secrets, error) {
 	s := &secrets{journal: j, all: map[string]string{}}
 	if err := j.each(secretsBucket, func(name string, value []byte) error {
 		s.all[name] = string(value)
@@ -50,9 +51,7 @@ func openSecrets(j journal, first map[string]string) (*secrets, error) {
 			s.put(name, rand.Text()+rand.Text())
 		}
 	}
-	for name, value := range first {
-		s.put(name, value)
-	}
+	maps.Copy(s.all, given)
 	return s, nil
 }
 
@@ -87,7 +86,6 @@ type operator struct {
 	engine  *memtable.Engine
 	secrets *secrets
 	buckets *buckets
-	access  string
 }
 
 // ServeHTTP implements http.Handler.
@@ -97,11 +95,11 @@ func (o *operator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		o.buckets.ServeHTTP(w, r)
 		return
 	}
-	_, after, _ := strings.Cut(r.Header.Get("Authorization"), "Credential=")
-	id, _, _ := strings.Cut(after, "/")
 	switch {
-	case subtle.ConstantTimeCompare([]byte(id), []byte(o.access)) == 0:
+	case !o.buckets.access.signed(r):
 		refuse(w, http.StatusForbidden, "UnrecognizedClientException", "The access key is not that of this service.")
+	case call == "CreateTable" || call == "DeleteTable":
+		refuse(w, http.StatusBadRequest, "AccessDeniedException", "The tables of this service are always there.")
 	case strings.HasPrefix(service, "DynamoDB"):
 		o.table(w, r)
 	case service == "secretsmanager":

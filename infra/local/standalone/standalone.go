@@ -8,7 +8,6 @@ package standalone
 
 import (
 	"context"
-
 	"fmt"
 	"io"
 	"io/fs"
@@ -174,12 +173,13 @@ func Start(o Options) (_ *Service, err error) {
 func (s *Service) open() (err error) {
 	s.blobs = &memory{all: map[string]content{}}
 	if s.options.Dir != "" {
-		objects := filepath.Join(s.options.Dir, "objects")
-		if err := os.MkdirAll(objects, 0o700); err != nil {
+		if err := os.MkdirAll(s.options.Dir, 0o700); err != nil {
 			return err
 		}
-		s.blobs = folder(objects)
 		if s.journal, err = openJournal(s.options.Dir); err != nil {
+			return err
+		}
+		if s.blobs, err = openFolder(filepath.Join(s.options.Dir, "objects")); err != nil {
 			return err
 		}
 	}
@@ -263,8 +263,7 @@ func (s *Service) handler(ctx context.Context, g *gateway) (http.Handler, error)
 	})
 	files := s.buckets(filesPath)
 	s.running.Go(func() { files.clean(ctx, bucket) })
-	access, _ := s.secrets.get(accessSecret)
-	own := &operator{s.tables.engine, s.secrets, s.buckets(operatorPath), access}
+	own := &operator{s.tables.engine, s.secrets, s.buckets(operatorPath)}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case strings.HasPrefix(r.URL.Path, filesPath+"/"):
@@ -279,9 +278,7 @@ func (s *Service) handler(ctx context.Context, g *gateway) (http.Handler, error)
 
 // buckets returns the handler of the files below a prefix of the path.
 func (s *Service) buckets(prefix string) *buckets {
-	credentials, _ := s.aws("").Credentials.Retrieve(context.Background()) // which are in memory
-	return &buckets{blobs: s.blobs, prefix: prefix, region: s.options.Region, credentials: credentials, now: s.now,
-		put: s.announce}
+	return &buckets{blobs: s.blobs, prefix: prefix, access: s.access(), now: s.now, put: s.announce}
 }
 
 // announce sends the notice of an upload to its queue, like the rule of the deployed bus.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"sync"
@@ -51,15 +52,21 @@ func openTables(j journal, now func() time.Time) (*tables, error) {
 		if _, err := t.engine.CreateTable(context.Background(), schema(name, indexes)); err != nil {
 			return nil, err
 		}
-		if err := j.each(items(name), func(_ string, value []byte) error {
+		var old []entry
+		if err := j.each(items(name), func(key string, value []byte) error {
 			it, err := memtable.DecodeItem(value)
-			if err != nil || expired(it, now()) {
+			if err != nil {
 				return err
+			}
+			if expired(it, now()) {
+				old = append(old, entry{bucket: items(name), key: key})
+				return nil
 			}
 			return t.engine.Restore(name, it)
 		}); err != nil {
 			return nil, fmt.Errorf("standalone: read the table %s: %w", name, err)
 		}
+		j.write(old...)
 		if err := t.streams[name].restore(); err != nil {
 			return nil, fmt.Errorf("standalone: read the stream of %s: %w", name, err)
 		}
@@ -115,6 +122,7 @@ func items(table string) string { return "items/" + table }
 // transaction.
 func (t *tables) observe(changes []memtable.Change) {
 	var entries []entry
+	records := map[*stream][]events.DynamoDBEventRecord{}
 	for _, c := range changes {
 		e := entry{bucket: items(c.Table), key: keyOf(c)}
 		if c.New != nil && t.journal.db != nil {
@@ -126,12 +134,13 @@ func (t *tables) observe(changes []memtable.Change) {
 		}
 		entries = append(entries, e)
 		if s := t.streams[c.Table]; s.wants(c) {
-			entries = append(entries, s.add(c))
+			r, e := s.record(c)
+			records[s], entries = append(records[s], r), append(entries, e)
 		}
 	}
 	t.journal.write(entries...)
-	for _, s := range t.streams {
-		s.signal()
+	for s, all := range records { // which the journal has, so that taken can remove them there
+		s.add(all)
 	}
 }
 
@@ -173,8 +182,9 @@ type stream struct {
 	wants   func(memtable.Change) bool
 	added   chan struct{}
 
+	last uint64 // number of the last record; only observe changes it, which gets one call after the other
+
 	mu      sync.Mutex
-	last    uint64
 	records []events.DynamoDBEventRecord
 }
 
@@ -197,24 +207,24 @@ func (s *stream) restore() error {
 	})
 }
 
-// add adds the record of a change, and returns its entry of the journal.
-func (s *stream) add(c memtable.Change) entry {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// record returns the record of a change, with its entry of the journal.
+func (s *stream) record(c memtable.Change) (events.DynamoDBEventRecord, entry) {
 	s.last++
 	r := events.DynamoDBEventRecord{EventName: c.Event, Change: events.DynamoDBStreamRecord{
 		NewImage: image(c.New), OldImage: image(c.Old), SequenceNumber: strconv.FormatUint(s.last, 10),
 	}}
-	s.records = append(s.records, r)
 	e := entry{bucket: s.bucket(), key: sequence(s.last)}
 	if s.journal.db != nil {
 		e.value = encoded(r)
 	}
-	return e
+	return r, e
 }
 
-// signal wakes the reader if there are records.
-func (s *stream) signal() {
+// add passes records to the reader.
+func (s *stream) add(records []events.DynamoDBEventRecord) {
+	s.mu.Lock()
+	s.records = append(s.records, records...)
+	s.mu.Unlock()
 	select {
 	case s.added <- struct{}{}:
 	default:
@@ -267,9 +277,13 @@ func (s *stream) read(ctx context.Context, most int, window, timeout time.Durati
 			continue
 		}
 		done := len(batch)
-		call, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
-		out, err := handle(call, events.DynamoDBEvent{Records: batch})
-		cancel()
+		var out events.DynamoDBEventResponse
+		err := guarded(func() (err error) {
+			call, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
+			defer cancel()
+			out, err = handle(call, events.DynamoDBEvent{Records: batch})
+			return err
+		})
 		switch {
 		case err != nil:
 			done = 0
@@ -296,13 +310,23 @@ func (s *stream) read(ctx context.Context, most int, window, timeout time.Durati
 func (s *stream) taken(records []events.DynamoDBEventRecord) {
 	var entries []entry
 	for _, r := range records {
-		n, _ := strconv.ParseUint(r.Change.SequenceNumber, 10, 64) // as add has written it
+		n, _ := strconv.ParseUint(r.Change.SequenceNumber, 10, 64) // as record has written it
 		entries = append(entries, entry{bucket: s.bucket(), key: sequence(n)})
 	}
 	s.journal.write(entries...)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.records = slices.Clone(s.records[len(records):])
+}
+
+// guarded calls f, and returns a panic of f as an error: on AWS a panic ends one call, too, and not the service.
+func guarded(f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return f()
 }
 
 // sleep waits. It returns false if the context ends before that.

@@ -59,11 +59,11 @@ func (e *Engine) record(t *table, c Change) {
 
 // unlock ends a call that may have written: the observer gets its changes first.
 func (e *Engine) unlock() {
-	if len(e.written) > 0 {
-		e.observe(e.written)
+	defer e.mu.Unlock()
+	if written := e.written; len(written) > 0 {
 		e.written = nil
+		e.observe(written)
 	}
-	e.mu.Unlock()
 }
 
 // Restore puts items that were kept elsewhere into a table. It makes no changes.

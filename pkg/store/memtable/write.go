@@ -224,8 +224,11 @@ func (e *Engine) one(ctx context.Context, options []func(*dynamodb.Options), sho
 	case err != nil:
 		return nil, err
 	}
-	e.replace(w.table, before, after)
-	return returned(show, before, after)
+	shown, err := returned(show, before, after)
+	if err == nil {
+		e.replace(w.table, before, after)
+	}
+	return shown, err
 }
 
 // returnsOld checks ReturnValues of a call that never returns a new item.
