@@ -38,10 +38,13 @@ type BloggerSettings struct {
 
 // SellerSettings are the settings of a seller, the one type that owns a product catalog.
 type SellerSettings struct {
-	ShopName     string `json:"shop_name,omitempty" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the shop"`
-	Currency     string `json:"currency" pattern:"^[A-Z]{3}$" patternDescription:"an ISO 4217 code" doc:"Currency of its prices (ISO 4217)" example:"EUR"`
-	CallToAction string `json:"call_to_action,omitempty" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Call to action" example:"Order today"`
-	ShowPrices   *bool  `json:"show_prices,omitempty" doc:"Whether content mentions prices"`
+	ShopName     string  `json:"shop_name,omitempty" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the shop"`
+	Currency     string  `json:"currency" pattern:"^[A-Z]{3}$" patternDescription:"an ISO 4217 code" doc:"Currency of its prices (ISO 4217)" example:"EUR"`
+	CallToAction string  `json:"call_to_action,omitempty" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Call to action" example:"Order today"`
+	ShowPrices   *bool   `json:"show_prices,omitempty" doc:"Whether content mentions prices"`
+	ProductBadge *bool   `json:"product_badge,omitempty" doc:"Whether finished media of a product show its price (unless show_prices is false), the price before a promotion, the shop's name and the call to action. Absent: true. They show nothing of it for platforms that permit no promotion in media"`
+	Colors       []Color `json:"colors,omitempty" maxItems:"8" doc:"Colors of the shop. The first one is seen in finished media" example:"[\"#ff6600\"]"`
+	Logo         string  `json:"logo,omitempty" pattern:"^med_[0-9a-z]{26}$" patternDescription:"the id of a media" doc:"Id of your media of type image: the logo that finished media show. It is kept until you delete it"`
 }
 
 // ExpertSettings are the settings of an expert.

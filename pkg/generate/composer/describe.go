@@ -20,21 +20,22 @@ func describe(what composition.Composition, draft bool, at paths) (compose.Work,
 		v := compose.Video{
 			Format: compose.Format(w.Format), Quality: quality, Narration: at.of(w.Narration), Marks: w.Marks,
 			Language: w.Language, Captions: w.Captions, Fade: w.Fade, Music: at.of(w.Music), Brand: brand,
+			Offer: describeOffer(w.Offer, w.Language),
 		}
 		for _, s := range w.Scenes {
 			v.Scenes = append(v.Scenes, compose.Scene{Text: s.Text, Clip: at.of(s.Clip), Picture: at.of(s.Picture),
-				Length: s.Length})
+				Length: s.Length, Whole: s.Whole})
 		}
 		return v, err
 	case composition.Picture:
 		brand, err := describeBrand(w.Brand, at)
 		return compose.Picture{Use: compose.Use(w.Use), Path: at.of(w.File), Text: w.Text, Language: w.Language,
-			Brand: brand}, err
+			Brand: brand, Whole: w.Whole, Offer: describeOffer(w.Offer, w.Language)}, err
 	case composition.Carousel:
 		brand, err := describeBrand(w.Brand, at)
-		c := compose.Carousel{Language: w.Language, Brand: brand}
+		c := compose.Carousel{Language: w.Language, Brand: brand, Offer: describeOffer(w.Offer, w.Language)}
 		for _, s := range w.Slides {
-			c.Slides = append(c.Slides, compose.Slide{Path: at.of(s.File), Heading: s.Heading})
+			c.Slides = append(c.Slides, compose.Slide{Path: at.of(s.File), Heading: s.Heading, Whole: s.Whole})
 		}
 		return c, err
 	case composition.MusicClip:
@@ -60,4 +61,13 @@ func describeBrand(b *composition.Brand, at paths) (*compose.Brand, error) {
 		brand.Color = &c
 	}
 	return brand, nil
+}
+
+// describeOffer returns an offer in the texts of a market.
+func describeOffer(o *composition.Offer, language string) *compose.Offer {
+	if o == nil {
+		return nil
+	}
+	return &compose.Offer{Price: shown(o.Price, language), Was: shown(o.Was, language), Promotion: o.Promotion,
+		Shop: o.Shop, Action: o.Action}
 }

@@ -67,7 +67,8 @@ func New(s Settings) (*Engine, error) {
 			return nil, fmt.Errorf("compose: %w", err)
 		}
 	}
-	return &Engine{tool: ffmpeg.Tool{Path: program, Threads: s.Threads, Nice: s.Nice}, fonts: fonts, scratch: s.Scratch}, nil
+	tool := ffmpeg.Tool{Path: program, Threads: s.Threads, Nice: s.Nice}
+	return &Engine{tool: tool, fonts: fonts, scratch: s.Scratch}, nil
 }
 
 // Work describes a composition: a Video, Carousel, Picture or MusicClip.
@@ -84,6 +85,14 @@ type Brand struct {
 	Logo string
 	// Color is the brand's color. It may be nil.
 	Color *canvas.Color
+}
+
+// orEmpty returns the brand, or one without a name and a logo.
+func (b *Brand) orEmpty() *Brand {
+	if b == nil {
+		return &Brand{}
+	}
+	return b
 }
 
 // File is a composed file.

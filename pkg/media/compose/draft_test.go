@@ -13,9 +13,9 @@ import (
 	"github.com/content-automation/api/pkg/media/compose/ffmpeg"
 )
 
-// draftShare is the greatest CPU time of a draft, relative to a still that ffmpeg encodes for as long in the fastest way
-// at full frame rate: 4 s for a video of 20 s on a machine that takes 2.4 s for the still. A slower machine takes longer
-// for both.
+// draftShare is the greatest CPU time of a draft, relative to a still that ffmpeg encodes for as long in the fastest
+// way at full frame rate: 4 s for a video of 20 s on a machine that takes 2.4 s for the still. A slower machine takes
+// longer for both.
 const draftShare = 4 / 2.4
 
 func TestADraftOfTwentySecondsTakesLittleCPU(t *testing.T) {

@@ -56,7 +56,7 @@ func TestHeadingsLieWhereTheyAreMeasured(t *testing.T) {
 	} {
 		card := card{area: image.Rect(slideInset, slideInset, wide-slideInset, slideTall-88), maxEm: 112,
 			size: image.Pt(wide, slideTall)}
-		res := b.compose(Carousel{Language: lang, Slides: []Slide{{dark, heading}}})
+		res := b.compose(Carousel{Language: lang, Slides: []Slide{{Path: dark, Heading: heading}}})
 		// As the engine lays it out.
 		block, err := b.fonts.Fit(heading, lang, card.box())
 		if err != nil {
@@ -83,7 +83,7 @@ func TestHeadingsHaveContrast(t *testing.T) {
 	b := newBench(t)
 	// Nothing is darker than letters would need but the scrim.
 	res := b.compose(Carousel{Language: "en",
-		Slides: []Slide{{b.plain("white", color.RGBA{255, 255, 255, 255}), "iiii"}}})
+		Slides: []Slide{{Path: b.plain("white", color.RGBA{255, 255, 255, 255}), Heading: "iiii"}}})
 	img, card := b.image(res.Files[0]),
 		card{area: image.Rect(slideInset, slideInset, wide-slideInset, slideTall-88), maxEm: 112}
 	block, err := b.fonts.Fit("iiii", "en", card.box())
@@ -109,7 +109,7 @@ func TestTheLongestHeadingsFit(t *testing.T) {
 	dark := b.plain("dark", color.RGBA{10, 10, 10, 255})
 	for name, heading := range map[string]string{"200 emoji": strings.Repeat("😀", 200),
 		"one word": strings.Repeat("W", 200), "Chinese": strings.Repeat("字", 200)} {
-		res := b.compose(Carousel{Brand: b.brand(), Slides: []Slide{{dark, heading}}})
+		res := b.compose(Carousel{Brand: b.brand(), Slides: []Slide{{Path: dark, Heading: heading}}})
 		band := slideTall - bandTall
 		got := letters(b.image(res.Files[0]), image.Rect(0, 0, wide, band))
 		if got.Min.X < slideInset-12 || got.Max.X > wide-slideInset+12 || got.Min.Y < slideInset ||
@@ -125,7 +125,8 @@ func TestTheFirstAndTheLastSlideCarryTheBrand(t *testing.T) {
 	brand := b.brand()
 	brand.Color = &canvas.Color{R: 200, G: 40, B: 90}
 	dark := b.plain("dark", color.RGBA{10, 10, 10, 255})
-	res := b.compose(Carousel{Brand: brand, Slides: []Slide{{dark, "One"}, {dark, "Two"}, {dark, "Three"}}})
+	res := b.compose(Carousel{Brand: brand, Slides: []Slide{{Path: dark, Heading: "One"},
+		{Path: dark, Heading: "Two"}, {Path: dark, Heading: "Three"}}})
 	for i, f := range res.Files {
 		img := b.image(f)
 		c := colorAt(img, 1040, slideTall-70)

@@ -68,6 +68,9 @@ type Video struct {
 	// Music is the path of a track that plays under the voice. It may be empty.
 	Music string
 	Brand *Brand
+	// Offer is written over the scenes whose pictures are shown whole, and its call to action over the last scene. It
+	// may be nil.
+	Offer *Offer
 
 	// scale divides the size, which makes tests that do not depend on it faster.
 	scale int
@@ -79,6 +82,8 @@ type Scene struct {
 	Text string
 	// Clip or Picture is the path of the picture.
 	Clip, Picture string
+	// Whole shows the picture without cropping it, on a ground.
+	Whole bool
 	// Length is the length of the scene, in videos without a narration.
 	Length time.Duration
 }
@@ -95,12 +100,23 @@ const (
 	maxRate     = 6_000_000    // bits a second
 )
 
-func (v Video) size() (width, height int) {
-	width, height = 1080, 1920
+// full returns the size of the video if it is not scaled.
+func (v Video) full() image.Point {
 	if v.Format == Landscape {
-		width, height = 1920, 1080
+		return image.Pt(1920, 1080)
 	}
-	return width / max(v.scale, 1), height / max(v.scale, 1)
+	return image.Pt(1080, 1920)
+}
+
+func (v Video) size() (width, height int) {
+	full := v.full()
+	return full.X / max(v.scale, 1), full.Y / max(v.scale, 1)
+}
+
+// stillSize returns the size in which a picture is sharp at the nearest view of a motion.
+func (v Video) stillSize() (width, height int) {
+	width, height = v.size()
+	return int(float64(width)/motion.Zoom) &^ 1, int(float64(height)/motion.Zoom) &^ 1
 }
 
 func (v Video) check() error {
@@ -203,7 +219,13 @@ func (f *videoRun) openPictures(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		f.scenes = append(f.scenes, scene{input: in, still: t == media.Image})
+		one := scene{input: in, still: t == media.Image}
+		if one.still && s.Whole {
+			if err := f.ground(ctx, &one, i); err != nil {
+				return err
+			}
+		}
+		f.scenes = append(f.scenes, one)
 	}
 	if f.Brand == nil || f.Brand.Logo == "" {
 		return nil

@@ -90,12 +90,21 @@ var escape = strings.NewReplacer(`\`, "\\\u2060", "{", `\{`, "}", `\}`)
 
 // Box draws a rectangle with round corners under the text, with a color and an opacity.
 func (s *Script) Box(left, top, right, bottom, radius float64, c canvas.Color, opacity float64, when Span) {
+	s.box(0, left, top, right, bottom, radius, c, opacity, when)
+}
+
+// Over is Box, over the text.
+func (s *Script) Over(left, top, right, bottom, radius float64, c canvas.Color, opacity float64, when Span) {
+	s.box(2, left, top, right, bottom, radius, c, opacity, when)
+}
+
+func (s *Script) box(layer int, left, top, right, bottom, radius float64, c canvas.Color, opacity float64, when Span) {
 	w, h, r := right-left, bottom-top, radius
 	k := r * 0.4477 // for a Bézier curve of a quarter of a circle
 	path := fmt.Sprintf("m %.1f 0 l %.1f 0 b %.1f 0 %.1f %.1f %.1f %.1f l %.1f %.1f b %.1f %.1f %.1f %.1f %.1f %.1f "+
 		"l %.1f %.1f b %.1f %.1f 0 %.1f 0 %.1f l 0 %.1f b 0 %.1f %.1f 0 %.1f 0",
 		r, w-r, w-k, w, k, w, r, w, h-r, w, h-k, w-k, h, w-r, h, r, h, k, h, h-k, h-r, r, k, k, r)
-	s.add(0, when, fmt.Sprintf(`{\an7\pos(%.1f,%.1f)\1c%s\1a&H%02X&\p1}%s{\p0}`, left, top, assColor(c),
+	s.add(layer, when, fmt.Sprintf(`{\an7\pos(%.1f,%.1f)\1c%s\1a&H%02X&\p1}%s{\p0}`, left, top, assColor(c),
 		int((1-opacity)*255+0.5), path))
 }
 
