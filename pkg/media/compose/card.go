@@ -224,4 +224,3 @@ func (r *run) button(s *text.Script, words, lang string, band image.Rectangle, r
 	s.Text(b, left, float64(right), middle-b.Height/2, text.Center, back, text.Always)
 	return int(left), nil
 }
-
