@@ -20,7 +20,7 @@ func describe(what composition.Composition, draft bool, at paths) (compose.Work,
 		v := compose.Video{
 			Format: compose.Format(w.Format), Quality: quality, Narration: at.of(w.Narration), Marks: w.Marks,
 			Language: w.Language, Captions: w.Captions, Fade: w.Fade, Music: at.of(w.Music), Brand: brand,
-			Offer: describeOffer(w.Offer, w.Language),
+			Offer: describeOffer(w.Offer, w.Language), Length: w.Length,
 		}
 		for _, s := range w.Scenes {
 			v.Scenes = append(v.Scenes, compose.Scene{Text: s.Text, Clip: at.of(s.Clip), Picture: at.of(s.Picture),

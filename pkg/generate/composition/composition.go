@@ -51,6 +51,8 @@ type Video struct {
 	// Narration is one voice that speaks the texts of all scenes, and determines the cut. If it is nil, each scene has
 	// its own length.
 	Narration *media.File
+	// Length is the requested length of a video with a narration, whose tempo is changed a little for it.
+	Length time.Duration
 	// Marks are the times at which the voice reaches places of the texts, which are joined by one space each. Without
 	// marks, the lengths of the texts determine the times.
 	Marks []timeline.Mark

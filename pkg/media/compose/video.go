@@ -56,6 +56,9 @@ type Video struct {
 	Scenes  []Scene
 	// Narration is the path of one voice that speaks the texts of all scenes. Its length determines the cut.
 	Narration string
+	// Length is the requested length of a video with a narration: the voice is made faster or slower, as far as that
+	// sounds natural, and the last scene is longer if the voice is too short. If it is 0, the voice alone decides.
+	Length time.Duration
 	// Marks are the times at which the voice reaches places of the texts, which are joined by one space each. Without
 	// marks, the lengths of the texts determine the times.
 	Marks []timeline.Mark
@@ -290,8 +293,11 @@ func (f *videoRun) openSounds(ctx context.Context) (mix, error) {
 		for i, s := range f.Scenes {
 			texts[i] = s.Text
 		}
-		clock := timeline.NewClock(strings.Join(texts, " "), f.Marks, m.heardVoice.length)
+		m.tempo = timeline.Tempo(m.heardVoice.length, lead+tail, f.Length)
+		spoken, marks := timeline.Faster(m.heardVoice.length, f.Marks, m.tempo)
+		clock := timeline.NewClock(strings.Join(texts, " "), marks, spoken)
 		lengths = timeline.Scenes(texts, clock, lead, tail, leastScene)
+		f.extend(lengths)
 		f.Quality.even(lengths)
 		for _, n := range lengths {
 			m.frames += n
@@ -318,6 +324,22 @@ func (f *videoRun) openSounds(ctx context.Context) (mix, error) {
 	f.frames = m.frames
 	f.setLengths(lengths)
 	return m, nil
+}
+
+// extend lengthens the last scene if the voice is too short for the requested length, as far as its clip lasts.
+func (f *videoRun) extend(lengths []int) {
+	last, missing := len(lengths)-1, 0
+	if f.Length > 0 {
+		least, _ := timeline.Bounds(f.Length)
+		missing = timeline.Frames(least)
+	}
+	for _, n := range lengths {
+		missing -= n
+	}
+	if s := f.scenes[last]; !s.still {
+		missing = min(missing, timeline.Frames(time.Duration(maxSlow*float64(s.input.length)))-lengths[last])
+	}
+	lengths[last] += max(missing, 0)
 }
 
 // even moves the ends of scenes to the nearest earlier frame of the video.

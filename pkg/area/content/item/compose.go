@@ -101,7 +101,7 @@ func (r *Record) video(text provider.Text, made []generate.Made, seen []*media.F
 	if voice == nil || len(seen) != len(text.Scenes) {
 		return nil, fmt.Errorf("item: %s has a script of %d scenes, and made %d", r.ID, len(text.Scenes), len(seen))
 	}
-	v.Narration = voice
+	v.Narration, v.Length = voice, time.Duration(*r.DurationSeconds)*time.Second
 	for _, m := range made[n].Marks {
 		v.Marks = append(v.Marks, timeline.Mark(m))
 	}
@@ -120,7 +120,8 @@ func (r *Record) video(text provider.Text, made []generate.Made, seen []*media.F
 		v.Scenes = append(v.Scenes, scene)
 	}
 	if clips > 0 {
-		fitToClips(v.Scenes, v.Marks, seconds(*voice), covers)
+		spoken, marks := timeline.Faster(seconds(*voice), v.Marks, timeline.Tempo(seconds(*voice), lead+tail, v.Length))
+		fitToClips(v.Scenes, marks, spoken, covers)
 	}
 	return v, nil
 }
