@@ -43,7 +43,7 @@ type SellerSettings struct {
 	CallToAction string  `json:"call_to_action,omitempty" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Call to action" example:"Order today"`
 	ShowPrices   *bool   `json:"show_prices,omitempty" doc:"Whether content mentions prices"`
 	ProductBadge *bool   `json:"product_badge,omitempty" doc:"Whether finished media of a product show its price (unless show_prices is false), the price before a promotion, the shop's name and the call to action. Absent: true. They show nothing of it for platforms that permit no promotion in media"`
-	Colors       []Color `json:"colors,omitempty" maxItems:"8" doc:"Colors of the shop. The first one is seen in finished media" example:"[\"#ff6600\"]"`
+	Colors       []Color `json:"colors,omitempty" maxItems:"8" doc:"Colors of the shop in finished media: the main one first, then those of accents" example:"[\"#ff6600\"]"`
 	Logo         string  `json:"logo,omitempty" pattern:"^med_[0-9a-z]{26}$" patternDescription:"the id of a media" doc:"Id of your media of type image: the logo that finished media show. It is kept until you delete it"`
 }
 
@@ -59,7 +59,7 @@ type ExpertSettings struct {
 type BrandSettings struct {
 	BrandName  string  `json:"brand_name" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the brand" example:"Acme"`
 	Slogan     string  `json:"slogan,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Slogan of the brand"`
-	Colors     []Color `json:"colors,omitempty" maxItems:"8" doc:"Colors of the brand. The first one is seen in finished media" example:"[\"#ff6600\"]"`
+	Colors     []Color `json:"colors,omitempty" maxItems:"8" doc:"Colors of the brand in finished media: the main one first, then those of accents" example:"[\"#ff6600\"]"`
 	Logo       string  `json:"logo,omitempty" pattern:"^med_[0-9a-z]{26}$" patternDescription:"the id of a media" doc:"Id of your media of type image: the logo that finished media show. It is kept until you delete it"`
 	VoiceRules []Line  `json:"voice_rules,omitempty" maxItems:"20" doc:"Rules for the brand's voice"`
 	Forbidden  []Line  `json:"forbidden_words,omitempty" maxItems:"100" doc:"Words that are never used"`

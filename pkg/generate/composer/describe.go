@@ -53,12 +53,15 @@ func describeBrand(b *composition.Brand, at paths) (*compose.Brand, error) {
 		return nil, nil
 	}
 	brand := &compose.Brand{Name: b.Name, Logo: at.of(b.Logo)}
-	if b.Color != "" {
-		c, err := canvas.ParseColor(b.Color)
+	if b.Color == "" {
+		return brand, nil
+	}
+	for _, color := range append([]string{b.Color}, b.More...) {
+		c, err := canvas.ParseColor(color)
 		if err != nil {
 			return nil, fmt.Errorf("stored: %w", err)
 		}
-		brand.Color = &c
+		brand.Colors = append(brand.Colors, c)
 	}
 	return brand, nil
 }

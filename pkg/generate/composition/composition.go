@@ -21,8 +21,9 @@ type Brand struct {
 	Name string
 	// Logo is a picture, or nil.
 	Logo *media.File
-	// Color is the brand's color, such as #0a7cff, or empty.
+	// Color is the brand's main color, such as #0a7cff, or empty. More are its other colors.
 	Color string
+	More  []string `json:",omitempty"`
 }
 
 // Offer is what the media of a product say of it. Any member may be zero.
@@ -174,7 +175,7 @@ func Branded(c Composition) bool {
 	case Video:
 		return c.Brand.hasLogo() || c.Offer != nil
 	case Picture:
-		return c.Brand.hasLogo() || c.Offer != nil
+		return c.Brand.Shows() || c.Offer != nil
 	case Carousel:
 		return c.Brand.Shows() || c.Offer != nil
 	case MusicClip:
@@ -193,5 +194,5 @@ func (b *Brand) Plain() *Brand {
 	if b == nil || b.Color == "" {
 		return nil
 	}
-	return &Brand{Color: b.Color}
+	return &Brand{Color: b.Color, More: b.More}
 }

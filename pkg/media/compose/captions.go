@@ -33,9 +33,9 @@ func (f *videoRun) style() style {
 		bottom: float64(area.Max.Y) * k, middle: float64(area.Min.X+area.Max.X) / 2 * k,
 		back: canvas.Black, letters: canvas.White, opacity: captionOpacity,
 	}
-	if f.Brand != nil && f.Brand.Color != nil {
+	if f.Brand != nil && len(f.Brand.Colors) > 0 {
 		// The box is opaque, so that the contrast is known.
-		s.back, s.letters, s.opacity = *f.Brand.Color, canvas.On(*f.Brand.Color), 1
+		s.back, s.letters, s.opacity = f.Brand.color(), canvas.On(f.Brand.color()), 1
 	}
 	return s
 }

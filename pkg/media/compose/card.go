@@ -9,9 +9,20 @@ import (
 	"github.com/content-automation/api/pkg/media/compose/text"
 )
 
+// layout is the arrangement of a picture and its text.
+type layout int
+
+const (
+	cover   layout = iota // the text lies on the picture, which is darkened
+	split                 // the text lies on a panel below the picture
+	boxed                 // the text lies in a box on the picture
+	closing               // picture and text lie on the brand's color
+)
+
 // card is a picture with a text on it.
 type card struct {
 	about, name string
+	layout      layout
 	size        image.Point
 	// area is the area in which the text may be.
 	area  image.Rectangle
@@ -19,8 +30,10 @@ type card struct {
 	text  string
 	lang  string
 	brand *Brand
-	// band shows the brand in a band at the bottom. Otherwise its logo is at the top.
+	// band shows the brand in a band at the bottom. Otherwise its mark is at the top.
 	band bool
+	// number is the number of a slide, or empty.
+	number string
 	// whole shows the picture without cropping it.
 	whole bool
 	// offer is written over the picture. It may be nil.
@@ -32,80 +45,154 @@ const (
 	maxLines = 9
 	barTall  = 10 // of the bar above a heading
 	wholeEm  = 72 // of a heading below a whole picture
-)
+	boxedEm  = 28 // the smallest letters in a box, whose lines are shorter
 
-// card composes a picture, as a JPEG.
-func (r *run) card(ctx context.Context, path string, c card) error {
-	s := text.NewScript(c.size.X, c.size.Y)
-	if c.band {
-		c.area.Max.Y = min(c.area.Max.Y, c.size.Y-bandTall-64)
-	}
-	// The picture is between its upper parts and its lower ones.
-	free := image.Rect(wholeInset, wholeInset, c.size.X-wholeInset, c.size.Y-wholeInset)
-	if c.band {
-		free.Max.Y = c.size.Y - bandTall - wholeInset
-	}
-	if c.brand != nil && c.brand.Logo != "" && !c.band {
-		free.Min.Y = c.area.Min.Y + logoTall + wholeInset/2
-	}
-	if c.offer != nil {
-		drawn, err := r.badge(s, c.offer, c.lang, c.brand, c.corner(), 1, text.Always)
-		if err != nil {
-			return err
-		}
-		free.Min.Y = max(free.Min.Y, drawn.Max.Y+wholeInset/2)
-		if !c.band && (c.offer.Action != "" || c.offer.Shop != "") {
-			if err := r.action(s, c.offer, c.lang, c.brand, float64(c.area.Min.X), float64(c.area.Max.X),
-				float64(c.area.Max.Y), 1, text.Always); err != nil {
-				return err
-			}
-			c.area.Max.Y -= actionTall
-			free.Max.Y = c.area.Max.Y
-		}
-	}
-	var block *text.Block
-	if c.text != "" {
-		b, err := r.fonts.Fit(c.text, c.lang, c.box())
-		if c.whole && errors.Is(err, text.ErrTooLong) {
-			long := c
-			long.whole = false
-			b, err = r.fonts.Fit(c.text, c.lang, long.box())
-		}
-		if err != nil {
-			return ofText(c.about, err)
-		}
-		block = &b
-		free.Max.Y = c.area.Max.Y - int(b.Height) - 3*barTall - wholeInset/2
-	}
-	var img *image.RGBA
-	var plain *canvas.Color
-	var err error
-	if c.whole {
-		img, plain, err = r.whole(ctx, path, c.about, c.size, free)
-	} else {
-		img, err = r.canvas(ctx, path, c.about, c.size)
-	}
-	if err != nil {
-		return err
-	}
-	if block != nil {
-		r.heading(img, s, c, *block, plain)
-	}
-	if c.brand != nil {
-		if err := r.brand(ctx, img, s, c); err != nil {
-			return err
-		}
-	}
-	return r.jpeg(ctx, img, s, c.name)
-}
-
-// The margins of whole pictures, and the heights of parts that they leave free.
-const (
+	panelPad   = 64 // of a panel below a picture
+	boxInset   = 60 // of a box on a picture
+	boxPad     = 50
 	wholeInset = 40
 	actionTall = 150
 	logoTall   = 142
 	logoWide   = 292
+	markTall   = 104 // of the logo on a slide
+	labelTall  = 66  // of the number of a slide
 )
+
+// ink is the color of the parts of a brand without colors.
+var ink = canvas.Color{R: 17, G: 18, B: 22}
+
+// card composes a picture, as a JPEG.
+func (r *run) card(ctx context.Context, path string, c card) error {
+	if c.whole {
+		c.layout = cover
+	}
+	s := text.NewScript(c.size.X, c.size.Y)
+	if c.band {
+		c.area.Max.Y = min(c.area.Max.Y, c.size.Y-bandTall-64)
+	}
+	free, err := r.offered(s, &c)
+	if err != nil {
+		return err
+	}
+	var block text.Block
+	if c.text != "" {
+		block, err = r.fonts.Fit(c.text, c.lang, c.box())
+		if c.whole && errors.Is(err, text.ErrTooLong) {
+			long := c
+			long.whole = false
+			block, err = r.fonts.Fit(c.text, c.lang, long.box())
+		}
+		if err != nil {
+			return ofText(c.about, err)
+		}
+		free.Max.Y = min(free.Max.Y, c.area.Max.Y-int(block.Height)-3*barTall-wholeInset/2)
+	}
+	img, err := r.arrange(ctx, path, c, block, free, s)
+	if err != nil {
+		return err
+	}
+	if err := r.marks(ctx, img, s, c); err != nil {
+		return err
+	}
+	return r.jpeg(ctx, img, s, c.name)
+}
+
+// offered draws the offer, and returns the rectangle that it and the brand leave free.
+func (r *run) offered(s *text.Script, c *card) (free image.Rectangle, err error) {
+	free = image.Rect(wholeInset, wholeInset, c.size.X-wholeInset, c.size.Y-wholeInset)
+	if c.band {
+		free.Max.Y = c.size.Y - bandTall - wholeInset
+	}
+	if c.brand.marked() && !c.band {
+		free.Min.Y = c.area.Min.Y + logoTall + wholeInset/2
+	}
+	if c.number != "" && (c.offer == nil || !c.offer.priced()) {
+		free.Min.Y = max(free.Min.Y, c.area.Min.Y+labelTall+wholeInset/2)
+	}
+	if c.offer == nil {
+		return free, nil
+	}
+	drawn, err := r.badge(s, c.offer, c.lang, c.brand, c.corner(), 1, text.Always)
+	if err != nil {
+		return free, err
+	}
+	if !drawn.Empty() {
+		c.number = ""
+	}
+	free.Min.Y = max(free.Min.Y, drawn.Max.Y+wholeInset/2)
+	if c.band || c.offer.Action == "" && c.offer.Shop == "" {
+		return free, nil
+	}
+	err = r.action(s, c.offer, c.lang, c.brand, float64(c.area.Min.X), float64(c.area.Max.X), float64(c.area.Max.Y), 1,
+		text.Always)
+	c.area.Max.Y -= actionTall
+	free.Max.Y = c.area.Max.Y
+	return free, err
+}
+
+// arrange draws the picture and the text.
+func (r *run) arrange(ctx context.Context, path string, c card, b text.Block, free image.Rectangle, s *text.Script) (
+	*image.RGBA, error) {
+	full := image.Rectangle{Max: c.size}
+	switch {
+	case c.whole:
+		img, plain, err := r.whole(ctx, path, c.about, c.size, free)
+		if err == nil && c.text != "" {
+			c.heading(img, s, b, plain)
+		}
+		return img, err
+	case c.text == "" || c.layout == cover:
+		img, err := r.canvas(ctx, path, c.about, c.size)
+		if err == nil && c.text != "" {
+			c.heading(img, s, b, nil)
+		}
+		return img, err
+	case c.layout == split:
+		back := c.brand.color()
+		panel := full
+		panel.Min.Y = c.size.Y - int(b.Height) - 2*panelPad - 2*barTall
+		img, err := r.framed(ctx, path, c, image.Rect(0, 0, c.size.X, panel.Min.Y), back, 0)
+		if err == nil {
+			c.write(img, s, b, float64(panel.Min.Y+panelPad+2*barTall), c.area, back)
+		}
+		return img, err
+	case c.layout == boxed:
+		img, err := r.canvas(ctx, path, c.about, c.size)
+		if err != nil {
+			return nil, err
+		}
+		box := full.Inset(boxInset)
+		box.Min.Y = box.Max.Y - int(b.Height) - 2*boxPad - 2*barTall
+		back := canvas.White
+		if c.brand != nil && len(c.brand.Colors) > 1 {
+			back = c.brand.second()
+		}
+		canvas.Round(img, box, 36, back)
+		c.write(img, s, b, float64(box.Min.Y+boxPad+2*barTall), box.Inset(boxPad), back)
+		return img, nil
+	}
+	back := c.brand.color()
+	top := c.area.Max.Y - int(b.Height)
+	frame := image.Rect(c.area.Min.X, c.area.Min.Y+labelTall+wholeInset/2, c.area.Max.X, top-3*barTall-56)
+	img, err := r.framed(ctx, path, c, frame, back, 36)
+	if err == nil {
+		c.write(img, s, b, float64(top), c.area, back)
+	}
+	return img, err
+}
+
+// framed returns a canvas of a color with a picture in a frame, whose corners are round.
+func (r *run) framed(ctx context.Context, path string, c card, frame image.Rectangle, back canvas.Color, radius int) (
+	*image.RGBA, error) {
+	picture, err := r.canvas(ctx, path, c.about, frame.Size())
+	if err != nil {
+		return nil, err
+	}
+	img := image.NewRGBA(image.Rectangle{Max: c.size})
+	canvas.Fill(img, img.Rect, back)
+	canvas.Frame(img, frame, radius, picture)
+	return img, nil
+}
 
 // corner returns the right upper corner of the badge.
 func (c card) corner() image.Point {
@@ -118,6 +205,7 @@ func (c card) corner() image.Point {
 // The parts of the height of the area that a text may take: less if the picture must be seen whole.
 const (
 	textPart  = 0.6
+	panelPart = 0.42
 	wholePart = 0.25
 )
 
@@ -125,102 +213,47 @@ const (
 func (c card) box() text.Box {
 	b := text.Box{Width: float64(c.area.Dx()), Height: float64(c.area.Dy()) * textPart, MaxEm: c.maxEm, MinEm: minEm,
 		MaxLines: maxLines}
-	if c.whole {
+	switch {
+	case c.whole:
 		b.MaxEm, b.Height = min(c.maxEm, wholeEm), float64(c.area.Dy())*wholePart
+	case c.layout == boxed:
+		b.Width, b.MinEm, b.MaxEm = float64(c.size.X-2*boxInset-2*boxPad), boxedEm, min(c.maxEm, wholeEm)
+		b.Height = float64(c.area.Dy()) * panelPart
+	case c.layout != cover:
+		b.Height = float64(c.area.Dy()) * panelPart
 	}
 	return b
 }
 
 // heading writes the text into the lower part of the area. It darkens the picture under the text, unless the ground has
 // one color, which decides the color of the letters.
-func (r *run) heading(img *image.RGBA, s *text.Script, c card, b text.Block, plain *canvas.Color) {
+func (c card) heading(img *image.RGBA, s *text.Script, b text.Block, plain *canvas.Color) {
 	top := float64(c.area.Max.Y) - b.Height
-	letters, back := canvas.White, ink
 	if plain != nil {
-		letters, back = canvas.On(*plain), *plain
-	} else {
-		fade := c.size.Y / 4
-		if c.whole {
-			fade = wholeInset / 2 // it ends below the picture
-		}
-		canvas.Scrim(img, image.Rect(0, int(top)-3*barTall, c.size.X, c.area.Max.Y+barTall), fade)
+		c.write(img, s, b, top, c.area, *plain)
+		return
 	}
-	accent := letters
-	if c.brand != nil && c.brand.Color != nil && canvas.Contrast(c.brand.Color.Luminance(), back.Luminance()) >= 3 {
-		accent = *c.brand.Color
+	fade := c.size.Y / 4
+	if c.whole {
+		fade = wholeInset / 2 // it ends below the picture
 	}
+	under := image.Rect(0, int(top)-3*barTall, c.size.X, c.area.Max.Y+barTall)
+	tint := canvas.Deep(canvas.Mean(img, under))
+	if c.brand != nil && len(c.brand.Colors) > 0 {
+		tint = canvas.Deep(c.brand.color())
+	}
+	canvas.Scrim(img, under, fade, tint)
+	c.write(img, s, b, top, c.area, ink)
+}
+
+// write writes the text, and a bar above it, on a ground of a color.
+func (c card) write(img *image.RGBA, s *text.Script, b text.Block, top float64, within image.Rectangle,
+	back canvas.Color) {
 	// The bar is aligned with the beginning of the lines.
-	bar := image.Rect(c.area.Min.X, int(top)-3*barTall, c.area.Min.X+110, int(top)-2*barTall)
+	bar := image.Rect(within.Min.X, int(top)-3*barTall, within.Min.X+110, int(top)-2*barTall)
 	if b.RTL {
-		bar = bar.Add(image.Pt(c.area.Dx()-bar.Dx(), 0))
+		bar = bar.Add(image.Pt(within.Dx()-bar.Dx(), 0))
 	}
-	canvas.Fill(img, bar, accent)
-	s.Text(b, float64(c.area.Min.X), float64(c.area.Max.X), top, text.Start, letters, text.Always)
-}
-
-// ink is the color of a band if the brand has no color.
-var ink = canvas.Color{R: 17, G: 18, B: 22}
-
-// brand shows the brand: in a band at the bottom with its name, or its logo at the top.
-func (r *run) brand(ctx context.Context, img *image.RGBA, s *text.Script, c card) error {
-	logo, err := r.logo(ctx, c.brand.Logo)
-	if err != nil {
-		return err
-	}
-	if !c.band {
-		if logo != nil {
-			canvas.Stick(img, canvas.Badge(logo, logoWide, logoTall), c.area.Min)
-		}
-		return nil
-	}
-	back := ink
-	if c.brand.Color != nil {
-		back = *c.brand.Color
-	}
-	band := image.Rect(0, c.size.Y-bandTall, c.size.X, c.size.Y)
-	canvas.Fill(img, band, back)
-	left := c.area.Min.X
-	if logo != nil {
-		at := canvas.Within(logo.Bounds().Size(), image.Rect(left, band.Min.Y+28, left+300, band.Max.Y-28), false)
-		canvas.Place(img, at, logo)
-		left = at.Max.X + 32
-	}
-	right := c.area.Max.X
-	if c.offer != nil && c.offer.Action != "" {
-		at, err := r.button(s, c.offer.Action, c.lang, band, right, back)
-		if err != nil {
-			return err
-		}
-		right = at - 32
-	}
-	if c.brand.Name == "" || right < left {
-		return nil
-	}
-	b, err := r.fonts.Fit(c.brand.Name, c.lang, text.Box{Width: float64(right - left), Height: bandTall - 20,
-		MaxEm: 46, MinEm: 22, MaxLines: 2})
-	if err != nil {
-		return ofText("/brand/name", err)
-	}
-	b.RTL = false // it is next to the logo
-	s.Text(b, float64(left), float64(right), float64(band.Min.Y)+(bandTall-b.Height)/2, text.Start,
-		canvas.On(back), text.Always)
-	return nil
-}
-
-// button draws a call to action at the right end of a band, in its colors turned round. It returns the left edge.
-func (r *run) button(s *text.Script, words, lang string, band image.Rectangle, right int,
-	back canvas.Color) (int, error) {
-	const pad = 30
-	b, err := r.fonts.Fit(words, lang, text.Box{Width: 400, Height: bandTall - 40, MaxEm: 44, MinEm: 20, MaxLines: 2})
-	if unfit(err) {
-		return right, nil
-	}
-	if err != nil {
-		return 0, ofText("/offer", err)
-	}
-	middle, tall := float64(band.Min.Y+band.Max.Y)/2, min(b.Height+24, bandTall-24)
-	left := float64(right) - b.Width - 2*pad
-	s.Box(left, middle-tall/2, float64(right), middle+tall/2, min(tall/2, 36), canvas.On(back), 1, text.Always)
-	s.Text(b, left, float64(right), middle-b.Height/2, text.Center, back, text.Always)
-	return int(left), nil
+	canvas.Fill(img, bar, c.brand.accent(back, canvas.LogoContrast))
+	s.Text(b, float64(within.Min.X), float64(within.Max.X), top, text.Start, canvas.On(back), text.Always)
 }

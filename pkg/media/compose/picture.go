@@ -38,8 +38,8 @@ type Picture struct {
 	Offer *Offer
 }
 
-// Carousel describes pictures that are published together. The first and the last one
-// carry the brand.
+// Carousel describes pictures that are published together. Each has its number and the mark of the brand. The layouts
+// of the slides between the first one and the last one alternate, and the last one closes the row in the brand's color.
 type Carousel struct {
 	Slides   []Slide
 	Language string // of the headings (BCP 47)
@@ -113,8 +113,16 @@ func (c Carousel) compose(ctx context.Context, r *run) error {
 			one.maxEm = 112
 		}
 		last := i == len(c.Slides)-1
-		if i == 0 || last {
-			one.brand, one.band = c.Brand, c.Brand != nil && (c.Brand.Logo != "" || c.Brand.Name != "")
+		if one.brand = c.Brand; len(c.Slides) > 1 {
+			one.number = fmt.Sprintf("%d/%d", i+1, len(c.Slides))
+		}
+		switch {
+		case i == 0:
+			one.band = c.Brand.marked()
+		case last:
+			one.band, one.layout = c.Brand.marked(), closing
+		default:
+			one.layout = []layout{boxed, split}[i%2]
 		}
 		if one.whole = s.Whole; c.Offer != nil && (i == priced || last) {
 			offer := *c.Offer

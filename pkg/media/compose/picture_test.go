@@ -119,27 +119,71 @@ func TestTheLongestHeadingsFit(t *testing.T) {
 	}
 }
 
-func TestTheFirstAndTheLastSlideCarryTheBrand(t *testing.T) {
+// Each slide has its number and the mark of the brand, the layouts alternate, and the last one is in the brand's color.
+func TestSlidesOfACarousel(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	brand := b.brand()
-	brand.Color = &canvas.Color{R: 200, G: 40, B: 90}
-	dark := b.plain("dark", color.RGBA{10, 10, 10, 255})
-	res := b.compose(Carousel{Brand: brand, Slides: []Slide{{Path: dark, Heading: "One"},
-		{Path: dark, Heading: "Two"}, {Path: dark, Heading: "Three"}}})
+	brand.Colors = []canvas.Color{{R: 200, G: 40, B: 90}, {R: 250, G: 220, B: 60}}
+	near := func(c, want canvas.Color) bool {
+		return max(c.R, want.R)-min(c.R, want.R) < 12 && max(c.G, want.G)-min(c.G, want.G) < 12 &&
+			max(c.B, want.B)-min(c.B, want.B) < 12
+	}
+	dark := Slide{Path: b.plain("dark", color.RGBA{60, 60, 60, 255}), Heading: "A heading"}
+	res := b.compose(Carousel{Brand: brand, Slides: []Slide{dark, dark, dark, dark}})
 	for i, f := range res.Files {
 		img := b.image(f)
-		c := colorAt(img, 1040, slideTall-70)
-		branded := c.R > 180 && c.G < 60
-		if branded != (i != 1) || f.Role != media.Final {
-			t.Errorf("slide %d has %v at its foot", i, c)
+		foot, edge := colorAt(img, 1020, slideTall-40), colorAt(img, 20, 700)
+		for name, ok := range map[string]bool{
+			"foot": near(foot, brand.Colors[0]) == (i != 2), // a band, a panel, a box and the ground
+			"edge": near(edge, brand.Colors[0]) == (i == 3),
+		} {
+			if !ok {
+				t.Errorf("slide %d: the %s is wrong: %v, %v", i+1, name, foot, edge)
+			}
 		}
-		if i == 1 {
-			continue
+		if got := letters(img, image.Rect(800, 0, wide, 200)); got.Dx() < 30 || got.Dy() < 20 {
+			t.Errorf("slide %d has its number at %v", i+1, got)
 		}
-		logo := letters(img, image.Rect(0, slideTall-bandTall, wide, slideTall))
-		if logo.Min.X > slideInset+10 || logo.Dx() < 300 {
-			t.Errorf("slide %d has its logo and name at %v", i, logo)
+		at := image.Rect(0, 0, 400, 300)
+		if i == 0 || i == 3 {
+			at = image.Rect(0, slideTall-bandTall, wide, slideTall)
+		}
+		if logo := letters(img, at); logo.Min.X > slideInset+30 || logo.Dx() < 180 {
+			t.Errorf("slide %d has its logo at %v", i+1, logo)
+		}
+	}
+	// The box has the brand's second color.
+	if c := colorAt(b.image(res.Files[2]), 900, slideTall-80); !near(c, brand.Colors[1]) {
+		t.Errorf("the box of slide 3 is %v", c)
+	}
+}
+
+func TestTheLongestHeadingsFitEveryLayout(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	dark := b.plain("dark", color.RGBA{10, 10, 10, 255})
+	long := Slide{Path: dark, Heading: strings.Repeat("字", 200)}
+	whole := long
+	whole.Whole = true
+	if res := b.compose(Carousel{Brand: b.brand(), Offer: offered(), Slides: []Slide{whole, long, long, long, whole,
+		long}}); len(res.Files) != 6 {
+		t.Errorf("there are %d slides", len(res.Files))
+	}
+}
+
+func TestPostsCarryTheBrand(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	dark := b.plain("dark", color.RGBA{10, 10, 10, 255})
+	corner := image.Rect(0, 0, 540, 300)
+	for name, c := range map[string]struct {
+		brand *Brand
+		shows bool
+	}{"logo": {b.brand(), true}, "name": {&Brand{Name: "Acme"}, true}, "nothing": {nil, false}} {
+		img := b.image(b.find(b.compose(Picture{Use: Post, Path: dark, Brand: c.brand}), media.Final))
+		if got := letters(img, corner); got.Empty() == c.shows {
+			t.Errorf("%s: the brand is at %v", name, got)
 		}
 	}
 }

@@ -24,6 +24,9 @@ type Offer struct {
 	Shop, Action string
 }
 
+// priced reports whether an offer has a badge.
+func (o *Offer) priced() bool { return o.Price != "" || o.Was != "" || o.Promotion != "" }
+
 // whole returns a canvas with a picture that is not cropped: within a box, on a ground of a fitting color. It also
 // returns the color of the ground, or nil if it has several.
 func (r *run) whole(ctx context.Context, path, about string, size image.Point, box image.Rectangle) (*image.RGBA,
@@ -65,10 +68,7 @@ const (
 // the drawn rectangle.
 func (r *run) badge(s *text.Script, o *Offer, lang string, b *Brand, corner image.Point, k float64, when text.Span) (
 	image.Rectangle, error) {
-	back := ink
-	if b != nil && b.Color != nil {
-		back = *b.Color
-	}
+	back := b.second()
 	rows := []struct {
 		text   string
 		em     float64
@@ -127,10 +127,7 @@ func (r *run) action(s *text.Script, o *Offer, lang string, b *Brand, left, righ
 	if words == "" {
 		return nil
 	}
-	back := ink
-	if b != nil && b.Color != nil {
-		back = *b.Color
-	}
+	back := b.color()
 	pad := 28 * k
 	block, err := r.fonts.Fit(words, lang, text.Box{Width: right - left - 2*pad, Height: 150 * k, MaxEm: 50 * k,
 		MinEm: 26 * k, MaxLines: 2})

@@ -1,11 +1,9 @@
 package compose
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"image"
-	"image/png"
 	"slices"
 	"strings"
 	"time"
@@ -13,7 +11,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/content-automation/api/pkg/media"
-	"github.com/content-automation/api/pkg/media/compose/canvas"
 	"github.com/content-automation/api/pkg/media/compose/motion"
 	"github.com/content-automation/api/pkg/media/compose/timeline"
 )
@@ -234,36 +231,6 @@ func (f *videoRun) openPictures(ctx context.Context) error {
 		return nil
 	}
 	return f.writeLogo(ctx)
-}
-
-// placed is a logo with its position on a video.
-type placed struct {
-	path string
-	at   image.Point
-}
-
-// writeLogo writes the logo in its size on the video: in a corner of the area that no platform covers.
-func (f *videoRun) writeLogo(ctx context.Context) error {
-	logo, err := f.run.logo(ctx, f.Brand.Logo)
-	if err != nil {
-		return err
-	}
-	corner := SafePortrait.Min
-	if f.Format == Landscape {
-		corner = SafeLandscape.Min
-	}
-	badge := canvas.Badge(logo, 252, 132)
-	if f.scale > 1 {
-		small := image.NewRGBA(image.Rect(0, 0, badge.Rect.Dx()/f.scale, badge.Rect.Dy()/f.scale))
-		canvas.Place(small, small.Rect, badge)
-		badge, corner = small, corner.Div(f.scale)
-	}
-	var out bytes.Buffer
-	if err := png.Encode(&out, badge); err != nil {
-		return internal(StagePicture, err)
-	}
-	f.logo = &placed{f.path("logo.png"), corner}
-	return f.write(StagePicture, "logo.png", out.Bytes())
 }
 
 // openSounds opens the sounds, and sets the lengths of the scenes.

@@ -119,8 +119,11 @@ func brandOf(settings map[string]any, logo *media.File) *composition.Brand {
 	}
 	if colors, ok := settings["colors"].([]any); ok && len(colors) > 0 {
 		b.Color = words(colors[0])
+		for _, c := range colors[1:] {
+			b.More = append(b.More, words(c))
+		}
 	}
-	if b == (composition.Brand{}) {
+	if !b.Shows() && b.Color == "" {
 		return nil
 	}
 	return &b

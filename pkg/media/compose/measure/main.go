@@ -99,7 +99,8 @@ func newParts(dir string) (parts, error) {
 }
 
 func (p parts) brand(name string) *compose.Brand {
-	return &compose.Brand{Name: name, Logo: p.logo, Color: &canvas.Color{R: 0x0b, G: 0x5f, B: 0xa8}}
+	return &compose.Brand{Name: name, Logo: p.logo,
+		Colors: []canvas.Color{{R: 0x0b, G: 0x5f, B: 0xa8}, {R: 0xff, G: 0xc1, B: 0x2e}}}
 }
 
 // compose composes into a folder of its own.

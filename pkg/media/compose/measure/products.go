@@ -16,7 +16,7 @@ import (
 func (s *bench) products() (rows [][]image.Image, err error) {
 	offer := &compose.Offer{Price: "103,20 €", Was: "129 €", Promotion: "Sommerschlussverkauf", Shop: "Schuhhaus Nord",
 		Action: "Jetzt bestellen"}
-	brand := &compose.Brand{Name: "Schuhhaus Nord", Color: &canvas.Color{R: 0xd6, G: 0x2f, B: 0x2f}}
+	brand := &compose.Brand{Name: "Schuhhaus Nord", Colors: []canvas.Color{{R: 0xd6, G: 0x2f, B: 0x2f}}}
 	for i, c := range []struct {
 		width, height int
 		scene         sample.Scene

@@ -65,7 +65,8 @@ func (s *bench) sheets(to, only string) error {
 	if err := os.MkdirAll(to, 0o755); err != nil {
 		return err
 	}
-	for name, rows := range map[string]func() ([][]image.Image, error){"products": s.products} {
+	for name, rows := range map[string]func() ([][]image.Image, error){"products": s.products,
+		"logos": s.logos} {
 		if !strings.Contains(name, only) {
 			continue
 		}
@@ -96,7 +97,7 @@ func (s *bench) sheets(to, only string) error {
 func (s *bench) sheet(w words) ([]image.Image, error) {
 	brand := s.brand("Acme")
 	plain := *brand
-	plain.Color = nil
+	plain.Colors = nil
 	video := func(f compose.Format, pictures []string, b *compose.Brand) compose.Video {
 		return compose.Video{
 			Format: f, Quality: compose.Draft, Captions: true, Language: w.lang, Narration: s.voice, Brand: b,

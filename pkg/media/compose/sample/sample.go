@@ -106,6 +106,23 @@ func Logo(c color.RGBA) []byte {
 	return PNG(img)
 }
 
+// TwoTone returns a PNG of a logo whose ring and bars have different colors.
+func TwoTone(ring, bars color.RGBA) []byte {
+	img, err := png.Decode(bytes.NewReader(Logo(ring)))
+	if err != nil {
+		panic(err) // it was just encoded
+	}
+	logo := img.(*image.NRGBA)
+	for y := range logo.Rect.Dy() {
+		for x := 180; x < logo.Rect.Dx(); x++ {
+			if logo.NRGBAAt(x, y).A > 0 {
+				logo.Set(x, y, bars)
+			}
+		}
+	}
+	return PNG(logo)
+}
+
 // PNG encodes a picture.
 func PNG(img image.Image) []byte {
 	var out bytes.Buffer
