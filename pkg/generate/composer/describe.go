@@ -19,7 +19,8 @@ func describe(what composition.Composition, draft bool, at paths) (compose.Work,
 		brand, err := describeBrand(w.Brand, at)
 		v := compose.Video{
 			Format: compose.Format(w.Format), Quality: quality, Narration: at.of(w.Narration), Marks: w.Marks,
-			Language: w.Language, Captions: w.Captions, Fade: w.Fade, Music: at.of(w.Music), Brand: brand,
+			Language: w.Language, Captions: w.Captions,
+			CaptionStyle: compose.CaptionStyle(w.CaptionStyle), Fade: w.Fade, Music: at.of(w.Music), Brand: brand,
 			Offer: describeOffer(w.Offer, w.Language), Length: w.Length,
 		}
 		for _, s := range w.Scenes {
@@ -52,7 +53,7 @@ func describeBrand(b *composition.Brand, at paths) (*compose.Brand, error) {
 	if b == nil {
 		return nil, nil
 	}
-	brand := &compose.Brand{Name: b.Name, Logo: at.of(b.Logo)}
+	brand := &compose.Brand{Name: b.Name, Logo: at.of(b.Logo), Right: b.Right}
 	if b.Color == "" {
 		return brand, nil
 	}

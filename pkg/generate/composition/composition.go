@@ -24,6 +24,8 @@ type Brand struct {
 	// Color is the brand's main color, such as #0a7cff, or empty. More are its other colors.
 	Color string
 	More  []string `json:",omitempty"`
+	// Right puts the mark into the right upper corner instead of the left one.
+	Right bool `json:",omitempty"`
 }
 
 // Offer is what the media of a product say of it. Any member may be zero.
@@ -61,6 +63,8 @@ type Video struct {
 	Language string
 	// Captions burns the captions in. They are also a file whenever there is a narration.
 	Captions bool
+	// CaptionStyle is words, lines or outline. If it is empty, it is words.
+	CaptionStyle string
 	// Fade joins the scenes by cross-fades instead of cuts.
 	Fade bool
 	// Music plays under the voice. It may be nil.

@@ -84,6 +84,8 @@ type Brand struct {
 	Name string
 	// Logo is the path of a picture. It may be empty.
 	Logo string
+	// Right puts the mark into the right upper corner instead of the left one.
+	Right bool
 	// Colors are the brand's colors, the main one first. There may be none.
 	Colors []canvas.Color
 }
@@ -104,8 +106,8 @@ func (b *Brand) second() canvas.Color {
 	return b.Colors[1]
 }
 
-// accent returns the first color of the brand that has a contrast with a ground, or that of text on it. The colors after
-// the main one come first.
+// accent returns the first color of the brand that has a contrast with a ground, or that of text on it. The colors
+// after the main one come first.
 func (b *Brand) accent(ground canvas.Color, least float64) canvas.Color {
 	if b != nil && len(b.Colors) > 0 {
 		for _, c := range append(slices.Clone(b.Colors[1:]), b.Colors[0]) {

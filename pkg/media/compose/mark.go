@@ -15,8 +15,11 @@ func (b *Brand) marked() bool { return b != nil && (b.Logo != "" || b.Name != ""
 
 // marks shows the brand, in a band at the bottom or as a mark at the top, and the number of a slide.
 func (r *run) marks(ctx context.Context, img *image.RGBA, s *text.Script, c card) error {
+	// The number is opposite to the mark, and the badge of an offer is always on the right.
+	right := c.brand != nil && c.brand.Right && (c.offer == nil || !c.offer.priced())
+	edges := map[bool]int{false: c.area.Min.X, true: c.area.Max.X}
 	if c.number != "" {
-		if err := r.label(s, c.number, "", c.area.Max.X, c.area.Min.Y, ink, true); err != nil {
+		if err := r.label(s, c.number, "", edges[!right], c.area.Min.Y, ink, !right); err != nil {
 			return err
 		}
 	}
@@ -34,16 +37,20 @@ func (r *run) marks(ctx context.Context, img *image.RGBA, s *text.Script, c card
 		if c.number != "" {
 			box.Max.Y = markTall
 		}
-		canvas.Logo(img, logo, box.Add(c.area.Min), c.brand.Colors)
+		box = box.Add(c.area.Min)
+		if right {
+			box = box.Add(image.Pt(c.area.Dx()-box.Dx(), 0))
+		}
+		canvas.Logo(img, logo, box, right, c.brand.Colors)
 		return nil
 	case c.brand.Name != "":
-		return r.label(s, c.brand.Name, c.lang, c.area.Min.X, c.area.Min.Y, c.brand.color(), false)
+		return r.label(s, c.brand.Name, c.lang, edges[right], c.area.Min.Y, c.brand.color(), right)
 	}
 	return nil
 }
 
-// label draws a short text on a plate, with a corner at a point: the left one, or the right one. It draws nothing if the
-// text is too long.
+// label draws a short text on a plate, with a corner at a point: the left one, or the right one. It draws nothing if
+// the text is too long.
 func (r *run) label(s *text.Script, words, lang string, x, y int, back canvas.Color, right bool) error {
 	const pad = 22
 	b, err := r.fonts.Fit(words, lang, text.Box{Width: 520, Height: 120, MaxEm: 36, MinEm: 20, MaxLines: 2})
@@ -69,7 +76,8 @@ func (r *run) band(img *image.RGBA, s *text.Script, c card, logo image.Image) er
 	canvas.Fill(img, band, back)
 	left := c.area.Min.X
 	if logo != nil {
-		at := canvas.Logo(img, logo, image.Rect(left, band.Min.Y+20, left+300, band.Max.Y-20), c.brand.Colors)
+		at := canvas.Logo(img, logo, image.Rect(left, band.Min.Y+20, left+300, band.Max.Y-20), false,
+			c.brand.Colors)
 		left = at.Max.X + 32
 	}
 	right := c.area.Max.X
@@ -127,11 +135,15 @@ func (f *videoRun) writeLogo(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	corner := SafePortrait.Min
+	safe := SafePortrait
 	if f.Format == Landscape {
-		corner = SafeLandscape.Min
+		safe = SafeLandscape
 	}
+	corner := safe.Min
 	badge := canvas.Badge(logo, 252, 132, f.Brand.Colors)
+	if f.Brand.Right && (f.Offer == nil || !f.Offer.priced()) {
+		corner.X = safe.Max.X - badge.Rect.Dx()
+	}
 	if f.scale > 1 {
 		small := image.NewRGBA(image.Rect(0, 0, badge.Rect.Dx()/f.scale, badge.Rect.Dy()/f.scale))
 		canvas.Place(small, small.Rect, badge)

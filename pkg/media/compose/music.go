@@ -107,7 +107,7 @@ func (m MusicClip) backdrop(ctx context.Context, r *run) (*image.RGBA, error) {
 			return nil, err
 		}
 		if logo != nil {
-			canvas.Logo(img, logo, image.Rect(coverAt.Min.X, 165, coverAt.Min.X+252, 277), m.Brand.Colors)
+			canvas.Logo(img, logo, image.Rect(coverAt.Min.X, 165, coverAt.Min.X+252, 277), false, m.Brand.Colors)
 		}
 	}
 	return img, nil

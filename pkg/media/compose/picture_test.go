@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/compose/canvas"
@@ -185,5 +186,42 @@ func TestPostsCarryTheBrand(t *testing.T) {
 		if got := letters(img, corner); got.Empty() == c.shows {
 			t.Errorf("%s: the brand is at %v", name, got)
 		}
+	}
+}
+
+// A mark may be on the right. The number of a slide is opposite to it, and the badge of an offer has its place.
+func TestTheMarkMayBeOnTheRight(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	dark := b.plain("dark", color.RGBA{10, 10, 10, 255})
+	left, right := image.Rect(0, 0, 500, 240), image.Rect(580, 0, wide, 240)
+	for name, c := range map[string]struct {
+		w           Work
+		slide       int
+		left, right bool
+	}{
+		"left":  {Picture{Use: Post, Path: dark, Brand: b.brand()}, 0, true, false},
+		"right": {Picture{Use: Post, Path: dark, Brand: &Brand{Name: "Acme", Right: true}}, 0, false, true},
+		"numbered": {Carousel{Brand: &Brand{Name: "Acme", Right: true},
+			Slides: []Slide{{Path: dark}, {Path: dark}, {Path: dark}}}, 1, true, true},
+	} {
+		img := b.image(b.compose(c.w).Files[c.slide])
+		if gotLeft, gotRight := !letters(img, left).Empty(), !letters(img, right).Empty(); gotLeft != c.left ||
+			gotRight != c.right {
+			t.Errorf("%s: there is something on the left: %v, on the right: %v", name, gotLeft, gotRight)
+		}
+	}
+	brand := b.brand()
+	brand.Right = true
+	res := b.compose(Video{Format: Portrait, Quality: Draft, scale: 2, Brand: brand,
+		Scenes: []Scene{{Picture: dark, Length: time.Second}}})
+	p, at := b.pixels(b.find(res, media.Final).Path, 5, 540, 960), [2]int{}
+	for i := 0; i < len(p); i += 3 {
+		if p[i] > 200 {
+			at[i/3%540/270]++
+		}
+	}
+	if at[0] > 0 || at[1] < 100 {
+		t.Errorf("the halves of the video have %v pixels of the logo", at)
 	}
 }

@@ -185,7 +185,7 @@ func (f *videoRun) script(begin, count int) *text.Script {
 	from, to := timeline.Time(begin), timeline.Time(begin+count)
 	for _, c := range f.cues {
 		if c.From < to && c.To > from {
-			f.draw(s, c, text.Span{From: max(c.From-from, 0), To: min(c.To, to) - from})
+			f.draw(s, c, text.Span{From: from, To: to})
 		}
 	}
 	return s

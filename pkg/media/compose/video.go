@@ -62,7 +62,8 @@ type Video struct {
 	// Language of the texts (BCP 47).
 	Language string
 	// Captions burns the captions in. They are also written as WebVTT whenever there is a narration.
-	Captions bool
+	Captions     bool
+	CaptionStyle CaptionStyle
 	// Fade joins the scenes by cross-fades instead of cuts.
 	Fade bool
 	// Music is the path of a track that plays under the voice. It may be empty.
@@ -125,6 +126,8 @@ func (v Video) check() error {
 		return invalid("/format", "The format must be portrait or landscape.")
 	case v.Quality != Full && v.Quality != Draft:
 		return invalid("/quality", "The quality must be full or draft.")
+	case !slices.Contains([]CaptionStyle{"", Words, Lines, Outline}, v.CaptionStyle):
+		return invalid("/caption_style", "The style of captions must be words, lines or outline.")
 	case len(v.Scenes) == 0 || len(v.Scenes) > maxScenes:
 		return invalid("/scenes", "A video has from 1 to %d scenes.", maxScenes)
 	}

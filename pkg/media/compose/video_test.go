@@ -207,6 +207,7 @@ func TestDescriptionsAreChecked(t *testing.T) {
 	for about, w := range map[string]Work{
 		"/format":          Video{Quality: Full, Scenes: one},
 		"/quality":         Video{Format: Portrait, Scenes: one},
+		"/caption_style":   Video{Format: Portrait, Quality: Full, Scenes: one, CaptionStyle: "bold"},
 		"/scenes":          Video{Format: Portrait, Quality: Full},
 		"/scenes/0":        Video{Format: Portrait, Quality: Full, Scenes: []Scene{{Picture: "a", Clip: "b"}}},
 		"/scenes/0/length": Video{Format: Portrait, Quality: Full, Scenes: []Scene{{Picture: "a"}}},

@@ -45,6 +45,8 @@ type Brief struct {
 	Brand *composition.Brand `json:"brand,omitempty"`
 	// Badge is what finished media of products say besides the price, or nil if they say nothing.
 	Badge *Badge `json:"badge,omitempty"`
+	// CaptionStyle is the style of captions, or empty for the default.
+	CaptionStyle string `json:"caption_style,omitempty"`
 }
 
 // Badge is the part of a product's offer that the settings of the shop decide.
@@ -123,6 +125,12 @@ func brandOf(settings map[string]any, logo *media.File) *composition.Brand {
 			b.More = append(b.More, words(c))
 		}
 	}
+	switch settings["logo_place"] {
+	case "none":
+		b.Logo = nil
+	case "top_right":
+		b.Right = true
+	}
 	if !b.Shows() && b.Color == "" {
 		return nil
 	}
@@ -138,8 +146,8 @@ func NewBrief(f Factory) (Brief, error) {
 	voice := []string{fmt.Sprintf("You write for %q, %s.", f.Name, f.Writer)}
 	voice = append(voice, sentence("What it is about", f.Description), sentence("Whom it speaks to", f.Audience),
 		sentence("Its tone", f.Tone), sentence("Its topics", strings.Join(f.Topics, ", ")))
-	badge := f.badgeOf(settings)
-	for _, useless := range []string{"logo", "product_badge"} { // to a model
+	badge, brand, captions := f.badgeOf(settings), brandOf(settings, f.Logo), words(settings["caption_style"])
+	for _, useless := range []string{"logo", "logo_place", "caption_style", "product_badge"} { // to a model
 		delete(settings, useless)
 	}
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
@@ -155,8 +163,8 @@ func NewBrief(f Factory) (Brief, error) {
 		Type: f.Type, Voice: provider.Clip(sentences("\n", voice...), maxInstructions),
 		Look:   provider.Clip(sentences(" ", look...), maxManner),
 		Sound:  provider.Clip(sentences(" ", sound...), maxManner),
-		Models: f.Models, Trained: f.Trained, Brand: brandOf(settings, f.Logo), Prices: f.pricesOf(settings),
-		Badge: badge,
+		Models: f.Models, Trained: f.Trained, Brand: brand, Prices: f.pricesOf(settings),
+		Badge: badge, CaptionStyle: captions,
 	}, nil
 }
 

@@ -93,7 +93,8 @@ const anyLength = time.Hour
 // video describes a video of scenes.
 func (r *Record) video(text provider.Text, made []generate.Made, seen []*media.File) (composition.Composition, error) {
 	v := composition.Video{Format: composition.Portrait, Language: r.Language, Captions: true, Fade: true,
-		Brand: r.Brief.Brand, Music: r.Track, Offer: r.offer()}
+		CaptionStyle: r.Brief.CaptionStyle,
+		Brand:        r.Brief.Brand, Music: r.Track, Offer: r.offer()}
 	if r.Shape == "long video" {
 		v.Format = composition.Landscape
 	}

@@ -248,3 +248,30 @@ func offerOf(c composition.Composition) (*composition.Offer, bool) {
 	}
 	return nil, false
 }
+
+// The settings of a brand reach its media, and not its texts.
+func TestTheBrandKit(t *testing.T) {
+	logo := &media.File{ID: "logo"}
+	for settings, want := range map[string]Brief{
+		`{"brand_name":"Acme","colors":["#ff6600","#123456"],"logo_place":"top_right","caption_style":"outline"}`: {
+			Brand: &composition.Brand{Name: "Acme", Logo: logo, Color: "#ff6600", More: []string{"#123456"},
+				Right: true}, CaptionStyle: "outline"},
+		`{"brand_name":"Acme","logo_place":"none"}`: {Brand: &composition.Brand{Name: "Acme"}},
+		`{"logo_place":"none"}`:                     {},
+	} {
+		f := voiced()
+		f.Settings, f.Logo = []byte(settings), logo
+		r := recordOf(t, Video, FormatShort, "en", f)
+		if got := r.Brief; !reflect.DeepEqual(got.Brand, want.Brand) || got.CaptionStyle != want.CaptionStyle ||
+			strings.Contains(got.Voice, "logo") || strings.Contains(got.Voice, "caption") {
+			t.Errorf("%s: the brief is %+v", settings, got)
+		}
+		if err := r.Plan(all, Options{}, true); err != nil {
+			t.Fatal(err)
+		}
+		c, err := r.composition(made(r, r.Parts[0].Scenes))
+		if v, ok := c.(composition.Video); err != nil || !ok || v.CaptionStyle != want.CaptionStyle {
+			t.Errorf("%s: composed is %+v, %v", settings, c, err)
+		}
+	}
+}

@@ -138,7 +138,7 @@ func TestALogoHasContrastOnAnyGround(t *testing.T) {
 			for i := range 400 * 200 {
 				img.SetRGBA(i%400, i/400, ground(i%400, i/400))
 			}
-			at := Logo(img, logo, box, []Color{{R: 255, G: 102}})
+			at := Logo(img, logo, box, false, []Color{{R: 255, G: 102}})
 			if !at.In(box) || at.Dx() < 200 && at.Dy() < 100 {
 				t.Errorf("%s on %s lies at %v of %v", name, on, at, box)
 			}
@@ -167,7 +167,7 @@ func TestALogoHasContrastOnAnyGround(t *testing.T) {
 	// Where there is enough contrast already, no plate hides the picture.
 	img := image.NewRGBA(image.Rect(0, 0, 400, 200))
 	Fill(img, img.Rect, White)
-	at := Logo(img, logos()["black"], box, nil)
+	at := Logo(img, logos()["black"], box, false, nil)
 	if c := img.RGBAAt(at.Min.X+at.Dx()*75/1000, at.Min.Y+at.Dy()/2); c != (color.RGBA{255, 255, 255, 255}) {
 		t.Errorf("black on white has a plate of %v", c)
 	}

@@ -9,7 +9,7 @@ import (
 // LogoContrast is the least contrast of a logo with its ground: that of WCAG 2 for graphics.
 const LogoContrast = 3.0
 
-// The plate behind a logo: its margin and its corners, and the grounds that it may have besides the given ones. Gray has
+// The plate behind a logo: its margin and its corners, and the colors that it may have besides the given ones. Gray has
 // a contrast of 4.5 with both black and white.
 const platePad, plateRound = 16, 16
 
@@ -104,10 +104,10 @@ func Badge(logo image.Image, width, height int, colors []Color) *image.RGBA {
 	return img
 }
 
-// Logo draws a logo into the left of a box of a picture, and returns the drawn rectangle. It draws a plate behind it if
-// a part of it has too little contrast with the picture.
-func Logo(img *image.RGBA, logo image.Image, box image.Rectangle, colors []Color) image.Rectangle {
-	at := Within(logo.Bounds().Size(), box, false)
+// Logo draws a logo into the left or the right of a box of a picture, and returns the drawn rectangle. It draws a plate
+// behind it if a part of it has too little contrast with the picture.
+func Logo(img *image.RGBA, logo image.Image, box image.Rectangle, right bool, colors []Color) image.Rectangle {
+	at := Within(logo.Bounds().Size(), box, right)
 	mark := image.NewRGBA(at)
 	Place(mark, at, logo)
 	seen, opaque := luminances(mark)
@@ -118,6 +118,9 @@ func Logo(img *image.RGBA, logo image.Image, box image.Rectangle, colors []Color
 	}
 	badge := Badge(logo, box.Dx(), box.Dy(), colors)
 	corner := image.Pt(box.Min.X, box.Min.Y+(box.Dy()-badge.Rect.Dy())/2)
+	if right {
+		corner.X = box.Max.X - badge.Rect.Dx()
+	}
 	Stick(img, badge, corner)
 	return badge.Rect.Add(corner)
 }

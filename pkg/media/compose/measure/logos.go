@@ -7,6 +7,7 @@ import (
 	"image/color"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/content-automation/api/pkg/media/compose"
 	"github.com/content-automation/api/pkg/media/compose/canvas"
@@ -43,6 +44,30 @@ func (s *bench) logos() (rows [][]image.Image, err error) {
 		row, failed := s.shots(fmt.Sprintf("logo%d", i), shots)
 		if failed != nil || err != nil {
 			return nil, fmt.Errorf("logo %d: %w", i, errors.Join(failed, err))
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// styles composes videos with the three styles of captions, without a brand and with one, in three languages.
+func (s *bench) styles() (rows [][]image.Image, err error) {
+	for i, w := range languages {
+		if i > 2 {
+			break
+		}
+		var shots []shot
+		for _, style := range []compose.CaptionStyle{compose.Words, compose.Lines, compose.Outline} {
+			for _, brand := range []*compose.Brand{nil, s.brand("Acme")} {
+				v := compose.Video{Format: compose.Portrait, Quality: compose.Draft, Captions: true,
+					CaptionStyle: style, Language: w.lang, Narration: s.voice, Brand: brand, Scenes: []compose.Scene{
+						{Text: w.scenes[0], Picture: s.tall[i]}, {Text: w.scenes[1], Picture: s.tall[1]}}}
+				shots = append(shots, shot{v, []time.Duration{2 * time.Second, 5 * time.Second}})
+			}
+		}
+		row, err := s.shots("captions"+w.lang, shots)
+		if err != nil {
+			return nil, err
 		}
 		rows = append(rows, row)
 	}
