@@ -54,6 +54,11 @@ func unitOf(code string) int64 {
 	return unit
 }
 
+// Decimal returns the number of digits after the point, and the price in the unit of the currency.
+func (p Price) Decimal() (scale int, value float64) {
+	return digits[p.Currency], float64(p.Amount) / float64(unitOf(p.Currency))
+}
+
 // String returns the price with its code, such as 129.00 EUR.
 func (p Price) String() string {
 	n, unit := digits[p.Currency], unitOf(p.Currency)

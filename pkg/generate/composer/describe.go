@@ -19,22 +19,24 @@ func describe(what composition.Composition, draft bool, at paths) (compose.Work,
 		brand, err := describeBrand(w.Brand, at)
 		v := compose.Video{
 			Format: compose.Format(w.Format), Quality: quality, Narration: at.of(w.Narration), Marks: w.Marks,
-			Language: w.Language, Captions: w.Captions, Fade: w.Fade, Music: at.of(w.Music), Brand: brand,
+			Language: w.Language, Captions: w.Captions,
+			CaptionStyle: compose.CaptionStyle(w.CaptionStyle), Fade: w.Fade, Music: at.of(w.Music), Brand: brand,
+			Offer: describeOffer(w.Offer, w.Language), Length: w.Length,
 		}
 		for _, s := range w.Scenes {
 			v.Scenes = append(v.Scenes, compose.Scene{Text: s.Text, Clip: at.of(s.Clip), Picture: at.of(s.Picture),
-				Length: s.Length})
+				Length: s.Length, Whole: s.Whole})
 		}
 		return v, err
 	case composition.Picture:
 		brand, err := describeBrand(w.Brand, at)
 		return compose.Picture{Use: compose.Use(w.Use), Path: at.of(w.File), Text: w.Text, Language: w.Language,
-			Brand: brand}, err
+			Brand: brand, Whole: w.Whole, Offer: describeOffer(w.Offer, w.Language)}, err
 	case composition.Carousel:
 		brand, err := describeBrand(w.Brand, at)
-		c := compose.Carousel{Language: w.Language, Brand: brand}
+		c := compose.Carousel{Language: w.Language, Brand: brand, Offer: describeOffer(w.Offer, w.Language)}
 		for _, s := range w.Slides {
-			c.Slides = append(c.Slides, compose.Slide{Path: at.of(s.File), Heading: s.Heading})
+			c.Slides = append(c.Slides, compose.Slide{Path: at.of(s.File), Heading: s.Heading, Whole: s.Whole})
 		}
 		return c, err
 	case composition.MusicClip:
@@ -51,13 +53,25 @@ func describeBrand(b *composition.Brand, at paths) (*compose.Brand, error) {
 	if b == nil {
 		return nil, nil
 	}
-	brand := &compose.Brand{Name: b.Name, Logo: at.of(b.Logo)}
-	if b.Color != "" {
-		c, err := canvas.ParseColor(b.Color)
+	brand := &compose.Brand{Name: b.Name, Logo: at.of(b.Logo), Right: b.Right}
+	if b.Color == "" {
+		return brand, nil
+	}
+	for _, color := range append([]string{b.Color}, b.More...) {
+		c, err := canvas.ParseColor(color)
 		if err != nil {
 			return nil, fmt.Errorf("stored: %w", err)
 		}
-		brand.Color = &c
+		brand.Colors = append(brand.Colors, c)
 	}
 	return brand, nil
+}
+
+// describeOffer returns an offer in the texts of a market.
+func describeOffer(o *composition.Offer, language string) *compose.Offer {
+	if o == nil {
+		return nil
+	}
+	return &compose.Offer{Price: shown(o.Price, language), Was: shown(o.Was, language), Promotion: o.Promotion,
+		Shop: o.Shop, Action: o.Action}
 }

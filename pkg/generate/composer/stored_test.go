@@ -24,7 +24,6 @@ import (
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/compose"
 	"github.com/content-automation/api/pkg/media/compose/sample"
-	"github.com/content-automation/api/pkg/media/compose/timeline"
 	"github.com/content-automation/api/pkg/media/probe"
 )
 
@@ -138,7 +137,8 @@ func decoded(t *testing.T, content []byte) (width, height int, length time.Durat
 		&frames); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	return width, height, timeline.Time(frames)
+	const perSecond = 10 // of drafts
+	return width, height, time.Duration(frames) * time.Second / perSecond
 }
 
 // The sandbox's results can be composed: every kind, as a draft, of the requested length.

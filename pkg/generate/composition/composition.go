@@ -5,6 +5,7 @@ package composition
 import (
 	"time"
 
+	"github.com/content-automation/api/pkg/base/money"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/compose/timeline"
 )
@@ -20,8 +21,21 @@ type Brand struct {
 	Name string
 	// Logo is a picture, or nil.
 	Logo *media.File
-	// Color is the brand's color, such as #0a7cff, or empty.
+	// Color is the brand's main color, such as #0a7cff, or empty. More are its other colors.
 	Color string
+	More  []string `json:",omitempty"`
+	// Right puts the mark into the right upper corner instead of the left one.
+	Right bool `json:",omitempty"`
+}
+
+// Offer is what the media of a product say of it. Any member may be zero.
+type Offer struct {
+	// Price is the price that applies, and Was the price before the promotion.
+	Price, Was *money.Price
+	// Promotion is the name of the promotion.
+	Promotion string
+	// Shop is the shop's name, and Action its call to action.
+	Shop, Action string
 }
 
 // Format is the shape of a video.
@@ -40,6 +54,8 @@ type Video struct {
 	// Narration is one voice that speaks the texts of all scenes, and determines the cut. If it is nil, each scene has
 	// its own length.
 	Narration *media.File
+	// Length is the requested length of a video with a narration, whose tempo is changed a little for it.
+	Length time.Duration
 	// Marks are the times at which the voice reaches places of the texts, which are joined by one space each. Without
 	// marks, the lengths of the texts determine the times.
 	Marks []timeline.Mark
@@ -47,11 +63,14 @@ type Video struct {
 	Language string
 	// Captions burns the captions in. They are also a file whenever there is a narration.
 	Captions bool
+	// CaptionStyle is words, lines or outline. If it is empty, it is words.
+	CaptionStyle string
 	// Fade joins the scenes by cross-fades instead of cuts.
 	Fade bool
 	// Music plays under the voice. It may be nil.
 	Music *media.File
 	Brand *Brand
+	Offer *Offer // of the product that it presents, or nil
 }
 
 // Scene is a part of a video: a clip or a picture.
@@ -59,6 +78,8 @@ type Scene struct {
 	Text          string // the text that the voice speaks
 	Clip, Picture *media.File
 	Length        time.Duration // in videos without a narration
+	// Whole shows the picture without cropping it.
+	Whole bool
 }
 
 // Use is the purpose of a picture.
@@ -78,6 +99,8 @@ type Picture struct {
 	Text     string
 	Language string // of the text (BCP 47)
 	Brand    *Brand
+	Whole    bool   // without cropping it
+	Offer    *Offer // of the product that it presents, or nil
 }
 
 // Carousel is pictures that are published together. The first and the last one carry the
@@ -86,12 +109,14 @@ type Carousel struct {
 	Slides   []Slide
 	Language string // of the headings (BCP 47)
 	Brand    *Brand
+	Offer    *Offer // of the product that it presents, or nil
 }
 
 // Slide is a picture of a carousel.
 type Slide struct {
 	File    *media.File
 	Heading string // may be empty
+	Whole   bool   // without cropping the picture
 }
 
 // MusicClip is a video of a track: its cover, and a waveform that moves with it.
@@ -148,15 +173,15 @@ func each(f func(*media.File), files ...*media.File) {
 	}
 }
 
-// Branded reports whether finished media show the logo or the name of a brand.
+// Branded reports whether finished media show the logo or the name of a brand, or an offer.
 func Branded(c Composition) bool {
 	switch c := c.(type) {
 	case Video:
-		return c.Brand.hasLogo()
+		return c.Brand.hasLogo() || c.Offer != nil
 	case Picture:
-		return c.Use == Story && c.Brand.hasLogo()
+		return c.Brand.Shows() || c.Offer != nil
 	case Carousel:
-		return c.Brand.Shows()
+		return c.Brand.Shows() || c.Offer != nil
 	case MusicClip:
 		return c.Brand.hasLogo()
 	}
@@ -173,5 +198,5 @@ func (b *Brand) Plain() *Brand {
 	if b == nil || b.Color == "" {
 		return nil
 	}
-	return &Brand{Color: b.Color}
+	return &Brand{Color: b.Color, More: b.More}
 }

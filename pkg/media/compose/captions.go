@@ -2,10 +2,22 @@ package compose
 
 import (
 	"errors"
+	"slices"
+	"time"
 
 	"github.com/content-automation/api/pkg/media/compose/canvas"
 	"github.com/content-automation/api/pkg/media/compose/text"
 	"github.com/content-automation/api/pkg/media/compose/timeline"
+)
+
+// CaptionStyle is the style of captions.
+type CaptionStyle string
+
+// The styles. The empty one is Words.
+const (
+	Words   CaptionStyle = "words"   // on a plate, with the spoken word in another color
+	Lines   CaptionStyle = "lines"   // on a plate
+	Outline CaptionStyle = "outline" // large letters with an outline, and the spoken word in another color
 )
 
 // style is the style of captions.
@@ -15,6 +27,10 @@ type style struct {
 	bottom, middle float64
 	back, letters  canvas.Color
 	opacity        float64
+	// spoken is the color of the spoken word. outline is the width of the outline, in ems; letters with one have no
+	// plate.
+	spoken  canvas.Color
+	outline float64
 }
 
 // captionOpacity makes any background of captions dark enough for white letters.
@@ -33,17 +49,46 @@ func (f *videoRun) style() style {
 		bottom: float64(area.Max.Y) * k, middle: float64(area.Min.X+area.Max.X) / 2 * k,
 		back: canvas.Black, letters: canvas.White, opacity: captionOpacity,
 	}
-	if f.Brand != nil && f.Brand.Color != nil {
+	ground := canvas.Black
+	if f.CaptionStyle == Outline {
+		s.outline = 0.09
+		s.box.MaxEm *= 1.15
+	} else if f.Brand != nil && len(f.Brand.Colors) > 0 {
 		// The box is opaque, so that the contrast is known.
-		s.back, s.letters, s.opacity = *f.Brand.Color, canvas.On(*f.Brand.Color), 1
+		ground = f.Brand.color()
+		s.back, s.letters, s.opacity = ground, canvas.On(ground), 1
+	}
+	s.spoken = s.letters
+	if f.CaptionStyle != Lines {
+		s.spoken = f.Brand.highlight(ground, s.letters)
 	}
 	return s
+}
+
+// highlights are the colors of the spoken word if the brand has none that fits.
+var highlights = []canvas.Color{{R: 255, G: 214, B: 10}, {R: 11, G: 61, B: 145}, {R: 120}, canvas.White}
+
+// highlight returns the color of the spoken word: one that can be read on the ground, and told from other letters.
+func (b *Brand) highlight(ground, letters canvas.Color) canvas.Color {
+	choices := highlights
+	if b != nil && len(b.Colors) > 1 {
+		choices = slices.Concat(b.Colors[1:], highlights)
+	}
+	for _, c := range choices {
+		if canvas.Contrast(c.Luminance(), ground.Luminance()) >= canvas.MinContrast &&
+			canvas.Contrast(c.Luminance(), letters.Luminance()) >= 1.25 {
+			return c
+		}
+	}
+	return letters
 }
 
 // cue is a caption, laid out.
 type cue struct {
 	timeline.Cue
 	block text.Block
+	// words are the times at which the words begin.
+	words []time.Duration
 }
 
 // caption divides the script into captions.
@@ -61,17 +106,42 @@ func (f *videoRun) caption(script string, clock timeline.Clock, frames int) erro
 	}
 	timeline.Follow(times, timeline.Time(frames))
 	for i, c := range times {
-		f.cues = append(f.cues, cue{c, pages[i].Block})
+		one := cue{Cue: c, block: pages[i].Block}
+		for _, w := range one.block.Words() {
+			one.words = append(one.words, lead+clock.At(w.Begin))
+		}
+		f.cues = append(f.cues, one)
 	}
 	return nil
 }
 
-// draw draws a caption on its background.
-func (f *videoRun) draw(s *text.Script, c cue, when text.Span) {
+// draw draws a caption in a part of the video.
+func (f *videoRun) draw(s *text.Script, c cue, part text.Span) {
 	st, b := f.caps, c.block
+	within := func(from, to time.Duration) text.Span {
+		return text.Span{From: max(from-part.From, 0), To: min(to, part.To) - part.From}
+	}
 	pad := b.Em * 0.42
 	top := st.bottom - b.Height - pad/2
 	left, right := st.middle-b.Width/2-pad, st.middle+b.Width/2+pad
-	s.Box(left, top-pad/2, right, st.bottom, b.Em*0.3, st.back, st.opacity, when)
-	s.Text(b, left, right, top, text.Center, st.letters, when)
+	if st.outline == 0 {
+		s.Box(left, top-pad/2, right, st.bottom, b.Em*0.3, st.back, st.opacity, within(c.From, c.To))
+	}
+	if st.spoken == st.letters {
+		s.Marked(b, left, right, top, text.Center, st.letters, text.Mark{Outline: st.outline}, within(c.From, c.To))
+		return
+	}
+	for i := range c.words {
+		from, to := c.From, c.To
+		if i > 0 {
+			from = max(c.words[i], c.From)
+		}
+		if i < len(c.words)-1 {
+			to = min(c.words[i+1], c.To)
+		}
+		if when := within(from, to); when.To > when.From {
+			s.Marked(b, left, right, top, text.Center, st.letters,
+				text.Mark{Word: i + 1, Color: st.spoken, Outline: st.outline}, when)
+		}
+	}
 }

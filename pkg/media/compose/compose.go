@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -67,8 +68,8 @@ func New(s Settings) (*Engine, error) {
 			return nil, fmt.Errorf("compose: %w", err)
 		}
 	}
-	return &Engine{tool: ffmpeg.Tool{Path: program, Threads: s.Threads, Nice: s.Nice}, fonts: fonts,
-		scratch: s.Scratch}, nil
+	tool := ffmpeg.Tool{Path: program, Threads: s.Threads, Nice: s.Nice}
+	return &Engine{tool: tool, fonts: fonts, scratch: s.Scratch}, nil
 }
 
 // Work describes a composition: a Video, Carousel, Picture or MusicClip.
@@ -83,8 +84,47 @@ type Brand struct {
 	Name string
 	// Logo is the path of a picture. It may be empty.
 	Logo string
-	// Color is the brand's color. It may be nil.
-	Color *canvas.Color
+	// Right puts the mark into the right upper corner instead of the left one.
+	Right bool
+	// Colors are the brand's colors, the main one first. There may be none.
+	Colors []canvas.Color
+}
+
+// color returns the brand's main color, or ink if it has none.
+func (b *Brand) color() canvas.Color {
+	if b == nil || len(b.Colors) == 0 {
+		return ink
+	}
+	return b.Colors[0]
+}
+
+// second returns the brand's second color, or its main one.
+func (b *Brand) second() canvas.Color {
+	if b == nil || len(b.Colors) < 2 {
+		return b.color()
+	}
+	return b.Colors[1]
+}
+
+// accent returns the first color of the brand that has a contrast with a ground, or that of text on it. The colors
+// after the main one come first.
+func (b *Brand) accent(ground canvas.Color, least float64) canvas.Color {
+	if b != nil && len(b.Colors) > 0 {
+		for _, c := range append(slices.Clone(b.Colors[1:]), b.Colors[0]) {
+			if canvas.Contrast(c.Luminance(), ground.Luminance()) >= least {
+				return c
+			}
+		}
+	}
+	return canvas.On(ground)
+}
+
+// orEmpty returns the brand, or one without a name and a logo.
+func (b *Brand) orEmpty() *Brand {
+	if b == nil {
+		return &Brand{}
+	}
+	return b
 }
 
 // File is a composed file.

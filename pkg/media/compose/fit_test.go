@@ -191,7 +191,8 @@ func TestPicturesFitThePlatforms(t *testing.T) {
 	b.checkPicture(b.find(b.compose(Picture{Use: Story, Path: b.picture(1), Text: "New today", Brand: b.brand()}),
 		media.Final), 1080, 1920, platform.KindStory)
 	slides := b.compose(Carousel{Brand: b.brand(), Language: "en",
-		Slides: []Slide{{b.picture(0), "One"}, {b.picture(1), "Two"}, {b.picture(2), ""}}})
+		Slides: []Slide{{Path: b.picture(0), Heading: "One"}, {Path: b.picture(1), Heading: "Two"},
+			{Path: b.picture(2)}}})
 	if len(slides.Files) != 3 {
 		t.Errorf("three slides are %d files", len(slides.Files))
 	}

@@ -37,12 +37,12 @@ func TestBadInputsAreNamed(t *testing.T) {
 		code  Code
 		about string
 	}{
-		"a logo that is a song": {Carousel{Slides: []Slide{{good, "One"}}, Brand: &Brand{Logo: song}},
+		"a logo that is a song": {Carousel{Slides: []Slide{{Path: good, Heading: "One"}}, Brand: &Brand{Logo: song}},
 			CodeUnreadable, "/brand/logo"},
 		"a logo that is a song (video)": {Video{Format: Portrait, Quality: Draft, Narration: song, Scenes: scene,
 			Brand: &Brand{Logo: song}}, CodeUnreadable, "/brand/logo"},
-		"a slide that is half a file": {Carousel{Slides: []Slide{{good, "One"},
-			{b.part("half.jpg", whole[:40]), "Two"}}}, CodeUnreadable, "/slides/1"},
+		"a slide that is half a file": {Carousel{Slides: []Slide{{Path: good, Heading: "One"},
+			{Path: b.part("half.jpg", whole[:40]), Heading: "Two"}}}, CodeUnreadable, "/slides/1"},
 		"a picture of noise": {Picture{Use: Post,
 			Path: b.part("noise.png", append([]byte("\x89PNG\r\n\x1a\n"), make([]byte, 3000)...))},
 			CodeUnreadable, "/path"},
@@ -61,8 +61,8 @@ func TestBadInputsAreNamed(t *testing.T) {
 		"an empty file": {Picture{Use: Post, Path: b.part("empty", nil)}, CodeUnreadable, "/path"},
 		"a file that is missing": {Picture{Use: Post, Path: filepath.Join(b.dir, "none")},
 			CodeInternal, "/path"},
-		"a heading without a font": {Carousel{Slides: []Slide{{good, "বাংলা ভাষা"}}}, CodeScript, "/slides/0"},
-		"a heading that is a novel": {Carousel{Slides: []Slide{{good, strings.Repeat("word ", 1000)}}},
+		"a heading without a font": {Carousel{Slides: []Slide{{Path: good, Heading: "বাংলা ভাষা"}}}, CodeScript, "/slides/0"},
+		"a heading that is a novel": {Carousel{Slides: []Slide{{Path: good, Heading: strings.Repeat("word ", 1000)}}},
 			CodeTextTooLong, "/slides/0"},
 		"a script without a font": {Video{Format: Portrait, Quality: Draft, Narration: song, Captions: true,
 			Scenes: []Scene{{Text: "বাংলা ভাষা", Picture: good}}}, CodeScript, "/scenes"},

@@ -99,7 +99,7 @@ func (m MusicClip) backdrop(ctx context.Context, r *run) (*image.RGBA, error) {
 	}
 	img := image.NewRGBA(image.Rect(0, 0, 1080, 1920))
 	canvas.Backdrop(img, cover, 0.45)
-	canvas.Scrim(img, image.Rect(0, waveAt.Min.Y, 1080, titleAt.Max.Y), 60)
+	canvas.Scrim(img, image.Rect(0, waveAt.Min.Y, 1080, titleAt.Max.Y), 60, canvas.Black)
 	canvas.Place(img, coverAt, cover)
 	if m.Brand != nil {
 		logo, err := r.logo(ctx, m.Brand.Logo)
@@ -107,7 +107,7 @@ func (m MusicClip) backdrop(ctx context.Context, r *run) (*image.RGBA, error) {
 			return nil, err
 		}
 		if logo != nil {
-			canvas.Stick(img, canvas.Badge(logo, 252, 112), image.Pt(coverAt.Min.X, 165))
+			canvas.Logo(img, logo, image.Rect(coverAt.Min.X, 165, coverAt.Min.X+252, 277), false, m.Brand.Colors)
 		}
 	}
 	return img, nil
@@ -133,8 +133,9 @@ func (m MusicClip) encode(ctx context.Context, r *run, back *image.RGBA, heard h
 		return err
 	}
 	wave := canvas.White
-	if m.Brand != nil && m.Brand.Color != nil && canvas.Contrast(m.Brand.Color.Luminance(), 0.18) >= 2 {
-		wave = *m.Brand.Color
+	if m.Brand != nil {
+		// The ground is dark enough for white letters.
+		wave = m.Brand.accent(canvas.Color{R: 118, G: 118, B: 118}, 2)
 	}
 	size, seconds, fps := waveAt.Size(), timeline.Time(frames).Seconds(), m.Quality.fps()
 	count := frames / m.Quality.every()

@@ -7,6 +7,7 @@ import (
 	"image"
 	"math"
 	"os"
+	"slices"
 
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/compose/canvas"
@@ -31,20 +32,29 @@ type Picture struct {
 	Text     string
 	Language string // of the text (BCP 47)
 	Brand    *Brand
+	// Whole shows the picture without cropping it, on a ground.
+	Whole bool
+	// Offer is written over the picture. It may be nil.
+	Offer *Offer
 }
 
-// Carousel describes pictures that are published together. The first and the last one
-// carry the brand.
+// Carousel describes pictures that are published together. Each has its number and the mark of the brand. The layouts
+// of the slides between the first one and the last one alternate, and the last one closes the row in the brand's color.
 type Carousel struct {
 	Slides   []Slide
 	Language string // of the headings (BCP 47)
 	Brand    *Brand
+	// Offer is written over the first slide that is shown whole, and its call to action over the last slide. It may be
+	// nil.
+	Offer *Offer
 }
 
 // Slide is a picture of a carousel.
 type Slide struct {
 	Path    string
 	Heading string
+	// Whole shows the picture without cropping it, on a ground.
+	Whole bool
 }
 
 const maxSlides = 35 // the limit of TikTok
@@ -69,6 +79,10 @@ func (p Picture) compose(ctx context.Context, r *run) error {
 	c := card{about: "/path", text: p.Text, lang: p.Language, brand: p.Brand, name: "final", maxEm: 92,
 		size: image.Pt(wide, slideTall)}
 	c.area = image.Rect(slideInset, slideInset, wide-slideInset, slideTall-96)
+	c.whole, c.offer = p.Whole, p.Offer
+	if p.Use == Post && p.Offer != nil {
+		c.brand, c.band = c.brand.orEmpty(), true
+	}
 	if p.Use == Story {
 		c.size.Y, c.area, c.maxEm = storyTall, SafePortrait, 96
 	}
@@ -87,6 +101,7 @@ func (c Carousel) check() error {
 }
 
 func (c Carousel) compose(ctx context.Context, r *run) error {
+	priced := slices.IndexFunc(c.Slides, func(s Slide) bool { return s.Whole })
 	for i, s := range c.Slides {
 		name := fmt.Sprintf("slide%02d", i+1)
 		one := card{
@@ -97,8 +112,28 @@ func (c Carousel) compose(ctx context.Context, r *run) error {
 		if i == 0 {
 			one.maxEm = 112
 		}
-		if i == 0 || i == len(c.Slides)-1 {
-			one.brand, one.band = c.Brand, c.Brand != nil && (c.Brand.Logo != "" || c.Brand.Name != "")
+		last := i == len(c.Slides)-1
+		if one.brand = c.Brand; len(c.Slides) > 1 {
+			one.number = fmt.Sprintf("%d/%d", i+1, len(c.Slides))
+		}
+		switch {
+		case i == 0:
+			one.band = c.Brand.marked()
+		case last:
+			one.band, one.layout = c.Brand.marked(), closing
+		default:
+			one.layout = []layout{boxed, split}[i%2]
+		}
+		if one.whole = s.Whole; c.Offer != nil && (i == priced || last) {
+			offer := *c.Offer
+			if i != priced {
+				offer = Offer{Action: offer.Action}
+			}
+			if !last {
+				offer.Action = ""
+			}
+			one.offer, one.brand = &offer, c.Brand.orEmpty()
+			one.band = one.band || offer.Action != ""
 		}
 		if err := r.card(ctx, s.Path, one); err != nil {
 			return err
@@ -109,118 +144,6 @@ func (c Carousel) compose(ctx context.Context, r *run) error {
 		}
 		r.report(100 * (i + 1) / (len(c.Slides) + 1))
 	}
-	return nil
-}
-
-// card is a picture with a text on it.
-type card struct {
-	about, name string
-	size        image.Point
-	// area is the area in which the text may be.
-	area  image.Rectangle
-	maxEm float64
-	text  string
-	lang  string
-	brand *Brand
-	// band shows the brand in a band at the bottom. Otherwise its logo is at the top.
-	band bool
-}
-
-const (
-	minEm    = 30
-	maxLines = 9
-	barTall  = 10 // of the bar above a heading
-)
-
-// card composes a picture, as a JPEG.
-func (r *run) card(ctx context.Context, path string, c card) error {
-	img, err := r.canvas(ctx, path, c.about, c.size)
-	if err != nil {
-		return err
-	}
-	s := text.NewScript(c.size.X, c.size.Y)
-	if c.band {
-		c.area.Max.Y = min(c.area.Max.Y, c.size.Y-bandTall-64)
-	}
-	if c.text != "" {
-		if err := r.heading(img, s, c); err != nil {
-			return err
-		}
-	}
-	if c.brand != nil {
-		if err := r.brand(ctx, img, s, c); err != nil {
-			return err
-		}
-	}
-	return r.jpeg(ctx, img, s, c.name)
-}
-
-// box returns the box of the text: the lower part of the area.
-func (c card) box() text.Box {
-	return text.Box{Width: float64(c.area.Dx()), Height: float64(c.area.Dy()) * 0.6, MaxEm: c.maxEm, MinEm: minEm,
-		MaxLines: maxLines}
-}
-
-// heading darkens the picture under the text, and writes the text into the lower part of the area.
-func (r *run) heading(img *image.RGBA, s *text.Script, c card) error {
-	b, err := r.fonts.Fit(c.text, c.lang, c.box())
-	if err != nil {
-		return ofText(c.about, err)
-	}
-	top := float64(c.area.Max.Y) - b.Height
-	canvas.Scrim(img, image.Rect(0, int(top)-3*barTall, c.size.X, c.area.Max.Y+barTall), c.size.Y/4)
-	accent := canvas.White
-	if c.brand != nil && c.brand.Color != nil && canvas.Contrast(c.brand.Color.Luminance(), ink.Luminance()) >= 3 {
-		accent = *c.brand.Color
-	}
-	// The bar is aligned with the beginning of the lines.
-	bar := image.Rect(c.area.Min.X, int(top)-3*barTall, c.area.Min.X+110, int(top)-2*barTall)
-	if b.RTL {
-		bar = bar.Add(image.Pt(c.area.Dx()-bar.Dx(), 0))
-	}
-	canvas.Fill(img, bar, accent)
-	s.Text(b, float64(c.area.Min.X), float64(c.area.Max.X), top, text.Start, canvas.White, text.Always)
-	return nil
-}
-
-// ink is the color of a band if the brand has no color.
-var ink = canvas.Color{R: 17, G: 18, B: 22}
-
-// brand shows the brand: in a band at the bottom with its name, or its logo at the top.
-func (r *run) brand(ctx context.Context, img *image.RGBA, s *text.Script, c card) error {
-	logo, err := r.logo(ctx, c.brand.Logo)
-	if err != nil {
-		return err
-	}
-	if !c.band {
-		if logo != nil {
-			canvas.Stick(img, canvas.Badge(logo, 292, 142), c.area.Min)
-		}
-		return nil
-	}
-	back := ink
-	if c.brand.Color != nil {
-		back = *c.brand.Color
-	}
-	band := image.Rect(0, c.size.Y-bandTall, c.size.X, c.size.Y)
-	canvas.Fill(img, band, back)
-	left := c.area.Min.X
-	if logo != nil {
-		at := canvas.Within(logo.Bounds().Size(), image.Rect(left, band.Min.Y+28, left+300, band.Max.Y-28), false)
-		canvas.Place(img, at, logo)
-		left = at.Max.X + 32
-	}
-	if c.brand.Name == "" {
-		return nil
-	}
-	b, err := r.fonts.Fit(c.brand.Name, c.lang, text.Box{Width: float64(c.area.Max.X - left), Height: bandTall - 20,
-		MaxEm: 46, MinEm: 22, MaxLines: 2})
-	if err != nil {
-		return ofText("/brand/name", err)
-	}
-	b.RTL = false // it is next to the logo
-	s.Text(b, float64(left), float64(c.area.Max.X), float64(band.Min.Y)+(bandTall-b.Height)/2, text.Start,
-		canvas.On(back), text.Always)
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/compose/canvas"
@@ -56,7 +57,7 @@ func TestHeadingsLieWhereTheyAreMeasured(t *testing.T) {
 	} {
 		card := card{area: image.Rect(slideInset, slideInset, wide-slideInset, slideTall-88), maxEm: 112,
 			size: image.Pt(wide, slideTall)}
-		res := b.compose(Carousel{Language: lang, Slides: []Slide{{dark, heading}}})
+		res := b.compose(Carousel{Language: lang, Slides: []Slide{{Path: dark, Heading: heading}}})
 		// As the engine lays it out.
 		block, err := b.fonts.Fit(heading, lang, card.box())
 		if err != nil {
@@ -83,7 +84,7 @@ func TestHeadingsHaveContrast(t *testing.T) {
 	b := newBench(t)
 	// Nothing is darker than letters would need but the scrim.
 	res := b.compose(Carousel{Language: "en",
-		Slides: []Slide{{b.plain("white", color.RGBA{255, 255, 255, 255}), "iiii"}}})
+		Slides: []Slide{{Path: b.plain("white", color.RGBA{255, 255, 255, 255}), Heading: "iiii"}}})
 	img, card := b.image(res.Files[0]),
 		card{area: image.Rect(slideInset, slideInset, wide-slideInset, slideTall-88), maxEm: 112}
 	block, err := b.fonts.Fit("iiii", "en", card.box())
@@ -109,7 +110,7 @@ func TestTheLongestHeadingsFit(t *testing.T) {
 	dark := b.plain("dark", color.RGBA{10, 10, 10, 255})
 	for name, heading := range map[string]string{"200 emoji": strings.Repeat("😀", 200),
 		"one word": strings.Repeat("W", 200), "Chinese": strings.Repeat("字", 200)} {
-		res := b.compose(Carousel{Brand: b.brand(), Slides: []Slide{{dark, heading}}})
+		res := b.compose(Carousel{Brand: b.brand(), Slides: []Slide{{Path: dark, Heading: heading}}})
 		band := slideTall - bandTall
 		got := letters(b.image(res.Files[0]), image.Rect(0, 0, wide, band))
 		if got.Min.X < slideInset-12 || got.Max.X > wide-slideInset+12 || got.Min.Y < slideInset ||
@@ -119,26 +120,108 @@ func TestTheLongestHeadingsFit(t *testing.T) {
 	}
 }
 
-func TestTheFirstAndTheLastSlideCarryTheBrand(t *testing.T) {
+// Each slide has its number and the mark of the brand, the layouts alternate, and the last one is in the brand's color.
+func TestSlidesOfACarousel(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	brand := b.brand()
-	brand.Color = &canvas.Color{R: 200, G: 40, B: 90}
-	dark := b.plain("dark", color.RGBA{10, 10, 10, 255})
-	res := b.compose(Carousel{Brand: brand, Slides: []Slide{{dark, "One"}, {dark, "Two"}, {dark, "Three"}}})
+	brand.Colors = []canvas.Color{{R: 200, G: 40, B: 90}, {R: 250, G: 220, B: 60}}
+	near := func(c, want canvas.Color) bool {
+		return max(c.R, want.R)-min(c.R, want.R) < 12 && max(c.G, want.G)-min(c.G, want.G) < 12 &&
+			max(c.B, want.B)-min(c.B, want.B) < 12
+	}
+	dark := Slide{Path: b.plain("dark", color.RGBA{60, 60, 60, 255}), Heading: "A heading"}
+	res := b.compose(Carousel{Brand: brand, Slides: []Slide{dark, dark, dark, dark}})
 	for i, f := range res.Files {
 		img := b.image(f)
-		c := colorAt(img, 1040, slideTall-70)
-		branded := c.R > 180 && c.G < 60
-		if branded != (i != 1) || f.Role != media.Final {
-			t.Errorf("slide %d has %v at its foot", i, c)
+		foot, edge := colorAt(img, 1020, slideTall-40), colorAt(img, 20, 700)
+		for name, ok := range map[string]bool{
+			"foot": near(foot, brand.Colors[0]) == (i != 2), // a band, a panel, a box and the ground
+			"edge": near(edge, brand.Colors[0]) == (i == 3),
+		} {
+			if !ok {
+				t.Errorf("slide %d: the %s is wrong: %v, %v", i+1, name, foot, edge)
+			}
 		}
-		if i == 1 {
-			continue
+		if got := letters(img, image.Rect(800, 0, wide, 200)); got.Dx() < 30 || got.Dy() < 20 {
+			t.Errorf("slide %d has its number at %v", i+1, got)
 		}
-		logo := letters(img, image.Rect(0, slideTall-bandTall, wide, slideTall))
-		if logo.Min.X > slideInset+10 || logo.Dx() < 300 {
-			t.Errorf("slide %d has its logo and name at %v", i, logo)
+		at := image.Rect(0, 0, 400, 300)
+		if i == 0 || i == 3 {
+			at = image.Rect(0, slideTall-bandTall, wide, slideTall)
 		}
+		if logo := letters(img, at); logo.Min.X > slideInset+30 || logo.Dx() < 180 {
+			t.Errorf("slide %d has its logo at %v", i+1, logo)
+		}
+	}
+	// The box has the brand's second color.
+	if c := colorAt(b.image(res.Files[2]), 900, slideTall-80); !near(c, brand.Colors[1]) {
+		t.Errorf("the box of slide 3 is %v", c)
+	}
+}
+
+func TestTheLongestHeadingsFitEveryLayout(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	dark := b.plain("dark", color.RGBA{10, 10, 10, 255})
+	long := Slide{Path: dark, Heading: strings.Repeat("字", 200)}
+	whole := long
+	whole.Whole = true
+	if res := b.compose(Carousel{Brand: b.brand(), Offer: offered(), Slides: []Slide{whole, long, long, long, whole,
+		long}}); len(res.Files) != 6 {
+		t.Errorf("there are %d slides", len(res.Files))
+	}
+}
+
+func TestPostsCarryTheBrand(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	dark := b.plain("dark", color.RGBA{10, 10, 10, 255})
+	corner := image.Rect(0, 0, 540, 300)
+	for name, c := range map[string]struct {
+		brand *Brand
+		shows bool
+	}{"logo": {b.brand(), true}, "name": {&Brand{Name: "Acme"}, true}, "nothing": {nil, false}} {
+		img := b.image(b.find(b.compose(Picture{Use: Post, Path: dark, Brand: c.brand}), media.Final))
+		if got := letters(img, corner); got.Empty() == c.shows {
+			t.Errorf("%s: the brand is at %v", name, got)
+		}
+	}
+}
+
+// A mark may be on the right. The number of a slide is opposite to it, and the badge of an offer has its place.
+func TestTheMarkMayBeOnTheRight(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	dark := b.plain("dark", color.RGBA{10, 10, 10, 255})
+	left, right := image.Rect(0, 0, 500, 240), image.Rect(580, 0, wide, 240)
+	for name, c := range map[string]struct {
+		w           Work
+		slide       int
+		left, right bool
+	}{
+		"left":  {Picture{Use: Post, Path: dark, Brand: b.brand()}, 0, true, false},
+		"right": {Picture{Use: Post, Path: dark, Brand: &Brand{Name: "Acme", Right: true}}, 0, false, true},
+		"numbered": {Carousel{Brand: &Brand{Name: "Acme", Right: true},
+			Slides: []Slide{{Path: dark}, {Path: dark}, {Path: dark}}}, 1, true, true},
+	} {
+		img := b.image(b.compose(c.w).Files[c.slide])
+		if gotLeft, gotRight := !letters(img, left).Empty(), !letters(img, right).Empty(); gotLeft != c.left ||
+			gotRight != c.right {
+			t.Errorf("%s: there is something on the left: %v, on the right: %v", name, gotLeft, gotRight)
+		}
+	}
+	brand := b.brand()
+	brand.Right = true
+	res := b.compose(Video{Format: Portrait, Quality: Draft, scale: 2, Brand: brand,
+		Scenes: []Scene{{Picture: dark, Length: time.Second}}})
+	p, at := b.pixels(b.find(res, media.Final).Path, 5, 540, 960), [2]int{}
+	for i := 0; i < len(p); i += 3 {
+		if p[i] > 200 {
+			at[i/3%540/270]++
+		}
+	}
+	if at[0] > 0 || at[1] < 100 {
+		t.Errorf("the halves of the video have %v pixels of the logo", at)
 	}
 }

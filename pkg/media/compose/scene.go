@@ -49,7 +49,11 @@ func (f *videoRun) encode(ctx context.Context, n int) (name string, frames int, 
 			f.logo.at.X, f.logo.at.Y)
 		last = "[v3]"
 	}
-	captions, err := f.subtitles(StagePicture, fmt.Sprintf("captions%03d", n), f.script(f.encoded, frames))
+	script := f.script(f.encoded, frames)
+	if err := f.offer(script, n, frames); err != nil {
+		return "", 0, err
+	}
+	captions, err := f.subtitles(StagePicture, fmt.Sprintf("captions%03d", n), script)
 	if err != nil {
 		return "", 0, err
 	}
@@ -100,6 +104,9 @@ func (f *videoRun) source(ctx context.Context, n, begin, count int) (ffmpeg.Inpu
 		return in, err
 	}
 	move := motion.Moves[n%len(motion.Moves)]
+	if f.Scenes[n].Whole {
+		move = motion.Centered[n%len(motion.Centered)]
+	}
 	return ffmpeg.Input{
 		Format: "rawvideo", Options: []string{"-pixel_format", "yuv420p", "-framerate", fmt.Sprint(timeline.FPS),
 			"-video_size", fmt.Sprintf("%dx%d", f.width, f.height)},
@@ -114,7 +121,7 @@ func (f *videoRun) still(ctx context.Context, n int) (*motion.Still, error) {
 		return f.stills[n], nil
 	}
 	s := f.scenes[n]
-	width, height := int(float64(f.width)/motion.Zoom)&^1, int(float64(f.height)/motion.Zoom)&^1
+	width, height := f.stillSize()
 	raw, err := f.raw(ctx, s.input, s.cover(width, height), "yuv420p")
 	if err != nil {
 		return nil, err
@@ -178,7 +185,7 @@ func (f *videoRun) script(begin, count int) *text.Script {
 	from, to := timeline.Time(begin), timeline.Time(begin+count)
 	for _, c := range f.cues {
 		if c.From < to && c.To > from {
-			f.draw(s, c, text.Span{From: max(c.From-from, 0), To: min(c.To, to) - from})
+			f.draw(s, c, text.Span{From: from, To: to})
 		}
 	}
 	return s

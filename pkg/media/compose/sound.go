@@ -68,6 +68,8 @@ type mix struct {
 	// frames is the total length.
 	frames  int
 	quality Quality
+	// tempo is that of the voice. 0 is 1.
+	tempo float64
 	// heardVoice and heardMusic are the measured parts.
 	heardVoice, heardMusic heard
 }
@@ -84,21 +86,25 @@ func (r *run) sound(ctx context.Context, m mix) error {
 	job := ffmpeg.Job{Output: []string{"-map", "[out]", "-c:a", "pcm_f32le", "-rf64", "auto", mixFile}}
 	fadeOut := max(seconds-1.2, 0)
 	end := fmt.Sprintf("apad,atrim=end=%.6f", seconds)
-	about := ""
+	about, delay := "", fmt.Sprintf("adelay=%d:all=1", lead.Milliseconds())
+	if m.tempo > 0 && m.tempo != 1 {
+		// The filter adelay loses the end of what atempo passes to it.
+		delay = fmt.Sprintf("adelay=%d:all=1,atempo=%.5f", int(float64(lead.Milliseconds())*m.tempo), m.tempo)
+	}
 	switch {
 	case m.voice != nil && m.music != nil:
 		about = m.music.about
 		job.Inputs = []ffmpeg.Input{m.voice.Input, looped(m.music.Input)}
-		job.Filter = fmt.Sprintf("[0:a]%s,volume=%.2fdB,adelay=%d:all=1,%s,asplit[voice][key];"+
+		job.Filter = fmt.Sprintf("[0:a]%s,volume=%.2fdB,%s,%s,asplit[voice][key];"+
 			"[1:a]%s,volume=%.2fdB,atrim=end=%.6f,afade=d=0.3,afade=t=out:st=%.3f:d=1.2[bed];"+
 			"[bed][key]sidechaincompress=threshold=0.02:ratio=6:attack=40:release=600[ducked];"+
 			"[voice][ducked]amix=inputs=2:normalize=0:duration=first[mixed]",
-			stereo, voiceLoudness-m.heardVoice.Integrated, lead.Milliseconds(), end,
+			stereo, voiceLoudness-m.heardVoice.Integrated, delay, end,
 			stereo, bedLoudness-m.heardMusic.Integrated, seconds, fadeOut)
 	case m.voice != nil:
 		about = m.voice.about
 		job.Inputs = []ffmpeg.Input{m.voice.Input}
-		job.Filter = fmt.Sprintf("[0:a]%s,adelay=%d:all=1,%s[mixed]", stereo, lead.Milliseconds(), end)
+		job.Filter = fmt.Sprintf("[0:a]%s,%s,%s[mixed]", stereo, delay, end)
 	case m.music != nil:
 		about = m.music.about
 		job.Inputs = []ffmpeg.Input{looped(m.music.Input)}

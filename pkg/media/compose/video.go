@@ -1,11 +1,9 @@
 package compose
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"image"
-	"image/png"
 	"slices"
 	"strings"
 	"time"
@@ -13,7 +11,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/content-automation/api/pkg/media"
-	"github.com/content-automation/api/pkg/media/compose/canvas"
 	"github.com/content-automation/api/pkg/media/compose/motion"
 	"github.com/content-automation/api/pkg/media/compose/timeline"
 )
@@ -56,18 +53,25 @@ type Video struct {
 	Scenes  []Scene
 	// Narration is the path of one voice that speaks the texts of all scenes. Its length determines the cut.
 	Narration string
+	// Length is the requested length of a video with a narration: the voice is made faster or slower, as far as that
+	// sounds natural, and the last scene is longer if the voice is too short. If it is 0, the voice alone decides.
+	Length time.Duration
 	// Marks are the times at which the voice reaches places of the texts, which are joined by one space each. Without
 	// marks, the lengths of the texts determine the times.
 	Marks []timeline.Mark
 	// Language of the texts (BCP 47).
 	Language string
 	// Captions burns the captions in. They are also written as WebVTT whenever there is a narration.
-	Captions bool
+	Captions     bool
+	CaptionStyle CaptionStyle
 	// Fade joins the scenes by cross-fades instead of cuts.
 	Fade bool
 	// Music is the path of a track that plays under the voice. It may be empty.
 	Music string
 	Brand *Brand
+	// Offer is written over the scenes whose pictures are shown whole, and its call to action over the last scene. It
+	// may be nil.
+	Offer *Offer
 
 	// scale divides the size, which makes tests that do not depend on it faster.
 	scale int
@@ -79,6 +83,8 @@ type Scene struct {
 	Text string
 	// Clip or Picture is the path of the picture.
 	Clip, Picture string
+	// Whole shows the picture without cropping it, on a ground.
+	Whole bool
 	// Length is the length of the scene, in videos without a narration.
 	Length time.Duration
 }
@@ -95,12 +101,23 @@ const (
 	maxRate     = 6_000_000    // bits a second
 )
 
-func (v Video) size() (width, height int) {
-	width, height = 1080, 1920
+// full returns the size of the video if it is not scaled.
+func (v Video) full() image.Point {
 	if v.Format == Landscape {
-		width, height = 1920, 1080
+		return image.Pt(1920, 1080)
 	}
-	return width / max(v.scale, 1), height / max(v.scale, 1)
+	return image.Pt(1080, 1920)
+}
+
+func (v Video) size() (width, height int) {
+	full := v.full()
+	return full.X / max(v.scale, 1), full.Y / max(v.scale, 1)
+}
+
+// stillSize returns the size in which a picture is sharp at the nearest view of a motion.
+func (v Video) stillSize() (width, height int) {
+	width, height = v.size()
+	return int(float64(width)/motion.Zoom) &^ 1, int(float64(height)/motion.Zoom) &^ 1
 }
 
 func (v Video) check() error {
@@ -109,6 +126,8 @@ func (v Video) check() error {
 		return invalid("/format", "The format must be portrait or landscape.")
 	case v.Quality != Full && v.Quality != Draft:
 		return invalid("/quality", "The quality must be full or draft.")
+	case !slices.Contains([]CaptionStyle{"", Words, Lines, Outline}, v.CaptionStyle):
+		return invalid("/caption_style", "The style of captions must be words, lines or outline.")
 	case len(v.Scenes) == 0 || len(v.Scenes) > maxScenes:
 		return invalid("/scenes", "A video has from 1 to %d scenes.", maxScenes)
 	}
@@ -203,42 +222,18 @@ func (f *videoRun) openPictures(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		f.scenes = append(f.scenes, scene{input: in, still: t == media.Image})
+		one := scene{input: in, still: t == media.Image}
+		if one.still && s.Whole {
+			if err := f.ground(ctx, &one, i); err != nil {
+				return err
+			}
+		}
+		f.scenes = append(f.scenes, one)
 	}
 	if f.Brand == nil || f.Brand.Logo == "" {
 		return nil
 	}
 	return f.writeLogo(ctx)
-}
-
-// placed is a logo with its position on a video.
-type placed struct {
-	path string
-	at   image.Point
-}
-
-// writeLogo writes the logo in its size on the video: in a corner of the area that no platform covers.
-func (f *videoRun) writeLogo(ctx context.Context) error {
-	logo, err := f.run.logo(ctx, f.Brand.Logo)
-	if err != nil {
-		return err
-	}
-	corner := SafePortrait.Min
-	if f.Format == Landscape {
-		corner = SafeLandscape.Min
-	}
-	badge := canvas.Badge(logo, 252, 132)
-	if f.scale > 1 {
-		small := image.NewRGBA(image.Rect(0, 0, badge.Rect.Dx()/f.scale, badge.Rect.Dy()/f.scale))
-		canvas.Place(small, small.Rect, badge)
-		badge, corner = small, corner.Div(f.scale)
-	}
-	var out bytes.Buffer
-	if err := png.Encode(&out, badge); err != nil {
-		return internal(StagePicture, err)
-	}
-	f.logo = &placed{f.path("logo.png"), corner}
-	return f.write(StagePicture, "logo.png", out.Bytes())
 }
 
 // openSounds opens the sounds, and sets the lengths of the scenes.
@@ -268,8 +263,11 @@ func (f *videoRun) openSounds(ctx context.Context) (mix, error) {
 		for i, s := range f.Scenes {
 			texts[i] = s.Text
 		}
-		clock := timeline.NewClock(strings.Join(texts, " "), f.Marks, m.heardVoice.length)
+		m.tempo = timeline.Tempo(m.heardVoice.length, lead+tail, f.Length)
+		spoken, marks := timeline.Faster(m.heardVoice.length, f.Marks, m.tempo)
+		clock := timeline.NewClock(strings.Join(texts, " "), marks, spoken)
 		lengths = timeline.Scenes(texts, clock, lead, tail, leastScene)
+		f.extend(lengths)
 		f.Quality.even(lengths)
 		for _, n := range lengths {
 			m.frames += n
@@ -296,6 +294,22 @@ func (f *videoRun) openSounds(ctx context.Context) (mix, error) {
 	f.frames = m.frames
 	f.setLengths(lengths)
 	return m, nil
+}
+
+// extend lengthens the last scene if the voice is too short for the requested length, as far as its clip lasts.
+func (f *videoRun) extend(lengths []int) {
+	last, missing := len(lengths)-1, 0
+	if f.Length > 0 {
+		least, _ := timeline.Bounds(f.Length)
+		missing = timeline.Frames(least)
+	}
+	for _, n := range lengths {
+		missing -= n
+	}
+	if s := f.scenes[last]; !s.still {
+		missing = min(missing, timeline.Frames(time.Duration(maxSlow*float64(s.input.length)))-lengths[last])
+	}
+	lengths[last] += max(missing, 0)
 }
 
 // even moves the ends of scenes to the nearest earlier frame of the video.

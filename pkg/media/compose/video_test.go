@@ -2,6 +2,7 @@ package compose
 
 import (
 	"image/color"
+	"math"
 	"os"
 	"strings"
 	"testing"
@@ -206,6 +207,7 @@ func TestDescriptionsAreChecked(t *testing.T) {
 	for about, w := range map[string]Work{
 		"/format":          Video{Quality: Full, Scenes: one},
 		"/quality":         Video{Format: Portrait, Scenes: one},
+		"/caption_style":   Video{Format: Portrait, Quality: Full, Scenes: one, CaptionStyle: "bold"},
 		"/scenes":          Video{Format: Portrait, Quality: Full},
 		"/scenes/0":        Video{Format: Portrait, Quality: Full, Scenes: []Scene{{Picture: "a", Clip: "b"}}},
 		"/scenes/0/length": Video{Format: Portrait, Quality: Full, Scenes: []Scene{{Picture: "a"}}},
@@ -217,6 +219,34 @@ func TestDescriptionsAreChecked(t *testing.T) {
 	} {
 		if e := b.fails(w); e.Code != CodeInvalid || e.About != about || e.Stage != StageInputs {
 			t.Errorf("%s: %v", about, e)
+		}
+	}
+}
+
+// A voice that is a quarter too long, or too short, does not change the length of the video.
+func TestAVideoHasTheRequestedLength(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	const length = 12 * time.Second
+	clip := b.clip(4*time.Second, 270, 480, false)
+	for _, spoken := range []time.Duration{14200 * time.Millisecond, 11 * time.Second, 8 * time.Second} {
+		voice := b.part("voice.wav", sample.Voice(spoken))
+		for _, see := range []Scene{{Picture: b.picture(0)}, {Clip: clip}} {
+			v := Video{Format: Portrait, Quality: Draft, scale: small, Captions: true, Narration: voice, Length: length}
+			for _, text := range []string{"Made of nets that were lost.", "Divers pull them out.", "Try it today, please."} {
+				see.Text = text
+				v.Scenes = append(v.Scenes, see)
+			}
+			res := b.compose(v)
+			f := b.find(res, media.Final)
+			if off := (f.Duration - length).Abs(); off > length/20 {
+				t.Errorf("%v of voice make a video of %v", spoken, f.Duration)
+			}
+			for _, s := range b.probe(f.Path).Streams {
+				if off := number(t, s.Duration) - f.Duration.Seconds(); math.Abs(off) > 0.1 {
+					t.Errorf("%v of voice: the %s plays %s s, not %v", spoken, s.CodecType, s.Duration, f.Duration)
+				}
+			}
 		}
 	}
 }

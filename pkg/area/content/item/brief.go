@@ -44,6 +44,16 @@ type Brief struct {
 	Prices string `json:"prices,omitempty"`
 	// Brand is the brand of the factory in finished media, or nil if they show none.
 	Brand *composition.Brand `json:"brand,omitempty"`
+	// Badge is what finished media of products say besides the price, or nil if they say nothing.
+	Badge *Badge `json:"badge,omitempty"`
+	// CaptionStyle is the style of captions, or empty for the default.
+	CaptionStyle string `json:"caption_style,omitempty"`
+}
+
+// Badge is the part of a product's offer that the settings of the shop decide.
+type Badge struct {
+	Shop   string `json:"shop,omitempty"`
+	Action string `json:"action,omitempty"`
 }
 
 // model returns the id in the catalog of the factory's model of a kind, empty without
@@ -92,6 +102,16 @@ func (f Factory) pricesOf(settings map[string]any) string {
 	}
 }
 
+// badgeOf returns the badge of a shop's products, or nil if it wants none.
+func (f Factory) badgeOf(settings map[string]any) *Badge {
+	if !f.Sells || settings["product_badge"] == false {
+		return nil
+	}
+	shop, _ := settings["shop_name"].(string)
+	action, _ := settings["call_to_action"].(string)
+	return &Badge{Shop: shop, Action: action}
+}
+
 // brandOf returns the brand that settings describe, or nil if they describe none.
 func brandOf(settings map[string]any, logo *media.File) *composition.Brand {
 	b := composition.Brand{Logo: logo}
@@ -102,8 +122,17 @@ func brandOf(settings map[string]any, logo *media.File) *composition.Brand {
 	}
 	if colors, ok := settings["colors"].([]any); ok && len(colors) > 0 {
 		b.Color = words(colors[0])
+		for _, c := range colors[1:] {
+			b.More = append(b.More, words(c))
+		}
 	}
-	if b == (composition.Brand{}) {
+	switch settings["logo_place"] {
+	case "none":
+		b.Logo = nil
+	case "top_right":
+		b.Right = true
+	}
+	if !b.Shows() && b.Color == "" {
 		return nil
 	}
 	return &b
@@ -118,7 +147,10 @@ func NewBrief(f Factory) (Brief, error) {
 	voice := []string{fmt.Sprintf("You write for %q, %s.", f.Name, f.Writer)}
 	voice = append(voice, sentence("What it is about", f.Description), sentence("Whom it speaks to", f.Audience),
 		sentence("Its tone", f.Tone), sentence("Its topics", strings.Join(f.Topics, ", ")))
-	delete(settings, "logo") // an id is useless to a model
+	badge, brand, captions := f.badgeOf(settings), brandOf(settings, f.Logo), words(settings["caption_style"])
+	for _, useless := range []string{"logo", "logo_place", "caption_style", "product_badge"} { // to a model
+		delete(settings, useless)
+	}
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
 		voice = append(voice, sentence("Its "+strings.ReplaceAll(name, "_", " "), words(settings[name])))
 	}
@@ -132,7 +164,8 @@ func NewBrief(f Factory) (Brief, error) {
 		Type: f.Type, Name: f.Name, Voice: provider.Clip(sentences("\n", voice...), maxInstructions),
 		Look:   provider.Clip(sentences(" ", look...), maxManner),
 		Sound:  provider.Clip(sentences(" ", sound...), maxManner),
-		Models: f.Models, Trained: f.Trained, Brand: brandOf(settings, f.Logo), Prices: f.pricesOf(settings),
+		Models: f.Models, Trained: f.Trained, Brand: brand, Prices: f.pricesOf(settings),
+		Badge: badge, CaptionStyle: captions,
 	}, nil
 }
 

@@ -17,7 +17,7 @@ import (
 func (w *work) Composition(_ int, made []generate.Made) (composition.Composition, error) {
 	if w.plain {
 		r := *w.Record
-		r.Brief.Brand = r.Brief.Brand.Plain()
+		r.Brief.Brand, r.Brief.Badge = r.Brief.Brand.Plain(), nil
 		return r.composition(made)
 	}
 	return w.composition(made)
@@ -43,18 +43,18 @@ func (r *Record) composition(made []generate.Made) (composition.Composition, err
 		scene := composition.Scene{Clip: pictures[0], Length: time.Duration(*r.DurationSeconds) * time.Second}
 		return composition.Video{Format: composition.Portrait, Scenes: []composition.Scene{scene}, Brand: brand}, nil
 	case "carousel":
-		c := composition.Carousel{Language: r.Language, Brand: brand}
+		c := composition.Carousel{Language: r.Language, Brand: brand, Offer: r.offer()}
 		for i, p := range pictures {
 			heading := r.Slides[i].Text
 			if !r.givenSlide(i) && i < len(text.Slides) {
 				heading = text.Slides[i]
 			}
-			c.Slides = append(c.Slides, composition.Slide{File: p, Heading: heading})
+			c.Slides = append(c.Slides, composition.Slide{File: p, Heading: heading, Whole: r.photo(i+1) != nil})
 		}
 		return c, nil
 	case "story":
 		return composition.Picture{Use: composition.Story, File: pictures[0], Text: r.Title, Language: r.Language,
-			Brand: brand}, nil
+			Brand: brand, Whole: r.photo(1) != nil, Offer: r.offer()}, nil
 	case "music clip":
 		_, cover := r.madeBy(made, roleCover, 0)
 		if cover == nil {
@@ -65,7 +65,8 @@ func (r *Record) composition(made []generate.Made) (composition.Composition, err
 			Language: r.Language, Brand: brand,
 		}, nil
 	}
-	return composition.Picture{Use: composition.Post, File: pictures[0]}, nil
+	return composition.Picture{Use: composition.Post, File: pictures[0], Language: r.Language, Brand: r.Brief.Brand,
+		Whole: r.photo(1) != nil, Offer: r.offer()}, nil
 }
 
 // pictures returns the pictures and clips of the item in their order: those that were made,
@@ -92,7 +93,8 @@ const anyLength = time.Hour
 // video describes a video of scenes.
 func (r *Record) video(text provider.Text, made []generate.Made, seen []*media.File) (composition.Composition, error) {
 	v := composition.Video{Format: composition.Portrait, Language: r.Language, Captions: true, Fade: true,
-		Brand: r.Brief.Brand, Music: r.Track}
+		CaptionStyle: r.Brief.CaptionStyle,
+		Brand:        r.Brief.Brand, Music: r.Track, Offer: r.offer()}
 	if r.Shape == "long video" {
 		v.Format = composition.Landscape
 	}
@@ -100,7 +102,7 @@ func (r *Record) video(text provider.Text, made []generate.Made, seen []*media.F
 	if voice == nil || len(seen) != len(text.Scenes) {
 		return nil, fmt.Errorf("item: %s has a script of %d scenes, and made %d", r.ID, len(text.Scenes), len(seen))
 	}
-	v.Narration = voice
+	v.Narration, v.Length = voice, time.Duration(*r.DurationSeconds)*time.Second
 	for _, m := range made[n].Marks {
 		v.Marks = append(v.Marks, timeline.Mark(m))
 	}
@@ -109,7 +111,7 @@ func (r *Record) video(text provider.Text, made []generate.Made, seen []*media.F
 	}
 	covers, clips := make([]time.Duration, len(text.Scenes)), 0
 	for i, s := range text.Scenes {
-		scene := composition.Scene{Text: s.Text}
+		scene := composition.Scene{Text: s.Text, Whole: r.photo(i+1) != nil}
 		if seen[i].Type == media.Video {
 			scene.Clip, covers[i] = seen[i], covered(seconds(*seen[i]))
 			clips++
@@ -119,7 +121,8 @@ func (r *Record) video(text provider.Text, made []generate.Made, seen []*media.F
 		v.Scenes = append(v.Scenes, scene)
 	}
 	if clips > 0 {
-		fitToClips(v.Scenes, v.Marks, seconds(*voice), covers)
+		spoken, marks := timeline.Faster(seconds(*voice), v.Marks, timeline.Tempo(seconds(*voice), lead+tail, v.Length))
+		fitToClips(v.Scenes, marks, spoken, covers)
 	}
 	return v, nil
 }

@@ -17,7 +17,7 @@ var _ generate.Looking = (*work)(nil)
 // the accounts that the item may be published to is of a platform that permits none. The
 // accounts are those of the item and of its factory, as they are now.
 func (w *work) Look(ctx context.Context, db *store.DB) (plain bool, err error) {
-	if !w.Brief.Brand.Shows() {
+	if !w.Brief.Brand.Shows() && w.offer() == nil {
 		return false, nil
 	}
 	items, err := db.GetAll(ctx, append(accountKeys(w.SocialAccountIDs), factoryrecord.Key(w.FactoryID))...)

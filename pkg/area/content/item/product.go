@@ -15,6 +15,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/money"
 	"github.com/content-automation/api/pkg/generate/catalog"
+	"github.com/content-automation/api/pkg/generate/composition"
 	"github.com/content-automation/api/pkg/media"
 )
 
@@ -139,7 +140,7 @@ func (r *Record) productInstructions() string {
 		all = append(all, p.voice(r.Brief.Prices != PricesNone))
 		var numbers []string
 		for _, s := range r.Shown {
-			if s.Number > 1 {
+			if len(r.Slides) > 1 || r.Kind == Video {
 				numbers = append(numbers, strconv.Itoa(s.Number))
 			}
 		}
@@ -208,19 +209,15 @@ type shownPhoto struct {
 	File   media.File `json:"file"`
 }
 
-// place chooses which of the pictures or clips are photos of the product: a single one, or every
-// other one after the first, up to the number of photos.
+// place chooses which of the pictures or clips are photos of the product: every other one, beginning with the first, up
+// to the number of photos.
 func (r *Record) place(count int) {
 	r.Shown = nil
 	p := r.Brief.Product
 	if p == nil || r.Kind == MusicClip || r.Shape == "story clip" {
 		return
 	}
-	first := 2
-	if count == 1 {
-		first = 1
-	}
-	for n := first; n <= count && len(r.Shown) < len(p.Photos); n += 2 {
+	for n := 1; n <= count && len(r.Shown) < len(p.Photos); n += 2 {
 		r.Shown = append(r.Shown, shownPhoto{n, p.Photos[len(r.Shown)]})
 	}
 }
@@ -268,4 +265,22 @@ func (r *Record) photo(number int) *media.File {
 		}
 	}
 	return nil
+}
+
+// offer returns what finished media say of the product, or nil if the factory or the platforms want nothing said.
+func (r *Record) offer() *composition.Offer {
+	p, style := r.Brief.Product, r.Brief.Badge
+	if p == nil || style == nil {
+		return nil
+	}
+	o := &composition.Offer{Shop: style.Shop, Action: style.Action}
+	if r.Brief.Prices != PricesNone {
+		price := p.Price
+		if p.Promotion != nil {
+			was := price
+			price, o.Was, o.Promotion = p.reduced(), &was, p.Promotion.Name
+		}
+		o.Price = &price
+	}
+	return o
 }

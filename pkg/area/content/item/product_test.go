@@ -2,6 +2,7 @@ package item
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -69,12 +70,12 @@ func TestPhotosOfTheProductAreShown(t *testing.T) {
 	}{
 		"a post":                 {Post, "", 2, Options{}, "photo 1"},
 		"a post without photos":  {Post, "", 0, Options{}, "made"},
-		"a carousel of three":    {Carousel, "", 3, Options{}, "made, photo 1, made"},
+		"a carousel of three":    {Carousel, "", 3, Options{}, "photo 1, made, photo 2"},
 		"a story":                {Story, "", 1, Options{}, "photo 1"},
 		"a story that is a clip": {Story, "", 1, Options{Model: "kling-3-turbo-pro"}, "made"},
 		"a video of stills": {Video, FormatShort, 3, Options{Visuals: VisualsStills},
-			"made, photo 1, made, photo 2"},
-		"a video of clips":        {Video, FormatShort, 1, Options{DurationSeconds: some(10)}, "made, photo 1"},
+			"photo 1, made, photo 2, made"},
+		"a video of clips":        {Video, FormatShort, 1, Options{DurationSeconds: some(10)}, "photo 1, made"},
 		"a music clip has a look": {MusicClip, "", 1, Options{}, "made"},
 	} {
 		r := presenting(t, c.kind, c.format, c.photos, c.options)
@@ -97,8 +98,8 @@ func TestPhotosOfTheProductAreShown(t *testing.T) {
 	r := presenting(t, Video, FormatShort, 1, Options{DurationSeconds: some(10)})
 	got, err := r.composition(made(r, 2))
 	v, ok := got.(composition.Video)
-	if err != nil || !ok || v.Scenes[0].Clip == nil || v.Scenes[1].Picture == nil ||
-		v.Scenes[1].Picture.ID != "photo 1" {
+	if err != nil || !ok || v.Scenes[1].Clip == nil || v.Scenes[0].Picture == nil ||
+		v.Scenes[0].Picture.ID != "photo 1" || !v.Scenes[0].Whole || v.Scenes[1].Whole {
 		t.Errorf("composed is %+v, %v", got, err)
 	}
 }
@@ -124,7 +125,7 @@ func TestTheTextModelReadsTheProduct(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{`"name":"Trail shoe"`, `"price":"129.00 EUR"`, `"reduced_price":"103.20 EUR"`,
-		`"color":"red"`, "data about it and no instruction", "State no prices", "seen in the slides or scenes 2"} {
+		`"color":"red"`, "data about it and no instruction", "State no prices", "seen in the slides or scenes 1"} {
 		if !strings.Contains(req.Instructions, want) {
 			t.Errorf("the instructions lack %s:\n%s", want, req.Instructions)
 		}
@@ -179,6 +180,98 @@ func TestPromotionsThatAreNamed(t *testing.T) {
 	for _, id := range []string{"prm_3", "prm_4"} {
 		if _, err := NewProduct(soldShoe(0), id, noon); err == nil {
 			t.Errorf("%s is taken", id)
+		}
+	}
+}
+
+// What finished media say of the product is decided by the settings of the shop.
+func TestFinishedMediaShowTheOffer(t *testing.T) {
+	price, was := &money.Price{Amount: 10320, Currency: "EUR"}, &money.Price{Amount: 12900, Currency: "EUR"}
+	for name, c := range map[string]struct {
+		settings string
+		product  bool
+		want     *composition.Offer
+	}{
+		"all": {`{"shop_name":"Acme","call_to_action":"Buy"}`, true,
+			&composition.Offer{Price: price, Was: was, Promotion: "Sale", Shop: "Acme", Action: "Buy"}},
+		"no prices":  {`{"shop_name":"Acme","show_prices":false}`, true, &composition.Offer{Shop: "Acme"}},
+		"no badge":   {`{"shop_name":"Acme","product_badge":false}`, true, nil},
+		"no product": {`{"shop_name":"Acme"}`, false, nil},
+	} {
+		for _, kind := range []Kind{Post, Carousel, Story, Video} {
+			f, format := voiced(), ""
+			f.Sells, f.Settings = true, []byte(c.settings)
+			if kind == Video {
+				format = FormatShort
+			}
+			r := recordOf(t, kind, format, "en", f)
+			if c.product {
+				p, err := NewProduct(soldShoe(1), "", noon)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r.Brief.Product = p
+			}
+			if err := r.Plan(all, Options{}, true); err != nil {
+				t.Fatal(err)
+			}
+			got, err := r.composition(made(r, r.Parts[0].Scenes))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if offer, _ := offerOf(got); !reflect.DeepEqual(offer, c.want) {
+				t.Errorf("%s, %s: the offer is %+v", name, kind, offer)
+			}
+			if _, whole := offerOf(got); whole != c.product {
+				t.Errorf("%s, %s: the photo is shown whole: %v", name, kind, whole)
+			}
+			w := &work{Record: r, plain: true}
+			if got, err = w.Composition(0, made(r, r.Parts[0].Scenes)); err != nil {
+				t.Fatal(err)
+			}
+			if offer, _ := offerOf(got); offer != nil {
+				t.Errorf("%s, %s: a plain one has the offer %+v", name, kind, offer)
+			}
+		}
+	}
+}
+
+// offerOf returns the offer of a composition, and whether its first picture is shown whole.
+func offerOf(c composition.Composition) (*composition.Offer, bool) {
+	switch c := c.(type) {
+	case composition.Video:
+		return c.Offer, c.Scenes[0].Whole
+	case composition.Carousel:
+		return c.Offer, c.Slides[0].Whole
+	case composition.Picture:
+		return c.Offer, c.Whole
+	}
+	return nil, false
+}
+
+// The settings of a brand reach its media, and not its texts.
+func TestTheBrandKit(t *testing.T) {
+	logo := &media.File{ID: "logo"}
+	for settings, want := range map[string]Brief{
+		`{"brand_name":"Acme","colors":["#ff6600","#123456"],"logo_place":"top_right","caption_style":"outline"}`: {
+			Brand: &composition.Brand{Name: "Acme", Logo: logo, Color: "#ff6600", More: []string{"#123456"},
+				Right: true}, CaptionStyle: "outline"},
+		`{"brand_name":"Acme","logo_place":"none"}`: {Brand: &composition.Brand{Name: "Acme"}},
+		`{"logo_place":"none"}`:                     {},
+	} {
+		f := voiced()
+		f.Settings, f.Logo = []byte(settings), logo
+		r := recordOf(t, Video, FormatShort, "en", f)
+		if got := r.Brief; !reflect.DeepEqual(got.Brand, want.Brand) || got.CaptionStyle != want.CaptionStyle ||
+			strings.Contains(got.Voice, "logo") || strings.Contains(got.Voice, "caption") {
+			t.Errorf("%s: the brief is %+v", settings, got)
+		}
+		if err := r.Plan(all, Options{}, true); err != nil {
+			t.Fatal(err)
+		}
+		c, err := r.composition(made(r, r.Parts[0].Scenes))
+		if v, ok := c.(composition.Video); err != nil || !ok || v.CaptionStyle != want.CaptionStyle {
+			t.Errorf("%s: composed is %+v, %v", settings, c, err)
 		}
 	}
 }

@@ -33,7 +33,7 @@ func TestAScrimMakesAnyPictureDarkEnough(t *testing.T) {
 			img.SetRGBA(i%100, i/100, shade(r))
 		}
 		above := img.RGBAAt(50, 20)
-		opacity := Scrim(img, text, 30)
+		opacity := Scrim(img, text, 30, Black)
 		if c := Contrast(lightest(img, text), 1); c < MinContrast {
 			t.Errorf("%s: white text has a contrast of %.2f", name, c)
 		}
@@ -91,23 +91,84 @@ func TestALogoKeepsItsProportions(t *testing.T) {
 	}
 }
 
-func TestALogoStandsOutFromItsPlate(t *testing.T) {
-	for name, c := range map[string]color.NRGBA{"white": {255, 255, 255, 255}, "black": {0, 0, 0, 255},
-		"blue": {20, 40, 160, 255}, "yellow": {250, 220, 40, 255}} {
+// logos are the five kinds of logos.
+func logos() map[string]*image.NRGBA {
+	orange := color.NRGBA{255, 102, 0, 255}
+	all := map[string]*image.NRGBA{}
+	for name, at := range map[string]func(x, y int) color.NRGBA{
+		"brand": func(int, int) color.NRGBA { return orange },
+		"black": func(int, int) color.NRGBA { return color.NRGBA{0, 0, 0, 255} },
+		"white": func(int, int) color.NRGBA { return color.NRGBA{255, 255, 255, 255} },
+		"two-tone": func(x, _ int) color.NRGBA {
+			return color.NRGBA{uint8(x / 50 * 255), uint8(x / 50 * 255), uint8(x / 50 * 255), 255}
+		},
+		"photo": func(x, y int) color.NRGBA { return color.NRGBA{uint8(2 * x), uint8(5 * y), 90, 255} },
+	} {
 		logo := image.NewNRGBA(image.Rect(0, 0, 100, 40))
-		for x := 20; x < 80; x++ {
-			logo.SetNRGBA(x, 20, c)
+		for y := range 40 {
+			for x := range 100 {
+				if name == "photo" || x/5%2 == 0 && y > 4 && y < 36 {
+					logo.SetNRGBA(x, y, at(x, y))
+				}
+			}
 		}
-		badge := Badge(logo, 232, 112)
-		if got := badge.Rect.Size(); got != image.Pt(232, 112) {
-			t.Errorf("%s: the badge is %v", name, got)
+		all[name] = logo
+	}
+	return all
+}
+
+// Each kind of logo has contrast on each ground, of which one is the brand's color.
+func TestALogoHasContrastOnAnyGround(t *testing.T) {
+	grounds := map[string]func(x, y int) color.RGBA{
+		"brand": func(int, int) color.RGBA { return color.RGBA{255, 102, 0, 255} },
+		"white": func(int, int) color.RGBA { return color.RGBA{255, 255, 255, 255} },
+		"black": func(int, int) color.RGBA { return color.RGBA{8, 8, 8, 255} },
+		"gray":  func(int, int) color.RGBA { return color.RGBA{120, 120, 120, 255} },
+		"half": func(x, _ int) color.RGBA {
+			if x > 150 {
+				return color.RGBA{250, 250, 240, 255}
+			}
+			return color.RGBA{20, 30, 30, 255}
+		},
+	}
+	box := image.Rect(40, 30, 332, 172)
+	for name, logo := range logos() {
+		for on, ground := range grounds {
+			img := image.NewRGBA(image.Rect(0, 0, 400, 200))
+			for i := range 400 * 200 {
+				img.SetRGBA(i%400, i/400, ground(i%400, i/400))
+			}
+			at := Logo(img, logo, box, false, []Color{{R: 255, G: 102}})
+			if !at.In(box) || at.Dx() < 200 && at.Dy() < 100 {
+				t.Errorf("%s on %s lies at %v of %v", name, on, at, box)
+			}
+			if name == "photo" {
+				continue
+			}
+			// Every bar of the logo, and the gap after it.
+			inset := 0
+			if at.Size() != Within(logo.Rect.Size(), box, false).Size() {
+				inset = platePad
+			}
+			bars := at.Inset(inset)
+			for n := range 9 {
+				middle := func(part float64) float64 {
+					x := bars.Min.X + int(float64(bars.Dx())*part)
+					c := img.RGBAAt(x, bars.Min.Y+bars.Dy()/2)
+					return luminance(c.R, c.G, c.B)
+				}
+				bar, gap := middle((float64(n)*10+2.5)/100), middle((float64(n)*10+7.5)/100)
+				if c := Contrast(bar, gap); c < LogoContrast {
+					t.Errorf("bar %d of %s on %s has a contrast of %.2f", n, name, on, c)
+				}
+			}
 		}
-		own, plate := luminance(c.R, c.G, c.B), badge.RGBAAt(116, 30)
-		if light := plate.R > 0; light != (own < 0.18) || plate.A < 100 {
-			t.Errorf("%s: its plate is %v", name, plate)
-		}
-		if corner := badge.RGBAAt(0, 0); corner.A != 0 {
-			t.Errorf("%s: its corner is %v", name, corner)
-		}
+	}
+	// Where there is enough contrast already, no plate hides the picture.
+	img := image.NewRGBA(image.Rect(0, 0, 400, 200))
+	Fill(img, img.Rect, White)
+	at := Logo(img, logos()["black"], box, false, nil)
+	if c := img.RGBAAt(at.Min.X+at.Dx()*75/1000, at.Min.Y+at.Dy()/2); c != (color.RGBA{255, 255, 255, 255}) {
+		t.Errorf("black on white has a plate of %v", c)
 	}
 }

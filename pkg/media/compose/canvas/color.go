@@ -68,42 +68,80 @@ func On(back Color) Color {
 // scrimContrast exceeds the least contrast, because scaling and compression change it.
 const scrimContrast = 5.2
 
-// Scrim darkens a picture within a rectangle so much that white text on it has the least contrast against its lightest
-// pixel. Above the rectangle it fades out over the height of fade, and below it extends to the edge of the picture. A
-// dark picture is darkened only a little. It returns the opacity.
-func Scrim(img *image.RGBA, text image.Rectangle, fade int) float64 {
-	opacity := 0.0
-	limit := 1.05/scrimContrast - 0.05
+// Scrim darkens a picture towards a tint, which must be dark, within a rectangle: each row only so much that white text
+// has the least contrast against its lightest pixel. It fades in over the height of fade above the rows that need it,
+// and extends to the bottom of the picture. A dark picture is hardly darkened. It returns the greatest opacity.
+func Scrim(img *image.RGBA, text image.Rectangle, fade int, tint Color) (most float64) {
 	text = text.Intersect(img.Rect)
+	needs := make([]float64, img.Rect.Max.Y)
 	for y := text.Min.Y; y < text.Max.Y; y++ {
-		for x := text.Min.X; x < text.Max.X; x++ {
-			p := img.Pix[img.PixOffset(x, y):]
-			for opacity < 1 && luminance(dark(p[0], opacity), dark(p[1], opacity), dark(p[2], opacity)) > limit {
-				opacity += 1.0 / 256
-			}
-		}
+		needs[y] = needed(img, text.Min.X, text.Max.X, y, tint)
+		most = max(most, needs[y])
 	}
 	for y := max(text.Min.Y-fade, img.Rect.Min.Y); y < img.Rect.Max.Y; y++ {
-		at := opacity
-		if y < text.Min.Y {
-			// Smooth at both ends.
-			s := 1 - float64(text.Min.Y-y)/float64(fade)
-			at *= s * s * (3 - 2*s)
+		at := 0.0
+		for from := text.Min.Y; from < min(y+fade, text.Max.Y); from++ {
+			s := min(1-float64(from-y)/float64(fade), 1) // smooth at both ends
+			at = max(at, needs[from]*s*s*(3-2*s))
 		}
-		darken(img, image.Rect(img.Rect.Min.X, y, img.Rect.Max.X, y+1), at)
+		blend(img, image.Rect(img.Rect.Min.X, y, img.Rect.Max.X, y+1), tint, at)
+	}
+	return most
+}
+
+// needed returns the opacity of a tint at which white text has enough contrast with a row.
+func needed(img *image.RGBA, from, to, y int, tint Color) (opacity float64) {
+	limit := 1.05/scrimContrast - 0.05
+	for x := from; x < to; x++ {
+		p := img.Pix[img.PixOffset(x, y):]
+		for opacity < 1 && luminance(mix(p[0], tint.R, opacity), mix(p[1], tint.G, opacity), mix(p[2], tint.B,
+			opacity)) > limit {
+			opacity += 1.0 / 256
+		}
 	}
 	return opacity
 }
 
-func dark(v uint8, opacity float64) uint8 { return uint8(float64(v) * (1 - opacity)) }
+// Deep returns a color of the same hue that is dark enough for white text.
+func Deep(c Color) Color {
+	for part := 1.0; ; part -= 0.02 {
+		d := Color{mix(c.R, 0, 1-part), mix(c.G, 0, 1-part), mix(c.B, 0, 1-part)}
+		if d.Luminance() <= 0.03 || part <= 0 {
+			return d
+		}
+	}
+}
 
-// darken draws black with an opacity over a rectangle.
-func darken(img *image.RGBA, r image.Rectangle, opacity float64) {
+// Mean returns the mean color of a rectangle of a picture.
+func Mean(img *image.RGBA, r image.Rectangle) Color {
+	r = r.Intersect(img.Rect)
+	var sum [3]int
+	n := 0
+	for y := r.Min.Y; y < r.Max.Y; y += 4 {
+		for x := r.Min.X; x < r.Max.X; x += 4 {
+			p := img.Pix[img.PixOffset(x, y):]
+			for i := range sum {
+				sum[i] += int(p[i])
+			}
+			n++
+		}
+	}
+	n = max(n, 1)
+	return Color{uint8(sum[0] / n), uint8(sum[1] / n), uint8(sum[2] / n)}
+}
+
+func mix(v, to uint8, opacity float64) uint8 {
+	return uint8(float64(v)*(1-opacity) + float64(to)*opacity)
+}
+
+// blend draws a color with an opacity over a rectangle.
+func blend(img *image.RGBA, r image.Rectangle, c Color, opacity float64) {
 	r = r.Intersect(img.Rect)
 	for y := r.Min.Y; y < r.Max.Y; y++ {
 		row := img.Pix[img.PixOffset(r.Min.X, y) : img.PixOffset(r.Max.X-1, y)+4]
 		for i := 0; i < len(row); i += 4 {
-			row[i], row[i+1], row[i+2] = dark(row[i], opacity), dark(row[i+1], opacity), dark(row[i+2], opacity)
+			row[i], row[i+1], row[i+2] = mix(row[i], c.R, opacity), mix(row[i+1], c.G, opacity), mix(row[i+2], c.B,
+				opacity)
 		}
 	}
 }

@@ -62,33 +62,6 @@ func Stick(img *image.RGBA, src image.Image, at image.Point) {
 	draw.Draw(img, src.Bounds().Sub(src.Bounds().Min).Add(at), src, src.Bounds().Min, draw.Over)
 }
 
-// Badge returns a logo of a size on a plate that contrasts with it, whatever the background: dark for a light logo, and
-// light for a dark one. The logo keeps its proportions.
-func Badge(logo image.Image, width, height int) *image.RGBA {
-	const pad = 16
-	at := Within(logo.Bounds().Size(), image.Rect(pad, pad, width-pad, height-pad), false)
-	at = at.Sub(at.Min).Add(image.Pt(pad, pad))
-	img := image.NewRGBA(image.Rect(0, 0, at.Dx()+2*pad, at.Dy()+2*pad))
-	sum, weight := 0.0, 1e-9
-	mark := image.NewRGBA(at)
-	Place(mark, at, logo)
-	for i := 0; i < len(mark.Pix); i += 4 {
-		// Colors are multiplied by the opacity.
-		if a := float64(mark.Pix[i+3]) / 255; a > 0 {
-			sum += a * luminance(uint8(float64(mark.Pix[i])/a), uint8(float64(mark.Pix[i+1])/a),
-				uint8(float64(mark.Pix[i+2])/a))
-			weight += a
-		}
-	}
-	plate := color.NRGBA{0, 0, 0, 150}
-	if Contrast(sum/weight, 0) < Contrast(sum/weight, 1) {
-		plate = color.NRGBA{255, 255, 255, 170}
-	}
-	draw.DrawMask(img, img.Rect, image.NewUniform(plate), image.Point{}, round{img.Rect, pad}, image.Point{}, draw.Src)
-	draw.Draw(img, at, mark, at.Min, draw.Over)
-	return img
-}
-
 // round is a mask: a rectangle with round corners.
 type round struct {
 	// rect is not embedded: its own method At would have no round corners.
@@ -117,7 +90,7 @@ func Backdrop(img *image.RGBA, src image.Image, opacity float64) {
 	small := image.NewRGBA(image.Rect(0, 0, max(size.X/60, 1), max(size.Y/60, 1)))
 	xdraw.BiLinear.Scale(small, small.Rect, src, cover(src.Bounds(), small.Rect.Size()), draw.Src, nil)
 	xdraw.CatmullRom.Scale(img, img.Rect, small, small.Rect, draw.Src, nil)
-	darken(img, img.Rect, opacity)
+	blend(img, img.Rect, Black, opacity)
 }
 
 // cover returns the middle part of a rectangle with the proportions of a size.

@@ -21,7 +21,7 @@ import (
 func main() {
 	tools := flag.String("tools", filepath.Join(".tools", "media"), "the folder of ffmpeg and the fonts")
 	sheet := flag.String("sheet", "", "write contact sheets into this folder instead of measuring")
-	only := flag.String("only", "", "measure only the kinds whose names contain this")
+	only := flag.String("only", "", "measure only the kinds, or write only the sheets, whose names contain this")
 	threads := flag.Int("threads", 2, "threads of ffmpeg")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -50,7 +50,7 @@ func run(ctx context.Context, tools, sheet, only string, threads int) error {
 	}
 	s := &bench{ctx, engine, settings, p, dir}
 	if sheet != "" {
-		return s.sheets(sheet)
+		return s.sheets(sheet, only)
 	}
 	return s.measure(only)
 }
@@ -99,7 +99,8 @@ func newParts(dir string) (parts, error) {
 }
 
 func (p parts) brand(name string) *compose.Brand {
-	return &compose.Brand{Name: name, Logo: p.logo, Color: &canvas.Color{R: 0x0b, G: 0x5f, B: 0xa8}}
+	return &compose.Brand{Name: name, Logo: p.logo,
+		Colors: []canvas.Color{{R: 0x0b, G: 0x5f, B: 0xa8}, {R: 0xff, G: 0xc1, B: 0x2e}}}
 }
 
 // compose composes into a folder of its own.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 
 	xdraw "golang.org/x/image/draw"
@@ -54,21 +55,38 @@ var languages = []words{
 
 // The sheet: all pictures have one height.
 const (
-	tile = 420
-	gap  = 12
+	tile      = 420
+	smallTile = 250
+	gap       = 12
 )
 
-// sheets writes a sheet for each language.
-func (s *bench) sheets(to string) error {
+// sheets writes a sheet for each language, and those of products, whose names contain a word.
+func (s *bench) sheets(to, only string) error {
 	if err := os.MkdirAll(to, 0o755); err != nil {
 		return err
 	}
+	for name, rows := range map[string]func() ([][]image.Image, error){"products": s.products,
+		"logos": s.logos, "captions": s.styles} {
+		if !strings.Contains(name, only) {
+			continue
+		}
+		pictures, err := rows()
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if err := lay(filepath.Join(to, name+".jpg"), smallTile, pictures...); err != nil {
+			return err
+		}
+	}
 	for _, w := range languages {
+		if !strings.Contains(w.script, only) {
+			continue
+		}
 		pictures, err := s.sheet(w)
 		if err != nil {
 			return fmt.Errorf("%s: %w", w.script, err)
 		}
-		if err := lay(filepath.Join(to, w.script+".jpg"), pictures); err != nil {
+		if err := lay(filepath.Join(to, w.script+".jpg"), tile, pictures); err != nil {
 			return err
 		}
 	}
@@ -79,7 +97,7 @@ func (s *bench) sheets(to string) error {
 func (s *bench) sheet(w words) ([]image.Image, error) {
 	brand := s.brand("Acme")
 	plain := *brand
-	plain.Color = nil
+	plain.Colors = nil
 	video := func(f compose.Format, pictures []string, b *compose.Brand) compose.Video {
 		return compose.Video{
 			Format: f, Quality: compose.Draft, Captions: true, Language: w.lang, Narration: s.voice, Brand: b,
@@ -87,11 +105,7 @@ func (s *bench) sheet(w words) ([]image.Image, error) {
 				{Text: w.scenes[1], Picture: pictures[1]}},
 		}
 	}
-	var all []image.Image
-	for i, shot := range []struct {
-		work compose.Work
-		at   []time.Duration
-	}{
+	return s.shots(w.lang, []shot{
 		{video(compose.Portrait, s.tall, brand), []time.Duration{2 * time.Second, 10 * time.Second}},
 		{video(compose.Landscape, s.wide, &plain), []time.Duration{2 * time.Second}},
 		{compose.Carousel{Language: w.lang, Brand: brand,
@@ -101,8 +115,13 @@ func (s *bench) sheet(w words) ([]image.Image, error) {
 		{compose.Picture{Use: compose.Post, Path: s.wide[1]}, nil},
 		{compose.MusicClip{Track: s.track, Cover: s.cover, Length: song, Title: w.song, Language: w.lang,
 			Quality: compose.Draft, Brand: brand}, []time.Duration{7 * time.Second}},
-	} {
-		res, err := s.compose(fmt.Sprintf("%s%d", w.lang, i), shot.work)
+	})
+}
+
+// shots composes, and returns the pictures and the chosen frames.
+func (s *bench) shots(name string, shots []shot) (all []image.Image, err error) {
+	for i, shot := range shots {
+		res, err := s.compose(fmt.Sprintf("%s-%d", name, i), shot.work)
 		if err != nil {
 			return nil, err
 		}
@@ -147,27 +166,41 @@ func read(path string) (image.Image, error) {
 	return jpeg.Decode(f)
 }
 
-// lay writes pictures next to each other.
-func lay(path string, pictures []image.Image) error {
-	width := gap
-	for _, p := range pictures {
-		width += p.Bounds().Dx()*tile/p.Bounds().Dy() + gap
+// lay writes rows of pictures below each other.
+func lay(path string, tile int, rows ...[]image.Image) error {
+	width := 0
+	for _, row := range rows {
+		w := gap
+		for _, p := range row {
+			w += p.Bounds().Dx()*tile/p.Bounds().Dy() + gap
+		}
+		width = max(width, w)
 	}
-	sheet := image.NewRGBA(image.Rect(0, 0, width, tile+2*gap))
+	sheet := image.NewRGBA(image.Rect(0, 0, width, (tile+gap)*len(rows)+gap))
 	draw.Draw(sheet, sheet.Rect, image.White, image.Point{}, draw.Src)
-	x := gap
-	for _, p := range pictures {
-		w := p.Bounds().Dx() * tile / p.Bounds().Dy()
-		xdraw.CatmullRom.Scale(sheet, image.Rect(x, gap, x+w, gap+tile), p, p.Bounds(), draw.Src, nil)
-		x += w + gap
+	y := gap
+	for _, row := range rows {
+		x := gap
+		for _, p := range row {
+			w := p.Bounds().Dx() * tile / p.Bounds().Dy()
+			xdraw.CatmullRom.Scale(sheet, image.Rect(x, y, x+w, y+tile), p, p.Bounds(), draw.Src, nil)
+			x += w + gap
+		}
+		y += tile + gap
 	}
 	f, err := os.Create(path)
 	if err != nil {
 		return err
 	}
-	if err := jpeg.Encode(f, sheet, &jpeg.Options{Quality: 82}); err != nil {
+	if err := jpeg.Encode(f, sheet, &jpeg.Options{Quality: 80}); err != nil {
 		f.Close()
 		return err
 	}
 	return f.Close()
+}
+
+// shot is a composition, and the times of its frames if it is a video.
+type shot struct {
+	work compose.Work
+	at   []time.Duration
 }

@@ -25,6 +25,9 @@ var Moves = func() []Move {
 	return []Move{{whole, near}, {left, right}, {near, whole}, {right, left}}
 }()
 
+// Centered are the moves that keep the middle of the picture.
+var Centered = []Move{Moves[0], Moves[2]}
+
 // Still is a picture in yuv420p: a plane of brightness, and two of color with half its
 // width and height.
 type Still struct {

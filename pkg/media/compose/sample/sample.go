@@ -49,10 +49,47 @@ func Picture(width, height int, seed uint64) []byte {
 	return out.Bytes()
 }
 
+// Scene is the surroundings of a product.
+type Scene string
+
+// The scenes of products.
+const (
+	Studio Scene = "studio" // on white
+	Cut    Scene = "cut"    // without surroundings
+	Nature Scene = "nature"
+)
+
+// Product returns a PNG of a shoe that reaches nearly to the edges of the picture.
+func Product(width, height int, s Scene) []byte {
+	img := image.NewNRGBA(image.Rect(0, 0, width, height))
+	n := newNoise(rand.New(rand.NewPCG(7, 1)))
+	body, sole, lace := [3]float64{196, 62, 48}, [3]float64{244, 240, 232}, color.NRGBA{30, 34, 52, 255}
+	for y := range height {
+		for x := range width {
+			u, v := (float64(x)+0.5)/float64(width), (float64(y)+0.5)/float64(height)
+			light := 0.8 + 0.4*n.at(u*9, v*9, 4)
+			switch top := 0.72 - 0.5*math.Exp(-math.Pow((u-0.22)/0.2, 2)) - 0.16*math.Exp(-math.Pow((u-0.6)/0.3, 2)); {
+			case u > 0.03 && u < 0.97 && v > 0.76 && v < 0.86 && math.Abs(u-0.5) < 0.47:
+				img.Set(x, y, shade(sole, light))
+			case u > 0.06 && u < 0.94 && v > top && v <= 0.76:
+				img.Set(x, y, shade(body, light))
+				if stripe := math.Mod(u*14+v*4, 1); u > 0.36 && u < 0.62 && v < top+0.16 && stripe < 0.35 {
+					img.SetNRGBA(x, y, lace)
+				}
+			case s == Studio:
+				img.SetNRGBA(x, y, color.NRGBA{250, 250, 250, 255})
+			case s == Nature:
+				img.Set(x, y, shade([3]float64{92, 128, 84}, 0.5+1.1*n.at(u*5, v*7, 6)))
+			}
+		}
+	}
+	return PNG(img)
+}
+
 // Plain returns a PNG of one color.
 func Plain(width, height int, c color.RGBA) []byte {
 	img := image.NewPaletted(image.Rect(0, 0, width, height), color.Palette{c})
-	return encode(img)
+	return PNG(img)
 }
 
 // Logo returns a PNG with transparency: a ring next to two bars.
@@ -66,10 +103,28 @@ func Logo(c color.RGBA) []byte {
 			}
 		}
 	}
-	return encode(img)
+	return PNG(img)
 }
 
-func encode(img image.Image) []byte {
+// TwoTone returns a PNG of a logo whose ring and bars have different colors.
+func TwoTone(ring, bars color.RGBA) []byte {
+	img, err := png.Decode(bytes.NewReader(Logo(ring)))
+	if err != nil {
+		panic(err) // it was just encoded
+	}
+	logo := img.(*image.NRGBA)
+	for y := range logo.Rect.Dy() {
+		for x := 180; x < logo.Rect.Dx(); x++ {
+			if logo.NRGBAAt(x, y).A > 0 {
+				logo.Set(x, y, bars)
+			}
+		}
+	}
+	return PNG(logo)
+}
+
+// PNG encodes a picture.
+func PNG(img image.Image) []byte {
 	var out bytes.Buffer
 	if err := png.Encode(&out, img); err != nil {
 		panic(err) // a buffer does not fail

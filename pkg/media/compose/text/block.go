@@ -18,6 +18,23 @@ type Box struct {
 type line struct {
 	runs  []cluster
 	width float64 // in pixels
+	words []Word
+}
+
+// Word is a part of a line that is spoken at once: a word, or a character in scripts without spaces.
+type Word struct {
+	// Begin is the offset into the text, in bytes.
+	Begin int
+	// from and to are offsets into the line, in bytes.
+	from, to int
+}
+
+// Words returns the words of the block.
+func (b Block) Words() (all []Word) {
+	for _, l := range b.lines {
+		all = append(all, l.words...)
+	}
+	return all
 }
 
 // Block is a laid-out text.
@@ -172,13 +189,18 @@ func block(units []unit, ends []int, em, leading float64, rtl bool) Block {
 func lineOf(units []unit) line {
 	var l line
 	var clusters []cluster
+	at := 0
 	for i, u := range units {
 		clusters = append(clusters, u.clusters...)
+		size := len(u.text())
+		l.words = append(l.words, Word{u.begin, at, at + size})
+		at += size
 		l.width += u.width
 		if i < len(units)-1 && u.space > 0 {
 			last := &clusters[len(clusters)-1]
 			*last = cluster{text: last.text + " ", face: last.face}
 			l.width += u.space
+			at++
 		}
 	}
 	l.runs = runs(slices.Clone(clusters))

@@ -47,6 +47,21 @@ const capHeight = 0.714
 
 // Text draws a block in a color. Its lines are between the two edges, downwards from top.
 func (s *Script) Text(b Block, left, right, top float64, align Align, c canvas.Color, when Span) {
+	s.Marked(b, left, right, top, align, c, Mark{}, when)
+}
+
+// Mark is the style of letters that stand out.
+type Mark struct {
+	// Word is the number of the word that has another color, from 1. 0 is none.
+	Word  int
+	Color canvas.Color
+	// Outline is the width of a black outline of all letters, in ems.
+	Outline float64
+}
+
+// Marked is Text with a mark.
+func (s *Script) Marked(b Block, left, right, top float64, align Align, c canvas.Color, m Mark, when Span) {
+	before := 0
 	for i, l := range b.lines {
 		// Capital letters are in the middle of the line.
 		baseline := top + b.leading*(float64(i)+0.5) + capHeight/2*b.Em
@@ -65,21 +80,38 @@ func (s *Script) Text(b Block, left, right, top float64, align Align, c canvas.C
 		case b.RTL:
 			anchor, x = 9, right
 		}
-		s.add(1, when, fmt.Sprintf(`{\an%d\pos(%.2f,%.2f)\1c%s}%s`, anchor, x, baseline-ascent, assColor(c),
-			l.markup(b)))
+		var word Word
+		if n := m.Word - 1 - before; n >= 0 && n < len(l.words) {
+			word = l.words[n]
+		}
+		before += len(l.words)
+		outline := ""
+		if m.Outline > 0 {
+			outline = fmt.Sprintf(`\bord%.2f\3c%s`, m.Outline*b.Em, assColor(canvas.Black))
+		}
+		s.add(1, when, fmt.Sprintf(`{\an%d\pos(%.2f,%.2f)\1c%s%s}%s`, anchor, x, baseline-ascent, assColor(c), outline,
+			l.markup(b, word, c, m.Color)))
 	}
 }
 
-// markup returns the line with the font of each run. Each run is scaled so that the letters of all fonts have the same
-// size.
-func (l line) markup(b Block) string {
+// markup returns the line with the font of each run, and with a word in another color. Each run is scaled so that the
+// letters of all fonts have the same size.
+func (l line) markup(b Block, w Word, c, marked canvas.Color) string {
 	var out strings.Builder
+	at := 0
 	for i, r := range l.runs {
 		fmt.Fprintf(&out, `{\fn%s\fs%.3f}`, r.face.name, b.Em*(r.face.ascent+r.face.descent))
 		if i == 0 {
 			out.WriteString(map[bool]string{false: "\u200e", true: "\u200f"}[b.RTL])
 		}
-		out.WriteString(escape.Replace(r.text))
+		from, to := min(max(w.from-at, 0), len(r.text)), min(max(w.to-at, 0), len(r.text))
+		at += len(r.text)
+		if from >= to {
+			out.WriteString(escape.Replace(r.text))
+			continue
+		}
+		fmt.Fprintf(&out, `%s{\1c%s}%s{\1c%s}%s`, escape.Replace(r.text[:from]), assColor(marked),
+			escape.Replace(r.text[from:to]), assColor(c), escape.Replace(r.text[to:]))
 	}
 	return out.String()
 }
@@ -90,12 +122,21 @@ var escape = strings.NewReplacer(`\`, "\\\u2060", "{", `\{`, "}", `\}`)
 
 // Box draws a rectangle with round corners under the text, with a color and an opacity.
 func (s *Script) Box(left, top, right, bottom, radius float64, c canvas.Color, opacity float64, when Span) {
+	s.box(0, left, top, right, bottom, radius, c, opacity, when)
+}
+
+// Over is Box, over the text.
+func (s *Script) Over(left, top, right, bottom, radius float64, c canvas.Color, opacity float64, when Span) {
+	s.box(2, left, top, right, bottom, radius, c, opacity, when)
+}
+
+func (s *Script) box(layer int, left, top, right, bottom, radius float64, c canvas.Color, opacity float64, when Span) {
 	w, h, r := right-left, bottom-top, radius
 	k := r * 0.4477 // for a Bézier curve of a quarter of a circle
 	path := fmt.Sprintf("m %.1f 0 l %.1f 0 b %.1f 0 %.1f %.1f %.1f %.1f l %.1f %.1f b %.1f %.1f %.1f %.1f %.1f %.1f "+
 		"l %.1f %.1f b %.1f %.1f 0 %.1f 0 %.1f l 0 %.1f b 0 %.1f %.1f 0 %.1f 0",
 		r, w-r, w-k, w, k, w, r, w, h-r, w, h-k, w-k, h, w-r, h, r, h, k, h, h-k, h-r, r, k, k, r)
-	s.add(0, when, fmt.Sprintf(`{\an7\pos(%.1f,%.1f)\1c%s\1a&H%02X&\p1}%s{\p0}`, left, top, assColor(c),
+	s.add(layer, when, fmt.Sprintf(`{\an7\pos(%.1f,%.1f)\1c%s\1a&H%02X&\p1}%s{\p0}`, left, top, assColor(c),
 		int((1-opacity)*255+0.5), path))
 }
 

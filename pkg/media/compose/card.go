@@ -1,0 +1,259 @@
+package compose
+
+import (
+	"context"
+	"errors"
+	"image"
+
+	"github.com/content-automation/api/pkg/media/compose/canvas"
+	"github.com/content-automation/api/pkg/media/compose/text"
+)
+
+// layout is the arrangement of a picture and its text.
+type layout int
+
+const (
+	cover   layout = iota // the text lies on the picture, which is darkened
+	split                 // the text lies on a panel below the picture
+	boxed                 // the text lies in a box on the picture
+	closing               // picture and text lie on the brand's color
+)
+
+// card is a picture with a text on it.
+type card struct {
+	about, name string
+	layout      layout
+	size        image.Point
+	// area is the area in which the text may be.
+	area  image.Rectangle
+	maxEm float64
+	text  string
+	lang  string
+	brand *Brand
+	// band shows the brand in a band at the bottom. Otherwise its mark is at the top.
+	band bool
+	// number is the number of a slide, or empty.
+	number string
+	// whole shows the picture without cropping it.
+	whole bool
+	// offer is written over the picture. It may be nil.
+	offer *Offer
+}
+
+const (
+	minEm    = 30
+	maxLines = 9
+	barTall  = 10 // of the bar above a heading
+	wholeEm  = 72 // of a heading below a whole picture
+	boxedEm  = 28 // the smallest letters in a box, whose lines are shorter
+
+	panelPad   = 64 // of a panel below a picture
+	boxInset   = 60 // of a box on a picture
+	boxPad     = 50
+	wholeInset = 40
+	actionTall = 150
+	logoTall   = 142
+	logoWide   = 292
+	markTall   = 104 // of the logo on a slide
+	labelTall  = 66  // of the number of a slide
+)
+
+// ink is the color of the parts of a brand without colors.
+var ink = canvas.Color{R: 17, G: 18, B: 22}
+
+// card composes a picture, as a JPEG.
+func (r *run) card(ctx context.Context, path string, c card) error {
+	if c.whole {
+		c.layout = cover
+	}
+	s := text.NewScript(c.size.X, c.size.Y)
+	if c.band {
+		c.area.Max.Y = min(c.area.Max.Y, c.size.Y-bandTall-64)
+	}
+	free, err := r.offered(s, &c)
+	if err != nil {
+		return err
+	}
+	var block text.Block
+	if c.text != "" {
+		block, err = r.fonts.Fit(c.text, c.lang, c.box())
+		if c.whole && errors.Is(err, text.ErrTooLong) {
+			long := c
+			long.whole = false
+			block, err = r.fonts.Fit(c.text, c.lang, long.box())
+		}
+		if err != nil {
+			return ofText(c.about, err)
+		}
+		free.Max.Y = min(free.Max.Y, c.area.Max.Y-int(block.Height)-3*barTall-wholeInset/2)
+	}
+	img, err := r.arrange(ctx, path, c, block, free, s)
+	if err != nil {
+		return err
+	}
+	if err := r.marks(ctx, img, s, c); err != nil {
+		return err
+	}
+	return r.jpeg(ctx, img, s, c.name)
+}
+
+// offered draws the offer, and returns the rectangle that it and the brand leave free.
+func (r *run) offered(s *text.Script, c *card) (free image.Rectangle, err error) {
+	free = image.Rect(wholeInset, wholeInset, c.size.X-wholeInset, c.size.Y-wholeInset)
+	if c.band {
+		free.Max.Y = c.size.Y - bandTall - wholeInset
+	}
+	if c.brand.marked() && !c.band {
+		free.Min.Y = c.area.Min.Y + logoTall + wholeInset/2
+	}
+	if c.number != "" && (c.offer == nil || !c.offer.priced()) {
+		free.Min.Y = max(free.Min.Y, c.area.Min.Y+labelTall+wholeInset/2)
+	}
+	if c.offer == nil {
+		return free, nil
+	}
+	drawn, err := r.badge(s, c.offer, c.lang, c.brand, c.corner(), 1, text.Always)
+	if err != nil {
+		return free, err
+	}
+	if !drawn.Empty() {
+		c.number = ""
+	}
+	free.Min.Y = max(free.Min.Y, drawn.Max.Y+wholeInset/2)
+	if c.band || c.offer.Action == "" && c.offer.Shop == "" {
+		return free, nil
+	}
+	err = r.action(s, c.offer, c.lang, c.brand, float64(c.area.Min.X), float64(c.area.Max.X), float64(c.area.Max.Y), 1,
+		text.Always)
+	c.area.Max.Y -= actionTall
+	free.Max.Y = c.area.Max.Y
+	return free, err
+}
+
+// arrange draws the picture and the text.
+func (r *run) arrange(ctx context.Context, path string, c card, b text.Block, free image.Rectangle, s *text.Script) (
+	*image.RGBA, error) {
+	full := image.Rectangle{Max: c.size}
+	switch {
+	case c.whole:
+		img, plain, err := r.whole(ctx, path, c.about, c.size, free)
+		if err == nil && c.text != "" {
+			c.heading(img, s, b, plain)
+		}
+		return img, err
+	case c.text == "" || c.layout == cover:
+		img, err := r.canvas(ctx, path, c.about, c.size)
+		if err == nil && c.text != "" {
+			c.heading(img, s, b, nil)
+		}
+		return img, err
+	case c.layout == split:
+		back := c.brand.color()
+		panel := full
+		panel.Min.Y = c.size.Y - int(b.Height) - 2*panelPad - 2*barTall
+		img, err := r.framed(ctx, path, c, image.Rect(0, 0, c.size.X, panel.Min.Y), back, 0)
+		if err == nil {
+			c.write(img, s, b, float64(panel.Min.Y+panelPad+2*barTall), c.area, back)
+		}
+		return img, err
+	case c.layout == boxed:
+		img, err := r.canvas(ctx, path, c.about, c.size)
+		if err != nil {
+			return nil, err
+		}
+		box := full.Inset(boxInset)
+		box.Min.Y = box.Max.Y - int(b.Height) - 2*boxPad - 2*barTall
+		back := canvas.White
+		if c.brand != nil && len(c.brand.Colors) > 1 {
+			back = c.brand.second()
+		}
+		canvas.Round(img, box, 36, back)
+		c.write(img, s, b, float64(box.Min.Y+boxPad+2*barTall), box.Inset(boxPad), back)
+		return img, nil
+	}
+	back := c.brand.color()
+	top := c.area.Max.Y - int(b.Height)
+	frame := image.Rect(c.area.Min.X, c.area.Min.Y+labelTall+wholeInset/2, c.area.Max.X, top-3*barTall-56)
+	img, err := r.framed(ctx, path, c, frame, back, 36)
+	if err == nil {
+		c.write(img, s, b, float64(top), c.area, back)
+	}
+	return img, err
+}
+
+// framed returns a canvas of a color with a picture in a frame, whose corners are round.
+func (r *run) framed(ctx context.Context, path string, c card, frame image.Rectangle, back canvas.Color, radius int) (
+	*image.RGBA, error) {
+	picture, err := r.canvas(ctx, path, c.about, frame.Size())
+	if err != nil {
+		return nil, err
+	}
+	img := image.NewRGBA(image.Rectangle{Max: c.size})
+	canvas.Fill(img, img.Rect, back)
+	canvas.Frame(img, frame, radius, picture)
+	return img, nil
+}
+
+// corner returns the right upper corner of the badge.
+func (c card) corner() image.Point {
+	if c.size.Y == storyTall {
+		return image.Pt(c.area.Max.X, c.area.Min.Y)
+	}
+	return image.Pt(c.size.X-wholeInset, wholeInset)
+}
+
+// The parts of the height of the area that a text may take: less if the picture must be seen whole.
+const (
+	textPart  = 0.6
+	panelPart = 0.42
+	wholePart = 0.25
+)
+
+// box returns the box of the text: the lower part of the area.
+func (c card) box() text.Box {
+	b := text.Box{Width: float64(c.area.Dx()), Height: float64(c.area.Dy()) * textPart, MaxEm: c.maxEm, MinEm: minEm,
+		MaxLines: maxLines}
+	switch {
+	case c.whole:
+		b.MaxEm, b.Height = min(c.maxEm, wholeEm), float64(c.area.Dy())*wholePart
+	case c.layout == boxed:
+		b.Width, b.MinEm, b.MaxEm = float64(c.size.X-2*boxInset-2*boxPad), boxedEm, min(c.maxEm, wholeEm)
+		b.Height = float64(c.area.Dy()) * panelPart
+	case c.layout != cover:
+		b.Height = float64(c.area.Dy()) * panelPart
+	}
+	return b
+}
+
+// heading writes the text into the lower part of the area. It darkens the picture under the text, unless the ground has
+// one color, which decides the color of the letters.
+func (c card) heading(img *image.RGBA, s *text.Script, b text.Block, plain *canvas.Color) {
+	top := float64(c.area.Max.Y) - b.Height
+	if plain != nil {
+		c.write(img, s, b, top, c.area, *plain)
+		return
+	}
+	fade := c.size.Y / 4
+	if c.whole {
+		fade = wholeInset / 2 // it ends below the picture
+	}
+	under := image.Rect(0, int(top)-3*barTall, c.size.X, c.area.Max.Y+barTall)
+	tint := canvas.Deep(canvas.Mean(img, under))
+	if c.brand != nil && len(c.brand.Colors) > 0 {
+		tint = canvas.Deep(c.brand.color())
+	}
+	canvas.Scrim(img, under, fade, tint)
+	c.write(img, s, b, top, c.area, ink)
+}
+
+// write writes the text, and a bar above it, on a ground of a color.
+func (c card) write(img *image.RGBA, s *text.Script, b text.Block, top float64, within image.Rectangle,
+	back canvas.Color) {
+	// The bar is aligned with the beginning of the lines.
+	bar := image.Rect(within.Min.X, int(top)-3*barTall, within.Min.X+110, int(top)-2*barTall)
+	if b.RTL {
+		bar = bar.Add(image.Pt(within.Dx()-bar.Dx(), 0))
+	}
+	canvas.Fill(img, bar, c.brand.accent(back, canvas.LogoContrast))
+	s.Text(b, float64(within.Min.X), float64(within.Max.X), top, text.Start, canvas.On(back), text.Always)
+}
