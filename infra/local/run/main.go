@@ -1,5 +1,6 @@
 // Command run is `make run`: the whole service in one process, with its data in .local/service. It reads PORT,
-// PROVIDERS (fake or real) and FRESH (1: without the data of an earlier run).
+// PROVIDERS (fake or real), PROVIDER_ENDPOINT (of fakes in another process, instead of those in this one) and FRESH (1:
+// without the data of an earlier run).
 //
 // It answers at once. The explorer's script and ffmpeg are fetched meanwhile, if they are not there: until then, the
 // page of the explorer says so, and compositions wait.
@@ -82,7 +83,8 @@ func run(ctx context.Context, out io.Writer, port int) error {
 
 	tools := fetch(ctx, say)
 	o := standalone.Options{
-		Dir: dir, Port: port, RealProviders: real, Assets: os.DirFS("pkg/service/docs"),
+		Dir: dir, Port: port, Assets: os.DirFS("pkg/service/docs"),
+		RealProviders: real, ProviderEndpoint: os.Getenv("PROVIDER_ENDPOINT"),
 		Compose: func(files *objects.Store) generate.Composer {
 			return &lateComposer{files: files, tools: tools, scratch: filepath.Join(dir, "tmp"), threads: runtime.NumCPU()}
 		},

@@ -16,6 +16,9 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/content-automation/api/pkg/adapter/provider/credentials"
+	"github.com/content-automation/api/testdata/fakes"
 )
 
 type object = map[string]any
@@ -86,7 +89,7 @@ func (c *command) start(variables ...string) (values map[string]string) {
 		_ = process.Wait()
 		close(ended)
 	}()
-	for deadline := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); ; <-time.After(50 * time.Millisecond) {
 		data, err := os.ReadFile(file)
 		if err == nil && strings.Contains(string(data), "export") {
 			values = map[string]string{}
@@ -115,7 +118,7 @@ func (c *command) kill() {
 		return
 	}
 	_ = c.process.Process.Kill()
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); <-time.After(10 * time.Millisecond) {
 		if conn, err := (&net.Dialer{}).Dial("tcp", "127.0.0.1:"+strconv.Itoa(c.port)); err != nil {
 			break
 		} else {
@@ -159,7 +162,7 @@ func (c *command) ask(key, method, path string, body any, status int, into any) 
 			if err != nil {
 				c.t.Fatalf("%s %s: %s", method, path, raw)
 			}
-			time.Sleep(time.Duration(seconds) * time.Second)
+			<-time.After(time.Duration(seconds) * time.Second)
 			continue
 		}
 		envelope := struct{ Data any }{into}
@@ -200,7 +203,10 @@ func (r *receiver) await(t *testing.T, what string, f func(got map[string]string
 	t.Helper()
 	for {
 		r.mu.Lock()
-		done, n := f(r.got), len(r.got)
+		done, kinds := f(r.got), map[string]int{}
+		for _, kind := range r.got {
+			kinds[kind]++
+		}
 		r.mu.Unlock()
 		if done {
 			return
@@ -208,9 +214,25 @@ func (r *receiver) await(t *testing.T, what string, f func(got map[string]string
 		select {
 		case <-r.come:
 		case <-time.After(patience):
-			t.Fatalf("%s: no delivery comes after %d events", what, n)
+			t.Fatalf("%s: no delivery comes after the events %v", what, kinds)
 		}
 	}
+}
+
+// newProviders serves the fakes of the providers, which outlive the command like the providers themselves.
+func newProviders(t *testing.T) string {
+	t.Helper()
+	document, err := fakes.Credentials()
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, err := credentials.Parse(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(fakes.Providers(keys, nil, nil)) // posts need no files of AWS's providers
+	t.Cleanup(server.Close)
+	return server.URL
 }
 
 // generated returns the number of items that were generated.
@@ -235,7 +257,8 @@ const posts = 10
 // arrives, and the keys remain.
 func TestKilledInTheMiddleOfAPlan(t *testing.T) {
 	c, hooks := built(t), newReceiver(t)
-	env := c.start()
+	providers := "PROVIDER_ENDPOINT=" + newProviders(t)
+	env := c.start(providers)
 	type me struct{ Balance struct{ Credits int64 } }
 	type planned struct {
 		ID, State string
@@ -266,7 +289,7 @@ func TestKilledInTheMiddleOfAPlan(t *testing.T) {
 	for _, n := range []int{1, posts / 2, posts} {
 		hooks.await(t, fmt.Sprint(n, " items"), func(got map[string]string) bool { return generated(got) >= n })
 		c.kill()
-		if again := c.start(); again["SVC_TEST_KEY"] != env["SVC_TEST_KEY"] ||
+		if again := c.start(providers); again["SVC_TEST_KEY"] != env["SVC_TEST_KEY"] ||
 			again["SVC_LIVE_KEY"] != env["SVC_LIVE_KEY"] || again["BASE_URL"] != env["BASE_URL"] {
 			t.Fatalf("after the end, the environment is %v, and was %v", again, env)
 		}

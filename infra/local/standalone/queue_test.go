@@ -63,7 +63,8 @@ func TestMessagesOutliveTheProcess(t *testing.T) {
 	for _, m := range batch {
 		switch m.Body {
 		case "failed":
-			out.BatchItemFailures = append(out.BatchItemFailures, events.SQSBatchItemFailure{ItemIdentifier: m.MessageId})
+			out.BatchItemFailures = append(out.BatchItemFailures,
+				events.SQSBatchItemFailure{ItemIdentifier: m.MessageId})
 			fallthrough
 		case "done":
 			finished = append(finished, m)
@@ -107,12 +108,12 @@ func TestAMessageIsHiddenWhileItIsInWork(t *testing.T) {
 		if batch, first := q.receive(1); batch != nil || !first.Equal(began.Add(time.Second)) {
 			t.Errorf("at once: %v, %v", batch, first)
 		}
-		time.Sleep(time.Second)
+		<-time.After(time.Second)
 		batch, first := q.receive(1)
 		if len(batch) != 1 || queue.Receives(batch[0]) != 1 || !first.Equal(time.Now().Add(tested.Visibility())) {
 			t.Fatalf("after its delay: %v, %v", batch, first)
 		}
-		time.Sleep(tested.Visibility() - 1)
+		<-time.After(tested.Visibility() - 1)
 		if again, _ := q.receive(1); again != nil {
 			t.Errorf("while it is hidden: %v", again)
 		}
@@ -120,16 +121,17 @@ func TestAMessageIsHiddenWhileItIsInWork(t *testing.T) {
 			!errors.Is(failed[1], errReceipt) {
 			t.Errorf("extended: %v", failed)
 		}
-		time.Sleep(time.Hour - 1)
+		<-time.After(time.Hour - 1)
 		if again, _ := q.receive(1); again != nil {
 			t.Errorf("while it is hidden for longer: %v", again)
 		}
-		time.Sleep(1)
+		<-time.After(1)
 		if again, _ := q.receive(1); len(again) != 1 || queue.Receives(again[0]) != 2 {
 			t.Errorf("then: %v", again)
 		}
 		q.finish(batch, events.SQSEventResponse{})
-		if failed := q.ExtendVisibility(t.Context(), time.Hour, batch[0].ReceiptHandle); !errors.Is(failed[0], errReceipt) {
+		failed := q.ExtendVisibility(t.Context(), time.Hour, batch[0].ReceiptHandle)
+		if !errors.Is(failed[0], errReceipt) {
 			t.Errorf("a removed message is extended: %v", failed)
 		}
 		if q.waiting() != 0 {
@@ -211,12 +213,12 @@ func TestFailedMessagesComeAgain(t *testing.T) {
 		}}
 		send(t, q, 0, "bad", "good")
 		end := consumed(t, q, tested.Consumer(), 1, c)
-		time.Sleep(3*tested.Visibility() - 1)
+		<-time.After(3*tested.Visibility() - 1)
 		synctest.Wait()
 		if len(c.calls) != 3 || q.waiting() != 1 {
 			t.Errorf("%d messages wait: %v", q.waiting(), c.calls)
 		}
-		time.Sleep(1)
+		<-time.After(1)
 		synctest.Wait()
 		if want := []string{"[bad good] 1", "[bad] 2", "[bad] 3", "[bad] 4"}; !reflect.DeepEqual(c.calls, want) {
 			t.Errorf("the calls: %v", c.calls)
@@ -238,7 +240,7 @@ func TestAMessageThatAlwaysFailsIsADeadLetter(t *testing.T) {
 		}}
 		send(t, q, 0, "bad")
 		end := consumed(t, q, tested.Consumer(), 1, c)
-		time.Sleep(time.Duration(tested.Receives()+1) * tested.Visibility())
+		<-time.After(time.Duration(tested.Receives()+1) * tested.Visibility())
 		synctest.Wait()
 		if len(c.calls) != tested.Receives() || q.waiting() != 0 {
 			t.Errorf("%d calls, %d messages wait", len(c.calls), q.waiting())
@@ -279,7 +281,7 @@ func TestSlotsBoundTheBatchesAtATime(t *testing.T) {
 		}
 		c := &consumer{work: time.Second}
 		end := consumed(t, q, f, slots, c)
-		time.Sleep(3*time.Second + 1)
+		<-time.After(3*time.Second + 1)
 		synctest.Wait()
 		if c.most != slots || len(c.calls) != batches || q.waiting() != 0 {
 			t.Errorf("%d batches at a time, %d in all, %d messages wait", c.most, len(c.calls), q.waiting())
@@ -295,9 +297,9 @@ func TestAWindowCollectsMessages(t *testing.T) {
 		c := &consumer{}
 		end := consumed(t, q, f, 1, c)
 		send(t, q, 0, "1")
-		time.Sleep(longestWindow - 1)
+		<-time.After(longestWindow - 1)
 		send(t, q, 0, "2", "3")
-		time.Sleep(1)
+		<-time.After(1)
 		synctest.Wait()
 		if want := []string{"[1 2 3] 1"}; !reflect.DeepEqual(c.calls, want) {
 			t.Errorf("the calls: %v", c.calls)
@@ -323,7 +325,7 @@ func TestAnEndedConsumerLeavesItsMessages(t *testing.T) {
 		q = queued(t, journal{}, tested)
 		send(t, q, 0, "slow")
 		end = consumed(t, q, tested.Consumer(), 1, c)
-		time.Sleep(tested.Consumer().Timeout)
+		<-time.After(tested.Consumer().Timeout)
 		synctest.Wait()
 		if c.canceled != 1 || q.waiting() != 1 {
 			t.Errorf("%d canceled, %d messages", c.canceled, q.waiting())

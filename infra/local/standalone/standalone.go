@@ -61,6 +61,9 @@ type Options struct {
 	// RealProviders makes live keys use the providers themselves, with the credentials in the secret. The default are
 	// their fakes. AWS's own providers are left out.
 	RealProviders bool
+	// ProviderEndpoint is the address of fakes of the providers in another process, which outlive the service like the
+	// providers themselves. Without it, the service has its own fakes, which forget their work when it ends.
+	ProviderEndpoint string
 	// Now is the clock. The default is time.Now.
 	Now func() time.Time
 	// Compose returns the composer of media for stored files. It is required.
@@ -218,6 +221,9 @@ func (s *Service) startFakes() error {
 	var err error
 	if s.Platforms, err = s.serve(fakes.Platforms(s.now, 2*time.Second)); err != nil || s.options.RealProviders {
 		return err
+	}
+	if s.Providers = s.options.ProviderEndpoint; s.Providers != "" {
+		return nil
 	}
 	document, _ := s.secrets.get(ProviderSecret)
 	keys, err := credentials.Parse(document)

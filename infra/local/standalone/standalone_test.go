@@ -146,7 +146,7 @@ func (h *hooks) about(id string) (kinds []string) {
 // within polls until f holds.
 func within(t *testing.T, what string, f func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(2 * time.Minute); !f(); time.Sleep(200 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); !f(); <-time.After(200 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%s: not within two minutes", what)
 		}
@@ -351,7 +351,8 @@ func BenchmarkCalls(b *testing.B) {
 		b.Run(c.method+c.path, func(b *testing.B) {
 			var took []time.Duration
 			for b.Loop() {
-				req, err := http.NewRequestWithContext(b.Context(), c.method, s.BaseURL+c.path, strings.NewReader(c.body))
+				req, err := http.NewRequestWithContext(b.Context(), c.method, s.BaseURL+c.path,
+					strings.NewReader(c.body))
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -182,7 +182,8 @@ func (r *reader) handle(_ context.Context, in events.DynamoDBEvent) (events.Dyna
 }
 
 func failing(sequence string) events.DynamoDBEventResponse {
-	return events.DynamoDBEventResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{{ItemIdentifier: sequence}}}
+	return events.DynamoDBEventResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{
+		{ItemIdentifier: sequence}}}
 }
 
 func TestAFailingReaderGetsTheRecordsAgainInOrder(t *testing.T) {
@@ -209,12 +210,12 @@ func TestAFailingReaderGetsTheRecordsAgainInOrder(t *testing.T) {
 			all.streams[StateTable].read(ctx, 3, 0, time.Minute, r.handle)
 			close(ended)
 		}()
-		time.Sleep(3*again - time.Millisecond)
+		<-time.After(3*again - time.Millisecond)
 		synctest.Wait()
 		if len(r.batches) != 3 {
 			t.Errorf("before %v: %v", time.Since(began), r.batches)
 		}
-		time.Sleep(time.Millisecond)
+		<-time.After(time.Millisecond)
 		synctest.Wait()
 		all.must(t, StateTable, thing("a", "6", relay.Kinds[0]))
 		synctest.Wait()
@@ -242,9 +243,9 @@ func TestAReaderWaitsForItsWindow(t *testing.T) {
 		synctest.Wait()
 		for i := range 3 {
 			all.must(t, StateTable, thing("a", strconv.Itoa(i+1), relay.Kinds[0]))
-			time.Sleep(300 * time.Millisecond)
+			<-time.After(300 * time.Millisecond)
 		}
-		time.Sleep(time.Second)
+		<-time.After(time.Second)
 		synctest.Wait()
 		if !reflect.DeepEqual(r.batches, [][]string{{"1", "2", "3"}}) {
 			t.Errorf("the batches are %v", r.batches)

@@ -88,7 +88,8 @@ func checkFinal(t *testing.T, got contentItem, width, height, seconds, rate int)
 		p.Streams[1].Codec != "aac" {
 		t.Errorf("it is %+v", p)
 	}
-	if frames, err := strconv.Atoi(p.Streams[0].Frames); err != nil || math.Abs(float64(frames)/float64(rate)-plays) > 0.1 {
+	frames, err := strconv.Atoi(p.Streams[0].Frames)
+	if err != nil || math.Abs(float64(frames)/float64(rate)-plays) > 0.1 {
 		t.Errorf("%s frames were decoded in %v s", p.Streams[0].Frames, plays)
 	}
 }

@@ -33,11 +33,11 @@ func TestADraftOfTwentySecondsTakesLittleCPU(t *testing.T) {
 			drawn := synth.Scene{Width: 1080, Height: 1920, Seed: uint32(i)}
 			s := Scene{Text: "Our shoe is made of nets that were lost at sea, and divers pull them out."}
 			if kind == "stills" {
-				picture, err := synth.PNG(drawn)
+				picture, err := synth.JPEG(drawn)
 				if err != nil {
 					t.Fatal(err)
 				}
-				still = b.part(fmt.Sprintf("still%d.png", i), picture)
+				still = b.part(fmt.Sprintf("still%d.jpg", i), picture)
 				s.Picture = still
 			} else {
 				clip, err := synth.MP4(drawn, 5*time.Second, false)
