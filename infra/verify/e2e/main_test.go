@@ -92,7 +92,7 @@ func start(dir string) error {
 	metric.SetOutput(log)
 	media := filepath.Join(root, ".tools", "media")
 	engine, err := compose.New(compose.Settings{FFmpeg: filepath.Join(media, "ffmpeg"),
-		Fonts: filepath.Join(media, "fonts"), Scratch: scratch, Threads: runtime.NumCPU(), Nice: 19})
+		Fonts: filepath.Join(media, "fonts"), Scratch: scratch, Threads: runtime.NumCPU()})
 	if err != nil {
 		return err
 	}
