@@ -68,10 +68,11 @@ func (Engine) Compose(ctx context.Context, w compose.Work, out string, progress 
 		if w.Use == compose.Story {
 			size = portrait
 		}
-		err = s.picture("final.jpg", w.Path, "/path", size)
+		err = s.picture("final.jpg", w.Path, "/path", size, w.Whole)
 	case compose.Carousel:
 		for i, slide := range w.Slides {
-			if err = s.picture("slide"+strconv.Itoa(i)+".jpg", slide.Path, about("slides", i, ""), post); err != nil {
+			name := "slide" + strconv.Itoa(i) + ".jpg"
+			if err = s.picture(name, slide.Path, about("slides", i, ""), post, slide.Whole); err != nil {
 				break
 			}
 		}
@@ -98,8 +99,8 @@ func (s *sketch) add(name string, content []byte, f compose.File) error {
 	return os.WriteFile(f.Path, content, 0o600)
 }
 
-// picture adds a picture that covers a size.
-func (s *sketch) picture(name, path, about string, size image.Point) error {
+// picture adds a picture of a size: cropped to it, or whole on a ground.
+func (s *sketch) picture(name, path, about string, size image.Point, whole bool) error {
 	if _, err := open(path, about, media.Image); err != nil {
 		return err
 	}
@@ -112,8 +113,21 @@ func (s *sketch) picture(name, path, about string, size image.Point) error {
 		return unreadable(about, err)
 	}
 	img := image.NewRGBA(image.Rectangle{Max: size})
-	canvas.Place(img, covering(src.Bounds().Size(), size), src)
-	return s.jpeg(name, img, media.Final)
+	at := covering(src.Bounds().Size(), size)
+	if whole {
+		canvas.Fill(img, img.Rect, canvas.White)
+		at = canvas.Within(src.Bounds().Size(), img.Rect, false)
+	}
+	canvas.Place(img, at, src)
+	var out bytes.Buffer
+	if err := jpeg.Encode(&out, img, &jpeg.Options{Quality: 88}); err != nil {
+		return err
+	}
+	return s.add(name, out.Bytes(), jpegFile(media.Final, size))
+}
+
+func jpegFile(role media.Role, size image.Point) compose.File {
+	return compose.File{Role: role, Type: media.Image, MIMEType: "image/jpeg", Width: size.X, Height: size.Y}
 }
 
 // covering returns the smallest rectangle of a picture's proportions that covers a size. Both have the same center.
@@ -126,18 +140,8 @@ func covering(of, size image.Point) image.Rectangle {
 	return image.Rectangle{Min: at, Max: at.Add(to)}
 }
 
-func (s *sketch) jpeg(name string, img image.Image, role media.Role) error {
-	var out bytes.Buffer
-	if err := jpeg.Encode(&out, img, &jpeg.Options{Quality: 88}); err != nil {
-		return err
-	}
-	size := img.Bounds().Size()
-	return s.add(name, out.Bytes(), compose.File{Role: role, Type: media.Image, MIMEType: "image/jpeg", Width: size.X,
-		Height: size.Y})
-}
-
 // clip adds a video of a number of frames and its poster. The content of the parts chooses its colors.
-func (s *sketch) clip(size image.Point, frames int, text string, parts ...string) error {
+func (s *sketch) clip(size image.Point, frames int, parts ...string) error {
 	seed := fnv.New32a()
 	for _, path := range parts {
 		content, err := os.ReadFile(path)
@@ -146,7 +150,7 @@ func (s *sketch) clip(size image.Point, frames int, text string, parts ...string
 		}
 		_, _ = seed.Write(content) // a hash does not fail
 	}
-	scene := synth.Scene{Width: size.X, Height: size.Y, Seed: seed.Sum32(), Text: text}
+	scene := synth.Scene{Width: size.X, Height: size.Y, Seed: seed.Sum32(), Mood: seed.Sum32()}
 	length := timeline.Time(frames)
 	video, err := synth.MP4(scene, length, true)
 	if err != nil {
@@ -156,15 +160,11 @@ func (s *sketch) clip(size image.Point, frames int, text string, parts ...string
 		Width: size.X, Height: size.Y, Duration: length}); err != nil {
 		return err
 	}
-	frame, err := synth.PNG(scene)
+	frame, err := synth.JPEG(scene)
 	if err != nil {
 		return err
 	}
-	img, _, err := image.Decode(bytes.NewReader(frame))
-	if err != nil {
-		return err
-	}
-	return s.jpeg("poster.jpg", img, media.Poster)
+	return s.add("poster.jpg", frame, jpegFile(media.Poster, size))
 }
 
 func (s *sketch) musicClip(m compose.MusicClip) error {
@@ -179,5 +179,5 @@ func (s *sketch) musicClip(m compose.MusicClip) error {
 		return fault(compose.CodeTooShort, "/track", "The track is too short for a music clip. Use a longer one.")
 	}
 	frames := timeline.Frames(min(m.Length, max(track.Duration, minMusic)))
-	return s.clip(portrait, even(m.Quality, frames), m.Title, m.Track, m.Cover)
+	return s.clip(portrait, even(m.Quality, frames), m.Track, m.Cover)
 }

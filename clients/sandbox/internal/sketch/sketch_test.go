@@ -38,8 +38,8 @@ func write(t *testing.T, content []byte, err error) string {
 type parts struct{ picture, clip, voice, track, text string }
 
 func newParts(t *testing.T) parts {
-	scene := synth.Scene{Width: 720, Height: 1280, Seed: 1, Text: "nets"}
-	picture, err1 := synth.PNG(scene)
+	scene := synth.Scene{Width: 720, Height: 1280, Seed: 1}
+	picture, err1 := synth.JPEG(scene)
 	clip, err2 := synth.MP4(scene, 5*time.Second, false)
 	voice, err3 := synth.MP3(1, 6500*time.Millisecond)
 	track, err4 := synth.MP3(2, 16*time.Second)
@@ -68,13 +68,18 @@ func TestSketchesAreLikeRealCompositions(t *testing.T) {
 	const script = "Our shoe is made of nets that were lost at sea. Divers pull them out, and spin them into yarn."
 	scenes := []compose.Scene{{Text: script[:48], Clip: p.clip}, {Text: script[48:], Picture: p.picture}}
 	brand := &compose.Brand{Name: "Acme", Logo: write(t, sample.Logo(color.RGBA{255, 255, 255, 255}), nil),
-		Color: &canvas.Color{R: 10, G: 124, B: 255}}
+		Colors: []canvas.Color{{R: 10, G: 124, B: 255}}}
 	for name, w := range map[string]compose.Work{
 		"post":     compose.Picture{Use: compose.Post, Path: p.picture, Brand: brand},
+		"product":  compose.Picture{Use: compose.Post, Path: p.picture, Whole: true},
 		"story":    compose.Picture{Use: compose.Story, Path: p.picture, Text: "New today", Language: "en"},
 		"carousel": compose.Carousel{Slides: []compose.Slide{{Path: p.picture, Heading: "One"}, {Path: p.picture}}},
 		"video": compose.Video{Format: compose.Portrait, Quality: compose.Draft, Narration: p.voice, Music: p.track,
 			Language: "en", Captions: true, Brand: brand, Scenes: scenes},
+		"longer video": compose.Video{Format: compose.Portrait, Quality: compose.Draft, Narration: p.voice, Language: "en",
+			Length: 12 * time.Second, Scenes: scenes},
+		"shorter video": compose.Video{Format: compose.Portrait, Quality: compose.Draft, Narration: p.voice,
+			Language: "en", Length: 6 * time.Second, Scenes: scenes},
 		"wide video": compose.Video{Format: compose.Landscape, Quality: compose.Draft, Narration: p.voice,
 			Language: "en", Scenes: scenes},
 		"story clip": compose.Video{Format: compose.Portrait, Quality: compose.Draft,

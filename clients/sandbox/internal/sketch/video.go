@@ -36,23 +36,28 @@ func (s *sketch) video(v compose.Video) error {
 	if len(v.Scenes) == 0 {
 		return fault(compose.CodeInvalid, "/scenes", "A video has at least one scene.")
 	}
-	script, lengths, err := v.Scenes[0].Text, []int(nil), error(nil)
+	clips, parts, err := openScenes(v.Scenes)
+	if err != nil {
+		return err
+	}
+	var lengths []int
 	var captions []timeline.Cue
-	parts := []string{}
 	if v.Narration == "" {
 		for _, scene := range v.Scenes {
 			lengths = append(lengths, timeline.Frames(scene.Length))
 		}
-	} else if script, lengths, captions, err = narrate(v); err != nil {
-		return err
-	}
-	frames := 0
-	for i, scene := range v.Scenes {
-		if err := check(scene, i, lengths[i]); err != nil {
+	} else {
+		if lengths, captions, err = narrate(v); err != nil {
 			return err
 		}
-		frames += lengths[i]
-		parts = append(parts, scene.Clip+scene.Picture) // one of them is empty
+		extend(lengths, v.Length, clips[len(clips)-1])
+	}
+	frames := 0
+	for i, n := range lengths {
+		frames += n
+		if clips[i] > 0 && timeline.Time(n) > time.Duration(maxSlow*float64(clips[i]))+maxHold {
+			return fault(compose.CodeTooShort, about("scenes", i, "clip"), "The clip ends before its scene. Use a longer one.")
+		}
 	}
 	if v.Music != "" {
 		if _, err := open(v.Music, "/music", media.Audio); err != nil {
@@ -63,7 +68,7 @@ func (s *sketch) video(v compose.Video) error {
 	if timeline.Time(frames) > maxVideo {
 		return fault(compose.CodeTooLarge, "/narration", "The video is too long. Shorten its text.")
 	}
-	if err := s.clip(size, frames, script, parts...); err != nil {
+	if err := s.clip(size, frames, parts...); err != nil {
 		return err
 	}
 	if len(captions) == 0 {
@@ -74,37 +79,57 @@ func (s *sketch) video(v compose.Video) error {
 		compose.File{Role: media.Subtitles, Type: media.Captions, MIMEType: "text/vtt"})
 }
 
-// narrate returns the script of a video with a voice, the lengths of its scenes in frames, and its captions.
-func narrate(v compose.Video) (script string, lengths []int, captions []timeline.Cue, err error) {
+// openScenes opens the pictures and clips of scenes. It returns the lengths of the clips, 0 for a picture, and the
+// paths.
+func openScenes(scenes []compose.Scene) (clips []time.Duration, paths []string, err error) {
+	for i, s := range scenes {
+		name, path, want := about("scenes", i, "clip"), s.Clip, media.Video
+		if s.Picture != "" {
+			name, path, want = about("scenes", i, "picture"), s.Picture, media.Image
+		}
+		info, err := open(path, name, want)
+		if err != nil {
+			return nil, nil, err
+		}
+		clips, paths = append(clips, info.Duration), append(paths, path)
+	}
+	return clips, paths, nil
+}
+
+// narrate returns the lengths of the scenes of a video with a voice, in frames, and its captions.
+func narrate(v compose.Video) (lengths []int, captions []timeline.Cue, err error) {
 	voice, err := open(v.Narration, "/narration", media.Audio)
 	if err != nil {
-		return "", nil, nil, err
+		return nil, nil, err
 	}
 	var texts []string
 	for _, scene := range v.Scenes {
 		texts = append(texts, scene.Text)
 	}
-	script = strings.Join(texts, " ")
-	clock := timeline.NewClock(script, v.Marks, voice.Duration)
+	script := strings.Join(texts, " ")
+	spoken, marks := timeline.Faster(voice.Duration, v.Marks, timeline.Tempo(voice.Duration, lead+tail, v.Length))
+	clock := timeline.NewClock(script, marks, spoken)
 	for _, l := range lines(script) {
 		captions = append(captions, timeline.Cue{From: lead + clock.At(l.from), To: lead + clock.At(l.to),
 			Lines: []string{script[l.from:l.to]}})
 	}
-	return script, timeline.Scenes(texts, clock, lead, tail, leastScene), captions, nil
+	return timeline.Scenes(texts, clock, lead, tail, leastScene), captions, nil
 }
 
-// check opens the picture or clip of a scene.
-func check(s compose.Scene, i, frames int) error {
-	if s.Picture != "" {
-		_, err := open(s.Picture, about("scenes", i, "picture"), media.Image)
-		return err
+// extend lengthens the last scene if the voice is too short for the requested length, as far as its clip lasts.
+func extend(lengths []int, length, clip time.Duration) {
+	if length <= 0 {
+		return
 	}
-	name := about("scenes", i, "clip")
-	clip, err := open(s.Clip, name, media.Video)
-	if err == nil && timeline.Time(frames) > time.Duration(maxSlow*float64(clip.Duration))+maxHold {
-		return fault(compose.CodeTooShort, name, "The clip ends before its scene. Use a longer one.")
+	least, _ := timeline.Bounds(length)
+	missing, last := timeline.Frames(least), len(lengths)-1
+	for _, n := range lengths {
+		missing -= n
 	}
-	return err
+	if clip > 0 {
+		missing = min(missing, timeline.Frames(time.Duration(maxSlow*float64(clip)))-lengths[last])
+	}
+	lengths[last] += max(missing, 0)
 }
 
 // span is a part of a text.
