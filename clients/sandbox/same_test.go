@@ -1,13 +1,15 @@
 package main
 
 import (
+	"bytes"
 	"crypto/sha256"
+	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"strings"
 	"testing"
 
+	"github.com/content-automation/api/pkg/adapter/provider/synth"
 	"github.com/content-automation/api/testdata/platforms/telegram"
 )
 
@@ -68,6 +70,14 @@ func play(t *testing.T, port, toPort, seed string) string {
 	if got := b.call(http.StatusOK, "GET", "/v1/factories/"+factory+"/content-plan", nil); got["state"] != "completed" {
 		t.Errorf("the plan is %v", got)
 	}
+	b.bring(t)
+	live := b.callAs(b.Live, http.StatusCreated, "POST", "/v1/factories", object{"type": "brand", "name": "Nets",
+		"settings": object{"brand_name": "Acme"}})["id"]
+	item := b.callAs(b.Live, http.StatusAccepted, "POST", items, object{"factory_id": live, "kind": "video",
+		"duration_seconds": 10, "prompt": "A shoe made of recycled nets"})["id"].(string)
+	if got := b.callAs(b.Live, http.StatusOK, "GET", items+"/"+item, nil); got["state"] != "generated" {
+		t.Errorf("the live item is %v", got)
+	}
 	b.call(http.StatusOK, "GET", items+"?limit=5", nil)
 	b.call(http.StatusOK, "GET", "/v1/events?limit=100", nil)
 	b.call(http.StatusUnprocessableEntity, "POST", items, object{"factory_id": factory, "kind": "painting"})
@@ -76,6 +86,35 @@ func play(t *testing.T, port, toPort, seed string) string {
 	b.call(http.StatusOK, "GET", "/v1/audit-log?limit=100", nil)
 	b.stop()
 	return b.heard()
+}
+
+// bring uploads a picture.
+func (b *box) bring(t *testing.T) {
+	t.Helper()
+	content, err := synth.PNG(synth.Scene{Width: 640, Height: 640, Text: "nets"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := b.call(http.StatusCreated, "POST", "/v1/media", object{"mime_type": "image/png", "bytes": len(content),
+		"sha256": fmt.Sprintf("%x", sha256.Sum256(content))})
+	upload := made["upload"].(object)
+	req, err := http.NewRequestWithContext(t.Context(), upload["method"].(string), upload["url"].(string),
+		bytes.NewReader(content))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range upload["headers"].(object) {
+		req.Header.Set(name, value.(string))
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatal(resp, err)
+	}
+	defer resp.Body.Close()
+	b.note(&b.answers, "%s", headers(resp.Header))
+	if got := b.call(http.StatusOK, "GET", "/v1/media/"+made["id"].(string), nil); got["state"] != "ready" {
+		t.Errorf("the upload is %v", got)
+	}
 }
 
 // get reads a public address.
@@ -98,7 +137,6 @@ func get(t *testing.T, url string) string {
 func TestTheSameSeedGivesTheSameAnswers(t *testing.T) {
 	port, toPort := freePort(t), freePort(t)
 	first := play(t, port, toPort, "7")
-	_ = os.WriteFile("/tmp/box/first.txt", []byte(first), 0o600)
 	if n := strings.Count(first, "webhook\n"); n < 12 {
 		t.Errorf("%d webhooks were sent", n)
 	}

@@ -252,7 +252,7 @@ func (s *Service) startFakes() error {
 		defer func() { _ = object.Close() }()
 		return io.ReadAll(object)
 	}
-	s.Providers, err = s.serve(fakes.Providers(keys, write, read))
+	s.Providers, err = s.serve(fakes.Providers(keys, write, read, s.now))
 	return err
 }
 
