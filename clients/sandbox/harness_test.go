@@ -24,11 +24,20 @@ import (
 // asProgram is the variable with which the test program is the sandbox itself.
 const asProgram = "SANDBOX_TEST_AS_PROGRAM"
 
+// folder is a folder for all tests.
+var folder string
+
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
 		main()
 	}
-	os.Exit(m.Run())
+	var err error
+	if folder, err = os.MkdirTemp("", "sandbox-test-"); err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(folder)
+	os.Exit(code)
 }
 
 // freePort returns a port that nothing listens on.
@@ -93,7 +102,7 @@ func (b *box) stop() {
 
 type object = map[string]any
 
-// call makes a call with the test key, notes the whole answer, and returns its data.
+// call makes a call with the test key, notes the whole answer, and returns its data: of a list, as the member all.
 func (b *box) call(status int, method, path string, body any) object {
 	b.t.Helper()
 	return b.callAs(b.Test, status, method, path, body)
@@ -129,14 +138,14 @@ func (b *box) callAs(key string, status int, method, path string, body any) obje
 		b.t.Fatalf("%s %s: %d %s, %v; want %d", method, path, resp.StatusCode, answer, err, status)
 	}
 	b.note(&b.answers, "%s %s\n%d %s%s\n", method, path, resp.StatusCode, headers(resp.Header), answer)
-	var envelope struct{ Data json.RawMessage }
-	var data object
-	if len(answer) > 0 {
-		if err := json.Unmarshal(answer, &envelope); err != nil {
-			b.t.Fatalf("%s: %v", answer, err)
-		}
-		_ = json.Unmarshal(envelope.Data, &data) // a list has none
+	var envelope object
+	if err := json.Unmarshal(answer, &envelope); err != nil {
+		b.t.Fatalf("%s: %v", answer, err)
 	}
+	if all, ok := envelope["data"].([]any); ok {
+		return object{"all": all}
+	}
+	data, _ := envelope["data"].(object) // an error has none
 	return data
 }
 

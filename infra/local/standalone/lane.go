@@ -42,6 +42,8 @@ type lane struct {
 	ahead time.Duration
 	turn  sync.Mutex // whose holder works
 	away  sync.Mutex // whose holder is a call to a receiver
+	// passed is set while calls pass a receiver: they do no work, which waits for the receiver. It changes in turns.
+	passed bool
 
 	pages atomic.Uint64
 
@@ -121,7 +123,9 @@ func (l *lane) handler(ctx context.Context, running *sync.WaitGroup, all, pages 
 			// The caller has its answer while the work is done.
 			defer running.Go(func() {
 				defer l.turn.Unlock()
-				l.drain(ctx)
+				if !l.passed {
+					l.drain(ctx)
+				}
 			})
 			w.Header().Set("Date", l.clock.move(callStep, time.Time{}).Format(http.TimeFormat))
 			all.ServeHTTP(w, r)
@@ -274,9 +278,11 @@ func (p patient) Do(req *http.Request) (resp *http.Response, err error) {
 	select {
 	case <-answered:
 	case <-wait.C:
+		p.lane.passed = true
 		p.lane.turn.Unlock()
 		<-answered
 		p.lane.turn.Lock()
+		p.lane.passed = false
 	}
 	return resp, err
 }
