@@ -107,7 +107,8 @@ func TestTheExamplesOfTheGuide(t *testing.T) {
 		{"python", "test_items.py", []string{"python3", "-m", "unittest", "test_items"}, "Ran 4 tests"},
 	} {
 		t.Run(example.language, func(t *testing.T) {
-			if err := os.WriteFile(filepath.Join(dir, example.file), []byte(blocks[example.language]), 0o600); err != nil {
+			text := []byte(blocks[example.language])
+			if err := os.WriteFile(filepath.Join(dir, example.file), text, 0o600); err != nil {
 				t.Fatal(err)
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

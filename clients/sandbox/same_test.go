@@ -156,6 +156,25 @@ func TestTheSameSeedGivesTheSameAnswers(t *testing.T) {
 	}
 }
 
+// The seed alone determines the keys.
+func TestTheSeedDeterminesTheKeys(t *testing.T) {
+	keys := func(args ...string) [2]string {
+		b := newBox(t, append([]string{"--port", "0"}, args...)...)
+		b.call(http.StatusOK, "GET", "/v1/me", nil)
+		b.callAs(b.Live, http.StatusOK, "GET", "/v1/me", nil)
+		return [2]string{b.Test, b.Live}
+	}
+	first := keys("--seed", "3")
+	if again := keys("--seed", "3"); again != first {
+		t.Errorf("%v is %v the next time", first, again)
+	}
+	for _, other := range [][2]string{keys("--seed", "4"), keys()} {
+		if other[0] == first[0] || other[1] == first[1] {
+			t.Errorf("%v is the same as %v", other, first)
+		}
+	}
+}
+
 // between returns the text between two others.
 func between(t *testing.T, text, before, after string) string {
 	t.Helper()

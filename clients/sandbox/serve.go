@@ -94,6 +94,7 @@ func (o options) serve(ctx context.Context, out, notes io.Writer) error {
 		return err
 	}
 	<-ctx.Done()
+	slog.SetDefault(slog.New(slog.DiscardHandler)) // work that is cut off is no error
 	s.Stop()
 	return nil
 }

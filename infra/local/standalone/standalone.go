@@ -63,7 +63,8 @@ type Options struct {
 	RealProviders bool
 	// Now is the clock. The default is time.Now.
 	Now func() time.Time
-	// Lane makes the service do one thing at a time, by a clock of its own instead of Now. It needs no Dir.
+	// Lane makes the service do one thing at a time, by a clock of its own instead of Now. It is for a service without
+	// Dir.
 	Lane *Lane
 	// Prepare is called before the first call of the API is answered. It may be nil.
 	Prepare func(ctx context.Context, s *Service) error
