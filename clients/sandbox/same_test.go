@@ -91,11 +91,11 @@ func play(t *testing.T, port, toPort, seed string) string {
 // bring uploads a picture.
 func (b *box) bring(t *testing.T) {
 	t.Helper()
-	content, err := synth.PNG(synth.Scene{Width: 640, Height: 640, Text: "nets"})
+	content, err := synth.JPEG(synth.Scene{Width: 640, Height: 640})
 	if err != nil {
 		t.Fatal(err)
 	}
-	made := b.call(http.StatusCreated, "POST", "/v1/media", object{"mime_type": "image/png", "bytes": len(content),
+	made := b.call(http.StatusCreated, "POST", "/v1/media", object{"mime_type": "image/jpeg", "bytes": len(content),
 		"sha256": fmt.Sprintf("%x", sha256.Sum256(content))})
 	upload := made["upload"].(object)
 	req, err := http.NewRequestWithContext(t.Context(), upload["method"].(string), upload["url"].(string),
