@@ -54,6 +54,10 @@ stack: .local/bin/local explorer-assets media-tools ## Deploy the stacks onto a 
 sam: .local/bin/local explorer-assets media-tools ## Run the service with its API in containers, by AWS SAM; needs Docker. PORT, PROVIDERS as for run
 	@PORT=$(PORT) PROVIDERS=$(PROVIDERS) exec .local/bin/local sam
 
+.PHONY: sandbox
+sandbox: go explorer-assets ## Build the sandbox for the tests of callers, one static binary, into build/sandbox
+	@$(GO) build -ldflags='-s -w' -o build/sandbox/ ./clients/sandbox
+
 .PHONY: build
 build: .local/bin/local explorer-assets layer ## Build the functions and the layer into build; ARCH=arm64 or x86_64
 	@.local/bin/local build -arch $(ARCH)

@@ -114,7 +114,7 @@ func serve(ctx context.Context, out io.Writer, o system.Options) error {
 		fmt.Fprintln(out, "Stopped.")
 	}()
 	say("Making the demo account")
-	d, err := terminal.NewDemo(ctx, store.Open(s.AWS(), s.Table), s.BaseURL)
+	d, err := terminal.NewDemo(ctx, store.Open(s.AWS(), s.Table), s.BaseURL, time.Now)
 	if err != nil {
 		return err
 	}

@@ -25,21 +25,22 @@ type Reader func(ctx context.Context, bucket, key string) ([]byte, error)
 // Providers serves the fakes of all generation providers, each below its name: /fal, /replicate, /elevenlabs, /heygen,
 // /polly and /bedrock. Below /_control, faults are queued and the accepted submissions are listed; see the package
 // control. Keys are the accepted credentials. The fakes of AWS's own services write their results to a bucket.
-func Providers(keys map[string]credentials.Secret, write Writer, read Reader) http.Handler {
+// Now is the clock by which works take their time.
+func Providers(keys map[string]credentials.Secret, write Writer, read Reader, now func() time.Time) http.Handler {
 	c := control.New()
 	mux := http.NewServeMux()
 	mux.Handle("/_control", c)
 	mux.Handle("/_control/", c)
 	for name, fake := range map[string]http.Handler{
-		fal.Name: only("Authorization", "Key "+keys[fal.Name].Reveal(), fal.New(c, sample.File, time.Now, 0)),
+		fal.Name: only("Authorization", "Key "+keys[fal.Name].Reveal(), fal.New(c, sample.File, now, 0)),
 		replicate.Name: only("Authorization", "Bearer "+keys[replicate.Name].Reveal(),
-			replicate.New(c, sample.File, time.Now, 0)),
+			replicate.New(c, sample.File, now, 0)),
 		elevenlabs.Name: elevenlabs.New(elevenlabs.Config{Control: c, Media: sample.Files,
 			Key: keys[elevenlabs.Name].Reveal()}),
-		heygen.Name: heygen.New(heygen.Config{Control: c, Media: sample.Files, Now: time.Now,
+		heygen.Name: heygen.New(heygen.Config{Control: c, Media: sample.Files, Now: now,
 			Key: keys[heygen.Name].Reveal()}),
-		polly.Name: polly.New(polly.Config{Control: c, Media: sample.Files, Now: time.Now, Write: write}),
-		bedrock.Name: bedrock.New(bedrock.Config{Control: c, Samples: sample.File, Now: time.Now, Write: write,
+		polly.Name: polly.New(polly.Config{Control: c, Media: sample.Files, Now: now, Write: write}),
+		bedrock.Name: bedrock.New(bedrock.Config{Control: c, Samples: sample.File, Now: now, Write: write,
 			Read: read}),
 	} {
 		mux.Handle("/"+name+"/", http.StripPrefix("/"+name, fake))

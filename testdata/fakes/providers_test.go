@@ -66,7 +66,7 @@ func world(t *testing.T, held map[string]string) (*registry.Registry, string) {
 	c := &cloud{secret: secret, objects: map[string][]byte{}}
 	inAWS := httptest.NewServer(c)
 	t.Cleanup(inAWS.Close)
-	fakes := httptest.NewServer(Providers(accepted, c.write, nil))
+	fakes := httptest.NewServer(Providers(accepted, c.write, nil, time.Now))
 	t.Cleanup(fakes.Close)
 	return registry.New(registry.Config{
 		Configured: provider.ParseConfigured(strings.Join(catalog.Providers(), ",")),

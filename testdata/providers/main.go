@@ -53,7 +53,7 @@ func serve(port int) error {
 		return err
 	}
 	slog.Info("serving", "address", "http://"+listener.Addr().String())
-	server := &http.Server{Handler: logged(fakes.Providers(keys, bucketWriter(cfg), bucketReader(cfg))),
+	server := &http.Server{Handler: logged(fakes.Providers(keys, bucketWriter(cfg), bucketReader(cfg), time.Now)),
 		ReadHeaderTimeout: 10 * time.Second}
 	return server.Serve(listener)
 }

@@ -133,7 +133,7 @@ func demo(ctx context.Context, s *standalone.Service) (d terminal.Demo, err erro
 	if kept := s.Kept("demo"); kept != "" {
 		return d, json.Unmarshal([]byte(kept), &d)
 	}
-	if d, err = terminal.NewDemo(ctx, s.DB(), s.BaseURL); err != nil {
+	if d, err = terminal.NewDemo(ctx, s.DB(), s.BaseURL, time.Now); err != nil {
 		return d, err
 	}
 	kept, err := json.Marshal(d)

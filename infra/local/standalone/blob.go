@@ -95,6 +95,7 @@ func (f folder) list(prefix string) (names []string, err error) {
 
 // memory stores objects in memory.
 type memory struct {
+	now func() time.Time // may be nil
 	mu  sync.Mutex
 	all map[string]content
 }
@@ -109,9 +110,13 @@ func (m *memory) put(name string, from io.Reader) error {
 	if err != nil {
 		return err
 	}
+	at := time.Now()
+	if m.now != nil {
+		at = m.now()
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.all[name] = content{data, time.Now()}
+	m.all[name] = content{data, at}
 	return nil
 }
 

@@ -24,6 +24,7 @@ import (
 type messages struct {
 	name    topology.Queue
 	journal journal
+	now     func() time.Time
 	changed chan struct{} // a message was added, or becomes visible at another time
 
 	mu   sync.Mutex
@@ -70,7 +71,7 @@ var _ queue.Queue = (*messages)(nil)
 
 // openQueue makes a queue, with the messages of the journal.
 func openQueue(name topology.Queue, j journal) (*messages, error) {
-	q := &messages{name: name, journal: j, changed: make(chan struct{}, 1), byID: map[string]*message{}}
+	q := &messages{name: name, journal: j, now: time.Now, changed: make(chan struct{}, 1), byID: map[string]*message{}}
 	err := j.each(q.bucket(), func(key string, value []byte) error {
 		m := &message{id: key}
 		if err := json.Unmarshal(value, m); err != nil {
@@ -95,7 +96,7 @@ func (q *messages) Send(_ context.Context, all ...queue.Message) []error {
 	defer q.mu.Unlock()
 	var entries []entry
 	for _, one := range all {
-		m := &message{id: rand.Text(), Body: one.Body, At: time.Now().Add(min(one.Delay, queue.LongestDelay))}
+		m := &message{id: rand.Text(), Body: one.Body, At: q.now().Add(min(one.Delay, queue.LongestDelay))}
 		m.at = m.At
 		q.byID[m.id] = m
 		heap.Push(&q.next, m)
@@ -117,7 +118,7 @@ func (q *messages) ExtendVisibility(_ context.Context, d time.Duration, receipts
 	for i, receipt := range receipts {
 		id, _, _ := strings.Cut(receipt, "#")
 		if m := q.byID[id]; m != nil {
-			m.at = time.Now().Add(d)
+			m.at = q.now().Add(d)
 			heap.Fix(&q.next, m.place)
 		} else {
 			failed[i] = errReceipt
@@ -139,7 +140,7 @@ func (q *messages) signal() {
 func (q *messages) receive(most int) (batch []events.SQSMessage, first time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	now := time.Now()
+	now := q.now()
 	var entries []entry // with the receives: a message that ends the process must become a dead letter, too
 	for len(q.next) > 0 && len(batch) < most {
 		m := q.next[0]

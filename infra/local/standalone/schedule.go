@@ -11,6 +11,10 @@ import (
 
 // schedule calls the functions of schedules, each with its period, and once at the start, until the context ends.
 func (s *Service) schedule(ctx context.Context) {
+	if s.lane != nil {
+		s.lane.open(ctx, s.scheduled)
+		return
+	}
 	for name, run := range s.scheduled {
 		f := topology.Named(name)
 		s.running.Go(func() {

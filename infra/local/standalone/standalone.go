@@ -66,6 +66,11 @@ type Options struct {
 	ProviderEndpoint string
 	// Now is the clock. The default is time.Now.
 	Now func() time.Time
+	// Lane makes the service do one thing at a time, by a clock of its own instead of Now. It is for a service without
+	// Dir.
+	Lane *Lane
+	// Prepare is called before the first call of the API is answered. It may be nil.
+	Prepare func(ctx context.Context, s *Service) error
 	// Compose returns the composer of media for stored files. It is required.
 	Compose func(files *objects.Store) generate.Composer
 	// Assets have the explorer's script: see docs.Options.
@@ -92,6 +97,7 @@ type Service struct {
 	processors int
 	internal   string // address for the service itself
 	now        func() time.Time
+	lane       *lane // may be nil
 	journal    journal
 	tables     *tables
 	db         *store.DB
@@ -113,6 +119,10 @@ func Start(o Options) (_ *Service, err error) {
 	s := &Service{options: o, now: o.Now, processors: runtime.NumCPU(), queues: map[topology.Queue]*messages{}}
 	if s.now == nil {
 		s.now = time.Now
+	}
+	if o.Lane != nil {
+		s.lane = newLane(*o.Lane)
+		s.now = s.lane.clock.now
 	}
 	if s.options.Region == "" {
 		s.options.Region = "us-west-2"
@@ -163,6 +173,11 @@ func Start(o Options) (_ *Service, err error) {
 	if o.Wrap != nil {
 		api.Handler = o.Wrap(api.Handler)
 	}
+	if o.Prepare != nil {
+		if err := o.Prepare(ctx, s); err != nil {
+			return nil, err
+		}
+	}
 	go func() { _ = api.Serve(listener) }()
 	s.running.Go(func() { s.journal.sync(ctx) })
 	if err := s.work(ctx, e); err != nil {
@@ -174,7 +189,7 @@ func Start(o Options) (_ *Service, err error) {
 
 // open opens the state.
 func (s *Service) open() (err error) {
-	s.blobs = &memory{all: map[string]content{}}
+	s.blobs = &memory{all: map[string]content{}, now: s.now}
 	if s.options.Dir != "" {
 		if err := os.MkdirAll(s.options.Dir, 0o700); err != nil {
 			return err
@@ -193,6 +208,9 @@ func (s *Service) open() (err error) {
 	for _, name := range topology.Queues {
 		if s.queues[name], err = openQueue(name, s.journal); err != nil {
 			return fmt.Errorf("standalone: read the queue %s: %w", name, err)
+		}
+		if s.lane != nil {
+			s.queues[name].now = s.now
 		}
 	}
 	apps, err := fakes.Apps()
@@ -241,7 +259,7 @@ func (s *Service) startFakes() error {
 		defer func() { _ = object.Close() }()
 		return io.ReadAll(object)
 	}
-	s.Providers, err = s.serve(fakes.Providers(keys, write, read))
+	s.Providers, err = s.serve(fakes.Providers(keys, write, read, s.now))
 	return err
 }
 
@@ -263,14 +281,17 @@ func (s *Service) handler(ctx context.Context, g *gateway) (http.Handler, error)
 	if err != nil {
 		return nil, fmt.Errorf("standalone: the address of the API: %w", err)
 	}
-	api := edge.New(edge.Config{
+	front := edge.Config{
 		Gateway: &url.URL{Scheme: "http", Host: "gateway"}, Transport: g, Host: base.Host, Stage: "local",
 		Keyless: s.options.Keyless, Now: time.Now,
-	})
+	}
+	api := edge.New(front)
 	files := s.buckets(filesPath)
-	s.running.Go(func() { files.clean(ctx, bucket) })
+	if s.lane == nil {
+		s.running.Go(func() { files.clean(ctx, bucket) })
+	}
 	own := &operator{s.tables.engine, s.secrets, s.buckets(operatorPath)}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	all := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case strings.HasPrefix(r.URL.Path, filesPath+"/"):
 			files.ServeHTTP(w, r)
@@ -279,7 +300,14 @@ func (s *Service) handler(ctx context.Context, g *gateway) (http.Handler, error)
 		default:
 			api.ServeHTTP(w, r)
 		}
-	}), nil
+	})
+	if s.lane != nil {
+		pages := *g
+		pages.names = s.lane.page
+		front.Transport = &pages
+		return s.lane.handler(ctx, &s.running, all, edge.New(front)), nil
+	}
+	return all, nil
 }
 
 // buckets returns the handler of the files below a prefix of the path.

@@ -159,7 +159,7 @@ func TestAServiceDoesItsJob(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := started(t, Options{Dir: dir})
 			defer func() { s.Stop() }()
-			demo, err := terminal.NewDemo(t.Context(), s.DB(), s.BaseURL)
+			demo, err := terminal.NewDemo(t.Context(), s.DB(), s.BaseURL, time.Now)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -220,7 +220,7 @@ func TestEveryOperationIsServed(t *testing.T) {
 	s := started(t, Options{})
 	defer s.Stop()
 	accounts := account.NewService(s.DB(), time.Now)
-	demo, err := terminal.NewDemo(t.Context(), s.DB(), s.BaseURL)
+	demo, err := terminal.NewDemo(t.Context(), s.DB(), s.BaseURL, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -332,7 +332,7 @@ func BenchmarkCalls(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer s.Stop()
-	demo, err := terminal.NewDemo(b.Context(), s.DB(), s.BaseURL)
+	demo, err := terminal.NewDemo(b.Context(), s.DB(), s.BaseURL, time.Now)
 	if err != nil {
 		b.Fatal(err)
 	}

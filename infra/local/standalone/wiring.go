@@ -182,9 +182,9 @@ func (s *Service) consumers(e area.Env) (map[string]worker.Consumer, error) {
 	}
 	deliverer := func(own topology.Queue, slow queue.Sender, toAWS deliver.AWSSender) worker.Consumer {
 		return deliver.New(deliver.Config{
-			DB: e.DB, Signer: e.Media, Client: endpoint.NewClient(true), Envelope: e.Envelope, Queue: s.queues[own],
-			Slow: slow, AWS: toAWS, Heartbeat: queue.Ticker, Now: s.now, Chance: backoff.Chance, Name: rand.Text,
-			Patience: deliver.Patience,
+			DB: e.DB, Signer: e.Media, Client: s.caller(endpoint.NewClient(true)), Envelope: e.Envelope,
+			Queue: s.queues[own], Slow: slow, AWS: toAWS, Heartbeat: queue.Ticker, Now: s.now, Chance: backoff.Chance,
+			Name: rand.Text, Patience: deliver.Patience,
 		}).Handle
 	}
 	providers := registry.New(registry.Config{
@@ -239,18 +239,15 @@ func (s *Service) work(ctx context.Context, e area.Env) error {
 	}
 	for _, f := range topology.Functions {
 		for _, name := range f.Consumes {
-			s.running.Go(func() { s.queues[name].consume(ctx, f, s.slots(f), consumers[f.Name]) })
+			s.consume(ctx, f, name, consumers[f.Name])
 		}
 	}
 	relayed, chained := topology.Named("relay"), topology.Named("chain")
 	relay := relay.New(s.named(relayed.Sends), bus{s.queues[topology.Dispatch]}, "local")
-	s.running.Go(func() { s.tables.streams[StateTable].read(ctx, relayed.Batch, 0, relayed.Timeout, relay.Handle) })
+	s.follow(ctx, StateTable, relayed, 0, relay.Handle)
 	entries := s.tables.open(AuditTable, s.now)
 	links := follow.New(chain.New(entries, s.now).Handle, level.NewCallCounter(e.DB).Handle)
-	s.running.Go(func() {
-		s.tables.streams[AuditTable].read(ctx, chained.Batch, min(chained.Window, longestWindow), chained.Timeout,
-			links)
-	})
+	s.follow(ctx, AuditTable, chained, min(chained.Window, longestWindow), links)
 	search := due.New(e.DB, s.named(topology.Outbox), s.now)
 	probe := &canary.Canary{Target: s.secrets.read(CanarySecret), HTTP: &http.Client{Timeout: 30 * time.Second},
 		DB: e.DB, Now: s.now, Wait: backoff.Sleep}

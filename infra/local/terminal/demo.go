@@ -21,9 +21,9 @@ type Demo struct{ Account, Test, Live string }
 
 // NewDemo makes the demo account on the enterprise plan, with credits, and with one key of each kind that has all
 // permissions. Connections of social accounts may return to the pages of the API at base.
-func NewDemo(ctx context.Context, db *store.DB, base string) (Demo, error) {
-	accounts := account.NewService(db, time.Now)
-	keys := apikey.NewService(db, accounts, time.Now, rand.Reader)
+func NewDemo(ctx context.Context, db *store.DB, base string, now func() time.Time) (Demo, error) {
+	accounts := account.NewService(db, now)
+	keys := apikey.NewService(db, accounts, now, rand.Reader)
 
 	name, plan := "Demo", auth.EnterprisePlan
 	pages := []string{base, "http://127.0.0.1:9090"}

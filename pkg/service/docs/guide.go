@@ -41,6 +41,7 @@ var guides = []struct{ name, title string }{
 	{"quick-start", "Quick start"},
 	{"authentication", "Authentication"},
 	{"sandbox", "Sandbox"},
+	{"testing", "Tests of your own"},
 	{"idempotency", "Idempotency"},
 	{"lists", "Lists and changes"},
 	{"media", "Media of your own"},

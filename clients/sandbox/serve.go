@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"runtime"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/content-automation/api/clients/sandbox/internal/seeded"
+	"github.com/content-automation/api/clients/sandbox/internal/sketch"
+	"github.com/content-automation/api/infra/local/standalone"
+	"github.com/content-automation/api/infra/local/terminal"
+	"github.com/content-automation/api/pkg/area/training/job"
+	"github.com/content-automation/api/pkg/area/training/tune"
+	"github.com/content-automation/api/pkg/cloud/metric"
+	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/generate/composer"
+	"github.com/content-automation/api/pkg/media/compose"
+	"github.com/content-automation/api/pkg/media/objects"
+)
+
+// greeting is what tests need to know. Its members in JSON are the names of the lines.
+type greeting struct {
+	URL     string `json:"BASE_URL"`
+	Account string `json:"SVC_ACCOUNT"`
+	Test    string `json:"SVC_TEST_KEY"`
+	Live    string `json:"SVC_LIVE_KEY"`
+}
+
+// lines returns the greeting in a form that a shell can evaluate.
+func (g greeting) lines() string {
+	return fmt.Sprintf("BASE_URL=%s\nSVC_ACCOUNT=%s\nSVC_TEST_KEY=%s\nSVC_LIVE_KEY=%s\n", g.URL, g.Account, g.Test, g.Live)
+}
+
+// The paths of the greeting, for tests that do not start the sandbox themselves.
+const (
+	jsonPath  = "/_sandbox"
+	linesPath = "/_sandbox.env"
+)
+
+// unlimited is a number of calls without a key that no test makes: health checks have none.
+const unlimited = 1 << 30
+
+// serve runs the sandbox until the context ends.
+func (o options) serve(ctx context.Context, out, notes io.Writer) error {
+	slog.SetDefault(slog.New(slog.NewTextHandler(notes, &slog.HandlerOptions{Level: slog.LevelError})))
+	metric.SetOutput(io.Discard)
+	if o.seed != nil {
+		seeded.Use(*o.seed)
+	}
+	scratch, err := composer.Scratch(os.TempDir())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(scratch) }()
+	engine, err := o.engine(scratch)
+	if err != nil {
+		return err
+	}
+	var g greeting
+	options := standalone.Options{
+		Port: o.port, Listen: o.listen, URL: o.url, Keyless: unlimited,
+		Compose: func(files *objects.Store) generate.Composer {
+			return &composer.Composer{Engine: engine, Objects: files, Dir: scratch}
+		},
+		Trainer: func(cfg aws.Config, fakes, bucket string) job.Trainer {
+			return tune.New(tune.Config{AWS: cfg, Fakes: fakes, Bucket: bucket, Role: "arn:aws:iam::000000000000:role/local"})
+		},
+		// The greeting is there before the first answer.
+		Prepare: func(ctx context.Context, s *standalone.Service) error {
+			d, err := terminal.NewDemo(ctx, s.DB(), s.BaseURL, s.Now)
+			g = greeting{s.BaseURL, d.Account, d.Test, d.Live}
+			if err == nil && o.json {
+				return json.NewEncoder(out).Encode(g)
+			}
+			if err == nil {
+				_, err = io.WriteString(out, g.lines())
+			}
+			return err
+		},
+		Wrap: func(next http.Handler) http.Handler { return greet(&g, next) },
+	}
+	if o.now != nil {
+		options.Lane = &standalone.Lane{From: *o.now, Ahead: o.ahead}
+	}
+	s, err := standalone.Start(options)
+	if err != nil {
+		return err
+	}
+	<-ctx.Done()
+	slog.SetDefault(slog.New(slog.DiscardHandler)) // work that is cut off is no error
+	s.Stop()
+	return nil
+}
+
+// engine returns the engine of compositions.
+func (o options) engine(scratch string) (composer.Engine, error) {
+	if o.ffmpeg == "" {
+		return sketch.Engine{}, nil
+	}
+	return compose.New(compose.Settings{FFmpeg: o.ffmpeg, Fonts: o.fonts, Scratch: scratch, Threads: runtime.NumCPU()})
+}
+
+// greet adds the paths of the greeting.
+func greet(g *greeting, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case jsonPath:
+			w.Header().Set("Content-Type", "application/json")
+			_ = json.NewEncoder(w).Encode(g)
+		case linesPath:
+			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+			_, _ = io.WriteString(w, g.lines())
+		default:
+			next.ServeHTTP(w, r)
+		}
+	})
+}
