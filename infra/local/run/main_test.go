@@ -230,7 +230,7 @@ func newProviders(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(fakes.Providers(keys, nil, nil)) // posts need no files of AWS's providers
+	server := httptest.NewServer(fakes.Providers(keys, nil, nil, time.Now)) // posts need no files of AWS's providers
 	t.Cleanup(server.Close)
 	return server.URL
 }
