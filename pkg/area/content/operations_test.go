@@ -56,7 +56,7 @@ func TestCreateEachKind(t *testing.T) {
 			FactoryID: w.factory, Kind: kind, Format: c.format, Prompt: "Ein neuer Laufschuh", Hashtags: []string{},
 			Language: "de",
 			Model:    catalog.Default(c.model).ID, Media: []media.View{}, Slides: make([]item.Slide, c.slides),
-			SocialAccountIDs: []string{}, Publications: []item.Publication{},
+			SocialAccountIDs: []string{}, OmittedAccounts: []item.OmittedAccount{}, Publications: []item.Publication{},
 			AspectRatio: c.ratio, Seconds: c.length, Voice: c.voice, DurationSeconds: c.plays,
 			State: item.Queued, Attempt: 1,
 			ExpiresAt: to(resource.Instant(made.AddDate(0, 0, 30))),

@@ -124,11 +124,21 @@ func (c *checker) branch(schema *huma.Schema, value any) *huma.Schema {
 	return best
 }
 
+// memberOf reports whether the name of a parameter is that of a member of one of the objects, such as metadata[order].
+func memberOf(objects []string, name string) bool {
+	object, member, found := strings.Cut(name, "[")
+	member, closed := strings.CutSuffix(member, "]")
+	return found && closed && member != "" && !strings.ContainsAny(member, "[]") && slices.Contains(objects, object)
+}
+
 // parameters returns the faults in the names of the parameters of a query, repeated parameters, and empty ones.
 func parameters(query url.Values, o *huma.Operation) []error {
-	var names []string
+	var names, objects []string
 	for _, p := range o.Parameters {
-		if p.In == "query" {
+		switch {
+		case p.In == "query" && p.Style == "deepObject":
+			names, objects = append(names, p.Name+"[…]"), append(objects, p.Name)
+		case p.In == "query":
 			names = append(names, p.Name)
 		}
 	}
@@ -136,7 +146,9 @@ func parameters(query url.Values, o *huma.Operation) []error {
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		p := problem{Param: name}
 		switch values := query[name]; {
-		case !slices.Contains(names, name):
+		case slices.Contains(objects, name):
+			p.Message = "takes the name of a pair in brackets: " + name + "[order]=4711"
+		case !slices.Contains(names, name) && !memberOf(objects, name):
 			p.Message = unknown("is not a parameter of this operation", name, "It takes ", names)
 		case len(values) > 1:
 			p.Message = "is sent more than once"
