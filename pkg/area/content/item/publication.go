@@ -23,11 +23,26 @@ const AutoPublish task.Kind = "publish.auto"
 
 // autoPublish adds that task to the transaction if the item is to be published automatically.
 func (r *Record) autoPublish(tx *store.Tx, now time.Time, o tenant.Owner) error {
-	if !r.Automatic && r.Ordered == nil || r.Withheld {
+	// The factory of a plan may have turned automatic publishing on since.
+	wanted := r.Automatic || r.Ordered != nil || r.ContentPlanID != nil
+	if !wanted || r.Withheld {
 		return nil
 	}
+	return r.startAutoPublish(tx, now, o, task.ID(AutoPublish, r.ID, r.Attempt))
+}
+
+// PublishPlanned adds the task to the transaction for an item of a content plan that is generated and whose time is
+// ahead. The argument once distinguishes the task from earlier ones.
+func (r *Record) PublishPlanned(tx *store.Tx, now time.Time, o tenant.Owner, once string) error {
+	if r.ContentPlanID == nil || r.State != Generated || r.Withheld || r.PublishAt == nil || !r.PublishAt.After(now) {
+		return nil
+	}
+	return r.startAutoPublish(tx, now, o, task.ID(AutoPublish, r.ID+"#"+once, r.Attempt))
+}
+
+func (r *Record) startAutoPublish(tx *store.Tx, now time.Time, o tenant.Owner, taskID string) error {
 	return task.Create(tx, now, task.Task{Message: task.Message{
-		ID: task.ID(AutoPublish, r.ID, r.Attempt), Kind: AutoPublish, Queue: topology.Publish, Subject: r.ID, Owner: o,
+		ID: taskID, Kind: AutoPublish, Queue: topology.Publish, Subject: r.ID, Owner: o,
 	}}, struct{}{})
 }
 

@@ -28,8 +28,8 @@ func (w automatic) Step(ctx context.Context, s *task.Step) (o task.Outcome, err 
 	if err != nil {
 		return o, task.Again(err)
 	}
-	if r == nil || r.State != item.Generated {
-		return o, nil
+	if r == nil || r.State != item.Generated || r.ContentPlanID != nil && r.PublishAt == nil {
+		return o, nil // an item of a plan that has no time any more was unscheduled
 	}
 	targets, omitted, err := w.wanted(ctx, s.Owner, r)
 	if err != nil {
@@ -40,7 +40,7 @@ func (w automatic) Step(ctx context.Context, s *task.Step) (o task.Outcome, err 
 	}
 	o.Join = func(ctx context.Context, tx *store.Tx) error {
 		it, r, _, err := w.read(ctx, s)
-		if err != nil || r == nil || r.State != item.Generated {
+		if err != nil || r == nil || r.State != item.Generated || r.ContentPlanID != nil && r.PublishAt == nil {
 			return err
 		}
 		now := w.Now()
