@@ -322,3 +322,18 @@ func TestMediaAreSignedForEachReading(t *testing.T) {
 		t.Errorf("the table has the files %+v", row.Files)
 	}
 }
+
+// An id of the other mode is not found, and the message names the mode. It tells strangers nothing.
+func TestAnIDOfTheOtherModeSaysSo(t *testing.T) {
+	w := newWorld(t)
+	it := w.create()
+	const says = "It exists in test mode: use a test key."
+	a := w.Live().Call(http.MethodGet, "/v1/content-items/"+it.ID, nil)
+	if a.Refused(t, 404, errs.NotFound, ""); !strings.Contains(a.Raw, says) {
+		t.Errorf("it says %s", a.Raw)
+	}
+	a = w.Stranger().Call(http.MethodGet, "/v1/content-items/"+it.ID, nil)
+	if a.Refused(t, 404, errs.NotFound, ""); strings.Contains(a.Raw, "mode:") {
+		t.Errorf("a stranger is told %s", a.Raw)
+	}
+}

@@ -57,7 +57,7 @@ type BrandSettings struct {
 	BrandName  string  `json:"brand_name" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the brand" example:"Acme"`
 	Slogan     string  `json:"slogan,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Slogan of the brand"`
 	Colors     []Color `json:"colors,omitempty" maxItems:"8" doc:"Colors of the brand. The first one is seen in finished media" example:"[\"#ff6600\"]"`
-	Logo       string  `json:"logo,omitempty" pattern:"^med_[0-9a-z]{26}$" patternDescription:"the id of a media" doc:"Id of your media of type image: the logo that finished media show. It is kept until you delete it"`
+	Logo       string  `json:"logo,omitempty" pattern:"^med_[0-9a-z]{26}$" patternDescription:"the id of a media: bring the picture in by POST /v1/media first" doc:"Id of your media of type image: the logo that finished media show. It is kept until you delete it"`
 	VoiceRules []Line  `json:"voice_rules,omitempty" maxItems:"20" doc:"Rules for the brand's voice"`
 	Forbidden  []Line  `json:"forbidden_words,omitempty" maxItems:"100" doc:"Words that are never used"`
 }
