@@ -130,6 +130,9 @@ func fingerprint(ctx context.Context, q store.Query) string {
 	p := auth.FromContext(ctx)
 	parts := []any{callFrom(ctx).operation, p.Account, p.Mode, q.Partition, q.From, q.To, q.Filters, q.Prefixes,
 		q.OldestFirst}
+	if len(q.Ranges)+len(q.Contains) > 0 { // cursors of lists without them stay valid
+		parts = append(parts, q.Ranges, q.Contains)
+	}
 	for i, bounds := range append([]map[string]store.Bound{q.Bounds}, q.Either...) {
 		for _, name := range slices.Sorted(maps.Keys(bounds)) {
 			parts = append(parts, i, name, bounds[name].After) // the bound itself may be the time of the call

@@ -55,6 +55,8 @@ func TestAListOfKeysTakesNoFilter(t *testing.T) {
 		"values":   func(q *store.Query) { q.Filters = map[string]string{"parity": "even"} },
 		"one of":   func(q *store.Query) { q.OneOf = map[string][]string{"parity": {"even"}} },
 		"prefixes": func(q *store.Query) { q.Prefixes = map[string][]string{"parity": {"e"}} },
+		"ranges":   func(q *store.Query) { q.Ranges = map[string]store.Range{"parity": {From: "e"}} },
+		"contains": func(q *store.Query) { q.Contains = map[string][]string{"parity": {"e"}} },
 		"bounds":   func(q *store.Query) { q.Bounds = bound },
 		"either":   func(q *store.Query) { q.Either = []map[string]store.Bound{bound} },
 	} {

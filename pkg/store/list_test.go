@@ -189,6 +189,35 @@ func TestFilters(t *testing.T) {
 	}
 }
 
+// Ranges and texts that a value contains pass only items that have the value.
+func TestFiltersByRangesAndTexts(t *testing.T) {
+	db, _, _ := faulty(t)
+	fill(t, db, 6, func(i int, it *store.Item) {
+		if i > 0 {
+			it.Filters = map[string]string{"at": fmt.Sprint(i), "tags": strings.Repeat(".a", i%2) + ".b" + fmt.Sprint(i)}
+		}
+	})
+	for _, c := range []struct {
+		ranges   map[string]store.Range
+		contains map[string][]string
+		want     []string
+	}{
+		{map[string]store.Range{"at": {From: "2", To: "4"}}, nil, []string{"thing_003", "thing_002"}},
+		{map[string]store.Range{"at": {From: "4"}}, nil, []string{"thing_005", "thing_004"}},
+		{map[string]store.Range{"at": {To: "2"}}, nil, []string{"thing_001"}},
+		{nil, map[string][]string{"tags": {".a"}}, []string{"thing_005", "thing_003", "thing_001"}},
+		{nil, map[string][]string{"tags": {".a", ".b3"}, "at": nil}, []string{"thing_003"}},
+		{map[string]store.Range{"at": {From: "2"}}, map[string][]string{"tags": {".a"}},
+			[]string{"thing_005", "thing_003"}},
+	} {
+		q := list(4)
+		q.Ranges, q.Contains = c.ranges, c.contains
+		if got := slices.Concat(pages(t, db, q)...); !slices.Equal(got, c.want) {
+			t.Errorf("%v, %v: got %v", c.ranges, c.contains, got)
+		}
+	}
+}
+
 // A filter that passes few items needs several reads for a page, and each read
 // ends where DynamoDB likes.
 func TestAFilterThatPassesFewItems(t *testing.T) {

@@ -36,7 +36,7 @@ func (q Query) input(db *DB) (*dynamodb.QueryInput, error) {
 	}
 	n := 0
 	// keep adds the condition that form holds for the filter and one value of the list.
-	keep := func(name string, list []string, form string) {
+	keep := func(name string, list []string, form, join string) {
 		at, either := fmt.Sprint("#f", n), make([]string, len(list))
 		for i, value := range list {
 			to := fmt.Sprint(":f", n, "_", i)
@@ -45,19 +45,30 @@ func (q Query) input(db *DB) (*dynamodb.QueryInput, error) {
 		if len(list) > 0 {
 			n++
 			names[at] = filterPrefix + name
-			filter = append(filter, "("+strings.Join(either, " OR ")+")")
+			filter = append(filter, "("+strings.Join(either, join)+")")
 		}
 	}
 	for name, value := range q.Filters {
 		if value != "" {
-			keep(name, []string{value}, "%s = %s")
+			keep(name, []string{value}, "%s = %s", " OR ")
 		}
 	}
 	for name, list := range q.OneOf {
-		keep(name, list, "%s = %s")
+		keep(name, list, "%s = %s", " OR ")
 	}
 	for name, list := range q.Prefixes {
-		keep(name, list, "begins_with(%s, %s)")
+		keep(name, list, "begins_with(%s, %s)", " OR ")
+	}
+	for name, list := range q.Contains {
+		keep(name, list, "contains(%s, %s)", " AND ")
+	}
+	for name, r := range q.Ranges {
+		if r.From != "" {
+			keep(name, []string{r.From}, "%s >= %s", "")
+		}
+		if r.To != "" {
+			keep(name, []string{r.To}, "%s < %s", "")
+		}
 	}
 	// within returns the condition that an item lies within bounds.
 	within := func(bounds map[string]Bound) string {

@@ -134,6 +134,10 @@ type Query struct {
 	Prefixes map[string][]string
 	// OneOf keeps only the items that have one of these values. Empty lists have no effect.
 	OneOf map[string][]string
+	// Ranges keep only the items whose value lies in a range.
+	Ranges map[string]Range
+	// Contains keeps only the items whose value contains all of these texts. Empty lists have no effect.
+	Contains map[string][]string
 	// Bounds keep the items whose value lies on one side of a bound, and those without the value.
 	Bounds map[string]Bound
 	// Either keeps the items that lie within all bounds of one of these. An empty list has no effect.
@@ -144,6 +148,9 @@ type Query struct {
 	// OldestFirst reverses the order, which is newest first.
 	OldestFirst bool
 }
+
+// Range has the values from a text up to but excluding another one. An empty bound is open.
+type Range struct{ From, To string }
 
 // Bound keeps the values after a text, or those up to and including it.
 type Bound struct {

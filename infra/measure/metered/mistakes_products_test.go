@@ -19,6 +19,8 @@ var goodsMistakes = []any{
 		`{"factory_id":"{seller}","sku":"BOOT-2","name":"Boot","price":{"amount":99.5,"currency":"EUR"}}`, nil},
 	mistake{"a price that is a text", "POST /v1/products",
 		`{"factory_id":"{seller}","sku":"BOOT-2","name":"Boot","price":"99 €"}`, nil},
+	mistake{"a price that is a number", "POST /v1/products",
+		`{"factory_id":"{seller}","sku":"BOOT-2","name":"Boot","price":12.9}`, nil},
 	mistake{"photos with the product", "POST /v1/products",
 		`{"factory_id":"{seller}","sku":"BOOT-2","name":"Boot","price":{"amount":9900,"currency":"EUR"},"photos":["https://example.com/boot.jpg"]}`, nil},
 	mistake{"a SKU without its factory", "GET /v1/products?sku=BOOT-1", "", nil},

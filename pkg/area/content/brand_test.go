@@ -7,26 +7,7 @@ import (
 
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/generate/composition"
-	factoryrecord "github.com/content-automation/api/pkg/record/factory"
-	"github.com/content-automation/api/pkg/store"
 )
-
-// attach attaches an account to the factory.
-func (w *world) attach(accountID string) {
-	w.t.Helper()
-	it, err := w.db.Get(w.t.Context(), factoryrecord.Key(w.factory))
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	if _, err := factoryrecord.Attach(&it, accountID, w.clock.Now()); err != nil {
-		w.t.Fatal(err)
-	}
-	tx := &store.Tx{}
-	tx.Replace(it)
-	if err := w.db.Commit(w.t.Context(), tx); err != nil {
-		w.t.Fatal(err)
-	}
-}
 
 // brand returns the brand of the last composition.
 func (w *world) brand() *composition.Brand {

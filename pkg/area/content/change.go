@@ -41,7 +41,7 @@ type regenerateBody struct {
 	Model           string          `json:"model,omitempty" maxLength:"100" doc:"Id of a model of the catalog. Absent: unchanged, or with other visuals the factory's"`
 	DurationSeconds *int            `json:"duration_seconds,omitempty" minimum:"5" maximum:"180" doc:"Length in seconds, as of a new item. Absent: unchanged" example:"30"`
 	Visuals         string          `json:"visuals,omitempty" enum:"clips,stills" doc:"What is seen in a video. Absent: unchanged"`
-	Music           string          `json:"music,omitempty" maxLength:"64" pattern:"^(none|generated|med_[0-9a-z]{26})$" patternDescription:"none, generated or the id of a media" doc:"What is heard under the voice of a video. Absent: unchanged" example:"none"`
+	Music           string          `json:"music,omitempty" maxLength:"64" pattern:"^(none|generated|med_[0-9a-z]{26})$" patternDescription:"none, generated or the id of a media: bring your music in by POST /v1/media first" doc:"What is heard under the voice of a video. Absent: unchanged" example:"none"`
 	Sandbox         *item.Rehearsal `json:"sandbox,omitempty" doc:"Simulated result of the attempt. For test keys only"`
 }
 

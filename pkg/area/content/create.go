@@ -45,16 +45,19 @@ type createBody struct {
 	Model           string            `json:"model,omitempty" maxLength:"100" doc:"Id of the model for the pictures, clips or track. Absent: the factory's, or else the default of the catalog. With a video model, a story is a clip; with visuals stills, a video needs an image model"`
 	DurationSeconds *int              `json:"duration_seconds,omitempty" minimum:"5" maximum:"180" doc:"Length in seconds. Of short videos 10 to 60 (default 20), of long ones 30 to 180 (60), of music clips 15 to 60 (30), of stories that are clips 5 to 15 (5). Not for other kinds" example:"20"`
 	Visuals         string            `json:"visuals,omitempty" enum:"clips,stills" doc:"What is seen in a video: clips of the model, or pictures with a slow movement, which cost a fraction. Absent: clips. For kind video only"`
-	Music           string            `json:"music,omitempty" maxLength:"64" pattern:"^(none|generated|med_[0-9a-z]{26})$" patternDescription:"none, generated or the id of a media" doc:"What is heard under the voice of a video: none, generated, or the id of your media of type audio (MP3 or WAV, up to 15 minutes; it is repeated where it is shorter). Absent: none. For kind video only" example:"generated"`
+	Music           string            `json:"music,omitempty" maxLength:"64" pattern:"^(none|generated|med_[0-9a-z]{26})$" patternDescription:"none, generated or the id of a media: bring your music in by POST /v1/media first" doc:"What is heard under the voice of a video: none, generated, or the id of your media of type audio (MP3 or WAV, up to 15 minutes; it is repeated where it is shorter). Absent: none. For kind video only" example:"generated"`
 	Slides          []slideBody       `json:"slides,omitempty" minItems:"2" maxItems:"10" nullable:"false" doc:"Slides of a carousel. Absent: five, with generated headings. For kind carousel only"`
 	ProductID       string            `json:"product_id,omitempty" maxLength:"64" doc:"Id of an active product of the factory that the item presents: its name, price and running promotion are in the texts, and its photos in the pictures" example:"prd_01h455vb4pex5vsknk084sn02q"`
 	PromotionID     string            `json:"promotion_id,omitempty" maxLength:"64" doc:"Id of a promotion of the product that has not ended. Absent: the active one with the lowest price, if there is one. Needs product_id" example:"prm_01h455vb4pex5vsknk084sn02q"`
+	PublishAt       *resource.Time    `json:"publish_at,omitempty" doc:"Time at which it is published, once it is generated: in the future, within 180 days. If it is generated later, it is published then. Needs the scope content:publish as well. Absent: it is not scheduled, unless its factory has auto_publish" example:"2027-01-15T09:30:00Z"`
+	Accounts        []string          `json:"social_account_ids,omitempty" minItems:"1" maxItems:"15" uniqueItems:"true" nullable:"false" doc:"Ids of the social accounts to publish to. Needs publish_at. Absent: those of its factory, without those that cannot publish it"`
+	Options         platformOptions   `json:"options,omitempty" doc:"Options of the post, by platform. Needs publish_at"`
 	Sandbox         *item.Rehearsal   `json:"sandbox,omitempty" doc:"Simulated result. For test keys only"`
 	Metadata        resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
 }
 
-// options returns the options of the body, without the file of the caller's music.
-func (b *createBody) options() item.Options {
+// choices returns the options of generation, without the file of the caller's music.
+func (b *createBody) choices() item.Options {
 	return item.Options{Model: b.Model, DurationSeconds: b.DurationSeconds, Visuals: b.Visuals, Music: b.Music}
 }
 
@@ -99,7 +102,8 @@ func (s *Service) registerCreate(r *httpapi.Router) {
 			"must contain its kind. The event `content.generated` or `content.failed` reports its end. The cost "+
 			"depends on the request: it is reserved now, charged when the item is generated, and released if it "+
 			"fails, but for the completed parts where finished media cannot be made of what you gave. Canceling "+
-			"charges the parts that were completed and releases the rest. With a test key nothing is spent, and "+
+			"charges the parts that were completed and releases the rest. With `publish_at` it is scheduled as soon as "+
+			"it is generated, as by `POST /v1/content-items/{content_item_id}/schedule`. With a test key nothing is spent, and "+
 			"`sandbox` selects the result.")
 	create.Status, create.Errors = http.StatusAccepted, codes
 	httpapi.Write(r, create, s.create)
@@ -115,14 +119,11 @@ func (s *Service) registerCreate(r *httpapi.Router) {
 
 func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (out item.Item, err error) {
 	p, now := auth.FromContext(ctx), s.now()
-	if err := in.Body.check(p.Mode); err != nil {
-		return out, err
-	}
 	refs, err := s.open(ctx, p, in.Body)
 	if err != nil {
 		return out, err
 	}
-	r, err := s.newRecord(in.Body, refs, p.Mode, now)
+	r, err := s.accepted(ctx, p, in.Body, refs, now)
 	if err != nil {
 		return out, err
 	}
@@ -156,11 +157,7 @@ func (s *Service) createBatch(ctx context.Context, tx *store.Tx, in *batchInput)
 	var records []*item.Record
 	var works []generate.Order
 	for i, b := range in.Body.Items {
-		err := b.check(p.Mode)
-		var r *item.Record
-		if err == nil {
-			r, err = s.newRecord(b, refs, p.Mode, now)
-		}
+		r, err := s.accepted(ctx, p, b, refs, now)
 		if err != nil {
 			if err := bad.add(i, err); err != nil {
 				return out, err
@@ -250,10 +247,18 @@ func (b *createBody) Rules() error {
 	if b.Slides != nil && b.Kind != item.Carousel {
 		found = append(found, errs.Invalid("/slides", "are for kind carousel only"))
 	}
+	if b.PublishAt == nil {
+		if b.Accounts != nil {
+			found = append(found, errs.Invalid("/social_account_ids", "needs publish_at, the time to publish it"))
+		}
+		if b.Options != nil {
+			found = append(found, errs.Invalid("/options", "needs publish_at, the time to publish it"))
+		}
+	}
 	if b.PromotionID != "" && b.ProductID == "" {
 		found = append(found, errs.Invalid("/promotion_id", "needs product_id, the product that the item presents"))
 	}
-	found = append(found, b.options().Check(b.Kind, cmp.Or(b.Format, item.FormatShort)))
+	found = append(found, b.choices().Check(b.Kind, cmp.Or(b.Format, item.FormatShort)))
 	return errs.All(found...)
 }
 
@@ -320,7 +325,7 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 			Resource:  resource.New(id.New(id.ContentItem, now), now, b.Metadata),
 			FactoryID: f.ID, Kind: b.Kind, Prompt: b.Prompt, Title: b.Title, Caption: b.Caption, Hashtags: []string{},
 			Slides: []item.Slide{}, SocialAccountIDs: []string{}, Publications: []item.Publication{},
-			State: item.Queued, Attempt: 1,
+			OmittedAccounts: []item.OmittedAccount{}, State: item.Queued, Attempt: 1,
 		},
 		Automatic: f.AutoPublish, Withheld: a.withheld,
 		Given:   item.Given{Title: b.Title != "", Caption: b.Caption != "", Hashtags: len(b.Hashtags) > 0},
@@ -347,7 +352,7 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 		return nil, err
 	}
 	r.ProductID, r.PromotionID = r.Brief.Product.IDs()
-	w := b.options()
+	w := b.choices()
 	if m := trackOf(w.Music); m.IsID() {
 		if w.Track, err = a.track(m); err != nil {
 			return nil, err

@@ -14,7 +14,8 @@ import (
 
 // CreateShape returns the JSON Schema of the body of createContentItem, without its factory.
 func CreateShape() (json.RawMessage, error) {
-	return httpapi.Shape(reflect.TypeFor[createBody](), "factory_id", "metadata", "sandbox")
+	return httpapi.Shape(reflect.TypeFor[createBody](), "factory_id", "publish_at", "social_account_ids", "options", "metadata",
+		"sandbox")
 }
 
 // ChangeShape returns the JSON Schema of the body of updateContentItem.
@@ -68,9 +69,7 @@ func (s *Service) Check(ctx context.Context, body any) error {
 	if err != nil {
 		return err
 	}
-	if err = b.check(p.Mode); err == nil {
-		_, err = s.newRecord(b, refs, p.Mode, s.now())
-	}
+	_, err = s.accepted(ctx, p, b, refs, s.now())
 	return errs.Below("/body", err)
 }
 

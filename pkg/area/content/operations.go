@@ -3,6 +3,8 @@ package content
 import (
 	"context"
 	"net/http"
+	"slices"
+	"time"
 
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/auth"
@@ -10,6 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -22,10 +25,13 @@ type ItemPath struct {
 type listInput struct {
 	httpapi.PageInput
 	httpapi.Period
-	FactoryID     string   `query:"factory_id" doc:"Only items of this factory"`
-	Kind          []string `query:"kind" enum:"post,video,carousel,story,music_clip" nullable:"false" doc:"Only items of these kinds, separated by commas"`
-	State         []string `query:"state" enum:"queued,generating,generated,scheduled,publishing,published,failed,canceled" nullable:"false" doc:"Only items in these states, separated by commas"`
-	ContentPlanID string   `query:"content_plan_id" doc:"Only items of this content plan"`
+	FactoryID     string            `query:"factory_id" doc:"Only items of this factory"`
+	Kind          []string          `query:"kind" enum:"post,video,carousel,story,music_clip" nullable:"false" doc:"Only items of these kinds, separated by commas"`
+	State         []string          `query:"state" enum:"queued,generating,generated,scheduled,publishing,published,failed,canceled" nullable:"false" doc:"Only items in these states, separated by commas"`
+	ContentPlanID string            `query:"content_plan_id" doc:"Only items of this content plan"`
+	PublishFrom   time.Time         `query:"publish_from" doc:"Only items whose publish_at is this time or later (RFC 3339)"`
+	PublishTo     time.Time         `query:"publish_to" doc:"Only items whose publish_at is before this time (RFC 3339)"`
+	Metadata      resource.Metadata `query:"metadata,deepObject" doc:"Only items with this pair in their metadata, such as metadata[order]=4711. Of several pairs, items have all"`
 }
 
 func op(id, method, path string, scope auth.Scope, summary, description string) httpapi.Op {
@@ -61,6 +67,14 @@ func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[item.It
 	if err != nil {
 		return httpapi.Page[item.Item]{}, err
 	}
+	if q.Ranges, err = in.planned(); err != nil {
+		return httpapi.Page[item.Item]{}, err
+	}
+	for name, value := range in.Metadata {
+		q.Contains = map[string][]string{item.MetadataFilter: append(q.Contains[item.MetadataFilter],
+			item.PairDigest(name, value))}
+	}
+	slices.Sort(q.Contains[item.MetadataFilter]) // a cursor belongs to one order
 	if in.FactoryID != "" {
 		q.Index, q.Partition = store.ByParent, item.ParentPartition(auth.FromContext(ctx).Owner, in.FactoryID)
 	}
@@ -71,6 +85,24 @@ func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[item.It
 		}
 		return s.view(ctx, r)
 	})
+}
+
+// planned returns the range of the times of publication, or nil if the call names none.
+func (in *listInput) planned() (map[string]store.Range, error) {
+	var r store.Range
+	if !in.PublishFrom.IsZero() {
+		r.From = item.SortableTime(in.PublishFrom)
+	}
+	if !in.PublishTo.IsZero() {
+		r.To = item.SortableTime(in.PublishTo)
+	}
+	switch {
+	case r == store.Range{}:
+		return nil, nil
+	case r.From != "" && r.To != "" && r.From >= r.To:
+		return nil, errs.Invalid("publish_from", "must be before publish_to")
+	}
+	return map[string]store.Range{item.PublishAtFilter: r}, nil
 }
 
 // view returns an item as the caller sees it. The result of a change omits all data that the caller

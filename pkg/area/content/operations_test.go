@@ -56,7 +56,7 @@ func TestCreateEachKind(t *testing.T) {
 			FactoryID: w.factory, Kind: kind, Format: c.format, Prompt: "Ein neuer Laufschuh", Hashtags: []string{},
 			Language: "de",
 			Model:    catalog.Default(c.model).ID, Media: []media.View{}, Slides: make([]item.Slide, c.slides),
-			SocialAccountIDs: []string{}, Publications: []item.Publication{},
+			SocialAccountIDs: []string{}, OmittedAccounts: []item.OmittedAccount{}, Publications: []item.Publication{},
 			AspectRatio: c.ratio, Seconds: c.length, Voice: c.voice, DurationSeconds: c.plays,
 			State: item.Queued, Attempt: 1,
 			ExpiresAt: to(resource.Instant(made.AddDate(0, 0, 30))),
@@ -320,5 +320,20 @@ func TestMediaAreSignedForEachReading(t *testing.T) {
 	}
 	if len(row.Files) != 2 || row.Files[0].Key == "" {
 		t.Errorf("the table has the files %+v", row.Files)
+	}
+}
+
+// An id of the other mode is not found, and the message names the mode. It tells strangers nothing.
+func TestAnIDOfTheOtherModeSaysSo(t *testing.T) {
+	w := newWorld(t)
+	it := w.create()
+	const says = "It exists in test mode: use a test key."
+	a := w.Live().Call(http.MethodGet, "/v1/content-items/"+it.ID, nil)
+	if a.Refused(t, 404, errs.NotFound, ""); !strings.Contains(a.Raw, says) {
+		t.Errorf("it says %s", a.Raw)
+	}
+	a = w.Stranger().Call(http.MethodGet, "/v1/content-items/"+it.ID, nil)
+	if a.Refused(t, 404, errs.NotFound, ""); strings.Contains(a.Raw, "mode:") {
+		t.Errorf("a stranger is told %s", a.Raw)
 	}
 }

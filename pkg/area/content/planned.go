@@ -11,10 +11,10 @@ import (
 
 // Planned returns the record with which items of a content plan begin. It is made from a kind and a
 // prompt as in createContentItem.
-func Planned(f factory.Factory, kind item.Kind, prompt string, sandbox *item.Rehearsal, offer catalog.Offer,
+func Planned(f factory.Factory, kind item.Kind, format, prompt string, sandbox *item.Rehearsal, offer catalog.Offer,
 	mode tenant.Mode, now time.Time) (*item.Record, error) {
 	s := &Service{offer: offer}
-	b := createBody{FactoryID: f.ID, Kind: kind, Prompt: prompt, Sandbox: sandbox}
+	b := createBody{FactoryID: f.ID, Kind: kind, Format: format, Prompt: prompt, Sandbox: sandbox}
 	a := references{factories: map[string]factory.Factory{f.ID: f}}
 	if f.Type != factory.Seller {
 		return s.newRecord(b, a, mode, now)

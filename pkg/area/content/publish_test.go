@@ -555,31 +555,11 @@ func TestDisconnectingTakesAnAccountOutOfSchedules(t *testing.T) {
 func TestAFactoryPublishesByItself(t *testing.T) {
 	w := newWorld(t)
 	telegram, vk := w.connect("telegram"), w.connect("vk")
-	attach := func(ids ...string) {
-		t.Helper()
-		it, err := w.db.Get(t.Context(), store.IDKey(w.factory))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var doc object
-		if err := it.Decode(&doc); err != nil {
-			t.Fatal(err)
-		}
-		doc["social_account_ids"] = ids
-		if err := it.Encode(doc); err != nil {
-			t.Fatal(err)
-		}
-		tx := &store.Tx{}
-		tx.Replace(it)
-		if err := w.db.Commit(t.Context(), tx); err != nil {
-			t.Fatal(err)
-		}
-	}
 	before := w.generated()
 	w.Call(http.MethodPatch, "/v1/factories/"+w.factory, object{"auto_publish": true}).Into(t, http.StatusOK, &object{})
 	alone := w.generated()
 	w.work()
-	attach(telegram, vk)
+	w.attach(telegram, vk)
 	w.alter(vk, func(r *account.Record) { r.State = account.NeedsReconnect })
 	made := w.generated()
 	w.work()
@@ -590,7 +570,8 @@ func TestAFactoryPublishesByItself(t *testing.T) {
 		}
 	}
 	if got := w.get(made.ID); len(got.Publications) != 1 || got.Publications[0].SocialAccountID != telegram ||
-		fmt.Sprint(got.SocialAccountIDs) != "["+telegram+"]" {
+		fmt.Sprint(got.SocialAccountIDs) != "["+telegram+"]" || len(got.OmittedAccounts) != 1 ||
+		got.OmittedAccounts[0].SocialAccountID != vk || got.OmittedAccounts[0].Code != "needs_reconnect" {
 		t.Errorf("%+v", got)
 	}
 	// The factory's accounts are also those of a call that names none.

@@ -10,6 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/area/media/incoming"
 	"github.com/content-automation/api/pkg/area/product/record"
+	"github.com/content-automation/api/pkg/area/social/account"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
@@ -25,6 +26,8 @@ type references struct {
 	balance   ledger.Balance // of live keys
 	media     incoming.Given
 	products  map[string]*record.StoredProduct
+	// accounts are the items of social accounts, by their ids.
+	accounts map[string]store.Item
 	// withheld reports whether the caller may not publish.
 	withheld bool
 	// longest stands for the product of items whose product is not known yet. It is nil if
@@ -133,12 +136,18 @@ func (s *Service) open(ctx context.Context, p *auth.Principal, bodies ...createB
 	funds := len(others)
 	var beside []store.Item
 	a.factories, beside, err = s.factories.FindAll(ctx, ids, slices.Concat(others, incoming.Keys(tracks(bodies)),
-		productKeys(bodies))...)
+		productKeys(bodies), accountKeys(bodies))...)
 	if err != nil {
 		return a, err
 	}
 	if funds > 0 {
 		a.balance = ledger.FundsOf(beside[:funds])
+	}
+	a.accounts = map[string]store.Item{}
+	for _, it := range beside[funds:] {
+		if account.Is(it, p.Owner) {
+			a.accounts[it.PK] = it
+		}
 	}
 	a.media = incoming.Of(p.Owner, beside[funds:])
 	a.products, err = productsOf(p.Owner, beside[funds:])

@@ -84,7 +84,7 @@ type Factory struct {
 	ContentTypes     []string          `json:"content_types" nullable:"false" enum:"post,video,carousel,story,music_clip" doc:"Kinds of content that it makes. Others are refused"`
 	Models           map[string]string `json:"models" doc:"Model for each kind of generation. Other kinds use the default of the catalog"`
 	Schedule         *Schedule         `json:"schedule" doc:"Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses"`
-	AutoPublish      bool              `json:"auto_publish" doc:"Whether generated content is published automatically, on the social accounts of the factory: at the times of its content plan, or else at once. Content that was created before stays as it is, and so does content that was created or regenerated without the scope content:publish, and what none of the accounts takes"`
+	AutoPublish      bool              `json:"auto_publish" doc:"Whether generated content is published automatically, on the social accounts of the factory: at the times of its content plan, or else at once. Turning it on schedules the items of its content plans whose time is ahead. Other content that was created before stays as it is, and so does content that was created or regenerated without the scope content:publish, and what none of the accounts takes"`
 	SocialAccountIDs []string          `json:"social_account_ids" nullable:"false" doc:"Ids of the social accounts that it publishes to"`
 	Settings         TypeSettings      `json:"settings" doc:"Settings of the factory's type"`
 	// Trained is its trained model, if it has one.

@@ -59,7 +59,7 @@ type patchBody struct {
 	ContentTypes []string               `json:"content_types,omitempty" enum:"post,video,carousel,story,music_clip" maxItems:"5" uniqueItems:"true" nullable:"true" doc:"Kinds of content that it makes. Items of others are refused. Null: all"`
 	Models       resource.MetadataPatch `json:"models,omitempty" nullable:"true" doc:"Models to set, by kind. A null value removes that model; null removes all"`
 	Schedule     *SchedulePatch         `json:"schedule,omitempty" nullable:"true" doc:"Time zone and times of day at which content plans publish"`
-	AutoPublish  *bool                  `json:"auto_publish,omitempty" nullable:"true" doc:"Whether generated content is published automatically, on the social accounts of the factory: at the times of its content plan, or else at once. Setting it to true needs the scope content:publish as well"`
+	AutoPublish  *bool                  `json:"auto_publish,omitempty" nullable:"true" doc:"Whether generated content is published automatically, on the social accounts of the factory: at the times of its content plan, or else at once. Setting it to true needs the scope content:publish as well, and schedules the items of its content plans that are generated and whose time is ahead"`
 	Settings     TypeSettings           `json:"settings,omitempty" nullable:"true" doc:"Settings of the factory's type. A null value removes that setting"`
 	State        string                 `json:"state,omitempty" enum:"active,paused" doc:"paused: it makes nothing new, and what is queued waits. active: it goes on"`
 	Metadata     resource.MetadataPatch `json:"metadata,omitempty" nullable:"true" doc:"Pairs to set. A null value removes that pair; null removes all"`
@@ -220,6 +220,11 @@ func (s *Service) change(ctx context.Context, tx *store.Tx, it store.Item, f Fac
 	}
 	if resumed {
 		if err := factoryrecord.StartResume(tx, s.now(), it.Owner, f.ID); err != nil {
+			return out, err
+		}
+	}
+	if f.AutoPublish && f.State == StateActive && (resumed || !published) {
+		if err := factoryrecord.StartPublish(tx, s.now(), it.Owner, f.ID); err != nil {
 			return out, err
 		}
 	}

@@ -62,7 +62,7 @@ type BrandSettings struct {
 	BrandName    string  `json:"brand_name" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the brand" example:"Acme"`
 	Slogan       string  `json:"slogan,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Slogan of the brand"`
 	Colors       []Color `json:"colors,omitempty" maxItems:"8" doc:"Colors of the brand in finished media: the main one first, then those of accents" example:"[\"#ff6600\"]"`
-	Logo         string  `json:"logo,omitempty" pattern:"^med_[0-9a-z]{26}$" patternDescription:"the id of a media" doc:"Id of your media of type image: the logo that finished media show. It is kept until you delete it"`
+	Logo         string  `json:"logo,omitempty" pattern:"^med_[0-9a-z]{26}$" patternDescription:"the id of a media: bring the picture in by POST /v1/media first" doc:"Id of your media of type image: the logo that finished media show. It is kept until you delete it"`
 	LogoPlace    string  `json:"logo_place,omitempty" enum:"top_left,top_right,none" doc:"Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name alone"`
 	CaptionStyle string  `json:"caption_style,omitempty" enum:"words,lines,outline" doc:"Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline and the spoken word in another color. Absent: words"`
 	VoiceRules   []Line  `json:"voice_rules,omitempty" maxItems:"20" doc:"Rules for the brand's voice"`

@@ -69,6 +69,7 @@ func (s *Service) Register(r *httpapi.Router) {
 			"TiB, those of test keys 25 GiB.")
 	create.Status = http.StatusCreated
 	create.Errors = []errs.Code{errs.QueueFull}
+	create.Fixed = map[string]string{"url": "send the address of the file as source_url"}
 	httpapi.Write(r, create, s.create)
 
 	const one = "/v1/media/{media_id}"

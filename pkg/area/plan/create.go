@@ -36,7 +36,7 @@ const (
 type createBody struct {
 	Days         int               `json:"days" minimum:"1" maximum:"90" doc:"Number of days" example:"30"`
 	PostsPerDay  int               `json:"posts_per_day" minimum:"1" maximum:"10" doc:"Number of items on each day" example:"2"`
-	ContentTypes []string          `json:"content_types,omitempty" enum:"short_video,post,carousel" minItems:"1" maxItems:"3" uniqueItems:"true" nullable:"false" doc:"Types of the items, which are spread evenly. Each must be among the content_types of the factory, where short_video is video. Absent: all of these that the factory makes"`
+	ContentTypes []string          `json:"content_types,omitempty" enum:"short_video,post,carousel,story,long_video" minItems:"1" maxItems:"5" uniqueItems:"true" nullable:"false" doc:"Types of the items, which are spread evenly. Each must be among the content_types of the factory, where short_video and long_video are video. Absent: those of short_video, post and carousel that the factory makes, or else story"`
 	StartsOn     string            `json:"starts_on,omitempty" format:"date" doc:"First day, in the time zone of the factory's schedule: today or later. Absent: tomorrow" example:"2026-12-01"`
 	Brief        string            `json:"brief,omitempty" format:"not-blank" maxLength:"2000" doc:"What the plan is about, beyond the settings of the factory" example:"The weeks before Christmas"`
 	ProductIDs   []string          `json:"product_ids,omitempty" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false" doc:"Active products that the items present in turn, of a factory of type seller. Absent: its newest active products, if it has some"`
@@ -100,15 +100,18 @@ func (s *Service) price(d *draft, b createBody, f factory.Factory, mode tenant.M
 		return ofFactory(err)
 	}
 	live := map[string]int64{}
-	for _, t := range d.plan.ContentTypes {
-		r, err := content.Planned(f, planjob.Kinds[t], strings.Repeat("x", planjob.MaxTopic), b.Sandbox,
+	for _, t := range planjob.Types {
+		if !slices.Contains(d.plan.ContentTypes, t.Name) {
+			continue
+		}
+		r, err := content.Planned(f, t.Kind, t.Format, strings.Repeat("x", planjob.MaxTopic), b.Sandbox,
 			s.offer, mode, now)
 		if err != nil {
 			return ofFactory(err)
 		}
-		live[t] = r.LivePrice()
+		live[t.Name] = r.LivePrice()
 		r.Prompt = ""
-		d.recipe.Items[t] = r
+		d.recipe.Items[t.Name] = r
 	}
 	slots, err := d.plan.Slots(d.recipe.Times)
 	if err != nil {
@@ -136,14 +139,20 @@ func ofFactory(err error) error {
 // typesOf returns the content types of a plan, and refuses those that its factory does not
 // make.
 func typesOf(asked []string, f factory.Factory) ([]string, error) {
-	made := slices.DeleteFunc(slices.Clone(planjob.Types),
-		func(t string) bool { return !slices.Contains(f.ContentTypes, string(planjob.Kinds[t])) })
+	var made, usual []string
+	for _, t := range planjob.Types {
+		if slices.Contains(f.ContentTypes, string(t.Kind)) {
+			if made = append(made, t.Name); t.Usual || len(usual) == 0 {
+				usual = append(usual, t.Name)
+			}
+		}
+	}
 	switch {
 	case len(made) == 0:
 		return nil, errs.Invalid("/content_types", "has no type that the factory makes: its content_types are %s. "+
-			"Add post, video or carousel to them", strings.Join(f.ContentTypes, ", "))
+			"Add post, video, carousel or story to them", strings.Join(f.ContentTypes, ", "))
 	case asked == nil:
-		return made, nil
+		return usual, nil
 	}
 	for _, t := range asked {
 		if !slices.Contains(made, t) {

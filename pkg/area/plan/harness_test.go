@@ -12,9 +12,11 @@ import (
 	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/area/content"
 	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/factory"
 	planarea "github.com/content-automation/api/pkg/area/plan"
 	planjob "github.com/content-automation/api/pkg/area/plan/job"
+	social "github.com/content-automation/api/pkg/area/social/account"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/catalog"
@@ -105,6 +107,11 @@ func newWorld(t *testing.T) *world {
 	w.writer = &writer{Provider: sandbox.New(w.clock.Now)}
 	w.engine = generatetest.New(t, w.db, w.clock, w.writer,
 		map[string]generate.Loader{item.ItemKind: item.Loader{Sign: item.SignedBy(signer)}})
+	publisher := &publication.Worker{DB: w.db, Platforms: social.NewPlatforms(social.PlatformsConfig{Now: w.clock.Now}),
+		Now: w.clock.Now}
+	for kind, h := range publisher.Handlers() {
+		w.engine.Handle(kind, h)
+	}
 	w.factory = w.makeFactory("schedule", object{"timezone": "Europe/Berlin", "times": []string{"18:30", "09:00"}})
 	return w
 }

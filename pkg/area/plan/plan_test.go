@@ -140,7 +140,7 @@ func TestAPlanWithoutMoneyMakesNothing(t *testing.T) {
 
 func TestBadInput(t *testing.T) {
 	w := newWorld(t)
-	stories := w.makeFactory("content_types", []string{"story"})
+	clips := w.makeFactory("content_types", []string{"music_clip"})
 	posts := w.makeFactory("content_types", []string{"post", "story"})
 	for _, c := range []struct {
 		name, factory string
@@ -152,7 +152,7 @@ func TestBadInput(t *testing.T) {
 		{"no posts", w.factory, body("posts_per_day", 0), "/posts_per_day"},
 		{"11 posts", w.factory, body("posts_per_day", 11), "/posts_per_day"},
 		{"no types", w.factory, body("content_types", []string{}), "/content_types"},
-		{"an unknown type", w.factory, body("content_types", []string{"story"}), "/content_types/0"},
+		{"an unknown type", w.factory, body("content_types", []string{"music_clip"}), "/content_types/0"},
 		{"a type twice", w.factory, body("content_types", []string{"post", "post"}), "/content_types"},
 		{"yesterday", w.factory, body("starts_on", "2026-04-30"), "/starts_on"},
 		{"no date", w.factory, body("starts_on", "tomorrow"), "/starts_on"},
@@ -160,7 +160,7 @@ func TestBadInput(t *testing.T) {
 		{"in two years", w.factory, body("starts_on", "2028-05-01"), "/starts_on"},
 		{"a blank brief", w.factory, body("brief", " "), "/brief"},
 		{"an unknown member", w.factory, body("topics", []string{"a"}), "/topics"},
-		{"a factory of stories", stories, object{"days": 1, "posts_per_day": 1}, "/content_types"},
+		{"a factory of music", clips, object{"days": 1, "posts_per_day": 1}, "/content_types"},
 		{"a type that it does not make", posts, body(), "/content_types"},
 		{"a code without a failure", w.factory, body("sandbox", object{"failure_code": "timeout"}),
 			"/sandbox/failure_code"},
@@ -187,6 +187,32 @@ func TestWithoutTypesAPlanHasWhatTheFactoryMakes(t *testing.T) {
 	var p planjob.Plan
 	w.Call(http.MethodPost, w.path(), object{"days": 1, "posts_per_day": 1}).Into(t, http.StatusAccepted, &p)
 	if !slices.Equal(p.ContentTypes, []string{"short_video", "carousel"}) || p.Timezone != "UTC" {
+		t.Errorf("%+v", p)
+	}
+}
+
+// Stories and long videos are planned where they are asked for, and stories also where a factory makes nothing else.
+func TestAPlanHasStoriesAndLongVideos(t *testing.T) {
+	w := newWorld(t)
+	p := w.create("days", 1, "content_types", []string{"story", "long_video"})
+	w.engine.Drain()
+	var got []string
+	for _, it := range w.items(p.ID) {
+		format := "-"
+		if it.Format != nil {
+			format = *it.Format
+		}
+		got = append(got, fmt.Sprint(it.Kind, " ", format, " ", it.State))
+	}
+	if !slices.Equal(got, []string{"story - generated", "video long generated"}) {
+		t.Errorf("items %q", got)
+	}
+	if asked := w.writer.asked[0].Slots; asked[0].Type != "story" || asked[1].Type != "long_video" {
+		t.Errorf("asked for %+v", asked)
+	}
+	w.factory = w.makeFactory("content_types", []string{"story"})
+	w.Call(http.MethodPost, w.path(), object{"days": 1, "posts_per_day": 1}).Into(t, http.StatusAccepted, &p)
+	if !slices.Equal(p.ContentTypes, []string{"story"}) {
 		t.Errorf("%+v", p)
 	}
 }

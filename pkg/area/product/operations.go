@@ -161,6 +161,7 @@ func (s *Service) Register(r *httpapi.Router) {
 			"A product has up to 10 photos, rejected ones among them. Together with media, up to 100 may be pending.")
 	add.Status = http.StatusCreated
 	add.Errors = []errs.Code{errs.InvalidState, errs.QueueFull, errs.UnsupportedMedia}
+	add.Fixed = map[string]string{"url": "send the address of the file as source_url"}
 	httpapi.Write(r, add, s.addPhoto)
 
 	take := op("deleteProductPhoto", http.MethodDelete, photos+"/{photo_id}", auth.ProductsWrite,

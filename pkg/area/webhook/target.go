@@ -30,7 +30,7 @@ const targetGuide = "With a `destination`, events are sent to a standard SQS que
 	"```json\n" + `{"Version": "2012-10-17", "Statement": [{
   "Effect": "Allow", "Action": "sqs:SendMessage", "Resource": "<arn>"
 }]}` + "\n```\n\nUntil then, attempts fail, report what is missing, and are retried. " +
-	"The body of a message is the event; `webhook-id`, `webhook-timestamp` and `webhook-signature` are attributes. " +
+	"The body of a message is the event; the headers of a webhook, such as `webhook-id`, are attributes. " +
 	"Verify it like a request. " +
 	"On a bus, `detail` is the event, `detail-type` its type, and `source` is `content-automation.webhooks`. " +
 	"Retries, the log of deliveries, replay and disabling after 5 days of failures work as for a `url`."

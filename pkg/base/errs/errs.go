@@ -169,6 +169,13 @@ func Missing(noun, id string) *Error {
 	return New(NotFound, "No %s has the id %q for this key's account and mode.", noun, id)
 }
 
+// OfOtherMode is Missing for a resource that the account has in the other mode, which is named.
+func OfOtherMode(noun, id, mode string) *Error {
+	e := Missing(noun, id)
+	e.Message += fmt.Sprintf(" It exists in %s mode: use a %[1]s key.", mode)
+	return e
+}
+
 // CodeOf returns the code of an error: its own, timeout for an exceeded deadline, and internal for any other error that
 // is not an *Error.
 func CodeOf(err error) Code {

@@ -17,7 +17,10 @@ var aliases = map[string]string{
 	"enabled": "state", "active": "state", "topics": "event_types", "callback": "url",
 	"createdafter": "from", "since": "from", "createdbefore": "to", "until": "to",
 	"cancelled": "canceled", "completed": "generated", "succeeded": "generated", "done": "generated",
-	"pending": "queued", "running": "generating",
+	"pending": "queued", "running": "generating", "made": "generated", "created": "generated", "ready": "generated",
+	"finished": "generated", "posted": "published",
+	"reel": "video", "reels": "video", "short": "video", "clip": "video", "tiktok": "video", "image": "post",
+	"picture": "post", "photo": "post", "text": "post", "gallery": "carousel", "album": "carousel",
 }
 
 const (
@@ -40,6 +43,11 @@ func Name(unknown string, known []string) string {
 	}
 	if name, ok := aliases[plain]; ok && slices.Contains(known, name) {
 		return name
+	}
+	if area, what, ok := strings.Cut(unknown, "."); ok { // a type of event
+		if name := area + "." + aliases[fold(what)]; slices.Contains(known, name) {
+			return name
+		}
 	}
 	best, least := "", utf8.RuneCountInString(plain)/3+1
 	for _, name := range known {

@@ -10,6 +10,8 @@ func TestName(t *testing.T) {
 	list := strings.Fields("limit cursor order state kind from to")
 	hook := strings.Fields("url event_types description state factory_ids")
 	scopes := strings.Fields("account:read account:manage content:read content:write studio:use")
+	kinds := strings.Fields("post video carousel story music_clip")
+	events := strings.Fields("content.* content.generated content.published content_plan.completed training.completed")
 	for _, c := range []struct {
 		unknown string
 		known   []string
@@ -40,6 +42,12 @@ func TestName(t *testing.T) {
 		{"content:*", scopes, "content:read"},
 		{"studio", scopes, "studio:use"},
 		{strings.Repeat("limit", 20), list, ""},
+		{"reel", kinds, "video"},
+		{"image", kinds, "post"},
+		{"image", []string{"image", "post"}, "image"},
+		{"content.completed", events, "content.generated"},
+		{"content.posted", events, "content.published"},
+		{"studio.done", events, ""},
 	} {
 		if got := Name(c.unknown, c.known); got != c.want {
 			t.Errorf("%q: got %q, want %q", c.unknown, got, c.want)

@@ -64,6 +64,7 @@ func (c *checker) within(value, sent any, place, pointer string) []error {
 		if isUnexpected(cause) {
 			p.Message = c.unexpected(value, strings.TrimPrefix(p.Param, pointer))
 		}
+		p.Message += c.advice(value, strings.TrimPrefix(p.Param, pointer), p.Message)
 		found, at[p.Param] = append(found, p), true
 	}
 	more := c.walk(c.schema, value, pointer, nil)

@@ -169,8 +169,8 @@ func TestRefusalsAreTranslated(t *testing.T) {
 			"size? The members are extra, size"},
 		{"", `{"name":"a","lines":{"a/b":{"size":1,"sizes":2}}}`, "/lines/a~1b/sizes is not a member; did you mean " +
 			"size? The members are extra, size"},
-		{"", `{"name":"a","id":"x","state":"y"}`, "/id cannot be set here; leave it out | /state cannot be set here; " +
-			"leave it out: cancel it instead"},
+		{"", `{"name":"a","id":"x","state":"y"}`, "/id cannot be set here; leave it out | /state cannot be set here: " +
+			"cancel it instead"},
 		{"", `{"name":"a","inner":{"size":"2"}}`, "/inner/size must be an integer, not a string"},
 		{"", `{"name":"a","inner":{"size":2.5}}`, "/inner/size must be an integer, written without fraction and " +
 			"exponent"},

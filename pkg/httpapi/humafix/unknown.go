@@ -1,6 +1,7 @@
 package humafix
 
 import (
+	"encoding/json"
 	"maps"
 	"net/url"
 	"reflect"
@@ -49,26 +50,90 @@ func locationOf(cause error) string {
 
 // unexpected explains the refusal of the member at a pointer in a value.
 func (c *checker) unexpected(value any, pointer string) string {
-	parts := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
-	schema, last := c.branch(c.schema, value), len(parts)-1
-	for _, part := range parts[:last] {
-		schema, value = c.step(schema, value, jsontree.Unescape(part))
-	}
-	name := jsontree.Unescape(parts[last])
-	if last == 0 && (c.known.has(name) || c.known.Fixed[name] != "") {
-		message := "cannot be set here; leave it out"
-		if c.patch {
-			message = "cannot be changed"
+	above, name := cutLast(pointer)
+	schema, _ := c.at(value, above)
+	if above == "" && (c.known.has(name) || c.known.Fixed[name] != "") {
+		switch how := c.known.Fixed[name]; {
+		case c.patch && how != "":
+			return "cannot be changed: " + how
+		case c.patch:
+			return "cannot be changed"
+		case how != "":
+			return "cannot be set here: " + how
 		}
-		if how := c.known.Fixed[name]; how != "" {
-			message += ": " + how
-		}
-		return message
+		return "cannot be set here; leave it out"
 	}
 	if schema == nil {
 		return unknownMember
 	}
 	return unknown(unknownMember, name, "The members are ", slices.Sorted(maps.Keys(schema.Properties)))
+}
+
+// cutLast returns a pointer without its last part, and that part.
+func cutLast(pointer string) (above, name string) {
+	i := strings.LastIndexByte(pointer, '/')
+	if i < 0 {
+		return "", pointer
+	}
+	return pointer[:i], jsontree.Unescape(pointer[i+1:])
+}
+
+// at returns the schema and the value at a pointer in a value.
+func (c *checker) at(value any, pointer string) (*huma.Schema, any) {
+	schema := c.branch(c.schema, value)
+	if pointer == "" {
+		return schema, value
+	}
+	for part := range strings.SplitSeq(pointer[1:], "/") {
+		schema, value = c.step(schema, value, jsontree.Unescape(part))
+	}
+	return schema, value
+}
+
+// advice shows an object where one was not sent, or was sent empty. It returns an empty text for other faults.
+func (c *checker) advice(value any, pointer, message string) string {
+	above, _ := cutLast(pointer)
+	switch {
+	case pointer != "" && strings.HasPrefix(message, validation.MsgExpectedObject):
+		if schema, _ := c.at(value, pointer); schema != nil {
+			return show(c.sample(schema))
+		}
+	case message == isRequired:
+		schema, sent := c.at(value, above)
+		if object, ok := sent.(map[string]any); ok && len(object) == 0 && schema != nil && len(schema.Required) == 1 {
+			return show(c.sample(schema))
+		}
+	}
+	return ""
+}
+
+// show asks for a sample, or returns an empty text if there is none.
+func show(sample any) string {
+	text, err := json.Marshal(sample)
+	if sample == nil || err != nil {
+		return ""
+	}
+	return ": send " + string(text)
+}
+
+// sample returns a value by the examples of a schema and its required members, or nil if some have none.
+func (c *checker) sample(schema *huma.Schema) any {
+	schema = c.resolve(schema)
+	switch {
+	case schema == nil:
+		return nil
+	case len(schema.Examples) > 0:
+		return schema.Examples[0]
+	case len(schema.Required) == 0:
+		return nil
+	}
+	object := map[string]any{}
+	for _, name := range schema.Required {
+		if object[name] = c.sample(schema.Properties[name]); object[name] == nil {
+			return nil
+		}
+	}
+	return object
 }
 
 const unknownMember = "is not a member"
@@ -124,11 +189,21 @@ func (c *checker) branch(schema *huma.Schema, value any) *huma.Schema {
 	return best
 }
 
+// memberOf reports whether the name of a parameter is that of a member of one of the objects, such as metadata[order].
+func memberOf(objects []string, name string) bool {
+	object, member, found := strings.Cut(name, "[")
+	member, closed := strings.CutSuffix(member, "]")
+	return found && closed && member != "" && !strings.ContainsAny(member, "[]") && slices.Contains(objects, object)
+}
+
 // parameters returns the faults in the names of the parameters of a query, repeated parameters, and empty ones.
 func parameters(query url.Values, o *huma.Operation) []error {
-	var names []string
+	var names, objects []string
 	for _, p := range o.Parameters {
-		if p.In == "query" {
+		switch {
+		case p.In == "query" && p.Style == "deepObject":
+			names, objects = append(names, p.Name+"[…]"), append(objects, p.Name)
+		case p.In == "query":
 			names = append(names, p.Name)
 		}
 	}
@@ -136,7 +211,9 @@ func parameters(query url.Values, o *huma.Operation) []error {
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		p := problem{Param: name}
 		switch values := query[name]; {
-		case !slices.Contains(names, name):
+		case slices.Contains(objects, name):
+			p.Message = "takes the name of a pair in brackets: " + name + "[order]=4711"
+		case !slices.Contains(names, name) && !memberOf(objects, name):
 			p.Message = unknown("is not a parameter of this operation", name, "It takes ", names)
 		case len(values) > 1:
 			p.Message = "is sent more than once"

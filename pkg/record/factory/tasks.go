@@ -14,6 +14,8 @@ import (
 const (
 	End    task.Kind = "factory.end"    // ends the running work of a deleted factory
 	Resume task.Kind = "factory.resume" // wakes the work that waited for a paused factory
+	// Publish schedules what content plans of a factory hold, after automatic publishing was turned on.
+	Publish task.Kind = "factory.publish"
 )
 
 // StartEnd adds the task that ends the running work of a factory to the transaction that deletes the factory.
@@ -26,6 +28,17 @@ func StartEnd(tx *store.Tx, now time.Time, o tenant.Owner, factoryID string) err
 func StartResume(tx *store.Tx, now time.Time, o tenant.Owner, factoryID string) error {
 	return task.Create(tx, now, message(Resume, o, factoryID, task.ID(Resume, id.New("resume", now), 1)), struct{}{})
 }
+
+// StartPublish adds the task that schedules the generated items of content plans to the transaction after which a
+// factory publishes automatically. It begins after the index of items shows what was written before.
+func StartPublish(tx *store.Tx, now time.Time, o tenant.Owner, factoryID string) error {
+	t := message(Publish, o, factoryID, task.ID(Publish, id.New("publish", now), 1))
+	t.DueAt = now.Add(indexLag)
+	return task.Create(tx, now, t, struct{}{})
+}
+
+// indexLag is the time after which the index of items shows earlier writes.
+const indexLag = 2 * time.Second
 
 func message(kind task.Kind, o tenant.Owner, factoryID, taskID string) task.Task {
 	return task.Task{Message: task.Message{

@@ -20,7 +20,10 @@ func Find(ctx context.Context, db *store.DB, prefix, noun, resourceID string) (s
 	}
 	it, err := db.Get(ctx, store.IDKey(resourceID))
 	p := auth.FromContext(ctx)
-	if errors.Is(err, store.ErrNotFound) || err == nil && !owns(p, it) {
+	switch {
+	case err == nil && it.Account == p.Account && it.Mode != p.Mode:
+		return store.Item{}, errs.OfOtherMode(noun, resourceID, string(it.Mode))
+	case errors.Is(err, store.ErrNotFound) || err == nil && !owns(p, it):
 		return store.Item{}, errs.Missing(noun, resourceID)
 	}
 	return it, err

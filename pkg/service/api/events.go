@@ -62,7 +62,11 @@ func describeWebhooks(r *httpapi.Router) {
 		header("WebhookSignature", "webhook-signature", "v1, and the base64 of the HMAC-SHA256 over "+
 			"id.timestamp.body; several signatures are separated by spaces",
 			"v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4="),
+		header("WebhookEndpointId", "webhook-endpoint-id", "Id of the webhook", "whk_01h455vb4pex5vsknk084sn02q"),
+		header("WebhookRequestId", "webhook-request-id", "request_id of the request to the API that caused the event. "+
+			"Absent if none did", "1763812345678-6f9a4e7e-2f0b-4d3c-9b1e-0a5f1c7d8e21"),
 	}
+	doc.Components.Parameters["WebhookRequestId"].Required = false
 	response := func(component, text string) *huma.Response {
 		doc.Components.Responses[component] = &huma.Response{Description: text}
 		return &huma.Response{Ref: "#/components/responses/" + component}

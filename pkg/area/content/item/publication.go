@@ -23,11 +23,26 @@ const AutoPublish task.Kind = "publish.auto"
 
 // autoPublish adds that task to the transaction if the item is to be published automatically.
 func (r *Record) autoPublish(tx *store.Tx, now time.Time, o tenant.Owner) error {
-	if !r.Automatic || r.Withheld {
+	// The factory of a plan may have turned automatic publishing on since.
+	wanted := r.Automatic || r.Ordered != nil || r.ContentPlanID != nil
+	if !wanted || r.Withheld {
 		return nil
 	}
+	return r.startAutoPublish(tx, now, o, task.ID(AutoPublish, r.ID, r.Attempt))
+}
+
+// PublishPlanned adds the task to the transaction for an item of a content plan that is generated and whose time is
+// ahead. The argument once distinguishes the task from earlier ones.
+func (r *Record) PublishPlanned(tx *store.Tx, now time.Time, o tenant.Owner, once string) error {
+	if r.ContentPlanID == nil || r.State != Generated || r.Withheld || r.PublishAt == nil || !r.PublishAt.After(now) {
+		return nil
+	}
+	return r.startAutoPublish(tx, now, o, task.ID(AutoPublish, r.ID+"#"+once, r.Attempt))
+}
+
+func (r *Record) startAutoPublish(tx *store.Tx, now time.Time, o tenant.Owner, taskID string) error {
 	return task.Create(tx, now, task.Task{Message: task.Message{
-		ID: task.ID(AutoPublish, r.ID, r.Attempt), Kind: AutoPublish, Queue: topology.Publish, Subject: r.ID, Owner: o,
+		ID: taskID, Kind: AutoPublish, Queue: topology.Publish, Subject: r.ID, Owner: o,
 	}}, struct{}{})
 }
 
@@ -93,6 +108,22 @@ type Metrics struct {
 	Shares   *int64        `json:"shares" doc:"Null: the platform does not have it"`
 	Saves    *int64        `json:"saves" doc:"Null: the platform does not have it"`
 	ReadAt   resource.Time `json:"read_at" doc:"Time at which they were read"`
+}
+
+// OmittedAccount is an account that an item was not scheduled or published to.
+type OmittedAccount struct {
+	SocialAccountID string `json:"social_account_id" doc:"Social account that was left out"`
+	Code            string `json:"code" doc:"Machine-readable reason: needs_reconnect, pending and disconnected are states of the account; unsupported_kind: its platform does not take the kind of the item. More may be added" example:"needs_reconnect"`
+	Message         string `json:"message" doc:"What happened and what to do about it"`
+}
+
+// OmittedKind is the code of an account whose platform does not take the kind of the item.
+const OmittedKind = "unsupported_kind"
+
+// Ordered is the publication that was requested when the item was created.
+type Ordered struct {
+	// Options are the options of the posts, by platform.
+	Options map[string]*PublishOptions `json:"options,omitempty"`
 }
 
 // PublishOptions are the options of a post on one platform, as JSON in the shape of the platform's options.

@@ -2,6 +2,11 @@ package item
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
@@ -43,6 +48,8 @@ type Record struct {
 	Postings  map[string]Posting `json:"outlets,omitempty"`
 	Round     int                `json:"round,omitempty"`
 	Rehearsed *PublishRehearsal  `json:"rehearsed,omitempty"`
+	// Ordered is the publication that its creation requested, until it is scheduled.
+	Ordered *Ordered `json:"ordered,omitempty"`
 	// Automatic reports whether its factory published automatically when the item was accepted.
 	Automatic bool `json:"automatic,omitempty"`
 	// Withheld reports whether the caller of the current attempt lacks content:publish, so that
@@ -93,7 +100,33 @@ func (r *Record) Filters() map[string]string {
 	if r.ContentPlanID != nil {
 		f["plan"] = *r.ContentPlanID
 	}
+	if r.PublishAt != nil {
+		f[PublishAtFilter] = SortableTime(r.PublishAt.Time)
+	}
+	if len(r.Metadata) > 0 {
+		var pairs strings.Builder
+		for _, name := range slices.Sorted(maps.Keys(r.Metadata)) {
+			pairs.WriteString(PairDigest(name, r.Metadata[name]))
+		}
+		f[MetadataFilter] = pairs.String()
+	}
 	return f
+}
+
+// The filters of the time of publication and of the metadata.
+const (
+	PublishAtFilter = "publish_at"
+	MetadataFilter  = "metadata"
+)
+
+// SortableTime returns a time such that texts are sorted as the times are.
+func SortableTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// PairDigest returns what MetadataFilter contains for a pair. A digest is shorter than the pair, which the table would
+// have twice otherwise.
+func PairDigest(name, value string) string {
+	sum := sha256.Sum256([]byte(name + "\x00" + value))
+	return "." + base64.RawURLEncoding.EncodeToString(sum[:12])
 }
 
 // View returns the item as its GET shows it, with signed media.
@@ -123,6 +156,9 @@ func Decode(it *store.Item) (*Record, error) {
 		return nil, err
 	}
 	r.Publications = r.publications()
+	if r.OmittedAccounts == nil {
+		r.OmittedAccounts = []OmittedAccount{} // it is older than the member
+	}
 	for i := range r.Publications {
 		if p := &r.Publications[i]; p.Warnings == nil {
 			p.Warnings = []PublicationWarning{} // it is older than the member

@@ -2,9 +2,11 @@ package publication
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/social/account"
 	"github.com/content-automation/api/pkg/base/tenant"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/store"
@@ -17,32 +19,37 @@ type automatic struct {
 	*Worker
 }
 
-// Step schedules an item that was generated, or publishes it, on the accounts of its
-// factory as they are now. It stays generated if the factory no longer publishes
-// automatically or has no connected account that takes its kind.
+// Step schedules an item that was generated, or publishes it, on the accounts that its creation named, or else those of
+// its factory as they are now. It stays generated if neither its creation nor its factory wants it published, or if no
+// connected account takes its kind.
 func (w automatic) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
 	o.Done = true
 	_, r, _, err := w.read(ctx, s)
 	if err != nil {
 		return o, task.Again(err)
 	}
-	if r == nil || r.State != item.Generated {
-		return o, nil
+	if r == nil || r.State != item.Generated || r.ContentPlanID != nil && r.PublishAt == nil {
+		return o, nil // an item of a plan that has no time any more was unscheduled
 	}
-	targets, err := w.ofFactory(ctx, s.Owner, r)
+	targets, omitted, err := w.wanted(ctx, s.Owner, r)
 	if err != nil {
 		return o, task.Again(err)
 	}
-	if len(targets) == 0 {
+	if len(targets)+len(omitted) == 0 {
 		return o, nil
 	}
 	o.Join = func(ctx context.Context, tx *store.Tx) error {
 		it, r, _, err := w.read(ctx, s)
-		if err != nil || r == nil || r.State != item.Generated {
+		if err != nil || r == nil || r.State != item.Generated || r.ContentPlanID != nil && r.PublishAt == nil {
 			return err
 		}
 		now := w.Now()
-		r.SocialAccountIDs = nil
+		r.OmittedAccounts = omitted
+		if len(targets) == 0 {
+			r.Touch(now)
+			return write(tx, it, r)
+		}
+		r.Ordered, r.SocialAccountIDs = nil, nil
 		for _, t := range targets {
 			r.SocialAccountIDs = append(r.SocialAccountIDs, t.Account.ID)
 		}
@@ -59,36 +66,70 @@ func (w automatic) Step(ctx context.Context, s *task.Step) (o task.Outcome, err 
 	return o, nil
 }
 
-// ofFactory returns the accounts to which the item's factory publishes it automatically.
-func (w automatic) ofFactory(ctx context.Context, o tenant.Owner, r *item.Record) (targets []Target, err error) {
+// Omit returns why an account cannot publish items of a kind, or nil if it can.
+func Omit(a *account.Record, limits platform.Capabilities, kind item.Kind) *item.OmittedAccount {
+	o := &item.OmittedAccount{SocialAccountID: a.ID}
+	if !a.Usable() {
+		o.Code = string(a.State)
+		o.Message = fmt.Sprintf("the account %s is %s, not connected: connect it first, by POST "+
+			"/v1/social/accounts with its social_account_id", a.ID, a.State)
+		return o
+	}
+	if _, takes := limits.Kinds[platform.Kind(kind)]; !takes {
+		o.Code = item.OmittedKind
+		o.Message = fmt.Sprintf("%s does not take the kind %s", limits.Label, kind)
+		return o
+	}
+	return nil
+}
+
+// wanted returns the accounts to which an item is published without a further call, and those that are left out. If
+// its creation named none, they are those of its factory.
+func (w automatic) wanted(ctx context.Context, o tenant.Owner, r *item.Record) (targets []Target,
+	omitted []item.OmittedAccount, err error) {
 	items, err := w.DB.GetAll(ctx, factoryrecord.Key(r.FactoryID))
-	if err != nil || !factoryrecord.Usable(items[0], o) || factoryrecord.State(items[0]) == factoryrecord.StatePaused {
-		return nil, err
+	if err != nil || !factoryrecord.Usable(items[0], o) {
+		return nil, nil, err
 	}
 	var factory struct {
-		AutoPublish bool `json:"auto_publish"`
+		AutoPublish bool     `json:"auto_publish"`
+		Accounts    []string `json:"social_account_ids"`
 	}
-	if err := items[0].Decode(&factory); err != nil || !factory.AutoPublish {
-		return nil, err
+	if err := items[0].Decode(&factory); err != nil {
+		return nil, nil, err
 	}
-	ids, err := factoryrecord.Accounts(&items[0])
-	if err != nil || len(ids) == 0 {
-		return nil, err
+	ids := factory.Accounts
+	switch paused := factoryrecord.State(items[0]) == factoryrecord.StatePaused; {
+	case r.Ordered != nil: // the timer holds it while the factory is paused
+		if len(r.SocialAccountIDs) > 0 {
+			ids = r.SocialAccountIDs
+		}
+	case paused || !factory.AutoPublish:
+		return nil, nil, nil
+	}
+	if len(ids) == 0 {
+		return nil, nil, nil
 	}
 	accounts, err := w.accounts(ctx, o, ids)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, id := range ids {
 		acct, found := accounts[id]
 		adapter, ok := w.Platforms.Of(o.Mode, acct.Platform)
-		if !found || !ok || !acct.Usable() || len(targets) == MaxAccounts {
+		if !found || !ok || len(targets) == MaxAccounts {
 			continue
 		}
 		limits := adapter.Capabilities()
-		if _, takes := limits.Kinds[platform.Kind(r.Kind)]; takes {
-			targets = append(targets, Target{Account: acct, Limits: limits})
+		if out := Omit(&acct, limits, r.Kind); out != nil {
+			omitted = append(omitted, *out)
+			continue
 		}
+		t := Target{Account: acct, Limits: limits}
+		if r.Ordered != nil {
+			t.Options = r.Ordered.Options[acct.Platform]
+		}
+		targets = append(targets, t)
 	}
-	return targets, nil
+	return targets, omitted, nil
 }

@@ -73,6 +73,7 @@ func Schedule(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record, targe
 		}
 	}
 	p.replace(targets, at)
+	r.Ordered = nil
 	return p.timer(at)
 }
 
@@ -94,7 +95,7 @@ func (p planner) timer(at time.Time) error {
 func Clear(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record) error {
 	p := planner{tx, now, o, r}
 	p.replace(nil, time.Time{})
-	r.PublishAt = nil
+	r.PublishAt, r.Ordered = nil, nil
 	r.Touch(now)
 	if r.State == item.Generated {
 		return nil

@@ -58,7 +58,7 @@ type Plan struct {
 	FactoryID       string         `json:"factory_id" doc:"Factory of the plan"`
 	Days            int            `json:"days" minimum:"1" maximum:"90" doc:"Number of days" example:"30"`
 	PostsPerDay     int            `json:"posts_per_day" minimum:"1" maximum:"10" doc:"Number of items on each day" example:"2"`
-	ContentTypes    []string       `json:"content_types" nullable:"false" enum:"short_video,post,carousel" doc:"Types of its items, which are spread evenly"`
+	ContentTypes    []string       `json:"content_types" nullable:"false" enum:"short_video,post,carousel,story,long_video" doc:"Types of its items, which are spread evenly"`
 	StartsOn        string         `json:"starts_on" format:"date" doc:"First day" example:"2026-12-01"`
 	Timezone        string         `json:"timezone" doc:"Time zone of its days and times: that of the factory's schedule when the plan was created, or else UTC" example:"Europe/Berlin"`
 	Brief           string         `json:"brief" doc:"What the plan is about, beyond the settings of the factory"`
@@ -168,12 +168,21 @@ type Recipe struct {
 // MaxTopic is the size of the longest topic in bytes. Prices depend on bytes.
 const MaxTopic = 400
 
-// Kinds are the kinds of items that the content types stand for.
-var Kinds = map[string]item.Kind{"short_video": item.Video, "post": item.Post, "carousel": item.Carousel}
+// Type is what items of a content type of plans are.
+type Type struct {
+	Name   string
+	Kind   item.Kind
+	Format string // of a video
+	// Usual reports that plans have the type if their caller names none.
+	Usual bool
+}
 
-// Types lists the content types in the order in which a plan takes them if its caller names
-// none.
-var Types = []string{"short_video", "post", "carousel"}
+// Types are the content types of plans, in the order in which a plan takes them if its caller names none.
+var Types = []Type{
+	{"short_video", item.Video, item.FormatShort, true}, {"post", item.Post, "", true},
+	{"carousel", item.Carousel, "", true}, {"story", item.Story, "", false},
+	{"long_video", item.Video, item.FormatLong, false},
+}
 
 func recipeKey(planID string) store.Key { return store.IDKey("content_plan_recipe#" + planID) }
 

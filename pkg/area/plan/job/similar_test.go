@@ -55,7 +55,7 @@ func TestATopicThatSaysNothingIsRefused(t *testing.T) {
 // planned returns the topics that the sandbox writes for a plan, without those that are near duplicates.
 func planned(t *testing.T, days, postsPerDay int, language string) (taken known, all []string) {
 	t.Helper()
-	j := job{plan: Plan{Days: days, PostsPerDay: postsPerDay, ContentTypes: Types, StartsOn: "2026-05-02",
+	j := job{plan: Plan{Days: days, PostsPerDay: postsPerDay, ContentTypes: []string{"short_video", "post", "carousel"}, StartsOn: "2026-05-02",
 		Timezone: "Europe/Berlin", Brief: "The weeks before Christmas in our shop"},
 		recipe: Recipe{Language: language, Name: "Nordlauf"}}
 	slots, err := j.plan.Slots(nil)

@@ -62,10 +62,7 @@ func (a account) send(ctx context.Context, e outgoing) (endpoint.Outcome, error)
 	happened, _ := id.Time(e.id) // event.New has made the id
 	answer := a.sender.Send(ctx, a.target, SignedEvent{
 		Type: string(e.eventType), At: happened, Body: body,
-		Headers: map[string]string{
-			"webhook-id": e.id, "webhook-timestamp": endpoint.Timestamp(at),
-			"webhook-signature": e.keys.Sign(e.id, at, body),
-		},
+		Headers: e.headers(at, body),
 	})
 	o := endpoint.Outcome{Attempt: endpoint.Attempt{
 		At: resource.Instant(at), Status: answer.Status,

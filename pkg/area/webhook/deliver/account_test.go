@@ -79,7 +79,8 @@ func TestAnAccountGetsWhatAnAddressGets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := verifier.VerifyIgnoringTimestamp(e.Body, headers); err != nil || headers.Get("webhook-id") != ref.ID {
+	if err := verifier.VerifyIgnoringTimestamp(e.Body, headers); err != nil || headers.Get("webhook-id") != ref.ID ||
+		headers.Get("webhook-endpoint-id") != wh.ID || headers.Get("webhook-request-id") != "req-1" {
 		t.Errorf("headers %v: %v", e.Headers, err)
 	}
 	d := w.Delivery(ref, wh.ID)

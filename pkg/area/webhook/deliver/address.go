@@ -46,11 +46,12 @@ func (a address) send(ctx context.Context, e outgoing) (endpoint.Outcome, error)
 	}
 	req.Header = http.Header{
 		"Content-Type": {"application/json"}, "User-Agent": {endpoint.UserAgent},
-		"Webhook-Id": {e.id}, "Webhook-Timestamp": {endpoint.Timestamp(at)},
-		"Webhook-Signature": {e.keys.Sign(e.id, at, e.body)},
 		// Receivers drop repeats by webhook-id, so net/http may repeat a request whose
 		// kept connection turns out to be dead. An empty list is not sent.
 		"Idempotency-Key": nil,
+	}
+	for name, value := range e.headers(at, e.body) {
+		req.Header.Set(name, value)
 	}
 
 	o := endpoint.Outcome{Attempt: endpoint.Attempt{At: resource.Instant(at)}}

@@ -193,7 +193,8 @@ func (b *batch) send(ctx context.Context, a *attempt) (o endpoint.Outcome, refus
 	r := a.receiver.Record()
 	ref := a.payload.ref()
 	ended := a.receiver.Watch(ctx)
-	o, err = b.destination(&r.Webhook).send(ctx, outgoing{ref.ID, ref.Type, body, a.receiver.keys})
+	o, err = b.destination(&r.Webhook).send(ctx, outgoing{ref.ID, ref.Type, body, a.receiver.keys,
+		r.Webhook.ID, ref.Request})
 	ended()
 	if err == nil {
 		err = ctx.Err() // our time was over, not the receiver's

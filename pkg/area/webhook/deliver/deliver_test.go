@@ -43,7 +43,8 @@ func TestAnEventArrivesSigned(t *testing.T) {
 	}
 	h := got[0].Header
 	if h.Get("User-Agent") != "ContentAutomation-Webhooks/1.0" || h.Get("Content-Type") != "application/json" ||
-		h.Get("webhook-id") != ref.ID ||
+		h.Get("webhook-id") != ref.ID || h.Get("webhook-endpoint-id") != r.Hook.ID ||
+		h.Get("webhook-request-id") != "req-1" ||
 		h.Get("webhook-timestamp") != strconv.FormatInt(w.Clock.Now().Unix(), 10) || h["Idempotency-Key"] != nil {
 		t.Errorf("headers %v", h)
 	}

@@ -2,6 +2,7 @@ package deliver
 
 import (
 	"context"
+	"time"
 
 	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/record/event"
@@ -20,6 +21,20 @@ type outgoing struct {
 	eventType event.Type
 	body      []byte
 	keys      endpoint.Keys
+	webhook   string // its id
+	request   string // id of the API request that caused the event, empty if there is none
+}
+
+// headers returns the headers of an attempt with this body.
+func (e *outgoing) headers(at time.Time, body []byte) map[string]string {
+	all := map[string]string{
+		"webhook-id": e.id, "webhook-timestamp": endpoint.Timestamp(at), "webhook-signature": e.keys.Sign(e.id, at, body),
+		"webhook-endpoint-id": e.webhook,
+	}
+	if e.request != "" {
+		all["webhook-request-id"] = e.request
+	}
+	return all
 }
 
 // destination returns the destination of a webhook.

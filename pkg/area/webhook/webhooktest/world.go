@@ -170,7 +170,7 @@ func (w *World) happen(t event.Type, object any, files ...media.File) event.Ref 
 	if err != nil {
 		w.T.Fatal(err)
 	}
-	tx := &store.Tx{}
+	tx := &store.Tx{Origin: "req-1"}
 	tx.Create(it, nil)
 	if err := w.DB.Commit(w.T.Context(), tx); err != nil {
 		w.T.Fatal(err)

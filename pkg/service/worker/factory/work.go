@@ -1,5 +1,6 @@
-// Package factory has the background work that follows a change of a factory's state: it ends all running work of a
-// deleted factory, and continues the waiting work of a paused one. It links no HTTP framework, since a worker links it.
+// Package factory has the background work that follows a change of a factory: it ends all running work of a deleted
+// factory, continues the waiting work of a paused one, and publishes what plans hold. It links no HTTP framework, since
+// a worker links it.
 package factory
 
 import (
@@ -49,6 +50,7 @@ func Handlers(w *generate.Worker, cleaners ...Cleaner) map[task.Kind]task.Handle
 		record.Cleaner{DB: w.DB, Now: w.Now}, social.FactoryCleaner{DB: w.DB, Now: w.Now},
 	}, cleaners...)}
 	handlers[factoryrecord.Resume] = resumer{Worker: w}
+	handlers[factoryrecord.Publish] = publisher{Worker: w}
 	return handlers
 }
 
@@ -130,7 +132,7 @@ func running(o tenant.Owner, factoryID string, limit int, states ...item.State) 
 	return q
 }
 
-// waking is the payload of a Resume task.
+// waking is the payload of a Resume or Publish task.
 type waking struct {
 	// After is the position at which the next step continues.
 	After *store.Cursor `json:"after,omitempty"`
@@ -180,6 +182,40 @@ func (h resumer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 				err = generate.Wake(tx, h.Now(), s.Owner, r.ID, r.Attempt)
 			}
 			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return o, nil
+}
+
+// publisher is the handler of Publish.
+type publisher struct {
+	endless
+	*generate.Worker
+}
+
+// Step starts the automatic publishing of the next items that plans hold.
+func (h publisher) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
+	var p waking
+	if err := s.Decode(&p); err != nil {
+		return o, err
+	}
+	q := running(s.Owner, s.Subject, wakeAtOnce, item.Generated)
+	q.After, q.Ranges = p.After, map[string]store.Range{item.PublishAtFilter: {From: item.SortableTime(h.Now())}}
+	page, err := h.DB.List(ctx, q)
+	if err != nil {
+		return o, task.Again(err)
+	}
+	o.Payload, o.Done = waking{page.Next}, page.Next == nil
+	o.Join = func(_ context.Context, tx *store.Tx) error {
+		for _, it := range page.Items {
+			r, err := item.Decode(&it)
+			if err != nil {
+				return err
+			}
+			if err := r.PublishPlanned(tx, h.Now(), s.Owner, s.Task.ID); err != nil {
 				return err
 			}
 		}

@@ -1,0 +1,84 @@
+package content
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// accepted returns the item of a body after all checks, except for its money.
+func (s *Service) accepted(ctx context.Context, p *auth.Principal, b createBody, refs references,
+	now time.Time) (*item.Record, error) {
+	if err := b.check(p.Mode); err != nil {
+		return nil, err
+	}
+	r, err := s.newRecord(b, refs, p.Mode, now)
+	if err != nil || b.PublishAt == nil {
+		return r, err
+	}
+	return r, s.order(ctx, p, b, refs, r, now)
+}
+
+// order notes in a new item when and where it is published, and refuses what scheduling would refuse, as far as it is
+// known before the item is generated.
+func (s *Service) order(ctx context.Context, p *auth.Principal, b createBody, refs references, r *item.Record,
+	now time.Time) error {
+	if err := p.Require(auth.ContentPublish, "/publish_at"); err != nil {
+		return err
+	}
+	if err := checkAhead(b.PublishAt.Time, now); err != nil {
+		return err
+	}
+	w := &publishRequest{r: foreseen(r), asked: b.Accounts, read: refs.accounts, options: b.Options,
+		param: "/publish_at", new: true}
+	if _, err := s.targets(ctx, w, refs.factories[b.FactoryID].SocialAccountIDs); err != nil {
+		return err
+	}
+	r.PublishAt, r.Ordered = b.PublishAt, &item.Ordered{Options: maps.Clone(b.Options)}
+	r.SocialAccountIDs, r.OmittedAccounts = append([]string{}, b.Accounts...), w.r.OmittedAccounts
+	return nil
+}
+
+// foreseen returns a copy of a new item with files such as it will have, so that the limits of platforms can be
+// checked. Their sizes are unknown.
+func foreseen(r *item.Record) *item.Record {
+	c := *r
+	f := media.File{Role: media.Final, Type: media.Image, MIMEType: "image/jpeg", Bytes: 1}
+	if r.Kind == item.Video || r.Kind == item.MusicClip || r.Shape == "story clip" {
+		f = media.File{Role: media.Final, Type: media.Video, MIMEType: "video/mp4", Bytes: 1}
+		if r.DurationSeconds != nil {
+			f.DurationSeconds = float64(*r.DurationSeconds)
+		}
+	}
+	c.Files = slices.Repeat([]media.File{f}, max(1, len(r.Slides)))
+	return &c
+}
+
+// known leaves out what cannot be known of a new item: its files, and the texts that are generated.
+func known(r *item.Record, found []errs.Detail) []errs.Detail {
+	return slices.DeleteFunc(found, func(d errs.Detail) bool {
+		return strings.HasPrefix(d.Param, "/media") || d.Param == "/title" && !r.Given.Title ||
+			d.Param == "/caption" && !r.Given.Caption
+	})
+}
+
+// accountKeys returns the keys of the accounts that bodies name.
+func accountKeys(bodies []createBody) (keys []store.Key) {
+	for _, b := range bodies {
+		for _, accountID := range b.Accounts {
+			if key := store.IDKey(accountID); id.Valid(id.SocialAccount, accountID) && !slices.Contains(keys, key) {
+				keys = append(keys, key)
+			}
+		}
+	}
+	return keys
+}

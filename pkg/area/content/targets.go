@@ -1,0 +1,185 @@
+package content
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/content/publication"
+	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// publishRequest is a request to publish an item.
+type publishRequest struct {
+	r       *item.Record
+	it      store.Item
+	asked   []string              // ids of the accounts in the call
+	read    map[string]store.Item // items that were read, by the ids of accounts
+	options platformOptions
+	new     bool   // the item is not generated yet
+	param   string // parameter with the time or the accounts, for errors
+}
+
+// publishRequest reads the item and the accounts of the call in one round trip.
+func (s *Service) publishRequest(ctx context.Context, itemID string, match httpapi.IfMatch,
+	accounts []string) (*publishRequest, error) {
+	w := &publishRequest{asked: accounts, read: map[string]store.Item{}}
+	var known []string
+	var keys []store.Key
+	for _, accountID := range accounts {
+		if id.Valid(id.SocialAccount, accountID) {
+			known, keys = append(known, accountID), append(keys, store.IDKey(accountID))
+		}
+	}
+	found, beside, err := resource.FindAll(ctx, s.db, id.ContentItem, []string{itemID}, keys...)
+	if err != nil {
+		return nil, err
+	}
+	it, ok := found[itemID]
+	if !ok {
+		return nil, errs.Missing("content item", itemID)
+	}
+	for i, accountID := range known {
+		w.read[accountID] = beside[i]
+	}
+	w.it = it
+	if w.r, err = item.Decode(&it); err != nil {
+		return nil, err
+	}
+	return w, match.Check(w.r.Version)
+}
+
+// taken reports whether an account has taken the item.
+func (w *publishRequest) taken(accountID string) bool {
+	pub := w.r.PublicationTo(accountID)
+	return pub != nil && pub.State == item.PublicationPublished
+}
+
+// take notes the accounts to which the item is published, and the requested result.
+func (w *publishRequest) take(targets []publication.Target, rehearsal *item.PublishRehearsal) {
+	if w.r.State != item.Published && w.r.State != item.Failed {
+		w.r.SocialAccountIDs = []string{}
+	}
+	for _, t := range targets {
+		if !slices.Contains(w.r.SocialAccountIDs, t.Account.ID) {
+			w.r.SocialAccountIDs = append(w.r.SocialAccountIDs, t.Account.ID)
+		}
+	}
+	w.r.Rehearsed = rehearsal
+}
+
+// targets returns the accounts of a request, and rejects an item that their platforms do not take. If
+// the call names no accounts, they are the usual accounts, or else those of the factory: those that
+// cannot publish it are left out, unless none is left.
+func (s *Service) targets(ctx context.Context, w *publishRequest,
+	usual []string) (all []publication.Target, err error) {
+	ids := w.asked
+	if len(ids) == 0 {
+		if ids, err = s.usual(ctx, w, usual); err != nil {
+			return nil, err
+		}
+	}
+	p := auth.FromContext(ctx)
+	var found []error
+	omitted := []item.OmittedAccount{}
+	chosen := map[string]bool{}
+	for i, accountID := range ids {
+		param := "/social_account_ids/" + strconv.Itoa(i)
+		if len(w.asked) == 0 {
+			param = "/social_account_ids"
+		}
+		it := w.read[accountID]
+		if !account.Is(it, p.Owner) {
+			e := errs.Missing("social account", accountID)
+			e.Param = param
+			return nil, e
+		}
+		acct, err := account.Decode(&it)
+		if err != nil {
+			return nil, err
+		}
+		adapter, ok := s.platforms.Of(p.Mode, acct.Platform)
+		if !ok {
+			return nil, fmt.Errorf("content: no platform %q", acct.Platform)
+		}
+		if o := publication.Omit(&acct, adapter.Capabilities(), w.r.Kind); o != nil && len(w.asked) == 0 {
+			omitted = append(omitted, *o)
+			continue
+		} else if !acct.Usable() {
+			found = append(found, errs.Invalid(param, "%s", o.Message))
+			continue
+		}
+		chosen[acct.Platform] = true
+		options, sent := w.options[acct.Platform]
+		if pub := w.r.PublicationTo(accountID); !sent && pub != nil {
+			options = pub.Options
+		}
+		label := adapter.Capabilities().Label
+		all = append(all, publication.Target{Account: acct, Limits: adapter.Capabilities(), Options: options,
+			Full: func(day string, most int) error {
+				return errs.Invalid(w.param, "%s takes %d posts a day on one account, and %s has as many on %s (UTC): "+
+					"choose another day", label, most, accountID, day)
+			}})
+	}
+	if len(all) == 0 {
+		for _, o := range omitted {
+			found = append(found, errs.Invalid("/social_account_ids", "%s", o.Message))
+		}
+	}
+	w.r.OmittedAccounts = omitted
+	for name := range w.options {
+		if !chosen[name] && len(found) == 0 {
+			found = append(found, errs.Invalid("/options/"+name, "is for a platform that none of the accounts is of"))
+		}
+	}
+	slices.SortStableFunc(found, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
+	details := publication.Check(w.r, all)
+	if w.new {
+		details = known(w.r, details)
+	}
+	if len(details) > 0 {
+		found = append(found, errs.InvalidFields(details...))
+	}
+	return all, errs.All(found...)
+}
+
+// usual reads and returns the accounts for a call that names none.
+func (s *Service) usual(ctx context.Context, w *publishRequest, ids []string) ([]string, error) {
+	if len(ids) == 0 {
+		factories, _, err := s.factories.FindAll(ctx, []string{w.r.FactoryID})
+		if err != nil {
+			return nil, err
+		}
+		ids = factories[w.r.FactoryID].SocialAccountIDs
+	}
+	if len(ids) == 0 {
+		return nil, errs.Invalid("/social_account_ids", "is required, as the factory has no social accounts: attach "+
+			"some, or name them")
+	}
+	var keys []store.Key
+	for _, accountID := range ids {
+		if _, read := w.read[accountID]; !read {
+			keys = append(keys, store.IDKey(accountID))
+		}
+	}
+	if len(keys) == 0 {
+		return ids, nil
+	}
+	items, err := s.db.GetAll(ctx, keys...)
+	if err != nil {
+		return nil, err
+	}
+	for i, key := range keys {
+		w.read[key.PK] = items[i]
+	}
+	return ids, nil
+}
