@@ -96,8 +96,9 @@ func (s *Service) registerChanges(r *httpapi.Router) {
 
 	cancel := op("cancelContentItem", http.MethodPost, one+"/cancel", auth.ContentWrite, "Cancel a content item",
 		"Stops an item that is queued or being generated, and sends the event `content.canceled`. The parts that "+
-			"were completed are charged; the rest of the reserved credits is released at once. An item that is "+
-			"already generated cannot be canceled: delete it, or leave it.")
+			"were completed are charged, and are in `media`; the rest of the reserved credits is released at once. "+
+			"`cancel_cost_credits` of the item is the charge if you canceled it now. An item that is already "+
+			"generated cannot be canceled: delete it, or leave it.")
 	cancel.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState}
 	httpapi.Write(r, cancel, s.cancel)
 }
@@ -215,11 +216,11 @@ func (s *Service) findWork(ctx context.Context, in *endInput) (r *item.Record, i
 
 // stop cancels an item that runs, and its work, in the transaction.
 func (s *Service) stop(tx *store.Tx, it store.Item, r *item.Record, work store.Item) error {
-	charged, err := generate.Cancel(tx, s.now(), it.Owner, &r.Ticket, work)
+	charged, made, err := generate.Cancel(tx, s.now(), it.Owner, &r.Ticket, work)
 	if err != nil {
 		return err
 	}
-	return r.Stop(tx, s.now(), charged)
+	return r.Stop(tx, s.now(), charged, made)
 }
 
 func (s *Service) regenerate(ctx context.Context, tx *store.Tx, in *regenerateInput) (out item.Item, err error) {
@@ -362,7 +363,7 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *endInput) (out i
 	if err := generate.RemoveFiles(tx, now, it.Owner, r.ID, r.Attempt); err != nil {
 		return out, err
 	}
-	r.Media, r.Files, r.Slides = []media.View{}, nil, slices.Clone(r.Slides)
+	r.Media, r.Files, r.Kept, r.Slides = []media.View{}, nil, nil, slices.Clone(r.Slides)
 	for i := range r.Slides {
 		r.Slides[i].MediaID = nil
 	}

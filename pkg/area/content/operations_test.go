@@ -58,7 +58,7 @@ func TestCreateEachKind(t *testing.T) {
 			Model:    catalog.Default(c.model).ID, Media: []media.View{}, Slides: make([]item.Slide, c.slides),
 			SocialAccountIDs: []string{}, Publications: []item.Publication{},
 			AspectRatio: c.ratio, Seconds: c.length, Voice: c.voice, DurationSeconds: c.plays,
-			State: item.Queued, Attempt: 1,
+			State: item.Queued, Attempt: 1, CancelCost: to(int64(0)),
 			ExpiresAt: to(resource.Instant(made.AddDate(0, 0, 30))),
 		}
 		if kind == item.Video {

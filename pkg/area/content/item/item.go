@@ -65,7 +65,7 @@ type Item struct {
 	Hashtags         []string       `json:"hashtags" nullable:"false" doc:"Hashtags, without the #"`
 	Language         string         `json:"language" doc:"Language of its texts (BCP 47)"`
 	Model            string         `json:"model" doc:"Id of the model for its pictures, clips or track"`
-	Media            []media.View   `json:"media" nullable:"false" doc:"Files: the finished media, of which those of role final are to be published, then their parts in the order of creation. Each GET signs their URLs for one hour. Files of an earlier attempt stay until a new attempt has succeeded. Empty in responses to a key without the scope content:read"`
+	Media            []media.View   `json:"media" nullable:"false" doc:"Files: the finished media, of which those of role final are to be published, then their parts in the order of creation, then completed parts of later attempts that were canceled or have failed for what you gave. Each GET signs their URLs for one hour. Files of an earlier attempt stay until a new attempt has succeeded. Empty in responses to a key without the scope content:read"`
 	Slides           []Slide        `json:"slides" nullable:"false" doc:"Slides of a carousel, in order"`
 	ProductID        *string        `json:"product_id" doc:"Id of its product"`
 	PromotionID      *string        `json:"promotion_id" doc:"Id of its promotion"`
@@ -79,6 +79,7 @@ type Item struct {
 	Attempt          int            `json:"attempt" doc:"Number of the generation attempt, starting at 1"`
 	ReservedCredits  int64          `json:"reserved_credits" doc:"Credits reserved for the attempt that is queued or running. 0 once it has ended, and always in the sandbox"`
 	CostCredits      int64          `json:"cost_credits" doc:"Credits charged for all attempts: those that succeeded, and the completed parts of those that were canceled or failed for what you gave. Always 0 in the sandbox"`
+	CancelCost       *int64         `json:"cancel_cost_credits" doc:"Credits that canceling the item would cost now, for the parts that are completed. Null unless it is queued or being generated. Always 0 in the sandbox" example:"0"`
 	GeneratedAt      *resource.Time `json:"generated_at" doc:"Time at which it was generated. Null until then"`
 	ExpiresAt        *resource.Time `json:"expires_at" doc:"Time at which it is deleted with its files: 30 days after a test key made it. Null with a live key"`
 	PublishedAt      *resource.Time `json:"published_at" doc:"Time at which it was first published. Null until then"`

@@ -341,7 +341,7 @@ func (r *Record) LivePrice() (credits int64) {
 // Order returns the order of the record's current attempt.
 func (r *Record) Order(o tenant.Owner) generate.Order {
 	a := generate.Order{Owner: o, Subject: r.ID, Attempt: r.Attempt, About: r.About(),
-		Makes: "content_item." + string(r.Kind)}
+		Makes: "content_item." + string(r.Kind), Keeps: true}
 	for _, planned := range r.Parts {
 		a.Parts = append(a.Parts, planned.Part)
 	}

@@ -16,6 +16,11 @@ import (
 type Record struct {
 	Item
 	Files []media.File `json:"files,omitempty"`
+	// Kept are the files of completed parts of attempts after the one that Files are of, which did not succeed.
+	Kept []media.File `json:"kept,omitempty"`
+	// Results are the parts of the last attempt that succeeded, or else the completed ones of the last attempt that has
+	// any. An attempt that reuses parts takes them.
+	Results []result `json:"results,omitempty"`
 	// Branded reports whether the finished files show the logo or the name of the brand.
 	Branded bool `json:"branded,omitempty"`
 	// Track is the caller's music.
@@ -101,10 +106,10 @@ func (r *Record) View(ctx context.Context, signer *media.Signer) (Item, error) {
 	v := r.Item
 	v.Publications = r.publications()
 	if r.Runs() {
-		v.ReservedCredits = r.Credits
+		v.ReservedCredits, v.CancelCost = r.Credits, new(int64)
 	}
 	var err error
-	v.Media, err = signer.Views(ctx, r.Files)
+	v.Media, err = signer.Views(ctx, r.shown())
 	return v, err
 }
 
