@@ -136,9 +136,10 @@ func CancelCost(t *Ticket, read store.Item) (credits int64, err error) {
 }
 
 // runOf returns the run of a task that was read.
-func runOf(read store.Item) (s task.Step, r run, err error) {
+func runOf(read store.Item) (*task.Step, *run, error) {
+	s, r := &task.Step{}, &run{}
 	if err := read.Decode(&s.Task); err != nil {
-		return s, r, err
+		return nil, nil, err
 	}
-	return s, r, s.Decode(&r)
+	return s, r, s.Decode(r)
 }

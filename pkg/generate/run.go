@@ -90,8 +90,12 @@ func begin(tx *store.Tx, now time.Time, o Order) error {
 	if err := expire(tx, now, o); err != nil {
 		return err
 	}
+	due := time.Time{}
+	if o.Delay > 0 && r.Parts[r.first()].Kind == provider.KindCompose {
+		due = now.Add(o.Delay) // no provider rehearses the delay
+	}
 	return task.Create(tx, now, task.Task{
-		Message: task.Message{
+		DueAt: due, Message: task.Message{
 			ID: task.ID(Generate, o.Subject, o.Attempt), Kind: Generate, Subject: o.Subject, Owner: o.Owner,
 			Queue: cmp.Or(r.queue(), topology.GenerateText),
 		},

@@ -41,8 +41,62 @@ type regenerateBody struct {
 	Model           string          `json:"model,omitempty" maxLength:"100" doc:"Id of a model of the catalog. Absent: unchanged, or with other visuals the factory's"`
 	DurationSeconds *int            `json:"duration_seconds,omitempty" minimum:"5" maximum:"180" doc:"Length in seconds, as of a new item. Absent: unchanged" example:"30"`
 	Visuals         string          `json:"visuals,omitempty" enum:"clips,stills" doc:"What is seen in a video. Absent: unchanged"`
-	Music           string          `json:"music,omitempty" maxLength:"64" pattern:"^(none|generated|med_[0-9a-z]{26})$" patternDescription:"none, generated or the id of a media" doc:"What is heard under the voice of a video. Absent: unchanged" example:"none"`
+	Music           string          `json:"music,omitempty" maxLength:"64" pattern:"^(none|generated|med_[0-9a-z]{26})$" patternDescription:"none, generated or the id of a media" doc:"What is heard under the voice of a video; generated makes new music. Absent: unchanged" example:"none"`
+	Cover           string          `json:"cover,omitempty" maxLength:"64" pattern:"^(generated|med_[0-9a-z]{26})$" patternDescription:"generated or the id of a media" doc:"Cover of a music clip; generated makes a new one. Absent: unchanged" example:"generated"`
+	Script          string          `json:"script,omitempty" format:"not-blank" maxLength:"4000" doc:"What is said in a video, or the lyrics of a music clip, as of a new item. Absent: unchanged if it is yours or with reuse, otherwise generated" example:"We pulled these nets out of the sea. Now they carry you up the hill."`
+	Scenes          []sceneBody     `json:"scenes,omitempty" minItems:"1" maxItems:"40" nullable:"false" doc:"The script in scenes, instead of script; with reuse as many as the item has"`
+	Title           string          `json:"title,omitempty" format:"not-blank" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Absent: unchanged if it is yours or with reuse, otherwise generated"`
+	Slides          []slideBody     `json:"slides,omitempty" minItems:"2" maxItems:"10" nullable:"false" doc:"Headings of the slides of a carousel, as many as it has. Those without a text stay"`
+	Reuse           bool            `json:"reuse,omitempty" default:"false" doc:"Uses the parts of the last attempt that succeeded again, or else the completed parts of the last one. Only what is corrected is made anew and charged. prompt, model, duration_seconds and visuals are not for such an attempt"`
 	Sandbox         *item.Rehearsal `json:"sandbox,omitempty" doc:"Simulated result of the attempt. For test keys only"`
+}
+
+// media returns the members that name media.
+func (b *regenerateBody) media() []incoming.Member {
+	return mediaOf(createBody{Music: b.Music, Cover: b.Cover})
+}
+
+// Rules refuses members that change more than an attempt that reuses parts can.
+func (b *regenerateBody) Rules() error {
+	if !b.Reuse {
+		return nil
+	}
+	var found []error
+	for _, m := range []struct {
+		param string
+		sent  bool
+	}{{"/prompt", b.Prompt != nil}, {"/model", b.Model != ""}, {"/duration_seconds", b.DurationSeconds != nil},
+		{"/visuals", b.Visuals != ""}} {
+		if m.sent {
+			found = append(found, errs.Invalid(m.param, "is not for an attempt that reuses parts. Leave it or reuse out"))
+		}
+	}
+	return errs.All(found...)
+}
+
+// correct sets the texts of an item that the body corrects.
+func (b *regenerateBody) correct(r *item.Record) error {
+	if b.Title != "" {
+		r.Title, r.Given.Title = b.Title, true
+	}
+	if b.Slides != nil && len(b.Slides) != len(r.Slides) {
+		if r.Kind != item.Carousel {
+			return errs.Invalid("/slides", "are for kind carousel only")
+		}
+		return errs.Invalid("/slides", "must be %d, as the item has", len(r.Slides))
+	}
+	for i, slide := range b.Slides {
+		if slide.Text == "" {
+			continue
+		}
+		if r.Slides[i].Text = slide.Text; !slices.Contains(r.Given.Slides, i) {
+			r.Given.Slides = append(r.Given.Slides, i)
+		}
+	}
+	if b.Reuse {
+		return r.CheckReuse()
+	}
+	return nil
 }
 
 type regenerateInput struct {
@@ -63,9 +117,12 @@ func (s *Service) registerChanges(r *httpapi.Router) {
 	update := op("updateContentItem", http.MethodPatch, one, auth.ContentWrite, "Change a content item",
 		"Takes a JSON merge patch (RFC 7396) of title, caption, hashtags and metadata, until publishing begins. "+
 			"Generation never overwrites a text that you have set, neither a running attempt nor a later one. A text "+
-			"set to null is generated again by the next attempt.")
+			"set to null is generated again by the next attempt. The title of a finished story or music clip is part "+
+			"of its media: regenerate the item with `reuse` to change it.")
 	update.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState}
+	const correct = "POST /v1/content-items/{content_item_id}/regenerate with reuse corrects it in the finished media"
 	update.Fixed = map[string]string{
+		"slides": correct, "script": correct, "scenes": correct, "music": correct, "cover": correct,
 		"prompt": "POST /v1/content-items/{content_item_id}/regenerate takes a new prompt",
 		"model":  "POST /v1/content-items/{content_item_id}/regenerate takes another model",
 		"state": "POST /v1/content-items/{content_item_id}/cancel cancels the item, /regenerate makes " +
@@ -86,7 +143,10 @@ func (s *Service) registerChanges(r *httpapi.Router) {
 	regenerate := op("regenerateContentItem", http.MethodPost, one+"/regenerate", auth.ContentWrite,
 		"Regenerate a content item",
 		"Starts a new attempt at an item that has failed or is generated or canceled. It costs as much as a new "+
-			"item. It uses the settings that the factory had when the item was created, and its product as it is "+
+			"item. With `reuse` it composes the parts that are there again, and only what you correct is made anew "+
+			"and charged: a corrected script is spoken again as a whole; a scene with another `visual`, `music` and "+
+			"`cover` with the value generated are made again; titles, headings and media of your own are free. "+
+			"`createEstimate` returns the price before. Without `reuse`, it uses the settings that the factory had when the item was created, and its product as it is "+
 			"now, and keeps the texts that you have set. The media and texts of the earlier attempt are shown until "+
 			"the new one has succeeded. The files of all attempts are kept until the item is deleted.")
 	regenerate.Status = http.StatusAccepted
@@ -131,6 +191,7 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 // change takes the changed texts of an item over. Sent has the members of the patch, as httpapi.Patched returns them.
 func (s *Service) change(ctx context.Context, tx *store.Tx, it store.Item, r *item.Record, set texts,
 	sent map[string]bool) (out item.Item, err error) {
+	before := r.Title
 	for name, given := range map[string]*bool{"title": &r.Given.Title, "caption": &r.Given.Caption,
 		"hashtags": &r.Given.Hashtags} {
 		if set, ok := sent[name]; ok {
@@ -139,8 +200,11 @@ func (s *Service) change(ctx context.Context, tx *store.Tx, it store.Item, r *it
 	}
 	r.Title, r.Caption, r.Hashtags, r.Metadata = set.Title, set.Caption, append([]string{}, set.Hashtags...),
 		set.Metadata.OrEmpty()
-	if _, ok := sent["title"]; ok {
-		err = r.CheckTexts()
+	if given, ok := sent["title"]; ok {
+		if err = r.CheckTexts(); given && set.Title != before && r.GeneratedAt != nil && !r.Runs() && r.InMedia() {
+			err = errs.Invalid("/title", "is part of the finished media. POST /v1/content-items/{content_item_id}/regenerate "+
+				"with reuse and title composes them again, free of charge")
+		}
 	}
 	if err := errs.All(err, s.fits(it.Owner.Mode, r)); err != nil {
 		return out, err
@@ -238,7 +302,7 @@ func (s *Service) regenerate(ctx context.Context, tx *store.Tx, in *regenerateIn
 		beside = ledger.FundsKeys(p.Account, now)
 	}
 	funds := len(beside)
-	beside = append(beside, incoming.Keys([]incoming.Member{trackOf(b.Music)})...)
+	beside = append(beside, incoming.Keys(b.media())...)
 	found, others, err := resource.FindAll(ctx, s.db, id.ContentItem, []string{in.ID}, beside...)
 	if err != nil {
 		return out, err
@@ -290,13 +354,22 @@ func (s *Service) plan(ctx context.Context, r *item.Record, b regenerateBody, a 
 	if err := r.Permit(item.Regenerate); err != nil {
 		return err
 	}
+	if err := b.Rules(); err != nil {
+		return err
+	}
 	if b.Prompt != nil {
 		r.Prompt = *b.Prompt
 	}
-	if err := s.refresh(ctx, r); err != nil {
+	if err := b.correct(r); err != nil {
 		return err
 	}
-	w := item.Options{Model: b.Model, DurationSeconds: b.DurationSeconds, Visuals: b.Visuals, Music: b.Music}
+	if !b.Reuse {
+		if err := s.refresh(ctx, r); err != nil {
+			return err
+		}
+	}
+	w := item.Options{Model: b.Model, DurationSeconds: b.DurationSeconds, Visuals: b.Visuals, Music: b.Music,
+		Cover: b.Cover, Script: b.Script, Scenes: scenesOf(b.Scenes), Reuse: b.Reuse}
 	if same := b.Visuals == "" || r.Visuals != nil && b.Visuals == *r.Visuals; same {
 		w.Model = cmp.Or(b.Model, r.Model)
 	}
@@ -306,10 +379,14 @@ func (s *Service) plan(ctx context.Context, r *item.Record, b regenerateBody, a 
 			return err
 		}
 	}
-	if m := trackOf(w.Music); m.IsID() {
-		if w.Track, err = a.track(m); err != nil {
+	if w.Cover == "" && r.Cover != nil && coverOf(*r.Cover).IsID() {
+		w.Cover = *r.Cover
+		if a.media, err = incoming.Read(ctx, s.db, []incoming.Member{coverOf(w.Cover)}); err != nil {
 			return err
 		}
+	}
+	if err := a.files(&w); err != nil {
+		return err
 	}
 	return r.Plan(s.offer, w, live)
 }

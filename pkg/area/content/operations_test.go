@@ -55,7 +55,7 @@ func TestCreateEachKind(t *testing.T) {
 			Resource:  resource.New(got.ID, made, nil),
 			FactoryID: w.factory, Kind: kind, Format: c.format, Prompt: "Ein neuer Laufschuh", Hashtags: []string{},
 			Language: "de",
-			Model:    catalog.Default(c.model).ID, Media: []media.View{}, Slides: make([]item.Slide, c.slides),
+			Model:    catalog.Default(c.model).ID, Media: []media.View{}, Slides: make([]item.Slide, c.slides), Scenes: []item.Scene{},
 			SocialAccountIDs: []string{}, Publications: []item.Publication{},
 			AspectRatio: c.ratio, Seconds: c.length, Voice: c.voice, DurationSeconds: c.plays,
 			State: item.Queued, Attempt: 1, CancelCost: to(int64(0)),
@@ -63,6 +63,9 @@ func TestCreateEachKind(t *testing.T) {
 		}
 		if kind == item.Video {
 			want.Visuals, want.Music = to("clips"), to("none")
+		}
+		if kind == item.MusicClip {
+			want.Cover = to("generated")
 		}
 		if !reflect.DeepEqual(got, want) || !id.Valid(id.ContentItem, got.ID) {
 			t.Errorf("got  %+v\nwant %+v", got, want)

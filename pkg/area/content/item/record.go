@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
@@ -23,11 +22,10 @@ type Record struct {
 	Results []result `json:"results,omitempty"`
 	// Branded reports whether the finished files show the logo or the name of the brand.
 	Branded bool `json:"branded,omitempty"`
-	// Track is the caller's music.
-	Track *media.File `json:"track,omitempty"`
-	// Scenes is the script of a video.
-	Scenes  []provider.Scene `json:"scenes,omitempty"`
-	Sandbox *Rehearsal       `json:"sandbox,omitempty"`
+	// Track is the caller's music, and OwnCover the caller's cover.
+	Track    *media.File `json:"track,omitempty"`
+	OwnCover *media.File `json:"own_cover,omitempty"`
+	Sandbox  *Rehearsal  `json:"sandbox,omitempty"`
 	// Given are the texts of the caller. Generation never overwrites them.
 	Given Given `json:"given,omitzero"`
 	// Brief holds the settings that the factory had when the item was created.
@@ -64,6 +62,9 @@ type Given struct {
 	Hashtags bool `json:"hashtags,omitempty"`
 	// Slides are the indexes of the slides whose heading the caller wrote.
 	Slides []int `json:"slides,omitempty"`
+	// Script reports whether the caller wrote the script, and Undivided whether without scenes.
+	Script    bool `json:"script,omitempty"`
+	Undivided bool `json:"undivided,omitempty"`
 }
 
 // About returns the description of the item for the entries of its money.
@@ -128,6 +129,9 @@ func Decode(it *store.Item) (*Record, error) {
 		return nil, err
 	}
 	r.Publications = r.publications()
+	if r.Scenes == nil {
+		r.Scenes = []Scene{}
+	}
 	for i := range r.Publications {
 		if p := &r.Publications[i]; p.Warnings == nil {
 			p.Warnings = []PublicationWarning{} // it is older than the member

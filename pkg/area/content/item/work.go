@@ -160,7 +160,7 @@ func (r *Record) assemble(made []generate.Made) {
 
 // write sets the texts that were made. The texts of the caller stay.
 func (r *Record) write(made []generate.Made) {
-	t := written(made)
+	t := r.words(made)
 	if !r.Given.Title {
 		r.Title = t.Title
 	}
@@ -175,7 +175,13 @@ func (r *Record) write(made []generate.Made) {
 			r.Slides[i].Text = t.Slides[i]
 		}
 	}
-	r.Script, r.Scenes = t.Script(), t.Scenes
+	if r.Given.Script {
+		return
+	}
+	r.Script, r.Scenes = t.Script(), []Scene{}
+	for _, s := range t.Scenes {
+		r.Scenes = append(r.Scenes, Scene(s))
+	}
 }
 
 // sort returns the finished media, and the files of the other parts with their roles.
