@@ -114,7 +114,8 @@ func TestCompletedPartsAreKept(t *testing.T) {
 		if state == "failed" {
 			made = v.Failure.Made
 		}
-		if len(made) != 3 || len(made[2].Files) > 0 || made[0].Text == nil || len(made[1].Files) != 1 || len(w.objects.saved) != 1 {
+		if len(made) != 3 || made[0].Text == nil || len(made[1].Files) != 1 || len(made[2].Files) > 0 ||
+			len(w.objects.saved) != 1 {
 			t.Errorf("%s: it keeps %+v, and %v are stored", state, made, w.objects.saved)
 		}
 	}

@@ -335,8 +335,9 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 		Item: item.Item{
 			Resource:  resource.New(id.New(id.ContentItem, now), now, b.Metadata),
 			FactoryID: f.ID, Kind: b.Kind, Prompt: b.Prompt, Title: b.Title, Caption: b.Caption, Hashtags: []string{},
-			Scenes: []item.Scene{}, Slides: []item.Slide{}, SocialAccountIDs: []string{}, Publications: []item.Publication{},
-			State: item.Queued, Attempt: 1,
+			Scenes: []item.Scene{}, Slides: []item.Slide{}, SocialAccountIDs: []string{},
+			Publications: []item.Publication{},
+			State:        item.Queued, Attempt: 1,
 		},
 		Automatic: f.AutoPublish, Withheld: a.withheld,
 		Given:   item.Given{Title: b.Title != "", Caption: b.Caption != "", Hashtags: len(b.Hashtags) > 0},

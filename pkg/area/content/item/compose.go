@@ -171,8 +171,8 @@ func scan(pointer, format string, n *int) bool {
 
 // brought reports whether the file of a key is one that the caller has brought in.
 func (r *Record) brought(key string) bool {
-	if r.Track != nil && r.Track.Key == key || r.OwnCover != nil && r.OwnCover.Key == key || r.Brief.Brand != nil && r.Brief.Brand.Logo != nil &&
-		r.Brief.Brand.Logo.Key == key {
+	is := func(f *media.File) bool { return f != nil && f.Key == key }
+	if is(r.Track) || is(r.OwnCover) || r.Brief.Brand != nil && is(r.Brief.Brand.Logo) {
 		return true
 	}
 	return slices.ContainsFunc(r.Shown, func(p shownPhoto) bool { return p.File.Key == key })

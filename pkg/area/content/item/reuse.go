@@ -47,7 +47,8 @@ var types = map[provider.Kind]media.Type{provider.KindImage: media.Image, provid
 // reused returns the result of an earlier attempt for a step, or nil if the step must be taken: if there is no result,
 // if it was made of something else, or if the caller requests another one.
 func (r *Record) reused(st step, w Options) *generate.Made {
-	if !w.Reuse || st.role == roleMusic && w.Music == MusicGenerated || st.role == roleCover && w.Cover == CoverGenerated {
+	if !w.Reuse || st.role == roleMusic && w.Music == MusicGenerated ||
+		st.role == roleCover && w.Cover == CoverGenerated {
 		return nil
 	}
 	for _, done := range r.Results {
@@ -106,8 +107,8 @@ func (r *Record) checkCovered(w Options) error {
 		}
 	}
 	if takes := provider.SpokenLength(r.Script); covers > 0 && takes+lead+tail > covers && len(r.Shown) == 0 {
-		return errs.Invalid(r.scriptParam(), "takes about %d seconds to say, and the clips of the item can be shown for %d. "+
-			"Shorten it, or leave reuse out", int(takes.Seconds()), int(covers.Seconds()))
+		return errs.Invalid(r.scriptParam(), "takes about %d seconds to say, and the clips of the item can be shown "+
+			"for %d. Shorten it, or leave reuse out", int(takes.Seconds()), int(covers.Seconds()))
 	}
 	return nil
 }

@@ -174,8 +174,8 @@ func sentencesOf(text string) (all []string) {
 }
 
 // redivided divides a corrected script into the scenes that an item has: each ends at the word that is nearest to the
-// former end, measured from the beginning of the script up to its first change, and from its end after that. It returns nil if there
-// are too few words.
+// former end, measured from the beginning of the script up to its first change, and from its end after that. It returns
+// nil if there are too few words.
 func redivided(before []Scene, script string) []Scene {
 	old := scriptOf(before)
 	same := 0
