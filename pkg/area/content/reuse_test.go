@@ -228,3 +228,22 @@ func TestACorrectionIsRehearsed(t *testing.T) {
 		t.Errorf("%+v %+v", got, got.Failure)
 	}
 }
+
+// A correction waits for a paused factory, as any work that has not begun.
+func TestACorrectionWaitsForItsFactory(t *testing.T) {
+	w := newWorld(t)
+	w.live(1000)
+	it := w.generated("kind", "story")
+	w.Call(http.MethodPost, path(it.ID, "regenerate"), object{"reuse": true}).Into(t, http.StatusAccepted, &it)
+	at := "/v1/factories/" + w.factory
+	w.Call(http.MethodPatch, at, object{"state": "paused"}).Into(t, http.StatusOK, &object{})
+	if wait := w.doAttempt(it.ID, 2); wait < time.Minute || w.get(it.ID).State != item.Queued {
+		t.Errorf("it waits %v: %+v", wait, w.get(it.ID))
+	}
+	w.Call(http.MethodPatch, at, object{"state": "active"}).Into(t, http.StatusOK, &object{})
+	w.clock.Add(2 * time.Hour)
+	w.doAttempt(it.ID, 2)
+	if got := w.get(it.ID); got.State != item.Generated || len(w.composed) != 2 {
+		t.Errorf("%+v", got)
+	}
+}

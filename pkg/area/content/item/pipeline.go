@@ -205,8 +205,9 @@ func (r *Record) Plan(offer catalog.Offer, w Options, live bool) error {
 	}
 	for _, st := range r.steps(lead, count, p.FromStill) {
 		if made := r.reused(st, w); made != nil {
-			r.Parts = append(r.Parts, part{Part: generate.Part{Kind: st.kind, Reuse: made}, Role: st.role,
-				Number: st.number})
+			again := r.partOf(st, catalog.Model{})
+			again.Reuse = made
+			r.Parts = append(r.Parts, again)
 			continue
 		}
 		var err error

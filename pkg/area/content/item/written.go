@@ -26,6 +26,9 @@ func (r *Record) Written() (asked provider.Request, text provider.Text, ok bool)
 		return asked, text, false
 	}
 	text = provider.Text{Title: r.Title, Caption: r.Caption, Hashtags: r.Hashtags, Scenes: r.spoken()}
+	if r.Given.Script {
+		text.Scenes = nil // they were not requested
+	}
 	for _, s := range r.Slides {
 		if s.Text == "" {
 			return asked, text, false
