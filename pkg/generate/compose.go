@@ -13,6 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/generate/composition"
 	"github.com/content-automation/api/pkg/media"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -71,7 +72,10 @@ const reportTimeout = 900 * time.Millisecond
 // task was canceled.
 func (w *Worker) compose(ctx context.Context, a *attempt) (o task.Outcome, err error) {
 	part := &a.Parts[a.n]
-	if w.Composer == nil && part.Looked {
+	switch {
+	case !part.Looked:
+		return w.look(ctx, a)
+	case w.Composer == nil:
 		return o, nil // the next step is on the queue of the function that composes
 	}
 	work, err := w.work(ctx, a.Step, a.Attempt)
@@ -85,14 +89,7 @@ func (w *Worker) compose(ctx context.Context, a *attempt) (o task.Outcome, err e
 	case !ok:
 		return o, task.Permanent(fmt.Errorf("generate: %s has a part to compose, and no composition", a.ID))
 	}
-	looking, ok := work.(Looking)
-	switch {
-	case !part.Looked:
-		if part.Looked = true; ok {
-			part.Plain, err = looking.Look(ctx, w.DB)
-		}
-		return o, err
-	case ok && part.Plain:
+	if looking, ok := work.(Looking); ok && part.Plain {
 		looking.Plain()
 	}
 	if a.Interrupted {
@@ -137,6 +134,29 @@ func (w *Worker) compose(ctx context.Context, a *attempt) (o task.Outcome, err e
 	made.Branded = composition.Branded(what)
 	part.Made, part.Done = made, true
 	return o, nil
+}
+
+// look reads the resources that a composition depends on. If all other parts are reused, the work begins with it.
+func (w *Worker) look(ctx context.Context, a *attempt) (o task.Outcome, err error) {
+	work, factory, err := w.begins(ctx, a)
+	switch {
+	case err != nil:
+		return o, err
+	case work == nil:
+		return o, task.ErrOrphaned
+	case factory == factoryrecord.StatePaused:
+		return w.postpone(a), nil
+	case factory == factoryrecord.StateDeleted:
+		return w.end(a), nil
+	}
+	part := &a.Parts[a.n]
+	if part.Looked = true; a.n == a.first() {
+		o.Join = w.shows(a, work, true)
+	}
+	if looking, ok := work.(Looking); ok {
+		part.Plain, err = looking.Look(ctx, w.DB)
+	}
+	return o, err
 }
 
 // callerError is the error of a composition that was caused by input of the caller.

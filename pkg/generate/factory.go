@@ -21,7 +21,7 @@ const pausedWait = time.Hour
 // begins reads the resource that a part is submitted for, as work does. Before the first part it also reads the state
 // of the factory, in the same round trip.
 func (w *Worker) begins(ctx context.Context, a *attempt) (_ Work, factory string, err error) {
-	if a.n > 0 || a.Factory == "" {
+	if a.n > a.first() || a.Factory == "" {
 		work, err := w.work(ctx, a.Step, a.Attempt)
 		return work, "", err
 	}
@@ -56,7 +56,7 @@ func (w *Worker) end(a *attempt) task.Outcome {
 		if err := ledger.Release(tx, w.Now(), a.Owner.Account, work.Ticket().Hold, 0); err != nil {
 			return err
 		}
-		return work.Cancel(tx, w.Now(), 0)
+		return work.Cancel(tx, w.Now(), 0, nil)
 	})}
 }
 
@@ -112,11 +112,11 @@ func (c *Canceler) cancel(ctx context.Context, key store.Key) error {
 		}
 	}
 	tx, now := &store.Tx{}, c.Now()
-	charged, err := Cancel(tx, now, items[0].Owner, work.Ticket(), items[1])
+	charged, made, err := Cancel(tx, now, items[0].Owner, work.Ticket(), items[1])
 	if err != nil {
 		return err
 	}
-	if err := work.Cancel(tx, now, charged); err != nil {
+	if err := work.Cancel(tx, now, charged, made); err != nil {
 		return err
 	}
 	changed, err := work.Item()

@@ -29,6 +29,9 @@ type Part struct {
 	Provider string `json:"provider"`
 	// Credits is the price of the part, 0 with a test key.
 	Credits int64 `json:"credits,omitempty"`
+	// Reuse is the result of an earlier attempt that is used again instead of a new one, or nil. Orders of a batch have
+	// none.
+	Reuse *Made `json:"-"`
 }
 
 // Made is the result of a part.
@@ -58,8 +61,10 @@ type Failure struct {
 	Message string
 	// Retryable reports whether the same work may succeed when it is tried again.
 	Retryable bool
-	// Cost is the charge for the completed parts, if the work fails because of the caller's input.
+	// Cost is the charge for the completed parts, if the work fails because of the caller's input. Made has their
+	// results if the order Keeps them.
 	Cost int64
+	Made []Made
 }
 
 // Ticket is the part of a resource's document that describes its accepted work, so that the work can be canceled after
@@ -103,8 +108,8 @@ type Work interface {
 	// Fail ends the work without success, and adds to the transaction like Succeed.
 	Fail(tx *store.Tx, now time.Time, f Failure) error
 	// Cancel ends the work early, and adds to the transaction like Succeed. The argument charged is the cost of the
-	// completed parts.
-	Cancel(tx *store.Tx, now time.Time, charged int64) error
+	// completed parts, and made has their results if the order Keeps them.
+	Cancel(tx *store.Tx, now time.Time, charged int64, made []Made) error
 	// Item returns the item to write: the one that was read, with the changes.
 	Item() (store.Item, error)
 }

@@ -137,7 +137,8 @@ func (w handler) Fail(ctx context.Context, s *task.Step, cause error) (o task.Ou
 	if errors.Is(cause, task.ErrDeadline) {
 		w.stop(ctx, &a)
 	}
-	if a.hasResults() {
+	kept := a.Keeps && isCallerError(cause)
+	if !kept && a.hasResults() {
 		// Another delivery may have gone on with the step, and need the files.
 		if err := s.Lease(ctx, nil); err != nil {
 			return o, err
@@ -159,7 +160,7 @@ func (w handler) Fail(ctx context.Context, s *task.Step, cause error) (o task.Ou
 		leave(tx, s.Owner, a.Risk)
 		f, hold := f, work.Ticket().Hold
 		if isCallerError(cause) {
-			f.Cost = min(a.completed(), hold.Credits)
+			f.Cost, f.Made = a.cancelCost(work.Ticket()), a.kept()
 			f.Message += fmt.Sprintf(" The parts that were completed have cost %d credits.", f.Cost)
 		}
 		if err := ledger.Release(tx, w.Now(), s.Owner.Account, hold, f.Cost); err != nil {
@@ -171,14 +172,16 @@ func (w handler) Fail(ctx context.Context, s *task.Step, cause error) (o task.Ou
 	return o, nil
 }
 
-// Cancel stops the provider, if it can be stopped, and removes the files.
+// Cancel stops the provider, if it can be stopped, and removes the files that the resource does not show.
 func (w handler) Cancel(ctx context.Context, s *task.Step) error {
 	a := attempt{Step: s}
 	if err := s.Decode(&a.run); err != nil {
 		return err
 	}
 	w.stop(ctx, &a)
-	w.removeResults(ctx, &a)
+	if !a.Keeps {
+		w.removeResults(ctx, &a)
+	}
 	return nil
 }
 

@@ -90,8 +90,8 @@ func (w *thingWork) Fail(tx *store.Tx, _ time.Time, f generate.Failure) error {
 	w.State, w.Failure, w.Cost = "failed", f, f.Cost
 	return w.notify(tx)
 }
-func (w *thingWork) Cancel(*store.Tx, time.Time, int64) error {
-	w.State = "canceled"
+func (w *thingWork) Cancel(_ *store.Tx, _ time.Time, _ int64, made []generate.Made) error {
+	w.State, w.Made = "canceled", made
 	return nil
 }
 func (w *thingWork) notify(tx *store.Tx) error {
@@ -256,7 +256,7 @@ func (w *world) cancel(id string) {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		if v.Cost, err = generate.Cancel(tx, w.clock.Now(), owner, &v.Ticket, items[0]); errors.Is(err,
+		if v.Cost, v.Made, err = generate.Cancel(tx, w.clock.Now(), owner, &v.Ticket, items[0]); errors.Is(err,
 			store.ErrConflict) {
 			continue
 		} else if err != nil {

@@ -27,6 +27,9 @@ type Order struct {
 	Risk int64 `json:"risk,omitempty"`
 	// Delay is the time that is added to the usual duration, to rehearse waiting.
 	Delay time.Duration `json:"delay,omitempty"`
+	// Keeps reports whether the resource shows the completed parts of work that was canceled, or that has failed
+	// because of the caller's input. Their files stay until the resource is deleted.
+	Keeps bool `json:"keeps,omitempty"`
 }
 
 // longest returns the longest time that the work may take.
@@ -55,7 +58,9 @@ func (o Order) Usual() time.Duration {
 	}
 	var d time.Duration
 	for _, p := range o.Parts {
-		d += kinds[p.Kind].usual
+		if p.Reuse == nil {
+			d += kinds[p.Kind].usual
+		}
 	}
 	return d
 }
@@ -96,27 +101,45 @@ func TaskKey(subject string, attempt int) store.Key {
 }
 
 // Cancel adds the cancellation of the work of a resource, whose task was read, to the transaction. It charges the
-// completed parts, returns their cost, and releases the rest of the work's credits. The provider is stopped in the
-// background. The caller writes the resource itself, on the condition that it is unchanged. If the work has just ended
-// or moved on, Cancel or the commit returns store.ErrConflict.
-func Cancel(tx *store.Tx, now time.Time, o tenant.Owner, t *Ticket, read store.Item) (charged int64, err error) {
+// completed parts, returns their cost and results, and releases the rest of the work's credits. The provider is stopped
+// in the background. The caller writes the resource itself, on the condition that it is unchanged. If the work has just
+// ended or moved on, Cancel or the commit returns store.ErrConflict.
+func Cancel(tx *store.Tx, now time.Time, o tenant.Owner, t *Ticket, read store.Item) (charged int64, made []Made,
+	err error) {
 	if t.Batch != "" {
 		leave(tx, o, 0)
-		return 0, nil // nothing was begun: the task of the batch finds the work canceled, and releases its money
+		return 0, nil, nil // nothing was begun: the task of the batch finds the work canceled, and releases its money
 	}
 	if err := task.Cancel(tx, read); err != nil {
+		return 0, nil, err
+	}
+	s, r, err := runOf(read)
+	if err != nil {
+		return 0, nil, err
+	}
+	leave(tx, o, r.Risk)
+	charged = r.cancelCost(t)
+	ledger.Lose(tx, now, o.Account, r.paid(s.Task.Lease != nil)-charged)
+	return charged, r.kept(), ledger.Release(tx, now, o.Account, t.Hold, charged)
+}
+
+// CancelCost returns the charge if the work of a resource, whose task was read, were canceled now.
+func CancelCost(t *Ticket, read store.Item) (credits int64, err error) {
+	if t.Hold.Credits == 0 || read.Kind == "" {
+		return 0, nil
+	}
+	_, r, err := runOf(read)
+	if err != nil {
 		return 0, err
 	}
-	var s task.Step
+	return r.cancelCost(t), nil
+}
+
+// runOf returns the run of a task that was read.
+func runOf(read store.Item) (*task.Step, *run, error) {
+	s, r := &task.Step{}, &run{}
 	if err := read.Decode(&s.Task); err != nil {
-		return 0, err
+		return nil, nil, err
 	}
-	a := attempt{Step: &s}
-	if err := s.Decode(&a.run); err != nil {
-		return 0, err
-	}
-	leave(tx, o, a.Risk)
-	charged = min(a.completed(), t.Hold.Credits)
-	ledger.Lose(tx, now, o.Account, a.paid(s.Task.Lease != nil)-charged)
-	return charged, ledger.Release(tx, now, o.Account, t.Hold, charged)
+	return s, r, s.Decode(r)
 }

@@ -1,7 +1,9 @@
 package generate
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
@@ -22,6 +24,8 @@ type run struct {
 	Factory string `json:"factory,omitempty"`
 	// Risk is the part of the price that counts as in flight.
 	Risk int64 `json:"risk,omitempty"`
+	// Keeps reports whether the resource shows the completed parts of work that did not succeed.
+	Keeps bool `json:"keeps,omitempty"`
 	// Parts are the parts to generate, with their progress.
 	Parts []part `json:"parts"`
 }
@@ -29,6 +33,8 @@ type run struct {
 // part is a part with its progress.
 type part struct {
 	Part
+	// Reused reports whether the result is one of an earlier attempt.
+	Reused bool            `json:"reused,omitempty"`
 	Handle provider.Handle `json:"handle,omitempty"`
 	// Bills reports whether the provider is paid for a generation once it has accepted it: it cannot be stopped.
 	Bills bool `json:"bills,omitempty"`
@@ -73,17 +79,25 @@ func expire(tx *store.Tx, now time.Time, o Order) error {
 
 // begin adds the task of an order to the transaction.
 func begin(tx *store.Tx, now time.Time, o Order) error {
-	r := run{Attempt: o.Attempt, Factory: o.About.FactoryID, Risk: o.Risk}
+	r := run{Attempt: o.Attempt, Factory: o.About.FactoryID, Risk: o.Risk, Keeps: o.Keeps}
 	for _, p := range o.Parts {
-		r.Parts = append(r.Parts, part{Part: p})
+		one := part{Part: p}
+		if p.Reuse != nil {
+			one.Reused, one.Done, one.Made = true, true, *p.Reuse
+		}
+		r.Parts = append(r.Parts, one)
 	}
 	if err := expire(tx, now, o); err != nil {
 		return err
 	}
+	due := time.Time{}
+	if o.Delay > 0 && r.Parts[r.first()].Kind == provider.KindCompose {
+		due = now.Add(o.Delay) // no provider rehearses the delay
+	}
 	return task.Create(tx, now, task.Task{
-		Message: task.Message{
-			ID: task.ID(Generate, o.Subject, o.Attempt), Kind: Generate, Queue: kinds[o.Parts[0].Kind].queue,
-			Subject: o.Subject, Owner: o.Owner,
+		DueAt: due, Message: task.Message{
+			ID: task.ID(Generate, o.Subject, o.Attempt), Kind: Generate, Subject: o.Subject, Owner: o.Owner,
+			Queue: cmp.Or(r.queue(), topology.GenerateText),
 		},
 		Deadline: now.Add(o.longest()), Label: o.Makes,
 	}, r)
@@ -98,6 +112,9 @@ func (r *run) current() int {
 	}
 	return len(r.Parts)
 }
+
+// first returns the number of the first part that is not reused.
+func (r *run) first() int { return slices.IndexFunc(r.Parts, func(p part) bool { return !p.Reused }) }
 
 // queue returns the queue of the next step. It is empty, for the queue of the step before, if only the end is left, or
 // if the resources of a composition must be read first.
@@ -121,6 +138,9 @@ func (r *run) made() []Made {
 func (r *run) percent() int {
 	var whole, done time.Duration
 	for n, p := range r.Parts {
+		if p.Reused {
+			continue
+		}
 		usual := kinds[p.Kind].usual
 		whole += usual
 		switch current := r.current(); {
@@ -150,6 +170,23 @@ func (r *run) completed() (credits int64) {
 		}
 	}
 	return credits
+}
+
+// cancelCost returns the charge if the run were canceled now.
+func (r *run) cancelCost(t *Ticket) int64 { return min(r.completed(), t.Hold.Credits) }
+
+// kept returns the results of the parts that are done, if the resource keeps them. Other parts have empty ones.
+func (r *run) kept() []Made {
+	if !r.Keeps {
+		return nil
+	}
+	all := make([]Made, len(r.Parts))
+	for n, p := range r.Parts {
+		if p.Done {
+			all[n] = p.Made
+		}
+	}
+	return all
 }
 
 // extra returns the cost of the parts beyond their price.

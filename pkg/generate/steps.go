@@ -86,7 +86,7 @@ func (w *Worker) submit(ctx context.Context, a *attempt) (o task.Outcome, err er
 			return o, err
 		}
 	}
-	first := a.n == 0
+	first := a.n == a.first()
 	a.Parts[a.n].Handle, a.Parts[a.n].Bills = sub.Handle, all.Unstoppable
 	o.Join = w.shows(a, work, first)
 	if sub.Handle != "" {

@@ -166,7 +166,10 @@ func (w *World) Examples() map[string]Example {
 		}},
 		"createContentItems": {Undo: "deleteContentItem", Body: Object{"items": []Object{
 			{"factory_id": w.factory, "kind": "post", "prompt": "Our new trail running shoe, made of recycled nets"},
-			{"factory_id": w.factory, "kind": "video", "prompt": "How a fishing net becomes a shoe"},
+			{"factory_id": w.factory, "kind": "video", "prompt": "How a fishing net becomes a shoe", "scenes": []Object{
+				{"text": "We pulled these nets out of the sea.", "visual": "Fishermen haul a torn net on board at dawn"},
+				{"text": "Now they carry you up the hill."},
+			}},
 		}}},
 		"getContentItem": {ID: of(&w.item)},
 		"updateContentItem": {ID: of(&w.item), Body: Object{"title": "Made of recycled nets",

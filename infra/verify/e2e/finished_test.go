@@ -157,7 +157,7 @@ func TestACompositionThatFails(t *testing.T) {
 	made := into[contentItem](call(t, key, http.MethodPost, contentPath, body), http.StatusAccepted)
 	got := ended(t, key, made.ID)
 	if f := got.Failure; got.State != "failed" || f == nil || f.Stage != "compose" || f.Code != "input_silent" ||
-		got.Cost <= 0 || got.Cost >= credits || len(got.Media) != 0 {
+		got.Cost <= 0 || got.Cost >= credits || len(got.Media) != 3 || got.Media[0].Role != "narration" {
 		t.Fatalf("%+v %+v", got, got.Failure)
 	}
 	if b := c.balance(); b != credits-got.Cost {
@@ -183,11 +183,22 @@ func TestACompositionIsCanceled(t *testing.T) {
 	made := into[contentItem](call(t, key, http.MethodPost, contentPath, body), http.StatusAccepted)
 	reserved := credits - c.balance()
 	eventually(t, "the composition", func() bool { return composing(t) })
+	foreseen := into[struct {
+		Cost int64 `json:"cancel_cost_credits"`
+	}](call(t, key, http.MethodGet, contentPath+"/"+made.ID, nil), http.StatusOK).Cost
 	got := into[contentItem](call(t, key, http.MethodPost, contentPath+"/"+made.ID+"/cancel", nil), http.StatusOK)
-	if got.State != "canceled" || got.Cost != reserved || got.Cost == 0 {
-		t.Errorf("reserved %d: %+v", reserved, got)
+	if got.State != "canceled" || got.Cost != reserved || got.Cost == 0 || foreseen != got.Cost {
+		t.Errorf("reserved %d, foreseen %d: %+v", reserved, foreseen, got)
 	}
 	eventually(t, "the end of ffmpeg", func() bool { return !composing(t) })
+	// The parts that were charged are delivered: the voice and the pictures.
+	kept := into[contentItem](call(t, key, http.MethodGet, contentPath+"/"+made.ID, nil), http.StatusOK).Media
+	if len(kept) != 1+6 || kept[0].Role != "narration" || kept[1].Role != "still" {
+		t.Errorf("it has %+v", kept)
+	}
+	for _, f := range kept {
+		inspect(t, f)
+	}
 	if b := c.balance(); b != credits-got.Cost {
 		t.Errorf("the balance is %d after %d", b, got.Cost)
 	}

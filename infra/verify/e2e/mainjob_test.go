@@ -74,6 +74,7 @@ type file struct {
 	Height          int     `json:"height"`
 	DurationSeconds float64 `json:"duration_seconds"`
 	Bytes           int     `json:"bytes"`
+	SHA256          string  `json:"sha256"`
 }
 
 func newReceiver(t *testing.T) *receiver {

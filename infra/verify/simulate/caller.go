@@ -260,7 +260,11 @@ func (c *caller) act() {
 	case n == 1 && isItem:
 		c.call(http.MethodPost, path+"/cancel", nil, nil)
 	case n == 2 && isItem:
-		c.call(http.MethodPost, path+"/regenerate", nil, nil)
+		var body object
+		if c.random.IntN(2) == 0 {
+			body = corrections[c.random.IntN(len(corrections))]
+		}
+		c.call(http.MethodPost, path+"/regenerate", body, nil)
 	case n == 3 && isItem:
 		c.call(http.MethodPatch, path, object{"title": fmt.Sprint("Title ", c.calls)}, nil)
 	case n == 4 && len(c.hooks) > 0:
@@ -268,6 +272,12 @@ func (c *caller) act() {
 	default:
 		c.call(http.MethodGet, path, nil, nil)
 	}
+}
+
+// corrections are the bodies of attempts that reuse parts.
+var corrections = []object{
+	{"reuse": true}, {"reuse": true, "title": "Right"}, {"reuse": true, "music": "generated"},
+	{"reuse": true, "script": "A new shoe is here. It is made of nets. It runs. You run. It is light and fast. Try it."},
 }
 
 // redeliver repeats one of the deliveries.

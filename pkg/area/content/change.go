@@ -1,14 +1,12 @@
 package content
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 	"slices"
 
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
-	"github.com/content-automation/api/pkg/area/media/incoming"
 	"github.com/content-automation/api/pkg/area/social/account"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
@@ -18,7 +16,6 @@ import (
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/event"
-	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -36,21 +33,6 @@ type patchInput struct {
 	Body patchBody
 }
 
-type regenerateBody struct {
-	Prompt          *string         `json:"prompt,omitempty" minLength:"1" maxLength:"4000" doc:"Absent: unchanged"`
-	Model           string          `json:"model,omitempty" maxLength:"100" doc:"Id of a model of the catalog. Absent: unchanged, or with other visuals the factory's"`
-	DurationSeconds *int            `json:"duration_seconds,omitempty" minimum:"5" maximum:"180" doc:"Length in seconds, as of a new item. Absent: unchanged" example:"30"`
-	Visuals         string          `json:"visuals,omitempty" enum:"clips,stills" doc:"What is seen in a video. Absent: unchanged"`
-	Music           string          `json:"music,omitempty" maxLength:"64" pattern:"^(none|generated|med_[0-9a-z]{26})$" patternDescription:"none, generated or the id of a media: bring your music in by POST /v1/media first" doc:"What is heard under the voice of a video. Absent: unchanged" example:"none"`
-	Sandbox         *item.Rehearsal `json:"sandbox,omitempty" doc:"Simulated result of the attempt. For test keys only"`
-}
-
-type regenerateInput struct {
-	ItemPath
-	httpapi.IfMatch
-	Body *regenerateBody
-}
-
 // endInput is the input of the operations that end an item or its work.
 type endInput struct {
 	ItemPath
@@ -63,9 +45,12 @@ func (s *Service) registerChanges(r *httpapi.Router) {
 	update := op("updateContentItem", http.MethodPatch, one, auth.ContentWrite, "Change a content item",
 		"Takes a JSON merge patch (RFC 7396) of title, caption, hashtags and metadata, until publishing begins. "+
 			"Generation never overwrites a text that you have set, neither a running attempt nor a later one. A text "+
-			"set to null is generated again by the next attempt.")
+			"set to null is generated again by the next attempt. The title of a finished story or music clip is part "+
+			"of its media: regenerate the item with `reuse` to change it.")
 	update.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState}
+	const correct = "POST /v1/content-items/{content_item_id}/regenerate with reuse corrects it in the finished media"
 	update.Fixed = map[string]string{
+		"slides": correct, "script": correct, "scenes": correct, "music": correct, "cover": correct,
 		"prompt": "POST /v1/content-items/{content_item_id}/regenerate takes a new prompt",
 		"model":  "POST /v1/content-items/{content_item_id}/regenerate takes another model",
 		"state": "POST /v1/content-items/{content_item_id}/cancel cancels the item, /regenerate makes " +
@@ -86,7 +71,10 @@ func (s *Service) registerChanges(r *httpapi.Router) {
 	regenerate := op("regenerateContentItem", http.MethodPost, one+"/regenerate", auth.ContentWrite,
 		"Regenerate a content item",
 		"Starts a new attempt at an item that has failed or is generated or canceled. It costs as much as a new "+
-			"item. It uses the settings that the factory had when the item was created, and its product as it is "+
+			"item. With `reuse` it composes the parts that are there again, and only what you correct is made anew "+
+			"and charged: a corrected script is spoken again as a whole; a scene with another `visual`, `music` and "+
+			"`cover` with the value generated are made again; titles, headings and media of your own are free. "+
+			"`createEstimate` returns the price before. Without `reuse`, it uses the settings that the factory had when the item was created, and its product as it is "+
 			"now, and keeps the texts that you have set. The media and texts of the earlier attempt are shown until "+
 			"the new one has succeeded. The files of all attempts are kept until the item is deleted.")
 	regenerate.Status = http.StatusAccepted
@@ -96,8 +84,9 @@ func (s *Service) registerChanges(r *httpapi.Router) {
 
 	cancel := op("cancelContentItem", http.MethodPost, one+"/cancel", auth.ContentWrite, "Cancel a content item",
 		"Stops an item that is queued or being generated, and sends the event `content.canceled`. The parts that "+
-			"were completed are charged; the rest of the reserved credits is released at once. An item that is "+
-			"already generated cannot be canceled: delete it, or leave it.")
+			"were completed are charged, and are in `media`; the rest of the reserved credits is released at once. "+
+			"`cancel_cost_credits` of the item is the charge if you canceled it now. An item that is already "+
+			"generated cannot be canceled: delete it, or leave it.")
 	cancel.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState}
 	httpapi.Write(r, cancel, s.cancel)
 }
@@ -130,6 +119,7 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 // change takes the changed texts of an item over. Sent has the members of the patch, as httpapi.Patched returns them.
 func (s *Service) change(ctx context.Context, tx *store.Tx, it store.Item, r *item.Record, set texts,
 	sent map[string]bool) (out item.Item, err error) {
+	before := r.Title
 	for name, given := range map[string]*bool{"title": &r.Given.Title, "caption": &r.Given.Caption,
 		"hashtags": &r.Given.Hashtags} {
 		if set, ok := sent[name]; ok {
@@ -138,8 +128,11 @@ func (s *Service) change(ctx context.Context, tx *store.Tx, it store.Item, r *it
 	}
 	r.Title, r.Caption, r.Hashtags, r.Metadata = set.Title, set.Caption, append([]string{}, set.Hashtags...),
 		set.Metadata.OrEmpty()
-	if _, ok := sent["title"]; ok {
-		err = r.CheckTexts()
+	if given, ok := sent["title"]; ok {
+		if err = r.CheckTexts(); given && set.Title != before && r.GeneratedAt != nil && !r.Runs() && r.InMedia() {
+			err = errs.Invalid("/title", "is part of the finished media. POST /v1/content-items/{content_item_id}/regenerate "+
+				"with reuse and title composes them again, free of charge")
+		}
 	}
 	if err := errs.All(err, s.fits(it.Owner.Mode, r)); err != nil {
 		return out, err
@@ -215,102 +208,11 @@ func (s *Service) findWork(ctx context.Context, in *endInput) (r *item.Record, i
 
 // stop cancels an item that runs, and its work, in the transaction.
 func (s *Service) stop(tx *store.Tx, it store.Item, r *item.Record, work store.Item) error {
-	charged, err := generate.Cancel(tx, s.now(), it.Owner, &r.Ticket, work)
+	charged, made, err := generate.Cancel(tx, s.now(), it.Owner, &r.Ticket, work)
 	if err != nil {
 		return err
 	}
-	return r.Stop(tx, s.now(), charged)
-}
-
-func (s *Service) regenerate(ctx context.Context, tx *store.Tx, in *regenerateInput) (out item.Item, err error) {
-	p, now := auth.FromContext(ctx), s.now()
-	var b regenerateBody
-	if in.Body != nil {
-		b = *in.Body
-	}
-	live := p.Mode == tenant.Live
-	if err := checkRehearsal(b.Sandbox, p.Mode); err != nil {
-		return out, err
-	}
-	var beside []store.Key
-	if live {
-		beside = ledger.FundsKeys(p.Account, now)
-	}
-	funds := len(beside)
-	beside = append(beside, incoming.Keys([]incoming.Member{trackOf(b.Music)})...)
-	found, others, err := resource.FindAll(ctx, s.db, id.ContentItem, []string{in.ID}, beside...)
-	if err != nil {
-		return out, err
-	}
-	it, ok := found[in.ID]
-	if !ok {
-		return out, errs.Missing("content item", in.ID)
-	}
-	r, err := item.Decode(&it)
-	if err != nil {
-		return out, err
-	}
-	if err := in.Check(r.Version); err != nil {
-		return out, err
-	}
-	before, a := r.Counts(), references{media: incoming.Of(p.Owner, others[funds:])}
-	if err := s.plan(ctx, r, b, a, live); err != nil {
-		return out, err
-	}
-	if err := r.Move(item.Queued); err != nil {
-		return out, err
-	}
-	r.Attempt++
-	r.Publications, r.Postings = []item.Publication{}, nil
-	r.Sandbox, r.Accepted, r.Failure, r.Progress = b.Sandbox, now, nil, 0
-	r.Withheld = !p.Has(auth.ContentPublish)
-	if err := rehearsedError(p, r); err != nil {
-		return out, err
-	}
-	var balance ledger.Balance
-	if live {
-		balance = ledger.FundsOf(others[:funds])
-	}
-	order := r.Order(p.Owner)
-	r.Usual = order.Usual()
-	if r.Ticket, err = generate.Accept(tx, now, order, ledger.PayerOf(now, p.KeyID(), p.SpendLimit),
-		balance); err != nil {
-		return out, err
-	}
-	r.Count(tx, now, before)
-	if err := a.media.Use(tx, now); err != nil {
-		return out, err
-	}
-	return s.write(ctx, tx, it, r)
-}
-
-// plan plans a further attempt at an item. It checks the caller's earlier music again.
-func (s *Service) plan(ctx context.Context, r *item.Record, b regenerateBody, a references, live bool) (err error) {
-	if err := r.Permit(item.Regenerate); err != nil {
-		return err
-	}
-	if b.Prompt != nil {
-		r.Prompt = *b.Prompt
-	}
-	if err := s.refresh(ctx, r); err != nil {
-		return err
-	}
-	w := item.Options{Model: b.Model, DurationSeconds: b.DurationSeconds, Visuals: b.Visuals, Music: b.Music}
-	if same := b.Visuals == "" || r.Visuals != nil && b.Visuals == *r.Visuals; same {
-		w.Model = cmp.Or(b.Model, r.Model)
-	}
-	if w.Music == "" && r.Music != nil && trackOf(*r.Music).IsID() {
-		w.Music = *r.Music
-		if a.media, err = incoming.Read(ctx, s.db, []incoming.Member{trackOf(w.Music)}); err != nil {
-			return err
-		}
-	}
-	if m := trackOf(w.Music); m.IsID() {
-		if w.Track, err = a.track(m); err != nil {
-			return err
-		}
-	}
-	return r.Plan(s.offer, w, live)
+	return r.Stop(tx, s.now(), charged, made)
 }
 
 // write adds the changed record to the transaction, and returns the changed item.
@@ -362,7 +264,7 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *endInput) (out i
 	if err := generate.RemoveFiles(tx, now, it.Owner, r.ID, r.Attempt); err != nil {
 		return out, err
 	}
-	r.Media, r.Files, r.Slides = []media.View{}, nil, slices.Clone(r.Slides)
+	r.Media, r.Files, r.Kept, r.Slides = []media.View{}, nil, nil, slices.Clone(r.Slides)
 	for i := range r.Slides {
 		r.Slides[i].MediaID = nil
 	}

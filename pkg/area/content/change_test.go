@@ -204,7 +204,7 @@ func TestRegenerateIsRefused(t *testing.T) {
 		param string
 	}{
 		"a blank prompt":    {object{"prompt": " "}, errs.ValidationFailed, "/prompt"},
-		"an unknown member": {object{"title": "x"}, errs.ValidationFailed, "/title"},
+		"an unknown member": {object{"caption": "x"}, errs.ValidationFailed, "/caption"},
 		"an unknown model":  {object{"model": "nobody"}, errs.UnsupportedModel, "/model"},
 		"another kind":      {object{"model": "veo-3.1"}, errs.UnsupportedModel, "/model"},
 		"a long delay": {object{"sandbox": object{"delay_seconds": 61}}, errs.ValidationFailed,

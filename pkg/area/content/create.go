@@ -43,9 +43,12 @@ type createBody struct {
 	Hashtags        []Hashtag         `json:"hashtags,omitempty" maxItems:"30" uniqueItems:"true" nullable:"false" doc:"Hashtags, without the #. Absent: generated"`
 	Language        string            `json:"language,omitempty" maxLength:"35" doc:"Language of its texts (BCP 47). Absent: the factory's"`
 	Model           string            `json:"model,omitempty" maxLength:"100" doc:"Id of the model for the pictures, clips or track. Absent: the factory's, or else the default of the catalog. With a video model, a story is a clip; with visuals stills, a video needs an image model"`
-	DurationSeconds *int              `json:"duration_seconds,omitempty" minimum:"5" maximum:"180" doc:"Length in seconds. Of short videos 10 to 60 (default 20), of long ones 30 to 180 (60), of music clips 15 to 60 (30), of stories that are clips 5 to 15 (5). Not for other kinds" example:"20"`
+	DurationSeconds *int              `json:"duration_seconds,omitempty" minimum:"5" maximum:"180" doc:"Length in seconds. A script of your own determines it. Of short videos 10 to 60 (default 20), of long ones 30 to 180 (60), of music clips 15 to 60 (30), of stories that are clips 5 to 15 (5). Not for other kinds" example:"20"`
 	Visuals         string            `json:"visuals,omitempty" enum:"clips,stills" doc:"What is seen in a video: clips of the model, or pictures with a slow movement, which cost a fraction. Absent: clips. For kind video only"`
 	Music           string            `json:"music,omitempty" maxLength:"64" pattern:"^(none|generated|med_[0-9a-z]{26})$" patternDescription:"none, generated or the id of a media: bring your music in by POST /v1/media first" doc:"What is heard under the voice of a video: none, generated, or the id of your media of type audio (MP3 or WAV, up to 15 minutes; it is repeated where it is shorter). Absent: none. For kind video only" example:"generated"`
+	Cover           string            `json:"cover,omitempty" maxLength:"64" pattern:"^(generated|med_[0-9a-z]{26})$" patternDescription:"generated or the id of a media: bring the picture in by POST /v1/media first" doc:"Cover of a music clip: generated, or the id of your media of type image. Absent: generated. For kind music_clip only" example:"generated"`
+	Script          string            `json:"script,omitempty" format:"not-blank" maxLength:"4000" doc:"What is said in a video, word for word; it is divided into scenes at the ends of its sentences. Of a music clip, the lyrics, for a model that requires them. Absent: generated" example:"We pulled these nets out of the sea. Now they carry you up the hill."`
+	Scenes          []sceneBody       `json:"scenes,omitempty" minItems:"1" maxItems:"40" nullable:"false" doc:"The script in scenes of your own, instead of script. For kind video only"`
 	Slides          []slideBody       `json:"slides,omitempty" minItems:"2" maxItems:"10" nullable:"false" doc:"Slides of a carousel. Absent: five, with generated headings. For kind carousel only"`
 	ProductID       string            `json:"product_id,omitempty" maxLength:"64" doc:"Id of an active product of the factory that the item presents: its name, price and running promotion are in the texts, and its photos in the pictures" example:"prd_01h455vb4pex5vsknk084sn02q"`
 	PromotionID     string            `json:"promotion_id,omitempty" maxLength:"64" doc:"Id of a promotion of the product that has not ended. Absent: the active one with the lowest price, if there is one. Needs product_id" example:"prm_01h455vb4pex5vsknk084sn02q"`
@@ -58,7 +61,20 @@ type createBody struct {
 
 // choices returns the options of generation, without the file of the caller's music.
 func (b *createBody) choices() item.Options {
-	return item.Options{Model: b.Model, DurationSeconds: b.DurationSeconds, Visuals: b.Visuals, Music: b.Music}
+	return item.Options{Model: b.Model, DurationSeconds: b.DurationSeconds, Visuals: b.Visuals, Music: b.Music,
+		Cover: b.Cover, Script: b.Script, Scenes: scenesOf(b.Scenes)}
+}
+
+type sceneBody struct {
+	Text   string `json:"text" format:"not-blank" maxLength:"1000" doc:"What is said" example:"We pulled these nets out of the sea."`
+	Visual string `json:"visual,omitempty" format:"not-blank" maxLength:"300" doc:"What is seen. Absent: the model of the pictures is told what is said, and a correction keeps what is seen" example:"Fishermen haul a torn net on board at dawn"`
+}
+
+func scenesOf(bodies []sceneBody) (scenes []item.Scene) {
+	for _, b := range bodies {
+		scenes = append(scenes, item.Scene(b))
+	}
+	return scenes
 }
 
 type slideBody struct {
@@ -324,8 +340,9 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 		Item: item.Item{
 			Resource:  resource.New(id.New(id.ContentItem, now), now, b.Metadata),
 			FactoryID: f.ID, Kind: b.Kind, Prompt: b.Prompt, Title: b.Title, Caption: b.Caption, Hashtags: []string{},
-			Slides: []item.Slide{}, SocialAccountIDs: []string{}, Publications: []item.Publication{},
-			OmittedAccounts: []item.OmittedAccount{}, State: item.Queued, Attempt: 1,
+			Scenes: []item.Scene{}, Slides: []item.Slide{}, SocialAccountIDs: []string{},
+			Publications: []item.Publication{}, OmittedAccounts: []item.OmittedAccount{},
+			State: item.Queued, Attempt: 1,
 		},
 		Automatic: f.AutoPublish, Withheld: a.withheld,
 		Given:   item.Given{Title: b.Title != "", Caption: b.Caption != "", Hashtags: len(b.Hashtags) > 0},
@@ -353,10 +370,8 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 	}
 	r.ProductID, r.PromotionID = r.Brief.Product.IDs()
 	w := b.choices()
-	if m := trackOf(w.Music); m.IsID() {
-		if w.Track, err = a.track(m); err != nil {
-			return nil, err
-		}
+	if err := a.files(&w); err != nil {
+		return nil, err
 	}
 	return r, r.Plan(s.offer, w, mode == tenant.Live)
 }

@@ -47,7 +47,7 @@ func (s *Service) EstimateRegenerate(ctx context.Context, itemID string, body an
 	}
 	p := auth.FromContext(ctx)
 	found, beside, err := resource.FindAll(ctx, s.db, id.ContentItem, []string{itemID},
-		incoming.Keys([]incoming.Member{trackOf(b.Music)})...)
+		incoming.Keys(b.media())...)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/resource"
@@ -78,13 +79,19 @@ func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[item.It
 	if in.FactoryID != "" {
 		q.Index, q.Partition = store.ByParent, item.ParentPartition(auth.FromContext(ctx).Owner, in.FactoryID)
 	}
-	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (item.Item, error) {
+	var records []*item.Record
+	page, err := httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (item.Item, error) {
 		r, err := item.Decode(&it)
 		if err != nil {
 			return item.Item{}, err
 		}
-		return s.view(ctx, r)
+		records = append(records, r)
+		return r.View(ctx, s.signer)
 	})
+	if err != nil {
+		return page, err
+	}
+	return page, s.foresee(ctx, records, page.Items)
 }
 
 // planned returns the range of the times of publication, or nil if the call names none.
@@ -109,10 +116,39 @@ func (in *listInput) planned() (map[string]store.Range, error) {
 // may not read.
 func (s *Service) view(ctx context.Context, r *item.Record) (item.Item, error) {
 	v, err := r.View(ctx, s.signer)
+	if err != nil {
+		return v, err
+	}
 	if !auth.FromContext(ctx).Has(auth.ContentRead) {
 		v.Media = []media.View{}
 	}
-	return v, err
+	all := []item.Item{v}
+	err = s.foresee(ctx, []*item.Record{r}, all)
+	return all[0], err
+}
+
+// foresee sets the cost of canceling items, in one round trip. Nothing is completed of an item that is queued.
+func (s *Service) foresee(ctx context.Context, records []*item.Record, shown []item.Item) error {
+	var keys []store.Key
+	var running []int
+	for i, r := range records {
+		if r.State == item.Generating && r.Ticket.Hold.Credits > 0 {
+			keys, running = append(keys, generate.TaskKey(r.ID, r.Attempt)), append(running, i)
+		}
+	}
+	if keys == nil {
+		return nil
+	}
+	works, err := s.db.GetAll(ctx, keys...)
+	if err != nil {
+		return err
+	}
+	for n, i := range running {
+		if *shown[i].CancelCost, err = generate.CancelCost(&records[i].Ticket, works[n]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *Service) get(ctx context.Context, in *ItemPath) (item.Item, error) {

@@ -56,13 +56,17 @@ func TestCreateEachKind(t *testing.T) {
 			FactoryID: w.factory, Kind: kind, Format: c.format, Prompt: "Ein neuer Laufschuh", Hashtags: []string{},
 			Language: "de",
 			Model:    catalog.Default(c.model).ID, Media: []media.View{}, Slides: make([]item.Slide, c.slides),
+			Scenes:           []item.Scene{},
 			SocialAccountIDs: []string{}, OmittedAccounts: []item.OmittedAccount{}, Publications: []item.Publication{},
 			AspectRatio: c.ratio, Seconds: c.length, Voice: c.voice, DurationSeconds: c.plays,
-			State: item.Queued, Attempt: 1,
+			State: item.Queued, Attempt: 1, CancelCost: to(int64(0)),
 			ExpiresAt: to(resource.Instant(made.AddDate(0, 0, 30))),
 		}
 		if kind == item.Video {
 			want.Visuals, want.Music = to("clips"), to("none")
+		}
+		if kind == item.MusicClip {
+			want.Cover = to("generated")
 		}
 		if !reflect.DeepEqual(got, want) || !id.Valid(id.ContentItem, got.ID) {
 			t.Errorf("got  %+v\nwant %+v", got, want)

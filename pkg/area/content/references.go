@@ -107,11 +107,30 @@ func productsOf(o tenant.Owner, items []store.Item) (map[string]*record.StoredPr
 	return found, nil
 }
 
-// tracks returns the members of bodies that name media.
-func tracks(bodies []createBody) (members []incoming.Member) {
+// files sets the files of the media that options name.
+func (a *references) files(w *item.Options) (err error) {
+	if m := trackOf(w.Music); m.IsID() {
+		if w.Track, err = a.track(m); err != nil {
+			return err
+		}
+	}
+	if m := coverOf(w.Cover); m.IsID() {
+		f, err := a.media.File(m)
+		if err != nil {
+			return err
+		}
+		w.OwnCover = &f
+	}
+	return nil
+}
+
+// mediaOf returns the members of bodies that name media.
+func mediaOf(bodies ...createBody) (members []incoming.Member) {
 	for _, b := range bodies {
-		if m := trackOf(b.Music); m.IsID() {
-			members = append(members, m)
+		for _, m := range []incoming.Member{trackOf(b.Music), coverOf(b.Cover)} {
+			if m.IsID() {
+				members = append(members, m)
+			}
 		}
 	}
 	return members
@@ -120,6 +139,11 @@ func tracks(bodies []createBody) (members []incoming.Member) {
 // trackOf returns the member music of a body.
 func trackOf(music string) incoming.Member {
 	return incoming.Member{Param: "/music", Value: music, Type: media.Audio}
+}
+
+// coverOf returns the member cover of a body.
+func coverOf(cover string) incoming.Member {
+	return incoming.Member{Param: "/cover", Value: cover, Type: media.Image}
 }
 
 // open reads the records that bodies refer to, in one round trip.
@@ -135,7 +159,7 @@ func (s *Service) open(ctx context.Context, p *auth.Principal, bodies ...createB
 	a.withheld = !p.Has(auth.ContentPublish)
 	funds := len(others)
 	var beside []store.Item
-	a.factories, beside, err = s.factories.FindAll(ctx, ids, slices.Concat(others, incoming.Keys(tracks(bodies)),
+	a.factories, beside, err = s.factories.FindAll(ctx, ids, slices.Concat(others, incoming.Keys(mediaOf(bodies...)),
 		productKeys(bodies), accountKeys(bodies))...)
 	if err != nil {
 		return a, err

@@ -307,7 +307,7 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (ou
 	now := s.now()
 	r.Touch(now)
 	if r.Runs() {
-		if r.CostCredits, err = generate.Cancel(tx, now, it.Owner, &r.Ticket, beside[0]); err != nil {
+		if r.CostCredits, _, err = generate.Cancel(tx, now, it.Owner, &r.Ticket, beside[0]); err != nil {
 			return out, err
 		}
 		r.State, r.Ticket = generation.Canceled, generate.Ticket{}

@@ -1,6 +1,7 @@
 package item
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,6 +16,10 @@ import (
 
 // Composition implements generate.Composing: the finished media of the item.
 func (w *work) Composition(_ int, made []generate.Made) (composition.Composition, error) {
+	if s := w.Sandbox; s != nil && s.Outcome == generate.OutcomeFailed {
+		// No provider has rehearsed the failure, since all other parts are reused.
+		return nil, provider.FailureOf(cmp.Or(s.FailureCode, provider.FailedGeneration))
+	}
 	if w.plain {
 		r := *w.Record
 		r.Brief.Brand, r.Brief.Badge = r.Brief.Brand.Plain(), nil
@@ -25,7 +30,7 @@ func (w *work) Composition(_ int, made []generate.Made) (composition.Composition
 
 // composition returns the composition of the parts that were made.
 func (r *Record) composition(made []generate.Made) (composition.Composition, error) {
-	text := written(made)
+	text := r.words(made)
 	if err := r.checkWritten(text); err != nil {
 		return nil, err
 	}
@@ -57,6 +62,9 @@ func (r *Record) composition(made []generate.Made) (composition.Composition, err
 			Brand: brand, Whole: r.photo(1) != nil, Offer: r.offer()}, nil
 	case "music clip":
 		_, cover := r.madeBy(made, roleCover, 0)
+		if r.OwnCover != nil && *r.Cover != CoverGenerated {
+			cover = r.OwnCover
+		}
 		if cover == nil {
 			return nil, fmt.Errorf("item: %s has no cover", r.ID)
 		}
@@ -141,6 +149,8 @@ func (r *Record) Gave(e *provider.Error) bool {
 		return false
 	case part == "/music":
 		return r.Track != nil && r.Music != nil && *r.Music != MusicGenerated
+	case part == "/cover":
+		return r.OwnCover != nil && *r.Cover != CoverGenerated
 	case strings.HasPrefix(part, "/brand/"):
 		return true
 	case part == "/title", part == "/path" && text:
@@ -164,8 +174,8 @@ func scan(pointer, format string, n *int) bool {
 
 // brought reports whether the file of a key is one that the caller has brought in.
 func (r *Record) brought(key string) bool {
-	if r.Track != nil && r.Track.Key == key || r.Brief.Brand != nil && r.Brief.Brand.Logo != nil &&
-		r.Brief.Brand.Logo.Key == key {
+	is := func(f *media.File) bool { return f != nil && f.Key == key }
+	if is(r.Track) || is(r.OwnCover) || r.Brief.Brand != nil && is(r.Brief.Brand.Logo) {
 		return true
 	}
 	return slices.ContainsFunc(r.Shown, func(p shownPhoto) bool { return p.File.Key == key })

@@ -37,13 +37,14 @@ func (r *Record) Count(tx *store.Tx, now time.Time, before tally.Counts) {
 }
 
 // Stop moves an item whose work was canceled to its end. charged is the cost of the
-// completed parts.
-func (r *Record) Stop(tx *store.Tx, now time.Time, charged int64) error {
+// completed parts, and made has their results.
+func (r *Record) Stop(tx *store.Tx, now time.Time, charged int64, made []generate.Made) error {
 	before := r.Counts()
 	if err := r.Move(Canceled); err != nil {
 		return err
 	}
 	r.Charge(now, charged)
+	r.keep(made)
 	r.Ticket = generate.Ticket{}
 	r.Touch(now)
 	r.Count(tx, now, before)
@@ -51,8 +52,8 @@ func (r *Record) Stop(tx *store.Tx, now time.Time, charged int64) error {
 }
 
 // Cancel implements generate.Work.
-func (w *work) Cancel(tx *store.Tx, now time.Time, charged int64) error {
-	if err := w.Stop(tx, now, charged); err != nil {
+func (w *work) Cancel(tx *store.Tx, now time.Time, charged int64, made []generate.Made) error {
+	if err := w.Stop(tx, now, charged, made); err != nil {
 		return err
 	}
 	return w.Notify(tx, w.item.Owner, event.ContentCanceled)

@@ -38,6 +38,12 @@ type Slide struct {
 	MediaID *string `json:"media_id" doc:"Id of its finished picture in media. Null until generated"`
 }
 
+// Scene is one scene of a video.
+type Scene struct {
+	Text   string `json:"text" doc:"What is said"`
+	Visual string `json:"visual" doc:"What is seen. Empty if you gave the scene without it"`
+}
+
 // Failure is the reason why an item failed.
 type Failure struct {
 	Stage     string               `json:"stage" enum:"generate,compose,publish" doc:"Stage that failed: a model's part, finished media, or publishing"`
@@ -53,19 +59,21 @@ type Item struct {
 	Kind             Kind             `json:"kind" enum:"post,video,carousel,story,music_clip" doc:"Kind of content" example:"post"`
 	Format           *string          `json:"format" enum:"short,long" doc:"Format of a video: short is 9:16, long is 16:9. Null for other kinds"`
 	Prompt           string           `json:"prompt" doc:"What the content is about"`
-	Script           string           `json:"script" doc:"Text that is spoken, of videos. Empty until generated"`
+	Script           string           `json:"script" doc:"Text that is spoken, of videos, and the lyrics that you gave, of music clips. Empty until generated, unless you gave it"`
+	Scenes           []Scene          `json:"scenes" nullable:"false" doc:"The script in scenes, of videos. Empty until generated, unless you gave it"`
 	DurationSeconds  *int             `json:"duration_seconds" doc:"Length that was asked for, in seconds: of videos, music clips, and stories that are clips. Videos follow their narration, so they differ from it by a little. Null for others" example:"20"`
 	Visuals          *string          `json:"visuals" enum:"clips,stills" doc:"What is seen in a video: clips of its model, or pictures with a slow movement. Null for other kinds"`
 	Music            *string          `json:"music" doc:"What is heard under the voice of a video: none, generated, or the id of your media. Null for other kinds" example:"none"`
+	Cover            *string          `json:"cover" doc:"Cover of a music clip: generated, or the id of your media. Null for other kinds" example:"generated"`
 	AspectRatio      *string          `json:"aspect_ratio" doc:"Aspect ratio of its pictures or clips, as the model makes them. Null for music clips, whose cover is 1:1" example:"9:16"`
-	Seconds          *int             `json:"seconds" doc:"Length of each of its clips, or of its track, in seconds. Null for pictures, and where the model decides"`
+	Seconds          *int             `json:"seconds" doc:"Length of each of its clips, or of its track, in seconds; of the longest clip of a script that you gave. Null for pictures, and where the model decides"`
 	Voice            *string          `json:"voice" doc:"Id of the voice of its narration. Null without one, or where the model decides"`
 	Title            string           `json:"title" doc:"Title, in one line. Empty until generated"`
 	Caption          string           `json:"caption" doc:"Text of the post. Empty until generated"`
 	Hashtags         []string         `json:"hashtags" nullable:"false" doc:"Hashtags, without the #"`
 	Language         string           `json:"language" doc:"Language of its texts (BCP 47)"`
 	Model            string           `json:"model" doc:"Id of the model for its pictures, clips or track"`
-	Media            []media.View     `json:"media" nullable:"false" doc:"Files: the finished media, of which those of role final are to be published, then their parts in the order of creation. Each GET signs their URLs for one hour. Files of an earlier attempt stay until a new attempt has succeeded. Empty in responses to a key without the scope content:read"`
+	Media            []media.View     `json:"media" nullable:"false" doc:"Files: the finished media, of which those of role final are to be published, then their parts in the order of creation, then completed parts of later attempts that were canceled or have failed for what you gave. Each GET signs their URLs for one hour. Files of an earlier attempt stay until a new attempt has succeeded. Empty in responses to a key without the scope content:read"`
 	Slides           []Slide          `json:"slides" nullable:"false" doc:"Slides of a carousel, in order"`
 	ProductID        *string          `json:"product_id" doc:"Id of its product"`
 	PromotionID      *string          `json:"promotion_id" doc:"Id of its promotion"`
@@ -80,6 +88,7 @@ type Item struct {
 	Attempt          int              `json:"attempt" doc:"Number of the generation attempt, starting at 1"`
 	ReservedCredits  int64            `json:"reserved_credits" doc:"Credits reserved for the attempt that is queued or running. 0 once it has ended, and always in the sandbox"`
 	CostCredits      int64            `json:"cost_credits" doc:"Credits charged for all attempts: those that succeeded, and the completed parts of those that were canceled or failed for what you gave. Always 0 in the sandbox"`
+	CancelCost       *int64           `json:"cancel_cost_credits" doc:"Credits that canceling the item would cost now, for the parts that are completed. Null unless it is queued or being generated. Always 0 in the sandbox" example:"0"`
 	GeneratedAt      *resource.Time   `json:"generated_at" doc:"Time at which it was generated. Null until then"`
 	ExpiresAt        *resource.Time   `json:"expires_at" doc:"Time at which it is deleted with its files: 30 days after a test key made it. Null with a live key"`
 	PublishedAt      *resource.Time   `json:"published_at" doc:"Time at which it was first published. Null until then"`

@@ -23,6 +23,9 @@ const (
 	MusicGenerated = "generated"
 )
 
+// CoverGenerated is the cover of a music clip that is not the caller's.
+const CoverGenerated = "generated"
+
 // Options are the choices of a caller for an attempt. A zero value keeps the earlier
 // choice, or stands for the default.
 type Options struct {
@@ -33,6 +36,14 @@ type Options struct {
 	// Music is MusicNone, MusicGenerated or the id of a media, whose file is Track.
 	Music string
 	Track *media.File
+	// Cover is CoverGenerated or the id of a media, whose file is OwnCover.
+	Cover    string
+	OwnCover *media.File
+	// Script is the caller's script in one piece, and Scenes in scenes.
+	Script string
+	Scenes []Scene
+	// Reuse takes the parts of an earlier attempt that are still right.
+	Reuse bool
 }
 
 // shapeOf returns the name of the pipeline of a kind. A story is a clip if its model makes
@@ -81,7 +92,10 @@ func (o Options) Check(kind Kind, format string) error {
 	if o.Music != "" && kind != Video {
 		found = append(found, errs.Invalid("/music", "is for kind video only"))
 	}
-	return errs.All(found...)
+	if o.Cover != "" && kind != MusicClip {
+		found = append(found, errs.Invalid("/cover", "is for kind music_clip only"))
+	}
+	return errs.All(append(found, o.checkScript(kind))...)
 }
 
 // take sets the options, and defaults for those that have no value yet.
@@ -94,6 +108,9 @@ func (r *Record) take(o Options) error {
 		return err
 	}
 	r.Shape = shapeOf(r.Kind, format, o.Model)
+	if err := r.takeScript(o); err != nil {
+		return err
+	}
 	bounds, plays := lengths[r.Shape]
 	switch {
 	case !plays:
@@ -107,6 +124,11 @@ func (r *Record) take(o Options) error {
 		set(&r.Visuals, o.Visuals, VisualsClips)
 		if set(&r.Music, o.Music, MusicNone); o.Music != "" {
 			r.Track = o.Track
+		}
+	}
+	if r.Kind == MusicClip {
+		if set(&r.Cover, o.Cover, CoverGenerated); o.Cover != "" {
+			r.OwnCover = o.OwnCover
 		}
 	}
 	return r.CheckTexts()
@@ -151,6 +173,13 @@ func (r *Record) CheckTexts() error {
 		check("/title", "", r.Title, script.Story)
 	case r.Kind == MusicClip:
 		check("/title", "", r.Title, script.Track)
+	}
+	if r.Given.Script && r.Kind == Video && !script.Covers(r.Script) {
+		param := "/scenes"
+		if r.Given.Undivided {
+			param = "/script"
+		}
+		found = append(found, errs.Invalid(param, "%s", noFont))
 	}
 	for _, i := range r.Given.Slides {
 		check(fmt.Sprintf("/slides/%d/text", i), "", r.Slides[i].Text, script.Slide)

@@ -1,10 +1,8 @@
 package item
 
 import (
-	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/base/errs"
@@ -112,31 +110,46 @@ func (r *Record) lead() step {
 }
 
 // divide divides a video into scenes, so that a clip of the model or a picture covers
-// each, and sets the length of the clips. It returns the number of scenes.
-func (r *Record) divide(lead *step, m catalog.Model) int {
+// each, and sets the length of the clips. It returns the length of the clip of each scene.
+func (r *Record) divide(lead *step, m catalog.Model, reuse bool) (clips []int, err error) {
+	if r.Given.Script {
+		if clips, err = r.divideGiven(*lead, m, reuse); err == nil {
+			lead.seconds = slices.Max(clips)
+		}
+		return clips, err
+	}
 	each := lead.seconds
 	if lead.kind == provider.KindVideo {
 		each = m.Length(each)
 	}
 	n := (*r.DurationSeconds + each - 1) / each
 	lead.seconds = (*r.DurationSeconds + n - 1) / n
-	return n
+	if reuse && len(r.Scenes) > 0 {
+		n = len(r.Scenes)
+	}
+	return slices.Repeat([]int{lead.seconds}, n), nil
 }
 
 // steps returns the generations of the item. count is the number of pictures or clips that
 // the item's model makes, and stills reports whether each clip needs a picture to start
 // from.
 func (r *Record) steps(lead step, count int, stills bool) []step {
-	all := []step{{role: roleText, kind: provider.KindText}}
+	text := step{role: roleText, kind: provider.KindText}
+	var all []step
 	if r.Kind == Video {
 		speech := *r.DurationSeconds - pauses
-		all = []step{{role: roleScript, kind: provider.KindText, seconds: speech, number: count},
-			{role: roleVoice, kind: provider.KindVoice, seconds: speech}}
+		if !r.Given.Script {
+			text.role, text.seconds, text.number = roleScript, speech, count
+		}
+		all = []step{{role: roleVoice, kind: provider.KindVoice, seconds: speech}}
 		if *r.Music == MusicGenerated {
 			all = append(all, step{role: roleMusic, kind: provider.KindMusic, seconds: *r.DurationSeconds})
 		}
 	}
-	if r.Kind == MusicClip {
+	if !r.complete() {
+		all = append([]step{text}, all...)
+	}
+	if r.Kind == MusicClip && *r.Cover == CoverGenerated {
 		all = append(all, step{role: roleCover, kind: provider.KindImage, ratios: []string{"1:1"}})
 	}
 	for n := range count {
@@ -162,37 +175,53 @@ func (r *Record) Plan(offer catalog.Offer, w Options, live bool) error {
 		return err
 	}
 	lead := r.lead()
-	usual := r.Brief.Models[string(lead.kind)]
-	chosen, err := offer.Choose(string(lead.kind), w.Model, usual, live)
-	if err != nil {
-		return ofFactory(err, w.Model == "" && usual != "")
+	m, unable := r.chooseLead(offer, lead, w, live)
+	if unable != nil && m.ID == "" {
+		return unable
 	}
-	m, _ := catalog.Find(chosen) // it was chosen from there
-	count := max(len(r.Slides), 1)
+	count, clips := max(len(r.Slides), 1), []int(nil)
 	if r.Kind == Video {
-		count = r.divide(&lead, m)
+		var err error
+		if clips, err = r.divide(&lead, m, w.Reuse); err != nil {
+			return err
+		}
+		count = len(clips)
 	}
 	r.place(count)
 	p := r.partOf(lead, m)
-	if err := m.Check(r.foreseen(p), ""); err != nil {
-		return ofFactory(cannot(m, r.Shape, p.Ratio, err), w.Model == "" && usual != "")
+	if err := m.Check(r.foreseen(p), ""); err != nil && unable == nil {
+		unable = ofFactory(cannot(m, r.Shape, p.Ratio, err), w.Model == "" && r.Brief.Models[string(lead.kind)] != "")
 	}
-	if p.Seconds > 0 && p.Seconds < lead.seconds {
-		return errs.Invalid("/duration_seconds", "must be at most %d for the model %s", p.Seconds, m.ID)
+	if p.Seconds > 0 && p.Seconds < lead.seconds && unable == nil {
+		unable = errs.Invalid("/duration_seconds", "must be at most %d for the model %s", p.Seconds, m.ID)
+	}
+	if unable != nil && !w.Reuse {
+		return unable
 	}
 	r.Model, r.Parts, r.Credits = m.ID, nil, 0
-	r.AspectRatio, r.Seconds, r.Voice = nil, some(p.Seconds), nil
+	r.AspectRatio, r.Seconds = nil, some(p.Seconds)
 	if len(lead.ratios) > 0 {
 		r.AspectRatio = some(cmpRatio(p, lead))
 	}
 	for _, st := range r.steps(lead, count, p.FromStill) {
-		switch st.role {
-		case roleItem:
-			p.Number = st.number
-			err = r.add(p, m, live)
-		case roleFinal:
+		if made := r.reused(st, w); made != nil {
+			again := r.partOf(st, catalog.Model{})
+			again.Reuse = made
+			r.Parts = append(r.Parts, again)
+			continue
+		}
+		var err error
+		switch {
+		case st.role == roleFinal:
 			r.Parts = append(r.Parts, part{Part: generate.Part{Kind: st.kind, Provider: generate.Composed},
 				Role: st.role})
+		case unable != nil && (st.role == roleItem || st.role == roleStill):
+			err = unable
+		case st.role == roleItem:
+			if p.Number = st.number; clips != nil && st.kind == provider.KindVideo {
+				p.Seconds = m.Length(clips[st.number-1])
+			}
+			err = r.add(p, m, live)
 		default:
 			err = r.choose(offer, st, live)
 		}
@@ -200,7 +229,7 @@ func (r *Record) Plan(offer catalog.Offer, w Options, live bool) error {
 			return err
 		}
 	}
-	return nil
+	return r.checkCovered(w)
 }
 
 // cmpRatio returns the ratio of a part, or the ratio of the picture that it starts from.
@@ -218,69 +247,6 @@ func some[T comparable](v T) *T {
 		return nil
 	}
 	return &v
-}
-
-// choose adds a part that is not made by the item's model.
-func (r *Record) choose(offer catalog.Offer, st step, live bool) error {
-	usual, failure := offer.Default(st.kind, live)
-	candidates := []catalog.Model{usual}
-	id, endpoint := r.Brief.model(st.kind)
-	if id != "" {
-		if _, err := offer.Choose(string(st.kind), id, "", live); err == nil {
-			own, _ := catalog.Find(id)
-			candidates = []catalog.Model{own, usual}
-		}
-	}
-	if failure != nil {
-		candidates = candidates[:len(candidates)-1]
-	}
-	if st.kind == provider.KindVoice { // not all speak all languages
-		candidates = append(candidates, slices.DeleteFunc(offer.Models(catalog.Filter{Kind: st.kind}, live),
-			func(m catalog.Model) bool {
-				return m.State != catalog.Available || m.Price == nil
-			})...)
-	}
-	for _, m := range candidates {
-		p := r.partOf(st, m)
-		if m.ID == id {
-			p.Endpoint = endpoint
-		}
-		if err := m.Check(r.foreseen(p), ""); err == nil {
-			return r.add(p, m, live)
-		} else if failure == nil {
-			failure = cannot(m, r.Shape, p.Ratio, err)
-		}
-	}
-	if st.kind == provider.KindVoice && len(candidates) > 0 {
-		e := errs.New(errs.UnsupportedModel, "A video needs a voice, and no available model speaks %s. Choose "+
-			"another language.", r.Language)
-		e.Param = "/language"
-		return e
-	}
-	return failure
-}
-
-// cannot returns the refusal of a model that cannot make the item.
-func cannot(m catalog.Model, shape, ratio string, cause error) error {
-	why := errs.As(cause)
-	if ratio != "" {
-		shape += " of " + ratio
-	}
-	e := errs.Wrap(cause, errs.UnsupportedModel, "The model %s cannot make a %s: %s. Choose another model.", m.ID,
-		shape, strings.TrimPrefix(why.Message, "/"))
-	e.Param = "/model"
-	return e
-}
-
-// ofFactory adds to the refusal of a model that the factory has chosen it.
-func ofFactory(err error, named bool) error {
-	var e *errs.Error
-	if !named || !errors.As(err, &e) {
-		return err
-	}
-	full := *e
-	full.Message += " It is the factory's: send model with the call, or change models of the factory."
-	return &full
 }
 
 // partOf returns the part for a step with a model.
@@ -314,7 +280,7 @@ func (r *Record) partOf(st step, m catalog.Model) part {
 // add adds a part with its price.
 func (r *Record) add(p part, m catalog.Model, live bool) (err error) {
 	if p.Role == roleVoice {
-		r.Voice = some(p.Voice)
+		r.Voice = some(p.Voice) // a reused one keeps its voice
 	}
 	if live {
 		if p.Credits, err = m.PriceOf(r.foreseen(p)); err != nil {
@@ -341,7 +307,7 @@ func (r *Record) LivePrice() (credits int64) {
 // Order returns the order of the record's current attempt.
 func (r *Record) Order(o tenant.Owner) generate.Order {
 	a := generate.Order{Owner: o, Subject: r.ID, Attempt: r.Attempt, About: r.About(),
-		Makes: "content_item." + string(r.Kind)}
+		Makes: "content_item." + string(r.Kind), Keeps: true}
 	for _, planned := range r.Parts {
 		a.Parts = append(a.Parts, planned.Part)
 	}

@@ -165,6 +165,9 @@ func (r *Record) prices() *provider.Prices {
 		return nil
 	}
 	all := &provider.Prices{Said: []string{r.Brief.Voice, r.Prompt}}
+	if r.Given.Script {
+		all.Said = append(all.Said, r.Script)
+	}
 	if p := r.Brief.Product; p != nil && r.Brief.Prices == PricesKnown {
 		all.Said = append(all.Said, p.Name, p.Description)
 		if p.Promotion != nil {

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
@@ -21,13 +20,17 @@ import (
 type Record struct {
 	Item
 	Files []media.File `json:"files,omitempty"`
+	// Kept are the files of completed parts of attempts after the one that Files are of, which did not succeed.
+	Kept []media.File `json:"kept,omitempty"`
+	// Results are the parts of the last attempt that succeeded, or else the completed ones of the last attempt that has
+	// any. An attempt that reuses parts takes them.
+	Results []result `json:"results,omitempty"`
 	// Branded reports whether the finished files show the logo or the name of the brand.
 	Branded bool `json:"branded,omitempty"`
-	// Track is the caller's music.
-	Track *media.File `json:"track,omitempty"`
-	// Scenes is the script of a video.
-	Scenes  []provider.Scene `json:"scenes,omitempty"`
-	Sandbox *Rehearsal       `json:"sandbox,omitempty"`
+	// Track is the caller's music, and OwnCover the caller's cover.
+	Track    *media.File `json:"track,omitempty"`
+	OwnCover *media.File `json:"own_cover,omitempty"`
+	Sandbox  *Rehearsal  `json:"sandbox,omitempty"`
 	// Given are the texts of the caller. Generation never overwrites them.
 	Given Given `json:"given,omitzero"`
 	// Brief holds the settings that the factory had when the item was created.
@@ -66,6 +69,9 @@ type Given struct {
 	Hashtags bool `json:"hashtags,omitempty"`
 	// Slides are the indexes of the slides whose heading the caller wrote.
 	Slides []int `json:"slides,omitempty"`
+	// Script reports whether the caller wrote the script, and Undivided whether without scenes.
+	Script    bool `json:"script,omitempty"`
+	Undivided bool `json:"undivided,omitempty"`
 }
 
 // About returns the description of the item for the entries of its money.
@@ -134,10 +140,10 @@ func (r *Record) View(ctx context.Context, signer *media.Signer) (Item, error) {
 	v := r.Item
 	v.Publications = r.publications()
 	if r.Runs() {
-		v.ReservedCredits = r.Credits
+		v.ReservedCredits, v.CancelCost = r.Credits, new(int64)
 	}
 	var err error
-	v.Media, err = signer.Views(ctx, r.Files)
+	v.Media, err = signer.Views(ctx, r.shown())
 	return v, err
 }
 
@@ -158,6 +164,9 @@ func Decode(it *store.Item) (*Record, error) {
 	r.Publications = r.publications()
 	if r.OmittedAccounts == nil {
 		r.OmittedAccounts = []OmittedAccount{} // it is older than the member
+	}
+	if r.Scenes == nil {
+		r.Scenes = []Scene{}
 	}
 	for i := range r.Publications {
 		if p := &r.Publications[i]; p.Warnings == nil {

@@ -83,11 +83,16 @@ type word struct {
 // wordsOf returns the words of a script, or its characters in scripts without spaces.
 func wordsOf(script string, clock timeline.Clock) (words []word) {
 	for i, r := range script {
-		if unicode.IsSpace(r) || i > 0 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai) {
+		if unicode.IsSpace(r) || i > 0 && breaks(r) {
 			words = append(words, word{i, lead + clock.At(i)})
 		}
 	}
 	return append(words, word{len(script), lead + clock.At(len(script))})
+}
+
+// breaks reports whether a word ends before a character: a space, or a character of a script without spaces.
+func breaks(r rune) bool {
+	return unicode.IsSpace(r) || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
 }
 
 // nearest returns the word after the given one that ends nearest to a time, not before

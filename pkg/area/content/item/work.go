@@ -125,6 +125,7 @@ func (w *work) Fail(tx *store.Tx, now time.Time, f generate.Failure) error {
 	w.Failure = &Failure{Stage: string(f.Stage), Code: f.Code, Message: f.Message, Retryable: f.Retryable}
 	w.Touch(now)
 	w.CostCredits += f.Cost
+	w.keep(f.Made)
 	w.note(Past{At: w.UpdatedAt, Failed: 1, Credits: f.Cost})
 	w.Count(tx, now, before)
 	return w.Notify(tx, w.item.Owner, event.ContentFailed)
@@ -142,16 +143,24 @@ func (r *Record) Notify(tx *store.Tx, o tenant.Owner, t event.Type) error {
 	shown := r.Item
 	shown.Publications = r.publications()
 	shown.Media = []media.View{}
-	e, err := event.New(r.UpdatedAt.Time, o, t, shown, r.Files)
+	e, err := event.New(r.UpdatedAt.Time, o, t, shown, r.shown())
 	if err == nil {
 		tx.Create(e, nil)
 	}
 	return err
 }
 
-// assemble fills the item with the results of its parts. The texts of the caller stay.
+// assemble fills the item with the results of its parts.
 func (r *Record) assemble(made []generate.Made) {
-	t := written(made)
+	r.write(made)
+	finished, parts := r.sort(made)
+	r.Files, r.Kept, r.Branded, r.Results = append(finished.Files, parts...), nil, finished.Branded, r.results(made)
+	r.showSlides()
+}
+
+// write sets the texts that were made. The texts of the caller stay.
+func (r *Record) write(made []generate.Made) {
+	t := r.words(made)
 	if !r.Given.Title {
 		r.Title = t.Title
 	}
@@ -166,12 +175,20 @@ func (r *Record) assemble(made []generate.Made) {
 			r.Slides[i].Text = t.Slides[i]
 		}
 	}
-	r.Script, r.Scenes = t.Script(), t.Scenes
-	var parts []media.File
-	r.Files, r.Branded = nil, false
+	if r.Given.Script {
+		return
+	}
+	r.Script, r.Scenes = t.Script(), []Scene{}
+	for _, s := range t.Scenes {
+		r.Scenes = append(r.Scenes, Scene(s))
+	}
+}
+
+// sort returns the finished media, and the files of the other parts with their roles.
+func (r *Record) sort(made []generate.Made) (finished generate.Made, parts []media.File) {
 	for n, m := range made {
 		if r.Parts[n].Role == roleFinal {
-			r.Files, r.Branded = m.Files, m.Branded
+			finished = m
 			continue
 		}
 		for i := range m.Files {
@@ -179,8 +196,7 @@ func (r *Record) assemble(made []generate.Made) {
 		}
 		parts = append(parts, m.Files...)
 	}
-	r.Files = append(r.Files, parts...)
-	r.showSlides()
+	return finished, parts
 }
 
 // showSlides sets the pictures of the slides: finished ones, in their order.

@@ -237,7 +237,7 @@ func (h *Handler) add(ctx context.Context, tx *store.Tx, it store.Item) error {
 		if err != nil {
 			return err
 		}
-		if _, err := generate.Cancel(tx, h.Now(), it.Owner, work.Ticket(), items[0]); err != nil {
+		if _, _, err := generate.Cancel(tx, h.Now(), it.Owner, work.Ticket(), items[0]); err != nil {
 			return err
 		}
 	}

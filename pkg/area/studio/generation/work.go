@@ -103,7 +103,7 @@ func (w *work) Fail(tx *store.Tx, now time.Time, f generate.Failure) error {
 }
 
 // Cancel implements generate.Work. No event reports it.
-func (w *work) Cancel(_ *store.Tx, now time.Time, charged int64) error {
+func (w *work) Cancel(_ *store.Tx, now time.Time, charged int64, _ []generate.Made) error {
 	w.State, w.CostCredits, w.Record.Ticket = Canceled, charged, generate.Ticket{}
 	w.Touch(now)
 	return nil

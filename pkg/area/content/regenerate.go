@@ -1,0 +1,192 @@
+package content
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/media/incoming"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+)
+
+type regenerateBody struct {
+	Prompt          *string         `json:"prompt,omitempty" minLength:"1" maxLength:"4000" doc:"Absent: unchanged"`
+	Model           string          `json:"model,omitempty" maxLength:"100" doc:"Id of a model of the catalog. Absent: unchanged, or with other visuals the factory's"`
+	DurationSeconds *int            `json:"duration_seconds,omitempty" minimum:"5" maximum:"180" doc:"Length in seconds, as of a new item. Absent: unchanged" example:"30"`
+	Visuals         string          `json:"visuals,omitempty" enum:"clips,stills" doc:"What is seen in a video. Absent: unchanged"`
+	Music           string          `json:"music,omitempty" maxLength:"64" pattern:"^(none|generated|med_[0-9a-z]{26})$" patternDescription:"none, generated or the id of a media" doc:"What is heard under the voice of a video; generated makes new music. Absent: unchanged" example:"none"`
+	Cover           string          `json:"cover,omitempty" maxLength:"64" pattern:"^(generated|med_[0-9a-z]{26})$" patternDescription:"generated or the id of a media" doc:"Cover of a music clip; generated makes a new one. Absent: unchanged" example:"generated"`
+	Script          string          `json:"script,omitempty" format:"not-blank" maxLength:"4000" doc:"What is said in a video, or the lyrics of a music clip, as of a new item. Absent: unchanged if it is yours or with reuse, otherwise generated" example:"We pulled these nets out of the sea. Now they carry you up the hill."`
+	Scenes          []sceneBody     `json:"scenes,omitempty" minItems:"1" maxItems:"40" nullable:"false" doc:"The script in scenes, instead of script; with reuse as many as the item has"`
+	Title           string          `json:"title,omitempty" format:"not-blank" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Absent: unchanged if it is yours or with reuse, otherwise generated"`
+	Slides          []slideBody     `json:"slides,omitempty" minItems:"2" maxItems:"10" nullable:"false" doc:"Headings of the slides of a carousel, as many as it has. Those without a text stay"`
+	Reuse           bool            `json:"reuse,omitempty" default:"false" doc:"Uses the parts of the last attempt that succeeded again, or else the completed parts of the last one. Only what is corrected is made anew and charged. prompt, model, duration_seconds and visuals are not for such an attempt"`
+	Sandbox         *item.Rehearsal `json:"sandbox,omitempty" doc:"Simulated result of the attempt. For test keys only"`
+}
+
+// media returns the members that name media.
+func (b *regenerateBody) media() []incoming.Member {
+	return mediaOf(createBody{Music: b.Music, Cover: b.Cover})
+}
+
+// Rules refuses members that change more than an attempt that reuses parts can.
+func (b *regenerateBody) Rules() error {
+	if !b.Reuse {
+		return nil
+	}
+	var found []error
+	for _, m := range []struct {
+		param string
+		sent  bool
+	}{{"/prompt", b.Prompt != nil}, {"/model", b.Model != ""}, {"/duration_seconds", b.DurationSeconds != nil},
+		{"/visuals", b.Visuals != ""}} {
+		if m.sent {
+			found = append(found, errs.Invalid(m.param, "is not for an attempt that reuses parts. Leave it or reuse out"))
+		}
+	}
+	return errs.All(found...)
+}
+
+// correct sets the texts of an item that the body corrects.
+func (b *regenerateBody) correct(r *item.Record) error {
+	if b.Title != "" {
+		r.Title, r.Given.Title = b.Title, true
+	}
+	if b.Slides != nil && len(b.Slides) != len(r.Slides) {
+		if r.Kind != item.Carousel {
+			return errs.Invalid("/slides", "are for kind carousel only")
+		}
+		return errs.Invalid("/slides", "must be %d, as the item has", len(r.Slides))
+	}
+	for i, slide := range b.Slides {
+		if slide.Text == "" {
+			continue
+		}
+		if r.Slides[i].Text = slide.Text; !slices.Contains(r.Given.Slides, i) {
+			r.Given.Slides = append(r.Given.Slides, i)
+		}
+	}
+	if b.Reuse {
+		return r.CheckReuse()
+	}
+	return nil
+}
+
+type regenerateInput struct {
+	ItemPath
+	httpapi.IfMatch
+	Body *regenerateBody
+}
+
+func (s *Service) regenerate(ctx context.Context, tx *store.Tx, in *regenerateInput) (out item.Item, err error) {
+	p, now := auth.FromContext(ctx), s.now()
+	var b regenerateBody
+	if in.Body != nil {
+		b = *in.Body
+	}
+	live := p.Mode == tenant.Live
+	if err := checkRehearsal(b.Sandbox, p.Mode); err != nil {
+		return out, err
+	}
+	var beside []store.Key
+	if live {
+		beside = ledger.FundsKeys(p.Account, now)
+	}
+	funds := len(beside)
+	beside = append(beside, incoming.Keys(b.media())...)
+	found, others, err := resource.FindAll(ctx, s.db, id.ContentItem, []string{in.ID}, beside...)
+	if err != nil {
+		return out, err
+	}
+	it, ok := found[in.ID]
+	if !ok {
+		return out, errs.Missing("content item", in.ID)
+	}
+	r, err := item.Decode(&it)
+	if err != nil {
+		return out, err
+	}
+	if err := in.Check(r.Version); err != nil {
+		return out, err
+	}
+	before, a := r.Counts(), references{media: incoming.Of(p.Owner, others[funds:])}
+	if err := s.plan(ctx, r, b, a, live); err != nil {
+		return out, err
+	}
+	if err := r.Move(item.Queued); err != nil {
+		return out, err
+	}
+	r.Attempt++
+	r.Publications, r.Postings = []item.Publication{}, nil
+	r.Sandbox, r.Accepted, r.Failure, r.Progress = b.Sandbox, now, nil, 0
+	r.Withheld = !p.Has(auth.ContentPublish)
+	if err := rehearsedError(p, r); err != nil {
+		return out, err
+	}
+	var balance ledger.Balance
+	if live {
+		balance = ledger.FundsOf(others[:funds])
+	}
+	order := r.Order(p.Owner)
+	r.Usual = order.Usual()
+	if r.Ticket, err = generate.Accept(tx, now, order, ledger.PayerOf(now, p.KeyID(), p.SpendLimit),
+		balance); err != nil {
+		return out, err
+	}
+	r.Count(tx, now, before)
+	if err := a.media.Use(tx, now); err != nil {
+		return out, err
+	}
+	return s.write(ctx, tx, it, r)
+}
+
+// plan plans a further attempt at an item. It checks the caller's earlier music again.
+func (s *Service) plan(ctx context.Context, r *item.Record, b regenerateBody, a references, live bool) (err error) {
+	if err := r.Permit(item.Regenerate); err != nil {
+		return err
+	}
+	if err := b.Rules(); err != nil {
+		return err
+	}
+	if b.Prompt != nil {
+		r.Prompt = *b.Prompt
+	}
+	if err := b.correct(r); err != nil {
+		return err
+	}
+	if !b.Reuse {
+		if err := s.refresh(ctx, r); err != nil {
+			return err
+		}
+	}
+	w := item.Options{Model: b.Model, DurationSeconds: b.DurationSeconds, Visuals: b.Visuals, Music: b.Music,
+		Cover: b.Cover, Script: b.Script, Scenes: scenesOf(b.Scenes), Reuse: b.Reuse}
+	if same := b.Visuals == "" || r.Visuals != nil && b.Visuals == *r.Visuals; same {
+		w.Model = cmp.Or(b.Model, r.Model)
+	}
+	if w.Music == "" && r.Music != nil && trackOf(*r.Music).IsID() {
+		w.Music = *r.Music
+		if a.media, err = incoming.Read(ctx, s.db, []incoming.Member{trackOf(w.Music)}); err != nil {
+			return err
+		}
+	}
+	if w.Cover == "" && r.Cover != nil && coverOf(*r.Cover).IsID() {
+		w.Cover = *r.Cover
+		if a.media, err = incoming.Read(ctx, s.db, []incoming.Member{coverOf(w.Cover)}); err != nil {
+			return err
+		}
+	}
+	if err := a.files(&w); err != nil {
+		return err
+	}
+	return r.Plan(s.offer, w, live)
+}
