@@ -260,11 +260,9 @@ func (c *caller) act() {
 	case n == 1 && isItem:
 		c.call(http.MethodPost, path+"/cancel", nil, nil)
 	case n == 2 && isItem:
-		var body object
-		if c.random.IntN(2) == 0 {
-			body = corrections[c.random.IntN(len(corrections))]
-		}
-		c.call(http.MethodPost, path+"/regenerate", body, nil)
+		c.call(http.MethodPost, path+"/regenerate", nil, nil)
+	case n == 5 && isItem:
+		c.correct(path)
 	case n == 3 && isItem:
 		c.call(http.MethodPatch, path, object{"title": fmt.Sprint("Title ", c.calls)}, nil)
 	case n == 4 && len(c.hooks) > 0:
@@ -274,10 +272,31 @@ func (c *caller) act() {
 	}
 }
 
-// corrections are the bodies of attempts that reuse parts.
+// corrections are the bodies of attempts that reuse parts. Those after the second are for videos.
 var corrections = []object{
 	{"reuse": true}, {"reuse": true, "title": "Right"}, {"reuse": true, "music": "generated"},
 	{"reuse": true, "script": "A new shoe is here. It is made of nets. It runs. You run. It is light and fast. Try it."},
+}
+
+// correct has an item composed again once it has parts, and may cancel that.
+func (c *caller) correct(path string) {
+	var it struct{ Kind, State string }
+	for range 10 {
+		c.call(http.MethodGet, path, nil, &it)
+		if it.State != "queued" && it.State != "generating" {
+			break
+		}
+		<-time.After(30 * time.Second)
+	}
+	n := 2
+	if it.Kind == "video" {
+		n = len(corrections)
+	}
+	if c.call(http.MethodPost, path+"/regenerate", corrections[c.random.IntN(n)], nil) == http.StatusAccepted &&
+		c.random.IntN(3) == 0 {
+		<-time.After(between(c.random, 0, 20*time.Second))
+		c.call(http.MethodPost, path+"/cancel", nil, nil)
+	}
 }
 
 // redeliver repeats one of the deliveries.
