@@ -62,15 +62,23 @@ func TestSamplesOfTheQuickStart(t *testing.T) {
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
 			defer cancel()
-			var out []byte
-			for _, command := range l.commands {
-				cmd := exec.CommandContext(ctx, command[0], command[1:]...)
-				cmd.Dir = dir
-				cmd.Env = append(os.Environ(), "BASE_URL="+running.BaseURL, "SVC_API_KEY="+c.test.Secret)
-				var err error
-				if out, err = cmd.CombinedOutput(); err != nil {
-					t.Fatalf("%v: %v\n%s", command[0], err, out)
+			run := func(key string) (out []byte, err error) {
+				for _, command := range l.commands {
+					cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+					cmd.Dir = dir
+					cmd.Env = append(os.Environ(), "BASE_URL="+running.BaseURL, "SVC_API_KEY="+key)
+					if out, err = cmd.CombinedOutput(); err != nil {
+						break
+					}
 				}
+				return out, err
+			}
+			if out, err := run("svc_test_mistyped"); err == nil || !strings.Contains(string(out), "invalid_api_key") {
+				t.Errorf("with a bad key it does not end with the error: %v\n%s", err, out)
+			}
+			out, err := run(c.test.Secret)
+			if err != nil {
+				t.Fatalf("%v\n%s", err, out)
 			}
 			if !strings.Contains(string(out), "generated") || !strings.Contains(string(out), "http") {
 				t.Errorf("it ends with no generated item and its media:\n%s", out)

@@ -336,6 +336,10 @@ func TestAnIDOfTheOtherModeSaysSo(t *testing.T) {
 	if a.Refused(t, 404, errs.NotFound, ""); !strings.Contains(a.Raw, says) {
 		t.Errorf("it says %s", a.Raw)
 	}
+	a = w.Live().Call(http.MethodPost, "/v1/content-items", w.body())
+	if a.Refused(t, 404, errs.NotFound, "/factory_id"); !strings.Contains(a.Raw, says) {
+		t.Errorf("it says %s", a.Raw)
+	}
 	a = w.Stranger().Call(http.MethodGet, "/v1/content-items/"+it.ID, nil)
 	if a.Refused(t, 404, errs.NotFound, ""); strings.Contains(a.Raw, "mode:") {
 		t.Errorf("a stranger is told %s", a.Raw)

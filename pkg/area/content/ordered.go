@@ -8,10 +8,12 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -22,10 +24,24 @@ func (s *Service) accepted(ctx context.Context, p *auth.Principal, b createBody,
 		return nil, err
 	}
 	r, err := s.newRecord(b, refs, p.Mode, now)
+	if _, found := refs.factories[b.FactoryID]; err != nil && !found {
+		return nil, s.lost(ctx, b.FactoryID, err)
+	}
 	if err != nil || b.PublishAt == nil {
 		return r, err
 	}
 	return r, s.order(ctx, p, b, refs, r, now)
+}
+
+// lost returns the error of a factory that was not found, which says so if the account has it in the other mode.
+func (s *Service) lost(ctx context.Context, factoryID string, err error) error {
+	_, why := resource.Find(ctx, s.db, id.Factory, factory.Kind, factoryID)
+	if errs.CodeOf(why) != errs.NotFound {
+		return err
+	}
+	e := errs.As(why)
+	e.Param = "/factory_id"
+	return e
 }
 
 // order notes in a new item when and where it is published, and refuses what scheduling would refuse, as far as it is

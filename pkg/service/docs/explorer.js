@@ -5,8 +5,44 @@
 // The folder above the page: the API itself, also behind a stage's path.
 const root = new URL('..', location.href);
 
-// The key is kept for the tab: until it is closed.
-const kept = 'api-key';
+// The key, and what was made last, are kept for the tab: until it is closed.
+const kept = 'api-key', made = 'made-last';
+
+// The ids of the document's examples, and the host in them.
+const examples = /\b([a-z]{3})_01h455vb4pex5vsknk084sn02q\b/g, host = /\w+:\/\/api\.example\.com/g;
+
+// withIds puts the ids of what was made last, one for each prefix, into a text in place of the examples.
+function withIds(text) {
+  const ids = JSON.parse(sessionStorage.getItem(made) ?? '{}');
+  return text.replace(examples, (example, prefix) => ids[prefix] ?? example);
+}
+
+// remember notes the ids of what a request has made.
+function remember(data) {
+  const ids = JSON.parse(sessionStorage.getItem(made) ?? '{}');
+  for (const one of [data].flat()) {
+    if (typeof one?.id === 'string') ids[one.id.split('_')[0]] = one.id;
+  }
+  sessionStorage.setItem(made, JSON.stringify(ids));
+}
+
+// send sends a request about what was made last.
+async function send(input, init) {
+  const request = new Request(input, init), { method, headers, signal } = request;
+  const body = ['GET', 'HEAD'].includes(method) ? undefined : withIds(await request.text());
+  const response = await fetch(withIds(request.url), { method, headers, signal, body: body || undefined });
+  if (method === 'POST' && response.ok) response.clone().json().then(({ data }) => remember(data), () => {});
+  return response;
+}
+
+// The groups of the navigation. What is in none comes last.
+const groups = {
+  Content: ['Factories', 'Content', 'Studio', 'Media', 'Products', 'Promotions'],
+  Publishing: ['Social accounts'],
+  Advice: ['Architect'],
+  'Your system': ['Webhooks', 'Events'],
+  Account: ['Account', 'API keys', 'Catalog'],
+};
 
 const style = `
   /* Colours of enough contrast (WCAG 2.2, 1.4.3). */
@@ -50,7 +86,7 @@ function mend() {
 
 // prepare makes the document show what a developer would send. The explorer itself would
 // send the first value of each enumeration and every default.
-function prepare(api) {
+function prepare(api, guides) {
   const resolve = (v) => (v?.$ref ? v.$ref.slice(2).split('/').reduce((at, name) => at[name], api) : v) ?? {};
   for (const [path, item] of Object.entries(api.paths)) {
     for (const [method, operation] of Object.entries(item)) {
@@ -65,11 +101,18 @@ function prepare(api) {
       operation['x-codeSamples'] = [{ lang: 'typescript', label: 'TypeScript', source: typescript(method.toUpperCase(), path, operation) }];
     }
   }
+  const tags = api.tags.map((tag) => tag.name), grouped = Object.values(groups).flat();
+  api['x-tagGroups'] = Object.entries({ ...groups, More: tags.filter((tag) => !grouped.includes(tag)) })
+    .map(([name, of]) => ({ name, tags: of.filter((tag) => tags.includes(tag)) })).filter((group) => group.tags.length > 0);
   // Events are listed by their types.
   for (const [type, item] of Object.entries(api.webhooks ?? {})) {
     item.post.description = `${item.post.summary}.\n\n${item.post.description}`;
     item.post.summary = type;
   }
+  // The search finds headings.
+  const links = (guide) => guide.sections.map(({ id, heading }) => `[${heading}](${guide.path}#${id})`).join(' · ');
+  api.info.description += '\n\n# Guides\n\n' +
+    guides.map((guide) => `## ${guide.title}\n\n[Read the guide](${guide.path})${guide.sections.length ? ': ' : ''}${links(guide)}\n`).join('\n');
   return api;
 }
 
@@ -88,9 +131,11 @@ function typescript(method, path, operation) {
 }
 
 async function start() {
-  const response = await fetch(new URL('openapi.json', root));
+  const load = async (path) => (await fetch(new URL(path, root))).text();
+  const [api, guides] = await Promise.all([load('openapi.json'), load('api-docs/guides/index.json')]);
   Scalar.createApiReference('#explorer', {
-    content: prepare(await response.json()),
+    content: prepare(JSON.parse(withIds(api).replace(host, root.href.replace(/\/$/, ''))), JSON.parse(guides)),
+    customFetch: send,
     // Calls go straight to where the page came from, with the key typed into it.
     servers: [{ url: root.href.replace(/\/$/, '') }],
     authentication: {
@@ -100,7 +145,10 @@ async function start() {
     persistAuth: false, // in the browser's storage, it would outlive the tab
     onRequestBuilt({ request }) {
       const key = /^Bearer (svc_\w+)$/.exec(request.headers.get('Authorization'));
-      if (key) sessionStorage.setItem(kept, key[1]);
+      if (key && key[1] !== sessionStorage.getItem(kept)) {
+        sessionStorage.setItem(kept, key[1]);
+        sessionStorage.removeItem(made); // another key may not find it
+      }
       // Each send is a new request, unless its key was typed in.
       if (request.method !== 'GET' && !request.headers.get('Idempotency-Key')) {
         request.headers.set('Idempotency-Key', crypto.randomUUID());

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"html"
 	"net/http"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -34,59 +36,123 @@ var (
 
 	//go:embed page.css
 	pageStyle []byte
+
+	//go:embed page.js
+	pageScript []byte
 )
 
+// guide is a guide and its group in the navigation.
+type guide struct{ group, name, title string }
+
 // guides are the guides in the order of the navigation. The name of the file is the last part of the path.
-var guides = []struct{ name, title string }{
-	{"quick-start", "Quick start"},
-	{"authentication", "Authentication"},
-	{"sandbox", "Sandbox"},
-	{"testing", "Tests of your own"},
-	{"idempotency", "Idempotency"},
-	{"lists", "Lists and changes"},
-	{"media", "Media of your own"},
-	{"products", "Products and promotions"},
-	{"finished-media", "Finished media"},
-	{"publishing", "Publishing"},
-	{"plans", "Content plans"},
-	{"social", "Social accounts"},
-	{"diagnosis", "Diagnoses and proposals"},
-	{"training", "Trained models"},
-	{"architect", "The architect"},
-	{"webhooks", "Webhooks"},
-	{"analytics", "Analytics"},
-	{"credits", "Credits"},
-	{"limits", "Limits"},
-	{"service-levels", "Service levels"},
-	{"changelog", "Changelog"},
+var guides = []guide{
+	{"Start", "quick-start", "Quick start"},
+	{"Start", "authentication", "Authentication"},
+	{"Start", "sandbox", "Sandbox"},
+	{"Start", "testing", "Tests of your own"},
+	{"Start", "idempotency", "Idempotency"},
+	{"Start", "lists", "Lists and changes"},
+	{"Content", "media", "Media of your own"},
+	{"Content", "products", "Products and promotions"},
+	{"Content", "finished-media", "Finished media"},
+	{"Content", "plans", "Content plans"},
+	{"Publishing", "publishing", "Publishing"},
+	{"Publishing", "social", "Social accounts"},
+	{"Publishing", "analytics", "Analytics"},
+	{"Advice", "diagnosis", "Diagnoses and proposals"},
+	{"Advice", "training", "Trained models"},
+	{"Advice", "architect", "The architect"},
+	{"Operation", "webhooks", "Webhooks"},
+	{"Operation", "credits", "Credits"},
+	{"Operation", "limits", "Limits"},
+	{"Operation", "service-levels", "Service levels"},
+	{"Operation", "changelog", "Changelog"},
 }
 
-// stylePolicy is the policy of pages without scripts.
-const stylePolicy = "default-src 'none'; style-src 'self'; img-src data:; frame-ancestors 'none'; base-uri 'none'; " +
-	"form-action 'none'"
+// pagePolicy is the policy of the guides and the pages of codes. They can be read without their script.
+const pagePolicy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; " +
+	"frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
 // addGuides adds the guides and the pages of the error codes. They are rendered on the first request.
 func (h handler) addGuides() {
-	style := "page-" + digest(pageStyle) + ".css"
+	style, script := "page-"+digest(pageStyle)+".css", "page-"+digest(pageScript)+".js"
 	h[assetsPath+style] = &page{content: fixed(pageStyle), kind: "text/css; charset=utf-8", caching: forever}
+	h[assetsPath+script] = &page{content: fixed(pageScript), kind: scriptType, caching: forever}
+	h[guidesPath+"/index.json"] = &page{content: content(guideIndex), kind: "application/json"}
 	add := func(path, title string, markdown func() []byte) {
-		h[path] = &page{kind: htmlType, policy: stylePolicy, content: content(func() []byte {
-			return frame(path, title, style, markdown())
+		h[path] = &page{kind: htmlType, policy: pagePolicy, content: content(func() []byte {
+			return frame(path, title, style, script, markdown())
 		})}
 	}
 	for _, g := range guides {
-		add(guidesPath+"/"+g.name, g.title, func() []byte {
-			text, err := guideTexts.ReadFile("guides/" + g.name + ".md")
-			if err != nil {
-				panic(err) // a test reads every guide
-			}
-			return text
-		})
+		add(guidesPath+"/"+g.name, g.title, func() []byte { return guideText(g.name) })
 	}
 	add(errorsPath, "Errors", errorIndex)
 	for _, info := range errs.Infos {
 		add(errorsPath+"/"+string(info.Code), string(info.Code), func() []byte { return errorPage(info) })
 	}
+}
+
+// guideText returns the text of a guide in Markdown.
+func guideText(name string) []byte {
+	text, err := guideTexts.ReadFile("guides/" + name + ".md")
+	if err != nil {
+		panic(err) // a test reads every guide
+	}
+	return text
+}
+
+// indexed is a guide in the index of the search: its text up to the first section, and its sections.
+type indexed struct {
+	Path     string           `json:"path"`
+	Title    string           `json:"title"`
+	Text     string           `json:"text"`
+	Sections []indexedSection `json:"sections"`
+}
+
+type indexedSection struct {
+	ID      string `json:"id"`
+	Heading string `json:"heading"`
+	Text    string `json:"text"`
+}
+
+var (
+	sectionHead = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`<h[23] id="([^"]+)">(.*?)</h[23]>`) })
+	element     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`<[^>]*>`) })
+)
+
+// guideIndex returns the index of the search.
+func guideIndex() []byte {
+	plain := func(part string) string {
+		return strings.Join(strings.Fields(html.UnescapeString(element().ReplaceAllString(part, " "))), " ")
+	}
+	var all []indexed
+	for _, g := range guides {
+		var out bytes.Buffer
+		if err := renderer().Convert(guideText(g.name), &out); err != nil {
+			panic(err) // writing to memory does not fail
+		}
+		text := out.String()
+		heads := sectionHead().FindAllStringSubmatchIndex(text, -1)
+		end := func(i int) int {
+			if i < len(heads) {
+				return heads[i][0]
+			}
+			return len(text)
+		}
+		one := indexed{strings.TrimPrefix(guidesPath, "/api-docs/") + "/" + g.name, g.title, plain(text[:end(0)]),
+			[]indexedSection{}}
+		for i, at := range heads {
+			one.Sections = append(one.Sections, indexedSection{text[at[2]:at[3]], plain(text[at[4]:at[5]]),
+				plain(text[at[1]:end(i+1)])})
+		}
+		all = append(all, one)
+	}
+	index, err := json.Marshal(all)
+	if err != nil {
+		panic(err) // there are texts alone
+	}
+	return index
 }
 
 // renderer converts Markdown to HTML.
@@ -96,7 +162,7 @@ var renderer = sync.OnceValue(func() goldmark.Markdown {
 })
 
 // frame inserts a page's HTML into the frame of all pages.
-func frame(path, title, style string, markdown []byte) []byte {
+func frame(path, title, style, script string, markdown []byte) []byte {
 	var content bytes.Buffer
 	if err := renderer().Convert(markdown, &content); err != nil {
 		panic(err) // writing to memory does not fail
@@ -109,12 +175,12 @@ func frame(path, title, style string, markdown []byte) []byte {
 	scrolled := strings.NewReplacer("<pre>", `<pre tabindex="0">`, "<table>", `<div class="table" tabindex="0"><table>`,
 		"</table>", "</table></div>")
 	return []byte(strings.NewReplacer(
-		"{{title}}", html.EscapeString(title), "{{root}}", root, "{{style}}", style,
+		"{{title}}", html.EscapeString(title), "{{root}}", root, "{{style}}", style, "{{script}}", script,
 		"{{links}}", links(path, root), "{{content}}", scrolled.Replace(content.String()),
 	).Replace(pageFrame))
 }
 
-// links returns the lines of the navigation.
+// links returns the lines of the navigation. The group of the page is open.
 func links(path, root string) string {
 	var out strings.Builder
 	add := func(to, title string) {
@@ -125,11 +191,32 @@ func links(path, root string) string {
 		fmt.Fprintf(&out, "<li><a href=\"%s\"%s>%s</a></li>\n", root+strings.TrimPrefix(to, "/api-docs/"),
 			current, title)
 	}
-	for _, g := range guides {
+	group := ""
+	begin := func(next string, open bool) {
+		if group != "" {
+			out.WriteString("</ul></details>\n")
+		}
+		if group = next; group == "" {
+			return
+		}
+		attribute := ""
+		if open {
+			attribute = " open"
+		}
+		fmt.Fprintf(&out, "<details%s><summary>%s</summary><ul>\n", attribute, group)
+	}
+	for i, g := range guides {
+		if g.group != group {
+			begin(g.group, slices.ContainsFunc(guides[i:], func(other guide) bool {
+				return other.group == g.group && path == guidesPath+"/"+other.name
+			}))
+		}
 		add(guidesPath+"/"+g.name, g.title)
 	}
+	begin("Reference", strings.HasPrefix(path, errorsPath))
 	add(errorsPath, "Errors")
 	add(explorerPath, "API reference")
+	begin("", false)
 	return out.String()
 }
 

@@ -113,7 +113,7 @@ type Metrics struct {
 // OmittedAccount is an account that an item was not scheduled or published to.
 type OmittedAccount struct {
 	SocialAccountID string `json:"social_account_id" doc:"Social account that was left out"`
-	Code            string `json:"code" doc:"Machine-readable reason: needs_reconnect, pending and disconnected are states of the account; unsupported_kind: its platform does not take the kind of the item. More may be added" example:"needs_reconnect"`
+	Code            string `json:"code" enum:"needs_reconnect,pending,disconnected,unsupported_kind" doc:"Machine-readable reason: needs_reconnect, pending and disconnected are states of the account; unsupported_kind: its platform does not take the kind of the item" example:"needs_reconnect"`
 	Message         string `json:"message" doc:"What happened and what to do about it"`
 }
 
