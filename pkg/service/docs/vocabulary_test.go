@@ -102,7 +102,8 @@ var notOfTheDocument = map[string]string{
 	"id.timestamp.body": "what is signed", "null": "a value of JSON", "true": "a value of JSON", "false": "a value of JSON",
 	"q": "a part of RateLimit", "w": "a part of RateLimit", "r": "a part of RateLimit", "t": "a part of RateLimit",
 	"Accept-Encoding": "a header of HTTP", "Content-Encoding": "a header of HTTP", "curl": "a command", "de": "a language",
-	"photo_url":     "a column of the importer",
+	"photo_url":             "a column of the importer",
+	"build/sandbox/sandbox": "a program", "http": "a scheme", "items.test.js": "a file", "test_items.py": "a file",
 	"access_denied": "an error of a login", "platform_refused": "an error of a login",
 	"another_account": "an error of a login", "no_channel": "an error of a login",
 }

@@ -110,7 +110,10 @@ func (r *Record) video(text provider.Text, made []generate.Made, seen []*media.F
 	if voice == nil || len(seen) != len(text.Scenes) {
 		return nil, fmt.Errorf("item: %s has a script of %d scenes, and made %d", r.ID, len(text.Scenes), len(seen))
 	}
-	v.Narration, v.Length = voice, time.Duration(*r.DurationSeconds)*time.Second
+	v.Narration = voice
+	if !r.Given.Script { // which determines the length itself
+		v.Length = time.Duration(*r.DurationSeconds) * time.Second
+	}
 	for _, m := range made[n].Marks {
 		v.Marks = append(v.Marks, timeline.Mark(m))
 	}
