@@ -93,8 +93,10 @@ var (
 	// name is a name as the document has them, or several after each other: failure.code.
 	name = regexp.MustCompile(`^/?[a-z][a-z0-9]*(?:_[a-z0-9]+)*(?:[./][a-z][a-z0-9_]*)*(?:\.\*)?$`)
 	// pair is a name with a value, as in a query or a body.
-	pair   = regexp.MustCompile(`^([a-z_]+)(?:: ?|=)(.*)$`)
-	header = regexp.MustCompile(`^[A-Z][A-Za-z]+(?:-[A-Za-z]+)+(?:: .*)?$`)
+	pair = regexp.MustCompile(`^([a-z_]+)(?:: ?|=)(.*)$`)
+	// elsewhere are files, and requests to the local system, which the document does not describe.
+	elsewhere = regexp.MustCompile(`^(build/\S+|[a-z_.]+\.(js|mjs|ts|py|go|env|json|yaml)|GET /_\S+)$`)
+	header    = regexp.MustCompile(`^[A-Z][A-Za-z]+(?:-[A-Za-z]+)+(?:: .*)?$`)
 )
 
 // notOfTheDocument are words that the guides name and that the document does not have.
@@ -136,6 +138,9 @@ func (v *vocabulary) unknown(span string) (words []string) {
 		if !known {
 			words = append(words, word)
 		}
+	}
+	if strings.Contains(span, "://") || elsewhere.MatchString(span) {
+		return nil
 	}
 	if m := request.FindStringSubmatch(span); m != nil {
 		of, found := v.operation(m[1], m[2])
@@ -239,7 +244,7 @@ func TestUnknownWordsAreFound(t *testing.T) {
 	for span, want := range map[string]string{
 		"POST /v1/content-items": "", "POST /v1/content-item": "POST /v1/content-item",
 		"GET /v1/content-items?publish_from=…&metadata[a]=b": "", "GET /v1/content-items?publish_fro=…": "?publish_fro",
-		"POST …/schedule": "", "POST …/shedule": "POST …/shedule", "state=queued,generating": "", "state=queud": "queud",
+		"GET /_sandbox": "", "build/run": "", "POST …/schedule": "", "POST …/shedule": "POST …/shedule", "state=queued,generating": "", "state=queud": "queud",
 		"failure.code": "", "failure.cod": "failure.cod", "content.generated": "", "content.made": "content.made",
 		"insufficient_balance": "", "insufficient_funds": "insufficient_funds", "Retry-After": "", "Retry-Later": "Retry-Later",
 		`{"advance": 60}`: "", `{"advanse": 60}`: "advanse", "publish_at: null": "", "publishAt: null": "",
