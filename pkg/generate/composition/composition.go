@@ -193,6 +193,37 @@ func (b *Brand) hasLogo() bool { return b != nil && b.Logo != nil }
 // Shows reports whether a brand has a logo or a name to show.
 func (b *Brand) Shows() bool { return b.hasLogo() || b != nil && b.Name != "" }
 
+// The places of a logo.
+const (
+	TopLeft  = "top_left"
+	TopRight = "top_right"
+	None     = "none"
+)
+
+// At returns the brand with a logo at a place.
+func (b *Brand) At(logo *media.File, place string) *Brand {
+	var at Brand
+	if b != nil {
+		at = *b
+	}
+	at.Logo, at.Right = logo, place == TopRight
+	if place == None {
+		at.Logo = nil
+	}
+	if !at.Shows() && at.Color == "" {
+		return nil
+	}
+	return &at
+}
+
+// Look is the part of the appearance that the accounts determine to which media can be published.
+type Look struct {
+	// Plain reports whether the media show no brand.
+	Plain bool `json:"plain,omitempty"`
+	// Place is the place of the logo. If it is empty, the composition has it.
+	Place string `json:"logo_place,omitempty"`
+}
+
 // Plain returns the brand without its logo and name. Its color stays.
 func (b *Brand) Plain() *Brand {
 	if b == nil || b.Color == "" {

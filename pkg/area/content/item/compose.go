@@ -15,12 +15,14 @@ import (
 
 // Composition implements generate.Composing: the finished media of the item.
 func (w *work) Composition(_ int, made []generate.Made) (composition.Composition, error) {
-	if w.plain {
-		r := *w.Record
+	r := *w.Record
+	switch l := r.Brief.Logo; {
+	case w.look.Plain:
 		r.Brief.Brand, r.Brief.Badge = r.Brief.Brand.Plain(), nil
-		return r.composition(made)
+	case l != nil && w.look.Place != "":
+		r.Brief.Brand = r.Brief.Brand.At(&l.File, w.look.Place)
 	}
-	return w.composition(made)
+	return r.composition(made)
 }
 
 // composition returns the composition of the parts that were made.
@@ -164,8 +166,8 @@ func scan(pointer, format string, n *int) bool {
 
 // brought reports whether the file of a key is one that the caller has brought in.
 func (r *Record) brought(key string) bool {
-	if r.Track != nil && r.Track.Key == key || r.Brief.Brand != nil && r.Brief.Brand.Logo != nil &&
-		r.Brief.Brand.Logo.Key == key {
+	if r.Track != nil && r.Track.Key == key || r.Brief.Logo != nil && r.Brief.Logo.File.Key == key ||
+		r.Brief.Brand != nil && r.Brief.Brand.Logo != nil && r.Brief.Brand.Logo.Key == key {
 		return true
 	}
 	return slices.ContainsFunc(r.Shown, func(p shownPhoto) bool { return p.File.Key == key })
