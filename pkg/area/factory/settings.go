@@ -10,6 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/media/compose/script"
 )
 
 // TypeSettings are the settings of one of the seven types, as JSON: which members
@@ -49,6 +50,7 @@ type SellerSettings struct {
 	LogoPlace    string     `json:"logo_place,omitempty" enum:"top_left,top_right,none" doc:"Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name alone"`
 	LogoPlaces   LogoPlaces `json:"logo_places,omitempty" doc:"Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms: its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between different places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show the brand, and the platform refuses them"`
 	CaptionStyle string     `json:"caption_style,omitempty" enum:"words,lines,outline" doc:"Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline and the spoken word in another color. Absent: words"`
+	Font         Font       `json:"font,omitempty" doc:"Font of headings, captions and names in finished media, in bold. Absent: noto_sans. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic"`
 }
 
 // ExpertSettings are the settings of an expert.
@@ -68,6 +70,7 @@ type BrandSettings struct {
 	LogoPlace    string     `json:"logo_place,omitempty" enum:"top_left,top_right,none" doc:"Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name alone"`
 	LogoPlaces   LogoPlaces `json:"logo_places,omitempty" doc:"Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms: its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between different places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show the brand, and the platform refuses them"`
 	CaptionStyle string     `json:"caption_style,omitempty" enum:"words,lines,outline" doc:"Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline and the spoken word in another color. Absent: words"`
+	Font         Font       `json:"font,omitempty" doc:"Font of headings, captions and names in finished media, in bold. Absent: noto_sans. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic"`
 	VoiceRules   []Line     `json:"voice_rules,omitempty" maxItems:"20" doc:"Rules for the brand's voice"`
 	Forbidden    []Line     `json:"forbidden_words,omitempty" maxItems:"100" doc:"Words that are never used"`
 }
@@ -81,6 +84,12 @@ func (Color) Schema(huma.Registry) *huma.Schema {
 	s.PrecomputeMessages()
 	return s
 }
+
+// Font is the name of a family that finished media can use.
+type Font string
+
+// Schema describes the name in the OpenAPI document.
+func (Font) Schema(huma.Registry) *huma.Schema { return httpapi.Enum(script.Fonts) }
 
 // LogoPlaces are the places of a logo, by platform.
 type LogoPlaces map[string]string

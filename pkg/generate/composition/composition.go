@@ -26,6 +26,8 @@ type Brand struct {
 	More  []string `json:",omitempty"`
 	// Right puts the mark into the right upper corner instead of the left one.
 	Right bool `json:",omitempty"`
+	// Font is a family of script.Fonts, or empty for the default.
+	Font string `json:",omitempty"`
 }
 
 // Offer is what the media of a product say of it. Any member may be zero.
@@ -210,7 +212,7 @@ func (b *Brand) At(logo *media.File, place string) *Brand {
 	if place == None {
 		at.Logo = nil
 	}
-	if !at.Shows() && at.Color == "" {
+	if !at.Shows() && at.Color == "" && at.Font == "" {
 		return nil
 	}
 	return &at
@@ -224,10 +226,10 @@ type Look struct {
 	Place string `json:"logo_place,omitempty"`
 }
 
-// Plain returns the brand without its logo and name. Its color stays.
+// Plain returns the brand without its logo and name. Its colors and its font stay.
 func (b *Brand) Plain() *Brand {
-	if b == nil || b.Color == "" {
+	if b == nil {
 		return nil
 	}
-	return &Brand{Color: b.Color, More: b.More}
+	return (&Brand{Color: b.Color, More: b.More, Font: b.Font}).At(nil, None)
 }

@@ -117,7 +117,7 @@ func (f Factory) badgeOf(settings map[string]any) *Badge {
 
 // brandOf returns the brand that settings describe, or nil if they describe none.
 func brandOf(settings map[string]any, logo *media.File) *composition.Brand {
-	var b composition.Brand
+	b := composition.Brand{Font: words(settings["font"])}
 	for _, member := range []string{"brand_name", "shop_name", "artist_name"} {
 		if name, ok := settings[member].(string); ok {
 			b.Name = name
@@ -185,7 +185,8 @@ func NewBrief(f Factory) (Brief, error) {
 		sentence("Its tone", f.Tone), sentence("Its topics", strings.Join(f.Topics, ", ")))
 	badge, brand, captions := f.badgeOf(settings), brandOf(settings, f.Logo), words(settings["caption_style"])
 	logo := logoOf(settings, f.Logo)
-	for _, useless := range []string{"logo", "logo_place", "logo_places", "caption_style", "product_badge"} { // to a model
+	for _, useless := range []string{"logo", "logo_place", "logo_places", "font", "caption_style",
+		"product_badge"} { // to a model
 		delete(settings, useless)
 	}
 	for _, name := range slices.Sorted(maps.Keys(settings)) {

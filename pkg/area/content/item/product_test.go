@@ -253,9 +253,10 @@ func offerOf(c composition.Composition) (*composition.Offer, bool) {
 func TestTheBrandKit(t *testing.T) {
 	logo := &media.File{ID: "logo"}
 	for settings, want := range map[string]Brief{
-		`{"brand_name":"Acme","colors":["#ff6600","#123456"],"logo_place":"top_right","caption_style":"outline"}`: {
+		`{"brand_name":"Acme","colors":["#ff6600","#123456"],"logo_place":"top_right","caption_style":"outline",` +
+			`"font":"oswald"}`: {
 			Brand: &composition.Brand{Name: "Acme", Logo: logo, Color: "#ff6600", More: []string{"#123456"},
-				Right: true}, CaptionStyle: "outline"},
+				Right: true, Font: "oswald"}, CaptionStyle: "outline"},
 		`{"brand_name":"Acme","logo_place":"none"}`: {Brand: &composition.Brand{Name: "Acme"}},
 		`{"logo_place":"none"}`:                     {},
 		`{"logo_place":"none","logo_places":{"youtube":"top_right"}}`: {Logo: &Logo{File: *logo, Place: "none",
@@ -266,7 +267,8 @@ func TestTheBrandKit(t *testing.T) {
 		r := recordOf(t, Video, FormatShort, "en", f)
 		if got := r.Brief; !reflect.DeepEqual(got.Brand, want.Brand) ||
 			!reflect.DeepEqual(got.Logo, want.Logo) || got.CaptionStyle != want.CaptionStyle ||
-			strings.Contains(got.Voice, "logo") || strings.Contains(got.Voice, "caption") {
+			strings.Contains(got.Voice, "logo") || strings.Contains(got.Voice, "caption") ||
+			strings.Contains(got.Voice, "oswald") {
 			t.Errorf("%s: the brief is %+v", settings, got)
 		}
 		if err := r.Plan(all, Options{}, true); err != nil {
