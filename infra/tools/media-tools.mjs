@@ -43,6 +43,9 @@ const fonts = [
   ['noto-sans-jp', '0.4.3', 'NotoSansJP', 'Fl+Z6vtD24HFAYsvzB0S9Nery1ly16B9PesdY0wBd+wEHAvkNglnkTUspU0HqGOubkmoa8zusJrKv6vDx1o70A=='],
   ['noto-sans-kr', '0.4.3', 'NotoSansKR', 'EVS/uJPcf1TgJtjmQmrFr0oGdcl7ml09CSu0E/AyGzR0UfzdR2pBbzWWPsnuzZiGUl643ODYwYiXK5+B+fLjhQ=='],
   ['noto-emoji', '0.4.7', 'NotoEmoji', 'Gs7URwtKmCzzdGUTYbG8MIohyaQPgGxIaQG5hvyEAaQiEGJpQy6gyP3NDICE0EJkOJFoe1JFD3Hf1L4a3qe4KA=='],
+  ['montserrat', '0.4.2', 'Montserrat', 'Xyq7rKJhhZOE1Xk4wKSSVoUeOkFmQEMhtZ3pdFrgYckGZMs115Apmld1AI8Ju+yrl5GzDdfRCCqRr33dvEDYUA=='],
+  ['lora', '0.4.2', 'Lora', 'Bnofh2mIOUKp4KUS48VjaBgug4lQOcw/ftU0NFv5OPtiutL422//G1v63xDZEMUEL6ft4fi5q94/uKcpDjbPag=='],
+  ['oswald', '0.4.2', 'Oswald', 'ZLB8ou0SmSWThyLDCHQdFnbMrj93hRrpkKMLLoPrIs4QTrPxZyOxHoJ4mFoFCs0efZdV1Yd8mULfaggAblX5Mg=='],
 ];
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

@@ -36,10 +36,10 @@ type Composing interface {
 // The function generate reads them, since the function compose may not.
 type Looking interface {
 	Composing
-	// Look reads the other resources, and reports whether the composition must not show a brand.
-	Look(ctx context.Context, db *store.DB) (plain bool, err error)
-	// Plain leaves the brand out of the composition.
-	Plain()
+	// Look reads the other resources, and returns the look of the composition.
+	Look(ctx context.Context, db *store.DB) (composition.Look, error)
+	// Show sets the look of the composition.
+	Show(composition.Look)
 }
 
 // Composer composes media. Only the function compose has one.
@@ -89,8 +89,8 @@ func (w *Worker) compose(ctx context.Context, a *attempt) (o task.Outcome, err e
 	case !ok:
 		return o, task.Permanent(fmt.Errorf("generate: %s has a part to compose, and no composition", a.ID))
 	}
-	if looking, ok := work.(Looking); ok && part.Plain {
-		looking.Plain()
+	if looking, ok := work.(Looking); ok {
+		looking.Show(part.Look)
 	}
 	if a.Interrupted {
 		part.Crashes++
@@ -154,7 +154,7 @@ func (w *Worker) look(ctx context.Context, a *attempt) (o task.Outcome, err erro
 		o.Join = w.shows(a, work, true)
 	}
 	if looking, ok := work.(Looking); ok {
-		part.Plain, err = looking.Look(ctx, w.DB)
+		part.Look, err = looking.Look(ctx, w.DB)
 	}
 	return o, err
 }

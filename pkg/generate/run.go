@@ -10,6 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/cloud/topology"
+	"github.com/content-automation/api/pkg/generate/composition"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
@@ -43,9 +44,9 @@ type part struct {
 	// Lost counts the submissions whose answer was lost, so that a generation without a known handle may run.
 	Lost int `json:"lost,omitempty"`
 	// Looked reports whether the function generate has read the resources that a composition depends on: the function
-	// compose may not read them. Plain is the result: the composition shows no brand.
+	// compose may not read them. Look is the result.
 	Looked bool `json:"looked,omitempty"`
-	Plain  bool `json:"plain,omitempty"`
+	composition.Look
 	// Crashes counts the functions that have died while they composed the part.
 	Crashes  int `json:"crashes,omitempty"`
 	Progress int `json:"progress,omitempty"`

@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/generate/composition"
+	"github.com/content-automation/api/pkg/media"
 )
 
 // brand returns the brand of the last composition.
@@ -57,4 +59,48 @@ func TestMediaForTikTokShowNoBrand(t *testing.T) {
 	if b := w.brand(); b == nil || b.Name != "Acme" {
 		t.Errorf("a story shows %+v", b)
 	}
+}
+
+// The place of the logo depends on the platforms of the accounts, and settings can put it into media although TikTok
+// then refuses them.
+func TestThePlaceOfTheLogoByPlatform(t *testing.T) {
+	w := newWorld(t)
+	logo := w.own(w.Caller, &media.File{ID: "logo", Type: media.Image, Key: "media/logo", MIMEType: "image/png"})
+	make := func(places object) {
+		w.factory = w.makeFactory(object{"type": "brand", "name": "Acme", "language": "en",
+			"settings": object{"brand_name": "Acme", "logo": logo, "logo_places": places}})
+	}
+	shows := func(what string, logo, name, right bool) {
+		t.Helper()
+		w.generated("kind", "carousel")
+		b := w.brand()
+		if got := b != nil && b.Logo != nil; got != logo {
+			t.Errorf("%s: shows the logo: %v", what, got)
+		}
+		if got := b != nil && b.Name != ""; got != name {
+			t.Errorf("%s: shows the name: %v", what, got)
+		}
+		if got := b != nil && b.Right; got != right {
+			t.Errorf("%s: it is on the right: %v", what, got)
+		}
+	}
+	vk, telegram, tiktok := w.connect("vk"), w.connect("telegram"), w.connect("tiktok")
+	make(object{"vk": "top_right", "telegram": "none"})
+	shows("no account", true, true, false)
+	w.attach(vk)
+	shows("VK alone", true, true, true)
+	w.attach(telegram)
+	shows("VK and Telegram", false, true, false)
+	w.attach(tiktok)
+	shows("TikTok, too", false, false, false)
+
+	make(object{"tiktok": "none"})
+	w.attach(tiktok)
+	shows("TikTok with none", false, false, false)
+	make(object{"tiktok": "top_right"})
+	w.attach(tiktok)
+	shows("TikTok with a place", true, true, true)
+	it := w.generated("kind", "carousel")
+	w.Call(http.MethodPost, path(it.ID, "publish"), object{"social_account_ids": []string{tiktok}}).Refused(t, 422,
+		errs.ValidationFailed, "/media")
 }

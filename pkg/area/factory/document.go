@@ -60,6 +60,10 @@ func patch(object *huma.Schema) *huma.Schema {
 		Properties: map[string]*huma.Schema{}}
 	for name, member := range object.Properties {
 		change := *member
+		if len(member.Properties) > 0 {
+			change = *patch(member)
+			change.Description = member.Description
+		}
 		change.Nullable = !slices.Contains(object.Required, name)
 		s.Properties[name] = &change
 	}

@@ -248,6 +248,19 @@ func TestPatch(t *testing.T) {
 		}},
 		{"settings less", `{"settings":{"slogan":null,"colors":null}}`,
 			func(v *view) { v.Settings = json.RawMessage(`{"brand_name":"Acme"}`) }},
+		{"a font", `{"settings":{"font":"lora"}}`, func(v *view) {
+			v.Settings = json.RawMessage(`{"brand_name":"Acme","font":"lora"}`)
+		}},
+		{"no font", `{"settings":{"font":null}}`,
+			func(v *view) { v.Settings = json.RawMessage(`{"brand_name":"Acme"}`) }},
+		{"places", `{"settings":{"logo_places":{"tiktok":"none","vk":"top_right"}}}`, func(v *view) {
+			v.Settings = json.RawMessage(`{"brand_name":"Acme","logo_places":{"tiktok":"none","vk":"top_right"}}`)
+		}},
+		{"a place less", `{"settings":{"logo_places":{"tiktok":null}}}`, func(v *view) {
+			v.Settings = json.RawMessage(`{"brand_name":"Acme","logo_places":{"vk":"top_right"}}`)
+		}},
+		{"no places", `{"settings":{"logo_places":null}}`,
+			func(v *view) { v.Settings = json.RawMessage(`{"brand_name":"Acme"}`) }},
 		{"paused", `{"state":"paused"}`, func(v *view) { v.State = "paused" }},
 		{"active", `{"state":"active"}`, func(v *view) { v.State = "active" }},
 		{"a pair", `{"metadata":{"team":"support","city":null}}`,
@@ -296,6 +309,9 @@ func TestPatchIsRefused(t *testing.T) {
 		{`{"state":null}`, 422, errs.ValidationFailed, "/state"},
 		{`{"state":"deleted"}`, 422, errs.ValidationFailed, "/state"},
 		{`{"topics":[7]}`, 422, errs.ValidationFailed, "/topics/0"},
+		{`{"settings":{"font":"comic_sans"}}`, 422, errs.ValidationFailed, "/settings/font"},
+		{`{"settings":{"logo_places":{"tiktok":"bottom"}}}`, 422, errs.ValidationFailed, "/settings/logo_places/tiktok"},
+		{`{"settings":{"logo_places":{"myspace":"none"}}}`, 422, errs.ValidationFailed, "/settings/logo_places/myspace"},
 		{`{"content_types":["podcast"]}`, 422, errs.ValidationFailed, "/content_types/0"},
 		{`{"models":{"image":"veo-3.1"}}`, 422, errs.UnsupportedModel, "/models/image"},
 		{`{"models":{"image":7}}`, 422, errs.ValidationFailed, "/models/image"},

@@ -7,8 +7,10 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/media/compose/script"
 )
 
 // TypeSettings are the settings of one of the seven types, as JSON: which members
@@ -38,15 +40,17 @@ type BloggerSettings struct {
 
 // SellerSettings are the settings of a seller, the one type that owns a product catalog.
 type SellerSettings struct {
-	ShopName     string  `json:"shop_name,omitempty" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the shop"`
-	Currency     string  `json:"currency" pattern:"^[A-Z]{3}$" patternDescription:"an ISO 4217 code" doc:"Currency of its prices (ISO 4217)" example:"EUR"`
-	CallToAction string  `json:"call_to_action,omitempty" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Call to action" example:"Order today"`
-	ShowPrices   *bool   `json:"show_prices,omitempty" doc:"Whether content mentions prices"`
-	ProductBadge *bool   `json:"product_badge,omitempty" doc:"Whether finished media of a product show its price (unless show_prices is false), the price before a promotion, the shop's name and the call to action. Absent: true. They show nothing of it for platforms that permit no promotion in media"`
-	Colors       []Color `json:"colors,omitempty" maxItems:"8" doc:"Colors of the shop in finished media: the main one first, then those of accents" example:"[\"#ff6600\"]"`
-	Logo         string  `json:"logo,omitempty" pattern:"^med_[0-9a-z]{26}$" patternDescription:"the id of a media" doc:"Id of your media of type image: the logo that finished media show. It is kept until you delete it"`
-	LogoPlace    string  `json:"logo_place,omitempty" enum:"top_left,top_right,none" doc:"Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name alone"`
-	CaptionStyle string  `json:"caption_style,omitempty" enum:"words,lines,outline" doc:"Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline and the spoken word in another color. Absent: words"`
+	ShopName     string     `json:"shop_name,omitempty" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the shop"`
+	Currency     string     `json:"currency" pattern:"^[A-Z]{3}$" patternDescription:"an ISO 4217 code" doc:"Currency of its prices (ISO 4217)" example:"EUR"`
+	CallToAction string     `json:"call_to_action,omitempty" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Call to action" example:"Order today"`
+	ShowPrices   *bool      `json:"show_prices,omitempty" doc:"Whether content mentions prices"`
+	ProductBadge *bool      `json:"product_badge,omitempty" doc:"Whether finished media of a product show its price (unless show_prices is false), the price before a promotion, the shop's name and the call to action. Absent: true. They show nothing of it for platforms that permit no promotion in media"`
+	Colors       []Color    `json:"colors,omitempty" maxItems:"8" doc:"Colors of the shop in finished media: the main one first, then those of accents" example:"[\"#ff6600\"]"`
+	Logo         string     `json:"logo,omitempty" pattern:"^med_[0-9a-z]{26}$" patternDescription:"the id of a media" doc:"Id of your media of type image: the logo that finished media show. It is kept until you delete it"`
+	LogoPlace    string     `json:"logo_place,omitempty" enum:"top_left,top_right,none" doc:"Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name alone"`
+	LogoPlaces   LogoPlaces `json:"logo_places,omitempty" doc:"Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms: its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between different places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show the brand, and the platform refuses them"`
+	CaptionStyle string     `json:"caption_style,omitempty" enum:"words,lines,outline" doc:"Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline and the spoken word in another color. Absent: words"`
+	Font         Font       `json:"font,omitempty" doc:"Font of headings, captions and names in finished media, in bold. Absent: noto_sans. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic"`
 }
 
 // ExpertSettings are the settings of an expert.
@@ -59,14 +63,16 @@ type ExpertSettings struct {
 
 // BrandSettings are the settings of a brand.
 type BrandSettings struct {
-	BrandName    string  `json:"brand_name" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the brand" example:"Acme"`
-	Slogan       string  `json:"slogan,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Slogan of the brand"`
-	Colors       []Color `json:"colors,omitempty" maxItems:"8" doc:"Colors of the brand in finished media: the main one first, then those of accents" example:"[\"#ff6600\"]"`
-	Logo         string  `json:"logo,omitempty" pattern:"^med_[0-9a-z]{26}$" patternDescription:"the id of a media: bring the picture in by POST /v1/media first" doc:"Id of your media of type image: the logo that finished media show. It is kept until you delete it"`
-	LogoPlace    string  `json:"logo_place,omitempty" enum:"top_left,top_right,none" doc:"Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name alone"`
-	CaptionStyle string  `json:"caption_style,omitempty" enum:"words,lines,outline" doc:"Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline and the spoken word in another color. Absent: words"`
-	VoiceRules   []Line  `json:"voice_rules,omitempty" maxItems:"20" doc:"Rules for the brand's voice"`
-	Forbidden    []Line  `json:"forbidden_words,omitempty" maxItems:"100" doc:"Words that are never used"`
+	BrandName    string     `json:"brand_name" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the brand" example:"Acme"`
+	Slogan       string     `json:"slogan,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Slogan of the brand"`
+	Colors       []Color    `json:"colors,omitempty" maxItems:"8" doc:"Colors of the brand in finished media: the main one first, then those of accents" example:"[\"#ff6600\"]"`
+	Logo         string     `json:"logo,omitempty" pattern:"^med_[0-9a-z]{26}$" patternDescription:"the id of a media: bring the picture in by POST /v1/media first" doc:"Id of your media of type image: the logo that finished media show. It is kept until you delete it"`
+	LogoPlace    string     `json:"logo_place,omitempty" enum:"top_left,top_right,none" doc:"Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name alone"`
+	LogoPlaces   LogoPlaces `json:"logo_places,omitempty" doc:"Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms: its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between different places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show the brand, and the platform refuses them"`
+	CaptionStyle string     `json:"caption_style,omitempty" enum:"words,lines,outline" doc:"Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline and the spoken word in another color. Absent: words"`
+	Font         Font       `json:"font,omitempty" doc:"Font of headings, captions and names in finished media, in bold. Absent: noto_sans. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic"`
+	VoiceRules   []Line     `json:"voice_rules,omitempty" maxItems:"20" doc:"Rules for the brand's voice"`
+	Forbidden    []Line     `json:"forbidden_words,omitempty" maxItems:"100" doc:"Words that are never used"`
 }
 
 // Color is a color in hexadecimal.
@@ -75,6 +81,27 @@ type Color string
 // Schema describes a color in the OpenAPI document.
 func (Color) Schema(huma.Registry) *huma.Schema {
 	s := &huma.Schema{Type: huma.TypeString, Pattern: "^#[0-9a-fA-F]{6}$", PatternDescription: "a color as #rrggbb"}
+	s.PrecomputeMessages()
+	return s
+}
+
+// Font is the name of a family that finished media can use.
+type Font string
+
+// Schema describes the name in the OpenAPI document.
+func (Font) Schema(huma.Registry) *huma.Schema { return httpapi.Enum(script.Fonts) }
+
+// LogoPlaces are the places of a logo, by platform.
+type LogoPlaces map[string]string
+
+// Schema describes the places in the OpenAPI document: a member for each platform.
+func (LogoPlaces) Schema(huma.Registry) *huma.Schema {
+	s := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{}, AdditionalProperties: false}
+	for _, p := range registry.Rows() {
+		place := httpapi.Enum([]string{"top_left", "top_right", "none"})
+		place.Description = "Place of the logo in media for " + p.Capabilities.Label
+		s.Properties[p.Name] = place
+	}
 	s.PrecomputeMessages()
 	return s
 }

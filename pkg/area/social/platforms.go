@@ -36,7 +36,7 @@ type Platform struct {
 	Options    []string `json:"options" nullable:"false" doc:"Options that publishing to the platform takes"`
 	Privacies  []string `json:"privacies" nullable:"false" doc:"Values of the option privacy. The first is the default"`
 	Metrics    []string `json:"metrics" nullable:"false" doc:"Metrics that the platform has"`
-	Plain      bool     `json:"plain_media" doc:"Whether media may show no logo and no name of a brand. Finished media of a factory with an account of the platform are made without, and others are refused"`
+	Plain      bool     `json:"plain_media" doc:"Whether media may show no logo and no name of a brand. Finished media of a factory with an account of the platform are made without, unless its logo_places say otherwise, and others are refused"`
 	DailyLimit *int     `json:"daily_limit" doc:"Maximum number of posts of an account in 24 hours. Null: no known limit"`
 	Notes      []string `json:"notes" nullable:"false" doc:"What else to know"`
 }

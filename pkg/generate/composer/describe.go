@@ -53,7 +53,7 @@ func describeBrand(b *composition.Brand, at paths) (*compose.Brand, error) {
 	if b == nil {
 		return nil, nil
 	}
-	brand := &compose.Brand{Name: b.Name, Logo: at.of(b.Logo), Right: b.Right}
+	brand := &compose.Brand{Name: b.Name, Logo: at.of(b.Logo), Right: b.Right, Font: b.Font}
 	if b.Color == "" {
 		return brand, nil
 	}

@@ -26,6 +26,8 @@ type Brand struct {
 	More  []string `json:",omitempty"`
 	// Right puts the mark into the right upper corner instead of the left one.
 	Right bool `json:",omitempty"`
+	// Font is a family of script.Fonts, or empty for the default.
+	Font string `json:",omitempty"`
 }
 
 // Offer is what the media of a product say of it. Any member may be zero.
@@ -193,10 +195,41 @@ func (b *Brand) hasLogo() bool { return b != nil && b.Logo != nil }
 // Shows reports whether a brand has a logo or a name to show.
 func (b *Brand) Shows() bool { return b.hasLogo() || b != nil && b.Name != "" }
 
-// Plain returns the brand without its logo and name. Its color stays.
-func (b *Brand) Plain() *Brand {
-	if b == nil || b.Color == "" {
+// The places of a logo.
+const (
+	TopLeft  = "top_left"
+	TopRight = "top_right"
+	None     = "none"
+)
+
+// At returns the brand with a logo at a place.
+func (b *Brand) At(logo *media.File, place string) *Brand {
+	var at Brand
+	if b != nil {
+		at = *b
+	}
+	at.Logo, at.Right = logo, place == TopRight
+	if place == None {
+		at.Logo = nil
+	}
+	if !at.Shows() && at.Color == "" && at.Font == "" {
 		return nil
 	}
-	return &Brand{Color: b.Color, More: b.More}
+	return &at
+}
+
+// Look is the part of the appearance that the accounts determine to which media can be published.
+type Look struct {
+	// Plain reports whether the media show no brand.
+	Plain bool `json:"plain,omitempty"`
+	// Place is the place of the logo. If it is empty, the composition has it.
+	Place string `json:"logo_place,omitempty"`
+}
+
+// Plain returns the brand without its logo and name. Its colors and its font stay.
+func (b *Brand) Plain() *Brand {
+	if b == nil {
+		return nil
+	}
+	return (&Brand{Color: b.Color, More: b.More, Font: b.Font}).At(nil, None)
 }

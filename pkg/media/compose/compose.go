@@ -12,12 +12,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/compose/canvas"
 	"github.com/content-automation/api/pkg/media/compose/ffmpeg"
+	"github.com/content-automation/api/pkg/media/compose/script"
 	"github.com/content-automation/api/pkg/media/compose/text"
 )
 
@@ -77,7 +79,14 @@ type Work interface {
 	// check returns an error for an invalid description.
 	check() error
 	compose(ctx context.Context, r *run) error
+	// brand returns the brand, or nil.
+	brand() *Brand
 }
+
+func (v Video) brand() *Brand     { return v.Brand }
+func (c Carousel) brand() *Brand  { return c.Brand }
+func (p Picture) brand() *Brand   { return p.Brand }
+func (m MusicClip) brand() *Brand { return m.Brand }
 
 // Brand is the appearance of a brand.
 type Brand struct {
@@ -88,6 +97,8 @@ type Brand struct {
 	Right bool
 	// Colors are the brand's colors, the main one first. There may be none.
 	Colors []canvas.Color
+	// Font is a family of script.Fonts, or empty for the default.
+	Font string
 }
 
 // color returns the brand's main color, or ink if it has none.
@@ -151,6 +162,10 @@ func (e *Engine) Compose(ctx context.Context, w Work, out string, progress func(
 	if err := w.check(); err != nil {
 		return Result{}, err
 	}
+	fonts, ok := e.fonts.In(w.brand().orEmpty().Font)
+	if !ok {
+		return Result{}, invalid("/brand/font", "The font must be one of %s.", strings.Join(script.Fonts, ", "))
+	}
 	dir, err := os.MkdirTemp(e.scratch, scratchPrefix)
 	if err != nil {
 		return Result{}, internal(StageInputs, err)
@@ -160,7 +175,7 @@ func (e *Engine) Compose(ctx context.Context, w Work, out string, progress func(
 	if dir, err = filepath.Abs(dir); err != nil {
 		return Result{}, internal(StageInputs, err)
 	}
-	r := &run{Engine: e, dir: dir, out: out, progress: progress}
+	r := &run{Engine: e, fonts: fonts, dir: dir, out: out, progress: progress}
 	r.report(0)
 	if err := w.compose(ctx, r); err != nil {
 		for _, f := range r.files {
@@ -175,6 +190,7 @@ func (e *Engine) Compose(ctx context.Context, w Work, out string, progress func(
 // run is one composition.
 type run struct {
 	*Engine
+	fonts    *text.Fonts // of the brand
 	dir, out string
 	mu       sync.Mutex // of usage
 	usage    ffmpeg.Usage

@@ -67,7 +67,7 @@ func TestADraftOfTwentySecondsTakesLittleCPU(t *testing.T) {
 func (b *bench) looped(still string) time.Duration {
 	b.t.Helper()
 	report, err := b.tool.Run(b.t.Context(), ffmpeg.Job{
-		Dir: b.dir, Inputs: []ffmpeg.Input{{Path: still, Format: "png_pipe", Options: []string{"-framerate", "30"}}},
+		Dir: b.dir, Inputs: []ffmpeg.Input{{Path: still, Format: "jpeg_pipe", Options: []string{"-framerate", "30"}}},
 		Filter: "[0:v]format=yuv420p,loop=loop=-1:size=1:start=0,trim=end_frame=600,setpts=N/(30*TB),fps=30[out]",
 		Output: []string{"-map", "[out]", "-c:v", "libx264", "-preset", "ultrafast", "-f", "mp4", "looped.mp4"},
 	})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/compose/canvas"
+	"github.com/content-automation/api/pkg/media/compose/script"
 )
 
 func (b *bench) image(f File) image.Image {
@@ -223,5 +224,35 @@ func TestTheMarkMayBeOnTheRight(t *testing.T) {
 	}
 	if at[0] > 0 || at[1] < 100 {
 		t.Errorf("the halves of the video have %v pixels of the logo", at)
+	}
+}
+
+// The texts of a brand are in its font, and those of scripts that the font lacks in Noto.
+func TestTheFontOfABrand(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	dark := b.plain("dark", color.RGBA{10, 10, 10, 255})
+	drawn := func(lang, text, font string) string {
+		res := b.compose(Picture{Use: Story, Path: dark, Text: text, Language: lang, Brand: &Brand{Font: font}})
+		content, err := os.ReadFile(b.find(res, media.Final).Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(content)
+	}
+	latin, arabic := map[string]bool{}, map[string]bool{}
+	for _, font := range script.Fonts {
+		latin[drawn("en", "Headings", font)] = true
+		arabic[drawn("ar", "مرحبا", font)] = true
+	}
+	if len(latin) != len(script.Fonts) || len(arabic) != 1 {
+		t.Errorf("%d fonts draw Latin in %d ways, and Arabic in %d", len(script.Fonts), len(latin), len(arabic))
+	}
+	if !latin[drawn("en", "Headings", "")] {
+		t.Error("the default font is not in the list")
+	}
+	if e := b.fails(Picture{Use: Story, Path: dark, Text: "Hi", Language: "en",
+		Brand: &Brand{Font: "comic_sans"}}); e.About != "/brand/font" || e.Code != CodeInvalid {
+		t.Errorf("a font that there is not: %v", e)
 	}
 }

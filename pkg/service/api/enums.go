@@ -38,6 +38,7 @@ var enumNames = map[string]string{
 	"ContentItem.visuals":         "VideoVisuals",
 	"BrandSettings.logo_place":    "LogoPlace",
 	"BrandSettings.caption_style": "CaptionStyle",
+	"BrandSettings.font":          "FontFamily",
 	"listEvents.order":            "ListOrder",
 	"ContentItem.kind":            "ContentKind",
 	"ContentItem.state":           "ContentState",

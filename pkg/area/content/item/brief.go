@@ -1,6 +1,7 @@
 package item
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -44,6 +45,8 @@ type Brief struct {
 	Prices string `json:"prices,omitempty"`
 	// Brand is the brand of the factory in finished media, or nil if they show none.
 	Brand *composition.Brand `json:"brand,omitempty"`
+	// Logo is the logo with its places, or nil if its place is the same for all platforms.
+	Logo *Logo `json:"logo,omitempty"`
 	// Badge is what finished media of products say besides the price, or nil if they say nothing.
 	Badge *Badge `json:"badge,omitempty"`
 	// CaptionStyle is the style of captions, or empty for the default.
@@ -114,7 +117,7 @@ func (f Factory) badgeOf(settings map[string]any) *Badge {
 
 // brandOf returns the brand that settings describe, or nil if they describe none.
 func brandOf(settings map[string]any, logo *media.File) *composition.Brand {
-	b := composition.Brand{Logo: logo}
+	b := composition.Brand{Font: words(settings["font"])}
 	for _, member := range []string{"brand_name", "shop_name", "artist_name"} {
 		if name, ok := settings[member].(string); ok {
 			b.Name = name
@@ -126,16 +129,49 @@ func brandOf(settings map[string]any, logo *media.File) *composition.Brand {
 			b.More = append(b.More, words(c))
 		}
 	}
-	switch settings["logo_place"] {
-	case "none":
-		b.Logo = nil
-	case "top_right":
-		b.Right = true
-	}
-	if !b.Shows() && b.Color == "" {
+	return b.At(logo, words(settings["logo_place"]))
+}
+
+// Logo is a logo with its places.
+type Logo struct {
+	File media.File `json:"file"`
+	// Place is the place on platforms that Places lacks.
+	Place  string            `json:"place"`
+	Places map[string]string `json:"places"` // by platform
+}
+
+// logoOf returns the places of a logo, or nil if settings have none by platform.
+func logoOf(settings map[string]any, logo *media.File) *Logo {
+	places, _ := settings["logo_places"].(map[string]any)
+	if logo == nil || len(places) == 0 {
 		return nil
 	}
-	return &b
+	l := Logo{File: *logo, Place: cmp.Or(words(settings["logo_place"]), composition.TopLeft), Places: map[string]string{}}
+	for platform, place := range places {
+		l.Places[platform] = words(place)
+	}
+	return &l
+}
+
+// shown reports whether the settings want the logo on a platform, whatever its rules.
+func (l *Logo) shown(platform string) bool {
+	return l != nil && l.Places[platform] != "" && l.Places[platform] != composition.None
+}
+
+// at returns the place of the logo in media for platforms.
+func (l *Logo) at(platforms []string) string {
+	var all []string
+	for _, p := range platforms {
+		all = append(all, cmp.Or(l.Places[p], l.Place))
+	}
+	slices.Sort(all)
+	switch all = slices.Compact(all); {
+	case slices.Contains(all, composition.None):
+		return composition.None
+	case len(all) == 1:
+		return all[0]
+	}
+	return l.Place
 }
 
 // NewBrief writes the brief of a factory.
@@ -148,7 +184,9 @@ func NewBrief(f Factory) (Brief, error) {
 	voice = append(voice, sentence("What it is about", f.Description), sentence("Whom it speaks to", f.Audience),
 		sentence("Its tone", f.Tone), sentence("Its topics", strings.Join(f.Topics, ", ")))
 	badge, brand, captions := f.badgeOf(settings), brandOf(settings, f.Logo), words(settings["caption_style"])
-	for _, useless := range []string{"logo", "logo_place", "caption_style", "product_badge"} { // to a model
+	logo := logoOf(settings, f.Logo)
+	for _, useless := range []string{"logo", "logo_place", "logo_places", "font", "caption_style",
+		"product_badge"} { // to a model
 		delete(settings, useless)
 	}
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
@@ -164,7 +202,7 @@ func NewBrief(f Factory) (Brief, error) {
 		Type: f.Type, Name: f.Name, Voice: provider.Clip(sentences("\n", voice...), maxInstructions),
 		Look:   provider.Clip(sentences(" ", look...), maxManner),
 		Sound:  provider.Clip(sentences(" ", sound...), maxManner),
-		Models: f.Models, Trained: f.Trained, Brand: brand, Prices: f.pricesOf(settings),
+		Models: f.Models, Trained: f.Trained, Brand: brand, Logo: logo, Prices: f.pricesOf(settings),
 		Badge: badge, CaptionStyle: captions,
 	}, nil
 }

@@ -20,12 +20,14 @@ func (w *work) Composition(_ int, made []generate.Made) (composition.Composition
 		// No provider has rehearsed the failure, since all other parts are reused.
 		return nil, provider.FailureOf(cmp.Or(s.FailureCode, provider.FailedGeneration))
 	}
-	if w.plain {
-		r := *w.Record
+	r := *w.Record
+	switch l := r.Brief.Logo; {
+	case w.look.Plain:
 		r.Brief.Brand, r.Brief.Badge = r.Brief.Brand.Plain(), nil
-		return r.composition(made)
+	case l != nil && w.look.Place != "":
+		r.Brief.Brand = r.Brief.Brand.At(&l.File, w.look.Place)
 	}
-	return w.composition(made)
+	return r.composition(made)
 }
 
 // composition returns the composition of the parts that were made.
@@ -178,7 +180,8 @@ func scan(pointer, format string, n *int) bool {
 // brought reports whether the file of a key is one that the caller has brought in.
 func (r *Record) brought(key string) bool {
 	is := func(f *media.File) bool { return f != nil && f.Key == key }
-	if is(r.Track) || is(r.OwnCover) || r.Brief.Brand != nil && is(r.Brief.Brand.Logo) {
+	if is(r.Track) || is(r.OwnCover) || r.Brief.Logo != nil && is(&r.Brief.Logo.File) ||
+		r.Brief.Brand != nil && is(r.Brief.Brand.Logo) {
 		return true
 	}
 	return slices.ContainsFunc(r.Shown, func(p shownPhoto) bool { return p.File.Key == key })

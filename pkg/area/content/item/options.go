@@ -186,7 +186,7 @@ func (r *Record) CheckTexts() error {
 	}
 	if b := r.Brief.Brand; b != nil && r.Kind == Carousel {
 		place := script.Band
-		if b.Logo != nil {
+		if b.Logo != nil || r.Brief.Logo != nil {
 			place = script.ByALogo
 		}
 		check("/factory_id", "names a factory whose brand_name ", b.Name, place)

@@ -7,6 +7,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/generate/composition"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -14,40 +15,45 @@ import (
 var _ generate.Looking = (*work)(nil)
 
 // Look implements generate.Looking. The finished media show no logo and no name if one of
-// the accounts that the item may be published to is of a platform that permits none. The
-// accounts are those of the item and of its factory, as they are now.
-func (w *work) Look(ctx context.Context, db *store.DB) (plain bool, err error) {
-	if !w.Brief.Brand.Shows() && w.offer() == nil {
-		return false, nil
+// the accounts that the item may be published to is of a platform that permits none, unless
+// the settings have a place for the logo there. The accounts are those of the item and of
+// its factory, as they are now.
+func (w *work) Look(ctx context.Context, db *store.DB) (look composition.Look, err error) {
+	if !w.Brief.Brand.Shows() && w.offer() == nil && w.Brief.Logo == nil {
+		return look, nil
 	}
 	items, err := db.GetAll(ctx, append(accountKeys(w.SocialAccountIDs), factoryrecord.Key(w.FactoryID))...)
 	if err != nil {
-		return false, err
+		return look, err
 	}
 	accounts := items[:len(w.SocialAccountIDs)]
 	if factory := items[len(accounts)]; factoryrecord.Usable(factory, w.item.Owner) {
 		ids, err := factoryrecord.Accounts(&factory)
 		if err != nil {
-			return false, err
+			return look, err
 		}
 		others, err := db.GetAll(ctx, accountKeys(ids)...)
 		if err != nil {
-			return false, err
+			return look, err
 		}
 		accounts = append(slices.Clone(accounts), others...)
 	}
-	return slices.ContainsFunc(accounts, func(it store.Item) bool {
-		if it.Owner != w.item.Owner {
-			return false
-		}
+	var platforms []string
+	for _, it := range accounts {
 		p, _ := registry.Find(it.Filters["platform"])
-		_, takes := p.Capabilities.Kinds[platform.Kind(w.Kind)]
-		return p.Capabilities.Plain && takes
-	}), nil
+		if _, takes := p.Capabilities.Kinds[platform.Kind(w.Kind)]; takes && it.Owner == w.item.Owner {
+			platforms = append(platforms, p.Name)
+			look.Plain = look.Plain || p.Capabilities.Plain && !w.Brief.Logo.shown(p.Name)
+		}
+	}
+	if w.Brief.Logo != nil {
+		look.Place = w.Brief.Logo.at(platforms)
+	}
+	return look, nil
 }
 
-// Plain implements generate.Looking.
-func (w *work) Plain() { w.plain = true }
+// Show implements generate.Looking.
+func (w *work) Show(look composition.Look) { w.look = look }
 
 func accountKeys(ids []string) []store.Key {
 	keys := make([]store.Key, len(ids))

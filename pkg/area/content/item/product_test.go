@@ -225,7 +225,7 @@ func TestFinishedMediaShowTheOffer(t *testing.T) {
 			if _, whole := offerOf(got); whole != c.product {
 				t.Errorf("%s, %s: the photo is shown whole: %v", name, kind, whole)
 			}
-			w := &work{Record: r, plain: true}
+			w := &work{Record: r, look: composition.Look{Plain: true}}
 			if got, err = w.Composition(0, made(r, r.Parts[0].Scenes)); err != nil {
 				t.Fatal(err)
 			}
@@ -253,17 +253,22 @@ func offerOf(c composition.Composition) (*composition.Offer, bool) {
 func TestTheBrandKit(t *testing.T) {
 	logo := &media.File{ID: "logo"}
 	for settings, want := range map[string]Brief{
-		`{"brand_name":"Acme","colors":["#ff6600","#123456"],"logo_place":"top_right","caption_style":"outline"}`: {
+		`{"brand_name":"Acme","colors":["#ff6600","#123456"],"logo_place":"top_right","caption_style":"outline",` +
+			`"font":"oswald"}`: {
 			Brand: &composition.Brand{Name: "Acme", Logo: logo, Color: "#ff6600", More: []string{"#123456"},
-				Right: true}, CaptionStyle: "outline"},
+				Right: true, Font: "oswald"}, CaptionStyle: "outline"},
 		`{"brand_name":"Acme","logo_place":"none"}`: {Brand: &composition.Brand{Name: "Acme"}},
 		`{"logo_place":"none"}`:                     {},
+		`{"logo_place":"none","logo_places":{"youtube":"top_right"}}`: {Logo: &Logo{File: *logo, Place: "none",
+			Places: map[string]string{"youtube": "top_right"}}},
 	} {
 		f := voiced()
 		f.Settings, f.Logo = []byte(settings), logo
 		r := recordOf(t, Video, FormatShort, "en", f)
-		if got := r.Brief; !reflect.DeepEqual(got.Brand, want.Brand) || got.CaptionStyle != want.CaptionStyle ||
-			strings.Contains(got.Voice, "logo") || strings.Contains(got.Voice, "caption") {
+		if got := r.Brief; !reflect.DeepEqual(got.Brand, want.Brand) ||
+			!reflect.DeepEqual(got.Logo, want.Logo) || got.CaptionStyle != want.CaptionStyle ||
+			strings.Contains(got.Voice, "logo") || strings.Contains(got.Voice, "caption") ||
+			strings.Contains(got.Voice, "oswald") {
 			t.Errorf("%s: the brief is %+v", settings, got)
 		}
 		if err := r.Plan(all, Options{}, true); err != nil {
@@ -273,5 +278,35 @@ func TestTheBrandKit(t *testing.T) {
 		if v, ok := c.(composition.Video); err != nil || !ok || v.CaptionStyle != want.CaptionStyle {
 			t.Errorf("%s: composed is %+v, %v", settings, c, err)
 		}
+	}
+}
+
+// The accounts that an item can be published to determine the place of its logo.
+func TestTheStrictestPlaceOfTheLogoHolds(t *testing.T) {
+	type list = []string
+	for _, c := range []struct {
+		usual, youtube string
+		platforms      list
+		want           string
+	}{
+		{"top_left", "top_right", nil, "top_left"},
+		{"top_left", "top_right", list{"youtube"}, "top_right"},
+		{"top_left", "top_right", list{"youtube", "youtube"}, "top_right"},
+		{"top_left", "top_right", list{"youtube", "vk"}, "top_left"},
+		{"top_right", "top_left", list{"vk", "youtube"}, "top_right"},
+		{"top_left", "none", list{"vk", "youtube"}, "none"},
+		{"top_left", "none", list{"vk"}, "top_left"},
+		{"none", "top_left", list{"vk", "youtube"}, "none"},
+		{"none", "top_left", list{"youtube"}, "top_left"},
+	} {
+		l := &Logo{Place: c.usual, Places: map[string]string{"youtube": c.youtube}}
+		if got := l.at(c.platforms); got != c.want {
+			t.Errorf("%+v: %s", c, got)
+		}
+	}
+	l := &Logo{Place: "top_left", Places: map[string]string{"youtube": "none", "telegram": "top_left",
+		"vk": "top_right"}}
+	if got := l.at(list{"telegram", "vk"}); got != "top_left" {
+		t.Errorf("two places: %s", got)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/generate/composition"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/store"
@@ -35,8 +36,7 @@ type work struct {
 	item store.Item
 	*Record
 	sign Signer
-	// plain reports whether its finished media show no brand.
-	plain bool
+	look composition.Look // of its finished media
 }
 
 var _ generate.Composing = (*work)(nil)

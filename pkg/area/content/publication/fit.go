@@ -101,7 +101,8 @@ func Fit(r *item.Record, pub *item.Publication, limits platform.Capabilities) []
 	if r.Branded && limits.Plain {
 		found = append(found, errs.Detail{Param: "/media", Message: limits.Label +
 			" permits no logo and no name of a brand in media, and those of the item show them. Attach an account of " +
-			limits.Label + " to the factory, then regenerate the item: its media are made without them."})
+			limits.Label + " to the factory, and set no place for it in logo_places, then regenerate the item: its " +
+			"media are made without them."})
 	}
 	return found
 }

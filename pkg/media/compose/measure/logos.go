@@ -12,6 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/media/compose"
 	"github.com/content-automation/api/pkg/media/compose/canvas"
 	"github.com/content-automation/api/pkg/media/compose/sample"
+	"github.com/content-automation/api/pkg/media/compose/script"
 )
 
 // logos composes posts with five kinds of logos, one row each, on five grounds, and the slides whose band shows them.
@@ -66,6 +67,32 @@ func (s *bench) styles() (rows [][]image.Image, err error) {
 			}
 		}
 		row, err := s.shots("captions"+w.lang, shots)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// families composes every kind of text in the fonts of brands, one row each, in three languages. The fonts lack the
+// letters of the third.
+func (s *bench) families() (rows [][]image.Image, err error) {
+	for _, family := range script.Fonts {
+		brand := s.brand("Acme Outdoor")
+		brand.Font = family
+		var shots []shot
+		for i, w := range languages[:3] {
+			offer := &compose.Offer{Price: "€1,299.50", Was: "€1,499", Promotion: "Sale", Action: "Order today"}
+			shots = append(shots, shot{compose.Video{Format: compose.Portrait, Quality: compose.Draft, Captions: true,
+				Language: w.lang, Narration: s.voice, Brand: brand, Scenes: []compose.Scene{
+					{Text: w.scenes[0], Picture: s.tall[i]}, {Text: w.scenes[1], Picture: s.tall[1]}}},
+				[]time.Duration{2 * time.Second}},
+				shot{compose.Carousel{Language: w.lang, Brand: brand, Offer: offer, Slides: []compose.Slide{
+					{Path: s.tall[2], Heading: w.headings[0]}, {Path: s.tall[1], Heading: w.headings[1]},
+					{Path: s.cover, Heading: w.headings[2]}}}, nil})
+		}
+		row, err := s.shots("font"+family, shots)
 		if err != nil {
 			return nil, err
 		}

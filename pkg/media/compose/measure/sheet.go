@@ -66,7 +66,7 @@ func (s *bench) sheets(to, only string) error {
 		return err
 	}
 	for name, rows := range map[string]func() ([][]image.Image, error){"products": s.products,
-		"logos": s.logos, "captions": s.styles} {
+		"logos": s.logos, "captions": s.styles, "fonts": s.families} {
 		if !strings.Contains(name, only) {
 			continue
 		}

@@ -22,6 +22,9 @@ var codes = []string{
 	"Bopo", "Kore", "Hang",
 }
 
+// Fonts are the families that a brand can choose. The first is the default.
+var Fonts = []string{"noto_sans", "montserrat", "lora", "oswald"}
+
 // Names lists the writing systems for messages.
 const Names = "Latin, Cyrillic, Greek, Arabic, Hebrew, Devanagari, Thai, Chinese, Japanese and Korean"
 

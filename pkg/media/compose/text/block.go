@@ -1,6 +1,7 @@
 package text
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -68,11 +69,20 @@ func (f *Fonts) Covers(text, lang string) error {
 	return err
 }
 
-// Fit lays out a text of a language (BCP 47, may be empty), in the largest letters that fit. Errors are ErrTooLong,
-// ErrScript and ErrEmpty, or of reading the fonts.
+// Fit lays out a text of a language (BCP 47, may be empty), in the largest letters that fit. A text that is too long in
+// the family of a brand is in Noto. Errors are ErrTooLong, ErrScript and ErrEmpty, or of reading the fonts.
 func (f *Fonts) Fit(text, lang string, box Box) (Block, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	b, err := f.fit(text, lang, box)
+	if f.first != latin && errors.Is(err, ErrTooLong) {
+		noto := Fonts{set: f.set, first: latin}
+		return noto.fit(text, lang, box)
+	}
+	return b, err
+}
+
+func (f *Fonts) fit(text, lang string, box Box) (Block, error) {
 	units, err := f.units(text, lang)
 	if err != nil {
 		return Block{}, err

@@ -26,6 +26,8 @@ type family struct {
 	name, file string
 	// leading is the line spacing in ems: marks above and below need room.
 	leading float64
+	// capHeight is the height of a capital letter in ems. 0 is that of Noto Sans.
+	capHeight float64
 }
 
 const (
@@ -38,19 +40,31 @@ const (
 	japanese
 	korean
 	emoji
+	montserrat
+	lora
+	oswald
+	count // of the families
 )
 
 // families are the fonts of the set; infra/tools/media-tools.mjs installs them.
 var families = []family{
-	latin:      {"Noto Sans", "NotoSans-Bold.ttf", 1.22},
-	arabic:     {"Noto Sans Arabic", "NotoSansArabic-Bold.ttf", 1.5},
-	hebrew:     {"Noto Sans Hebrew", "NotoSansHebrew-Bold.ttf", 1.25},
-	devanagari: {"Noto Sans Devanagari", "NotoSansDevanagari-Bold.ttf", 1.5},
-	thai:       {"Noto Sans Thai", "NotoSansThai-Bold.ttf", 1.5},
-	chinese:    {"Noto Sans SC", "NotoSansSC-Bold.ttf", 1.3},
-	japanese:   {"Noto Sans JP", "NotoSansJP-Bold.ttf", 1.3},
-	korean:     {"Noto Sans KR", "NotoSansKR-Bold.ttf", 1.3},
-	emoji:      {"Noto Emoji", "NotoEmoji-Bold.ttf", 1.3},
+	latin:      {"Noto Sans", "NotoSans-Bold.ttf", 1.22, 0},
+	arabic:     {"Noto Sans Arabic", "NotoSansArabic-Bold.ttf", 1.5, 0},
+	hebrew:     {"Noto Sans Hebrew", "NotoSansHebrew-Bold.ttf", 1.25, 0},
+	devanagari: {"Noto Sans Devanagari", "NotoSansDevanagari-Bold.ttf", 1.5, 0},
+	thai:       {"Noto Sans Thai", "NotoSansThai-Bold.ttf", 1.5, 0},
+	chinese:    {"Noto Sans SC", "NotoSansSC-Bold.ttf", 1.3, 0},
+	japanese:   {"Noto Sans JP", "NotoSansJP-Bold.ttf", 1.3, 0},
+	korean:     {"Noto Sans KR", "NotoSansKR-Bold.ttf", 1.3, 0},
+	emoji:      {"Noto Emoji", "NotoEmoji-Bold.ttf", 1.3, 0},
+	montserrat: {"Montserrat", "Montserrat-Bold.ttf", 1.22, 0.7},
+	lora:       {"Lora", "Lora-Bold.ttf", 1.25, 0.7},
+	oswald:     {"Oswald", "Oswald-Bold.ttf", 1.4, 0.81},
+}
+
+// brands are the families of brands, by their names in package script.
+var brands = map[string]int{
+	"": latin, "noto_sans": latin, "montserrat": montserrat, "lora": lora, "oswald": oswald,
 }
 
 // face is a loaded font.
@@ -64,9 +78,16 @@ type face struct {
 
 // Fonts is the set of fonts. It is safe for concurrent use.
 type Fonts struct {
+	*set
+	// first is the family of texts, where it has all their letters.
+	first int
+}
+
+// set has the fonts that were read.
+type set struct {
 	dir    string
 	mu     sync.Mutex
-	faces  [emoji + 1]*face
+	faces  [count]*face
 	shaper shaping.HarfbuzzShaper
 }
 
@@ -77,7 +98,28 @@ func Open(dir string) (*Fonts, error) {
 			return nil, fmt.Errorf("text: the font %s is missing: %w", f.name, err)
 		}
 	}
-	return &Fonts{dir: dir}, nil
+	return &Fonts{set: &set{dir: dir}, first: latin}, nil
+}
+
+// In returns the set for texts in a family of script.Fonts, or reports that there is no such family. A text is in Noto
+// if the family lacks one of its letters.
+func (f *Fonts) In(family string) (*Fonts, bool) {
+	first, ok := brands[family]
+	return &Fonts{set: f.set, first: first}, ok
+}
+
+// has reports whether a font has all letters of a text.
+func (f *Fonts) has(n int, text string) (bool, error) {
+	of, err := f.face(n)
+	if err != nil {
+		return false, err
+	}
+	for _, r := range text {
+		if _, ok := of.NominalGlyph(r); !ok && !unseen(r) && (unicode.IsLetter(r) || unicode.IsMark(r)) {
+			return false, nil
+		}
+	}
+	return true, nil
 }
 
 // face returns a font, read on first use.
@@ -114,7 +156,7 @@ func (f *Fonts) face(n int) (*face, error) {
 
 // order returns the order in which fonts are tried for a text's characters. A Chinese character has a different form in
 // Japanese and Korean text.
-func order(text, lang string) []int {
+func order(first int, text, lang string) []int {
 	han := []int{chinese, japanese, korean}
 	lang, _, _ = strings.Cut(strings.ToLower(lang), "-")
 	switch {
@@ -125,7 +167,7 @@ func order(text, lang string) []int {
 		strings.IndexFunc(text, func(r rune) bool { return unicode.In(r, unicode.Hangul) }) >= 0:
 		han = []int{korean, chinese, japanese}
 	}
-	return append([]int{latin, arabic, hebrew, devanagari, thai}, append(han, emoji)...)
+	return append([]int{first, latin, arabic, hebrew, devanagari, thai}, append(han, emoji)...)
 }
 
 // pictorial reports whether a cluster is an emoji.

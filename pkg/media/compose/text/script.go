@@ -1,6 +1,7 @@
 package text
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -42,7 +43,7 @@ type Span struct{ From, To time.Duration }
 // Always is longer than any clip.
 var Always = Span{0, 9 * time.Hour}
 
-// capHeight is the height of a capital letter, in ems.
+// capHeight is the height of a capital letter of Noto Sans, in ems.
 const capHeight = 0.714
 
 // Text draws a block in a color. Its lines are between the two edges, downwards from top.
@@ -64,7 +65,8 @@ func (s *Script) Marked(b Block, left, right, top float64, align Align, c canvas
 	before := 0
 	for i, l := range b.lines {
 		// Capital letters are in the middle of the line.
-		baseline := top + b.leading*(float64(i)+0.5) + capHeight/2*b.Em
+		capital := cmp.Or(l.runs[0].face.capHeight, capHeight)
+		baseline := top + b.leading*(float64(i)+0.5) + capital/2*b.Em
 		ascent := 0.0
 		for _, r := range l.runs {
 			ascent = max(ascent, r.face.ascent*b.Em)

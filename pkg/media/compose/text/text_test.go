@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/content-automation/api/pkg/media/compose/canvas"
+	"github.com/content-automation/api/pkg/media/compose/script"
 )
 
 func fonts(t *testing.T) *Fonts {
@@ -176,5 +177,76 @@ func TestTextIsNoCommand(t *testing.T) {
 	if out := s.String(); strings.Contains(out, `}{\pos(0`) || strings.Contains(out, `a\Nb`) ||
 		!strings.Contains(out, "\\{\\\u2060pos") {
 		t.Errorf("the script is\n%s", out)
+	}
+}
+
+// The families of brands set the scripts that they have, and Noto all others, each text in one of them.
+func TestTheFamiliesOfBrands(t *testing.T) {
+	f := fonts(t)
+	names := map[string]string{"noto_sans": "Noto Sans", "montserrat": "Montserrat",
+		"lora": "Lora", "oswald": "Oswald"}
+	if len(script.Fonts) != len(names) {
+		t.Errorf("the families are %v", script.Fonts)
+	}
+	for _, family := range script.Fonts {
+		set, ok := f.In(family)
+		if !ok {
+			t.Fatalf("there is no family %s", family)
+		}
+		for _, c := range []struct{ lang, text, font string }{
+			{"en", "The quick brown fox jumps over the lazy dog", ""},
+			{"de", "Zwölf Boxkämpfer jagen Viktor quer über den großen Sylter Deich", ""},
+			{"fr", "Portez ce vieux whisky au juge blond qui fume, cœur à l’été", ""},
+			{"pl", "Pchnąć w tę łódź jeża lub ośm skrzyń fig", ""},
+			{"cs", "Příliš žluťoučký kůň úpěl ďábelské ódy", ""},
+			{"tr", "Pijamalı hasta yağız şoföre çabucak güvendi", ""},
+			{"vi", "Chạy bộ đường mòn", ""},
+			{"ru", "Съешь же ещё этих мягких французских булок, да выпей чаю", ""},
+			{"uk", "Жебракують філософи при ґанку церкви в Гадячі, ще й шатро їхнє п’яне", ""},
+			{"be", "У Іўі худы жвавы чорт у зялёнай камізэльцы", ""},
+			{"bg", "Ах чудна българска земьо, полюшвай цъфтящи жита", ""},
+			{"sr", "Љубазни фењерџија чађавог лица хоће да ми покаже штос", ""},
+			{"el", "Ελλάδα", "Noto Sans"},
+			{"el", "Acme Ελλάδα", "Noto Sans"},
+			{"ar", "مرحبا", "Noto Sans Arabic"},
+			{"he", "שלום", "Noto Sans Hebrew"},
+			{"hi", "हिन्दी", "Noto Sans Devanagari"},
+			{"th", "น้ำ", "Noto Sans Thai"},
+			{"zh-CN", "骨直", "Noto Sans SC"},
+			{"ja", "はかな", "Noto Sans JP"},
+			{"ko", "안녕", "Noto Sans KR"},
+			{"en", "😀", "Noto Emoji"},
+		} {
+			if c.font == "" {
+				c.font = names[family]
+			}
+			b, err := set.Fit(c.text, c.lang, heading)
+			if err != nil {
+				t.Fatalf("%s: %q: %v", family, c.text, err)
+			}
+			for _, l := range b.lines {
+				for _, r := range l.runs {
+					if r.face.name != c.font {
+						t.Errorf("%s: %q of %s is in %s, not %s", family, r.text, c.lang, r.face.name, c.font)
+					}
+				}
+			}
+		}
+	}
+	if _, ok := f.In("comic_sans"); ok {
+		t.Error("there is a family comic_sans")
+	}
+	// A text that fits in Noto fits.
+	montserrat, _ := f.In("montserrat")
+	box, long := Box{Width: 1000, Height: 100, MaxEm: 30, MinEm: 30, MaxLines: 1}, "good headings"
+	for _, c := range []struct {
+		set  *Fonts
+		want string
+	}{{montserrat, "Montserrat"}, {f, "Noto Sans"}, {montserrat, "Noto Sans"}} {
+		b, err := c.set.Fit(long, "en", box)
+		if err != nil || b.lines[0].runs[0].face.name != c.want {
+			t.Fatalf("%.0f pixels for a text in %s: %v", box.Width, c.want, err)
+		}
+		box.Width = b.Width + 1
 	}
 }

@@ -60,6 +60,12 @@ func Clean(text string) string {
 // units divides a text at the possible line breaks.
 func (f *Fonts) units(text, lang string) ([]unit, error) {
 	text = Clean(text)
+	first := f.first
+	if all, err := f.has(first, text); err != nil {
+		return nil, err
+	} else if !all {
+		first = latin
+	}
 	chars := []rune(text)
 	var seg segmenter.Segmenter
 	seg.Init(chars)
@@ -71,7 +77,7 @@ func (f *Fonts) units(text, lang string) ([]unit, error) {
 	}
 	var all []unit
 	var u unit
-	fonts, at, letters, missing := order(text, lang), 0, 0, 0
+	fonts, at, letters, missing := order(first, text, lang), 0, 0, 0
 	for graphemes := seg.GraphemeIterator(); graphemes.Next(); {
 		g := graphemes.Grapheme()
 		c := cluster{text: string(g.Text)}
