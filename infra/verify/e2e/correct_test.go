@@ -1,3 +1,5 @@
+//go:build !deployed
+
 package e2e
 
 import (
@@ -44,13 +46,13 @@ func TestItemsAreCorrected(t *testing.T) {
 	spent := int64(0)
 
 	first := ended(t, key, story.ID)
-	checkFinal(t, first, 1080, 1920, 0)
+	checkFinal(t, first, 1080, 1920, 0, 0)
 	if err := call(t, key, http.MethodPatch, contentPath+"/"+story.ID, object{"title": "Right"}).refused(
 		http.StatusUnprocessableEntity, "validation_failed"); err != nil {
 		t.Error(err)
 	}
 	second, cost := c.corrected(t, story.ID, object{"title": "Right"})
-	checkFinal(t, second, 1080, 1920, 0)
+	checkFinal(t, second, 1080, 1920, 0, 0)
 	if cost != 0 || second.Title != "Right" || second.Media[0].SHA256 == first.Media[0].SHA256 ||
 		second.Media[1].ID != first.Media[1].ID {
 		t.Errorf("for %d: %+v, was %+v", cost, second, first)

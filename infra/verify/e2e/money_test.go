@@ -1,5 +1,3 @@
-//go:build !deployed
-
 package e2e
 
 import (
