@@ -79,9 +79,11 @@ func run(secret, listen string, wait time.Duration, out io.Writer) error {
 	case <-time.After(wait):
 		err = fmt.Errorf("no event came within %v", wait)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	// The answer to the event is sent before the end. A connection without a request is not waited for.
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	return errors.Join(err, server.Shutdown(ctx))
+	_ = server.Shutdown(ctx)
+	return errors.Join(err, server.Close())
 }
 
 func receive(verifier *standardwebhooks.Webhook, req *http.Request, out io.Writer) error {
