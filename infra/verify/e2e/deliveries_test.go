@@ -83,6 +83,10 @@ func TestDeliveries(t *testing.T) {
 		d := into[[]delivery](call(t, key, "GET", path+"/deliveries", nil), http.StatusOK)
 		return len(d) == 1 && d[0].State == "delivered" && len(d[0].Attempts) == 2
 	})
+	into[object](call(t, key, "DELETE", path, nil), http.StatusOK)
+	if err := call(t, key, "GET", path, nil).refused(http.StatusNotFound, "not_found"); err != nil {
+		t.Error(err)
+	}
 }
 
 // TestASampleOfAReceiverThatIsDown sends samples to a receiver that counts as down. Each is

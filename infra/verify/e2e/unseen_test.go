@@ -43,6 +43,9 @@ var unseen = []exception{
 		"put into the bucket; the fakes of the tests do not"},
 	{functions: []string{"compose"}, action: "dynamodb:BatchGetItem", reason: "`BatchGetItem` reads the balance " +
 		"where a result has cost more than was reserved"},
+	{functions: []string{"compose"}, action: "s3:DeleteObject", reason: "Removes the files of a composition that " +
+		"failed without a fault of the caller; those of the tests fail for their input, and their parts are kept"},
+	{functions: []string{"compose"}, action: "s3:ListBucket", reason: "Finds the files that `s3:DeleteObject` removes"},
 	{functions: []string{"settle"}, action: "dynamodb:*", on: "state table",
 		reason: "Ends calls that died, 37 seconds after they began; none dies in the tests"},
 	{functions: []string{"settle"}, action: "secretsmanager:GetSecretValue",

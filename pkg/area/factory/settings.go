@@ -94,6 +94,25 @@ func (Font) Schema(huma.Registry) *huma.Schema { return httpapi.Enum(script.Font
 // LogoPlaces are the places of a logo, by platform.
 type LogoPlaces map[string]string
 
+// UnmarshalJSON leaves out members that are null: they are absent.
+func (l *LogoPlaces) UnmarshalJSON(data []byte) error {
+	var members map[string]*string
+	if err := json.Unmarshal(data, &members); err != nil {
+		return err
+	}
+	*l = nil
+	for platform, place := range members {
+		if place == nil {
+			continue
+		}
+		if *l == nil {
+			*l = LogoPlaces{}
+		}
+		(*l)[platform] = *place
+	}
+	return nil
+}
+
 // Schema describes the places in the OpenAPI document: a member for each platform.
 func (LogoPlaces) Schema(huma.Registry) *huma.Schema {
 	s := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{}, AdditionalProperties: false}

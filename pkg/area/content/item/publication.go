@@ -3,6 +3,7 @@ package item
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -128,6 +129,18 @@ type Ordered struct {
 
 // PublishOptions are the options of a post on one platform, as JSON in the shape of the platform's options.
 type PublishOptions struct{ json.RawMessage }
+
+// UnmarshalJSON leaves out members that are null: they are absent.
+func (o *PublishOptions) UnmarshalJSON(data []byte) error {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(data, &members); err != nil {
+		return err
+	}
+	maps.DeleteFunc(members, func(_ string, v json.RawMessage) bool { return string(v) == "null" })
+	var err error
+	o.RawMessage, err = json.Marshal(members)
+	return err
+}
 
 // Posting is the internal state of a publication, which callers do not see.
 type Posting struct {
