@@ -120,12 +120,8 @@ func serve(ctx context.Context, out io.Writer, o system.Options) error {
 	}
 	t := terminal.System{BaseURL: s.BaseURL, Providers: s.Providers, Platforms: s.Platforms,
 		Environment: s.Environment(), Dir: filepath.Dir(s.Logs), Logs: s.Logs}
-	files, err := t.WriteFiles(d)
-	defer func() {
-		for _, file := range files {
-			_ = os.Remove(file)
-		}
-	}()
+	remove, err := t.WriteFiles(d)
+	defer remove()
 	if err != nil {
 		return err
 	}

@@ -108,12 +108,8 @@ func run(ctx context.Context, out io.Writer, port int) error {
 	}
 	t := terminal.System{BaseURL: s.BaseURL, Providers: s.Providers, Platforms: s.Platforms,
 		Environment: s.Environment(), Dir: filepath.Dir(dir), Logs: filepath.Join(dir, logName)}
-	files, err := t.WriteFiles(d)
-	defer func() {
-		for _, file := range files {
-			_ = os.Remove(file)
-		}
-	}()
+	remove, err := t.WriteFiles(d)
+	defer remove()
 	if err != nil {
 		return err
 	}
@@ -154,8 +150,7 @@ type tools struct {
 // fetch fetches the tools that are not there, in the background.
 func fetch(ctx context.Context, say func(string)) *tools {
 	t := &tools{explorer: make(chan struct{}), media: make(chan struct{})}
-	get := func(what, script string, done chan struct{}) error {
-		defer close(done)
+	get := func(what, script string) error {
 		began := time.Now()
 		cmd := exec.CommandContext(ctx, "node", "infra/tools/"+script)
 		cmd.Env = append(os.Environ(), "NODE_NO_WARNINGS=1")
@@ -175,11 +170,13 @@ func fetch(ctx context.Context, say func(string)) *tools {
 		}
 		return err
 	}
-	go func() { _ = get("the explorer's script", "explorer-assets.mjs", t.explorer) }()
 	go func() {
-		inner := make(chan struct{})
-		t.failed = get("ffmpeg and the fonts", "media-tools.mjs", inner)
-		close(t.media)
+		defer close(t.explorer)
+		_ = get("the explorer's script", "explorer-assets.mjs") // the terminal and the page say so
+	}()
+	go func() {
+		defer close(t.media)
+		t.failed = get("ffmpeg and the fonts", "media-tools.mjs")
 	}()
 	return t
 }

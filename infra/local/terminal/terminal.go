@@ -72,9 +72,14 @@ const (
 )
 
 // WriteFiles writes files with the values that scripts need to call the API, and that the operator's command needs to
-// reach the state table. Only their owner can read them. It returns their names.
-func (s System) WriteFiles(d Demo) ([]string, error) {
+// reach the state table. Only their owner can read them. The function that it returns removes them; it is never nil.
+func (s System) WriteFiles(d Demo) (remove func(), err error) {
 	var files []string
+	remove = func() {
+		for _, file := range files {
+			_ = os.Remove(file)
+		}
+	}
 	for name, text := range map[string]string{
 		envFile: fmt.Sprintf("BASE_URL=%s\nSVC_TEST_KEY=%s\nSVC_LIVE_KEY=%s\nSVC_API_KEY=$SVC_TEST_KEY\nexport "+
 			"BASE_URL SVC_API_KEY\n", s.BaseURL, d.Test, d.Live),
@@ -83,14 +88,14 @@ func (s System) WriteFiles(d Demo) ([]string, error) {
 		file := filepath.Join(s.Dir, name)
 		// An older file would keep its permissions.
 		if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return files, err
+			return remove, err
 		}
 		files = append(files, file)
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			return files, err
+			return remove, err
 		}
 	}
-	return files, nil
+	return remove, nil
 }
 
 // Greet says how to use the system.

@@ -68,8 +68,8 @@ func TestFilesAreForTheirOwnerAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	running := System{BaseURL: "http://localhost:8080", Environment: "TABLE_NAME=state\n", Dir: dir}
-	files, err := running.WriteFiles(Demo{Test: "t", Live: "l"})
-	if err != nil || len(files) != 2 {
+	remove, err := running.WriteFiles(Demo{Test: "t", Live: "l"})
+	if files, _ := os.ReadDir(dir); err != nil || len(files) != 2 {
 		t.Fatalf("got %v, %v", files, err)
 	}
 	for name, want := range map[string]string{
@@ -88,5 +88,9 @@ func TestFilesAreForTheirOwnerAlone(t *testing.T) {
 		if text, err := os.ReadFile(file); err != nil || string(text) != want {
 			t.Errorf("%s holds %q, %v", name, text, err)
 		}
+	}
+	remove()
+	if files, err := os.ReadDir(dir); err != nil || len(files) > 0 {
+		t.Errorf("%v are left, %v", files, err)
 	}
 }
