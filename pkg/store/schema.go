@@ -1,5 +1,13 @@
 package store
 
+import (
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
 // Index is a way to list items: the table's own key or a secondary index.
 type Index struct {
 	name, pk, sk string
@@ -39,3 +47,31 @@ var (
 
 // ExpiryAttribute is the attribute by which DynamoDB removes expired items.
 const ExpiryAttribute = attrTTL
+
+// CreateInput returns the call that creates a table with the given indexes.
+func CreateInput(name string, indexes []Index) *dynamodb.CreateTableInput {
+	in := &dynamodb.CreateTableInput{TableName: &name, BillingMode: types.BillingModePayPerRequest,
+		KeySchema: Table.schema()}
+	names := []string{Table.pk, Table.sk}
+	for _, x := range indexes {
+		names = append(names, x.pk, x.sk)
+		projection := &types.Projection{ProjectionType: types.ProjectionTypeAll}
+		if x.keysOnly {
+			projection.ProjectionType = types.ProjectionTypeKeysOnly
+		}
+		in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{
+			IndexName: aws.String(x.name), KeySchema: x.schema(), Projection: projection})
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		in.AttributeDefinitions = append(in.AttributeDefinitions,
+			types.AttributeDefinition{AttributeName: &name, AttributeType: types.ScalarAttributeTypeS})
+	}
+	return in
+}
+
+// schema returns the schema of the index's key.
+func (x Index) schema() []types.KeySchemaElement {
+	return []types.KeySchemaElement{{AttributeName: &x.pk, KeyType: types.KeyTypeHash},
+		{AttributeName: &x.sk, KeyType: types.KeyTypeRange}}
+}

@@ -14,6 +14,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/smithy-go"
+
+	"github.com/content-automation/api/pkg/store"
 )
 
 func secretsOf(t *testing.T, j journal, given map[string]string) *secrets {
@@ -129,7 +131,7 @@ func TestTheOperatorsCallsOfTables(t *testing.T) {
 	if code := refusal(err); code != "AccessDeniedException" {
 		t.Errorf("removing a table: %v", err)
 	}
-	_, err = client.CreateTable(t.Context(), schema("another", nil))
+	_, err = client.CreateTable(t.Context(), store.CreateInput("another", nil))
 	if code := refusal(err); code != "AccessDeniedException" {
 		t.Errorf("making a table: %v", err)
 	}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/content-automation/api/pkg/area/analytics/rollup"
@@ -49,7 +48,7 @@ func openTables(j journal, now func() time.Time) (*tables, error) {
 	for name, indexes := range map[string][]store.Index{
 		StateTable: store.StateIndexes, AuditTable: store.AuditIndexes,
 	} {
-		if _, err := t.engine.CreateTable(context.Background(), schema(name, indexes)); err != nil {
+		if _, err := t.engine.CreateTable(context.Background(), store.CreateInput(name, indexes)); err != nil {
 			return nil, err
 		}
 		var old []entry
@@ -82,32 +81,6 @@ func expired(it attributes, now time.Time) bool {
 	}
 	at, err := strconv.ParseInt(n.Value, 10, 64)
 	return err == nil && at < now.Unix()
-}
-
-// schema returns the schema of a table.
-func schema(name string, indexes []store.Index) *dynamodb.CreateTableInput {
-	in := &dynamodb.CreateTableInput{TableName: &name}
-	keys := func(x store.Index) (schema []types.KeySchemaElement) {
-		partition, sort := x.Key()
-		for _, name := range []string{partition, sort} {
-			in.AttributeDefinitions = append(in.AttributeDefinitions,
-				types.AttributeDefinition{AttributeName: &name, AttributeType: types.ScalarAttributeTypeS})
-		}
-		return []types.KeySchemaElement{{AttributeName: &partition, KeyType: types.KeyTypeHash},
-			{AttributeName: &sort, KeyType: types.KeyTypeRange}}
-	}
-	in.KeySchema = keys(store.Table)
-	for _, x := range indexes {
-		projection := types.ProjectionTypeAll
-		if x.KeysOnly() {
-			projection = types.ProjectionTypeKeysOnly
-		}
-		in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{
-			IndexName: aws.String(x.Name()), KeySchema: keys(x),
-			Projection: &types.Projection{ProjectionType: projection},
-		})
-	}
-	return in
 }
 
 // open returns a table with the service's own client, without the SDK.

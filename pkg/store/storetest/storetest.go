@@ -136,10 +136,7 @@ func config(address string) aws.Config {
 func CreateTable(ctx context.Context, client *dynamodb.Client, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	_, err := client.CreateTable(ctx, &dynamodb.CreateTableInput{
-		TableName: &name, BillingMode: types.BillingModePayPerRequest,
-		AttributeDefinitions: definitions(), KeySchema: keys(store.Table), GlobalSecondaryIndexes: secondary(),
-	})
+	_, err := client.CreateTable(ctx, store.CreateInput(name, indexes))
 	// Only this process knows the name: if the table exists already, the answer was lost and the SDK has retried.
 	var ours *types.ResourceInUseException
 	if err != nil && !errors.As(err, &ours) {
@@ -156,35 +153,3 @@ func CreateTable(ctx context.Context, client *dynamodb.Client, name string) erro
 
 // indexes are the indexes of all tables of the service.
 var indexes = slices.Concat(store.StateIndexes, store.AuditIndexes)
-
-// definitions defines the attributes that form the keys of the table and its indexes.
-func definitions() (all []types.AttributeDefinition) {
-	var names []string
-	for _, x := range slices.Concat(indexes, []store.Index{store.Table}) {
-		partition, sort := x.Key()
-		names = append(names, partition, sort)
-	}
-	slices.Sort(names)
-	for _, name := range slices.Compact(names) {
-		all = append(all, types.AttributeDefinition{AttributeName: &name, AttributeType: types.ScalarAttributeTypeS})
-	}
-	return all
-}
-
-func secondary() (all []types.GlobalSecondaryIndex) {
-	for _, x := range indexes {
-		projection := &types.Projection{ProjectionType: types.ProjectionTypeAll}
-		if x.KeysOnly() {
-			projection.ProjectionType = types.ProjectionTypeKeysOnly
-		}
-		all = append(all, types.GlobalSecondaryIndex{IndexName: aws.String(x.Name()), KeySchema: keys(x),
-			Projection: projection})
-	}
-	return all
-}
-
-func keys(x store.Index) []types.KeySchemaElement {
-	partition, sort := x.Key()
-	return []types.KeySchemaElement{{AttributeName: &partition, KeyType: types.KeyTypeHash},
-		{AttributeName: &sort, KeyType: types.KeyTypeRange}}
-}
