@@ -8,10 +8,11 @@ import (
 	"testing"
 )
 
-// A second build gives the same binaries, even from a copy of the sources in another folder, with
-// an empty cache and without a repository. With the sources of a release, anyone can therefore
-// verify the deployed functions.
+// A second build gives the same binary, even from a copy of the sources in another folder, with an empty cache and
+// without a repository. With the sources of a release, anyone can therefore verify the deployed functions. One
+// function is built, because all are built by the same command, and an empty cache makes each of them slow.
 func TestFunctionsAreReproducible(t *testing.T) {
+	const one = "authorizer"
 	root, err := checkout()
 	if err != nil {
 		t.Fatal(err)
@@ -39,17 +40,12 @@ func TestFunctionsAreReproducible(t *testing.T) {
 	first := sums(t, filepath.Join(root, Machine().Dir(), "*", "bootstrap"))
 	t.Setenv("GOCACHE", t.TempDir())
 	folder := t.TempDir()
-	if err := Compile(t.Context(), copied, Machine(), folder, "./functions/..."); err != nil {
+	if err := Compile(t.Context(), copied, Machine(), folder, "./functions/"+one); err != nil {
 		t.Fatal(err)
 	}
 	second := sums(t, filepath.Join(folder, "*"))
-	if len(first) == 0 || len(second) != len(first) {
-		t.Fatalf("%d functions, then %d", len(first), len(second))
-	}
-	for name, sum := range first {
-		if second[name] != sum {
-			t.Errorf("%s differs", name)
-		}
+	if len(second) != 1 || second[one] != first[one] || first[one] == [sha256.Size]byte{} {
+		t.Errorf("%s has the hashes %x, then %x", one, first[one], second[one])
 	}
 }
 

@@ -39,7 +39,7 @@ const usualMore = 0.3
 
 // The usual sizes. A world takes one batch, so that its tables stay small.
 const (
-	usually   = 100_000
+	usually   = 40_000
 	batchSize = 2000
 	// most is the number of failures that are shown.
 	most = 20
