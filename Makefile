@@ -117,16 +117,18 @@ test-beside: generate-check
 	@nice -n 10 $(MAKE) --no-print-directory test-engine
 
 # The tests of the tools, of measurements and of the local systems take long, and change rarely.
+# Of the end-to-end tests, those of videos in full quality and of a receiver that starts 40 s late are left out.
 SLOW := /infra/\(verify\|measure\|local\|operate\)\|/infra/app/stack$$\|/media/compose
+SLOW_E2E := ^Test(FinishedMedia|LiveContent|ItemsAreCorrected|SocialAccountsAreConnectedAtThePlatforms|QuickStartWithALateReceiver)$$
 .PHONY: test-fast
 test-fast: export GOGC := 300
-test-fast: explorer-assets media-tools ## Run the unit tests and the end-to-end tests in one process
+test-fast: explorer-assets media-tools ## Run the unit tests and the end-to-end tests in one process, but for the slowest
 	$(GO) test -vet=off $$($(GO) list $(PACKAGES) | grep -v '$(SLOW)')
-	@$(MAKE) --no-print-directory test-e2e
+	@$(MAKE) --no-print-directory test-e2e SKIP='$(SLOW_E2E)'
 
 .PHONY: test-e2e
 test-e2e: explorer-assets media-tools ## Run the end-to-end tests on the service in one process
-	$(GO) test -vet=off -count=1 -parallel 8 -timeout 25m ./infra/verify/e2e
+	$(GO) test -vet=off -count=1 -parallel 8 -timeout 25m $(if $(SKIP),-skip '$(SKIP)') ./infra/verify/e2e
 
 .PHONY: test-units
 test-units: explorer-assets test-tools ## Run all tests but those of the local system
@@ -137,7 +139,8 @@ test-units: explorer-assets test-tools ## Run all tests but those of the local s
 # it: not their slowest tests, which are sweeps over every step, or of large answers. Of compose
 # there are the videos of two tests, one of which is canceled, since ffmpeg takes the time of all
 # others; of simulate there are a few seeds.
-RACE_PACKAGES := ./pkg/task/... ./pkg/area/webhook/deliver ./pkg/area/webhook/health ./pkg/httpapi/... ./pkg/store/...
+RACE_PACKAGES := ./pkg/task/... ./pkg/area/webhook/deliver ./pkg/area/webhook/health ./pkg/httpapi/... ./pkg/store/... \
+	./infra/local/standalone
 RACE_SKIPS := ^Test(ADeathAtAnyStepOf(AnOutage|AnUrgentAttempt)LosesNothing|ALargeAnswerIsKeptWhole|ALateRunWithALargeAnswerLeavesNothing|AnAnswerThatCannotBeKeptHasNoEffect|APageOfLargeItemsIsShort|ASlowReceiverKeepsFewAttemptsWaiting)$$
 RACE_VIDEOS := ^Test(TheVoiceDecidesTheCut|ACompositionEndsWhenItIsCanceled)$$
 .PHONY: test-race
@@ -147,7 +150,7 @@ test-race: explorer-assets media-tools ## Run tests of concurrent packages under
 		set -e; \
 		$(GO) test -race -vet=off -skip '$(RACE_SKIPS)' $(RACE_PACKAGES); \
 		$(GO) test -race -vet=off -run '$(RACE_VIDEOS)' ./pkg/media/compose; \
-		SEEDS=10 $(GO) test -race -vet=off -run '^TestSeeds$$' ./infra/verify/simulate; \
+		SEEDS=5 $(GO) test -race -vet=off -run '^TestSeeds$$' ./infra/verify/simulate; \
 	else \
 		echo "test-race: not run, because there is no C compiler"; \
 	fi
