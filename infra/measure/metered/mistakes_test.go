@@ -178,6 +178,8 @@ var mistakes = []any{
 	mistake{"an address as a logo", "POST /v1/factories",
 		`{"type":"brand","name":"Acme","settings":{"brand_name":"Acme","logo":"https://acme.example.com/logo.svg"}}`,
 		nil},
+	mistake{"an intro that does not exist", "POST /v1/factories",
+		`{"type":"brand","name":"Acme","settings":{"brand_name":"Acme","intro":"med_01h455vb4pex5vsknk084sn02q"}}`, nil},
 	mistake{"an unknown model", "POST /v1/content-items",
 		`{"factory_id":"{factory}","kind":"post","prompt":"A shoe","model":"gpt-9"}`, nil},
 	mistake{"an unknown factory", "POST /v1/content-items",

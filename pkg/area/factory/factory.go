@@ -18,7 +18,6 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/httpapi"
-	"github.com/content-automation/api/pkg/media"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
@@ -89,9 +88,9 @@ type Factory struct {
 	Settings         TypeSettings      `json:"settings" doc:"Settings of the factory's type"`
 	// Trained is its trained model, if it has one.
 	Trained *catalog.Trained `json:"-"`
-	// Logo is the file of the logo that its settings name, if they do.
-	Logo  *media.File `json:"-"`
-	State string      `json:"state" enum:"active,paused,deleted" doc:"State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or scheduled waits until it is active. What is being generated goes on"`
+	// Files are the files of the media that its settings name.
+	Files Files  `json:"-"`
+	State string `json:"state" enum:"active,paused,deleted" doc:"State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or scheduled waits until it is active. What is being generated goes on"`
 }
 
 // allContentTypes are the content types of a factory that names none.
@@ -158,7 +157,7 @@ func (f *Factory) item(o tenant.Owner) (store.Item, error) {
 		return it, err
 	}
 	it.Filters = f.filters()
-	return it, f.encodeLogo(&it)
+	return it, f.encodeFiles(&it)
 }
 
 func (f *Factory) filters() map[string]string {

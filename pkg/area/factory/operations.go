@@ -173,7 +173,7 @@ func (s *Service) make(ctx context.Context, tx *store.Tx, b createBody) (out Fac
 	if err := f.PermitAutoPublish(p, false); err != nil {
 		return out, err
 	}
-	if err := s.setLogo(ctx, tx, &f, ""); err != nil {
+	if err := s.setFiles(ctx, tx, &f, nil); err != nil {
 		return out, err
 	}
 	it, err := f.item(p.Owner)
@@ -204,7 +204,7 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 // change takes the changed settings of a factory over.
 func (s *Service) change(ctx context.Context, tx *store.Tx, it store.Item, f Factory, set Settings) (out Factory,
 	err error) {
-	logo, err := f.Settings.logo()
+	named, err := f.Settings.named()
 	if err != nil {
 		return out, err
 	}
@@ -215,7 +215,7 @@ func (s *Service) change(ctx context.Context, tx *store.Tx, it store.Item, f Fac
 	if err := f.PermitAutoPublish(auth.FromContext(ctx), published); err != nil {
 		return out, err
 	}
-	if err := s.setLogo(ctx, tx, &f, logo); err != nil {
+	if err := s.setFiles(ctx, tx, &f, named); err != nil {
 		return out, err
 	}
 	if resumed {

@@ -19,7 +19,7 @@ import (
 // Into writes the changed factory into the item that it was read from.
 func (f *Factory) Into(it store.Item) (store.Item, error) {
 	it.Filters = f.filters()
-	if err := f.encodeLogo(&it); err != nil {
+	if err := f.encodeFiles(&it); err != nil {
 		return it, err
 	}
 	return it, it.Encode(f)
@@ -39,19 +39,21 @@ func (f *Factory) Change(patch map[string]any) (changed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	was, err := f.Settings.logo()
+	was, err := f.Settings.named()
 	if err != nil {
 		return false, err
 	}
 	if err := f.apply(set); err != nil {
 		return false, err
 	}
-	logo, err := f.Settings.logo()
+	named, err := f.Settings.named()
 	if err != nil {
 		return false, err
 	}
-	if logo != was {
-		return false, errs.Invalid("/settings/logo", "is set by PATCH /v1/factories/{factory_id} only")
+	for _, m := range members {
+		if named[m.name] != was[m.name] {
+			return false, errs.Invalid(m.param(), "is set by PATCH /v1/factories/{factory_id} only")
+		}
 	}
 	after, err := json.Marshal(f.settings())
 	return !bytes.Equal(before, after), err

@@ -19,7 +19,7 @@ func Decode(it *store.Item) (f Factory, err error) {
 			return f, fmt.Errorf("factory: trained model of %s: %w", f.ID, err)
 		}
 	}
-	return f, f.decodeLogo(it)
+	return f, f.decodeFiles(it)
 }
 
 // TrainedText returns the factory's trained model if it is its text model, and nil

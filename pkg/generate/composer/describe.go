@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/content-automation/api/pkg/generate/composition"
+	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/compose"
 	"github.com/content-automation/api/pkg/media/compose/canvas"
 )
@@ -21,7 +22,8 @@ func describe(what composition.Composition, draft bool, at paths) (compose.Work,
 			Format: compose.Format(w.Format), Quality: quality, Narration: at.of(w.Narration), Marks: w.Marks,
 			Language: w.Language, Captions: w.Captions,
 			CaptionStyle: compose.CaptionStyle(w.CaptionStyle), Fade: w.Fade, Music: at.of(w.Music), Brand: brand,
-			Offer: describeOffer(w.Offer, w.Language), Length: w.Length,
+			Offer: describeOffer(w.Offer, w.Language), Length: w.Length, Intro: bumper(w.Intro, at),
+			Outro: bumper(w.Outro, at),
 		}
 		for _, s := range w.Scenes {
 			v.Scenes = append(v.Scenes, compose.Scene{Text: s.Text, Clip: at.of(s.Clip), Picture: at.of(s.Picture),
@@ -47,6 +49,14 @@ func describe(what composition.Composition, draft bool, at paths) (compose.Work,
 		}, err
 	}
 	return nil, fmt.Errorf("stored: there is no composition %T", what)
+}
+
+// bumper describes an intro or outro, which may be nil.
+func bumper(f *media.File, at paths) compose.Bumper {
+	if f != nil && f.Type == media.Image {
+		return compose.Bumper{Picture: at.of(f)}
+	}
+	return compose.Bumper{Clip: at.of(f)}
 }
 
 func describeBrand(b *composition.Brand, at paths) (*compose.Brand, error) {

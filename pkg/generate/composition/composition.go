@@ -56,7 +56,7 @@ type Video struct {
 	// Narration is one voice that speaks the texts of all scenes, and determines the cut. If it is nil, each scene has
 	// its own length.
 	Narration *media.File
-	// Length is the requested length of a video with a narration, whose tempo is changed a little for it.
+	// Length is the requested length of the scenes of a video with a narration, whose tempo is changed a little for it.
 	Length time.Duration
 	// Marks are the times at which the voice reaches places of the texts, which are joined by one space each. Without
 	// marks, the lengths of the texts determine the times.
@@ -73,6 +73,8 @@ type Video struct {
 	Music *media.File
 	Brand *Brand
 	Offer *Offer // of the product that it presents, or nil
+	// Intro and Outro are clips or pictures that are shown before and after the scenes. They may be nil.
+	Intro, Outro *media.File
 }
 
 // Scene is a part of a video: a clip or a picture.
@@ -137,7 +139,7 @@ func (v Video) Files(f func(*media.File)) {
 	for _, s := range v.Scenes {
 		each(f, s.Clip, s.Picture)
 	}
-	each(f, v.Narration, v.Music)
+	each(f, v.Narration, v.Music, v.Intro, v.Outro)
 	v.Brand.files(f)
 }
 
@@ -175,11 +177,11 @@ func each(f func(*media.File), files ...*media.File) {
 	}
 }
 
-// Branded reports whether finished media show the logo or the name of a brand, or an offer.
+// Branded reports whether finished media show the logo or the name of a brand, its intro or outro, or an offer.
 func Branded(c Composition) bool {
 	switch c := c.(type) {
 	case Video:
-		return c.Brand.hasLogo() || c.Offer != nil
+		return c.Brand.hasLogo() || c.Offer != nil || c.Intro != nil || c.Outro != nil
 	case Picture:
 		return c.Brand.Shows() || c.Offer != nil
 	case Carousel:

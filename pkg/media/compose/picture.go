@@ -213,8 +213,7 @@ func (r *run) jpeg(ctx context.Context, img *image.RGBA, s *text.Script, name st
 		return err
 	}
 	_, err = r.ffmpeg(ctx, StagePicture, "", ffmpeg.Job{
-		Inputs: []ffmpeg.Input{{Path: r.path(back), Format: "rawvideo", Options: []string{"-pixel_format", "rgb0",
-			"-video_size", fmt.Sprintf("%dx%d", img.Rect.Dx(), img.Rect.Dy())}}},
+		Inputs: []ffmpeg.Input{r.drawn(back, img.Rect.Size())},
 		Filter: "[0:v]format=rgb24," + draw + ",scale=out_range=full:out_color_matrix=bt601,format=yuvj420p[out]",
 		Output: []string{"-map", "[out]", "-frames:v", "1", "-q:v", "2", "-update", "1", "-f", "image2", name + ".jpg"},
 	})

@@ -165,10 +165,15 @@ func (f *videoRun) ground(ctx context.Context, s *scene, n int) error {
 		return err
 	}
 	name := fmt.Sprintf("whole%03d.raw", n)
-	s.Input = ffmpeg.Input{Path: f.path(name), Format: "rawvideo", Options: []string{"-pixel_format", "rgb0",
-		"-video_size", fmt.Sprintf("%dx%d", width, height)}}
+	s.Input = f.drawn(name, image.Pt(width, height))
 	s.width, s.height = width, height
 	return f.write(StagePicture, name, img.Pix)
+}
+
+// drawn returns the input of a temporary file with the pixels of a canvas.
+func (r *run) drawn(name string, size image.Point) ffmpeg.Input {
+	return ffmpeg.Input{Path: r.path(name), Format: "rawvideo", Options: []string{"-pixel_format", "rgb0",
+		"-video_size", fmt.Sprintf("%dx%d", size.X, size.Y)}}
 }
 
 // offer draws the offer on a scene: its price if the scene shows the product, and its call to action at the end.

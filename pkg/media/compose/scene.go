@@ -25,7 +25,7 @@ func (f *videoRun) encode(ctx context.Context, n int) (name string, frames int, 
 		return "", 0, err
 	}
 	job := ffmpeg.Job{Inputs: []ffmpeg.Input{in}, Progress: func(done int) {
-		f.report(10 + 85*(f.encoded+min(done*f.Quality.every(), frames))/f.frames)
+		f.report(10 + 85*(f.intro.frames+f.encoded+min(done*f.Quality.every(), frames))/f.frames)
 	}}
 	last := "[v0]"
 	if s.after > 0 {

@@ -42,10 +42,7 @@ type heard struct {
 
 // listen measures a part. It returns an error if the sound is shorter than its header claims, or silent.
 func (r *run) listen(ctx context.Context, in input) (heard, error) {
-	report, err := r.ffmpeg(ctx, StageSound, in.about, ffmpeg.Job{
-		Inputs: []ffmpeg.Input{in.Input}, Filter: "[0:a]" + stereo + ",ebur128=peak=true:framelog=quiet[a]",
-		Output: []string{"-map", "[a]", "-f", "null", "-"},
-	})
+	report, err := r.play(ctx, in)
 	if err != nil {
 		return heard{}, err
 	}
@@ -60,18 +57,30 @@ func (r *run) listen(ctx context.Context, in input) (heard, error) {
 	return heard{loudness, report.Time}, nil
 }
 
+// play decodes the sound of a part and measures its loudness.
+func (r *run) play(ctx context.Context, in input) (ffmpeg.Report, error) {
+	return r.ffmpeg(ctx, StageSound, in.about, ffmpeg.Job{
+		Inputs: []ffmpeg.Input{in.Input}, Filter: "[0:a]" + stereo + ",ebur128=peak=true:framelog=quiet[a]",
+		Output: []string{"-map", "[a]", "-f", "null", "-"},
+	})
+}
+
 // mix describes the sound of a video.
 type mix struct {
 	voice, music *input // may be nil
 	// clip is a clip whose own sound is used. It may be nil.
 	clip *input
-	// frames is the total length.
+	// intro and outro are heard before and after the rest.
+	intro, outro bumper
+	// frames is the length without the bumpers.
 	frames  int
 	quality Quality
 	// tempo is that of the voice. 0 is 1.
 	tempo float64
 	// heardVoice and heardMusic are the measured parts.
 	heardVoice, heardMusic heard
+	// heardClip is the loudness of the clip, if there is a bumper with sound.
+	heardClip float64
 }
 
 // The files of the sound.
@@ -104,19 +113,20 @@ func (r *run) sound(ctx context.Context, m mix) error {
 	case m.voice != nil:
 		about = m.voice.about
 		job.Inputs = []ffmpeg.Input{m.voice.Input}
-		job.Filter = fmt.Sprintf("[0:a]%s,%s,%s[mixed]", stereo, delay, end)
+		job.Filter = fmt.Sprintf("[0:a]%s%s,%s,%s[mixed]", stereo, m.leveled(m.heardVoice.Integrated), delay, end)
 	case m.music != nil:
 		about = m.music.about
 		job.Inputs = []ffmpeg.Input{looped(m.music.Input)}
-		job.Filter = fmt.Sprintf("[0:a]%s,%s,afade=d=0.03,afade=t=out:st=%.3f:d=1.2[mixed]", stereo, end, fadeOut)
+		job.Filter = fmt.Sprintf("[0:a]%s%s,%s,afade=d=0.03,afade=t=out:st=%.3f:d=1.2[mixed]", stereo,
+			m.leveled(m.heardMusic.Integrated), end, fadeOut)
 	case m.clip != nil:
 		about = m.clip.about
 		job.Inputs = []ffmpeg.Input{m.clip.Input}
-		job.Filter = fmt.Sprintf("[0:a]%s,%s[mixed]", stereo, end)
+		job.Filter = fmt.Sprintf("[0:a]%s%s,%s[mixed]", stereo, m.leveled(m.heardClip), end)
 	default:
 		job.Filter = fmt.Sprintf("anullsrc=r=48000:cl=stereo,atrim=end=%.6f[mixed]", seconds)
 	}
-	job.Filter += ";[mixed]ebur128=peak=true:framelog=quiet[out]"
+	job.Filter += ";" + m.surround(&job) + "ebur128=peak=true:framelog=quiet[out]"
 	report, err := r.ffmpeg(ctx, StageSound, about, job)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package compose
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"image"
@@ -53,8 +54,9 @@ type Video struct {
 	Scenes  []Scene
 	// Narration is the path of one voice that speaks the texts of all scenes. Its length determines the cut.
 	Narration string
-	// Length is the requested length of a video with a narration: the voice is made faster or slower, as far as that
-	// sounds natural, and the last scene is longer if the voice is too short. If it is 0, the voice alone decides.
+	// Length is the requested length of the scenes of a video with a narration: the voice is made faster or slower, as
+	// far as that sounds natural, and the last scene is longer if the voice is too short. If it is 0, the voice alone
+	// decides.
 	Length time.Duration
 	// Marks are the times at which the voice reaches places of the texts, which are joined by one space each. Without
 	// marks, the lengths of the texts determine the times.
@@ -72,6 +74,8 @@ type Video struct {
 	// Offer is written over the scenes whose pictures are shown whole, and its call to action over the last scene. It
 	// may be nil.
 	Offer *Offer
+	// Intro and Outro are shown before and after the scenes. They are not part of Length.
+	Intro, Outro Bumper
 
 	// scale divides the size, which makes tests that do not depend on it faster.
 	scale int
@@ -131,6 +135,9 @@ func (v Video) check() error {
 	case len(v.Scenes) == 0 || len(v.Scenes) > maxScenes:
 		return invalid("/scenes", "A video has from 1 to %d scenes.", maxScenes)
 	}
+	if err := cmp.Or(v.Intro.check("/intro"), v.Outro.check("/outro")); err != nil {
+		return err
+	}
 	for i, s := range v.Scenes {
 		about := fmt.Sprintf("/scenes/%d", i)
 		switch {
@@ -163,11 +170,12 @@ type videoRun struct {
 	*run
 	width, height int
 	scenes        []scene
-	frames        int
+	intro, outro  bumper
+	frames        int // of all
 	logo          *placed
 	cues          []cue
 	caps          style
-	encoded       int // frames
+	encoded       int // frames of scenes
 	stills        map[int]*motion.Still
 }
 
@@ -191,21 +199,32 @@ func (v Video) compose(ctx context.Context, r *run) error {
 }
 
 // encodeParts makes the sound and the scenes concurrently: neither keeps all processors busy. It returns the list of
-// the
-// scenes.
+// the scenes.
 func (f *videoRun) encodeParts(ctx context.Context, m mix) (string, error) {
 	both, ctx := errgroup.WithContext(ctx)
 	both.Go(func() error { return f.sound(ctx, m) })
 	var list strings.Builder
 	both.Go(func() error {
+		add := func(name string, frames int) {
+			if frames > 0 {
+				fmt.Fprintf(&list, "file %s\nduration %.6f\n", name, timeline.Time(frames).Seconds())
+			}
+		}
+		name, err := f.encodeBumper(ctx, f.intro, 0)
+		add(name, f.intro.frames)
+		if err != nil {
+			return err
+		}
 		for i := range f.scenes {
 			name, frames, err := f.encode(ctx, i)
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(&list, "file %s\nduration %.6f\n", name, timeline.Time(frames).Seconds())
+			add(name, frames)
 		}
-		return nil
+		name, err = f.encodeBumper(ctx, f.outro, f.frames-f.outro.frames)
+		add(name, f.outro.frames)
+		return err
 	})
 	err := both.Wait()
 	return list.String(), err
@@ -230,6 +249,9 @@ func (f *videoRun) openPictures(ctx context.Context) error {
 		}
 		f.scenes = append(f.scenes, one)
 	}
+	if err := f.openBumpers(ctx); err != nil {
+		return err
+	}
 	if f.Brand == nil || f.Brand.Logo == "" {
 		return nil
 	}
@@ -238,7 +260,7 @@ func (f *videoRun) openPictures(ctx context.Context) error {
 
 // openSounds opens the sounds, and sets the lengths of the scenes.
 func (f *videoRun) openSounds(ctx context.Context) (mix, error) {
-	m := mix{quality: f.Quality}
+	m := mix{quality: f.Quality, intro: f.intro, outro: f.outro}
 	if f.Music != "" {
 		in, err := f.open(ctx, f.Music, "/music", media.Audio)
 		if err != nil {
@@ -268,10 +290,7 @@ func (f *videoRun) openSounds(ctx context.Context) (mix, error) {
 		clock := timeline.NewClock(strings.Join(texts, " "), marks, spoken)
 		lengths = timeline.Scenes(texts, clock, lead, tail, leastScene)
 		f.extend(lengths)
-		f.Quality.even(lengths)
-		for _, n := range lengths {
-			m.frames += n
-		}
+		m.frames = f.Quality.even(lengths)
 		if err := f.caption(strings.Join(texts, " "), clock, m.frames); err != nil {
 			return m, err
 		}
@@ -279,19 +298,22 @@ func (f *videoRun) openSounds(ctx context.Context) (mix, error) {
 		for i, s := range f.Scenes {
 			lengths[i] = timeline.Frames(s.Length)
 		}
-		f.Quality.even(lengths)
-		for _, n := range lengths {
-			m.frames += n
-		}
+		m.frames = f.Quality.even(lengths)
 		if m.music == nil && len(f.scenes) == 1 && f.scenes[0].sound {
 			m.clip = &f.scenes[0].input
+			if m.intro.sound || m.outro.sound {
+				var err error
+				if m.heardClip, _, err = f.level(ctx, *m.clip); err != nil {
+					return m, err
+				}
+			}
 		}
 	}
-	if timeline.Time(m.frames) > maxVideo {
+	f.frames = f.intro.frames + m.frames + f.outro.frames
+	if timeline.Time(f.frames) > maxVideo {
 		return m, &Error{Code: CodeTooLarge, Stage: StageSound, About: "/narration",
 			Message: fmt.Sprintf("The video is longer than %v. Shorten its text.", maxVideo)}
 	}
-	f.frames = m.frames
 	f.setLengths(lengths)
 	return m, nil
 }
@@ -312,14 +334,15 @@ func (f *videoRun) extend(lengths []int) {
 	lengths[last] += max(missing, 0)
 }
 
-// even moves the ends of scenes to the nearest earlier frame of the video.
-func (q Quality) even(lengths []int) {
-	end, before := 0, 0
+// even moves the ends of scenes to the nearest earlier frame of the video, and returns the last end.
+func (q Quality) even(lengths []int) (before int) {
+	end := 0
 	for i, n := range lengths {
 		end += n
 		at := end / q.every() * q.every()
 		lengths[i], before = at-before, at
 	}
+	return before
 }
 
 // setLengths sets the lengths of the scenes, and of the cross-fades between them.
@@ -337,7 +360,7 @@ func (f *videoRun) setLengths(lengths []int) {
 // rate returns the greatest bit rate of the picture with which the file is small enough for all platforms. Each scene
 // may begin with the content of its buffer of one second.
 func (f *videoRun) rate() int {
-	seconds := timeline.Time(f.frames).Seconds() + float64(len(f.scenes))
+	seconds := timeline.Time(f.frames).Seconds() + float64(len(f.scenes)+2)
 	return min(maxRate, int(maxFile*8/seconds)-160_000)
 }
 
@@ -349,12 +372,12 @@ func (f *videoRun) join(ctx context.Context, list string) error {
 	if err := f.mux(ctx, "concat", "scenes.txt"); err != nil {
 		return err
 	}
-	seconds := timeline.Time(f.frames)
+	seconds, begin := timeline.Time(f.frames), timeline.Time(f.intro.frames)
 	if err := f.deliver("final.mp4", File{Role: media.Final, Type: media.Video, MIMEType: "video/mp4", Width: f.width,
 		Height: f.height, Duration: seconds}); err != nil {
 		return err
 	}
-	if err := f.poster(ctx, f.files[len(f.files)-1].Path, posterFrame, f.width, f.height); err != nil {
+	if err := f.poster(ctx, f.files[len(f.files)-1].Path, begin+posterFrame, f.width, f.height); err != nil {
 		return err
 	}
 	if len(f.cues) == 0 {
@@ -362,6 +385,7 @@ func (f *videoRun) join(ctx context.Context, list string) error {
 	}
 	cues := slices.Collect(func(yield func(timeline.Cue) bool) {
 		for _, c := range f.cues {
+			c.From, c.To = c.From+begin, c.To+begin
 			if !yield(c.Cue) {
 				return
 			}

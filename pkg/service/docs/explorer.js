@@ -47,7 +47,7 @@ const groups = {
 const style = `
   /* Colours of enough contrast (WCAG 2.2, 1.4.3). */
   .light-mode {
-    --scalar-color-2: #55585c; --scalar-color-3: #606368; --scalar-color-blue: #0060a3; --scalar-color-green: #006b45;
+    --scalar-color-2: #55585c; --scalar-color-3: #606368; --scalar-color-accent: #0060a3; --scalar-color-blue: #0060a3; --scalar-color-green: #006b45;
     --scalar-color-orange: #a33e00; --scalar-color-red: #b80000; --scalar-color-yellow: #725800; --scalar-color-purple: #5c2aa8;
   }
   .dark-mode {
@@ -55,6 +55,10 @@ const style = `
     --scalar-color-orange: #ff9a5c; --scalar-color-red: #ff8080; --scalar-color-yellow: #ffcc4d; --scalar-color-purple: #c3a1ff;
   }
   .sidebar-search-placeholder { color: var(--scalar-color-2) !important; }
+  /* A section that a link leads to has the focus, but nothing to use. */
+  section:focus-visible { outline: none !important; }
+  /* Words in tables are not divided. */
+  .markdown :is(th, td) { overflow-wrap: normal !important; word-break: normal !important; }
   /* On a phone, the client would be wider than the screen, and its first button cover the address. */
   .scalar-app-layout main > * { min-width: 0; }
   @media (max-width: 600px) { .t-app__top-container > .order-last { padding-left: 2.25rem; } }

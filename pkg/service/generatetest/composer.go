@@ -10,6 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/composition"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/compose/timeline"
 )
 
 // Composer replaces the engine of compositions. It makes valid files with the roles, sizes and lengths of the engine's,
@@ -65,6 +66,22 @@ func (m made) content() (content []byte, err error) {
 	return content, err
 }
 
+// seconds returns the length of a file.
+func seconds(f *media.File) time.Duration {
+	return time.Duration(f.DurationSeconds * float64(time.Second))
+}
+
+// bumper returns the length of an intro or outro, which may be nil.
+func bumper(f *media.File) time.Duration {
+	switch {
+	case f == nil:
+		return 0
+	case f.Type == media.Image:
+		return timeline.Still
+	}
+	return seconds(f)
+}
+
 func describe(what composition.Composition) []made {
 	switch w := what.(type) {
 	case composition.Picture:
@@ -86,14 +103,14 @@ func describe(what composition.Composition) []made {
 		if w.Format == composition.Landscape {
 			width, height = height, width
 		}
-		var plays time.Duration
+		plays := bumper(w.Intro) + bumper(w.Outro)
 		for _, s := range w.Scenes {
 			plays += s.Length
 		}
 		if w.Narration == nil {
 			return []made{{media.Final, width, height, plays}, {media.Poster, width, height, 0}}
 		}
-		plays = time.Duration(w.Narration.DurationSeconds * float64(time.Second))
+		plays += seconds(w.Narration)
 		return []made{{media.Final, width, height, plays}, {media.Poster, width, height, 0}, {role: media.Subtitles}}
 	}
 	return nil

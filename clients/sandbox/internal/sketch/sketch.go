@@ -1,5 +1,5 @@
 // Package sketch composes media without ffmpeg, fonts or an assets folder: files of the right types, sizes and lengths,
-// whose content is simple. Pictures are cropped and scaled to their size. Videos are moving shapes with silence.
+// whose content is simple. Pictures are cropped and scaled to their size. Videos pan over a drawn scene, in silence.
 // Texts and logos are left out; captions are in a file only.
 package sketch
 

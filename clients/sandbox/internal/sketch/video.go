@@ -59,12 +59,26 @@ func (s *sketch) video(v compose.Video) error {
 			return fault(compose.CodeTooShort, about("scenes", i, "clip"), "The clip ends before its scene. Use a longer one.")
 		}
 	}
+	intro, err := bumper(v.Intro, "/intro")
+	if err != nil {
+		return err
+	}
+	outro, err := bumper(v.Outro, "/outro")
+	if err != nil {
+		return err
+	}
 	if v.Music != "" {
 		if _, err := open(v.Music, "/music", media.Audio); err != nil {
 			return err
 		}
 	}
-	frames = even(v.Quality, frames)
+	intro, outro, frames = even(v.Quality, intro), even(v.Quality, outro), even(v.Quality, frames)
+	timeline.Follow(captions, timeline.Time(frames))
+	for i := range captions {
+		captions[i].From += timeline.Time(intro)
+		captions[i].To += timeline.Time(intro)
+	}
+	frames += intro + outro
 	if timeline.Time(frames) > maxVideo {
 		return fault(compose.CodeTooLarge, "/narration", "The video is too long. Shorten its text.")
 	}
@@ -74,9 +88,21 @@ func (s *sketch) video(v compose.Video) error {
 	if len(captions) == 0 {
 		return nil
 	}
-	timeline.Follow(captions, timeline.Time(frames))
 	return s.add("captions.vtt", []byte(timeline.WebVTT(captions)),
 		compose.File{Role: media.Subtitles, Type: media.Captions, MIMEType: "text/vtt"})
+}
+
+// bumper returns the length of an intro or outro in frames.
+func bumper(b compose.Bumper, about string) (int, error) {
+	switch {
+	case b.Clip != "":
+		info, err := open(b.Clip, about, media.Video)
+		return timeline.Frames(info.Duration), err
+	case b.Picture != "":
+		_, err := open(b.Picture, about, media.Image)
+		return timeline.Frames(timeline.Still), err
+	}
+	return 0, nil
 }
 
 // openScenes opens the pictures and clips of scenes. It returns the lengths of the clips, 0 for a picture, and the

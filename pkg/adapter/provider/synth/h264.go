@@ -1,69 +1,19 @@
 package synth
 
 import (
+	"image"
 	"image/color"
-	"math/bits"
 )
 
-// A small H.264 encoder (ITU-T H.264, constrained baseline). A key frame has one color for each macroblock, coded as
-// the difference to the macroblock on its left or above. The frames after it repeat it, in about ten bytes each.
+// A small H.264 encoder (ITU-T H.264, constrained baseline). A clip is a slow pan over a picture that is wider than its
+// frames. The first frame has the whole picture: a macroblock of nearly one color is coded as the difference to the
+// macroblock on its left or above, any other by its pixels. The frames after it move it, and show a part of it.
 
 // macroblock is the edge of a macroblock in pixels.
 const macroblock = 16
 
 // frameRate is the number of frames in a second.
 const frameRate = 30
-
-// bitWriter writes bits, the highest first.
-type bitWriter struct {
-	out  []byte
-	bits uint64
-	n    int
-}
-
-func (w *bitWriter) u(n int, v uint32) {
-	w.bits, w.n = w.bits<<n|uint64(v), w.n+n
-	for w.n >= 8 {
-		w.n -= 8
-		w.out = append(w.out, byte(w.bits>>w.n))
-	}
-}
-
-// ue writes an unsigned Exp-Golomb code (9.1), and se a signed one.
-func (w *bitWriter) ue(v uint32) {
-	n := bits.Len32(v + 1)
-	w.u(n-1, 0)
-	w.u(n, v+1)
-}
-
-func (w *bitWriter) se(v int) {
-	if v > 0 {
-		w.ue(uint32(2*v - 1))
-	} else {
-		w.ue(uint32(-2 * v))
-	}
-}
-
-// nal ends a NAL unit and returns it with its header. It inserts the bytes that prevent a start code inside (7.4.1).
-func (w *bitWriter) nal(header byte) []byte {
-	w.u(1, 1)
-	if w.n > 0 {
-		w.u(8-w.n, 0)
-	}
-	out := []byte{header}
-	zeros := 0
-	for _, b := range w.out {
-		if zeros == 2 && b <= 3 {
-			out, zeros = append(out, 3), 0
-		}
-		if out = append(out, b); b == 0 {
-			zeros++
-		} else {
-			zeros = 0
-		}
-	}
-	return out
-}
 
 // The types of NAL units, with the bit for units that others refer to.
 const (
@@ -81,14 +31,26 @@ const (
 	largeLevel  = 51
 )
 
+// The pan: a step every third frame, so that also drafts with a third of the frames move evenly. With an even number of
+// pixels, the chroma moves by whole pixels as well.
+const (
+	panStep  = 2 // pixels
+	panEvery = 3 // frames
+	panShare = 8 // the part of the width that a pan has at most
+)
+
 // clip264 is the video of a scene.
 type clip264 struct {
 	Scene
 	across, down int // macroblocks
+	steps        int // of the pan
 }
 
-func newClip264(s Scene) clip264 {
-	return clip264{s, (s.Width + macroblock - 1) / macroblock, (s.Height + macroblock - 1) / macroblock}
+// newClip264 returns the video of a scene with a number of frames.
+func newClip264(s Scene, frames int) clip264 {
+	steps := min((frames-1)/panEvery, s.Width/panShare/panStep)
+	wide := s.Width + steps*panStep
+	return clip264{s, (wide + macroblock - 1) / macroblock, (s.Height + macroblock - 1) / macroblock, steps}
 }
 
 func (c clip264) level() uint32 {
@@ -150,34 +112,111 @@ func pps() []byte {
 	return w.nal(nalPPS)
 }
 
-// key returns a key frame of the scene at a moment. Two consecutive ones need different ids.
-func (c clip264) key(id uint32, moment float64) []byte {
+// picture returns the picture of the clip, as wide as all frames together.
+func (c clip264) picture() *image.YCbCr {
+	wide := c.Scene
+	wide.Width, wide.Height = c.across*macroblock, c.down*macroblock
+	img := wide.draw(1, 0.5)
+	out := image.NewYCbCr(img.Rect, image.YCbCrSubsampleRatio420)
+	for y := range wide.Height {
+		for x := range wide.Width {
+			p := img.Pix[img.PixOffset(x, y):]
+			now := videoColor(p[0], p[1], p[2])
+			out.Y[out.YOffset(x, y)] = uint8(now[0])
+			if x%2+y%2 == 0 {
+				out.Cb[out.COffset(x, y)], out.Cr[out.COffset(x, y)] = uint8(now[1]), uint8(now[2])
+			}
+		}
+	}
+	return out
+}
+
+// plane is a part of a macroblock in one plane of a picture.
+type plane struct {
+	pix          []uint8
+	stride, edge int
+}
+
+// planes returns the planes of a macroblock.
+func planes(img *image.YCbCr, x, y int) [3]plane {
+	x, y = x*macroblock, y*macroblock
+	at := img.COffset(x, y)
+	return [3]plane{{img.Y[img.YOffset(x, y):], img.YStride, macroblock}, {img.Cb[at:], img.CStride, macroblock / 2},
+		{img.Cr[at:], img.CStride, macroblock / 2}}
+}
+
+// flatness is the greatest deviation from its middle of a plane that is coded as one color.
+const flatness = 2
+
+// flat returns the color of a macroblock if it has nearly one.
+func flat(all [3]plane) (now [3]int, ok bool) {
+	for i, p := range all {
+		least, most := 255, 0
+		for y := range p.edge {
+			for _, v := range p.pix[y*p.stride:][:p.edge] {
+				least, most = min(least, int(v)), max(most, int(v))
+			}
+		}
+		if most-least > 2*flatness {
+			return now, false
+		}
+		now[i] = (least + most + 1) / 2
+	}
+	return now, true
+}
+
+// key returns the first frame.
+func (c clip264) key() []byte {
 	w := &bitWriter{}
 	w.ue(0) // first macroblock
 	w.ue(7) // I
 	w.ue(0)
 	w.u(4, 0) // frame_num
-	w.ue(id)
+	w.ue(0)
 	w.u(2, 0)
 	w.se(0)
-	img := c.draw(macroblock, moment)
-	at := func(x, y int) [3]int {
-		p := img.RGBAAt(x, y)
-		return videoColor(p.R, p.G, p.B)
+	img := c.picture()
+	type coded struct {
+		color [3]int
+		flat  bool
 	}
+	var left coded
+	above := make([]coded, c.across)
 	for y := range c.down {
 		for x := range c.across {
-			switch now := at(x, y); {
-			case x > 0:
-				w.block(now, at(x-1, y), horizontal)
+			part := planes(img, x, y)
+			now := coded{}
+			now.color, now.flat = flat(part)
+			// A neighbor of several colors predicts several, and changes the codes of coefficients.
+			beside := x > 0 && !left.flat || y > 0 && !above[x].flat
+			switch {
+			case !now.flat, beside && (x == 0 || !left.flat) && (y == 0 || !above[x].flat):
+				now.flat = false
+				w.pixels(part)
+			case x > 0 && left.flat:
+				w.block(now.color, left.color, horizontal, beside)
 			case y > 0:
-				w.block(now, at(x, y-1), vertical)
+				w.block(now.color, above[x].color, vertical, beside)
 			default:
-				w.block(now, [3]int{128, 128, 128}, average)
+				w.block(now.color, [3]int{128, 128, 128}, average, false)
 			}
+			left, above[x] = now, now
 		}
 	}
 	return w.nal(nalKey)
+}
+
+// pixels writes a macroblock by its pixels, I_PCM (7.3.5).
+func (w *bitWriter) pixels(all [3]plane) {
+	w.ue(25)
+	w.align()
+	for _, p := range all {
+		for y := range p.edge {
+			for _, v := range p.pix[y*p.stride:][:p.edge] {
+				w.u(8, uint32(v))
+			}
+		}
+	}
 }
 
 // videoColor returns a color in the range of video (BT.601).
@@ -195,8 +234,9 @@ var (
 	average    = prediction{2, 0}
 )
 
-// block writes a macroblock of one color, Intra_16x16, by its difference from the predicted color (7.3.5).
-func (w *bitWriter) block(now, predicted [3]int, p prediction) {
+// block writes a macroblock of one color, Intra_16x16, by its difference from the predicted color (7.3.5). beside tells
+// whether a neighbor was written by its pixels.
+func (w *bitWriter) block(now, predicted [3]int, p prediction, beside bool) {
 	dy, db, dr := now[0]-predicted[0], now[1]-predicted[1], now[2]-predicted[2]
 	kind := 1 + p.luma
 	if db != 0 || dr != 0 {
@@ -205,51 +245,67 @@ func (w *bitWriter) block(now, predicted [3]int, p prediction) {
 	w.ue(kind)
 	w.ue(p.chroma)
 	w.se(0)
-	w.coefficient(dy, 6, 0b000101, 2, 0b01, 1)
+	luma := lumaCodes
+	if beside {
+		luma = pixelCodes
+	}
+	w.coefficient(dy, luma)
 	if db != 0 || dr != 0 {
-		w.coefficient(db, 6, 0b000111, 1, 0b1, 2)
-		w.coefficient(dr, 6, 0b000111, 1, 0b1, 2)
+		w.coefficient(db, chromaCodes)
+		w.coefficient(dr, chromaCodes)
 	}
 }
 
-// coefficient writes a block of at most one coefficient, the first (9.2). The codes are
-// those of coeff_token: one coefficient of another size, one of 1, and none, which is a
-// 1 in none bits.
-func (w *bitWriter) coefficient(v, manyBits int, many uint32, oneBits int, one uint32, none int) {
-	size := max(v, -v)
+// code is a code of some bits.
+type code struct {
+	bits  int
+	value uint32
+}
+
+// codes are those of coeff_token (table 9-5) for no coefficient, for one of 1, and for one of another size.
+type codes struct{ none, one, other code }
+
+var (
+	lumaCodes = codes{code{1, 0b1}, code{2, 0b01}, code{6, 0b000101}}
+	// beside macroblocks that were written by their pixels
+	pixelCodes  = codes{code{6, 0b000011}, code{6, 0b000001}, code{6, 0b000000}}
+	chromaCodes = codes{code{2, 0b01}, code{1, 0b1}, code{6, 0b000111}}
+)
+
+func (w *bitWriter) code(c code) { w.u(c.bits, c.value) }
+
+// coefficient writes a block of at most one coefficient, the first (9.2).
+func (w *bitWriter) coefficient(v int, c codes) {
+	size, sign := max(v, -v), uint32(0)
+	if v < 0 {
+		sign = 1
+	}
 	switch size {
 	case 0:
-		w.u(none, 1)
+		w.code(c.none)
 		return
 	case 1:
-		w.u(oneBits, one)
-		sign := uint32(0)
-		if v < 0 {
-			sign = 1
-		}
+		w.code(c.one)
 		w.u(1, sign)
 	default:
-		w.u(manyBits, many)
-		code := 2*size - 4 // a trailing 1 would have a code of its own
-		if v < 0 {
-			code++
-		}
+		w.code(c.other)
+		level := 2*size - 4 + int(sign) // a trailing 1 would have a code of its own
 		switch {
-		case code < 14:
-			w.u(code+1, 1)
-		case code < 30:
+		case level < 14:
+			w.u(level+1, 1)
+		case level < 30:
 			w.u(15, 1)
-			w.u(4, uint32(code-14))
+			w.u(4, uint32(level-14))
 		default:
 			w.u(16, 1)
-			w.u(12, uint32(code-30))
+			w.u(12, uint32(level-30))
 		}
 	}
 	w.u(1, 1) // no zeros before it
 }
 
-// repeat returns a frame that repeats the one before, the n-th after its key frame.
-func (c clip264) repeat(n int) []byte {
+// next returns the n-th frame after the key frame, which repeats or moves the one before.
+func (c clip264) next(n int) []byte {
 	w := &bitWriter{}
 	w.ue(0)
 	w.ue(5) // P
@@ -257,6 +313,34 @@ func (c clip264) repeat(n int) []byte {
 	w.u(4, uint32(n%16))
 	w.u(3, 0)
 	w.se(0)
-	w.ue(uint32(c.across * c.down)) // all skipped
+	if n%panEvery > 0 || n/panEvery > c.steps {
+		w.ue(uint32(c.across * c.down)) // all skipped
+		return w.nal(nalFrame)
+	}
+	// The first macroblock has a motion vector, and the others are predicted to move as their neighbors do. Those with
+	// a neighbor on the left and above are skipped: they have the predicted vector (8.4.1.1).
+	for y := range c.down {
+		for x := range c.across {
+			if x > 0 && y > 0 {
+				continue
+			}
+			skipped := 0
+			if x == 0 && y > 1 {
+				skipped = c.across - 1
+			}
+			w.ue(uint32(skipped))
+			w.ue(0) // P_L0_16x16
+			if x+y == 0 {
+				w.se(4 * panStep) // quarters of a pixel
+			} else {
+				w.se(0)
+			}
+			w.se(0)
+			w.ue(0) // no coefficients
+		}
+	}
+	if rest := c.across - 1; c.down > 1 && rest > 0 {
+		w.ue(uint32(rest))
+	}
 	return w.nal(nalFrame)
 }

@@ -148,9 +148,10 @@ func movie(tracks ...track) []byte {
 	return append(append(ftyp, moov()...), box("mdat", data)...)
 }
 
-// videoTrack returns the track of a clip: a key frame each second.
+// videoTrack returns the track of a clip.
 func videoTrack(s Scene, length time.Duration) track {
-	c := newClip264(s)
+	frames := max(int(length*frameRate+time.Second/2)/int(time.Second), 1)
+	c := newClip264(s, frames)
 	sps, pps := c.sps(), pps()
 	avcC := append([]byte{1, profile, constraints, byte(c.level()), 0xff, 0xe1}, halves(uint16(len(sps)))...)
 	avcC = append(append(append(append(avcC, sps...), 1), halves(uint16(len(pps)))...), pps...)
@@ -159,19 +160,10 @@ func videoTrack(s Scene, length time.Duration) track {
 		make([]byte, 32), halves(24, 0xffff), box("avcC", avcC))
 	t := track{handler: "vide", entry: entry, rate: 90000, each: 90000 / frameRate, perChunk: frameRate, width: s.Width,
 		height: s.Height}
-	frames := max(int(length*frameRate+time.Second/2)/int(time.Second), 1)
 	sized := func(nal []byte) []byte { return append(words(uint32(len(nal))), nal...) }
-	var repeats [frameRate][]byte
-	for i := range repeats {
-		repeats[i] = sized(c.repeat(i))
-	}
-	for i := range frames {
-		if n := i % frameRate; n > 0 {
-			t.samples = append(t.samples, repeats[n])
-			continue
-		}
-		t.keys = append(t.keys, uint32(i+1))
-		t.samples = append(t.samples, sized(c.key(uint32(i/frameRate%2), float64(i)/float64(frames))))
+	t.keys, t.samples = []uint32{1}, [][]byte{sized(c.key())}
+	for n := 1; n < frames; n++ {
+		t.samples = append(t.samples, sized(c.next(n)))
 	}
 	return t
 }

@@ -4,6 +4,10 @@ import (
 	"bytes"
 	"image/color"
 	"image/jpeg"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -39,8 +43,7 @@ func TestClipsAreWhatTheirHeadersSay(t *testing.T) {
 				checkSound(t, c.length, trak)
 				continue
 			}
-			if int(table.Stsz.SampleNumber) != wantFrames ||
-				len(table.Stss.SampleNumber) != (wantFrames+frameRate-1)/frameRate {
+			if int(table.Stsz.SampleNumber) != wantFrames || len(table.Stss.SampleNumber) != 1 {
 				t.Errorf("%d frames, %d key frames; want %d frames", table.Stsz.SampleNumber,
 					len(table.Stss.SampleNumber), wantFrames)
 			}
@@ -78,9 +81,9 @@ func checkFrames(t *testing.T, s Scene, content []byte, trak *mp4.TrakBox) {
 			if err != nil {
 				t.Fatalf("frame %d: %v", n, err)
 			}
-			key := (n-1)%frameRate == 0
+			key := n == 1
 			if (avc.GetNaluType(nal[0]) == avc.NALU_IDR) != key || (header.SliceType%5 == avc.SLICE_I) != key ||
-				header.FrameNum != (n-1)%frameRate%16 {
+				header.FrameNum != (n-1)%16 {
 				t.Errorf("frame %d: %+v", n, header)
 			}
 			at += size
@@ -111,22 +114,80 @@ func checkSound(t *testing.T, length time.Duration, trak *mp4.TrakBox) {
 	}
 }
 
-// A decoder that repeats the arithmetic of the standard finds the colors that were
-// drawn.
-func TestKeyFramesHaveTheColorsOfTheScene(t *testing.T) {
-	c := newClip264(Scene{Width: 320, Height: 240, Seed: 3})
-	got, err := decode(c.key(0, 0.5), c.across, c.down)
+// ffmpeg decodes the frames of a clip in planes, as `make media-tools` installs it.
+func frames(t *testing.T, s Scene, length time.Duration) (frames [][]byte) {
+	t.Helper()
+	content, err := MP4(s, length, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	img := c.draw(macroblock, 0.5)
-	for y := range c.down {
-		for x := range c.across {
-			r, g, b, _ := img.At(x, y).RGBA()
-			if want := videoColor(uint8(r>>8), uint8(g>>8), uint8(b>>8)); got[y*c.across+x] != want {
-				t.Fatalf("the macroblock at %d, %d is %v, want %v", x, y, got[y*c.across+x], want)
+	name := filepath.Join(t.TempDir(), "clip.mp4")
+	if err := os.WriteFile(name, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var said bytes.Buffer
+	cmd := exec.CommandContext(t.Context(), filepath.Join("..", "..", "..", "..", ".tools", "media", "ffmpeg"), "-v", "warning",
+		"-i", name, "-f", "rawvideo", "-pix_fmt", "yuv420p", "pipe:1")
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	if err != nil || said.Len() > 0 {
+		t.Fatalf("%v: %s", err, said.String())
+	}
+	for frame := range slices.Chunk(out, s.Width*s.Height*3/2) {
+		frames = append(frames, frame)
+	}
+	return frames
+}
+
+// A clip pans over the drawn scene: each frame has the colors that were drawn, further on by its steps.
+func TestClipsPanOverTheScene(t *testing.T) {
+	for seed := range uint32(6) {
+		s := Scene{Width: 324, Height: 240, Seed: seed, Colors: brand}
+		const length = 2 * time.Second
+		got := frames(t, s, length)
+		c := newClip264(s, len(got))
+		if len(got) != 60 || c.steps != 19 {
+			t.Fatalf("%d frames, %d steps", len(got), c.steps)
+		}
+		img := c.picture()
+		for n, frame := range got {
+			at := n / panEvery * panStep
+			luma, chroma := frame[:s.Width*s.Height], frame[s.Width*s.Height:]
+			for y := range s.Height {
+				for x := range s.Width {
+					far(t, n, luma[y*s.Width+x], img.Y[img.YOffset(at+x, y)])
+					if x%2+y%2 == 0 {
+						far(t, n, chroma[y/2*s.Width/2+x/2], img.Cb[img.COffset(at+x, y)])
+						far(t, n, chroma[s.Width*s.Height/4+y/2*s.Width/2+x/2], img.Cr[img.COffset(at+x, y)])
+					}
+				}
 			}
 		}
+	}
+}
+
+// far ends the test if a decoded value differs from the drawn one by more than a flat macroblock may, and the filter of
+// its edges.
+func far(t *testing.T, n int, got, want uint8) {
+	t.Helper()
+	if off := int(got) - int(want); max(off, -off) > 3*flatness {
+		t.Fatalf("frame %d has %d where %d was drawn", n, got, want)
+	}
+}
+
+// After its pan, a clip stands still.
+func TestALongClipIsSmall(t *testing.T) {
+	s := Scene{Width: 96, Height: 64, Seed: 1}
+	short, err := MP4(s, 10*time.Second, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	long, err := MP4(s, 20*time.Minute, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if each := float64(len(long)-len(short)) / (20*60 - 10) / frameRate; each > 30 {
+		t.Errorf("each frame has %.0f bytes", each)
 	}
 }
 

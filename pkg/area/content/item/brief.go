@@ -51,6 +51,9 @@ type Brief struct {
 	Badge *Badge `json:"badge,omitempty"`
 	// CaptionStyle is the style of captions, or empty for the default.
 	CaptionStyle string `json:"caption_style,omitempty"`
+	// Intro and Outro are shown before and after videos.
+	Intro *media.File `json:"intro,omitempty"`
+	Outro *media.File `json:"outro,omitempty"`
 }
 
 // Badge is the part of a product's offer that the settings of the shop decide.
@@ -80,8 +83,9 @@ type Factory struct {
 	Settings []byte
 	Models   map[string]string
 	Trained  *catalog.Trained
-	// Logo is the picture that the settings name.
-	Logo *media.File
+	// Logo is the picture that the settings name, and Intro and Outro what they name to be shown before and after
+	// videos.
+	Logo, Intro, Outro *media.File
 	// Sells reports whether the factory is a shop, whose texts state no price that it does not
 	// have.
 	Sells bool
@@ -185,8 +189,8 @@ func NewBrief(f Factory) (Brief, error) {
 		sentence("Its tone", f.Tone), sentence("Its topics", strings.Join(f.Topics, ", ")))
 	badge, brand, captions := f.badgeOf(settings), brandOf(settings, f.Logo), words(settings["caption_style"])
 	logo := logoOf(settings, f.Logo)
-	for _, useless := range []string{"logo", "logo_place", "logo_places", "font", "caption_style",
-		"product_badge"} { // to a model
+	for _, useless := range []string{"logo", "logo_place", "logo_places", "intro", "outro", "font",
+		"caption_style", "product_badge"} { // to a model
 		delete(settings, useless)
 	}
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
@@ -203,7 +207,7 @@ func NewBrief(f Factory) (Brief, error) {
 		Look:   provider.Clip(sentences(" ", look...), maxManner),
 		Sound:  provider.Clip(sentences(" ", sound...), maxManner),
 		Models: f.Models, Trained: f.Trained, Brand: brand, Logo: logo, Prices: f.pricesOf(settings),
-		Badge: badge, CaptionStyle: captions,
+		Badge: badge, CaptionStyle: captions, Intro: f.Intro, Outro: f.Outro,
 	}, nil
 }
 

@@ -27,7 +27,12 @@ func (w *work) Composition(_ int, made []generate.Made) (composition.Composition
 	case l != nil && w.look.Place != "":
 		r.Brief.Brand = r.Brief.Brand.At(&l.File, w.look.Place)
 	}
-	return r.composition(made)
+	c, err := r.composition(made)
+	if v, ok := c.(composition.Video); ok && w.look.Plain {
+		v.Intro, v.Outro = nil, nil // what was made for the time between them cannot fill theirs
+		c = v
+	}
+	return c, err
 }
 
 // composition returns the composition of the parts that were made.
@@ -47,8 +52,9 @@ func (r *Record) composition(made []generate.Made) (composition.Composition, err
 	case "short video", "long video":
 		return r.video(text, made, pictures)
 	case "story clip":
-		scene := composition.Scene{Clip: pictures[0], Length: time.Duration(*r.DurationSeconds) * time.Second}
-		return composition.Video{Format: composition.Portrait, Scenes: []composition.Scene{scene}, Brand: brand}, nil
+		scene := composition.Scene{Clip: pictures[0], Length: r.between()}
+		return composition.Video{Format: composition.Portrait, Scenes: []composition.Scene{scene}, Brand: brand,
+			Intro: r.Brief.Intro, Outro: r.Brief.Outro}, nil
 	case "carousel":
 		c := composition.Carousel{Language: r.Language, Brand: brand, Offer: r.offer()}
 		for i, p := range pictures {
@@ -104,7 +110,7 @@ const anyLength = time.Hour
 func (r *Record) video(text provider.Text, made []generate.Made, seen []*media.File) (composition.Composition, error) {
 	v := composition.Video{Format: composition.Portrait, Language: r.Language, Captions: true, Fade: true,
 		CaptionStyle: r.Brief.CaptionStyle,
-		Brand:        r.Brief.Brand, Music: r.Track, Offer: r.offer()}
+		Brand:        r.Brief.Brand, Music: r.Track, Offer: r.offer(), Intro: r.Brief.Intro, Outro: r.Brief.Outro}
 	if r.Shape == "long video" {
 		v.Format = composition.Landscape
 	}
@@ -114,7 +120,7 @@ func (r *Record) video(text provider.Text, made []generate.Made, seen []*media.F
 	}
 	v.Narration = voice
 	if !r.Given.Script { // which determines the length itself
-		v.Length = time.Duration(*r.DurationSeconds) * time.Second
+		v.Length = r.between()
 	}
 	for _, m := range made[n].Marks {
 		v.Marks = append(v.Marks, timeline.Mark(m))
@@ -156,7 +162,7 @@ func (r *Record) Gave(e *provider.Error) bool {
 		return r.Track != nil && r.Music != nil && *r.Music != MusicGenerated
 	case part == "/cover":
 		return r.OwnCover != nil && *r.Cover != CoverGenerated
-	case strings.HasPrefix(part, "/brand/"):
+	case strings.HasPrefix(part, "/brand/"), part == "/intro", part == "/outro":
 		return true
 	case part == "/title", part == "/path" && text:
 		return r.Given.Title
@@ -180,7 +186,8 @@ func scan(pointer, format string, n *int) bool {
 // brought reports whether the file of a key is one that the caller has brought in.
 func (r *Record) brought(key string) bool {
 	is := func(f *media.File) bool { return f != nil && f.Key == key }
-	if is(r.Track) || is(r.OwnCover) || r.Brief.Logo != nil && is(&r.Brief.Logo.File) ||
+	if is(r.Track) || is(r.OwnCover) || is(r.Brief.Intro) || is(r.Brief.Outro) ||
+		r.Brief.Logo != nil && is(&r.Brief.Logo.File) ||
 		r.Brief.Brand != nil && is(r.Brief.Brand.Logo) {
 		return true
 	}

@@ -111,14 +111,18 @@ func (r *Record) take(o Options) error {
 	if err := r.takeScript(o); err != nil {
 		return err
 	}
-	bounds, plays := lengths[r.Shape]
+	_, plays := lengths[r.Shape]
 	switch {
 	case !plays:
 		r.DurationSeconds = nil
 	case o.DurationSeconds != nil:
 		r.DurationSeconds = o.DurationSeconds
 	case r.DurationSeconds == nil:
-		r.DurationSeconds = &bounds.usual
+		usual := r.usualLength()
+		r.DurationSeconds = &usual
+	}
+	if err := r.checkBumpers(); err != nil {
+		return err
 	}
 	if r.Kind == Video {
 		set(&r.Visuals, o.Visuals, VisualsClips)

@@ -102,7 +102,8 @@ func (r *Record) lead() step {
 	case "story":
 		return step{role: roleItem, kind: provider.KindImage, ratios: []string{"9:16"}}
 	case "story clip":
-		return step{role: roleItem, kind: provider.KindVideo, ratios: []string{"9:16"}, seconds: *r.DurationSeconds}
+		return step{role: roleItem, kind: provider.KindVideo, ratios: []string{"9:16"},
+			seconds: *r.DurationSeconds - r.around()}
 	case "music clip":
 		return step{role: roleItem, kind: provider.KindMusic, seconds: *r.DurationSeconds}
 	}
@@ -122,8 +123,9 @@ func (r *Record) divide(lead *step, m catalog.Model, reuse bool) (clips []int, e
 	if lead.kind == provider.KindVideo {
 		each = m.Length(each)
 	}
-	n := (*r.DurationSeconds + each - 1) / each
-	lead.seconds = (*r.DurationSeconds + n - 1) / n
+	all := *r.DurationSeconds - r.around()
+	n := (all + each - 1) / each
+	lead.seconds = (all + n - 1) / n
 	if reuse && len(r.Scenes) > 0 {
 		n = len(r.Scenes)
 	}
@@ -137,13 +139,14 @@ func (r *Record) steps(lead step, count int, stills bool) []step {
 	text := step{role: roleText, kind: provider.KindText}
 	var all []step
 	if r.Kind == Video {
-		speech := *r.DurationSeconds - pauses
+		between := *r.DurationSeconds - r.around()
+		speech := between - pauses
 		if !r.Given.Script {
 			text.role, text.seconds, text.number = roleScript, speech, count
 		}
 		all = []step{{role: roleVoice, kind: provider.KindVoice, seconds: speech}}
 		if *r.Music == MusicGenerated {
-			all = append(all, step{role: roleMusic, kind: provider.KindMusic, seconds: *r.DurationSeconds})
+			all = append(all, step{role: roleMusic, kind: provider.KindMusic, seconds: between})
 		}
 	}
 	if !r.complete() {
@@ -193,7 +196,7 @@ func (r *Record) Plan(offer catalog.Offer, w Options, live bool) error {
 		unable = ofFactory(cannot(m, r.Shape, p.Ratio, err), w.Model == "" && r.Brief.Models[string(lead.kind)] != "")
 	}
 	if p.Seconds > 0 && p.Seconds < lead.seconds && unable == nil {
-		unable = errs.Invalid("/duration_seconds", "must be at most %d for the model %s", p.Seconds, m.ID)
+		unable = errs.Invalid("/duration_seconds", "must be at most %d for the model %s", p.Seconds+r.around(), m.ID)
 	}
 	if unable != nil && !w.Reuse {
 		return unable

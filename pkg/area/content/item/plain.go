@@ -19,7 +19,7 @@ var _ generate.Looking = (*work)(nil)
 // the settings have a place for the logo there. The accounts are those of the item and of
 // its factory, as they are now.
 func (w *work) Look(ctx context.Context, db *store.DB) (look composition.Look, err error) {
-	if !w.Brief.Brand.Shows() && w.offer() == nil && w.Brief.Logo == nil {
+	if !w.Brief.Brand.Shows() && w.offer() == nil && w.Brief.Logo == nil && w.bumpers() == 0 {
 		return look, nil
 	}
 	items, err := db.GetAll(ctx, append(accountKeys(w.SocialAccountIDs), factoryrecord.Key(w.FactoryID))...)

@@ -69,13 +69,19 @@ func (r *Record) takeScript(o Options) error {
 	if o.DurationSeconds != nil {
 		return errs.Invalid("/duration_seconds", "follows from the script of the item. Leave it out")
 	}
-	length := spokenSeconds(r.Script)
-	if o.Reuse && r.DurationSeconds != nil && length <= max(*r.DurationSeconds, spokenSeconds(scriptOf(before))) {
+	spoken := spokenSeconds(r.Script)
+	length := spoken + r.around()
+	if o.Reuse && r.DurationSeconds != nil &&
+		length <= max(*r.DurationSeconds, spokenSeconds(scriptOf(before))+r.around()) {
 		return nil // a correction that takes no longer keeps the length
 	}
-	if bounds := lengths[r.Shape]; length < leastSpoken || length > bounds.most {
-		return errs.Invalid(r.scriptParam(), "takes about %d seconds to say. A %s is %d to %d seconds long", length, r.Shape,
-			leastSpoken, bounds.most)
+	if bounds := lengths[r.Shape]; spoken < leastSpoken || length > bounds.most {
+		with := ""
+		if r.bumpers() > 0 {
+			with = fmt.Sprintf(", and the intro and the outro of the factory take %.1f", r.bumpers().Seconds())
+		}
+		return errs.Invalid(r.scriptParam(), "takes about %d seconds to say. A %s is %d to %d seconds long%s", spoken,
+			r.Shape, leastSpoken, bounds.most, with)
 	}
 	r.DurationSeconds = &length
 	return nil

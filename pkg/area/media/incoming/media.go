@@ -97,7 +97,7 @@ type Media struct {
 	Reason          *Reason       `json:"reason" doc:"Why it was rejected. Null otherwise"`
 	Upload          *Upload       `json:"upload" doc:"The request that uploads the file, while it is pending and may be uploaded; only for keys with the scope content:write. Each GET signs it anew"`
 	URL             *string       `json:"url" format:"uri" doc:"Signed URL of the file, valid for one hour. Null until ready"`
-	ExpiresAt       resource.Time `json:"expires_at" doc:"When the media is deleted. Each day on which it is used moves this to 30 days later; while it is the logo of a factory, it is moved on by itself"`
+	ExpiresAt       resource.Time `json:"expires_at" doc:"When the media is deleted. Each day on which it is used moves this to 30 days later; while it is the logo, the intro or the outro of a factory, it is moved on by itself"`
 }
 
 // Declared is the caller's description of a file. A zero value stands for an unknown one.

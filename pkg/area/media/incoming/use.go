@@ -19,8 +19,9 @@ type Member struct {
 	// Param is its JSON pointer.
 	Param string
 	Value string
-	// Type is the required type of the file.
-	Type media.Type
+	// Type is the required type of the file. Others are types that it may have as well.
+	Type   media.Type
+	Others []media.Type
 }
 
 // IsID reports whether the value is the id of a media, not a URL.
@@ -87,9 +88,13 @@ func (g Given) File(m Member) (media.File, error) {
 		return media.File{}, errs.Invalid(m.Param, "The media %s is pending. Wait until its state is ready.", r.ID)
 	case r.State == Rejected:
 		return media.File{}, errs.Invalid(m.Param, "The media %s is rejected: %s", r.ID, r.Reason.Message)
-	case r.Type != m.Type:
+	case r.Type != m.Type && !slices.Contains(m.Others, r.Type):
+		takes := string(m.Type)
+		for _, other := range m.Others {
+			takes += " or " + string(other)
+		}
 		e := errs.New(errs.UnsupportedMedia, "The media %s is of the type %s. This takes the type %s.", r.ID,
-			r.Type, m.Type)
+			r.Type, takes)
 		e.Param = m.Param
 		return media.File{}, e
 	}

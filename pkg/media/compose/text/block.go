@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // Box is the place of a text, in pixels.
@@ -137,6 +138,7 @@ const (
 	costLine   = 10   // for each line
 	costSpace  = 0.04 // for an end within a phrase
 	costWithin = 0.2  // for an end without a space, as in Chinese
+	costShort  = 0.3  // for an end with a word of one or two letters that belongs to the next one
 )
 
 // balance divides units into as few lines as wrap does, of about equal length, which end with phrases if that costs
@@ -164,6 +166,8 @@ func balance(units []unit, width float64, ends []int) []int {
 			cost := best[begin] + costLine + off*off
 			switch {
 			case end == len(units) || endOf(u) != word:
+			case space > 0 && short(u):
+				cost += costShort
 			case space > 0:
 				cost += costSpace
 			default:
@@ -180,6 +184,13 @@ func balance(units []unit, width float64, ends []int) []int {
 	}
 	slices.Reverse(all)
 	return all
+}
+
+// short reports whether a unit is a short word, such as a preposition, in a script of languages in which it precedes
+// the word that it belongs to.
+func short(u unit) bool {
+	return len(u.clusters) <= 2 && unicode.In([]rune(u.clusters[0].text)[0], unicode.Latin, unicode.Cyrillic,
+		unicode.Greek, unicode.Hebrew, unicode.Arabic)
 }
 
 // block makes the block of units with the given ends of lines.

@@ -122,6 +122,8 @@ func TestLinesBreakWhereTheyMay(t *testing.T) {
 		{"あいうえおか、きくけこ", 600, []string{"あいうえお", "か、きくけこ"}}, // no line begins with the comma
 		{"今日新品：渔网制成的鞋", 900, []string{"今日新品：", "渔网制成的鞋"}},
 		{"it has 640 000 parts", 600, []string{"it has", "640 000", "parts"}},
+		{"Пять фактов о рыболовных сетях, о которых никто не говорит", 1000, []string{"Пять фактов", "о рыболовных",
+			"сетях, о которых", "никто не говорит"}}, // no line ends with a preposition
 		{"สวัสดีเพื่อนเก่า", 500, []string{"สวัสดี", "เพื่อนเก่า"}},
 	} {
 		b, err := f.Fit(c.text, "", Box{Width: c.width, Height: 1000, MaxEm: 100, MinEm: 100, MaxLines: 9})

@@ -12,6 +12,9 @@ import (
 // FPS is the number of frames in a second.
 const FPS = 30
 
+// Still is the time for which a picture is shown before or after the scenes of a video.
+const Still = 2 * time.Second
+
 // Frames returns the number of frames of a duration, rounded.
 func Frames(d time.Duration) int {
 	return int((d*FPS + time.Second/2) / time.Second)

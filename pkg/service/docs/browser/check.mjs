@@ -47,6 +47,12 @@ async function inspect(page, name) {
   }
   const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
   if (wide) seen.violations.push(`${name}: wider than the screen`);
+  const covered = page.viewportSize().width < 960 && await page.evaluate(() => [...document.querySelectorAll('.sample')].some((sample) => {
+    const text = document.createRange();
+    text.selectNodeContents(sample.querySelector('pre'));
+    return text.getClientRects()[0].top < sample.querySelector('button').getBoundingClientRect().bottom - 4;
+  }));
+  if (covered) seen.violations.push(`${name}: a button to copy covers the sample`);
 }
 
 const sidebarOf = (page) => page.getByRole('complementary', { name: /^Sidebar for/ }).first();
@@ -131,7 +137,7 @@ try {
   }));
   await context.close();
 
-  for (const width of [1280, 390]) {
+  for (const width of [1280, 375]) {
     for (const colorScheme of ['light', 'dark']) {
       const context = await browser.newContext({ viewport: { width, height: 844 }, colorScheme });
       const page = await open(context);

@@ -16,7 +16,7 @@ import (
 )
 
 // own brings a media of a caller in, which is ready where it has a type.
-func (w *world) own(c *apitest.Caller, of media.Type) string {
+func (w *world) own(c *apitest.Caller, of media.Type, length ...float64) string {
 	w.t.Helper()
 	now := w.clock.Now()
 	commit := func(write func(tx *store.Tx) error) {
@@ -31,20 +31,25 @@ func (w *world) own(c *apitest.Caller, of media.Type) string {
 	r := incoming.New(id.New(id.Media, now), now, incoming.Declared{}, "", nil)
 	commit(func(tx *store.Tx) error { return incoming.Create(tx, now, c.Principal.Owner, r) })
 	if of != "" {
+		plays := 4.0
+		if len(length) > 0 {
+			plays = length[0]
+		}
 		it, err := w.db.Get(w.t.Context(), store.IDKey(r.ID))
 		if err != nil {
 			w.t.Fatal(err)
 		}
 		commit(func(tx *store.Tx) error {
-			return incoming.Settle(tx, now, it, r, &media.File{ID: r.ID, Type: of, Key: "media/" + r.ID}, nil)
+			return incoming.Settle(tx, now, it, r, &media.File{ID: r.ID, Type: of, Key: "media/" + r.ID,
+				DurationSeconds: plays}, nil)
 		})
 	}
 	w.clock.Add(time.Second)
 	return r.ID
 }
 
-// logo returns the file of the logo that the table has of a factory.
-func (w *world) logo(factoryID string) string {
+// files returns the files that the table has of a factory.
+func (w *world) files(factoryID string) factory.Files {
 	w.t.Helper()
 	it, err := w.db.Get(w.t.Context(), store.IDKey(factoryID))
 	if err != nil {
@@ -54,10 +59,17 @@ func (w *world) logo(factoryID string) string {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	if f.Logo == nil {
+	return f.Files
+}
+
+// logo returns the id of the logo that the table has of a factory.
+func (w *world) logo(factoryID string) string { return idOf(w.files(factoryID).Logo) }
+
+func idOf(f *media.File) string {
+	if f == nil {
 		return ""
 	}
-	return f.Logo.ID
+	return f.ID
 }
 
 func TestALogoIsAPictureOfTheAccount(t *testing.T) {
@@ -106,13 +118,59 @@ func TestALogoIsAPictureOfTheAccount(t *testing.T) {
 	change(object{"settings": object{"logo": nil}}, "GetItem PutItem", "")
 }
 
-// A model's proposal cannot name a logo.
-func TestAProposalChangesNoLogo(t *testing.T) {
+// An intro or outro is a video or a picture of the account.
+func TestAnIntroIsAMediaOfTheAccount(t *testing.T) {
+	w := newWorld(t)
+	video, picture, song := w.own(w.Caller, media.Video), w.own(w.Caller, media.Image), w.own(w.Caller, media.Audio)
+	f := w.create("type", "seller", "settings", object{"currency": "EUR", "intro": video, "outro": picture})
+	if got := w.files(f.ID); idOf(got.Intro) != video || idOf(got.Outro) != picture || got.Logo != nil {
+		t.Errorf("the files are %+v", got)
+	}
+	for _, kept := range []string{video, picture} {
+		it, err := w.db.Get(t.Context(), store.IDKey(kept))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, err := incoming.Decode(&it); err != nil || !r.Kept {
+			t.Errorf("%+v, %v", r, err)
+		}
+	}
+	path := "/v1/factories/" + f.ID
+	long := w.own(w.Caller, media.Video, 30.5)
+	for name, bad := range map[string]string{
+		"a song": song, "pending": w.own(w.Caller, ""), "unknown": "med_01h455vb4pex5vsknk084sn02q",
+		"of another account": w.own(w.Stranger(), media.Video), "of the other mode": w.own(w.Live(), media.Image),
+		"too long": long, "too short": w.own(w.Caller, media.Video, 0.4),
+	} {
+		for _, member := range []string{"intro", "outro"} {
+			w.Call(http.MethodPatch, path, object{"settings": object{member: bad}}).Refused(t, 422, errs.ValidationFailed,
+				"/settings/"+member)
+			if t.Failed() {
+				t.Fatal(name)
+			}
+		}
+	}
+	if a := w.Call(http.MethodPatch, path, object{"settings": object{"intro": song, "outro": long}}); a.Status != 422 ||
+		!strings.Contains(a.Raw, "/settings/intro") || !strings.Contains(a.Raw, "/settings/outro") {
+		t.Errorf("two bad media: %s", a.Raw)
+	}
+	w.Call(http.MethodPatch, path, object{"settings": object{"intro": picture, "outro": nil}}).Into(t, http.StatusOK,
+		new(any))
+	if got := w.files(f.ID); idOf(got.Intro) != picture || got.Outro != nil {
+		t.Errorf("the files are %+v", got)
+	}
+}
+
+// A model's proposal cannot name a media.
+func TestAProposalChangesNoMedia(t *testing.T) {
 	f := factory.Factory{Type: factory.Brand, Name: "Acme", Language: "en", State: factory.StateActive,
 		Settings: factory.TypeSettings(`{"brand_name":"Acme"}`)}
-	_, err := f.Change(object{"settings": object{"logo": "med_01h455vb4pex5vsknk084sn02q"}})
-	if e := errs.As(err); err == nil || e.Param != "/settings/logo" {
-		t.Errorf("%v", err)
+	for _, member := range []string{"logo", "intro", "outro"} {
+		f := f
+		_, err := f.Change(object{"settings": object{member: "med_01h455vb4pex5vsknk084sn02q"}})
+		if e := errs.As(err); err == nil || e.Param != "/settings/"+member {
+			t.Errorf("%s: %v", member, err)
+		}
 	}
 }
 
@@ -121,7 +179,7 @@ func TestALogoThatCannotBeReadIsAnError(t *testing.T) {
 	f := factory.Factory{Type: factory.Brand, Name: "Acme", Language: "en", State: factory.StateActive,
 		Settings: factory.TypeSettings(`{"brand_name":"Acme","logo":7}`)}
 	if _, err := f.Change(object{"name": "Acme & Co", "settings": object{"logo": nil}}); err == nil ||
-		!strings.Contains(err.Error(), "logo of settings") {
+		!strings.Contains(err.Error(), "media of settings") {
 		t.Errorf("%v", err)
 	}
 }
