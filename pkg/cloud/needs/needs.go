@@ -39,6 +39,24 @@ type Loopback struct {
 	AllowLoopback string `env:"ALLOW_LOOPBACK_WEBHOOKS"`
 }
 
+// SignIn has the OpenID Connect issuer that people of the account area sign in with. Without an issuer nobody signs in.
+type SignIn struct {
+	// Issuer is compared with the tokens exactly.
+	Issuer   string `env:"SIGN_IN_ISSUER"`
+	ClientID string `env:"SIGN_IN_CLIENT_ID"`
+	// KeysURL has the issuer's keys as a JSON Web Key Set. The other URLs are its endpoints.
+	KeysURL      string `env:"SIGN_IN_JWKS_URL"`
+	AuthorizeURL string `env:"SIGN_IN_AUTHORIZE_URL"`
+	TokenURL     string `env:"SIGN_IN_TOKEN_URL"`
+	LogoutURL    string `env:"SIGN_IN_LOGOUT_URL"`
+}
+
+// Authorizer has the needs of the function authorizer.
+type Authorizer struct {
+	State
+	SignIn
+}
+
 // Area has the needs of every area that keeps state.
 type Area struct {
 	State
@@ -206,7 +224,7 @@ type Deliver struct {
 // Of returns the needs of each function, by its name.
 func Of() map[string]any {
 	return map[string]any{
-		"authorizer": State{},
+		"authorizer": Authorizer{},
 		"account":    Account{}, "apikey": Area{}, "catalog": Catalog{}, "factory": Factory{},
 		"content": Content{}, "studio": Studio{}, "media": Library{}, "webhook": Webhook{}, "social": Social{},
 		"docs":  struct{}{},
