@@ -114,17 +114,17 @@ func (c *Composer) fetch(ctx context.Context, what composition.Composition, dir 
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
 	for key, path := range all {
-		group.Go(func() error { return c.download(ctx, key, path) })
+		group.Go(func() error { return c.download(ctx, what, key, path) })
 	}
 	return all, group.Wait()
 }
 
-func (c *Composer) download(ctx context.Context, key, path string) error {
+func (c *Composer) download(ctx context.Context, what composition.Composition, key, path string) error {
 	body, err := c.Objects.Open(ctx, key)
 	if errs.CodeOf(err) == errs.NotFound {
 		return &provider.Error{
 			Kind: provider.BadInput, Code: string(provider.FailedInputUnreadable),
-			Message: "A file that is needed for the composition was removed.", Cause: err, Part: key,
+			Message: removed(what, key), Cause: err, Part: key,
 		}
 	}
 	if err != nil {
@@ -140,6 +140,18 @@ func (c *Composer) download(ctx context.Context, key, path string) error {
 		return fmt.Errorf("stored: fetch %s: %w", key, err)
 	}
 	return nil
+}
+
+// removed describes a file of a composition that is gone.
+func removed(what composition.Composition, key string) string {
+	v, _ := what.(composition.Video)
+	for name, f := range map[string]*media.File{"intro": v.Intro, "outro": v.Outro} {
+		if f != nil && f.Key == key {
+			return "The " + name + " that the factory had when the item was created was deleted. Set another one in the " +
+				"settings of the factory, and create the item again."
+		}
+	}
+	return "A file that is needed for the composition was removed."
 }
 
 // failure returns the error of a composition in the form in which work fails. A defect of the parts is final. Any other

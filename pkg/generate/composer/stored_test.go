@@ -175,6 +175,11 @@ func TestEveryKindIsComposedOfWhatTheSandboxMakes(t *testing.T) {
 				Scenes: []composition.Scene{{Clip: clip, Length: 5 * time.Second}}},
 			[]media.Role{media.Final, media.Poster}, 1080, 1920, 5 * time.Second,
 		},
+		"clip with an intro": {
+			composition.Video{Format: composition.Portrait, Intro: s.clip(t), Outro: picture,
+				Scenes: []composition.Scene{{Clip: clip, Length: 5 * time.Second}}},
+			[]media.Role{media.Final, media.Poster}, 1080, 1920, 9 * time.Second,
+		},
 		"video": {
 			composition.Video{
 				Format: composition.Portrait, Narration: voice, Music: track, Language: "en", Captions: true,
@@ -254,6 +259,13 @@ func TestHowStoredCompositionsFail(t *testing.T) {
 				t.Errorf("the kind is %v", e.Kind)
 			}
 		})
+	}
+	intro := composition.Video{Format: composition.Portrait, Intro: &gone,
+		Scenes: []composition.Scene{{Picture: picture, Length: time.Second}}}
+	var named *provider.Error
+	if _, err := run(t, c, intro); !errors.As(err, &named) || named.Part != "gone" ||
+		!strings.HasPrefix(named.Message, "The intro that the factory had") {
+		t.Errorf("an intro that was removed: %v", err)
 	}
 	// A bucket that does not answer is no failure of the composition.
 	s.err = errs.New(errs.ProviderUnavailable, "The file could not be read.")
