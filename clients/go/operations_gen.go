@@ -35,7 +35,7 @@ type Client struct {
 	Products *ProductsService
 	// Lower prices of products for a time.
 	Promotions *PromotionsService
-	// The account, its balance and its audit log.
+	// Empty the sandbox, or move its clock.
 	Sandbox *SandboxService
 	// Accounts on social platforms, and the factories that publish to them.
 	SocialAccounts *SocialAccountsService
@@ -1529,7 +1529,7 @@ func (s *PromotionsService) Update(ctx context.Context, promotionID string, body
 	return result, nil
 }
 
-// SandboxService: The account, its balance and its audit log.
+// SandboxService: Empty the sandbox, or move its clock.
 type SandboxService struct{ t *transport }
 
 // Reset: Empty the sandbox, or move its clock.

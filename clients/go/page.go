@@ -112,6 +112,17 @@ func wait[T any](ctx context.Context, t *transport, path string, w waiting, opti
 	}
 }
 
+// Wait reads a path, such as /v1/media/med_…, until a member of the resource has one of the values done. One of failed is
+// a *FailedError. It is for operations that this package does not know yet.
+func (c *Client) Wait(ctx context.Context, path, member string, done, failed []string, options ...RequestOption,
+) (json.RawMessage, error) {
+	raw, err := wait[json.RawMessage](ctx, &c.transport, path, waiting{member, done, failed}, options)
+	if err != nil {
+		return nil, err
+	}
+	return *raw, nil
+}
+
 // segment writes a parameter of the path. An empty one, or a dot, would name another path.
 func segment(name, value string) (string, error) {
 	if value == "" || value == "." || value == ".." {

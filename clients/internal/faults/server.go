@@ -1,4 +1,4 @@
-package main
+package faults
 
 import (
 	_ "embed"
@@ -123,6 +123,17 @@ type Server struct {
 	runs map[string]*run
 	// patience bounds an answer that stalls.
 	patience time.Duration
+}
+
+// Report returns what was wrong with the requests of a client.
+func (s *Server) Report(client, name string) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.runs[client+"/"+name]
+	if r == nil {
+		r = &run{Scenario: s.all[name]}
+	}
+	return r.report()
 }
 
 // NewServer returns the service.

@@ -202,10 +202,11 @@ func Read(data []byte) (*Form, error) {
 			group := byName[o.Resource]
 			group.Operations = append(group.Operations, op)
 			for _, tag := range d.Tags {
-				if len(o.Tags) > 0 && tag.Name == o.Tags[0] {
+				if len(o.Tags) > 0 && tag.Name == o.Tags[0] && Snake(tag.Name) == Snake(o.Resource) {
 					group.Doc = tag.Description
 				}
 			}
+			group.Doc = cmp.Or(group.Doc, o.Summary)
 		}
 	}
 	for _, name := range []string{"Event", "ErrorBody"} {

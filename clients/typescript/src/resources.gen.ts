@@ -1186,7 +1186,7 @@ export class PromotionsResource {
   }
 }
 
-/** The account, its balance and its audit log. */
+/** Empty the sandbox, or move its clock. */
 export class SandboxResource {
   readonly #core: Core;
 
@@ -1725,7 +1725,7 @@ export class Client {
   readonly products: ProductsResource;
   /** Lower prices of products for a time. */
   readonly promotions: PromotionsResource;
-  /** The account, its balance and its audit log. */
+  /** Empty the sandbox, or move its clock. */
   readonly sandbox: SandboxResource;
   /** Accounts on social platforms, and the factories that publish to them. */
   readonly socialAccounts: SocialAccountsResource;

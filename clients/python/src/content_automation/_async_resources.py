@@ -1068,7 +1068,7 @@ class AsyncPromotionsResource:
 
 
 class AsyncSandboxResource:
-    """The account, its balance and its audit log."""
+    """Empty the sandbox, or move its clock."""
 
     def __init__(self, client: AsyncContentAutomation) -> None:
         self._client = client

@@ -1068,7 +1068,7 @@ class PromotionsResource:
 
 
 class SandboxResource:
-    """The account, its balance and its audit log."""
+    """Empty the sandbox, or move its clock."""
 
     def __init__(self, client: ContentAutomation) -> None:
         self._client = client
