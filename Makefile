@@ -208,6 +208,11 @@ chaos: tools explorer-assets media-tools ## Kill and freeze functions of the loc
 .PHONY: generate
 generate: ## Write the OpenAPI document and what is made from it
 	$(GO) generate ./...
+	@$(MAKE) --no-print-directory clients
+
+.PHONY: clients
+clients: ## Write the clients from the OpenAPI document
+	$(GO) run ./clients/internal/generate
 
 .PHONY: generate-check
 generate-check:

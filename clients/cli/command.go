@@ -14,6 +14,7 @@ import (
 
 	"github.com/content-automation/api/clients/cli/internal/forward"
 	"github.com/content-automation/api/clients/cli/internal/sample"
+	contentautomation "github.com/content-automation/api/clients/go"
 	"github.com/content-automation/api/pkg/base/nearest"
 )
 
@@ -45,15 +46,16 @@ func wait(ctx context.Context, d time.Duration) error {
 func root(w machine) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cli",
-		Short: "Receive events of the Content-Automation API on your own machine",
-		Long: "Receive events of the Content-Automation API on your own machine, without a public address.\n\n" +
-			"The exit status is 0 after success and Ctrl-C, 1 after a failure, and 2 if the command line is wrong.",
-		SilenceUsage: true, SilenceErrors: true,
-		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+		Short: "Call the Content-Automation API, and receive its events on your own machine",
+		Long: "Call the Content-Automation API, and receive its events on your own machine, without a public address. " +
+			"SVC_API_KEY has the API key, and BASE_URL the base URL.\n\n" + statuses,
+		SilenceUsage: true, SilenceErrors: true, Version: contentautomation.Version,
 	}
 	cmd.SetOut(w.out)
 	cmd.SetErr(w.notes)
-	cmd.AddCommand(listenCommand(w), triggerCommand(w))
+	cmd.AddGroup(&cobra.Group{ID: "operations", Title: "Operations of the API:"})
+	cmd.AddCommand(listenCommand(w), triggerCommand(w), logsCommand(w), manCommand())
+	cmd.AddCommand(operationCommands(w)...)
 	return cmd
 }
 

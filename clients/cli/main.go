@@ -1,5 +1,5 @@
-// Command cli forwards the events of an account to a developer's machine, and sends sample
-// events. It signs its requests as the service signs webhooks.
+// Command cli calls the operations of the API, forwards the events of an account to a developer's machine, and sends
+// sample events, signed as the service signs webhooks.
 package main
 
 import (
@@ -18,8 +18,7 @@ func main() {
 	os.Exit(code)
 }
 
-// run runs a command line, and returns the exit status: 0 after success and Ctrl-C, 1
-// after a failure, and 2 if the command line is wrong.
+// run runs a command line, and returns the exit status.
 func run(ctx context.Context, args []string, w machine) int {
 	cmd := root(w)
 	cmd.SetArgs(args)
@@ -30,7 +29,7 @@ func run(ctx context.Context, args []string, w machine) int {
 		return 0
 	case errors.As(err, &failed):
 		fmt.Fprintln(w.notes, "cli:", err)
-		return 1
+		return statusOf(err)
 	default:
 		fmt.Fprintf(w.notes, "cli: %v\nRun '%s --help' for help.\n", err, cmd.CommandPath())
 		return 2

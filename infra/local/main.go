@@ -13,6 +13,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -58,7 +59,7 @@ func command(ctx context.Context, args []string) error {
 		}
 		return build(ctx, *arch)
 	case "tools":
-		return install(ctx, slices.Equal(args, []string{"all"}))
+		return install(ctx, strings.Join(args, " "))
 	case "test-engine":
 		return testEngine(ctx, os.Stdout, slices.Equal(args, []string{"all"}))
 	default:
@@ -74,14 +75,17 @@ func build(ctx context.Context, arch string) error {
 	return system.Build(ctx, ".", target)
 }
 
-// install installs the tools that the local system needs, or all that tests and lint need.
-func install(ctx context.Context, all bool) error {
+// install installs the tools that the local system needs, those for the clients (sdk), or all that tests and lint need.
+func install(ctx context.Context, which string) error {
 	if err := system.CheckTools(ctx); err != nil {
 		return err
 	}
 	sets := system.Base
-	if all {
-		sets = slices.Concat(sets, system.Judges, system.Clients)
+	switch which {
+	case "sdk":
+		sets = append(sets[:1:1], system.SDK...)
+	case "all":
+		sets = slices.Concat(sets, system.Judges, system.Clients, system.SDK)
 	}
 	return system.Install(ctx, ".", func(step string) { fmt.Println(step) }, sets)
 }

@@ -61,6 +61,7 @@ func Document() *huma.OpenAPI {
 	nameEnums(r.OpenAPI())
 	tellApart(r.OpenAPI())
 	addExamples(r.OpenAPI(), r.Routes())
+	describeClients(r.OpenAPI())
 	describeWebhooks(r)
 	return r.OpenAPI()
 }

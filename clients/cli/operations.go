@@ -1,0 +1,363 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	contentautomation "github.com/content-automation/api/clients/go"
+)
+
+// group has the operations of a resource.
+type group struct {
+	name, doc  string
+	operations []operation
+}
+
+// operation is an operation of the API. operations_gen.go has all.
+type operation struct {
+	id, name, method, path  string
+	summary, doc            string
+	args                    []string
+	query, body             []parameter
+	takesBody, bodyOptional bool
+	match, paged            bool
+	ends                    *ends
+}
+
+// parameter is a flag for a parameter of the query or a member of the body.
+type parameter struct{ name, kind, doc string }
+
+// ends says when the work that an operation reads has ended.
+type ends struct {
+	name, member string
+	done, failed []string
+}
+
+// calling has the flags of a call.
+type calling struct {
+	machine
+	operation
+	key, base, raw, idempotency, match string
+	json, all                          bool
+	until                              []string
+}
+
+// operationCommands returns a command for each resource, with one for each operation.
+func operationCommands(w machine) (all []*cobra.Command) {
+	for _, g := range groups {
+		parent := &cobra.Command{Use: g.name, Short: g.doc, GroupID: "operations"}
+		for _, o := range g.operations {
+			parent.AddCommand((&calling{machine: w, operation: o}).command())
+			if o.ends != nil {
+				parent.AddCommand((&calling{machine: w, operation: o}).waitCommand())
+			}
+		}
+		all = append(all, parent)
+	}
+	return all
+}
+
+func (c *calling) command() *cobra.Command {
+	cmd := c.bare(c.name, c.summary, c.doc+"\n\nIt calls "+c.method+" "+c.path+".")
+	f := cmd.Flags()
+	for _, p := range c.query {
+		addFlag(f, p)
+	}
+	if c.takesBody {
+		f.StringVar(&c.raw, "body", "", "body as JSON, @FILE, or - for the standard input; flags of members add to it")
+		for _, p := range c.body {
+			addFlag(f, p)
+		}
+	}
+	if c.paged {
+		f.BoolVar(&c.all, "all", false, "read all pages")
+	}
+	if c.method != http.MethodGet {
+		f.StringVar(&c.idempotency, "idempotency-key", "", "key by which a repeat has no further effect; default: a new one")
+	}
+	if c.operation.match {
+		f.StringVar(&c.match, "if-match", "", "change only this version of the resource")
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return c.run(cmd, args) }
+	return cmd
+}
+
+func (c *calling) waitCommand() *cobra.Command {
+	cmd := c.bare(c.ends.name, "Wait until the work has ended", "Wait until the work has ended. It has succeeded in the states "+
+		strings.Join(c.ends.done, ", ")+", and failed in the states "+strings.Join(c.ends.failed, ", ")+".")
+	cmd.Flags().StringSliceVar(&c.until, "until", nil, "states to wait for instead")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		client, path, err := c.prepare(args)
+		if err != nil {
+			return err
+		}
+		raw, err := client.Wait(cmd.Context(), path, c.ends.member, c.ends.done, c.ends.failed, contentautomation.Until(c.until...))
+		if err != nil {
+			return failure{err}
+		}
+		return c.print(raw)
+	}
+	return cmd
+}
+
+// bare returns a command with the flags of all calls.
+func (c *calling) bare(name, short, long string) *cobra.Command {
+	cmd := &cobra.Command{Use: strings.TrimSpace(name + " " + strings.ToUpper(strings.Join(c.args, " "))), Short: short,
+		Long: long, Args: cobra.ExactArgs(len(c.args))}
+	f := cmd.Flags()
+	f.StringVar(&c.key, "api-key", "", "API key; default: SVC_API_KEY, which other users of the machine do not see")
+	f.StringVar(&c.base, "base-url", "", "base URL of the API; default: BASE_URL")
+	f.BoolVar(&c.json, "json", false, "print JSON")
+	return cmd
+}
+
+// addFlag adds the flag of a parameter.
+func addFlag(f *pflag.FlagSet, p parameter) {
+	name := strings.ReplaceAll(p.name, "_", "-")
+	switch p.kind {
+	case "integer":
+		f.Int64(name, 0, p.doc)
+	case "number":
+		f.Float64(name, 0, p.doc)
+	case "boolean":
+		f.Bool(name, false, p.doc)
+	case "list":
+		f.StringSlice(name, nil, p.doc)
+	case "pairs":
+		f.StringToString(name, nil, p.doc)
+	default:
+		f.String(name, "", p.doc)
+	}
+}
+
+// given returns the values of the flags that were set, by the names of their parameters.
+func given(f *pflag.FlagSet, all []parameter) map[string]any {
+	values := map[string]any{}
+	for _, p := range all {
+		name := strings.ReplaceAll(p.name, "_", "-")
+		if !f.Changed(name) {
+			continue
+		}
+		switch p.kind {
+		case "integer":
+			values[p.name], _ = f.GetInt64(name)
+		case "number":
+			values[p.name], _ = f.GetFloat64(name)
+		case "boolean":
+			values[p.name], _ = f.GetBool(name)
+		case "list":
+			values[p.name], _ = f.GetStringSlice(name)
+		case "pairs":
+			values[p.name], _ = f.GetStringToString(name)
+		default:
+			values[p.name], _ = f.GetString(name)
+		}
+	}
+	return values
+}
+
+// prepare returns the client and the path of a call.
+func (c *calling) prepare(args []string) (*contentautomation.Client, string, error) {
+	client, err := newClient(c.machine, c.key, c.base)
+	if err != nil {
+		return nil, "", err
+	}
+	path := c.path
+	for i, name := range c.args {
+		if strings.Trim(args[i], ".") == "" {
+			return nil, "", fmt.Errorf("%s is empty", strings.ToUpper(name))
+		}
+		path = strings.ReplaceAll(path, "{"+name+"}", url.PathEscape(args[i]))
+	}
+	return client, path, nil
+}
+
+func (c *calling) run(cmd *cobra.Command, args []string) error {
+	client, path, err := c.prepare(args)
+	if err != nil {
+		return err
+	}
+	body, err := c.bodyOf(cmd)
+	if err != nil {
+		return err
+	}
+	query := queryOf(given(cmd.Flags(), c.query))
+	var response contentautomation.Response
+	options := []contentautomation.RequestOption{contentautomation.WithResponse(&response)}
+	if c.idempotency != "" {
+		options = append(options, contentautomation.WithIdempotencyKey(c.idempotency))
+	}
+	if c.match != "" {
+		options = append(options, contentautomation.WithIfMatch(`"`+strings.Trim(c.match, `"`)+`"`))
+	}
+	for {
+		var raw json.RawMessage
+		if err := client.Do(cmd.Context(), c.method, path, query, body, &raw, options...); err != nil {
+			return failure{err}
+		}
+		if err := c.print(raw); err != nil {
+			return err
+		}
+		var page struct {
+			Next *string `json:"next_cursor"`
+		}
+		_ = json.Unmarshal(response.Body, &page)
+		if !c.all || page.Next == nil || *page.Next == query.Get("cursor") {
+			return nil
+		}
+		query.Set("cursor", *page.Next)
+	}
+}
+
+// bodyOf returns the body: that of the flag body, with the members that have flags of their own.
+func (c *calling) bodyOf(cmd *cobra.Command) (any, error) {
+	if !c.takesBody {
+		return nil, nil
+	}
+	text, err := []byte(c.raw), error(nil)
+	switch file, isFile := strings.CutPrefix(c.raw, "@"); {
+	case c.raw == "-":
+		text, err = io.ReadAll(cmd.InOrStdin())
+	case isFile:
+		text, err = os.ReadFile(file)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--body: %w", err)
+	}
+	body := map[string]any{}
+	if len(text) > 0 {
+		if err := json.Unmarshal(text, &body); err != nil {
+			return nil, fmt.Errorf("--body must be a JSON object: %w", err)
+		}
+	}
+	maps.Copy(body, given(cmd.Flags(), c.body))
+	if len(body) == 0 && c.bodyOptional {
+		return nil, nil
+	}
+	return body, nil
+}
+
+// queryOf writes a query. Several values are separated by commas, and pairs are name[key].
+func queryOf(values map[string]any) url.Values {
+	query := url.Values{}
+	for name, value := range values {
+		switch v := value.(type) {
+		case []string:
+			query.Set(name, strings.Join(v, ","))
+		case map[string]string:
+			for key, one := range v {
+				query.Set(name+"["+key+"]", one)
+			}
+		default:
+			query.Set(name, fmt.Sprint(v))
+		}
+	}
+	return query
+}
+
+// newClient returns a client with the key and the base URL of flags or variables.
+func newClient(w machine, key, base string) (*contentautomation.Client, error) {
+	if key == "" {
+		key = w.getenv("SVC_API_KEY")
+	}
+	if base == "" {
+		base = w.getenv("BASE_URL")
+	}
+	if key == "" {
+		return nil, errors.New("give an API key (svc_test_… or svc_live_…) in SVC_API_KEY or by --api-key")
+	}
+	if base == "" {
+		return nil, errors.New("give the base URL of the API in BASE_URL or by --base-url, such as http://127.0.0.1:8080")
+	}
+	return contentautomation.New(base, strings.TrimSpace(key), contentautomation.WithUserAgent("content-automation-cli"),
+		contentautomation.WithClock(w.now, w.wait))
+}
+
+// print prints data: as JSON, or a line for each member or element.
+func (c *calling) print(raw json.RawMessage) error {
+	if c.json {
+		_, err := fmt.Fprintf(c.out, "%s\n", raw)
+		return err
+	}
+	var list []map[string]any
+	if json.Unmarshal(raw, &list) == nil {
+		for _, one := range list {
+			fmt.Fprintln(c.out, line(one))
+		}
+		return nil
+	}
+	var one map[string]any
+	if err := json.Unmarshal(raw, &one); err != nil {
+		return failure{err}
+	}
+	for _, name := range slices.Sorted(maps.Keys(one)) {
+		if text := show(one[name]); text != "" {
+			fmt.Fprintf(c.out, "%-20s %s\n", name, text)
+		}
+	}
+	return nil
+}
+
+// line shows an element of a list by the members that tell it from others.
+func line(one map[string]any) string {
+	var parts []string
+	for _, name := range []string{"id", "created_at", "at", "type", "kind", "platform", "state", "name", "title", "operation_id",
+		"status", "url"} {
+		if text := show(one[name]); text != "" {
+			parts = append(parts, text)
+		}
+	}
+	return strings.Join(parts, "  ")
+}
+
+// show writes a value. Nothing stands for null and for what is empty.
+func show(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return strings.ReplaceAll(v, "\n", "\\n")
+	default:
+		text, _ := json.Marshal(v)
+		if s := string(text); s != "[]" && s != "{}" {
+			return s
+		}
+		return ""
+	}
+}
+
+// statusOf returns the exit status of an error, by its type.
+func statusOf(err error) int {
+	var api *contentautomation.Error
+	var failed *contentautomation.FailedError
+	switch {
+	case errors.As(err, &failed):
+		return 9
+	case contentautomation.IsTimeout(err):
+		return 1
+	case !errors.As(err, &api):
+		return 1
+	}
+	status, known := map[contentautomation.ErrorType]int{"authentication_error": 3, "permission_error": 3,
+		"invalid_request_error": 4, "conflict_error": 5, "rate_limit_error": 6, "payment_error": 7, "api_error": 8}[api.Type]
+	if !known {
+		return 1
+	}
+	return status
+}
+
+// statuses describes the exit statuses.
+const statuses = "The exit status is 0 after success and Ctrl-C, 1 after a failure without an answer, 2 if the command line " +
+	"is wrong, 3 if the key may not, 4 if the request is refused, 5 after a conflict, 6 over a limit, 7 if the balance " +
+	"does not suffice, 8 after a failure of the service, and 9 if the work has failed."

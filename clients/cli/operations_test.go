@@ -1,0 +1,214 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/content-automation/api/clients/internal/faults"
+	"github.com/content-automation/api/clients/internal/form"
+)
+
+// play runs the command with an environment, without waiting.
+func play(env map[string]string, args ...string) (code int, out, notes string) {
+	var o, n bytes.Buffer
+	now := noon
+	code = run(context.Background(), args, machine{out: &o, notes: &n, getenv: func(name string) string { return env[name] },
+		now: func() time.Time { return now }, wait: func(_ context.Context, d time.Duration) error {
+			now = now.Add(d)
+			return nil
+		}})
+	return code, o.String(), n.String()
+}
+
+// TestTheCommandRunsTheTable runs all scenarios but those that need a setting that the command does not have.
+func TestTheCommandRunsTheTable(t *testing.T) {
+	service, err := faults.NewServer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewUnstartedServer(service)
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.Start()
+	t.Cleanup(server.Close)
+	all, err := faults.Scenarios()
+	if err != nil {
+		t.Fatal(err)
+	}
+	statuses := map[string]int{"authentication": 3, "permission": 3, "invalid_request": 4, "conflict": 5, "rate_limit": 6,
+		"payment": 7, "server": 8, "failed": 9, "api": 1, "answer": 1, "connection": 1, "config": 2}
+	n := 0
+	for _, s := range all {
+		switch {
+		case s.Call.Op == "" || s.Retries != nil || s.TimeoutMS > 0 || s.Call.WaitMS > 0 || s.Call.Times > 0 || s.Call.Take > 0,
+			s.Name == "pages_loop":
+			continue
+		}
+		n++
+		t.Run(s.Name, func(t *testing.T) {
+			t.Parallel()
+			env := map[string]string{"BASE_URL": server.URL + "/s/cli/" + s.Name, "SVC_API_KEY": faults.Key}
+			code, out, notes := play(env, arguments(s.Call)...)
+			want := 0
+			if s.Expect.Error != nil {
+				want = statuses[s.Expect.Error.Kind]
+			}
+			if code != want {
+				t.Errorf("the exit status is %d, want %d: %s", code, want, notes)
+			}
+			if strings.Contains(out+notes, faults.Key) {
+				t.Errorf("the key is shown: %s%s", out, notes)
+			}
+			var got map[string]any
+			_ = json.Unmarshal([]byte(out), &got)
+			for name, value := range s.Expect.Data {
+				if !reflect.DeepEqual(got[name], value) {
+					t.Errorf("%s is %v, want %v", name, got[name], value)
+				}
+			}
+			for _, id := range s.Expect.IDs {
+				if !strings.Contains(out, `"id":"`+id+`"`) {
+					t.Errorf("%s is not in %s", id, out)
+				}
+			}
+			for _, fault := range service.Report("cli", s.Name) {
+				t.Error(fault)
+			}
+		})
+	}
+	if n < 40 {
+		t.Errorf("the command runs %d scenarios", n)
+	}
+}
+
+// arguments writes a call as a command line.
+func arguments(c faults.Call) []string {
+	resource, name, _ := strings.Cut(c.Op, ".")
+	if c.Mode == "wait" {
+		name = "waitFor" + strings.TrimPrefix(name, "get")
+	}
+	args := append([]string{form.Kebab(resource), form.Kebab(name), "--json"}, c.Path...)
+	if c.Body != nil {
+		if c.Pad > 0 {
+			c.Body["script"] = strings.Repeat("x", c.Pad)
+		}
+		body, _ := json.Marshal(c.Body)
+		args = append(args, "--body", string(body))
+	}
+	for name, value := range c.Params {
+		switch v := value.(type) {
+		case []any:
+			args = append(args, "--"+form.Kebab(name), strings.Trim(strings.ReplaceAll(fmt.Sprint(v), " ", ","), "[]"))
+		case map[string]any:
+			for key, one := range v {
+				args = append(args, "--"+form.Kebab(name), fmt.Sprint(key, "=", one))
+			}
+		default:
+			args = append(args, "--"+form.Kebab(name), fmt.Sprint(v))
+		}
+	}
+	if c.Mode == "all" {
+		args = append(args, "--all")
+	}
+	if c.IdempotencyKey != "" {
+		args = append(args, "--idempotency-key", c.IdempotencyKey)
+	}
+	if c.IfMatch != "" {
+		args = append(args, "--if-match", c.IfMatch)
+	}
+	if len(c.Until) > 0 {
+		args = append(args, "--until", strings.Join(c.Until, ","))
+	}
+	return args
+}
+
+func TestFlagsAreMembersOfTheBody(t *testing.T) {
+	var sent map[string]any
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		_ = json.NewDecoder(req.Body).Decode(&sent)
+		fmt.Fprint(w, `{"data":{"id":"fac_1","name":"Acme"},"error":null,"request_id":"r"}`)
+	}))
+	t.Cleanup(server.Close)
+	code, out, notes := play(map[string]string{"BASE_URL": server.URL, "SVC_API_KEY": faults.Key}, "factories", "create",
+		"--type", "brand", "--name", "Acme", "--topics", "shoes,training", "--auto-publish=false",
+		"--body", `{"name":"is replaced","settings":{"brand_name":"Acme"}}`)
+	want := map[string]any{"type": "brand", "name": "Acme", "topics": []any{"shoes", "training"}, "auto_publish": false,
+		"settings": map[string]any{"brand_name": "Acme"}}
+	if code != 0 || !reflect.DeepEqual(sent, want) {
+		t.Errorf("%d %s: sent %v, want %v", code, notes, sent, want)
+	}
+	if !strings.Contains(out, "id                   fac_1\n") {
+		t.Errorf("it prints %q", out)
+	}
+}
+
+func TestACallWithoutAKeyOrWithAWrongLineIsRefused(t *testing.T) {
+	env := map[string]string{"BASE_URL": "http://127.0.0.1:9", "SVC_API_KEY": faults.Key}
+	for _, c := range []struct {
+		want string
+		env  map[string]string
+		args []string
+	}{
+		{"give an API key", nil, []string{"account", "get"}},
+		{"give the base URL", map[string]string{"SVC_API_KEY": faults.Key}, []string{"account", "get"}},
+		{"the API key is malformed", map[string]string{"BASE_URL": env["BASE_URL"], "SVC_API_KEY": "svc_x"}, []string{"account", "get"}},
+		{"--body must be a JSON object", env, []string{"factories", "create", "--body", "[1]"}},
+		{"unknown flag: --nam", env, []string{"factories", "create", "--nam", "x"}},
+		{"accepts 1 arg(s)", env, []string{"factories", "get"}},
+	} {
+		if code, _, notes := play(c.env, c.args...); code != 2 || !strings.Contains(notes, c.want) {
+			t.Errorf("%v: %d %s", c.args, code, notes)
+		}
+	}
+}
+
+func TestCompletionAndManualPages(t *testing.T) {
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		if code, out, notes := play(nil, "completion", shell); code != 0 || len(out) < 1000 {
+			t.Errorf("%s: %d %s", shell, code, notes)
+		}
+	}
+	dir := t.TempDir()
+	if code, _, notes := play(nil, "man", dir); code != 0 {
+		t.Fatal(notes)
+	}
+	pages := must(t, dir)
+	if len(pages) < 89 {
+		t.Errorf("there are %d pages", len(pages))
+	}
+}
+
+func TestLogsTailPrintsNewEntriesOnce(t *testing.T) {
+	entries := []string{`{"id":"aud_1","created_at":"2026-05-01T12:00:00.000Z","operation_id":"getMe","status":200}`}
+	n := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if n++; n == 2 {
+			entries = append([]string{`{"id":"aud_2","created_at":"2026-05-01T12:00:01.000Z","operation_id":"listEvents","status":401}`}, entries...)
+		}
+		fmt.Fprintf(w, `{"data":[%s],"error":null,"request_id":"r","next_cursor":null}`, strings.Join(entries, ","))
+	}))
+	t.Cleanup(server.Close)
+	s := start(t, []string{"logs", "tail", "--base-url", server.URL, "--api-key", faults.Key}, nothing, nothing, nothing)
+	if s.code != 0 || strings.Count(s.out, "aud_2") != 1 || strings.Contains(s.out, "aud_1") || !strings.Contains(s.out, "listEvents  401") {
+		t.Errorf("%d %q %s", s.code, s.out, s.notes)
+	}
+}
+
+func must(t *testing.T, dir string) []os.DirEntry {
+	t.Helper()
+	all, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}

@@ -1,0 +1,3 @@
+module github.com/content-automation/api/clients/go
+
+go 1.25

@@ -1,0 +1,289 @@
+package faults
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	contentautomation "github.com/content-automation/api/clients/go"
+)
+
+// outcome is what came of a call.
+type outcome struct {
+	data     any
+	ids      []string
+	err      error
+	response contentautomation.Response
+	pauses   []time.Duration
+}
+
+// TestGo runs the table by the Go client.
+func TestGo(t *testing.T) {
+	server := start(t)
+	all, err := Scenarios()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range all {
+		t.Run(s.Name, func(t *testing.T) {
+			t.Parallel()
+			for _, fault := range s.Expect.check(s.play(server + "/s/go/" + s.Name)) {
+				t.Error(fault)
+			}
+			for _, fault := range report(t, server, "go", s.Name) {
+				t.Error(fault)
+			}
+		})
+	}
+}
+
+// play makes the call of a scenario.
+func (s Scenario) play(base string) (o outcome) {
+	if s.Webhook != nil {
+		return s.Webhook.play()
+	}
+	key, now := Key, time.Now()
+	if s.Key != nil {
+		key = *s.Key
+	}
+	if s.Base != nil {
+		base = *s.Base
+	}
+	options := []contentautomation.Option{contentautomation.WithClock(func() time.Time { return now },
+		func(_ context.Context, d time.Duration) error {
+			now = now.Add(d)
+			o.pauses = append(o.pauses, d)
+			return nil
+		})}
+	if s.Retries != nil {
+		options = append(options, contentautomation.WithMaxRetries(*s.Retries))
+	}
+	if s.TimeoutMS > 0 {
+		options = append(options, contentautomation.WithTimeout(time.Duration(s.TimeoutMS)*time.Millisecond))
+	}
+	client, err := contentautomation.New(base+s.BaseSuffix, key, options...)
+	if err != nil || s.Call.Mode == "client" {
+		o.err = err
+		return o
+	}
+	if s.Call.Mode == "print" {
+		text := fmt.Sprintf("%v %+v %#v %s", client, client, client, reflect.ValueOf(client).Elem())
+		if strings.Contains(text, key) {
+			o.err = errors.New("it prints " + text)
+		}
+		return o
+	}
+	for range max(s.Call.Times, 1) {
+		s.Call.make(client, &o)
+	}
+	return o
+}
+
+// make calls the method by its name.
+func (c Call) make(client *contentautomation.Client, o *outcome) {
+	resource, name, _ := strings.Cut(c.Op, ".")
+	if c.Mode == "wait" {
+		name = "waitFor" + strings.TrimPrefix(name, "get")
+	}
+	method := reflect.ValueOf(client).Elem().FieldByName(title(resource)).MethodByName(title(name))
+	args := []reflect.Value{reflect.ValueOf(context.Background())}
+	for _, p := range c.Path {
+		args = append(args, reflect.ValueOf(p))
+	}
+	for i := len(args); i < method.Type().NumIn()-1; i++ {
+		arg := reflect.New(method.Type().In(i))
+		if arg.Elem().Kind() == reflect.Pointer {
+			arg.Elem().Set(reflect.New(arg.Type().Elem().Elem()))
+			c.params(arg.Elem().Elem())
+		} else {
+			if c.Pad > 0 {
+				c.Body["script"] = strings.Repeat("x", c.Pad)
+			}
+			body, _ := json.Marshal(c.Body)
+			if o.err = json.Unmarshal(body, arg.Interface()); o.err != nil {
+				return
+			}
+		}
+		args = append(args, arg.Elem())
+	}
+	for _, option := range c.options(&o.response) {
+		args = append(args, reflect.ValueOf(option))
+	}
+	results := method.Call(args)
+	if c.Mode == "all" {
+		c.read(results[0], o)
+		return
+	}
+	o.data = results[0].Interface()
+	o.err, _ = results[1].Interface().(error)
+}
+
+// read reads a list to its end, or as far as the caller goes.
+func (c Call) read(list reflect.Value, o *outcome) {
+	for item, err := range list.Seq2() {
+		if o.err, _ = err.Interface().(error); o.err != nil {
+			return
+		}
+		o.ids = append(o.ids, item.FieldByName("ID").String())
+		if len(o.ids) == c.Take {
+			return
+		}
+	}
+}
+
+// params sets the fields of parameters.
+func (c Call) params(into reflect.Value) {
+	for i := range into.NumField() {
+		value, ok := c.Params[into.Type().Field(i).Tag.Get("query")]
+		if ok {
+			data, _ := json.Marshal(value)
+			_ = json.Unmarshal(data, into.Field(i).Addr().Interface())
+		}
+	}
+}
+
+func (c Call) options(response *contentautomation.Response) []contentautomation.RequestOption {
+	all := []contentautomation.RequestOption{contentautomation.WithResponse(response)}
+	if c.IdempotencyKey != "" {
+		all = append(all, contentautomation.WithIdempotencyKey(c.IdempotencyKey))
+	}
+	if c.IfMatch != "" {
+		all = append(all, contentautomation.WithIfMatch(c.IfMatch))
+	}
+	if len(c.Until) > 0 {
+		all = append(all, contentautomation.Until(c.Until...))
+	}
+	if c.WaitMS > 0 {
+		all = append(all, contentautomation.WaitAtMost(time.Duration(c.WaitMS)*time.Millisecond))
+	}
+	return all
+}
+
+func (w Webhook) play() (o outcome) {
+	receiver, err := contentautomation.NewReceiver(w.Secrets...)
+	if err != nil {
+		o.err = err
+		return o
+	}
+	receiver.Now = func() time.Time { return time.Unix(w.Now, 0) }
+	header := http.Header{}
+	for name, value := range w.Headers {
+		header.Set(name, value)
+	}
+	o.data, o.err = receiver.Event(header, []byte(w.Body))
+	return o
+}
+
+// title writes the name of a method as Go does.
+func title(name string) string {
+	return strings.NewReplacer("Api", "API", "Url", "URL").Replace(string(unicode.ToUpper(rune(name[0]))) + name[1:])
+}
+
+// check compares what came of a call with what was to come.
+func (e Expect) check(o outcome) (faults []string) {
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+	switch got := kind(o.err); {
+	case e.Error == nil && o.err != nil:
+		fault("error: %v", o.err)
+	case e.Error != nil && got.Kind != e.Error.Kind:
+		fault("the error is %q (%v), want %q", got.Kind, o.err, e.Error.Kind)
+	case e.Error != nil:
+		faults = append(faults, e.Error.compare(got)...)
+	}
+	if o.err != nil && strings.Contains(fmt.Sprintf("%v %+v", o.err, o.err), Key) {
+		fault("the error shows the key: %v", o.err)
+	}
+	data, _ := json.Marshal(o.data)
+	var got map[string]any
+	_ = json.Unmarshal(data, &got)
+	for name, want := range e.Data {
+		if !reflect.DeepEqual(got[name], want) {
+			fault("%s is %v, want %v", name, got[name], want)
+		}
+	}
+	for name, want := range e.Length {
+		if text, _ := got[name].(string); len(text) != want {
+			fault("%s has %d characters, want %d", name, len(text), want)
+		}
+	}
+	if e.IDs != nil && !bytes.Equal(fmt.Append(nil, o.ids), fmt.Append(nil, e.IDs)) {
+		fault("the list is %v, want %v", o.ids, e.IDs)
+	}
+	if e.Pauses != nil && len(o.pauses) != len(e.Pauses) {
+		fault("there are the pauses %v, want %v", o.pauses, e.Pauses)
+	}
+	for i := range min(len(o.pauses), len(e.Pauses)) {
+		if ms := o.pauses[i].Milliseconds(); ms < e.Pauses[i][0] || ms > e.Pauses[i][1] {
+			fault("the pauses are %v, want %v", o.pauses, e.Pauses)
+		}
+	}
+	if e.Replayed != nil && o.response.Replayed != *e.Replayed {
+		fault("replayed is %v", o.response.Replayed)
+	}
+	if e.Attempts > 0 && e.Error == nil && o.response.Attempts != e.Attempts {
+		fault("there were %d attempts, want %d", o.response.Attempts, e.Attempts)
+	}
+	return faults
+}
+
+func (f Failure) compare(got Failure) (faults []string) {
+	want, have := reflect.ValueOf(f), reflect.ValueOf(got)
+	for i := range want.NumField() {
+		if a, b := want.Field(i), have.Field(i); !a.IsZero() && !reflect.DeepEqual(a.Interface(), b.Interface()) {
+			faults = append(faults, fmt.Sprintf("%s of the error is %v, want %v", want.Type().Field(i).Name, b, a))
+		}
+	}
+	return faults
+}
+
+// kind describes an error as the table does.
+func kind(err error) Failure {
+	var (
+		api        *contentautomation.Error
+		connection *contentautomation.ConnectionError
+		failed     *contentautomation.FailedError
+	)
+	switch {
+	case errors.As(err, &api):
+		kinds := map[contentautomation.ErrorType]string{"invalid_request_error": "invalid_request",
+			"authentication_error": "authentication", "payment_error": "payment", "permission_error": "permission",
+			"conflict_error": "conflict", "rate_limit_error": "rate_limit", "api_error": "server"}
+		f := Failure{Kind: kinds[api.Type], Code: string(api.Code), Status: api.Status, RequestID: api.RequestID,
+			Param: api.Param, RetryAfter: int(api.RetryAfter.Seconds())}
+		if f.Kind == "" {
+			f.Kind = "api"
+		}
+		for _, d := range api.Details {
+			f.Details = append(f.Details, d.Param)
+		}
+		return f
+	case contentautomation.IsTimeout(err) && !errors.As(err, &connection):
+		return Failure{Kind: "wait_timeout"}
+	case errors.As(err, &connection) && connection.Timeout:
+		return Failure{Kind: "timeout"}
+	case errors.As(err, &connection):
+		return Failure{Kind: "connection"}
+	case errors.As(err, &failed):
+		return Failure{Kind: "failed", State: failed.State}
+	case is[*contentautomation.AnswerError](err):
+		return Failure{Kind: "answer"}
+	case is[*contentautomation.ConfigError](err):
+		return Failure{Kind: "config"}
+	case is[*contentautomation.SignatureError](err):
+		return Failure{Kind: "signature"}
+	}
+	return Failure{Kind: "unknown"}
+}
+
+func is[T error](err error) bool {
+	var target T
+	return errors.As(err, &target)
+}

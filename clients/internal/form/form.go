@@ -1,0 +1,299 @@
+// Package form reads the OpenAPI document into the form that clients are written from: operations with their names in
+// clients, and types without references to parts of the document.
+package form
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Form is the document, as the writers of clients see it.
+type Form struct {
+	Version   string
+	Resources []Resource
+	// Types are those that operations and events use, by name in alphabetical order.
+	Types []*Type
+	// Scopes, Codes and Events are the values of their enumerations.
+	Scopes, Codes, Events []string
+}
+
+// Resource is a group of operations.
+type Resource struct {
+	Name, Doc  string
+	Operations []Operation
+}
+
+// Operation is an operation of the API.
+type Operation struct {
+	ID, Resource, Name   string
+	Method, Path         string
+	Summary, Description string
+	Scope                string
+	Status               int
+	// PathParams are the parameters of the path, in its order.
+	PathParams []Param
+	Query      []Param
+	// Body is nil for an operation without one.
+	Body         *Ref
+	BodyOptional bool
+	MergePatch   bool
+	Result       Ref
+	// Paged reports whether Result is the type of the elements of a page.
+	Paged bool
+	// IfMatch reports whether the operation takes the version that it changes.
+	IfMatch bool
+	Wait    *Wait
+	// Example is the body of a request that succeeds, and Answer the example of the response.
+	Example, Answer json.RawMessage
+}
+
+// Wait says when the work that an operation reads has ended.
+type Wait struct {
+	Member       string
+	Done, Failed []string
+}
+
+// Param is a parameter of the path or the query.
+type Param struct {
+	Name, Doc string
+	Type      Ref
+	Example   any
+}
+
+// Kind is the kind of a type.
+type Kind string
+
+// The kinds of types. Named types are objects, enumerations, unions or other names of a type.
+const (
+	String  Kind = "string"
+	Integer Kind = "integer"
+	Number  Kind = "number"
+	Boolean Kind = "boolean"
+	Time    Kind = "time"
+	Any     Kind = "any"
+	List    Kind = "list"
+	Map     Kind = "map"
+	Named   Kind = "named"
+	// Const is a text with one value.
+	Const Kind = "const"
+	// Choice is one of several types that nothing tells apart.
+	Choice Kind = "choice"
+)
+
+// Ref is the use of a type.
+type Ref struct {
+	Kind     Kind
+	Name     string // of a Named type, or the value of a Const
+	Of       *Ref   // of a List or a Map
+	Choices  []Ref
+	Nullable bool
+}
+
+// Type is a named type: it has members, values, or variants.
+type Type struct {
+	Name, Doc string
+	Members   []Member
+	// Values are those of an enumeration. Open ones may get more.
+	Values []string
+	Open   bool
+	// Variants are told apart by the member Tag.
+	Tag      string
+	Variants []Variant
+	// Alias is the type that this one is another name of.
+	Alias *Ref
+	// Sent reports whether requests have the type, and Given whether responses or events have it.
+	Sent, Given bool
+}
+
+// Member is a member of an object.
+type Member struct {
+	Name, Doc string
+	Type      Ref
+	Required  bool
+}
+
+// Variant is a variant of a union.
+type Variant struct{ Value, Type string }
+
+// schema is a schema of the document.
+type schema struct {
+	Ref                  string             `json:"$ref"`
+	Type                 any                `json:"type"`
+	Format               string             `json:"format"`
+	Description          string             `json:"description"`
+	Properties           map[string]*schema `json:"properties"`
+	Required             []string           `json:"required"`
+	Items                *schema            `json:"items"`
+	AdditionalProperties any                `json:"additionalProperties"`
+	Enum                 []any              `json:"enum"`
+	Extensible           []string           `json:"x-extensible-enum"`
+	AllOf                []*schema          `json:"allOf"`
+	AnyOf                []*schema          `json:"anyOf"`
+	OneOf                []*schema          `json:"oneOf"`
+	Examples             []any              `json:"examples"`
+	Discriminator        *struct {
+		PropertyName string            `json:"propertyName"`
+		Mapping      map[string]string `json:"mapping"`
+	} `json:"discriminator"`
+}
+
+type content map[string]struct {
+	Schema   *schema                    `json:"schema"`
+	Example  json.RawMessage            `json:"example"`
+	Examples map[string]json.RawMessage `json:"examples"`
+}
+
+type operation struct {
+	OperationID string   `json:"operationId"`
+	Summary     string   `json:"summary"`
+	Description string   `json:"description"`
+	Tags        []string `json:"tags"`
+	Resource    string   `json:"x-sdk-resource"`
+	Method      string   `json:"x-sdk-method"`
+	Pagination  any      `json:"x-sdk-pagination"`
+	Wait        *Wait    `json:"x-sdk-wait"`
+	Scopes      []string `json:"x-required-scopes"`
+	Parameters  []struct {
+		Name, In, Description string
+		Schema                *schema
+		Example               any
+	} `json:"parameters"`
+	RequestBody *struct {
+		Required bool    `json:"required"`
+		Content  content `json:"content"`
+	} `json:"requestBody"`
+	Responses map[string]struct {
+		Content content `json:"content"`
+	} `json:"responses"`
+}
+
+type document struct {
+	Info struct{ Version string }
+	Tags []struct{ Name, Description string }
+	// Paths have other members than operations nowhere.
+	Paths      map[string]map[string]operation
+	Components struct{ Schemas map[string]*schema }
+}
+
+// Read reads a document.
+func Read(data []byte) (*Form, error) {
+	var d document
+	if err := json.Unmarshal(data, &d); err != nil {
+		return nil, fmt.Errorf("form: %w", err)
+	}
+	r := reader{schemas: d.Components.Schemas, types: map[string]*Type{}}
+	f := &Form{Version: d.Info.Version}
+	byName := map[string]*Resource{}
+	for at, item := range d.Paths {
+		for method, o := range item {
+			op, err := r.operation(strings.ToUpper(method), at, o)
+			if err != nil {
+				return nil, fmt.Errorf("form: %s %s: %w", strings.ToUpper(method), at, err)
+			}
+			if byName[o.Resource] == nil {
+				byName[o.Resource] = &Resource{Name: o.Resource}
+			}
+			group := byName[o.Resource]
+			group.Operations = append(group.Operations, op)
+			for _, tag := range d.Tags {
+				if len(o.Tags) > 0 && tag.Name == o.Tags[0] && Snake(tag.Name) == Snake(o.Resource) {
+					group.Doc = tag.Description
+				}
+			}
+			group.Doc = cmp.Or(group.Doc, o.Summary)
+		}
+	}
+	for _, name := range []string{"Event", "ErrorBody"} {
+		r.ref(&schema{Ref: name}, false)
+	}
+	for _, group := range byName {
+		slices.SortFunc(group.Operations, func(a, b Operation) int {
+			return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(rank(a.Method), rank(b.Method)))
+		})
+		f.Resources = append(f.Resources, *group)
+	}
+	slices.SortFunc(f.Resources, func(a, b Resource) int { return cmp.Compare(a.Name, b.Name) })
+	for _, t := range r.types {
+		f.Types = append(f.Types, t)
+	}
+	slices.SortFunc(f.Types, func(a, b *Type) int { return cmp.Compare(a.Name, b.Name) })
+	for name, list := range map[string]*[]string{"Scope": &f.Scopes, "ErrorCode": &f.Codes, "EventType": &f.Events} {
+		if t := r.types[name]; t != nil {
+			*list = t.Values
+		}
+	}
+	if r.err != nil {
+		return nil, fmt.Errorf("form: %w", r.err)
+	}
+	return f, nil
+}
+
+// rank orders methods as a resource lives: it is read and created, changed, and deleted.
+func rank(method string) int {
+	return slices.Index([]string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}, method)
+}
+
+var braces = regexp.MustCompile(`\{(\w+)\}`)
+
+func (r *reader) operation(method, at string, o operation) (Operation, error) {
+	op := Operation{ID: o.OperationID, Resource: o.Resource, Name: o.Method, Method: method, Path: at,
+		Summary: o.Summary, Description: o.Description, Paged: o.Pagination != nil, Wait: o.Wait}
+	if o.Resource == "" || o.Method == "" {
+		return op, fmt.Errorf("%s has no name for clients (x-sdk-resource, x-sdk-method)", o.OperationID)
+	}
+	if len(o.Scopes) > 0 {
+		op.Scope = o.Scopes[0]
+	}
+	byName := map[string]Param{}
+	for _, p := range o.Parameters {
+		param := Param{p.Name, p.Description, r.ref(p.Schema, true), p.Example}
+		switch p.In {
+		case "path":
+			byName[p.Name] = param
+		case "query":
+			op.Query = append(op.Query, param)
+		case "header":
+			op.IfMatch = op.IfMatch || strings.EqualFold(p.Name, "If-Match")
+		}
+	}
+	for _, name := range braces.FindAllStringSubmatch(at, -1) {
+		p, ok := byName[name[1]]
+		if !ok {
+			return op, fmt.Errorf("the parameter %s is not described", name[1])
+		}
+		op.PathParams = append(op.PathParams, p)
+	}
+	if o.RequestBody != nil {
+		body := o.RequestBody.Content["application/json"]
+		ref := r.ref(body.Schema, true)
+		op.Body, op.BodyOptional, op.Example = &ref, !o.RequestBody.Required, body.Example
+		_, op.MergePatch = o.RequestBody.Content["application/merge-patch+json"]
+	}
+	for _, status := range []string{"200", "201", "202"} {
+		response, ok := o.Responses[status]
+		if !ok {
+			continue
+		}
+		op.Status = int(status[2]-'0') + 200
+		media := response.Content["application/json"]
+		op.Answer = media.Example
+		data := r.find(media.Schema).Properties["data"]
+		if data == nil {
+			return op, fmt.Errorf("the response has no data")
+		}
+		if op.Paged {
+			data = r.find(data).Items
+		}
+		op.Result = r.ref(data, false)
+	}
+	return op, nil
+}
+
+// nameOf returns the name of the schema that a reference refers to.
+func nameOf(ref string) string { return path.Base(ref) }

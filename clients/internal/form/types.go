@@ -1,0 +1,199 @@
+package form
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// reader turns schemas into types.
+type reader struct {
+	schemas map[string]*schema
+	types   map[string]*Type
+	err     error
+}
+
+// find returns the schema that a reference refers to, or the schema itself.
+func (r *reader) find(s *schema) *schema {
+	for s != nil && s.Ref != "" {
+		s = r.schemas[nameOf(s.Ref)]
+	}
+	if s == nil {
+		return &schema{}
+	}
+	return s
+}
+
+// ref returns the use of a schema in requests or in responses.
+func (r *reader) ref(s *schema, sent bool) Ref {
+	switch {
+	case s == nil:
+		return Ref{Kind: Any}
+	case s.Ref != "":
+		return r.named(nameOf(s.Ref), sent)
+	case len(s.AnyOf) > 0:
+		return r.choice(s.AnyOf, sent)
+	}
+	kind, nullable := typeOf(s.Type)
+	ref := Ref{Nullable: nullable}
+	switch {
+	case len(s.Enum) == 1:
+		ref.Kind, ref.Name = Const, fmt.Sprint(s.Enum[0])
+	case kind == "string" && s.Format == "date-time":
+		ref.Kind = Time
+	case kind == "string" || kind == "integer" || kind == "number" || kind == "boolean":
+		ref.Kind = Kind(kind)
+	case kind == "array":
+		of := r.ref(s.Items, sent)
+		ref.Kind, ref.Of = List, &of
+	case kind == "object" && len(s.Properties) == 0:
+		ref.Kind, ref.Of = Map, &Ref{Kind: Any}
+		if extra, ok := s.AdditionalProperties.(map[string]any); ok {
+			of := r.ref(decode(extra), sent)
+			ref.Of = &of
+		}
+	default:
+		ref.Kind = Any
+		if kind == "object" && r.err == nil {
+			r.err = fmt.Errorf("an object with members has no name: %v", slices.Sorted(maps.Keys(s.Properties)))
+		}
+	}
+	return ref
+}
+
+// choice returns the use of alternatives. Null is not one of them.
+func (r *reader) choice(of []*schema, sent bool) Ref {
+	var all []Ref
+	nullable := false
+	for _, s := range of {
+		if kind, _ := typeOf(s.Type); kind == "null" {
+			nullable = true
+			continue
+		}
+		all = append(all, r.ref(s, sent))
+	}
+	if len(all) == 1 {
+		all[0].Nullable = all[0].Nullable || nullable
+		return all[0]
+	}
+	return Ref{Kind: Choice, Choices: all, Nullable: nullable}
+}
+
+// typeOf returns the type of a schema, and whether null is one, too.
+func typeOf(t any) (kind string, nullable bool) {
+	switch t := t.(type) {
+	case string:
+		return t, false
+	case []any:
+		for _, one := range t {
+			if one == "null" {
+				nullable = true
+			} else {
+				kind, _ = one.(string)
+			}
+		}
+	}
+	return kind, nullable
+}
+
+// named returns the use of a named type, which it adds if it is new.
+func (r *reader) named(name string, sent bool) Ref {
+	use := Ref{Kind: Named, Name: name}
+	s := r.schemas[name]
+	if s == nil {
+		r.err = cmp.Or(r.err, fmt.Errorf("there is no schema %s", name))
+		return use
+	}
+	t := r.types[name]
+	if t != nil && (sent && t.Sent || !sent && t.Given) {
+		return use
+	}
+	if t == nil {
+		t = &Type{Name: name, Doc: s.Description}
+		r.types[name] = t
+	}
+	t.Sent, t.Given = t.Sent || sent, t.Given || !sent
+	switch {
+	case len(s.Extensible) > 0:
+		t.Values, t.Open = s.Extensible, true
+	case len(s.Enum) > 1:
+		t.Values = nil
+		for _, v := range s.Enum {
+			t.Values = append(t.Values, fmt.Sprint(v))
+		}
+	case s.Discriminator != nil:
+		t.Tag, t.Variants = s.Discriminator.PropertyName, nil
+		for _, value := range slices.Sorted(maps.Keys(s.Discriminator.Mapping)) {
+			variant := nameOf(s.Discriminator.Mapping[value])
+			t.Variants = append(t.Variants, Variant{value, variant})
+			r.named(variant, sent)
+		}
+	case len(s.Properties) > 0 || len(s.AllOf) > 0:
+		t.Members = r.members(name, s, sent)
+	default:
+		of := r.ref(s, sent)
+		if kind, _ := typeOf(s.Type); kind == "object" && of.Kind == Map && s.AdditionalProperties == nil {
+			of.Of = &Ref{Kind: Any}
+		}
+		t.Alias = &of
+	}
+	return use
+}
+
+// members returns the members of an object: the required ones first, each group in alphabetical order. A part has its
+// members in place of those of the parts before it.
+func (r *reader) members(of string, s *schema, sent bool) []Member {
+	properties, required := map[string]*schema{}, map[string]bool{}
+	var collect func(s *schema)
+	collect = func(s *schema) {
+		s = r.find(s)
+		for _, part := range s.AllOf {
+			collect(part)
+		}
+		maps.Copy(properties, s.Properties)
+		for _, name := range s.Required {
+			required[name] = true
+		}
+	}
+	collect(s)
+	var all []Member
+	for name, p := range properties {
+		all = append(all, Member{name, p.Description, r.ref(r.lift(of, name, p), sent), required[name]})
+	}
+	slices.SortFunc(all, func(a, b Member) int {
+		if a.Required != b.Required {
+			if a.Required {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(a.Name, b.Name)
+	})
+	return all
+}
+
+// lift gives an object in an object a name.
+func (r *reader) lift(of, member string, s *schema) *schema {
+	kind, nullable := typeOf(s.Type)
+	if kind != "object" || len(s.Properties) == 0 {
+		return s
+	}
+	name := of + Pascal(member)
+	lifted := *s
+	lifted.Type = "object"
+	r.schemas[name] = &lifted
+	if !nullable {
+		return &schema{Ref: name}
+	}
+	return &schema{AnyOf: []*schema{{Ref: name}, {Type: "null"}}}
+}
+
+// decode reads a schema that stands where something else may stand, too.
+func decode(m map[string]any) *schema {
+	s := &schema{Type: m["type"]}
+	s.Ref, _ = m["$ref"].(string)
+	s.Format, _ = m["format"].(string)
+	s.Enum, _ = m["enum"].([]any)
+	return s
+}

@@ -1,0 +1,68 @@
+// Command generate writes the clients from the OpenAPI document. Run it with `make clients` in the root of the
+// repository. With -check it writes nothing and fails if a file is stale.
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/content-automation/api/clients/internal/form"
+)
+
+func main() {
+	check := flag.Bool("check", false, "fail if a file is stale, and write nothing")
+	root := flag.String("root", ".", "the `folder` of the repository")
+	flag.Parse()
+	if err := run(*root, *check); err != nil {
+		fmt.Fprintln(os.Stderr, "generate:", err)
+		os.Exit(1)
+	}
+}
+
+func run(root string, check bool) error {
+	document, err := os.ReadFile(filepath.Join(root, "clients", "openapi.json"))
+	if err != nil {
+		return err
+	}
+	all, err := files(root, document)
+	if err != nil {
+		return err
+	}
+	for name, content := range all {
+		place := filepath.Join(root, "clients", name)
+		old, err := os.ReadFile(place)
+		if err == nil && bytes.Equal(old, content) {
+			continue
+		}
+		if check {
+			return fmt.Errorf("clients/%s is stale: run `make clients` and commit it", name)
+		}
+		if err := os.MkdirAll(filepath.Dir(place), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(place, content, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// files returns the content of every generated file by its name below clients.
+func files(root string, document []byte) (map[string][]byte, error) {
+	f, err := form.Read(document)
+	if err != nil {
+		return nil, err
+	}
+	all := map[string][]byte{}
+	for _, write := range []func(string, *form.Form, map[string][]byte) error{
+		writeGo, writeTypeScript, writePython, writePostman, writeCLI,
+	} {
+		if err := write(root, f, all); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}

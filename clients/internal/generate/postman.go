@@ -1,0 +1,224 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/content-automation/api/clients/internal/form"
+)
+
+// step is a request of the collection. The order of the steps is that in which a run makes sense: read, create, change,
+// delete. Operations without a step follow at the end.
+type step struct {
+	Op, Name string
+	Body     json.RawMessage
+	Params   map[string]string
+	// Path names the variables of parameters whose own name is not that of the variable.
+	Path map[string]string
+	// Keep has the places of data that later requests need, by the name of the variable.
+	Keep map[string]string
+	// Match is the variable with the version that the request changes.
+	Match string
+	// Until has the states to wait for. That of an empty list is none.
+	Until []string
+	// Allowed are the statuses that are right, if there are several.
+	Allowed []int
+}
+
+//go:embed steps.json
+var stepsJSON []byte
+
+// object is an object of the collection.
+type object map[string]any
+
+// checks are the tests of every request. A request over the limit of the key is sent again when the service says.
+const checks = `if (pm.response.code === 429) {
+  const seconds = pm.response.headers.get('Retry-After') || 1;
+  setTimeout(() => pm.execution.setNextRequest(pm.info.requestId), seconds * 1000);
+} else {
+  const answer = pm.response.json();
+  pm.test('the answer has the envelope', () => {
+    pm.expect(answer).to.have.property('data');
+    pm.expect(answer).to.have.property('error');
+  });
+  pm.test('request_id is that of the header', () =>
+    pm.expect(answer.request_id).to.eql(pm.response.headers.get('X-Request-Id')));
+}`
+
+// before sets the variables that bodies use.
+const before = `const at = (seconds) => new Date(pm.variables.get('clock') * 1 + seconds * 1000).toISOString();
+if (!pm.variables.get('clock')) pm.collectionVariables.set('clock', Date.now());
+pm.collectionVariables.set('next_week', at(7 * 86400));
+pm.collectionVariables.set('an_hour_ago', at(-3600));`
+
+// clock keeps the time of the service, which may be another than that of the machine.
+const clock = `const date = Date.parse(pm.response.headers.get('Date'));
+if (date) pm.collectionVariables.set('clock', date);`
+
+// folders are the titles of the groups of resources.
+func folder(o form.Operation) string {
+	words := form.Words(o.Resource)
+	words[0] = strings.ToUpper(words[0][:1]) + words[0][1:]
+	return strings.ReplaceAll(strings.Join(words, " "), "Api", "API")
+}
+
+func writePostman(_ string, f *form.Form, all map[string][]byte) error {
+	var steps []step
+	if err := json.Unmarshal(stepsJSON, &steps); err != nil {
+		return err
+	}
+	operations := map[string]form.Operation{}
+	for _, r := range f.Resources {
+		for _, o := range r.Operations {
+			operations[o.ID] = o
+			if !slices.ContainsFunc(steps, func(s step) bool { return s.Op == o.ID }) {
+				steps = append(steps, step{Op: o.ID})
+			}
+		}
+	}
+	// Steps that follow each other and have one resource are a folder.
+	var folders []object
+	for i, s := range steps {
+		o, ok := operations[s.Op]
+		if !ok {
+			return fmt.Errorf("steps.json has %s, which does not exist", s.Op)
+		}
+		one, err := request(i, s, o)
+		if err != nil {
+			return err
+		}
+		name := folder(o)
+		if len(folders) == 0 || folders[len(folders)-1]["name"] != name {
+			folders = append(folders, object{"name": name, "item": []object{}})
+		}
+		last := folders[len(folders)-1]
+		last["item"] = append(last["item"].([]object), one)
+	}
+	collection := object{
+		"info": object{"_postman_id": stable("collection"), "name": "Content-Automation API",
+			"description": "Every operation of the API, in an order that runs from the first to the last request. Choose an " +
+				"environment and set apiKey to a test key.",
+			"schema": "https://schema.getpostman.com/json/collection/v2.1.0/collection.json"},
+		"auth":  object{"type": "bearer", "bearer": []object{{"key": "token", "value": "{{apiKey}}", "type": "string"}}},
+		"event": []object{event("prerequest", before), event("test", clock+"\n"+checks)},
+		"item":  folders,
+	}
+	var err error
+	if all["postman/content-automation.postman_collection.json"], err = encode(collection, " "); err != nil {
+		return err
+	}
+	for _, e := range []struct{ file, name, url, hook string }{
+		{"local", "Local sandbox", "http://localhost:8080", "http://127.0.0.1:9/hooks/content"},
+		{"cloud", "Cloud", "https://api.content-automation.example", "https://crm.example.com/hooks/content"},
+	} {
+		environment := object{"id": stable(e.file), "name": "Content-Automation: " + e.name,
+			"_postman_variable_scope": "environment", "values": []object{
+				{"key": "baseUrl", "value": e.url, "type": "default", "enabled": true},
+				{"key": "apiKey", "value": "", "type": "secret", "enabled": true},
+				{"key": "webhookUrl", "value": e.hook, "type": "default", "enabled": true}}}
+		if all["postman/"+e.file+".postman_environment.json"], err = encode(environment, "  "); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func event(when, script string) object {
+	return object{"listen": when, "script": object{"type": "text/javascript", "exec": strings.Split(script, "\n")}}
+}
+
+// stable returns an id that is the same in each run.
+func stable(name string) string {
+	h := sha256.Sum256([]byte("content-automation " + name))
+	return fmt.Sprintf("%x-%x-4%x-8%x-%x", h[:4], h[4:6], h[6:8], h[8:10], h[10:16])[:36]
+}
+
+func encode(v any, indent string) ([]byte, error) {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", indent)
+	err := e.Encode(v)
+	return out.Bytes(), err
+}
+
+// request returns the request of a step.
+func request(i int, s step, o form.Operation) (object, error) {
+	url := strings.TrimPrefix(o.Path, "/")
+	for _, p := range o.PathParams {
+		url = strings.ReplaceAll(url, "{"+p.Name+"}", "{{"+cmp.Or(s.Path[p.Name], p.Name)+"}}")
+	}
+	raw, query := "{{baseUrl}}/"+url, []object{}
+	for _, p := range o.Query {
+		value, on := s.Params[p.Name]
+		if on {
+			query = append(query, object{"key": p.Name, "value": value})
+			raw += map[bool]string{true: "?", false: "&"}[len(query) == 1] + p.Name + "=" + value
+		}
+	}
+	r := object{"method": o.Method, "header": []object{}, "url": object{"raw": raw, "host": []string{"{{baseUrl}}"},
+		"path": strings.Split(url, "/"), "query": query}, "description": strings.Split(o.Description, "\n\n")[0]}
+	if o.Method != "GET" {
+		r["header"] = []object{{"key": "Idempotency-Key", "value": "{{$guid}}"}}
+	}
+	if s.Match != "" {
+		r["header"] = append(r["header"].([]object), object{"key": "If-Match", "value": `"{{` + s.Match + `}}"`})
+	}
+	body := s.Body
+	if body == nil {
+		body = o.Example
+	}
+	if o.Body != nil && body != nil {
+		var pretty bytes.Buffer
+		if err := json.Indent(&pretty, body, "", "  "); err != nil {
+			return nil, err
+		}
+		r["body"] = object{"mode": "raw", "raw": replaceIDs(pretty.String()), "options": object{"raw": object{"language": "json"}}}
+	}
+	return object{"id": stable(fmt.Sprint(s.Op, s.Name)), "name": cmp.Or(s.Name, o.Summary), "request": r,
+		"event": []object{event("test", script(i, s, o))}}, nil
+}
+
+// exampleIDs are the variables of the ids in examples.
+var exampleIDs = strings.NewReplacer("fac_01h455vb4pex5vsknk084sn02q", "{{factory_id}}",
+	"cnt_01h455vb4pex5vsknk084sn02q", "{{content_item_id}}", "soc_01h455vb4pex5vsknk084sn02q", "{{social_account_id}}",
+	"prd_01h455vb4pex5vsknk084sn02q", "{{product_id}}")
+
+func replaceIDs(body string) string { return exampleIDs.Replace(body) }
+
+// script returns the test of a request.
+func script(_ int, s step, o form.Operation) string {
+	allowed := s.Allowed
+	if len(allowed) == 0 {
+		allowed = []int{o.Status}
+		if o.Scope == "person" {
+			allowed = []int{403} // a key may not: people sign in
+		}
+	}
+	list := strings.Trim(strings.ReplaceAll(fmt.Sprint(allowed), " ", ", "), "[]")
+	text := fmt.Sprintf("if (pm.response.code === 429) return;\npm.test('the status is %s', () => pm.expect(pm.response.code).to.be.oneOf([%s]));",
+		strings.ReplaceAll(list, ", ", " or "), list)
+	for _, name := range slices.Sorted(maps.Keys(s.Keep)) {
+		place := ""
+		for part := range strings.SplitSeq(s.Keep[name], ".") {
+			place += "?.['" + part + "']"
+		}
+		text += fmt.Sprintf("\npm.collectionVariables.set('%s', pm.response.json().data%s);", name, place)
+	}
+	if len(s.Until) > 0 {
+		text += fmt.Sprintf("\nconst tries = (pm.variables.get('tries') || 0) * 1, data = pm.response.json().data;"+
+			"\nconst state = Array.isArray(data) && !data.length ? 'none' : data?.state;"+
+			"\nconst done = ['%s'].includes(state) || pm.response.code >= 300;"+
+			"\npm.collectionVariables.set('tries', done ? 0 : tries + 1);"+
+			"\nif (!done && tries < 60) setTimeout(() => pm.execution.setNextRequest(pm.info.requestId), pm.variables.get('pause') || 1000);"+
+			"\nelse pm.test('the work has ended', () => pm.expect(done, state).to.be.true);", strings.Join(s.Until, "', '"))
+	}
+	return text
+}

@@ -1,0 +1,65 @@
+"""The verification of webhooks."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, cast
+
+from ._errors import ConfigError, SignatureError
+
+if TYPE_CHECKING:
+    from ._types import Event
+
+#: The seconds by which the clock of the service may differ from that of the receiver.
+TOLERANCE = 300
+
+
+class Receiver:
+    """Verifies the requests that a webhook receives, as Standard Webhooks 1.0 defines.
+
+    It takes the signing secret of the webhook (whsec_…); both, while a secret is replaced.
+    """
+
+    def __init__(self, secrets: str | Sequence[str], *, now: Callable[[], float] = time.time) -> None:
+        self._now = now
+        self._keys = [_decode(s) for s in ([secrets] if isinstance(secrets, str) else secrets)]
+        if not self._keys:
+            raise ConfigError("the signing secret is missing")
+
+    def __repr__(self) -> str:
+        return f"Receiver({len(self._keys)} secrets)"
+
+    def event(self, headers: Mapping[str, str], body: bytes | str) -> Event:
+        """Verifies a request by its headers and its body as it was received, and returns the event."""
+        found = {name.lower(): value for name, value in headers.items()}
+        event_id, stamp = found.get("webhook-id"), found.get("webhook-timestamp")
+        signatures = found.get("webhook-signature")
+        if not event_id or not stamp or not signatures:
+            raise SignatureError("a header of the signature is missing")
+        if not (stamp.isascii() and stamp.isdigit()):
+            raise SignatureError("the timestamp is malformed")
+        if abs(self._now() - int(stamp)) > TOLERANCE:
+            raise SignatureError("the timestamp is too far from the present")
+        content = body.encode() if isinstance(body, str) else body
+        for key in self._keys:
+            digest = hmac.new(key, f"{event_id}.{stamp}.".encode() + content, hashlib.sha256).digest()
+            want = ("v1," + base64.b64encode(digest).decode()).encode()
+            if any(hmac.compare_digest(want, s.encode()) for s in signatures.split()):
+                return cast("Event", json.loads(content))
+        raise SignatureError("no signature matches")
+
+
+def _decode(secret: str) -> bytes:
+    try:
+        key = base64.b64decode(secret.removeprefix("whsec_"), validate=True)
+    except binascii.Error:
+        key = b""
+    if not key or not secret.startswith("whsec_"):
+        raise ConfigError("the signing secret is malformed: a secret is whsec_ and base64")
+    return key

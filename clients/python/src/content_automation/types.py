@@ -1,0 +1,3 @@
+"""The types of requests and responses."""
+
+from ._types import *  # noqa: F403

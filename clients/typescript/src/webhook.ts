@@ -1,0 +1,46 @@
+import { ConfigError, SignatureError } from './errors.js';
+import type { Event } from './types.gen.js';
+
+/** The seconds by which the clock of the service may differ from that of the receiver. */
+const TOLERANCE = 300;
+
+const bytes = (base64: string) => Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
+
+/** Verifies the requests that a webhook receives, as Standard Webhooks 1.0 defines. */
+export class Receiver {
+  readonly #secrets: Uint8Array<ArrayBuffer>[];
+  readonly #now: () => number;
+
+  /** Takes the signing secret of the webhook (whsec_…); both, while a secret is replaced. */
+  constructor(secrets: string | string[], options: { now?: () => number } = {}) {
+    this.#now = options.now ?? Date.now;
+    this.#secrets = [secrets].flat().map((secret) => {
+      if (!/^whsec_[0-9A-Za-z+/]+={0,2}$/.test(secret)) {
+        throw new ConfigError('the signing secret is malformed: a secret is whsec_ and base64');
+      }
+      return bytes(secret.slice(6));
+    });
+    if (!this.#secrets.length) throw new ConfigError('the signing secret is missing');
+  }
+
+  /** Verifies a request by its headers and its body as it was received, and returns the event. */
+  async event(headers: Headers | Record<string, string | string[] | undefined>, body: string | Uint8Array): Promise<Event> {
+    const header = (name: string) => String((headers instanceof Headers ? headers.get(name) : headers[name]) ?? '');
+    const [id, time, signatures] = [header('webhook-id'), header('webhook-timestamp'), header('webhook-signature')];
+    if (!id || !time || !signatures) throw new SignatureError('a header of the signature is missing');
+    if (!/^\d+$/.test(time)) throw new SignatureError('the timestamp is malformed');
+    if (Math.abs(this.#now() / 1000 - Number(time)) > TOLERANCE) {
+      throw new SignatureError('the timestamp is too far from the present');
+    }
+    const text = typeof body === 'string' ? body : new TextDecoder().decode(body);
+    const signed = new TextEncoder().encode(`${id}.${time}.${text}`);
+    for (const secret of this.#secrets) {
+      const key = await crypto.subtle.importKey('raw', secret, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify']);
+      for (const signature of signatures.split(' ')) {
+        const given = /^v1,([0-9A-Za-z+/]{43}=)$/.exec(signature)?.[1];
+        if (given && (await crypto.subtle.verify('HMAC', key, bytes(given), signed))) return JSON.parse(text) as Event;
+      }
+    }
+    throw new SignatureError('no signature matches');
+  }
+}

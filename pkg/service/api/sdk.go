@@ -1,0 +1,118 @@
+package api
+
+import (
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/content-automation/api/pkg/httpapi"
+)
+
+// The members of an operation in the document that generators of clients read.
+const (
+	sdkResource   = "x-sdk-resource"
+	sdkMethod     = "x-sdk-method"
+	sdkPagination = "x-sdk-pagination"
+	sdkWait       = "x-sdk-wait"
+)
+
+// resources are the names of resources in clients and the paths of their collections, where they do not follow from the
+// tag.
+var resources = map[string]struct{ name, collection string }{
+	"Content":         {"content", "/v1/content-items"},
+	"Social accounts": {"socialAccounts", "/v1/social/accounts"},
+}
+
+// methods are names in clients that do not follow from the path.
+var methods = map[string]struct{ resource, method string }{
+	"getMe":              {"account", "get"},
+	"createContentItems": {"content", "createBatch"},
+	"createEstimate":     {"account", "estimate"},
+	"resetSandbox":       {"sandbox", "reset"},
+	"getFactoryAnalytics": {"factories", "getAnalytics"},
+	"estimateGeneration":  {"studio", "estimate"},
+	"addProductPhoto":     {"products", "addPhoto"},
+	"deleteProductPhoto":  {"products", "deletePhoto"},
+	"attachSocialAccount": {"socialAccounts", "attach"},
+	"detachSocialAccount": {"socialAccounts", "detach"},
+}
+
+// waits are the states in which work has ended, by the operation that reads it. All other states are on the way.
+var waits = map[string]struct{ done, failed []string }{
+	"getContentItem": {[]string{"generated", "scheduled", "published"}, []string{"failed", "canceled"}},
+	"getContentPlan": {[]string{"completed"}, []string{"failed", "canceled"}},
+	"getDiagnosis":   {[]string{"completed"}, []string{"failed"}},
+	"getTraining":    {[]string{"completed"}, []string{"failed", "canceled"}},
+	"getGeneration":  {[]string{"generated"}, []string{"failed", "canceled"}},
+	"getMedia":       {[]string{"ready"}, []string{"rejected"}},
+}
+
+// describeClients adds to each operation what clients need: its name there, how it is paged, and the states in which
+// what it reads has ended.
+func describeClients(doc *huma.OpenAPI) {
+	for _, at := range slices.Sorted(maps.Keys(doc.Paths)) {
+		for _, o := range operationsOf(doc.Paths[at]) {
+			resource, method := clientName(o, at)
+			more := map[string]any{sdkResource: resource, sdkMethod: method}
+			if slices.ContainsFunc(o.Parameters, func(p *huma.Param) bool { return p.Name == "cursor" }) {
+				more[sdkPagination] = map[string]string{"cursor": "cursor", "items": "data", "next": "next_cursor"}
+			}
+			if w, ok := waits[o.OperationID]; ok {
+				more[sdkWait] = map[string]any{"member": "state", "done": w.done, "failed": w.failed}
+			}
+			o.Extensions = maps.Clone(o.Extensions)
+			maps.Copy(o.Extensions, more)
+		}
+	}
+}
+
+// clientName returns the resource and the method of an operation: the verb, if it acts on the collection of its tag or
+// on an element of that, and otherwise the operation's id.
+func clientName(o *huma.Operation, at string) (resource, method string) {
+	if m, ok := methods[o.OperationID]; ok {
+		return m.resource, m.method
+	}
+	tag := o.Tags[0]
+	resource, collection := camel(tag), "/v1/"+strings.ReplaceAll(strings.ToLower(tag), " ", "-")
+	if r, ok := resources[tag]; ok {
+		resource, collection = r.name, r.collection
+	}
+	verb, _, _ := strings.Cut(spaced(o.OperationID), " ")
+	rest, own := strings.CutPrefix(at, collection)
+	parts := strings.Split(strings.Trim(rest, "/"), "/")
+	if !own || rest != "" && rest[0] != '/' {
+		return resource, o.OperationID
+	}
+	last, parameter := path.Base(rest), strings.HasPrefix(path.Base(rest), "{")
+	switch {
+	case rest == "" || len(parts) == 1 && parameter:
+		return resource, verb
+	case strings.HasPrefix(last, verb):
+		if name := camel(strings.ReplaceAll(last, "-", " ")); len(parts) <= 2 || name == o.OperationID {
+			return resource, name
+		}
+	}
+	return resource, o.OperationID
+}
+
+// camel joins words as the names of methods are written.
+func camel(words string) string {
+	name := httpapi.PascalCase(strings.ReplaceAll(strings.ToLower(words), " ", "_"))
+	return strings.ToLower(name[:1]) + name[1:]
+}
+
+// spaced separates the words of a name.
+func spaced(name string) string {
+	var out strings.Builder
+	for _, r := range name {
+		if unicode.IsUpper(r) {
+			out.WriteByte(' ')
+		}
+		out.WriteRune(unicode.ToLower(r))
+	}
+	return out.String()
+}
