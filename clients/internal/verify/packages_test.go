@@ -52,6 +52,14 @@ func TestTypeScriptInAnEmptyProject(t *testing.T) {
 	for _, kind := range []string{"esm", "cjs"} {
 		t.Log(kind, command(t, project, nil, "node", "test/scenarios.mjs", table, installed+kind+"/index.js", kind))
 	}
+	node20, _ := filepath.Glob(filepath.Join(modules, "node20-linux-*", "bin", "node"))
+	for name, runtime := range map[string][]string{"node20": node20, "bun": {filepath.Join(modules, ".bin", "bun")}} {
+		if len(runtime) == 0 {
+			t.Fatalf("%s is not installed", name)
+		}
+		line := append(runtime, "test/scenarios.mjs", table, installed+"esm/index.js", name)
+		t.Log(name, command(t, project, nil, line[0], line[1:]...))
+	}
 	t.Log(command(t, project, nil, "node", "test/size.mjs", modules, installed+"esm/index.js"))
 	examples(t, project, nil, func(name string) []string { return []string{"node", "examples/" + name + ".ts"} })
 	receive(t, project, nil, "0", "node", "examples/webhook.ts")
