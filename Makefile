@@ -214,6 +214,30 @@ generate: ## Write the OpenAPI document and what is made from it
 clients: ## Write the clients from the OpenAPI document
 	$(GO) run ./clients/internal/generate
 
+# The document of the last release, and the breaking changes since then that are accepted.
+DOCUMENT ?= clients/openapi.json
+ACCEPTED ?= clients/released/accepted.txt
+.PHONY: breaking
+breaking: ## Compare the OpenAPI document with that of the last release; fails on a breaking change
+	@$(GO) tool -modfile=infra/tools/oasdiff.mod oasdiff breaking clients/released/openapi.json $(DOCUMENT) \
+		--fail-on ERR --err-ignore $(ACCEPTED)
+
+.PHONY: release-document
+release-document: ## Keep the OpenAPI document as that of the release
+	$(GO) run ./clients/internal/generate -release
+
+.PHONY: test-clients
+test-clients: export GOGC := 300
+test-clients: explorer-assets .local/bin/local ## Run the clients in empty projects, against the sandbox and the table of faults
+	@.local/bin/local tools sdk
+	$(GO) test -vet=off -count=1 -timeout 10m -tags clients ./clients/internal/verify
+	@cd clients/go && $(GO) vet ./...
+
+.PHONY: measure-clients
+measure-clients: .local/bin/local ## Print sizes and import times of the clients beside those of other APIs
+	@.local/bin/local tools sizes
+	@sh infra/tools/sizes/measure.sh
+
 .PHONY: generate-check
 generate-check:
 	@set -e; was=$$(cat $(GENERATED) | cksum); $(GO) generate ./...; \

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -25,11 +27,17 @@ type machine struct {
 	now        func() time.Time
 	wait       func(ctx context.Context, d time.Duration) error
 	random     io.Reader
+	// program is the name by which the command was called.
+	program string
 }
 
 func thisMachine() machine {
-	return machine{os.Stdout, os.Stderr, os.Getenv, time.Now, wait, rand.Reader}
+	return machine{os.Stdout, os.Stderr, os.Getenv, time.Now, wait, rand.Reader,
+		strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")}
 }
+
+// called returns the name of the command, which releases call otherwise than its folder.
+func (w machine) called() string { return cmp.Or(w.program, "cli") }
 
 // wait waits, or returns the context's error if that ends before.
 func wait(ctx context.Context, d time.Duration) error {
@@ -45,7 +53,7 @@ func wait(ctx context.Context, d time.Duration) error {
 
 func root(w machine) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "cli",
+		Use:   w.called(),
 		Short: "Call the Content-Automation API, and receive its events on your own machine",
 		Long: "Call the Content-Automation API, and receive its events on your own machine, without a public address. " +
 			"SVC_API_KEY has the API key, and BASE_URL the base URL.\n\n" + statuses,

@@ -28,10 +28,10 @@ func run(ctx context.Context, args []string, w machine) int {
 	case err == nil:
 		return 0
 	case errors.As(err, &failed):
-		fmt.Fprintln(w.notes, "cli:", err)
+		fmt.Fprintf(w.notes, "%s: %v\n", w.called(), err)
 		return statusOf(err)
 	default:
-		fmt.Fprintf(w.notes, "cli: %v\nRun '%s --help' for help.\n", err, cmd.CommandPath())
+		fmt.Fprintf(w.notes, "%s: %v\nRun '%s --help' for help.\n", w.called(), err, cmd.CommandPath())
 		return 2
 	}
 }

@@ -102,7 +102,8 @@ func (c *calling) waitCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		raw, err := client.Wait(cmd.Context(), path, c.ends.member, c.ends.done, c.ends.failed, contentautomation.Until(c.until...))
+		raw, err := client.Wait(cmd.Context(), path, c.ends.member, c.ends.done, c.ends.failed,
+			contentautomation.Until(c.until...))
 		if err != nil {
 			return failure{err}
 		}

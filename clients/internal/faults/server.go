@@ -30,6 +30,8 @@ type Scenario struct {
 	TimeoutMS  int `json:"timeout_ms"`
 	Call       Call
 	Answers    []Answer
+	// More reports whether further requests get the last answer: some runtimes repeat a lost request by themselves.
+	More bool
 	// Requests are what the service must receive, one for each answer. Members that are absent may be anything.
 	Requests []Request
 	Webhook  *Webhook
@@ -115,8 +117,8 @@ func (r *run) fault(format string, args ...any) {
 	r.faults = append(r.faults, fmt.Sprintf("request %d: ", r.got)+fmt.Sprintf(format, args...))
 }
 
-// Server answers the clients. The path of a scenario begins with /s/, the client and the name; /report/ and the same two
-// tell what was wrong with the requests.
+// Server answers the clients. The path of a scenario begins with /s/, the client and the name; /report/ and the same
+// two tell what was wrong with the requests.
 type Server struct {
 	mu   sync.Mutex
 	all  map[string]Scenario
@@ -209,6 +211,9 @@ func (r *run) take(req *http.Request, path string, body []byte) Answer {
 	}
 	if r.got <= len(r.Requests) {
 		r.compare(r.Requests[r.got-1], req, path, body)
+	}
+	if r.got > len(r.Answers) && r.More {
+		return r.Answers[len(r.Answers)-1]
 	}
 	if r.got > len(r.Answers) {
 		r.fault("no request was to come")

@@ -74,7 +74,8 @@ func TestSignaturesAreThoseOfTheOfficialLibrary(t *testing.T) {
 			continue
 		}
 		secret := s.Webhook.Secrets[len(s.Webhook.Secrets)-1]
-		signer, err := standardwebhooks.NewWebhookRaw(must(base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))))
+		key := must(base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_")))
+		signer, err := standardwebhooks.NewWebhookRaw(key)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -236,7 +236,8 @@ func Read(data []byte) (*Form, error) {
 
 // rank orders methods as a resource lives: it is read and created, changed, and deleted.
 func rank(method string) int {
-	return slices.Index([]string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}, method)
+	order := []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
+	return slices.Index(order, method)
 }
 
 var braces = regexp.MustCompile(`\{(\w+)\}`)

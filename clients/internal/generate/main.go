@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -14,9 +15,14 @@ import (
 
 func main() {
 	check := flag.Bool("check", false, "fail if a file is stale, and write nothing")
+	release := flag.Bool("release", false, "keep the document as that of the last release")
 	root := flag.String("root", ".", "the `folder` of the repository")
 	flag.Parse()
-	if err := run(*root, *check); err != nil {
+	err := run(*root, *check)
+	if err == nil && *release {
+		err = keep(*root)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "generate:", err)
 		os.Exit(1)
 	}
@@ -50,6 +56,29 @@ func run(root string, check bool) error {
 	return nil
 }
 
+// keep writes the document as that of the last release, in one line.
+func keep(root string) error {
+	document, err := os.ReadFile(filepath.Join(root, "clients", "openapi.json"))
+	if err != nil {
+		return err
+	}
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, document); err != nil {
+		return err
+	}
+	compact.WriteByte('\n')
+	return os.WriteFile(filepath.Join(root, "clients", "released", "openapi.json"), compact.Bytes(), 0o644)
+}
+
+// writeLicences gives each package the licence of the repository.
+func writeLicences(root string, _ *form.Form, all map[string][]byte) error {
+	text, err := os.ReadFile(filepath.Join(root, "LICENSE"))
+	for _, client := range []string{"go", "typescript", "python"} {
+		all[client+"/LICENSE"] = text
+	}
+	return err
+}
+
 // files returns the content of every generated file by its name below clients.
 func files(root string, document []byte) (map[string][]byte, error) {
 	f, err := form.Read(document)
@@ -58,7 +87,7 @@ func files(root string, document []byte) (map[string][]byte, error) {
 	}
 	all := map[string][]byte{}
 	for _, write := range []func(string, *form.Form, map[string][]byte) error{
-		writeGo, writeTypeScript, writePython, writePostman, writeCLI,
+		writeGo, writeTypeScript, writePython, writePostman, writeCLI, writeLicences,
 	} {
 		if err := write(root, f, all); err != nil {
 			return nil, err

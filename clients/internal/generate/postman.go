@@ -213,8 +213,8 @@ func script(_ int, s step, o form.Operation) string {
 		text += fmt.Sprintf("\npm.collectionVariables.set('%s', pm.response.json().data%s);", name, place)
 	}
 	if len(s.Until) > 0 {
-		text += fmt.Sprintf("\nconst tries = (pm.variables.get('tries') || 0) * 1, data = pm.response.json().data;"+
-			"\nconst state = Array.isArray(data) && !data.length ? 'none' : data?.state;"+
+		text += fmt.Sprintf("\nconst tries = (pm.variables.get('tries') || 0) * 1, result = pm.response.json().data;"+
+			"\nconst state = Array.isArray(result) && !result.length ? 'none' : result?.state;"+
 			"\nconst done = ['%s'].includes(state) || pm.response.code >= 300;"+
 			"\npm.collectionVariables.set('tries', done ? 0 : tries + 1);"+
 			"\nif (!done && tries < 60) setTimeout(() => pm.execution.setNextRequest(pm.info.requestId), pm.variables.get('pause') || 1000);"+

@@ -60,7 +60,8 @@ func tsComment(indent string, parts ...string) string {
 
 // tsKey writes the name of a member.
 func tsKey(name string) string {
-	if strings.ContainsFunc(name, func(r rune) bool { return r != '_' && (r < 'a' || r > 'z') && (r < '0' || r > '9') }) {
+	odd := func(r rune) bool { return r != '_' && (r < 'a' || r > 'z') && (r < '0' || r > '9') }
+	if strings.ContainsFunc(name, odd) {
 		return "'" + name + "'"
 	}
 	return name

@@ -1,11 +1,12 @@
-// Runs the table of scenarios: node scenarios.mjs URL FOLDER-OF-THE-BUILD [NAME…].
+// Runs the table of scenarios: node scenarios.mjs URL ENTRY-OF-THE-BUILD NAME-OF-THE-RUN [SCENARIO…].
 import { inspect } from 'node:util';
 import { isDeepStrictEqual } from 'node:util';
 import { pathToFileURL } from 'node:url';
 import { resolve } from 'node:path';
 
-const [server, build, ...names] = process.argv.slice(2);
-const sdk = await import(pathToFileURL(resolve(build)).href);
+const [server, build, run, ...names] = process.argv.slice(2);
+const loaded = await import(pathToFileURL(resolve(build)).href);
+const sdk = loaded.ContentAutomation ? loaded : loaded.default;
 const KEY = 'svc_test_' + 'Ab0'.repeat(16) + 'Z';
 
 const kinds = [
@@ -27,7 +28,7 @@ async function play(s) {
     let now = 0;
     const client = new sdk.ContentAutomation({
       apiKey: s.key ?? KEY,
-      baseUrl: (s.base ?? `${server}/s/typescript/${s.name}`) + (s.base_suffix ?? ''),
+      baseUrl: (s.base ?? `${server}/s/${run}/${s.name}`) + (s.base_suffix ?? ''),
       ...(s.retries !== undefined && { maxRetries: s.retries }),
       ...(s.timeout_ms && { timeout: s.timeout_ms }),
       clock: { now: () => now, sleep: async (ms) => ((now += ms), void o.pauses.push(ms)) },
@@ -93,7 +94,7 @@ const table = (await (await fetch(`${server}/scenarios`)).json()).filter((s) => 
 let failed = 0;
 await Promise.all(table.map(async (s) => {
   const faults = check(s, await play(s));
-  faults.push(...(await (await fetch(`${server}/report/typescript/${s.name}`)).json()).faults);
+  faults.push(...(await (await fetch(`${server}/report/${run}/${s.name}`)).json()).faults);
   if (faults.length) failed++;
   for (const f of faults) console.error(`${s.name}: ${f}`);
 }));

@@ -29,10 +29,10 @@ var resources = map[string]struct{ name, collection string }{
 
 // methods are names in clients that do not follow from the path.
 var methods = map[string]struct{ resource, method string }{
-	"getMe":              {"account", "get"},
-	"createContentItems": {"content", "createBatch"},
-	"createEstimate":     {"account", "estimate"},
-	"resetSandbox":       {"sandbox", "reset"},
+	"getMe":               {"account", "get"},
+	"createContentItems":  {"content", "createBatch"},
+	"createEstimate":      {"account", "estimate"},
+	"resetSandbox":        {"sandbox", "reset"},
 	"getFactoryAnalytics": {"factories", "getAnalytics"},
 	"estimateGeneration":  {"studio", "estimate"},
 	"addProductPhoto":     {"products", "addPhoto"},

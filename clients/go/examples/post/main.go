@@ -1,0 +1,34 @@
+// Command post makes a post from a brief, and prints the address of its picture.
+package main
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+
+	contentautomation "github.com/content-automation/api/clients/go"
+)
+
+func main() {
+	ctx := context.Background()
+	client, err := contentautomation.New(os.Getenv("BASE_URL"), os.Getenv("SVC_API_KEY"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	factory, err := client.Factories.Create(ctx, contentautomation.NewBrandFactory{Name: "Acme",
+		Settings: contentautomation.BrandSettingsInput{BrandName: "Acme"}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	queued, err := client.Content.Create(ctx, contentautomation.ContentItemCreate{FactoryID: factory.ID,
+		Kind: contentautomation.ContentKindPost, Prompt: "Our new trail running shoe, made of recycled nets"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	item, err := client.Content.WaitFor(ctx, queued.ID)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(item.Title, item.Media[0].URL)
+}

@@ -1,0 +1,180 @@
+//go:build clients
+
+package verify
+
+import (
+	"bytes"
+	"encoding/json"
+	"image"
+	"image/png"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"github.com/content-automation/api/clients/internal/faults"
+)
+
+// hookSecret is the signing secret of the examples.
+const hookSecret = "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
+
+// examples runs the examples of a language. The function program returns the command line of an example.
+func examples(t *testing.T, dir string, env []string, program func(name string) []string) {
+	t.Helper()
+	b := sandbox(t)
+	logo := filepath.Join(t.TempDir(), "logo.png")
+	var picture bytes.Buffer
+	if err := png.Encode(&picture, image.NewRGBA(image.Rect(0, 0, 256, 256))); err != nil {
+		t.Fatal(err)
+	}
+	write(t, logo, picture.String())
+	for name, want := range map[string]string{"post": `^\S.* https?://\S+\n`, "week": `(?s)^(\S.*\n){7}$`, "upload": `^telegram https?://\S+\n`} {
+		line := program(name)
+		if name == "upload" {
+			line = append(line, logo)
+		}
+		out := command(t, dir, append(env, b.env()...), line[0], line[1:]...)
+		if !regexp.MustCompile(want).MatchString(out) {
+			t.Errorf("%s printed %q, want %s", name, out, want)
+		}
+	}
+}
+
+// receive starts the receiver of a language on a port, and sends it a signed event and a forged one.
+func receive(t *testing.T, dir string, env []string, port string, line ...string) {
+	t.Helper()
+	address := start(t, dir, append(env, "WEBHOOK_SECRET="+hookSecret, "PORT="+port), line[0], line[1:]...)
+	if found := regexp.MustCompile(`(?:port: |127\.0\.0\.1:)(\d+)`).FindStringSubmatch(address); found != nil {
+		port = found[1]
+	}
+	verifier, err := standardwebhooks.NewWebhook(hookSecret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := faults.Scenarios()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var body []byte
+	for _, s := range all {
+		if s.Name == "webhook_good" {
+			body = []byte(s.Webhook.Body)
+		}
+	}
+	now := time.Now()
+	signature, err := verifier.Sign("evt_1", now, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, sent := range map[int][]byte{204: body, 400: bytes.ReplaceAll(body, []byte("generated"), []byte("published"))} {
+		req, err := http.NewRequest(http.MethodPost, "http://127.0.0.1:"+port+"/hooks", bytes.NewReader(sent))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Webhook-Id", "evt_1")
+		req.Header.Set("Webhook-Timestamp", strconv.FormatInt(now.Unix(), 10))
+		req.Header.Set("Webhook-Signature", signature)
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = res.Body.Close()
+		if res.StatusCode != want {
+			t.Errorf("the receiver answers %d, want %d", res.StatusCode, want)
+		}
+	}
+}
+
+func TestGoInAnEmptyProject(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, name := range []string{"post", "week", "upload", "webhook"} {
+		copied(t, "clients/go/examples/"+name, filepath.Join(dir, name))
+	}
+	module := "github.com/content-automation/api/clients/go"
+	write(t, filepath.Join(dir, "go.mod"), "module example.com/empty\n\ngo 1.25\n\nrequire "+module+" v1.0.0\n\nreplace "+module+
+		" => "+filepath.Join(root, "clients", "go")+"\n")
+	command(t, dir, nil, "go", "vet", "./...")
+	command(t, dir, nil, "go", "build", "-o", dir+"/bin/", "./...")
+	examples(t, dir, nil, func(name string) []string { return []string{filepath.Join(dir, "bin", name)} })
+	receive(t, dir, nil, "0", filepath.Join(dir, "bin", "webhook"))
+}
+
+// TestPostman runs the whole collection twice in a row.
+func TestPostman(t *testing.T) {
+	t.Parallel()
+	b := sandbox(t)
+	folder := filepath.Join(root, "clients", "postman")
+	collection := filepath.Join(folder, "content-automation.postman_collection.json")
+	if info, err := os.Stat(collection); err != nil || info.Size() > 300_000 {
+		t.Errorf("the collection has %d bytes: %v", info.Size(), err)
+	}
+	for range 2 {
+		report := filepath.Join(t.TempDir(), "report.json")
+		command(t, root, nil, filepath.Join(tools, "sdk-node/node_modules/.bin/newman"), "run", collection, "--environment",
+			filepath.Join(folder, "local.postman_environment.json"), "--env-var", "baseUrl="+b.URL, "--env-var", "apiKey="+b.Key,
+			"--env-var", "pause=1", "--reporters", "cli,json", "--reporter-json-export", report, "--color", "off")
+		var said struct {
+			Run struct {
+				Stats struct{ Requests, Assertions struct{ Total, Failed int } }
+			}
+		}
+		data, err := os.ReadFile(report)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(data, &said); err != nil {
+			t.Fatal(err)
+		}
+		stats := said.Run.Stats
+		failed := stats.Requests.Failed + stats.Assertions.Failed
+		if stats.Requests.Total < 89 || stats.Assertions.Total < 267 || failed > 0 {
+			t.Errorf("the run: %+v", stats)
+		}
+	}
+}
+
+// TestBreakingChanges compares the document with that of the last release, and a broken one.
+func TestBreakingChanges(t *testing.T) {
+	t.Parallel()
+	document, err := os.ReadFile(filepath.Join(root, "clients", "openapi.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := filepath.Join(t.TempDir(), "broken.json")
+	write(t, broken, strings.ReplaceAll(string(document), `"x-sdk-method": "rotateSecret"`, `"deprecated": false`))
+	var doc map[string]any
+	if err := json.Unmarshal(document, &doc); err != nil {
+		t.Fatal(err)
+	}
+	delete(doc["paths"].(map[string]any)["/v1/media/{media_id}"].(map[string]any), "delete")
+	data, err := json.Marshal(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, broken, string(data))
+	accepted := filepath.Join(t.TempDir(), "accepted.txt")
+	write(t, accepted, "DELETE /v1/media/{media_id} api removed without deprecation\n")
+	for _, c := range []struct {
+		document, accepted string
+		fails              bool
+	}{
+		{filepath.Join(root, "clients", "openapi.json"), filepath.Join(root, "clients", "released", "accepted.txt"), false},
+		{broken, filepath.Join(root, "clients", "released", "accepted.txt"), true},
+		{broken, accepted, false},
+	} {
+		cmd := exec.Command("make", "--no-print-directory", "breaking", "DOCUMENT="+c.document, "ACCEPTED="+c.accepted)
+		cmd.Dir = root
+		if out, err := cmd.CombinedOutput(); (err != nil) != c.fails {
+			t.Errorf("%s with %s: %v\n%s", c.document, c.accepted, err, out)
+		}
+	}
+}

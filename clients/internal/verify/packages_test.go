@@ -1,0 +1,104 @@
+//go:build clients
+
+package verify
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// handwritten bounds the lines of the TypeScript client that are not generated.
+const handwritten = 600
+
+func TestTypeScriptInAnEmptyProject(t *testing.T) {
+	t.Parallel()
+	modules := filepath.Join(tools, "sdk-node", "node_modules")
+	lines := 0
+	sources, _ := filepath.Glob(filepath.Join(root, "clients/typescript/src/*.ts"))
+	for _, file := range sources {
+		if text, err := os.ReadFile(file); err == nil && !strings.HasSuffix(file, ".gen.ts") {
+			lines += strings.Count(string(text), "\n")
+		}
+	}
+	if lines == 0 || lines > handwritten {
+		t.Errorf("%d lines are written by hand", lines)
+	}
+	packed := t.TempDir()
+	source := copied(t, "clients/typescript", filepath.Join(packed, "source"))
+	command(t, source, []string{"TSC=" + filepath.Join(modules, "typescript/bin/tsc")}, "node", "build.mjs")
+	command(t, source, nil, "npm", "pack", "--silent", "--pack-destination", packed)
+	archive := filepath.Join(packed, "content-automation-api-1.0.0.tgz")
+	command(t, source, nil, filepath.Join(modules, ".bin/publint"), "--strict", ".")
+	command(t, source, nil, filepath.Join(modules, ".bin/attw"), "--profile", "node16", "--no-emoji", archive)
+
+	project := filepath.Join(packed, "project")
+	write(t, filepath.Join(project, "package.json"), `{"name": "empty", "private": true, "type": "module"}`)
+	command(t, project, nil, "npm", "install", "--silent", "--offline", "--no-audit", "--no-fund", archive)
+	for _, name := range []string{"express", "@types"} {
+		if err := os.Symlink(filepath.Join(modules, name), filepath.Join(project, "node_modules", name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	copied(t, "clients/typescript/examples", filepath.Join(project, "examples"))
+	copied(t, "clients/typescript/test", filepath.Join(project, "test"))
+	write(t, filepath.Join(project, "tsconfig.json"), `{"compilerOptions": {"module": "NodeNext", "target": "ES2022", "strict": true,
+		"exactOptionalPropertyTypes": true, "noEmit": true, "types": ["node"], "skipLibCheck": true}, "include": ["examples", "test/*.ts"]}`)
+	command(t, project, nil, "node", filepath.Join(modules, "typescript/bin/tsc"), "-p", ".")
+	installed := "node_modules/@content-automation/api/dist/"
+	for _, kind := range []string{"esm", "cjs"} {
+		t.Log(kind, command(t, project, nil, "node", "test/scenarios.mjs", table, installed+kind+"/index.js", kind))
+	}
+	node20, _ := filepath.Glob(filepath.Join(modules, "node20-linux-*", "bin", "node"))
+	for name, runtime := range map[string][]string{"node20": node20, "bun": {filepath.Join(modules, ".bin", "bun")}} {
+		if len(runtime) == 0 {
+			t.Fatalf("%s is not installed", name)
+		}
+		line := append(runtime, "test/scenarios.mjs", table, installed+"esm/index.js", name)
+		t.Log(name, command(t, project, nil, line[0], line[1:]...))
+	}
+	t.Log(command(t, project, nil, "node", "test/size.mjs", modules, installed+"esm/index.js"))
+	examples(t, project, nil, func(name string) []string { return []string{"node", "examples/" + name + ".ts"} })
+	receive(t, project, nil, "0", "node", "examples/webhook.ts")
+}
+
+func TestPythonInAnEmptyProject(t *testing.T) {
+	t.Parallel()
+	bin := filepath.Join(tools, "sdk-python", "bin")
+	python := filepath.Join(bin, "python")
+	dir := t.TempDir()
+	source := copied(t, "clients/python", filepath.Join(dir, "source"))
+	command(t, source, nil, python, "-m", "mypy", "src")
+	command(t, source, nil, filepath.Join(tools, "sdk-node/node_modules/.bin/pyright"), "--pythonpath", python, "src")
+	command(t, source, nil, python, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check", "--no-deps",
+		"--no-build-isolation", "--wheel-dir", dir, ".")
+	wheel := filepath.Join(dir, "content_automation-1.0.0-py3-none-any.whl")
+	project := filepath.Join(dir, "project")
+	command(t, dir, nil, python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--target", project, wheel)
+	env := []string{"PYTHONPATH=" + project, "PYTHONDONTWRITEBYTECODE="}
+	copied(t, "clients/python/examples", filepath.Join(project, "examples"))
+	command(t, project, env, python, "-m", "mypy", "--strict", "examples/post.py", "examples/week.py", "examples/upload.py")
+	t.Log(command(t, source, env, python, "tests/scenarios.py", table))
+	best := 1.0
+	for range 5 {
+		out := command(t, project, env, python, "-c", "import time; t = time.perf_counter(); import content_automation; print(time.perf_counter() - t)")
+		if took, err := strconv.ParseFloat(regexp.MustCompile(`[\d.e-]+`).FindString(out), 64); err == nil {
+			best = min(best, took)
+		}
+	}
+	if best > 0.2 {
+		t.Errorf("an import takes %.3f s", best)
+	}
+	t.Logf("an import takes %.3f s", best)
+	examples(t, project, env, func(name string) []string { return []string{python, "examples/" + name + ".py"} })
+	receive(t, filepath.Join(project, "examples"), env, "0", python, "-c", `
+import socket, sys, os
+s = socket.socket(); s.bind(("127.0.0.1", 0)); s.listen()
+print("127.0.0.1:%d" % s.getsockname()[1], flush=True)
+sys.path.insert(0, ".")
+import uvicorn, webhook
+uvicorn.Server(uvicorn.Config(webhook.app, log_level="error")).run(sockets=[s])`)
+}
