@@ -141,7 +141,7 @@ func (s *Service) createGroup(c *call, _ string) (answer, error) {
 	switch {
 	case err != nil:
 		return answer{}, err
-	case slices.ContainsFunc(all, func(other group) bool { return strings.EqualFold(other.DisplayName, g.DisplayName) }):
+	case slices.ContainsFunc(all, func(o group) bool { return strings.EqualFold(o.DisplayName, g.DisplayName) }):
 		return answer{}, &failure{http.StatusConflict, "uniqueness", "A group with this displayName exists."}
 	case len(all) >= maxGroups:
 		return answer{}, invalid("tooMany", "There can be 500 groups.")
@@ -196,7 +196,8 @@ func (s *Service) follow(c *call, oldName, name string, before, after []string) 
 	slices.Sort(people)
 	for _, personID := range slices.Compact(people) {
 		_, err := s.change(c, personID, func(tx *store.Tx, r *person.Record, it store.Item) error {
-			groups := slices.DeleteFunc(slices.Clone(r.Groups), func(g string) bool { return g == oldName || g == name })
+			groups := slices.DeleteFunc(slices.Clone(r.Groups),
+				func(g string) bool { return g == oldName || g == name })
 			if slices.Contains(after, personID) {
 				groups = append(groups, name)
 			}
