@@ -482,10 +482,10 @@ type APIKeyWithSecret struct {
 
 // AuditActor is a type of the API.
 type AuditActor struct {
-	// Id of the API key, person or social account, or name of the operator.
+	// Id of the API key, person, social account or sign-on connection, or name of the operator.
 	ID string `json:"id"`
-	// Kind of actor. operator: an operator of the service. social_account: a browser in which access to a social account
-	// was granted or denied.
+	// Kind of actor. operator: an operator of the service. directory: the customer's directory, which calls SCIM.
+	// social_account: a browser in which access to a social account was granted or denied.
 	Kind AuditActorKind `json:"kind"`
 }
 
@@ -499,6 +499,7 @@ const (
 	AuditActorKindPerson        AuditActorKind = "person"
 	AuditActorKindOperator      AuditActorKind = "operator"
 	AuditActorKindSocialAccount AuditActorKind = "social_account"
+	AuditActorKindDirectory     AuditActorKind = "directory"
 )
 
 // AuditEntry is a type of the API.

@@ -477,17 +477,17 @@ export interface ApiKeyWithSecret {
 
 /** A type of the API. */
 export interface AuditActor {
-  /** Id of the API key, person or social account, or name of the operator. */
+  /** Id of the API key, person, social account or sign-on connection, or name of the operator. */
   id: string;
   /**
-   * Kind of actor. operator: an operator of the service. social_account: a browser in which access to a social account
-   * was granted or denied.
+   * Kind of actor. operator: an operator of the service. directory: the customer's directory, which calls SCIM.
+   * social_account: a browser in which access to a social account was granted or denied.
    */
   kind: AuditActorKind;
 }
 
 /** Values of an enumeration. */
-export type AuditActorKind = 'api_key' | 'person' | 'operator' | 'social_account' | (string & {});
+export type AuditActorKind = 'api_key' | 'person' | 'operator' | 'social_account' | 'directory' | (string & {});
 
 /** A type of the API. */
 export interface AuditEntry {

@@ -1,12 +1,16 @@
 package api
 
-import "github.com/content-automation/api/pkg/httpapi"
+import (
+	"github.com/content-automation/api/pkg/area/people/scim"
+	"github.com/content-automation/api/pkg/httpapi"
+)
 
 // The functions behind routes without an operation. One page receives the browsers of accounts' owners from platforms;
-// one function answers for all unknown paths under /v1.
+// customers' directories call SCIM with a token of their own; one function answers for all unknown paths under /v1.
 const (
 	DocsFunction    = "docs"
 	SocialFunction  = "social"
+	PeopleFunction  = "apikey"
 	UnknownFunction = "account"
 	UnknownPath     = "/v1/{proxy+}"
 )
@@ -22,4 +26,5 @@ var PublicRoutes = []httpapi.Route{
 	{Path: "/api-docs/{page+}", Function: DocsFunction},
 	{Path: "/healthz", Function: DocsFunction},
 	{Path: "/v1/social/callback", Function: SocialFunction},
+	{Path: scim.Path + "/{path+}", Function: PeopleFunction},
 }

@@ -510,14 +510,14 @@ class AuditActor(TypedDict):
     """A type of the API."""
 
     id: str
-    """Id of the API key, person or social account, or name of the operator."""
+    """Id of the API key, person, social account or sign-on connection, or name of the operator."""
     kind: "AuditActorKind"
-    """Kind of actor. operator: an operator of the service. social_account: a browser in which access to a social
-    account was granted or denied.
+    """Kind of actor. operator: an operator of the service. directory: the customer's directory, which calls SCIM.
+    social_account: a browser in which access to a social account was granted or denied.
     """
 
 
-AuditActorKind = Union[Literal["api_key", "person", "operator", "social_account"], str]
+AuditActorKind = Union[Literal["api_key", "person", "operator", "social_account", "directory"], str]
 
 
 class AuditEntry(TypedDict):
