@@ -98,7 +98,7 @@ function prepare(api, guides) {
         p.examples = { default: { value, 'x-disabled': true } };
         delete p.example;
       }
-      operation['x-codeSamples'] = samples(path, operation);
+      if (operation['x-sdk-method']) operation['x-codeSamples'] = samples(path, operation);
     }
   }
   const tags = api.tags.map((tag) => tag.name), grouped = Object.values(groups).flat();
