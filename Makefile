@@ -113,6 +113,7 @@ test-beside: generate-check
 	@nice -n 10 $(MAKE) --no-print-directory vuln
 	@nice -n 10 $(MAKE) --no-print-directory test-units
 	@nice -n 10 $(MAKE) --no-print-directory test-e2e
+	@nice -n 10 $(MAKE) --no-print-directory test-clients
 	@nice -n 10 $(MAKE) --no-print-directory test-race
 	@nice -n 10 $(MAKE) --no-print-directory test-engine
 
@@ -251,6 +252,7 @@ lint: lint-code lint-stacks ## Analyse the code and the stacks, and lint the Ope
 lint-code: explorer-assets
 	$(GO) vet $(PACKAGES)
 	$(GO) vet -tags deployed ./infra/verify/e2e
+	$(GO) vet -tags clients ./clients/internal/verify
 	$(GO) tool staticcheck $(PACKAGES)
 	$(GO) tool staticcheck -tags deployed ./infra/verify/e2e
 

@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"image"
 	"image/png"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -90,6 +92,40 @@ func receive(t *testing.T, dir string, env []string, port string, line ...string
 		if res.StatusCode != want {
 			t.Errorf("the receiver answers %d, want %d", res.StatusCode, want)
 		}
+	}
+}
+
+// samples writes the samples that the explorer shows into a folder.
+func samples(t *testing.T, folder string) {
+	t.Helper()
+	command(t, root, nil, "node", "clients/typescript/test/samples.mjs", "pkg/service/docs/explorer.js",
+		"clients/openapi.json", folder)
+}
+
+// TestSamplesOfTheCommandLine runs the samples that the explorer shows.
+func TestSamplesOfTheCommandLine(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	samples(t, dir)
+	command(t, root, nil, "go", "build", "-o", filepath.Join(dir, "content-automation"), "./clients/cli")
+	data, err := os.ReadFile(filepath.Join(dir, "samples.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	if err := json.Unmarshal(data, &all); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		seen[req.Method+" "+req.URL.Path] = true
+		_, _ = io.WriteString(w, `{"data":{},"error":null,"request_id":"r","next_cursor":null}`)
+	}))
+	t.Cleanup(server.Close)
+	env := []string{"BASE_URL=" + server.URL, "SVC_API_KEY=" + faults.Key, "PATH=" + dir + ":" + os.Getenv("PATH")}
+	command(t, dir, env, "sh", "-e", "-c", strings.Join(all, "\n"))
+	if len(all) < 89 || len(seen) != len(all) {
+		t.Errorf("%d samples make %d different requests", len(all), len(seen))
 	}
 }
 

@@ -47,6 +47,7 @@ func TestTypeScriptInAnEmptyProject(t *testing.T) {
 	copied(t, "clients/typescript/test", filepath.Join(project, "test"))
 	write(t, filepath.Join(project, "tsconfig.json"), `{"compilerOptions": {"module": "NodeNext", "target": "ES2022", "strict": true,
 		"exactOptionalPropertyTypes": true, "noEmit": true, "types": ["node"], "skipLibCheck": true}, "include": ["examples", "test/*.ts"]}`)
+	samples(t, filepath.Join(project, "examples"))
 	command(t, project, nil, "node", filepath.Join(modules, "typescript/bin/tsc"), "-p", ".")
 	installed := "node_modules/@content-automation/api/dist/"
 	for _, kind := range []string{"esm", "cjs"} {
@@ -80,7 +81,10 @@ func TestPythonInAnEmptyProject(t *testing.T) {
 	command(t, dir, nil, python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--target", project, wheel)
 	env := []string{"PYTHONPATH=" + project, "PYTHONDONTWRITEBYTECODE="}
 	copied(t, "clients/python/examples", filepath.Join(project, "examples"))
-	command(t, project, env, python, "-m", "mypy", "--strict", "examples/post.py", "examples/week.py", "examples/upload.py")
+	samples(t, filepath.Join(project, "examples"))
+	for _, name := range []string{"post", "week", "upload", "samples"} {
+		command(t, project, env, python, "-m", "mypy", "--strict", "examples/"+name+".py")
+	}
 	t.Log(command(t, source, env, python, "tests/scenarios.py", table))
 	best := 1.0
 	for range 5 {

@@ -121,6 +121,12 @@ var SDK = []Set{
 	python("sdk-python", "sdk", "what builds and checks the Python client"),
 }
 
+// Sizes are the clients of other APIs, to compare sizes and import times with.
+var Sizes = []Set{
+	node("sizes-node", "sizes", "clients of other APIs"),
+	python("sizes-python", "sizes", "clients of other APIs"),
+}
+
 // samTools is AWS SAM.
 var samTools = []Set{python("sam", "sam", "AWS SAM")}
 

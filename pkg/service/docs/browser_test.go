@@ -194,10 +194,11 @@ func checkWhole(t *testing.T, s seen, calls []*http.Request, base string) {
 	if !strings.Contains(s.Payload, `"type": "content.generated"`) || !strings.Contains(s.Payload, `"object"`) {
 		t.Errorf("the payload of the event is shown as %q", s.Payload)
 	}
-	for language, want := range map[string]string{"curl": "curl ", "typescript": "await fetch(",
-		"python": "requests.post(", "go": "http.NewRequest("} {
+	for language, want := range map[string]string{"curl": "curl ", "typescript": "client.content.create(",
+		"client in python": "client.content.create(", "cli": "content-automation content create", "python": "requests.post(",
+		"go": "http.NewRequest("} {
 		sample := s.Samples[language]
-		for _, part := range []string{want, base + "/v1/content-items", "factory_id", "Our new trail running shoe"} {
+		for _, part := range []string{want, base, "factory_id", "Our new trail running shoe"} {
 			if !strings.Contains(sample, part) {
 				t.Errorf("the sample in %s lacks %q: %s", language, part, sample)
 			}

@@ -102,7 +102,7 @@ function prepare(api, guides) {
         p.examples = { default: { value, 'x-disabled': true } };
         delete p.example;
       }
-      operation['x-codeSamples'] = [{ lang: 'typescript', label: 'TypeScript', source: typescript(method.toUpperCase(), path, operation) }];
+      if (operation['x-sdk-method']) operation['x-codeSamples'] = samples(path, operation);
     }
   }
   const tags = api.tags.map((tag) => tag.name), grouped = Object.values(groups).flat();
@@ -120,18 +120,45 @@ function prepare(api, guides) {
   return api;
 }
 
-// typescript is the sample of an operation in TypeScript.
-function typescript(method, path, operation) {
+// samples returns the samples of an operation by the clients.
+function samples(path, operation) {
+  const resource = operation['x-sdk-resource'], method = operation['x-sdk-method'], paged = operation['x-sdk-pagination'];
   const content = operation.requestBody?.content?.['application/json'];
   const body = content?.example ?? Object.values(content?.examples ?? {})[0]?.value;
   const values = Object.fromEntries((operation.parameters ?? []).map((p) => [p.name, p.example ?? p.schema?.examples?.[0]]));
-  const url = new URL(path.slice(1).replace(/{(\w+)}/g, (all, name) => values[name] ?? all), root);
-  const lines = [`const response = await fetch(${JSON.stringify(decodeURI(url.href))}, {`, `  method: "${method}",`, '  headers: {', '    Authorization: `Bearer ${process.env.SVC_API_KEY}`,'];
-  if (method !== 'GET') lines.push('    "Idempotency-Key": crypto.randomUUID(),');
-  if (body) lines.push('    "Content-Type": "application/json",');
-  lines.push('  },');
-  if (body) lines.push(`  body: JSON.stringify(${JSON.stringify(body, null, 2).replace(/\n/g, '\n  ')}),`);
-  return [...lines, '});', 'const { data, error } = await response.json();'].join('\n');
+  const ids = [...path.matchAll(/{(\w+)}/g)].map(([all, name]) => values[name] ?? all);
+  const base = root.href.replace(/\/$/, ''), quoted = ids.map((id) => JSON.stringify(id));
+  const snake = (name) => name.replace(/[A-Z]/g, (c) => '_' + c.toLowerCase()), kebab = (name) => snake(name).replaceAll('_', '-');
+  const shell = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
+
+  const args = [...quoted, ...(body ? [JSON.stringify(body, null, 2)] : [])].join(', ');
+  const ts = paged
+    ? [`for await (const one of client.${resource}.${method}(${args})) {`, '  console.log(one);', '}']
+    : [`const result = await client.${resource}.${method}(${args});`, 'console.log(result);'];
+  const pyArgs = [...quoted, ...(body ? [python(body)] : [])].join(', ');
+  const py = paged
+    ? [`for one in client.${snake(resource)}.${snake(method)}(${pyArgs}):`, '    print(one)']
+    : [`result = client.${snake(resource)}.${snake(method)}(${pyArgs})`, 'print(result)'];
+  const line = ['content-automation', kebab(resource), kebab(method), ...ids, ...(body ? ['--body', shell(JSON.stringify(body))] : [])];
+  return [
+    { lang: 'typescript', label: 'TypeScript', source: [`import { ContentAutomation } from '@content-automation/api';`, '',
+      `const client = new ContentAutomation({ apiKey: process.env.SVC_API_KEY!, baseUrl: ${JSON.stringify(base)} });`, ...ts].join('\n') },
+    { lang: 'python', label: 'Python', source: ['import os', 'from content_automation import ContentAutomation', '',
+      `client = ContentAutomation(os.environ["SVC_API_KEY"], ${JSON.stringify(base)})`, ...py].join('\n') },
+    { lang: 'shell', label: 'Command line', source: [`export BASE_URL=${base}`, line.join(' ')].join('\n') },
+  ];
+}
+
+// python writes a value as Python does.
+function python(value, indent = '') {
+  const inner = indent + '    ';
+  if (value === null) return 'None';
+  if (typeof value === 'boolean') return value ? 'True' : 'False';
+  if (typeof value !== 'object') return JSON.stringify(value);
+  const list = Array.isArray(value);
+  const parts = list ? value.map((one) => python(one, inner)) : Object.entries(value).map(([k, v]) => `${JSON.stringify(k)}: ${python(v, inner)}`);
+  const [open, close] = list ? '[]' : '{}';
+  return parts.length ? `${open}\n${parts.map((part) => inner + part).join(',\n')},\n${indent}${close}` : open + close;
 }
 
 async function start() {

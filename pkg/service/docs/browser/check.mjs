@@ -107,8 +107,9 @@ try {
     await close(page);
 
     const create = page.locator('.request-card').filter({ has: page.getByRole('button', { name: /Test Request.*post \/v1\/content-items\)/s }) });
-    for (const [language, name] of [['Curl', 'curl'], ['TypeScript', 'typescript'], ['Requests', 'python'], ['NewRequest', 'go']]) {
-      await create.getByRole('button', { name: /Shell|TypeScript|Python|Go/ }).first().click();
+    for (const [language, name] of [['Curl', 'curl'], ['TypeScript', 'typescript'], ['Python', 'client in python'], ['Command line', 'cli'],
+      ['Requests', 'python'], ['NewRequest', 'go']]) {
+      await create.getByRole('button', { name: /Shell|TypeScript|Python|Command line|Go/ }).first().click();
       await page.getByRole('option', { name: language, exact: true }).click();
       seen.samples[name] = await create.locator('pre').first().innerText();
     }
