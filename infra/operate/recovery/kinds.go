@@ -17,9 +17,11 @@ import (
 	"github.com/content-automation/api/pkg/area/training/job"
 	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/generate/catalog"
+	"github.com/content-automation/api/pkg/record/connection"
 	"github.com/content-automation/api/pkg/record/event"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/record/person"
 	"github.com/content-automation/api/pkg/record/testclock"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -58,6 +60,10 @@ var kinds = map[string]kind{
 	catalog.TrainedKind:   {own: true},
 	endpoint.Kind:         {own: true},
 	endpoint.DeliveryKind: {own: true},
+	person.Kind:           {own: true},
+	connection.ItemKind:   {own: true},
+	"domain":              {own: true},
+	"group":               {own: true},
 
 	item.ItemKind: {
 		own: true, unfinished: []string{string(item.Queued), string(item.Generating), string(item.Scheduled),
@@ -81,10 +87,13 @@ var kinds = map[string]kind{
 	"checkpoint":         {},
 	"content_plan_book":  {},
 	"content_plan_items": {},
+	"email":              {},
 	"inflight":           {},
+	"invitation":         {},
 	"publication_slot":   {},
 	testclock.Kind:       {},
 	"secret":             {},
 	"sku":                {},
 	"social_identity":    {},
+	"token":              {},
 }
