@@ -2,6 +2,9 @@ package main
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -58,6 +61,33 @@ func TestANewOperationIsInAllClients(t *testing.T) {
 		text := strings.Join(strings.Fields(string(all[name])), " ")
 		if !strings.Contains(text, want) {
 			t.Errorf("%s lacks %q", name, want)
+		}
+	}
+}
+
+// TestVersionsAgree compares the version of each package with the one that its requests tell.
+func TestVersionsAgree(t *testing.T) {
+	find := func(file, pattern string) string {
+		t.Helper()
+		text, err := os.ReadFile(filepath.Join("..", "..", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := regexp.MustCompile(pattern).FindSubmatch(text)
+		if found == nil {
+			t.Fatalf("%s has no version", file)
+		}
+		return string(found[1])
+	}
+	for _, c := range []struct{ name, says, file, pattern string }{
+		{"typescript", find("typescript/src/core.ts", `VERSION = '(.+)'`), "typescript/package.json", `"version": "(.+)"`},
+		{"python", find("python/src/content_automation/_request.py", `VERSION = "(.+)"`), "python/pyproject.toml",
+			`(?m)^version = "(.+)"`},
+		{"go", find("go/client.go", `Version = "(.+)"`), "go/CHANGELOG.md", `(?m)^## (.+)$`},
+	} {
+		changed := find(c.name+"/CHANGELOG.md", `(?m)^## (.+)$`)
+		if version := find(c.file, c.pattern); c.says != version || changed != version {
+			t.Errorf("%s: requests say %s, the package is %s, and the last changes are of %s", c.name, c.says, version, changed)
 		}
 	}
 }

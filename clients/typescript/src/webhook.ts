@@ -25,8 +25,8 @@ export class Receiver {
 
   /** Verifies a request by its headers and its body as it was received, and returns the event. */
   async event(headers: Headers | Record<string, string | string[] | undefined>, body: string | Uint8Array): Promise<Event> {
-    const found = headers instanceof Headers ? headers : new Headers(Object.entries(headers).map(([k, v]) => [k, String(v ?? '')]));
-    const header = (name: string) => found.get(name) ?? '';
+    const all = headers instanceof Headers ? [...headers] : Object.entries(headers);
+    const header = (name: string) => String(all.find(([key]) => key.toLowerCase() === name)?.[1] ?? '');
     const [id, time, signatures] = [header('webhook-id'), header('webhook-timestamp'), header('webhook-signature')];
     if (!id || !time || !signatures) throw new SignatureError('a header of the signature is missing');
     if (!/^\d+$/.test(time)) throw new SignatureError('the timestamp is malformed');

@@ -47,7 +47,7 @@ const groups = {
 const style = `
   /* Colours of enough contrast (WCAG 2.2, 1.4.3). */
   .light-mode {
-    --scalar-color-2: #55585c; --scalar-color-3: #606368; --scalar-color-blue: #0060a3; --scalar-color-green: #006b45;
+    --scalar-color-accent: #0060a3; --scalar-color-2: #55585c; --scalar-color-3: #606368; --scalar-color-blue: #0060a3; --scalar-color-green: #006b45;
     --scalar-color-orange: #a33e00; --scalar-color-red: #b80000; --scalar-color-yellow: #725800; --scalar-color-purple: #5c2aa8;
   }
   .dark-mode {
