@@ -263,7 +263,7 @@ func (s *Server) answer(w http.ResponseWriter, req *http.Request, a Answer, n in
 	if a.Drop || a.Stall {
 		panic(http.ErrAbortHandler)
 	}
-	body := []byte{}
+	var body []byte
 	if a.Text != nil {
 		body = []byte(*a.Text)
 	} else {

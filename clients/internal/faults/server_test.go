@@ -79,10 +79,14 @@ func TestSignaturesAreThoseOfTheOfficialLibrary(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		seconds := must(strconv.ParseInt(s.Webhook.Headers["webhook-timestamp"], 10, 64))
-		signature := must(signer.Sign(s.Webhook.Headers["webhook-id"], time.Unix(seconds, 0), []byte(s.Webhook.Body)))
-		if !strings.Contains(s.Webhook.Headers["webhook-signature"], signature) {
-			t.Errorf("%s: %s is not in %s", s.Name, signature, s.Webhook.Headers["webhook-signature"])
+		header := http.Header{}
+		for name, value := range s.Webhook.Headers {
+			header.Set(name, value)
+		}
+		seconds := must(strconv.ParseInt(header.Get("Webhook-Timestamp"), 10, 64))
+		signature := must(signer.Sign(header.Get("Webhook-Id"), time.Unix(seconds, 0), []byte(s.Webhook.Body)))
+		if !strings.Contains(header.Get("Webhook-Signature"), signature) {
+			t.Errorf("%s: %s is not in %s", s.Name, signature, header.Get("Webhook-Signature"))
 		}
 		n++
 	}

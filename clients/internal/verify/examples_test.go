@@ -186,12 +186,19 @@ func TestBreakingChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	broken := filepath.Join(t.TempDir(), "broken.json")
-	write(t, broken, strings.ReplaceAll(string(document), `"x-sdk-method": "rotateSecret"`, `"deprecated": false`))
 	var doc map[string]any
 	if err := json.Unmarshal(document, &doc); err != nil {
 		t.Fatal(err)
 	}
-	delete(doc["paths"].(map[string]any)["/v1/media/{media_id}"].(map[string]any), "delete")
+	paths := doc["paths"].(map[string]any)
+	paths["/v1/people"] = map[string]any{"get": paths["/v1/promotions"].(map[string]any)["get"]}
+	added, err := json.Marshal(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	addition := filepath.Join(t.TempDir(), "addition.json")
+	write(t, addition, string(added))
+	delete(paths["/v1/media/{media_id}"].(map[string]any), "delete")
 	data, err := json.Marshal(doc)
 	if err != nil {
 		t.Fatal(err)
@@ -204,6 +211,7 @@ func TestBreakingChanges(t *testing.T) {
 		fails              bool
 	}{
 		{filepath.Join(root, "clients", "openapi.json"), filepath.Join(root, "clients", "released", "accepted.txt"), false},
+		{addition, filepath.Join(root, "clients", "released", "accepted.txt"), false},
 		{broken, filepath.Join(root, "clients", "released", "accepted.txt"), true},
 		{broken, accepted, false},
 	} {

@@ -79,6 +79,7 @@ export interface Sent {
 export type Rule = readonly [member: string, done: readonly string[], failed: readonly string[]];
 
 const MAX_RETRY_AFTER = 60;
+const UPLOAD_TIMEOUT = 600000;
 const RETRIED = [408, 429, 500, 502, 503, 504];
 
 function sleep(ms: number, signal?: AbortSignal): Promise<void> {
@@ -174,9 +175,12 @@ export class Core {
   /** Sends a file to storage. The request is signed, and has no API key. */
   async put(url: string, init: RequestInit): Promise<void> {
     for (let attempt = 1; ; attempt++) {
-      const response = await this.#fetch(url, { ...init, redirect: 'manual' }).catch(() => undefined);
+      const ended = AbortSignal.timeout(UPLOAD_TIMEOUT);
+      const signal = init.signal ? AbortSignal.any([init.signal, ended]) : ended;
+      const response = await this.#fetch(url, { ...init, signal, redirect: 'manual' }).catch(() => undefined);
+      if (init.signal?.aborted) throw init.signal.reason;
       if (response?.ok) return;
-      if (attempt > (this.#options.maxRetries ?? 2) || init.signal?.aborted) {
+      if (attempt > (this.#options.maxRetries ?? 2)) {
         throw new ConnectionError(`the upload failed${response ? ` (${response.status})` : ''}`, attempt);
       }
       await this.#clock.sleep(500 * attempt);

@@ -15,7 +15,7 @@ export class Receiver {
   constructor(secrets: string | string[], options: { now?: () => number } = {}) {
     this.#now = options.now ?? Date.now;
     this.#secrets = [secrets].flat().map((secret) => {
-      if (!/^whsec_[0-9A-Za-z+/]+={0,2}$/.test(secret)) {
+      if (!/^whsec_([0-9A-Za-z+/]{4})*([0-9A-Za-z+/]{2}==|[0-9A-Za-z+/]{3}=)?$/.test(secret) || secret.length < 10) {
         throw new ConfigError('the signing secret is malformed: a secret is whsec_ and base64');
       }
       return bytes(secret.slice(6));
@@ -25,7 +25,8 @@ export class Receiver {
 
   /** Verifies a request by its headers and its body as it was received, and returns the event. */
   async event(headers: Headers | Record<string, string | string[] | undefined>, body: string | Uint8Array): Promise<Event> {
-    const header = (name: string) => String((headers instanceof Headers ? headers.get(name) : headers[name]) ?? '');
+    const all = headers instanceof Headers ? [...headers] : Object.entries(headers);
+    const header = (name: string) => String(all.find(([key]) => key.toLowerCase() === name)?.[1] ?? '');
     const [id, time, signatures] = [header('webhook-id'), header('webhook-timestamp'), header('webhook-signature')];
     if (!id || !time || !signatures) throw new SignatureError('a header of the signature is missing');
     if (!/^\d+$/.test(time)) throw new SignatureError('the timestamp is malformed');

@@ -49,6 +49,7 @@ var guides = []guide{
 	{"Start", "quick-start", "Quick start"},
 	{"Start", "authentication", "Authentication"},
 	{"Start", "sandbox", "Sandbox"},
+	{"Start", "clients", "Clients"},
 	{"Start", "testing", "Tests of your own"},
 	{"Start", "idempotency", "Idempotency"},
 	{"Start", "lists", "Lists and changes"},
