@@ -39,6 +39,18 @@ type Loopback struct {
 	AllowLoopback string `env:"ALLOW_LOOPBACK_WEBHOOKS"`
 }
 
+// SignIn has the OpenID Connect issuer that people of the account area sign in with. Without an issuer nobody signs in.
+type SignIn struct {
+	// Issuer is compared with the tokens exactly.
+	Issuer   string `env:"SIGN_IN_ISSUER"`
+	ClientID string `env:"SIGN_IN_CLIENT_ID"`
+	// KeysURL has the issuer's keys as a JSON Web Key Set. The other URLs are its endpoints.
+	KeysURL      string `env:"SIGN_IN_JWKS_URL"`
+	AuthorizeURL string `env:"SIGN_IN_AUTHORIZE_URL"`
+	TokenURL     string `env:"SIGN_IN_TOKEN_URL"`
+	LogoutURL    string `env:"SIGN_IN_LOGOUT_URL"`
+}
+
 // Area has the needs of every area that keeps state.
 type Area struct {
 	State

@@ -1,0 +1,21 @@
+// Package signin verifies the tokens of people who sign in to the account area by OpenID Connect, and decides who of
+// them is a person of an account.
+package signin
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/content-automation/api/pkg/cloud/needs"
+)
+
+// Settings describe the issuer. See needs.SignIn for their environment variables.
+type Settings = needs.SignIn
+
+// ReadSettings reads the settings from the environment.
+func ReadSettings() Settings { return needs.Read[Settings]() }
+
+// New makes a verifier of the issuer's tokens. It fetches no key before the first token.
+func New(s Settings, now func() time.Time) *Verifier {
+	return &Verifier{s, &keys{url: s.KeysURL, client: &http.Client{Timeout: attemptTimeout}, now: now}, now}
+}
