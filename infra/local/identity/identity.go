@@ -47,8 +47,8 @@ type Options struct {
 	// Redirects are the addresses that a sign-in may return to, and Logouts those of a sign-out.
 	Redirects, Logouts []string
 	Users              []User
-	// Password is the password of all users.
-	Password string
+	// Password returns the password of all users.
+	Password func() string
 	// Key returns the key that signs tokens. It is called at the first use, because making one takes a while.
 	Key func() (*rsa.PrivateKey, error)
 	Now func() time.Time

@@ -108,7 +108,7 @@ func (p *Provider) login(w http.ResponseWriter, r *http.Request) {
 	}
 	email, password := r.PostFormValue("email"), r.PostFormValue("password")
 	i := slices.IndexFunc(p.o.Users, func(u User) bool { return u.Email == email })
-	if i < 0 || subtle.ConstantTimeCompare([]byte(password), []byte(p.o.Password)) != 1 {
+	if i < 0 || subtle.ConstantTimeCompare([]byte(password), []byte(p.o.Password())) != 1 {
 		p.ask(w, http.StatusUnauthorized, q, email, true)
 		return
 	}

@@ -6,6 +6,7 @@ import "github.com/content-automation/api/pkg/httpapi"
 // one function answers for all unknown paths under /v1.
 const (
 	DocsFunction    = "docs"
+	ConsoleFunction = "console"
 	SocialFunction  = "social"
 	UnknownFunction = "account"
 	UnknownPath     = "/v1/{proxy+}"
@@ -22,4 +23,8 @@ var PublicRoutes = []httpapi.Route{
 	{Path: "/api-docs/{page+}", Function: DocsFunction},
 	{Path: "/healthz", Function: DocsFunction},
 	{Path: "/v1/social/callback", Function: SocialFunction},
+	{Path: "/settings", Function: ConsoleFunction},
+	{Path: "/settings/{page+}", Function: ConsoleFunction},
+	{Path: "/auth/{step+}", Function: ConsoleFunction},
+	{Path: "/setup/{token}", Function: ConsoleFunction},
 }

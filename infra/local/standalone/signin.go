@@ -1,0 +1,91 @@
+package standalone
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/base64"
+	"net/http"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/content-automation/api/infra/local/identity"
+	"github.com/content-automation/api/pkg/area"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/auth/signin"
+	"github.com/content-automation/api/pkg/service/console"
+)
+
+const (
+	// identityPath is the prefix of the paths of the identity provider.
+	identityPath = "/_identity"
+	// identityClient is the id of the account area at the provider.
+	identityClient = "console"
+)
+
+// The names of the secrets of the identity provider.
+const (
+	identityKey      = "identity-key"
+	identityPassword = "identity-password"
+)
+
+// signInSettings describe the service's own identity provider.
+func (s *Service) signInSettings() signin.Settings {
+	issuer := s.BaseURL + identityPath
+	// The service itself may not reach its own name, such as in a container.
+	inside := s.internal + identityPath
+	return signin.Settings{Issuer: issuer, ClientID: identityClient, KeysURL: inside + "/jwks.json",
+		AuthorizeURL: issuer + "/authorize", TokenURL: inside + "/token", LogoutURL: issuer + "/logout"}
+}
+
+// Users are those who can sign in at the service's own provider: one of each role.
+func Users() []identity.User {
+	var all []identity.User
+	for _, r := range auth.Roles {
+		name := string(r.Role)
+		all = append(all, identity.User{Subject: "user-" + name, Email: name + "@demo.example", Name: "Demo " + name})
+	}
+	return all
+}
+
+// Password returns the password of all Users.
+func (s *Service) Password() string {
+	if password := s.Kept(identityPassword); password != "" {
+		return password
+	}
+	password := rand.Text()[:12]
+	s.Keep(identityPassword, password)
+	return password
+}
+
+// newIdentity returns the service's own identity provider. Its key outlives restarts, as sessions do.
+func (s *Service) newIdentity() *identity.Provider {
+	return identity.New(identity.Options{
+		Issuer: s.BaseURL + identityPath, ClientID: identityClient,
+		Redirects: []string{s.BaseURL + "/auth/callback"}, Logouts: []string{s.BaseURL + "/auth/signed-out"},
+		Users: Users(), Password: s.Password, Key: s.signingKey, Now: s.now,
+	})
+}
+
+func (s *Service) signingKey() (*rsa.PrivateKey, error) {
+	if kept, err := base64.StdEncoding.DecodeString(s.Kept(identityKey)); err == nil && len(kept) > 0 {
+		return x509.ParsePKCS1PrivateKey(kept)
+	}
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err == nil {
+		s.Keep(identityKey, base64.StdEncoding.EncodeToString(x509.MarshalPKCS1PrivateKey(key)))
+	}
+	return key, err
+}
+
+// newConsole returns the function of the account area. Parsing its pages is postponed to the first request.
+func (s *Service) newConsole(e area.Env) function {
+	settings := s.options.SignIn
+	handle := console.Lambda(func() (http.Handler, error) {
+		return console.New(console.Wire(e, settings, s.BaseURL, s.internal))
+	})
+	return func(ctx context.Context, in events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
+		return handle(ctx, in)
+	}
+}
