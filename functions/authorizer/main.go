@@ -8,6 +8,7 @@ import (
 
 	"github.com/content-automation/api/pkg/auth/authorizer"
 	"github.com/content-automation/api/pkg/auth/credential"
+	"github.com/content-automation/api/pkg/auth/signin"
 	"github.com/content-automation/api/pkg/cloud/awsenv"
 	"github.com/content-automation/api/pkg/cloud/logging"
 	"github.com/content-automation/api/pkg/cloud/needs"
@@ -17,7 +18,8 @@ import (
 func main() {
 	logging.Setup()
 	cfg := awsenv.Must(awsenv.Config())
-	a := authorizer.New(credential.NewCounter(store.Open(cfg, needs.Read[needs.State]().Table), time.Now),
+	n := needs.Read[needs.Authorizer]()
+	a := authorizer.New(credential.NewCounter(store.Open(cfg, n.Table), time.Now), signin.New(n.SignIn, time.Now),
 		authorizer.Scopes, time.Now)
 	lambda.Start(a.Handle)
 }

@@ -35,6 +35,10 @@ type Denial struct {
 // EnterprisePlan is the one plan whose accounts may use the API.
 const EnterprisePlan = "enterprise"
 
+// MessageEnded is the public message of invalid_api_key for a person who has no access any more.
+const MessageEnded = "You are not a person of this account any more, or you have to sign in by another provider. Ask " +
+	"an owner of the account."
+
 // MessageInvalidKey is the public message of invalid_api_key.
 const MessageInvalidKey = "The header Authorization has no valid API key. It must be `Bearer svc_live_…` or `Bearer " +
 	"svc_test_…`: a key alone, or by another scheme such as Basic, is not read. In the right form, the key is " +
@@ -81,7 +85,9 @@ type Principal struct {
 	tenant.Owner
 	Actor  Actor   `json:"actor"`
 	Scopes []Scope `json:"scopes"`
-	Rate   Rate    `json:"rate"`
+	// Role is the role of a person. A key has none.
+	Role Role `json:"role,omitempty"`
+	Rate Rate `json:"rate"`
 	// OldSecret reports that the call used a secret that a rotation has replaced, and that still works for a while.
 	OldSecret bool `json:"old_secret,omitempty"`
 	// SpendLimit is the number of credits that the key may spend in a calendar month (UTC). Nil means no limit.

@@ -43,6 +43,8 @@ var Paths = []string{
 	"/v1/me",
 	"/v1/media",
 	"/v1/media/{media_id}",
+	"/v1/people",
+	"/v1/people/{person_id}",
 	"/v1/products",
 	"/v1/products/{product_id}",
 	"/v1/products/{product_id}/photos",

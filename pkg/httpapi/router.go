@@ -225,8 +225,8 @@ func register[I any](r *Router, op Op, success reflect.Type, handle func(context
 	}
 	serve := func(ctx context.Context, in *I) (*answer, error) {
 		c := callFrom(ctx)
-		if !auth.FromContext(ctx).Has(op.Scope) {
-			return nil, c.fail(errs.New(errs.InsufficientScope, "%s", auth.MessageScope(op.Scope)))
+		if err := auth.FromContext(ctx).MayCall(op.Scope, op.Method); err != nil {
+			return nil, c.fail(err)
 		}
 		a, err := (*answer)(nil), c.misnamed
 		if err == nil {

@@ -19,23 +19,32 @@ import (
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/record/connection"
+	"github.com/content-automation/api/pkg/record/person"
 	"github.com/content-automation/api/pkg/store"
 )
 
-// The partitions of API keys, of their secrets, and of the counts of their calls.
+// The partitions of API keys, of people, of their secrets and subjects, and of the counts of their calls.
 var (
 	countItems  = credential.Counts("*")
 	keyItems    = credential.Keys("*")
+	peopleItems = credential.People("*")
 	secretItems = credential.Secrets("*")
 	usageItems  = credential.Usages("*")
 )
 
 // accessItems are the partitions of the items that decide about access, and about the
-// receivers of events and posts: accounts, API keys, webhooks, social accounts, and stored
-// answers.
-var accessItems = []string{
+// receivers of events and posts: accounts, API keys, people, sign-on connections, webhooks,
+// social accounts, and stored answers.
+var accessItems = slices.Concat([]string{
 	id.Account + "_*", "answer#*", countItems, "keycount#*", keyItems, secretItems, "secrets#*", id.SocialAccount +
 		"_*", usageItems, id.Webhook + "_*",
+}, signOnItems)
+
+// signOnItems are the partitions of the items that decide who is a person of an account.
+var signOnItems = []string{
+	id.Connection + "_*", connection.Directories("*"), connection.Domains("*"), connection.Setups("*"),
+	person.Counts("*"), person.Emails("*"), person.Invitations("*"), person.Owners("*"), peopleItems,
 }
 
 // permissions returns the permissions of a function. They are written out because the grants
@@ -149,7 +158,7 @@ func (l lambdas) state(f topology.Function) []awsiam.PolicyStatement {
 	arn := l.data.state.TableArn()
 	if f.CredentialsOnly {
 		counts := condition("ForAllValues:StringLike", "dynamodb:LeadingKeys", countItems, keyItems,
-			secretItems, usageItems)
+			peopleItems, secretItems, usageItems)
 		secrets := condition("ForAllValues:StringLike", "dynamodb:LeadingKeys", secretItems)
 		return []awsiam.PolicyStatement{counts(allow([]string{"dynamodb:UpdateItem"}, arn)),
 			secrets(allow([]string{"dynamodb:GetItem"}, arn))}
@@ -159,8 +168,8 @@ func (l lambdas) state(f topology.Function) []awsiam.PolicyStatement {
 	case f.DecodesFiles:
 		all = append(all, deny(all, arn, accessItems...))
 	case f.State != nil && !f.May(topology.ManageKeySecrets):
-		// Whoever can write the secret of an API key can act as any account.
-		all = append(all, deny(all, arn, secretItems))
+		// Whoever can write the secret of an API key, or who is a person, can act as any account.
+		all = append(all, deny(all, arn, append([]string{secretItems}, signOnItems...)...))
 	}
 	return all
 }

@@ -30,6 +30,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider/credentials"
 	"github.com/content-automation/api/pkg/adapter/provider/row"
 	"github.com/content-automation/api/pkg/area/training/job"
+	"github.com/content-automation/api/pkg/auth/signin"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
@@ -71,6 +72,8 @@ type Options struct {
 	Lane *Lane
 	// Prepare is called before the first call of the API is answered. It may be nil.
 	Prepare func(ctx context.Context, s *Service) error
+	// SignIn describes the issuer that people sign in with. Without it nobody signs in.
+	SignIn signin.Settings
 	// Compose returns the composer of media for stored files. It is required.
 	Compose func(files *objects.Store) generate.Composer
 	// Assets have the explorer's script: see docs.Options.

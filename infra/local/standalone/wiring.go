@@ -36,6 +36,7 @@ import (
 	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/auth/authorizer"
 	"github.com/content-automation/api/pkg/auth/credential"
+	"github.com/content-automation/api/pkg/auth/signin"
 	"github.com/content-automation/api/pkg/base/backoff"
 	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/cloud/topology"
@@ -136,7 +137,8 @@ func (s *Service) mount(e area.Env) *gateway {
 		Function: api.UnknownFunction})
 	g := newGateway(routes, functions, public)
 	g.base, g.now = s.BaseURL, s.now
-	g.authorize = authorizer.New(credential.NewCounter(e.DB, s.now), authorizer.Scopes, s.now).Handle
+	g.authorize = authorizer.New(credential.NewCounter(e.DB, s.now), signin.New(s.options.SignIn, s.now),
+		authorizer.Scopes, s.now).Handle
 	return g
 }
 

@@ -2,6 +2,7 @@ package metered
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -116,7 +117,15 @@ func (w *World) Examples() map[string]Example {
 			"name": "CRM integration", "kind": "test", "scopes": []string{"content:read", "content:write"},
 			"ip_allow_list": []string{"192.0.2.0/24"},
 		}},
-		"getApiKey":    {ID: of(&w.apiKey)},
+		"getApiKey":  {ID: of(&w.apiKey)},
+		"listPeople": {},
+		"invitePerson": {Undo: "removePerson", Make: func(context.Context) (Object, error) {
+			return Object{"email": strings.ToLower(rand.Text()) + "@example.com", "name": "Ada Lovelace",
+				"role": "developer"}, nil
+		}},
+		"updatePerson": {ID: of(&w.person), Body: Object{"role": "auditor"}},
+		"removePerson": {ID: fresh("invitePerson")},
+
 		"updateApiKey": {ID: of(&w.apiKey), Body: Object{"name": "CRM integration, production"}},
 		"revokeApiKey": {ID: fresh("createApiKey")},
 		"rotateApiKey": {ID: of(&w.apiKey), Body: Object{"overlap_seconds": 0}},

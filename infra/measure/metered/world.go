@@ -31,6 +31,7 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/authorizer"
 	"github.com/content-automation/api/pkg/auth/credential"
+	"github.com/content-automation/api/pkg/auth/signin/signintest"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/cloud/seal/sealtest"
@@ -90,12 +91,14 @@ type World struct {
 	authorizer lambda.Handler
 	functions  map[string]lambda.Handler
 	key, live  string // secrets of a test key and a live one
-	drops      []func(context.Context) error
+	// issuer signs the access token of the owner of the test key's account.
+	issuer *signintest.Issuer
+	drops  []func(context.Context) error
 	// admitted is the authorizer's result for each header Authorization.
 	admitted map[string]map[string]any
 
 	// The ids of resources of the account, one of each kind.
-	apiKey, factory, item, generation, media, event, webhook, delivery, diagnosed, proposal, social string
+	apiKey, person, factory, item, generation, media, event, webhook, delivery, diagnosed, proposal, social string
 	// channel is the social account that items are published to.
 	channel string
 	// planned is a factory with a content plan, and seller is one with products.
@@ -148,6 +151,7 @@ func NewWith(ctx context.Context, s Settings) (_ *World, err error) {
 			err = errors.Join(err, w.Close(ctx))
 		}
 	}()
+	w.issuer = signintest.New(w.Now)
 	state, err := w.table(ctx)
 	if err != nil {
 		return nil, err
@@ -170,7 +174,7 @@ func NewWith(ctx context.Context, s Settings) (_ *World, err error) {
 	w.Loaders = generatewiring.Loaders(signer)
 	log := audit.New(entries, w.Now)
 	w.recorder = &meteredRecorder{log: log, meter: w.Meter}
-	w.authorizer = lambda.NewHandler(authorizer.New(credential.NewCounter(state, w.Now), authorizer.Scopes,
+	w.authorizer = lambda.NewHandler(authorizer.New(credential.NewCounter(state, w.Now), w.issuer.Verifier(), authorizer.Scopes,
 		w.Now).Handle)
 	// The addresses of webhooks are resolved when they are saved. An address on the machine itself needs no
 	// look-up.
@@ -228,6 +232,9 @@ func (w *World) fill(ctx context.Context, state *store.DB) (err error) {
 		}
 		made[mode], *secret = tenant.Account(a.ID), k.Secret
 	}
+	if err := w.addOwner(ctx, made[tenant.Test]); err != nil {
+		return err
+	}
 	// Each diagnosis creates at least one proposal.
 	if w.diagnosed, err = w.make(ctx, "createFactory"); err != nil {
 		return err
@@ -251,6 +258,9 @@ func (w *World) fill(ctx context.Context, state *store.DB) (err error) {
 			return err
 		}
 		if w.apiKey, err = w.make(ctx, "createApiKey"); err != nil {
+			return err
+		}
+		if w.person, err = w.make(ctx, "invitePerson"); err != nil {
 			return err
 		}
 		if w.factory, err = w.make(ctx, "createFactory"); err != nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/safehttp/returnurl"
 	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/record/person"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -215,8 +216,8 @@ func retry[T any](change func() (T, error)) (v T, err error) {
 		"again in a second.")
 }
 
-// Update changes an account, and in the same transaction the copy of its plan,
-// addresses and limits that each of its keys carries.
+// Update changes an account, and in the same transaction the copy of its plan, addresses and limits that each of its
+// keys carries. The copies of its people, who can be many, follow in other transactions: if one fails, repeat the change.
 func (s *Service) Update(ctx context.Context, accountID tenant.Account, set Settings) (Account, error) {
 	return retry(func() (Account, error) { return s.update(ctx, accountID, set) })
 }
@@ -257,7 +258,8 @@ func (s *Service) update(ctx context.Context, accountID tenant.Account, set Sett
 	if err := s.db.Commit(ctx, tx); err != nil {
 		return Account{}, fmt.Errorf("account: update %s: %w", a.ID, err)
 	}
-	return a, nil
+	it.Version++ // as the commit has written it
+	return a, person.NewService(s.db, s.now, nil).ChangeAccount(ctx, it)
 }
 
 // SecretAttribute is the attribute of an API key's item that holds the hash of its current

@@ -116,7 +116,7 @@ func TestAChangeOfTheAccountReachesItsBalance(t *testing.T) {
 		if a, err = w.accounts.Update(t.Context(), tenant.Account(a.ID), set); err != nil {
 			t.Fatal(err)
 		}
-		if got := w.faults.Operations(); got != "BatchGetItem Query TransactWriteItems" {
+		if got := w.faults.Operations(); got != "BatchGetItem Query TransactWriteItems Query" {
 			t.Errorf("it took %s", got)
 		}
 		if b := w.balance(a); b.Credits != 1500 || b.Above != 1500-a.LowThreshold {

@@ -14,6 +14,7 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/record/person"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -21,7 +22,9 @@ import (
 // Me is an account as one of its keys sees it.
 type Me struct {
 	View
-	Key CallingKey `json:"key" doc:"The calling key"`
+	Key CallingKey `json:"key" doc:"The calling key. For a person: its id, name and scopes"`
+	// Person is nil for a key.
+	Person *person.Person `json:"person" doc:"The person who has signed in. Null if an API key calls"`
 }
 
 // ETag follows from all that is shown: the balance changes without the account, and
@@ -93,7 +96,7 @@ func (s *Service) Register(r *httpapi.Router) {
 func (s *Service) me(ctx context.Context, _ *struct{}) (Me, error) {
 	p := auth.FromContext(ctx)
 	items, err := s.db.GetAll(ctx, store.IDKey(string(p.Account)), ledger.BalanceKey(p.Account),
-		credential.KeyOf(p.Account, p.KeyID()))
+		credential.KeyOf(p.Account, p.Actor.ID))
 	if err != nil {
 		return Me{}, err
 	}
@@ -111,8 +114,15 @@ func (s *Service) me(ctx context.Context, _ *struct{}) (Me, error) {
 	if err := items[2].Decode(&key); err != nil {
 		return Me{}, err
 	}
-	me := Me{View: a.view(p.Mode), Key: CallingKey{ID: p.KeyID(), Name: key.Name, Kind: string(p.Mode),
+	me := Me{View: a.view(p.Mode), Key: CallingKey{ID: p.Actor.ID, Name: key.Name, Kind: string(p.Mode),
 		Scopes: p.Scopes, ExpiresAt: key.ExpiresAt}}
+	if p.Actor.Kind == auth.Person {
+		r, err := person.Read(&items[2], s.now())
+		if err != nil {
+			return Me{}, err
+		}
+		me.Person = &r.Person
+	}
 	me.Balance = MeBalance{Credits: ledger.BalanceOf(items[1]).Credits, LowThreshold: a.LowThreshold}
 	me.RateLimit = RateLimit{Limit: p.Rate.Limit, WindowSeconds: p.Rate.Window}
 	return me, nil

@@ -116,7 +116,7 @@ func (s *Service) create(tx *store.Tx, h held, kind tenant.Mode, set Settings, b
 		return NewKey{}, err
 	}
 	it.Key, it.Listed = credential.KeyOf(accountID, r.ID), store.Key{}
-	it.Filters = map[string]string{"kind": string(kind)}
+	it.Filters = map[string]string{"kind": string(kind), byFilter: by}
 	it.Attributes = map[string]string{account.SecretAttribute: auth.HashKey(secret)}
 	it.Due = expiry.Due(&r)
 	tx.Create(it, nil)

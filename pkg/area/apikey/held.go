@@ -104,7 +104,10 @@ func (s *Service) hold(ctx context.Context, accountID tenant.Account, mode tenan
 	h.owner = items[0]
 	if keyID != "" {
 		h.item = items[1]
-		if h.Record, err = s.see(&h.item, mode, keyID); err != nil {
+		if h.Record, err = s.see(&h.item, mode, keyID); err == nil && p != nil {
+			err = own(p, &h.Record)
+		}
+		if err != nil {
 			return h, err
 		}
 	}

@@ -139,6 +139,9 @@ func (s *Service) list(ctx context.Context, in *httpapi.PageInput) (httpapi.Page
 	if p.Mode == tenant.Test {
 		q.Filters["kind"] = string(tenant.Test)
 	}
+	if p.Role == auth.Developer {
+		q.Filters[byFilter] = p.Actor.ID
+	}
 	return httpapi.ListItems(ctx, s.db, q, *in, func(it store.Item) (Key, error) {
 		r, err := keyrecord.Read(&it, s.now())
 		return r.Key, err
@@ -180,11 +183,25 @@ func mayManage(p *auth.Principal) error {
 	return nil
 }
 
+// byFilter is the filter of lists by who has created a key.
+const byFilter = "by"
+
+// own refuses a developer another's key, as if there were none.
+func own(p *auth.Principal, r *keyrecord.Record) error {
+	if p.Role == auth.Developer && r.CreatedBy != p.Actor.ID {
+		return errs.Missing("API key", r.ID)
+	}
+	return nil
+}
+
 // find reads the key in the path of the call.
 func (s *Service) find(ctx context.Context, in KeyPath, match ...httpapi.IfMatch) (keyrecord.Record,
 	store.Item, error) {
 	p := auth.FromContext(ctx)
 	r, it, err := s.Find(ctx, p.Account, p.Mode, in.ID)
+	if err == nil {
+		err = own(p, &r)
+	}
 	if err == nil {
 		err = httpapi.Matches(r.Version, match)
 	}
@@ -219,6 +236,9 @@ func (s *Service) getKey(ctx context.Context, in *KeyPath) (out Details, err err
 	}
 	days := len(items) - 2
 	r, err := s.see(&items[days], p.Mode, in.ID)
+	if err == nil {
+		err = own(p, &r)
+	}
 	if err != nil {
 		return out, err
 	}

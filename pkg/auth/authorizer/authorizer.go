@@ -1,5 +1,5 @@
-// Package authorizer identifies the caller before any function runs, and checks the call: the key, the plan, the
-// address, the scope and the rate limit, usually in one round trip to the state table.
+// Package authorizer identifies the caller before any function runs, and checks the call: the key or the person's access
+// token, the plan, the address, the scope and the rate limit, usually in one round trip to the state table.
 package authorizer
 
 import (
@@ -14,6 +14,7 @@ import (
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/credential"
+	"github.com/content-automation/api/pkg/auth/signin"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/metric"
@@ -36,14 +37,15 @@ var _ Secrets = (*credential.Counter)(nil)
 // Authorizer is the gateway's custom authorizer.
 type Authorizer struct {
 	secrets Secrets
+	people  *signin.Verifier
 	// scopes maps "METHOD /path/{template}" to its scope.
 	scopes map[string]auth.Scope
 	now    func() time.Time
 }
 
-// New makes an authorizer; scopes is the table of Scopes.
-func New(secrets Secrets, scopes map[string]auth.Scope, now func() time.Time) *Authorizer {
-	return &Authorizer{secrets, scopes, now}
+// New makes an authorizer; scopes is the table of Scopes, and people verifies the access tokens of people.
+func New(secrets Secrets, people *signin.Verifier, scopes map[string]auth.Scope, now func() time.Time) *Authorizer {
+	return &Authorizer{secrets, people, scopes, now}
 }
 
 // errUnauthorized is the only error that the gateway answers with 401. API Gateway itself refuses a call without the
@@ -65,10 +67,6 @@ func (a *Authorizer) Handle(ctx context.Context, req request) (response, error) 
 	if !sent {
 		return response{}, errUnauthorized
 	}
-	mode, ok := auth.ParseKey(token)
-	if !ok {
-		return unknown(req), nil
-	}
 	ip := req.RequestContext.Identity.SourceIP
 	now := a.now()
 	if deadline, ok := ctx.Deadline(); ok {
@@ -76,15 +74,22 @@ func (a *Authorizer) Handle(ctx context.Context, req request) (response, error) 
 		ctx, cancel = context.WithDeadline(ctx, deadline.Add(-margin))
 		defer cancel()
 	}
-	s, err := a.secrets.Count(ctx, auth.HashKey(token), now.Unix()/window, ip)
-	if errors.Is(err, store.ErrNotFound) {
+	var s *credential.Credential
+	c, err := a.identify(ctx, token, req)
+	if err == nil {
+		s, err = a.secrets.Count(ctx, c.hash, now.Unix()/window, ip)
+	}
+	if errors.Is(err, store.ErrNotFound) || errors.Is(err, signin.ErrInvalid) {
 		return unknown(req), nil
 	}
 	if err != nil {
-		return failed(req, "key not looked up", err)
+		return failed(req, "caller not looked up", err)
 	}
-	p := principal(s, mode, now)
-	if p.Denial = a.denial(s, p, req, ip, now); p.Denial != nil {
+	p := principal(s, c, now)
+	if p.Denial = a.denial(s, p, req, ip, now); p.Denial == nil {
+		p.Denial = c.denial
+	}
+	if p.Denial != nil {
 		if err := a.count(ctx, s, p.Denial, now); err != nil {
 			return failed(req, "refused call not counted", err)
 		}
@@ -93,7 +98,38 @@ func (a *Authorizer) Handle(ctx context.Context, req request) (response, error) 
 			return deny(req.MethodArn), nil
 		}
 	}
-	return allow(req, p.KeyID(), p)
+	return allow(req, p.Actor.ID, p)
+}
+
+// caller is what a token says of the caller.
+type caller struct {
+	// hash is that of the credential.
+	hash string
+	mode tenant.Mode
+	// denial refuses a call of a person with a malformed mode.
+	denial *auth.Denial
+}
+
+// identify reads a key or verifies an access token. Its error is signin.ErrInvalid for any other token.
+func (a *Authorizer) identify(ctx context.Context, token string, req request) (c caller, err error) {
+	if mode, ok := auth.ParseKey(token); ok {
+		return caller{hash: auth.HashKey(token), mode: mode}, nil
+	}
+	if a.people == nil || !signin.LooksLikeToken(token) {
+		return c, signin.ErrInvalid
+	}
+	access, err := a.people.Access(ctx, token)
+	if err != nil {
+		return c, err
+	}
+	c.hash, c.mode = auth.Subject(a.people.Issuer(), access.Subject), tenant.Live
+	switch mode, sent := header(req, auth.ModeHeader); {
+	case sent && mode == string(tenant.Test):
+		c.mode = tenant.Test
+	case sent && mode != string(tenant.Live):
+		c.denial = &auth.Denial{Code: errs.InvalidHeader, Message: auth.ModeHeader + " must be live or test."}
+	}
+	return c, nil
 }
 
 // margin is the part of the function's time that is reserved for the answer to a call whose key cannot be looked up in
@@ -130,6 +166,8 @@ func (a *Authorizer) denial(s *credential.Credential, p *auth.Principal, req req
 	}
 	scope, known := a.scopes[method+" "+req.Resource]
 	switch {
+	case s.Ended(now) && p.Actor.Kind == auth.Person:
+		return &auth.Denial{Code: errs.InvalidAPIKey, Message: auth.MessageEnded}
 	case s.Ended(now):
 		return &auth.Denial{Code: errs.InvalidAPIKey, Message: auth.MessageInvalidKey}
 	case s.Plan != auth.EnterprisePlan:
@@ -138,8 +176,12 @@ func (a *Authorizer) denial(s *credential.Credential, p *auth.Principal, req req
 	case !auth.Permits(s.AccountIPs, ip) || !auth.Permits(s.KeyIPs, ip):
 		return &auth.Denial{Code: errs.IPNotAllowed, Message: "Requests from this address are not allowed. Add it " +
 			"to the IP allow-lists of the account and of the key."}
-	case known && !p.Has(scope):
-		return &auth.Denial{Code: errs.InsufficientScope, Message: auth.MessageScope(scope)}
+	}
+	if known {
+		if err := p.MayCall(scope, method); err != nil {
+			e := errs.As(err)
+			return &auth.Denial{Code: e.Code, Message: e.Message}
+		}
 	}
 	n, ceiling := s.Excess()
 	switch {
@@ -166,7 +208,7 @@ const (
 // refusals.
 func (a *Authorizer) count(ctx context.Context, s *credential.Credential, r *auth.Denial, now time.Time) (err error) {
 	switch r.Code {
-	case errs.RateLimited:
+	case errs.RateLimited, errs.InvalidHeader:
 		return nil
 	case errs.InvalidAPIKey:
 		metric.Add(AuthenticationRefused, 1)
@@ -177,14 +219,17 @@ func (a *Authorizer) count(ctx context.Context, s *credential.Credential, r *aut
 	return err
 }
 
-func principal(s *credential.Credential, mode tenant.Mode, now time.Time) *auth.Principal {
+func principal(s *credential.Credential, c caller, now time.Time) *auth.Principal {
 	p := &auth.Principal{
-		Owner: tenant.Of(s.Account, mode), Actor: auth.Key(s.KeyID),
+		Owner: tenant.Of(s.Account, c.mode), Actor: auth.Key(s.KeyID), Role: auth.Role(s.Role),
 		Rate: auth.Rate{
 			Limit: s.Limit, Window: window, Remaining: max(s.Limit-s.Count, 0),
 			Reset: window - int(now.Unix()%window),
 		},
 		SpendLimit: s.SpendLimit, OldSecret: !s.UntilAt.IsZero(),
+	}
+	if p.Role != "" {
+		p.Actor.Kind = auth.Person
 	}
 	if _, full := s.Excess(); full {
 		p.Rate.Remaining = 0
@@ -202,15 +247,20 @@ func principal(s *credential.Credential, mode tenant.Mode, now time.Time) *auth.
 // bearer returns the token of the Authorization header (RFC 6750, 2.1), and reports whether the header was sent. Header
 // names have any case. A value of another scheme, or without one, is not a key, whatever its form: its token is empty.
 func bearer(req request) (token string, sent bool) {
-	for name, value := range req.Headers {
-		if !strings.EqualFold(name, "Authorization") {
-			continue
+	value, _ := header(req, "Authorization")
+	scheme, token, _ := strings.Cut(strings.TrimSpace(value), " ")
+	if strings.EqualFold(scheme, "Bearer") {
+		return strings.TrimSpace(token), true
+	}
+	return "", scheme != ""
+}
+
+// header returns a header, whose name may have any case.
+func header(req request, name string) (value string, sent bool) {
+	for n, value := range req.Headers {
+		if strings.EqualFold(n, name) {
+			return value, true
 		}
-		scheme, token, _ := strings.Cut(strings.TrimSpace(value), " ")
-		if strings.EqualFold(scheme, "Bearer") {
-			return strings.TrimSpace(token), true
-		}
-		return "", scheme != ""
 	}
 	return "", false
 }

@@ -184,7 +184,7 @@ func read(key string) call {
 // handle authorizes a call and returns the effect of the policy.
 func handle(t *testing.T, s *secrets, c call) (effect string, p *auth.Principal, err error) {
 	t.Helper()
-	got, err := authorizer.New(s, authorizer.Scopes, func() time.Time { return now }).Handle(t.Context(), c)
+	got, err := authorizer.New(s, nil, authorizer.Scopes, func() time.Time { return now }).Handle(t.Context(), c)
 	if err != nil {
 		return "", nil, err
 	}
@@ -485,7 +485,7 @@ func TestTheWindowIsTheMinute(t *testing.T) {
 		{time.Date(2026, 5, 1, 12, 0, 59, 999_999_999, time.UTC), 1},
 	} {
 		s := &secrets{known: map[string]credential.Credential{auth.HashKey(key): good()}}
-		got, err := authorizer.New(s, nil, func() time.Time { return c.at }).Handle(t.Context(), read(key))
+		got, err := authorizer.New(s, nil, nil, func() time.Time { return c.at }).Handle(t.Context(), read(key))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -49,7 +49,7 @@ func newService(t *testing.T) (*service, *storetest.Faults) {
 	if err := db.Commit(t.Context(), tx); err != nil {
 		t.Fatal(err)
 	}
-	s.authorizer = authorizer.New(credential.NewCounter(db, clock), authorizer.Scopes, clock)
+	s.authorizer = authorizer.New(credential.NewCounter(db, clock), nil, authorizer.Scopes, clock)
 	s.router = httpapi.NewRouter(db, s.audit, clock)
 	httpapi.Read(s.router, httpapi.Op{ID: "listContentItems", Method: http.MethodGet, Path: "/v1/content-items",
 		Scope: auth.ContentRead, Function: "content"},

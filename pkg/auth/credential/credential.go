@@ -9,6 +9,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -21,6 +23,8 @@ type Credential struct {
 	tenant.Owner
 	Plan   string
 	Scopes []string
+	// Role is the role of a person. The credential of a person has the hash auth.Subject.
+	Role string
 	// KeyIPs and AccountIPs are CIDRs; an empty list permits every address.
 	KeyIPs, AccountIPs []string
 	// Limit is the number of calls a minute.
@@ -57,6 +61,7 @@ const (
 	keyID      = "key_id"
 	plan       = "plan"
 	scopes     = "scopes"
+	role       = "role"
 	keyIPs     = "key_ips"
 	accountIPs = "account_ips"
 	revoked    = "revoked"
@@ -91,11 +96,17 @@ func LastUsed(it *store.Item) (at time.Time, ip string) {
 	return at, it.Attributes[lastUsedIP]
 }
 
-// KeyOf returns the key of an API key's own item. All keys of an account share a partition, so that a change of the
-// account reliably finds each of them.
-func KeyOf(account tenant.Account, keyID string) store.Key {
-	return store.Key{PK: Keys(account), SK: keyID}
+// KeyOf returns the key of the item of an API key or of a person. All keys of an account share a partition, so that a
+// change of the account reliably finds each of them. So do all people.
+func KeyOf(account tenant.Account, holder string) store.Key {
+	if id.Valid(id.Person, holder) {
+		return store.Key{PK: People(account), SK: holder}
+	}
+	return store.Key{PK: Keys(account), SK: holder}
 }
+
+// People is the partition of store.Table that lists the people of an account.
+func People(account tenant.Account) string { return "people#" + string(account) }
 
 // Keys is the partition of store.Table that lists an account's API keys.
 func Keys(account tenant.Account) string { return "keys#" + string(account) }
@@ -118,7 +129,7 @@ func (c *Credential) texts() map[string]string {
 		ended = "true"
 	}
 	return map[string]string{
-		keyID: c.KeyID, plan: c.Plan, movedTo: c.MovedTo, revoked: ended, scopes: strings.Join(c.Scopes, " "),
+		keyID: c.KeyID, plan: c.Plan, movedTo: c.MovedTo, revoked: ended, scopes: strings.Join(c.Scopes, " "), role: c.Role,
 		keyIPs: strings.Join(c.KeyIPs, " "), accountIPs: strings.Join(c.AccountIPs, " "),
 	}
 }
@@ -137,7 +148,16 @@ func (c *Credential) numbers() map[string]int64 {
 }
 
 // Create adds a new credential to the transaction.
-func Create(tx *store.Tx, c Credential) {
+func Create(tx *store.Tx, c Credential) { tx.Create(c.item(), nil) }
+
+// Readmit replaces the credential of a person who was removed by one with another holder. The item is as it was read.
+func Readmit(tx *store.Tx, ended store.Item, c Credential) {
+	it := c.item()
+	it.Version = ended.Version
+	tx.Replace(it)
+}
+
+func (c *Credential) item() store.Item {
 	it := store.Item{Key: key(c.Hash), Kind: kind, Owner: c.Owner, Attributes: map[string]string{},
 		Numbers: c.numbers()}
 	for name, value := range c.texts() {
@@ -148,7 +168,7 @@ func Create(tx *store.Tx, c Credential) {
 	if c.From != "" {
 		it.Attributes[from] = c.From
 	}
-	tx.Create(it, nil)
+	return it
 }
 
 // Change writes all fields of a credential, except its counts and their origin.
@@ -195,11 +215,35 @@ func Move(tx *store.Tx, hash, to string, at time.Time) {
 	tx.Update(key(hash), store.Expires(u, at.Add(Keep)), store.Exists, store.Conflict)
 }
 
+// ChangeRole rewrites the role and the scopes of a person's credential.
+func ChangeRole(tx *store.Tx, hash string, to auth.Role) {
+	u := set(expression.Set(store.Attribute(role), expression.Value(string(to))), store.Attribute(scopes),
+		strings.Join(ScopesOf(to), " "))
+	tx.Update(key(hash), u, store.Exists, store.Conflict)
+}
+
+// ScopesOf returns the scopes of a role as a credential has them.
+func ScopesOf(r auth.Role) []string {
+	var names []string
+	for _, s := range r.Scopes() {
+		names = append(names, string(s))
+	}
+	return names
+}
+
 // ChangeAccount rewrites a credential's copy of its account's data.
 func ChangeAccount(tx *store.Tx, hash, accountPlan string, ips []string, callsPerMinute int) {
 	u := expression.Set(store.Attribute(plan), expression.Value(accountPlan)).Set(store.Number(limit),
 		expression.Value(callsPerMinute))
 	tx.Update(key(hash), set(u, store.Attribute(accountIPs), strings.Join(ips, " ")), store.Exists, store.Conflict)
+}
+
+// Of returns the credential of an item that was read by SecretKey, or nil for the zero Item.
+func Of(hash string, it store.Item) *Credential {
+	if it.Kind == "" {
+		return nil
+	}
+	return read(hash, it)
 }
 
 // Find returns the credential of a hash, without counting a call. It returns store.ErrNotFound for an unknown one.
@@ -224,7 +268,7 @@ func read(hash string, it store.Item) *Credential {
 		spendLimit = &n
 	}
 	c := &Credential{
-		Hash: hash, KeyID: a[keyID], Owner: it.Owner, Plan: a[plan], Scopes: strings.Fields(a[scopes]),
+		Hash: hash, KeyID: a[keyID], Owner: it.Owner, Plan: a[plan], Scopes: strings.Fields(a[scopes]), Role: a[role],
 		KeyIPs: strings.Fields(a[keyIPs]), AccountIPs: strings.Fields(a[accountIPs]), Limit: int(it.Numbers[limit]),
 		SpendLimit: spendLimit,
 		ExpiresAt:  at(expires), Revoked: a[revoked] != "", MovedTo: a[movedTo], UntilAt: at(until),

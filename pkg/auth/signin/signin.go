@@ -17,5 +17,10 @@ func ReadSettings() Settings { return needs.Read[Settings]() }
 
 // New makes a verifier of the issuer's tokens. It fetches no key before the first token.
 func New(s Settings, now func() time.Time) *Verifier {
-	return &Verifier{s, &keys{url: s.KeysURL, client: &http.Client{Timeout: attemptTimeout}, now: now}, now}
+	return NewWith(s, &http.Client{Timeout: attemptTimeout}, now)
+}
+
+// NewWith is New with a client that fetches the keys.
+func NewWith(s Settings, client *http.Client, now func() time.Time) *Verifier {
+	return &Verifier{s, &keys{url: s.KeysURL, client: client, now: now}, now}
 }

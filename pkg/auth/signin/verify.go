@@ -29,6 +29,9 @@ type Verifier struct {
 // Enabled reports whether there is an issuer.
 func (v *Verifier) Enabled() bool { return v.settings.Issuer != "" }
 
+// Issuer returns the issuer, or an empty text if there is none.
+func (v *Verifier) Issuer() string { return v.settings.Issuer }
+
 // Access has the claims of a person's access token.
 type Access struct {
 	Subject   string
@@ -39,6 +42,7 @@ type Access struct {
 
 // Identity has the claims of a person's ID token.
 type Identity struct {
+	Issuer        string
 	Subject       string
 	Email         string
 	EmailVerified bool
@@ -134,7 +138,7 @@ func (v *Verifier) Identity(ctx context.Context, token, nonce string) (Identity,
 		return Identity{}, fmt.Errorf("%w: use, audience or nonce", ErrInvalid)
 	}
 	id := Identity{
-		Subject: c.Subject, Email: c.Email, EmailVerified: bool(c.Verified), Name: c.Name, Connection: c.Connection,
+		Issuer: c.Issuer, Subject: c.Subject, Email: c.Email, EmailVerified: bool(c.Verified), Name: c.Name, Connection: c.Connection,
 		Groups: c.Groups, ExpiresAt: c.Expiry.Time(),
 	}
 	if c.AuthTime != nil {

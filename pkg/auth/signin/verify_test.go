@@ -30,7 +30,7 @@ func (c *clock) now() time.Time { return c.at }
 func start(t *testing.T) (*signintest.Issuer, *signin.Verifier, *clock) {
 	t.Helper()
 	c := &clock{time.Date(2026, 11, 23, 10, 0, 0, 0, time.UTC)}
-	issuer := signintest.New(t, c.now)
+	issuer := signintest.New(c.now)
 	return issuer, issuer.Verifier(), c
 }
 

@@ -31,6 +31,7 @@ const (
 	PlanNotAllowed    Code = "plan_not_allowed"
 	IPNotAllowed      Code = "ip_not_allowed"
 	ScopeEscalation   Code = "scope_escalation"
+	PersonRequired    Code = "person_required"
 
 	NotFound    Code = "not_found" // 404
 	UnknownPath Code = "unknown_path"

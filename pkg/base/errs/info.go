@@ -134,6 +134,11 @@ var Infos = []Info{
 			"and limit of spending. A webhook may receive only events that its creator may read.",
 		"Use a key that has everything that is granted, or grant less.",
 		Never, `"message": "The calling key does not have the scope studio:use, so it cannot grant it. Use a key that has it.", "param": "/scopes"`},
+	{PersonRequired, http.StatusForbidden, permission,
+		"Only people may call the operation, not API keys.",
+		"The operation manages the people of the account. No scope of a key permits it.",
+		"Sign in to the account area as an owner or an admin, and do it there.",
+		Never, `"message": "Only a person who has signed in to the account area may do this. API keys cannot manage people, whatever their scopes."`},
 
 	{NotFound, http.StatusNotFound, invalidRequest,
 		"There is no such resource.",

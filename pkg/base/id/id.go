@@ -38,6 +38,8 @@ const (
 	Delivery      = "dlv"
 	LedgerEntry   = "led"
 	AuditEntry    = "aud"
+	Person        = "usr"
+	Connection    = "con"
 )
 
 // New makes an id of the given kind for the given time. It panics if the machine has no randomness, because nothing can

@@ -51,6 +51,12 @@ type SignIn struct {
 	LogoutURL    string `env:"SIGN_IN_LOGOUT_URL"`
 }
 
+// Authorizer has the needs of the function authorizer.
+type Authorizer struct {
+	State
+	SignIn
+}
+
 // Area has the needs of every area that keeps state.
 type Area struct {
 	State
@@ -218,7 +224,7 @@ type Deliver struct {
 // Of returns the needs of each function, by its name.
 func Of() map[string]any {
 	return map[string]any{
-		"authorizer": State{},
+		"authorizer": Authorizer{},
 		"account":    Account{}, "apikey": Area{}, "catalog": Catalog{}, "factory": Factory{},
 		"content": Content{}, "studio": Studio{}, "media": Library{}, "webhook": Webhook{}, "social": Social{},
 		"docs":  struct{}{},

@@ -8,7 +8,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/content-automation/api/pkg/area"
-	"github.com/content-automation/api/pkg/area/apikey"
 	"github.com/content-automation/api/pkg/area/architect"
 	catalogarea "github.com/content-automation/api/pkg/area/catalog"
 	"github.com/content-automation/api/pkg/area/content"
@@ -18,6 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/service/function/account"
+	keys "github.com/content-automation/api/pkg/service/function/apikey"
 	"github.com/content-automation/api/pkg/service/function/factory"
 	"github.com/content-automation/api/pkg/service/function/product"
 	"github.com/content-automation/api/pkg/service/function/studio"
@@ -31,7 +31,7 @@ type Function struct {
 
 // Functions are all functions that serve operations, in the order of the document.
 var Functions = []Function{
-	{"account", account.Mount}, {"apikey", apikey.Mount}, {"catalog", catalogarea.Mount}, {"factory", factory.Mount},
+	{"account", account.Mount}, {"apikey", keys.Mount}, {"catalog", catalogarea.Mount}, {"factory", factory.Mount},
 	{"content", content.Mount}, {"studio", studio.Mount}, {"media", mediaarea.Mount}, {"product", product.Mount},
 	{"architect", architect.Mount}, {"webhook", webhook.Mount}, {"social", social.Mount},
 }

@@ -2,14 +2,15 @@
 package signintest
 
 import (
+	"bytes"
 	"crypto/rand"
 	"crypto/rsa"
 	"encoding/json"
+	"errors"
+	"io"
 	"net/http"
-	"net/http/httptest"
 	"sync"
 	"sync/atomic"
-	"testing"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
@@ -22,7 +23,6 @@ const Client = "console-client"
 
 // Issuer signs tokens.
 type Issuer struct {
-	t   testing.TB
 	now func() time.Time
 	// Key signs the tokens.
 	Key *rsa.PrivateKey
@@ -32,51 +32,54 @@ type Issuer struct {
 	Fetches atomic.Int32
 	// Down makes the key set unavailable.
 	Down atomic.Bool
-	url  string
 }
+
+// URL is the name of the issuer. Nothing serves it: see Verifier.
+const URL = "https://issuer.example/pool"
 
 // signing is made once, because it takes a noticeable time.
 var signing = sync.OnceValues(func() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, 2048) })
 
-// New starts an issuer.
-func New(t testing.TB, now func() time.Time) *Issuer {
-	t.Helper()
-	key, err := signing()
-	if err != nil {
-		t.Fatal(err)
-	}
-	i := &Issuer{t: t, now: now, Key: key, KeyID: "key-1"}
-	server := httptest.NewServer(i)
-	t.Cleanup(server.Close)
-	i.url = server.URL
-	return i
+// New makes an issuer.
+func New(now func() time.Time) *Issuer {
+	return &Issuer{now: now, Key: must(signing()), KeyID: "key-1"}
 }
 
-// ServeHTTP serves the key set.
-func (i *Issuer) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+// must panics if there is an error: nothing in a test can continue then.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// RoundTrip answers with the key set, without a network.
+func (i *Issuer) RoundTrip(*http.Request) (*http.Response, error) {
 	i.Fetches.Add(1)
 	if i.Down.Load() {
-		http.Error(w, "down", http.StatusServiceUnavailable)
-		return
+		return nil, errors.New("the issuer is down")
 	}
-	_ = json.NewEncoder(w).Encode(jose.JSONWebKeySet{Keys: []jose.JSONWebKey{
+	set := must(json.Marshal(jose.JSONWebKeySet{Keys: []jose.JSONWebKey{
 		{Key: i.Key.Public(), KeyID: i.KeyID, Algorithm: "RS256", Use: "sig"},
-	}})
+	}}))
+	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(bytes.NewReader(set))}, nil
 }
 
 // Settings returns the settings of a verifier for this issuer.
 func (i *Issuer) Settings() signin.Settings {
-	return signin.Settings{Issuer: i.url, ClientID: Client, KeysURL: i.url + "/.well-known/jwks.json"}
+	return signin.Settings{Issuer: URL, ClientID: Client, KeysURL: URL + "/.well-known/jwks.json"}
 }
 
 // Verifier returns a verifier for this issuer.
-func (i *Issuer) Verifier() *signin.Verifier { return signin.New(i.Settings(), i.now) }
+func (i *Issuer) Verifier() *signin.Verifier {
+	return signin.NewWith(i.Settings(), &http.Client{Transport: i}, i.now)
+}
 
 // AccessClaims returns the claims of a person's access token.
 func (i *Issuer) AccessClaims(subject string) map[string]any {
 	now := i.now()
 	return map[string]any{
-		"iss": i.url, "client_id": Client, "token_use": "access", "sub": subject, "scope": "openid email profile",
+		"iss": URL, "client_id": Client, "token_use": "access", "sub": subject, "scope": "openid email profile",
 		"iat": now.Unix(), "auth_time": now.Unix(), "exp": now.Add(15 * time.Minute).Unix(),
 	}
 }
@@ -85,7 +88,7 @@ func (i *Issuer) AccessClaims(subject string) map[string]any {
 func (i *Issuer) IdentityClaims(subject, email, nonce string) map[string]any {
 	now := i.now()
 	return map[string]any{
-		"iss": i.url, "aud": Client, "token_use": "id", "sub": subject, "nonce": nonce, "email": email,
+		"iss": URL, "aud": Client, "token_use": "id", "sub": subject, "nonce": nonce, "email": email,
 		"email_verified": true, "name": "Ada", "iat": now.Unix(), "auth_time": now.Unix(),
 		"exp": now.Add(15 * time.Minute).Unix(),
 	}
@@ -101,22 +104,6 @@ func (i *Issuer) Sign(claims map[string]any) string {
 
 // SignWith returns a token with any claims, signed by any key.
 func (i *Issuer) SignWith(key jose.SigningKey, claims map[string]any) string {
-	i.t.Helper()
-	signer, err := jose.NewSigner(key, nil)
-	if err != nil {
-		i.t.Fatal(err)
-	}
-	body, err := json.Marshal(claims)
-	if err != nil {
-		i.t.Fatal(err)
-	}
-	signed, err := signer.Sign(body)
-	if err != nil {
-		i.t.Fatal(err)
-	}
-	token, err := signed.CompactSerialize()
-	if err != nil {
-		i.t.Fatal(err)
-	}
-	return token
+	signed := must(must(jose.NewSigner(key, nil)).Sign(must(json.Marshal(claims))))
+	return must(signed.CompactSerialize())
 }

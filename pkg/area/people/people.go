@@ -1,0 +1,267 @@
+// Package people has the operations by which owners and admins manage the people of their account.
+package people
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/pkg/area"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/person"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// Person is a person as callers see it.
+type Person = person.Person
+
+// Invited is a person with the link of a new invitation.
+type Invited struct {
+	Person
+	InvitationURL     string         `json:"invitation_url" nullable:"true" doc:"Link by which the person accepts the invitation, once and within 7 days. Send it to the person: the service sends no e-mail. It is not shown again. Null in a repeat later than 10 minutes"`
+	InvitationShownAt *resource.Time `json:"invitation_shown_at,omitempty" doc:"Time at which the link was made and shown. Only in a repeat that leaves it out"`
+}
+
+// Concealed returns the person without the link.
+func (i Invited) Concealed(made resource.Time) any {
+	i.InvitationShownAt = &made
+	return struct {
+		Invited
+		InvitationURL *string `json:"invitation_url"`
+	}{Invited: i}
+}
+
+// Grants returns the scopes that the link gives: none, because its holder must also own the address.
+func (i Invited) Grants() []auth.Scope { return nil }
+
+// Service has the operations.
+type Service struct {
+	db     *store.DB
+	people *person.Service
+	now    func() time.Time
+}
+
+// NewService makes the service. Tokens of invitations are drawn from random.
+func NewService(db *store.DB, now func() time.Time, random io.Reader) *Service {
+	return &Service{db, person.NewService(db, now, random), now}
+}
+
+// Mount registers the operations of the area.
+func Mount(r *httpapi.Router, e area.Env) { NewService(e.DB, e.Now, e.Random).Register(r) }
+
+type inviteBody struct {
+	Email    string            `json:"email" minLength:"3" maxLength:"254" doc:"E-mail address of the person" example:"ada@example.com"`
+	Name     string            `json:"name,omitempty" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the person. Absent: the name that the person signs in with" example:"Ada Lovelace"`
+	Role     auth.Role         `json:"role" enum:"owner,admin,developer,auditor" doc:"Role of the person. Only an owner can make an owner" example:"developer"`
+	Metadata resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
+}
+
+// Rules refuses bodies that the schema cannot rule out.
+func (b inviteBody) Rules() error {
+	_, err := person.Address(b.Email, "/email")
+	return err
+}
+
+type patchBody struct {
+	Role     auth.Role              `json:"role,omitempty" enum:"owner,admin,developer,auditor" doc:"Role of the person. Only an owner can make an owner, or change one" example:"auditor"`
+	Metadata resource.MetadataPatch `json:"metadata,omitempty" nullable:"true" doc:"Pairs to set. A null value removes that pair; null removes all"`
+}
+
+// PersonPath is the part of the path that names a person.
+type PersonPath struct {
+	ID string `path:"person_id" doc:"Id of the person" example:"usr_01h455vb4pex5vsknk084sn02q"`
+}
+
+type inviteInput struct{ Body inviteBody }
+
+type patchInput struct {
+	PersonPath
+	httpapi.IfMatch
+	Body patchBody
+}
+
+type removeInput struct {
+	PersonPath
+	httpapi.IfMatch
+}
+
+type listInput struct {
+	httpapi.PageInput
+	State []person.State `query:"state" enum:"invited,active,removed" nullable:"false" doc:"Only people in these states, separated by commas"`
+	Role  []auth.Role    `query:"role" enum:"owner,admin,developer,auditor" nullable:"false" doc:"Only people with these roles, separated by commas"`
+}
+
+// Register puts the operations of the area into the router.
+func (s *Service) Register(r *httpapi.Router) {
+	const collection, one = "/v1/people", "/v1/people/{person_id}"
+	op := func(id, method, path, summary, description string) httpapi.Op {
+		return httpapi.Op{
+			ID: id, Method: method, Path: path, Scope: auth.PersonScope, Function: "apikey", Tag: "People",
+			Summary: summary, Errors: []errs.Code{errs.PersonRequired},
+			Description: description + " For people with the role owner or admin who have signed in, not for API keys: " +
+				"`person_required`.",
+		}
+	}
+	list := op("listPeople", http.MethodGet, collection, "List the people",
+		"Everybody who has access to the account, those who are invited, and those who were removed in the last 90 "+
+			"days. The role auditor may list them too.")
+	list.Errors = append(list.Errors, errs.InvalidCursor)
+	httpapi.List(r, list, s.list)
+
+	invite := op("invitePerson", http.MethodPost, collection, "Invite a person",
+		"Only this response has the link of the invitation, which works once and for 7 days. Who opens it must sign in "+
+			"with the invited e-mail address. Inviting an invited person again replaces the invitation, the name and "+
+			"the role.")
+	invite.Status = http.StatusCreated
+	invite.Errors = append(invite.Errors, errs.Duplicate, errs.InvalidState)
+	httpapi.Write(r, invite, s.invite)
+
+	update := op("updatePerson", http.MethodPatch, one, "Change the role of a person",
+		"Takes a JSON merge patch (RFC 7396). The role takes effect on the person's next request. The last owner stays "+
+			"an owner.")
+	update.Errors = append(update.Errors, errs.InvalidState, errs.VersionMismatch)
+	update.Fixed = map[string]string{"email": "invite the other address", "name": "it comes from the person's sign-in",
+		"state": "DELETE /v1/people/{person_id} removes the person"}
+	httpapi.Write(r, update, s.update)
+
+	remove := op("removePerson", http.MethodDelete, one, "Remove a person",
+		"Ends the access of the person on the next request, and an open invitation. The last owner stays. API keys that "+
+			"the person has created go on working: revoke those that are not needed.")
+	remove.Errors = append(remove.Errors, errs.InvalidState, errs.VersionMismatch)
+	httpapi.Write(r, remove, s.remove)
+}
+
+func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Person], error) {
+	p := auth.FromContext(ctx)
+	if p.Role != auth.Auditor {
+		if err := mayManage(p.Role); err != nil {
+			return httpapi.Page[Person]{}, err
+		}
+	}
+	q := person.Query(p.Account)
+	q.Filters["state"], q.Filters["role"] = httpapi.AnyOf(in.State), httpapi.AnyOf(in.Role)
+	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (Person, error) {
+		r, err := person.Read(&it, s.now())
+		return r.Person, err
+	})
+}
+
+func mayManage(r auth.Role) error {
+	if r.Manages() {
+		return nil
+	}
+	return errs.New(errs.InsufficientScope, "Your role, %s, does not permit managing people. Ask an owner or an admin of "+
+		"the account.", r)
+}
+
+var errOwners = errs.New(errs.InsufficientScope, "Only an owner may make, change or remove an owner.")
+
+// caller reads the calling person, whose role counts now: it may have changed since the call was authorized. The
+// transaction fails if it changes before the commit, unless it is the person that is changed.
+func (s *Service) caller(ctx context.Context, tx *store.Tx, changed string) (auth.Role, error) {
+	p := auth.FromContext(ctx)
+	r, it, err := s.people.Find(ctx, p.Account, p.Actor.ID)
+	if errs.CodeOf(err) == errs.NotFound || err == nil && r.State != person.Active {
+		return "", errs.New(errs.InvalidAPIKey, "%s", auth.MessageEnded)
+	}
+	if err != nil {
+		return "", err
+	}
+	if r.ID != changed {
+		tx.Unchanged(it)
+	}
+	return r.Role, mayManage(r.Role)
+}
+
+func (s *Service) invite(ctx context.Context, tx *store.Tx, in *inviteInput) (out Invited, err error) {
+	p, b := auth.FromContext(ctx), in.Body
+	by, err := s.caller(ctx, tx, "")
+	if err != nil {
+		return out, err
+	}
+	if b.Role == auth.Owner && by != auth.Owner {
+		return out, errOwners
+	}
+	email, err := person.Address(b.Email, "/email")
+	if err != nil {
+		return out, err
+	}
+	n := person.New{Account: p.Account, Email: email, Name: person.CleanName(b.Name), Role: b.Role, By: p.Actor.ID,
+		Metadata: b.Metadata}
+	r, it, err := s.people.ByEmail(ctx, email)
+	var token string
+	switch {
+	case err == nil && it.Account == p.Account && r.State == person.Invited:
+		if r.Role == auth.Owner && by != auth.Owner {
+			return out, errOwners
+		}
+		r, token, err = s.people.Reinvite(tx, r, it, n)
+	case err == nil:
+		return out, person.ErrDuplicate
+	case errors.Is(err, store.ErrNotFound):
+		r, token, err = s.people.Invite(tx, n)
+	}
+	return Invited{Person: r.Person, InvitationURL: URL(httpapi.BaseURL(ctx), token)}, err
+}
+
+// URL returns the link of an invitation.
+func URL(base, token string) string {
+	return strings.TrimSuffix(base, "/") + "/auth/invitations/" + token
+}
+
+// hold reads the person of a path whom the caller may change.
+func (s *Service) hold(ctx context.Context, tx *store.Tx, in PersonPath, match httpapi.IfMatch) (r person.Record,
+	it store.Item, by auth.Role, err error) {
+	if by, err = s.caller(ctx, tx, in.ID); err != nil {
+		return r, it, by, err
+	}
+	if r, it, err = s.people.Find(ctx, auth.FromContext(ctx).Account, in.ID); err != nil {
+		return r, it, by, err
+	}
+	if r.Role == auth.Owner && by != auth.Owner {
+		return r, it, by, errOwners
+	}
+	return r, it, by, match.Check(r.Version)
+}
+
+func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out Person, err error) {
+	r, it, by, err := s.hold(ctx, tx, in.PersonPath, in.IfMatch)
+	if err != nil {
+		return out, err
+	}
+	type settings struct {
+		Role     auth.Role         `json:"role"`
+		Metadata resource.Metadata `json:"metadata"`
+	}
+	set, err := httpapi.MergePatch(ctx, settings{r.Role, r.Metadata})
+	switch {
+	case err != nil:
+		return out, err
+	case r.State == person.Removed:
+		return out, errs.New(errs.InvalidState, "The person is removed and cannot be changed. Invite the person again.").
+			With(errs.StateContext{State: string(r.State), Allowed: []string{}})
+	case set.Role == auth.Owner && by != auth.Owner:
+		return out, errOwners
+	case !set.Role.Known():
+		return out, errs.Invalid("/role", "must be owner, admin, developer or auditor")
+	}
+	s.people.SetRole(tx, &r, it.Account, set.Role)
+	r.Metadata = set.Metadata.OrEmpty()
+	err = s.people.Save(tx, &r, it)
+	return r.Person, err
+}
+
+func (s *Service) remove(ctx context.Context, tx *store.Tx, in *removeInput) (out Person, err error) {
+	r, it, _, err := s.hold(ctx, tx, in.PersonPath, in.IfMatch)
+	if err != nil {
+		return out, err
+	}
+	err = s.people.Remove(tx, &r, it)
+	return r.Person, err
+}

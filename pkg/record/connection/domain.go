@@ -1,0 +1,184 @@
+package connection
+
+import (
+	"context"
+	"errors"
+	"net"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+
+	"github.com/content-automation/api/pkg/base/backoff"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/record/person"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+)
+
+const (
+	maxDomains = 20
+	// label is the name below the domain that has the TXT record.
+	label = "_content-automation"
+	// lookUpTime bounds one look-up.
+	lookUpTime  = 3 * time.Second
+	lookUpTries = 2
+)
+
+var domainForm = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$`)
+
+// publicDomains give addresses to anyone, so nobody can own them.
+var publicDomains = []string{"gmail.com", "googlemail.com", "outlook.com", "hotmail.com", "live.com", "yahoo.com",
+	"icloud.com", "proton.me", "protonmail.com", "gmx.net", "gmx.de", "web.de", "mail.ru", "yandex.ru", "aol.com"}
+
+// RecordName returns the name of the TXT record of a domain.
+func RecordName(domain string) string { return label + "." + domain }
+
+// AddDomain adds an unverified domain. Adding a domain twice has no effect.
+func (s *Service) AddDomain(ctx context.Context, account tenant.Account, connectionID, domain string) (Connection, error) {
+	domain = strings.ToLower(strings.TrimSuffix(domain, "."))
+	if len(domain) > 253 || !domainForm.MatchString(domain) || slices.Contains(publicDomains, domain) {
+		return Connection{}, errs.Invalid("/domain", "must be a domain of your own, such as example.com")
+	}
+	token, _, err := person.NewToken(s.random)
+	if err != nil {
+		return Connection{}, err
+	}
+	return s.change(ctx, account, connectionID, func(_ *store.Tx, c *Connection) error {
+		if slices.ContainsFunc(c.Domains, func(d Domain) bool { return d.Name == domain }) {
+			return nil
+		}
+		if len(c.Domains) >= maxDomains {
+			return errs.New(errs.InvalidState, "The connection has %d domains, which is the maximum.", maxDomains)
+		}
+		c.Domains = append(c.Domains, Domain{Name: domain, Record: "content-automation-verification=" + token})
+		return nil
+	})
+}
+
+// VerifyDomain looks the TXT record of a domain up, and marks the domain as verified if it has the text. One connection
+// only can verify a domain.
+func (s *Service) VerifyDomain(ctx context.Context, account tenant.Account, connectionID, domain string) (Connection,
+	error) {
+	c, _, err := s.Find(ctx, account, connectionID)
+	if err != nil {
+		return c, err
+	}
+	i := slices.IndexFunc(c.Domains, func(d Domain) bool { return d.Name == domain })
+	if i < 0 {
+		return c, errs.Missing("domain", domain)
+	}
+	if c.Domains[i].VerifiedAt != nil {
+		return c, nil
+	}
+	want := c.Domains[i].Record
+	found, err := s.records(ctx, RecordName(domain))
+	if err != nil {
+		return c, err
+	}
+	if !slices.Contains(found, want) {
+		return c, errs.New(errs.InvalidState, "The domain %s has no TXT record %s with the text %s yet. A new record "+
+			"can take an hour to be seen.", domain, RecordName(domain), want)
+	}
+	return s.change(ctx, account, connectionID, func(tx *store.Tx, c *Connection) error {
+		i := slices.IndexFunc(c.Domains, func(d Domain) bool { return d.Name == domain && d.Record == want })
+		if i < 0 {
+			return errs.Missing("domain", domain)
+		}
+		if c.Domains[i].VerifiedAt != nil {
+			return nil
+		}
+		at := resource.Instant(s.now())
+		c.Domains[i].VerifiedAt = &at
+		it := store.Item{Key: DomainKey(domain), Kind: "domain", Owner: tenant.Of(account, ""),
+			Attributes: map[string]string{connectionAttribute: c.ID}}
+		if c.Enforced {
+			it.Attributes[enforcedAttribute] = "true"
+		}
+		tx.CreateExpiring(it, s.now().Unix(), errs.New(errs.Duplicate, "The domain %s is verified by another "+
+			"connection. Remove it there first.", domain))
+		return nil
+	})
+}
+
+// records returns the TXT records of a name; none if the name does not exist.
+func (s *Service) records(ctx context.Context, name string) (found []string, err error) {
+	for try := range lookUpTries {
+		if werr := backoff.Wait(ctx, try, 100*time.Millisecond, time.Second); werr != nil {
+			return nil, werr
+		}
+		bounded, cancel := context.WithTimeout(ctx, lookUpTime)
+		found, err = s.lookUp.LookupTXT(bounded, name+".")
+		cancel()
+		var dns *net.DNSError
+		if err == nil || errors.As(err, &dns) && dns.IsNotFound {
+			return found, nil
+		}
+	}
+	return nil, errs.Wrap(err, errs.ProviderUnavailable, "The DNS records of %s could not be read. Try again in a minute.",
+		name)
+}
+
+// RemoveDomain removes a domain. People of it cannot sign in by the connection any more.
+func (s *Service) RemoveDomain(ctx context.Context, account tenant.Account, connectionID, domain string) (Connection,
+	error) {
+	return s.change(ctx, account, connectionID, func(tx *store.Tx, c *Connection) error {
+		i := slices.IndexFunc(c.Domains, func(d Domain) bool { return d.Name == domain })
+		if i < 0 {
+			return errs.Missing("domain", domain)
+		}
+		s.release(tx, c.Domains[i])
+		c.Domains = slices.Delete(c.Domains, i, i+1)
+		return nil
+	})
+}
+
+// release ends the item of a verified domain.
+func (s *Service) release(tx *store.Tx, d Domain) {
+	if d.VerifiedAt != nil {
+		tx.Update(DomainKey(d.Name), store.Expires(expression.UpdateBuilder{}, s.now()), store.Exists, store.Conflict)
+	}
+}
+
+// Enforce makes people of the verified domains sign in by this connection only, or lets them sign in otherwise again.
+// It needs a provider, a verified domain, and an owner who may sign in without the connection: see person.BreakGlass.
+func (s *Service) Enforce(ctx context.Context, account tenant.Account, connectionID string, on bool) (Connection, error) {
+	people := person.NewService(s.db, s.now, s.random)
+	if on {
+		safe := false
+		err := people.Each(ctx, account, func(r person.Record, _ store.Item) error {
+			safe = safe || r.BreakGlass && r.State == person.Active
+			return nil
+		})
+		if err != nil {
+			return Connection{}, err
+		}
+		if !safe {
+			return Connection{}, errs.New(errs.InvalidState, "Sign-on cannot be enforced before an owner may sign in "+
+				"without it, in case it fails. Set such an owner first.")
+		}
+	}
+	c, err := s.change(ctx, account, connectionID, func(tx *store.Tx, c *Connection) error {
+		if on && (!c.Ready || len(c.Verified()) == 0) {
+			return errs.New(errs.InvalidState, "Sign-on can be enforced when its provider is set and one of its "+
+				"domains is verified.")
+		}
+		c.Enforced = on
+		for _, name := range c.Verified() {
+			u := expression.Remove(store.Attribute(enforcedAttribute))
+			if on {
+				u = expression.Set(store.Attribute(enforcedAttribute), expression.Value("true"))
+			}
+			tx.Update(DomainKey(name), u, store.Exists, store.Conflict)
+		}
+		return nil
+	})
+	if err != nil || !on {
+		return c, err
+	}
+	// Those who have signed in otherwise before are out on their next call.
+	return c, people.Confine(ctx, account, connectionID, c.Verified())
+}

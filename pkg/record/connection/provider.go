@@ -1,0 +1,118 @@
+package connection
+
+import (
+	"context"
+	"net/url"
+	"strings"
+
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/record/person"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// Provider describes a customer's provider. A SAML provider has its metadata, as a URL or a document; one of OpenID
+// Connect has an issuer and a client.
+type Provider struct {
+	Kind         Kind
+	MetadataURL  string
+	Metadata     string
+	Issuer       string
+	ClientID     string
+	ClientSecret string
+}
+
+// Pool is the user pool that federates the providers.
+type Pool interface {
+	// SetProvider makes a provider, or replaces its settings, and lets the client of the account area use it.
+	SetProvider(ctx context.Context, name string, p Provider) error
+	// RemoveProvider removes a provider. Removing an unknown one has no effect.
+	RemoveProvider(ctx context.Context, name string) error
+}
+
+// maxMetadata bounds a document of metadata.
+const maxMetadata = 100 << 10
+
+func (p Provider) check() error {
+	https := func(raw string) bool {
+		u, err := url.Parse(raw)
+		return err == nil && u.Scheme == "https" && u.Host != "" && u.User == nil && u.Fragment == "" && len(raw) <= 2048
+	}
+	switch {
+	case p.Kind == SAML && (p.MetadataURL == "") == (p.Metadata == ""):
+		return errs.Invalid("/metadata_url", "give the metadata either as a URL or as a document")
+	case p.Kind == SAML && p.MetadataURL != "" && !https(p.MetadataURL):
+		return errs.Invalid("/metadata_url", "must be an https URL")
+	case p.Kind == SAML && p.Metadata != "" && (len(p.Metadata) > maxMetadata ||
+		!strings.Contains(p.Metadata, "EntityDescriptor")):
+		return errs.Invalid("/metadata", "must be a SAML metadata document of at most %d KiB", maxMetadata>>10)
+	case p.Kind == OIDC && !https(p.Issuer):
+		return errs.Invalid("/issuer", "must be an https URL")
+	case p.Kind == OIDC && (p.ClientID == "" || len(p.ClientID) > 256):
+		return errs.Invalid("/client_id", "must have 1 to 256 characters")
+	case p.Kind == OIDC && (p.ClientSecret == "" || len(p.ClientSecret) > 1024):
+		return errs.Invalid("/client_secret", "must have 1 to 1024 characters")
+	case p.Kind != SAML && p.Kind != OIDC:
+		return errs.Invalid("/kind", "must be saml or oidc")
+	}
+	return nil
+}
+
+var errNoPool = errs.New(errs.InvalidState, "This service has no user pool, so it cannot use providers of customers.")
+
+// SetProvider gives the connection a provider. Neither its secret nor its metadata are stored here: the pool has them.
+func (s *Service) SetProvider(ctx context.Context, account tenant.Account, connectionID string, p Provider) (Connection,
+	error) {
+	if err := p.check(); err != nil {
+		return Connection{}, err
+	}
+	if s.pool == nil {
+		return Connection{}, errNoPool
+	}
+	c, _, err := s.Find(ctx, account, connectionID)
+	if err != nil {
+		return c, err
+	}
+	if c.Kind != "" && c.Kind != p.Kind {
+		return c, errs.Invalid("/kind", "cannot change: make another connection")
+	}
+	// A repeat after a lost answer replaces the provider by itself.
+	if err := s.pool.SetProvider(ctx, c.Provider(), p); err != nil {
+		return c, err
+	}
+	return s.change(ctx, account, connectionID, func(_ *store.Tx, c *Connection) error {
+		c.Kind, c.Ready = p.Kind, true
+		return nil
+	})
+}
+
+// Remove removes a connection with its provider and domains, and all access by it.
+func (s *Service) Remove(ctx context.Context, account tenant.Account, connectionID string) error {
+	c, it, err := s.Find(ctx, account, connectionID)
+	if err != nil {
+		return err
+	}
+	if s.pool != nil {
+		if err := s.pool.RemoveProvider(ctx, c.Provider()); err != nil {
+			return err
+		}
+	}
+	if err := person.NewService(s.db, s.now, s.random).Disown(ctx, account, connectionID); err != nil {
+		return err
+	}
+	tx := &store.Tx{}
+	for _, d := range c.Domains {
+		s.release(tx, d)
+	}
+	s.endToken(tx, setups, c.Setup)
+	s.endToken(tx, directories, c.Directory)
+	tx.Delete(it)
+	return s.db.Commit(ctx, tx)
+}
+
+// Setup is an open set-up link.
+type Setup struct {
+	Token string
+	Ends  resource.Time
+}
