@@ -6,15 +6,20 @@ import (
 	"crypto/rsa"
 	"crypto/x509"
 	"encoding/base64"
+	"errors"
+	"fmt"
 	"net/http"
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"github.com/content-automation/api/infra/local/identity"
+	provider "github.com/content-automation/api/infra/local/identity"
 	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/signin"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/record/person"
 	"github.com/content-automation/api/pkg/service/console"
+	"github.com/content-automation/api/pkg/store"
 )
 
 const (
@@ -40,11 +45,11 @@ func (s *Service) signInSettings() signin.Settings {
 }
 
 // Users are those who can sign in at the service's own provider: one of each role.
-func Users() []identity.User {
-	var all []identity.User
+func Users() []provider.User {
+	var all []provider.User
 	for _, r := range auth.Roles {
 		name := string(r.Role)
-		all = append(all, identity.User{Subject: "user-" + name, Email: name + "@demo.example", Name: "Demo " + name})
+		all = append(all, provider.User{Subject: "user-" + name, Email: name + "@demo.example", Name: "Demo " + name})
 	}
 	return all
 }
@@ -60,8 +65,8 @@ func (s *Service) Password() string {
 }
 
 // newIdentity returns the service's own identity provider. Its key outlives restarts, as sessions do.
-func (s *Service) newIdentity() *identity.Provider {
-	return identity.New(identity.Options{
+func (s *Service) newIdentity() *provider.Provider {
+	return provider.New(provider.Options{
 		Issuer: s.BaseURL + identityPath, ClientID: identityClient,
 		Redirects: []string{s.BaseURL + "/auth/callback"}, Logouts: []string{s.BaseURL + "/auth/signed-out"},
 		Users: Users(), Password: s.Password, Key: s.signingKey, Now: s.now,
@@ -81,11 +86,34 @@ func (s *Service) signingKey() (*rsa.PrivateKey, error) {
 
 // newConsole returns the function of the account area. Parsing its pages is postponed to the first request.
 func (s *Service) newConsole(e area.Env) function {
-	settings := s.options.SignIn
 	handle := console.Lambda(func() (http.Handler, error) {
-		return console.New(console.Wire(e, settings, s.BaseURL, s.internal))
+		return console.Open(console.Wiring{DB: e.DB, Seal: e.Seal, SignIn: s.options.SignIn, URL: s.BaseURL,
+			API: s.internal, Now: s.now})
 	})
 	return func(ctx context.Context, in events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
 		return handle(ctx, in)
 	}
+}
+
+// InviteUsers makes Users people of an account. An invitation that has expired is renewed.
+func (s *Service) InviteUsers(ctx context.Context, account tenant.Account) error {
+	people := person.NewService(s.db, s.now, rand.Reader)
+	for i, u := range Users() {
+		n := person.New{Account: account, Email: u.Email, Name: u.Name, Role: auth.Roles[i].Role, By: "operator"}
+		tx := &store.Tx{}
+		r, it, err := people.ByEmail(ctx, u.Email)
+		switch {
+		case errors.Is(err, store.ErrNotFound):
+			_, _, err = people.Invite(tx, n)
+		case err == nil && r.State == person.Invited && !r.Open():
+			_, _, err = people.Reinvite(tx, r, it, n)
+		}
+		if err == nil {
+			err = s.db.Commit(ctx, tx)
+		}
+		if err != nil {
+			return fmt.Errorf("standalone: invite %s: %w", u.Email, err)
+		}
+	}
+	return nil
 }

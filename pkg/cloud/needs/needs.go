@@ -57,6 +57,16 @@ type Authorizer struct {
 	SignIn
 }
 
+// Console has the needs of the function console.
+type Console struct {
+	State
+	Seal
+	SignIn
+	// URL is the address of the account area as browsers use it, and API that of the API.
+	URL string `env:"CONSOLE_URL,notEmpty"`
+	API string `env:"API_URL,notEmpty"`
+}
+
 // Area has the needs of every area that keeps state.
 type Area struct {
 	State
@@ -227,7 +237,7 @@ func Of() map[string]any {
 		"authorizer": Authorizer{},
 		"account":    Account{}, "apikey": Area{}, "catalog": Catalog{}, "factory": Factory{},
 		"content": Content{}, "studio": Studio{}, "media": Library{}, "webhook": Webhook{}, "social": Social{},
-		"docs":  struct{}{},
+		"docs": struct{}{}, "console": Console{},
 		"relay": Relay{}, "rollup": State{}, "chain": Chain{}, "generate": Generate{}, "compose": Compose{},
 		"import-media": Import{}, "diagnose": Diagnose{}, "train": Train{}, "publish": Publish{}, "dispatch": State{},
 		"product": Library{},

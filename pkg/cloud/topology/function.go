@@ -74,6 +74,8 @@ const (
 	// table
 	// does not include them.
 	ManageKeySecrets Grant = "manage key secrets"
+	// SignPeopleIn permits reading the secret that seals sessions, and calling the issuer of tokens.
+	SignPeopleIn Grant = "sign people in"
 	// PublishEvents permits putting events on the customer's bus.
 	PublishEvents Grant = "publish events"
 	// ReachAddresses permits checking and calling addresses that customers set.

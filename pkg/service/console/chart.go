@@ -180,12 +180,12 @@ func spark(values []int64, text string) template.HTML {
 
 // chartOfKey draws the requests of a key.
 func chartOfKey(k key) Drawn {
-	if k.Usage == nil || len(k.Usage.Days) == 0 {
+	if len(k.Days) == 0 {
 		return Drawn{}
 	}
-	from, _ := time.Parse(time.DateOnly, k.Usage.Days[0].Date)
-	c := newChart(from, len(k.Usage.Days), "Requests")
-	for _, d := range k.Usage.Days {
+	from, _ := time.Parse(time.DateOnly, k.Days[0].Date)
+	c := newChart(from, len(k.Days), "Requests")
+	for _, d := range k.Days {
 		at, _ := time.Parse(time.DateOnly, d.Date)
 		c.add("Accepted", at, d.Requests-d.Refused)
 		c.add("Refused", at, d.Refused)

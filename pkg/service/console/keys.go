@@ -34,6 +34,7 @@ type key struct {
 	OldSecrets []oldSecret  `json:"old_secrets"`
 	Secret     *string      `json:"secret"`
 	Usage      *usageOfKey  `json:"usage"`
+	Days       []dayOfKey   `json:"usage_by_day"`
 }
 
 type oldSecret struct {
@@ -49,10 +50,11 @@ type calls struct {
 type usageOfKey struct {
 	LastDay   calls `json:"last_24h"`
 	LastMonth calls `json:"last_30d"`
-	Days      []struct {
-		Date string `json:"date"`
-		calls
-	} `json:"days"`
+}
+
+type dayOfKey struct {
+	Date string `json:"date"`
+	calls
 }
 
 // Active reports whether the key can be used, rotated and revoked.
@@ -60,11 +62,8 @@ func (k key) Active() bool { return k.State == "active" }
 
 // Spark returns the requests of each day, oldest first.
 func (k key) Spark() []int64 {
-	if k.Usage == nil {
-		return nil
-	}
-	values := make([]int64, len(k.Usage.Days))
-	for i, d := range k.Usage.Days {
+	values := make([]int64, len(k.Days))
+	for i, d := range k.Days {
 		values[i] = d.Requests
 	}
 	return values
@@ -167,7 +166,7 @@ func (r *request) addUsage(keys []key) {
 			defer func() { <-turn }()
 			var details key
 			if r.api.get(ctx, "/v1/api-keys/"+keys[i].ID, nil, &details) == nil {
-				keys[i].Usage = details.Usage
+				keys[i].Usage, keys[i].Days = details.Usage, details.Days
 			}
 		})
 	}

@@ -21,8 +21,8 @@ func addPeople(open func(string, func(*request) error)) {
 	open("GET "+signOnPath, showSignOn)
 }
 
-// person is a person as the API answers it.
-type person struct {
+// member is a person as the API answers it.
+type member struct {
 	ID         string     `json:"id"`
 	Name       string     `json:"name"`
 	Email      string     `json:"email"`
@@ -34,10 +34,10 @@ type person struct {
 }
 
 // Tone returns the tone of the state.
-func (p person) Tone() string { return map[string]string{"active": "good", "invited": "warn"}[p.State] }
+func (p member) Tone() string { return map[string]string{"active": "good", "invited": "warn"}[p.State] }
 
 // Gone reports whether the person was removed.
-func (p person) Gone() bool { return p.State == "removed" }
+func (p member) Gone() bool { return p.State == "removed" }
 
 // roles are the roles, with what they may do.
 var roles = []choice{{"owner", "Everything, also the account and its owners"},
@@ -46,7 +46,7 @@ var roles = []choice{{"owner", "Everything, also the account and its owners"},
 	{"auditor", "Reading only"}}
 
 func (r *request) showPeople(status int, message string) error {
-	var all []person
+	var all []member
 	next, err := r.api.list(r.Context(), "/v1/people", cursor(r), &all)
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ func changeRole(r *request) error {
 }
 
 func removeForm(r *request) error {
-	var all []person
+	var all []member
 	if _, err := r.api.list(r.Context(), "/v1/people", cursor(r), &all); err != nil {
 		return err
 	}

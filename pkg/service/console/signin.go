@@ -171,7 +171,11 @@ func (s *site) callback(w http.ResponseWriter, r *http.Request) {
 	}
 	token, err := s.begin(r, p, q.Get("code"))
 	var public *errs.Error
+	var refusal *Refusal
 	switch {
+	case errors.As(err, &refusal):
+		slog.Warn("a person was not admitted", "provider", refusal.Provider)
+		s.refusedTo(w, r, http.StatusForbidden, refusal.Message, refusal.Provider)
 	case err == nil:
 		http.SetCookie(w, cookie(sessionCookie, token, 0))
 		http.Redirect(w, r, s.prefix+p.Return, http.StatusSeeOther)
@@ -192,9 +196,14 @@ func clip(text string) string { return text[:min(len(text), 64)] }
 
 // refused shows why a sign-in has failed, with a way to start again.
 func (s *site) refused(w http.ResponseWriter, r *http.Request, status int, message string) {
+	s.refusedTo(w, r, status, message, "")
+}
+
+// refusedTo is refused with the provider by which to start again.
+func (s *site) refusedTo(w http.ResponseWriter, r *http.Request, status int, message, provider string) {
 	v := s.newView(r, nil)
 	v.Title = "Sign in"
-	v.Data = map[string]any{"Start": s.prefix + "/auth/start", "Message": message}
+	v.Data = map[string]any{"Start": s.prefix + "/auth/start?" + url.Values{"connection": {provider}, "again": {"1"}}.Encode(), "Message": message}
 	s.showPublic(w, r, status, "signin", v)
 }
 

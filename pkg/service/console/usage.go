@@ -118,11 +118,9 @@ func showUsage(r *request) error {
 	}
 	byKey := newChart(from, usageDays, v.T("Requests"))
 	for _, k := range keys {
-		if k.Usage != nil {
-			for _, d := range k.Usage.Days {
-				at, _ := time.Parse(time.DateOnly, d.Date)
-				byKey.add(k.Name, at, d.Requests)
-			}
+		for _, d := range k.Days {
+			at, _ := time.Parse(time.DateOnly, d.Date)
+			byKey.add(k.Name, at, d.Requests)
 		}
 	}
 	v.Data = map[string]any{"Account": me, "ByKind": byKind.done(), "ByFactory": bars(byFactory),
