@@ -22,7 +22,7 @@ func on(permissions []permission, effect, resource string) []string {
 
 func TestOnlyWhoIssuesKeysReachesTheirSecrets(t *testing.T) {
 	const (
-		secrets = "map[ForAnyValue:StringLike:map[dynamodb:LeadingKeys:[secret#*]]]"
+		secrets = "map[ForAnyValue:StringLike:map[dynamodb:LeadingKeys:[secret#* " + signOn + "]]]"
 		decoder = "map[ForAnyValue:StringLike:map[dynamodb:LeadingKeys:[" + deniedToDecoders + "]]]"
 	)
 	for name, permissions := range permissionsOf(acme) {
@@ -51,7 +51,11 @@ func TestOnlyWhoIssuesKeysReachesTheirSecrets(t *testing.T) {
 }
 
 // deniedToDecoders are the partitions of the items that decide about access.
-const deniedToDecoders = "acc_* answer#* calls#* keycount#* keys#* secret#* secrets#* soc_* usage#* whk_*"
+const deniedToDecoders = "acc_* answer#* calls#* keycount#* keys#* people#* secret#* secrets#* soc_* usage#* whk_* " +
+	signOn
+
+// signOn are the partitions of the items that decide who is a person of an account.
+const signOn = "con_* directory#* domain#* setup#* peoplecount#* email#* invitation#* owners#*"
 
 // If a file takes over a decoder, it reaches no item that decides about access, and changes only
 // files of its kind of work.

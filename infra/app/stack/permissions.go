@@ -37,14 +37,15 @@ var (
 // receivers of events and posts: accounts, API keys, people, sign-on connections, webhooks,
 // social accounts, and stored answers.
 var accessItems = slices.Concat([]string{
-	id.Account + "_*", "answer#*", countItems, "keycount#*", keyItems, secretItems, "secrets#*", id.SocialAccount +
+	id.Account + "_*", "answer#*", countItems, "keycount#*", keyItems, peopleItems, secretItems, "secrets#*", id.SocialAccount +
 		"_*", usageItems, id.Webhook + "_*",
 }, signOnItems)
 
-// signOnItems are the partitions of the items that decide who is a person of an account.
+// signOnItems are the partitions of the items that decide who is a person of an account, except
+// the people themselves, whose names other functions show.
 var signOnItems = []string{
 	id.Connection + "_*", connection.Directories("*"), connection.Domains("*"), connection.Setups("*"),
-	person.Counts("*"), person.Emails("*"), person.Invitations("*"), person.Owners("*"), peopleItems,
+	person.Counts("*"), person.Emails("*"), person.Invitations("*"), person.Owners("*"),
 }
 
 // permissions returns the permissions of a function. They are written out because the grants
