@@ -120,6 +120,17 @@ func (tx *Tx) CountUntil(key Key, delta, most int64, expireAt time.Time, failed 
 	tx.count(key, delta, most, failed, add.Set(expression.Name(attrTTL), expression.Value(expireAt.Unix())))
 }
 
+// CountDown subtracts one from a counter, whose value must stay at least least. Otherwise the commit returns failed.
+func (tx *Tx) CountDown(key Key, least int64, failed error) {
+	tx.Update(key, expression.Add(CountValue, expression.Value(-1)),
+		CountValue.GreaterThanEqual(expression.Value(least+1)), func(Item) error { return failed })
+}
+
+// Expire ends an item at the given time, if it exists. It leaves the version.
+func (tx *Tx) Expire(key Key, at time.Time) {
+	tx.Update(key, Expires(expression.UpdateBuilder{}, at), Exists.Or(expression.Not(Exists)), Conflict)
+}
+
 func (tx *Tx) count(key Key, delta, most int64, failed error, u expression.UpdateBuilder) {
 	n := Number(countNumber)
 	within := n.LessThanEqual(expression.Value(most - delta))

@@ -174,8 +174,8 @@ func NewWith(ctx context.Context, s Settings) (_ *World, err error) {
 	w.Loaders = generatewiring.Loaders(signer)
 	log := audit.New(entries, w.Now)
 	w.recorder = &meteredRecorder{log: log, meter: w.Meter}
-	w.authorizer = lambda.NewHandler(authorizer.New(credential.NewCounter(state, w.Now), w.issuer.Verifier(), authorizer.Scopes,
-		w.Now).Handle)
+	w.authorizer = lambda.NewHandler(authorizer.New(credential.NewCounter(state, w.Now), w.issuer.Verifier(),
+		authorizer.Scopes, w.Now).Handle)
 	// The addresses of webhooks are resolved when they are saved. An address on the machine itself needs no
 	// look-up.
 	e := area.Env{AWS: cfg, DB: state, Audit: log, Media: signer, Now: w.Now, Random: rand.Reader,

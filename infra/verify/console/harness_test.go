@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"html"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"os"
@@ -27,6 +28,7 @@ import (
 
 func TestMain(m *testing.M) {
 	metric.SetOutput(io.Discard)
+	slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})))
 	os.Exit(m.Run())
 }
 
@@ -44,9 +46,13 @@ type system struct {
 }
 
 // start starts a service in memory.
-func start(t testing.TB) *system {
+func start(t testing.TB) *system { t.Helper(); return startAt(t, 0) }
+
+// startAt is start with a clock that differs from the machine's.
+func startAt(t testing.TB, ahead time.Duration) *system {
 	t.Helper()
 	s := &system{clock: &clock{}}
+	s.clock.advance(ahead)
 	var err error
 	s.Service, err = standalone.Start(standalone.Options{
 		Keyless: 1 << 30, Now: s.clock.now, Assets: os.DirFS("../../../pkg/service/docs"),

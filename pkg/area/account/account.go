@@ -217,7 +217,8 @@ func retry[T any](change func() (T, error)) (v T, err error) {
 }
 
 // Update changes an account, and in the same transaction the copy of its plan, addresses and limits that each of its
-// keys carries. The copies of its people, who can be many, follow in other transactions: if one fails, repeat the change.
+// keys carries. The copies of its people, who can be many, follow in other transactions. If one fails, the change can
+// be repeated.
 func (s *Service) Update(ctx context.Context, accountID tenant.Account, set Settings) (Account, error) {
 	return retry(func() (Account, error) { return s.update(ctx, accountID, set) })
 }

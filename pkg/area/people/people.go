@@ -3,7 +3,6 @@ package people
 
 import (
 	"context"
-	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -11,7 +10,9 @@ import (
 
 	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/person"
 	"github.com/content-automation/api/pkg/record/resource"
@@ -163,51 +164,69 @@ func mayManage(r auth.Role) error {
 var errOwners = errs.New(errs.InsufficientScope, "Only an owner may make, change or remove an owner.")
 
 // caller reads the calling person, whose role counts now: it may have changed since the call was authorized. The
-// transaction fails if it changes before the commit, unless it is the person that is changed.
-func (s *Service) caller(ctx context.Context, tx *store.Tx, changed string) (auth.Role, error) {
+// transaction fails if it changes before the commit, unless it is the person that is changed. It reads other items in
+// the same round trip.
+func (s *Service) caller(ctx context.Context, tx *store.Tx, changed string, others ...store.Key) (auth.Role,
+	[]store.Item, error) {
 	p := auth.FromContext(ctx)
-	r, it, err := s.people.Find(ctx, p.Account, p.Actor.ID)
-	if errs.CodeOf(err) == errs.NotFound || err == nil && r.State != person.Active {
-		return "", errs.New(errs.InvalidAPIKey, "%s", auth.MessageEnded)
-	}
+	items, err := s.db.GetAll(ctx, append([]store.Key{credential.KeyOf(p.Account, p.Actor.ID)}, others...)...)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
-	if r.ID != changed {
+	it := items[0]
+	if it.Kind != person.Kind {
+		return "", nil, errs.New(errs.InvalidAPIKey, "%s", auth.MessageEnded)
+	}
+	r, err := person.Read(&it, s.now())
+	switch {
+	case err != nil:
+		return "", nil, err
+	case r.State != person.Active:
+		return "", nil, errs.New(errs.InvalidAPIKey, "%s", auth.MessageEnded)
+	case changed != r.ID:
 		tx.Unchanged(it)
 	}
-	return r.Role, mayManage(r.Role)
+	return r.Role, items, mayManage(r.Role)
 }
 
 func (s *Service) invite(ctx context.Context, tx *store.Tx, in *inviteInput) (out Invited, err error) {
 	p, b := auth.FromContext(ctx), in.Body
-	by, err := s.caller(ctx, tx, "")
+	email, err := person.Address(b.Email, "/email")
+	if err != nil {
+		return out, err
+	}
+	by, items, err := s.caller(ctx, tx, "", store.IDKey(person.Emails(email)))
 	if err != nil {
 		return out, err
 	}
 	if b.Role == auth.Owner && by != auth.Owner {
 		return out, errOwners
 	}
-	email, err := person.Address(b.Email, "/email")
-	if err != nil {
-		return out, err
-	}
 	n := person.New{Account: p.Account, Email: email, Name: person.CleanName(b.Name), Role: b.Role, By: p.Actor.ID,
 		Metadata: b.Metadata}
-	r, it, err := s.people.ByEmail(ctx, email)
-	var token string
-	switch {
-	case err == nil && it.Account == p.Account && r.State == person.Invited:
-		if r.Role == auth.Owner && by != auth.Owner {
-			return out, errOwners
-		}
-		r, token, err = s.people.Reinvite(tx, r, it, n)
-	case err == nil:
-		return out, person.ErrDuplicate
-	case errors.Is(err, store.ErrNotFound):
-		r, token, err = s.people.Invite(tx, n)
-	}
+	r, token, err := s.invited(ctx, tx, n, items[1], by)
 	return Invited{Person: r.Person, InvitationURL: URL(httpapi.BaseURL(ctx), token)}, err
+}
+
+// invited makes an invitation, again for a person who has not accepted the earlier one. At is the item of the address.
+func (s *Service) invited(ctx context.Context, tx *store.Tx, n person.New, at store.Item, by auth.Role) (person.Record,
+	string, error) {
+	if at.Kind == "" {
+		return s.people.Invite(tx, n)
+	}
+	if at.Account != n.Account {
+		return person.Record{}, "", person.ErrDuplicate
+	}
+	r, it, err := s.people.Of(ctx, at)
+	switch {
+	case err != nil:
+		return r, "", err
+	case r.State != person.Invited:
+		return r, "", person.ErrDuplicate
+	case r.Role == auth.Owner && by != auth.Owner:
+		return r, "", errOwners
+	}
+	return s.people.Reinvite(tx, r, it, n)
 }
 
 // URL returns the link of an invitation.
@@ -218,10 +237,19 @@ func URL(base, token string) string {
 // hold reads the person of a path whom the caller may change.
 func (s *Service) hold(ctx context.Context, tx *store.Tx, in PersonPath, match httpapi.IfMatch) (r person.Record,
 	it store.Item, by auth.Role, err error) {
-	if by, err = s.caller(ctx, tx, in.ID); err != nil {
+	p := auth.FromContext(ctx)
+	var keys []store.Key
+	if id.Valid(id.Person, in.ID) && in.ID != p.Actor.ID {
+		keys = append(keys, credential.KeyOf(p.Account, in.ID))
+	}
+	by, items, err := s.caller(ctx, tx, in.ID, keys...)
+	if err != nil {
 		return r, it, by, err
 	}
-	if r, it, err = s.people.Find(ctx, auth.FromContext(ctx).Account, in.ID); err != nil {
+	if it = items[len(items)-1]; it.SK != in.ID {
+		return r, it, by, errs.Missing(person.Kind, in.ID)
+	}
+	if r, err = person.Read(&it, s.now()); err != nil {
 		return r, it, by, err
 	}
 	if r.Role == auth.Owner && by != auth.Owner {

@@ -80,8 +80,8 @@ func (w *world) signIn(email string) people.Person {
 
 // as returns a caller with the session of a person, with the rights that the authorizer reads.
 func (w *world) as(p people.Person) *apitest.Caller {
-	c := apitest.New(w.t, w.db, &apitest.Log{}, w.clock.Now, people.NewService(w.db, w.clock.Now, rand.Reader), w.accounts,
-		apikey.NewService(w.db, w.accounts, w.clock.Now, rand.Reader))
+	c := apitest.New(w.t, w.db, &apitest.Log{}, w.clock.Now, people.NewService(w.db, w.clock.Now, rand.Reader),
+		w.accounts, apikey.NewService(w.db, w.accounts, w.clock.Now, rand.Reader))
 	return c.As(func(q *auth.Principal) {
 		q.Owner, q.Actor, q.Role = tenant.Of(w.account, tenant.Live), auth.Actor{Kind: auth.Person, ID: p.ID}, p.Role
 		q.Scopes = p.Role.Scopes()
@@ -199,8 +199,9 @@ func TestRefusedInvitations(t *testing.T) {
 		"no role":             {object{"email": "ada@example.com"}, "/role"},
 		"another role":        {object{"email": "ada@example.com", "role": "root"}, "/role"},
 		"a control character": {object{"email": "ada@example.com", "role": "admin", "name": "A\x00da"}, "/name"},
-		"a long name":         {object{"email": "ada@example.com", "role": "admin", "name": strings.Repeat("a", 101)}, "/name"},
-		"a scope":             {object{"email": "ada@example.com", "role": "admin", "scopes": []string{}}, "/scopes"},
+		"a long name": {object{"email": "ada@example.com", "role": "admin",
+			"name": strings.Repeat("a", 101)}, "/name"},
+		"a scope": {object{"email": "ada@example.com", "role": "admin", "scopes": []string{}}, "/scopes"},
 	} {
 		before := storetest.Snapshot(t, w.db)
 		w.Call(http.MethodPost, "/v1/people", c.body).Refused(t, 422, errs.ValidationFailed, c.param)
@@ -275,10 +276,11 @@ func TestWhoMayDoWhat(t *testing.T) {
 	w.Stranger().Call(http.MethodPatch, path(other), object{"role": "auditor"}).Refused(t, 401, errs.InvalidAPIKey, "")
 	w.Call(http.MethodPatch, "/v1/people/usr_01h455vb4pex5vsknk084sn02q", object{"role": "admin"}).Refused(t, 404,
 		errs.NotFound, "")
-	w.Call(http.MethodPatch, path(other), object{"email": "x@example.com"}).Refused(t, 422, errs.ValidationFailed, "/email")
+	w.Call(http.MethodPatch, path(other), object{"email": "x@example.com"}).Refused(t, 422, errs.ValidationFailed,
+		"/email")
 	w.Call(http.MethodPatch, path(other), object{"role": nil}).Refused(t, 422, errs.ValidationFailed, "/role")
-	w.Call(http.MethodPatch, path(other), object{"role": "admin"}, "If-Match", `"1"`).Refused(t, 412, errs.VersionMismatch,
-		"If-Match")
+	w.Call(http.MethodPatch, path(other), object{"role": "admin"}, "If-Match", `"1"`).Refused(t, 412,
+		errs.VersionMismatch, "If-Match")
 }
 
 func TestTheLastOwnerStays(t *testing.T) {

@@ -1,5 +1,5 @@
-// Package authorizer identifies the caller before any function runs, and checks the call: the key or the person's access
-// token, the plan, the address, the scope and the rate limit, usually in one round trip to the state table.
+// Package authorizer identifies the caller before any function runs, and checks the call: the key or the access token
+// of a person, the plan, the address, the scope and the rate limit, usually in one round trip to the state table.
 package authorizer
 
 import (

@@ -56,8 +56,8 @@ func (w *people) call(method, resource, token string, mode ...string) *auth.Prin
 
 // person is the credential of a person of whom every call is permitted.
 func person(role auth.Role) credential.Credential {
-	c := credential.Credential{KeyID: "usr_1", Owner: tenant.Of("acc_1", tenant.Live), Plan: "enterprise", Role: string(role),
-		Limit: 600, Count: 1}
+	c := credential.Credential{KeyID: "usr_1", Owner: tenant.Of("acc_1", tenant.Live), Plan: "enterprise",
+		Role: string(role), Limit: 600, Count: 1}
 	for _, s := range role.Scopes() {
 		c.Scopes = append(c.Scopes, string(s))
 	}

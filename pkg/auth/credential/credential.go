@@ -129,8 +129,8 @@ func (c *Credential) texts() map[string]string {
 		ended = "true"
 	}
 	return map[string]string{
-		keyID: c.KeyID, plan: c.Plan, movedTo: c.MovedTo, revoked: ended, scopes: strings.Join(c.Scopes, " "), role: c.Role,
-		keyIPs: strings.Join(c.KeyIPs, " "), accountIPs: strings.Join(c.AccountIPs, " "),
+		keyID: c.KeyID, plan: c.Plan, movedTo: c.MovedTo, revoked: ended, scopes: strings.Join(c.Scopes, " "),
+		role: c.Role, keyIPs: strings.Join(c.KeyIPs, " "), accountIPs: strings.Join(c.AccountIPs, " "),
 	}
 }
 

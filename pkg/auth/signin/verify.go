@@ -138,8 +138,9 @@ func (v *Verifier) Identity(ctx context.Context, token, nonce string) (Identity,
 		return Identity{}, fmt.Errorf("%w: use, audience or nonce", ErrInvalid)
 	}
 	id := Identity{
-		Issuer: c.Issuer, Subject: c.Subject, Email: c.Email, EmailVerified: bool(c.Verified), Name: c.Name, Connection: c.Connection,
-		Groups: c.Groups, ExpiresAt: c.Expiry.Time(),
+		Issuer: c.Issuer, Subject: c.Subject, Email: c.Email, EmailVerified: bool(c.Verified), Name: c.Name,
+		Connection: c.Connection,
+		Groups:     c.Groups, ExpiresAt: c.Expiry.Time(),
 	}
 	if c.AuthTime != nil {
 		id.AuthTime = c.AuthTime.Time()

@@ -105,8 +105,8 @@ func TestRefusedAccessTokens(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := signin.New(signin.Settings{}, c.now).Access(t.Context(), issuer.Sign(with(good, "iss", ""))); !errors.Is(err,
-		signin.ErrInvalid) {
+	_, err = signin.New(signin.Settings{}, c.now).Access(t.Context(), issuer.Sign(with(good, "iss", "")))
+	if !errors.Is(err, signin.ErrInvalid) {
 		t.Errorf("without an issuer: %v", err)
 	}
 }

@@ -180,7 +180,8 @@ func (s *Service) known(ctx context.Context, f *found, c *credential.Credential)
 	}
 	// The issuer may have another address of the person by now. The one of the account counts.
 	if domain := person.Domain(r.Email); person.Domain(f.email) != domain {
-		if f.domain, err = s.db.Get(ctx, connection.DomainKey(domain)); err != nil && !errors.Is(err, store.ErrNotFound) {
+		f.domain, err = s.db.Get(ctx, connection.DomainKey(domain))
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return a, err
 		}
 	}

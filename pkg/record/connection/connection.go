@@ -204,8 +204,8 @@ func (s *Service) Find(ctx context.Context, account tenant.Account, connectionID
 
 // List returns the connections of an account, oldest first.
 func (s *Service) List(ctx context.Context, account tenant.Account) (all []Connection, err error) {
-	q := store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(tenant.Of(account, ""), ItemKind), Limit: 100,
-		OldestFirst: true}
+	q := store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(tenant.Of(account, ""), ItemKind),
+		Limit: 100, OldestFirst: true}
 	err = s.db.Each(ctx, q, func(it store.Item) error {
 		var c Connection
 		if err := it.Decode(&c); err != nil {

@@ -7,9 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
 	"github.com/content-automation/api/pkg/base/backoff"
 	"github.com/content-automation/api/pkg/base/errs"
@@ -28,7 +27,9 @@ const (
 	lookUpTries = 2
 )
 
-var domainForm = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$`)
+var domainForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$`)
+})
 
 // publicDomains give addresses to anyone, so nobody can own them.
 var publicDomains = []string{"gmail.com", "googlemail.com", "outlook.com", "hotmail.com", "live.com", "yahoo.com",
@@ -38,9 +39,10 @@ var publicDomains = []string{"gmail.com", "googlemail.com", "outlook.com", "hotm
 func RecordName(domain string) string { return label + "." + domain }
 
 // AddDomain adds an unverified domain. Adding a domain twice has no effect.
-func (s *Service) AddDomain(ctx context.Context, account tenant.Account, connectionID, domain string) (Connection, error) {
+func (s *Service) AddDomain(ctx context.Context, account tenant.Account, connectionID,
+	domain string) (Connection, error) {
 	domain = strings.ToLower(strings.TrimSuffix(domain, "."))
-	if len(domain) > 253 || !domainForm.MatchString(domain) || slices.Contains(publicDomains, domain) {
+	if len(domain) > 253 || !domainForm().MatchString(domain) || slices.Contains(publicDomains, domain) {
 		return Connection{}, errs.Invalid("/domain", "must be a domain of your own, such as example.com")
 	}
 	token, _, err := person.NewToken(s.random)
@@ -118,8 +120,31 @@ func (s *Service) records(ctx context.Context, name string) (found []string, err
 			return found, nil
 		}
 	}
-	return nil, errs.Wrap(err, errs.ProviderUnavailable, "The DNS records of %s could not be read. Try again in a minute.",
-		name)
+	return nil, errs.Wrap(err, errs.ProviderUnavailable, "The DNS records of %s could not be read. Try again in a "+
+		"minute.", name)
+}
+
+// markDomains writes into the items of the verified domains whether sign-on is enforced.
+func (s *Service) markDomains(ctx context.Context, tx *store.Tx, c *Connection) error {
+	var keys []store.Key
+	for _, name := range c.Verified() {
+		keys = append(keys, DomainKey(name))
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	items, err := s.db.GetAll(ctx, keys...)
+	if err != nil {
+		return err
+	}
+	for _, it := range items {
+		delete(it.Attributes, enforcedAttribute)
+		if c.Enforced {
+			it.Attributes[enforcedAttribute] = "true"
+		}
+		tx.Replace(it)
+	}
+	return nil
 }
 
 // RemoveDomain removes a domain. People of it cannot sign in by the connection any more.
@@ -139,13 +164,14 @@ func (s *Service) RemoveDomain(ctx context.Context, account tenant.Account, conn
 // release ends the item of a verified domain.
 func (s *Service) release(tx *store.Tx, d Domain) {
 	if d.VerifiedAt != nil {
-		tx.Update(DomainKey(d.Name), store.Expires(expression.UpdateBuilder{}, s.now()), store.Exists, store.Conflict)
+		tx.Expire(DomainKey(d.Name), s.now())
 	}
 }
 
 // Enforce makes people of the verified domains sign in by this connection only, or lets them sign in otherwise again.
 // It needs a provider, a verified domain, and an owner who may sign in without the connection: see person.BreakGlass.
-func (s *Service) Enforce(ctx context.Context, account tenant.Account, connectionID string, on bool) (Connection, error) {
+func (s *Service) Enforce(ctx context.Context, account tenant.Account, connectionID string, on bool) (Connection,
+	error) {
 	people := person.NewService(s.db, s.now, s.random)
 	if on {
 		safe := false
@@ -167,14 +193,7 @@ func (s *Service) Enforce(ctx context.Context, account tenant.Account, connectio
 				"domains is verified.")
 		}
 		c.Enforced = on
-		for _, name := range c.Verified() {
-			u := expression.Remove(store.Attribute(enforcedAttribute))
-			if on {
-				u = expression.Set(store.Attribute(enforcedAttribute), expression.Value("true"))
-			}
-			tx.Update(DomainKey(name), u, store.Exists, store.Conflict)
-		}
-		return nil
+		return s.markDomains(ctx, tx, c)
 	})
 	if err != nil || !on {
 		return c, err

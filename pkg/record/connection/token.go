@@ -2,10 +2,7 @@ package connection
 
 import (
 	"context"
-	"errors"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -41,13 +38,12 @@ func (s *Service) putToken(tx *store.Tx, c *Connection, account tenant.Account, 
 	return token, hash, nil
 }
 
-// endToken ends a token, if there is one. It may have expired.
+// endToken ends a token, if there is one.
 func (s *Service) endToken(tx *store.Tx, prefix, hash string) {
 	if hash == "" {
 		return
 	}
-	tx.Update(store.IDKey(prefix+hash), store.Expires(expression.UpdateBuilder{}, s.now()),
-		store.Exists.Or(expression.Not(store.Exists)), store.Conflict)
+	tx.Expire(store.IDKey(prefix+hash), s.now())
 }
 
 // OpenSetup makes a link by which the customer's IT can set the provider and the domains once. It ends an earlier link.
@@ -110,7 +106,7 @@ func (s *Service) byToken(ctx context.Context, prefix, token string, current fun
 	c, _, err := s.Find(ctx, it.Account, it.Attributes[connectionAttribute])
 	switch {
 	case errs.CodeOf(err) == errs.NotFound, err == nil && current(&c) != hash:
-		return "", Connection{}, errors.Join(store.ErrNotFound)
+		return "", Connection{}, store.ErrNotFound
 	case err != nil:
 		return "", Connection{}, err
 	}

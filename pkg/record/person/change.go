@@ -12,8 +12,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
-
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/base/errs"
@@ -152,9 +150,7 @@ func (s *Service) withdraw(tx *store.Tx, r *Record) {
 	if r.Invitation == "" {
 		return
 	}
-	// An expired one may have been deleted.
-	tx.Update(store.IDKey(Invitations(r.Invitation)), store.Expires(expression.UpdateBuilder{}, s.now()),
-		store.Exists.Or(expression.Not(store.Exists)), store.Conflict)
+	tx.Expire(store.IDKey(Invitations(r.Invitation)), s.now())
 	r.Invitation, r.InvitationExpiresAt = "", nil
 }
 
@@ -168,8 +164,7 @@ func owners(tx *store.Tx, account tenant.Account, before, after bool) {
 	case after && !before:
 		tx.Count(at, 1, math.MaxInt64, store.ErrConflict)
 	case before && !after:
-		tx.Update(at, expression.Add(store.CountValue, expression.Value(-1)),
-			store.CountValue.GreaterThanEqual(expression.Value(2)), func(store.Item) error { return errLastOwner })
+		tx.CountDown(at, 1, errLastOwner)
 	}
 }
 
@@ -210,7 +205,7 @@ func (s *Service) Remove(tx *store.Tx, r *Record, it store.Item) error {
 	owners(tx, it.Account, before, false)
 	s.Disconnect(tx, r, func(Subject) bool { return true })
 	s.withdraw(tx, r)
-	tx.Update(store.IDKey(Emails(r.Email)), store.Expires(expression.UpdateBuilder{}, s.now()), store.Exists, store.Conflict)
+	tx.Expire(store.IDKey(Emails(r.Email)), s.now())
 	tx.Count(store.IDKey(Counts(it.Account)), -1, Most, store.ErrConflict)
 	it.ExpireAt = s.now().Add(keepRemoved)
 	return s.Save(tx, r, it)

@@ -129,7 +129,8 @@ func Read(it *store.Item, now time.Time) (r Record, err error) {
 }
 
 // Find reads a person of an account. It returns not_found if there is none.
-func (s *Service) Find(ctx context.Context, account tenant.Account, personID string) (r Record, it store.Item, err error) {
+func (s *Service) Find(ctx context.Context, account tenant.Account, personID string) (r Record, it store.Item,
+	err error) {
 	if !id.Valid(id.Person, personID) {
 		return r, it, errs.Missing(Kind, personID)
 	}
@@ -150,6 +151,11 @@ func (s *Service) ByEmail(ctx context.Context, email string) (r Record, it store
 	if err != nil {
 		return r, it, err
 	}
+	return s.Of(ctx, at)
+}
+
+// Of reads the person of the item of an address or of an invitation.
+func (s *Service) Of(ctx context.Context, at store.Item) (r Record, it store.Item, err error) {
 	if it, err = s.db.Get(ctx, credential.KeyOf(at.Account, at.Attributes[personAttribute])); err != nil {
 		return r, it, err
 	}

@@ -59,6 +59,8 @@ var enumNames = map[string]string{
 	"Media.type":                  "MediaType",
 	"OwnMedia.state":              "OwnMediaState",
 	"OwnMedia.type":               "OwnMediaType",
+	"Person.role":                 "Role",
+	"Person.state":                "PersonState",
 	"Model.kind":                  "ModelKind",
 	"Model.state":                 "ModelState",
 	"listModels.provider":         "Provider",

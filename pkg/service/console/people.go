@@ -53,7 +53,7 @@ func (r *request) showPeople(status int, message string) error {
 	}
 	v := r.view("People", peoplePath)
 	v.Error = message
-	v.Notice = map[string]string{"invited": "The invitation is open for seven days.", "changed": "The role is changed.",
+	v.Notice = map[string]string{"changed": "The role is changed.",
 		"removed": "The person is removed. They are out from their next request on."}[r.URL.Query().Get("done")]
 	v.Data = map[string]any{"People": all, "Roles": roles, "More": r.more(next)}
 	return r.show(status, "people", v)
@@ -67,14 +67,20 @@ func (r *request) showInvite(status int, message string) error {
 }
 
 func invite(r *request) error {
+	var made struct {
+		member
+		URL *string `json:"invitation_url"`
+	}
 	err := r.api.change(r.Context(), http.MethodPost, "/v1/people", r.once(), map[string]any{
-		"email": strings.TrimSpace(r.PostFormValue("email")), "role": r.PostFormValue("role")}, nil)
+		"email": strings.TrimSpace(r.PostFormValue("email")), "role": r.PostFormValue("role")}, &made)
 	if message, other := form(err); other != nil {
 		return other
 	} else if message != "" {
 		return r.showInvite(http.StatusUnprocessableEntity, message)
 	}
-	return r.redirect(peoplePath + "?done=invited")
+	v := r.view("The invitation", peoplePath)
+	v.Data = map[string]any{"Email": made.Email, "URL": made.URL}
+	return r.show(http.StatusOK, "invited", v)
 }
 
 func changeRole(r *request) error {

@@ -5,6 +5,9 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -54,9 +57,32 @@ func (s *site) find(r *http.Request) (*session.Session, error) {
 	return s.Sessions.Find(r.Context(), cookie.Value)
 }
 
+// dialogToken returns what a script of the account area's own pages knows of the session, and no other script.
+func dialogToken(r *http.Request) string {
+	c, err := r.Cookie(sessionCookie)
+	if err != nil {
+		return ""
+	}
+	sum := sha256.Sum256([]byte("dialog:" + c.Value))
+	return hex.EncodeToString(sum[:16])
+}
+
+// ofPage reports whether a request comes from a page of the account area, or opens one. The explorer is on the same
+// origin: its script could send requests with the session, but it cannot make them look like a navigation, because
+// browsers set these headers themselves. A browser that does not know them sends none.
+func ofPage(r *http.Request) bool {
+	mode, given := r.Header.Get("Sec-Fetch-Mode"), r.URL.Query().Get("dialog")
+	return mode == "" || mode == "navigate" || r.Method == http.MethodGet && given != "" &&
+		subtle.ConstantTimeCompare([]byte(given), []byte(dialogToken(r))) == 1
+}
+
 // signedIn returns a handler that only signed-in persons reach.
 func (s *site) signedIn(handle func(*request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
+		if !ofPage(r) {
+			s.failed(w, r, http.StatusForbidden, "Only the pages of the account area may ask for this.")
+			return
+		}
 		found, err := s.find(r)
 		if err == nil {
 			var token string

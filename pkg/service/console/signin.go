@@ -42,6 +42,7 @@ func (s *site) addSignIn(routes *http.ServeMux) {
 	routes.HandleFunc("GET /auth/sign-in", s.welcome)
 	routes.HandleFunc("GET /auth/start", s.start)
 	routes.HandleFunc("GET /auth/callback", s.callback)
+	routes.HandleFunc("GET /auth/invitations/{token}", s.invited)
 	routes.HandleFunc("POST /auth/sign-out", s.signOut)
 	routes.HandleFunc("GET /auth/signed-out", s.signedOut)
 }
@@ -63,6 +64,15 @@ func (s *site) welcome(w http.ResponseWriter, r *http.Request) {
 	v.Data = map[string]any{"Start": s.prefix + "/auth/start?" + url.Values{"return": {returnOf(q)}}.Encode(),
 		"Ended": q.Get("ended") != "" || q.Get("return") != ""}
 	s.showPublic(w, r, http.StatusOK, "signin", v)
+}
+
+// invited shows the page of an invitation. Its link proves nothing: the invited person owns the e-mail address, which
+// the sign-in decides by.
+func (s *site) invited(w http.ResponseWriter, r *http.Request) {
+	v := s.newView(r, nil)
+	v.Title = "You are invited"
+	v.Data = map[string]any{"Start": s.prefix + "/auth/start"}
+	s.showPublic(w, r, http.StatusOK, "invitation", v)
 }
 
 // showPublic renders a page for visitors.
@@ -249,6 +259,10 @@ func (s *site) begin(r *http.Request, p progress, code string) (token string, er
 
 // signOut ends the session here and at the issuer, and revokes what was made for it.
 func (s *site) signOut(w http.ResponseWriter, r *http.Request) {
+	if !ofPage(r) {
+		s.failed(w, r, http.StatusForbidden, "Only the pages of the account area may ask for this.")
+		return
+	}
 	found, err := s.find(r)
 	if err != nil && !errors.Is(err, session.ErrNone) {
 		s.answer(w, r, nil, err)

@@ -77,6 +77,8 @@ type view struct {
 	Person   *session.Person
 	Mode     tenant.Mode
 	Now      time.Time
+	// Token is the value of the parameter dialog that a request by a script needs.
+	Token string
 	// Once is the idempotency key of the forms of the page.
 	Once string
 }
@@ -154,6 +156,7 @@ func (s *site) newView(r *http.Request, found *session.Session) *view {
 		v.Path = "/settings"
 	}
 	if found != nil {
+		v.Token = dialogToken(r)
 		v.Person, v.Mode = &found.Person, found.Mode
 		if found.Language != "" {
 			v.Language = found.Language

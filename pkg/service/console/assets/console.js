@@ -3,7 +3,7 @@
 
 // A link to a form opens it in the dialog: htmx has put the form there.
 const dialog = document.querySelector('#dialog');
-dialog?.addEventListener('htmx:after:swap', () => { if (!dialog.open) dialog.showModal(); });
+document.addEventListener('htmx:after:swap', (event) => { if (event.detail.ctx.target?.id === 'dialog-body' && !dialog.open) dialog.showModal(); });
 dialog?.addEventListener('click', (event) => {
   if (event.target === dialog || event.target.closest('[data-close]')) { event.preventDefault(); dialog.close(); }
 });
