@@ -175,7 +175,7 @@ func (r *request) webhookDone(done string, err error) error {
 
 func testWebhook(r *request) error {
 	return r.webhookDone("test", r.api.change(r.Context(), http.MethodPost, r.apiPath("webhooks")+"/test", r.once(),
-		map[string]any{}, nil))
+		map[string]any{"event_type": "content.generated"}, nil))
 }
 
 func redeliver(r *request) error {
