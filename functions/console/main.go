@@ -18,8 +18,8 @@ import (
 func main() {
 	logging.Setup()
 	cfg, n := awsenv.Must(awsenv.Config()), needs.Read[needs.Console]()
-	lambda.Start(console.Lambda(func() (http.Handler, error) {
-		return console.Open(console.Wiring{DB: store.Open(cfg, n.Table), Seal: stored.Secret(cfg, n.SealSecret, time.Now),
-			SignIn: n.SignIn, URL: n.URL, API: n.API, Now: time.Now})
+	db, secret := store.Open(cfg, n.Table), stored.Secret(cfg, n.SealSecret, time.Now)
+	lambda.Start(console.Lambda(func(base string) (http.Handler, error) {
+		return console.Open(console.Wiring{DB: db, Seal: secret, SignIn: n.SignIn, URL: base, API: base, Now: time.Now})
 	}))
 }

@@ -35,7 +35,8 @@ func Add(app constructs.Construct, s customer.Settings, routes []httpapi.Route) 
 func newAPI(app constructs.Construct, d *data, routes []httpapi.Route) error {
 	stack := newStack(app, d.settings, "api", "the public interface: the gateway and the functions of its areas")
 	watch := d.alarmsIn(stack)
-	functions := lambdas{stack: stack, data: d, alarms: watch, releases: &releases{stack: stack, settings: d.settings}}
+	functions := lambdas{stack: stack, data: d, alarms: watch, releases: &releases{stack: stack, settings: d.settings},
+		made: map[string]awslambda.Function{}}
 	areas := map[string]awslambda.IFunction{}
 	var authorizer awslambda.IFunction
 	for _, f := range topology.Functions {
@@ -47,6 +48,9 @@ func newAPI(app constructs.Construct, d *data, routes []httpapi.Route) error {
 		}
 	}
 	g := newGateway(stack, d, authorizer)
+	if d.signOn != nil {
+		d.signOn.introduce(functions, g)
+	}
 	if err := g.serve(areas, routes); err != nil {
 		return err
 	}

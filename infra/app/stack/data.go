@@ -31,6 +31,7 @@ type data struct {
 	bus       awsevents.EventBus
 	alarms    awssns.Topic
 	network   *network // nil if the functions are in no network
+	signOn    *signOn  // nil if nobody signs in
 }
 
 func newData(app constructs.Construct, s customer.Settings) *data {
@@ -47,6 +48,7 @@ func newData(app constructs.Construct, s customer.Settings) *data {
 	d.alarms = newAlarmTopic(stack, s, newAlarmKey(stack, s))
 	d.guardKeys()
 	d.network = newNetwork(stack, s, d.key)
+	d.signOn = newSignOn(stack, s)
 	output(stack, "TableName", d.state.TableName())
 	output(stack, "AuditTableName", d.audit.TableName())
 	output(stack, "MediaBucket", d.media.BucketName())

@@ -27,6 +27,8 @@ type lambdas struct {
 	alarms alarms
 	// releases move the callers of the functions to new versions.
 	releases *releases
+	// made are the functions by their names.
+	made map[string]awslambda.Function
 	// trainer is the role by which Bedrock trains models, or nil if it trains none.
 	trainer awsiam.Role
 }
@@ -79,6 +81,9 @@ func (l lambdas) new(f topology.Function) awslambda.IFunction {
 		// An alias can move back to an earlier version.
 		CurrentVersionOptions: &awslambda.VersionOptions{RemovalPolicy: kept(s)},
 	})
+	if l.made != nil {
+		l.made[f.Name] = fn
+	}
 	if l.data.network != nil {
 		l.data.network.join(fn)
 	}

@@ -112,7 +112,7 @@ func TestTheAuthorizerOnlyCounts(t *testing.T) {
 		}
 		found++
 		// It also reads the counts of the secret before a rotation.
-		only := map[string]string{"dynamodb:UpdateItem": "[calls#* keys#* secret#* usage#*]",
+		only := map[string]string{"dynamodb:UpdateItem": "[calls#* keys#* people#* secret#* usage#*]",
 			"dynamodb:GetItem": "[secret#*]"}[p.actions[0]]
 		if len(p.actions) != 1 || only == "" || p.conditions != "map[ForAllValues:StringLike:map[dynamodb:LeadingKeys:"+
 			only+"]]" || strings.Contains(p.resources, "index") {

@@ -13,6 +13,8 @@ var limits = map[string]map[string]int{
 	"AWS::Backup::BackupVault":        {"BackupVaultName": 50},
 	"AWS::CloudWatch::CompositeAlarm": {"AlarmName": 255},
 	"AWS::CloudWatch::Dashboard":      {"DashboardName": 255},
+	"AWS::Cognito::UserPool":          {"UserPoolName": 128},
+	"AWS::Cognito::UserPoolDomain":    {"Domain": 63},
 	"AWS::DynamoDB::GlobalTable":      {"TableName": 255},
 	"AWS::Events::EventBus":           {"Name": 256},
 	"AWS::IAM::Role":                  {"RoleName": 64},

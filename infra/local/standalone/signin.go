@@ -86,7 +86,7 @@ func (s *Service) signingKey() (*rsa.PrivateKey, error) {
 
 // newConsole returns the function of the account area. Parsing its pages is postponed to the first request.
 func (s *Service) newConsole(e area.Env) function {
-	handle := console.Lambda(func() (http.Handler, error) {
+	handle := console.Lambda(func(string) (http.Handler, error) {
 		return console.Open(console.Wiring{DB: e.DB, Seal: e.Seal, SignIn: s.options.SignIn, URL: s.BaseURL,
 			API: s.internal, Now: s.now})
 	})

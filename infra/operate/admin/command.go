@@ -60,7 +60,7 @@ func root(out io.Writer, open func(context.Context, string) (services, error),
 	var table string
 	var s services
 	cmd := &cobra.Command{
-		Use: "admin", Short: "Manage the accounts, the dead letters, the providers, the platforms, the canary, the " +
+		Use: "admin", Short: "Manage the accounts, their people and sign-on, the dead letters, the providers, the platforms, the canary, the " +
 			"releases, the analytics and the audit log of a deployed or local system", SilenceUsage: true,
 		SilenceErrors:     true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
@@ -77,6 +77,7 @@ func root(out io.Writer, open func(context.Context, string) (services, error),
 	cmd.PersistentFlags().StringVar(&table, "table", os.Getenv("TABLE_NAME"), "name of the state table")
 	cmd.AddCommand(accountCommand(out, &s), keyCommand(out, &s), deadLettersCommand(out, openWork),
 		providersCommand(out, keep), platformsCommand(out, keep), canaryCommand(out, keep), auditCommand(out, log),
+		personCommand(out, &s), connectionCommand(out, &s, openPool),
 		analyticsCommand(out, &s), releaseCommand(out, openReleases), restoreCheckCommand(out, openData),
 		itemCommand(out, &s))
 	cmd.AddCommand(haltCommands(out, openDeployment)...)

@@ -212,7 +212,7 @@ func TestMistakesAreToldInASentence(t *testing.T) {
 		args string
 		says string
 	}{
-		{"person list", `unknown command "person"`},
+		{"nobody list", `unknown command "nobody"`},
 		{"account lst", `unknown command "lst"`},
 		{"key", ""},
 		{"account", ""},

@@ -62,9 +62,6 @@ type Console struct {
 	State
 	Seal
 	SignIn
-	// URL is the address of the account area as browsers use it, and API that of the API.
-	URL string `env:"CONSOLE_URL,notEmpty"`
-	API string `env:"API_URL,notEmpty"`
 }
 
 // Area has the needs of every area that keeps state.

@@ -1,0 +1,143 @@
+package stack
+
+import (
+	"fmt"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscognito"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/content-automation/api/infra/app/customer"
+	"github.com/content-automation/api/pkg/cloud/topology"
+)
+
+// signOn is the user pool that people sign in with. The providers of the customer's own people
+// are federated into it: see the operator's command.
+type signOn struct {
+	pool   awscognito.UserPool
+	domain awscognito.UserPoolDomain
+}
+
+// newSignOn makes the user pool. The local system has an issuer of its own, and a standby has
+// none: its pool would know nobody.
+func newSignOn(stack awscdk.Stack, s customer.Settings) *signOn {
+	if s.Local() || s.Standby() {
+		return nil
+	}
+	pool := awscognito.NewUserPool(stack, jsii.String("People"), &awscognito.UserPoolProps{
+		UserPoolName: jsii.String(s.Short()),
+		// An invited person signs up with the invited address, which the pool verifies. Whoever
+		// signs up without an invitation is not admitted.
+		SelfSignUpEnabled:   jsii.Bool(true),
+		SignInAliases:       &awscognito.SignInAliases{Email: jsii.Bool(true)},
+		SignInCaseSensitive: jsii.Bool(false),
+		AutoVerify:          &awscognito.AutoVerifiedAttrs{Email: jsii.Bool(true)},
+		// An address changes only after the new one is verified.
+		KeepOriginal: &awscognito.KeepOriginalAttrs{Email: jsii.Bool(true)},
+		StandardAttributes: &awscognito.StandardAttributes{
+			Email:    &awscognito.StandardAttribute{Required: jsii.Bool(true), Mutable: jsii.Bool(true)},
+			Fullname: &awscognito.StandardAttribute{Required: jsii.Bool(false), Mutable: jsii.Bool(true)},
+		},
+		CustomAttributes: &map[string]awscognito.ICustomAttribute{
+			// The groups of a federated person, which the provider's attribute is mapped to.
+			"groups": awscognito.NewStringAttribute(&awscognito.StringAttributeProps{Mutable: jsii.Bool(true),
+				MaxLen: jsii.Number(2048)}),
+		},
+		PasswordPolicy: &awscognito.PasswordPolicy{MinLength: jsii.Number(12), RequireLowercase: jsii.Bool(false),
+			RequireUppercase: jsii.Bool(false), RequireDigits: jsii.Bool(false), RequireSymbols: jsii.Bool(false),
+			PasswordHistorySize: jsii.Number(4)},
+		Mfa:             awscognito.Mfa_OPTIONAL,
+		MfaSecondFactor: &awscognito.MfaSecondFactor{Otp: jsii.Bool(true), Sms: jsii.Bool(false)},
+		AccountRecovery: awscognito.AccountRecovery_EMAIL_ONLY,
+		FeaturePlan:     awscognito.FeaturePlan_ESSENTIALS,
+		RemovalPolicy:   kept(s),
+	})
+	accept(pool, finding{"AwsSolutions-COG1", "Passwords have at least 12 characters. Rules about kinds of characters " +
+		"make them no stronger (NIST SP 800-63B)."},
+		finding{"AwsSolutions-COG2", "People choose a second factor. Customers who require one sign in by their own " +
+			"provider."},
+		finding{"AwsSolutions-COG3", "It needs the plan Plus. The gateway and the firewall limit the tries."},
+		finding{"AwsSolutions-COG8", "The plan Plus has no part that is used here."})
+	domain := pool.AddDomain(jsii.String("Domain"), &awscognito.UserPoolDomainOptions{
+		CognitoDomain: &awscognito.CognitoDomainOptions{
+			DomainPrefix: jsii.String("content-automation-" + s.Short() + "-" + s.Region)},
+		ManagedLoginVersion: awscognito.ManagedLoginVersion_NEWER_MANAGED_LOGIN,
+	})
+	output(stack, "UserPoolId", pool.UserPoolId())
+	return &signOn{pool, domain}
+}
+
+// The lifetimes of tokens in minutes. A refresh token lives as long as a session.
+const (
+	accessMinutes  = 15
+	refreshMinutes = 12 * 60
+)
+
+// client makes the client of the account area, which is public: it proves the sign-in by PKCE
+// and has no secret. Base is the address of the API.
+func (o *signOn) client(stack awscdk.Stack, base string) awscognito.UserPoolClient {
+	minutes := func(n float64) awscdk.Duration { return awscdk.Duration_Minutes(jsii.Number(n)) }
+	client := awscognito.NewUserPoolClient(stack, jsii.String("AccountArea"), &awscognito.UserPoolClientProps{
+		UserPool:           o.pool,
+		UserPoolClientName: jsii.String("account-area"),
+		GenerateSecret:     jsii.Bool(false),
+		// People sign in on the pages of the pool only.
+		AuthFlows: &awscognito.AuthFlow{},
+		OAuth: &awscognito.OAuthSettings{
+			Flows: &awscognito.OAuthFlows{AuthorizationCodeGrant: jsii.Bool(true)},
+			// Without aws.cognito.signin.user.admin no token changes the attributes of its person.
+			Scopes: &[]awscognito.OAuthScope{awscognito.OAuthScope_OPENID(), awscognito.OAuthScope_EMAIL(),
+				awscognito.OAuthScope_PROFILE()},
+			CallbackUrls: jsii.Strings(base + "/auth/callback"),
+			LogoutUrls:   jsii.Strings(base + "/auth/signed-out"),
+		},
+		AccessTokenValidity:        minutes(accessMinutes),
+		IdTokenValidity:            minutes(accessMinutes),
+		RefreshTokenValidity:       minutes(refreshMinutes),
+		EnableTokenRevocation:      jsii.Bool(true),
+		PreventUserExistenceErrors: jsii.Bool(true),
+		SupportedIdentityProviders: &[]awscognito.UserPoolClientIdentityProvider{
+			awscognito.UserPoolClientIdentityProvider_COGNITO()},
+	})
+	awscognito.NewCfnManagedLoginBranding(stack, jsii.String("LoginBranding"), &awscognito.CfnManagedLoginBrandingProps{
+		UserPoolId: o.pool.UserPoolId(), ClientId: client.UserPoolClientId(), UseCognitoProvidedValues: jsii.Bool(true)})
+	output(stack, "UserPoolClientId", client.UserPoolClientId())
+	return client
+}
+
+// introduce tells the functions that verify tokens, or make people sign in, of the pool.
+func (o *signOn) introduce(l lambdas, g *gateway) {
+	s := l.data.settings
+	base := "https://" + s.Domains[s.Region].Name
+	if !g.named {
+		base = fmt.Sprintf("https://%s.execute-api.%s.%s/%s", *g.api.RestApiId(), s.Region, *l.stack.UrlSuffix(), s.Stage)
+	}
+	client := o.client(l.stack, base)
+	issuer := fmt.Sprintf("https://cognito-idp.%s.amazonaws.com/%s", s.Region, *o.pool.UserPoolId())
+	pages := *o.domain.BaseUrl(nil)
+	variables := map[string]*string{
+		"SIGN_IN_ISSUER":    jsii.String(issuer),
+		"SIGN_IN_CLIENT_ID": client.UserPoolClientId(),
+		"SIGN_IN_JWKS_URL":  jsii.String(issuer + "/.well-known/jwks.json"),
+	}
+	endpoints := map[string]*string{
+		"SIGN_IN_AUTHORIZE_URL": jsii.String(pages + "/oauth2/authorize"),
+		"SIGN_IN_TOKEN_URL":     jsii.String(pages + "/oauth2/token"),
+		"SIGN_IN_LOGOUT_URL":    jsii.String(pages + "/logout"),
+	}
+	add := func(fn awslambda.Function, values map[string]*string) {
+		for name, value := range values {
+			fn.AddEnvironment(jsii.String(name), value, nil)
+		}
+	}
+	for name, fn := range l.made {
+		f := topology.Named(name)
+		if f.Trigger == topology.AsAuthorizer || f.May(topology.SignPeopleIn) {
+			add(fn, variables)
+		}
+		if f.May(topology.SignPeopleIn) {
+			add(fn, endpoints)
+		}
+	}
+}

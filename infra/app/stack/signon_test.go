@@ -1,0 +1,79 @@
+package stack_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestPeopleSignInWithAPool(t *testing.T) {
+	for customer, s := range map[string]stacks{"acme": acme, "initech": initech} {
+		pools, clients := s.of("AWS::Cognito::UserPool"), s.of("AWS::Cognito::UserPoolClient")
+		if len(pools) != 1 || len(clients) != 1 || len(s.of("AWS::Cognito::UserPoolDomain")) != 1 {
+			t.Fatalf("%s has %d pools and %d clients", customer, len(pools), len(clients))
+		}
+		for id, r := range pools {
+			if !strings.Contains(id, "-data/") || r.DeletionPolicy != "RetainExceptOnCreate" {
+				t.Errorf("%s can be lost: %s", id, r.DeletionPolicy)
+			}
+			if fmt.Sprint(r.Properties["AutoVerifiedAttributes"]) != "[email]" ||
+				fmt.Sprint(r.Properties.at("UserAttributeUpdateSettings",
+					"AttributesRequireVerificationBeforeUpdate")) != "[email]" {
+				t.Errorf("%s takes addresses that are not verified: %v", id, r.Properties)
+			}
+		}
+		for id, r := range clients {
+			p := r.Properties
+			for name, want := range map[string]string{
+				"GenerateSecret": "false", "AllowedOAuthFlows": "[code]", "AllowedOAuthScopes": "[openid email profile]",
+				"AccessTokenValidity": "15", "IdTokenValidity": "15", "RefreshTokenValidity": "720",
+				"EnableTokenRevocation": "true", "PreventUserExistenceErrors": "ENABLED",
+				"SupportedIdentityProviders": "[COGNITO]",
+			} {
+				if got := fmt.Sprint(p[name]); got != want {
+					t.Errorf("%s: %s is %s, want %s", id, name, got, want)
+				}
+			}
+			// No sign-in by the API of the pool, only on its pages.
+			if flows := fmt.Sprint(p["ExplicitAuthFlows"]); strings.Contains(flows, "PASSWORD") ||
+				strings.Contains(flows, "SRP") {
+				t.Errorf("%s permits %s", id, flows)
+			}
+			if to := fmt.Sprint(p["CallbackURLs"]); !strings.Contains(to, "https://") ||
+				!strings.Contains(to, "/auth/callback") || strings.Contains(to, "localhost") {
+				t.Errorf("%s sends people to %s", id, to)
+			}
+		}
+	}
+	for name, s := range map[string]stacks{"local": local, "failover": failover} {
+		if len(s.of("AWS::Cognito::UserPool")) != 0 {
+			t.Errorf("%s has a pool", name)
+		}
+	}
+}
+
+func TestTheAuthorizerKnowsTheIssuer(t *testing.T) {
+	found := false
+	for id, r := range acme.of("AWS::Lambda::Function") {
+		variables := fmt.Sprint(r.Properties.at("Environment", "Variables"))
+		if !strings.Contains(id, "AuthorizerFunction") {
+			if strings.Contains(variables, "SIGN_IN_") && !strings.Contains(id, "ConsoleFunction") {
+				t.Errorf("%s knows the issuer", id)
+			}
+			continue
+		}
+		found = true
+		for _, name := range []string{"SIGN_IN_ISSUER", "SIGN_IN_CLIENT_ID", "SIGN_IN_JWKS_URL"} {
+			if !strings.Contains(variables, name) {
+				t.Errorf("%s lacks %s", id, name)
+			}
+		}
+		if !strings.Contains(variables, "https://cognito-idp.eu-central-1.amazonaws.com/") ||
+			!strings.Contains(variables, "/.well-known/jwks.json") || strings.Contains(variables, "SIGN_IN_TOKEN_URL") {
+			t.Errorf("%s has %s", id, variables)
+		}
+	}
+	if !found {
+		t.Error("there is no authorizer")
+	}
+}

@@ -1,0 +1,188 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/content-automation/api/pkg/area/people"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/record/connection"
+	"github.com/content-automation/api/pkg/record/connection/cognito"
+	"github.com/content-automation/api/pkg/record/person"
+	"github.com/content-automation/api/pkg/store"
+)
+
+func (s *services) people() *person.Service { return person.NewService(s.db, s.now, rand.Reader) }
+
+// personCommand has what the operator does before there is an owner, or when none can sign in.
+func personCommand(out io.Writer, s *services) *cobra.Command {
+	cmd := group("person", "Invite, list and remove the people of an account")
+	var email, name, role, base string
+	invite := &cobra.Command{Use: "invite ACCOUNT", Short: "Invite a person; the link is printed only now",
+		Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
+			account := tenant.Account(args[0])
+			if _, _, err := s.accounts.Get(cmd.Context(), account); err != nil {
+				return err
+			}
+			address, err := person.Address(email, "/email")
+			if err != nil {
+				return err
+			}
+			if !auth.Role(role).Known() {
+				return errs.Invalid("/role", "must be owner, admin, developer or auditor")
+			}
+			tx := &store.Tx{}
+			r, token, err := s.people().Invite(tx, person.New{Account: account, Email: address,
+				Name: person.CleanName(name), Role: auth.Role(role), By: "operator"})
+			if err == nil {
+				err = s.db.Commit(cmd.Context(), tx)
+			}
+			if err != nil {
+				return err
+			}
+			return show(out, people.Invited{Person: r.Person, InvitationURL: people.URL(base, token)})
+		}}
+	invite.Flags().StringVar(&email, "email", "", "e-mail address")
+	invite.Flags().StringVar(&name, "name", "", "name")
+	invite.Flags().StringVar(&role, "role", string(auth.Owner), "owner, admin, developer or auditor")
+	invite.Flags().StringVar(&base, "url", os.Getenv("BASE_URL"), "address of the API, for the link")
+	_ = invite.MarkFlagRequired("email")
+	list := &cobra.Command{Use: "list ACCOUNT", Short: "List the people of an account", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return s.people().Each(cmd.Context(), tenant.Account(args[0]), func(r person.Record, _ store.Item) error {
+				_, err := fmt.Fprintf(out, "%s  %-9s  %-7s  %s\n", r.ID, r.Role, r.State, r.Email)
+				return err
+			})
+		}}
+	remove := &cobra.Command{Use: "remove ACCOUNT PERSON", Short: "Remove a person; the next request is refused",
+		Args: cobra.ExactArgs(2), RunE: func(cmd *cobra.Command, args []string) error {
+			r, err := s.people().Change(cmd.Context(), tenant.Account(args[0]), args[1],
+				func(tx *store.Tx, r *person.Record, it store.Item) error { return s.people().Remove(tx, r, it) })
+			if err != nil {
+				return err
+			}
+			return show(out, r.Person)
+		}}
+	var off bool
+	breakGlass := &cobra.Command{Use: "break-glass ACCOUNT PERSON",
+		Short: "Let an owner sign in without the connection even if sign-on is enforced", Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r, err := s.people().SetBreakGlass(cmd.Context(), tenant.Account(args[0]), args[1], !off)
+			if err != nil {
+				return err
+			}
+			return show(out, r.Person)
+		}}
+	breakGlass.Flags().BoolVar(&off, "off", false, "do not let the owner")
+	cmd.AddCommand(invite, list, remove, breakGlass)
+	return cmd
+}
+
+// openPool connects to the user pool.
+func openPool(ctx context.Context, pool, client string) (connection.Pool, error) {
+	if pool == "" || client == "" {
+		return nil, errors.New("name the user pool by USER_POOL_ID and its client by USER_POOL_CLIENT_ID: they are " +
+			"outputs of the stacks data and api")
+	}
+	cfg, err := configuration(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return cognito.New(cfg, pool, client), nil
+}
+
+// connectionCommand manages the sign-on connections of an account.
+func connectionCommand(out io.Writer, s *services,
+	open func(ctx context.Context, pool, client string) (connection.Pool, error)) *cobra.Command {
+	cmd := group("connection", "Manage the sign-on connections of an account")
+	var pool connection.Pool
+	service := func() *connection.Service {
+		return connection.NewService(s.db, s.now, rand.Reader, net.DefaultResolver, pool)
+	}
+	// add adds a command on a connection, or on an account for a new one.
+	add := func(use, short string, args int, run func(context.Context, tenant.Account, []string) (any, error)) *cobra.Command {
+		c := &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(args),
+			RunE: func(cmd *cobra.Command, args []string) error {
+				v, err := run(cmd.Context(), tenant.Account(args[0]), args[1:])
+				if err != nil {
+					return err
+				}
+				return show(out, v)
+			}}
+		cmd.AddCommand(c)
+		return c
+	}
+	var name, role string
+	create := add("create ACCOUNT", "Create a connection", 1, func(ctx context.Context, account tenant.Account,
+		_ []string) (any, error) {
+		if _, _, err := s.accounts.Get(ctx, account); err != nil {
+			return nil, err
+		}
+		given := auth.Role(role)
+		return service().Create(ctx, account, connection.Settings{Name: &name, DefaultRole: &given})
+	})
+	create.Flags().StringVar(&name, "name", "", "name, such as that of the provider")
+	create.Flags().StringVar(&role, "default-role", string(auth.Developer), "role of people without a group that has one")
+	_ = create.MarkFlagRequired("name")
+	add("list ACCOUNT", "List the connections", 1, func(ctx context.Context, account tenant.Account,
+		_ []string) (any, error) {
+		return service().List(ctx, account)
+	})
+	add("add-domain ACCOUNT CONNECTION DOMAIN", "Add an e-mail domain, and print the TXT record that it needs", 3,
+		func(ctx context.Context, account tenant.Account, args []string) (any, error) {
+			return service().AddDomain(ctx, account, args[0], args[1])
+		})
+	add("verify-domain ACCOUNT CONNECTION DOMAIN", "Look the TXT record of a domain up", 3,
+		func(ctx context.Context, account tenant.Account, args []string) (any, error) {
+			return service().VerifyDomain(ctx, account, args[0], args[1])
+		})
+	add("setup-link ACCOUNT CONNECTION", "Make a link for the customer's IT, which works once within 7 days", 2,
+		func(ctx context.Context, account tenant.Account, args []string) (any, error) {
+			set, err := service().OpenSetup(ctx, account, args[0])
+			return map[string]any{"path": "/setup/" + set.Token, "ends": set.Ends}, err
+		})
+	add("scim-token ACCOUNT CONNECTION", "Make the token by which the directory calls SCIM; it is printed only now", 2,
+		func(ctx context.Context, account tenant.Account, args []string) (any, error) {
+			token, err := service().OpenDirectory(ctx, account, args[0])
+			return map[string]any{"path": "/scim/v2", "token": token}, err
+		})
+	var off bool
+	enforce := add("enforce ACCOUNT CONNECTION", "Let people of the verified domains sign in by the connection only", 2,
+		func(ctx context.Context, account tenant.Account, args []string) (any, error) {
+			return service().Enforce(ctx, account, args[0], !off)
+		})
+	enforce.Flags().BoolVar(&off, "off", false, "let them sign in otherwise too")
+	var p connection.Provider
+	provider := add("set-provider ACCOUNT CONNECTION", "Set the SAML or OpenID Connect provider; the secret of a client "+
+		"is read from CLIENT_SECRET", 2, func(ctx context.Context, account tenant.Account, args []string) (_ any, err error) {
+		p.ClientSecret = os.Getenv("CLIENT_SECRET")
+		p.Kind = connection.OIDC
+		if p.MetadataURL != "" {
+			p.Kind = connection.SAML
+		}
+		if pool, err = open(ctx, os.Getenv("USER_POOL_ID"), os.Getenv("USER_POOL_CLIENT_ID")); err != nil {
+			return nil, err
+		}
+		return service().SetProvider(ctx, account, args[0], p)
+	})
+	provider.Flags().StringVar(&p.MetadataURL, "metadata-url", "", "URL of the metadata of a SAML provider")
+	provider.Flags().StringVar(&p.Issuer, "issuer", "", "issuer of an OpenID Connect provider")
+	provider.Flags().StringVar(&p.ClientID, "client-id", "", "id of the client at the provider")
+	add("remove ACCOUNT CONNECTION", "Remove a connection and all access by it", 2, func(ctx context.Context,
+		account tenant.Account, args []string) (_ any, err error) {
+		if pool, err = open(ctx, os.Getenv("USER_POOL_ID"), os.Getenv("USER_POOL_CLIENT_ID")); err != nil {
+			return nil, err
+		}
+		return map[string]string{"removed": args[0]}, service().Remove(ctx, account, args[0])
+	})
+	return cmd
+}
