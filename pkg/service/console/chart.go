@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/content-automation/api/pkg/record/connection"
 )
 
 // chart is a chart of stacked bars, one for each day. It is drawn as SVG without styles of its own, which the policy of
@@ -195,7 +197,7 @@ func chartOfKey(k key) Drawn {
 
 // functions are the functions of the templates.
 var functions = template.FuncMap{
-	"grouped": grouped, "spark": spark, "icon": icon,
+	"grouped": grouped, "record": connection.RecordName, "spark": spark, "icon": icon,
 	"list": func(list ...string) []string { return list }, "bool": func(b *bool) bool { return *b },
 	"join": func(list []string) string { return strings.Join(list, ", ") },
 	"deref": func(value any) any {

@@ -13,6 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/auth/session"
 	"github.com/content-automation/api/pkg/auth/signin"
 	"github.com/content-automation/api/pkg/cloud/seal"
+	"github.com/content-automation/api/pkg/record/connection"
 )
 
 // Options are the options of New.
@@ -26,6 +27,9 @@ type Options struct {
 	// Admit returns the person of an identity that has signed in. It returns an *errs.Error with a public message if
 	// nobody has admitted them.
 	Admit func(context.Context, signin.Identity) (session.Person, error)
+	// Connections are the sign-on connections of accounts, and SignIn the issuer that they are federated into.
+	Connections *connection.Service
+	SignIn      signin.Settings
 	// Seal is the secret that seals the state of sign-ins in progress.
 	Seal seal.Secret
 	Now  func() time.Time
@@ -68,6 +72,8 @@ func New(o Options) (http.Handler, error) {
 	addUsage(open)
 	addSocial(open)
 	addPeople(open)
+	addSignOn(open)
+	s.addSetup(routes)
 	routes.HandleFunc("/", s.unknown)
 	// A form of another site is refused by the headers that browsers send with it.
 	protection := http.NewCrossOriginProtection()

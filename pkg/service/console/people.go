@@ -18,7 +18,6 @@ func addPeople(open func(string, func(*request) error)) {
 	open("POST "+peoplePath+"/{id}/role", guarded(peoplePath, changeRole))
 	open("GET "+peoplePath+"/{id}/remove", guarded("", removeForm))
 	open("POST "+peoplePath+"/{id}/remove", guarded(peoplePath, remove))
-	open("GET "+signOnPath, showSignOn)
 }
 
 // member is a person as the API answers it.
@@ -115,8 +114,4 @@ func (r *request) peopleDone(done string, err error) error {
 		return r.showPeople(http.StatusConflict, message)
 	}
 	return r.redirect(peoplePath + "?done=" + done)
-}
-
-func showSignOn(r *request) error {
-	return r.show(http.StatusOK, "sign-on", r.view("Single sign-on", signOnPath))
 }

@@ -2,7 +2,9 @@ package console
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
+	"net"
 	"net/http"
 	"time"
 
@@ -10,6 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/auth/signin"
 	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/record/admission"
+	"github.com/content-automation/api/pkg/record/connection"
 	"github.com/content-automation/api/pkg/record/person"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -23,6 +26,8 @@ type Wiring struct {
 	// URL is the address of the account area as browsers use it, and API that of the API as this program reaches it.
 	URL, API string
 	Now      func() time.Time
+	// Pool federates the providers of customers. Without it no provider can be set up.
+	Pool connection.Pool
 }
 
 // Open returns the handler of the account area of a service.
@@ -30,6 +35,7 @@ func Open(w Wiring) (http.Handler, error) {
 	admissions := admission.NewService(w.DB, person.NewService(w.DB, w.Now, nil), w.Now)
 	return New(Options{
 		URL: w.URL, API: w.API, Sessions: session.New(w.DB, w.Seal, w.Now), Issuer: signin.NewClient(w.SignIn),
+		Connections: connection.NewService(w.DB, w.Now, rand.Reader, net.DefaultResolver, w.Pool), SignIn: w.SignIn,
 		Verifier: signin.New(w.SignIn, w.Now), Seal: w.Seal, Now: w.Now,
 		Admit: func(ctx context.Context, who signin.Identity) (session.Person, error) {
 			a, err := admissions.Admit(ctx, who)

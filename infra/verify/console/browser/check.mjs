@@ -237,6 +237,7 @@ try {
 
   // An auditor reads, and changes nothing.
   expected.push('403 (Forbidden)');
+  await context.clearCookies();
   await signIn(page, 'auditor', '/settings/webhooks/new');
   await page.getByLabel('Address').fill(given.receiver);
   await page.getByLabel('content.*', { exact: true }).check();
