@@ -151,7 +151,10 @@ func (b *browser) follow(p page) page {
 	return p
 }
 
-func (b *browser) get(path string) page { b.t.Helper(); return b.follow(b.send(http.MethodGet, path, nil)) }
+func (b *browser) get(path string) page {
+	b.t.Helper()
+	return b.follow(b.send(http.MethodGet, path, nil))
+}
 
 func (b *browser) post(path string, form url.Values) page {
 	b.t.Helper()

@@ -84,7 +84,9 @@ type Store struct {
 }
 
 // New returns a store of sessions whose tokens are sealed with a secret.
-func New(db *store.DB, secret seal.Secret, now func() time.Time) *Store { return &Store{db, secret, now} }
+func New(db *store.DB, secret seal.Secret, now func() time.Time) *Store {
+	return &Store{db, secret, now}
+}
 
 func hashOf(token string) string {
 	sum := sha256.Sum256([]byte(token))
