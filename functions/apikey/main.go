@@ -1,10 +1,14 @@
-// Command apikey is the Lambda function of the API keys.
+// Command apikey is the Lambda function of all that has access to an account: API keys, people, and directories.
 package main
 
 import (
 	"github.com/content-automation/api/pkg/area"
+	"github.com/content-automation/api/pkg/area/people/scim"
 	"github.com/content-automation/api/pkg/cloud/needs"
 	"github.com/content-automation/api/pkg/service/function/apikey"
 )
 
-func main() { area.Serve(apikey.Mount, area.Open(needs.Read[needs.Area]())) }
+func main() {
+	e := area.Open(needs.Read[needs.Area]())
+	area.ServeWith(apikey.Mount, e, scim.Open(e).With)
+}

@@ -67,6 +67,8 @@ const (
 	Person ActorKind = "person" // signed in to the account area
 	// Operator is the user of the operator's command.
 	Operator ActorKind = "operator"
+	// Directory is a customer's directory that calls SCIM.
+	Directory ActorKind = "directory"
 	// SocialAccount is the browser of the person who grants the access to a social account.
 	SocialAccount ActorKind = "social_account"
 )

@@ -119,8 +119,9 @@ func (g *gateway) serve(areas map[string]awslambda.IFunction, routes []httpapi.R
 		accept(method, finding{"AwsSolutions-COG4", "Callers are systems with API keys, which the authorizer checks."})
 		if options == open {
 			accept(method, finding{"AwsSolutions-APIG4", "The API reference, the health check and the callback of " +
-				"platforms are public."},
-				finding{"CKV_AWS_59", "The API reference, the health check and the callback of platforms are public."})
+				"platforms are public. SCIM has a token of its own."},
+				finding{"CKV_AWS_59", "The API reference, the health check and the callback of platforms are public. " +
+					"SCIM has a token of its own."})
 		}
 		return nil
 	}

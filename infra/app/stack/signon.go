@@ -101,7 +101,8 @@ func (o *signOn) client(stack awscdk.Stack, base string) awscognito.UserPoolClie
 			awscognito.UserPoolClientIdentityProvider_COGNITO()},
 	})
 	awscognito.NewCfnManagedLoginBranding(stack, jsii.String("LoginBranding"), &awscognito.CfnManagedLoginBrandingProps{
-		UserPoolId: o.pool.UserPoolId(), ClientId: client.UserPoolClientId(), UseCognitoProvidedValues: jsii.Bool(true)})
+		UserPoolId: o.pool.UserPoolId(), ClientId: client.UserPoolClientId(),
+		UseCognitoProvidedValues: jsii.Bool(true)})
 	output(stack, "UserPoolClientId", client.UserPoolClientId())
 	return client
 }

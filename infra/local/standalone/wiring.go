@@ -27,6 +27,7 @@ import (
 	"github.com/content-automation/api/pkg/area/audit/follow"
 	"github.com/content-automation/api/pkg/area/content/publication/stored"
 	"github.com/content-automation/api/pkg/area/media/importer"
+	"github.com/content-automation/api/pkg/area/people/scim"
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/area/social/account"
 	"github.com/content-automation/api/pkg/area/social/apps"
@@ -123,6 +124,9 @@ func (s *Service) mount(e area.Env) *gateway {
 		handler := http.Handler(r)
 		if f.Name == api.SocialFunction {
 			handler = social.Open(e).With(r)
+		}
+		if f.Name == api.PeopleFunction {
+			handler = scim.Open(e).With(r)
 		}
 		functions[f.Name] = httpapi.Lambda(handler)
 	}

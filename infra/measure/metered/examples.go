@@ -2,7 +2,6 @@ package metered
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -120,7 +119,8 @@ func (w *World) Examples() map[string]Example {
 		"getApiKey":  {ID: of(&w.apiKey)},
 		"listPeople": {},
 		"invitePerson": {Undo: "removePerson", Make: func(context.Context) (Object, error) {
-			return Object{"email": strings.ToLower(rand.Text()) + "@example.com", "name": "Ada Lovelace",
+			w.invited++
+			return Object{"email": fmt.Sprintf("ada.%d@example.com", w.invited), "name": "Ada Lovelace",
 				"role": "developer"}, nil
 		}},
 		"updatePerson": {ID: of(&w.person), Body: Object{"role": "auditor"}},

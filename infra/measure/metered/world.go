@@ -105,6 +105,7 @@ type World struct {
 	planned, seller           string
 	product, promotion, photo string
 	products                  int    // created so far
+	invited                   int    // people so far
 	chat                      string // with the architect
 }
 

@@ -109,7 +109,8 @@ func connectionCommand(out io.Writer, s *services,
 		return connection.NewService(s.db, s.now, rand.Reader, net.DefaultResolver, pool)
 	}
 	// add adds a command on a connection, or on an account for a new one.
-	add := func(use, short string, args int, run func(context.Context, tenant.Account, []string) (any, error)) *cobra.Command {
+	add := func(use, short string, args int,
+		run func(context.Context, tenant.Account, []string) (any, error)) *cobra.Command {
 		c := &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(args),
 			RunE: func(cmd *cobra.Command, args []string) error {
 				v, err := run(cmd.Context(), tenant.Account(args[0]), args[1:])

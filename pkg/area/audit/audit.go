@@ -44,8 +44,8 @@ type Entry struct {
 
 // Actor is who makes a request.
 type Actor struct {
-	Kind string `json:"kind" enum:"api_key,person,operator,social_account" doc:"Kind of actor. operator: an operator of the service. social_account: a browser in which access to a social account was granted or denied"`
-	ID   string `json:"id" doc:"Id of the API key, person or social account, or name of the operator"`
+	Kind string `json:"kind" enum:"api_key,person,operator,social_account,directory" doc:"Kind of actor. operator: an operator of the service. directory: the customer's directory, which calls SCIM. social_account: a browser in which access to a social account was granted or denied"`
+	ID   string `json:"id" doc:"Id of the API key, person, social account or sign-on connection, or name of the operator"`
 }
 
 // Log is the audit log. It is the Recorder of the HTTP side.

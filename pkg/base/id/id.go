@@ -40,6 +40,7 @@ const (
 	AuditEntry    = "aud"
 	Person        = "usr"
 	Connection    = "con"
+	Group         = "grp"
 )
 
 // New makes an id of the given kind for the given time. It panics if the machine has no randomness, because nothing can

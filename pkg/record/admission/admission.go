@@ -211,7 +211,7 @@ func (s *Service) follow(tx *store.Tx, f *found, r *person.Record, account tenan
 	// A directory that calls SCIM keeps the groups itself.
 	groups := slices.Concat(f.Groups, r.Groups)
 	if role, decided := f.connection.RoleOf(groups); decided {
-		s.people.SetRole(tx, r, account, role)
+		s.people.Follow(tx, r, account, role)
 	}
 }
 
@@ -236,7 +236,7 @@ func (s *Service) link(ctx context.Context, f *found, r person.Record, it store.
 	if r.State == person.Active {
 		s.follow(tx, f, &r, it.Account)
 	} else if f.connection != nil {
-		if role, decided := f.connection.RoleOf(slices.Concat(f.Groups, r.Groups)); decided {
+		if role, decided := f.connection.RoleOf(slices.Concat(f.Groups, r.Groups)); decided && r.Role != auth.Owner {
 			r.Role = role // nothing has a copy of it yet
 		}
 	}

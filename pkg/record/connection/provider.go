@@ -107,7 +107,8 @@ func (s *Service) Remove(ctx context.Context, account tenant.Account, connection
 	}
 	s.endToken(tx, setups, c.Setup)
 	s.endToken(tx, directories, c.Directory)
-	tx.Delete(it)
+	it.ExpireAt = s.now()
+	tx.Replace(it)
 	return s.db.Commit(ctx, tx)
 }
 

@@ -73,10 +73,7 @@ func (s *Service) create(tx *store.Tx, n New, state State) (Record, store.Item, 
 		return r, it, err
 	}
 	it.Key, it.Listed = credential.KeyOf(n.Account, r.ID), store.Key{}
-	tx.CreateExpiring(store.Item{Key: store.IDKey(Emails(n.Email)), Kind: "email", Owner: owner,
-		Attributes: map[string]string{personAttribute: r.ID}}, now.Unix(), ErrDuplicate)
-	tx.Count(store.IDKey(Counts(n.Account)), 1, Most, errs.New(errs.InvalidState, "The account has %d people, which is "+
-		"the maximum. Remove one first.", Most))
+	s.claim(tx, n.Email, n.Account, r.ID)
 	return r, it, nil
 }
 
@@ -185,6 +182,14 @@ func (s *Service) SetRole(tx *store.Tx, r *Record, account tenant.Account, role 
 	}
 }
 
+// Follow gives a person the role that the groups of the customer's directory decide. Directories make no owner less, so
+// that a mistake in one locks nobody out.
+func (s *Service) Follow(tx *store.Tx, r *Record, account tenant.Account, role auth.Role) {
+	if r.Role != auth.Owner {
+		s.SetRole(tx, r, account, role)
+	}
+}
+
 // Save adds the changed record to the transaction.
 func (s *Service) Save(tx *store.Tx, r *Record, it store.Item) error {
 	r.Touch(s.now())
@@ -193,6 +198,32 @@ func (s *Service) Save(tx *store.Tx, r *Record, it store.Item) error {
 	}
 	tx.Replace(it)
 	return nil
+}
+
+// Expect lets a removed person come back by a connection, who is active after the next sign-in.
+func (s *Service) Expect(tx *store.Tx, r *Record, it store.Item, connection string) error {
+	s.claim(tx, r.Email, it.Account, r.ID)
+	r.State, r.Connection = Invited, &connection
+	it.ExpireAt = time.Time{}
+	return s.Save(tx, r, it)
+}
+
+// claim takes an address for a person, and counts the person.
+func (s *Service) claim(tx *store.Tx, email string, account tenant.Account, personID string) {
+	tx.CreateExpiring(store.Item{Key: store.IDKey(Emails(email)), Kind: "email", Owner: tenant.Of(account, ""),
+		Attributes: map[string]string{personAttribute: personID}}, s.now().Unix(), ErrDuplicate)
+	tx.Count(store.IDKey(Counts(account)), 1, Most, errs.New(errs.InvalidState, "The account has %d people, which is "+
+		"the maximum. Remove one first.", Most))
+}
+
+// Provision adds a person who is expected to come by a connection.
+func (s *Service) Provision(tx *store.Tx, n New) (Record, error) {
+	r, it, err := s.create(tx, n, Invited)
+	if err == nil {
+		err = r.put(&it)
+	}
+	tx.Create(it, nil)
+	return r, err
 }
 
 // Remove takes all access from a person at once. Removing a removed person has no effect.

@@ -1,13 +1,17 @@
 package api
 
-import "github.com/content-automation/api/pkg/httpapi"
+import (
+	"github.com/content-automation/api/pkg/area/people/scim"
+	"github.com/content-automation/api/pkg/httpapi"
+)
 
 // The functions behind routes without an operation. One page receives the browsers of accounts' owners from platforms;
-// one function answers for all unknown paths under /v1.
+// customers' directories call SCIM with a token of their own; one function answers for all unknown paths under /v1.
 const (
 	DocsFunction    = "docs"
 	ConsoleFunction = "console"
 	SocialFunction  = "social"
+	PeopleFunction  = "apikey"
 	UnknownFunction = "account"
 	UnknownPath     = "/v1/{proxy+}"
 )
@@ -27,4 +31,5 @@ var PublicRoutes = []httpapi.Route{
 	{Path: "/settings/{page+}", Function: ConsoleFunction},
 	{Path: "/auth/{step+}", Function: ConsoleFunction},
 	{Path: "/setup/{token}", Function: ConsoleFunction},
+	{Path: scim.Path + "/{path+}", Function: PeopleFunction},
 }
