@@ -39,6 +39,7 @@ func (k *keyless) allows(address string) bool {
 // does not matter.
 func hasKey(r *http.Request) bool {
 	header := strings.ToLower(r.Header.Get("Authorization"))
-	return strings.HasPrefix(header, gatewayresponse.KeyPrefix) || strings.HasPrefix(header, gatewayresponse.TokenPrefix) ||
-		strings.Contains(strings.ToLower(r.Header.Get("Cookie")), gatewayresponse.SessionCookie)
+	cookies := strings.ToLower(r.Header.Get("Cookie"))
+	return strings.HasPrefix(header, gatewayresponse.KeyPrefix) ||
+		strings.HasPrefix(header, gatewayresponse.TokenPrefix) || strings.Contains(cookies, gatewayresponse.SessionCookie)
 }

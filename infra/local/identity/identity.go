@@ -1,6 +1,6 @@
 // Package identity is an OpenID Connect provider for the service on one machine: the code flow with PKCE, a form with
-// ready users, refresh tokens, their revocation, and sign-out. Its tokens have the claims of Amazon Cognito's. It is for
-// development and tests: whoever reaches it can sign in as one of its users.
+// ready users, refresh tokens, their revocation, and sign-out. Its tokens have the claims of Amazon Cognito's. It is
+// for development and tests.
 package identity
 
 import (

@@ -32,8 +32,8 @@ var errRefresh = errs.New(errs.ProviderUnavailable, "Your sign-in cannot be rene
 	"seconds.")
 
 // AccessToken returns an access token of the session's person. If the stored one is about to expire, one request
-// refreshes it, and requests of other tabs wait for that. If the issuer no longer accepts the refresh token, the session
-// is removed and the error is ErrNone.
+// refreshes it, and requests of other tabs wait for that. If the issuer no longer accepts the refresh token, the
+// session is removed and the error is ErrNone.
 func (s *Store) AccessToken(ctx context.Context, of *Session, issuer Refresher) (string, error) {
 	for try := range maxWaits {
 		if err := backoff.Wait(ctx, try, 50*time.Millisecond, time.Second); err != nil {

@@ -17,7 +17,8 @@ import (
 	"github.com/content-automation/api/pkg/base/backoff"
 )
 
-// ErrGrant is returned for a code or a refresh token that the issuer no longer accepts. The person has to sign in again.
+// ErrGrant is returned for a code or a refresh token that the issuer no longer accepts. The person has to sign in
+// again.
 var ErrGrant = errors.New("signin: the issuer refuses the grant")
 
 // maxTokens bounds an answer of the token endpoint.
@@ -26,7 +27,8 @@ const maxTokens = 64 << 10
 // tokenTimeout bounds a call of the token endpoint.
 const tokenTimeout = 5 * time.Second
 
-// Tokens are an answer of the token endpoint. An answer to a refresh has no refresh token if the earlier one stays valid.
+// Tokens are an answer of the token endpoint. An answer to a refresh has no refresh token if the earlier one stays
+// valid.
 type Tokens struct {
 	Access    string `json:"access_token"`
 	ID        string `json:"id_token"`

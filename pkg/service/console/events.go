@@ -174,8 +174,8 @@ func exportAudit(r *request) error {
 		if e.ErrorCode != nil {
 			code = *e.ErrorCode
 		}
-		row := []string{e.At.Format(time.RFC3339Nano), e.RequestID, e.Actor.Kind, e.Actor.ID, e.Operation, e.Method, e.Path,
-			strconv.Itoa(e.Status), code, e.IP, e.UserAgent, strconv.Itoa(e.LatencyMS), strconv.Itoa(e.Count)}
+		row := []string{e.At.Format(time.RFC3339Nano), e.RequestID, e.Actor.Kind, e.Actor.ID, e.Operation, e.Method,
+			e.Path, strconv.Itoa(e.Status), code, e.IP, e.UserAgent, strconv.Itoa(e.LatencyMS), strconv.Itoa(e.Count)}
 		for i := range row {
 			row[i] = cell(row[i])
 		}

@@ -174,7 +174,7 @@ async function start() {
 }
 
 // The account area opens the explorer with a key of its own for this tab.
-if (location.hash.startsWith('#key=')) {
+if (location.hash?.startsWith('#key=')) {
   sessionStorage.setItem(kept, decodeURIComponent(location.hash.slice('#key='.length)));
   sessionStorage.removeItem(made);
   history.replaceState(null, '', location.pathname);
