@@ -121,6 +121,7 @@ func (a api) send(ctx context.Context, method, path, once string, body []byte) (
 	}
 	req.Header.Set("Authorization", "Bearer "+a.token)
 	req.Header.Set("Accept", "application/json")
+	req.Header.Set("User-Agent", "account-area")
 	if a.mode == tenant.Test {
 		req.Header.Set(modeHeader, string(tenant.Test))
 	}

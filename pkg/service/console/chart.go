@@ -56,9 +56,9 @@ const shown = 4
 
 // The size of a chart.
 const (
-	chartWidth  = 720
-	chartHeight = 200
-	chartLeft   = 48
+	chartWidth  = 440
+	chartHeight = 170
+	chartLeft   = 40
 	chartBottom = 24
 )
 
@@ -176,7 +176,8 @@ func spark(values []int64, text string) template.HTML {
 		fmt.Fprintf(&points, "%.1f,%.1f ", 1+float64(i)*step, 29-float64(value)/float64(highest)*26)
 	}
 	return template.HTML(fmt.Sprintf( //nolint:gosec // the text is escaped
-		`<svg class="spark" viewBox="0 0 112 32" role="img" aria-label="%s"><polyline points="%s" fill="none" stroke="currentColor" stroke-width="1.5" stroke-linejoin="round"/></svg>`,
+		`<svg class="spark" viewBox="0 0 112 32" role="img" aria-label="%s"><polyline points="%s" fill="none" `+
+			`stroke="currentColor" stroke-width="1.5" stroke-linejoin="round"/></svg>`,
 		template.HTMLEscapeString(text), strings.TrimSpace(points.String())))
 }
 
@@ -227,28 +228,4 @@ var functions = template.FuncMap{
 		return "–"
 	},
 	"width": func(share int64) string { return strconv.FormatInt(share*3, 10) },
-}
-
-// icons are outlines of 24 by 24 units, after Lucide (ISC licence).
-var icons = map[string]string{
-	"key":     `<path d="m15.5 7.5 2.3 2.3a1 1 0 0 0 1.4 0l2.1-2.1a1 1 0 0 0 0-1.4L19 4m2-2-9.6 9.6"/><circle cx="7.5" cy="15.5" r="5.5"/>`,
-	"webhook": `<path d="M18 16.98h-5.99c-1.1 0-1.95.94-2.48 1.9A4 4 0 0 1 2 17c.01-.7.2-1.4.57-2"/><path d="m6 17 3.13-5.78c.53-.97.1-2.18-.5-3.1a4 4 0 1 1 6.89-4.06"/><path d="m12 6 3.13 5.73C15.66 12.7 16.9 13 18 13a4 4 0 0 1 0 8"/>`,
-	"list":    `<path d="M3 12h.01M3 18h.01M3 6h.01M8 12h13M8 18h13M8 6h13"/>`,
-	"chart":   `<path d="M3 3v16a2 2 0 0 0 2 2h16M18 17V9M13 17V5M8 17v-3"/>`,
-	"share":   `<circle cx="18" cy="5" r="3"/><circle cx="6" cy="12" r="3"/><circle cx="18" cy="19" r="3"/><path d="m8.6 13.5 6.8 4M15.4 6.5l-6.8 4"/>`,
-	"gauge":   `<path d="m12 14 4-4M3.34 19a10 10 0 1 1 17.32 0"/>`,
-	"scroll":  `<path d="M15 12h-5M15 8h-5M19 17V5a2 2 0 0 0-2-2H4M8 21h12a2 2 0 0 0 2-2v-1a1 1 0 0 0-1-1H11a1 1 0 0 0-1 1v1a2 2 0 1 1-4 0V5a2 2 0 1 0-4 0v2a1 1 0 0 0 1 1h3"/>`,
-	"people":  `<path d="M16 21v-2a4 4 0 0 0-4-4H6a4 4 0 0 0-4 4v2M22 21v-2a4 4 0 0 0-3-3.87M16 3.13a4 4 0 0 1 0 7.75"/><circle cx="9" cy="7" r="4"/>`,
-	"shield":  `<path d="M20 13c0 5-3.5 7.5-7.66 8.95a1 1 0 0 1-.67-.01C7.5 20.5 4 18 4 13V6a1 1 0 0 1 1-1c2 0 4.5-1.2 6.24-2.72a1.17 1.17 0 0 1 1.52 0C14.51 3.81 17 5 19 5a1 1 0 0 1 1 1zM9 12l2 2 4-4"/>`,
-	"menu":    `<path d="M4 12h16M4 18h16M4 6h16"/>`,
-	"more":    `<circle cx="12" cy="12" r="1"/><circle cx="19" cy="12" r="1"/><circle cx="5" cy="12" r="1"/>`,
-	"close":   `<path d="M18 6 6 18M6 6l12 12"/>`,
-	"plus":    `<path d="M5 12h14M12 5v14"/>`,
-	"book":    `<path d="M12 7v14M3 18a1 1 0 0 1-1-1V4a1 1 0 0 1 1-1h5a4 4 0 0 1 4 4 4 4 0 0 1 4-4h5a1 1 0 0 1 1 1v13a1 1 0 0 1-1 1h-6a3 3 0 0 0-3 3 3 3 0 0 0-3-3z"/>`,
-}
-
-// icon draws an icon, which says nothing of its own.
-func icon(name string) template.HTML {
-	return template.HTML(`<svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="2" ` + //nolint:gosec // constant
-		`stroke-linecap="round" stroke-linejoin="round" aria-hidden="true" width="16" height="16">` + icons[name] + `</svg>`)
 }

@@ -46,7 +46,7 @@ func Lambda(open func(base string) (http.Handler, error)) func(context.Context,
 		w.Header().Set("X-Request-Id", gateway.RequestID)
 		handler, err := o.at(baseurl.Of(cmp.Or(r.Header.Get("Host"), r.Host), gateway.Stage))
 		if err != nil {
-			http.Error(w, "The account area cannot answer at the moment. Try again in a few seconds.", http.StatusServiceUnavailable)
+			http.Error(w, messageUnavailable, http.StatusServiceUnavailable)
 			return
 		}
 		handler.ServeHTTP(w, r)

@@ -121,10 +121,11 @@ func (s *site) answer(w http.ResponseWriter, r *http.Request, found *session.Ses
 	case errors.Is(err, context.Canceled):
 	default:
 		slog.Error("a page failed", "path", r.URL.Path, "error", err)
-		s.failedAs(w, r, found, http.StatusServiceUnavailable,
-			"The account area cannot answer at the moment. Try again in a few seconds.")
+		s.failedAs(w, r, found, http.StatusServiceUnavailable, messageUnavailable)
 	}
 }
+
+const messageUnavailable = "The account area cannot answer at the moment. Try again in a few seconds."
 
 // signInAgain leads to the sign-in, and from there back to the page. A form that was sent is lost, so the page says so.
 func (s *site) signInAgain(w http.ResponseWriter, r *http.Request) {

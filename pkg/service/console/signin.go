@@ -79,7 +79,7 @@ func (s *site) invited(w http.ResponseWriter, r *http.Request) {
 func (s *site) showPublic(w http.ResponseWriter, r *http.Request, status int, name string, v *view) {
 	if err := s.render(w, r, status, name, v); err != nil {
 		slog.Error("a page failed", "path", r.URL.Path, "error", err)
-		http.Error(w, "The account area cannot answer at the moment. Try again in a few seconds.", http.StatusServiceUnavailable)
+		http.Error(w, messageUnavailable, http.StatusServiceUnavailable)
 	}
 }
 
