@@ -62,6 +62,8 @@ type Console struct {
 	State
 	Seal
 	SignIn
+	// Pool is the id of the user pool, which is empty if there is none.
+	Pool string `env:"USER_POOL_ID"`
 }
 
 // Area has the needs of every area that keeps state.

@@ -213,7 +213,8 @@ func (s *site) refused(w http.ResponseWriter, r *http.Request, status int, messa
 func (s *site) refusedTo(w http.ResponseWriter, r *http.Request, status int, message, provider string) {
 	v := s.newView(r, nil)
 	v.Title = "Sign in"
-	v.Data = map[string]any{"Start": s.prefix + "/auth/start?" + url.Values{"connection": {provider}, "again": {"1"}}.Encode(), "Message": message}
+	q := url.Values{"connection": {provider}, "again": {"1"}}
+	v.Data = map[string]any{"Start": s.prefix + "/auth/start?" + q.Encode(), "Message": message}
 	s.showPublic(w, r, status, "signin", v)
 }
 
