@@ -20,8 +20,8 @@ type patch struct {
 // maxOperations bounds the operations of a PATCH.
 const maxOperations = 100
 
-// each calls set for each attribute that the operations change. An operation without a path has an object of attributes.
-// Removed attributes have no value.
+// each calls set for each attribute that the operations change. An operation without a path has an object of
+// attributes. Removed attributes have no value.
 func (p patch) each(set func(op, path string, value json.RawMessage) error) error {
 	if len(p.Operations) == 0 || len(p.Operations) > maxOperations {
 		return invalid("invalidSyntax", "Operations must have 1 to 100 operations.")

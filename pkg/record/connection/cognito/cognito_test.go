@@ -1,0 +1,154 @@
+package cognito_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/record/connection"
+	"github.com/content-automation/api/pkg/record/connection/cognito"
+)
+
+type object = map[string]any
+
+// service is Cognito with one pool and one client.
+type service struct {
+	t         *testing.T
+	client    object
+	providers map[string]object
+	calls     []string
+	refuse    string // exception of the next call
+}
+
+// ServeHTTP answers one call of AWS's JSON protocol.
+func (s *service) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	_, name, _ := strings.Cut(req.Header.Get("X-Amz-Target"), ".")
+	s.calls = append(s.calls, name)
+	var in object
+	b, err := io.ReadAll(req.Body)
+	if err == nil {
+		err = json.Unmarshal(b, &in)
+	}
+	if err != nil || in["UserPoolId"] != "pool" {
+		s.t.Errorf("%s was sent %s, %v", name, b, err)
+	}
+	provider := fmt.Sprint(in["ProviderName"])
+	out, refused := object{}, s.refuse
+	s.refuse = ""
+	switch name {
+	case "CreateIdentityProvider":
+		if s.providers[provider] != nil {
+			refused = "DuplicateProviderException"
+		}
+		s.providers[provider] = in
+		out["IdentityProvider"] = in
+	case "UpdateIdentityProvider":
+		s.providers[provider] = in
+		out["IdentityProvider"] = in
+	case "DeleteIdentityProvider":
+		if s.providers[provider] == nil {
+			refused = "ResourceNotFoundException"
+		}
+		delete(s.providers, provider)
+	case "DescribeUserPoolClient":
+		out["UserPoolClient"] = s.client
+	case "UpdateUserPoolClient":
+		s.client = in
+	}
+	w.Header().Set("Content-Type", "application/x-amz-json-1.1")
+	if refused != "" {
+		w.WriteHeader(http.StatusBadRequest)
+		out = object{"__type": refused, "message": refused}
+	}
+	_ = json.NewEncoder(w).Encode(out)
+}
+
+func start(t *testing.T) (*service, *cognito.Pool) {
+	s := &service{t: t, providers: map[string]object{}, client: object{
+		"UserPoolId": "pool", "ClientId": "app", "ClientName": "account-area", "AllowedOAuthFlows": []any{"code"},
+		"AllowedOAuthFlowsUserPoolClient": true, "AllowedOAuthScopes": []any{"openid", "email", "profile"},
+		"CallbackURLs": []any{"https://api.example.com/auth/callback"},
+		"LogoutURLs":   []any{"https://api.example.com/auth/signed-out"}, "SupportedIdentityProviders": []any{"COGNITO"},
+		"AccessTokenValidity": 15.0, "IdTokenValidity": 15.0, "RefreshTokenValidity": 720.0,
+		"TokenValidityUnits":    object{"AccessToken": "minutes", "IdToken": "minutes", "RefreshToken": "minutes"},
+		"EnableTokenRevocation": true, "PreventUserExistenceErrors": "ENABLED",
+	}}
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	return s, cognito.New(aws.Config{Region: "eu-central-1", BaseEndpoint: &server.URL,
+		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}, "pool", "app")
+}
+
+var okta = connection.Provider{Kind: connection.OIDC, Issuer: "https://idp.example", ClientID: "a", ClientSecret: "b"}
+
+func TestAProviderIsOffered(t *testing.T) {
+	s, p := start(t)
+	before := s.client
+	for range 2 { // also again, after a lost answer
+		if err := p.SetProvider(t.Context(), "okta", okta); err != nil {
+			t.Fatal(err)
+		}
+	}
+	details, _ := s.providers["okta"]["ProviderDetails"].(object)
+	if details["oidc_issuer"] != "https://idp.example" || details["client_secret"] != "b" {
+		t.Errorf("%v", s.providers)
+	}
+	// An update replaces all settings of the client: the others must stay.
+	want := object{}
+	for name, value := range before {
+		want[name] = value
+	}
+	want["SupportedIdentityProviders"] = []any{"COGNITO", "okta"}
+	if !reflect.DeepEqual(s.client, want) {
+		t.Errorf("the client is\n%v, want\n%v", s.client, want)
+	}
+	if want := []string{"CreateIdentityProvider", "DescribeUserPoolClient", "UpdateUserPoolClient",
+		"CreateIdentityProvider", "UpdateIdentityProvider", "DescribeUserPoolClient"}; !slices.Equal(s.calls, want) {
+		t.Errorf("the calls were %v", s.calls)
+	}
+	for range 2 {
+		if err := p.RemoveProvider(t.Context(), "okta"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !reflect.DeepEqual(s.client["SupportedIdentityProviders"], []any{"COGNITO"}) || len(s.providers) != 0 {
+		t.Errorf("%v, %v", s.client, s.providers)
+	}
+}
+
+func TestSAML(t *testing.T) {
+	s, p := start(t)
+	for _, given := range []connection.Provider{{Kind: connection.SAML, MetadataURL: "https://idp.example/metadata"},
+		{Kind: connection.SAML, Metadata: "<EntityDescriptor/>"}} {
+		if err := p.SetProvider(t.Context(), "entra", given); err != nil {
+			t.Fatal(err)
+		}
+		details, _ := s.providers["entra"]["ProviderDetails"].(object)
+		if text := fmt.Sprint(details); given.MetadataURL != "" && details["MetadataURL"] != given.MetadataURL ||
+			given.Metadata != "" && details["MetadataFile"] != given.Metadata || strings.Contains(text, "oidc") {
+			t.Errorf("%s", text)
+		}
+	}
+}
+
+func TestRefusedSettings(t *testing.T) {
+	s, p := start(t)
+	for exception, want := range map[string]errs.Code{"InvalidParameterException": errs.ValidationFailed,
+		"NotAuthorizedException": errs.ProviderUnavailable} {
+		s.refuse = exception
+		if err := p.SetProvider(t.Context(), "okta", okta); errs.CodeOf(err) != want {
+			t.Errorf("%s: %v", exception, err)
+		}
+		s.providers = map[string]object{}
+	}
+}
