@@ -182,6 +182,15 @@ test-explorer: explorer-assets ## Use the explorer in Chromium, which must be in
 	@cd pkg/service/docs/browser && npm ci --loglevel=error
 	$(GO) test -tags explorer -count=1 -v -run TestExplorerInChromium ./pkg/service/docs
 
+.PHONY: console-assets
+console-assets: ## Build the style of the account area anew, after a change of its templates
+	@node infra/tools/console-assets.mjs
+
+.PHONY: test-console
+test-console: explorer-assets ## Use the account area in Chromium, which must be installed
+	@cd infra/verify/console/browser && npm ci --loglevel=error
+	$(GO) test -tags console -count=1 -v -run TestTheAccountAreaInChromium ./infra/verify/console
+
 .PHONY: simulate
 simulate: ## Simulate the service under faults: SEEDS=1000 FROM=0
 	cd infra/verify/simulate && SEEDS=$(or $(SEEDS),1000) FROM=$(or $(FROM),0) $(GO) test -count=1 -timeout 0 -run TestSeeds
@@ -323,5 +332,5 @@ destroy: tools ## Destroy a customer's stacks; DATA=yes that of the data too, CO
 
 .PHONY: clean
 clean: ## Remove everything that was built or installed
-	rm -rf .local .tools build cdk.out pkg/service/docs/browser/node_modules
+	rm -rf .local .tools build cdk.out pkg/service/docs/browser/node_modules infra/verify/console/browser/node_modules
 	rm -f pkg/service/docs/assets/*.gz

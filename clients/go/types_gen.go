@@ -239,6 +239,17 @@ type APIKeyCreatedEvent struct {
 	Type string `json:"type"`
 }
 
+// APIKeyDay is a type of the API.
+type APIKeyDay struct {
+	// Day (UTC).
+	Date string `json:"date"`
+	// Those that were refused before they were carried out: with an ended secret, for the plan, the address, the scope or
+	// the rate limit.
+	Refused int64 `json:"refused"`
+	// Requests made with the key, refused ones included.
+	Requests int64 `json:"requests"`
+}
+
 // APIKeyDetails is a type of the API.
 type APIKeyDetails struct {
 	// Time of creation, UTC.
@@ -279,6 +290,8 @@ type APIKeyDetails struct {
 	UpdatedAt time.Time `json:"updated_at"`
 	// How often the key was used. Counted by whole hours and days (UTC).
 	Usage APIKeyUsage `json:"usage"`
+	// The calls of each of the last 30 days (UTC), the earliest first.
+	UsageByDay []APIKeyDay `json:"usage_by_day"`
 	// Version, increased by every change. It is the ETag of the resource, for If-Match.
 	Version int64 `json:"version"`
 }

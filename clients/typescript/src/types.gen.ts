@@ -237,6 +237,19 @@ export interface ApiKeyCreatedEvent {
 }
 
 /** A type of the API. */
+export interface ApiKeyDay {
+  /** Day (UTC). */
+  date: string;
+  /**
+   * Those that were refused before they were carried out: with an ended secret, for the plan, the address, the scope or
+   * the rate limit.
+   */
+  refused: number;
+  /** Requests made with the key, refused ones included. */
+  requests: number;
+}
+
+/** A type of the API. */
 export interface ApiKeyDetails {
   /** Time of creation, UTC. */
   created_at: string;
@@ -276,6 +289,8 @@ export interface ApiKeyDetails {
   updated_at: string;
   /** How often the key was used. Counted by whole hours and days (UTC). */
   usage: ApiKeyUsage;
+  /** The calls of each of the last 30 days (UTC), the earliest first. */
+  usage_by_day: ApiKeyDay[] | null;
   /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
   version: number;
 }

@@ -100,6 +100,11 @@ const (
 	// KeyPrefix is the prefix of the header Authorization of a call with a key, in lower
 	// case.
 	KeyPrefix = "bearer svc_"
+	// TokenPrefix is that of a call with a person's access token: of a JSON object in base64.
+	TokenPrefix = "bearer eyj"
+	// SessionCookie is the start of the cookie of a signed-in browser, in lower case. A page of the account area makes
+	// many requests.
+	SessionCookie = "__host-session="
 )
 
 // CompressedFrom is the smallest size in bytes of a response that the gateway compresses,

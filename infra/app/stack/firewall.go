@@ -24,14 +24,21 @@ func (g *gateway) protect(s customer.Settings) {
 			SampledRequestsEnabled: jsii.Bool(false),
 		}
 	}
-	withKey := &awswafv2.CfnWebACL_StatementProperty{ByteMatchStatement: &awswafv2.CfnWebACL_ByteMatchStatementProperty{
-		FieldToMatch: &awswafv2.CfnWebACL_FieldToMatchProperty{
-			SingleHeader: map[string]any{"Name": "authorization"}},
-		PositionalConstraint: jsii.String("STARTS_WITH"),
-		SearchString:         jsii.String(gatewayresponse.KeyPrefix),
-		TextTransformations: &[]any{&awswafv2.CfnWebACL_TextTransformationProperty{Priority: jsii.Number(0),
-			Type: jsii.String("LOWERCASE")}},
-	}}
+	has := func(header, where, text string) *awswafv2.CfnWebACL_StatementProperty {
+		return &awswafv2.CfnWebACL_StatementProperty{ByteMatchStatement: &awswafv2.CfnWebACL_ByteMatchStatementProperty{
+			FieldToMatch:         &awswafv2.CfnWebACL_FieldToMatchProperty{SingleHeader: map[string]any{"Name": header}},
+			PositionalConstraint: jsii.String(where),
+			SearchString:         jsii.String(text),
+			TextTransformations: &[]any{&awswafv2.CfnWebACL_TextTransformationProperty{Priority: jsii.Number(0),
+				Type: jsii.String("LOWERCASE")}},
+		}}
+	}
+	withKey := &awswafv2.CfnWebACL_StatementProperty{OrStatement: &awswafv2.CfnWebACL_OrStatementProperty{
+		Statements: &[]any{
+			has("authorization", "STARTS_WITH", gatewayresponse.KeyPrefix),
+			has("authorization", "STARTS_WITH", gatewayresponse.TokenPrefix),
+			has("cookie", "CONTAINS", gatewayresponse.SessionCookie),
+		}}}
 	acl := awswafv2.NewCfnWebACL(stack, jsii.String("Firewall"), &awswafv2.CfnWebACLProps{
 		Description:      jsii.String("Limits calls without a key by address"),
 		Scope:            jsii.String("REGIONAL"),

@@ -19,8 +19,13 @@ func TestCallsWithoutAKeyAreLimitedByAddress(t *testing.T) {
 			}
 			const want = `[{"Action":{"Block":{}},"Name":"keyless","Priority":0,` +
 				`"Statement":{"RateBasedStatement":{"AggregateKeyType":"IP","EvaluationWindowSec":300,"Limit":100,` +
-				`"ScopeDownStatement":{"NotStatement":{"Statement":{"ByteMatchStatement":{"FieldToMatch":{"SingleHeader":{"Name":"authorization"}},` +
-				`"PositionalConstraint":"STARTS_WITH","SearchString":"bearer svc_","TextTransformations":[{"Priority":0,"Type":"LOWERCASE"}]}}}}}},` +
+				`"ScopeDownStatement":{"NotStatement":{"Statement":{"OrStatement":{"Statements":[` +
+				`{"ByteMatchStatement":{"FieldToMatch":{"SingleHeader":{"Name":"authorization"}},"PositionalConstraint":"STARTS_WITH",` +
+				`"SearchString":"bearer svc_","TextTransformations":[{"Priority":0,"Type":"LOWERCASE"}]}},` +
+				`{"ByteMatchStatement":{"FieldToMatch":{"SingleHeader":{"Name":"authorization"}},"PositionalConstraint":"STARTS_WITH",` +
+				`"SearchString":"bearer eyj","TextTransformations":[{"Priority":0,"Type":"LOWERCASE"}]}},` +
+				`{"ByteMatchStatement":{"FieldToMatch":{"SingleHeader":{"Name":"cookie"}},"PositionalConstraint":"CONTAINS",` +
+				`"SearchString":"__host-session=","TextTransformations":[{"Priority":0,"Type":"LOWERCASE"}]}}]}}}}}},` +
 				`"VisibilityConfig":{"CloudWatchMetricsEnabled":true,"MetricName":"keyless","SampledRequestsEnabled":false}}]`
 			if string(text) != want {
 				t.Errorf("%s has the rules %s", id, text)

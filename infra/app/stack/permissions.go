@@ -16,6 +16,7 @@ import (
 	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/auth/credential"
+	"github.com/content-automation/api/pkg/auth/session"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/media"
@@ -45,7 +46,7 @@ var accessItems = slices.Concat([]string{
 // the people themselves, whose names other functions show.
 var signOnItems = []string{
 	id.Connection + "_*", connection.Directories("*"), connection.Domains("*"), connection.Setups("*"),
-	person.Counts("*"), person.Emails("*"), person.Invitations("*"), person.Owners("*"),
+	person.Counts("*"), person.Emails("*"), person.Invitations("*"), person.Owners("*"), session.Items("*"),
 }
 
 // permissions returns the permissions of a function. They are written out because the grants

@@ -139,6 +139,11 @@ func (o *signOn) introduce(l lambdas, g *gateway) {
 		}
 		if f.May(topology.SignPeopleIn) {
 			add(fn, endpoints)
+			add(fn, map[string]*string{"USER_POOL_ID": o.pool.UserPoolId()})
+			// The set-up of a customer's provider.
+			fn.AddToRolePolicy(allow([]string{"cognito-idp:CreateIdentityProvider", "cognito-idp:DeleteIdentityProvider",
+				"cognito-idp:DescribeUserPoolClient", "cognito-idp:UpdateIdentityProvider",
+				"cognito-idp:UpdateUserPoolClient"}, o.pool.UserPoolArn()))
 		}
 	}
 }

@@ -256,6 +256,13 @@ func TestCallsWithoutAValidKeyAreLimitedByAddress(t *testing.T) {
 	if w := call(address, "Bearer svc_valid"); w.Code != http.StatusOK {
 		t.Errorf("a valid key is answered %d", w.Code)
 	}
+	page := httptest.NewRequest(http.MethodGet, "/settings/api-keys", nil)
+	page.RemoteAddr = address + ":1234"
+	page.AddCookie(&http.Cookie{Name: "__Host-session", Value: "x"})
+	asked = 0
+	if proxy.ServeHTTP(httptest.NewRecorder(), page); asked != 1 {
+		t.Errorf("a page of a signed-in browser asks the gateway %d times", asked)
+	}
 	if w := call(other, ""); w.Code != http.StatusUnauthorized {
 		t.Errorf("another address is answered %d", w.Code)
 	}

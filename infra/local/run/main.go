@@ -27,6 +27,7 @@ import (
 	"github.com/content-automation/api/infra/local/terminal"
 	"github.com/content-automation/api/pkg/area/training/job"
 	"github.com/content-automation/api/pkg/area/training/tune"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media/objects"
@@ -106,7 +107,10 @@ func run(ctx context.Context, out io.Writer, port int) error {
 	if err != nil {
 		return err
 	}
-	t := terminal.System{BaseURL: s.BaseURL, Providers: s.Providers, Platforms: s.Platforms,
+	if err := s.InviteUsers(ctx, tenant.Account(d.Account)); err != nil {
+		return err
+	}
+	t := terminal.System{BaseURL: s.BaseURL, Password: s.Password(), Providers: s.Providers, Platforms: s.Platforms,
 		Environment: s.Environment(), Dir: filepath.Dir(dir), Logs: filepath.Join(dir, logName)}
 	remove, err := t.WriteFiles(d)
 	defer remove()

@@ -129,7 +129,7 @@ func (l *lane) handler(ctx context.Context, running *sync.WaitGroup, all, pages 
 			})
 			w.Header().Set("Date", l.clock.move(callStep, time.Time{}).Format(http.TimeFormat))
 			all.ServeHTTP(w, r)
-		case file, strings.HasPrefix(r.URL.Path, operatorPath):
+		case file, strings.HasPrefix(r.URL.Path, operatorPath), strings.HasPrefix(r.URL.Path, identityPath):
 			w.Header().Set("Date", l.clock.now().Format(http.TimeFormat))
 			all.ServeHTTP(w, r)
 		default:

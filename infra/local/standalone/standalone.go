@@ -72,7 +72,7 @@ type Options struct {
 	Lane *Lane
 	// Prepare is called before the first call of the API is answered. It may be nil.
 	Prepare func(ctx context.Context, s *Service) error
-	// SignIn describes the issuer that people sign in with. Without it nobody signs in.
+	// SignIn describes the issuer that people sign in with. The default is the service's own.
 	SignIn signin.Settings
 	// Compose returns the composer of media for stored files. It is required.
 	Compose func(files *objects.Store) generate.Composer
@@ -151,6 +151,9 @@ func Start(o Options) (_ *Service, err error) {
 	s.internal, s.BaseURL = "http://127.0.0.1:"+port, "http://localhost:"+port
 	if o.URL != "" {
 		s.BaseURL = strings.TrimSuffix(o.URL, "/")
+	}
+	if s.options.SignIn.Issuer == "" {
+		s.options.SignIn = s.signInSettings()
 	}
 	api := &http.Server{ReadHeaderTimeout: 10 * time.Second}
 	s.servers = append(s.servers, api)
@@ -294,8 +297,11 @@ func (s *Service) handler(ctx context.Context, g *gateway) (http.Handler, error)
 		s.running.Go(func() { files.clean(ctx, bucket) })
 	}
 	own := &operator{s.tables.engine, s.secrets, s.buckets(operatorPath)}
+	people := s.newIdentity()
 	all := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
+		case strings.HasPrefix(r.URL.Path, identityPath+"/"):
+			people.ServeHTTP(w, r)
 		case strings.HasPrefix(r.URL.Path, filesPath+"/"):
 			files.ServeHTTP(w, r)
 		case r.URL.Path == operatorPath || strings.HasPrefix(r.URL.Path, operatorPath+"/"):

@@ -134,6 +134,7 @@ func (s *Service) mount(e area.Env) *gateway {
 		in events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
 		return s.pages()(ctx, in)
 	}
+	functions[api.ConsoleFunction] = s.newConsole(e)
 	for _, r := range api.PublicRoutes {
 		public[r.Path] = true
 	}

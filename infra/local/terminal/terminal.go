@@ -59,6 +59,8 @@ type System struct {
 	// Providers is the address of the fakes of the providers, or empty if live keys use the real ones. Platforms is
 	// that of the fakes of the platforms.
 	Providers, Platforms string
+	// Password is the password of the people of the demo account, or empty if nobody can sign in.
+	Password string
 	// Environment has the variables of the operator's command.
 	Environment string
 	// Dir is the folder for the files, and Logs is the log or its folder.
@@ -109,13 +111,22 @@ func (s System) Greet(out io.Writer, d Demo) {
   Providers %[6]s
   Platforms fakes at %[7]s (see docs/social.md)
 
-Try it:
+%[12]sTry it:
   curl -s %[1]s/v1/me -H 'Authorization: Bearer %[2]s'
 
 Scripts find the address and the keys in %[8]s/%[9]s, the operator's command its settings in %[8]s/%[10]s.
 Logs are in %[11]s. Ctrl-C stops everything.
 `, s.BaseURL, d.Test, d.Live, d.Account, demoCredits, s.providers(), s.Platforms, relative(s.Dir), envFile, awsFile,
-		relative(s.Logs))
+		relative(s.Logs), s.signIn())
+}
+
+// signIn says how to sign in to the account area.
+func (s System) signIn() string {
+	if s.Password == "" {
+		return ""
+	}
+	return fmt.Sprintf("Account area %s/settings/api-keys: sign in as owner@demo.example with the password %s\n"+
+		"(or as admin@, developer@ or auditor@demo.example).\n\n", s.BaseURL, s.Password)
 }
 
 // providers describes the providers for live keys.

@@ -66,8 +66,9 @@ type Ended struct {
 // Details are a key with the members that a list leaves out.
 type Details struct {
 	Key
-	Usage Usage `json:"usage" doc:"How often the key was used. Counted by whole hours and days (UTC)"`
-	Spent int64 `json:"spent_credits_this_month" doc:"Credits that the key has spent and reserved in this calendar month (UTC)"`
+	Usage Usage            `json:"usage" doc:"How often the key was used. Counted by whole hours and days (UTC)"`
+	Days  []credential.Day `json:"usage_by_day" doc:"The calls of each of the last 30 days (UTC), the earliest first"`
+	Spent int64            `json:"spent_credits_this_month" doc:"Credits that the key has spent and reserved in this calendar month (UTC)"`
 }
 
 // Usage counts the uses of a key.

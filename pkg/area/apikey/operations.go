@@ -249,7 +249,8 @@ func (s *Service) getKey(ctx context.Context, in *KeyPath) (out Details, err err
 			return out, err
 		}
 	}
-	return Details{r.Key, credential.UsageOf(items[:days], current, now), items[days+1].Count()}, nil
+	return Details{r.Key, credential.UsageOf(items[:days], current, now), credential.DaysOf(items[:days], current, now),
+		items[days+1].Count()}, nil
 }
 
 func (s *Service) updateKey(ctx context.Context, tx *store.Tx, in *patchInput) (out Key, err error) {

@@ -100,3 +100,29 @@ func UsageOf(days []store.Item, current store.Item, now time.Time) Usage {
 	}
 	return u
 }
+
+// Day is the number of calls of a key on a day.
+type Day struct {
+	Date string `json:"date" format:"date" doc:"Day (UTC)" example:"2026-05-01"`
+	Calls
+}
+
+// DaysOf returns the calls of each day of the last month, the earliest first, from the same items as UsageOf.
+func DaysOf(days []store.Item, current store.Item, now time.Time) []Day {
+	all := make([]Day, len(days))
+	for back, it := range days {
+		d := &all[len(days)-1-back]
+		d.Date = now.UTC().AddDate(0, 0, -back).Format(time.DateOnly)
+		for h := range 24 {
+			d.add(Calls{it.Numbers[hourOf(calls, h)], it.Numbers[hourOf(refused, h)]})
+		}
+		ended := current.Numbers[turned]
+		for n, c := range map[int64]Calls{current.Numbers[window]: tally(&current),
+			current.Numbers[turnedWindow]: {ended, ended}} {
+			if begin(n).Format(time.DateOnly) == d.Date {
+				d.add(c)
+			}
+		}
+	}
+	return all
+}

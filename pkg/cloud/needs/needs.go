@@ -57,6 +57,15 @@ type Authorizer struct {
 	SignIn
 }
 
+// Console has the needs of the function console.
+type Console struct {
+	State
+	Seal
+	SignIn
+	// Pool is the id of the user pool, which is empty if there is none.
+	Pool string `env:"USER_POOL_ID"`
+}
+
 // Area has the needs of every area that keeps state.
 type Area struct {
 	State
@@ -227,7 +236,7 @@ func Of() map[string]any {
 		"authorizer": Authorizer{},
 		"account":    Account{}, "apikey": Area{}, "catalog": Catalog{}, "factory": Factory{},
 		"content": Content{}, "studio": Studio{}, "media": Library{}, "webhook": Webhook{}, "social": Social{},
-		"docs":  struct{}{},
+		"docs": struct{}{}, "console": Console{},
 		"relay": Relay{}, "rollup": State{}, "chain": Chain{}, "generate": Generate{}, "compose": Compose{},
 		"import-media": Import{}, "diagnose": Diagnose{}, "train": Train{}, "publish": Publish{}, "dispatch": State{},
 		"product": Library{},

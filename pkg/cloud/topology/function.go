@@ -74,7 +74,8 @@ const (
 	// table
 	// does not include them.
 	ManageKeySecrets Grant = "manage key secrets"
-	// SignPeopleIn makes a function know the endpoints that people sign in at.
+	// SignPeopleIn permits reading the secret that seals sessions, and makes a function know the endpoints that people
+	// sign in at.
 	SignPeopleIn Grant = "sign people in"
 	// PublishEvents permits putting events on the customer's bus.
 	PublishEvents Grant = "publish events"

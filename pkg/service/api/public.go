@@ -9,6 +9,7 @@ import (
 // customers' directories call SCIM with a token of their own; one function answers for all unknown paths under /v1.
 const (
 	DocsFunction    = "docs"
+	ConsoleFunction = "console"
 	SocialFunction  = "social"
 	PeopleFunction  = "apikey"
 	UnknownFunction = "account"
@@ -26,5 +27,9 @@ var PublicRoutes = []httpapi.Route{
 	{Path: "/api-docs/{page+}", Function: DocsFunction},
 	{Path: "/healthz", Function: DocsFunction},
 	{Path: "/v1/social/callback", Function: SocialFunction},
+	{Path: "/settings", Function: ConsoleFunction},
+	{Path: "/settings/{page+}", Function: ConsoleFunction},
+	{Path: "/auth/{step+}", Function: ConsoleFunction},
+	{Path: "/setup/{token}", Function: ConsoleFunction},
 	{Path: scim.Path + "/{path+}", Function: PeopleFunction},
 }

@@ -204,5 +204,12 @@ async function start() {
   });
 }
 
+// The account area opens the explorer with a key of its own for this tab.
+if (location.hash?.startsWith('#key=')) {
+  sessionStorage.setItem(kept, decodeURIComponent(location.hash.slice('#key='.length)));
+  sessionStorage.removeItem(made);
+  history.replaceState(null, '', location.pathname);
+}
+
 start();
 new MutationObserver(mend).observe(document.body, { subtree: true, childList: true, attributeFilter: ['class', 'role', 'aria-label', 'aria-controls'] });

@@ -248,6 +248,20 @@ class ApiKeyCreatedEvent(TypedDict):
 
 
 
+class ApiKeyDay(TypedDict):
+    """A type of the API."""
+
+    date: str
+    """Day (UTC)."""
+    refused: int
+    """Those that were refused before they were carried out: with an ended secret, for the plan, the address, the scope
+    or the rate limit.
+    """
+    requests: int
+    """Requests made with the key, refused ones included."""
+
+
+
 class ApiKeyDetails(TypedDict):
     """A type of the API."""
 
@@ -289,6 +303,8 @@ class ApiKeyDetails(TypedDict):
     """Time of the last change, UTC."""
     usage: "ApiKeyUsage"
     """How often the key was used. Counted by whole hours and days (UTC)."""
+    usage_by_day: Optional[List["ApiKeyDay"]]
+    """The calls of each of the last 30 days (UTC), the earliest first."""
     version: int
     """Version, increased by every change. It is the ETag of the resource, for If-Match."""
 

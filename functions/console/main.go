@@ -1,0 +1,32 @@
+// Command console is the function of the account area: the sign-in of people, and their pages.
+package main
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"github.com/content-automation/api/pkg/cloud/awsenv"
+	"github.com/content-automation/api/pkg/cloud/logging"
+	"github.com/content-automation/api/pkg/cloud/needs"
+	"github.com/content-automation/api/pkg/cloud/seal/stored"
+	"github.com/content-automation/api/pkg/record/connection"
+	"github.com/content-automation/api/pkg/record/connection/cognito"
+	"github.com/content-automation/api/pkg/service/console"
+	"github.com/content-automation/api/pkg/store"
+)
+
+func main() {
+	logging.Setup()
+	cfg, n := awsenv.Must(awsenv.Config()), needs.Read[needs.Console]()
+	db, secret := store.Open(cfg, n.Table), stored.Secret(cfg, n.SealSecret, time.Now)
+	var pool connection.Pool
+	if n.Pool != "" {
+		pool = cognito.New(cfg, n.Pool, n.ClientID)
+	}
+	lambda.Start(console.Lambda(func(base string) (http.Handler, error) {
+		return console.Open(console.Wiring{DB: db, Seal: secret, SignIn: n.SignIn, URL: base, API: base, Now: time.Now,
+			Pool: pool})
+	}))
+}

@@ -1,0 +1,119 @@
+package standalone
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	provider "github.com/content-automation/api/infra/local/identity"
+	"github.com/content-automation/api/pkg/area"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/auth/signin"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/record/person"
+	"github.com/content-automation/api/pkg/service/console"
+	"github.com/content-automation/api/pkg/store"
+)
+
+const (
+	// identityPath is the prefix of the paths of the identity provider.
+	identityPath = "/_identity"
+	// identityClient is the id of the account area at the provider.
+	identityClient = "console"
+)
+
+// The names of the secrets of the identity provider.
+const (
+	identityKey      = "identity-key"
+	identityPassword = "identity-password"
+)
+
+// signInSettings describe the service's own identity provider.
+func (s *Service) signInSettings() signin.Settings {
+	issuer := s.BaseURL + identityPath
+	// The service itself may not reach its own name, such as in a container.
+	inside := s.internal + identityPath
+	return signin.Settings{Issuer: issuer, ClientID: identityClient, KeysURL: inside + "/jwks.json",
+		AuthorizeURL: issuer + "/authorize", TokenURL: inside + "/token", LogoutURL: issuer + "/logout"}
+}
+
+// Users are those who can sign in at the service's own provider: one of each role.
+func Users() []provider.User {
+	var all []provider.User
+	for _, r := range auth.Roles {
+		name := string(r.Role)
+		all = append(all, provider.User{Subject: "user-" + name, Email: name + "@demo.example", Name: "Demo " + name})
+	}
+	return all
+}
+
+// Password returns the password of all Users.
+func (s *Service) Password() string {
+	if password := s.Kept(identityPassword); password != "" {
+		return password
+	}
+	password := rand.Text()[:12]
+	s.Keep(identityPassword, password)
+	return password
+}
+
+// newIdentity returns the service's own identity provider. Its key outlives restarts, as sessions do.
+func (s *Service) newIdentity() *provider.Provider {
+	return provider.New(provider.Options{
+		Issuer: s.BaseURL + identityPath, ClientID: identityClient,
+		Redirects: []string{s.BaseURL + "/auth/callback"}, Logouts: []string{s.BaseURL + "/auth/signed-out"},
+		Users: Users(), Password: s.Password, Key: s.signingKey, Now: s.now,
+	})
+}
+
+func (s *Service) signingKey() (*rsa.PrivateKey, error) {
+	if kept, err := base64.StdEncoding.DecodeString(s.Kept(identityKey)); err == nil && len(kept) > 0 {
+		return x509.ParsePKCS1PrivateKey(kept)
+	}
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err == nil {
+		s.Keep(identityKey, base64.StdEncoding.EncodeToString(x509.MarshalPKCS1PrivateKey(key)))
+	}
+	return key, err
+}
+
+// newConsole returns the function of the account area. Parsing its pages is postponed to the first request.
+func (s *Service) newConsole(e area.Env) function {
+	handle := console.Lambda(func(string) (http.Handler, error) {
+		return console.Open(console.Wiring{DB: e.DB, Seal: e.Seal, SignIn: s.options.SignIn, URL: s.BaseURL,
+			API: s.internal, Now: s.now})
+	})
+	return func(ctx context.Context, in events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
+		return handle(ctx, in)
+	}
+}
+
+// InviteUsers makes Users people of an account. An invitation that has expired is renewed.
+func (s *Service) InviteUsers(ctx context.Context, account tenant.Account) error {
+	people := person.NewService(s.db, s.now, rand.Reader)
+	for i, u := range Users() {
+		n := person.New{Account: account, Email: u.Email, Name: u.Name, Role: auth.Roles[i].Role, By: "operator"}
+		tx := &store.Tx{}
+		r, it, err := people.ByEmail(ctx, u.Email)
+		switch {
+		case errors.Is(err, store.ErrNotFound):
+			_, _, err = people.Invite(tx, n)
+		case err == nil && r.State == person.Invited && !r.Open():
+			_, _, err = people.Reinvite(tx, r, it, n)
+		}
+		if err == nil {
+			err = s.db.Commit(ctx, tx)
+		}
+		if err != nil {
+			return fmt.Errorf("standalone: invite %s: %w", u.Email, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,52 @@
+// Builds the style of the account area, and puts htmx beside it, into pkg/service/console/assets. Both are committed,
+// so that the service needs no Node. Run it after a change of a template or of the style: make console-assets.
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const pins = join(root, 'infra/tools/console');
+const dir = join(root, '.tools/console-node');
+const assets = join(root, 'pkg/service/console/assets');
+
+// The installed folder is new if the pins have changed.
+const wanted = readFileSync(join(pins, 'package.json'), 'utf8');
+const stamp = join(dir, 'installed');
+if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== wanted) {
+  rmSync(dir, { recursive: true, force: true });
+  mkdirSync(dir, { recursive: true });
+  for (const file of ['package.json', '.npmrc']) cpSync(join(pins, file), join(dir, file));
+  execFileSync('npm', ['install', '--ignore-scripts', '--loglevel=error'], { cwd: dir, stdio: ['ignore', 'ignore', 'inherit'] });
+  writeFileSync(stamp, wanted);
+}
+const modules = join(dir, 'node_modules');
+
+// Basecoat switches to dark by a class, which only a script can set. Here the browser's preference does it.
+const base = readFileSync(join(modules, 'basecoat-css/dist/base/base.css'), 'utf8');
+const media = base
+  .replace('@custom-variant dark (&:is(html.dark *));', '@custom-variant dark (@media (prefers-color-scheme: dark));')
+  .replace(/^\.dark \{([^]*?)^\}/m, '@media (prefers-color-scheme: dark) {\n:root {$1}\n}');
+if (media.includes('.dark {') || media.includes('html.dark')) throw new Error('the base of Basecoat has another form');
+writeFileSync(join(dir, 'base.css'), media);
+
+const quoted = (path) => JSON.stringify(join(modules, path));
+const source = [
+  '@import "tailwindcss" source(none);',
+  `@source ${JSON.stringify(join(root, 'pkg/service/console/templates'))};`,
+  `@source ${JSON.stringify(join(root, 'pkg/service/console/*.go'))};`,
+  '@import "./base.css";',
+  ...['alert', 'badge', 'breadcrumb', 'button', 'card', 'checkbox', 'dialog', 'empty', 'field', 'input', 'label',
+    'native-select', 'radio', 'scrollbar', 'table', 'textarea'].map((name) => `@import ${quoted(`basecoat-css/dist/components/${name}.css`)};`),
+  `@import ${quoted('basecoat-css/dist/styles/vega.css')};`,
+  `@import ${JSON.stringify(join(root, 'pkg/service/console/style.css'))};`,
+].join('\n');
+writeFileSync(join(dir, 'source.css'), source);
+mkdirSync(assets, { recursive: true });
+execFileSync(join(modules, '.bin/tailwindcss'), ['--input', 'source.css', '--output', join(assets, 'console.css'), '--minify'],
+  { cwd: dir, stdio: ['ignore', 'ignore', 'inherit'] });
+cpSync(join(modules, 'htmx.org/dist/htmx.min.js'), join(assets, 'htmx.js'));
+// The folder has no source map.
+const htmx = readFileSync(join(assets, 'htmx.js'), 'utf8').replace(/\n?\/\/# sourceMappingURL=.*\s*$/, '\n');
+const version = JSON.parse(readFileSync(join(modules, 'htmx.org/package.json'))).version;
+writeFileSync(join(assets, 'htmx.js'), `/*! htmx ${version} | Zero-Clause BSD | https://htmx.org */\n${htmx}`);

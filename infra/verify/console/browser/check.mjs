@@ -1,0 +1,253 @@
+// Uses the account area in a real Chromium, as the people of an account do, and prints what happened as JSON. The test
+// passes what it needs as JSON in the first argument.
+import { readFileSync } from 'node:fs';
+import { chromium } from 'playwright-core';
+
+const given = JSON.parse(process.argv[2]);
+const origin = new URL(given.base).origin;
+const axe = readFileSync(new URL('node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
+const seen = { elsewhere: [], complaints: [], violations: [], wrong: [], bytes: {}, pictures: 0 };
+const wrong = (text) => seen.wrong.push(text);
+
+const browser = await chromium.launch({
+  executablePath: given.chromium,
+  args: ['--no-sandbox', '--disable-background-networking', '--disable-component-update', '--disable-sync', '--no-first-run',
+    // Whatever a page might ask for elsewhere, nothing leaves this machine.
+    '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1'],
+});
+
+// open makes a page whose every complaint is noted. The refusals that a journey wants are in expected.
+const expected = [];
+async function open(context) {
+  const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  page.on('request', (r) => { if (!/^(data|blob):/.test(r.url()) && new URL(r.url()).origin !== origin) seen.elsewhere.push(r.url()); });
+  page.on('pageerror', (e) => seen.complaints.push(e.message));
+  page.on('console', (m) => {
+    if (['error', 'warning'].includes(m.type()) && !expected.some((e) => m.text().includes(e))) seen.complaints.push(`${page.url()}: ${m.text()}`);
+  });
+  return page;
+}
+
+async function signIn(page, user, path = '/settings/api-keys') {
+  await page.goto(given.base + path);
+  await page.getByRole('link', { name: 'Sign in' }).click();
+  await page.getByLabel('E-mail').fill(`${user}@demo.example`);
+  await page.getByLabel('Password').fill(given.password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { level: 1 }).waitFor();
+}
+
+// inspect looks for what hinders people, and takes a picture if it gets a name for it.
+async function inspect(page, name, picture) {
+  await page.waitForTimeout(200); // what fades in has its colours
+  if (picture) { await page.screenshot({ path: `${given.pictures}/${picture}.png` }); seen.pictures++; }
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => axe.run({ resultTypes: ['violations'] }));
+  for (const v of violations) for (const n of v.nodes) seen.violations.push(`${name}: ${v.id}: ${n.target.join(' ')}: ${n.html.slice(0, 140)}`);
+  if (await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)) seen.violations.push(`${name}: wider than the screen`);
+}
+
+// status calls the API with a key.
+async function status(key) {
+  const response = await fetch(given.base + '/v1/me', { headers: { Authorization: `Bearer ${key}` } });
+  return response.status;
+}
+const expect = (what, got, want) => { if (got !== want) wrong(`${what}: ${got}, want ${want}`); };
+const secret = async (page) => (await page.locator('#secret').textContent()).trim();
+
+// A key: made with a preset, used, rotated in the dialog, revoked.
+async function journeyOfAKey(page) {
+  await page.goto(given.base + '/settings/api-keys');
+  await page.getByRole('link', { name: 'Create an API key' }).click();
+  await page.getByLabel('Name').fill('Journey');
+  await page.getByRole('button', { name: 'Read only' }).click();
+  expect('the preset stays on the page', new URL(page.url()).search, '');
+  await page.getByLabel('Search scopes').fill('webhook');
+  expect('the search shows', await page.locator('[data-row]:visible').count(), 1);
+  await page.getByLabel('Search scopes').fill('');
+  await inspect(page, 'new key', 'new-key');
+  await page.getByRole('button', { name: 'Create the key' }).click();
+  const first = await secret(page);
+  await inspect(page, 'secret', 'secret');
+  expect('the new key', await status(first), 200);
+
+  await page.goto(given.base + '/settings/api-keys');
+  await page.getByRole('link', { name: 'Rotate: Journey' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Now').check();
+  await inspect(page, 'rotate', 'rotate');
+  await dialog.getByRole('button', { name: 'Rotate' }).click();
+  await page.waitForURL('**/rotate');
+  const second = await secret(page);
+  expect('the earlier secret', await status(first), 401);
+  expect('the new secret', await status(second), 200);
+
+  await page.goto(given.base + '/settings/api-keys');
+  await page.getByRole('link', { name: 'Revoke: Journey' }).click();
+  await inspect(page, 'revoke');
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'hidden' });
+  await page.getByRole('link', { name: 'Revoke: Journey' }).click();
+  await dialog.getByRole('button', { name: 'Revoke the key' }).click();
+  await page.getByText('The key is revoked.').waitFor();
+  expect('the revoked key', await status(second), 401);
+}
+
+async function journeyOfAWebhook(page) {
+  await page.goto(given.base + '/settings/webhooks');
+  await page.getByRole('link', { name: 'Add a webhook' }).click();
+  await page.getByLabel('Address').fill(given.receiver);
+  await page.getByLabel('content.*', { exact: true }).check();
+  await page.getByRole('button', { name: 'Add the webhook' }).click();
+  if (!(await secret(page)).startsWith('whsec_')) wrong('the webhook shows no signing secret');
+  await page.getByRole('link', { name: 'Done' }).click();
+  await page.getByRole('button', { name: 'Send a test event' }).click();
+  await page.getByText('A test event is on its way.').waitFor();
+  const delivered = page.locator('summary', { hasText: 'delivered' }).first();
+  for (let i = 0; i < 40 && !(await delivered.count()); i++) { await page.waitForTimeout(250); await page.reload(); }
+  await delivered.click();
+  await inspect(page, 'webhook', 'webhook');
+  await page.getByRole('button', { name: 'Send again' }).first().click();
+  await page.getByText('The event is sent again.').waitFor();
+}
+
+async function journeyOfAPerson(page) {
+  await page.goto(given.base + '/settings/people');
+  await page.getByRole('link', { name: 'Invite a person' }).click();
+  await page.getByLabel('E-mail').fill('ada@demo.example');
+  await page.getByRole('radio', { name: /^developer/ }).check();
+  await inspect(page, 'invite', 'invite');
+  await page.getByRole('button', { name: 'Invite', exact: true }).click();
+  if (!(await page.locator('#secret').textContent()).includes('/auth/invitations/')) wrong('the invitation shows no link');
+  await page.getByRole('link', { name: 'Done' }).click();
+  await page.getByRole('link', { name: 'Remove: ada@demo.example' }).click();
+  await inspect(page, 'remove');
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+  await page.getByText('The person is removed.').waitFor();
+}
+
+// The explorer gets a key of its own, and its page cannot use the session.
+async function journeyOfTheExplorer(page) {
+  await page.goto(given.base + '/settings/api-keys');
+  await page.getByRole('button', { name: 'Open the explorer' }).click();
+  await page.waitForURL('**/api-docs/explorer');
+  await page.waitForFunction(() => sessionStorage.getItem('api-key')?.startsWith('svc_test_') && location.hash === '');
+  const key = await page.evaluate(() => sessionStorage.getItem('api-key'));
+  expect("the explorer's key", await status(key), 200);
+  expected.push('403 (Forbidden)');
+  const got = await page.evaluate(async () => {
+    const page = await fetch('/settings/api-keys'), form = await fetch('/settings/mode', { method: 'POST', body: new URLSearchParams({ mode: 'test' }) });
+    const dialog = await fetch('/settings/people/invite', { headers: { 'HX-Request': 'true' } });
+    const other = window.open('/settings/api-keys');
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    let reached = 'nothing';
+    try { reached = other && !other.closed ? other.document.title : 'nothing'; } catch { /* not reachable */ }
+    return { page: page.status, form: form.status, dialog: dialog.status, reached };
+  });
+  expected.pop();
+  expect('what the explorer can read', JSON.stringify(got), JSON.stringify({ page: 403, form: 403, dialog: 403, reached: 'nothing' }));
+  return key;
+}
+
+const context = await browser.newContext({ viewport: { width: 1280, height: 860 } });
+const page = await open(context);
+try {
+  await page.goto(given.base + '/settings/api-keys');
+  await inspect(page, 'sign-in', 'sign-in');
+  await signIn(page, 'owner');
+  const cookies = (await context.cookies()).filter((c) => c.name === '__Host-session');
+  if (cookies.length !== 1 || !cookies[0].secure || !cookies[0].httpOnly || cookies[0].sameSite !== 'Lax') wrong(`the cookie is ${JSON.stringify(cookies)}`);
+  await journeyOfAKey(page);
+  await journeyOfAWebhook(page);
+  await journeyOfAPerson(page);
+
+  // All pages, in both schemes and all widths. The names of the account are hostile.
+  for (const colorScheme of ['light', 'dark']) {
+    await page.emulateMedia({ colorScheme });
+    for (const width of [375, 768, 1280, 1920]) {
+      await page.setViewportSize({ width, height: 860 });
+      for (const path of given.pages) {
+        await page.goto(given.base + path);
+        const name = path.split('/').slice(2, 3).join('') || 'settings', detail = path.endsWith('/new') ? '-new' : path.split('/').length > 3 ? '-detail' : '';
+        const shown = width === 1280 || width === 375;
+        await inspect(page, `${path} ${colorScheme} ${width}`, shown && `${name}${detail}-${colorScheme}-${width}`);
+      }
+    }
+  }
+  if (await page.evaluate(() => window.hostile)) wrong('a name ran as a script');
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.setViewportSize({ width: 375, height: 760 });
+  await page.goto(given.base + '/settings/api-keys');
+  await page.locator('summary', { hasText: 'Menu' }).click();
+  await inspect(page, 'menu', 'menu-375');
+  await page.setViewportSize({ width: 1280, height: 860 });
+
+  // Russian.
+  await page.goto(given.base + '/settings/api-keys');
+  await page.locator('header summary', { hasText: 'owner' }).click();
+  await page.getByRole('button', { name: 'Русский' }).click();
+  await page.getByRole('heading', { name: 'Ключи API' }).waitFor();
+  await inspect(page, 'Russian', 'russian');
+  await page.locator('header summary', { hasText: 'owner' }).click();
+  await page.getByRole('button', { name: 'English' }).click();
+
+  // The first visit of a page, compressed.
+  for (const path of given.pages) {
+    const fresh = await browser.newContext({ storageState: await context.storageState() });
+    const first = await open(fresh);
+    const session = await fresh.newCDPSession(first);
+    let bytes = 0;
+    session.on('Network.loadingFinished', (e) => { bytes += e.encodedDataLength; });
+    await session.send('Network.enable');
+    await first.goto(given.base + path, { waitUntil: 'networkidle' });
+    seen.bytes[path] = bytes;
+    await fresh.close();
+  }
+
+  const key = await journeyOfTheExplorer(page);
+
+  // Sign-out ends it: the back button shows nothing, and neither does another tab.
+  const other = await open(context);
+  await other.goto(given.base + '/settings/people');
+  await page.goto(given.base + '/settings/api-keys');
+  await page.locator('header summary', { hasText: 'owner' }).click();
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.waitForURL('**/auth/signed-out');
+  await inspect(page, 'signed out', 'signed-out');
+  await page.goBack();
+  await page.waitForTimeout(500);
+  if (/Create an API key/.test(await page.locator('body').innerText())) wrong('the back button shows the keys');
+  await other.reload();
+  if (!other.url().includes('/auth/sign-in')) wrong(`the other tab is at ${other.url()}`);
+  expect("the explorer's key after sign-out", await status(key), 401);
+  await page.goto(given.base + '/settings/api-keys');
+  await page.getByRole('link', { name: 'Sign in' }).click();
+  await page.getByLabel('Password').waitFor(); // the provider has forgotten the browser too
+
+  // A browser that keeps no cookies is told so.
+  expected.push('400 (Bad Request)');
+  await page.getByLabel('E-mail').fill('owner@demo.example');
+  await page.getByLabel('Password').fill(given.password);
+  await context.clearCookies();
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByText('It may block cookies').waitFor();
+  await inspect(page, 'no cookies');
+  expected.pop();
+
+  // An auditor reads, and changes nothing.
+  expected.push('403 (Forbidden)');
+  await context.clearCookies();
+  await signIn(page, 'auditor', '/settings/webhooks/new');
+  await page.getByLabel('Address').fill(given.receiver);
+  await page.getByLabel('content.*', { exact: true }).check();
+  await page.getByRole('button', { name: 'Add the webhook' }).click();
+  await page.getByRole('heading', { name: 'You may not do this' }).waitFor();
+  await inspect(page, 'refused', 'refused');
+} catch (e) {
+  wrong(`${page.url()}: ${e.message}`);
+  await page.screenshot({ path: `${given.pictures}/failed.png` });
+} finally {
+  await browser.close();
+}
+console.log(JSON.stringify(seen));

@@ -1,0 +1,142 @@
+//go:build console
+
+package console
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/content-automation/api/pkg/base/tenant"
+)
+
+// hostile is text that would be a script, if a page did not escape it.
+const hostile = `"><script>hostile=1</script><img src=x onerror=hostile=1>{{.}}`
+
+// lived fills the demo account with what the pages show: keys with calls of many days, content, webhooks with
+// deliveries.
+func (s *system) lived(t *testing.T, receiver string) (pages []string) {
+	t.Helper()
+	must := func(key, method, path string, body any, want int) map[string]any {
+		t.Helper()
+		status, data := s.call(t, key, method, path, body)
+		if status != want {
+			t.Fatalf("%s %s: %d %v", method, path, status, data)
+		}
+		return data
+	}
+	type object = map[string]any
+	all := []string{"account:read", "account:manage", "factories:read", "factories:write", "content:read", "content:write"}
+	keys := map[string]string{}
+	var id string
+	for _, name := range []string{"CRM integration", "Nightly import", hostile} {
+		made := must(s.Live, "POST", "/v1/api-keys", object{"name": name, "kind": "live", "scopes": all}, 201)
+		keys[name], id = made["secret"].(string), made["id"].(string)
+	}
+	gone := must(s.Live, "POST", "/v1/api-keys", object{"name": "Old shop", "kind": "live", "scopes": all}, 201)
+	must(s.Live, "DELETE", "/v1/api-keys/"+gone["id"].(string), nil, 200)
+	factory := must(s.Live, "POST", "/v1/factories", object{"type": "brand", "name": "Acme " + hostile,
+		"settings": object{"brand_name": "Acme"}}, 201)["id"]
+	for _, to := range []string{receiver, receiver + "down"} {
+		hook := must(s.Live, "POST", "/v1/webhooks", object{"url": to, "event_types": []string{"content.*"},
+			"description": hostile}, 201)
+		pages = append(pages, "/settings/webhooks/"+hook["id"].(string))
+	}
+	for day := range 12 {
+		for n := range 2 + day*3%7 {
+			must(keys["CRM integration"], "GET", "/v1/me", nil, 200)
+			if n%2 == 0 {
+				must(keys["Nightly import"], "GET", "/v1/factories", nil, 200)
+			}
+		}
+		must(keys[hostile], "GET", "/v1/me", nil, 200)
+		kind := []string{"post", "carousel", "story"}[day%3]
+		item := must(keys["CRM integration"], "POST", "/v1/content-items", object{"factory_id": factory, "kind": kind,
+			"prompt": "A shoe of recycled nets"}, 202)["id"].(string)
+		for must(s.Live, "GET", "/v1/content-items/"+item, nil, 200)["state"] != "generated" {
+			select {
+			case <-t.Context().Done():
+				t.Fatal("the test ends before the item is generated")
+			case <-time.After(20 * time.Millisecond):
+			}
+		}
+		s.clock.advance(24 * time.Hour)
+		must(keys["CRM integration"], "GET", "/v1/me", nil, 200)
+		must(keys["Nightly import"], "GET", "/v1/me", nil, 200)
+	}
+	return append(pages[:1], "/settings/api-keys", "/settings/api-keys/"+id, "/settings/api-keys/new", "/settings/webhooks",
+		"/settings/events", "/settings/usage", "/settings/social-accounts", "/settings/service-levels", "/settings/audit-log",
+		"/settings/people", "/settings/sign-on")
+}
+
+func TestTheAccountAreaInChromium(t *testing.T) {
+	chromium := ""
+	for _, name := range []string{os.Getenv("CHROMIUM"), "chromium", "chromium-browser", "google-chrome"} {
+		if found, err := exec.LookPath(name); err == nil && chromium == "" {
+			chromium = found
+		}
+	}
+	if chromium == "" {
+		t.Fatal("no Chromium found: install it (on Debian: apt-get install chromium), or set CHROMIUM to its path")
+	}
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "down") {
+			http.Error(w, "<script>hostile=1</script>", http.StatusBadGateway)
+		}
+	}))
+	defer receiver.Close()
+	s := startAt(t, -12*24*time.Hour)
+	pages := s.lived(t, receiver.URL+"/")
+	// The invitations have expired.
+	if err := s.InviteUsers(t.Context(), tenant.Account(s.Account)); err != nil {
+		t.Fatal(err)
+	}
+	pictures, err := filepath.Abs(filepath.Join("..", "..", "..", ".local", "console"))
+	if err == nil {
+		err = os.MkdirAll(pictures, 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := json.Marshal(map[string]any{"chromium": chromium, "base": s.BaseURL, "password": s.Password(),
+		"pictures": pictures, "pages": pages, "receiver": receiver.URL + "/made"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "node", "browser/check.mjs", string(in))
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("node: %v", err)
+	}
+	var seen struct {
+		Elsewhere, Complaints, Violations, Wrong []string
+		Bytes                                    map[string]int
+		Pictures                                 int
+	}
+	if err := json.Unmarshal(out, &seen); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for what, found := range map[string][]string{"asked another host": seen.Elsewhere, "the browser complains": seen.Complaints,
+		"hinders people": seen.Violations, "wrong": seen.Wrong} {
+		for _, one := range found {
+			t.Errorf("%s: %s", what, one)
+		}
+	}
+	for path, bytes := range seen.Bytes {
+		if t.Logf("%s: %d bytes compressed", path, bytes); bytes > 100_000 || bytes == 0 {
+			t.Errorf("%s takes %d bytes, more than 100 KB", path, bytes)
+		}
+	}
+	if len(seen.Bytes) != len(pages) {
+		t.Errorf("the weight of %d pages is known, not of %d", len(seen.Bytes), len(pages))
+	}
+	t.Logf("%d pictures in %s, base %s", seen.Pictures, pictures, url.PathEscape(s.BaseURL))
+}

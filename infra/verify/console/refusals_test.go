@@ -1,0 +1,236 @@
+package console
+
+import (
+	"html"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+)
+
+// signedIn returns the browser of a user.
+func (s *system) signedIn(t *testing.T, user string) *browser {
+	t.Helper()
+	b := s.browser(t)
+	if p := s.signIn(b, user+"@demo.example"); p.status != http.StatusOK {
+		t.Fatalf("%d at %s: %s", p.status, p.at, p.body)
+	}
+	return b
+}
+
+// callbackOf signs in at the provider, and returns the address of the callback without going there.
+func (s *system) callbackOf(b *browser) string {
+	b.t.Helper()
+	form := b.get("/auth/start")
+	found := hiddenRequest.FindStringSubmatch(form.body)
+	q, err := url.ParseQuery(html.UnescapeString(found[1]))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	p := b.send(http.MethodPost, "/_identity/login", url.Values{"request": {q.Encode()}, "email": {"owner@demo.example"},
+		"password": {s.Password()}})
+	return p.header.Get("Location")
+}
+
+func TestACallbackThatIsForgedOrReplayed(t *testing.T) {
+	s := start(t)
+	for name, change := range map[string]func(b *browser, at string) string{
+		"without its cookie": func(b *browser, at string) string {
+			delete(b.cookies, "__Host-sign-in")
+			return at
+		},
+		"with a forged cookie": func(b *browser, at string) string {
+			b.cookies["__Host-sign-in"].Value = "AAAA" + b.cookies["__Host-sign-in"].Value[4:]
+			return at
+		},
+		"with another state": func(_ *browser, at string) string { return strings.Replace(at, "state=", "state=X", 1) },
+		"without a state":    func(_ *browser, at string) string { return at[:strings.Index(at, "&state=")] },
+		"with another code":  func(_ *browser, at string) string { return strings.Replace(at, "code=", "code=X", 1) },
+		"of another browser": func(b *browser, at string) string {
+			other := s.browser(b.t)
+			other.get("/auth/start")
+			b.cookies = other.cookies
+			return at
+		},
+		"too late": func(_ *browser, at string) string {
+			s.clock.advance(11 * time.Minute)
+			return at
+		},
+		"a second time": func(b *browser, at string) string {
+			kept := *b.cookies["__Host-sign-in"]
+			if p := b.follow(b.send(http.MethodGet, at, nil)); p.status != http.StatusOK {
+				b.t.Fatalf("the first time: %d %s", p.status, p.body)
+			}
+			b.cookies = map[string]*http.Cookie{"__Host-sign-in": &kept}
+			return at
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := s.browser(t)
+			at := change(b, s.callbackOf(b))
+			p := b.send(http.MethodGet, at, nil)
+			if p.status != http.StatusBadRequest && p.status != http.StatusForbidden {
+				t.Errorf("%d: %s", p.status, p.body)
+			}
+			if b.cookies["__Host-session"] != nil {
+				t.Error("there is a session")
+			}
+		})
+	}
+}
+
+func TestASignInReturnsToPagesOfTheAccountAreaOnly(t *testing.T) {
+	s := start(t)
+	for _, to := range []string{"https://evil.example/settings", "//evil.example", "/settings//evil.example", "/v1/me",
+		"/settings\\evil", "/settings\r\nX: y"} {
+		b := s.browser(t)
+		form := b.get("/auth/start?" + url.Values{"return": {to}}.Encode())
+		if p := s.give(b, form, "owner@demo.example"); p.at != s.BaseURL+"/settings/api-keys" {
+			t.Errorf("%q leads to %s", to, p.at)
+		}
+	}
+}
+
+// The forms, each with the path that it is sent to.
+var forms = map[string]url.Values{
+	"/settings/api-keys":                                                  {"name": {"x"}, "kind": {"live"}, "scopes": {"account:read"}},
+	"/settings/api-keys/{key}/rotate":                                     {"overlap": {"0"}},
+	"/settings/api-keys/{key}/revoke":                                     {},
+	"/settings/api-keys/{key}/leak":                                       {},
+	"/settings/webhooks":                                                  {"url": {"http://127.0.0.1:9/"}, "event_types": {"*"}},
+	"/settings/webhooks/{hook}/test":                                      {},
+	"/settings/webhooks/{hook}/state":                                     {"state": {"disabled"}},
+	"/settings/webhooks/{hook}/delete":                                    {},
+	"/settings/webhooks/{hook}/rotate-secret":                             {},
+	"/settings/social-accounts":                                           {"platform": {"telegram"}, "bot_token": {"1:x"}, "channel": {"@x"}},
+	"/settings/social-accounts/soc_01h455vb4pex5vsknk084sn02q/disconnect": {},
+	"/settings/people":                                                    {"email": {"eve@demo.example"}, "role": {"owner"}},
+	"/settings/people/{person}/role":                                      {"role": {"auditor"}},
+	"/settings/people/{person}/remove":                                    {},
+	"/settings/sign-on":                                                   {"name": {"x"}, "role": {"admin"}},
+	"/settings/explorer":                                                  {},
+}
+
+// filled fills in the ids of a path.
+func (s *system) filled(t *testing.T) *strings.Replacer {
+	t.Helper()
+	_, hook := s.call(t, s.Live, "POST", "/v1/webhooks", map[string]any{"url": "http://127.0.0.1:9/",
+		"event_types": []string{"*"}})
+	_, made := s.call(t, s.Live, "POST", "/v1/api-keys", map[string]any{"name": "x", "kind": "live",
+		"scopes": []string{"account:read"}})
+	people := s.signedIn(t, "owner").get("/settings/people")
+	id := people.body[strings.Index(people.body, "usr_"):][:30]
+	return strings.NewReplacer("{hook}", hook["id"].(string), "{key}", made["id"].(string), "{person}", id)
+}
+
+func TestAnAuditorIsRefusedAtEveryForm(t *testing.T) {
+	s := start(t)
+	ids, b := s.filled(t), s.signedIn(t, "auditor")
+	for path, form := range forms {
+		if p := b.post(ids.Replace(path), form); p.status != http.StatusForbidden {
+			t.Errorf("%s: %d %s", path, p.status, p.body)
+		}
+	}
+}
+
+func TestAFormOfAnotherSiteIsRefused(t *testing.T) {
+	s := start(t)
+	ids, b := s.filled(t), s.signedIn(t, "owner")
+	for path, form := range forms {
+		for name, value := range map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"} {
+			p := b.send(http.MethodPost, ids.Replace(path), form, func(r *http.Request) { r.Header.Set(name, value) })
+			if p.status != http.StatusForbidden {
+				t.Errorf("%s with %s: %d", path, name, p.status)
+			}
+		}
+	}
+	if status, _ := s.call(t, s.Live, "GET", "/v1/me", nil); status != http.StatusOK {
+		t.Errorf("a form had an effect: %d", status)
+	}
+}
+
+// A script on the same origin, such as one of the explorer, has the cookie of the session, but opens no page.
+func TestAScriptCannotUseTheSession(t *testing.T) {
+	s := start(t)
+	b := s.signedIn(t, "owner")
+	script := func(r *http.Request) {
+		r.Header.Set("Sec-Fetch-Site", "same-origin")
+		r.Header.Set("Sec-Fetch-Mode", "cors")
+		r.Header.Set("HX-Request", "true")
+	}
+	for _, path := range []string{"/settings/api-keys", "/settings/people/invite", "/settings/people/invite?dialog=",
+		"/settings/people/invite?dialog=0123"} {
+		if p := b.send(http.MethodGet, path, nil, script); p.status != http.StatusForbidden {
+			t.Errorf("%s: %d", path, p.status)
+		}
+	}
+	for _, path := range []string{"/settings/mode", "/auth/sign-out"} {
+		if p := b.send(http.MethodPost, path, url.Values{"mode": {"test"}}, script); p.status != http.StatusForbidden {
+			t.Errorf("%s: %d", path, p.status)
+		}
+	}
+}
+
+func TestSensitiveChangesNeedARecentSignIn(t *testing.T) {
+	s := start(t)
+	b := s.signedIn(t, "owner")
+	s.clock.advance(16 * time.Minute)
+	p := b.get("/settings/api-keys/new")
+	if p.status != http.StatusForbidden || !strings.Contains(p.body, "Confirm that it is you") {
+		t.Fatalf("%d: %s", p.status, p.body)
+	}
+	if p := b.get("/settings/usage"); p.status != http.StatusOK {
+		t.Errorf("a page that changes nothing: %d", p.status)
+	}
+	before := b.cookies["__Host-session"].Value
+	// The provider asks for the password, although the browser has signed in there.
+	p = s.give(b, b.get("/auth/sign-in?again=1&return=/settings/api-keys/new"), "owner@demo.example")
+	if p.status != http.StatusOK || !strings.HasSuffix(p.at, "/settings/api-keys/new") {
+		t.Errorf("%d at %s: %s", p.status, p.at, p.body)
+	}
+	if after := b.cookies["__Host-session"].Value; after == before {
+		t.Error("the session keeps its token")
+	}
+	b.cookies["__Host-session"].Value = before
+	if p := b.get("/settings/usage"); !strings.Contains(p.at, "/auth/sign-in") {
+		t.Errorf("the earlier token leads to %s", p.at)
+	}
+}
+
+func TestARemovedPersonIsOutAtOnce(t *testing.T) {
+	s := start(t)
+	b := s.signedIn(t, "developer")
+	owner := s.signedIn(t, "owner")
+	people := owner.get("/settings/people").body
+	at := strings.Index(people, "developer@demo.example")
+	id := people[at:][strings.Index(people[at:], "usr_"):][:30]
+	if p := owner.post("/settings/people/"+id+"/role", url.Values{"role": {"auditor"}}); p.status != http.StatusOK {
+		t.Fatalf("%d: %s", p.status, p.body)
+	}
+	if p := b.post("/settings/webhooks", forms["/settings/webhooks"]); p.status != http.StatusForbidden {
+		t.Errorf("a demoted person gets %d", p.status)
+	}
+	if p := owner.post("/settings/people/"+id+"/remove", nil); p.status != http.StatusOK {
+		t.Fatalf("%d: %s", p.status, p.body)
+	}
+	if p := b.get("/settings/usage"); !strings.Contains(p.at, "/auth/sign-in") || b.cookies["__Host-session"] != nil {
+		t.Errorf("a removed person is at %s", p.at)
+	}
+}
+
+func TestSignOutEndsTheSession(t *testing.T) {
+	s := start(t)
+	b := s.signedIn(t, "owner")
+	kept := *b.cookies["__Host-session"]
+	if p := b.get("/settings/api-keys"); p.header.Get("Cache-Control") != "no-store" {
+		t.Errorf("a page is cached: %q", p.header.Get("Cache-Control"))
+	}
+	if p := b.post("/auth/sign-out", url.Values{}); p.status != http.StatusOK || len(b.cookies) != 1 { // the provider's
+		t.Errorf("%d with the cookies %v", p.status, b.cookies)
+	}
+	b.cookies["__Host-session"] = &kept
+	if p := b.get("/settings/api-keys"); !strings.Contains(p.at, "/auth/sign-in") {
+		t.Errorf("the earlier session leads to %s", p.at)
+	}
+}

@@ -1,0 +1,232 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/content-automation/api/pkg/auth/signin"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/cloud/seal"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/store/storetest"
+)
+
+// world is a store of sessions with a clock that tests move.
+type world struct {
+	*Store
+	db  *store.DB
+	now time.Time
+	mu  sync.Mutex
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{now: time.Date(2026, 5, 1, 8, 0, 0, 0, time.UTC)}
+	w.db = storetest.Open(t, w.clock)
+	w.Store = New(w.db, seal.Fixed([]byte("secret")), w.clock)
+	return w
+}
+
+func (w *world) clock() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.now
+}
+
+func (w *world) advance(by time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.now = w.now.Add(by)
+}
+
+func (w *world) start(t *testing.T) (string, *Session) {
+	t.Helper()
+	s := &Session{Person: Person{ID: "usr_1", Account: "acc_1", Email: "ada@example.com"}, AuthTime: w.now,
+		Mode: tenant.Live}
+	token, err := w.Start(t.Context(), s, signin.Tokens{Access: "access-1", ID: "id", Refresh: "refresh-1", ExpiresIn: 900})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token, s
+}
+
+func TestASessionIsFoundByItsTokenOnly(t *testing.T) {
+	w := newWorld(t)
+	token, _ := w.start(t)
+	if len(token) != 43 {
+		t.Errorf("the token has %d characters, not those of 32 bytes", len(token))
+	}
+	found, err := w.Find(t.Context(), token)
+	if err != nil || found.ID != "usr_1" || found.Account != "acc_1" {
+		t.Fatalf("%+v, %v", found, err)
+	}
+	for _, other := range []string{"", "x", token[1:], hashOf(token)} {
+		if _, err := w.Find(t.Context(), other); !errors.Is(err, ErrNone) {
+			t.Errorf("%q: %v", other, err)
+		}
+	}
+	it, err := w.db.Get(t.Context(), store.IDKey(Items(hashOf(token))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, _ := json.Marshal(it)
+	for _, secret := range []string{token, "access-1", "refresh-1"} {
+		if strings.Contains(string(text), secret) {
+			t.Errorf("the table has %q in clear", secret)
+		}
+	}
+	if !it.ExpireAt.Equal(w.now.Add(Absolute)) {
+		t.Errorf("the item expires at %s", it.ExpireAt)
+	}
+}
+
+func TestASessionEndsIfItIsIdle(t *testing.T) {
+	w := newWorld(t)
+	token, _ := w.start(t)
+	for range 5 { // longer than the time of idleness, in use
+		w.advance(Idle - time.Minute)
+		if _, err := w.Find(t.Context(), token); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.advance(Idle)
+	if _, err := w.Find(t.Context(), token); !errors.Is(err, ErrNone) {
+		t.Errorf("an idle session: %v", err)
+	}
+}
+
+func TestASessionEndsAfterTwelveHours(t *testing.T) {
+	w := newWorld(t)
+	token, _ := w.start(t)
+	for range 23 {
+		w.advance(30 * time.Minute)
+		if _, err := w.Find(t.Context(), token); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.advance(30 * time.Minute)
+	if _, err := w.Find(t.Context(), token); !errors.Is(err, ErrNone) {
+		t.Errorf("after %s: %v", Absolute, err)
+	}
+}
+
+func TestAnEndedSessionIsGone(t *testing.T) {
+	w := newWorld(t)
+	token, s := w.start(t)
+	if err := w.Change(t.Context(), &Session{hash: s.hash, version: s.version + 7}, func(*Session) {}); err != nil {
+		t.Fatal(err) // a change that meets another one
+	}
+	for range 2 {
+		if err := w.End(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := w.Find(t.Context(), token); !errors.Is(err, ErrNone) {
+		t.Errorf("%v", err)
+	}
+}
+
+// issuer refreshes tokens.
+type issuer struct {
+	calls atomic.Int32
+	err   error
+	begun chan struct{}
+	go_   chan struct{}
+}
+
+func (i *issuer) Refresh(ctx context.Context, refresh string) (signin.Tokens, error) {
+	i.calls.Add(1)
+	if i.begun != nil {
+		close(i.begun)
+		<-i.go_
+	}
+	if refresh != "refresh-1" {
+		return signin.Tokens{}, signin.ErrGrant
+	}
+	return signin.Tokens{Access: "access-2", ID: "id", ExpiresIn: 900}, i.err
+}
+
+func TestTwoTabsRefreshOnce(t *testing.T) {
+	w := newWorld(t)
+	token, _ := w.start(t)
+	w.advance(15 * time.Minute)
+	i := &issuer{begun: make(chan struct{}), go_: make(chan struct{})}
+	got := make(chan string, 2)
+	tab := func() {
+		s, err := w.Find(t.Context(), token)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		access, err := w.AccessToken(t.Context(), s, i)
+		if err != nil {
+			t.Error(err)
+		}
+		got <- access
+	}
+	go tab()
+	<-i.begun
+	go tab()
+	close(i.go_)
+	if first, second := <-got, <-got; first != "access-2" || second != "access-2" {
+		t.Errorf("the tabs have %q and %q", first, second)
+	}
+	if n := i.calls.Load(); n != 1 {
+		t.Errorf("%d refreshes", n)
+	}
+	s, err := w.Find(t.Context(), token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tokens, err := w.TokensOf(t.Context(), s); err != nil || tokens.Refresh != "refresh-1" {
+		t.Errorf("the refresh token is lost: %+v, %v", tokens, err)
+	}
+}
+
+func TestARefreshThatTheIssuerRefusesEndsTheSession(t *testing.T) {
+	w := newWorld(t)
+	token, s := w.start(t)
+	w.advance(15 * time.Minute)
+	if _, err := w.AccessToken(t.Context(), s, &issuer{err: signin.ErrGrant}); !errors.Is(err, ErrNone) {
+		t.Errorf("%v", err)
+	}
+	if _, err := w.Find(t.Context(), token); !errors.Is(err, ErrNone) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestARefreshWithoutAnAnswerKeepsTheSession(t *testing.T) {
+	w := newWorld(t)
+	token, s := w.start(t)
+	w.advance(15 * time.Minute)
+	if _, err := w.AccessToken(t.Context(), s, &issuer{err: errors.New("no answer")}); err == nil {
+		t.Error("no error")
+	}
+	again, err := w.Find(t.Context(), token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if access, err := w.AccessToken(t.Context(), again, &issuer{}); err != nil || access != "access-2" {
+		t.Errorf("the next request waits for the lease: %q, %v", access, err)
+	}
+}
+
+// A request that died while it refreshed holds up the others for the time of its lease only.
+func TestALeaseEnds(t *testing.T) {
+	w := newWorld(t)
+	_, s := w.start(t)
+	w.advance(15 * time.Minute)
+	if err := w.Change(t.Context(), s, func(s *Session) { s.LeaseEndsAt = w.now.Add(lease) }); err != nil {
+		t.Fatal(err)
+	}
+	w.advance(lease)
+	if access, err := w.AccessToken(t.Context(), s, &issuer{}); err != nil || access != "access-2" {
+		t.Errorf("%q, %v", access, err)
+	}
+}

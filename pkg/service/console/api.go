@@ -1,0 +1,162 @@
+package console
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/content-automation/api/pkg/base/backoff"
+	"github.com/content-automation/api/pkg/base/tenant"
+)
+
+// modeHeader makes a call of a person one in test mode.
+const modeHeader = "X-Account-Mode"
+
+// maxAnswer bounds an answer of the API.
+const maxAnswer = 8 << 20
+
+// api calls the API as a person.
+type api struct {
+	site  *site
+	token string
+	mode  tenant.Mode
+}
+
+// failure is an answer of the API that is an error.
+type failure struct {
+	Status  int    `json:"-"`
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Param   string `json:"param"`
+}
+
+// Error implements error.
+func (f *failure) Error() string {
+	return fmt.Sprintf("console: the API answers %d %s", f.Status, f.Code)
+}
+
+// form returns the message of a failure that the person can mend in the form, or the error itself.
+func form(err error) (message string, other error) {
+	var failed *failure
+	if errors.As(err, &failed) {
+		switch failed.Status {
+		case http.StatusBadRequest, http.StatusConflict, http.StatusUnprocessableEntity, http.StatusPreconditionFailed,
+			http.StatusPaymentRequired:
+			return failed.Message, nil
+		}
+	}
+	return "", err
+}
+
+// answer is the envelope of all answers.
+type answer struct {
+	Data  json.RawMessage `json:"data"`
+	Next  *string         `json:"next_cursor"`
+	Error *failure        `json:"error"`
+}
+
+// get reads a resource.
+func (a api) get(ctx context.Context, path string, query url.Values, into any) error {
+	_, err := a.list(ctx, path, query, into)
+	return err
+}
+
+// list reads a page of a list, and returns the cursor of the next page.
+func (a api) list(ctx context.Context, path string, query url.Values, into any) (next string, err error) {
+	if len(query) > 0 {
+		path += "?" + query.Encode()
+	}
+	out, err := a.call(ctx, http.MethodGet, path, "", nil)
+	if err != nil {
+		return "", err
+	}
+	if out.Next != nil {
+		next = *out.Next
+	}
+	return next, json.Unmarshal(out.Data, into)
+}
+
+// change calls an operation that changes something. A repeat with the same key has one effect. Into may be nil.
+func (a api) change(ctx context.Context, method, path, once string, body, into any) error {
+	out, err := a.call(ctx, method, path, once, body)
+	if err != nil || into == nil {
+		return err
+	}
+	return json.Unmarshal(out.Data, into)
+}
+
+// maxCalls bounds the attempts of a call. All calls can be repeated: reads are safe, and changes have a key.
+const maxCalls = 3
+
+func (a api) call(ctx context.Context, method, path, once string, body any) (out answer, err error) {
+	var text []byte
+	if body != nil {
+		if text, err = json.Marshal(body); err != nil {
+			return out, fmt.Errorf("console: encode %s: %w", path, err)
+		}
+	}
+	for try := range maxCalls {
+		if werr := backoff.Wait(ctx, try, 100*time.Millisecond, time.Second); werr != nil {
+			return out, werr
+		}
+		var again bool
+		if out, again, err = a.send(ctx, method, path, once, text); err == nil || !again {
+			return out, err
+		}
+	}
+	return out, err
+}
+
+// send sends a call, and reports whether another attempt may succeed.
+func (a api) send(ctx context.Context, method, path, once string, body []byte) (out answer, again bool, err error) {
+	req, err := http.NewRequestWithContext(ctx, method, a.site.API+path, bytes.NewReader(body))
+	if err != nil {
+		return out, false, fmt.Errorf("console: call the API: %w", err)
+	}
+	req.Header.Set("Authorization", "Bearer "+a.token)
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("User-Agent", "account-area")
+	if a.mode == tenant.Test {
+		req.Header.Set(modeHeader, string(tenant.Test))
+	}
+	if body != nil {
+		kind := "application/json"
+		if method == http.MethodPatch {
+			kind = "application/merge-patch+json"
+		}
+		req.Header.Set("Content-Type", kind)
+	}
+	if once != "" {
+		req.Header.Set("Idempotency-Key", once)
+	}
+	resp, err := a.site.client.Do(req)
+	if err != nil {
+		return out, true, fmt.Errorf("console: call the API: %w", err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	content, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return out, true, fmt.Errorf("console: call the API: %w", err)
+	}
+	if err := json.Unmarshal(content, &out); err != nil {
+		return out, resp.StatusCode >= 500, fmt.Errorf("console: the API answers %d without an envelope: %w",
+			resp.StatusCode, err)
+	}
+	if resp.StatusCode < http.StatusBadRequest {
+		return out, false, nil
+	}
+	failed := out.Error
+	if failed == nil {
+		failed = &failure{}
+	}
+	failed.Status = resp.StatusCode
+	busy := resp.StatusCode == http.StatusServiceUnavailable || resp.StatusCode == http.StatusBadGateway ||
+		failed.Code == "idempotency_in_progress"
+	return out, busy, failed
+}

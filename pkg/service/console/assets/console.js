@@ -1,0 +1,41 @@
+// What the pages of the account area do beyond their HTML. Each of them works without this script.
+'use strict';
+
+// A link to a form opens it in the dialog: htmx has put the form there.
+const dialog = document.querySelector('#dialog');
+document.addEventListener('htmx:after:swap', (event) => { if (event.detail.ctx.target?.id === 'dialog-body' && !dialog.open) dialog.showModal(); });
+dialog?.addEventListener('click', (event) => {
+  if (event.target === dialog || event.target.closest('[data-close]')) { event.preventDefault(); dialog.close(); }
+});
+
+document.addEventListener('click', async (event) => {
+  const button = event.target.closest('[data-copy]');
+  if (button) {
+    await navigator.clipboard.writeText(document.querySelector(button.dataset.copy).textContent.trim());
+    button.textContent = button.dataset.copied;
+    return;
+  }
+  // A preset of scopes checks its boxes.
+  const preset = event.target.closest('[data-scopes]');
+  if (preset) {
+    event.preventDefault();
+    const scopes = preset.dataset.scopes.split(' ');
+    for (const box of preset.form.querySelectorAll('input[name="scopes"]')) box.checked = scopes.includes(box.value);
+  }
+  for (const menu of document.querySelectorAll('details.menu[open]')) if (!menu.contains(event.target)) menu.open = false;
+});
+
+document.addEventListener('keydown', (event) => {
+  if (event.key !== 'Escape') return;
+  for (const menu of document.querySelectorAll('details.menu[open]')) { menu.open = false; menu.querySelector('summary').focus(); }
+});
+
+// The search of scopes hides what does not match.
+document.addEventListener('input', (event) => {
+  if (!event.target.matches('[data-filter]')) return;
+  const wanted = event.target.value.trim().toLowerCase();
+  for (const row of event.target.form.querySelectorAll('[data-row]')) row.hidden = !row.textContent.toLowerCase().includes(wanted);
+});
+
+// A page from the cache of the browser is asked for again, because the sign-in may have ended.
+addEventListener('pageshow', (event) => { if (event.persisted) location.reload(); });

@@ -1,0 +1,231 @@
+package console
+
+import (
+	"cmp"
+	"fmt"
+	"html/template"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/pkg/record/connection"
+)
+
+// chart is a chart of stacked bars, one for each day. It is drawn as SVG without styles of its own, which the policy of
+// the pages would refuse.
+type chart struct {
+	from   time.Time
+	unit   string
+	series map[string][]int64
+	days   int
+}
+
+// Series is a row of the chart's legend, and of the table that says the same in words.
+type Series struct {
+	Name, Class string
+	Total       int64
+}
+
+// Drawn is a finished chart.
+type Drawn struct {
+	SVG    template.HTML
+	Series []Series
+	Total  int64
+}
+
+func newChart(from time.Time, days int, unit string) *chart {
+	return &chart{from, unit, map[string][]int64{}, days}
+}
+
+// add adds a value to the day of a time.
+func (c *chart) add(name string, at time.Time, value int64) {
+	day := int(at.Sub(c.from) / (24 * time.Hour))
+	if day < 0 || day >= c.days || value <= 0 {
+		return
+	}
+	if c.series[name] == nil {
+		c.series[name] = make([]int64, c.days)
+	}
+	c.series[name][day] += value
+}
+
+// shown is the number of series with a colour of their own. The rest share the last one.
+const shown = 4
+
+// The size of a chart.
+const (
+	chartWidth  = 440
+	chartHeight = 170
+	chartLeft   = 40
+	chartBottom = 24
+)
+
+// done draws the chart.
+func (c *chart) done() Drawn {
+	var d Drawn
+	for name, values := range c.series {
+		s := Series{Name: name}
+		for _, value := range values {
+			s.Total += value
+		}
+		d.Total += s.Total
+		d.Series = append(d.Series, s)
+	}
+	slices.SortFunc(d.Series, func(a, b Series) int {
+		return cmp.Or(cmp.Compare(b.Total, a.Total), cmp.Compare(a.Name, b.Name))
+	})
+	for i := range d.Series {
+		d.Series[i].Class = "c" + strconv.Itoa(min(i, shown)+1)
+	}
+	d.SVG = c.draw(d)
+	return d
+}
+
+// draw returns the SVG. All that it contains are numbers, and texts that are escaped.
+func (c *chart) draw(d Drawn) template.HTML {
+	highest := int64(1)
+	for day := range c.days {
+		var sum int64
+		for _, values := range c.series {
+			sum += values[day]
+		}
+		highest = max(highest, sum)
+	}
+	top := rounded(highest)
+	height := func(value int64) float64 { return float64(value) / float64(top) * (chartHeight - chartBottom - 8) }
+	var out strings.Builder
+	label := template.HTMLEscapeString(fmt.Sprintf("%s: %d", c.unit, d.Total))
+	fmt.Fprintf(&out, `<svg class="chart" viewBox="0 0 %d %d" role="img" aria-label="%s">`, chartWidth, chartHeight, label)
+	for i := range 5 {
+		value := top * int64(i) / 4
+		y := chartHeight - chartBottom - height(value)
+		fmt.Fprintf(&out, `<line class="grid" x1="%d" x2="%d" y1="%.1f" y2="%.1f"/>`, chartLeft, chartWidth, y, y)
+		if i%2 == 0 {
+			fmt.Fprintf(&out, `<text x="%d" y="%.1f" text-anchor="end">%s</text>`, chartLeft-6, y+4, short(value))
+		}
+	}
+	step := float64(chartWidth-chartLeft) / float64(c.days)
+	for day := range c.days {
+		x, y := chartLeft+float64(day)*step, float64(chartHeight-chartBottom)
+		for _, s := range d.Series {
+			value := c.series[s.Name][day]
+			if value == 0 {
+				continue
+			}
+			h := height(value)
+			y -= h
+			fmt.Fprintf(&out, `<rect class="%s" x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="1.5"><title>%s</title></rect>`,
+				s.Class, x+step*0.14, y, step*0.72, max(h, 1), template.HTMLEscapeString(fmt.Sprintf("%s, %s: %d",
+					c.from.AddDate(0, 0, day).Format("2 Jan"), s.Name, value)))
+		}
+		if day%7 == 0 {
+			fmt.Fprintf(&out, `<text x="%.1f" y="%d">%s</text>`, x, chartHeight-6, c.from.AddDate(0, 0, day).Format("2 Jan"))
+		}
+	}
+	out.WriteString(`</svg>`)
+	return template.HTML(out.String()) //nolint:gosec // all texts are escaped above
+}
+
+// rounded returns the next number with one leading digit that four divides well.
+func rounded(value int64) int64 {
+	power := int64(math.Pow10(len(strconv.FormatInt(value, 10)) - 1))
+	for _, step := range []int64{1, 2, 4, 6, 8, 10} {
+		if top := step * power; top >= value && top >= 4 {
+			return top
+		}
+	}
+	return 4
+}
+
+// short returns a number in few characters.
+func short(value int64) string {
+	switch {
+	case value >= 10_000_000:
+		return strconv.FormatInt(value/1_000_000, 10) + "M"
+	case value >= 10_000:
+		return strconv.FormatInt(value/1_000, 10) + "k"
+	default:
+		return strconv.FormatInt(value, 10)
+	}
+}
+
+// grouped returns a number with spaces between its thousands.
+func grouped(value int64) string {
+	digits := strconv.FormatInt(value, 10)
+	sign := ""
+	if value < 0 {
+		sign, digits = "−", digits[1:]
+	}
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "\u00a0" + digits[i:]
+	}
+	return sign + digits
+}
+
+// spark draws a line without axes. The text is what it says to those who do not see it.
+func spark(values []int64, text string) template.HTML {
+	if len(values) == 0 {
+		return ""
+	}
+	highest := max(1, slices.Max(values))
+	var points strings.Builder
+	step := 110 / float64(max(1, len(values)-1))
+	for i, value := range values {
+		fmt.Fprintf(&points, "%.1f,%.1f ", 1+float64(i)*step, 29-float64(value)/float64(highest)*26)
+	}
+	return template.HTML(fmt.Sprintf( //nolint:gosec // the text is escaped
+		`<svg class="spark" viewBox="0 0 112 32" role="img" aria-label="%s"><polyline points="%s" fill="none" `+
+			`stroke="currentColor" stroke-width="1.5" stroke-linejoin="round"/></svg>`,
+		template.HTMLEscapeString(text), strings.TrimSpace(points.String())))
+}
+
+// chartOfKey draws the requests of a key.
+func chartOfKey(k key) Drawn {
+	if len(k.Days) == 0 {
+		return Drawn{}
+	}
+	from, _ := time.Parse(time.DateOnly, k.Days[0].Date)
+	c := newChart(from, len(k.Days), "Requests")
+	for _, d := range k.Days {
+		at, _ := time.Parse(time.DateOnly, d.Date)
+		c.add("Accepted", at, d.Requests-d.Refused)
+		c.add("Refused", at, d.Refused)
+	}
+	return c.done()
+}
+
+// functions are the functions of the templates.
+var functions = template.FuncMap{
+	"grouped": grouped, "record": connection.RecordName, "spark": spark, "icon": icon,
+	"list": func(list ...string) []string { return list }, "bool": func(b *bool) bool { return *b },
+	"join": func(list []string) string { return strings.Join(list, ", ") },
+	"deref": func(value any) any {
+		switch v := value.(type) {
+		case *string:
+			if v != nil {
+				return *v
+			}
+		case *int:
+			if v != nil {
+				return *v
+			}
+		case *int64:
+			if v != nil {
+				return *v
+			}
+		case *float64:
+			if v != nil {
+				return strconv.FormatFloat(*v, 'f', -1, 64)
+			}
+		case *time.Time:
+			if v != nil {
+				return *v
+			}
+			return time.Time{}
+		}
+		return "–"
+	},
+	"width": func(share int64) string { return strconv.FormatInt(share*3, 10) },
+}

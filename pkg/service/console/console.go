@@ -1,0 +1,110 @@
+// Package console serves the account area: the sign-in, and pages with keys, webhooks, events, the audit log, usage,
+// social accounts and people. A page calls the API with the access token of its person, and has no other way to the
+// data. Every form works without scripts.
+package console
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/pkg/auth/session"
+	"github.com/content-automation/api/pkg/auth/signin"
+	"github.com/content-automation/api/pkg/cloud/seal"
+	"github.com/content-automation/api/pkg/record/connection"
+)
+
+// Options are the options of New.
+type Options struct {
+	// URL is the address of the account area as browsers use it, without a slash at its end. API is the address at
+	// which this program reaches the API.
+	URL, API string
+	Sessions *session.Store
+	Issuer   *signin.Client
+	Verifier *signin.Verifier
+	// Admit returns the person of an identity that has signed in. It returns an *errs.Error with a public message if
+	// nobody has admitted them.
+	Admit func(context.Context, signin.Identity) (session.Person, error)
+	// Connections are the sign-on connections of accounts, and SignIn the issuer that they are federated into.
+	Connections *connection.Service
+	SignIn      signin.Settings
+	// Seal is the secret that seals the state of sign-ins in progress.
+	Seal seal.Secret
+	Now  func() time.Time
+}
+
+// site is the account area.
+type site struct {
+	Options
+	prefix string // of all paths: the stage of a gateway without a domain
+	origin *url.URL
+	pages  map[string]*page
+	client *http.Client
+}
+
+// apiTimeout bounds a call of the API. The slowest operations answer within the gateway's 29 seconds.
+const apiTimeout = 25 * time.Second
+
+// New returns the handler of the account area.
+func New(o Options) (http.Handler, error) {
+	origin, err := url.Parse(o.URL)
+	if err != nil {
+		return nil, err
+	}
+	s := &site{Options: o, prefix: strings.TrimSuffix(origin.Path, "/"), origin: origin,
+		client: &http.Client{Timeout: apiTimeout}}
+	if s.pages, err = parsePages(); err != nil {
+		return nil, err
+	}
+	routes := http.NewServeMux()
+	routes.HandleFunc("GET /settings/assets/{name}", serveAsset)
+	s.addSignIn(routes)
+	open := func(pattern string, handle func(*request) error) { routes.HandleFunc(pattern, s.signedIn(handle)) }
+	open("GET /settings", func(r *request) error { return r.redirect("/settings/api-keys") })
+	open("POST /settings/mode", chooseMode)
+	open("POST /settings/language", chooseLanguage)
+	open("POST /settings/explorer", openExplorer)
+	addKeys(open)
+	addWebhooks(open)
+	addEvents(open)
+	addUsage(open)
+	addSocial(open)
+	addPeople(open)
+	addSignOn(open)
+	s.addSetup(routes)
+	routes.HandleFunc("/", s.unknown)
+	// A form of another site is refused by the headers that browsers send with it.
+	protection := http.NewCrossOriginProtection()
+	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.failed(w, r, http.StatusForbidden, "This form was sent by another site. Open the page again and repeat.")
+	}))
+	return s.secured(protection.Handler(routes)), nil
+}
+
+// policy is the Content-Security-Policy of all pages.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// secured sets the headers of all answers, and leads requests for other names of the host to the address itself, where
+// the cookies are.
+func (s *site) secured(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		setHeaders(w.Header())
+		if host := hostOf(r); host != s.origin.Host && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
+			to := *r.URL
+			http.Redirect(w, r, s.URL+to.RequestURI(), http.StatusFound)
+			return
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+		next.ServeHTTP(w, r)
+	})
+}
+
+// maxForm bounds the body of a form.
+const maxForm = 128 << 10
+
+func (s *site) unknown(w http.ResponseWriter, r *http.Request) {
+	s.failed(w, r, http.StatusNotFound, "There is no such page.")
+}

@@ -1,0 +1,317 @@
+package console
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/tenant"
+)
+
+// key is an API key as the API answers it.
+type key struct {
+	ID         string       `json:"id"`
+	Name       string       `json:"name"`
+	Kind       tenant.Mode  `json:"kind"`
+	Prefix     string       `json:"prefix"`
+	Last4      string       `json:"last4"`
+	Scopes     []auth.Scope `json:"scopes"`
+	IPs        []string     `json:"ip_allow_list"`
+	State      string       `json:"state"`
+	ExpiresAt  *time.Time   `json:"expires_at"`
+	LastUsedAt *time.Time   `json:"last_used_at"`
+	LastUsedIP *string      `json:"last_used_ip"`
+	CreatedAt  time.Time    `json:"created_at"`
+	CreatedBy  string       `json:"created_by"`
+	SpendLimit *int64       `json:"spend_limit_credits"`
+	Spent      int64        `json:"spent_credits_this_month"`
+	OldSecrets []oldSecret  `json:"old_secrets"`
+	Secret     *string      `json:"secret"`
+	Usage      *usageOfKey  `json:"usage"`
+	Days       []dayOfKey   `json:"usage_by_day"`
+}
+
+type oldSecret struct {
+	Last4 string    `json:"last4"`
+	Until time.Time `json:"until"`
+}
+
+type calls struct {
+	Requests int64 `json:"requests"`
+	Refused  int64 `json:"refused"`
+}
+
+type usageOfKey struct {
+	LastDay   calls `json:"last_24h"`
+	LastMonth calls `json:"last_30d"`
+}
+
+type dayOfKey struct {
+	Date string `json:"date"`
+	calls
+}
+
+// Active reports whether the key can be used, rotated and revoked.
+func (k key) Active() bool { return k.State == "active" }
+
+// Spark returns the requests of each day, oldest first.
+func (k key) Spark() []int64 {
+	values := make([]int64, len(k.Days))
+	for i, d := range k.Days {
+		values[i] = d.Requests
+	}
+	return values
+}
+
+// preset is a list of scopes for a purpose.
+type preset struct {
+	ID, Text string
+	Scopes   []auth.Scope
+}
+
+var presets = []preset{
+	{"all", "Everything", auth.AllScopes()},
+	{"read", "Read only", []auth.Scope{auth.AccountRead, auth.FactoriesRead, auth.ContentRead, auth.ProductsRead}},
+	{"make", "Make content", []auth.Scope{auth.AccountRead, auth.FactoriesRead, auth.FactoriesWrite, auth.ContentRead,
+		auth.ContentWrite, auth.StudioUse, auth.ProductsRead}},
+	{"publish", "Make and publish", []auth.Scope{auth.AccountRead, auth.FactoriesRead, auth.FactoriesWrite,
+		auth.ContentRead, auth.ContentWrite, auth.ContentPublish, auth.ProductsRead, auth.SocialManage}},
+	{"shop", "Manage a shop", []auth.Scope{auth.ProductsRead, auth.ProductsWrite, auth.ContentRead}},
+	{"events", "Receive events", []auth.Scope{auth.AccountRead, auth.WebhooksManage}},
+}
+
+// Joined returns the scopes with spaces between them.
+func (p preset) Joined() string {
+	names := make([]string, len(p.Scopes))
+	for i, s := range p.Scopes {
+		names[i] = string(s)
+	}
+	return strings.Join(names, " ")
+}
+
+// choice is a choice of a form.
+type choice struct {
+	Value, Text string
+}
+
+// overlaps are the times for which the earlier secret of a rotated key still works. A week is the longest.
+var overlaps = []choice{{"0", "Now"}, {"900", "After 15 minutes"}, {"3600", "After 1 hour"}, {"21600", "After 6 hours"},
+	{"86400", "After 24 hours"}, {"604800", "After 7 days"}}
+
+// lifetimes are the times after which a new key expires, in days.
+var lifetimes = []choice{{"", "Never"}, {"7", "After 7 days"}, {"30", "After 30 days"}, {"90", "After 90 days"},
+	{"365", "After 1 year"}}
+
+const keysPath = "/settings/api-keys"
+
+func addKeys(open func(string, func(*request) error)) {
+	open("GET "+keysPath, listKeys)
+	open("GET "+keysPath+"/new", guarded("", newKey))
+	open("POST "+keysPath, guarded(keysPath+"/new", createKey))
+	open("GET "+keysPath+"/{id}", showKey)
+	for name, act := range map[string]func(*request) error{"rotate": rotateKey, "revoke": revokeKey, "leak": reportLeak} {
+		open("GET "+keysPath+"/{id}/"+name, guarded("", keyForm("key-"+name)))
+		open("POST "+keysPath+"/{id}/"+name, guarded("", act))
+	}
+}
+
+// apiPath returns a path of the API with the id of this page's path.
+func (r *request) apiPath(collection string) string {
+	return "/v1/" + collection + "/" + url.PathEscape(r.PathValue("id"))
+}
+
+func listKeys(r *request) error {
+	var keys []key
+	next, err := r.api.list(r.Context(), "/v1/api-keys", cursor(r), &keys)
+	if err != nil {
+		return err
+	}
+	r.addUsage(keys)
+	v := r.view("API keys", keysPath)
+	v.Data = map[string]any{"Keys": keys, "Next": next}
+	if r.FormValue("revoked") != "" {
+		v.Notice = "The key is revoked. Calls with it are refused from now on."
+	}
+	return r.show(http.StatusOK, "keys", v)
+}
+
+// cursor returns the query of the page of a list that was asked for.
+func cursor(r *request) url.Values {
+	q := url.Values{"limit": {"20"}}
+	if at := r.URL.Query().Get("cursor"); at != "" {
+		q.Set("cursor", at)
+	}
+	return q
+}
+
+// addUsage reads the usage of keys. It takes a call for each, several at a time. The list is shown without what cannot
+// be read.
+func (r *request) addUsage(keys []key) {
+	var all sync.WaitGroup
+	turn := make(chan struct{}, 6)
+	ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
+	defer cancel()
+	for i := range keys {
+		if !keys[i].Active() {
+			continue
+		}
+		all.Go(func() {
+			turn <- struct{}{}
+			defer func() { <-turn }()
+			var details key
+			if r.api.get(ctx, "/v1/api-keys/"+keys[i].ID, nil, &details) == nil {
+				keys[i].Usage, keys[i].Days = details.Usage, details.Days
+			}
+		})
+	}
+	all.Wait()
+}
+
+// keyDraft is what the form of a new key has.
+type keyDraft struct {
+	Name, Expires, IPs, Limit string
+	Kind                      tenant.Mode
+	Scopes                    []auth.Scope
+}
+
+// Has reports whether a scope is chosen.
+func (d keyDraft) Has(s auth.Scope) bool { return slices.Contains(d.Scopes, s) }
+
+func (r *request) draft() keyDraft {
+	d := keyDraft{Name: r.FormValue("name"), Expires: r.FormValue("expires"), IPs: r.FormValue("ips"),
+		Limit: r.FormValue("limit"), Kind: tenant.Mode(r.FormValue("kind"))}
+	for _, s := range r.Form["scopes"] {
+		d.Scopes = append(d.Scopes, auth.Scope(s))
+	}
+	if d.Kind == "" {
+		d.Kind = r.session.Mode
+	}
+	for _, p := range presets {
+		if p.ID == r.FormValue("preset") {
+			d.Scopes = p.Scopes
+		}
+	}
+	return d
+}
+
+func newKey(r *request) error { return r.showNewKey(http.StatusOK, "") }
+
+func (r *request) showNewKey(status int, message string) error {
+	v := r.view("Create an API key", keysPath)
+	v.Error = message
+	v.Data = map[string]any{"Draft": r.draft(), "Presets": presets, "Lifetimes": lifetimes, "Scopes": auth.Scopes}
+	return r.show(status, "key-new", v)
+}
+
+func createKey(r *request) error {
+	d := r.draft()
+	body := map[string]any{"name": d.Name, "kind": d.Kind, "scopes": d.Scopes}
+	if d.Scopes == nil {
+		body["scopes"] = []string{}
+	}
+	if days, err := strconv.Atoi(d.Expires); err == nil && days > 0 {
+		body["expires_at"] = r.site.Now().AddDate(0, 0, days).UTC().Format(time.RFC3339)
+	}
+	if ips := strings.Fields(strings.ReplaceAll(d.IPs, ",", " ")); len(ips) > 0 {
+		body["ip_allow_list"] = ips
+	}
+	if d.Limit != "" {
+		limit, err := strconv.ParseInt(d.Limit, 10, 64)
+		if err != nil {
+			return r.showNewKey(http.StatusUnprocessableEntity, "The spending limit is a whole number of credits.")
+		}
+		body["spend_limit_credits"] = limit
+	}
+	var made key
+	err := r.api.change(r.Context(), http.MethodPost, "/v1/api-keys", r.once(), body, &made)
+	if message, other := form(err); other != nil {
+		return other
+	} else if message != "" {
+		return r.showNewKey(http.StatusUnprocessableEntity, message)
+	}
+	return r.showSecret("Your new API key", made)
+}
+
+// showSecret shows the secret of a key that was just made.
+func (r *request) showSecret(title string, made key) error {
+	v := r.view(title, keysPath)
+	v.Data = map[string]any{"Key": made, "API": r.site.URL}
+	return r.show(http.StatusOK, "key-secret", v)
+}
+
+func showKey(r *request) error {
+	var k key
+	if err := r.api.get(r.Context(), r.apiPath("api-keys"), nil, &k); err != nil {
+		return err
+	}
+	v := r.view(k.Name, keysPath)
+	v.Data = map[string]any{"Key": k, "Chart": chartOfKey(k)}
+	return r.show(http.StatusOK, "key", v)
+}
+
+// keyForm returns the handler of a form about a key.
+func keyForm(name string) func(*request) error {
+	return func(r *request) error { return r.showKeyForm(http.StatusOK, name, "") }
+}
+
+func (r *request) showKeyForm(status int, name, message string) error {
+	var k key
+	if err := r.api.get(r.Context(), r.apiPath("api-keys"), nil, &k); err != nil {
+		return err
+	}
+	v := r.view(map[string]string{"key-rotate": "Rotate the key", "key-revoke": "Revoke the key",
+		"key-leak": "Report a leak"}[name], keysPath)
+	v.Error = message
+	v.Data = map[string]any{"Key": k, "Overlaps": overlaps}
+	return r.show(status, name, v)
+}
+
+func rotateKey(r *request) error {
+	overlap, err := strconv.Atoi(r.PostFormValue("overlap"))
+	if err != nil {
+		return r.showKeyForm(http.StatusUnprocessableEntity, "key-rotate", "Choose when the earlier secret ends.")
+	}
+	var made key
+	err = r.api.change(r.Context(), http.MethodPost, r.apiPath("api-keys")+"/rotate", r.once(),
+		map[string]any{"overlap_seconds": overlap}, &made)
+	if message, other := form(err); other != nil {
+		return other
+	} else if message != "" {
+		return r.showKeyForm(http.StatusUnprocessableEntity, "key-rotate", message)
+	}
+	return r.showSecret("The new secret", made)
+}
+
+func revokeKey(r *request) error {
+	message, err := r.revoke(false)
+	switch {
+	case err != nil:
+		return err
+	case message != "":
+		return r.showKeyForm(http.StatusUnprocessableEntity, "key-revoke", message)
+	}
+	return r.redirect(keysPath + "?revoked=1")
+}
+
+// reportLeak revokes a key and those that were made with it, and leads to what was done with it.
+func reportLeak(r *request) error {
+	message, err := r.revoke(true)
+	switch {
+	case err != nil:
+		return err
+	case message != "":
+		return r.showKeyForm(http.StatusUnprocessableEntity, "key-leak", message)
+	}
+	return r.redirect(auditPath + "?leak=1&key_id=" + url.QueryEscape(r.PathValue("id")))
+}
+
+func (r *request) revoke(created bool) (message string, err error) {
+	path := r.apiPath("api-keys") + "?include_created=" + strconv.FormatBool(created)
+	return form(r.api.change(r.Context(), http.MethodDelete, path, r.once(), nil, nil))
+}

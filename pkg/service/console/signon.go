@@ -1,0 +1,207 @@
+package console
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/record/connection"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// addSignOn adds the pages of sign-on connections. The API has no operations for them: they decide who gets in, so that
+// only these pages and the operator's command change them. The role is read from the API at each request.
+func addSignOn(open func(string, func(*request) error)) {
+	open("GET "+signOnPath, func(r *request) error { return r.showSignOn(http.StatusOK, "") })
+	for pattern, act := range map[string]func(r *request, account tenant.Account) error{
+		"": createConnection, "/{id}/domains": addDomain, "/{id}/verify": verifyDomain,
+		"/{id}/undomain": removeDomain, "/{id}/enforce": enforce, "/{id}/setup": openSetup, "/{id}/remove": removeConnection,
+	} {
+		open("POST "+signOnPath+pattern, guarded(signOnPath, managing(act)))
+	}
+}
+
+// role returns the role of the person, and their account, as the API knows them now.
+func (r *request) role() (auth.Role, tenant.Account, error) {
+	var me struct {
+		ID     tenant.Account `json:"id"`
+		Person *struct {
+			Role auth.Role `json:"role"`
+		} `json:"person"`
+	}
+	if err := r.api.get(r.Context(), "/v1/me", nil, &me); err != nil || me.Person == nil {
+		return "", "", err
+	}
+	return me.Person.Role, me.ID, nil
+}
+
+const messageManagers = "Only owners and admins of the account manage single sign-on."
+
+// managing wraps a change that needs a role.
+func managing(act func(*request, tenant.Account) error) func(*request) error {
+	return func(r *request) error {
+		role, account, err := r.role()
+		if err != nil {
+			return err
+		}
+		if !role.Manages() {
+			return &failure{Status: http.StatusForbidden, Message: messageManagers}
+		}
+		slog.Info("sign-on changes", "account_id", account, "person_id", r.session.ID, "path", r.URL.Path)
+		return act(r, account)
+	}
+}
+
+func (r *request) showSignOn(status int, message string) error {
+	role, account, err := r.role()
+	if err != nil {
+		return err
+	}
+	all, err := r.site.Connections.List(r.Context(), account)
+	if err != nil {
+		return err
+	}
+	v := r.view("Single sign-on", signOnPath)
+	v.Error = message
+	v.Data = map[string]any{"Connections": all, "Manages": role.Manages(), "Roles": roles[1:]}
+	return r.show(status, "sign-on", v)
+}
+
+// signOnDone returns to the connections after a form, with the error that the person can mend.
+func (r *request) signOnDone(err error) error {
+	var public *errs.Error
+	switch {
+	case err == nil:
+		return r.redirect(signOnPath)
+	case errors.Is(err, store.ErrNotFound):
+		return &failure{Status: http.StatusNotFound, Message: "There is no such page."}
+	case errors.As(err, &public) && errs.InfoOf(public.Code).Status < http.StatusInternalServerError:
+		return r.showSignOn(errs.InfoOf(public.Code).Status, mending(public))
+	}
+	return err
+}
+
+// mending returns what to mend, with the field.
+func mending(e *errs.Error) string {
+	if e.Param != "" {
+		return strings.TrimPrefix(e.Param, "/") + ": " + e.Message
+	}
+	return e.Message
+}
+
+func createConnection(r *request, account tenant.Account) error {
+	name, role := strings.TrimSpace(r.PostFormValue("name")), auth.Role(r.PostFormValue("role"))
+	_, err := r.site.Connections.Create(r.Context(), account, connection.Settings{Name: &name, DefaultRole: &role})
+	return r.signOnDone(err)
+}
+
+func (r *request) domain() string {
+	return strings.ToLower(strings.TrimSpace(r.PostFormValue("domain")))
+}
+
+func addDomain(r *request, account tenant.Account) error {
+	_, err := r.site.Connections.AddDomain(r.Context(), account, r.PathValue("id"), r.domain())
+	return r.signOnDone(err)
+}
+
+func verifyDomain(r *request, account tenant.Account) error {
+	_, err := r.site.Connections.VerifyDomain(r.Context(), account, r.PathValue("id"), r.domain())
+	return r.signOnDone(err)
+}
+
+func removeDomain(r *request, account tenant.Account) error {
+	_, err := r.site.Connections.RemoveDomain(r.Context(), account, r.PathValue("id"), r.domain())
+	return r.signOnDone(err)
+}
+
+func enforce(r *request, account tenant.Account) error {
+	_, err := r.site.Connections.Enforce(r.Context(), account, r.PathValue("id"), r.PostFormValue("on") == "true")
+	return r.signOnDone(err)
+}
+
+func removeConnection(r *request, account tenant.Account) error {
+	return r.signOnDone(r.site.Connections.Remove(r.Context(), account, r.PathValue("id")))
+}
+
+func openSetup(r *request, account tenant.Account) error {
+	made, err := r.site.Connections.OpenSetup(r.Context(), account, r.PathValue("id"))
+	if err != nil {
+		return r.signOnDone(err)
+	}
+	v := r.view("The set-up link", signOnPath)
+	v.Data = map[string]any{"URL": r.site.URL + setupPath + "/" + url.PathEscape(made.Token), "Ends": made.Ends}
+	return r.show(http.StatusOK, "setup-link", v)
+}
+
+const setupPath = "/setup"
+
+// addSetup adds the page of a set-up link, which the IT of a customer uses without a sign-in.
+func (s *site) addSetup(routes *http.ServeMux) {
+	routes.HandleFunc("GET "+setupPath+"/{token}", func(w http.ResponseWriter, r *http.Request) {
+		s.showSetup(w, r, http.StatusOK, "")
+	})
+	routes.HandleFunc("POST "+setupPath+"/{token}", s.setUp)
+}
+
+// showSetup shows the form, with what the provider has to know of the pool.
+func (s *site) showSetup(w http.ResponseWriter, r *http.Request, status int, message string) {
+	_, c, err := s.Connections.BySetup(r.Context(), r.PathValue("token"))
+	if err != nil {
+		s.setupFailed(w, r, err)
+		return
+	}
+	pool, _ := url.Parse(s.SignIn.AuthorizeURL)
+	base := pool.Scheme + "://" + pool.Host
+	v := s.newView(r, nil)
+	v.Title, v.Error = "Set up single sign-on", message
+	v.Data = map[string]any{"Connection": c, "ACS": base + "/saml2/idpresponse", "Redirect": base + "/oauth2/idpresponse",
+		"Entity": "urn:amazon:cognito:sp:" + path.Base(s.SignIn.Issuer), "Kind": r.FormValue("kind"),
+		"MetadataURL": r.FormValue("metadata_url"), "Issuer": r.FormValue("issuer"), "Client": r.FormValue("client_id")}
+	s.showPublic(w, r, status, "setup", v)
+}
+
+// setupFailed answers for a link that does not work. It does not tell whether there ever was one.
+func (s *site) setupFailed(w http.ResponseWriter, r *http.Request, err error) {
+	if errors.Is(err, store.ErrNotFound) {
+		s.failedAs(w, r, nil, http.StatusNotFound, "This link was used, or has ended. Ask for a new one.")
+		return
+	}
+	s.answer(w, r, nil, err)
+}
+
+// setUp gives the connection its provider. The link ends with that.
+func (s *site) setUp(w http.ResponseWriter, r *http.Request) {
+	account, c, err := s.Connections.BySetup(r.Context(), r.PathValue("token"))
+	if err != nil {
+		s.setupFailed(w, r, err)
+		return
+	}
+	p := connection.Provider{Kind: connection.Kind(r.PostFormValue("kind"))}
+	field := func(name string) string { return strings.TrimSpace(r.PostFormValue(name)) }
+	switch p.Kind {
+	case connection.SAML:
+		p.MetadataURL, p.Metadata = field("metadata_url"), field("metadata")
+	case connection.OIDC:
+		p.Issuer, p.ClientID, p.ClientSecret = field("issuer"), field("client_id"), field("client_secret")
+	}
+	if _, err = s.Connections.SetProvider(r.Context(), account, c.ID, p); err == nil {
+		_, err = s.Connections.CloseSetup(r.Context(), account, c.ID)
+	}
+	var public *errs.Error
+	switch {
+	case errors.As(err, &public) && errs.InfoOf(public.Code).Status < http.StatusInternalServerError:
+		s.showSetup(w, r, errs.InfoOf(public.Code).Status, mending(public))
+	case err != nil:
+		s.answer(w, r, nil, err)
+	default:
+		v := s.newView(r, nil)
+		v.Title, v.Data = "The provider is set up", c
+		s.showPublic(w, r, http.StatusOK, "setup-done", v)
+	}
+}

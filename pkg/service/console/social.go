@@ -1,0 +1,99 @@
+package console
+
+import (
+	"net/http"
+	"strings"
+	"time"
+)
+
+const socialPath = "/settings/social-accounts"
+
+func addSocial(open func(string, func(*request) error)) {
+	open("GET "+socialPath, func(r *request) error { return r.showSocial(http.StatusOK, "") })
+	open("POST "+socialPath, connectSocial)
+	open("POST "+socialPath+"/{id}/disconnect", disconnectSocial)
+}
+
+// platform is a platform as the API answers it.
+type platform struct {
+	ID         string `json:"id"`
+	Name       string `json:"name"`
+	Connect    string `json:"connect"`
+	Configured bool   `json:"configured"`
+	Beta       bool   `json:"beta"`
+}
+
+// socialAccount is a social account as the API answers it.
+type socialAccount struct {
+	ID               string     `json:"id"`
+	Platform         string     `json:"platform"`
+	Handle           string     `json:"handle"`
+	DisplayName      string     `json:"display_name"`
+	State            string     `json:"state"`
+	TokenExpiresAt   *time.Time `json:"token_expires_at"`
+	AuthorizationURL *string    `json:"authorization_url"`
+	FactoryIDs       []string   `json:"factory_ids"`
+	CreatedAt        time.Time  `json:"created_at"`
+}
+
+// Tone returns the tone of the state.
+func (a socialAccount) Tone() string {
+	return map[string]string{"connected": "good", "needs_reconnect": "bad", "pending": "warn"}[a.State]
+}
+
+// Gone reports whether the account was disconnected.
+func (a socialAccount) Gone() bool { return a.State == "disconnected" }
+
+func (r *request) showSocial(status int, message string) error {
+	var accounts []socialAccount
+	next, err := r.api.list(r.Context(), "/v1/social/accounts", cursor(r), &accounts)
+	if err != nil {
+		return err
+	}
+	var platforms []platform
+	if err := r.api.get(r.Context(), "/v1/social/platforms", nil, &platforms); err != nil {
+		return err
+	}
+	v := r.view("Social accounts", socialPath)
+	v.Error = message
+	v.Data = map[string]any{"Accounts": accounts, "Platforms": platforms, "More": r.more(next)}
+	return r.show(status, "social", v)
+}
+
+// connectSocial begins the connection of an account. A platform with OAuth answers with the address at which its owner
+// agrees, which the page then links: the policy for forms stops a redirect to it.
+func connectSocial(r *request) error {
+	body := map[string]any{"platform": r.PostFormValue("platform")}
+	for _, name := range []string{"bot_token", "channel", "community_token", "username", "password",
+		"social_account_id"} {
+		if value := strings.TrimSpace(r.PostFormValue(name)); value != "" {
+			body[name] = value
+		}
+	}
+	if r.PostFormValue("connect") == "oauth2" {
+		body["return_url"] = r.site.URL + socialPath
+	}
+	var made socialAccount
+	err := r.api.change(r.Context(), http.MethodPost, "/v1/social/accounts", r.once(), body, &made)
+	if message, other := form(err); other != nil {
+		return other
+	} else if message != "" {
+		return r.showSocial(http.StatusUnprocessableEntity, message)
+	}
+	if made.AuthorizationURL == nil {
+		return r.redirect(socialPath)
+	}
+	v := r.view("Continue at the platform", socialPath)
+	v.Data = made
+	return r.show(http.StatusOK, "social-continue", v)
+}
+
+func disconnectSocial(r *request) error {
+	err := r.api.change(r.Context(), http.MethodDelete, r.apiPath("social/accounts"), r.once(), nil, nil)
+	if message, other := form(err); other != nil {
+		return other
+	} else if message != "" {
+		return r.showSocial(http.StatusUnprocessableEntity, message)
+	}
+	return r.redirect(socialPath)
+}

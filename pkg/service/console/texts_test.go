@@ -1,0 +1,153 @@
+package console
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/content-automation/api/pkg/auth"
+)
+
+var shownText = regexp.MustCompile(`\.T "((?:[^"\\]|\\.)*)"`)
+
+// texts returns all texts of the templates, and those that handlers give to them.
+func texts(t *testing.T) (all []string) {
+	t.Helper()
+	files, err := fs.Glob(templates, "templates/*.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		content, err := templates.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range shownText.FindAllStringSubmatch(string(content), -1) {
+			all = append(all, m[1])
+		}
+	}
+	for _, s := range auth.Scopes {
+		all = append(all, s.Permits)
+	}
+	for _, r := range roles {
+		all = append(all, r.Value, r.Text)
+	}
+	for _, c := range slices.Concat(overlaps, lifetimes) {
+		all = append(all, c.Text)
+	}
+	for _, p := range presets {
+		all = append(all, p.Text)
+	}
+	for _, l := range (*view)(nil).Navigation() {
+		all = append(all, l.Text)
+	}
+	for _, message := range refusals {
+		all = append(all, message)
+	}
+	for _, name := range subjects {
+		all = append(all, name)
+	}
+	return append(all, sentences(t)...)
+}
+
+// sentences returns the literals of the package's code that are sentences for people, joined where the code joins them.
+func sentences(t *testing.T) (all []string) {
+	t.Helper()
+	set := token.NewFileSet()
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(set, file, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			text, ok := joined(n)
+			if ok && len(text) > 12 && text[0] >= 'A' && text[0] <= 'Z' && strings.HasSuffix(text, ".") {
+				all = append(all, text)
+			}
+			return !ok
+		})
+	}
+	return all
+}
+
+// joined returns the text of a literal, or of literals with + between them.
+func joined(n ast.Node) (string, bool) {
+	switch e := n.(type) {
+	case *ast.BasicLit:
+		text, err := strconv.Unquote(e.Value)
+		return text, err == nil && e.Kind == token.STRING
+	case *ast.BinaryExpr:
+		left, ok := joined(e.X)
+		right, also := joined(e.Y)
+		return left + right, ok && also && e.Op == token.ADD
+	}
+	return "", false
+}
+
+func TestEveryTextHasARussianOne(t *testing.T) {
+	found := texts(t)
+	if len(found) < 250 {
+		t.Errorf("only %d texts were found", len(found))
+	}
+	for _, text := range found {
+		other, ok := russian()[text]
+		if !ok || other == "" {
+			t.Errorf("texts.tsv lacks %q", text)
+		}
+		if strings.Count(text, "%") != strings.Count(other, "%") {
+			t.Errorf("%q has other values in Russian", text)
+		}
+	}
+}
+
+func TestTheLanguageThatTheBrowserPrefers(t *testing.T) {
+	for header, want := range map[string]string{
+		"": "en", "ru": "ru", "ru-RU,ru;q=0.9,en;q=0.8": "ru", "de, en;q=0.5, ru;q=0.4": "en", "en;q=0.1,ru;q=0.2": "ru",
+		"ru;q=none": "en", "ru;q=0": "en",
+	} {
+		if got := preferred(header); got != want {
+			t.Errorf("%q: %s, want %s", header, got, want)
+		}
+	}
+}
+
+var usedClass = regexp.MustCompile(`class="([^"{]*)"`)
+
+// The style is built from the templates by a tool that the service does not need. A class that it lacks means that it
+// was not built anew.
+func TestTheStyleHasTheClassesOfTheTemplates(t *testing.T) {
+	style, err := assets.ReadFile("assets/console.css")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// As names in HTML, without the escapes of CSS.
+	names := strings.NewReplacer(`\2c `, ",", `\`, "").Replace(string(style))
+	files, _ := fs.Glob(templates, "templates/*.html")
+	for _, file := range files {
+		content, err := templates.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range usedClass.FindAllStringSubmatch(string(content), -1) {
+			for class := range strings.FieldsSeq(m[1]) {
+				if !strings.Contains(names, "."+class) {
+					t.Errorf("%s: the style lacks %s: run make console-assets", file, class)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,205 @@
+package console
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"html/template"
+	"io"
+	"io/fs"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/pkg/auth/session"
+	"github.com/content-automation/api/pkg/base/tenant"
+)
+
+var (
+	//go:embed templates/*.html
+	templates embed.FS
+
+	//go:embed assets/console.css assets/console.js assets/htmx.js
+	assets embed.FS
+)
+
+// asset is a file with a name that changes with its content.
+type asset struct {
+	kind    string
+	content []byte
+}
+
+// assetNames are the names of the assets in links, by the names of their files; served are the files by those.
+var assetNames, served = func() (map[string]string, map[string]asset) {
+	names, files := map[string]string{}, map[string]asset{}
+	found, _ := fs.Glob(assets, "assets/*")
+	for _, file := range found {
+		content, _ := assets.ReadFile(file) // it is in the program
+		sum := sha256.Sum256(content)
+		base, kind := path.Base(file), "text/css; charset=utf-8"
+		name := strings.TrimSuffix(base, path.Ext(base)) + "-" + hex.EncodeToString(sum[:6]) + path.Ext(base)
+		if path.Ext(base) == ".js" {
+			kind = "text/javascript; charset=utf-8"
+		}
+		names[base], files[name] = name, asset{kind, content}
+	}
+	return names, files
+}()
+
+// serveAsset serves a style or a script, which browsers keep.
+func serveAsset(w http.ResponseWriter, r *http.Request) {
+	a, ok := served[r.PathValue("name")]
+	if !ok {
+		w.WriteHeader(http.StatusNotFound)
+		return
+	}
+	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	w.Header().Set("Content-Type", a.kind)
+	_, _ = w.Write(a.content)
+}
+
+// view is what a template shows.
+type view struct {
+	Title  string
+	Active string // path of the current link of the navigation
+	// Notice is what the last form has done, and Error why it did nothing.
+	Notice, Error string
+	Data          any
+	// Dialog reports that the content is for the dialog of an open page.
+	Dialog bool
+
+	Prefix   string
+	Path     string // of this page, with its query
+	Language string
+	Person   *session.Person
+	Mode     tenant.Mode
+	Now      time.Time
+	// Token is the value of the parameter dialog that a request by a script needs.
+	Token string
+	// Once is the idempotency key of the forms of the page.
+	Once string
+}
+
+// link is a link of the navigation.
+type link struct{ Path, Text, Icon string }
+
+// Navigation returns the links of all pages.
+func (*view) Navigation() []link {
+	return []link{
+		{"/settings/api-keys", "API keys", "key"}, {"/settings/webhooks", "Webhooks", "webhook"},
+		{"/settings/events", "Events", "list"}, {"/settings/usage", "Balance and usage", "chart"},
+		{"/settings/social-accounts", "Social accounts", "share"}, {"/settings/service-levels", "Service levels", "gauge"},
+		{"/settings/audit-log", "Audit log", "scroll"}, {"/settings/people", "People", "people"},
+		{"/settings/sign-on", "Single sign-on", "shield"},
+	}
+}
+
+// Languages returns the languages of the pages, with their own names.
+func (*view) Languages() []language { return languages }
+
+// T translates a text of the pages, with values as fmt.Sprintf.
+func (v *view) T(text string, values ...any) string {
+	text = translate(v.Language, text)
+	if len(values) > 0 {
+		return fmt.Sprintf(text, values...)
+	}
+	return text
+}
+
+// Asset returns the path of an asset.
+func (v *view) Asset(name string) string { return v.Prefix + "/settings/assets/" + assetNames[name] }
+
+// Time returns a time in full, and Day the date.
+func (v *view) Time(t time.Time) string {
+	if t.IsZero() {
+		return "–"
+	}
+	return t.UTC().Format("2 Jan 2006, 15:04 UTC")
+}
+
+// Day returns a date.
+func (v *view) Day(t time.Time) string {
+	if t.IsZero() {
+		return "–"
+	}
+	return t.UTC().Format("2 Jan 2006")
+}
+
+// Ago returns how long ago something was.
+func (v *view) Ago(t *time.Time) string {
+	if t == nil || t.IsZero() {
+		return v.T("Never")
+	}
+	passed := v.Now.Sub(*t)
+	switch {
+	case passed < 2*time.Minute:
+		return v.T("Just now")
+	case passed < 2*time.Hour:
+		return v.T("%d minutes ago", int(passed.Minutes()))
+	case passed < 48*time.Hour:
+		return v.T("%d hours ago", int(passed.Hours()))
+	case passed < 60*24*time.Hour:
+		return v.T("%d days ago", int(passed.Hours())/24)
+	default:
+		return v.Day(*t)
+	}
+}
+
+// newView returns the view of a request. Found is nil for a visitor.
+func (s *site) newView(r *http.Request, found *session.Session) *view {
+	v := &view{Prefix: s.prefix, Path: r.URL.RequestURI(), Language: preferred(r.Header.Get("Accept-Language")),
+		Now: s.Now(), Once: rand.Text(), Mode: tenant.Live}
+	if r.Method != http.MethodGet || !own(v.Path) {
+		v.Path = "/settings"
+	}
+	if found != nil {
+		v.Token = dialogToken(r)
+		v.Person, v.Mode = &found.Person, found.Mode
+		if found.Language != "" {
+			v.Language = found.Language
+		}
+	}
+	return v
+}
+
+// page is a page of the account area.
+type page struct{ all *template.Template }
+
+// parsePages parses the templates. Each page has a content within the same frame.
+func parsePages() (map[string]*page, error) {
+	frame, err := template.New("").Funcs(functions).ParseFS(templates, "templates/frame.html", "templates/parts.html")
+	if err != nil {
+		return nil, err
+	}
+	pages := map[string]*page{}
+	files, err := fs.Glob(templates, "templates/*.html")
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		name := strings.TrimSuffix(path.Base(file), ".html")
+		if name == "frame" || name == "parts" {
+			continue
+		}
+		all, err := frame.Clone()
+		if err == nil {
+			all, err = all.ParseFS(templates, file)
+		}
+		if err != nil {
+			return nil, err
+		}
+		pages[name] = &page{all}
+	}
+	return pages, nil
+}
+
+// render writes the page, or only its content for the dialog.
+func (p *page) render(out io.Writer, v *view) error {
+	if v.Dialog {
+		return p.all.ExecuteTemplate(out, "fragment", v)
+	}
+	return p.all.ExecuteTemplate(out, "frame", v)
+}

@@ -1,0 +1,223 @@
+package console
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// webhook is a webhook as the API answers it.
+type webhook struct {
+	ID             string     `json:"id"`
+	URL            *string    `json:"url"`
+	Description    string     `json:"description"`
+	EventTypes     []string   `json:"event_types"`
+	State          string     `json:"state"`
+	DisabledReason *string    `json:"disabled_reason"`
+	FailingSince   *time.Time `json:"failing_since"`
+	LastSuccessAt  *time.Time `json:"last_success_at"`
+	CreatedAt      time.Time  `json:"created_at"`
+	Secret         *string    `json:"secret"`
+	Destination    *struct {
+		ARN string `json:"arn"`
+	} `json:"destination"`
+}
+
+// Target returns the address of the webhook.
+func (w webhook) Target() string {
+	if w.URL == nil && w.Destination != nil {
+		return w.Destination.ARN
+	}
+	if w.URL == nil {
+		return ""
+	}
+	return *w.URL
+}
+
+// Tone returns the tone of the state.
+func (w webhook) Tone() string {
+	switch {
+	case w.State != "enabled":
+		return ""
+	case w.FailingSince != nil:
+		return "warn"
+	default:
+		return "good"
+	}
+}
+
+// delivery is a delivery as the API answers it.
+type delivery struct {
+	ID        string     `json:"id"`
+	EventID   string     `json:"event_id"`
+	EventType string     `json:"event_type"`
+	State     string     `json:"state"`
+	NextAt    *time.Time `json:"next_attempt_at"`
+	CreatedAt time.Time  `json:"created_at"`
+	Attempts  []struct {
+		At        time.Time `json:"at"`
+		Status    *int      `json:"status"`
+		LatencyMS int       `json:"latency_ms"`
+		Error     *string   `json:"error"`
+		Body      string    `json:"response_body"`
+	} `json:"attempts"`
+}
+
+// Tone returns the tone of the state.
+func (d delivery) Tone() string {
+	return map[string]string{"delivered": "good", "failed": "bad", "pending": "warn"}[d.State]
+}
+
+const webhooksPath = "/settings/webhooks"
+
+func addWebhooks(open func(string, func(*request) error)) {
+	open("GET "+webhooksPath, listWebhooks)
+	open("GET "+webhooksPath+"/new", func(r *request) error { return r.showNewWebhook(http.StatusOK, "") })
+	open("POST "+webhooksPath, createWebhook)
+	open("GET "+webhooksPath+"/{id}", showWebhook)
+	open("POST "+webhooksPath+"/{id}/test", testWebhook)
+	open("POST "+webhooksPath+"/{id}/state", changeWebhook)
+	open("GET "+webhooksPath+"/{id}/delete", deleteForm)
+	open("POST "+webhooksPath+"/{id}/delete", deleteWebhook)
+	open("GET "+webhooksPath+"/{id}/rotate-secret", guarded("", rotateWebhookForm))
+	open("POST "+webhooksPath+"/{id}/rotate-secret", guarded("", rotateWebhook))
+	open("POST "+webhooksPath+"/{id}/deliveries/{delivery}/redeliver", redeliver)
+}
+
+func listWebhooks(r *request) error {
+	var all []webhook
+	next, err := r.api.list(r.Context(), "/v1/webhooks", cursor(r), &all)
+	if err != nil {
+		return err
+	}
+	v := r.view("Webhooks", webhooksPath)
+	v.Data = map[string]any{"Webhooks": all, "Next": next}
+	if r.FormValue("deleted") != "" {
+		v.Notice = "The webhook is deleted. It receives nothing any more."
+	}
+	return r.show(http.StatusOK, "webhooks", v)
+}
+
+// patterns are the types of events that the form offers.
+var patterns = []string{"*", "content.*", "content_plan.*", "proposal.*", "studio.*", "training.*", "diagnosis.*",
+	"social_account.*", "api_key.*", "balance.low", "webhook.disabled"}
+
+func (r *request) showNewWebhook(status int, message string) error {
+	v := r.view("Add a webhook", webhooksPath)
+	v.Error = message
+	_ = r.ParseForm() // a form that cannot be read is empty
+	chosen := map[string]bool{}
+	for _, p := range r.Form["event_types"] {
+		chosen[p] = true
+	}
+	v.Data = map[string]any{"URL": r.FormValue("url"), "Description": r.FormValue("description"), "Chosen": chosen,
+		"Patterns": patterns}
+	return r.show(status, "webhook-new", v)
+}
+
+func createWebhook(r *request) error {
+	if err := r.ParseForm(); err != nil {
+		return err
+	}
+	types := r.PostForm["event_types"]
+	if types == nil {
+		types = []string{}
+	}
+	var made webhook
+	err := r.api.change(r.Context(), http.MethodPost, "/v1/webhooks", r.once(), map[string]any{
+		"url": strings.TrimSpace(r.PostFormValue("url")), "event_types": types,
+		"description": r.PostFormValue("description")}, &made)
+	if message, other := form(err); other != nil {
+		return other
+	} else if message != "" {
+		return r.showNewWebhook(http.StatusUnprocessableEntity, message)
+	}
+	return r.showWebhookSecret(made)
+}
+
+func (r *request) showWebhookSecret(made webhook) error {
+	v := r.view("The signing secret", webhooksPath)
+	v.Data = made
+	return r.show(http.StatusOK, "webhook-secret", v)
+}
+
+func showWebhook(r *request) error {
+	var w webhook
+	if err := r.api.get(r.Context(), r.apiPath("webhooks"), nil, &w); err != nil {
+		return err
+	}
+	q := cursor(r)
+	if state := r.URL.Query().Get("state"); state != "" {
+		q.Set("state", state)
+	}
+	var all []delivery
+	next, err := r.api.list(r.Context(), r.apiPath("webhooks")+"/deliveries", q, &all)
+	if err != nil {
+		return err
+	}
+	v := r.view(w.Target(), webhooksPath)
+	v.Data = map[string]any{"Webhook": w, "Deliveries": all, "Next": next, "State": r.URL.Query().Get("state")}
+	v.Notice = map[string]string{"test": "A test event is on its way. Its delivery is in the list below.",
+		"redeliver": "The event is sent again. Its attempts are in the list below.",
+		"enabled":   "The webhook is enabled.", "disabled": "The webhook is disabled. Events are not sent to it.",
+	}[r.URL.Query().Get("done")]
+	return r.show(http.StatusOK, "webhook", v)
+}
+
+// webhookDone returns to a webhook after a form, or returns the error of the form.
+func (r *request) webhookDone(done string, err error) error {
+	if err != nil {
+		return err
+	}
+	return r.redirect(webhooksPath + "/" + url.PathEscape(r.PathValue("id")) + "?done=" + done)
+}
+
+func testWebhook(r *request) error {
+	return r.webhookDone("test", r.api.change(r.Context(), http.MethodPost, r.apiPath("webhooks")+"/test", r.once(),
+		map[string]any{"event_type": "content.generated"}, nil))
+}
+
+func redeliver(r *request) error {
+	path := r.apiPath("webhooks") + "/deliveries/" + url.PathEscape(r.PathValue("delivery")) + "/redeliver"
+	return r.webhookDone("redeliver", r.api.change(r.Context(), http.MethodPost, path, r.once(), nil, nil))
+}
+
+func changeWebhook(r *request) error {
+	state := r.PostFormValue("state")
+	return r.webhookDone(url.QueryEscape(state), r.api.change(r.Context(), http.MethodPatch, r.apiPath("webhooks"),
+		r.once(), map[string]any{"state": state}, nil))
+}
+
+// showWebhookForm shows a form about a webhook.
+func (r *request) showWebhookForm(name, title string) error {
+	var w webhook
+	if err := r.api.get(r.Context(), r.apiPath("webhooks"), nil, &w); err != nil {
+		return err
+	}
+	v := r.view(title, webhooksPath)
+	v.Data = w
+	return r.show(http.StatusOK, name, v)
+}
+
+func deleteForm(r *request) error { return r.showWebhookForm("webhook-delete", "Delete the webhook") }
+
+func deleteWebhook(r *request) error {
+	if err := r.api.change(r.Context(), http.MethodDelete, r.apiPath("webhooks"), r.once(), nil, nil); err != nil {
+		return err
+	}
+	return r.redirect(webhooksPath + "?deleted=1")
+}
+
+func rotateWebhookForm(r *request) error {
+	return r.showWebhookForm("webhook-rotate", "Rotate the signing secret")
+}
+
+func rotateWebhook(r *request) error {
+	var made webhook
+	if err := r.api.change(r.Context(), http.MethodPost, r.apiPath("webhooks")+"/rotate-secret", r.once(), nil,
+		&made); err != nil {
+		return err
+	}
+	return r.showWebhookSecret(made)
+}

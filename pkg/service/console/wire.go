@@ -1,0 +1,70 @@
+package console
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/content-automation/api/pkg/auth/session"
+	"github.com/content-automation/api/pkg/auth/signin"
+	"github.com/content-automation/api/pkg/cloud/seal"
+	"github.com/content-automation/api/pkg/record/admission"
+	"github.com/content-automation/api/pkg/record/connection"
+	"github.com/content-automation/api/pkg/record/person"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// Wiring has what the account area is made from.
+type Wiring struct {
+	DB *store.DB
+	// Seal is the system's secret.
+	Seal   seal.Secret
+	SignIn signin.Settings
+	// URL is the address of the account area as browsers use it, and API that of the API as this program reaches it.
+	URL, API string
+	Now      func() time.Time
+	// Pool federates the providers of customers. Without it no provider can be set up.
+	Pool connection.Pool
+}
+
+// Open returns the handler of the account area of a service.
+func Open(w Wiring) (http.Handler, error) {
+	admissions := admission.NewService(w.DB, person.NewService(w.DB, w.Now, nil), w.Now)
+	return New(Options{
+		URL: w.URL, API: w.API, Sessions: session.New(w.DB, w.Seal, w.Now), Issuer: signin.NewClient(w.SignIn),
+		Connections: connection.NewService(w.DB, w.Now, rand.Reader, net.DefaultResolver, w.Pool), SignIn: w.SignIn,
+		Verifier: signin.New(w.SignIn, w.Now), Seal: w.Seal, Now: w.Now,
+		Admit: func(ctx context.Context, who signin.Identity) (session.Person, error) {
+			a, err := admissions.Admit(ctx, who)
+			var refusal *admission.Refusal
+			if errors.As(err, &refusal) {
+				return session.Person{}, &Refusal{refusals[refusal.Reason], refusal.Provider}
+			}
+			return session.Person{ID: a.ID, Account: a.Account, Name: a.Name, Email: a.Email}, err
+		},
+	})
+}
+
+// Refusal is the error of an identity that nobody has admitted.
+type Refusal struct {
+	Message string
+	// Provider is the provider by which the person must sign in instead. It is empty if there is none.
+	Provider string
+}
+
+// Error returns the message.
+func (r *Refusal) Error() string { return "console: not admitted: " + r.Message }
+
+// refusals are the messages for those who are not admitted. They tell nothing about other people.
+var refusals = map[admission.Reason]string{
+	admission.Unverified: "Your e-mail address is not verified. Verify it at your sign-in service, or ask the owner of " +
+		"your account.",
+	admission.Uninvited: "You are not a person of any account, or your invitation has expired. Ask the owner of your " +
+		"account for an invitation.",
+	admission.Elsewhere: "Your company requires single sign-on. Continue with its provider.",
+	admission.Conflict: "You have signed in to this account in another way before. Sign in that way, or ask the owner of " +
+		"your account.",
+}
