@@ -14,6 +14,8 @@ import httpx
 import content_automation as sdk
 
 KEY = "svc_test_" + "Ab0" * 16 + "Z"
+# Each client would read the certificates anew.
+TLS = httpx.create_ssl_context()
 KINDS = [
     (sdk.InvalidRequestError, "invalid_request"), (sdk.AuthenticationError, "authentication"),
     (sdk.PaymentError, "payment"), (sdk.PermissionError, "permission"), (sdk.ConflictError, "conflict"),
@@ -56,9 +58,11 @@ class Play:
             options["max_retries"] = s["retries"]
         if "timeout_ms" in s:
             options["timeout"] = s["timeout_ms"] / 1000
+        key = s.get("key", KEY)
         if self.kind == "python-async":
-            return sdk.AsyncContentAutomation(s.get("key", KEY), base, sleep=self.async_sleep, **options)
-        return sdk.ContentAutomation(s.get("key", KEY), base, sleep=self.sleep, **options)
+            own = httpx.AsyncClient(verify=TLS)
+            return sdk.AsyncContentAutomation(key, base, sleep=self.async_sleep, http_client=own, **options)
+        return sdk.ContentAutomation(key, base, sleep=self.sleep, http_client=httpx.Client(verify=TLS), **options)
 
     def hook(self) -> None:
         w = self.s["webhook"]
