@@ -81,7 +81,7 @@ func (s *Store) refresh(ctx context.Context, of *Session, issuer Refresher) (str
 	case err != nil:
 		// The next request tries again at once. If this write fails, it waits for the end of the lease.
 		_ = s.Change(ctx, of, func(c *Session) { c.LeaseEndsAt = time.Time{} })
-		return "", errs.Wrap(err, errs.ProviderUnavailable, errRefresh.Message)
+		return "", errs.Wrap(err, errs.ProviderUnavailable, "%s", errRefresh.Message)
 	}
 	if made.Refresh == "" {
 		made.Refresh = earlier.Refresh
