@@ -120,7 +120,7 @@ func (c *chart) draw(d Drawn) template.HTML {
 				s.Class, x+step*0.14, y, step*0.72, max(h, 1), template.HTMLEscapeString(fmt.Sprintf("%s, %s: %d",
 					c.from.AddDate(0, 0, day).Format("2 Jan"), s.Name, value)))
 		}
-		if day%7 == 0 {
+		if day%7 == 0 && day < c.days-3 {
 			fmt.Fprintf(&out, `<text x="%.1f" y="%d">%s</text>`, x, chartHeight-6, c.from.AddDate(0, 0, day).Format("2 Jan"))
 		}
 	}

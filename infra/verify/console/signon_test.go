@@ -1,0 +1,50 @@
+package console
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var connectionID = regexp.MustCompile(`/settings/sign-on/(con_[a-z0-9]+)/setup`)
+
+// An owner adds a connection and a domain, and makes the link by which their IT sets the provider up.
+func TestASetUpLink(t *testing.T) {
+	s := start(t)
+	b := s.signedIn(t, "owner")
+	p := b.post("/settings/sign-on", url.Values{"name": {"Okta <b>"}, "role": {"developer"}})
+	found := connectionID.FindStringSubmatch(p.body)
+	if found == nil || strings.Contains(p.body, "Okta <b>") {
+		t.Fatalf("%d: %s", p.status, p.body)
+	}
+	of := "/settings/sign-on/" + found[1]
+	if p := b.post(of+"/domains", url.Values{"domain": {"acme.example"}}); !strings.Contains(p.body, "not verified") {
+		t.Errorf("%d: %s", p.status, p.body)
+	}
+	if p := b.post(of+"/enforce", url.Values{"on": {"true"}}); p.status < 400 || p.status >= 500 {
+		t.Errorf("sign-on without a verified domain is required: %d", p.status)
+	}
+	made := shownSecret.FindStringSubmatch(b.post(of+"/setup", url.Values{}).body)
+	if made == nil {
+		t.Fatal("there is no link")
+	}
+	it := s.browser(t) // without a sign-in
+	if p := it.get(made[1]); p.status != http.StatusOK || !strings.Contains(p.body, "Okta &lt;b&gt;") {
+		t.Errorf("%d: %s", p.status, p.body)
+	}
+	if p := it.post(made[1], url.Values{"kind": {"oidc"}, "issuer": {"http://evil.example"}}); p.status != 422 {
+		t.Errorf("an issuer without TLS: %d", p.status)
+	}
+	for _, other := range []string{made[1] + "x", s.BaseURL + "/setup/x"} {
+		if p := it.get(other); p.status != http.StatusNotFound {
+			t.Errorf("%s: %d", other, p.status)
+		}
+	}
+	// A newer link ends the earlier one.
+	b.post(of+"/setup", url.Values{})
+	if p := it.get(made[1]); p.status != http.StatusNotFound {
+		t.Errorf("the earlier link: %d", p.status)
+	}
+}
