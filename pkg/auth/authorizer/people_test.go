@@ -20,7 +20,6 @@ type people struct {
 	t      *testing.T
 	issuer *signintest.Issuer
 	table  secrets
-	scopes map[string]auth.Scope
 	inner  *authorizer.Authorizer
 }
 
