@@ -57,6 +57,9 @@ type Authorizer struct {
 	SignIn
 }
 
+// MCP has the needs of the function mcp.
+type MCP struct{ SignIn }
+
 // Area has the needs of every area that keeps state.
 type Area struct {
 	State
@@ -227,7 +230,7 @@ func Of() map[string]any {
 		"authorizer": Authorizer{},
 		"account":    Account{}, "apikey": Area{}, "catalog": Catalog{}, "factory": Factory{},
 		"content": Content{}, "studio": Studio{}, "media": Library{}, "webhook": Webhook{}, "social": Social{},
-		"docs":  struct{}{},
+		"docs":  struct{}{}, "mcp": MCP{},
 		"relay": Relay{}, "rollup": State{}, "chain": Chain{}, "generate": Generate{}, "compose": Compose{},
 		"import-media": Import{}, "diagnose": Diagnose{}, "train": Train{}, "publish": Publish{}, "dispatch": State{},
 		"product": Library{},

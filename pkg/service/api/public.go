@@ -3,10 +3,12 @@ package api
 import "github.com/content-automation/api/pkg/httpapi"
 
 // The functions behind routes without an operation. One page receives the browsers of accounts' owners from platforms;
-// one function answers for all unknown paths under /v1.
+// one function answers for all unknown paths under /v1; one checks
+// the credentials of agents itself.
 const (
 	DocsFunction    = "docs"
 	SocialFunction  = "social"
+	MCPFunction     = "mcp"
 	UnknownFunction = "account"
 	UnknownPath     = "/v1/{proxy+}"
 )
@@ -21,5 +23,8 @@ var PublicRoutes = []httpapi.Route{
 	{Path: "/api-docs", Function: DocsFunction},
 	{Path: "/api-docs/{page+}", Function: DocsFunction},
 	{Path: "/healthz", Function: DocsFunction},
+	{Path: "/mcp", Function: MCPFunction},
+	{Path: "/.well-known/oauth-protected-resource", Function: MCPFunction},
+	{Path: "/.well-known/oauth-protected-resource/mcp", Function: MCPFunction},
 	{Path: "/v1/social/callback", Function: SocialFunction},
 }
