@@ -23,6 +23,8 @@ var PublicRoutes = []httpapi.Route{
 	{Path: "/api-docs", Function: DocsFunction},
 	{Path: "/api-docs/{page+}", Function: DocsFunction},
 	{Path: "/healthz", Function: DocsFunction},
+	{Path: "/llms.txt", Function: DocsFunction},
+	{Path: "/llms-full.txt", Function: DocsFunction},
 	{Path: "/mcp", Function: MCPFunction},
 	{Path: "/.well-known/oauth-protected-resource", Function: MCPFunction},
 	{Path: "/.well-known/oauth-protected-resource/mcp", Function: MCPFunction},

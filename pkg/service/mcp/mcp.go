@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"io"
 	"log/slog"
 	"net/http"
 	"time"
@@ -156,8 +157,15 @@ func keyOf(tool string, arguments json.RawMessage) string {
 	return "mcp-" + tool + "-" + hex.EncodeToString(sum[:16])
 }
 
-// Stdio serves an agent on this machine, which starts the program and talks to its standard input and output, until the
-// context or the input ends.
-func Stdio(ctx context.Context, base, token string, client *http.Client, now func() time.Time) error {
-	return newServer(now, newCaller(client, base, token, "")).tools.Run(ctx, &sdk.StdioTransport{})
+// Stdio serves an agent on this machine by its input and output, until the context or the input ends.
+func Stdio(ctx context.Context, in io.Reader, out io.Writer, base, token string, now func() time.Time) error {
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return newServer(now, newCaller(client, base, token, "")).tools.Run(ctx,
+		&sdk.IOTransport{Reader: io.NopCloser(in), Writer: output{out}})
 }
+
+// output is an output that stays open.
+type output struct{ io.Writer }
+
+// Close implements io.Closer.
+func (output) Close() error { return nil }
