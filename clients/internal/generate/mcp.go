@@ -54,7 +54,8 @@ func writeMCP(_ string, f *form.Form, all map[string][]byte) error {
 			if runes := []rune(text); len(runes) > 400 {
 				text = string(runes[:400]) + "…"
 			}
-			one := mcpOperation{ID: o.ID, Method: o.Method, Path: o.Path, Summary: o.Summary, Text: text, Scope: o.Scope}
+			one := mcpOperation{ID: o.ID, Method: o.Method, Path: o.Path, Summary: o.Summary, Text: text,
+				Scope: o.Scope}
 			for _, p := range o.Query {
 				one.Query = append(one.Query, mcpParameter{p.Name, describe(types, p.Type, 0), false, brief(p.Doc)})
 			}

@@ -105,9 +105,13 @@ func TestAgentsSeeFewTools(t *testing.T) {
 	}
 	t.Logf("%d tools in %d bytes", len(list.Tools), len(raw))
 	for _, tool := range list.Tools {
-		if tool.Annotations == nil || tool.Annotations.ReadOnlyHint == (tool.Annotations.DestructiveHint != nil && *tool.Annotations.DestructiveHint) &&
-			tool.Annotations.ReadOnlyHint {
-			t.Errorf("%s has the annotations %+v", tool.Name, tool.Annotations)
+		want := map[string][2]bool{"get_content": {true, false}, "studio_generate": {false, false},
+			"schedule_or_publish": {false, true}, "call_operation": {false, true}}
+		hints := tool.Annotations
+		if hints == nil || hints.DestructiveHint == nil {
+			t.Errorf("%s has the annotations %+v", tool.Name, hints)
+		} else if w, ok := want[tool.Name]; ok && w != [2]bool{hints.ReadOnlyHint, *hints.DestructiveHint} {
+			t.Errorf("%s has the annotations %+v, want %v", tool.Name, hints, w)
 		}
 	}
 	few := newAgent(t, c.key(tenant.Test, apikey.Settings{Scopes: []auth.Scope{auth.AccountRead}}).Secret)

@@ -101,7 +101,8 @@ func add(found map[string]*part, p part, dir, function string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.purl, err)
 		}
-		p.licences = slices.DeleteFunc(licences, func(l string) bool { return slices.Contains(documentation[p.name], l) })
+		p.licences = slices.DeleteFunc(licences,
+			func(l string) bool { return slices.Contains(documentation[p.name], l) })
 		known = &p
 		found[p.purl] = known
 	}

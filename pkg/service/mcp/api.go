@@ -23,7 +23,7 @@ import (
 const (
 	// attemptTimeout bounds one attempt of a call.
 	attemptTimeout = 12 * time.Second
-	// mostRepeats is the number of times that a call is repeated. A repeat has the idempotency key of the first attempt.
+	// mostRepeats is the number of times that a call is repeated. A repeat has the same idempotency key.
 	mostRepeats = 2
 	// mostAnswer bounds the part of an answer that is read.
 	mostAnswer = 4 << 20

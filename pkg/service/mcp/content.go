@@ -116,7 +116,8 @@ func (w waitIn) wait() (time.Duration, error) {
 }
 
 // await reads a resource until its work has ended, or until the wait since a time is over.
-func (c call) await(ctx context.Context, collection string, a *answer, began time.Time, wait time.Duration) (said, error) {
+func (c call) await(ctx context.Context, collection string, a *answer, began time.Time,
+	wait time.Duration) (said, error) {
 	item, err := into[object](a, nil)
 	if err != nil {
 		return said{}, err

@@ -84,9 +84,10 @@ func New(o Options) http.Handler {
 		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: mostRequest,
 		// The gateway checks the host. Its address may be local where it runs on one machine.
 		DisableLocalhostProtection: true})
-	h.rpc = mcpauth.RequireBearerToken(func(ctx context.Context, _ string, _ *http.Request) (*mcpauth.TokenInfo, error) {
+	identified := func(ctx context.Context, _ string, _ *http.Request) (*mcpauth.TokenInfo, error) {
 		return &mcpauth.TokenInfo{Extra: map[string]any{callerKey: ctx.Value(callerContext{})}}, nil
-	}, &mcpauth.RequireBearerTokenOptions{AllowMissingExpiration: true})(stream)
+	}
+	h.rpc = mcpauth.RequireBearerToken(identified, &mcpauth.RequireBearerTokenOptions{AllowMissingExpiration: true})(stream)
 	same := http.NewCrossOriginProtection()
 	same.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h.refuse(w, r, http.StatusForbidden, errs.InvalidHeader, "Pages of other origins may not call this server.")

@@ -1,5 +1,6 @@
-// Package mcp serves the API to agents by the Model Context Protocol: some tools for the tasks of customers, and two that
-// find and call every other operation. It calls the API over HTTP with the credential of the agent, and uses no table.
+// Package mcp serves the API to agents by the Model Context Protocol: some tools for the tasks of customers, and two
+// that find and call every other operation. It calls the API over HTTP with the credential of the agent, and uses no
+// table.
 package mcp
 
 import (
@@ -41,7 +42,8 @@ type server struct {
 func newServer(now func() time.Time, fixed *caller) *server {
 	s := &server{now: now, fixed: fixed, scopes: map[string]string{}}
 	s.tools = sdk.NewServer(&sdk.Implementation{Name: "content-automation", Title: "Content Automation", Version: Version},
-		&sdk.ServerOptions{Instructions: instructions, Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}})
+		&sdk.ServerOptions{Instructions: instructions,
+			Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}})
 	s.addReading()
 	s.addContent()
 	s.addOrders()
@@ -123,8 +125,8 @@ func add[In any](s *server, t tool[In]) {
 		at.Enum = values
 	}
 	no, yes := false, true
-	hints := &sdk.ToolAnnotations{Title: t.title, ReadOnlyHint: t.effect == reads, DestructiveHint: &no, OpenWorldHint: &no,
-		IdempotentHint: t.effect != reads}
+	hints := &sdk.ToolAnnotations{Title: t.title, ReadOnlyHint: t.effect == reads, DestructiveHint: &no,
+		OpenWorldHint: &no, IdempotentHint: t.effect != reads}
 	switch t.effect {
 	case changes:
 		hints.DestructiveHint = &yes

@@ -15,8 +15,8 @@ type publishIn struct {
 	Confirm          bool     `json:"confirm,omitempty" jsonschema:"true only after the user has seen the text and agreed; needed with a live key"`
 }
 
-// publish schedules or publishes an item. Its idempotency keys have the version of the item, because the same change can
-// be made again after another one. An item that is as the call wants it is left as it is.
+// publish schedules or publishes an item. Its idempotency keys have the version of the item, because the same change
+// can be made again after another one. An item that is as the call wants it is left as it is.
 func publish(ctx context.Context, c call, in publishIn) (said, error) {
 	path := pathOf("content-items", in.ContentItemID)
 	item, err := into[struct {
@@ -68,7 +68,8 @@ func publish(ctx context.Context, c call, in publishIn) (said, error) {
 		return asked("This publishes the item publicly: "+when+". It costs no credits.", object{"title": item.Title,
 			"caption": item.Caption, "hashtags": item.Hashtags, "social_accounts": accounts, "publish_at": when}), nil
 	}
-	if _, err := c.caller.call(ctx, http.MethodPost, path+to, body, c.key+"-"+strconv.FormatInt(item.Version, 10)); err != nil {
+	key := c.key + "-" + strconv.FormatInt(item.Version, 10)
+	if _, err := c.caller.call(ctx, http.MethodPost, path+to, body, key); err != nil {
 		return said{}, err
 	}
 	return c.read(ctx, path, "")
