@@ -127,8 +127,6 @@ func (c call) await(ctx context.Context, collection string, a *answer, began tim
 	if a.replayed {
 		note = "This was done before with the same arguments: this is its result. Set repeat to do it again. "
 	}
-	limit := time.NewTimer(wait)
-	defer limit.Stop()
 	for pause := time.Second; item["state"] == "queued" || item["state"] == "generating"; pause += time.Second {
 		left := wait - c.now().Sub(began)
 		if left <= 0 {
@@ -139,14 +137,9 @@ func (c call) await(ctx context.Context, collection string, a *answer, began tim
 		}
 		next, err := into[object](c.get(ctx, pathOf(collection, id), nil))
 		if err != nil {
-			return said{note + "The work goes on: read it later. The last read failed: " + err.Error(), item}, nil
+			return itemSaid(note+"It could not be read again. ", item), nil
 		}
 		item = next
-		select {
-		case <-limit.C:
-			wait = 0
-		default:
-		}
 	}
 	return itemSaid(note, item), nil
 }

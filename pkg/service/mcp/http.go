@@ -39,7 +39,7 @@ type Options struct {
 	Base func(*http.Request) string
 	// Public returns the base URL as callers use it. Nil means Base.
 	Public func(*http.Request) string
-	// HTTP calls the API. Redirects are not followed.
+	// HTTP calls the API.
 	HTTP *http.Client
 	// SignIn has the issuer of the access tokens of people. Without it, agents use API keys only.
 	SignIn signin.Settings
@@ -75,9 +75,6 @@ func New(o Options) http.Handler {
 	if o.Public == nil {
 		o.Public = o.Base
 	}
-	client := *o.HTTP
-	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	o.HTTP = &client
 	h := &handler{Options: o, known: map[[sha256.Size]byte]known{}}
 	tools := newServer(o.Now, nil).tools
 	stream := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return tools }, &sdk.StreamableHTTPOptions{
@@ -120,13 +117,16 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// newCaller returns a caller. It follows no redirect, because the credential is for the API alone.
 func newCaller(client *http.Client, base, token, mode string) *caller {
 	if _, isKey := auth.ParseKey(token); isKey {
 		mode = ""
 	} else if mode == "" {
 		mode = string(tenant.Test) // people choose the live mode themselves
 	}
-	return &caller{http: client, base: strings.TrimRight(base, "/"), token: token, mode: mode}
+	own := *client
+	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &caller{http: &own, base: strings.TrimRight(base, "/"), token: token, mode: mode}
 }
 
 // identify returns the caller of a request. It fails only if the API does not know the credential.

@@ -161,8 +161,7 @@ func keyOf(tool string, arguments json.RawMessage) string {
 
 // Stdio serves an agent on this machine by its input and output, until the context or the input ends.
 func Stdio(ctx context.Context, in io.Reader, out io.Writer, base, token string, now func() time.Time) error {
-	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	return newServer(now, newCaller(client, base, token, "")).tools.Run(ctx,
+	return newServer(now, newCaller(&http.Client{}, base, token, "")).tools.Run(ctx,
 		&sdk.IOTransport{Reader: io.NopCloser(in), Writer: output{out}})
 }
 
