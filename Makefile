@@ -181,6 +181,11 @@ test-explorer: explorer-assets ## Use the explorer in Chromium, which must be in
 	@cd pkg/service/docs/browser && npm ci --loglevel=error
 	$(GO) test -tags explorer -count=1 -v -run TestExplorerInChromium ./pkg/service/docs
 
+.PHONY: test-mcp
+test-mcp: explorer-assets media-tools .local/bin/local ## Check the server for agents by the inspector of its protocol
+	@.local/bin/local tools mcp
+	$(GO) test -tags inspector -vet=off -count=1 -v -run '^Test(TheInspectorFindsNoFault|ScriptedAgentTasks)$$' ./infra/verify/e2e
+
 .PHONY: simulate
 simulate: ## Simulate the service under faults: SEEDS=1000 FROM=0
 	cd infra/verify/simulate && SEEDS=$(or $(SEEDS),1000) FROM=$(or $(FROM),0) $(GO) test -count=1 -timeout 0 -run TestSeeds

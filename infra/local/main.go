@@ -75,7 +75,8 @@ func build(ctx context.Context, arch string) error {
 	return system.Build(ctx, ".", target)
 }
 
-// install installs the tools that the local system needs, those for the clients (sdk), or all that tests and lint need.
+// install installs the tools that the local system needs, those for the clients (sdk), that of the server for
+// agents (mcp), or all that tests and lint need.
 func install(ctx context.Context, which string) error {
 	if err := system.CheckTools(ctx); err != nil {
 		return err
@@ -84,6 +85,8 @@ func install(ctx context.Context, which string) error {
 	switch which {
 	case "sdk":
 		sets = append(sets[:1:1], system.SDK...)
+	case "mcp":
+		sets = append(sets[:1:1], system.MCP...)
 	case "all":
 		sets = slices.Concat(sets, system.Judges, system.Clients, system.SDK)
 	}

@@ -121,6 +121,9 @@ var SDK = []Set{
 	python("sdk-python", "sdk", "what builds and checks the Python client"),
 }
 
+// MCP is the inspector that checks the server for agents.
+var MCP = []Set{node("mcp-node", "mcp", "the inspector of the Model Context Protocol")}
+
 // samTools is AWS SAM.
 var samTools = []Set{python("sam", "sam", "AWS SAM")}
 

@@ -76,8 +76,10 @@ func New(o Options) http.Handler {
 		o.Public = o.Base
 	}
 	h := &handler{Options: o, known: map[[sha256.Size]byte]known{}}
-	tools := newServer(o.Now, nil).tools
-	stream := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return tools }, &sdk.StreamableHTTPOptions{
+	// The schemas of the tools take milliseconds to make, while the function waits for its first request.
+	tools := sync.OnceValue(func() *sdk.Server { return newServer(o.Now, nil).tools })
+	go tools()
+	stream := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return tools() }, &sdk.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: mostRequest,
 		// The gateway checks the host. Its address may be local where it runs on one machine.
 		DisableLocalhostProtection: true})
