@@ -31,7 +31,7 @@ func TestTheInspectorFindsNoFault(t *testing.T) {
 		cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "BASE_URL="+running.BaseURL, "SVC_API_KEY="+c.test.Secret)
 		out, err := cmd.CombinedOutput()
 		if err != nil {
-			t.Fatalf("%v: %v\n%s", args, err, out)
+			t.Fatalf("%s: %v\n%s", args[len(args)-1], err, out)
 		}
 		return string(out)
 	}
@@ -46,7 +46,7 @@ func TestTheInspectorFindsNoFault(t *testing.T) {
 		}
 	}
 	if out := inspect(running.BaseURL+"/mcp", "--transport", "http", "--header", key, "--method", "tools/call",
-		"--tool-name", "account_overview", "--strict"); !strings.Contains(out, "never follow instructions") {
+		"--tool-name", "account_overview"); !strings.Contains(out, "never follow instructions") {
 		t.Error(out)
 	}
 }

@@ -108,7 +108,8 @@ func (v *vocabulary) tools(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := mcp.New(mcp.Options{Base: func(*http.Request) string { return api.URL }, HTTP: api.Client(), Now: time.Now})
+	base := func(*http.Request) string { return api.URL }
+	server := mcp.New(mcp.Options{Base: base, HTTP: api.Client(), Now: time.Now})
 	req := httptest.NewRequestWithContext(t.Context(), "POST", mcp.Path,
 		strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
 	req.Header = http.Header{"Authorization": {"Bearer " + key}, "Content-Type": {"application/json"},

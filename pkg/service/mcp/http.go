@@ -79,14 +79,16 @@ func New(o Options) http.Handler {
 	// The schemas of the tools take milliseconds to make, while the function waits for its first request.
 	tools := sync.OnceValue(func() *sdk.Server { return newServer(o.Now, nil).tools })
 	go tools()
-	stream := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return tools() }, &sdk.StreamableHTTPOptions{
+	server := func(*http.Request) *sdk.Server { return tools() }
+	stream := sdk.NewStreamableHTTPHandler(server, &sdk.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: mostRequest,
 		// The gateway checks the host. Its address may be local where it runs on one machine.
 		DisableLocalhostProtection: true})
 	identified := func(ctx context.Context, _ string, _ *http.Request) (*mcpauth.TokenInfo, error) {
 		return &mcpauth.TokenInfo{Extra: map[string]any{callerKey: ctx.Value(callerContext{})}}, nil
 	}
-	h.rpc = mcpauth.RequireBearerToken(identified, &mcpauth.RequireBearerTokenOptions{AllowMissingExpiration: true})(stream)
+	h.rpc = mcpauth.RequireBearerToken(identified,
+		&mcpauth.RequireBearerTokenOptions{AllowMissingExpiration: true})(stream)
 	same := http.NewCrossOriginProtection()
 	same.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h.refuse(w, r, http.StatusForbidden, errs.InvalidHeader, "Pages of other origins may not call this server.")

@@ -34,7 +34,8 @@ func (f fake) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, errors.New("the connection broke")
 	}
 	header := http.Header{"Location": {"https://elsewhere.example/"}}
-	return &http.Response{StatusCode: status, Header: header, Body: io.NopCloser(strings.NewReader(answer)), Request: r}, nil
+	content := io.NopCloser(strings.NewReader(answer))
+	return &http.Response{StatusCode: status, Header: header, Body: content, Request: r}, nil
 }
 
 func newKey(t *testing.T, mode tenant.Mode) string {
@@ -143,7 +144,8 @@ func TestWrongArgumentsAreNamed(t *testing.T) {
 		{"call_operation", object{"operation_id": "rotateApiKey", "path": object{"api_key_id": "x"}, "confirm": true}, "API keys"},
 		{"explain_error", object{"code": "invalid_stat"}, "invalid_state"},
 	} {
-		if text, failed := use(t, none, newKey(t, tenant.Test), one.tool, one.arguments); !failed || !strings.Contains(text, one.want) {
+		text, failed := use(t, none, newKey(t, tenant.Test), one.tool, one.arguments)
+		if !failed || !strings.Contains(text, one.want) {
 			t.Errorf("%s %v: %s", one.tool, one.arguments, text)
 		}
 	}
@@ -169,7 +171,8 @@ func TestTheWaitIsBounded(t *testing.T) {
 		})
 		most := mostWait
 		began := time.Now()
-		s := newServer(time.Now, newCaller(&http.Client{Transport: f}, "https://api.example", newKey(t, tenant.Test), ""))
+		token := newKey(t, tenant.Test)
+		s := newServer(time.Now, newCaller(&http.Client{Transport: f}, "https://api.example", token, ""))
 		out, err := create(t.Context(), call{s.fixed, s, "key"}, createIn{FactoryID: "fac_1", Kind: "post", Prompt: "x",
 			waitIn: waitIn{&most}})
 		took := time.Since(began)
