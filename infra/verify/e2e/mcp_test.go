@@ -138,6 +138,9 @@ func TestAgentsOfBothErasAreServed(t *testing.T) {
 		if !strings.Contains(a, `"account_overview"`) {
 			t.Errorf("%s: %s", version, a)
 		}
+		if version >= "2026" && !strings.Contains(a, `"cacheScope":"private"`) {
+			t.Errorf("%s: others may keep the list: %s", version, a)
+		}
 	}
 }
 

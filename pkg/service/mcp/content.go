@@ -83,17 +83,10 @@ func create(ctx context.Context, c call, in createIn) (said, error) {
 		return said{}, err
 	}
 	if c.live() && !in.Confirm {
-		text := ""
-		f, err := into[struct {
-			Auto bool `json:"auto_publish"`
-		}](c.get(ctx, pathOf("factories", in.FactoryID), nil))
-		switch {
-		case err != nil:
+		at, _ := body["publish_at"].(string)
+		text, err := c.outlook(ctx, in.FactoryID, at)
+		if err != nil {
 			return said{}, err
-		case in.PublishAt != "":
-			text = " It is then published at " + body["publish_at"].(string) + "."
-		case f.Auto:
-			text = " The factory then publishes it at once, because its auto_publish is true."
 		}
 		return c.price(ctx, "createContentItem", object{"body": body}, "A new "+in.Kind+"."+text)
 	}
@@ -103,6 +96,20 @@ func create(ctx context.Context, c call, in createIn) (said, error) {
 		return said{}, err
 	}
 	return c.await(ctx, "content-items", a, began, wait)
+}
+
+// outlook says whether an item of a factory is published once it is generated.
+func (c call) outlook(ctx context.Context, factory, publishAt string) (string, error) {
+	if publishAt != "" {
+		return " It is published at " + publishAt + ", once it is generated.", nil
+	}
+	f, err := into[struct {
+		Auto bool `json:"auto_publish"`
+	}](c.get(ctx, pathOf("factories", factory), nil))
+	if err == nil && f.Auto {
+		return " The factory publishes by itself what is generated, because its auto_publish is true.", nil
+	}
+	return "", err
 }
 
 func (w waitIn) wait() (time.Duration, error) {
@@ -123,10 +130,7 @@ func (c call) await(ctx context.Context, collection string, a *answer, began tim
 		return said{}, err
 	}
 	id, _ := item["id"].(string)
-	note := ""
-	if a.replayed {
-		note = "This was done before with the same arguments: this is its result. Set repeat to do it again. "
-	}
+	note := a.note()
 	for pause := time.Second; item["state"] == "queued" || item["state"] == "generating"; pause += time.Second {
 		left := wait - c.now().Sub(began)
 		if left <= 0 {
@@ -142,6 +146,14 @@ func (c call) await(ctx context.Context, collection string, a *answer, began tim
 		item = next
 	}
 	return itemSaid(note, item), nil
+}
+
+// note says that an answer is a repeat.
+func (a *answer) note() string {
+	if a == nil || !a.replayed {
+		return ""
+	}
+	return "This was done before with the same arguments: this is its result. Set repeat to do it again. "
 }
 
 // itemSaid describes an item or a generation by its state, with its members that agents use.
@@ -190,8 +202,14 @@ func revise(ctx context.Context, c call, in reviseIn) (said, error) {
 		case err != nil:
 			return said{}, err
 		case in.Regenerate:
+			factory, _ := item["factory_id"].(string)
+			at, _ := item["publish_at"].(string)
+			text, err := c.outlook(ctx, factory, at)
+			if err != nil {
+				return said{}, err
+			}
 			return c.price(ctx, "regenerateContentItem", object{"content_item_id": in.ContentItemID, "body": body},
-				"Another attempt for "+in.ContentItemID+".")
+				"Another attempt for "+in.ContentItemID+"."+text)
 		case item["state"] == "scheduled":
 			return asked("The item is scheduled: the new texts will be published.", object{"new_texts": texts,
 				"publish_at": item["publish_at"]}), nil

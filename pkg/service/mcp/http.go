@@ -66,6 +66,8 @@ const (
 	// API checks each call.
 	knownFor  = time.Minute
 	mostKnown = 1000
+	// identifyTime bounds the question for the scopes. Without them all tools are listed.
+	identifyTime = 1500 * time.Millisecond
 	// mostRequest is the size of the largest request: that of the largest body of the API, and some more.
 	mostRequest = 300 << 10
 )
@@ -152,7 +154,9 @@ func (h *handler) identify(r *http.Request) (*caller, error) {
 		c.scopes = k.scopes
 		return c, nil
 	}
-	me, err := into[struct{ Key struct{ Scopes []string } }](c.get(r.Context(), "/v1/me", nil))
+	ctx, cancel := context.WithTimeout(r.Context(), identifyTime)
+	defer cancel()
+	me, err := into[struct{ Key struct{ Scopes []string } }](c.get(ctx, "/v1/me", nil))
 	var f *failure
 	switch {
 	case errors.As(err, &f) && f.status == http.StatusUnauthorized:

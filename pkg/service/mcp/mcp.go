@@ -1,6 +1,6 @@
 // Package mcp serves the API to agents by the Model Context Protocol: some tools for the tasks of customers, and two
 // that find and call every other operation. It calls the API over HTTP with the credential of the agent, and uses no
-// table.
+// table. The server and the API are one service with the same credentials: a token is never passed to another one.
 package mcp
 
 import (
@@ -43,6 +43,8 @@ func newServer(now func() time.Time, fixed *caller) *server {
 	s := &server{now: now, fixed: fixed, scopes: map[string]string{}}
 	s.tools = sdk.NewServer(&sdk.Implementation{Name: "content-automation", Title: "Content Automation", Version: Version},
 		&sdk.ServerOptions{Instructions: instructions,
+			// The list of the tools follows from the scopes of the caller.
+			SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { c.CacheScope = "private" },
 			Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}})
 	s.addReading()
 	s.addContent()

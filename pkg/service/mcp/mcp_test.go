@@ -176,7 +176,8 @@ func TestTheWaitIsBounded(t *testing.T) {
 		out, err := create(t.Context(), call{s.fixed, s, "key"}, createIn{FactoryID: "fac_1", Kind: "post", Prompt: "x",
 			waitIn: waitIn{&most}})
 		took := time.Since(began)
-		if err != nil || took < 24*time.Second || took > 25*time.Second || reads > 8 || !strings.Contains(out.text, "goes on") {
+		if err != nil || took < 24*time.Second || took > 25*time.Second || reads > 8 ||
+			!strings.Contains(out.text, "goes on") {
 			t.Errorf("%v, %d reads, %v: %s", took, reads, err, out.text)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)

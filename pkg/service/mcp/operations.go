@@ -113,7 +113,7 @@ func search(_ context.Context, c call, in searchIn) (said, error) {
 		out = append(out, f.operation)
 	}
 	if len(out) == 0 {
-		return said{"No operation matches that the credential may call. Use other words.", nil}, nil
+		return said{"No operation matches that the credential may call. Use other English words.", nil}, nil
 	}
 	return said{"Call one of these with call_operation.", object{"operations": out}}, nil
 }
@@ -173,12 +173,8 @@ func callOperation(ctx context.Context, c call, in operationIn) (said, error) {
 	if err != nil {
 		return said{}, err
 	}
-	text := o.ID + " succeeded."
-	if a.replayed {
-		text += " It was done before with the same arguments: this is its result. Set repeat to do it again."
-	}
 	data, err := into[any](a, nil)
-	return said{text, object{"data": data, "next_cursor": a.NextCursor}}, err
+	return said{a.note() + o.ID + " succeeded.", object{"data": data, "next_cursor": a.NextCursor}}, err
 }
 
 // askFor asks for a confirmation of an operation, with its price if it has one.

@@ -84,21 +84,16 @@ func plan(ctx context.Context, c call, in planIn) (said, error) {
 		body["posts_per_day"] = 1
 	}
 	if c.live() && !in.Confirm {
-		f, err := into[struct {
-			Auto bool `json:"auto_publish"`
-		}](c.get(ctx, pathOf("factories", in.FactoryID), nil))
+		text, err := c.outlook(ctx, in.FactoryID, "")
 		if err != nil {
 			return said{}, err
 		}
-		text := "A content plan. Its items are not published by themselves."
-		if f.Auto {
-			text = "A content plan. The factory publishes its items at their times, because its auto_publish is true."
-		}
-		return c.price(ctx, "createContentPlan", object{"factory_id": in.FactoryID, "body": body}, text)
+		return c.price(ctx, "createContentPlan", object{"factory_id": in.FactoryID, "body": body},
+			"A content plan."+text)
 	}
 	a, err := c.caller.call(ctx, http.MethodPost, pathOf("factories", in.FactoryID, "content-plan"), body, c.key)
 	data, err := into[any](a, err)
-	return said{"The plan is accepted. Its items are made in the background: list_content shows them.", data}, err
+	return said{a.note() + "The plan is accepted. Its items are made in the background: list_content shows them.", data}, err
 }
 
 // saveProduct creates or changes a product. A product has its sku once, so that a repeat makes no other product.
@@ -120,7 +115,7 @@ func saveProduct(ctx context.Context, c call, in productIn) (said, error) {
 	}
 	a, err = c.caller.call(ctx, method, path, body, c.key+"-"+strings.ToLower(method))
 	data, err := into[any](a, err)
-	return said{text, data}, err
+	return said{a.note() + text, data}, err
 }
 
 func estimate(ctx context.Context, c call, in estimateIn) (said, error) {
