@@ -1,4 +1,4 @@
-//go:build inspector
+//go:build inspector && !deployed
 
 package e2e
 

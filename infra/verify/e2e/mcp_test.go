@@ -70,28 +70,6 @@ func (a *agent) try(tool string, arguments object) result {
 	return result{text, data, res.IsError}
 }
 
-// use calls a tool that must succeed, and reads its data.
-func (a *agent) use(tool string, arguments object, into any) string {
-	a.t.Helper()
-	r := a.try(tool, arguments)
-	if r.error {
-		a.t.Fatalf("%s %v: %s%s", tool, arguments, r.text, r.data)
-	}
-	if into != nil {
-		if err := json.Unmarshal([]byte(r.data), into); err != nil {
-			a.t.Fatalf("%s: %v in %q", tool, err, r.data)
-		}
-	}
-	return r.text
-}
-
-type madeItem struct {
-	ID, State, Title, Caption string
-	PublishAt                 string `json:"publish_at"`
-	Media                     []struct{ URL string }
-	Publications              []struct{ State, Platform string }
-}
-
 func TestAgentsSeeFewTools(t *testing.T) {
 	c := newCustomer(t)
 	a := newAgent(t, c.test.Secret)

@@ -1,6 +1,9 @@
+//go:build !deployed
+
 package e2e
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -19,6 +22,28 @@ func (c *customer) telegram(secret, factory, channel string) string {
 		object{"platform": "telegram", "bot_token": "123456:abcdefghijklmnopqrstuvwxyz012345678", "channel": channel}), http.StatusCreated)
 	into[object](call(c.t, secret, "PUT", "/v1/factories/"+factory+"/social-accounts/"+connected.ID, nil), http.StatusOK)
 	return connected.ID
+}
+
+// use calls a tool that must succeed, and reads its data.
+func (a *agent) use(tool string, arguments object, into any) string {
+	a.t.Helper()
+	r := a.try(tool, arguments)
+	if r.error {
+		a.t.Fatalf("%s %v: %s%s", tool, arguments, r.text, r.data)
+	}
+	if into != nil {
+		if err := json.Unmarshal([]byte(r.data), into); err != nil {
+			a.t.Fatalf("%s: %v in %q", tool, err, r.data)
+		}
+	}
+	return r.text
+}
+
+type madeItem struct {
+	ID, State, Title, Caption string
+	PublishAt                 string `json:"publish_at"`
+	Media                     []struct{ URL string }
+	Publications              []struct{ State, Platform string }
 }
 
 type overviewData struct {
