@@ -191,6 +191,11 @@ test-console: explorer-assets ## Use the account area in Chromium, which must be
 	@cd infra/verify/console/browser && npm ci --loglevel=error
 	$(GO) test -tags console -count=1 -v -run TestTheAccountAreaInChromium ./infra/verify/console
 
+.PHONY: test-mcp
+test-mcp: explorer-assets media-tools .local/bin/local ## Check the server for agents by the inspector of its protocol
+	@.local/bin/local tools mcp
+	$(GO) test -tags inspector -vet=off -count=1 -v -run '^Test(TheInspectorFindsNoFault|ScriptedAgentTasks)$$' ./infra/verify/e2e
+
 .PHONY: simulate
 simulate: ## Simulate the service under faults: SEEDS=1000 FROM=0
 	cd infra/verify/simulate && SEEDS=$(or $(SEEDS),1000) FROM=$(or $(FROM),0) $(GO) test -count=1 -timeout 0 -run TestSeeds

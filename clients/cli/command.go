@@ -62,7 +62,7 @@ func root(w machine) *cobra.Command {
 	cmd.SetOut(w.out)
 	cmd.SetErr(w.notes)
 	cmd.AddGroup(&cobra.Group{ID: "operations", Title: "Operations of the API:"})
-	cmd.AddCommand(listenCommand(w), triggerCommand(w), logsCommand(w), manCommand())
+	cmd.AddCommand(listenCommand(w), triggerCommand(w), logsCommand(w), manCommand(), mcpCommand(w))
 	cmd.AddCommand(operationCommands(w)...)
 	return cmd
 }

@@ -267,8 +267,8 @@ func queryOf(values map[string]any) url.Values {
 	return query
 }
 
-// newClient returns a client with the key and the base URL of flags or variables.
-func newClient(w machine, key, base string) (*contentautomation.Client, error) {
+// connection returns the key and the base URL of flags or variables.
+func connection(w machine, key, base string) (string, string, error) {
 	if key == "" {
 		key = w.getenv("SVC_API_KEY")
 	}
@@ -276,12 +276,21 @@ func newClient(w machine, key, base string) (*contentautomation.Client, error) {
 		base = w.getenv("BASE_URL")
 	}
 	if key == "" {
-		return nil, errors.New("give an API key (svc_test_… or svc_live_…) in SVC_API_KEY or by --api-key")
+		return "", "", errors.New("give an API key (svc_test_… or svc_live_…) in SVC_API_KEY or by --api-key")
 	}
 	if base == "" {
-		return nil, errors.New("give the base URL of the API in BASE_URL or by --base-url, such as http://127.0.0.1:8080")
+		return "", "", errors.New("give the base URL of the API in BASE_URL or by --base-url, such as http://127.0.0.1:8080")
 	}
-	return contentautomation.New(base, strings.TrimSpace(key), contentautomation.WithUserAgent("content-automation-cli"),
+	return strings.TrimSpace(key), base, nil
+}
+
+// newClient returns a client with the key and the base URL of flags or variables.
+func newClient(w machine, key, base string) (*contentautomation.Client, error) {
+	key, base, err := connection(w, key, base)
+	if err != nil {
+		return nil, err
+	}
+	return contentautomation.New(base, key, contentautomation.WithUserAgent("content-automation-cli"),
 		contentautomation.WithClock(w.now, w.wait))
 }
 

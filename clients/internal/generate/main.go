@@ -87,7 +87,7 @@ func files(root string, document []byte) (map[string][]byte, error) {
 	}
 	all := map[string][]byte{}
 	for _, write := range []func(string, *form.Form, map[string][]byte) error{
-		writeGo, writeTypeScript, writePython, writePostman, writeCLI, writeLicences,
+		writeGo, writeTypeScript, writePython, writePostman, writeCLI, writeLicences, writeMCP, writeAgents,
 	} {
 		if err := write(root, f, all); err != nil {
 			return nil, err

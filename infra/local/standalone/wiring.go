@@ -48,6 +48,7 @@ import (
 	"github.com/content-automation/api/pkg/media/objects"
 	"github.com/content-automation/api/pkg/service/api"
 	"github.com/content-automation/api/pkg/service/docs"
+	"github.com/content-automation/api/pkg/service/mcp"
 	"github.com/content-automation/api/pkg/service/worker"
 	"github.com/content-automation/api/pkg/service/worker/canary"
 	composewiring "github.com/content-automation/api/pkg/service/worker/compose"
@@ -135,6 +136,10 @@ func (s *Service) mount(e area.Env) *gateway {
 		return s.pages()(ctx, in)
 	}
 	functions[api.ConsoleFunction] = s.newConsole(e)
+	functions[api.MCPFunction] = mcp.Lambda(mcp.New(mcp.Options{
+		Base: func(*http.Request) string { return s.internal }, Public: mcp.Gateway, SignIn: s.options.SignIn,
+		HTTP: &http.Client{Timeout: 15 * time.Second}, Now: time.Now,
+	}))
 	for _, r := range api.PublicRoutes {
 		public[r.Path] = true
 	}

@@ -127,6 +127,9 @@ var Sizes = []Set{
 	python("sizes-python", "sizes", "clients of other APIs"),
 }
 
+// MCP is the inspector that checks the server for agents.
+var MCP = []Set{node("mcp-node", "mcp", "the inspector of the Model Context Protocol")}
+
 // samTools is AWS SAM.
 var samTools = []Set{python("sam", "sam", "AWS SAM")}
 

@@ -89,6 +89,9 @@ func TestPublicPages(t *testing.T) {
 		"/openapi.yaml":      {"yaml", clients.OpenAPIYAML},
 		"/api-docs/explorer": {"text/html", nil},
 
+		"/llms.txt":                             {"text/markdown", nil},
+		"/llms-full.txt":                        {"text/markdown", nil},
+		"/api-docs/guides/quick-start.md":       {"text/markdown", nil},
 		"/api-docs/guides/quick-start":          {"text/html", nil},
 		"/api-docs/errors":                      {"text/html", nil},
 		"/api-docs/errors/insufficient_balance": {"text/html", nil},

@@ -20,6 +20,9 @@ var accepts = []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT
 // the programs that call or read these files.
 var acceptsSeparate = []string{"GPL-3.0-or-later", "OFL-1.1"}
 
+// documentation has the licences of the documentation alone, by module. No function contains it.
+var documentation = map[string][]string{"github.com/modelcontextprotocol/go-sdk": {"CC-BY-4.0"}}
+
 // leastCoverage is the part of a licence's file that must be the text of known licences, in
 // percent. The rest are names and years.
 const leastCoverage = 75

@@ -101,7 +101,9 @@ func add(found map[string]*part, p part, dir, function string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.purl, err)
 		}
-		p.licences, known = licences, &p
+		p.licences = slices.DeleteFunc(licences,
+			func(l string) bool { return slices.Contains(documentation[p.name], l) })
+		known = &p
 		found[p.purl] = known
 	}
 	if !slices.Contains(known.functions, function) {

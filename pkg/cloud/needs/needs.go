@@ -66,6 +66,9 @@ type Console struct {
 	Pool string `env:"USER_POOL_ID"`
 }
 
+// MCP has the needs of the function mcp.
+type MCP struct{ SignIn }
+
 // Area has the needs of every area that keeps state.
 type Area struct {
 	State
@@ -236,7 +239,7 @@ func Of() map[string]any {
 		"authorizer": Authorizer{},
 		"account":    Account{}, "apikey": Area{}, "catalog": Catalog{}, "factory": Factory{},
 		"content": Content{}, "studio": Studio{}, "media": Library{}, "webhook": Webhook{}, "social": Social{},
-		"docs": struct{}{}, "console": Console{},
+		"docs": struct{}{}, "console": Console{}, "mcp": MCP{},
 		"relay": Relay{}, "rollup": State{}, "chain": Chain{}, "generate": Generate{}, "compose": Compose{},
 		"import-media": Import{}, "diagnose": Diagnose{}, "train": Train{}, "publish": Publish{}, "dispatch": State{},
 		"product": Library{},

@@ -43,6 +43,8 @@ var Functions = []Function{
 	{Name: "console", Trigger: ByGateway, Memory: 512, Timeout: 28 * time.Second, State: use(Put, Update, Delete, Check),
 		Grants: []Grant{ManageKeySecrets, SignPeopleIn}},
 	{Name: "docs", Trigger: ByGateway, Memory: 256, Timeout: 10 * time.Second},
+	// Agents wait up to 26 seconds for work. The function calls the API, and nothing else.
+	{Name: "mcp", Trigger: ByGateway, Memory: 512, Timeout: 28 * time.Second},
 
 	{Name: "relay", Trigger: ByStream, Memory: 512, Timeout: time.Minute, Batch: 100,
 		Sends: append([]Queue{Rollup}, Outbox...), Grants: []Grant{PublishEvents}},

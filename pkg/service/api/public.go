@@ -6,12 +6,14 @@ import (
 )
 
 // The functions behind routes without an operation. One page receives the browsers of accounts' owners from platforms;
-// customers' directories call SCIM with a token of their own; one function answers for all unknown paths under /v1.
+// customers' directories call SCIM with a token of their own; one function answers for all unknown paths under /v1; one
+// checks the credentials of agents itself.
 const (
 	DocsFunction    = "docs"
 	ConsoleFunction = "console"
 	SocialFunction  = "social"
 	PeopleFunction  = "apikey"
+	MCPFunction     = "mcp"
 	UnknownFunction = "account"
 	UnknownPath     = "/v1/{proxy+}"
 )
@@ -26,6 +28,11 @@ var PublicRoutes = []httpapi.Route{
 	{Path: "/api-docs", Function: DocsFunction},
 	{Path: "/api-docs/{page+}", Function: DocsFunction},
 	{Path: "/healthz", Function: DocsFunction},
+	{Path: "/llms.txt", Function: DocsFunction},
+	{Path: "/llms-full.txt", Function: DocsFunction},
+	{Path: "/mcp", Function: MCPFunction},
+	{Path: "/.well-known/oauth-protected-resource", Function: MCPFunction},
+	{Path: "/.well-known/oauth-protected-resource/mcp", Function: MCPFunction},
 	{Path: "/v1/social/callback", Function: SocialFunction},
 	{Path: "/settings", Function: ConsoleFunction},
 	{Path: "/settings/{page+}", Function: ConsoleFunction},

@@ -118,6 +118,7 @@ func New(o Options) http.Handler {
 	}
 	h.addExplorer(o.Assets)
 	h.addGuides()
+	h.addAgents(o.JSON)
 	for _, p := range h {
 		if p.status == 0 {
 			p.status = http.StatusOK

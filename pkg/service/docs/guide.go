@@ -63,6 +63,8 @@ var guides = []guide{
 	{"Advice", "diagnosis", "Diagnoses and proposals"},
 	{"Advice", "training", "Trained models"},
 	{"Advice", "architect", "The architect"},
+	{"Integrations", "agents", "Agents"},
+	{"Integrations", "zapier-and-make", "Zapier and Make"},
 	{"Operation", "webhooks", "Webhooks"},
 	{"Operation", "credits", "Credits"},
 	{"Operation", "limits", "Limits"},

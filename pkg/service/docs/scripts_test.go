@@ -146,7 +146,7 @@ func TestTheNavigationIsGrouped(t *testing.T) {
 			}
 		}
 		want := map[string]string{guidesPath + "publishing": "Publishing", errorsPath + "timeout": "Reference"}[at]
-		if groups != 6 || open == "" || want != "" && open != want {
+		if groups != 7 || open == "" || want != "" && open != want {
 			t.Errorf("%s has %d groups, open is %q", at, groups, open)
 		}
 	}

@@ -1,8 +1,11 @@
 package docs_test
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"io/fs"
+	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path"
@@ -10,8 +13,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/content-automation/api/clients"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/tenant"
+	public "github.com/content-automation/api/pkg/service/api"
+	"github.com/content-automation/api/pkg/service/mcp"
 )
 
 // vocabulary has what the document names.
@@ -85,7 +93,49 @@ func read(t *testing.T) vocabulary {
 			v.takes[strings.ToUpper(method)+" "+at] = names
 		}
 	}
+	v.tools(t)
 	return v
+}
+
+// tools adds the tools of agents with their arguments, and the paths without a key.
+func (v *vocabulary) tools(t *testing.T) {
+	t.Helper()
+	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(`{"data":{"key":{"scopes":[]}},"error":{"code":"insufficient_scope"}}`))
+	}))
+	defer api.Close()
+	key, err := auth.NewKey(tenant.Test, rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := func(*http.Request) string { return api.URL }
+	server := mcp.New(mcp.Options{Base: base, HTTP: api.Client(), Now: time.Now})
+	req := httptest.NewRequestWithContext(t.Context(), "POST", mcp.Path,
+		strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
+	req.Header = http.Header{"Authorization": {"Bearer " + key}, "Content-Type": {"application/json"},
+		"Accept": {"application/json, text/event-stream"}}
+	w := httptest.NewRecorder()
+	server.ServeHTTP(w, req)
+	var list struct {
+		Result struct {
+			Tools []struct {
+				Name        string
+				InputSchema struct{ Properties map[string]any }
+			}
+		}
+	}
+	if err := json.Unmarshal(w.Body.Bytes(), &list); err != nil || len(list.Result.Tools) < 14 {
+		t.Fatalf("%v: %s", err, w.Body)
+	}
+	for _, tool := range list.Result.Tools {
+		v.words[tool.Name] = true
+		for argument := range tool.InputSchema.Properties {
+			v.words[argument] = true
+		}
+	}
+	for _, r := range public.PublicRoutes {
+		v.words[strings.TrimPrefix(r.Path, "/")] = true
+	}
 }
 
 var (

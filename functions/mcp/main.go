@@ -1,0 +1,15 @@
+// Command mcp is the function that serves the API to agents by the Model Context Protocol.
+package main
+
+import (
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"github.com/content-automation/api/pkg/cloud/logging"
+	"github.com/content-automation/api/pkg/cloud/needs"
+	"github.com/content-automation/api/pkg/service/mcp"
+)
+
+func main() {
+	logging.Setup()
+	lambda.Start(mcp.Lambda(mcp.Open(needs.Read[needs.MCP]().SignIn)))
+}

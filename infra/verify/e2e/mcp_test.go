@@ -1,0 +1,161 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/content-automation/api/pkg/area/apikey"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/tenant"
+)
+
+// agent is an agent that has the tools alone.
+type agent struct {
+	t            *testing.T
+	session      *sdk.ClientSession
+	calls, bytes int
+}
+
+// bearer adds a credential to requests.
+type bearer string
+
+// RoundTrip implements http.RoundTripper.
+func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+string(b))
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+func newAgent(t *testing.T, secret string) *agent {
+	t.Helper()
+	client := sdk.NewClient(&sdk.Implementation{Name: "scripted", Version: "1"}, nil)
+	session, err := client.Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: running.BaseURL + "/mcp",
+		HTTPClient: &http.Client{Transport: bearer(secret)}, DisableStandaloneSSE: true}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = session.Close() })
+	return &agent{t: t, session: session}
+}
+
+// result is a result of a tool: the text of the service, and the data.
+type result struct {
+	text  string
+	data  string
+	error bool
+}
+
+// try calls a tool.
+func (a *agent) try(tool string, arguments object) result {
+	a.t.Helper()
+	ctx, cancel := context.WithTimeout(a.t.Context(), patience)
+	defer cancel()
+	res, err := a.session.CallTool(ctx, &sdk.CallToolParams{Name: tool, Arguments: arguments})
+	if err != nil {
+		a.t.Fatalf("%s %v: %v", tool, arguments, err)
+	}
+	raw := res.Content[0].(*sdk.TextContent).Text
+	a.calls++
+	a.bytes += len(raw)
+	if len(raw) > 25<<10 {
+		a.t.Errorf("%s: the result has %d bytes", tool, len(raw))
+	}
+	text, rest, _ := strings.Cut(raw, "<data>\n")
+	data, _, _ := strings.Cut(rest, "\n</data>")
+	return result{text, data, res.IsError}
+}
+
+func TestAgentsSeeFewTools(t *testing.T) {
+	c := newCustomer(t)
+	a := newAgent(t, c.test.Secret)
+	list, err := a.session.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := json.Marshal(list)
+	if err != nil || len(raw) > 24<<10 || len(list.Tools) < 14 {
+		t.Errorf("%d tools in %d bytes, %v: want at most 24 KiB", len(list.Tools), len(raw), err)
+	}
+	t.Logf("%d tools in %d bytes", len(list.Tools), len(raw))
+	for _, tool := range list.Tools {
+		want := map[string][2]bool{"get_content": {true, false}, "studio_generate": {false, false},
+			"schedule_or_publish": {false, true}, "call_operation": {false, true}}
+		hints := tool.Annotations
+		if hints == nil || hints.DestructiveHint == nil {
+			t.Errorf("%s has the annotations %+v", tool.Name, hints)
+		} else if w, ok := want[tool.Name]; ok && w != [2]bool{hints.ReadOnlyHint, *hints.DestructiveHint} {
+			t.Errorf("%s has the annotations %+v, want %v", tool.Name, hints, w)
+		}
+	}
+	few := newAgent(t, c.key(tenant.Test, apikey.Settings{Scopes: []auth.Scope{auth.AccountRead}}).Secret)
+	some, err := few.session.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range some.Tools {
+		if tool.Name == "create_content" || tool.Name == "schedule_or_publish" {
+			t.Errorf("a key with account:read sees %s", tool.Name)
+		}
+	}
+	if r := few.try("call_operation", object{"operation_id": "listFactories"}); !r.error ||
+		!strings.Contains(r.text, "insufficient_scope") || !strings.Contains(r.text, "request_id: ") ||
+		!strings.Contains(r.text, "Next step: ") {
+		t.Errorf("without the scope: %+v", r)
+	}
+}
+
+func TestAgentsOfBothErasAreServed(t *testing.T) {
+	c := newCustomer(t)
+	for _, version := range sdk.SupportedProtocolVersions() {
+		a := newRaw(t, c.test.Secret, version)
+		if !strings.Contains(a, `"account_overview"`) {
+			t.Errorf("%s: %s", version, a)
+		}
+		if version >= "2026" && !strings.Contains(a, `"cacheScope":"private"`) {
+			t.Errorf("%s: others may keep the list: %s", version, a)
+		}
+	}
+}
+
+// newRaw lists the tools as a client of a version of the protocol does without a session.
+func newRaw(t *testing.T, secret, version string) string {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), "POST", running.BaseURL+"/mcp", strings.NewReader(
+		`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"`+version+
+			`","io.modelcontextprotocol/clientInfo":{"name":"raw","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header = http.Header{"Authorization": {"Bearer " + secret}, "Content-Type": {"application/json"},
+		"Accept": {"application/json, text/event-stream"}, "Mcp-Protocol-Version": {version}, "Mcp-Method": {"tools/list"}}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var body json.RawMessage
+	if err := json.NewDecoder(resp.Body).Decode(&body); err != nil || resp.StatusCode != 200 {
+		t.Fatalf("%s: %d, %v", version, resp.StatusCode, err)
+	}
+	return string(body)
+}
+
+func TestAnAgentWithoutAKeyIsRefused(t *testing.T) {
+	for secret, code := range map[string]string{"": "missing_api_key", "garbage": "invalid_api_key"} {
+		a := call(t, secret, "POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+		if err := a.refused(401, code); err != nil || a.Header.Get("WWW-Authenticate") != "Bearer" {
+			t.Errorf("%q: %v, %v", secret, err, a.Header)
+		}
+	}
+	if err := call(t, "", "GET", "/mcp", nil).refused(405, "method_not_allowed"); err != nil {
+		t.Error(err)
+	}
+	if err := call(t, "", "GET", "/.well-known/oauth-protected-resource/mcp", nil).refused(404, "not_found"); err != nil {
+		t.Error(err)
+	}
+}

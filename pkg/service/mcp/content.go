@@ -1,0 +1,247 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/content-automation/api/pkg/base/backoff"
+)
+
+// mostWait is the longest wait for work in the background, and usualWait the one without wait_seconds.
+const (
+	mostWait  = 25
+	usualWait = 20
+)
+
+type orderIn struct {
+	Repeat  int  `json:"repeat,omitempty" jsonschema:"2, 3 and so on to do the same again on purpose"`
+	Confirm bool `json:"confirm,omitempty" jsonschema:"true only after the user has seen price and text and agreed; needed with a live key"`
+}
+
+type waitIn struct {
+	WaitSeconds *int `json:"wait_seconds,omitempty" jsonschema:"seconds to wait for the result, 0 to 25; default 20"`
+}
+
+type createIn struct {
+	orderIn
+	waitIn
+	FactoryID        string   `json:"factory_id"`
+	Kind             string   `json:"kind"`
+	Prompt           string   `json:"prompt" jsonschema:"what the content is about"`
+	Title            string   `json:"title,omitempty" jsonschema:"default: generated"`
+	Caption          string   `json:"caption,omitempty" jsonschema:"text of the post; default: generated"`
+	Hashtags         []string `json:"hashtags,omitempty" jsonschema:"without the #; default: generated"`
+	Language         string   `json:"language,omitempty" jsonschema:"BCP 47; default: that of the factory"`
+	DurationSeconds  int      `json:"duration_seconds,omitempty" jsonschema:"length of a video or music clip"`
+	Format           string   `json:"format,omitempty" jsonschema:"of a video: short is 9:16, long is 16:9"`
+	Script           string   `json:"script,omitempty" jsonschema:"what is said in a video, word for word"`
+	ProductID        string   `json:"product_id,omitempty" jsonschema:"product that the item presents"`
+	PublishAt        string   `json:"publish_at,omitempty" jsonschema:"publish at this time once generated: 2027-01-15T09:00:00Z, or 2027-01-15T09:00 in the factory's time zone"`
+	SocialAccountIDs []string `json:"social_account_ids,omitempty" jsonschema:"needs publish_at; default: the accounts of the factory"`
+}
+
+type reviseIn struct {
+	orderIn
+	waitIn
+	ContentItemID string   `json:"content_item_id"`
+	Title         string   `json:"title,omitempty"`
+	Caption       string   `json:"caption,omitempty"`
+	Hashtags      []string `json:"hashtags,omitempty"`
+	Regenerate    bool     `json:"regenerate,omitempty" jsonschema:"make the media and generated texts anew, which costs credits"`
+	Prompt        string   `json:"prompt,omitempty" jsonschema:"new prompt; needs regenerate"`
+}
+
+var kinds = []any{"post", "video", "carousel", "story", "music_clip"}
+
+func (s *server) addContent() {
+	add(s, tool[createIn]{name: "create_content", title: "Create content", scope: "content:write", effect: publishes,
+		doc: "Create a content item and wait for it. It costs credits. With publish_at it is published at that time; a factory " +
+			"with auto_publish publishes it by itself. If the wait ends first, read it later with get_content.",
+		values: map[string][]any{"kind": kinds, "format": {"short", "long"}}, run: create})
+	add(s, tool[reviseIn]{name: "revise_content", title: "Revise content", scope: "content:write", effect: changes,
+		doc: "Change the title, the caption or the hashtags of a content item, free of charge, or regenerate it.", run: revise})
+	add(s, tool[publishIn]{name: "schedule_or_publish", title: "Schedule or publish", scope: "content:publish", effect: publishes,
+		doc: "Publish a generated content item now or at a time, or take it off the schedule. Free of charge.", run: publish})
+}
+
+// create creates an item.
+func create(ctx context.Context, c call, in createIn) (said, error) {
+	body := pick(in, "factory_id", "kind", "prompt", "title", "caption", "hashtags", "language", "duration_seconds", "format",
+		"script", "product_id", "social_account_ids")
+	if in.PublishAt != "" {
+		at, err := c.timeOf(ctx, "publish_at", in.PublishAt, in.FactoryID)
+		if err != nil {
+			return said{}, err
+		}
+		body["publish_at"] = at
+	}
+	wait, err := in.wait()
+	if err != nil {
+		return said{}, err
+	}
+	if c.live() && !in.Confirm {
+		at, _ := body["publish_at"].(string)
+		text, err := c.outlook(ctx, in.FactoryID, at)
+		if err != nil {
+			return said{}, err
+		}
+		return c.price(ctx, "createContentItem", object{"body": body}, "A new "+in.Kind+"."+text)
+	}
+	began := c.now()
+	a, err := c.caller.call(ctx, http.MethodPost, "/v1/content-items", body, c.key)
+	if err != nil {
+		return said{}, err
+	}
+	return c.await(ctx, "content-items", a, began, wait)
+}
+
+// outlook says whether an item of a factory is published once it is generated.
+func (c call) outlook(ctx context.Context, factory, publishAt string) (string, error) {
+	if publishAt != "" {
+		return " It is published at " + publishAt + ", once it is generated.", nil
+	}
+	f, err := into[struct {
+		Auto bool `json:"auto_publish"`
+	}](c.get(ctx, pathOf("factories", factory), nil))
+	if err == nil && f.Auto {
+		return " The factory publishes by itself what is generated, because its auto_publish is true.", nil
+	}
+	return "", err
+}
+
+func (w waitIn) wait() (time.Duration, error) {
+	if w.WaitSeconds == nil {
+		return usualWait * time.Second, nil
+	}
+	if *w.WaitSeconds < 0 || *w.WaitSeconds > mostWait {
+		return 0, invalid("wait_seconds", "wait_seconds must be 0 to %d.", mostWait)
+	}
+	return time.Duration(*w.WaitSeconds) * time.Second, nil
+}
+
+// await reads a resource until its work has ended, or until the wait since a time is over.
+func (c call) await(ctx context.Context, collection string, a *answer, began time.Time,
+	wait time.Duration) (said, error) {
+	item, err := into[object](a, nil)
+	if err != nil {
+		return said{}, err
+	}
+	id, _ := item["id"].(string)
+	note := a.note()
+	for pause := time.Second; item["state"] == "queued" || item["state"] == "generating"; pause += time.Second {
+		left := wait - c.now().Sub(began)
+		if left <= 0 {
+			break
+		}
+		if backoff.Sleep(ctx, min(pause, left)) != nil {
+			break // the caller gets what there is
+		}
+		next, err := into[object](c.get(ctx, pathOf(collection, id), nil))
+		if err != nil {
+			return itemSaid(note+"It could not be read again. ", item), nil
+		}
+		item = next
+	}
+	return itemSaid(note, item), nil
+}
+
+// note says that an answer is a repeat.
+func (a *answer) note() string {
+	if a == nil || !a.replayed {
+		return ""
+	}
+	return "This was done before with the same arguments: this is its result. Set repeat to do it again. "
+}
+
+// itemSaid describes an item or a generation by its state, with its members that agents use.
+func itemSaid(note string, item object) said {
+	id, _ := item["id"].(string)
+	text := fmt.Sprintf("%s is %v.", id, item["state"])
+	switch item["state"] {
+	case "queued", "generating":
+		text += " The work goes on: read it again in a while."
+	case "failed":
+		text += " The failure says why, and whether it is retryable."
+	case "generated":
+		text += " Its files have URLs that are valid for an hour."
+	}
+	out := pick(item, append([]string{"model", "hashtags", "slides", "script", "product_id", "content_plan_id", "social_account_ids",
+		"omitted_accounts", "publications", "cost_credits", "reserved_credits", "progress", "version"}, itemMembers...)...)
+	var files []any
+	media, _ := item["media"].([]any)
+	for _, m := range media {
+		one := pick(m, "role", "type", "mime_type", "url", "width", "height", "duration_seconds")
+		if one["role"] == "final" || one["role"] == nil {
+			files = append(files, one)
+		}
+	}
+	out["media"] = files
+	return said{note + text, out}
+}
+
+// revise changes the texts of an item, or regenerates it.
+func revise(ctx context.Context, c call, in reviseIn) (said, error) {
+	texts := pick(in, "title", "caption", "hashtags")
+	wait, err := in.wait()
+	switch {
+	case err != nil:
+		return said{}, err
+	case in.Prompt != "" && !in.Regenerate:
+		return said{}, invalid("prompt", "A new prompt needs regenerate: true.")
+	case len(texts) == 0 && !in.Regenerate:
+		return said{}, invalid("caption", "Give a title, a caption or hashtags, or set regenerate to true.")
+	}
+	path := pathOf("content-items", in.ContentItemID)
+	body := pick(in, "prompt")
+	if c.live() && !in.Confirm {
+		item, err := into[object](c.get(ctx, path, nil))
+		switch {
+		case err != nil:
+			return said{}, err
+		case in.Regenerate:
+			factory, _ := item["factory_id"].(string)
+			at, _ := item["publish_at"].(string)
+			text, err := c.outlook(ctx, factory, at)
+			if err != nil {
+				return said{}, err
+			}
+			return c.price(ctx, "regenerateContentItem", object{"content_item_id": in.ContentItemID, "body": body},
+				"Another attempt for "+in.ContentItemID+"."+text)
+		case item["state"] == "scheduled":
+			return asked("The item is scheduled: the new texts will be published.", object{"new_texts": texts,
+				"publish_at": item["publish_at"]}), nil
+		}
+	}
+	began := c.now()
+	var a *answer
+	if len(texts) > 0 {
+		if a, err = c.caller.call(ctx, http.MethodPatch, path, texts, c.key+"-texts"); err != nil {
+			return said{}, err
+		}
+	}
+	if in.Regenerate {
+		if a, err = c.caller.call(ctx, http.MethodPost, path+"/regenerate", body, c.key); err != nil {
+			return said{}, err
+		}
+	}
+	return c.await(ctx, "content-items", a, began, wait)
+}
+
+// price asks for a confirmation with the price of an operation.
+func (c call) price(ctx context.Context, operation string, order object, text string) (said, error) {
+	order["operation"] = operation
+	e, err := into[struct{ Credits int64 }](c.caller.call(ctx, http.MethodPost, "/v1/balance/estimates", order, ""))
+	if err != nil {
+		return said{}, err
+	}
+	return asked(text+" Price: "+strconv.FormatInt(e.Credits, 10)+" credits.", object{"credits": e.Credits, "order": order}), nil
+}
+
+// asked is the answer to a call with a live key that is not confirmed.
+func asked(text string, data any) said {
+	return said{"Nothing was done yet. " + text + " Show this to the user. Only if the user agrees, repeat the call with " +
+		"confirm: true.", data}
+}

@@ -1,0 +1,212 @@
+package mcp
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	mcpauth "github.com/modelcontextprotocol/go-sdk/auth"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/modelcontextprotocol/go-sdk/oauthex"
+
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/auth/signin"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/headers"
+	"github.com/content-automation/api/pkg/base/tenant"
+)
+
+// The paths of the handler. The path of the metadata (RFC 9728) ends with that of the server, or is without it.
+const (
+	Path         = "/mcp"
+	MetadataPath = "/.well-known/oauth-protected-resource"
+)
+
+const requestIDHeader = "X-Request-Id"
+
+// callerKey is the name of the caller in the information about a token.
+const callerKey = "caller"
+
+// Options are the options of New.
+type Options struct {
+	// Base returns the base URL of the API for a request.
+	Base func(*http.Request) string
+	// Public returns the base URL as callers use it. Nil means Base.
+	Public func(*http.Request) string
+	// HTTP calls the API.
+	HTTP *http.Client
+	// SignIn has the issuer of the access tokens of people. Without it, agents use API keys only.
+	SignIn signin.Settings
+	Now    func() time.Time
+}
+
+// handler serves the protocol and its metadata.
+type handler struct {
+	Options
+	rpc http.Handler
+
+	mu    sync.Mutex
+	known map[[sha256.Size]byte]known
+}
+
+// known are the scopes of a credential, as the API has named them.
+type known struct {
+	scopes []string
+	until  time.Time
+}
+
+const (
+	// knownFor is the time for which the scopes of a credential are used again. They decide which tools are listed; the
+	// API checks each call.
+	knownFor  = time.Minute
+	mostKnown = 1000
+	// identifyTime bounds the question for the scopes. Without them all tools are listed.
+	identifyTime = 1500 * time.Millisecond
+	// mostRequest is the size of the largest request: that of the largest body of the API, and some more.
+	mostRequest = 300 << 10
+)
+
+// New returns the handler of the paths of the package.
+func New(o Options) http.Handler {
+	if o.Public == nil {
+		o.Public = o.Base
+	}
+	h := &handler{Options: o, known: map[[sha256.Size]byte]known{}}
+	// The schemas of the tools take milliseconds to make, while the function waits for its first request.
+	tools := sync.OnceValue(func() *sdk.Server { return newServer(o.Now, nil).tools })
+	go tools()
+	server := func(*http.Request) *sdk.Server { return tools() }
+	stream := sdk.NewStreamableHTTPHandler(server, &sdk.StreamableHTTPOptions{
+		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: mostRequest,
+		// The gateway checks the host. Its address may be local where it runs on one machine.
+		DisableLocalhostProtection: true})
+	identified := func(ctx context.Context, _ string, _ *http.Request) (*mcpauth.TokenInfo, error) {
+		return &mcpauth.TokenInfo{Extra: map[string]any{callerKey: ctx.Value(callerContext{})}}, nil
+	}
+	h.rpc = mcpauth.RequireBearerToken(identified,
+		&mcpauth.RequireBearerTokenOptions{AllowMissingExpiration: true})(stream)
+	same := http.NewCrossOriginProtection()
+	same.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.refuse(w, r, http.StatusForbidden, errs.InvalidHeader, "Pages of other origins may not call this server.")
+	}))
+	return same.Handler(h)
+}
+
+// callerContext is the key of the caller in a context.
+type callerContext struct{}
+
+// ServeHTTP implements http.Handler.
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	header := w.Header()
+	header.Set(requestIDHeader, r.Header.Get(requestIDHeader))
+	headers.Set(header)
+	header.Set("Cache-Control", "no-store")
+	switch {
+	case strings.HasPrefix(r.URL.Path, MetadataPath):
+		h.metadata(w, r)
+	case r.Method != http.MethodPost:
+		header.Set("Allow", http.MethodPost)
+		h.refuse(w, r, http.StatusMethodNotAllowed, errs.MethodNotAllowed, "Agents send POST requests here.")
+	default:
+		c, err := h.identify(r)
+		if err != nil {
+			h.unauthorized(w, r, err)
+			return
+		}
+		h.rpc.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerContext{}, c)))
+	}
+}
+
+// newCaller returns a caller. It follows no redirect, because the credential is for the API alone.
+func newCaller(client *http.Client, base, token, mode string) *caller {
+	if _, isKey := auth.ParseKey(token); isKey {
+		mode = ""
+	} else if mode == "" {
+		mode = string(tenant.Test) // people choose the live mode themselves
+	}
+	own := *client
+	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &caller{http: &own, base: strings.TrimRight(base, "/"), token: token, mode: mode}
+}
+
+// identify returns the caller of a request. It fails only if the API does not know the credential.
+func (h *handler) identify(r *http.Request) (*caller, error) {
+	scheme, token, _ := strings.Cut(strings.TrimSpace(r.Header.Get("Authorization")), " ")
+	token = strings.TrimSpace(token)
+	if !strings.EqualFold(scheme, "Bearer") || token == "" {
+		return nil, &failure{Code: errs.MissingAPIKey, Message: "Send an API key: Authorization: Bearer svc_test_…"}
+	}
+	if _, isKey := auth.ParseKey(token); !isKey && !signin.LooksLikeToken(token) {
+		return nil, &failure{Code: errs.InvalidAPIKey, Message: "The API key is malformed."}
+	}
+	c := newCaller(h.HTTP, h.Base(r), token, r.Header.Get(auth.ModeHeader))
+	hash, now := sha256.Sum256([]byte(c.mode+"\n"+c.base+"\n"+token)), h.Now()
+	h.mu.Lock()
+	k, ok := h.known[hash]
+	h.mu.Unlock()
+	if ok && now.Before(k.until) {
+		c.scopes = k.scopes
+		return c, nil
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), identifyTime)
+	defer cancel()
+	me, err := into[struct{ Key struct{ Scopes []string } }](c.get(ctx, "/v1/me", nil))
+	var f *failure
+	switch {
+	case errors.As(err, &f) && f.status == http.StatusUnauthorized:
+		return nil, err
+	case err != nil: // such as a key without the scope: the tools say what is wrong
+		return c, nil
+	}
+	c.scopes = append([]string{}, me.Key.Scopes...)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.known) >= mostKnown {
+		clear(h.known)
+	}
+	h.known[hash] = known{c.scopes, now.Add(knownFor)}
+	return c, nil
+}
+
+// unauthorized refuses a request, and names the metadata if people can sign in.
+func (h *handler) unauthorized(w http.ResponseWriter, r *http.Request, err error) {
+	challenge := "Bearer"
+	if h.SignIn.Issuer != "" {
+		challenge += ` resource_metadata="` + h.Public(r) + MetadataPath + Path + `"`
+	}
+	w.Header().Set("WWW-Authenticate", challenge)
+	f := &failure{Code: errs.InvalidAPIKey}
+	errors.As(err, &f)
+	h.refuse(w, r, http.StatusUnauthorized, f.Code, f.Message)
+}
+
+// metadata describes where people get access tokens.
+func (h *handler) metadata(w http.ResponseWriter, r *http.Request) {
+	if h.SignIn.Issuer == "" {
+		h.refuse(w, r, http.StatusNotFound, errs.NotFound, "People do not sign in here: agents use API keys.")
+		return
+	}
+	mcpauth.ProtectedResourceMetadataHandler(&oauthex.ProtectedResourceMetadata{
+		Resource: h.Public(r) + Path, AuthorizationServers: []string{h.SignIn.Issuer},
+		BearerMethodsSupported: []string{"header"}, ResourceName: "Content Automation",
+		ResourceDocumentation: h.Public(r) + "/api-docs/guides/agents",
+	}).ServeHTTP(w, r)
+}
+
+// refuse answers in the envelope of the API.
+func (h *handler) refuse(w http.ResponseWriter, r *http.Request, status int, code errs.Code, message string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	id := r.Header.Get(requestIDHeader)
+	err := json.NewEncoder(w).Encode(object{"data": nil, "request_id": id, "error": object{
+		"code": code, "message": message, "type": errs.InfoOf(code).Type, "doc_url": errs.DocURL(h.Public(r), code)}})
+	if err != nil {
+		slog.Warn("answer not written", "request_id", id, "error", err)
+	}
+}

@@ -1,0 +1,196 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/content-automation/api/pkg/base/nearest"
+)
+
+// operation is an operation of the API, as the document describes it.
+type operation struct {
+	ID      string      `json:"operation_id"`
+	Method  string      `json:"method"`
+	Path    string      `json:"path"`
+	Summary string      `json:"summary"`
+	Text    string      `json:"description,omitempty"`
+	Scope   string      `json:"scope"`
+	Query   []parameter `json:"query,omitempty"`
+	Body    []parameter `json:"body,omitempty"`
+}
+
+type parameter struct {
+	Name     string `json:"name"`
+	Type     string `json:"type"`
+	Required bool   `json:"required,omitempty"`
+	Doc      string `json:"doc,omitempty"`
+}
+
+//go:embed operations.json
+var operationsJSON []byte
+
+// operations are all operations that agents may call. They are read when they are needed first.
+var operations = sync.OnceValue(func() []operation {
+	var all []operation
+	if err := json.Unmarshal(operationsJSON, &all); err != nil {
+		panic("mcp: " + err.Error()) // a test reads them
+	}
+	return slices.DeleteFunc(all, func(o operation) bool { return o.Scope == "person" || forPeople[o.ID] })
+})
+
+// forPeople are the operations that make or widen credentials. An agent that was deceived could pass them on.
+var forPeople = map[string]bool{"createApiKey": true, "rotateApiKey": true, "updateApiKey": true}
+
+// free are the operations that are no GET and change nothing.
+var free = map[string]bool{"createEstimate": true, "estimateGeneration": true}
+
+// mostFound is the number of operations that a search returns.
+const mostFound = 4
+
+type searchIn struct {
+	Query string `json:"query" jsonschema:"words of the task, or an operation id"`
+}
+
+type operationIn struct {
+	orderIn
+	OperationID string            `json:"operation_id" jsonschema:"id from search_operations"`
+	Path        map[string]string `json:"path,omitempty" jsonschema:"parameters of the path"`
+	Query       map[string]string `json:"query,omitempty"`
+	Body        map[string]any    `json:"body,omitempty"`
+}
+
+func (s *server) addOperations() {
+	add(s, tool[searchIn]{name: "search_operations", title: "Search operations",
+		doc: "Find operations of the API that no other tool has, such as webhooks, promotions, training and the architect.",
+		run: search})
+	add(s, tool[operationIn]{name: "call_operation", title: "Call an operation", effect: publishes,
+		doc: "Call an operation that search_operations found. With a live key, each change needs confirm: true.", run: callOperation})
+}
+
+// search returns the operations that match best.
+func search(_ context.Context, c call, in searchIn) (said, error) {
+	words := strings.FieldsFunc(strings.ToLower(in.Query), func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
+	})
+	type scored struct {
+		operation
+		score int
+	}
+	var found []scored
+	for _, o := range operations() {
+		if !c.may(o.Scope) {
+			continue
+		}
+		score := 0
+		name, head, text := strings.ToLower(o.ID), strings.ToLower(o.Summary+" "+o.Path), strings.ToLower(o.Text)
+		for _, w := range words {
+			stem := strings.TrimSuffix(w, "s")
+			switch {
+			case name == w:
+				score += 20
+			case len(stem) > 2 && strings.Contains(name, stem):
+				score += 4
+			case len(stem) > 2 && strings.Contains(head, stem):
+				score += 3
+			case len(stem) > 3 && strings.Contains(text, stem):
+				score++
+			}
+		}
+		if score > 0 {
+			found = append(found, scored{o, score})
+		}
+	}
+	slices.SortStableFunc(found, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
+	out := []operation{}
+	for _, f := range found[:min(len(found), mostFound)] {
+		out = append(out, f.operation)
+	}
+	if len(out) == 0 {
+		return said{"No operation matches that the credential may call. Use other English words.", nil}, nil
+	}
+	return said{"Call one of these with call_operation.", object{"operations": out}}, nil
+}
+
+// callOperation calls an operation by its id.
+func callOperation(ctx context.Context, c call, in operationIn) (said, error) {
+	all := operations()
+	at := slices.IndexFunc(all, func(o operation) bool { return o.ID == in.OperationID })
+	if at < 0 {
+		var known []string
+		for _, o := range all {
+			known = append(known, o.ID)
+		}
+		if forPeople[in.OperationID] {
+			return said{}, invalid("operation_id", "Agents make and change no API keys: a person does this in the account area.")
+		}
+		return said{}, invalid("operation_id", "There is no operation %q%s. Use search_operations.", in.OperationID,
+			nearest.Hint(in.OperationID, known))
+	}
+	o := all[at]
+	path, used := o.Path, 0
+	for name, value := range in.Path {
+		if !strings.Contains(path, "{"+name+"}") {
+			return said{}, invalid("path."+name, "The path %s has no parameter %s.", o.Path, name)
+		}
+		if strings.Trim(value, ".") == "" {
+			return said{}, invalid("path."+name, "%s is empty.", name)
+		}
+		path = strings.Replace(path, "{"+name+"}", segment(value), 1)
+		used++
+	}
+	if used < strings.Count(o.Path, "{") {
+		return said{}, invalid("path", "Give all parameters of the path %s.", o.Path)
+	}
+	query := url.Values{}
+	for name, value := range in.Query {
+		query.Set(name, value)
+	}
+	if o.Method == http.MethodGet && in.Body != nil {
+		return said{}, invalid("body", "%s takes no body.", o.ID)
+	}
+	if c.live() && !in.Confirm && o.Method != http.MethodGet && !free[o.ID] {
+		return c.askFor(ctx, o, path, in)
+	}
+	if len(query) > 0 {
+		path += "?" + query.Encode()
+	}
+	key := ""
+	if o.Method != http.MethodGet {
+		key = c.key
+	}
+	var body any
+	if in.Body != nil {
+		body = in.Body
+	}
+	a, err := c.caller.call(ctx, o.Method, path, body, key)
+	if err != nil {
+		return said{}, err
+	}
+	data, err := into[any](a, nil)
+	return said{a.note() + o.ID + " succeeded.", object{"data": data, "next_cursor": a.NextCursor}}, err
+}
+
+// askFor asks for a confirmation of an operation, with its price if it has one.
+func (c call) askFor(ctx context.Context, o operation, path string, in operationIn) (said, error) {
+	text := "This is a change with a live key: " + o.Summary + "."
+	order := object{"body": in.Body}
+	for name, value := range in.Path {
+		order[name] = value
+	}
+	if priced[o.ID] {
+		return c.price(ctx, o.ID, order, text)
+	}
+	return asked(text, object{"method": o.Method, "path": path, "body": in.Body}), nil
+}
+
+// priced are the operations with an estimate.
+var priced = map[string]bool{"createAvatar": true, "createContentItem": true, "createContentItems": true,
+	"createContentPlan": true, "createImage": true, "createMusic": true, "createVideo": true, "createVoice": true,
+	"regenerateContentItem": true, "sendMessage": true, "startTraining": true}
