@@ -15,7 +15,8 @@ type Account struct {
 	CreatedAt time.Time `json:"created_at"`
 	// Unique id (TypeID). Ids sort by creation time.
 	ID string `json:"id"`
-	// Address ranges that may use the account's keys. Empty: all. If the key has a list too, both must allow the address.
+	// Address ranges that may use the account's keys. Empty: all. It does not apply to people in the account area. If the
+	// key has a list too, both must allow the address.
 	IPAllowList []string `json:"ip_allow_list"`
 	// The calling key. For a person: its id, name and scopes.
 	Key CallingKey `json:"key"`
@@ -45,7 +46,8 @@ type AccountView struct {
 	CreatedAt time.Time `json:"created_at"`
 	// Unique id (TypeID). Ids sort by creation time.
 	ID string `json:"id"`
-	// Address ranges that may use the account's keys. Empty: all. If the key has a list too, both must allow the address.
+	// Address ranges that may use the account's keys. Empty: all. It does not apply to people in the account area. If the
+	// key has a list too, both must allow the address.
 	IPAllowList []string `json:"ip_allow_list"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`

@@ -9,7 +9,8 @@ export interface Account {
   /** Unique id (TypeID). Ids sort by creation time. */
   id: string;
   /**
-   * Address ranges that may use the account's keys. Empty: all. If the key has a list too, both must allow the address.
+   * Address ranges that may use the account's keys. Empty: all. It does not apply to people in the account area. If the
+   * key has a list too, both must allow the address.
    */
   ip_allow_list: string[];
   /** The calling key. For a person: its id, name and scopes. */
@@ -41,7 +42,8 @@ export interface AccountView {
   /** Unique id (TypeID). Ids sort by creation time. */
   id: string;
   /**
-   * Address ranges that may use the account's keys. Empty: all. If the key has a list too, both must allow the address.
+   * Address ranges that may use the account's keys. Empty: all. It does not apply to people in the account area. If the
+   * key has a list too, both must allow the address.
    */
   ip_allow_list: string[];
   /** Your own key-value pairs. */

@@ -17,8 +17,8 @@ class Account(TypedDict):
     id: str
     """Unique id (TypeID). Ids sort by creation time."""
     ip_allow_list: List[str]
-    """Address ranges that may use the account's keys. Empty: all. If the key has a list too, both must allow the
-    address.
+    """Address ranges that may use the account's keys. Empty: all. It does not apply to people in the account area. If
+    the key has a list too, both must allow the address.
     """
     key: "CallingKey"
     """The calling key. For a person: its id, name and scopes."""
@@ -51,8 +51,8 @@ class AccountView(TypedDict):
     id: str
     """Unique id (TypeID). Ids sort by creation time."""
     ip_allow_list: List[str]
-    """Address ranges that may use the account's keys. Empty: all. If the key has a list too, both must allow the
-    address.
+    """Address ranges that may use the account's keys. Empty: all. It does not apply to people in the account area. If
+    the key has a list too, both must allow the address.
     """
     metadata: Dict[str, str]
     """Your own key-value pairs."""
