@@ -60,6 +60,10 @@ func New(o Options) (http.Handler, error) {
 	}
 	routes := http.NewServeMux()
 	routes.HandleFunc("GET /settings/assets/{name}", serveAsset)
+	if o.SignIn.Issuer == "" {
+		routes.HandleFunc("/", s.notSetUp)
+		return s.secured(routes), nil
+	}
 	s.addSignIn(routes)
 	open := func(pattern string, handle func(*request) error) { routes.HandleFunc(pattern, s.signedIn(handle)) }
 	open("GET /settings", func(r *request) error { return r.redirect("/settings/api-keys") })
@@ -104,6 +108,13 @@ func (s *site) secured(next http.Handler) http.Handler {
 
 // maxForm bounds the body of a form.
 const maxForm = 128 << 10
+
+// notSetUp answers every request of an account area that people cannot sign in to.
+func (s *site) notSetUp(w http.ResponseWriter, r *http.Request) {
+	s.failedAs(w, r, nil, http.StatusServiceUnavailable, messageNotSetUp)
+}
+
+const messageNotSetUp = "Sign-in is not set up here, so the account area is closed. The API works with keys."
 
 func (s *site) unknown(w http.ResponseWriter, r *http.Request) {
 	s.failed(w, r, http.StatusNotFound, "There is no such page.")
