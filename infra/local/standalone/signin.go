@@ -73,7 +73,7 @@ func (s *Service) signingKey() (*rsa.PrivateKey, error) {
 func (s *Service) newConsole(e area.Env) function {
 	handle := console.Lambda(func(string) (http.Handler, error) {
 		return console.Open(console.Wiring{DB: e.DB, Seal: e.Seal, SignIn: s.options.SignIn, URL: s.BaseURL,
-			API: s.internal, Now: s.now})
+			API: s.internal, Now: s.now, Audit: s.tables.open(AuditTable, s.now), Region: s.options.Region})
 	})
 	return func(ctx context.Context, in events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
 		return handle(ctx, in)

@@ -10,8 +10,11 @@ import (
 	"strings"
 	"time"
 
+	auditentry "github.com/content-automation/api/pkg/area/audit/entry"
+	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/session"
 	"github.com/content-automation/api/pkg/auth/signin"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/record/connection"
 )
@@ -27,6 +30,8 @@ type Options struct {
 	// Admit returns the person of an identity that has signed in. It returns an *errs.Error with a public message if
 	// nobody has admitted them.
 	Admit func(context.Context, signin.Identity) (session.Person, error)
+	// Audit writes an entry of the audit log of an account.
+	Audit func(ctx context.Context, account tenant.Account, by auth.Actor, e auditentry.Entry) error
 	// Connections are the sign-on connections of accounts, and SignIn the issuer that they are federated into.
 	Connections *connection.Service
 	SignIn      signin.Settings
