@@ -41,5 +41,6 @@ func hasKey(r *http.Request) bool {
 	header := strings.ToLower(r.Header.Get("Authorization"))
 	cookies := strings.ToLower(r.Header.Get("Cookie"))
 	return strings.HasPrefix(header, gatewayresponse.KeyPrefix) ||
-		strings.HasPrefix(header, gatewayresponse.TokenPrefix) || strings.Contains(cookies, gatewayresponse.SessionCookie)
+		strings.HasPrefix(header, gatewayresponse.TokenPrefix) ||
+		strings.Contains(cookies, gatewayresponse.SessionCookie)
 }

@@ -129,6 +129,13 @@ func TestAPersonSignsIn(t *testing.T) {
 	if p := v.visit(running.BaseURL+"/auth/sign-out", url.Values{}); p.status != http.StatusOK {
 		t.Errorf("at the sign-out: %+v", p)
 	}
+	for _, operation := range []string{"person.sign_in", "person.sign_out"} {
+		acts := into[[]struct{ Actor struct{ ID string } }](call(t, c.live.Secret, http.MethodGet,
+			"/v1/audit-log?operation_id="+operation, nil), http.StatusOK)
+		if len(acts) != 1 || acts[0].Actor.ID != k.CreatedBy {
+			t.Errorf("the entries of %s: %+v", operation, acts)
+		}
+	}
 	if p := v.visit(keys, nil); !strings.Contains(p.at, "/auth/sign-in?return=") {
 		t.Errorf("after the sign-out: %+v", p)
 	}

@@ -122,5 +122,6 @@ func (l *Log) RecordCommand(ctx context.Context, c Command) error {
 		e.ErrorCode = &code
 		e.Status, _ = httpapi.Status(errs.CodeOf(c.Err))
 	}
-	return entry.Write(ctx, l.db, l.region, tenant.Of(c.Account, tenant.Live), auth.Actor{Kind: auth.Operator, ID: c.Operator}, e)
+	by := auth.Actor{Kind: auth.Operator, ID: c.Operator}
+	return entry.Write(ctx, l.db, l.region, tenant.Of(c.Account, tenant.Live), by, e)
 }
