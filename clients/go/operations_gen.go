@@ -99,13 +99,13 @@ type ListAuditEntriesParams struct {
 // stands for several, as its `count` says.
 //
 // Needs the scope `account:manage`.
-func (s *AccountService) ListAuditEntries(ctx context.Context, params *ListAuditEntriesParams, options ...RequestOption) iter.Seq2[AuditEntry, error] {
-	return all[AuditEntry](ctx, s.t, "/v1/audit-log", queryOf(params), options)
+func (s *AccountService) ListAuditEntries(ctx context.Context, params *ListAuditEntriesParams, options ...RequestOption) iter.Seq2[Entry, error] {
+	return all[Entry](ctx, s.t, "/v1/audit-log", queryOf(params), options)
 }
 
 // ListAuditEntriesPage reads one page.
-func (s *AccountService) ListAuditEntriesPage(ctx context.Context, params *ListAuditEntriesParams, options ...RequestOption) (*Page[AuditEntry], error) {
-	return page[AuditEntry](ctx, s.t, "/v1/audit-log", queryOf(params), options)
+func (s *AccountService) ListAuditEntriesPage(ctx context.Context, params *ListAuditEntriesParams, options ...RequestOption) (*Page[Entry], error) {
+	return page[Entry](ctx, s.t, "/v1/audit-log", queryOf(params), options)
 }
 
 // ListBalanceEntriesParams are the parameters of AccountService.ListBalanceEntries.

@@ -15,7 +15,8 @@ type Account struct {
 	CreatedAt time.Time `json:"created_at"`
 	// Unique id (TypeID). Ids sort by creation time.
 	ID string `json:"id"`
-	// Address ranges that may use the account's keys. Empty: all. If the key has a list too, both must allow the address.
+	// Address ranges that may use the account's keys. Empty: all. It does not apply to people in the account area. If the
+	// key has a list too, both must allow the address.
 	IPAllowList []string `json:"ip_allow_list"`
 	// The calling key. For a person: its id, name and scopes.
 	Key CallingKey `json:"key"`
@@ -45,7 +46,8 @@ type AccountView struct {
 	CreatedAt time.Time `json:"created_at"`
 	// Unique id (TypeID). Ids sort by creation time.
 	ID string `json:"id"`
-	// Address ranges that may use the account's keys. Empty: all. If the key has a list too, both must allow the address.
+	// Address ranges that may use the account's keys. Empty: all. It does not apply to people in the account area. If the
+	// key has a list too, both must allow the address.
 	IPAllowList []string `json:"ip_allow_list"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
@@ -491,63 +493,6 @@ type APIKeyWithSecret struct {
 	Version int64 `json:"version"`
 	// Time at which the secret was made and shown. Only in a repeat that leaves it out.
 	SecretShownAt *time.Time `json:"secret_shown_at,omitzero"`
-}
-
-// AuditActor is a type of the API.
-type AuditActor struct {
-	// Id of the API key, person, social account or sign-on connection, or name of the operator.
-	ID string `json:"id"`
-	// Kind of actor. operator: an operator of the service. directory: the customer's directory, which calls SCIM.
-	// social_account: a browser in which access to a social account was granted or denied.
-	Kind AuditActorKind `json:"kind"`
-}
-
-// AuditActorKind: values of an enumeration.
-// A newer service may have more values.
-type AuditActorKind string
-
-// The values of AuditActorKind.
-const (
-	AuditActorKindAPIKey        AuditActorKind = "api_key"
-	AuditActorKindPerson        AuditActorKind = "person"
-	AuditActorKindOperator      AuditActorKind = "operator"
-	AuditActorKindSocialAccount AuditActorKind = "social_account"
-	AuditActorKindDirectory     AuditActorKind = "directory"
-)
-
-// AuditEntry is a type of the API.
-type AuditEntry struct {
-	// Who made the request.
-	Actor AuditActor `json:"actor"`
-	// Time at which the gateway received the request, UTC.
-	At time.Time `json:"at"`
-	// Number of requests for which the entry stands. More than 1 for one of many requests of a key that were refused
-	// within a minute.
-	Count int64 `json:"count"`
-	// Error code; of social.callback the error that the return_url is sent, link_used or internal. Null if the request
-	// succeeded.
-	ErrorCode *ErrorCode `json:"error_code"`
-	// Id of the entry.
-	ID string `json:"id"`
-	// Address of the caller.
-	IP string `json:"ip"`
-	// API key of the request. Null if it was not made with an API key.
-	KeyID *string `json:"key_id"`
-	// Milliseconds from receipt by the gateway to the response.
-	LatencyMs int64 `json:"latency_ms"`
-	// HTTP method. Empty for a change by an operator.
-	Method string `json:"method"`
-	// operationId. Empty if the path or method is unknown. A change by an operator of the service is named admin.…, such
-	// as admin.account.update. social.callback: the end of a connection by OAuth.
-	OperationID string `json:"operation_id"`
-	// Path, without the query. For a change by an operator, the command.
-	Path string `json:"path"`
-	// Id of the request.
-	RequestID string `json:"request_id"`
-	// HTTP status of the response.
-	Status int64 `json:"status"`
-	// User-Agent of the caller. Empty if none was sent.
-	UserAgent string `json:"user_agent"`
 }
 
 // Avatar is a type of the API.
@@ -2168,6 +2113,66 @@ type EntertainmentSettingsUpdate struct {
 	// Style of humor.
 	Humor Nullable[EntertainmentSettingsHumorInput] `json:"humor,omitzero"`
 }
+
+// Entry is a type of the API.
+type Entry struct {
+	// Who made the request.
+	Actor EntryActor `json:"actor"`
+	// Time at which the gateway received the request, UTC.
+	At time.Time `json:"at"`
+	// Number of requests for which the entry stands. More than 1 for one of many requests of a key that were refused
+	// within a minute.
+	Count int64 `json:"count"`
+	// Error code; of social.callback the error that the return_url is sent, link_used or internal; of person.sign_in the
+	// reason for which nobody was admitted. Null if the request succeeded.
+	ErrorCode *string `json:"error_code"`
+	// Id of the entry.
+	ID string `json:"id"`
+	// Address of the caller.
+	IP string `json:"ip"`
+	// API key of the request. Null if it was not made with an API key.
+	KeyID *string `json:"key_id"`
+	// Milliseconds from receipt by the gateway to the response.
+	LatencyMs int64 `json:"latency_ms"`
+	// HTTP method. Empty for a change by an operator.
+	Method string `json:"method"`
+	// operationId. Empty if the path or method is unknown. A change by an operator of the service is named admin.…, such
+	// as admin.account.update. social.callback: the end of a connection by OAuth. person.sign_in and person.sign_out: a
+	// person in the account area.
+	OperationID string `json:"operation_id"`
+	// Path, without the query. For a change by an operator, the command. For a sign-in by a sign-on connection, its id
+	// follows.
+	Path string `json:"path"`
+	// Id of the request.
+	RequestID string `json:"request_id"`
+	// HTTP status of the response.
+	Status int64 `json:"status"`
+	// User-Agent of the caller. Empty if none was sent.
+	UserAgent string `json:"user_agent"`
+}
+
+// EntryActor is a type of the API.
+type EntryActor struct {
+	// Id of the API key, person, social account or sign-on connection, or name of the operator.
+	ID string `json:"id"`
+	// Kind of actor. operator: an operator of the service. directory: a sign-on connection, by which the customer's
+	// directory calls SCIM or somebody was not admitted. social_account: a browser in which access to a social account was
+	// granted or denied.
+	Kind EntryActorKind `json:"kind"`
+}
+
+// EntryActorKind: values of an enumeration.
+// A newer service may have more values.
+type EntryActorKind string
+
+// The values of EntryActorKind.
+const (
+	EntryActorKindAPIKey        EntryActorKind = "api_key"
+	EntryActorKindPerson        EntryActorKind = "person"
+	EntryActorKindOperator      EntryActorKind = "operator"
+	EntryActorKindSocialAccount EntryActorKind = "social_account"
+	EntryActorKindDirectory     EntryActorKind = "directory"
+)
 
 // ErrorBody is a type of the API.
 type ErrorBody struct {

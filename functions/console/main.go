@@ -27,6 +27,6 @@ func main() {
 	}
 	lambda.Start(console.Lambda(func(base string) (http.Handler, error) {
 		return console.Open(console.Wiring{DB: db, Seal: secret, SignIn: n.SignIn, URL: base, API: base, Now: time.Now,
-			Pool: pool})
+			Pool: pool, Audit: store.Open(cfg, n.AuditTable), Region: cfg.Region})
 	}))
 }

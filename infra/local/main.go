@@ -17,8 +17,10 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/content-automation/api/infra/local/identity"
 	"github.com/content-automation/api/infra/local/system"
 	"github.com/content-automation/api/infra/local/terminal"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -123,11 +125,15 @@ func serve(ctx context.Context, out io.Writer, o system.Options) error {
 		fmt.Fprintln(out, "Stopped.")
 	}()
 	say("Making the demo account")
-	d, err := terminal.NewDemo(ctx, store.Open(s.AWS(), s.Table), s.BaseURL, time.Now)
+	db := store.Open(s.AWS(), s.Table)
+	d, err := terminal.NewDemo(ctx, db, s.BaseURL, time.Now)
 	if err != nil {
 		return err
 	}
-	t := terminal.System{BaseURL: s.BaseURL, Providers: s.Providers, Platforms: s.Platforms,
+	if err := identity.Invite(ctx, db, tenant.Account(d.Account), time.Now); err != nil {
+		return err
+	}
+	t := terminal.System{BaseURL: s.BaseURL, Password: s.Password, Providers: s.Providers, Platforms: s.Platforms,
 		Environment: s.Environment(), Dir: filepath.Dir(s.Logs), Logs: s.Logs}
 	remove, err := t.WriteFiles(d)
 	defer remove()

@@ -17,6 +17,7 @@ import (
 	"github.com/awslabs/aws-lambda-go-api-proxy/httpadapter"
 
 	"github.com/content-automation/api/pkg/base/baseurl"
+	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/cloud/logging"
 )
 
@@ -86,20 +87,14 @@ func gatewayOf(ctx context.Context) Gateway {
 	}
 	// SAM uses the same id and the same time for all calls.
 	if lc, ok := lambdacontext.FromContext(ctx); ok && os.Getenv("AWS_SAM_LOCAL") == "true" {
-		g.RequestID = requestID(time.Now(), lc.AwsRequestID)
+		g.RequestID = id.OfRequest(time.Now(), lc.AwsRequestID)
 		return g
 	}
 	if rc.RequestTimeEpoch > 0 {
 		g.ReceivedAt = time.UnixMilli(rc.RequestTimeEpoch)
-		g.RequestID = requestID(g.ReceivedAt, rc.RequestID)
+		g.RequestID = id.OfRequest(g.ReceivedAt, rc.RequestID)
 	}
 	return g
-}
-
-// requestID returns the id of a request: its time in milliseconds and the id from the gateway. With the time its audit
-// entry can be found without an index. The gateway's access log has the same id.
-func requestID(at time.Time, gatewayID string) string {
-	return strconv.FormatInt(at.UnixMilli(), 10) + "-" + gatewayID
 }
 
 // RequestTime returns the time in the id of a request. Responses that the gateway made itself have ids without it.

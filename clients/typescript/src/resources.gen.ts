@@ -70,7 +70,7 @@ export class AccountResource {
    *
    * Needs the scope `account:manage`.
    */
-  listAuditEntries(params?: ListAuditEntriesParams, options?: RequestOptions): Pages<T.AuditEntry> {
+  listAuditEntries(params?: ListAuditEntriesParams, options?: RequestOptions): Pages<T.Entry> {
     return this.#core.pages('/v1/audit-log', [], params, options);
   }
 

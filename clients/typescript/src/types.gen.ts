@@ -9,7 +9,8 @@ export interface Account {
   /** Unique id (TypeID). Ids sort by creation time. */
   id: string;
   /**
-   * Address ranges that may use the account's keys. Empty: all. If the key has a list too, both must allow the address.
+   * Address ranges that may use the account's keys. Empty: all. It does not apply to people in the account area. If the
+   * key has a list too, both must allow the address.
    */
   ip_allow_list: string[];
   /** The calling key. For a person: its id, name and scopes. */
@@ -41,7 +42,8 @@ export interface AccountView {
   /** Unique id (TypeID). Ids sort by creation time. */
   id: string;
   /**
-   * Address ranges that may use the account's keys. Empty: all. If the key has a list too, both must allow the address.
+   * Address ranges that may use the account's keys. Empty: all. It does not apply to people in the account area. If the
+   * key has a list too, both must allow the address.
    */
   ip_allow_list: string[];
   /** Your own key-value pairs. */
@@ -488,61 +490,6 @@ export interface ApiKeyWithSecret {
   version: number;
   /** Time at which the secret was made and shown. Only in a repeat that leaves it out. */
   secret_shown_at?: string;
-}
-
-/** A type of the API. */
-export interface AuditActor {
-  /** Id of the API key, person, social account or sign-on connection, or name of the operator. */
-  id: string;
-  /**
-   * Kind of actor. operator: an operator of the service. directory: the customer's directory, which calls SCIM.
-   * social_account: a browser in which access to a social account was granted or denied.
-   */
-  kind: AuditActorKind;
-}
-
-/** Values of an enumeration. */
-export type AuditActorKind = 'api_key' | 'person' | 'operator' | 'social_account' | 'directory' | (string & {});
-
-/** A type of the API. */
-export interface AuditEntry {
-  /** Who made the request. */
-  actor: AuditActor;
-  /** Time at which the gateway received the request, UTC. */
-  at: string;
-  /**
-   * Number of requests for which the entry stands. More than 1 for one of many requests of a key that were refused
-   * within a minute.
-   */
-  count: number;
-  /**
-   * Error code; of social.callback the error that the return_url is sent, link_used or internal. Null if the request
-   * succeeded.
-   */
-  error_code: ErrorCode | null;
-  /** Id of the entry. */
-  id: string;
-  /** Address of the caller. */
-  ip: string;
-  /** API key of the request. Null if it was not made with an API key. */
-  key_id: string | null;
-  /** Milliseconds from receipt by the gateway to the response. */
-  latency_ms: number;
-  /** HTTP method. Empty for a change by an operator. */
-  method: string;
-  /**
-   * operationId. Empty if the path or method is unknown. A change by an operator of the service is named admin.…,
-   * such as admin.account.update. social.callback: the end of a connection by OAuth.
-   */
-  operation_id: string;
-  /** Path, without the query. For a change by an operator, the command. */
-  path: string;
-  /** Id of the request. */
-  request_id: string;
-  /** HTTP status of the response. */
-  status: number;
-  /** User-Agent of the caller. Empty if none was sent. */
-  user_agent: string;
 }
 
 /** A type of the API. */
@@ -2023,6 +1970,66 @@ export interface EntertainmentSettingsUpdate {
   /** Style of humor. */
   humor?: EntertainmentSettingsHumorInput | null;
 }
+
+/** A type of the API. */
+export interface Entry {
+  /** Who made the request. */
+  actor: EntryActor;
+  /** Time at which the gateway received the request, UTC. */
+  at: string;
+  /**
+   * Number of requests for which the entry stands. More than 1 for one of many requests of a key that were refused
+   * within a minute.
+   */
+  count: number;
+  /**
+   * Error code; of social.callback the error that the return_url is sent, link_used or internal; of person.sign_in the
+   * reason for which nobody was admitted. Null if the request succeeded.
+   */
+  error_code: string | null;
+  /** Id of the entry. */
+  id: string;
+  /** Address of the caller. */
+  ip: string;
+  /** API key of the request. Null if it was not made with an API key. */
+  key_id: string | null;
+  /** Milliseconds from receipt by the gateway to the response. */
+  latency_ms: number;
+  /** HTTP method. Empty for a change by an operator. */
+  method: string;
+  /**
+   * operationId. Empty if the path or method is unknown. A change by an operator of the service is named admin.…,
+   * such as admin.account.update. social.callback: the end of a connection by OAuth. person.sign_in and
+   * person.sign_out: a person in the account area.
+   */
+  operation_id: string;
+  /**
+   * Path, without the query. For a change by an operator, the command. For a sign-in by a sign-on connection, its id
+   * follows.
+   */
+  path: string;
+  /** Id of the request. */
+  request_id: string;
+  /** HTTP status of the response. */
+  status: number;
+  /** User-Agent of the caller. Empty if none was sent. */
+  user_agent: string;
+}
+
+/** A type of the API. */
+export interface EntryActor {
+  /** Id of the API key, person, social account or sign-on connection, or name of the operator. */
+  id: string;
+  /**
+   * Kind of actor. operator: an operator of the service. directory: a sign-on connection, by which the customer's
+   * directory calls SCIM or somebody was not admitted. social_account: a browser in which access to a social account
+   * was granted or denied.
+   */
+  kind: EntryActorKind;
+}
+
+/** Values of an enumeration. */
+export type EntryActorKind = 'api_key' | 'person' | 'operator' | 'social_account' | 'directory' | (string & {});
 
 /** A type of the API. */
 export interface ErrorBody {

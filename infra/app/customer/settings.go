@@ -21,6 +21,13 @@ import (
 // webhooks may go to the loopback address.
 const StageLocal = "local"
 
+// The parameters of the API's stack of the local system: the address of the API, and that of the
+// pages and keys of the user pool. Both are known only when the system starts.
+const (
+	BaseURLParameter   = "BaseUrl"
+	SignInURLParameter = "SignInUrl"
+)
+
 // customerLocal is the only customer with the stage local.
 const customerLocal = "local"
 

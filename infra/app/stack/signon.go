@@ -19,10 +19,9 @@ type signOn struct {
 	domain awscognito.UserPoolDomain
 }
 
-// newSignOn makes the user pool. The local system has an issuer of its own, and a standby has
-// none: its pool would know nobody.
+// newSignOn makes the user pool. A standby has none: its pool would know nobody.
 func newSignOn(stack awscdk.Stack, s customer.Settings) *signOn {
-	if s.Local() || s.Standby() {
+	if s.Standby() {
 		return nil
 	}
 	pool := awscognito.NewUserPool(stack, jsii.String("People"), &awscognito.UserPoolProps{
@@ -107,20 +106,33 @@ func (o *signOn) client(stack awscdk.Stack, base string) awscognito.UserPoolClie
 	return client
 }
 
-// introduce tells the functions that verify tokens, or make people sign in, of the pool.
-func (o *signOn) introduce(l lambdas, g *gateway) {
+// addresses returns the addresses of the API, of the pool's pages and of its keys.
+func (o *signOn) addresses(l lambdas, g *gateway, issuer string) (base, pages, keys string) {
 	s := l.data.settings
-	base := "https://" + s.Domains[s.Region].Name
+	if s.Local() {
+		parameter := func(name string) string {
+			return *awscdk.NewCfnParameter(l.stack, jsii.String(name), nil).ValueAsString()
+		}
+		base, pages = parameter(customer.BaseURLParameter), parameter(customer.SignInURLParameter)
+		return base, pages, pages + "/" + *o.pool.UserPoolId() + "/.well-known/jwks.json"
+	}
+	base = "https://" + s.Domains[s.Region].Name
 	if !g.named {
 		base = fmt.Sprintf("https://%s.execute-api.%s.%s/%s", *g.api.RestApiId(), s.Region, *l.stack.UrlSuffix(), s.Stage)
 	}
-	client := o.client(l.stack, base)
+	return base, *o.domain.BaseUrl(nil), issuer + "/.well-known/jwks.json"
+}
+
+// introduce tells the functions that verify tokens, or make people sign in, of the pool.
+func (o *signOn) introduce(l lambdas, g *gateway) {
+	s := l.data.settings
 	issuer := fmt.Sprintf("https://cognito-idp.%s.amazonaws.com/%s", s.Region, *o.pool.UserPoolId())
-	pages := *o.domain.BaseUrl(nil)
+	base, pages, keys := o.addresses(l, g, issuer)
+	client := o.client(l.stack, base)
 	variables := map[string]*string{
 		"SIGN_IN_ISSUER":    jsii.String(issuer),
 		"SIGN_IN_CLIENT_ID": client.UserPoolClientId(),
-		"SIGN_IN_JWKS_URL":  jsii.String(issuer + "/.well-known/jwks.json"),
+		"SIGN_IN_JWKS_URL":  jsii.String(keys),
 	}
 	endpoints := map[string]*string{
 		"SIGN_IN_AUTHORIZE_URL": jsii.String(pages + "/oauth2/authorize"),
@@ -139,6 +151,10 @@ func (o *signOn) introduce(l lambdas, g *gateway) {
 		}
 		if f.May(topology.SignPeopleIn) {
 			add(fn, endpoints)
+			// The local pool federates nobody.
+			if s.Local() {
+				continue
+			}
 			add(fn, map[string]*string{"USER_POOL_ID": o.pool.UserPoolId()})
 			// The set-up of a customer's provider.
 			fn.AddToRolePolicy(allow([]string{"cognito-idp:CreateIdentityProvider", "cognito-idp:DeleteIdentityProvider",

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/content-automation/api/infra/app/customer"
 )
 
 func TestPeopleSignInWithAPool(t *testing.T) {
@@ -45,10 +47,28 @@ func TestPeopleSignInWithAPool(t *testing.T) {
 			}
 		}
 	}
-	for name, s := range map[string]stacks{"local": local, "failover": failover} {
-		if len(s.of("AWS::Cognito::UserPool")) != 0 {
-			t.Errorf("%s has a pool", name)
+	if len(failover.of("AWS::Cognito::UserPool")) != 0 {
+		t.Error("a standby has a pool")
+	}
+}
+
+// The emulated pool is reached by the address of the emulator, and federates nobody.
+func TestTheLocalPoolIsOnThisMachine(t *testing.T) {
+	if len(local.of("AWS::Cognito::UserPool")) != 1 {
+		t.Error("the local system has no pool")
+	}
+	found := 0
+	for id, r := range local.of("AWS::Lambda::Function") {
+		if variables := fmt.Sprint(r.Properties.at("Environment", "Variables")); strings.Contains(variables, "SIGN_IN_") {
+			found++
+			if !strings.Contains(fmt.Sprint(r.Properties.at("Environment", "Variables", "SIGN_IN_JWKS_URL")),
+				"Ref:"+customer.SignInURLParameter) || strings.Contains(variables, "USER_POOL_ID") {
+				t.Errorf("%s has %s", id, variables)
+			}
 		}
+	}
+	if found != 2 {
+		t.Errorf("%d functions know the issuer", found)
 	}
 }
 

@@ -6,20 +6,15 @@ import (
 	"crypto/rsa"
 	"crypto/x509"
 	"encoding/base64"
-	"errors"
-	"fmt"
 	"net/http"
 
 	"github.com/aws/aws-lambda-go/events"
 
 	provider "github.com/content-automation/api/infra/local/identity"
 	"github.com/content-automation/api/pkg/area"
-	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/signin"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/record/person"
 	"github.com/content-automation/api/pkg/service/console"
-	"github.com/content-automation/api/pkg/store"
 )
 
 const (
@@ -44,17 +39,7 @@ func (s *Service) signInSettings() signin.Settings {
 		AuthorizeURL: issuer + "/authorize", TokenURL: inside + "/token", LogoutURL: issuer + "/logout"}
 }
 
-// Users are those who can sign in at the service's own provider: one of each role.
-func Users() []provider.User {
-	var all []provider.User
-	for _, r := range auth.Roles {
-		name := string(r.Role)
-		all = append(all, provider.User{Subject: "user-" + name, Email: name + "@demo.example", Name: "Demo " + name})
-	}
-	return all
-}
-
-// Password returns the password of all Users.
+// Password returns the password of all users.
 func (s *Service) Password() string {
 	if password := s.Kept(identityPassword); password != "" {
 		return password
@@ -69,7 +54,7 @@ func (s *Service) newIdentity() *provider.Provider {
 	return provider.New(provider.Options{
 		Issuer: s.BaseURL + identityPath, ClientID: identityClient,
 		Redirects: []string{s.BaseURL + "/auth/callback"}, Logouts: []string{s.BaseURL + "/auth/signed-out"},
-		Users: Users(), Password: s.Password, Key: s.signingKey, Now: s.now,
+		Users: provider.Users(), Password: s.Password, Key: s.signingKey, Now: s.now,
 	})
 }
 
@@ -88,32 +73,14 @@ func (s *Service) signingKey() (*rsa.PrivateKey, error) {
 func (s *Service) newConsole(e area.Env) function {
 	handle := console.Lambda(func(string) (http.Handler, error) {
 		return console.Open(console.Wiring{DB: e.DB, Seal: e.Seal, SignIn: s.options.SignIn, URL: s.BaseURL,
-			API: s.internal, Now: s.now})
+			API: s.internal, Now: s.now, Audit: s.tables.open(AuditTable, s.now), Region: s.options.Region})
 	})
 	return func(ctx context.Context, in events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
 		return handle(ctx, in)
 	}
 }
 
-// InviteUsers makes Users people of an account. An invitation that has expired is renewed.
+// InviteUsers makes the users of the provider people of an account.
 func (s *Service) InviteUsers(ctx context.Context, account tenant.Account) error {
-	people := person.NewService(s.db, s.now, rand.Reader)
-	for i, u := range Users() {
-		n := person.New{Account: account, Email: u.Email, Name: u.Name, Role: auth.Roles[i].Role, By: "operator"}
-		tx := &store.Tx{}
-		r, it, err := people.ByEmail(ctx, u.Email)
-		switch {
-		case errors.Is(err, store.ErrNotFound):
-			_, _, err = people.Invite(tx, n)
-		case err == nil && r.State == person.Invited && !r.Open():
-			_, _, err = people.Reinvite(tx, r, it, n)
-		}
-		if err == nil {
-			err = s.db.Commit(ctx, tx)
-		}
-		if err != nil {
-			return fmt.Errorf("standalone: invite %s: %w", u.Email, err)
-		}
-	}
-	return nil
+	return provider.Invite(ctx, s.db, account, s.now)
 }

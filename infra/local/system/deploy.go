@@ -13,6 +13,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	settings "github.com/content-automation/api/infra/app/customer"
 )
 
 // deployment has the app, the assembly and the CLI of the CDK.
@@ -160,11 +162,13 @@ func (d deployment) bootstrap(ctx context.Context, endpoint string) error {
 	return d.cli(ctx, endpoint, "bootstrap", "aws://"+awsAccount+"/"+d.region)
 }
 
-// deploy deploys the stacks, and returns their outputs in one map. The stacks have no output
-// names in common.
-func (d deployment) deploy(ctx context.Context, endpoint string) (map[string]string, error) {
+// deploy deploys the stacks for the API at base, and returns their outputs in one map. The stacks
+// have no output names in common.
+func (d deployment) deploy(ctx context.Context, endpoint, base string) (map[string]string, error) {
 	file := filepath.Join(d.dir, outputs)
-	err := d.cli(ctx, endpoint, "deploy", "--all", "--require-approval", "never", "--app",
+	api := customer + "-" + stage + "-" + d.region + "-api:"
+	err := d.cli(ctx, endpoint, "deploy", "--all", "--parameters", api+settings.BaseURLParameter+"="+base,
+		"--parameters", api+settings.SignInURLParameter+"="+endpoint, "--require-approval", "never", "--app",
 		filepath.Join(d.dir, assembly),
 		"--method", "direct", "--concurrency", "2", "--progress", "events", "--outputs-file", file)
 	if err != nil {

@@ -1,15 +1,18 @@
 """Starts the local AWS (ministack), changed where this project needs it."""
 
+import base64
+import hashlib
 import json
 import os
 import random
 import re
 import socketserver
+from urllib.parse import parse_qs
 
 from hypercorn.config import Config
 from ministack import app
 from ministack.core import iam_actions, iam_evaluator, lambda_runtime, responses
-from ministack.services import cloudwatch, kms, lambda_svc, secretsmanager, sqs
+from ministack.services import cloudwatch, cognito, kms, lambda_svc, secretsmanager, sqs
 from ministack.services.cloudformation import changesets, provisioners
 
 # Its Lambda writes each event to a function in two small pieces. With Nagle's
@@ -202,6 +205,7 @@ for unknown, attributes in {
     "AWS::CloudWatch::CompositeAlarm": {},
     "AWS::CodeDeploy::Application": {},
     "AWS::CodeDeploy::DeploymentGroup": {},
+    "AWS::Cognito::ManagedLoginBranding": {},
     "AWS::EC2::EIP": {"AllocationId": "eipalloc-0", "PublicIp": "192.0.2.1"},
     "AWS::EC2::FlowLog": {},
     "AWS::EC2::NatGateway": {"NatGatewayId": "nat-0"},
@@ -277,6 +281,46 @@ def resolve_with_outputs(template, *rest):
 
 
 changesets._resolve_props_for_diff = resolve_with_outputs
+
+
+# It signs the tokens of people with a package that is not installed here, and otherwise not at all.
+with open(os.environ["SIGN_IN_KEY"], encoding="utf-8") as file:
+    sign_in_key = {name: int(value, 16) for name, value in json.load(file).items()}
+
+
+def base64url(data):
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def sign_token(claims, _pool_id="", _use=""):
+    """A token with an RSA signature (RS256: RFC 8017, 8.2.1)."""
+    text = ".".join(base64url(json.dumps(part).encode()) for part in ({"alg": "RS256", "kid": "local"}, claims))
+    digest = bytes.fromhex("3031300d060960864801650304020105000420") + hashlib.sha256(text.encode()).digest()
+    padded = int.from_bytes(b"\x01" + b"\xff" * 202 + b"\x00" + digest, "big")
+    signature = pow(padded, sign_in_key["d"], sign_in_key["n"])
+    return text + "." + base64url(signature.to_bytes(256, "big"))
+
+
+cognito._signed_jwt = sign_token
+cognito._JWKS_KEY.update(
+    kid="local",
+    n=base64url(sign_in_key["n"].to_bytes(256, "big")),
+    e=base64url(sign_in_key["e"].to_bytes(3, "big")),
+)
+
+
+# It revokes tokens by the API, but has no endpoint for it.
+handle_cognito = app._handle_cognito_body_request
+
+
+async def handle_revocation(method, path, headers, body, query_params):
+    if path != "/oauth2/revoke" or method != "POST":
+        return await handle_cognito(method, path, headers, body, query_params)
+    cognito._revoke_token({"Token": parse_qs(body.decode()).get("token", [""])[0]})
+    return 200, {}, b""
+
+
+app._handle_cognito_body_request = handle_revocation
 
 
 class Tee:

@@ -24,14 +24,14 @@ const template = `{"Resources": {
 	"Get": {"Type": "AWS::ApiGateway::Method", "Properties": {"HttpMethod": "GET", "Integration": {"Type": "AWS_PROXY"}}},
 	"MeFunction": {"Type": "AWS::Lambda::Function", "Metadata": {"aws:asset:path": "/build/me", "aws:asset:property": "Code"}, "Properties": {
 		"FunctionName": "local-local-me", "MemorySize": 512,
-		"Environment": {"Variables": {"STAGE": "local", "TABLE_NAME": {"Fn::ImportValue": "data:Table"}}}}},
+		"Environment": {"Variables": {"STAGE": "local", "SIGN_IN_ISSUER": "", "TABLE_NAME": {"Fn::ImportValue": "data:Table"}}}}},
 	"DocsFunction": {"Type": "AWS::Lambda::Function", "Properties": {
 		"FunctionName": "local-local-docs", "Environment": {"Variables": {"STAGE": "local"}}}}}}`
 
 func TestSAMGetsEveryVariable(t *testing.T) {
 	const endpoint = "http://172.17.0.1:4566"
 	deployed := map[string]map[string]string{
-		"local-local-me":   {"STAGE": "local", "TABLE_NAME": "state"},
+		"local-local-me":   {"STAGE": "local", "SIGN_IN_ISSUER": "https://pool.example", "TABLE_NAME": "state"},
 		"local-local-docs": {"STAGE": "local"},
 	}
 	for function, want := range deployed {

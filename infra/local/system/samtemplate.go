@@ -88,7 +88,7 @@ func (s *System) deployedVariables(ctx context.Context, function string) (map[st
 // forSAM returns the template with the address of the emulated AWS among the variables of each
 // function, and a file with the values of all variables, for --env-vars. SAM accepts values only
 // for variables that the template names, and resolves neither imports from other stacks nor
-// secrets. It reads the binary media types from the methods, not from the API.
+// secrets. Nobody signs in, see System.Password. It reads the binary media types from the methods, not from the API.
 func forSAM(template []byte, endpoint string, deployed func(function string) (map[string]string, error)) (withEndpoint,
 	variables []byte, err error) {
 	var t map[string]any
@@ -116,6 +116,11 @@ func forSAM(template []byte, endpoint string, deployed func(function string) (ma
 			return nil, nil, err
 		}
 		for name := range named {
+			if strings.HasPrefix(name, "SIGN_IN_") {
+				delete(named, name)
+				delete(values[id], name)
+				continue
+			}
 			if values[id][name] == "" {
 				return nil, nil, fmt.Errorf("the deployed function %s has no value of %s", function, name)
 			}

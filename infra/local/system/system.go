@@ -81,6 +81,9 @@ type System struct {
 	// PlatformSecret is the ARN of the secret with the applications at the social platforms.
 	// Platforms is the address of the platforms' fakes.
 	PlatformSecret, Platforms string
+	// Password is the password of identity.Users. With SAM it is empty, and nobody signs in: the
+	// functions in containers reach neither the pool nor the API by the addresses that browsers use.
+	Password string
 	// Outputs are all the outputs of the stacks.
 	Outputs map[string]string
 	// Logs is the folder of the logs: functions.log of the functions, ministack.log of the
@@ -128,18 +131,21 @@ func Start(ctx context.Context, o Options) (_ *System, err error) {
 	if s.release, err = claim(o.Dir); err != nil {
 		return nil, err
 	}
-	if err := s.bringUp(ctx, o); err != nil {
-		return nil, err
-	}
 	port := listener.Addr().(*net.TCPAddr).Port
 	host := "localhost:" + strconv.Itoa(port)
 	s.BaseURL = "http://" + host
+	if err := s.bringUp(ctx, o); err != nil {
+		return nil, err
+	}
 	if o.SAM {
 		_ = listener.Close() // SAM takes the port.
 		if err := s.startSAM(ctx, o, port); err != nil {
 			return nil, err
 		}
 		return s, nil
+	}
+	if err := s.makeUsers(ctx); err != nil {
+		return nil, err
 	}
 	limit, err := strconv.Atoi(s.Outputs["KeylessLimit"])
 	if err != nil {
@@ -216,7 +222,7 @@ func (s *System) bringUp(ctx context.Context, o Options) error {
 		return emulatorErr
 	}
 	o.Say("Deploying the stacks onto it")
-	outputs, err := d.deploy(ctx, s.Endpoint)
+	outputs, err := d.deploy(ctx, s.Endpoint, s.BaseURL)
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ type View struct {
 	Mode        string    `json:"mode" enum:"live,test" doc:"Mode of the calling key: live data or the sandbox"`
 	Balance     MeBalance `json:"balance" doc:"Balance of the account"`
 	RateLimit   RateLimit `json:"rate_limit" doc:"Rate limit of each key of this mode"`
-	IPAllowList []string  `json:"ip_allow_list" nullable:"false" doc:"Address ranges that may use the account's keys. Empty: all. If the key has a list too, both must allow the address"`
+	IPAllowList []string  `json:"ip_allow_list" nullable:"false" doc:"Address ranges that may use the account's keys. Empty: all. It does not apply to people in the account area. If the key has a list too, both must allow the address"`
 }
 
 // rateWindow is the length of the window of rate limits, in seconds.

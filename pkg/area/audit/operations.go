@@ -43,7 +43,7 @@ func entryOf(it store.Item) (e Entry, err error) {
 	}
 	e.Count = max(e.Count, 1)
 	if e.Actor.Kind == "" && e.KeyID != nil {
-		e.Actor = Actor{string(auth.APIKey), *e.KeyID}
+		e.Actor = Actor{Kind: string(auth.APIKey), ID: *e.KeyID}
 	}
 	return e, nil
 }

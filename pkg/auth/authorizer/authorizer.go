@@ -173,7 +173,8 @@ func (a *Authorizer) denial(s *credential.Credential, p *auth.Principal, req req
 	case s.Plan != auth.EnterprisePlan:
 		return &auth.Denial{Code: errs.PlanNotAllowed, Message: "The API is part of the enterprise plan, and this " +
 			"account is on another plan. Ask its owner to change the plan."}
-	case !auth.Permits(s.AccountIPs, ip) || !auth.Permits(s.KeyIPs, ip):
+	// The account area calls with its own address, so allow-lists are for keys only.
+	case p.Actor.Kind != auth.Person && (!auth.Permits(s.AccountIPs, ip) || !auth.Permits(s.KeyIPs, ip)):
 		return &auth.Denial{Code: errs.IPNotAllowed, Message: "Requests from this address are not allowed. Add it " +
 			"to the IP allow-lists of the account and of the key."}
 	}

@@ -114,7 +114,6 @@ func TestRefusalsOfAPerson(t *testing.T) {
 	for code, spoil := range map[errs.Code]func(*credential.Credential){
 		errs.InvalidAPIKey:     func(c *credential.Credential) { c.Revoked = true },
 		errs.PlanNotAllowed:    func(c *credential.Credential) { c.Plan = "starter" },
-		errs.IPNotAllowed:      func(c *credential.Credential) { c.AccountIPs = []string{"10.0.0.0/8"} },
 		errs.InsufficientScope: func(c *credential.Credential) { *c = person(auth.Auditor) },
 		errs.RateLimited:       func(c *credential.Credential) { c.Count = 601 },
 	} {
@@ -125,6 +124,16 @@ func TestRefusalsOfAPerson(t *testing.T) {
 		if p == nil || p.Denial == nil || p.Denial.Code != code || strings.Contains(p.Denial.Message, "svc_") {
 			t.Errorf("%s: %+v", code, p)
 		}
+	}
+}
+
+// Pages call with the address of the account area, and their people may be anywhere.
+func TestAllowListsDoNotApplyToPeople(t *testing.T) {
+	c := person(auth.Owner)
+	c.AccountIPs, c.KeyIPs = []string{"10.0.0.0/8"}, []string{"10.0.0.0/8"}
+	w := newPeople(t, c)
+	if p := w.call("GET", "/v1/content-items", w.issuer.Access("sub-1")); p == nil || p.Denial != nil {
+		t.Errorf("%+v", p)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -107,4 +108,10 @@ func stamp(at time.Time) (u uuid.UUID) {
 	binary.BigEndian.PutUint64(ms[:], uint64(max(at.UnixMilli(), 0)))
 	copy(u[:6], ms[2:])
 	return u
+}
+
+// OfRequest returns the id of a request: its time in milliseconds and the id from the gateway. With the time its audit
+// entry can be found without an index. The gateway's access log has the same id.
+func OfRequest(at time.Time, gatewayID string) string {
+	return strconv.FormatInt(at.UnixMilli(), 10) + "-" + gatewayID
 }

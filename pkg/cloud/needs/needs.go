@@ -60,6 +60,7 @@ type Authorizer struct {
 // Console has the needs of the function console.
 type Console struct {
 	State
+	Audit
 	Seal
 	SignIn
 	// Pool is the id of the user pool, which is empty if there is none.

@@ -41,7 +41,7 @@ var Functions = []Function{
 		Audit: []Use{Put}, Grants: []Grant{CallPlatforms}},
 	// A page waits for calls of the API.
 	{Name: "console", Trigger: ByGateway, Memory: 512, Timeout: 28 * time.Second, State: use(Put, Update, Delete, Check),
-		Grants: []Grant{ManageKeySecrets, SignPeopleIn}},
+		Audit: []Use{Put}, Grants: []Grant{ManageKeySecrets, SignPeopleIn}},
 	{Name: "docs", Trigger: ByGateway, Memory: 256, Timeout: 10 * time.Second},
 	// Agents wait up to 26 seconds for work. The function calls the API, and nothing else.
 	{Name: "mcp", Trigger: ByGateway, Memory: 512, Timeout: 28 * time.Second},

@@ -39,6 +39,10 @@ type Refusal struct {
 	Reason Reason
 	// Provider is the name in the pool of the provider to sign in with, of Elsewhere.
 	Provider string
+	// Account is the account that refuses, and Actor the person whom it knows, or the connection that somebody else
+	// came by. Both are empty if the sign-in concerns no account.
+	Account tenant.Account
+	Actor   auth.Actor
 }
 
 // Error names the reason.
@@ -100,35 +104,50 @@ func (s *Service) admit(ctx context.Context, who signin.Identity) (a Admitted, e
 	case f.email == "",
 		f.connection == nil && !f.EmailVerified,
 		f.connection != nil && !f.connection.Speaks(person.Domain(f.email)):
-		return a, &Refusal{Reason: Unverified}
+		return a, f.refuse(Unverified)
 	}
 	personID := f.byEmail.Attributes["person"]
 	if personID == "" {
 		return s.join(ctx, f)
 	}
 	if f.connection != nil && f.account != f.byEmail.Account {
-		return a, &Refusal{Reason: Conflict}
+		return a, f.refuse(Conflict)
 	}
 	r, it, err := s.people.Find(ctx, f.byEmail.Account, personID)
 	if err != nil {
 		return a, err
 	}
 	if to := s.confined(f, &r); to != "" {
-		return a, elsewhere(to)
+		return a, elsewhere(to).of(it.Account, r.ID)
 	}
 	switch {
 	case r.State == person.Invited && !r.Open() && f.connection == nil:
-		return a, &Refusal{Reason: Uninvited}
+		return a, f.refuse(Uninvited).of(it.Account, r.ID)
 	case r.State == person.Active && f.connection == nil && len(r.Subjects) > 0:
-		return a, &Refusal{Reason: Conflict}
+		return a, f.refuse(Conflict).of(it.Account, r.ID)
 	}
 	return s.link(ctx, f, r, it)
+}
+
+// refuse returns a refusal by the account of the connection, if there is one.
+func (f *found) refuse(reason Reason) *Refusal {
+	r := &Refusal{Reason: reason}
+	if f.connection != nil {
+		r.Account, r.Actor = f.account, auth.Actor{Kind: auth.Directory, ID: f.connection.ID}
+	}
+	return r
+}
+
+// of sets the person who is refused.
+func (r *Refusal) of(account tenant.Account, personID string) *Refusal {
+	r.Account, r.Actor = account, auth.Actor{Kind: auth.Person, ID: personID}
+	return r
 }
 
 func elsewhere(connectionID string) *Refusal {
 	c := connection.Connection{}
 	c.ID = connectionID
-	return &Refusal{Elsewhere, c.Provider()}
+	return &Refusal{Reason: Elsewhere, Provider: c.Provider()}
 }
 
 // confined returns the connection that a person has to sign in with instead, or an empty id.
@@ -186,10 +205,10 @@ func (s *Service) known(ctx context.Context, f *found, c *credential.Credential)
 		}
 	}
 	if to := s.confined(f, &r); to != "" {
-		return a, elsewhere(to)
+		return a, elsewhere(to).of(c.Account, r.ID)
 	}
 	if f.connection != nil && !f.connection.Speaks(person.Domain(r.Email)) {
-		return a, &Refusal{Reason: Unverified}
+		return a, f.refuse(Unverified).of(c.Account, r.ID)
 	}
 	tx := &store.Tx{}
 	if s.follow(tx, f, &r, c.Account); tx.Len() > 0 {

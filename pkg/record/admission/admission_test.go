@@ -179,10 +179,16 @@ func TestNobodyIsAdmittedByAnAddressAlone(t *testing.T) {
 	w.refused("no address", native("nonsense"), admission.Unverified)
 	// The provider of another customer claims the address.
 	other := w.connected(globex, "globex.example")
-	w.refused("an address of another domain", federated(other, "ada@example.com"), admission.Unverified)
+	r := w.refused("an address of another domain", federated(other, "ada@example.com"), admission.Unverified)
+	if r.Actor != (auth.Actor{Kind: auth.Directory, ID: other.ID}) || r.Account == "" {
+		t.Errorf("refused is %+v", r)
+	}
 	unknown := connection.Connection{}
 	unknown.ID = "con_01h455vb4pex5vsknk084sn02q"
-	w.refused("an unknown connection", federated(unknown, "ada@example.com"), admission.Unverified)
+	if r := w.refused("an unknown connection", federated(unknown, "ada@example.com"),
+		admission.Unverified); r.Account != "" {
+		t.Errorf("an unknown connection is of %+v", r)
+	}
 	ada := w.admit(native("ada@example.com"))
 	if ada.Role != auth.Owner || ada.Account != acme {
 		t.Errorf("%+v", ada)
@@ -190,7 +196,10 @@ func TestNobodyIsAdmittedByAnAddressAlone(t *testing.T) {
 	// Another subject of the pool with the same address is not the person.
 	again := native("ada@example.com")
 	again.Subject = "another"
-	w.refused("another subject", again, admission.Conflict)
+	if r := w.refused("another subject", again, admission.Conflict); r.Account != acme ||
+		r.Actor.Kind != auth.Person || r.Actor.ID == "" {
+		t.Errorf("refused is %+v", r)
+	}
 	w.refused("a claim of an address that is known", federated(other, "ada@example.com"), admission.Unverified)
 }
 

@@ -21,7 +21,6 @@ type account struct {
 	RateLimits struct {
 		Live int `json:"live"`
 	} `json:"rate_limits"`
-	IPAllowList []string `json:"ip_allow_list"`
 }
 
 // Join adds an active person who comes by a connection. Ended is the item of the subject's earlier credential, or the
@@ -71,7 +70,7 @@ func (s *Service) connect(ctx context.Context, tx *store.Tx, r *Record, accountI
 	}
 	tx.Unchanged(owner)
 	c := credential.Credential{Hash: subject.Hash, KeyID: r.ID, Owner: tenant.Of(accountID, tenant.Live), Plan: a.Plan,
-		Role: string(r.Role), Scopes: credential.ScopesOf(r.Role), AccountIPs: a.IPAllowList, Limit: a.RateLimits.Live}
+		Role: string(r.Role), Scopes: credential.ScopesOf(r.Role), Limit: a.RateLimits.Live}
 	if ended.Kind == "" {
 		credential.Create(tx, c)
 	} else {
@@ -93,7 +92,7 @@ func (s *Service) ChangeAccount(ctx context.Context, owner store.Item) error {
 	tx.Unchanged(owner)
 	err := s.Each(ctx, owner.Account, func(r Record, _ store.Item) error {
 		for _, subject := range r.Subjects {
-			credential.ChangeAccount(tx, subject.Hash, a.Plan, a.IPAllowList, a.RateLimits.Live)
+			credential.ChangeAccount(tx, subject.Hash, a.Plan, nil, a.RateLimits.Live)
 		}
 		if tx.Len() < most {
 			return nil

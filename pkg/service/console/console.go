@@ -10,8 +10,11 @@ import (
 	"strings"
 	"time"
 
+	auditentry "github.com/content-automation/api/pkg/area/audit/entry"
+	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/session"
 	"github.com/content-automation/api/pkg/auth/signin"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/record/connection"
 )
@@ -27,6 +30,8 @@ type Options struct {
 	// Admit returns the person of an identity that has signed in. It returns an *errs.Error with a public message if
 	// nobody has admitted them.
 	Admit func(context.Context, signin.Identity) (session.Person, error)
+	// Audit writes an entry of the audit log of an account.
+	Audit func(ctx context.Context, account tenant.Account, by auth.Actor, e auditentry.Entry) error
 	// Connections are the sign-on connections of accounts, and SignIn the issuer that they are federated into.
 	Connections *connection.Service
 	SignIn      signin.Settings
@@ -60,6 +65,10 @@ func New(o Options) (http.Handler, error) {
 	}
 	routes := http.NewServeMux()
 	routes.HandleFunc("GET /settings/assets/{name}", serveAsset)
+	if o.SignIn.Issuer == "" {
+		routes.HandleFunc("/", s.notSetUp)
+		return s.secured(routes), nil
+	}
 	s.addSignIn(routes)
 	open := func(pattern string, handle func(*request) error) { routes.HandleFunc(pattern, s.signedIn(handle)) }
 	open("GET /settings", func(r *request) error { return r.redirect("/settings/api-keys") })
@@ -104,6 +113,13 @@ func (s *site) secured(next http.Handler) http.Handler {
 
 // maxForm bounds the body of a form.
 const maxForm = 128 << 10
+
+// notSetUp answers every request of an account area that people cannot sign in to.
+func (s *site) notSetUp(w http.ResponseWriter, r *http.Request) {
+	s.failedAs(w, r, nil, http.StatusServiceUnavailable, messageNotSetUp)
+}
+
+const messageNotSetUp = "Sign-in is not set up here, so the account area is closed. The API works with keys."
 
 func (s *site) unknown(w http.ResponseWriter, r *http.Request) {
 	s.failed(w, r, http.StatusNotFound, "There is no such page.")

@@ -13,6 +13,8 @@ import (
 	"net/url"
 	"time"
 
+	auditentry "github.com/content-automation/api/pkg/area/audit/entry"
+	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/session"
 	"github.com/content-automation/api/pkg/auth/signin"
 	"github.com/content-automation/api/pkg/base/errs"
@@ -184,7 +186,10 @@ func (s *site) callback(w http.ResponseWriter, r *http.Request) {
 	var refusal *Refusal
 	switch {
 	case errors.As(err, &refusal):
-		slog.Warn("a person was not admitted", "provider", refusal.Provider)
+		slog.Warn("a person was not admitted", "reason", refusal.Reason)
+		if refusal.Account != "" {
+			s.noteSignIn(r, refusal.Account, refusal.Actor, "", string(refusal.Reason))
+		}
 		s.refusedTo(w, r, http.StatusForbidden, refusal.Message, refusal.Provider)
 	case err == nil:
 		http.SetCookie(w, cookie(sessionCookie, token, 0))
@@ -249,6 +254,7 @@ func (s *site) begin(r *http.Request, p progress, code string) (token string, er
 	if token, err = s.Sessions.Start(ctx, made, tokens); err != nil {
 		return "", err
 	}
+	s.noteSignIn(r, person.Account, auth.Actor{Kind: auth.Person, ID: person.ID}, identity.Connection, "")
 	// The earlier token is worthless from here on. Its session ends by itself if this fails.
 	if earlier != nil {
 		if err := s.Sessions.End(ctx, earlier); err != nil {
@@ -274,6 +280,8 @@ func (s *site) signOut(w http.ResponseWriter, r *http.Request) {
 			s.answer(w, r, found, err)
 			return
 		}
+		s.note(r, found.Account, auth.Actor{Kind: auth.Person, ID: found.ID},
+			auditentry.Entry{OperationID: signedOutOperation, Path: r.URL.Path, Status: http.StatusOK})
 	}
 	s.clear(w, sessionCookie)
 	s.clear(w, progressCookie)

@@ -8,8 +8,11 @@ import (
 	"net/http"
 	"time"
 
+	auditentry "github.com/content-automation/api/pkg/area/audit/entry"
+	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/session"
 	"github.com/content-automation/api/pkg/auth/signin"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/record/admission"
 	"github.com/content-automation/api/pkg/record/connection"
@@ -28,6 +31,9 @@ type Wiring struct {
 	Now      func() time.Time
 	// Pool federates the providers of customers. Without it no provider can be set up.
 	Pool connection.Pool
+	// Audit is the table of the audit log, and Region the region that writes it.
+	Audit  *store.DB
+	Region string
 }
 
 // Open returns the handler of the account area of a service.
@@ -37,11 +43,14 @@ func Open(w Wiring) (http.Handler, error) {
 		URL: w.URL, API: w.API, Sessions: session.New(w.DB, w.Seal, w.Now), Issuer: signin.NewClient(w.SignIn),
 		Connections: connection.NewService(w.DB, w.Now, rand.Reader, net.DefaultResolver, w.Pool), SignIn: w.SignIn,
 		Verifier: signin.New(w.SignIn, w.Now), Seal: w.Seal, Now: w.Now,
+		Audit: func(ctx context.Context, account tenant.Account, by auth.Actor, e auditentry.Entry) error {
+			return auditentry.Write(ctx, w.Audit, w.Region, tenant.Of(account, tenant.Live), by, e)
+		},
 		Admit: func(ctx context.Context, who signin.Identity) (session.Person, error) {
 			a, err := admissions.Admit(ctx, who)
 			var refusal *admission.Refusal
 			if errors.As(err, &refusal) {
-				return session.Person{}, &Refusal{refusals[refusal.Reason], refusal.Provider}
+				return session.Person{}, &Refusal{refusals[refusal.Reason], refusal}
 			}
 			return session.Person{ID: a.ID, Account: a.Account, Name: a.Name, Email: a.Email}, err
 		},
@@ -51,8 +60,7 @@ func Open(w Wiring) (http.Handler, error) {
 // Refusal is the error of an identity that nobody has admitted.
 type Refusal struct {
 	Message string
-	// Provider is the provider by which the person must sign in instead. It is empty if there is none.
-	Provider string
+	*admission.Refusal
 }
 
 // Error returns the message.

@@ -22,7 +22,7 @@ class AccountResource:
 
     def list_audit_entries(
         self, params: types.ListAuditEntriesParams | None = None, **options: Unpack[RequestOptions]
-    ) -> Pages[types.AuditEntry]:
+    ) -> Pages[types.Entry]:
         """List the requests of the last 90 days.
 
         Lists the requests with a known key, including refused ones, newest first. A live key lists live requests and

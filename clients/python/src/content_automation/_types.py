@@ -17,8 +17,8 @@ class Account(TypedDict):
     id: str
     """Unique id (TypeID). Ids sort by creation time."""
     ip_allow_list: List[str]
-    """Address ranges that may use the account's keys. Empty: all. If the key has a list too, both must allow the
-    address.
+    """Address ranges that may use the account's keys. Empty: all. It does not apply to people in the account area. If
+    the key has a list too, both must allow the address.
     """
     key: "CallingKey"
     """The calling key. For a person: its id, name and scopes."""
@@ -51,8 +51,8 @@ class AccountView(TypedDict):
     id: str
     """Unique id (TypeID). Ids sort by creation time."""
     ip_allow_list: List[str]
-    """Address ranges that may use the account's keys. Empty: all. If the key has a list too, both must allow the
-    address.
+    """Address ranges that may use the account's keys. Empty: all. It does not apply to people in the account area. If
+    the key has a list too, both must allow the address.
     """
     metadata: Dict[str, str]
     """Your own key-value pairs."""
@@ -519,60 +519,6 @@ class ApiKeyWithSecret(TypedDict):
     """Version, increased by every change. It is the ETag of the resource, for If-Match."""
     secret_shown_at: NotRequired[str]
     """Time at which the secret was made and shown. Only in a repeat that leaves it out."""
-
-
-
-class AuditActor(TypedDict):
-    """A type of the API."""
-
-    id: str
-    """Id of the API key, person, social account or sign-on connection, or name of the operator."""
-    kind: "AuditActorKind"
-    """Kind of actor. operator: an operator of the service. directory: the customer's directory, which calls SCIM.
-    social_account: a browser in which access to a social account was granted or denied.
-    """
-
-
-AuditActorKind = Union[Literal["api_key", "person", "operator", "social_account", "directory"], str]
-
-
-class AuditEntry(TypedDict):
-    """A type of the API."""
-
-    actor: "AuditActor"
-    """Who made the request."""
-    at: str
-    """Time at which the gateway received the request, UTC."""
-    count: int
-    """Number of requests for which the entry stands. More than 1 for one of many requests of a key that were refused
-    within a minute.
-    """
-    error_code: Optional["ErrorCode"]
-    """Error code; of social.callback the error that the return_url is sent, link_used or internal. Null if the request
-    succeeded.
-    """
-    id: str
-    """Id of the entry."""
-    ip: str
-    """Address of the caller."""
-    key_id: Optional[str]
-    """API key of the request. Null if it was not made with an API key."""
-    latency_ms: int
-    """Milliseconds from receipt by the gateway to the response."""
-    method: str
-    """HTTP method. Empty for a change by an operator."""
-    operation_id: str
-    """operationId. Empty if the path or method is unknown. A change by an operator of the service is named admin.…,
-    such as admin.account.update. social.callback: the end of a connection by OAuth.
-    """
-    path: str
-    """Path, without the query. For a change by an operator, the command."""
-    request_id: str
-    """Id of the request."""
-    status: int
-    """HTTP status of the response."""
-    user_agent: str
-    """User-Agent of the caller. Empty if none was sent."""
 
 
 
@@ -2095,6 +2041,64 @@ class EntertainmentSettingsUpdate(TypedDict):
     humor: NotRequired[Optional["EntertainmentSettingsHumorInput"]]
     """Style of humor."""
 
+
+
+class Entry(TypedDict):
+    """A type of the API."""
+
+    actor: "EntryActor"
+    """Who made the request."""
+    at: str
+    """Time at which the gateway received the request, UTC."""
+    count: int
+    """Number of requests for which the entry stands. More than 1 for one of many requests of a key that were refused
+    within a minute.
+    """
+    error_code: Optional[str]
+    """Error code; of social.callback the error that the return_url is sent, link_used or internal; of person.sign_in
+    the reason for which nobody was admitted. Null if the request succeeded.
+    """
+    id: str
+    """Id of the entry."""
+    ip: str
+    """Address of the caller."""
+    key_id: Optional[str]
+    """API key of the request. Null if it was not made with an API key."""
+    latency_ms: int
+    """Milliseconds from receipt by the gateway to the response."""
+    method: str
+    """HTTP method. Empty for a change by an operator."""
+    operation_id: str
+    """operationId. Empty if the path or method is unknown. A change by an operator of the service is named admin.…,
+    such as admin.account.update. social.callback: the end of a connection by OAuth. person.sign_in and
+    person.sign_out: a person in the account area.
+    """
+    path: str
+    """Path, without the query. For a change by an operator, the command. For a sign-in by a sign-on connection, its id
+    follows.
+    """
+    request_id: str
+    """Id of the request."""
+    status: int
+    """HTTP status of the response."""
+    user_agent: str
+    """User-Agent of the caller. Empty if none was sent."""
+
+
+
+class EntryActor(TypedDict):
+    """A type of the API."""
+
+    id: str
+    """Id of the API key, person, social account or sign-on connection, or name of the operator."""
+    kind: "EntryActorKind"
+    """Kind of actor. operator: an operator of the service. directory: a sign-on connection, by which the customer's
+    directory calls SCIM or somebody was not admitted. social_account: a browser in which access to a social account
+    was granted or denied.
+    """
+
+
+EntryActorKind = Union[Literal["api_key", "person", "operator", "social_account", "directory"], str]
 
 
 class ErrorBody(TypedDict):

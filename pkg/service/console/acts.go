@@ -1,0 +1,55 @@
+package console
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/awslabs/aws-lambda-go-api-proxy/core"
+
+	auditentry "github.com/content-automation/api/pkg/area/audit/entry"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/record/connection"
+	"github.com/content-automation/api/pkg/record/resource"
+)
+
+// The acts of people that no call of the API records, as the audit log names them.
+const (
+	signedInOperation  = "person.sign_in"
+	signedOutOperation = "person.sign_out"
+)
+
+// noteSignIn writes a sign-in to the audit log. Provider is the provider that the person came by, or empty. Reason is
+// that of a refusal.
+func (s *site) noteSignIn(r *http.Request, account tenant.Account, by auth.Actor, provider, reason string) {
+	e := auditentry.Entry{OperationID: signedInOperation, Path: r.URL.Path, Status: http.StatusSeeOther}
+	if provider != "" {
+		e.Path += " " + connection.IDOf(provider)
+	}
+	if reason != "" {
+		e.Status, e.ErrorCode = http.StatusForbidden, &reason
+	}
+	s.note(r, account, by, e)
+}
+
+// note writes an entry to the audit log. A sign-in or sign-out has happened by then, so it stays even if this fails.
+func (s *site) note(r *http.Request, account tenant.Account, by auth.Actor, e auditentry.Entry) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), noteTimeout)
+	defer cancel()
+	gateway, _ := core.GetAPIGatewayContextFromContext(r.Context())
+	now := s.Now()
+	at := now
+	if gateway.RequestTimeEpoch > 0 {
+		at = time.UnixMilli(gateway.RequestTimeEpoch)
+	}
+	e.At, e.LatencyMS, e.Count, e.Method = resource.Instant(at), now.Sub(at).Milliseconds(), 1, r.Method
+	e.RequestID, e.IP, e.UserAgent = id.OfRequest(at, gateway.RequestID), gateway.Identity.SourceIP, r.UserAgent()
+	if err := s.Audit(ctx, account, by, e); err != nil {
+		slog.Error("audit entry lost", "request_id", e.RequestID, "operation_id", e.OperationID, "error", err)
+	}
+}
+
+const noteTimeout = 3 * time.Second
