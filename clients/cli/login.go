@@ -66,9 +66,8 @@ func openBrowser(ctx context.Context, address string) error {
 	return exec.CommandContext(ctx, "xdg-open", address).Run()
 }
 
-// hostName returns the name of this machine for the name of the key.
-func hostName() string {
-	name, _ := os.Hostname()
+// machineName returns the name of a machine as the name of a key has it.
+func machineName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) || r == unicode.ReplacementChar {
 			return -1
@@ -91,6 +90,12 @@ func (w machine) randomText() (string, error) {
 		return "", fmt.Errorf("read random bytes: %w", err)
 	}
 	return base64.RawURLEncoding.EncodeToString(b), nil
+}
+
+// challengeOf returns the challenge of a verifier by the method S256.
+func challengeOf(verifier string) string {
+	sum := sha256.Sum256([]byte(verifier))
+	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
 // login runs the loopback flow of RFC 8252 with PKCE.
@@ -156,10 +161,10 @@ func (w machine) confirmed(ctx context.Context, base, state, verifier string, op
 			_ = server.Close()
 		}
 	}()
-	sum := sha256.Sum256([]byte(verifier))
+	host, _ := os.Hostname()
 	address := base + "/settings/cli?" + url.Values{
 		"port":      {strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)},
-		"challenge": {base64.RawURLEncoding.EncodeToString(sum[:])}, "state": {state}, "name": {hostName()},
+		"challenge": {challengeOf(verifier)}, "state": {state}, "name": {machineName(host)},
 	}.Encode()
 	fmt.Fprintf(w.notes, "Confirm the sign-in in the browser of this machine, at\n%s\n", address)
 	if open && w.open != nil && w.open(ctx, address) != nil {

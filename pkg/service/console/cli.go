@@ -124,7 +124,11 @@ func (r *request) showCLI(status int, c cliRequest, message string) error {
 	return r.show(status, "cli", v)
 }
 
-func (r *request) cliExpiry() time.Time { return r.site.Now().AddDate(0, 0, cliDays).UTC() }
+// cliExpiry returns the time at which a new key expires. It is the beginning of a day, so that a form that is sent twice
+// makes the same call of the API.
+func (r *request) cliExpiry() time.Time {
+	return r.site.Now().UTC().AddDate(0, 0, cliDays).Truncate(24 * time.Hour)
+}
 
 // createCLIKey creates the key as the person, and leads to the command line with a code for it.
 func createCLIKey(r *request, c cliRequest) error {
