@@ -212,7 +212,8 @@ func callback(state string, results chan<- url.Values) http.Handler {
 	return mux
 }
 
-// redeem exchanges a code for the key. It tries once: a code works once, so that a repeat after a lost answer is refused.
+// redeem exchanges a code for the key. It tries once: a code works once, so that a repeat after a lost answer is
+// refused.
 func (w machine) redeem(ctx context.Context, base, code, verifier string) (c credentials, err error) {
 	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
 	defer cancel()

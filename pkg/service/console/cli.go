@@ -6,8 +6,8 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strconv"
+	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -39,10 +39,16 @@ type cliRequest struct {
 	Challenge, State, Name string
 }
 
-var (
-	challengeForm = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`) // an SHA-256 in base64url
-	stateForm     = regexp.MustCompile(`^[A-Za-z0-9_-]{16,128}$`)
-)
+const messageCLIRole = "Your role does not permit creating API keys. Ask an owner or an admin of the account."
+
+// challengeLength is the length of an SHA-256 in base64url.
+const challengeLength = 43
+
+// isToken reports whether a text has the characters of base64url, and a length within the bounds.
+func isToken(text string, least, most int) bool {
+	return len(text) >= least && len(text) <= most && strings.Trim(text,
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_") == ""
+}
 
 // cli returns the request of the command line, or why it is wrong.
 func (r *request) cli() (c cliRequest, message string) {
@@ -52,9 +58,9 @@ func (r *request) cli() (c cliRequest, message string) {
 	switch {
 	case err != nil || port < 1 || port > 65535:
 		return c, "The parameter port must be a number from 1 to 65535. Start the sign-in from the command line again."
-	case !challengeForm.MatchString(c.Challenge):
+	case !isToken(c.Challenge, challengeLength, challengeLength):
 		return c, "The parameter challenge must be an SHA-256 in base64url. Start the sign-in from the command line again."
-	case !stateForm.MatchString(c.State):
+	case !isToken(c.State, 16, 128):
 		return c, "The parameter state must have 16 to 128 letters, digits, - or _. Start the sign-in from the command " +
 			"line again."
 	case c.Name == "" || utf8.RuneCountInString(c.Name) > maxHostName || !printable(c.Name):
@@ -114,8 +120,7 @@ func (r *request) showCLI(status int, c cliRequest, message string) error {
 		return err
 	}
 	if me.Person == nil || me.Person.Role == auth.Auditor {
-		return &failure{Status: http.StatusForbidden, Message: "Your role does not permit creating API keys. Ask an owner " +
-			"or an admin of the account."}
+		return &failure{Status: http.StatusForbidden, Message: messageCLIRole}
 	}
 	v := r.view("Sign in the command line", "")
 	v.Error = message
@@ -124,8 +129,8 @@ func (r *request) showCLI(status int, c cliRequest, message string) error {
 	return r.show(status, "cli", v)
 }
 
-// cliExpiry returns the time at which a new key expires. It is the beginning of a day, so that a form that is sent twice
-// makes the same call of the API.
+// cliExpiry returns the time at which a new key expires. It is the beginning of a day, so that a form that is sent
+// twice makes the same call of the API.
 func (r *request) cliExpiry() time.Time {
 	return r.site.Now().UTC().AddDate(0, 0, cliDays).Truncate(24 * time.Hour)
 }

@@ -199,7 +199,7 @@ try {
       await page.setViewportSize({ width, height: 860 });
       for (const path of given.pages) {
         await page.goto(given.base + path);
-        const name = path.split('/').slice(2, 3).join('') || 'settings', detail = path.endsWith('/new') ? '-new' : path.split('/').length > 3 ? '-detail' : '';
+        const name = path.split('?')[0].split('/').slice(2, 3).join('') || 'settings', detail = path.endsWith('/new') ? '-new' : path.split('/').length > 3 ? '-detail' : '';
         const shown = width === 1280 || width === 375;
         await inspect(page, `${path} ${colorScheme} ${width}`, shown && `${name}${detail}-${colorScheme}-${width}`);
       }
