@@ -29,11 +29,15 @@ type machine struct {
 	random     io.Reader
 	// program is the name by which the command was called.
 	program string
+	// config returns the folder of the user's configuration.
+	config func() (string, error)
+	// open opens an address in the browser.
+	open func(ctx context.Context, address string) error
 }
 
 func thisMachine() machine {
 	return machine{os.Stdout, os.Stderr, os.Getenv, time.Now, wait, rand.Reader,
-		strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")}
+		strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe"), os.UserConfigDir, openBrowser}
 }
 
 // called returns the name of the command, which releases call otherwise than its folder.
@@ -56,13 +60,15 @@ func root(w machine) *cobra.Command {
 		Use:   w.called(),
 		Short: "Call the Content-Automation API, and receive its events on your own machine",
 		Long: "Call the Content-Automation API, and receive its events on your own machine, without a public address. " +
-			"SVC_API_KEY has the API key, and BASE_URL the base URL.\n\n" + statuses,
+			"SVC_API_KEY has the API key, and BASE_URL the base URL; without a key, the command uses that of the last " +
+			"login.\n\n" + statuses,
 		SilenceUsage: true, SilenceErrors: true, Version: contentautomation.Version,
 	}
 	cmd.SetOut(w.out)
 	cmd.SetErr(w.notes)
 	cmd.AddGroup(&cobra.Group{ID: "operations", Title: "Operations of the API:"})
-	cmd.AddCommand(listenCommand(w), triggerCommand(w), logsCommand(w), manCommand(), mcpCommand(w))
+	cmd.AddCommand(listenCommand(w), triggerCommand(w), logsCommand(w), manCommand(), mcpCommand(w), loginCommand(w),
+		logoutCommand(w))
 	cmd.AddCommand(operationCommands(w)...)
 	return cmd
 }

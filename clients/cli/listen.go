@@ -1,13 +1,10 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 	"unicode"
@@ -55,7 +52,7 @@ func listenCommand(w machine) *cobra.Command {
 	l.flags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&l.key, "api-key", "", "API key with the scope account:read; default: SVC_API_KEY, which other users "+
-		"of the machine do not see")
+		"of the machine do not see, or the key of the last login")
 	f.StringVar(&l.base, "base-url", "", "base URL of the API; default: BASE_URL")
 	f.StringVar(&l.since, "since", "", "send the events since then first: a time such as 2026-11-22T06:00:00Z, or a "+
 		"duration such as 15m (the API keeps 30 days); default: now")
@@ -107,32 +104,25 @@ func (l *listening) follow(ctx context.Context, f *follow.Follower, start time.T
 
 // follower returns the follower of the account's events.
 func (l *listening) follower() (*follow.Follower, error) {
-	key, base := strings.TrimSpace(cmp.Or(l.key, l.getenv("SVC_API_KEY"))), cmp.Or(l.base, l.getenv("BASE_URL"))
 	if l.address == "" {
 		return nil, errors.New("name the address of your receiver by --forward-to, such as http://localhost:3000/hooks")
+	}
+	key, base, err := l.access(l.key, l.base)
+	if err != nil {
+		return nil, err
 	}
 	if !strings.HasPrefix(key, "svc_") || strings.ContainsFunc(key, unicode.IsControl) {
 		return nil, errors.New("give an API key (svc_test_… or svc_live_…) in SVC_API_KEY or by --api-key")
 	}
-	u, err := url.Parse(base)
-	if err != nil || u.Host == "" || u.RawQuery != "" {
-		return nil, errors.New("give the base URL of the API in BASE_URL or by --base-url, such as " +
-			"http://127.0.0.1:8080")
-	}
-	if u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())) {
-		return nil, errors.New("--base-url must use https, since the API key is sent there; http is for loopback " +
-			"addresses only")
+	if err := checkBase(base); err != nil {
+		return nil, err
 	}
 	return &follow.Follower{
 		Client: &http.Client{Timeout: apiTimeout,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
-		BaseURL: strings.TrimSuffix(strings.TrimRight(base, "/"), "/v1"), Key: key,
+		BaseURL: serviceOf(base), Key: key,
 		Now: l.now, Wait: l.wait, Notice: func(message string) { fmt.Fprintln(l.notes, message) },
 	}, nil
-}
-
-func isLoopback(host string) bool {
-	return host == "localhost" || net.ParseIP(host).IsLoopback()
 }
 
 // sinceOf reads a time, or a duration before the present.

@@ -17,7 +17,7 @@ func mcpCommand(w machine) *cobra.Command {
 			"Its calls come from this machine, so that keys with a list of addresses can be used. Use a test key (svc_test_…) " +
 			"unless the agent is meant to spend credits and publish.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			key, base, err := connection(w, key, base)
+			key, base, err := w.access(key, base)
 			if err != nil {
 				return err
 			}

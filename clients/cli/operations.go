@@ -117,7 +117,8 @@ func (c *calling) bare(name, short, long string) *cobra.Command {
 	cmd := &cobra.Command{Use: strings.TrimSpace(name + " " + strings.ToUpper(strings.Join(c.args, " "))), Short: short,
 		Long: long, Args: cobra.ExactArgs(len(c.args))}
 	f := cmd.Flags()
-	f.StringVar(&c.key, "api-key", "", "API key; default: SVC_API_KEY, which other users of the machine do not see")
+	f.StringVar(&c.key, "api-key", "", "API key; default: SVC_API_KEY, which other users of the machine do not see, "+
+		"or the key of the last login")
 	f.StringVar(&c.base, "base-url", "", "base URL of the API; default: BASE_URL")
 	f.BoolVar(&c.json, "json", false, "print JSON")
 	return cmd
@@ -267,26 +268,9 @@ func queryOf(values map[string]any) url.Values {
 	return query
 }
 
-// connection returns the key and the base URL of flags or variables.
-func connection(w machine, key, base string) (string, string, error) {
-	if key == "" {
-		key = w.getenv("SVC_API_KEY")
-	}
-	if base == "" {
-		base = w.getenv("BASE_URL")
-	}
-	if key == "" {
-		return "", "", errors.New("give an API key (svc_test_… or svc_live_…) in SVC_API_KEY or by --api-key")
-	}
-	if base == "" {
-		return "", "", errors.New("give the base URL of the API in BASE_URL or by --base-url, such as http://127.0.0.1:8080")
-	}
-	return strings.TrimSpace(key), base, nil
-}
-
-// newClient returns a client with the key and the base URL of flags or variables.
+// newClient returns a client with the key and the base URL of flags, variables or the last login.
 func newClient(w machine, key, base string) (*contentautomation.Client, error) {
-	key, base, err := connection(w, key, base)
+	key, base, err := w.access(key, base)
 	if err != nil {
 		return nil, err
 	}

@@ -55,7 +55,8 @@ const deniedToDecoders = "acc_* answer#* calls#* keycount#* keys#* people#* secr
 	signOn
 
 // signOn are the partitions of the items that decide who is a person of an account.
-const signOn = "con_* directory#* domain#* setup#* peoplecount#* email#* invitation#* owners#* session#*"
+const signOn = "con_* directory#* domain#* setup#* peoplecount#* email#* invitation#* owners#* session#* " +
+	"handover#*"
 
 // If a file takes over a decoder, it reaches no item that decides about access, and changes only
 // files of its kind of work.

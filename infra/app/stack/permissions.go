@@ -47,6 +47,7 @@ var accessItems = slices.Concat([]string{
 var signOnItems = []string{
 	id.Connection + "_*", connection.Directories("*"), connection.Domains("*"), connection.Setups("*"),
 	person.Counts("*"), person.Emails("*"), person.Invitations("*"), person.Owners("*"), session.Items("*"),
+	session.Handovers("*"),
 }
 
 // permissions returns the permissions of a function. They are written out because the grants

@@ -73,7 +73,7 @@ func (s *system) lived(t *testing.T, receiver string) (pages []string) {
 	}
 	return append(pages[:1], "/settings/api-keys", "/settings/api-keys/"+id, "/settings/api-keys/new", "/settings/webhooks",
 		"/settings/events", "/settings/usage", "/settings/social-accounts", "/settings/service-levels", "/settings/audit-log",
-		"/settings/people", "/settings/sign-on")
+		"/settings/people", "/settings/sign-on", "/settings/cli?"+cliForm().Encode())
 }
 
 func TestTheAccountAreaInChromium(t *testing.T) {

@@ -110,6 +110,7 @@ var forms = map[string]url.Values{
 	"/settings/people/{person}/remove":                                    {},
 	"/settings/sign-on":                                                   {"name": {"x"}, "role": {"admin"}},
 	"/settings/explorer":                                                  {},
+	"/settings/cli":                                                       cliForm(),
 }
 
 // filled fills in the ids of a path.

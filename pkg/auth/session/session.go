@@ -223,7 +223,12 @@ func (s *Store) End(ctx context.Context, ended *Session) error {
 
 // box returns the keys that seal the tokens of one session.
 func (s *Store) box(ctx context.Context, hash string) (*seal.Box, error) {
-	keys, err := s.seal.Keys(ctx, []byte(hash), sealPurpose)
+	return s.boxFor(ctx, hash, sealPurpose)
+}
+
+// boxFor returns the keys that seal the data of a purpose, for one hash.
+func (s *Store) boxFor(ctx context.Context, hash, purpose string) (*seal.Box, error) {
+	keys, err := s.seal.Keys(ctx, []byte(hash), purpose)
 	if err != nil {
 		return nil, err
 	}

@@ -83,6 +83,7 @@ func New(o Options) (http.Handler, error) {
 	addPeople(open)
 	addSignOn(open)
 	s.addSetup(routes)
+	s.addCLI(routes, open)
 	routes.HandleFunc("/", s.unknown)
 	// A form of another site is refused by the headers that browsers send with it.
 	protection := http.NewCrossOriginProtection()

@@ -1,5 +1,7 @@
 // Uses the account area in a real Chromium, as the people of an account do, and prints what happened as JSON. The test
 // passes what it needs as JSON in the first argument.
+import { createHash } from 'node:crypto';
+import { createServer } from 'node:http';
 import { readFileSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 
@@ -18,10 +20,11 @@ const browser = await chromium.launch({
 
 // open makes a page whose every complaint is noted. The refusals that a journey wants are in expected.
 const expected = [];
+let commandLine = ''; // the origin of the command line that signs in
 async function open(context) {
   const page = await context.newPage();
   page.setDefaultTimeout(15_000);
-  page.on('request', (r) => { if (!/^(data|blob):/.test(r.url()) && new URL(r.url()).origin !== origin) seen.elsewhere.push(r.url()); });
+  page.on('request', (r) => { if (!/^(data|blob):/.test(r.url()) && ![origin, commandLine].includes(new URL(r.url()).origin)) seen.elsewhere.push(r.url()); });
   page.on('pageerror', (e) => seen.complaints.push(e.message));
   page.on('console', (m) => {
     if (['error', 'warning'].includes(m.type()) && !expected.some((e) => m.text().includes(e))) seen.complaints.push(`${page.url()}: ${m.text()}`);
@@ -150,6 +153,32 @@ async function journeyOfTheExplorer(page) {
   return key;
 }
 
+// The command line signs in: the page leads the browser back to it with a code, which works with the verifier.
+async function journeyOfTheCommandLine(page) {
+  let came;
+  const back = new Promise((resolve) => { came = resolve; });
+  const listener = createServer((request, response) => {
+    response.setHeader('Content-Type', 'text/html');
+    response.end('<link rel="icon" href="data:,">');
+    came(new URL(request.url, 'http://127.0.0.1'));
+  });
+  await new Promise((resolve) => { listener.listen(0, '127.0.0.1', resolve); });
+  commandLine = `http://127.0.0.1:${listener.address().port}`;
+  const verifier = 'v'.repeat(43), state = 's'.repeat(43);
+  const q = new URLSearchParams({ port: listener.address().port, challenge: createHash('sha256').update(verifier).digest('base64url'), state, name: 'laptop' });
+  await page.goto(`${given.base}/settings/cli?${q}`);
+  await inspect(page, 'command line', 'command-line');
+  await page.getByLabel('Scopes').selectOption({ label: 'Read only' });
+  await page.getByRole('button', { name: 'Create the key' }).click();
+  const { pathname, searchParams } = await back;
+  expect('the path of the callback', pathname, '/callback');
+  expect('the state of the callback', searchParams.get('state'), state);
+  const answer = await fetch(`${given.base}/auth/cli/token`, { method: 'POST', body: new URLSearchParams({ code: searchParams.get('code'), code_verifier: verifier }) });
+  expect('the key of the command line', await status((await answer.json()).access_token), 200);
+  await page.goto(`${given.base}/settings/api-keys`);
+  listener.close();
+}
+
 const context = await browser.newContext({ viewport: { width: 1280, height: 860 } });
 const page = await open(context);
 try {
@@ -161,6 +190,7 @@ try {
   await journeyOfAKey(page);
   await journeyOfAWebhook(page);
   await journeyOfAPerson(page);
+  await journeyOfTheCommandLine(page);
 
   // All pages, in both schemes and all widths. The names of the account are hostile.
   for (const colorScheme of ['light', 'dark']) {
@@ -169,7 +199,7 @@ try {
       await page.setViewportSize({ width, height: 860 });
       for (const path of given.pages) {
         await page.goto(given.base + path);
-        const name = path.split('/').slice(2, 3).join('') || 'settings', detail = path.endsWith('/new') ? '-new' : path.split('/').length > 3 ? '-detail' : '';
+        const name = path.split('?')[0].split('/').slice(2, 3).join('') || 'settings', detail = path.endsWith('/new') ? '-new' : path.split('/').length > 3 ? '-detail' : '';
         const shown = width === 1280 || width === 375;
         await inspect(page, `${path} ${colorScheme} ${width}`, shown && `${name}${detail}-${colorScheme}-${width}`);
       }
