@@ -126,6 +126,10 @@ func TestAPersonSignsIn(t *testing.T) {
 	if me.ID != c.id || me.Mode != "test" || k.Name != "Made by hand" || !strings.HasPrefix(k.CreatedBy, "usr_") {
 		t.Errorf("%+v, %+v", me, k)
 	}
+	signOn := running.BaseURL + "/settings/sign-on"
+	if p := v.visit(signOn, nil); p.status != http.StatusOK || p.at != signOn {
+		t.Errorf("the connections of sign-on: %+v", p)
+	}
 	if p := v.visit(running.BaseURL+"/auth/sign-out", url.Values{}); p.status != http.StatusOK {
 		t.Errorf("at the sign-out: %+v", p)
 	}
