@@ -146,16 +146,33 @@ func newRaw(t *testing.T, secret, version string) string {
 }
 
 func TestAnAgentWithoutAKeyIsRefused(t *testing.T) {
+	// Where people sign in, the challenge names the metadata from which an agent finds their issuer (RFC 9728).
+	const metadata = "/.well-known/oauth-protected-resource/mcp"
+	challenge := "Bearer"
+	switch resp, body := browse(t, http.MethodGet, running.BaseURL+metadata); resp.StatusCode {
+	case http.StatusOK:
+		challenge += ` resource_metadata="` + running.BaseURL + metadata + `"`
+		var m struct {
+			Resource string
+			Servers  []string `json:"authorization_servers"`
+		}
+		if err := json.Unmarshal([]byte(body), &m); err != nil || m.Resource != running.BaseURL+"/mcp" || len(m.Servers) != 1 {
+			t.Errorf("the metadata is %s: %v", body, err)
+		}
+	case http.StatusNotFound:
+		if !strings.Contains(body, "People do not sign in here") {
+			t.Errorf("without a sign-in the metadata is %s", body)
+		}
+	default:
+		t.Errorf("the metadata answers %s %s", resp.Status, body)
+	}
 	for secret, code := range map[string]string{"": "missing_api_key", "garbage": "invalid_api_key"} {
 		a := call(t, secret, "POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
-		if err := a.refused(401, code); err != nil || a.Header.Get("WWW-Authenticate") != "Bearer" {
+		if err := a.refused(401, code); err != nil || a.Header.Get("WWW-Authenticate") != challenge {
 			t.Errorf("%q: %v, %v", secret, err, a.Header)
 		}
 	}
 	if err := call(t, "", "GET", "/mcp", nil).refused(405, "method_not_allowed"); err != nil {
-		t.Error(err)
-	}
-	if err := call(t, "", "GET", "/.well-known/oauth-protected-resource/mcp", nil).refused(404, "not_found"); err != nil {
 		t.Error(err)
 	}
 }
