@@ -156,7 +156,8 @@ func TestAnAgentWithoutAKeyIsRefused(t *testing.T) {
 			Resource string
 			Servers  []string `json:"authorization_servers"`
 		}
-		if err := json.Unmarshal([]byte(body), &m); err != nil || m.Resource != running.BaseURL+"/mcp" || len(m.Servers) != 1 {
+		if err := json.Unmarshal([]byte(body), &m); err != nil || m.Resource != running.BaseURL+"/mcp" ||
+			len(m.Servers) != 1 {
 			t.Errorf("the metadata is %s: %v", body, err)
 		}
 	case http.StatusNotFound:
