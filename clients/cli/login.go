@@ -83,7 +83,7 @@ func machineName(name string) string {
 	return name
 }
 
-// randomText returns a text of 43 characters that nobody can guess.
+// randomText returns 32 random bytes in base64url: a verifier (RFC 7636, 4.1) or a state.
 func (w machine) randomText() (string, error) {
 	b := make([]byte, 32)
 	if _, err := io.ReadFull(w.random, b); err != nil {

@@ -36,7 +36,8 @@ func logsCommand(w machine) *cobra.Command {
 	return parent
 }
 
-// tail prints the entries from now on. The first page tells where the log ends by the clock of the service.
+// tail prints the entries that are added after it begins. The newest entry of the first page marks the end of the log,
+// by the clock of the service.
 func (c *calling) tail(ctx context.Context, client *contentautomation.Client) error {
 	seen, from, first := []string{}, "", true
 	for {
