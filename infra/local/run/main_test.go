@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -50,16 +51,28 @@ func built(t *testing.T) *command {
 			t.Fatal(err)
 		}
 	}
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.port = l.Addr().(*net.TCPAddr).Port
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	c.port = freePort(t)
 	t.Cleanup(c.kill)
 	return c
+}
+
+// freePort returns a port that is free, below those that the system gives to listeners without a port: none of these can
+// take it before the command does.
+func freePort(t *testing.T) int {
+	t.Helper()
+	for range 100 {
+		port := 20000 + rand.IntN(10000)
+		l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:"+strconv.Itoa(port))
+		if err != nil {
+			continue
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return port
+	}
+	t.Fatal("no port from 20000 to 29999 is free")
+	return 0
 }
 
 // cmd returns the command with variables.
@@ -369,7 +382,7 @@ func TestASecondProcessIsRefused(t *testing.T) {
 	c := built(t)
 	env := c.start()
 	for _, fresh := range []string{"", "1"} {
-		output, err := c.cmd("PORT=0"+strconv.Itoa(c.port+1), "FRESH="+fresh).CombinedOutput()
+		output, err := c.cmd("PORT="+strconv.Itoa(freePort(t)), "FRESH="+fresh).CombinedOutput()
 		if err == nil || !strings.Contains(string(output), "another service runs in") {
 			t.Errorf("FRESH=%s: %v: %s", fresh, err, output)
 		}

@@ -143,6 +143,10 @@ func Start(o Options) (_ *Service, err error) {
 			s.Stop()
 		}
 	}()
+	// The data come first: a second process with the same data is told so, whatever its port.
+	if err := s.open(); err != nil {
+		return nil, err
+	}
 	listener, err := listen(s.options.Listen, o.Port)
 	if err != nil {
 		return nil, err
@@ -162,9 +166,6 @@ func Start(o Options) (_ *Service, err error) {
 			_ = listener.Close()
 		}
 	}()
-	if err := s.open(); err != nil {
-		return nil, err
-	}
 	if err := s.startFakes(); err != nil {
 		return nil, err
 	}
