@@ -19,6 +19,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/content-automation/api/pkg/base/freeport"
 )
 
 // asProgram is the variable with which the test program is the sandbox itself.
@@ -43,12 +45,11 @@ func TestMain(m *testing.M) {
 // freePort returns a port that nothing listens on.
 func freePort(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := freeport.Find(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
+	return strconv.Itoa(port)
 }
 
 // box is a running sandbox.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -19,6 +18,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider/credentials"
+	"github.com/content-automation/api/pkg/base/freeport"
 	"github.com/content-automation/api/testdata/fakes"
 )
 
@@ -56,23 +56,13 @@ func built(t *testing.T) *command {
 	return c
 }
 
-// freePort returns a port that is free, below those that the system gives to listeners without a port: none of these can
-// take it before the command does.
 func freePort(t *testing.T) int {
 	t.Helper()
-	for range 100 {
-		port := 20000 + rand.IntN(10000)
-		l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:"+strconv.Itoa(port))
-		if err != nil {
-			continue
-		}
-		if err := l.Close(); err != nil {
-			t.Fatal(err)
-		}
-		return port
+	port, err := freeport.Find(t.Context())
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Fatal("no port from 20000 to 29999 is free")
-	return 0
+	return port
 }
 
 // cmd returns the command with variables.

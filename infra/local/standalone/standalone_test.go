@@ -19,6 +19,7 @@ import (
 
 	"github.com/content-automation/api/infra/local/terminal"
 	"github.com/content-automation/api/pkg/area/account"
+	"github.com/content-automation/api/pkg/base/freeport"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/generate"
@@ -294,12 +295,11 @@ func TestAServiceThatCannotStart(t *testing.T) {
 
 func freePort(t *testing.T) int {
 	t.Helper()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	port, err := freeport.Find(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().(*net.TCPAddr).Port
+	return port
 }
 
 // A worker that outlasts the grace of Stop may write, which has no effect any more.

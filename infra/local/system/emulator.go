@@ -4,11 +4,12 @@ import (
 	"context"
 	_ "embed" // for launch
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strconv"
 	"time"
+
+	"github.com/content-automation/api/pkg/base/freeport"
 )
 
 // emulator is the local AWS.
@@ -53,7 +54,7 @@ func startEmulator(ctx context.Context, python string, o Options) (*emulator, er
 	// Another program may take a free port first.
 	const tries = 3
 	for try := 1; ; try++ {
-		port, err := freePort(ctx)
+		port, err := freeport.Find(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -99,13 +100,4 @@ func startEmulator(ctx context.Context, python string, o Options) (*emulator, er
 			return nil, logged(err, "starting the local AWS", log)
 		}
 	}
-}
-
-func freePort(ctx context.Context) (int, error) {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	defer func() { _ = listener.Close() }()
-	return listener.Addr().(*net.TCPAddr).Port, nil
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -14,6 +13,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/content-automation/api/pkg/base/freeport"
 )
 
 // startTimeout bounds the start of the engine and the creation of a table. A start takes half a second; on machines
@@ -88,7 +89,7 @@ func checkout() (string, error) {
 }
 
 func run(command []string) (string, error) {
-	port, err := freePort()
+	port, err := freeport.Find(context.Background())
 	if err != nil {
 		return "", err
 	}
@@ -162,13 +163,4 @@ func await(address string, ended <-chan struct{}) error {
 		case <-tick.C:
 		}
 	}
-}
-
-func freePort() (int, error) {
-	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	defer func() { _ = listener.Close() }()
-	return listener.Addr().(*net.TCPAddr).Port, nil
 }

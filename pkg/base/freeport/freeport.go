@@ -1,0 +1,28 @@
+// Package freeport finds ports for servers that tests and the local systems start in other processes.
+package freeport
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"net"
+	"strconv"
+)
+
+// The ports are below those that systems give to listeners that ask for none (from 32768 on Linux, from 49152 on
+// macOS), so that no such listener can take the port before the server does.
+const first, count = 20000, 10000
+
+// Find returns a port of the loopback address that nothing listens on.
+func Find(ctx context.Context) (int, error) {
+	var err error
+	for range 100 {
+		port := first + rand.IntN(count)
+		var listener net.Listener
+		listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+		if err == nil {
+			return port, listener.Close()
+		}
+	}
+	return 0, errors.Join(errors.New("freeport: none of 100 ports is free"), err)
+}
