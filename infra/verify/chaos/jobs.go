@@ -57,7 +57,7 @@ func (w *world) newJobScene(ctx context.Context, name string, sz size) (*scene, 
 		ask: func(n int) (string, map[string]any) {
 			return w.order(factory, n)
 		}}
-	s.through = s.noneWaits
+	s.left = s.waiting
 	return s, nil
 }
 
@@ -88,19 +88,20 @@ var works = []struct{ path, generated, failed string }{
 	{"/v1/studio/generations", "studio.generated", "studio.failed"},
 }
 
-// noneWaits reports whether no work is queued or under way. It polls slowly, because its calls compete with the
-// work.
-func (s *scene) noneWaits(ctx context.Context) (bool, error) {
+// waiting returns the number of pieces of work that are queued or under way. It polls slowly, because its calls compete
+// with the work.
+func (s *scene) waiting(ctx context.Context) (n int, err error) {
 	if err := pause(ctx, time.Second/2); err != nil {
-		return false, err
+		return 0, err
 	}
 	for _, of := range works {
 		for _, state := range []string{"generating", "queued"} {
 			some, err := list[struct{}](ctx, s.client, of.path, "state", state)
-			if err != nil || len(some) > 0 {
-				return false, err
+			if err != nil {
+				return 0, err
 			}
+			n += len(some)
 		}
 	}
-	return true, nil
+	return n, nil
 }

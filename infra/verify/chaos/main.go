@@ -35,7 +35,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	flags.IntVar(&sz.jobs, "jobs", 40, "how many pieces of work each row of generations has")
 	flags.DurationVar(&sz.every, "every", 100*time.Millisecond, "from one event or piece of work to the next")
 	flags.IntVar(&sz.kills, "kills", 3, "how often a function is killed in a row")
-	flags.DurationVar(&sz.within, "within", 10*time.Minute, "when what has not arrived is taken for lost")
+	flags.DurationVar(&sz.within, "within", 10*time.Minute, "the time without any result after which the rest is taken for lost")
 	only := flags.String("rows", "", "a regular expression: only the rows whose names it finds")
 	if err := flags.Parse(args); err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -33,8 +34,8 @@ type scene struct {
 	// factory is the factory for the work of a live key.
 	factory string
 	load    *load
-	// through reports whether all accepted work has ended.
-	through func(context.Context) (bool, error)
+	// left returns the number of pieces of accepted work that have not ended.
+	left func(context.Context) (int, error)
 	// mailbox receives the events of the webhook, if there is one.
 	mailbox *mailbox
 	webhook string
@@ -50,7 +51,7 @@ type size struct {
 	// events and jobs are the numbers of events and jobs of a row.
 	events, jobs int
 	every        time.Duration // from one request to the next
-	// within is the time to wait for a result before it counts as lost.
+	// within is the time to wait for a further result before those that are left count as lost.
 	within time.Duration
 	// kills is the number of times that a function is killed.
 	kills int
@@ -124,10 +125,10 @@ func (w *world) newScene(ctx context.Context, name string, sz size) (*scene, err
 			return "/v1/content-items", map[string]any{"factory_id": factory, "kind": "post",
 				"prompt": "Chaos " + strconv.Itoa(n)}
 		}}
-	s.through = func(context.Context) (bool, error) {
+	s.left = func(context.Context) (int, error) {
 		done, _ := s.load.accepted()
 		came, err := s.mailbox.all()
-		return !missing(done, came), err
+		return missing(done, came), err
 	}
 	return s, nil
 }
@@ -275,35 +276,44 @@ func until(ctx context.Context, f func() (bool, error)) error {
 	}
 }
 
-// settle waits until all accepted work has ended and no message is left that might cause more. Work that has not
-// ended within the time is lost; the counts show it.
+// settle waits until all accepted work has ended and no message is left that might cause more. If nothing more ends
+// within the time, what is left is lost; the counts show it.
 func (s *scene) settle(ctx context.Context, within time.Duration) error {
-	waiting, cancel := context.WithTimeout(ctx, within)
-	defer cancel()
-	err := until(waiting, func() (bool, error) { return s.through(waiting) })
-	if err == nil {
-		queues := s.urls(topology.Queues...)
-		err = until(waiting, func() (bool, error) {
-			left, err := s.messages(waiting, queues...)
-			return left == 0, err
+	queues := s.urls(topology.Queues...)
+	for _, left := range []func(context.Context) (int, error){
+		s.left,
+		func(ctx context.Context) (int, error) { return s.messages(ctx, queues...) },
+	} {
+		least, deadline := math.MaxInt, time.Now().Add(within)
+		err := until(ctx, func() (bool, error) {
+			waiting, cancel := context.WithDeadline(ctx, deadline)
+			defer cancel()
+			n, err := left(waiting)
+			if waiting.Err() != nil {
+				return true, context.Cause(ctx)
+			}
+			if n < least {
+				least, deadline = n, time.Now().Add(within)
+			}
+			return n == 0, err
 		})
+		if err != nil {
+			return err
+		}
 	}
-	if waiting.Err() != nil && ctx.Err() == nil {
-		return nil
-	}
-	return err
+	return nil
 }
 
-// missing reports whether an event of accepted work has not arrived.
-func missing(done []accepted, came []receipt) bool {
+// missing returns the number of pieces of accepted work whose event has not arrived.
+func missing(done []accepted, came []receipt) (n int) {
 	there := map[string]bool{}
 	for _, r := range came {
 		there[r.subject] = true
 	}
 	for _, a := range done {
 		if !there[a.id] {
-			return true
+			n++
 		}
 	}
-	return false
+	return n
 }
