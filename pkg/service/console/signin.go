@@ -267,12 +267,15 @@ func (s *site) begin(r *http.Request, p progress, code string) (token string, er
 // signOut ends the session here and at the issuer, and revokes what was made for it.
 func (s *site) signOut(w http.ResponseWriter, r *http.Request) {
 	if !ofPage(r) {
-		s.failed(w, r, http.StatusForbidden, "Only the pages of the account area may ask for this.")
+		s.failed(w, r, http.StatusForbidden, messageNotPage)
 		return
 	}
 	found, err := s.find(r)
+	if err == nil {
+		err = permitted(r)
+	}
 	if err != nil && !errors.Is(err, session.ErrNone) {
-		s.answer(w, r, nil, err)
+		s.answer(w, r, found, err)
 		return
 	}
 	if found != nil {
