@@ -5,15 +5,13 @@ package session
 import (
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/content-automation/api/pkg/auth/signin"
+	"github.com/content-automation/api/pkg/base/bearer"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/store"
@@ -88,18 +86,14 @@ func New(db *store.DB, secret seal.Secret, now func() time.Time) *Store {
 	return &Store{db, secret, now}
 }
 
-func hashOf(token string) string {
-	sum := sha256.Sum256([]byte(token))
-	return hex.EncodeToString(sum[:])
-}
-
 // Start creates a session and returns the token for the browser. The session gets the tokens, its end and its hash.
 func (s *Store) Start(ctx context.Context, made *Session, tokens signin.Tokens) (token string, err error) {
-	random := make([]byte, 32)
-	_, _ = rand.Read(random) // never fails
-	token = base64.RawURLEncoding.EncodeToString(random)
+	token, made.hash, err = bearer.New(rand.Reader)
+	if err != nil {
+		return "", err
+	}
 	now := s.now()
-	made.hash, made.version = hashOf(token), 0
+	made.version = 0
 	made.SeenAt, made.EndsAt = now, now.Add(Absolute)
 	if err := s.keep(ctx, made, tokens); err != nil {
 		return "", err
@@ -119,7 +113,7 @@ func (s *Store) Start(ctx context.Context, made *Session, tokens signin.Tokens) 
 
 // Find returns the session of a token, and notes that it is in use. It returns ErrNone if there is none.
 func (s *Store) Find(ctx context.Context, token string) (*Session, error) {
-	found, err := s.read(ctx, hashOf(token))
+	found, err := s.read(ctx, bearer.Hash(token))
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/session"
 	"github.com/content-automation/api/pkg/auth/signin"
+	"github.com/content-automation/api/pkg/base/clip"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/seal"
@@ -177,7 +178,7 @@ func (s *site) callback(w http.ResponseWriter, r *http.Request) {
 		s.refused(w, r, http.StatusBadRequest, messageState)
 		return
 	case q.Get("error") != "" || q.Get("code") == "":
-		slog.Warn("a sign-in was not completed", "error", clip(q.Get("error")))
+		slog.Warn("a sign-in was not completed", "error", clip.Text(q.Get("error"), maxLogged))
 		s.refused(w, r, http.StatusForbidden, messageRefused)
 		return
 	}
@@ -206,8 +207,8 @@ func (s *site) callback(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// clip bounds a text of a caller for the log.
-func clip(text string) string { return text[:min(len(text), 64)] }
+// maxLogged bounds a text of a caller in the log, in bytes.
+const maxLogged = 64
 
 // refused shows why a sign-in has failed, with a way to start again.
 func (s *site) refused(w http.ResponseWriter, r *http.Request, status int, message string) {
