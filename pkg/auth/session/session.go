@@ -52,6 +52,9 @@ type Session struct {
 	Language string `json:"language,omitempty"`
 	// ExplorerKey is the id of the key that was made for the explorer. It is revoked at sign-out.
 	ExplorerKey string `json:"explorer_key,omitempty"`
+	// UserAgent and IP are those of the browser at the sign-in.
+	UserAgent string `json:"user_agent,omitempty"`
+	IP        string `json:"ip,omitempty"`
 	// Tokens is the sealed form of the tokens.
 	Tokens []byte `json:"tokens"`
 	// TokenEndsAt is the time at which the access token expires.
@@ -63,8 +66,25 @@ type Session struct {
 	version int64
 }
 
+func (s *Session) ended(now time.Time) bool { return !now.Before(s.EndsAt) || now.Sub(s.SeenAt) >= Idle }
+
 // SignedInRecently reports whether the session may make sensitive changes.
 func (s *Session) SignedInRecently(now time.Time) bool { return now.Sub(s.AuthTime) < Recent }
+
+// MaxAgent bounds the user agent of a session, in bytes.
+const MaxAgent = 256
+
+// Name returns the name of the session for its person. It tells nothing about the token.
+func (s *Session) Name() string { return s.hash[:16] }
+
+// Began returns the time of the sign-in.
+func (s *Session) Began() time.Time { return s.EndsAt.Add(-Absolute) }
+
+// Is reports whether both are the same session.
+func (s *Session) Is(other *Session) bool { return s.hash == other.hash }
+
+// ofPerson is the partition of store.ByParent with the sessions of a person.
+func ofPerson(id string) string { return "sessions#" + id }
 
 // Items returns the partition of store.Table of the session with the given hash.
 func Items(hash string) string { return "session#" + hash }
@@ -118,7 +138,7 @@ func (s *Store) Find(ctx context.Context, token string) (*Session, error) {
 		return nil, err
 	}
 	now := s.now()
-	if !now.Before(found.EndsAt) || now.Sub(found.SeenAt) >= Idle {
+	if found.ended(now) {
 		return nil, ErrNone
 	}
 	if now.Sub(found.SeenAt) >= touchEvery {
@@ -153,7 +173,7 @@ func (s *Session) item() (store.Item, error) {
 		return store.Item{}, fmt.Errorf("session: encode: %w", err)
 	}
 	return store.Item{Key: store.IDKey(Items(s.hash)), Kind: kind, Version: s.version, Doc: doc,
-		Owner: tenant.Of(s.Account, s.Mode), ExpireAt: s.EndsAt}, nil
+		Owner: tenant.Of(s.Account, s.Mode), Parent: store.Key{PK: ofPerson(s.ID), SK: s.hash}, ExpireAt: s.EndsAt}, nil
 }
 
 // Save writes a changed session. It returns store.ErrConflict if another request has changed it.

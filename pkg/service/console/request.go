@@ -130,7 +130,7 @@ func (s *site) signedIn(handle func(*request) error) http.HandlerFunc {
 		if err == nil {
 			var token string
 			if token, err = s.Sessions.AccessToken(r.Context(), found, s.Issuer); err == nil {
-				q := &request{r, s, w, found, api{s, token, found.Mode}}
+				q := &request{r, s, w, found, s.apiOf(r, found, token)}
 				err = handle(q)
 			}
 		}

@@ -13,6 +13,8 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/awslabs/aws-lambda-go-api-proxy/core"
+
 	auditentry "github.com/content-automation/api/pkg/area/audit/entry"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/session"
@@ -244,7 +246,9 @@ func (s *site) begin(r *http.Request, p progress, code string) (token string, er
 	if err != nil {
 		return "", err
 	}
-	made := &session.Session{Person: person, AuthTime: identity.AuthTime, Mode: tenant.Live}
+	gateway, _ := core.GetAPIGatewayContextFromContext(ctx)
+	made := &session.Session{Person: person, AuthTime: identity.AuthTime, Mode: tenant.Live,
+		UserAgent: clip.Text(r.UserAgent(), session.MaxAgent), IP: gateway.Identity.SourceIP}
 	if made.AuthTime.IsZero() {
 		made.AuthTime = now
 	}
@@ -280,7 +284,7 @@ func (s *site) signOut(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if found != nil {
-		if err := s.leave(r.Context(), found); err != nil {
+		if err := s.leave(r, found); err != nil {
 			s.answer(w, r, found, err)
 			return
 		}
@@ -298,10 +302,13 @@ func (s *site) signOut(w http.ResponseWriter, r *http.Request) {
 }
 
 // leave ends a session. The revocations are tried; the session ends even if they fail.
-func (s *site) leave(ctx context.Context, found *session.Session) error {
+func (s *site) leave(r *http.Request, found *session.Session) error {
+	ctx := r.Context()
 	if found.ExplorerKey != "" {
 		if token, err := s.Sessions.AccessToken(ctx, found, s.Issuer); err == nil {
-			revokeExplorerKey(ctx, api{s, token, tenant.Test}, found.ExplorerKey)
+			a := s.apiOf(r, found, token)
+			a.mode = tenant.Test
+			revokeExplorerKey(ctx, a, found.ExplorerKey)
 		}
 	}
 	if tokens, err := s.Sessions.TokensOf(ctx, found); err == nil && tokens.Refresh != "" {
