@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambdacontext"
 
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/auth/vouch"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/headers"
 	"github.com/content-automation/api/pkg/cloud/metric"
@@ -39,6 +40,7 @@ func (r *Router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		c.write(out, errs.Wrap(err, errs.InvalidAPIKey, auth.MessageInvalidKey))
 		return
 	}
+	r.vouched(ctx, c, p, req.Header.Get(vouch.Header))
 	defer func() {
 		if v := recover(); v != nil {
 			slog.Error("panic", "request_id", c.RequestID, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
@@ -57,6 +59,20 @@ func (r *Router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	r.mux.ServeHTTP(out, req.WithContext(auth.NewContext(ctx, p)))
+}
+
+// vouched sets the address and the user agent of a person whom the account area calls for. Anybody else's header has no
+// effect, and neither has a failure: then the audit log has the address of the account area.
+func (r *Router) vouched(ctx context.Context, c *call, p *auth.Principal, header string) {
+	if header == "" || p.Actor.Kind != auth.Person || p.Actor.ID == "" {
+		return
+	}
+	by, err := vouch.Open(ctx, r.secret, p.Actor.ID, header, r.now())
+	if err != nil {
+		slog.Warn("the caller of the account area is unknown", "request_id", c.RequestID, "error", err)
+		return
+	}
+	c.SourceIP, c.UserAgent = by.IP, by.UserAgent
 }
 
 // admit performs the checks before an operation. It reads the body.

@@ -146,8 +146,11 @@ func (o *signOn) introduce(l lambdas, g *gateway) {
 	}
 	for name, fn := range l.made {
 		f := topology.Named(name)
-		if f.Trigger == topology.AsAuthorizer || f.May(topology.SignPeopleIn) {
+		switch {
+		case f.Trigger == topology.AsAuthorizer, f.May(topology.SignPeopleIn):
 			add(fn, variables)
+		case f.May(topology.NameIssuer):
+			add(fn, map[string]*string{"SIGN_IN_ISSUER": jsii.String(issuer)})
 		}
 		if f.May(topology.SignPeopleIn) {
 			add(fn, endpoints)

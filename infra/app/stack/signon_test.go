@@ -59,7 +59,8 @@ func TestTheLocalPoolIsOnThisMachine(t *testing.T) {
 	}
 	found := 0
 	for id, r := range local.of("AWS::Lambda::Function") {
-		if variables := fmt.Sprint(r.Properties.at("Environment", "Variables")); strings.Contains(variables, "SIGN_IN_") {
+		if variables := fmt.Sprint(r.Properties.at("Environment", "Variables")); strings.Contains(variables, "SIGN_IN_") &&
+			!strings.Contains(id, "McpFunction") {
 			found++
 			if !strings.Contains(fmt.Sprint(r.Properties.at("Environment", "Variables", "SIGN_IN_JWKS_URL")),
 				"Ref:"+customer.SignInURLParameter) || strings.Contains(variables, "USER_POOL_ID") {
@@ -77,7 +78,8 @@ func TestTheAuthorizerKnowsTheIssuer(t *testing.T) {
 	for id, r := range acme.of("AWS::Lambda::Function") {
 		variables := fmt.Sprint(r.Properties.at("Environment", "Variables"))
 		if !strings.Contains(id, "AuthorizerFunction") {
-			if strings.Contains(variables, "SIGN_IN_") && !strings.Contains(id, "ConsoleFunction") {
+			if strings.Contains(variables, "SIGN_IN_") && !strings.Contains(id, "ConsoleFunction") &&
+				!strings.Contains(id, "McpFunction") {
 				t.Errorf("%s knows the issuer", id)
 			}
 			continue
@@ -95,5 +97,31 @@ func TestTheAuthorizerKnowsTheIssuer(t *testing.T) {
 	}
 	if !found {
 		t.Error("there is no authorizer")
+	}
+}
+
+// Agents learn the issuer of people from the function mcp, which needs nothing else of it.
+func TestAgentsLearnTheIssuer(t *testing.T) {
+	for customer, s := range map[string]stacks{"acme": acme, "initech": initech, "local": local} {
+		found := 0
+		for id, r := range s.of("AWS::Lambda::Function") {
+			if !strings.Contains(id, "McpFunction") {
+				continue
+			}
+			found++
+			variables, _ := r.Properties.at("Environment", "Variables").(map[string]any)
+			issuer := fmt.Sprint(variables["SIGN_IN_ISSUER"])
+			if !strings.Contains(issuer, "https://cognito-idp.") || !strings.Contains(issuer, "People") {
+				t.Errorf("%s: %s has the issuer %s", customer, id, issuer)
+			}
+			for name := range variables {
+				if strings.HasPrefix(name, "SIGN_IN_") && name != "SIGN_IN_ISSUER" {
+					t.Errorf("%s: %s has %s", customer, id, name)
+				}
+			}
+		}
+		if found != 1 {
+			t.Errorf("%s has %d functions for agents", customer, found)
+		}
 	}
 }

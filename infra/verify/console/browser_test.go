@@ -86,13 +86,15 @@ func TestTheAccountAreaInChromium(t *testing.T) {
 	if chromium == "" {
 		t.Fatal("no Chromium found: install it (on Debian: apt-get install chromium), or set CHROMIUM to its path")
 	}
+	s := startAt(t, -12*24*time.Hour)
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "down") {
 			http.Error(w, "<script>hostile=1</script>", http.StatusBadGateway)
 		}
 	}))
 	defer receiver.Close()
-	s := startAt(t, -12*24*time.Hour)
+	later := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { s.clock.advance(16 * time.Minute) }))
+	defer later.Close()
 	pages := s.lived(t, receiver.URL+"/")
 	// The invitations have expired.
 	if err := s.InviteUsers(t.Context(), tenant.Account(s.Account)); err != nil {
@@ -106,7 +108,7 @@ func TestTheAccountAreaInChromium(t *testing.T) {
 		t.Fatal(err)
 	}
 	in, err := json.Marshal(map[string]any{"chromium": chromium, "base": s.BaseURL, "password": s.Password(),
-		"pictures": pictures, "pages": pages, "receiver": receiver.URL + "/made"})
+		"pictures": pictures, "pages": pages, "receiver": receiver.URL + "/made", "advance": later.URL})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"html"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -105,6 +106,8 @@ func (b *browser) send(method, address string, form url.Values, change ...func(*
 	if form != nil {
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
+	req.Header.Set("Sec-Fetch-Mode", "navigate")
+	req.Header.Set("Sec-Fetch-Dest", "document")
 	for _, c := range b.cookies {
 		req.AddCookie(c)
 	}
@@ -156,9 +159,26 @@ func (b *browser) get(path string) page {
 	return b.follow(b.send(http.MethodGet, path, nil))
 }
 
+// post sends a form with the token of the session, as the page of the form does.
 func (b *browser) post(path string, form url.Values) page {
 	b.t.Helper()
-	return b.follow(b.send(http.MethodPost, path, form))
+	return b.follow(b.send(http.MethodPost, path, b.withToken(form)))
+}
+
+var formToken = regexp.MustCompile(`<input type="hidden" name="token" value="([^"]+)">`)
+
+// withToken returns a form with the token that is in the pages of the session, if there is a session.
+func (b *browser) withToken(form url.Values) url.Values {
+	b.t.Helper()
+	filled := url.Values{}
+	maps.Copy(filled, form)
+	if b.cookies["__Host-session"] == nil {
+		return filled
+	}
+	if found := formToken.FindStringSubmatch(b.send(http.MethodGet, "/settings/events", nil).body); found != nil {
+		filled.Set("token", found[1])
+	}
+	return filled
 }
 
 var hiddenRequest = regexp.MustCompile(`name="request" value="([^"]*)"`)

@@ -2,8 +2,10 @@ package console
 
 import (
 	"html"
+	"maps"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -140,7 +142,7 @@ func TestAFormOfAnotherSiteIsRefused(t *testing.T) {
 	ids, b := s.filled(t), s.signedIn(t, "owner")
 	for path, form := range forms {
 		for name, value := range map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"} {
-			p := b.send(http.MethodPost, ids.Replace(path), form, func(r *http.Request) { r.Header.Set(name, value) })
+			p := b.send(http.MethodPost, ids.Replace(path), b.withToken(form), func(r *http.Request) { r.Header.Set(name, value) })
 			if p.status != http.StatusForbidden {
 				t.Errorf("%s with %s: %d", path, name, p.status)
 			}
@@ -169,6 +171,72 @@ func TestAScriptCannotUseTheSession(t *testing.T) {
 	for _, path := range []string{"/settings/mode", "/auth/sign-out"} {
 		if p := b.send(http.MethodPost, path, url.Values{"mode": {"test"}}, script); p.status != http.StatusForbidden {
 			t.Errorf("%s: %d", path, p.status)
+		}
+	}
+}
+
+// A script of the explorer can send a form with the session, and make it look like a navigation. It does not know the
+// token of the session.
+func TestAFormWithoutTheTokenOfItsSessionIsRefused(t *testing.T) {
+	s := start(t)
+	ids, b := s.filled(t), s.signedIn(t, "owner")
+	token := func(b *browser) string { return b.withToken(nil).Get("token") }
+	dialog := regexp.MustCompile(`\?dialog=([0-9a-f]+)`).FindStringSubmatch(b.get("/settings/people").body)
+	earlier := token(b)
+	s.give(b, b.get("/auth/sign-in?again=1&return=/settings/usage"), "owner@demo.example")
+	if earlier == "" || token(b) == earlier || dialog == nil {
+		t.Fatalf("the token stays %q after a sign-in, or there is no %q", earlier, dialog)
+	}
+	all := maps.Clone(forms)
+	all["/settings/mode"], all["/settings/language"] = url.Values{"mode": {"test"}}, url.Values{"language": {"ru"}}
+	all["/auth/sign-out"], all["/settings/api-keys/new"] = url.Values{}, url.Values{"preset": {"all"}}
+	for path := range forms {
+		if strings.HasPrefix(path, "/settings/sign-on/") {
+			t.Errorf("%s: the connection is missing", path)
+		}
+	}
+	for path, form := range all {
+		for name, given := range map[string]string{"no token": "", "the token of another session": token(s.signedIn(t, "admin")),
+			"an earlier token": earlier, "the token of dialogs": dialog[1], "a part of it": token(b)[:31]} {
+			sent := maps.Clone(form)
+			if given != "" {
+				sent.Set("token", given)
+			}
+			if p := b.send(http.MethodPost, ids.Replace(path), sent); p.status != http.StatusForbidden {
+				t.Errorf("%s with %s: %d", path, name, p.status)
+			}
+		}
+	}
+	p := b.get("/settings/people")
+	if p.status != http.StatusOK || strings.Contains(p.body, "eve@demo.example") || !strings.Contains(p.body, "People") {
+		t.Errorf("a form had an effect: %d %s", p.status, p.body)
+	}
+	if status, _ := s.call(t, s.Live, "GET", "/v1/me", nil); status != http.StatusOK {
+		t.Errorf("a form had an effect: %d", status)
+	}
+	// Without scripts, a preset of scopes sends the form, and the token is in no address.
+	p = b.post("/settings/api-keys/new", url.Values{"preset": {"read"}, "name": {"Kept"}})
+	if p.status != http.StatusOK || strings.Contains(p.at, "token") || !strings.Contains(p.body, `value="Kept"`) ||
+		strings.Count(p.body, " checked>") != 4 {
+		t.Errorf("a preset: %d at %s: %s", p.status, p.at, p.body)
+	}
+}
+
+// A page within another document, or for a browser that does not tell where a request comes from, is refused.
+func TestAPageThatIsNotAWindowIsRefused(t *testing.T) {
+	s := start(t)
+	b := s.signedIn(t, "owner")
+	for name, change := range map[string]func(http.Header){
+		"in a frame":       func(h http.Header) { h.Set("Sec-Fetch-Dest", "iframe") },
+		"an old browser":   func(h http.Header) { h.Del("Sec-Fetch-Mode"); h.Del("Sec-Fetch-Dest") },
+		"a service worker": func(h http.Header) { h.Set("Sec-Fetch-Mode", "same-origin"); h.Set("Sec-Fetch-Dest", "serviceworker") },
+	} {
+		for path, want := range map[string]int{"/settings/people": http.StatusForbidden,
+			"/settings/nothing": http.StatusNotFound} {
+			p := b.send(http.MethodGet, path, nil, func(r *http.Request) { change(r.Header) })
+			if p.status != want || strings.Contains(p.body, "token") || strings.Contains(p.body, "dialog=") {
+				t.Errorf("%s: %s: %d %s", name, path, p.status, p.body)
+			}
 		}
 	}
 }

@@ -69,6 +69,8 @@ func (v *visitor) visit(address string, form url.Values) shown {
 	if form != nil {
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
+	req.Header.Set("Sec-Fetch-Mode", "navigate")
+	req.Header.Set("Sec-Fetch-Dest", "document")
 	resp, err := v.client.Do(req)
 	if err != nil {
 		v.t.Fatal(err)
@@ -84,6 +86,7 @@ func (v *visitor) visit(address string, form url.Values) shown {
 
 var (
 	hiddenField = regexp.MustCompile(`<input type="hidden" name="([^"]+)" value="([^"]*)"`)
+	formToken   = regexp.MustCompile(`<input type="hidden" name="token" value="([^"]+)">`)
 	shownSecret = regexp.MustCompile(`id="secret"[^>]*>([^<]+)<`)
 )
 
@@ -113,7 +116,12 @@ func TestAPersonSignsIn(t *testing.T) {
 		!strings.Contains(p.body, c.live.Last4) {
 		t.Fatalf("after the sign-in: %+v", p)
 	}
-	made := v.visit(keys, url.Values{"name": {"Made by hand"}, "kind": {"test"}, "scopes": {"account:read"}})
+	token := formToken.FindStringSubmatch(v.visit(keys, nil).body)
+	if token == nil {
+		t.Fatal("the page has no token")
+	}
+	made := v.visit(keys, url.Values{"name": {"Made by hand"}, "kind": {"test"}, "scopes": {"account:read"},
+		"token": {token[1]}})
 	secret := shownSecret.FindStringSubmatch(made.body)
 	if made.status != http.StatusOK || secret == nil {
 		t.Fatalf("no new key: %+v", made)
@@ -130,7 +138,7 @@ func TestAPersonSignsIn(t *testing.T) {
 	if p := v.visit(signOn, nil); p.status != http.StatusOK || p.at != signOn {
 		t.Errorf("the connections of sign-on: %+v", p)
 	}
-	if p := v.visit(running.BaseURL+"/auth/sign-out", url.Values{}); p.status != http.StatusOK {
+	if p := v.visit(running.BaseURL+"/auth/sign-out", url.Values{"token": {token[1]}}); p.status != http.StatusOK {
 		t.Errorf("at the sign-out: %+v", p)
 	}
 	for _, operation := range []string{"person.sign_in", "person.sign_out"} {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/pkg/base/bearer"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -25,7 +26,7 @@ func (w *world) offer(t *testing.T) string {
 func TestAKeyIsHandedOverOnce(t *testing.T) {
 	w := newWorld(t)
 	code := w.offer(t)
-	it, err := w.db.Get(t.Context(), store.IDKey(Handovers(hashOf(code))))
+	it, err := w.db.Get(t.Context(), store.IDKey(Handovers(bearer.Hash(code))))
 	if err != nil || strings.Contains(string(it.Doc), secret) || strings.Contains(string(it.Doc), code) {
 		t.Errorf("%s, %v", it.Doc, err)
 	}

@@ -5,15 +5,13 @@ package session
 import (
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/content-automation/api/pkg/auth/signin"
+	"github.com/content-automation/api/pkg/base/bearer"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/store"
@@ -54,6 +52,9 @@ type Session struct {
 	Language string `json:"language,omitempty"`
 	// ExplorerKey is the id of the key that was made for the explorer. It is revoked at sign-out.
 	ExplorerKey string `json:"explorer_key,omitempty"`
+	// UserAgent and IP are those of the browser at the sign-in.
+	UserAgent string `json:"user_agent,omitempty"`
+	IP        string `json:"ip,omitempty"`
 	// Tokens is the sealed form of the tokens.
 	Tokens []byte `json:"tokens"`
 	// TokenEndsAt is the time at which the access token expires.
@@ -65,8 +66,25 @@ type Session struct {
 	version int64
 }
 
+func (s *Session) ended(now time.Time) bool { return !now.Before(s.EndsAt) || now.Sub(s.SeenAt) >= Idle }
+
 // SignedInRecently reports whether the session may make sensitive changes.
 func (s *Session) SignedInRecently(now time.Time) bool { return now.Sub(s.AuthTime) < Recent }
+
+// MaxAgent bounds the user agent of a session, in bytes.
+const MaxAgent = 256
+
+// Name returns the name of the session for its person. It tells nothing about the token.
+func (s *Session) Name() string { return s.hash[:16] }
+
+// Began returns the time of the sign-in.
+func (s *Session) Began() time.Time { return s.EndsAt.Add(-Absolute) }
+
+// Is reports whether both are the same session.
+func (s *Session) Is(other *Session) bool { return s.hash == other.hash }
+
+// ofPerson is the partition of store.ByParent with the sessions of a person.
+func ofPerson(id string) string { return "sessions#" + id }
 
 // Items returns the partition of store.Table of the session with the given hash.
 func Items(hash string) string { return "session#" + hash }
@@ -88,18 +106,14 @@ func New(db *store.DB, secret seal.Secret, now func() time.Time) *Store {
 	return &Store{db, secret, now}
 }
 
-func hashOf(token string) string {
-	sum := sha256.Sum256([]byte(token))
-	return hex.EncodeToString(sum[:])
-}
-
 // Start creates a session and returns the token for the browser. The session gets the tokens, its end and its hash.
 func (s *Store) Start(ctx context.Context, made *Session, tokens signin.Tokens) (token string, err error) {
-	random := make([]byte, 32)
-	_, _ = rand.Read(random) // never fails
-	token = base64.RawURLEncoding.EncodeToString(random)
+	token, made.hash, err = bearer.New(rand.Reader)
+	if err != nil {
+		return "", err
+	}
 	now := s.now()
-	made.hash, made.version = hashOf(token), 0
+	made.version = 0
 	made.SeenAt, made.EndsAt = now, now.Add(Absolute)
 	if err := s.keep(ctx, made, tokens); err != nil {
 		return "", err
@@ -119,12 +133,12 @@ func (s *Store) Start(ctx context.Context, made *Session, tokens signin.Tokens) 
 
 // Find returns the session of a token, and notes that it is in use. It returns ErrNone if there is none.
 func (s *Store) Find(ctx context.Context, token string) (*Session, error) {
-	found, err := s.read(ctx, hashOf(token))
+	found, err := s.read(ctx, bearer.Hash(token))
 	if err != nil {
 		return nil, err
 	}
 	now := s.now()
-	if !now.Before(found.EndsAt) || now.Sub(found.SeenAt) >= Idle {
+	if found.ended(now) {
 		return nil, ErrNone
 	}
 	if now.Sub(found.SeenAt) >= touchEvery {
@@ -159,7 +173,7 @@ func (s *Session) item() (store.Item, error) {
 		return store.Item{}, fmt.Errorf("session: encode: %w", err)
 	}
 	return store.Item{Key: store.IDKey(Items(s.hash)), Kind: kind, Version: s.version, Doc: doc,
-		Owner: tenant.Of(s.Account, s.Mode), ExpireAt: s.EndsAt}, nil
+		Owner: tenant.Of(s.Account, s.Mode), Parent: store.Key{PK: ofPerson(s.ID), SK: s.hash}, ExpireAt: s.EndsAt}, nil
 }
 
 // Save writes a changed session. It returns store.ErrConflict if another request has changed it.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/auth/signin"
+	"github.com/content-automation/api/pkg/base/bearer"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/store"
@@ -66,12 +67,12 @@ func TestASessionIsFoundByItsTokenOnly(t *testing.T) {
 	if err != nil || found.ID != "usr_1" || found.Account != "acc_1" {
 		t.Fatalf("%+v, %v", found, err)
 	}
-	for _, other := range []string{"", "x", token[1:], hashOf(token)} {
+	for _, other := range []string{"", "x", token[1:], bearer.Hash(token)} {
 		if _, err := w.Find(t.Context(), other); !errors.Is(err, ErrNone) {
 			t.Errorf("%q: %v", other, err)
 		}
 	}
-	it, err := w.db.Get(t.Context(), store.IDKey(Items(hashOf(token))))
+	it, err := w.db.Get(t.Context(), store.IDKey(Items(bearer.Hash(token))))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -77,6 +77,8 @@ const (
 	// SignPeopleIn permits reading the secret that seals sessions, and makes a function know the endpoints that people
 	// sign in at.
 	SignPeopleIn Grant = "sign people in"
+	// NameIssuer makes a function know the name of the issuer of people's tokens, to tell callers of it.
+	NameIssuer Grant = "name the issuer"
 	// PublishEvents permits putting events on the customer's bus.
 	PublishEvents Grant = "publish events"
 	// ReachAddresses permits checking and calling addresses that customers set.

@@ -44,7 +44,7 @@ var Functions = []Function{
 		Audit: []Use{Put}, Grants: []Grant{ManageKeySecrets, SignPeopleIn}},
 	{Name: "docs", Trigger: ByGateway, Memory: 256, Timeout: 10 * time.Second},
 	// Agents wait up to 26 seconds for work. The function calls the API, and nothing else.
-	{Name: "mcp", Trigger: ByGateway, Memory: 512, Timeout: 28 * time.Second},
+	{Name: "mcp", Trigger: ByGateway, Memory: 512, Timeout: 28 * time.Second, Grants: []Grant{NameIssuer}},
 
 	{Name: "relay", Trigger: ByStream, Memory: 512, Timeout: time.Minute, Batch: 100,
 		Sends: append([]Queue{Rollup}, Outbox...), Grants: []Grant{PublishEvents}},

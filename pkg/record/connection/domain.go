@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/base/backoff"
+	"github.com/content-automation/api/pkg/base/bearer"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/record/person"
@@ -45,7 +46,7 @@ func (s *Service) AddDomain(ctx context.Context, account tenant.Account, connect
 	if len(domain) > 253 || !domainForm().MatchString(domain) || slices.Contains(publicDomains, domain) {
 		return Connection{}, errs.Invalid("/domain", "must be a domain of your own, such as example.com")
 	}
-	token, _, err := person.NewToken(s.random)
+	token, _, err := bearer.New(s.random)
 	if err != nil {
 		return Connection{}, err
 	}

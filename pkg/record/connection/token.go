@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
+	"github.com/content-automation/api/pkg/base/bearer"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/record/person"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -29,7 +29,7 @@ func Directories(hash string) string { return directories + hash }
 // putToken replaces the token with the earlier hash by a new one. The zero end means never.
 func (s *Service) putToken(tx *store.Tx, c *Connection, account tenant.Account, prefix, earlier string,
 	end time.Time) (token, hash string, err error) {
-	if token, hash, err = person.NewToken(s.random); err != nil {
+	if token, hash, err = bearer.New(s.random); err != nil {
 		return "", "", err
 	}
 	s.endToken(tx, prefix, earlier)
@@ -98,7 +98,7 @@ func (s *Service) ByDirectory(ctx context.Context, token string) (tenant.Account
 
 func (s *Service) byToken(ctx context.Context, prefix, token string, current func(*Connection) string) (tenant.Account,
 	Connection, error) {
-	hash := person.HashToken(token)
+	hash := bearer.Hash(token)
 	it, err := s.db.Get(ctx, store.IDKey(prefix+hash))
 	if err != nil {
 		return "", Connection{}, err

@@ -1,10 +1,6 @@
 package person
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/hex"
-	"io"
 	"math"
 	"slices"
 	"strings"
@@ -14,6 +10,7 @@ import (
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/credential"
+	"github.com/content-automation/api/pkg/base/bearer"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -115,7 +112,7 @@ func (s *Service) Reinvite(tx *store.Tx, r Record, it store.Item, n New) (Record
 
 // issue makes the token of an invitation.
 func (s *Service) issue(tx *store.Tx, r *Record, account tenant.Account) (string, error) {
-	token, hash, err := NewToken(s.random)
+	token, hash, err := bearer.New(s.random)
 	if err != nil {
 		return "", err
 	}
@@ -124,22 +121,6 @@ func (s *Service) issue(tx *store.Tx, r *Record, account tenant.Account) (string
 	tx.Create(store.Item{Key: store.IDKey(Invitations(hash)), Kind: "invitation", Owner: tenant.Of(account, ""),
 		Attributes: map[string]string{personAttribute: r.ID}, ExpireAt: end.Time}, nil)
 	return token, nil
-}
-
-// NewToken makes a token of 32 random bytes and the hash by which it is stored.
-func NewToken(random io.Reader) (token, hash string, err error) {
-	b := make([]byte, 32)
-	if _, err := io.ReadFull(random, b); err != nil {
-		return "", "", err
-	}
-	token = base64.RawURLEncoding.EncodeToString(b)
-	return token, HashToken(token), nil
-}
-
-// HashToken returns the hash of a token.
-func HashToken(token string) string {
-	sum := sha256.Sum256([]byte(token))
-	return hex.EncodeToString(sum[:])
 }
 
 // withdraw ends the open invitation, if there is one.

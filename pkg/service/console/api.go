@@ -7,11 +7,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"time"
 
+	"github.com/awslabs/aws-lambda-go-api-proxy/core"
+
+	"github.com/content-automation/api/pkg/auth/session"
+	"github.com/content-automation/api/pkg/auth/vouch"
 	"github.com/content-automation/api/pkg/base/backoff"
+	"github.com/content-automation/api/pkg/base/clip"
 	"github.com/content-automation/api/pkg/base/tenant"
 )
 
@@ -26,6 +32,22 @@ type api struct {
 	site  *site
 	token string
 	mode  tenant.Mode
+	// caller is the sealed address of the person: see vouch.
+	caller string
+}
+
+// apiOf returns the API as the person of a session.
+func (s *site) apiOf(r *http.Request, of *session.Session, token string) api {
+	a := api{site: s, token: token, mode: of.Mode}
+	gateway, _ := core.GetAPIGatewayContextFromContext(r.Context())
+	var err error
+	a.caller, err = vouch.Seal(r.Context(), s.Seal, of.ID, vouch.Caller{IP: gateway.Identity.SourceIP,
+		UserAgent: clip.Text(r.UserAgent(), session.MaxAgent), At: s.Now()})
+	if err != nil {
+		// The audit log has the address of the account area then.
+		slog.Error("the address of a person is not passed on", "error", err)
+	}
+	return a
 }
 
 // failure is an answer of the API that is an error.
@@ -122,6 +144,9 @@ func (a api) send(ctx context.Context, method, path, once string, body []byte) (
 	req.Header.Set("Authorization", "Bearer "+a.token)
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("User-Agent", "account-area")
+	if a.caller != "" {
+		req.Header.Set(vouch.Header, a.caller)
+	}
 	if a.mode == tenant.Test {
 		req.Header.Set(modeHeader, string(tenant.Test))
 	}

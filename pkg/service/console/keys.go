@@ -113,6 +113,8 @@ const keysPath = "/settings/api-keys"
 func addKeys(open func(string, func(*request) error)) {
 	open("GET "+keysPath, listKeys)
 	open("GET "+keysPath+"/new", guarded("", newKey))
+	// A preset of scopes, without scripts. The form has the token of the session, which no address may contain.
+	open("POST "+keysPath+"/new", guarded("", newKey))
 	open("POST "+keysPath, guarded(keysPath+"/new", createKey))
 	open("GET "+keysPath+"/{id}", showKey)
 	for name, act := range map[string]func(*request) error{"rotate": rotateKey, "revoke": revokeKey, "leak": reportLeak} {

@@ -57,37 +57,80 @@ func (s *site) find(r *http.Request) (*session.Session, error) {
 	return s.Sessions.Find(r.Context(), cookie.Value)
 }
 
-// dialogToken returns what a script of the account area's own pages knows of the session, and no other script.
-func dialogToken(r *http.Request) string {
+// The purposes of the tokens of a session. The token of dialogs is in addresses, which logs keep; that of forms is in
+// the bodies of forms only.
+const (
+	forDialogs = "dialog"
+	forForms   = "form"
+)
+
+// tokenOf returns what the pages of a session know, and no other script: a value that nobody can compute without the
+// cookie. It changes with the session, at each sign-in.
+func tokenOf(r *http.Request, purpose string) string {
 	c, err := r.Cookie(sessionCookie)
 	if err != nil {
 		return ""
 	}
-	sum := sha256.Sum256([]byte("dialog:" + c.Value))
+	sum := sha256.Sum256([]byte(purpose + ":" + c.Value))
 	return hex.EncodeToString(sum[:16])
 }
 
-// ofPage reports whether a request comes from a page of the account area, or opens one. The explorer is on the same
-// origin: its script could send requests with the session, but it cannot make them look like a navigation, because
-// browsers set these headers themselves. A browser that does not know them sends none.
+// hasToken reports whether a value is the session's token for a purpose.
+func hasToken(r *http.Request, purpose, given string) bool {
+	want := tokenOf(r, purpose)
+	return want != "" && subtle.ConstantTimeCompare([]byte(given), []byte(want)) == 1
+}
+
+// ofPage reports whether a request opens a page in a window of its own, or comes from a dialog of one. The explorer is
+// on the same origin, and its scripts could send requests with the session. They cannot make them look like this,
+// because browsers set these headers themselves. A request without them is refused too: an old browser would let a
+// script read the pages.
 func ofPage(r *http.Request) bool {
-	mode, given := r.Header.Get("Sec-Fetch-Mode"), r.URL.Query().Get("dialog")
-	return mode == "" || mode == "navigate" || r.Method == http.MethodGet && given != "" &&
-		subtle.ConstantTimeCompare([]byte(given), []byte(dialogToken(r))) == 1
+	if r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document" {
+		return true
+	}
+	return r.Method == http.MethodGet && hasToken(r, forDialogs, r.URL.Query().Get("dialog"))
+}
+
+const (
+	messageNotPage = "Only the pages of the account area may ask for this, in a browser of 2023 or later."
+	messageToken   = "This form is not of your current sign-in. Open the page again and repeat."
+)
+
+// permitted returns an error unless a request with a session comes from a page of that session. A form needs the token
+// of the session, because a script of the explorer can send a form without seeing the answer.
+func permitted(r *http.Request) error {
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		return nil
+	}
+	if err := r.ParseForm(); err != nil {
+		var tooLarge *http.MaxBytesError
+		if errors.As(err, &tooLarge) {
+			return err
+		}
+		return &failure{Status: http.StatusBadRequest, Message: "The form cannot be read."}
+	}
+	if !hasToken(r, forForms, r.PostFormValue(tokenField)) {
+		return &failure{Status: http.StatusForbidden, Message: messageToken}
+	}
+	return nil
 }
 
 // signedIn returns a handler that only signed-in persons reach.
 func (s *site) signedIn(handle func(*request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !ofPage(r) {
-			s.failed(w, r, http.StatusForbidden, "Only the pages of the account area may ask for this.")
+			s.failed(w, r, http.StatusForbidden, messageNotPage)
 			return
 		}
 		found, err := s.find(r)
 		if err == nil {
+			err = permitted(r)
+		}
+		if err == nil {
 			var token string
 			if token, err = s.Sessions.AccessToken(r.Context(), found, s.Issuer); err == nil {
-				q := &request{r, s, w, found, api{s, token, found.Mode}}
+				q := &request{r, s, w, found, s.apiOf(r, found, token)}
 				err = handle(q)
 			}
 		}

@@ -13,10 +13,13 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/awslabs/aws-lambda-go-api-proxy/core"
+
 	auditentry "github.com/content-automation/api/pkg/area/audit/entry"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/session"
 	"github.com/content-automation/api/pkg/auth/signin"
+	"github.com/content-automation/api/pkg/base/clip"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/seal"
@@ -177,7 +180,7 @@ func (s *site) callback(w http.ResponseWriter, r *http.Request) {
 		s.refused(w, r, http.StatusBadRequest, messageState)
 		return
 	case q.Get("error") != "" || q.Get("code") == "":
-		slog.Warn("a sign-in was not completed", "error", clip(q.Get("error")))
+		slog.Warn("a sign-in was not completed", "error", clip.Text(q.Get("error"), maxLogged))
 		s.refused(w, r, http.StatusForbidden, messageRefused)
 		return
 	}
@@ -206,8 +209,8 @@ func (s *site) callback(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// clip bounds a text of a caller for the log.
-func clip(text string) string { return text[:min(len(text), 64)] }
+// maxLogged bounds a text of a caller in the log, in bytes.
+const maxLogged = 64
 
 // refused shows why a sign-in has failed, with a way to start again.
 func (s *site) refused(w http.ResponseWriter, r *http.Request, status int, message string) {
@@ -243,7 +246,9 @@ func (s *site) begin(r *http.Request, p progress, code string) (token string, er
 	if err != nil {
 		return "", err
 	}
-	made := &session.Session{Person: person, AuthTime: identity.AuthTime, Mode: tenant.Live}
+	gateway, _ := core.GetAPIGatewayContextFromContext(ctx)
+	made := &session.Session{Person: person, AuthTime: identity.AuthTime, Mode: tenant.Live,
+		UserAgent: clip.Text(r.UserAgent(), session.MaxAgent), IP: gateway.Identity.SourceIP}
 	if made.AuthTime.IsZero() {
 		made.AuthTime = now
 	}
@@ -267,16 +272,19 @@ func (s *site) begin(r *http.Request, p progress, code string) (token string, er
 // signOut ends the session here and at the issuer, and revokes what was made for it.
 func (s *site) signOut(w http.ResponseWriter, r *http.Request) {
 	if !ofPage(r) {
-		s.failed(w, r, http.StatusForbidden, "Only the pages of the account area may ask for this.")
+		s.failed(w, r, http.StatusForbidden, messageNotPage)
 		return
 	}
 	found, err := s.find(r)
+	if err == nil {
+		err = permitted(r)
+	}
 	if err != nil && !errors.Is(err, session.ErrNone) {
-		s.answer(w, r, nil, err)
+		s.answer(w, r, found, err)
 		return
 	}
 	if found != nil {
-		if err := s.leave(r.Context(), found); err != nil {
+		if err := s.leave(r, found); err != nil {
 			s.answer(w, r, found, err)
 			return
 		}
@@ -294,10 +302,13 @@ func (s *site) signOut(w http.ResponseWriter, r *http.Request) {
 }
 
 // leave ends a session. The revocations are tried; the session ends even if they fail.
-func (s *site) leave(ctx context.Context, found *session.Session) error {
+func (s *site) leave(r *http.Request, found *session.Session) error {
+	ctx := r.Context()
 	if found.ExplorerKey != "" {
 		if token, err := s.Sessions.AccessToken(ctx, found, s.Issuer); err == nil {
-			revokeExplorerKey(ctx, api{s, token, tenant.Test}, found.ExplorerKey)
+			a := s.apiOf(r, found, token)
+			a.mode = tenant.Test
+			revokeExplorerKey(ctx, a, found.ExplorerKey)
 		}
 	}
 	if tokens, err := s.Sessions.TokensOf(ctx, found); err == nil && tokens.Refresh != "" {

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"net/http"
 	"path"
+	"regexp"
 	"strings"
 	"time"
 
@@ -77,8 +78,9 @@ type view struct {
 	Person   *session.Person
 	Mode     tenant.Mode
 	Now      time.Time
-	// Token is the value of the parameter dialog that a request by a script needs.
-	Token string
+	// Token is the value of the parameter dialog that a request by a script needs, and FormToken that of the field of
+	// every form of a change. A visitor's page has neither.
+	Token, FormToken string
 	// Once is the idempotency key of the forms of the page.
 	Once string
 }
@@ -155,8 +157,9 @@ func (s *site) newView(r *http.Request, found *session.Session) *view {
 	if r.Method != http.MethodGet || !own(v.Path) {
 		v.Path = "/settings"
 	}
-	if found != nil {
-		v.Token = dialogToken(r)
+	// A script may read the answer to another request, such as an error.
+	if found != nil && ofPage(r) {
+		v.Token, v.FormToken = tokenOf(r, forDialogs), tokenOf(r, forForms)
 		v.Person, v.Mode = &found.Person, found.Mode
 		if found.Language != "" {
 			v.Language = found.Language
@@ -168,11 +171,31 @@ func (s *site) newView(r *http.Request, found *session.Session) *view {
 // page is a page of the account area.
 type page struct{ all *template.Template }
 
+// tokenField is the field of forms with the token of the session.
+const tokenField = "token"
+
+// changeForm is the beginning of a form of a change. Every one gets the field with the token, so that none can lack it.
+var changeForm = regexp.MustCompile(`<form\b[^>]*\bmethod="post"[^>]*>`)
+
+const withToken = `$0{{with $$.FormToken}}<input type="hidden" name="` + tokenField + `" value="{{.}}">{{end}}`
+
+// addTemplate parses a template, and adds the tokens to its forms.
+func addTemplate(to *template.Template, file string) error {
+	text, err := templates.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	_, err = to.Parse(changeForm.ReplaceAllString(string(text), withToken))
+	return err
+}
+
 // parsePages parses the templates. Each page has a content within the same frame.
 func parsePages() (map[string]*page, error) {
-	frame, err := template.New("").Funcs(functions).ParseFS(templates, "templates/frame.html", "templates/parts.html")
-	if err != nil {
-		return nil, err
+	frame := template.New("").Funcs(functions)
+	for _, file := range []string{"templates/frame.html", "templates/parts.html"} {
+		if err := addTemplate(frame, file); err != nil {
+			return nil, err
+		}
 	}
 	pages := map[string]*page{}
 	files, err := fs.Glob(templates, "templates/*.html")
@@ -186,7 +209,7 @@ func parsePages() (map[string]*page, error) {
 		}
 		all, err := frame.Clone()
 		if err == nil {
-			all, err = all.ParseFS(templates, file)
+			err = addTemplate(all, file)
 		}
 		if err != nil {
 			return nil, err

@@ -51,6 +51,21 @@ async function inspect(page, name, picture) {
   if (await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)) seen.violations.push(`${name}: wider than the screen`);
 }
 
+// everywhere inspects what is open in both schemes and all widths.
+const schemes = ['light', 'dark'], widths = [375, 768, 1280, 1920];
+async function everywhere(page, name) {
+  for (const colorScheme of schemes) {
+    await page.emulateMedia({ colorScheme });
+    for (const width of widths) {
+      await page.setViewportSize({ width, height: 860 });
+      const shown = width === 1280 || width === 375;
+      await inspect(page, `${name} ${colorScheme} ${width}`, shown && `${name.replaceAll(' ', '-')}-${colorScheme}-${width}`);
+    }
+  }
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.setViewportSize({ width: 1280, height: 860 });
+}
+
 // status calls the API with a key.
 async function status(key) {
   const response = await fetch(given.base + '/v1/me', { headers: { Authorization: `Bearer ${key}` } });
@@ -69,17 +84,17 @@ async function journeyOfAKey(page) {
   await page.getByLabel('Search scopes').fill('webhook');
   expect('the search shows', await page.locator('[data-row]:visible').count(), 1);
   await page.getByLabel('Search scopes').fill('');
-  await inspect(page, 'new key', 'new-key');
+  await everywhere(page, 'new key');
   await page.getByRole('button', { name: 'Create the key' }).click();
   const first = await secret(page);
-  await inspect(page, 'secret', 'secret');
+  await everywhere(page, 'secret');
   expect('the new key', await status(first), 200);
 
   await page.goto(given.base + '/settings/api-keys');
   await page.getByRole('link', { name: 'Rotate: Journey' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Now').check();
-  await inspect(page, 'rotate', 'rotate');
+  await everywhere(page, 'rotate');
   await dialog.getByRole('button', { name: 'Rotate' }).click();
   await page.waitForURL('**/rotate');
   const second = await secret(page);
@@ -88,9 +103,15 @@ async function journeyOfAKey(page) {
 
   await page.goto(given.base + '/settings/api-keys');
   await page.getByRole('link', { name: 'Revoke: Journey' }).click();
-  await inspect(page, 'revoke');
+  await everywhere(page, 'revoke');
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'hidden' });
+  await page.getByRole('link', { name: 'Journey', exact: true }).click();
+  await page.getByRole('link', { name: 'Report a leak' }).click();
+  await dialog.getByRole('button', { name: 'Revoke the key and those made with it' }).waitFor();
+  await everywhere(page, 'leak');
+  await page.keyboard.press('Escape');
+  await page.goto(given.base + '/settings/api-keys');
   await page.getByRole('link', { name: 'Revoke: Journey' }).click();
   await dialog.getByRole('button', { name: 'Revoke the key' }).click();
   await page.getByText('The key is revoked.').waitFor();
@@ -113,6 +134,20 @@ async function journeyOfAWebhook(page) {
   await inspect(page, 'webhook', 'webhook');
   await page.getByRole('button', { name: 'Send again' }).first().click();
   await page.getByText('The event is sent again.').waitFor();
+
+  const dialog = page.getByRole('dialog');
+  await page.getByRole('link', { name: 'Rotate the secret' }).click();
+  await dialog.getByRole('button', { name: 'Rotate the secret' }).waitFor();
+  await everywhere(page, 'webhook rotate');
+  await dialog.getByRole('button', { name: 'Rotate the secret' }).click();
+  if (!(await secret(page)).startsWith('whsec_')) wrong('the rotation shows no signing secret');
+  await everywhere(page, 'webhook secret');
+  await page.getByRole('link', { name: 'Done' }).click();
+  await page.getByRole('link', { name: 'Delete' }).click();
+  await dialog.getByRole('button', { name: 'Delete' }).waitFor();
+  await everywhere(page, 'webhook delete');
+  await dialog.getByRole('button', { name: 'Delete' }).click();
+  await page.waitForURL('**/settings/webhooks?*');
 }
 
 async function journeyOfAPerson(page) {
@@ -120,14 +155,48 @@ async function journeyOfAPerson(page) {
   await page.getByRole('link', { name: 'Invite a person' }).click();
   await page.getByLabel('E-mail').fill('ada@demo.example');
   await page.getByRole('radio', { name: /^developer/ }).check();
-  await inspect(page, 'invite', 'invite');
+  await everywhere(page, 'invite');
   await page.getByRole('button', { name: 'Invite', exact: true }).click();
   if (!(await page.locator('#secret').textContent()).includes('/auth/invitations/')) wrong('the invitation shows no link');
   await page.getByRole('link', { name: 'Done' }).click();
   await page.getByRole('link', { name: 'Remove: ada@demo.example' }).click();
-  await inspect(page, 'remove');
+  await everywhere(page, 'remove');
   await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
   await page.getByText('The person is removed.').waitFor();
+}
+
+// The IT of a customer opens a set-up link without an account.
+async function journeyOfASetUpLink(page) {
+  await page.goto(given.base + '/settings/sign-on');
+  await page.getByLabel('Name').fill('Okta');
+  await page.getByRole('button', { name: 'Add the provider' }).click();
+  await page.getByLabel('E-mail domain').fill('acme.example');
+  await page.getByRole('button', { name: 'Add the domain' }).click();
+  await page.getByText('not verified').waitFor();
+  await everywhere(page, 'connection');
+  await page.getByRole('button', { name: 'Make a set-up link' }).click();
+  const link = await secret(page);
+  await everywhere(page, 'set-up link');
+  const visitor = await browser.newContext({ viewport: { width: 1280, height: 860 } });
+  const it = await open(visitor);
+  await it.goto(link);
+  await everywhere(it, 'set-up');
+  await visitor.close();
+}
+
+// After 15 minutes, changes need another sign-in.
+async function journeyOfAStepUp(page) {
+  await fetch(given.advance);
+  expected.push('403 (Forbidden)');
+  await page.goto(given.base + '/settings/api-keys/new');
+  await page.getByRole('heading', { name: 'Confirm that it is you' }).waitFor();
+  await everywhere(page, 'step-up');
+  expected.pop();
+  await page.getByRole('link', { name: 'Sign in again' }).click();
+  await page.getByLabel('E-mail').fill('owner@demo.example');
+  await page.getByLabel('Password').fill(given.password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { name: 'Create an API key' }).waitFor();
 }
 
 // The explorer gets a key of its own, and its page cannot use the session.
@@ -148,8 +217,41 @@ async function journeyOfTheExplorer(page) {
     try { reached = other && !other.closed ? other.document.title : 'nothing'; } catch { /* not reachable */ }
     return { page: page.status, form: form.status, dialog: dialog.status, reached };
   });
-  expected.pop();
   expect('what the explorer can read', JSON.stringify(got), JSON.stringify({ page: 403, form: 403, dialog: 403, reached: 'nothing' }));
+
+  // A script of the explorer can send a form as a navigation. Neither that nor any answer that it can read has a token.
+  expected.push('404 (Not Found)', 'Framing ');
+  const found = await page.evaluate(async () => {
+    const texts = await Promise.all(['/settings/api-keys', '/settings/nothing', '/auth/sign-in'].map(async (path) => (await fetch(path)).text()));
+    const frame = document.createElement('iframe');
+    frame.src = '/settings/people';
+    document.body.append(frame);
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    texts.push(frame.contentDocument?.documentElement.outerHTML ?? '');
+    return texts.filter((text) => /name="token"|dialog=/.test(text)).length;
+  });
+  expect('answers with a token', found, 0);
+  // The policy of the explorer refuses forms. Other pages of the origin, which a script can open, may not: so this
+  // browser ignores all policies, and only the token is left.
+  const lax = await browser.newContext({ storageState: await page.context().storageState(), bypassCSP: true });
+  const hostile = await open(lax);
+  for (const [path, fields] of [['/settings/people', { email: 'eve@demo.example', role: 'owner' }], ['/settings/mode', { mode: 'test' }], ['/auth/sign-out', {}]]) {
+    await hostile.goto(given.base + '/api-docs/explorer');
+    const sent = hostile.waitForResponse((r) => r.url() === given.base + path && r.request().method() === 'POST');
+    await hostile.evaluate(({ path, fields }) => {
+      const form = document.createElement('form');
+      Object.assign(form, { method: 'post', action: path });
+      for (const [name, value] of Object.entries(fields)) form.append(Object.assign(document.createElement('input'), { name, value }));
+      document.body.append(form);
+      form.submit();
+    }, { path, fields });
+    expect(`the explorer's form for ${path}`, (await sent).status(), 403);
+    await hostile.waitForURL(`**${path}`);
+  }
+  await lax.close();
+  expected.splice(0);
+  await page.goto(given.base + '/settings/people');
+  if (/eve@demo.example|Sandbox:/.test(await page.locator('main').innerText() + await page.locator('body').innerText())) wrong("the explorer's form had an effect");
   return key;
 }
 
@@ -191,11 +293,13 @@ try {
   await journeyOfAWebhook(page);
   await journeyOfAPerson(page);
   await journeyOfTheCommandLine(page);
+  await journeyOfASetUpLink(page);
+  await journeyOfAStepUp(page);
 
   // All pages, in both schemes and all widths. The names of the account are hostile.
-  for (const colorScheme of ['light', 'dark']) {
+  for (const colorScheme of schemes) {
     await page.emulateMedia({ colorScheme });
-    for (const width of [375, 768, 1280, 1920]) {
+    for (const width of widths) {
       await page.setViewportSize({ width, height: 860 });
       for (const path of given.pages) {
         await page.goto(given.base + path);

@@ -8,6 +8,7 @@ import (
 
 	"github.com/content-automation/api/pkg/area/audit/chain"
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/clip"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/record/resource"
@@ -44,7 +45,7 @@ type Actor struct {
 // Write writes an entry, and notes the region that writes it. An entry that exists is never changed.
 func Write(ctx context.Context, db *store.DB, region string, owner tenant.Owner, by auth.Actor, e Entry) error {
 	e.ID, e.Actor = id.New(id.AuditEntry, e.At.Time), Actor{string(by.Kind), by.ID}
-	e.Path, e.UserAgent = clip(e.Path), clip(e.UserAgent)
+	e.Path, e.UserAgent = clip.Text(e.Path, longest), clip.Text(e.UserAgent, longest)
 	keyID := ""
 	if by.Kind == auth.APIKey {
 		keyID, e.KeyID = by.ID, &by.ID
@@ -67,11 +68,4 @@ func Write(ctx context.Context, db *store.DB, region string, owner tenant.Owner,
 	tx := &store.Tx{}
 	tx.Create(it, nil)
 	return db.Commit(ctx, tx)
-}
-
-func clip(s string) string {
-	if len(s) > longest {
-		return s[:longest]
-	}
-	return s
 }

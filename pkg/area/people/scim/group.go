@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/content-automation/api/pkg/base/clip"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -108,7 +109,7 @@ func (g *group) set(from sent) error {
 	if resource.IsBlank(from.DisplayName) || len(from.DisplayName) > 256 {
 		return invalid("invalidValue", "displayName must have 1 to 256 characters.")
 	}
-	g.DisplayName, g.ExternalID, g.Members = from.DisplayName, clip(from.ExternalID), []string{}
+	g.DisplayName, g.ExternalID, g.Members = from.DisplayName, clip.Text(from.ExternalID, maxExternalID), []string{}
 	return g.add(from.Members)
 }
 

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/content-automation/api/pkg/base/clip"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/record/person"
 	"github.com/content-automation/api/pkg/record/resource"
@@ -133,7 +134,7 @@ func (s *Service) createUser(c *call, _ string) (answer, error) {
 	role, _ := c.by.RoleOf(nil)
 	tx := &store.Tx{}
 	r, err := s.people.Provision(tx, person.New{Account: c.account, Email: email, Name: u.name(), Role: role,
-		Connection: c.by.ID, ExternalID: clip(u.ExternalID)})
+		Connection: c.by.ID, ExternalID: clip.Text(u.ExternalID, maxExternalID)})
 	if err == nil {
 		err = s.db.Commit(c.Context(), tx)
 	}
@@ -145,8 +146,8 @@ func (s *Service) createUser(c *call, _ string) (answer, error) {
 	return answer{http.StatusCreated, c.render(&r)}, err
 }
 
-// clip bounds an id that the directory has chosen.
-func clip(s string) string { return s[:min(len(s), 256)] }
+// maxExternalID bounds an id that the directory has chosen, in bytes.
+const maxExternalID = 256
 
 // change changes a person whom the directory may see.
 func (s *Service) change(c *call, id string, edit func(*store.Tx, *person.Record, store.Item) error) (person.Record,
@@ -165,7 +166,7 @@ func (s *Service) apply(c *call, id string, name, externalID *string, active *bo
 			r.Name = *name
 		}
 		if externalID != nil {
-			r.ExternalID = clip(*externalID)
+			r.ExternalID = clip.Text(*externalID, maxExternalID)
 		}
 		switch {
 		case active != nil && !*active && r.State != person.Removed:

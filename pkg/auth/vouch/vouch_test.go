@@ -1,0 +1,37 @@
+package vouch
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/content-automation/api/pkg/cloud/seal"
+)
+
+func TestOnlyTheSecretOfTheSystemVouches(t *testing.T) {
+	now := time.Date(2026, 5, 1, 8, 0, 0, 0, time.UTC)
+	secret, want := seal.Fixed([]byte("secret")), Caller{IP: "203.0.113.7", UserAgent: "Firefox", At: now}
+	value, err := Seal(t.Context(), secret, "usr_1", want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Open(t.Context(), secret, "usr_1", value, now.Add(lifetime)); err != nil || got != want {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for name, open := range map[string]func() (Caller, error){
+		"another person": func() (Caller, error) { return Open(t.Context(), secret, "usr_2", value, now) },
+		"another secret": func() (Caller, error) { return Open(t.Context(), seal.Fixed([]byte("x")), "usr_1", value, now) },
+		"no secret":      func() (Caller, error) { return Open(t.Context(), nil, "usr_1", value, now) },
+		"too late":       func() (Caller, error) { return Open(t.Context(), secret, "usr_1", value, now.Add(lifetime+1)) },
+		"damaged":        func() (Caller, error) { return Open(t.Context(), secret, "usr_1", "A"+value, now) },
+		"an address":     func() (Caller, error) { return Open(t.Context(), secret, "usr_1", "203.0.113.7", now) },
+		"nothing":        func() (Caller, error) { return Open(t.Context(), secret, "usr_1", "", now) },
+	} {
+		if got, err := open(); !errors.Is(err, seal.ErrOpen) || got != (Caller{}) {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+	if value, err := Seal(t.Context(), nil, "usr_1", want); err == nil {
+		t.Errorf("without a secret: %s", value)
+	}
+}
