@@ -18,8 +18,8 @@ type (
 		value any
 	}
 	props []entry
-	array  []any
-	code   string
+	array []any
+	code  string
 )
 
 // get returns the value of a member, or nil.

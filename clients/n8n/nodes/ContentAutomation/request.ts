@@ -35,13 +35,14 @@ export async function prepare(this: IExecuteSingleFunctions, options: IHttpReque
 
 /**
  * Returns the idempotency key of a step: the same when n8n tries the step again in this execution, and another one in
- * another execution, in the next round of a loop, for another item, and for another request.
+ * another execution, in the next round of a loop, for another item, and for another request. For an agent, the same
+ * request in an execution is a repeat: each of its calls is a round.
  */
 function stableKey(this: IExecuteSingleFunctions, method: string, url: string, body: IDataObject): string {
-  const { $runIndex, $itemIndex } = this.getWorkflowDataProxy(this.getItemIndex());
+  const { id, type } = this.getNode();
+  const round = type.endsWith('Tool') ? 'tool' : (this.getWorkflowDataProxy(this.getItemIndex()).$runIndex as number);
   const parts = [
-    this.getInstanceId(), this.getWorkflow().id, this.getExecutionId(), this.getNode().id, $runIndex as number,
-    $itemIndex as number, method, url, body,
+    this.getInstanceId(), this.getWorkflow().id, this.getExecutionId(), id, round, this.getItemIndex(), method, url, body,
   ];
   return `n8n-${createHash('sha256').update(JSON.stringify(parts)).digest('hex')}`;
 }
