@@ -1,6 +1,7 @@
 // Tests of the node in the engine of n8n, against a sandbox: node --test node.test.mjs.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { test } from 'node:test';
 import { Engine, binary, bytes } from './engine.mjs';
 
@@ -196,4 +197,65 @@ test('an agent uses the node as its tool', async () => {
   // The repeat of an agent is no second item.
   const [[first], [second]] = Agent.items[0].json.said;
   assert.deepEqual([first.prompt, first.id], ['Our sale', second.id]);
+});
+
+/** Runs a node against a service that gives answers in turn, and returns the requests that it got. */
+async function against(answers, parameters) {
+  const requests = [];
+  const server = createServer((req, res) => {
+    const [status, body, headers = {}] = answers[Math.min(requests.length, answers.length - 1)];
+    requests.push({ method: req.method, url: req.url, key: req.headers['idempotency-key'], auth: req.headers.authorization });
+    req.resume().on('end', () => res.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(body)));
+  });
+  await new Promise((ready) => server.listen(0, '127.0.0.1', ready));
+  try {
+    const items = await new Engine(`http://127.0.0.1:${server.address().port}/`, SVC_TEST_KEY).run(parameters);
+    return { requests, items };
+  } catch (error) {
+    return { requests, error };
+  } finally {
+    server.close();
+  }
+}
+
+const done = [201, { data: { id: 'cnt_1' }, error: null, request_id: 'r1' }];
+const refused = (code, status, headers) => [status, { data: null, error: { code, message: `no: ${code}` }, request_id: 'r2' }, headers];
+
+test('429 and 5xx are repeated within bounds', async () => {
+  const busy = await against([refused('rate_limited', 429, { 'Retry-After': '1' }), refused('internal', 503), done], create('fac_1'));
+  assert.deepEqual([busy.requests.length, new Set(busy.requests.map(({ key }) => key)).size], [3, 1]);
+  assert.equal(busy.items[0].json.id, 'cnt_1');
+  const down = await against([refused('internal', 500)], create('fac_1'));
+  assert.deepEqual([down.requests.length, down.error.httpCode, down.error.message], [3, '500', 'no: internal']);
+  const later = await against([refused('rate_limited', 429, { 'Retry-After': '3600' })], create('fac_1'));
+  assert.deepEqual([later.requests.length, later.error.httpCode], [1, '429']);
+  assert.match(later.error.description, /Retry after 3600 seconds/);
+  const running = await against([refused('idempotency_in_progress', 409), done], create('fac_1'));
+  assert.deepEqual([running.requests.length, running.items[0].json.id], [2, 'cnt_1']);
+  const wrong = await against([refused('invalid_state', 409)], create('fac_1'));
+  assert.deepEqual([wrong.requests.length, wrong.error.httpCode], [1, '409']);
+});
+
+test('an answer that is not of the API is an error', async () => {
+  for (const answer of [[200, 'a page'], [502, 'a proxy'], [200, [1]]]) {
+    const { error } = await against([answer], create('fac_1'));
+    assert.match(error.message, /The answer is not one of the API \(status \d+\)/);
+  }
+});
+
+test('an id has no effect on the rest of the path', async () => {
+  const { requests } = await against([done], { resource: 'content', operation: 'get', content_item_id: locator('../me?x=1') });
+  assert.equal(requests[0].url, '/v1/content-items/..%2Fme%3Fx%3D1');
+});
+
+test('with "continue on fail", an item that fails is not the end of the others', async () => {
+  const factory = await brand();
+  const items = [{ json: { seconds: 7000 } }, { json: { seconds: 15 } }];
+  const output = await engine.run(
+    create(factory.id, { kind: 'video', additionalFields: { duration_seconds: '={{ $json.seconds }}' } }),
+    { items, onError: 'continueRegularOutput' },
+  );
+  assert.equal(output.length, 2);
+  assert.match(JSON.stringify(output[0]), /duration_seconds|at most 180/);
+  assert.match(output[1].json.id, /^cnt_/);
 });
