@@ -68,7 +68,8 @@ func writeN8n(_ string, f *form.Form, all map[string][]byte) error {
 	w.findLists(f)
 	var resources, imports, spread []any
 	for _, r := range f.Resources {
-		r.Operations = slices.DeleteFunc(slices.Clone(r.Operations), func(o form.Operation) bool { return o.Scope == "person" })
+		person := func(o form.Operation) bool { return o.Scope == "person" }
+		r.Operations = slices.DeleteFunc(slices.Clone(r.Operations), person)
 		if len(r.Operations) == 0 {
 			continue
 		}

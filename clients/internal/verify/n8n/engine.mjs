@@ -1,5 +1,5 @@
-// The engine of n8n with the built nodes: node type loader, credentials, executions, lists, hooks and webhooks. What n8n's
-// server adds to the engine is done here as it does it: decrypted credentials, static data, and the raw body.
+// The engine of n8n with the built nodes: node type loader, credentials, executions, lists, hooks and webhooks. What
+// n8n's server adds to the engine is done here as it does it: decrypted credentials, static data, and the raw body.
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -24,7 +24,16 @@ await loader.loadAll();
 
 // Nodes of n8n itself, such as those of Google Sheets: they pass on what they get.
 const passing = {
-  description: { name: 'pass', displayName: 'Pass', group: [], version: 1, defaults: {}, inputs: ['main'], outputs: ['main'], properties: [] },
+  description: {
+    name: 'pass',
+    displayName: 'Pass',
+    group: [],
+    version: 1,
+    defaults: {},
+    inputs: ['main'],
+    outputs: ['main'],
+    properties: [],
+  },
   async execute() {
     return [this.getInputData()];
   },
@@ -96,10 +105,22 @@ export class Engine {
     };
     const hooks = new core.ExecutionLifecycleHooks('trigger', executionId, {});
     return {
-      credentialsHelper: helper, hooks, executionId, passes, variables: {}, currentNodeParameters: parameters,
-      executionTimeoutTimestamp: Date.now() + 120_000, webhookBaseUrl: this.webhookBaseUrl, setExecutionStatus() {},
-      instanceBaseUrl: 'http://localhost', restApiUrl: 'http://localhost/rest', webhookWaitingBaseUrl: 'http://localhost',
-      formWaitingBaseUrl: 'http://localhost', webhookTestBaseUrl: 'http://localhost', logAiEvent() {}, sendDataToUI() {},
+      credentialsHelper: helper,
+      hooks,
+      executionId,
+      passes,
+      variables: {},
+      currentNodeParameters: parameters,
+      executionTimeoutTimestamp: Date.now() + 120_000,
+      webhookBaseUrl: this.webhookBaseUrl,
+      setExecutionStatus() {},
+      instanceBaseUrl: 'http://localhost',
+      restApiUrl: 'http://localhost/rest',
+      webhookWaitingBaseUrl: 'http://localhost',
+      formWaitingBaseUrl: 'http://localhost',
+      webhookTestBaseUrl: 'http://localhost',
+      logAiEvent() {},
+      sendDataToUI() {},
     };
   }
 
@@ -107,9 +128,22 @@ export class Engine {
   workflow({ id = 'wf1', name = 'test', nodes, connections = {} }) {
     const credentials = { [CREDENTIAL]: { id: '1', name: 'key' } };
     const whole = nodes.map((node, at) => ({
-      id: `n${at}`, typeVersion: 1, position: [0, 0], parameters: {}, ...node, credentials,
+      id: `n${at}`,
+      typeVersion: 1,
+      position: [0, 0],
+      parameters: {},
+      ...node,
+      credentials,
     }));
-    return new flow.Workflow({ id, name, nodes: whole, connections, active: true, nodeTypes, settings: { timezone: 'Europe/Berlin' } });
+    return new flow.Workflow({
+      id,
+      name,
+      nodes: whole,
+      connections,
+      active: true,
+      nodeTypes,
+      settings: { timezone: 'Europe/Berlin' },
+    });
   }
 
   /** Executes a workflow from one of its nodes on, and returns the output of each node, or its error. */
@@ -121,7 +155,11 @@ export class Engine {
     const run = await execution.processRunExecutionData(workflow);
     const outputs = {};
     for (const [name, runs] of Object.entries(run.data.resultData.runData)) {
-      outputs[name] = { error: runs.at(-1).error, items: runs.at(-1).data?.main?.[0] ?? [], ai: runs.at(-1).data?.ai_tool };
+      outputs[name] = {
+        error: runs.at(-1).error,
+        items: runs.at(-1).data?.main?.[0] ?? [],
+        ai: runs.at(-1).data?.ai_tool,
+      };
     }
     return outputs;
   }
@@ -141,17 +179,39 @@ export class Engine {
     node.parameters = { temp: '' };
     const type = {
       description: {
-        ...passing.description, credentials: [{ name: CREDENTIAL, required: true }],
-        properties: [{ displayName: 'Temp', name: 'temp', type: 'string', routing: { request: credential.test.request }, default: '' }],
+        ...passing.description,
+        credentials: [{ name: CREDENTIAL, required: true }],
+        properties: [
+          {
+            displayName: 'Temp',
+            name: 'temp',
+            type: 'string',
+            routing: { request: credential.test.request },
+            default: '',
+          },
+        ],
       },
     };
     const additional = this.#additional('test');
     const input = { main: [[{ json: {} }]] };
     const context = new core.ExecuteContext(
-      workflow, node, additional, 'internal', flow.createRunExecutionData({}), 0, input.main[0], input,
-      { node, data: input, source: null }, [],
+      workflow,
+      node,
+      additional,
+      'internal',
+      flow.createRunExecutionData({}),
+      0,
+      input.main[0],
+      input,
+      { node, data: input, source: null },
+      [],
     );
-    return await new core.RoutingNode(context, type, { id: '1', name: 'key', type: CREDENTIAL, data: this.#data }).runNode();
+    return await new core.RoutingNode(context, type, {
+      id: '1',
+      name: 'key',
+      type: CREDENTIAL,
+      data: this.#data,
+    }).runNode();
   }
 
   /** Calls a method of lists, as the editor does. */
@@ -189,7 +249,8 @@ export class Engine {
       const context = new core.WebhookContext(workflow, node, additional, 'trigger', webhookData, [], null);
       const answer = await nodeType(TRIGGER).webhook.call(context);
       if (!answer.noWebhookResponse) res.json(answer.webhookResponse ?? { message: 'Workflow was started' });
-      if (answer.workflowData) done(await this.execute(workflow, node.name, answer.workflowData[0], `e${Math.random()}`));
+      if (answer.workflowData)
+        done(await this.execute(workflow, node.name, answer.workflowData[0], `e${Math.random()}`));
       else done(null, answer);
     });
     await new Promise((ready) => server.listen(0, '127.0.0.1', ready));
@@ -200,7 +261,10 @@ export class Engine {
   /** Has an agent call the node as its tool. */
   async asTool(parameters, args) {
     const workflow = this.workflow({
-      nodes: [{ name: 'Agent', type: AGENT }, { name: 'Tool', type: `${NODE}Tool`, parameters }],
+      nodes: [
+        { name: 'Agent', type: AGENT },
+        { name: 'Tool', type: `${NODE}Tool`, parameters },
+      ],
       connections: { Tool: { [AI_TOOL]: [[{ node: 'Agent', type: AI_TOOL, index: 0 }]] } },
     });
     return await this.execute(workflow, 'Agent', [{ json: args }], 'agent');

@@ -11,20 +11,33 @@ const locator = (value) => ({ __rl: true, mode: 'id', value });
 
 async function brand(name = 'Acme') {
   const [{ json }] = await engine.run({
-    resource: 'factories', operation: 'create', type: 'brand', name, settings__brand_name: 'Acme', additionalFields: {},
+    resource: 'factories',
+    operation: 'create',
+    type: 'brand',
+    name,
+    settings__brand_name: 'Acme',
+    additionalFields: {},
   });
   return json;
 }
 
 const create = (factory, more = {}) => ({
-  resource: 'content', operation: 'create', factory_id: locator(factory), kind: 'post', prompt: 'Our new shoe',
-  additionalFields: {}, ...more,
+  resource: 'content',
+  operation: 'create',
+  factory_id: locator(factory),
+  kind: 'post',
+  prompt: 'Our new shoe',
+  additionalFields: {},
+  ...more,
 });
 
 test('the credential is tested by the account', async () => {
   const [[{ json }]] = await engine.testCredential();
   assert.equal(json.data.mode, 'test');
-  const wrong = new Engine(BASE_URL, SVC_TEST_KEY.replace(/.$/, (last) => (last === '0' ? '1' : '0')));
+  const wrong = new Engine(
+    BASE_URL,
+    SVC_TEST_KEY.replace(/.$/, (last) => (last === '0' ? '1' : '0')),
+  );
   await assert.rejects(wrong.testCredential(), (error) => error.httpCode === '401');
 });
 
@@ -34,7 +47,9 @@ test('a factory is created, read, changed and deleted', async () => {
   assert.deepEqual([factory.type, factory.settings.brand_name], ['brand', 'Acme']);
   const at = { resource: 'factories', factory_id: locator(factory.id) };
   const [{ json: changed }] = await engine.run({
-    ...at, operation: 'update', updateFields: { name: 'Second', topics: 'shoes, running', ifVersion: factory.version },
+    ...at,
+    operation: 'update',
+    updateFields: { name: 'Second', topics: 'shoes, running', ifVersion: factory.version },
   });
   assert.deepEqual([changed.name, changed.topics], ['Second', ['shoes', 'running']]);
   await assert.rejects(
@@ -52,15 +67,28 @@ test('times, lists and JSON have the form of the API', async () => {
   const factory = await brand();
   const requests = [];
   engine.onRequest = (request) => requests.push(request);
-  await engine.run(create(factory.id, { additionalFields: {
-    hashtags: 'one, two', metadata: '{"row": "7"}', publish_at: '={{ $now.plus({ days: 3 }).toFormat("yyyy-MM-dd") + "T09:00:00" }}',
-  } })).catch(() => {});
+  await engine
+    .run(
+      create(factory.id, {
+        additionalFields: {
+          hashtags: 'one, two',
+          metadata: '{"row": "7"}',
+          publish_at: '={{ $now.plus({ days: 3 }).toFormat("yyyy-MM-dd") + "T09:00:00" }}',
+        },
+      }),
+    )
+    .catch(() => {});
   const { body } = requests.find(({ method }) => method === 'POST');
   assert.deepEqual([body.hashtags, body.metadata], [['one', 'two'], { row: '7' }]);
   // The workflow is in Europe/Berlin.
   assert.match(body.publish_at, /T0[78]:00:00\.000Z$/);
-  await engine.run({ resource: 'content', operation: 'getAll', returnAll: false, limit: 5,
-    filters: { metadata: '{"row": "7"}', kind: ['post', 'story'] } });
+  await engine.run({
+    resource: 'content',
+    operation: 'getAll',
+    returnAll: false,
+    limit: 5,
+    filters: { metadata: '{"row": "7"}', kind: ['post', 'story'] },
+  });
   engine.onRequest = () => {};
   const { qs } = requests.at(-1);
   assert.deepEqual(qs, { limit: 5, kind: 'post,story', 'metadata[row]': '7' });
@@ -75,7 +103,10 @@ test('lists have a limit, or all pages', async () => {
   const items = Array.from({ length: 7 }, (_, row) => ({ json: { row } }));
   const made = await engine.run(create(factory.id, { prompt: '=Row {{ $json.row }}' }), { items });
   assert.equal(new Set(made.map(({ json }) => json.id)).size, 7);
-  assert.deepEqual(made.map(({ pairedItem }) => pairedItem.item), [0, 1, 2, 3, 4, 5, 6]);
+  assert.deepEqual(
+    made.map(({ pairedItem }) => pairedItem.item),
+    [0, 1, 2, 3, 4, 5, 6],
+  );
   const list = { resource: 'content', operation: 'getAll', filters: { factory_id: locator(factory.id) } };
   assert.equal((await engine.run({ ...list, returnAll: false, limit: 3 })).length, 3);
   // The pages are made short, so that there are several.
@@ -110,7 +141,8 @@ test('errors show the message, the field and the request', async () => {
   );
   const nowhere = new Engine('http://127.0.0.1:9', SVC_TEST_KEY);
   await assert.rejects(
-    nowhere.run({ resource: 'account', operation: 'get' }), (error) => error.message === 'The service did not answer',
+    nowhere.run({ resource: 'account', operation: 'get' }),
+    (error) => error.message === 'The service did not answer',
   );
 });
 
@@ -161,7 +193,10 @@ test('a file is uploaded and downloaded', async () => {
   const [{ json: again }] = await engine.run(upload, { items });
   assert.equal(again.id, media.id);
   const [file] = await engine.run({
-    resource: 'media', operation: 'download', media_id: locator(media.id), binaryPropertyName: 'file',
+    resource: 'media',
+    operation: 'download',
+    media_id: locator(media.id),
+    binaryPropertyName: 'file',
   });
   assert.equal(file.binary.file.mimeType, 'image/png');
   assert.deepEqual(await bytes(file, 'file'), content);
@@ -175,7 +210,11 @@ test('the media of an item are downloaded', async () => {
   const factory = await brand();
   const [{ json: item }] = await engine.run(create(factory.id));
   const download = {
-    resource: 'content', operation: 'downloadMedia', content_item_id: locator(item.id), roles: ['final'], binaryPropertyName: 'data',
+    resource: 'content',
+    operation: 'downloadMedia',
+    content_item_id: locator(item.id),
+    roles: ['final'],
+    binaryPropertyName: 'data',
   };
   let files;
   for (let tries = 0; !files; tries++) {
@@ -185,13 +224,16 @@ test('the media of an item are downloaded', async () => {
   }
   const content = await bytes(files[0]);
   assert.equal(content.length, files[0].json.bytes);
-  await assert.rejects(engine.run({ ...download, roles: ['captions'] }), (error) => /has no file to download/.test(error.message));
+  await assert.rejects(engine.run({ ...download, roles: ['captions'] }), (error) =>
+    /has no file to download/.test(error.message),
+  );
 });
 
 test('an agent uses the node as its tool', async () => {
   const factory = await brand();
   const { Agent } = await engine.asTool(
-    { ...create(factory.id), prompt: "={{ $fromAI('prompt', 'What the post is about', 'string') }}" }, { prompt: 'Our sale' },
+    { ...create(factory.id), prompt: "={{ $fromAI('prompt', 'What the post is about', 'string') }}" },
+    { prompt: 'Our sale' },
   );
   assert.deepEqual(Agent.items[0].json.schema, ['prompt']);
   // The repeat of an agent is no second item.
@@ -204,8 +246,17 @@ async function against(answers, parameters) {
   const requests = [];
   const server = createServer((req, res) => {
     const [status, body, headers = {}] = answers[Math.min(requests.length, answers.length - 1)];
-    requests.push({ method: req.method, url: req.url, key: req.headers['idempotency-key'], auth: req.headers.authorization });
-    req.resume().on('end', () => res.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(body)));
+    requests.push({
+      method: req.method,
+      url: req.url,
+      key: req.headers['idempotency-key'],
+      auth: req.headers.authorization,
+    });
+    req
+      .resume()
+      .on('end', () =>
+        res.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(body)),
+      );
   });
   await new Promise((ready) => server.listen(0, '127.0.0.1', ready));
   try {
@@ -219,10 +270,17 @@ async function against(answers, parameters) {
 }
 
 const done = [201, { data: { id: 'cnt_1' }, error: null, request_id: 'r1' }];
-const refused = (code, status, headers) => [status, { data: null, error: { code, message: `no: ${code}` }, request_id: 'r2' }, headers];
+const refused = (code, status, headers) => [
+  status,
+  { data: null, error: { code, message: `no: ${code}` }, request_id: 'r2' },
+  headers,
+];
 
 test('429 and 5xx are repeated within bounds', async () => {
-  const busy = await against([refused('rate_limited', 429, { 'Retry-After': '1' }), refused('internal', 503), done], create('fac_1'));
+  const busy = await against(
+    [refused('rate_limited', 429, { 'Retry-After': '1' }), refused('internal', 503), done],
+    create('fac_1'),
+  );
   assert.deepEqual([busy.requests.length, new Set(busy.requests.map(({ key }) => key)).size], [3, 1]);
   assert.equal(busy.items[0].json.id, 'cnt_1');
   const down = await against([refused('internal', 500)], create('fac_1'));
@@ -237,14 +295,22 @@ test('429 and 5xx are repeated within bounds', async () => {
 });
 
 test('an answer that is not of the API is an error', async () => {
-  for (const answer of [[200, 'a page'], [502, 'a proxy'], [200, [1]]]) {
+  for (const answer of [
+    [200, 'a page'],
+    [502, 'a proxy'],
+    [200, [1]],
+  ]) {
     const { error } = await against([answer], create('fac_1'));
     assert.match(error.message, /The answer is not one of the API \(status \d+\)/);
   }
 });
 
 test('an id has no effect on the rest of the path', async () => {
-  const { requests } = await against([done], { resource: 'content', operation: 'get', content_item_id: locator('../me?x=1') });
+  const { requests } = await against([done], {
+    resource: 'content',
+    operation: 'get',
+    content_item_id: locator('../me?x=1'),
+  });
   assert.equal(requests[0].url, '/v1/content-items/..%2Fme%3Fx%3D1');
 });
 

@@ -7,11 +7,17 @@ import { Engine, TRIGGER } from './engine.mjs';
 const { BASE_URL, SVC_TEST_KEY } = process.env;
 const engine = new Engine(BASE_URL, SVC_TEST_KEY);
 const workflow = engine.workflow({
-  nodes: [{ name: 'Trigger', type: TRIGGER, webhookId: 'b1f7', parameters: { events: ['content.generated'], factories: [] } }],
+  nodes: [
+    { name: 'Trigger', type: TRIGGER, webhookId: 'b1f7', parameters: { events: ['content.generated'], factories: [] } },
+  ],
 });
 const node = workflow.getNode('Trigger');
 const kept = () => workflow.getStaticData('node', node);
-const body = JSON.stringify({ id: 'evt_1', type: 'content.generated', data: { object: { id: 'cnt_1', title: 'Größe' } } });
+const body = JSON.stringify({
+  id: 'evt_1',
+  type: 'content.generated',
+  data: { object: { id: 'cnt_1', title: 'Größe' } },
+});
 
 /** The executions, and the waiting tests. */
 const runs = [];
@@ -32,12 +38,20 @@ async function webhooks() {
 }
 
 /** Sends a message as the API does. */
-async function deliver({ id = 'evt_1', at = Date.now(), secret = kept().secret, text = body, prefix = 'v1,', before = '' } = {}) {
+async function deliver({
+  id = 'evt_1',
+  at = Date.now(),
+  secret = kept().secret,
+  text = body,
+  prefix = 'v1,',
+  before = '',
+} = {}) {
   const time = String(Math.floor(at / 1000));
   const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
   const signature = prefix + createHmac('sha256', key).update(`${id}.${time}.${body}`).digest('base64');
   const response = await fetch(`${engine.webhookBaseUrl}/b1f7/webhook`, {
-    method: 'POST', body: text,
+    method: 'POST',
+    body: text,
     headers: { 'webhook-id': id, 'webhook-timestamp': time, 'webhook-signature': before + signature },
   });
   return [response.status, await response.text()];
@@ -113,8 +127,13 @@ test('the ids of messages are bounded', async () => {
 test('the API delivers a sample', async () => {
   runs.length = 0;
   const arrived = new Promise((ready) => (wake = ready));
-  await engine.run({ resource: 'webhooks', operation: 'test', webhook_id: { __rl: true, mode: 'id', value: kept().webhookId },
-    event_type: 'content.generated', additionalFields: {} });
+  await engine.run({
+    resource: 'webhooks',
+    operation: 'test',
+    webhook_id: { __rl: true, mode: 'id', value: kept().webhookId },
+    event_type: 'content.generated',
+    additionalFields: {},
+  });
   await arrived;
   assert.equal(runs[0].type, 'content.generated');
 });

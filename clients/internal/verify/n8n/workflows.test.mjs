@@ -26,11 +26,19 @@ async function withEvent(name, trigger, start, items) {
   }
 }
 
-const failures = (outputs) => Object.entries(outputs).filter(([, { error }]) => error).map(([node, { error }]) => [node, error.message]);
+const failures = (outputs) =>
+  Object.entries(outputs)
+    .filter(([, { error }]) => error)
+    .map(([node, { error }]) => [node, error.message]);
 
 async function brand(name) {
   const [{ json }] = await engine.run({
-    resource: 'factories', operation: 'create', type: 'brand', name, settings__brand_name: 'Acme', additionalFields: {},
+    resource: 'factories',
+    operation: 'create',
+    type: 'brand',
+    name,
+    settings__brand_name: 'Acme',
+    additionalFields: {},
   });
   return json;
 }
@@ -42,7 +50,10 @@ test('every template has nodes of this package, and no name of a credential is l
     const { nodes } = JSON.parse(readFileSync(join(WORKFLOWS, file), 'utf8'));
     const own = nodes.filter(({ type }) => type.startsWith('n8n-nodes-content-automation.'));
     assert.ok(own.length > 0 && own.every(({ credentials }) => credentials.contentAutomationApi), file);
-    assert.ok(own.every(({ type, webhookId }) => (type === TRIGGER) === (webhookId !== undefined)), file);
+    assert.ok(
+      own.every(({ type, webhookId }) => (type === TRIGGER) === (webhookId !== undefined)),
+      file,
+    );
   }
 });
 
@@ -63,7 +74,9 @@ test('new row → item → wait for the event → media', async () => {
 });
 
 test('new picture → video', async () => {
-  const items = [{ json: { id: 'drive' }, binary: { data: await binary(readFileSync(PICTURE), 'image/png', 'shoe.png') } }];
+  const items = [
+    { json: { id: 'drive' }, binary: { data: await binary(readFileSync(PICTURE), 'image/png', 'shoe.png') } },
+  ];
   const { first, second } = await withEvent('picture-to-video', 'Video Ready', 'New Picture', items);
   assert.deepEqual([failures(first), failures(second)], [[], []]);
   const [stored] = second['Store Video'].items;

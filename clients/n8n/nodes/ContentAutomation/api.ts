@@ -63,7 +63,8 @@ export async function call(caller: Caller, options: IHttpRequestOptions, expecte
     const fine = response && (response.statusCode < 400 || expected.includes(response.statusCode));
     if (fine && isAnswer(answer)) return answer;
     const wait = pause(attempt, response);
-    const again = !response || REPEATED.includes(response.statusCode) || answer?.error?.code === 'idempotency_in_progress';
+    const again =
+      !response || REPEATED.includes(response.statusCode) || answer?.error?.code === 'idempotency_in_progress';
     if (!again || attempt === ATTEMPTS || wait > LONGEST_PAUSE) throw problem(caller, response, failure);
     await sleep(wait * 1000);
   }
@@ -79,7 +80,7 @@ function pause(attempt: number, response?: IN8nHttpFullResponse): number {
   return told > 0 ? told : 2 ** (attempt - 2) * (1 + Math.random());
 }
 
-/** The error that the editor shows: the message of the API, with the fields that are wrong and the id of the request. */
+/** The error that the editor shows: the message of the API, the fields that are wrong, and the id of the request. */
 function problem(caller: Caller, response?: IN8nHttpFullResponse, failure?: Error): Error {
   if (!response) {
     return new NodeApiError(caller.getNode(), { message: failure?.message ?? 'no answer' } as JsonObject, {
@@ -96,7 +97,11 @@ function problem(caller: Caller, response?: IN8nHttpFullResponse, failure?: Erro
       httpCode: String(response.statusCode),
     });
   }
-  const fields = error.details?.length ? error.details : error.param ? [{ param: error.param, message: error.message }] : [];
+  const fields = error.details?.length
+    ? error.details
+    : error.param
+      ? [{ param: error.param, message: error.message }]
+      : [];
   const lines = fields.map(({ param, message }) => (param ? `${param}: ${message}` : message));
   lines.push(`Code: ${error.code}`, `Request ID: ${body?.request_id ?? ''}`);
   if (error.doc_url) lines.push(error.doc_url);

@@ -18,7 +18,15 @@ const CHECKS = 120;
 
 /** The purposes of the files of a content item. */
 export const mediaRoles: INodePropertyOptions[] = [
-  'captions', 'clip', 'cover', 'final', 'narration', 'poster', 'slide', 'still', 'track',
+  'captions',
+  'clip',
+  'cover',
+  'final',
+  'narration',
+  'poster',
+  'slide',
+  'still',
+  'track',
 ].map((value) => ({ name: value[0].toUpperCase() + value.slice(1), value }));
 
 /**
@@ -36,10 +44,14 @@ async function transfer(caller: IExecutePaginationFunctions, options: IHttpReque
       }
       // The address is signed: it is not for logs.
       const status = (error as { httpCode?: string }).httpCode ?? 'no answer';
-      throw new NodeApiError(caller.getNode(), { message: status }, {
-        message: `The file could not be ${options.method === 'PUT' ? 'sent' : 'fetched'} (${status})`,
-        itemIndex: caller.getItemIndex(),
-      });
+      throw new NodeApiError(
+        caller.getNode(),
+        { message: status },
+        {
+          message: `The file could not be ${options.method === 'PUT' ? 'sent' : 'fetched'} (${status})`,
+          itemIndex: caller.getItemIndex(),
+        },
+      );
     }
   }
 }
@@ -54,7 +66,9 @@ export async function upload(this: IExecutePaginationFunctions, { options }: Req
   const body = { ...(options.body as IDataObject), mime_type: mimeType, bytes: file.length, sha256 };
   // The key is that of the file, which the rest of the request does not know.
   const own = this.getNodeParameter('additionalFields.idempotencyKey', '') as string;
-  const key = createHash('sha256').update(`${String(options.headers?.['Idempotency-Key'])}.${sha256}`).digest('hex');
+  const key = createHash('sha256')
+    .update(`${String(options.headers?.['Idempotency-Key'])}.${sha256}`)
+    .digest('hex');
   const headers = { ...options.headers, 'Idempotency-Key': own || `n8n-${key}` };
   let media = (await call(this, { ...options, headers, body } as IHttpRequestOptions)).data as IDataObject;
   const target = media.upload as { url: string; method: 'PUT'; headers: IDataObject } | null;
@@ -83,8 +97,9 @@ export async function download(this: IExecutePaginationFunctions, { options }: R
   const all = Array.isArray(resource.media) ? (resource.media as IDataObject[]) : [resource];
   const files = all.filter(({ role, url }) => url && (roles.length === 0 || roles.includes(String(role))));
   if (files.length === 0) {
+    const present = all.map(({ role }) => role).join(', ');
     throw new NodeOperationError(this.getNode(), `${String(resource.id)} has no file to download`, {
-      description: `Its state is ${String(resource.state)}. Its files: ${all.map(({ role }) => role).join(', ') || 'none'}`,
+      description: `Its state is ${String(resource.state)}. Its files: ${present || 'none'}`,
       itemIndex,
     });
   }

@@ -1,13 +1,19 @@
-import type {
-  IDataObject,
-  ILoadOptionsFunctions,
-  INodeListSearchResult,
-  INodePropertyOptions,
-} from 'n8n-workflow';
+import type { IDataObject, ILoadOptionsFunctions, INodeListSearchResult, INodePropertyOptions } from 'n8n-workflow';
 import { call, fill } from './api';
 
 const PAGES = 5;
-const LABELS = ['display_name', 'name', 'title', 'handle', 'description', 'prompt', 'url', 'event_type', 'type', 'kind'];
+const LABELS = [
+  'display_name',
+  'name',
+  'title',
+  'handle',
+  'description',
+  'prompt',
+  'url',
+  'event_type',
+  'type',
+  'kind',
+];
 
 /** Names a resource by what people gave it, and its state. */
 function label(item: IDataObject): string {

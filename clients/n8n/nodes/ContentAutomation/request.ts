@@ -13,10 +13,14 @@ import { call, fill } from './api';
 const PAGE = 100;
 
 /** Completes a request: the ids in its path, its idempotency key, and the version that it changes. */
-export async function prepare(this: IExecuteSingleFunctions, options: IHttpRequestOptions): Promise<IHttpRequestOptions> {
+export async function prepare(
+  this: IExecuteSingleFunctions,
+  options: IHttpRequestOptions,
+): Promise<IHttpRequestOptions> {
   const url = fill(options.url, (name) => {
     const value = this.getNodeParameter(name, '', { extractValue: true }) as string;
-    if (!value) throw new NodeOperationError(this.getNode(), `The field ${name} is empty`, { itemIndex: this.getItemIndex() });
+    if (!value)
+      throw new NodeOperationError(this.getNode(), `The field ${name} is empty`, { itemIndex: this.getItemIndex() });
     return value;
   });
   const method = options.method ?? 'GET';
@@ -26,7 +30,10 @@ export async function prepare(this: IExecuteSingleFunctions, options: IHttpReque
   if (method !== 'GET') {
     const own = this.getNodeParameter('additionalFields.idempotencyKey', '') as string;
     headers['Idempotency-Key'] = own || stableKey.call(this, method, url, body);
-    const version = this.getNodeParameter('updateFields.ifVersion', this.getNodeParameter('additionalFields.ifVersion', 0));
+    const version = this.getNodeParameter(
+      'updateFields.ifVersion',
+      this.getNodeParameter('additionalFields.ifVersion', 0),
+    );
     if (version) headers['If-Match'] = `"${version as number}"`;
   }
   // An operation without a body refuses an empty one; an empty change is one.
@@ -42,7 +49,15 @@ function stableKey(this: IExecuteSingleFunctions, method: string, url: string, b
   const { id, type } = this.getNode();
   const round = type.endsWith('Tool') ? 'tool' : (this.getWorkflowDataProxy(this.getItemIndex()).$runIndex as number);
   const parts = [
-    this.getInstanceId(), this.getWorkflow().id, this.getExecutionId(), id, round, this.getItemIndex(), method, url, body,
+    this.getInstanceId(),
+    this.getWorkflow().id,
+    this.getExecutionId(),
+    id,
+    round,
+    this.getItemIndex(),
+    method,
+    url,
+    body,
   ];
   return `n8n-${createHash('sha256').update(JSON.stringify(parts)).digest('hex')}`;
 }

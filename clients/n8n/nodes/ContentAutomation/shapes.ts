@@ -24,7 +24,12 @@ function changed(place: 'body' | 'qs', property: string, change: Change): Shape 
 }
 
 const texts = (value: unknown): unknown[] =>
-  Array.isArray(value) ? value : String(value).split(',').map((part) => part.trim()).filter(Boolean);
+  Array.isArray(value)
+    ? value
+    : String(value)
+        .split(',')
+        .map((part) => part.trim())
+        .filter(Boolean);
 
 const parsed = (value: unknown): unknown => (typeof value === 'string' ? JSON.parse(value) : value);
 

@@ -4,6 +4,7 @@ import {
   NodeOperationError,
   type IDataObject,
   type IHookFunctions,
+  type INodeProperties,
   type INodeType,
   type INodeTypeDescription,
   type IWebhookFunctions,
@@ -39,12 +40,28 @@ async function found(hook: IHookFunctions): Promise<IDataObject[]> {
   const all: IDataObject[] = [];
   let cursor: string | null | undefined;
   do {
-    const answer = await call(hook, { method: 'GET', url: '/v1/webhooks', qs: { limit: 100, ...(cursor && { cursor }) } });
+    const answer = await call(hook, {
+      method: 'GET',
+      url: '/v1/webhooks',
+      qs: { limit: 100, ...(cursor && { cursor }) },
+    });
     all.push(...(answer.data as IDataObject[]).filter((webhook) => webhook.url === url));
     cursor = answer.next_cursor;
   } while (cursor);
   return all;
 }
+
+/** The factories whose events start the workflow. */
+const factories: INodeProperties = {
+  displayName: 'Factory Names or IDs',
+  name: 'factories',
+  type: 'multiOptions',
+  typeOptions: { loadOptionsMethod: 'loadFactory' },
+  default: [],
+  description:
+    'Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>',
+  hint: 'Only events of these factories. Empty: all events',
+};
 
 /** Starts workflows with the events of the API. */
 export class ContentAutomationTrigger implements INodeType {
@@ -69,18 +86,10 @@ export class ContentAutomationTrigger implements INodeType {
         required: true,
         options: eventTypes,
         default: ['content.generated'],
-        description: 'The events that start the workflow. The key needs the scope webhooks:manage, and may read the events.',
-      },
-      {
-        displayName: 'Factory Names or IDs',
-        name: 'factories',
-        type: 'multiOptions',
-        typeOptions: { loadOptionsMethod: 'loadFactory' },
-        default: [],
         description:
-          'Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>',
-        hint: 'Only events of these factories. Empty: all events',
+          'The events that start the workflow. The key needs the scope webhooks:manage, and may read the events.',
       },
+      factories,
     ],
   };
 
@@ -149,7 +158,9 @@ export class ContentAutomationTrigger implements INodeType {
     if (!request.rawBody) await request.readRawBody?.();
     const body = request.rawBody;
     const problem =
-      kept.secret && body ? problemOf(request.headers, body, kept.secret, Date.now()) : 'there is no secret to verify it with';
+      kept.secret && body
+        ? problemOf(request.headers, body, kept.secret, Date.now())
+        : 'there is no secret to verify it with';
     if (problem || !body) {
       this.getResponseObject().status(401).json({ error: problem });
       return { noWebhookResponse: true };
