@@ -248,6 +248,12 @@ test-clients: explorer-assets .local/bin/local ## Run the clients in empty proje
 	$(GO) test -vet=off -count=1 -timeout 10m -tags clients ./clients/internal/verify
 	@cd clients/go && $(GO) vet ./...
 
+# The engine of n8n takes a gigabyte: these tests are not among those of make test.
+.PHONY: test-n8n
+test-n8n: explorer-assets .local/bin/local ## Build and lint the n8n node, and run it in the engine of n8n against the sandbox
+	@.local/bin/local tools n8n
+	$(GO) test -vet=off -count=1 -timeout 10m -tags n8n ./clients/internal/verify
+
 .PHONY: measure-clients
 measure-clients: .local/bin/local ## Print sizes and import times of the clients beside those of other APIs
 	@.local/bin/local tools sizes
@@ -267,6 +273,7 @@ lint-code: explorer-assets
 	$(GO) vet $(PACKAGES)
 	$(GO) vet -tags deployed ./infra/verify/e2e
 	$(GO) vet -tags clients ./clients/internal/verify
+	$(GO) vet -tags n8n ./clients/internal/verify
 	$(GO) tool staticcheck $(PACKAGES)
 	$(GO) tool staticcheck -tags deployed ./infra/verify/e2e
 

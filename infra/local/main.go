@@ -77,8 +77,8 @@ func build(ctx context.Context, arch string) error {
 	return system.Build(ctx, ".", target)
 }
 
-// install installs the tools that the local system needs, those for the clients (sdk, sizes), that of the server for
-// agents (mcp), or all that tests and lint need.
+// install installs the tools that the local system needs, those for the clients (sdk, sizes, n8n), that of the server
+// for agents (mcp), or all that tests and lint need.
 func install(ctx context.Context, which string) error {
 	if err := system.CheckTools(ctx); err != nil {
 		return err
@@ -91,6 +91,8 @@ func install(ctx context.Context, which string) error {
 		sets = slices.Concat(sets[:1], system.SDK, system.Sizes)
 	case "mcp":
 		sets = append(sets[:1:1], system.MCP...)
+	case "n8n":
+		sets = append(sets[:1:1], system.N8n...)
 	case "all":
 		sets = slices.Concat(sets, system.Judges, system.Clients, system.SDK)
 	}

@@ -73,7 +73,7 @@ func keep(root string) error {
 // writeLicences gives each package the licence of the repository.
 func writeLicences(root string, _ *form.Form, all map[string][]byte) error {
 	text, err := os.ReadFile(filepath.Join(root, "LICENSE"))
-	for _, client := range []string{"go", "typescript", "python"} {
+	for _, client := range []string{"go", "typescript", "python", "n8n"} {
 		all[client+"/LICENSE"] = text
 	}
 	return err
@@ -87,7 +87,7 @@ func files(root string, document []byte) (map[string][]byte, error) {
 	}
 	all := map[string][]byte{}
 	for _, write := range []func(string, *form.Form, map[string][]byte) error{
-		writeGo, writeTypeScript, writePython, writePostman, writeCLI, writeLicences, writeMCP, writeAgents,
+		writeGo, writeTypeScript, writePython, writePostman, writeCLI, writeLicences, writeMCP, writeAgents, writeN8n,
 	} {
 		if err := write(root, f, all); err != nil {
 			return nil, err

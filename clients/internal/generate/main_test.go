@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/content-automation/api/clients"
+	"github.com/content-automation/api/clients/internal/form"
 )
 
 // TestTheClientsAreThoseOfTheDocument fails if a generated file is stale.
@@ -35,6 +36,12 @@ func TestANewOperationIsInAllClients(t *testing.T) {
 		t.Fatal(err)
 	}
 	paths["/v1/people"] = map[string]any{"get": list}
+	var ideas map[string]any
+	if err := json.Unmarshal([]byte(strings.NewReplacer("listPromotions", "listIdeas", `"promotions"`, `"ideas"`).
+		Replace(string(copied))), &ideas); err != nil {
+		t.Fatal(err)
+	}
+	paths["/v1/ideas"] = map[string]any{"get": ideas}
 	schemas := doc["components"].(map[string]any)["schemas"].(map[string]any)
 	schemas["ContentItem"].(map[string]any)["properties"].(map[string]any)["approved_by"] = map[string]any{"type": "string"}
 	state := schemas["ContentState"].(map[string]any)
@@ -57,6 +64,8 @@ func TestANewOperationIsInAllClients(t *testing.T) {
 		"python/src/content_automation/_types.py":            "approved_by: NotRequired[str]",
 		"cli/operations_gen.go":                              `id: "listPeople", name: "list"`,
 		"postman/content-automation.postman_collection.json": "to.be.oneOf([403])",
+		"n8n/nodes/ContentAutomation/resources/index.gen.ts": "{ name: 'Idea', value: 'ideas' }",
+		"n8n/nodes/ContentAutomation/resources/ideas.gen.ts": "{ method: 'GET', url: '/v1/ideas' }",
 	} {
 		text := strings.Join(strings.Fields(string(all[name])), " ")
 		if !strings.Contains(text, want) {
@@ -83,11 +92,65 @@ func TestVersionsAgree(t *testing.T) {
 		{"typescript", find("typescript/src/core.ts", `VERSION = '(.+)'`), "typescript/package.json", `"version": "(.+)"`},
 		{"python", find("python/src/content_automation/_request.py", `VERSION = "(.+)"`), "python/pyproject.toml",
 			`(?m)^version = "(.+)"`},
+		{"n8n", find("n8n/package.json", `"version": "(.+)"`), "n8n/package.json", `"version": "(.+)"`},
 		{"go", find("go/client.go", `Version = "(.+)"`), "go/CHANGELOG.md", `(?m)^## (.+)$`},
 	} {
 		changed := find(c.name+"/CHANGELOG.md", `(?m)^## (.+)$`)
 		if version := find(c.file, c.pattern); c.says != version || changed != version {
 			t.Errorf("%s: requests say %s, the package is %s, and the last changes are of %s", c.name, c.says, version, changed)
 		}
+	}
+}
+
+// TestTheNodeHasWhatAKeyMayCall compares the operations of the n8n node with those of the document.
+func TestTheNodeHasWhatAKeyMayCall(t *testing.T) {
+	f, err := form.Read(clients.OpenAPIJSON)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string][]byte{}
+	if err := writeN8n("", f, all); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range f.Resources {
+		text := string(all["n8n/nodes/ContentAutomation/resources/"+r.Name+".gen.ts"])
+		for _, o := range r.Operations {
+			request := regexp.MustCompile("method: '" + o.Method + `',\s+url: ` + regexp.QuoteMeta("'"+o.Path+"'"))
+			if has := request.MatchString(text); has == (o.Scope == "person") {
+				t.Errorf("%s, which needs %s: the node has it: %t", o.ID, o.Scope, has)
+			}
+			for _, p := range o.Query {
+				if o.Scope != "person" && !o.Paged && !strings.Contains(text, "property: '"+p.Name+"'") {
+					t.Errorf("the node lacks the parameter %s of %s", p.Name, o.ID)
+				}
+			}
+		}
+	}
+}
+
+func TestDescriptionsOfTheNode(t *testing.T) {
+	for in, want := range map[string]string{
+		"id of the url":              "ID of the URL",
+		"One sentence.":              "One sentence",
+		"Two sentences. The second":  "Two sentences. The second.",
+		"such as <name> and `code`.": "Such as &lt;name&gt; and code",
+		"":                           "",
+	} {
+		if got := n8nDoc(in); got != want {
+			t.Errorf("n8nDoc(%q) = %q, want %q", in, got, want)
+		}
+	}
+	for in, want := range map[string]string{
+		"posts_per_day": "Posts per Day", "mime_type": "MIME Type", "social_account_id": "Social Account ID", "vk": "VK",
+	} {
+		if got := n8nTitle(in); got != want {
+			t.Errorf("n8nTitle(%q) = %q, want %q", in, got, want)
+		}
+	}
+	if got := literal("", props{{"a b", "it's"}, {"c", array{1, true, code("x")}}}); got != `{ 'a b': "it's", c: [1, true, x] }` {
+		t.Errorf("literal: %s", got)
+	}
+	if got := single(`it's "so"`); got != `'it\'s "so"'` {
+		t.Errorf("single: %s", got)
 	}
 }

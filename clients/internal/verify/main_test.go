@@ -1,4 +1,4 @@
-//go:build clients
+//go:build clients || n8n
 
 package verify
 
@@ -84,7 +84,14 @@ func (b box) env() []string {
 // sandbox starts a sandbox.
 func sandbox(t *testing.T) (b box) {
 	t.Helper()
-	out := start(t, root, nil, filepath.Join(work, "sandbox"), "--port", "0", "--json", "--seed", "1", "--now", "2026-05-01T12:00:00Z")
+	return serve(t, "--now", "2026-05-01T12:00:00Z")
+}
+
+// serve starts a sandbox with the clock of the machine, or with flags of its own.
+func serve(t *testing.T, flags ...string) (b box) {
+	t.Helper()
+	line := append([]string{"--port", "0", "--json", "--seed", "1"}, flags...)
+	out := start(t, root, nil, filepath.Join(work, "sandbox"), line...)
 	if err := json.Unmarshal([]byte(out), &b); err != nil {
 		t.Fatal(err)
 	}

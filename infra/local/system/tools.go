@@ -130,6 +130,9 @@ var Sizes = []Set{
 // MCP is the inspector that checks the server for agents.
 var MCP = []Set{node("mcp-node", "mcp", "the inspector of the Model Context Protocol")}
 
+// N8n are the tools that build and lint the n8n node, and the engine that its tests run in.
+var N8n = []Set{node("n8n-node", "n8n", "the tools and the engine of n8n")}
+
 // samTools is AWS SAM.
 var samTools = []Set{python("sam", "sam", "AWS SAM")}
 

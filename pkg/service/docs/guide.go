@@ -64,6 +64,7 @@ var guides = []guide{
 	{"Advice", "training", "Trained models"},
 	{"Advice", "architect", "The architect"},
 	{"Integrations", "agents", "Agents"},
+	{"Integrations", "n8n", "n8n"},
 	{"Integrations", "zapier-and-make", "Zapier and Make"},
 	{"Operation", "webhooks", "Webhooks"},
 	{"Operation", "credits", "Credits"},
