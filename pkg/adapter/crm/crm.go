@@ -74,6 +74,8 @@ type Facts struct {
 	Label string
 	// Portal reports whether an authorization needs the address of the customer's portal.
 	Portal bool
+	// Site reports whether an authorization may name the portal, because the CRM has several sites.
+	Site bool
 	// Address reports whether an account is connected by the address of an incoming webhook, too.
 	Address bool
 	// Shared reports whether the CRM sends the webhooks of all accounts to one address of the operator's application,

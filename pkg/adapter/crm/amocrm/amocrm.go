@@ -39,7 +39,7 @@ func New(c wire.Config) *Adapter { return &Adapter{wire.New(Name, c)} }
 func (*Adapter) Name() string { return Name }
 
 // Facts implements crm.Adapter.
-func (*Adapter) Facts() crm.Facts { return crm.Facts{Label: "amoCRM"} }
+func (*Adapter) Facts() crm.Facts { return crm.Facts{Label: "amoCRM", Site: true} }
 
 // Authorization implements crm.Connector. The page of amoCRM lets the administrator choose the account.
 func (a *Adapter) Authorization(ctx context.Context, in crm.Authorization) (string, error) {

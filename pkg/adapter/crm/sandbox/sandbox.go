@@ -5,6 +5,7 @@ package sandbox
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"net/url"
@@ -52,9 +53,9 @@ func (*Adapter) Authorization(_ context.Context, in crm.Authorization) (string, 
 	return in.RedirectURL + "?" + url.Values{"code": {"sandbox"}, "state": {in.State}}.Encode(), nil
 }
 
-// Connect implements crm.Connector.
+// Connect implements crm.Connector. Each grant is for an account of its own.
 func (a *Adapter) Connect(context.Context, crm.Grant) (crm.Account, error) {
-	return crm.Account{ID: "sandbox-" + a.name, Name: "Sandbox of " + a.facts.Label, Currency: "EUR"}, nil
+	return crm.Account{ID: "sandbox-" + rand.Text(), Name: "Sandbox of " + a.facts.Label, Currency: "EUR"}, nil
 }
 
 // Refresh implements crm.Connector. The token does not end.
