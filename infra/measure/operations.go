@@ -69,10 +69,12 @@ const (
 // getServiceLevels reads the probes at the same time as the counts, so that they take as long as one trip.
 // updatePromotion reads the products of the promotion. connectSocialAccount finds the account of a channel that is
 // already connected. sendMessage commits twice, and its reply here reads the factory. A draft is read before its
-// subject.
+// subject. The counts of listed integrations, the factory of a changed one and the account of a disconnected one are
+// read after it.
 var more = map[string]int{
 	"sendMessage": 3, "updateDraft": 1, "applyDraft": 1, "startTraining": 1, "listProposals": 1,
-	"updatePromotion": 1, "connectSocialAccount": 1, "getServiceLevels": 1,
+	"updatePromotion": 1, "connectSocialAccount": 1, "getServiceLevels": 1, "listIntegrations": 1,
+	"updateIntegration": 1, "disconnectIntegration": 1,
 }
 
 // broken returns an error for each bound that an operation breaks.

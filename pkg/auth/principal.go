@@ -71,6 +71,8 @@ const (
 	Directory ActorKind = "directory"
 	// SocialAccount is the browser of the person who grants the access to a social account.
 	SocialAccount ActorKind = "social_account"
+	// Integration is the browser of the person who grants the access to a CRM.
+	Integration ActorKind = "integration"
 )
 
 // Actor is an API key or a person.

@@ -203,7 +203,7 @@ func TestWhatFunctionsLink(t *testing.T) {
 		module + "/pkg/adapter/provider/synth",
 	}, always...)
 	areas := []string{"account", "architect", "apikey", "catalog", "factory", "content", "studio", "media", "product",
-		"webhook", "social"}
+		"webhook", "social", "crm"}
 	linked := map[string]bool{}
 	for _, p := range packages(t) {
 		name, ok := strings.CutPrefix(p.short(), "functions/")
@@ -219,8 +219,8 @@ func TestWhatFunctionsLink(t *testing.T) {
 			banned = slices.Concat(heavy, framework)
 		case name == "diagnose":
 			banned = always // it checks proposals by the schema of an operation
-		case name == "settle":
-			banned = heavy // it ends calls by their operations
+		case name == "settle" || name == "sync-crm":
+			banned = heavy // they end calls, or make content, by operations
 		default:
 			banned = slices.Concat(always, framework)
 		}
@@ -255,7 +255,7 @@ func TestSharedPackagesLinkNoHTTPFramework(t *testing.T) {
 		"pkg/store", "pkg/task",
 		"pkg/generate/catalog", "pkg/generate", "pkg/media", "pkg/adapter/provider",
 		"pkg/area/apikey/expiry", "pkg/area/architect/chat", "pkg/area/architect/sample", "pkg/record/apikey",
-		"pkg/area/content/item", "pkg/area/plan/job", "pkg/service/worker/factory", "pkg/area/studio/generation",
+		"pkg/area/content/item", "pkg/area/crm/integration", "pkg/area/plan/job", "pkg/service/worker/factory", "pkg/area/studio/generation",
 		"functions/dispatch", "functions/replay", "functions/deliver", "functions/deliver-slow", "functions/due",
 	}
 	seen := map[string]bool{}

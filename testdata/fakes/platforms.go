@@ -7,9 +7,11 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/content-automation/api/pkg/adapter/crm"
 	"github.com/content-automation/api/pkg/adapter/platform/platformtest"
 	vkadapter "github.com/content-automation/api/pkg/adapter/platform/vk"
 	"github.com/content-automation/api/pkg/area/social/apps"
+	"github.com/content-automation/api/testdata/fakes/crms"
 	"github.com/content-automation/api/testdata/platforms/control"
 	"github.com/content-automation/api/testdata/platforms/instagram"
 	"github.com/content-automation/api/testdata/platforms/oauth"
@@ -41,6 +43,12 @@ func Platforms(now func() time.Time, took time.Duration) http.Handler {
 	}
 	mux := http.NewServeMux()
 	for name, f := range fakes {
+		mux.Handle("/"+name+"/", http.StripPrefix("/"+name, f.Handler()))
+	}
+	for name, f := range crms.All(now) {
+		f.PutProduct(crm.Product{ID: "1", SKU: "TRAIL-42", Name: "Trail running shoe", Price: "129.00", Currency: "EUR"})
+		f.PutDeal(crm.Deal{ID: "1", Name: "Shoes for the team", Pipeline: "7", Stage: "140", Amount: "1290",
+			Currency: "EUR"})
 		mux.Handle("/"+name+"/", http.StripPrefix("/"+name, f.Handler()))
 	}
 	mux.HandleFunc("GET /_posts", func(w http.ResponseWriter, _ *http.Request) {

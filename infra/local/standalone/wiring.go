@@ -26,6 +26,7 @@ import (
 	"github.com/content-automation/api/pkg/area/audit/chain"
 	"github.com/content-automation/api/pkg/area/audit/follow"
 	"github.com/content-automation/api/pkg/area/content/publication/stored"
+	"github.com/content-automation/api/pkg/area/crm"
 	"github.com/content-automation/api/pkg/area/media/importer"
 	"github.com/content-automation/api/pkg/area/people/scim"
 	"github.com/content-automation/api/pkg/area/social"
@@ -60,6 +61,7 @@ import (
 	"github.com/content-automation/api/pkg/service/worker/relay"
 	"github.com/content-automation/api/pkg/service/worker/replay"
 	"github.com/content-automation/api/pkg/service/worker/settle"
+	"github.com/content-automation/api/pkg/service/worker/synccrm"
 	"github.com/content-automation/api/pkg/service/worker/train"
 	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/task/queue"
@@ -125,6 +127,9 @@ func (s *Service) mount(e area.Env) *gateway {
 		handler := http.Handler(r)
 		if f.Name == api.SocialFunction {
 			handler = social.Open(e).With(r)
+		}
+		if f.Name == api.CRMFunction {
+			handler = crm.Open(e).With(r)
 		}
 		if f.Name == api.PeopleFunction {
 			handler = scim.Open(e).With(r)
@@ -225,8 +230,9 @@ func (s *Service) consumers(e area.Env) (map[string]worker.Consumer, error) {
 		"diagnose": consume("diagnose", diagnosewiring.Handlers(&advicejob.Worker{
 			DB: e.DB, Now: s.now, Offer: catalog.NewOffer(s.providers, s.options.Region), Providers: providers,
 		})),
-		"settle": consume("settle", settle.Handlers(e)),
-		"train":  consume("train", train.Handlers(trainer)),
+		"settle":   consume("settle", settle.Handlers(e)),
+		"sync-crm": consume("sync-crm", synccrm.Handlers(e)),
+		"train":    consume("train", train.Handlers(trainer)),
 		"publish": consume("publish", publish.Handlers(publish.Config{
 			DB: e.DB, Vault: account.Vault{Envelope: e.Envelope}, Platforms: account.NewPlatforms(platforms),
 			Files: stored.Files{Store: files, Signer: e.Media}, Now: s.now,

@@ -229,6 +229,18 @@ func (w *World) Examples() map[string]Example {
 		"attachSocialAccount":     {ID: attaching, Part: &w.social},
 		"detachSocialAccount":     {ID: attached, Part: &w.social},
 
+		"listIntegrations": {},
+		"connectIntegration": {Body: Object{
+			"kind": "bitrix24", "webhook_url": "https://acme.bitrix24.ru/rest/1/exampleexample/",
+		}},
+		"getIntegration": {ID: of(&w.integration)},
+		"updateIntegration": {ID: of(&w.integration), Body: Object{"factory_id": &w.factory, "mapping": Object{
+			"stages": []Object{{"pipeline": "sales", "stage": "won", "kind": "post",
+				"template": "A case study: what the customer needed, and what we delivered"}},
+		}}},
+		"syncIntegration":       {ID: of(&w.integration)},
+		"disconnectIntegration": {ID: fresh("connectIntegration")},
+
 		"listWebhooks": {},
 		"createWebhook": {Undo: "deleteWebhook", Body: Object{
 			"url": "http://127.0.0.1:9/hooks/content", "event_types": []string{"content.*", "balance.low"},

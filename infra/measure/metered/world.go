@@ -99,6 +99,7 @@ type World struct {
 
 	// The ids of resources of the account, one of each kind.
 	apiKey, person, factory, item, generation, media, event, webhook, delivery, diagnosed, proposal, social string
+	integration                                                                                             string
 	// channel is the social account that items are published to.
 	channel string
 	// planned is a factory with a content plan, and seller is one with products.
@@ -287,6 +288,9 @@ func (w *World) fill(ctx context.Context, state *store.DB) (err error) {
 			return err
 		}
 		if w.social, err = w.make(ctx, "connectSocialAccount"); err != nil {
+			return err
+		}
+		if w.integration, err = w.make(ctx, "connectIntegration"); err != nil {
 			return err
 		}
 		if w.channel, err = w.connect(ctx, "@acme_shop"); err != nil {

@@ -86,7 +86,7 @@ func checkURL(address string) error {
 
 // apply checks settings and takes them over.
 func (s settings) apply(r *record.StoredProduct, now time.Time) error {
-	found := []error{checkPrice(s.Price), checkURL(s.URL), s.checkDiscounts(r, now)}
+	found := []error{checkPrice(s.Price), checkURL(s.URL), r.CheckPrice(s.Price, now)}
 	if len(s.Attributes) > resource.MaxPairs {
 		found = append(found, errs.Invalid("/attributes", "must have at most %d pairs", resource.MaxPairs))
 	}
@@ -106,22 +106,6 @@ func (s settings) apply(r *record.StoredProduct, now time.Time) error {
 	r.Attributes, r.Metadata, r.Photos = s.Attributes.OrEmpty(), s.Metadata.OrEmpty(), photos
 	if r.URL = nil; s.URL != "" {
 		r.URL = &s.URL
-	}
-	return nil
-}
-
-// checkDiscounts refuses a price that a promotion would take more from than there is.
-func (s settings) checkDiscounts(r *record.StoredProduct, now time.Time) error {
-	for _, p := range r.Unended(now) {
-		switch {
-		case p.Discount.Kind != record.Amount:
-		case s.Price.Currency != r.Price.Currency:
-			return errs.Invalid("/price/currency", "cannot change before the promotion %s has ended, whose discount "+
-				"is an amount", p.ID)
-		case s.Price.Amount < p.Discount.Value:
-			return errs.Invalid("/price/amount", "is below the discount of %d of the promotion %s. End the promotion "+
-				"first", p.Discount.Value, p.ID)
-		}
 	}
 	return nil
 }

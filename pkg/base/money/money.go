@@ -4,6 +4,8 @@ package money
 
 import (
 	"fmt"
+	"math/big"
+	"strconv"
 	"strings"
 )
 
@@ -67,3 +69,18 @@ func (p Price) String() string {
 	}
 	return fmt.Sprintf("%d.%0*d %s", p.Amount/unit, n, p.Amount%unit, p.Currency)
 }
+
+// Parse returns the price of a decimal number such as 129.5 in a currency, rounded to its smallest unit. It reports
+// whether there is such a price.
+func Parse(decimal, currency string) (p Price, ok bool) {
+	value, good := new(big.Rat).SetString(strings.TrimSpace(decimal))
+	if !good || len(decimal) > 40 || strings.ContainsAny(decimal, "/eExX_") || value.Sign() < 0 || !IsCurrency(currency) {
+		return p, false
+	}
+	value.Mul(value, new(big.Rat).SetInt64(unitOf(currency)))
+	amount, err := strconv.ParseInt(value.FloatString(0), 10, 64)
+	return Price{amount, currency}, err == nil && amount <= maxAmount
+}
+
+// maxAmount is the largest amount of a price.
+const maxAmount = 1_000_000_000_000

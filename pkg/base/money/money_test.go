@@ -46,3 +46,21 @@ func TestPricesAreShownInTheirUnit(t *testing.T) {
 		}
 	}
 }
+
+func TestDecimalNumbersAreParsed(t *testing.T) {
+	for text, want := range map[string]Price{
+		"129.5 EUR": {12950, "EUR"}, "129 EUR": {12900, "EUR"}, "12900.0000 RUB": {1290000, "RUB"},
+		"0.005 EUR": {1, "EUR"}, "129.5 JPY": {130, "JPY"}, "1.2345 KWD": {1235, "KWD"}, "0 EUR": {0, "EUR"},
+	} {
+		decimal, currency, _ := strings.Cut(text, " ")
+		if got, ok := Parse(decimal, currency); !ok || got != want {
+			t.Errorf("%s is %v, %v", text, got, ok)
+		}
+	}
+	for _, text := range []string{" EUR", "-1 EUR", "1/2 EUR", "1e3 EUR", "many EUR", "1 XXX", "1 ", "99999999999 EUR"} {
+		decimal, currency, _ := strings.Cut(text, " ")
+		if got, ok := Parse(decimal, currency); ok {
+			t.Errorf("%q is %v", text, got)
+		}
+	}
+}

@@ -157,6 +157,22 @@ type Social struct {
 	Platforms
 }
 
+// CRM has the needs of the function crm.
+type CRM struct {
+	Area
+	Platforms
+	Loopback
+}
+
+// SyncCRM has the needs of the function sync-crm.
+type SyncCRM struct {
+	State
+	Media
+	Platforms
+	Loopback
+	Offers
+}
+
 // Publish has the needs of the function publish.
 type Publish struct {
 	State
@@ -239,8 +255,9 @@ func Of() map[string]any {
 	return map[string]any{
 		"authorizer": Authorizer{},
 		"account":    Account{}, "apikey": Area{}, "catalog": Catalog{}, "factory": Factory{},
-		"content": Content{}, "studio": Studio{}, "media": Library{}, "webhook": Webhook{}, "social": Social{},
-		"docs": struct{}{}, "console": Console{}, "mcp": MCP{},
+		"content": Content{}, "studio": Studio{}, "media": Library{}, "webhook": Webhook{}, "social": Social{}, "crm": CRM{},
+		"sync-crm": SyncCRM{},
+		"docs":     struct{}{}, "console": Console{}, "mcp": MCP{},
 		"relay": Relay{}, "rollup": State{}, "chain": Chain{}, "generate": Generate{}, "compose": Compose{},
 		"import-media": Import{}, "diagnose": Diagnose{}, "train": Train{}, "publish": Publish{}, "dispatch": State{},
 		"product": Library{},

@@ -39,6 +39,9 @@ var Functions = []Function{
 	// A platform is called while a caller or a browser waits.
 	{Name: "social", Trigger: ByGateway, Memory: 512, Timeout: 25 * time.Second, State: use(Put, Check),
 		Audit: []Use{Put}, Grants: []Grant{CallPlatforms}},
+	// A CRM is called while a caller or a browser waits.
+	{Name: "crm", Trigger: ByGateway, Memory: 512, Timeout: 25 * time.Second, State: use(Put, Delete, Check),
+		Audit: []Use{Put}, Grants: []Grant{CallPlatforms, ReachAddresses}},
 	// A page waits for calls of the API.
 	{Name: "console", Trigger: ByGateway, Memory: 512, Timeout: 28 * time.Second, State: use(Put, Update, Delete, Check),
 		Audit: []Use{Put}, Grants: []Grant{ManageKeySecrets, SignPeopleIn}},
@@ -86,6 +89,11 @@ var Functions = []Function{
 	{Name: "publish", Trigger: ByQueue, Memory: 256, Timeout: 15 * time.Minute, Consumes: []Queue{Publish}, Batch: 5,
 		Holds: true, Concurrency: 50,
 		State: use(Put, Update, Delete), Media: Read, Sends: []Queue{Publish}, Grants: []Grant{CallPlatforms}},
+	// A page of products is imported one by one.
+	{Name: "sync-crm", Trigger: ByQueue, Memory: 512, Timeout: 2 * time.Minute, Consumes: []Queue{SyncCRM}, Batch: 5,
+		Holds: true, Concurrency: 10,
+		State: use(Put, Update, Delete), Media: Read, Sends: []Queue{SyncCRM},
+		Grants: []Grant{CallPlatforms, ReachAddresses, KnowProviders}},
 	{Name: "dispatch", Trigger: ByQueue, Memory: 512, Timeout: 5 * time.Second, Consumes: []Queue{Dispatch}, Batch: 10,
 		Holds: true, Concurrency: 20,
 		State: use(Put), Sends: []Queue{Deliver}},

@@ -20,6 +20,7 @@ const (
 	Diagnose      Queue = "diagnose"       // diagnoses of factories
 	Train         Queue = "train"          // trainings of models
 	Publish       Queue = "publish"        // publications, and the tokens of social accounts
+	SyncCRM       Queue = "sync-crm"       // integrations with CRMs
 	Settle        Queue = "settle"         // calls that died while they reached outside
 	Rollup        Queue = "rollup"         // changes that analytics count
 	Replay        Queue = "replay"         // replays of events that webhooks have missed
@@ -32,7 +33,7 @@ const (
 var Generation = []Queue{GenerateText, GenerateImage, GenerateAudio, GenerateVideo}
 
 // Tasks are the queues whose messages request steps of tasks.
-var Tasks = append([]Queue{Settle, Replay, ImportMedia, Diagnose, Train, Compose, Publish}, Generation...)
+var Tasks = append([]Queue{Settle, Replay, ImportMedia, Diagnose, Train, Compose, Publish, SyncCRM}, Generation...)
 
 // Outbox are the queues that the relay sends committed work to.
 var Outbox = append([]Queue{Deliver}, Tasks...)

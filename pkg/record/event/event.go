@@ -46,6 +46,7 @@ const (
 	APIKeyCreated               Type = "api_key.created"
 	APIKeyRotated               Type = "api_key.rotated"
 	APIKeyRevoked               Type = "api_key.revoked"
+	IntegrationNeedsReconnect   Type = "integration.needs_reconnect"
 )
 
 // Types lists all types in the order of the documents, each with a summary and the scope that may read the resource of
@@ -80,6 +81,7 @@ var Types = []struct {
 	{APIKeyRotated, auth.AccountManage, "An API key has a new secret; old_secrets lists the earlier ones that still " +
 		"work"},
 	{APIKeyRevoked, auth.AccountManage, "An API key was revoked"},
+	{IntegrationNeedsReconnect, auth.AccountRead, "A CRM has ended the access of an integration: connect it again"},
 }
 
 // Scope returns the scope that may read the resource of the type's events, or an empty scope for an unknown type.

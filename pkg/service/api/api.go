@@ -11,6 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/area/architect"
 	catalogarea "github.com/content-automation/api/pkg/area/catalog"
 	"github.com/content-automation/api/pkg/area/content"
+	"github.com/content-automation/api/pkg/area/crm"
 	factoryarea "github.com/content-automation/api/pkg/area/factory"
 	mediaarea "github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/area/social"
@@ -34,6 +35,7 @@ var Functions = []Function{
 	{"account", account.Mount}, {"apikey", keys.Mount}, {"catalog", catalogarea.Mount}, {"factory", factory.Mount},
 	{"content", content.Mount}, {"studio", studio.Mount}, {"media", mediaarea.Mount}, {"product", product.Mount},
 	{"architect", architect.Mount}, {"webhook", webhook.Mount}, {"social", social.Mount},
+	{"crm", crm.Mount},
 }
 
 // router registers every operation of every area.

@@ -54,6 +54,8 @@ func header() *huma.OpenAPI {
 			{Name: "Promotions", Description: "Lower prices of products for a time"},
 			{Name: "Social accounts", Description: "Accounts on social platforms, and the factories that publish to " +
 				"them"},
+			{Name: "Integrations", Description: "Connections to CRMs: products, stages of deals that make content, and " +
+				"notes"},
 			{Name: "Webhooks", Description: "Receivers of events, signed as Standard Webhooks defines"},
 		},
 		Components: &huma.Components{Headers: httpapi.Headers(), SecuritySchemes: map[string]*huma.SecurityScheme{

@@ -8,6 +8,7 @@ import (
 	"github.com/content-automation/api/pkg/area/advice/proposal"
 	"github.com/content-automation/api/pkg/area/apikey"
 	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/crm/integration"
 	planjob "github.com/content-automation/api/pkg/area/plan/job"
 	social "github.com/content-automation/api/pkg/area/social/account"
 	"github.com/content-automation/api/pkg/area/studio/generation"
@@ -39,4 +40,5 @@ var payloads = map[event.Type]reflect.Type{
 	event.APIKeyCreated:               reflect.TypeFor[apikey.Key](),
 	event.APIKeyRotated:               reflect.TypeFor[apikey.Key](),
 	event.APIKeyRevoked:               reflect.TypeFor[apikey.Key](),
+	event.IntegrationNeedsReconnect:   reflect.TypeFor[integration.Integration](),
 }

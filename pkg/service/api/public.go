@@ -1,17 +1,20 @@
 package api
 
 import (
+	"github.com/content-automation/api/pkg/area/crm"
+	"github.com/content-automation/api/pkg/area/crm/integration"
 	"github.com/content-automation/api/pkg/area/people/scim"
 	"github.com/content-automation/api/pkg/httpapi"
 )
 
-// The functions behind routes without an operation. One page receives the browsers of accounts' owners from platforms;
+// The functions behind routes without an operation. One page receives the browsers of accounts' owners from platforms, one those from CRMs and the webhooks of CRMs;
 // customers' directories call SCIM with a token of their own; one function answers for all unknown paths under /v1; one
 // checks the credentials of agents itself.
 const (
 	DocsFunction    = "docs"
 	ConsoleFunction = "console"
 	SocialFunction  = "social"
+	CRMFunction     = "crm"
 	PeopleFunction  = "apikey"
 	MCPFunction     = "mcp"
 	UnknownFunction = "account"
@@ -34,6 +37,8 @@ var PublicRoutes = []httpapi.Route{
 	{Path: "/.well-known/oauth-protected-resource", Function: MCPFunction},
 	{Path: "/.well-known/oauth-protected-resource/mcp", Function: MCPFunction},
 	{Path: "/v1/social/callback", Function: SocialFunction},
+	{Path: crm.CallbackPath, Function: CRMFunction},
+	{Path: integration.HooksPath + "{token}", Function: CRMFunction},
 	{Path: "/settings", Function: ConsoleFunction},
 	{Path: "/settings/{page+}", Function: ConsoleFunction},
 	{Path: "/auth/{step+}", Function: ConsoleFunction},

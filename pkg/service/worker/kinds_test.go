@@ -27,6 +27,7 @@ import (
 	"github.com/content-automation/api/pkg/service/worker/publish"
 	"github.com/content-automation/api/pkg/service/worker/replay"
 	"github.com/content-automation/api/pkg/service/worker/settle"
+	"github.com/content-automation/api/pkg/service/worker/synccrm"
 	"github.com/content-automation/api/pkg/service/worker/train"
 )
 
@@ -39,6 +40,7 @@ var all = map[string]worker.Handlers{
 	"publish":      publish.Handlers(publish.Config{}),
 	"replay":       replay.Handlers(&dispatch.Dispatcher{}),
 	"settle":       settle.Handlers(area.Env{}),
+	"sync-crm":     synccrm.Handlers(area.Env{}),
 	"train":        train.Handlers(&job.Worker{}),
 }
 

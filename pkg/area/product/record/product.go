@@ -166,3 +166,19 @@ func (r *StoredProduct) View(ctx context.Context, signer *media.Signer, o tenant
 func (r *StoredProduct) Photo(photoID string) int {
 	return slices.IndexFunc(r.Photos, func(p StoredPhoto) bool { return p.ID == photoID })
 }
+
+// CheckPrice refuses a price that a promotion would take more from than there is.
+func (r *StoredProduct) CheckPrice(price money.Price, now time.Time) error {
+	for _, p := range r.Unended(now) {
+		switch {
+		case p.Discount.Kind != Amount:
+		case price.Currency != r.Price.Currency:
+			return errs.Invalid("/price/currency", "cannot change before the promotion %s has ended, whose discount "+
+				"is an amount", p.ID)
+		case price.Amount < p.Discount.Value:
+			return errs.Invalid("/price/amount", "is below the discount of %d of the promotion %s. End the promotion "+
+				"first", p.Discount.Value, p.ID)
+		}
+	}
+	return nil
+}

@@ -17,18 +17,22 @@ import (
 	"strings"
 	"time"
 
+	crms "github.com/content-automation/api/pkg/adapter/crm/registry"
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/cloud/secret"
 )
 
-// needsSecret maps the platforms that need an application to whether the application has a secret.
+// needsSecret maps the platforms and CRMs that need an application to whether the application has a secret.
 func needsSecret() map[string]bool {
 	all := map[string]bool{}
 	for _, p := range registry.Rows() {
 		if p.Capabilities.Connect == platform.ConnectOAuth {
 			all[p.Name] = !p.Capabilities.PublicApp
 		}
+	}
+	for _, crm := range crms.Names() {
+		all[crm] = true
 	}
 	return all
 }

@@ -1,0 +1,265 @@
+// Package bitrix24 is the adapter of Bitrix24. An account is connected by OAuth, or by the address of an incoming
+// webhook, which is its own secret.
+package bitrix24
+
+import (
+	"context"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/crm"
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/wire"
+)
+
+// Name is the id of the CRM.
+const Name = "bitrix24"
+
+// events are the events that webhooks report, by the objects that they name.
+var events = map[string]crm.Object{
+	"ONCRMDEALADD": crm.DealObject, "ONCRMDEALUPDATE": crm.DealObject, "ONCRMPRODUCTADD": crm.ProductObject,
+	"ONCRMPRODUCTUPDATE": crm.ProductObject, "ONCRMPRODUCTDELETE": crm.ProductObject,
+}
+
+// Adapter implements crm.Adapter.
+type Adapter struct{ client *wire.Client }
+
+var _ crm.Adapter = (*Adapter)(nil)
+
+// New returns the adapter.
+func New(c wire.Config) *Adapter { return &Adapter{wire.New(Name, c)} }
+
+// Name implements crm.Adapter.
+func (*Adapter) Name() string { return Name }
+
+// Facts implements crm.Adapter.
+func (*Adapter) Facts() crm.Facts { return crm.Facts{Label: "Bitrix24", Portal: true, Address: true} }
+
+// host returns the address of a portal.
+func (a *Adapter) host(domain string) string { return a.client.Base("https://" + domain) }
+
+// Authorization implements crm.Connector. The callback's address is that of the application.
+func (a *Adapter) Authorization(ctx context.Context, in crm.Authorization) (string, error) {
+	app, err := a.client.App(ctx)
+	if err != nil {
+		return "", err
+	}
+	return a.host(in.Portal) + "/oauth/authorize/?" + url.Values{"client_id": {app.ID},
+		"redirect_uri": {in.RedirectURL}, "state": {in.State}}.Encode(), nil
+}
+
+// token calls the authorization server, which all portals share.
+func (a *Adapter) token(ctx context.Context, q url.Values, secret platform.Secret) (issued issued, err error) {
+	app, err := a.client.App(ctx)
+	if err != nil {
+		return issued, err
+	}
+	q.Set("client_id", app.ID)
+	q.Set("client_secret", app.Secret.Reveal())
+	call := wire.Call{Name: "token", Method: http.MethodPost,
+		URL: a.client.Base("https://oauth.bitrix24.tech") + "/oauth/token/", Form: q,
+		Secrets: []platform.Secret{app.Secret, secret}}
+	if err := crm.JSON(ctx, a.client, call, tokenRefused, &issued); err != nil {
+		return issued, err
+	}
+	if issued.Access == "" || issued.Member == "" {
+		return issued, a.client.Garbled(call, errors.New("there is no token or portal"))
+	}
+	return issued, nil
+}
+
+// issued is an answer of the authorization server.
+type issued struct {
+	wire.Issued
+	Member string `json:"member_id"`
+}
+
+// tokenRefused classifies the refusals of the authorization server.
+func tokenRefused(a wire.Answer) *platform.Error {
+	if a.Status == http.StatusTooManyRequests || a.Status >= 500 {
+		return nil
+	}
+	return wire.OAuthRefused(a)
+}
+
+// Connect implements crm.Connector.
+func (a *Adapter) Connect(ctx context.Context, g crm.Grant) (out crm.Account, err error) {
+	out.Proof = g.Proof
+	if g.Address != "" {
+		u, err := url.Parse(g.Address.Reveal())
+		if err != nil {
+			return out, platform.Disconnected()
+		}
+		out.Address, out.Domain, out.ID = g.Address, u.Hostname(), u.Hostname()
+	} else {
+		// The portal is that of the authorization: the callback cannot name a different one.
+		out.Domain = g.Query.Get("portal")
+		if g.Code == "" || out.Domain == "" {
+			return out, platform.Disconnected()
+		}
+		issued, err := a.token(ctx, url.Values{"grant_type": {"authorization_code"}, "code": {g.Code}},
+			platform.Secret(g.Code))
+		if err != nil {
+			return out, err
+		}
+		out.Token, out.ID = issued.As(a.client.Now(), platform.Token{}), issued.Member
+	}
+	out.Name = out.Domain
+	var currencies struct {
+		Result []struct {
+			Code string `json:"CURRENCY"`
+			Base string `json:"BASE"`
+		} `json:"result"`
+	}
+	if err := a.call(ctx, out, "crm.currency.list", nil, &currencies); err != nil {
+		return out, err
+	}
+	for _, c := range currencies.Result {
+		if c.Base == "Y" {
+			out.Currency = c.Code
+		}
+	}
+	return out, nil
+}
+
+// Refresh implements crm.Connector. Each refresh token is valid once.
+func (a *Adapter) Refresh(ctx context.Context, acc crm.Account) (platform.Token, error) {
+	if acc.Address != "" {
+		return acc.Token, nil // it does not end
+	}
+	issued, err := a.token(ctx, url.Values{"grant_type": {"refresh_token"},
+		"refresh_token": {acc.Token.Refresh.Reveal()}}, acc.Token.Refresh)
+	if err != nil {
+		return platform.Token{}, err
+	}
+	if issued.Member != acc.ID {
+		return platform.Token{}, platform.Disconnected()
+	}
+	return issued.As(a.client.Now(), acc.Token), nil
+}
+
+// Revoke implements crm.Connector. Bitrix24 has no call that ends a token: its administrators remove the application
+// or the webhook.
+func (*Adapter) Revoke(context.Context, crm.Account) error { return nil }
+
+// Subscribe implements crm.Connector. An incoming webhook cannot subscribe: its owner adds an outgoing webhook.
+func (a *Adapter) Subscribe(ctx context.Context, acc crm.Account, address string) error {
+	if acc.Address != "" {
+		return nil
+	}
+	var bound struct {
+		Result []struct {
+			Event   string `json:"event"`
+			Handler string `json:"handler"`
+		} `json:"result"`
+	}
+	if err := a.call(ctx, acc, "event.get", nil, &bound); err != nil {
+		return err
+	}
+	missing := map[string]bool{}
+	for event := range events {
+		missing[event] = true
+	}
+	for _, b := range bound.Result {
+		if b.Handler == address {
+			delete(missing, b.Event)
+		}
+	}
+	for event := range missing {
+		if err := a.call(ctx, acc, "event.bind", map[string]any{"event": event, "handler": address}, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Unsubscribe implements crm.Connector.
+func (a *Adapter) Unsubscribe(ctx context.Context, acc crm.Account, address string) error {
+	if acc.Address != "" {
+		return nil
+	}
+	for event := range events {
+		if err := a.call(ctx, acc, "event.unbind", map[string]any{"event": event, "handler": address}, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Hints implements crm.Connector. The webhook's address is its secret. Its application_token is compared if it is
+// known.
+func (*Adapter) Hints(_ context.Context, acc crm.Account, h crm.Hook) ([]crm.Hint, error) {
+	form, err := url.ParseQuery(string(h.Body))
+	if err != nil {
+		return nil, errors.Join(crm.ErrForged, err)
+	}
+	if acc.Proof != "" && subtle.ConstantTimeCompare([]byte(form.Get("auth[application_token]")),
+		[]byte(acc.Proof.Reveal())) != 1 {
+		return nil, crm.ErrForged
+	}
+	object, ok := events[strings.ToUpper(form.Get("event"))]
+	if id := form.Get("data[FIELDS][ID]"); ok && id != "" {
+		return []crm.Hint{{Object: object, ID: id}}, nil
+	}
+	return nil, nil
+}
+
+// call calls a method of a portal's API.
+func (a *Adapter) call(ctx context.Context, acc crm.Account, method string, body map[string]any, out any) error {
+	return a.make(ctx, acc, wire.Call{Name: method}, method, body, out)
+}
+
+func (a *Adapter) make(ctx context.Context, acc crm.Account, call wire.Call, method string, body map[string]any,
+	out any) error {
+	if body == nil {
+		body = map[string]any{}
+	}
+	base := strings.TrimSuffix(acc.Address.Reveal(), "/")
+	if base == "" {
+		base = a.host(acc.Domain) + "/rest"
+		body["auth"] = acc.Token.Access.Reveal()
+	}
+	call.Method, call.URL, call.JSON = http.MethodPost, base+"/"+method+".json", body
+	call.Secrets = []platform.Secret{acc.Address, acc.Token.Access}
+	return crm.JSON(ctx, a.client, call, refused, out)
+}
+
+// operationPause is the wait after a method has used its time of a window of ten minutes.
+const operationPause = time.Minute
+
+// refused classifies the errors of the API, which have a code.
+func refused(a wire.Answer) *platform.Error {
+	var body struct {
+		Code        crm.Number `json:"error"`
+		Description string     `json:"error_description"`
+	}
+	if a.OK() {
+		return nil
+	}
+	if json.Unmarshal(a.Body, &body) != nil {
+		return crm.Refused(a)
+	}
+	switch strings.ToLower(string(body.Code)) {
+	case "expired_token":
+		return platform.TokenExpired()
+	case "invalid_token", "no_auth_found", "invalid_credentials", "wrong_auth_type", "application_not_found":
+		return platform.Disconnected()
+	case "query_limit_exceeded":
+		return platform.Limited(time.Second)
+	case "operation_time_limit":
+		return platform.Limited(operationPause)
+	case "insufficient_scope", "access_denied":
+		return platform.Reject(platform.CodeMissingPermission, "The CRM does not permit this to the connected user.")
+	case "not_found", "error_not_found":
+		return crm.NotFound()
+	}
+	if a.Status == http.StatusBadRequest && strings.EqualFold(strings.TrimSuffix(body.Description, "."), "not found") {
+		return crm.NotFound()
+	}
+	return crm.Refused(a)
+}

@@ -1,0 +1,91 @@
+package crm
+
+import (
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/content-automation/api/pkg/adapter/crm"
+	"github.com/content-automation/api/pkg/area/crm/integration"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/record/resource"
+)
+
+type connectBody struct {
+	Kind             kindID            `json:"kind,omitempty" doc:"CRM. Send this or integration_id" example:"bitrix24"`
+	IntegrationID    string            `json:"integration_id,omitempty" maxLength:"64" doc:"Id of an integration to connect again. Send this or kind" example:"int_01h455vb4pex5vsknk084sn02q"`
+	FactoryID        string            `json:"factory_id,omitempty" maxLength:"64" doc:"Factory that gets the products and makes the content" example:"fac_01h455vb4pex5vsknk084sn02q"`
+	Portal           string            `json:"portal,omitempty" maxLength:"253" doc:"bitrix24: host of the portal; required without webhook_url. amocrm: host of the account, only if it is at kommo.com" example:"acme.bitrix24.ru"`
+	WebhookURL       string            `json:"webhook_url,omitempty" maxLength:"500" doc:"bitrix24: address of an incoming webhook with the permission crm. It is kept as a secret" example:"https://acme.bitrix24.ru/rest/1/xxxxxxxxxxxxxxxx/"`
+	ApplicationToken string            `json:"application_token,omitempty" maxLength:"100" pattern:"^[0-9A-Za-z]+$" patternDescription:"a token of letters and digits" doc:"bitrix24: token of the outgoing webhook. Webhooks without it are refused. Needs webhook_url"`
+	Mapping          *mappingBody      `json:"mapping,omitempty" doc:"What the integration does with products and stages. Absent: nothing, until it is changed"`
+	Metadata         resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
+}
+
+type patchBody struct {
+	FactoryID *string                `json:"factory_id,omitempty" maxLength:"64" nullable:"true" doc:"Factory that gets the products and makes the content. It cannot change after products were imported"`
+	Mapping   *mappingBody           `json:"mapping,omitempty" doc:"What the integration does with products and stages"`
+	Metadata  resource.MetadataPatch `json:"metadata,omitempty" nullable:"true" doc:"Pairs to set. A null value removes that pair; null removes all"`
+}
+
+type mappingBody struct {
+	Products *productsBody       `json:"products,omitempty" doc:"What is done with products. Absent: nothing"`
+	Stages   []integration.Stage `json:"stages,omitempty" nullable:"false" maxItems:"20" doc:"All stages that make content. A deal makes one item in each of them, once"`
+}
+
+// mapping returns the mapping of a body.
+func (b *mappingBody) mapping() (m integration.Mapping) {
+	if b.Products != nil {
+		m.Products = integration.Products(*b.Products)
+	}
+	m.Stages = b.Stages
+	return m
+}
+
+type productsBody struct {
+	Import   bool    `json:"import,omitempty" doc:"Whether the products of the CRM become products of the factory, which is of type seller. A product that is deleted in the CRM is archived"`
+	Kind     *string `json:"kind,omitempty" enum:"post,video,carousel,story" nullable:"true" doc:"Kind of the content that is made of a product that is added to the CRM later. Null: none is made" example:"carousel"`
+	Template *string `json:"template,omitempty" minLength:"1" maxLength:"2000" nullable:"true" doc:"Prompt of that content, which presents the product" example:"Present our new product"`
+}
+
+// Rules refuses a body that names no CRM.
+func (b connectBody) Rules() error {
+	if (b.Kind == "") == (b.IntegrationID == "") {
+		return errs.Invalid("/kind", "must be sent, or else the integration_id of an integration to connect again")
+	}
+	return nil
+}
+
+var (
+	host    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([a-z0-9-]{1,63}\.)+[a-z]{2,63}$`) })
+	webhook = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^/rest/[0-9]+/[0-9A-Za-z]+/?$`) })
+)
+
+// check refuses members that the CRM does not take, and the lack of members that it needs.
+func (b connectBody) check(f crm.Facts, test bool) error {
+	var found []error
+	portal := strings.ToLower(b.Portal)
+	switch {
+	case b.Portal != "" && !f.Portal && !f.Site:
+		found = append(found, errs.Invalid("/portal", "is not used to connect %s. Leave it out", f.Label))
+	case b.Portal != "" && !host().MatchString(portal):
+		found = append(found, errs.Invalid("/portal", "is not the name of a host, such as acme.bitrix24.ru"))
+	case b.Portal != "" && b.WebhookURL != "":
+		found = append(found, errs.Invalid("/portal", "is part of webhook_url. Leave it out"))
+	case b.Portal == "" && f.Portal && b.WebhookURL == "" && !test:
+		found = append(found, errs.Invalid("/portal", "is missing: send the host of the portal, or webhook_url"))
+	}
+	switch u, err := url.Parse(b.WebhookURL); {
+	case b.WebhookURL == "":
+	case !f.Address:
+		found = append(found, errs.Invalid("/webhook_url", "is not used to connect %s. Leave it out", f.Label))
+	case err != nil || !webhook().MatchString(u.Path) || u.RawQuery != "" || u.User != nil:
+		found = append(found, errs.Invalid("/webhook_url", "is not the address of an incoming webhook, such as "+
+			"https://acme.bitrix24.ru/rest/1/xxxxxxxxxxxxxxxx/"))
+	}
+	if b.ApplicationToken != "" && b.WebhookURL == "" {
+		found = append(found, errs.Invalid("/application_token", "needs webhook_url"))
+	}
+	return errs.All(found...)
+}

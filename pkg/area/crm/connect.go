@@ -1,0 +1,253 @@
+package crm
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/crm"
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/area/crm/integration"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/cloud/safehttp"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+)
+
+const (
+	// consentTime is the time in which an administrator of the CRM has to grant access.
+	consentTime = 30 * time.Minute
+	// grantTime bounds the calls of a CRM that connect an integration.
+	grantTime = 15 * time.Second
+)
+
+// Connecting is an integration with the address of its webhooks, which is shown once.
+type Connecting struct {
+	integration.Integration
+	HookURL     *string        `json:"hook_url" doc:"Address for webhooks of the CRM, which contains a secret. Only this response has it. The service subscribes it itself where it can. Null: the CRM sends all webhooks to the operator's application"`
+	HookShownAt *resource.Time `json:"hook_shown_at,omitempty" doc:"Time at which the address was made and shown. Only in a repeat that leaves it out"`
+}
+
+// Concealed returns the integration without the address of its webhooks.
+func (c Connecting) Concealed(made resource.Time) any {
+	c.HookURL, c.HookShownAt = nil, &made
+	return c
+}
+
+// Grants returns nothing: a webhook only has the service read the CRM.
+func (Connecting) Grants() []auth.Scope { return nil }
+
+// connect connects an integration: by the address of an incoming webhook at once, and by OAuth as soon as access was
+// granted. The calls of the CRM may be repeated without harm.
+func (s *Service) connect(ctx context.Context, tx *store.Tx, in *connectInput) (out Connecting, err error) {
+	b, o, now := in.Body, auth.FromContext(ctx).Owner, s.now()
+	r, it, err := s.subject(ctx, b)
+	if err != nil {
+		return out, err
+	}
+	adapter := s.systems.Of(o.Mode, r.Kind)
+	if err := b.check(adapter.Facts(), o.Mode == tenant.Test); err != nil {
+		return out, err
+	}
+	set := settings{r.FactoryID, r.Mapping, r.Metadata}
+	if b.FactoryID != "" {
+		set.FactoryID = &b.FactoryID
+	}
+	if b.Mapping != nil {
+		set.Mapping = b.Mapping.mapping()
+	}
+	if b.Metadata != nil {
+		set.Metadata = b.Metadata
+	}
+	if _, err := s.apply(ctx, &r, set); err != nil {
+		return out, err
+	}
+	r.Base = httpapi.BaseURL(ctx)
+	secret, err := s.secret()
+	if err != nil {
+		return out, err
+	}
+	if b.WebhookURL != "" {
+		err = s.address(ctx, tx, &r, it, b, secret)
+	} else if err = s.ask(ctx, o, &r, adapter, b, secret); err == nil {
+		err = r.Save(tx, now, o, it, "")
+	}
+	if err != nil {
+		return out, err
+	}
+	out.Integration = r.View(now)
+	if !adapter.Facts().Shared {
+		address := r.HookURL(secret)
+		out.HookURL = &address
+	}
+	return out, nil
+}
+
+// subject returns the integration to connect, which is a new one or one to connect again.
+func (s *Service) subject(ctx context.Context, b connectBody) (r integration.Record, it store.Item, err error) {
+	if err := b.Rules(); err != nil {
+		return r, it, err
+	}
+	if b.IntegrationID != "" {
+		r, it, err := s.find(ctx, b.IntegrationID)
+		if errs.CodeOf(err) == errs.NotFound {
+			e := errs.As(err)
+			e.Param = "/integration_id"
+			return r, it, e
+		}
+		return r, it, err
+	}
+	now := s.now()
+	r.Integration = integration.Integration{Resource: resource.New(integration.NewID(now), now, b.Metadata),
+		Kind: string(b.Kind), State: integration.Pending}
+	return r, it, nil
+}
+
+// secret returns a random text of 256 bits.
+func (s *Service) secret() (string, error) {
+	b := make([]byte, 32)
+	if _, err := io.ReadFull(s.random, b); err != nil {
+		return "", fmt.Errorf("crm: read randomness: %w", err)
+	}
+	return base64.RawURLEncoding.EncodeToString(b), nil
+}
+
+func hash(secret string) []byte {
+	sum := sha256.Sum256([]byte(secret))
+	return sum[:]
+}
+
+// ask prepares the authorization by an administrator of the CRM. The state of the authorization is the id of the
+// integration and a nonce, whose hash is in the record.
+func (s *Service) ask(ctx context.Context, o tenant.Owner, r *integration.Record, adapter crm.Adapter, b connectBody,
+	hook string) error {
+	if ok, err := s.systems.Configured(ctx, o.Mode, r.Kind); err != nil {
+		return errs.Wrap(err, errs.ProviderUnavailable, "The settings of the CRM cannot be read at the moment. Try "+
+			"again in a few seconds.")
+	} else if !ok {
+		return errs.Invalid("/kind", "is not set up on this service: its operator has registered no application with "+
+			"%s", adapter.Facts().Label)
+	}
+	nonce, err := s.secret()
+	if err != nil {
+		return err
+	}
+	r.Consent = &integration.Consent{Nonce: hash(nonce), Until: s.now().Add(consentTime),
+		Portal: strings.ToLower(b.Portal), Redirect: r.Base + CallbackPath}
+	state := r.ID + "." + nonce
+	if r.State != integration.Connected {
+		r.Hook = hash(hook)
+	}
+	if r.ConsentSecrets, err = s.vault.Seal(ctx, o, r.ID, integration.Credentials{Hook: hook}); err != nil {
+		return err
+	}
+	address, err := adapter.Authorization(ctx, r.Consent.Authorization(state))
+	if err != nil {
+		return callerError(err, adapter.Facts().Label, "/kind")
+	}
+	if o.Mode == tenant.Live { // the sandbox has no administrator
+		address = r.Consent.Redirect + "?" + linkParam + "=" + state
+	}
+	r.AuthorizationURL = &address
+	return nil
+}
+
+// address connects an integration by the address of an incoming webhook.
+func (s *Service) address(ctx context.Context, tx *store.Tx, r *integration.Record, it store.Item, b connectBody,
+	hook string) error {
+	o := auth.FromContext(ctx).Owner
+	if o.Mode == tenant.Live {
+		if err := s.urls.CheckURL(ctx, b.WebhookURL); err != nil {
+			return safehttp.InvalidURL(err, "/webhook_url")
+		}
+	}
+	adapter := s.systems.Of(o.Mode, r.Kind)
+	ctx, cancel := context.WithTimeout(ctx, grantTime)
+	defer cancel()
+	a, err := adapter.Connect(ctx, crm.Grant{Address: platform.Secret(b.WebhookURL),
+		Proof: platform.Secret(b.ApplicationToken)})
+	if err == nil {
+		r.Pipelines, err = adapter.Pipelines(ctx, a)
+	}
+	if err != nil {
+		return callerError(err, adapter.Facts().Label, "/webhook_url")
+	}
+	r.Pipelines = integration.Described(r.Pipelines)
+	if err := checkMapping(auth.FromContext(ctx), r.Pipelines, r.Mapping); err != nil {
+		return err
+	}
+	err = s.accept(ctx, tx, o, r, it, integration.Credentials{Account: a, Hook: hook})
+	switch {
+	case errors.Is(err, errAnother):
+		return errs.Invalid("/webhook_url", "belongs to another account of the CRM than %s", r.ID)
+	case errors.Is(err, errTwice):
+		e := errs.New(errs.Duplicate, "The account of the CRM is connected already. Disconnect that integration, or "+
+			"send its integration_id.")
+		e.Param = "/webhook_url"
+		return e
+	}
+	return err
+}
+
+var (
+	errAnother = errors.New("crm: another account of the CRM")
+	errTwice   = errors.New("crm: the account of the CRM is connected already")
+)
+
+// accept adds to the transaction that an integration is connected. It returns errAnother if the integration had a
+// different account, and errTwice if a different integration has the account.
+func (s *Service) accept(ctx context.Context, tx *store.Tx, o tenant.Owner, r *integration.Record, it store.Item,
+	c integration.Credentials) error {
+	switch {
+	case r.Remote == "" || r.Remote == c.Account.ID:
+	case o.Mode == tenant.Test:
+		c.Account.ID = r.Remote // a grant of the sandbox is for no particular account
+	default:
+		return errAnother
+	}
+	known, err := s.db.GetAll(ctx, integration.IdentityKey(o, r.Kind, c.Account.ID))
+	if err != nil {
+		return err
+	}
+	var named integration.Identity
+	if known[0].Kind != "" {
+		if err := known[0].Decode(&named); err != nil {
+			return err
+		}
+	}
+	if named.Integration != "" && named.Integration != r.ID {
+		return errTwice
+	}
+	r.Hook, r.ConsentSecrets = hash(c.Hook), nil
+	if r.Sealed, err = s.vault.Seal(ctx, o, r.ID, c); err != nil {
+		return err
+	}
+	return r.Connect(tx, s.now(), o, it, known[0], c.Account)
+}
+
+// callerError returns the caller's error for an error of a CRM; param names the credential.
+func callerError(err error, label, param string) error {
+	var e *platform.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return errs.Wrap(err, errs.Timeout, "%s did not answer in time. Try again.", label)
+	case e.Kind == platform.Reconnect || e.Kind == platform.BadContent || e.Kind == platform.Expired:
+		refused := errs.Invalid(param, "was refused by %s", label)
+		refused.Cause = err
+		return refused
+	}
+	unavailable := errs.Wrap(err, errs.ProviderUnavailable, "%s is unavailable at the moment. Try again later.", label)
+	unavailable.RetryAfter = max(e.RetryAfter, 5*time.Second)
+	return unavailable
+}

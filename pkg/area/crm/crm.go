@@ -1,0 +1,75 @@
+// Package crm holds the operations on integrations with CRMs, and receives the browsers and the webhooks that come from
+// CRMs. Its subpackage integration has the parts that the worker needs, too.
+package crm
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/content-automation/api/pkg/area"
+	"github.com/content-automation/api/pkg/area/crm/integration"
+	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/area/social/apps"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/cloud/safehttp"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// Service connects integrations.
+type Service struct {
+	db      *store.DB
+	audit   httpapi.Recorder // for the ends of authorizations
+	systems *integration.Systems
+	vault   account.Vault
+	urls    safehttp.Checker
+	now     func() time.Time
+	random  io.Reader
+}
+
+// NewService returns the service.
+func NewService(db *store.DB, audit httpapi.Recorder, systems *integration.Systems, vault account.Vault,
+	urls safehttp.Checker, now func() time.Time, random io.Reader) *Service {
+	return &Service{db, audit, systems, vault, urls, now, random}
+}
+
+// Open opens the service of a function.
+func Open(e area.Env) *Service {
+	client := e.Client(safehttp.Options{MaxBody: integration.MaxAnswer})
+	c := integration.Config{HTTP: client, Endpoint: e.PlatformEndpoint, Now: e.Now}
+	if e.Apps != nil {
+		c.Apps = apps.New(e.Apps, e.Now).Get
+	}
+	return NewService(e.DB, e.Audit, integration.NewSystems(c), account.Vault{Envelope: e.Envelope}, client, e.Now,
+		e.Random)
+}
+
+// Mount registers the operations of the area.
+func Mount(r *httpapi.Router, e area.Env) { Open(e).Register(r) }
+
+// find reads an integration of the caller, with its counts.
+func (s *Service) find(ctx context.Context, integrationID string, match ...httpapi.IfMatch) (r integration.Record,
+	it store.Item, err error) {
+	found, counts, err := resource.FindAll(ctx, s.db, id.Integration, []string{integrationID},
+		integration.CountKeys(integrationID)...)
+	if err != nil {
+		return r, it, err
+	}
+	it, ok := found[integrationID]
+	if !ok {
+		return r, it, errs.Missing(integration.Kind, integrationID)
+	}
+	if r, err = integration.Decode(&it); err != nil {
+		return r, it, err
+	}
+	r.Counts = integration.CountsOf(counts)
+	return r, it, httpapi.Matches(r.Version, match)
+}
+
+// invalidState returns the error of an operation that the state of the integration does not permit.
+func invalidState(r *integration.Record, message string, allowed ...string) error {
+	return errs.New(errs.InvalidState, "%s", message).With(errs.StateContext{State: string(r.State), Allowed: allowed})
+}
