@@ -10,6 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform/platformtest"
 	vkadapter "github.com/content-automation/api/pkg/adapter/platform/vk"
 	"github.com/content-automation/api/pkg/area/social/apps"
+	"github.com/content-automation/api/testdata/platforms/bluesky"
 	"github.com/content-automation/api/testdata/platforms/control"
 	"github.com/content-automation/api/testdata/platforms/instagram"
 	"github.com/content-automation/api/testdata/platforms/oauth"
@@ -27,15 +28,17 @@ type fake interface {
 	Published() []control.Post
 }
 
-// Platforms serves the fakes of all platforms, each below its name: /instagram, /tiktok, /youtube, /telegram, /vk and
-// /rutube. GET /_posts lists the visible posts. POST /_fail?platform=vk&fault=answer+lost gives the next call of a
+// Platforms serves the fakes of all platforms, each below its name, such as /vk. GET /_posts lists the visible posts. POST /_fail?platform=vk&fault=answer+lost gives the next call of a
 // platform a fault; with &call=3, it is the third call. took is the time for which a platform processes a video.
 func Platforms(now func() time.Time, took time.Duration) http.Handler {
 	instagramFake, tiktokFake, youtubeFake, rutubeFake := instagram.New(now), tiktok.New(now), youtube.New(now),
 		rutube.New(now)
 	youtubeFake.Took = took
 	instagramFake.Took, tiktokFake.Took, tiktokFake.Moderated, rutubeFake.Took = took, took, 2*took, took
+	blueskyFake := bluesky.New(now)
+	blueskyFake.Took = took
 	fakes := map[string]fake{
+		"bluesky":   blueskyFake,
 		"instagram": instagramFake, "tiktok": tiktokFake, "youtube": youtubeFake,
 		"telegram": telegram.New(now), "vk": vk.New(now), "rutube": rutubeFake,
 	}
