@@ -12,12 +12,17 @@ import (
 	"github.com/content-automation/api/pkg/area/social/apps"
 	"github.com/content-automation/api/testdata/platforms/bluesky"
 	"github.com/content-automation/api/testdata/platforms/control"
+	"github.com/content-automation/api/testdata/platforms/facebook"
 	"github.com/content-automation/api/testdata/platforms/instagram"
+	"github.com/content-automation/api/testdata/platforms/linkedin"
 	"github.com/content-automation/api/testdata/platforms/oauth"
+	"github.com/content-automation/api/testdata/platforms/pinterest"
 	"github.com/content-automation/api/testdata/platforms/rutube"
 	"github.com/content-automation/api/testdata/platforms/telegram"
+	"github.com/content-automation/api/testdata/platforms/threads"
 	"github.com/content-automation/api/testdata/platforms/tiktok"
 	"github.com/content-automation/api/testdata/platforms/vk"
+	"github.com/content-automation/api/testdata/platforms/x"
 	"github.com/content-automation/api/testdata/platforms/youtube"
 )
 
@@ -35,10 +40,13 @@ func Platforms(now func() time.Time, took time.Duration) http.Handler {
 		rutube.New(now)
 	youtubeFake.Took = took
 	instagramFake.Took, tiktokFake.Took, tiktokFake.Moderated, rutubeFake.Took = took, took, 2*took, took
-	blueskyFake := bluesky.New(now)
-	blueskyFake.Took = took
+	blueskyFake, facebookFake, threadsFake := bluesky.New(now), facebook.New(now), threads.New(now)
+	linkedinFake, pinterestFake, xFake := linkedin.New(now), pinterest.New(now), x.New(now)
+	blueskyFake.Took, facebookFake.Took, threadsFake.Took = took, took, took
+	linkedinFake.Took, pinterestFake.Took, xFake.Took = took, took, took
 	fakes := map[string]fake{
-		"bluesky":   blueskyFake,
+		"bluesky": blueskyFake, "facebook": facebookFake, "threads": threadsFake, "linkedin": linkedinFake,
+		"pinterest": pinterestFake, "x": xFake,
 		"instagram": instagramFake, "tiktok": tiktokFake, "youtube": youtubeFake,
 		"telegram": telegram.New(now), "vk": vk.New(now), "rutube": rutubeFake,
 	}

@@ -60,7 +60,11 @@ type Ender[S any] interface {
 }
 
 // Chain implements the steps of platform.Publisher.
-type Chain[S any] struct{ Steps Steps[S] }
+type Chain[S any] struct {
+	Steps Steps[S]
+	// Every is the time between two looks for a post whose answer was lost, if looking costs money.
+	Every time.Duration
+}
 
 // Text returns the text of the next post: a part of the caption, or the first comment.
 func (c Chain[S]) Text(p platform.Post, w Work[S]) string {
@@ -206,5 +210,9 @@ func (c Chain[S]) Reconcile(ctx context.Context, a platform.Account, p platform.
 	if next == platform.StageDone {
 		return c.made(p, w, ref)
 	}
-	return platform.Go(next, w, 0)
+	wait := c.Every
+	if next == platform.StageFinalize {
+		wait = 0
+	}
+	return platform.Go(next, w, wait)
 }

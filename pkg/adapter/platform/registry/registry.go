@@ -7,13 +7,18 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/bluesky"
+	"github.com/content-automation/api/pkg/adapter/platform/facebook"
 	"github.com/content-automation/api/pkg/adapter/platform/instagram"
+	"github.com/content-automation/api/pkg/adapter/platform/linkedin"
+	"github.com/content-automation/api/pkg/adapter/platform/pinterest"
 	"github.com/content-automation/api/pkg/adapter/platform/rutube"
 	"github.com/content-automation/api/pkg/adapter/platform/sandbox"
 	"github.com/content-automation/api/pkg/adapter/platform/telegram"
+	"github.com/content-automation/api/pkg/adapter/platform/threads"
 	"github.com/content-automation/api/pkg/adapter/platform/tiktok"
 	"github.com/content-automation/api/pkg/adapter/platform/vk"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
+	"github.com/content-automation/api/pkg/adapter/platform/x"
 	"github.com/content-automation/api/pkg/adapter/platform/youtube"
 )
 
@@ -41,7 +46,12 @@ var rows = []Row{
 	row(telegram.Name, 4, telegram.New),
 	row(vk.Name, 5, vk.New),
 	row(rutube.Name, 6, rutube.New),
+	optional(row(facebook.Name, 8, facebook.New)),
+	optional(row(linkedin.Name, 10, linkedin.New)),
+	optional(row(threads.Name, 9, threads.New)),
 	optional(row(bluesky.Name, 7, bluesky.New)),
+	optional(row(pinterest.Name, 11, pinterest.New)),
+	optional(row(x.Name, 12, x.New)),
 }
 
 func optional(r Row) Row {

@@ -41,7 +41,7 @@ func TestThePlatforms(t *testing.T) {
 	if got := registry.With([]string{"bluesky", "vk", "myspace"}); !slices.Equal(got, append(six, "bluesky")) {
 		t.Errorf("the platforms with bluesky are %v", got)
 	}
-	want := append(six, "bluesky")
+	want := append(six, "facebook", "linkedin", "threads", "bluesky", "pinterest", "x")
 	if got := registry.Names(); !slices.Equal(got, want) {
 		t.Errorf("all platforms are %v, want %v", got, want)
 	}

@@ -175,11 +175,9 @@ func (c *Client) token(ctx context.Context, o OAuth, name string, form, more url
 		Secrets: []platform.Secret{app.Secret, secret}}
 	switch {
 	case o.Basic:
-		// RFC 6749, 2.3.1
-		pair := url.QueryEscape(app.ID) + ":" + url.QueryEscape(app.Secret.Reveal())
-		encoded := base64.StdEncoding.EncodeToString([]byte(pair))
-		call.Header = http.Header{"Authorization": {"Basic " + encoded}}
-		call.Secrets = append(call.Secrets, platform.Secret(encoded))
+		proof := Basic(app)
+		call.Header = http.Header{"Authorization": {proof.Reveal()}}
+		call.Secrets = append(call.Secrets, proof)
 	case o.Public:
 		form.Set(o.client(), app.ID)
 	default:
@@ -201,6 +199,12 @@ func (c *Client) token(ctx context.Context, o OAuth, name string, form, more url
 		return Issued{}, c.Garbled(call, errNoToken)
 	}
 	return issued, nil
+}
+
+// Basic returns the header Authorization with which an application proves itself (RFC 6749, 2.3.1).
+func Basic(app platform.App) platform.Secret {
+	pair := url.QueryEscape(app.ID) + ":" + url.QueryEscape(app.Secret.Reveal())
+	return platform.Secret("Basic " + base64.StdEncoding.EncodeToString([]byte(pair)))
 }
 
 // OAuthRefused classifies a refusal of the token endpoint (RFC 6749, 5.2).
