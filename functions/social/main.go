@@ -2,6 +2,9 @@
 package main
 
 import (
+	"strings"
+
+	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/area/social/account"
@@ -16,5 +19,6 @@ func main() {
 	e := area.Open(n.Area)
 	e.Envelope = seal.NewEnvelope(kmsseal.New(e.AWS, n.SecretsKey, account.SealPurpose), e.Now)
 	e.Apps, e.PlatformEndpoint = secret.Manager(e.AWS, n.PlatformSecret), n.PlatformEndpoint
+	e.Platforms = registry.With(strings.Split(n.Optional, ","))
 	area.ServeWith(social.Mount, e, social.Open(e).With)
 }

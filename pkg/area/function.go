@@ -51,6 +51,8 @@ type Env struct {
 	// platforms; nil: there are none. PlatformEndpoint replaces the platforms by fakes.
 	Apps             func(context.Context) (string, error)
 	PlatformEndpoint string
+	// Platforms are the platforms that the stack has, or nil if it has all.
+	Platforms []string
 }
 
 // Client checks and fetches the addresses of callers.

@@ -12,13 +12,19 @@ import (
 	vkadapter "github.com/content-automation/api/pkg/adapter/platform/vk"
 	"github.com/content-automation/api/pkg/area/social/apps"
 	"github.com/content-automation/api/testdata/fakes/crms"
+	"github.com/content-automation/api/testdata/platforms/bluesky"
 	"github.com/content-automation/api/testdata/platforms/control"
+	"github.com/content-automation/api/testdata/platforms/facebook"
 	"github.com/content-automation/api/testdata/platforms/instagram"
+	"github.com/content-automation/api/testdata/platforms/linkedin"
 	"github.com/content-automation/api/testdata/platforms/oauth"
+	"github.com/content-automation/api/testdata/platforms/pinterest"
 	"github.com/content-automation/api/testdata/platforms/rutube"
 	"github.com/content-automation/api/testdata/platforms/telegram"
+	"github.com/content-automation/api/testdata/platforms/threads"
 	"github.com/content-automation/api/testdata/platforms/tiktok"
 	"github.com/content-automation/api/testdata/platforms/vk"
+	"github.com/content-automation/api/testdata/platforms/x"
 	"github.com/content-automation/api/testdata/platforms/youtube"
 )
 
@@ -29,15 +35,20 @@ type fake interface {
 	Published() []control.Post
 }
 
-// Platforms serves the fakes of all platforms, each below its name: /instagram, /tiktok, /youtube, /telegram, /vk and
-// /rutube. GET /_posts lists the visible posts. POST /_fail?platform=vk&fault=answer+lost gives the next call of a
+// Platforms serves the fakes of all platforms, each below its name, such as /vk. GET /_posts lists the visible posts. POST /_fail?platform=vk&fault=answer+lost gives the next call of a
 // platform a fault; with &call=3, it is the third call. took is the time for which a platform processes a video.
 func Platforms(now func() time.Time, took time.Duration) http.Handler {
 	instagramFake, tiktokFake, youtubeFake, rutubeFake := instagram.New(now), tiktok.New(now), youtube.New(now),
 		rutube.New(now)
 	youtubeFake.Took = took
 	instagramFake.Took, tiktokFake.Took, tiktokFake.Moderated, rutubeFake.Took = took, took, 2*took, took
+	blueskyFake, facebookFake, threadsFake := bluesky.New(now), facebook.New(now), threads.New(now)
+	linkedinFake, pinterestFake, xFake := linkedin.New(now), pinterest.New(now), x.New(now)
+	blueskyFake.Took, facebookFake.Took, threadsFake.Took = took, took, took
+	linkedinFake.Took, pinterestFake.Took, xFake.Took = took, took, took
 	fakes := map[string]fake{
+		"bluesky": blueskyFake, "facebook": facebookFake, "threads": threadsFake, "linkedin": linkedinFake,
+		"pinterest": pinterestFake, "x": xFake,
 		"instagram": instagramFake, "tiktok": tiktokFake, "youtube": youtubeFake,
 		"telegram": telegram.New(now), "vk": vk.New(now), "rutube": rutubeFake,
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform/platformtest"
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
+	"github.com/content-automation/api/testdata/platforms/bluesky"
 	"github.com/content-automation/api/testdata/platforms/control"
 	"github.com/content-automation/api/testdata/platforms/fixture"
 	"github.com/content-automation/api/testdata/platforms/oauth"
@@ -40,6 +41,9 @@ func TestConnectAndPublishOnEveryPlatform(t *testing.T) {
 		f := &platformtest.Fixture{Adapter: adapter, HTTP: noRedirect, Now: clock.Now, Advance: clock.Advance}
 		grant := platform.Grant{Token: telegram.Token, Choice: telegram.Channel, Username: rutube.Username,
 			Password: rutube.Password}
+		if name == "bluesky" {
+			grant = platform.Grant{Username: bluesky.Handle, Password: bluesky.Password}
+		}
 		if adapter.Capabilities().Connect == platform.ConnectOAuth {
 			var err error
 			if grant, err = fixture.OAuthGrant(f); err != nil {

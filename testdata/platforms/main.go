@@ -1,5 +1,5 @@
 // Command platforms serves the fakes of all platforms on one loopback port, each below its
-// name: /instagram, /tiktok, /youtube, /telegram, /vk and /rutube. GET /_posts lists the
+// name, such as /vk. GET /_posts lists the
 // visible posts. POST /_fail?platform=vk&fault=answer+lost gives the next call of a platform
 // a fault; with &call=3, it is the third call.
 //

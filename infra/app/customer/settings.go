@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/generate/catalog"
@@ -72,6 +73,10 @@ type Settings struct {
 	// YouTubeDailyUploads is the number of videos that Google lets the customer's application
 	// upload in a day. 0 means Google's default.
 	YouTubeDailyUploads int `json:"youtubeDailyUploads"`
+	// Platforms are the social platforms that the customer has beyond those that every customer has.
+	Platforms []string `json:"platforms"`
+	// XDailyCents is how much the calls of X may cost on a day, in US cents. 0 means the default.
+	XDailyCents int `json:"xDailyCents"`
 	// PermissionsBoundary is the ARN of a policy that bounds all roles, or empty.
 	PermissionsBoundary string `json:"permissionsBoundary"`
 	// Domains are the customer's own names by region.
@@ -247,6 +252,8 @@ func (s Settings) validate() error {
 	case s.YouTubeDailyUploads < 0:
 		return fmt.Errorf("youtubeDailyUploads is the number of uploads that Google permits the application on a "+
 			"day, not %d", s.YouTubeDailyUploads)
+	case s.XDailyCents < 0:
+		return fmt.Errorf("xDailyCents is how much the calls of X may cost on a day, not %d", s.XDailyCents)
 	case s.AllowLoopbackWebhooks && !s.Local():
 		return fmt.Errorf("allowLoopbackWebhooks is for the stage %s alone: the stage %s would let webhooks reach "+
 			"the service's own network", StageLocal, s.Stage)
@@ -269,6 +276,9 @@ func (s Settings) validate() error {
 			return fmt.Errorf("the provider %s is named twice", name)
 		}
 	}
+	if err := s.checkPlatforms(); err != nil {
+		return err
+	}
 	if !slices.Contains(Retentions, s.LogRetentionDays) {
 		return fmt.Errorf("logRetentionDays is 7, 14, 30, 60, 90, 180 or 365, not %d", s.LogRetentionDays)
 	}
@@ -279,6 +289,36 @@ func (s Settings) validate() error {
 		return fmt.Errorf("the settings of customer %s in cdk.json: %w", s.Customer, err)
 	}
 	return s.checkNames()
+}
+
+// OptionalPlatforms are the platforms that a customer may add.
+func OptionalPlatforms() (names []string) {
+	for _, r := range registry.Rows() {
+		if r.Optional {
+			names = append(names, r.Name)
+		}
+	}
+	return names
+}
+
+// PlatformList returns the platforms that the stack adds. The local system has all.
+func (s Settings) PlatformList() []string {
+	if s.Local() {
+		return OptionalPlatforms()
+	}
+	return s.Platforms
+}
+
+func (s Settings) checkPlatforms() error {
+	for i, name := range s.Platforms {
+		if known := OptionalPlatforms(); !slices.Contains(known, name) {
+			return fmt.Errorf("platforms are some of %s, which customers may add, not %q", strings.Join(known, ", "), name)
+		}
+		if slices.Contains(s.Platforms[:i], name) {
+			return fmt.Errorf("the platform %s is named twice", name)
+		}
+	}
+	return nil
 }
 
 // Built returns an error that names a file that is not built, if there is one.

@@ -188,6 +188,12 @@ func (l lambdas) environment(f topology.Function) *map[string]*string {
 		if s.YouTubeDailyUploads > 0 {
 			env["YOUTUBE_DAILY_UPLOADS"] = jsii.String(strconv.Itoa(s.YouTubeDailyUploads))
 		}
+		if s.XDailyCents > 0 {
+			env["X_DAILY_CENTS"] = jsii.String(strconv.Itoa(s.XDailyCents))
+		}
+		if list := s.PlatformList(); len(list) > 0 {
+			env["PLATFORMS"] = jsii.String(strings.Join(list, ","))
+		}
 	}
 	if f.May(topology.ProbeAPI) {
 		env["CANARY_SECRET"] = arnOf(l.data.canary)

@@ -62,6 +62,9 @@ type Account struct {
 type App struct {
 	ID     string `json:"client_id"`
 	Secret Secret `json:"client_secret"`
+	// Scopes are requested instead of the platform's usual ones, separated by spaces. They are
+	// empty unless the platform has granted the application other rights.
+	Scopes string `json:"scopes"`
 }
 
 // Authorization is a request to connect an account by OAuth 2.

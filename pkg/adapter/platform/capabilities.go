@@ -3,8 +3,6 @@ package platform
 import (
 	"slices"
 	"time"
-	"unicode/utf16"
-	"unicode/utf8"
 )
 
 // Connect is a way to connect an account.
@@ -62,10 +60,15 @@ type Budget struct {
 	Starts time.Duration // start of the day of a shared budget, after midnight in UTC
 	// Files reports whether each of several media uses as much as the post itself.
 	Files bool
+	// Cost returns how much of the budget a post uses, or is nil.
+	Cost func(Post) int
 }
 
 // Uses returns how much of the budget a post uses.
 func (b Budget) Uses(p Post) int {
+	if b.Cost != nil {
+		return b.Cost(p)
+	}
 	if b.Files && len(p.Media) > 1 {
 		return 1 + len(p.Media)
 	}
@@ -79,6 +82,8 @@ type Rule struct {
 	// Rest bounds a caption that is too long for the media and is published in two parts: the
 	// media with the first part, then the rest as a separate message.
 	Rest Text
+	// Thread is how many posts a caption may take with the option thread, or 0 if it takes one.
+	Thread int
 
 	MinMedia, MaxMedia int
 	Image, Video       *File // nil if the kind takes none
@@ -92,48 +97,13 @@ func (c Capabilities) Supports(kind Kind, o Option) bool {
 	return slices.Contains(c.Options, o) && !slices.Contains(c.Kinds[kind].Without, o)
 }
 
-// Unit is the unit of the length of a text.
-type Unit string
-
-// The units.
-const (
-	Runes Unit = "characters"
-	UTF16 Unit = "utf16_units"
-	Bytes Unit = "bytes"
-)
-
 // Text bounds a text. The zero value permits no text.
 type Text struct {
 	Max       int
 	Unit      Unit   // Runes if empty
+	MaxBytes  int    // a further limit in bytes, or 0
 	Forbidden string // characters that the platform refuses
 	Required  bool
-}
-
-// Length returns the length of a text in the unit.
-func (u Unit) Length(s string) int {
-	switch u {
-	case UTF16:
-		n := 0
-		for _, r := range s {
-			n += max(utf16.RuneLen(r), 1)
-		}
-		return n
-	case Bytes:
-		return len(s)
-	default:
-		return utf8.RuneCountInString(s)
-	}
-}
-
-// cut returns the longest beginning of s that has at most n units.
-func (u Unit) cut(s string, n int) string {
-	for i, r := range s {
-		if n -= u.Length(string(r)); n < 0 {
-			return s[:i]
-		}
-	}
-	return s
 }
 
 // File bounds a media file. A zero member sets no bound.

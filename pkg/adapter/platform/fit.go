@@ -53,8 +53,13 @@ func (f *fitting) texts(p Post, c Capabilities, rule Rule) {
 		f.text("caption", a.Body, rule.Rest)
 	case a.Rest != "":
 		f.text("caption", a.Rest, rule.Rest)
+	case p.Options.Thread && len(a.Replies) >= max(rule.Thread, 1):
+		f.add("caption", "%s takes threads of up to %d posts; the caption needs %d.", f.label, rule.Thread,
+			len(a.Replies)+1)
 	default:
-		f.text("caption", a.Body, rule.Caption)
+		for _, text := range a.Posts() {
+			f.text("caption", text, rule.Caption)
+		}
 	}
 	if len(p.Media) == 0 && a.Body == "" {
 		f.add("caption", "%s takes no post without a text or media.", f.label)
@@ -84,6 +89,8 @@ func (f *fitting) text(param, s string, limit Text) {
 		}
 		f.add(param, "%s takes up to %d %s here; there are %d%s.", f.label, limit.Max,
 			strings.ReplaceAll(string(unit), "_", " "), n, with)
+	case limit.MaxBytes > 0 && len(s) > limit.MaxBytes:
+		f.add(param, "%s takes up to %d bytes here; there are %d.", f.label, limit.MaxBytes, len(s))
 	case limit.Forbidden != "" && strings.ContainsAny(s, limit.Forbidden):
 		f.add(param, "%s does not take the characters %s.", f.label, limit.Forbidden)
 	}

@@ -18,6 +18,7 @@ type Options struct {
 	FirstComment string        // written under the post
 	Generated    bool          // the content was made by AI, which is declared if the platform demands it
 	Undeclared   bool          // the caller wants no such declaration, which Fit refuses
+	Thread       bool          // a caption that is too long for one post is published as several
 	// Own has all options as callers send them. Its type is that of the platform's
 	// Capabilities.Shape. It is nil if there are no options.
 	Own any
@@ -37,6 +38,7 @@ const (
 	OptionGenerated       Option = "is_aigc"
 	OptionDisableComments Option = "disable_comments"
 	OptionSilent          Option = "silent"
+	OptionThread          Option = "thread"
 )
 
 // Visible is the part of a shape with the option privacy. Its values are those of the platform's
@@ -70,6 +72,11 @@ type Quiet struct {
 	Silent bool `json:"silent,omitempty" doc:"Notifies no followers"`
 }
 
+// Threaded is the part of a shape with the option thread.
+type Threaded struct {
+	Thread bool `json:"thread,omitempty" doc:"Publishes a caption that is too long for one post as several, each a reply to the one before. Absent: a long caption is refused"`
+}
+
 // Wishes reads options in the platform's shape, and returns them with the descriptions of the
 // images. If raw is empty, there are no options.
 func (c Capabilities) Wishes(raw []byte) (o Options, alt []string, err error) {
@@ -83,6 +90,7 @@ func (c Capabilities) Wishes(raw []byte) (o Options, alt []string, err error) {
 		Framed
 		Commented
 		Declared
+		Threaded
 	}
 	if err := errors.Join(json.Unmarshal(raw, own.Interface()), json.Unmarshal(raw, &shared)); err != nil {
 		return o, nil, fmt.Errorf("platform: read the options of %s: %w", c.Label, err)
@@ -90,7 +98,7 @@ func (c Capabilities) Wishes(raw []byte) (o Options, alt []string, err error) {
 	o = Options{
 		Privacy: shared.Privacy, CoverAt: time.Duration(shared.CoverAtSeconds*1000+0.5) * time.Millisecond,
 		FirstComment: shared.FirstComment, Own: own.Elem().Interface(), Undeclared: shared.Generated != nil &&
-			!*shared.Generated,
+			!*shared.Generated, Thread: shared.Thread,
 	}
 	return o, shared.AltText, nil
 }

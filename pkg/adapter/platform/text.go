@@ -8,7 +8,12 @@ type Arranged struct {
 	Body  string   // caption, with the hashtags if they belong to it
 	Rest  string   // separate message that follows the media
 	Tags  []string // hashtags that are separate from the caption
+	// Replies are the texts of the posts that follow the first one in a thread.
+	Replies []string
 }
+
+// Posts returns the texts of the post and of its replies.
+func (a Arranged) Posts() []string { return append([]string{a.Body}, a.Replies...) }
 
 // Arrange places the caption and hashtags as the platform requires. If the caption is too long for
 // the media and the platform allows a separate message, Arrange divides it at the end of a
@@ -27,12 +32,36 @@ func Arrange(p Post, c Capabilities) Arranged {
 	if rule.Rest.Max > 0 && rule.Caption.Unit.Length(a.Body) > rule.Caption.Max {
 		a.Body, a.Rest = divide(a.Body, rule.Caption)
 	}
+	if p.Options.Thread && rule.Thread > 0 {
+		var parts []string
+		for rest := a.Body; rest != "" || len(parts) == 0; {
+			first := rest
+			if !rule.Caption.holds(rest) {
+				first, rest = divide(rest, rule.Caption)
+			} else {
+				rest = ""
+			}
+			parts = append(parts, first)
+		}
+		a.Body, a.Replies = parts[0], parts[1:]
+	}
 	return a
+}
+
+// holds reports whether a text is within the limit.
+func (t Text) holds(s string) bool {
+	return t.Unit.Length(s) <= t.Max && (t.MaxBytes == 0 || len(s) <= t.MaxBytes)
 }
 
 // divide divides a text into a beginning within the limit and the rest.
 func divide(s string, limit Text) (first, rest string) {
 	first = limit.Unit.cut(s, limit.Max)
+	if limit.MaxBytes > 0 {
+		first = Bytes.cut(first, limit.MaxBytes)
+	}
+	if first == "" {
+		return s, "" // a character alone exceeds the limit, which Fit refuses
+	}
 	for _, end := range []string{"\n\n", "\n", ". ", "! ", "? ", "… ", " "} {
 		// An earlier end would leave the media with hardly any text.
 		if i := strings.LastIndex(first, end); i > len(first)/3 {

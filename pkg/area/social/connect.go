@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
@@ -52,7 +53,11 @@ func (s *Service) connect(ctx context.Context, tx *store.Tx, in *connectInput) (
 	if err != nil {
 		return out, err
 	}
-	adapter, _ := s.platforms.Of(o.Mode, r.Platform) // the schema lists the platforms
+	adapter, ok := s.platforms.Of(o.Mode, r.Platform)
+	if !ok {
+		return out, errs.Invalid("/platform", "is %s, which the operator of the service has not switched on. Send one "+
+			"of %s", r.Platform, strings.Join(s.platforms.Names(), ", "))
+	}
 	how := adapter.Capabilities().Connect
 	if b.CommunityToken != "" {
 		how = platform.ConnectBotToken

@@ -216,6 +216,11 @@ func TestAPlatformThatIsNotSetUp(t *testing.T) {
 	}
 	w.Call(http.MethodPost, "/v1/social/accounts", object{"platform": "instagram"}).Refused(t, 422,
 		errs.ValidationFailed, "/platform")
+	a := w.Call(http.MethodPost, "/v1/social/accounts", object{"platform": "bluesky", "username": "a", "password": "b"})
+	a.Refused(t, 422, errs.ValidationFailed, "/platform")
+	if !strings.Contains(a.Raw, "Send one of instagram, tiktok, youtube, telegram, vk, rutube") {
+		t.Errorf("a platform that is not switched on: %s", a.Raw)
+	}
 	// VK takes the token of a community without an application.
 	w.connect(w.Caller, object{"platform": "vk", "community_token": vk.CommunityToken})
 	for _, p := range apitest.All[social.Platform](w.test, "/v1/social/platforms", 10) {

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	customer "github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/area/social"
@@ -78,7 +79,7 @@ func newWorld(t *testing.T) *world {
 	w.db = storetest.Open(t, now)
 	secret := seal.Fixed([]byte("the system's secret"))
 	platforms := account.NewPlatforms(account.PlatformsConfig{
-		HTTP: w.doer, Endpoint: "http://platforms.test", Now: now,
+		HTTP: w.doer, Endpoint: "http://platforms.test", Now: now, Only: registry.With(nil),
 		Apps: func(_ context.Context, name string) (app platform.App, err error) {
 			if w.apps == "unreadable" {
 				return app, errors.New("no route to host")

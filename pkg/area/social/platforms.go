@@ -47,6 +47,7 @@ type Accept struct {
 	Title      TextLimit  `json:"title" doc:"Title"`
 	Caption    TextLimit  `json:"caption" doc:"Caption. A longer one is refused, but where the platform takes the rest as a message of its own"`
 	LongestIn2 int        `json:"max_with_rest" doc:"Maximum length of a caption whose end is published as a message of its own. 0: none is"`
+	MaxPosts   int        `json:"max_posts" doc:"Maximum number of posts of a thread, with the option thread. 1: the platform has no threads"`
 	MinMedia   int        `json:"min_media" doc:"Minimum number of media"`
 	MaxMedia   int        `json:"max_media" doc:"Maximum number of media"`
 	Image      *FileLimit `json:"image" doc:"Limits of each image. Null: none is taken"`
@@ -57,7 +58,8 @@ type Accept struct {
 // TextLimit bounds a text.
 type TextLimit struct {
 	Max      int    `json:"max" doc:"Maximum length. 0: there is no such text"`
-	Unit     string `json:"unit" enum:"characters,utf16_units,bytes" doc:"Unit of the length"`
+	Unit     string `json:"unit" enum:"characters,utf16_units,bytes,graphemes,characters_and_bytes_of_emoji,weighted_characters" doc:"Unit of the length. graphemes: what readers see as characters. weighted_characters: 23 for a link, 2 for an emoji and for a character of the scripts of East Asia, 1 for others"`
+	MaxBytes *int   `json:"max_bytes" doc:"Further maximum of the length in bytes of UTF-8. Null: none"`
 	Required bool   `json:"required" doc:"Whether it is required"`
 }
 
@@ -74,7 +76,7 @@ type FileLimit struct {
 
 func (s *Service) listPlatforms(ctx context.Context, in *platformsInput) (httpapi.Page[Platform], error) {
 	var all []Platform
-	for _, name := range registry.Names() {
+	for _, name := range s.platforms.Names() {
 		mode := auth.FromContext(ctx).Mode
 		configured, err := s.platforms.Configured(ctx, mode, name)
 		if err != nil {
@@ -101,7 +103,8 @@ func show(name string, configured bool, c platform.Capabilities) Platform {
 		rule := c.Kinds[kind]
 		a := Accept{
 			Kind: string(kind), Title: textLimit(rule.Title), Caption: textLimit(rule.Caption),
-			MinMedia: rule.MinMedia, MaxMedia: rule.MaxMedia, Image: fileLimit(rule.Image),
+			MaxPosts: max(rule.Thread, 1), MinMedia: rule.MinMedia, MaxMedia: rule.MaxMedia,
+			Image: fileLimit(rule.Image),
 			Video: fileLimit(rule.Video), Without: texts(rule.Without),
 		}
 		if rule.Rest.Max > 0 {
@@ -125,7 +128,11 @@ func textLimit(t platform.Text) TextLimit {
 	if t.Unit == "" {
 		t.Unit = platform.Runes
 	}
-	return TextLimit{t.Max, string(t.Unit), t.Required}
+	limit := TextLimit{Max: t.Max, Unit: string(t.Unit), Required: t.Required}
+	if t.MaxBytes > 0 {
+		limit.MaxBytes = &t.MaxBytes
+	}
+	return limit
 }
 
 func fileLimit(f *platform.File) *FileLimit {

@@ -40,7 +40,7 @@ func NewService(db *store.DB, audit httpapi.Recorder, platforms *account.Platfor
 
 // Open opens the service of a function.
 func Open(e area.Env) *Service {
-	c := account.PlatformsConfig{Endpoint: e.PlatformEndpoint, Now: e.Now}
+	c := account.PlatformsConfig{Endpoint: e.PlatformEndpoint, Now: e.Now, Only: e.Platforms}
 	if e.Apps != nil {
 		c.Apps = apps.New(e.Apps, e.Now).Get
 	}

@@ -141,14 +141,23 @@ type Platforms struct {
 	PlatformEndpoint string `env:"PLATFORM_ENDPOINT"`
 	// YouTubeDailyUploads is the budget of uploads. 0 means the platform's default.
 	YouTubeDailyUploads int `env:"YOUTUBE_DAILY_UPLOADS"`
+	// XDailyCents is how much the calls of X may cost on a day, in US cents. 0 means the default.
+	XDailyCents int `env:"X_DAILY_CENTS"`
+	// Optional are the platforms that the stack has beyond those that are always there, separated by commas. The list
+	// may be empty.
+	Optional string `env:"PLATFORMS"`
 }
 
 // Budgets returns the budgets that the operator has set, by platform.
 func (p Platforms) Budgets() map[string]int {
-	if p.YouTubeDailyUploads == 0 {
-		return nil
+	budgets := map[string]int{}
+	if p.YouTubeDailyUploads > 0 {
+		budgets["youtube"] = p.YouTubeDailyUploads
 	}
-	return map[string]int{"youtube": p.YouTubeDailyUploads}
+	if p.XDailyCents > 0 {
+		budgets["x"] = p.XDailyCents * 10 // tenths of a cent
+	}
+	return budgets
 }
 
 // Social has the needs of the function social.

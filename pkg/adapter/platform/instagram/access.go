@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/graph"
 )
 
 const (
@@ -92,24 +93,7 @@ func (p *Platform) extend(ctx context.Context, token platform.Secret) (platform.
 // ends returns when the access to an owner's data ends. If Facebook does not state it, ends returns
 // otherwise.
 func (p *Platform) ends(ctx context.Context, t platform.Token, otherwise time.Time) time.Time {
-	app, err := p.Client.App(ctx)
-	if err != nil {
-		return otherwise
-	}
-	var answer struct {
-		Data struct {
-			Ends *int64 `json:"data_access_expires_at"` // 0 if it never ends
-		} `json:"data"`
-	}
-	call := p.call("GET", "/debug_token", platform.Secret(app.ID+"|"+app.Secret.Reveal()))
-	call.Query, call.Secrets = url.Values{"input_token": {t.Access.Reveal()}}, []platform.Secret{t.Access, app.Secret}
-	switch err := p.Client.JSON(ctx, call, refused(false), &answer); {
-	case err != nil || answer.Data.Ends == nil:
-		return otherwise
-	case *answer.Data.Ends == 0:
-		return time.Time{}
-	}
-	return time.Unix(*answer.Data.Ends, 0)
+	return graph.Ends(ctx, p.Client, p.Client.Base(graphAddress)+version, t.Access, otherwise)
 }
 
 // Refresh implements platform.Connector. A token that has ended cannot be refreshed, and no token

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/graph"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
@@ -20,9 +21,9 @@ const Name = "instagram"
 
 // The platform's addresses.
 const (
-	dialog  = "https://www.facebook.com"
-	graph   = "https://graph.facebook.com"
-	version = "/v26.0"
+	dialog       = "https://www.facebook.com"
+	graphAddress = "https://graph.facebook.com"
+	version      = "/v26.0"
 )
 
 var (
@@ -94,7 +95,7 @@ var _ platform.Adapter = (*Platform)(nil)
 func New(cfg wire.Config) *Platform {
 	c := wire.New(Name, cfg)
 	return &Platform{wire.Connector{Client: c, OAuth: wire.OAuth{
-		Authorize: c.Base(dialog) + version + "/dialog/oauth", Token: c.Base(graph) + version + "/oauth/access_token",
+		Authorize: c.Base(dialog) + version + "/dialog/oauth", Token: c.Base(graphAddress) + version + "/oauth/access_token",
 		Scopes: capabilities.Scopes, Divider: ",", Refused: tokenRefused,
 	}}}
 }
@@ -150,7 +151,7 @@ func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
 }
 
 func (p *Platform) call(method, path string, token platform.Secret) wire.Call {
-	return wire.Call{Name: method + " " + path, Method: method, URL: p.Client.Base(graph) + version + path,
+	return wire.Call{Name: method + " " + path, Method: method, URL: p.Client.Base(graphAddress) + version + path,
 		Bearer: token}
 }
 
@@ -172,7 +173,7 @@ func (p *Platform) write(ctx context.Context, token platform.Secret, path string
 	if err := p.Client.JSON(ctx, call, refused(posts), &made); err != nil {
 		return "", err
 	}
-	if !number(made.ID) {
+	if !graph.Number(made.ID) {
 		return "", p.Client.Garbled(call, errNoID)
 	}
 	return made.ID, nil
@@ -180,7 +181,7 @@ func (p *Platform) write(ctx context.Context, token platform.Secret, path string
 
 // Metrics implements platform.Publisher.
 func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.Published) (platform.Metrics, error) {
-	if !number(post.ID) {
+	if !graph.Number(post.ID) {
 		return platform.Metrics{}, platform.Reject(platform.CodePostNotFound, "Instagram does not have the post.")
 	}
 	var insights struct {

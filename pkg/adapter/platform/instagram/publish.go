@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/graph"
 )
 
 const (
@@ -49,7 +50,7 @@ func parse(h platform.Handle) (w work, err error) {
 	}
 	ids := slices.DeleteFunc(append(slices.Clone(w.Children), w.Container, w.Media),
 		func(id string) bool { return id == "" })
-	if len(ids) == 0 || slices.ContainsFunc(ids, func(id string) bool { return !number(id) }) || w.Ready < 0 ||
+	if len(ids) == 0 || slices.ContainsFunc(ids, func(id string) bool { return !graph.Number(id) }) || w.Ready < 0 ||
 		w.Ready > len(w.Children) {
 		return w, platform.Reject(platform.CodeInvalidHandle, "The publication is not known.")
 	}
@@ -327,7 +328,7 @@ func (p *Platform) find(ctx context.Context, a platform.Account, post platform.P
 	}
 	for _, m := range list.Data {
 		at, err := time.Parse("2006-01-02T15:04:05-0700", m.At)
-		if err == nil && number(m.ID) && strings.TrimSpace(m.Caption) == want && !at.Before(begun.Add(-time.Minute)) {
+		if err == nil && graph.Number(m.ID) && strings.TrimSpace(m.Caption) == want && !at.Before(begun.Add(-time.Minute)) {
 			return posted(m.ID)
 		}
 	}

@@ -263,7 +263,7 @@ func (s Suite) refusesUnfit(context.Context) error {
 	name, c := f.Adapter.Name(), f.Adapter.Capabilities()
 	for _, named := range s.Posts {
 		rule := c.Kinds[named.Post.Kind]
-		limit := max(rule.Caption.Max, rule.Rest.Max*2+rule.Caption.Max)
+		limit := max(rule.Caption.Max*max(rule.Thread, 1), rule.Rest.Max*2+rule.Caption.Max)
 		for what, p := range map[string]platform.Post{
 			"kind":    {Kind: "sculpture", Media: named.Post.Media},
 			"caption": with(named.Post, func(p *platform.Post) { p.Caption = strings.Repeat("я", limit+1) }),

@@ -6,13 +6,19 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/bluesky"
+	"github.com/content-automation/api/pkg/adapter/platform/facebook"
 	"github.com/content-automation/api/pkg/adapter/platform/instagram"
+	"github.com/content-automation/api/pkg/adapter/platform/linkedin"
+	"github.com/content-automation/api/pkg/adapter/platform/pinterest"
 	"github.com/content-automation/api/pkg/adapter/platform/rutube"
 	"github.com/content-automation/api/pkg/adapter/platform/sandbox"
 	"github.com/content-automation/api/pkg/adapter/platform/telegram"
+	"github.com/content-automation/api/pkg/adapter/platform/threads"
 	"github.com/content-automation/api/pkg/adapter/platform/tiktok"
 	"github.com/content-automation/api/pkg/adapter/platform/vk"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
+	"github.com/content-automation/api/pkg/adapter/platform/x"
 	"github.com/content-automation/api/pkg/adapter/platform/youtube"
 )
 
@@ -24,7 +30,10 @@ type Row struct {
 	// Number names the platform in stored sums of analytics. It is from 1 to 99, and is never
 	// changed or reused.
 	Number int
-	New    func(wire.Config) platform.Adapter
+	// Optional reports whether only customers have the platform whose settings name it. The others
+	// are always there.
+	Optional bool
+	New      func(wire.Config) platform.Adapter
 	// Capabilities has the limits and options of the platform, and its way to connect accounts.
 	Capabilities platform.Capabilities
 }
@@ -37,6 +46,17 @@ var rows = []Row{
 	row(telegram.Name, 4, telegram.New),
 	row(vk.Name, 5, vk.New),
 	row(rutube.Name, 6, rutube.New),
+	optional(row(facebook.Name, 8, facebook.New)),
+	optional(row(linkedin.Name, 10, linkedin.New)),
+	optional(row(threads.Name, 9, threads.New)),
+	optional(row(bluesky.Name, 7, bluesky.New)),
+	optional(row(pinterest.Name, 11, pinterest.New)),
+	optional(row(x.Name, 12, x.New)),
+}
+
+func optional(r Row) Row {
+	r.Optional = true
+	return r
 }
 
 func row[A platform.Adapter](name string, number int, make func(wire.Config) A) Row {
@@ -71,6 +91,17 @@ func Names() []string {
 	names := make([]string, len(rows))
 	for i, r := range rows {
 		names[i] = r.Name
+	}
+	return names
+}
+
+// With returns the ids of the platforms that are always there, and of the given others.
+func With(others []string) []string {
+	var names []string
+	for _, r := range rows {
+		if !r.Optional || slices.Contains(others, r.Name) {
+			names = append(names, r.Name)
+		}
 	}
 	return names
 }

@@ -32,10 +32,18 @@ func TestShapesHaveTheOptionsOfTheirPlatforms(t *testing.T) {
 	}
 }
 
-func TestThereAreExactlySixPlatforms(t *testing.T) {
-	want := []string{"instagram", "tiktok", "youtube", "telegram", "vk", "rutube"}
+// Six platforms are always there. Customers may have others.
+func TestThePlatforms(t *testing.T) {
+	six := []string{"instagram", "tiktok", "youtube", "telegram", "vk", "rutube"}
+	if got := registry.With(nil); !slices.Equal(got, six) {
+		t.Errorf("the platforms are %v, want %v", got, six)
+	}
+	if got := registry.With([]string{"bluesky", "vk", "myspace"}); !slices.Equal(got, append(six, "bluesky")) {
+		t.Errorf("the platforms with bluesky are %v", got)
+	}
+	want := append(six, "facebook", "linkedin", "threads", "bluesky", "pinterest", "x")
 	if got := registry.Names(); !slices.Equal(got, want) {
-		t.Errorf("the platforms are %v, want %v", got, want)
+		t.Errorf("all platforms are %v, want %v", got, want)
 	}
 	for _, name := range want {
 		live, ok := registry.Live(name, wire.Config{})

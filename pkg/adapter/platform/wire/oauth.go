@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -24,6 +25,8 @@ type OAuth struct {
 	Challenge func(verifier string) string
 	// Public reports whether the application proves itself by PKCE alone.
 	Public bool
+	// Basic reports whether the application proves itself in the header Authorization.
+	Basic bool
 }
 
 func (o OAuth) client() string {
@@ -31,6 +34,14 @@ func (o OAuth) client() string {
 		return "client_id"
 	}
 	return o.ClientParam
+}
+
+// requested returns the scopes that an application requests.
+func (o OAuth) requested(app platform.App) []string {
+	if app.Scopes != "" {
+		return strings.Fields(app.Scopes)
+	}
+	return o.Scopes
 }
 
 // Connector implements the part of platform.Connector that the platforms with OAuth share. Adapters embed it.
@@ -65,7 +76,7 @@ func (c *Client) Address(ctx context.Context, o OAuth, a platform.Authorization)
 	}
 	q := url.Values{
 		o.client(): {app.ID}, "response_type": {"code"}, "redirect_uri": {a.RedirectURL}, "state": {a.State},
-		"scope": {strings.Join(o.Scopes, divider)}, "code_challenge": {challenge(a.Verifier)},
+		"scope": {strings.Join(o.requested(app), divider)}, "code_challenge": {challenge(a.Verifier)},
 		"code_challenge_method": {"S256"},
 	}
 	for name, values := range o.Extra {
@@ -114,8 +125,12 @@ func (c *Client) Grant(ctx context.Context, o OAuth, g platform.Grant, owner str
 	if err != nil {
 		return platform.Token{}, err
 	}
+	app, err := c.App(ctx)
+	if err != nil {
+		return platform.Token{}, err
+	}
 	token := issued.As(c.Now(), platform.Token{})
-	if token.Lacks(o.Scopes) {
+	if token.Lacks(o.requested(app)) {
 		return platform.Token{}, platform.NeedsReconnect(platform.CodeMissingPermission,
 			"Allow all that the page of "+owner+" asks for.")
 	}
@@ -156,15 +171,22 @@ func (c *Client) token(ctx context.Context, o OAuth, name string, form, more url
 	if err != nil {
 		return Issued{}, err
 	}
-	form.Set(o.client(), app.ID)
-	if !o.Public {
+	call := Call{Name: name, Method: http.MethodPost, URL: o.Token, Form: form,
+		Secrets: []platform.Secret{app.Secret, secret}}
+	switch {
+	case o.Basic:
+		proof := Basic(app)
+		call.Header = http.Header{"Authorization": {proof.Reveal()}}
+		call.Secrets = append(call.Secrets, proof)
+	case o.Public:
+		form.Set(o.client(), app.ID)
+	default:
+		form.Set(o.client(), app.ID)
 		form.Set("client_secret", app.Secret.Reveal())
 	}
 	for name, values := range more {
 		form[name] = values
 	}
-	call := Call{Name: name, Method: http.MethodPost, URL: o.Token, Form: form,
-		Secrets: []platform.Secret{app.Secret, secret}}
 	refused := o.Refused
 	if refused == nil {
 		refused = OAuthRefused
@@ -177,6 +199,12 @@ func (c *Client) token(ctx context.Context, o OAuth, name string, form, more url
 		return Issued{}, c.Garbled(call, errNoToken)
 	}
 	return issued, nil
+}
+
+// Basic returns the header Authorization with which an application proves itself (RFC 6749, 2.3.1).
+func Basic(app platform.App) platform.Secret {
+	pair := url.QueryEscape(app.ID) + ":" + url.QueryEscape(app.Secret.Reveal())
+	return platform.Secret("Basic " + base64.StdEncoding.EncodeToString([]byte(pair)))
 }
 
 // OAuthRefused classifies a refusal of the token endpoint (RFC 6749, 5.2).

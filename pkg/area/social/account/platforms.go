@@ -21,6 +21,8 @@ type PlatformsConfig struct {
 	HTTP     wire.Doer
 	Endpoint string
 	Now      func() time.Time
+	// Only has the names of the platforms that the stack has, or is nil if it has all.
+	Only []string
 }
 
 // Adapters finds the adapters of platforms.
@@ -34,16 +36,20 @@ var _ Adapters = (*Platforms)(nil)
 // Platforms has the adapters of all real platforms, and the sandbox for test keys.
 type Platforms struct {
 	apps          Apps
+	names         []string
 	live, sandbox map[string]platform.Adapter
 }
 
 // NewPlatforms returns the adapters.
 func NewPlatforms(c PlatformsConfig) *Platforms {
-	p := &Platforms{c.Apps, map[string]platform.Adapter{}, map[string]platform.Adapter{}}
+	if c.Only == nil {
+		c.Only = registry.Names()
+	}
+	p := &Platforms{c.Apps, c.Only, map[string]platform.Adapter{}, map[string]platform.Adapter{}}
 	if p.apps == nil {
 		p.apps = func(context.Context, string) (app platform.App, err error) { return app, nil }
 	}
-	for _, name := range registry.Names() {
+	for _, name := range c.Only {
 		cfg := wire.Config{HTTP: c.HTTP, Now: c.Now,
 			App: func(ctx context.Context) (platform.App, error) { return p.apps(ctx, name) }}
 		if c.Endpoint != "" {
@@ -54,6 +60,9 @@ func NewPlatforms(c PlatformsConfig) *Platforms {
 	}
 	return p
 }
+
+// Names returns the ids of the platforms that the stack has, in the order in which they are listed.
+func (p *Platforms) Names() []string { return p.names }
 
 // Of returns the adapter of a platform for a mode, and reports whether there is one.
 func (p *Platforms) Of(m tenant.Mode, name string) (a platform.Adapter, ok bool) {

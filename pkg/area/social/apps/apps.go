@@ -94,8 +94,10 @@ func Check(value string) error {
 			return fmt.Errorf("%q is none of the platforms that need an application: %s", name,
 				strings.Join(Platforms(), ", "))
 		}
-		if !slices.Equal(slices.Sorted(maps.Keys(app)), want) {
-			return fmt.Errorf("the application of %s has the members %s", name, strings.Join(want, " and "))
+		given := slices.DeleteFunc(slices.Sorted(maps.Keys(app)), func(member string) bool { return member == "scopes" })
+		if !slices.Equal(given, want) {
+			return fmt.Errorf("the application of %s has the members %s, and may have scopes", name,
+				strings.Join(want, " and "))
 		}
 		for member, text := range app {
 			if text == "" || text != strings.TrimSpace(text) {

@@ -1,0 +1,253 @@
+// Package bluesky publishes on Bluesky, by the AT Protocol.
+//
+// The client chooses the key of a post's record. The adapter derives it before the first call, so that
+// a repeated call names the same record and never makes a second post.
+package bluesky
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/chain"
+	"github.com/content-automation/api/pkg/adapter/platform/wire"
+)
+
+// Name is the platform's id.
+const Name = "bluesky"
+
+// The platform's addresses.
+const (
+	server = "https://bsky.social"
+	videos = "https://video.bsky.app"
+)
+
+const (
+	// access is the life of an access token, which a session does not state.
+	access = 2 * time.Hour
+	// thread is the greatest number of posts in a thread.
+	thread = 25
+	// gallery is the number of images above which a post has a gallery.
+	gallery = 4
+)
+
+var (
+	image = &platform.File{MIMEs: []string{"image/jpeg", "image/png", "image/webp"}, MaxBytes: 2_000_000}
+	video = &platform.File{MIMEs: []string{"video/mp4"}, MaxBytes: 300_000_000, MaxTime: 10 * time.Minute}
+
+	caption = platform.Text{Max: 300, Unit: platform.Graphemes, MaxBytes: 3000}
+)
+
+var capabilities = platform.Capabilities{
+	Label:   "Bluesky",
+	Connect: platform.ConnectPassword,
+	Kinds: map[platform.Kind]platform.Rule{
+		platform.KindPost: {Caption: caption, Thread: thread, MaxMedia: 1, Image: image},
+		platform.KindVideo: {Caption: caption, Thread: thread, MinMedia: 1, MaxMedia: 1, Video: video,
+			Without: []platform.Option{platform.OptionAlt}},
+		platform.KindMusicClip: {Caption: caption, Thread: thread, MinMedia: 1, MaxMedia: 1, Video: video,
+			Without: []platform.Option{platform.OptionAlt}},
+		platform.KindCarousel: {Caption: caption, Thread: thread, MinMedia: 2, MaxMedia: 10, Image: image},
+	},
+	Hashtags:  platform.Hashtags{Max: 30, Written: true},
+	Alt:       platform.Text{Max: 2000},
+	Comment:   caption,
+	Options:   []platform.Option{platform.OptionAlt, platform.OptionFirstComment, platform.OptionThread},
+	Shape:     Options{},
+	Privacies: []platform.Privacy{platform.Public},
+	Metrics:   []string{"likes", "comments", "shares", "saves"},
+	Notes: []string{
+		"The password is an app password, which the owner makes in the settings of Bluesky. The password of the " +
+			"account itself is refused.",
+		"Accounts of other servers than Bluesky's own cannot be connected.",
+		"Videos need a confirmed e-mail address of the account.",
+		"Bluesky has no mark for content that was made by AI: say so in the caption where the law asks for it.",
+		"A post cannot be changed after it was published.",
+		"A first comment is a reply of the account to its own post.",
+	},
+}
+
+// Options are the options of posts on Bluesky, as callers send them.
+type Options struct {
+	platform.Described
+	platform.Commented
+	platform.Threaded
+}
+
+// Platform is Bluesky.
+type Platform struct {
+	chain.Chain[state]
+	client *wire.Client
+}
+
+var _ platform.Adapter = (*Platform)(nil)
+
+// New returns the adapter.
+func New(cfg wire.Config) *Platform {
+	p := &Platform{client: wire.New(Name, cfg)}
+	p.Steps = p
+	return p
+}
+
+// Name implements platform.Adapter.
+func (p *Platform) Name() string { return Name }
+
+// Capabilities implements platform.Adapter.
+func (p *Platform) Capabilities() platform.Capabilities { return capabilities }
+
+// Authorization implements platform.Connector.
+func (p *Platform) Authorization(context.Context, platform.Authorization) (string, error) {
+	return "", platform.Unsupported("OAuth here")
+}
+
+var appPassword = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[a-z0-9]{4}-[a-z0-9]{4}-[a-z0-9]{4}-[a-z0-9]{4}$`)
+})
+
+// session is a session of a login.
+type session struct {
+	DID     string          `json:"did"`
+	Handle  string          `json:"handle"`
+	Access  platform.Secret `json:"accessJwt"`
+	Refresh platform.Secret `json:"refreshJwt"`
+}
+
+func (s session) token(now time.Time) platform.Token {
+	return platform.Token{Access: s.Access, Refresh: s.Refresh, ExpiresAt: now.Add(access)}
+}
+
+// Connect implements platform.Connector. It opens a session with an app password, which cannot
+// change the account or its password.
+func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Account, error) {
+	if !appPassword().MatchString(g.Password.Reveal()) {
+		return nil, platform.Reject(platform.CodeNeedsReconnect, "Send an app password, which has the form "+
+			"xxxx-xxxx-xxxx-xxxx. The owner of the account makes one in the settings of Bluesky.")
+	}
+	var s session
+	call := p.call(http.MethodPost, "com.atproto.server.createSession", "")
+	call.JSON = map[string]string{"identifier": strings.TrimPrefix(g.Username, "@"), "password": g.Password.Reveal()}
+	call.Secrets = []platform.Secret{g.Password}
+	if err := p.client.JSON(ctx, call, p.refused, &s); err != nil {
+		return nil, err
+	}
+	if !strings.HasPrefix(s.DID, "did:") || s.Access == "" || s.Refresh == "" {
+		return nil, p.client.Garbled(call, errIncomplete)
+	}
+	a := platform.Account{ID: s.DID, Handle: "@" + s.Handle, Name: s.Handle, Token: s.token(p.client.Now())}
+	var profile struct {
+		Name   string `json:"displayName"`
+		Avatar string `json:"avatar"`
+	}
+	if err := p.read(ctx, s.Access, "app.bsky.actor.getProfile", url.Values{"actor": {s.DID}}, &profile); err != nil {
+		return nil, err
+	}
+	if a.AvatarURL = profile.Avatar; profile.Name != "" {
+		a.Name = profile.Name
+	}
+	return []platform.Account{a}, nil
+}
+
+// Refresh implements platform.Connector. The refresh token ends after 90 days without a refresh.
+func (p *Platform) Refresh(ctx context.Context, a platform.Account) (platform.Token, error) {
+	var s session
+	call := p.call(http.MethodPost, "com.atproto.server.refreshSession", a.Token.Refresh)
+	err := p.client.JSON(ctx, call, func(answer wire.Answer) *platform.Error {
+		e := p.refused(answer)
+		if e != nil && (e.Kind == platform.Expired || e.Kind == platform.BadContent) {
+			return platform.Disconnected()
+		}
+		return e
+	}, &s)
+	if err != nil {
+		return platform.Token{}, err
+	}
+	if s.Access == "" || s.Refresh == "" {
+		return platform.Token{}, p.client.Garbled(call, errIncomplete)
+	}
+	return s.token(p.client.Now()), nil
+}
+
+// Revoke implements platform.Connector. It ends the session.
+func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
+	err := p.client.JSON(ctx, p.call(http.MethodPost, "com.atproto.server.deleteSession", a.Token.Refresh), p.refused,
+		nil)
+	if kind := platform.KindOf(err); kind == platform.Expired || kind == platform.Reconnect {
+		return nil // the session has ended already
+	}
+	return err
+}
+
+// call returns a call of a method of the account's server.
+func (p *Platform) call(method, name string, token platform.Secret) wire.Call {
+	return wire.Call{Name: name, Method: method, URL: p.client.Base(server) + "/xrpc/" + name, Bearer: token}
+}
+
+// read calls a method that changes nothing.
+func (p *Platform) read(ctx context.Context, token platform.Secret, name string, query url.Values, out any) error {
+	call := p.call(http.MethodGet, name, token)
+	call.Query = query
+	return p.client.JSON(ctx, call, p.refused, out)
+}
+
+// refused classifies the refusals of the AT Protocol, which name an error.
+func (p *Platform) refused(a wire.Answer) *platform.Error {
+	var body struct {
+		Error string `json:"error"`
+	}
+	if a.OK() || json.Unmarshal(a.Body, &body) != nil || body.Error == "" || a.Status >= 500 {
+		return nil
+	}
+	switch body.Error {
+	case "ExpiredToken":
+		return platform.TokenExpired()
+	case "RateLimitExceeded":
+		var after time.Duration
+		if at, err := strconv.ParseInt(a.Header.Get("RateLimit-Reset"), 10, 64); err == nil {
+			after = min(max(time.Unix(at, 0).Sub(p.client.Now()), 0), 24*time.Hour)
+		}
+		return platform.Limited(after)
+	case "AuthFactorTokenRequired", "AuthenticationRequired", "AuthMissing", "InvalidToken":
+		return platform.Disconnected()
+	case "AccountTakedown", "AccountDeactivated", "AccountSuspended":
+		return platform.NeedsReconnect(platform.CodeNeedsReconnect, "Bluesky has suspended the account, or its owner "+
+			"has deactivated it.")
+	case notFound:
+		return platform.Reject(platform.CodePostNotFound, "Bluesky does not have the post.")
+	}
+	if a.Status == http.StatusTooManyRequests || a.Status == http.StatusUnauthorized {
+		return nil
+	}
+	return platform.Reject(platform.CodeContentRefused, "Bluesky refuses the post.")
+}
+
+// notFound is the error of a record that does not exist.
+const notFound = "RecordNotFound"
+
+// Metrics implements platform.Publisher.
+func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.Published) (platform.Metrics, error) {
+	var answer struct {
+		Posts []struct {
+			Likes     int64 `json:"likeCount"`
+			Reposts   int64 `json:"repostCount"`
+			Quotes    int64 `json:"quoteCount"`
+			Replies   int64 `json:"replyCount"`
+			Bookmarks int64 `json:"bookmarkCount"`
+		} `json:"posts"`
+	}
+	if err := p.read(ctx, a.Token.Access, "app.bsky.feed.getPosts", url.Values{"uris": {post.ID}}, &answer); err != nil {
+		return platform.Metrics{}, err
+	}
+	if len(answer.Posts) == 0 {
+		return platform.Metrics{}, platform.Reject(platform.CodePostNotFound, "Bluesky does not have the post.")
+	}
+	n := answer.Posts[0]
+	return platform.Metrics{Likes: platform.Count(n.Likes), Comments: platform.Count(n.Replies),
+		Shares: platform.Count(n.Reposts + n.Quotes), Saves: platform.Count(n.Bookmarks)}, nil
+}

@@ -1,0 +1,338 @@
+package bluesky
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"hash/fnv"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/chain"
+	"github.com/content-automation/api/pkg/adapter/platform/wire"
+)
+
+const (
+	collection = "app.bsky.feed.post"
+	// processing is the time between two looks at a video.
+	processing = 10 * time.Second
+	// maxMentions bounds the names that a post looks up.
+	maxMentions = 10
+)
+
+var errIncomplete = errors.New("a member is missing")
+
+// state is the adapter's part of a handle.
+type state struct {
+	At       int64             `json:"at"` // Unix microseconds, from which keys and times are derived
+	Files    []blob            `json:"files,omitempty"`
+	Job      string            `json:"job,omitempty"`   // that processes the video
+	Names    map[string]string `json:"names,omitempty"` // the accounts that the texts mention
+	Mentions bool              `json:"mentions,omitempty"`
+}
+
+// blob is an uploaded file.
+type blob struct {
+	Link string `json:"link"`
+	MIME string `json:"mime"`
+	Size int64  `json:"size"`
+}
+
+// wire returns the blob as a record has it.
+func (b blob) wire() map[string]any {
+	return map[string]any{"$type": "blob", "ref": map[string]string{"$link": b.Link}, "mimeType": b.MIME, "size": b.Size}
+}
+
+// given is a blob as the platform answers it.
+type given struct {
+	Ref struct {
+		Link string `json:"$link"`
+	} `json:"ref"`
+	MIME string `json:"mimeType"`
+	Size int64  `json:"size"`
+}
+
+func (g given) blob() blob { return blob{g.Ref.Link, g.MIME, g.Size} }
+
+// Begin implements chain.Steps. It chooses the keys of the records.
+func (p *Platform) Begin(ctx context.Context, a platform.Account, post platform.Post, w *chain.Work[state]) error {
+	w.Own.At = p.client.Now().UnixMicro()
+	if len(post.Media) == 0 || !post.Media[0].Video() {
+		return nil
+	}
+	var limits struct {
+		Can  bool   `json:"canUpload"`
+		Left *int64 `json:"remainingDailyVideos"`
+	}
+	token, err := p.service(ctx, a, "did:web:video.bsky.app", "app.bsky.video.getUploadLimits")
+	if err != nil {
+		return err
+	}
+	call := wire.Call{Name: "getUploadLimits", Method: http.MethodGet, Bearer: token,
+		URL: p.client.Base(videos) + "/xrpc/app.bsky.video.getUploadLimits"}
+	switch err := p.client.JSON(ctx, call, p.refused, &limits); {
+	case err != nil:
+		return err
+	case !limits.Can && limits.Left != nil && *limits.Left <= 0:
+		return platform.Full(time.Hour)
+	case !limits.Can:
+		return platform.Reject(platform.CodeMissingPermission, "Bluesky takes no videos of the account. Its e-mail "+
+			"address must be confirmed.")
+	}
+	return nil
+}
+
+// Prepare implements chain.Steps. It looks up the mentioned accounts, and uploads one file.
+func (p *Platform) Prepare(ctx context.Context, a platform.Account, post platform.Post,
+	w *chain.Work[state]) (ready bool, wait time.Duration, err error) {
+	s := &w.Own
+	if !s.Mentions {
+		if err := p.lookUp(ctx, a, post, s); err != nil {
+			return false, 0, err
+		}
+		s.Mentions = true
+	}
+	if len(s.Files) == len(post.Media) {
+		return true, 0, nil
+	}
+	m := post.Media[len(s.Files)]
+	var uploaded blob
+	switch {
+	case s.Job != "":
+		if uploaded, err = p.job(ctx, s.Job); err == nil && uploaded.Link == "" {
+			return false, processing, nil
+		}
+	case m.Video():
+		uploaded, s.Job, err = p.video(ctx, a, post.Key, m)
+	default:
+		uploaded, err = p.image(ctx, a, m)
+	}
+	if err != nil {
+		return false, 0, err
+	}
+	if uploaded.Link == "" {
+		return false, processing, nil
+	}
+	s.Files = append(s.Files, uploaded)
+	return len(s.Files) == len(post.Media), 0, nil
+}
+
+var mentions = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:^|[\s(])@([a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?\.[a-zA-Z]{2,})`)
+})
+
+// lookUp finds the accounts that the post mentions. A name that nobody has stays plain text.
+func (p *Platform) lookUp(ctx context.Context, a platform.Account, post platform.Post, s *state) error {
+	found := mentions().FindAllStringSubmatch(post.Caption+" "+post.Options.FirstComment, maxMentions)
+	for _, m := range found {
+		name := strings.ToLower(m[1])
+		if s.Names[name] != "" {
+			continue
+		}
+		var who struct {
+			DID string `json:"did"`
+		}
+		err := p.read(ctx, a.Token.Access, "com.atproto.identity.resolveHandle", url.Values{"handle": {name}}, &who)
+		if platform.KindOf(err) == platform.BadContent {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if s.Names == nil {
+			s.Names = map[string]string{}
+		}
+		s.Names[name] = who.DID
+	}
+	return nil
+}
+
+func (p *Platform) image(ctx context.Context, a platform.Account, m platform.Media) (blob, error) {
+	call := p.call(http.MethodPost, "com.atproto.repo.uploadBlob", a.Token.Access)
+	call.Body, call.Timeout = wire.Range(ctx, m, 0, m.Bytes), wire.UploadTimeout
+	var answer struct {
+		Blob given `json:"blob"`
+	}
+	if err := p.client.JSON(ctx, call, p.refused, &answer); err != nil {
+		return blob{}, err
+	}
+	if answer.Blob.Ref.Link == "" {
+		return blob{}, p.client.Garbled(call, errIncomplete)
+	}
+	return answer.Blob.blob(), nil
+}
+
+// service returns a token with which another service acts for the account.
+func (p *Platform) service(ctx context.Context, a platform.Account, audience, method string) (platform.Secret, error) {
+	var answer struct {
+		Token platform.Secret `json:"token"`
+	}
+	until := strconv.FormatInt(p.client.Now().Add(30*time.Minute).Unix(), 10)
+	err := p.read(ctx, a.Token.Access, "com.atproto.server.getServiceAuth",
+		url.Values{"aud": {audience}, "lxm": {method}, "exp": {until}}, &answer)
+	return answer.Token, err
+}
+
+// host returns the identity of the server that keeps the account's data.
+func (p *Platform) host(ctx context.Context, a platform.Account) (string, error) {
+	var answer struct {
+		Document struct {
+			Services []struct {
+				ID       string `json:"id"`
+				Endpoint string `json:"serviceEndpoint"`
+			} `json:"service"`
+		} `json:"didDoc"`
+	}
+	if err := p.read(ctx, a.Token.Access, "com.atproto.server.getSession", nil, &answer); err != nil {
+		return "", err
+	}
+	for _, s := range answer.Document.Services {
+		if u, err := url.Parse(s.Endpoint); strings.HasSuffix(s.ID, "#atproto_pds") && err == nil && u.Host != "" {
+			return "did:web:" + u.Hostname(), nil
+		}
+	}
+	return "", platform.Busy().Because(errors.New("bluesky: the session names no server"))
+}
+
+// progress is the state of the processing of a video.
+type progress struct {
+	Job   string `json:"jobId"`
+	State string `json:"state"`
+	Blob  *given `json:"blob"`
+}
+
+// video uploads a video for processing. Bluesky knows a video that it has processed before.
+func (p *Platform) video(ctx context.Context, a platform.Account, key string, m platform.Media) (blob, string, error) {
+	host, err := p.host(ctx, a)
+	if err != nil {
+		return blob{}, "", err
+	}
+	token, err := p.service(ctx, a, host, "com.atproto.repo.uploadBlob")
+	if err != nil {
+		return blob{}, "", err
+	}
+	call := wire.Call{Name: "uploadVideo", Method: http.MethodPost, Bearer: token,
+		URL:   p.client.Base(videos) + "/xrpc/app.bsky.video.uploadVideo",
+		Query: url.Values{"did": {a.ID}, "name": {key + ".mp4"}}, Body: wire.Range(ctx, m, 0, m.Bytes),
+		Timeout: wire.UploadTimeout}
+	answer, err := p.client.Do(ctx, call)
+	if err != nil {
+		return blob{}, "", err
+	}
+	var made struct {
+		progress
+		Status *progress `json:"jobStatus"`
+	}
+	unreadable := json.Unmarshal(answer.Body, &made)
+	if made.Status != nil {
+		made.progress = *made.Status
+	}
+	if known := answer.Status == http.StatusConflict && made.Job != ""; !known {
+		if err := p.client.Check(call, answer, p.refused); err != nil {
+			return blob{}, "", err
+		}
+	}
+	if unreadable != nil || made.Job == "" {
+		return blob{}, "", p.client.Garbled(call, errors.Join(unreadable, errIncomplete))
+	}
+	done, err := made.result()
+	return done, made.Job, err
+}
+
+// job reads the state of the processing of a video.
+func (p *Platform) job(ctx context.Context, id string) (blob, error) {
+	var answer struct {
+		Status progress `json:"jobStatus"`
+	}
+	call := wire.Call{Name: "getJobStatus", Method: http.MethodGet,
+		URL: p.client.Base(videos) + "/xrpc/app.bsky.video.getJobStatus", Query: url.Values{"jobId": {id}}}
+	if err := p.client.JSON(ctx, call, p.refused, &answer); err != nil {
+		return blob{}, err
+	}
+	return answer.Status.result()
+}
+
+// result returns the processed video, or the zero value while it is processed.
+func (j progress) result() (blob, error) {
+	switch {
+	case j.State == "JOB_STATE_FAILED":
+		return blob{}, platform.Reject(platform.CodeMediaRefused, "Bluesky could not process the video.")
+	case j.Blob == nil:
+		return blob{}, nil
+	default:
+		return j.Blob.blob(), nil
+	}
+}
+
+// key returns the key of the n-th record: a TID of the AT Protocol.
+func (s state) key(post platform.Post, n int) string {
+	const alphabet = "234567abcdefghijklmnopqrstuvwxyz"
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(post.Key)) // a hash takes all
+	v := uint64(s.At+int64(n))<<10 | uint64(h.Sum32()&1023)
+	key := make([]byte, 13)
+	for i := range key {
+		key[12-i] = alphabet[v&31]
+		v >>= 5
+	}
+	return string(key)
+}
+
+// Make implements chain.Steps. A repeat with the key of an existing record fails.
+func (p *Platform) Make(ctx context.Context, a platform.Account, post platform.Post,
+	w chain.Work[state]) (chain.Ref, error) {
+	call := p.call(http.MethodPost, "com.atproto.repo.createRecord", a.Token.Access)
+	call.Posts = true
+	call.JSON = map[string]any{"repo": a.ID, "collection": collection, "rkey": w.Own.key(post, w.Made),
+		"record": p.record(post, w)}
+	var made record
+	if err := p.client.JSON(ctx, call, p.refused, &made); err != nil {
+		if platform.KindOf(err) == platform.BadContent {
+			// Another worker may have made the record.
+			ref, stage, unread := p.Find(ctx, a, post, w, time.Time{})
+			if unread == nil && stage == platform.StageDone {
+				return ref, nil
+			}
+		}
+		return chain.Ref{}, err
+	}
+	if made.URI == "" || made.CID == "" {
+		return chain.Ref{}, p.client.Garbled(call, errIncomplete)
+	}
+	return made.ref(a), nil
+}
+
+// record names a record.
+type record struct {
+	URI string `json:"uri"`
+	CID string `json:"cid"`
+}
+
+func (r record) ref(a platform.Account) chain.Ref {
+	key := r.URI[strings.LastIndexByte(r.URI, '/')+1:]
+	return chain.Ref{ID: r.URI, Hash: r.CID, URL: "https://bsky.app/profile/" + a.ID + "/post/" + key}
+}
+
+// Find implements chain.Steps.
+func (p *Platform) Find(ctx context.Context, a platform.Account, post platform.Post, w chain.Work[state],
+	_ time.Time) (chain.Ref, platform.Stage, error) {
+	var found record
+	err := p.read(ctx, a.Token.Access, "com.atproto.repo.getRecord", url.Values{"repo": {a.ID},
+		"collection": {collection}, "rkey": {w.Own.key(post, w.Made)}}, &found)
+	var e *platform.Error
+	switch {
+	case errors.As(err, &e) && e.Code == platform.CodePostNotFound:
+		return chain.Ref{}, platform.StageFinalize, nil
+	case err != nil:
+		return chain.Ref{}, "", err
+	case found.URI == "" || found.CID == "":
+		return chain.Ref{}, "", platform.Busy().Because(errIncomplete)
+	}
+	return found.ref(a), platform.StageDone, nil
+}

@@ -1,0 +1,90 @@
+package bluesky
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/chain"
+)
+
+// record returns the record of the next post.
+func (p *Platform) record(post platform.Post, w chain.Work[state]) map[string]any {
+	text := p.Text(post, w)
+	r := map[string]any{"$type": collection, "text": text,
+		"createdAt": time.UnixMicro(w.Own.At).Add(time.Duration(w.Made) * time.Millisecond).UTC().
+			Format("2006-01-02T15:04:05.000Z")}
+	if post.Language != "" {
+		r["langs"] = []string{post.Language}
+	}
+	if facets := w.Own.facets(text); len(facets) > 0 {
+		r["facets"] = facets
+	}
+	if w.Made > 0 {
+		parent := w.Last
+		if p.IsComment(post, w) {
+			parent = w.First
+		}
+		r["reply"] = map[string]any{"root": strong(w.First), "parent": strong(parent)}
+	} else if len(post.Media) > 0 {
+		r["embed"] = embed(post, w.Own.Files)
+	}
+	return r
+}
+
+func strong(r chain.Ref) map[string]string { return map[string]string{"uri": r.ID, "cid": r.Hash} }
+
+// embed returns the media of a post.
+func embed(post platform.Post, files []blob) map[string]any {
+	if m := post.Media[0]; m.Video() {
+		return map[string]any{"$type": "app.bsky.embed.video", "video": files[0].wire(), "alt": m.Alt,
+			"aspectRatio": ratio(m)}
+	}
+	list, kind := "images", "app.bsky.embed.images"
+	if len(post.Media) > gallery {
+		list, kind = "items", "app.bsky.embed.gallery"
+	}
+	var all []map[string]any
+	for i, m := range post.Media {
+		item := map[string]any{"image": files[i].wire(), "alt": m.Alt, "aspectRatio": ratio(m)}
+		if list == "items" {
+			item["$type"] = kind + "#image"
+		}
+		all = append(all, item)
+	}
+	return map[string]any{"$type": kind, list: all}
+}
+
+func ratio(m platform.Media) map[string]int {
+	return map[string]int{"width": max(m.Width, 1), "height": max(m.Height, 1)}
+}
+
+var tags = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:^|[\s(])(#[\pL\pN_]*\pL[\pL\pN_]*)`)
+})
+
+// facets returns the links, hashtags and mentions of a text. Their positions are counted in bytes.
+func (s state) facets(text string) (all []map[string]any) {
+	add := func(start, end int, feature map[string]string) {
+		all = append(all, map[string]any{"index": map[string]int{"byteStart": start, "byteEnd": end},
+			"features": []map[string]string{feature}})
+	}
+	for _, l := range platform.Links(text) {
+		address := text[l.Start:l.End]
+		if !l.Scheme {
+			address = "https://" + address
+		}
+		add(l.Start, l.End, map[string]string{"$type": "app.bsky.richtext.facet#link", "uri": address})
+	}
+	for _, at := range tags().FindAllStringSubmatchIndex(text, -1) {
+		add(at[2], at[3], map[string]string{"$type": "app.bsky.richtext.facet#tag", "tag": text[at[2]+1 : at[3]]})
+	}
+	for _, at := range mentions().FindAllStringSubmatchIndex(text, -1) {
+		if did := s.Names[strings.ToLower(text[at[2]:at[3]])]; did != "" {
+			add(at[2]-1, at[3], map[string]string{"$type": "app.bsky.richtext.facet#mention", "did": did})
+		}
+	}
+	return all
+}

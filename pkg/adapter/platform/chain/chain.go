@@ -1,0 +1,218 @@
+// Package chain takes the steps of publications that need several calls: files are uploaded, then
+// one or more posts are made that answer each other, then the first comment.
+//
+// An adapter implements Steps, which make the calls of its platform, and embeds a Chain. Each step
+// makes few calls, and the handle has what is done so far. Only Make has a visible effect, and makes
+// one post.
+package chain
+
+import (
+	"context"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+)
+
+// Ref names a visible post.
+type Ref struct {
+	ID   string `json:"id,omitempty"`
+	Hash string `json:"hash,omitempty"` // of its content, where the platform wants it in replies
+	URL  string `json:"url,omitempty"`
+}
+
+// Work is the state of a publication, which its handle has. S is the state of the adapter.
+type Work[S any] struct {
+	Begun bool `json:"begun"`
+	Own   S    `json:"own"`
+	Made  int  `json:"made,omitempty"`  // number of visible posts of the publication
+	First Ref  `json:"first,omitzero"`  // the post
+	Last  Ref  `json:"last,omitzero"`   // the latest reply of the thread, or the post
+	Looks int  `json:"looks,omitempty"` // reads of the post after it was made
+}
+
+// Steps makes the calls of a platform.
+type Steps[S any] interface {
+	Capabilities() platform.Capabilities
+
+	// Begin begins a publication. It makes nothing visible.
+	Begin(ctx context.Context, a platform.Account, p platform.Post, w *Work[S]) error
+
+	// Prepare prepares the next post, and reports whether the post can be made. If not, Prepare is
+	// called again after the wait. It makes nothing visible, and may be repeated.
+	Prepare(ctx context.Context, a platform.Account, p platform.Post, w *Work[S]) (ready bool, wait time.Duration,
+		err error)
+
+	// Make makes the next post with one call.
+	Make(ctx context.Context, a platform.Account, p platform.Post, w Work[S]) (Ref, error)
+
+	// Find looks for the next post, whose answer was lost. The stage is StageDone if it exists,
+	// StageReconcile if it is not visible yet, or StageFinalize if making it again is harmless.
+	Find(ctx context.Context, a platform.Account, p platform.Post, w Work[S], begun time.Time) (Ref, platform.Stage,
+		error)
+}
+
+// Ender is a platform whose posts have something to wait for or to read after they were made.
+type Ender[S any] interface {
+	// End reads the post w.First, and reports whether the publication has ended. If not, End is
+	// called again after the wait.
+	End(ctx context.Context, a platform.Account, p platform.Post, w *Work[S]) (ended bool, wait time.Duration,
+		err error)
+}
+
+// Chain implements the steps of platform.Publisher.
+type Chain[S any] struct {
+	Steps Steps[S]
+	// Every is the time between two looks for a post whose answer was lost, if looking costs money.
+	Every time.Duration
+}
+
+// Text returns the text of the next post: a part of the caption, or the first comment.
+func (c Chain[S]) Text(p platform.Post, w Work[S]) string {
+	posts := platform.Arrange(p, c.Steps.Capabilities()).Posts()
+	if w.Made >= len(posts) {
+		return p.Options.FirstComment
+	}
+	return posts[w.Made]
+}
+
+// parts returns the number of posts, without the first comment.
+func (c Chain[S]) parts(p platform.Post) int {
+	return 1 + len(platform.Arrange(p, c.Steps.Capabilities()).Replies)
+}
+
+// IsComment reports whether the next post is the first comment.
+func (c Chain[S]) IsComment(p platform.Post, w Work[S]) bool {
+	return p.Options.FirstComment != "" && w.Made == c.parts(p)
+}
+
+// complete reports whether all posts are made.
+func (c Chain[S]) complete(p platform.Post, w Work[S]) bool {
+	return w.Made >= c.parts(p) && !c.IsComment(p, w)
+}
+
+func parse[S any](h platform.Handle) (w Work[S], err error) {
+	if err := h.Decode(&w); err != nil {
+		return w, err
+	}
+	if !w.Begun || w.Made < 0 || w.Made > 0 && w.First.ID == "" {
+		return w, platform.Reject(platform.CodeInvalidHandle, "The publication is not known.")
+	}
+	return w, nil
+}
+
+// Start implements platform.Publisher.
+func (c Chain[S]) Start(ctx context.Context, a platform.Account, p platform.Post) (platform.Step, error) {
+	w := Work[S]{Begun: true}
+	if err := c.Steps.Begin(ctx, a, p, &w); err != nil {
+		return platform.Step{}, err
+	}
+	return platform.Go(platform.StageCheck, w, 0)
+}
+
+// Check implements platform.Publisher. It prepares the next post, or ends the publication.
+func (c Chain[S]) Check(ctx context.Context, a platform.Account, p platform.Post, h platform.Handle) (platform.Step,
+	error) {
+	w, err := parse[S](h)
+	if err != nil {
+		return platform.Step{}, err
+	}
+	if c.complete(p, w) {
+		return c.end(ctx, a, p, w)
+	}
+	ready, wait, err := c.Steps.Prepare(ctx, a, p, &w)
+	if err != nil {
+		return c.unwritten(p, w, err)
+	}
+	if !ready {
+		return platform.Go(platform.StageCheck, w, wait)
+	}
+	return platform.Go(platform.StageFinalize, w, wait)
+}
+
+// end ends a publication.
+func (c Chain[S]) end(ctx context.Context, a platform.Account, p platform.Post, w Work[S]) (platform.Step, error) {
+	if e, ok := c.Steps.(Ender[S]); ok {
+		w.Looks++
+		ended, wait, err := e.End(ctx, a, p, &w)
+		if err != nil {
+			return platform.Step{}, err
+		}
+		if !ended {
+			return platform.Go(platform.StageCheck, w, wait)
+		}
+	}
+	return platform.Step{Next: platform.StageDone, Post: platform.Published{ID: w.First.ID, URL: w.First.URL}}, nil
+}
+
+// Finalize implements platform.Publisher. It makes the next post.
+func (c Chain[S]) Finalize(ctx context.Context, a platform.Account, p platform.Post,
+	h platform.Handle) (platform.Step, error) {
+	w, err := parse[S](h)
+	if err != nil {
+		return platform.Step{}, err
+	}
+	if c.complete(p, w) {
+		return c.end(ctx, a, p, w)
+	}
+	ref, err := c.Steps.Make(ctx, a, p, w)
+	if err != nil {
+		return c.unwritten(p, w, err)
+	}
+	return c.made(p, w, ref)
+}
+
+// unwritten returns the step after the next post was refused. A first comment that is refused does
+// not fail the publication.
+func (c Chain[S]) unwritten(p platform.Post, w Work[S], err error) (platform.Step, error) {
+	kind := platform.KindOf(err)
+	if !c.IsComment(p, w) || kind == platform.Retry || kind == platform.Expired || kind == platform.Unknown {
+		return platform.Step{}, err
+	}
+	return platform.Step{Next: platform.StageDone, Warning: platform.Warn(platform.CommentNotWritten,
+		c.Steps.Capabilities().Label+" has not taken the first comment.", err)}, nil
+}
+
+// made returns the step after the next post was made.
+func (c Chain[S]) made(p platform.Post, w Work[S], ref Ref) (platform.Step, error) {
+	first, comment := w.Made == 0, c.IsComment(p, w)
+	if first {
+		w.First = ref
+	}
+	if !comment {
+		w.Last = ref
+	}
+	w.Made++
+	step, err := platform.Go(platform.StageCheck, w, 0)
+	if _, waits := c.Steps.(Ender[S]); c.complete(p, w) && !waits {
+		step = platform.Step{Next: platform.StageDone}
+	}
+	if first {
+		step.Post = platform.Published{ID: ref.ID, URL: ref.URL}
+	}
+	return step, err
+}
+
+// Reconcile implements platform.Publisher.
+func (c Chain[S]) Reconcile(ctx context.Context, a platform.Account, p platform.Post, h platform.Handle,
+	begun time.Time) (platform.Step, error) {
+	w, err := parse[S](h)
+	if err != nil {
+		return platform.Step{}, err
+	}
+	ref, next, err := c.Steps.Find(ctx, a, p, w, begun)
+	if kind := platform.KindOf(err); c.IsComment(p, w) && (err != nil && kind != platform.Retry &&
+		kind != platform.Expired || err == nil && next == platform.StageReconcile) {
+		return platform.CommentInDoubt(), nil
+	}
+	if err != nil {
+		return platform.Step{}, err
+	}
+	if next == platform.StageDone {
+		return c.made(p, w, ref)
+	}
+	wait := c.Every
+	if next == platform.StageFinalize {
+		wait = 0
+	}
+	return platform.Go(next, w, wait)
+}

@@ -1,0 +1,296 @@
+// Package facebook publishes on the pages of Facebook.
+//
+// Photos are uploaded unpublished, and one call publishes the post that has them. A Reel has an id
+// before it is published, by which its outcome can be read.
+package facebook
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/chain"
+	"github.com/content-automation/api/pkg/adapter/platform/graph"
+	"github.com/content-automation/api/pkg/adapter/platform/wire"
+)
+
+// Name is the platform's id.
+const Name = "facebook"
+
+// The platform's addresses.
+const (
+	dialog       = "https://www.facebook.com"
+	graphAddress = "https://graph.facebook.com"
+	version      = "/v26.0"
+)
+
+// access is how long an application may act for an owner, unless Facebook states otherwise.
+const access = 90 * 24 * time.Hour
+
+var (
+	image = &platform.File{MIMEs: []string{"image/jpeg", "image/png"}, MaxBytes: 4 << 20}
+	video = &platform.File{MIMEs: []string{"video/mp4", "video/quicktime"}, MaxBytes: 1 << 30,
+		MinTime: time.Second, MaxTime: 4 * time.Hour}
+
+	caption = platform.Text{Max: 63_206}
+	noAlt   = []platform.Option{platform.OptionAlt}
+)
+
+var capabilities = platform.Capabilities{
+	Label:   "Facebook",
+	Connect: platform.ConnectOAuth,
+	Scopes: []string{
+		"pages_show_list", "pages_manage_posts", "pages_read_engagement", "pages_manage_engagement", "read_insights",
+		"business_management",
+	},
+	Kinds: map[platform.Kind]platform.Rule{
+		platform.KindPost:      {Caption: caption, MaxMedia: 1, Image: image},
+		platform.KindVideo:     {Caption: caption, MinMedia: 1, MaxMedia: 1, Video: video, Without: noAlt},
+		platform.KindMusicClip: {Caption: caption, MinMedia: 1, MaxMedia: 1, Video: video, Without: noAlt},
+		platform.KindCarousel:  {Caption: caption, MinMedia: 2, MaxMedia: 10, Image: image},
+	},
+	Hashtags:  platform.Hashtags{Max: 30, Written: true},
+	Alt:       platform.Text{Max: 1000},
+	Comment:   platform.Text{Max: 8000},
+	Options:   []platform.Option{platform.OptionAlt, platform.OptionFirstComment},
+	Shape:     Options{},
+	Privacies: []platform.Privacy{platform.Public},
+	Metrics:   []string{"views", "likes", "comments", "shares"},
+	Pulls:     true,
+	Notes: []string{
+		"Posts are those of a page. Facebook lets no application post as a person.",
+		"A vertical video of 3 to 90 seconds is published as a Reel. Facebook takes 30 Reels of a page in 24 hours.",
+		"Facebook has no mark of an application for content that was made by AI. It may add its own.",
+		"Access ends 90 days after the owner has granted it: connect the page again before.",
+		"Facebook does not count the shares of a video.",
+	},
+}
+
+// Options are the options of posts on Facebook, as callers send them.
+type Options struct {
+	platform.Described
+	platform.Commented
+}
+
+var errNoID = errors.New("there is no id")
+
+var refusals = graph.Refusals{
+	Label: "Facebook", Published: []int{506},
+	Codes: map[int]func() *platform.Error{
+		368: func() *platform.Error { return platform.Full(time.Hour) },
+	},
+	Subcodes: map[int]func() *platform.Error{
+		1390008: func() *platform.Error { return platform.Full(time.Hour) },
+		1404112: locked, 4854002: locked,
+		1366046: graph.Media("The image is too large for Facebook."),
+		1346003: graph.Media("Facebook could not read the media."),
+		1404102: func() *platform.Error {
+			return platform.Reject(platform.CodeContentPolicy, "Facebook refuses the text or the link of the post.")
+		},
+		1609008: graph.Media("Facebook does not take the link of the post."),
+	},
+}
+
+func locked() *platform.Error {
+	return platform.NeedsReconnect(platform.CodeNeedsReconnect, "Facebook has locked the login. Its owner has to sign "+
+		"in at Facebook and follow the instructions, then connect the page again.")
+}
+
+// Platform is Facebook.
+type Platform struct {
+	wire.Connector
+	chain.Chain[state]
+}
+
+var _ platform.Adapter = (*Platform)(nil)
+
+// New returns the adapter.
+func New(cfg wire.Config) *Platform {
+	c := wire.New(Name, cfg)
+	p := &Platform{Connector: wire.Connector{Client: c, OAuth: wire.OAuth{
+		Authorize: c.Base(dialog) + version + "/dialog/oauth",
+		Token:     c.Base(graphAddress) + version + "/oauth/access_token",
+		Scopes:    capabilities.Scopes, Divider: ",", Refused: tokenRefused,
+	}}}
+	p.Steps = p
+	return p
+}
+
+// tokenRefused classifies refusals of the token endpoint. The owner has to connect again if the code
+// or the token is invalid.
+func tokenRefused(a wire.Answer) *platform.Error {
+	e := refusals.Refused(false)(a)
+	if e != nil && e.Kind == platform.BadContent {
+		return platform.Disconnected()
+	}
+	return e
+}
+
+// Name implements platform.Adapter.
+func (p *Platform) Name() string { return Name }
+
+// Capabilities implements platform.Adapter.
+func (p *Platform) Capabilities() platform.Capabilities { return capabilities }
+
+// page is a page with the rights of the login.
+type page struct {
+	ID       string          `json:"id"`
+	Name     string          `json:"name"`
+	Username string          `json:"username"`
+	Token    platform.Secret `json:"access_token"`
+	Tasks    []string        `json:"tasks"`
+	Picture  struct {
+		Data struct {
+			URL string `json:"url"`
+		} `json:"data"`
+	} `json:"picture"`
+}
+
+const ofPage = "id,name,username,access_token,tasks,picture{url}"
+
+// Connect implements platform.Connector. It returns the pages on which the login may post, each with
+// its own token, which does not end while the owner's grant stands.
+func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Account, error) {
+	short, err := p.Client.Exchange(ctx, p.OAuth, g, nil)
+	if err != nil {
+		return nil, err
+	}
+	form := url.Values{"grant_type": {"fb_exchange_token"}, "fb_exchange_token": {short.Access.Reveal()}}
+	long, err := p.Client.Issue(ctx, p.OAuth, form, short.Access)
+	if err != nil {
+		return nil, err
+	}
+	pages, err := p.pages(ctx, long.Access)
+	if err != nil {
+		return nil, err
+	}
+	ends := graph.Ends(ctx, p.Client, p.Client.Base(graphAddress)+version, long.Access, p.Client.Now().Add(access))
+	var all []platform.Account
+	for _, page := range pages {
+		known := slices.ContainsFunc(all, func(a platform.Account) bool { return a.ID == page.ID })
+		if known || g.Choice != "" && g.Choice != page.ID && g.Choice != "@"+page.Username ||
+			!slices.Contains(page.Tasks, "CREATE_CONTENT") || !graph.Number(page.ID) || page.Token == "" {
+			continue
+		}
+		a := platform.Account{ID: page.ID, Name: page.Name, AvatarURL: page.Picture.Data.URL,
+			Token: platform.Token{Access: page.Token, Scopes: capabilities.Scopes, EndsAt: ends}}
+		if page.Username != "" {
+			a.Handle = "@" + page.Username
+		}
+		all = append(all, a)
+	}
+	if len(all) == 0 {
+		return nil, platform.NeedsReconnect(platform.CodeNeedsReconnect, "The login may create content on none of the "+
+			"chosen pages.")
+	}
+	return all, nil
+}
+
+// pages returns the pages of a login and those of its business portfolios, which the first list lacks.
+func (p *Platform) pages(ctx context.Context, token platform.Secret) ([]page, error) {
+	var own struct {
+		Data []page `json:"data"`
+	}
+	err := p.read(ctx, token, "/me/accounts", url.Values{"fields": {ofPage}, "limit": {"100"}}, &own)
+	if err != nil {
+		return nil, err
+	}
+	var portfolios struct {
+		Data []struct {
+			Owned struct {
+				Data []page `json:"data"`
+			} `json:"owned_pages"`
+		} `json:"data"`
+	}
+	err = p.read(ctx, token, "/me/businesses", url.Values{"fields": {"owned_pages.limit(100){" + ofPage + "}"},
+		"limit": {"100"}}, &portfolios)
+	var refused *platform.Error
+	if errors.As(err, &refused) &&
+		(refused.Kind == platform.BadContent || refused.Code == platform.CodeMissingPermission) {
+		return own.Data, nil // the owner has no portfolios
+	}
+	for _, b := range portfolios.Data {
+		own.Data = append(own.Data, b.Owned.Data...)
+	}
+	return own.Data, err
+}
+
+// Refresh implements platform.Connector. The token of a page does not end.
+func (p *Platform) Refresh(_ context.Context, a platform.Account) (platform.Token, error) { return a.Token, nil }
+
+// Revoke implements platform.Connector. Only the login that granted the access can revoke it, and the
+// service does not keep its token.
+func (p *Platform) Revoke(ctx context.Context, _ platform.Account) error {
+	if err := ctx.Err(); err != nil {
+		return platform.Later(platform.CodeCanceled, "The call was canceled.").Because(err)
+	}
+	return nil
+}
+
+func (p *Platform) call(method, path string, token platform.Secret) wire.Call {
+	return wire.Call{Name: method + " " + path, Method: method, URL: p.Client.Base(graphAddress) + version + path,
+		Bearer: token}
+}
+
+// read reads a node or an edge.
+func (p *Platform) read(ctx context.Context, token platform.Secret, path string, query url.Values, out any) error {
+	call := p.call(http.MethodGet, path, token)
+	call.Query = query
+	return p.Client.JSON(ctx, call, refusals.Refused(false), out)
+}
+
+// total is the number of entries of an edge.
+type total struct {
+	Summary struct {
+		Count int64 `json:"total_count"`
+	} `json:"summary"`
+}
+
+// Metrics implements platform.Publisher.
+func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.Published) (m platform.Metrics,
+	err error) {
+	if !isPost(post.ID) && !graph.Number(post.ID) {
+		return m, platform.Reject(platform.CodePostNotFound, "Facebook does not have the post.")
+	}
+	const sums = "comments.summary(true).limit(0),reactions.summary(true).limit(0)"
+	var node struct {
+		Views     int64 `json:"views"`
+		Comments  total `json:"comments"`
+		Reactions total `json:"reactions"`
+		Shares    struct {
+			Count int64 `json:"count"`
+		} `json:"shares"`
+	}
+	fields := "views," + sums
+	if isPost(post.ID) {
+		fields = "shares," + sums
+	}
+	if err := p.read(ctx, a.Token.Access, "/"+post.ID, url.Values{"fields": {fields}}, &node); err != nil {
+		return m, err
+	}
+	m.Comments, m.Likes = platform.Count(node.Comments.Summary.Count), platform.Count(node.Reactions.Summary.Count)
+	if !isPost(post.ID) {
+		m.Views = platform.Count(node.Views)
+		return m, nil
+	}
+	m.Shares = platform.Count(node.Shares.Count)
+	var insights struct {
+		Data []struct {
+			Values []struct {
+				Value int64 `json:"value"`
+			} `json:"values"`
+		} `json:"data"`
+	}
+	err = p.read(ctx, a.Token.Access, "/"+post.ID+"/insights", url.Values{"metric": {"post_media_view"}}, &insights)
+	if err != nil {
+		return m, err
+	}
+	if len(insights.Data) > 0 && len(insights.Data[0].Values) > 0 {
+		m.Views = platform.Count(insights.Data[0].Values[0].Value)
+	}
+	return m, nil
+}

@@ -1,0 +1,83 @@
+package facebook_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/facebook"
+	"github.com/content-automation/api/pkg/adapter/platform/platformtest"
+	"github.com/content-automation/api/pkg/adapter/platform/wire"
+	fake "github.com/content-automation/api/testdata/platforms/facebook"
+	"github.com/content-automation/api/testdata/platforms/fixture"
+)
+
+func newFixture() *platformtest.Fixture {
+	return fixture.New(
+		func(now func() time.Time) fixture.Fake { return fake.New(now) },
+		func(cfg wire.Config) platform.Adapter { return facebook.New(cfg) },
+		func(f fixture.Fake) platform.Account {
+			access, _ := f.(*fake.Fake).Grant(0)
+			return platform.Account{ID: fake.Page, Token: platform.Token{Access: platform.Secret(access)}}
+		},
+	)
+}
+
+func described(name string) platform.Media {
+	m := fixture.Image(name)
+	m.Alt = "A red shoe"
+	return m
+}
+
+// wide is a video that is no Reel.
+func wide(name string) platform.Media {
+	m := fixture.Video(name, 9000)
+	m.Width, m.Height, m.Duration = 1920, 1080, 120*time.Second
+	return m
+}
+
+var ofVideos = []string{"views", "likes", "comments"}
+
+func TestConformance(t *testing.T) {
+	fixture.Run(t, platformtest.Suite{
+		New: newFixture,
+		Posts: []platformtest.Named{
+			{Name: "photo with a comment", Post: platform.Post{Key: "pub_1", Kind: platform.KindPost, Caption: "A shoe",
+				Media: []platform.Media{described("a")}, Options: platform.Options{FirstComment: "More at acme.example"}}},
+			{Name: "text", Post: platform.Post{Key: "pub_2", Kind: platform.KindPost, Caption: "A shoe"}},
+			{Name: "carousel", Post: platform.Post{Key: "pub_3", Kind: platform.KindCarousel, Caption: "Shoes",
+				Media: []platform.Media{fixture.Image("b"), described("c"), fixture.Image("d")}}},
+			{Name: "Reel", Metrics: ofVideos, Post: platform.Post{Key: "pub_4", Kind: platform.KindVideo,
+				Caption: "It runs", Media: []platform.Media{fixture.Video("e", 9000)}}},
+			{Name: "video", Metrics: ofVideos, Post: platform.Post{Key: "pub_5", Kind: platform.KindMusicClip,
+				Title: "A song", Caption: "It sings", Media: []platform.Media{wide("f")}}},
+		},
+		Grant: fixture.OAuthGrant, BadGrants: fixture.BadOAuthGrants(),
+	})
+}
+
+// A post of text only shows the preview of its first link.
+func TestALinkIsShown(t *testing.T) {
+	f := newFixture()
+	defer f.Close()
+	done, err := platformtest.Publish(t.Context(), f, f.Account, platform.Post{Key: "pub_1", Kind: platform.KindPost,
+		Caption: "Look: https://acme.example/shoes. Or https://acme.example/"})
+	if got := f.Fake.(*fake.Fake).Link(done.Post.ID); err != nil || got != "https://acme.example/shoes" {
+		t.Errorf("the link is %q, %v", got, err)
+	}
+}
+
+// A page on which the login may only read is not offered, and the end of the owner's grant is known.
+func TestConnect(t *testing.T) {
+	f := newFixture()
+	defer f.Close()
+	grant, err := fixture.OAuthGrant(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	accounts, err := f.Adapter.Connect(t.Context(), grant)
+	if err != nil || len(accounts) != 1 || accounts[0].ID != fake.Page || accounts[0].Handle != "@acme" ||
+		!accounts[0].Token.EndsAt.Equal(f.Now().Add(80*24*time.Hour)) {
+		t.Errorf("%+v, %v", accounts, err)
+	}
+}

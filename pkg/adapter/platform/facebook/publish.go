@@ -1,0 +1,255 @@
+package facebook
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/chain"
+	"github.com/content-automation/api/pkg/adapter/platform/graph"
+	"github.com/content-automation/api/pkg/adapter/platform/wire"
+)
+
+const (
+	processing = 30 * time.Second // between two looks at a video
+	// maxLooks bounds how often the adapter reads a post that was made.
+	maxLooks = 40
+)
+
+// state is the adapter's part of a handle.
+type state struct {
+	Photos []string `json:"photos,omitempty"`
+	Reel   string   `json:"reel,omitempty"`
+	Upload string   `json:"upload,omitempty"` // address, until Facebook has been told the file
+	Sent   bool     `json:"sent,omitempty"`   // Facebook reads the file
+}
+
+// isPost reports whether an id names a post of a page: the ids of both, with a line between.
+func isPost(id string) bool {
+	page, post, ok := strings.Cut(id, "_")
+	return ok && graph.Number(page) && graph.Number(post)
+}
+
+// reel reports whether a post is published as a Reel.
+func reel(post platform.Post) bool {
+	if len(post.Media) != 1 || !post.Media[0].Video() {
+		return false
+	}
+	m := post.Media[0]
+	ratio := float64(m.Width) / float64(max(m.Height, 1))
+	return m.Width >= 540 && ratio > 0.55 && ratio < 0.58 && m.Duration >= 3*time.Second &&
+		m.Duration <= 90*time.Second
+}
+
+// Begin implements chain.Steps.
+func (p *Platform) Begin(context.Context, platform.Account, platform.Post, *chain.Work[state]) error { return nil }
+
+// Prepare implements chain.Steps. It uploads a photo, or lets Facebook read the file of a Reel.
+func (p *Platform) Prepare(ctx context.Context, a platform.Account, post platform.Post,
+	w *chain.Work[state]) (ready bool, wait time.Duration, err error) {
+	s := &w.Own
+	switch {
+	case w.Made > 0:
+		return true, 0, nil
+	case reel(post):
+		return p.prepareReel(ctx, a, post, s)
+	case len(post.Media) == 0 || post.Media[0].Video() || len(s.Photos) == len(post.Media):
+		return true, 0, nil
+	}
+	m := post.Media[len(s.Photos)]
+	form := url.Values{"url": {m.URL}, "published": {"false"}}
+	if m.Alt != "" {
+		form.Set("alt_text_custom", m.Alt)
+	}
+	id, err := p.write(ctx, a, "/photos", form, false)
+	if err != nil {
+		return false, 0, err
+	}
+	s.Photos = append(s.Photos, id)
+	return len(s.Photos) == len(post.Media), 0, nil
+}
+
+func (p *Platform) prepareReel(ctx context.Context, a platform.Account, post platform.Post,
+	s *state) (ready bool, wait time.Duration, err error) {
+	if s.Reel == "" {
+		call := p.call(http.MethodPost, "/"+a.ID+"/video_reels", a.Token.Access)
+		call.Form = url.Values{"upload_phase": {"start"}}
+		var made struct {
+			ID     string `json:"video_id"`
+			Upload string `json:"upload_url"`
+		}
+		if err := p.Client.JSON(ctx, call, refusals.Refused(false), &made); err != nil {
+			return false, 0, err
+		}
+		if !graph.Number(made.ID) || !p.Client.Trusts(made.Upload, "facebook.com") {
+			return false, 0, p.Client.Garbled(call, errNoID)
+		}
+		s.Reel, s.Upload = made.ID, made.Upload
+		return false, 0, nil
+	}
+	if !s.Sent {
+		call := wire.Call{Name: "upload", Method: http.MethodPost, URL: s.Upload, Header: http.Header{
+			"Authorization": {"OAuth " + a.Token.Access.Reveal()}, "File_url": {post.Media[0].URL},
+		}, Secrets: []platform.Secret{a.Token.Access}}
+		if err := p.Client.JSON(ctx, call, refusals.Refused(false), nil); err != nil {
+			return false, 0, err
+		}
+		s.Sent, s.Upload = true, ""
+		return false, processing, nil
+	}
+	v, err := p.video(ctx, a, s.Reel)
+	if err != nil {
+		return false, 0, err
+	}
+	return v.Status.Upload.Status == complete, processing, v.failed()
+}
+
+// complete is the state of a phase that has ended.
+const complete = "complete"
+
+// phase is a part of the work on a video.
+type phase struct {
+	Status string `json:"status"`
+}
+
+// film is the state of a video.
+type film struct {
+	Permalink string `json:"permalink_url"`
+	Status    struct {
+		Video      string `json:"video_status"`
+		Upload     phase  `json:"uploading_phase"`
+		Processing phase  `json:"processing_phase"`
+		Publishing phase  `json:"publishing_phase"`
+	} `json:"status"`
+}
+
+func (v film) failed() error {
+	if s := v.Status; s.Video == "error" || s.Upload.Status == "error" || s.Processing.Status == "error" {
+		return platform.Reject(platform.CodeMediaRefused, "Facebook could not process the video.")
+	}
+	return nil
+}
+
+func (p *Platform) video(ctx context.Context, a platform.Account, id string) (v film, err error) {
+	err = p.read(ctx, a.Token.Access, "/"+id, url.Values{"fields": {"status,permalink_url"}}, &v)
+	return v, err
+}
+
+// write creates an object of the page, and returns its id.
+func (p *Platform) write(ctx context.Context, a platform.Account, edge string, form url.Values,
+	posts bool) (string, error) {
+	call := p.call(http.MethodPost, "/"+a.ID+edge, a.Token.Access)
+	call.Form, call.Posts = form, posts
+	var made struct {
+		ID string `json:"id"`
+	}
+	if err := p.Client.JSON(ctx, call, refusals.Refused(posts), &made); err != nil {
+		return "", err
+	}
+	if !graph.Number(made.ID) && !isPost(made.ID) {
+		return "", p.Client.Garbled(call, errNoID)
+	}
+	return made.ID, nil
+}
+
+// Make implements chain.Steps.
+func (p *Platform) Make(ctx context.Context, a platform.Account, post platform.Post,
+	w chain.Work[state]) (ref chain.Ref, err error) {
+	text := p.Text(post, w)
+	switch {
+	case p.IsComment(post, w):
+		call := p.call(http.MethodPost, "/"+w.First.ID+"/comments", a.Token.Access)
+		call.Form, call.Posts = url.Values{"message": {text}}, true
+		return ref, p.Client.JSON(ctx, call, refusals.Refused(true), nil)
+	case reel(post):
+		call := p.call(http.MethodPost, "/"+a.ID+"/video_reels", a.Token.Access)
+		call.Posts = true
+		call.Form = url.Values{"upload_phase": {"finish"}, "video_id": {w.Own.Reel}, "video_state": {"PUBLISHED"},
+			"description": {text}}
+		return chain.Ref{ID: w.Own.Reel}, p.Client.JSON(ctx, call, refusals.Refused(true), nil)
+	case len(post.Media) == 1 && post.Media[0].Video():
+		form := url.Values{"file_url": {post.Media[0].URL}, "description": {text}}
+		if post.Title != "" {
+			form.Set("title", post.Title)
+		}
+		ref.ID, err = p.write(ctx, a, "/videos", form, true)
+		return ref, err
+	}
+	form := url.Values{"message": {text}}
+	for i, id := range w.Own.Photos {
+		form.Set(fmt.Sprintf("attached_media[%d]", i), `{"media_fbid":"`+id+`"}`)
+	}
+	if all := platform.Links(text); len(w.Own.Photos) == 0 && len(all) > 0 && all[0].Scheme {
+		form.Set("link", text[all[0].Start:all[0].End])
+	}
+	ref.ID, err = p.write(ctx, a, "/feed", form, true)
+	return ref, err
+}
+
+// Find implements chain.Steps. A Reel is found by its id, and other posts among the newest ones of the
+// page.
+func (p *Platform) Find(ctx context.Context, a platform.Account, post platform.Post, w chain.Work[state],
+	begun time.Time) (ref chain.Ref, next platform.Stage, err error) {
+	if p.IsComment(post, w) {
+		return ref, platform.StageReconcile, nil
+	}
+	if reel(post) {
+		v, err := p.video(ctx, a, w.Own.Reel)
+		if err != nil || v.Status.Publishing.Status != complete {
+			return ref, platform.StageReconcile, err
+		}
+		return chain.Ref{ID: w.Own.Reel}, platform.StageDone, nil
+	}
+	edge, text := "/published_posts", "message"
+	if len(post.Media) == 1 && post.Media[0].Video() {
+		edge, text = "/videos", "description"
+	}
+	var list struct {
+		Data []struct {
+			ID          string `json:"id"`
+			Message     string `json:"message"`
+			Description string `json:"description"`
+			At          string `json:"created_time"`
+		} `json:"data"`
+	}
+	if err := p.read(ctx, a.Token.Access, "/"+a.ID+edge, url.Values{"fields": {"id," + text + ",created_time"},
+		"limit": {"25"}}, &list); err != nil {
+		return ref, "", err
+	}
+	for _, d := range list.Data {
+		at, err := time.Parse("2006-01-02T15:04:05-0700", d.At)
+		if err == nil && (isPost(d.ID) || graph.Number(d.ID)) && !at.Before(begun.Add(-time.Minute)) &&
+			strings.TrimSpace(d.Message+d.Description) == p.Text(post, w) {
+			return chain.Ref{ID: d.ID}, platform.StageDone, nil
+		}
+	}
+	return ref, platform.StageReconcile, nil
+}
+
+// End implements chain.Ender. It waits until a video is processed, and reads the address of the post,
+// which is visible even if this fails.
+func (p *Platform) End(ctx context.Context, a platform.Account, post platform.Post,
+	w *chain.Work[state]) (ended bool, wait time.Duration, err error) {
+	fields, v := "permalink_url", film{}
+	if len(post.Media) > 0 && post.Media[0].Video() {
+		fields = "status,permalink_url"
+	}
+	err = p.read(ctx, a.Token.Access, "/"+w.First.ID, url.Values{"fields": {fields}}, &v)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return false, 0, err
+	case err != nil:
+		return platform.KindOf(err) != platform.Retry || w.Looks >= 3, 10 * time.Second, nil
+	}
+	if w.First.URL = v.Permalink; strings.HasPrefix(v.Permalink, "/") {
+		w.First.URL = dialog + v.Permalink
+	}
+	if err := v.failed(); err != nil {
+		return false, 0, err
+	}
+	return v.Status.Video == "" || v.Status.Video == "ready" || w.Looks >= maxLooks, processing, nil
+}

@@ -1,0 +1,268 @@
+// Package linkedin publishes on LinkedIn: as a member, or as an organisation that the member
+// administers.
+//
+// Files are uploaded first and stay invisible. One call makes the post. If its answer is lost, the
+// outcome can be read for an organisation only: LinkedIn lets no application read the posts of members.
+package linkedin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/chain"
+	"github.com/content-automation/api/pkg/adapter/platform/wire"
+)
+
+// Name is the platform's id.
+const Name = "linkedin"
+
+// The platform's addresses.
+const (
+	site = "https://www.linkedin.com"
+	api  = "https://api.linkedin.com"
+	// version is the month of the interface. LinkedIn keeps each version for a year at least.
+	version = "202607"
+)
+
+const (
+	member       = "urn:li:person:"
+	organization = "urn:li:organization:"
+)
+
+var (
+	image = &platform.File{MIMEs: []string{"image/jpeg", "image/png"}, MaxBytes: 20 << 20, MaxSides: 12_000}
+	// LinkedIn takes videos of 500 MB. All parts of one are uploaded in one step.
+	video = &platform.File{MIMEs: []string{"video/mp4"}, MaxBytes: 200 << 20, MinTime: 3 * time.Second,
+		MaxTime: 30 * time.Minute}
+
+	caption = platform.Text{Max: 3000}
+	noAlt   = []platform.Option{platform.OptionAlt}
+)
+
+// OptionDocument publishes the images of a carousel as the pages of a document.
+const OptionDocument platform.Option = "document"
+
+var (
+	notCarousel = []platform.Option{OptionDocument}
+	ofVideos    = append(slices.Clone(noAlt), OptionDocument)
+)
+
+var capabilities = platform.Capabilities{
+	Label:   "LinkedIn",
+	Connect: platform.ConnectOAuth,
+	Scopes:  []string{"openid", "profile", "w_member_social"},
+	Kinds: map[platform.Kind]platform.Rule{
+		platform.KindPost:      {Caption: caption, MaxMedia: 1, Image: image, Without: notCarousel},
+		platform.KindVideo:     {Caption: caption, MinMedia: 1, MaxMedia: 1, Video: video, Without: ofVideos},
+		platform.KindMusicClip: {Caption: caption, MinMedia: 1, MaxMedia: 1, Video: video, Without: ofVideos},
+		platform.KindCarousel:  {Caption: caption, MinMedia: 2, MaxMedia: 20, Image: image},
+	},
+	Hashtags: platform.Hashtags{Max: 30, Written: true},
+	Alt:      platform.Text{Max: 4086},
+	Comment:  platform.Text{Max: 1250},
+	Options: []platform.Option{platform.OptionAlt, platform.OptionFirstComment, platform.OptionPrivacy,
+		OptionDocument},
+	Shape:     Options{},
+	Privacies: []platform.Privacy{platform.Public, platform.Friends},
+	Metrics:   []string{"likes", "comments"},
+	Notes: []string{
+		"An account is a member. If the operator's application has the Community Management API, organisations that " +
+			"the member administers can be connected, too.",
+		"The privacy friends is that of the member's connections. Organisations post publicly.",
+		"With the option document, the images of a carousel are the pages of a PDF.",
+		"If the answer to a post of a member is lost, the publication ends as outcome_unknown: LinkedIn lets nobody " +
+			"read the posts of members.",
+		"LinkedIn has no mark for content that was made by AI, and adds its own to files with Content Credentials.",
+		"LinkedIn shows an application no views of posts.",
+		"Access ends after 60 days, unless LinkedIn lets the operator's application extend it.",
+	},
+}
+
+// Options are the options of posts on LinkedIn, as callers send them.
+type Options struct {
+	platform.Visible
+	platform.Described
+	platform.Commented
+	Document bool `json:"document,omitempty" doc:"Publishes the images of a carousel as the pages of a document, which readers turn. Its title is that of the content"`
+}
+
+// Platform is LinkedIn.
+type Platform struct {
+	wire.Connector
+	chain.Chain[state]
+}
+
+var _ platform.Adapter = (*Platform)(nil)
+
+// New returns the adapter.
+func New(cfg wire.Config) *Platform {
+	c := wire.New(Name, cfg)
+	p := &Platform{Connector: wire.Connector{Client: c, OAuth: wire.OAuth{
+		Authorize: c.Base(site) + "/oauth/v2/authorization", Token: c.Base(site) + "/oauth/v2/accessToken",
+		Scopes: capabilities.Scopes,
+	}}}
+	p.Steps = p
+	return p
+}
+
+// Name implements platform.Adapter.
+func (p *Platform) Name() string { return Name }
+
+// Capabilities implements platform.Adapter.
+func (p *Platform) Capabilities() platform.Capabilities { return capabilities }
+
+// Connect implements platform.Connector. It returns the member, and the organisations that the member
+// administers if the application may post for them.
+func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Account, error) {
+	token, err := p.Client.Grant(ctx, p.OAuth, g, capabilities.Label)
+	if err != nil {
+		return nil, err
+	}
+	if token.Refresh == "" {
+		// LinkedIn extends access only for approved applications.
+		token.EndsAt, token.ExpiresAt = token.ExpiresAt, time.Time{}
+	}
+	var me struct {
+		ID      string `json:"sub"`
+		Name    string `json:"name"`
+		Picture string `json:"picture"`
+	}
+	if err := p.read(ctx, token.Access, "/v2/userinfo", nil, &me); err != nil {
+		return nil, err
+	}
+	if me.ID == "" {
+		return nil, platform.Busy().Because(errIncomplete)
+	}
+	all := []platform.Account{{ID: member + me.ID, Name: me.Name, AvatarURL: me.Picture, Token: token}}
+	if slices.Contains(token.Scopes, "w_organization_social") {
+		organizations, err := p.organizations(ctx, token)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, organizations...)
+	}
+	if g.Choice != "" {
+		all = slices.DeleteFunc(all, func(a platform.Account) bool { return a.ID != g.Choice })
+	}
+	if len(all) == 0 {
+		return nil, platform.NeedsReconnect(platform.CodeNeedsReconnect, "The login does not administer the chosen "+
+			"organisation.")
+	}
+	return all, nil
+}
+
+// organizations returns the organisations that a member administers.
+func (p *Platform) organizations(ctx context.Context, token platform.Token) (all []platform.Account, err error) {
+	var roles struct {
+		Elements []struct {
+			URN string `json:"organization"`
+		} `json:"elements"`
+	}
+	err = p.read(ctx, token.Access, "/rest/organizationAcls", url.Values{"q": {"roleAssignee"},
+		"role": {"ADMINISTRATOR"}, "state": {"APPROVED"}, "count": {"100"}}, &roles)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range roles.Elements {
+		id, ok := strings.CutPrefix(e.URN, organization)
+		if !ok {
+			continue
+		}
+		var o struct {
+			Name   string `json:"localizedName"`
+			Vanity string `json:"vanityName"`
+		}
+		err := p.read(ctx, token.Access, "/rest/organizations/"+url.PathEscape(id), nil, &o)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, platform.Account{ID: e.URN, Handle: o.Vanity, Name: o.Name, Token: token})
+	}
+	return all, nil
+}
+
+// Refresh implements platform.Connector. Most applications get no refresh token.
+func (p *Platform) Refresh(ctx context.Context, a platform.Account) (platform.Token, error) {
+	if a.Token.Refresh == "" {
+		return a.Token, nil
+	}
+	return p.Connector.Refresh(ctx, a)
+}
+
+// Revoke implements platform.Connector.
+func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
+	app, err := p.Client.App(ctx)
+	if err != nil {
+		return err
+	}
+	return p.Client.Revoke(ctx, p.Client.Base(site)+"/oauth/v2/revoke", url.Values{"client_id": {app.ID},
+		"client_secret": {app.Secret.Reveal()}, "token": {a.Token.Access.Reveal()}}, app.Secret, a.Token.Access)
+}
+
+var errIncomplete = errors.New("a member is missing")
+
+// call returns a call with the version of the interface.
+func (p *Platform) call(method, path string, token platform.Secret) wire.Call {
+	return wire.Call{Name: method + " " + path, Method: method, URL: p.Client.Base(api) + path, Bearer: token,
+		Header: http.Header{"Linkedin-Version": {version}, "X-Restli-Protocol-Version": {"2.0.0"}}}
+}
+
+func (p *Platform) read(ctx context.Context, token platform.Secret, path string, query url.Values, out any) error {
+	call := p.call(http.MethodGet, path, token)
+	call.Query = query
+	return p.Client.JSON(ctx, call, refused(false), out)
+}
+
+// refused classifies the refusals of LinkedIn; posts reports whether the call may have made a post.
+func refused(posts bool) wire.Refused {
+	return func(a wire.Answer) *platform.Error {
+		var body struct {
+			Status int `json:"status"`
+		}
+		if a.OK() || json.Unmarshal(a.Body, &body) != nil {
+			return nil
+		}
+		switch a.Status {
+		case http.StatusUnauthorized:
+			return platform.TokenExpired()
+		case http.StatusForbidden:
+			return platform.NeedsReconnect(platform.CodeMissingPermission, "Connect the account again and allow all "+
+				"that the page of LinkedIn asks for. For an organisation, be its administrator.")
+		case http.StatusTooManyRequests:
+			return platform.Full(time.Hour) // the limits of LinkedIn are those of a day
+		case http.StatusUpgradeRequired:
+			return platform.Later(platform.CodePlatformUnavailable, "LinkedIn has ended the version of its interface.")
+		case http.StatusUnprocessableEntity:
+			if posts {
+				return platform.Lost(nil) // LinkedIn answers so to a post that exists already
+			}
+		}
+		return nil
+	}
+}
+
+// Metrics implements platform.Publisher.
+func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.Published) (m platform.Metrics,
+	err error) {
+	var actions struct {
+		Likes struct {
+			Total int64 `json:"totalLikes"`
+		} `json:"likesSummary"`
+		Comments struct {
+			Total int64 `json:"aggregatedTotalComments"`
+		} `json:"commentsSummary"`
+	}
+	err = p.read(ctx, a.Token.Access, "/rest/socialActions/"+url.PathEscape(post.ID), nil, &actions)
+	if err != nil {
+		return m, err
+	}
+	m.Likes, m.Comments = platform.Count(actions.Likes.Total), platform.Count(actions.Comments.Total)
+	return m, nil
+}

@@ -1,0 +1,263 @@
+package linkedin
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/chain"
+	"github.com/content-automation/api/pkg/adapter/platform/pdf"
+	"github.com/content-automation/api/pkg/adapter/platform/wire"
+)
+
+const (
+	processing = 15 * time.Second // between two looks at a file
+	// unread is how long an image usually takes, whose state members may not read.
+	unread = 5 * time.Second
+	most   = 100             // longest id of a post
+)
+
+// state is the adapter's part of a handle.
+type state struct {
+	Files []string `json:"files,omitempty"` // URNs
+	URN   string   `json:"urn,omitempty"`   // of the next file, which LinkedIn has but may not have processed
+}
+
+// files returns the files of a post, which are one document if its options say so.
+func files(post platform.Post) []platform.Media {
+	if own, ok := post.Options.Own.(Options); ok && own.Document && post.Kind == platform.KindCarousel {
+		return []platform.Media{pdf.Of(post.Media)}
+	}
+	return post.Media
+}
+
+// edge returns the part of the interface that takes a file.
+func edge(m platform.Media) string {
+	switch {
+	case m.MIME == pdf.MIME:
+		return "documents"
+	case m.Video():
+		return "videos"
+	default:
+		return "images"
+	}
+}
+
+// Begin implements chain.Steps.
+func (p *Platform) Begin(context.Context, platform.Account, platform.Post, *chain.Work[state]) error { return nil }
+
+// Prepare implements chain.Steps. It uploads a file, or looks at one.
+func (p *Platform) Prepare(ctx context.Context, a platform.Account, post platform.Post,
+	w *chain.Work[state]) (ready bool, wait time.Duration, err error) {
+	s, all := &w.Own, files(post)
+	if len(s.Files) == len(all) {
+		return true, 0, nil
+	}
+	m := all[len(s.Files)]
+	if s.URN == "" {
+		s.URN, err = p.upload(ctx, a, m)
+		return false, 0, err
+	}
+	wait = unread
+	if m.Video() || strings.HasPrefix(a.ID, organization) {
+		available, err := p.available(ctx, a, m, s.URN)
+		if err != nil || !available {
+			return false, processing, err
+		}
+		wait = 0
+	}
+	s.Files = append(s.Files, s.URN)
+	s.URN = ""
+	return len(s.Files) == len(all), wait, nil
+}
+
+// upload uploads a file, and returns its URN. LinkedIn states the parts of a video.
+func (p *Platform) upload(ctx context.Context, a platform.Account, m platform.Media) (urn string, err error) {
+	var answer struct {
+		Value struct {
+			Image    string `json:"image"`
+			Document string `json:"document"`
+			Video    string `json:"video"`
+			URL      string `json:"uploadUrl"`
+			Token    string `json:"uploadToken"`
+			Parts    []struct {
+				URL   string `json:"uploadUrl"`
+				First int64  `json:"firstByte"`
+				Last  int64  `json:"lastByte"`
+			} `json:"uploadInstructions"`
+		} `json:"value"`
+	}
+	owner := map[string]any{"owner": a.ID}
+	if m.Video() {
+		owner["fileSizeBytes"], owner["uploadCaptions"], owner["uploadThumbnail"] = m.Bytes, false, false
+	}
+	call := p.call(http.MethodPost, "/rest/"+edge(m)+"?action=initializeUpload", a.Token.Access)
+	call.JSON = map[string]any{"initializeUploadRequest": owner}
+	if err := p.Client.JSON(ctx, call, refused(false), &answer); err != nil {
+		return "", err
+	}
+	v := answer.Value
+	urn = v.Image + v.Document + v.Video
+	if !strings.HasPrefix(urn, "urn:li:") || m.Video() && len(v.Parts) == 0 {
+		return "", p.Client.Garbled(call, errIncomplete)
+	}
+	if !m.Video() {
+		_, err := p.put(ctx, a, v.URL, wire.Range(ctx, m, 0, m.Bytes))
+		return urn, err
+	}
+	var tags []string
+	for _, part := range v.Parts {
+		if part.First < 0 || part.Last < part.First || part.Last >= m.Bytes {
+			return "", p.Client.Garbled(call, errIncomplete)
+		}
+		tag, err := p.put(ctx, a, part.URL, wire.Range(ctx, m, part.First, part.Last-part.First+1))
+		if err != nil {
+			return "", err
+		}
+		if tag == "" {
+			return "", p.Client.Garbled(call, errIncomplete)
+		}
+		tags = append(tags, tag)
+	}
+	call = p.call(http.MethodPost, "/rest/videos?action=finalizeUpload", a.Token.Access)
+	call.JSON = map[string]any{"finalizeUploadRequest": map[string]any{"video": urn, "uploadToken": v.Token,
+		"uploadedPartIds": tags}}
+	return urn, p.Client.JSON(ctx, call, refused(false), nil)
+}
+
+// put uploads a part of a file, and returns its tag.
+func (p *Platform) put(ctx context.Context, a platform.Account, address string, body *wire.Body) (string, error) {
+	call := wire.Call{Name: "upload", Method: http.MethodPut, URL: address, Bearer: a.Token.Access, Body: body,
+		Timeout: wire.UploadTimeout}
+	if !p.Client.Trusts(address, "linkedin.com") {
+		return "", p.Client.Garbled(call, errIncomplete)
+	}
+	answer, err := p.Client.Do(ctx, call)
+	if err != nil {
+		return "", err
+	}
+	return answer.Header.Get("ETag"), p.Client.Check(call, answer, refused(false))
+}
+
+// available reports whether a file can be posted.
+func (p *Platform) available(ctx context.Context, a platform.Account, m platform.Media, urn string) (bool, error) {
+	var answer struct {
+		Status string `json:"status"`
+	}
+	err := p.read(ctx, a.Token.Access, "/rest/"+edge(m)+"/"+url.PathEscape(urn), nil, &answer)
+	if err == nil && answer.Status == "PROCESSING_FAILED" {
+		return false, platform.Reject(platform.CodeMediaRefused, "LinkedIn could not process the file.")
+	}
+	return answer.Status == "AVAILABLE", err
+}
+
+// escape writes a text as LinkedIn's format for texts with mentions.
+var escape = strings.NewReplacer(`\`, `\\`, `<`, `\<`, `>`, `\>`, `#`, `\#`, `~`, `\~`, `_`, `\_`, `|`, `\|`, `[`, `\[`,
+	`]`, `\]`, `*`, `\*`, `(`, `\(`, `)`, `\)`, `{`, `\{`, `}`, `\}`, `@`, `\@`)
+
+// commentary returns the text of a post. A hashtag stays one.
+func commentary(text string, tags []string) string {
+	text = escape.Replace(text)
+	for _, tag := range tags {
+		tag = escape.Replace(tag)
+		text = strings.ReplaceAll(text, `\#`+tag, `{hashtag|\#|`+tag+`}`)
+	}
+	return text
+}
+
+// Make implements chain.Steps.
+func (p *Platform) Make(ctx context.Context, a platform.Account, post platform.Post,
+	w chain.Work[state]) (ref chain.Ref, err error) {
+	if p.IsComment(post, w) {
+		call := p.call(http.MethodPost, "/rest/socialActions/"+url.PathEscape(w.First.ID)+"/comments", a.Token.Access)
+		call.Posts = true
+		call.JSON = map[string]any{"actor": a.ID, "object": w.First.ID,
+			"message": map[string]string{"text": p.Text(post, w)}}
+		return ref, p.Client.JSON(ctx, call, refused(true), nil)
+	}
+	call := p.call(http.MethodPost, "/rest/posts", a.Token.Access)
+	call.Posts, call.JSON = true, p.body(a, post, w)
+	answer, err := p.Client.Do(ctx, call)
+	if err != nil {
+		return ref, err
+	}
+	if err := p.Client.Check(call, answer, refused(true)); err != nil {
+		return ref, err
+	}
+	id := answer.Header.Get("X-Restli-Id")
+	if !strings.HasPrefix(id, "urn:li:") || len(id) > most {
+		return ref, p.Client.Garbled(call, errIncomplete)
+	}
+	return refOf(id), nil
+}
+
+func refOf(id string) chain.Ref { return chain.Ref{ID: id, URL: site + "/feed/update/" + id} }
+
+// body returns a post.
+func (p *Platform) body(a platform.Account, post platform.Post, w chain.Work[state]) map[string]any {
+	visibility := "PUBLIC"
+	if post.Options.Privacy == platform.Friends && strings.HasPrefix(a.ID, member) {
+		visibility = "CONNECTIONS"
+	}
+	body := map[string]any{
+		"author": a.ID, "commentary": commentary(p.Text(post, w), post.Hashtags), "visibility": visibility,
+		"distribution": map[string]any{"feedDistribution": "MAIN_FEED", "targetEntities": []string{},
+			"thirdPartyDistributionChannels": []string{}},
+		"lifecycleState": "PUBLISHED", "isReshareDisabledByAuthor": false,
+	}
+	all := files(post)
+	one := func(i int) map[string]any {
+		m := map[string]any{"id": w.Own.Files[i]}
+		switch {
+		case all[i].Alt != "":
+			m["altText"] = all[i].Alt
+		case edge(all[i]) != "images" && post.Title != "":
+			m["title"] = post.Title
+		case edge(all[i]) == "documents":
+			m["title"] = "Document" // LinkedIn requires one
+		}
+		return m
+	}
+	switch len(all) {
+	case 0:
+	case 1:
+		body["content"] = map[string]any{"media": one(0)}
+	default:
+		var images []map[string]any
+		for i := range all {
+			images = append(images, one(i))
+		}
+		body["content"] = map[string]any{"multiImage": map[string]any{"images": images}}
+	}
+	return body
+}
+
+// Find implements chain.Steps. It looks at the newest posts of an organisation.
+func (p *Platform) Find(ctx context.Context, a platform.Account, post platform.Post, w chain.Work[state],
+	begun time.Time) (ref chain.Ref, next platform.Stage, err error) {
+	if !strings.HasPrefix(a.ID, organization) || p.IsComment(post, w) {
+		return ref, "", platform.Lost(nil)
+	}
+	var list struct {
+		Elements []struct {
+			ID         string `json:"id"`
+			Commentary string `json:"commentary"`
+			At         int64  `json:"createdAt"` // Unix milliseconds
+		} `json:"elements"`
+	}
+	err = p.read(ctx, a.Token.Access, "/rest/posts", url.Values{"q": {"author"}, "author": {a.ID}, "count": {"20"},
+		"sortBy": {"CREATED"}}, &list)
+	if err != nil {
+		return ref, "", err
+	}
+	for _, e := range list.Elements {
+		if e.Commentary == commentary(p.Text(post, w), post.Hashtags) && len(e.ID) <= most &&
+			!time.UnixMilli(e.At).Before(begun.Add(-time.Minute)) {
+			return refOf(e.ID), platform.StageDone, nil
+		}
+	}
+	return ref, platform.StageReconcile, nil
+}

@@ -1,0 +1,216 @@
+// Package pinterest publishes pins on the boards of Pinterest. An account is a board.
+package pinterest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/chain"
+	"github.com/content-automation/api/pkg/adapter/platform/wire"
+)
+
+// Name is the platform's id.
+const Name = "pinterest"
+
+// The platform's addresses.
+const (
+	site = "https://www.pinterest.com"
+	api  = "https://api.pinterest.com"
+)
+
+var (
+	image = &platform.File{MIMEs: []string{"image/jpeg", "image/png", "image/webp"}, MaxBytes: 20 << 20}
+	video = &platform.File{MIMEs: []string{"video/mp4", "video/quicktime"}, MaxBytes: 2 << 30, MinRatio: 0.5,
+		MaxRatio: 1.91, MinTime: 4 * time.Second, MaxTime: 15 * time.Minute}
+
+	title   = platform.Text{Max: 100}
+	caption = platform.Text{Max: 800}
+	noAlt   = []platform.Option{platform.OptionAlt}
+	noCover = []platform.Option{platform.OptionCover, platform.OptionCoverAt}
+)
+
+// OptionLink is the page that a pin leads to.
+const OptionLink platform.Option = "link"
+
+var capabilities = platform.Capabilities{
+	Label:   "Pinterest",
+	Connect: platform.ConnectOAuth,
+	Scopes:  []string{"boards:read", "boards:write", "pins:read", "pins:write", "user_accounts:read"},
+	Kinds: map[platform.Kind]platform.Rule{
+		platform.KindPost: {Title: title, Caption: caption, MinMedia: 1, MaxMedia: 1, Image: image, Without: noCover},
+		platform.KindVideo: {Title: title, Caption: caption, MinMedia: 1, MaxMedia: 1, Video: video,
+			Without: noAlt},
+		platform.KindMusicClip: {Title: title, Caption: caption, MinMedia: 1, MaxMedia: 1, Video: video,
+			Without: noAlt},
+		platform.KindCarousel: {Title: title, Caption: caption, MinMedia: 2, MaxMedia: 5, Image: image,
+			Without: noCover},
+	},
+	Hashtags: platform.Hashtags{Max: 20, Written: true},
+	Alt:      platform.Text{Max: 500},
+	Options: []platform.Option{platform.OptionAlt, platform.OptionCover, platform.OptionCoverAt,
+		OptionLink},
+	Shape:     Options{},
+	Privacies: []platform.Privacy{platform.Public},
+	Metrics:   []string{"views", "saves"},
+	Pulls:     true,
+	Notes: []string{
+		"An account is a board of Pinterest. The owner chooses one of the login's boards.",
+		"Pinterest takes no posts without media, and applications can write no comments.",
+		"A pin leads to the page of the option link, or else to the first link in the caption.",
+		"The description of a pin with several images is that of its first image for people who cannot see it.",
+		"While the operator's application has trial access, only its owner sees the pins.",
+		"Pinterest has no mark of an application for content that was made by AI, and labels what it detects.",
+	},
+}
+
+// Options are the options of posts on Pinterest, as callers send them.
+type Options struct {
+	platform.Described
+	platform.Framed
+	Link string `json:"link,omitempty" format:"uri" maxLength:"2048" pattern:"^https?://" patternDescription:"an address of the web" doc:"Page that the pin leads to. Absent: the first link in the caption"`
+}
+
+// Platform is Pinterest.
+type Platform struct {
+	wire.Connector
+	chain.Chain[state]
+}
+
+var _ platform.Adapter = (*Platform)(nil)
+
+// New returns the adapter.
+func New(cfg wire.Config) *Platform {
+	c := wire.New(Name, cfg)
+	p := &Platform{Connector: wire.Connector{Client: c, OAuth: wire.OAuth{
+		Authorize: c.Base(site) + "/oauth/", Token: c.Base(api) + "/v5/oauth/token", Scopes: capabilities.Scopes,
+		Divider: ",", Basic: true, Refused: tokenRefused,
+	}}}
+	p.Steps = p
+	return p
+}
+
+// tokenRefused classifies refusals of the token endpoint, which differ from those of RFC 6749.
+func tokenRefused(a wire.Answer) *platform.Error {
+	var body struct {
+		Code int `json:"code"`
+	}
+	if a.OK() || json.Unmarshal(a.Body, &body) != nil {
+		return nil
+	}
+	switch a.Status {
+	case http.StatusUnauthorized:
+		return platform.Later(platform.CodeNotConfigured, "The platform refuses the service's application.")
+	case http.StatusBadRequest, http.StatusForbidden:
+		return platform.Disconnected()
+	}
+	return nil
+}
+
+// Name implements platform.Adapter.
+func (p *Platform) Name() string { return Name }
+
+// Capabilities implements platform.Adapter.
+func (p *Platform) Capabilities() platform.Capabilities { return capabilities }
+
+var errIncomplete = errors.New("a member is missing")
+
+// Connect implements platform.Connector. It returns the boards of the login.
+func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Account, error) {
+	issued, err := p.Client.Exchange(ctx, p.OAuth, g, url.Values{"continuous_refresh": {"true"}})
+	if err != nil {
+		return nil, err
+	}
+	token := issued.As(p.Client.Now(), platform.Token{})
+	if token.Lacks(capabilities.Scopes) {
+		return nil, platform.NeedsReconnect(platform.CodeMissingPermission, "Allow all that the page of Pinterest "+
+			"asks for.")
+	}
+	var me struct {
+		Username string `json:"username"`
+		Picture  string `json:"profile_image"`
+	}
+	if err := p.read(ctx, token.Access, "/user_account", nil, &me); err != nil {
+		return nil, err
+	}
+	var boards struct {
+		Items []struct {
+			ID   string `json:"id"`
+			Name string `json:"name"`
+		} `json:"items"`
+	}
+	if err := p.read(ctx, token.Access, "/boards", url.Values{"page_size": {"100"}}, &boards); err != nil {
+		return nil, err
+	}
+	var all []platform.Account
+	for _, b := range boards.Items {
+		if b.ID != "" && (g.Choice == "" || g.Choice == b.ID || g.Choice == b.Name) {
+			all = append(all, platform.Account{ID: b.ID, Handle: "@" + me.Username, Name: b.Name, AvatarURL: me.Picture,
+				Token: token})
+		}
+	}
+	if len(all) == 0 {
+		return nil, platform.NeedsReconnect(platform.CodeNeedsReconnect, "The login has no such board. Make one at "+
+			"Pinterest, then connect again.")
+	}
+	return all, nil
+}
+
+// Revoke implements platform.Connector. Pinterest has no call for it: its owner removes the
+// application in the settings of Pinterest.
+func (p *Platform) Revoke(ctx context.Context, _ platform.Account) error {
+	if err := ctx.Err(); err != nil {
+		return platform.Later(platform.CodeCanceled, "The call was canceled.").Because(err)
+	}
+	return nil
+}
+
+func (p *Platform) call(method, path string, token platform.Secret) wire.Call {
+	return wire.Call{Name: method + " " + path, Method: method, URL: p.Client.Base(api) + "/v5" + path, Bearer: token}
+}
+
+func (p *Platform) read(ctx context.Context, token platform.Secret, path string, query url.Values, out any) error {
+	call := p.call(http.MethodGet, path, token)
+	call.Query = query
+	return p.Client.JSON(ctx, call, refused, out)
+}
+
+// refused classifies the refusals of Pinterest.
+func refused(a wire.Answer) *platform.Error {
+	var body struct {
+		Message string `json:"message"`
+	}
+	if a.OK() || json.Unmarshal(a.Body, &body) != nil {
+		return nil
+	}
+	// This refusal has the code of all others about a member.
+	if strings.HasPrefix(body.Message, "Unable to reach the URL") {
+		return platform.Busy()
+	}
+	return nil
+}
+
+// Metrics implements platform.Publisher.
+func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.Published) (m platform.Metrics,
+	err error) {
+	now := p.Client.Now().UTC()
+	var answer struct {
+		All struct {
+			Summary map[string]int64 `json:"summary_metrics"`
+		} `json:"all"`
+	}
+	err = p.read(ctx, a.Token.Access, "/pins/"+url.PathEscape(post.ID)+"/analytics", url.Values{
+		"start_date": {now.AddDate(0, 0, -89).Format(time.DateOnly)}, "end_date": {now.Format(time.DateOnly)},
+		"metric_types": {"IMPRESSION,SAVE"}}, &answer)
+	if err != nil {
+		return m, err
+	}
+	m.Views = platform.Count(answer.All.Summary["IMPRESSION"])
+	m.Saves = platform.Count(answer.All.Summary["SAVE"])
+	return m, nil
+}

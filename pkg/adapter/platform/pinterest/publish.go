@@ -1,0 +1,167 @@
+package pinterest
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/chain"
+	"github.com/content-automation/api/pkg/adapter/platform/wire"
+)
+
+const (
+	// processing is the time between two looks at a video.
+	processing = 15 * time.Second
+	longest    = 64 // of an id
+)
+
+// state is the adapter's part of a handle.
+type state struct {
+	Video string `json:"video,omitempty"` // id of the uploaded video
+}
+
+// Begin implements chain.Steps.
+func (p *Platform) Begin(context.Context, platform.Account, platform.Post, *chain.Work[state]) error { return nil }
+
+// Prepare implements chain.Steps. It uploads a video, or looks at it.
+func (p *Platform) Prepare(ctx context.Context, a platform.Account, post platform.Post,
+	w *chain.Work[state]) (ready bool, wait time.Duration, err error) {
+	if !post.Media[0].Video() {
+		return true, 0, nil
+	}
+	if w.Own.Video == "" {
+		w.Own.Video, err = p.upload(ctx, a, post.Media[0])
+		return false, processing, err
+	}
+	var media struct {
+		Status string `json:"status"`
+	}
+	if err := p.read(ctx, a.Token.Access, "/media/"+url.PathEscape(w.Own.Video), nil, &media); err != nil {
+		return false, 0, err
+	}
+	if media.Status == "failed" {
+		return false, 0, platform.Reject(platform.CodeMediaRefused, "Pinterest could not process the video.")
+	}
+	return media.Status == "succeeded", processing, nil
+}
+
+// upload uploads a video with the form that Pinterest states.
+func (p *Platform) upload(ctx context.Context, a platform.Account, m platform.Media) (string, error) {
+	var made struct {
+		ID         string            `json:"media_id"`
+		URL        string            `json:"upload_url"`
+		Parameters map[string]string `json:"upload_parameters"`
+	}
+	call := p.call(http.MethodPost, "/media", a.Token.Access)
+	call.JSON = map[string]string{"media_type": "video"}
+	if err := p.Client.JSON(ctx, call, refused, &made); err != nil {
+		return "", err
+	}
+	if made.ID == "" || len(made.ID) > longest || !p.Client.Trusts(made.URL, "amazonaws.com") {
+		return "", p.Client.Garbled(call, errIncomplete)
+	}
+	fields := url.Values{}
+	for name, value := range made.Parameters {
+		fields.Set(name, value)
+	}
+	body, err := wire.Multipart(ctx, fields, wire.File{Field: "file", Name: wire.FileName(m), Media: m})
+	if err != nil {
+		return "", p.Client.Garbled(call, err)
+	}
+	put := wire.Call{Name: "upload", Method: http.MethodPost, URL: made.URL, Body: body, Timeout: wire.UploadTimeout}
+	answer, err := p.Client.Do(ctx, put)
+	if err != nil {
+		return "", err
+	}
+	return made.ID, p.Client.Check(put, answer, nil)
+}
+
+// link returns the page that a pin leads to.
+func link(post platform.Post) string {
+	if own, ok := post.Options.Own.(Options); ok && own.Link != "" {
+		return own.Link
+	}
+	for _, l := range platform.Links(post.Caption) {
+		if l.Scheme {
+			return post.Caption[l.Start:l.End]
+		}
+	}
+	return ""
+}
+
+// Make implements chain.Steps.
+func (p *Platform) Make(ctx context.Context, a platform.Account, post platform.Post,
+	w chain.Work[state]) (ref chain.Ref, err error) {
+	pin := map[string]any{"board_id": a.ID, "description": p.Text(post, w), "media_source": source(post, w.Own)}
+	for name, value := range map[string]string{"title": post.Title, "link": link(post), "alt_text": post.Media[0].Alt} {
+		if value != "" {
+			pin[name] = value
+		}
+	}
+	call := p.call(http.MethodPost, "/pins", a.Token.Access)
+	call.JSON, call.Posts = pin, true
+	var made struct {
+		ID string `json:"id"`
+	}
+	if err := p.Client.JSON(ctx, call, refused, &made); err != nil {
+		return ref, err
+	}
+	if made.ID == "" || len(made.ID) > longest {
+		return ref, p.Client.Garbled(call, errIncomplete)
+	}
+	return refOf(made.ID), nil
+}
+
+func refOf(id string) chain.Ref { return chain.Ref{ID: id, URL: site + "/pin/" + url.PathEscape(id) + "/"} }
+
+// source returns the media of a pin.
+func source(post platform.Post, s state) map[string]any {
+	switch {
+	case s.Video != "":
+		m := map[string]any{"source_type": "video_id", "media_id": s.Video}
+		if post.Cover != nil && post.Cover.URL != "" {
+			m["cover_image_url"] = post.Cover.URL
+		} else {
+			m["cover_image_key_frame_time"] = post.Options.CoverAt.Milliseconds()
+		}
+		return m
+	case len(post.Media) > 1:
+		var items []map[string]string
+		for _, m := range post.Media {
+			items = append(items, map[string]string{"url": m.URL})
+		}
+		return map[string]any{"source_type": "multiple_image_urls", "items": items}
+	default:
+		return map[string]any{"source_type": "image_url", "url": post.Media[0].URL}
+	}
+}
+
+// Find implements chain.Steps. It looks at the newest pins of the board.
+func (p *Platform) Find(ctx context.Context, a platform.Account, post platform.Post, w chain.Work[state],
+	begun time.Time) (ref chain.Ref, next platform.Stage, err error) {
+	var list struct {
+		Items []struct {
+			ID          string `json:"id"`
+			Title       string `json:"title"`
+			Description string `json:"description"`
+			Link        string `json:"link"`
+			At          string `json:"created_at"`
+		} `json:"items"`
+	}
+	err = p.read(ctx, a.Token.Access, "/boards/"+url.PathEscape(a.ID)+"/pins", url.Values{"page_size": {"50"}}, &list)
+	if err != nil {
+		return ref, "", err
+	}
+	for _, i := range list.Items {
+		at, err := time.Parse("2006-01-02T15:04:05", strings.TrimSuffix(i.At, "Z"))
+		if err == nil && i.Title == post.Title && i.Link == link(post) &&
+			strings.TrimSpace(i.Description) == p.Text(post, w) && i.ID != "" && len(i.ID) <= longest &&
+			!at.Before(begun.Add(-time.Minute).UTC().Truncate(time.Second)) {
+			return refOf(i.ID), platform.StageDone, nil
+		}
+	}
+	return ref, platform.StageReconcile, nil
+}

@@ -1,0 +1,261 @@
+// Package threads publishes on Threads.
+//
+// As on Instagram, media and texts are put into containers, which stay invisible until one call
+// publishes them. If the answer to that call is lost, the container tells the outcome.
+package threads
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/chain"
+	"github.com/content-automation/api/pkg/adapter/platform/graph"
+	"github.com/content-automation/api/pkg/adapter/platform/wire"
+)
+
+// Name is the platform's id.
+const Name = "threads"
+
+// The platform's addresses.
+const (
+	dialog  = "https://threads.net"
+	address = "https://graph.threads.net"
+	version = "/v1.0"
+)
+
+// long is the life of a token, unless Threads states a different one.
+const long = 60 * 24 * time.Hour
+
+var (
+	image = &platform.File{MIMEs: []string{"image/jpeg", "image/png"}, MaxBytes: 8 << 20, MinRatio: 0.1, MaxRatio: 10}
+	video = &platform.File{MIMEs: []string{"video/mp4", "video/quicktime"}, MaxBytes: 1 << 30, MinRatio: 0.01,
+		MaxRatio: 10, MaxTime: 5 * time.Minute}
+
+	caption = platform.Text{Max: 500, Unit: platform.EmojiBytes}
+)
+
+// thread is the greatest number of posts in a thread.
+const thread = 25
+
+var capabilities = platform.Capabilities{
+	Label:   "Threads",
+	Connect: platform.ConnectOAuth,
+	Scopes: []string{"threads_basic", "threads_content_publish", "threads_manage_replies", "threads_read_replies",
+		"threads_manage_insights"},
+	Kinds: map[platform.Kind]platform.Rule{
+		platform.KindPost: {Caption: caption, Thread: thread, MaxMedia: 1, Image: image},
+		platform.KindVideo: {Caption: caption, Thread: thread, MinMedia: 1, MaxMedia: 1, Video: video,
+			Without: []platform.Option{platform.OptionAlt}},
+		platform.KindMusicClip: {Caption: caption, Thread: thread, MinMedia: 1, MaxMedia: 1, Video: video,
+			Without: []platform.Option{platform.OptionAlt}},
+		platform.KindCarousel: {Caption: caption, Thread: thread, MinMedia: 2, MaxMedia: 20, Image: image, Video: video},
+	},
+	Hashtags: platform.Hashtags{Max: 30, Written: true},
+	Alt:      platform.Text{Max: 1000},
+	Comment:  caption,
+	Options: []platform.Option{platform.OptionAlt, platform.OptionFirstComment, platform.OptionThread,
+		OptionTopicTag},
+	Shape:      Options{},
+	Privacies:  []platform.Privacy{platform.Public},
+	Metrics:    []string{"views", "likes", "comments", "shares"},
+	DailyPosts: 250,
+	Pulls:      true,
+	Notes: []string{
+		"Threads has one topic for each post: the option topic_tag, or else the first hashtag. Others are plain text.",
+		"Threads takes 250 posts of an account in 24 hours.",
+		"Threads takes posts with up to 5 different links.",
+		"Threads has no mark for content that was made by AI: say so in the caption where the law asks for it.",
+		"A post cannot be changed after it was published.",
+		"A first comment is a reply of the account to its own post.",
+	},
+}
+
+// OptionTopicTag is the topic of a post.
+const OptionTopicTag platform.Option = "topic_tag"
+
+// Options are the options of posts on Threads, as callers send them.
+type Options struct {
+	platform.Described
+	platform.Commented
+	platform.Threaded
+	TopicTag string `json:"topic_tag,omitempty" minLength:"1" maxLength:"50" pattern:"^[^.&\\x00-\\x1F]+$" patternDescription:"free of . and &" doc:"Topic of the post. Absent: the first hashtag"`
+}
+
+var errNoID = errors.New("there is no id")
+
+var refusals = graph.Refusals{
+	Label: "Threads", Unsure: []int{2207001, 2207003, 2207032}, Published: []int{2207051},
+	Subcodes: map[int]func() *platform.Error{
+		2207008: gone, 2207020: gone, 2207053: gone,
+		2207042: func() *platform.Error { return platform.Full(time.Hour) },
+		2207027: func() *platform.Error {
+			return platform.Later(platform.CodePlatformUnavailable, "Threads still processes the media.")
+		},
+		2207004: graph.Media("The image is too large for Threads."),
+		2207005: graph.Media("Threads does not take the format of the image."),
+		2207009: graph.Media("Threads does not take the ratio of width to height."),
+		2207026: graph.Media("Threads does not take the format of the video."),
+	},
+}
+
+func gone() *platform.Error { return platform.Again(nil) }
+
+// Platform is Threads.
+type Platform struct {
+	wire.Connector
+	chain.Chain[state]
+}
+
+var _ platform.Adapter = (*Platform)(nil)
+
+// New returns the adapter.
+func New(cfg wire.Config) *Platform {
+	c := wire.New(Name, cfg)
+	p := &Platform{Connector: wire.Connector{Client: c, OAuth: wire.OAuth{
+		Authorize: c.Base(dialog) + "/oauth/authorize", Token: c.Base(address) + "/oauth/access_token",
+		Scopes: capabilities.Scopes, Divider: ",", Refused: tokenRefused,
+	}}}
+	p.Steps = p
+	return p
+}
+
+// tokenRefused classifies refusals of the token endpoint. The owner has to connect again if the code
+// or the token is invalid.
+func tokenRefused(a wire.Answer) *platform.Error {
+	e := refusals.Refused(false)(a)
+	if e != nil && e.Kind == platform.BadContent {
+		return platform.Disconnected()
+	}
+	return e
+}
+
+// Name implements platform.Adapter.
+func (p *Platform) Name() string { return Name }
+
+// Capabilities implements platform.Adapter.
+func (p *Platform) Capabilities() platform.Capabilities { return capabilities }
+
+// Connect implements platform.Connector.
+func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Account, error) {
+	short, err := p.Client.Exchange(ctx, p.OAuth, g, nil)
+	if err != nil {
+		return nil, err
+	}
+	app, err := p.Client.App(ctx)
+	if err != nil {
+		return nil, err
+	}
+	token, err := p.extend(ctx, "/access_token", short.Access, url.Values{"grant_type": {"th_exchange_token"},
+		"client_secret": {app.Secret.Reveal()}}, app.Secret)
+	if err != nil {
+		return nil, err
+	}
+	var me struct {
+		ID       string `json:"id"`
+		Username string `json:"username"`
+		Name     string `json:"name"`
+		Picture  string `json:"threads_profile_picture_url"`
+	}
+	err = p.read(ctx, token.Access, "/me", url.Values{"fields": {"id,username,name,threads_profile_picture_url"}}, &me)
+	if err != nil {
+		return nil, err
+	}
+	if !graph.Number(me.ID) {
+		return nil, platform.Busy().Because(errNoID)
+	}
+	if me.Name == "" {
+		me.Name = me.Username
+	}
+	return []platform.Account{{ID: me.ID, Handle: "@" + me.Username, Name: me.Name, AvatarURL: me.Picture,
+		Token: token}}, nil
+}
+
+// extend exchanges a token for one of about 60 days.
+func (p *Platform) extend(ctx context.Context, path string, token platform.Secret, query url.Values,
+	secrets ...platform.Secret) (platform.Token, error) {
+	query.Set("access_token", token.Reveal())
+	call := wire.Call{Name: path, Method: http.MethodGet, URL: p.Client.Base(address) + path, Query: query,
+		Secrets: append(secrets, token)}
+	var issued wire.Issued
+	if err := p.Client.JSON(ctx, call, tokenRefused, &issued); err != nil {
+		return platform.Token{}, err
+	}
+	if issued.Access == "" {
+		return platform.Token{}, p.Client.Garbled(call, errors.New("there is no token"))
+	}
+	if issued.Seconds == 0 {
+		issued.Seconds = int64(long.Seconds())
+	}
+	t := issued.As(p.Client.Now(), platform.Token{Scopes: capabilities.Scopes})
+	t.Refresh = t.Access
+	return t, nil
+}
+
+// Refresh implements platform.Connector. A token that has ended cannot be refreshed.
+func (p *Platform) Refresh(ctx context.Context, a platform.Account) (platform.Token, error) {
+	return p.extend(ctx, "/refresh_access_token", a.Token.Access, url.Values{"grant_type": {"th_refresh_token"}})
+}
+
+// Revoke implements platform.Connector. Threads has no call for it: its owner removes the application
+// in the settings of Threads.
+func (p *Platform) Revoke(ctx context.Context, _ platform.Account) error {
+	if err := ctx.Err(); err != nil {
+		return platform.Later(platform.CodeCanceled, "The call was canceled.").Because(err)
+	}
+	return nil
+}
+
+func (p *Platform) call(method, path string, token platform.Secret) wire.Call {
+	return wire.Call{Name: method + " " + path, Method: method, URL: p.Client.Base(address) + version + path,
+		Bearer: token}
+}
+
+func (p *Platform) read(ctx context.Context, token platform.Secret, path string, query url.Values, out any) error {
+	call := p.call(http.MethodGet, path, token)
+	call.Query = query
+	return p.Client.JSON(ctx, call, refusals.Refused(false), out)
+}
+
+// Metrics implements platform.Publisher.
+func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.Published) (m platform.Metrics,
+	err error) {
+	if !graph.Number(post.ID) {
+		return m, platform.Reject(platform.CodePostNotFound, "Threads does not have the post.")
+	}
+	var insights struct {
+		Data []struct {
+			Name   string `json:"name"`
+			Values []struct {
+				Value int64 `json:"value"`
+			} `json:"values"`
+		} `json:"data"`
+	}
+	err = p.read(ctx, a.Token.Access, "/"+post.ID+"/insights",
+		url.Values{"metric": {"views,likes,replies,reposts,quotes,shares"}}, &insights)
+	if err != nil {
+		return m, err
+	}
+	var shares int64
+	for _, d := range insights.Data {
+		if len(d.Values) == 0 {
+			continue
+		}
+		n := d.Values[0].Value
+		switch d.Name {
+		case "views":
+			m.Views = &n
+		case "likes":
+			m.Likes = &n
+		case "replies":
+			m.Comments = &n
+		default:
+			shares += n
+		}
+	}
+	m.Shares = &shares
+	return m, nil
+}

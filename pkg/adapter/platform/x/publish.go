@@ -1,0 +1,231 @@
+package x
+
+import (
+	"context"
+	"html"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/chain"
+	"github.com/content-automation/api/pkg/adapter/platform/wire"
+)
+
+const (
+	// segment is the size of a part of a file, and segments how many parts one step uploads.
+	segment    = 1 << 20
+	segments   = 16
+	processing = 10 * time.Second // between two looks at a file, unless X says otherwise
+)
+
+// state is the adapter's part of a handle.
+type state struct {
+	Files []string `json:"files,omitempty"`
+	// The file that is uploaded: its id, its parts that X has, and how far X is.
+	File  string `json:"file,omitempty"`
+	Sent  int64  `json:"sent,omitempty"`
+	Whole bool   `json:"whole,omitempty"`
+	Ready bool   `json:"ready,omitempty"`
+}
+
+// Begin implements chain.Steps.
+func (p *Platform) Begin(context.Context, platform.Account, platform.Post, *chain.Work[state]) error { return nil }
+
+// uploaded is the state of a file.
+type uploaded struct {
+	Data struct {
+		ID         string `json:"id"`
+		Processing *struct {
+			State string `json:"state"`
+			After int    `json:"check_after_secs"`
+		} `json:"processing_info"`
+	} `json:"data"`
+}
+
+// ready reports whether a file can be posted, or when to look again.
+func (u uploaded) ready() (bool, time.Duration, error) {
+	switch i := u.Data.Processing; {
+	case i == nil || i.State == "succeeded":
+		return true, 0, nil
+	case i.State == "failed":
+		return false, 0, platform.Reject(platform.CodeMediaRefused, "X could not process the file.")
+	default:
+		return false, max(processing, min(time.Duration(i.After)*time.Second, 5*time.Minute)), nil
+	}
+}
+
+// Prepare implements chain.Steps. It uploads some parts of a file, or looks at the file.
+func (p *Platform) Prepare(ctx context.Context, a platform.Account, post platform.Post,
+	w *chain.Work[state]) (ready bool, wait time.Duration, err error) {
+	s := &w.Own
+	if w.Made > 0 || len(s.Files) == len(post.Media) {
+		return true, 0, nil
+	}
+	m := post.Media[len(s.Files)]
+	switch {
+	case s.File == "":
+		s.File, err = p.initialize(ctx, a, m)
+		return false, 0, err
+	case s.Sent < m.Bytes:
+		for n := 0; n < segments && s.Sent < m.Bytes; n++ {
+			if err := p.append(ctx, a, m, s); err != nil {
+				return false, 0, err
+			}
+		}
+		return false, 0, nil
+	case !s.Ready:
+		var u uploaded
+		call := p.call(http.MethodGet, "/2/media/upload", a.Token.Access)
+		call.Query = url.Values{"command": {"STATUS"}, "media_id": {s.File}}
+		if !s.Whole {
+			call = p.call(http.MethodPost, "/2/media/upload/"+s.File+"/finalize", a.Token.Access)
+		}
+		if err := p.Client.JSON(ctx, call, p.refused(false), &u); err != nil {
+			return false, 0, err
+		}
+		s.Whole = true
+		if s.Ready, wait, err = u.ready(); err != nil || !s.Ready {
+			return false, wait, err
+		}
+	}
+	if m.Alt != "" {
+		call := p.call(http.MethodPost, "/2/media/metadata", a.Token.Access)
+		call.JSON = map[string]any{"id": s.File, "metadata": map[string]any{"alt_text": map[string]string{"text": m.Alt}}}
+		if err := p.Client.JSON(ctx, call, p.refused(false), nil); err != nil {
+			return false, 0, err
+		}
+	}
+	s.Files = append(s.Files, s.File)
+	s.File, s.Sent, s.Whole, s.Ready = "", 0, false, false
+	return len(s.Files) == len(post.Media), 0, nil
+}
+
+// initialize begins the upload of a file, and returns its id.
+func (p *Platform) initialize(ctx context.Context, a platform.Account, m platform.Media) (string, error) {
+	category := "tweet_image"
+	if m.Video() {
+		category = "tweet_video"
+	}
+	call := p.call(http.MethodPost, "/2/media/upload/initialize", a.Token.Access)
+	call.JSON = map[string]any{"media_type": m.MIME, "total_bytes": m.Bytes, "media_category": category}
+	var u uploaded
+	if err := p.Client.JSON(ctx, call, p.refused(false), &u); err != nil {
+		return "", err
+	}
+	if !number(u.Data.ID) {
+		return "", p.Client.Garbled(call, errIncomplete)
+	}
+	return u.Data.ID, nil
+}
+
+// append uploads the next part of a file. X takes the same part again.
+func (p *Platform) append(ctx context.Context, a platform.Account, m platform.Media, s *state) error {
+	length, at := min(segment, m.Bytes-s.Sent), s.Sent
+	part := platform.Media{MIME: "application/octet-stream", Bytes: length,
+		Open: func(ctx context.Context, offset, n int64) (io.ReadCloser, error) { return m.Open(ctx, at+offset, n) }}
+	call := p.call(http.MethodPost, "/2/media/upload/"+s.File+"/append", a.Token.Access)
+	call.Timeout = wire.UploadTimeout
+	var err error
+	call.Body, err = wire.Multipart(ctx, url.Values{"segment_index": {strconv.FormatInt(at/segment, 10)}},
+		wire.File{Field: "media", Name: "part", Media: part})
+	if err != nil {
+		return p.Client.Garbled(call, err)
+	}
+	answer, err := p.Client.Do(ctx, call)
+	if err != nil {
+		return err
+	}
+	if err := p.Client.Check(call, answer, p.refused(false)); err != nil {
+		return err
+	}
+	s.Sent += length
+	return nil
+}
+
+// settings maps the option replies to the values of X.
+var settings = map[string]string{"following": "following", "mentioned": "mentionedUsers", "subscribers": "subscribers",
+	"verified": "verified"}
+
+// Make implements chain.Steps.
+func (p *Platform) Make(ctx context.Context, a platform.Account, post platform.Post,
+	w chain.Work[state]) (ref chain.Ref, err error) {
+	body := map[string]any{"text": p.Text(post, w)}
+	if post.Options.Generated {
+		body["made_with_ai"] = true
+	}
+	own, _ := post.Options.Own.(Options) // the zero value sets nothing
+	if own.Paid {
+		body["paid_partnership"] = true
+	}
+	switch {
+	case p.IsComment(post, w):
+		body["reply"] = map[string]string{"in_reply_to_tweet_id": w.First.ID}
+	case w.Made > 0:
+		body["reply"] = map[string]string{"in_reply_to_tweet_id": w.Last.ID}
+	default:
+		if len(w.Own.Files) > 0 {
+			body["media"] = map[string]any{"media_ids": w.Own.Files}
+		}
+		if own.Replies != "" {
+			body["reply_settings"] = settings[own.Replies]
+		}
+	}
+	call := p.call(http.MethodPost, "/2/tweets", a.Token.Access)
+	call.JSON, call.Posts = body, true
+	var made struct {
+		Data struct {
+			ID string `json:"id"`
+		} `json:"data"`
+	}
+	if err := p.Client.JSON(ctx, call, p.refused(true), &made); err != nil {
+		return ref, err
+	}
+	if !number(made.Data.ID) {
+		return ref, p.Client.Garbled(call, errIncomplete)
+	}
+	return refOf(made.Data.ID), nil
+}
+
+func refOf(id string) chain.Ref { return chain.Ref{ID: id, URL: site + "/i/status/" + id} }
+
+// plain returns a text without its links and repeated spaces. X writes links in its own way, and adds
+// one for media.
+func plain(text string) string {
+	var b strings.Builder
+	at := 0
+	for _, l := range platform.Links(text) {
+		b.WriteString(text[at:l.Start] + " ")
+		at = l.End
+	}
+	return strings.Join(strings.Fields(b.String()+text[at:]), " ")
+}
+
+// Find implements chain.Steps. It looks at the posts since the call began, because X charges for each
+// post that is read.
+func (p *Platform) Find(ctx context.Context, a platform.Account, post platform.Post, w chain.Work[state],
+	begun time.Time) (ref chain.Ref, next platform.Stage, err error) {
+	var list struct {
+		Data []struct {
+			ID   string    `json:"id"`
+			Text string    `json:"text"`
+			At   time.Time `json:"created_at"`
+		} `json:"data"`
+	}
+	since := begun.Add(-time.Minute).UTC().Truncate(time.Second)
+	err = p.read(ctx, a.Token.Access, "/2/users/"+a.ID+"/tweets", url.Values{"max_results": {"5"},
+		"start_time": {since.Format(time.RFC3339)}, "tweet.fields": {"created_at"}}, &list)
+	if err != nil {
+		return ref, "", err
+	}
+	for _, d := range list.Data {
+		if number(d.ID) && !d.At.Before(since) && plain(html.UnescapeString(d.Text)) == plain(p.Text(post, w)) &&
+			d.ID != w.First.ID && d.ID != w.Last.ID {
+			return refOf(d.ID), platform.StageDone, nil
+		}
+	}
+	return ref, platform.StageReconcile, nil
+}

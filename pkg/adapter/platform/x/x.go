@@ -1,0 +1,269 @@
+// Package x publishes on X.
+//
+// Files are uploaded in parts and stay invisible. One call makes a post. X charges for most calls, so
+// that the adapter reads as little as possible, and a budget bounds the cost of a day.
+package x
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/chain"
+	"github.com/content-automation/api/pkg/adapter/platform/wire"
+)
+
+// Name is the platform's id.
+const Name = "x"
+
+// The platform's addresses.
+const (
+	site = "https://x.com"
+	api  = "https://api.x.com"
+)
+
+// The prices of calls, in tenths of a cent.
+const (
+	postPrice = 15
+	linkPrice = 200 // of a post with a link
+	readPrice = 5
+	// reads is how often the metrics of a post are read.
+	reads = 4
+	// dailyPrice is the budget of a day, unless the operator has set another one.
+	dailyPrice = 10_000
+)
+
+// thread is the greatest number of posts in a thread.
+const thread = 25
+
+var (
+	image = &platform.File{MIMEs: []string{"image/jpeg", "image/png", "image/webp"}, MaxBytes: 5_000_000}
+	video = &platform.File{MIMEs: []string{"video/mp4", "video/quicktime"}, MaxBytes: 512_000_000, MinRatio: 1.0 / 3,
+		MaxRatio: 3, MinTime: 500 * time.Millisecond, MaxTime: 140 * time.Second}
+
+	caption = platform.Text{Max: 280, Unit: platform.Weighted}
+	noAlt   = []platform.Option{platform.OptionAlt}
+
+	kinds = map[platform.Kind]platform.Rule{
+		platform.KindPost: {Caption: caption, Thread: thread, MaxMedia: 1, Image: image},
+		platform.KindVideo: {Caption: caption, Thread: thread, MinMedia: 1, MaxMedia: 1, Video: video,
+			Without: noAlt},
+		platform.KindMusicClip: {Caption: caption, Thread: thread, MinMedia: 1, MaxMedia: 1, Video: video,
+			Without: noAlt},
+		platform.KindCarousel: {Caption: caption, Thread: thread, MinMedia: 2, MaxMedia: 4, Image: image},
+	}
+	hashtags = platform.Hashtags{Max: 30, Written: true}
+)
+
+// The options of X alone.
+const (
+	OptionPaid    platform.Option = "paid_partnership"
+	OptionReplies platform.Option = "replies"
+)
+
+var capabilities = platform.Capabilities{
+	Label:    "X",
+	Connect:  platform.ConnectOAuth,
+	Scopes:   []string{"tweet.read", "tweet.write", "users.read", "media.write", "offline.access"},
+	Kinds:    kinds,
+	Hashtags: hashtags,
+	Alt:      platform.Text{Max: 1000},
+	Comment:  caption,
+	Options: []platform.Option{platform.OptionAlt, platform.OptionFirstComment, platform.OptionThread,
+		platform.OptionGenerated, OptionPaid, OptionReplies},
+	Shape:     Options{},
+	Privacies: []platform.Privacy{platform.Public},
+	Metrics:   []string{"views", "likes", "comments", "shares", "saves"},
+	Budget:    &platform.Budget{Max: dailyPrice, Shared: true, Cost: cost},
+	Notes: []string{
+		"X charges the operator's application: 0.015 dollars for a post, 0.20 dollars for a post with a link, and " +
+			"0.005 dollars for each read of a post. Each post of a thread counts, and so does a first comment. The " +
+			"metrics of a post are read four times.",
+		"The operator bounds the cost of a day. Publications beyond it wait.",
+		"A link counts as 23 characters, and an emoji as 2.",
+		"X refuses a text that the account has posted lately. Such a publication ends as outcome_unknown, unless X " +
+			"shows the post.",
+		"A first comment is a reply of the account to its own post.",
+		"A post cannot be changed after it was published.",
+	},
+}
+
+// Options are the options of posts on X, as callers send them.
+type Options struct {
+	platform.Described
+	platform.Commented
+	platform.Threaded
+	platform.Declared
+	Paid    bool   `json:"paid_partnership,omitempty" doc:"Declares that a partner paid for the post"`
+	Replies string `json:"replies,omitempty" enum:"following,mentioned,subscribers,verified" doc:"Who may reply. Absent: everyone"`
+}
+
+// cost returns what the calls of a publication cost.
+func cost(p platform.Post) (sum int) {
+	sum = reads * readPrice
+	texts := platform.Arrange(p, platform.Capabilities{Kinds: kinds, Hashtags: hashtags}).Posts()
+	if p.Options.FirstComment != "" {
+		texts = append(texts, p.Options.FirstComment)
+	}
+	for _, text := range texts {
+		if len(platform.Links(text)) > 0 {
+			sum += linkPrice
+		} else {
+			sum += postPrice
+		}
+	}
+	return sum
+}
+
+// Platform is X.
+type Platform struct {
+	wire.Connector
+	chain.Chain[state]
+}
+
+var _ platform.Adapter = (*Platform)(nil)
+
+// New returns the adapter.
+func New(cfg wire.Config) *Platform {
+	c := wire.New(Name, cfg)
+	p := &Platform{Connector: wire.Connector{Client: c, OAuth: wire.OAuth{
+		Authorize: c.Base(site) + "/i/oauth2/authorize", Token: c.Base(api) + "/2/oauth2/token",
+		Scopes: capabilities.Scopes, Basic: true,
+	}}}
+	p.Steps, p.Every = p, 3*time.Minute
+	return p
+}
+
+// Name implements platform.Adapter.
+func (p *Platform) Name() string { return Name }
+
+// Capabilities implements platform.Adapter.
+func (p *Platform) Capabilities() platform.Capabilities { return capabilities }
+
+var errIncomplete = errors.New("a member is missing")
+
+// Connect implements platform.Connector.
+func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Account, error) {
+	token, err := p.Client.Grant(ctx, p.OAuth, g, capabilities.Label)
+	if err != nil {
+		return nil, err
+	}
+	var me struct {
+		Data struct {
+			ID       string `json:"id"`
+			Username string `json:"username"`
+			Name     string `json:"name"`
+			Picture  string `json:"profile_image_url"`
+		} `json:"data"`
+	}
+	err = p.read(ctx, token.Access, "/2/users/me", url.Values{"user.fields": {"profile_image_url"}}, &me)
+	if err != nil {
+		return nil, err
+	}
+	if !number(me.Data.ID) {
+		return nil, platform.Busy().Because(errIncomplete)
+	}
+	return []platform.Account{{ID: me.Data.ID, Handle: "@" + me.Data.Username, Name: me.Data.Name,
+		AvatarURL: me.Data.Picture, Token: token}}, nil
+}
+
+// Revoke implements platform.Connector.
+func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
+	app, err := p.Client.App(ctx)
+	if err != nil {
+		return err
+	}
+	proof := wire.Basic(app)
+	call := wire.Call{Name: "revoke", Method: http.MethodPost, URL: p.Client.Base(api) + "/2/oauth2/revoke",
+		Header:  http.Header{"Authorization": {proof.Reveal()}},
+		Form:    url.Values{"token": {a.Token.Refresh.Reveal()}, "token_type_hint": {"refresh_token"}},
+		Secrets: []platform.Secret{proof, a.Token.Refresh}}
+	err = p.Client.JSON(ctx, call, wire.OAuthRefused, nil)
+	if platform.KindOf(err) == platform.Reconnect {
+		return nil // the token has ended already
+	}
+	return err
+}
+
+func (p *Platform) call(method, path string, token platform.Secret) wire.Call {
+	return wire.Call{Name: method + " " + path, Method: method, URL: p.Client.Base(api) + path, Bearer: token}
+}
+
+func (p *Platform) read(ctx context.Context, token platform.Secret, path string, query url.Values, out any) error {
+	call := p.call(http.MethodGet, path, token)
+	call.Query = query
+	return p.Client.JSON(ctx, call, p.refused(false), out)
+}
+
+// refused classifies the refusals of X; posts reports whether the call may have made a post.
+func (p *Platform) refused(posts bool) wire.Refused {
+	return func(a wire.Answer) *platform.Error {
+		var body struct {
+			Type   string `json:"type"`
+			Detail string `json:"detail"`
+		}
+		if a.OK() || json.Unmarshal(a.Body, &body) != nil {
+			return nil
+		}
+		switch kind := body.Type[strings.LastIndexByte(body.Type, '/')+1:]; {
+		case a.Status == http.StatusPaymentRequired, kind == "credits", kind == "usage-capped":
+			return platform.Full(time.Hour)
+		case a.Status == http.StatusTooManyRequests:
+			at, err := strconv.ParseInt(a.Header.Get("X-Rate-Limit-Reset"), 10, 64)
+			if err != nil {
+				return platform.Limited(15 * time.Minute)
+			}
+			return platform.Limited(min(max(time.Unix(at, 0).Sub(p.Client.Now()), time.Second), 24*time.Hour))
+		case a.Status == http.StatusForbidden && posts && strings.Contains(body.Detail, "duplicate content"):
+			// X gives this refusal no type of its own. The post of another worker may be the equal one.
+			return platform.Lost(nil)
+		case a.Status == http.StatusForbidden:
+			return platform.NeedsReconnect(platform.CodeMissingPermission, "X does not let the account post. Look at "+
+				"the account, then connect it again and allow all that the page of X asks for.")
+		}
+		return nil
+	}
+}
+
+// number reports whether an id is a number. An id becomes part of a path.
+func number(id string) bool {
+	_, err := strconv.ParseUint(id, 10, 64)
+	return err == nil
+}
+
+// Metrics implements platform.Publisher.
+func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.Published) (m platform.Metrics,
+	err error) {
+	if !number(post.ID) {
+		return m, platform.Reject(platform.CodePostNotFound, "X does not have the post.")
+	}
+	var answer struct {
+		Data *struct {
+			Counts struct {
+				Views     int64 `json:"impression_count"`
+				Likes     int64 `json:"like_count"`
+				Replies   int64 `json:"reply_count"`
+				Reposts   int64 `json:"retweet_count"`
+				Quotes    int64 `json:"quote_count"`
+				Bookmarks int64 `json:"bookmark_count"`
+			} `json:"public_metrics"`
+		} `json:"data"`
+	}
+	if err := p.read(ctx, a.Token.Access, "/2/tweets/"+post.ID, url.Values{"tweet.fields": {"public_metrics"}},
+		&answer); err != nil {
+		return m, err
+	}
+	if answer.Data == nil {
+		return m, platform.Reject(platform.CodePostNotFound, "X does not have the post.")
+	}
+	n := answer.Data.Counts
+	return platform.Metrics{Views: platform.Count(n.Views), Likes: platform.Count(n.Likes),
+		Comments: platform.Count(n.Replies), Shares: platform.Count(n.Reposts + n.Quotes),
+		Saves: platform.Count(n.Bookmarks)}, nil
+}

@@ -1,0 +1,338 @@
+// Package facebook is a fake of the parts of Facebook's Graph API that publish on pages: photos,
+// posts, videos and Reels. A Reel that is finished twice is one post; a post that is made twice is two.
+package facebook
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/content-automation/api/testdata/platforms/control"
+	"github.com/content-automation/api/testdata/platforms/oauth"
+)
+
+// Page is the page of the one user.
+const Page = "10000000000001"
+
+// Fake implements the API in memory.
+type Fake struct {
+	*control.Control
+	OAuth *oauth.Server
+	// Took is the time for which a video is processed.
+	Took time.Duration
+
+	mu     sync.Mutex
+	photos map[string]string // content by id
+	videos map[string]*video // Reels and videos
+	texts  map[string]string // by post
+	links  map[string]string
+}
+
+type video struct {
+	reel      bool
+	address   string
+	sent      time.Time
+	published bool
+}
+
+// New makes a fake with the clock now.
+func New(now func() time.Time) *Fake {
+	return &Fake{
+		Control: control.New(now, func(w http.ResponseWriter, _ int) { refuse(w, http.StatusForbidden, 32, 0) }),
+		OAuth: &oauth.Server{
+			ClientID: oauth.ClientID, ClientSecret: oauth.ClientSecret, Divider: ",",
+			Scopes: []string{"pages_show_list", "pages_manage_posts", "pages_read_engagement",
+				"pages_manage_engagement", "read_insights", "business_management"},
+		},
+		Took: 45 * time.Second, photos: map[string]string{}, videos: map[string]*video{}, texts: map[string]string{},
+		links: map[string]string{},
+	}
+}
+
+func refuse(w http.ResponseWriter, status, code, subcode int) {
+	control.JSON(w, status, map[string]any{"error": map[string]any{"message": "refused", "type": "OAuthException",
+		"code": code, "error_subcode": subcode, "fbtrace_id": "A1"}})
+}
+
+func bad(w http.ResponseWriter) { refuse(w, http.StatusBadRequest, 100, 0) }
+
+// Handler returns the handler of the API.
+func (f *Fake) Handler() http.Handler {
+	api := http.NewServeMux()
+	api.HandleFunc("GET /v26.0/me/accounts", f.accounts)
+	api.HandleFunc("GET /v26.0/me/businesses", func(w http.ResponseWriter, _ *http.Request) {
+		refuse(w, http.StatusForbidden, 200, 0) // the login has no portfolios
+	})
+	page := "/v26.0/" + Page
+	api.HandleFunc("POST "+page+"/photos", f.photo)
+	api.HandleFunc("POST "+page+"/feed", f.feed)
+	api.HandleFunc("POST "+page+"/videos", f.video)
+	api.HandleFunc("POST "+page+"/video_reels", f.reel)
+	api.HandleFunc("GET "+page+"/published_posts", f.list)
+	api.HandleFunc("GET "+page+"/videos", f.list)
+	api.HandleFunc("POST /v26.0/{post}/comments", f.comment)
+	api.HandleFunc("GET /v26.0/{post}/insights", f.insights)
+	api.HandleFunc("GET /v26.0/{node}", f.node)
+	guarded := http.NewServeMux()
+	guarded.HandleFunc("POST /v26.0/oauth/access_token", f.token)
+	guarded.HandleFunc("GET /v26.0/debug_token", func(w http.ResponseWriter, _ *http.Request) {
+		control.JSON(w, http.StatusOK, map[string]any{"data": map[string]any{
+			"data_access_expires_at": f.Now().Add(80 * 24 * time.Hour).Unix()}})
+	})
+	guarded.HandleFunc("POST /upload/{reel}", f.upload)
+	guarded.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		if !f.Authorized(r) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			refuse(w, http.StatusUnauthorized, 190, 463)
+			return
+		}
+		api.ServeHTTP(w, r)
+	})
+	outer := http.NewServeMux()
+	outer.HandleFunc("/v26.0/dialog/oauth", f.OAuth.Authorize)
+	outer.Handle("/", f.Handle(guarded))
+	return outer
+}
+
+func (f *Fake) token(w http.ResponseWriter, r *http.Request) {
+	var err error
+	switch r.FormValue("grant_type") {
+	case "authorization_code":
+		err = f.OAuth.Exchange(r.PostForm, true)
+	case "fb_exchange_token":
+		if err = f.OAuth.Client(r.PostForm, true); err == nil && !f.Good(r.PostForm.Get("fb_exchange_token")) {
+			err = fmt.Errorf("the token has ended")
+		}
+	default:
+		err = fmt.Errorf("the grant type %q", r.FormValue("grant_type"))
+	}
+	if err != nil {
+		bad(w)
+		return
+	}
+	access, _ := f.Grant(time.Hour)
+	control.JSON(w, http.StatusOK, map[string]any{"access_token": access, "token_type": "bearer"})
+}
+
+// accounts lists the pages. The login may not create content on one of them.
+func (f *Fake) accounts(w http.ResponseWriter, r *http.Request) {
+	if !strings.Contains(r.URL.Query().Get("fields"), "access_token") {
+		bad(w)
+		return
+	}
+	access, _ := f.Grant(0)
+	control.JSON(w, http.StatusOK, map[string]any{"data": []any{
+		map[string]any{"id": "10000000000002", "name": "Read only", "access_token": access,
+			"tasks": []string{"ANALYZE"}},
+		map[string]any{"id": Page, "name": "Acme", "username": "acme", "access_token": access,
+			"tasks":   []string{"ANALYZE", "CREATE_CONTENT"},
+			"picture": map[string]any{"data": map[string]string{"url": "https://scontent.example.test/a.jpg"}}},
+	}})
+}
+
+// only reports whether a form has no other members than the given ones.
+func only(form url.Values, names ...string) bool {
+	for name := range form {
+		if !slices.Contains(names, name) {
+			return false
+		}
+	}
+	return true
+}
+
+func (f *Fake) photo(w http.ResponseWriter, r *http.Request) {
+	if r.FormValue("published") != "false" || !control.Public(r.FormValue("url")) ||
+		!only(r.PostForm, "url", "published", "alt_text_custom") {
+		bad(w)
+		return
+	}
+	id := f.ID()
+	f.mu.Lock()
+	f.photos[id] = r.FormValue("url") + " " + r.FormValue("alt_text_custom")
+	f.mu.Unlock()
+	control.JSON(w, http.StatusOK, map[string]string{"id": id})
+}
+
+func (f *Fake) feed(w http.ResponseWriter, r *http.Request) {
+	_ = r.ParseForm() // an unreadable form has no message
+	f.mu.Lock()
+	content := r.PostForm.Get("message")
+	ok := len(r.PostForm["message"]) == 1
+	for n := 0; r.PostForm.Has(fmt.Sprintf("attached_media[%d]", n)); n++ {
+		var of struct {
+			ID string `json:"media_fbid"`
+		}
+		err := json.Unmarshal([]byte(r.PostForm.Get(fmt.Sprintf("attached_media[%d]", n))), &of)
+		photo, known := f.photos[of.ID]
+		ok = ok && err == nil && known && n < 10
+		content += " " + photo
+	}
+	f.mu.Unlock()
+	if link := r.PostForm.Get("link"); !ok || strings.TrimSpace(content) == "" || link != "" && !control.Public(link) {
+		bad(w)
+		return
+	}
+	f.publish(w, Page+"_"+f.ID(), r.PostForm.Get("message"), content, r.PostForm.Get("link"))
+}
+
+func (f *Fake) publish(w http.ResponseWriter, id, text, content, link string) {
+	f.Publish(control.Post{ID: id, Account: Page, Content: content})
+	f.mu.Lock()
+	f.texts[id], f.links[id] = text, link
+	f.mu.Unlock()
+	control.JSON(w, http.StatusOK, map[string]any{"id": id, "success": true})
+}
+
+// Link returns the link whose preview a post shows.
+func (f *Fake) Link(post string) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.links[post]
+}
+
+func (f *Fake) video(w http.ResponseWriter, r *http.Request) {
+	if !control.Public(r.FormValue("file_url")) || !only(r.PostForm, "file_url", "description", "title") {
+		bad(w)
+		return
+	}
+	id := f.ID()
+	f.mu.Lock()
+	f.videos[id] = &video{address: r.FormValue("file_url"), sent: f.Now(), published: true}
+	f.mu.Unlock()
+	f.publish(w, id, r.FormValue("description"), "video "+r.FormValue("description")+r.FormValue("title")+" "+
+		r.FormValue("file_url"), "")
+}
+
+func (f *Fake) reel(w http.ResponseWriter, r *http.Request) {
+	switch r.FormValue("upload_phase") {
+	case "start":
+		id := f.ID()
+		f.mu.Lock()
+		f.videos[id] = &video{reel: true}
+		f.mu.Unlock()
+		control.JSON(w, http.StatusOK, map[string]string{"video_id": id, "upload_url": control.Base(r) + "/upload/" + id})
+	case "finish":
+		id := r.FormValue("video_id")
+		f.mu.Lock()
+		v := f.videos[id]
+		if v == nil || !v.reel || v.address == "" || r.FormValue("video_state") != "PUBLISHED" {
+			f.mu.Unlock()
+			bad(w)
+			return
+		}
+		again := v.published
+		v.published = true
+		f.mu.Unlock()
+		if again {
+			control.JSON(w, http.StatusOK, map[string]bool{"success": true})
+			return
+		}
+		f.publish(w, id, r.FormValue("description"), "Reel "+r.FormValue("description")+" "+v.address, "")
+	default:
+		bad(w)
+	}
+}
+
+func (f *Fake) upload(w http.ResponseWriter, r *http.Request) {
+	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "OAuth ")
+	f.mu.Lock()
+	v := f.videos[r.PathValue("reel")]
+	f.mu.Unlock()
+	address := r.Header.Get("file_url")
+	switch {
+	case !ok || !f.Good(token):
+		refuse(w, http.StatusUnauthorized, 190, 463)
+	case v == nil || !control.Public(address):
+		bad(w)
+	default:
+		f.mu.Lock()
+		v.address, v.sent = address, f.Now()
+		f.mu.Unlock()
+		control.JSON(w, http.StatusOK, map[string]bool{"success": true})
+	}
+}
+
+// list lists the posts of a page, newest first. Its videos have a separate list.
+func (f *Fake) list(w http.ResponseWriter, r *http.Request) {
+	text, videos := "message", strings.HasSuffix(r.URL.Path, "/videos")
+	if videos {
+		text = "description"
+	}
+	data := []any{}
+	posts := f.Published()
+	slices.Reverse(posts)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, p := range posts {
+		if (f.videos[p.ID] != nil) == videos {
+			data = append(data, map[string]string{"id": p.ID, text: f.texts[p.ID],
+				"created_time": p.At.Format("2006-01-02T15:04:05-0700")})
+		}
+	}
+	control.JSON(w, http.StatusOK, map[string]any{"data": data})
+}
+
+func (f *Fake) node(w http.ResponseWriter, r *http.Request) {
+	id, fields := r.PathValue("node"), r.URL.Query().Get("fields")
+	_, visible := f.Find(id)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	v := f.videos[id]
+	switch {
+	case strings.Contains(fields, "reactions"):
+		if !visible || (v == nil) == strings.Contains(fields, "views") {
+			bad(w)
+			return
+		}
+		sum := func(n int) map[string]any { return map[string]any{"summary": map[string]int{"total_count": n}} }
+		control.JSON(w, http.StatusOK, map[string]any{"comments": sum(3), "reactions": sum(9), "views": 100,
+			"shares": map[string]int{"count": 2}})
+	case v != nil:
+		control.JSON(w, http.StatusOK, map[string]any{"id": id, "permalink_url": "/reel/" + id + "/",
+			"status": f.status(v)})
+	case visible && fields == "permalink_url":
+		control.JSON(w, http.StatusOK, map[string]string{"permalink_url": "https://www.facebook.com/" + id})
+	default:
+		bad(w)
+	}
+}
+
+func (f *Fake) status(v *video) map[string]any {
+	phase := func(done bool) map[string]string {
+		if done {
+			return map[string]string{"status": "complete"}
+		}
+		return map[string]string{"status": "in_progress"}
+	}
+	done := !v.sent.IsZero() && f.Now().Sub(v.sent) >= f.Took
+	state := "processing"
+	if done && v.published {
+		state = "ready"
+	}
+	return map[string]any{"video_status": state, "uploading_phase": phase(done), "processing_phase": phase(done),
+		"publishing_phase": phase(v.published)}
+}
+
+func (f *Fake) insights(w http.ResponseWriter, r *http.Request) {
+	if _, ok := f.Find(r.PathValue("post")); !ok || r.URL.Query().Get("metric") != "post_media_view" {
+		bad(w)
+		return
+	}
+	control.JSON(w, http.StatusOK, map[string]any{"data": []any{map[string]any{"name": "post_media_view",
+		"values": []any{map[string]int{"value": 50}}}}})
+}
+
+func (f *Fake) comment(w http.ResponseWriter, r *http.Request) {
+	if _, ok := f.Find(r.PathValue("post")); !ok || r.FormValue("message") == "" {
+		bad(w)
+		return
+	}
+	f.Comment(r.FormValue("message"))
+	control.JSON(w, http.StatusOK, map[string]string{"id": f.ID()})
+}

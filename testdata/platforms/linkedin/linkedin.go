@@ -1,0 +1,352 @@
+// Package linkedin is a fake of the parts of LinkedIn's API that publish: uploads, posts and comments
+// of a member and of an organisation.
+package linkedin
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/content-automation/api/testdata/platforms/control"
+	"github.com/content-automation/api/testdata/platforms/oauth"
+)
+
+// The accounts of the one user.
+const (
+	Member       = "urn:li:person:acme01"
+	Organization = "urn:li:organization:5515715"
+)
+
+// partBytes is the size of the parts of a video.
+const partBytes = 4000
+
+// Fake implements the API in memory.
+type Fake struct {
+	*control.Control
+	OAuth *oauth.Server
+	// Took is the time for which a file is processed.
+	Took time.Duration
+
+	mu    sync.Mutex
+	files map[string]*file
+	posts map[string]post
+}
+
+type file struct {
+	kind, owner, sum string
+	parts            []string // tags
+	size             int64
+	made             time.Time
+	whole            bool
+}
+
+type post struct{ author, commentary string }
+
+// MemberScopes are the scopes of a usual application.
+var MemberScopes = []string{"openid", "profile", "w_member_social"}
+
+// New makes a fake with the clock now.
+func New(now func() time.Time) *Fake {
+	return &Fake{
+		Control: control.New(now, func(w http.ResponseWriter, _ int) { refuse(w, http.StatusTooManyRequests) }),
+		OAuth: &oauth.Server{ClientID: oauth.ClientID, ClientSecret: oauth.ClientSecret, Divider: " ",
+			Scopes: MemberScopes},
+		Took: 25 * time.Second, files: map[string]*file{}, posts: map[string]post{},
+	}
+}
+
+func refuse(w http.ResponseWriter, status int) {
+	control.JSON(w, status, map[string]any{"status": status, "serviceErrorCode": 100, "message": "refused"})
+}
+
+func bad(w http.ResponseWriter) { refuse(w, http.StatusBadRequest) }
+
+// Handler returns the handler of the API.
+func (f *Fake) Handler() http.Handler {
+	api := http.NewServeMux()
+	for _, kind := range []string{"images", "videos", "documents"} {
+		api.HandleFunc("POST /rest/"+kind, f.initialize)
+		api.HandleFunc("GET /rest/"+kind+"/{urn}", f.status)
+	}
+	api.HandleFunc("POST /rest/posts", f.create)
+	api.HandleFunc("GET /rest/posts", f.list)
+	api.HandleFunc("GET /rest/organizationAcls", func(w http.ResponseWriter, _ *http.Request) {
+		control.JSON(w, http.StatusOK, map[string]any{"elements": []any{map[string]string{"organization": Organization}}})
+	})
+	api.HandleFunc("GET /rest/organizations/5515715", func(w http.ResponseWriter, _ *http.Request) {
+		control.JSON(w, http.StatusOK, map[string]string{"localizedName": "Acme", "vanityName": "acme"})
+	})
+	api.HandleFunc("POST /rest/socialActions/{urn}/comments", f.comment)
+	api.HandleFunc("GET /rest/socialActions/{urn}", f.actions)
+	versioned := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Linkedin-Version") == "" || r.Header.Get("X-Restli-Protocol-Version") != "2.0.0" {
+			refuse(w, http.StatusUpgradeRequired)
+			return
+		}
+		api.ServeHTTP(w, r)
+	})
+	authorized := http.NewServeMux()
+	authorized.Handle("/rest/", versioned)
+	authorized.HandleFunc("PUT /upload/{urn}/{part}", f.upload)
+	authorized.HandleFunc("GET /v2/userinfo", func(w http.ResponseWriter, _ *http.Request) {
+		control.JSON(w, http.StatusOK, map[string]string{"sub": "acme01", "name": "Ann Acme",
+			"picture": "https://media.example.test/a.jpg"})
+	})
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /oauth/v2/accessToken", f.token)
+	mux.HandleFunc("POST /oauth/v2/revoke", func(http.ResponseWriter, *http.Request) { f.Revoke() })
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		if !f.Authorized(r) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			refuse(w, http.StatusUnauthorized)
+			return
+		}
+		authorized.ServeHTTP(w, r)
+	})
+	outer := http.NewServeMux()
+	outer.HandleFunc("/oauth/v2/authorization", f.OAuth.Authorize)
+	outer.Handle("/", f.Handle(mux))
+	return outer
+}
+
+func (f *Fake) token(w http.ResponseWriter, r *http.Request) {
+	var err error
+	switch r.FormValue("grant_type") {
+	case "authorization_code":
+		err = f.OAuth.Exchange(r.PostForm, true)
+	case "refresh_token":
+		if err = f.OAuth.Client(r.PostForm, true); err == nil && !f.TakeRefresh(r.PostForm.Get("refresh_token"), false) {
+			err = fmt.Errorf("the token is not known")
+		}
+	default:
+		err = fmt.Errorf("the grant type %q", r.FormValue("grant_type"))
+	}
+	if err != nil {
+		control.JSON(w, http.StatusBadRequest, map[string]string{"error": "invalid_request"})
+		return
+	}
+	access, refresh := f.Grant(60 * 24 * time.Hour)
+	control.JSON(w, http.StatusOK, map[string]any{"access_token": access, "refresh_token": refresh,
+		"expires_in": 60 * 24 * 3600, "scope": strings.Join(f.OAuth.Scopes, ",")})
+}
+
+func (f *Fake) initialize(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Query().Get("action") == "finalizeUpload" {
+		f.finalize(w, r)
+		return
+	}
+	var body struct {
+		Request struct {
+			Owner string `json:"owner"`
+			Bytes int64  `json:"fileSizeBytes"`
+		} `json:"initializeUploadRequest"`
+	}
+	err := json.NewDecoder(r.Body).Decode(&body)
+	kind := strings.TrimSuffix(strings.TrimPrefix(r.URL.Path, "/rest/"), "s")
+	if owner := body.Request.Owner; err != nil || owner != Member && owner != Organization ||
+		(kind == "video") != (body.Request.Bytes > 0) {
+		bad(w)
+		return
+	}
+	urn := "urn:li:" + kind + ":" + f.ID()
+	parts := int((body.Request.Bytes + partBytes - 1) / partBytes)
+	f.mu.Lock()
+	f.files[urn] = &file{kind: kind, owner: body.Request.Owner, size: body.Request.Bytes, parts: make([]string, parts),
+		made: f.Now()}
+	f.mu.Unlock()
+	address := func(part int) string {
+		return control.Base(r) + "/upload/" + url.PathEscape(urn) + "/" + strconv.Itoa(part)
+	}
+	value := map[string]any{kind: urn, "uploadUrl": address(0)}
+	if kind == "video" {
+		var all []map[string]any
+		for i := range parts {
+			first := int64(i) * partBytes
+			all = append(all, map[string]any{"uploadUrl": address(i), "firstByte": first,
+				"lastByte": min(first+partBytes, body.Request.Bytes) - 1})
+		}
+		value = map[string]any{kind: urn, "uploadInstructions": all, "uploadToken": "token-" + urn}
+	}
+	control.JSON(w, http.StatusOK, map[string]any{"value": value})
+}
+
+func (f *Fake) upload(w http.ResponseWriter, r *http.Request) {
+	n, sum, err := control.Sum(r.Body)
+	part, _ := strconv.Atoi(r.PathValue("part")) // the route of another part has none
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	c := f.files[r.PathValue("urn")]
+	if c == nil || err != nil || n == 0 {
+		bad(w)
+		return
+	}
+	tag := "tag-" + sum
+	if c.kind == "video" {
+		if part >= len(c.parts) {
+			bad(w)
+			return
+		}
+		c.parts[part] = tag
+	} else {
+		c.whole = true
+	}
+	c.sum += sum
+	w.Header().Set("ETag", tag)
+	w.WriteHeader(http.StatusCreated)
+}
+
+func (f *Fake) finalize(w http.ResponseWriter, r *http.Request) {
+	var body struct {
+		Request struct {
+			Video string   `json:"video"`
+			Token string   `json:"uploadToken"`
+			Parts []string `json:"uploadedPartIds"`
+		} `json:"finalizeUploadRequest"`
+	}
+	err := json.NewDecoder(r.Body).Decode(&body)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	c := f.files[body.Request.Video]
+	if err != nil || c == nil || body.Request.Token != "token-"+body.Request.Video ||
+		!slices.Equal(c.parts, body.Request.Parts) {
+		bad(w)
+		return
+	}
+	c.whole, c.made = true, f.Now()
+}
+
+func (f *Fake) status(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	c := f.files[r.PathValue("urn")]
+	switch {
+	case c == nil:
+		refuse(w, http.StatusNotFound)
+	case c.owner == Member && c.kind != "video":
+		refuse(w, http.StatusForbidden)
+	case !c.whole || f.Now().Sub(c.made) < f.Took:
+		control.JSON(w, http.StatusOK, map[string]string{"status": "PROCESSING"})
+	default:
+		control.JSON(w, http.StatusOK, map[string]string{"status": "AVAILABLE"})
+	}
+}
+
+type attached struct {
+	ID    string `json:"id"`
+	Alt   string `json:"altText"`
+	Title string `json:"title"`
+}
+
+var (
+	hashtag  = regexp.MustCompile(`\{hashtag\|\\#\|[^}]*\}`)
+	reserved = regexp.MustCompile(`(^|[^\\])[<>#~_|\[\]*(){}@]`)
+)
+
+func (f *Fake) create(w http.ResponseWriter, r *http.Request) {
+	var body struct {
+		Author     string         `json:"author"`
+		Commentary string         `json:"commentary"`
+		Visibility string         `json:"visibility"`
+		Lifecycle  string         `json:"lifecycleState"`
+		Distribute map[string]any `json:"distribution"`
+		NoReshare  bool           `json:"isReshareDisabledByAuthor"`
+		Content    struct {
+			Media      *attached `json:"media"`
+			MultiImage *struct {
+				Images []attached `json:"images"`
+			} `json:"multiImage"`
+		} `json:"content"`
+	}
+	d := json.NewDecoder(r.Body)
+	d.DisallowUnknownFields()
+	err := d.Decode(&body)
+	var all []attached
+	if m := body.Content.Media; m != nil {
+		all = append(all, *m)
+	}
+	if m := body.Content.MultiImage; m != nil {
+		if all = append(all, m.Images...); len(all) < 2 || len(all) > 20 {
+			bad(w)
+			return
+		}
+	}
+	f.mu.Lock()
+	content, ok := body.Visibility+" "+body.Commentary, err == nil
+	for _, m := range all {
+		c := f.files[m.ID]
+		if ok = ok && c != nil && c.whole && c.owner == body.Author; !ok {
+			break
+		}
+		content += " " + c.kind + c.sum + m.Alt + m.Title
+		ok = c.kind == "image" || len(all) == 1
+	}
+	f.mu.Unlock()
+	if !ok || body.Author != Member && body.Author != Organization || body.Lifecycle != "PUBLISHED" ||
+		body.Visibility != "PUBLIC" && (body.Visibility != "CONNECTIONS" || body.Author != Member) ||
+		utf8.RuneCountInString(body.Commentary) > 4000 || body.Commentary == "" && len(all) == 0 ||
+		reserved.MatchString(hashtag.ReplaceAllString(body.Commentary, "")) {
+		bad(w)
+		return
+	}
+	id := "urn:li:share:" + f.ID()
+	f.Publish(control.Post{ID: id, Account: body.Author, Content: content})
+	f.mu.Lock()
+	f.posts[id] = post{body.Author, body.Commentary}
+	f.mu.Unlock()
+	w.Header().Set("X-Restli-Id", id)
+	w.WriteHeader(http.StatusCreated)
+}
+
+// list lists the posts of an organisation. Nobody may read those of a member.
+func (f *Fake) list(w http.ResponseWriter, r *http.Request) {
+	if q := r.URL.Query(); q.Get("q") != "author" || q.Get("author") != Organization {
+		refuse(w, http.StatusForbidden)
+		return
+	}
+	elements := []any{}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, p := range slices.Backward(f.Published()) {
+		if f.posts[p.ID].author == Organization {
+			elements = append(elements, map[string]any{"id": p.ID, "commentary": f.posts[p.ID].commentary,
+				"createdAt": p.At.UnixMilli()})
+		}
+	}
+	control.JSON(w, http.StatusOK, map[string]any{"elements": elements})
+}
+
+func (f *Fake) comment(w http.ResponseWriter, r *http.Request) {
+	var body struct {
+		Actor   string `json:"actor"`
+		Object  string `json:"object"`
+		Message struct {
+			Text string `json:"text"`
+		} `json:"message"`
+	}
+	err := json.NewDecoder(r.Body).Decode(&body)
+	if p, ok := f.Find(r.PathValue("urn")); err != nil || !ok || body.Actor != p.Account || body.Object != p.ID ||
+		body.Message.Text == "" {
+		bad(w)
+		return
+	}
+	f.Comment(body.Message.Text)
+	w.WriteHeader(http.StatusCreated)
+}
+
+func (f *Fake) actions(w http.ResponseWriter, r *http.Request) {
+	if _, ok := f.Find(r.PathValue("urn")); !ok {
+		refuse(w, http.StatusNotFound)
+		return
+	}
+	control.JSON(w, http.StatusOK, map[string]any{"likesSummary": map[string]int{"totalLikes": 5},
+		"commentsSummary": map[string]int{"aggregatedTotalComments": 2}})
+}

@@ -1,0 +1,266 @@
+// Package pinterest is a fake of the parts of Pinterest's API that publish pins.
+package pinterest
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/content-automation/api/testdata/platforms/control"
+	"github.com/content-automation/api/testdata/platforms/oauth"
+)
+
+// Board is the board of the one user.
+const Board = "549755885175"
+
+// Fake implements the API in memory.
+type Fake struct {
+	*control.Control
+	OAuth *oauth.Server
+	// Took is the time for which a video is processed.
+	Took time.Duration
+
+	mu     sync.Mutex
+	videos map[string]*video
+	pins   map[string]pin
+	// Unreachable makes the next pin fail because Pinterest cannot reach the image.
+	Unreachable bool
+}
+
+type video struct {
+	sum  string
+	made time.Time
+}
+
+type pin struct {
+	Board       string `json:"board_id"`
+	Title       string `json:"title"`
+	Description string `json:"description"`
+	Link        string `json:"link"`
+	Alt         string `json:"alt_text"`
+	Source      struct {
+		Type  string `json:"source_type"`
+		URL   string `json:"url"`
+		Media string `json:"media_id"`
+		Cover string `json:"cover_image_url"`
+		Frame *int64 `json:"cover_image_key_frame_time"`
+		Items []struct {
+			URL string `json:"url"`
+		} `json:"items"`
+	} `json:"media_source"`
+}
+
+// New makes a fake with the clock now.
+func New(now func() time.Time) *Fake {
+	return &Fake{
+		Control: control.New(now, func(w http.ResponseWriter, seconds int) {
+			w.Header().Set("Retry-After", fmt.Sprint(seconds))
+			refuse(w, http.StatusTooManyRequests, 8, "You have exceeded your rate limit.")
+		}),
+		OAuth: &oauth.Server{ClientID: oauth.ClientID, ClientSecret: oauth.ClientSecret, Divider: ",",
+			Scopes: []string{"boards:read", "boards:write", "pins:read", "pins:write", "user_accounts:read"}},
+		Took: 25 * time.Second, videos: map[string]*video{}, pins: map[string]pin{},
+	}
+}
+
+func refuse(w http.ResponseWriter, status, code int, message string) {
+	control.JSON(w, status, map[string]any{"code": code, "message": message})
+}
+
+func bad(w http.ResponseWriter) { refuse(w, http.StatusBadRequest, 1, "Invalid request.") }
+
+// Handler returns the handler of the API.
+func (f *Fake) Handler() http.Handler {
+	api := http.NewServeMux()
+	api.HandleFunc("GET /v5/user_account", func(w http.ResponseWriter, _ *http.Request) {
+		control.JSON(w, http.StatusOK, map[string]string{"username": "acme", "profile_image": "https://i.example.test/a.jpg"})
+	})
+	api.HandleFunc("GET /v5/boards", func(w http.ResponseWriter, _ *http.Request) {
+		control.JSON(w, http.StatusOK, map[string]any{"items": []any{map[string]string{"id": Board, "name": "Shoes"}}})
+	})
+	api.HandleFunc("POST /v5/media", f.register)
+	api.HandleFunc("GET /v5/media/{id}", f.media)
+	api.HandleFunc("POST /v5/pins", f.create)
+	api.HandleFunc("GET /v5/boards/"+Board+"/pins", f.list)
+	api.HandleFunc("GET /v5/pins/{id}/analytics", f.analytics)
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /v5/oauth/token", f.token)
+	mux.HandleFunc("POST /upload/{id}", f.upload)
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		if !f.Authorized(r) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			refuse(w, http.StatusUnauthorized, 2, "Authentication failed.")
+			return
+		}
+		api.ServeHTTP(w, r)
+	})
+	outer := http.NewServeMux()
+	outer.HandleFunc("/oauth/{$}", f.OAuth.Authorize)
+	outer.Handle("/", f.Handle(mux))
+	return outer
+}
+
+func (f *Fake) token(w http.ResponseWriter, r *http.Request) {
+	id, secret, _ := r.BasicAuth()
+	if id != oauth.ClientID || secret != oauth.ClientSecret || r.FormValue("client_secret") != "" {
+		refuse(w, http.StatusUnauthorized, 2, "Authentication failed.")
+		return
+	}
+	var err error
+	switch r.FormValue("grant_type") {
+	case "authorization_code":
+		r.PostForm.Set("client_id", id)
+		if err = f.OAuth.Exchange(r.PostForm, false); r.FormValue("continuous_refresh") != "true" {
+			err = fmt.Errorf("the old refresh tokens")
+		}
+	case "refresh_token":
+		if !f.TakeRefresh(r.FormValue("refresh_token"), true) {
+			err = fmt.Errorf("the token is not known")
+		}
+	default:
+		err = fmt.Errorf("the grant type %q", r.FormValue("grant_type"))
+	}
+	if err != nil {
+		bad(w)
+		return
+	}
+	access, refresh := f.Grant(30 * 24 * time.Hour)
+	control.JSON(w, http.StatusOK, map[string]any{"access_token": access, "refresh_token": refresh,
+		"expires_in": 30 * 24 * 3600, "scope": strings.Join(f.OAuth.Scopes, " ")})
+}
+
+func (f *Fake) register(w http.ResponseWriter, r *http.Request) {
+	var body map[string]string
+	if err := json.NewDecoder(r.Body).Decode(&body); err != nil || body["media_type"] != "video" {
+		bad(w)
+		return
+	}
+	id := f.ID()
+	f.mu.Lock()
+	f.videos[id] = &video{}
+	f.mu.Unlock()
+	control.JSON(w, http.StatusCreated, map[string]any{"media_id": id, "upload_url": control.Base(r) + "/upload/" + id,
+		"upload_parameters": map[string]string{"key": "uploads/" + id, "policy": "p"}})
+}
+
+func (f *Fake) upload(w http.ResponseWriter, r *http.Request) {
+	part, _, err := r.FormFile("file")
+	if err != nil || r.FormValue("key") != "uploads/"+r.PathValue("id") || r.FormValue("policy") != "p" {
+		http.Error(w, "<Error/>", http.StatusForbidden)
+		return
+	}
+	defer part.Close()
+	_, sum, err := control.Sum(part)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	v := f.videos[r.PathValue("id")]
+	if v == nil || err != nil {
+		http.Error(w, "<Error/>", http.StatusForbidden)
+		return
+	}
+	v.sum, v.made = sum, f.Now()
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// state returns the state of a video. The caller holds mu.
+func (f *Fake) state(v *video) string {
+	switch {
+	case v.sum == "":
+		return "registered"
+	case f.Now().Sub(v.made) < f.Took:
+		return "processing"
+	default:
+		return "succeeded"
+	}
+}
+
+func (f *Fake) media(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	v := f.videos[r.PathValue("id")]
+	if v == nil {
+		refuse(w, http.StatusNotFound, 40, "Not found.")
+		return
+	}
+	control.JSON(w, http.StatusOK, map[string]string{"media_id": r.PathValue("id"), "status": f.state(v)})
+}
+
+func (f *Fake) create(w http.ResponseWriter, r *http.Request) {
+	var p pin
+	d := json.NewDecoder(r.Body)
+	d.DisallowUnknownFields()
+	err := d.Decode(&p)
+	f.mu.Lock()
+	content, ok := f.content(p)
+	unreachable := f.Unreachable
+	f.Unreachable = false
+	f.mu.Unlock()
+	if unreachable {
+		refuse(w, http.StatusBadRequest, 1, "Unable to reach the URL. Please check the URL is correct and try again.")
+		return
+	}
+	if err != nil || !ok || p.Board != Board || utf8.RuneCountInString(p.Title) > 100 ||
+		utf8.RuneCountInString(p.Description) > 800 || utf8.RuneCountInString(p.Alt) > 500 ||
+		p.Link != "" && !control.Public(p.Link) {
+		bad(w)
+		return
+	}
+	id := f.ID()
+	f.Publish(control.Post{ID: id, Account: Board, Content: content})
+	f.mu.Lock()
+	f.pins[id] = p
+	f.mu.Unlock()
+	control.JSON(w, http.StatusCreated, map[string]string{"id": id})
+}
+
+// content returns the content of a pin, and whether its media are complete. The caller holds mu.
+func (f *Fake) content(p pin) (string, bool) {
+	content, s, ok := p.Title+" "+p.Description+" "+p.Link+" "+p.Alt, p.Source, true
+	switch s.Type {
+	case "image_url":
+		return content + " " + s.URL, control.Public(s.URL)
+	case "multiple_image_urls":
+		for _, i := range s.Items {
+			content += " " + i.URL
+			ok = ok && control.Public(i.URL)
+		}
+		return content, ok && len(s.Items) >= 2 && len(s.Items) <= 5
+	case "video_id":
+		v := f.videos[s.Media]
+		if v == nil || f.state(v) != "succeeded" || (s.Cover == "") == (s.Frame == nil) {
+			return "", false
+		}
+		return content + " " + v.sum + s.Cover, s.Cover == "" || control.Public(s.Cover)
+	}
+	return "", false
+}
+
+// list lists the pins of the board, newest first.
+func (f *Fake) list(w http.ResponseWriter, _ *http.Request) {
+	items := []any{}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, p := range slices.Backward(f.Published()) {
+		pin := f.pins[p.ID]
+		items = append(items, map[string]string{"id": p.ID, "title": pin.Title, "description": pin.Description,
+			"link": pin.Link, "created_at": p.At.UTC().Format("2006-01-02T15:04:05")})
+	}
+	control.JSON(w, http.StatusOK, map[string]any{"items": items})
+}
+
+func (f *Fake) analytics(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	if _, ok := f.Find(r.PathValue("id")); !ok || q.Get("start_date") == "" || q.Get("end_date") == "" ||
+		q.Get("metric_types") == "" {
+		refuse(w, http.StatusNotFound, 50, "Not found.")
+		return
+	}
+	control.JSON(w, http.StatusOK, map[string]any{"all": map[string]any{
+		"summary_metrics": map[string]int{"IMPRESSION": 120, "SAVE": 6}}})
+}

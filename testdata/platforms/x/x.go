@@ -1,0 +1,397 @@
+// Package x is a fake of the parts of X's API that publish: uploads in parts, and posts. It refuses a
+// text that the account has posted in the last hours.
+package x
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/testdata/platforms/control"
+	"github.com/content-automation/api/testdata/platforms/oauth"
+)
+
+// User is the one user.
+const User = "2244994945"
+
+// The prices of calls, in tenths of a cent.
+const (
+	postPrice = 15
+	linkPrice = 200
+	readPrice = 5
+)
+
+// Fake implements the API in memory.
+type Fake struct {
+	*control.Control
+	OAuth *oauth.Server
+	// Took is the time for which a file is processed.
+	Took time.Duration
+	// Comment is the text of replies that count as first comments.
+	Comment string
+	// Cost is what the calls have cost, in tenths of a cent.
+	Cost int
+	// Empty says that the application has no credits.
+	Empty bool
+
+	mu     sync.Mutex
+	files  map[string]*file
+	texts  map[string]string // as X shows them, by post
+	bodies map[string]Body
+}
+
+type file struct {
+	mime     string
+	size     int64
+	segments map[int]string
+	lengths  map[int]int64
+	whole    time.Time
+	alt      string
+}
+
+// Body is a call that makes a post.
+type Body struct {
+	Text  string `json:"text"`
+	Media struct {
+		IDs []string `json:"media_ids"`
+	} `json:"media"`
+	Reply struct {
+		To string `json:"in_reply_to_tweet_id"`
+	} `json:"reply"`
+	Settings string `json:"reply_settings"`
+	AI       bool   `json:"made_with_ai"`
+	Paid     bool   `json:"paid_partnership"`
+}
+
+// New makes a fake with the clock now.
+func New(now func() time.Time) *Fake {
+	return &Fake{
+		Control: control.New(now, func(w http.ResponseWriter, seconds int) {
+			w.Header().Set("X-Rate-Limit-Reset", strconv.FormatInt(now().Unix()+int64(seconds), 10))
+			refuse(w, http.StatusTooManyRequests, "about:blank", "Too Many Requests")
+		}),
+		OAuth: &oauth.Server{ClientID: oauth.ClientID, ClientSecret: oauth.ClientSecret, Divider: " ",
+			Scopes: []string{"tweet.read", "tweet.write", "users.read", "media.write", "offline.access"}},
+		Took: 25 * time.Second, files: map[string]*file{}, texts: map[string]string{}, bodies: map[string]Body{},
+	}
+}
+
+func refuse(w http.ResponseWriter, status int, kind, detail string) {
+	control.JSON(w, status, map[string]any{"title": http.StatusText(status), "type": kind, "detail": detail,
+		"status": status})
+}
+
+func bad(w http.ResponseWriter) {
+	refuse(w, http.StatusBadRequest, "https://api.x.com/2/problems/invalid-request", "One or more parameters are invalid.")
+}
+
+// Handler returns the handler of the API.
+func (f *Fake) Handler() http.Handler {
+	api := http.NewServeMux()
+	api.HandleFunc("GET /2/users/me", func(w http.ResponseWriter, _ *http.Request) {
+		control.JSON(w, http.StatusOK, map[string]any{"data": map[string]string{"id": User, "username": "acme",
+			"name": "Acme", "profile_image_url": "https://pbs.example.test/a.jpg"}})
+	})
+	api.HandleFunc("POST /2/media/upload/initialize", f.initialize)
+	api.HandleFunc("POST /2/media/upload/{id}/append", f.append)
+	api.HandleFunc("POST /2/media/upload/{id}/finalize", f.finalize)
+	api.HandleFunc("GET /2/media/upload", f.status)
+	api.HandleFunc("POST /2/media/metadata", f.metadata)
+	api.HandleFunc("POST /2/tweets", f.create)
+	api.HandleFunc("GET /2/tweets/{id}", f.read)
+	api.HandleFunc("GET /2/users/"+User+"/tweets", f.list)
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /2/oauth2/token", f.token)
+	mux.HandleFunc("POST /2/oauth2/revoke", func(w http.ResponseWriter, r *http.Request) {
+		if !client(r) || r.FormValue("token") == "" {
+			control.JSON(w, http.StatusUnauthorized, map[string]string{"error": "unauthorized_client"})
+			return
+		}
+		f.Revoke()
+		control.JSON(w, http.StatusOK, map[string]bool{"revoked": true})
+	})
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		if !f.Authorized(r) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			refuse(w, http.StatusUnauthorized, "about:blank", "Unauthorized")
+			return
+		}
+		api.ServeHTTP(w, r)
+	})
+	outer := http.NewServeMux()
+	outer.HandleFunc("/i/oauth2/authorize", f.OAuth.Authorize)
+	outer.Handle("/", f.Handle(mux))
+	return outer
+}
+
+func client(r *http.Request) bool {
+	id, secret, _ := r.BasicAuth()
+	return id == oauth.ClientID && secret == oauth.ClientSecret
+}
+
+func (f *Fake) token(w http.ResponseWriter, r *http.Request) {
+	if !client(r) {
+		control.JSON(w, http.StatusUnauthorized, map[string]string{"error": "unauthorized_client"})
+		return
+	}
+	var err error
+	switch r.FormValue("grant_type") {
+	case "authorization_code":
+		r.PostForm.Set("client_id", oauth.ClientID)
+		err = f.OAuth.Exchange(r.PostForm, false)
+	case "refresh_token":
+		if !f.TakeRefresh(r.FormValue("refresh_token"), true) {
+			err = fmt.Errorf("the token is not known")
+		}
+	default:
+		err = fmt.Errorf("the grant type %q", r.FormValue("grant_type"))
+	}
+	if err != nil {
+		control.JSON(w, http.StatusBadRequest, map[string]string{"error": "invalid_grant"})
+		return
+	}
+	access, refresh := f.Grant(2 * time.Hour)
+	control.JSON(w, http.StatusOK, map[string]any{"access_token": access, "refresh_token": refresh,
+		"expires_in": 7200, "scope": strings.Join(f.OAuth.Scopes, " "), "token_type": "bearer"})
+}
+
+func (f *Fake) initialize(w http.ResponseWriter, r *http.Request) {
+	var body struct {
+		MIME     string `json:"media_type"`
+		Bytes    int64  `json:"total_bytes"`
+		Category string `json:"media_category"`
+	}
+	err := json.NewDecoder(r.Body).Decode(&body)
+	kind, _, _ := strings.Cut(body.MIME, "/")
+	if err != nil || body.Bytes <= 0 || body.Category != "tweet_"+kind {
+		bad(w)
+		return
+	}
+	id := f.ID()
+	f.mu.Lock()
+	f.files[id] = &file{mime: body.MIME, size: body.Bytes, segments: map[int]string{}, lengths: map[int]int64{}}
+	f.mu.Unlock()
+	control.JSON(w, http.StatusOK, map[string]any{"data": map[string]string{"id": id}})
+}
+
+func (f *Fake) append(w http.ResponseWriter, r *http.Request) {
+	part, _, err := r.FormFile("media")
+	if err != nil {
+		bad(w)
+		return
+	}
+	defer part.Close()
+	n, sum, err := control.Sum(part)
+	index, bad1 := strconv.Atoi(r.FormValue("segment_index"))
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	c := f.files[r.PathValue("id")]
+	if c == nil || err != nil || bad1 != nil || n > 1<<20 || !c.whole.IsZero() {
+		bad(w)
+		return
+	}
+	c.segments[index], c.lengths[index] = sum, n
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func (f *Fake) finalize(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	c := f.files[r.PathValue("id")]
+	if c == nil {
+		bad(w)
+		return
+	}
+	var size int64
+	for _, n := range c.lengths {
+		size += n
+	}
+	if size != c.size {
+		bad(w)
+		return
+	}
+	if c.whole.IsZero() {
+		c.whole = f.Now()
+	}
+	f.show(w, r.PathValue("id"), c)
+}
+
+// show writes the state of a file. The caller holds mu.
+func (f *Fake) show(w http.ResponseWriter, id string, c *file) {
+	data := map[string]any{"id": id}
+	if strings.HasPrefix(c.mime, "video/") {
+		data["processing_info"] = map[string]any{"state": "in_progress", "check_after_secs": 10}
+		if f.done(c) {
+			data["processing_info"] = map[string]any{"state": "succeeded"}
+		}
+	}
+	control.JSON(w, http.StatusOK, map[string]any{"data": data})
+}
+
+// done reports whether a file is processed. The caller holds mu.
+func (f *Fake) done(c *file) bool {
+	return !c.whole.IsZero() && (!strings.HasPrefix(c.mime, "video/") || f.Now().Sub(c.whole) >= f.Took)
+}
+
+func (f *Fake) status(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	id := r.URL.Query().Get("media_id")
+	c := f.files[id]
+	if c == nil || r.URL.Query().Get("command") != "STATUS" {
+		bad(w)
+		return
+	}
+	f.show(w, id, c)
+}
+
+func (f *Fake) metadata(w http.ResponseWriter, r *http.Request) {
+	var body struct {
+		ID       string `json:"id"`
+		Metadata struct {
+			Alt struct {
+				Text string `json:"text"`
+			} `json:"alt_text"`
+		} `json:"metadata"`
+	}
+	err := json.NewDecoder(r.Body).Decode(&body)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	c := f.files[body.ID]
+	if err != nil || c == nil || body.Metadata.Alt.Text == "" {
+		bad(w)
+		return
+	}
+	c.alt = body.Metadata.Alt.Text
+	control.JSON(w, http.StatusOK, map[string]any{"data": map[string]string{"id": body.ID}})
+}
+
+func (f *Fake) create(w http.ResponseWriter, r *http.Request) {
+	var body Body
+	d := json.NewDecoder(r.Body)
+	d.DisallowUnknownFields()
+	err := d.Decode(&body)
+	f.mu.Lock()
+	content, ok := f.content(body)
+	_, answers := f.texts[body.Reply.To]
+	duplicate := slices.Contains(f.recent(), shown(body))
+	f.mu.Unlock()
+	switch {
+	case f.Empty:
+		refuse(w, http.StatusPaymentRequired, "https://api.x.com/2/problems/credits", "No credits left.")
+		return
+	case err != nil || !ok || body.Reply.To != "" && !answers || platform.Weighted.Length(body.Text) > 280 ||
+		body.Settings != "" && !slices.Contains([]string{"following", "mentionedUsers", "subscribers", "verified"},
+			body.Settings):
+		bad(w)
+		return
+	case duplicate:
+		refuse(w, http.StatusForbidden, "about:blank",
+			"You are not allowed to create a Tweet with duplicate content.")
+		return
+	}
+	id := f.ID()
+	if body.Reply.To != "" && body.Text == f.Comment {
+		f.Control.Comment(body.Text)
+	} else {
+		f.Publish(control.Post{ID: id, Account: User, Content: content})
+	}
+	f.mu.Lock()
+	f.texts[id], f.bodies[id] = shown(body), body
+	f.Cost += postPrice
+	if len(platform.Links(body.Text)) > 0 {
+		f.Cost += linkPrice - postPrice
+	}
+	f.mu.Unlock()
+	control.JSON(w, http.StatusCreated, map[string]any{"data": map[string]string{"id": id, "text": shown(body)}})
+}
+
+// content returns the content of a post, and whether its media are complete. The caller holds mu.
+func (f *Fake) content(b Body) (string, bool) {
+	content, ok := b.Text, len(b.Media.IDs) <= 4 && (b.Text != "" || len(b.Media.IDs) > 0)
+	for _, id := range b.Media.IDs {
+		c := f.files[id]
+		if c == nil || !f.done(c) || strings.HasPrefix(c.mime, "video/") && len(b.Media.IDs) > 1 {
+			return "", false
+		}
+		for n := range len(c.segments) {
+			content += " " + c.segments[n]
+		}
+		content += " " + c.alt
+	}
+	if b.Reply.To != "" {
+		content = "reply " + content
+	}
+	return content, ok
+}
+
+// recent returns the texts of the last three hours. The caller holds mu.
+func (f *Fake) recent() (all []string) {
+	for _, p := range f.Published() {
+		if f.Now().Sub(p.At) < 3*time.Hour {
+			all = append(all, f.texts[p.ID])
+		}
+	}
+	return all
+}
+
+var link = regexp.MustCompile(`https?://\S+`)
+
+// shown returns the text as X shows it: with its own links, also for media, and with entities of HTML.
+func shown(b Body) string {
+	text := link.ReplaceAllString(b.Text, "https://t.co/abcdefghij")
+	text = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(text)
+	if len(b.Media.IDs) > 0 {
+		text += " https://t.co/klmnopqrst"
+	}
+	return text
+}
+
+// Body returns the call that has made a post.
+func (f *Fake) Body(id string) Body {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.bodies[id]
+}
+
+func (f *Fake) read(w http.ResponseWriter, r *http.Request) {
+	_, ok := f.Find(r.PathValue("id"))
+	f.mu.Lock()
+	f.Cost += readPrice
+	f.mu.Unlock()
+	if !ok {
+		control.JSON(w, http.StatusOK, map[string]any{"errors": []any{map[string]string{"title": "Not Found Error"}}})
+		return
+	}
+	control.JSON(w, http.StatusOK, map[string]any{"data": map[string]any{"id": r.PathValue("id"),
+		"public_metrics": map[string]int{"impression_count": 90, "like_count": 8, "reply_count": 1, "retweet_count": 2,
+			"quote_count": 1, "bookmark_count": 4}}})
+}
+
+// list lists the posts since a time, newest first, with replies.
+func (f *Fake) list(w http.ResponseWriter, r *http.Request) {
+	since, err := time.Parse(time.RFC3339, r.URL.Query().Get("start_time"))
+	most, bad1 := strconv.Atoi(r.URL.Query().Get("max_results"))
+	if err != nil || bad1 != nil || most < 5 {
+		bad(w)
+		return
+	}
+	data := []any{}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, p := range slices.Backward(f.Published()) {
+		if !p.At.Before(since) && len(data) < most {
+			data = append(data, map[string]any{"id": p.ID, "text": f.texts[p.ID], "created_at": p.At.UTC()})
+			f.Cost += readPrice
+		}
+	}
+	control.JSON(w, http.StatusOK, map[string]any{"data": data})
+}
