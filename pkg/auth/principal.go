@@ -71,6 +71,8 @@ const (
 	Directory ActorKind = "directory"
 	// SocialAccount is the browser of the person who grants the access to a social account.
 	SocialAccount ActorKind = "social_account"
+	// ReviewLink is the browser of a person who was given a link to content.
+	ReviewLink ActorKind = "review_link"
 )
 
 // Actor is an API key or a person.

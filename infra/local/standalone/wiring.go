@@ -48,6 +48,7 @@ import (
 	"github.com/content-automation/api/pkg/media/objects"
 	"github.com/content-automation/api/pkg/service/api"
 	"github.com/content-automation/api/pkg/service/docs"
+	contentfunction "github.com/content-automation/api/pkg/service/function/content"
 	"github.com/content-automation/api/pkg/service/mcp"
 	"github.com/content-automation/api/pkg/service/worker"
 	"github.com/content-automation/api/pkg/service/worker/canary"
@@ -125,6 +126,9 @@ func (s *Service) mount(e area.Env) *gateway {
 		handler := http.Handler(r)
 		if f.Name == api.SocialFunction {
 			handler = social.Open(e).With(r)
+		}
+		if f.Name == api.ContentFunction {
+			handler = contentfunction.With(e, r)
 		}
 		if f.Name == api.PeopleFunction {
 			handler = scim.Open(e).With(r)

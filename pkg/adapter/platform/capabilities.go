@@ -2,6 +2,7 @@ package platform
 
 import (
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -46,6 +47,8 @@ type Capabilities struct {
 	Budget *Budget
 	// Plain reports whether the platform refuses media that show a logo or the name of a brand.
 	Plain bool
+	// Edits and Deletes report whether the platform is an Editor and a Deleter.
+	Edits, Deletes bool
 	// Pulls reports whether the platform reads media by their URL.
 	Pulls bool
 	// Notes are facts that a caller or operator has to know, in whole sentences.
@@ -101,6 +104,14 @@ const (
 	UTF16 Unit = "utf16_units"
 	Bytes Unit = "bytes"
 )
+
+// Name returns the unit in words.
+func (u Unit) Name() string {
+	if u == "" {
+		u = Runes
+	}
+	return strings.ReplaceAll(string(u), "_", " ")
+}
 
 // Text bounds a text. The zero value permits no text.
 type Text struct {

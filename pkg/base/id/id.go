@@ -42,6 +42,7 @@ const (
 	Person        = "usr"
 	Connection    = "con"
 	Group         = "grp"
+	ReviewLink    = "rvl"
 )
 
 // New makes an id of the given kind for the given time. It panics if the machine has no randomness, because nothing can

@@ -5,7 +5,7 @@ import (
 	"github.com/content-automation/api/pkg/httpapi"
 )
 
-// The functions behind routes without an operation. One page receives the browsers of accounts' owners from platforms;
+// The functions behind routes without an operation. One page receives the browsers of accounts' owners from platforms, another shows content to reviewers;
 // customers' directories call SCIM with a token of their own; one function answers for all unknown paths under /v1; one
 // checks the credentials of agents itself.
 const (
@@ -13,6 +13,7 @@ const (
 	ConsoleFunction = "console"
 	SocialFunction  = "social"
 	PeopleFunction  = "apikey"
+	ContentFunction = "content"
 	MCPFunction     = "mcp"
 	UnknownFunction = "account"
 	UnknownPath     = "/v1/{proxy+}"
@@ -34,6 +35,7 @@ var PublicRoutes = []httpapi.Route{
 	{Path: "/.well-known/oauth-protected-resource", Function: MCPFunction},
 	{Path: "/.well-known/oauth-protected-resource/mcp", Function: MCPFunction},
 	{Path: "/v1/social/callback", Function: SocialFunction},
+	{Path: "/review/{token}", Function: ContentFunction},
 	{Path: "/settings", Function: ConsoleFunction},
 	{Path: "/settings/{page+}", Function: ConsoleFunction},
 	{Path: "/auth/{step+}", Function: ConsoleFunction},
