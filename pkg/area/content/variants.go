@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/area/content/item"
@@ -35,6 +37,16 @@ type variants map[string]variantBody
 
 // variantsPatch are variants in a merge patch: null removes one.
 type variantsPatch map[string]*variantBody
+
+// Schema describes the variants of a patch in the OpenAPI document.
+func (variantsPatch) Schema(r huma.Registry) *huma.Schema {
+	one := *huma.SchemaFromType(r, reflect.TypeFor[variantBody]())
+	one.Nullable = true
+	s := &huma.Schema{Type: huma.TypeObject, AdditionalProperties: &one, Nullable: true}
+	one.PrecomputeMessages()
+	s.PrecomputeMessages()
+	return s
+}
 
 // items returns the variants as items have them.
 func (v variants) items() map[string]item.Variant {

@@ -138,6 +138,9 @@ func (s *Service) links(ctx context.Context, in *linksInput) (httpapi.Page[Revie
 
 func (s *Service) createLink(ctx context.Context, tx *store.Tx, in *linkInput) (out ReviewLink, err error) {
 	b, now, p := in.Body, s.now(), auth.FromContext(ctx)
+	if err := b.Rules(); err != nil {
+		return out, err
+	}
 	until := now.Add(7 * 24 * time.Hour)
 	if b.ExpiresAt != nil {
 		until = b.ExpiresAt.Time

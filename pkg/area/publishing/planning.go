@@ -137,6 +137,9 @@ func (s *Service) slots(ctx context.Context, in *slotsInput) (page httpapi.Page[
 // validate changes nothing, but is a POST, so that a repeat with the same Idempotency-Key gets the same answer.
 func (s *Service) validate(ctx context.Context, _ *store.Tx, in *validateInput) (content.Validation, error) {
 	b := in.Body
+	if err := b.Rules(); err != nil {
+		return content.Validation{}, err
+	}
 	p := content.Proposed{ItemID: b.ItemID, Body: b.Item, Accounts: b.Accounts, Options: b.Options}
 	if b.PublishAt != nil {
 		p.At = b.PublishAt.Time

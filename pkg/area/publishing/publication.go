@@ -48,21 +48,10 @@ type Entry struct {
 	Failure         *item.PublicationFailure `json:"failure" doc:"Reason of the failure. Null if it has not failed"`
 }
 
-// Publication is a publication with its metrics over time.
-type Publication struct {
-	item.Publication
-	FactoryID      string         `json:"factory_id" doc:"Factory of the item"`
-	Editable       bool           `json:"editable" doc:"Whether its platform can change the text of the post"`
-	Deletable      bool           `json:"deletable" doc:"Whether its platform can delete the post"`
-	MetricsHistory []item.Metrics `json:"metrics_history" nullable:"false" doc:"Metrics at each reading, the earliest first"`
-}
-
-type publicationPath struct {
+// PublicationPath is the part of the path that names a publication.
+type PublicationPath struct {
 	ID string `path:"publication_id" doc:"Id of the publication" example:"pub_01h455vb4pex5vsknk084sn02q"`
 }
-
-// PublicationPath is the part of the path that names a publication.
-type PublicationPath = publicationPath
 
 type listInput struct {
 	httpapi.SliceInput
@@ -107,7 +96,7 @@ func (s *Service) registerPublications(r *httpapi.Router) {
 		"Changes the text of a post where its platform can (`editable`). The platform gets the change in the "+
 			"background: `change` shows how it ends. Another change is refused until then.")
 	patch.Errors = []errs.Code{errs.NotFound, errs.VersionMismatch, errs.InvalidState}
-	httpapi.Write(r, patch, func(ctx context.Context, tx *store.Tx, in *patchInput) (Publication, error) {
+	httpapi.Write(r, patch, func(ctx context.Context, tx *store.Tx, in *patchInput) (item.PublishedPost, error) {
 		return s.change(ctx, tx, in.ID, in.IfMatch, item.ChangeEdit, &in.Body.Caption)
 	})
 
@@ -115,7 +104,7 @@ func (s *Service) registerPublications(r *httpapi.Router) {
 		"Deletes a post from its platform where the platform can (`deletable`), in the background. The event "+
 			"`publication.deleted` reports its end. The content item and its other posts stay.")
 	remove.Errors = []errs.Code{errs.NotFound, errs.VersionMismatch, errs.InvalidState}
-	httpapi.Write(r, remove, func(ctx context.Context, tx *store.Tx, in *removeInput) (Publication, error) {
+	httpapi.Write(r, remove, func(ctx context.Context, tx *store.Tx, in *removeInput) (item.PublishedPost, error) {
 		return s.change(ctx, tx, in.ID, in.IfMatch, item.ChangeDelete, nil)
 	})
 }
@@ -305,28 +294,23 @@ func (s *Service) find(ctx context.Context, publicationID string) (*item.Record,
 	}
 }
 
-func (s *Service) get(ctx context.Context, in *PublicationPath) (Publication, error) {
+func (s *Service) get(ctx context.Context, in *PublicationPath) (item.PublishedPost, error) {
 	r, _, err := s.find(ctx, in.ID)
 	if err != nil {
-		return Publication{}, err
+		return item.PublishedPost{}, err
 	}
 	return s.show(ctx, r, r.Publication(in.ID)), nil
 }
 
 // show returns a publication as callers see it.
-func (s *Service) show(ctx context.Context, r *item.Record, pub *item.Publication) Publication {
+func (s *Service) show(ctx context.Context, r *item.Record, pub *item.Publication) item.PublishedPost {
 	limits, _ := s.content.Capabilities(auth.FromContext(ctx).Mode, pub.Platform)
-	p := Publication{Publication: *pub, FactoryID: r.FactoryID, Editable: limits.Edits, Deletable: limits.Deletes,
-		MetricsHistory: r.Postings[pub.ID].Readings}
-	if p.MetricsHistory == nil {
-		p.MetricsHistory = []item.Metrics{}
-	}
-	return p
+	return r.PostOf(pub, limits)
 }
 
 // change starts a change of a published post.
 func (s *Service) change(ctx context.Context, tx *store.Tx, publicationID string, match httpapi.IfMatch, kind string,
-	caption *string) (out Publication, err error) {
+	caption *string) (out item.PublishedPost, err error) {
 	r, it, err := s.find(ctx, publicationID)
 	if err != nil {
 		return out, err

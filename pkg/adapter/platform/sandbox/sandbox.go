@@ -227,7 +227,7 @@ var (
 )
 
 // Edit implements platform.Editor.
-func (p *Platform) Edit(ctx context.Context, _ platform.Account, _ platform.Published, _ string) error {
+func (p *Platform) Edit(ctx context.Context, _ platform.Account, _ platform.Placed, _ string) error {
 	if err := ended(ctx); err != nil || p.caps.Edits {
 		return err
 	}
@@ -235,7 +235,7 @@ func (p *Platform) Edit(ctx context.Context, _ platform.Account, _ platform.Publ
 }
 
 // Delete implements platform.Deleter.
-func (p *Platform) Delete(ctx context.Context, _ platform.Account, _ platform.Published) error {
+func (p *Platform) Delete(ctx context.Context, _ platform.Account, _ platform.Placed) error {
 	if err := ended(ctx); err != nil || p.caps.Deletes {
 		return err
 	}

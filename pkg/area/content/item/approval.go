@@ -1,6 +1,7 @@
 package item
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/content-automation/api/pkg/base/errs"
@@ -83,7 +84,7 @@ func (r *Record) PublishApproved(tx *store.Tx, now time.Time, o tenant.Owner) er
 	if r.State != Generated || !r.Automatic && r.Ordered == nil && r.ContentPlanID == nil {
 		return nil
 	}
-	return r.startAutoPublish(tx, now, o, task.ID(AutoPublish, r.ID+"#"+r.UpdatedAt.Format(resource.TimeLayout),
+	return r.startAutoPublish(tx, now, o, task.ID(AutoPublish, r.ID+"#"+strconv.FormatInt(r.Version, 10),
 		r.Attempt))
 }
 

@@ -108,6 +108,20 @@ type PublicationChange struct {
 	At      resource.Time       `json:"at" doc:"Time at which it was requested"`
 }
 
+// PublishedPost is a publication as its own GET shows it: with its metrics over time.
+type PublishedPost struct {
+	Publication
+	FactoryID      string    `json:"factory_id" doc:"Factory of the item"`
+	Editable       bool      `json:"editable" doc:"Whether its platform can change the text of the post"`
+	Deletable      bool      `json:"deletable" doc:"Whether its platform can delete the post"`
+	MetricsHistory []Metrics `json:"metrics_history" nullable:"false" doc:"Metrics at each reading, the earliest first"`
+}
+
+// PostOf returns a publication of the item as its own GET shows it.
+func (r *Record) PostOf(pub *Publication, limits platform.Capabilities) PublishedPost {
+	return PublishedPost{*pub, r.FactoryID, limits.Edits, limits.Deletes, append([]Metrics{}, r.Postings[pub.ID].Readings...)}
+}
+
 // Taken reports whether its account has taken the post.
 func (p *Publication) Taken() bool {
 	return p.State == PublicationPublished || p.State == PublicationDeleted

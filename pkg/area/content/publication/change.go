@@ -48,7 +48,7 @@ func Change(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record, pub *it
 		return refuse("%s does not let applications change the text of posts. Change it on the platform.", limits.Label)
 	case kind == item.ChangeDelete && !limits.Deletes:
 		return refuse("%s does not let applications delete posts. Delete it on the platform.", limits.Label)
-	case pub.PlatformPostID == nil:
+	case pub.PlatformPostID == nil || pub.Content == nil:
 		return refuse("%s has not reported the id of the post, so it can only be changed there.", limits.Label)
 	}
 	if caption != nil {
@@ -158,9 +158,15 @@ func (w alterer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 
 // alter makes the call of a change.
 func alter(ctx context.Context, adapter platform.Adapter, token platform.Account, pub *item.Publication) error {
-	post := platform.Published{ID: *pub.PlatformPostID}
+	post := platform.Placed{Published: platform.Published{ID: *pub.PlatformPostID}, Parts: 1}
 	if pub.URL != nil {
 		post.URL = *pub.URL
+	}
+	if c := pub.Content; c != nil {
+		post.Media = len(c.MediaIDs)
+		if c.Rest != "" {
+			post.Parts++
+		}
 	}
 	if pub.Change.Kind == item.ChangeDelete {
 		if d, ok := adapter.(platform.Deleter); ok {
@@ -197,10 +203,11 @@ func (w alterer) end(s *task.Step, p altering, f *item.PublicationFailure) task.
 		case f != nil:
 		case done.Kind == item.ChangeDelete:
 			pub.State = item.PublicationDeleted
-			e, err := event.New(now, s.Owner, event.PublicationDeleted, struct {
-				item.Publication
-				FactoryID string `json:"factory_id"`
-			}{*pub, r.FactoryID}, nil)
+			var limits platform.Capabilities
+			if adapter, ok := w.Platforms.Of(s.Mode, pub.Platform); ok {
+				limits = adapter.Capabilities()
+			}
+			e, err := event.New(now, s.Owner, event.PublicationDeleted, r.PostOf(pub, limits), nil)
 			if err != nil {
 				return err
 			}
