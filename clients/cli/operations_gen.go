@@ -121,6 +121,28 @@ var groups = []group{
 			match: true,
 		},
 	}},
+	{name: "approvals", doc: "Approve a content item", operations: []operation{
+		{
+			id: "approveContentItem", name: "approve", method: "POST", path: "/v1/approvals/{content_item_id}/approve",
+			summary: "Approve a content item", doc: "Approves a generated item, and sends the event `content.approved`. What waited for it goes on: an item with a `publish_at` is scheduled, and one whose factory has `auto_publish` is published. If the item is changed or regenerated later, it waits for an approval again. Of several decisions at once, one is made; the others are refused and say by whom it was.\n\nNeeds the scope `content:publish`.",
+			args:      []string{"content_item_id"},
+			takesBody: true, bodyOptional: true,
+			body: []parameter{
+				{"note", "string", "Note for those who made the content"},
+			},
+			match: true,
+		},
+		{
+			id: "requestChanges", name: "request-changes", method: "POST", path: "/v1/approvals/{content_item_id}/request-changes",
+			summary: "Request changes of a content item", doc: "Notes what is to be changed, and sends the event `content.changes_requested`. A scheduled item of a factory that requires an approval is not published before it is approved.\n\nNeeds the scope `content:publish`.",
+			args:      []string{"content_item_id"},
+			takesBody: true, bodyOptional: false,
+			body: []parameter{
+				{"note", "string", "What is to be changed"},
+			},
+			match: true,
+		},
+	}},
 	{name: "architect", doc: "Chats with an assistant that makes drafts of factories, content plans and content items", operations: []operation{
 		{
 			id: "createChat", name: "create-chat", method: "POST", path: "/v1/architect/chats",
@@ -245,20 +267,24 @@ var groups = []group{
 			body: []parameter{
 				{"factory_id", "string", "Factory that makes the item. It sets the voice"},
 				{"kind", "string", "Kind of content"},
-				{"prompt", "string", "What the content is about"},
+				{"ai_generated", "boolean", "Whether your media were made by AI, with source provided: it is declared where a platform asks"},
 				{"caption", "string", "Absent: generated"},
 				{"cover", "string", "Cover of a music clip: generated, or the id of your media of type image. Absent: generated. For kind music_clip only"},
 				{"duration_seconds", "integer", "Length in seconds. A script of your own determines it. Of short videos 10 to 60 (default 20), of long ones 30 to 180 (60), of music clips 15 to 60 (30), of stories that are clips 5 to 15 (5). Not for other kinds"},
+				{"fit", "string", "How to fit your pictures to the shape of the kind, with source provided: none publishes them as they are, pad shows them whole before a background, crop cuts them. For images only. Default: none"},
 				{"format", "string", "Format of a video: short (9:16, the default) or long (16:9). For kind video only"},
 				{"hashtags", "list", "Hashtags, without the #. Absent: generated"},
 				{"language", "string", "Language of its texts (BCP 47). Absent: the factory's"},
+				{"media", "list", "Ids of your media, in order, with source provided: up to one image of a post, 2 to 10 images or videos of a carousel, one video of a video, one image or video of a story. They stay as long as the item. Absent: a post of text alone"},
 				{"model", "string", "Id of the model for the pictures, clips or track. Absent: the factory's, or else the default of the catalog. With a video model, a story is a clip; with visuals stills, a video needs an image model"},
 				{"music", "string", "What is heard under the voice of a video: none, generated, or the id of your media of type audio (MP3 or WAV, up to 15 minutes; it is repeated where it is shorter). Absent: none. For kind video only"},
 				{"product_id", "string", "Id of an active product of the factory that the item presents: its name, price and running promotion are in the texts, and its photos in the pictures"},
 				{"promotion_id", "string", "Id of a promotion of the product that has not ended. Absent: the active one with the lowest price, if there is one. Needs product_id"},
-				{"publish_at", "string", "Time at which it is published, once it is generated: in the future, within 180 days. If it is generated later, it is published then. Needs the scope content:publish as well. Absent: it is not scheduled, unless its factory has auto_publish"},
+				{"prompt", "string", "What the content is about. Required unless source is provided"},
+				{"publish_at", "string", "Time at which it is published, once it is generated: in the future, within 180 days. If it is generated later, it is published then. Or next_slot, the next time of the schedule of its factory that is free on the accounts. Needs the scope content:publish as well. Absent: it is not scheduled, unless its factory has auto_publish"},
 				{"script", "string", "What is said in a video, word for word; it is divided into scenes at the ends of its sentences. Of a music clip, the lyrics, for a model that requires them. Absent: generated"},
 				{"social_account_ids", "list", "Ids of the social accounts to publish to. Needs publish_at. Absent: those of its factory, without those that cannot publish it"},
+				{"source", "string", "Where its media and texts come from: models, or you. With provided, send media, or a post of text alone; it is generated at once, at no cost. Default: generated"},
 				{"title", "string", "Absent: generated"},
 				{"visuals", "string", "What is seen in a video: clips of the model, or pictures with a slow movement, which cost a fraction. Absent: clips. For kind video only"},
 			},
@@ -276,7 +302,7 @@ var groups = []group{
 		},
 		{
 			id: "updateContentItem", name: "update", method: "PATCH", path: "/v1/content-items/{content_item_id}",
-			summary: "Change a content item", doc: "Takes a JSON merge patch (RFC 7396) of title, caption, hashtags and metadata, until publishing begins. Generation never overwrites a text that you have set, neither a running attempt nor a later one. A text set to null is generated again by the next attempt. The title of a finished story or music clip is part of its media: regenerate the item with `reuse` to change it.\n\nNeeds the scope `content:write`.",
+			summary: "Change a content item", doc: "Takes a JSON merge patch (RFC 7396) of title, caption, hashtags, variants and metadata, until publishing begins. Generation never overwrites a text that you have set, neither a running attempt nor a later one. A text set to null is generated again by the next attempt. The title of a finished story or music clip is part of its media: regenerate the item with `reuse` to change it.\n\nNeeds the scope `content:write`.",
 			args:      []string{"content_item_id"},
 			takesBody: true, bodyOptional: false,
 			body: []parameter{
@@ -338,11 +364,11 @@ var groups = []group{
 		},
 		{
 			id: "scheduleContentItem", name: "schedule", method: "POST", path: "/v1/content-items/{content_item_id}/schedule",
-			summary: "Schedule a content item", doc: "Sets the time at which a generated item is published, and the social accounts, options and time of an item that is already scheduled. An item of a content plan has a time: without a body it is scheduled for that time, on the accounts of its factory. Accounts of the factory that cannot publish it are left out and listed in `omitted_accounts`. `publish_at: null` clears all of it. Publishing begins within 60 seconds of the time. The limits of each platform are checked now: what it does not take is refused, and what can be adapted without harm is adapted. The limit of posts on a day counts by day in UTC. If the service could not publish in time, it publishes late items of an account in the order of their times, unless the account's `late_after` has passed.\n\nNeeds the scope `content:publish`.",
+			summary: "Schedule a content item", doc: "Sets the time at which a generated item is published, and the social accounts, options and time of an item that is already scheduled. An item of a content plan has a time: without a body it is scheduled for that time, on the accounts of its factory. Accounts of the factory that cannot publish it are left out and listed in `omitted_accounts`. `publish_at: null` clears all of it. Publishing begins within 60 seconds of the time. The limits of each platform are checked now: what it does not take is refused, and what can be adapted without harm is adapted. The limit of posts on a day counts by day in UTC. If the service could not publish in time, it publishes late items of an account in the order of their times, unless the account's `late_after` has passed. If the factory requires an approval, an item without it keeps the time and is scheduled when it is approved.\n\nNeeds the scope `content:publish`.",
 			args:      []string{"content_item_id"},
 			takesBody: true, bodyOptional: true,
 			body: []parameter{
-				{"publish_at", "string", "Time at which it is published: in the future, within 180 days. Absent: the time that it has, such as that of its content plan. Null: it is no longer scheduled"},
+				{"publish_at", "string", "Time at which it is published: in the future, within 180 days; or next_slot, the next time of the schedule of its factory that is free on the accounts. Absent: the time that it has, such as that of its content plan. Null: it is no longer scheduled"},
 				{"social_account_ids", "list", "Ids of the social accounts to publish to. Absent: those that it is scheduled to, or else those of its factory, without those that cannot publish it"},
 			},
 			match: true,
@@ -389,6 +415,7 @@ var groups = []group{
 			body: []parameter{
 				{"name", "string", "Name of the factory"},
 				{"type", "string", "Type of the factory. It cannot be changed"},
+				{"approval", "string", "Whether its content waits for an approval before it is scheduled or published. Default: none"},
 				{"audience", "string", "Audience of the content"},
 				{"auto_publish", "boolean", "Whether generated content is published automatically, on the social accounts of the factory: at the times of its content plan, or else at once. Setting it to true needs the scope content:publish as well"},
 				{"content_types", "list", "Kinds of content that it makes. Items of others are refused. Absent: all"},
@@ -409,6 +436,7 @@ var groups = []group{
 			args:      []string{"factory_id"},
 			takesBody: true, bodyOptional: false,
 			body: []parameter{
+				{"approval", "string", "Whether its content waits for an approval before it is scheduled or published. Setting it to none needs the scope content:publish as well"},
 				{"audience", "string", "Audience of the content"},
 				{"auto_publish", "boolean", "Whether generated content is published automatically, on the social accounts of the factory: at the times of its content plan, or else at once. Setting it to true needs the scope content:publish as well, and schedules the items of its content plans that are generated and whose time is ahead"},
 				{"content_types", "list", "Kinds of content that it makes. Items of others are refused. Null: all"},
@@ -538,7 +566,7 @@ var groups = []group{
 		},
 		{
 			id: "deleteMedia", name: "delete", method: "DELETE", path: "/v1/media/{media_id}",
-			summary: "Delete a media", doc: "Its id cannot be used from now on. Work that was accepted before still gets the file, which is removed within 24 hours.\n\nNeeds the scope `content:write`.",
+			summary: "Delete a media", doc: "Its id cannot be used from now on. A media that content items publish is not deleted before them. Work that was accepted before still gets the file, which is removed within 24 hours.\n\nNeeds the scope `content:write`.",
 			args:  []string{"media_id"},
 			match: true,
 		},
@@ -697,6 +725,101 @@ var groups = []group{
 				{"starts_at", "string", "When it begins (RFC 3339)"},
 				{"state", "string", "ended: ends it now, also before its start"},
 			},
+			match: true,
+		},
+	}},
+	{name: "publications", doc: "Delete a published post", operations: []operation{
+		{
+			id: "listAllPublications", name: "list", method: "GET", path: "/v1/publications",
+			summary: "List all publications", doc: "Lists the publications of the account in a period, and what is planned in it: a calendar. A period with more than 1,000 content items is refused: name a shorter one.\n\nNeeds the scope `content:read`.",
+			query: []parameter{
+				{"limit", "integer", "Maximum number of results"},
+				{"cursor", "string", "next_cursor of the previous page. The filters and the order must be the same"},
+				{"from", "string", "Only what is planned, or was published, at this time or later (RFC 3339). Absent: 30 days ago"},
+				{"to", "string", "Only what is planned, or was published, before this time (RFC 3339), up to 366 days after from. Absent: in 60 days, or 90 days after from"},
+				{"state", "list", "Only publications in these states, separated by commas"},
+				{"platform", "list", "Only publications on these platforms, separated by commas"},
+				{"social_account_id", "string", "Only publications to this social account"},
+				{"factory_id", "string", "Only publications of this factory"},
+				{"order_by", "string", "What the results are sorted by. Publications without the metric are last"},
+				{"order", "string", "Order of the results: desc is the latest or greatest first"},
+			},
+			paged: true,
+		},
+		{
+			id: "getPublication", name: "get", method: "GET", path: "/v1/publications/{publication_id}",
+			summary: "Get a publication", doc: "With its metrics over time.\n\nNeeds the scope `content:read`.",
+			args: []string{"publication_id"},
+		},
+		{
+			id: "updatePublication", name: "update", method: "PATCH", path: "/v1/publications/{publication_id}",
+			summary: "Change a published post", doc: "Changes the text of a post where its platform can (`editable`). The platform gets the change in the background: `change` shows how it ends. Another change is refused until then.\n\nNeeds the scope `content:publish`.",
+			args:      []string{"publication_id"},
+			takesBody: true, bodyOptional: false,
+			body: []parameter{
+				{"caption", "string", "New text of the post, with its hashtags"},
+			},
+			match: true,
+		},
+		{
+			id: "deletePublication", name: "delete", method: "DELETE", path: "/v1/publications/{publication_id}",
+			summary: "Delete a published post", doc: "Deletes a post from its platform where the platform can (`deletable`), in the background. The event `publication.deleted` reports its end. The content item and its other posts stay.\n\nNeeds the scope `content:publish`.",
+			args:  []string{"publication_id"},
+			match: true,
+		},
+	}},
+	{name: "publishing", doc: "Checks, approvals, review links, slots and published posts", operations: []operation{
+		{
+			id: "listSlots", name: "list-slots", method: "GET", path: "/v1/publishing/slots",
+			summary: "List the slots of a schedule", doc: "Lists the free and taken times of the schedule of a factory, the earliest first. The value `next_slot` of `publish_at` takes the first time that is free on all accounts of the item. A time is taken by everything that is scheduled for it.\n\nNeeds the scope `content:read`.",
+			query: []parameter{
+				{"limit", "integer", "Maximum number of results"},
+				{"cursor", "string", "next_cursor of the previous page. The filters and the order must be the same"},
+				{"factory_id", "string", "Factory with the schedule"},
+				{"social_account_id", "string", "Only this social account. Absent: all of the factory"},
+				{"from", "string", "Only slots at this time or later (RFC 3339). Absent: now"},
+				{"to", "string", "Only slots before this time (RFC 3339), up to 62 days later. Absent: 14 days later"},
+			},
+			paged: true,
+		},
+		{
+			id: "validatePublishing", name: "validate", method: "POST", path: "/v1/publishing/validate",
+			summary: "Check a publication", doc: "Returns every problem that an item, or the body of a new one, would have on each account: its texts, files and options, the state of the account, the posts that are left on the day, a slot that is taken, and an approval that is missing. Of content that is not generated yet, it checks what is known. It changes nothing.\n\nNeeds the scope `content:publish`.",
+			takesBody: true, bodyOptional: false,
+			body: []parameter{
+				{"content_item_id", "string", "Content item to check. Send it or item"},
+				{"publish_at", "string", "Time of publication. Absent: that of the item, or else now"},
+				{"social_account_ids", "list", "Ids of the social accounts. Absent: those that the item is planned for, or else those of its factory"},
+			},
+		},
+	}},
+	{name: "review-links", doc: "List the review links", operations: []operation{
+		{
+			id: "listReviewLinks", name: "list", method: "GET", path: "/v1/review-links",
+			summary: "List the review links", doc: "Newest first. Links that have ended stay for 30 days.\n\nNeeds the scope `content:publish`.",
+			query: []parameter{
+				{"limit", "integer", "Maximum number of results"},
+				{"cursor", "string", "next_cursor of the previous page. The filters and the order must be the same"},
+				{"order", "string", "Order of the results: desc is newest first, asc oldest first"},
+			},
+			paged: true,
+		},
+		{
+			id: "createReviewLink", name: "create", method: "POST", path: "/v1/review-links",
+			summary: "Create a review link", doc: "Makes the address of a page for people without an account. It shows the finished media and texts of content items as each platform will show them; with `may: decide`, people approve items there or request changes. Whoever has the address can open the page until `expires_at`, or until you delete the link. Decisions are in the audit log under the id of the link.\n\nNeeds the scope `content:publish`.",
+			takesBody: true, bodyOptional: false,
+			body: []parameter{
+				{"content_item_ids", "list", "Content items to show. Send them or factory_id"},
+				{"expires_at", "string", "Time at which the page ends: within 30 days. Absent: in 7 days"},
+				{"factory_id", "string", "Factory whose generated and scheduled items to show, up to 50, the newest first"},
+				{"may", "string", "What people may do: view, or also decide. Default: view"},
+				{"name", "string", "Name for your own use"},
+			},
+		},
+		{
+			id: "deleteReviewLink", name: "delete", method: "DELETE", path: "/v1/review-links/{review_link_id}",
+			summary: "Delete a review link", doc: "The page ends at once.\n\nNeeds the scope `content:publish`.",
+			args:  []string{"review_link_id"},
 			match: true,
 		},
 	}},

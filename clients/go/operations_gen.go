@@ -19,6 +19,8 @@ type Client struct {
 	Account *AccountService
 	// Keys, their scopes, addresses, expiry and rotation.
 	APIKeys *APIKeysService
+	// Approve a content item.
+	Approvals *ApprovalsService
 	// Chats with an assistant that makes drafts of factories, content plans and content items.
 	Architect *ArchitectService
 	// Subscription plans and generation models.
@@ -37,6 +39,12 @@ type Client struct {
 	Products *ProductsService
 	// Lower prices of products for a time.
 	Promotions *PromotionsService
+	// Delete a published post.
+	Publications *PublicationsService
+	// Checks, approvals, review links, slots and published posts.
+	Publishing *PublishingService
+	// List the review links.
+	ReviewLinks *ReviewLinksService
 	// Empty the sandbox, or move its clock.
 	Sandbox *SandboxService
 	// Accounts on social platforms, and the factories that publish to them.
@@ -50,6 +58,7 @@ type Client struct {
 func (c *Client) bind() {
 	c.Account = &AccountService{&c.transport}
 	c.APIKeys = &APIKeysService{&c.transport}
+	c.Approvals = &ApprovalsService{&c.transport}
 	c.Architect = &ArchitectService{&c.transport}
 	c.Catalog = &CatalogService{&c.transport}
 	c.Content = &ContentService{&c.transport}
@@ -59,6 +68,9 @@ func (c *Client) bind() {
 	c.People = &PeopleService{&c.transport}
 	c.Products = &ProductsService{&c.transport}
 	c.Promotions = &PromotionsService{&c.transport}
+	c.Publications = &PublicationsService{&c.transport}
+	c.Publishing = &PublishingService{&c.transport}
+	c.ReviewLinks = &ReviewLinksService{&c.transport}
 	c.Sandbox = &SandboxService{&c.transport}
 	c.SocialAccounts = &SocialAccountsService{&c.transport}
 	c.Studio = &StudioService{&c.transport}
@@ -319,6 +331,51 @@ func (s *APIKeysService) Rotate(ctx context.Context, aPIKeyID string, body *APIK
 	}
 	result := new(APIKeyWithSecret)
 	if _, err := s.t.do(ctx, newCall("POST", "/v1/api-keys/"+pAPIKeyID+"/rotate", url.Values(nil), sent, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// ApprovalsService: Approve a content item.
+type ApprovalsService struct{ t *transport }
+
+// Approve: Approve a content item.
+//
+// Approves a generated item, and sends the event `content.approved`. What waited for it goes on: an item with a
+// `publish_at` is scheduled, and one whose factory has `auto_publish` is published. If the item is changed or
+// regenerated later, it waits for an approval again. Of several decisions at once, one is made; the others are refused
+// and say by whom it was.
+//
+// Needs the scope `content:publish`.
+func (s *ApprovalsService) Approve(ctx context.Context, contentItemID string, body *DecideInputBody, options ...RequestOption) (*ContentItem, error) {
+	pContentItemID, err := segment("content_item_id", contentItemID)
+	if err != nil {
+		return nil, err
+	}
+	var sent any
+	if body != nil {
+		sent = body
+	}
+	result := new(ContentItem)
+	if _, err := s.t.do(ctx, newCall("POST", "/v1/approvals/"+pContentItemID+"/approve", url.Values(nil), sent, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// RequestChanges: Request changes of a content item.
+//
+// Notes what is to be changed, and sends the event `content.changes_requested`. A scheduled item of a factory that
+// requires an approval is not published before it is approved.
+//
+// Needs the scope `content:publish`.
+func (s *ApprovalsService) RequestChanges(ctx context.Context, contentItemID string, body ChangesInputBody, options ...RequestOption) (*ContentItem, error) {
+	pContentItemID, err := segment("content_item_id", contentItemID)
+	if err != nil {
+		return nil, err
+	}
+	result := new(ContentItem)
+	if _, err := s.t.do(ctx, newCall("POST", "/v1/approvals/"+pContentItemID+"/request-changes", url.Values(nil), body, options), result); err != nil {
 		return nil, err
 	}
 	return result, nil
@@ -669,10 +726,10 @@ func (s *ContentService) WaitFor(ctx context.Context, contentItemID string, opti
 
 // Update: Change a content item.
 //
-// Takes a JSON merge patch (RFC 7396) of title, caption, hashtags and metadata, until publishing begins. Generation
-// never overwrites a text that you have set, neither a running attempt nor a later one. A text set to null is generated
-// again by the next attempt. The title of a finished story or music clip is part of its media: regenerate the item with
-// `reuse` to change it.
+// Takes a JSON merge patch (RFC 7396) of title, caption, hashtags, variants and metadata, until publishing begins.
+// Generation never overwrites a text that you have set, neither a running attempt nor a later one. A text set to null
+// is generated again by the next attempt. The title of a finished story or music clip is part of its media: regenerate
+// the item with `reuse` to change it.
 //
 // Needs the scope `content:write`.
 func (s *ContentService) Update(ctx context.Context, contentItemID string, body ContentItemUpdate, options ...RequestOption) (*ContentItem, error) {
@@ -816,7 +873,8 @@ func (s *ContentService) Regenerate(ctx context.Context, contentItemID string, b
 // `omitted_accounts`. `publish_at: null` clears all of it. Publishing begins within 60 seconds of the time. The limits
 // of each platform are checked now: what it does not take is refused, and what can be adapted without harm is adapted.
 // The limit of posts on a day counts by day in UTC. If the service could not publish in time, it publishes late items
-// of an account in the order of their times, unless the account's `late_after` has passed.
+// of an account in the order of their times, unless the account's `late_after` has passed. If the factory requires an
+// approval, an item without it keeps the time and is scheduled when it is approved.
 //
 // Needs the scope `content:publish`.
 func (s *ContentService) Schedule(ctx context.Context, contentItemID string, body *ContentItemSchedule, options ...RequestOption) (*ContentItem, error) {
@@ -1305,8 +1363,8 @@ func (s *MediaService) WaitFor(ctx context.Context, mediaID string, options ...R
 
 // Delete: Delete a media.
 //
-// Its id cannot be used from now on. Work that was accepted before still gets the file, which is removed within 24
-// hours.
+// Its id cannot be used from now on. A media that content items publish is not deleted before them. Work that was
+// accepted before still gets the file, which is removed within 24 hours.
 //
 // Needs the scope `content:write`.
 func (s *MediaService) Delete(ctx context.Context, mediaID string, options ...RequestOption) (*OwnMedia, error) {
@@ -1612,6 +1670,212 @@ func (s *PromotionsService) Update(ctx context.Context, promotionID string, body
 	}
 	result := new(Promotion)
 	if _, err := s.t.do(ctx, newCall("PATCH", "/v1/promotions/"+pPromotionID, url.Values(nil), body, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// PublicationsService: Delete a published post.
+type PublicationsService struct{ t *transport }
+
+// ListAllPublicationsParams are the parameters of PublicationsService.List.
+type ListAllPublicationsParams struct {
+	// Maximum number of results.
+	Limit *int64 `query:"limit"`
+	// next_cursor of the previous page. The filters and the order must be the same.
+	Cursor *string `query:"cursor"`
+	// Only what is planned, or was published, at this time or later (RFC 3339). Absent: 30 days ago.
+	From *time.Time `query:"from"`
+	// Only what is planned, or was published, before this time (RFC 3339), up to 366 days after from. Absent: in 60 days,
+	// or 90 days after from.
+	To *time.Time `query:"to"`
+	// Only publications in these states, separated by commas.
+	State []PublishingEntryStateInput `query:"state"`
+	// Only publications on these platforms, separated by commas.
+	Platform []PlatformInput `query:"platform"`
+	// Only publications to this social account.
+	SocialAccountID *string `query:"social_account_id"`
+	// Only publications of this factory.
+	FactoryID *string `query:"factory_id"`
+	// What the results are sorted by. Publications without the metric are last.
+	OrderBy *ListAllPublicationsOrderBy `query:"order_by"`
+	// Order of the results: desc is the latest or greatest first.
+	Order *ListOrder `query:"order"`
+}
+
+// List reads all pages, as the caller goes on: List all publications.
+//
+// Lists the publications of the account in a period, and what is planned in it: a calendar. A period with more than
+// 1,000 content items is refused: name a shorter one.
+//
+// Needs the scope `content:read`.
+func (s *PublicationsService) List(ctx context.Context, params *ListAllPublicationsParams, options ...RequestOption) iter.Seq2[PublishingEntry, error] {
+	return all[PublishingEntry](ctx, s.t, "/v1/publications", queryOf(params), options)
+}
+
+// ListPage reads one page.
+func (s *PublicationsService) ListPage(ctx context.Context, params *ListAllPublicationsParams, options ...RequestOption) (*Page[PublishingEntry], error) {
+	return page[PublishingEntry](ctx, s.t, "/v1/publications", queryOf(params), options)
+}
+
+// Get: Get a publication.
+//
+// With its metrics over time.
+//
+// Needs the scope `content:read`.
+func (s *PublicationsService) Get(ctx context.Context, publicationID string, options ...RequestOption) (*PublishedPost, error) {
+	pPublicationID, err := segment("publication_id", publicationID)
+	if err != nil {
+		return nil, err
+	}
+	result := new(PublishedPost)
+	if _, err := s.t.do(ctx, newCall("GET", "/v1/publications/"+pPublicationID, url.Values(nil), nil, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// Update: Change a published post.
+//
+// Changes the text of a post where its platform can (`editable`). The platform gets the change in the background:
+// `change` shows how it ends. Another change is refused until then.
+//
+// Needs the scope `content:publish`.
+func (s *PublicationsService) Update(ctx context.Context, publicationID string, body PublishingUpdate, options ...RequestOption) (*PublishedPost, error) {
+	pPublicationID, err := segment("publication_id", publicationID)
+	if err != nil {
+		return nil, err
+	}
+	result := new(PublishedPost)
+	if _, err := s.t.do(ctx, newCall("PATCH", "/v1/publications/"+pPublicationID, url.Values(nil), body, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// Delete: Delete a published post.
+//
+// Deletes a post from its platform where the platform can (`deletable`), in the background. The event
+// `publication.deleted` reports its end. The content item and its other posts stay.
+//
+// Needs the scope `content:publish`.
+func (s *PublicationsService) Delete(ctx context.Context, publicationID string, options ...RequestOption) (*PublishedPost, error) {
+	pPublicationID, err := segment("publication_id", publicationID)
+	if err != nil {
+		return nil, err
+	}
+	result := new(PublishedPost)
+	if _, err := s.t.do(ctx, newCall("DELETE", "/v1/publications/"+pPublicationID, url.Values(nil), nil, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// PublishingService: Checks, approvals, review links, slots and published posts.
+type PublishingService struct{ t *transport }
+
+// ListSlotsParams are the parameters of PublishingService.ListSlots.
+type ListSlotsParams struct {
+	// Maximum number of results.
+	Limit *int64 `query:"limit"`
+	// next_cursor of the previous page. The filters and the order must be the same.
+	Cursor *string `query:"cursor"`
+	// Factory with the schedule.
+	FactoryID *string `query:"factory_id"`
+	// Only this social account. Absent: all of the factory.
+	SocialAccountID *string `query:"social_account_id"`
+	// Only slots at this time or later (RFC 3339). Absent: now.
+	From *time.Time `query:"from"`
+	// Only slots before this time (RFC 3339), up to 62 days later. Absent: 14 days later.
+	To *time.Time `query:"to"`
+}
+
+// ListSlots reads all pages, as the caller goes on: List the slots of a schedule.
+//
+// Lists the free and taken times of the schedule of a factory, the earliest first. The value `next_slot` of
+// `publish_at` takes the first time that is free on all accounts of the item. A time is taken by everything that is
+// scheduled for it.
+//
+// Needs the scope `content:read`.
+func (s *PublishingService) ListSlots(ctx context.Context, params *ListSlotsParams, options ...RequestOption) iter.Seq2[PublishingSlot, error] {
+	return all[PublishingSlot](ctx, s.t, "/v1/publishing/slots", queryOf(params), options)
+}
+
+// ListSlotsPage reads one page.
+func (s *PublishingService) ListSlotsPage(ctx context.Context, params *ListSlotsParams, options ...RequestOption) (*Page[PublishingSlot], error) {
+	return page[PublishingSlot](ctx, s.t, "/v1/publishing/slots", queryOf(params), options)
+}
+
+// Validate: Check a publication.
+//
+// Returns every problem that an item, or the body of a new one, would have on each account: its texts, files and
+// options, the state of the account, the posts that are left on the day, a slot that is taken, and an approval that is
+// missing. Of content that is not generated yet, it checks what is known. It changes nothing.
+//
+// Needs the scope `content:publish`.
+func (s *PublishingService) Validate(ctx context.Context, body PublishingValidateCreate, options ...RequestOption) (*ContentItemValidation, error) {
+	result := new(ContentItemValidation)
+	if _, err := s.t.do(ctx, newCall("POST", "/v1/publishing/validate", url.Values(nil), body, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// ReviewLinksService: List the review links.
+type ReviewLinksService struct{ t *transport }
+
+// ListReviewLinksParams are the parameters of ReviewLinksService.List.
+type ListReviewLinksParams struct {
+	// Maximum number of results.
+	Limit *int64 `query:"limit"`
+	// next_cursor of the previous page. The filters and the order must be the same.
+	Cursor *string `query:"cursor"`
+	// Order of the results: desc is newest first, asc oldest first.
+	Order *ListOrder `query:"order"`
+}
+
+// List reads all pages, as the caller goes on: List the review links.
+//
+// Newest first. Links that have ended stay for 30 days.
+//
+// Needs the scope `content:publish`.
+func (s *ReviewLinksService) List(ctx context.Context, params *ListReviewLinksParams, options ...RequestOption) iter.Seq2[ReviewLink, error] {
+	return all[ReviewLink](ctx, s.t, "/v1/review-links", queryOf(params), options)
+}
+
+// ListPage reads one page.
+func (s *ReviewLinksService) ListPage(ctx context.Context, params *ListReviewLinksParams, options ...RequestOption) (*Page[ReviewLink], error) {
+	return page[ReviewLink](ctx, s.t, "/v1/review-links", queryOf(params), options)
+}
+
+// Create: Create a review link.
+//
+// Makes the address of a page for people without an account. It shows the finished media and texts of content items as
+// each platform will show them; with `may: decide`, people approve items there or request changes. Whoever has the
+// address can open the page until `expires_at`, or until you delete the link. Decisions are in the audit log under the
+// id of the link.
+//
+// Needs the scope `content:publish`.
+func (s *ReviewLinksService) Create(ctx context.Context, body PublishingLinkCreate, options ...RequestOption) (*ReviewLink, error) {
+	result := new(ReviewLink)
+	if _, err := s.t.do(ctx, newCall("POST", "/v1/review-links", url.Values(nil), body, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// Delete: Delete a review link.
+//
+// The page ends at once.
+//
+// Needs the scope `content:publish`.
+func (s *ReviewLinksService) Delete(ctx context.Context, reviewLinkID string, options ...RequestOption) (*ReviewLink, error) {
+	pReviewLinkID, err := segment("review_link_id", reviewLinkID)
+	if err != nil {
+		return nil, err
+	}
+	result := new(ReviewLink)
+	if _, err := s.t.do(ctx, newCall("DELETE", "/v1/review-links/"+pReviewLinkID, url.Values(nil), nil, options), result); err != nil {
 		return nil, err
 	}
 	return result, nil

@@ -595,6 +595,8 @@ type BalanceLowEvent struct {
 
 // BloggerFactory: Factory of a blogger.
 type BloggerFactory struct {
+	// Whether its content waits for an approval before it is scheduled or published.
+	Approval FactoryBaseApproval `json:"approval"`
 	// Audience of the content.
 	Audience string `json:"audience"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -689,6 +691,8 @@ type BloggerSettingsUpdate struct {
 
 // BrandFactory: Factory of a brand.
 type BrandFactory struct {
+	// Whether its content waits for an approval before it is scheduled or published.
+	Approval FactoryBaseApproval `json:"approval"`
 	// Audience of the content.
 	Audience string `json:"audience"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -932,6 +936,12 @@ const (
 // CaptionStyleInput has the values of CaptionStyle.
 type CaptionStyleInput = CaptionStyle
 
+// ChangesInputBody is a type of the API.
+type ChangesInputBody struct {
+	// What is to be changed.
+	Note string `json:"note"`
+}
+
 // Chat is a type of the API.
 type Chat struct {
 	// Time of creation, UTC.
@@ -1019,6 +1029,48 @@ const (
 	ChatRehearsalOutcomeRateLimited         ChatRehearsalOutcome = "rate_limited"
 )
 
+// ContentApproval is a type of the API.
+type ContentApproval struct {
+	// Time of the decision. Null until decided.
+	At *time.Time `json:"at"`
+	// Who decided: the id of an API key, of a person, or of a review link. Null until decided.
+	By *string `json:"by"`
+	// Note of the decision. Null: none.
+	Note *string `json:"note"`
+	// State. none: its factory required no approval when it was created.
+	State ContentApprovalState `json:"state"`
+}
+
+// ContentApprovalState: values of an enumeration.
+// A newer service may have more values.
+type ContentApprovalState string
+
+// The values of ContentApprovalState.
+const (
+	ContentApprovalStateNone             ContentApprovalState = "none"
+	ContentApprovalStatePending          ContentApprovalState = "pending"
+	ContentApprovalStateApproved         ContentApprovalState = "approved"
+	ContentApprovalStateChangesRequested ContentApprovalState = "changes_requested"
+)
+
+// ContentApprovedEvent: A content item was approved.
+type ContentApprovedEvent struct {
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Data of the event.
+	Data ContentItemEventData `json:"data"`
+	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
+	ID string `json:"id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Type of the event.
+	Type string `json:"type"`
+}
+
 // ContentCanceledEvent: A content item was canceled.
 type ContentCanceledEvent struct {
 	// Account of the event.
@@ -1036,6 +1088,62 @@ type ContentCanceledEvent struct {
 	// Type of the event.
 	Type string `json:"type"`
 }
+
+// ContentChangesRequestedEvent: Changes of a content item were requested; approval has the note.
+type ContentChangesRequestedEvent struct {
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Data of the event.
+	Data ContentItemEventData `json:"data"`
+	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
+	ID string `json:"id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Type of the event.
+	Type string `json:"type"`
+}
+
+// ContentCount is a type of the API.
+type ContentCount struct {
+	// Length, or number.
+	Count int64 `json:"count"`
+	// The most that the platform takes.
+	Max int64 `json:"max"`
+	// Part of the post.
+	Of ContentCountOf `json:"of"`
+	// Unit of the platform.
+	Unit ContentCountUnit `json:"unit"`
+}
+
+// ContentCountOf: values of an enumeration.
+// A newer service may have more values.
+type ContentCountOf string
+
+// The values of ContentCountOf.
+const (
+	ContentCountOfTitle    ContentCountOf = "title"
+	ContentCountOfCaption  ContentCountOf = "caption"
+	ContentCountOfRest     ContentCountOf = "rest"
+	ContentCountOfHashtags ContentCountOf = "hashtags"
+	ContentCountOfMedia    ContentCountOf = "media"
+)
+
+// ContentCountUnit: values of an enumeration.
+// A newer service may have more values.
+type ContentCountUnit string
+
+// The values of ContentCountUnit.
+const (
+	ContentCountUnitCharacters ContentCountUnit = "characters"
+	ContentCountUnitUtf16Units ContentCountUnit = "utf16_units"
+	ContentCountUnitBytes      ContentCountUnit = "bytes"
+	ContentCountUnitHashtags   ContentCountUnit = "hashtags"
+	ContentCountUnitMedia      ContentCountUnit = "media"
+)
 
 // ContentDeletedEvent: A content item was deleted, in the state that it shows; one that was running shows canceled.
 type ContentDeletedEvent struct {
@@ -1156,6 +1264,11 @@ type ContentGeneratedEvent struct {
 
 // ContentItem is a type of the API.
 type ContentItem struct {
+	// Whether it is declared as made by AI where a platform asks: always for generated items, and as you state for your
+	// own media.
+	AiGenerated bool `json:"ai_generated"`
+	// Whether it may be published. Scheduling and automatic publishing wait for it while the factory requires it.
+	Approval ContentApproval `json:"approval"`
 	// Aspect ratio of its pictures or clips, as the model makes them. Null for music clips, whose cover is 1:1.
 	AspectRatio *string `json:"aspect_ratio"`
 	// Number of the generation attempt, starting at 1.
@@ -1183,6 +1296,8 @@ type ContentItem struct {
 	FactoryID string `json:"factory_id"`
 	// Reason of the failure. Null if it has not failed.
 	Failure *ContentFailure `json:"failure"`
+	// How your pictures were fitted to the shape of the kind. Null for generated items.
+	Fit *ContentItemFit `json:"fit"`
 	// Format of a video: short is 9:16, long is 16:9. Null for other kinds.
 	Format *VideoFormat `json:"format"`
 	// Time at which it was generated. Null until then.
@@ -1209,6 +1324,8 @@ type ContentItem struct {
 	// Accounts of the factory that were left out when it was last scheduled or published, as they cannot publish it. Calls
 	// that name their accounts are refused instead.
 	OmittedAccounts []OmittedAccount `json:"omitted_accounts"`
+	// What is, or will be, published where: one for each publication, or else for each variant. Empty in events.
+	Previews []ContentPreview `json:"previews"`
 	// Id of its product.
 	ProductID *string `json:"product_id"`
 	// Progress of the attempt in percent, in steps of at least 20. 100 once generated.
@@ -1237,12 +1354,16 @@ type ContentItem struct {
 	Slides []ContentSlide `json:"slides"`
 	// Ids of the social accounts to publish to.
 	SocialAccountIDs []string `json:"social_account_ids"`
+	// Where its media and texts come from: models, or you.
+	Source ContentItemSource `json:"source"`
 	// State of the item.
 	State ContentState `json:"state"`
 	// Title, in one line. Empty until generated.
 	Title string `json:"title"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
+	// What differs on a platform or a social account, by its id.
+	Variants map[string]ContentVariant `json:"variants"`
 	// Version, increased by every change. It is the ETag of the resource, for If-Match.
 	Version int64 `json:"version"`
 	// What is seen in a video: clips of its model, or pictures with a slow movement. Null for other kinds.
@@ -1257,14 +1378,30 @@ type ContentItemBatchCreate struct {
 	Items []ContentItemCreate `json:"items"`
 }
 
+// ContentItemChecked is a type of the API.
+type ContentItemChecked struct {
+	// Whether it has no problem.
+	Ok bool `json:"ok"`
+	// Its platform. Empty if there is no such account.
+	Platform Platform `json:"platform"`
+	// What would be published. Null if there is no such account.
+	Preview *ContentPreview `json:"preview"`
+	// All problems on the account.
+	Problems []ContentItemProblem `json:"problems"`
+	// Posts that the platform still takes on the day (UTC). Null: no known limit.
+	QuotaLeft *int64 `json:"quota_left"`
+	// Social account.
+	SocialAccountID string `json:"social_account_id"`
+}
+
 // ContentItemCreate is a type of the API.
 type ContentItemCreate struct {
 	// Factory that makes the item. It sets the voice.
 	FactoryID string `json:"factory_id"`
 	// Kind of content.
 	Kind ContentKindInput `json:"kind"`
-	// What the content is about.
-	Prompt string `json:"prompt"`
+	// Whether your media were made by AI, with source provided: it is declared where a platform asks.
+	AiGenerated *bool `json:"ai_generated,omitzero"`
 	// Absent: generated.
 	Caption *string `json:"caption,omitzero"`
 	// Cover of a music clip: generated, or the id of your media of type image. Absent: generated. For kind music_clip
@@ -1273,12 +1410,19 @@ type ContentItemCreate struct {
 	// Length in seconds. A script of your own determines it. Of short videos 10 to 60 (default 20), of long ones 30 to 180
 	// (60), of music clips 15 to 60 (30), of stories that are clips 5 to 15 (5). Not for other kinds.
 	DurationSeconds *int64 `json:"duration_seconds,omitzero"`
+	// How to fit your pictures to the shape of the kind, with source provided: none publishes them as they are, pad shows
+	// them whole before a background, crop cuts them. For images only. Default: none.
+	Fit *ContentItemFitInput `json:"fit,omitzero"`
 	// Format of a video: short (9:16, the default) or long (16:9). For kind video only.
 	Format *VideoFormatInput `json:"format,omitzero"`
 	// Hashtags, without the #. Absent: generated.
 	Hashtags []string `json:"hashtags,omitzero"`
 	// Language of its texts (BCP 47). Absent: the factory's.
 	Language *string `json:"language,omitzero"`
+	// Ids of your media, in order, with source provided: up to one image of a post, 2 to 10 images or videos of a
+	// carousel, one video of a video, one image or video of a story. They stay as long as the item. Absent: a post of text
+	// alone.
+	Media []string `json:"media,omitzero"`
 	// Up to 20 key-value pairs of your own.
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// Id of the model for the pictures, clips or track. Absent: the factory's, or else the default of the catalog. With a
@@ -1295,10 +1439,12 @@ type ContentItemCreate struct {
 	// Id of a promotion of the product that has not ended. Absent: the active one with the lowest price, if there is one.
 	// Needs product_id.
 	PromotionID *string `json:"promotion_id,omitzero"`
+	// What the content is about. Required unless source is provided.
+	Prompt *string `json:"prompt,omitzero"`
 	// Time at which it is published, once it is generated: in the future, within 180 days. If it is generated later, it is
-	// published then. Needs the scope content:publish as well. Absent: it is not scheduled, unless its factory has
-	// auto_publish.
-	PublishAt *time.Time `json:"publish_at,omitzero"`
+	// published then. Or next_slot, the next time of the schedule of its factory that is free on the accounts. Needs the
+	// scope content:publish as well. Absent: it is not scheduled, unless its factory has auto_publish.
+	PublishAt *string `json:"publish_at,omitzero"`
 	// Simulated result. For test keys only.
 	Sandbox *SandboxRehearsal `json:"sandbox,omitzero"`
 	// The script in scenes of your own, instead of script. For kind video only.
@@ -1311,8 +1457,14 @@ type ContentItemCreate struct {
 	// Ids of the social accounts to publish to. Needs publish_at. Absent: those of its factory, without those that cannot
 	// publish it.
 	SocialAccountIDs []string `json:"social_account_ids,omitzero"`
+	// Where its media and texts come from: models, or you. With provided, send media, or a post of text alone; it is
+	// generated at once, at no cost. Default: generated.
+	Source *ContentItemSourceInput `json:"source,omitzero"`
 	// Absent: generated.
 	Title *string `json:"title,omitzero"`
+	// What differs on a platform or on a social account of the factory, by its id. The variant of an account goes before
+	// that of its platform.
+	Variants map[string]ContentItemVariantCreate `json:"variants,omitzero"`
 	// What is seen in a video: clips of the model, or pictures with a slow movement, which cost a fraction. Absent: clips.
 	// For kind video only.
 	Visuals *VideoVisualsInput `json:"visuals,omitzero"`
@@ -1323,6 +1475,51 @@ type ContentItemEventData struct {
 	// The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent.
 	Object ContentItem `json:"object"`
 }
+
+// ContentItemFit: values of an enumeration.
+// A newer service may have more values.
+type ContentItemFit string
+
+// The values of ContentItemFit.
+const (
+	ContentItemFitNone ContentItemFit = "none"
+	ContentItemFitPad  ContentItemFit = "pad"
+	ContentItemFitCrop ContentItemFit = "crop"
+)
+
+// ContentItemFitInput has the values of ContentItemFit.
+type ContentItemFitInput = ContentItemFit
+
+// ContentItemProblem is a type of the API.
+type ContentItemProblem struct {
+	// Machine-readable reason. content: its platform does not take a text, a file or an option; kind: nor the kind;
+	// account: the access to the account is missing; attached: there is no such account; quota: the posts of the day are
+	// used up; slot_taken: another item has the time; published: the account has taken it; approval: it waits for that;
+	// state: its state does not permit publishing; body: createContentItem would refuse it.
+	Code ContentItemProblemCode `json:"code"`
+	// What is wrong, and what to do about it.
+	Message string `json:"message"`
+	// Pointer of the member at fault, empty if there is none.
+	Param string `json:"param"`
+}
+
+// ContentItemProblemCode: values of an enumeration.
+// A newer service may have more values.
+type ContentItemProblemCode string
+
+// The values of ContentItemProblemCode.
+const (
+	ContentItemProblemCodeContent   ContentItemProblemCode = "content"
+	ContentItemProblemCodeKind      ContentItemProblemCode = "kind"
+	ContentItemProblemCodeAccount   ContentItemProblemCode = "account"
+	ContentItemProblemCodeAttached  ContentItemProblemCode = "attached"
+	ContentItemProblemCodeQuota     ContentItemProblemCode = "quota"
+	ContentItemProblemCodeSlotTaken ContentItemProblemCode = "slot_taken"
+	ContentItemProblemCodePublished ContentItemProblemCode = "published"
+	ContentItemProblemCodeApproval  ContentItemProblemCode = "approval"
+	ContentItemProblemCodeState     ContentItemProblemCode = "state"
+	ContentItemProblemCodeBody      ContentItemProblemCode = "body"
+)
 
 // ContentItemPublish is a type of the API.
 type ContentItemPublish struct {
@@ -1378,15 +1575,29 @@ type ContentItemSceneCreate struct {
 type ContentItemSchedule struct {
 	// Options of the post, by platform. Absent: those of the earlier schedule.
 	Options *PlatformOptions `json:"options,omitzero"`
-	// Time at which it is published: in the future, within 180 days. Absent: the time that it has, such as that of its
-	// content plan. Null: it is no longer scheduled.
-	PublishAt Nullable[time.Time] `json:"publish_at,omitzero"`
+	// Time at which it is published: in the future, within 180 days; or next_slot, the next time of the schedule of its
+	// factory that is free on the accounts. Absent: the time that it has, such as that of its content plan. Null: it is no
+	// longer scheduled.
+	PublishAt Nullable[string] `json:"publish_at,omitzero"`
 	// Simulated result. For test keys only.
 	Sandbox *SandboxPublishRehearsal `json:"sandbox,omitzero"`
 	// Ids of the social accounts to publish to. Absent: those that it is scheduled to, or else those of its factory,
 	// without those that cannot publish it.
 	SocialAccountIDs []string `json:"social_account_ids,omitzero"`
 }
+
+// ContentItemSource: values of an enumeration.
+// A newer service may have more values.
+type ContentItemSource string
+
+// The values of ContentItemSource.
+const (
+	ContentItemSourceGenerated ContentItemSource = "generated"
+	ContentItemSourceProvided  ContentItemSource = "provided"
+)
+
+// ContentItemSourceInput has the values of ContentItemSource.
+type ContentItemSourceInput = ContentItemSource
 
 // ContentItemUpdate is a type of the API.
 type ContentItemUpdate struct {
@@ -1397,6 +1608,30 @@ type ContentItemUpdate struct {
 	// Pairs to set. A null value removes that pair; null removes all.
 	Metadata Nullable[map[string]*string] `json:"metadata,omitzero"`
 	// Null: generated by the next attempt.
+	Title Nullable[string] `json:"title,omitzero"`
+	// What differs on a platform or on a social account, by its id. A null value removes that variant; null removes all.
+	Variants Nullable[map[string]ContentItemVariantCreate] `json:"variants,omitzero"`
+}
+
+// ContentItemValidation is a type of the API.
+type ContentItemValidation struct {
+	// Each account to which it would be published.
+	Accounts []ContentItemChecked `json:"accounts"`
+	// Whether there is no problem at all.
+	Ok bool `json:"ok"`
+	// Problems of the item itself.
+	Problems []ContentItemProblem `json:"problems"`
+}
+
+// ContentItemVariantCreate is a type of the API.
+type ContentItemVariantCreate struct {
+	// Text there. Null: the item's.
+	Caption Nullable[string] `json:"caption,omitzero"`
+	// Hashtags there, without the #. Null: the item's.
+	Hashtags Nullable[[]string] `json:"hashtags,omitzero"`
+	// Ids of your media that are published there, in order. Null: the item's.
+	Media Nullable[[]string] `json:"media,omitzero"`
+	// Title there. Null: the item's.
 	Title Nullable[string] `json:"title,omitzero"`
 }
 
@@ -1563,6 +1798,26 @@ const (
 	ContentPlanStateCanceled   ContentPlanState = "canceled"
 )
 
+// ContentPreview is a type of the API.
+type ContentPreview struct {
+	// Text, with the hashtags where they belong to it.
+	Caption string `json:"caption"`
+	// Lengths as the platform counts them.
+	Counts []ContentCount `json:"counts"`
+	// Hashtags that the platform has beside the text.
+	Hashtags []string `json:"hashtags"`
+	// Ids of the files, in order.
+	MediaIDs []string `json:"media_ids"`
+	// Platform.
+	Platform Platform `json:"platform"`
+	// End of a long text, which is published as a message of its own. Empty: none.
+	Rest string `json:"rest"`
+	// Social account. Null: any account of the platform.
+	SocialAccountID *string `json:"social_account_id"`
+	// Title. Empty where the platform has none.
+	Title string `json:"title"`
+}
+
 // ContentPublishedEvent: A content item was published; it lists every publication.
 type ContentPublishedEvent struct {
 	// Account of the event.
@@ -1621,6 +1876,20 @@ const (
 
 // ContentStateInput has the values of ContentState.
 type ContentStateInput = ContentState
+
+// ContentVariant is a type of the API.
+type ContentVariant struct {
+	// Whether the text model wrote its texts.
+	Adapted bool `json:"adapted"`
+	// Text of the post there. Null: the item's.
+	Caption *string `json:"caption"`
+	// Hashtags there, without the #. Null: the item's.
+	Hashtags []string `json:"hashtags"`
+	// Ids of your media that are published there, in order. Null: the item's.
+	Media []string `json:"media"`
+	// Title there. Null: the item's.
+	Title *string `json:"title"`
+}
 
 // CreateAvatarEstimate: Estimate of createAvatar.
 type CreateAvatarEstimate struct {
@@ -1718,6 +1987,12 @@ type CreateVoiceEstimate struct {
 func (v CreateVoiceEstimate) MarshalJSON() ([]byte, error) {
 	type plain CreateVoiceEstimate
 	return tagged("operation", "createVoice", plain(v))
+}
+
+// DecideInputBody is a type of the API.
+type DecideInputBody struct {
+	// Note for those who made the content.
+	Note *string `json:"note,omitzero"`
 }
 
 // Delivery is a type of the API.
@@ -2009,6 +2284,8 @@ type DraftUpdate struct {
 
 // EntertainmentFactory: Factory of an entertainment channel.
 type EntertainmentFactory struct {
+	// Whether its content waits for an approval before it is scheduled or published.
+	Approval FactoryBaseApproval `json:"approval"`
 	// Audience of the content.
 	Audience string `json:"audience"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -2157,7 +2434,7 @@ type EntryActor struct {
 	ID string `json:"id"`
 	// Kind of actor. operator: an operator of the service. directory: a sign-on connection, by which the customer's
 	// directory calls SCIM or somebody was not admitted. social_account: a browser in which access to a social account was
-	// granted or denied.
+	// granted or denied. review_link: a browser in which content was approved or sent back.
 	Kind EntryActorKind `json:"kind"`
 }
 
@@ -2172,6 +2449,7 @@ const (
 	EntryActorKindOperator      EntryActorKind = "operator"
 	EntryActorKindSocialAccount EntryActorKind = "social_account"
 	EntryActorKindDirectory     EntryActorKind = "directory"
+	EntryActorKindReviewLink    EntryActorKind = "review_link"
 )
 
 // ErrorBody is a type of the API.
@@ -2399,12 +2677,30 @@ func (v Event) BalanceLowEvent() (*BalanceLowEvent, bool) {
 	return variant, json.Unmarshal(v.Raw, variant) == nil
 }
 
+// ContentApprovedEvent returns the members of this variant, and whether the object is one.
+func (v Event) ContentApprovedEvent() (*ContentApprovedEvent, bool) {
+	if v.Type != "content.approved" {
+		return nil, false
+	}
+	variant := &ContentApprovedEvent{}
+	return variant, json.Unmarshal(v.Raw, variant) == nil
+}
+
 // ContentCanceledEvent returns the members of this variant, and whether the object is one.
 func (v Event) ContentCanceledEvent() (*ContentCanceledEvent, bool) {
 	if v.Type != "content.canceled" {
 		return nil, false
 	}
 	variant := &ContentCanceledEvent{}
+	return variant, json.Unmarshal(v.Raw, variant) == nil
+}
+
+// ContentChangesRequestedEvent returns the members of this variant, and whether the object is one.
+func (v Event) ContentChangesRequestedEvent() (*ContentChangesRequestedEvent, bool) {
+	if v.Type != "content.changes_requested" {
+		return nil, false
+	}
+	variant := &ContentChangesRequestedEvent{}
 	return variant, json.Unmarshal(v.Raw, variant) == nil
 }
 
@@ -2480,6 +2776,15 @@ func (v Event) ProposalCreatedEvent() (*ProposalCreatedEvent, bool) {
 	return variant, json.Unmarshal(v.Raw, variant) == nil
 }
 
+// PublicationDeletedEvent returns the members of this variant, and whether the object is one.
+func (v Event) PublicationDeletedEvent() (*PublicationDeletedEvent, bool) {
+	if v.Type != "publication.deleted" {
+		return nil, false
+	}
+	variant := &PublicationDeletedEvent{}
+	return variant, json.Unmarshal(v.Raw, variant) == nil
+}
+
 // SocialAccountConnectedEvent returns the members of this variant, and whether the object is one.
 func (v Event) SocialAccountConnectedEvent() (*SocialAccountConnectedEvent, bool) {
 	if v.Type != "social_account.connected" {
@@ -2551,6 +2856,7 @@ type EventPattern string
 const (
 	EventPatternAll                         EventPattern = "*"
 	EventPatternContentAll                  EventPattern = "content.*"
+	EventPatternPublicationAll              EventPattern = "publication.*"
 	EventPatternProposalAll                 EventPattern = "proposal.*"
 	EventPatternBalanceAll                  EventPattern = "balance.*"
 	EventPatternContentPlanAll              EventPattern = "content_plan.*"
@@ -2565,6 +2871,9 @@ const (
 	EventPatternContentFailed               EventPattern = "content.failed"
 	EventPatternContentCanceled             EventPattern = "content.canceled"
 	EventPatternContentDeleted              EventPattern = "content.deleted"
+	EventPatternContentApproved             EventPattern = "content.approved"
+	EventPatternContentChangesRequested     EventPattern = "content.changes_requested"
+	EventPatternPublicationDeleted          EventPattern = "publication.deleted"
 	EventPatternProposalCreated             EventPattern = "proposal.created"
 	EventPatternProposalApplied             EventPattern = "proposal.applied"
 	EventPatternBalanceLow                  EventPattern = "balance.low"
@@ -2597,6 +2906,9 @@ const (
 	EventTypeContentFailed               EventType = "content.failed"
 	EventTypeContentCanceled             EventType = "content.canceled"
 	EventTypeContentDeleted              EventType = "content.deleted"
+	EventTypeContentApproved             EventType = "content.approved"
+	EventTypeContentChangesRequested     EventType = "content.changes_requested"
+	EventTypePublicationDeleted          EventType = "publication.deleted"
 	EventTypeProposalCreated             EventType = "proposal.created"
 	EventTypeProposalApplied             EventType = "proposal.applied"
 	EventTypeBalanceLow                  EventType = "balance.low"
@@ -2620,6 +2932,8 @@ type EventTypeInput = EventType
 
 // ExpertFactory: Factory of an expert.
 type ExpertFactory struct {
+	// Whether its content waits for an approval before it is scheduled or published.
+	Approval FactoryBaseApproval `json:"approval"`
 	// Audience of the content.
 	Audience string `json:"audience"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -2718,6 +3032,8 @@ type ExpertSettingsUpdate struct {
 //
 // It has the members of all its variants. The methods return those of one. A newer service may have more variants.
 type Factory struct {
+	// Whether its content waits for an approval before it is scheduled or published.
+	Approval FactoryBaseApproval `json:"approval"`
 	// Audience of the content.
 	Audience string `json:"audience"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -2844,6 +3160,19 @@ func (v Factory) SellerFactory() (*SellerFactory, bool) {
 	return variant, json.Unmarshal(v.Raw, variant) == nil
 }
 
+// FactoryBaseApproval: values of an enumeration.
+// A newer service may have more values.
+type FactoryBaseApproval string
+
+// The values of FactoryBaseApproval.
+const (
+	FactoryBaseApprovalNone     FactoryBaseApproval = "none"
+	FactoryBaseApprovalRequired FactoryBaseApproval = "required"
+)
+
+// FactoryBaseApprovalInput has the values of FactoryBaseApproval.
+type FactoryBaseApprovalInput = FactoryBaseApproval
+
 // FactoryCreate is a type of the API.
 //
 // It is one of NewBloggerFactory, NewBrandFactory, NewEntertainmentFactory, NewExpertFactory, NewMusicianFactory, NewNewsFactory, NewSellerFactory.
@@ -2890,6 +3219,9 @@ const (
 
 // FactoryUpdate is a type of the API.
 type FactoryUpdate struct {
+	// Whether its content waits for an approval before it is scheduled or published. Setting it to none needs the scope
+	// content:publish as well.
+	Approval *FactoryBaseApprovalInput `json:"approval,omitzero"`
 	// Audience of the content.
 	Audience Nullable[string] `json:"audience,omitzero"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -3538,6 +3870,8 @@ type ModelTraining struct {
 
 // MusicianFactory: Factory of a musician.
 type MusicianFactory struct {
+	// Whether its content waits for an approval before it is scheduled or published.
+	Approval FactoryBaseApproval `json:"approval"`
 	// Audience of the content.
 	Audience string `json:"audience"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -3628,6 +3962,8 @@ type MusicianSettingsUpdate struct {
 type NewBloggerFactory struct {
 	// Name of the factory.
 	Name string `json:"name"`
+	// Whether its content waits for an approval before it is scheduled or published. Default: none.
+	Approval *FactoryBaseApprovalInput `json:"approval,omitzero"`
 	// Audience of the content.
 	Audience *string `json:"audience,omitzero"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -3665,6 +4001,8 @@ type NewBrandFactory struct {
 	Name string `json:"name"`
 	// Settings of the factory's type.
 	Settings BrandSettingsInput `json:"settings"`
+	// Whether its content waits for an approval before it is scheduled or published. Default: none.
+	Approval *FactoryBaseApprovalInput `json:"approval,omitzero"`
 	// Audience of the content.
 	Audience *string `json:"audience,omitzero"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -3698,6 +4036,8 @@ func (v NewBrandFactory) MarshalJSON() ([]byte, error) {
 type NewEntertainmentFactory struct {
 	// Name of the factory.
 	Name string `json:"name"`
+	// Whether its content waits for an approval before it is scheduled or published. Default: none.
+	Approval *FactoryBaseApprovalInput `json:"approval,omitzero"`
 	// Audience of the content.
 	Audience *string `json:"audience,omitzero"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -3735,6 +4075,8 @@ type NewExpertFactory struct {
 	Name string `json:"name"`
 	// Settings of the factory's type.
 	Settings ExpertSettingsInput `json:"settings"`
+	// Whether its content waits for an approval before it is scheduled or published. Default: none.
+	Approval *FactoryBaseApprovalInput `json:"approval,omitzero"`
 	// Audience of the content.
 	Audience *string `json:"audience,omitzero"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -3770,6 +4112,8 @@ type NewMusicianFactory struct {
 	Name string `json:"name"`
 	// Settings of the factory's type.
 	Settings MusicianSettingsInput `json:"settings"`
+	// Whether its content waits for an approval before it is scheduled or published. Default: none.
+	Approval *FactoryBaseApprovalInput `json:"approval,omitzero"`
 	// Audience of the content.
 	Audience *string `json:"audience,omitzero"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -3803,6 +4147,8 @@ func (v NewMusicianFactory) MarshalJSON() ([]byte, error) {
 type NewNewsFactory struct {
 	// Name of the factory.
 	Name string `json:"name"`
+	// Whether its content waits for an approval before it is scheduled or published. Default: none.
+	Approval *FactoryBaseApprovalInput `json:"approval,omitzero"`
 	// Audience of the content.
 	Audience *string `json:"audience,omitzero"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -3840,6 +4186,8 @@ type NewSellerFactory struct {
 	Name string `json:"name"`
 	// Settings of the factory's type.
 	Settings SellerSettingsInput `json:"settings"`
+	// Whether its content waits for an approval before it is scheduled or published. Default: none.
+	Approval *FactoryBaseApprovalInput `json:"approval,omitzero"`
 	// Audience of the content.
 	Audience *string `json:"audience,omitzero"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -3871,6 +4219,8 @@ func (v NewSellerFactory) MarshalJSON() ([]byte, error) {
 
 // NewsFactory: Factory of a news channel.
 type NewsFactory struct {
+	// Whether its content waits for an approval before it is scheduled or published.
+	Approval FactoryBaseApproval `json:"approval"`
 	// Audience of the content.
 	Audience string `json:"audience"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -4693,6 +5043,10 @@ const (
 
 // Publication is a type of the API.
 type Publication struct {
+	// The last change of the published post. Null if there was none.
+	Change *PublicationChange `json:"change"`
+	// What was published. Null until then.
+	Content *ContentPreview `json:"content"`
 	// Content item that is published.
 	ContentItemID string `json:"content_item_id"`
 	// Time of creation, UTC.
@@ -4716,7 +5070,7 @@ type Publication struct {
 	PublishedAt *time.Time `json:"published_at"`
 	// Social account that it is published to.
 	SocialAccountID string `json:"social_account_id"`
-	// State of the publication. pending: its time has not come.
+	// State of the publication. pending: its time has not come; deleted: it was published, and you have deleted it.
 	State PublicationState `json:"state"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
@@ -4726,6 +5080,59 @@ type Publication struct {
 	Version int64 `json:"version"`
 	// What the post lacks that was asked for. It is published all the same.
 	Warnings []PublicationWarning `json:"warnings"`
+}
+
+// PublicationChange is a type of the API.
+type PublicationChange struct {
+	// Time at which it was requested.
+	At time.Time `json:"at"`
+	// New text, of an edit. Null for a deletion.
+	Caption *string `json:"caption"`
+	// Reason of the failure. Null if it has not failed.
+	Failure *PublicationFailure `json:"failure"`
+	// Kind of the change.
+	Kind PublicationChangeKind `json:"kind"`
+	// State of the change. The platform gets it in the background.
+	State PublicationChangeState `json:"state"`
+}
+
+// PublicationChangeKind: values of an enumeration.
+// A newer service may have more values.
+type PublicationChangeKind string
+
+// The values of PublicationChangeKind.
+const (
+	PublicationChangeKindEdit   PublicationChangeKind = "edit"
+	PublicationChangeKindDelete PublicationChangeKind = "delete"
+)
+
+// PublicationChangeState: values of an enumeration.
+// A newer service may have more values.
+type PublicationChangeState string
+
+// The values of PublicationChangeState.
+const (
+	PublicationChangeStatePending PublicationChangeState = "pending"
+	PublicationChangeStateDone    PublicationChangeState = "done"
+	PublicationChangeStateFailed  PublicationChangeState = "failed"
+)
+
+// PublicationDeletedEvent: A published post was deleted from its platform.
+type PublicationDeletedEvent struct {
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Data of the event.
+	Data PublishedPostEventData `json:"data"`
+	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
+	ID string `json:"id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Type of the event.
+	Type string `json:"type"`
 }
 
 // PublicationFailure is a type of the API.
@@ -4798,6 +5205,7 @@ const (
 	PublicationStatePublishing PublicationState = "publishing"
 	PublicationStatePublished  PublicationState = "published"
 	PublicationStateFailed     PublicationState = "failed"
+	PublicationStateDeleted    PublicationState = "deleted"
 )
 
 // PublicationWarning is a type of the API.
@@ -4832,6 +5240,173 @@ type PublishOptions struct {
 	Silent *bool `json:"silent,omitzero"`
 }
 
+// PublishedPost is a type of the API.
+type PublishedPost struct {
+	// The last change of the published post. Null if there was none.
+	Change *PublicationChange `json:"change"`
+	// What was published. Null until then.
+	Content *ContentPreview `json:"content"`
+	// Content item that is published.
+	ContentItemID string `json:"content_item_id"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Whether its platform can delete the post.
+	Deletable bool `json:"deletable"`
+	// Whether its platform can change the text of the post.
+	Editable bool `json:"editable"`
+	// Factory of the item.
+	FactoryID string `json:"factory_id"`
+	// Reason of the failure. Null if it has not failed.
+	Failure *PublicationFailure `json:"failure"`
+	// Unique id (TypeID). Ids sort by creation time.
+	ID string `json:"id"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// How the post is received. Read 1 hour, 24 hours, 7 days and 30 days after publishing. Null until then, and where the
+	// platform has none.
+	Metrics *PublicationMetrics `json:"metrics"`
+	// Metrics at each reading, the earliest first.
+	MetricsHistory []PublicationMetrics `json:"metrics_history"`
+	// Options of its platform. Null: none.
+	Options *PublishOptions `json:"options"`
+	// Platform of the account.
+	Platform Platform `json:"platform"`
+	// Id of the post on the platform. Null until published, and where the platform does not say.
+	PlatformPostID *string `json:"platform_post_id"`
+	// Time at which it was published. Null until then.
+	PublishedAt *time.Time `json:"published_at"`
+	// Social account that it is published to.
+	SocialAccountID string `json:"social_account_id"`
+	// State of the publication. pending: its time has not come; deleted: it was published, and you have deleted it.
+	State PublicationState `json:"state"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Address of the post. Null until published, and where the platform does not say.
+	URL *string `json:"url"`
+	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	Version int64 `json:"version"`
+	// What the post lacks that was asked for. It is published all the same.
+	Warnings []PublicationWarning `json:"warnings"`
+}
+
+// PublishedPostEventData is a type of the API.
+type PublishedPostEventData struct {
+	// The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent.
+	Object PublishedPost `json:"object"`
+}
+
+// PublishingEntry is a type of the API.
+type PublishingEntry struct {
+	// Approval of the item.
+	Approval ContentApproval `json:"approval"`
+	// Content item.
+	ContentItemID string `json:"content_item_id"`
+	// State of the item.
+	ContentState string `json:"content_state"`
+	// Factory of the item.
+	FactoryID string `json:"factory_id"`
+	// Reason of the failure. Null if it has not failed.
+	Failure *PublicationFailure `json:"failure"`
+	// Id of the publication. Null while it is planned: it gets one when the item is scheduled.
+	ID *string `json:"id"`
+	// Kind of content.
+	Kind ContentKind `json:"kind"`
+	// How the post is received. Null until they are read.
+	Metrics *PublicationMetrics `json:"metrics"`
+	// Time for which it was planned, or at which publishing began.
+	PlannedAt time.Time `json:"planned_at"`
+	// Platform. Null while it is planned.
+	Platform *Platform `json:"platform"`
+	// Id of the post on the platform. Null if there is none.
+	PlatformPostID *string `json:"platform_post_id"`
+	// Time at which it was published. Null until then.
+	PublishedAt *time.Time `json:"published_at"`
+	// Social account. Null while it is planned for those of the factory.
+	SocialAccountID *string `json:"social_account_id"`
+	// State of the publication. planned: its item is not generated, or waits for its approval.
+	State PublishingEntryState `json:"state"`
+	// Title of the item.
+	Title string `json:"title"`
+	// Address of the post. Null if there is none.
+	URL *string `json:"url"`
+}
+
+// PublishingEntryState: values of an enumeration.
+// A newer service may have more values.
+type PublishingEntryState string
+
+// The values of PublishingEntryState.
+const (
+	PublishingEntryStatePlanned    PublishingEntryState = "planned"
+	PublishingEntryStatePending    PublishingEntryState = "pending"
+	PublishingEntryStatePublishing PublishingEntryState = "publishing"
+	PublishingEntryStatePublished  PublishingEntryState = "published"
+	PublishingEntryStateFailed     PublishingEntryState = "failed"
+	PublishingEntryStateDeleted    PublishingEntryState = "deleted"
+)
+
+// PublishingEntryStateInput has the values of PublishingEntryState.
+type PublishingEntryStateInput = PublishingEntryState
+
+// PublishingLinkCreate is a type of the API.
+type PublishingLinkCreate struct {
+	// Content items to show. Send them or factory_id.
+	ContentItemIDs []string `json:"content_item_ids,omitzero"`
+	// Time at which the page ends: within 30 days. Absent: in 7 days.
+	ExpiresAt *time.Time `json:"expires_at,omitzero"`
+	// Factory whose generated and scheduled items to show, up to 50, the newest first.
+	FactoryID *string `json:"factory_id,omitzero"`
+	// What people may do: view, or also decide. Default: view.
+	May *PublishingLinkCreateMayInput `json:"may,omitzero"`
+	// Up to 20 key-value pairs of your own.
+	Metadata map[string]string `json:"metadata,omitzero"`
+	// Name for your own use.
+	Name *string `json:"name,omitzero"`
+}
+
+// PublishingLinkCreateMay: values of an enumeration.
+// A newer service may have more values.
+type PublishingLinkCreateMay string
+
+// The values of PublishingLinkCreateMay.
+const (
+	PublishingLinkCreateMayView   PublishingLinkCreateMay = "view"
+	PublishingLinkCreateMayDecide PublishingLinkCreateMay = "decide"
+)
+
+// PublishingLinkCreateMayInput has the values of PublishingLinkCreateMay.
+type PublishingLinkCreateMayInput = PublishingLinkCreateMay
+
+// PublishingSlot is a type of the API.
+type PublishingSlot struct {
+	// Time.
+	At time.Time `json:"at"`
+	// Whether no item takes it on any of the accounts.
+	Free bool `json:"free"`
+	// Accounts on which an item takes it.
+	Taken []TakenSlot `json:"taken"`
+}
+
+// PublishingUpdate is a type of the API.
+type PublishingUpdate struct {
+	// New text of the post, with its hashtags.
+	Caption string `json:"caption"`
+}
+
+// PublishingValidateCreate is a type of the API.
+type PublishingValidateCreate struct {
+	// Content item to check. Send it or item.
+	ContentItemID *string `json:"content_item_id,omitzero"`
+	// Body of createContentItem to check.
+	Item *ContentItemCreate `json:"item,omitzero"`
+	// Options of the post, by platform.
+	Options *PlatformOptions `json:"options,omitzero"`
+	// Time of publication. Absent: that of the item, or else now.
+	PublishAt *time.Time `json:"publish_at,omitzero"`
+	// Ids of the social accounts. Absent: those that the item is planned for, or else those of its factory.
+	SocialAccountIDs []string `json:"social_account_ids,omitzero"`
+}
+
 // RateLimit is a type of the API.
 type RateLimit struct {
 	// Requests per window.
@@ -4863,6 +5438,46 @@ const (
 	ReserveStateHeld     ReserveState = "held"
 	ReserveStateCharged  ReserveState = "charged"
 	ReserveStateReleased ReserveState = "released"
+)
+
+// ReviewLink is a type of the API.
+type ReviewLink struct {
+	// Content items that the page shows. Empty: those of the factory.
+	ContentItemIDs []string `json:"content_item_ids"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Time at which the page ends.
+	ExpiresAt time.Time `json:"expires_at"`
+	// Factory whose generated and scheduled items the page shows. Null: content_item_ids.
+	FactoryID *string `json:"factory_id"`
+	// Unique id (TypeID). Ids sort by creation time.
+	ID string `json:"id"`
+	// What people may do on the page: view the items, or also approve them and request changes.
+	May PublishingLinkCreateMay `json:"may"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Name for your own use.
+	Name string `json:"name"`
+	// Time at which the address was shown, in late repeats of the creation. Null otherwise.
+	SecretShownAt *time.Time `json:"secret_shown_at"`
+	// State of the link.
+	State ReviewLinkState `json:"state"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Address of the page. It is in the response that creates the link only: null in all others.
+	URL *string `json:"url"`
+	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	Version int64 `json:"version"`
+}
+
+// ReviewLinkState: values of an enumeration.
+// A newer service may have more values.
+type ReviewLinkState string
+
+// The values of ReviewLinkState.
+const (
+	ReviewLinkStateActive  ReviewLinkState = "active"
+	ReviewLinkStateExpired ReviewLinkState = "expired"
 )
 
 // Role: values of an enumeration.
@@ -4996,6 +5611,8 @@ type ScopeInput = Scope
 
 // SellerFactory: Factory of a seller.
 type SellerFactory struct {
+	// Whether its content waits for an approval before it is scheduled or published.
+	Approval FactoryBaseApproval `json:"approval"`
 	// Audience of the content.
 	Audience string `json:"audience"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -5683,6 +6300,14 @@ type StudioVoiceCreate struct {
 	Voice *string `json:"voice,omitzero"`
 }
 
+// TakenSlot is a type of the API.
+type TakenSlot struct {
+	// Content item that takes it.
+	ContentItemID string `json:"content_item_id"`
+	// Social account.
+	SocialAccountID string `json:"social_account_id"`
+}
+
 // TelegramOptions is a type of the API.
 type TelegramOptions struct {
 	// Who can see the post. Absent: the platform's default.
@@ -6228,4 +6853,17 @@ const (
 	YoutubeOptionsPrivacyPublic   YoutubeOptionsPrivacy = "public"
 	YoutubeOptionsPrivacyUnlisted YoutubeOptionsPrivacy = "unlisted"
 	YoutubeOptionsPrivacyPrivate  YoutubeOptionsPrivacy = "private"
+)
+
+// ListAllPublicationsOrderBy: values of an enumeration.
+type ListAllPublicationsOrderBy string
+
+// The values of ListAllPublicationsOrderBy.
+const (
+	ListAllPublicationsOrderByTime     ListAllPublicationsOrderBy = "time"
+	ListAllPublicationsOrderByViews    ListAllPublicationsOrderBy = "views"
+	ListAllPublicationsOrderByLikes    ListAllPublicationsOrderBy = "likes"
+	ListAllPublicationsOrderByComments ListAllPublicationsOrderBy = "comments"
+	ListAllPublicationsOrderByShares   ListAllPublicationsOrderBy = "shares"
+	ListAllPublicationsOrderBySaves    ListAllPublicationsOrderBy = "saves"
 )

@@ -1,14 +1,15 @@
-// Command content is the Lambda function of the content items.
+// Command content is the Lambda function of the content items, and of what surrounds their publication.
 package main
 
 import (
+	"net/http"
 	"time"
 
 	"github.com/content-automation/api/pkg/area"
-	"github.com/content-automation/api/pkg/area/content"
 	"github.com/content-automation/api/pkg/cloud/awsenv"
 	"github.com/content-automation/api/pkg/cloud/needs"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/service/function/content"
 )
 
 func main() {
@@ -16,5 +17,5 @@ func main() {
 	e := area.Open(n.Area)
 	e.Media = awsenv.Must(media.NewSigner(e.AWS, n.Bucket, time.Now))
 	e.Providers = n.Providers
-	area.Serve(content.Mount, e)
+	area.ServeWith(content.Mount, e, func(operations http.Handler) http.Handler { return content.With(e, operations) })
 }

@@ -73,6 +73,8 @@ const (
 	SocialAccount ActorKind = "social_account"
 	// Integration is the browser of the person who grants the access to a CRM.
 	Integration ActorKind = "integration"
+	// ReviewLink is the browser of a person who was given a link to content.
+	ReviewLink ActorKind = "review_link"
 )
 
 // Actor is an API key or a person.

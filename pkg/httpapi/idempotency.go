@@ -28,7 +28,7 @@ const longestRun = time.Minute
 // maxRuns bounds the runs of an operation that are repeated because a resource that it had read was changed by another
 // call before it could commit. Each time another call has succeeded, so that this many concurrent callers of one
 // resource all succeed.
-const maxRuns = 8
+const maxRuns = 16
 
 // idempotencyKey reads the header of draft-ietf-httpapi-idempotency-key-header.
 func idempotencyKey(h http.Header) (string, error) {

@@ -30,6 +30,8 @@ var pathIDs = []pathID{
 	{"product_id", id.Product, "product"},
 	{"promotion_id", id.Promotion, "promotion"},
 	{"proposal_id", id.Proposal, "proposal"},
+	{"publication_id", id.Publication, "publication"},
+	{"review_link_id", id.ReviewLink, "review link"},
 	{"social_account_id", id.SocialAccount, "social_account"},
 	{"webhook_id", id.Webhook, "webhook"},
 }

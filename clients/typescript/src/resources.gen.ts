@@ -229,6 +229,41 @@ export class ApiKeysResource {
   }
 }
 
+/** Approve a content item. */
+export class ApprovalsResource {
+  readonly #core: Core;
+
+  constructor(core: Core) {
+    this.#core = core;
+  }
+
+  /**
+   * Approve a content item.
+   *
+   * Approves a generated item, and sends the event `content.approved`. What waited for it goes on: an item with a
+   * `publish_at` is scheduled, and one whose factory has `auto_publish` is published. If the item is changed or
+   * regenerated later, it waits for an approval again. Of several decisions at once, one is made; the others are
+   * refused and say by whom it was.
+   *
+   * Needs the scope `content:publish`.
+   */
+  approve(contentItemId: string, body?: T.DecideInputBody | undefined, options?: RequestOptions): Call<T.ContentItem> {
+    return this.#core.call('POST', '/v1/approvals/{content_item_id}/approve', [contentItemId], { body }, options);
+  }
+
+  /**
+   * Request changes of a content item.
+   *
+   * Notes what is to be changed, and sends the event `content.changes_requested`. A scheduled item of a factory that
+   * requires an approval is not published before it is approved.
+   *
+   * Needs the scope `content:publish`.
+   */
+  requestChanges(contentItemId: string, body: T.ChangesInputBody, options?: RequestOptions): Call<T.ContentItem> {
+    return this.#core.call('POST', '/v1/approvals/{content_item_id}/request-changes', [contentItemId], { body }, options);
+  }
+}
+
 /** The parameters of listDrafts. */
 export interface ListDraftsParams {
   /** Maximum number of results. */
@@ -538,10 +573,10 @@ export class ContentResource {
   /**
    * Change a content item.
    *
-   * Takes a JSON merge patch (RFC 7396) of title, caption, hashtags and metadata, until publishing begins. Generation
-   * never overwrites a text that you have set, neither a running attempt nor a later one. A text set to null is
-   * generated again by the next attempt. The title of a finished story or music clip is part of its media: regenerate
-   * the item with `reuse` to change it.
+   * Takes a JSON merge patch (RFC 7396) of title, caption, hashtags, variants and metadata, until publishing begins.
+   * Generation never overwrites a text that you have set, neither a running attempt nor a later one. A text set to null
+   * is generated again by the next attempt. The title of a finished story or music clip is part of its media:
+   * regenerate the item with `reuse` to change it.
    *
    * Needs the scope `content:write`.
    */
@@ -628,7 +663,8 @@ export class ContentResource {
    * `omitted_accounts`. `publish_at: null` clears all of it. Publishing begins within 60 seconds of the time. The
    * limits of each platform are checked now: what it does not take is refused, and what can be adapted without harm is
    * adapted. The limit of posts on a day counts by day in UTC. If the service could not publish in time, it publishes
-   * late items of an account in the order of their times, unless the account's `late_after` has passed.
+   * late items of an account in the order of their times, unless the account's `late_after` has passed. If the factory
+   * requires an approval, an item without it keeps the time and is scheduled when it is approved.
    *
    * Needs the scope `content:publish`.
    */
@@ -1003,8 +1039,8 @@ export class MediaResource {
   /**
    * Delete a media.
    *
-   * Its id cannot be used from now on. Work that was accepted before still gets the file, which is removed within 24
-   * hours.
+   * Its id cannot be used from now on. A media that content items publish is not deleted before them. Work that was
+   * accepted before still gets the file, which is removed within 24 hours.
    *
    * Needs the scope `content:write`.
    */
@@ -1257,6 +1293,195 @@ export class PromotionsResource {
    */
   update(promotionId: string, body: T.PromotionUpdate, options?: RequestOptions): Call<T.Promotion> {
     return this.#core.call('PATCH', '/v1/promotions/{promotion_id}', [promotionId], { body }, options);
+  }
+}
+
+/** The parameters of listAllPublications. */
+export interface ListAllPublicationsParams {
+  /** Maximum number of results. */
+  limit?: number | undefined;
+  /** next_cursor of the previous page. The filters and the order must be the same. */
+  cursor?: string | undefined;
+  /** Only what is planned, or was published, at this time or later (RFC 3339). Absent: 30 days ago. */
+  from?: string | Date | undefined;
+  /**
+   * Only what is planned, or was published, before this time (RFC 3339), up to 366 days after from. Absent: in 60 days,
+   * or 90 days after from.
+   */
+  to?: string | Date | undefined;
+  /** Only publications in these states, separated by commas. */
+  state?: T.PublishingEntryStateInput[] | undefined;
+  /** Only publications on these platforms, separated by commas. */
+  platform?: T.PlatformInput[] | undefined;
+  /** Only publications to this social account. */
+  social_account_id?: string | undefined;
+  /** Only publications of this factory. */
+  factory_id?: string | undefined;
+  /** What the results are sorted by. Publications without the metric are last. */
+  order_by?: T.ListAllPublicationsOrderBy | undefined;
+  /** Order of the results: desc is the latest or greatest first. */
+  order?: T.ListOrder | undefined;
+}
+
+/** Delete a published post. */
+export class PublicationsResource {
+  readonly #core: Core;
+
+  constructor(core: Core) {
+    this.#core = core;
+  }
+
+  /**
+   * List all publications.
+   *
+   * Lists the publications of the account in a period, and what is planned in it: a calendar. A period with more than
+   * 1,000 content items is refused: name a shorter one.
+   *
+   * Needs the scope `content:read`.
+   */
+  list(params?: ListAllPublicationsParams, options?: RequestOptions): Pages<T.PublishingEntry> {
+    return this.#core.pages('/v1/publications', [], params, options);
+  }
+
+  /**
+   * Get a publication.
+   *
+   * With its metrics over time.
+   *
+   * Needs the scope `content:read`.
+   */
+  get(publicationId: string, options?: RequestOptions): Call<T.PublishedPost> {
+    return this.#core.call('GET', '/v1/publications/{publication_id}', [publicationId], {}, options);
+  }
+
+  /**
+   * Change a published post.
+   *
+   * Changes the text of a post where its platform can (`editable`). The platform gets the change in the background:
+   * `change` shows how it ends. Another change is refused until then.
+   *
+   * Needs the scope `content:publish`.
+   */
+  update(publicationId: string, body: T.PublishingUpdate, options?: RequestOptions): Call<T.PublishedPost> {
+    return this.#core.call('PATCH', '/v1/publications/{publication_id}', [publicationId], { body }, options);
+  }
+
+  /**
+   * Delete a published post.
+   *
+   * Deletes a post from its platform where the platform can (`deletable`), in the background. The event
+   * `publication.deleted` reports its end. The content item and its other posts stay.
+   *
+   * Needs the scope `content:publish`.
+   */
+  delete(publicationId: string, options?: RequestOptions): Call<T.PublishedPost> {
+    return this.#core.call('DELETE', '/v1/publications/{publication_id}', [publicationId], {}, options);
+  }
+}
+
+/** The parameters of listSlots. */
+export interface ListSlotsParams {
+  /** Maximum number of results. */
+  limit?: number | undefined;
+  /** next_cursor of the previous page. The filters and the order must be the same. */
+  cursor?: string | undefined;
+  /** Factory with the schedule. */
+  factory_id?: string | undefined;
+  /** Only this social account. Absent: all of the factory. */
+  social_account_id?: string | undefined;
+  /** Only slots at this time or later (RFC 3339). Absent: now. */
+  from?: string | Date | undefined;
+  /** Only slots before this time (RFC 3339), up to 62 days later. Absent: 14 days later. */
+  to?: string | Date | undefined;
+}
+
+/** Checks, approvals, review links, slots and published posts. */
+export class PublishingResource {
+  readonly #core: Core;
+
+  constructor(core: Core) {
+    this.#core = core;
+  }
+
+  /**
+   * List the slots of a schedule.
+   *
+   * Lists the free and taken times of the schedule of a factory, the earliest first. The value `next_slot` of
+   * `publish_at` takes the first time that is free on all accounts of the item. A time is taken by everything that is
+   * scheduled for it.
+   *
+   * Needs the scope `content:read`.
+   */
+  listSlots(params?: ListSlotsParams, options?: RequestOptions): Pages<T.PublishingSlot> {
+    return this.#core.pages('/v1/publishing/slots', [], params, options);
+  }
+
+  /**
+   * Check a publication.
+   *
+   * Returns every problem that an item, or the body of a new one, would have on each account: its texts, files and
+   * options, the state of the account, the posts that are left on the day, a slot that is taken, and an approval that
+   * is missing. Of content that is not generated yet, it checks what is known. It changes nothing.
+   *
+   * Needs the scope `content:publish`.
+   */
+  validate(body: T.PublishingValidateCreate, options?: RequestOptions): Call<T.ContentItemValidation> {
+    return this.#core.call('POST', '/v1/publishing/validate', [], { body }, options);
+  }
+}
+
+/** The parameters of listReviewLinks. */
+export interface ListReviewLinksParams {
+  /** Maximum number of results. */
+  limit?: number | undefined;
+  /** next_cursor of the previous page. The filters and the order must be the same. */
+  cursor?: string | undefined;
+  /** Order of the results: desc is newest first, asc oldest first. */
+  order?: T.ListOrder | undefined;
+}
+
+/** List the review links. */
+export class ReviewLinksResource {
+  readonly #core: Core;
+
+  constructor(core: Core) {
+    this.#core = core;
+  }
+
+  /**
+   * List the review links.
+   *
+   * Newest first. Links that have ended stay for 30 days.
+   *
+   * Needs the scope `content:publish`.
+   */
+  list(params?: ListReviewLinksParams, options?: RequestOptions): Pages<T.ReviewLink> {
+    return this.#core.pages('/v1/review-links', [], params, options);
+  }
+
+  /**
+   * Create a review link.
+   *
+   * Makes the address of a page for people without an account. It shows the finished media and texts of content items
+   * as each platform will show them; with `may: decide`, people approve items there or request changes. Whoever has the
+   * address can open the page until `expires_at`, or until you delete the link. Decisions are in the audit log under
+   * the id of the link.
+   *
+   * Needs the scope `content:publish`.
+   */
+  create(body: T.PublishingLinkCreate, options?: RequestOptions): Call<T.ReviewLink> {
+    return this.#core.call('POST', '/v1/review-links', [], { body }, options);
+  }
+
+  /**
+   * Delete a review link.
+   *
+   * The page ends at once.
+   *
+   * Needs the scope `content:publish`.
+   */
+  delete(reviewLinkId: string, options?: RequestOptions): Call<T.ReviewLink> {
+    return this.#core.call('DELETE', '/v1/review-links/{review_link_id}', [reviewLinkId], {}, options);
   }
 }
 
@@ -1783,6 +2008,8 @@ export class Client {
   readonly account: AccountResource;
   /** Keys, their scopes, addresses, expiry and rotation. */
   readonly apiKeys: ApiKeysResource;
+  /** Approve a content item. */
+  readonly approvals: ApprovalsResource;
   /** Chats with an assistant that makes drafts of factories, content plans and content items. */
   readonly architect: ArchitectResource;
   /** Subscription plans and generation models. */
@@ -1801,6 +2028,12 @@ export class Client {
   readonly products: ProductsResource;
   /** Lower prices of products for a time. */
   readonly promotions: PromotionsResource;
+  /** Delete a published post. */
+  readonly publications: PublicationsResource;
+  /** Checks, approvals, review links, slots and published posts. */
+  readonly publishing: PublishingResource;
+  /** List the review links. */
+  readonly reviewLinks: ReviewLinksResource;
   /** Empty the sandbox, or move its clock. */
   readonly sandbox: SandboxResource;
   /** Accounts on social platforms, and the factories that publish to them. */
@@ -1814,6 +2047,7 @@ export class Client {
     this.core = new Core(options);
     this.account = new AccountResource(this.core);
     this.apiKeys = new ApiKeysResource(this.core);
+    this.approvals = new ApprovalsResource(this.core);
     this.architect = new ArchitectResource(this.core);
     this.catalog = new CatalogResource(this.core);
     this.content = new ContentResource(this.core);
@@ -1823,6 +2057,9 @@ export class Client {
     this.people = new PeopleResource(this.core);
     this.products = new ProductsResource(this.core);
     this.promotions = new PromotionsResource(this.core);
+    this.publications = new PublicationsResource(this.core);
+    this.publishing = new PublishingResource(this.core);
+    this.reviewLinks = new ReviewLinksResource(this.core);
     this.sandbox = new SandboxResource(this.core);
     this.socialAccounts = new SocialAccountsResource(this.core);
     this.studio = new StudioResource(this.core);

@@ -582,6 +582,8 @@ export interface BalanceLowEvent {
 
 /** Factory of a blogger. */
 export interface BloggerFactory {
+  /** Whether its content waits for an approval before it is scheduled or published. */
+  approval: FactoryBaseApproval;
   /** Audience of the content. */
   audience: string;
   /**
@@ -668,6 +670,8 @@ export interface BloggerSettingsUpdate {
 
 /** Factory of a brand. */
 export interface BrandFactory {
+  /** Whether its content waits for an approval before it is scheduled or published. */
+  approval: FactoryBaseApproval;
   /** Audience of the content. */
   audience: string;
   /**
@@ -944,6 +948,12 @@ export type CaptionStyle = 'words' | 'lines' | 'outline' | (string & {});
 export type CaptionStyleInput = 'words' | 'lines' | 'outline';
 
 /** A type of the API. */
+export interface ChangesInputBody {
+  /** What is to be changed. */
+  note: string;
+}
+
+/** A type of the API. */
 export interface Chat {
   /** Time of creation, UTC. */
   created_at: string;
@@ -1021,6 +1031,39 @@ export interface ChatRehearsal {
 /** Values of an enumeration. */
 export type ChatRehearsalOutcome = 'replied' | 'timeout' | 'provider_unavailable' | 'insufficient_balance' | 'spend_limit_reached' | 'rate_limited';
 
+/** A type of the API. */
+export interface ContentApproval {
+  /** Time of the decision. Null until decided. */
+  at: string | null;
+  /** Who decided: the id of an API key, of a person, or of a review link. Null until decided. */
+  by: string | null;
+  /** Note of the decision. Null: none. */
+  note: string | null;
+  /** State. none: its factory required no approval when it was created. */
+  state: ContentApprovalState;
+}
+
+/** Values of an enumeration. */
+export type ContentApprovalState = 'none' | 'pending' | 'approved' | 'changes_requested' | (string & {});
+
+/** A content item was approved. */
+export interface ContentApprovedEvent {
+  /** Account of the event. */
+  account_id: string;
+  /** Version of the payload. */
+  api_version: string;
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Data of the event. */
+  data: ContentItemEventData;
+  /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
+  id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Type of the event. */
+  type: 'content.approved';
+}
+
 /** A content item was canceled. */
 export interface ContentCanceledEvent {
   /** Account of the event. */
@@ -1038,6 +1081,42 @@ export interface ContentCanceledEvent {
   /** Type of the event. */
   type: 'content.canceled';
 }
+
+/** Changes of a content item were requested; approval has the note. */
+export interface ContentChangesRequestedEvent {
+  /** Account of the event. */
+  account_id: string;
+  /** Version of the payload. */
+  api_version: string;
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Data of the event. */
+  data: ContentItemEventData;
+  /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
+  id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Type of the event. */
+  type: 'content.changes_requested';
+}
+
+/** A type of the API. */
+export interface ContentCount {
+  /** Length, or number. */
+  count: number;
+  /** The most that the platform takes. */
+  max: number;
+  /** Part of the post. */
+  of: ContentCountOf;
+  /** Unit of the platform. */
+  unit: ContentCountUnit;
+}
+
+/** Values of an enumeration. */
+export type ContentCountOf = 'title' | 'caption' | 'rest' | 'hashtags' | 'media' | (string & {});
+
+/** Values of an enumeration. */
+export type ContentCountUnit = 'characters' | 'utf16_units' | 'bytes' | 'hashtags' | 'media' | (string & {});
 
 /** A content item was deleted, in the state that it shows; one that was running shows canceled. */
 export interface ContentDeletedEvent {
@@ -1110,6 +1189,13 @@ export interface ContentGeneratedEvent {
 
 /** A type of the API. */
 export interface ContentItem {
+  /**
+   * Whether it is declared as made by AI where a platform asks: always for generated items, and as you state for your
+   * own media.
+   */
+  ai_generated: boolean;
+  /** Whether it may be published. Scheduling and automatic publishing wait for it while the factory requires it. */
+  approval: ContentApproval;
   /** Aspect ratio of its pictures or clips, as the model makes them. Null for music clips, whose cover is 1:1. */
   aspect_ratio: string | null;
   /** Number of the generation attempt, starting at 1. */
@@ -1143,6 +1229,8 @@ export interface ContentItem {
   factory_id: string;
   /** Reason of the failure. Null if it has not failed. */
   failure: ContentFailure | null;
+  /** How your pictures were fitted to the shape of the kind. Null for generated items. */
+  fit: ContentItemFit | null;
   /** Format of a video: short is 9:16, long is 16:9. Null for other kinds. */
   format: VideoFormat | null;
   /** Time at which it was generated. Null until then. */
@@ -1173,6 +1261,8 @@ export interface ContentItem {
    * Calls that name their accounts are refused instead.
    */
   omitted_accounts: OmittedAccount[];
+  /** What is, or will be, published where: one for each publication, or else for each variant. Empty in events. */
+  previews: ContentPreview[];
   /** Id of its product. */
   product_id: string | null;
   /** Progress of the attempt in percent, in steps of at least 20. 100 once generated. */
@@ -1205,12 +1295,16 @@ export interface ContentItem {
   slides: ContentSlide[];
   /** Ids of the social accounts to publish to. */
   social_account_ids: string[];
+  /** Where its media and texts come from: models, or you. */
+  source: ContentItemSource;
   /** State of the item. */
   state: ContentState;
   /** Title, in one line. Empty until generated. */
   title: string;
   /** Time of the last change, UTC. */
   updated_at: string;
+  /** What differs on a platform or a social account, by its id. */
+  variants: Record<string, ContentVariant>;
   /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
   version: number;
   /** What is seen in a video: clips of its model, or pictures with a slow movement. Null for other kinds. */
@@ -1226,13 +1320,29 @@ export interface ContentItemBatchCreate {
 }
 
 /** A type of the API. */
+export interface ContentItemChecked {
+  /** Whether it has no problem. */
+  ok: boolean;
+  /** Its platform. Empty if there is no such account. */
+  platform: Platform;
+  /** What would be published. Null if there is no such account. */
+  preview: ContentPreview | null;
+  /** All problems on the account. */
+  problems: ContentItemProblem[];
+  /** Posts that the platform still takes on the day (UTC). Null: no known limit. */
+  quota_left: number | null;
+  /** Social account. */
+  social_account_id: string;
+}
+
+/** A type of the API. */
 export interface ContentItemCreate {
   /** Factory that makes the item. It sets the voice. */
   factory_id: string;
   /** Kind of content. */
   kind: ContentKindInput;
-  /** What the content is about. */
-  prompt: string;
+  /** Whether your media were made by AI, with source provided: it is declared where a platform asks. */
+  ai_generated?: boolean;
   /** Absent: generated. */
   caption?: string;
   /**
@@ -1245,12 +1355,23 @@ export interface ContentItemCreate {
    * 180 (60), of music clips 15 to 60 (30), of stories that are clips 5 to 15 (5). Not for other kinds.
    */
   duration_seconds?: number;
+  /**
+   * How to fit your pictures to the shape of the kind, with source provided: none publishes them as they are, pad shows
+   * them whole before a background, crop cuts them. For images only. Default: none.
+   */
+  fit?: ContentItemFitInput;
   /** Format of a video: short (9:16, the default) or long (16:9). For kind video only. */
   format?: VideoFormatInput;
   /** Hashtags, without the #. Absent: generated. */
   hashtags?: string[];
   /** Language of its texts (BCP 47). Absent: the factory's. */
   language?: string;
+  /**
+   * Ids of your media, in order, with source provided: up to one image of a post, 2 to 10 images or videos of a
+   * carousel, one video of a video, one image or video of a story. They stay as long as the item. Absent: a post of
+   * text alone.
+   */
+  media?: string[];
   /** Up to 20 key-value pairs of your own. */
   metadata?: Record<string, string>;
   /**
@@ -1275,10 +1396,12 @@ export interface ContentItemCreate {
    * Needs product_id.
    */
   promotion_id?: string;
+  /** What the content is about. Required unless source is provided. */
+  prompt?: string;
   /**
    * Time at which it is published, once it is generated: in the future, within 180 days. If it is generated later, it
-   * is published then. Needs the scope content:publish as well. Absent: it is not scheduled, unless its factory has
-   * auto_publish.
+   * is published then. Or next_slot, the next time of the schedule of its factory that is free on the accounts. Needs
+   * the scope content:publish as well. Absent: it is not scheduled, unless its factory has auto_publish.
    */
   publish_at?: string;
   /** Simulated result. For test keys only. */
@@ -1297,8 +1420,18 @@ export interface ContentItemCreate {
    * publish it.
    */
   social_account_ids?: string[];
+  /**
+   * Where its media and texts come from: models, or you. With provided, send media, or a post of text alone; it is
+   * generated at once, at no cost. Default: generated.
+   */
+  source?: ContentItemSourceInput;
   /** Absent: generated. */
   title?: string;
+  /**
+   * What differs on a platform or on a social account of the factory, by its id. The variant of an account goes before
+   * that of its platform.
+   */
+  variants?: Record<string, ContentItemVariantCreate>;
   /**
    * What is seen in a video: clips of the model, or pictures with a slow movement, which cost a fraction. Absent:
    * clips. For kind video only.
@@ -1311,6 +1444,30 @@ export interface ContentItemEventData {
   /** The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent. */
   object: ContentItem;
 }
+
+/** Values of an enumeration. */
+export type ContentItemFit = 'none' | 'pad' | 'crop' | (string & {});
+
+/** Values of an enumeration. */
+export type ContentItemFitInput = 'none' | 'pad' | 'crop';
+
+/** A type of the API. */
+export interface ContentItemProblem {
+  /**
+   * Machine-readable reason. content: its platform does not take a text, a file or an option; kind: nor the kind;
+   * account: the access to the account is missing; attached: there is no such account; quota: the posts of the day are
+   * used up; slot_taken: another item has the time; published: the account has taken it; approval: it waits for that;
+   * state: its state does not permit publishing; body: createContentItem would refuse it.
+   */
+  code: ContentItemProblemCode;
+  /** What is wrong, and what to do about it. */
+  message: string;
+  /** Pointer of the member at fault, empty if there is none. */
+  param: string;
+}
+
+/** Values of an enumeration. */
+export type ContentItemProblemCode = 'content' | 'kind' | 'account' | 'attached' | 'quota' | 'slot_taken' | 'published' | 'approval' | 'state' | 'body' | (string & {});
 
 /** A type of the API. */
 export interface ContentItemPublish {
@@ -1373,8 +1530,9 @@ export interface ContentItemSchedule {
   /** Options of the post, by platform. Absent: those of the earlier schedule. */
   options?: PlatformOptions;
   /**
-   * Time at which it is published: in the future, within 180 days. Absent: the time that it has, such as that of its
-   * content plan. Null: it is no longer scheduled.
+   * Time at which it is published: in the future, within 180 days; or next_slot, the next time of the schedule of its
+   * factory that is free on the accounts. Absent: the time that it has, such as that of its content plan. Null: it is
+   * no longer scheduled.
    */
   publish_at?: string | null;
   /** Simulated result. For test keys only. */
@@ -1386,6 +1544,12 @@ export interface ContentItemSchedule {
   social_account_ids?: string[];
 }
 
+/** Values of an enumeration. */
+export type ContentItemSource = 'generated' | 'provided' | (string & {});
+
+/** Values of an enumeration. */
+export type ContentItemSourceInput = 'generated' | 'provided';
+
 /** A type of the API. */
 export interface ContentItemUpdate {
   /** Null: generated by the next attempt. */
@@ -1395,6 +1559,32 @@ export interface ContentItemUpdate {
   /** Pairs to set. A null value removes that pair; null removes all. */
   metadata?: Record<string, string | null> | null;
   /** Null: generated by the next attempt. */
+  title?: string | null;
+  /**
+   * What differs on a platform or on a social account, by its id. A null value removes that variant; null removes all.
+   */
+  variants?: Record<string, ContentItemVariantCreate> | null;
+}
+
+/** A type of the API. */
+export interface ContentItemValidation {
+  /** Each account to which it would be published. */
+  accounts: ContentItemChecked[];
+  /** Whether there is no problem at all. */
+  ok: boolean;
+  /** Problems of the item itself. */
+  problems: ContentItemProblem[];
+}
+
+/** A type of the API. */
+export interface ContentItemVariantCreate {
+  /** Text there. Null: the item's. */
+  caption?: string | null;
+  /** Hashtags there, without the #. Null: the item's. */
+  hashtags?: string[] | null;
+  /** Ids of your media that are published there, in order. Null: the item's. */
+  media?: string[] | null;
+  /** Title there. Null: the item's. */
   title?: string | null;
 }
 
@@ -1540,6 +1730,26 @@ export interface ContentPlanItems {
 /** Values of an enumeration. */
 export type ContentPlanState = 'queued' | 'planning' | 'generating' | 'completed' | 'failed' | 'canceled' | (string & {});
 
+/** A type of the API. */
+export interface ContentPreview {
+  /** Text, with the hashtags where they belong to it. */
+  caption: string;
+  /** Lengths as the platform counts them. */
+  counts: ContentCount[];
+  /** Hashtags that the platform has beside the text. */
+  hashtags: string[];
+  /** Ids of the files, in order. */
+  media_ids: string[];
+  /** Platform. */
+  platform: Platform;
+  /** End of a long text, which is published as a message of its own. Empty: none. */
+  rest: string;
+  /** Social account. Null: any account of the platform. */
+  social_account_id: string | null;
+  /** Title. Empty where the platform has none. */
+  title: string;
+}
+
 /** A content item was published; it lists every publication. */
 export interface ContentPublishedEvent {
   /** Account of the event. */
@@ -1585,6 +1795,20 @@ export type ContentState = 'queued' | 'generating' | 'generated' | 'scheduled' |
 
 /** Values of an enumeration. */
 export type ContentStateInput = 'queued' | 'generating' | 'generated' | 'scheduled' | 'publishing' | 'published' | 'failed' | 'canceled';
+
+/** A type of the API. */
+export interface ContentVariant {
+  /** Whether the text model wrote its texts. */
+  adapted: boolean;
+  /** Text of the post there. Null: the item's. */
+  caption: string | null;
+  /** Hashtags there, without the #. Null: the item's. */
+  hashtags: string[] | null;
+  /** Ids of your media that are published there, in order. Null: the item's. */
+  media: string[] | null;
+  /** Title there. Null: the item's. */
+  title: string | null;
+}
 
 /** Estimate of createAvatar. */
 export interface CreateAvatarEstimate {
@@ -1650,6 +1874,12 @@ export interface CreateVoiceEstimate {
   body: StudioVoiceCreate;
   /** Id of the operation that the body is for. */
   operation: 'createVoice';
+}
+
+/** A type of the API. */
+export interface DecideInputBody {
+  /** Note for those who made the content. */
+  note?: string;
 }
 
 /** A type of the API. */
@@ -1881,6 +2111,8 @@ export interface DraftUpdate {
 
 /** Factory of an entertainment channel. */
 export interface EntertainmentFactory {
+  /** Whether its content waits for an approval before it is scheduled or published. */
+  approval: FactoryBaseApproval;
   /** Audience of the content. */
   audience: string;
   /**
@@ -2023,13 +2255,13 @@ export interface EntryActor {
   /**
    * Kind of actor. operator: an operator of the service. directory: a sign-on connection, by which the customer's
    * directory calls SCIM or somebody was not admitted. social_account: a browser in which access to a social account
-   * was granted or denied.
+   * was granted or denied. review_link: a browser in which content was approved or sent back.
    */
   kind: EntryActorKind;
 }
 
 /** Values of an enumeration. */
-export type EntryActorKind = 'api_key' | 'person' | 'operator' | 'social_account' | 'directory' | (string & {});
+export type EntryActorKind = 'api_key' | 'person' | 'operator' | 'social_account' | 'directory' | 'review_link' | (string & {});
 
 /** A type of the API. */
 export interface ErrorBody {
@@ -2101,7 +2333,9 @@ export type Event =
   | ApiKeyRevokedEvent
   | ApiKeyRotatedEvent
   | BalanceLowEvent
+  | ContentApprovedEvent
   | ContentCanceledEvent
+  | ContentChangesRequestedEvent
   | ContentDeletedEvent
   | ContentFailedEvent
   | ContentGeneratedEvent
@@ -2110,6 +2344,7 @@ export type Event =
   | DiagnosisCompletedEvent
   | ProposalAppliedEvent
   | ProposalCreatedEvent
+  | PublicationDeletedEvent
   | SocialAccountConnectedEvent
   | SocialAccountNeedsReconnectEvent
   | StudioFailedEvent
@@ -2119,19 +2354,21 @@ export type Event =
   | WebhookDisabledEvent;
 
 /** Values of an enumeration. */
-export type EventPattern = '*' | 'content.*' | 'proposal.*' | 'balance.*' | 'content_plan.*' | 'studio.*' | 'training.*' | 'diagnosis.*' | 'social_account.*' | 'webhook.*' | 'api_key.*' | 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | (string & {});
+export type EventPattern = '*' | 'content.*' | 'publication.*' | 'proposal.*' | 'balance.*' | 'content_plan.*' | 'studio.*' | 'training.*' | 'diagnosis.*' | 'social_account.*' | 'webhook.*' | 'api_key.*' | 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | (string & {});
 
 /** Values of an enumeration. */
-export type EventPatternInput = '*' | 'content.*' | 'proposal.*' | 'balance.*' | 'content_plan.*' | 'studio.*' | 'training.*' | 'diagnosis.*' | 'social_account.*' | 'webhook.*' | 'api_key.*' | 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked';
+export type EventPatternInput = '*' | 'content.*' | 'publication.*' | 'proposal.*' | 'balance.*' | 'content_plan.*' | 'studio.*' | 'training.*' | 'diagnosis.*' | 'social_account.*' | 'webhook.*' | 'api_key.*' | 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked';
 
 /** Values of an enumeration. */
-export type EventType = 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | (string & {});
+export type EventType = 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | (string & {});
 
 /** Values of an enumeration. */
-export type EventTypeInput = 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked';
+export type EventTypeInput = 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked';
 
 /** Factory of an expert. */
 export interface ExpertFactory {
+  /** Whether its content waits for an approval before it is scheduled or published. */
+  approval: FactoryBaseApproval;
   /** Audience of the content. */
   audience: string;
   /**
@@ -2232,6 +2469,12 @@ export type Factory =
   | NewsFactory
   | SellerFactory;
 
+/** Values of an enumeration. */
+export type FactoryBaseApproval = 'none' | 'required' | (string & {});
+
+/** Values of an enumeration. */
+export type FactoryBaseApprovalInput = 'none' | 'required';
+
 /** One of several shapes. */
 export type FactoryCreate =
   | NewBloggerFactory
@@ -2250,6 +2493,11 @@ export type FactoryTypeInput = 'blogger' | 'seller' | 'expert' | 'brand' | 'news
 
 /** A type of the API. */
 export interface FactoryUpdate {
+  /**
+   * Whether its content waits for an approval before it is scheduled or published. Setting it to none needs the scope
+   * content:publish as well.
+   */
+  approval?: FactoryBaseApprovalInput;
   /** Audience of the content. */
   audience?: string | null;
   /**
@@ -2712,6 +2960,8 @@ export interface ModelTraining {
 
 /** Factory of a musician. */
 export interface MusicianFactory {
+  /** Whether its content waits for an approval before it is scheduled or published. */
+  approval: FactoryBaseApproval;
   /** Audience of the content. */
   audience: string;
   /**
@@ -2808,6 +3058,8 @@ export interface NewBloggerFactory {
   name: string;
   /** Type of the factory. It cannot be changed. */
   type: 'blogger';
+  /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
+  approval?: FactoryBaseApprovalInput;
   /** Audience of the content. */
   audience?: string;
   /**
@@ -2843,6 +3095,8 @@ export interface NewBrandFactory {
   settings: BrandSettingsInput;
   /** Type of the factory. It cannot be changed. */
   type: 'brand';
+  /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
+  approval?: FactoryBaseApprovalInput;
   /** Audience of the content. */
   audience?: string;
   /**
@@ -2874,6 +3128,8 @@ export interface NewEntertainmentFactory {
   name: string;
   /** Type of the factory. It cannot be changed. */
   type: 'entertainment';
+  /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
+  approval?: FactoryBaseApprovalInput;
   /** Audience of the content. */
   audience?: string;
   /**
@@ -2909,6 +3165,8 @@ export interface NewExpertFactory {
   settings: ExpertSettingsInput;
   /** Type of the factory. It cannot be changed. */
   type: 'expert';
+  /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
+  approval?: FactoryBaseApprovalInput;
   /** Audience of the content. */
   audience?: string;
   /**
@@ -2942,6 +3200,8 @@ export interface NewMusicianFactory {
   settings: MusicianSettingsInput;
   /** Type of the factory. It cannot be changed. */
   type: 'musician';
+  /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
+  approval?: FactoryBaseApprovalInput;
   /** Audience of the content. */
   audience?: string;
   /**
@@ -2973,6 +3233,8 @@ export interface NewNewsFactory {
   name: string;
   /** Type of the factory. It cannot be changed. */
   type: 'news';
+  /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
+  approval?: FactoryBaseApprovalInput;
   /** Audience of the content. */
   audience?: string;
   /**
@@ -3008,6 +3270,8 @@ export interface NewSellerFactory {
   settings: SellerSettingsInput;
   /** Type of the factory. It cannot be changed. */
   type: 'seller';
+  /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
+  approval?: FactoryBaseApprovalInput;
   /** Audience of the content. */
   audience?: string;
   /**
@@ -3035,6 +3299,8 @@ export interface NewSellerFactory {
 
 /** Factory of a news channel. */
 export interface NewsFactory {
+  /** Whether its content waits for an approval before it is scheduled or published. */
+  approval: FactoryBaseApproval;
   /** Audience of the content. */
   audience: string;
   /**
@@ -3756,6 +4022,10 @@ export type Provider = 'bedrock' | 'polly' | 'fal' | 'replicate' | 'elevenlabs' 
 
 /** A type of the API. */
 export interface Publication {
+  /** The last change of the published post. Null if there was none. */
+  change: PublicationChange | null;
+  /** What was published. Null until then. */
+  content: ContentPreview | null;
   /** Content item that is published. */
   content_item_id: string;
   /** Time of creation, UTC. */
@@ -3781,7 +4051,7 @@ export interface Publication {
   published_at: string | null;
   /** Social account that it is published to. */
   social_account_id: string;
-  /** State of the publication. pending: its time has not come. */
+  /** State of the publication. pending: its time has not come; deleted: it was published, and you have deleted it. */
   state: PublicationState;
   /** Time of the last change, UTC. */
   updated_at: string;
@@ -3791,6 +4061,44 @@ export interface Publication {
   version: number;
   /** What the post lacks that was asked for. It is published all the same. */
   warnings: PublicationWarning[];
+}
+
+/** A type of the API. */
+export interface PublicationChange {
+  /** Time at which it was requested. */
+  at: string;
+  /** New text, of an edit. Null for a deletion. */
+  caption: string | null;
+  /** Reason of the failure. Null if it has not failed. */
+  failure: PublicationFailure | null;
+  /** Kind of the change. */
+  kind: PublicationChangeKind;
+  /** State of the change. The platform gets it in the background. */
+  state: PublicationChangeState;
+}
+
+/** Values of an enumeration. */
+export type PublicationChangeKind = 'edit' | 'delete' | (string & {});
+
+/** Values of an enumeration. */
+export type PublicationChangeState = 'pending' | 'done' | 'failed' | (string & {});
+
+/** A published post was deleted from its platform. */
+export interface PublicationDeletedEvent {
+  /** Account of the event. */
+  account_id: string;
+  /** Version of the payload. */
+  api_version: string;
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Data of the event. */
+  data: PublishedPostEventData;
+  /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
+  id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Type of the event. */
+  type: 'publication.deleted';
 }
 
 /** A type of the API. */
@@ -3831,7 +4139,7 @@ export interface PublicationMetrics {
 }
 
 /** Values of an enumeration. */
-export type PublicationState = 'pending' | 'publishing' | 'published' | 'failed' | (string & {});
+export type PublicationState = 'pending' | 'publishing' | 'published' | 'failed' | 'deleted' | (string & {});
 
 /** A type of the API. */
 export interface PublicationWarning {
@@ -3866,6 +4174,157 @@ export interface PublishOptions {
 }
 
 /** A type of the API. */
+export interface PublishedPost {
+  /** The last change of the published post. Null if there was none. */
+  change: PublicationChange | null;
+  /** What was published. Null until then. */
+  content: ContentPreview | null;
+  /** Content item that is published. */
+  content_item_id: string;
+  /** Time of creation, UTC. */
+  created_at: string;
+  /** Whether its platform can delete the post. */
+  deletable: boolean;
+  /** Whether its platform can change the text of the post. */
+  editable: boolean;
+  /** Factory of the item. */
+  factory_id: string;
+  /** Reason of the failure. Null if it has not failed. */
+  failure: PublicationFailure | null;
+  /** Unique id (TypeID). Ids sort by creation time. */
+  id: string;
+  /** Your own key-value pairs. */
+  metadata: Record<string, string>;
+  /**
+   * How the post is received. Read 1 hour, 24 hours, 7 days and 30 days after publishing. Null until then, and where
+   * the platform has none.
+   */
+  metrics: PublicationMetrics | null;
+  /** Metrics at each reading, the earliest first. */
+  metrics_history: PublicationMetrics[];
+  /** Options of its platform. Null: none. */
+  options: PublishOptions | null;
+  /** Platform of the account. */
+  platform: Platform;
+  /** Id of the post on the platform. Null until published, and where the platform does not say. */
+  platform_post_id: string | null;
+  /** Time at which it was published. Null until then. */
+  published_at: string | null;
+  /** Social account that it is published to. */
+  social_account_id: string;
+  /** State of the publication. pending: its time has not come; deleted: it was published, and you have deleted it. */
+  state: PublicationState;
+  /** Time of the last change, UTC. */
+  updated_at: string;
+  /** Address of the post. Null until published, and where the platform does not say. */
+  url: string | null;
+  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  version: number;
+  /** What the post lacks that was asked for. It is published all the same. */
+  warnings: PublicationWarning[];
+}
+
+/** A type of the API. */
+export interface PublishedPostEventData {
+  /** The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent. */
+  object: PublishedPost;
+}
+
+/** A type of the API. */
+export interface PublishingEntry {
+  /** Approval of the item. */
+  approval: ContentApproval;
+  /** Content item. */
+  content_item_id: string;
+  /** State of the item. */
+  content_state: string;
+  /** Factory of the item. */
+  factory_id: string;
+  /** Reason of the failure. Null if it has not failed. */
+  failure: PublicationFailure | null;
+  /** Id of the publication. Null while it is planned: it gets one when the item is scheduled. */
+  id: string | null;
+  /** Kind of content. */
+  kind: ContentKind;
+  /** How the post is received. Null until they are read. */
+  metrics: PublicationMetrics | null;
+  /** Time for which it was planned, or at which publishing began. */
+  planned_at: string;
+  /** Platform. Null while it is planned. */
+  platform: Platform | null;
+  /** Id of the post on the platform. Null if there is none. */
+  platform_post_id: string | null;
+  /** Time at which it was published. Null until then. */
+  published_at: string | null;
+  /** Social account. Null while it is planned for those of the factory. */
+  social_account_id: string | null;
+  /** State of the publication. planned: its item is not generated, or waits for its approval. */
+  state: PublishingEntryState;
+  /** Title of the item. */
+  title: string;
+  /** Address of the post. Null if there is none. */
+  url: string | null;
+}
+
+/** Values of an enumeration. */
+export type PublishingEntryState = 'planned' | 'pending' | 'publishing' | 'published' | 'failed' | 'deleted' | (string & {});
+
+/** Values of an enumeration. */
+export type PublishingEntryStateInput = 'planned' | 'pending' | 'publishing' | 'published' | 'failed' | 'deleted';
+
+/** A type of the API. */
+export interface PublishingLinkCreate {
+  /** Content items to show. Send them or factory_id. */
+  content_item_ids?: string[];
+  /** Time at which the page ends: within 30 days. Absent: in 7 days. */
+  expires_at?: string;
+  /** Factory whose generated and scheduled items to show, up to 50, the newest first. */
+  factory_id?: string;
+  /** What people may do: view, or also decide. Default: view. */
+  may?: PublishingLinkCreateMayInput;
+  /** Up to 20 key-value pairs of your own. */
+  metadata?: Record<string, string>;
+  /** Name for your own use. */
+  name?: string;
+}
+
+/** Values of an enumeration. */
+export type PublishingLinkCreateMay = 'view' | 'decide' | (string & {});
+
+/** Values of an enumeration. */
+export type PublishingLinkCreateMayInput = 'view' | 'decide';
+
+/** A type of the API. */
+export interface PublishingSlot {
+  /** Time. */
+  at: string;
+  /** Whether no item takes it on any of the accounts. */
+  free: boolean;
+  /** Accounts on which an item takes it. */
+  taken: TakenSlot[];
+}
+
+/** A type of the API. */
+export interface PublishingUpdate {
+  /** New text of the post, with its hashtags. */
+  caption: string;
+}
+
+/** A type of the API. */
+export interface PublishingValidateCreate {
+  /** Content item to check. Send it or item. */
+  content_item_id?: string;
+  /** Body of createContentItem to check. */
+  item?: ContentItemCreate;
+  /** Options of the post, by platform. */
+  options?: PlatformOptions;
+  /** Time of publication. Absent: that of the item, or else now. */
+  publish_at?: string;
+  /** Ids of the social accounts. Absent: those that the item is planned for, or else those of its factory. */
+  social_account_ids?: string[];
+}
+
+/** A type of the API. */
 export interface RateLimit {
   /** Requests per window. */
   limit: number;
@@ -3885,6 +4344,39 @@ export interface RegenerateContentItemEstimate {
 
 /** Values of an enumeration. */
 export type ReserveState = 'held' | 'charged' | 'released' | (string & {});
+
+/** A type of the API. */
+export interface ReviewLink {
+  /** Content items that the page shows. Empty: those of the factory. */
+  content_item_ids: string[];
+  /** Time of creation, UTC. */
+  created_at: string;
+  /** Time at which the page ends. */
+  expires_at: string;
+  /** Factory whose generated and scheduled items the page shows. Null: content_item_ids. */
+  factory_id: string | null;
+  /** Unique id (TypeID). Ids sort by creation time. */
+  id: string;
+  /** What people may do on the page: view the items, or also approve them and request changes. */
+  may: PublishingLinkCreateMay;
+  /** Your own key-value pairs. */
+  metadata: Record<string, string>;
+  /** Name for your own use. */
+  name: string;
+  /** Time at which the address was shown, in late repeats of the creation. Null otherwise. */
+  secret_shown_at: string | null;
+  /** State of the link. */
+  state: ReviewLinkState;
+  /** Time of the last change, UTC. */
+  updated_at: string;
+  /** Address of the page. It is in the response that creates the link only: null in all others. */
+  url: string | null;
+  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  version: number;
+}
+
+/** Values of an enumeration. */
+export type ReviewLinkState = 'active' | 'expired' | (string & {});
 
 /** Values of an enumeration. */
 export type Role = 'owner' | 'admin' | 'developer' | 'auditor' | (string & {});
@@ -3971,6 +4463,8 @@ export type ScopeInput = 'account:read' | 'account:manage' | 'factories:read' | 
 
 /** Factory of a seller. */
 export interface SellerFactory {
+  /** Whether its content waits for an approval before it is scheduled or published. */
+  approval: FactoryBaseApproval;
   /** Audience of the content. */
   audience: string;
   /**
@@ -4705,6 +5199,14 @@ export interface StudioVoiceCreate {
 }
 
 /** A type of the API. */
+export interface TakenSlot {
+  /** Content item that takes it. */
+  content_item_id: string;
+  /** Social account. */
+  social_account_id: string;
+}
+
+/** A type of the API. */
 export interface TelegramOptions {
   /** Who can see the post. Absent: the platform's default. */
   privacy?: 'public';
@@ -5180,4 +5682,7 @@ export interface YoutubeOptions {
 
 /** Values of an enumeration. */
 export type YoutubeOptionsPrivacy = 'public' | 'unlisted' | 'private';
+
+/** Values of an enumeration. */
+export type ListAllPublicationsOrderBy = 'time' | 'views' | 'likes' | 'comments' | 'shares' | 'saves';
 

@@ -49,6 +49,7 @@ import (
 	"github.com/content-automation/api/pkg/media/objects"
 	"github.com/content-automation/api/pkg/service/api"
 	"github.com/content-automation/api/pkg/service/docs"
+	contentfunction "github.com/content-automation/api/pkg/service/function/content"
 	"github.com/content-automation/api/pkg/service/mcp"
 	"github.com/content-automation/api/pkg/service/worker"
 	"github.com/content-automation/api/pkg/service/worker/canary"
@@ -130,6 +131,9 @@ func (s *Service) mount(e area.Env) *gateway {
 		}
 		if f.Name == api.CRMFunction {
 			handler = crm.Open(e).With(r)
+		}
+		if f.Name == api.ContentFunction {
+			handler = contentfunction.With(e, r)
 		}
 		if f.Name == api.PeopleFunction {
 			handler = scim.Open(e).With(r)

@@ -196,6 +196,23 @@ func (w *World) Examples() map[string]Example {
 		"publishContentItem": {ID: generated, Body: Object{"social_account_ids": []*string{&w.channel}}},
 		"listPublications":   {ID: scheduled},
 
+		"validatePublishing": {Body: Object{"item": Object{
+			"factory_id": w.factory, "kind": "post", "source": "provided", "caption": "A shoe made of recycled nets.",
+		}, "social_account_ids": []*string{&w.channel}}},
+		"listSlots":           {Query: map[string]string{"factory_id": w.factory}},
+		"listAllPublications": {Query: map[string]string{"state": "pending,published"}},
+		"getPublication":      {ID: w.posted},
+		"updatePublication":   {ID: w.posted, Body: Object{"caption": "A shoe made of recycled nets. Now in red."}},
+		"deletePublication":   {ID: w.posted},
+		"approveContentItem": {Undo: "deleteContentItem", ID: generated,
+			Body: Object{"note": "Well done"}},
+		"requestChanges": {Undo: "deleteContentItem", ID: generated,
+			Body: Object{"note": "Name the price in the first line."}},
+		"listReviewLinks": {},
+		"createReviewLink": {Undo: "deleteReviewLink", Body: Object{"name": "Spring campaign",
+			"content_item_ids": []*string{&w.item}, "may": "decide"}},
+		"deleteReviewLink": {ID: fresh("createReviewLink")},
+
 		"listMedia": {},
 		"createMedia": {Undo: "deleteMedia", Body: Object{
 			"type": "image", "mime_type": "image/jpeg", "bytes": 482113,

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -59,7 +60,10 @@ func recordOperation(ctx context.Context, route httpapi.Route) (e api.Example, e
 		return e, err
 	}
 	if strings.HasPrefix(route.OperationID, "list") {
-		request.Query = map[string]string{"limit": "1"}
+		if request.Query = maps.Clone(request.Query); request.Query == nil {
+			request.Query = map[string]string{}
+		}
+		request.Query["limit"] = "1"
 	}
 	answer, err := w.Send(ctx, request)
 	if err != nil {

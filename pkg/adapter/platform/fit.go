@@ -203,7 +203,7 @@ func (f *fitting) options(p Post, c Capabilities) {
 			f.add("options."+string(name), "%s", c.lacks(p.Kind, name))
 		}
 	}
-	if o.Undeclared {
+	if o.Undeclared && o.Generated {
 		f.add("options."+string(OptionGenerated), "must be true, or left out: the content was made by AI")
 	}
 	if o.Privacy != "" && !slices.Contains(c.Privacies, o.Privacy) {

@@ -97,8 +97,10 @@ func (c Capabilities) Wishes(raw []byte) (o Options, alt []string, err error) {
 	}
 	o = Options{
 		Privacy: shared.Privacy, CoverAt: time.Duration(shared.CoverAtSeconds*1000+0.5) * time.Millisecond,
-		FirstComment: shared.FirstComment, Own: own.Elem().Interface(), Undeclared: shared.Generated != nil &&
-			!*shared.Generated, Thread: shared.Thread,
+		FirstComment: shared.FirstComment, Own: own.Elem().Interface(), Thread: shared.Thread,
+	}
+	if declared := shared.Generated; declared != nil {
+		o.Generated, o.Undeclared = *declared, !*declared
 	}
 	return o, shared.AltText, nil
 }

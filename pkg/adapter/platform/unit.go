@@ -28,6 +28,14 @@ const (
 	Weighted Unit = "weighted_characters"
 )
 
+// Name returns the unit in words.
+func (u Unit) Name() string {
+	if u == "" {
+		u = Runes
+	}
+	return strings.ReplaceAll(string(u), "_", " ")
+}
+
 // linkLength is the weighted length of a link.
 const linkLength = 23
 

@@ -18,6 +18,7 @@ import (
 	"github.com/content-automation/api/pkg/area/content"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/area/publishing"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/generate/composition"
@@ -47,6 +48,9 @@ type world struct {
 	factory  string // id of a factory of the caller
 	signer   *media.Signer
 	composed []composition.Composition
+	// publishing serves the page of review links, and log is the audit log.
+	publishing *publishing.Service
+	log        apitest.Log
 }
 
 // seeing records compositions.
@@ -72,9 +76,11 @@ func newWorld(t *testing.T) *world {
 	w.signer = mediatest.Signer(t, w.clock.Now)
 	w.kernel = w.kernelAt(w.clock.Now)
 	factories := factory.NewService(w.db, w.clock.Now)
-	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factories, account.NewService(w.db, w.clock.Now),
-		content.NewService(w.db, factories, w.signer, catalog.NewOffer("bedrock,fal,elevenlabs", "us-west-2"),
-			w.clock.Now), account.NewEvents(w.db, w.signer))
+	items := content.NewService(w.db, factories, w.signer, catalog.NewOffer("bedrock,fal,elevenlabs", "us-west-2"),
+		w.clock.Now)
+	w.publishing = publishing.NewService(w.db, items, factories, w.signer, &w.log, w.clock.Now, rand.Reader)
+	w.Caller = apitest.New(t, w.db, &w.log, w.clock.Now, factories, account.NewService(w.db, w.clock.Now), items,
+		account.NewEvents(w.db, w.signer), w.publishing)
 	w.factory = w.makeFactory(object{"type": "blogger", "name": "Blog", "language": "de"})
 	return w
 }

@@ -86,7 +86,9 @@ func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[item.It
 			return item.Item{}, err
 		}
 		records = append(records, r)
-		return r.View(ctx, s.signer)
+		v, err := r.View(ctx, s.signer)
+		s.preview(ctx, r, &v)
+		return v, err
 	})
 	if err != nil {
 		return page, err
@@ -119,6 +121,7 @@ func (s *Service) view(ctx context.Context, r *item.Record) (item.Item, error) {
 	if err != nil {
 		return v, err
 	}
+	s.preview(ctx, r, &v)
 	if !auth.FromContext(ctx).Has(auth.ContentRead) {
 		v.Media = []media.View{}
 	}

@@ -27,8 +27,20 @@ func (s *Service) accepted(ctx context.Context, p *auth.Principal, b createBody,
 	if _, found := refs.factories[b.FactoryID]; err != nil && !found {
 		return nil, s.lost(ctx, b.FactoryID, err)
 	}
-	if err != nil || b.PublishAt == nil {
+	if err != nil {
 		return r, err
+	}
+	attached := slices.Concat(refs.factories[b.FactoryID].SocialAccountIDs, b.Accounts)
+	if err := s.vary(p.Owner, r, b.Variants.items(), attached, refs); err != nil {
+		return nil, err
+	}
+	if r.Provided() && b.Accounts == nil {
+		if err := s.takesOwn(ctx, p, refs.factories[b.FactoryID].SocialAccountIDs, refs, r); err != nil {
+			return nil, err
+		}
+	}
+	if b.PublishAt == nil {
+		return r, nil
 	}
 	return r, s.order(ctx, p, b, refs, r, now)
 }
@@ -51,15 +63,30 @@ func (s *Service) order(ctx context.Context, p *auth.Principal, b createBody, re
 	if err := p.Require(auth.ContentPublish, "/publish_at"); err != nil {
 		return err
 	}
-	if err := checkAhead(b.PublishAt.Time, now); err != nil {
-		return err
+	if !b.PublishAt.Next {
+		if err := checkAhead(b.PublishAt.Time.Time, now); err != nil {
+			return err
+		}
 	}
 	w := &publishRequest{r: foreseen(r), asked: b.Accounts, read: refs.accounts, options: b.Options,
-		param: "/publish_at", new: true}
-	if _, err := s.targets(ctx, w, refs.factories[b.FactoryID].SocialAccountIDs); err != nil {
+		param: "/publish_at", new: !r.Provided()}
+	targets, err := s.targets(ctx, w, refs.factories[b.FactoryID].SocialAccountIDs)
+	if err != nil {
 		return err
 	}
-	r.PublishAt, r.Ordered = b.PublishAt, &item.Ordered{Options: maps.Clone(b.Options)}
+	at := b.PublishAt.Time
+	if b.PublishAt.Next {
+		slot, accounts, err := s.next(ctx, refs.factories[b.FactoryID], r, targets, *refs.slots)
+		if err != nil {
+			return err
+		}
+		at = resource.Instant(slot)
+		for _, accountID := range accounts {
+			*refs.slots = append(*refs.slots, item.Slot{Account: accountID, At: at})
+			r.Wanted = append(r.Wanted, accountID)
+		}
+	}
+	r.PublishAt, r.Ordered = &at, &item.Ordered{Options: maps.Clone(b.Options)}
 	r.SocialAccountIDs, r.OmittedAccounts = append([]string{}, b.Accounts...), w.r.OmittedAccounts
 	return nil
 }
@@ -68,6 +95,14 @@ func (s *Service) order(ctx context.Context, p *auth.Principal, b createBody, re
 // checked. Their sizes are unknown.
 func foreseen(r *item.Record) *item.Record {
 	c := *r
+	switch {
+	case r.Provided() && !r.Fitted(), len(r.Files) > 0:
+		return &c
+	case r.Provided():
+		c.Files = slices.Repeat([]media.File{{Role: media.Final, Type: media.Image, MIMEType: "image/jpeg", Bytes: 1,
+			Width: 1080, Height: 1350}}, len(r.Own))
+		return &c
+	}
 	f := media.File{Role: media.Final, Type: media.Image, MIMEType: "image/jpeg", Bytes: 1}
 	if r.Kind == item.Video || r.Kind == item.MusicClip || r.Shape == "story clip" {
 		f = media.File{Role: media.Final, Type: media.Video, MIMEType: "video/mp4", Bytes: 1}
@@ -90,7 +125,7 @@ func known(r *item.Record, found []errs.Detail) []errs.Detail {
 // accountKeys returns the keys of the accounts that bodies name.
 func accountKeys(bodies []createBody) (keys []store.Key) {
 	for _, b := range bodies {
-		for _, accountID := range b.Accounts {
+		for _, accountID := range slices.Concat(b.Accounts, slices.Sorted(maps.Keys(b.Variants))) {
 			if key := store.IDKey(accountID); id.Valid(id.SocialAccount, accountID) && !slices.Contains(keys, key) {
 				keys = append(keys, key)
 			}

@@ -1,6 +1,7 @@
 package content
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -14,7 +15,6 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
-	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -22,7 +22,7 @@ import (
 const usualPublication = 10 * time.Second
 
 type scheduleBody struct {
-	PublishAt *resource.Time         `json:"publish_at,omitempty" nullable:"true" doc:"Time at which it is published: in the future, within 180 days. Absent: the time that it has, such as that of its content plan. Null: it is no longer scheduled" example:"2027-01-15T09:30:00Z"`
+	PublishAt *publishTime           `json:"publish_at,omitempty" nullable:"true" doc:"Time at which it is published: in the future, within 180 days; or next_slot, the next time of the schedule of its factory that is free on the accounts. Absent: the time that it has, such as that of its content plan. Null: it is no longer scheduled" example:"2027-01-15T09:30:00Z"`
 	Accounts  []string               `json:"social_account_ids,omitempty" minItems:"1" maxItems:"15" uniqueItems:"true" nullable:"false" doc:"Ids of the social accounts to publish to. Absent: those that it is scheduled to, or else those of its factory, without those that cannot publish it"`
 	Options   platformOptions        `json:"options,omitempty" doc:"Options of the post, by platform. Absent: those of the earlier schedule"`
 	Sandbox   *item.PublishRehearsal `json:"sandbox,omitempty" doc:"Simulated result. For test keys only"`
@@ -63,7 +63,8 @@ func (s *Service) registerPublishing(r *httpapi.Router) {
 			"the time. The limits of each platform are checked now: what it does not take is refused, and what can "+
 			"be adapted without harm is adapted. The limit of posts on a day counts by day in UTC. If the service "+
 			"could not publish in time, it publishes late items of an account in the order of their times, unless "+
-			"the account's `late_after` has passed.")
+			"the account's `late_after` has passed. If the factory requires an approval, an item without it keeps the "+
+			"time and is scheduled when it is approved.")
 	schedule.Errors = []errs.Code{errs.NotFound, errs.VersionMismatch, errs.InvalidState, errs.QueueFull}
 	httpapi.Write(r, schedule, s.schedule)
 
@@ -126,7 +127,20 @@ func (s *Service) schedule(ctx context.Context, tx *store.Tx, in *scheduleInput)
 	if err != nil {
 		return out, err
 	}
+	if b.PublishAt != nil && b.PublishAt.Next {
+		if at, err = s.enqueue(ctx, tx, p.Owner, w.r, targets); err != nil {
+			return out, err
+		}
+	}
 	w.take(targets, b.Sandbox)
+	blocked, err := s.required(ctx, w.r)
+	if err != nil {
+		return out, err
+	}
+	if blocked {
+		publication.Await(tx, now, p.Owner, w.r, targets, at)
+		return s.answer(ctx, tx, w)
+	}
 	if err := publication.Schedule(tx, now, p.Owner, w.r, targets, at); err != nil {
 		return out, err
 	}
@@ -142,10 +156,10 @@ func (s *Service) answer(ctx context.Context, tx *store.Tx, w *publishRequest) (
 }
 
 // planned returns the time of a call, or else the time that the item has.
-func planned(asked *resource.Time, r *item.Record, now time.Time) (time.Time, error) {
+func planned(asked *publishTime, r *item.Record, now time.Time) (time.Time, error) {
 	switch {
 	case asked != nil:
-		return asked.Time, nil
+		return asked.Time.Time, nil
 	case r.PublishAt == nil:
 		return time.Time{}, errs.Invalid("/publish_at", "is required, as the item has no planned time. Send a time in "+
 			"the future")
@@ -180,8 +194,8 @@ func (b *scheduleBody) check(mode tenant.Mode, now time.Time, clear bool) error 
 			}
 		}
 		slices.SortFunc(found, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
-	} else if b.PublishAt != nil {
-		found = append(found, checkAhead(b.PublishAt.Time, now))
+	} else if b.PublishAt != nil && !b.PublishAt.Next {
+		found = append(found, checkAhead(b.PublishAt.Time.Time, now))
 	}
 	return errs.All(append(found, checkPublishRehearsal(b.Sandbox, mode))...)
 }
@@ -222,6 +236,9 @@ func (s *Service) publish(ctx context.Context, tx *store.Tx, in *publishInput) (
 	}
 	if err := w.r.Permit(item.Publish); err != nil {
 		return out, err
+	}
+	if blocked, err := s.required(ctx, w.r); err != nil || blocked {
+		return out, cmp.Or(err, w.r.Unapproved())
 	}
 	usual := w.r.SocialAccountIDs
 	if len(w.asked) > 0 {

@@ -28,6 +28,8 @@ type references struct {
 	products  map[string]*record.StoredProduct
 	// accounts are the items of social accounts, by their ids.
 	accounts map[string]store.Item
+	// slots are the times of schedules that the bodies take.
+	slots *[]item.Slot
 	// withheld reports whether the caller may not publish.
 	withheld bool
 	// longest stands for the product of items whose product is not known yet. It is nil if
@@ -132,6 +134,7 @@ func mediaOf(bodies ...createBody) (members []incoming.Member) {
 				members = append(members, m)
 			}
 		}
+		members = slices.Concat(members, b.ownMembers(), variantMembers(b.Variants.items()))
 	}
 	return members
 }
@@ -156,6 +159,7 @@ func (s *Service) open(ctx context.Context, p *auth.Principal, bodies ...createB
 	if p.Mode == tenant.Live { // test keys have no balance
 		others = ledger.FundsKeys(p.Account, s.now())
 	}
+	a.slots = &[]item.Slot{}
 	a.withheld = !p.Has(auth.ContentPublish)
 	funds := len(others)
 	var beside []store.Item

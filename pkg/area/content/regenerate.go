@@ -3,6 +3,7 @@ package content
 import (
 	"cmp"
 	"context"
+	"reflect"
 	"slices"
 
 	"github.com/content-automation/api/pkg/area/content/item"
@@ -54,6 +55,13 @@ func (b *regenerateBody) Rules() error {
 		}
 	}
 	return errs.All(found...)
+}
+
+// empty reports whether the body asks for the same attempt again.
+func (b *regenerateBody) empty() bool {
+	same := *b
+	same.Sandbox = nil
+	return reflect.ValueOf(same).IsZero()
 }
 
 // correct sets the texts of an item that the body corrects.
@@ -128,6 +136,7 @@ func (s *Service) regenerate(ctx context.Context, tx *store.Tx, in *regenerateIn
 	r.Attempt++
 	r.Publications, r.Postings = []item.Publication{}, nil
 	r.Sandbox, r.Accepted, r.Failure, r.Progress = b.Sandbox, now, nil, 0
+	r.AskAgain()
 	r.Withheld = !p.Has(auth.ContentPublish)
 	if err := rehearsedError(p, r); err != nil {
 		return out, err
@@ -156,6 +165,12 @@ func (s *Service) plan(ctx context.Context, r *item.Record, b regenerateBody, a 
 	}
 	if err := b.Rules(); err != nil {
 		return err
+	}
+	if r.Provided() {
+		if !b.empty() {
+			return errs.Invalid("", "takes no members for a content item of your own media, but sandbox")
+		}
+		return r.CheckAgain()
 	}
 	if b.Prompt != nil {
 		r.Prompt = *b.Prompt

@@ -61,7 +61,7 @@ func (s *Service) publishRequest(ctx context.Context, itemID string, match httpa
 // taken reports whether an account has taken the item.
 func (w *publishRequest) taken(accountID string) bool {
 	pub := w.r.PublicationTo(accountID)
-	return pub != nil && pub.State == item.PublicationPublished
+	return pub != nil && pub.Taken()
 }
 
 // take notes the accounts to which the item is published, and the requested result.

@@ -3,6 +3,7 @@
 package factory
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -65,6 +66,7 @@ type Settings struct {
 	Models       map[string]string `json:"models"`
 	Schedule     *Schedule         `json:"schedule"`
 	AutoPublish  bool              `json:"auto_publish"`
+	Approval     string            `json:"approval"`
 	Settings     TypeSettings      `json:"settings"`
 	State        string            `json:"state"`
 	Metadata     resource.Metadata `json:"metadata"`
@@ -84,6 +86,7 @@ type Factory struct {
 	Models           map[string]string `json:"models" doc:"Model for each kind of generation. Other kinds use the default of the catalog"`
 	Schedule         *Schedule         `json:"schedule" doc:"Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses"`
 	AutoPublish      bool              `json:"auto_publish" doc:"Whether generated content is published automatically, on the social accounts of the factory: at the times of its content plan, or else at once. Turning it on schedules the items of its content plans whose time is ahead. Other content that was created before stays as it is, and so does content that was created or regenerated without the scope content:publish, and what none of the accounts takes"`
+	Approval         string            `json:"approval" enum:"none,required" doc:"Whether its content waits for an approval before it is scheduled or published"`
 	SocialAccountIDs []string          `json:"social_account_ids" nullable:"false" doc:"Ids of the social accounts that it publishes to"`
 	Settings         TypeSettings      `json:"settings" doc:"Settings of the factory's type"`
 	// Trained is its trained model, if it has one.
@@ -170,6 +173,7 @@ func (f *Factory) settings() Settings {
 		Name: f.Name, Language: f.Language, Description: f.Description, Audience: f.Audience, Tone: f.Tone,
 		Topics:       f.Topics,
 		ContentTypes: f.ContentTypes, Models: f.Models, Schedule: f.Schedule, AutoPublish: f.AutoPublish,
+		Approval: f.Approval,
 		Settings: f.Settings,
 		State:    f.State, Metadata: f.Metadata,
 	}
@@ -190,10 +194,26 @@ func (f *Factory) apply(set Settings) error {
 	f.Topics, f.ContentTypes, f.Models = orEmpty(set.Topics), set.ContentTypes, set.Models
 	f.Schedule, f.AutoPublish, f.Settings, f.State, f.Metadata = set.Schedule, set.AutoPublish, typed, set.State,
 		set.Metadata.OrEmpty()
+	f.Approval = cmp.Or(set.Approval, ApprovalNone)
 	if f.Models == nil {
 		f.Models = map[string]string{}
 	}
 	return nil
+}
+
+// The settings of approval.
+const (
+	ApprovalNone     = "none"
+	ApprovalRequired = "required"
+)
+
+// permitApproval refuses a change that ends the approval of content, unless the caller may publish. was is the setting
+// before.
+func (f *Factory) permitApproval(p *auth.Principal, was string) error {
+	if was != ApprovalRequired || f.Approval == ApprovalRequired {
+		return nil
+	}
+	return p.Require(auth.ContentPublish, "/approval")
 }
 
 // PermitAutoPublish refuses a change that turns automatic publishing on, unless the caller

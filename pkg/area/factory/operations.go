@@ -28,6 +28,7 @@ type createBody struct {
 	Models       map[string]string `json:"models,omitempty" doc:"Model for each kind of generation (text, image, video, music, voice)" example:"{}"`
 	Schedule     *Schedule         `json:"schedule,omitempty" doc:"Time zone and times of day at which content plans publish"`
 	AutoPublish  bool              `json:"auto_publish,omitempty" doc:"Whether generated content is published automatically, on the social accounts of the factory: at the times of its content plan, or else at once. Setting it to true needs the scope content:publish as well"`
+	Approval     string            `json:"approval,omitempty" enum:"none,required" default:"none" doc:"Whether its content waits for an approval before it is scheduled or published"`
 	Settings     TypeSettings      `json:"settings,omitempty" doc:"Settings of the factory's type"`
 	Metadata     resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
 }
@@ -60,6 +61,7 @@ type patchBody struct {
 	Models       resource.MetadataPatch `json:"models,omitempty" nullable:"true" doc:"Models to set, by kind. A null value removes that model; null removes all"`
 	Schedule     *SchedulePatch         `json:"schedule,omitempty" nullable:"true" doc:"Time zone and times of day at which content plans publish"`
 	AutoPublish  *bool                  `json:"auto_publish,omitempty" nullable:"true" doc:"Whether generated content is published automatically, on the social accounts of the factory: at the times of its content plan, or else at once. Setting it to true needs the scope content:publish as well, and schedules the items of its content plans that are generated and whose time is ahead"`
+	Approval     string                 `json:"approval,omitempty" enum:"none,required" doc:"Whether its content waits for an approval before it is scheduled or published. Setting it to none needs the scope content:publish as well"`
 	Settings     TypeSettings           `json:"settings,omitempty" nullable:"true" doc:"Settings of the factory's type. A null value removes that setting"`
 	State        string                 `json:"state,omitempty" enum:"active,paused" doc:"paused: it makes nothing new, and what is queued waits. active: it goes on"`
 	Metadata     resource.MetadataPatch `json:"metadata,omitempty" nullable:"true" doc:"Pairs to set. A null value removes that pair; null removes all"`
@@ -143,9 +145,8 @@ func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Factory
 	if err != nil {
 		return httpapi.Page[Factory]{}, err
 	}
-	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (f Factory, err error) {
-		return f,
-			it.Decode(&f)
+	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (Factory, error) {
+		return Decode(&it)
 	})
 }
 
@@ -164,8 +165,8 @@ func (s *Service) make(ctx context.Context, tx *store.Tx, b createBody) (out Fac
 		Name: b.Name, Language: b.Language, Description: b.Description, Audience: b.Audience, Tone: b.Tone,
 		Topics:       b.Topics,
 		ContentTypes: b.ContentTypes, Models: b.Models, Schedule: b.Schedule, AutoPublish: b.AutoPublish,
-		Settings: b.Settings,
-		State:    StateActive, Metadata: b.Metadata,
+		Approval: b.Approval, Settings: b.Settings,
+		State: StateActive, Metadata: b.Metadata,
 	})
 	if err != nil {
 		return out, err
@@ -209,10 +210,12 @@ func (s *Service) change(ctx context.Context, tx *store.Tx, it store.Item, f Fac
 		return out, err
 	}
 	resumed, published := f.State == StatePaused && set.State == StateActive, f.AutoPublish
+	approval := f.Approval
 	if err := f.apply(set); err != nil {
 		return out, err
 	}
-	if err := f.PermitAutoPublish(auth.FromContext(ctx), published); err != nil {
+	p := auth.FromContext(ctx)
+	if err := errs.All(f.PermitAutoPublish(p, published), f.permitApproval(p, approval)); err != nil {
 		return out, err
 	}
 	if err := s.setFiles(ctx, tx, &f, named); err != nil {

@@ -76,9 +76,9 @@ func (s *Service) Register(r *httpapi.Router) {
 	httpapi.Read(r, op("getMedia", http.MethodGet, one, auth.ContentRead, "Get a media",
 		"Its URLs are signed anew."), s.get)
 	remove := op("deleteMedia", http.MethodDelete, one, auth.ContentWrite, "Delete a media",
-		"Its id cannot be used from now on. Work that was accepted before still gets the file, which is removed "+
+		"Its id cannot be used from now on. A media that content items publish is not deleted before them. Work that was accepted before still gets the file, which is removed "+
 			"within 24 hours.")
-	remove.Errors = []errs.Code{errs.VersionMismatch}
+	remove.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState}
 	httpapi.Write(r, remove, s.remove)
 }
 
@@ -186,6 +186,10 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (ou
 	}
 	if err := in.Check(r.Version); err != nil {
 		return out, err
+	}
+	if r.Holders > 0 {
+		return out, errs.New(errs.InvalidState, "The media is shown by %d content items. Delete them first.",
+			r.Holders).With(errs.StateContext{State: string(r.State), Allowed: []string{}})
 	}
 	now := s.now()
 	if err := incoming.Delete(tx, now, it, r, beside[0]); err != nil {

@@ -43,6 +43,7 @@ const (
 	Connection    = "con"
 	Group         = "grp"
 	Integration   = "int"
+	ReviewLink    = "rvl"
 )
 
 // New makes an id of the given kind for the given time. It panics if the machine has no randomness, because nothing can

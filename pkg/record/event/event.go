@@ -30,6 +30,9 @@ const (
 	ContentFailed               Type = "content.failed"
 	ContentCanceled             Type = "content.canceled"
 	ContentDeleted              Type = "content.deleted"
+	ContentApproved             Type = "content.approved"
+	ContentChangesRequested     Type = "content.changes_requested"
+	PublicationDeleted          Type = "publication.deleted"
 	ProposalCreated             Type = "proposal.created"
 	ProposalApplied             Type = "proposal.applied"
 	BalanceLow                  Type = "balance.low"
@@ -62,6 +65,9 @@ var Types = []struct {
 	{ContentCanceled, auth.ContentRead, "A content item was canceled"},
 	{ContentDeleted, auth.ContentRead, "A content item was deleted, in the state that it shows; one that was running " +
 		"shows canceled"},
+	{ContentApproved, auth.ContentRead, "A content item was approved"},
+	{ContentChangesRequested, auth.ContentRead, "Changes of a content item were requested; approval has the note"},
+	{PublicationDeleted, auth.ContentRead, "A published post was deleted from its platform"},
 	{ProposalCreated, auth.FactoriesRead, "A proposal for a factory was created"},
 	{ProposalApplied, auth.FactoriesRead, "A proposal was applied to its factory"},
 	{BalanceLow, auth.AccountRead, "The balance fell below the account's threshold"},

@@ -19,6 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/service/function/account"
 	keys "github.com/content-automation/api/pkg/service/function/apikey"
+	contentfunction "github.com/content-automation/api/pkg/service/function/content"
 	"github.com/content-automation/api/pkg/service/function/factory"
 	"github.com/content-automation/api/pkg/service/function/product"
 	"github.com/content-automation/api/pkg/service/function/studio"
@@ -33,7 +34,7 @@ type Function struct {
 // Functions are all functions that serve operations, in the order of the document.
 var Functions = []Function{
 	{"account", account.Mount}, {"apikey", keys.Mount}, {"catalog", catalogarea.Mount}, {"factory", factory.Mount},
-	{"content", content.Mount}, {"studio", studio.Mount}, {"media", mediaarea.Mount}, {"product", product.Mount},
+	{"content", contentfunction.Mount}, {"studio", studio.Mount}, {"media", mediaarea.Mount}, {"product", product.Mount},
 	{"architect", architect.Mount}, {"webhook", webhook.Mount}, {"social", social.Mount},
 	{"crm", crm.Mount},
 }

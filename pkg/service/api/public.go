@@ -7,15 +7,17 @@ import (
 	"github.com/content-automation/api/pkg/httpapi"
 )
 
-// The functions behind routes without an operation. One page receives the browsers of accounts' owners from platforms, one those from CRMs and the webhooks of CRMs;
-// customers' directories call SCIM with a token of their own; one function answers for all unknown paths under /v1; one
-// checks the credentials of agents itself.
+// The functions behind routes without an operation. One page receives the browsers of accounts' owners from platforms,
+// one those from CRMs and the webhooks of CRMs; another shows content to reviewers; customers' directories call SCIM
+// with a token of their own; one function answers for all unknown paths under /v1; one checks the credentials of agents
+// itself.
 const (
 	DocsFunction    = "docs"
 	ConsoleFunction = "console"
 	SocialFunction  = "social"
 	CRMFunction     = "crm"
 	PeopleFunction  = "apikey"
+	ContentFunction = "content"
 	MCPFunction     = "mcp"
 	UnknownFunction = "account"
 	UnknownPath     = "/v1/{proxy+}"
@@ -39,6 +41,7 @@ var PublicRoutes = []httpapi.Route{
 	{Path: "/v1/social/callback", Function: SocialFunction},
 	{Path: crm.CallbackPath, Function: CRMFunction},
 	{Path: integration.HooksPath + "{token}", Function: CRMFunction},
+	{Path: "/review/{token}", Function: ContentFunction},
 	{Path: "/settings", Function: ConsoleFunction},
 	{Path: "/settings/{page+}", Function: ConsoleFunction},
 	{Path: "/auth/{step+}", Function: ConsoleFunction},

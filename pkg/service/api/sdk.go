@@ -39,6 +39,16 @@ var methods = map[string]struct{ resource, method string }{
 	"deleteProductPhoto":  {"products", "deletePhoto"},
 	"attachSocialAccount": {"socialAccounts", "attach"},
 	"detachSocialAccount": {"socialAccounts", "detach"},
+	"validatePublishing":  {"publishing", "validate"},
+	"listAllPublications": {"publications", "list"},
+	"getPublication":      {"publications", "get"},
+	"updatePublication":   {"publications", "update"},
+	"deletePublication":   {"publications", "delete"},
+	"approveContentItem":  {"approvals", "approve"},
+	"requestChanges":      {"approvals", "requestChanges"},
+	"listReviewLinks":     {"reviewLinks", "list"},
+	"createReviewLink":    {"reviewLinks", "create"},
+	"deleteReviewLink":    {"reviewLinks", "delete"},
 }
 
 // waits are the states in which work has ended, by the operation that reads it. All other states are on the way.

@@ -45,6 +45,9 @@ type Fake struct {
 	Webhook bool
 	// Confirmed says that the bot has confirmed updates, which are then removed.
 	Confirmed bool
+	// Texts are the texts of changed messages, empty of deleted ones, and Altered counts the changes.
+	Texts   map[string]string
+	Altered int
 }
 
 // React sends the bot an update with the number of reactions to a message, if it has requested
@@ -274,7 +277,9 @@ var known = map[string][]string{
 	"sendPhoto":   {"chat_id", "caption", "disable_notification"},
 	"sendVideo": {"chat_id", "caption", "disable_notification", "supports_streaming", "width", "height",
 		"duration", "cover"},
-	"sendMediaGroup": {"chat_id", "media", "disable_notification"},
+	"sendMediaGroup":  {"chat_id", "media", "disable_notification"},
+	"editMessageText": {"chat_id", "message_id", "text"}, "editMessageCaption": {"chat_id", "message_id", "caption"},
+	"deleteMessage": {"chat_id", "message_id"},
 }
 
 func (f *Fake) do(method string, in input) (any, *refusal) {
@@ -301,6 +306,9 @@ func (f *Fake) do(method string, in input) (any, *refusal) {
 	case "getChatMember":
 		return map[string]any{"status": "administrator", "can_post_messages": true}, nil
 	}
+	if strings.HasPrefix(method, "edit") || method == "deleteMessage" {
+		return f.alter(method, in)
+	}
 	content, e := check(method, in)
 	if e != nil {
 		return nil, e
@@ -319,6 +327,28 @@ func (f *Fake) do(method string, in input) (any, *refusal) {
 		album = append(album, sent())
 	}
 	return album, nil
+}
+
+// alter changes or deletes a message.
+func (f *Fake) alter(method string, in input) (any, *refusal) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.Texts == nil {
+		f.Texts = map[string]string{}
+	}
+	id, text := in.params["message_id"], in.params["text"]+in.params["caption"]
+	before, known := f.Texts[id]
+	switch {
+	case known && before == "" && method == "deleteMessage":
+		return nil, bad("message to delete not found")
+	case method == "deleteMessage":
+		text = ""
+	case known && before == text:
+		return nil, bad("message is not modified: specified new message content and reply markup are exactly the same")
+	}
+	f.Texts[id] = text
+	f.Altered++
+	return true, nil
 }
 
 func units(s string) int { return len(utf16.Encode([]rune(s))) }

@@ -196,6 +196,45 @@ class AsyncApiKeysResource:
         return cast("types.ApiKeyWithSecret", data)
 
 
+class AsyncApprovalsResource:
+    """Approve a content item."""
+
+    def __init__(self, client: AsyncContentAutomation) -> None:
+        self._client = client
+
+    async def approve(
+        self, content_item_id: str, body: types.DecideInputBody | None = None, **options: Unpack[RequestOptions]
+    ) -> types.ContentItem:
+        """Approve a content item.
+
+        Approves a generated item, and sends the event `content.approved`. What waited for it goes on: an item with a
+        `publish_at` is scheduled, and one whose factory has `auto_publish` is published. If the item is changed or
+        regenerated later, it waits for an approval again. Of several decisions at once, one is made; the others are
+        refused and say by whom it was.
+
+        Needs the scope `content:publish`.
+        """
+        data = await self._client.call(
+            "POST", "/v1/approvals/{content_item_id}/approve", (content_item_id, ), None, body, options
+        )
+        return cast("types.ContentItem", data)
+
+    async def request_changes(
+        self, content_item_id: str, body: types.ChangesInputBody, **options: Unpack[RequestOptions]
+    ) -> types.ContentItem:
+        """Request changes of a content item.
+
+        Notes what is to be changed, and sends the event `content.changes_requested`. A scheduled item of a factory
+        that requires an approval is not published before it is approved.
+
+        Needs the scope `content:publish`.
+        """
+        data = await self._client.call(
+            "POST", "/v1/approvals/{content_item_id}/request-changes", (content_item_id, ), None, body, options
+        )
+        return cast("types.ContentItem", data)
+
+
 class AsyncArchitectResource:
     """Chats with an assistant that makes drafts of factories, content plans and content items."""
 
@@ -436,10 +475,10 @@ class AsyncContentResource:
     ) -> types.ContentItem:
         """Change a content item.
 
-        Takes a JSON merge patch (RFC 7396) of title, caption, hashtags and metadata, until publishing begins.
-        Generation never overwrites a text that you have set, neither a running attempt nor a later one. A text set
-        to null is generated again by the next attempt. The title of a finished story or music clip is part of its
-        media: regenerate the item with `reuse` to change it.
+        Takes a JSON merge patch (RFC 7396) of title, caption, hashtags, variants and metadata, until publishing
+        begins. Generation never overwrites a text that you have set, neither a running attempt nor a later one. A
+        text set to null is generated again by the next attempt. The title of a finished story or music clip is part
+        of its media: regenerate the item with `reuse` to change it.
 
         Needs the scope `content:write`.
         """
@@ -542,7 +581,8 @@ class AsyncContentResource:
         The limits of each platform are checked now: what it does not take is refused, and what can be adapted
         without harm is adapted. The limit of posts on a day counts by day in UTC. If the service could not publish
         in time, it publishes late items of an account in the order of their times, unless the account's `late_after`
-        has passed.
+        has passed. If the factory requires an approval, an item without it keeps the time and is scheduled when it
+        is approved.
 
         Needs the scope `content:publish`.
         """
@@ -897,8 +937,8 @@ class AsyncMediaResource:
     ) -> types.OwnMedia:
         """Delete a media.
 
-        Its id cannot be used from now on. Work that was accepted before still gets the file, which is removed within
-        24 hours.
+        Its id cannot be used from now on. A media that content items publish is not deleted before them. Work that
+        was accepted before still gets the file, which is removed within 24 hours.
 
         Needs the scope `content:write`.
         """
@@ -1132,6 +1172,154 @@ class AsyncPromotionsResource:
             "PATCH", "/v1/promotions/{promotion_id}", (promotion_id, ), None, body, options
         )
         return cast("types.Promotion", data)
+
+
+class AsyncPublicationsResource:
+    """Delete a published post."""
+
+    def __init__(self, client: AsyncContentAutomation) -> None:
+        self._client = client
+
+    def list(
+        self, params: types.ListAllPublicationsParams | None = None, **options: Unpack[RequestOptions]
+    ) -> AsyncPages[types.PublishingEntry]:
+        """List all publications.
+
+        Lists the publications of the account in a period, and what is planned in it: a calendar. A period with more
+        than 1,000 content items is refused: name a shorter one.
+
+        Needs the scope `content:read`.
+        """
+        return self._client.pages("/v1/publications", (), params, options)
+
+    async def get(
+        self, publication_id: str, **options: Unpack[RequestOptions]
+    ) -> types.PublishedPost:
+        """Get a publication.
+
+        With its metrics over time.
+
+        Needs the scope `content:read`.
+        """
+        data = await self._client.call(
+            "GET", "/v1/publications/{publication_id}", (publication_id, ), None, None, options
+        )
+        return cast("types.PublishedPost", data)
+
+    async def update(
+        self, publication_id: str, body: types.PublishingUpdate, **options: Unpack[RequestOptions]
+    ) -> types.PublishedPost:
+        """Change a published post.
+
+        Changes the text of a post where its platform can (`editable`). The platform gets the change in the
+        background: `change` shows how it ends. Another change is refused until then.
+
+        Needs the scope `content:publish`.
+        """
+        data = await self._client.call(
+            "PATCH", "/v1/publications/{publication_id}", (publication_id, ), None, body, options
+        )
+        return cast("types.PublishedPost", data)
+
+    async def delete(
+        self, publication_id: str, **options: Unpack[RequestOptions]
+    ) -> types.PublishedPost:
+        """Delete a published post.
+
+        Deletes a post from its platform where the platform can (`deletable`), in the background. The event
+        `publication.deleted` reports its end. The content item and its other posts stay.
+
+        Needs the scope `content:publish`.
+        """
+        data = await self._client.call(
+            "DELETE", "/v1/publications/{publication_id}", (publication_id, ), None, None, options
+        )
+        return cast("types.PublishedPost", data)
+
+
+class AsyncPublishingResource:
+    """Checks, approvals, review links, slots and published posts."""
+
+    def __init__(self, client: AsyncContentAutomation) -> None:
+        self._client = client
+
+    def list_slots(
+        self, params: types.ListSlotsParams | None = None, **options: Unpack[RequestOptions]
+    ) -> AsyncPages[types.PublishingSlot]:
+        """List the slots of a schedule.
+
+        Lists the free and taken times of the schedule of a factory, the earliest first. The value `next_slot` of
+        `publish_at` takes the first time that is free on all accounts of the item. A time is taken by everything
+        that is scheduled for it.
+
+        Needs the scope `content:read`.
+        """
+        return self._client.pages("/v1/publishing/slots", (), params, options)
+
+    async def validate(
+        self, body: types.PublishingValidateCreate, **options: Unpack[RequestOptions]
+    ) -> types.ContentItemValidation:
+        """Check a publication.
+
+        Returns every problem that an item, or the body of a new one, would have on each account: its texts, files
+        and options, the state of the account, the posts that are left on the day, a slot that is taken, and an
+        approval that is missing. Of content that is not generated yet, it checks what is known. It changes nothing.
+
+        Needs the scope `content:publish`.
+        """
+        data = await self._client.call(
+            "POST", "/v1/publishing/validate", (), None, body, options
+        )
+        return cast("types.ContentItemValidation", data)
+
+
+class AsyncReviewLinksResource:
+    """List the review links."""
+
+    def __init__(self, client: AsyncContentAutomation) -> None:
+        self._client = client
+
+    def list(
+        self, params: types.ListReviewLinksParams | None = None, **options: Unpack[RequestOptions]
+    ) -> AsyncPages[types.ReviewLink]:
+        """List the review links.
+
+        Newest first. Links that have ended stay for 30 days.
+
+        Needs the scope `content:publish`.
+        """
+        return self._client.pages("/v1/review-links", (), params, options)
+
+    async def create(
+        self, body: types.PublishingLinkCreate, **options: Unpack[RequestOptions]
+    ) -> types.ReviewLink:
+        """Create a review link.
+
+        Makes the address of a page for people without an account. It shows the finished media and texts of content
+        items as each platform will show them; with `may: decide`, people approve items there or request changes.
+        Whoever has the address can open the page until `expires_at`, or until you delete the link. Decisions are in
+        the audit log under the id of the link.
+
+        Needs the scope `content:publish`.
+        """
+        data = await self._client.call(
+            "POST", "/v1/review-links", (), None, body, options
+        )
+        return cast("types.ReviewLink", data)
+
+    async def delete(
+        self, review_link_id: str, **options: Unpack[RequestOptions]
+    ) -> types.ReviewLink:
+        """Delete a review link.
+
+        The page ends at once.
+
+        Needs the scope `content:publish`.
+        """
+        data = await self._client.call(
+            "DELETE", "/v1/review-links/{review_link_id}", (review_link_id, ), None, None, options
+        )
+        return cast("types.ReviewLink", data)
 
 
 class AsyncSandboxResource:
@@ -1636,6 +1824,7 @@ class AsyncResources:
     def __init__(self, client: AsyncContentAutomation) -> None:
         self.account = AsyncAccountResource(client)
         self.api_keys = AsyncApiKeysResource(client)
+        self.approvals = AsyncApprovalsResource(client)
         self.architect = AsyncArchitectResource(client)
         self.catalog = AsyncCatalogResource(client)
         self.content = AsyncContentResource(client)
@@ -1645,6 +1834,9 @@ class AsyncResources:
         self.people = AsyncPeopleResource(client)
         self.products = AsyncProductsResource(client)
         self.promotions = AsyncPromotionsResource(client)
+        self.publications = AsyncPublicationsResource(client)
+        self.publishing = AsyncPublishingResource(client)
+        self.review_links = AsyncReviewLinksResource(client)
         self.sandbox = AsyncSandboxResource(client)
         self.social_accounts = AsyncSocialAccountsResource(client)
         self.studio = AsyncStudioResource(client)

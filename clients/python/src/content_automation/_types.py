@@ -615,6 +615,8 @@ class BalanceLowEvent(TypedDict):
 class BloggerFactory(TypedDict):
     """Factory of a blogger."""
 
+    approval: "FactoryBaseApproval"
+    """Whether its content waits for an approval before it is scheduled or published."""
     audience: str
     """Audience of the content."""
     auto_publish: bool
@@ -705,6 +707,8 @@ class BloggerSettingsUpdate(TypedDict):
 class BrandFactory(TypedDict):
     """Factory of a brand."""
 
+    approval: "FactoryBaseApproval"
+    """Whether its content waits for an approval before it is scheduled or published."""
     audience: str
     """Audience of the content."""
     auto_publish: bool
@@ -973,6 +977,14 @@ CaptionStyle = Union[Literal["words", "lines", "outline"], str]
 CaptionStyleInput = Literal["words", "lines", "outline"]
 
 
+class ChangesInputBody(TypedDict):
+    """A type of the API."""
+
+    note: str
+    """What is to be changed."""
+
+
+
 class Chat(TypedDict):
     """A type of the API."""
 
@@ -1056,6 +1068,42 @@ class ChatRehearsal(TypedDict):
 ChatRehearsalOutcome = Literal["replied", "timeout", "provider_unavailable", "insufficient_balance", "spend_limit_reached", "rate_limited"]
 
 
+class ContentApproval(TypedDict):
+    """A type of the API."""
+
+    at: Optional[str]
+    """Time of the decision. Null until decided."""
+    by: Optional[str]
+    """Who decided: the id of an API key, of a person, or of a review link. Null until decided."""
+    note: Optional[str]
+    """Note of the decision. Null: none."""
+    state: "ContentApprovalState"
+    """State. none: its factory required no approval when it was created."""
+
+
+ContentApprovalState = Union[Literal["none", "pending", "approved", "changes_requested"], str]
+
+
+class ContentApprovedEvent(TypedDict):
+    """A content item was approved."""
+
+    account_id: str
+    """Account of the event."""
+    api_version: str
+    """Version of the payload."""
+    created_at: str
+    """Time of the event, UTC."""
+    data: "ContentItemEventData"
+    """Data of the event."""
+    id: str
+    """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    type: Literal["content.approved"]
+    """Type of the event."""
+
+
+
 class ContentCanceledEvent(TypedDict):
     """A content item was canceled."""
 
@@ -1074,6 +1122,44 @@ class ContentCanceledEvent(TypedDict):
     type: Literal["content.canceled"]
     """Type of the event."""
 
+
+
+class ContentChangesRequestedEvent(TypedDict):
+    """Changes of a content item were requested; approval has the note."""
+
+    account_id: str
+    """Account of the event."""
+    api_version: str
+    """Version of the payload."""
+    created_at: str
+    """Time of the event, UTC."""
+    data: "ContentItemEventData"
+    """Data of the event."""
+    id: str
+    """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    type: Literal["content.changes_requested"]
+    """Type of the event."""
+
+
+
+class ContentCount(TypedDict):
+    """A type of the API."""
+
+    count: int
+    """Length, or number."""
+    max: int
+    """The most that the platform takes."""
+    of: "ContentCountOf"
+    """Part of the post."""
+    unit: "ContentCountUnit"
+    """Unit of the platform."""
+
+
+ContentCountOf = Union[Literal["title", "caption", "rest", "hashtags", "media"], str]
+
+ContentCountUnit = Union[Literal["characters", "utf16_units", "bytes", "hashtags", "media"], str]
 
 
 class ContentDeletedEvent(TypedDict):
@@ -1155,6 +1241,12 @@ class ContentGeneratedEvent(TypedDict):
 class ContentItem(TypedDict):
     """A type of the API."""
 
+    ai_generated: bool
+    """Whether it is declared as made by AI where a platform asks: always for generated items, and as you state for your
+    own media.
+    """
+    approval: "ContentApproval"
+    """Whether it may be published. Scheduling and automatic publishing wait for it while the factory requires it."""
     aspect_ratio: Optional[str]
     """Aspect ratio of its pictures or clips, as the model makes them. Null for music clips, whose cover is 1:1."""
     attempt: int
@@ -1185,6 +1277,8 @@ class ContentItem(TypedDict):
     """Factory of the item."""
     failure: Optional["ContentFailure"]
     """Reason of the failure. Null if it has not failed."""
+    fit: Optional["ContentItemFit"]
+    """How your pictures were fitted to the shape of the kind. Null for generated items."""
     format: Optional["VideoFormat"]
     """Format of a video: short is 9:16, long is 16:9. Null for other kinds."""
     generated_at: Optional[str]
@@ -1213,6 +1307,8 @@ class ContentItem(TypedDict):
     """Accounts of the factory that were left out when it was last scheduled or published, as they cannot publish it.
     Calls that name their accounts are refused instead.
     """
+    previews: List["ContentPreview"]
+    """What is, or will be, published where: one for each publication, or else for each variant. Empty in events."""
     product_id: Optional[str]
     """Id of its product."""
     progress: int
@@ -1243,12 +1339,16 @@ class ContentItem(TypedDict):
     """Slides of a carousel, in order."""
     social_account_ids: List[str]
     """Ids of the social accounts to publish to."""
+    source: "ContentItemSource"
+    """Where its media and texts come from: models, or you."""
     state: "ContentState"
     """State of the item."""
     title: str
     """Title, in one line. Empty until generated."""
     updated_at: str
     """Time of the last change, UTC."""
+    variants: Dict[str, "ContentVariant"]
+    """What differs on a platform or a social account, by its id."""
     version: int
     """Version, increased by every change. It is the ETag of the resource, for If-Match."""
     visuals: Optional["VideoVisuals"]
@@ -1266,6 +1366,24 @@ class ContentItemBatchCreate(TypedDict):
 
 
 
+class ContentItemChecked(TypedDict):
+    """A type of the API."""
+
+    ok: bool
+    """Whether it has no problem."""
+    platform: "Platform"
+    """Its platform. Empty if there is no such account."""
+    preview: Optional["ContentPreview"]
+    """What would be published. Null if there is no such account."""
+    problems: List["ContentItemProblem"]
+    """All problems on the account."""
+    quota_left: Optional[int]
+    """Posts that the platform still takes on the day (UTC). Null: no known limit."""
+    social_account_id: str
+    """Social account."""
+
+
+
 class ContentItemCreate(TypedDict):
     """A type of the API."""
 
@@ -1273,8 +1391,8 @@ class ContentItemCreate(TypedDict):
     """Factory that makes the item. It sets the voice."""
     kind: "ContentKindInput"
     """Kind of content."""
-    prompt: str
-    """What the content is about."""
+    ai_generated: NotRequired[bool]
+    """Whether your media were made by AI, with source provided: it is declared where a platform asks."""
     caption: NotRequired[str]
     """Absent: generated."""
     cover: NotRequired[str]
@@ -1285,12 +1403,21 @@ class ContentItemCreate(TypedDict):
     """Length in seconds. A script of your own determines it. Of short videos 10 to 60 (default 20), of long ones 30 to
     180 (60), of music clips 15 to 60 (30), of stories that are clips 5 to 15 (5). Not for other kinds.
     """
+    fit: NotRequired["ContentItemFitInput"]
+    """How to fit your pictures to the shape of the kind, with source provided: none publishes them as they are, pad
+    shows them whole before a background, crop cuts them. For images only. Default: none.
+    """
     format: NotRequired["VideoFormatInput"]
     """Format of a video: short (9:16, the default) or long (16:9). For kind video only."""
     hashtags: NotRequired[List[str]]
     """Hashtags, without the #. Absent: generated."""
     language: NotRequired[str]
     """Language of its texts (BCP 47). Absent: the factory's."""
+    media: NotRequired[List[str]]
+    """Ids of your media, in order, with source provided: up to one image of a post, 2 to 10 images or videos of a
+    carousel, one video of a video, one image or video of a story. They stay as long as the item. Absent: a post of
+    text alone.
+    """
     metadata: NotRequired[Dict[str, str]]
     """Up to 20 key-value pairs of your own."""
     model: NotRequired[str]
@@ -1311,10 +1438,12 @@ class ContentItemCreate(TypedDict):
     """Id of a promotion of the product that has not ended. Absent: the active one with the lowest price, if there is
     one. Needs product_id.
     """
+    prompt: NotRequired[str]
+    """What the content is about. Required unless source is provided."""
     publish_at: NotRequired[str]
     """Time at which it is published, once it is generated: in the future, within 180 days. If it is generated later, it
-    is published then. Needs the scope content:publish as well. Absent: it is not scheduled, unless its factory has
-    auto_publish.
+    is published then. Or next_slot, the next time of the schedule of its factory that is free on the accounts. Needs
+    the scope content:publish as well. Absent: it is not scheduled, unless its factory has auto_publish.
     """
     sandbox: NotRequired["SandboxRehearsal"]
     """Simulated result. For test keys only."""
@@ -1330,8 +1459,16 @@ class ContentItemCreate(TypedDict):
     """Ids of the social accounts to publish to. Needs publish_at. Absent: those of its factory, without those that
     cannot publish it.
     """
+    source: NotRequired["ContentItemSourceInput"]
+    """Where its media and texts come from: models, or you. With provided, send media, or a post of text alone; it is
+    generated at once, at no cost. Default: generated.
+    """
     title: NotRequired[str]
     """Absent: generated."""
+    variants: NotRequired[Dict[str, "ContentItemVariantCreate"]]
+    """What differs on a platform or on a social account of the factory, by its id. The variant of an account goes
+    before that of its platform.
+    """
     visuals: NotRequired["VideoVisualsInput"]
     """What is seen in a video: clips of the model, or pictures with a slow movement, which cost a fraction. Absent:
     clips. For kind video only.
@@ -1345,6 +1482,28 @@ class ContentItemEventData(TypedDict):
     object: "ContentItem"
     """The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent."""
 
+
+ContentItemFit = Union[Literal["none", "pad", "crop"], str]
+
+ContentItemFitInput = Literal["none", "pad", "crop"]
+
+
+class ContentItemProblem(TypedDict):
+    """A type of the API."""
+
+    code: "ContentItemProblemCode"
+    """Machine-readable reason. content: its platform does not take a text, a file or an option; kind: nor the kind;
+    account: the access to the account is missing; attached: there is no such account; quota: the posts of the day
+    are used up; slot_taken: another item has the time; published: the account has taken it; approval: it waits for
+    that; state: its state does not permit publishing; body: createContentItem would refuse it.
+    """
+    message: str
+    """What is wrong, and what to do about it."""
+    param: str
+    """Pointer of the member at fault, empty if there is none."""
+
+
+ContentItemProblemCode = Union[Literal["content", "kind", "account", "attached", "quota", "slot_taken", "published", "approval", "state", "body"], str]
 
 
 class ContentItemPublish(TypedDict):
@@ -1412,8 +1571,9 @@ class ContentItemSchedule(TypedDict):
     options: NotRequired["PlatformOptions"]
     """Options of the post, by platform. Absent: those of the earlier schedule."""
     publish_at: NotRequired[Optional[str]]
-    """Time at which it is published: in the future, within 180 days. Absent: the time that it has, such as that of its
-    content plan. Null: it is no longer scheduled.
+    """Time at which it is published: in the future, within 180 days; or next_slot, the next time of the schedule of its
+    factory that is free on the accounts. Absent: the time that it has, such as that of its content plan. Null: it is
+    no longer scheduled.
     """
     sandbox: NotRequired["SandboxPublishRehearsal"]
     """Simulated result. For test keys only."""
@@ -1422,6 +1582,10 @@ class ContentItemSchedule(TypedDict):
     without those that cannot publish it.
     """
 
+
+ContentItemSource = Union[Literal["generated", "provided"], str]
+
+ContentItemSourceInput = Literal["generated", "provided"]
 
 
 class ContentItemUpdate(TypedDict):
@@ -1435,6 +1599,36 @@ class ContentItemUpdate(TypedDict):
     """Pairs to set. A null value removes that pair; null removes all."""
     title: NotRequired[Optional[str]]
     """Null: generated by the next attempt."""
+    variants: NotRequired[Optional[Dict[str, "ContentItemVariantCreate"]]]
+    """What differs on a platform or on a social account, by its id. A null value removes that variant; null removes
+    all.
+    """
+
+
+
+class ContentItemValidation(TypedDict):
+    """A type of the API."""
+
+    accounts: List["ContentItemChecked"]
+    """Each account to which it would be published."""
+    ok: bool
+    """Whether there is no problem at all."""
+    problems: List["ContentItemProblem"]
+    """Problems of the item itself."""
+
+
+
+class ContentItemVariantCreate(TypedDict):
+    """A type of the API."""
+
+    caption: NotRequired[Optional[str]]
+    """Text there. Null: the item's."""
+    hashtags: NotRequired[Optional[List[str]]]
+    """Hashtags there, without the #. Null: the item's."""
+    media: NotRequired[Optional[List[str]]]
+    """Ids of your media that are published there, in order. Null: the item's."""
+    title: NotRequired[Optional[str]]
+    """Title there. Null: the item's."""
 
 
 ContentKind = Union[Literal["post", "video", "carousel", "story", "music_clip"], str]
@@ -1583,6 +1777,28 @@ class ContentPlanItems(TypedDict):
 ContentPlanState = Union[Literal["queued", "planning", "generating", "completed", "failed", "canceled"], str]
 
 
+class ContentPreview(TypedDict):
+    """A type of the API."""
+
+    caption: str
+    """Text, with the hashtags where they belong to it."""
+    counts: List["ContentCount"]
+    """Lengths as the platform counts them."""
+    hashtags: List[str]
+    """Hashtags that the platform has beside the text."""
+    media_ids: List[str]
+    """Ids of the files, in order."""
+    platform: "Platform"
+    """Platform."""
+    rest: str
+    """End of a long text, which is published as a message of its own. Empty: none."""
+    social_account_id: Optional[str]
+    """Social account. Null: any account of the platform."""
+    title: str
+    """Title. Empty where the platform has none."""
+
+
+
 class ContentPublishedEvent(TypedDict):
     """A content item was published; it lists every publication."""
 
@@ -1633,6 +1849,22 @@ class ContentSlideCreate(TypedDict):
 ContentState = Union[Literal["queued", "generating", "generated", "scheduled", "publishing", "published", "failed", "canceled"], str]
 
 ContentStateInput = Literal["queued", "generating", "generated", "scheduled", "publishing", "published", "failed", "canceled"]
+
+
+class ContentVariant(TypedDict):
+    """A type of the API."""
+
+    adapted: bool
+    """Whether the text model wrote its texts."""
+    caption: Optional[str]
+    """Text of the post there. Null: the item's."""
+    hashtags: Optional[List[str]]
+    """Hashtags there, without the #. Null: the item's."""
+    media: Optional[List[str]]
+    """Ids of your media that are published there, in order. Null: the item's."""
+    title: Optional[str]
+    """Title there. Null: the item's."""
+
 
 
 class CreateAvatarEstimate(TypedDict):
@@ -1714,6 +1946,14 @@ class CreateVoiceEstimate(TypedDict):
     """Body of that operation, as it would be sent there."""
     operation: Literal["createVoice"]
     """Id of the operation that the body is for."""
+
+
+
+class DecideInputBody(TypedDict):
+    """A type of the API."""
+
+    note: NotRequired[str]
+    """Note for those who made the content."""
 
 
 
@@ -1952,6 +2192,8 @@ class DraftUpdate(TypedDict):
 class EntertainmentFactory(TypedDict):
     """Factory of an entertainment channel."""
 
+    approval: "FactoryBaseApproval"
+    """Whether its content waits for an approval before it is scheduled or published."""
     audience: str
     """Audience of the content."""
     auto_publish: bool
@@ -2094,11 +2336,11 @@ class EntryActor(TypedDict):
     kind: "EntryActorKind"
     """Kind of actor. operator: an operator of the service. directory: a sign-on connection, by which the customer's
     directory calls SCIM or somebody was not admitted. social_account: a browser in which access to a social account
-    was granted or denied.
+    was granted or denied. review_link: a browser in which content was approved or sent back.
     """
 
 
-EntryActorKind = Union[Literal["api_key", "person", "operator", "social_account", "directory"], str]
+EntryActorKind = Union[Literal["api_key", "person", "operator", "social_account", "directory", "review_link"], str]
 
 
 class ErrorBody(TypedDict):
@@ -2156,20 +2398,22 @@ class EstimateItem(TypedDict):
 
 EstimateOperation = Union[Literal["createAvatar", "createContentItem", "createContentItems", "createContentPlan", "createImage", "createMusic", "createVideo", "createVoice", "regenerateContentItem", "sendMessage", "startTraining"], str]
 
-Event = Union["ApiKeyCreatedEvent", "ApiKeyExpiringEvent", "ApiKeyRevokedEvent", "ApiKeyRotatedEvent", "BalanceLowEvent", "ContentCanceledEvent", "ContentDeletedEvent", "ContentFailedEvent", "ContentGeneratedEvent", "ContentPublishedEvent", "ContentPlanCompletedEvent", "DiagnosisCompletedEvent", "ProposalAppliedEvent", "ProposalCreatedEvent", "SocialAccountConnectedEvent", "SocialAccountNeedsReconnectEvent", "StudioFailedEvent", "StudioGeneratedEvent", "TrainingCompletedEvent", "TrainingFailedEvent", "WebhookDisabledEvent"]
+Event = Union["ApiKeyCreatedEvent", "ApiKeyExpiringEvent", "ApiKeyRevokedEvent", "ApiKeyRotatedEvent", "BalanceLowEvent", "ContentApprovedEvent", "ContentCanceledEvent", "ContentChangesRequestedEvent", "ContentDeletedEvent", "ContentFailedEvent", "ContentGeneratedEvent", "ContentPublishedEvent", "ContentPlanCompletedEvent", "DiagnosisCompletedEvent", "ProposalAppliedEvent", "ProposalCreatedEvent", "PublicationDeletedEvent", "SocialAccountConnectedEvent", "SocialAccountNeedsReconnectEvent", "StudioFailedEvent", "StudioGeneratedEvent", "TrainingCompletedEvent", "TrainingFailedEvent", "WebhookDisabledEvent"]
 
-EventPattern = Union[Literal["*", "content.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "proposal.created", "proposal.applied", "balance.low", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked"], str]
+EventPattern = Union[Literal["*", "content.*", "publication.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.approved", "content.changes_requested", "publication.deleted", "proposal.created", "proposal.applied", "balance.low", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked"], str]
 
-EventPatternInput = Literal["*", "content.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "proposal.created", "proposal.applied", "balance.low", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked"]
+EventPatternInput = Literal["*", "content.*", "publication.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.approved", "content.changes_requested", "publication.deleted", "proposal.created", "proposal.applied", "balance.low", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked"]
 
-EventType = Union[Literal["content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "proposal.created", "proposal.applied", "balance.low", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked"], str]
+EventType = Union[Literal["content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.approved", "content.changes_requested", "publication.deleted", "proposal.created", "proposal.applied", "balance.low", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked"], str]
 
-EventTypeInput = Literal["content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "proposal.created", "proposal.applied", "balance.low", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked"]
+EventTypeInput = Literal["content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.approved", "content.changes_requested", "publication.deleted", "proposal.created", "proposal.applied", "balance.low", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked"]
 
 
 class ExpertFactory(TypedDict):
     """Factory of an expert."""
 
+    approval: "FactoryBaseApproval"
+    """Whether its content waits for an approval before it is scheduled or published."""
     audience: str
     """Audience of the content."""
     auto_publish: bool
@@ -2264,6 +2508,10 @@ class ExpertSettingsUpdate(TypedDict):
 
 Factory = Union["BloggerFactory", "BrandFactory", "EntertainmentFactory", "ExpertFactory", "MusicianFactory", "NewsFactory", "SellerFactory"]
 
+FactoryBaseApproval = Union[Literal["none", "required"], str]
+
+FactoryBaseApprovalInput = Literal["none", "required"]
+
 FactoryCreate = Union["NewBloggerFactory", "NewBrandFactory", "NewEntertainmentFactory", "NewExpertFactory", "NewMusicianFactory", "NewNewsFactory", "NewSellerFactory"]
 
 FactoryState = Union[Literal["active", "paused", "deleted"], str]
@@ -2274,6 +2522,10 @@ FactoryTypeInput = Literal["blogger", "seller", "expert", "brand", "news", "ente
 class FactoryUpdate(TypedDict):
     """A type of the API."""
 
+    approval: NotRequired["FactoryBaseApprovalInput"]
+    """Whether its content waits for an approval before it is scheduled or published. Setting it to none needs the scope
+    content:publish as well.
+    """
     audience: NotRequired[Optional[str]]
     """Audience of the content."""
     auto_publish: NotRequired[Optional[bool]]
@@ -2736,6 +2988,8 @@ class ModelTraining(TypedDict):
 class MusicianFactory(TypedDict):
     """Factory of a musician."""
 
+    approval: "FactoryBaseApproval"
+    """Whether its content waits for an approval before it is scheduled or published."""
     audience: str
     """Audience of the content."""
     auto_publish: bool
@@ -2838,6 +3092,8 @@ class NewBloggerFactory(TypedDict):
     """Name of the factory."""
     type: Literal["blogger"]
     """Type of the factory. It cannot be changed."""
+    approval: NotRequired["FactoryBaseApprovalInput"]
+    """Whether its content waits for an approval before it is scheduled or published. Default: none."""
     audience: NotRequired[str]
     """Audience of the content."""
     auto_publish: NotRequired[bool]
@@ -2874,6 +3130,8 @@ class NewBrandFactory(TypedDict):
     """Settings of the factory's type."""
     type: Literal["brand"]
     """Type of the factory. It cannot be changed."""
+    approval: NotRequired["FactoryBaseApprovalInput"]
+    """Whether its content waits for an approval before it is scheduled or published. Default: none."""
     audience: NotRequired[str]
     """Audience of the content."""
     auto_publish: NotRequired[bool]
@@ -2906,6 +3164,8 @@ class NewEntertainmentFactory(TypedDict):
     """Name of the factory."""
     type: Literal["entertainment"]
     """Type of the factory. It cannot be changed."""
+    approval: NotRequired["FactoryBaseApprovalInput"]
+    """Whether its content waits for an approval before it is scheduled or published. Default: none."""
     audience: NotRequired[str]
     """Audience of the content."""
     auto_publish: NotRequired[bool]
@@ -2942,6 +3202,8 @@ class NewExpertFactory(TypedDict):
     """Settings of the factory's type."""
     type: Literal["expert"]
     """Type of the factory. It cannot be changed."""
+    approval: NotRequired["FactoryBaseApprovalInput"]
+    """Whether its content waits for an approval before it is scheduled or published. Default: none."""
     audience: NotRequired[str]
     """Audience of the content."""
     auto_publish: NotRequired[bool]
@@ -2976,6 +3238,8 @@ class NewMusicianFactory(TypedDict):
     """Settings of the factory's type."""
     type: Literal["musician"]
     """Type of the factory. It cannot be changed."""
+    approval: NotRequired["FactoryBaseApprovalInput"]
+    """Whether its content waits for an approval before it is scheduled or published. Default: none."""
     audience: NotRequired[str]
     """Audience of the content."""
     auto_publish: NotRequired[bool]
@@ -3008,6 +3272,8 @@ class NewNewsFactory(TypedDict):
     """Name of the factory."""
     type: Literal["news"]
     """Type of the factory. It cannot be changed."""
+    approval: NotRequired["FactoryBaseApprovalInput"]
+    """Whether its content waits for an approval before it is scheduled or published. Default: none."""
     audience: NotRequired[str]
     """Audience of the content."""
     auto_publish: NotRequired[bool]
@@ -3044,6 +3310,8 @@ class NewSellerFactory(TypedDict):
     """Settings of the factory's type."""
     type: Literal["seller"]
     """Type of the factory. It cannot be changed."""
+    approval: NotRequired["FactoryBaseApprovalInput"]
+    """Whether its content waits for an approval before it is scheduled or published. Default: none."""
     audience: NotRequired[str]
     """Audience of the content."""
     auto_publish: NotRequired[bool]
@@ -3072,6 +3340,8 @@ class NewSellerFactory(TypedDict):
 class NewsFactory(TypedDict):
     """Factory of a news channel."""
 
+    approval: "FactoryBaseApproval"
+    """Whether its content waits for an approval before it is scheduled or published."""
     audience: str
     """Audience of the content."""
     auto_publish: bool
@@ -3822,6 +4092,10 @@ Provider = Literal["bedrock", "polly", "fal", "replicate", "elevenlabs", "heygen
 class Publication(TypedDict):
     """A type of the API."""
 
+    change: Optional["PublicationChange"]
+    """The last change of the published post. Null if there was none."""
+    content: Optional["ContentPreview"]
+    """What was published. Null until then."""
     content_item_id: str
     """Content item that is published."""
     created_at: str
@@ -3847,7 +4121,7 @@ class Publication(TypedDict):
     social_account_id: str
     """Social account that it is published to."""
     state: "PublicationState"
-    """State of the publication. pending: its time has not come."""
+    """State of the publication. pending: its time has not come; deleted: it was published, and you have deleted it."""
     updated_at: str
     """Time of the last change, UTC."""
     url: Optional[str]
@@ -3856,6 +4130,46 @@ class Publication(TypedDict):
     """Version, increased by every change. It is the ETag of the resource, for If-Match."""
     warnings: List["PublicationWarning"]
     """What the post lacks that was asked for. It is published all the same."""
+
+
+
+class PublicationChange(TypedDict):
+    """A type of the API."""
+
+    at: str
+    """Time at which it was requested."""
+    caption: Optional[str]
+    """New text, of an edit. Null for a deletion."""
+    failure: Optional["PublicationFailure"]
+    """Reason of the failure. Null if it has not failed."""
+    kind: "PublicationChangeKind"
+    """Kind of the change."""
+    state: "PublicationChangeState"
+    """State of the change. The platform gets it in the background."""
+
+
+PublicationChangeKind = Union[Literal["edit", "delete"], str]
+
+PublicationChangeState = Union[Literal["pending", "done", "failed"], str]
+
+
+class PublicationDeletedEvent(TypedDict):
+    """A published post was deleted from its platform."""
+
+    account_id: str
+    """Account of the event."""
+    api_version: str
+    """Version of the payload."""
+    created_at: str
+    """Time of the event, UTC."""
+    data: "PublishedPostEventData"
+    """Data of the event."""
+    id: str
+    """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    type: Literal["publication.deleted"]
+    """Type of the event."""
 
 
 
@@ -3896,7 +4210,7 @@ class PublicationMetrics(TypedDict):
     """Null: the platform does not have it."""
 
 
-PublicationState = Union[Literal["pending", "publishing", "published", "failed"], str]
+PublicationState = Union[Literal["pending", "publishing", "published", "failed", "deleted"], str]
 
 
 class PublicationWarning(TypedDict):
@@ -3935,6 +4249,166 @@ class PublishOptions(TypedDict):
 
 
 
+class PublishedPost(TypedDict):
+    """A type of the API."""
+
+    change: Optional["PublicationChange"]
+    """The last change of the published post. Null if there was none."""
+    content: Optional["ContentPreview"]
+    """What was published. Null until then."""
+    content_item_id: str
+    """Content item that is published."""
+    created_at: str
+    """Time of creation, UTC."""
+    deletable: bool
+    """Whether its platform can delete the post."""
+    editable: bool
+    """Whether its platform can change the text of the post."""
+    factory_id: str
+    """Factory of the item."""
+    failure: Optional["PublicationFailure"]
+    """Reason of the failure. Null if it has not failed."""
+    id: str
+    """Unique id (TypeID). Ids sort by creation time."""
+    metadata: Dict[str, str]
+    """Your own key-value pairs."""
+    metrics: Optional["PublicationMetrics"]
+    """How the post is received. Read 1 hour, 24 hours, 7 days and 30 days after publishing. Null until then, and where
+    the platform has none.
+    """
+    metrics_history: List["PublicationMetrics"]
+    """Metrics at each reading, the earliest first."""
+    options: Optional["PublishOptions"]
+    """Options of its platform. Null: none."""
+    platform: "Platform"
+    """Platform of the account."""
+    platform_post_id: Optional[str]
+    """Id of the post on the platform. Null until published, and where the platform does not say."""
+    published_at: Optional[str]
+    """Time at which it was published. Null until then."""
+    social_account_id: str
+    """Social account that it is published to."""
+    state: "PublicationState"
+    """State of the publication. pending: its time has not come; deleted: it was published, and you have deleted it."""
+    updated_at: str
+    """Time of the last change, UTC."""
+    url: Optional[str]
+    """Address of the post. Null until published, and where the platform does not say."""
+    version: int
+    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    warnings: List["PublicationWarning"]
+    """What the post lacks that was asked for. It is published all the same."""
+
+
+
+class PublishedPostEventData(TypedDict):
+    """A type of the API."""
+
+    object: "PublishedPost"
+    """The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent."""
+
+
+
+class PublishingEntry(TypedDict):
+    """A type of the API."""
+
+    approval: "ContentApproval"
+    """Approval of the item."""
+    content_item_id: str
+    """Content item."""
+    content_state: str
+    """State of the item."""
+    factory_id: str
+    """Factory of the item."""
+    failure: Optional["PublicationFailure"]
+    """Reason of the failure. Null if it has not failed."""
+    id: Optional[str]
+    """Id of the publication. Null while it is planned: it gets one when the item is scheduled."""
+    kind: "ContentKind"
+    """Kind of content."""
+    metrics: Optional["PublicationMetrics"]
+    """How the post is received. Null until they are read."""
+    planned_at: str
+    """Time for which it was planned, or at which publishing began."""
+    platform: Optional["Platform"]
+    """Platform. Null while it is planned."""
+    platform_post_id: Optional[str]
+    """Id of the post on the platform. Null if there is none."""
+    published_at: Optional[str]
+    """Time at which it was published. Null until then."""
+    social_account_id: Optional[str]
+    """Social account. Null while it is planned for those of the factory."""
+    state: "PublishingEntryState"
+    """State of the publication. planned: its item is not generated, or waits for its approval."""
+    title: str
+    """Title of the item."""
+    url: Optional[str]
+    """Address of the post. Null if there is none."""
+
+
+PublishingEntryState = Union[Literal["planned", "pending", "publishing", "published", "failed", "deleted"], str]
+
+PublishingEntryStateInput = Literal["planned", "pending", "publishing", "published", "failed", "deleted"]
+
+
+class PublishingLinkCreate(TypedDict):
+    """A type of the API."""
+
+    content_item_ids: NotRequired[List[str]]
+    """Content items to show. Send them or factory_id."""
+    expires_at: NotRequired[str]
+    """Time at which the page ends: within 30 days. Absent: in 7 days."""
+    factory_id: NotRequired[str]
+    """Factory whose generated and scheduled items to show, up to 50, the newest first."""
+    may: NotRequired["PublishingLinkCreateMayInput"]
+    """What people may do: view, or also decide. Default: view."""
+    metadata: NotRequired[Dict[str, str]]
+    """Up to 20 key-value pairs of your own."""
+    name: NotRequired[str]
+    """Name for your own use."""
+
+
+PublishingLinkCreateMay = Union[Literal["view", "decide"], str]
+
+PublishingLinkCreateMayInput = Literal["view", "decide"]
+
+
+class PublishingSlot(TypedDict):
+    """A type of the API."""
+
+    at: str
+    """Time."""
+    free: bool
+    """Whether no item takes it on any of the accounts."""
+    taken: List["TakenSlot"]
+    """Accounts on which an item takes it."""
+
+
+
+class PublishingUpdate(TypedDict):
+    """A type of the API."""
+
+    caption: str
+    """New text of the post, with its hashtags."""
+
+
+
+class PublishingValidateCreate(TypedDict):
+    """A type of the API."""
+
+    content_item_id: NotRequired[str]
+    """Content item to check. Send it or item."""
+    item: NotRequired["ContentItemCreate"]
+    """Body of createContentItem to check."""
+    options: NotRequired["PlatformOptions"]
+    """Options of the post, by platform."""
+    publish_at: NotRequired[str]
+    """Time of publication. Absent: that of the item, or else now."""
+    social_account_ids: NotRequired[List[str]]
+    """Ids of the social accounts. Absent: those that the item is planned for, or else those of its factory."""
+
+
+
 class RateLimit(TypedDict):
     """A type of the API."""
 
@@ -3957,6 +4431,40 @@ class RegenerateContentItemEstimate(TypedDict):
 
 
 ReserveState = Union[Literal["held", "charged", "released"], str]
+
+
+class ReviewLink(TypedDict):
+    """A type of the API."""
+
+    content_item_ids: List[str]
+    """Content items that the page shows. Empty: those of the factory."""
+    created_at: str
+    """Time of creation, UTC."""
+    expires_at: str
+    """Time at which the page ends."""
+    factory_id: Optional[str]
+    """Factory whose generated and scheduled items the page shows. Null: content_item_ids."""
+    id: str
+    """Unique id (TypeID). Ids sort by creation time."""
+    may: "PublishingLinkCreateMay"
+    """What people may do on the page: view the items, or also approve them and request changes."""
+    metadata: Dict[str, str]
+    """Your own key-value pairs."""
+    name: str
+    """Name for your own use."""
+    secret_shown_at: Optional[str]
+    """Time at which the address was shown, in late repeats of the creation. Null otherwise."""
+    state: "ReviewLinkState"
+    """State of the link."""
+    updated_at: str
+    """Time of the last change, UTC."""
+    url: Optional[str]
+    """Address of the page. It is in the response that creates the link only: null in all others."""
+    version: int
+    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+
+
+ReviewLinkState = Union[Literal["active", "expired"], str]
 
 Role = Union[Literal["owner", "admin", "developer", "auditor"], str]
 
@@ -4050,6 +4558,8 @@ ScopeInput = Literal["account:read", "account:manage", "factories:read", "factor
 class SellerFactory(TypedDict):
     """Factory of a seller."""
 
+    approval: "FactoryBaseApproval"
+    """Whether its content waits for an approval before it is scheduled or published."""
     audience: str
     """Audience of the content."""
     auto_publish: bool
@@ -4799,6 +5309,16 @@ class StudioVoiceCreate(TypedDict):
 
 
 
+class TakenSlot(TypedDict):
+    """A type of the API."""
+
+    content_item_id: str
+    """Content item that takes it."""
+    social_account_id: str
+    """Social account."""
+
+
+
 class TelegramOptions(TypedDict):
     """A type of the API."""
 
@@ -5303,6 +5823,8 @@ class YoutubeOptions(TypedDict):
 
 YoutubeOptionsPrivacy = Literal["public", "unlisted", "private"]
 
+ListAllPublicationsOrderBy = Literal["time", "views", "likes", "comments", "shares", "saves"]
+
 
 ListAuditEntriesParams = TypedDict(
     "ListAuditEntriesParams",
@@ -5576,6 +6098,48 @@ class ListPromotionsParams(TypedDict, total=False):
     """Only promotions of this factory."""
     state: List["PromotionStateInput"]
     """Only promotions that are in these states now, separated by commas."""
+
+
+ListAllPublicationsParams = TypedDict(
+    "ListAllPublicationsParams",
+    {
+        "limit": int,
+        "cursor": str,
+        "from": Union[str, datetime],
+        "to": Union[str, datetime],
+        "state": List["PublishingEntryStateInput"],
+        "platform": List["PlatformInput"],
+        "social_account_id": str,
+        "factory_id": str,
+        "order_by": "ListAllPublicationsOrderBy",
+        "order": "ListOrder",
+    },
+    total=False,
+)
+
+ListSlotsParams = TypedDict(
+    "ListSlotsParams",
+    {
+        "limit": int,
+        "cursor": str,
+        "factory_id": str,
+        "social_account_id": str,
+        "from": Union[str, datetime],
+        "to": Union[str, datetime],
+    },
+    total=False,
+)
+
+
+class ListReviewLinksParams(TypedDict, total=False):
+    """The parameters of listReviewLinks."""
+
+    limit: int
+    """Maximum number of results."""
+    cursor: str
+    """next_cursor of the previous page. The filters and the order must be the same."""
+    order: "ListOrder"
+    """Order of the results: desc is newest first, asc oldest first."""
 
 
 

@@ -220,3 +220,24 @@ func ended(ctx context.Context) error {
 	}
 	return nil
 }
+
+var (
+	_ platform.Editor  = (*Platform)(nil)
+	_ platform.Deleter = (*Platform)(nil)
+)
+
+// Edit implements platform.Editor.
+func (p *Platform) Edit(ctx context.Context, _ platform.Account, _ platform.Placed, _ string) error {
+	if err := ended(ctx); err != nil || p.caps.Edits {
+		return err
+	}
+	return platform.Unsupported("changes of posts")
+}
+
+// Delete implements platform.Deleter.
+func (p *Platform) Delete(ctx context.Context, _ platform.Account, _ platform.Placed) error {
+	if err := ended(ctx); err != nil || p.caps.Deletes {
+		return err
+	}
+	return platform.Unsupported("the deletion of posts")
+}

@@ -49,6 +49,8 @@ var capabilities = platform.Capabilities{
 	Shape:     Options{},
 	Privacies: []platform.Privacy{platform.Public},
 	Metrics:   []string{"likes"},
+	Edits:     true,
+	Deletes:   true,
 	Notes: []string{
 		"The bot must be an administrator of the channel that may post messages.",
 		"A caption of more than 1,024 characters is published as the media with its beginning, then a message with " +
@@ -281,6 +283,7 @@ func (p *Platform) do(ctx context.Context, token platform.Secret, call wire.Call
 		OK         bool            `json:"ok"`
 		Result     json.RawMessage `json:"result"`
 		Code       int             `json:"error_code"`
+		Said       string          `json:"description"`
 		Parameters struct {
 			RetryAfter int   `json:"retry_after"`
 			Migrated   int64 `json:"migrate_to_chat_id"`
@@ -306,6 +309,9 @@ func (p *Platform) do(ctx context.Context, token platform.Secret, call wire.Call
 	}
 	if unreadable == nil && envelope.Parameters.Migrated != 0 {
 		return &migration{envelope.Parameters.Migrated}
+	}
+	if cause := causeOf(envelope.Said); unreadable == nil && !envelope.OK && cause != nil {
+		return cause
 	}
 	if err := p.client.Check(call, answer, refused); err != nil {
 		return err

@@ -38,7 +38,7 @@ type Entry struct {
 
 // Actor is who makes a request.
 type Actor struct {
-	Kind string `json:"kind" enum:"api_key,person,operator,social_account,directory" doc:"Kind of actor. operator: an operator of the service. directory: a sign-on connection, by which the customer's directory calls SCIM or somebody was not admitted. social_account: a browser in which access to a social account was granted or denied"`
+	Kind string `json:"kind" enum:"api_key,person,operator,social_account,directory,review_link" doc:"Kind of actor. operator: an operator of the service. directory: a sign-on connection, by which the customer's directory calls SCIM or somebody was not admitted. social_account: a browser in which access to a social account was granted or denied. review_link: a browser in which content was approved or sent back"`
 	ID   string `json:"id" doc:"Id of the API key, person, social account or sign-on connection, or name of the operator"`
 }
 

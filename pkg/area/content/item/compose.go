@@ -20,6 +20,9 @@ func (w *work) Composition(_ int, made []generate.Made) (composition.Composition
 		// No provider has rehearsed the failure, since all other parts are reused.
 		return nil, provider.FailureOf(cmp.Or(s.FailureCode, provider.FailedGeneration))
 	}
+	if w.Provided() {
+		return w.ownComposition(), nil
+	}
 	r := *w.Record
 	switch l := r.Brief.Logo; {
 	case w.look.Plain:

@@ -53,6 +53,7 @@ const (
 	PublicationPublishing = "publishing"
 	PublicationPublished  = "published"
 	PublicationFailed     = "failed"
+	PublicationDeleted    = "deleted" // it was published, and was deleted since
 )
 
 // Codes of failed publications in addition to those of the platforms.
@@ -77,14 +78,53 @@ type Publication struct {
 	ContentItemID   string               `json:"content_item_id" doc:"Content item that is published"`
 	SocialAccountID string               `json:"social_account_id" doc:"Social account that it is published to"`
 	Platform        string               `json:"platform" doc:"Platform of the account"`
-	State           string               `json:"state" enum:"pending,publishing,published,failed" doc:"State of the publication. pending: its time has not come"`
+	State           string               `json:"state" enum:"pending,publishing,published,failed,deleted" doc:"State of the publication. pending: its time has not come; deleted: it was published, and you have deleted it"`
 	PlatformPostID  *string              `json:"platform_post_id" doc:"Id of the post on the platform. Null until published, and where the platform does not say"`
 	URL             *string              `json:"url" doc:"Address of the post. Null until published, and where the platform does not say"`
 	Failure         *PublicationFailure  `json:"failure" doc:"Reason of the failure. Null if it has not failed"`
 	Warnings        []PublicationWarning `json:"warnings" nullable:"false" doc:"What the post lacks that was asked for. It is published all the same"`
 	PublishedAt     *resource.Time       `json:"published_at" doc:"Time at which it was published. Null until then"`
 	Metrics         *Metrics             `json:"metrics" doc:"How the post is received. Read 1 hour, 24 hours, 7 days and 30 days after publishing. Null until then, and where the platform has none"`
+	Content         *Preview             `json:"content" doc:"What was published. Null until then"`
+	Change          *PublicationChange   `json:"change" doc:"The last change of the published post. Null if there was none"`
 	Options         *PublishOptions      `json:"options" doc:"Options of its platform. Null: none"`
+}
+
+// The kinds and states of changes of a published post.
+const (
+	ChangeEdit    = "edit"
+	ChangeDelete  = "delete"
+	ChangePending = "pending"
+	ChangeDone    = "done"
+	ChangeFailed  = "failed"
+)
+
+// PublicationChange is a change of a published post.
+type PublicationChange struct {
+	Kind    string              `json:"kind" enum:"edit,delete" doc:"Kind of the change"`
+	State   string              `json:"state" enum:"pending,done,failed" doc:"State of the change. The platform gets it in the background"`
+	Caption *string             `json:"caption" doc:"New text, of an edit. Null for a deletion"`
+	Failure *PublicationFailure `json:"failure" doc:"Reason of the failure. Null if it has not failed"`
+	At      resource.Time       `json:"at" doc:"Time at which it was requested"`
+}
+
+// PublishedPost is a publication as its own GET shows it: with its metrics over time.
+type PublishedPost struct {
+	Publication
+	FactoryID      string    `json:"factory_id" doc:"Factory of the item"`
+	Editable       bool      `json:"editable" doc:"Whether its platform can change the text of the post"`
+	Deletable      bool      `json:"deletable" doc:"Whether its platform can delete the post"`
+	MetricsHistory []Metrics `json:"metrics_history" nullable:"false" doc:"Metrics at each reading, the earliest first"`
+}
+
+// PostOf returns a publication of the item as its own GET shows it.
+func (r *Record) PostOf(pub *Publication, limits platform.Capabilities) PublishedPost {
+	return PublishedPost{*pub, r.FactoryID, limits.Edits, limits.Deletes, append([]Metrics{}, r.Postings[pub.ID].Readings...)}
+}
+
+// Taken reports whether its account has taken the post.
+func (p *Publication) Taken() bool {
+	return p.State == PublicationPublished || p.State == PublicationDeleted
 }
 
 // PublicationWarning is a requested part that a post lacks.
@@ -121,6 +161,12 @@ type OmittedAccount struct {
 // OmittedKind is the code of an account whose platform does not take the kind of the item.
 const OmittedKind = "unsupported_kind"
 
+// Slot is a time of the schedule of a factory on an account.
+type Slot struct {
+	Account string        `json:"account"`
+	At      resource.Time `json:"at"`
+}
+
 // Ordered is the publication that was requested when the item was created.
 type Ordered struct {
 	// Options are the options of the posts, by platform.
@@ -153,6 +199,9 @@ type Posting struct {
 	// Doubt is the sealed progress of a publication whose post may exist. The next attempt
 	// begins with it.
 	Doubt []byte `json:"doubt,omitempty"`
+	// Changes counts the changes of the published post, and Readings are its metrics at the times of their readings.
+	Changes  int       `json:"changes,omitempty"`
+	Readings []Metrics `json:"readings,omitempty"`
 }
 
 // PublishRehearsal is the result of a publication that a test key requests.
@@ -200,7 +249,7 @@ func (r *Record) EndPublishing(tx *store.Tx, o tenant.Owner, now time.Time) erro
 		switch {
 		case p.State == PublicationPending || p.State == PublicationPublishing:
 			return nil
-		case p.State == PublicationPublished && (first == nil || p.PublishedAt.Before(first.PublishedAt.Time)):
+		case p.PublishedAt != nil && (first == nil || p.PublishedAt.Before(first.PublishedAt.Time)):
 			first = &r.Publications[i]
 		}
 	}
@@ -251,4 +300,53 @@ func (r *Record) Posted() (files []media.File, poster *media.File) {
 		}
 	}
 	return files, poster
+}
+
+// maxReadings bounds the readings of the metrics of a publication that are kept.
+const maxReadings = 60
+
+// NoteMetrics adds the metrics of a publication to its readings.
+func (r *Record) NoteMetrics(pub *Publication) {
+	if r.Postings == nil {
+		r.Postings = map[string]Posting{}
+	}
+	out := r.Postings[pub.ID]
+	out.Readings = append(out.Readings, *pub.Metrics)
+	out.Readings = out.Readings[max(0, len(out.Readings)-maxReadings):]
+	r.Postings[pub.ID] = out
+}
+
+// Calendar returns the partition and place of the item among those of its owner that are planned or published, by
+// time. Both are empty if it is not among them.
+func (r *Record) Calendar(o tenant.Owner) store.Key {
+	at := r.PlannedAt()
+	if at.IsZero() {
+		return store.Key{}
+	}
+	return store.Key{PK: CalendarPartition(o), SK: SortableTime(at) + "#" + r.ID}
+}
+
+// CalendarPartition returns the partition of store.ByDue that lists the items of an owner that are planned or published.
+func CalendarPartition(o tenant.Owner) string { return "calendar#" + o.String() }
+
+// PlannedAt returns the time at which the item is, or was, to be published, or zero if it is not planned.
+func (r *Record) PlannedAt() (at time.Time) {
+	if r.PublishAt != nil {
+		return r.PublishAt.Time
+	}
+	for _, pub := range r.Publications {
+		one := pub.CreatedAt.Time
+		if pub.PublishedAt != nil {
+			one = pub.PublishedAt.Time
+		}
+		if at.IsZero() || one.Before(at) {
+			at = one
+		}
+	}
+	return at
+}
+
+// Index sets the values by which lists find the item of the record.
+func (r *Record) Index(it *store.Item) {
+	it.Filters, it.Due = r.Filters(), r.Calendar(it.Owner)
 }

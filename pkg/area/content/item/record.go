@@ -31,6 +31,13 @@ type Record struct {
 	Track    *media.File `json:"track,omitempty"`
 	OwnCover *media.File `json:"own_cover,omitempty"`
 	Sandbox  *Rehearsal  `json:"sandbox,omitempty"`
+	// Own are the files of the media that the caller provides, and OwnIDs the ids of those media. VariantFiles are the
+	// files of the media of variants, by the ids of the media, and VariantPlatforms the platforms of the accounts that
+	// have variants.
+	Own              []media.File          `json:"own,omitempty"`
+	OwnIDs           []string              `json:"own_ids,omitempty"`
+	VariantFiles     map[string]media.File `json:"variant_files,omitempty"`
+	VariantPlatforms map[string]string     `json:"variant_platforms,omitempty"`
 	// Given are the texts of the caller. Generation never overwrites them.
 	Given Given `json:"given,omitzero"`
 	// Brief holds the settings that the factory had when the item was created.
@@ -53,6 +60,10 @@ type Record struct {
 	Rehearsed *PublishRehearsal  `json:"rehearsed,omitempty"`
 	// Ordered is the publication that its creation requested, until it is scheduled.
 	Ordered *Ordered `json:"ordered,omitempty"`
+	// Slots are the times of schedules that the item has taken. Wanted are the accounts on which a new item takes its
+	// time.
+	Slots  []Slot   `json:"slots_taken,omitempty"`
+	Wanted []string `json:"-"`
 	// Automatic reports whether its factory published automatically when the item was accepted.
 	Automatic bool `json:"automatic,omitempty"`
 	// Withheld reports whether the caller of the current attempt lacks content:publish, so that
@@ -90,7 +101,7 @@ func (r *Record) Entry(o tenant.Owner) (store.Item, error) {
 		return it, err
 	}
 	it.Parent = store.Key{PK: ParentPartition(o, r.FactoryID), SK: r.ID}
-	it.Filters = r.Filters()
+	r.Index(&it)
 	return it, nil
 }
 
@@ -138,7 +149,7 @@ func PairDigest(name, value string) string {
 // View returns the item as its GET shows it, with signed media.
 func (r *Record) View(ctx context.Context, signer *media.Signer) (Item, error) {
 	v := r.Item
-	v.Publications = r.publications()
+	v.Publications, v.Previews = r.publications(), []Preview{}
 	if r.Runs() {
 		v.ReservedCredits, v.CancelCost = r.Credits, new(int64)
 	}
@@ -155,6 +166,20 @@ func (r *Record) publications() []Publication {
 	return r.Publications
 }
 
+// complement sets members that the record is older than.
+func (r *Record) complement() {
+	if r.Source == "" {
+		r.Source, r.AIGenerated = SourceGenerated, true
+	}
+	if r.Variants == nil {
+		r.Variants = map[string]Variant{}
+	}
+	if r.Approval.State == "" {
+		r.Approval.State = ApprovalNone
+	}
+	r.Previews = []Preview{}
+}
+
 // Decode reads the record of an item of the table.
 func Decode(it *store.Item) (*Record, error) {
 	var r Record
@@ -168,6 +193,7 @@ func Decode(it *store.Item) (*Record, error) {
 	if r.Scenes == nil {
 		r.Scenes = []Scene{}
 	}
+	r.complement()
 	for i := range r.Publications {
 		if p := &r.Publications[i]; p.Warnings == nil {
 			p.Warnings = []PublicationWarning{} // it is older than the member

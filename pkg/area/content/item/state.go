@@ -72,6 +72,8 @@ var actions = []struct {
 	{Delete, "deleted", []State{Queued, Generating, Generated, Scheduled, Published, Failed, Canceled}},
 	{Schedule, "scheduled", []State{Generated, Scheduled}},
 	{Publish, "published", []State{Generated, Scheduled, Published, Failed}},
+	{Approve, "approved", []State{Generated, Scheduled}},
+	{RequestChanges, "sent back", []State{Generated, Scheduled}},
 }
 
 // Permit returns an invalid_state error unless the item's state permits the action.

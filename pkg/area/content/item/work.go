@@ -133,7 +133,7 @@ func (w *work) Fail(tx *store.Tx, now time.Time, f generate.Failure) error {
 
 // Item implements generate.Work.
 func (w *work) Item() (store.Item, error) {
-	w.item.Filters = w.Filters()
+	w.Index(&w.item)
 	return w.item, w.item.Encode(w.Record)
 }
 
@@ -142,7 +142,7 @@ func (w *work) Item() (store.Item, error) {
 func (r *Record) Notify(tx *store.Tx, o tenant.Owner, t event.Type) error {
 	shown := r.Item
 	shown.Publications = r.publications()
-	shown.Media = []media.View{}
+	shown.Media, shown.Previews = []media.View{}, []Preview{}
 	e, err := event.New(r.UpdatedAt.Time, o, t, shown, r.shown())
 	if err == nil {
 		tx.Create(e, nil)
@@ -154,6 +154,11 @@ func (r *Record) Notify(tx *store.Tx, o tenant.Owner, t event.Type) error {
 func (r *Record) assemble(made []generate.Made) {
 	r.write(made)
 	finished, parts := r.sort(made)
+	if r.Provided() && len(finished.Files) == 0 {
+		finished.Files = r.own(media.Final)
+	} else if r.Provided() {
+		parts = append(parts, r.own(media.Still)...)
+	}
 	r.Files, r.Kept, r.Branded, r.Results = append(finished.Files, parts...), nil, finished.Branded, r.results(made)
 	r.showSlides()
 }

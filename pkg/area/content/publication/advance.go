@@ -109,6 +109,7 @@ func (w advancer) reread(ctx context.Context, tx *store.Tx, listed store.Item, c
 			continue // the platform has none
 		}
 		pub.Metrics, changed = metrics(read, pub.Metrics, now), true
+		r.NoteMetrics(pub)
 		pub.Touch(now)
 	}
 	if !changed {

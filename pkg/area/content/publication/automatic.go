@@ -93,10 +93,14 @@ func (w automatic) wanted(ctx context.Context, o tenant.Owner, r *item.Record) (
 	}
 	var factory struct {
 		AutoPublish bool     `json:"auto_publish"`
+		Approval    string   `json:"approval"`
 		Accounts    []string `json:"social_account_ids"`
 	}
 	if err := items[0].Decode(&factory); err != nil {
 		return nil, nil, err
+	}
+	if r.Blocked(factory.Approval) {
+		return nil, nil, nil // its approval starts another such task
 	}
 	ids := factory.Accounts
 	switch paused := factoryrecord.State(items[0]) == factoryrecord.StatePaused; {

@@ -18,10 +18,11 @@ var topics = map[string]platform.Topic{"musician": platform.TopicMusic, "news": 
 
 // post returns the post of a publication, as far as the item determines it.
 func post(r *item.Record, pub *item.Publication, limits platform.Capabilities) (p platform.Post, err error) {
-	files, poster := r.Posted()
+	words := r.Words(pub.Platform, pub.SocialAccountID)
+	files, poster := words.Files, words.Poster
 	p = platform.Post{
-		Key: pub.ID, Kind: platform.Kind(r.Kind), Topic: topics[r.Brief.Type], Title: r.Title, Caption: r.Caption,
-		Hashtags: r.Hashtags, Language: r.Language,
+		Key: pub.ID, Kind: platform.Kind(r.Kind), Topic: topics[r.Brief.Type], Title: words.Title,
+		Caption: words.Caption, Hashtags: words.Hashtags, Language: r.Language,
 	}
 	var alt []string
 	if pub.Options != nil {
@@ -29,7 +30,7 @@ func post(r *item.Record, pub *item.Publication, limits platform.Capabilities) (
 			return p, err
 		}
 	}
-	p.Options.Generated = true
+	p.Options.Generated = p.Options.Generated || r.AIGenerated
 	images := 0
 	for _, f := range files {
 		m := fileOf(f)
@@ -66,8 +67,9 @@ type Files interface {
 }
 
 // open makes the files of a post readable.
-func open(ctx context.Context, p *platform.Post, r *item.Record, files Files) error {
-	posted, poster := r.Posted()
+func open(ctx context.Context, p *platform.Post, r *item.Record, pub *item.Publication, files Files) error {
+	words := r.Words(pub.Platform, pub.SocialAccountID)
+	posted, poster := words.Files, words.Poster
 	add := func(m *platform.Media, f media.File) (err error) {
 		m.URL, err = files.URL(ctx, f.Key, f.MIMEType)
 		m.Open = func(ctx context.Context, offset, length int64) (io.ReadCloser, error) {
@@ -95,10 +97,16 @@ func Fit(r *item.Record, pub *item.Publication, limits platform.Capabilities) []
 	if err != nil {
 		return []errs.Detail{{Param: "/options/" + pub.Platform, Message: "cannot be read: send the options again"}}
 	}
+	from := r.Words(pub.Platform, pub.SocialAccountID).From
 	for _, problem := range platform.Fit(pub.Platform, p, limits) {
-		found = append(found, errs.Detail{Param: pointer(problem), Message: problem.Message})
+		at := pointer(problem)
+		member, _, _ := strings.Cut(at[1:], "/")
+		if variant := from[member]; variant != "" {
+			at = "/variants/" + variant + at
+		}
+		found = append(found, errs.Detail{Param: at, Message: problem.Message})
 	}
-	if r.Branded && limits.Plain {
+	if r.Branded && limits.Plain && from["media"] == "" {
 		found = append(found, errs.Detail{Param: "/media", Message: limits.Label +
 			" permits no logo and no name of a brand in media, and those of the item show them. Attach an account of " +
 			limits.Label + " to the factory, and set no place for it in logo_places, then regenerate the item: its " +
@@ -125,7 +133,7 @@ func pointer(p platform.Problem) string {
 // Check returns the reasons for which the platforms of targets do not take the item.
 func Check(r *item.Record, targets []Target) (found []errs.Detail) {
 	for _, t := range targets {
-		pub := item.Publication{Platform: t.Account.Platform, Options: t.Options}
+		pub := item.Publication{Platform: t.Account.Platform, SocialAccountID: t.Account.ID, Options: t.Options}
 		for _, d := range Fit(r, &pub, t.Limits) {
 			if !slices.Contains(found, d) {
 				found = append(found, d)

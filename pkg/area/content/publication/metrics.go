@@ -103,6 +103,7 @@ func (w reader) Step(ctx context.Context, s *task.Step) (o task.Outcome, err err
 		}
 		now := w.Now()
 		pub.Metrics = metrics(read, pub.Metrics, now)
+		r.NoteMetrics(pub)
 		pub.Touch(now)
 		r.Touch(now)
 		return write(tx, it, r)

@@ -151,7 +151,7 @@ func (w poster) step(ctx context.Context, s *task.Step, p *posting, progress pla
 	if err != nil {
 		return o, err
 	}
-	if err := open(ctx, &what, r, w.Files); err != nil {
+	if err := open(ctx, &what, r, pub, w.Files); err != nil {
 		return o, err
 	}
 	// Two workers must not upload the same post.
@@ -261,6 +261,10 @@ func (w poster) published(plan planner, pub *item.Publication, p posting) error 
 	pub.Touch(plan.now)
 	plan.leave(pub, false)
 	adapter, ok := w.Platforms.Of(plan.Mode, pub.Platform)
+	if ok {
+		content := Preview(plan.r, pub, adapter.Capabilities())
+		pub.Content = &content
+	}
 	if !ok || len(adapter.Capabilities().Metrics) == 0 || p.Post.ID == "" {
 		return nil
 	}

@@ -73,8 +73,17 @@ func Schedule(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record, targe
 		}
 	}
 	p.replace(targets, at)
+	keepSlots(tx, now, o, r, slotsOf(targets, at))
 	r.Ordered = nil
 	return p.timer(at)
+}
+
+// slotsOf returns the slots that targets take at a time.
+func slotsOf(targets []Target, at time.Time) (all []item.Slot) {
+	for _, t := range targets {
+		all = append(all, item.Slot{Account: t.Account.ID, At: resource.Instant(at)})
+	}
+	return all
 }
 
 // timer starts the task that begins to publish the item.
@@ -93,19 +102,46 @@ func (p planner) timer(at time.Time) error {
 // Clear adds to the transaction that an item, generated or scheduled, is no longer to be
 // published. The caller writes the item.
 func Clear(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record) error {
-	p := planner{tx, now, o, r}
-	p.replace(nil, time.Time{})
+	keepSlots(tx, now, o, r, nil)
 	r.PublishAt, r.Ordered = nil, nil
-	r.Touch(now)
-	if r.State == item.Generated {
+	return unplan(planner{tx, now, o, r})
+}
+
+// unplan removes the publications of an item that is not yet published.
+func unplan(p planner) error {
+	p.replace(nil, time.Time{})
+	p.r.Touch(p.now)
+	if p.r.State == item.Generated {
 		return nil
 	}
-	return r.Move(item.Generated)
+	return p.r.Move(item.Generated)
+}
+
+// Postpone adds to the transaction that a scheduled item waits for its approval. It is scheduled again, for its time
+// and on its accounts, when it is approved. The caller writes the item.
+func Postpone(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record) error {
+	r.Ordered = &item.Ordered{Options: map[string]*item.PublishOptions{}}
+	for _, pub := range r.Publications {
+		r.Ordered.Options[pub.Platform] = pub.Options
+	}
+	return unplan(planner{tx, now, o, r})
+}
+
+// Await notes when and where an item that waits for its approval is published after it.
+func Await(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record, targets []Target, at time.Time) {
+	keepSlots(tx, now, o, r, slotsOf(targets, at))
+	due := resource.Instant(at)
+	r.PublishAt, r.Ordered = &due, &item.Ordered{Options: map[string]*item.PublishOptions{}}
+	for _, t := range targets {
+		r.Ordered.Options[t.Account.Platform] = t.Options
+	}
+	r.Touch(now)
 }
 
 // Forget adds to the transaction that an item that is deleted is no longer published.
 func Forget(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record) {
 	p := planner{tx, now, o, r}
+	keepSlots(tx, now, o, r, nil)
 	for i := range r.Publications {
 		p.leave(&r.Publications[i], true)
 	}
@@ -117,13 +153,14 @@ func Publish(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record, target
 	p := planner{tx, now, o, r}
 	if r.State == item.Scheduled || r.State == item.Generated {
 		p.replace(targets, now)
+		keepSlots(tx, now, o, r, nil)
 	}
 	if err := r.Begin(tx, now); err != nil {
 		return err
 	}
 	for _, t := range targets {
 		pub := p.publication(t)
-		if pub.State == item.PublicationPublished {
+		if pub.Taken() {
 			continue
 		}
 		p.book(pub, t, now)
@@ -156,7 +193,7 @@ func (p planner) publication(t Target) *item.Publication {
 	pub := p.r.PublicationTo(t.Account.ID)
 	if pub == nil {
 		p.r.Publications = append(p.r.Publications, item.Publication{
-			Resource:      resource.New(id.New(id.Publication, p.now), p.now, nil),
+			Resource:      resource.New(id.New(id.Publication, p.r.CreatedAt.Time), p.now, nil),
 			ContentItemID: p.r.ID, SocialAccountID: t.Account.ID, Platform: t.Account.Platform,
 			State:    item.PublicationPending,
 			Warnings: []item.PublicationWarning{},
@@ -206,7 +243,7 @@ func (p planner) book(pub *item.Publication, t Target, at time.Time) {
 	}
 	if day := at.UTC().Format(time.DateOnly); t.Full != nil && t.Limits.DailyPosts > 0 && out.Day != day {
 		p.uncount(pub, out)
-		p.tx.CountUntil(quotaKey(pub.SocialAccountID, day), 1, int64(t.Limits.DailyPosts), at.Add(keepQuota),
+		p.tx.CountUntil(QuotaKey(pub.SocialAccountID, day), 1, int64(t.Limits.DailyPosts), at.Add(keepQuota),
 			t.Full(day, t.Limits.DailyPosts))
 		out.Day = day
 	}
@@ -232,12 +269,12 @@ func (p planner) leave(pub *item.Publication, refund bool) {
 // uncount removes a publication from the count of its day, unless the day is over.
 func (p planner) uncount(pub *item.Publication, out item.Posting) {
 	if out.Day >= p.now.UTC().Format(time.DateOnly) {
-		p.tx.Count(quotaKey(pub.SocialAccountID, out.Day), -1, account.MaxScheduled, store.ErrConflict)
+		p.tx.Count(QuotaKey(pub.SocialAccountID, out.Day), -1, account.MaxScheduled, store.ErrConflict)
 	}
 }
 
-// quotaKey is the key of the counter of an account's posts on a day (UTC).
-func quotaKey(accountID, day string) store.Key { return store.IDKey("posts#" + accountID + "#" + day) }
+// QuotaKey is the key of the counter of an account's posts on a day (UTC).
+func QuotaKey(accountID, day string) store.Key { return store.IDKey("posts#" + accountID + "#" + day) }
 
 // slotKind is the kind of the note of a publication at its account.
 const slotKind = "publication_slot"

@@ -37,6 +37,7 @@ type Worker struct {
 // Handlers returns the handlers of the kinds of tasks.
 func (w *Worker) Handlers() map[task.Kind]task.Handler {
 	return map[task.Kind]task.Handler{Timer: timer{Worker: w}, Post: poster{w}, Read: reader{Worker: w},
+		Alter:            alterer{w},
 		Advance:          advancer{Worker: w},
 		item.AutoPublish: automatic{Worker: w}}
 }
@@ -69,7 +70,7 @@ func write(tx *store.Tx, it store.Item, r *item.Record) error {
 	if err := it.Encode(r); err != nil {
 		return err
 	}
-	it.Filters = r.Filters()
+	r.Index(&it)
 	tx.Replace(it)
 	return nil
 }

@@ -106,7 +106,7 @@ func (w *Worker) step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 			return err
 		case r.ExpiresAt.After(w.Now()):
 			return task.ErrMoved // it was used in between
-		case !r.Kept:
+		case !r.Kept && (r.Holders == 0 || s.Mode == tenant.Test): // items of test keys end as early, by themselves
 			incoming.Expire(tx, it, r)
 			return nil
 		}

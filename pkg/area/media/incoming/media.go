@@ -117,6 +117,8 @@ type Record struct {
 	Reserved int64 `json:"reserved,omitempty"`
 	// Kept says that it does not end by itself: a resource shows it.
 	Kept bool `json:"kept,omitempty"`
+	// Holders is the number of content items that show it. It does not end while there are any.
+	Holders int `json:"holders,omitempty"`
 	// File is the stored file, once ready.
 	File *media.File `json:"file,omitempty"`
 }

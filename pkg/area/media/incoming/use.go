@@ -123,17 +123,25 @@ func (r *Record) Extend(now time.Time) { r.ExpiresAt = resource.Instant(now.Add(
 
 // Use adds to the transaction that the media were used, unless that was noted within the
 // last day.
-func (g Given) Use(tx *store.Tx, now time.Time) error {
-	for _, it := range g.items {
+func (g Given) Use(tx *store.Tx, now time.Time) error { return g.Hold(tx, now, nil) }
+
+// Hold is Use for media that content items show: it adds to the number of the items of each media, which does not end
+// while it has any.
+func (g Given) Hold(tx *store.Tx, now time.Time, by map[string]int) error {
+	for mediaID, it := range g.items {
 		r, err := Decode(&it)
 		if err != nil {
 			return err
 		}
 		until := resource.Instant(now.Add(unusedTime))
-		if until.Sub(r.ExpiresAt.Time) < usedAgain {
+		late := until.Sub(r.ExpiresAt.Time) >= usedAgain
+		if by[mediaID] == 0 && !late {
 			continue
 		}
-		r.ExpiresAt = until
+		r.Holders = max(0, r.Holders+by[mediaID])
+		if late {
+			r.ExpiresAt = until
+		}
 		r.Touch(now)
 		if err := r.Encode(&it); err != nil {
 			return err

@@ -1,0 +1,77 @@
+package content
+
+import (
+	"context"
+	"reflect"
+
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/content/publication"
+	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// approvalOf returns the approval of a new item of a factory.
+func approvalOf(f factory.Factory) item.Approval {
+	if f.Approval == item.ApprovalRequired {
+		return item.Approval{State: item.ApprovalPending}
+	}
+	return item.Approval{State: item.ApprovalNone}
+}
+
+// askAgain makes the approval of an item void if the texts were changed. A scheduled item waits for the new one.
+func (s *Service) askAgain(ctx context.Context, tx *store.Tx, o tenant.Owner, r *item.Record, was texts) error {
+	now := textsOf(r)
+	now.Metadata = was.Metadata
+	if reflect.DeepEqual(now, was) || !r.AskAgain() || r.State != item.Scheduled {
+		return nil
+	}
+	required, err := s.required(ctx, r)
+	if err != nil || !required {
+		return err
+	}
+	return publication.Postpone(tx, s.now(), o, r)
+}
+
+// required reports whether the factory of an item requires an approval that the item lacks.
+func (s *Service) required(ctx context.Context, r *item.Record) (bool, error) {
+	if r.Approval.State == item.Approved {
+		return false, nil
+	}
+	factories, _, err := s.factories.FindAll(ctx, []string{r.FactoryID})
+	return r.Blocked(factories[r.FactoryID].Approval), err
+}
+
+// Decide notes that an item was approved, or that changes were requested, and returns the item. What waited for the
+// approval goes on. Scheduled items whose changes were requested wait for the approval, if their factory requires it.
+func (s *Service) Decide(ctx context.Context, tx *store.Tx, itemID, state, note string,
+	match ...httpapi.IfMatch) (out item.Item, err error) {
+	r, it, err := s.find(ctx, itemID, match...)
+	if err != nil {
+		return out, err
+	}
+	now := s.now()
+	if err := r.Decide(now, state, note, auth.FromContext(ctx).Actor.ID); err != nil {
+		return out, err
+	}
+	if state == item.Approved {
+		err = r.PublishApproved(tx, now, it.Owner)
+	} else if r.State == item.Scheduled {
+		var required bool
+		if required, err = s.required(ctx, r); err == nil && required {
+			err = publication.Postpone(tx, now, it.Owner, r)
+		}
+	}
+	if err != nil {
+		return out, err
+	}
+	if err := r.Told(tx, it.Owner); err != nil {
+		return out, err
+	}
+	if err := replace(tx, it, r); err != nil {
+		return out, err
+	}
+	return s.view(ctx, r)
+}

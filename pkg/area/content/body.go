@@ -1,0 +1,99 @@
+package content
+
+import (
+	"cmp"
+
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/record/resource"
+)
+
+type createBody struct {
+	FactoryID       string            `json:"factory_id" doc:"Factory that makes the item. It sets the voice" example:"fac_01h455vb4pex5vsknk084sn02q"`
+	Kind            item.Kind         `json:"kind" enum:"post,video,carousel,story,music_clip" doc:"Kind of content" example:"post"`
+	Format          string            `json:"format,omitempty" enum:"short,long" doc:"Format of a video: short (9:16, the default) or long (16:9). For kind video only"`
+	Source          string            `json:"source,omitempty" enum:"generated,provided" default:"generated" doc:"Where its media and texts come from: models, or you. With provided, send media, or a post of text alone; it is generated at once, at no cost"`
+	Prompt          string            `json:"prompt,omitempty" minLength:"1" maxLength:"4000" doc:"What the content is about. Required unless source is provided" example:"Our new trail running shoe, made of recycled nets"`
+	Title           string            `json:"title,omitempty" format:"not-blank" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Absent: generated"`
+	Caption         string            `json:"caption,omitempty" format:"not-blank" maxLength:"5000" doc:"Absent: generated"`
+	Hashtags        []Hashtag         `json:"hashtags,omitempty" maxItems:"30" uniqueItems:"true" nullable:"false" doc:"Hashtags, without the #. Absent: generated"`
+	Language        string            `json:"language,omitempty" maxLength:"35" doc:"Language of its texts (BCP 47). Absent: the factory's"`
+	Model           string            `json:"model,omitempty" maxLength:"100" doc:"Id of the model for the pictures, clips or track. Absent: the factory's, or else the default of the catalog. With a video model, a story is a clip; with visuals stills, a video needs an image model"`
+	DurationSeconds *int              `json:"duration_seconds,omitempty" minimum:"5" maximum:"180" doc:"Length in seconds. A script of your own determines it. Of short videos 10 to 60 (default 20), of long ones 30 to 180 (60), of music clips 15 to 60 (30), of stories that are clips 5 to 15 (5). Not for other kinds" example:"20"`
+	Visuals         string            `json:"visuals,omitempty" enum:"clips,stills" doc:"What is seen in a video: clips of the model, or pictures with a slow movement, which cost a fraction. Absent: clips. For kind video only"`
+	Music           string            `json:"music,omitempty" maxLength:"64" pattern:"^(none|generated|med_[0-9a-z]{26})$" patternDescription:"none, generated or the id of a media: bring your music in by POST /v1/media first" doc:"What is heard under the voice of a video: none, generated, or the id of your media of type audio (MP3 or WAV, up to 15 minutes; it is repeated where it is shorter). Absent: none. For kind video only" example:"generated"`
+	Cover           string            `json:"cover,omitempty" maxLength:"64" pattern:"^(generated|med_[0-9a-z]{26})$" patternDescription:"generated or the id of a media: bring the picture in by POST /v1/media first" doc:"Cover of a music clip: generated, or the id of your media of type image. Absent: generated. For kind music_clip only" example:"generated"`
+	Script          string            `json:"script,omitempty" format:"not-blank" maxLength:"4000" doc:"What is said in a video, word for word; it is divided into scenes at the ends of its sentences. Of a music clip, the lyrics, for a model that requires them. Absent: generated" example:"We pulled these nets out of the sea. Now they carry you up the hill."`
+	Scenes          []sceneBody       `json:"scenes,omitempty" minItems:"1" maxItems:"40" nullable:"false" doc:"The script in scenes of your own, instead of script. For kind video only"`
+	Slides          []slideBody       `json:"slides,omitempty" minItems:"2" maxItems:"10" nullable:"false" doc:"Slides of a carousel. Absent: five, with generated headings. For kind carousel only"`
+	ProductID       string            `json:"product_id,omitempty" maxLength:"64" doc:"Id of an active product of the factory that the item presents: its name, price and running promotion are in the texts, and its photos in the pictures" example:"prd_01h455vb4pex5vsknk084sn02q"`
+	PromotionID     string            `json:"promotion_id,omitempty" maxLength:"64" doc:"Id of a promotion of the product that has not ended. Absent: the active one with the lowest price, if there is one. Needs product_id" example:"prm_01h455vb4pex5vsknk084sn02q"`
+	Media           []string          `json:"media,omitempty" maxItems:"10" uniqueItems:"true" nullable:"false" doc:"Ids of your media, in order, with source provided: up to one image of a post, 2 to 10 images or videos of a carousel, one video of a video, one image or video of a story. They stay as long as the item. Absent: a post of text alone"`
+	Fit             string            `json:"fit,omitempty" enum:"none,pad,crop" default:"none" doc:"How to fit your pictures to the shape of the kind, with source provided: none publishes them as they are, pad shows them whole before a background, crop cuts them. For images only"`
+	AIGenerated     bool              `json:"ai_generated,omitempty" doc:"Whether your media were made by AI, with source provided: it is declared where a platform asks"`
+	Variants        variants          `json:"variants,omitempty" nullable:"false" doc:"What differs on a platform or on a social account of the factory, by its id. The variant of an account goes before that of its platform"`
+	PublishAt       *publishTime      `json:"publish_at,omitempty" doc:"Time at which it is published, once it is generated: in the future, within 180 days. If it is generated later, it is published then. Or next_slot, the next time of the schedule of its factory that is free on the accounts. Needs the scope content:publish as well. Absent: it is not scheduled, unless its factory has auto_publish" example:"2027-01-15T09:30:00Z"`
+	Accounts        []string          `json:"social_account_ids,omitempty" minItems:"1" maxItems:"15" uniqueItems:"true" nullable:"false" doc:"Ids of the social accounts to publish to. Needs publish_at. Absent: those of its factory, without those that cannot publish it"`
+	Options         platformOptions   `json:"options,omitempty" doc:"Options of the post, by platform. Needs publish_at"`
+	Sandbox         *item.Rehearsal   `json:"sandbox,omitempty" doc:"Simulated result. For test keys only"`
+	Metadata        resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
+}
+
+// choices returns the options of generation, without the file of the caller's music.
+func (b *createBody) choices() item.Options {
+	return item.Options{Model: b.Model, DurationSeconds: b.DurationSeconds, Visuals: b.Visuals, Music: b.Music,
+		Cover: b.Cover, Script: b.Script, Scenes: scenesOf(b.Scenes)}
+}
+
+type sceneBody struct {
+	Text   string `json:"text" format:"not-blank" maxLength:"1000" doc:"What is said" example:"We pulled these nets out of the sea."`
+	Visual string `json:"visual,omitempty" format:"not-blank" maxLength:"300" doc:"What is seen. Absent: the model of the pictures is told what is said, and a correction keeps what is seen" example:"Fishermen haul a torn net on board at dawn"`
+}
+
+func scenesOf(bodies []sceneBody) (scenes []item.Scene) {
+	for _, b := range bodies {
+		scenes = append(scenes, item.Scene(b))
+	}
+	return scenes
+}
+
+type slideBody struct {
+	Text string `json:"text,omitempty" format:"not-blank" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Heading of the slide. Absent: generated"`
+}
+
+type createInput struct {
+	Body createBody
+}
+
+// check refuses members that do not fit the kind or the key.
+func (b *createBody) check(mode tenant.Mode) error {
+	return errs.All(checkRehearsal(b.Sandbox, mode), b.Rules())
+}
+
+// Rules refuses members that do not fit the kind.
+func (b *createBody) Rules() error {
+	found := []error{b.ownRules()}
+	if b.Format != "" && b.Kind != item.Video {
+		found = append(found, errs.Invalid("/format", "is for kind video only"))
+	}
+	if b.Slides != nil && b.Kind != item.Carousel {
+		found = append(found, errs.Invalid("/slides", "are for kind carousel only"))
+	}
+	if b.PublishAt == nil {
+		if b.Accounts != nil {
+			found = append(found, errs.Invalid("/social_account_ids", "needs publish_at, the time to publish it"))
+		}
+		if b.Options != nil {
+			found = append(found, errs.Invalid("/options", "needs publish_at, the time to publish it"))
+		}
+	}
+	if b.PromotionID != "" && b.ProductID == "" {
+		found = append(found, errs.Invalid("/promotion_id", "needs product_id, the product that the item presents"))
+	}
+	if b.Source == item.SourceProvided {
+		return errs.All(found...)
+	}
+	found = append(found, b.choices().Check(b.Kind, cmp.Or(b.Format, item.FormatShort)))
+	return errs.All(found...)
+}

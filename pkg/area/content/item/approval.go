@@ -1,0 +1,97 @@
+package item
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/record/event"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
+)
+
+// The states of an approval.
+const (
+	ApprovalNone     = "none"
+	ApprovalPending  = "pending"
+	Approved         = "approved"
+	ChangesRequested = "changes_requested"
+)
+
+// ApprovalRequired is the setting of factories whose content waits for its approval.
+const ApprovalRequired = "required"
+
+// The actions of an approval.
+const (
+	Approve        Action = "approve"
+	RequestChanges Action = "request_changes"
+)
+
+// Approval is whether the item may be published.
+type Approval struct {
+	State string         `json:"state" enum:"none,pending,approved,changes_requested" doc:"State. none: its factory required no approval when it was created" example:"approved"`
+	Note  *string        `json:"note" doc:"Note of the decision. Null: none"`
+	By    *string        `json:"by" doc:"Who decided: the id of an API key, of a person, or of a review link. Null until decided"`
+	At    *resource.Time `json:"at" doc:"Time of the decision. Null until decided"`
+}
+
+// Blocked reports whether an item waits for its approval, given the setting of its factory.
+func (r *Record) Blocked(setting string) bool {
+	return setting == ApprovalRequired && r.Approval.State != Approved
+}
+
+// Unapproved returns the error of publishing an item that waits for its approval.
+func (r *Record) Unapproved() error {
+	return errs.New(errs.InvalidState, "The content item waits for its approval, which its factory requires. Call POST "+
+		"/v1/approvals/{content_item_id}/approve first.").
+		With(errs.StateContext{State: string(r.State), Allowed: []string{string(Approve), string(RequestChanges)}})
+}
+
+// AskAgain makes a decision void after a change. It reports whether the item was approved.
+func (r *Record) AskAgain() (was bool) {
+	switch was = r.Approval.State == Approved; r.Approval.State {
+	case Approved, ChangesRequested:
+		r.Approval = Approval{State: ApprovalPending}
+	}
+	return was
+}
+
+// Decide notes a decision about a generated item. If it was decided so before, the error says by whom.
+func (r *Record) Decide(now time.Time, state, note, by string) error {
+	action := map[string]Action{Approved: Approve, ChangesRequested: RequestChanges}[state]
+	if err := r.Permit(action); err != nil {
+		return err
+	}
+	if a := r.Approval; a.State == state && state == Approved {
+		return errs.New(errs.InvalidState, "The content item was approved already, by %s at %s.", *a.By,
+			a.At.UTC().Format(resource.TimeLayout)).
+			With(errs.StateContext{State: string(r.State), Allowed: []string{string(RequestChanges)}})
+	}
+	at := resource.Instant(now)
+	r.Approval = Approval{State: state, By: &by, At: &at}
+	if note != "" {
+		r.Approval.Note = &note
+	}
+	r.Touch(now)
+	return nil
+}
+
+// PublishApproved adds to the transaction that an item that was approved is published as it was planned before.
+func (r *Record) PublishApproved(tx *store.Tx, now time.Time, o tenant.Owner) error {
+	r.Withheld = false // who approves may publish
+	if r.State != Generated || !r.Automatic && r.Ordered == nil && r.ContentPlanID == nil {
+		return nil
+	}
+	return r.startAutoPublish(tx, now, o, task.ID(AutoPublish, r.ID+"#"+strconv.FormatInt(r.Version, 10),
+		r.Attempt))
+}
+
+// Told adds the event of the decision to the transaction.
+func (r *Record) Told(tx *store.Tx, o tenant.Owner) error {
+	if r.Approval.State == Approved {
+		return r.Notify(tx, o, event.ContentApproved)
+	}
+	return r.Notify(tx, o, event.ContentChangesRequested)
+}

@@ -1,0 +1,156 @@
+package content
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/content/publication"
+	"github.com/content-automation/api/pkg/area/media/incoming"
+	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/media"
+)
+
+// ownMedia has the numbers and types of the media that callers may provide for each kind.
+var ownMedia = map[item.Kind]struct {
+	least, most int
+	types       []media.Type
+	takes       string
+}{
+	item.Post:     {0, 1, []media.Type{media.Image}, "up to one image"},
+	item.Carousel: {2, 10, []media.Type{media.Image, media.Video}, "2 to 10 images or videos"},
+	item.Video:    {1, 1, []media.Type{media.Video}, "one video"},
+	item.Story:    {1, 1, []media.Type{media.Image, media.Video}, "one image or video"},
+}
+
+// ownRules refuses members that do not fit the source of the media.
+func (b *createBody) ownRules() error {
+	var found []error
+	refuse := func(param string, sent bool, format string, args ...any) {
+		if sent {
+			found = append(found, errs.Invalid(param, format, args...))
+		}
+	}
+	if b.Source != item.SourceProvided {
+		refuse("/prompt", b.Prompt == "", "is required, unless source is provided")
+		const provided = "is for your own media: send source with the value provided as well"
+		refuse("/media", b.Media != nil, provided)
+		refuse("/fit", b.Fit != "" && b.Fit != item.FitNone, provided)
+		refuse("/ai_generated", b.AIGenerated, provided)
+		return errs.All(found...)
+	}
+	for _, m := range []struct {
+		param string
+		sent  bool
+	}{
+		{"/prompt", b.Prompt != ""}, {"/model", b.Model != ""}, {"/duration_seconds", b.DurationSeconds != nil},
+		{"/visuals", b.Visuals != ""}, {"/music", b.Music != ""}, {"/cover", b.Cover != ""},
+		{"/script", b.Script != ""}, {"/scenes", b.Scenes != nil}, {"/slides", b.Slides != nil},
+		{"/product_id", b.ProductID != ""}, {"/format", b.Format != ""},
+	} {
+		refuse(m.param, m.sent, "is for generated content. Leave it out with source provided")
+	}
+	refuse("/sandbox", b.Sandbox != nil, "is for generated content: your own media are ready at once")
+	kind, known := ownMedia[b.Kind]
+	switch n := len(b.Media); {
+	case !known:
+		refuse("/kind", true, "must be post, video, carousel or story with source provided")
+	case n < kind.least || n > kind.most:
+		refuse("/media", true, "must be %s for the kind %s; there are %d", kind.takes, b.Kind, n)
+	case n == 0:
+		refuse("/caption", b.Caption == "", "is required, as the post has no media")
+		refuse("/fit", b.Fit != "" && b.Fit != item.FitNone, "needs media")
+	}
+	return errs.All(found...)
+}
+
+// ownMembers returns the members of a body that name the caller's media to publish.
+func (b *createBody) ownMembers() (members []incoming.Member) {
+	if kind, known := ownMedia[b.Kind]; known && b.Source == item.SourceProvided {
+		for i, id := range b.Media {
+			members = append(members, incoming.Member{Param: "/media/" + strconv.Itoa(i), Value: id,
+				Type: kind.types[0], Others: kind.types[1:]})
+		}
+	}
+	return members
+}
+
+// provide makes the media of a body those of its item.
+func (a *references) provide(b *createBody, r *item.Record) error {
+	r.Source, r.AIGenerated, r.OwnIDs = item.SourceProvided, b.AIGenerated, b.Media
+	fit := item.FitNone
+	if b.Fit != "" {
+		fit = b.Fit
+	}
+	r.Fit = &fit
+	var files []media.File
+	var found []error
+	for _, m := range b.ownMembers() {
+		f, err := a.media.File(m)
+		if err == nil && r.Fitted() && f.Type != media.Image {
+			err = errs.Invalid("/fit", "is for images, and %s is a video. Leave it out", m.Value)
+		}
+		files, found = append(files, f), append(found, err)
+	}
+	if err := errs.All(found...); err != nil {
+		return err
+	}
+	if r.Kind == item.Video {
+		format := item.FormatShort
+		if files[0].Width > files[0].Height {
+			format = item.FormatLong
+		}
+		r.Format = &format
+	}
+	r.Provide(files)
+	return nil
+}
+
+// takesOwn refuses an item of the caller's media that no account takes to which it could be published. An item whose
+// accounts are named is checked as if it were scheduled.
+func (s *Service) takesOwn(ctx context.Context, p *auth.Principal, accounts []string, refs references,
+	r *item.Record) error {
+	w := &publishRequest{r: r, read: refs.accounts}
+	if len(accounts) == 0 {
+		return nil
+	}
+	if _, err := s.usual(ctx, w, accounts); err != nil {
+		return err
+	}
+	var why []errs.Detail
+	seen := map[string]bool{}
+	for _, accountID := range accounts {
+		it := w.read[accountID]
+		name := it.Filters["platform"]
+		adapter, ok := s.platforms.Of(p.Mode, name)
+		if !account.Is(it, p.Owner) || !ok || seen[name] {
+			continue
+		}
+		seen[name] = true
+		found := Untaken(foreseen(r), item.Publication{Platform: name, SocialAccountID: accountID},
+			adapter.Capabilities())
+		if len(found) == 0 {
+			return nil
+		}
+		why = append(why, found...)
+	}
+	if len(why) == 0 {
+		return nil
+	}
+	return errs.InvalidFields(why...)
+}
+
+// Untaken returns why a platform does not take the kind or the media of an item, whatever its texts are.
+func Untaken(r *item.Record, pub item.Publication, limits platform.Capabilities) []errs.Detail {
+	found := publication.Fit(r, &pub, limits)
+	return slices.DeleteFunc(found, func(d errs.Detail) bool { return !ofMedia(d.Param) })
+}
+
+// ofMedia reports whether a pointer names the kind or the media of an item.
+func ofMedia(param string) bool {
+	return param == "/kind" || param == "/media" || len(param) > 7 && param[:7] == "/media/"
+}

@@ -1,0 +1,235 @@
+package publication
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/cloud/topology"
+	"github.com/content-automation/api/pkg/record/event"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
+)
+
+// Alter is the kind of the task that changes or deletes a published post. A post has one change at a time, and each
+// call of the platform may be repeated: a lost answer is followed by the same call.
+const Alter task.Kind = "publish.change"
+
+// alterWithin bounds the duration of a change.
+const alterWithin = time.Hour
+
+// altering is the payload of an Alter task.
+type altering struct {
+	Publication string `json:"publication"`
+	Number      int    `json:"number"`
+	// Tokens counts the tokens of the account when the platform refused its token.
+	Tokens int `json:"tokens,omitempty"`
+}
+
+// Change adds a change of a published post to the transaction. The caller writes the item.
+func Change(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record, pub *item.Publication,
+	limits platform.Capabilities, kind string, caption *string) error {
+	refuse := func(format string, args ...any) error {
+		return errs.New(errs.InvalidState, format, args...).
+			With(errs.StateContext{State: pub.State, Allowed: []string{}})
+	}
+	switch {
+	case pub.State != item.PublicationPublished:
+		return refuse("The publication is %s. Only published posts can be changed or deleted.", pub.State)
+	case pub.Change != nil && pub.Change.State == item.ChangePending:
+		return refuse("A change of the post is under way. Wait until it has ended.")
+	case kind == item.ChangeEdit && !limits.Edits:
+		return refuse("%s does not let applications change the text of posts. Change it on the platform.", limits.Label)
+	case kind == item.ChangeDelete && !limits.Deletes:
+		return refuse("%s does not let applications delete posts. Delete it on the platform.", limits.Label)
+	case pub.PlatformPostID == nil || pub.Content == nil:
+		return refuse("%s has not reported the id of the post, so it can only be changed there.", limits.Label)
+	}
+	if caption != nil {
+		if err := fitsEdit(r, *caption, limits); err != nil {
+			return err
+		}
+	}
+	pub.Change = &item.PublicationChange{Kind: kind, State: item.ChangePending, Caption: caption,
+		At: resource.Instant(now)}
+	out := r.Postings[pub.ID]
+	out.Changes++
+	if r.Postings == nil {
+		r.Postings = map[string]item.Posting{}
+	}
+	r.Postings[pub.ID] = out
+	pub.Touch(now)
+	r.Touch(now)
+	return task.Create(tx, now, task.Task{
+		Message: task.Message{ID: task.ID(Alter, pub.ID, out.Changes), Kind: Alter, Queue: topology.Publish,
+			Subject: r.ID, Owner: o},
+		Deadline: now.Add(alterWithin),
+	}, altering{Publication: pub.ID, Number: out.Changes})
+}
+
+// fitsEdit refuses a new text that the platform does not take.
+func fitsEdit(r *item.Record, caption string, limits platform.Capabilities) error {
+	rule := limits.Kinds[platform.Kind(r.Kind)]
+	limit := rule.Caption
+	if files, _ := r.Posted(); len(files) == 0 && rule.Rest.Max > 0 {
+		limit = rule.Rest
+	}
+	if n := limit.Unit.Length(caption); n > limit.Max {
+		return errs.Invalid("/caption", "%s takes up to %d %s here; there are %d", limits.Label, limit.Max, limit.Unit.Name(),
+			n)
+	}
+	return nil
+}
+
+// alterer is the handler of Alter.
+type alterer struct{ *Worker }
+
+// of returns the publication that the task changes, or nil if the change has ended.
+func (p altering) of(r *item.Record) *item.Publication {
+	if r == nil {
+		return nil
+	}
+	pub := r.Publication(p.Publication)
+	if pub == nil || pub.Change == nil || pub.Change.State != item.ChangePending ||
+		r.Postings[pub.ID].Changes != p.Number {
+		return nil
+	}
+	return pub
+}
+
+// Step makes the call of the platform once.
+func (w alterer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
+	var p altering
+	if err := s.Decode(&p); err != nil {
+		return o, err
+	}
+	_, r, _, err := w.read(ctx, s)
+	if err != nil {
+		return o, task.Again(err)
+	}
+	pub := p.of(r)
+	if pub == nil {
+		return task.Outcome{Done: true}, nil
+	}
+	accounts, err := w.accounts(ctx, s.Owner, []string{pub.SocialAccountID})
+	if err != nil {
+		return o, task.Again(err)
+	}
+	acct, found := accounts[pub.SocialAccountID]
+	adapter, ok := w.Platforms.Of(s.Mode, pub.Platform)
+	if !found || !ok || !acct.Usable() {
+		return w.end(s, p, failure(string(platform.CodeNeedsReconnect), "The account is not connected.", true)), nil
+	}
+	token, err := w.Vault.Token(ctx, s.Owner, &acct)
+	if err != nil {
+		return o, task.Again(err)
+	}
+	if err := s.Lease(ctx, nil); err != nil { // so that two workers do not send different changes
+		return o, err
+	}
+	err = alter(ctx, adapter, token, pub)
+	var e *platform.Error
+	switch {
+	case err == nil:
+		return w.end(s, p, nil), nil
+	case ctx.Err() != nil || !errors.As(err, &e):
+		return o, task.Again(err)
+	case e.Kind == platform.Expired:
+		o.Payload, o.Wait = p, account.RefreshTime
+		o.Join = func(ctx context.Context, tx *store.Tx) error {
+			it, err := w.DB.Get(ctx, store.IDKey(acct.ID))
+			if err != nil {
+				return err
+			}
+			return account.Expired(tx, w.Now(), it, acct.Tokens)
+		}
+		return o, nil
+	case e.Kind == platform.Unknown || !e.Kind.Final():
+		return o, &task.RetryError{Err: err, After: e.RetryAfter, Most: task.NoLimit} // the same call is harmless
+	}
+	return w.end(s, p, failure(string(e.Code), e.Message, e.Kind == platform.Reconnect)), nil
+}
+
+// alter makes the call of a change.
+func alter(ctx context.Context, adapter platform.Adapter, token platform.Account, pub *item.Publication) error {
+	post := platform.Placed{Published: platform.Published{ID: *pub.PlatformPostID}, Parts: 1}
+	if pub.URL != nil {
+		post.URL = *pub.URL
+	}
+	if c := pub.Content; c != nil {
+		post.Media = len(c.MediaIDs)
+		if c.Rest != "" {
+			post.Parts++
+		}
+	}
+	if pub.Change.Kind == item.ChangeDelete {
+		if d, ok := adapter.(platform.Deleter); ok {
+			return d.Delete(ctx, token, post)
+		}
+		return platform.Unsupported("the deletion of posts")
+	}
+	if d, ok := adapter.(platform.Editor); ok {
+		return d.Edit(ctx, token, post, *pub.Change.Caption)
+	}
+	return platform.Unsupported("changes of posts")
+}
+
+// end returns the outcome of a change that is done, or has failed.
+func (w alterer) end(s *task.Step, p altering, f *item.PublicationFailure) task.Outcome {
+	return task.Outcome{Done: true, Join: func(ctx context.Context, tx *store.Tx) error {
+		it, r, _, err := w.read(ctx, s)
+		if err != nil {
+			return err
+		}
+		pub := p.of(r)
+		if pub == nil {
+			return nil
+		}
+		now, done := w.Now(), *pub.Change
+		done.State, done.Failure = item.ChangeDone, f
+		if f != nil {
+			done.State = item.ChangeFailed
+		}
+		pub.Change = &done
+		pub.Touch(now)
+		r.Touch(now)
+		switch {
+		case f != nil:
+		case done.Kind == item.ChangeDelete:
+			pub.State = item.PublicationDeleted
+			var limits platform.Capabilities
+			if adapter, ok := w.Platforms.Of(s.Mode, pub.Platform); ok {
+				limits = adapter.Capabilities()
+			}
+			e, err := event.New(now, s.Owner, event.PublicationDeleted, r.PostOf(pub, limits), nil)
+			if err != nil {
+				return err
+			}
+			tx.Create(e, nil)
+		case pub.Content != nil:
+			content := *pub.Content
+			content.Caption = *done.Caption
+			pub.Content = &content
+		}
+		return write(tx, it, r)
+	}}
+}
+
+// Fail ends a change that was not done in time.
+func (w alterer) Fail(_ context.Context, s *task.Step, _ error) (o task.Outcome, err error) {
+	var p altering
+	if err := s.Decode(&p); err != nil {
+		return o, err
+	}
+	return w.end(s, p, failure(string(platform.CodeOutcomeUnknown), "The platform did not confirm the change in time. "+
+		"Look at the post, and repeat the change if it is needed.", true)), nil
+}
+
+// Cancel does nothing, because changes are not canceled.
+func (alterer) Cancel(context.Context, *task.Step) error { return nil }

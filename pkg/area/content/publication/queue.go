@@ -1,0 +1,165 @@
+package publication
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+)
+
+const (
+	// MaxQueued bounds the accounts of an item that takes the next slot: each takes two more writes of a transaction.
+	MaxQueued = 8
+	// queueWindow is the time for which the slots of an account are read at once.
+	queueWindow = 14 * 24 * time.Hour
+	// keepClaim is the time for which a claim stays after its slot.
+	keepClaim = 24 * time.Hour
+)
+
+// claimKind is the kind of the claim of an item to a slot of an account. Its key is the account and the time, so that a
+// slot is claimed once.
+const claimKind = "publish_slot"
+
+// Schedule is the schedule of a factory.
+type Times struct {
+	Zone *time.Location
+	// Clock are the times of day, as HH:MM.
+	Clock []string
+}
+
+// Between returns the times of the schedule from a time on and before another one, in their order.
+func (t Times) Between(from, to time.Time) (all []time.Time) {
+	for day := from.In(t.Zone).AddDate(0, 0, -1); day.Before(to.AddDate(0, 0, 1)); day = day.AddDate(0, 0, 1) {
+		for _, clock := range t.Clock {
+			at, err := time.Parse("15:04", clock)
+			if err != nil {
+				continue // the factory has checked them
+			}
+			y, m, d := day.Date()
+			slot := time.Date(y, m, d, at.Hour(), at.Minute(), 0, 0, t.Zone).UTC()
+			if !slot.Before(from) && slot.Before(to) && !slices.ContainsFunc(all, slot.Equal) {
+				all = append(all, slot)
+			}
+		}
+	}
+	slices.SortFunc(all, time.Time.Compare)
+	return all
+}
+
+// Taken has the items that take times of an account, by the times as texts.
+type Taken map[string]string
+
+// At returns the item that takes a time, or an empty id.
+func (t Taken) At(at time.Time) string { return t[slotTime(at)] }
+
+func slotTime(at time.Time) string { return at.UTC().Format(resource.TimeLayout) }
+
+func queueOf(accountID string) string { return "queue#" + accountID }
+
+// TakenBetween returns what is planned on an account from a time on and before another one: claims, which are read
+// consistently, and the notes of scheduled publications.
+func TakenBetween(ctx context.Context, db *store.DB, accountID string, from, to time.Time) (Taken, error) {
+	taken := Taken{}
+	for _, q := range []store.Query{
+		{Index: store.ByParent, Partition: slots(accountID)}, {Index: store.Table, Partition: queueOf(accountID)},
+	} {
+		q.From, q.To, q.Limit, q.OldestFirst = slotTime(from), slotTime(to), 100, true
+		for {
+			page, err := db.List(ctx, q)
+			if err != nil {
+				return nil, err
+			}
+			for _, it := range page.Items {
+				var note struct{ Item string }
+				if err := it.Decode(&note); err != nil {
+					return nil, err
+				}
+				sort := it.SK
+				if q.Index == store.ByParent {
+					sort, _, _ = strings.Cut(it.Parent.SK, "#")
+				}
+				taken[sort] = note.Item
+			}
+			if page.Next == nil {
+				break
+			}
+			q.After = page.Next
+		}
+	}
+	return taken, nil
+}
+
+// NextSlot returns the first time of a schedule after now that no other item takes on any of the accounts, or false if
+// there is none. Besides has the times that the same call has taken, by their accounts.
+func NextSlot(ctx context.Context, db *store.DB, t Times, accounts []string, itemID string, now time.Time,
+	besides []item.Slot) (at time.Time, ok bool, err error) {
+	if len(t.Clock) == 0 {
+		return at, false, nil
+	}
+	for from := now.Add(time.Millisecond); from.Before(now.Add(MaxAhead)); from = from.Add(queueWindow) {
+		to := from.Add(queueWindow)
+		all := make([]Taken, len(accounts))
+		for i, accountID := range accounts {
+			if all[i], err = TakenBetween(ctx, db, accountID, from, to); err != nil {
+				return at, false, err
+			}
+		}
+		for _, slot := range t.Between(from, to) {
+			if slot.After(now.Add(MaxAhead)) {
+				break
+			}
+			free := true
+			for i, accountID := range accounts {
+				by := all[i].At(slot)
+				free = free && (by == "" || by == itemID) &&
+					!slices.Contains(besides, item.Slot{Account: accountID, At: resource.Instant(slot)})
+			}
+			if free {
+				return slot, true, nil
+			}
+		}
+	}
+	return at, false, nil
+}
+
+// Claim adds to the transaction that an item takes a time on accounts, instead of the slots that it has. A commit fails
+// with store.ErrConflict if another item has taken one since.
+func Claim(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record, at time.Time, accounts []string) {
+	var wanted []item.Slot
+	for _, accountID := range accounts {
+		wanted = append(wanted, item.Slot{Account: accountID, At: resource.Instant(at)})
+	}
+	keepSlots(tx, now, o, r, wanted)
+	for _, s := range wanted {
+		if !slices.Contains(r.Slots, s) {
+			tx.Create(claim(o, r.ID, s, 0), store.ErrConflict)
+			r.Slots = append(r.Slots, s)
+		}
+	}
+}
+
+// keepSlots adds to the transaction that an item leaves the slots that are not wanted.
+func keepSlots(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record, wanted []item.Slot) {
+	r.Slots = slices.DeleteFunc(slices.Clone(r.Slots), func(s item.Slot) bool {
+		if slices.Contains(wanted, s) {
+			return false
+		}
+		if s.At.After(now) { // an earlier claim may have expired
+			tx.Delete(claim(o, r.ID, s, 1))
+		}
+		return true
+	})
+}
+
+// claim returns the claim of an item to a slot. It is never changed, so that its version is always 1.
+func claim(o tenant.Owner, itemID string, s item.Slot, version int64) store.Item {
+	return store.Item{
+		Key: store.Key{PK: queueOf(s.Account), SK: slotTime(s.At.Time)}, Kind: claimKind, Owner: o, Version: version,
+		Doc: []byte(`{"item":"` + itemID + `"}`), ExpireAt: s.At.Add(keepClaim),
+	}
+}

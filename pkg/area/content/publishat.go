@@ -1,0 +1,102 @@
+package content
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/content/publication"
+	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// nextSlot is the value of publish_at for the next free time of the schedule.
+const nextSlot = "next_slot"
+
+// publishTime is a time of publication, or the next slot.
+type publishTime struct {
+	resource.Time
+	Next bool
+}
+
+// UnmarshalJSON reads a time, or the word for the next slot.
+func (t *publishTime) UnmarshalJSON(b []byte) error {
+	if t.Next = string(b) == `"`+nextSlot+`"`; t.Next {
+		return nil
+	}
+	return json.Unmarshal(b, &t.Time)
+}
+
+// Schema describes the time in the OpenAPI document.
+func (publishTime) Schema(huma.Registry) *huma.Schema {
+	s := &huma.Schema{Type: huma.TypeString, Pattern: `^(next_slot|\d{4}-\d{2}-\d{2}[Tt].+)$`,
+		PatternDescription: "a time as RFC 3339 writes it, or next_slot", Examples: []any{"2027-01-15T09:30:00Z"}}
+	s.PrecomputeMessages()
+	return s
+}
+
+// TimesOf returns the schedule of a factory.
+func TimesOf(f factory.Factory) (publication.Times, error) {
+	t := publication.Times{Zone: time.UTC}
+	if f.Schedule == nil {
+		return t, nil
+	}
+	var err error
+	t.Zone, err = time.LoadLocation(f.Schedule.Timezone)
+	t.Clock = f.Schedule.Times
+	return t, err
+}
+
+// next returns the next free time of the schedule of a factory on the accounts.
+func (s *Service) next(ctx context.Context, f factory.Factory, r *item.Record, targets []publication.Target,
+	besides []item.Slot) (time.Time, []string, error) {
+	var accounts []string
+	for _, t := range targets {
+		accounts = append(accounts, t.Account.ID)
+	}
+	slices.Sort(accounts)
+	times, err := TimesOf(f)
+	switch {
+	case err != nil:
+		return time.Time{}, nil, err
+	case len(times.Clock) == 0:
+		return time.Time{}, nil, errs.Invalid("/publish_at", "needs a schedule of the factory with times. Set schedule by "+
+			"PATCH /v1/factories/{factory_id}, or send a time")
+	case len(accounts) > publication.MaxQueued:
+		return time.Time{}, nil, errs.Invalid("/publish_at", "may be next_slot for up to %d accounts; there are %d. Name "+
+			"them in social_account_ids", publication.MaxQueued, len(accounts))
+	}
+	at, ok, err := publication.NextSlot(ctx, s.db, times, accounts, r.ID, s.now(), besides)
+	if err == nil && !ok {
+		err = errs.Invalid("/publish_at", "finds no free time in the schedule of the factory within 180 days")
+	}
+	return at, accounts, err
+}
+
+// enqueue gives a scheduled item the next free time of the schedule of its factory on the accounts.
+func (s *Service) enqueue(ctx context.Context, tx *store.Tx, o tenant.Owner, r *item.Record,
+	targets []publication.Target) (time.Time, error) {
+	factories, _, err := s.factories.FindAll(ctx, []string{r.FactoryID})
+	if err != nil {
+		return time.Time{}, err
+	}
+	at, accounts, err := s.next(ctx, factories[r.FactoryID], r, targets, nil)
+	if err == nil {
+		publication.Claim(tx, s.now(), o, r, at, accounts)
+	}
+	return at, err
+}
+
+// claim adds to the transaction that a new item takes the slots that its body asked for.
+func (s *Service) claim(tx *store.Tx, o tenant.Owner, r *item.Record) {
+	if len(r.Wanted) > 0 {
+		publication.Claim(tx, s.now(), o, r, r.PublishAt.Time, r.Wanted)
+	}
+}

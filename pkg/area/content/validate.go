@@ -1,0 +1,239 @@
+package content
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/content/publication"
+	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// CreateBody is the body of createContentItem.
+type CreateBody = createBody
+
+// PlatformOptions are the options of posts, by platform.
+type PlatformOptions = platformOptions
+
+// Proposed is a publication to check: an item, or the body of one, and the accounts and time.
+type Proposed struct {
+	ItemID   string
+	Body     *CreateBody
+	Accounts []string
+	At       time.Time // zero: now
+	Options  PlatformOptions
+}
+
+// Problem is a reason for which a publication would be refused, or fail.
+type Problem struct {
+	Code    string `json:"code" enum:"content,kind,account,attached,quota,slot_taken,published,approval,state,body" doc:"Machine-readable reason. content: its platform does not take a text, a file or an option; kind: nor the kind; account: the access to the account is missing; attached: there is no such account; quota: the posts of the day are used up; slot_taken: another item has the time; published: the account has taken it; approval: it waits for that; state: its state does not permit publishing; body: createContentItem would refuse it"`
+	Param   string `json:"param" doc:"Pointer of the member at fault, empty if there is none"`
+	Message string `json:"message" doc:"What is wrong, and what to do about it"`
+}
+
+// Checked is the result for one account.
+type Checked struct {
+	SocialAccountID string        `json:"social_account_id" doc:"Social account"`
+	Platform        string        `json:"platform" doc:"Its platform. Empty if there is no such account"`
+	OK              bool          `json:"ok" doc:"Whether it has no problem"`
+	Problems        []Problem     `json:"problems" nullable:"false" doc:"All problems on the account"`
+	QuotaLeft       *int64        `json:"quota_left" doc:"Posts that the platform still takes on the day (UTC). Null: no known limit"`
+	Preview         *item.Preview `json:"preview" doc:"What would be published. Null if there is no such account"`
+}
+
+// Validation is the result of a check.
+type Validation struct {
+	OK       bool      `json:"ok" doc:"Whether there is no problem at all"`
+	Problems []Problem `json:"problems" nullable:"false" doc:"Problems of the item itself"`
+	Accounts []Checked `json:"accounts" nullable:"false" doc:"Each account to which it would be published"`
+}
+
+// problems returns the problems that an error has. It returns err if it is no answer to the caller.
+func problems(code string, err error) (all []Problem, _ error) {
+	var e *errs.Error
+	if !errors.As(err, &e) {
+		return nil, err
+	}
+	if e.Details == nil {
+		return []Problem{{code, e.Param, e.Message}}, nil
+	}
+	for _, d := range e.Details {
+		all = append(all, Problem{code, d.Param, d.Message})
+	}
+	return all, nil
+}
+
+// Validate finds every problem that an item would have on each account. It changes nothing.
+func (s *Service) Validate(ctx context.Context, in Proposed) (v Validation, err error) {
+	v.Problems, v.Accounts = []Problem{}, []Checked{}
+	p := auth.FromContext(ctx)
+	r, attached, fresh, err := s.proposed(ctx, p, in)
+	if err != nil {
+		code := "body"
+		if in.ItemID != "" {
+			return v, err
+		}
+		if v.Problems, err = problems(code, err); err != nil || r == nil {
+			return v, err
+		}
+	}
+	if r == nil {
+		return v, nil
+	}
+	if !fresh {
+		if err := r.Permit(item.Publish); err != nil {
+			v.Problems = append(v.Problems, Problem{"state", "", errs.As(err).Message})
+		}
+		if blocked, err := s.required(ctx, r); err != nil {
+			return v, err
+		} else if blocked {
+			v.Problems = append(v.Problems, Problem{"approval", "/approval", errs.As(r.Unapproved()).Message})
+		}
+	}
+	at := in.At
+	if at.IsZero() {
+		if at = s.now(); r.PublishAt != nil && r.PublishAt.After(at) {
+			at = r.PublishAt.Time
+		}
+	}
+	accounts := in.Accounts
+	if len(accounts) == 0 {
+		accounts = r.SocialAccountIDs
+	}
+	if len(accounts) == 0 {
+		accounts = attached
+	}
+	if len(accounts) == 0 {
+		v.Problems = append(v.Problems, Problem{"attached", "/social_account_ids",
+			"The factory has no social accounts: attach some, or name them."})
+	}
+	if v.Accounts, err = s.checkAccounts(ctx, p, r, accounts, in, at, fresh); err != nil {
+		return v, err
+	}
+	v.OK = len(v.Problems) == 0 && !slices.ContainsFunc(v.Accounts, func(c Checked) bool { return !c.OK })
+	return v, nil
+}
+
+// proposed returns the item to check, the accounts of its factory, and whether it is new.
+func (s *Service) proposed(ctx context.Context, p *auth.Principal, in Proposed) (r *item.Record, attached []string,
+	fresh bool, err error) {
+	if in.Body == nil {
+		if r, _, err = s.find(ctx, in.ItemID); err != nil {
+			return nil, nil, false, err
+		}
+		factories, _, err := s.factories.FindAll(ctx, []string{r.FactoryID})
+		return r, factories[r.FactoryID].SocialAccountIDs, r.GeneratedAt == nil, err
+	}
+	b := *in.Body
+	b.PublishAt, b.Accounts, b.Options = nil, nil, nil
+	refs, err := s.open(ctx, p, *in.Body)
+	if err != nil {
+		return nil, nil, true, err
+	}
+	attached = refs.factories[b.FactoryID].SocialAccountIDs
+	if err := b.check(p.Mode); err != nil {
+		return nil, attached, true, err
+	}
+	if r, err = s.newRecord(b, refs, p.Mode, s.now()); err != nil {
+		return nil, attached, true, err
+	}
+	return r, attached, true, s.vary(p.Owner, r, b.Variants.items(), slices.Concat(attached, in.Accounts), refs)
+}
+
+// checkAccounts checks each account by itself.
+func (s *Service) checkAccounts(ctx context.Context, p *auth.Principal, r *item.Record, accounts []string, in Proposed,
+	at time.Time, fresh bool) ([]Checked, error) {
+	all, keys := []Checked{}, []store.Key{}
+	day := at.UTC().Format(time.DateOnly)
+	for _, accountID := range accounts {
+		keys = append(keys, store.IDKey(accountID), publication.QuotaKey(accountID, day))
+	}
+	items, err := s.db.GetAll(ctx, keys...)
+	if err != nil {
+		return nil, err
+	}
+	for i, accountID := range accounts {
+		c := Checked{SocialAccountID: accountID, Problems: []Problem{}}
+		param := "/social_account_ids/" + strconv.Itoa(i)
+		it := items[2*i]
+		if !id.Valid(id.SocialAccount, accountID) || !account.Is(it, p.Owner) {
+			c.Problems = append(c.Problems, Problem{"attached", param, "There is no social account " + accountID + "."})
+			all = append(all, c)
+			continue
+		}
+		acct, err := account.Decode(&it)
+		if err != nil {
+			return nil, err
+		}
+		if err := s.checkAccount(ctx, &c, r, &acct, param, in.Options, at, fresh); err != nil {
+			return nil, err
+		}
+		if limits, _ := s.Capabilities(p.Mode, acct.Platform); limits.DailyPosts > 0 {
+			left := max(0, int64(limits.DailyPosts)-items[2*i+1].Count())
+			if pub := r.PublicationTo(accountID); left == 0 && (pub == nil || r.Postings[pub.ID].Day != day) {
+				c.Problems = append(c.Problems, Problem{"quota", "/publish_at", limits.Label + " takes " +
+					strconv.Itoa(limits.DailyPosts) + " posts a day on one account, and it has as many on " + day +
+					" (UTC). Choose another day."})
+			}
+			c.QuotaLeft = &left
+		}
+		c.OK = len(c.Problems) == 0
+		all = append(all, c)
+	}
+	return all, nil
+}
+
+// checkAccount adds the problems of an item on one account.
+func (s *Service) checkAccount(ctx context.Context, c *Checked, r *item.Record, acct *account.Record, param string,
+	options PlatformOptions, at time.Time, fresh bool) error {
+	c.Platform = acct.Platform
+	limits, ok := s.Capabilities(auth.FromContext(ctx).Mode, acct.Platform)
+	if !ok {
+		return nil
+	}
+	seen := r
+	if fresh {
+		seen = foreseen(r)
+	}
+	pub := item.Publication{Platform: acct.Platform, SocialAccountID: acct.ID, Options: options[acct.Platform]}
+	before := r.PublicationTo(acct.ID)
+	if before != nil && pub.Options == nil {
+		pub.Options = before.Options
+	}
+	preview := publication.Preview(r, &pub, limits)
+	c.Preview = &preview
+	if before != nil && before.Taken() {
+		c.Problems = append(c.Problems, Problem{"published", param, "The account has taken the item already."})
+	}
+	if o := publication.Omit(acct, limits, r.Kind); o != nil {
+		code := "account"
+		if o.Code == item.OmittedKind {
+			code = "kind"
+		}
+		c.Problems = append(c.Problems, Problem{code, param, strings.ToUpper(o.Message[:1]) + o.Message[1:] + "."})
+		if code == "kind" {
+			return nil
+		}
+	}
+	found := publication.Fit(seen, &pub, limits)
+	if fresh && !r.Provided() {
+		found = known(r, found)
+	}
+	for _, d := range found {
+		c.Problems = append(c.Problems, Problem{"content", d.Param, d.Message})
+	}
+	taken, err := publication.TakenBetween(ctx, s.db, acct.ID, at, at.Add(time.Second))
+	if by := taken.At(at); err == nil && by != "" && by != r.ID {
+		c.Problems = append(c.Problems, Problem{"slot_taken", "/publish_at", "The content item " + by +
+			" is planned on the account for the same time."})
+	}
+	return err
+}

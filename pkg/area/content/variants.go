@@ -1,0 +1,218 @@
+package content
+
+import (
+	"context"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/registry"
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/content/publication"
+	"github.com/content-automation/api/pkg/area/media/incoming"
+	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// variantBody is what differs on a platform or an account.
+type variantBody struct {
+	Title    *string   `json:"title,omitempty" format:"not-blank" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" nullable:"true" doc:"Title there. Null: the item's"`
+	Caption  *string   `json:"caption,omitempty" format:"not-blank" maxLength:"5000" nullable:"true" doc:"Text there. Null: the item's"`
+	Hashtags []Hashtag `json:"hashtags,omitempty" maxItems:"30" uniqueItems:"true" nullable:"true" doc:"Hashtags there, without the #. Null: the item's"`
+	Media    []string  `json:"media,omitempty" minItems:"1" maxItems:"10" uniqueItems:"true" nullable:"true" doc:"Ids of your media that are published there, in order. Null: the item's"`
+}
+
+// variants are the variants of a body, by the ids of platforms and social accounts.
+type variants map[string]variantBody
+
+// variantsPatch are variants in a merge patch: null removes one.
+type variantsPatch map[string]*variantBody
+
+// Schema describes the variants of a patch in the OpenAPI document.
+func (variantsPatch) Schema(r huma.Registry) *huma.Schema {
+	one := *huma.SchemaFromType(r, reflect.TypeFor[variantBody]())
+	one.Nullable = true
+	s := &huma.Schema{Type: huma.TypeObject, AdditionalProperties: &one, Nullable: true}
+	one.PrecomputeMessages()
+	s.PrecomputeMessages()
+	return s
+}
+
+// items returns the variants as items have them.
+func (v variants) items() map[string]item.Variant {
+	all := map[string]item.Variant{}
+	for key, b := range v {
+		one := item.Variant{Title: b.Title, Caption: b.Caption, Media: b.Media}
+		for _, h := range b.Hashtags {
+			one.Hashtags = append(one.Hashtags, string(h))
+		}
+		if b.Hashtags != nil && one.Hashtags == nil {
+			one.Hashtags = []string{}
+		}
+		all[key] = one
+	}
+	return all
+}
+
+// variantMembers returns the members of variants that name media.
+func variantMembers(all map[string]item.Variant) (members []incoming.Member) {
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		for i, mediaID := range all[key].Media {
+			members = append(members, incoming.Member{Param: "/variants/" + key + "/media/" + strconv.Itoa(i),
+				Value: mediaID, Type: media.Image, Others: []media.Type{media.Video}})
+		}
+	}
+	return members
+}
+
+// ofAccount reports whether a key of variants is that of an account, not of a platform.
+func ofAccount(key string) bool { return strings.HasPrefix(key, id.SocialAccount+"_") }
+
+// vary checks variants, and makes them those of an item. The accounts that they name are among the attached ones, and
+// the references have their items.
+func (s *Service) vary(o tenant.Owner, r *item.Record, all map[string]item.Variant, attached []string,
+	a references) error {
+	if len(all) > item.MaxVariants {
+		return errs.Invalid("/variants", "may have %d entries at most; there are %d", item.MaxVariants, len(all))
+	}
+	files, platforms := map[string]media.File{}, map[string]string{}
+	var found []error
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		if !ofAccount(key) {
+			if _, known := registry.Find(key); !known {
+				found = append(found, errs.Invalid("/variants/"+key, "is not a platform or the id of a social account. "+
+					"Platforms are %s", strings.Join(registry.Names(), ", ")))
+			}
+			continue
+		}
+		it := a.accounts[key]
+		if !slices.Contains(attached, key) || !account.Is(it, o) {
+			found = append(found, errs.Invalid("/variants/"+key, "is not attached to the factory of the item. Attach the "+
+				"account, or name it in social_account_ids"))
+			continue
+		}
+		platforms[key] = it.Filters["platform"]
+	}
+	for _, m := range variantMembers(all) {
+		f, err := a.media.File(m)
+		if f.Role = media.Final; err == nil {
+			files[m.Value] = f
+		}
+		found = append(found, err)
+	}
+	if err := errs.All(found...); err != nil {
+		return err
+	}
+	for key, v := range all {
+		if before, ok := r.Variants[key]; ok {
+			same := before
+			same.Adapted = v.Adapted
+			v.Adapted = v.Adapted && reflect.DeepEqual(same, v)
+			all[key] = v
+		}
+	}
+	r.Variants, r.VariantFiles, r.VariantPlatforms = all, files, platforms
+	return s.fitVariants(o.Mode, r)
+}
+
+// fitVariants refuses members of variants that their platforms do not take.
+func (s *Service) fitVariants(mode tenant.Mode, r *item.Record) error {
+	var found []errs.Detail
+	seen := foreseen(r)
+	for _, key := range r.VariantKeys() {
+		pub := item.Publication{Platform: key}
+		if of := r.VariantPlatforms[key]; of != "" {
+			pub = item.Publication{Platform: of, SocialAccountID: key}
+		}
+		limits, ok := s.Capabilities(mode, pub.Platform)
+		if !ok {
+			continue
+		}
+		for _, d := range publication.Fit(seen, &pub, limits) {
+			if strings.HasPrefix(d.Param, "/variants/"+key+"/") {
+				found = append(found, d)
+			}
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	return errs.InvalidFields(found...)
+}
+
+// Capabilities returns the limits of a platform.
+func (s *Service) Capabilities(mode tenant.Mode, name string) (platform.Capabilities, bool) {
+	adapter, ok := s.platforms.Of(mode, name)
+	if !ok {
+		return platform.Capabilities{}, false
+	}
+	return adapter.Capabilities(), true
+}
+
+// change checks the variants of a patch, and holds their media instead of the earlier ones.
+func (s *Service) patchVariants(ctx context.Context, tx *store.Tx, o tenant.Owner, r *item.Record,
+	all map[string]item.Variant) error {
+	before := r.MediaIDs()
+	var keys []store.Key
+	for key := range all {
+		if id.Valid(id.SocialAccount, key) {
+			keys = append(keys, store.IDKey(key))
+		}
+	}
+	members := variantMembers(all)
+	for _, mediaID := range before {
+		members = append(members, incoming.Member{Value: mediaID})
+	}
+	factories, beside, err := s.factories.FindAll(ctx, []string{r.FactoryID}, slices.Concat(keys,
+		incoming.Keys(members))...)
+	if err != nil {
+		return err
+	}
+	a := references{accounts: map[string]store.Item{}, media: incoming.Of(o, beside[len(keys):])}
+	for i, key := range keys {
+		a.accounts[key.PK] = beside[i]
+	}
+	attached := slices.Concat(factories[r.FactoryID].SocialAccountIDs, r.SocialAccountIDs)
+	if err := s.vary(o, r, all, attached, a); err != nil {
+		return err
+	}
+	held := map[string]int{}
+	for _, mediaID := range before {
+		held[mediaID]--
+	}
+	for _, mediaID := range r.MediaIDs() {
+		held[mediaID]++
+	}
+	return a.media.Hold(tx, s.now(), held)
+}
+
+// release adds to the transaction that an item that is deleted shows no media of the caller.
+func (s *Service) release(ctx context.Context, tx *store.Tx, r *item.Record) error {
+	held, members := map[string]int{}, []incoming.Member{}
+	for _, mediaID := range r.MediaIDs() {
+		held[mediaID], members = -1, append(members, incoming.Member{Value: mediaID})
+	}
+	given, err := incoming.Read(ctx, s.db, members)
+	if err != nil {
+		return err
+	}
+	return given.Hold(tx, s.now(), held)
+}
+
+// preview sets what is published where.
+func (s *Service) preview(ctx context.Context, r *item.Record, v *item.Item) {
+	mode := auth.FromContext(ctx).Mode
+	v.Previews = publication.Previews(r, func(name string) (platform.Capabilities, bool) {
+		return s.Capabilities(mode, name)
+	})
+}

@@ -1,0 +1,147 @@
+package content_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/content-automation/api/pkg/area/content"
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/store/storetest"
+)
+
+func jsonOf(t *testing.T, v any) string {
+	t.Helper()
+	raw, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// document reads the document of an item of the table.
+func (w *world) document(id string, v any) {
+	w.t.Helper()
+	it, err := w.db.Get(w.t.Context(), store.IDKey(id))
+	if err == nil {
+		err = it.Decode(v)
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func TestVariantsArePublishedWhereTheyBelong(t *testing.T) {
+	w := newWorld(t)
+	telegram, other, vk := w.connect("telegram"), w.connect("telegram"), w.connect("vk")
+	w.attach(telegram, other, vk)
+	mine, theirs := w.own(w.Caller, picture(1080, 1350)), picture(1000, 1000)
+	theirs.ID = "med_9_1"
+	it := w.provide("media", []string{mine}, "caption", "For all", "hashtags", []string{"all"}, "variants", object{
+		"telegram": object{"caption": "For Telegram 👟", "media": []string{w.own(w.Caller, theirs)}},
+		other:      object{"caption": "For the other", "hashtags": []string{}},
+	})
+	if len(it.Previews) != 2 {
+		t.Fatalf("%+v", it.Previews)
+	}
+	w.publish(it.ID)
+	w.work()
+	got := w.get(it.ID)
+	want := map[string]string{telegram: "For Telegram 👟\n\n#all", other: "For the other", vk: "For all\n\n#all"}
+	for _, pub := range got.Publications {
+		if pub.State != item.PublicationPublished || pub.Content.Caption != want[pub.SocialAccountID] {
+			t.Errorf("%s: %+v", pub.Platform, pub.Content)
+		}
+		file := "med_1_1"
+		if pub.Platform == "telegram" {
+			file = "med_9_1"
+		}
+		if pub.Content.MediaIDs[0] != file {
+			t.Errorf("%s shows %v", pub.Platform, pub.Content.MediaIDs)
+		}
+	}
+	if len(got.Publications) != 3 || len(got.Previews) != 3 {
+		t.Errorf("%+v", got.Publications)
+	}
+	for _, p := range got.Previews {
+		if *p.SocialAccountID == telegram && (p.Counts[0].Of != "caption" || p.Counts[0].Count != 21 ||
+			p.Counts[0].Unit != "utf16_units") {
+			t.Errorf("%+v", p.Counts) // the shoe counts twice
+		}
+	}
+}
+
+func TestVariantsThatAreRefused(t *testing.T) {
+	w := newWorld(t)
+	loose := w.connect("telegram")
+	for name, c := range map[string]struct {
+		variants object
+		param    string
+	}{
+		"an account that is not attached": {object{loose: object{"caption": "x"}}, "/variants/" + loose},
+		"a platform that is none":         {object{"myspace": object{"caption": "x"}}, "/variants/myspace"},
+		"a text that is too long": {object{"instagram": object{"caption": strings.Repeat("x", 2201)}},
+			"/variants/instagram/caption"},
+		"a file that is none": {object{"telegram": object{"media": []string{"med_01h455vb4pex5vsknk084sn02q"}}},
+			"/variants/telegram/media/0"},
+		"a member that is none": {object{"telegram": object{"text": "x"}}, "/variants/telegram/text"},
+	} {
+		a := w.Call(http.MethodPost, "/v1/content-items", w.body("variants", c.variants))
+		if a.Status != http.StatusUnprocessableEntity || a.Error.Param != c.param {
+			t.Errorf("%s: %d %s, want %s", name, a.Status, a.Raw, c.param)
+		}
+	}
+	it := w.create("variants", object{"vk": object{"caption": "For VK"}})
+	path := "/v1/content-items/" + it.ID
+	w.Call(http.MethodPatch, path, object{"variants": object{loose: object{"caption": "x"}}}).
+		Refused(t, http.StatusUnprocessableEntity, errs.ValidationFailed, "/variants/"+loose)
+	w.attach(loose)
+	var patched item.Item
+	w.Call(http.MethodPatch, path, object{"variants": object{loose: object{"caption": "x"}, "vk": nil}}).
+		Into(t, 200, &patched)
+	if len(patched.Variants) != 1 || *patched.Variants[loose].Caption != "x" || len(patched.Previews) != 1 ||
+		*patched.Previews[0].SocialAccountID != loose {
+		t.Errorf("%+v", patched)
+	}
+}
+
+func TestAValidationFindsEveryProblemAndChangesNothing(t *testing.T) {
+	w := newWorld(t)
+	instagram, telegram, gone := w.connect("instagram"), w.connect("telegram"), w.connect("vk", broken)
+	w.attach(instagram, telegram, gone)
+	before := len(storetest.Rows(t, w.db))
+	var v content.Validation
+	w.Call(http.MethodPost, "/v1/publishing/validate", object{"item": object{"factory_id": w.factory, "kind": "post",
+		"source": "provided", "caption": strings.Repeat("x", 2300)}, "social_account_ids": []string{instagram, telegram,
+		gone, "soc_01h455vb4pex5vsknk084sn02q"}}).Into(t, 200, &v)
+	found := map[string][]string{}
+	for _, c := range v.Accounts {
+		for _, p := range c.Problems {
+			found[c.SocialAccountID] = append(found[c.SocialAccountID], p.Code+" "+p.Param)
+		}
+	}
+	want := map[string][]string{instagram: {"content /caption", "content /media"}, gone: {"account /social_account_ids/2"},
+		"soc_01h455vb4pex5vsknk084sn02q": {"attached /social_account_ids/3"}}
+	if v.OK || jsonOf(t, found) != jsonOf(t, want) || !v.Accounts[1].OK || *v.Accounts[0].QuotaLeft != 50 {
+		t.Errorf("%s", jsonOf(t, v))
+	}
+	w.Call(http.MethodPost, "/v1/publishing/validate", object{"item": object{"factory_id": w.factory, "kind": "video",
+		"source": "provided"}}).Into(t, 200, &v)
+	if v.OK || len(v.Problems) != 1 || v.Problems[0].Param != "/media" || v.Problems[0].Code != "body" {
+		t.Errorf("%s", jsonOf(t, v))
+	}
+	if after := len(storetest.Rows(t, w.db)); after != before {
+		t.Errorf("the check has changed %d rows", after-before)
+	}
+	it := w.provide("caption", "Words")
+	w.publish(it.ID, "social_account_ids", []string{telegram})
+	w.work()
+	w.Call(http.MethodPost, "/v1/publishing/validate", object{"content_item_id": it.ID,
+		"social_account_ids": []string{telegram}}).Into(t, 200, &v)
+	if v.OK || v.Accounts[0].Problems[0].Code != "published" {
+		t.Errorf("%s", jsonOf(t, v))
+	}
+}

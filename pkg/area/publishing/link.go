@@ -1,0 +1,277 @@
+package publishing
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/httpapi"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+)
+
+const (
+	linkKind = "review_link"
+	// longestLink is the longest time for which a link is valid.
+	longestLink = 30 * 24 * time.Hour
+	// mostReviewed bounds the items of a page.
+	mostReviewed = 50
+	// The permissions of a link.
+	mayView, mayDecide = "view", "decide"
+	// secretBytes is the length of the secret in the address of a link.
+	secretBytes = 32
+)
+
+// ReviewLink is a page for people without an account.
+type ReviewLink struct {
+	resource.Resource
+	Name        string         `json:"name" doc:"Name for your own use"`
+	ItemIDs     []string       `json:"content_item_ids" nullable:"false" doc:"Content items that the page shows. Empty: those of the factory"`
+	FactoryID   *string        `json:"factory_id" doc:"Factory whose generated and scheduled items the page shows. Null: content_item_ids"`
+	May         string         `json:"may" enum:"view,decide" doc:"What people may do on the page: view the items, or also approve them and request changes"`
+	ExpiresAt   resource.Time  `json:"expires_at" doc:"Time at which the page ends"`
+	State       string         `json:"state" enum:"active,expired" doc:"State of the link"`
+	URL         *string        `json:"url" format:"uri" doc:"Address of the page. It is in the response that creates the link only: null in all others"`
+	SecretShown *resource.Time `json:"secret_shown_at" doc:"Time at which the address was shown, in late repeats of the creation. Null otherwise"`
+}
+
+var _ httpapi.Confidential = ReviewLink{}
+
+// Concealed implements httpapi.Confidential.
+func (l ReviewLink) Concealed(made resource.Time) any {
+	l.URL, l.SecretShown = nil, &made
+	return l
+}
+
+// Grants implements httpapi.Confidential.
+func (ReviewLink) Grants() []auth.Scope { return nil }
+
+// linkRecord is the stored document of a link. It has the hash of the secret, not the secret.
+type linkRecord struct {
+	ReviewLink
+	Hash []byte `json:"hash"`
+}
+
+// at returns the link as callers see it at a time.
+func (l linkRecord) at(now time.Time) ReviewLink {
+	v := l.ReviewLink
+	if v.State = "active"; !now.Before(v.ExpiresAt.Time) {
+		v.State = "expired"
+	}
+	return v
+}
+
+type linkBody struct {
+	Name      string            `json:"name,omitempty" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name for your own use" example:"Spring campaign"`
+	ItemIDs   []string          `json:"content_item_ids,omitempty" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false" doc:"Content items to show. Send them or factory_id"`
+	FactoryID string            `json:"factory_id,omitempty" maxLength:"64" doc:"Factory whose generated and scheduled items to show, up to 50, the newest first" example:"fac_01h455vb4pex5vsknk084sn02q"`
+	May       string            `json:"may,omitempty" enum:"view,decide" default:"view" doc:"What people may do: view, or also decide"`
+	ExpiresAt *resource.Time    `json:"expires_at,omitempty" doc:"Time at which the page ends: within 30 days. Absent: in 7 days" example:"2027-01-15T09:30:00Z"`
+	Metadata  resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
+}
+
+// Rules refuses a body without a subject, or with two.
+func (b linkBody) Rules() error {
+	if (b.FactoryID == "") == (b.ItemIDs == nil) {
+		return errs.Invalid("/content_item_ids", "or factory_id is required, and only one of them")
+	}
+	return nil
+}
+
+type linkInput struct {
+	Body linkBody
+}
+
+type linksInput struct {
+	httpapi.PageInput
+}
+
+type endLinkInput struct {
+	httpapi.IfMatch
+	ID string `path:"review_link_id" doc:"Id of the review link" example:"rvl_01h455vb4pex5vsknk084sn02q"`
+}
+
+// registerLinks adds the operations of review links.
+func (s *Service) registerLinks(r *httpapi.Router) {
+	list := op("listReviewLinks", http.MethodGet, "/v1/review-links", auth.ContentPublish, "List the review links",
+		"Newest first. Links that have ended stay for 30 days.")
+	list.Errors = []errs.Code{errs.InvalidCursor}
+	httpapi.List(r, list, s.links)
+
+	create := op("createReviewLink", http.MethodPost, "/v1/review-links", auth.ContentPublish, "Create a review link",
+		"Makes the address of a page for people without an account. It shows the finished media and texts of content "+
+			"items as each platform will show them; with `may: decide`, people approve items there or request changes. "+
+			"Whoever has the address can open the page until `expires_at`, or until you delete the link. Decisions are "+
+			"in the audit log under the id of the link.")
+	create.Status, create.Errors = http.StatusCreated, []errs.Code{errs.NotFound}
+	httpapi.Write(r, create, s.createLink)
+
+	remove := op("deleteReviewLink", http.MethodDelete, "/v1/review-links/{review_link_id}", auth.ContentPublish,
+		"Delete a review link", "The page ends at once.")
+	remove.Errors = []errs.Code{errs.VersionMismatch}
+	httpapi.Write(r, remove, s.removeLink)
+}
+
+func (s *Service) links(ctx context.Context, in *linksInput) (httpapi.Page[ReviewLink], error) {
+	q, err := httpapi.Owned(ctx, linkKind, id.ReviewLink, httpapi.Period{}, nil)
+	if err != nil {
+		return httpapi.Page[ReviewLink]{}, err
+	}
+	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (ReviewLink, error) {
+		var l linkRecord
+		err := it.Decode(&l)
+		return l.at(s.now()), err
+	})
+}
+
+func (s *Service) createLink(ctx context.Context, tx *store.Tx, in *linkInput) (out ReviewLink, err error) {
+	b, now, p := in.Body, s.now(), auth.FromContext(ctx)
+	if err := b.Rules(); err != nil {
+		return out, err
+	}
+	until := now.Add(7 * 24 * time.Hour)
+	if b.ExpiresAt != nil {
+		until = b.ExpiresAt.Time
+	}
+	if !until.After(now) || until.After(now.Add(longestLink)) {
+		return out, errs.Invalid("/expires_at", "must be in the future, within 30 days")
+	}
+	if err := s.checkSubjects(ctx, b); err != nil {
+		return out, err
+	}
+	secret := make([]byte, secretBytes)
+	if _, err := io.ReadFull(s.random, secret); err != nil {
+		return out, fmt.Errorf("publishing: no randomness: %w", err)
+	}
+	sum := sha256.Sum256(secret)
+	l := linkRecord{Hash: sum[:], ReviewLink: ReviewLink{
+		Resource: resource.New(id.New(id.ReviewLink, now), now, b.Metadata), Name: b.Name,
+		ItemIDs: append([]string{}, b.ItemIDs...), May: b.May, ExpiresAt: resource.Instant(until), State: "active",
+	}}
+	if l.May == "" {
+		l.May = mayView
+	}
+	if b.FactoryID != "" {
+		l.FactoryID = &b.FactoryID
+	}
+	it, err := store.NewItem(linkKind, p.Owner, l.ID, l)
+	if err != nil {
+		return out, err
+	}
+	it.ExpireAt = until.Add(longestLink)
+	tx.Create(it, nil)
+	url := httpapi.BaseURL(ctx) + PagePath + strings.TrimPrefix(l.ID, id.ReviewLink+"_") + "." +
+		base64.RawURLEncoding.EncodeToString(secret)
+	out = l.ReviewLink
+	out.URL = &url
+	return out, nil
+}
+
+// checkSubjects refuses items or a factory that the caller does not have.
+func (s *Service) checkSubjects(ctx context.Context, b linkBody) error {
+	if b.FactoryID != "" {
+		_, _, err := s.factories.Find(ctx, b.FactoryID)
+		if err != nil {
+			return factoryrecord.RefError(err, b.FactoryID)
+		}
+		return nil
+	}
+	found, _, err := resource.FindAll(ctx, s.db, id.ContentItem, b.ItemIDs)
+	if err != nil {
+		return err
+	}
+	for i, itemID := range b.ItemIDs {
+		if it, ok := found[itemID]; !ok || it.Kind != item.ItemKind {
+			return errs.Invalid(fmt.Sprintf("/content_item_ids/%d", i), "is not the id of a content item")
+		}
+	}
+	return nil
+}
+
+func (s *Service) removeLink(ctx context.Context, tx *store.Tx, in *endLinkInput) (out ReviewLink, err error) {
+	it, err := resource.Find(ctx, s.db, id.ReviewLink, "review link", in.ID)
+	if err != nil {
+		return out, err
+	}
+	var l linkRecord
+	if err := it.Decode(&l); err != nil {
+		return out, err
+	}
+	if err := in.Check(l.Version); err != nil {
+		return out, err
+	}
+	tx.Delete(it)
+	l.Touch(s.now())
+	out = l.at(s.now())
+	out.State = "expired"
+	return out, nil
+}
+
+// opened returns the link of a token, or nil if there is none, it has ended or the token is wrong.
+func (s *Service) opened(ctx context.Context, token string) (*linkRecord, store.Item, error) {
+	suffix, text, _ := strings.Cut(token, ".")
+	secret, err := base64.RawURLEncoding.DecodeString(text)
+	linkID := id.ReviewLink + "_" + suffix
+	if err != nil || len(secret) != secretBytes || !id.Valid(id.ReviewLink, linkID) {
+		return nil, store.Item{}, nil
+	}
+	items, err := s.db.GetAll(ctx, store.IDKey(linkID))
+	if err != nil || items[0].Kind != linkKind {
+		return nil, store.Item{}, err
+	}
+	var l linkRecord
+	if err := items[0].Decode(&l); err != nil {
+		return nil, store.Item{}, err
+	}
+	sum := sha256.Sum256(secret)
+	if subtle.ConstantTimeCompare(sum[:], l.Hash) != 1 || !s.now().Before(l.ExpiresAt.Time) {
+		return nil, store.Item{}, nil
+	}
+	return &l, items[0], nil
+}
+
+// reviewed returns the items of a link, in their order.
+func (s *Service) reviewed(ctx context.Context, l *linkRecord, owner store.Item) (all []*item.Record, err error) {
+	var items []store.Item
+	if l.FactoryID == nil {
+		keys := make([]store.Key, len(l.ItemIDs))
+		for i, itemID := range l.ItemIDs {
+			keys[i] = store.IDKey(itemID)
+		}
+		items, err = s.db.GetAll(ctx, keys...)
+	} else {
+		var page store.Page
+		page, err = s.db.List(ctx, store.Query{Index: store.ByParent, Limit: mostReviewed,
+			Partition: item.ParentPartition(owner.Owner, *l.FactoryID),
+			OneOf:     map[string][]string{"state": {string(item.Generated), string(item.Scheduled)}}})
+		items = page.Items
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, it := range items {
+		if it.Kind != item.ItemKind || it.Owner != owner.Owner {
+			continue
+		}
+		r, err := item.Decode(&it)
+		if err != nil {
+			return nil, err
+		}
+		if slices.Contains(item.WrittenStates(), string(r.State)) {
+			all = append(all, r)
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,148 @@
+package publishing
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/content-automation/api/pkg/area/content"
+	"github.com/content-automation/api/pkg/area/content/publication"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// mostSlotDays bounds the period of a list of slots.
+const mostSlotDays = 62
+
+type validateBody struct {
+	ItemID    string                  `json:"content_item_id,omitempty" maxLength:"64" doc:"Content item to check. Send it or item" example:"cnt_01h455vb4pex5vsknk084sn02q"`
+	Item      *content.CreateBody     `json:"item,omitempty" doc:"Body of createContentItem to check"`
+	Accounts  []string                `json:"social_account_ids,omitempty" minItems:"1" maxItems:"15" uniqueItems:"true" nullable:"false" doc:"Ids of the social accounts. Absent: those that the item is planned for, or else those of its factory"`
+	PublishAt *resource.Time          `json:"publish_at,omitempty" doc:"Time of publication. Absent: that of the item, or else now" example:"2027-01-15T09:30:00Z"`
+	Options   content.PlatformOptions `json:"options,omitempty" doc:"Options of the post, by platform"`
+}
+
+// Rules refuses a body without a subject, or with two.
+func (b validateBody) Rules() error {
+	if (b.ItemID == "") == (b.Item == nil) {
+		return errs.Invalid("/content_item_id", "or item is required, and only one of them")
+	}
+	return nil
+}
+
+type validateInput struct {
+	Body validateBody
+}
+
+type slotsInput struct {
+	httpapi.SliceInput
+	FactoryID string    `query:"factory_id" required:"true" doc:"Factory with the schedule" example:"fac_01h455vb4pex5vsknk084sn02q"`
+	AccountID string    `query:"social_account_id" doc:"Only this social account. Absent: all of the factory"`
+	From      time.Time `query:"from" doc:"Only slots at this time or later (RFC 3339). Absent: now"`
+	To        time.Time `query:"to" doc:"Only slots before this time (RFC 3339), up to 62 days later. Absent: 14 days later"`
+}
+
+// Slot is a time of the schedule of a factory.
+type Slot struct {
+	At    resource.Time `json:"at" doc:"Time"`
+	Free  bool          `json:"free" doc:"Whether no item takes it on any of the accounts"`
+	Taken []TakenSlot   `json:"taken" nullable:"false" doc:"Accounts on which an item takes it"`
+}
+
+// TakenSlot is an account on which a slot is taken.
+type TakenSlot struct {
+	SocialAccountID string `json:"social_account_id" doc:"Social account"`
+	ContentItemID   string `json:"content_item_id" doc:"Content item that takes it"`
+}
+
+// registerPlanning adds the checks and the slots.
+func (s *Service) registerPlanning(r *httpapi.Router) {
+	validate := op("validatePublishing", http.MethodPost, "/v1/publishing/validate", auth.ContentPublish,
+		"Check a publication",
+		"Returns every problem that an item, or the body of a new one, would have on each account: its texts, files "+
+			"and options, the state of the account, the posts that are left on the day, a slot that is taken, and an "+
+			"approval that is missing. Of content that is not generated yet, it checks what is known. It changes "+
+			"nothing.")
+	validate.Errors = []errs.Code{errs.NotFound}
+	httpapi.Write(r, validate, s.validate)
+
+	slots := op("listSlots", http.MethodGet, "/v1/publishing/slots", auth.ContentRead, "List the slots of a schedule",
+		"Lists the free and taken times of the schedule of a factory, the earliest first. The value `next_slot` of "+
+			"`publish_at` takes the first time that is free on all accounts of the item. A time is taken by everything "+
+			"that is scheduled for it.")
+	slots.Errors = []errs.Code{errs.NotFound, errs.InvalidCursor}
+	httpapi.List(r, slots, s.slots)
+}
+
+func (s *Service) slots(ctx context.Context, in *slotsInput) (page httpapi.Page[Slot], err error) {
+	f, _, err := s.factories.Find(ctx, in.FactoryID)
+	if err != nil {
+		return page, err
+	}
+	now := s.now()
+	from, to := in.From, in.To
+	if from.IsZero() {
+		from = now
+	}
+	if to.IsZero() {
+		to = from.AddDate(0, 0, 14)
+	}
+	if !from.Before(to) || to.Sub(from) > mostSlotDays*24*time.Hour {
+		return page, errs.Invalid("to", "must be after from, and up to %d days later", mostSlotDays)
+	}
+	accounts := f.SocialAccountIDs
+	if in.AccountID != "" {
+		if !id.Valid(id.SocialAccount, in.AccountID) {
+			return page, errs.Invalid("social_account_id", "is not the id of a social account")
+		}
+		accounts = nil
+		for _, attached := range f.SocialAccountIDs {
+			if attached == in.AccountID {
+				accounts = []string{attached}
+			}
+		}
+		if accounts == nil {
+			return page, errs.Invalid("social_account_id", "is not attached to the factory")
+		}
+	}
+	times, err := content.TimesOf(f)
+	if err != nil {
+		return page, err
+	}
+	all := []Slot{}
+	for _, at := range times.Between(from, to) {
+		all = append(all, Slot{At: resource.Instant(at), Free: true, Taken: []TakenSlot{}})
+	}
+	for _, accountID := range accounts {
+		taken, err := publication.TakenBetween(ctx, s.db, accountID, from, to)
+		if err != nil {
+			return page, err
+		}
+		for i := range all {
+			if by := taken.At(all[i].At.Time); by != "" {
+				all[i].Free = false
+				all[i].Taken = append(all[i].Taken, TakenSlot{accountID, by})
+			}
+		}
+	}
+	return httpapi.Slice(ctx, all, map[string]string{"factory": f.ID, "account": in.AccountID,
+		"from": in.From.String(), "to": in.To.String()}, in.SliceInput,
+		func(s Slot) string { return s.At.Format(resource.TimeLayout) })
+}
+
+// validate changes nothing, but is a POST, so that a repeat with the same Idempotency-Key gets the same answer.
+func (s *Service) validate(ctx context.Context, _ *store.Tx, in *validateInput) (content.Validation, error) {
+	b := in.Body
+	if err := b.Rules(); err != nil {
+		return content.Validation{}, err
+	}
+	p := content.Proposed{ItemID: b.ItemID, Body: b.Item, Accounts: b.Accounts, Options: b.Options}
+	if b.PublishAt != nil {
+		p.At = b.PublishAt.Time
+	}
+	return s.content.Validate(ctx, p)
+}

@@ -1,0 +1,332 @@
+package publishing
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/content/publication"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+)
+
+const (
+	// mostListed bounds the items of a period whose publications are sorted in memory, and mostDays the period.
+	mostListed = 1000
+	mostDays   = 366
+	// The period of a list that names none.
+	usualBack, usualAhead = 30 * 24 * time.Hour, 60 * 24 * time.Hour
+)
+
+// statePlanned is the state of what has no publication yet.
+const statePlanned = "planned"
+
+// Entry is a publication, or what is planned, in the calendar of an account.
+type Entry struct {
+	ID              *string                  `json:"id" doc:"Id of the publication. Null while it is planned: it gets one when the item is scheduled"`
+	State           string                   `json:"state" enum:"planned,pending,publishing,published,failed,deleted" doc:"State of the publication. planned: its item is not generated, or waits for its approval"`
+	PlannedAt       resource.Time            `json:"planned_at" doc:"Time for which it was planned, or at which publishing began"`
+	ContentItemID   string                   `json:"content_item_id" doc:"Content item"`
+	FactoryID       string                   `json:"factory_id" doc:"Factory of the item"`
+	Kind            item.Kind                `json:"kind" enum:"post,video,carousel,story,music_clip" doc:"Kind of content"`
+	Title           string                   `json:"title" doc:"Title of the item"`
+	ContentState    item.State               `json:"content_state" doc:"State of the item"`
+	Approval        item.Approval            `json:"approval" doc:"Approval of the item"`
+	SocialAccountID *string                  `json:"social_account_id" doc:"Social account. Null while it is planned for those of the factory"`
+	Platform        *string                  `json:"platform" doc:"Platform. Null while it is planned"`
+	PlatformPostID  *string                  `json:"platform_post_id" doc:"Id of the post on the platform. Null if there is none"`
+	URL             *string                  `json:"url" doc:"Address of the post. Null if there is none"`
+	PublishedAt     *resource.Time           `json:"published_at" doc:"Time at which it was published. Null until then"`
+	Metrics         *item.Metrics            `json:"metrics" doc:"How the post is received. Null until they are read"`
+	Failure         *item.PublicationFailure `json:"failure" doc:"Reason of the failure. Null if it has not failed"`
+}
+
+// PublicationPath is the part of the path that names a publication.
+type PublicationPath struct {
+	ID string `path:"publication_id" doc:"Id of the publication" example:"pub_01h455vb4pex5vsknk084sn02q"`
+}
+
+type listInput struct {
+	httpapi.SliceInput
+	From      time.Time `query:"from" doc:"Only what is planned, or was published, at this time or later (RFC 3339). Absent: 30 days ago"`
+	To        time.Time `query:"to" doc:"Only what is planned, or was published, before this time (RFC 3339), up to 366 days after from. Absent: in 60 days, or 90 days after from"`
+	State     []string  `query:"state" enum:"planned,pending,publishing,published,failed,deleted" nullable:"false" doc:"Only publications in these states, separated by commas"`
+	Platform  []string  `query:"platform" nullable:"false" doc:"Only publications on these platforms, separated by commas"`
+	AccountID string    `query:"social_account_id" doc:"Only publications to this social account"`
+	FactoryID string    `query:"factory_id" doc:"Only publications of this factory"`
+	OrderBy   string    `query:"order_by" enum:"time,views,likes,comments,shares,saves" default:"time" doc:"What the results are sorted by. Publications without the metric are last"`
+	Order     string    `query:"order" enum:"asc,desc" default:"desc" doc:"Order of the results: desc is the latest or greatest first"`
+}
+
+type patchBody struct {
+	Caption string `json:"caption" format:"not-blank" maxLength:"5000" doc:"New text of the post, with its hashtags"`
+}
+
+type patchInput struct {
+	PublicationPath
+	httpapi.IfMatch
+	Body patchBody
+}
+
+type removeInput struct {
+	PublicationPath
+	httpapi.IfMatch
+}
+
+// registerPublications adds the operations of publications.
+func (s *Service) registerPublications(r *httpapi.Router) {
+	list := op("listAllPublications", http.MethodGet, "/v1/publications", auth.ContentRead, "List all publications",
+		"Lists the publications of the account in a period, and what is planned in it: a calendar. A period with more "+
+			"than 1,000 content items is refused: name a shorter one.")
+	list.Errors = []errs.Code{errs.InvalidCursor}
+	httpapi.List(r, list, s.list)
+
+	const one = "/v1/publications/{publication_id}"
+	httpapi.Read(r, op("getPublication", http.MethodGet, one, auth.ContentRead, "Get a publication",
+		"With its metrics over time."), s.get)
+
+	patch := op("updatePublication", http.MethodPatch, one, auth.ContentPublish, "Change a published post",
+		"Changes the text of a post where its platform can (`editable`). The platform gets the change in the "+
+			"background: `change` shows how it ends. Another change is refused until then.")
+	patch.Errors = []errs.Code{errs.NotFound, errs.VersionMismatch, errs.InvalidState}
+	httpapi.Write(r, patch, func(ctx context.Context, tx *store.Tx, in *patchInput) (item.PublishedPost, error) {
+		return s.change(ctx, tx, in.ID, in.IfMatch, item.ChangeEdit, &in.Body.Caption)
+	})
+
+	remove := op("deletePublication", http.MethodDelete, one, auth.ContentPublish, "Delete a published post",
+		"Deletes a post from its platform where the platform can (`deletable`), in the background. The event "+
+			"`publication.deleted` reports its end. The content item and its other posts stay.")
+	remove.Errors = []errs.Code{errs.NotFound, errs.VersionMismatch, errs.InvalidState}
+	httpapi.Write(r, remove, func(ctx context.Context, tx *store.Tx, in *removeInput) (item.PublishedPost, error) {
+		return s.change(ctx, tx, in.ID, in.IfMatch, item.ChangeDelete, nil)
+	})
+}
+
+// period returns the period of a list.
+func (in *listInput) period(now time.Time) (from, to time.Time, err error) {
+	if from, to = in.From, in.To; from.IsZero() {
+		if from = now.Add(-usualBack); !to.IsZero() && !from.Before(to) {
+			from = to.Add(-usualBack)
+		}
+	}
+	if to.IsZero() {
+		if to = now.Add(usualAhead); !in.From.IsZero() {
+			to = from.Add(usualBack + usualAhead)
+		}
+	}
+	if !from.Before(to) || to.Sub(from) > mostDays*24*time.Hour {
+		err = errs.Invalid("to", "must be after from, and up to %d days later", mostDays)
+	}
+	return from, to, err
+}
+
+func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[Entry], err error) {
+	from, to, err := in.period(s.now())
+	if err != nil {
+		return page, err
+	}
+	records, err := s.between(ctx, from, to)
+	if err != nil {
+		return page, err
+	}
+	var all []Entry
+	for _, r := range records {
+		if in.FactoryID != "" && r.FactoryID != in.FactoryID {
+			continue
+		}
+		for _, e := range entries(r) {
+			if in.takes(e) {
+				all = append(all, e)
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Entry) int { return in.compare(a, b) })
+	return httpapi.Slice(ctx, all, map[string]string{"state": httpapi.AnyOf(in.State),
+		"platform": httpapi.AnyOf(in.Platform), "account": in.AccountID, "factory": in.FactoryID,
+		"from": in.From.String(), "to": in.To.String(), "order": in.OrderBy + in.Order}, in.SliceInput, Entry.key)
+}
+
+// between returns the items of the caller that are planned, or were published, in a period.
+func (s *Service) between(ctx context.Context, from, to time.Time) (all []*item.Record, err error) {
+	q := store.Query{Index: store.ByDue, Partition: item.CalendarPartition(auth.FromContext(ctx).Owner),
+		From: item.SortableTime(from), To: item.SortableTime(to), OldestFirst: true, Limit: 100}
+	for {
+		page, err := s.db.List(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, it := range page.Items {
+			r, err := item.Decode(&it)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, r)
+		}
+		switch {
+		case len(all) > mostListed:
+			return nil, errs.Invalid("to", "makes a period with more than %d content items. Name a shorter one",
+				mostListed)
+		case page.Next == nil:
+			return all, nil
+		}
+		q.After = page.Next
+	}
+}
+
+// entries returns what an item has in the calendar.
+func entries(r *item.Record) (all []Entry) {
+	base := Entry{State: statePlanned, PlannedAt: resource.Instant(r.PlannedAt()), ContentItemID: r.ID,
+		FactoryID: r.FactoryID, Kind: r.Kind, Title: r.Title, ContentState: r.State, Approval: r.Approval}
+	for _, pub := range r.Publications {
+		e := base
+		e.ID, e.State, e.SocialAccountID, e.Platform = &pub.ID, pub.State, &pub.SocialAccountID, &pub.Platform
+		e.PlatformPostID, e.URL, e.PublishedAt, e.Metrics, e.Failure = pub.PlatformPostID, pub.URL, pub.PublishedAt,
+			pub.Metrics, pub.Failure
+		all = append(all, e)
+	}
+	if len(all) > 0 || r.State == item.Canceled || r.State == item.Failed {
+		return all
+	}
+	for _, accountID := range r.SocialAccountIDs {
+		e := base
+		e.SocialAccountID = &accountID
+		all = append(all, e)
+	}
+	if len(all) == 0 {
+		all = append(all, base)
+	}
+	return all
+}
+
+// key is unique to an entry.
+func (e Entry) key() string {
+	if e.ID != nil {
+		return *e.ID
+	}
+	if e.SocialAccountID != nil {
+		return e.ContentItemID + "#" + *e.SocialAccountID
+	}
+	return e.ContentItemID
+}
+
+func (in *listInput) takes(e Entry) bool {
+	return (len(in.State) == 0 || slices.Contains(in.State, e.State)) &&
+		(len(in.Platform) == 0 || e.Platform != nil && slices.Contains(in.Platform, *e.Platform)) &&
+		(in.AccountID == "" || e.SocialAccountID != nil && *e.SocialAccountID == in.AccountID)
+}
+
+// compare returns the order of two entries.
+func (in *listInput) compare(a, b Entry) int {
+	sign := -1
+	if in.Order == "asc" {
+		sign = 1
+	}
+	if in.OrderBy != "time" {
+		x, y := a.metric(in.OrderBy), b.metric(in.OrderBy)
+		switch {
+		case x == nil && y == nil:
+		case x == nil:
+			return 1
+		case y == nil:
+			return -1
+		case *x != *y:
+			return sign * cmp.Compare(*x, *y)
+		}
+	}
+	return sign * cmp.Or(a.PlannedAt.Compare(b.PlannedAt.Time), cmp.Compare(a.key(), b.key()))
+}
+
+// metric returns a metric of a publication, or nil if it is not known.
+func (e Entry) metric(name string) *int64 {
+	if e.Metrics == nil {
+		return nil
+	}
+	return map[string]*int64{"views": e.Metrics.Views, "likes": e.Metrics.Likes, "comments": e.Metrics.Comments,
+		"shares": e.Metrics.Shares, "saves": e.Metrics.Saves}[name]
+}
+
+// find reads the item of a publication. The id of a publication has the time at which its item was created.
+func (s *Service) find(ctx context.Context, publicationID string) (*item.Record, store.Item, error) {
+	missing := errs.Missing("publication", publicationID)
+	p := auth.FromContext(ctx)
+	at, ok := id.Time(publicationID)
+	if !ok || !id.Valid(id.Publication, publicationID) {
+		return nil, store.Item{}, missing
+	}
+	q := store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(p.Owner, item.ItemKind), Limit: 100,
+		From: id.First(id.ContentItem, at), To: id.First(id.ContentItem, at.Add(time.Millisecond))}
+	for {
+		page, err := s.db.List(ctx, q)
+		if err != nil {
+			return nil, store.Item{}, err
+		}
+		keys := make([]store.Key, len(page.Items))
+		for i, it := range page.Items {
+			keys[i] = it.Key
+		}
+		items, err := s.db.GetAll(ctx, keys...) // the index may lag
+		if err != nil {
+			return nil, store.Item{}, err
+		}
+		for _, it := range items {
+			if it.Kind != item.ItemKind || it.Owner != p.Owner {
+				continue
+			}
+			r, err := item.Decode(&it)
+			if err != nil {
+				return nil, it, err
+			}
+			if r.Publication(publicationID) != nil {
+				return r, it, nil
+			}
+		}
+		if page.Next == nil {
+			return nil, store.Item{}, missing
+		}
+		q.After = page.Next
+	}
+}
+
+func (s *Service) get(ctx context.Context, in *PublicationPath) (item.PublishedPost, error) {
+	r, _, err := s.find(ctx, in.ID)
+	if err != nil {
+		return item.PublishedPost{}, err
+	}
+	return s.show(ctx, r, r.Publication(in.ID)), nil
+}
+
+// show returns a publication as callers see it.
+func (s *Service) show(ctx context.Context, r *item.Record, pub *item.Publication) item.PublishedPost {
+	limits, _ := s.content.Capabilities(auth.FromContext(ctx).Mode, pub.Platform)
+	return r.PostOf(pub, limits)
+}
+
+// change starts a change of a published post.
+func (s *Service) change(ctx context.Context, tx *store.Tx, publicationID string, match httpapi.IfMatch, kind string,
+	caption *string) (out item.PublishedPost, err error) {
+	r, it, err := s.find(ctx, publicationID)
+	if err != nil {
+		return out, err
+	}
+	pub := r.Publication(publicationID)
+	if err := match.Check(pub.Version); err != nil {
+		return out, err
+	}
+	limits, _ := s.content.Capabilities(it.Owner.Mode, pub.Platform)
+	if err := publication.Change(tx, s.now(), it.Owner, r, pub, limits, kind, caption); err != nil {
+		return out, err
+	}
+	if err := it.Encode(r); err != nil {
+		return out, err
+	}
+	r.Index(&it)
+	tx.Replace(it)
+	return s.show(ctx, r, pub), nil
+}

@@ -1,0 +1,106 @@
+// Package publishing holds the operations around the publication of content: checks, approvals, review links, the
+// slots of schedules, and the published posts. What they share with the operations of content items is in package
+// content and its subpackages.
+package publishing
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/content-automation/api/pkg/area"
+	"github.com/content-automation/api/pkg/area/content"
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/generate/catalog"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// Service serves the operations.
+type Service struct {
+	db        *store.DB
+	content   *content.Service
+	factories *factory.Service
+	signer    *media.Signer
+	audit     httpapi.Recorder // for the decisions of review links
+	now       func() time.Time
+	random    io.Reader
+}
+
+// NewService returns the service.
+func NewService(db *store.DB, items *content.Service, factories *factory.Service, signer *media.Signer,
+	audit httpapi.Recorder, now func() time.Time, random io.Reader) *Service {
+	return &Service{db, items, factories, signer, audit, now, random}
+}
+
+// Open opens the service of a function.
+func Open(e area.Env) *Service {
+	factories := factory.NewService(e.DB, e.Now)
+	return NewService(e.DB, content.NewService(e.DB, factories, e.Media, catalog.NewOffer(e.Providers, e.AWS.Region),
+		e.Now), factories, e.Media, e.Audit, e.Now, e.Random)
+}
+
+// Mount registers the operations of the area.
+func Mount(r *httpapi.Router, e area.Env) { Open(e).Register(r) }
+
+func op(id, method, path string, scope auth.Scope, summary, description string) httpapi.Op {
+	return httpapi.Op{
+		ID: id, Method: method, Path: path, Scope: scope, Function: "content", Tag: "Publishing",
+		Summary: summary, Description: description,
+	}
+}
+
+// Register adds the operations of the area to the router.
+func (s *Service) Register(r *httpapi.Router) {
+	s.registerPublications(r)
+	s.registerPlanning(r)
+	s.registerApprovals(r)
+	s.registerLinks(r)
+}
+
+type decideInput struct {
+	content.ItemPath
+	httpapi.IfMatch
+	Body *struct {
+		Note string `json:"note,omitempty" format:"not-blank" maxLength:"2000" doc:"Note for those who made the content"`
+	}
+}
+
+type changesInput struct {
+	content.ItemPath
+	httpapi.IfMatch
+	Body struct {
+		Note string `json:"note" format:"not-blank" maxLength:"2000" doc:"What is to be changed" example:"Name the price in the first line."`
+	}
+}
+
+// registerApprovals adds the decisions about content items.
+func (s *Service) registerApprovals(r *httpapi.Router) {
+	approve := op("approveContentItem", http.MethodPost, "/v1/approvals/{content_item_id}/approve", auth.ContentPublish,
+		"Approve a content item",
+		"Approves a generated item, and sends the event `content.approved`. What waited for it goes on: an item with a "+
+			"`publish_at` is scheduled, and one whose factory has `auto_publish` is published. If the item is changed "+
+			"or regenerated later, it waits for an approval again. Of several decisions at once, one is made; the "+
+			"others are refused and say by whom it was.")
+	approve.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState}
+	httpapi.Write(r, approve, func(ctx context.Context, tx *store.Tx, in *decideInput) (item.Item, error) {
+		note := ""
+		if in.Body != nil {
+			note = in.Body.Note
+		}
+		return s.content.Decide(ctx, tx, in.ID, item.Approved, note, in.IfMatch)
+	})
+	changes := op("requestChanges", http.MethodPost, "/v1/approvals/{content_item_id}/request-changes",
+		auth.ContentPublish, "Request changes of a content item",
+		"Notes what is to be changed, and sends the event `content.changes_requested`. A scheduled item of a factory "+
+			"that requires an approval is not published before it is approved.")
+	changes.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState}
+	httpapi.Write(r, changes, func(ctx context.Context, tx *store.Tx, in *changesInput) (item.Item, error) {
+		return s.content.Decide(ctx, tx, in.ID, item.ChangesRequested, in.Body.Note, in.IfMatch)
+	})
+}
