@@ -455,7 +455,7 @@ type generation struct {
 type fake struct {
 	// write writes texts, unless it is nil.
 	write func(provider.Request) (provider.Text, error)
-	now func() time.Time
+	now   func() time.Time
 	// polls is how often a picture is asked for before it is there.
 	polls int
 	// token reports whether it takes client tokens.
