@@ -8,6 +8,7 @@ package generate
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"time"
 
@@ -36,8 +37,10 @@ type Part struct {
 
 // Made is the result of a part.
 type Made struct {
-	Text  *provider.Text `json:"text,omitempty"`
-	Files []media.File   `json:"files,omitempty"`
+	Text *provider.Text `json:"text,omitempty"`
+	// Object is the result of a text with a form.
+	Object json.RawMessage `json:"object,omitempty"`
+	Files  []media.File    `json:"files,omitempty"`
 	// Marks are the times of the words in speech, if they are known.
 	Marks []provider.Mark `json:"marks,omitempty"`
 	// Branded reports whether finished media show the logo or the name of a brand.
@@ -112,6 +115,22 @@ type Work interface {
 	Cancel(tx *store.Tx, now time.Time, charged int64, made []Made) error
 	// Item returns the item to write: the one that was read, with the changes.
 	Item() (store.Item, error)
+}
+
+// Recalling is Work whose texts depend on other resources: on what was published before, for example.
+type Recalling interface {
+	Work
+	// Recall reads the other resources before the request of a text.
+	Recall(ctx context.Context, db *store.DB) error
+}
+
+// Reviewing is Work with parts that look at the texts again. Their price is charged in any case.
+type Reviewing interface {
+	Work
+	// Skips reports whether part n is left out, since the results of the parts before it do not need it.
+	Skips(n int, made []Made) bool
+	// Spares reports whether the work goes on without part n if the part fails.
+	Spares(n int) bool
 }
 
 // Providers finds providers.

@@ -51,6 +51,15 @@ func (w *Worker) submit(ctx context.Context, a *attempt) (o task.Outcome, err er
 	case factoryrecord.StateDeleted:
 		return w.end(a), nil
 	}
+	if reviewing, ok := work.(Reviewing); ok && reviewing.Skips(a.n, a.made()) {
+		a.Parts[a.n].Done = true
+		return o, nil
+	}
+	if recalling, ok := work.(Recalling); ok && a.Parts[a.n].Kind == provider.KindText {
+		if err := recalling.Recall(ctx, w.DB); err != nil {
+			return o, err
+		}
+	}
 	req, err := w.request(work, a)
 	if err != nil {
 		return o, err
@@ -74,6 +83,13 @@ func (w *Worker) submit(ctx context.Context, a *attempt) (o task.Outcome, err er
 			sub, err = p.Submit(limited, req)
 		}
 	}
+	if err != nil && a.Parts[a.n].unreadable(err) {
+		return o, nil
+	}
+	if spares(work, a.n, err) {
+		a.Parts[a.n].Done = true
+		return o, nil
+	}
 	if err != nil {
 		if ctx.Err() == nil && limited.Err() != nil && !all.ClientToken {
 			return o, &provider.Error{Kind: provider.UnknownOutcome, Code: "no_answer",
@@ -82,6 +98,14 @@ func (w *Worker) submit(ctx context.Context, a *attempt) (o task.Outcome, err er
 		return o, err
 	}
 	if sub.Result != nil {
+		ok, err := w.check(ctx, a, work, sub.Result.Text)
+		if err != nil && spares(work, a.n, err) {
+			a.Parts[a.n].Done = true
+			return o, nil
+		}
+		if !ok {
+			return o, err
+		}
 		if err := w.storeFiles(ctx, a, *sub.Result); err != nil {
 			return o, err
 		}
@@ -101,18 +125,23 @@ func (w *Worker) request(work Work, a *attempt) (provider.Request, error) {
 	if err != nil {
 		return req, err
 	}
-	req.Kind, req.ClientToken = a.Parts[a.n].Kind, token(a.Subject, a.Attempt, a.n)
-	if id := a.Parts[a.n].Model; id != "" {
+	part := &a.Parts[a.n]
+	req.Kind, req.ClientToken = part.Kind, token(a.Subject, a.Attempt, a.n)
+	if part.Repair != nil {
+		req.Repair = part.Repair
+		req.ClientToken += fmt.Sprintf("-%t-%t", part.Mended, part.Refused)
+	}
+	if id := part.Model; id != "" {
 		m, ok := catalog.Find(id)
 		if !ok {
 			return req, fmt.Errorf("generate: the catalog has lost the model %q", id)
 		}
-		req.Model, req.Options, req.Resolution = cmp.Or(a.Parts[a.n].Endpoint, m.ProviderModel), m.ProviderOptions,
+		req.Model, req.Options, req.Resolution = cmp.Or(part.Endpoint, m.ProviderModel), m.ProviderOptions,
 			m.Capabilities.Resolution
 		if m.Kind == provider.KindVideo || m.Kind == provider.KindMusic {
 			req.Seconds = m.Length(req.Seconds) // the length that the price is for
 		}
-		if part := &a.Parts[a.n]; part.Credits > 0 {
+		if part.Credits > 0 && req.Repair == nil && req.Form == nil { // the service bears what a repair costs
 			asked, err := m.PriceOf(req)
 			if err != nil {
 				return req, err
@@ -187,13 +216,16 @@ func (w *Worker) store(ctx context.Context, a *attempt) (o task.Outcome, err err
 	if err != nil {
 		return o, err
 	}
+	if ok, err := w.check(ctx, a, nil, result.Text); !ok {
+		return o, err
+	}
 	return o, w.storeFiles(ctx, a, result)
 }
 
 // storeFiles stores a part's files. If they were stored before, they are replaced.
 func (w *Worker) storeFiles(ctx context.Context, a *attempt, result provider.Result) error {
 	part := &a.Parts[a.n]
-	made := Made{Text: result.Text, Marks: result.Marks}
+	made := Made{Text: result.Text, Object: result.Object, Marks: result.Marks}
 	place := placeOf(a.Owner, a.Subject, a.Attempt)
 	first := a.firstFile(a.n)
 	for i, f := range result.Media {
@@ -206,7 +238,7 @@ func (w *Worker) storeFiles(ctx context.Context, a *attempt, result provider.Res
 		}
 		made.Files = append(made.Files, saved)
 	}
-	if want := kinds[part.Kind].file; want != "" && len(made.Files) == 0 || want == "" && made.Text == nil {
+	if want := kinds[part.Kind].file; want != "" && len(made.Files) == 0 || want == "" && made.Text == nil && made.Object == nil {
 		return errs.New(errs.UnsupportedMedia, "The provider returned no result.")
 	}
 	if err := part.measure(made, result.Characters); err != nil {
@@ -220,7 +252,7 @@ func (w *Worker) storeFiles(ctx context.Context, a *attempt, result provider.Res
 // choose them.
 func (p *part) measure(made Made, characters int) error {
 	m, ok := catalog.Find(p.Model)
-	if !ok || p.Credits == 0 || made.Text != nil {
+	if !ok || p.Credits == 0 || p.Kind == provider.KindText {
 		return nil // texts are bounded beforehand
 	}
 	q := catalog.Quantity{Images: len(made.Files), Tracks: len(made.Files), Characters: characters}

@@ -297,14 +297,14 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 		Item: item.Item{
 			Resource:  resource.New(id.New(id.ContentItem, now), now, b.Metadata),
 			FactoryID: f.ID, Kind: b.Kind, Prompt: b.Prompt, Title: b.Title, Caption: b.Caption, Hashtags: []string{},
-			Scenes: []item.Scene{}, Slides: []item.Slide{}, SocialAccountIDs: []string{},
+			Hooks: []string{}, Scenes: []item.Scene{}, Slides: []item.Slide{}, SocialAccountIDs: []string{},
 			Publications: []item.Publication{}, OmittedAccounts: []item.OmittedAccount{},
 			State: item.Queued, Attempt: 1, Source: item.SourceGenerated, AIGenerated: true,
 			Variants: map[string]item.Variant{}, Previews: []item.Preview{}, Approval: approvalOf(f),
 		},
 		Automatic: f.AutoPublish, Withheld: a.withheld,
 		Given:   item.Given{Title: b.Title != "", Caption: b.Caption != "", Hashtags: len(b.Hashtags) > 0},
-		Sandbox: b.Sandbox, Accepted: now,
+		Sandbox: b.Sandbox, Accepted: now, Slot: b.slot,
 	}
 	for _, h := range b.Hashtags {
 		r.Hashtags = append(r.Hashtags, string(h))
@@ -327,6 +327,7 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 	if r.Brief, err = newBrief(f); err != nil {
 		return nil, err
 	}
+	r.Quality = item.QualityOf(b.Quality, f.Quality)
 	if r.Brief.Product, err = a.product(b, now); err != nil {
 		return nil, err
 	}

@@ -48,6 +48,9 @@ const (
 	StateDeleted = factoryrecord.StateDeleted
 )
 
+// usualQuality is the quality of the texts of factories that name none.
+const usualQuality = "standard"
+
 // Schedule is when a factory publishes.
 type Schedule struct {
 	Timezone string   `json:"timezone" minLength:"1" maxLength:"64" doc:"IANA time zone" example:"Europe/Berlin"`
@@ -67,6 +70,7 @@ type Settings struct {
 	Schedule     *Schedule         `json:"schedule"`
 	AutoPublish  bool              `json:"auto_publish"`
 	Approval     string            `json:"approval"`
+	Quality      string            `json:"quality"`
 	Settings     TypeSettings      `json:"settings"`
 	State        string            `json:"state"`
 	Metadata     resource.Metadata `json:"metadata"`
@@ -87,6 +91,7 @@ type Factory struct {
 	Schedule         *Schedule         `json:"schedule" doc:"Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses"`
 	AutoPublish      bool              `json:"auto_publish" doc:"Whether generated content is published automatically, on the social accounts of the factory: at the times of its content plan, or else at once. Turning it on schedules the items of its content plans whose time is ahead. Other content that was created before stays as it is, and so does content that was created or regenerated without the scope content:publish, and what none of the accounts takes"`
 	Approval         string            `json:"approval" enum:"none,required" doc:"Whether its content waits for an approval before it is scheduled or published"`
+	Quality          string            `json:"quality" doc:"Quality of the texts of items and plans that name none: draft, standard or best" example:"standard"`
 	SocialAccountIDs []string          `json:"social_account_ids" nullable:"false" doc:"Ids of the social accounts that it publishes to"`
 	Settings         TypeSettings      `json:"settings" doc:"Settings of the factory's type"`
 	// Trained is its trained model, if it has one.
@@ -173,7 +178,7 @@ func (f *Factory) settings() Settings {
 		Name: f.Name, Language: f.Language, Description: f.Description, Audience: f.Audience, Tone: f.Tone,
 		Topics:       f.Topics,
 		ContentTypes: f.ContentTypes, Models: f.Models, Schedule: f.Schedule, AutoPublish: f.AutoPublish,
-		Approval: f.Approval,
+		Approval: f.Approval, Quality: f.Quality,
 		Settings: f.Settings,
 		State:    f.State, Metadata: f.Metadata,
 	}
@@ -195,6 +200,7 @@ func (f *Factory) apply(set Settings) error {
 	f.Schedule, f.AutoPublish, f.Settings, f.State, f.Metadata = set.Schedule, set.AutoPublish, typed, set.State,
 		set.Metadata.OrEmpty()
 	f.Approval = cmp.Or(set.Approval, ApprovalNone)
+	f.Quality = cmp.Or(set.Quality, usualQuality)
 	if f.Models == nil {
 		f.Models = map[string]string{}
 	}

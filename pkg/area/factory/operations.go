@@ -29,6 +29,7 @@ type createBody struct {
 	Schedule     *Schedule         `json:"schedule,omitempty" doc:"Time zone and times of day at which content plans publish"`
 	AutoPublish  bool              `json:"auto_publish,omitempty" doc:"Whether generated content is published automatically, on the social accounts of the factory: at the times of its content plan, or else at once. Setting it to true needs the scope content:publish as well"`
 	Approval     string            `json:"approval,omitempty" enum:"none,required" default:"none" doc:"Whether its content waits for an approval before it is scheduled or published"`
+	Quality      string            `json:"quality,omitempty" enum:"draft,standard,best" doc:"Quality of the texts of items and plans that name none. Absent: standard"`
 	Settings     TypeSettings      `json:"settings,omitempty" doc:"Settings of the factory's type"`
 	Metadata     resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
 }
@@ -62,6 +63,7 @@ type patchBody struct {
 	Schedule     *SchedulePatch         `json:"schedule,omitempty" nullable:"true" doc:"Time zone and times of day at which content plans publish"`
 	AutoPublish  *bool                  `json:"auto_publish,omitempty" nullable:"true" doc:"Whether generated content is published automatically, on the social accounts of the factory: at the times of its content plan, or else at once. Setting it to true needs the scope content:publish as well, and schedules the items of its content plans that are generated and whose time is ahead"`
 	Approval     string                 `json:"approval,omitempty" enum:"none,required" doc:"Whether its content waits for an approval before it is scheduled or published. Setting it to none needs the scope content:publish as well"`
+	Quality      string                 `json:"quality,omitempty" enum:"draft,standard,best" nullable:"true" doc:"Quality of the texts of items and plans that name none. Null: standard"`
 	Settings     TypeSettings           `json:"settings,omitempty" nullable:"true" doc:"Settings of the factory's type. A null value removes that setting"`
 	State        string                 `json:"state,omitempty" enum:"active,paused" doc:"paused: it makes nothing new, and what is queued waits. active: it goes on"`
 	Metadata     resource.MetadataPatch `json:"metadata,omitempty" nullable:"true" doc:"Pairs to set. A null value removes that pair; null removes all"`
@@ -165,7 +167,7 @@ func (s *Service) make(ctx context.Context, tx *store.Tx, b createBody) (out Fac
 		Name: b.Name, Language: b.Language, Description: b.Description, Audience: b.Audience, Tone: b.Tone,
 		Topics:       b.Topics,
 		ContentTypes: b.ContentTypes, Models: b.Models, Schedule: b.Schedule, AutoPublish: b.AutoPublish,
-		Approval: b.Approval, Settings: b.Settings,
+		Approval: b.Approval, Quality: b.Quality, Settings: b.Settings,
 		State: StateActive, Metadata: b.Metadata,
 	})
 	if err != nil {

@@ -35,13 +35,16 @@ const (
 // Slide is one picture of a carousel.
 type Slide struct {
 	Text    string  `json:"text" maxLength:"200" doc:"Heading of the slide"`
+	Body    string  `json:"body" doc:"Text below the heading. Empty on the first slide, and of a heading that you gave without it"`
 	MediaID *string `json:"media_id" doc:"Id of its finished picture in media. Null until generated"`
 }
 
 // Scene is one scene of a video.
 type Scene struct {
 	Text   string `json:"text" doc:"What is said"`
-	Visual string `json:"visual" doc:"What is seen. Empty if you gave the scene without it"`
+	Visual string `json:"visual" doc:"What is seen, in English if it was generated. Empty if you gave the scene without it"`
+	// OnScreen is for viewers without sound.
+	OnScreen string `json:"on_screen" doc:"Short text that is meant to be seen with the scene. It may be empty"`
 }
 
 // Failure is the reason why an item failed.
@@ -74,6 +77,9 @@ type Item struct {
 	Title            string             `json:"title" doc:"Title, in one line. Empty until generated"`
 	Caption          string             `json:"caption" doc:"Text of the post. Empty until generated"`
 	Hashtags         []string           `json:"hashtags" nullable:"false" doc:"Hashtags, without the #"`
+	Quality          string             `json:"quality" doc:"Quality of the texts: draft, standard or best. Empty if the item is older than the member" example:"standard"`
+	Hooks            []string           `json:"hooks" nullable:"false" doc:"First lines that the writer considered: first the one that it chose for the caption. Empty until generated, and if you gave all texts"`
+	PromptVersion    string             `json:"prompt_version" doc:"Version of the prompt that its texts were written with. Empty until generated, and if you gave all texts" example:"post.1"`
 	Variants         map[string]Variant `json:"variants" doc:"What differs on a platform or a social account, by its id"`
 	Previews         []Preview          `json:"previews" nullable:"false" doc:"What is, or will be, published where: one for each publication, or else for each variant. Empty in events"`
 	Approval         Approval           `json:"approval" doc:"Whether it may be published. Scheduling and automatic publishing wait for it while the factory requires it"`

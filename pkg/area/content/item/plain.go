@@ -2,13 +2,11 @@ package item
 
 import (
 	"context"
-	"slices"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/composition"
-	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -22,26 +20,14 @@ func (w *work) Look(ctx context.Context, db *store.DB) (look composition.Look, e
 	if !w.Brief.Brand.Shows() && w.offer() == nil && w.Brief.Logo == nil && w.bumpers() == 0 {
 		return look, nil
 	}
-	items, err := db.GetAll(ctx, append(accountKeys(w.SocialAccountIDs), factoryrecord.Key(w.FactoryID))...)
+	accounts, err := accountsOf(ctx, db, w.item.Owner, w.Record)
 	if err != nil {
 		return look, err
-	}
-	accounts := items[:len(w.SocialAccountIDs)]
-	if factory := items[len(accounts)]; factoryrecord.Usable(factory, w.item.Owner) {
-		ids, err := factoryrecord.Accounts(&factory)
-		if err != nil {
-			return look, err
-		}
-		others, err := db.GetAll(ctx, accountKeys(ids)...)
-		if err != nil {
-			return look, err
-		}
-		accounts = append(slices.Clone(accounts), others...)
 	}
 	var platforms []string
 	for _, it := range accounts {
 		p, _ := registry.Find(it.Filters["platform"])
-		if _, takes := p.Capabilities.Kinds[platform.Kind(w.Kind)]; takes && it.Owner == w.item.Owner {
+		if _, takes := p.Capabilities.Kinds[platform.Kind(w.Kind)]; takes {
 			platforms = append(platforms, p.Name)
 			look.Plain = look.Plain || p.Capabilities.Plain && !w.Brief.Logo.shown(p.Name)
 		}

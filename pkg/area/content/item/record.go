@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/craft/prompt"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/ledger"
@@ -38,6 +39,14 @@ type Record struct {
 	OwnIDs           []string              `json:"own_ids,omitempty"`
 	VariantFiles     map[string]media.File `json:"variant_files,omitempty"`
 	VariantPlatforms map[string]string     `json:"variant_platforms,omitempty"`
+	// Art describes what is seen, as the writer of its texts has written it.
+	Art Art `json:"art,omitzero"`
+	// Slot is the item's place in a content plan, or nil.
+	Slot *prompt.Plan `json:"slot,omitempty"`
+	// Draft is the caption as it was generated, once a person has changed it.
+	Draft string `json:"draft,omitempty"`
+	// memory is what the writer is told of the channel. It is read when the texts are written.
+	memory *memory
 	// Given are the texts of the caller. Generation never overwrites them.
 	Given Given `json:"given,omitzero"`
 	// Brief holds the settings that the factory had when the item was created.
@@ -194,6 +203,9 @@ func Decode(it *store.Item) (*Record, error) {
 		r.Scenes = []Scene{}
 	}
 	r.complement()
+	if r.Hooks == nil {
+		r.Hooks = []string{}
+	}
 	for i := range r.Publications {
 		if p := &r.Publications[i]; p.Warnings == nil {
 			p.Warnings = []PublicationWarning{} // it is older than the member

@@ -159,6 +159,7 @@ func (r *Record) assemble(made []generate.Made) {
 	} else if r.Provided() {
 		parts = append(parts, r.own(media.Still)...)
 	}
+	r.describe(finished.Files)
 	r.Files, r.Kept, r.Branded, r.Results = append(finished.Files, parts...), nil, finished.Branded, r.results(made)
 	r.showSlides()
 }
@@ -170,16 +171,21 @@ func (r *Record) write(made []generate.Made) {
 		r.Title = t.Title
 	}
 	if !r.Given.Caption {
-		r.Caption = t.Caption
+		r.Caption, r.Draft = t.Caption, ""
 	}
 	if !r.Given.Hashtags {
 		r.Hashtags = append([]string{}, t.Hashtags...)
 	}
 	for i := range r.Slides {
-		if !r.givenSlide(i) && i < len(t.Slides) {
-			r.Slides[i].Text = t.Slides[i]
+		if i >= len(t.Slides) {
+			continue
 		}
+		if !r.givenSlide(i) {
+			r.Slides[i].Text = t.Slides[i].Heading
+		}
+		r.Slides[i].Body = t.Slides[i].Body
 	}
+	r.draw(t)
 	if r.Given.Script {
 		return
 	}
@@ -198,6 +204,7 @@ func (r *Record) sort(made []generate.Made) (finished generate.Made, parts []med
 		}
 		for i := range m.Files {
 			m.Files[i].Role = r.Parts[n].fileRole(r.Kind)
+			m.Files[i].Alt = r.alt(m.Files[i], r.Parts[n].Number)
 		}
 		parts = append(parts, m.Files...)
 	}

@@ -25,15 +25,15 @@ func (r *Record) Written() (asked provider.Request, text provider.Text, ok bool)
 	if i < 0 || !slices.Contains(writtenStates, r.State) || r.Title == "" || r.Caption == "" {
 		return asked, text, false
 	}
-	text = provider.Text{Title: r.Title, Caption: r.Caption, Hashtags: r.Hashtags, Scenes: r.spoken()}
-	if r.Given.Script {
-		text.Scenes = nil // they were not requested
-	}
 	for _, s := range r.Slides {
 		if s.Text == "" {
 			return asked, text, false
 		}
-		text.Slides = append(text.Slides, s.Text)
 	}
-	return r.foreseen(r.Parts[i]), text, true
+	if text = *r.texts(); r.Given.Script {
+		text.Scenes = nil // they were not requested
+	}
+	alone := *r
+	alone.memory = &memory{} // what the writer was told of the channel then is not known any more
+	return alone.foreseen(r.Parts[i]), text, true
 }
