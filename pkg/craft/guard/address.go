@@ -12,7 +12,7 @@ import (
 
 var (
 	mailText = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)[\p{L}\d._%+-]+\s?(?:@|\(at\)|\[at\])\s?[\p{L}\d-]+(?:\.[\p{L}\d-]+)+`)
+		return regexp.MustCompile(`(?i)[\p{L}\d._%+-]+(?:@|\s?(?:\(at\)|\[at\])\s?)[\p{L}\d-]+(?:\.[\p{L}\d-]+)+`)
 	})
 	urlText = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)(?:https?://|www\.)[^\s<>"'«»“”„]+|` +

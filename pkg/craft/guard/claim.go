@@ -128,7 +128,7 @@ func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 // take notes a claim, and blanks its place in the text.
 func (s *scan) take(from, to int, k kind, keys []string) {
 	if k >= 0 {
-		s.found = append(s.found, claim{k, strings.Trim(s.shown[from:to], " .,;:!?…\n"), keys})
+		s.found = append(s.found, claim{k, strings.Trim(s.shown[from:to], " .,;:!?…()\n"), keys})
 	}
 	s.text = s.text[:from] + strings.Repeat("\x00", to-from) + s.text[to:]
 }

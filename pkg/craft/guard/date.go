@@ -41,7 +41,7 @@ var (
 		return regexp.MustCompile(`(?:(\d{4})\s?[年년]\s?)?(\d{1,2})\s?[月월]\s?(\d{1,2})\s?[日일]`)
 	})
 	fullDate = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`\b(\d{1,2})([./-])\s?(\d{1,2})([./-])\s?(\d{4}|\d{2})\b`)
+		return regexp.MustCompile(`(?:^|[^\d.])(\d{1,2})([./-])\s?(\d{1,2})([./-])\s?(\d{4}|\d{2})\b`)
 	})
 	shortDate = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)(?:^|[^\p{L}\d])(?:(?:bis|am|ab|vom|zum|до|с|со|от|по|on|until|from|by|le|au|du|el|del|al|hasta|` +
@@ -61,7 +61,7 @@ var (
 		return regexp.MustCompile(`(?i)\b(\d{1,2})(?:[:.](\d\d))?\s?(a\.?m\b\.?|p\.?m\b\.?|uhr\b)|\b(\d{1,2}):(\d\d)\b|` +
 			`\b(\d{1,2})\s?h\s?(\d\d)\b`)
 	})
-	yearText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(?:19|20)\d\d\b`) })
+	yearText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(?:18|19|20)\d\d\b`) })
 )
 
 func atoi(s string) int {

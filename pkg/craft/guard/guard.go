@@ -24,7 +24,7 @@ const (
 	Unsupported Code = "unsupported_claim"
 	Forbidden   Code = "forbidden_word"
 	Language    Code = "wrong_language"
-	TooLong     Code = "caption_too_long"
+	TooLong     Code = "text_too_long"
 	Repetitive  Code = "repetitive"
 	Flagged     Code = "flagged"
 )

@@ -89,21 +89,22 @@ func (r Rules) languageOf(tag language.Tag, path, text string) []Finding {
 	if expected == nil {
 		return nil
 	}
-	counts, own := map[string]int{}, 0
+	// Of each other language: the words that only it has, and those that only the expected one has.
+	theirs, ours := map[string]int{}, map[string]int{}
 	for word := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsMark(r) && r != '\''
 	}) {
-		if expected[word] {
-			own++
-		}
 		for other, words := range common {
-			if words[word] && !expected[word] {
-				counts[other]++
+			switch {
+			case words[word] && !expected[word]:
+				theirs[other]++
+			case expected[word] && !words[word]:
+				ours[other]++
 			}
 		}
 	}
-	for _, n := range counts {
-		if n >= leastCommon && n > 2*own {
+	for other, n := range theirs {
+		if n >= leastCommon && n > 2*ours[other] {
 			return []Finding{{Language, path, "is not in the language " + r.Language, text}}
 		}
 	}

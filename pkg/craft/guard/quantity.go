@@ -22,7 +22,7 @@ var (
 		return regexp.MustCompile(`^\+?[ \n-]?((?:°|%|‰|[\p{L}\p{M}]+(?:[²³2]|/[\p{L}]+|\.\p{L}+)?)°?[CFcf]?\b?)`)
 	})
 	// laterText matches the words after that.
-	laterText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\.?(?:[ \n]([\p{L}\p{M}]+|%)| ?(\p{Sc}))`) })
+	laterText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\.?(?:[ \n](?:d')?([\p{L}\p{M}]+|%)| ?(\p{Sc}))`) })
 )
 
 // amount is a number with what follows it.
