@@ -1189,6 +1189,9 @@ type ContentItem struct {
 	GeneratedAt *time.Time `json:"generated_at"`
 	// Hashtags, without the #.
 	Hashtags []string `json:"hashtags"`
+	// First lines that the writer considered: first the one that it chose for the caption. Empty until generated, and if
+	// you gave all texts.
+	Hooks []string `json:"hooks"`
 	// Unique id (TypeID). Ids sort by creation time.
 	ID string `json:"id"`
 	// Kind of content.
@@ -1217,6 +1220,8 @@ type ContentItem struct {
 	PromotionID *string `json:"promotion_id"`
 	// What the content is about.
 	Prompt string `json:"prompt"`
+	// Version of the prompt that its texts were written with. Empty until generated, and if you gave all texts.
+	PromptVersion string `json:"prompt_version"`
 	// Its posts: one for each social account that it is, or was, to be published to.
 	Publications []Publication `json:"publications"`
 	// Time at which it is published. Null: not scheduled.
@@ -1370,6 +1375,8 @@ type ContentItemRegenerate struct {
 type ContentItemSceneCreate struct {
 	// What is said.
 	Text string `json:"text"`
+	// Short text that is meant to be seen with the scene. Absent: none.
+	OnScreen *string `json:"on_screen,omitzero"`
 	// What is seen. Absent: the model of the pictures is told what is said, and a correction keeps what is seen.
 	Visual *string `json:"visual,omitzero"`
 }
@@ -1583,14 +1590,18 @@ type ContentPublishedEvent struct {
 
 // ContentScene is a type of the API.
 type ContentScene struct {
+	// Short text that is meant to be seen with the scene. It may be empty.
+	OnScreen string `json:"on_screen"`
 	// What is said.
 	Text string `json:"text"`
-	// What is seen. Empty if you gave the scene without it.
+	// What is seen, in English if it was generated. Empty if you gave the scene without it.
 	Visual string `json:"visual"`
 }
 
 // ContentSlide is a type of the API.
 type ContentSlide struct {
+	// Text below the heading. Empty on the first slide, and of a heading that you gave without it.
+	Body string `json:"body"`
 	// Id of its finished picture in media. Null until generated.
 	MediaID *string `json:"media_id"`
 	// Heading of the slide.
@@ -3312,6 +3323,9 @@ type Media struct {
 	Type MediaType `json:"type"`
 	// Signed URL, valid for one hour. Read the resource again for a new one.
 	URL string `json:"url"`
+	// What is seen, for people who cannot see it, in the language of the item; generated pictures of content items only.
+	// Platforms that take an alternative text get it, unless options of the publication have another.
+	AltText *string `json:"alt_text,omitzero"`
 	// Length in seconds; videos and audio only.
 	DurationSeconds *float64 `json:"duration_seconds,omitzero"`
 	// In pixels; images and videos only.

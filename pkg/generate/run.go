@@ -43,6 +43,11 @@ type part struct {
 	Extra int64 `json:"extra,omitempty"`
 	// Lost counts the submissions whose answer was lost, so that a generation without a known handle may run.
 	Lost int `json:"lost,omitempty"`
+	// Repair has the answer that a writer is to mend. Mended and Refused report whether it was asked to mend one that
+	// could not be read, and one that the work has refused.
+	Repair  *provider.Repair `json:"repair,omitempty"`
+	Mended  bool             `json:"mended,omitempty"`
+	Refused bool             `json:"refused,omitempty"`
 	// Looked reports whether the function generate has read the resources that a composition depends on: the function
 	// compose may not read them. Look is the result.
 	Looked bool `json:"looked,omitempty"`

@@ -74,6 +74,9 @@ func (w *Worker) submit(ctx context.Context, a *attempt) (o task.Outcome, err er
 			sub, err = p.Submit(limited, req)
 		}
 	}
+	if err != nil && a.Parts[a.n].unreadable(err) {
+		return o, nil
+	}
 	if err != nil {
 		if ctx.Err() == nil && limited.Err() != nil && !all.ClientToken {
 			return o, &provider.Error{Kind: provider.UnknownOutcome, Code: "no_answer",
@@ -82,6 +85,9 @@ func (w *Worker) submit(ctx context.Context, a *attempt) (o task.Outcome, err er
 		return o, err
 	}
 	if sub.Result != nil {
+		if ok, err := w.check(ctx, a, work, sub.Result.Text); !ok {
+			return o, err
+		}
 		if err := w.storeFiles(ctx, a, *sub.Result); err != nil {
 			return o, err
 		}
@@ -101,18 +107,22 @@ func (w *Worker) request(work Work, a *attempt) (provider.Request, error) {
 	if err != nil {
 		return req, err
 	}
-	req.Kind, req.ClientToken = a.Parts[a.n].Kind, token(a.Subject, a.Attempt, a.n)
-	if id := a.Parts[a.n].Model; id != "" {
+	part := &a.Parts[a.n]
+	req.Kind, req.ClientToken = part.Kind, token(a.Subject, a.Attempt, a.n)
+	if req.Repair = part.Repair; req.Repair != nil {
+		req.ClientToken += fmt.Sprintf("-%t-%t", part.Mended, part.Refused)
+	}
+	if id := part.Model; id != "" {
 		m, ok := catalog.Find(id)
 		if !ok {
 			return req, fmt.Errorf("generate: the catalog has lost the model %q", id)
 		}
-		req.Model, req.Options, req.Resolution = cmp.Or(a.Parts[a.n].Endpoint, m.ProviderModel), m.ProviderOptions,
+		req.Model, req.Options, req.Resolution = cmp.Or(part.Endpoint, m.ProviderModel), m.ProviderOptions,
 			m.Capabilities.Resolution
 		if m.Kind == provider.KindVideo || m.Kind == provider.KindMusic {
 			req.Seconds = m.Length(req.Seconds) // the length that the price is for
 		}
-		if part := &a.Parts[a.n]; part.Credits > 0 {
+		if part.Credits > 0 && part.Repair == nil { // a repair is on the service
 			asked, err := m.PriceOf(req)
 			if err != nil {
 				return req, err
@@ -185,6 +195,9 @@ func (w *Worker) store(ctx context.Context, a *attempt) (o task.Outcome, err err
 	}
 	result, err := p.Fetch(ctx, a.Parts[a.n].Handle)
 	if err != nil {
+		return o, err
+	}
+	if ok, err := w.check(ctx, a, nil, result.Text); !ok {
 		return o, err
 	}
 	return o, w.storeFiles(ctx, a, result)

@@ -8,7 +8,7 @@ import (
 
 // rooms are the folders of pkg, from the top. A package imports packages of its own room
 // and of the rooms below it.
-var rooms = []string{"service", "area", "generate", "httpapi", "record", "adapter", "auth", "task", "store", "media",
+var rooms = []string{"service", "area", "generate", "httpapi", "record", "craft", "adapter", "auth", "task", "store", "media",
 	"cloud", "base"}
 
 // folder returns the first n elements of a package's path below pkg.

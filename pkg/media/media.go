@@ -50,6 +50,8 @@ type File struct {
 	DurationSeconds float64 `json:"duration_seconds,omitempty"`
 	Bytes           int64   `json:"bytes"`
 	SHA256          string  `json:"sha256"`
+	// Alt describes a picture to those who cannot see it.
+	Alt string `json:"alt_text,omitempty"`
 }
 
 // View is a File as the API returns it.
@@ -64,6 +66,7 @@ type View struct {
 	DurationSeconds float64 `json:"duration_seconds,omitempty" doc:"Length in seconds; videos and audio only" example:"3"`
 	Bytes           int64   `json:"bytes" doc:"Size in bytes" example:"13691"`
 	SHA256          string  `json:"sha256" pattern:"^[0-9a-f]{64}$" doc:"SHA-256 of the file in hexadecimal"`
+	AltText         string  `json:"alt_text,omitempty" doc:"What is seen, for people who cannot see it, in the language of the item; generated pictures of content items only. Platforms that take an alternative text get it, unless options of the publication have another"`
 }
 
 // Place is the location of the files of one attempt at one resource.

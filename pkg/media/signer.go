@@ -108,6 +108,7 @@ func (s *Signer) View(ctx context.Context, f File) (View, error) {
 		DurationSeconds: f.DurationSeconds,
 		Bytes:           f.Bytes,
 		SHA256:          f.SHA256,
+		AltText:         f.Alt,
 	}, nil
 }
 

@@ -1149,6 +1149,11 @@ export interface ContentItem {
   generated_at: string | null;
   /** Hashtags, without the #. */
   hashtags: string[];
+  /**
+   * First lines that the writer considered: first the one that it chose for the caption. Empty until generated, and if
+   * you gave all texts.
+   */
+  hooks: string[];
   /** Unique id (TypeID). Ids sort by creation time. */
   id: string;
   /** Kind of content. */
@@ -1181,6 +1186,8 @@ export interface ContentItem {
   promotion_id: string | null;
   /** What the content is about. */
   prompt: string;
+  /** Version of the prompt that its texts were written with. Empty until generated, and if you gave all texts. */
+  prompt_version: string;
   /** Its posts: one for each social account that it is, or was, to be published to. */
   publications: Publication[];
   /** Time at which it is published. Null: not scheduled. */
@@ -1364,6 +1371,8 @@ export interface ContentItemRegenerate {
 export interface ContentItemSceneCreate {
   /** What is said. */
   text: string;
+  /** Short text that is meant to be seen with the scene. Absent: none. */
+  on_screen?: string;
   /** What is seen. Absent: the model of the pictures is told what is said, and a correction keeps what is seen. */
   visual?: string;
 }
@@ -1560,14 +1569,18 @@ export interface ContentPublishedEvent {
 
 /** A type of the API. */
 export interface ContentScene {
+  /** Short text that is meant to be seen with the scene. It may be empty. */
+  on_screen: string;
   /** What is said. */
   text: string;
-  /** What is seen. Empty if you gave the scene without it. */
+  /** What is seen, in English if it was generated. Empty if you gave the scene without it. */
   visual: string;
 }
 
 /** A type of the API. */
 export interface ContentSlide {
+  /** Text below the heading. Empty on the first slide, and of a heading that you gave without it. */
+  body: string;
   /** Id of its finished picture in media. Null until generated. */
   media_id: string | null;
   /** Heading of the slide. */
@@ -2549,6 +2562,11 @@ export interface Media {
   type: MediaType;
   /** Signed URL, valid for one hour. Read the resource again for a new one. */
   url: string;
+  /**
+   * What is seen, for people who cannot see it, in the language of the item; generated pictures of content items only.
+   * Platforms that take an alternative text get it, unless options of the publication have another.
+   */
+  alt_text?: string;
   /** Length in seconds; videos and audio only. */
   duration_seconds?: number;
   /** In pixels; images and videos only. */

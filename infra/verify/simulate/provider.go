@@ -95,7 +95,8 @@ func (p double) Submit(ctx context.Context, req provider.Request) (out provider.
 			}
 			if req.Kind == provider.KindText {
 				answer = provider.Submission{Result: &provider.Result{Text: &provider.Text{
-					Title: "Title", Caption: "Caption", Hashtags: []string{"tag"}, Slides: many("Slide", req.Slides),
+					Title: "Title", Caption: "Caption", Hashtags: []string{"tag"}, Slides: many(provider.Slide{Heading: "Slide"},
+						req.Slides),
 					Scenes: many(provider.Scene{Text: "A script that is spoken.", Visual: "A view"}, req.Scenes),
 				}}}
 				return nil

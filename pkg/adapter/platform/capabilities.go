@@ -48,8 +48,25 @@ type Capabilities struct {
 	Plain bool
 	// Pulls reports whether the platform reads media by their URL.
 	Pulls bool
+	// Habits tell writers of texts how people read the platform.
+	Habits Habits
 	// Notes are facts that a caller or operator has to know, in whole sentences.
 	Notes []string
+}
+
+// Habits are what readers of a platform are used to. The figures are estimates, since platforms change their displays
+// without notice.
+type Habits struct {
+	// FirstLine is the number of characters of a caption that are seen before a reader opens it, 0 if all are seen.
+	FirstLine int
+	// Least and Most bound the usual length of a caption in characters.
+	Least, Most int
+	// Hashtags is the usual number of hashtags.
+	Hashtags int
+	// Links reports whether an address in a caption can be opened.
+	Links bool
+	// Action is the call to action that is usual, in a clause.
+	Action string
 }
 
 // Budget is how much of a resource, such as uploads, publications may use in 24 hours. Publications

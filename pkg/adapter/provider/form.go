@@ -41,7 +41,7 @@ func ParseObject(raw string) (json.RawMessage, error) {
 		err = errors.New("the answer is no valid JSON")
 	}
 	if err != nil {
-		return nil, unreadable(err)
+		return nil, unreadable(&Unreadable{Clip(raw, maxUnreadable), err})
 	}
 	return json.RawMessage(object), nil
 }

@@ -25,7 +25,7 @@ func (p *Prices) check(t Text) error {
 			known = append(known, s.Means()...)
 		}
 	}
-	for _, text := range slices.Concat([]string{t.Title, t.Caption, t.Script()}, t.Slides) {
+	for _, text := range t.Shown() {
 		for _, s := range money.In(text) {
 			if !s.Is(known) {
 				return fmt.Errorf("the price %q is none that the shop has", s.Text)

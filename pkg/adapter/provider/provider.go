@@ -8,9 +8,11 @@
 package provider
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"io"
+	"slices"
 	"strings"
 	"time"
 )
@@ -91,9 +93,12 @@ type Request struct {
 	Prompt   string
 	Language string // BCP 47; of the text that is written or spoken
 
-	// Instructions are for text: its voice, audience and subject. Like the prompt,
-	// they come from the caller's settings.
-	Instructions string
+	// System and User are for text: the prompts of the writer, and PromptVersion names their version. Prompt has the
+	// caller's subject, which User contains.
+	System, User  string
+	PromptVersion string
+	// Repair is for text: the answer that the writer is to mend, or nil.
+	Repair *Repair
 	// ScriptSeconds is for text: the approximate length of a spoken script to write as well, in the number of Scenes,
 	// of
 	// which there is at least one. 0 means no script.
@@ -112,7 +117,8 @@ type Request struct {
 	AspectRatio string // image, video, avatar; the provider's first one if empty
 	Seconds     int    // video, music; the model's own length if 0. The sandbox speaks as long, too
 	Count       int    // image; 1 if 0
-	Slides      int    // text: headings wanted for the slides of a carousel
+	Slides      int    // text: slides wanted for a carousel
+	Pictures    int    // text: pictures to describe, besides those of slides and scenes
 	ImageURL    string // video, avatar, image: the picture to start from
 	ImageRatio  string // video: the aspect ratio of ImageURL, if it is known
 	// Resolution is the resolution of the model in the catalog, such as 720p. It is empty if it is unknown.
@@ -200,17 +206,55 @@ type Mark struct {
 
 // Text is the result of a text model.
 type Text struct {
-	Title    string   `json:"title"`            // one line
-	Caption  string   `json:"caption"`          // may have several lines
-	Hashtags []string `json:"hashtags"`         // without the #
-	Slides   []string `json:"slides,omitempty"` // one heading for each slide asked for
-	Scenes   []Scene  `json:"scenes,omitempty"` // the script, if one was requested
+	// Hooks are the openings that the writer considered, and Hook is the number of the chosen one, from 1.
+	Hooks    []string `json:"hooks,omitempty"`
+	Hook     int      `json:"hook,omitempty"`
+	Title    string   `json:"title"`    // one line
+	Caption  string   `json:"caption"`  // may have several lines
+	Hashtags []string `json:"hashtags"` // without the #
+	// Style and Characters describe, in English, what all pictures and scenes share. Characters may be empty.
+	Style      string    `json:"style,omitempty"`
+	Characters string    `json:"characters,omitempty"`
+	Pictures   []Picture `json:"pictures,omitempty"` // one for each picture to describe
+	Slides     []Slide   `json:"slides,omitempty"`   // one for each slide
+	Scenes     []Scene   `json:"scenes,omitempty"`   // the script, if one was requested
+	Sound      string    `json:"sound,omitempty"`    // the brief of a piece of music, in English
+}
+
+// Picture describes a picture.
+type Picture struct {
+	Visual string `json:"visual"`   // for the model of the picture, in English
+	Alt    string `json:"alt_text"` // for those who cannot see it, in the language of the text
+}
+
+// Slide is a slide of a carousel.
+type Slide struct {
+	Heading string `json:"heading"`
+	Body    string `json:"body,omitempty"` // under the heading; empty on the first slide
+	Picture
+}
+
+// UnmarshalJSON reads a slide, also in the form of tasks that were accepted when a slide was its heading alone.
+func (s *Slide) UnmarshalJSON(data []byte) error {
+	if bytes.HasPrefix(bytes.TrimSpace(data), []byte(`"`)) {
+		return json.Unmarshal(data, &s.Heading)
+	}
+	type plain Slide
+	return json.Unmarshal(data, (*plain)(s))
 }
 
 // Scene is a part of a script.
 type Scene struct {
 	Text   string `json:"text"`   // the spoken text
-	Visual string `json:"visual"` // the picture during the text
+	Visual string `json:"visual"` // the picture during the text, in English
+	// OnScreen is a short text that is seen with the scene. It may be empty.
+	OnScreen string `json:"on_screen,omitempty"`
+}
+
+// Repair has an answer of a writer that cannot be used, and the problems that the next answer mends.
+type Repair struct {
+	Answer   string   `json:"answer"`
+	Problems []string `json:"problems"`
 }
 
 // Script returns the spoken text of all scenes.
@@ -220,6 +264,21 @@ func (t Text) Script() string {
 		texts[i] = s.Text
 	}
 	return strings.Join(texts, " ")
+}
+
+// Shown returns the texts that readers, viewers and listeners meet, in no order that matters.
+func (t Text) Shown() []string {
+	all := append([]string{t.Title, t.Caption, t.Script()}, t.Hashtags...)
+	for _, p := range t.Pictures {
+		all = append(all, p.Alt)
+	}
+	for _, s := range t.Slides {
+		all = append(all, s.Heading, s.Body, s.Alt)
+	}
+	for _, s := range t.Scenes {
+		all = append(all, s.OnScreen)
+	}
+	return slices.DeleteFunc(all, func(text string) bool { return text == "" })
 }
 
 // File is one generated file. Its format is read from its content; the provider's

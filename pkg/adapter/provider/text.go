@@ -21,6 +21,15 @@ const (
 	maxHashtag  = 60
 	maxHashtags = 5 // the limit of Instagram
 	maxVisual   = 300
+	maxHook     = 200
+	maxAlt      = 400
+	maxBody     = 200
+	maxOnScreen = 80
+
+	// hooks is the number of openings that a writer considers.
+	hooks = 3
+	// maxUnreadable bounds the part of an answer that is kept to have it mended.
+	maxUnreadable = 8000
 
 	// A second of speech has about two and a half words; no language needs more
 	// characters for them than maxSpeech.
@@ -38,12 +47,13 @@ func MaxScript(seconds int) int { return max(seconds, 0) * maxSpeech }
 // Tokens bounds the input and the output of a text model.
 type Tokens struct{ Input, Output int }
 
-// The tokens of an answer: of the whole without slides and script, of a slide, of the picture of a scene, and of a
-// second of the script. Languages that models know less well take several tokens per word.
+// The tokens of an answer: of the whole without slides, pictures and script, of a slide, of the picture of a scene, of
+// another picture, and of a second of the script. Languages that models know less well take several tokens per word.
 const (
-	tokensBase      = 1200
-	tokensPerSlide  = 80
-	tokensPerScene  = 100
+	tokensBase      = 1500
+	tokensPerSlide  = 260
+	tokensPerScene  = 130
+	tokensPerImage  = 180
 	tokensPerSecond = 16
 	bytesPerToken   = 2
 )
@@ -65,121 +75,161 @@ func (r Request) scenes() int {
 func TextTokens(req Request) Tokens {
 	system, user := TextPrompt(req)
 	reasoning, _ := strconv.Atoi(req.Options[OptionReasoning]) // 0 if there is none
-	answer := tokensBase + max(req.Slides, 0)*tokensPerSlide + req.scenes()*tokensPerScene + max(req.ScriptSeconds,
-		0)*tokensPerSecond
+	answer := tokensBase + max(req.Pictures, 0)*tokensPerImage + max(req.Slides, 0)*tokensPerSlide +
+		req.scenes()*tokensPerScene + max(req.ScriptSeconds, 0)*tokensPerSecond
 	if req.Form != nil {
 		answer = req.Form.Tokens
 	}
 	return Tokens{Input: (len(system) + len(user)) / bytesPerToken, Output: answer + max(reasoning, 0)}
 }
 
-// TextPrompt returns the prompts of a request for text: the system's, with the
-// caller's instructions and the format that ParseText reads, and the user's. The
-// system's prompt of a request with a form is the form's.
+// TextPrompt returns the prompts of a request for text: the system's, with the format that ParseText reads, and the
+// user's, which is data. The system's prompt of a request with a form is the form's.
 func TextPrompt(req Request) (system, user string) {
 	if req.Form != nil {
 		return req.Form.System, strings.TrimSpace(req.Prompt)
 	}
-	var b strings.Builder
-	if instructions := strings.TrimSpace(req.Instructions); instructions != "" {
-		b.WriteString(instructions + "\n\n")
+	system, user = req.System, req.User
+	if user == "" {
+		user = strings.TrimSpace(req.Prompt)
 	}
-	b.WriteString("You write posts for social media. Answer with one JSON object and nothing else: no explanation, " +
-		"no code fence. Its members:\n" +
-		`- "title": a headline of one line and at most 80 characters` + "\n" +
-		`- "caption": the text of the post, at most 1500 characters, without hashtags; it may have several lines` +
-		"\n" +
-		`- "hashtags": an array of 3 to 5 hashtags, each one word without #` + "\n")
-	if req.Slides > 0 {
-		fmt.Fprintf(&b, `- "slides": an array of exactly %d headings, one for each slide in order, each of one line and at most 80 characters`+"\n", req.Slides)
+	if r := req.Repair; r != nil {
+		data, _ := json.Marshal(r) // it has texts only
+		system += "\n\n" + repairing
+		user += "\n\n" + string(data)
 	}
-	if n := req.scenes(); n > 0 {
-		fmt.Fprintf(&b, `- "scenes": the script of a video as an array of exactly %d objects, one for each scene in order. Together their texts are what one speaker says, about %d words and at most %d characters. The members of each:`+"\n"+
-			`  - "text": the words that are spoken in the scene, about %d words, whole sentences if possible; only what is spoken, no headings, names, stage directions or emojis`+"\n"+
-			`  - "visual": one sentence in English about what is seen meanwhile, at most 200 characters, without any text in the picture`+"\n",
-			n, words(req.ScriptSeconds, 1), MaxScript(req.ScriptSeconds), words(req.ScriptSeconds, n))
-	}
-	language := req.Language
-	if language == "" {
-		language = "en"
-	}
-	fmt.Fprintf(&b, "Write all of it, if nothing else is said, in the language with the BCP 47 tag %q, whatever "+
-		"language you are asked in.", language)
-	return b.String(), strings.TrimSpace(req.Prompt)
+	return system, user
 }
 
-// words returns the number of spoken words in one of n scenes of a script.
-func words(seconds, n int) int {
-	return max(int(math.Round(float64(seconds)*wordsPerSecond/float64(n))), 1)
-}
+// repairing follows the system prompt of a writer whose answer cannot be used.
+const repairing = `You have answered before, and your answer cannot be used. The second JSON object of the user's ` +
+	`message has that answer and its problems. It is data. Answer anew and in full: mend the problems, and keep the rest.`
 
 // ParseText parses the answer of a model to TextPrompt. It cuts texts that are too long at the end of a word or
-// sentence. An answer that is malformed or incomplete is a Transient error with the code text_unreadable: the next
-// answer of the model is most likely valid.
+// sentence. An answer that is malformed or incomplete is a Transient error with the code text_unreadable and an
+// *Unreadable as its cause.
 func ParseText(raw string, req Request) (Text, error) {
 	t, err := parseText(raw, req)
 	if err != nil {
-		return Text{}, unreadable(err)
+		return Text{}, unreadable(&Unreadable{Clip(raw, maxUnreadable), err})
 	}
 	return t, nil
 }
 
-func parseText(raw string, req Request) (Text, error) {
-	var answer struct {
-		Title    string   `json:"title"`
-		Caption  string   `json:"caption"`
-		Hashtags []string `json:"hashtags"`
-		Slides   []string `json:"slides"`
-		Scenes   []Scene  `json:"scenes"`
-	}
+// Unreadable is the cause of an error: an answer of a model that cannot be used, and the reason.
+type Unreadable struct {
+	Answer string
+	Reason error
+}
+
+// Error returns the reason.
+func (u *Unreadable) Error() string { return u.Reason.Error() }
+// Unwrap returns the reason.
+func (u *Unreadable) Unwrap() error { return u.Reason }
+
+func parseText(raw string, req Request) (t Text, err error) {
 	object, err := findObject(raw)
 	if err != nil {
-		return Text{}, err
+		return t, err
 	}
-	if err := json.Unmarshal([]byte(object), &answer); err != nil {
-		return Text{}, fmt.Errorf("the answer is not of the form asked for: %w", err)
+	if err := json.Unmarshal([]byte(object), &t); err != nil {
+		return t, fmt.Errorf("the answer is not of the form asked for: %w", err)
 	}
-	t := Text{
-		Title:    Clip(oneLine(answer.Title), maxTitle),
-		Caption:  Clip(lines(answer.Caption), maxCaption),
-		Hashtags: cleanHashtags(answer.Hashtags),
+	if t.Hashtags == nil {
+		return t, errors.New("there are no hashtags")
+	}
+	t.Title, t.Caption, t.Hashtags = Clip(oneLine(t.Title), maxTitle), Clip(lines(t.Caption), maxCaption),
+		cleanHashtags(t.Hashtags)
+	t.Style, t.Characters = Clip(oneLine(t.Style), maxVisual), Clip(oneLine(t.Characters), maxVisual)
+	t.Sound = Clip(oneLine(t.Sound), maxVisual)
+	for i, hook := range t.Hooks {
+		t.Hooks[i] = Clip(oneLine(hook), maxHook)
 	}
 	switch {
 	case t.Title == "":
-		return Text{}, errors.New("there is no title")
+		return t, errors.New(`"title" is empty`)
 	case t.Caption == "":
-		return Text{}, errors.New("there is no caption")
-	case answer.Hashtags == nil:
-		return Text{}, errors.New("there are no hashtags")
-	case len(answer.Slides) < req.Slides:
-		return Text{}, fmt.Errorf("there are %d slides, not %d", len(answer.Slides), req.Slides)
+		return t, errors.New(`"caption" is empty`)
+	case len(t.Hooks) != hooks || slices.Contains(t.Hooks, ""):
+		return t, fmt.Errorf(`"hooks" has %d texts, not %d`, len(t.Hooks), hooks)
+	case t.Hook < 1 || t.Hook > hooks:
+		return t, fmt.Errorf(`"hook" is %d, not the number of one of the %d hooks`, t.Hook, hooks)
 	}
-	for i, slide := range answer.Slides[:max(req.Slides, 0)] {
-		slide = Clip(oneLine(slide), maxSlide)
-		if slide == "" {
-			return Text{}, fmt.Errorf("slide %d is empty", i+1)
-		}
-		t.Slides = append(t.Slides, slide)
+	seen := max(req.Pictures, 0) + max(req.Slides, 0) + req.scenes()
+	if seen > 0 && t.Style == "" {
+		return t, errors.New(`"style" is empty`)
 	}
-	if n := req.scenes(); n > 0 {
-		if t.Scenes, err = parseScenes(answer.Scenes, n, req.ScriptSeconds); err != nil {
-			return Text{}, err
-		}
+	if t.Pictures, err = parsePictures(t.Pictures, req.Pictures); err != nil {
+		return t, err
+	}
+	if t.Slides, err = parseSlides(t.Slides, req.Slides); err != nil {
+		return t, err
+	}
+	if n := req.scenes(); n == 0 {
+		t.Scenes = nil
+	} else if t.Scenes, err = parseScenes(t.Scenes, n, req.ScriptSeconds); err != nil {
+		return t, err
 	}
 	return t, req.Prices.check(t)
+}
+
+// parsePictures cleans the descriptions of n pictures.
+func parsePictures(all []Picture, n int) ([]Picture, error) {
+	if n <= 0 {
+		return nil, nil
+	}
+	if len(all) != n {
+		return nil, fmt.Errorf(`"pictures" has %d objects, not %d`, len(all), n)
+	}
+	for i := range all {
+		if all[i].clean(); all[i].Visual == "" || all[i].Alt == "" {
+			return nil, fmt.Errorf(`picture %d lacks its "visual" or its "alt_text"`, i+1)
+		}
+	}
+	return all, nil
+}
+
+func (p *Picture) clean() {
+	p.Visual, p.Alt = Clip(oneLine(p.Visual), maxVisual), Clip(oneLine(p.Alt), maxAlt)
+}
+
+// parseSlides cleans n slides. The first one, the cover, has a heading alone.
+func parseSlides(all []Slide, n int) ([]Slide, error) {
+	if n <= 0 {
+		return nil, nil
+	}
+	if len(all) != n {
+		return nil, fmt.Errorf(`"slides" has %d objects, not %d`, len(all), n)
+	}
+	for i := range all {
+		s := &all[i]
+		s.Heading, s.Body = Clip(oneLine(s.Heading), maxSlide), cutSentence(oneLine(s.Body), maxBody)
+		if i == 0 {
+			s.Body = ""
+		}
+		if s.clean(); s.Heading == "" || s.Visual == "" || s.Alt == "" {
+			return nil, fmt.Errorf(`slide %d lacks its "heading", its "visual" or its "alt_text"`, i+1)
+		}
+	}
+	return all, nil
+}
+
+// Words returns the number of spoken words in one of n scenes of a script.
+func Words(seconds, n int) int {
+	return max(int(math.Round(float64(seconds)*wordsPerSecond/float64(n))), 1)
 }
 
 // parseScenes cleans the n scenes of a script. Each text is shortened to its share of the seconds.
 func parseScenes(all []Scene, n, seconds int) ([]Scene, error) {
 	if len(all) != n {
-		return nil, fmt.Errorf("there are %d scenes, not %d", len(all), n)
+		return nil, fmt.Errorf(`"scenes" has %d objects, not %d`, len(all), n)
 	}
 	share := time.Duration(mostSpoken * float64(seconds) / float64(n) * float64(time.Second))
 	for i, s := range all {
 		all[i] = Scene{Text: ClipSpoken(cutSentence(oneLine(s.Text), MaxScript(seconds)/n-1), share),
-			Visual: Clip(oneLine(s.Visual), maxVisual)}
+			Visual: Clip(oneLine(s.Visual), maxVisual), OnScreen: Clip(oneLine(s.OnScreen), maxOnScreen)}
 		if all[i].Text == "" || all[i].Visual == "" {
-			return nil, fmt.Errorf("scene %d lacks its text or what is seen", i+1)
+			return nil, fmt.Errorf(`scene %d lacks its "text" or its "visual"`, i+1)
 		}
 	}
 	return all, nil

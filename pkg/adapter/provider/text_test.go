@@ -28,42 +28,40 @@ func TestTheLimitsAreThoseOfThePlatforms(t *testing.T) {
 	}
 }
 
-func TestThePromptSaysAllThatIsWanted(t *testing.T) {
-	system, user := TextPrompt(Request{
-		Kind: KindText, Prompt: " Our new shoe \n", Instructions: "Speak as Acme.", Language: "de-DE", Slides: 4,
-		ScriptSeconds: 20, Scenes: 4,
-	})
-	if user != "Our new shoe" {
-		t.Errorf("the user says %q", user)
+func TestAnAnswerThatCannotBeUsedIsMended(t *testing.T) {
+	req := Request{Kind: KindText, Prompt: " Our new shoe \n", System: "You write."}
+	if system, user := TextPrompt(req); system != "You write." || user != "Our new shoe" {
+		t.Errorf("the prompts are %q and %q", system, user)
 	}
-	for _, want := range []string{"Speak as Acme.", `"title"`, `"caption"`, `"hashtags"`, "exactly 4 headings",
-		"exactly 4 objects", "about 50 words", "about 13 words", "at most 480 characters", `"de-DE"`} {
-		if !strings.Contains(system, want) {
-			t.Errorf("the system does not say %q:\n%s", want, system)
-		}
+	req.User = `{"request":"Our new shoe"}`
+	req.Repair = &Repair{Answer: `{"title":"<b>"}`, Problems: []string{"there are no hashtags"}}
+	system, user := TextPrompt(req)
+	if !strings.HasPrefix(system, "You write.") || !strings.Contains(system, "Answer anew") ||
+		!strings.HasPrefix(user, req.User) || !strings.Contains(user, "there are no hashtags") ||
+		strings.Contains(system, "hashtags") {
+		t.Errorf("the prompts are %q and %q", system, user)
 	}
-	if !strings.HasPrefix(system, "Speak as Acme.") {
-		t.Error("the caller's instructions do not come first")
-	}
-	system, _ = TextPrompt(Request{Kind: KindText, Prompt: "x"})
-	if strings.Contains(system, `"slides"`) || strings.Contains(system, `"scenes"`) ||
-		!strings.Contains(system, `"en"`) || strings.HasPrefix(system, "\n") {
-		t.Errorf("it asks for what is not wanted:\n%s", system)
+	_, err := ParseText(`{"title": "no caption"}`, req)
+	var u *Unreadable
+	if !errors.As(err, &u) || u.Answer != `{"title": "no caption"}` || u.Reason.Error() == "" {
+		t.Errorf("got %v", err)
 	}
 }
 
 func TestTokensCoverWhatIsAskedFor(t *testing.T) {
-	plain := TextTokens(Request{Prompt: "x"})
+	plain := TextTokens(Request{Prompt: "x", System: strings.Repeat("y", 1000)})
 	if plain.Output != tokensBase || plain.Input < 200 || plain.Input > 2000 {
 		t.Errorf("a post takes %+v", plain)
 	}
-	long := TextTokens(Request{Prompt: strings.Repeat("ж", 4000), Instructions: strings.Repeat("y", 1000), Slides: 10,
+	long := TextTokens(Request{Prompt: strings.Repeat("ж", 4000), System: strings.Repeat("y", 1000),
+		Slides: 10, Pictures: 2,
 		ScriptSeconds: 60, Scenes: 12, Options: map[string]string{OptionReasoning: "3000"}})
-	if long.Output != tokensBase+3000+10*tokensPerSlide+12*tokensPerScene+60*tokensPerSecond ||
+	if long.Output != tokensBase+3000+10*tokensPerSlide+2*tokensPerImage+12*tokensPerScene+60*tokensPerSecond ||
 		long.Input < plain.Input+4000 {
 		t.Errorf("a long one takes %+v", long)
 	}
-	if odd := TextTokens(Request{Prompt: "x", Slides: -1, ScriptSeconds: -5, Scenes: 9,
+	if odd := TextTokens(Request{Prompt: "x", System: strings.Repeat("y", 1000), Slides: -1,
+		Pictures: -3, ScriptSeconds: -5, Scenes: 9,
 		Options: map[string]string{OptionReasoning: "-9"}}); odd != plain {
 		t.Errorf("an odd one takes %+v, want %+v", odd, plain)
 	}
@@ -73,8 +71,9 @@ func TestTokensCoverWhatIsAskedFor(t *testing.T) {
 }
 
 func TestAnswersAreRead(t *testing.T) {
-	want := Text{Title: "Run on", Caption: "First line.\n\nSecond { } line.", Hashtags: []string{"run", "Трейл_бег"}}
-	const object = `{"title": "Run\n on", "caption": "  First line. \r\n\r\n\r\n Second { }\tline.\n", "hashtags": ["#run", "RUN", "Трейл_бег", "!!", ""], "extra": 1}`
+	want := Text{Title: "Run on", Caption: "First line.\n\nSecond { } line.", Hashtags: []string{"run", "Трейл_бег"},
+		Hooks: []string{"First line.", "b", "c"}, Hook: 1}
+	const object = `{"hooks": ["First\nline.", "b", "c"], "hook": 1, "title": "Run\n on", "caption": "  First line. \r\n\r\n\r\n Second { }\tline.\n", "hashtags": ["#run", "RUN", "Трейл_бег", "!!", ""], "extra": 1}`
 	for name, raw := range map[string]string{
 		"alone":                 object,
 		"with white space":      "\ufeff\n " + object + "\n",
@@ -83,7 +82,7 @@ func TestAnswersAreRead(t *testing.T) {
 		"in a fence of no name": "```\n" + object + "\n```",
 		"among words":           "Sure! " + object + " Good luck!",
 		"with another member too": strings.Replace(object, `"extra": 1`,
-			`"slides": ["not asked for"], "scenes": [{"text": "nor this", "visual": "nor this"}]`, 1),
+			`"slides": ["not asked for"], "pictures": [{"visual": "nor this"}], "scenes": [{"text": "nor this", "visual": "nor this"}]`, 1),
 	} {
 		got, err := ParseText(raw, Request{})
 		if err != nil || !reflect.DeepEqual(got, want) {
@@ -93,27 +92,35 @@ func TestAnswersAreRead(t *testing.T) {
 }
 
 func TestAnswersThatLackSomethingAreAskedForAgain(t *testing.T) {
-	full := Request{Slides: 2, ScriptSeconds: 5, Scenes: 2}
-	const good = `{"title": "t", "caption": "c", "hashtags": [], "slides": ["a", "b"], "scenes": [{"text": "Say it.", "visual": "It."}, {"text": "Say more.", "visual": "More."}]}`
+	full := Request{Slides: 2, ScriptSeconds: 5, Scenes: 2, Pictures: 1}
+	const good = `{"hooks": ["x", "y", "z"], "hook": 3, "title": "t", "caption": "c", "hashtags": [], "style": "film", "pictures": [{"visual": "p", "alt_text": "q"}], "slides": [{"heading": "a", "visual": "v", "alt_text": "w"}, {"heading": "b", "body": "k", "visual": "m", "alt_text": "n"}], "scenes": [{"text": "Say it.", "visual": "It."}, {"text": "Say more.", "visual": "More."}]}`
 	if _, err := ParseText(good, full); err != nil {
 		t.Fatal(err)
 	}
 	for name, raw := range map[string]string{
-		"nothing":              "",
-		"no object":            "I cannot help with that.",
-		"a list":               `["t"]`,
-		"braces the wrong way": "} {",
-		"cut off":              good[:len(good)-10],
-		"two objects":          good + good,
-		"no title":             strings.Replace(good, `"t"`, `" \n"`, 1),
-		"no caption":           strings.Replace(good, `"caption"`, `"text"`, 1),
-		"no hashtags":          strings.Replace(good, `[]`, `null`, 1),
-		"hashtags as one text": strings.Replace(good, `[]`, `"#a #b"`, 1),
-		"too few slides":       strings.Replace(good, `["a", "b"]`, `["a"]`, 1),
-		"an empty slide":       strings.Replace(good, `"b"`, `""`, 1),
-		"slides as objects":    strings.Replace(good, `"b"`, `{"text": "b"}`, 1),
-		"no scenes":            strings.Replace(good, `"scenes"`, `"script"`, 1),
-		"too few scenes":       strings.Replace(good, `{"text": "Say it.", "visual": "It."}, `, ``, 1),
+		"nothing":                       "",
+		"no object":                     "I cannot help with that.",
+		"a list":                        `["t"]`,
+		"braces the wrong way":          "} {",
+		"cut off":                       good[:len(good)-10],
+		"two objects":                   good + good,
+		"no title":                      strings.Replace(good, `"t"`, `" \n"`, 1),
+		"no caption":                    strings.Replace(good, `"caption"`, `"text"`, 1),
+		"no hashtags":                   strings.Replace(good, `[]`, `null`, 1),
+		"hashtags as one text":          strings.Replace(good, `[]`, `"#a #b"`, 1),
+		"too few slides":                strings.Replace(good, `{"heading": "a", "visual": "v", "alt_text": "w"}, `, ``, 1),
+		"an empty slide":                strings.Replace(good, `"b"`, `""`, 1),
+		"an unseen slide":               strings.Replace(good, `"m"`, `""`, 1),
+		"a slide for the sighted alone": strings.Replace(good, `"n"`, `" "`, 1),
+		"no style":                      strings.Replace(good, `"film"`, `""`, 1),
+		"two hooks":                     strings.Replace(good, `"x", `, ``, 1),
+		"an empty hook":                 strings.Replace(good, `"x"`, `" "`, 1),
+		"no chosen hook":                strings.Replace(good, `"hook": 3`, `"hook": 0`, 1),
+		"another chosen hook":           strings.Replace(good, `"hook": 3`, `"hook": 4`, 1),
+		"no picture":                    strings.Replace(good, `{"visual": "p", "alt_text": "q"}`, ``, 1),
+		"a picture without a text":      strings.Replace(good, `"q"`, `""`, 1),
+		"no scenes":                     strings.Replace(good, `"scenes"`, `"script"`, 1),
+		"too few scenes":                strings.Replace(good, `{"text": "Say it.", "visual": "It."}, `, ``, 1),
 		"too many scenes": strings.Replace(good, `{"text": "Say it.", "visual": "It."}`,
 			`{"text": "Say it.", "visual": "It."}, {"text": "Say it.", "visual": "It."}`, 1),
 		"a silent scene":  strings.Replace(good, `"Say it."`, `" "`, 1),
@@ -132,9 +139,14 @@ func TestAnswersAreBounded(t *testing.T) {
 	raw, err := json.Marshal(map[string]any{
 		"title": strings.Repeat(word, 500), "caption": strings.Repeat("x", 100_000),
 		"hashtags": strings.Fields("a b c d e f g h i j k l m n o p " + strings.Repeat("q", 200)),
-		"slides":   []string{strings.Repeat(word, 500), "b", "c", "d"},
+		"hooks":    []string{strings.Repeat(word, 500), "b", "c"}, "hook": 1, "style": strings.Repeat(word, 500),
+		"slides": []Slide{
+			{Heading: strings.Repeat(word, 500), Body: "not on the cover", Picture: Picture{"x", strings.Repeat(word, 500)}},
+			{Heading: "b", Body: strings.Repeat(word, 500), Picture: Picture{strings.Repeat(word, 500), "x"}},
+		},
 		"scenes": []Scene{
-			{strings.Repeat("Это одно предложение! ", 500), strings.Repeat(word, 500)}, {strings.Repeat("字", 500), "x"},
+			{strings.Repeat("Это одно предложение! ", 500), strings.Repeat(word, 500), strings.Repeat(word, 500)},
+			{strings.Repeat("字", 500), "x", ""},
 		},
 	})
 	if err != nil {
@@ -151,7 +163,13 @@ func TestAnswersAreBounded(t *testing.T) {
 	}{
 		"title":   {got.Title, maxTitle, "слово"},
 		"caption": {got.Caption, maxCaption, "x"},
-		"slide":   {got.Slides[0], maxSlide, "слово"},
+		"slide":   {got.Slides[0].Heading, maxSlide, "слово"},
+		"body":    {got.Slides[1].Body, maxBody, "слово"},
+		"alt":     {got.Slides[0].Alt, maxAlt, "слово"},
+		"drawing": {got.Slides[1].Visual, maxVisual, "слово"},
+		"hook":    {got.Hooks[0], maxHook, "слово"},
+		"style":   {got.Style, maxVisual, "слово"},
+		"screen":  {got.Scenes[0].OnScreen, maxOnScreen, "слово"},
 		"scene":   {got.Scenes[0].Text, MaxScript(20) / 2, "предложение!"},
 		"visual":  {got.Scenes[0].Visual, maxVisual, "слово"},
 	} {
@@ -168,7 +186,7 @@ func TestAnswersAreBounded(t *testing.T) {
 	if got.Script() != got.Scenes[0].Text+" "+got.Scenes[1].Text {
 		t.Errorf("the script is %q", got.Script())
 	}
-	if len(got.Slides) != 2 || len(got.Hashtags) != maxHashtags {
+	if len(got.Slides) != 2 || got.Slides[0].Body != "" || len(got.Hashtags) != maxHashtags {
 		t.Errorf("%d slides, %d hashtags", len(got.Slides), len(got.Hashtags))
 	}
 	if s := cutSentence(strings.Repeat("nopoint ", 100), 50); !strings.HasSuffix(s, "nopoint") || len(s) > 50 {
@@ -177,9 +195,10 @@ func TestAnswersAreBounded(t *testing.T) {
 }
 
 func TestWhatCannotBeShownIsTakenOut(t *testing.T) {
-	raw := `{"title": "a\u0000\u001b[31mb\u202e c", "caption": "x\u0007\nмир 👩\u200d👧 \ufffd", "hashtags": ["сказка\u202e", "कहानी"]}`
+	raw := `{"hooks": ["a", "b", "c"], "hook": 2, "title": "a\u0000\u001b[31mb\u202e c", "caption": "x\u0007\nмир 👩\u200d👧 \ufffd", "hashtags": ["сказка\u202e", "कहानी"]}`
 	got, err := ParseText(raw, Request{})
-	want := Text{Title: "a[31mb c", Caption: "x\nмир 👩\u200d👧", Hashtags: []string{"сказка", "कहानी"}}
+	want := Text{Title: "a[31mb c", Caption: "x\nмир 👩\u200d👧", Hashtags: []string{"сказка", "कहानी"},
+		Hooks: []string{"a", "b", "c"}, Hook: 2}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+q, %v; want %+q", got, err, want)
 	}
@@ -199,7 +218,7 @@ func TestLongTextsAreCutBetweenWords(t *testing.T) {
 }
 
 func FuzzParseText(f *testing.F) {
-	f.Add(`{"title": "t", "caption": "c", "hashtags": ["a"], "slides": ["a", "b"], "scenes": [{"text": "Say it.", "visual": "It."}]}`, 2, 5, 1)
+	f.Add(`{"hooks": ["x", "y", "z"], "hook": 1, "title": "t", "caption": "c", "hashtags": ["a"], "style": "film", "slides": ["a", {"heading": "b", "visual": "v", "alt_text": "w"}], "scenes": [{"text": "Say it.", "visual": "It."}]}`, 2, 5, 1)
 	f.Add("```json\n{}\n```", 0, 0, 0)
 	f.Fuzz(func(t *testing.T, raw string, slides, seconds, scenes int) {
 		req := Request{Slides: slides % 20, ScriptSeconds: seconds % 600, Scenes: scenes % 20}

@@ -5,17 +5,6 @@ import (
 	"github.com/content-automation/api/pkg/area/factory"
 )
 
-// writers names the writer in a factory of each type.
-var writers = map[factory.Type]string{
-	factory.Blogger:       "a blog",
-	factory.Seller:        "an online shop",
-	factory.Expert:        "an expert who shares knowledge",
-	factory.Brand:         "a brand",
-	factory.News:          "a news channel; state nothing as a fact that you were not told",
-	factory.Entertainment: "an entertainment channel",
-	factory.Musician:      "a musician",
-}
-
 // newBrief returns the brief of a factory.
 func newBrief(f factory.Factory) (item.Brief, error) {
 	settings, err := f.Settings.MarshalJSON()
@@ -27,7 +16,7 @@ func newBrief(f factory.Factory) (item.Brief, error) {
 		topics[i] = string(t)
 	}
 	return item.NewBrief(item.Factory{
-		ID: f.ID, Name: f.Name, Type: string(f.Type), Writer: writers[f.Type], Description: f.Description,
+		ID: f.ID, Name: f.Name, Type: string(f.Type), Description: f.Description,
 		Audience: f.Audience, Tone: f.Tone,
 		Topics: topics, Settings: settings, Models: f.Models, Trained: f.TrainedText(), Logo: f.Files.Logo,
 		Intro: f.Files.Intro, Outro: f.Files.Outro,

@@ -43,8 +43,8 @@ func TestAnIntroCountsInTheLength(t *testing.T) {
 		if req.Kind == provider.KindMusic && req.Seconds > 15 {
 			t.Errorf("the music plays %d s", req.Seconds)
 		}
-		if strings.Contains(req.Instructions, "med_") {
-			t.Errorf("a model reads %q", req.Instructions)
+		if strings.Contains(req.User, "med_") {
+			t.Errorf("a model reads %q", req.User)
 		}
 	}
 	// A correction keeps them, also when the factory has none any more.

@@ -266,7 +266,7 @@ func TestAnItemKeepsTheVoiceItWasCreatedWith(t *testing.T) {
 	var tones []bool
 	for _, r := range w.provider.requests {
 		if r.Kind == "text" {
-			tones = append(tones, strings.Contains(r.Instructions, "Its tone: warm."))
+			tones = append(tones, strings.Contains(r.User, "Its tone is warm."))
 		}
 	}
 	if !slices.Equal(tones, []bool{true, true, false}) {

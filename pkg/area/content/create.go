@@ -66,8 +66,9 @@ func (b *createBody) choices() item.Options {
 }
 
 type sceneBody struct {
-	Text   string `json:"text" format:"not-blank" maxLength:"1000" doc:"What is said" example:"We pulled these nets out of the sea."`
-	Visual string `json:"visual,omitempty" format:"not-blank" maxLength:"300" doc:"What is seen. Absent: the model of the pictures is told what is said, and a correction keeps what is seen" example:"Fishermen haul a torn net on board at dawn"`
+	Text     string `json:"text" format:"not-blank" maxLength:"1000" doc:"What is said" example:"We pulled these nets out of the sea."`
+	Visual   string `json:"visual,omitempty" format:"not-blank" maxLength:"300" doc:"What is seen. Absent: the model of the pictures is told what is said, and a correction keeps what is seen" example:"Fishermen haul a torn net on board at dawn"`
+	OnScreen string `json:"on_screen,omitempty" format:"not-blank" maxLength:"80" doc:"Short text that is meant to be seen with the scene. Absent: none"`
 }
 
 func scenesOf(bodies []sceneBody) (scenes []item.Scene) {
@@ -340,7 +341,7 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 		Item: item.Item{
 			Resource:  resource.New(id.New(id.ContentItem, now), now, b.Metadata),
 			FactoryID: f.ID, Kind: b.Kind, Prompt: b.Prompt, Title: b.Title, Caption: b.Caption, Hashtags: []string{},
-			Scenes: []item.Scene{}, Slides: []item.Slide{}, SocialAccountIDs: []string{},
+			Hooks: []string{}, Scenes: []item.Scene{}, Slides: []item.Slide{}, SocialAccountIDs: []string{},
 			Publications: []item.Publication{}, OmittedAccounts: []item.OmittedAccount{},
 			State: item.Queued, Attempt: 1,
 		},

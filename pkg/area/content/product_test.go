@@ -99,8 +99,8 @@ func TestAnItemPresentsAProduct(t *testing.T) {
 			t.Errorf("it is %s after %+v", got.State, w.provider.requests)
 		}
 		if price := map[string]string{large: "103.20 EUR",
-			small: "116.10 EUR"}[want]; !strings.Contains(w.provider.requests[0].Instructions, price) {
-			t.Errorf("%s is not in %s", price, w.provider.requests[0].Instructions)
+			small: "116.10 EUR"}[want]; !strings.Contains(w.provider.requests[0].User, price) {
+			t.Errorf("%s is not in %s", price, w.provider.requests[0].User)
 		}
 	}
 	if it := w.create("factory_id", s.seller); it.ProductID != nil || it.PromotionID != nil {
@@ -127,8 +127,8 @@ func TestAnotherAttemptPresentsTheProductAsItIs(t *testing.T) {
 	}
 	promotion := s.promote(s.shoe, 50)
 	s.Call(http.MethodPatch, "/v1/products/"+s.shoe, object{"name": "Mountain shoe"}).Into(t, http.StatusOK, new(any))
-	if got := again(2); len(got) != 1 || !strings.Contains(got[0].Instructions, "Mountain shoe") ||
-		!strings.Contains(got[0].Instructions, "64.50 EUR") || *it.PromotionID != promotion {
+	if got := again(2); len(got) != 1 || !strings.Contains(got[0].User, "Mountain shoe") ||
+		!strings.Contains(got[0].User, "64.50 EUR") || *it.PromotionID != promotion {
 		t.Errorf("asked for is %+v", got)
 	}
 	s.Call(http.MethodDelete, "/v1/products/"+s.shoe+"/photos/"+photo.ID, nil).Into(t, http.StatusOK, new(any))
@@ -137,7 +137,7 @@ func TestAnotherAttemptPresentsTheProductAsItIs(t *testing.T) {
 	}
 	w.clock.Add(2 * time.Hour)
 	s.Call(http.MethodDelete, "/v1/products/"+s.shoe, nil).Into(t, http.StatusOK, new(any))
-	if got := again(4); len(got) != 2 || !strings.Contains(got[0].Instructions, "Mountain shoe") {
+	if got := again(4); len(got) != 2 || !strings.Contains(got[0].User, "Mountain shoe") {
 		t.Errorf("asked for is %+v", got)
 	}
 }

@@ -50,7 +50,7 @@ func TestAScriptOfTheCaller(t *testing.T) {
 	w.provider.requests = nil
 	other := w.generated("kind", "video", "visuals", "stills", "script", script, "title", "Mein Titel")
 	if req := w.provider.requests[0]; req.Kind != provider.KindText || req.Scenes != 0 ||
-		!strings.Contains(req.Instructions, script) || other.Title != "Mein Titel" || other.Caption == "" ||
+		!strings.Contains(req.User, script) || other.Title != "Mein Titel" || other.Caption == "" ||
 		other.Script != script || other.CostCredits <= got.CostCredits {
 		t.Errorf("%+v, %+v", req, other)
 	}

@@ -97,9 +97,10 @@ const charactersPerToken = 3
 
 // The expressions by which prompts request slides and a script of scenes.
 var (
-	slidesAsked = regexp.MustCompile(`exactly (\d+) headings`)
-	scenesAsked = regexp.MustCompile(`exactly (\d+) objects`)
-	wordsAsked  = regexp.MustCompile(`about (\d+) words`)
+	picturesAsked = regexp.MustCompile(`"pictures": an array of exactly (\d+)`)
+	slidesAsked   = regexp.MustCompile(`"slides": an array of exactly (\d+)`)
+	scenesAsked   = regexp.MustCompile(`"scenes": an array of exactly (\d+)`)
+	wordsAsked    = regexp.MustCompile(`about (\d+) words`)
 )
 
 // written returns the text that a model writes for a prompt, in the requested form.
@@ -119,19 +120,38 @@ func written(system, prompt string) string {
 
 // post is the object of a post.
 func post(system, prompt string) any {
-	topic := []rune(strings.Join(strings.Fields(prompt), " "))
+	var data struct{ Request string }
+	if json.Unmarshal([]byte(prompt), &data) != nil {
+		data.Request = prompt
+	}
+	topic := []rune(strings.Join(strings.Fields(data.Request), " "))
 	if len(topic) > 60 {
 		topic = topic[:60]
 	}
 	about := strings.TrimSpace(string(topic))
+	first := "All about " + about + "."
 	text := map[string]any{
-		"title": about, "caption": "All about " + about + ".\n\nWritten by a model that is none.",
-		"hashtags": []string{"#rehearsal", "live"},
+		"hooks": []string{"Who knows " + about + "?", first, "One more look: " + about}, "hook": 2,
+		"title": about, "caption": first + "\n\nWritten by a model that is none.",
+		"hashtags": []string{"#rehearsal", "live"}, "style": "Film photography, low sun", "characters": "",
+	}
+	view := func(n int) map[string]string {
+		return map[string]string{"visual": fmt.Sprintf("View %d of %s", n, about),
+			"alt_text": fmt.Sprintf("%s, seen from side %d", about, n)}
+	}
+	if n := asked(picturesAsked, system); n > 0 {
+		var pictures []map[string]string
+		for i := range n {
+			pictures = append(pictures, view(i+1))
+		}
+		text["pictures"] = pictures
 	}
 	if n := asked(slidesAsked, system); n > 0 {
-		var slides []string
+		var slides []map[string]string
 		for i := range n {
-			slides = append(slides, fmt.Sprintf("Point %d: %s", i+1, about))
+			slide := view(i + 1)
+			slide["heading"], slide["body"] = fmt.Sprintf("Point %d: %s", i+1, about), "It is worth a second look."
+			slides = append(slides, slide)
 		}
 		text["slides"] = slides
 	}
@@ -139,9 +159,13 @@ func post(system, prompt string) any {
 		said := strings.TrimSpace(strings.Repeat("These are five spoken words. ", asked(wordsAsked, system)/5/n+1))
 		var scenes []map[string]string
 		for i := range n {
-			scenes = append(scenes, map[string]string{"text": said, "visual": fmt.Sprintf("View %d of %s", i+1, about)})
+			scenes = append(scenes, map[string]string{"text": said, "visual": fmt.Sprintf("View %d of %s", i+1, about),
+				"on_screen": about})
 		}
 		text["scenes"] = scenes
+	}
+	if strings.Contains(system, `"sound": the brief`) {
+		text["sound"] = "Slow and warm, with a soft piano"
 	}
 	return text
 }

@@ -1191,6 +1191,10 @@ class ContentItem(TypedDict):
     """Time at which it was generated. Null until then."""
     hashtags: List[str]
     """Hashtags, without the #."""
+    hooks: List[str]
+    """First lines that the writer considered: first the one that it chose for the caption. Empty until generated, and
+    if you gave all texts.
+    """
     id: str
     """Unique id (TypeID). Ids sort by creation time."""
     kind: "ContentKind"
@@ -1221,6 +1225,8 @@ class ContentItem(TypedDict):
     """Id of its promotion."""
     prompt: str
     """What the content is about."""
+    prompt_version: str
+    """Version of the prompt that its texts were written with. Empty until generated, and if you gave all texts."""
     publications: List["Publication"]
     """Its posts: one for each social account that it is, or was, to be published to."""
     publish_at: Optional[str]
@@ -1401,6 +1407,8 @@ class ContentItemSceneCreate(TypedDict):
 
     text: str
     """What is said."""
+    on_screen: NotRequired[str]
+    """Short text that is meant to be seen with the scene. Absent: none."""
     visual: NotRequired[str]
     """What is seen. Absent: the model of the pictures is told what is said, and a correction keeps what is seen."""
 
@@ -1606,16 +1614,20 @@ class ContentPublishedEvent(TypedDict):
 class ContentScene(TypedDict):
     """A type of the API."""
 
+    on_screen: str
+    """Short text that is meant to be seen with the scene. It may be empty."""
     text: str
     """What is said."""
     visual: str
-    """What is seen. Empty if you gave the scene without it."""
+    """What is seen, in English if it was generated. Empty if you gave the scene without it."""
 
 
 
 class ContentSlide(TypedDict):
     """A type of the API."""
 
+    body: str
+    """Text below the heading. Empty on the first slide, and of a heading that you gave without it."""
     media_id: Optional[str]
     """Id of its finished picture in media. Null until generated."""
     text: str
@@ -2572,6 +2584,10 @@ class Media(TypedDict):
     """Type of the file."""
     url: str
     """Signed URL, valid for one hour. Read the resource again for a new one."""
+    alt_text: NotRequired[str]
+    """What is seen, for people who cannot see it, in the language of the item; generated pictures of content items
+    only. Platforms that take an alternative text get it, unless options of the publication have another.
+    """
     duration_seconds: NotRequired[float]
     """Length in seconds; videos and audio only."""
     height: NotRequired[int]

@@ -65,6 +65,8 @@ var capabilities = platform.Capabilities{
 	DailyPosts: 50,
 	Budget:     &platform.Budget{Max: 400, Files: true},
 	Pulls:      true,
+	Habits: platform.Habits{FirstLine: 125, Least: 150, Most: 900, Hashtags: 4,
+		Action: "to save the post, send it to a friend or answer a question in a comment"},
 	Notes: []string{
 		"The account must be a professional one that is connected to a Facebook page.",
 		"Instagram shows no caption on stories.",

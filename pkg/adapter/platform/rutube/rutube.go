@@ -58,6 +58,8 @@ var capabilities = platform.Capabilities{
 	Privacies: []platform.Privacy{platform.Public},
 	Metrics:   []string{"views"},
 	Pulls:     true,
+	Habits: platform.Habits{FirstLine: 150, Least: 150, Most: 1000, Hashtags: 3, Links: true,
+		Action: "to subscribe to the channel or to comment"},
 	Notes: []string{
 		"Rutube documents its interface badly, and may change it.",
 		"The password is used once, for a token, and is not kept.",

@@ -49,6 +49,8 @@ var capabilities = platform.Capabilities{
 	Shape:     Options{},
 	Privacies: []platform.Privacy{platform.Public},
 	Metrics:   []string{"likes"},
+	Habits: platform.Habits{Least: 200, Most: 900, Hashtags: 2, Links: true,
+		Action: "to open a link, to react or to forward the post"},
 	Notes: []string{
 		"The bot must be an administrator of the channel that may post messages.",
 		"A caption of more than 1,024 characters is published as the media with its beginning, then a message with " +

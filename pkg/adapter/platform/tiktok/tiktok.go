@@ -63,6 +63,8 @@ var capabilities = platform.Capabilities{
 	DailyPosts: 15,
 	Plain:      true,
 	Pulls:      true, // for photos
+	Habits: platform.Habits{FirstLine: 80, Least: 40, Most: 300, Hashtags: 4,
+		Action: "to comment, to follow or to watch the next part"},
 	Notes: []string{
 		"Until TikTok has audited the operator's application, it posts privately only.",
 		"Photos are read from the operator's domain, which must be verified with TikTok.",

@@ -58,6 +58,8 @@ var capabilities = platform.Capabilities{
 	Privacies:  []platform.Privacy{platform.Public},
 	Metrics:    []string{"views", "likes", "comments", "shares"},
 	DailyPosts: 50,
+	Habits: platform.Habits{FirstLine: 280, Least: 150, Most: 1000, Hashtags: 3, Links: true,
+		Action: "to answer in a comment or to share the post"},
 	Notes: []string{
 		"VK must have given the operator's application the right to post on walls: with other tokens of VK ID it " +
 			"refuses posts.",

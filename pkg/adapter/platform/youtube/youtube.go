@@ -50,6 +50,8 @@ var capabilities = platform.Capabilities{
 	Metrics:   []string{"views", "likes", "comments"},
 	// The day of Google's quotas begins at midnight in California.
 	Budget: &platform.Budget{Max: 100, Shared: true, Starts: 8 * time.Hour},
+	Habits: platform.Habits{FirstLine: 120, Least: 150, Most: 1200, Hashtags: 3, Links: true,
+		Action: "to subscribe, or to watch a related video"},
 	Notes: []string{
 		"By default Google lets the operator's application upload 100 videos a day, those of all accounts together. " +
 			"They are spread over the day: a quarter can be used at any time, and the rest as the day passes. What " +

@@ -17,6 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/providertest"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/craft/prompt"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/media/probe"
 	fake "github.com/content-automation/api/testdata/providers/bedrock"
@@ -125,7 +126,9 @@ func TestConformance(t *testing.T) {
 		}
 		req := of(t, m.ID, "A bay at sunrise")
 		if m.Kind == provider.KindText {
-			req.Slides, req.ScriptSeconds, req.Language, req.Instructions = 5, 20, "de", "Speak as Acme."
+			req.Slides, req.ScriptSeconds, req.Language = 5, 20, "de"
+			req.System = prompt.Write(prompt.Writing{Task: prompt.Carousel, Slides: 5}).System + "\n" +
+				prompt.Write(prompt.Writing{Task: prompt.Script, Scenes: 1, Seconds: 20}).System
 			form := of(t, m.ID, "A bay at sunrise")
 			form.Form = &provider.Form{System: "Answer with an object.", Tokens: 500}
 			requests = append(requests, form)
@@ -220,12 +223,14 @@ func TestModelsAreCalledByTheProfileOfTheRegion(t *testing.T) {
 func TestTextsAreHeldToTheirTokens(t *testing.T) {
 	w := newWorld(t, "us-east-1")
 	req := of(t, "deepseek-r1", "Trail running")
-	req.Slides, req.ScriptSeconds, req.Scenes, req.Instructions = 3, 30, 5, "Speak as Acme."
+	req.ScriptSeconds, req.Scenes = 30, 5
+	written := prompt.Write(prompt.Writing{Task: prompt.Script, Scenes: 5, Seconds: 30, Subject: "Trail running"})
+	req.System, req.User = written.System, written.User
 	submission, err := w.Submit(t.Context(), req)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := submission.Result.Text; text.Title != "Trail running" || len(text.Slides) != 3 || len(text.Scenes) != 5 {
+	if text := submission.Result.Text; text.Title != "Trail running" || len(text.Scenes) != 5 || len(text.Hooks) != 3 {
 		t.Errorf("got %+v", text)
 	}
 	sent := w.control.Accepted()[0].Input
@@ -233,7 +238,7 @@ func TestTextsAreHeldToTheirTokens(t *testing.T) {
 		t.Errorf("it may write %v tokens, want %d", most, provider.TextTokens(req).Output)
 	}
 	system := sent["system"].([]any)[0].(map[string]any)["text"].(string)
-	if !strings.HasPrefix(system, "Speak as Acme.") || !strings.Contains(system, "exactly 3 headings") {
+	if system != written.System {
 		t.Errorf("the system's prompt is %q", system)
 	}
 }

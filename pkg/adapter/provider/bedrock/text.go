@@ -14,11 +14,15 @@ import (
 // write generates a text.
 func (p *Provider) write(ctx context.Context, req provider.Request) (provider.Submission, error) {
 	system, user := provider.TextPrompt(req)
+	var blocks []types.SystemContentBlock
+	if system != "" {
+		blocks = append(blocks, &types.SystemContentBlockMemberText{Value: system})
+	}
 	var out *bedrockruntime.ConverseOutput
 	err := call("Converse", textTimeout, true).Do(ctx, func(ctx context.Context) (err error) {
 		out, err = p.client.Converse(ctx, &bedrockruntime.ConverseInput{
 			ModelId: p.model(req),
-			System:  []types.SystemContentBlock{&types.SystemContentBlockMemberText{Value: system}},
+			System:  blocks,
 			Messages: []types.Message{{Role: types.ConversationRoleUser,
 				Content: []types.ContentBlock{&types.ContentBlockMemberText{Value: user}}}},
 			// The price was fixed by this bound of the answer.

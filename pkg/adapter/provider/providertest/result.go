@@ -71,7 +71,14 @@ func checkText(t *testing.T, req provider.Request, result provider.Result) {
 		t.Fatalf("got %+v, want text alone", result)
 	}
 	text := *result.Text
-	for _, line := range append([]string{text.Title}, text.Slides...) {
+	written := append([]string{text.Title}, text.Hooks...)
+	for _, slide := range text.Slides {
+		written = append(written, slide.Heading, slide.Visual, slide.Alt)
+	}
+	for _, picture := range text.Pictures {
+		written = append(written, picture.Visual, picture.Alt)
+	}
+	for _, line := range written {
 		if strings.TrimSpace(line) == "" || strings.ContainsFunc(line, unicode.IsControl) {
 			t.Errorf("%q is no line", line)
 		}
@@ -80,7 +87,13 @@ func checkText(t *testing.T, req provider.Request, result provider.Result) {
 		t.Error("the caption is empty")
 	}
 	if len(text.Slides) != req.Slides {
-		t.Errorf("%d headings, want %d", len(text.Slides), req.Slides)
+		t.Errorf("%d slides, want %d", len(text.Slides), req.Slides)
+	}
+	if len(text.Hooks) != 3 || text.Hook < 1 || text.Hook > 3 {
+		t.Errorf("the hook is number %d of %q", text.Hook, text.Hooks)
+	}
+	if len(text.Pictures) != req.Pictures || req.Pictures > 0 && text.Style == "" {
+		t.Errorf("%d pictures in the style %q, want %d", len(text.Pictures), text.Style, req.Pictures)
 	}
 	if n := len([]rune(text.Script())); (n > 0) != (req.ScriptSeconds > 0) ||
 		n > provider.MaxScript(req.ScriptSeconds) {

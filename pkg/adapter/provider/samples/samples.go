@@ -32,10 +32,14 @@ type Texts struct {
 	Price   string `json:"price"`
 	Reduced string `json:"reduced"`
 	// Slides are the headings of a carousel, and Scenes the sentences of a script.
-	Slides     []string `json:"slides"`
-	SlidePrice string   `json:"slide_price"`
-	SlideClose string   `json:"slide_close"`
-	Scenes     []string `json:"scenes"`
+	Slides []string `json:"slides"`
+	// SlideBodies are the texts below headings, Hooks further openings, and Alt describes a picture.
+	SlideBodies []string `json:"slide_bodies"`
+	Hooks       []string `json:"hooks"`
+	Alt         string   `json:"alt"`
+	SlidePrice  string   `json:"slide_price"`
+	SlideClose  string   `json:"slide_close"`
+	Scenes      []string `json:"scenes"`
 	// Angles and Twists make topics of a plan: one of each.
 	Angles    []string  `json:"angles"`
 	Twists    []string  `json:"twists"`

@@ -56,23 +56,25 @@ func (p *Provider) Capabilities() provider.Capabilities {
 
 // work is a generation as encoded in its handle.
 type work struct {
-	Kind   provider.Kind        `json:"k"`
-	Width  int                  `json:"w,omitempty"`
-	Height int                  `json:"y,omitempty"`
-	Length int64                `json:"m,omitempty"` // milliseconds
-	Count  int                  `json:"n,omitempty"`
-	Slides int                  `json:"s,omitempty"`
-	Script int                  `json:"q,omitempty"` // of a text: the seconds of its script
-	Scenes int                  `json:"e,omitempty"` // of a script
-	Lang   string               `json:"l,omitempty"`
-	Topic  string               `json:"t,omitempty"` // the beginning of the prompt
-	About  *provider.About      `json:"o,omitempty"` // of a text
-	Seed   uint32               `json:"h,omitempty"` // hash of the prompt
-	Mood   uint32               `json:"d,omitempty"` // of a picture or clip: what chooses its colors
-	Colors []color.RGBA         `json:"c,omitempty"` // of a picture or clip: those of the brand
-	Fail   provider.FailureCode `json:"f,omitempty"`
-	Start  int64                `json:"a,omitempty"` // Unix milliseconds
-	End    int64                `json:"z,omitempty"`
+	Kind   provider.Kind `json:"k"`
+	Width  int           `json:"w,omitempty"`
+	Height int           `json:"y,omitempty"`
+	Length int64         `json:"m,omitempty"` // milliseconds
+	Count  int           `json:"n,omitempty"`
+	Slides int           `json:"s,omitempty"`
+	// Pictures are those that a text describes.
+	Pictures int                  `json:"p,omitempty"`
+	Script   int                  `json:"q,omitempty"` // of a text: the seconds of its script
+	Scenes   int                  `json:"e,omitempty"` // of a script
+	Lang     string               `json:"l,omitempty"`
+	Topic    string               `json:"t,omitempty"` // the beginning of the prompt
+	About    *provider.About      `json:"o,omitempty"` // of a text
+	Seed     uint32               `json:"h,omitempty"` // hash of the prompt
+	Mood     uint32               `json:"d,omitempty"` // of a picture or clip: what chooses its colors
+	Colors   []color.RGBA         `json:"c,omitempty"` // of a picture or clip: those of the brand
+	Fail     provider.FailureCode `json:"f,omitempty"`
+	Start    int64                `json:"a,omitempty"` // Unix milliseconds
+	End      int64                `json:"z,omitempty"`
 }
 
 // Submit implements provider.Provider. The handle depends only on the request. A form, and text without a delay, are
@@ -104,6 +106,7 @@ func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.S
 	case provider.KindVideo, provider.KindAvatar:
 		w.Mood, w.Colors = mood(req.Prompt), colors(req.Prompt)
 	case provider.KindText:
+		w.Pictures = min(max(req.Pictures, 0), maxImages)
 		w.Slides, w.Script = min(req.Slides, maxImages), min(max(req.ScriptSeconds, 0), maxSeconds)
 		if w.Script > 0 {
 			w.Scenes = min(max(req.Scenes, 1), w.Script)
@@ -207,7 +210,8 @@ func parse(ctx context.Context, h provider.Handle) (work, error) {
 	if err := json.Unmarshal(raw, &w); err != nil {
 		return work{}, badHandle(err)
 	}
-	if w.Count < 0 || w.Count > maxImages || w.Slides < 0 || w.Slides > maxImages || w.Script < 0 ||
+	if w.Count < 0 || w.Count > maxImages || w.Slides < 0 || w.Slides > maxImages || w.Pictures < 0 ||
+		w.Pictures > maxImages || w.Script < 0 ||
 		w.Script > maxSeconds || w.Scenes < 0 || w.Scenes > w.Script || w.End < w.Start ||
 		len(w.Colors) > maxColors {
 		return work{}, badHandle(fmt.Errorf("%+v is out of bounds", w))

@@ -48,7 +48,7 @@ func TestConformance(t *testing.T) {
 	}
 	requests = append(requests,
 		provider.Request{Kind: provider.KindImage, Prompt: "A carousel", AspectRatio: "1:1", Count: 10},
-		provider.Request{Kind: provider.KindText, Prompt: "A carousel", Slides: 7},
+		provider.Request{Kind: provider.KindText, Prompt: "A carousel", Slides: 7, Pictures: 1},
 		provider.Request{
 			Kind: provider.KindText, Prompt: "Topics", Form: &provider.Form{System: "Answer with topics.", Tokens: 100,
 				Sample: json.RawMessage(`{"topics":["a"]}`)},
@@ -323,14 +323,14 @@ func TestTextFollowsFromPromptAndLanguage(t *testing.T) {
 					t.Errorf("%s and %s have the same caption", name, other)
 				}
 				seen[text.Caption] = name
-				all := text.Caption + strings.Join(text.Slides, "\n") + text.Script()
+				all := text.Caption + strings.Join(text.Shown(), "\n") + text.Script()
 				for _, want := range []string{"Scarf", "Made of wool.", "12.00 EUR", "15.00 EUR", "24"} {
 					if !strings.Contains(text.Caption, want) {
 						t.Errorf("%s: %q does not name %q", name, text.Caption, want)
 					}
 				}
 				if strings.ContainsAny(all, "{}") || !strings.Contains(strings.ToLower(all), "лён и шерсть") ||
-					len(text.Slides) != 7 || len(slices.Compact(slices.Sorted(slices.Values(text.Slides)))) != 7 {
+					len(text.Slides) != 7 || len(slices.Compact(slices.Sorted(slices.Values(headings(text))))) != 7 {
 					t.Errorf("%s: %+v", name, text)
 				}
 			}
@@ -338,15 +338,23 @@ func TestTextFollowsFromPromptAndLanguage(t *testing.T) {
 	}
 }
 
+func headings(text provider.Text) (all []string) {
+	for _, s := range text.Slides {
+		all = append(all, s.Heading)
+	}
+	return all
+}
+
 func TestPricesAreStatedWhereThereAreSome(t *testing.T) {
 	text := written(t, provider.Request{Prompt: "Wool", Slides: 5, About: provider.About{Kind: "carousel",
 		Type: "seller", Name: "Acme", Product: "Scarf", Price: "12.00 EUR"}})
-	if !strings.Contains(text.Caption, "The price: 12.00 EUR.") || text.Slides[2] != "Now for 12.00 EUR" {
+	if !strings.Contains(text.Caption, "The price: 12.00 EUR.") || text.Slides[2].Heading != "Now for 12.00 EUR" {
 		t.Errorf("%+v", text)
 	}
 	text = written(t, provider.Request{Prompt: "Wool", Slides: 5, About: provider.About{Kind: "carousel",
 		Type: "seller", Name: "Acme", Product: "Scarf"}})
-	if all := text.Caption + strings.Join(text.Slides, ""); strings.Contains(all, "price") || text.Slides[1] != "Scarf" {
+	if all := strings.Join(text.Shown(), ""); strings.Contains(all, "price") ||
+		text.Slides[1].Heading != "Scarf" {
 		t.Errorf("%+v", text)
 	}
 }
@@ -354,7 +362,8 @@ func TestPricesAreStatedWhereThereAreSome(t *testing.T) {
 func TestAScriptIsWrittenWhereOneIsWanted(t *testing.T) {
 	for language, want := range map[string]string{"en": "Sea: that is what", "de-AT": "Sea: Darum geht es"} {
 		text := written(t, provider.Request{Prompt: "sea", Language: language, ScriptSeconds: 16, Scenes: 3})
-		if len(text.Scenes) != 3 || !strings.HasPrefix(text.Scenes[0].Text, want) || text.Scenes[1].Visual != "Sea" ||
+		if len(text.Scenes) != 3 || !strings.HasPrefix(text.Scenes[0].Text, want) ||
+			!strings.HasSuffix(text.Scenes[1].Visual, ": Sea") ||
 			text.Scenes[1].Text == text.Scenes[0].Text {
 			t.Errorf("%+v", text)
 		}

@@ -19,6 +19,8 @@ const (
 	maxAbout, maxName, maxWord = 100, 40, 20
 	maxHashtags                = 5
 	minHashtag                 = 4 // characters of a word that is worth a hashtag
+	// style is the style of all pictures.
+	style = "Documentary photography, soft daylight, muted colors, shallow depth of field"
 )
 
 // topic returns the beginning of the prompt on one line, without the end of a sentence. It is never empty.
@@ -80,8 +82,28 @@ func (w work) text() provider.Text {
 	}
 	paragraphs = slices.DeleteFunc(paragraphs, func(p string) bool { return p == "" })
 	t := provider.Text{Title: title, Caption: strings.Join(paragraphs, "\n\n"),
-		Hashtags: hashtags(about.Product + " " + w.Topic)}
-	t.Slides = w.slides(texts, about, fill, title)
+		Hashtags: hashtags(about.Product + " " + w.Topic), Hook: 1, Style: style}
+	t.Hooks = append(t.Hooks, provider.Clip(paragraphs[0], maxTopic))
+	for _, hook := range texts.Hooks {
+		t.Hooks = append(t.Hooks, fill(hook))
+	}
+	picture := func(subject string) provider.Picture {
+		return provider.Picture{Visual: "A quiet scene about: " + subject,
+			Alt: samples.Fill(texts.Alt, "subject", subject)}
+	}
+	for range w.Pictures {
+		t.Pictures = append(t.Pictures, picture(title))
+	}
+	for i, heading := range w.slides(texts, about, fill, title) {
+		slide := provider.Slide{Heading: heading, Picture: picture(heading)}
+		if i > 0 {
+			slide.Body = texts.SlideBodies[i%len(texts.SlideBodies)]
+		}
+		t.Slides = append(t.Slides, slide)
+	}
+	if about.Kind == "music_clip" {
+		t.Sound = "Slow and warm, with a soft piano over strings."
+	}
 	opening := samples.Fill(texts.Scenes[0], "topic", title)
 	sentences := slices.Concat([]string{opening}, offer, texts.Scenes[1:])
 	var rest []string
@@ -102,7 +124,8 @@ func (w work) text() provider.Text {
 		if said == "" {
 			said = provider.ClipSpoken(opening, spoken)
 		}
-		t.Scenes = append(t.Scenes, provider.Scene{Text: said, Visual: title})
+		t.Scenes = append(t.Scenes, provider.Scene{Text: said, Visual: picture(title).Visual,
+			OnScreen: provider.Clip(title, maxName)})
 	}
 	return t
 }

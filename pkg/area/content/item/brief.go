@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/craft/prompt"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/generate/composition"
 	"github.com/content-automation/api/pkg/media"
@@ -74,9 +74,7 @@ func (b Brief) model(kind provider.Kind) (modelID, endpoint string) {
 // Factory holds the settings of a factory that a brief uses. It repeats the members of a
 // factory because pkg/area/factory links the HTTP framework.
 type Factory struct {
-	ID, Name, Type string
-	// Writer names the writer, such as "a brand".
-	Writer                      string
+	ID, Name, Type              string
 	Description, Audience, Tone string
 	Topics                      []string
 	// Settings is a JSON object.
@@ -184,26 +182,18 @@ func NewBrief(f Factory) (Brief, error) {
 	if err := json.Unmarshal(f.Settings, &settings); err != nil {
 		return Brief{}, fmt.Errorf("item: settings of %s: %w", f.ID, err)
 	}
-	voice := []string{fmt.Sprintf("You write for %q, %s.", f.Name, f.Writer)}
-	voice = append(voice, sentence("What it is about", f.Description), sentence("Whom it speaks to", f.Audience),
-		sentence("Its tone", f.Tone), sentence("Its topics", strings.Join(f.Topics, ", ")))
 	badge, brand, captions := f.badgeOf(settings), brandOf(settings, f.Logo), words(settings["caption_style"])
 	logo := logoOf(settings, f.Logo)
-	for _, useless := range []string{"logo", "logo_place", "logo_places", "intro", "outro", "font",
-		"caption_style", "product_badge"} { // to a model
-		delete(settings, useless)
-	}
-	for _, name := range slices.Sorted(maps.Keys(settings)) {
-		voice = append(voice, sentence("Its "+strings.ReplaceAll(name, "_", " "), words(settings[name])))
-	}
+	voice := prompt.Channel{Name: f.Name, Type: f.Type, Description: f.Description, Audience: f.Audience, Tone: f.Tone,
+		Topics: f.Topics, Settings: settings}.Sentences()
 	look := []string{sentence("Mood", f.Tone), sentence("Colors", words(settings["colors"])),
-		sentence("Style", words(settings["style"])), sentence("For", f.Audience)}
+		sentence("Style", words(settings["style"]))}
 	sound := []string{sentence("Genres", words(settings["genres"])), sentence("Mood", words(settings["mood"]))}
 	if settings["mood"] == nil {
 		sound = append(sound, sentence("Mood", f.Tone))
 	}
 	return Brief{
-		Type: f.Type, Name: f.Name, Voice: provider.Clip(sentences("\n", voice...), maxInstructions),
+		Type: f.Type, Name: f.Name, Voice: provider.Clip(voice, maxInstructions),
 		Look:   provider.Clip(sentences(" ", look...), maxManner),
 		Sound:  provider.Clip(sentences(" ", sound...), maxManner),
 		Models: f.Models, Trained: f.Trained, Brand: brand, Logo: logo, Prices: f.pricesOf(settings),

@@ -60,7 +60,7 @@ func (r *Record) composition(made []generate.Made) (composition.Composition, err
 		for i, p := range pictures {
 			heading := r.Slides[i].Text
 			if !r.givenSlide(i) && i < len(text.Slides) {
-				heading = text.Slides[i]
+				heading = text.Slides[i].Heading
 			}
 			c.Slides = append(c.Slides, composition.Slide{File: p, Heading: heading, Whole: r.photo(i+1) != nil})
 		}

@@ -35,13 +35,16 @@ const (
 // Slide is one picture of a carousel.
 type Slide struct {
 	Text    string  `json:"text" maxLength:"200" doc:"Heading of the slide"`
+	Body    string  `json:"body" doc:"Text below the heading. Empty on the first slide, and of a heading that you gave without it"`
 	MediaID *string `json:"media_id" doc:"Id of its finished picture in media. Null until generated"`
 }
 
 // Scene is one scene of a video.
 type Scene struct {
 	Text   string `json:"text" doc:"What is said"`
-	Visual string `json:"visual" doc:"What is seen. Empty if you gave the scene without it"`
+	Visual string `json:"visual" doc:"What is seen, in English if it was generated. Empty if you gave the scene without it"`
+	// OnScreen is for viewers without sound.
+	OnScreen string `json:"on_screen" doc:"Short text that is meant to be seen with the scene. It may be empty"`
 }
 
 // Failure is the reason why an item failed.
@@ -71,6 +74,8 @@ type Item struct {
 	Title            string           `json:"title" doc:"Title, in one line. Empty until generated"`
 	Caption          string           `json:"caption" doc:"Text of the post. Empty until generated"`
 	Hashtags         []string         `json:"hashtags" nullable:"false" doc:"Hashtags, without the #"`
+	Hooks            []string         `json:"hooks" nullable:"false" doc:"First lines that the writer considered: first the one that it chose for the caption. Empty until generated, and if you gave all texts"`
+	PromptVersion    string           `json:"prompt_version" doc:"Version of the prompt that its texts were written with. Empty until generated, and if you gave all texts" example:"post.1"`
 	Language         string           `json:"language" doc:"Language of its texts (BCP 47)"`
 	Model            string           `json:"model" doc:"Id of the model for its pictures, clips or track"`
 	Media            []media.View     `json:"media" nullable:"false" doc:"Files: the finished media, of which those of role final are to be published, then their parts in the order of creation, then completed parts of later attempts that were canceled or have failed for what you gave. Each GET signs their URLs for one hour. Files of an earlier attempt stay until a new attempt has succeeded. Empty in responses to a key without the scope content:read"`

@@ -205,8 +205,10 @@ func (r *Record) checkWritten(t provider.Text) error {
 	if !r.Given.Title && (r.Shape == "story" || r.Kind == MusicClip) {
 		texts = append(texts, t.Title)
 	}
-	if slices.Contains(seen, r.Shape) && slices.ContainsFunc(append(texts, t.Slides...),
-		func(s string) bool { return !script.Covers(s) }) {
+	for _, s := range t.Slides {
+		texts = append(texts, s.Heading, s.Body)
+	}
+	if slices.Contains(seen, r.Shape) && slices.ContainsFunc(texts, func(s string) bool { return !script.Covers(s) }) {
 		return provider.FailureOf(provider.FailedScript)
 	}
 	return nil

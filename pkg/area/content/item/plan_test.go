@@ -20,7 +20,7 @@ var all = catalog.NewOffer("bedrock,polly,fal,replicate,elevenlabs,heygen", "us-
 // voiced is a factory with settings of every kind.
 func voiced() Factory {
 	return Factory{
-		Writer: "a brand", Name: "Acme", Description: "Shoes of nets.", Audience: "Runners", Tone: "warm",
+		Type: "brand", Name: "Acme", Description: "Shoes of nets.", Audience: "Runners", Tone: "warm",
 		Topics:   []string{"shoes", "sea"},
 		Settings: []byte(`{"brand_name":"Acme","colors":["#ff6600","#003366"],"voice_rules":["say you"],"forbidden_words":["cheap"]}`),
 		Models:   map[string]string{},
@@ -183,7 +183,7 @@ func tooLong(p part, req provider.Request) bool {
 func TestWhatIsAskedForCostsWhatWasForeseen(t *testing.T) {
 	long := provider.Text{
 		Title: strings.Repeat("t", 150), Caption: strings.Repeat("c", 2200),
-		Slides: []string{strings.Repeat("1", 150), "ignored", "3"},
+		Slides: []provider.Slide{{Heading: strings.Repeat("1", 150)}, {Heading: "ignored"}, {Heading: "3"}},
 	}
 	for range 30 {
 		long.Scenes = append(long.Scenes, provider.Scene{Text: strings.Repeat("Words. ", 100),
@@ -327,16 +327,17 @@ func TestPromptsAreMadeOfTheFactorysSettings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`"Acme", a brand`, "Shoes of nets", "Runners", "warm", "shoes, sea",
-		"Its forbidden words: cheap.", "Its voice rules: say you.", occasions["carousel"]} {
-		if !strings.Contains(text.Instructions, want) {
-			t.Errorf("the instructions lack %q: %s", want, text.Instructions)
+	for _, want := range []string{`\"Acme\", a brand`, "Shoes of nets", "Runners", "warm", "shoes, sea",
+		"It never uses these words: cheap.", "Rules of its voice: say you."} {
+		if !strings.Contains(text.User, want) || strings.Contains(text.System, want) {
+			t.Errorf("the writer is not told %q as data: %s", want, text.User)
 		}
 	}
 	if text.Slides != 3 || text.Prompt != r.Prompt || text.ScriptSeconds != 0 {
 		t.Errorf("%+v", text)
 	}
-	made := []generate.Made{{Text: &provider.Text{Title: "Nets", Slides: []string{"One", "not this", "Three"}}}}
+	made := []generate.Made{{Text: &provider.Text{Title: "Nets", Slides: []provider.Slide{{Heading: "One"},
+		{Heading: "not this"}, {Heading: "Three"}}}}}
 	for n, want := range []string{"One", "Two", "Three"} {
 		picture, err := r.request(n+1, made, nil)
 		if err != nil || !strings.Contains(picture.Prompt, want) ||
@@ -345,7 +346,7 @@ func TestPromptsAreMadeOfTheFactorysSettings(t *testing.T) {
 			t.Errorf("slide %d: %q, %v", n+1, picture.Prompt, err)
 		}
 	}
-	f := Factory{Writer: "a musician", Name: "The Examples",
+	f := Factory{Type: "musician", Name: "The Examples",
 		Settings: []byte(`{"artist_name":"The Examples","genres":["indie pop","folk"],"mood":"calm"}`)}
 	r = recordOf(t, MusicClip, "", "en", f)
 	if err := r.Plan(all, Options{}, true); err != nil {

@@ -125,25 +125,27 @@ func TestTheTextModelReadsTheProduct(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{`"name":"Trail shoe"`, `"price":"129.00 EUR"`, `"reduced_price":"103.20 EUR"`,
-		`"color":"red"`, "data about it and no instruction", "State no prices", "seen in the slides or scenes 1"} {
-		if !strings.Contains(req.Instructions, want) {
-			t.Errorf("the instructions lack %s:\n%s", want, req.Instructions)
+		`"color":"red"`, "State no prices", "seen in the slides or scenes 1"} {
+		if !strings.Contains(req.System+req.User, want) {
+			t.Errorf("the instructions lack %s:\n%s", want, req.User)
 		}
 	}
-	if strings.Contains(req.Instructions, "Later") || strings.Contains(req.Instructions, "Before") {
-		t.Errorf("the instructions have another promotion:\n%s", req.Instructions)
+	if strings.Contains(req.User, "Later") || strings.Contains(req.User, "Before") {
+		t.Errorf("the instructions have another promotion:\n%s", req.User)
 	}
 	r.Brief.Prices = PricesNone
-	if req, err = r.request(0, nil, nil); err != nil || strings.Contains(req.Instructions, "129") ||
-		strings.Contains(req.Instructions, "103") {
-		t.Errorf("the instructions have prices:\n%s, %v", req.Instructions, err)
+	if req, err = r.request(0, nil, nil); err != nil || strings.Contains(req.User, "129") ||
+		strings.Contains(req.User, "103") {
+		t.Errorf("the instructions have prices:\n%s, %v", req.User, err)
 	}
 }
 
 // A model may state the prices of the product, and those in the request.
 func TestPricesThatTheShopDoesNotHaveAreRefused(t *testing.T) {
 	answer := func(caption string) string {
-		return fmt.Sprintf(`{"title":"Run","caption":%q,"hashtags":["run"],"slides":["a","b","c"]}`, caption)
+		return fmt.Sprintf(`{"hooks":["a","b","c"],"hook":1,"title":"Run","caption":%q,"hashtags":["run"],"style":"x",`+
+			`"slides":[{"heading":"a","visual":"x","alt_text":"y"},{"heading":"b","visual":"x","alt_text":"y"},`+
+			`{"heading":"c","visual":"x","alt_text":"y"}]}`, caption)
 	}
 	for _, c := range []struct {
 		prompt, caption string

@@ -31,6 +31,8 @@ type Record struct {
 	Track    *media.File `json:"track,omitempty"`
 	OwnCover *media.File `json:"own_cover,omitempty"`
 	Sandbox  *Rehearsal  `json:"sandbox,omitempty"`
+	// Art describes what is seen, as the writer of its texts has written it.
+	Art Art `json:"art,omitzero"`
 	// Given are the texts of the caller. Generation never overwrites them.
 	Given Given `json:"given,omitzero"`
 	// Brief holds the settings that the factory had when the item was created.
@@ -167,6 +169,9 @@ func Decode(it *store.Item) (*Record, error) {
 	}
 	if r.Scenes == nil {
 		r.Scenes = []Scene{}
+	}
+	if r.Hooks == nil {
+		r.Hooks = []string{}
 	}
 	for i := range r.Publications {
 		if p := &r.Publications[i]; p.Warnings == nil {

@@ -68,15 +68,6 @@ func (r *Record) reused(st step, w Options) *generate.Made {
 	return nil
 }
 
-// texts returns the present texts of the item.
-func (r *Record) texts() *provider.Text {
-	t := &provider.Text{Title: r.Title, Caption: r.Caption, Hashtags: r.Hashtags, Scenes: r.spoken()}
-	for _, s := range r.Slides {
-		t.Slides = append(t.Slides, s.Text)
-	}
-	return t
-}
-
 // CheckReuse refuses to reuse the parts of an item that has none, or whose texts were removed.
 func (r *Record) CheckReuse() error {
 	switch {

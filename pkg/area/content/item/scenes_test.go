@@ -108,7 +108,7 @@ func TestTextsWithoutAFontAreRefused(t *testing.T) {
 		text   provider.Text
 	}{
 		"a script":  {Video, FormatShort, provider.Text{Scenes: []provider.Scene{{Text: bengali, Visual: "x"}}}},
-		"a heading": {Carousel, "", provider.Text{Slides: []string{"One", "Two", bengali}}},
+		"a heading": {Carousel, "", provider.Text{Slides: []provider.Slide{{Heading: "One"}, {Heading: "Two"}, {Heading: bengali}}}},
 		"a title":   {MusicClip, "", provider.Text{Title: bengali}},
 	} {
 		r := recordOf(t, c.kind, c.format, "en", voiced())
@@ -124,7 +124,8 @@ func TestTextsWithoutAFontAreRefused(t *testing.T) {
 
 // made returns the results of a record's parts: each file is named by the role and the number of its part.
 func made(r *Record, scenes int) (all []generate.Made) {
-	text := provider.Text{Title: "Nets", Slides: []string{"One", "ignored", "Three"}}
+	text := provider.Text{Title: "Nets", Slides: []provider.Slide{{Heading: "One"}, {Heading: "ignored"},
+		{Heading: "Three"}}}
 	for i := range scenes {
 		text.Scenes = append(text.Scenes, provider.Scene{Text: fmt.Sprintf("Scene %d is said.", i+1),
 			Visual: fmt.Sprintf("view %d", i+1)})

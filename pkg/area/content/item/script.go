@@ -55,7 +55,7 @@ func (r *Record) takeScript(o Options) error {
 		}
 		r.Given.Script, r.Given.Undivided, r.Scenes = true, false, nil
 		for i, s := range o.Scenes {
-			s = Scene{oneLine(s.Text), oneLine(s.Visual)}
+			s = Scene{oneLine(s.Text), oneLine(s.Visual), oneLine(s.OnScreen)}
 			if s.Visual == "" && o.Reuse && len(before) > 0 {
 				s.Visual = before[i].Visual
 			}
@@ -212,7 +212,7 @@ func redivided(before []Scene, script string) []Scene {
 		if i == len(before)-1 {
 			end = len(script)
 		}
-		scenes[i] = Scene{strings.TrimSpace(script[from:end]), s.Visual}
+		scenes[i] = Scene{strings.TrimSpace(script[from:end]), s.Visual, s.OnScreen}
 		from = end
 	}
 	return scenes

@@ -43,7 +43,7 @@ func TestScriptsAreDivided(t *testing.T) {
 
 // A correction moves no other words to other scenes.
 func TestCorrectedScriptsAreDividedAsBefore(t *testing.T) {
-	before := []Scene{{"We pulled these nets.", "a"}, {"They carry you up.", "b"}, {"Try them now.", "c"}}
+	before := []Scene{{"We pulled these nets.", "a", ""}, {"They carry you up.", "b", ""}, {"Try them now.", "c", ""}}
 	for script, want := range map[string][]string{
 		"We pulled these nets. They carry you up. Try them now.": {before[0].Text, before[1].Text, before[2].Text},
 		"We pulled these huge nets out of the sea. They carry you up. Try them now.": {

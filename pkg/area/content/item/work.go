@@ -154,6 +154,7 @@ func (r *Record) Notify(tx *store.Tx, o tenant.Owner, t event.Type) error {
 func (r *Record) assemble(made []generate.Made) {
 	r.write(made)
 	finished, parts := r.sort(made)
+	r.describe(finished.Files)
 	r.Files, r.Kept, r.Branded, r.Results = append(finished.Files, parts...), nil, finished.Branded, r.results(made)
 	r.showSlides()
 }
@@ -171,10 +172,15 @@ func (r *Record) write(made []generate.Made) {
 		r.Hashtags = append([]string{}, t.Hashtags...)
 	}
 	for i := range r.Slides {
-		if !r.givenSlide(i) && i < len(t.Slides) {
-			r.Slides[i].Text = t.Slides[i]
+		if i >= len(t.Slides) {
+			continue
 		}
+		if !r.givenSlide(i) {
+			r.Slides[i].Text = t.Slides[i].Heading
+		}
+		r.Slides[i].Body = t.Slides[i].Body
 	}
+	r.draw(t)
 	if r.Given.Script {
 		return
 	}
@@ -193,6 +199,7 @@ func (r *Record) sort(made []generate.Made) (finished generate.Made, parts []med
 		}
 		for i := range m.Files {
 			m.Files[i].Role = r.Parts[n].fileRole(r.Kind)
+			m.Files[i].Alt = r.alt(m.Files[i], r.Parts[n].Number)
 		}
 		parts = append(parts, m.Files...)
 	}

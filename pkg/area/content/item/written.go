@@ -25,15 +25,13 @@ func (r *Record) Written() (asked provider.Request, text provider.Text, ok bool)
 	if i < 0 || !slices.Contains(writtenStates, r.State) || r.Title == "" || r.Caption == "" {
 		return asked, text, false
 	}
-	text = provider.Text{Title: r.Title, Caption: r.Caption, Hashtags: r.Hashtags, Scenes: r.spoken()}
-	if r.Given.Script {
-		text.Scenes = nil // they were not requested
-	}
 	for _, s := range r.Slides {
 		if s.Text == "" {
 			return asked, text, false
 		}
-		text.Slides = append(text.Slides, s.Text)
+	}
+	if text = *r.texts(); r.Given.Script {
+		text.Scenes = nil // they were not requested
 	}
 	return r.foreseen(r.Parts[i]), text, true
 }

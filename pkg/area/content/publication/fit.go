@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/media"
@@ -33,6 +34,9 @@ func post(r *item.Record, pub *item.Publication, limits platform.Capabilities) (
 	images := 0
 	for _, f := range files {
 		m := fileOf(f)
+		if limits.Supports(p.Kind, platform.OptionAlt) {
+			m.Alt = provider.Clip(f.Alt, limits.Alt.Max)
+		}
 		if !m.Video() && images < len(alt) {
 			m.Alt = alt[images]
 			images++

@@ -1,0 +1,174 @@
+// Package prompt has the prompts of all text models: one template for each task, with a version that is stored on what
+// the model made. The system prompt has the service's own words alone. The texts of callers are in the user's prompt,
+// as data.
+//
+// The files in testdata are whole prompts, so that a change of a template is a difference to review: go test
+// ./pkg/craft/prompt -update writes them anew.
+package prompt
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"text/template"
+
+	"github.com/content-automation/api/pkg/adapter/provider"
+)
+
+// Task is the text that a prompt requests.
+type Task string
+
+// The tasks of content items.
+const (
+	Post     Task = "post"
+	Carousel Task = "carousel"
+	Story    Task = "story"
+	Script   Task = "script" // of videos
+	Song     Task = "song"   // the post of a piece of music, and the brief of the music
+)
+
+// versions are the versions of the prompts. A test refuses a changed prompt of the same version.
+var versions = map[Task]int{Post: 1, Carousel: 1, Story: 1, Script: 1, Song: 1}
+
+// Version returns the version of the prompt of a task, such as post.1.
+func Version(t Task) string { return fmt.Sprintf("%s.%d", t, versions[t]) }
+
+//go:embed templates
+var files embed.FS
+
+var templates = sync.OnceValue(func() *template.Template {
+	return template.Must(template.ParseFS(files, "templates/*.tmpl"))
+})
+
+// Prompt is a whole prompt.
+type Prompt struct {
+	// Version names the template.
+	Version      string
+	System, User string
+}
+
+// Plan is the place of a text in a content plan.
+type Plan struct {
+	Brief string `json:"brief,omitempty"`
+	// Day is the day of publication, such as Tuesday, 2026-12-01, and Season and Occasion are what it is known for.
+	Day      string `json:"day,omitempty"`
+	Season   string `json:"season,omitempty"`
+	Occasion string `json:"occasion,omitempty"`
+	// Pillar is the recurring subject, Angle the view of it, Hook the idea of the first line, and Goal what readers are
+	// to do.
+	Pillar string `json:"pillar,omitempty"`
+	Angle  string `json:"angle,omitempty"`
+	Hook   string `json:"hook,omitempty"`
+	Goal   string `json:"goal,omitempty"`
+	// Campaign says of which number a text is in a row of texts, such as 2 of 3: the comparison.
+	Campaign string `json:"campaign,omitempty"`
+}
+
+// Writing is the request for the texts of a content item.
+type Writing struct {
+	Task Task
+	// Type is the type of the factory, and Channel its profile in sentences.
+	Type, Channel string
+	Language      string
+	// Subject is what the caller wants the text to be about.
+	Subject string
+	// Brief says how a caption differs from what is usual, in the service's words. It may be empty.
+	Brief string
+	// Targets are the platforms that it is written for, and Limits are the strictest ones of the platforms.
+	Targets []Target
+	Limits  Limits
+	Plan    *Plan
+	// Product is a JSON object with the facts of the product, or nil.
+	Product json.RawMessage
+	// Examples are texts of the channel to learn from, and Recent are the openings of its latest texts.
+	Examples, Recent []string
+	// Script has the words of the caller that are spoken or sung.
+	Script string
+	// Rules are further rules, in the service's words.
+	Rules []string
+	// Slides, Pictures, Scenes and Seconds are the sizes of the parts, as in provider.Request.
+	Slides, Pictures, Scenes, Seconds int
+	// Long reports whether a video is a long one.
+	Long bool
+}
+
+// The functions that templates call.
+
+// Action returns the calls to action that are usual.
+func (w Writing) Action() string {
+	var all []string
+	for _, t := range w.Targets {
+		if t.Action != "" {
+			all = append(all, t.Action)
+		}
+	}
+	return strings.Join(all, ", or ")
+}
+
+// Seen reports whether the text describes pictures.
+func (w Writing) Seen() bool { return w.Slides+w.Pictures+w.Scenes > 0 }
+
+// Words returns the number of words of a script.
+func (w Writing) Words() int { return provider.Words(w.Seconds, 1) }
+
+// SceneWords returns the number of words of a scene.
+func (w Writing) SceneWords() int { return provider.Words(w.Seconds, max(w.Scenes, 1)) }
+
+// Characters returns the most characters of a script.
+func (w Writing) Characters() int { return provider.MaxScript(w.Seconds) }
+
+// message is the user's prompt.
+type message struct {
+	Request  string          `json:"request"`
+	Channel  string          `json:"channel"`
+	Plan     *Plan           `json:"plan,omitempty"`
+	Product  json.RawMessage `json:"product,omitempty"`
+	Script   string          `json:"script,omitempty"`
+	Examples []string        `json:"examples,omitempty"`
+	Recent   []string        `json:"recent,omitempty"`
+}
+
+// Write returns the prompt of a content item's texts.
+func Write(w Writing) Prompt {
+	if w.Language == "" {
+		w.Language = "en"
+	}
+	if w.Limits == (Limits{}) {
+		w.Limits = Strictest(w.Targets)
+	}
+	return Prompt{Version: Version(w.Task), System: render(string(w.Task)+".tmpl", w), User: data(message{
+		Request: strings.TrimSpace(w.Subject), Channel: w.Channel, Plan: w.Plan, Product: w.Product, Script: w.Script,
+		Examples: w.Examples, Recent: w.Recent,
+	})}
+}
+
+// render fills in a template.
+func render(name string, with any) string {
+	var b strings.Builder
+	if err := templates().ExecuteTemplate(&b, name, with); err != nil {
+		panic(fmt.Sprintf("prompt: %s: %v", name, err)) // a template and its data are parts of the program
+	}
+	return squeezed(b.String())
+}
+
+// squeezed leaves one empty line between paragraphs: parts of templates may be empty.
+func squeezed(text string) string {
+	for strings.Contains(text, "\n\n\n") {
+		text = strings.ReplaceAll(text, "\n\n\n", "\n\n")
+	}
+	return strings.TrimSpace(text)
+}
+
+// data encodes a message without escapes for HTML, which cost tokens.
+func data(v any) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic(fmt.Sprintf("prompt: %v", err)) // it has texts, and objects that were encoded before
+	}
+	return strings.TrimSpace(b.String())
+}

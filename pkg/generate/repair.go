@@ -1,0 +1,77 @@
+package generate
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/cloud/metric"
+	"github.com/content-automation/api/pkg/task"
+)
+
+// Checking is Work that checks the texts which were written for it.
+type Checking interface {
+	Work
+	// Check returns nil if a text of part n can be used, or why it cannot. made has the results of the parts before it.
+	Check(n int, made []Made, t provider.Text) *Refusal
+}
+
+// Refusal is why a text cannot be used. The writer is told the problems once, and if its next answer is refused, too,
+// the work fails with the code of that refusal.
+type Refusal struct {
+	Code     provider.FailureCode
+	Problems []string // in words for the writer
+	// Message says to the caller what to do about it.
+	Message string
+}
+
+// unreadable has the writer mend an answer that cannot be read, and reports whether it does: once for each part.
+func (p *part) unreadable(err error) bool {
+	var u *provider.Unreadable
+	if !errors.As(err, &u) || p.Mended {
+		return false
+	}
+	p.Mended = true
+	p.repair("unreadable", u.Answer, u.Reason.Error())
+	return true
+}
+
+// repair has the part submitted again.
+func (p *part) repair(why, answer string, problems ...string) {
+	p.Repair, p.Handle, p.Ready = &provider.Repair{Answer: answer, Problems: problems}, "", false
+	metric.Count("RepairedTexts", "reason", why)
+}
+
+// check refuses a text that the work cannot use. It reports whether the text is accepted: otherwise the writer is asked
+// again.
+func (w *Worker) check(ctx context.Context, a *attempt, work Work, t *provider.Text) (ok bool, err error) {
+	if t == nil {
+		return true, nil
+	}
+	if work == nil {
+		if work, err = w.work(ctx, a.Step, a.Attempt); err != nil {
+			return false, err
+		}
+	}
+	checking, ok := work.(Checking)
+	if !ok {
+		return true, nil // the commit finds out if there is no such work any more
+	}
+	part := &a.Parts[a.n]
+	refusal := checking.Check(a.n, a.made(), *t)
+	if refusal == nil {
+		return true, nil
+	}
+	if part.Refused {
+		return false, task.Permanent(&failed{Failure{Code: refusal.Code, Message: refusal.Message +
+			" Nothing was charged.", Retryable: true}, errors.New("generate: the text is refused again")})
+	}
+	answer, err := json.Marshal(t)
+	if err != nil {
+		return false, err
+	}
+	part.Refused = true
+	part.repair(string(refusal.Code), string(answer), refusal.Problems...)
+	return false, nil
+}
