@@ -51,6 +51,9 @@ func (w *Worker) submit(ctx context.Context, a *attempt) (o task.Outcome, err er
 	case factoryrecord.StateDeleted:
 		return w.end(a), nil
 	}
+	if done, err := w.prepare(ctx, a, work, &o); done || err != nil {
+		return o, err
+	}
 	req, err := w.request(work, a)
 	if err != nil {
 		return o, err

@@ -53,10 +53,12 @@ const (
 	Keep  = 24 * time.Hour
 )
 
-// MaxChosen bounds the articles that a writer is told, and MaxText the text of an article, in characters.
+// MaxChosen bounds the articles that a writer is told. The others bound the parts of an article, in characters.
 const (
 	MaxChosen = 5
 	MaxText   = 1500
+	MaxTitle  = 300
+	MaxURL    = 999
 )
 
 // ID returns a short name of the address of a source, for keys.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/composition"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
@@ -22,34 +20,38 @@ func (w *work) Look(ctx context.Context, db *store.DB) (look composition.Look, e
 	if !w.Brief.Brand.Shows() && w.offer() == nil && w.Brief.Logo == nil && w.bumpers() == 0 {
 		return look, nil
 	}
-	items, err := db.GetAll(ctx, append(accountKeys(w.SocialAccountIDs), factoryrecord.Key(w.FactoryID))...)
+	rows, err := w.platforms(ctx, db)
 	if err != nil {
 		return look, err
 	}
-	accounts := items[:len(w.SocialAccountIDs)]
-	if factory := items[len(accounts)]; factoryrecord.Usable(factory, w.item.Owner) {
-		ids, err := factoryrecord.Accounts(&factory)
-		if err != nil {
-			return look, err
-		}
-		others, err := db.GetAll(ctx, accountKeys(ids)...)
-		if err != nil {
-			return look, err
-		}
-		accounts = append(slices.Clone(accounts), others...)
-	}
 	var platforms []string
-	for _, it := range accounts {
-		p, _ := registry.Find(it.Filters["platform"])
-		if _, takes := p.Capabilities.Kinds[platform.Kind(w.Kind)]; takes && it.Owner == w.item.Owner {
-			platforms = append(platforms, p.Name)
-			look.Plain = look.Plain || p.Capabilities.Plain && !w.Brief.Logo.shown(p.Name)
-		}
+	for _, p := range rows {
+		platforms = append(platforms, p.Name)
+		look.Plain = look.Plain || p.Capabilities.Plain && !w.Brief.Logo.shown(p.Name)
 	}
 	if w.Brief.Logo != nil {
 		look.Place = w.Brief.Logo.at(platforms)
 	}
 	return look, nil
+}
+
+// accounts returns the accounts of the item and of its factory, as they are now.
+func (w *work) accounts(ctx context.Context, db *store.DB) ([]store.Item, error) {
+	items, err := db.GetAll(ctx, append(accountKeys(w.SocialAccountIDs), factoryrecord.Key(w.FactoryID))...)
+	if err != nil {
+		return nil, err
+	}
+	accounts := items[:len(w.SocialAccountIDs)]
+	factory := items[len(accounts)]
+	if !factoryrecord.Usable(factory, w.item.Owner) {
+		return accounts, nil
+	}
+	ids, err := factoryrecord.Accounts(&factory)
+	if err != nil || len(ids) == 0 {
+		return accounts, err
+	}
+	others, err := db.GetAll(ctx, accountKeys(ids)...)
+	return slices.Concat(accounts, others), err
 }
 
 // Show implements generate.Looking.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/craft/source"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/ledger"
@@ -33,6 +34,10 @@ type Record struct {
 	Sandbox  *Rehearsal  `json:"sandbox,omitempty"`
 	// Art describes what is seen, as the writer of its texts has written it.
 	Art Art `json:"art,omitzero"`
+	// Told are the articles that the writer may quote, in the order of their numbers, and Read reports that the sources
+	// were read for the current attempt.
+	Told []source.Article `json:"told,omitempty"`
+	Read bool             `json:"read,omitempty"`
 	// Given are the texts of the caller. Generation never overwrites them.
 	Given Given `json:"given,omitzero"`
 	// Brief holds the settings that the factory had when the item was created.
@@ -169,6 +174,9 @@ func Decode(it *store.Item) (*Record, error) {
 	}
 	if r.Scenes == nil {
 		r.Scenes = []Scene{}
+	}
+	if r.Sources == nil {
+		r.Sources = []Quoted{}
 	}
 	if r.Hooks == nil {
 		r.Hooks = []string{}

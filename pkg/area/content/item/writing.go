@@ -25,6 +25,11 @@ func (r *Record) ask(p part, req *provider.Request) {
 	if r.Given.Script {
 		w.Script = r.Script
 	}
+	for i, a := range r.told() {
+		w.Sources = append(w.Sources, prompt.Source{Number: i + 1, Title: a.Title, URL: a.URL, Published: a.PublishedAt,
+			Text: a.Text})
+	}
+	w.Sourced = r.Brief.Sourced
 	switch r.Kind {
 	case Carousel:
 		w.Slides = len(r.Slides)
@@ -35,8 +40,9 @@ func (r *Record) ask(p part, req *provider.Request) {
 	w.Targets, w.Limits = targets(r.Kind, nil)
 	written := prompt.Write(w)
 	req.System, req.User, req.PromptVersion = written.System, written.User, written.Version
-	req.Prices, req.About = r.prices(), r.about()
+	req.About = r.about()
 	req.ScriptSeconds, req.Scenes, req.Slides, req.Pictures = p.Seconds, p.Scenes, w.Slides, w.Pictures
+	req.Sources = len(w.Sources)
 }
 
 // targets returns the platforms that a text is written for, and its limits. If no platform is known, the limits are

@@ -25,16 +25,14 @@ import (
 )
 
 // The bounds of one source: the time and the size of an answer, the redirects that are followed, the attempts, the wait
-// before the second one, the articles that are kept, and the length of a title.
+// before the second one, and the articles that are kept.
 const (
 	timeout      = 8 * time.Second
 	maxBody      = 2 << 20
 	maxRedirects = 3
 	attempts     = 2
 	wait         = 300 * time.Millisecond
-	maxArticles  = 30
-	maxTitle     = 300
-	maxURL       = 2000
+	maxArticles  = 15
 )
 
 // Client fetches addresses of callers.
@@ -184,7 +182,7 @@ func ofFeed(base *url.URL, body []byte) (found []source.Article, err error) {
 	}
 	for _, it := range feed.Items {
 		link, err := base.Parse(it.Link)
-		if err != nil || link.Scheme != "https" && link.Scheme != "http" || len(link.String()) > maxURL {
+		if err != nil || link.Scheme != "https" && link.Scheme != "http" || len(link.String()) > source.MaxURL {
 			continue
 		}
 		published := it.PublishedParsed
@@ -228,7 +226,7 @@ func articleOf(title, link string, published *time.Time, text string) source.Art
 		utc := published.UTC()
 		published = &utc
 	}
-	title, text = clip(title, maxTitle), clip(text, source.MaxText)
+	title, text = clip(title, source.MaxTitle), clip(text, source.MaxText)
 	if text == "" {
 		text = title
 	}

@@ -22,10 +22,10 @@ func Handlers(w *generate.Worker) worker.Handlers {
 	return handlers
 }
 
-// Loaders returns the loaders of all generated resources, by the kind of their items.
-func Loaders(s *media.Signer) map[string]generate.Loader {
+// Loaders returns the loaders of all generated resources, by the kind of their items. Sources are read by the reader.
+func Loaders(s *media.Signer, reader item.Reader) map[string]generate.Loader {
 	sign := item.SignedBy(s)
 	return map[string]generate.Loader{
-		item.ItemKind: item.Loader{Sign: sign}, generation.ItemKind: generation.Loader{Sign: sign},
+		item.ItemKind: item.Loader{Sign: sign, Reader: reader}, generation.ItemKind: generation.Loader{Sign: sign},
 	}
 }
