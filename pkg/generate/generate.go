@@ -114,6 +114,13 @@ type Work interface {
 	Item() (store.Item, error)
 }
 
+// Recalling is Work whose texts depend on other resources: on what was published before, for example.
+type Recalling interface {
+	Work
+	// Recall reads the other resources before the request of a text.
+	Recall(ctx context.Context, db *store.DB) error
+}
+
 // Providers finds providers.
 type Providers interface {
 	// For returns the provider of a name for work in a mode. Its error is final: the stack does not offer the provider.

@@ -453,7 +453,9 @@ type generation struct {
 
 // fake is a provider that answers texts at once and queues pictures.
 type fake struct {
-	now func() time.Time
+	// write writes texts, unless it is nil.
+	write func(provider.Request) (provider.Text, error)
+	now   func() time.Time
 	// polls is how often a picture is asked for before it is there.
 	polls int
 	// token reports whether it takes client tokens.
@@ -502,6 +504,10 @@ func (f *fake) Submit(ctx context.Context, req provider.Request) (provider.Submi
 	f.submissions = append(f.submissions, req)
 	n := len(f.submissions)
 	f.mu.Unlock()
+	if req.Kind == provider.KindText && f.write != nil {
+		text, err := f.write(req)
+		return provider.Submission{Result: &provider.Result{Text: &text}}, err
+	}
 	if req.Kind == provider.KindText {
 		return provider.Submission{Result: &provider.Result{Text: &provider.Text{Title: "title"}}}, f.told("submit")
 	}

@@ -54,6 +54,11 @@ func (w *Worker) submit(ctx context.Context, a *attempt) (o task.Outcome, err er
 	if done, err := w.prepare(ctx, a, work, &o); done || err != nil {
 		return o, err
 	}
+	if recalling, ok := work.(Recalling); ok && a.Parts[a.n].Kind == provider.KindText {
+		if err := recalling.Recall(ctx, w.DB); err != nil {
+			return o, err
+		}
+	}
 	req, err := w.request(work, a)
 	if err != nil {
 		return o, err

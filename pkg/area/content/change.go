@@ -1,6 +1,7 @@
 package content
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -125,6 +126,9 @@ func (s *Service) change(ctx context.Context, tx *store.Tx, it store.Item, r *it
 		if set, ok := sent[name]; ok {
 			*given = set
 		}
+	}
+	if r.GeneratedAt != nil && set.Caption != "" && set.Caption != r.Caption {
+		r.Draft = cmp.Or(r.Draft, r.Caption)
 	}
 	r.Title, r.Caption, r.Hashtags, r.Metadata = set.Title, set.Caption, append([]string{}, set.Hashtags...),
 		set.Metadata.OrEmpty()

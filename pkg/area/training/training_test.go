@@ -123,11 +123,11 @@ func TestSamplesAreWhatGenerationAsksAndReads(t *testing.T) {
 	asked := w.accepted(control.Submit)[0].Input
 	system := asked["system"].([]any)[0].(map[string]any)["text"].(string)
 	if sample.SchemaVersion != "bedrock-conversation-2024" || sample.System[0].Text != system ||
-		!strings.Contains(system, "Its tone: dry") {
+		!strings.Contains(sample.Messages[0].Content[0].Text, "Its tone is dry") {
 		t.Errorf("the system's prompt is %q, in generation %q", sample.System, system)
 	}
 	// Words that mark turns would fail the training; & and < stay as they are.
-	if user := sample.Messages[0]; user.Role != "user" || user.Content[0].Text != "A shoe & a (video)" ||
+	if user := sample.Messages[0]; user.Role != "user" || !strings.HasPrefix(user.Content[0].Text, `{"request":"A shoe & a (video)"`) ||
 		!bytes.Contains(lines[0], []byte("A shoe & a (video)")) {
 		t.Errorf("asked is %+v", user)
 	}

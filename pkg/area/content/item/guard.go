@@ -74,6 +74,9 @@ func (r *Record) rules(now time.Time) guard.Rules {
 	if r.PublishAt != nil {
 		rules.Facts = append(rules.Facts, r.PublishAt.Format(time.DateOnly))
 	}
+	if plan, err := json.Marshal(r.Slot); err == nil && r.Slot != nil {
+		rules.Facts = append(rules.Facts, string(plan))
+	}
 	for _, s := range r.Told {
 		rules.Facts = append(rules.Facts, s.Title, s.Text, s.URL)
 		if s.PublishedAt != nil {
@@ -219,13 +222,13 @@ func pastTexts(ctx context.Context, db *store.DB, factoryID, without string) (al
 // platforms returns the platforms of the accounts that the item may be published on: its own accounts and those of its
 // factory, as they are now.
 func (w *work) platforms(ctx context.Context, db *store.DB) (all []registry.Row, err error) {
-	accounts, err := w.accounts(ctx, db)
+	accounts, err := accountsOf(ctx, db, w.item.Owner, w.Record)
 	if err != nil {
 		return nil, err
 	}
 	for _, it := range accounts {
 		p, _ := registry.Find(it.Filters["platform"])
-		if _, takes := p.Capabilities.Kinds[platform.Kind(w.Kind)]; takes && it.Owner == w.item.Owner {
+		if _, takes := p.Capabilities.Kinds[platform.Kind(w.Kind)]; takes {
 			all = append(all, p)
 		}
 	}

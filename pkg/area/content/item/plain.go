@@ -2,11 +2,9 @@ package item
 
 import (
 	"context"
-	"slices"
 
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/composition"
-	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -33,25 +31,6 @@ func (w *work) Look(ctx context.Context, db *store.DB) (look composition.Look, e
 		look.Place = w.Brief.Logo.at(platforms)
 	}
 	return look, nil
-}
-
-// accounts returns the accounts of the item and of its factory, as they are now.
-func (w *work) accounts(ctx context.Context, db *store.DB) ([]store.Item, error) {
-	items, err := db.GetAll(ctx, append(accountKeys(w.SocialAccountIDs), factoryrecord.Key(w.FactoryID))...)
-	if err != nil {
-		return nil, err
-	}
-	accounts := items[:len(w.SocialAccountIDs)]
-	factory := items[len(accounts)]
-	if !factoryrecord.Usable(factory, w.item.Owner) {
-		return accounts, nil
-	}
-	ids, err := factoryrecord.Accounts(&factory)
-	if err != nil || len(ids) == 0 {
-		return accounts, err
-	}
-	others, err := db.GetAll(ctx, accountKeys(ids)...)
-	return slices.Concat(accounts, others), err
 }
 
 // Show implements generate.Looking.

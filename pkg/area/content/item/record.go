@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/craft/prompt"
 	"github.com/content-automation/api/pkg/craft/source"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
@@ -34,6 +35,12 @@ type Record struct {
 	Sandbox  *Rehearsal  `json:"sandbox,omitempty"`
 	// Art describes what is seen, as the writer of its texts has written it.
 	Art Art `json:"art,omitzero"`
+	// Slot is the item's place in a content plan, or nil.
+	Slot *prompt.Plan `json:"slot,omitempty"`
+	// Draft is the caption as it was generated, once a person has changed it.
+	Draft string `json:"draft,omitempty"`
+	// memory is what the writer is told of the channel. It is read when the texts are written.
+	memory *memory
 	// Told are the articles that the writer may quote, in the order of their numbers, and Read reports that the sources
 	// were read for the current attempt.
 	Told []source.Article `json:"told,omitempty"`

@@ -175,7 +175,7 @@ func (r *Record) write(made []generate.Made) {
 		r.Title = t.Title
 	}
 	if !r.Given.Caption {
-		r.Caption = t.Caption
+		r.Caption, r.Draft = t.Caption, ""
 	}
 	if !r.Given.Hashtags {
 		r.Hashtags = append([]string{}, t.Hashtags...)

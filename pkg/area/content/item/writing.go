@@ -37,7 +37,15 @@ func (r *Record) ask(p part, req *provider.Request) {
 	default:
 		w.Pictures = 1
 	}
-	w.Targets, w.Limits = targets(r.Kind, nil)
+	m := r.memory
+	if m == nil {
+		m = longestMemory()
+		w.Targets, _ = targets(r.Kind, registry.Names())
+		_, w.Limits = targets(r.Kind, nil)
+	} else {
+		w.Targets, w.Limits = targets(r.Kind, m.platforms)
+	}
+	w.Plan, w.Examples, w.Recent = r.Slot, m.examples, m.recent
 	written := prompt.Write(w)
 	req.System, req.User, req.PromptVersion = written.System, written.User, written.Version
 	req.About = r.about()

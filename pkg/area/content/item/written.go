@@ -33,5 +33,7 @@ func (r *Record) Written() (asked provider.Request, text provider.Text, ok bool)
 	if text = *r.texts(); r.Given.Script {
 		text.Scenes = nil // they were not requested
 	}
-	return r.foreseen(r.Parts[i]), text, true
+	alone := *r
+	alone.memory = &memory{} // what the writer was told of the channel then is not known any more
+	return alone.foreseen(r.Parts[i]), text, true
 }

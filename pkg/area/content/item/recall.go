@@ -1,0 +1,172 @@
+package item
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/generate"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/store"
+)
+
+var _ generate.Recalling = (*work)(nil)
+
+// The bounds of what a writer is told of its channel. Prices are fixed by them, so they are in bytes.
+const (
+	recalled               = 60 // items that are read
+	maxExamples, maxRecent = 3, 12
+	exampleSize            = 1200
+	recentSize             = 200
+)
+
+// memory is what a writer is told of the channel.
+type memory struct {
+	// platforms are the names of those that the item may be published to.
+	platforms []string
+	// examples are texts to learn from, and recent are the openings of the latest texts.
+	examples, recent []string
+}
+
+// longestMemory stands for a memory that is not read yet, in prices.
+func longestMemory() *memory {
+	m := &memory{}
+	for range maxExamples {
+		m.examples = append(m.examples, strings.Repeat("x", exampleSize))
+	}
+	for range maxRecent {
+		m.recent = append(m.recent, strings.Repeat("x", recentSize))
+	}
+	return m
+}
+
+// Recall implements generate.Recalling.
+func (w *work) Recall(ctx context.Context, db *store.DB) (err error) {
+	if w.memory, err = recall(ctx, db, w.item.Owner, w.Record); err != nil {
+		w.memory = nil
+	}
+	return err
+}
+
+// recall reads what the writer of an item is told of its channel.
+func recall(ctx context.Context, db *store.DB, o tenant.Owner, r *Record) (*memory, error) {
+	m := &memory{}
+	accounts, err := accountsOf(ctx, db, o, r)
+	if err != nil {
+		return nil, err
+	}
+	for _, it := range accounts {
+		m.platforms = append(m.platforms, it.Filters["platform"])
+	}
+	slices.Sort(m.platforms)
+	m.platforms = slices.Compact(m.platforms)
+	page, err := db.List(ctx, store.Query{Index: store.ByParent, Partition: ParentPartition(o, r.FactoryID),
+		OneOf: map[string][]string{"state": WrittenStates()}, Limit: recalled})
+	if err != nil {
+		return nil, err
+	}
+	var all []*Record
+	for _, it := range page.Items {
+		other, err := Decode(&it)
+		if err != nil {
+			return nil, err
+		}
+		if other.ID != r.ID && other.Caption != "" {
+			all = append(all, other)
+		}
+	}
+	m.learn(r, all)
+	return m, nil
+}
+
+// learn chooses the examples and the openings among items of the channel, the newest first.
+func (m *memory) learn(r *Record, all []*Record) {
+	var good []*Record
+	for _, other := range all {
+		if len(m.recent) < maxRecent {
+			opening, _, _ := strings.Cut(other.Caption, "\n")
+			m.recent = append(m.recent, clipBytes(other.Title+": "+opening, recentSize))
+		}
+		if _, measured := other.Engagement(); sameLanguage(other.Language, r.Language) && (measured || other.Edited()) {
+			good = append(good, other)
+		}
+	}
+	slices.SortStableFunc(good, func(a, b *Record) int {
+		x, measured := a.Engagement()
+		y, other := b.Engagement()
+		if measured != other {
+			return map[bool]int{true: -1, false: 1}[measured]
+		}
+		return cmp.Compare(y, x)
+	})
+	for _, other := range good[:min(len(good), maxExamples)] {
+		m.examples = append(m.examples, clipBytes(other.Caption, exampleSize))
+	}
+}
+
+// Edited reports whether a person has changed its caption after it was generated.
+func (r *Record) Edited() bool { return r.Draft != "" && r.Draft != r.Caption }
+
+// The views below which a rate says nothing.
+const leastViews = 50
+
+// Engagement returns the reactions to the posts of the item for each view, and false if too few views are known.
+// Comments, shares and saves take readers more trouble than likes, and count more.
+func (r *Record) Engagement() (rate float64, ok bool) {
+	var views, reactions int64
+	for _, p := range r.Publications {
+		m := p.Metrics
+		if m == nil || m.Views == nil {
+			continue
+		}
+		views += *m.Views
+		for n, weight := range map[*int64]int64{m.Likes: 1, m.Comments: 3, m.Shares: 4, m.Saves: 4} {
+			if n != nil {
+				reactions += weight * *n
+			}
+		}
+	}
+	if views < leastViews {
+		return 0, false
+	}
+	return float64(reactions) / float64(views), true
+}
+
+// sameLanguage reports whether two tags name the same language, in whatever country.
+func sameLanguage(a, b string) bool {
+	a, _, _ = strings.Cut(a, "-")
+	b, _, _ = strings.Cut(b, "-")
+	return strings.EqualFold(a, b)
+}
+
+// clipBytes shortens a text to at most n bytes.
+func clipBytes(text string, n int) string {
+	for len(text) > n {
+		text = provider.Clip(text, len([]rune(text))*n/len(text)-1)
+	}
+	return text
+}
+
+// accountsOf reads the social accounts that an item may be published to: its own, and those of its factory.
+func accountsOf(ctx context.Context, db *store.DB, o tenant.Owner, r *Record) ([]store.Item, error) {
+	items, err := db.GetAll(ctx, append(accountKeys(r.SocialAccountIDs), factoryrecord.Key(r.FactoryID))...)
+	if err != nil {
+		return nil, err
+	}
+	accounts := items[:len(r.SocialAccountIDs)]
+	if factory := items[len(accounts)]; factoryrecord.Usable(factory, o) {
+		ids, err := factoryrecord.Accounts(&factory)
+		if err != nil {
+			return nil, err
+		}
+		others, err := db.GetAll(ctx, accountKeys(ids)...)
+		if err != nil {
+			return nil, err
+		}
+		accounts = append(slices.Clone(accounts), others...)
+	}
+	return slices.DeleteFunc(accounts, func(it store.Item) bool { return it.Owner != o }), nil
+}
