@@ -40,6 +40,18 @@ func (p *part) unreadable(err error) bool {
 	return true
 }
 
+// flagged has the writer write anew what the guard of its provider has flagged, and reports whether it does: once for
+// each part.
+func (p *part) flagged(err error) bool {
+	var e *provider.Error
+	if !errors.As(err, &e) || e.Code != string(provider.FailedFlagged) || p.Refused || p.Kind != provider.KindText {
+		return false
+	}
+	p.Refused = true
+	p.repair(e.Code, "", "the guard of the model has flagged the text: write it without what may offend or harm")
+	return true
+}
+
 // repair has the part submitted again.
 func (p *part) repair(why, answer string, problems ...string) {
 	p.Repair, p.Handle, p.Ready = &provider.Repair{Answer: answer, Problems: problems}, "", false

@@ -82,7 +82,7 @@ func (w *Worker) submit(ctx context.Context, a *attempt) (o task.Outcome, err er
 			sub, err = p.Submit(limited, req)
 		}
 	}
-	if err != nil && a.Parts[a.n].unreadable(err) {
+	if err != nil && (a.Parts[a.n].unreadable(err) || a.Parts[a.n].flagged(err)) {
 		return o, nil
 	}
 	if err != nil {
@@ -174,6 +174,9 @@ func (w *Worker) poll(ctx context.Context, a *attempt) (o task.Outcome, err erro
 		part.Ready, part.Progress = true, 100
 	case status.State.Final():
 		if status.Failure != nil {
+			if part.flagged(status.Failure) {
+				return o, nil
+			}
 			return o, status.Failure
 		}
 		return o, &provider.Error{Kind: provider.Rejected, Code: "generation_failed",
