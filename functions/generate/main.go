@@ -27,7 +27,7 @@ func main() {
 	db := store.Open(cfg, n.Table)
 	handlers := wiring.Handlers(&generate.Worker{
 		DB: db, Loaders: wiring.Loaders(awsenv.Must(media.NewSigner(cfg, n.Bucket, time.Now)),
-			&fetch.Fetcher{Client: fetch.NewClient(awsenv.Must(safehttp.AllowLoopback(n.AllowLoopback, n.Stage))), Now: time.Now}),
+			&fetch.Fetcher{Client: fetch.NewClient(awsenv.Must(safehttp.AllowLoopback(n.AllowLoopback, n.Stage))), Now: time.Now}, false),
 		Providers: registry.New(registry.Config{
 			Configured: provider.ParseConfigured(n.Providers), AWS: cfg, Secret: n.ProviderSecret,
 			Bucket: n.Bucket, Endpoint: n.ProviderEndpoint, Now: time.Now,

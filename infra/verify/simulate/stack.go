@@ -115,7 +115,7 @@ func (s stack) start(name string) func() handler {
 	case "generate":
 		return func() handler {
 			return s.consumer("generate", generatewiring.Handlers(&generate.Worker{
-				DB: s.db, Loaders: generatewiring.Loaders(s.signer, nil), Providers: providers{}, Objects: objects{},
+				DB: s.db, Loaders: generatewiring.Loaders(s.signer, nil, true), Providers: providers{}, Objects: objects{},
 				Now: time.Now,
 			}))
 		}

@@ -33,8 +33,10 @@ func (w *work) Check(ctx context.Context, db *store.DB, now time.Time, t provide
 	if rules.Limits, err = w.limits(ctx, db, t); err != nil {
 		return nil, err
 	}
-	if rules.Past, err = pastTexts(ctx, db, w.FactoryID, w.ID); err != nil {
-		return nil, err
+	if !w.repeats {
+		if rules.Past, err = pastTexts(ctx, db, w.FactoryID, w.ID); err != nil {
+			return nil, err
+		}
 	}
 	found := guard.Check(w.fields(t), rules)
 	if len(found) == 0 {

@@ -20,6 +20,8 @@ type Loader struct {
 	Sign Signer
 	// Reader reads the sources of factories. It is nil in functions that write no texts.
 	Reader Reader
+	// Repeats permits texts that nearly repeat earlier ones. It is for fakes of providers, which know few texts.
+	Repeats bool
 }
 
 var _ generate.Loader = Loader{}
@@ -30,16 +32,17 @@ func (l Loader) Open(it store.Item) (generate.Work, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &work{item: it, Record: r, signer: l.Sign, reader: l.Reader}, nil
+	return &work{item: it, Record: r, signer: l.Sign, reader: l.Reader, repeats: l.Repeats}, nil
 }
 
 // work is the generation of a content item.
 type work struct {
 	item store.Item
 	*Record
-	signer Signer
-	reader Reader
-	look   composition.Look // of its finished media
+	signer  Signer
+	reader  Reader
+	repeats bool
+	look    composition.Look // of its finished media
 }
 
 var _ generate.Composing = (*work)(nil)
