@@ -137,8 +137,8 @@ func (v verdict) caught() bool {
 	return false
 }
 
-// judge checks all answers.
-func judge(all []answer) (verdicts []verdict) {
+// verdictsOf checks all answers.
+func verdictsOf(all []answer) (verdicts []verdict) {
 	for _, a := range all {
 		verdicts = append(verdicts, verdict{a, guard.Check(a.fields(), a.Rules)})
 	}

@@ -13,7 +13,7 @@ func TestTheGuardsCatchPlantedFaultsAndNothingElse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, v := range judge(all) {
+	for _, v := range verdictsOf(all) {
 		switch {
 		case v.good() && len(v.found) > 0:
 			t.Errorf("%s:%d (%s) is refused: %s\n%s", v.file, v.line, v.brief, guard.Reasons(v.found), v.text)
@@ -30,7 +30,7 @@ func TestAPlantedFaultIsFoundAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, v := range judge(all) {
+	for _, v := range verdictsOf(all) {
 		for _, f := range v.found {
 			if !v.good() && f.Code != v.code {
 				t.Errorf("%s:%d has %s, and is refused for: %s", v.file, v.line, v.code, f)
@@ -71,7 +71,7 @@ func TestTheAnswersCoverTheGuards(t *testing.T) {
 			}
 		}
 	}
-	if sumFaults < 200 || sumGood < 160 {
+	if sumFaults < 200 || sumGood < sumFaults {
 		t.Errorf("there are %d good answers, and %d with a fault", sumGood, sumFaults)
 	}
 }

@@ -342,7 +342,7 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 			Resource:  resource.New(id.New(id.ContentItem, now), now, b.Metadata),
 			FactoryID: f.ID, Kind: b.Kind, Prompt: b.Prompt, Title: b.Title, Caption: b.Caption, Hashtags: []string{},
 			Hooks: []string{}, Scenes: []item.Scene{}, Slides: []item.Slide{}, SocialAccountIDs: []string{},
-			Publications: []item.Publication{}, OmittedAccounts: []item.OmittedAccount{},
+			Publications: []item.Publication{}, OmittedAccounts: []item.OmittedAccount{}, Sources: []item.Quoted{},
 			State: item.Queued, Attempt: 1,
 		},
 		Automatic: f.AutoPublish, Withheld: a.withheld,

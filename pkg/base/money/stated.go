@@ -103,7 +103,7 @@ func In(text string) (all []Stated) {
 	text = latin(text)
 	for _, at := range number().FindAllStringIndex(text, -1) {
 		var codes []string
-		before, after, sign, isBefore := text[:at[0]], text[at[1]:], "", false
+		before, after, sign, isBefore := end(text[:at[0]]), text[at[1]:], "", false
 		if m := wordBefore().FindStringSubmatch(before); m != nil && !alsoWords[m[1]] {
 			if codes = codesOf(m[1]); len(codes) > 0 {
 				sign, isBefore = m[1], true
@@ -126,6 +126,17 @@ func In(text string) (all []Stated) {
 		all = append(all, s)
 	}
 	return all
+}
+
+// near is the part of a text beside a number that is searched for a currency, in bytes.
+const near = 80
+
+// end returns the end of a text.
+func end(text string) string {
+	if len(text) > near {
+		text = strings.ToValidUTF8(text[len(text)-near:], "")
+	}
+	return text
 }
 
 // codesOf returns the currencies that a word or sign may mean, or none for any other word.

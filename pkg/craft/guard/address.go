@@ -65,8 +65,11 @@ func domain(text string) bool {
 		return false
 	}
 	suffix, official := publicsuffix.PublicSuffix(ascii)
-	return official && suffix != ascii
+	return (official || suffix == reserved) && suffix != ascii
 }
+
+// reserved is the domain of examples in texts (RFC 2606).
+const reserved = "example"
 
 // covers reports whether one of the addresses of the inputs is an address, or leads on from it.
 func covers(known []string, address string) bool {
@@ -92,7 +95,7 @@ func phoneOf(text string) (digits string, ok bool) {
 			return -1
 		}
 		return r
-	}, text)
+	}, strings.Replace(text, "(0)", "", 1)) // as in +49 (0)30
 	international := strings.HasPrefix(text, "+") || strings.HasPrefix(text, "00")
 	if len(digits) < leastPhone || !international && grouped(text) {
 		return "", false

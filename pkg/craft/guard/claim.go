@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"unicode"
@@ -107,6 +108,10 @@ func (s *scan) each(expression *regexp.Regexp, k kind, keys func(m []string) []s
 			from += at[1]
 			continue
 		}
+		if k == aURL { // words with points have no address inside
+			from += at[1]
+			continue
+		}
 		_, size := utf8.DecodeRuneInString(s.text[from+at[0]:])
 		from += max(at[0]+size, 1)
 		for from < len(s.text) && expression != shortDate() && inWord(s.text, from) {
@@ -155,10 +160,13 @@ func (s *scan) prices() {
 		s.take(p.From, p.To, aPrice, keys)
 		// The sign shows what the number is.
 		at := s.found[len(s.found)-1].text
-		if p.Before {
-			at = strings.ToUpper(p.Sign) + at
-		} else if p.Sign != "" {
-			at += " " + p.Sign
+		switch first, _ := utf8.DecodeRuneInString(p.Sign); {
+		case p.Before && unicode.IsLetter(first):
+			at = strings.ToUpper(p.Sign) + " " + at
+		case p.Before:
+			at = p.Sign + at
+		default:
+			at = strings.TrimSpace(at + " " + p.Sign)
 		}
 		s.found[len(s.found)-1].text = at
 	}
@@ -270,12 +278,20 @@ func (k *known) supports(c claim) bool {
 		switch c.kind {
 		case aURL:
 			return covers(k.urls, key)
-		case aCode, anAccount, aYear:
-			if c.kind == aYear && slices.ContainsFunc(k.dates, func(d date) bool { return fmt.Sprint(d.year) == key }) {
-				return true
-			}
-			return k.words[key] || c.kind == anAccount && slices.ContainsFunc(k.urls,
+		case aCode:
+			return k.words[key]
+		case anAccount:
+			return slices.ContainsFunc(k.urls,
 				func(u string) bool { return strings.HasSuffix(u, "/"+key) || strings.HasSuffix(u, "/@"+key) })
+		case aYear:
+			return k.words[key] || slices.ContainsFunc(k.dates, func(d date) bool { return fmt.Sprint(d.year) == key })
+		case aTime: // 16:00 is 16 h
+			hour, _ := strings.CutSuffix(key, ":00")
+			return k.keys[aQuantity][fmt.Sprintf("time %.6g", float64(atoi(hour)*3600))] && hour != key
+		case aQuantity: // and 16 h may be 16:00
+			seconds, ok := strings.CutPrefix(key, "time ")
+			v, err := strconv.ParseFloat(seconds, 64)
+			return ok && err == nil && k.keys[aTime][fmt.Sprintf("%02d:00", int(v/3600))] && int(v)%3600 == 0
 		case aDate:
 			d := parseDate(key)
 			return slices.ContainsFunc(k.dates, func(o date) bool { return d.same(o) })

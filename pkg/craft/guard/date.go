@@ -59,7 +59,7 @@ var (
 	})
 	clock = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)\b(\d{1,2})(?:[:.](\d\d))?\s?(a\.?m\b\.?|p\.?m\b\.?|uhr\b)|\b(\d{1,2}):(\d\d)\b|` +
-			`\b(\d{1,2})\s?h\s?(\d\d)\b`)
+			`\b(\d{1,2})(?:\s?h\s?(\d\d)\b|\.(\d\d)\s?h\b)`)
 	})
 	yearText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(?:18|19|20)\d\d\b`) })
 )
@@ -127,7 +127,7 @@ func (s *scan) dates() {
 // times takes the times of day out of a text.
 func (s *scan) times() {
 	s.each(clock(), aTime, func(m []string) []string {
-		hour, minute := atoi(m[1]+m[4]+m[6]), atoi(m[2]+m[5]+m[7])
+		hour, minute := atoi(m[1]+m[4]+m[6]), atoi(m[2]+m[5]+m[7]+m[8])
 		switch half := strings.ToLower(m[3]); {
 		case strings.HasPrefix(half, "p") && hour < 12:
 			hour += 12

@@ -81,7 +81,7 @@ func (r Rules) language(answer []Field) []Finding {
 func (r Rules) languageOf(tag language.Tag, path, text string) []Finding {
 	text = bare(normal(text))
 	script, _ := tag.Script()
-	if own, letters := share(text, scripts[script.String()]); letters >= leastLetters && 2*own < letters {
+	if own, letters := share(text, scripts[script.String()]); letters >= leastLetters && 3*own < letters {
 		return []Finding{{Language, path, "is not in the script of the language " + r.Language, text}}
 	}
 	base, _ := tag.Base()
