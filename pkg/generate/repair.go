@@ -15,8 +15,8 @@ import (
 // Checking is Work that checks the texts which were written for it.
 type Checking interface {
 	Work
-	// Check returns nil if a text that a model has written for the work can be used, or why it cannot. It may read other
-	// resources.
+	// Check returns nil if a text that a model has written for the work can be used, or why it cannot. It may read
+	// other resources.
 	Check(ctx context.Context, db *store.DB, now time.Time, t provider.Text) (*Refusal, error)
 }
 

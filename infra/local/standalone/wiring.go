@@ -214,8 +214,9 @@ func (s *Service) consumers(e area.Env) (map[string]worker.Consumer, error) {
 		"rollup":   rollup.New(e.DB).Holding(queue.NewHolder(s.queues[topology.Rollup], queue.Ticker)),
 		"dispatch": dispatcher.Holding(queue.NewHolder(s.queues[topology.Dispatch], queue.Ticker)),
 		"generate": consume("generate", generatewiring.Handlers(&generate.Worker{
-			DB: e.DB, Loaders: generatewiring.Loaders(e.Media, &fetch.Fetcher{Client: fetch.NewClient(true), Now: s.now},
-				!s.options.RealProviders), Providers: providers, Objects: files, Now: s.now,
+			DB: e.DB, Loaders: generatewiring.Loaders(e.Media,
+				&fetch.Fetcher{Client: fetch.NewClient(true), Now: s.now}, !s.options.RealProviders),
+			Providers: providers, Objects: files, Now: s.now,
 		})),
 		"compose": consume("compose", composewiring.Handlers(composewiring.Config{
 			DB: e.DB, Objects: files, Composer: s.composer(files), Now: s.now,

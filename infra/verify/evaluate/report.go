@@ -125,6 +125,7 @@ func (r *run) quality() string {
 	fmt.Fprintf(&b, "\nThe judge `%s` compared each text with the earlier one of its brief (%s) in both orders, without their "+
 		"names. %d pairs: the new text won %.0f, the earlier one %.0f, and %.0f were ties: the judge saw no difference, or "+
 		"changed its mind with the order. The new texts are preferred in %.0f %% (95 %% interval: %.0f to %.0f %%).\n",
-		r.judge.ID, strings.Join(r.earlier(), ", "), int(r.compared), r.wins, r.compared-r.wins-r.ties, r.ties, part, low, high)
+		r.judge.ID, strings.Join(r.earlier(), ", "), int(r.compared), r.wins, r.compared-r.wins-r.ties, r.ties, part, low,
+		high)
 	return b.String()
 }

@@ -64,8 +64,8 @@ func (Source) Schema(huma.Registry) *huma.Schema {
 	return s
 }
 
-// checkSources refuses addresses that cannot be read, and a setting that needs an address without one. needs is the name
-// of the setting.
+// checkSources refuses addresses that cannot be read, and a setting that needs an address without one. needs is the
+// name of the setting.
 func checkSources(all []Source, needs string, on *bool) error {
 	var found []error
 	for i, s := range all {

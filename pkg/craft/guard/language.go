@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -113,7 +114,7 @@ func (r Rules) languageOf(tag language.Tag, path, text string) []Finding {
 
 // bare returns a text without addresses, hashtags and accounts, which are in Latin letters in all languages.
 func bare(text string) string {
-	for _, expression := range []interface{ ReplaceAllString(a, b string) string }{mailText(), urlText(), handleText(), hashText()} {
+	for _, expression := range []*regexp.Regexp{mailText(), urlText(), handleText(), hashText()} {
 		text = expression.ReplaceAllString(text, " ")
 	}
 	return text

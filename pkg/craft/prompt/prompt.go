@@ -154,7 +154,8 @@ func Write(w Writing) Prompt {
 		w.Limits = Strictest(w.Targets)
 	}
 	return Prompt{Version: Version(w.Task), System: render(string(w.Task)+".tmpl", w), User: data(message{
-		Request: strings.TrimSpace(w.Subject), Channel: w.Channel, Plan: w.Plan, Product: w.Product, Sources: w.Sources, Script: w.Script,
+		Request: strings.TrimSpace(w.Subject), Channel: w.Channel, Plan: w.Plan, Product: w.Product, Sources: w.Sources,
+		Script: w.Script,
 		Examples: w.Examples, Recent: w.Recent,
 	})}
 }

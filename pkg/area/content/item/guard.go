@@ -103,7 +103,8 @@ func (p *Product) stated() []string {
 		all = append(all, name+": "+value)
 		if _, err := strconv.ParseFloat(strings.ReplaceAll(value, ",", "."), 64); err == nil {
 			// The name may have the unit, as in weight_g and Drop (mm).
-			for _, unit := range strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("_ ()[],", r) }) {
+			parts := func(r rune) bool { return strings.ContainsRune("_ ()[],", r) }
+			for _, unit := range strings.FieldsFunc(name, parts) {
 				all = append(all, value+" "+unit)
 			}
 		}
@@ -117,7 +118,8 @@ func (p *Product) stated() []string {
 	return all
 }
 
-// fields returns the texts that the writer has written and that readers see or hear. Those of the caller are not checked.
+// fields returns the texts that the writer has written and that readers see or hear. Those of the caller are not
+// checked.
 func (r *Record) fields(t provider.Text) (all []guard.Field) {
 	add := func(path, text string) {
 		if text != "" {
@@ -172,8 +174,8 @@ func (w *work) limits(ctx context.Context, db *store.DB, t provider.Text) (all [
 }
 
 // The items of the table that stand for the channel's texts: a signature of each, by the id of its item and the number
-// of the attempt. The transaction that makes an item generated writes its signature. Each is an item of its own, so that
-// the items of a plan that end at the same time do not wait for each other.
+// of the attempt. The transaction that makes an item generated writes its signature. Each is an item of its own, so
+// that the items of a plan that end at the same time do not wait for each other.
 const (
 	textKind = "content_text"
 	// keepText is the time for which a signature is kept: a text that is older may be repeated.
@@ -203,7 +205,8 @@ func (w *work) sign(tx *store.Tx, now time.Time, t provider.Text) error {
 
 // pastTexts returns the signatures of the channel's latest texts, without those of an item.
 func pastTexts(ctx context.Context, db *store.DB, factoryID, without string) (all []guard.Past, err error) {
-	page, err := db.List(ctx, store.Query{Index: store.Table, Partition: textsPartition(factoryID), Limit: guard.MaxPast})
+	page, err := db.List(ctx,
+		store.Query{Index: store.Table, Partition: textsPartition(factoryID), Limit: guard.MaxPast})
 	if err != nil {
 		return nil, err
 	}

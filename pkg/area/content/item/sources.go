@@ -37,8 +37,8 @@ const (
 	readTime   = 20 * time.Second
 )
 
-// The items of the table with what a source had when it was last read, by factory. They have no version: the last reader
-// wins.
+// The items of the table with what a source had when it was last read, by factory. They have no version: the last
+// reader wins.
 const (
 	cacheKind      = "content_source"
 	cacheAttribute = "cache"
@@ -117,15 +117,15 @@ func (w *work) read(ctx context.Context, db *store.DB, now time.Time, s source.S
 	return c
 }
 
-// told returns the articles that the writer may quote. Before they are read, they are as long as they can be, so that the
-// price is for the longest prompt.
+// told returns the articles that the writer may quote. Before they are read, they are as long as they can be, so that
+// the price is for the longest prompt.
 func (r *Record) told() []source.Article {
 	if r.Read || len(r.Brief.Sources) == 0 {
 		return r.Told
 	}
 	longest := strings.Repeat("語", source.MaxText)
-	return slices.Repeat([]source.Article{{Title: longest[:3*source.MaxTitle], URL: longest[:source.MaxURL], Text: longest}},
-		source.MaxChosen)
+	one := source.Article{Title: longest[:3*source.MaxTitle], URL: longest[:source.MaxURL], Text: longest}
+	return slices.Repeat([]source.Article{one}, source.MaxChosen)
 }
 
 // quoted returns the sources that a text names.
