@@ -8,6 +8,7 @@ package generate
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"time"
 
@@ -36,8 +37,10 @@ type Part struct {
 
 // Made is the result of a part.
 type Made struct {
-	Text  *provider.Text `json:"text,omitempty"`
-	Files []media.File   `json:"files,omitempty"`
+	Text *provider.Text `json:"text,omitempty"`
+	// Object is the result of a text with a form.
+	Object json.RawMessage `json:"object,omitempty"`
+	Files  []media.File    `json:"files,omitempty"`
 	// Marks are the times of the words in speech, if they are known.
 	Marks []provider.Mark `json:"marks,omitempty"`
 	// Branded reports whether finished media show the logo or the name of a brand.
@@ -119,6 +122,15 @@ type Recalling interface {
 	Work
 	// Recall reads the other resources before the request of a text.
 	Recall(ctx context.Context, db *store.DB) error
+}
+
+// Reviewing is Work with parts that look at the texts again. Their price is charged in any case.
+type Reviewing interface {
+	Work
+	// Skips reports whether part n is left out, since the results of the parts before it do not need it.
+	Skips(n int, made []Made) bool
+	// Spares reports whether the work goes on without part n if the part fails.
+	Spares(n int) bool
 }
 
 // Providers finds providers.

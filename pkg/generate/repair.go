@@ -52,6 +52,14 @@ func (p *part) flagged(err error) bool {
 	return true
 }
 
+// spares reports whether the work goes on without part n, whose error will not pass.
+func spares(work Work, n int, err error) bool {
+	var u *provider.Unreadable
+	var final *failed
+	reviewing, ok := work.(Reviewing)
+	return err != nil && ok && reviewing.Spares(n) && (refused(err) || errors.As(err, &u) || errors.As(err, &final))
+}
+
 // repair has the part submitted again.
 func (p *part) repair(why, answer string, problems ...string) {
 	p.Repair, p.Handle, p.Ready = &provider.Repair{Answer: answer, Problems: problems}, "", false

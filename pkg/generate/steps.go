@@ -51,6 +51,10 @@ func (w *Worker) submit(ctx context.Context, a *attempt) (o task.Outcome, err er
 	case factoryrecord.StateDeleted:
 		return w.end(a), nil
 	}
+	if reviewing, ok := work.(Reviewing); ok && reviewing.Skips(a.n, a.made()) {
+		a.Parts[a.n].Done = true
+		return o, nil
+	}
 	if done, err := w.prepare(ctx, a, work, &o); done || err != nil {
 		return o, err
 	}
@@ -85,6 +89,10 @@ func (w *Worker) submit(ctx context.Context, a *attempt) (o task.Outcome, err er
 	if err != nil && (a.Parts[a.n].unreadable(err) || a.Parts[a.n].flagged(err)) {
 		return o, nil
 	}
+	if spares(work, a.n, err) {
+		a.Parts[a.n].Done = true
+		return o, nil
+	}
 	if err != nil {
 		if ctx.Err() == nil && limited.Err() != nil && !all.ClientToken {
 			return o, &provider.Error{Kind: provider.UnknownOutcome, Code: "no_answer",
@@ -93,7 +101,12 @@ func (w *Worker) submit(ctx context.Context, a *attempt) (o task.Outcome, err er
 		return o, err
 	}
 	if sub.Result != nil {
-		if ok, err := w.check(ctx, a, work, sub.Result.Text); !ok {
+		ok, err := w.check(ctx, a, work, sub.Result.Text)
+		if err != nil && spares(work, a.n, err) {
+			a.Parts[a.n].Done = true
+			return o, nil
+		}
+		if !ok {
 			return o, err
 		}
 		if err := w.storeFiles(ctx, a, *sub.Result); err != nil {
@@ -117,7 +130,8 @@ func (w *Worker) request(work Work, a *attempt) (provider.Request, error) {
 	}
 	part := &a.Parts[a.n]
 	req.Kind, req.ClientToken = part.Kind, token(a.Subject, a.Attempt, a.n)
-	if req.Repair = part.Repair; req.Repair != nil {
+	if part.Repair != nil {
+		req.Repair = part.Repair
 		req.ClientToken += fmt.Sprintf("-%t-%t", part.Mended, part.Refused)
 	}
 	if id := part.Model; id != "" {
@@ -130,7 +144,7 @@ func (w *Worker) request(work Work, a *attempt) (provider.Request, error) {
 		if m.Kind == provider.KindVideo || m.Kind == provider.KindMusic {
 			req.Seconds = m.Length(req.Seconds) // the length that the price is for
 		}
-		if part.Credits > 0 && part.Repair == nil { // a repair is on the service
+		if part.Credits > 0 && req.Repair == nil && req.Form == nil { // the service bears what a repair costs
 			asked, err := m.PriceOf(req)
 			if err != nil {
 				return req, err
@@ -217,7 +231,7 @@ func (w *Worker) store(ctx context.Context, a *attempt) (o task.Outcome, err err
 // storeFiles stores a part's files. If they were stored before, they are replaced.
 func (w *Worker) storeFiles(ctx context.Context, a *attempt, result provider.Result) error {
 	part := &a.Parts[a.n]
-	made := Made{Text: result.Text, Marks: result.Marks}
+	made := Made{Text: result.Text, Object: result.Object, Marks: result.Marks}
 	place := placeOf(a.Owner, a.Subject, a.Attempt)
 	first := a.firstFile(a.n)
 	for i, f := range result.Media {
@@ -230,7 +244,7 @@ func (w *Worker) storeFiles(ctx context.Context, a *attempt, result provider.Res
 		}
 		made.Files = append(made.Files, saved)
 	}
-	if want := kinds[part.Kind].file; want != "" && len(made.Files) == 0 || want == "" && made.Text == nil {
+	if want := kinds[part.Kind].file; want != "" && len(made.Files) == 0 || want == "" && made.Text == nil && made.Object == nil {
 		return errs.New(errs.UnsupportedMedia, "The provider returned no result.")
 	}
 	if err := part.measure(made, result.Characters); err != nil {
@@ -244,7 +258,7 @@ func (w *Worker) storeFiles(ctx context.Context, a *attempt, result provider.Res
 // choose them.
 func (p *part) measure(made Made, characters int) error {
 	m, ok := catalog.Find(p.Model)
-	if !ok || p.Credits == 0 || made.Text != nil {
+	if !ok || p.Credits == 0 || p.Kind == provider.KindText {
 		return nil // texts are bounded beforehand
 	}
 	q := catalog.Quantity{Images: len(made.Files), Tracks: len(made.Files), Characters: characters}

@@ -20,6 +20,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/craft/prompt"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/ledger"
@@ -43,6 +44,7 @@ type createBody struct {
 	Hashtags        []Hashtag         `json:"hashtags,omitempty" maxItems:"30" uniqueItems:"true" nullable:"false" doc:"Hashtags, without the #. Absent: generated"`
 	Language        string            `json:"language,omitempty" maxLength:"35" doc:"Language of its texts (BCP 47). Absent: the factory's"`
 	Model           string            `json:"model,omitempty" maxLength:"100" doc:"Id of the model for the pictures, clips or track. Absent: the factory's, or else the default of the catalog. With a video model, a story is a clip; with visuals stills, a video needs an image model"`
+	Quality         string            `json:"quality,omitempty" enum:"draft,standard,best" doc:"Quality of the texts. draft: one call of the cheapest model. standard: the best way to write them that costs at most a tenth of the other parts, often by a better model, and for videos with a second look that may have them written again. best: the best model, always with a second look. The price includes the second look. A text model of the factory writes in each quality. Absent: the factory's"`
 	DurationSeconds *int              `json:"duration_seconds,omitempty" minimum:"5" maximum:"180" doc:"Length in seconds. A script of your own determines it. Of short videos 10 to 60 (default 20), of long ones 30 to 180 (60), of music clips 15 to 60 (30), of stories that are clips 5 to 15 (5). Not for other kinds" example:"20"`
 	Visuals         string            `json:"visuals,omitempty" enum:"clips,stills" doc:"What is seen in a video: clips of the model, or pictures with a slow movement, which cost a fraction. Absent: clips. For kind video only"`
 	Music           string            `json:"music,omitempty" maxLength:"64" pattern:"^(none|generated|med_[0-9a-z]{26})$" patternDescription:"none, generated or the id of a media: bring your music in by POST /v1/media first" doc:"What is heard under the voice of a video: none, generated, or the id of your media of type audio (MP3 or WAV, up to 15 minutes; it is repeated where it is shorter). Absent: none. For kind video only" example:"generated"`
@@ -57,6 +59,8 @@ type createBody struct {
 	Options         platformOptions   `json:"options,omitempty" doc:"Options of the post, by platform. Needs publish_at"`
 	Sandbox         *item.Rehearsal   `json:"sandbox,omitempty" doc:"Simulated result. For test keys only"`
 	Metadata        resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
+
+	slot *prompt.Plan // of a plan's item
 }
 
 // choices returns the options of generation, without the file of the caller's music.
@@ -347,7 +351,7 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 		},
 		Automatic: f.AutoPublish, Withheld: a.withheld,
 		Given:   item.Given{Title: b.Title != "", Caption: b.Caption != "", Hashtags: len(b.Hashtags) > 0},
-		Sandbox: b.Sandbox, Accepted: now,
+		Sandbox: b.Sandbox, Accepted: now, Slot: b.slot,
 	}
 	for _, h := range b.Hashtags {
 		r.Hashtags = append(r.Hashtags, string(h))
@@ -366,6 +370,7 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 	if r.Brief, err = newBrief(f); err != nil {
 		return nil, err
 	}
+	r.Quality = item.QualityOf(b.Quality, f.Quality)
 	if r.Brief.Product, err = a.product(b, now); err != nil {
 		return nil, err
 	}

@@ -53,13 +53,14 @@ func TestCreateEachKind(t *testing.T) {
 		}
 		want := item.Item{
 			Resource:  resource.New(got.ID, made, nil),
-			FactoryID: w.factory, Kind: kind, Format: c.format, Prompt: "Ein neuer Laufschuh", Hashtags: []string{}, Hooks: []string{},
+			FactoryID: w.factory, Kind: kind, Format: c.format, Prompt: "Ein neuer Laufschuh", Hashtags: []string{},
+			Hooks: []string{}, Quality: item.QualityStandard,
 			Language: "de",
 			Model:    catalog.Default(c.model).ID, Media: []media.View{}, Slides: make([]item.Slide, c.slides),
 			Scenes:           []item.Scene{},
 			SocialAccountIDs: []string{}, Sources: []item.Quoted{}, OmittedAccounts: []item.OmittedAccount{},
 			Publications: []item.Publication{},
-			AspectRatio: c.ratio, Seconds: c.length, Voice: c.voice, DurationSeconds: c.plays,
+			AspectRatio:  c.ratio, Seconds: c.length, Voice: c.voice, DurationSeconds: c.plays,
 			State: item.Queued, Attempt: 1, CancelCost: to(int64(0)),
 			ExpiresAt: to(resource.Instant(made.AddDate(0, 0, 30))),
 		}

@@ -21,6 +21,7 @@ import (
 type regenerateBody struct {
 	Prompt          *string         `json:"prompt,omitempty" minLength:"1" maxLength:"4000" doc:"Absent: unchanged"`
 	Model           string          `json:"model,omitempty" maxLength:"100" doc:"Id of a model of the catalog. Absent: unchanged, or with other visuals the factory's"`
+	Quality         string          `json:"quality,omitempty" enum:"draft,standard,best" doc:"Quality of the texts, as of a new item. Absent: unchanged"`
 	DurationSeconds *int            `json:"duration_seconds,omitempty" minimum:"5" maximum:"180" doc:"Length in seconds, as of a new item. Absent: unchanged" example:"30"`
 	Visuals         string          `json:"visuals,omitempty" enum:"clips,stills" doc:"What is seen in a video. Absent: unchanged"`
 	Music           string          `json:"music,omitempty" maxLength:"64" pattern:"^(none|generated|med_[0-9a-z]{26})$" patternDescription:"none, generated or the id of a media" doc:"What is heard under the voice of a video; generated makes new music. Absent: unchanged" example:"none"`
@@ -29,7 +30,7 @@ type regenerateBody struct {
 	Scenes          []sceneBody     `json:"scenes,omitempty" minItems:"1" maxItems:"40" nullable:"false" doc:"The script in scenes, instead of script; with reuse as many as the item has"`
 	Title           string          `json:"title,omitempty" format:"not-blank" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Absent: unchanged if it is yours or with reuse, otherwise generated"`
 	Slides          []slideBody     `json:"slides,omitempty" minItems:"2" maxItems:"10" nullable:"false" doc:"Headings of the slides of a carousel, as many as it has. Those without a text stay"`
-	Reuse           bool            `json:"reuse,omitempty" default:"false" doc:"Uses the parts of the last attempt that succeeded again, or else the completed parts of the last one. Only what is corrected is made anew and charged. prompt, model, duration_seconds and visuals are not for such an attempt"`
+	Reuse           bool            `json:"reuse,omitempty" default:"false" doc:"Uses the parts of the last attempt that succeeded again, or else the completed parts of the last one. Only what is corrected is made anew and charged. prompt, model, quality, duration_seconds and visuals are not for such an attempt"`
 	Sandbox         *item.Rehearsal `json:"sandbox,omitempty" doc:"Simulated result of the attempt. For test keys only"`
 }
 
@@ -48,7 +49,7 @@ func (b *regenerateBody) Rules() error {
 		param string
 		sent  bool
 	}{{"/prompt", b.Prompt != nil}, {"/model", b.Model != ""}, {"/duration_seconds", b.DurationSeconds != nil},
-		{"/visuals", b.Visuals != ""}} {
+		{"/visuals", b.Visuals != ""}, {"/quality", b.Quality != ""}} {
 		if m.sent {
 			found = append(found, errs.Invalid(m.param, "is not for an attempt that reuses parts. Leave it or reuse out"))
 		}
@@ -160,6 +161,7 @@ func (s *Service) plan(ctx context.Context, r *item.Record, b regenerateBody, a 
 	if b.Prompt != nil {
 		r.Prompt = *b.Prompt
 	}
+	r.Quality = cmp.Or(b.Quality, r.Quality)
 	if err := b.correct(r); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@
 package factory
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -47,6 +48,9 @@ const (
 	StateDeleted = factoryrecord.StateDeleted
 )
 
+// usualQuality is the quality of the texts of factories that name none.
+const usualQuality = "standard"
+
 // Schedule is when a factory publishes.
 type Schedule struct {
 	Timezone string   `json:"timezone" minLength:"1" maxLength:"64" doc:"IANA time zone" example:"Europe/Berlin"`
@@ -65,6 +69,7 @@ type Settings struct {
 	Models       map[string]string `json:"models"`
 	Schedule     *Schedule         `json:"schedule"`
 	AutoPublish  bool              `json:"auto_publish"`
+	Quality      string            `json:"quality"`
 	Settings     TypeSettings      `json:"settings"`
 	State        string            `json:"state"`
 	Metadata     resource.Metadata `json:"metadata"`
@@ -84,6 +89,7 @@ type Factory struct {
 	Models           map[string]string `json:"models" doc:"Model for each kind of generation. Other kinds use the default of the catalog"`
 	Schedule         *Schedule         `json:"schedule" doc:"Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses"`
 	AutoPublish      bool              `json:"auto_publish" doc:"Whether generated content is published automatically, on the social accounts of the factory: at the times of its content plan, or else at once. Turning it on schedules the items of its content plans whose time is ahead. Other content that was created before stays as it is, and so does content that was created or regenerated without the scope content:publish, and what none of the accounts takes"`
+	Quality          string            `json:"quality" doc:"Quality of the texts of items and plans that name none: draft, standard or best" example:"standard"`
 	SocialAccountIDs []string          `json:"social_account_ids" nullable:"false" doc:"Ids of the social accounts that it publishes to"`
 	Settings         TypeSettings      `json:"settings" doc:"Settings of the factory's type"`
 	// Trained is its trained model, if it has one.
@@ -169,7 +175,7 @@ func (f *Factory) settings() Settings {
 	return Settings{
 		Name: f.Name, Language: f.Language, Description: f.Description, Audience: f.Audience, Tone: f.Tone,
 		Topics:       f.Topics,
-		ContentTypes: f.ContentTypes, Models: f.Models, Schedule: f.Schedule, AutoPublish: f.AutoPublish,
+		ContentTypes: f.ContentTypes, Models: f.Models, Schedule: f.Schedule, AutoPublish: f.AutoPublish, Quality: f.Quality,
 		Settings: f.Settings,
 		State:    f.State, Metadata: f.Metadata,
 	}
@@ -190,6 +196,7 @@ func (f *Factory) apply(set Settings) error {
 	f.Topics, f.ContentTypes, f.Models = orEmpty(set.Topics), set.ContentTypes, set.Models
 	f.Schedule, f.AutoPublish, f.Settings, f.State, f.Metadata = set.Schedule, set.AutoPublish, typed, set.State,
 		set.Metadata.OrEmpty()
+	f.Quality = cmp.Or(set.Quality, usualQuality)
 	if f.Models == nil {
 		f.Models = map[string]string{}
 	}

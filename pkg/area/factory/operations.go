@@ -28,6 +28,7 @@ type createBody struct {
 	Models       map[string]string `json:"models,omitempty" doc:"Model for each kind of generation (text, image, video, music, voice)" example:"{}"`
 	Schedule     *Schedule         `json:"schedule,omitempty" doc:"Time zone and times of day at which content plans publish"`
 	AutoPublish  bool              `json:"auto_publish,omitempty" doc:"Whether generated content is published automatically, on the social accounts of the factory: at the times of its content plan, or else at once. Setting it to true needs the scope content:publish as well"`
+	Quality      string            `json:"quality,omitempty" enum:"draft,standard,best" doc:"Quality of the texts of items and plans that name none. Absent: standard"`
 	Settings     TypeSettings      `json:"settings,omitempty" doc:"Settings of the factory's type"`
 	Metadata     resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
 }
@@ -60,6 +61,7 @@ type patchBody struct {
 	Models       resource.MetadataPatch `json:"models,omitempty" nullable:"true" doc:"Models to set, by kind. A null value removes that model; null removes all"`
 	Schedule     *SchedulePatch         `json:"schedule,omitempty" nullable:"true" doc:"Time zone and times of day at which content plans publish"`
 	AutoPublish  *bool                  `json:"auto_publish,omitempty" nullable:"true" doc:"Whether generated content is published automatically, on the social accounts of the factory: at the times of its content plan, or else at once. Setting it to true needs the scope content:publish as well, and schedules the items of its content plans that are generated and whose time is ahead"`
+	Quality      string                 `json:"quality,omitempty" enum:"draft,standard,best" nullable:"true" doc:"Quality of the texts of items and plans that name none. Null: standard"`
 	Settings     TypeSettings           `json:"settings,omitempty" nullable:"true" doc:"Settings of the factory's type. A null value removes that setting"`
 	State        string                 `json:"state,omitempty" enum:"active,paused" doc:"paused: it makes nothing new, and what is queued waits. active: it goes on"`
 	Metadata     resource.MetadataPatch `json:"metadata,omitempty" nullable:"true" doc:"Pairs to set. A null value removes that pair; null removes all"`
@@ -164,8 +166,8 @@ func (s *Service) make(ctx context.Context, tx *store.Tx, b createBody) (out Fac
 		Name: b.Name, Language: b.Language, Description: b.Description, Audience: b.Audience, Tone: b.Tone,
 		Topics:       b.Topics,
 		ContentTypes: b.ContentTypes, Models: b.Models, Schedule: b.Schedule, AutoPublish: b.AutoPublish,
-		Settings: b.Settings,
-		State:    StateActive, Metadata: b.Metadata,
+		Settings: b.Settings, Quality: b.Quality,
+		State: StateActive, Metadata: b.Metadata,
 	})
 	if err != nil {
 		return out, err

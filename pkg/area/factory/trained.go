@@ -1,6 +1,7 @@
 package factory
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 
@@ -14,6 +15,7 @@ func Decode(it *store.Item) (f Factory, err error) {
 	if err := it.Decode(&f); err != nil {
 		return f, err
 	}
+	f.Quality = cmp.Or(f.Quality, usualQuality) // it may be older than the member
 	if raw := it.Attributes[catalog.TrainedAttribute]; raw != "" {
 		if err := json.Unmarshal([]byte(raw), &f.Trained); err != nil {
 			return f, fmt.Errorf("factory: trained model of %s: %w", f.ID, err)

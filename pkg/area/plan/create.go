@@ -2,6 +2,7 @@ package plan
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/craft/calendar"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/httpapi"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
@@ -34,15 +36,18 @@ const (
 )
 
 type createBody struct {
-	Days         int               `json:"days" minimum:"1" maximum:"90" doc:"Number of days" example:"30"`
-	PostsPerDay  int               `json:"posts_per_day" minimum:"1" maximum:"10" doc:"Number of items on each day" example:"2"`
-	ContentTypes []string          `json:"content_types,omitempty" enum:"short_video,post,carousel,story,long_video" minItems:"1" maxItems:"5" uniqueItems:"true" nullable:"false" doc:"Types of the items, which are spread evenly. Each must be among the content_types of the factory, where short_video and long_video are video. Absent: those of short_video, post and carousel that the factory makes, or else story"`
-	StartsOn     string            `json:"starts_on,omitempty" format:"date" doc:"First day, in the time zone of the factory's schedule: today or later. Absent: tomorrow" example:"2026-12-01"`
-	Brief        string            `json:"brief,omitempty" format:"not-blank" maxLength:"2000" doc:"What the plan is about, beyond the settings of the factory" example:"The weeks before Christmas"`
-	ProductIDs   []string          `json:"product_ids,omitempty" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false" doc:"Active products that the items present in turn, of a factory of type seller. Absent: its newest active products, if it has some"`
-	Replace      bool              `json:"replace,omitempty" default:"false" doc:"Whether plans that have days of this one are replaced: their items that are not generated yet are canceled. Otherwise such a plan refuses the call"`
-	Sandbox      *item.Rehearsal   `json:"sandbox,omitempty" doc:"Simulated result of each item. For test keys only"`
-	Metadata     resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
+	Days         int                `json:"days" minimum:"1" maximum:"90" doc:"Number of days" example:"30"`
+	PostsPerDay  int                `json:"posts_per_day" minimum:"1" maximum:"10" doc:"Number of items on each day" example:"2"`
+	ContentTypes []string           `json:"content_types,omitempty" enum:"short_video,post,carousel,story,long_video" minItems:"1" maxItems:"5" uniqueItems:"true" nullable:"false" doc:"Types of the items, which are spread evenly. Each must be among the content_types of the factory, where short_video and long_video are video. Absent: those of short_video, post and carousel that the factory makes, or else story"`
+	StartsOn     string             `json:"starts_on,omitempty" format:"date" doc:"First day, in the time zone of the factory's schedule: today or later. Absent: tomorrow" example:"2026-12-01"`
+	Brief        string             `json:"brief,omitempty" format:"not-blank" maxLength:"2000" doc:"What the plan is about, beyond the settings of the factory" example:"The weeks before Christmas"`
+	Pillars      []planjob.Pillar   `json:"pillars,omitempty" minItems:"1" maxItems:"8" nullable:"false" doc:"Recurring subjects with their shares of the items. No two neighbours have the same one. Absent: the topics of the factory, in equal shares"`
+	Campaigns    []planjob.Campaign `json:"campaigns,omitempty" maxItems:"5" nullable:"false" doc:"Rows of items about one matter, which build on each other: they are spread evenly over their days"`
+	Quality      string             `json:"quality,omitempty" enum:"draft,standard,best" doc:"Quality of the texts of the items, as in POST /v1/content-items. Absent: the factory's"`
+	ProductIDs   []string           `json:"product_ids,omitempty" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false" doc:"Active products that the items present in turn, of a factory of type seller. Absent: its newest active products, if it has some"`
+	Replace      bool               `json:"replace,omitempty" default:"false" doc:"Whether plans that have days of this one are replaced: their items that are not generated yet are canceled. Otherwise such a plan refuses the call"`
+	Sandbox      *item.Rehearsal    `json:"sandbox,omitempty" doc:"Simulated result of each item. For test keys only"`
+	Metadata     resource.Metadata  `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
 }
 
 type createInput struct {
@@ -85,6 +90,16 @@ func (s *Service) draft(b createBody, f factory.Factory, mode tenant.Mode, now t
 		PostsPerDay:  b.PostsPerDay,
 		ContentTypes: types, StartsOn: starts, Timezone: zone, Brief: b.Brief,
 		ProductIDs: append([]string{}, b.ProductIDs...), State: planjob.Queued, Usual: usualLive,
+		Pillars: append([]planjob.Pillar{}, b.Pillars...), Campaigns: append([]planjob.Campaign{}, b.Campaigns...),
+		Quality: item.QualityOf(b.Quality, f.Quality), Calendar: []planjob.Entry{},
+	}
+	if d.recipe.Country, err = countryOf(f); err != nil {
+		return d, err
+	}
+	for i, name := range d.recipe.Topics {
+		if i < mostPillars && b.Pillars == nil {
+			d.plan.Pillars = append(d.plan.Pillars, planjob.Pillar{Name: name, Share: 1})
+		}
 	}
 	if mode == tenant.Test {
 		d.plan.Usual = usualSandbox
@@ -104,17 +119,20 @@ func (s *Service) price(d *draft, b createBody, f factory.Factory, mode tenant.M
 		if !slices.Contains(d.plan.ContentTypes, t.Name) {
 			continue
 		}
-		r, err := content.Planned(f, t.Kind, t.Format, strings.Repeat("x", planjob.MaxTopic), b.Sandbox,
-			s.offer, mode, now)
+		r, err := content.Planned(f, t.Kind, t.Format, d.plan.Quality, strings.Repeat("x", planjob.MaxTopic),
+			planjob.LongestSlot(b.Brief), b.Sandbox, s.offer, mode, now)
 		if err != nil {
 			return ofFactory(err)
 		}
 		live[t.Name] = r.LivePrice()
-		r.Prompt = ""
+		r.Prompt, r.Slot = "", nil
 		d.recipe.Items[t.Name] = r
 	}
 	slots, err := d.plan.Slots(d.recipe.Times)
 	if err != nil {
+		return err
+	}
+	if err := d.plan.CheckCampaigns(slots); err != nil {
 		return err
 	}
 	for _, slot := range slots {
@@ -123,6 +141,22 @@ func (s *Service) price(d *draft, b createBody, f factory.Factory, mode tenant.M
 	}
 	d.plan.Items.Total, d.plan.CostEstimate = int64(len(slots)), d.live
 	return nil
+}
+
+// mostPillars is the number of topics of a factory that become pillars of a plan.
+const mostPillars = 8
+
+// countryOf returns the country of a factory: the one that its settings name, or that of its language.
+func countryOf(f factory.Factory) (string, error) {
+	raw, err := f.Settings.MarshalJSON()
+	if err != nil {
+		return "", err
+	}
+	var settings struct{ Region string }
+	if err := json.Unmarshal(raw, &settings); err != nil {
+		return "", err
+	}
+	return calendar.Country(settings.Region, f.Language), nil
 }
 
 // ofFactory takes the place from a refusal of a model, since it is the factory's and has

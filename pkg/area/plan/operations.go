@@ -43,7 +43,7 @@ func (s *Service) Register(r *httpapi.Router) {
 		Tag:     "Factories",
 		Summary: "Create a content plan",
 		Description: "Plans `days` times `posts_per_day` content items, up to 900. In the background a text model " +
-			"writes a topic for each, unlike those of the factory's last 90 days, and the items are made as by `POST " +
+			"writes a topic, an angle and a hook for each, unlike those of the factory's last 90 days, and the items are made as by `POST " +
 			"/v1/content-items`, with the settings that the factory has now. " +
 			"Their `publish_at` follows the schedule of the factory. The credits of all items are reserved at once; " +
 			"the topics cost nothing. Items for which no new topic is found are left out: they count as failed, and " +
@@ -59,7 +59,7 @@ func (s *Service) Register(r *httpapi.Router) {
 		ID: "getContentPlan", Method: http.MethodGet, Path: path, Scope: auth.FactoriesRead, Function: "factory",
 		Tag:     "Factories",
 		Summary: "Get the latest content plan", Description: "Returns the plan of the factory that was created last, " +
-			"with its progress. `GET /v1/content-items` lists its items by `content_plan_id`.",
+			"with its progress and the calendar of its items: pillar, angle and hook. `GET /v1/content-items` lists its items by `content_plan_id`.",
 	}, s.get)
 }
 
@@ -76,5 +76,9 @@ func (s *Service) get(ctx context.Context, in *factory.FactoryPath) (planjob.Pla
 		err = errs.New(errs.NotFound, "The factory %s has no content plan, or there is no such factory for this "+
 			"key's account and mode.", in.ID)
 	}
+	if err != nil {
+		return p, err
+	}
+	p.Calendar, err = planjob.Calendar(ctx, s.db, p)
 	return p, err
 }

@@ -36,6 +36,7 @@ func TestAPlanMakesItsItems(t *testing.T) {
 		Days: 2, PostsPerDay: 3,
 		ContentTypes: []string{"short_video", "post", "carousel"}, StartsOn: "2026-05-02", Timezone: "Europe/Berlin",
 		Brief: "Vor dem Marathon", ProductIDs: []string{},
+		Pillars: []planjob.Pillar{}, Campaigns: []planjob.Campaign{}, Calendar: []planjob.Entry{}, Quality: "standard",
 		State: planjob.Queued, Items: planjob.Items{Total: 6}, CostEstimate: made.CostEstimate,
 	}
 	if made.CostEstimate == 0 || !reflect.DeepEqual(made, want) {
@@ -45,7 +46,7 @@ func TestAPlanMakesItsItems(t *testing.T) {
 	if got := w.get(); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v", got)
 	}
-	if ops := w.faults.Operations(); ops != "Query" {
+	if ops := w.faults.Operations(); ops != "Query BatchGetItem" {
 		t.Errorf("reading took %s", ops)
 	}
 
@@ -75,9 +76,14 @@ func TestAPlanMakesItsItems(t *testing.T) {
 	}
 	q := w.writer.asked[0]
 	if !strings.Contains(q.Channel, "Laufblog") || q.Brief != "Vor dem Marathon" || len(q.Slots) != 6 ||
-		q.Slots[0].Day != "2026-05-02" || q.Slots[5].Type != "short_video" ||
+		q.Slots[0].Day != "Saturday, 2026-05-02" || q.Slots[5].Type != "short_video" ||
 		!strings.Contains(q.System, `"de"`) || strings.Contains(q.System, "Marathon") {
 		t.Errorf("asked %+v", q)
+	}
+	if len(done.Calendar) != 6 || done.Calendar[0].Angle == "" || done.Calendar[0].Hook == "" ||
+		done.Calendar[0].Topic == "" || done.Calendar[0].ContentType != "short_video" || done.Calendar[5].Goal == "" ||
+		done.Calendar[0].Angle == done.Calendar[1].Angle {
+		t.Errorf("the calendar is %+v", done.Calendar)
 	}
 }
 

@@ -32,7 +32,7 @@ const (
 )
 
 // versions are the versions of the prompts. A test refuses a changed prompt of the same version.
-var versions = map[Task]int{Post: 1, Carousel: 1, Story: 1, Script: 1, Song: 1}
+var versions = map[Task]int{Post: 1, Carousel: 1, Story: 1, Script: 1, Song: 1, Second: 1, Topics: 1}
 
 // Version returns the version of the prompt of a task, such as post.1.
 func Version(t Task) string { return fmt.Sprintf("%s.%d", t, versions[t]) }
@@ -153,11 +153,12 @@ func Write(w Writing) Prompt {
 	if w.Limits == (Limits{}) {
 		w.Limits = Strictest(w.Targets)
 	}
-	return Prompt{Version: Version(w.Task), System: render(string(w.Task)+".tmpl", w), User: data(message{
-		Request: strings.TrimSpace(w.Subject), Channel: w.Channel, Plan: w.Plan, Product: w.Product, Sources: w.Sources,
-		Script: w.Script,
-		Examples: w.Examples, Recent: w.Recent,
-	})}
+	return Prompt{Version: Version(w.Task), System: render(string(w.Task)+".tmpl", w), User: data(w.message())}
+}
+
+func (w Writing) message() message {
+	return message{Request: strings.TrimSpace(w.Subject), Channel: w.Channel, Plan: w.Plan, Product: w.Product,
+		Sources: w.Sources, Script: w.Script, Examples: w.Examples, Recent: w.Recent}
 }
 
 // render fills in a template.

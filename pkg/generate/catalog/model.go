@@ -122,7 +122,9 @@ type cost struct {
 // table is the content of models.json.
 type table struct {
 	Defaults map[provider.Kind]string `json:"defaults"`
-	Models   []row                    `json:"models"`
+	// Writers are the models of texts by quality, the first one first.
+	Writers map[string][]string `json:"writers"`
+	Models  []row               `json:"models"`
 }
 
 // models reads the table when it is first needed, so that a function without models does not pay for it at its start.

@@ -133,3 +133,13 @@ func unsupported(param, format string, args ...any) error {
 	e.Param = param
 	return e
 }
+
+// Writers returns the models that write texts of a quality, the best one first, as far as work can reach them.
+func (o Offer) Writers(quality string, live bool) (all []Model) {
+	for _, id := range models().Writers[quality] {
+		if m, ok := Find(id); ok && m.State == Available && m.Price != nil && (!live || o.has(m)) {
+			all = append(all, m)
+		}
+	}
+	return all
+}

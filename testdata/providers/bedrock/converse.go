@@ -121,7 +121,8 @@ func written(system, prompt string) string {
 // post is the object of a post.
 func post(system, prompt string) any {
 	var data struct{ Request string }
-	if json.Unmarshal([]byte(prompt), &data) != nil {
+	// What follows the first object is an answer to mend.
+	if json.NewDecoder(strings.NewReader(prompt)).Decode(&data) != nil {
 		data.Request = prompt
 	}
 	topic := []rune(strings.Join(strings.Fields(data.Request), " "))
@@ -130,6 +131,9 @@ func post(system, prompt string) any {
 	}
 	about := strings.TrimSpace(string(topic))
 	first := "All about " + about + "."
+	if strings.Contains(system, "You have answered before") {
+		first = "Once more about " + about + "."
+	}
 	text := map[string]any{
 		"hooks": []string{"Who knows " + about + "?", first, "One more look: " + about}, "hook": 2,
 		"title": about, "caption": first + "\n\nWritten by a model that is none.",

@@ -3,6 +3,7 @@ package bedrock
 import (
 	"encoding/json"
 	"strconv"
+	"strings"
 )
 
 // forms are the objects other than posts, by phrases of the system prompt.
@@ -12,6 +13,7 @@ var forms = []struct {
 }{
 	{`"proposals": an array`, proposals},
 	{`{"topics":`, topics},
+	{`"scores": an object`, scores},
 }
 
 // proposals returns changes of a factory. In the first answer, one of them is invalid, as
@@ -35,6 +37,22 @@ func proposals(_, prompt string) any {
 		all = append(all, proposal("Make nothing", map[string]any{"state": "paused"}))
 	}
 	return map[string]any{"proposals": all}
+}
+
+// Weak is a subject whose first text does not pass a second look.
+const Weak = "a weak text"
+
+// scores is the verdict of a second look.
+func scores(_, prompt string) any {
+	score, problems := 4, []string{}
+	if strings.Contains(prompt, Weak) {
+		score, problems = 2, []string{"The first line is generic: name the subject."}
+	}
+	all := map[string]int{}
+	for _, name := range []string{"hook", "specific", "voice", "fit", "language", "claims"} {
+		all[name] = score
+	}
+	return map[string]any{"scores": all, "problems": problems}
 }
 
 // subjects are the subjects of topics.

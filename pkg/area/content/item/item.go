@@ -74,6 +74,7 @@ type Item struct {
 	Title            string           `json:"title" doc:"Title, in one line. Empty until generated"`
 	Caption          string           `json:"caption" doc:"Text of the post. Empty until generated"`
 	Hashtags         []string         `json:"hashtags" nullable:"false" doc:"Hashtags, without the #"`
+	Quality          string           `json:"quality" doc:"Quality of the texts: draft, standard or best. Empty if the item is older than the member" example:"standard"`
 	Hooks            []string         `json:"hooks" nullable:"false" doc:"First lines that the writer considered: first the one that it chose for the caption. Empty until generated, and if you gave all texts"`
 	PromptVersion    string           `json:"prompt_version" doc:"Version of the prompt that its texts were written with. Empty until generated, and if you gave all texts" example:"post.1"`
 	Language         string           `json:"language" doc:"Language of its texts (BCP 47)"`

@@ -18,12 +18,15 @@ type role string
 const (
 	roleText   role = "text"   // the texts of the item
 	roleScript role = "script" // the same, and the spoken text
-	roleVoice  role = "voice"
-	roleMusic  role = "music" // the music under the voice
-	roleStill  role = "still" // the picture that a clip starts from, if its model needs one
-	roleCover  role = "cover"
-	roleItem   role = "item"  // the file of the item's model; of videos and carousels, one for each scene and slide
-	roleFinal  role = "final" // finished media of all other parts
+	// A second look at the texts, and the texts that are written again if they do not pass it.
+	roleReview  role = "review"
+	roleRewrite role = "rewrite"
+	roleVoice   role = "voice"
+	roleMusic   role = "music" // the music under the voice
+	roleStill   role = "still" // the picture that a clip starts from, if its model needs one
+	roleCover   role = "cover"
+	roleItem    role = "item"  // the file of the item's model; of videos and carousels, one for each scene and slide
+	roleFinal   role = "final" // finished media of all other parts
 )
 
 // step is one generation of a pipeline.
@@ -232,6 +235,9 @@ func (r *Record) Plan(offer catalog.Offer, w Options, live bool) error {
 		if err != nil {
 			return err
 		}
+	}
+	if err := r.polish(offer, live); err != nil {
+		return err
 	}
 	return r.checkCovered(w)
 }

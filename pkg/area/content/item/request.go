@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -71,6 +72,10 @@ func (r *Record) request(n int, made []generate.Made, sign Signer) (req provider
 	}
 	switch p.Role {
 	case roleText, roleScript: // all of it is foreseen
+	case roleReview:
+		r.judge(&req, text)
+	case roleRewrite:
+		r.rewrite(&req, made)
 	case roleVoice:
 		if !r.Given.Script {
 			req.Prompt = provider.Clip(text.Script(), provider.MaxScript(p.Seconds))
@@ -167,7 +172,7 @@ func (r *Record) startFrom(req *provider.Request, p part, made []generate.Made, 
 
 // written returns the text that was made, or an empty one if there is none yet.
 func written(made []generate.Made) provider.Text {
-	for _, m := range made {
+	for _, m := range slices.Backward(made) { // a text that was written again follows the first
 		if m.Text != nil {
 			return *m.Text
 		}

@@ -111,7 +111,7 @@ func (r *Record) InMedia() bool { return r.Shape == "story" || r.Kind == MusicCl
 func (r *Record) results(made []generate.Made) (all []result) {
 	for n, m := range made {
 		p := r.Parts[n]
-		if p.Role == roleFinal || len(m.Files) == 0 && m.Text == nil {
+		if p.Role == roleFinal || p.Role == roleRewrite || len(m.Files) == 0 && m.Text == nil {
 			continue
 		}
 		one := result{Role: p.Role, Number: p.Number, Marks: m.Marks, Of: r.source(p.Role, p.Number)}

@@ -52,7 +52,7 @@ func cacheKey(factoryID string, s source.Source) store.Key {
 // source that cannot be read is left out, and so is what it had a day ago.
 func (w *work) Prepare(ctx context.Context, db *store.DB, now time.Time) (func(generate.Work), error) {
 	sources := w.Brief.Sources
-	if len(sources) == 0 {
+	if len(sources) == 0 || w.Read {
 		return nil, nil
 	}
 	keys := make([]store.Key, len(sources))

@@ -15,9 +15,32 @@ var tasks = map[string]prompt.Task{
 
 // ask sets the request for the texts of the item.
 func (r *Record) ask(p part, req *provider.Request) {
+	req.ScriptSeconds, req.Scenes = p.Seconds, p.Scenes
+	switch r.Kind {
+	case Carousel:
+		req.Slides = len(r.Slides)
+	case Video:
+	default:
+		req.Pictures = 1
+	}
+	told := r.ofWriter(req)
+	written := prompt.Write(told)
+	req.System, req.User, req.PromptVersion = written.System, written.User, written.Version
+	req.About, req.Sources = r.about(), len(told.Sources)
+	switch text := longestAnswer(*req); p.Role { // unless it is known
+	case roleReview:
+		r.judge(req, text)
+	case roleRewrite:
+		req.Repair = &provider.Repair{Answer: text.Caption}
+	}
+}
+
+// ofWriter returns what the writer of the item's texts is told.
+func (r *Record) ofWriter(req *provider.Request) prompt.Writing {
 	w := prompt.Writing{
 		Task: tasks[r.Shape], Type: r.Brief.Type, Channel: r.Brief.Voice, Language: r.Language, Subject: r.Prompt,
-		Rules: r.productRules(), Scenes: p.Scenes, Seconds: p.Seconds, Long: r.Shape == "long video",
+		Rules: r.productRules(), Slides: req.Slides, Pictures: req.Pictures, Scenes: req.Scenes,
+		Seconds: req.ScriptSeconds, Long: r.Shape == "long video",
 	}
 	if product := r.Brief.Product; product != nil {
 		w.Product = product.facts(r.Brief.Prices != PricesNone)
@@ -30,13 +53,6 @@ func (r *Record) ask(p part, req *provider.Request) {
 			Text: a.Text})
 	}
 	w.Sourced = r.Brief.Sourced
-	switch r.Kind {
-	case Carousel:
-		w.Slides = len(r.Slides)
-	case Video:
-	default:
-		w.Pictures = 1
-	}
 	m := r.memory
 	if m == nil {
 		m = longestMemory()
@@ -46,11 +62,7 @@ func (r *Record) ask(p part, req *provider.Request) {
 		w.Targets, w.Limits = targets(r.Kind, m.platforms)
 	}
 	w.Plan, w.Examples, w.Recent = r.Slot, m.examples, m.recent
-	written := prompt.Write(w)
-	req.System, req.User, req.PromptVersion = written.System, written.User, written.Version
-	req.About = r.about()
-	req.ScriptSeconds, req.Scenes, req.Slides, req.Pictures = p.Seconds, p.Scenes, w.Slides, w.Pictures
-	req.Sources = len(w.Sources)
+	return w
 }
 
 // targets returns the platforms that a text is written for, and its limits. If no platform is known, the limits are

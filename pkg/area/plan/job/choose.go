@@ -35,7 +35,7 @@ const (
 
 // remember notes the topics of earlier items of the factory.
 func (h *Handler) remember(ctx context.Context, j *job) (o task.Outcome, err error) {
-	past := chunk{Items: []made{}}
+	past := chunk{Items: []chosen{}}
 	q := store.Query{
 		Index: store.ByParent, Partition: item.ParentPartition(j.Owner, j.FactoryID),
 		From: id.First(id.ContentItem, j.plan.CreatedAt.Add(-pastTime)), Limit: 100,
@@ -52,7 +52,7 @@ func (h *Handler) remember(ctx context.Context, j *job) (o task.Outcome, err err
 			if err != nil {
 				return o, err
 			}
-			past.Items = append(past.Items, made{Topic: clean(r.Prompt)})
+			past.Items = append(past.Items, chosen{Topic: clean(r.Prompt)})
 		}
 		if page.Next == nil {
 			break
@@ -169,20 +169,37 @@ func (j *job) take(answer json.RawMessage, used []string) error {
 	if j.Chosen == nil {
 		j.Chosen = map[int]string{}
 	}
+	if j.Views == nil {
+		j.Views = map[int]view{}
+	}
 	from, to := j.next()
 	for _, t := range topics {
 		s := shapeOf(t.Topic)
 		switch {
 		case t.Slot < 1 || t.Slot > to-from || j.Chosen[t.Slot] != "":
-		case taken.has(s):
+		case taken.has(s), j.besides(t):
 			j.Refused = append(j.Refused, t.Topic)
 		default:
-			j.Chosen[t.Slot] = t.Topic
+			j.Chosen[t.Slot], j.Views[t.Slot] = t.Topic, t.view
 			taken = append(taken, s)
 		}
 	}
 	return nil
 }
+
+// besides reports whether a neighbour of a topic is told in the same way.
+func (j *job) besides(t topic) bool {
+	for _, n := range []int{t.Slot - 1, t.Slot + 1} {
+		if other := j.Views[n]; j.Chosen[n] != "" && t.Angle != "" && similarity(shapeOf(t.Angle),
+			shapeOf(other.Angle)) >= sameAngle {
+			return true
+		}
+	}
+	return false
+}
+
+// sameAngle is the similarity from which on two angles count as the same.
+const sameAngle = 0.8
 
 // make adds the items of the chunk to the transaction, with their work and their part of
 // the reservation. Slots without a topic are dropped: they count as failed.
@@ -203,16 +220,25 @@ func (h *Handler) make(tx *store.Tx, j *job, after *progress) error {
 		}
 		r := *recipe
 		// Each has a millisecond of its own, so that lists have them in the order of the plan.
-		at := now.Add(time.Duration(i) * time.Millisecond)
-		r.Resource = resource.New(id.New(id.ContentItem, at), at, nil)
+		made := now.Add(time.Duration(i) * time.Millisecond)
+		r.Resource = resource.New(id.New(id.ContentItem, made), made, nil)
 		r.Prompt, r.ContentPlanID, r.PublishAt, r.Accepted = topic, &j.plan.ID, resource.InstantOrNil(&slot.At), now
+		at := j.places[from+i]
+		place, view := at.Plan, j.Views[i+1]
+		place.Angle, place.Hook = view.Angle, view.Hook
+		inPlan := place
+		inPlan.Brief = j.plan.Brief
+		if at.about != "" {
+			inPlan.Campaign += ". " + at.about
+		}
+		r.Slot = &inPlan
 		saved, err := j.present(&r, from+i, slot)
 		if err != nil {
 			return err
 		}
 		dropped.Reserved -= saved
 		records, orders = append(records, &r), append(orders, r.Order(j.Owner))
-		c.Items = append(c.Items, made{r.ID, topic})
+		c.Items = append(c.Items, chosen{r.ID, topic, slot.Type, slot.At, &place})
 	}
 	rest, tickets, err := generate.Begin(tx, now, j.Owner, j.Hold, orders, -dropped.Reserved)
 	if err != nil {
@@ -228,7 +254,7 @@ func (h *Handler) make(tx *store.Tx, j *job, after *progress) error {
 	}
 	tally.Add(tx, now, j.FactoryID, j.Subject, dropped)
 	after.Hold, after.Chunks, after.Items = rest, j.Chunks+1, j.Items+len(records)
-	after.Round, after.Chosen, after.Refused, after.Products = 0, nil, nil, nil
+	after.Round, after.Chosen, after.Views, after.Refused, after.Products = 0, nil, nil, nil, nil
 	state := Planning
 	if to == len(j.slots) {
 		state, after.Since = Generating, now
@@ -253,7 +279,7 @@ func (h *Handler) drop(j *job, cause *provider.Error) task.Outcome {
 		from, _ := j.next()
 		*after = j.progress
 		after.Since = now
-		after.Round, after.Chosen, after.Refused, after.Products = 0, nil, nil, nil
+		after.Round, after.Chosen, after.Views, after.Refused, after.Products = 0, nil, nil, nil, nil
 		tally.Add(tx, now, j.FactoryID, j.Subject, tally.Counts{Failed: int64(len(j.slots) - from),
 			Reserved: -j.Hold.Credits})
 		after.Hold = ledger.Hold{}

@@ -49,6 +49,8 @@ type progress struct {
 	Round   int            `json:"round,omitempty"`
 	Chosen  map[int]string `json:"chosen,omitempty"`
 	Refused []string       `json:"refused,omitempty"`
+	// Views are the angles and hooks of the chosen topics.
+	Views map[int]view `json:"views,omitempty"`
 	// Products are those that the items of the next chunk present, in turn.
 	Products []string `json:"products,omitempty"`
 	// Items is the number of items that were made, and Since the time of the last one, or
@@ -81,6 +83,7 @@ type job struct {
 	ends    bool   // the plan is to end
 	room    int
 	slots   []Slot
+	places  []place                          // of the slots
 	shop    map[string]*record.StoredProduct // the products of the chunk
 }
 
@@ -152,7 +155,10 @@ func (h *Handler) read(ctx context.Context, j *job) (bool, error) {
 		return false, err
 	}
 	j.ends = book.Ended(j.Subject)
-	j.slots, err = j.plan.Slots(j.recipe.Times)
+	if j.slots, err = j.plan.Slots(j.recipe.Times); err != nil {
+		return true, err
+	}
+	j.places, err = j.plan.thread(j.slots, j.recipe)
 	return true, err
 }
 

@@ -4,13 +4,16 @@
 package job
 
 import (
+	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/tally"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/craft/prompt"
 	"github.com/content-automation/api/pkg/record/event"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/ledger"
@@ -63,6 +66,10 @@ type Plan struct {
 	Timezone        string         `json:"timezone" doc:"Time zone of its days and times: that of the factory's schedule when the plan was created, or else UTC" example:"Europe/Berlin"`
 	Brief           string         `json:"brief" doc:"What the plan is about, beyond the settings of the factory"`
 	ProductIDs      []string       `json:"product_ids" nullable:"false" doc:"Products that its items present in turn. Empty: the newest active products of the factory, if it is a seller and has some"`
+	Pillars         []Pillar       `json:"pillars" nullable:"false" doc:"Recurring subjects with their shares. No two neighbours have the same one. Empty: none"`
+	Campaigns       []Campaign     `json:"campaigns" nullable:"false" doc:"Rows of items that build on each other"`
+	Quality         string         `json:"quality" doc:"Quality of the texts of its items: draft, standard or best. Empty if the plan is older than the member" example:"standard"`
+	Calendar        []Entry        `json:"calendar" nullable:"false" doc:"Items that were made, in the order of their times. Empty in the response of the creation and in events"`
 	State           State          `json:"state" enum:"queued,planning,generating,completed,failed,canceled" doc:"State of the plan. planning: topics are written and items created; generating: all items exist; completed: all of them have ended; failed: it ended without an item"`
 	Items           Items          `json:"items" doc:"Progress of its items"`
 	CostEstimate    int64          `json:"cost_estimate" doc:"Credits that all items cost together with a live key. The topics cost nothing"`
@@ -128,6 +135,9 @@ func Found(items []store.Item, o tenant.Owner) (Plan, bool, error) {
 			if p.ProductIDs == nil {
 				p.ProductIDs = []string{} // of a plan that was made before it could name some
 			}
+			if p.Pillars == nil {
+				p.Pillars, p.Campaigns, p.Calendar = []Pillar{}, []Campaign{}, []Entry{}
+			}
 			return p, true, nil
 		case it.Kind == tally.Kind && counts == nil: // counts belong to the plan that follows
 			c := tally.Of(it)
@@ -158,6 +168,8 @@ type Recipe struct {
 	Language string   `json:"language"`
 	Name     string   `json:"name"`
 	Topics   []string `json:"topics,omitempty"`
+	// Country is the country of the factory (ISO 3166-1), empty if it is unknown.
+	Country string `json:"country,omitempty"`
 	// Sells reports that items present products.
 	Sells bool `json:"sells,omitempty"`
 	// Items are the records that items of each content type begin with, but for their id,
@@ -189,13 +201,58 @@ func recipeKey(planID string) store.Key { return store.IDKey("content_plan_recip
 // chunk is some items of a plan, which one transaction made; number 0 has the topics of
 // earlier items of the factory.
 type chunk struct {
-	Items []made `json:"items"`
+	Items []chosen `json:"items"`
 }
 
-// made is an item that was made, and its topic.
-type made struct {
+// chosen is an item that was made, and its topic.
+type chosen struct {
 	ID    string `json:"id,omitempty"`
 	Topic string `json:"topic"`
+	// Type, At and Slot are for the calendar. Those of earlier items have none.
+	Type string       `json:"type,omitempty"`
+	At   time.Time    `json:"at,omitzero"`
+	Slot *prompt.Plan `json:"slot,omitempty"`
+}
+
+// Calendar returns the items of a plan that were made.
+func Calendar(ctx context.Context, db *store.DB, p Plan) ([]Entry, error) {
+	all := []Entry{}
+	keys := make([]store.Key, (p.Items.Total+chunkSlots-1)/chunkSlots)
+	for n := range keys {
+		keys[n] = chunkKey(p.ID, n+1)
+	}
+	items, err := db.GetAll(ctx, keys...)
+	if err != nil {
+		return nil, err
+	}
+	for _, it := range items {
+		var c chunk
+		if it.Kind == "" {
+			continue // its items are not made yet
+		}
+		if err := it.Decode(&c); err != nil {
+			return nil, err
+		}
+		for _, m := range c.Items {
+			if m.Slot == nil {
+				m.Slot = &prompt.Plan{} // it is older than the member
+			}
+			all = append(all, Entry{ContentItemID: m.ID, ContentType: m.Type, PublishAt: resource.Instant(m.At),
+				Topic: m.Topic, Pillar: m.Slot.Pillar, Angle: m.Slot.Angle, Hook: m.Slot.Hook, Goal: m.Slot.Goal,
+				Occasion: m.Slot.Occasion, Campaign: m.Slot.Campaign})
+		}
+	}
+	return all, nil
+}
+
+// The sizes of the longest angle and hook in bytes.
+const maxAngle, maxHook = 120, 240
+
+// LongestSlot returns a place in a plan that takes the longest text to describe, but for its brief.
+func LongestSlot(brief string) *prompt.Plan {
+	long := func(n int) string { return strings.Repeat("x", n) }
+	return &prompt.Plan{Brief: brief, Day: long(24), Season: long(6), Occasion: long(60), Pillar: long(400),
+		Angle: long(maxAngle), Hook: long(maxHook), Goal: long(60), Campaign: long(440 + 4*500)}
 }
 
 func chunkKey(planID string, n int) store.Key {

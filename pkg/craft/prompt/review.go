@@ -1,0 +1,113 @@
+package prompt
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/content-automation/api/pkg/adapter/provider"
+)
+
+// Second is the task of a second look at a text.
+const Second Task = "review"
+
+// ReviewTokens is the most that the answer of a second look takes.
+const ReviewTokens = 700
+
+// Rubric are the members of a second look, each with what it asks.
+var Rubric = []struct{ Name, Asks string }{
+	{"hook", "Would a reader of this channel stop at the first line? Is it concrete, and does the text keep its promise?"},
+	{"specific", "Could another channel publish the same words? Names, steps and reasons from the message count, adjectives " +
+		"do not."},
+	{"voice", "Does it sound like the channel, and like its examples if there are some? Are its rules kept?"},
+	{"fit", "Does its form fit the platforms and the kind: first line, length, structure, one call to action?"},
+	{"language", "Is it idiomatic and free of errors in its language, without phrases of machines?"},
+	{"claims", "Does each fact stand in the message? 1 if one is invented."},
+}
+
+// Review is the request for a second look.
+type Review struct {
+	Writing
+	Text provider.Text
+}
+
+// Criteria returns the rubric, for the template.
+func (Review) Criteria() any { return Rubric }
+
+// Judge returns the prompt of a second look at a text.
+func Judge(r Review) Prompt {
+	if r.Language == "" {
+		r.Language = "en"
+	}
+	if r.Limits == (Limits{}) {
+		r.Limits = Strictest(r.Targets)
+	}
+	return Prompt{Version: Version(Second), System: render("review.tmpl", r), User: data(struct {
+		Message message       `json:"message"`
+		Text    provider.Text `json:"text"`
+	}{r.message(), r.Text})}
+}
+
+// Verdict is the result of a second look.
+type Verdict struct {
+	// Scores are from 1 to 5, by the names of the rubric.
+	Scores map[string]int `json:"scores"`
+	// Problems are for the writer.
+	Problems []string `json:"problems"`
+}
+
+// Approval is the verdict of the sandbox.
+var Approval = json.RawMessage(`{"scores":{"hook":4,"specific":4,"voice":4,"fit":4,"language":5,"claims":5},"problems":[]}`)
+
+// The bounds of the problems of a verdict.
+const (
+	maxProblems = 6
+	maxProblem  = 300
+)
+
+// ParseVerdict reads the answer to Judge.
+func ParseVerdict(raw json.RawMessage) (v Verdict, err error) {
+	if err := json.Unmarshal(raw, &v); err != nil {
+		return v, err
+	}
+	if len(v.Scores) != len(Rubric) {
+		return v, fmt.Errorf("prompt: there are %d scores, not %d", len(v.Scores), len(Rubric))
+	}
+	for _, c := range Rubric {
+		if s := v.Scores[c.Name]; s < 1 || s > 5 {
+			return v, fmt.Errorf("prompt: the score of %s is %d", c.Name, s)
+		}
+	}
+	for i, p := range v.Problems {
+		v.Problems[i] = provider.Clip(provider.OneLine(p), maxProblem)
+	}
+	v.Problems = slices.DeleteFunc(v.Problems, func(p string) bool { return strings.TrimSpace(p) == "" })
+	v.Problems = v.Problems[:min(len(v.Problems), maxProblems)]
+	if len(v.Problems) == 0 && !v.Passes(false) {
+		return v, errors.New("prompt: the verdict names no problem")
+	}
+	return v, nil
+}
+
+// The lines that a text has to pass: the least score of each criterion, and the least sum.
+const (
+	leastScore, leastSum         = 3, 20
+	leastScoreBest, leastSumBest = 4, 25
+)
+
+// Passes reports whether a text stands as it is.
+func (v Verdict) Passes(best bool) bool {
+	least, sum := leastScore, leastSum
+	if best {
+		least, sum = leastScoreBest, leastSumBest
+	}
+	total := 0
+	for _, s := range v.Scores {
+		if total += s; s < least {
+			return false
+		}
+	}
+	return total >= sum || best && len(v.Problems) == 0
+}
