@@ -607,6 +607,8 @@ export interface BloggerFactory {
   models: Record<string, string>;
   /** Name of the factory. */
   name: string;
+  /** Quality of the texts of items and plans that name none: draft, standard or best. */
+  quality: string;
   /** Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses. */
   schedule: Schedule | null;
   /** Settings of the factory's type. */
@@ -693,6 +695,8 @@ export interface BrandFactory {
   models: Record<string, string>;
   /** Name of the factory. */
   name: string;
+  /** Quality of the texts of items and plans that name none: draft, standard or best. */
+  quality: string;
   /** Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses. */
   schedule: Schedule | null;
   /** Settings of the factory's type. */
@@ -1088,7 +1092,7 @@ export interface ContentFailure {
 }
 
 /** Values of an enumeration. */
-export type ContentFailureCode = 'content_policy' | 'invalid_input' | 'input_unreadable' | 'text_too_long' | 'unknown_voice' | 'unknown_avatar' | 'unsupported_language' | 'unsupported_model' | 'provider_refused' | 'provider_access' | 'unknown_generation' | 'generation_failed' | 'canceled' | 'result_expired' | 'result_invalid' | 'result_too_large' | 'unsupported_media' | 'provider_unavailable' | 'timeout' | 'insufficient_balance' | 'spend_limit_reached' | 'input_too_large' | 'input_too_short' | 'input_silent' | 'unsupported_script' | 'composition_failed' | 'captcha_required' | 'content_refused' | 'invalid_handle' | 'invalid_option' | 'media_expired' | 'media_refused' | 'missing_permission' | 'needs_reconnect' | 'outcome_unknown' | 'platform_not_configured' | 'platform_unavailable' | 'post_not_found' | 'quota_reached' | 'rate_limited' | 'token_expired' | 'too_late' | 'unsupported' | (string & {});
+export type ContentFailureCode = 'content_policy' | 'invalid_input' | 'input_unreadable' | 'text_too_long' | 'unknown_voice' | 'unknown_avatar' | 'unsupported_language' | 'unsupported_model' | 'provider_refused' | 'provider_access' | 'unknown_generation' | 'generation_failed' | 'canceled' | 'result_expired' | 'result_invalid' | 'result_too_large' | 'unsupported_media' | 'provider_unavailable' | 'timeout' | 'insufficient_balance' | 'spend_limit_reached' | 'input_too_large' | 'input_too_short' | 'input_silent' | 'unsupported_script' | 'composition_failed' | 'unsupported_claim' | 'forbidden_word' | 'wrong_language' | 'repetitive' | 'flagged' | 'sources_unavailable' | 'captcha_required' | 'content_refused' | 'invalid_handle' | 'invalid_option' | 'media_expired' | 'media_refused' | 'missing_permission' | 'needs_reconnect' | 'outcome_unknown' | 'platform_not_configured' | 'platform_unavailable' | 'post_not_found' | 'quota_reached' | 'rate_limited' | 'token_expired' | 'too_late' | 'unsupported' | (string & {});
 
 /** A content item was generated: its media are ready. */
 export interface ContentGeneratedEvent {
@@ -1194,6 +1198,8 @@ export interface ContentItem {
   publish_at: string | null;
   /** Time at which it was first published. Null until then. */
   published_at: string | null;
+  /** Quality of the texts: draft, standard or best. Empty if the item is older than the member. */
+  quality: string;
   /** Credits reserved for the attempt that is queued or running. 0 once it has ended, and always in the sandbox. */
   reserved_credits: number;
   /** The script in scenes, of videos. Empty until generated, unless you gave it. */
@@ -1212,6 +1218,8 @@ export interface ContentItem {
   slides: ContentSlide[];
   /** Ids of the social accounts to publish to. */
   social_account_ids: string[];
+  /** Articles of the factory's sources that its texts quote. Empty until generated, and without sources. */
+  sources: ContentQuoted[];
   /** State of the item. */
   state: ContentState;
   /** Title, in one line. Empty until generated. */
@@ -1288,6 +1296,13 @@ export interface ContentItemCreate {
    * auto_publish.
    */
   publish_at?: string;
+  /**
+   * Quality of the texts. draft: one call of the cheapest model. standard: the best way to write them that costs at
+   * most a tenth of the other parts, often by a better model, and for videos with a second look that may have them
+   * written again. best: the best model, always with a second look. The price includes the second look. A text model of
+   * the factory writes in each quality. Absent: the factory's.
+   */
+  quality?: ContentItemCreateQuality;
   /** Simulated result. For test keys only. */
   sandbox?: SandboxRehearsal;
   /** The script in scenes of your own, instead of script. For kind video only. */
@@ -1312,6 +1327,9 @@ export interface ContentItemCreate {
    */
   visuals?: VideoVisualsInput;
 }
+
+/** Values of an enumeration. */
+export type ContentItemCreateQuality = 'draft' | 'standard' | 'best';
 
 /** A type of the API. */
 export interface ContentItemEventData {
@@ -1344,10 +1362,12 @@ export interface ContentItemRegenerate {
   music?: string;
   /** Absent: unchanged. */
   prompt?: string;
+  /** Quality of the texts, as of a new item. Absent: unchanged. */
+  quality?: ContentItemCreateQuality;
   /**
    * Uses the parts of the last attempt that succeeded again, or else the completed parts of the last one. Only what is
-   * corrected is made anew and charged. prompt, model, duration_seconds and visuals are not for such an attempt.
-   * Default: false.
+   * corrected is made anew and charged. prompt, model, quality, duration_seconds and visuals are not for such an
+   * attempt. Default: false.
    */
   reuse?: boolean;
   /** Simulated result of the attempt. For test keys only. */
@@ -1417,6 +1437,10 @@ export type ContentKindInput = 'post' | 'video' | 'carousel' | 'story' | 'music_
 export interface ContentPlan {
   /** What the plan is about, beyond the settings of the factory. */
   brief: string;
+  /** Items that were made, in the order of their times. Empty in the response of the creation and in events. */
+  calendar: ContentPlanEntry[];
+  /** Rows of items that build on each other. */
+  campaigns: ContentPlanCampaign[];
   /** Time at which all items had ended. Null until then, and of a canceled plan. */
   completed_at: string | null;
   /** Types of its items, which are spread evenly. */
@@ -1439,6 +1463,8 @@ export interface ContentPlan {
   items: ContentPlanItems;
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
+  /** Recurring subjects with their shares. No two neighbours have the same one. Empty: none. */
+  pillars: ContentPlanPillar[];
   /** Number of items on each day. */
   posts_per_day: number;
   /**
@@ -1446,6 +1472,8 @@ export interface ContentPlan {
    * has some.
    */
   product_ids: string[];
+  /** Quality of the texts of its items: draft, standard or best. Empty if the plan is older than the member. */
+  quality: string;
   /** Credits that are reserved for items that have not ended. Always 0 in the sandbox. */
   reserved_credits: number;
   /** First day. */
@@ -1461,6 +1489,34 @@ export interface ContentPlan {
   updated_at: string;
   /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
   version: number;
+}
+
+/** A type of the API. */
+export interface ContentPlanCampaign {
+  /** Number of its items. */
+  items: number;
+  /** Name of the campaign. */
+  name: string;
+  /** What it is about, and the step that it asks readers for. */
+  about?: string;
+  /** Last day. Absent: that of the plan. */
+  ends_on?: string;
+  /** First day. Absent: that of the plan. */
+  starts_on?: string;
+}
+
+/** A type of the API. */
+export interface ContentPlanCampaignInput {
+  /** Number of its items. */
+  items: number;
+  /** Name of the campaign. */
+  name: string;
+  /** What it is about, and the step that it asks readers for. */
+  about?: string;
+  /** Last day. Absent: that of the plan. */
+  ends_on?: string;
+  /** First day. Absent: that of the plan. */
+  starts_on?: string;
 }
 
 /** All items of a content plan have ended: they were generated, have failed or were canceled. */
@@ -1495,6 +1551,8 @@ export interface ContentPlanCreate {
   posts_per_day: number;
   /** What the plan is about, beyond the settings of the factory. */
   brief?: string;
+  /** Rows of items about one matter, which build on each other: they are spread evenly over their days. */
+  campaigns?: ContentPlanCampaignInput[];
   /**
    * Types of the items, which are spread evenly. Each must be among the content_types of the factory, where short_video
    * and long_video are video. Absent: those of short_video, post and carousel that the factory makes, or else story.
@@ -1503,10 +1561,17 @@ export interface ContentPlanCreate {
   /** Up to 20 key-value pairs of your own. */
   metadata?: Record<string, string>;
   /**
+   * Recurring subjects with their shares of the items. No two neighbours have the same one. Absent: the topics of the
+   * factory, in equal shares.
+   */
+  pillars?: ContentPlanPillarInput[];
+  /**
    * Active products that the items present in turn, of a factory of type seller. Absent: its newest active products, if
    * it has some.
    */
   product_ids?: string[];
+  /** Quality of the texts of the items, as in POST /v1/content-items. Absent: the factory's. */
+  quality?: ContentItemCreateQuality;
   /**
    * Whether plans that have days of this one are replaced: their items that are not generated yet are canceled.
    * Otherwise such a plan refuses the call. Default: false.
@@ -1516,6 +1581,30 @@ export interface ContentPlanCreate {
   sandbox?: SandboxRehearsal;
   /** First day, in the time zone of the factory's schedule: today or later. Absent: tomorrow. */
   starts_on?: string;
+}
+
+/** A type of the API. */
+export interface ContentPlanEntry {
+  /** View of the topic. Empty: none. */
+  angle: string;
+  /** Its place in a campaign. Empty: none. */
+  campaign: string;
+  /** Id of the item. */
+  content_item_id: string;
+  /** Type of the item. */
+  content_type: string;
+  /** What it is to lead to, in English. */
+  goal: string;
+  /** Idea of its first line. Empty: none. */
+  hook: string;
+  /** Day that is celebrated at that time, in English. Empty: none. */
+  occasion: string;
+  /** Its pillar. Empty: none. */
+  pillar: string;
+  /** Planned time. That of the item may have been changed since. */
+  publish_at: string;
+  /** What it is about. */
+  topic: string;
 }
 
 /** A type of the API. */
@@ -1546,6 +1635,22 @@ export interface ContentPlanItems {
   total: number;
 }
 
+/** A type of the API. */
+export interface ContentPlanPillar {
+  /** Subject. */
+  name: string;
+  /** Share of the items, beside the shares of the others. Default: 1. */
+  share?: number;
+}
+
+/** A type of the API. */
+export interface ContentPlanPillarInput {
+  /** Subject. */
+  name: string;
+  /** Share of the items, beside the shares of the others. Default: 1. */
+  share?: number;
+}
+
 /** Values of an enumeration. */
 export type ContentPlanState = 'queued' | 'planning' | 'generating' | 'completed' | 'failed' | 'canceled' | (string & {});
 
@@ -1565,6 +1670,16 @@ export interface ContentPublishedEvent {
   mode: Mode;
   /** Type of the event. */
   type: 'content.published';
+}
+
+/** A type of the API. */
+export interface ContentQuoted {
+  /** Time at which it was published. Null if the source does not say it. */
+  published_at: string | null;
+  /** Title of the article. */
+  title: string;
+  /** Address of the article. */
+  url: string;
 }
 
 /** A type of the API. */
@@ -1919,6 +2034,8 @@ export interface EntertainmentFactory {
   models: Record<string, string>;
   /** Name of the factory. */
   name: string;
+  /** Quality of the texts of items and plans that name none: draft, standard or best. */
+  quality: string;
   /** Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses. */
   schedule: Schedule | null;
   /** Settings of the factory's type. */
@@ -2170,6 +2287,8 @@ export interface ExpertFactory {
   models: Record<string, string>;
   /** Name of the factory. */
   name: string;
+  /** Quality of the texts of items and plans that name none: draft, standard or best. */
+  quality: string;
   /** Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses. */
   schedule: Schedule | null;
   /** Settings of the factory's type. */
@@ -2197,12 +2316,20 @@ export interface ExpertFactory {
 export interface ExpertSettings {
   /** Field of expertise. */
   field: string;
-  /** Whether content cites its sources. */
+  /**
+   * Whether content quotes its sources: an item that names none of them fails with unsupported_claim. It needs a source
+   * with an address.
+   */
   cite_sources?: boolean;
   /** Credentials of the expert. */
   credentials?: string[] | null;
   /** Prior knowledge of the readers. */
   depth?: ExpertSettingsDepth;
+  /**
+   * Sources that content may quote: objects with url and kind are read before each item is written. Texts are names of
+   * sources, which are not read.
+   */
+  sources?: unknown[] | null;
 }
 
 /** Values of an enumeration. */
@@ -2215,17 +2342,28 @@ export type ExpertSettingsDepthInput = 'beginner' | 'intermediate' | 'advanced';
 export interface ExpertSettingsInput {
   /** Field of expertise. */
   field: string;
-  /** Whether content cites its sources. */
+  /**
+   * Whether content quotes its sources: an item that names none of them fails with unsupported_claim. It needs a source
+   * with an address.
+   */
   cite_sources?: boolean;
   /** Credentials of the expert. */
   credentials?: string[] | null;
   /** Prior knowledge of the readers. */
   depth?: ExpertSettingsDepthInput;
+  /**
+   * Sources that content may quote: objects with url and kind are read before each item is written. Texts are names of
+   * sources, which are not read.
+   */
+  sources?: unknown[] | null;
 }
 
 /** A type of the API. */
 export interface ExpertSettingsUpdate {
-  /** Whether content cites its sources. */
+  /**
+   * Whether content quotes its sources: an item that names none of them fails with unsupported_claim. It needs a source
+   * with an address.
+   */
   cite_sources?: boolean | null;
   /** Credentials of the expert. */
   credentials?: string[] | null;
@@ -2233,6 +2371,11 @@ export interface ExpertSettingsUpdate {
   depth?: ExpertSettingsDepthInput | null;
   /** Field of expertise. */
   field?: string;
+  /**
+   * Sources that content may quote: objects with url and kind are read before each item is written. Texts are names of
+   * sources, which are not read.
+   */
+  sources?: unknown[] | null;
 }
 
 /** One of several shapes. */
@@ -2283,6 +2426,8 @@ export interface FactoryUpdate {
   models?: Record<string, string | null> | null;
   /** Name of the factory. */
   name?: string;
+  /** Quality of the texts of items and plans that name none. Null: standard. */
+  quality?: ContentItemCreateQuality | null;
   /** Time zone and times of day at which content plans publish. */
   schedule?: FactoryUpdateSchedule | null;
   /** Settings of the factory's type. A null value removes that setting. */
@@ -2307,10 +2452,10 @@ export interface FactoryUpdateSchedule {
 export type FactoryUpdateState = 'active' | 'paused';
 
 /** Values of an enumeration. */
-export type FailureCode = 'content_policy' | 'invalid_input' | 'input_unreadable' | 'text_too_long' | 'unknown_voice' | 'unknown_avatar' | 'unsupported_language' | 'unsupported_model' | 'provider_refused' | 'provider_access' | 'unknown_generation' | 'generation_failed' | 'canceled' | 'result_expired' | 'result_invalid' | 'result_too_large' | 'unsupported_media' | 'provider_unavailable' | 'timeout' | 'insufficient_balance' | 'spend_limit_reached' | 'input_too_large' | 'input_too_short' | 'input_silent' | 'unsupported_script' | 'composition_failed' | (string & {});
+export type FailureCode = 'content_policy' | 'invalid_input' | 'input_unreadable' | 'text_too_long' | 'unknown_voice' | 'unknown_avatar' | 'unsupported_language' | 'unsupported_model' | 'provider_refused' | 'provider_access' | 'unknown_generation' | 'generation_failed' | 'canceled' | 'result_expired' | 'result_invalid' | 'result_too_large' | 'unsupported_media' | 'provider_unavailable' | 'timeout' | 'insufficient_balance' | 'spend_limit_reached' | 'input_too_large' | 'input_too_short' | 'input_silent' | 'unsupported_script' | 'composition_failed' | 'unsupported_claim' | 'forbidden_word' | 'wrong_language' | 'repetitive' | 'flagged' | 'sources_unavailable' | (string & {});
 
 /** Values of an enumeration. */
-export type FailureCodeInput = 'content_policy' | 'invalid_input' | 'input_unreadable' | 'text_too_long' | 'unknown_voice' | 'unknown_avatar' | 'unsupported_language' | 'unsupported_model' | 'provider_refused' | 'provider_access' | 'unknown_generation' | 'generation_failed' | 'canceled' | 'result_expired' | 'result_invalid' | 'result_too_large' | 'unsupported_media' | 'provider_unavailable' | 'timeout' | 'insufficient_balance' | 'spend_limit_reached' | 'input_too_large' | 'input_too_short' | 'input_silent' | 'unsupported_script' | 'composition_failed';
+export type FailureCodeInput = 'content_policy' | 'invalid_input' | 'input_unreadable' | 'text_too_long' | 'unknown_voice' | 'unknown_avatar' | 'unsupported_language' | 'unsupported_model' | 'provider_refused' | 'provider_access' | 'unknown_generation' | 'generation_failed' | 'canceled' | 'result_expired' | 'result_invalid' | 'result_too_large' | 'unsupported_media' | 'provider_unavailable' | 'timeout' | 'insufficient_balance' | 'spend_limit_reached' | 'input_too_large' | 'input_too_short' | 'input_silent' | 'unsupported_script' | 'composition_failed' | 'unsupported_claim' | 'forbidden_word' | 'wrong_language' | 'repetitive' | 'flagged' | 'sources_unavailable';
 
 /** Values of an enumeration. */
 export type FailureStage = 'generate' | 'compose' | 'publish' | (string & {});
@@ -2755,6 +2900,8 @@ export interface MusicianFactory {
   models: Record<string, string>;
   /** Name of the factory. */
   name: string;
+  /** Quality of the texts of items and plans that name none: draft, standard or best. */
+  quality: string;
   /** Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses. */
   schedule: Schedule | null;
   /** Settings of the factory's type. */
@@ -2843,6 +2990,8 @@ export interface NewBloggerFactory {
   metadata?: Record<string, string>;
   /** Model for each kind of generation (text, image, video, music, voice). */
   models?: Record<string, string>;
+  /** Quality of the texts of items and plans that name none. Absent: standard. */
+  quality?: ContentItemCreateQuality;
   /** Time zone and times of day at which content plans publish. */
   schedule?: ScheduleInput;
   /** Settings of the factory's type. */
@@ -2878,6 +3027,8 @@ export interface NewBrandFactory {
   metadata?: Record<string, string>;
   /** Model for each kind of generation (text, image, video, music, voice). */
   models?: Record<string, string>;
+  /** Quality of the texts of items and plans that name none. Absent: standard. */
+  quality?: ContentItemCreateQuality;
   /** Time zone and times of day at which content plans publish. */
   schedule?: ScheduleInput;
   /** Tone of the content. */
@@ -2909,6 +3060,8 @@ export interface NewEntertainmentFactory {
   metadata?: Record<string, string>;
   /** Model for each kind of generation (text, image, video, music, voice). */
   models?: Record<string, string>;
+  /** Quality of the texts of items and plans that name none. Absent: standard. */
+  quality?: ContentItemCreateQuality;
   /** Time zone and times of day at which content plans publish. */
   schedule?: ScheduleInput;
   /** Settings of the factory's type. */
@@ -2944,6 +3097,8 @@ export interface NewExpertFactory {
   metadata?: Record<string, string>;
   /** Model for each kind of generation (text, image, video, music, voice). */
   models?: Record<string, string>;
+  /** Quality of the texts of items and plans that name none. Absent: standard. */
+  quality?: ContentItemCreateQuality;
   /** Time zone and times of day at which content plans publish. */
   schedule?: ScheduleInput;
   /** Tone of the content. */
@@ -2977,6 +3132,8 @@ export interface NewMusicianFactory {
   metadata?: Record<string, string>;
   /** Model for each kind of generation (text, image, video, music, voice). */
   models?: Record<string, string>;
+  /** Quality of the texts of items and plans that name none. Absent: standard. */
+  quality?: ContentItemCreateQuality;
   /** Time zone and times of day at which content plans publish. */
   schedule?: ScheduleInput;
   /** Tone of the content. */
@@ -3008,6 +3165,8 @@ export interface NewNewsFactory {
   metadata?: Record<string, string>;
   /** Model for each kind of generation (text, image, video, music, voice). */
   models?: Record<string, string>;
+  /** Quality of the texts of items and plans that name none. Absent: standard. */
+  quality?: ContentItemCreateQuality;
   /** Time zone and times of day at which content plans publish. */
   schedule?: ScheduleInput;
   /** Settings of the factory's type. */
@@ -3043,6 +3202,8 @@ export interface NewSellerFactory {
   metadata?: Record<string, string>;
   /** Model for each kind of generation (text, image, video, music, voice). */
   models?: Record<string, string>;
+  /** Quality of the texts of items and plans that name none. Absent: standard. */
+  quality?: ContentItemCreateQuality;
   /** Time zone and times of day at which content plans publish. */
   schedule?: ScheduleInput;
   /** Tone of the content. */
@@ -3078,6 +3239,8 @@ export interface NewsFactory {
   models: Record<string, string>;
   /** Name of the factory. */
   name: string;
+  /** Quality of the texts of items and plans that name none: draft, standard or best. */
+  quality: string;
   /** Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses. */
   schedule: Schedule | null;
   /** Settings of the factory's type. */
@@ -3103,38 +3266,56 @@ export interface NewsFactory {
 
 /** A type of the API. */
 export interface NewsSettings {
-  /** Whether claims are checked before use. */
+  /**
+   * Whether content states only what its sources say, and names them: an item that names none fails with
+   * unsupported_claim. It needs a source with an address.
+   */
   fact_check?: boolean;
-  /** Maximum age of news in hours. */
+  /** Maximum age of news in hours. Older articles of the sources are left out. */
   max_age_hours?: number;
   /** Country to report on (ISO 3166-1). */
   region?: string;
-  /** Sources of the news. */
-  sources?: string[] | null;
+  /**
+   * Sources of the news: objects with url and kind are read before each item is written. Texts are names of sources,
+   * which are not read.
+   */
+  sources?: unknown[] | null;
 }
 
 /** A type of the API. */
 export interface NewsSettingsInput {
-  /** Whether claims are checked before use. */
+  /**
+   * Whether content states only what its sources say, and names them: an item that names none fails with
+   * unsupported_claim. It needs a source with an address.
+   */
   fact_check?: boolean;
-  /** Maximum age of news in hours. */
+  /** Maximum age of news in hours. Older articles of the sources are left out. */
   max_age_hours?: number;
   /** Country to report on (ISO 3166-1). */
   region?: string;
-  /** Sources of the news. */
-  sources?: string[] | null;
+  /**
+   * Sources of the news: objects with url and kind are read before each item is written. Texts are names of sources,
+   * which are not read.
+   */
+  sources?: unknown[] | null;
 }
 
 /** A type of the API. */
 export interface NewsSettingsUpdate {
-  /** Whether claims are checked before use. */
+  /**
+   * Whether content states only what its sources say, and names them: an item that names none fails with
+   * unsupported_claim. It needs a source with an address.
+   */
   fact_check?: boolean | null;
-  /** Maximum age of news in hours. */
+  /** Maximum age of news in hours. Older articles of the sources are left out. */
   max_age_hours?: number | null;
   /** Country to report on (ISO 3166-1). */
   region?: string | null;
-  /** Sources of the news. */
-  sources?: string[] | null;
+  /**
+   * Sources of the news: objects with url and kind are read before each item is written. Texts are names of sources,
+   * which are not read.
+   */
+  sources?: unknown[] | null;
 }
 
 /** A type of the API. */
@@ -4014,6 +4195,8 @@ export interface SellerFactory {
   models: Record<string, string>;
   /** Name of the factory. */
   name: string;
+  /** Quality of the texts of items and plans that name none: draft, standard or best. */
+  quality: string;
   /** Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses. */
   schedule: Schedule | null;
   /** Settings of the factory's type. */

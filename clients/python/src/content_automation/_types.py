@@ -639,6 +639,8 @@ class BloggerFactory(TypedDict):
     """Model for each kind of generation. Other kinds use the default of the catalog."""
     name: str
     """Name of the factory."""
+    quality: str
+    """Quality of the texts of items and plans that name none: draft, standard or best."""
     schedule: Optional["Schedule"]
     """Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses."""
     settings: "BloggerSettings"
@@ -729,6 +731,8 @@ class BrandFactory(TypedDict):
     """Model for each kind of generation. Other kinds use the default of the catalog."""
     name: str
     """Name of the factory."""
+    quality: str
+    """Quality of the texts of items and plans that name none: draft, standard or best."""
     schedule: Optional["Schedule"]
     """Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses."""
     settings: "BrandSettings"
@@ -1129,7 +1133,7 @@ class ContentFailure(TypedDict):
     """Stage that failed: a model's part, finished media, or publishing."""
 
 
-ContentFailureCode = Union[Literal["content_policy", "invalid_input", "input_unreadable", "text_too_long", "unknown_voice", "unknown_avatar", "unsupported_language", "unsupported_model", "provider_refused", "provider_access", "unknown_generation", "generation_failed", "canceled", "result_expired", "result_invalid", "result_too_large", "unsupported_media", "provider_unavailable", "timeout", "insufficient_balance", "spend_limit_reached", "input_too_large", "input_too_short", "input_silent", "unsupported_script", "composition_failed", "captcha_required", "content_refused", "invalid_handle", "invalid_option", "media_expired", "media_refused", "missing_permission", "needs_reconnect", "outcome_unknown", "platform_not_configured", "platform_unavailable", "post_not_found", "quota_reached", "rate_limited", "token_expired", "too_late", "unsupported"], str]
+ContentFailureCode = Union[Literal["content_policy", "invalid_input", "input_unreadable", "text_too_long", "unknown_voice", "unknown_avatar", "unsupported_language", "unsupported_model", "provider_refused", "provider_access", "unknown_generation", "generation_failed", "canceled", "result_expired", "result_invalid", "result_too_large", "unsupported_media", "provider_unavailable", "timeout", "insufficient_balance", "spend_limit_reached", "input_too_large", "input_too_short", "input_silent", "unsupported_script", "composition_failed", "unsupported_claim", "forbidden_word", "wrong_language", "repetitive", "flagged", "sources_unavailable", "captcha_required", "content_refused", "invalid_handle", "invalid_option", "media_expired", "media_refused", "missing_permission", "needs_reconnect", "outcome_unknown", "platform_not_configured", "platform_unavailable", "post_not_found", "quota_reached", "rate_limited", "token_expired", "too_late", "unsupported"], str]
 
 
 class ContentGeneratedEvent(TypedDict):
@@ -1233,6 +1237,8 @@ class ContentItem(TypedDict):
     """Time at which it is published. Null: not scheduled."""
     published_at: Optional[str]
     """Time at which it was first published. Null until then."""
+    quality: str
+    """Quality of the texts: draft, standard or best. Empty if the item is older than the member."""
     reserved_credits: int
     """Credits reserved for the attempt that is queued or running. 0 once it has ended, and always in the sandbox."""
     scenes: List["ContentScene"]
@@ -1249,6 +1255,8 @@ class ContentItem(TypedDict):
     """Slides of a carousel, in order."""
     social_account_ids: List[str]
     """Ids of the social accounts to publish to."""
+    sources: List["ContentQuoted"]
+    """Articles of the factory's sources that its texts quote. Empty until generated, and without sources."""
     state: "ContentState"
     """State of the item."""
     title: str
@@ -1322,6 +1330,12 @@ class ContentItemCreate(TypedDict):
     is published then. Needs the scope content:publish as well. Absent: it is not scheduled, unless its factory has
     auto_publish.
     """
+    quality: NotRequired["ContentItemCreateQuality"]
+    """Quality of the texts. draft: one call of the cheapest model. standard: the best way to write them that costs at
+    most a tenth of the other parts, often by a better model, and for videos with a second look that may have them
+    written again. best: the best model, always with a second look. The price includes the second look. A text model
+    of the factory writes in each quality. Absent: the factory's.
+    """
     sandbox: NotRequired["SandboxRehearsal"]
     """Simulated result. For test keys only."""
     scenes: NotRequired[List["ContentItemSceneCreate"]]
@@ -1343,6 +1357,8 @@ class ContentItemCreate(TypedDict):
     clips. For kind video only.
     """
 
+
+ContentItemCreateQuality = Literal["draft", "standard", "best"]
 
 
 class ContentItemEventData(TypedDict):
@@ -1380,10 +1396,12 @@ class ContentItemRegenerate(TypedDict):
     """What is heard under the voice of a video; generated makes new music. Absent: unchanged."""
     prompt: NotRequired[str]
     """Absent: unchanged."""
+    quality: NotRequired["ContentItemCreateQuality"]
+    """Quality of the texts, as of a new item. Absent: unchanged."""
     reuse: NotRequired[bool]
     """Uses the parts of the last attempt that succeeded again, or else the completed parts of the last one. Only what
-    is corrected is made anew and charged. prompt, model, duration_seconds and visuals are not for such an attempt.
-    Default: false.
+    is corrected is made anew and charged. prompt, model, quality, duration_seconds and visuals are not for such an
+    attempt. Default: false.
     """
     sandbox: NotRequired["SandboxRehearsal"]
     """Simulated result of the attempt. For test keys only."""
@@ -1455,6 +1473,10 @@ class ContentPlan(TypedDict):
 
     brief: str
     """What the plan is about, beyond the settings of the factory."""
+    calendar: List["ContentPlanEntry"]
+    """Items that were made, in the order of their times. Empty in the response of the creation and in events."""
+    campaigns: List["ContentPlanCampaign"]
+    """Rows of items that build on each other."""
     completed_at: Optional[str]
     """Time at which all items had ended. Null until then, and of a canceled plan."""
     content_types: List["ContentPlanContentTypes"]
@@ -1477,12 +1499,16 @@ class ContentPlan(TypedDict):
     """Progress of its items."""
     metadata: Dict[str, str]
     """Your own key-value pairs."""
+    pillars: List["ContentPlanPillar"]
+    """Recurring subjects with their shares. No two neighbours have the same one. Empty: none."""
     posts_per_day: int
     """Number of items on each day."""
     product_ids: List[str]
     """Products that its items present in turn. Empty: the newest active products of the factory, if it is a seller and
     has some.
     """
+    quality: str
+    """Quality of the texts of its items: draft, standard or best. Empty if the plan is older than the member."""
     reserved_credits: int
     """Credits that are reserved for items that have not ended. Always 0 in the sandbox."""
     starts_on: str
@@ -1497,6 +1523,38 @@ class ContentPlan(TypedDict):
     """Time of the last change, UTC."""
     version: int
     """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+
+
+
+class ContentPlanCampaign(TypedDict):
+    """A type of the API."""
+
+    items: int
+    """Number of its items."""
+    name: str
+    """Name of the campaign."""
+    about: NotRequired[str]
+    """What it is about, and the step that it asks readers for."""
+    ends_on: NotRequired[str]
+    """Last day. Absent: that of the plan."""
+    starts_on: NotRequired[str]
+    """First day. Absent: that of the plan."""
+
+
+
+class ContentPlanCampaignInput(TypedDict):
+    """A type of the API."""
+
+    items: int
+    """Number of its items."""
+    name: str
+    """Name of the campaign."""
+    about: NotRequired[str]
+    """What it is about, and the step that it asks readers for."""
+    ends_on: NotRequired[str]
+    """Last day. Absent: that of the plan."""
+    starts_on: NotRequired[str]
+    """First day. Absent: that of the plan."""
 
 
 
@@ -1533,6 +1591,8 @@ class ContentPlanCreate(TypedDict):
     """Number of items on each day."""
     brief: NotRequired[str]
     """What the plan is about, beyond the settings of the factory."""
+    campaigns: NotRequired[List["ContentPlanCampaignInput"]]
+    """Rows of items about one matter, which build on each other: they are spread evenly over their days."""
     content_types: NotRequired[List["ContentPlanContentTypesInput"]]
     """Types of the items, which are spread evenly. Each must be among the content_types of the factory, where
     short_video and long_video are video. Absent: those of short_video, post and carousel that the factory makes, or
@@ -1540,10 +1600,16 @@ class ContentPlanCreate(TypedDict):
     """
     metadata: NotRequired[Dict[str, str]]
     """Up to 20 key-value pairs of your own."""
+    pillars: NotRequired[List["ContentPlanPillarInput"]]
+    """Recurring subjects with their shares of the items. No two neighbours have the same one. Absent: the topics of the
+    factory, in equal shares.
+    """
     product_ids: NotRequired[List[str]]
     """Active products that the items present in turn, of a factory of type seller. Absent: its newest active products,
     if it has some.
     """
+    quality: NotRequired["ContentItemCreateQuality"]
+    """Quality of the texts of the items, as in POST /v1/content-items. Absent: the factory's."""
     replace: NotRequired[bool]
     """Whether plans that have days of this one are replaced: their items that are not generated yet are canceled.
     Otherwise such a plan refuses the call. Default: false.
@@ -1552,6 +1618,32 @@ class ContentPlanCreate(TypedDict):
     """Simulated result of each item. For test keys only."""
     starts_on: NotRequired[str]
     """First day, in the time zone of the factory's schedule: today or later. Absent: tomorrow."""
+
+
+
+class ContentPlanEntry(TypedDict):
+    """A type of the API."""
+
+    angle: str
+    """View of the topic. Empty: none."""
+    campaign: str
+    """Its place in a campaign. Empty: none."""
+    content_item_id: str
+    """Id of the item."""
+    content_type: str
+    """Type of the item."""
+    goal: str
+    """What it is to lead to, in English."""
+    hook: str
+    """Idea of its first line. Empty: none."""
+    occasion: str
+    """Day that is celebrated at that time, in English. Empty: none."""
+    pillar: str
+    """Its pillar. Empty: none."""
+    publish_at: str
+    """Planned time. That of the item may have been changed since."""
+    topic: str
+    """What it is about."""
 
 
 
@@ -1588,6 +1680,26 @@ class ContentPlanItems(TypedDict):
     """Number of items: days times posts_per_day."""
 
 
+
+class ContentPlanPillar(TypedDict):
+    """A type of the API."""
+
+    name: str
+    """Subject."""
+    share: NotRequired[int]
+    """Share of the items, beside the shares of the others. Default: 1."""
+
+
+
+class ContentPlanPillarInput(TypedDict):
+    """A type of the API."""
+
+    name: str
+    """Subject."""
+    share: NotRequired[int]
+    """Share of the items, beside the shares of the others. Default: 1."""
+
+
 ContentPlanState = Union[Literal["queued", "planning", "generating", "completed", "failed", "canceled"], str]
 
 
@@ -1608,6 +1720,18 @@ class ContentPublishedEvent(TypedDict):
     """Mode of the event: test if it follows from a request with a test key."""
     type: Literal["content.published"]
     """Type of the event."""
+
+
+
+class ContentQuoted(TypedDict):
+    """A type of the API."""
+
+    published_at: Optional[str]
+    """Time at which it was published. Null if the source does not say it."""
+    title: str
+    """Title of the article."""
+    url: str
+    """Address of the article."""
 
 
 
@@ -1988,6 +2112,8 @@ class EntertainmentFactory(TypedDict):
     """Model for each kind of generation. Other kinds use the default of the catalog."""
     name: str
     """Name of the factory."""
+    quality: str
+    """Quality of the texts of items and plans that name none: draft, standard or best."""
     schedule: Optional["Schedule"]
     """Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses."""
     settings: "EntertainmentSettings"
@@ -2206,6 +2332,8 @@ class ExpertFactory(TypedDict):
     """Model for each kind of generation. Other kinds use the default of the catalog."""
     name: str
     """Name of the factory."""
+    quality: str
+    """Quality of the texts of items and plans that name none: draft, standard or best."""
     schedule: Optional["Schedule"]
     """Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses."""
     settings: "ExpertSettings"
@@ -2235,11 +2363,17 @@ class ExpertSettings(TypedDict):
     field: str
     """Field of expertise."""
     cite_sources: NotRequired[bool]
-    """Whether content cites its sources."""
+    """Whether content quotes its sources: an item that names none of them fails with unsupported_claim. It needs a
+    source with an address.
+    """
     credentials: NotRequired[Optional[List[str]]]
     """Credentials of the expert."""
     depth: NotRequired["ExpertSettingsDepth"]
     """Prior knowledge of the readers."""
+    sources: NotRequired[Optional[List[Any]]]
+    """Sources that content may quote: objects with url and kind are read before each item is written. Texts are names
+    of sources, which are not read.
+    """
 
 
 ExpertSettingsDepth = Union[Literal["beginner", "intermediate", "advanced"], str]
@@ -2253,11 +2387,17 @@ class ExpertSettingsInput(TypedDict):
     field: str
     """Field of expertise."""
     cite_sources: NotRequired[bool]
-    """Whether content cites its sources."""
+    """Whether content quotes its sources: an item that names none of them fails with unsupported_claim. It needs a
+    source with an address.
+    """
     credentials: NotRequired[Optional[List[str]]]
     """Credentials of the expert."""
     depth: NotRequired["ExpertSettingsDepthInput"]
     """Prior knowledge of the readers."""
+    sources: NotRequired[Optional[List[Any]]]
+    """Sources that content may quote: objects with url and kind are read before each item is written. Texts are names
+    of sources, which are not read.
+    """
 
 
 
@@ -2265,13 +2405,19 @@ class ExpertSettingsUpdate(TypedDict):
     """A type of the API."""
 
     cite_sources: NotRequired[Optional[bool]]
-    """Whether content cites its sources."""
+    """Whether content quotes its sources: an item that names none of them fails with unsupported_claim. It needs a
+    source with an address.
+    """
     credentials: NotRequired[Optional[List[str]]]
     """Credentials of the expert."""
     depth: NotRequired[Optional["ExpertSettingsDepthInput"]]
     """Prior knowledge of the readers."""
     field: NotRequired[str]
     """Field of expertise."""
+    sources: NotRequired[Optional[List[Any]]]
+    """Sources that content may quote: objects with url and kind are read before each item is written. Texts are names
+    of sources, which are not read.
+    """
 
 
 Factory = Union["BloggerFactory", "BrandFactory", "EntertainmentFactory", "ExpertFactory", "MusicianFactory", "NewsFactory", "SellerFactory"]
@@ -2305,6 +2451,8 @@ class FactoryUpdate(TypedDict):
     """Models to set, by kind. A null value removes that model; null removes all."""
     name: NotRequired[str]
     """Name of the factory."""
+    quality: NotRequired[Optional["ContentItemCreateQuality"]]
+    """Quality of the texts of items and plans that name none. Null: standard."""
     schedule: NotRequired[Optional["FactoryUpdateSchedule"]]
     """Time zone and times of day at which content plans publish."""
     settings: NotRequired[Optional[Union["BloggerSettingsUpdate", "SellerSettingsUpdate", "ExpertSettingsUpdate", "BrandSettingsUpdate", "NewsSettingsUpdate", "EntertainmentSettingsUpdate", "MusicianSettingsUpdate"]]]
@@ -2329,9 +2477,9 @@ class FactoryUpdateSchedule(TypedDict):
 
 FactoryUpdateState = Literal["active", "paused"]
 
-FailureCode = Union[Literal["content_policy", "invalid_input", "input_unreadable", "text_too_long", "unknown_voice", "unknown_avatar", "unsupported_language", "unsupported_model", "provider_refused", "provider_access", "unknown_generation", "generation_failed", "canceled", "result_expired", "result_invalid", "result_too_large", "unsupported_media", "provider_unavailable", "timeout", "insufficient_balance", "spend_limit_reached", "input_too_large", "input_too_short", "input_silent", "unsupported_script", "composition_failed"], str]
+FailureCode = Union[Literal["content_policy", "invalid_input", "input_unreadable", "text_too_long", "unknown_voice", "unknown_avatar", "unsupported_language", "unsupported_model", "provider_refused", "provider_access", "unknown_generation", "generation_failed", "canceled", "result_expired", "result_invalid", "result_too_large", "unsupported_media", "provider_unavailable", "timeout", "insufficient_balance", "spend_limit_reached", "input_too_large", "input_too_short", "input_silent", "unsupported_script", "composition_failed", "unsupported_claim", "forbidden_word", "wrong_language", "repetitive", "flagged", "sources_unavailable"], str]
 
-FailureCodeInput = Literal["content_policy", "invalid_input", "input_unreadable", "text_too_long", "unknown_voice", "unknown_avatar", "unsupported_language", "unsupported_model", "provider_refused", "provider_access", "unknown_generation", "generation_failed", "canceled", "result_expired", "result_invalid", "result_too_large", "unsupported_media", "provider_unavailable", "timeout", "insufficient_balance", "spend_limit_reached", "input_too_large", "input_too_short", "input_silent", "unsupported_script", "composition_failed"]
+FailureCodeInput = Literal["content_policy", "invalid_input", "input_unreadable", "text_too_long", "unknown_voice", "unknown_avatar", "unsupported_language", "unsupported_model", "provider_refused", "provider_access", "unknown_generation", "generation_failed", "canceled", "result_expired", "result_invalid", "result_too_large", "unsupported_media", "provider_unavailable", "timeout", "insufficient_balance", "spend_limit_reached", "input_too_large", "input_too_short", "input_silent", "unsupported_script", "composition_failed", "unsupported_claim", "forbidden_word", "wrong_language", "repetitive", "flagged", "sources_unavailable"]
 
 FailureStage = Union[Literal["generate", "compose", "publish"], str]
 
@@ -2776,6 +2924,8 @@ class MusicianFactory(TypedDict):
     """Model for each kind of generation. Other kinds use the default of the catalog."""
     name: str
     """Name of the factory."""
+    quality: str
+    """Quality of the texts of items and plans that name none: draft, standard or best."""
     schedule: Optional["Schedule"]
     """Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses."""
     settings: "MusicianSettings"
@@ -2870,6 +3020,8 @@ class NewBloggerFactory(TypedDict):
     """Up to 20 key-value pairs of your own."""
     models: NotRequired[Dict[str, str]]
     """Model for each kind of generation (text, image, video, music, voice)."""
+    quality: NotRequired["ContentItemCreateQuality"]
+    """Quality of the texts of items and plans that name none. Absent: standard."""
     schedule: NotRequired["ScheduleInput"]
     """Time zone and times of day at which content plans publish."""
     settings: NotRequired["BloggerSettingsInput"]
@@ -2906,6 +3058,8 @@ class NewBrandFactory(TypedDict):
     """Up to 20 key-value pairs of your own."""
     models: NotRequired[Dict[str, str]]
     """Model for each kind of generation (text, image, video, music, voice)."""
+    quality: NotRequired["ContentItemCreateQuality"]
+    """Quality of the texts of items and plans that name none. Absent: standard."""
     schedule: NotRequired["ScheduleInput"]
     """Time zone and times of day at which content plans publish."""
     tone: NotRequired[str]
@@ -2938,6 +3092,8 @@ class NewEntertainmentFactory(TypedDict):
     """Up to 20 key-value pairs of your own."""
     models: NotRequired[Dict[str, str]]
     """Model for each kind of generation (text, image, video, music, voice)."""
+    quality: NotRequired["ContentItemCreateQuality"]
+    """Quality of the texts of items and plans that name none. Absent: standard."""
     schedule: NotRequired["ScheduleInput"]
     """Time zone and times of day at which content plans publish."""
     settings: NotRequired["EntertainmentSettingsInput"]
@@ -2974,6 +3130,8 @@ class NewExpertFactory(TypedDict):
     """Up to 20 key-value pairs of your own."""
     models: NotRequired[Dict[str, str]]
     """Model for each kind of generation (text, image, video, music, voice)."""
+    quality: NotRequired["ContentItemCreateQuality"]
+    """Quality of the texts of items and plans that name none. Absent: standard."""
     schedule: NotRequired["ScheduleInput"]
     """Time zone and times of day at which content plans publish."""
     tone: NotRequired[str]
@@ -3008,6 +3166,8 @@ class NewMusicianFactory(TypedDict):
     """Up to 20 key-value pairs of your own."""
     models: NotRequired[Dict[str, str]]
     """Model for each kind of generation (text, image, video, music, voice)."""
+    quality: NotRequired["ContentItemCreateQuality"]
+    """Quality of the texts of items and plans that name none. Absent: standard."""
     schedule: NotRequired["ScheduleInput"]
     """Time zone and times of day at which content plans publish."""
     tone: NotRequired[str]
@@ -3040,6 +3200,8 @@ class NewNewsFactory(TypedDict):
     """Up to 20 key-value pairs of your own."""
     models: NotRequired[Dict[str, str]]
     """Model for each kind of generation (text, image, video, music, voice)."""
+    quality: NotRequired["ContentItemCreateQuality"]
+    """Quality of the texts of items and plans that name none. Absent: standard."""
     schedule: NotRequired["ScheduleInput"]
     """Time zone and times of day at which content plans publish."""
     settings: NotRequired["NewsSettingsInput"]
@@ -3076,6 +3238,8 @@ class NewSellerFactory(TypedDict):
     """Up to 20 key-value pairs of your own."""
     models: NotRequired[Dict[str, str]]
     """Model for each kind of generation (text, image, video, music, voice)."""
+    quality: NotRequired["ContentItemCreateQuality"]
+    """Quality of the texts of items and plans that name none. Absent: standard."""
     schedule: NotRequired["ScheduleInput"]
     """Time zone and times of day at which content plans publish."""
     tone: NotRequired[str]
@@ -3112,6 +3276,8 @@ class NewsFactory(TypedDict):
     """Model for each kind of generation. Other kinds use the default of the catalog."""
     name: str
     """Name of the factory."""
+    quality: str
+    """Quality of the texts of items and plans that name none: draft, standard or best."""
     schedule: Optional["Schedule"]
     """Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses."""
     settings: "NewsSettings"
@@ -3139,13 +3305,17 @@ class NewsSettings(TypedDict):
     """A type of the API."""
 
     fact_check: NotRequired[bool]
-    """Whether claims are checked before use."""
+    """Whether content states only what its sources say, and names them: an item that names none fails with
+    unsupported_claim. It needs a source with an address.
+    """
     max_age_hours: NotRequired[int]
-    """Maximum age of news in hours."""
+    """Maximum age of news in hours. Older articles of the sources are left out."""
     region: NotRequired[str]
     """Country to report on (ISO 3166-1)."""
-    sources: NotRequired[Optional[List[str]]]
-    """Sources of the news."""
+    sources: NotRequired[Optional[List[Any]]]
+    """Sources of the news: objects with url and kind are read before each item is written. Texts are names of sources,
+    which are not read.
+    """
 
 
 
@@ -3153,13 +3323,17 @@ class NewsSettingsInput(TypedDict):
     """A type of the API."""
 
     fact_check: NotRequired[bool]
-    """Whether claims are checked before use."""
+    """Whether content states only what its sources say, and names them: an item that names none fails with
+    unsupported_claim. It needs a source with an address.
+    """
     max_age_hours: NotRequired[int]
-    """Maximum age of news in hours."""
+    """Maximum age of news in hours. Older articles of the sources are left out."""
     region: NotRequired[str]
     """Country to report on (ISO 3166-1)."""
-    sources: NotRequired[Optional[List[str]]]
-    """Sources of the news."""
+    sources: NotRequired[Optional[List[Any]]]
+    """Sources of the news: objects with url and kind are read before each item is written. Texts are names of sources,
+    which are not read.
+    """
 
 
 
@@ -3167,13 +3341,17 @@ class NewsSettingsUpdate(TypedDict):
     """A type of the API."""
 
     fact_check: NotRequired[Optional[bool]]
-    """Whether claims are checked before use."""
+    """Whether content states only what its sources say, and names them: an item that names none fails with
+    unsupported_claim. It needs a source with an address.
+    """
     max_age_hours: NotRequired[Optional[int]]
-    """Maximum age of news in hours."""
+    """Maximum age of news in hours. Older articles of the sources are left out."""
     region: NotRequired[Optional[str]]
     """Country to report on (ISO 3166-1)."""
-    sources: NotRequired[Optional[List[str]]]
-    """Sources of the news."""
+    sources: NotRequired[Optional[List[Any]]]
+    """Sources of the news: objects with url and kind are read before each item is written. Texts are names of sources,
+    which are not read.
+    """
 
 
 
@@ -4090,6 +4268,8 @@ class SellerFactory(TypedDict):
     """Model for each kind of generation. Other kinds use the default of the catalog."""
     name: str
     """Name of the factory."""
+    quality: str
+    """Quality of the texts of items and plans that name none: draft, standard or best."""
     schedule: Optional["Schedule"]
     """Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses."""
     settings: "SellerSettings"
