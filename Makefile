@@ -200,6 +200,10 @@ test-mcp: explorer-assets media-tools .local/bin/local ## Check the server for a
 simulate: ## Simulate the service under faults: SEEDS=1000 FROM=0
 	cd infra/verify/simulate && SEEDS=$(or $(SEEDS),1000) FROM=$(or $(FROM),0) $(GO) test -count=1 -timeout 0 -run TestSeeds
 
+.PHONY: evaluate
+evaluate: ## Measure the guards of texts; WRITER=model JUDGE=model BEFORE=file: also the texts of real models
+	$(GO) run ./infra/verify/evaluate -writer "$(WRITER)" -judge "$(JUDGE)" -before "$(BEFORE)"
+
 .PHONY: fuzz
 fuzz: ## Send odd requests to every operation: REQUESTS=1000000 SEED=2
 	FUZZ_REQUESTS=$(or $(REQUESTS),1000000) FUZZ_SEED=$(or $(SEED),2) $(GO) test -vet=off -count=1 -timeout 0 -v ./infra/verify/fuzz

@@ -11,6 +11,8 @@ import (
 	"github.com/content-automation/api/pkg/cloud/awsenv"
 	"github.com/content-automation/api/pkg/cloud/logging"
 	"github.com/content-automation/api/pkg/cloud/needs"
+	"github.com/content-automation/api/pkg/cloud/safehttp"
+	"github.com/content-automation/api/pkg/craft/source/fetch"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/objects"
@@ -23,8 +25,10 @@ func main() {
 	logging.Setup()
 	cfg, n := awsenv.Must(awsenv.Config()), needs.Read[needs.Generate]()
 	db := store.Open(cfg, n.Table)
+	reader := &fetch.Fetcher{
+		Client: fetch.NewClient(awsenv.Must(safehttp.AllowLoopback(n.AllowLoopback, n.Stage))), Now: time.Now}
 	handlers := wiring.Handlers(&generate.Worker{
-		DB: db, Loaders: wiring.Loaders(awsenv.Must(media.NewSigner(cfg, n.Bucket, time.Now))),
+		DB: db, Loaders: wiring.Loaders(awsenv.Must(media.NewSigner(cfg, n.Bucket, time.Now)), reader, false),
 		Providers: registry.New(registry.Config{
 			Configured: provider.ParseConfigured(n.Providers), AWS: cfg, Secret: n.ProviderSecret,
 			Bucket: n.Bucket, Endpoint: n.ProviderEndpoint, Now: time.Now,

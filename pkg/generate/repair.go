@@ -4,17 +4,20 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/cloud/metric"
+	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
 
 // Checking is Work that checks the texts which were written for it.
 type Checking interface {
 	Work
-	// Check returns nil if a text of part n can be used, or why it cannot. made has the results of the parts before it.
-	Check(n int, made []Made, t provider.Text) *Refusal
+	// Check returns nil if a text that a model has written for the work can be used, or why it cannot. It may read
+	// other resources.
+	Check(ctx context.Context, db *store.DB, now time.Time, t provider.Text) (*Refusal, error)
 }
 
 // Refusal is why a text cannot be used. The writer is told the problems once, and if its next answer is refused, too,
@@ -34,6 +37,18 @@ func (p *part) unreadable(err error) bool {
 	}
 	p.Mended = true
 	p.repair("unreadable", u.Answer, u.Reason.Error())
+	return true
+}
+
+// flagged has the writer write anew what the guard of its provider has flagged, and reports whether it does: once for
+// each part.
+func (p *part) flagged(err error) bool {
+	var e *provider.Error
+	if !errors.As(err, &e) || e.Code != string(provider.FailedFlagged) || p.Refused || p.Kind != provider.KindText {
+		return false
+	}
+	p.Refused = true
+	p.repair(e.Code, "", "the guard of the model has flagged the text: write it without what may offend or harm")
 	return true
 }
 
@@ -67,9 +82,9 @@ func (w *Worker) check(ctx context.Context, a *attempt, work Work, t *provider.T
 		return true, nil // the commit finds out if there is no such work any more
 	}
 	part := &a.Parts[a.n]
-	refusal := checking.Check(a.n, a.made(), *t)
-	if refusal == nil {
-		return true, nil
+	refusal, err := checking.Check(ctx, w.DB, w.Now(), *t)
+	if err != nil || refusal == nil {
+		return err == nil, err
 	}
 	if part.Refused {
 		return false, task.Permanent(&failed{Failure{Code: refusal.Code, Message: refusal.Message +

@@ -1,12 +1,15 @@
 package generate_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/store"
 )
 
 var unreadable = &provider.Error{Kind: provider.Transient, Code: "text_unreadable", Message: "No.",
@@ -52,10 +55,30 @@ func TestATextThatIsRefusedAgainFailsTheWork(t *testing.T) {
 }
 
 // Check implements generate.Checking.
-func (w *thingWork) Check(_ int, _ []generate.Made, t provider.Text) *generate.Refusal {
+func (w *thingWork) Check(_ context.Context, _ *store.DB, _ time.Time, t provider.Text) (*generate.Refusal, error) {
 	if t.Title != "forbidden" {
-		return nil
+		return nil, nil
 	}
 	return &generate.Refusal{Code: "forbidden_title", Problems: []string{"the title is forbidden"},
-		Message: "Choose another title."}
+		Message: "Choose another title."}, nil
+}
+
+// A text that the guard of the provider flags is written anew once.
+func TestAFlaggedTextIsWrittenAnewOnce(t *testing.T) {
+	for flags, state := range map[int]string{1: "generated", 2: "failed"} {
+		w := newWorld(t)
+		asked := 0
+		w.fake.write = func(provider.Request) (provider.Text, error) {
+			if asked++; asked <= flags {
+				return provider.Text{}, provider.FailureOf(provider.FailedFlagged)
+			}
+			return provider.Text{Title: "title"}, nil
+		}
+		w.accept("thing_1")
+		w.drain()
+		if v := w.ended("thing_1", state); asked != 2 || state == "failed" && v.Failure.Code != provider.FailedFlagged {
+			t.Errorf("%d flags: asked %d times, %+v", flags, asked, v.Failure)
+		}
+		w.settled(map[string]int64{"generated": 10}[state])
+	}
 }

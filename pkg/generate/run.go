@@ -48,6 +48,8 @@ type part struct {
 	Repair  *provider.Repair `json:"repair,omitempty"`
 	Mended  bool             `json:"mended,omitempty"`
 	Refused bool             `json:"refused,omitempty"`
+	// Prepared reports whether the work was prepared for the part.
+	Prepared bool `json:"prepared,omitempty"`
 	// Looked reports whether the function generate has read the resources that a composition depends on: the function
 	// compose may not read them. Look is the result.
 	Looked bool `json:"looked,omitempty"`

@@ -55,6 +55,9 @@ func (w *Worker) submit(ctx context.Context, a *attempt) (o task.Outcome, err er
 		a.Parts[a.n].Done = true
 		return o, nil
 	}
+	if done, err := w.prepare(ctx, a, work, &o); done || err != nil {
+		return o, err
+	}
 	if recalling, ok := work.(Recalling); ok && a.Parts[a.n].Kind == provider.KindText {
 		if err := recalling.Recall(ctx, w.DB); err != nil {
 			return o, err
@@ -83,7 +86,7 @@ func (w *Worker) submit(ctx context.Context, a *attempt) (o task.Outcome, err er
 			sub, err = p.Submit(limited, req)
 		}
 	}
-	if err != nil && a.Parts[a.n].unreadable(err) {
+	if err != nil && (a.Parts[a.n].unreadable(err) || a.Parts[a.n].flagged(err)) {
 		return o, nil
 	}
 	if spares(work, a.n, err) {
@@ -185,6 +188,9 @@ func (w *Worker) poll(ctx context.Context, a *attempt) (o task.Outcome, err erro
 		part.Ready, part.Progress = true, 100
 	case status.State.Final():
 		if status.Failure != nil {
+			if part.flagged(status.Failure) {
+				return o, nil
+			}
 			return o, status.Failure
 		}
 		return o, &provider.Error{Kind: provider.Rejected, Code: "generation_failed",

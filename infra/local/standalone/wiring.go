@@ -42,6 +42,7 @@ import (
 	"github.com/content-automation/api/pkg/base/backoff"
 	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/cloud/topology"
+	"github.com/content-automation/api/pkg/craft/source/fetch"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -222,7 +223,9 @@ func (s *Service) consumers(e area.Env) (map[string]worker.Consumer, error) {
 		"rollup":   rollup.New(e.DB).Holding(queue.NewHolder(s.queues[topology.Rollup], queue.Ticker)),
 		"dispatch": dispatcher.Holding(queue.NewHolder(s.queues[topology.Dispatch], queue.Ticker)),
 		"generate": consume("generate", generatewiring.Handlers(&generate.Worker{
-			DB: e.DB, Loaders: generatewiring.Loaders(e.Media), Providers: providers, Objects: files, Now: s.now,
+			DB: e.DB, Loaders: generatewiring.Loaders(e.Media,
+				&fetch.Fetcher{Client: fetch.NewClient(true), Now: s.now}, !s.options.RealProviders),
+			Providers: providers, Objects: files, Now: s.now,
 		})),
 		"compose": consume("compose", composewiring.Handlers(composewiring.Config{
 			DB: e.DB, Objects: files, Composer: s.composer(files), Now: s.now,

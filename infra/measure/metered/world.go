@@ -173,7 +173,7 @@ func NewWith(ctx context.Context, s Settings) (_ *World, err error) {
 	if err != nil {
 		return nil, err
 	}
-	w.Loaders = generatewiring.Loaders(signer)
+	w.Loaders = generatewiring.Loaders(signer, nil, true)
 	log := audit.New(entries, w.Now)
 	w.recorder = &meteredRecorder{log: log, meter: w.Meter}
 	w.authorizer = lambda.NewHandler(authorizer.New(credential.NewCounter(state, w.Now), w.issuer.Verifier(),

@@ -115,8 +115,8 @@ func (s stack) start(name string) func() handler {
 	case "generate":
 		return func() handler {
 			return s.consumer("generate", generatewiring.Handlers(&generate.Worker{
-				DB: s.db, Loaders: generatewiring.Loaders(s.signer), Providers: providers{}, Objects: objects{},
-				Now: time.Now,
+				DB: s.db, Loaders: generatewiring.Loaders(s.signer, nil, true), Providers: providers{},
+				Objects: objects{}, Now: time.Now,
 			}))
 		}
 	case "compose":

@@ -33,6 +33,12 @@ const (
 	FailedInputSilent         FailureCode = "input_silent"
 	FailedScript              FailureCode = "unsupported_script"
 	FailedComposition         FailureCode = "composition_failed"
+	FailedClaim               FailureCode = "unsupported_claim"
+	FailedWord                FailureCode = "forbidden_word"
+	FailedWrongLanguage       FailureCode = "wrong_language"
+	FailedRepetitive          FailureCode = "repetitive"
+	FailedFlagged             FailureCode = "flagged"
+	FailedSources             FailureCode = "sources_unavailable"
 )
 
 // failures has the kind and message of each code, in the order of the constants. BadInput fails again if it is retried.
@@ -70,6 +76,13 @@ var failures = []struct {
 	{FailedInputSilent, Rejected, "Nothing is to be heard of the narration or track."},
 	{FailedScript, BadInput, "There is no font for the script of a text."},
 	{FailedComposition, Rejected, "The media could not be composed."},
+	{FailedClaim, Rejected, "The text was refused twice: it states a fact, such as a price, a date or an address, that is " +
+		"in none of the inputs."},
+	{FailedWord, Rejected, "The text was refused twice: it has one of the forbidden words of the factory."},
+	{FailedWrongLanguage, Rejected, "The text was refused twice: it is not in the language of the item."},
+	{FailedRepetitive, Rejected, "The text was refused twice: it nearly repeats an earlier text of the factory."},
+	{FailedFlagged, Rejected, "The provider's guard has flagged the text twice."},
+	{FailedSources, Rejected, "None of the sources of the factory could be read."},
 }
 
 // composing are the codes of failures that only composing causes.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/craft/guard"
 	"github.com/content-automation/api/pkg/media/compose"
 )
 
@@ -35,6 +36,11 @@ func TestFailureCodesAreThoseOfTheCode(t *testing.T) {
 		// Compositions fail with these.
 		string(compose.CodeTooLarge): true, string(compose.CodeTooShort): true, string(compose.CodeSilent): true,
 		string(compose.CodeScript): true,
+		// The area of content fails with it.
+		string(provider.FailedSources): true,
+	}
+	for _, code := range guard.Codes() { // with which the area of content refuses texts
+		written[string(code)] = true
 	}
 	for _, root := range []string{".", "../../generate"} {
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

@@ -97,6 +97,8 @@ type Request struct {
 	// caller's subject, which User contains.
 	System, User  string
 	PromptVersion string
+	// Sources is for text: the number of sources that it may quote.
+	Sources int
 	// Repair is for text: the answer that the writer is to mend, or nil.
 	Repair *Repair
 	// ScriptSeconds is for text: the approximate length of a spoken script to write as well, in the number of Scenes,
@@ -104,9 +106,6 @@ type Request struct {
 	// which there is at least one. 0 means no script.
 	ScriptSeconds int
 	Scenes        int
-
-	// Prices are for text: the prices that it may state. Nil permits any.
-	Prices *Prices
 
 	// About is for text: what it is about, for the sandbox, which does not understand Instructions. Others ignore it.
 	About About
@@ -219,6 +218,8 @@ type Text struct {
 	Slides     []Slide   `json:"slides,omitempty"`   // one for each slide
 	Scenes     []Scene   `json:"scenes,omitempty"`   // the script, if one was requested
 	Sound      string    `json:"sound,omitempty"`    // the brief of a piece of music, in English
+	// Sources are the numbers, from 1, of the given sources that the text quotes.
+	Sources []int `json:"sources,omitempty"`
 }
 
 // Picture describes a picture.

@@ -125,6 +125,7 @@ type Unreadable struct {
 
 // Error returns the reason.
 func (u *Unreadable) Error() string { return u.Reason.Error() }
+
 // Unwrap returns the reason.
 func (u *Unreadable) Unwrap() error { return u.Reason }
 
@@ -171,7 +172,7 @@ func parseText(raw string, req Request) (t Text, err error) {
 	} else if t.Scenes, err = parseScenes(t.Scenes, n, req.ScriptSeconds); err != nil {
 		return t, err
 	}
-	return t, req.Prices.check(t)
+	return t, nil
 }
 
 // parsePictures cleans the descriptions of n pictures.

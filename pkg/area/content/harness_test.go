@@ -51,6 +51,8 @@ type world struct {
 	// publishing serves the page of review links, and log is the audit log.
 	publishing *publishing.Service
 	log        apitest.Log
+	reader     item.Reader // of sources
+	strict     bool        // no text may repeat an earlier one
 }
 
 // seeing records compositions.
@@ -131,7 +133,8 @@ func (w *world) message(kind task.Kind, itemID string, attempt int) (m task.Mess
 // kernelAt makes a kernel with a clock.
 func (w *world) kernelAt(now func() time.Time) *task.Kernel {
 	worker := &generate.Worker{
-		DB: w.db, Loaders: map[string]generate.Loader{item.ItemKind: item.Loader{Sign: item.SignedBy(w.signer)}},
+		DB: w.db, Loaders: map[string]generate.Loader{item.ItemKind: item.Loader{Sign: item.SignedBy(w.signer),
+			Reader: w.reader, Repeats: !w.strict}},
 		Providers: generatetest.Only{Provider: w.provider}, Objects: w.objects,
 		Composer: seeing{w.composer, w}, Now: now,
 	}
@@ -219,10 +222,15 @@ type recorded struct {
 	requests []provider.Request
 	running  provider.Kind // the one kind that is not done yet
 	kinds    map[provider.Handle]provider.Kind
+	// write changes the texts of the writer, or is nil.
+	write func(req provider.Request, t *provider.Text)
 }
 
 func (p *recorded) Submit(ctx context.Context, req provider.Request) (provider.Submission, error) {
 	sub, err := p.Provider.Submit(ctx, req)
+	if p.write != nil && sub.Result != nil && sub.Result.Text != nil {
+		p.write(req, sub.Result.Text)
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.requests = append(p.requests, req)

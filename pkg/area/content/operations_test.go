@@ -58,8 +58,9 @@ func TestCreateEachKind(t *testing.T) {
 			Language: "de",
 			Model:    catalog.Default(c.model).ID, Media: []media.View{}, Slides: make([]item.Slide, c.slides),
 			Scenes:           []item.Scene{},
-			SocialAccountIDs: []string{}, OmittedAccounts: []item.OmittedAccount{}, Publications: []item.Publication{},
-			AspectRatio: c.ratio, Seconds: c.length, Voice: c.voice, DurationSeconds: c.plays,
+			SocialAccountIDs: []string{}, Sources: []item.Quoted{}, OmittedAccounts: []item.OmittedAccount{},
+			Publications: []item.Publication{},
+			AspectRatio:  c.ratio, Seconds: c.length, Voice: c.voice, DurationSeconds: c.plays,
 			State: item.Queued, Attempt: 1, CancelCost: to(int64(0)),
 			ExpiresAt: to(resource.Instant(made.AddDate(0, 0, 30))),
 		}

@@ -57,10 +57,11 @@ type SellerSettings struct {
 
 // ExpertSettings are the settings of an expert.
 type ExpertSettings struct {
-	Field       string `json:"field" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Field of expertise" example:"Tax law"`
-	Credentials []Line `json:"credentials,omitempty" maxItems:"10" doc:"Credentials of the expert"`
-	Depth       string `json:"depth,omitempty" enum:"beginner,intermediate,advanced" doc:"Prior knowledge of the readers"`
-	CiteSources *bool  `json:"cite_sources,omitempty" doc:"Whether content cites its sources"`
+	Field       string   `json:"field" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Field of expertise" example:"Tax law"`
+	Credentials []Line   `json:"credentials,omitempty" maxItems:"10" doc:"Credentials of the expert"`
+	Depth       string   `json:"depth,omitempty" enum:"beginner,intermediate,advanced" doc:"Prior knowledge of the readers"`
+	Sources     []Source `json:"sources,omitempty" maxItems:"20" doc:"Sources that content may quote: objects with url and kind are read before each item is written. Texts are names of sources, which are not read"`
+	CiteSources *bool    `json:"cite_sources,omitempty" doc:"Whether content quotes its sources: an item that names none of them fails with unsupported_claim. It needs a source with an address"`
 }
 
 // BrandSettings are the settings of a brand.
@@ -148,10 +149,10 @@ func lineOf(longest int) *huma.Schema {
 
 // NewsSettings are the settings of a news channel.
 type NewsSettings struct {
-	Region      string `json:"region,omitempty" pattern:"^[A-Z]{2}$" patternDescription:"an ISO 3166-1 code of two letters" doc:"Country to report on (ISO 3166-1)" example:"DE"`
-	Sources     []Line `json:"sources,omitempty" maxItems:"20" doc:"Sources of the news"`
-	MaxAgeHours int    `json:"max_age_hours,omitempty" minimum:"1" maximum:"168" doc:"Maximum age of news in hours"`
-	FactCheck   *bool  `json:"fact_check,omitempty" doc:"Whether claims are checked before use"`
+	Region      string   `json:"region,omitempty" pattern:"^[A-Z]{2}$" patternDescription:"an ISO 3166-1 code of two letters" doc:"Country to report on (ISO 3166-1)" example:"DE"`
+	Sources     []Source `json:"sources,omitempty" maxItems:"20" doc:"Sources of the news: objects with url and kind are read before each item is written. Texts are names of sources, which are not read"`
+	MaxAgeHours int      `json:"max_age_hours,omitempty" minimum:"1" maximum:"168" doc:"Maximum age of news in hours. Older articles of the sources are left out"`
+	FactCheck   *bool    `json:"fact_check,omitempty" doc:"Whether content states only what its sources say, and names them: an item that names none fails with unsupported_claim. It needs a source with an address"`
 }
 
 // EntertainmentSettings are the settings of an entertainment channel.

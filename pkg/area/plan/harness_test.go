@@ -106,7 +106,7 @@ func newWorld(t *testing.T) *world {
 		account.NewEvents(w.db, signer))
 	w.writer = &writer{Provider: sandbox.New(w.clock.Now)}
 	w.engine = generatetest.New(t, w.db, w.clock, w.writer,
-		map[string]generate.Loader{item.ItemKind: item.Loader{Sign: item.SignedBy(signer)}})
+		map[string]generate.Loader{item.ItemKind: item.Loader{Sign: item.SignedBy(signer), Repeats: true}})
 	publisher := &publication.Worker{DB: w.db, Platforms: social.NewPlatforms(social.PlatformsConfig{Now: w.clock.Now}),
 		Now: w.clock.Now}
 	for kind, h := range publisher.Handlers() {

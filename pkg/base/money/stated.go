@@ -57,6 +57,11 @@ var particles = strings.Fields("에 은 을 의 이 만 도 로 으로 에서 �
 
 const dollars = "USD CAD AUD NZD HKD SGD TWD JMD TTD BBD BSD BZD BND FJD GYD LRD NAD SRD KYD XCD BMD"
 
+// alsoWords are codes that are words in capital letters as well, such as TOP 10. They stand for a currency after a
+// number only.
+var alsoWords = map[string]bool{"TOP": true, "ALL": true, "CUP": true, "TRY": true, "GEL": true, "MOP": true,
+	"SOS": true, "PEN": true, "MAD": true, "COP": true, "BAM": true, "PAB": true}
+
 // gap matches the characters that may stand between a number and its currency.
 const gap = "[\\s\u00a0\u202f.:–—-]{0,3}"
 
@@ -73,8 +78,12 @@ var (
 
 // Stated is an amount of money in a text.
 type Stated struct {
-	// Text is the amount as it is written in the text.
-	Text string
+	// Text is the amount as it is written in the text, and Sign the currency in lower case. From and To are the offsets
+	// of Text if the text has no digits but those of ASCII.
+	Text, Sign string
+	From, To   int
+	// Before reports whether the sign is before the amount.
+	Before bool
 	// means are the prices that the amount may mean: a separator may be of decimals or of thousands, and a sign may
 	// belong to several currencies.
 	means []Price
@@ -94,17 +103,21 @@ func In(text string) (all []Stated) {
 	text = latin(text)
 	for _, at := range number().FindAllStringIndex(text, -1) {
 		var codes []string
-		before, after := text[:at[0]], text[at[1]:]
-		if m := wordBefore().FindStringSubmatch(before); m != nil {
-			codes = append(codes, codesOf(m[1])...)
+		before, after, sign, isBefore := end(text[:at[0]]), text[at[1]:], "", false
+		if m := wordBefore().FindStringSubmatch(before); m != nil && !alsoWords[m[1]] {
+			if codes = codesOf(m[1]); len(codes) > 0 {
+				sign, isBefore = m[1], true
+			}
 		}
 		if m := wordAfter().FindStringSubmatch(after); m != nil {
-			codes = append(codes, codesOf(m[1])...)
+			if after := codesOf(m[1]); len(after) > 0 {
+				codes, sign, isBefore = append(codes, after...), m[1], false
+			}
 		}
 		if len(codes) == 0 {
 			continue
 		}
-		s := Stated{Text: text[at[0]:at[1]]}
+		s := Stated{Text: text[at[0]:at[1]], Sign: strings.ToLower(sign), From: at[0], To: at[1], Before: isBefore}
 		for _, code := range codes {
 			for _, amount := range amounts(s.Text, code) {
 				s.means = append(s.means, Price{amount, code})
@@ -113,6 +126,17 @@ func In(text string) (all []Stated) {
 		all = append(all, s)
 	}
 	return all
+}
+
+// near is the part of a text beside a number that is searched for a currency, in bytes.
+const near = 80
+
+// end returns the end of a text.
+func end(text string) string {
+	if len(text) > near {
+		text = strings.ToValidUTF8(text[len(text)-near:], "")
+	}
+	return text
 }
 
 // codesOf returns the currencies that a word or sign may mean, or none for any other word.

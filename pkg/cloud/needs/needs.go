@@ -218,6 +218,7 @@ type Generate struct {
 	State
 	Media
 	Offers
+	Loopback
 	ProviderSecret   string `env:"PROVIDER_SECRET,notEmpty"`
 	ProviderEndpoint string `env:"PROVIDER_ENDPOINT"`
 }

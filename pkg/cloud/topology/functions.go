@@ -63,7 +63,7 @@ var Functions = []Function{
 	{Name: "generate", Trigger: ByQueue, Memory: 1024, Timeout: 2 * time.Minute, Storage: 2048, Consumes: Generation,
 		Batch: 5, Holds: true, Concurrency: 50,
 		State: use(Put, Update, Delete), Media: Write, Sends: append([]Queue{Compose}, Generation...),
-		Grants: []Grant{KnowProviders, CallProviders}},
+		Grants: []Grant{KnowProviders, CallProviders, ReachAddresses}},
 	// Three processors. The longest video takes about ten minutes, and 461 MB of memory; its parts and the files made
 	// of them are in /tmp.
 	{Name: "compose", Trigger: ByQueue, Memory: 5308, Timeout: 15 * time.Minute, Storage: 4096,

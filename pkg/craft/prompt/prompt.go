@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"text/template"
+	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 )
@@ -67,6 +68,15 @@ type Plan struct {
 	Campaign string `json:"campaign,omitempty"`
 }
 
+// Source is an article that a text may quote by its number.
+type Source struct {
+	Number    int        `json:"number"`
+	Title     string     `json:"title"`
+	URL       string     `json:"url"`
+	Published *time.Time `json:"published,omitempty"`
+	Text      string     `json:"text"`
+}
+
 // Writing is the request for the texts of a content item.
 type Writing struct {
 	Task Task
@@ -83,6 +93,9 @@ type Writing struct {
 	Plan    *Plan
 	// Product is a JSON object with the facts of the product, or nil.
 	Product json.RawMessage
+	// Sources are the articles that the text may quote, and Sourced reports that it must name one of them.
+	Sources []Source
+	Sourced bool
 	// Examples are texts of the channel to learn from, and Recent are the openings of its latest texts.
 	Examples, Recent []string
 	// Script has the words of the caller that are spoken or sung.
@@ -126,6 +139,7 @@ type message struct {
 	Channel  string          `json:"channel"`
 	Plan     *Plan           `json:"plan,omitempty"`
 	Product  json.RawMessage `json:"product,omitempty"`
+	Sources  []Source        `json:"sources,omitempty"`
 	Script   string          `json:"script,omitempty"`
 	Examples []string        `json:"examples,omitempty"`
 	Recent   []string        `json:"recent,omitempty"`
@@ -144,7 +158,7 @@ func Write(w Writing) Prompt {
 
 func (w Writing) message() message {
 	return message{Request: strings.TrimSpace(w.Subject), Channel: w.Channel, Plan: w.Plan, Product: w.Product,
-		Script: w.Script, Examples: w.Examples, Recent: w.Recent}
+		Sources: w.Sources, Script: w.Script, Examples: w.Examples, Recent: w.Recent}
 }
 
 // render fills in a template.

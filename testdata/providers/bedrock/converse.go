@@ -143,6 +143,9 @@ func post(system, prompt string) any {
 		return map[string]string{"visual": fmt.Sprintf("View %d of %s", n, about),
 			"alt_text": fmt.Sprintf("%s, seen from side %d", about, n)}
 	}
+	if strings.Contains(system, `"sources": an array`) {
+		text["sources"] = []int{1}
+	}
 	if n := asked(picturesAsked, system); n > 0 {
 		var pictures []map[string]string
 		for i := range n {

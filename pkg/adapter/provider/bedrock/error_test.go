@@ -120,7 +120,7 @@ func TestStrangeAnswers(t *testing.T) {
 		{"nova-lite", `{}`, provider.Transient, "text_unreadable"},
 		{"nova-lite", `{"output": {"message": {"role": "assistant", "content": [{"text": "I'd rather not."}]}}, "stopReason": "end_turn"}`, provider.Transient, "text_unreadable"},
 		{"nova-lite", `{"output": {"message": {"role": "assistant", "content": [{"text": "{\"title\": \"T\", \"capt"}]}}, "stopReason": "max_tokens"}`, provider.Transient, "text_unreadable"},
-		{"nova-lite", `{"stopReason": "guardrail_intervened"}`, provider.Rejected, "content_policy"},
+		{"nova-lite", `{"stopReason": "guardrail_intervened"}`, provider.Rejected, "flagged"},
 		{"nova-lite", `{"stopReason": "model_context_window_exceeded"}`, provider.BadInput, "invalid_input"},
 		{"nova-lite", `[`, provider.UnknownOutcome, "answer_lost"},
 		{"stable-image-core", `{}`, provider.UnknownOutcome, "answer_lost"},

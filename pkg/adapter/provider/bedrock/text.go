@@ -2,6 +2,7 @@ package bedrock
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -33,6 +34,12 @@ func (p *Provider) write(ctx context.Context, req provider.Request) (provider.Su
 	})
 	if err != nil {
 		return provider.Submission{}, err
+	}
+	if req.Form == nil && (out.StopReason == types.StopReasonContentFiltered ||
+		out.StopReason == types.StopReasonGuardrailIntervened) {
+		flagged := provider.FailureOf(provider.FailedFlagged)
+		flagged.Cause = errors.New("Converse stopped: " + string(out.StopReason))
+		return provider.Submission{}, flagged
 	}
 	if err := stopped(out.StopReason); err != nil {
 		return provider.Submission{}, err

@@ -62,6 +62,8 @@ type work struct {
 	Length int64         `json:"m,omitempty"` // milliseconds
 	Count  int           `json:"n,omitempty"`
 	Slides int           `json:"s,omitempty"`
+	// Sources are those that a text may quote.
+	Sources int `json:"r,omitempty"`
 	// Pictures are those that a text describes.
 	Pictures int                  `json:"p,omitempty"`
 	Script   int                  `json:"q,omitempty"` // of a text: the seconds of its script
@@ -106,6 +108,7 @@ func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.S
 	case provider.KindVideo, provider.KindAvatar:
 		w.Mood, w.Colors = mood(req.Prompt), colors(req.Prompt)
 	case provider.KindText:
+		w.Sources = min(max(req.Sources, 0), maxImages)
 		w.Pictures = min(max(req.Pictures, 0), maxImages)
 		w.Slides, w.Script = min(req.Slides, maxImages), min(max(req.ScriptSeconds, 0), maxSeconds)
 		if w.Script > 0 {

@@ -91,6 +91,9 @@ func (w work) text() provider.Text {
 		return provider.Picture{Visual: "A quiet scene about: " + subject,
 			Alt: samples.Fill(texts.Alt, "subject", subject)}
 	}
+	if w.Sources > 0 {
+		t.Sources = []int{1}
+	}
 	for range w.Pictures {
 		t.Pictures = append(t.Pictures, picture(title))
 	}

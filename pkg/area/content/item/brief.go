@@ -9,6 +9,7 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/craft/prompt"
+	"github.com/content-automation/api/pkg/craft/source"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/generate/composition"
 	"github.com/content-automation/api/pkg/media"
@@ -43,6 +44,12 @@ type Brief struct {
 	// Prices decides which prices the texts may state: PricesKnown or PricesNone. If it is
 	// empty, they may state any.
 	Prices string `json:"prices,omitempty"`
+	// Forbidden are the words that the channel never uses. Sources are read before the texts are written, and MaxAge is
+	// the greatest age of what they say, in hours. Sourced reports that texts must name the sources that they quote.
+	Forbidden []string        `json:"forbidden,omitempty"`
+	Sources   []source.Source `json:"sources,omitempty"`
+	MaxAge    int             `json:"max_age_hours,omitempty"`
+	Sourced   bool            `json:"sourced,omitempty"`
 	// Brand is the brand of the factory in finished media, or nil if they show none.
 	Brand *composition.Brand `json:"brand,omitempty"`
 	// Logo is the logo with its places, or nil if its place is the same for all platforms.
@@ -183,7 +190,8 @@ func NewBrief(f Factory) (Brief, error) {
 		return Brief{}, fmt.Errorf("item: settings of %s: %w", f.ID, err)
 	}
 	badge, brand, captions := f.badgeOf(settings), brandOf(settings, f.Logo), words(settings["caption_style"])
-	logo := logoOf(settings, f.Logo)
+	logo, sources := logoOf(settings, f.Logo), sourcesOf(settings)
+	hours, _ := settings["max_age_hours"].(float64)
 	voice := prompt.Channel{Name: f.Name, Type: f.Type, Description: f.Description, Audience: f.Audience, Tone: f.Tone,
 		Topics: f.Topics, Settings: settings}.Sentences()
 	look := []string{sentence("Mood", f.Tone), sentence("Colors", words(settings["colors"])),
@@ -198,6 +206,8 @@ func NewBrief(f Factory) (Brief, error) {
 		Sound:  provider.Clip(sentences(" ", sound...), maxManner),
 		Models: f.Models, Trained: f.Trained, Brand: brand, Logo: logo, Prices: f.pricesOf(settings),
 		Badge: badge, CaptionStyle: captions, Intro: f.Intro, Outro: f.Outro,
+		Forbidden: lines(settings["forbidden_words"]), Sources: sources, MaxAge: int(hours),
+		Sourced: settings["cite_sources"] == true || settings["fact_check"] == true,
 	}, nil
 }
 

@@ -92,6 +92,7 @@ type Item struct {
 	ContentPlanID    *string            `json:"content_plan_id" doc:"Id of its content plan"`
 	PublishAt        *resource.Time     `json:"publish_at" doc:"Time at which it is published. Null: not scheduled"`
 	SocialAccountIDs []string           `json:"social_account_ids" nullable:"false" doc:"Ids of the social accounts to publish to"`
+	Sources          []Quoted           `json:"sources" nullable:"false" doc:"Articles of the factory's sources that its texts quote. Empty until generated, and without sources"`
 	OmittedAccounts  []OmittedAccount   `json:"omitted_accounts" nullable:"false" doc:"Accounts of the factory that were left out when it was last scheduled or published, as they cannot publish it. Calls that name their accounts are refused instead"`
 	Publications     []Publication      `json:"publications" nullable:"false" doc:"Its posts: one for each social account that it is, or was, to be published to"`
 	State            State              `json:"state" enum:"queued,generating,generated,scheduled,publishing,published,failed,canceled" doc:"State of the item"`

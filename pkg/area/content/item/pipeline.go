@@ -177,6 +177,7 @@ func (r *Record) steps(lead step, count int, stills bool) []step {
 // a model stand for the factory's model. The item's model must be able to make the item.
 // The other parts use the factory's models if these can make them.
 func (r *Record) Plan(offer catalog.Offer, w Options, live bool) error {
+	r.Told, r.Read = nil, false
 	if err := r.take(w); err != nil {
 		return err
 	}

@@ -3,8 +3,6 @@ package item
 import (
 	"context"
 
-	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/composition"
 	"github.com/content-automation/api/pkg/store"
@@ -20,17 +18,14 @@ func (w *work) Look(ctx context.Context, db *store.DB) (look composition.Look, e
 	if !w.Brief.Brand.Shows() && w.offer() == nil && w.Brief.Logo == nil && w.bumpers() == 0 {
 		return look, nil
 	}
-	accounts, err := accountsOf(ctx, db, w.item.Owner, w.Record)
+	rows, err := w.platforms(ctx, db)
 	if err != nil {
 		return look, err
 	}
 	var platforms []string
-	for _, it := range accounts {
-		p, _ := registry.Find(it.Filters["platform"])
-		if _, takes := p.Capabilities.Kinds[platform.Kind(w.Kind)]; takes {
-			platforms = append(platforms, p.Name)
-			look.Plain = look.Plain || p.Capabilities.Plain && !w.Brief.Logo.shown(p.Name)
-		}
+	for _, p := range rows {
+		platforms = append(platforms, p.Name)
+		look.Plain = look.Plain || p.Capabilities.Plain && !w.Brief.Logo.shown(p.Name)
 	}
 	if w.Brief.Logo != nil {
 		look.Place = w.Brief.Logo.at(platforms)

@@ -164,25 +164,6 @@ func (r *Record) productRules() (all []string) {
 	return all
 }
 
-// prices returns the prices that the texts of the item may state, or nil for any.
-func (r *Record) prices() *provider.Prices {
-	if r.Brief.Prices == "" {
-		return nil
-	}
-	all := &provider.Prices{Said: []string{r.Brief.Voice, r.Prompt}}
-	if r.Given.Script {
-		all.Said = append(all.Said, r.Script)
-	}
-	if p := r.Brief.Product; p != nil && r.Brief.Prices == PricesKnown {
-		all.Said = append(all.Said, p.Name, p.Description)
-		if p.Promotion != nil {
-			all.Said = append(all.Said, p.Promotion.Name, p.Promotion.Message)
-		}
-		all.Known = p.prices()
-	}
-	return all
-}
-
 // about returns what the texts of the item are about.
 func (r *Record) about() provider.About {
 	a := provider.About{Kind: string(r.Kind), Type: r.Brief.Type, Name: r.Brief.Name}

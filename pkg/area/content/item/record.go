@@ -11,6 +11,7 @@ import (
 
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/craft/prompt"
+	"github.com/content-automation/api/pkg/craft/source"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/ledger"
@@ -47,6 +48,10 @@ type Record struct {
 	Draft string `json:"draft,omitempty"`
 	// memory is what the writer is told of the channel. It is read when the texts are written.
 	memory *memory
+	// Told are the articles that the writer may quote, in the order of their numbers, and Read reports that the sources
+	// were read for the current attempt.
+	Told []source.Article `json:"told,omitempty"`
+	Read bool             `json:"read,omitempty"`
 	// Given are the texts of the caller. Generation never overwrites them.
 	Given Given `json:"given,omitzero"`
 	// Brief holds the settings that the factory had when the item was created.
@@ -203,6 +208,9 @@ func Decode(it *store.Item) (*Record, error) {
 		r.Scenes = []Scene{}
 	}
 	r.complement()
+	if r.Sources == nil {
+		r.Sources = []Quoted{}
+	}
 	if r.Hooks == nil {
 		r.Hooks = []string{}
 	}

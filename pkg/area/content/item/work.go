@@ -18,6 +18,10 @@ import (
 type Loader struct {
 	// Sign signs the addresses of files that providers fetch.
 	Sign Signer
+	// Reader reads the sources of factories. It is nil in functions that write no texts.
+	Reader Reader
+	// Repeats permits texts that nearly repeat earlier ones. It is for fakes of providers, which know few texts.
+	Repeats bool
 }
 
 var _ generate.Loader = Loader{}
@@ -28,15 +32,17 @@ func (l Loader) Open(it store.Item) (generate.Work, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &work{item: it, Record: r, sign: l.Sign}, nil
+	return &work{item: it, Record: r, signer: l.Sign, reader: l.Reader, repeats: l.Repeats}, nil
 }
 
 // work is the generation of a content item.
 type work struct {
 	item store.Item
 	*Record
-	sign Signer
-	look composition.Look // of its finished media
+	signer  Signer
+	reader  Reader
+	repeats bool
+	look    composition.Look // of its finished media
 }
 
 var _ generate.Composing = (*work)(nil)
@@ -54,7 +60,7 @@ func (w *work) Ticket() *generate.Ticket { return &w.Record.Ticket }
 
 // Request implements generate.Work.
 func (w *work) Request(n int, made []generate.Made) (provider.Request, error) {
-	req, err := w.request(n, made, w.sign)
+	req, err := w.request(n, made, w.signer)
 	if s := w.Sandbox; s != nil {
 		req.Rehearsal = s.Request(s.Outcome, w.Accepted)
 	}
@@ -87,6 +93,12 @@ func (w *work) Progress(now time.Time, percent int) bool {
 // Succeed implements generate.Work.
 func (w *work) Succeed(tx *store.Tx, now time.Time, made []generate.Made, cost int64) error {
 	before := w.Counts()
+	if t := written(made); t.Caption != "" {
+		if err := w.sign(tx, now, t); err != nil {
+			return err
+		}
+		w.Sources = w.quoted(t)
+	}
 	w.assemble(made)
 	w.Touch(now)
 	at := w.UpdatedAt

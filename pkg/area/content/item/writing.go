@@ -23,9 +23,10 @@ func (r *Record) ask(p part, req *provider.Request) {
 	default:
 		req.Pictures = 1
 	}
-	written := prompt.Write(r.ofWriter(req))
+	told := r.ofWriter(req)
+	written := prompt.Write(told)
 	req.System, req.User, req.PromptVersion = written.System, written.User, written.Version
-	req.Prices, req.About = r.prices(), r.about()
+	req.About, req.Sources = r.about(), len(told.Sources)
 	switch text := longestAnswer(*req); p.Role { // unless it is known
 	case roleReview:
 		r.judge(req, text)
@@ -47,6 +48,11 @@ func (r *Record) ofWriter(req *provider.Request) prompt.Writing {
 	if r.Given.Script {
 		w.Script = r.Script
 	}
+	for i, a := range r.told() {
+		w.Sources = append(w.Sources, prompt.Source{Number: i + 1, Title: a.Title, URL: a.URL, Published: a.PublishedAt,
+			Text: a.Text})
+	}
+	w.Sourced = r.Brief.Sourced
 	m := r.memory
 	if m == nil {
 		m = longestMemory()

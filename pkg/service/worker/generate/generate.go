@@ -22,10 +22,12 @@ func Handlers(w *generate.Worker) worker.Handlers {
 	return handlers
 }
 
-// Loaders returns the loaders of all generated resources, by the kind of their items.
-func Loaders(s *media.Signer) map[string]generate.Loader {
+// Loaders returns the loaders of all generated resources, by the kind of their items. Sources are read by the reader,
+// and repeats permits texts that repeat earlier ones, as fakes write them.
+func Loaders(s *media.Signer, reader item.Reader, repeats bool) map[string]generate.Loader {
 	sign := item.SignedBy(s)
 	return map[string]generate.Loader{
-		item.ItemKind: item.Loader{Sign: sign}, generation.ItemKind: generation.Loader{Sign: sign},
+		item.ItemKind:       item.Loader{Sign: sign, Reader: reader, Repeats: repeats},
+		generation.ItemKind: generation.Loader{Sign: sign},
 	}
 }

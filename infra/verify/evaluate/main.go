@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/config"
+
+	"github.com/content-automation/api/pkg/adapter/provider/bedrock"
+	"github.com/content-automation/api/pkg/generate/catalog"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := evaluate(ctx, os.Args[1:])
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// evaluate writes the report. With a writer, it also asks real models, by the AWS credentials of the environment.
+func evaluate(ctx context.Context, args []string) error {
+	flags := flag.NewFlagSet("evaluate", flag.ContinueOnError)
+	report := flags.String("report", "docs/evaluation.md", "file of the report")
+	writer := flags.String("writer", "", "model of the catalog that writes; empty: no real models")
+	judge := flags.String("judge", "", "model of the catalog that compares; empty: the writer")
+	texts := flags.String("texts", ".local/evaluate/texts.json", "file for the texts of the writer")
+	before := flags.String("before", "", "file with the texts of an earlier version, to be compared")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	all, err := readAnswers()
+	if err != nil {
+		return err
+	}
+	verdicts := verdictsOf(all)
+	text := offline(verdicts)
+	if *writer == "" {
+		text += unmeasured
+	} else {
+		r, err := newRun(ctx, *writer, *judge, *before)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(r.write(ctx, all), r.save(*texts)); err != nil {
+			return err
+		}
+		text += r.quality()
+	}
+	if err := os.WriteFile(*report, []byte(text), 0o644); err != nil {
+		return fmt.Errorf("evaluate: %w", err)
+	}
+	fmt.Print(text)
+	return nil
+}
+
+// newRun prepares a run with models of Bedrock.
+func newRun(ctx context.Context, writer, judge, before string) (*run, error) {
+	r := &run{at: time.Now().UTC()}
+	if judge == "" {
+		judge = writer
+	}
+	for id, m := range map[string]*catalog.Model{writer: &r.writer, judge: &r.judge} {
+		found, ok := catalog.Find(id)
+		if !ok || found.Provider != bedrock.Name {
+			return nil, fmt.Errorf("evaluate: %q is not a text model of %s in the catalog", id, bedrock.Name)
+		}
+		*m = found
+	}
+	if writer == judge {
+		r.judge, _ = catalog.Find(judge)
+		r.writer = r.judge
+	}
+	if before != "" {
+		raw, err := os.ReadFile(before)
+		if err != nil {
+			return nil, fmt.Errorf("evaluate: %w", err)
+		}
+		var all []written
+		if err := json.Unmarshal(raw, &all); err != nil {
+			return nil, fmt.Errorf("evaluate: %s: %w", before, err)
+		}
+		r.before = map[string]written{}
+		for _, t := range all {
+			r.before[t.Brief] = t
+		}
+	}
+	cfg, err := config.LoadDefaultConfig(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("evaluate: %w", err)
+	}
+	r.provider = bedrock.New(bedrock.Config{AWS: cfg})
+	return r, nil
+}
+
+// save keeps the texts, so that a later version can be compared with them.
+func (r *run) save(file string) error {
+	raw, err := json.MarshalIndent(r.texts, "", "\t")
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(file), 0o755)
+	}
+	if err == nil {
+		err = os.WriteFile(file, raw, 0o644)
+	}
+	return err
+}

@@ -1,0 +1,128 @@
+package guard
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+	"unicode"
+
+	"golang.org/x/net/idna"
+	"golang.org/x/net/publicsuffix"
+)
+
+var (
+	mailText = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)[\p{L}\d._%+-]+(?:@|\s?(?:\(at\)|\[at\])\s?)[\p{L}\d-]+(?:\.[\p{L}\d-]+)+`)
+	})
+	urlText = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)(?:https?://|www\.)[^\s<>"'«»“”„]+|` +
+			`[\p{L}\d](?:[\p{L}\d-]*[\p{L}\d])?(?:(?:\.|\[\.\]|\(\.\))[\p{L}\d](?:[\p{L}\d-]*[\p{L}\d])?)+` +
+			`(?:/[^\s<>"'«»“”„]*)?`)
+	})
+	handleText = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`@[\p{L}\d_][\p{L}\d_.]*[\p{L}\d_]`)
+	})
+	hashText  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`#[\p{L}\p{M}\d_]+`) })
+	phoneText = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\+?\(?\d(?:[ ().\-/]{0,3}\d){6,17}`)
+	})
+)
+
+// addressOf returns the canonical form of a URL: its host and path. It reports false for other texts with a point.
+func addressOf(text string) (address string, ok bool) {
+	text = strings.NewReplacer("[.]", ".", "(.)", ".").Replace(strings.TrimRight(text, ".,;:!?…)]}*_"))
+	lower := strings.ToLower(text)
+	rest, scheme := lower, false
+	for _, prefix := range []string{"https://", "http://"} {
+		if after, found := strings.CutPrefix(rest, prefix); found {
+			rest, scheme = after, true
+		}
+	}
+	rest = strings.TrimPrefix(rest, "www.")
+	host, path, _ := strings.Cut(rest, "/")
+	if !scheme && !strings.HasPrefix(lower, "www.") && !domain(text) {
+		return "", false
+	}
+	if path = strings.TrimRight(path, "/"); path != "" {
+		return host + "/" + path, true
+	}
+	return host, host != ""
+}
+
+// domain reports whether a text without a scheme is a domain: it ends with a public suffix, and is not the end of a
+// sentence and the beginning of the next one without a space between.
+func domain(text string) bool {
+	host, _, _ := strings.Cut(text, "/")
+	last := host[strings.LastIndexByte(host, '.')+1:]
+	if strings.IndexFunc(last, unicode.IsLetter) < 0 {
+		return false
+	}
+	if first := []rune(last)[0]; unicode.IsUpper(first) && host != strings.ToUpper(host) {
+		return false
+	}
+	ascii, err := idna.ToASCII(strings.ToLower(host))
+	if err != nil || len(last) < 2 {
+		return false
+	}
+	suffix, official := publicsuffix.PublicSuffix(ascii)
+	return (official || suffix == reserved) && suffix != ascii
+}
+
+// reserved is the domain of examples in texts (RFC 2606).
+const reserved = "example"
+
+// covers reports whether one of the addresses of the inputs is an address, or leads on from it.
+func covers(known []string, address string) bool {
+	for _, k := range known {
+		host, _, _ := strings.Cut(k, "/")
+		if k == address || host == address || strings.HasSuffix(host, "."+address) {
+			return true
+		}
+	}
+	return false
+}
+
+// The numbers of digits of a telephone number, and of the part that identifies it whatever the prefix for the country.
+const (
+	leastPhone = 7
+	samePhone  = 7
+)
+
+// phoneOf returns the digits of a telephone number, or false if the digits are another number.
+func phoneOf(text string) (digits string, ok bool) {
+	digits = strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
+		}
+		return r
+	}, strings.Replace(text, "(0)", "", 1)) // as in +49 (0)30
+	international := strings.HasPrefix(text, "+") || strings.HasPrefix(text, "00")
+	if len(digits) < leastPhone || !international && grouped(text) {
+		return "", false
+	}
+	if len(digits) == len("88005553535") && digits[0] == '8' { // the prefix inside Russia
+		digits = digits[1:]
+	}
+	return strings.TrimLeft(digits, "0"), true
+}
+
+// grouped reports whether digits are a number in groups of thousands, or a plain number.
+func grouped(text string) bool {
+	groups := strings.FieldsFunc(text, func(r rune) bool { return r < '0' || r > '9' })
+	if len(groups) == 1 {
+		return !strings.HasPrefix(text, "0") && len(text) < 10
+	}
+	for _, g := range groups[1:] {
+		if len(g) != 3 {
+			return false
+		}
+	}
+	return len(groups[0]) < 3 || groups[len(groups)-1] == "000"
+}
+
+func samePhones(a, b string) bool {
+	if len(a) < len(b) {
+		a, b = b, a
+	}
+	return len(b) >= samePhone && strings.HasSuffix(a, b)
+}

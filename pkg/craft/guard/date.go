@@ -1,0 +1,154 @@
+package guard
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// months are the names of months, with their cases and abbreviations.
+var months = table[int]{
+	1:  "january jan januar jän jänner enero ene janvier janv gennaio gen janeiro января январь янв stycznia januari ocak",
+	2:  "february feb februar febrero février févr fevrier febbraio fevereiro fev февраля февраль фев lutego februari şubat",
+	3:  "march mar märz mrz marzo mars março марта март мар marca maart mart",
+	4:  "april apr abril abr avril avr aprile апреля апрель апр kwietnia nisan",
+	5:  "may mai mayo maggio mag maio мая май maja mei mayıs",
+	6:  "june jun juni junio juin giugno giu junho июня июнь июн czerwca haziran",
+	7:  "july jul juli julio juillet juil luglio lug julho июля июль июл lipca temmuz",
+	8:  "august aug agosto août aout августа август авг sierpnia augustus ağustos",
+	9:  "september sep sept septiembre setiembre septembre settembre setembro сентября сентябрь сен сент września eylül",
+	10: "october oct oktober okt octubre octobre ottobre outubro октября октябрь окт października ekim",
+	11: "november nov noviembre novembre novembro ноября ноябрь ноя нояб listopada kasım",
+	12: "december dec dezember dez diciembre dic décembre déc decembre dicembre dezembro декабря декабрь дек grudnia aralık",
+}.index()
+
+// date is a day of a year. A year, month or day that is not stated is 0.
+type date struct{ year, month, day int }
+
+func (d date) key() string { return fmt.Sprintf("%04d-%02d-%02d", d.year, d.month, d.day) }
+
+// same reports whether two dates agree in all that both state.
+func (d date) same(o date) bool {
+	return d.month == o.month && (d.day == o.day || d.day == 0) && (d.year == o.year || d.year == 0 || o.year == 0) &&
+		d.month != 0
+}
+
+var (
+	isoDate = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(\d{4})-(\d\d)-(\d\d)\b`) })
+	cjkDate = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?:(\d{4})\s?[年년]\s?)?(\d{1,2})\s?[月월]\s?(\d{1,2})\s?[日일]`)
+	})
+	fullDate = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?:^|[^\d.])(\d{1,2})([./-])\s?(\d{1,2})([./-])\s?(\d{4}|\d{2})\b`)
+	})
+	shortDate = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)(?:^|[^\p{L}\d])(?:(?:bis|am|ab|vom|zum|до|с|со|от|по|on|until|from|by|le|au|du|el|del|al|hasta|` +
+			`desde|dal|fino|até|do|od)\s+(?:zum\s+)?(\d{1,2})[./](\d{1,2})\b\.?|(\d{1,2})\.(\d{1,2})\.(?:[^\d]|$))`)
+	})
+	dayMonth = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\b(\d{1,2})(?:\.|st|nd|rd|th|er|º|-?го|-?е)?\s?(?:of\s|de\s|d')?\s?([\p{L}]{3,12})\.?` +
+			`(?:,?\s(?:de\s|del\s|of\s)?(\d{4})\b)?`)
+	})
+	monthDay = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)([\p{L}]{3,12})\.?\s(\d{1,2})(?:st|nd|rd|th)?\b(?:,?\s(\d{4})\b)?`)
+	})
+	monthYear = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)([\p{L}]{3,12})\.?\s(?:de\s|del\s|of\s)?(\d{4})\b`)
+	})
+	clock = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\b(\d{1,2})(?:[:.](\d\d))?\s?(a\.?m\b\.?|p\.?m\b\.?|uhr\b)|\b(\d{1,2}):(\d\d)\b|` +
+			`\b(\d{1,2})(?:\s?h\s?(\d\d)\b|\.(\d\d)\s?h\b)`)
+	})
+	yearText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(?:18|19|20)\d\d\b`) })
+)
+
+func atoi(s string) int {
+	n, _ := strconv.Atoi(s)
+	return n
+}
+
+// valid returns a date in a list, or no date if the numbers are none. A year of two digits is of this century.
+func valid(year, month, day int) []date {
+	if year > 0 && year < 100 {
+		year += 2000
+	}
+	if month < 1 || month > 12 || day < 0 || day > 31 {
+		return nil
+	}
+	return []date{{year, month, day}}
+}
+
+// dates takes the dates out of a text.
+func (s *scan) dates() {
+	s.each(isoDate(), aDate, func(m []string) []string { return keys(valid(atoi(m[1]), atoi(m[2]), atoi(m[3]))) })
+	s.each(cjkDate(), aDate, func(m []string) []string { return keys(valid(atoi(m[1]), atoi(m[2]), atoi(m[3]))) })
+	s.each(fullDate(), aDate, func(m []string) []string {
+		if m[2] != m[4] {
+			return nil
+		}
+		a, b, year := atoi(m[1]), atoi(m[3]), atoi(m[5])
+		if m[2] == "." {
+			return keys(valid(year, b, a))
+		}
+		return keys(append(valid(year, b, a), valid(year, a, b)...))
+	})
+	s.each(dayMonth(), aDate, func(m []string) []string {
+		month, ok := months.of(strings.ToLower(m[2]))
+		if !ok {
+			return nil
+		}
+		return keys(valid(atoi(m[3]), month, max(atoi(m[1]), 1)))
+	})
+	s.each(monthDay(), aDate, func(m []string) []string {
+		month, ok := months.of(strings.ToLower(m[1]))
+		if !ok {
+			return nil
+		}
+		return keys(valid(atoi(m[3]), month, max(atoi(m[2]), 1)))
+	})
+	s.each(monthYear(), aDate, func(m []string) []string {
+		month, ok := months.of(strings.ToLower(m[1]))
+		if !ok {
+			return nil
+		}
+		return keys(valid(atoi(m[2]), month, 0))
+	})
+	s.each(shortDate(), aDate, func(m []string) []string {
+		a, b := atoi(m[1]+m[3]), atoi(m[2]+m[4])
+		if strings.Contains(m[0], "/") {
+			return keys(append(valid(0, b, a), valid(0, a, b)...))
+		}
+		return keys(valid(0, b, a))
+	})
+}
+
+// times takes the times of day out of a text.
+func (s *scan) times() {
+	s.each(clock(), aTime, func(m []string) []string {
+		hour, minute := atoi(m[1]+m[4]+m[6]), atoi(m[2]+m[5]+m[7]+m[8])
+		switch half := strings.ToLower(m[3]); {
+		case strings.HasPrefix(half, "p") && hour < 12:
+			hour += 12
+		case strings.HasPrefix(half, "a") && hour == 12:
+			hour = 0
+		}
+		if hour > 24 || minute > 59 {
+			return nil
+		}
+		return []string{fmt.Sprintf("%02d:%02d", hour%24, minute)}
+	})
+}
+
+func keys(dates []date) (all []string) {
+	for _, d := range dates {
+		all = append(all, d.key())
+	}
+	return all
+}
+
+func parseDate(key string) (d date) {
+	d.year, d.month, d.day = atoi(key[:4]), atoi(key[5:7]), atoi(key[8:])
+	return d
+}

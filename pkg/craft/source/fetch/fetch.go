@@ -1,0 +1,275 @@
+// Package fetch reads sources: it fetches them, and extracts the texts of feeds and pages. Workers alone link it.
+package fetch
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	readability "codeberg.org/readeck/go-readability/v2"
+	"github.com/mmcdole/gofeed"
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/charset"
+
+	"github.com/content-automation/api/pkg/cloud/safehttp"
+	"github.com/content-automation/api/pkg/craft/source"
+)
+
+// The bounds of one source: the time and the size of an answer, the redirects that are followed, the attempts, the wait
+// before the second one, and the articles that are kept.
+const (
+	timeout      = 8 * time.Second
+	maxBody      = 2 << 20
+	maxRedirects = 3
+	attempts     = 2
+	wait         = 300 * time.Millisecond
+	maxArticles  = 15
+)
+
+// Client fetches addresses of callers.
+type Client interface {
+	Do(req *http.Request) (*http.Response, error)
+}
+
+// NewClient returns the client for sources.
+func NewClient(loopback bool) *safehttp.Client {
+	return safehttp.New(safehttp.Options{AllowLoopback: loopback, MaxBody: maxBody, Timeout: timeout,
+		UserAgent: "content-automation-sources/1"})
+}
+
+// Fetcher reads sources.
+type Fetcher struct {
+	Client Client
+	Now    func() time.Time
+}
+
+// status is the error of an answer that is not a text.
+type status int
+
+func (s status) Error() string { return fmt.Sprintf("fetch: the source answered %d", int(s)) }
+
+// Read returns the articles that a source has now. If the source has not changed since it was read into the cache, it
+// returns the cache with the new time. A read that fails for a moment is tried twice.
+func (f *Fetcher) Read(ctx context.Context, s source.Source, cached source.Cache) (c source.Cache, err error) {
+	for n := range attempts {
+		if n > 0 {
+			select {
+			case <-ctx.Done():
+				return c, ctx.Err()
+			case <-time.After(wait + rand.N(wait)):
+			}
+		}
+		if c, err = f.read(ctx, s, cached); err == nil || !passing(err) {
+			return c, err
+		}
+	}
+	return c, err
+}
+
+// passing reports whether a read may succeed when it is tried again.
+func passing(err error) bool {
+	var code status
+	var blocked *safehttp.BlockedError
+	switch {
+	case errors.As(err, &code):
+		return code >= http.StatusInternalServerError || code == http.StatusTooManyRequests
+	case errors.As(err, &blocked), errors.Is(err, errContent), errors.Is(err, safehttp.ErrBodyTooLarge):
+		return false
+	}
+	return true
+}
+
+// errContent is the error of an answer whose text cannot be extracted.
+var errContent = errors.New("fetch: the source has no text that can be read")
+
+func (f *Fetcher) read(ctx context.Context, s source.Source, cached source.Cache) (c source.Cache, err error) {
+	at := s.URL
+	for range maxRedirects + 1 {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
+		if err != nil {
+			return c, fmt.Errorf("%w: %w", errContent, err)
+		}
+		req.Header.Set("Accept", "application/rss+xml, application/atom+xml, application/feed+json, text/html;q=0.9, */*;q=0.5")
+		if cached.ETag != "" {
+			req.Header.Set("If-None-Match", cached.ETag)
+		}
+		if cached.Modified != "" {
+			req.Header.Set("If-Modified-Since", cached.Modified)
+		}
+		resp, err := f.Client.Do(req)
+		if err != nil {
+			return c, fmt.Errorf("fetch: %w", err)
+		}
+		body, err := safehttp.ReadBody(resp, maxBody)
+		switch code := resp.StatusCode; {
+		case err != nil:
+			return c, fmt.Errorf("fetch: %w", err)
+		case code == http.StatusNotModified:
+			cached.At = f.Now()
+			return cached, nil
+		case code >= 300 && code < 400 && resp.Header.Get("Location") != "":
+			if at, err = follow(at, resp.Header.Get("Location")); err != nil {
+				return c, err
+			}
+			continue
+		case code != http.StatusOK:
+			return c, status(code)
+		}
+		c = source.Cache{Source: s, ETag: short(resp.Header.Get("ETag")), Modified: short(resp.Header.Get("Last-Modified")),
+			At: f.Now()}
+		c.Articles, err = extract(s.Kind, at, resp.Header.Get("Content-Type"), body)
+		return c, err
+	}
+	return c, fmt.Errorf("%w: more than %d redirects", errContent, maxRedirects)
+}
+
+// short returns a validator, or "" for one that is too long to be kept.
+func short(validator string) string {
+	if len(validator) > 200 {
+		return ""
+	}
+	return validator
+}
+
+// follow returns the address that a redirect leads to.
+func follow(from, to string) (string, error) {
+	base, err := url.Parse(from)
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", errContent, err)
+	}
+	next, err := base.Parse(to)
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", errContent, err)
+	}
+	return next.String(), nil
+}
+
+// extract returns the articles of an answer.
+func extract(kind source.Kind, at, contentType string, body []byte) (found []source.Article, err error) {
+	defer func() {
+		if r := recover(); r != nil { // the libraries read what strangers have written
+			found, err = nil, fmt.Errorf("%w: %v", errContent, r)
+		}
+	}()
+	base, err := url.Parse(at)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errContent, err)
+	}
+	if kind == source.Feed {
+		return ofFeed(base, body)
+	}
+	if media, _, err := mime.ParseMediaType(contentType); err == nil && !strings.Contains(media, "html") &&
+		!strings.HasPrefix(media, "text/") {
+		return nil, fmt.Errorf("%w: it is %s", errContent, media)
+	}
+	return ofPage(base, contentType, body)
+}
+
+// ofFeed returns the newest articles of a feed.
+func ofFeed(base *url.URL, body []byte) (found []source.Article, err error) {
+	feed, err := gofeed.NewParser().Parse(bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errContent, err)
+	}
+	for _, it := range feed.Items {
+		link, err := base.Parse(it.Link)
+		if err != nil || link.Scheme != "https" && link.Scheme != "http" || len(link.String()) > source.MaxURL {
+			continue
+		}
+		published := it.PublishedParsed
+		if published == nil {
+			published = it.UpdatedParsed
+		}
+		text := plain(cmp.Or(it.Content, it.Description))
+		if short := plain(it.Description); len(short) > len(text) {
+			text = short
+		}
+		if a := articleOf(plain(it.Title), link.String(), published, text); a.Title != "" && len(found) < maxArticles {
+			found = append(found, a)
+		}
+	}
+	return found, nil
+}
+
+// ofPage returns the article of a page.
+func ofPage(base *url.URL, contentType string, body []byte) ([]source.Article, error) {
+	decoded, err := charset.NewReader(bytes.NewReader(body), contentType)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errContent, err)
+	}
+	page, err := readability.FromReader(decoded, base)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errContent, err)
+	}
+	var text strings.Builder
+	if page.Node == nil || page.RenderText(&text) != nil || strings.TrimSpace(text.String()) == "" {
+		return nil, errContent
+	}
+	var published *time.Time
+	if at, err := page.PublishedTime(); err == nil && !at.IsZero() {
+		published = &at
+	}
+	return []source.Article{articleOf(page.Title(), base.String(), published, text.String())}, nil
+}
+
+func articleOf(title, link string, published *time.Time, text string) source.Article {
+	if published != nil {
+		utc := published.UTC()
+		published = &utc
+	}
+	title, text = clip(title, source.MaxTitle), clip(text, source.MaxText)
+	if text == "" {
+		text = title
+	}
+	return source.Article{Title: title, URL: link, PublishedAt: published, Text: text}
+}
+
+// plain returns the text of HTML, without scripts, styles and tags.
+func plain(text string) string {
+	var b strings.Builder
+	tokens, hidden := html.NewTokenizer(strings.NewReader(text)), 0
+	for {
+		switch kind := tokens.Next(); kind {
+		case html.ErrorToken:
+			if errors.Is(tokens.Err(), io.EOF) {
+				return b.String()
+			}
+			return ""
+		case html.TextToken:
+			if hidden == 0 {
+				b.Write(tokens.Text())
+			}
+		case html.StartTagToken, html.EndTagToken:
+			name, _ := tokens.TagName()
+			if n := string(name); n == "script" || n == "style" {
+				if hidden++; kind == html.EndTagToken {
+					hidden = 0
+				}
+			}
+			b.WriteByte(' ')
+		}
+	}
+}
+
+// clip puts a text on one line of at most n characters, without control characters.
+func clip(text string, n int) string {
+	text = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
+		if r == '\u2028' || r == '\u2029' || r < ' ' {
+			return ' '
+		}
+		return r
+	}, html.UnescapeString(strings.ToValidUTF8(text, "")))), " ")
+	if all := []rune(text); len(all) > n {
+		return strings.TrimSpace(string(all[:n]))
+	}
+	return text
+}
