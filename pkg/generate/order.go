@@ -91,7 +91,7 @@ func Accept(tx *store.Tx, now time.Time, o Order, payer ledger.Payer, b ledger.B
 
 func reserve(tx *store.Tx, now time.Time, o Order, credits int64, payer ledger.Payer,
 	b ledger.Balance) (ledger.Hold, error) {
-	return ledger.Reserve(tx, now, ledger.Reservation{Account: o.Account, Subject: o.Subject, About: o.About,
+	return ledger.Reserve(tx, now, ledger.Reservation{Account: o.Account, Profile: o.Profile, Subject: o.Subject, About: o.About,
 		Credits: credits, Payer: payer}, b)
 }
 

@@ -42,6 +42,8 @@ const (
 	Person        = "usr"
 	Connection    = "con"
 	Group         = "grp"
+	Profile       = "prf"
+	Automation    = "aut"
 )
 
 // New makes an id of the given kind for the given time. It panics if the machine has no randomness, because nothing can
