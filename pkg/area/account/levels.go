@@ -113,6 +113,7 @@ type levelsInput struct {
 func (s *Levels) Register(r *httpapi.Router) {
 	httpapi.Read(r, httpapi.Op{
 		ID: "getServiceLevels", Method: http.MethodGet, Path: "/v1/service-levels", Scope: auth.AccountRead,
+		AccountWide: true,
 		Function: "account", Tag: "Account",
 		Summary: "Get the service levels of a month",
 		Description: "Shows availability, error rate and latency of the account's calls in a month, beside what its " +

@@ -146,13 +146,13 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	if err := rehearsedError(p, r); err != nil {
 		return out, err
 	}
-	order := r.Order(p.Owner)
+	order := r.Order(refs.owner)
 	r.Usual = order.Usual()
 	if r.Ticket, err = generate.Accept(tx, now, order, ledger.PayerOf(now, p.KeyID(), p.SpendLimit),
 		refs.balance); err != nil {
 		return out, err
 	}
-	it, err := r.Entry(p.Owner)
+	it, err := r.Entry(refs.owner)
 	if err != nil {
 		return out, err
 	}
@@ -180,7 +180,7 @@ func (s *Service) createBatch(ctx context.Context, tx *store.Tx, in *batchInput)
 			}
 			continue
 		}
-		order := r.Order(p.Owner)
+		order := r.Order(refs.owner)
 		r.Usual = order.Usual()
 		records, works = append(records, r), append(works, order)
 	}
@@ -199,7 +199,7 @@ func (s *Service) createBatch(ctx context.Context, tx *store.Tx, in *batchInput)
 	}
 	for _, r := range records {
 		r.Ticket = ticket
-		it, err := r.Entry(p.Owner)
+		it, err := r.Entry(refs.owner)
 		if err != nil {
 			return out, err
 		}

@@ -112,7 +112,7 @@ func (s *Service) schedule(ctx context.Context, tx *store.Tx, in *scheduleInput)
 		return out, err
 	}
 	if clear {
-		if err := publication.Clear(tx, now, p.Owner, w.r); err != nil {
+		if err := publication.Clear(tx, now, w.it.Owner, w.r); err != nil {
 			return out, err
 		}
 		return s.answer(ctx, tx, w)
@@ -127,7 +127,7 @@ func (s *Service) schedule(ctx context.Context, tx *store.Tx, in *scheduleInput)
 		return out, err
 	}
 	w.take(targets, b.Sandbox)
-	if err := publication.Schedule(tx, now, p.Owner, w.r, targets, at); err != nil {
+	if err := publication.Schedule(tx, now, w.it.Owner, w.r, targets, at); err != nil {
 		return out, err
 	}
 	return s.answer(ctx, tx, w)
@@ -244,7 +244,7 @@ func (s *Service) publish(ctx context.Context, tx *store.Tx, in *publishInput) (
 		return out, err
 	}
 	w.take(targets, b.Sandbox)
-	if err := publication.Publish(tx, now, p.Owner, w.r, targets); err != nil {
+	if err := publication.Publish(tx, now, w.it.Owner, w.r, targets); err != nil {
 		return out, err
 	}
 	w.r.Usual = usualPublication

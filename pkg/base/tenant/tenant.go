@@ -43,3 +43,25 @@ func (o Owner) String() string { return string(o.Account) + "#" + string(o.Mode)
 
 // Valid reports whether both members are set and the mode is one of the two.
 func (o Owner) Valid() bool { return o.Account != "" && (o.Mode == Live || o.Mode == Test) }
+
+// Uses reports whether a resource of the owner may use data of another owner: that of its own profile, and that of the
+// account as a whole.
+func (o Owner) Uses(other Owner) bool {
+	return o.Same(other) && (other.Profile == "" || other.Profile == o.Profile)
+}
+
+// In returns the owner of the data of a profile, which may be nil.
+func (o Owner) In(p *Profile) Owner {
+	if p == nil {
+		return o.Of("")
+	}
+	return o.Of(*p)
+}
+
+// ProfileID returns the id of the owner's profile, or nil if there is none.
+func (o Owner) ProfileID() *Profile {
+	if o.Profile == "" {
+		return nil
+	}
+	return &o.Profile
+}

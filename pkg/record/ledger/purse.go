@@ -128,3 +128,20 @@ func (p Payer) overspent(purse store.Item, credits int64) error {
 		"%d. Raise its spend_limit_credits, or wait for the next month (UTC).", credits, p.Profile, limit, s.Spent).
 		With(errs.SpendContext{SpendLimitCredits: limit, RequiredCredits: credits, AvailableCredits: *s.Left})
 }
+
+// Spendable returns the credits of a balance that can be spent in the profiles of some purses, or all without any.
+func Spendable(balance store.Item, purses []store.Item, at time.Time) int64 {
+	all := BalanceOf(balance).Credits
+	var left int64
+	for _, it := range purses {
+		s := SpendingOf(it, at)
+		if s.Left == nil {
+			return all
+		}
+		left += *s.Left
+	}
+	if len(purses) > 0 {
+		all = min(all, left)
+	}
+	return all
+}

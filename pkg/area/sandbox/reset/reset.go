@@ -169,7 +169,7 @@ func (h *Handler) delete(ctx context.Context, o tenant.Owner, key store.Key) (fo
 			return false, nil
 		case err != nil:
 			return false, err
-		case it.Owner != o:
+		case !it.Owner.Same(o):
 			return false, fmt.Errorf("reset: %s belongs to %s", key.PK, it.Owner)
 		}
 		if it.Kind == planjob.ItemKind {
