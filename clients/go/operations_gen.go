@@ -35,6 +35,8 @@ type Client struct {
 	People *PeopleService
 	// The catalog of a factory of type seller, with photos.
 	Products *ProductsService
+	// Clients of an agency: what belongs to them, and their spending.
+	Profiles *ProfilesService
 	// Lower prices of products for a time.
 	Promotions *PromotionsService
 	// Empty the sandbox, or move its clock.
@@ -58,6 +60,7 @@ func (c *Client) bind() {
 	c.Media = &MediaService{&c.transport}
 	c.People = &PeopleService{&c.transport}
 	c.Products = &ProductsService{&c.transport}
+	c.Profiles = &ProfilesService{&c.transport}
 	c.Promotions = &PromotionsService{&c.transport}
 	c.Sandbox = &SandboxService{&c.transport}
 	c.SocialAccounts = &SocialAccountsService{&c.transport}
@@ -120,6 +123,8 @@ type ListBalanceEntriesParams struct {
 	From *time.Time `query:"from"`
 	// Only results created before this time (RFC 3339).
 	To *time.Time `query:"to"`
+	// Only those of this profile.
+	ProfileID *string `query:"profile_id"`
 	// Only entries of these kinds, separated by commas.
 	Kind []BalanceEntryKindInput `query:"kind"`
 	// Only entries of this factory.
@@ -905,6 +910,8 @@ type ListFactoriesParams struct {
 	Cursor *string `query:"cursor"`
 	// Order of the results: desc is newest first, asc oldest first.
 	Order *ListOrder `query:"order"`
+	// Only those of this profile.
+	ProfileID *string `query:"profile_id"`
 	// Only factories of these types, separated by commas.
 	Type []FactoryTypeInput `query:"type"`
 	// Only factories in these states, separated by commas.
@@ -1239,6 +1246,8 @@ type ListMediaParams struct {
 	Cursor *string `query:"cursor"`
 	// Order of the results: desc is newest first, asc oldest first.
 	Order *ListOrder `query:"order"`
+	// Only those of this profile.
+	ProfileID *string `query:"profile_id"`
 	// Only media of these types, separated by commas.
 	Type []OwnMediaTypeInput `query:"type"`
 	// Only media in these states, separated by commas.
@@ -1553,6 +1562,100 @@ func (s *ProductsService) DeletePhoto(ctx context.Context, productID string, pho
 	return result, nil
 }
 
+// ProfilesService: Clients of an agency: what belongs to them, and their spending.
+type ProfilesService struct{ t *transport }
+
+// ListProfilesParams are the parameters of ProfilesService.List.
+type ListProfilesParams struct {
+	// Maximum number of results.
+	Limit *int64 `query:"limit"`
+	// next_cursor of the previous page. The filters and the order must be the same.
+	Cursor *string `query:"cursor"`
+	// Order of the results: desc is newest first, asc oldest first.
+	Order *ListOrder `query:"order"`
+}
+
+// List reads all pages, as the caller goes on: List the profiles.
+//
+// Newest first. A key that is bound to profiles lists these.
+//
+// Needs the scope `account:read`.
+func (s *ProfilesService) List(ctx context.Context, params *ListProfilesParams, options ...RequestOption) iter.Seq2[Profile, error] {
+	return all[Profile](ctx, s.t, "/v1/profiles", queryOf(params), options)
+}
+
+// ListPage reads one page.
+func (s *ProfilesService) ListPage(ctx context.Context, params *ListProfilesParams, options ...RequestOption) (*Page[Profile], error) {
+	return page[Profile](ctx, s.t, "/v1/profiles", queryOf(params), options)
+}
+
+// Create: Create a profile.
+//
+// A profile is a client of an agency. Factories, social accounts, media, webhooks and generations of the studio that
+// are created with its id belong to it, with all that they make. A key with `profile_ids` sees and makes nothing else.
+//
+// Needs the scope `account:manage`.
+func (s *ProfilesService) Create(ctx context.Context, body ProfileCreate, options ...RequestOption) (*Profile, error) {
+	result := new(Profile)
+	if _, err := s.t.do(ctx, newCall("POST", "/v1/profiles", url.Values(nil), body, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// Get: Get a profile.
+//
+// Includes what the work for it has cost this month.
+//
+// Needs the scope `account:read`.
+func (s *ProfilesService) Get(ctx context.Context, profileID string, options ...RequestOption) (*ProfileDetails, error) {
+	pProfileID, err := segment("profile_id", profileID)
+	if err != nil {
+		return nil, err
+	}
+	result := new(ProfileDetails)
+	if _, err := s.t.do(ctx, newCall("GET", "/v1/profiles/"+pProfileID, url.Values(nil), nil, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// Update: Change a profile.
+//
+// Takes a JSON merge patch (RFC 7396).
+//
+// Needs the scope `account:manage`.
+func (s *ProfilesService) Update(ctx context.Context, profileID string, body ProfileUpdate, options ...RequestOption) (*Profile, error) {
+	pProfileID, err := segment("profile_id", profileID)
+	if err != nil {
+		return nil, err
+	}
+	result := new(Profile)
+	if _, err := s.t.do(ctx, newCall("PATCH", "/v1/profiles/"+pProfileID, url.Values(nil), body, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// Delete: Delete a profile.
+//
+// A profile is deleted once nothing belongs to it: `invalid_state` names what does. Delete its factories, content
+// items, generations and media, disconnect its social accounts, delete its webhooks and revoke its keys before. Its
+// chats end with it. The entries of the balance stay.
+//
+// Needs the scope `account:manage`.
+func (s *ProfilesService) Delete(ctx context.Context, profileID string, options ...RequestOption) (*Profile, error) {
+	pProfileID, err := segment("profile_id", profileID)
+	if err != nil {
+		return nil, err
+	}
+	result := new(Profile)
+	if _, err := s.t.do(ctx, newCall("DELETE", "/v1/profiles/"+pProfileID, url.Values(nil), nil, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
 // PromotionsService: Lower prices of products for a time.
 type PromotionsService struct{ t *transport }
 
@@ -1699,6 +1802,8 @@ type ListSocialAccountsParams struct {
 	Cursor *string `query:"cursor"`
 	// Order of the results: desc is newest first, asc oldest first.
 	Order *ListOrder `query:"order"`
+	// Only those of this profile.
+	ProfileID *string `query:"profile_id"`
 	// Only accounts of these platforms, separated by commas.
 	Platform []PlatformInput `query:"platform"`
 	// Only accounts in these states, separated by commas.
@@ -1855,6 +1960,8 @@ type ListGenerationsParams struct {
 	Cursor *string `query:"cursor"`
 	// Order of the results: desc is newest first, asc oldest first.
 	Order *ListOrder `query:"order"`
+	// Only those of this profile.
+	ProfileID *string `query:"profile_id"`
 	// Only results created at this time or later (RFC 3339).
 	From *time.Time `query:"from"`
 	// Only results created before this time (RFC 3339).
@@ -2007,6 +2114,8 @@ type ListWebhooksParams struct {
 	Cursor *string `query:"cursor"`
 	// Order of the results: desc is newest first, asc oldest first.
 	Order *ListOrder `query:"order"`
+	// Only those of this profile.
+	ProfileID *string `query:"profile_id"`
 }
 
 // List reads all pages, as the caller goes on: List the webhooks.

@@ -182,6 +182,8 @@ type APIKey struct {
 	OldSecrets []APIKeyOldSecret `json:"old_secrets"`
 	// The first 13 characters of the secret.
 	Prefix string `json:"prefix"`
+	// Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account.
+	ProfileIDs []string `json:"profile_ids"`
 	// Scopes of the key.
 	Scopes []Scope `json:"scopes"`
 	// Credits that the key may spend in a calendar month (UTC). Null: no limit of its own.
@@ -218,6 +220,9 @@ type APIKeyCreate struct {
 	IPAllowList []string `json:"ip_allow_list,omitzero"`
 	// Up to 20 key-value pairs of your own.
 	Metadata map[string]string `json:"metadata,omitzero"`
+	// Profiles that the key is bound to, of the mode of the key: it sees and makes nothing else. It cannot be changed.
+	// Absent or empty: the whole account.
+	ProfileIDs []string `json:"profile_ids,omitzero"`
 	// Credits that the key may spend in a calendar month (UTC). A call that would spend more fails with 402
 	// spend_limit_reached. Test keys spend none. Absent or null: no limit of its own.
 	SpendLimitCredits Nullable[int64] `json:"spend_limit_credits,omitzero"`
@@ -280,6 +285,8 @@ type APIKeyDetails struct {
 	OldSecrets []APIKeyOldSecret `json:"old_secrets"`
 	// The first 13 characters of the secret.
 	Prefix string `json:"prefix"`
+	// Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account.
+	ProfileIDs []string `json:"profile_ids"`
 	// Scopes of the key.
 	Scopes []Scope `json:"scopes"`
 	// Credits that the key may spend in a calendar month (UTC). Null: no limit of its own.
@@ -358,6 +365,8 @@ type APIKeyRevoked struct {
 	OldSecrets []APIKeyOldSecret `json:"old_secrets"`
 	// The first 13 characters of the secret.
 	Prefix string `json:"prefix"`
+	// Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account.
+	ProfileIDs []string `json:"profile_ids"`
 	// Number of keys that it created, directly or through others: all of them are revoked now. Null without
 	// include_created.
 	RevokedKeys *int64 `json:"revoked_keys"`
@@ -479,6 +488,8 @@ type APIKeyWithSecret struct {
 	OldSecrets []APIKeyOldSecret `json:"old_secrets"`
 	// The first 13 characters of the secret.
 	Prefix string `json:"prefix"`
+	// Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account.
+	ProfileIDs []string `json:"profile_ids"`
 	// Scopes of the key.
 	Scopes []Scope `json:"scopes"`
 	// The secret, to be sent as Authorization: Bearer …. It is not shown again. Null in a repeat later than 10 minutes.
@@ -525,7 +536,8 @@ const (
 
 // Balance is a type of the API.
 type Balance struct {
-	// Credits that can be spent. Reserved credits are not included.
+	// Credits that can be spent. Reserved credits are not included. For a key that is bound to profiles, not more than
+	// their limits leave.
 	Credits int64 `json:"credits"`
 	// Threshold of the event balance.low, which is sent when the balance falls below it.
 	LowThreshold int64 `json:"low_threshold"`
@@ -618,6 +630,8 @@ type BloggerFactory struct {
 	Models map[string]string `json:"models"`
 	// Name of the factory.
 	Name string `json:"name"`
+	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
 	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
 	Schedule *Schedule `json:"schedule"`
 	// Settings of the factory's type.
@@ -712,6 +726,8 @@ type BrandFactory struct {
 	Models map[string]string `json:"models"`
 	// Name of the factory.
 	Name string `json:"name"`
+	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
 	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
 	Schedule *Schedule `json:"schedule"`
 	// Settings of the factory's type.
@@ -914,6 +930,8 @@ type CallingKey struct {
 	Kind Mode `json:"kind"`
 	// Name of the key.
 	Name string `json:"name"`
+	// Profiles that the key is bound to. Empty: the whole account.
+	ProfileIDs []string `json:"profile_ids"`
 	// Scopes of the key.
 	Scopes []Scope `json:"scopes"`
 }
@@ -944,6 +962,8 @@ type Chat struct {
 	Messages []ChatMessage `json:"messages"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
+	// Profile that it belongs to. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
 	// Title, in one line. Empty until the first message, whose beginning it is where none was given.
 	Title string `json:"title"`
 	// Time of the last change, UTC.
@@ -958,6 +978,9 @@ type ChatCreate struct {
 	FactoryID *string `json:"factory_id,omitzero"`
 	// Up to 20 key-value pairs of your own.
 	Metadata map[string]string `json:"metadata,omitzero"`
+	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+	// profile, that one. A key that is bound to several must send it.
+	ProfileID *string `json:"profile_id,omitzero"`
 	// Title. Absent: the beginning of the first message.
 	Title *string `json:"title,omitzero"`
 }
@@ -2032,6 +2055,8 @@ type EntertainmentFactory struct {
 	Models map[string]string `json:"models"`
 	// Name of the factory.
 	Name string `json:"name"`
+	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
 	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
 	Schedule *Schedule `json:"schedule"`
 	// Settings of the factory's type.
@@ -2208,6 +2233,7 @@ const (
 	ErrorCodeIPNotAllowed          ErrorCode = "ip_not_allowed"
 	ErrorCodeScopeEscalation       ErrorCode = "scope_escalation"
 	ErrorCodePersonRequired        ErrorCode = "person_required"
+	ErrorCodeProfileNotAllowed     ErrorCode = "profile_not_allowed"
 	ErrorCodeNotFound              ErrorCode = "not_found"
 	ErrorCodeUnknownPath           ErrorCode = "unknown_path"
 	ErrorCodeMethodNotAllowed      ErrorCode = "method_not_allowed"
@@ -2643,6 +2669,8 @@ type ExpertFactory struct {
 	Models map[string]string `json:"models"`
 	// Name of the factory.
 	Name string `json:"name"`
+	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
 	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
 	Schedule *Schedule `json:"schedule"`
 	// Settings of the factory's type.
@@ -2741,6 +2769,8 @@ type Factory struct {
 	Models map[string]string `json:"models"`
 	// Name of the factory.
 	Name string `json:"name"`
+	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
 	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
 	Schedule *Schedule `json:"schedule"`
 	// Ids of the social accounts that it publishes to.
@@ -3112,6 +3142,8 @@ type Generation struct {
 	Metadata map[string]string `json:"metadata"`
 	// Id of the model.
 	Model string `json:"model"`
+	// Profile that it belongs to. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
 	// Progress in percent, as reported by the provider.
 	Progress int64 `json:"progress"`
 	// Credits reserved while it is queued or running. 0 once it has ended, and always in the sandbox.
@@ -3561,6 +3593,8 @@ type MusicianFactory struct {
 	Models map[string]string `json:"models"`
 	// Name of the factory.
 	Name string `json:"name"`
+	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
 	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
 	Schedule *Schedule `json:"schedule"`
 	// Settings of the factory's type.
@@ -3643,6 +3677,9 @@ type NewBloggerFactory struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// Model for each kind of generation (text, image, video, music, voice).
 	Models map[string]string `json:"models,omitzero"`
+	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+	// profile, that one. A key that is bound to several must send it.
+	ProfileID *string `json:"profile_id,omitzero"`
 	// Time zone and times of day at which content plans publish.
 	Schedule *ScheduleInput `json:"schedule,omitzero"`
 	// Settings of the factory's type.
@@ -3680,6 +3717,9 @@ type NewBrandFactory struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// Model for each kind of generation (text, image, video, music, voice).
 	Models map[string]string `json:"models,omitzero"`
+	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+	// profile, that one. A key that is bound to several must send it.
+	ProfileID *string `json:"profile_id,omitzero"`
 	// Time zone and times of day at which content plans publish.
 	Schedule *ScheduleInput `json:"schedule,omitzero"`
 	// Tone of the content.
@@ -3713,6 +3753,9 @@ type NewEntertainmentFactory struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// Model for each kind of generation (text, image, video, music, voice).
 	Models map[string]string `json:"models,omitzero"`
+	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+	// profile, that one. A key that is bound to several must send it.
+	ProfileID *string `json:"profile_id,omitzero"`
 	// Time zone and times of day at which content plans publish.
 	Schedule *ScheduleInput `json:"schedule,omitzero"`
 	// Settings of the factory's type.
@@ -3750,6 +3793,9 @@ type NewExpertFactory struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// Model for each kind of generation (text, image, video, music, voice).
 	Models map[string]string `json:"models,omitzero"`
+	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+	// profile, that one. A key that is bound to several must send it.
+	ProfileID *string `json:"profile_id,omitzero"`
 	// Time zone and times of day at which content plans publish.
 	Schedule *ScheduleInput `json:"schedule,omitzero"`
 	// Tone of the content.
@@ -3785,6 +3831,9 @@ type NewMusicianFactory struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// Model for each kind of generation (text, image, video, music, voice).
 	Models map[string]string `json:"models,omitzero"`
+	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+	// profile, that one. A key that is bound to several must send it.
+	ProfileID *string `json:"profile_id,omitzero"`
 	// Time zone and times of day at which content plans publish.
 	Schedule *ScheduleInput `json:"schedule,omitzero"`
 	// Tone of the content.
@@ -3818,6 +3867,9 @@ type NewNewsFactory struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// Model for each kind of generation (text, image, video, music, voice).
 	Models map[string]string `json:"models,omitzero"`
+	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+	// profile, that one. A key that is bound to several must send it.
+	ProfileID *string `json:"profile_id,omitzero"`
 	// Time zone and times of day at which content plans publish.
 	Schedule *ScheduleInput `json:"schedule,omitzero"`
 	// Settings of the factory's type.
@@ -3855,6 +3907,9 @@ type NewSellerFactory struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// Model for each kind of generation (text, image, video, music, voice).
 	Models map[string]string `json:"models,omitzero"`
+	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+	// profile, that one. A key that is bound to several must send it.
+	ProfileID *string `json:"profile_id,omitzero"`
 	// Time zone and times of day at which content plans publish.
 	Schedule *ScheduleInput `json:"schedule,omitzero"`
 	// Tone of the content.
@@ -3894,6 +3949,8 @@ type NewsFactory struct {
 	Models map[string]string `json:"models"`
 	// Name of the factory.
 	Name string `json:"name"`
+	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
 	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
 	Schedule *Schedule `json:"schedule"`
 	// Settings of the factory's type.
@@ -4006,6 +4063,8 @@ type OwnMedia struct {
 	ID string `json:"id"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
+	// Profile that it belongs to. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
 	// Why it was rejected. Null otherwise.
 	Reason *MediaReason `json:"reason"`
 	// Where the service fetches the file. Null if it is uploaded.
@@ -4045,6 +4104,9 @@ type OwnMediaCreate struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// MIME type. Required for an upload. The file must be what it says.
 	MimeType *OwnMediaCreateMimeType `json:"mime_type,omitzero"`
+	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+	// profile, that one. A key that is bound to several must send it.
+	ProfileID *string `json:"profile_id,omitzero"`
 	// SHA-256 of the file in hexadecimal. Required for an upload.
 	SHA256 *string `json:"sha256,omitzero"`
 	// Public https URL of a file that the service fetches. Absent: the answer has a signed upload.
@@ -4453,6 +4515,85 @@ type ProductUpdate struct {
 	State *ProductStateInput `json:"state,omitzero"`
 	// Page where it is sold.
 	URL Nullable[string] `json:"url,omitzero"`
+}
+
+// Profile is a type of the API.
+type Profile struct {
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Unique id (TypeID). Ids sort by creation time.
+	ID string `json:"id"`
+	// Id of the media with its logo, a picture, which that page shows. Null: none.
+	Logo *string `json:"logo"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Name of the client. The page by which its social accounts are connected shows it.
+	Name string `json:"name"`
+	// Credits that the work for the profile may cost in a calendar month (UTC). Null: no limit of its own.
+	SpendLimitCredits *int64 `json:"spend_limit_credits"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	Version int64 `json:"version"`
+}
+
+// ProfileCreate is a type of the API.
+type ProfileCreate struct {
+	// Name of the client. The page by which its social accounts are connected shows it.
+	Name string `json:"name"`
+	// Id of a media with its logo: a picture of the account as a whole or of the profile, of up to 64 KiB. The profile
+	// keeps a copy for that page.
+	Logo Nullable[string] `json:"logo,omitzero"`
+	// Up to 20 key-value pairs of your own.
+	Metadata map[string]string `json:"metadata,omitzero"`
+	// Credits that the work for the profile may cost in a calendar month (UTC). A call that would cost more fails with 402
+	// spend_limit_reached. Absent or null: no limit of its own.
+	SpendLimitCredits Nullable[int64] `json:"spend_limit_credits,omitzero"`
+}
+
+// ProfileDetails is a type of the API.
+type ProfileDetails struct {
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Unique id (TypeID). Ids sort by creation time.
+	ID string `json:"id"`
+	// Id of the media with its logo, a picture, which that page shows. Null: none.
+	Logo *string `json:"logo"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Name of the client. The page by which its social accounts are connected shows it.
+	Name string `json:"name"`
+	// Credits that the work for the profile may cost in a calendar month (UTC). Null: no limit of its own.
+	SpendLimitCredits *int64 `json:"spend_limit_credits"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// What the work for the profile has cost in this calendar month (UTC).
+	Usage ProfileUsage `json:"usage"`
+	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	Version int64 `json:"version"`
+}
+
+// ProfileUpdate is a type of the API.
+type ProfileUpdate struct {
+	// Id of a media with its logo. Null removes it.
+	Logo Nullable[string] `json:"logo,omitzero"`
+	// Pairs to set. A null value removes that pair; null removes all.
+	Metadata Nullable[map[string]*string] `json:"metadata,omitzero"`
+	// Name of the client.
+	Name *string `json:"name,omitzero"`
+	// Credits that the work for the profile may cost in a calendar month (UTC). It counts for the present month at once.
+	// Null: no limit of its own.
+	SpendLimitCredits Nullable[int64] `json:"spend_limit_credits,omitzero"`
+}
+
+// ProfileUsage is a type of the API.
+type ProfileUsage struct {
+	// The month.
+	Month string `json:"month"`
+	// Credits that spend_limit_credits leaves. Null: no limit.
+	RemainingCredits *int64 `json:"remaining_credits"`
+	// Credits that were spent and reserved. Always 0 in the sandbox.
+	SpentCredits int64 `json:"spent_credits"`
 }
 
 // Promotion is a type of the API.
@@ -5019,6 +5160,8 @@ type SellerFactory struct {
 	Models map[string]string `json:"models"`
 	// Name of the factory.
 	Name string `json:"name"`
+	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
 	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
 	Schedule *Schedule `json:"schedule"`
 	// Settings of the factory's type.
@@ -5326,6 +5469,8 @@ type SocialAccount struct {
 	Metadata map[string]string `json:"metadata"`
 	// Platform of the account.
 	Platform Platform `json:"platform"`
+	// Profile that it belongs to. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
 	// Time before which its owner has to connect it again, because the platform ends the access then. The event
 	// social_account.needs_reconnect is sent 14 days ahead, or as soon as it is known, while the account is still
 	// connected. Null: it does not end.
@@ -5360,6 +5505,9 @@ type SocialAccountConnect struct {
 	Password *string `json:"password,omitzero"`
 	// Platform of the account. Send this or social_account_id.
 	Platform *PlatformInput `json:"platform,omitzero"`
+	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+	// profile, that one. A key that is bound to several must send it.
+	ProfileID *string `json:"profile_id,omitzero"`
 	// Only for OAuth: page of yours that the browser of the account's owner returns to, with social_account_id, and error
 	// where it failed, in its query. The operator of the service lists the pages that are allowed.
 	ReturnURL *string `json:"return_url,omitzero"`
@@ -5522,6 +5670,9 @@ type StudioAvatarCreate struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// Id of a model of this kind. Absent: the default of the catalog.
 	Model *string `json:"model,omitzero"`
+	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+	// profile, that one. A key that is bound to several must send it.
+	ProfileID *string `json:"profile_id,omitzero"`
 	// Simulated result. For test keys only.
 	Sandbox *StudioRehearsal `json:"sandbox,omitzero"`
 	// Text to speak. Send this or audio_url.
@@ -5604,6 +5755,9 @@ type StudioImageCreate struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// Id of a model of this kind. Absent: the default of the catalog.
 	Model *string `json:"model,omitzero"`
+	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+	// profile, that one. A key that is bound to several must send it.
+	ProfileID *string `json:"profile_id,omitzero"`
 	// Simulated result. For test keys only.
 	Sandbox *StudioRehearsal `json:"sandbox,omitzero"`
 }
@@ -5618,6 +5772,9 @@ type StudioMusicCreate struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// Id of a model of this kind. Absent: the default of the catalog.
 	Model *string `json:"model,omitzero"`
+	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+	// profile, that one. A key that is bound to several must send it.
+	ProfileID *string `json:"profile_id,omitzero"`
 	// Simulated result. For test keys only.
 	Sandbox *StudioRehearsal `json:"sandbox,omitzero"`
 	// Length, within the limits of the model. Absent: the default of the model.
@@ -5659,6 +5816,9 @@ type StudioVideoCreate struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// Id of a model of this kind. Absent: the default of the catalog.
 	Model *string `json:"model,omitzero"`
+	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+	// profile, that one. A key that is bound to several must send it.
+	ProfileID *string `json:"profile_id,omitzero"`
 	// Simulated result. For test keys only.
 	Sandbox *StudioRehearsal `json:"sandbox,omitzero"`
 	// Length, within the limits of the model. Absent: the default of the model.
@@ -5677,6 +5837,9 @@ type StudioVoiceCreate struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// Id of a model of this kind. Absent: the default of the catalog.
 	Model *string `json:"model,omitzero"`
+	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+	// profile, that one. A key that is bound to several must send it.
+	ProfileID *string `json:"profile_id,omitzero"`
 	// Simulated result. For test keys only.
 	Sandbox *StudioRehearsal `json:"sandbox,omitzero"`
 	// The provider's id of a voice. Absent: a suitable one.
@@ -5991,6 +6154,8 @@ type Webhook struct {
 	LatencyMs *WebhookLatency `json:"latency_ms"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
+	// Profile that it belongs to: it receives only events of this profile. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
 	// State of the webhook. A disabled webhook receives no events.
 	State WebhookState `json:"state"`
 	// Time of the last change, UTC.
@@ -6013,6 +6178,9 @@ type WebhookCreate struct {
 	FactoryIDs Nullable[[]string] `json:"factory_ids,omitzero"`
 	// Up to 20 key-value pairs of your own.
 	Metadata map[string]string `json:"metadata,omitzero"`
+	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+	// profile, that one. A key that is bound to several must send it.
+	ProfileID *string `json:"profile_id,omitzero"`
 	// URL that receives the events: https on port 443 with a public address. Send this or destination.
 	URL *string `json:"url,omitzero"`
 }
@@ -6194,6 +6362,8 @@ type WebhookWithSecret struct {
 	LatencyMs *WebhookLatency `json:"latency_ms"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
+	// Profile that it belongs to: it receives only events of this profile. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
 	// Signing secret, for a Standard Webhooks library. It is not shown again. Null in a repeat later than 10 minutes.
 	Secret *string `json:"secret"`
 	// State of the webhook. A disabled webhook receives no events.

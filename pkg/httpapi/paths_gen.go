@@ -49,6 +49,8 @@ var Paths = []string{
 	"/v1/products/{product_id}",
 	"/v1/products/{product_id}/photos",
 	"/v1/products/{product_id}/photos/{photo_id}",
+	"/v1/profiles",
+	"/v1/profiles/{profile_id}",
 	"/v1/promotions",
 	"/v1/promotions/{promotion_id}",
 	"/v1/sandbox/reset",

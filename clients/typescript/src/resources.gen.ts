@@ -37,6 +37,8 @@ export interface ListBalanceEntriesParams {
   from?: string | Date | undefined;
   /** Only results created before this time (RFC 3339). */
   to?: string | Date | undefined;
+  /** Only those of this profile. */
+  profile_id?: string | undefined;
   /** Only entries of these kinds, separated by commas. */
   kind?: T.BalanceEntryKindInput[] | undefined;
   /** Only entries of this factory. */
@@ -703,6 +705,8 @@ export interface ListFactoriesParams {
   cursor?: string | undefined;
   /** Order of the results: desc is newest first, asc oldest first. */
   order?: T.ListOrder | undefined;
+  /** Only those of this profile. */
+  profile_id?: string | undefined;
   /** Only factories of these types, separated by commas. */
   type?: T.FactoryTypeInput[] | undefined;
   /** Only factories in these states, separated by commas. */
@@ -943,6 +947,8 @@ export interface ListMediaParams {
   cursor?: string | undefined;
   /** Order of the results: desc is newest first, asc oldest first. */
   order?: T.ListOrder | undefined;
+  /** Only those of this profile. */
+  profile_id?: string | undefined;
   /** Only media of these types, separated by commas. */
   type?: T.OwnMediaTypeInput[] | undefined;
   /** Only media in these states, separated by commas. */
@@ -1201,6 +1207,84 @@ export class ProductsResource {
   }
 }
 
+/** The parameters of listProfiles. */
+export interface ListProfilesParams {
+  /** Maximum number of results. */
+  limit?: number | undefined;
+  /** next_cursor of the previous page. The filters and the order must be the same. */
+  cursor?: string | undefined;
+  /** Order of the results: desc is newest first, asc oldest first. */
+  order?: T.ListOrder | undefined;
+}
+
+/** Clients of an agency: what belongs to them, and their spending. */
+export class ProfilesResource {
+  readonly #core: Core;
+
+  constructor(core: Core) {
+    this.#core = core;
+  }
+
+  /**
+   * List the profiles.
+   *
+   * Newest first. A key that is bound to profiles lists these.
+   *
+   * Needs the scope `account:read`.
+   */
+  list(params?: ListProfilesParams, options?: RequestOptions): Pages<T.Profile> {
+    return this.#core.pages('/v1/profiles', [], params, options);
+  }
+
+  /**
+   * Create a profile.
+   *
+   * A profile is a client of an agency. Factories, social accounts, media, webhooks and generations of the studio that
+   * are created with its id belong to it, with all that they make. A key with `profile_ids` sees and makes nothing
+   * else.
+   *
+   * Needs the scope `account:manage`.
+   */
+  create(body: T.ProfileCreate, options?: RequestOptions): Call<T.Profile> {
+    return this.#core.call('POST', '/v1/profiles', [], { body }, options);
+  }
+
+  /**
+   * Get a profile.
+   *
+   * Includes what the work for it has cost this month.
+   *
+   * Needs the scope `account:read`.
+   */
+  get(profileId: string, options?: RequestOptions): Call<T.ProfileDetails> {
+    return this.#core.call('GET', '/v1/profiles/{profile_id}', [profileId], {}, options);
+  }
+
+  /**
+   * Change a profile.
+   *
+   * Takes a JSON merge patch (RFC 7396).
+   *
+   * Needs the scope `account:manage`.
+   */
+  update(profileId: string, body: T.ProfileUpdate, options?: RequestOptions): Call<T.Profile> {
+    return this.#core.call('PATCH', '/v1/profiles/{profile_id}', [profileId], { body }, options);
+  }
+
+  /**
+   * Delete a profile.
+   *
+   * A profile is deleted once nothing belongs to it: `invalid_state` names what does. Delete its factories, content
+   * items, generations and media, disconnect its social accounts, delete its webhooks and revoke its keys before. Its
+   * chats end with it. The entries of the balance stay.
+   *
+   * Needs the scope `account:manage`.
+   */
+  delete(profileId: string, options?: RequestOptions): Call<T.Profile> {
+    return this.#core.call('DELETE', '/v1/profiles/{profile_id}', [profileId], {}, options);
+  }
+}
+
 /** The parameters of listPromotions. */
 export interface ListPromotionsParams {
   /** Maximum number of results. */
@@ -1296,6 +1380,8 @@ export interface ListSocialAccountsParams {
   cursor?: string | undefined;
   /** Order of the results: desc is newest first, asc oldest first. */
   order?: T.ListOrder | undefined;
+  /** Only those of this profile. */
+  profile_id?: string | undefined;
   /** Only accounts of these platforms, separated by commas. */
   platform?: T.PlatformInput[] | undefined;
   /** Only accounts in these states, separated by commas. */
@@ -1430,6 +1516,8 @@ export interface ListGenerationsParams {
   cursor?: string | undefined;
   /** Order of the results: desc is newest first, asc oldest first. */
   order?: T.ListOrder | undefined;
+  /** Only those of this profile. */
+  profile_id?: string | undefined;
   /** Only results created at this time or later (RFC 3339). */
   from?: string | Date | undefined;
   /** Only results created before this time (RFC 3339). */
@@ -1590,6 +1678,8 @@ export interface ListWebhooksParams {
   cursor?: string | undefined;
   /** Order of the results: desc is newest first, asc oldest first. */
   order?: T.ListOrder | undefined;
+  /** Only those of this profile. */
+  profile_id?: string | undefined;
 }
 
 /** The parameters of listDeliveries. */
@@ -1799,6 +1889,8 @@ export class Client {
   readonly people: PeopleResource;
   /** The catalog of a factory of type seller, with photos. */
   readonly products: ProductsResource;
+  /** Clients of an agency: what belongs to them, and their spending. */
+  readonly profiles: ProfilesResource;
   /** Lower prices of products for a time. */
   readonly promotions: PromotionsResource;
   /** Empty the sandbox, or move its clock. */
@@ -1822,6 +1914,7 @@ export class Client {
     this.media = new MediaResource(this.core);
     this.people = new PeopleResource(this.core);
     this.products = new ProductsResource(this.core);
+    this.profiles = new ProfilesResource(this.core);
     this.promotions = new PromotionsResource(this.core);
     this.sandbox = new SandboxResource(this.core);
     this.socialAccounts = new SocialAccountsResource(this.core);

@@ -173,6 +173,8 @@ export interface ApiKey {
   old_secrets: ApiKeyOldSecret[];
   /** The first 13 characters of the secret. */
   prefix: string;
+  /** Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account. */
+  profile_ids: string[];
   /** Scopes of the key. */
   scopes: Scope[];
   /** Credits that the key may spend in a calendar month (UTC). Null: no limit of its own. */
@@ -213,6 +215,11 @@ export interface ApiKeyCreate {
   ip_allow_list?: string[];
   /** Up to 20 key-value pairs of your own. */
   metadata?: Record<string, string>;
+  /**
+   * Profiles that the key is bound to, of the mode of the key: it sees and makes nothing else. It cannot be changed.
+   * Absent or empty: the whole account.
+   */
+  profile_ids?: string[];
   /**
    * Credits that the key may spend in a calendar month (UTC). A call that would spend more fails with 402
    * spend_limit_reached. Test keys spend none. Absent or null: no limit of its own.
@@ -279,6 +286,8 @@ export interface ApiKeyDetails {
   old_secrets: ApiKeyOldSecret[];
   /** The first 13 characters of the secret. */
   prefix: string;
+  /** Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account. */
+  profile_ids: string[];
   /** Scopes of the key. */
   scopes: Scope[];
   /** Credits that the key may spend in a calendar month (UTC). Null: no limit of its own. */
@@ -357,6 +366,8 @@ export interface ApiKeyRevoked {
   old_secrets: ApiKeyOldSecret[];
   /** The first 13 characters of the secret. */
   prefix: string;
+  /** Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account. */
+  profile_ids: string[];
   /**
    * Number of keys that it created, directly or through others: all of them are revoked now. Null without
    * include_created.
@@ -474,6 +485,8 @@ export interface ApiKeyWithSecret {
   old_secrets: ApiKeyOldSecret[];
   /** The first 13 characters of the secret. */
   prefix: string;
+  /** Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account. */
+  profile_ids: string[];
   /** Scopes of the key. */
   scopes: Scope[];
   /**
@@ -515,7 +528,10 @@ export type AvatarProvider = 'fal' | 'heygen' | (string & {});
 
 /** A type of the API. */
 export interface Balance {
-  /** Credits that can be spent. Reserved credits are not included. */
+  /**
+   * Credits that can be spent. Reserved credits are not included. For a key that is bound to profiles, not more than
+   * their limits leave.
+   */
   credits: number;
   /** Threshold of the event balance.low, which is sent when the balance falls below it. */
   low_threshold: number;
@@ -607,6 +623,8 @@ export interface BloggerFactory {
   models: Record<string, string>;
   /** Name of the factory. */
   name: string;
+  /** Profile that it belongs to, with all that it makes. Null: the account as a whole. */
+  profile_id: string | null;
   /** Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses. */
   schedule: Schedule | null;
   /** Settings of the factory's type. */
@@ -693,6 +711,8 @@ export interface BrandFactory {
   models: Record<string, string>;
   /** Name of the factory. */
   name: string;
+  /** Profile that it belongs to, with all that it makes. Null: the account as a whole. */
+  profile_id: string | null;
   /** Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses. */
   schedule: Schedule | null;
   /** Settings of the factory's type. */
@@ -933,6 +953,8 @@ export interface CallingKey {
   kind: Mode;
   /** Name of the key. */
   name: string;
+  /** Profiles that the key is bound to. Empty: the whole account. */
+  profile_ids: string[];
   /** Scopes of the key. */
   scopes: Scope[];
 }
@@ -960,6 +982,8 @@ export interface Chat {
   messages: ChatMessage[];
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
+  /** Profile that it belongs to. Null: the account as a whole. */
+  profile_id: string | null;
   /** Title, in one line. Empty until the first message, whose beginning it is where none was given. */
   title: string;
   /** Time of the last change, UTC. */
@@ -974,6 +998,11 @@ export interface ChatCreate {
   factory_id?: string;
   /** Up to 20 key-value pairs of your own. */
   metadata?: Record<string, string>;
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string;
   /** Title. Absent: the beginning of the first message. */
   title?: string;
 }
@@ -1906,6 +1935,8 @@ export interface EntertainmentFactory {
   models: Record<string, string>;
   /** Name of the factory. */
   name: string;
+  /** Profile that it belongs to, with all that it makes. Null: the account as a whole. */
+  profile_id: string | null;
   /** Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses. */
   schedule: Schedule | null;
   /** Settings of the factory's type. */
@@ -2048,7 +2079,7 @@ export interface ErrorBody {
 }
 
 /** Values of an enumeration. */
-export type ErrorCode = 'malformed_json' | 'invalid_cursor' | 'invalid_header' | 'missing_api_key' | 'invalid_api_key' | 'insufficient_balance' | 'spend_limit_reached' | 'insufficient_scope' | 'plan_not_allowed' | 'ip_not_allowed' | 'scope_escalation' | 'person_required' | 'not_found' | 'unknown_path' | 'method_not_allowed' | 'idempotency_in_progress' | 'invalid_state' | 'stale_proposal' | 'duplicate' | 'version_mismatch' | 'body_too_large' | 'unsupported_media_type' | 'validation_failed' | 'idempotency_key_reused' | 'wrong_factory_type' | 'unsupported_model' | 'unsupported_media' | 'rate_limited' | 'queue_full' | 'internal' | 'provider_unavailable' | 'timeout' | (string & {});
+export type ErrorCode = 'malformed_json' | 'invalid_cursor' | 'invalid_header' | 'missing_api_key' | 'invalid_api_key' | 'insufficient_balance' | 'spend_limit_reached' | 'insufficient_scope' | 'plan_not_allowed' | 'ip_not_allowed' | 'scope_escalation' | 'person_required' | 'profile_not_allowed' | 'not_found' | 'unknown_path' | 'method_not_allowed' | 'idempotency_in_progress' | 'invalid_state' | 'stale_proposal' | 'duplicate' | 'version_mismatch' | 'body_too_large' | 'unsupported_media_type' | 'validation_failed' | 'idempotency_key_reused' | 'wrong_factory_type' | 'unsupported_model' | 'unsupported_media' | 'rate_limited' | 'queue_full' | 'internal' | 'provider_unavailable' | 'timeout' | (string & {});
 
 /** A type of the API. */
 export interface ErrorDetail {
@@ -2157,6 +2188,8 @@ export interface ExpertFactory {
   models: Record<string, string>;
   /** Name of the factory. */
   name: string;
+  /** Profile that it belongs to, with all that it makes. Null: the account as a whole. */
+  profile_id: string | null;
   /** Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses. */
   schedule: Schedule | null;
   /** Settings of the factory's type. */
@@ -2379,6 +2412,8 @@ export interface Generation {
   metadata: Record<string, string>;
   /** Id of the model. */
   model: string;
+  /** Profile that it belongs to. Null: the account as a whole. */
+  profile_id: string | null;
   /** Progress in percent, as reported by the provider. */
   progress: number;
   /** Credits reserved while it is queued or running. 0 once it has ended, and always in the sandbox. */
@@ -2737,6 +2772,8 @@ export interface MusicianFactory {
   models: Record<string, string>;
   /** Name of the factory. */
   name: string;
+  /** Profile that it belongs to, with all that it makes. Null: the account as a whole. */
+  profile_id: string | null;
   /** Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses. */
   schedule: Schedule | null;
   /** Settings of the factory's type. */
@@ -2825,6 +2862,11 @@ export interface NewBloggerFactory {
   metadata?: Record<string, string>;
   /** Model for each kind of generation (text, image, video, music, voice). */
   models?: Record<string, string>;
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string;
   /** Time zone and times of day at which content plans publish. */
   schedule?: ScheduleInput;
   /** Settings of the factory's type. */
@@ -2860,6 +2902,11 @@ export interface NewBrandFactory {
   metadata?: Record<string, string>;
   /** Model for each kind of generation (text, image, video, music, voice). */
   models?: Record<string, string>;
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string;
   /** Time zone and times of day at which content plans publish. */
   schedule?: ScheduleInput;
   /** Tone of the content. */
@@ -2891,6 +2938,11 @@ export interface NewEntertainmentFactory {
   metadata?: Record<string, string>;
   /** Model for each kind of generation (text, image, video, music, voice). */
   models?: Record<string, string>;
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string;
   /** Time zone and times of day at which content plans publish. */
   schedule?: ScheduleInput;
   /** Settings of the factory's type. */
@@ -2926,6 +2978,11 @@ export interface NewExpertFactory {
   metadata?: Record<string, string>;
   /** Model for each kind of generation (text, image, video, music, voice). */
   models?: Record<string, string>;
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string;
   /** Time zone and times of day at which content plans publish. */
   schedule?: ScheduleInput;
   /** Tone of the content. */
@@ -2959,6 +3016,11 @@ export interface NewMusicianFactory {
   metadata?: Record<string, string>;
   /** Model for each kind of generation (text, image, video, music, voice). */
   models?: Record<string, string>;
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string;
   /** Time zone and times of day at which content plans publish. */
   schedule?: ScheduleInput;
   /** Tone of the content. */
@@ -2990,6 +3052,11 @@ export interface NewNewsFactory {
   metadata?: Record<string, string>;
   /** Model for each kind of generation (text, image, video, music, voice). */
   models?: Record<string, string>;
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string;
   /** Time zone and times of day at which content plans publish. */
   schedule?: ScheduleInput;
   /** Settings of the factory's type. */
@@ -3025,6 +3092,11 @@ export interface NewSellerFactory {
   metadata?: Record<string, string>;
   /** Model for each kind of generation (text, image, video, music, voice). */
   models?: Record<string, string>;
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string;
   /** Time zone and times of day at which content plans publish. */
   schedule?: ScheduleInput;
   /** Tone of the content. */
@@ -3060,6 +3132,8 @@ export interface NewsFactory {
   models: Record<string, string>;
   /** Name of the factory. */
   name: string;
+  /** Profile that it belongs to, with all that it makes. Null: the account as a whole. */
+  profile_id: string | null;
   /** Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses. */
   schedule: Schedule | null;
   /** Settings of the factory's type. */
@@ -3171,6 +3245,8 @@ export interface OwnMedia {
   id: string;
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
+  /** Profile that it belongs to. Null: the account as a whole. */
+  profile_id: string | null;
   /** Why it was rejected. Null otherwise. */
   reason: MediaReason | null;
   /** Where the service fetches the file. Null if it is uploaded. */
@@ -3212,6 +3288,11 @@ export interface OwnMediaCreate {
   metadata?: Record<string, string>;
   /** MIME type. Required for an upload. The file must be what it says. */
   mime_type?: OwnMediaCreateMimeType;
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string;
   /** SHA-256 of the file in hexadecimal. Required for an upload. */
   sha256?: string;
   /** Public https URL of a file that the service fetches. Absent: the answer has a signed upload. */
@@ -3555,6 +3636,91 @@ export interface ProductUpdate {
   state?: ProductStateInput;
   /** Page where it is sold. */
   url?: string | null;
+}
+
+/** A type of the API. */
+export interface Profile {
+  /** Time of creation, UTC. */
+  created_at: string;
+  /** Unique id (TypeID). Ids sort by creation time. */
+  id: string;
+  /** Id of the media with its logo, a picture, which that page shows. Null: none. */
+  logo: string | null;
+  /** Your own key-value pairs. */
+  metadata: Record<string, string>;
+  /** Name of the client. The page by which its social accounts are connected shows it. */
+  name: string;
+  /** Credits that the work for the profile may cost in a calendar month (UTC). Null: no limit of its own. */
+  spend_limit_credits: number | null;
+  /** Time of the last change, UTC. */
+  updated_at: string;
+  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  version: number;
+}
+
+/** A type of the API. */
+export interface ProfileCreate {
+  /** Name of the client. The page by which its social accounts are connected shows it. */
+  name: string;
+  /**
+   * Id of a media with its logo: a picture of the account as a whole or of the profile, of up to 64 KiB. The profile
+   * keeps a copy for that page.
+   */
+  logo?: string | null;
+  /** Up to 20 key-value pairs of your own. */
+  metadata?: Record<string, string>;
+  /**
+   * Credits that the work for the profile may cost in a calendar month (UTC). A call that would cost more fails with
+   * 402 spend_limit_reached. Absent or null: no limit of its own.
+   */
+  spend_limit_credits?: number | null;
+}
+
+/** A type of the API. */
+export interface ProfileDetails {
+  /** Time of creation, UTC. */
+  created_at: string;
+  /** Unique id (TypeID). Ids sort by creation time. */
+  id: string;
+  /** Id of the media with its logo, a picture, which that page shows. Null: none. */
+  logo: string | null;
+  /** Your own key-value pairs. */
+  metadata: Record<string, string>;
+  /** Name of the client. The page by which its social accounts are connected shows it. */
+  name: string;
+  /** Credits that the work for the profile may cost in a calendar month (UTC). Null: no limit of its own. */
+  spend_limit_credits: number | null;
+  /** Time of the last change, UTC. */
+  updated_at: string;
+  /** What the work for the profile has cost in this calendar month (UTC). */
+  usage: ProfileUsage;
+  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  version: number;
+}
+
+/** A type of the API. */
+export interface ProfileUpdate {
+  /** Id of a media with its logo. Null removes it. */
+  logo?: string | null;
+  /** Pairs to set. A null value removes that pair; null removes all. */
+  metadata?: Record<string, string | null> | null;
+  /** Name of the client. */
+  name?: string;
+  /**
+   * Credits that the work for the profile may cost in a calendar month (UTC). It counts for the present month at once.
+   * Null: no limit of its own.
+   */
+  spend_limit_credits?: number | null;
+}
+
+/** A type of the API. */
+export interface ProfileUsage {
+  /** The month. */
+  month: string;
+  /** Credits that spend_limit_credits leaves. Null: no limit. */
+  remaining_credits: number | null;
+  /** Credits that were spent and reserved. Always 0 in the sandbox. */
+  spent_credits: number;
 }
 
 /** A type of the API. */
@@ -3996,6 +4162,8 @@ export interface SellerFactory {
   models: Record<string, string>;
   /** Name of the factory. */
   name: string;
+  /** Profile that it belongs to, with all that it makes. Null: the account as a whole. */
+  profile_id: string | null;
   /** Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses. */
   schedule: Schedule | null;
   /** Settings of the factory's type. */
@@ -4353,6 +4521,8 @@ export interface SocialAccount {
   metadata: Record<string, string>;
   /** Platform of the account. */
   platform: Platform;
+  /** Profile that it belongs to. Null: the account as a whole. */
+  profile_id: string | null;
   /**
    * Time before which its owner has to connect it again, because the platform ends the access then. The event
    * social_account.needs_reconnect is sent 14 days ahead, or as soon as it is known, while the account is still
@@ -4397,6 +4567,11 @@ export interface SocialAccountConnect {
   password?: string;
   /** Platform of the account. Send this or social_account_id. */
   platform?: PlatformInput;
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string;
   /**
    * Only for OAuth: page of yours that the browser of the account's owner returns to, with social_account_id, and error
    * where it failed, in its query. The operator of the service lists the pages that are allowed.
@@ -4546,6 +4721,11 @@ export interface StudioAvatarCreate {
   metadata?: Record<string, string>;
   /** Id of a model of this kind. Absent: the default of the catalog. */
   model?: string;
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string;
   /** Simulated result. For test keys only. */
   sandbox?: StudioRehearsal;
   /** Text to speak. Send this or audio_url. */
@@ -4628,6 +4808,11 @@ export interface StudioImageCreate {
   metadata?: Record<string, string>;
   /** Id of a model of this kind. Absent: the default of the catalog. */
   model?: string;
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string;
   /** Simulated result. For test keys only. */
   sandbox?: StudioRehearsal;
 }
@@ -4642,6 +4827,11 @@ export interface StudioMusicCreate {
   metadata?: Record<string, string>;
   /** Id of a model of this kind. Absent: the default of the catalog. */
   model?: string;
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string;
   /** Simulated result. For test keys only. */
   sandbox?: StudioRehearsal;
   /** Length, within the limits of the model. Absent: the default of the model. */
@@ -4678,6 +4868,11 @@ export interface StudioVideoCreate {
   metadata?: Record<string, string>;
   /** Id of a model of this kind. Absent: the default of the catalog. */
   model?: string;
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string;
   /** Simulated result. For test keys only. */
   sandbox?: StudioRehearsal;
   /** Length, within the limits of the model. Absent: the default of the model. */
@@ -4698,6 +4893,11 @@ export interface StudioVoiceCreate {
   metadata?: Record<string, string>;
   /** Id of a model of this kind. Absent: the default of the catalog. */
   model?: string;
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string;
   /** Simulated result. For test keys only. */
   sandbox?: StudioRehearsal;
   /** The provider's id of a voice. Absent: a suitable one. */
@@ -4960,6 +5160,8 @@ export interface Webhook {
   latency_ms: WebhookLatency | null;
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
+  /** Profile that it belongs to: it receives only events of this profile. Null: the account as a whole. */
+  profile_id: string | null;
   /** State of the webhook. A disabled webhook receives no events. */
   state: WebhookState;
   /** Time of the last change, UTC. */
@@ -4984,6 +5186,11 @@ export interface WebhookCreate {
   factory_ids?: string[] | null;
   /** Up to 20 key-value pairs of your own. */
   metadata?: Record<string, string>;
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string;
   /** URL that receives the events: https on port 443 with a public address. Send this or destination. */
   url?: string;
 }
@@ -5152,6 +5359,8 @@ export interface WebhookWithSecret {
   latency_ms: WebhookLatency | null;
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
+  /** Profile that it belongs to: it receives only events of this profile. Null: the account as a whole. */
+  profile_id: string | null;
   /** Signing secret, for a Standard Webhooks library. It is not shown again. Null in a repeat later than 10 minutes. */
   secret: string | null;
   /** State of the webhook. A disabled webhook receives no events. */

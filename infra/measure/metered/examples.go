@@ -126,6 +126,12 @@ func (w *World) Examples() map[string]Example {
 		"updatePerson": {ID: of(&w.person), Body: Object{"role": "auditor"}},
 		"removePerson": {ID: fresh("invitePerson")},
 
+		"listProfiles":  {},
+		"createProfile": {Undo: "deleteProfile", Body: Object{"name": "Harbour Coffee", "spend_limit_credits": 5000}},
+		"getProfile":    {ID: of(&w.profile)},
+		"updateProfile": {ID: of(&w.profile), Body: Object{"spend_limit_credits": 8000}},
+		"deleteProfile": {ID: fresh("createProfile")},
+
 		"updateApiKey": {ID: of(&w.apiKey), Body: Object{"name": "CRM integration, production"}},
 		"revokeApiKey": {ID: fresh("createApiKey")},
 		"rotateApiKey": {ID: of(&w.apiKey), Body: Object{"overlap_seconds": 0}},

@@ -102,11 +102,11 @@ type World struct {
 	// channel is the social account that items are published to.
 	channel string
 	// planned is a factory with a content plan, and seller is one with products.
-	planned, seller           string
-	product, promotion, photo string
-	products                  int    // created so far
-	invited                   int    // people so far
-	chat                      string // with the architect
+	planned, seller                    string
+	product, promotion, photo, profile string
+	products                           int    // created so far
+	invited                            int    // people so far
+	chat                               string // with the architect
 }
 
 // meteredRecorder measures the cost of an audit entry.
@@ -281,6 +281,9 @@ func (w *World) fill(ctx context.Context, state *store.DB) (err error) {
 			return err
 		}
 		if w.item, err = w.make(ctx, "createContentItem"); err != nil {
+			return err
+		}
+		if w.profile, err = w.make(ctx, "createProfile"); err != nil {
 			return err
 		}
 		if w.media, err = w.make(ctx, "createMedia"); err != nil {

@@ -64,7 +64,7 @@ func (s *Service) Register(r *httpapi.Router) {
 	httpapi.Write(r, httpapi.Op{
 		ID: "resetSandbox", Method: http.MethodPost, Path: "/v1/sandbox/reset", Scope: auth.AccountManage,
 		AccountWide: true,
-		Function: "account", Tag: "Account",
+		Function:    "account", Tag: "Account",
 		Summary: "Empty the sandbox, or move its clock",
 		Description: "Deletes everything that the test keys of the account have made until now: content items, " +
 			"generations, media, events and factories, in this order, with their files. " +

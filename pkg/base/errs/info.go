@@ -142,7 +142,7 @@ var Infos = []Info{
 
 	{ProfileNotAllowed, http.StatusForbidden, permission,
 		"The key is bound to profiles, and the operation concerns the whole account.",
-		"A key with `profile_ids` reaches only what belongs to these profiles. Keys, profiles, the audit log, the "+
+		"A key with `profile_ids` reaches only what belongs to these profiles. Keys, profiles, the audit log, the " +
 			"service levels and the sandbox as a whole belong to the account.",
 		"Use a key of the account that is not bound to profiles.",
 		Never, `"message": "This concerns the whole account, and the API key is bound to profiles. Use a key without profile_ids."`},

@@ -18,7 +18,9 @@ func Confine(ctx context.Context, profiles []Profile) context.Context {
 
 // Unconfined returns a context in which the store shows all data. It is for records of the service itself, such as
 // remembered answers, which are found by the caller and not by a resource.
-func Unconfined(ctx context.Context) context.Context { return context.WithValue(ctx, boundsKey{}, []Profile(nil)) }
+func Unconfined(ctx context.Context) context.Context {
+	return context.WithValue(ctx, boundsKey{}, []Profile(nil))
+}
 
 // Bounds returns the profiles that a context is confined to. Without any, it is not confined.
 func Bounds(ctx context.Context) []Profile {

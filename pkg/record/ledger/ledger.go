@@ -103,7 +103,7 @@ func Reserve(tx *store.Tx, now time.Time, r Reservation, b Balance) (Hold, error
 	if err != nil {
 		return Hold{}, err
 	}
-	spend(tx, r.Account, r.Payer, r.Credits, spendLimitReached(r.Credits, r.Payer))
+	spend(tx, r.Account, r.Payer, r.Credits, nil)
 	return h, take(tx, now, r.Account, b, r.Credits, insufficient(r.Credits))
 }
 

@@ -60,7 +60,7 @@ func ChangePurse(tx *store.Tx, now time.Time, it store.Item, limit *int64) {
 // returns missing.
 func UsePurse(tx *store.Tx, now time.Time, o tenant.Owner, missing error) {
 	u := expression.Set(store.Attribute(usedAttribute), expression.Value(now.UTC().Format(time.RFC3339Nano)))
-	tx.Update(PurseKey(o), store.Written(u), store.Exists, func(store.Item) error { return missing })
+	tx.Update(PurseKey(o), store.Written(u), store.Number(limitNumber).AttributeExists(), func(store.Item) error { return missing })
 }
 
 // ClosePurse removes a purse that was read. The commit returns store.ErrConflict if something was made or spent in the
@@ -102,8 +102,11 @@ func spendOf(tx *store.Tx, account tenant.Account, p Payer, credits int64, faile
 	left, limit := store.Number(leftNumber(p.Month)), store.Number(limitNumber)
 	u := store.Written(expression.Add(store.Number(spentNumber(p.Month)), value(credits))).
 		Set(left, expression.Minus(left.IfNotExists(limit), value(credits)))
-	within := limit.AttributeExists()
-	if credits > 0 {
+	within := expression.Or(limit.AttributeExists(), limit.AttributeNotExists())
+	if credits < 0 { // which the month has spent before; the profile may be deleted
+		u = store.Written(expression.Add(store.Number(spentNumber(p.Month)), value(credits))).
+			Set(left, expression.Minus(left.IfNotExists(value(0)), value(credits)))
+	} else {
 		within = expression.Or(left.GreaterThanEqual(value(credits)),
 			expression.And(left.AttributeNotExists(), limit.GreaterThanEqual(value(credits))))
 	}

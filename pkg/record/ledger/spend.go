@@ -21,7 +21,7 @@ const keepSpending = 13
 type Payer struct {
 	Key     string         `json:"key,omitempty"`
 	Profile tenant.Profile `json:"profile,omitempty"`
-	Month string `json:"month,omitempty"`
+	Month   string         `json:"month,omitempty"`
 	// Limit is the number of credits that the key may spend in a month, as it was when the work was accepted. Nil means
 	// no limit.
 	Limit *int64 `json:"limit,omitempty"`
@@ -76,7 +76,7 @@ func (p Payer) Counters(account tenant.Account) []store.Key {
 func (p Payer) counter(account tenant.Account) store.Key { return spendKey(account, p.Key, p.Month) }
 
 // spend counts the credits that a payer spends, or gets back if they are negative. If the limit would be exceeded, the
-// commit returns the error of failed for the counter.
+// commit returns the error of failed for the counter, or spend_limit_reached if failed is nil.
 func spend(tx *store.Tx, account tenant.Account, p Payer, credits int64, failed func(store.Item) error) {
 	if credits == 0 {
 		return
@@ -96,7 +96,7 @@ func spend(tx *store.Tx, account tenant.Account, p Payer, credits int64, failed 
 		}
 	}
 	if failed == nil {
-		failed = store.Conflict
+		failed = spendLimitReached(credits, p)
 	}
 	of, _ := time.Parse(month, p.Month) // it was formatted here
 	u := expression.Add(n, value(credits)).Set(store.Expiry, value(of.AddDate(0, keepSpending, 0).Unix()))

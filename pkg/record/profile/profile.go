@@ -4,6 +4,7 @@ package profile
 
 import (
 	"context"
+	"encoding/base64"
 	"slices"
 	"strings"
 	"time"
@@ -12,7 +13,6 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
@@ -30,11 +30,7 @@ type Profile struct {
 }
 
 // Record is the stored document of a profile.
-type Record struct {
-	Profile
-	// File is the file of the logo.
-	File *media.File `json:"file,omitempty"`
-}
+type Record struct{ Profile }
 
 // Item returns the item of a new profile, which belongs to itself.
 func (r *Record) Item(o tenant.Owner) (store.Item, error) {
@@ -93,4 +89,50 @@ func join(profiles []tenant.Profile) string {
 		names[i] = string(p)
 	}
 	return strings.Join(names, ", ")
+}
+
+// MaxLogo is the number of bytes that a logo may have: the page that shows it contains it.
+const MaxLogo = 64 << 10
+
+// Logo is the picture of a profile's logo.
+type Logo struct {
+	MIMEType string `json:"mime_type"`
+	Picture  []byte `json:"picture"`
+}
+
+// LogoKey returns the key of the logo of the owner's profile.
+func LogoKey(o tenant.Owner) store.Key {
+	return store.IDKey("logo#" + o.String() + "#" + string(o.Profile))
+}
+
+// LogoItem returns the item of a logo.
+func LogoItem(o tenant.Owner, l Logo) (store.Item, error) {
+	it := store.Item{Key: LogoKey(o), Kind: "profile_logo", Owner: o}
+	return it, it.Encode(l)
+}
+
+// Brand is what a page for the client's people shows.
+type Brand struct {
+	Name string
+	// Logo is a data URL of its picture, or empty.
+	Logo string
+}
+
+// BrandOf returns the brand of the owner's profile, or the zero Brand if there is no such profile.
+func BrandOf(ctx context.Context, db *store.DB, o tenant.Owner) (b Brand, err error) {
+	items, err := db.GetAll(ctx, store.IDKey(string(o.Profile)), LogoKey(o))
+	if err != nil || items[0].Kind != Kind || items[0].Owner != o {
+		return b, err
+	}
+	r, err := Decode(&items[0])
+	if err != nil {
+		return b, err
+	}
+	b.Name = r.Name
+	if items[1].Kind != "" {
+		var l Logo
+		err = items[1].Decode(&l)
+		b.Logo = "data:" + l.MIMEType + ";base64," + base64.StdEncoding.EncodeToString(l.Picture)
+	}
+	return b, err
 }

@@ -1085,6 +1085,84 @@ class AsyncProductsResource:
         return cast("types.ProductPhoto", data)
 
 
+class AsyncProfilesResource:
+    """Clients of an agency: what belongs to them, and their spending."""
+
+    def __init__(self, client: AsyncContentAutomation) -> None:
+        self._client = client
+
+    def list(
+        self, params: types.ListProfilesParams | None = None, **options: Unpack[RequestOptions]
+    ) -> AsyncPages[types.Profile]:
+        """List the profiles.
+
+        Newest first. A key that is bound to profiles lists these.
+
+        Needs the scope `account:read`.
+        """
+        return self._client.pages("/v1/profiles", (), params, options)
+
+    async def create(
+        self, body: types.ProfileCreate, **options: Unpack[RequestOptions]
+    ) -> types.Profile:
+        """Create a profile.
+
+        A profile is a client of an agency. Factories, social accounts, media, webhooks and generations of the studio
+        that are created with its id belong to it, with all that they make. A key with `profile_ids` sees and makes
+        nothing else.
+
+        Needs the scope `account:manage`.
+        """
+        data = await self._client.call(
+            "POST", "/v1/profiles", (), None, body, options
+        )
+        return cast("types.Profile", data)
+
+    async def get(
+        self, profile_id: str, **options: Unpack[RequestOptions]
+    ) -> types.ProfileDetails:
+        """Get a profile.
+
+        Includes what the work for it has cost this month.
+
+        Needs the scope `account:read`.
+        """
+        data = await self._client.call(
+            "GET", "/v1/profiles/{profile_id}", (profile_id, ), None, None, options
+        )
+        return cast("types.ProfileDetails", data)
+
+    async def update(
+        self, profile_id: str, body: types.ProfileUpdate, **options: Unpack[RequestOptions]
+    ) -> types.Profile:
+        """Change a profile.
+
+        Takes a JSON merge patch (RFC 7396).
+
+        Needs the scope `account:manage`.
+        """
+        data = await self._client.call(
+            "PATCH", "/v1/profiles/{profile_id}", (profile_id, ), None, body, options
+        )
+        return cast("types.Profile", data)
+
+    async def delete(
+        self, profile_id: str, **options: Unpack[RequestOptions]
+    ) -> types.Profile:
+        """Delete a profile.
+
+        A profile is deleted once nothing belongs to it: `invalid_state` names what does. Delete its factories,
+        content items, generations and media, disconnect its social accounts, delete its webhooks and revoke its keys
+        before. Its chats end with it. The entries of the balance stay.
+
+        Needs the scope `account:manage`.
+        """
+        data = await self._client.call(
+            "DELETE", "/v1/profiles/{profile_id}", (profile_id, ), None, None, options
+        )
+        return cast("types.Profile", data)
+
+
 class AsyncPromotionsResource:
     """Lower prices of products for a time."""
 
@@ -1644,6 +1722,7 @@ class AsyncResources:
         self.media = AsyncMediaResource(client)
         self.people = AsyncPeopleResource(client)
         self.products = AsyncProductsResource(client)
+        self.profiles = AsyncProfilesResource(client)
         self.promotions = AsyncPromotionsResource(client)
         self.sandbox = AsyncSandboxResource(client)
         self.social_accounts = AsyncSocialAccountsResource(client)

@@ -179,6 +179,8 @@ class ApiKey(TypedDict):
     """Earlier secrets that still work after a rotation. A request with one of them cannot manage API keys."""
     prefix: str
     """The first 13 characters of the secret."""
+    profile_ids: List[str]
+    """Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account."""
     scopes: List["Scope"]
     """Scopes of the key."""
     spend_limit_credits: Optional[int]
@@ -221,6 +223,10 @@ class ApiKeyCreate(TypedDict):
     """
     metadata: NotRequired[Dict[str, str]]
     """Up to 20 key-value pairs of your own."""
+    profile_ids: NotRequired[List[str]]
+    """Profiles that the key is bound to, of the mode of the key: it sees and makes nothing else. It cannot be changed.
+    Absent or empty: the whole account.
+    """
     spend_limit_credits: NotRequired[Optional[int]]
     """Credits that the key may spend in a calendar month (UTC). A call that would spend more fails with 402
     spend_limit_reached. Test keys spend none. Absent or null: no limit of its own.
@@ -291,6 +297,8 @@ class ApiKeyDetails(TypedDict):
     """Earlier secrets that still work after a rotation. A request with one of them cannot manage API keys."""
     prefix: str
     """The first 13 characters of the secret."""
+    profile_ids: List[str]
+    """Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account."""
     scopes: List["Scope"]
     """Scopes of the key."""
     spend_limit_credits: Optional[int]
@@ -377,6 +385,8 @@ class ApiKeyRevoked(TypedDict):
     """Earlier secrets that still work after a rotation. A request with one of them cannot manage API keys."""
     prefix: str
     """The first 13 characters of the secret."""
+    profile_ids: List[str]
+    """Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account."""
     revoked_keys: Optional[int]
     """Number of keys that it created, directly or through others: all of them are revoked now. Null without
     include_created.
@@ -503,6 +513,8 @@ class ApiKeyWithSecret(TypedDict):
     """Earlier secrets that still work after a rotation. A request with one of them cannot manage API keys."""
     prefix: str
     """The first 13 characters of the secret."""
+    profile_ids: List[str]
+    """Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account."""
     scopes: List["Scope"]
     """Scopes of the key."""
     secret: Optional[str]
@@ -548,7 +560,9 @@ class Balance(TypedDict):
     """A type of the API."""
 
     credits: int
-    """Credits that can be spent. Reserved credits are not included."""
+    """Credits that can be spent. Reserved credits are not included. For a key that is bound to profiles, not more than
+    their limits leave.
+    """
     low_threshold: int
     """Threshold of the event balance.low, which is sent when the balance falls below it."""
 
@@ -639,6 +653,8 @@ class BloggerFactory(TypedDict):
     """Model for each kind of generation. Other kinds use the default of the catalog."""
     name: str
     """Name of the factory."""
+    profile_id: Optional[str]
+    """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     schedule: Optional["Schedule"]
     """Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses."""
     settings: "BloggerSettings"
@@ -729,6 +745,8 @@ class BrandFactory(TypedDict):
     """Model for each kind of generation. Other kinds use the default of the catalog."""
     name: str
     """Name of the factory."""
+    profile_id: Optional[str]
+    """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     schedule: Optional["Schedule"]
     """Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses."""
     settings: "BrandSettings"
@@ -964,6 +982,8 @@ class CallingKey(TypedDict):
     """live: spends credits. test: uses the sandbox."""
     name: str
     """Name of the key."""
+    profile_ids: List[str]
+    """Profiles that the key is bound to. Empty: the whole account."""
     scopes: List["Scope"]
     """Scopes of the key."""
 
@@ -989,6 +1009,8 @@ class Chat(TypedDict):
     """
     metadata: Dict[str, str]
     """Your own key-value pairs."""
+    profile_id: Optional[str]
+    """Profile that it belongs to. Null: the account as a whole."""
     title: str
     """Title, in one line. Empty until the first message, whose beginning it is where none was given."""
     updated_at: str
@@ -1005,6 +1027,10 @@ class ChatCreate(TypedDict):
     """Factory that the chat is about. Absent: none yet."""
     metadata: NotRequired[Dict[str, str]]
     """Up to 20 key-value pairs of your own."""
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
     title: NotRequired[str]
     """Title. Absent: the beginning of the first message."""
 
@@ -1976,6 +2002,8 @@ class EntertainmentFactory(TypedDict):
     """Model for each kind of generation. Other kinds use the default of the catalog."""
     name: str
     """Name of the factory."""
+    profile_id: Optional[str]
+    """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     schedule: Optional["Schedule"]
     """Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses."""
     settings: "EntertainmentSettings"
@@ -2118,7 +2146,7 @@ class ErrorBody(TypedDict):
     """JSON pointer (RFC 6901) of the invalid field, or the name of the query parameter or header."""
 
 
-ErrorCode = Union[Literal["malformed_json", "invalid_cursor", "invalid_header", "missing_api_key", "invalid_api_key", "insufficient_balance", "spend_limit_reached", "insufficient_scope", "plan_not_allowed", "ip_not_allowed", "scope_escalation", "person_required", "not_found", "unknown_path", "method_not_allowed", "idempotency_in_progress", "invalid_state", "stale_proposal", "duplicate", "version_mismatch", "body_too_large", "unsupported_media_type", "validation_failed", "idempotency_key_reused", "wrong_factory_type", "unsupported_model", "unsupported_media", "rate_limited", "queue_full", "internal", "provider_unavailable", "timeout"], str]
+ErrorCode = Union[Literal["malformed_json", "invalid_cursor", "invalid_header", "missing_api_key", "invalid_api_key", "insufficient_balance", "spend_limit_reached", "insufficient_scope", "plan_not_allowed", "ip_not_allowed", "scope_escalation", "person_required", "profile_not_allowed", "not_found", "unknown_path", "method_not_allowed", "idempotency_in_progress", "invalid_state", "stale_proposal", "duplicate", "version_mismatch", "body_too_large", "unsupported_media_type", "validation_failed", "idempotency_key_reused", "wrong_factory_type", "unsupported_model", "unsupported_media", "rate_limited", "queue_full", "internal", "provider_unavailable", "timeout"], str]
 
 
 class ErrorDetail(TypedDict):
@@ -2194,6 +2222,8 @@ class ExpertFactory(TypedDict):
     """Model for each kind of generation. Other kinds use the default of the catalog."""
     name: str
     """Name of the factory."""
+    profile_id: Optional[str]
+    """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     schedule: Optional["Schedule"]
     """Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses."""
     settings: "ExpertSettings"
@@ -2399,6 +2429,8 @@ class Generation(TypedDict):
     """Your own key-value pairs."""
     model: str
     """Id of the model."""
+    profile_id: Optional[str]
+    """Profile that it belongs to. Null: the account as a whole."""
     progress: int
     """Progress in percent, as reported by the provider."""
     reserved_credits: int
@@ -2760,6 +2792,8 @@ class MusicianFactory(TypedDict):
     """Model for each kind of generation. Other kinds use the default of the catalog."""
     name: str
     """Name of the factory."""
+    profile_id: Optional[str]
+    """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     schedule: Optional["Schedule"]
     """Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses."""
     settings: "MusicianSettings"
@@ -2854,6 +2888,10 @@ class NewBloggerFactory(TypedDict):
     """Up to 20 key-value pairs of your own."""
     models: NotRequired[Dict[str, str]]
     """Model for each kind of generation (text, image, video, music, voice)."""
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
     schedule: NotRequired["ScheduleInput"]
     """Time zone and times of day at which content plans publish."""
     settings: NotRequired["BloggerSettingsInput"]
@@ -2890,6 +2928,10 @@ class NewBrandFactory(TypedDict):
     """Up to 20 key-value pairs of your own."""
     models: NotRequired[Dict[str, str]]
     """Model for each kind of generation (text, image, video, music, voice)."""
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
     schedule: NotRequired["ScheduleInput"]
     """Time zone and times of day at which content plans publish."""
     tone: NotRequired[str]
@@ -2922,6 +2964,10 @@ class NewEntertainmentFactory(TypedDict):
     """Up to 20 key-value pairs of your own."""
     models: NotRequired[Dict[str, str]]
     """Model for each kind of generation (text, image, video, music, voice)."""
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
     schedule: NotRequired["ScheduleInput"]
     """Time zone and times of day at which content plans publish."""
     settings: NotRequired["EntertainmentSettingsInput"]
@@ -2958,6 +3004,10 @@ class NewExpertFactory(TypedDict):
     """Up to 20 key-value pairs of your own."""
     models: NotRequired[Dict[str, str]]
     """Model for each kind of generation (text, image, video, music, voice)."""
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
     schedule: NotRequired["ScheduleInput"]
     """Time zone and times of day at which content plans publish."""
     tone: NotRequired[str]
@@ -2992,6 +3042,10 @@ class NewMusicianFactory(TypedDict):
     """Up to 20 key-value pairs of your own."""
     models: NotRequired[Dict[str, str]]
     """Model for each kind of generation (text, image, video, music, voice)."""
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
     schedule: NotRequired["ScheduleInput"]
     """Time zone and times of day at which content plans publish."""
     tone: NotRequired[str]
@@ -3024,6 +3078,10 @@ class NewNewsFactory(TypedDict):
     """Up to 20 key-value pairs of your own."""
     models: NotRequired[Dict[str, str]]
     """Model for each kind of generation (text, image, video, music, voice)."""
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
     schedule: NotRequired["ScheduleInput"]
     """Time zone and times of day at which content plans publish."""
     settings: NotRequired["NewsSettingsInput"]
@@ -3060,6 +3118,10 @@ class NewSellerFactory(TypedDict):
     """Up to 20 key-value pairs of your own."""
     models: NotRequired[Dict[str, str]]
     """Model for each kind of generation (text, image, video, music, voice)."""
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
     schedule: NotRequired["ScheduleInput"]
     """Time zone and times of day at which content plans publish."""
     tone: NotRequired[str]
@@ -3096,6 +3158,8 @@ class NewsFactory(TypedDict):
     """Model for each kind of generation. Other kinds use the default of the catalog."""
     name: str
     """Name of the factory."""
+    profile_id: Optional[str]
+    """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     schedule: Optional["Schedule"]
     """Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses."""
     settings: "NewsSettings"
@@ -3214,6 +3278,8 @@ class OwnMedia(TypedDict):
     """Unique id (TypeID). Ids sort by creation time."""
     metadata: Dict[str, str]
     """Your own key-value pairs."""
+    profile_id: Optional[str]
+    """Profile that it belongs to. Null: the account as a whole."""
     reason: Optional["MediaReason"]
     """Why it was rejected. Null otherwise."""
     source_url: Optional[str]
@@ -3256,6 +3322,10 @@ class OwnMediaCreate(TypedDict):
     """Up to 20 key-value pairs of your own."""
     mime_type: NotRequired["OwnMediaCreateMimeType"]
     """MIME type. Required for an upload. The file must be what it says."""
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
     sha256: NotRequired[str]
     """SHA-256 of the file in hexadecimal. Required for an upload."""
     source_url: NotRequired[str]
@@ -3608,6 +3678,98 @@ class ProductUpdate(TypedDict):
     """An archived product is kept, and no new content is made of it."""
     url: NotRequired[Optional[str]]
     """Page where it is sold."""
+
+
+
+class Profile(TypedDict):
+    """A type of the API."""
+
+    created_at: str
+    """Time of creation, UTC."""
+    id: str
+    """Unique id (TypeID). Ids sort by creation time."""
+    logo: Optional[str]
+    """Id of the media with its logo, a picture, which that page shows. Null: none."""
+    metadata: Dict[str, str]
+    """Your own key-value pairs."""
+    name: str
+    """Name of the client. The page by which its social accounts are connected shows it."""
+    spend_limit_credits: Optional[int]
+    """Credits that the work for the profile may cost in a calendar month (UTC). Null: no limit of its own."""
+    updated_at: str
+    """Time of the last change, UTC."""
+    version: int
+    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+
+
+
+class ProfileCreate(TypedDict):
+    """A type of the API."""
+
+    name: str
+    """Name of the client. The page by which its social accounts are connected shows it."""
+    logo: NotRequired[Optional[str]]
+    """Id of a media with its logo: a picture of the account as a whole or of the profile, of up to 64 KiB. The profile
+    keeps a copy for that page.
+    """
+    metadata: NotRequired[Dict[str, str]]
+    """Up to 20 key-value pairs of your own."""
+    spend_limit_credits: NotRequired[Optional[int]]
+    """Credits that the work for the profile may cost in a calendar month (UTC). A call that would cost more fails with
+    402 spend_limit_reached. Absent or null: no limit of its own.
+    """
+
+
+
+class ProfileDetails(TypedDict):
+    """A type of the API."""
+
+    created_at: str
+    """Time of creation, UTC."""
+    id: str
+    """Unique id (TypeID). Ids sort by creation time."""
+    logo: Optional[str]
+    """Id of the media with its logo, a picture, which that page shows. Null: none."""
+    metadata: Dict[str, str]
+    """Your own key-value pairs."""
+    name: str
+    """Name of the client. The page by which its social accounts are connected shows it."""
+    spend_limit_credits: Optional[int]
+    """Credits that the work for the profile may cost in a calendar month (UTC). Null: no limit of its own."""
+    updated_at: str
+    """Time of the last change, UTC."""
+    usage: "ProfileUsage"
+    """What the work for the profile has cost in this calendar month (UTC)."""
+    version: int
+    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+
+
+
+class ProfileUpdate(TypedDict):
+    """A type of the API."""
+
+    logo: NotRequired[Optional[str]]
+    """Id of a media with its logo. Null removes it."""
+    metadata: NotRequired[Optional[Dict[str, Optional[str]]]]
+    """Pairs to set. A null value removes that pair; null removes all."""
+    name: NotRequired[str]
+    """Name of the client."""
+    spend_limit_credits: NotRequired[Optional[int]]
+    """Credits that the work for the profile may cost in a calendar month (UTC). It counts for the present month at
+    once. Null: no limit of its own.
+    """
+
+
+
+class ProfileUsage(TypedDict):
+    """A type of the API."""
+
+    month: str
+    """The month."""
+    remaining_credits: Optional[int]
+    """Credits that spend_limit_credits leaves. Null: no limit."""
+    spent_credits: int
+    """Credits that were spent and reserved. Always 0 in the sandbox."""
 
 
 
@@ -4074,6 +4236,8 @@ class SellerFactory(TypedDict):
     """Model for each kind of generation. Other kinds use the default of the catalog."""
     name: str
     """Name of the factory."""
+    profile_id: Optional[str]
+    """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     schedule: Optional["Schedule"]
     """Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses."""
     settings: "SellerSettings"
@@ -4428,6 +4592,8 @@ class SocialAccount(TypedDict):
     """Your own key-value pairs."""
     platform: "Platform"
     """Platform of the account."""
+    profile_id: Optional[str]
+    """Profile that it belongs to. Null: the account as a whole."""
     reconnect_before: Optional[str]
     """Time before which its owner has to connect it again, because the platform ends the access then. The event
     social_account.needs_reconnect is sent 14 days ahead, or as soon as it is known, while the account is still
@@ -4469,6 +4635,10 @@ class SocialAccountConnect(TypedDict):
     """rutube: password. It is used once and not stored."""
     platform: NotRequired["PlatformInput"]
     """Platform of the account. Send this or social_account_id."""
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
     return_url: NotRequired[str]
     """Only for OAuth: page of yours that the browser of the account's owner returns to, with social_account_id, and
     error where it failed, in its query. The operator of the service lists the pages that are allowed.
@@ -4625,6 +4795,10 @@ class StudioAvatarCreate(TypedDict):
     """Up to 20 key-value pairs of your own."""
     model: NotRequired[str]
     """Id of a model of this kind. Absent: the default of the catalog."""
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
     sandbox: NotRequired["StudioRehearsal"]
     """Simulated result. For test keys only."""
     text: NotRequired[str]
@@ -4717,6 +4891,10 @@ class StudioImageCreate(TypedDict):
     """Up to 20 key-value pairs of your own."""
     model: NotRequired[str]
     """Id of a model of this kind. Absent: the default of the catalog."""
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
     sandbox: NotRequired["StudioRehearsal"]
     """Simulated result. For test keys only."""
 
@@ -4733,6 +4911,10 @@ class StudioMusicCreate(TypedDict):
     """Up to 20 key-value pairs of your own."""
     model: NotRequired[str]
     """Id of a model of this kind. Absent: the default of the catalog."""
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
     sandbox: NotRequired["StudioRehearsal"]
     """Simulated result. For test keys only."""
     seconds: NotRequired[int]
@@ -4770,6 +4952,10 @@ class StudioVideoCreate(TypedDict):
     """Up to 20 key-value pairs of your own."""
     model: NotRequired[str]
     """Id of a model of this kind. Absent: the default of the catalog."""
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
     sandbox: NotRequired["StudioRehearsal"]
     """Simulated result. For test keys only."""
     seconds: NotRequired[int]
@@ -4792,6 +4978,10 @@ class StudioVoiceCreate(TypedDict):
     """Up to 20 key-value pairs of your own."""
     model: NotRequired[str]
     """Id of a model of this kind. Absent: the default of the catalog."""
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
     sandbox: NotRequired["StudioRehearsal"]
     """Simulated result. For test keys only."""
     voice: NotRequired[str]
@@ -5065,6 +5255,8 @@ class Webhook(TypedDict):
     """
     metadata: Dict[str, str]
     """Your own key-value pairs."""
+    profile_id: Optional[str]
+    """Profile that it belongs to: it receives only events of this profile. Null: the account as a whole."""
     state: "WebhookState"
     """State of the webhook. A disabled webhook receives no events."""
     updated_at: str
@@ -5091,6 +5283,10 @@ class WebhookCreate(TypedDict):
     """
     metadata: NotRequired[Dict[str, str]]
     """Up to 20 key-value pairs of your own."""
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
     url: NotRequired[str]
     """URL that receives the events: https on port 443 with a public address. Send this or destination."""
 
@@ -5272,6 +5468,8 @@ class WebhookWithSecret(TypedDict):
     """
     metadata: Dict[str, str]
     """Your own key-value pairs."""
+    profile_id: Optional[str]
+    """Profile that it belongs to: it receives only events of this profile. Null: the account as a whole."""
     secret: Optional[str]
     """Signing secret, for a Standard Webhooks library. It is not shown again. Null in a repeat later than 10 minutes.
     """
@@ -5328,6 +5526,7 @@ ListBalanceEntriesParams = TypedDict(
         "order": "ListOrder",
         "from": Union[str, datetime],
         "to": Union[str, datetime],
+        "profile_id": str,
         "kind": List["BalanceEntryKindInput"],
         "factory_id": str,
         "subject": str,
@@ -5484,6 +5683,8 @@ class ListFactoriesParams(TypedDict, total=False):
     """next_cursor of the previous page. The filters and the order must be the same."""
     order: "ListOrder"
     """Order of the results: desc is newest first, asc oldest first."""
+    profile_id: str
+    """Only those of this profile."""
     type: List["FactoryTypeInput"]
     """Only factories of these types, separated by commas."""
     state: List["FactoryUpdateState"]
@@ -5525,6 +5726,8 @@ class ListMediaParams(TypedDict, total=False):
     """next_cursor of the previous page. The filters and the order must be the same."""
     order: "ListOrder"
     """Order of the results: desc is newest first, asc oldest first."""
+    profile_id: str
+    """Only those of this profile."""
     type: List["OwnMediaTypeInput"]
     """Only media of these types, separated by commas."""
     state: List["OwnMediaStateInput"]
@@ -5563,6 +5766,18 @@ ListProductsParams = TypedDict(
 )
 
 
+class ListProfilesParams(TypedDict, total=False):
+    """The parameters of listProfiles."""
+
+    limit: int
+    """Maximum number of results."""
+    cursor: str
+    """next_cursor of the previous page. The filters and the order must be the same."""
+    order: "ListOrder"
+    """Order of the results: desc is newest first, asc oldest first."""
+
+
+
 class ListPromotionsParams(TypedDict, total=False):
     """The parameters of listPromotions."""
 
@@ -5588,6 +5803,8 @@ class ListSocialAccountsParams(TypedDict, total=False):
     """next_cursor of the previous page. The filters and the order must be the same."""
     order: "ListOrder"
     """Order of the results: desc is newest first, asc oldest first."""
+    profile_id: str
+    """Only those of this profile."""
     platform: List["PlatformInput"]
     """Only accounts of these platforms, separated by commas."""
     state: List["SocialAccountStateInput"]
@@ -5622,6 +5839,7 @@ ListGenerationsParams = TypedDict(
         "limit": int,
         "cursor": str,
         "order": "ListOrder",
+        "profile_id": str,
         "from": Union[str, datetime],
         "to": Union[str, datetime],
         "kind": List["GenerationKindInput"],
@@ -5641,6 +5859,8 @@ class ListWebhooksParams(TypedDict, total=False):
     """next_cursor of the previous page. The filters and the order must be the same."""
     order: "ListOrder"
     """Order of the results: desc is newest first, asc oldest first."""
+    profile_id: str
+    """Only those of this profile."""
 
 
 ListDeliveriesParams = TypedDict(
