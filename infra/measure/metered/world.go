@@ -59,6 +59,8 @@ type Settings struct {
 	// millisecond have no order.
 	Clock time.Time
 	Tick  time.Duration
+	// Profiled reports whether everything in the account belongs to a profile: World.Profile.
+	Profiled bool
 	// Secret is the secret of the system, if it has one.
 	Secret seal.Secret
 	// With may change the configuration of the tables' clients.
@@ -104,9 +106,11 @@ type World struct {
 	// planned is a factory with a content plan, and seller is one with products.
 	planned, seller                    string
 	product, promotion, photo, profile string
-	products                           int    // created so far
-	invited                            int    // people so far
-	chat                               string // with the architect
+	products                           int // created so far
+	invited                            int // people so far
+	// Profile is the profile that what the world makes belongs to. It is empty without Settings.Profiled.
+	Profile string
+	chat    string // with the architect
 }
 
 // meteredRecorder measures the cost of an audit entry.
@@ -236,6 +240,11 @@ func (w *World) fill(ctx context.Context, state *store.DB) (err error) {
 	if err := w.addOwner(ctx, made[tenant.Test]); err != nil {
 		return err
 	}
+	if w.settings.Profiled {
+		if w.Profile, err = w.make(ctx, "createProfile"); err != nil {
+			return err
+		}
+	}
 	// Each diagnosis creates at least one proposal.
 	if w.diagnosed, err = w.make(ctx, "createFactory"); err != nil {
 		return err
@@ -283,8 +292,10 @@ func (w *World) fill(ctx context.Context, state *store.DB) (err error) {
 		if w.item, err = w.make(ctx, "createContentItem"); err != nil {
 			return err
 		}
-		if w.profile, err = w.make(ctx, "createProfile"); err != nil {
-			return err
+		if w.profile = w.Profile; !w.settings.Profiled {
+			if w.profile, err = w.make(ctx, "createProfile"); err != nil {
+				return err
+			}
 		}
 		if w.media, err = w.make(ctx, "createMedia"); err != nil {
 			return err

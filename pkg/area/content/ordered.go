@@ -54,7 +54,7 @@ func (s *Service) order(ctx context.Context, p *auth.Principal, b createBody, re
 	if err := checkAhead(b.PublishAt.Time, now); err != nil {
 		return err
 	}
-	w := &publishRequest{r: foreseen(r), asked: b.Accounts, read: refs.accounts, options: b.Options,
+	w := &publishRequest{r: foreseen(r), owner: refs.owner, asked: b.Accounts, read: refs.accounts, options: b.Options,
 		param: "/publish_at", new: true}
 	if _, err := s.targets(ctx, w, refs.factories[b.FactoryID].SocialAccountIDs); err != nil {
 		return err
