@@ -22,7 +22,7 @@ import (
 type outcome string
 
 const (
-	// missing: the resource in the path, or the one that the body names, is refused exactly like one that does not exist.
+	// missing: the resource in the path, or the one in the body, is refused exactly like one that does not exist.
 	missing outcome = "as if it did not exist"
 	// nothing: the list is empty.
 	nothing outcome = "an empty list"

@@ -132,6 +132,9 @@ func (s *Service) apply(ctx context.Context, tx *store.Tx, o tenant.Owner, r *re
 
 // find reads a profile of the caller, and other items that belong to it, in one round trip.
 func (s *Service) find(ctx context.Context, profileID string) (r record.Record, it, purse, logo store.Item, err error) {
+	if !id.Valid(id.Profile, profileID) {
+		return r, it, purse, logo, errs.Missing(record.Kind, profileID)
+	}
 	o := auth.FromContext(ctx).Owner.Of(tenant.Profile(profileID))
 	found, beside, err := resource.FindAll(ctx, s.db, id.Profile, []string{profileID}, ledger.PurseKey(o),
 		record.LogoKey(o))

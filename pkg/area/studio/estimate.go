@@ -15,7 +15,6 @@ import (
 	"github.com/content-automation/api/pkg/area/studio/generation"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/store"
@@ -114,7 +113,7 @@ func price[B body](s *Service) func(ctx context.Context, body any) ([]int64, err
 		if err := errs.All(checkRehearsal(c.Sandbox, auth.FromContext(ctx).Mode), rules(b)); err != nil {
 			return nil, err
 		}
-		o, err := s.order(ctx, auth.FromContext(ctx).Owner.Of(tenant.Profile(c.ProfileID)), kind, c.Model, in, "", true, nil)
+		o, err := s.order(ctx, c.Given.In(auth.FromContext(ctx).Owner), kind, c.Model, in, "", true, nil)
 		return []int64{o.credits}, err
 	}
 }

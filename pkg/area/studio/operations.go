@@ -117,7 +117,8 @@ type order struct {
 // order chooses the model for an input and refuses inputs that the model does not support.
 // Prefix is the place of the input in the body. Live work needs a model that the stack
 // offers and that has a price. The speech is read, unless it was heard before. Other items
-// are read together with the media of the caller that the input refers to, of which the owner of the generation may use some.
+// are read together with the media of the caller that the input refers to, of which the owner
+// of the generation may use some.
 func (s *Service) order(ctx context.Context, owner tenant.Owner, kind provider.Kind, model string,
 	in generation.Input, prefix string, live bool, heard *recording, others ...store.Key) (order, error) {
 	chosen, err := s.offer.ChooseFor(in.Request(kind), model, live)

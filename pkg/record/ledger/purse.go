@@ -11,8 +11,8 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// A purse has the spending of a profile: its limit, and for each month what was spent and what is left. It is an item of
-// its own, which work changes without reading it: a condition cannot compare the sum of two numbers, so the rest is
+// A purse has the spending of a profile: its limit, and for each month what was spent and what is left. It is an item
+// of its own, which work changes without reading it: a condition cannot compare the sum of two numbers, so the rest is
 // stored beside the spending.
 const (
 	purseKind   = "purse"
@@ -56,11 +56,12 @@ func ChangePurse(tx *store.Tx, now time.Time, it store.Item, limit *int64) {
 	tx.Replace(it)
 }
 
-// UsePurse notes that the transaction makes something in the owner's profile. If there is no such profile, the commit
-// returns missing.
+// UsePurse notes that the transaction makes something in the owner's profile. If there is no such profile, the
+// commit returns missing.
 func UsePurse(tx *store.Tx, now time.Time, o tenant.Owner, missing error) {
 	u := expression.Set(store.Attribute(usedAttribute), expression.Value(now.UTC().Format(time.RFC3339Nano)))
-	tx.Update(PurseKey(o), store.Written(u), store.Number(limitNumber).AttributeExists(), func(store.Item) error { return missing })
+	tx.Update(PurseKey(o), store.Written(u), store.Number(limitNumber).AttributeExists(),
+		func(store.Item) error { return missing })
 }
 
 // ClosePurse removes a purse that was read. The commit returns store.ErrConflict if something was made or spent in the

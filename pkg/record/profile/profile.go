@@ -59,6 +59,14 @@ type Given struct {
 	ProfileID string `json:"profile_id,omitempty" doc:"Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one profile, that one. A key that is bound to several must send it" example:"prf_01h455vb4pex5vsknk084sn02q"`
 }
 
+// In returns the owner of a resource that a caller would make, without any check.
+func (g Given) In(caller tenant.Owner) tenant.Owner {
+	if g.ProfileID == "" {
+		return caller
+	}
+	return caller.Of(tenant.Profile(g.ProfileID))
+}
+
 // Owner returns the owner of a resource that the caller makes, and adds to the transaction that its profile exists. A
 // caller that is bound to several profiles has to name one, and never another one than its own.
 func (g Given) Owner(ctx context.Context, tx *store.Tx, now time.Time) (tenant.Owner, error) {

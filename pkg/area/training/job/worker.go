@@ -131,8 +131,8 @@ func Begin(tx *store.Tx, now time.Time, o tenant.Owner, r *Record, earlier store
 // Reserve adds to the transaction the reservation that pays for the training.
 func (r *Record) Reserve(tx *store.Tx, now time.Time, o tenant.Owner, credits int64, payer ledger.Payer,
 	b ledger.Balance) (err error) {
-	r.Hold, err = ledger.Reserve(tx, now, ledger.Reservation{Account: o.Account, Profile: o.Profile, Subject: r.ID, About: r.about(),
-		Credits: credits, Payer: payer}, b)
+	r.Hold, err = ledger.Reserve(tx, now, ledger.Reservation{Account: o.Account, Profile: o.Profile, Subject: r.ID,
+		About: r.about(), Credits: credits, Payer: payer}, b)
 	return err
 }
 
