@@ -178,6 +178,52 @@ var groups = []group{
 			match: true,
 		},
 	}},
+	{name: "automations", doc: "Content of the entries of a feed, of new products, and at times", operations: []operation{
+		{
+			id: "listAutomations", name: "list", method: "GET", path: "/v1/automations",
+			summary: "List the automations", doc: "Newest first.\n\nNeeds the scope `content:read`.",
+			query: []parameter{
+				{"limit", "integer", "Maximum number of results"},
+				{"cursor", "string", "next_cursor of the previous page. The filters and the order must be the same"},
+				{"order", "string", "Order of the results: desc is newest first, asc oldest first"},
+				{"profile_id", "string", "Only those of this profile"},
+				{"factory_id", "string", "Only automations of this factory"},
+				{"state", "list", "Only automations in these states, separated by commas"},
+			},
+			paged: true,
+		},
+		{
+			id: "createAutomation", name: "create", method: "POST", path: "/v1/automations",
+			summary: "Create an automation", doc: "Makes a content item of each new entry of a feed, of each new product of the factory, or at the times of a cron expression. One entry makes at most one item. The items cost as those of `POST /v1/content-items` do, for the calling key. After five failures in a row the automation is `failed`, and the event `automation.failed` is sent.\n\nNeeds the scope `content:write`.",
+			takesBody: true, bodyOptional: false,
+			body: []parameter{
+				{"factory_id", "string", "Factory that makes the items. It cannot be changed"},
+				{"max_per_day", "integer", "Most items that it makes in a day of the factory's time zone. What is left is made on the next day; a time that is left over is skipped. Default: 5"},
+			},
+		},
+		{
+			id: "getAutomation", name: "get", method: "GET", path: "/v1/automations/{automation_id}",
+			summary: "Get an automation", doc: "Includes its last runs.\n\nNeeds the scope `content:read`.",
+			args: []string{"automation_id"},
+		},
+		{
+			id: "updateAutomation", name: "update", method: "PATCH", path: "/v1/automations/{automation_id}",
+			summary: "Change an automation", doc: "Takes a JSON merge patch (RFC 7396).\n\nNeeds the scope `content:write`.",
+			args:      []string{"automation_id"},
+			takesBody: true, bodyOptional: false,
+			body: []parameter{
+				{"max_per_day", "integer", "Most items that it makes in a day of the factory's time zone"},
+				{"state", "string", "paused: it makes nothing. active: it goes on with what is new from now on"},
+			},
+			match: true,
+		},
+		{
+			id: "deleteAutomation", name: "delete", method: "DELETE", path: "/v1/automations/{automation_id}",
+			summary: "Delete an automation", doc: "What it has made stays.\n\nNeeds the scope `content:write`.",
+			args:  []string{"automation_id"},
+			match: true,
+		},
+	}},
 	{name: "catalog", doc: "Subscription plans and generation models", operations: []operation{
 		{
 			id: "listAvatars", name: "list-avatars", method: "GET", path: "/v1/catalog/avatars",

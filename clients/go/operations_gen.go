@@ -21,6 +21,8 @@ type Client struct {
 	APIKeys *APIKeysService
 	// Chats with an assistant that makes drafts of factories, content plans and content items.
 	Architect *ArchitectService
+	// Content of the entries of a feed, of new products, and at times.
+	Automations *AutomationsService
 	// Subscription plans and generation models.
 	Catalog *CatalogService
 	// Posts, videos, carousels, stories and music clips.
@@ -53,6 +55,7 @@ func (c *Client) bind() {
 	c.Account = &AccountService{&c.transport}
 	c.APIKeys = &APIKeysService{&c.transport}
 	c.Architect = &ArchitectService{&c.transport}
+	c.Automations = &AutomationsService{&c.transport}
 	c.Catalog = &CatalogService{&c.transport}
 	c.Content = &ContentService{&c.transport}
 	c.Events = &EventsService{&c.transport}
@@ -456,6 +459,105 @@ func (s *ArchitectService) ApplyDraft(ctx context.Context, draftID string, optio
 	}
 	result := new(Draft)
 	if _, err := s.t.do(ctx, newCall("POST", "/v1/architect/drafts/"+pDraftID+"/apply", url.Values(nil), nil, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// AutomationsService: Content of the entries of a feed, of new products, and at times.
+type AutomationsService struct{ t *transport }
+
+// ListAutomationsParams are the parameters of AutomationsService.List.
+type ListAutomationsParams struct {
+	// Maximum number of results.
+	Limit *int64 `query:"limit"`
+	// next_cursor of the previous page. The filters and the order must be the same.
+	Cursor *string `query:"cursor"`
+	// Order of the results: desc is newest first, asc oldest first.
+	Order *ListOrder `query:"order"`
+	// Only those of this profile.
+	ProfileID *string `query:"profile_id"`
+	// Only automations of this factory.
+	FactoryID *string `query:"factory_id"`
+	// Only automations in these states, separated by commas.
+	State []AutomationStateInput `query:"state"`
+}
+
+// List reads all pages, as the caller goes on: List the automations.
+//
+// Newest first.
+//
+// Needs the scope `content:read`.
+func (s *AutomationsService) List(ctx context.Context, params *ListAutomationsParams, options ...RequestOption) iter.Seq2[Automation, error] {
+	return all[Automation](ctx, s.t, "/v1/automations", queryOf(params), options)
+}
+
+// ListPage reads one page.
+func (s *AutomationsService) ListPage(ctx context.Context, params *ListAutomationsParams, options ...RequestOption) (*Page[Automation], error) {
+	return page[Automation](ctx, s.t, "/v1/automations", queryOf(params), options)
+}
+
+// Create: Create an automation.
+//
+// Makes a content item of each new entry of a feed, of each new product of the factory, or at the times of a cron
+// expression. One entry makes at most one item. The items cost as those of `POST /v1/content-items` do, for the calling
+// key. After five failures in a row the automation is `failed`, and the event `automation.failed` is sent.
+//
+// Needs the scope `content:write`.
+func (s *AutomationsService) Create(ctx context.Context, body AutomationCreate, options ...RequestOption) (*AutomationDetails, error) {
+	result := new(AutomationDetails)
+	if _, err := s.t.do(ctx, newCall("POST", "/v1/automations", url.Values(nil), body, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// Get: Get an automation.
+//
+// Includes its last runs.
+//
+// Needs the scope `content:read`.
+func (s *AutomationsService) Get(ctx context.Context, automationID string, options ...RequestOption) (*AutomationDetails, error) {
+	pAutomationID, err := segment("automation_id", automationID)
+	if err != nil {
+		return nil, err
+	}
+	result := new(AutomationDetails)
+	if _, err := s.t.do(ctx, newCall("GET", "/v1/automations/"+pAutomationID, url.Values(nil), nil, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// Update: Change an automation.
+//
+// Takes a JSON merge patch (RFC 7396).
+//
+// Needs the scope `content:write`.
+func (s *AutomationsService) Update(ctx context.Context, automationID string, body AutomationUpdate, options ...RequestOption) (*AutomationDetails, error) {
+	pAutomationID, err := segment("automation_id", automationID)
+	if err != nil {
+		return nil, err
+	}
+	result := new(AutomationDetails)
+	if _, err := s.t.do(ctx, newCall("PATCH", "/v1/automations/"+pAutomationID, url.Values(nil), body, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// Delete: Delete an automation.
+//
+// What it has made stays.
+//
+// Needs the scope `content:write`.
+func (s *AutomationsService) Delete(ctx context.Context, automationID string, options ...RequestOption) (*Automation, error) {
+	pAutomationID, err := segment("automation_id", automationID)
+	if err != nil {
+		return nil, err
+	}
+	result := new(Automation)
+	if _, err := s.t.do(ctx, newCall("DELETE", "/v1/automations/"+pAutomationID, url.Values(nil), nil, options), result); err != nil {
 		return nil, err
 	}
 	return result, nil

@@ -506,6 +506,218 @@ type APIKeyWithSecret struct {
 	SecretShownAt *time.Time `json:"secret_shown_at,omitzero"`
 }
 
+// Automation is a type of the API.
+type Automation struct {
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Factory that makes the items.
+	FactoryID string `json:"factory_id"`
+	// The last failure since the last success. Null: none.
+	Failure *AutomationFailure `json:"failure"`
+	// Unique id (TypeID). Ids sort by creation time.
+	ID string `json:"id"`
+	// The last run. Null: none yet.
+	LastRun *AutomationRun `json:"last_run"`
+	// Most items that it makes in a day of the factory's time zone.
+	MaxPerDay int64 `json:"max_per_day"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Profile of its factory. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
+	// paused: it makes nothing. failed: five runs in a row have failed; set the state to active to go on.
+	State AutomationState `json:"state"`
+	// Body of createContentItem without factory_id.
+	Template map[string]any `json:"template"`
+	// What makes it run.
+	Trigger AutomationTrigger `json:"trigger"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Parameters that are added to {{url}}. Null: none.
+	Utm *Utm `json:"utm"`
+	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	Version int64 `json:"version"`
+}
+
+// AutomationCreate is a type of the API.
+type AutomationCreate struct {
+	// Factory that makes the items. It cannot be changed.
+	FactoryID string `json:"factory_id"`
+	// Body of createContentItem without factory_id. In its texts, {{title}}, {{summary}} and {{url}} stand for those of an
+	// entry, {{name}}, {{description}} and {{url}} for those of a product, and {{date}} and {{time}} for a time.
+	Template map[string]any `json:"template"`
+	// What makes it run.
+	Trigger AutomationTriggerInput `json:"trigger"`
+	// Most items that it makes in a day of the factory's time zone. What is left is made on the next day; a time that is
+	// left over is skipped. Default: 5.
+	MaxPerDay *int64 `json:"max_per_day,omitzero"`
+	// Up to 20 key-value pairs of your own.
+	Metadata map[string]string `json:"metadata,omitzero"`
+	// Parameters that are added to {{url}}, unless the address has them.
+	Utm *Utminput `json:"utm,omitzero"`
+}
+
+// AutomationDetails is a type of the API.
+type AutomationDetails struct {
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Factory that makes the items.
+	FactoryID string `json:"factory_id"`
+	// The last failure since the last success. Null: none.
+	Failure *AutomationFailure `json:"failure"`
+	// Unique id (TypeID). Ids sort by creation time.
+	ID string `json:"id"`
+	// The last run. Null: none yet.
+	LastRun *AutomationRun `json:"last_run"`
+	// Most items that it makes in a day of the factory's time zone.
+	MaxPerDay int64 `json:"max_per_day"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Profile of its factory. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
+	// The last 10 runs, newest first.
+	Runs []AutomationRun `json:"runs"`
+	// paused: it makes nothing. failed: five runs in a row have failed; set the state to active to go on.
+	State AutomationState `json:"state"`
+	// Body of createContentItem without factory_id.
+	Template map[string]any `json:"template"`
+	// What makes it run.
+	Trigger AutomationTrigger `json:"trigger"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Parameters that are added to {{url}}. Null: none.
+	Utm *Utm `json:"utm"`
+	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	Version int64 `json:"version"`
+}
+
+// AutomationEventData is a type of the API.
+type AutomationEventData struct {
+	// The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent.
+	Object Automation `json:"object"`
+}
+
+// AutomationFailedEvent: An automation has failed five times in a row, and makes nothing until it is set to active.
+type AutomationFailedEvent struct {
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Data of the event.
+	Data AutomationEventData `json:"data"`
+	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
+	ID string `json:"id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Type of the event.
+	Type string `json:"type"`
+}
+
+// AutomationFailure is a type of the API.
+type AutomationFailure struct {
+	// Time of the failure.
+	At time.Time `json:"at"`
+	// Code of the error, as a call would get it, or feed_unreadable.
+	Code string `json:"code"`
+	// What happened and what to do about it.
+	Message string `json:"message"`
+}
+
+// AutomationRun is a type of the API.
+type AutomationRun struct {
+	// Time of the run.
+	At time.Time `json:"at"`
+	// Content item that it has made. Null: none.
+	ContentItemID *string `json:"content_item_id"`
+	// What it was for: the id or URL of an entry, the id of a product, or a time of the factory's zone.
+	Entry string `json:"entry"`
+	// Why it has made none. Null if it has.
+	Failure *AutomationFailure `json:"failure"`
+}
+
+// AutomationState: values of an enumeration.
+// A newer service may have more values.
+type AutomationState string
+
+// The values of AutomationState.
+const (
+	AutomationStateActive AutomationState = "active"
+	AutomationStatePaused AutomationState = "paused"
+	AutomationStateFailed AutomationState = "failed"
+)
+
+// AutomationStateInput has the values of AutomationState.
+type AutomationStateInput = AutomationState
+
+// AutomationTrigger is a type of the API.
+type AutomationTrigger struct {
+	// feed: each new entry of an RSS, Atom or JSON feed. product: each new product of the factory. time: the times of
+	// cron.
+	Kind AutomationTriggerKind `json:"kind"`
+	// For time only: minute, hour, day of month, month and day of week, in the time zone of the factory. A time that the
+	// clock skips is left out, and one that it repeats counts once.
+	Cron *string `json:"cron,omitzero"`
+	// For feed only: public https URL of the feed. It is read every 15 minutes; entries that it has at first make nothing.
+	URL *string `json:"url,omitzero"`
+}
+
+// AutomationTriggerInput is a type of the API.
+type AutomationTriggerInput struct {
+	// feed: each new entry of an RSS, Atom or JSON feed. product: each new product of the factory. time: the times of
+	// cron.
+	Kind AutomationTriggerKindInput `json:"kind"`
+	// For time only: minute, hour, day of month, month and day of week, in the time zone of the factory. A time that the
+	// clock skips is left out, and one that it repeats counts once.
+	Cron *string `json:"cron,omitzero"`
+	// For feed only: public https URL of the feed. It is read every 15 minutes; entries that it has at first make nothing.
+	URL *string `json:"url,omitzero"`
+}
+
+// AutomationTriggerKind: values of an enumeration.
+// A newer service may have more values.
+type AutomationTriggerKind string
+
+// The values of AutomationTriggerKind.
+const (
+	AutomationTriggerKindFeed    AutomationTriggerKind = "feed"
+	AutomationTriggerKindProduct AutomationTriggerKind = "product"
+	AutomationTriggerKindTime    AutomationTriggerKind = "time"
+)
+
+// AutomationTriggerKindInput has the values of AutomationTriggerKind.
+type AutomationTriggerKindInput = AutomationTriggerKind
+
+// AutomationUpdate is a type of the API.
+type AutomationUpdate struct {
+	// Most items that it makes in a day of the factory's time zone.
+	MaxPerDay *int64 `json:"max_per_day,omitzero"`
+	// Pairs to set. A null value removes that pair; null removes all.
+	Metadata Nullable[map[string]*string] `json:"metadata,omitzero"`
+	// paused: it makes nothing. active: it goes on with what is new from now on.
+	State *FactoryUpdateState `json:"state,omitzero"`
+	// Members of the template to set. A null value removes one.
+	Template map[string]any `json:"template,omitzero"`
+	// What makes it run. It replaces the former one as a whole, and the automation begins afresh.
+	Trigger *AutomationTriggerInput `json:"trigger,omitzero"`
+	// Parameters to set. Null removes all.
+	Utm *AutomationUpdateUtm `json:"utm,omitzero"`
+}
+
+// AutomationUpdateUtm: Parameters to set. Null removes all.
+type AutomationUpdateUtm struct {
+	// Value of utm_campaign.
+	Campaign *string `json:"campaign,omitzero"`
+	// Value of utm_content.
+	Content *string `json:"content,omitzero"`
+	// Value of utm_medium.
+	Medium *string `json:"medium,omitzero"`
+	// Value of utm_source.
+	Source *string `json:"source,omitzero"`
+	// Value of utm_term.
+	Term *string `json:"term,omitzero"`
+}
+
 // Avatar is a type of the API.
 type Avatar struct {
 	// Ids of the models that use this avatar by default.
@@ -2416,6 +2628,15 @@ func (v Event) APIKeyRotatedEvent() (*APIKeyRotatedEvent, bool) {
 	return variant, json.Unmarshal(v.Raw, variant) == nil
 }
 
+// AutomationFailedEvent returns the members of this variant, and whether the object is one.
+func (v Event) AutomationFailedEvent() (*AutomationFailedEvent, bool) {
+	if v.Type != "automation.failed" {
+		return nil, false
+	}
+	variant := &AutomationFailedEvent{}
+	return variant, json.Unmarshal(v.Raw, variant) == nil
+}
+
 // BalanceLowEvent returns the members of this variant, and whether the object is one.
 func (v Event) BalanceLowEvent() (*BalanceLowEvent, bool) {
 	if v.Type != "balance.low" {
@@ -2586,6 +2807,7 @@ const (
 	EventPatternSocialAccountAll            EventPattern = "social_account.*"
 	EventPatternWebhookAll                  EventPattern = "webhook.*"
 	EventPatternAPIKeyAll                   EventPattern = "api_key.*"
+	EventPatternAutomationAll               EventPattern = "automation.*"
 	EventPatternContentGenerated            EventPattern = "content.generated"
 	EventPatternContentPublished            EventPattern = "content.published"
 	EventPatternContentFailed               EventPattern = "content.failed"
@@ -2607,6 +2829,7 @@ const (
 	EventPatternAPIKeyCreated               EventPattern = "api_key.created"
 	EventPatternAPIKeyRotated               EventPattern = "api_key.rotated"
 	EventPatternAPIKeyRevoked               EventPattern = "api_key.revoked"
+	EventPatternAutomationFailed            EventPattern = "automation.failed"
 )
 
 // EventPatternInput has the values of EventPattern.
@@ -2639,6 +2862,7 @@ const (
 	EventTypeAPIKeyCreated               EventType = "api_key.created"
 	EventTypeAPIKeyRotated               EventType = "api_key.rotated"
 	EventTypeAPIKeyRevoked               EventType = "api_key.revoked"
+	EventTypeAutomationFailed            EventType = "automation.failed"
 )
 
 // EventTypeInput has the values of EventType.
@@ -6047,6 +6271,34 @@ const (
 	TrainingStateFailed    TrainingState = "failed"
 	TrainingStateCanceled  TrainingState = "canceled"
 )
+
+// Utm is a type of the API.
+type Utm struct {
+	// Value of utm_campaign.
+	Campaign *string `json:"campaign,omitzero"`
+	// Value of utm_content.
+	Content *string `json:"content,omitzero"`
+	// Value of utm_medium.
+	Medium *string `json:"medium,omitzero"`
+	// Value of utm_source.
+	Source *string `json:"source,omitzero"`
+	// Value of utm_term.
+	Term *string `json:"term,omitzero"`
+}
+
+// Utminput is a type of the API.
+type Utminput struct {
+	// Value of utm_campaign.
+	Campaign *string `json:"campaign,omitzero"`
+	// Value of utm_content.
+	Content *string `json:"content,omitzero"`
+	// Value of utm_medium.
+	Medium *string `json:"medium,omitzero"`
+	// Value of utm_source.
+	Source *string `json:"source,omitzero"`
+	// Value of utm_term.
+	Term *string `json:"term,omitzero"`
+}
 
 // VideoFormat: values of an enumeration.
 // A newer service may have more values.

@@ -14,6 +14,8 @@ var Paths = []string{
 	"/v1/architect/drafts/{draft_id}",
 	"/v1/architect/drafts/{draft_id}/apply",
 	"/v1/audit-log",
+	"/v1/automations",
+	"/v1/automations/{automation_id}",
 	"/v1/balance/entries",
 	"/v1/balance/estimates",
 	"/v1/catalog/avatars",

@@ -336,6 +336,88 @@ export class ArchitectResource {
   }
 }
 
+/** The parameters of listAutomations. */
+export interface ListAutomationsParams {
+  /** Maximum number of results. */
+  limit?: number | undefined;
+  /** next_cursor of the previous page. The filters and the order must be the same. */
+  cursor?: string | undefined;
+  /** Order of the results: desc is newest first, asc oldest first. */
+  order?: T.ListOrder | undefined;
+  /** Only those of this profile. */
+  profile_id?: string | undefined;
+  /** Only automations of this factory. */
+  factory_id?: string | undefined;
+  /** Only automations in these states, separated by commas. */
+  state?: T.AutomationStateInput[] | undefined;
+}
+
+/** Content of the entries of a feed, of new products, and at times. */
+export class AutomationsResource {
+  readonly #core: Core;
+
+  constructor(core: Core) {
+    this.#core = core;
+  }
+
+  /**
+   * List the automations.
+   *
+   * Newest first.
+   *
+   * Needs the scope `content:read`.
+   */
+  list(params?: ListAutomationsParams, options?: RequestOptions): Pages<T.Automation> {
+    return this.#core.pages('/v1/automations', [], params, options);
+  }
+
+  /**
+   * Create an automation.
+   *
+   * Makes a content item of each new entry of a feed, of each new product of the factory, or at the times of a cron
+   * expression. One entry makes at most one item. The items cost as those of `POST /v1/content-items` do, for the
+   * calling key. After five failures in a row the automation is `failed`, and the event `automation.failed` is sent.
+   *
+   * Needs the scope `content:write`.
+   */
+  create(body: T.AutomationCreate, options?: RequestOptions): Call<T.AutomationDetails> {
+    return this.#core.call('POST', '/v1/automations', [], { body }, options);
+  }
+
+  /**
+   * Get an automation.
+   *
+   * Includes its last runs.
+   *
+   * Needs the scope `content:read`.
+   */
+  get(automationId: string, options?: RequestOptions): Call<T.AutomationDetails> {
+    return this.#core.call('GET', '/v1/automations/{automation_id}', [automationId], {}, options);
+  }
+
+  /**
+   * Change an automation.
+   *
+   * Takes a JSON merge patch (RFC 7396).
+   *
+   * Needs the scope `content:write`.
+   */
+  update(automationId: string, body: T.AutomationUpdate, options?: RequestOptions): Call<T.AutomationDetails> {
+    return this.#core.call('PATCH', '/v1/automations/{automation_id}', [automationId], { body }, options);
+  }
+
+  /**
+   * Delete an automation.
+   *
+   * What it has made stays.
+   *
+   * Needs the scope `content:write`.
+   */
+  delete(automationId: string, options?: RequestOptions): Call<T.Automation> {
+    return this.#core.call('DELETE', '/v1/automations/{automation_id}', [automationId], {}, options);
+  }
+}
+
 /** The parameters of listAvatars. */
 export interface ListAvatarsParams {
   /** Maximum number of results. */
@@ -1875,6 +1957,8 @@ export class Client {
   readonly apiKeys: ApiKeysResource;
   /** Chats with an assistant that makes drafts of factories, content plans and content items. */
   readonly architect: ArchitectResource;
+  /** Content of the entries of a feed, of new products, and at times. */
+  readonly automations: AutomationsResource;
   /** Subscription plans and generation models. */
   readonly catalog: CatalogResource;
   /** Posts, videos, carousels, stories and music clips. */
@@ -1907,6 +1991,7 @@ export class Client {
     this.account = new AccountResource(this.core);
     this.apiKeys = new ApiKeysResource(this.core);
     this.architect = new ArchitectResource(this.core);
+    this.automations = new AutomationsResource(this.core);
     this.catalog = new CatalogResource(this.core);
     this.content = new ContentResource(this.core);
     this.events = new EventsResource(this.core);

@@ -506,6 +506,220 @@ export interface ApiKeyWithSecret {
 }
 
 /** A type of the API. */
+export interface Automation {
+  /** Time of creation, UTC. */
+  created_at: string;
+  /** Factory that makes the items. */
+  factory_id: string;
+  /** The last failure since the last success. Null: none. */
+  failure: AutomationFailure | null;
+  /** Unique id (TypeID). Ids sort by creation time. */
+  id: string;
+  /** The last run. Null: none yet. */
+  last_run: AutomationRun | null;
+  /** Most items that it makes in a day of the factory's time zone. */
+  max_per_day: number;
+  /** Your own key-value pairs. */
+  metadata: Record<string, string>;
+  /** Profile of its factory. Null: the account as a whole. */
+  profile_id: string | null;
+  /** paused: it makes nothing. failed: five runs in a row have failed; set the state to active to go on. */
+  state: AutomationState;
+  /** Body of createContentItem without factory_id. */
+  template: Record<string, unknown>;
+  /** What makes it run. */
+  trigger: AutomationTrigger;
+  /** Time of the last change, UTC. */
+  updated_at: string;
+  /** Parameters that are added to {{url}}. Null: none. */
+  utm: Utm | null;
+  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  version: number;
+}
+
+/** A type of the API. */
+export interface AutomationCreate {
+  /** Factory that makes the items. It cannot be changed. */
+  factory_id: string;
+  /**
+   * Body of createContentItem without factory_id. In its texts, {{title}}, {{summary}} and {{url}} stand for those of
+   * an entry, {{name}}, {{description}} and {{url}} for those of a product, and {{date}} and {{time}} for a time.
+   */
+  template: Record<string, unknown>;
+  /** What makes it run. */
+  trigger: AutomationTriggerInput;
+  /**
+   * Most items that it makes in a day of the factory's time zone. What is left is made on the next day; a time that is
+   * left over is skipped. Default: 5.
+   */
+  max_per_day?: number;
+  /** Up to 20 key-value pairs of your own. */
+  metadata?: Record<string, string>;
+  /** Parameters that are added to {{url}}, unless the address has them. */
+  utm?: Utminput;
+}
+
+/** A type of the API. */
+export interface AutomationDetails {
+  /** Time of creation, UTC. */
+  created_at: string;
+  /** Factory that makes the items. */
+  factory_id: string;
+  /** The last failure since the last success. Null: none. */
+  failure: AutomationFailure | null;
+  /** Unique id (TypeID). Ids sort by creation time. */
+  id: string;
+  /** The last run. Null: none yet. */
+  last_run: AutomationRun | null;
+  /** Most items that it makes in a day of the factory's time zone. */
+  max_per_day: number;
+  /** Your own key-value pairs. */
+  metadata: Record<string, string>;
+  /** Profile of its factory. Null: the account as a whole. */
+  profile_id: string | null;
+  /** The last 10 runs, newest first. */
+  runs: AutomationRun[];
+  /** paused: it makes nothing. failed: five runs in a row have failed; set the state to active to go on. */
+  state: AutomationState;
+  /** Body of createContentItem without factory_id. */
+  template: Record<string, unknown>;
+  /** What makes it run. */
+  trigger: AutomationTrigger;
+  /** Time of the last change, UTC. */
+  updated_at: string;
+  /** Parameters that are added to {{url}}. Null: none. */
+  utm: Utm | null;
+  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  version: number;
+}
+
+/** A type of the API. */
+export interface AutomationEventData {
+  /** The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent. */
+  object: Automation;
+}
+
+/** An automation has failed five times in a row, and makes nothing until it is set to active. */
+export interface AutomationFailedEvent {
+  /** Account of the event. */
+  account_id: string;
+  /** Version of the payload. */
+  api_version: string;
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Data of the event. */
+  data: AutomationEventData;
+  /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
+  id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Type of the event. */
+  type: 'automation.failed';
+}
+
+/** A type of the API. */
+export interface AutomationFailure {
+  /** Time of the failure. */
+  at: string;
+  /** Code of the error, as a call would get it, or feed_unreadable. */
+  code: string;
+  /** What happened and what to do about it. */
+  message: string;
+}
+
+/** A type of the API. */
+export interface AutomationRun {
+  /** Time of the run. */
+  at: string;
+  /** Content item that it has made. Null: none. */
+  content_item_id: string | null;
+  /** What it was for: the id or URL of an entry, the id of a product, or a time of the factory's zone. */
+  entry: string;
+  /** Why it has made none. Null if it has. */
+  failure: AutomationFailure | null;
+}
+
+/** Values of an enumeration. */
+export type AutomationState = 'active' | 'paused' | 'failed' | (string & {});
+
+/** Values of an enumeration. */
+export type AutomationStateInput = 'active' | 'paused' | 'failed';
+
+/** A type of the API. */
+export interface AutomationTrigger {
+  /**
+   * feed: each new entry of an RSS, Atom or JSON feed. product: each new product of the factory. time: the times of
+   * cron.
+   */
+  kind: AutomationTriggerKind;
+  /**
+   * For time only: minute, hour, day of month, month and day of week, in the time zone of the factory. A time that the
+   * clock skips is left out, and one that it repeats counts once.
+   */
+  cron?: string;
+  /**
+   * For feed only: public https URL of the feed. It is read every 15 minutes; entries that it has at first make
+   * nothing.
+   */
+  url?: string;
+}
+
+/** A type of the API. */
+export interface AutomationTriggerInput {
+  /**
+   * feed: each new entry of an RSS, Atom or JSON feed. product: each new product of the factory. time: the times of
+   * cron.
+   */
+  kind: AutomationTriggerKindInput;
+  /**
+   * For time only: minute, hour, day of month, month and day of week, in the time zone of the factory. A time that the
+   * clock skips is left out, and one that it repeats counts once.
+   */
+  cron?: string;
+  /**
+   * For feed only: public https URL of the feed. It is read every 15 minutes; entries that it has at first make
+   * nothing.
+   */
+  url?: string;
+}
+
+/** Values of an enumeration. */
+export type AutomationTriggerKind = 'feed' | 'product' | 'time' | (string & {});
+
+/** Values of an enumeration. */
+export type AutomationTriggerKindInput = 'feed' | 'product' | 'time';
+
+/** A type of the API. */
+export interface AutomationUpdate {
+  /** Most items that it makes in a day of the factory's time zone. */
+  max_per_day?: number;
+  /** Pairs to set. A null value removes that pair; null removes all. */
+  metadata?: Record<string, string | null> | null;
+  /** paused: it makes nothing. active: it goes on with what is new from now on. */
+  state?: FactoryUpdateState;
+  /** Members of the template to set. A null value removes one. */
+  template?: Record<string, unknown>;
+  /** What makes it run. It replaces the former one as a whole, and the automation begins afresh. */
+  trigger?: AutomationTriggerInput;
+  /** Parameters to set. Null removes all. */
+  utm?: AutomationUpdateUtm;
+}
+
+/** Parameters to set. Null removes all. */
+export interface AutomationUpdateUtm {
+  /** Value of utm_campaign. */
+  campaign?: string;
+  /** Value of utm_content. */
+  content?: string;
+  /** Value of utm_medium. */
+  medium?: string;
+  /** Value of utm_source. */
+  source?: string;
+  /** Value of utm_term. */
+  term?: string;
+}
+
+/** A type of the API. */
 export interface Avatar {
   /** Ids of the models that use this avatar by default. */
   default: string[];
@@ -2131,6 +2345,7 @@ export type Event =
   | ApiKeyExpiringEvent
   | ApiKeyRevokedEvent
   | ApiKeyRotatedEvent
+  | AutomationFailedEvent
   | BalanceLowEvent
   | ContentCanceledEvent
   | ContentDeletedEvent
@@ -2150,16 +2365,16 @@ export type Event =
   | WebhookDisabledEvent;
 
 /** Values of an enumeration. */
-export type EventPattern = '*' | 'content.*' | 'proposal.*' | 'balance.*' | 'content_plan.*' | 'studio.*' | 'training.*' | 'diagnosis.*' | 'social_account.*' | 'webhook.*' | 'api_key.*' | 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | (string & {});
+export type EventPattern = '*' | 'content.*' | 'proposal.*' | 'balance.*' | 'content_plan.*' | 'studio.*' | 'training.*' | 'diagnosis.*' | 'social_account.*' | 'webhook.*' | 'api_key.*' | 'automation.*' | 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'automation.failed' | (string & {});
 
 /** Values of an enumeration. */
-export type EventPatternInput = '*' | 'content.*' | 'proposal.*' | 'balance.*' | 'content_plan.*' | 'studio.*' | 'training.*' | 'diagnosis.*' | 'social_account.*' | 'webhook.*' | 'api_key.*' | 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked';
+export type EventPatternInput = '*' | 'content.*' | 'proposal.*' | 'balance.*' | 'content_plan.*' | 'studio.*' | 'training.*' | 'diagnosis.*' | 'social_account.*' | 'webhook.*' | 'api_key.*' | 'automation.*' | 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'automation.failed';
 
 /** Values of an enumeration. */
-export type EventType = 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | (string & {});
+export type EventType = 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'automation.failed' | (string & {});
 
 /** Values of an enumeration. */
-export type EventTypeInput = 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked';
+export type EventTypeInput = 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'automation.failed';
 
 /** Factory of an expert. */
 export interface ExpertFactory {
@@ -5065,6 +5280,34 @@ export type TrainingRehearsalOutcome = 'completed' | 'failed' | 'insufficient_ba
 
 /** Values of an enumeration. */
 export type TrainingState = 'queued' | 'running' | 'completed' | 'failed' | 'canceled' | (string & {});
+
+/** A type of the API. */
+export interface Utm {
+  /** Value of utm_campaign. */
+  campaign?: string;
+  /** Value of utm_content. */
+  content?: string;
+  /** Value of utm_medium. */
+  medium?: string;
+  /** Value of utm_source. */
+  source?: string;
+  /** Value of utm_term. */
+  term?: string;
+}
+
+/** A type of the API. */
+export interface Utminput {
+  /** Value of utm_campaign. */
+  campaign?: string;
+  /** Value of utm_content. */
+  content?: string;
+  /** Value of utm_medium. */
+  medium?: string;
+  /** Value of utm_source. */
+  source?: string;
+  /** Value of utm_term. */
+  term?: string;
+}
 
 /** Values of an enumeration. */
 export type VideoFormat = 'short' | 'long' | (string & {});

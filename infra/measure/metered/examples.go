@@ -220,6 +220,16 @@ func (w *World) Examples() map[string]Example {
 				"sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"}},
 		"deleteProductPhoto": {ID: w.photographed, Part: &w.photo},
 
+		"listAutomations": {},
+		"createAutomation": {Undo: "deleteAutomation", Body: Object{
+			"factory_id": w.factory, "trigger": Object{"kind": "time", "cron": "30 9 * * 1-5"},
+			"template":    Object{"kind": "post", "prompt": "A tip for runners, for {{date}}"},
+			"max_per_day": 1,
+		}},
+		"getAutomation":    {ID: of(&w.automation)},
+		"updateAutomation": {ID: of(&w.automation), Body: Object{"max_per_day": 2}},
+		"deleteAutomation": {ID: fresh("createAutomation")},
+
 		"listPromotions":  {},
 		"createPromotion": {Make: w.promotionBody},
 		"updatePromotion": {ID: of(&w.promotion), Body: Object{"message": "Only this week"}},

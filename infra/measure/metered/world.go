@@ -94,7 +94,7 @@ type World struct {
 	channel string
 	// planned is a factory with a content plan, and seller is one with products.
 	planned, seller                    string
-	product, promotion, photo, profile string
+	product, promotion, photo, profile, automation string
 	products                           int // created so far
 	invited                            int // people so far
 	// Profile is the profile that what the world makes belongs to. It is empty without Settings.Profiled.
@@ -285,6 +285,9 @@ func (w *World) fill(ctx context.Context, state *store.DB) (err error) {
 			if w.profile, err = w.make(ctx, "createProfile"); err != nil {
 				return err
 			}
+		}
+		if w.automation, err = w.make(ctx, "createAutomation"); err != nil {
+			return err
 		}
 		if w.media, err = w.make(ctx, "createMedia"); err != nil {
 			return err

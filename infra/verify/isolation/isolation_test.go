@@ -50,13 +50,13 @@ var outcomes = map[string]outcome{
 
 	"listBalanceEntries": nothing, "listEvents": nothing, "listFactories": nothing, "listContentItems": nothing,
 	"listGenerations": nothing, "listProducts": nothing, "listPromotions": nothing, "listSocialAccounts": nothing,
-	"listWebhooks": nothing, "listMedia": nothing, "listDrafts": nothing,
+	"listWebhooks": nothing, "listMedia": nothing, "listDrafts": nothing, "listAutomations": nothing,
 
 	"createFactory": its, "createMedia": its, "createWebhook": its, "connectSocialAccount": its, "createVideo": its,
 	"createImage": its, "createMusic": its, "createVoice": its, "createAvatar": its,
 
 	"createContentItem": missing, "createContentItems": missing, "createProduct": missing, "createPromotion": missing,
-	"createChat": missing,
+	"createChat": missing, "createAutomation": missing,
 	// The list has the other profile alone.
 	"listProfiles": "its own profile",
 }

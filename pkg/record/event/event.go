@@ -46,6 +46,7 @@ const (
 	APIKeyCreated               Type = "api_key.created"
 	APIKeyRotated               Type = "api_key.rotated"
 	APIKeyRevoked               Type = "api_key.revoked"
+	AutomationFailed            Type = "automation.failed"
 )
 
 // Types lists all types in the order of the documents, each with a summary and the scope that may read the resource of
@@ -80,6 +81,8 @@ var Types = []struct {
 	{APIKeyRotated, auth.AccountManage, "An API key has a new secret; old_secrets lists the earlier ones that still " +
 		"work"},
 	{APIKeyRevoked, auth.AccountManage, "An API key was revoked"},
+	{AutomationFailed, auth.ContentRead, "An automation has failed five times in a row, and makes nothing until it is set "+
+		"to active"},
 }
 
 // Scope returns the scope that may read the resource of the type's events, or an empty scope for an unknown type.

@@ -46,6 +46,7 @@ func header() *huma.OpenAPI {
 			{Name: "Catalog", Description: "Subscription plans and generation models"},
 			{Name: "Factories", Description: "Makers of content, each with its voice and audience"},
 			{Name: "Content", Description: "Posts, videos, carousels, stories and music clips"},
+			{Name: "Automations", Description: "Content of the entries of a feed, of new products, and at times"},
 			{Name: "Architect", Description: "Chats with an assistant that makes drafts of factories, content plans " +
 				"and content items"},
 			{Name: "Studio", Description: "Single videos, images, tracks, voices and avatars, each made by one model"},

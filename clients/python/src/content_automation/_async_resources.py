@@ -300,6 +300,83 @@ class AsyncArchitectResource:
         return cast("types.Draft", data)
 
 
+class AsyncAutomationsResource:
+    """Content of the entries of a feed, of new products, and at times."""
+
+    def __init__(self, client: AsyncContentAutomation) -> None:
+        self._client = client
+
+    def list(
+        self, params: types.ListAutomationsParams | None = None, **options: Unpack[RequestOptions]
+    ) -> AsyncPages[types.Automation]:
+        """List the automations.
+
+        Newest first.
+
+        Needs the scope `content:read`.
+        """
+        return self._client.pages("/v1/automations", (), params, options)
+
+    async def create(
+        self, body: types.AutomationCreate, **options: Unpack[RequestOptions]
+    ) -> types.AutomationDetails:
+        """Create an automation.
+
+        Makes a content item of each new entry of a feed, of each new product of the factory, or at the times of a
+        cron expression. One entry makes at most one item. The items cost as those of `POST /v1/content-items` do,
+        for the calling key. After five failures in a row the automation is `failed`, and the event
+        `automation.failed` is sent.
+
+        Needs the scope `content:write`.
+        """
+        data = await self._client.call(
+            "POST", "/v1/automations", (), None, body, options
+        )
+        return cast("types.AutomationDetails", data)
+
+    async def get(
+        self, automation_id: str, **options: Unpack[RequestOptions]
+    ) -> types.AutomationDetails:
+        """Get an automation.
+
+        Includes its last runs.
+
+        Needs the scope `content:read`.
+        """
+        data = await self._client.call(
+            "GET", "/v1/automations/{automation_id}", (automation_id, ), None, None, options
+        )
+        return cast("types.AutomationDetails", data)
+
+    async def update(
+        self, automation_id: str, body: types.AutomationUpdate, **options: Unpack[RequestOptions]
+    ) -> types.AutomationDetails:
+        """Change an automation.
+
+        Takes a JSON merge patch (RFC 7396).
+
+        Needs the scope `content:write`.
+        """
+        data = await self._client.call(
+            "PATCH", "/v1/automations/{automation_id}", (automation_id, ), None, body, options
+        )
+        return cast("types.AutomationDetails", data)
+
+    async def delete(
+        self, automation_id: str, **options: Unpack[RequestOptions]
+    ) -> types.Automation:
+        """Delete an automation.
+
+        What it has made stays.
+
+        Needs the scope `content:write`.
+        """
+        data = await self._client.call(
+            "DELETE", "/v1/automations/{automation_id}", (automation_id, ), None, None, options
+        )
+        return cast("types.Automation", data)
+
+
 class AsyncCatalogResource:
     """Subscription plans and generation models."""
 
@@ -1715,6 +1792,7 @@ class AsyncResources:
         self.account = AsyncAccountResource(client)
         self.api_keys = AsyncApiKeysResource(client)
         self.architect = AsyncArchitectResource(client)
+        self.automations = AsyncAutomationsResource(client)
         self.catalog = AsyncCatalogResource(client)
         self.content = AsyncContentResource(client)
         self.events = AsyncEventsResource(client)

@@ -534,6 +534,230 @@ class ApiKeyWithSecret(TypedDict):
 
 
 
+class Automation(TypedDict):
+    """A type of the API."""
+
+    created_at: str
+    """Time of creation, UTC."""
+    factory_id: str
+    """Factory that makes the items."""
+    failure: Optional["AutomationFailure"]
+    """The last failure since the last success. Null: none."""
+    id: str
+    """Unique id (TypeID). Ids sort by creation time."""
+    last_run: Optional["AutomationRun"]
+    """The last run. Null: none yet."""
+    max_per_day: int
+    """Most items that it makes in a day of the factory's time zone."""
+    metadata: Dict[str, str]
+    """Your own key-value pairs."""
+    profile_id: Optional[str]
+    """Profile of its factory. Null: the account as a whole."""
+    state: "AutomationState"
+    """paused: it makes nothing. failed: five runs in a row have failed; set the state to active to go on."""
+    template: Dict[str, Any]
+    """Body of createContentItem without factory_id."""
+    trigger: "AutomationTrigger"
+    """What makes it run."""
+    updated_at: str
+    """Time of the last change, UTC."""
+    utm: Optional["Utm"]
+    """Parameters that are added to {{url}}. Null: none."""
+    version: int
+    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+
+
+
+class AutomationCreate(TypedDict):
+    """A type of the API."""
+
+    factory_id: str
+    """Factory that makes the items. It cannot be changed."""
+    template: Dict[str, Any]
+    """Body of createContentItem without factory_id. In its texts, {{title}}, {{summary}} and {{url}} stand for those of
+    an entry, {{name}}, {{description}} and {{url}} for those of a product, and {{date}} and {{time}} for a time.
+    """
+    trigger: "AutomationTriggerInput"
+    """What makes it run."""
+    max_per_day: NotRequired[int]
+    """Most items that it makes in a day of the factory's time zone. What is left is made on the next day; a time that
+    is left over is skipped. Default: 5.
+    """
+    metadata: NotRequired[Dict[str, str]]
+    """Up to 20 key-value pairs of your own."""
+    utm: NotRequired["Utminput"]
+    """Parameters that are added to {{url}}, unless the address has them."""
+
+
+
+class AutomationDetails(TypedDict):
+    """A type of the API."""
+
+    created_at: str
+    """Time of creation, UTC."""
+    factory_id: str
+    """Factory that makes the items."""
+    failure: Optional["AutomationFailure"]
+    """The last failure since the last success. Null: none."""
+    id: str
+    """Unique id (TypeID). Ids sort by creation time."""
+    last_run: Optional["AutomationRun"]
+    """The last run. Null: none yet."""
+    max_per_day: int
+    """Most items that it makes in a day of the factory's time zone."""
+    metadata: Dict[str, str]
+    """Your own key-value pairs."""
+    profile_id: Optional[str]
+    """Profile of its factory. Null: the account as a whole."""
+    runs: List["AutomationRun"]
+    """The last 10 runs, newest first."""
+    state: "AutomationState"
+    """paused: it makes nothing. failed: five runs in a row have failed; set the state to active to go on."""
+    template: Dict[str, Any]
+    """Body of createContentItem without factory_id."""
+    trigger: "AutomationTrigger"
+    """What makes it run."""
+    updated_at: str
+    """Time of the last change, UTC."""
+    utm: Optional["Utm"]
+    """Parameters that are added to {{url}}. Null: none."""
+    version: int
+    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+
+
+
+class AutomationEventData(TypedDict):
+    """A type of the API."""
+
+    object: "Automation"
+    """The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent."""
+
+
+
+class AutomationFailedEvent(TypedDict):
+    """An automation has failed five times in a row, and makes nothing until it is set to active."""
+
+    account_id: str
+    """Account of the event."""
+    api_version: str
+    """Version of the payload."""
+    created_at: str
+    """Time of the event, UTC."""
+    data: "AutomationEventData"
+    """Data of the event."""
+    id: str
+    """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    type: Literal["automation.failed"]
+    """Type of the event."""
+
+
+
+class AutomationFailure(TypedDict):
+    """A type of the API."""
+
+    at: str
+    """Time of the failure."""
+    code: str
+    """Code of the error, as a call would get it, or feed_unreadable."""
+    message: str
+    """What happened and what to do about it."""
+
+
+
+class AutomationRun(TypedDict):
+    """A type of the API."""
+
+    at: str
+    """Time of the run."""
+    content_item_id: Optional[str]
+    """Content item that it has made. Null: none."""
+    entry: str
+    """What it was for: the id or URL of an entry, the id of a product, or a time of the factory's zone."""
+    failure: Optional["AutomationFailure"]
+    """Why it has made none. Null if it has."""
+
+
+AutomationState = Union[Literal["active", "paused", "failed"], str]
+
+AutomationStateInput = Literal["active", "paused", "failed"]
+
+
+class AutomationTrigger(TypedDict):
+    """A type of the API."""
+
+    kind: "AutomationTriggerKind"
+    """feed: each new entry of an RSS, Atom or JSON feed. product: each new product of the factory. time: the times of
+    cron.
+    """
+    cron: NotRequired[str]
+    """For time only: minute, hour, day of month, month and day of week, in the time zone of the factory. A time that
+    the clock skips is left out, and one that it repeats counts once.
+    """
+    url: NotRequired[str]
+    """For feed only: public https URL of the feed. It is read every 15 minutes; entries that it has at first make
+    nothing.
+    """
+
+
+
+class AutomationTriggerInput(TypedDict):
+    """A type of the API."""
+
+    kind: "AutomationTriggerKindInput"
+    """feed: each new entry of an RSS, Atom or JSON feed. product: each new product of the factory. time: the times of
+    cron.
+    """
+    cron: NotRequired[str]
+    """For time only: minute, hour, day of month, month and day of week, in the time zone of the factory. A time that
+    the clock skips is left out, and one that it repeats counts once.
+    """
+    url: NotRequired[str]
+    """For feed only: public https URL of the feed. It is read every 15 minutes; entries that it has at first make
+    nothing.
+    """
+
+
+AutomationTriggerKind = Union[Literal["feed", "product", "time"], str]
+
+AutomationTriggerKindInput = Literal["feed", "product", "time"]
+
+
+class AutomationUpdate(TypedDict):
+    """A type of the API."""
+
+    max_per_day: NotRequired[int]
+    """Most items that it makes in a day of the factory's time zone."""
+    metadata: NotRequired[Optional[Dict[str, Optional[str]]]]
+    """Pairs to set. A null value removes that pair; null removes all."""
+    state: NotRequired["FactoryUpdateState"]
+    """paused: it makes nothing. active: it goes on with what is new from now on."""
+    template: NotRequired[Dict[str, Any]]
+    """Members of the template to set. A null value removes one."""
+    trigger: NotRequired["AutomationTriggerInput"]
+    """What makes it run. It replaces the former one as a whole, and the automation begins afresh."""
+    utm: NotRequired["AutomationUpdateUtm"]
+    """Parameters to set. Null removes all."""
+
+
+
+class AutomationUpdateUtm(TypedDict):
+    """Parameters to set. Null removes all."""
+
+    campaign: NotRequired[str]
+    """Value of utm_campaign."""
+    content: NotRequired[str]
+    """Value of utm_content."""
+    medium: NotRequired[str]
+    """Value of utm_medium."""
+    source: NotRequired[str]
+    """Value of utm_source."""
+    term: NotRequired[str]
+    """Value of utm_term."""
+
+
+
 class Avatar(TypedDict):
     """A type of the API."""
 
@@ -2184,15 +2408,15 @@ class EstimateItem(TypedDict):
 
 EstimateOperation = Union[Literal["createAvatar", "createContentItem", "createContentItems", "createContentPlan", "createImage", "createMusic", "createVideo", "createVoice", "regenerateContentItem", "sendMessage", "startTraining"], str]
 
-Event = Union["ApiKeyCreatedEvent", "ApiKeyExpiringEvent", "ApiKeyRevokedEvent", "ApiKeyRotatedEvent", "BalanceLowEvent", "ContentCanceledEvent", "ContentDeletedEvent", "ContentFailedEvent", "ContentGeneratedEvent", "ContentPublishedEvent", "ContentPlanCompletedEvent", "DiagnosisCompletedEvent", "ProposalAppliedEvent", "ProposalCreatedEvent", "SocialAccountConnectedEvent", "SocialAccountNeedsReconnectEvent", "StudioFailedEvent", "StudioGeneratedEvent", "TrainingCompletedEvent", "TrainingFailedEvent", "WebhookDisabledEvent"]
+Event = Union["ApiKeyCreatedEvent", "ApiKeyExpiringEvent", "ApiKeyRevokedEvent", "ApiKeyRotatedEvent", "AutomationFailedEvent", "BalanceLowEvent", "ContentCanceledEvent", "ContentDeletedEvent", "ContentFailedEvent", "ContentGeneratedEvent", "ContentPublishedEvent", "ContentPlanCompletedEvent", "DiagnosisCompletedEvent", "ProposalAppliedEvent", "ProposalCreatedEvent", "SocialAccountConnectedEvent", "SocialAccountNeedsReconnectEvent", "StudioFailedEvent", "StudioGeneratedEvent", "TrainingCompletedEvent", "TrainingFailedEvent", "WebhookDisabledEvent"]
 
-EventPattern = Union[Literal["*", "content.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "proposal.created", "proposal.applied", "balance.low", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked"], str]
+EventPattern = Union[Literal["*", "content.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "automation.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "proposal.created", "proposal.applied", "balance.low", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "automation.failed"], str]
 
-EventPatternInput = Literal["*", "content.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "proposal.created", "proposal.applied", "balance.low", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked"]
+EventPatternInput = Literal["*", "content.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "automation.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "proposal.created", "proposal.applied", "balance.low", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "automation.failed"]
 
-EventType = Union[Literal["content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "proposal.created", "proposal.applied", "balance.low", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked"], str]
+EventType = Union[Literal["content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "proposal.created", "proposal.applied", "balance.low", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "automation.failed"], str]
 
-EventTypeInput = Literal["content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "proposal.created", "proposal.applied", "balance.low", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked"]
+EventTypeInput = Literal["content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "proposal.created", "proposal.applied", "balance.low", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "automation.failed"]
 
 
 class ExpertFactory(TypedDict):
@@ -5163,6 +5387,38 @@ TrainingRehearsalOutcome = Literal["completed", "failed", "insufficient_balance"
 
 TrainingState = Union[Literal["queued", "running", "completed", "failed", "canceled"], str]
 
+
+class Utm(TypedDict):
+    """A type of the API."""
+
+    campaign: NotRequired[str]
+    """Value of utm_campaign."""
+    content: NotRequired[str]
+    """Value of utm_content."""
+    medium: NotRequired[str]
+    """Value of utm_medium."""
+    source: NotRequired[str]
+    """Value of utm_source."""
+    term: NotRequired[str]
+    """Value of utm_term."""
+
+
+
+class Utminput(TypedDict):
+    """A type of the API."""
+
+    campaign: NotRequired[str]
+    """Value of utm_campaign."""
+    content: NotRequired[str]
+    """Value of utm_content."""
+    medium: NotRequired[str]
+    """Value of utm_medium."""
+    source: NotRequired[str]
+    """Value of utm_source."""
+    term: NotRequired[str]
+    """Value of utm_term."""
+
+
 VideoFormat = Union[Literal["short", "long"], str]
 
 VideoFormatInput = Literal["short", "long"]
@@ -5578,6 +5834,24 @@ class ListDraftsParams(TypedDict, total=False):
     """Only drafts of these kinds, separated by commas."""
     state: List["DraftStateInput"]
     """Only drafts in these states, separated by commas."""
+
+
+
+class ListAutomationsParams(TypedDict, total=False):
+    """The parameters of listAutomations."""
+
+    limit: int
+    """Maximum number of results."""
+    cursor: str
+    """next_cursor of the previous page. The filters and the order must be the same."""
+    order: "ListOrder"
+    """Order of the results: desc is newest first, asc oldest first."""
+    profile_id: str
+    """Only those of this profile."""
+    factory_id: str
+    """Only automations of this factory."""
+    state: List["AutomationStateInput"]
+    """Only automations in these states, separated by commas."""
 
 
 

@@ -37,6 +37,7 @@ const Kind task.Kind = "sandbox.reset"
 // factories are the last, so that a caller who sees none knows that the sandbox is empty.
 var kinds = []struct{ name, prefix string }{
 	{planjob.ItemKind, id.ContentPlan}, // makes items
+	{"automation", id.Automation},      // makes items
 	{item.ItemKind, id.ContentItem},
 	{"generation", id.Generation},
 	{incoming.ItemKind, id.Media},
