@@ -23,6 +23,8 @@ type Client struct {
 	Approvals *ApprovalsService
 	// Chats with an assistant that makes drafts of factories, content plans and content items.
 	Architect *ArchitectService
+	// Content of the entries of a feed, of new products, and at times.
+	Automations *AutomationsService
 	// Subscription plans and generation models.
 	Catalog *CatalogService
 	// Posts, videos, carousels, stories and music clips.
@@ -37,6 +39,8 @@ type Client struct {
 	People *PeopleService
 	// The catalog of a factory of type seller, with photos.
 	Products *ProductsService
+	// Clients of an agency: what belongs to them, and their spending.
+	Profiles *ProfilesService
 	// Lower prices of products for a time.
 	Promotions *PromotionsService
 	// Delete a published post.
@@ -60,6 +64,7 @@ func (c *Client) bind() {
 	c.APIKeys = &APIKeysService{&c.transport}
 	c.Approvals = &ApprovalsService{&c.transport}
 	c.Architect = &ArchitectService{&c.transport}
+	c.Automations = &AutomationsService{&c.transport}
 	c.Catalog = &CatalogService{&c.transport}
 	c.Content = &ContentService{&c.transport}
 	c.Events = &EventsService{&c.transport}
@@ -67,6 +72,7 @@ func (c *Client) bind() {
 	c.Media = &MediaService{&c.transport}
 	c.People = &PeopleService{&c.transport}
 	c.Products = &ProductsService{&c.transport}
+	c.Profiles = &ProfilesService{&c.transport}
 	c.Promotions = &PromotionsService{&c.transport}
 	c.Publications = &PublicationsService{&c.transport}
 	c.Publishing = &PublishingService{&c.transport}
@@ -132,6 +138,8 @@ type ListBalanceEntriesParams struct {
 	From *time.Time `query:"from"`
 	// Only results created before this time (RFC 3339).
 	To *time.Time `query:"to"`
+	// Only those of this profile.
+	ProfileID *string `query:"profile_id"`
 	// Only entries of these kinds, separated by commas.
 	Kind []BalanceEntryKindInput `query:"kind"`
 	// Only entries of this factory.
@@ -508,6 +516,105 @@ func (s *ArchitectService) ApplyDraft(ctx context.Context, draftID string, optio
 	}
 	result := new(Draft)
 	if _, err := s.t.do(ctx, newCall("POST", "/v1/architect/drafts/"+pDraftID+"/apply", url.Values(nil), nil, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// AutomationsService: Content of the entries of a feed, of new products, and at times.
+type AutomationsService struct{ t *transport }
+
+// ListAutomationsParams are the parameters of AutomationsService.List.
+type ListAutomationsParams struct {
+	// Maximum number of results.
+	Limit *int64 `query:"limit"`
+	// next_cursor of the previous page. The filters and the order must be the same.
+	Cursor *string `query:"cursor"`
+	// Order of the results: desc is newest first, asc oldest first.
+	Order *ListOrder `query:"order"`
+	// Only those of this profile.
+	ProfileID *string `query:"profile_id"`
+	// Only automations of this factory.
+	FactoryID *string `query:"factory_id"`
+	// Only automations in these states, separated by commas.
+	State []AutomationStateInput `query:"state"`
+}
+
+// List reads all pages, as the caller goes on: List the automations.
+//
+// Newest first.
+//
+// Needs the scope `content:read`.
+func (s *AutomationsService) List(ctx context.Context, params *ListAutomationsParams, options ...RequestOption) iter.Seq2[Automation, error] {
+	return all[Automation](ctx, s.t, "/v1/automations", queryOf(params), options)
+}
+
+// ListPage reads one page.
+func (s *AutomationsService) ListPage(ctx context.Context, params *ListAutomationsParams, options ...RequestOption) (*Page[Automation], error) {
+	return page[Automation](ctx, s.t, "/v1/automations", queryOf(params), options)
+}
+
+// Create: Create an automation.
+//
+// Makes a content item of each new entry of a feed, of each new product of the factory, or at the times of a cron
+// expression. One entry makes at most one item. The items cost as those of `POST /v1/content-items` do, for the calling
+// key. After five failures in a row the automation is `failed`, and the event `automation.failed` is sent.
+//
+// Needs the scope `content:write`.
+func (s *AutomationsService) Create(ctx context.Context, body AutomationCreate, options ...RequestOption) (*AutomationDetails, error) {
+	result := new(AutomationDetails)
+	if _, err := s.t.do(ctx, newCall("POST", "/v1/automations", url.Values(nil), body, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// Get: Get an automation.
+//
+// Includes its last runs.
+//
+// Needs the scope `content:read`.
+func (s *AutomationsService) Get(ctx context.Context, automationID string, options ...RequestOption) (*AutomationDetails, error) {
+	pAutomationID, err := segment("automation_id", automationID)
+	if err != nil {
+		return nil, err
+	}
+	result := new(AutomationDetails)
+	if _, err := s.t.do(ctx, newCall("GET", "/v1/automations/"+pAutomationID, url.Values(nil), nil, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// Update: Change an automation.
+//
+// Takes a JSON merge patch (RFC 7396).
+//
+// Needs the scope `content:write`.
+func (s *AutomationsService) Update(ctx context.Context, automationID string, body AutomationUpdate, options ...RequestOption) (*AutomationDetails, error) {
+	pAutomationID, err := segment("automation_id", automationID)
+	if err != nil {
+		return nil, err
+	}
+	result := new(AutomationDetails)
+	if _, err := s.t.do(ctx, newCall("PATCH", "/v1/automations/"+pAutomationID, url.Values(nil), body, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// Delete: Delete an automation.
+//
+// What it has made stays.
+//
+// Needs the scope `content:write`.
+func (s *AutomationsService) Delete(ctx context.Context, automationID string, options ...RequestOption) (*Automation, error) {
+	pAutomationID, err := segment("automation_id", automationID)
+	if err != nil {
+		return nil, err
+	}
+	result := new(Automation)
+	if _, err := s.t.do(ctx, newCall("DELETE", "/v1/automations/"+pAutomationID, url.Values(nil), nil, options), result); err != nil {
 		return nil, err
 	}
 	return result, nil
@@ -963,6 +1070,8 @@ type ListFactoriesParams struct {
 	Cursor *string `query:"cursor"`
 	// Order of the results: desc is newest first, asc oldest first.
 	Order *ListOrder `query:"order"`
+	// Only those of this profile.
+	ProfileID *string `query:"profile_id"`
 	// Only factories of these types, separated by commas.
 	Type []FactoryTypeInput `query:"type"`
 	// Only factories in these states, separated by commas.
@@ -1298,6 +1407,8 @@ type ListMediaParams struct {
 	Cursor *string `query:"cursor"`
 	// Order of the results: desc is newest first, asc oldest first.
 	Order *ListOrder `query:"order"`
+	// Only those of this profile.
+	ProfileID *string `query:"profile_id"`
 	// Only media of these types, separated by commas.
 	Type []OwnMediaTypeInput `query:"type"`
 	// Only media in these states, separated by commas.
@@ -1607,6 +1718,100 @@ func (s *ProductsService) DeletePhoto(ctx context.Context, productID string, pho
 	}
 	result := new(ProductPhoto)
 	if _, err := s.t.do(ctx, newCall("DELETE", "/v1/products/"+pProductID+"/photos/"+pPhotoID, url.Values(nil), nil, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// ProfilesService: Clients of an agency: what belongs to them, and their spending.
+type ProfilesService struct{ t *transport }
+
+// ListProfilesParams are the parameters of ProfilesService.List.
+type ListProfilesParams struct {
+	// Maximum number of results.
+	Limit *int64 `query:"limit"`
+	// next_cursor of the previous page. The filters and the order must be the same.
+	Cursor *string `query:"cursor"`
+	// Order of the results: desc is newest first, asc oldest first.
+	Order *ListOrder `query:"order"`
+}
+
+// List reads all pages, as the caller goes on: List the profiles.
+//
+// Newest first. A key that is bound to profiles lists these.
+//
+// Needs the scope `account:read`.
+func (s *ProfilesService) List(ctx context.Context, params *ListProfilesParams, options ...RequestOption) iter.Seq2[Profile, error] {
+	return all[Profile](ctx, s.t, "/v1/profiles", queryOf(params), options)
+}
+
+// ListPage reads one page.
+func (s *ProfilesService) ListPage(ctx context.Context, params *ListProfilesParams, options ...RequestOption) (*Page[Profile], error) {
+	return page[Profile](ctx, s.t, "/v1/profiles", queryOf(params), options)
+}
+
+// Create: Create a profile.
+//
+// A profile is a client of an agency. Factories, social accounts, media, webhooks and generations of the studio that
+// are created with its id belong to it, with all that they make. A key with `profile_ids` sees and makes nothing else.
+//
+// Needs the scope `account:manage`.
+func (s *ProfilesService) Create(ctx context.Context, body ProfileCreate, options ...RequestOption) (*Profile, error) {
+	result := new(Profile)
+	if _, err := s.t.do(ctx, newCall("POST", "/v1/profiles", url.Values(nil), body, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// Get: Get a profile.
+//
+// Includes what the work for it has cost this month.
+//
+// Needs the scope `account:read`.
+func (s *ProfilesService) Get(ctx context.Context, profileID string, options ...RequestOption) (*ProfileDetails, error) {
+	pProfileID, err := segment("profile_id", profileID)
+	if err != nil {
+		return nil, err
+	}
+	result := new(ProfileDetails)
+	if _, err := s.t.do(ctx, newCall("GET", "/v1/profiles/"+pProfileID, url.Values(nil), nil, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// Update: Change a profile.
+//
+// Takes a JSON merge patch (RFC 7396).
+//
+// Needs the scope `account:manage`.
+func (s *ProfilesService) Update(ctx context.Context, profileID string, body ProfileUpdate, options ...RequestOption) (*Profile, error) {
+	pProfileID, err := segment("profile_id", profileID)
+	if err != nil {
+		return nil, err
+	}
+	result := new(Profile)
+	if _, err := s.t.do(ctx, newCall("PATCH", "/v1/profiles/"+pProfileID, url.Values(nil), body, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// Delete: Delete a profile.
+//
+// A profile is deleted once nothing belongs to it: `invalid_state` names what does. Delete its factories, content
+// items, generations and media, disconnect its social accounts, delete its webhooks and revoke its keys before. Its
+// chats end with it. The entries of the balance stay.
+//
+// Needs the scope `account:manage`.
+func (s *ProfilesService) Delete(ctx context.Context, profileID string, options ...RequestOption) (*Profile, error) {
+	pProfileID, err := segment("profile_id", profileID)
+	if err != nil {
+		return nil, err
+	}
+	result := new(Profile)
+	if _, err := s.t.do(ctx, newCall("DELETE", "/v1/profiles/"+pProfileID, url.Values(nil), nil, options), result); err != nil {
 		return nil, err
 	}
 	return result, nil
@@ -1964,6 +2169,8 @@ type ListSocialAccountsParams struct {
 	Cursor *string `query:"cursor"`
 	// Order of the results: desc is newest first, asc oldest first.
 	Order *ListOrder `query:"order"`
+	// Only those of this profile.
+	ProfileID *string `query:"profile_id"`
 	// Only accounts of these platforms, separated by commas.
 	Platform []PlatformInput `query:"platform"`
 	// Only accounts in these states, separated by commas.
@@ -2120,6 +2327,8 @@ type ListGenerationsParams struct {
 	Cursor *string `query:"cursor"`
 	// Order of the results: desc is newest first, asc oldest first.
 	Order *ListOrder `query:"order"`
+	// Only those of this profile.
+	ProfileID *string `query:"profile_id"`
 	// Only results created at this time or later (RFC 3339).
 	From *time.Time `query:"from"`
 	// Only results created before this time (RFC 3339).
@@ -2272,6 +2481,8 @@ type ListWebhooksParams struct {
 	Cursor *string `query:"cursor"`
 	// Order of the results: desc is newest first, asc oldest first.
 	Order *ListOrder `query:"order"`
+	// Only those of this profile.
+	ProfileID *string `query:"profile_id"`
 }
 
 // List reads all pages, as the caller goes on: List the webhooks.

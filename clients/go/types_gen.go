@@ -182,6 +182,8 @@ type APIKey struct {
 	OldSecrets []APIKeyOldSecret `json:"old_secrets"`
 	// The first 13 characters of the secret.
 	Prefix string `json:"prefix"`
+	// Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account.
+	ProfileIDs []string `json:"profile_ids"`
 	// Scopes of the key.
 	Scopes []Scope `json:"scopes"`
 	// Credits that the key may spend in a calendar month (UTC). Null: no limit of its own.
@@ -218,6 +220,9 @@ type APIKeyCreate struct {
 	IPAllowList []string `json:"ip_allow_list,omitzero"`
 	// Up to 20 key-value pairs of your own.
 	Metadata map[string]string `json:"metadata,omitzero"`
+	// Profiles that the key is bound to, of the mode of the key: it sees and makes nothing else. It cannot be changed.
+	// Absent or empty: the whole account.
+	ProfileIDs []string `json:"profile_ids,omitzero"`
 	// Credits that the key may spend in a calendar month (UTC). A call that would spend more fails with 402
 	// spend_limit_reached. Test keys spend none. Absent or null: no limit of its own.
 	SpendLimitCredits Nullable[int64] `json:"spend_limit_credits,omitzero"`
@@ -280,6 +285,8 @@ type APIKeyDetails struct {
 	OldSecrets []APIKeyOldSecret `json:"old_secrets"`
 	// The first 13 characters of the secret.
 	Prefix string `json:"prefix"`
+	// Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account.
+	ProfileIDs []string `json:"profile_ids"`
 	// Scopes of the key.
 	Scopes []Scope `json:"scopes"`
 	// Credits that the key may spend in a calendar month (UTC). Null: no limit of its own.
@@ -358,6 +365,8 @@ type APIKeyRevoked struct {
 	OldSecrets []APIKeyOldSecret `json:"old_secrets"`
 	// The first 13 characters of the secret.
 	Prefix string `json:"prefix"`
+	// Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account.
+	ProfileIDs []string `json:"profile_ids"`
 	// Number of keys that it created, directly or through others: all of them are revoked now. Null without
 	// include_created.
 	RevokedKeys *int64 `json:"revoked_keys"`
@@ -479,6 +488,8 @@ type APIKeyWithSecret struct {
 	OldSecrets []APIKeyOldSecret `json:"old_secrets"`
 	// The first 13 characters of the secret.
 	Prefix string `json:"prefix"`
+	// Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account.
+	ProfileIDs []string `json:"profile_ids"`
 	// Scopes of the key.
 	Scopes []Scope `json:"scopes"`
 	// The secret, to be sent as Authorization: Bearer …. It is not shown again. Null in a repeat later than 10 minutes.
@@ -493,6 +504,218 @@ type APIKeyWithSecret struct {
 	Version int64 `json:"version"`
 	// Time at which the secret was made and shown. Only in a repeat that leaves it out.
 	SecretShownAt *time.Time `json:"secret_shown_at,omitzero"`
+}
+
+// Automation is a type of the API.
+type Automation struct {
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Factory that makes the items.
+	FactoryID string `json:"factory_id"`
+	// The last failure since the last success. Null: none.
+	Failure *AutomationFailure `json:"failure"`
+	// Unique id (TypeID). Ids sort by creation time.
+	ID string `json:"id"`
+	// The last run. Null: none yet.
+	LastRun *AutomationRun `json:"last_run"`
+	// Most items that it makes in a day of the factory's time zone.
+	MaxPerDay int64 `json:"max_per_day"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Profile of its factory. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
+	// paused: it makes nothing. failed: five runs in a row have failed; set the state to active to go on.
+	State AutomationState `json:"state"`
+	// Body of createContentItem without factory_id.
+	Template map[string]any `json:"template"`
+	// What makes it run.
+	Trigger AutomationTrigger `json:"trigger"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Parameters that are added to {{url}}. Null: none.
+	Utm *Utm `json:"utm"`
+	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	Version int64 `json:"version"`
+}
+
+// AutomationCreate is a type of the API.
+type AutomationCreate struct {
+	// Factory that makes the items. It cannot be changed.
+	FactoryID string `json:"factory_id"`
+	// Body of createContentItem without factory_id. In its texts, {{title}}, {{summary}} and {{url}} stand for those of an
+	// entry, {{name}}, {{description}} and {{url}} for those of a product, and {{date}} and {{time}} for a time.
+	Template map[string]any `json:"template"`
+	// What makes it run.
+	Trigger AutomationTriggerInput `json:"trigger"`
+	// Most items that it makes in a day of the factory's time zone. What is left is made on the next day; a time that is
+	// left over is skipped. Default: 5.
+	MaxPerDay *int64 `json:"max_per_day,omitzero"`
+	// Up to 20 key-value pairs of your own.
+	Metadata map[string]string `json:"metadata,omitzero"`
+	// Parameters that are added to {{url}}, unless the address has them.
+	Utm *Utminput `json:"utm,omitzero"`
+}
+
+// AutomationDetails is a type of the API.
+type AutomationDetails struct {
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Factory that makes the items.
+	FactoryID string `json:"factory_id"`
+	// The last failure since the last success. Null: none.
+	Failure *AutomationFailure `json:"failure"`
+	// Unique id (TypeID). Ids sort by creation time.
+	ID string `json:"id"`
+	// The last run. Null: none yet.
+	LastRun *AutomationRun `json:"last_run"`
+	// Most items that it makes in a day of the factory's time zone.
+	MaxPerDay int64 `json:"max_per_day"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Profile of its factory. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
+	// The last 10 runs, newest first.
+	Runs []AutomationRun `json:"runs"`
+	// paused: it makes nothing. failed: five runs in a row have failed; set the state to active to go on.
+	State AutomationState `json:"state"`
+	// Body of createContentItem without factory_id.
+	Template map[string]any `json:"template"`
+	// What makes it run.
+	Trigger AutomationTrigger `json:"trigger"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Parameters that are added to {{url}}. Null: none.
+	Utm *Utm `json:"utm"`
+	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	Version int64 `json:"version"`
+}
+
+// AutomationEventData is a type of the API.
+type AutomationEventData struct {
+	// The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent.
+	Object Automation `json:"object"`
+}
+
+// AutomationFailedEvent: An automation has failed five times in a row, and makes nothing until it is set to active.
+type AutomationFailedEvent struct {
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Data of the event.
+	Data AutomationEventData `json:"data"`
+	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
+	ID string `json:"id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Type of the event.
+	Type string `json:"type"`
+}
+
+// AutomationFailure is a type of the API.
+type AutomationFailure struct {
+	// Time of the failure.
+	At time.Time `json:"at"`
+	// Code of the error, as a call would get it, or feed_unreadable.
+	Code string `json:"code"`
+	// What happened and what to do about it.
+	Message string `json:"message"`
+}
+
+// AutomationRun is a type of the API.
+type AutomationRun struct {
+	// Time of the run.
+	At time.Time `json:"at"`
+	// Content item that it has made. Null: none.
+	ContentItemID *string `json:"content_item_id"`
+	// What it was for: the id or URL of an entry, the id of a product, or a time of the factory's zone.
+	Entry string `json:"entry"`
+	// Why it has made none. Null if it has.
+	Failure *AutomationFailure `json:"failure"`
+}
+
+// AutomationState: values of an enumeration.
+// A newer service may have more values.
+type AutomationState string
+
+// The values of AutomationState.
+const (
+	AutomationStateActive AutomationState = "active"
+	AutomationStatePaused AutomationState = "paused"
+	AutomationStateFailed AutomationState = "failed"
+)
+
+// AutomationStateInput has the values of AutomationState.
+type AutomationStateInput = AutomationState
+
+// AutomationTrigger is a type of the API.
+type AutomationTrigger struct {
+	// feed: each new entry of an RSS, Atom or JSON feed. product: each new product of the factory. time: the times of
+	// cron.
+	Kind AutomationTriggerKind `json:"kind"`
+	// For time only: minute, hour, day of month, month and day of week, in the time zone of the factory. A time that the
+	// clock skips is left out, and one that it repeats counts once.
+	Cron *string `json:"cron,omitzero"`
+	// For feed only: public https URL of the feed. It is read every 15 minutes; entries that it has at first make nothing.
+	URL *string `json:"url,omitzero"`
+}
+
+// AutomationTriggerInput is a type of the API.
+type AutomationTriggerInput struct {
+	// feed: each new entry of an RSS, Atom or JSON feed. product: each new product of the factory. time: the times of
+	// cron.
+	Kind AutomationTriggerKindInput `json:"kind"`
+	// For time only: minute, hour, day of month, month and day of week, in the time zone of the factory. A time that the
+	// clock skips is left out, and one that it repeats counts once.
+	Cron *string `json:"cron,omitzero"`
+	// For feed only: public https URL of the feed. It is read every 15 minutes; entries that it has at first make nothing.
+	URL *string `json:"url,omitzero"`
+}
+
+// AutomationTriggerKind: values of an enumeration.
+// A newer service may have more values.
+type AutomationTriggerKind string
+
+// The values of AutomationTriggerKind.
+const (
+	AutomationTriggerKindFeed    AutomationTriggerKind = "feed"
+	AutomationTriggerKindProduct AutomationTriggerKind = "product"
+	AutomationTriggerKindTime    AutomationTriggerKind = "time"
+)
+
+// AutomationTriggerKindInput has the values of AutomationTriggerKind.
+type AutomationTriggerKindInput = AutomationTriggerKind
+
+// AutomationUpdate is a type of the API.
+type AutomationUpdate struct {
+	// Most items that it makes in a day of the factory's time zone.
+	MaxPerDay *int64 `json:"max_per_day,omitzero"`
+	// Pairs to set. A null value removes that pair; null removes all.
+	Metadata Nullable[map[string]*string] `json:"metadata,omitzero"`
+	// paused: it makes nothing. active: it goes on with what is new from now on.
+	State *FactoryUpdateState `json:"state,omitzero"`
+	// Members of the template to set. A null value removes one.
+	Template map[string]any `json:"template,omitzero"`
+	// What makes it run. It replaces the former one as a whole, and the automation begins afresh.
+	Trigger *AutomationTriggerInput `json:"trigger,omitzero"`
+	// Parameters to set. Null removes all.
+	Utm *AutomationUpdateUtm `json:"utm,omitzero"`
+}
+
+// AutomationUpdateUtm: Parameters to set. Null removes all.
+type AutomationUpdateUtm struct {
+	// Value of utm_campaign.
+	Campaign *string `json:"campaign,omitzero"`
+	// Value of utm_content.
+	Content *string `json:"content,omitzero"`
+	// Value of utm_medium.
+	Medium *string `json:"medium,omitzero"`
+	// Value of utm_source.
+	Source *string `json:"source,omitzero"`
+	// Value of utm_term.
+	Term *string `json:"term,omitzero"`
 }
 
 // Avatar is a type of the API.
@@ -525,7 +748,8 @@ const (
 
 // Balance is a type of the API.
 type Balance struct {
-	// Credits that can be spent. Reserved credits are not included.
+	// Credits that can be spent. Reserved credits are not included. For a key that is bound to profiles, not more than
+	// their limits leave.
 	Credits int64 `json:"credits"`
 	// Threshold of the event balance.low, which is sent when the balance falls below it.
 	LowThreshold int64 `json:"low_threshold"`
@@ -620,6 +844,8 @@ type BloggerFactory struct {
 	Models map[string]string `json:"models"`
 	// Name of the factory.
 	Name string `json:"name"`
+	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
 	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
 	Schedule *Schedule `json:"schedule"`
 	// Settings of the factory's type.
@@ -716,6 +942,8 @@ type BrandFactory struct {
 	Models map[string]string `json:"models"`
 	// Name of the factory.
 	Name string `json:"name"`
+	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
 	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
 	Schedule *Schedule `json:"schedule"`
 	// Settings of the factory's type.
@@ -918,6 +1146,8 @@ type CallingKey struct {
 	Kind Mode `json:"kind"`
 	// Name of the key.
 	Name string `json:"name"`
+	// Profiles that the key is bound to. Empty: the whole account.
+	ProfileIDs []string `json:"profile_ids"`
 	// Scopes of the key.
 	Scopes []Scope `json:"scopes"`
 }
@@ -954,6 +1184,8 @@ type Chat struct {
 	Messages []ChatMessage `json:"messages"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
+	// Profile that it belongs to. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
 	// Title, in one line. Empty until the first message, whose beginning it is where none was given.
 	Title string `json:"title"`
 	// Time of the last change, UTC.
@@ -968,6 +1200,9 @@ type ChatCreate struct {
 	FactoryID *string `json:"factory_id,omitzero"`
 	// Up to 20 key-value pairs of your own.
 	Metadata map[string]string `json:"metadata,omitzero"`
+	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+	// profile, that one. A key that is bound to several must send it.
+	ProfileID *string `json:"profile_id,omitzero"`
 	// Title. Absent: the beginning of the first message.
 	Title *string `json:"title,omitzero"`
 }
@@ -2320,6 +2555,8 @@ type EntertainmentFactory struct {
 	Models map[string]string `json:"models"`
 	// Name of the factory.
 	Name string `json:"name"`
+	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
 	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
 	Schedule *Schedule `json:"schedule"`
 	// Settings of the factory's type.
@@ -2497,6 +2734,7 @@ const (
 	ErrorCodeIPNotAllowed          ErrorCode = "ip_not_allowed"
 	ErrorCodeScopeEscalation       ErrorCode = "scope_escalation"
 	ErrorCodePersonRequired        ErrorCode = "person_required"
+	ErrorCodeProfileNotAllowed     ErrorCode = "profile_not_allowed"
 	ErrorCodeNotFound              ErrorCode = "not_found"
 	ErrorCodeUnknownPath           ErrorCode = "unknown_path"
 	ErrorCodeMethodNotAllowed      ErrorCode = "method_not_allowed"
@@ -2676,6 +2914,15 @@ func (v Event) APIKeyRotatedEvent() (*APIKeyRotatedEvent, bool) {
 		return nil, false
 	}
 	variant := &APIKeyRotatedEvent{}
+	return variant, json.Unmarshal(v.Raw, variant) == nil
+}
+
+// AutomationFailedEvent returns the members of this variant, and whether the object is one.
+func (v Event) AutomationFailedEvent() (*AutomationFailedEvent, bool) {
+	if v.Type != "automation.failed" {
+		return nil, false
+	}
+	variant := &AutomationFailedEvent{}
 	return variant, json.Unmarshal(v.Raw, variant) == nil
 }
 
@@ -2877,6 +3124,7 @@ const (
 	EventPatternSocialAccountAll            EventPattern = "social_account.*"
 	EventPatternWebhookAll                  EventPattern = "webhook.*"
 	EventPatternAPIKeyAll                   EventPattern = "api_key.*"
+	EventPatternAutomationAll               EventPattern = "automation.*"
 	EventPatternContentGenerated            EventPattern = "content.generated"
 	EventPatternContentPublished            EventPattern = "content.published"
 	EventPatternContentFailed               EventPattern = "content.failed"
@@ -2901,6 +3149,7 @@ const (
 	EventPatternAPIKeyCreated               EventPattern = "api_key.created"
 	EventPatternAPIKeyRotated               EventPattern = "api_key.rotated"
 	EventPatternAPIKeyRevoked               EventPattern = "api_key.revoked"
+	EventPatternAutomationFailed            EventPattern = "automation.failed"
 )
 
 // EventPatternInput has the values of EventPattern.
@@ -2936,6 +3185,7 @@ const (
 	EventTypeAPIKeyCreated               EventType = "api_key.created"
 	EventTypeAPIKeyRotated               EventType = "api_key.rotated"
 	EventTypeAPIKeyRevoked               EventType = "api_key.revoked"
+	EventTypeAutomationFailed            EventType = "automation.failed"
 )
 
 // EventTypeInput has the values of EventType.
@@ -2968,6 +3218,8 @@ type ExpertFactory struct {
 	Models map[string]string `json:"models"`
 	// Name of the factory.
 	Name string `json:"name"`
+	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
 	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
 	Schedule *Schedule `json:"schedule"`
 	// Settings of the factory's type.
@@ -3068,6 +3320,8 @@ type Factory struct {
 	Models map[string]string `json:"models"`
 	// Name of the factory.
 	Name string `json:"name"`
+	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
 	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
 	Schedule *Schedule `json:"schedule"`
 	// Ids of the social accounts that it publishes to.
@@ -3455,6 +3709,8 @@ type Generation struct {
 	Metadata map[string]string `json:"metadata"`
 	// Id of the model.
 	Model string `json:"model"`
+	// Profile that it belongs to. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
 	// Progress in percent, as reported by the provider.
 	Progress int64 `json:"progress"`
 	// Credits reserved while it is queued or running. 0 once it has ended, and always in the sandbox.
@@ -3909,6 +4165,8 @@ type MusicianFactory struct {
 	Models map[string]string `json:"models"`
 	// Name of the factory.
 	Name string `json:"name"`
+	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
 	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
 	Schedule *Schedule `json:"schedule"`
 	// Settings of the factory's type.
@@ -3993,6 +4251,9 @@ type NewBloggerFactory struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// Model for each kind of generation (text, image, video, music, voice).
 	Models map[string]string `json:"models,omitzero"`
+	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+	// profile, that one. A key that is bound to several must send it.
+	ProfileID *string `json:"profile_id,omitzero"`
 	// Time zone and times of day at which content plans publish.
 	Schedule *ScheduleInput `json:"schedule,omitzero"`
 	// Settings of the factory's type.
@@ -4032,6 +4293,9 @@ type NewBrandFactory struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// Model for each kind of generation (text, image, video, music, voice).
 	Models map[string]string `json:"models,omitzero"`
+	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+	// profile, that one. A key that is bound to several must send it.
+	ProfileID *string `json:"profile_id,omitzero"`
 	// Time zone and times of day at which content plans publish.
 	Schedule *ScheduleInput `json:"schedule,omitzero"`
 	// Tone of the content.
@@ -4067,6 +4331,9 @@ type NewEntertainmentFactory struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// Model for each kind of generation (text, image, video, music, voice).
 	Models map[string]string `json:"models,omitzero"`
+	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+	// profile, that one. A key that is bound to several must send it.
+	ProfileID *string `json:"profile_id,omitzero"`
 	// Time zone and times of day at which content plans publish.
 	Schedule *ScheduleInput `json:"schedule,omitzero"`
 	// Settings of the factory's type.
@@ -4106,6 +4373,9 @@ type NewExpertFactory struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// Model for each kind of generation (text, image, video, music, voice).
 	Models map[string]string `json:"models,omitzero"`
+	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+	// profile, that one. A key that is bound to several must send it.
+	ProfileID *string `json:"profile_id,omitzero"`
 	// Time zone and times of day at which content plans publish.
 	Schedule *ScheduleInput `json:"schedule,omitzero"`
 	// Tone of the content.
@@ -4143,6 +4413,9 @@ type NewMusicianFactory struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// Model for each kind of generation (text, image, video, music, voice).
 	Models map[string]string `json:"models,omitzero"`
+	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+	// profile, that one. A key that is bound to several must send it.
+	ProfileID *string `json:"profile_id,omitzero"`
 	// Time zone and times of day at which content plans publish.
 	Schedule *ScheduleInput `json:"schedule,omitzero"`
 	// Tone of the content.
@@ -4178,6 +4451,9 @@ type NewNewsFactory struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// Model for each kind of generation (text, image, video, music, voice).
 	Models map[string]string `json:"models,omitzero"`
+	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+	// profile, that one. A key that is bound to several must send it.
+	ProfileID *string `json:"profile_id,omitzero"`
 	// Time zone and times of day at which content plans publish.
 	Schedule *ScheduleInput `json:"schedule,omitzero"`
 	// Settings of the factory's type.
@@ -4217,6 +4493,9 @@ type NewSellerFactory struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// Model for each kind of generation (text, image, video, music, voice).
 	Models map[string]string `json:"models,omitzero"`
+	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+	// profile, that one. A key that is bound to several must send it.
+	ProfileID *string `json:"profile_id,omitzero"`
 	// Time zone and times of day at which content plans publish.
 	Schedule *ScheduleInput `json:"schedule,omitzero"`
 	// Tone of the content.
@@ -4258,6 +4537,8 @@ type NewsFactory struct {
 	Models map[string]string `json:"models"`
 	// Name of the factory.
 	Name string `json:"name"`
+	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
 	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
 	Schedule *Schedule `json:"schedule"`
 	// Settings of the factory's type.
@@ -4370,6 +4651,8 @@ type OwnMedia struct {
 	ID string `json:"id"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
+	// Profile that it belongs to. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
 	// Why it was rejected. Null otherwise.
 	Reason *MediaReason `json:"reason"`
 	// Where the service fetches the file. Null if it is uploaded.
@@ -4409,6 +4692,9 @@ type OwnMediaCreate struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// MIME type. Required for an upload. The file must be what it says.
 	MimeType *OwnMediaCreateMimeType `json:"mime_type,omitzero"`
+	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+	// profile, that one. A key that is bound to several must send it.
+	ProfileID *string `json:"profile_id,omitzero"`
 	// SHA-256 of the file in hexadecimal. Required for an upload.
 	SHA256 *string `json:"sha256,omitzero"`
 	// Public https URL of a file that the service fetches. Absent: the answer has a signed upload.
@@ -4817,6 +5103,85 @@ type ProductUpdate struct {
 	State *ProductStateInput `json:"state,omitzero"`
 	// Page where it is sold.
 	URL Nullable[string] `json:"url,omitzero"`
+}
+
+// Profile is a type of the API.
+type Profile struct {
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Unique id (TypeID). Ids sort by creation time.
+	ID string `json:"id"`
+	// Id of the media with its logo, a picture, which that page shows. Null: none.
+	Logo *string `json:"logo"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Name of the client. The page by which its social accounts are connected shows it.
+	Name string `json:"name"`
+	// Credits that the work for the profile may cost in a calendar month (UTC). Null: no limit of its own.
+	SpendLimitCredits *int64 `json:"spend_limit_credits"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	Version int64 `json:"version"`
+}
+
+// ProfileCreate is a type of the API.
+type ProfileCreate struct {
+	// Name of the client. The page by which its social accounts are connected shows it.
+	Name string `json:"name"`
+	// Id of a media with its logo: a picture of the account as a whole or of the profile, of up to 64 KiB. The profile
+	// keeps a copy for that page.
+	Logo Nullable[string] `json:"logo,omitzero"`
+	// Up to 20 key-value pairs of your own.
+	Metadata map[string]string `json:"metadata,omitzero"`
+	// Credits that the work for the profile may cost in a calendar month (UTC). A call that would cost more fails with 402
+	// spend_limit_reached. Absent or null: no limit of its own.
+	SpendLimitCredits Nullable[int64] `json:"spend_limit_credits,omitzero"`
+}
+
+// ProfileDetails is a type of the API.
+type ProfileDetails struct {
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Unique id (TypeID). Ids sort by creation time.
+	ID string `json:"id"`
+	// Id of the media with its logo, a picture, which that page shows. Null: none.
+	Logo *string `json:"logo"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Name of the client. The page by which its social accounts are connected shows it.
+	Name string `json:"name"`
+	// Credits that the work for the profile may cost in a calendar month (UTC). Null: no limit of its own.
+	SpendLimitCredits *int64 `json:"spend_limit_credits"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// What the work for the profile has cost in this calendar month (UTC).
+	Usage ProfileUsage `json:"usage"`
+	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	Version int64 `json:"version"`
+}
+
+// ProfileUpdate is a type of the API.
+type ProfileUpdate struct {
+	// Id of a media with its logo. Null removes it.
+	Logo Nullable[string] `json:"logo,omitzero"`
+	// Pairs to set. A null value removes that pair; null removes all.
+	Metadata Nullable[map[string]*string] `json:"metadata,omitzero"`
+	// Name of the client.
+	Name *string `json:"name,omitzero"`
+	// Credits that the work for the profile may cost in a calendar month (UTC). It counts for the present month at once.
+	// Null: no limit of its own.
+	SpendLimitCredits Nullable[int64] `json:"spend_limit_credits,omitzero"`
+}
+
+// ProfileUsage is a type of the API.
+type ProfileUsage struct {
+	// The month.
+	Month string `json:"month"`
+	// Credits that spend_limit_credits leaves. Null: no limit.
+	RemainingCredits *int64 `json:"remaining_credits"`
+	// Credits that were spent and reserved. Always 0 in the sandbox.
+	SpentCredits int64 `json:"spent_credits"`
 }
 
 // Promotion is a type of the API.
@@ -5650,6 +6015,8 @@ type SellerFactory struct {
 	Models map[string]string `json:"models"`
 	// Name of the factory.
 	Name string `json:"name"`
+	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
 	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
 	Schedule *Schedule `json:"schedule"`
 	// Settings of the factory's type.
@@ -5957,6 +6324,8 @@ type SocialAccount struct {
 	Metadata map[string]string `json:"metadata"`
 	// Platform of the account.
 	Platform Platform `json:"platform"`
+	// Profile that it belongs to. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
 	// Time before which its owner has to connect it again, because the platform ends the access then. The event
 	// social_account.needs_reconnect is sent 14 days ahead, or as soon as it is known, while the account is still
 	// connected. Null: it does not end.
@@ -5991,6 +6360,9 @@ type SocialAccountConnect struct {
 	Password *string `json:"password,omitzero"`
 	// Platform of the account. Send this or social_account_id.
 	Platform *PlatformInput `json:"platform,omitzero"`
+	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+	// profile, that one. A key that is bound to several must send it.
+	ProfileID *string `json:"profile_id,omitzero"`
 	// Only for OAuth: page of yours that the browser of the account's owner returns to, with social_account_id, and error
 	// where it failed, in its query. The operator of the service lists the pages that are allowed.
 	ReturnURL *string `json:"return_url,omitzero"`
@@ -6153,6 +6525,9 @@ type StudioAvatarCreate struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// Id of a model of this kind. Absent: the default of the catalog.
 	Model *string `json:"model,omitzero"`
+	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+	// profile, that one. A key that is bound to several must send it.
+	ProfileID *string `json:"profile_id,omitzero"`
 	// Simulated result. For test keys only.
 	Sandbox *StudioRehearsal `json:"sandbox,omitzero"`
 	// Text to speak. Send this or audio_url.
@@ -6235,6 +6610,9 @@ type StudioImageCreate struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// Id of a model of this kind. Absent: the default of the catalog.
 	Model *string `json:"model,omitzero"`
+	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+	// profile, that one. A key that is bound to several must send it.
+	ProfileID *string `json:"profile_id,omitzero"`
 	// Simulated result. For test keys only.
 	Sandbox *StudioRehearsal `json:"sandbox,omitzero"`
 }
@@ -6249,6 +6627,9 @@ type StudioMusicCreate struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// Id of a model of this kind. Absent: the default of the catalog.
 	Model *string `json:"model,omitzero"`
+	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+	// profile, that one. A key that is bound to several must send it.
+	ProfileID *string `json:"profile_id,omitzero"`
 	// Simulated result. For test keys only.
 	Sandbox *StudioRehearsal `json:"sandbox,omitzero"`
 	// Length, within the limits of the model. Absent: the default of the model.
@@ -6290,6 +6671,9 @@ type StudioVideoCreate struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// Id of a model of this kind. Absent: the default of the catalog.
 	Model *string `json:"model,omitzero"`
+	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+	// profile, that one. A key that is bound to several must send it.
+	ProfileID *string `json:"profile_id,omitzero"`
 	// Simulated result. For test keys only.
 	Sandbox *StudioRehearsal `json:"sandbox,omitzero"`
 	// Length, within the limits of the model. Absent: the default of the model.
@@ -6308,6 +6692,9 @@ type StudioVoiceCreate struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// Id of a model of this kind. Absent: the default of the catalog.
 	Model *string `json:"model,omitzero"`
+	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+	// profile, that one. A key that is bound to several must send it.
+	ProfileID *string `json:"profile_id,omitzero"`
 	// Simulated result. For test keys only.
 	Sandbox *StudioRehearsal `json:"sandbox,omitzero"`
 	// The provider's id of a voice. Absent: a suitable one.
@@ -6524,6 +6911,34 @@ const (
 	TrainingStateCanceled  TrainingState = "canceled"
 )
 
+// Utm is a type of the API.
+type Utm struct {
+	// Value of utm_campaign.
+	Campaign *string `json:"campaign,omitzero"`
+	// Value of utm_content.
+	Content *string `json:"content,omitzero"`
+	// Value of utm_medium.
+	Medium *string `json:"medium,omitzero"`
+	// Value of utm_source.
+	Source *string `json:"source,omitzero"`
+	// Value of utm_term.
+	Term *string `json:"term,omitzero"`
+}
+
+// Utminput is a type of the API.
+type Utminput struct {
+	// Value of utm_campaign.
+	Campaign *string `json:"campaign,omitzero"`
+	// Value of utm_content.
+	Content *string `json:"content,omitzero"`
+	// Value of utm_medium.
+	Medium *string `json:"medium,omitzero"`
+	// Value of utm_source.
+	Source *string `json:"source,omitzero"`
+	// Value of utm_term.
+	Term *string `json:"term,omitzero"`
+}
+
 // VideoFormat: values of an enumeration.
 // A newer service may have more values.
 type VideoFormat string
@@ -6630,6 +7045,8 @@ type Webhook struct {
 	LatencyMs *WebhookLatency `json:"latency_ms"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
+	// Profile that it belongs to: it receives only events of this profile. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
 	// State of the webhook. A disabled webhook receives no events.
 	State WebhookState `json:"state"`
 	// Time of the last change, UTC.
@@ -6652,6 +7069,9 @@ type WebhookCreate struct {
 	FactoryIDs Nullable[[]string] `json:"factory_ids,omitzero"`
 	// Up to 20 key-value pairs of your own.
 	Metadata map[string]string `json:"metadata,omitzero"`
+	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+	// profile, that one. A key that is bound to several must send it.
+	ProfileID *string `json:"profile_id,omitzero"`
 	// URL that receives the events: https on port 443 with a public address. Send this or destination.
 	URL *string `json:"url,omitzero"`
 }
@@ -6833,6 +7253,8 @@ type WebhookWithSecret struct {
 	LatencyMs *WebhookLatency `json:"latency_ms"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
+	// Profile that it belongs to: it receives only events of this profile. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
 	// Signing secret, for a Standard Webhooks library. It is not shown again. Null in a repeat later than 10 minutes.
 	Secret *string `json:"secret"`
 	// State of the webhook. A disabled webhook receives no events.

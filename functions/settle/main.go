@@ -11,6 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/cloud/awsenv"
 	"github.com/content-automation/api/pkg/cloud/logging"
 	"github.com/content-automation/api/pkg/cloud/needs"
+	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/cloud/seal/stored"
 	"github.com/content-automation/api/pkg/service/worker"
 	"github.com/content-automation/api/pkg/service/worker/settle"
@@ -22,7 +23,8 @@ func main() {
 	cfg, n := awsenv.Must(awsenv.Config()), needs.Read[needs.Settle]()
 	db := store.Open(cfg, n.Table)
 	handlers := settle.Handlers(area.Env{
-		AWS: cfg, DB: db, Now: time.Now, Seal: stored.Secret(cfg, n.SealSecret, time.Now),
+		AWS: cfg, DB: db, Now: time.Now, Providers: n.Providers,
+		Loopback: awsenv.Must(safehttp.AllowLoopback(n.AllowLoopback, n.Stage)), Seal: stored.Secret(cfg, n.SealSecret, time.Now),
 	})
 	lambda.Start(worker.Consume("settle", cfg, db, handlers))
 }

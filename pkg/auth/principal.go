@@ -91,6 +91,9 @@ type Principal struct {
 	tenant.Owner
 	Actor  Actor   `json:"actor"`
 	Scopes []Scope `json:"scopes"`
+	// Profiles are the profiles that a key is bound to: it sees and makes nothing else. If it is one, the owner has it,
+	// too, so that what the key makes belongs to it. Empty means the whole account.
+	Profiles []tenant.Profile `json:"profiles,omitempty"`
 	// Role is the role of a person. A key has none.
 	Role Role `json:"role,omitempty"`
 	Rate Rate `json:"rate"`
@@ -100,6 +103,27 @@ type Principal struct {
 	SpendLimit *int64  `json:"spend_limit,omitempty"`
 	Denial     *Denial `json:"refusal,omitempty"`
 }
+
+// Bind binds the principal to the profiles.
+func (p *Principal) Bind(profiles []tenant.Profile) {
+	if p.Profiles = profiles; len(profiles) == 1 {
+		p.Profile = profiles[0]
+	}
+}
+
+// Bound reports whether the principal is bound to profiles.
+func (p *Principal) Bound() bool { return len(p.Profiles) > 0 }
+
+// RequireAccount returns profile_not_allowed if the principal is bound to profiles.
+func (p *Principal) RequireAccount() error {
+	if !p.Bound() {
+		return nil
+	}
+	return errs.New(errs.ProfileNotAllowed, "%s", messageAccountWide)
+}
+
+const messageAccountWide = "This concerns the whole account, and the API key is bound to profiles. Use a key without " +
+	"profile_ids."
 
 // KeyID returns the id of the API key that makes the call, or an empty id for a person.
 func (p *Principal) KeyID() string {
@@ -191,8 +215,11 @@ func Decode(authorizer map[string]any) (*Principal, error) {
 
 type principalKey struct{}
 
-// NewContext returns a context with the principal.
+// NewContext returns a context with the principal, in which the store shows only the data of the principal's profiles.
 func NewContext(ctx context.Context, p *Principal) context.Context {
+	if p.Bound() {
+		ctx = tenant.Confine(ctx, p.Profiles)
+	}
 	return context.WithValue(ctx, principalKey{}, p)
 }
 

@@ -83,7 +83,7 @@ func TestALongerResultThatIsNotCoveredIsWithheld(t *testing.T) {
 		if b := w.balance(); b.Credits != c.left+30 || b.Lost != 50 {
 			t.Errorf("%s: %+v", name, b)
 		}
-		if it, err := w.db.Get(t.Context(), payer.Counter(account)); err != nil || it.Count() != 0 {
+		if it, err := w.db.Get(t.Context(), payer.Counters(account)[0]); err != nil || it.Count() != 0 {
 			t.Errorf("%s: the key has spent %d, %v", name, it.Count(), err)
 		}
 	}

@@ -113,11 +113,11 @@ func (w handler) covered(ctx context.Context, a attempt, extra int64) error {
 		return err // without a resource the commit finds the task canceled
 	}
 	payer := work.Ticket().Hold.Payer
-	items, err := w.DB.GetAll(ctx, ledger.BalanceKey(a.Owner.Account), payer.Counter(a.Owner.Account))
+	items, err := w.DB.GetAll(ctx, append(payer.Counters(a.Owner.Account), ledger.BalanceKey(a.Owner.Account))...)
 	if err != nil {
 		return err
 	}
-	if err := payer.Covers(ledger.BalanceOf(items[0]), items[1], extra); err != nil {
+	if err := payer.Covers(ledger.BalanceOf(items[2]), items, extra); err != nil {
 		e := errs.As(err)
 		return task.Permanent(&failed{Failure{
 			Code: provider.FailureCode(e.Code),

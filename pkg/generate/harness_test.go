@@ -392,7 +392,7 @@ func (w *world) settled(cost int64) {
 	if it, err := w.db.Get(w.t.Context(), store.IDKey("waiting#"+account+"#live")); err == nil && it.Count() != 0 {
 		w.t.Errorf("%d pieces of work still wait", it.Count())
 	}
-	if it, err := w.db.Get(w.t.Context(), payer.Counter(account)); err == nil && it.Count() != cost {
+	if it, err := w.db.Get(w.t.Context(), payer.Counters(account)[0]); err == nil && it.Count() != cost {
 		w.t.Errorf("the key has spent %d, want %d", it.Count(), cost)
 	}
 	for _, row := range storetest.Rows(w.t, w.db) {

@@ -91,8 +91,8 @@ func Accept(tx *store.Tx, now time.Time, o Order, payer ledger.Payer, b ledger.B
 
 func reserve(tx *store.Tx, now time.Time, o Order, credits int64, payer ledger.Payer,
 	b ledger.Balance) (ledger.Hold, error) {
-	return ledger.Reserve(tx, now, ledger.Reservation{Account: o.Account, Subject: o.Subject, About: o.About,
-		Credits: credits, Payer: payer}, b)
+	return ledger.Reserve(tx, now, ledger.Reservation{Account: o.Account, Profile: o.Profile, Subject: o.Subject,
+		About: o.About, Credits: credits, Payer: payer}, b)
 }
 
 // TaskKey returns the key of the task of an attempt at a resource, which Cancel needs.

@@ -63,10 +63,10 @@ func RehearsedError(outcome string, credits int64, p *auth.Principal) error {
 	credits = max(credits, 1)
 	switch outcome {
 	case OutcomeBalance:
-		return ledger.Payer{}.Covers(ledger.Balance{}, store.Item{}, credits)
+		return ledger.Payer{}.Covers(ledger.Balance{}, nil, credits)
 	case OutcomeSpend:
 		limit := int64(0)
-		return ledger.Payer{Limit: &limit}.Covers(ledger.Balance{Credits: credits}, store.Item{}, credits)
+		return ledger.Payer{Limit: &limit}.Covers(ledger.Balance{Credits: credits}, make([]store.Item, 2), credits)
 	case OutcomeRate:
 		e := errs.New(errs.RateLimited, "%s", auth.MessageRateLimited).With(errs.RateContext{Limit: p.Rate.Limit,
 			WindowSeconds: p.Rate.Window})

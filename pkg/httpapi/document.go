@@ -48,6 +48,9 @@ func (op Op) errors(takesBody bool) []errs.Code {
 		errs.MissingAPIKey, errs.InvalidAPIKey, errs.PlanNotAllowed, errs.IPNotAllowed, errs.InsufficientScope,
 		errs.RateLimited, errs.Internal, errs.ProviderUnavailable, errs.Timeout, errs.ValidationFailed,
 	}, op.Errors...)
+	if op.AccountWide {
+		codes = append(codes, errs.ProfileNotAllowed)
+	}
 	if strings.Contains(op.Path, "{") {
 		codes = append(codes, errs.NotFound)
 	}

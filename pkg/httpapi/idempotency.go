@@ -15,6 +15,7 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/backoff"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -190,6 +191,7 @@ func remember(tx *store.Tx, it *store.Item, record remembered, keys [][]byte, a 
 func (r *Router) recall(ctx context.Context, key, token string) (*answer, error) {
 	c := callFrom(ctx)
 	at := answerKey(auth.FromContext(ctx), key)
+	ctx = tenant.Unconfined(ctx) // the record is the caller's, whatever the profile
 	it, err := r.db.Get(ctx, at)
 	if err != nil {
 		return nil, err

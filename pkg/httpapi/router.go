@@ -34,6 +34,8 @@ type Op struct {
 	Tag         string
 	Summary     string
 	Description string
+	// AccountWide operations concern the whole account. They refuse keys that are bound to profiles.
+	AccountWide bool
 	// Errors are the codes that it returns in addition to those of every operation.
 	Errors []errs.Code
 	// Fixed are members of the resource that a body cannot have, with the alternative to each.
@@ -227,6 +229,11 @@ func register[I any](r *Router, op Op, success reflect.Type, handle func(context
 		c := callFrom(ctx)
 		if err := auth.FromContext(ctx).MayCall(op.Scope, op.Method); err != nil {
 			return nil, c.fail(err)
+		}
+		if op.AccountWide {
+			if err := auth.FromContext(ctx).RequireAccount(); err != nil {
+				return nil, c.fail(err)
+			}
 		}
 		a, err := (*answer)(nil), c.misnamed
 		if err == nil {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"time"
 
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -57,3 +58,35 @@ func (s *Signer) put(ctx context.Context, f File, content []byte) error {
 	}
 	return nil
 }
+
+// Read returns the content of a small file, of up to the given number of bytes, by one signed request.
+func (s *Signer) Read(ctx context.Context, f File, most int64) ([]byte, error) {
+	address, err := s.URL(ctx, f.Key, f.MIMEType)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, readTime)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := s.client.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("media: read %s: %w", f.Key, err)
+	}
+	defer resp.Body.Close()
+	content, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("media: read %s: %w", f.Key, err)
+	case resp.StatusCode != http.StatusOK:
+		return nil, fmt.Errorf("media: read %s: %s", f.Key, resp.Status)
+	case int64(len(content)) > most:
+		return nil, fmt.Errorf("media: %s has more than %d bytes", f.Key, most)
+	}
+	return content, nil
+}
+
+// readTime bounds Read.
+const readTime = 5 * time.Second

@@ -73,7 +73,7 @@ func (tx *Tx) Add(it Item) {
 	}
 	for name, value := range map[string]string{
 		attrKind: it.Kind, attrAccount: string(it.Account), attrMode: string(it.Mode), ByOwner.pk: it.Listed.PK,
-		ByOwner.sk: it.Listed.SK,
+		ByOwner.sk: it.Listed.SK, filterPrefix + ProfileFilter: string(it.Profile),
 	} {
 		if value != "" {
 			u = u.Set(expression.Name(name), expression.Value(value))

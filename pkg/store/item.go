@@ -33,6 +33,9 @@ const (
 	numberPrefix = "n_"
 )
 
+// ProfileFilter is the name of the filter by the profile of an item's owner. Item.Filters does not have it.
+const ProfileFilter = "profile"
+
 // Key is the primary key of an item.
 type Key struct{ PK, SK string }
 
@@ -134,6 +137,9 @@ func (it *Item) plain() attributes {
 	for name, value := range it.Filters {
 		a[filterPrefix+name] = str(value)
 	}
+	if it.Profile != "" {
+		a[filterPrefix+ProfileFilter] = str(string(it.Profile))
+	}
 	for name, value := range it.Attributes {
 		a[textPrefix+name] = str(value)
 	}
@@ -174,7 +180,9 @@ func unmarshal(a attributes) (Item, error) {
 		Numbers:    map[string]int64{},
 	}
 	for name, value := range a {
-		if rest, ok := strings.CutPrefix(name, filterPrefix); ok {
+		if rest, ok := strings.CutPrefix(name, filterPrefix); ok && rest == ProfileFilter {
+			it.Profile = tenant.Profile(text(value))
+		} else if ok {
 			it.Filters[rest] = text(value)
 		} else if rest, ok := strings.CutPrefix(name, textPrefix); ok {
 			it.Attributes[rest] = text(value)

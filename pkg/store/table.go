@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/content-automation/api/pkg/base/backoff"
+	"github.com/content-automation/api/pkg/base/tenant"
 )
 
 // ErrNotFound is returned when a key has no item.
@@ -56,7 +57,7 @@ func (db *DB) Get(ctx context.Context, key Key) (Item, error) {
 	if err != nil {
 		return Item{}, err
 	}
-	if db.expired(&it) {
+	if db.expired(&it) || !it.Visible(ctx) {
 		return Item{}, ErrNotFound
 	}
 	return it, nil
@@ -111,7 +112,7 @@ func (db *DB) getAll(ctx context.Context, keys []Key) ([]Item, error) {
 			if err != nil {
 				return nil, err
 			}
-			if !db.expired(&it) {
+			if !db.expired(&it) && it.Visible(ctx) {
 				items[at[it.Key]] = it
 			}
 		}
@@ -203,6 +204,9 @@ func (db *DB) list(ctx context.Context, q Query) (Page, error) {
 	if err != nil {
 		return page, err
 	}
+	if len(tenant.Bounds(ctx)) > 0 {
+		in.Limit = aws.Int32(max(*in.Limit, 100)) // as with a filter
+	}
 	tries := db.reading()
 	bytes := 0
 	for range maxReads {
@@ -214,6 +218,9 @@ func (db *DB) list(ctx context.Context, q Query) (Page, error) {
 			it, err := unmarshal(a)
 			if err != nil {
 				return Page{}, err
+			}
+			if !q.Index.keysOnly && !it.Visible(ctx) {
+				continue // of an index of keys, GetAll leaves it out
 			}
 			if len(page.Items) == q.Limit || bytes >= maxPageBytes {
 				// There is at least one more item, so the list continues.

@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/content-automation/api/pkg/base/backoff"
+	"github.com/content-automation/api/pkg/base/tenant"
 )
 
 // ErrConflict is returned if an item is not as the transaction expects it: another call has created, changed or deleted
@@ -183,6 +184,9 @@ func (db *DB) Commit(ctx context.Context, tx *Tx) error {
 	if len(tx.ops) == 0 {
 		return nil
 	}
+	if err := tx.within(ctx); err != nil {
+		return err
+	}
 	items := make([]types.TransactWriteItem, len(tx.ops))
 	for i, o := range tx.ops {
 		items[i] = db.named(o.write)
@@ -220,6 +224,24 @@ func (db *DB) Commit(ctx context.Context, tx *Tx) error {
 		busy = tx.heldBy(canceled.CancellationReasons)
 	}
 	return tries.exhausted(busy, nil)
+}
+
+// within returns an error if the transaction puts a listed resource that the context's bounds hide: its caller could
+// not see what it makes. It is a fault of the service.
+func (tx *Tx) within(ctx context.Context) error {
+	for _, o := range tx.ops {
+		if o.write.Put == nil || len(tenant.Bounds(ctx)) == 0 || o.write.Put.Item[ByOwner.pk] == nil {
+			continue
+		}
+		it, err := unmarshal(o.write.Put.Item)
+		if err == nil && !it.Visible(ctx) {
+			err = fmt.Errorf("store: the %s %s belongs to none of the caller's profiles", it.Kind, it.PK)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // failedCondition returns the error of the first write whose condition failed, or nil if only contention or throttling

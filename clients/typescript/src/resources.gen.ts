@@ -37,6 +37,8 @@ export interface ListBalanceEntriesParams {
   from?: string | Date | undefined;
   /** Only results created before this time (RFC 3339). */
   to?: string | Date | undefined;
+  /** Only those of this profile. */
+  profile_id?: string | undefined;
   /** Only entries of these kinds, separated by commas. */
   kind?: T.BalanceEntryKindInput[] | undefined;
   /** Only entries of this factory. */
@@ -366,6 +368,88 @@ export class ArchitectResource {
    */
   applyDraft(draftId: string, options?: RequestOptions): Call<T.Draft> {
     return this.#core.call('POST', '/v1/architect/drafts/{draft_id}/apply', [draftId], {}, options);
+  }
+}
+
+/** The parameters of listAutomations. */
+export interface ListAutomationsParams {
+  /** Maximum number of results. */
+  limit?: number | undefined;
+  /** next_cursor of the previous page. The filters and the order must be the same. */
+  cursor?: string | undefined;
+  /** Order of the results: desc is newest first, asc oldest first. */
+  order?: T.ListOrder | undefined;
+  /** Only those of this profile. */
+  profile_id?: string | undefined;
+  /** Only automations of this factory. */
+  factory_id?: string | undefined;
+  /** Only automations in these states, separated by commas. */
+  state?: T.AutomationStateInput[] | undefined;
+}
+
+/** Content of the entries of a feed, of new products, and at times. */
+export class AutomationsResource {
+  readonly #core: Core;
+
+  constructor(core: Core) {
+    this.#core = core;
+  }
+
+  /**
+   * List the automations.
+   *
+   * Newest first.
+   *
+   * Needs the scope `content:read`.
+   */
+  list(params?: ListAutomationsParams, options?: RequestOptions): Pages<T.Automation> {
+    return this.#core.pages('/v1/automations', [], params, options);
+  }
+
+  /**
+   * Create an automation.
+   *
+   * Makes a content item of each new entry of a feed, of each new product of the factory, or at the times of a cron
+   * expression. One entry makes at most one item. The items cost as those of `POST /v1/content-items` do, for the
+   * calling key. After five failures in a row the automation is `failed`, and the event `automation.failed` is sent.
+   *
+   * Needs the scope `content:write`.
+   */
+  create(body: T.AutomationCreate, options?: RequestOptions): Call<T.AutomationDetails> {
+    return this.#core.call('POST', '/v1/automations', [], { body }, options);
+  }
+
+  /**
+   * Get an automation.
+   *
+   * Includes its last runs.
+   *
+   * Needs the scope `content:read`.
+   */
+  get(automationId: string, options?: RequestOptions): Call<T.AutomationDetails> {
+    return this.#core.call('GET', '/v1/automations/{automation_id}', [automationId], {}, options);
+  }
+
+  /**
+   * Change an automation.
+   *
+   * Takes a JSON merge patch (RFC 7396).
+   *
+   * Needs the scope `content:write`.
+   */
+  update(automationId: string, body: T.AutomationUpdate, options?: RequestOptions): Call<T.AutomationDetails> {
+    return this.#core.call('PATCH', '/v1/automations/{automation_id}', [automationId], { body }, options);
+  }
+
+  /**
+   * Delete an automation.
+   *
+   * What it has made stays.
+   *
+   * Needs the scope `content:write`.
+   */
+  delete(automationId: string, options?: RequestOptions): Call<T.Automation> {
+    return this.#core.call('DELETE', '/v1/automations/{automation_id}', [automationId], {}, options);
   }
 }
 
@@ -739,6 +823,8 @@ export interface ListFactoriesParams {
   cursor?: string | undefined;
   /** Order of the results: desc is newest first, asc oldest first. */
   order?: T.ListOrder | undefined;
+  /** Only those of this profile. */
+  profile_id?: string | undefined;
   /** Only factories of these types, separated by commas. */
   type?: T.FactoryTypeInput[] | undefined;
   /** Only factories in these states, separated by commas. */
@@ -979,6 +1065,8 @@ export interface ListMediaParams {
   cursor?: string | undefined;
   /** Order of the results: desc is newest first, asc oldest first. */
   order?: T.ListOrder | undefined;
+  /** Only those of this profile. */
+  profile_id?: string | undefined;
   /** Only media of these types, separated by commas. */
   type?: T.OwnMediaTypeInput[] | undefined;
   /** Only media in these states, separated by commas. */
@@ -1234,6 +1322,84 @@ export class ProductsResource {
    */
   deletePhoto(productId: string, photoId: string, options?: RequestOptions): Call<T.ProductPhoto> {
     return this.#core.call('DELETE', '/v1/products/{product_id}/photos/{photo_id}', [productId, photoId], {}, options);
+  }
+}
+
+/** The parameters of listProfiles. */
+export interface ListProfilesParams {
+  /** Maximum number of results. */
+  limit?: number | undefined;
+  /** next_cursor of the previous page. The filters and the order must be the same. */
+  cursor?: string | undefined;
+  /** Order of the results: desc is newest first, asc oldest first. */
+  order?: T.ListOrder | undefined;
+}
+
+/** Clients of an agency: what belongs to them, and their spending. */
+export class ProfilesResource {
+  readonly #core: Core;
+
+  constructor(core: Core) {
+    this.#core = core;
+  }
+
+  /**
+   * List the profiles.
+   *
+   * Newest first. A key that is bound to profiles lists these.
+   *
+   * Needs the scope `account:read`.
+   */
+  list(params?: ListProfilesParams, options?: RequestOptions): Pages<T.Profile> {
+    return this.#core.pages('/v1/profiles', [], params, options);
+  }
+
+  /**
+   * Create a profile.
+   *
+   * A profile is a client of an agency. Factories, social accounts, media, webhooks and generations of the studio that
+   * are created with its id belong to it, with all that they make. A key with `profile_ids` sees and makes nothing
+   * else.
+   *
+   * Needs the scope `account:manage`.
+   */
+  create(body: T.ProfileCreate, options?: RequestOptions): Call<T.Profile> {
+    return this.#core.call('POST', '/v1/profiles', [], { body }, options);
+  }
+
+  /**
+   * Get a profile.
+   *
+   * Includes what the work for it has cost this month.
+   *
+   * Needs the scope `account:read`.
+   */
+  get(profileId: string, options?: RequestOptions): Call<T.ProfileDetails> {
+    return this.#core.call('GET', '/v1/profiles/{profile_id}', [profileId], {}, options);
+  }
+
+  /**
+   * Change a profile.
+   *
+   * Takes a JSON merge patch (RFC 7396).
+   *
+   * Needs the scope `account:manage`.
+   */
+  update(profileId: string, body: T.ProfileUpdate, options?: RequestOptions): Call<T.Profile> {
+    return this.#core.call('PATCH', '/v1/profiles/{profile_id}', [profileId], { body }, options);
+  }
+
+  /**
+   * Delete a profile.
+   *
+   * A profile is deleted once nothing belongs to it: `invalid_state` names what does. Delete its factories, content
+   * items, generations and media, disconnect its social accounts, delete its webhooks and revoke its keys before. Its
+   * chats end with it. The entries of the balance stay.
+   *
+   * Needs the scope `account:manage`.
+   */
+  delete(profileId: string, options?: RequestOptions): Call<T.Profile> {
+    return this.#core.call('DELETE', '/v1/profiles/{profile_id}', [profileId], {}, options);
   }
 }
 
@@ -1521,6 +1687,8 @@ export interface ListSocialAccountsParams {
   cursor?: string | undefined;
   /** Order of the results: desc is newest first, asc oldest first. */
   order?: T.ListOrder | undefined;
+  /** Only those of this profile. */
+  profile_id?: string | undefined;
   /** Only accounts of these platforms, separated by commas. */
   platform?: T.PlatformInput[] | undefined;
   /** Only accounts in these states, separated by commas. */
@@ -1655,6 +1823,8 @@ export interface ListGenerationsParams {
   cursor?: string | undefined;
   /** Order of the results: desc is newest first, asc oldest first. */
   order?: T.ListOrder | undefined;
+  /** Only those of this profile. */
+  profile_id?: string | undefined;
   /** Only results created at this time or later (RFC 3339). */
   from?: string | Date | undefined;
   /** Only results created before this time (RFC 3339). */
@@ -1815,6 +1985,8 @@ export interface ListWebhooksParams {
   cursor?: string | undefined;
   /** Order of the results: desc is newest first, asc oldest first. */
   order?: T.ListOrder | undefined;
+  /** Only those of this profile. */
+  profile_id?: string | undefined;
 }
 
 /** The parameters of listDeliveries. */
@@ -2012,6 +2184,8 @@ export class Client {
   readonly approvals: ApprovalsResource;
   /** Chats with an assistant that makes drafts of factories, content plans and content items. */
   readonly architect: ArchitectResource;
+  /** Content of the entries of a feed, of new products, and at times. */
+  readonly automations: AutomationsResource;
   /** Subscription plans and generation models. */
   readonly catalog: CatalogResource;
   /** Posts, videos, carousels, stories and music clips. */
@@ -2026,6 +2200,8 @@ export class Client {
   readonly people: PeopleResource;
   /** The catalog of a factory of type seller, with photos. */
   readonly products: ProductsResource;
+  /** Clients of an agency: what belongs to them, and their spending. */
+  readonly profiles: ProfilesResource;
   /** Lower prices of products for a time. */
   readonly promotions: PromotionsResource;
   /** Delete a published post. */
@@ -2049,6 +2225,7 @@ export class Client {
     this.apiKeys = new ApiKeysResource(this.core);
     this.approvals = new ApprovalsResource(this.core);
     this.architect = new ArchitectResource(this.core);
+    this.automations = new AutomationsResource(this.core);
     this.catalog = new CatalogResource(this.core);
     this.content = new ContentResource(this.core);
     this.events = new EventsResource(this.core);
@@ -2056,6 +2233,7 @@ export class Client {
     this.media = new MediaResource(this.core);
     this.people = new PeopleResource(this.core);
     this.products = new ProductsResource(this.core);
+    this.profiles = new ProfilesResource(this.core);
     this.promotions = new PromotionsResource(this.core);
     this.publications = new PublicationsResource(this.core);
     this.publishing = new PublishingResource(this.core);

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -165,7 +166,7 @@ func (w *World) compose(r Request) (events.APIGatewayProxyRequest, error) {
 		e.Headers["If-Match"] = `"1"` // the operation requires it
 	}
 	if r.Body != nil {
-		b, err := json.Marshal(r.Body)
+		b, err := json.Marshal(w.inProfile(r))
 		if err != nil {
 			return events.APIGatewayProxyRequest{}, err
 		}
@@ -191,6 +192,21 @@ func (w *World) compose(r Request) (events.APIGatewayProxyRequest, error) {
 		e.HTTPMethod, e.Path, e.MultiValueQueryStringParameters = r.Method, u.Path, u.Query()
 	}
 	return e, nil
+}
+
+// founding are the operations that make something whose profile the body may name.
+var founding = []string{"createFactory", "createMedia", "createWebhook", "connectSocialAccount", "createVideo",
+	"createImage", "createMusic", "createVoice", "createAvatar"}
+
+// inProfile returns the body of a call with the profile of the world, if the world has one and makes the call itself.
+func (w *World) inProfile(r Request) any {
+	b, ok := r.Body.(Object)
+	if !ok || w.Profile == "" || r.Key != "" || !slices.Contains(founding, r.Operation) {
+		return r.Body
+	}
+	b = maps.Clone(b)
+	b["profile_id"] = w.Profile
+	return b
 }
 
 // serve passes an event to the function of its operation.

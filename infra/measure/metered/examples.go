@@ -126,6 +126,12 @@ func (w *World) Examples() map[string]Example {
 		"updatePerson": {ID: of(&w.person), Body: Object{"role": "auditor"}},
 		"removePerson": {ID: fresh("invitePerson")},
 
+		"listProfiles":  {},
+		"createProfile": {Undo: "deleteProfile", Body: Object{"name": "Harbour Coffee", "spend_limit_credits": 5000}},
+		"getProfile":    {ID: of(&w.profile)},
+		"updateProfile": {ID: of(&w.profile), Body: Object{"spend_limit_credits": 8000}},
+		"deleteProfile": {ID: fresh("createProfile")},
+
 		"updateApiKey": {ID: of(&w.apiKey), Body: Object{"name": "CRM integration, production"}},
 		"revokeApiKey": {ID: fresh("createApiKey")},
 		"rotateApiKey": {ID: of(&w.apiKey), Body: Object{"overlap_seconds": 0}},
@@ -230,6 +236,16 @@ func (w *World) Examples() map[string]Example {
 			Body: Object{"mime_type": "image/jpeg", "bytes": 482113,
 				"sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"}},
 		"deleteProductPhoto": {ID: w.photographed, Part: &w.photo},
+
+		"listAutomations": {},
+		"createAutomation": {Undo: "deleteAutomation", Body: Object{
+			"factory_id": w.factory, "trigger": Object{"kind": "time", "cron": "30 9 * * 1-5"},
+			"template":    Object{"kind": "post", "prompt": "A tip for runners, for {{date}}"},
+			"max_per_day": 1,
+		}},
+		"getAutomation":    {ID: of(&w.automation)},
+		"updateAutomation": {ID: of(&w.automation), Body: Object{"max_per_day": 2}},
+		"deleteAutomation": {ID: fresh("createAutomation")},
 
 		"listPromotions":  {},
 		"createPromotion": {Make: w.promotionBody},

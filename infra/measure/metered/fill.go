@@ -35,7 +35,7 @@ func (w *World) dispatch(ctx context.Context, state *store.DB) error {
 	var batch events.SQSEvent
 	for _, e := range happened {
 		body, err := json.Marshal(map[string]any{"detail": event.Ref{ID: e.ID, Type: e.Type,
-			Owner: tenant.Of(e.AccountID, e.Mode)}})
+			Owner: tenant.Of(e.AccountID, e.Mode).Of(tenant.Profile(w.Profile))}})
 		if err != nil {
 			return err
 		}

@@ -8,24 +8,18 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
 
-	"github.com/content-automation/api/pkg/adapter/provider/registry"
 	"github.com/content-automation/api/pkg/adapter/provider/row"
 	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/area/account"
-	"github.com/content-automation/api/pkg/area/advice/diagnosis"
-	advicejob "github.com/content-automation/api/pkg/area/advice/job"
-	"github.com/content-automation/api/pkg/area/analytics/rollup"
 	"github.com/content-automation/api/pkg/area/apikey"
 	"github.com/content-automation/api/pkg/area/audit"
 	"github.com/content-automation/api/pkg/auth"
@@ -36,17 +30,12 @@ import (
 	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/cloud/seal/sealtest"
 	"github.com/content-automation/api/pkg/generate"
-	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/service/api"
-	"github.com/content-automation/api/pkg/service/generatetest"
-	"github.com/content-automation/api/pkg/service/worker"
-	diagnosewiring "github.com/content-automation/api/pkg/service/worker/diagnose"
 	generatewiring "github.com/content-automation/api/pkg/service/worker/generate"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
-	"github.com/content-automation/api/pkg/task"
 )
 
 // Settings are the settings of a world.
@@ -59,6 +48,8 @@ type Settings struct {
 	// millisecond have no order.
 	Clock time.Time
 	Tick  time.Duration
+	// Profiled reports whether everything in the account belongs to a profile: World.Profile.
+	Profiled bool
 	// Secret is the secret of the system, if it has one.
 	Secret seal.Secret
 	// With may change the configuration of the tables' clients.
@@ -103,11 +94,13 @@ type World struct {
 	// channel is the social account that items are published to.
 	channel string
 	// planned is a factory with a content plan, and seller is one with products.
-	planned, seller           string
-	product, promotion, photo string
-	products                  int    // created so far
-	invited                   int    // people so far
-	chat                      string // with the architect
+	planned, seller                    string
+	product, promotion, photo, profile, automation string
+	products                           int // created so far
+	invited                            int // people so far
+	// Profile is the profile that what the world makes belongs to. It is empty without Settings.Profiled.
+	Profile string
+	chat    string // with the architect
 }
 
 // meteredRecorder measures the cost of an audit entry.
@@ -237,6 +230,11 @@ func (w *World) fill(ctx context.Context, state *store.DB) (err error) {
 	if err := w.addOwner(ctx, made[tenant.Test]); err != nil {
 		return err
 	}
+	if w.settings.Profiled {
+		if w.Profile, err = w.make(ctx, "createProfile"); err != nil {
+			return err
+		}
+	}
 	// Each diagnosis creates at least one proposal.
 	if w.diagnosed, err = w.make(ctx, "createFactory"); err != nil {
 		return err
@@ -284,6 +282,14 @@ func (w *World) fill(ctx context.Context, state *store.DB) (err error) {
 		if w.item, err = w.make(ctx, "createContentItem"); err != nil {
 			return err
 		}
+		if w.profile = w.Profile; !w.settings.Profiled {
+			if w.profile, err = w.make(ctx, "createProfile"); err != nil {
+				return err
+			}
+		}
+		if w.automation, err = w.make(ctx, "createAutomation"); err != nil {
+			return err
+		}
 		if w.media, err = w.make(ctx, "createMedia"); err != nil {
 			return err
 		}
@@ -317,82 +323,4 @@ func (w *World) fill(ctx context.Context, state *store.DB) (err error) {
 		return err
 	}
 	return w.dispatch(ctx, state)
-}
-
-// connect connects a channel, or returns its account if it is already connected.
-func (w *World) connect(ctx context.Context, channel string) (string, error) {
-	a, err := w.Call(ctx, Request{Operation: "connectSocialAccount",
-		Body: Object{"platform": "telegram", "bot_token": "123456789:EXAMPLE-EXAMPLE-EXAMPLE", "channel": channel}})
-	if err != nil {
-		return "", err
-	}
-	return a.ID()
-}
-
-// generate takes all steps of the work of an item.
-func (w *World) generate(ctx context.Context, state *store.DB, itemID string) error {
-	kernel := w.Kernel(&generate.Worker{
-		DB: state, Loaders: w.Loaders, Providers: registry.New(registry.Config{Now: w.Now}), Objects: described{},
-		Composer: generatetest.Composer{}, Now: w.Now,
-	})
-	return w.steps(ctx, kernel, task.ID(generate.Generate, itemID, 1))
-}
-
-// diagnose creates a diagnosis of a factory, and returns the id of one of its proposals.
-func (w *World) diagnose(ctx context.Context, factoryID string) (proposalID string, err error) {
-	started, err := w.Call(ctx, Request{Operation: "diagnoseFactory", ID: factoryID})
-	if err != nil {
-		return "", err
-	}
-	diagnosisID, err := started.ID()
-	if err != nil {
-		return "", err
-	}
-	if err := w.steps(ctx, w.Kernel(&generate.Worker{}), task.ID(diagnosis.TaskKind, diagnosisID, 1)); err != nil {
-		return "", err
-	}
-	a, err := w.Call(ctx, Request{Operation: "getDiagnosis", ID: factoryID})
-	if err != nil {
-		return "", err
-	}
-	var d diagnosis.Diagnosis
-	if err := json.Unmarshal(a.Data, &d); err != nil || len(d.ProposalIDs) == 0 {
-		return "", fmt.Errorf("no proposals: %s: %w", a.Data, err)
-	}
-	return d.ProposalIDs[0], nil
-}
-
-// steps takes all steps of a task.
-func (w *World) steps(ctx context.Context, kernel *task.Kernel, taskID string) error {
-	m := task.Message{ID: taskID, Step: 1}
-	for {
-		next, err := kernel.Do(ctx, m, 1)
-		if err != nil || next == nil {
-			return err
-		}
-		m = next.Message
-	}
-}
-
-// roll counts an item in the analytics, as the relay does.
-func (w *World) roll(ctx context.Context, itemID string) error {
-	it, err := w.State.Get(ctx, store.IDKey(itemID))
-	if err != nil {
-		return err
-	}
-	m, ok, err := rollup.Message(it)
-	if err != nil || !ok {
-		return errors.Join(fmt.Errorf("%s contributes nothing", itemID), err)
-	}
-	return errors.Join(rollup.New(w.State).Count(ctx, []events.SQSMessage{{MessageId: itemID, Body: m.Body}})...)
-}
-
-// Kernel returns a kernel that takes the steps of generations by a worker, and those of diagnoses.
-func (w *World) Kernel(g *generate.Worker) *task.Kernel {
-	handlers := generatewiring.Handlers(g)
-	maps.Copy(handlers, diagnosewiring.Handlers(&advicejob.Worker{
-		DB: w.State, Providers: registry.New(registry.Config{Now: w.Now}),
-		Offer: catalog.NewOffer(configured, "eu-central-1"), Now: w.Now,
-	}))
-	return worker.Kernel(w.State, handlers, w.Now)
 }

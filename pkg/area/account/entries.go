@@ -9,12 +9,14 @@ import (
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/store"
 )
 
 type entriesInput struct {
 	httpapi.PageInput
 	httpapi.Period
+	profile.Filter
 	Kind      []string `query:"kind" enum:"top_up,reserve,release,adjust" nullable:"false" doc:"Only entries of these kinds, separated by commas"`
 	FactoryID string   `query:"factory_id" doc:"Only entries of this factory" example:"fac_01h455vb4pex5vsknk084sn02q"`
 	Subject   string   `query:"subject" maxLength:"64" doc:"Only entries of this subject: the id of a resource or of the account" example:"cnt_01h455vb4pex5vsknk084sn02q"`
@@ -40,7 +42,7 @@ func (s *Service) entries(ctx context.Context, in *entriesInput) (httpapi.Page[l
 		return httpapi.Page[ledger.Entry]{}, errs.Invalid("factory_id", "is not the id of a factory")
 	}
 	q, err := httpapi.Owned(ctx, ledger.Kind, id.LedgerEntry, in.Period,
-		map[string]string{"kind": httpapi.AnyOf(in.Kind), "factory": in.FactoryID})
+		in.Filter.Into(map[string]string{"kind": httpapi.AnyOf(in.Kind), "factory": in.FactoryID}))
 	if err != nil {
 		return httpapi.Page[ledger.Entry]{}, err
 	}

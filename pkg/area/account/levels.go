@@ -113,7 +113,8 @@ type levelsInput struct {
 func (s *Levels) Register(r *httpapi.Router) {
 	httpapi.Read(r, httpapi.Op{
 		ID: "getServiceLevels", Method: http.MethodGet, Path: "/v1/service-levels", Scope: auth.AccountRead,
-		Function: "account", Tag: "Account",
+		AccountWide: true,
+		Function:    "account", Tag: "Account",
 		Summary: "Get the service levels of a month",
 		Description: "Shows availability, error rate and latency of the account's calls in a month, beside what its " +
 			"plan promises; how long generations took, and how many deliveries reached their webhooks. A live key " +

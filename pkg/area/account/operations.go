@@ -62,16 +62,17 @@ func (a *Account) view(mode tenant.Mode) View {
 
 // CallingKey is the calling key.
 type CallingKey struct {
-	ID        string         `json:"id" doc:"Id of the key"`
-	Name      string         `json:"name" doc:"Name of the key"`
-	Kind      string         `json:"kind" enum:"live,test" doc:"live: spends credits. test: uses the sandbox"`
-	Scopes    []auth.Scope   `json:"scopes" nullable:"false" doc:"Scopes of the key"`
-	ExpiresAt *resource.Time `json:"expires_at" doc:"Time at which the key expires. Null: never"`
+	ID         string           `json:"id" doc:"Id of the key"`
+	Name       string           `json:"name" doc:"Name of the key"`
+	Kind       string           `json:"kind" enum:"live,test" doc:"live: spends credits. test: uses the sandbox"`
+	Scopes     []auth.Scope     `json:"scopes" nullable:"false" doc:"Scopes of the key"`
+	ProfileIDs []tenant.Profile `json:"profile_ids" nullable:"false" doc:"Profiles that the key is bound to. Empty: the whole account"`
+	ExpiresAt  *resource.Time   `json:"expires_at" doc:"Time at which the key expires. Null: never"`
 }
 
 // MeBalance is the account's balance.
 type MeBalance struct {
-	Credits      int64 `json:"credits" doc:"Credits that can be spent. Reserved credits are not included"`
+	Credits      int64 `json:"credits" doc:"Credits that can be spent. Reserved credits are not included. For a key that is bound to profiles, not more than their limits leave"`
 	LowThreshold int64 `json:"low_threshold" doc:"Threshold of the event balance.low, which is sent when the balance falls below it"`
 }
 
@@ -95,8 +96,12 @@ func (s *Service) Register(r *httpapi.Router) {
 
 func (s *Service) me(ctx context.Context, _ *struct{}) (Me, error) {
 	p := auth.FromContext(ctx)
-	items, err := s.db.GetAll(ctx, store.IDKey(string(p.Account)), ledger.BalanceKey(p.Account),
-		credential.KeyOf(p.Account, p.Actor.ID))
+	keys := []store.Key{store.IDKey(string(p.Account)), ledger.BalanceKey(p.Account),
+		credential.KeyOf(p.Account, p.Actor.ID)}
+	for _, bound := range p.Profiles {
+		keys = append(keys, ledger.PurseKey(p.Owner.Of(bound)))
+	}
+	items, err := s.db.GetAll(ctx, keys...)
 	if err != nil {
 		return Me{}, err
 	}
@@ -115,7 +120,8 @@ func (s *Service) me(ctx context.Context, _ *struct{}) (Me, error) {
 		return Me{}, err
 	}
 	me := Me{View: a.view(p.Mode), Key: CallingKey{ID: p.Actor.ID, Name: key.Name, Kind: string(p.Mode),
-		Scopes: p.Scopes, ExpiresAt: key.ExpiresAt}}
+		Scopes: p.Scopes, ExpiresAt: key.ExpiresAt,
+		ProfileIDs: append([]tenant.Profile{}, p.Profiles...)}}
 	if p.Actor.Kind == auth.Person {
 		r, err := person.Read(&items[2], s.now())
 		if err != nil {
@@ -123,7 +129,7 @@ func (s *Service) me(ctx context.Context, _ *struct{}) (Me, error) {
 		}
 		me.Person = &r.Person
 	}
-	me.Balance = MeBalance{Credits: ledger.BalanceOf(items[1]).Credits, LowThreshold: a.LowThreshold}
+	me.Balance = MeBalance{Credits: ledger.Spendable(items[1], items[3:], s.now()), LowThreshold: a.LowThreshold}
 	me.RateLimit = RateLimit{Limit: p.Rate.Limit, WindowSeconds: p.Rate.Window}
 	return me, nil
 }

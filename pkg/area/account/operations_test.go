@@ -58,7 +58,7 @@ func TestMe(t *testing.T) {
 			IPAllowList: []string{"198.51.100.0/24"},
 		},
 		Key: account.CallingKey{ID: k.ID, Name: "CRM", Kind: "live", Scopes: []auth.Scope{auth.AccountRead},
-			ExpiresAt: resource.InstantOrNil(&expires)},
+			ExpiresAt: resource.InstantOrNil(&expires), ProfileIDs: []tenant.Profile{}},
 	}
 	if !reflect.DeepEqual(got, want) || got.ID != a.ID || got.Version != 2 {
 		t.Errorf("got  %+v\nwant %+v", got, want)

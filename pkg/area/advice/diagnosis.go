@@ -64,20 +64,19 @@ func (s *Service) registerDiagnoses(r *httpapi.Router) {
 
 // read reads a factory of the caller and its latest diagnosis, or nil if there is none yet,
 // in one round trip.
-func (s *Service) read(ctx context.Context, factoryID string) (it store.Item, r *diagnosis.Record, err error) {
-	p := auth.FromContext(ctx)
+func (s *Service) read(ctx context.Context, factoryID string) (of, it store.Item, r *diagnosis.Record, err error) {
 	found, beside, err := resource.FindAll(ctx, s.db, id.Factory, []string{factoryID}, diagnosis.Key(factoryID))
 	if err != nil {
-		return it, nil, err
+		return of, it, nil, err
 	}
-	if !factoryrecord.Usable(found[factoryID], p.Owner) {
-		return it, nil, errs.Missing(factoryrecord.Kind, factoryID)
+	if of = found[factoryID]; !factoryrecord.Usable(of, of.Owner) {
+		return of, it, nil, errs.Missing(factoryrecord.Kind, factoryID)
 	}
-	if it = beside[0]; it.Kind == "" || it.Owner != p.Owner {
-		return store.Item{}, nil, nil
+	if it = beside[0]; it.Kind == "" || it.Owner != of.Owner {
+		return of, store.Item{}, nil, nil
 	}
 	r, err = diagnosis.Decode(&it)
-	return it, r, err
+	return of, it, r, err
 }
 
 func (s *Service) diagnose(ctx context.Context, tx *store.Tx, in *diagnoseInput) (out diagnosis.Diagnosis, err error) {
@@ -91,7 +90,7 @@ func (s *Service) diagnose(ctx context.Context, tx *store.Tx, in *diagnoseInput)
 	if err := b.Rules(); err != nil {
 		return out, err
 	}
-	was, latest, err := s.read(ctx, in.FactoryID)
+	of, was, latest, err := s.read(ctx, in.FactoryID)
 	switch {
 	case err != nil:
 		return out, err
@@ -111,7 +110,7 @@ func (s *Service) diagnose(ctx context.Context, tx *store.Tx, in *diagnoseInput)
 		},
 		Sandbox: b.Sandbox,
 	}
-	it, err := r.Entry(p.Owner)
+	it, err := r.Entry(of.Owner)
 	if err != nil {
 		return out, err
 	}
@@ -122,9 +121,9 @@ func (s *Service) diagnose(ctx context.Context, tx *store.Tx, in *diagnoseInput)
 		tx.Replace(it)
 	}
 	if p.Mode == tenant.Live {
-		count(tx, now, p.Owner)
+		count(tx, now, of.Owner)
 	}
-	err = r.Start(tx, now, p.Owner)
+	err = r.Start(tx, now, of.Owner)
 	return r.Diagnosis, err
 }
 
@@ -142,7 +141,7 @@ func count(tx *store.Tx, now time.Time, o tenant.Owner) {
 }
 
 func (s *Service) diagnosis(ctx context.Context, in *FactoryPath) (out diagnosis.Diagnosis, err error) {
-	_, r, err := s.read(ctx, in.FactoryID)
+	_, _, r, err := s.read(ctx, in.FactoryID)
 	if err != nil {
 		return out, err
 	}

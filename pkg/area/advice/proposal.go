@@ -87,7 +87,7 @@ func (s *Service) apply(ctx context.Context, tx *store.Tx, in *applyInput) (out 
 	switch {
 	case !factoryrecord.Usable(of, owner):
 		return out, errs.Missing(factoryrecord.Kind, in.FactoryID)
-	case it.Kind != proposal.ItemKind || it.Owner != owner:
+	case it.Kind != proposal.ItemKind || it.Owner != of.Owner:
 		return out, missing
 	}
 	f, err := factory.Decode(&of)

@@ -25,6 +25,7 @@ import (
 	keyrecord "github.com/content-automation/api/pkg/record/apikey"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -82,6 +83,8 @@ type Settings struct {
 	ExpiresAt   *resource.Time    `json:"expires_at"`
 	SpendLimit  *int64            `json:"spend_limit_credits"`
 	Metadata    resource.Metadata `json:"metadata"`
+	// ProfileIDs are set when the key is made.
+	ProfileIDs []tenant.Profile `json:"profile_ids"`
 }
 
 // Service makes and changes keys.
@@ -107,7 +110,7 @@ func (s *Service) create(tx *store.Tx, h held, kind tenant.Mode, set Settings, b
 	now, accountID := s.now(), tenant.Account(h.account.ID)
 	r := keyrecord.Record{Key: Key{
 		Resource: resource.New(id.New(id.APIKey, now), now, set.Metadata),
-		Kind:     kind, State: keyrecord.Active, CreatedBy: by,
+		Kind:     kind, State: keyrecord.Active, CreatedBy: by, ProfileIDs: set.ProfileIDs,
 	}}
 	apply(&r, set, now)
 	show(&r, secret)
@@ -121,6 +124,14 @@ func (s *Service) create(tx *store.Tx, h held, kind tenant.Mode, set Settings, b
 	it.Attributes = map[string]string{account.SecretAttribute: auth.HashKey(secret)}
 	it.Due = expiry.Due(&r)
 	tx.Create(it, nil)
+	for i, bound := range set.ProfileIDs {
+		missing := errs.Missing(profile.Kind, string(bound))
+		missing.Param = "/profile_ids/" + strconv.Itoa(i)
+		if !id.Valid(id.Profile, string(bound)) {
+			return NewKey{}, missing
+		}
+		ledger.UsePurse(tx, now, tenant.Of(accountID, kind).Of(bound), missing)
+	}
 	addSecret(tx, credentialOf(&r, h.account, auth.HashKey(secret)), h.owner)
 	tx.Count(keyrecord.CountKey(accountID), 1, maxKeys,
 		errs.New(errs.InvalidState, "The account has %d keys that are not revoked, which is the maximum. Revoke one "+
@@ -199,6 +210,7 @@ func credentialOf(r *keyrecord.Record, a account.Account, hash string) credentia
 	sec := credential.Credential{
 		Hash: hash, KeyID: r.ID, Owner: tenant.Of(tenant.Account(a.ID), r.Kind), Plan: a.Plan,
 		KeyIPs: r.IPAllowList, AccountIPs: a.IPAllowList, Limit: a.RateLimits.Of(r.Kind), SpendLimit: r.SpendLimit,
+		Profiles: r.ProfileIDs,
 	}
 	for _, scope := range r.Scopes {
 		sec.Scopes = append(sec.Scopes, string(scope))

@@ -37,7 +37,8 @@ func TestCreate(t *testing.T) {
 		Name:     "CRM", Kind: tenant.Live, Prefix: k.Prefix, Last4: k.Last4,
 		Scopes:      []auth.Scope{auth.ContentRead, auth.StudioUse},
 		IPAllowList: []string{"203.0.113.9/32", "2001:db8::/32"}, State: "active",
-		ExpiresAt: resource.InstantOrNil(&expires), OldSecrets: []keyrecord.OldSecret{}, CreatedBy: w.Principal.KeyID(),
+		ExpiresAt: resource.InstantOrNil(&expires), OldSecrets: []keyrecord.OldSecret{},
+		ProfileIDs: []tenant.Profile{}, CreatedBy: w.Principal.KeyID(),
 	}
 	if !reflect.DeepEqual(k.Key, want) || !id.Valid(id.APIKey, k.ID) {
 		t.Errorf("got  %+v\nwant %+v", k.Key, want)

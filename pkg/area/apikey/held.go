@@ -138,7 +138,7 @@ func (s *Service) hold(ctx context.Context, accountID tenant.Account, mode tenan
 }
 
 func settingsOf(r *keyrecord.Record) Settings {
-	return Settings{r.Name, r.Scopes, r.IPAllowList, r.ExpiresAt, r.SpendLimit, r.Metadata}
+	return Settings{r.Name, r.Scopes, r.IPAllowList, r.ExpiresAt, r.SpendLimit, r.Metadata, r.ProfileIDs}
 }
 
 // mayChange refuses to change the key to settings that the grantor may not grant. Narrowing

@@ -26,6 +26,7 @@ type createBody struct {
 	IPAllowList []string          `json:"ip_allow_list,omitempty" maxItems:"50" nullable:"false" doc:"Address ranges (CIDR, IPv4 or IPv6) that may use the key. Empty: all. If the calling key has a list, each range must lie within one of its ranges" example:"[\"203.0.113.0/24\"]"`
 	ExpiresAt   *resource.Time    `json:"expires_at,omitempty" nullable:"true" doc:"Time at which the key expires (RFC 3339). Absent or null: never. Not later than that of the calling key"`
 	SpendLimit  *int64            `json:"spend_limit_credits,omitempty" nullable:"true" minimum:"0" maximum:"1000000000000" doc:"Credits that the key may spend in a calendar month (UTC). A call that would spend more fails with 402 spend_limit_reached. Test keys spend none. Absent or null: no limit of its own" example:"5000"`
+	ProfileIDs  []tenant.Profile  `json:"profile_ids,omitempty" maxItems:"20" uniqueItems:"true" nullable:"false" doc:"Profiles that the key is bound to, of the mode of the key: it sees and makes nothing else. It cannot be changed. Absent or empty: the whole account" example:"[]"`
 	Metadata    resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
 }
 
@@ -86,7 +87,7 @@ func (s *Service) Register(r *httpapi.Router) {
 	op := func(id, method, path, summary, description string) httpapi.Op {
 		return httpapi.Op{
 			ID: id, Method: method, Path: path, Scope: auth.AccountManage, Function: "apikey", Tag: "API keys",
-			Summary: summary, Description: description,
+			Summary: summary, Description: description, AccountWide: true,
 		}
 	}
 	list := op("listApiKeys", http.MethodGet, "/v1/api-keys", "List the API keys",
@@ -111,7 +112,7 @@ func (s *Service) Register(r *httpapi.Router) {
 			"calling key must be at least as wide as the key afterwards. No key can widen itself: `scope_escalation`.")
 	update.Errors = []errs.Code{errs.ScopeEscalation, errs.InvalidState, errs.VersionMismatch}
 	update.Fixed = map[string]string{
-		"kind": "create another key", "secret": "POST /v1/api-keys/{api_key_id}/rotate makes a new one",
+		"kind": "create another key", "profile_ids": "create another key", "secret": "POST /v1/api-keys/{api_key_id}/rotate makes a new one",
 		"state": "DELETE /v1/api-keys/{api_key_id} revokes the key",
 	}
 	httpapi.Write(r, update, s.updateKey)
@@ -159,7 +160,7 @@ func (s *Service) createKey(ctx context.Context, tx *store.Tx, in *createInput) 
 		return out, e
 	}
 	// Validity comes first: a misspelt scope is a mistake, not an attempt to gain one.
-	set := Settings{b.Name, b.Scopes, b.IPAllowList, b.ExpiresAt, b.SpendLimit, b.Metadata}
+	set := Settings{b.Name, b.Scopes, b.IPAllowList, b.ExpiresAt, b.SpendLimit, b.Metadata, b.ProfileIDs}
 	if err := s.validate(&set, nil); err != nil {
 		return out, err
 	}

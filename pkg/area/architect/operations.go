@@ -9,7 +9,9 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -25,6 +27,7 @@ type DraftPath struct {
 }
 
 type createBody struct {
+	profile.Given
 	FactoryID string            `json:"factory_id,omitempty" doc:"Factory that the chat is about. Absent: none yet" example:"fac_01h455vb4pex5vsknk084sn02q"`
 	Title     string            `json:"title,omitempty" format:"not-blank" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Title. Absent: the beginning of the first message" example:"Our autumn campaign"`
 	Metadata  resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
@@ -81,12 +84,23 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 		if err := p.Require(auth.FactoriesRead, "/factory_id"); err != nil {
 			return out, err
 		}
-		if _, _, err := s.factories.Find(ctx, b.FactoryID); err != nil {
+		of, _, err := s.factories.Find(ctx, b.FactoryID)
+		if err != nil {
 			return out, at("/factory_id", err)
 		}
-		r.FactoryID = &b.FactoryID
+		if b.ProfileID != "" && p.Owner.Of(tenant.Profile(b.ProfileID)) != of.In(p.Owner) {
+			return out, errs.Invalid("/profile_id", "is not that of the factory")
+		}
+		r.FactoryID, b.ProfileID = &b.FactoryID, string(of.In(p.Owner).Profile)
 	}
-	it, err := r.Entry(p.Owner)
+	o := p.Owner
+	if b.FactoryID == "" || b.ProfileID != "" {
+		if o, err = b.Given.Owner(ctx, tx, now); err != nil {
+			return out, err
+		}
+	}
+	r.ProfileID = o.ProfileID()
+	it, err := r.Entry(o)
 	tx.Create(it, nil)
 	return r.View(p), err
 }

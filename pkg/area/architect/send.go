@@ -153,7 +153,7 @@ func (s *Service) ask(ctx context.Context, tx *store.Tx, in *sendInput) (q quest
 	}
 	if p.Mode == tenant.Live {
 		q.Hold, err = ledger.Reserve(tx, now, ledger.Reservation{
-			Account: p.Account, Subject: message.ID, About: r.About(), Credits: credits,
+			Account: p.Account, Profile: it.Profile, Subject: message.ID, About: r.About(), Credits: credits,
 			Payer: ledger.PayerOf(now, p.KeyID(), p.SpendLimit),
 		}, ledger.FundsOf(beside))
 		if err != nil {
@@ -199,11 +199,12 @@ func (s *Service) put(tx *store.Tx, it store.Item, r *chat.Record) error {
 
 // keep adds the answer to the chat, with its drafts, and charges its price.
 func (s *Service) keep(ctx context.Context, tx *store.Tx, q question, answer reply) (out chat.Message, err error) {
-	now, o := s.now(), auth.FromContext(ctx).Owner
+	now := s.now()
 	r, it, _, err := s.chat(ctx, q.ChatID)
 	if err != nil {
 		return out, err
 	}
+	o := it.Owner
 	out = chat.Message{
 		ID: id.New(id.Message, now), Role: chat.Assistant, Text: answer.text, DraftIDs: []string{},
 		Sources:       answer.sources,

@@ -25,7 +25,8 @@ type listInput struct {
 func (l *Log) Register(r *httpapi.Router) {
 	httpapi.List(r, httpapi.Op{
 		ID: "listAuditEntries", Method: http.MethodGet, Path: "/v1/audit-log", Scope: auth.AccountManage,
-		Function: "account", Tag: "Account",
+		AccountWide: true,
+		Function:    "account", Tag: "Account",
 		Summary: "List the requests of the last 90 days",
 		Description: "Lists the requests with a known key, including refused ones, newest first. A live key lists " +
 			"live requests and the changes that operators of the service have made, a test key the requests of the " +

@@ -67,7 +67,7 @@ func (s *Service) Decide(ctx context.Context, tx *store.Tx, itemID, state, note 
 	if err != nil {
 		return out, err
 	}
-	if err := r.Told(tx, it.Owner); err != nil {
+	if err := r.NotifyDecision(tx, it.Owner); err != nil {
 		return out, err
 	}
 	if err := replace(tx, it, r); err != nil {

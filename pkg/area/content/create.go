@@ -97,20 +97,20 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	if err := rehearsedError(p, r); err != nil {
 		return out, err
 	}
-	s.claim(tx, p.Owner, r)
+	s.claim(tx, refs.owner, r)
 	if r.Finished() {
-		if err := r.Finish(tx, now, p.Owner); err != nil {
+		if err := r.Finish(tx, now, refs.owner); err != nil {
 			return out, err
 		}
 	} else {
-		order := r.Order(p.Owner)
+		order := r.Order(refs.owner)
 		r.Usual = order.Usual()
 		if r.Ticket, err = generate.Accept(tx, now, order, ledger.PayerOf(now, p.KeyID(), p.SpendLimit),
 			refs.balance); err != nil {
 			return out, err
 		}
 	}
-	it, err := r.Entry(p.Owner)
+	it, err := r.Entry(refs.owner)
 	if err != nil {
 		return out, err
 	}
@@ -151,7 +151,7 @@ func (s *Service) createBatch(ctx context.Context, tx *store.Tx, in *batchInput)
 		}
 		records = append(records, r)
 		if !r.Finished() {
-			order := r.Order(p.Owner)
+			order := r.Order(refs.owner)
 			r.Usual = order.Usual()
 			works = append(works, order)
 		}
@@ -173,15 +173,15 @@ func (s *Service) createBatch(ctx context.Context, tx *store.Tx, in *batchInput)
 		return out, err
 	}
 	for _, r := range records {
-		s.claim(tx, p.Owner, r)
+		s.claim(tx, refs.owner, r)
 		if r.Finished() {
-			if err := r.Finish(tx, now, p.Owner); err != nil {
+			if err := r.Finish(tx, now, refs.owner); err != nil {
 				return out, err
 			}
 		} else {
 			r.Ticket = ticket
 		}
-		it, err := r.Entry(p.Owner)
+		it, err := r.Entry(refs.owner)
 		if err != nil {
 			return out, err
 		}

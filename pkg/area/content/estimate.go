@@ -45,7 +45,6 @@ func (s *Service) EstimateRegenerate(ctx context.Context, itemID string, body an
 	if err := checkRehearsal(b.Sandbox, auth.FromContext(ctx).Mode); err != nil {
 		return nil, err
 	}
-	p := auth.FromContext(ctx)
 	found, beside, err := resource.FindAll(ctx, s.db, id.ContentItem, []string{itemID},
 		incoming.Keys(b.media())...)
 	if err != nil {
@@ -59,7 +58,7 @@ func (s *Service) EstimateRegenerate(ctx context.Context, itemID string, body an
 	if err != nil {
 		return nil, err
 	}
-	err = s.plan(ctx, r, b, references{media: incoming.Of(p.Owner, beside)}, true)
+	err = s.plan(ctx, r, b, references{media: incoming.Of(it.Owner, beside)}, true)
 	return []int64{r.Credits}, err
 }
 

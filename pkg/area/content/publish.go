@@ -113,7 +113,7 @@ func (s *Service) schedule(ctx context.Context, tx *store.Tx, in *scheduleInput)
 		return out, err
 	}
 	if clear {
-		if err := publication.Clear(tx, now, p.Owner, w.r); err != nil {
+		if err := publication.Clear(tx, now, w.it.Owner, w.r); err != nil {
 			return out, err
 		}
 		return s.answer(ctx, tx, w)
@@ -128,7 +128,7 @@ func (s *Service) schedule(ctx context.Context, tx *store.Tx, in *scheduleInput)
 		return out, err
 	}
 	if b.PublishAt != nil && b.PublishAt.Next {
-		if at, err = s.enqueue(ctx, tx, p.Owner, w.r, targets); err != nil {
+		if at, err = s.enqueue(ctx, tx, w.it.Owner, w.r, targets); err != nil {
 			return out, err
 		}
 	}
@@ -138,10 +138,10 @@ func (s *Service) schedule(ctx context.Context, tx *store.Tx, in *scheduleInput)
 		return out, err
 	}
 	if blocked {
-		publication.Await(tx, now, p.Owner, w.r, targets, at)
+		publication.Await(tx, now, w.it.Owner, w.r, targets, at)
 		return s.answer(ctx, tx, w)
 	}
-	if err := publication.Schedule(tx, now, p.Owner, w.r, targets, at); err != nil {
+	if err := publication.Schedule(tx, now, w.it.Owner, w.r, targets, at); err != nil {
 		return out, err
 	}
 	return s.answer(ctx, tx, w)
@@ -261,7 +261,7 @@ func (s *Service) publish(ctx context.Context, tx *store.Tx, in *publishInput) (
 		return out, err
 	}
 	w.take(targets, b.Sandbox)
-	if err := publication.Publish(tx, now, p.Owner, w.r, targets); err != nil {
+	if err := publication.Publish(tx, now, w.it.Owner, w.r, targets); err != nil {
 		return out, err
 	}
 	w.r.Usual = usualPublication

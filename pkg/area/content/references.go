@@ -3,6 +3,7 @@ package content
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -24,6 +25,7 @@ import (
 type references struct {
 	factories map[string]factory.Factory
 	balance   ledger.Balance // of live keys
+	owner     tenant.Owner   // of the factories
 	media     incoming.Given
 	products  map[string]*record.StoredProduct
 	// accounts are the items of social accounts, by their ids.
@@ -97,7 +99,7 @@ func productKeys(bodies []createBody) (keys []store.Key) {
 func productsOf(o tenant.Owner, items []store.Item) (map[string]*record.StoredProduct, error) {
 	found := map[string]*record.StoredProduct{}
 	for _, it := range items {
-		if it.Kind != record.ItemKind || it.Owner != o {
+		if it.Kind != record.ItemKind || !o.Sees(it.Owner) {
 			continue
 		}
 		r, err := record.Decode(&it)
@@ -171,15 +173,35 @@ func (s *Service) open(ctx context.Context, p *auth.Principal, bodies ...createB
 	if funds > 0 {
 		a.balance = ledger.FundsOf(beside[:funds])
 	}
+	if a.owner, err = ownerOf(p.Owner, a.factories, bodies); err != nil {
+		return a, err
+	}
 	a.accounts = map[string]store.Item{}
 	for _, it := range beside[funds:] {
-		if account.Is(it, p.Owner) {
+		if account.Is(it, a.owner) {
 			a.accounts[it.PK] = it
 		}
 	}
-	a.media = incoming.Of(p.Owner, beside[funds:])
-	a.products, err = productsOf(p.Owner, beside[funds:])
+	a.media = incoming.Of(a.owner, beside[funds:])
+	a.products, err = productsOf(a.owner, beside[funds:])
 	return a, err
+}
+
+// ownerOf returns the owner of the factories of bodies, which are all of one profile: one reservation pays for a batch.
+func ownerOf(o tenant.Owner, factories map[string]factory.Factory, bodies []createBody) (tenant.Owner, error) {
+	first := true
+	for i, b := range bodies {
+		f, ok := factories[b.FactoryID]
+		switch of := f.In(o); {
+		case !ok: // accepted refuses it
+		case first:
+			o, first = of, false
+		case of != o:
+			return o, errs.Invalid("/items/"+strconv.Itoa(i)+"/factory_id", "belongs to another profile than the "+
+				"factory of the items before. Send a batch for each profile")
+		}
+	}
+	return o, nil
 }
 
 // maxTrack is the longest duration of the caller's music.

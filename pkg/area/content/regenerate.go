@@ -127,7 +127,7 @@ func (s *Service) regenerate(ctx context.Context, tx *store.Tx, in *regenerateIn
 	if err := in.Check(r.Version); err != nil {
 		return out, err
 	}
-	before, a := r.Counts(), references{media: incoming.Of(p.Owner, others[funds:])}
+	before, a := r.Counts(), references{media: incoming.Of(it.Owner, others[funds:])}
 	if err := s.plan(ctx, r, b, a, live); err != nil {
 		return out, err
 	}
@@ -146,7 +146,7 @@ func (s *Service) regenerate(ctx context.Context, tx *store.Tx, in *regenerateIn
 	if live {
 		balance = ledger.FundsOf(others[:funds])
 	}
-	order := r.Order(p.Owner)
+	order := r.Order(it.Owner)
 	r.Usual = order.Usual()
 	if r.Ticket, err = generate.Accept(tx, now, order, ledger.PayerOf(now, p.KeyID(), p.SpendLimit),
 		balance); err != nil {

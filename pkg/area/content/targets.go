@@ -13,6 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
@@ -22,6 +23,7 @@ import (
 type publishRequest struct {
 	r       *item.Record
 	it      store.Item
+	owner   tenant.Owner          // of the item
 	asked   []string              // ids of the accounts in the call
 	read    map[string]store.Item // items that were read, by the ids of accounts
 	options platformOptions
@@ -51,7 +53,7 @@ func (s *Service) publishRequest(ctx context.Context, itemID string, match httpa
 	for i, accountID := range known {
 		w.read[accountID] = beside[i]
 	}
-	w.it = it
+	w.it, w.owner = it, it.Owner
 	if w.r, err = item.Decode(&it); err != nil {
 		return nil, err
 	}
@@ -98,7 +100,7 @@ func (s *Service) targets(ctx context.Context, w *publishRequest,
 			param = "/social_account_ids"
 		}
 		it := w.read[accountID]
-		if !account.Is(it, p.Owner) {
+		if !account.Is(it, w.owner) {
 			e := errs.Missing("social account", accountID)
 			e.Param = param
 			return nil, e

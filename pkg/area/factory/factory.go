@@ -92,6 +92,7 @@ type Factory struct {
 	AutoPublish      bool              `json:"auto_publish" doc:"Whether generated content is published automatically, on the social accounts of the factory: at the times of its content plan, or else at once. Turning it on schedules the items of its content plans whose time is ahead. Other content that was created before stays as it is, and so does content that was created or regenerated without the scope content:publish, and what none of the accounts takes"`
 	Approval         string            `json:"approval" enum:"none,required" doc:"Whether its content waits for an approval before it is scheduled or published"`
 	Quality          string            `json:"quality" doc:"Quality of the texts of items and plans that name none: draft, standard or best" example:"standard"`
+	ProfileID        *tenant.Profile   `json:"profile_id" doc:"Profile that it belongs to, with all that it makes. Null: the account as a whole"`
 	SocialAccountIDs []string          `json:"social_account_ids" nullable:"false" doc:"Ids of the social accounts that it publishes to"`
 	Settings         TypeSettings      `json:"settings" doc:"Settings of the factory's type"`
 	// Trained is its trained model, if it has one.
@@ -100,6 +101,9 @@ type Factory struct {
 	Files Files  `json:"-"`
 	State string `json:"state" enum:"active,paused,deleted" doc:"State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or scheduled waits until it is active. What is being generated goes on"`
 }
+
+// In returns the owner of what the factory makes, for a caller with the given owner.
+func (f *Factory) In(caller tenant.Owner) tenant.Owner { return caller.In(f.ProfileID) }
 
 // allContentTypes are the content types of a factory that names none.
 var allContentTypes = []string{"post", "video", "carousel", "story", "music_clip"}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/content-automation/api/pkg/area/media/incoming"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -69,7 +70,8 @@ func (t TypeSettings) named() (map[string]string, error) {
 
 // setFiles reads the media that the settings name anew, and adds to the transaction that they are kept. before are
 // those that they named before.
-func (s *Service) setFiles(ctx context.Context, tx *store.Tx, f *Factory, before map[string]string) error {
+func (s *Service) setFiles(ctx context.Context, tx *store.Tx, o tenant.Owner, f *Factory,
+	before map[string]string) error {
 	named, err := f.Settings.named()
 	if err != nil {
 		return err
@@ -93,6 +95,7 @@ func (s *Service) setFiles(ctx context.Context, tx *store.Tx, f *Factory, before
 	if err != nil {
 		return err
 	}
+	given = given.For(o)
 	var found []error
 	for i, m := range changed {
 		file, err := given.File(asked[i])

@@ -12,11 +12,13 @@ import (
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/httpapi"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
 type createBody struct {
+	profile.Given
 	Type         Type              `json:"type" enum:"blogger,seller,expert,brand,news,entertainment,musician" doc:"Type of the factory. It cannot be changed" example:"brand"`
 	Name         string            `json:"name" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the factory" example:"Acme on social media"`
 	Language     string            `json:"language,omitempty" maxLength:"35" default:"en" doc:"Language of its content (BCP 47)" example:"de-DE"`
@@ -99,6 +101,7 @@ type patchInput struct {
 
 type listInput struct {
 	httpapi.PageInput
+	profile.Filter
 	Type  []string `query:"type" enum:"blogger,seller,expert,brand,news,entertainment,musician" nullable:"false" doc:"Only factories of these types, separated by commas"`
 	State []string `query:"state" enum:"active,paused" nullable:"false" doc:"Only factories in these states, separated by commas"`
 }
@@ -128,7 +131,7 @@ func (s *Service) Register(r *httpapi.Router) {
 	update := op("updateFactory", http.MethodPatch, "/v1/factories/{factory_id}", auth.FactoriesWrite,
 		"Change a factory", "Takes a JSON merge patch (RFC 7396). Set `state` to pause or resume the factory.")
 	update.Errors = []errs.Code{errs.UnsupportedModel, errs.VersionMismatch}
-	update.Fixed = map[string]string{"type": "create another factory"}
+	update.Fixed = map[string]string{"type": "create another factory", "profile_id": "create another factory"}
 	httpapi.Write(r, update, s.update)
 
 	remove := op("deleteFactory", http.MethodDelete, "/v1/factories/{factory_id}", auth.FactoriesWrite,
@@ -142,8 +145,8 @@ func (s *Service) Register(r *httpapi.Router) {
 }
 
 func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Factory], error) {
-	q, err := httpapi.Owned(ctx, Kind, id.Factory, httpapi.Period{}, map[string]string{"type": httpapi.AnyOf(in.Type),
-		"state": httpapi.AnyOf(in.State)})
+	q, err := httpapi.Owned(ctx, Kind, id.Factory, httpapi.Period{}, in.Filter.Into(map[string]string{
+		"type": httpapi.AnyOf(in.Type), "state": httpapi.AnyOf(in.State)}))
 	if err != nil {
 		return httpapi.Page[Factory]{}, err
 	}
@@ -159,9 +162,13 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (Fa
 // make makes the factory of a body.
 func (s *Service) make(ctx context.Context, tx *store.Tx, b createBody) (out Factory, err error) {
 	p, now := auth.FromContext(ctx), s.now()
+	o, err := b.Given.Owner(ctx, tx, now)
+	if err != nil {
+		return out, err
+	}
 	f := Factory{
 		Resource: resource.New(id.New(id.Factory, now), now, b.Metadata),
-		Type:     b.Type, SocialAccountIDs: []string{},
+		Type:     b.Type, SocialAccountIDs: []string{}, ProfileID: o.ProfileID(),
 	}
 	err = f.apply(Settings{
 		Name: b.Name, Language: b.Language, Description: b.Description, Audience: b.Audience, Tone: b.Tone,
@@ -176,10 +183,10 @@ func (s *Service) make(ctx context.Context, tx *store.Tx, b createBody) (out Fac
 	if err := f.PermitAutoPublish(p, false); err != nil {
 		return out, err
 	}
-	if err := s.setFiles(ctx, tx, &f, nil); err != nil {
+	if err := s.setFiles(ctx, tx, o, &f, nil); err != nil {
 		return out, err
 	}
-	it, err := f.item(p.Owner)
+	it, err := f.item(o)
 	if err != nil {
 		return out, err
 	}
@@ -220,7 +227,7 @@ func (s *Service) change(ctx context.Context, tx *store.Tx, it store.Item, f Fac
 	if err := errs.All(f.PermitAutoPublish(p, published), f.permitApproval(p, approval)); err != nil {
 		return out, err
 	}
-	if err := s.setFiles(ctx, tx, &f, named); err != nil {
+	if err := s.setFiles(ctx, tx, it.Owner, &f, named); err != nil {
 		return out, err
 	}
 	if resumed {

@@ -14,11 +14,13 @@ import (
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
 type createBody struct {
+	profile.Given
 	Type      media.Type        `json:"type,omitempty" enum:"image,audio,video" doc:"Type of the file. Absent: as the mime_type or the file says"`
 	MIMEType  string            `json:"mime_type,omitempty" enum:"image/jpeg,image/png,image/webp,audio/mpeg,audio/wav,audio/aac,audio/mp4,video/mp4" doc:"MIME type. Required for an upload. The file must be what it says" example:"image/jpeg"`
 	Bytes     int64             `json:"bytes,omitempty" minimum:"1" maximum:"209715200" doc:"Size in bytes: up to 20 MiB for images, 25 MiB for audio, 200 MiB for videos. Required for an upload" example:"482113"`
@@ -41,6 +43,7 @@ type deleteInput struct {
 
 type listInput struct {
 	httpapi.PageInput
+	profile.Filter
 	Type  []string `query:"type" enum:"image,audio,video" nullable:"false" doc:"Only media of these types, separated by commas"`
 	State []string `query:"state" enum:"pending,ready,rejected" nullable:"false" doc:"Only media in these states, separated by commas"`
 }
@@ -94,8 +97,13 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	}
 	declared := incoming.Declared{Type: b.fileType(), MIMEType: b.MIMEType, Bytes: b.Bytes, SHA256: b.SHA256}
 	now := s.now()
+	o, err := b.Given.Owner(ctx, tx, now)
+	if err != nil {
+		return out, err
+	}
 	r := incoming.New(id.New(id.Media, now), now, declared, b.SourceURL, b.Metadata)
-	if err := incoming.Create(tx, now, auth.FromContext(ctx).Owner, r); err != nil {
+	r.ProfileID = o.ProfileID()
+	if err := incoming.Create(tx, now, o, r); err != nil {
 		return out, err
 	}
 	return s.view(ctx, r)
@@ -142,7 +150,7 @@ func (s *Service) view(ctx context.Context, r *incoming.Record) (incoming.Media,
 
 func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[incoming.Media], error) {
 	q, err := httpapi.Owned(ctx, incoming.ItemKind, id.Media, httpapi.Period{},
-		map[string]string{"type": httpapi.AnyOf(in.Type), "state": httpapi.AnyOf(in.State)})
+		in.Filter.Into(map[string]string{"type": httpapi.AnyOf(in.Type), "state": httpapi.AnyOf(in.State)}))
 	if err != nil {
 		return httpapi.Page[incoming.Media]{}, err
 	}

@@ -237,7 +237,8 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	if !ok {
 		return out, errs.Missing(factory.Kind, in.ID)
 	}
-	if err := checkProducts(p.Owner, f, in.Body.ProductIDs, beside[funded:]); err != nil {
+	o := f.In(p.Owner)
+	if err := checkProducts(o, f, in.Body.ProductIDs, beside[funded:]); err != nil {
 		return out, err
 	}
 	d, err := s.draft(in.Body, f, p.Mode, now)
@@ -247,7 +248,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	for _, r := range d.recipe.Items {
 		r.Withheld = !p.Has(auth.ContentPublish)
 	}
-	replaced, err := book(tx, now, p.Owner, d.plan, in.Body.Replace, beside[0])
+	replaced, err := book(tx, now, o, d.plan, in.Body.Replace, beside[0])
 	if err != nil {
 		return out, err
 	}
@@ -263,7 +264,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 			return out, err
 		}
 	}
-	if err := planjob.Accept(tx, now, p.Owner, d.plan, d.recipe, credits, ledger.PayerOf(now, p.KeyID(), p.SpendLimit),
+	if err := planjob.Accept(tx, now, o, d.plan, d.recipe, credits, ledger.PayerOf(now, p.KeyID(), p.SpendLimit),
 		funds, replaced); err != nil {
 		return out, err
 	}

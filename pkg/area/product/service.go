@@ -283,7 +283,7 @@ func (s *Service) addPhoto(ctx context.Context, tx *store.Tx, in *photoInput) (o
 		return out, err
 	}
 	p, it, now := auth.FromContext(ctx), given.Beside[0], s.now()
-	if it.Kind != record.ItemKind || it.Owner != p.Owner {
+	if it.Kind != record.ItemKind || !p.Owner.Sees(it.Owner) {
 		return out, errs.Missing(record.ItemKind, in.ID)
 	}
 	r, err := record.Decode(&it)
@@ -302,7 +302,7 @@ func (s *Service) addPhoto(ctx context.Context, tx *store.Tx, in *photoInput) (o
 	}
 	var key string
 	if b.MediaID != "" {
-		f, err := given.File(m)
+		f, err := given.For(it.Owner).File(m)
 		if err != nil {
 			return out, err
 		}
@@ -313,7 +313,7 @@ func (s *Service) addPhoto(ctx context.Context, tx *store.Tx, in *photoInput) (o
 	}
 	photo := record.NewPhoto(r.ID, now, incoming.Declared{MIMEType: b.MIMEType, Bytes: b.Bytes, SHA256: b.SHA256},
 		b.SourceURL, key)
-	if err := photo.Await(tx, now, p.Owner); err != nil {
+	if err := photo.Await(tx, now, it.Owner); err != nil {
 		return out, err
 	}
 	at := len(r.Photos)

@@ -63,7 +63,8 @@ func Mount(r *httpapi.Router, e area.Env) { NewService(e.Now).Register(r) }
 func (s *Service) Register(r *httpapi.Router) {
 	httpapi.Write(r, httpapi.Op{
 		ID: "resetSandbox", Method: http.MethodPost, Path: "/v1/sandbox/reset", Scope: auth.AccountManage,
-		Function: "account", Tag: "Account",
+		AccountWide: true,
+		Function:    "account", Tag: "Account",
 		Summary: "Empty the sandbox, or move its clock",
 		Description: "Deletes everything that the test keys of the account have made until now: content items, " +
 			"generations, media, events and factories, in this order, with their files. " +

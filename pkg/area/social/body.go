@@ -3,10 +3,12 @@ package social
 import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
 )
 
 type connectBody struct {
+	profile.Given
 	Platform        platformID        `json:"platform,omitempty" doc:"Platform of the account. Send this or social_account_id"`
 	SocialAccountID string            `json:"social_account_id,omitempty" doc:"Id of an account to connect again. Send this or platform" example:"soc_01h455vb4pex5vsknk084sn02q"`
 	BotToken        string            `json:"bot_token,omitempty" maxLength:"200" pattern:"^[0-9]+:[0-9A-Za-z_-]+$" patternDescription:"a token of @BotFather" doc:"telegram: token of a bot that is an administrator of the channel"`

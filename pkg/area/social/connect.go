@@ -48,10 +48,19 @@ type consent struct {
 // connect connects an account. A token or a login connects it at once, and OAuth connects it as
 // soon as its owner has granted access. The calls at a platform may be repeated without harm.
 func (s *Service) connect(ctx context.Context, tx *store.Tx, in *connectInput) (out account.Account, err error) {
-	b, o, now := in.Body, auth.FromContext(ctx).Owner, s.now()
+	b, now := in.Body, s.now()
 	r, it, settings, err := s.subject(ctx, b)
 	if err != nil {
 		return out, err
+	}
+	o := it.Owner
+	if it.Version == 0 {
+		if o, err = b.Given.Owner(ctx, tx, now); err != nil {
+			return out, err
+		}
+		r.ProfileID = o.ProfileID()
+	} else if b.ProfileID != "" && tenant.Profile(b.ProfileID) != o.Profile {
+		return out, errs.Invalid("/profile_id", "is another one than that of %s, and cannot be changed", r.ID)
 	}
 	adapter, ok := s.platforms.Of(o.Mode, r.Platform)
 	if !ok {

@@ -4,12 +4,14 @@ import (
 	"context"
 	"crypto/hmac"
 	"errors"
+	"html/template"
 	"net/http"
 	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/store"
 
 	customer "github.com/content-automation/api/pkg/area/account"
@@ -24,6 +26,10 @@ type request struct {
 	// Customer is the name of the account of the service that makes the request, and AccountID
 	// is its id.
 	Customer, AccountID string
+	// For is the name of the profile that the account is connected for, and Logo a data URL of its logo. Both are empty
+	// without a profile.
+	For  string
+	Logo template.URL
 	// Platform is the name of the platform in the platform's own spelling.
 	Platform string
 	// May lists the rights of the customer after the owner has allowed the request, in whole
@@ -72,11 +78,20 @@ func (s *Service) link(ctx context.Context, state string) page {
 		return broken("sign the cookie", err)
 	}
 	caps := adapter.Capabilities()
-	return page{
-		Status: http.StatusOK, Title: name + " asks for access to your account on " + caps.Label, cookie: cookie,
-		Ask: &request{Customer: name, AccountID: string(v.it.Owner.Account), Platform: caps.Label, May: may(caps),
-			Address: address},
+	ask := &request{Customer: name, AccountID: string(v.it.Owner.Account), Platform: caps.Label, May: may(caps),
+		Address: address}
+	title := name + " asks for access to your account on " + caps.Label
+	if v.it.Owner.Profile != "" {
+		brand, err := profile.BrandOf(ctx, s.db, v.it.Owner)
+		if err != nil {
+			return broken("read the profile", err)
+		}
+		if ask.For = strings.TrimSpace(line(brand.Name)); ask.For != "" {
+			title += " for " + ask.For
+		}
+		ask.Logo = template.URL(brand.Logo) // made of a picture that was decoded
 	}
+	return page{Status: http.StatusOK, Title: title, cookie: cookie, Ask: ask}
 }
 
 // customer returns the name of a customer's account as one line.

@@ -10,6 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/httpapi"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -37,6 +38,7 @@ type attachInput struct {
 
 type listInput struct {
 	httpapi.PageInput
+	profile.Filter
 	Platform  []platformID `query:"platform" nullable:"false" doc:"Only accounts of these platforms, separated by commas"`
 	State     []string     `query:"state" enum:"pending,connected,needs_reconnect,disconnected" nullable:"false" doc:"Only accounts in these states, separated by commas"`
 	FactoryID string       `query:"factory_id" doc:"Only accounts of this factory"`
@@ -100,7 +102,8 @@ func (s *Service) Register(r *httpapi.Router) {
 }
 
 func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[account.Account], error) {
-	filters := map[string]string{"platform": httpapi.AnyOf(in.Platform), "state": httpapi.AnyOf(in.State)}
+	filters := in.Filter.Into(map[string]string{"platform": httpapi.AnyOf(in.Platform),
+		"state": httpapi.AnyOf(in.State)})
 	if in.FactoryID != "" {
 		filters[account.FactoryFilter(in.FactoryID)] = "yes"
 	}
@@ -168,6 +171,9 @@ func (s *Service) both(ctx context.Context, in *attachInput) (factory, it store.
 	it, ok := found[in.ID]
 	if !ok {
 		return factory, it, r, errs.Missing(account.Kind, in.ID)
+	}
+	if it.Owner != factory.Owner {
+		return factory, it, r, errs.Invalid("social_account_id", "is of another profile than the factory")
 	}
 	r, err = account.Decode(&it)
 	return factory, it, r, err

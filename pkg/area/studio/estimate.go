@@ -74,7 +74,7 @@ func (s *Service) estimate(ctx context.Context, _ *store.Tx, in *estimateInput) 
 		return out, err
 	}
 	// A test key, too, gets the live price.
-	o, err := s.order(ctx, b.Kind, b.Model, b.Input.Input, "/input", true, nil)
+	o, err := s.order(ctx, auth.FromContext(ctx).Owner, b.Kind, b.Model, b.Input.Input, "/input", true, nil)
 	if err != nil {
 		return out, err
 	}
@@ -113,7 +113,7 @@ func price[B body](s *Service) func(ctx context.Context, body any) ([]int64, err
 		if err := errs.All(checkRehearsal(c.Sandbox, auth.FromContext(ctx).Mode), rules(b)); err != nil {
 			return nil, err
 		}
-		o, err := s.order(ctx, kind, c.Model, in, "", true, nil)
+		o, err := s.order(ctx, c.Given.In(auth.FromContext(ctx).Owner), kind, c.Model, in, "", true, nil)
 		return []int64{o.credits}, err
 	}
 }

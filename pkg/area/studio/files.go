@@ -6,6 +6,7 @@ import (
 
 	"github.com/content-automation/api/pkg/area/media/incoming"
 	"github.com/content-automation/api/pkg/area/studio/generation"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/store"
@@ -26,7 +27,8 @@ func (f files) spoken() time.Duration {
 // files looks up the files that an input refers to, by URL or by the id of a media, and
 // refuses those that cannot be used. It reads other items in the same round trip. Prefix
 // is the place of the input in the body.
-func (s *Service) files(ctx context.Context, in generation.Input, prefix string, others []store.Key) (files, error) {
+func (s *Service) files(ctx context.Context, o tenant.Owner, in generation.Input, prefix string,
+	others []store.Key) (files, error) {
 	types := map[string]media.Type{generation.ImageMember: media.Image, generation.AudioMember: media.Audio,
 		generation.VideoMember: media.Video}
 	var members []incoming.Member
@@ -41,6 +43,7 @@ func (s *Service) files(ctx context.Context, in generation.Input, prefix string,
 	if err != nil {
 		return files{}, err
 	}
+	given = given.For(o)
 	out := files{given, map[string]media.File{}}
 	for i, m := range members {
 		if m.IsID() {

@@ -4,6 +4,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area/studio/generation"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
 )
 
@@ -11,6 +12,7 @@ import (
 // member of another kind is refused and never lost silently.
 type (
 	Common struct {
+		profile.Given
 		Model    string                `json:"model,omitempty" maxLength:"100" doc:"Id of a model of this kind. Absent: the default of the catalog"`
 		Sandbox  *generation.Rehearsal `json:"sandbox,omitempty" doc:"Simulated result. For test keys only"`
 		Metadata resource.Metadata     `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`

@@ -18,6 +18,7 @@ import (
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -40,6 +41,7 @@ type deleteInput struct {
 
 type listInput struct {
 	httpapi.PageInput
+	profile.Filter
 	httpapi.Period
 	Kind  []string `query:"kind" enum:"video,image,music,voice,avatar" nullable:"false" doc:"Only generations of these kinds, separated by commas"`
 	State []string `query:"state" enum:"queued,generating,generated,failed,canceled" nullable:"false" doc:"Only generations in these states, separated by commas"`
@@ -115,9 +117,10 @@ type order struct {
 // order chooses the model for an input and refuses inputs that the model does not support.
 // Prefix is the place of the input in the body. Live work needs a model that the stack
 // offers and that has a price. The speech is read, unless it was heard before. Other items
-// are read together with the media of the caller that the input refers to.
-func (s *Service) order(ctx context.Context, kind provider.Kind, model string, in generation.Input, prefix string,
-	live bool, heard *recording, others ...store.Key) (order, error) {
+// are read together with the media of the caller that the input refers to, of which the owner
+// of the generation may use some.
+func (s *Service) order(ctx context.Context, owner tenant.Owner, kind provider.Kind, model string,
+	in generation.Input, prefix string, live bool, heard *recording, others ...store.Key) (order, error) {
 	chosen, err := s.offer.ChooseFor(in.Request(kind), model, live)
 	if err != nil {
 		return order{}, err
@@ -128,7 +131,7 @@ func (s *Service) order(ctx context.Context, kind provider.Kind, model string, i
 	if err := m.Check(req, prefix); err != nil {
 		return order{}, err
 	}
-	given, err := s.files(ctx, in, prefix, others)
+	given, err := s.files(ctx, owner, in, prefix, others)
 	if err != nil {
 		return order{}, err
 	}
@@ -194,19 +197,24 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, b body,
 	if err := errs.All(checkRehearsal(c.Sandbox, p.Mode), rules(b)); err != nil {
 		return out, err
 	}
+	owner, err := c.Given.Owner(ctx, tx, now)
+	if err != nil {
+		return out, err
+	}
 	var funds []store.Key
 	if live {
 		funds = ledger.FundsKeys(p.Account, now)
 	}
-	o, err := s.order(ctx, kind, c.Model, in, "", live, *heard, funds...)
+	o, err := s.order(ctx, owner, kind, c.Model, in, "", live, *heard, funds...)
 	if err != nil {
 		return out, err
 	}
 	*heard = o.speech
 	r := &generation.Record{
 		Generation: generation.Generation{
-			Resource: resource.New(id.New(id.Generation, now), now, c.Metadata),
-			Kind:     kind, Model: o.model.ID, Input: o.input, State: generation.Queued,
+			Resource:  resource.New(id.New(id.Generation, now), now, c.Metadata),
+			ProfileID: owner.ProfileID(),
+			Kind:      kind, Model: o.model.ID, Input: o.input, State: generation.Queued,
 		},
 		Sandbox: c.Sandbox, Given: o.files.media,
 	}
@@ -214,14 +222,14 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, b body,
 		return out, err
 	}
 	if o.speech != nil && live {
-		file, err := s.signer.KeepInput(ctx, p.Owner, o.speech.Ext, o.speech.file(), o.speech.content)
+		file, err := s.signer.KeepInput(ctx, owner, o.speech.Ext, o.speech.file(), o.speech.content)
 		if err != nil {
 			return out, err
 		}
 		r.Given[generation.AudioMember] = file
 	}
 	a := generate.Order{
-		Owner: p.Owner, Subject: r.ID, Attempt: generation.Attempt, About: r.About(),
+		Owner: owner, Subject: r.ID, Attempt: generation.Attempt, About: r.About(),
 		Makes: "generation." + string(kind),
 		Parts: []generate.Part{{Kind: kind, Model: o.model.ID, Provider: o.model.Provider}},
 	}
@@ -240,7 +248,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, b body,
 	if r.Ticket, err = generate.Accept(tx, now, a, ledger.PayerOf(now, p.KeyID(), p.SpendLimit), balance); err != nil {
 		return out, err
 	}
-	it, err := r.Entry(p.Owner)
+	it, err := r.Entry(owner)
 	if err != nil {
 		return out, err
 	}
@@ -261,7 +269,8 @@ func checkRehearsal(r *generation.Rehearsal, mode tenant.Mode) error {
 
 func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[generation.Generation], error) {
 	q, err := httpapi.Owned(ctx, generation.ItemKind, id.Generation, in.Period,
-		map[string]string{"kind": httpapi.AnyOf(in.Kind), "state": httpapi.AnyOf(in.State), "model": in.Model})
+		in.Filter.Into(map[string]string{"kind": httpapi.AnyOf(in.Kind), "state": httpapi.AnyOf(in.State),
+			"model": in.Model}))
 	if err != nil {
 		return httpapi.Page[generation.Generation]{}, err
 	}

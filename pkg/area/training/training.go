@@ -138,12 +138,12 @@ func (s *Service) start(ctx context.Context, tx *store.Tx, in *startInput) (out 
 	}
 	if live {
 		r.Usual = usualLive
-		if err := r.Reserve(tx, now, p.Account, chosen.credits, ledger.PayerOf(now, p.KeyID(), p.SpendLimit),
+		if err := r.Reserve(tx, now, f.In(p.Owner), chosen.credits, ledger.PayerOf(now, p.KeyID(), p.SpendLimit),
 			ledger.FundsOf(beside[1:])); err != nil {
 			return out, err
 		}
 	}
-	return r.View(), job.Begin(tx, now, p.Owner, r, beside[0])
+	return r.View(), job.Begin(tx, now, f.In(p.Owner), r, beside[0])
 }
 
 // checkRehearsal refuses a rehearsal of a live key, or one that makes no sense.

@@ -83,7 +83,7 @@ func (s *Service) findNaming(ctx context.Context, webhookID string, named factor
 	if it.Kind == "" {
 		return r, it, errs.Missing(endpoint.Kind, webhookID)
 	}
-	if err := owns(to.Owner, items[:len(keys)]); err != nil {
+	if err := owns(it.Owner, items[:len(keys)]); err != nil {
 		return r, it, err
 	}
 	if err := it.Decode(&r); err != nil {

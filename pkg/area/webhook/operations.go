@@ -9,11 +9,13 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
 type createBody struct {
+	profile.Given
 	URL         string            `json:"url,omitempty" minLength:"1" maxLength:"2048" doc:"URL that receives the events: https on port 443 with a public address. Send this or destination" example:"https://crm.example.com/hooks/content"`
 	Destination *destinationBody  `json:"destination,omitempty" doc:"Event bus or queue in your own AWS account. Send this or url"`
 	EventTypes  []eventPattern    `json:"event_types" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false" doc:"Subscribed events: types, areas such as content.*, or * for all"`
@@ -117,9 +119,14 @@ func (s *Service) Register(r *httpapi.Router) {
 	s.registerDeliveries(r, op)
 }
 
-func (s *Service) list(ctx context.Context, in *httpapi.PageInput) (httpapi.Page[endpoint.Webhook], error) {
-	q := store.Query{Index: store.Table, Partition: endpoint.List(ownerOf(ctx))}
-	return httpapi.ListItems(ctx, s.db, q, *in, func(it store.Item) (endpoint.Webhook, error) {
+type listInput struct {
+	httpapi.PageInput
+	profile.Filter
+}
+
+func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[endpoint.Webhook], error) {
+	q := store.Query{Index: store.Table, Partition: endpoint.List(ownerOf(ctx)), Filters: in.Filter.Into(nil)}
+	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (endpoint.Webhook, error) {
 		var r endpoint.WebhookRecord
 		err := it.Decode(&r)
 		return r.View(s.now()), err
@@ -137,6 +144,9 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	}
 	now := s.now()
 	to := refOf(ctx, id.New(id.Webhook, now))
+	if to.Owner, err = in.Body.Given.Owner(ctx, tx, now); err != nil {
+		return out, err
+	}
 	if err := s.checkFactories(ctx, to.Owner, in.Body.FactoryIDs); err != nil {
 		return out, err
 	}
@@ -146,8 +156,8 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	}
 	r := &endpoint.WebhookRecord{
 		Webhook: endpoint.Webhook{
-			Resource: resource.New(to.ID, now, in.Body.Metadata),
-			URL:      url, Destination: target, EventTypes: types,
+			Resource:  resource.New(to.ID, now, in.Body.Metadata),
+			ProfileID: to.ProfileID(), URL: url, Destination: target, EventTypes: types,
 			FactoryIDs: append([]string{}, in.Body.FactoryIDs...), Description: in.Body.Description,
 			State: endpoint.StateEnabled,
 		},

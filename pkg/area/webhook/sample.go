@@ -72,7 +72,7 @@ func (s *Service) test(ctx context.Context, tx *store.Tx, in *testInput) (out en
 		return out, err
 	}
 	now := s.now()
-	sample, err := event.NewSample(now, ownerOf(ctx), event.Type(in.Body.EventType))
+	sample, err := event.NewSample(now, ownerOf(ctx).In(w.ProfileID), event.Type(in.Body.EventType))
 	if err != nil {
 		return out, err
 	}

@@ -96,7 +96,7 @@ func (s *Service) add(tx *store.Tx, to endpoint.Ref, r *endpoint.WebhookRecord) 
 	it.Key, it.Listed = to.Key(), store.Key{}
 	tx.Create(it, nil)
 	tx.Count(endpoint.CountKey(to.Owner), 1, endpoint.MaxPerOwner,
-		errs.New(errs.InvalidState, "There are already %d webhooks in this mode, which is the maximum. Delete one "+
+		errs.New(errs.InvalidState, "There are already %d webhooks in this mode or profile, which is the maximum. Delete one "+
 			"first.", endpoint.MaxPerOwner))
 	return nil
 }

@@ -229,6 +229,7 @@ func principal(s *credential.Credential, c caller, now time.Time) *auth.Principa
 		},
 		SpendLimit: s.SpendLimit, OldSecret: !s.UntilAt.IsZero(),
 	}
+	p.Bind(s.Profiles)
 	if p.Role != "" {
 		p.Actor.Kind = auth.Person
 	}

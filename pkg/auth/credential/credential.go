@@ -27,6 +27,8 @@ type Credential struct {
 	Role string
 	// KeyIPs and AccountIPs are CIDRs; an empty list permits every address.
 	KeyIPs, AccountIPs []string
+	// Profiles are the profiles that the key is bound to. Empty means the whole account.
+	Profiles []tenant.Profile
 	// Limit is the number of calls a minute.
 	Limit int
 	// SpendLimit is the number of credits per calendar month. Nil means no limit.
@@ -64,6 +66,7 @@ const (
 	role       = "role"
 	keyIPs     = "key_ips"
 	accountIPs = "account_ips"
+	profiles   = "profiles"
 	revoked    = "revoked"
 	movedTo    = "moved_to"
 	from       = "from"
@@ -131,7 +134,16 @@ func (c *Credential) texts() map[string]string {
 	return map[string]string{
 		keyID: c.KeyID, plan: c.Plan, movedTo: c.MovedTo, revoked: ended, scopes: strings.Join(c.Scopes, " "),
 		role: c.Role, keyIPs: strings.Join(c.KeyIPs, " "), accountIPs: strings.Join(c.AccountIPs, " "),
+		profiles: joined(c.Profiles),
 	}
+}
+
+func joined(all []tenant.Profile) string {
+	names := make([]string, len(all))
+	for i, p := range all {
+		names[i] = string(p)
+	}
+	return strings.Join(names, " ")
 }
 
 func (c *Credential) numbers() map[string]int64 {
@@ -274,6 +286,9 @@ func read(hash string, it store.Item) *Credential {
 		ExpiresAt:  at(expires), Revoked: a[revoked] != "", MovedTo: a[movedTo], UntilAt: at(until),
 		Count: int(it.Numbers[calls]),
 		From:  a[from],
+	}
+	for _, name := range strings.Fields(a[profiles]) {
+		c.Profiles = append(c.Profiles, tenant.Profile(name))
 	}
 	if it.Numbers[over] == it.Numbers[window] {
 		c.OverFrom = int(it.Numbers[overFrom])

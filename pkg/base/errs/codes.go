@@ -5,7 +5,7 @@ var Codes = []Code{
 	MalformedJSON, InvalidCursor, InvalidHeader,
 	MissingAPIKey, InvalidAPIKey,
 	InsufficientBalance, SpendLimitReached,
-	InsufficientScope, PlanNotAllowed, IPNotAllowed, ScopeEscalation, PersonRequired,
+	InsufficientScope, PlanNotAllowed, IPNotAllowed, ScopeEscalation, PersonRequired, ProfileNotAllowed,
 	NotFound, UnknownPath,
 	MethodNotAllowed,
 	IdempotencyInProgress, InvalidState, StaleProposal, Duplicate,

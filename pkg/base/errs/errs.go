@@ -32,6 +32,7 @@ const (
 	IPNotAllowed      Code = "ip_not_allowed"
 	ScopeEscalation   Code = "scope_escalation"
 	PersonRequired    Code = "person_required"
+	ProfileNotAllowed Code = "profile_not_allowed"
 
 	NotFound    Code = "not_found" // 404
 	UnknownPath Code = "unknown_path"

@@ -140,6 +140,13 @@ var Infos = []Info{
 		"Sign in to the account area as an owner or an admin, and do it there.",
 		Never, `"message": "Only a person who has signed in to the account area may do this. API keys cannot manage people, whatever their scopes."`},
 
+	{ProfileNotAllowed, http.StatusForbidden, permission,
+		"The key is bound to profiles, and the operation concerns the whole account.",
+		"A key with `profile_ids` reaches only what belongs to these profiles. Keys, profiles, the audit log, the " +
+			"service levels and the sandbox as a whole belong to the account.",
+		"Use a key of the account that is not bound to profiles.",
+		Never, `"message": "This concerns the whole account, and the API key is bound to profiles. Use a key without profile_ids."`},
+
 	{NotFound, http.StatusNotFound, invalidRequest,
 		"There is no such resource.",
 		"The id does not exist, was deleted, is malformed, or belongs to another account or the other mode. A test " +

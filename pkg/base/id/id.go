@@ -44,6 +44,8 @@ const (
 	Group         = "grp"
 	Integration   = "int"
 	ReviewLink    = "rvl"
+	Profile       = "prf"
+	Automation    = "aut"
 )
 
 // New makes an id of the given kind for the given time. It panics if the machine has no randomness, because nothing can

@@ -200,6 +200,8 @@ type Architect struct {
 type Settle struct {
 	State
 	Seal
+	Offers
+	Loopback
 }
 
 // Relay has the needs of the function relay.

@@ -78,6 +78,7 @@ var subjects = map[string]string{
 	"area/advice":           "Diagnosis",
 	"area/apikey":           "ApiKey",
 	"area/architect":        "Chat",
+	"area/automation":       "Automation",
 	"area/content":          "ContentItem",
 	"area/crm":              "Integration",
 	"area/crm/integration":  "Integration",
@@ -88,6 +89,7 @@ var subjects = map[string]string{
 	"area/plan":             "ContentPlan",
 	"area/plan/job":         "ContentPlan",
 	"area/product/record":   "Product",
+	"area/profile":          "Profile",
 	"area/social/account":   "Social",
 	"area/training/job":     "Training",
 	"area/webhook/endpoint": "Webhook",
@@ -97,6 +99,7 @@ var subjects = map[string]string{
 	"generate/catalog":      "Model",
 	"record/apikey":         "ApiKey",
 	"record/ledger":         "Balance",
+	"record/profile":        "Profile",
 }
 
 // names are the names of types that the rule would name otherwise.

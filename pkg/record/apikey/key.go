@@ -31,11 +31,13 @@ type Key struct {
 	State       string         `json:"state" enum:"active,revoked,expired" doc:"State of the key. A request with a revoked or expired key fails with 401"`
 	ExpiresAt   *resource.Time `json:"expires_at" doc:"Time at which the key expires. Null: never"`
 	// SpendLimit is enforced when credits are reserved.
-	SpendLimit *int64         `json:"spend_limit_credits" doc:"Credits that the key may spend in a calendar month (UTC). Null: no limit of its own"`
-	OldSecrets []OldSecret    `json:"old_secrets" nullable:"false" doc:"Earlier secrets that still work after a rotation. A request with one of them cannot manage API keys"`
-	LastUsedAt *resource.Time `json:"last_used_at" doc:"Time of the last request, to the minute. Null: never used"`
-	LastUsedIP *string        `json:"last_used_ip" doc:"Address of the first request of that minute"`
-	CreatedBy  string         `json:"created_by" doc:"Id of the key that created it, or operator"`
+	SpendLimit *int64 `json:"spend_limit_credits" doc:"Credits that the key may spend in a calendar month (UTC). Null: no limit of its own"`
+	// ProfileIDs never change: what the key has made stays where it can reach it.
+	ProfileIDs []tenant.Profile `json:"profile_ids" nullable:"false" doc:"Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account"`
+	OldSecrets []OldSecret      `json:"old_secrets" nullable:"false" doc:"Earlier secrets that still work after a rotation. A request with one of them cannot manage API keys"`
+	LastUsedAt *resource.Time   `json:"last_used_at" doc:"Time of the last request, to the minute. Null: never used"`
+	LastUsedIP *string          `json:"last_used_ip" doc:"Address of the first request of that minute"`
+	CreatedBy  string           `json:"created_by" doc:"Id of the key that created it, or operator"`
 }
 
 // Record is the stored document of a key.
@@ -73,6 +75,9 @@ type Replaced struct {
 // Show sets OldSecrets to the old secrets that still work.
 func (r *Record) Show(now time.Time) {
 	r.OldSecrets = []OldSecret{}
+	if r.ProfileIDs == nil {
+		r.ProfileIDs = []tenant.Profile{} // of a key that was made before there were profiles
+	}
 	for _, o := range r.Old {
 		if now.Before(o.Until.Time) {
 			r.OldSecrets = append(r.OldSecrets, o.OldSecret)

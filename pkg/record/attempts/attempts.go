@@ -84,6 +84,7 @@ func (a *Attempt) Forget(ctx context.Context) error {
 
 // change changes the attempts of the window.
 func (a *Attempt) change(ctx context.Context, change func(*document) error) error {
+	ctx = tenant.Unconfined(ctx) // all profiles of an account count together
 	for try := range maxTries {
 		if err := backoff.Wait(ctx, try, 5*time.Millisecond, 100*time.Millisecond); err != nil {
 			return err

@@ -50,6 +50,7 @@ const (
 	APIKeyRotated               Type = "api_key.rotated"
 	APIKeyRevoked               Type = "api_key.revoked"
 	IntegrationNeedsReconnect   Type = "integration.needs_reconnect"
+	AutomationFailed            Type = "automation.failed"
 )
 
 // Types lists all types in the order of the documents, each with a summary and the scope that may read the resource of
@@ -88,6 +89,8 @@ var Types = []struct {
 		"work"},
 	{APIKeyRevoked, auth.AccountManage, "An API key was revoked"},
 	{IntegrationNeedsReconnect, auth.AccountRead, "A CRM has ended the access of an integration: connect it again"},
+	{AutomationFailed, auth.ContentRead, "An automation has failed five times in a row, and makes nothing until it is set " +
+		"to active"},
 }
 
 // Scope returns the scope that may read the resource of the type's events, or an empty scope for an unknown type.

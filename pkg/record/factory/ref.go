@@ -25,7 +25,7 @@ func Key(factoryID string) store.Key { return store.IDKey(factoryID) }
 
 // Usable reports whether an item that was read by Key is a factory of the owner that was not deleted.
 func Usable(it store.Item, o tenant.Owner) bool {
-	return it.Kind == Kind && it.Owner == o && it.Filters["state"] != StateDeleted
+	return it.Kind == Kind && o.Sees(it.Owner) && it.Filters["state"] != StateDeleted
 }
 
 // seller is the type of the factories that have products and promotions.

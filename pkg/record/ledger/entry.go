@@ -57,13 +57,13 @@ type About struct {
 	Metadata  resource.Metadata `json:"metadata,omitempty"`
 }
 
-// newEntry makes an entry, and its item. About may be nil.
-func newEntry(now time.Time, account tenant.Account, kind, subject string, about *About, credits int64) (Entry,
-	store.Item, error) {
+// newEntry makes an entry, and its item. About may be nil, and the profile empty.
+func newEntry(now time.Time, account tenant.Account, kind, subject string, about *About, credits int64,
+	profile tenant.Profile) (Entry, store.Item, error) {
 	if about == nil {
 		about = &About{}
 	}
-	owner := tenant.Of(account, tenant.Live)
+	owner := tenant.Of(account, tenant.Live).Of(profile)
 	e := Entry{Resource: resource.New(id.New(id.LedgerEntry, now), now, about.Metadata), Kind: kind, Credits: credits,
 		Subject: subject}
 	filters := map[string]string{"kind": kind}

@@ -28,7 +28,7 @@ func TopUp(tx *store.Tx, now time.Time, account tenant.Account, credits int64) (
 	if credits <= 0 || credits > MaxCredits {
 		return Entry{}, errs.Invalid("/credits", "must be between 1 and %d", int64(MaxCredits))
 	}
-	e, it, err := newEntry(now, account, kindTopUp, string(account), nil, credits)
+	e, it, err := newEntry(now, account, kindTopUp, string(account), nil, credits, "")
 	if err != nil {
 		return Entry{}, err
 	}
@@ -51,7 +51,7 @@ func Adjust(tx *store.Tx, now time.Time, account tenant.Account, credits int64, 
 	if credits == 0 || credits > MaxCredits || credits < -MaxCredits {
 		return Entry{}, errs.Invalid("/credits", "must be between -%d and %[1]d, and not 0", int64(MaxCredits))
 	}
-	e, it, err := newEntry(now, account, kindAdjust, string(account), nil, credits)
+	e, it, err := newEntry(now, account, kindAdjust, string(account), nil, credits, "")
 	if err != nil {
 		return Entry{}, err
 	}
@@ -69,7 +69,8 @@ func Adjust(tx *store.Tx, now time.Time, account tenant.Account, credits int64, 
 // Reservation is the price of accepted work.
 type Reservation struct {
 	Account tenant.Account
-	Subject string // id of the work
+	Profile tenant.Profile // that the work is for, or empty
+	Subject string         // id of the work
 	About   About
 	Credits int64
 	Payer   Payer
@@ -97,11 +98,12 @@ func Reserve(tx *store.Tx, now time.Time, r Reservation, b Balance) (Hold, error
 	if b.Lost > b.LostLimit {
 		return Hold{}, errLost(now, b)
 	}
+	r.Payer = r.Payer.of(r.Profile, now)
 	h, err := hold(tx, now, r)
 	if err != nil {
 		return Hold{}, err
 	}
-	spend(tx, r.Account, r.Payer, r.Credits, spendLimitReached(r.Credits, r.Payer))
+	spend(tx, r.Account, r.Payer, r.Credits, nil)
 	return h, take(tx, now, r.Account, b, r.Credits, insufficient(r.Credits))
 }
 
@@ -114,7 +116,7 @@ func hold(tx *store.Tx, now time.Time, r Reservation) (Hold, error) {
 	if r.About.FactoryID != "" || len(r.About.Metadata) > 0 {
 		about = &r.About
 	}
-	e, it, err := newEntry(now, r.Account, kindReserve, r.Subject, about, -r.Credits)
+	e, it, err := newEntry(now, r.Account, kindReserve, r.Subject, about, -r.Credits, r.Payer.Profile)
 	if err != nil {
 		return Hold{}, err
 	}
@@ -156,7 +158,7 @@ func Release(tx *store.Tx, now time.Time, account tenant.Account, h Hold, charge
 // store.ErrConflict if the balance or the payer's limit does not cover it, or if the balance has changed since it was
 // read.
 func ChargeMore(tx *store.Tx, now time.Time, account tenant.Account, h Hold, credits int64, b Balance) error {
-	_, it, err := newEntry(now, account, kindReserve, h.Subject, h.About, -credits)
+	_, it, err := newEntry(now, account, kindReserve, h.Subject, h.About, -credits, h.Payer.Profile)
 	if err != nil {
 		return err
 	}
@@ -168,7 +170,7 @@ func ChargeMore(tx *store.Tx, now time.Time, account tenant.Account, h Hold, cre
 
 // release writes an entry of released credits. It adds those that are not reserved again, free, to the balance.
 func release(tx *store.Tx, now time.Time, account tenant.Account, h Hold, credits, free int64) error {
-	_, it, err := newEntry(now, account, kindRelease, h.Subject, h.About, credits)
+	_, it, err := newEntry(now, account, kindRelease, h.Subject, h.About, credits, h.Payer.Profile)
 	if err != nil {
 		return err
 	}

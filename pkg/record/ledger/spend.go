@@ -16,11 +16,12 @@ const month = "2006-01"
 // keepSpending is the number of months for which the spending of a key is kept.
 const keepSpending = 13
 
-// Payer is the API key that pays for work, and the month in which the work was accepted. The zero value is a person,
-// whose spending is not counted.
+// Payer is the API key that pays for work, the profile that the work is for, and the month in which the work was
+// accepted. The zero value is a person who works for no profile: this spending is not counted.
 type Payer struct {
-	Key   string `json:"key,omitempty"`
-	Month string `json:"month,omitempty"`
+	Key     string         `json:"key,omitempty"`
+	Profile tenant.Profile `json:"profile,omitempty"`
+	Month   string         `json:"month,omitempty"`
 	// Limit is the number of credits that the key may spend in a month, as it was when the work was accepted. Nil means
 	// no limit.
 	Limit *int64 `json:"limit,omitempty"`
@@ -34,6 +35,14 @@ func PayerOf(now time.Time, keyID string, limit *int64) Payer {
 	return Payer{Key: keyID, Month: now.UTC().Format(month), Limit: limit}
 }
 
+// of returns the payer of work for a profile.
+func (p Payer) of(profile tenant.Profile, now time.Time) Payer {
+	if p.Profile = profile; profile != "" {
+		p.Month = now.UTC().Format(month)
+	}
+	return p
+}
+
 // SpendKey returns the key of the counter of an API key's spending in the month of the given time. Item.Count is the
 // number of credits.
 func SpendKey(account tenant.Account, keyID string, at time.Time) store.Key {
@@ -44,25 +53,38 @@ func spendKey(account tenant.Account, keyID, of string) store.Key {
 	return store.IDKey("spend#" + string(account) + "#" + keyID + "#" + of)
 }
 
-// Covers returns an error unless a balance and the payer's limit cover the given credits. The argument spent is the
-// payer's counter.
-func (p Payer) Covers(b Balance, spent store.Item, credits int64) error {
+// Covers returns an error unless a balance and the limits of the payer cover the given credits. The argument counters
+// has the items of Counters.
+func (p Payer) Covers(b Balance, counters []store.Item, credits int64) error {
 	switch {
 	case b.Credits < credits:
 		return insufficient(credits)(b.Credits)
-	case p.Limit != nil && spent.Count()+credits > *p.Limit:
-		return spendLimitReached(credits, p)(spent)
+	case p.Limit != nil && counters[0].Count()+credits > *p.Limit:
+		return spendLimitReached(credits, p)(counters[0])
+	case p.Profile != "":
+		return p.overspent(counters[1], credits)
 	}
 	return nil
 }
 
-// Counter returns the key of the payer's counter. The counter of a person never exists.
-func (p Payer) Counter(account tenant.Account) store.Key { return spendKey(account, p.Key, p.Month) }
+// Counters returns the keys of the counters of the payer's key and of its profile. Those of a person and of no profile
+// never exist.
+func (p Payer) Counters(account tenant.Account) []store.Key {
+	return []store.Key{p.counter(account), PurseKey(tenant.Of(account, tenant.Live).Of(p.Profile))}
+}
+
+func (p Payer) counter(account tenant.Account) store.Key { return spendKey(account, p.Key, p.Month) }
 
 // spend counts the credits that a payer spends, or gets back if they are negative. If the limit would be exceeded, the
-// commit returns the error of failed for the counter.
+// commit returns the error of failed for the counter, or spend_limit_reached if failed is nil.
 func spend(tx *store.Tx, account tenant.Account, p Payer, credits int64, failed func(store.Item) error) {
-	if p.Key == "" || credits == 0 {
+	if credits == 0 {
+		return
+	}
+	if p.Profile != "" {
+		spendOf(tx, account, p, credits, failed)
+	}
+	if p.Key == "" {
 		return
 	}
 	n := store.CountValue
@@ -74,11 +96,11 @@ func spend(tx *store.Tx, account tenant.Account, p Payer, credits int64, failed 
 		}
 	}
 	if failed == nil {
-		failed = store.Conflict
+		failed = spendLimitReached(credits, p)
 	}
 	of, _ := time.Parse(month, p.Month) // it was formatted here
 	u := expression.Add(n, value(credits)).Set(store.Expiry, value(of.AddDate(0, keepSpending, 0).Unix()))
-	tx.Update(p.Counter(account), u, within, failed)
+	tx.Update(p.counter(account), u, within, failed)
 }
 
 // insufficient returns the refusal of work that the balance does not cover.

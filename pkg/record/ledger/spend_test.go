@@ -152,7 +152,7 @@ func TestWhatCostsMoreIsChargedWithIt(t *testing.T) {
 			t.Errorf("%s: %v; the balance is %d, the entries add up to %d, %d are spent", name, err,
 				w.balance().Credits, sum, n)
 		}
-		if covers := h.Payer.Covers(b, store.Item{Numbers: map[string]int64{"count": 100}},
+		if covers := h.Payer.Covers(b, []store.Item{{Numbers: map[string]int64{"count": 100}}, {}},
 			c.more); (covers == nil) != (c.want == nil) {
 			t.Errorf("%s: %v", name, covers)
 		}

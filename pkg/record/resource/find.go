@@ -30,7 +30,7 @@ func Find(ctx context.Context, db *store.DB, prefix, noun, resourceID string) (s
 }
 
 func owns(p *auth.Principal, it store.Item) bool {
-	return it.Owner == p.Owner
+	return p.Owner.Sees(it.Owner)
 }
 
 // FindAll reads several resources of the caller's account and mode by their ids, and other items, in one round trip.

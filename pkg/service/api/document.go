@@ -42,10 +42,12 @@ func header() *huma.OpenAPI {
 			{Name: "Events", Description: "The events of the last 30 days"},
 			{Name: "API keys", Description: "Keys, their scopes, addresses, expiry and rotation"},
 			{Name: "People", Description: "People who have access to the account, their roles and invitations"},
+			{Name: "Profiles", Description: "Clients of an agency: what belongs to them, and their spending"},
 			{Name: "Catalog", Description: "Subscription plans and generation models"},
 			{Name: "Factories", Description: "Makers of content, each with its voice and audience"},
 			{Name: "Content", Description: "Posts, videos, carousels, stories and music clips"},
 			{Name: "Publishing", Description: "Checks, approvals, review links, slots and published posts"},
+			{Name: "Automations", Description: "Content of the entries of a feed, of new products, and at times"},
 			{Name: "Architect", Description: "Chats with an assistant that makes drafts of factories, content plans " +
 				"and content items"},
 			{Name: "Studio", Description: "Single videos, images, tracks, voices and avatars, each made by one model"},

@@ -7,6 +7,7 @@ import (
 	"github.com/content-automation/api/pkg/area/advice/diagnosis"
 	"github.com/content-automation/api/pkg/area/advice/proposal"
 	"github.com/content-automation/api/pkg/area/apikey"
+	"github.com/content-automation/api/pkg/area/automation"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/crm/integration"
 	planjob "github.com/content-automation/api/pkg/area/plan/job"
@@ -39,6 +40,7 @@ var payloads = map[event.Type]reflect.Type{
 	event.SocialAccountConnected:      reflect.TypeFor[social.Account](),
 	event.SocialAccountNeedsReconnect: reflect.TypeFor[social.Account](),
 	event.WebhookDisabled:             reflect.TypeFor[endpoint.Webhook](),
+	event.AutomationFailed:            reflect.TypeFor[automation.Automation](),
 	event.APIKeyExpiring:              reflect.TypeFor[apikey.Key](),
 	event.APIKeyCreated:               reflect.TypeFor[apikey.Key](),
 	event.APIKeyRotated:               reflect.TypeFor[apikey.Key](),

@@ -339,6 +339,83 @@ class AsyncArchitectResource:
         return cast("types.Draft", data)
 
 
+class AsyncAutomationsResource:
+    """Content of the entries of a feed, of new products, and at times."""
+
+    def __init__(self, client: AsyncContentAutomation) -> None:
+        self._client = client
+
+    def list(
+        self, params: types.ListAutomationsParams | None = None, **options: Unpack[RequestOptions]
+    ) -> AsyncPages[types.Automation]:
+        """List the automations.
+
+        Newest first.
+
+        Needs the scope `content:read`.
+        """
+        return self._client.pages("/v1/automations", (), params, options)
+
+    async def create(
+        self, body: types.AutomationCreate, **options: Unpack[RequestOptions]
+    ) -> types.AutomationDetails:
+        """Create an automation.
+
+        Makes a content item of each new entry of a feed, of each new product of the factory, or at the times of a
+        cron expression. One entry makes at most one item. The items cost as those of `POST /v1/content-items` do,
+        for the calling key. After five failures in a row the automation is `failed`, and the event
+        `automation.failed` is sent.
+
+        Needs the scope `content:write`.
+        """
+        data = await self._client.call(
+            "POST", "/v1/automations", (), None, body, options
+        )
+        return cast("types.AutomationDetails", data)
+
+    async def get(
+        self, automation_id: str, **options: Unpack[RequestOptions]
+    ) -> types.AutomationDetails:
+        """Get an automation.
+
+        Includes its last runs.
+
+        Needs the scope `content:read`.
+        """
+        data = await self._client.call(
+            "GET", "/v1/automations/{automation_id}", (automation_id, ), None, None, options
+        )
+        return cast("types.AutomationDetails", data)
+
+    async def update(
+        self, automation_id: str, body: types.AutomationUpdate, **options: Unpack[RequestOptions]
+    ) -> types.AutomationDetails:
+        """Change an automation.
+
+        Takes a JSON merge patch (RFC 7396).
+
+        Needs the scope `content:write`.
+        """
+        data = await self._client.call(
+            "PATCH", "/v1/automations/{automation_id}", (automation_id, ), None, body, options
+        )
+        return cast("types.AutomationDetails", data)
+
+    async def delete(
+        self, automation_id: str, **options: Unpack[RequestOptions]
+    ) -> types.Automation:
+        """Delete an automation.
+
+        What it has made stays.
+
+        Needs the scope `content:write`.
+        """
+        data = await self._client.call(
+            "DELETE", "/v1/automations/{automation_id}", (automation_id, ), None, None, options
+        )
+        return cast("types.Automation", data)
+
+
 class AsyncCatalogResource:
     """Subscription plans and generation models."""
 
@@ -1125,6 +1202,84 @@ class AsyncProductsResource:
         return cast("types.ProductPhoto", data)
 
 
+class AsyncProfilesResource:
+    """Clients of an agency: what belongs to them, and their spending."""
+
+    def __init__(self, client: AsyncContentAutomation) -> None:
+        self._client = client
+
+    def list(
+        self, params: types.ListProfilesParams | None = None, **options: Unpack[RequestOptions]
+    ) -> AsyncPages[types.Profile]:
+        """List the profiles.
+
+        Newest first. A key that is bound to profiles lists these.
+
+        Needs the scope `account:read`.
+        """
+        return self._client.pages("/v1/profiles", (), params, options)
+
+    async def create(
+        self, body: types.ProfileCreate, **options: Unpack[RequestOptions]
+    ) -> types.Profile:
+        """Create a profile.
+
+        A profile is a client of an agency. Factories, social accounts, media, webhooks and generations of the studio
+        that are created with its id belong to it, with all that they make. A key with `profile_ids` sees and makes
+        nothing else.
+
+        Needs the scope `account:manage`.
+        """
+        data = await self._client.call(
+            "POST", "/v1/profiles", (), None, body, options
+        )
+        return cast("types.Profile", data)
+
+    async def get(
+        self, profile_id: str, **options: Unpack[RequestOptions]
+    ) -> types.ProfileDetails:
+        """Get a profile.
+
+        Includes what the work for it has cost this month.
+
+        Needs the scope `account:read`.
+        """
+        data = await self._client.call(
+            "GET", "/v1/profiles/{profile_id}", (profile_id, ), None, None, options
+        )
+        return cast("types.ProfileDetails", data)
+
+    async def update(
+        self, profile_id: str, body: types.ProfileUpdate, **options: Unpack[RequestOptions]
+    ) -> types.Profile:
+        """Change a profile.
+
+        Takes a JSON merge patch (RFC 7396).
+
+        Needs the scope `account:manage`.
+        """
+        data = await self._client.call(
+            "PATCH", "/v1/profiles/{profile_id}", (profile_id, ), None, body, options
+        )
+        return cast("types.Profile", data)
+
+    async def delete(
+        self, profile_id: str, **options: Unpack[RequestOptions]
+    ) -> types.Profile:
+        """Delete a profile.
+
+        A profile is deleted once nothing belongs to it: `invalid_state` names what does. Delete its factories,
+        content items, generations and media, disconnect its social accounts, delete its webhooks and revoke its keys
+        before. Its chats end with it. The entries of the balance stay.
+
+        Needs the scope `account:manage`.
+        """
+        data = await self._client.call(
+            "DELETE", "/v1/profiles/{profile_id}", (profile_id, ), None, None, options
+        )
+        return cast("types.Profile", data)
+
+
 class AsyncPromotionsResource:
     """Lower prices of products for a time."""
 
@@ -1826,6 +1981,7 @@ class AsyncResources:
         self.api_keys = AsyncApiKeysResource(client)
         self.approvals = AsyncApprovalsResource(client)
         self.architect = AsyncArchitectResource(client)
+        self.automations = AsyncAutomationsResource(client)
         self.catalog = AsyncCatalogResource(client)
         self.content = AsyncContentResource(client)
         self.events = AsyncEventsResource(client)
@@ -1833,6 +1989,7 @@ class AsyncResources:
         self.media = AsyncMediaResource(client)
         self.people = AsyncPeopleResource(client)
         self.products = AsyncProductsResource(client)
+        self.profiles = AsyncProfilesResource(client)
         self.promotions = AsyncPromotionsResource(client)
         self.publications = AsyncPublicationsResource(client)
         self.publishing = AsyncPublishingResource(client)

@@ -339,6 +339,83 @@ class ArchitectResource:
         return cast("types.Draft", data)
 
 
+class AutomationsResource:
+    """Content of the entries of a feed, of new products, and at times."""
+
+    def __init__(self, client: ContentAutomation) -> None:
+        self._client = client
+
+    def list(
+        self, params: types.ListAutomationsParams | None = None, **options: Unpack[RequestOptions]
+    ) -> Pages[types.Automation]:
+        """List the automations.
+
+        Newest first.
+
+        Needs the scope `content:read`.
+        """
+        return self._client.pages("/v1/automations", (), params, options)
+
+    def create(
+        self, body: types.AutomationCreate, **options: Unpack[RequestOptions]
+    ) -> types.AutomationDetails:
+        """Create an automation.
+
+        Makes a content item of each new entry of a feed, of each new product of the factory, or at the times of a
+        cron expression. One entry makes at most one item. The items cost as those of `POST /v1/content-items` do,
+        for the calling key. After five failures in a row the automation is `failed`, and the event
+        `automation.failed` is sent.
+
+        Needs the scope `content:write`.
+        """
+        data = self._client.call(
+            "POST", "/v1/automations", (), None, body, options
+        )
+        return cast("types.AutomationDetails", data)
+
+    def get(
+        self, automation_id: str, **options: Unpack[RequestOptions]
+    ) -> types.AutomationDetails:
+        """Get an automation.
+
+        Includes its last runs.
+
+        Needs the scope `content:read`.
+        """
+        data = self._client.call(
+            "GET", "/v1/automations/{automation_id}", (automation_id, ), None, None, options
+        )
+        return cast("types.AutomationDetails", data)
+
+    def update(
+        self, automation_id: str, body: types.AutomationUpdate, **options: Unpack[RequestOptions]
+    ) -> types.AutomationDetails:
+        """Change an automation.
+
+        Takes a JSON merge patch (RFC 7396).
+
+        Needs the scope `content:write`.
+        """
+        data = self._client.call(
+            "PATCH", "/v1/automations/{automation_id}", (automation_id, ), None, body, options
+        )
+        return cast("types.AutomationDetails", data)
+
+    def delete(
+        self, automation_id: str, **options: Unpack[RequestOptions]
+    ) -> types.Automation:
+        """Delete an automation.
+
+        What it has made stays.
+
+        Needs the scope `content:write`.
+        """
+        data = self._client.call(
+            "DELETE", "/v1/automations/{automation_id}", (automation_id, ), None, None, options
+        )
+        return cast("types.Automation", data)
+
+
 class CatalogResource:
     """Subscription plans and generation models."""
 
@@ -1125,6 +1202,84 @@ class ProductsResource:
         return cast("types.ProductPhoto", data)
 
 
+class ProfilesResource:
+    """Clients of an agency: what belongs to them, and their spending."""
+
+    def __init__(self, client: ContentAutomation) -> None:
+        self._client = client
+
+    def list(
+        self, params: types.ListProfilesParams | None = None, **options: Unpack[RequestOptions]
+    ) -> Pages[types.Profile]:
+        """List the profiles.
+
+        Newest first. A key that is bound to profiles lists these.
+
+        Needs the scope `account:read`.
+        """
+        return self._client.pages("/v1/profiles", (), params, options)
+
+    def create(
+        self, body: types.ProfileCreate, **options: Unpack[RequestOptions]
+    ) -> types.Profile:
+        """Create a profile.
+
+        A profile is a client of an agency. Factories, social accounts, media, webhooks and generations of the studio
+        that are created with its id belong to it, with all that they make. A key with `profile_ids` sees and makes
+        nothing else.
+
+        Needs the scope `account:manage`.
+        """
+        data = self._client.call(
+            "POST", "/v1/profiles", (), None, body, options
+        )
+        return cast("types.Profile", data)
+
+    def get(
+        self, profile_id: str, **options: Unpack[RequestOptions]
+    ) -> types.ProfileDetails:
+        """Get a profile.
+
+        Includes what the work for it has cost this month.
+
+        Needs the scope `account:read`.
+        """
+        data = self._client.call(
+            "GET", "/v1/profiles/{profile_id}", (profile_id, ), None, None, options
+        )
+        return cast("types.ProfileDetails", data)
+
+    def update(
+        self, profile_id: str, body: types.ProfileUpdate, **options: Unpack[RequestOptions]
+    ) -> types.Profile:
+        """Change a profile.
+
+        Takes a JSON merge patch (RFC 7396).
+
+        Needs the scope `account:manage`.
+        """
+        data = self._client.call(
+            "PATCH", "/v1/profiles/{profile_id}", (profile_id, ), None, body, options
+        )
+        return cast("types.Profile", data)
+
+    def delete(
+        self, profile_id: str, **options: Unpack[RequestOptions]
+    ) -> types.Profile:
+        """Delete a profile.
+
+        A profile is deleted once nothing belongs to it: `invalid_state` names what does. Delete its factories,
+        content items, generations and media, disconnect its social accounts, delete its webhooks and revoke its keys
+        before. Its chats end with it. The entries of the balance stay.
+
+        Needs the scope `account:manage`.
+        """
+        data = self._client.call(
+            "DELETE", "/v1/profiles/{profile_id}", (profile_id, ), None, None, options
+        )
+        return cast("types.Profile", data)
+
+
 class PromotionsResource:
     """Lower prices of products for a time."""
 
@@ -1826,6 +1981,7 @@ class Resources:
         self.api_keys = ApiKeysResource(client)
         self.approvals = ApprovalsResource(client)
         self.architect = ArchitectResource(client)
+        self.automations = AutomationsResource(client)
         self.catalog = CatalogResource(client)
         self.content = ContentResource(client)
         self.events = EventsResource(client)
@@ -1833,6 +1989,7 @@ class Resources:
         self.media = MediaResource(client)
         self.people = PeopleResource(client)
         self.products = ProductsResource(client)
+        self.profiles = ProfilesResource(client)
         self.promotions = PromotionsResource(client)
         self.publications = PublicationsResource(client)
         self.publishing = PublishingResource(client)

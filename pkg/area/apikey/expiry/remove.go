@@ -67,7 +67,7 @@ func isNeeded(ctx context.Context, db *store.DB, accountID tenant.Account, keyID
 			break
 		}
 		hooks := store.Query{Index: store.Table, Partition: endpoint.List(tenant.Of(accountID, mode)),
-			Limit: endpoint.MaxPerOwner}
+			Limit: endpoint.PerRead}
 		err = db.Each(ctx, hooks, func(it store.Item) error {
 			var h endpoint.WebhookRecord
 			if err := it.Decode(&h); err != nil {

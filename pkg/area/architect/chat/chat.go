@@ -53,9 +53,10 @@ type Message struct {
 // Chat is a chat as callers see it.
 type Chat struct {
 	resource.Resource
-	FactoryID *string   `json:"factory_id" doc:"Factory that the chat is about. Null: none, or your key lacks factories:read. Applying a draft of a factory sets it"`
-	Title     string    `json:"title" doc:"Title, in one line. Empty until the first message, whose beginning it is where none was given"`
-	Messages  []Message `json:"messages" nullable:"false" doc:"All messages, oldest first. A message of the user without a reply was not answered in time, or is being answered"`
+	ProfileID *tenant.Profile `json:"profile_id" doc:"Profile that it belongs to. Null: the account as a whole"`
+	FactoryID *string         `json:"factory_id" doc:"Factory that the chat is about. Null: none, or your key lacks factories:read. Applying a draft of a factory sets it"`
+	Title     string          `json:"title" doc:"Title, in one line. Empty until the first message, whose beginning it is where none was given"`
+	Messages  []Message       `json:"messages" nullable:"false" doc:"All messages, oldest first. A message of the user without a reply was not answered in time, or is being answered"`
 }
 
 // Record is the stored document of a chat.

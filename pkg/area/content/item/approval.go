@@ -88,8 +88,8 @@ func (r *Record) PublishApproved(tx *store.Tx, now time.Time, o tenant.Owner) er
 		r.Attempt))
 }
 
-// Told adds the event of the decision to the transaction.
-func (r *Record) Told(tx *store.Tx, o tenant.Owner) error {
+// NotifyDecision adds the event of the decision to the transaction.
+func (r *Record) NotifyDecision(tx *store.Tx, o tenant.Owner) error {
 	if r.Approval.State == Approved {
 		return r.Notify(tx, o, event.ContentApproved)
 	}

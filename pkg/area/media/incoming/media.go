@@ -85,19 +85,20 @@ type Upload struct {
 // Media is a media as callers see it.
 type Media struct {
 	resource.Resource
-	Type            media.Type    `json:"type,omitempty" enum:"image,audio,video" doc:"Type of the file. Absent until a source_url without declared type was fetched"`
-	MIMEType        string        `json:"mime_type,omitempty" doc:"MIME type: as declared, and once ready as found" example:"image/jpeg"`
-	Bytes           int64         `json:"bytes,omitempty" doc:"Size in bytes: as declared, and once ready that of the file at url" example:"482113"`
-	SHA256          string        `json:"sha256,omitempty" doc:"SHA-256 in hexadecimal: as declared, and once ready that of the file at url" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
-	Width           int           `json:"width,omitempty" doc:"In pixels, upright; images and videos, once ready" example:"1080"`
-	Height          int           `json:"height,omitempty" doc:"In pixels, upright; images and videos, once ready" example:"1350"`
-	DurationSeconds float64       `json:"duration_seconds,omitempty" doc:"Length in seconds; audio and videos, once ready" example:"12.5"`
-	SourceURL       *string       `json:"source_url" format:"uri" doc:"Where the service fetches the file. Null if it is uploaded"`
-	State           State         `json:"state" enum:"pending,ready,rejected" doc:"State of the media. Only ready media can be used"`
-	Reason          *Reason       `json:"reason" doc:"Why it was rejected. Null otherwise"`
-	Upload          *Upload       `json:"upload" doc:"The request that uploads the file, while it is pending and may be uploaded; only for keys with the scope content:write. Each GET signs it anew"`
-	URL             *string       `json:"url" format:"uri" doc:"Signed URL of the file, valid for one hour. Null until ready"`
-	ExpiresAt       resource.Time `json:"expires_at" doc:"When the media is deleted. Each day on which it is used moves this to 30 days later; while it is the logo, the intro or the outro of a factory, it is moved on by itself"`
+	ProfileID       *tenant.Profile `json:"profile_id" doc:"Profile that it belongs to. Null: the account as a whole"`
+	Type            media.Type      `json:"type,omitempty" enum:"image,audio,video" doc:"Type of the file. Absent until a source_url without declared type was fetched"`
+	MIMEType        string          `json:"mime_type,omitempty" doc:"MIME type: as declared, and once ready as found" example:"image/jpeg"`
+	Bytes           int64           `json:"bytes,omitempty" doc:"Size in bytes: as declared, and once ready that of the file at url" example:"482113"`
+	SHA256          string          `json:"sha256,omitempty" doc:"SHA-256 in hexadecimal: as declared, and once ready that of the file at url" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
+	Width           int             `json:"width,omitempty" doc:"In pixels, upright; images and videos, once ready" example:"1080"`
+	Height          int             `json:"height,omitempty" doc:"In pixels, upright; images and videos, once ready" example:"1350"`
+	DurationSeconds float64         `json:"duration_seconds,omitempty" doc:"Length in seconds; audio and videos, once ready" example:"12.5"`
+	SourceURL       *string         `json:"source_url" format:"uri" doc:"Where the service fetches the file. Null if it is uploaded"`
+	State           State           `json:"state" enum:"pending,ready,rejected" doc:"State of the media. Only ready media can be used"`
+	Reason          *Reason         `json:"reason" doc:"Why it was rejected. Null otherwise"`
+	Upload          *Upload         `json:"upload" doc:"The request that uploads the file, while it is pending and may be uploaded; only for keys with the scope content:write. Each GET signs it anew"`
+	URL             *string         `json:"url" format:"uri" doc:"Signed URL of the file, valid for one hour. Null until ready"`
+	ExpiresAt       resource.Time   `json:"expires_at" doc:"When the media is deleted. Each day on which it is used moves this to 30 days later; while it is the logo, the intro or the outro of a factory, it is moved on by itself"`
 }
 
 // Declared is the caller's description of a file. A zero value stands for an unknown one.

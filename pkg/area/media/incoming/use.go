@@ -2,6 +2,7 @@ package incoming
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -64,10 +65,17 @@ func Keys(members []Member) (keys []store.Key) {
 func Of(o tenant.Owner, items []store.Item) Given {
 	g := Given{items: map[string]store.Item{}}
 	for _, it := range items {
-		if it.Kind == ItemKind && it.Owner == o {
+		if it.Kind == ItemKind && o.Uses(it.Owner) {
 			g.items[it.PK] = it
 		}
 	}
+	return g
+}
+
+// For returns the media that a resource of an owner may use.
+func (g Given) For(o tenant.Owner) Given {
+	g.items = maps.Clone(g.items)
+	maps.DeleteFunc(g.items, func(_ string, it store.Item) bool { return !o.Uses(it.Owner) })
 	return g
 }
 

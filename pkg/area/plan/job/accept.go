@@ -27,8 +27,8 @@ func message(o tenant.Owner, planID string) task.Message {
 // ledger.Reserve does.
 func Accept(tx *store.Tx, now time.Time, o tenant.Owner, p Plan, r Recipe, credits int64, payer ledger.Payer,
 	b ledger.Balance, replaced []string) error {
-	hold, err := ledger.Reserve(tx, now, ledger.Reservation{Account: o.Account, Subject: p.ID, About: p.about(),
-		Credits: credits, Payer: payer}, b)
+	hold, err := ledger.Reserve(tx, now, ledger.Reservation{Account: o.Account, Profile: o.Profile, Subject: p.ID,
+		About: p.about(), Credits: credits, Payer: payer}, b)
 	if err != nil {
 		return err
 	}

@@ -121,11 +121,11 @@ func Found(items []store.Item, o tenant.Owner) (Plan, bool, error) {
 	var counts *tally.Counts
 	for _, it := range items {
 		switch {
-		case it.Kind == factoryrecord.BookKind && it.Owner == o:
+		case it.Kind == factoryrecord.BookKind && o.Sees(it.Owner):
 			if err := it.Decode(&book); err != nil || book.Deleted {
 				return p, false, err
 			}
-		case it.Kind == ItemKind && it.Owner == o:
+		case it.Kind == ItemKind && o.Sees(it.Owner):
 			if err := it.Decode(&p); err != nil {
 				return p, false, err
 			}

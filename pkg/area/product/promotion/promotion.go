@@ -164,6 +164,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	if !factoryrecord.Usable(beside[0], o) {
 		return out, factoryrecord.RefError(nil, b.FactoryID)
 	}
+	o = beside[0].Owner
 	if err := factoryrecord.CheckSeller(beside[0], "promotions"); err != nil {
 		return out, err
 	}

@@ -37,6 +37,7 @@ const Kind task.Kind = "sandbox.reset"
 // factories are the last, so that a caller who sees none knows that the sandbox is empty.
 var kinds = []struct{ name, prefix string }{
 	{planjob.ItemKind, id.ContentPlan}, // makes items
+	{"automation", id.Automation},      // makes items
 	{item.ItemKind, id.ContentItem},
 	{"generation", id.Generation},
 	{incoming.ItemKind, id.Media},
@@ -169,7 +170,7 @@ func (h *Handler) delete(ctx context.Context, o tenant.Owner, key store.Key) (fo
 			return false, nil
 		case err != nil:
 			return false, err
-		case it.Owner != o:
+		case !it.Owner.Same(o):
 			return false, fmt.Errorf("reset: %s belongs to %s", key.PK, it.Owner)
 		}
 		if it.Kind == planjob.ItemKind {

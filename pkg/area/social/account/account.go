@@ -37,17 +37,18 @@ const (
 // Account is a social account as callers see it.
 type Account struct {
 	resource.Resource
-	Platform         string         `json:"platform" doc:"Platform of the account"`
-	Handle           string         `json:"handle" doc:"Name on the platform. Empty until the account is connected" example:"@acme_news"`
-	DisplayName      string         `json:"display_name" doc:"Display name on the platform" example:"Acme News"`
-	AvatarURL        *string        `json:"avatar_url" doc:"URL of its picture. Null: none"`
-	State            State          `json:"state" enum:"pending,connected,needs_reconnect,disconnected" doc:"State of the account. pending: its owner has not yet granted access. needs_reconnect: the platform has ended the access; connect the account again. disconnected: it was disconnected, and is deleted after 90 days"`
-	FactoryIDs       []string       `json:"factory_ids" nullable:"false" doc:"Ids of the factories that publish to it"`
-	TokenExpiresAt   *resource.Time `json:"token_expires_at" doc:"Time at which the access ends. It is renewed before, without your doing, but not beyond reconnect_before. Null: it does not end, or there is none"`
-	ReconnectBefore  *resource.Time `json:"reconnect_before" doc:"Time before which its owner has to connect it again, because the platform ends the access then. The event social_account.needs_reconnect is sent 14 days ahead, or as soon as it is known, while the account is still connected. Null: it does not end"`
-	AuthorizationURL *string        `json:"authorization_url" doc:"URL of a page that the account's owner opens in a browser to grant access, once and within 30 minutes. It names your account and continues to the platform. Null unless the owner is awaited"`
-	LateAfter        *int           `json:"late_after" doc:"Number of seconds after its time at which a scheduled item is too late to be published. Null: it is published however late it is" example:"3600"`
-	ConnectedAs      *string        `json:"connected_as" doc:"Id of the account that is connected in place of this one, because it is the same account of the platform. Null otherwise"`
+	ProfileID        *tenant.Profile `json:"profile_id" doc:"Profile that it belongs to. Null: the account as a whole"`
+	Platform         string          `json:"platform" doc:"Platform of the account"`
+	Handle           string          `json:"handle" doc:"Name on the platform. Empty until the account is connected" example:"@acme_news"`
+	DisplayName      string          `json:"display_name" doc:"Display name on the platform" example:"Acme News"`
+	AvatarURL        *string         `json:"avatar_url" doc:"URL of its picture. Null: none"`
+	State            State           `json:"state" enum:"pending,connected,needs_reconnect,disconnected" doc:"State of the account. pending: its owner has not yet granted access. needs_reconnect: the platform has ended the access; connect the account again. disconnected: it was disconnected, and is deleted after 90 days"`
+	FactoryIDs       []string        `json:"factory_ids" nullable:"false" doc:"Ids of the factories that publish to it"`
+	TokenExpiresAt   *resource.Time  `json:"token_expires_at" doc:"Time at which the access ends. It is renewed before, without your doing, but not beyond reconnect_before. Null: it does not end, or there is none"`
+	ReconnectBefore  *resource.Time  `json:"reconnect_before" doc:"Time before which its owner has to connect it again, because the platform ends the access then. The event social_account.needs_reconnect is sent 14 days ahead, or as soon as it is known, while the account is still connected. Null: it does not end"`
+	AuthorizationURL *string         `json:"authorization_url" doc:"URL of a page that the account's owner opens in a browser to grant access, once and within 30 minutes. It names your account and continues to the platform. Null unless the owner is awaited"`
+	LateAfter        *int            `json:"late_after" doc:"Number of seconds after its time at which a scheduled item is too late to be published. Null: it is published however late it is" example:"3600"`
+	ConnectedAs      *string         `json:"connected_as" doc:"Id of the account that is connected in place of this one, because it is the same account of the platform. Null otherwise"`
 }
 
 // Record is the stored document of an account.
@@ -174,7 +175,11 @@ const MaxScheduled = 100_000
 // IdentityKey is the key of the item that names the account of the service for an account of a
 // platform. The item prevents that one owner connects the same channel twice.
 func IdentityKey(o tenant.Owner, platform, platformID string) store.Key {
-	return store.IDKey("social#" + o.String() + "#" + platform + "#" + platformID)
+	key := "social#" + o.String() + "#" + platform + "#" + platformID
+	if o.Profile != "" { // each profile has accounts of its own
+		key += "#" + string(o.Profile)
+	}
+	return store.IDKey(key)
 }
 
 // NewID returns the id of a new account.

@@ -40,16 +40,17 @@ type Failure struct {
 // Generation is a generation as callers see it.
 type Generation struct {
 	resource.Resource
-	Kind            provider.Kind  `json:"kind" enum:"video,image,music,voice,avatar" doc:"Kind of the generation"`
-	Model           string         `json:"model" doc:"Id of the model" example:"flux-pro-1.1"`
-	Input           Input          `json:"input" doc:"Input of the request, with the defaults that apply"`
-	State           State          `json:"state" enum:"queued,generating,generated,failed,canceled" doc:"State of the generation. The last three are final"`
-	Progress        int            `json:"progress" minimum:"0" maximum:"100" doc:"Progress in percent, as reported by the provider"`
-	Media           []media.View   `json:"media" nullable:"false" doc:"Files. Each GET signs their URLs for one hour"`
-	ReservedCredits int64          `json:"reserved_credits" doc:"Credits reserved while it is queued or running. 0 once it has ended, and always in the sandbox"`
-	CostCredits     int64          `json:"cost_credits" doc:"Credits charged. 0 until it has ended, and always in the sandbox"`
-	ExpiresAt       *resource.Time `json:"expires_at" doc:"Time at which it is deleted with its files: 30 days after a test key made it. Null with a live key"`
-	Failure         *Failure       `json:"failure" doc:"Reason of the failure. Null if it has not failed"`
+	ProfileID       *tenant.Profile `json:"profile_id" doc:"Profile that it belongs to. Null: the account as a whole"`
+	Kind            provider.Kind   `json:"kind" enum:"video,image,music,voice,avatar" doc:"Kind of the generation"`
+	Model           string          `json:"model" doc:"Id of the model" example:"flux-pro-1.1"`
+	Input           Input           `json:"input" doc:"Input of the request, with the defaults that apply"`
+	State           State           `json:"state" enum:"queued,generating,generated,failed,canceled" doc:"State of the generation. The last three are final"`
+	Progress        int             `json:"progress" minimum:"0" maximum:"100" doc:"Progress in percent, as reported by the provider"`
+	Media           []media.View    `json:"media" nullable:"false" doc:"Files. Each GET signs their URLs for one hour"`
+	ReservedCredits int64           `json:"reserved_credits" doc:"Credits reserved while it is queued or running. 0 once it has ended, and always in the sandbox"`
+	CostCredits     int64           `json:"cost_credits" doc:"Credits charged. 0 until it has ended, and always in the sandbox"`
+	ExpiresAt       *resource.Time  `json:"expires_at" doc:"Time at which it is deleted with its files: 30 days after a test key made it. Null with a live key"`
+	Failure         *Failure        `json:"failure" doc:"Reason of the failure. Null if it has not failed"`
 
 	// Usual is the usual duration of a generation that was just accepted.
 	Usual time.Duration `json:"-"`

@@ -129,10 +129,10 @@ func Begin(tx *store.Tx, now time.Time, o tenant.Owner, r *Record, earlier store
 }
 
 // Reserve adds to the transaction the reservation that pays for the training.
-func (r *Record) Reserve(tx *store.Tx, now time.Time, account tenant.Account, credits int64, payer ledger.Payer,
+func (r *Record) Reserve(tx *store.Tx, now time.Time, o tenant.Owner, credits int64, payer ledger.Payer,
 	b ledger.Balance) (err error) {
-	r.Hold, err = ledger.Reserve(tx, now, ledger.Reservation{Account: account, Subject: r.ID, About: r.about(),
-		Credits: credits, Payer: payer}, b)
+	r.Hold, err = ledger.Reserve(tx, now, ledger.Reservation{Account: o.Account, Profile: o.Profile, Subject: r.ID,
+		About: r.about(), Credits: credits, Payer: payer}, b)
 	return err
 }
 

@@ -77,7 +77,8 @@ func (d *Dispatcher) dispatch(ctx context.Context, batch []events.SQSMessage) []
 	owners := map[tenant.Owner][]int{}
 	for i, m := range batch {
 		if refs[i], failed[i] = parseEvent(m.Body); failed[i] == nil {
-			owners[refs[i].Owner] = append(owners[refs[i].Owner], i)
+			of := refs[i].Of("") // the webhooks of all profiles are in one list
+			owners[of] = append(owners[of], i)
 		}
 	}
 	all := d.match(ctx, refs, owners, failed)
@@ -170,7 +171,7 @@ func (d *Dispatcher) permitted(ctx context.Context, wanted []*fanOut) ([]*fanOut
 
 func (d *Dispatcher) webhooks(ctx context.Context, o tenant.Owner) ([]*endpoint.WebhookRecord, error) {
 	var all []*endpoint.WebhookRecord
-	q := store.Query{Index: store.Table, Partition: endpoint.List(o), Limit: endpoint.MaxPerOwner}
+	q := store.Query{Index: store.Table, Partition: endpoint.List(o), Limit: endpoint.PerRead}
 	err := d.db.Each(ctx, q, func(it store.Item) error {
 		w := &endpoint.WebhookRecord{}
 		if err := it.Decode(w); err != nil {

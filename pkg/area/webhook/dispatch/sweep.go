@@ -128,7 +128,7 @@ func (s *Sweeper) repair(ctx context.Context, items []store.Item) (made int, err
 	for i, it := range items {
 		refs[i] = event.RefOf(it)
 		at[i], _ = id.Time(it.PK) // event.New has made the id
-		owners[it.Owner] = append(owners[it.Owner], i)
+		owners[it.Of("")] = append(owners[it.Of("")], i)
 	}
 	all := s.dispatcher.match(ctx, refs, owners, failed)
 	// A webhook does not get the events from before it was made or enabled.

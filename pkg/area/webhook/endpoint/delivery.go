@@ -122,18 +122,18 @@ type DeliveryRecord struct {
 
 // NewDelivery returns the delivery to a webhook of an event that happened at the given time.
 func NewDelivery(now, at time.Time, ref event.Ref, w *Webhook) (DeliveryRecord, store.Item, error) {
-	due := resource.Instant(now)
+	due, owner := resource.Instant(now), ref.Owner.In(w.ProfileID)
 	d := DeliveryRecord{
 		Delivery: Delivery{
 			Resource:  resource.New(DeliveryID(at, ref.ID, w.ID), now, nil),
 			WebhookID: w.ID, EventID: ref.ID, EventType: ref.Type,
 			State: DeliveryPending, Attempts: []Attempt{}, NextAttemptAt: &due, WaitingFor: new(WaitsFirst),
 		},
-		Owner: ref.Owner,
+		Owner: owner,
 		Maker: w.CreatedBy,
 		Next:  1,
 	}
-	it, err := store.NewItem(DeliveryKind, ref.Owner, d.ID, document{
+	it, err := store.NewItem(DeliveryKind, owner, d.ID, document{
 		ID: d.ID, CreatedAt: d.CreatedAt, WebhookID: w.ID, EventID: ref.ID, EventType: ref.Type, Maker: w.CreatedBy,
 	})
 	if err != nil {

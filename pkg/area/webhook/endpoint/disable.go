@@ -15,7 +15,7 @@ import (
 // if a webhook changes at the same time.
 func DisableMadeBy(ctx context.Context, db *store.DB, now time.Time, account tenant.Account, keyIDs []string) error {
 	for _, mode := range []tenant.Mode{tenant.Live, tenant.Test} {
-		q := store.Query{Index: store.Table, Partition: List(tenant.Of(account, mode)), Limit: MaxPerOwner}
+		q := store.Query{Index: store.Table, Partition: List(tenant.Of(account, mode)), Limit: PerRead}
 		err := db.Each(ctx, q, func(it store.Item) error {
 			var r WebhookRecord
 			if err := it.Decode(&r); err != nil {

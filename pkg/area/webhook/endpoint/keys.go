@@ -22,7 +22,13 @@ type Ref struct {
 func List(o tenant.Owner) string { return "webhooks#" + o.String() }
 
 // CountKey is the key of the count of an owner's webhooks.
-func CountKey(o tenant.Owner) store.Key { return store.IDKey("webhookcount#" + o.String()) }
+func CountKey(o tenant.Owner) store.Key {
+	key := "webhookcount#" + o.String()
+	if o.Profile != "" {
+		key += "#" + string(o.Profile)
+	}
+	return store.IDKey(key)
+}
 
 // Key is the key of the webhook.
 func (r Ref) Key() store.Key { return store.Key{PK: List(r.Owner), SK: r.ID} }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/record/resource"
 )
@@ -15,9 +16,11 @@ import (
 // Kind is the kind of a webhook's item.
 const Kind = "webhook"
 
-// MaxPerOwner bounds the webhooks of an account and mode: dispatch reads all of them
-// for each event.
+// MaxPerOwner bounds the webhooks of an account and mode, and of each profile in it.
 const MaxPerOwner = 20
+
+// PerRead is the number of webhooks that one read returns. Dispatch reads all of an account for each event.
+const PerRead = 100
 
 // The states of a webhook.
 const (
@@ -37,17 +40,18 @@ const (
 // Webhook is a webhook as callers see it.
 type Webhook struct {
 	resource.Resource
-	URL            *string        `json:"url" format:"uri" doc:"URL that receives the events. Null if the webhook has a destination" example:"https://crm.example.com/hooks/content"`
-	Destination    *Target        `json:"destination" doc:"Event bus or queue that receives the events. Null if the webhook has a url"`
-	EventTypes     []string       `json:"event_types" nullable:"false" doc:"Subscribed events: types, areas such as content.*, or * for all" example:"[\"content.*\",\"balance.low\"]"`
-	FactoryIDs     []string       `json:"factory_ids" nullable:"false" doc:"Only events of these factories. Empty: all events, including those without a factory, such as balance.low"`
-	CreatedBy      string         `json:"created_by" doc:"Id of the API key, or of the person, that created the webhook. It receives only events that its creator may read" example:"key_01h455vb4pex5vsknk084sn02q"`
-	Description    string         `json:"description" doc:"Description of the webhook"`
-	State          string         `json:"state" enum:"enabled,disabled" doc:"State of the webhook. A disabled webhook receives no events"`
-	DisabledReason *string        `json:"disabled_reason" enum:"requested,gone,failing,maker_revoked" doc:"Reason why it is disabled. requested: by a request. gone: the receiver returned 410. failing: all attempts failed for 5 days. maker_revoked: created_by was revoked with include_created. Null while enabled"`
-	FailingSince   *resource.Time `json:"failing_since" doc:"Time of the first failure since the last success. Null if the last attempt succeeded"`
-	LastSuccessAt  *resource.Time `json:"last_success_at" doc:"Time of the last success, to the minute. Null: never"`
-	LatencyMS      *Latency       `json:"latency_ms" doc:"Response times of the receiver in the current and the previous hour, for all statuses. The values are approximate and updated about once a minute while attempts succeed. Null without responses"`
+	ProfileID      *tenant.Profile `json:"profile_id" doc:"Profile that it belongs to: it receives only events of this profile. Null: the account as a whole"`
+	URL            *string         `json:"url" format:"uri" doc:"URL that receives the events. Null if the webhook has a destination" example:"https://crm.example.com/hooks/content"`
+	Destination    *Target         `json:"destination" doc:"Event bus or queue that receives the events. Null if the webhook has a url"`
+	EventTypes     []string        `json:"event_types" nullable:"false" doc:"Subscribed events: types, areas such as content.*, or * for all" example:"[\"content.*\",\"balance.low\"]"`
+	FactoryIDs     []string        `json:"factory_ids" nullable:"false" doc:"Only events of these factories. Empty: all events, including those without a factory, such as balance.low"`
+	CreatedBy      string          `json:"created_by" doc:"Id of the API key, or of the person, that created the webhook. It receives only events that its creator may read" example:"key_01h455vb4pex5vsknk084sn02q"`
+	Description    string          `json:"description" doc:"Description of the webhook"`
+	State          string          `json:"state" enum:"enabled,disabled" doc:"State of the webhook. A disabled webhook receives no events"`
+	DisabledReason *string         `json:"disabled_reason" enum:"requested,gone,failing,maker_revoked" doc:"Reason why it is disabled. requested: by a request. gone: the receiver returned 410. failing: all attempts failed for 5 days. maker_revoked: created_by was revoked with include_created. Null while enabled"`
+	FailingSince   *resource.Time  `json:"failing_since" doc:"Time of the first failure since the last success. Null if the last attempt succeeded"`
+	LastSuccessAt  *resource.Time  `json:"last_success_at" doc:"Time of the last success, to the minute. Null: never"`
+	LatencyMS      *Latency        `json:"latency_ms" doc:"Response times of the receiver in the current and the previous hour, for all statuses. The values are approximate and updated about once a minute while attempts succeed. Null without responses"`
 }
 
 // The types of destinations in AWS accounts.
@@ -116,5 +120,6 @@ func (w *Webhook) GoesTo() string {
 // and its factory one of those named, if any are named.
 func (w *Webhook) Wants(e event.Ref) bool {
 	return slices.ContainsFunc(w.EventTypes, func(p string) bool { return event.Pattern(p).Matches(e.Type) }) &&
-		(len(w.FactoryIDs) == 0 || slices.Contains(w.FactoryIDs, e.Factory))
+		(len(w.FactoryIDs) == 0 || slices.Contains(w.FactoryIDs, e.Factory)) &&
+		(w.ProfileID == nil || *w.ProfileID == e.Profile)
 }

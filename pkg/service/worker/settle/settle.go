@@ -1,10 +1,13 @@
-// Package settle connects the function that ends the calls that died during an external effect: it releases their
-// reservations.
+// Package settle connects the function that ends the calls that died during an external effect, which releases their
+// reservations, and that carries out automations: both do what a call does.
 package settle
 
 import (
+	"maps"
+
 	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/area/architect"
+	"github.com/content-automation/api/pkg/area/automation"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/service/worker"
 )
@@ -14,5 +17,7 @@ func Handlers(e area.Env) worker.Handlers {
 	r := httpapi.NewRouter(e.DB, nil, e.Now)
 	r.SealWith(e.Seal)
 	architect.Mount(r, e) // the only area whose operations have external effects
-	return worker.Handlers{httpapi.ClaimKind: httpapi.Claims{Router: r}}
+	handlers := worker.Handlers{httpapi.ClaimKind: httpapi.Claims{Router: r}}
+	maps.Copy(handlers, automation.New(e).Handlers())
+	return handlers
 }

@@ -1,0 +1,102 @@
+package metered
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/content-automation/api/pkg/adapter/provider/registry"
+	"github.com/content-automation/api/pkg/area/advice/diagnosis"
+	advicejob "github.com/content-automation/api/pkg/area/advice/job"
+	"github.com/content-automation/api/pkg/area/analytics/rollup"
+	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/generate/catalog"
+	"github.com/content-automation/api/pkg/service/generatetest"
+	"github.com/content-automation/api/pkg/service/worker"
+	diagnosewiring "github.com/content-automation/api/pkg/service/worker/diagnose"
+	generatewiring "github.com/content-automation/api/pkg/service/worker/generate"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
+)
+
+// connect connects a channel, or returns its account if it is already connected.
+func (w *World) connect(ctx context.Context, channel string) (string, error) {
+	a, err := w.Call(ctx, Request{Operation: "connectSocialAccount",
+		Body: Object{"platform": "telegram", "bot_token": "123456789:EXAMPLE-EXAMPLE-EXAMPLE", "channel": channel}})
+	if err != nil {
+		return "", err
+	}
+	return a.ID()
+}
+
+// generate takes all steps of the work of an item.
+func (w *World) generate(ctx context.Context, state *store.DB, itemID string) error {
+	kernel := w.Kernel(&generate.Worker{
+		DB: state, Loaders: w.Loaders, Providers: registry.New(registry.Config{Now: w.Now}), Objects: described{},
+		Composer: generatetest.Composer{}, Now: w.Now,
+	})
+	return w.steps(ctx, kernel, task.ID(generate.Generate, itemID, 1))
+}
+
+// diagnose creates a diagnosis of a factory, and returns the id of one of its proposals.
+func (w *World) diagnose(ctx context.Context, factoryID string) (proposalID string, err error) {
+	started, err := w.Call(ctx, Request{Operation: "diagnoseFactory", ID: factoryID})
+	if err != nil {
+		return "", err
+	}
+	diagnosisID, err := started.ID()
+	if err != nil {
+		return "", err
+	}
+	if err := w.steps(ctx, w.Kernel(&generate.Worker{}), task.ID(diagnosis.TaskKind, diagnosisID, 1)); err != nil {
+		return "", err
+	}
+	a, err := w.Call(ctx, Request{Operation: "getDiagnosis", ID: factoryID})
+	if err != nil {
+		return "", err
+	}
+	var d diagnosis.Diagnosis
+	if err := json.Unmarshal(a.Data, &d); err != nil || len(d.ProposalIDs) == 0 {
+		return "", fmt.Errorf("no proposals: %s: %w", a.Data, err)
+	}
+	return d.ProposalIDs[0], nil
+}
+
+// steps takes all steps of a task.
+func (w *World) steps(ctx context.Context, kernel *task.Kernel, taskID string) error {
+	m := task.Message{ID: taskID, Step: 1}
+	for {
+		next, err := kernel.Do(ctx, m, 1)
+		if err != nil || next == nil {
+			return err
+		}
+		m = next.Message
+	}
+}
+
+// roll counts an item in the analytics, as the relay does.
+func (w *World) roll(ctx context.Context, itemID string) error {
+	it, err := w.State.Get(ctx, store.IDKey(itemID))
+	if err != nil {
+		return err
+	}
+	m, ok, err := rollup.Message(it)
+	if err != nil || !ok {
+		return errors.Join(fmt.Errorf("%s contributes nothing", itemID), err)
+	}
+	return errors.Join(rollup.New(w.State).Count(ctx, []events.SQSMessage{{MessageId: itemID, Body: m.Body}})...)
+}
+
+// Kernel returns a kernel that takes the steps of generations by a worker, and those of diagnoses.
+func (w *World) Kernel(g *generate.Worker) *task.Kernel {
+	handlers := generatewiring.Handlers(g)
+	maps.Copy(handlers, diagnosewiring.Handlers(&advicejob.Worker{
+		DB: w.State, Providers: registry.New(registry.Config{Now: w.Now}),
+		Offer: catalog.NewOffer(configured, "eu-central-1"), Now: w.Now,
+	}))
+	return worker.Kernel(w.State, handlers, w.Now)
+}

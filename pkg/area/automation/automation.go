@@ -1,0 +1,302 @@
+// Package automation makes content items by itself: of the entries of a feed, of new products, and at times. A task for
+// each automation looks for what is new and makes one item of each entry, never two.
+package automation
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/content-automation/api/pkg/area/content"
+	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/cloud/safehttp"
+	"github.com/content-automation/api/pkg/cloud/topology"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/event"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
+)
+
+// ItemKind is the kind of an automation's item, and Kind that of its task.
+const (
+	ItemKind           = "automation"
+	Kind     task.Kind = "automation"
+)
+
+// State is the state of an automation.
+type State string
+
+// The states.
+const (
+	Active State = "active"
+	Paused State = "paused"
+	Failed State = "failed"
+)
+
+// The kinds of triggers.
+const (
+	OfFeed    = "feed"
+	OfProduct = "product"
+	OfTime    = "time"
+)
+
+// Trigger is what makes an automation run.
+type Trigger struct {
+	Kind string `json:"kind" enum:"feed,product,time" doc:"feed: each new entry of an RSS, Atom or JSON feed. product: each new product of the factory. time: the times of cron" example:"feed"`
+	URL  string `json:"url,omitempty" maxLength:"2048" doc:"For feed only: public https URL of the feed. It is read every 15 minutes; entries that it has at first make nothing" example:"https://www.example.com/feed.xml"`
+	Cron string `json:"cron,omitempty" maxLength:"100" doc:"For time only: minute, hour, day of month, month and day of week, in the time zone of the factory. A time that the clock skips is left out, and one that it repeats counts once" example:"30 9 * * 1-5"`
+}
+
+// Failure is why an automation could not make an item.
+type Failure struct {
+	Code    string        `json:"code" doc:"Code of the error, as a call would get it, or feed_unreadable" example:"insufficient_balance"`
+	Message string        `json:"message" doc:"What happened and what to do about it"`
+	At      resource.Time `json:"at" doc:"Time of the failure"`
+}
+
+// Run is one run of an automation.
+type Run struct {
+	At            resource.Time `json:"at" doc:"Time of the run"`
+	Entry         string        `json:"entry" doc:"What it was for: the id or URL of an entry, the id of a product, or a time of the factory's zone"`
+	ContentItemID *string       `json:"content_item_id" doc:"Content item that it has made. Null: none"`
+	Failure       *Failure      `json:"failure" doc:"Why it has made none. Null if it has"`
+}
+
+// UTM are the parameters by which a shop or a site counts the visits that come by an item.
+type UTM struct {
+	Source   string `json:"source,omitempty" maxLength:"100" doc:"Value of utm_source" example:"social"`
+	Medium   string `json:"medium,omitempty" maxLength:"100" doc:"Value of utm_medium" example:"post"`
+	Campaign string `json:"campaign,omitempty" maxLength:"100" doc:"Value of utm_campaign" example:"blog"`
+	Term     string `json:"term,omitempty" maxLength:"100" doc:"Value of utm_term"`
+	Content  string `json:"content,omitempty" maxLength:"100" doc:"Value of utm_content"`
+}
+
+// Automation is an automation as callers see it in lists.
+type Automation struct {
+	resource.Resource
+	ProfileID *tenant.Profile `json:"profile_id" doc:"Profile of its factory. Null: the account as a whole"`
+	FactoryID string          `json:"factory_id" doc:"Factory that makes the items" example:"fac_01h455vb4pex5vsknk084sn02q"`
+	Trigger   Trigger         `json:"trigger" doc:"What makes it run"`
+	Template  map[string]any  `json:"template" doc:"Body of createContentItem without factory_id" example:"{\"kind\":\"post\",\"prompt\":\"{{title}} {{url}}\"}"`
+	MaxPerDay int             `json:"max_per_day" doc:"Most items that it makes in a day of the factory's time zone"`
+	UTM       *UTM            `json:"utm" doc:"Parameters that are added to {{url}}. Null: none"`
+	State     State           `json:"state" enum:"active,paused,failed" doc:"paused: it makes nothing. failed: five runs in a row have failed; set the state to active to go on"`
+	Failure   *Failure        `json:"failure" doc:"The last failure since the last success. Null: none"`
+	LastRun   *Run            `json:"last_run" doc:"The last run. Null: none yet"`
+}
+
+// Details are an automation with its last runs, which a list leaves out.
+type Details struct {
+	Automation
+	Runs []Run `json:"runs" nullable:"false" doc:"The last 10 runs, newest first"`
+}
+
+// Record is the stored document of an automation.
+type Record struct {
+	Details
+	// Maker is the key or person who has made it, with the scopes of a person.
+	Maker  auth.Actor   `json:"maker"`
+	Scopes []auth.Scope `json:"scopes,omitempty"`
+	// Failures counts the failed runs in a row.
+	Failures int `json:"failures,omitempty"`
+	// Day is the day of Made, the number of items made on it.
+	Day  string `json:"day,omitempty"`
+	Made int    `json:"made,omitempty"`
+	// NextAt is the next time of a cron expression.
+	NextAt time.Time `json:"next_at,omitzero"`
+	// Since is the time from which on products are looked for.
+	Since time.Time `json:"since,omitzero"`
+	// Looked reports that the first entries of the feed were noted. ETag and Modified are the validators of the last
+	// feed that was taken over as a whole.
+	Looked   bool   `json:"looked,omitempty"`
+	ETag     string `json:"etag,omitempty"`
+	Modified string `json:"modified,omitempty"`
+}
+
+// mostRuns is the number of runs that an automation shows, and mostFailures the number in a row that ends it.
+const (
+	mostRuns     = 10
+	mostFailures = 5
+)
+
+// Entry returns the record as an item of the table.
+func (r *Record) Entry(o tenant.Owner) (store.Item, error) {
+	it, err := store.NewItem(ItemKind, o, r.ID, r)
+	return r.into(it), err
+}
+
+func (r *Record) into(it store.Item) store.Item {
+	it.Filters = map[string]string{"factory": r.FactoryID, "state": string(r.State)}
+	return it
+}
+
+// replace adds the changed record to the transaction.
+func (r *Record) replace(tx *store.Tx, it store.Item) error {
+	if err := it.Encode(r); err != nil {
+		return err
+	}
+	tx.Replace(r.into(it))
+	return nil
+}
+
+// note adds a run to those that are shown.
+func (r *Record) note(run Run) {
+	r.LastRun = &run
+	r.Runs = append([]Run{run}, r.Runs[:min(len(r.Runs), mostRuns-1)]...)
+}
+
+// fail notes a failed run. The last of many in a row ends the automation, with an event.
+func (r *Record) fail(tx *store.Tx, now time.Time, o tenant.Owner, entry string, cause error) error {
+	e := errs.As(cause)
+	r.Failure = &Failure{Code: string(e.Code), Message: e.Message, At: resource.Instant(now)}
+	r.note(Run{At: resource.Instant(now), Entry: entry, Failure: r.Failure})
+	if r.Failures++; r.Failures < mostFailures {
+		return nil
+	}
+	r.State = Failed
+	r.Touch(now)
+	it, err := event.New(now, o, event.AutomationFailed, r.Automation, nil)
+	tx.Create(it, nil)
+	return err
+}
+
+// message is the message of the task of an automation.
+func message(automationID string, o tenant.Owner) task.Message {
+	return task.Message{ID: task.ID(Kind, automationID, 1), Kind: Kind, Queue: topology.Settle, Subject: automationID,
+		Owner: o}
+}
+
+// taskKey is the key of the task of an automation.
+func taskKey(automationID string) store.Key { return store.IDKey(task.ID(Kind, automationID, 1)) }
+
+// Service makes and changes automations, and takes the steps of their tasks.
+type Service struct {
+	db        *store.DB
+	factories *factory.Service
+	items     *content.Service
+	client    Client
+	now       func() time.Time
+}
+
+// Client checks and fetches the addresses of feeds.
+type Client interface {
+	fetcher
+	safehttp.Checker
+}
+
+// NewService makes the service.
+func NewService(db *store.DB, factories *factory.Service, items *content.Service, client Client,
+	now func() time.Time) *Service {
+	return &Service{db, factories, items, client, now}
+}
+
+// find reads an automation of the caller, and its task.
+func (s *Service) find(ctx context.Context, automationID string) (r Record, it, work store.Item, err error) {
+	if !id.Valid(id.Automation, automationID) {
+		return r, it, work, errs.Missing(ItemKind, automationID)
+	}
+	found, beside, err := resource.FindAll(ctx, s.db, id.Automation, []string{automationID}, taskKey(automationID))
+	if err != nil {
+		return r, it, work, err
+	}
+	it, ok := found[automationID]
+	if !ok {
+		return r, it, work, errs.Missing(ItemKind, automationID)
+	}
+	return r, it, beside[0], it.Decode(&r)
+}
+
+// settings are the members of an automation that can be changed.
+type settings struct {
+	Trigger   Trigger           `json:"trigger"`
+	Template  map[string]any    `json:"template"`
+	MaxPerDay int               `json:"max_per_day"`
+	UTM       *UTM              `json:"utm"`
+	State     State             `json:"state"`
+	Metadata  resource.Metadata `json:"metadata"`
+}
+
+// apply takes settings over, and refuses those that would fail later. An automation with another trigger begins afresh.
+func (s *Service) apply(ctx context.Context, r *Record, f factory.Factory, set settings) error {
+	if err := set.Trigger.check(); err != nil {
+		return err
+	}
+	now, moved := s.now(), set.Trigger != r.Trigger
+	switch {
+	case set.Trigger.Kind == OfProduct && f.Type != factory.Seller:
+		return errs.Invalid("/trigger/kind", "product is for factories of the type seller. This one is of the type %s",
+			f.Type)
+	case moved && set.Trigger.Kind == OfFeed:
+		if err := s.client.CheckURL(ctx, set.Trigger.URL); err != nil {
+			return safehttp.InvalidURL(err, "/trigger/url")
+		}
+	}
+	sample := sampleOf(set.Trigger.Kind, now)
+	if err := s.check(ctx, f.ID, set.Template, sample, set.UTM); err != nil {
+		return err
+	}
+	if moved || set.State == Active && r.State != Active {
+		r.Looked, r.ETag, r.Modified, r.Since, r.NextAt = false, "", "", now, time.Time{}
+		if set.Trigger.Kind == OfTime {
+			next, err := set.Trigger.next(f, now)
+			if err != nil {
+				return err
+			}
+			r.NextAt = next
+		}
+	}
+	if set.State == Active && r.State != Active {
+		r.Failures, r.Failure = 0, nil
+	}
+	r.Trigger, r.Template, r.MaxPerDay, r.UTM, r.State = set.Trigger, set.Template, set.MaxPerDay, set.UTM, set.State
+	r.Metadata = set.Metadata.OrEmpty()
+	return nil
+}
+
+// check refuses a template of which createContentItem would make nothing.
+func (s *Service) check(ctx context.Context, factoryID string, template map[string]any, sample entry, utm *UTM) error {
+	for _, member := range []string{"factory_id", "publish_at", "product_id"} {
+		if _, sent := template[member]; sent && (member != "product_id" || sample.product != "") {
+			return errs.Invalid("/template/"+member, "is set by the automation. Leave it out")
+		}
+	}
+	err := s.items.Check(ctx, sample.fill(template, factoryID, utm, true))
+	if err == nil {
+		return nil
+	}
+	e := *errs.As(err)
+	return errs.Below("/template", withoutBody(&e))
+}
+
+// withoutBody takes the member body, at which the check of a body begins, from the places of an error.
+func withoutBody(e *errs.Error) *errs.Error {
+	e.Param = trimBody(e.Param)
+	for i := range e.Details {
+		e.Details[i].Param = trimBody(e.Details[i].Param)
+	}
+	return e
+}
+
+// Period of the look-ups, and the wait of an automation that does nothing until it is changed.
+const (
+	feedPeriod    = 15 * time.Minute
+	productPeriod = 5 * time.Minute
+	idle          = 24 * time.Hour
+)
+
+func pageOf(ctx context.Context, in *listInput) (store.Query, error) {
+	if in.FactoryID != "" && !id.Valid(id.Factory, in.FactoryID) {
+		return store.Query{}, errs.Invalid("factory_id", "is not the id of a factory")
+	}
+	q, err := httpapi.Owned(ctx, ItemKind, id.Automation, httpapi.Period{}, in.Filter.Into(map[string]string{
+		"factory": in.FactoryID, "state": httpapi.AnyOf(in.State)}))
+	if err != nil {
+		return q, fmt.Errorf("automation: list: %w", err)
+	}
+	return q, nil
+}

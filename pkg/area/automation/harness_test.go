@@ -1,0 +1,198 @@
+package automation_test
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/content-automation/api/pkg/area/automation"
+	"github.com/content-automation/api/pkg/area/content"
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/area/product"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/auth/credential"
+	"github.com/content-automation/api/pkg/cloud/safehttp"
+	"github.com/content-automation/api/pkg/generate/catalog"
+	"github.com/content-automation/api/pkg/httpapi/apitest"
+	keyrecord "github.com/content-automation/api/pkg/record/apikey"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/task"
+)
+
+type object = map[string]any
+
+const automations, feedURL = "/v1/automations", "https://www.example.com/feed.xml"
+
+// world is a table with a caller of the operations, and the worker of automations.
+type world struct {
+	*apitest.Caller
+	t      *testing.T
+	db     *store.DB
+	faults *storetest.Faults
+	clock  *apitest.Clock
+	site   *site
+	kernel *task.Kernel
+}
+
+// site serves a feed.
+type site struct {
+	status  int
+	entries []string
+	asked   []http.Header
+}
+
+// CheckURL permits the address of the feed alone.
+func (s *site) CheckURL(_ string) error { return nil }
+
+// Do serves the feed, with its number of entries as ETag.
+func (s *site) Do(req *http.Request) (*http.Response, error) {
+	s.asked = append(s.asked, req.Header)
+	answer := func(status int, body string) (*http.Response, error) {
+		return &http.Response{StatusCode: status, Header: http.Header{"Etag": {s.tag()}},
+			Body: io.NopCloser(strings.NewReader(body))}, nil
+	}
+	switch {
+	case s.status != 0:
+		return answer(s.status, "")
+	case req.Header.Get("If-None-Match") == s.tag():
+		return answer(http.StatusNotModified, "")
+	}
+	var b strings.Builder
+	for _, e := range s.entries {
+		fmt.Fprintf(&b, "<item><guid>%s</guid><title>&lt;b&gt;%[1]s&lt;/b&gt; is new</title>"+
+			"<link>https://www.example.com/%[1]s?utm_source=feed</link></item>", e)
+	}
+	return answer(http.StatusOK, `<rss version="2.0"><channel><title>News</title>`+b.String()+"</channel></rss>")
+}
+
+func (s *site) tag() string { return fmt.Sprintf(`"%d"`, len(s.entries)) }
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, faults: &storetest.Faults{}, clock: apitest.NewClock(), site: &site{}}
+	w.db = storetest.Open(t, w.clock.Now, w.faults.Attach)
+	factories := factory.NewService(w.db, w.clock.Now)
+	items := content.NewService(w.db, factories, nil, catalog.NewOffer("bedrock,fal", "eu-central-1"), w.clock.Now)
+	service := automation.NewService(w.db, factories, items, checked{w.site}, w.clock.Now)
+	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factories, items, service,
+		product.NewService(w.db, nil, safehttp.New(safehttp.Options{}), w.clock.Now))
+	w.kernel = task.NewKernel(task.Config{DB: w.db, Handlers: service.Handlers(), Now: w.clock.Now, Name: rand.Text,
+		Chance: func() float64 { return 0.5 }})
+	w.key(keyrecord.Active, auth.AllScopes()...)
+	return w
+}
+
+// key stores the key of the caller.
+func (w *world) key(state string, scopes ...auth.Scope) {
+	w.t.Helper()
+	at := credential.KeyOf(w.Principal.Account, w.Principal.Actor.ID)
+	it, _ := w.db.Get(w.t.Context(), at)
+	it.Key, it.Kind, it.Account = at, "api_key", w.Principal.Account
+	if err := it.Encode(keyrecord.Record{Key: keyrecord.Key{State: state, Scopes: scopes}}); err != nil {
+		w.t.Fatal(err)
+	}
+	tx := &store.Tx{}
+	if it.Version > 0 {
+		tx.Replace(it)
+	} else {
+		tx.Create(it, nil)
+	}
+	if err := w.db.Commit(w.t.Context(), tx); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// makeFactory makes a factory of a type in a time zone.
+func (w *world) makeFactory(kind, zone string) string {
+	w.t.Helper()
+	var f factory.Factory
+	settings := object{}
+	if kind == "brand" {
+		settings["brand_name"] = "Acme"
+	}
+	w.Call(http.MethodPost, "/v1/factories", object{"type": kind, "name": "Acme", "settings": settings,
+		"schedule": object{"timezone": zone, "times": []string{}}}).Into(w.t, http.StatusCreated, &f)
+	return f.ID
+}
+
+// create makes an automation.
+func (w *world) create(factoryID string, trigger object, members ...any) (a automation.Details) {
+	w.t.Helper()
+	b := object{"factory_id": factoryID, "trigger": trigger, "max_per_day": 100,
+		"template": object{"kind": "post", "prompt": "What is new?"}}
+	for i := 0; i+1 < len(members); i += 2 {
+		b[members[i].(string)] = members[i+1]
+	}
+	w.Call(http.MethodPost, automations, b).Into(w.t, http.StatusCreated, &a)
+	return a
+}
+
+func (w *world) get(automationID string) (a automation.Details) {
+	w.t.Helper()
+	w.Call(http.MethodGet, automations+"/"+automationID, nil).Into(w.t, http.StatusOK, &a)
+	return a
+}
+
+// do takes the next step of an automation's task, and returns when the one after it is due. It returns false if the
+// task has ended.
+func (w *world) do(automationID string) (due time.Time, more bool) {
+	w.t.Helper()
+	at := store.IDKey(task.ID(automation.Kind, automationID, 1))
+	it, err := w.db.Get(w.t.Context(), at)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var was task.Task
+	if err := it.Decode(&was); err != nil {
+		w.t.Fatal(err)
+	}
+	was.Message.Wake = true
+	if _, err := w.kernel.Do(w.t.Context(), was.Message, 1); err != nil {
+		w.t.Fatal(err)
+	}
+	if it, err = w.db.Get(w.t.Context(), at); err != nil {
+		w.t.Fatal(err)
+	}
+	var is task.Task
+	if err := it.Decode(&is); err != nil {
+		w.t.Fatal(err)
+	}
+	return is.DueAt, it.Filters["state"] == "running"
+}
+
+// items returns the content items, oldest first.
+func (w *world) items() (all []item.Item) {
+	w.t.Helper()
+	return apitest.All[item.Item](w.Caller, "/v1/content-items?order=asc", 100)
+}
+
+// prompts returns the prompts of all items, oldest first.
+func (w *world) prompts() (all []string) {
+	w.t.Helper()
+	for _, it := range w.items() {
+		all = append(all, it.Prompt)
+	}
+	return all
+}
+
+// events returns the types of the events.
+func (w *world) events() (types []string) {
+	w.t.Helper()
+	for _, row := range storetest.Rows(w.t, w.db) {
+		if row["kind"] == "event" {
+			var e struct{ Type string }
+			if err := json.Unmarshal([]byte(row["doc"]), &e); err != nil {
+				w.t.Fatal(err)
+			}
+			types = append(types, e.Type)
+		}
+	}
+	return types
+}

@@ -1,0 +1,385 @@
+package automation
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"html"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/area/product/record"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/auth/credential"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
+	keyrecord "github.com/content-automation/api/pkg/record/apikey"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
+)
+
+// Handlers returns the handler of the tasks of automations.
+func (s *Service) Handlers() map[task.Kind]task.Handler { return map[task.Kind]task.Handler{Kind: s} }
+
+var _ task.Handler = (*Service)(nil)
+
+// Fail is not reached: there is no deadline, and no limit of failures.
+func (s *Service) Fail(context.Context, *task.Step, error) (o task.Outcome, err error) { return o, nil }
+
+// Cancel has nothing to do: these tasks are not canceled.
+func (s *Service) Cancel(context.Context, *task.Step) error { return nil }
+
+// most is the number of items that one step makes.
+const most = 10
+
+// keepEntries is the time for which an entry counts as done. A feed that shows an entry for longer is read again from
+// the beginning of the automation alone.
+const keepEntries = 2 * 365 * 24 * time.Hour
+
+var errDone = errors.New("automation: the entry is done")
+
+// Step looks for new entries, and makes their items. Each commits by itself: what a step has made before it died is
+// found again, and not made again.
+func (s *Service) Step(ctx context.Context, step *task.Step) (o task.Outcome, err error) {
+	for range maxTries {
+		o, err = s.step(ctx, step)
+		if !errors.Is(err, store.ErrConflict) {
+			break // a change at the same moment is read again
+		}
+	}
+	if err != nil {
+		return o, task.Again(fmt.Errorf("automation: %s: %w", step.Subject, err))
+	}
+	return o, nil
+}
+
+const maxTries = 5
+
+func (s *Service) step(ctx context.Context, step *task.Step) (o task.Outcome, err error) {
+	it, err := s.db.Get(ctx, store.IDKey(step.Subject))
+	if errors.Is(err, store.ErrNotFound) {
+		o.Done = true
+		return o, nil
+	}
+	if err != nil {
+		return o, err
+	}
+	w := &run{Service: s, it: it, now: s.now()}
+	if err := it.Decode(&w.r); err != nil {
+		return o, err
+	}
+	if w.r.State != Active {
+		o.Wait = idle
+		return o, nil
+	}
+	if ctx, err = w.enter(ctx); err != nil {
+		return o, err
+	}
+	w.factory, _, err = s.factories.Find(ctx, w.r.FactoryID)
+	if errs.CodeOf(err) == errs.NotFound { // it was deleted
+		tx := &store.Tx{}
+		tx.Delete(w.it)
+		o.Done = true
+		return o, s.db.Commit(ctx, tx)
+	}
+	if err != nil {
+		return o, err
+	}
+	o.Wait, err = w.look(ctx)
+	return o, err
+}
+
+// run is one look of an automation.
+type run struct {
+	*Service
+	it      store.Item
+	r       Record
+	now     time.Time
+	factory factory.Factory
+}
+
+// enter returns a context in which the maker of the automation calls, for its owner and with its present rights. A key
+// that has ended has none.
+func (w *run) enter(ctx context.Context) (context.Context, error) {
+	p := &auth.Principal{Owner: w.it.Owner, Actor: w.r.Maker, Scopes: w.r.Scopes}
+	if w.it.Profile != "" {
+		p.Bind([]tenant.Profile{w.it.Profile})
+	}
+	if p.Actor.Kind == auth.APIKey {
+		it, err := w.db.Get(ctx, credential.KeyOf(w.it.Account, p.Actor.ID))
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return ctx, err
+		}
+		if err == nil {
+			k, err := keyrecord.Read(&it, w.now)
+			if err != nil {
+				return ctx, err
+			}
+			if p.SpendLimit = k.SpendLimit; k.State == keyrecord.Active {
+				p.Scopes = k.Scopes
+			}
+		}
+	}
+	return auth.NewContext(ctx, p), nil
+}
+
+// look makes the items of what is new, and returns the wait until the next look.
+func (w *run) look(ctx context.Context) (wait time.Duration, err error) {
+	switch w.r.Trigger.Kind {
+	case OfTime:
+		return w.lookAtTime(ctx)
+	case OfProduct:
+		return w.lookAtProducts(ctx)
+	default:
+		return w.lookAtFeed(ctx)
+	}
+}
+
+func (w *run) lookAtTime(ctx context.Context) (time.Duration, error) {
+	at := w.r.NextAt.In(zone(w.factory))
+	if w.now.Before(at) {
+		return at.Sub(w.now), nil
+	}
+	next, err := w.r.Trigger.next(w.factory, w.now)
+	if err != nil {
+		next = w.now.Add(idle) // it was checked when it was set
+	}
+	w.r.NextAt = next
+	if _, err := w.all(ctx, []entry{occurrence(at)}); err != nil {
+		return 0, err
+	}
+	return next.Sub(w.now), w.save(ctx)
+}
+
+// lag is the time after which the index of products shows earlier ones.
+const lag = time.Minute
+
+func (w *run) lookAtProducts(ctx context.Context) (time.Duration, error) {
+	page, err := w.db.List(ctx, store.Query{Index: store.ByParent,
+		Partition: record.Partition(w.it.Owner, w.r.FactoryID), Limit: mostEntries, OldestFirst: true,
+		From: id.First(id.Product, w.r.Since)})
+	if err != nil {
+		return 0, err
+	}
+	var found []entry
+	for _, it := range page.Items {
+		p, err := record.Decode(&it)
+		if err != nil {
+			return 0, err
+		}
+		if p.State == record.Active {
+			found = append(found, entry{key: p.ID, product: p.ID, values: map[string]string{"name": p.Name,
+				"description": provider.Clip(p.Description, mostSummary), "url": address(p.URL)}})
+		}
+	}
+	since := w.now.Add(-lag)
+	if page.Next != nil { // the rest is next
+		if made, ok := id.Time(page.Items[len(page.Items)-1].PK); ok {
+			since = made
+		}
+	}
+	wait, err := w.whole(ctx, found, productPeriod, func() {
+		if since.After(w.r.Since) {
+			w.r.Since = since
+		}
+	})
+	if err == nil && page.Next != nil {
+		wait = 0
+	}
+	return wait, err
+}
+
+func (w *run) lookAtFeed(ctx context.Context) (time.Duration, error) {
+	found, etag, modified, err := w.feed(ctx, &w.r)
+	if err != nil {
+		return w.failed(ctx, w.r.Trigger.URL, err)
+	}
+	took := func() { w.r.ETag, w.r.Modified = etag, modified }
+	if w.r.Looked {
+		return w.whole(ctx, found, feedPeriod, took)
+	}
+	// What the feed has at first is noted alone.
+	fresh, err := w.fresh(ctx, found)
+	if err != nil {
+		return 0, err
+	}
+	tx := &store.Tx{}
+	for _, e := range fresh {
+		w.done(tx, e)
+	}
+	w.r.Looked = true
+	took()
+	if err := w.r.replace(tx, w.it); err != nil {
+		return 0, err
+	}
+	return feedPeriod, w.db.Commit(ctx, tx)
+}
+
+// whole makes the items of entries. If it has made all, it notes that by took.
+func (w *run) whole(ctx context.Context, found []entry, period time.Duration, took func()) (time.Duration, error) {
+	fresh, err := w.fresh(ctx, found)
+	if err != nil {
+		return 0, err
+	}
+	left, err := w.all(ctx, fresh[:min(len(fresh), most)])
+	switch {
+	case err != nil:
+		return 0, err
+	case w.r.State == Failed:
+		return idle, w.save(ctx)
+	case w.r.Failures > 0:
+		return time.Duration(w.r.Failures) * period, w.save(ctx)
+	case left: // the day is full
+		return min(w.tomorrow(), 6*time.Hour), w.save(ctx)
+	case len(fresh) > most:
+		return 0, w.save(ctx)
+	}
+	took()
+	return period, w.save(ctx)
+}
+
+// fresh returns the entries that are not done.
+func (w *run) fresh(ctx context.Context, found []entry) (fresh []entry, err error) {
+	keys := make([]store.Key, 0, len(found))
+	known := map[store.Key]bool{}
+	for _, e := range found {
+		if key := w.key(e); !known[key] {
+			known[key] = true
+			keys, fresh = append(keys, key), append(fresh, e)
+		}
+	}
+	items, err := w.db.GetAll(ctx, keys...)
+	if err != nil {
+		return nil, err
+	}
+	var left []entry
+	for i, e := range fresh {
+		if items[i].Kind == "" {
+			left = append(left, e)
+		}
+	}
+	return left, nil
+}
+
+// key is the key of the item that notes that an entry is done.
+func (w *run) key(e entry) store.Key {
+	sum := sha256.Sum256([]byte(e.key))
+	return store.IDKey("automated#" + w.r.ID + "#" + base64.RawURLEncoding.EncodeToString(sum[:]))
+}
+
+// done adds the note that an entry is done. The commit fails with errDone if it was done before.
+func (w *run) done(tx *store.Tx, e entry) {
+	tx.CreateExpiring(store.Item{Key: w.key(e), Kind: "automated", Owner: w.it.Owner, Doc: []byte("{}"),
+		ExpireAt: w.now.Add(keepEntries)}, w.now.Unix(), errDone)
+}
+
+// all makes the items of entries, one after another, until one fails. It reports whether the day takes no more.
+func (w *run) all(ctx context.Context, entries []entry) (full bool, err error) {
+	today := w.now.In(zone(w.factory)).Format(time.DateOnly)
+	if w.r.Day != today {
+		w.r.Day, w.r.Made = today, 0
+	}
+	for _, e := range entries {
+		if w.r.Made >= w.r.MaxPerDay {
+			return true, nil
+		}
+		if err := w.make(ctx, e); err != nil {
+			return false, err
+		}
+		if w.r.Failures > 0 {
+			return false, nil
+		}
+	}
+	return false, nil
+}
+
+// make makes the item of an entry, and notes both in one transaction. What a call would be refused for is a failure.
+func (w *run) make(ctx context.Context, e entry) error {
+	tx, before := &store.Tx{}, w.r
+	if err := auth.FromContext(ctx).Require(auth.ContentWrite, ""); err != nil {
+		_, err = w.failed(ctx, e.key, errs.New(errs.InsufficientScope, "%s has ended or lacks the scope %s. Create the "+
+			"automation again with another key.", w.r.Maker.ID, auth.ContentWrite))
+		return err
+	}
+	made, err := w.items.CreateFrom(ctx, tx, e.fill(w.r.Template, w.r.FactoryID, w.r.UTM, false))
+	if err == nil {
+		w.done(tx, e)
+		w.r.Made++
+		w.r.Failures, w.r.Failure = 0, nil
+		w.r.note(Run{At: resource.Instant(w.now), Entry: e.key, ContentItemID: &made.ID})
+		if err = w.r.replace(tx, w.it); err == nil {
+			err = w.db.Commit(ctx, tx)
+		}
+		if err == nil {
+			w.it.Version++
+			return nil
+		}
+		w.r = before
+	}
+	var refused *errs.Error
+	switch {
+	case errors.Is(err, errDone):
+		return nil
+	case !errors.As(err, &refused) || refused.Code == errs.ProviderUnavailable || refused.Code == errs.Timeout:
+		return err
+	}
+	_, err = w.failed(ctx, e.key, refused)
+	return err
+}
+
+// failed notes a failure, and returns the wait until the next look.
+func (w *run) failed(ctx context.Context, entry string, cause error) (time.Duration, error) {
+	tx := &store.Tx{}
+	if err := w.r.fail(tx, w.now, w.it.Owner, entry, cause); err != nil {
+		return 0, err
+	}
+	if err := w.r.replace(tx, w.it); err != nil {
+		return 0, err
+	}
+	if err := w.db.Commit(ctx, tx); err != nil {
+		return 0, err
+	}
+	w.it.Version++
+	if w.r.State == Failed {
+		return idle, nil
+	}
+	return time.Duration(w.r.Failures) * feedPeriod, nil
+}
+
+// save writes what a look has found out.
+func (w *run) save(ctx context.Context) error {
+	tx := &store.Tx{}
+	if err := w.r.replace(tx, w.it); err != nil {
+		return err
+	}
+	return w.db.Commit(ctx, tx)
+}
+
+// tomorrow returns the time until the next day of the factory.
+func (w *run) tomorrow() time.Duration {
+	now := w.now.In(zone(w.factory))
+	return time.Date(now.Year(), now.Month(), now.Day()+1, 0, 0, 0, 0, now.Location()).Sub(now)
+}
+
+// address returns the text of an address that may be nil.
+func address(u *string) string {
+	if u == nil {
+		return ""
+	}
+	return *u
+}
+
+var tag = regexp.MustCompile(`<[^>]*>`)
+
+// plain returns a text of a feed without its markup, in one line and of at most so many characters.
+func plain(text string, most int) string {
+	text = html.UnescapeString(tag.ReplaceAllString(text, " "))
+	return provider.Clip(strings.Join(strings.Fields(text), " "), most)
+}

@@ -1,0 +1,187 @@
+// Package profile holds the operations on profiles: the clients of an agency. What belongs to a profile is in the other
+// areas; pkg/record/profile decides it, and the store holds the keys of a profile within it.
+package profile
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/content-automation/api/pkg/area/media/incoming"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/record/ledger"
+	record "github.com/content-automation/api/pkg/record/profile"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// Service makes and changes profiles.
+type Service struct {
+	db     *store.DB
+	signer *media.Signer
+	now    func() time.Time
+}
+
+// NewService makes the service.
+func NewService(db *store.DB, signer *media.Signer, now func() time.Time) *Service {
+	return &Service{db, signer, now}
+}
+
+// Details are a profile with its usage, which a list leaves out.
+type Details struct {
+	record.Profile
+	Usage Usage `json:"usage" doc:"What the work for the profile has cost in this calendar month (UTC)"`
+}
+
+// ETag follows from all that is shown: the usage changes without the profile.
+func (d Details) ETag() (string, error) {
+	return fmt.Sprintf(`"%d-%d-%s"`, d.Version, d.Usage.Spent, d.Usage.Month), nil
+}
+
+// Usage is the spending of a profile in a month.
+type Usage struct {
+	Month string `json:"month" doc:"The month" example:"2026-05"`
+	Spent int64  `json:"spent_credits" doc:"Credits that were spent and reserved. Always 0 in the sandbox"`
+	Left  *int64 `json:"remaining_credits" doc:"Credits that spend_limit_credits leaves. Null: no limit"`
+}
+
+// settings are the members of a profile that can be changed.
+type settings struct {
+	Name       string            `json:"name"`
+	Logo       *string           `json:"logo"`
+	SpendLimit *int64            `json:"spend_limit_credits"`
+	Metadata   resource.Metadata `json:"metadata"`
+}
+
+func (s *Service) list(ctx context.Context, in *httpapi.PageInput) (httpapi.Page[record.Profile], error) {
+	q, err := httpapi.Owned(ctx, record.Kind, id.Profile, httpapi.Period{}, nil)
+	if err != nil {
+		return httpapi.Page[record.Profile]{}, err
+	}
+	return httpapi.ListItems(ctx, s.db, q, *in, func(it store.Item) (record.Profile, error) {
+		r, err := record.Decode(&it)
+		return r.Profile, err
+	})
+}
+
+func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (out record.Profile, err error) {
+	b, now := in.Body, s.now()
+	r := record.Record{Profile: record.Profile{Resource: resource.New(id.New(id.Profile, now), now, b.Metadata)}}
+	o := auth.FromContext(ctx).Owner.Of(tenant.Profile(r.ID))
+	set := settings{b.Name, b.Logo, b.SpendLimit, b.Metadata}
+	if err := s.apply(ctx, tx, o, &r, set, store.Item{}); err != nil {
+		return out, err
+	}
+	it, err := r.Item(o)
+	if err != nil {
+		return out, err
+	}
+	tx.Create(it, nil)
+	ledger.OpenPurse(tx, o, r.SpendLimit)
+	return r.Profile, nil
+}
+
+// apply takes settings over. The argument logo is the item of the present logo.
+func (s *Service) apply(ctx context.Context, tx *store.Tx, o tenant.Owner, r *record.Record, set settings,
+	logo store.Item) error {
+	same := r.Logo == set.Logo || r.Logo != nil && set.Logo != nil && *r.Logo == *set.Logo
+	r.Name, r.Logo, r.SpendLimit, r.Metadata = set.Name, set.Logo, set.SpendLimit, set.Metadata.OrEmpty()
+	if same {
+		return nil
+	}
+	if set.Logo == nil {
+		tx.Delete(logo)
+		return nil
+	}
+	m := incoming.Member{Param: "/logo", Value: *set.Logo, Type: media.Image}
+	if !m.IsID() {
+		return errs.Invalid(m.Param, "is not the id of a media")
+	}
+	given, err := incoming.Read(ctx, s.db, []incoming.Member{m})
+	if err != nil {
+		return err
+	}
+	f, err := given.For(o).File(m)
+	if err != nil {
+		return err
+	}
+	if f.Bytes > record.MaxLogo {
+		return errs.Invalid(m.Param, "must have at most %d bytes, and the media %s has %d", record.MaxLogo, f.ID, f.Bytes)
+	}
+	picture, err := s.signer.Read(ctx, f, record.MaxLogo)
+	if err != nil {
+		return errs.Wrap(err, errs.ProviderUnavailable, "The picture cannot be read at the moment. Nothing was changed. "+
+			"Repeat the request.")
+	}
+	it, err := record.LogoItem(o, record.Logo{MIMEType: f.MIMEType, Picture: picture})
+	if err != nil {
+		return err
+	}
+	if it.Version = logo.Version; logo.Version > 0 {
+		tx.Replace(it)
+	} else {
+		tx.Create(it, nil)
+	}
+	return nil
+}
+
+// find reads a profile of the caller, and other items that belong to it, in one round trip.
+func (s *Service) find(ctx context.Context, profileID string) (r record.Record, it, purse, logo store.Item, err error) {
+	if !id.Valid(id.Profile, profileID) {
+		return r, it, purse, logo, errs.Missing(record.Kind, profileID)
+	}
+	o := auth.FromContext(ctx).Owner.Of(tenant.Profile(profileID))
+	found, beside, err := resource.FindAll(ctx, s.db, id.Profile, []string{profileID}, ledger.PurseKey(o),
+		record.LogoKey(o))
+	if err != nil {
+		return r, it, purse, logo, err
+	}
+	it, ok := found[profileID]
+	if !ok {
+		return r, it, purse, logo, errs.Missing(record.Kind, profileID)
+	}
+	r, err = record.Decode(&it)
+	return r, it, beside[0], beside[1], err
+}
+
+func (s *Service) get(ctx context.Context, in *Path) (out Details, err error) {
+	r, _, purse, _, err := s.find(ctx, in.ID)
+	if err != nil {
+		return out, err
+	}
+	now := s.now()
+	spent := ledger.SpendingOf(purse, now)
+	return Details{r.Profile, Usage{now.UTC().Format("2006-01"), spent.Spent, spent.Left}}, nil
+}
+
+func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out record.Profile, err error) {
+	r, it, purse, logo, err := s.find(ctx, in.ID)
+	if err != nil {
+		return out, err
+	}
+	if err := in.Check(r.Version); err != nil {
+		return out, err
+	}
+	set, err := httpapi.MergePatch(ctx, settings{r.Name, r.Logo, r.SpendLimit, r.Metadata})
+	if err != nil {
+		return out, err
+	}
+	now, limit := s.now(), r.SpendLimit
+	if err := s.apply(ctx, tx, it.Owner, &r, set, logo); err != nil {
+		return out, err
+	}
+	if (limit == nil) != (r.SpendLimit == nil) || limit != nil && *limit != *r.SpendLimit {
+		ledger.ChangePurse(tx, now, purse, r.SpendLimit)
+	}
+	r.Touch(now)
+	if err := it.Encode(r); err != nil {
+		return out, err
+	}
+	tx.Replace(it)
+	return r.Profile, nil
+}

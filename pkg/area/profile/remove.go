@@ -1,0 +1,118 @@
+package profile
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	keyrecord "github.com/content-automation/api/pkg/record/apikey"
+
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/media/incoming"
+	social "github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/area/studio/generation"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
+	"github.com/content-automation/api/pkg/auth/credential"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/tenant"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/record/ledger"
+	record "github.com/content-automation/api/pkg/record/profile"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// settled is the time after which the index by owner shows what was made in a profile.
+const settled = 5 * time.Second
+
+// errFound ends a list at its first item.
+var errFound = errors.New("found")
+
+// remove deletes a profile to which nothing belongs. Whatever is made in a profile writes its purse: so nothing is made
+// between the look at the lists and the deletion, and the lists show what was made before.
+func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (out record.Profile, err error) {
+	r, it, purse, logo, err := s.find(ctx, in.ID)
+	if err != nil {
+		return out, err
+	}
+	if err := in.Check(r.Version); err != nil {
+		return out, err
+	}
+	if wait := ledger.UsedAt(purse).Add(settled).Sub(s.now()); wait > 0 {
+		e := belongs("Something was made in the profile just now. Repeat the request in a few seconds.")
+		e.RetryAfter = wait
+		return out, e
+	}
+	noun, err := s.belonging(ctx, it.Owner)
+	switch {
+	case err != nil:
+		return out, err
+	case noun != "":
+		return out, belongs("A " + noun + " belongs to the profile. Delete what belongs to it first; lists select it by " +
+			"profile_id.")
+	}
+	ledger.ClosePurse(tx, purse)
+	tx.Delete(it)
+	if logo.Version > 0 {
+		tx.Delete(logo)
+	}
+	return r.Profile, nil
+}
+
+func belongs(message string) *errs.Error {
+	return errs.New(errs.InvalidState, "%s", message).With(errs.StateContext{State: "used", Allowed: []string{"update"}})
+}
+
+// belonging returns the noun of something that belongs to the owner's profile, or an empty text if nothing does.
+func (s *Service) belonging(ctx context.Context, o tenant.Owner) (string, error) {
+	for _, kind := range []struct {
+		noun   string
+		query  store.Query
+		passes func(store.Item) (bool, error)
+	}{
+		{"API key", store.Query{Index: store.Table, Partition: credential.Keys(o.Account)},
+			func(it store.Item) (bool, error) { return s.binds(it, o.Profile) }},
+		{"webhook", store.Query{Index: store.Table, Partition: endpoint.List(o)}, nil},
+		{"factory", listed(o, factoryrecord.Kind), nil},
+		{"social account", listed(o, social.Kind), func(it store.Item) (bool, error) {
+			return it.Filters["state"] != string(social.Disconnected), nil
+		}},
+		{"content item", listed(o, item.ItemKind), nil},
+		{"generation", listed(o, generation.ItemKind), nil},
+		{"media", listed(o, incoming.ItemKind), nil},
+	} {
+		kind.query.Limit = 100
+		err := s.db.Each(ctx, kind.query, func(it store.Item) error {
+			passes, err := it.Owner == o, error(nil)
+			if kind.passes != nil && (passes || it.Mode == "") {
+				passes, err = kind.passes(it)
+			}
+			if err == nil && passes {
+				err = errFound
+			}
+			return err
+		})
+		if errors.Is(err, errFound) {
+			return kind.noun, nil
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	return "", nil
+}
+
+// listed returns the list of the resources of a kind that belong to the owner's profile.
+func listed(o tenant.Owner, kind string) store.Query {
+	return store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(o, kind),
+		Filters: map[string]string{store.ProfileFilter: string(o.Profile)}}
+}
+
+// binds reports whether an item is a key that is not revoked and is bound to the profile.
+func (s *Service) binds(it store.Item, p tenant.Profile) (bool, error) {
+	k, err := keyrecord.Read(&it, s.now())
+	if err != nil || k.State == keyrecord.Revoked {
+		return false, err
+	}
+	return slices.Contains(k.ProfileIDs, p), nil
+}

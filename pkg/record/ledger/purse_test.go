@@ -1,0 +1,136 @@
+package ledger_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// owner owns the data of a profile of the account.
+var owner = tenant.Of(acc, tenant.Live).Of("prf_1")
+
+// purse reads the purse of the profile.
+func (w *world) purse() store.Item {
+	w.t.Helper()
+	it, err := w.db.Get(w.t.Context(), ledger.PurseKey(owner))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return it
+}
+
+// work tries a reservation of work for the profile, by a person if the key is empty.
+func (w *world) work(key string, credits int64) (h ledger.Hold, err error) {
+	w.t.Helper()
+	b, now := w.balance(), w.clock.Now()
+	err = w.try(func(tx *store.Tx) (err error) {
+		h, err = ledger.Reserve(tx, now, ledger.Reservation{Account: acc, Profile: owner.Profile, Subject: "cnt_1",
+			Credits: credits, Payer: ledger.PayerOf(now, key, nil)}, b)
+		return err
+	})
+	return h, err
+}
+
+func (w *world) openPurse(limit *int64) {
+	w.t.Helper()
+	w.must(func(tx *store.Tx) error { ledger.OpenPurse(tx, owner, limit); return nil })
+}
+
+// shows fails the test unless the profile has spent and has left what it should; a negative rest means no limit.
+func (w *world) shows(what string, spent, left int64) {
+	w.t.Helper()
+	s := ledger.SpendingOf(w.purse(), w.clock.Now())
+	if rest := aws.ToInt64(s.Left); s.Spent != spent || (s.Left == nil) != (left < 0) || s.Left != nil && rest != left {
+		w.t.Errorf("%s: spent %d, left %d (limited %v); want %d and %d", what, s.Spent, rest, s.Left != nil, spent, left)
+	}
+}
+
+func TestAProfileSpendsUpToItsLimit(t *testing.T) {
+	w := newWorld(t)
+	w.open(0, 1000)
+	w.openPurse(aws.Int64(100))
+	w.unchanged("more than the limit at once", func() {
+		if _, err := w.work("key_1", 101); errs.CodeOf(err) != errs.SpendLimitReached {
+			t.Errorf("101 of 100: %v", err)
+		}
+	})
+	h, err := w.work("key_1", 60)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.shows("after 60", 60, 40)
+	_, err = w.work("", 41) // a person is held as well
+	want := errs.SpendContext{SpendLimitCredits: 100, RequiredCredits: 41, AvailableCredits: 40}
+	if errs.CodeOf(err) != errs.SpendLimitReached || errs.As(err).Context != want {
+		t.Errorf("41 of 40: %v, %+v", err, errs.As(err).Context)
+	}
+	w.must(func(tx *store.Tx) error { return ledger.Release(tx, w.clock.Now(), acc, h, 10) })
+	w.shows("after the release of 50", 10, 90)
+	if _, err := w.work("key_2", 90); err != nil {
+		t.Errorf("90 of 90: %v", err)
+	}
+	w.shows("at the limit", 100, 0)
+	w.clock.Add(32 * 24 * time.Hour)
+	w.shows("in the next month", 0, 100)
+	if _, err := w.work("key_1", 100); err != nil {
+		t.Errorf("100 in the next month: %v", err)
+	}
+}
+
+func TestANewLimitOfAProfileCountsForTheMonth(t *testing.T) {
+	w := newWorld(t)
+	w.open(0, 1000)
+	w.openPurse(nil)
+	if _, err := w.work("key_1", 300); err != nil {
+		t.Fatal(err)
+	}
+	w.shows("without a limit", 300, -1)
+	change := func(limit *int64) {
+		it := w.purse()
+		w.must(func(tx *store.Tx) error { ledger.ChangePurse(tx, w.clock.Now(), it, limit); return nil })
+	}
+	change(aws.Int64(310))
+	w.shows("with a limit of 310", 300, 10)
+	change(aws.Int64(200))
+	w.shows("with a limit below what was spent", 300, 0)
+	if _, err := w.work("key_1", 1); errs.CodeOf(err) != errs.SpendLimitReached {
+		t.Errorf("1 above the limit: %v", err)
+	}
+	change(nil)
+	if _, err := w.work("key_1", 1); err != nil {
+		t.Errorf("without a limit again: %v", err)
+	}
+	w.shows("in the end", 301, -1)
+}
+
+// A purse that was read and used since is neither changed nor closed.
+func TestAUsedPurseConflicts(t *testing.T) {
+	w := newWorld(t)
+	w.open(0, 1000)
+	w.openPurse(aws.Int64(100))
+	it, missing := w.purse(), errs.Missing("profile", "prf_1")
+	w.must(func(tx *store.Tx) error { ledger.UsePurse(tx, w.clock.Now(), owner, missing); return nil })
+	for what, try := range map[string]func(*store.Tx){
+		"change": func(tx *store.Tx) { ledger.ChangePurse(tx, w.clock.Now(), it, nil) },
+		"close":  func(tx *store.Tx) { ledger.ClosePurse(tx, it) },
+	} {
+		if err := w.try(func(tx *store.Tx) error { try(tx); return nil }); !errors.Is(err, store.ErrConflict) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if it = w.purse(); !ledger.UsedAt(it).Equal(w.clock.Now()) {
+		t.Errorf("used at %s", ledger.UsedAt(it))
+	}
+	w.must(func(tx *store.Tx) error { ledger.ClosePurse(tx, it); return nil })
+	err := w.try(func(tx *store.Tx) error { ledger.UsePurse(tx, w.clock.Now(), owner, missing); return nil })
+	if errs.CodeOf(err) != errs.NotFound {
+		t.Errorf("the use of a closed purse: %v", err)
+	}
+}

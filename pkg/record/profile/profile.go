@@ -1,0 +1,146 @@
+// Package profile has the profiles of an account, the clients of an agency, and decides what a new resource belongs to.
+// The store holds a call within the profiles of its key: see tenant.Confine.
+package profile
+
+import (
+	"context"
+	"encoding/base64"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// Kind is the kind of a profile's item.
+const Kind = "profile"
+
+// Profile is a profile as callers see it in lists.
+type Profile struct {
+	resource.Resource
+	Name       string  `json:"name" doc:"Name of the client. The page by which its social accounts are connected shows it" example:"Harbour Coffee"`
+	Logo       *string `json:"logo" doc:"Id of the media with its logo, a picture, which that page shows. Null: none" example:"med_01h455vb4pex5vsknk084sn02q"`
+	SpendLimit *int64  `json:"spend_limit_credits" doc:"Credits that the work for the profile may cost in a calendar month (UTC). Null: no limit of its own"`
+}
+
+// Record is the stored document of a profile.
+type Record struct{ Profile }
+
+// Item returns the item of a new profile, which belongs to itself.
+func (r *Record) Item(o tenant.Owner) (store.Item, error) {
+	return store.NewItem(Kind, o.Of(tenant.Profile(r.ID)), r.ID, r)
+}
+
+// Decode reads the record of an item.
+func Decode(it *store.Item) (r Record, err error) { return r, it.Decode(&r) }
+
+// Filter is the query parameter that selects the resources of a profile. Embed it.
+type Filter struct {
+	ProfileID string `query:"profile_id" doc:"Only those of this profile" example:"prf_01h455vb4pex5vsknk084sn02q"`
+}
+
+// Into adds the filter to those of a list.
+func (f Filter) Into(filters map[string]string) map[string]string {
+	if filters == nil {
+		filters = map[string]string{}
+	}
+	filters[store.ProfileFilter] = f.ProfileID
+	return filters
+}
+
+// Given is the member of a body that names the profile of a new resource. Embed it.
+type Given struct {
+	ProfileID string `json:"profile_id,omitempty" doc:"Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one profile, that one. A key that is bound to several must send it" example:"prf_01h455vb4pex5vsknk084sn02q"`
+}
+
+// In returns the owner of a resource that a caller would make, without any check.
+func (g Given) In(caller tenant.Owner) tenant.Owner {
+	if g.ProfileID == "" {
+		return caller
+	}
+	return caller.Of(tenant.Profile(g.ProfileID))
+}
+
+// Owner returns the owner of a resource that the caller makes, and adds to the transaction that its profile exists. A
+// caller that is bound to several profiles has to name one, and never another one than its own.
+func (g Given) Owner(ctx context.Context, tx *store.Tx, now time.Time) (tenant.Owner, error) {
+	p := auth.FromContext(ctx)
+	named := tenant.Profile(g.ProfileID)
+	switch {
+	case named == "" && !p.Bound():
+		return p.Owner, nil
+	case named == "" && len(p.Profiles) > 1:
+		return p.Owner, errs.Invalid("/profile_id", "is required, because the API key is bound to several profiles: "+
+			"one of %s", join(p.Profiles))
+	case named == "":
+		named = p.Profile
+	}
+	missing := errs.Missing(Kind, string(named))
+	missing.Param = "/profile_id"
+	if !id.Valid(id.Profile, string(named)) || p.Bound() && !slices.Contains(p.Profiles, named) {
+		return p.Owner, missing
+	}
+	o := p.Owner.Of(named)
+	ledger.UsePurse(tx, now, o, missing)
+	return o, nil
+}
+
+func join(profiles []tenant.Profile) string {
+	names := make([]string, len(profiles))
+	for i, p := range profiles {
+		names[i] = string(p)
+	}
+	return strings.Join(names, ", ")
+}
+
+// MaxLogo is the number of bytes that a logo may have: the page that shows it contains it.
+const MaxLogo = 64 << 10
+
+// Logo is the picture of a profile's logo.
+type Logo struct {
+	MIMEType string `json:"mime_type"`
+	Picture  []byte `json:"picture"`
+}
+
+// LogoKey returns the key of the logo of the owner's profile.
+func LogoKey(o tenant.Owner) store.Key {
+	return store.IDKey("logo#" + o.String() + "#" + string(o.Profile))
+}
+
+// LogoItem returns the item of a logo.
+func LogoItem(o tenant.Owner, l Logo) (store.Item, error) {
+	it := store.Item{Key: LogoKey(o), Kind: "profile_logo", Owner: o}
+	return it, it.Encode(l)
+}
+
+// Brand is what a page for the client's people shows.
+type Brand struct {
+	Name string
+	// Logo is a data URL of its picture, or empty.
+	Logo string
+}
+
+// BrandOf returns the brand of the owner's profile, or the zero Brand if there is no such profile.
+func BrandOf(ctx context.Context, db *store.DB, o tenant.Owner) (b Brand, err error) {
+	items, err := db.GetAll(ctx, store.IDKey(string(o.Profile)), LogoKey(o))
+	if err != nil || items[0].Kind != Kind || items[0].Owner != o {
+		return b, err
+	}
+	r, err := Decode(&items[0])
+	if err != nil {
+		return b, err
+	}
+	b.Name = r.Name
+	if items[1].Kind != "" {
+		var l Logo
+		err = items[1].Decode(&l)
+		b.Logo = "data:" + l.MIMEType + ";base64," + base64.StdEncoding.EncodeToString(l.Picture)
+	}
+	return b, err
+}
