@@ -139,9 +139,7 @@ func (w *n8n) members(t *form.Type, prefix, tag string, values array) (all []mem
 	for _, m := range t.Members {
 		inner := w.resolve(m.Type)
 		if m.Required && prefix == "" && m.Name != "body" && inner != nil && len(inner.Members) > 0 {
-			for _, one := range w.members(inner, m.Name+".", tag, values) {
-				all = append(all, one)
-			}
+			all = append(all, w.members(inner, m.Name+".", tag, values)...)
 			continue
 		}
 		property := prefix + m.Name

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -54,11 +55,17 @@ func TestTypeScriptInAnEmptyProject(t *testing.T) {
 		t.Log(kind, command(t, project, nil, "node", "test/scenarios.mjs", table, installed+kind+"/index.js", kind))
 	}
 	node20, _ := filepath.Glob(filepath.Join(modules, "node20-linux-*", "bin", "node"))
-	for name, runtime := range map[string][]string{"node20": node20, "bun": {filepath.Join(modules, ".bin", "bun")}} {
-		if len(runtime) == 0 {
+	runtimes := map[string][]string{"node20": node20, "bun": {filepath.Join(modules, ".bin", "bun")}}
+	// Deno is pinned for this system only.
+	if runtime.GOOS == "linux" && runtime.GOARCH == "amd64" {
+		deno := filepath.Join(tools, "deno-node", "node_modules", "@deno", "linux-x64-glibc", "deno")
+		runtimes["deno"] = []string{deno, "run", "--quiet", "--no-lock", "--allow-net", "--allow-read", "--allow-env"}
+	}
+	for name, program := range runtimes {
+		if len(program) == 0 {
 			t.Fatalf("%s is not installed", name)
 		}
-		line := append(runtime, "test/scenarios.mjs", table, installed+"esm/index.js", name)
+		line := append(program, "test/scenarios.mjs", table, installed+"esm/index.js", name)
 		t.Log(name, command(t, project, nil, line[0], line[1:]...))
 	}
 	t.Log(command(t, project, nil, "node", "test/size.mjs", modules, installed+"esm/index.js"))

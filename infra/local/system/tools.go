@@ -119,6 +119,7 @@ var Clients = []Set{
 var SDK = []Set{
 	node("sdk-node", "sdk", "what builds and checks the TypeScript client, and newman"),
 	python("sdk-python", "sdk", "what builds and checks the Python client"),
+	node("deno-node", "deno", "Deno"),
 }
 
 // Sizes are the clients of other APIs, to compare sizes and import times with.

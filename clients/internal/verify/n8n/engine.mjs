@@ -89,7 +89,6 @@ export class Engine {
   }
 
   #additional(executionId, parameters) {
-    const { passes = [] } = this;
     const helper = {
       isCredentialUsableByNode: () => true,
       getParentTypes: () => [],
@@ -108,7 +107,6 @@ export class Engine {
       credentialsHelper: helper,
       hooks,
       executionId,
-      passes,
       variables: {},
       currentNodeParameters: parameters,
       executionTimeoutTimestamp: Date.now() + 120_000,
@@ -224,9 +222,7 @@ export class Engine {
 
   /** Calls a hook of the trigger's webhook: checkExists, create or delete. */
   async hook(name, workflow, node) {
-    const [webhookData] = flow.NodeHelpers.getNodeWebhooks
-      ? flow.NodeHelpers.getNodeWebhooks(workflow, node, this.#additional('hook'))
-      : [{ webhookDescription: nodeType(TRIGGER).description.webhooks[0] }];
+    const webhookData = { webhookDescription: nodeType(TRIGGER).description.webhooks[0], node: node.name };
     const context = new core.HookContext(workflow, node, this.#additional('hook'), 'trigger', 'activate', webhookData);
     return await nodeType(TRIGGER).webhookMethods.default[name].call(context);
   }

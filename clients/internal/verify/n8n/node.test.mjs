@@ -305,6 +305,16 @@ test('an answer that is not of the API is an error', async () => {
   }
 });
 
+test('a redirect is not followed, and a live key is sent by HTTPS only', async () => {
+  const moved = [302, {}, { Location: `${BASE_URL}/v1/me` }];
+  const { error } = await against([moved], { resource: 'account', operation: 'get' });
+  assert.match(error.message, /status 302/);
+  const open = new Engine('http://api.example.com', SVC_TEST_KEY.replace('svc_test_', 'svc_live_'));
+  await assert.rejects(open.run({ resource: 'account', operation: 'get' }), ({ message }) =>
+    /must use https/.test(message),
+  );
+});
+
 test('an id has no effect on the rest of the path', async () => {
   const { requests } = await against([done], {
     resource: 'content',

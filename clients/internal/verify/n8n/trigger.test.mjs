@@ -88,6 +88,20 @@ test('a webhook that has changed, is disabled or has lost its secret is made ane
   }
 });
 
+test('a webhook may be for some factories', async () => {
+  const [{ json: factory }] = await engine.run({
+    ...{ resource: 'factories', operation: 'create', type: 'brand', name: 'Acme', settings__brand_name: 'Acme' },
+    additionalFields: {},
+  });
+  node.parameters.factories = [factory.id];
+  await engine.activate(workflow, node);
+  const [webhook, ...others] = await webhooks();
+  assert.deepEqual([webhook.id, webhook.factory_ids, others], [kept().webhookId, [factory.id], []]);
+  node.parameters.factories = [];
+  await engine.activate(workflow, node);
+  assert.deepEqual((await webhooks())[0].factory_ids, []);
+});
+
 test('a signed message starts the workflow once', async () => {
   runs.length = 0;
   const [status] = await deliver();

@@ -7,7 +7,7 @@ import type {
   ILoadOptionsFunctions,
   JsonObject,
 } from 'n8n-workflow';
-import { NodeApiError, sleep } from 'n8n-workflow';
+import { NodeApiError, NodeOperationError, sleep } from 'n8n-workflow';
 
 /** What sends requests: an item of an execution, a list in the editor, or the life of a trigger. */
 export type Caller = IExecuteSingleFunctions | IHookFunctions | ILoadOptionsFunctions;
@@ -29,6 +29,8 @@ interface ApiError {
 }
 
 const CREDENTIAL = 'contentAutomationApi';
+/** Addresses to which a live key is sent: of HTTPS, and of this machine. */
+const SAFE = /^(https:|http:\/\/(localhost|127(\.\d+){3}|\[::1\])([:/]|$))/;
 const TIMEOUT = 60_000;
 const ATTEMPTS = 3;
 const LONGEST_PAUSE = 60;
@@ -40,12 +42,16 @@ const REPEATED = [408, 429, 500, 502, 503, 504];
  * expected is no error.
  */
 export async function call(caller: Caller, options: IHttpRequestOptions, expected: number[] = []): Promise<Answer> {
-  const { baseUrl } = await caller.getCredentials<{ baseUrl: string }>(CREDENTIAL);
+  const { apiKey, baseUrl } = await caller.getCredentials<{ apiKey: string; baseUrl: string }>(CREDENTIAL);
+  if (apiKey.startsWith('svc_live_') && !SAFE.test(baseUrl)) {
+    throw new NodeOperationError(caller.getNode(), 'The base URL of the credential must use https for a live key');
+  }
   const request: IHttpRequestOptions = {
     timeout: TIMEOUT,
     ...options,
     baseURL: baseUrl.replace(/\/+$/, ''),
     json: true,
+    disableFollowRedirect: true,
     returnFullResponse: true,
     ignoreHttpStatusErrors: true,
   };

@@ -22,10 +22,7 @@ function label(item: IDataObject): string {
   return `${String(named ?? item.id).slice(0, 80)}${state}`;
 }
 
-/** The id of an element: that of an entry of a list of deliveries is the id of its delivery. */
-const valueOf = (item: IDataObject) => String(item.id);
-
-/** Reads a list from a cursor on, until some elements match or the list has ended, and at most five pages of it. */
+/** Reads a page of a list from a cursor on; with a filter, up to five pages, until some elements match. */
 async function read(caller: ILoadOptionsFunctions, path: string, filter = '', cursor?: string) {
   const url = fill(path, (name) => caller.getCurrentNodeParameter(name, { extractValue: true }) ?? '');
   const results: INodePropertyOptions[] = [];
@@ -34,12 +31,11 @@ async function read(caller: ILoadOptionsFunctions, path: string, filter = '', cu
     const answer = await call(caller, { method: 'GET', url, qs: { limit: 100, ...(next && { cursor: next }) } });
     for (const item of (answer.data ?? []) as IDataObject[]) {
       const name = label(item);
-      const value = valueOf(item);
+      const value = String(item.id);
       if (`${name} ${value}`.toLowerCase().includes(filter.toLowerCase())) results.push({ name, value });
     }
     next = answer.next_cursor;
-    if (!next || (filter && results.length > 0)) break;
-    if (!filter) break;
+    if (!next || !filter || results.length > 0) break;
   }
   return { results, next };
 }

@@ -36,7 +36,7 @@ export async function prepare(
     );
     if (version) headers['If-Match'] = `"${version as number}"`;
   }
-  // An operation without a body refuses an empty one; an empty change is one.
+  // Without fields, only a change has a body.
   return { ...options, url, headers, body: empty && method !== 'PATCH' ? undefined : body };
 }
 
