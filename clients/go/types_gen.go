@@ -618,6 +618,8 @@ type BloggerFactory struct {
 	Models map[string]string `json:"models"`
 	// Name of the factory.
 	Name string `json:"name"`
+	// Quality of the texts of items and plans that name none: draft, standard or best.
+	Quality string `json:"quality"`
 	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
 	Schedule *Schedule `json:"schedule"`
 	// Settings of the factory's type.
@@ -712,6 +714,8 @@ type BrandFactory struct {
 	Models map[string]string `json:"models"`
 	// Name of the factory.
 	Name string `json:"name"`
+	// Quality of the texts of items and plans that name none: draft, standard or best.
+	Quality string `json:"quality"`
 	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
 	Schedule *Schedule `json:"schedule"`
 	// Settings of the factory's type.
@@ -1228,6 +1232,8 @@ type ContentItem struct {
 	PublishAt *time.Time `json:"publish_at"`
 	// Time at which it was first published. Null until then.
 	PublishedAt *time.Time `json:"published_at"`
+	// Quality of the texts: draft, standard or best. Empty if the item is older than the member.
+	Quality string `json:"quality"`
 	// Credits reserved for the attempt that is queued or running. 0 once it has ended, and always in the sandbox.
 	ReservedCredits int64 `json:"reserved_credits"`
 	// The script in scenes, of videos. Empty until generated, unless you gave it.
@@ -1304,6 +1310,11 @@ type ContentItemCreate struct {
 	// published then. Needs the scope content:publish as well. Absent: it is not scheduled, unless its factory has
 	// auto_publish.
 	PublishAt *time.Time `json:"publish_at,omitzero"`
+	// Quality of the texts. draft: one call of the cheapest model. standard: the best way to write them that costs at most
+	// a tenth of the other parts, often by a better model, and for videos with a second look that may have them written
+	// again. best: the best model, always with a second look. The price includes the second look. A text model of the
+	// factory writes in each quality. Absent: the factory's.
+	Quality *ContentItemCreateQuality `json:"quality,omitzero"`
 	// Simulated result. For test keys only.
 	Sandbox *SandboxRehearsal `json:"sandbox,omitzero"`
 	// The script in scenes of your own, instead of script. For kind video only.
@@ -1322,6 +1333,16 @@ type ContentItemCreate struct {
 	// For kind video only.
 	Visuals *VideoVisualsInput `json:"visuals,omitzero"`
 }
+
+// ContentItemCreateQuality: values of an enumeration.
+type ContentItemCreateQuality string
+
+// The values of ContentItemCreateQuality.
+const (
+	ContentItemCreateQualityDraft    ContentItemCreateQuality = "draft"
+	ContentItemCreateQualityStandard ContentItemCreateQuality = "standard"
+	ContentItemCreateQualityBest     ContentItemCreateQuality = "best"
+)
 
 // ContentItemEventData is a type of the API.
 type ContentItemEventData struct {
@@ -1352,9 +1373,11 @@ type ContentItemRegenerate struct {
 	Music *string `json:"music,omitzero"`
 	// Absent: unchanged.
 	Prompt *string `json:"prompt,omitzero"`
+	// Quality of the texts, as of a new item. Absent: unchanged.
+	Quality *ContentItemCreateQuality `json:"quality,omitzero"`
 	// Uses the parts of the last attempt that succeeded again, or else the completed parts of the last one. Only what is
-	// corrected is made anew and charged. prompt, model, duration_seconds and visuals are not for such an attempt.
-	// Default: false.
+	// corrected is made anew and charged. prompt, model, quality, duration_seconds and visuals are not for such an
+	// attempt. Default: false.
 	Reuse *bool `json:"reuse,omitzero"`
 	// Simulated result of the attempt. For test keys only.
 	Sandbox *SandboxRehearsal `json:"sandbox,omitzero"`
@@ -1427,6 +1450,10 @@ type ContentKindInput = ContentKind
 type ContentPlan struct {
 	// What the plan is about, beyond the settings of the factory.
 	Brief string `json:"brief"`
+	// Items that were made, in the order of their times. Empty in the response of the creation and in events.
+	Calendar []ContentPlanEntry `json:"calendar"`
+	// Rows of items that build on each other.
+	Campaigns []ContentPlanCampaign `json:"campaigns"`
 	// Time at which all items had ended. Null until then, and of a canceled plan.
 	CompletedAt *time.Time `json:"completed_at"`
 	// Types of its items, which are spread evenly.
@@ -1449,11 +1476,15 @@ type ContentPlan struct {
 	Items ContentPlanItems `json:"items"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
+	// Recurring subjects with their shares. No two neighbours have the same one. Empty: none.
+	Pillars []ContentPlanPillar `json:"pillars"`
 	// Number of items on each day.
 	PostsPerDay int64 `json:"posts_per_day"`
 	// Products that its items present in turn. Empty: the newest active products of the factory, if it is a seller and has
 	// some.
 	ProductIDs []string `json:"product_ids"`
+	// Quality of the texts of its items: draft, standard or best. Empty if the plan is older than the member.
+	Quality string `json:"quality"`
 	// Credits that are reserved for items that have not ended. Always 0 in the sandbox.
 	ReservedCredits int64 `json:"reserved_credits"`
 	// First day.
@@ -1467,6 +1498,34 @@ type ContentPlan struct {
 	UpdatedAt time.Time `json:"updated_at"`
 	// Version, increased by every change. It is the ETag of the resource, for If-Match.
 	Version int64 `json:"version"`
+}
+
+// ContentPlanCampaign is a type of the API.
+type ContentPlanCampaign struct {
+	// Number of its items.
+	Items int64 `json:"items"`
+	// Name of the campaign.
+	Name string `json:"name"`
+	// What it is about, and the step that it asks readers for.
+	About *string `json:"about,omitzero"`
+	// Last day. Absent: that of the plan.
+	EndsOn *string `json:"ends_on,omitzero"`
+	// First day. Absent: that of the plan.
+	StartsOn *string `json:"starts_on,omitzero"`
+}
+
+// ContentPlanCampaignInput is a type of the API.
+type ContentPlanCampaignInput struct {
+	// Number of its items.
+	Items int64 `json:"items"`
+	// Name of the campaign.
+	Name string `json:"name"`
+	// What it is about, and the step that it asks readers for.
+	About *string `json:"about,omitzero"`
+	// Last day. Absent: that of the plan.
+	EndsOn *string `json:"ends_on,omitzero"`
+	// First day. Absent: that of the plan.
+	StartsOn *string `json:"starts_on,omitzero"`
 }
 
 // ContentPlanCompletedEvent: All items of a content plan have ended: they were generated, have failed or were canceled.
@@ -1511,14 +1570,21 @@ type ContentPlanCreate struct {
 	PostsPerDay int64 `json:"posts_per_day"`
 	// What the plan is about, beyond the settings of the factory.
 	Brief *string `json:"brief,omitzero"`
+	// Rows of items about one matter, which build on each other: they are spread evenly over their days.
+	Campaigns []ContentPlanCampaignInput `json:"campaigns,omitzero"`
 	// Types of the items, which are spread evenly. Each must be among the content_types of the factory, where short_video
 	// and long_video are video. Absent: those of short_video, post and carousel that the factory makes, or else story.
 	ContentTypes []ContentPlanContentTypesInput `json:"content_types,omitzero"`
 	// Up to 20 key-value pairs of your own.
 	Metadata map[string]string `json:"metadata,omitzero"`
+	// Recurring subjects with their shares of the items. No two neighbours have the same one. Absent: the topics of the
+	// factory, in equal shares.
+	Pillars []ContentPlanPillarInput `json:"pillars,omitzero"`
 	// Active products that the items present in turn, of a factory of type seller. Absent: its newest active products, if
 	// it has some.
 	ProductIDs []string `json:"product_ids,omitzero"`
+	// Quality of the texts of the items, as in POST /v1/content-items. Absent: the factory's.
+	Quality *ContentItemCreateQuality `json:"quality,omitzero"`
 	// Whether plans that have days of this one are replaced: their items that are not generated yet are canceled.
 	// Otherwise such a plan refuses the call. Default: false.
 	Replace *bool `json:"replace,omitzero"`
@@ -1526,6 +1592,30 @@ type ContentPlanCreate struct {
 	Sandbox *SandboxRehearsal `json:"sandbox,omitzero"`
 	// First day, in the time zone of the factory's schedule: today or later. Absent: tomorrow.
 	StartsOn *string `json:"starts_on,omitzero"`
+}
+
+// ContentPlanEntry is a type of the API.
+type ContentPlanEntry struct {
+	// View of the topic. Empty: none.
+	Angle string `json:"angle"`
+	// Its place in a campaign. Empty: none.
+	Campaign string `json:"campaign"`
+	// Id of the item.
+	ContentItemID string `json:"content_item_id"`
+	// Type of the item.
+	ContentType string `json:"content_type"`
+	// What it is to lead to, in English.
+	Goal string `json:"goal"`
+	// Idea of its first line. Empty: none.
+	Hook string `json:"hook"`
+	// Day that is celebrated at that time, in English. Empty: none.
+	Occasion string `json:"occasion"`
+	// Its pillar. Empty: none.
+	Pillar string `json:"pillar"`
+	// Planned time. That of the item may have been changed since.
+	PublishAt time.Time `json:"publish_at"`
+	// What it is about.
+	Topic string `json:"topic"`
 }
 
 // ContentPlanEventData is a type of the API.
@@ -1554,6 +1644,22 @@ type ContentPlanItems struct {
 	Published int64 `json:"published"`
 	// Number of items: days times posts_per_day.
 	Total int64 `json:"total"`
+}
+
+// ContentPlanPillar is a type of the API.
+type ContentPlanPillar struct {
+	// Subject.
+	Name string `json:"name"`
+	// Share of the items, beside the shares of the others. Default: 1.
+	Share *int64 `json:"share,omitzero"`
+}
+
+// ContentPlanPillarInput is a type of the API.
+type ContentPlanPillarInput struct {
+	// Subject.
+	Name string `json:"name"`
+	// Share of the items, beside the shares of the others. Default: 1.
+	Share *int64 `json:"share,omitzero"`
 }
 
 // ContentPlanState: values of an enumeration.
@@ -2043,6 +2149,8 @@ type EntertainmentFactory struct {
 	Models map[string]string `json:"models"`
 	// Name of the factory.
 	Name string `json:"name"`
+	// Quality of the texts of items and plans that name none: draft, standard or best.
+	Quality string `json:"quality"`
 	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
 	Schedule *Schedule `json:"schedule"`
 	// Settings of the factory's type.
@@ -2654,6 +2762,8 @@ type ExpertFactory struct {
 	Models map[string]string `json:"models"`
 	// Name of the factory.
 	Name string `json:"name"`
+	// Quality of the texts of items and plans that name none: draft, standard or best.
+	Quality string `json:"quality"`
 	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
 	Schedule *Schedule `json:"schedule"`
 	// Settings of the factory's type.
@@ -2752,6 +2862,8 @@ type Factory struct {
 	Models map[string]string `json:"models"`
 	// Name of the factory.
 	Name string `json:"name"`
+	// Quality of the texts of items and plans that name none: draft, standard or best.
+	Quality string `json:"quality"`
 	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
 	Schedule *Schedule `json:"schedule"`
 	// Ids of the social accounts that it publishes to.
@@ -2919,6 +3031,8 @@ type FactoryUpdate struct {
 	Models Nullable[map[string]*string] `json:"models,omitzero"`
 	// Name of the factory.
 	Name *string `json:"name,omitzero"`
+	// Quality of the texts of items and plans that name none. Null: standard.
+	Quality Nullable[ContentItemCreateQuality] `json:"quality,omitzero"`
 	// Time zone and times of day at which content plans publish.
 	Schedule Nullable[FactoryUpdateSchedule] `json:"schedule,omitzero"`
 	// Settings of the factory's type. A null value removes that setting.
@@ -3575,6 +3689,8 @@ type MusicianFactory struct {
 	Models map[string]string `json:"models"`
 	// Name of the factory.
 	Name string `json:"name"`
+	// Quality of the texts of items and plans that name none: draft, standard or best.
+	Quality string `json:"quality"`
 	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
 	Schedule *Schedule `json:"schedule"`
 	// Settings of the factory's type.
@@ -3657,6 +3773,8 @@ type NewBloggerFactory struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// Model for each kind of generation (text, image, video, music, voice).
 	Models map[string]string `json:"models,omitzero"`
+	// Quality of the texts of items and plans that name none. Absent: standard.
+	Quality *ContentItemCreateQuality `json:"quality,omitzero"`
 	// Time zone and times of day at which content plans publish.
 	Schedule *ScheduleInput `json:"schedule,omitzero"`
 	// Settings of the factory's type.
@@ -3694,6 +3812,8 @@ type NewBrandFactory struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// Model for each kind of generation (text, image, video, music, voice).
 	Models map[string]string `json:"models,omitzero"`
+	// Quality of the texts of items and plans that name none. Absent: standard.
+	Quality *ContentItemCreateQuality `json:"quality,omitzero"`
 	// Time zone and times of day at which content plans publish.
 	Schedule *ScheduleInput `json:"schedule,omitzero"`
 	// Tone of the content.
@@ -3727,6 +3847,8 @@ type NewEntertainmentFactory struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// Model for each kind of generation (text, image, video, music, voice).
 	Models map[string]string `json:"models,omitzero"`
+	// Quality of the texts of items and plans that name none. Absent: standard.
+	Quality *ContentItemCreateQuality `json:"quality,omitzero"`
 	// Time zone and times of day at which content plans publish.
 	Schedule *ScheduleInput `json:"schedule,omitzero"`
 	// Settings of the factory's type.
@@ -3764,6 +3886,8 @@ type NewExpertFactory struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// Model for each kind of generation (text, image, video, music, voice).
 	Models map[string]string `json:"models,omitzero"`
+	// Quality of the texts of items and plans that name none. Absent: standard.
+	Quality *ContentItemCreateQuality `json:"quality,omitzero"`
 	// Time zone and times of day at which content plans publish.
 	Schedule *ScheduleInput `json:"schedule,omitzero"`
 	// Tone of the content.
@@ -3799,6 +3923,8 @@ type NewMusicianFactory struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// Model for each kind of generation (text, image, video, music, voice).
 	Models map[string]string `json:"models,omitzero"`
+	// Quality of the texts of items and plans that name none. Absent: standard.
+	Quality *ContentItemCreateQuality `json:"quality,omitzero"`
 	// Time zone and times of day at which content plans publish.
 	Schedule *ScheduleInput `json:"schedule,omitzero"`
 	// Tone of the content.
@@ -3832,6 +3958,8 @@ type NewNewsFactory struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// Model for each kind of generation (text, image, video, music, voice).
 	Models map[string]string `json:"models,omitzero"`
+	// Quality of the texts of items and plans that name none. Absent: standard.
+	Quality *ContentItemCreateQuality `json:"quality,omitzero"`
 	// Time zone and times of day at which content plans publish.
 	Schedule *ScheduleInput `json:"schedule,omitzero"`
 	// Settings of the factory's type.
@@ -3869,6 +3997,8 @@ type NewSellerFactory struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// Model for each kind of generation (text, image, video, music, voice).
 	Models map[string]string `json:"models,omitzero"`
+	// Quality of the texts of items and plans that name none. Absent: standard.
+	Quality *ContentItemCreateQuality `json:"quality,omitzero"`
 	// Time zone and times of day at which content plans publish.
 	Schedule *ScheduleInput `json:"schedule,omitzero"`
 	// Tone of the content.
@@ -3908,6 +4038,8 @@ type NewsFactory struct {
 	Models map[string]string `json:"models"`
 	// Name of the factory.
 	Name string `json:"name"`
+	// Quality of the texts of items and plans that name none: draft, standard or best.
+	Quality string `json:"quality"`
 	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
 	Schedule *Schedule `json:"schedule"`
 	// Settings of the factory's type.
@@ -5033,6 +5165,8 @@ type SellerFactory struct {
 	Models map[string]string `json:"models"`
 	// Name of the factory.
 	Name string `json:"name"`
+	// Quality of the texts of items and plans that name none: draft, standard or best.
+	Quality string `json:"quality"`
 	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
 	Schedule *Schedule `json:"schedule"`
 	// Settings of the factory's type.

@@ -813,8 +813,8 @@ export class FactoriesResource {
   /**
    * Get the latest content plan.
    *
-   * Returns the plan of the factory that was created last, with its progress. `GET /v1/content-items` lists its items
-   * by `content_plan_id`.
+   * Returns the plan of the factory that was created last, with its progress and the calendar of its items: pillar,
+   * angle and hook. `GET /v1/content-items` lists its items by `content_plan_id`.
    *
    * Needs the scope `factories:read`.
    */
@@ -830,13 +830,13 @@ export class FactoriesResource {
   /**
    * Create a content plan.
    *
-   * Plans `days` times `posts_per_day` content items, up to 900. In the background a text model writes a topic for
-   * each, unlike those of the factory's last 90 days, and the items are made as by `POST /v1/content-items`, with the
-   * settings that the factory has now. Their `publish_at` follows the schedule of the factory. The credits of all items
-   * are reserved at once; the topics cost nothing. Items for which no new topic is found are left out: they count as
-   * failed, and their credits are released. The event `content_plan.completed` reports that all items have ended. A
-   * plan with days of another one needs `replace`. With a test key nothing is spent, and `sandbox` selects the result
-   * of each item.
+   * Plans `days` times `posts_per_day` content items, up to 900. In the background a text model writes a topic, an
+   * angle and a hook for each, unlike those of the factory's last 90 days, and the items are made as by `POST
+   * /v1/content-items`, with the settings that the factory has now. Their `publish_at` follows the schedule of the
+   * factory. The credits of all items are reserved at once; the topics cost nothing. Items for which no new topic is
+   * found are left out: they count as failed, and their credits are released. The event `content_plan.completed`
+   * reports that all items have ended. A plan with days of another one needs `replace`. With a test key nothing is
+   * spent, and `sandbox` selects the result of each item.
    *
    * Needs the scope `factories:write`.
    */

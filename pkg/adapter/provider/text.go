@@ -125,6 +125,7 @@ type Unreadable struct {
 
 // Error returns the reason.
 func (u *Unreadable) Error() string { return u.Reason.Error() }
+
 // Unwrap returns the reason.
 func (u *Unreadable) Unwrap() error { return u.Reason }
 
