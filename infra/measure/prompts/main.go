@@ -4,7 +4,7 @@ package main
 
 import (
 	"fmt"
-	"log"
+	"os"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area/content/item"
@@ -23,7 +23,8 @@ func main() {
 		for _, quality := range item.Qualities {
 			r, err := record(kind, quality)
 			if err != nil {
-				log.Fatal(err)
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
 			}
 			credits = append(credits, r.Credits)
 			r.State, r.Title, r.Caption = item.Generated, "Title", "Caption"
