@@ -176,7 +176,7 @@ func (f *Factory) settings() Settings {
 		Name: f.Name, Language: f.Language, Description: f.Description, Audience: f.Audience, Tone: f.Tone,
 		Topics:       f.Topics,
 		ContentTypes: f.ContentTypes, Models: f.Models, Schedule: f.Schedule, AutoPublish: f.AutoPublish,
-		Quality: f.Quality,
+		Quality:  f.Quality,
 		Settings: f.Settings,
 		State:    f.State, Metadata: f.Metadata,
 	}
