@@ -609,6 +609,8 @@ export interface BloggerFactory {
   models: Record<string, string>;
   /** Name of the factory. */
   name: string;
+  /** Quality of the texts of items and plans that name none: draft, standard or best. */
+  quality: string;
   /** Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses. */
   schedule: Schedule | null;
   /** Settings of the factory's type. */
@@ -697,6 +699,8 @@ export interface BrandFactory {
   models: Record<string, string>;
   /** Name of the factory. */
   name: string;
+  /** Quality of the texts of items and plans that name none: draft, standard or best. */
+  quality: string;
   /** Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses. */
   schedule: Schedule | null;
   /** Settings of the factory's type. */
@@ -1284,6 +1288,8 @@ export interface ContentItem {
   publish_at: string | null;
   /** Time at which it was first published. Null until then. */
   published_at: string | null;
+  /** Quality of the texts: draft, standard or best. Empty if the item is older than the member. */
+  quality: string;
   /** Credits reserved for the attempt that is queued or running. 0 once it has ended, and always in the sandbox. */
   reserved_credits: number;
   /** The script in scenes, of videos. Empty until generated, unless you gave it. */
@@ -1411,6 +1417,13 @@ export interface ContentItemCreate {
    * the scope content:publish as well. Absent: it is not scheduled, unless its factory has auto_publish.
    */
   publish_at?: string;
+  /**
+   * Quality of the texts. draft: one call of the cheapest model. standard: the best way to write them that costs at
+   * most a tenth of the other parts, often by a better model, and for videos with a second look that may have them
+   * written again. best: the best model, always with a second look. The price includes the second look. A text model of
+   * the factory writes in each quality. Absent: the factory's.
+   */
+  quality?: ContentItemCreateQuality;
   /** Simulated result. For test keys only. */
   sandbox?: SandboxRehearsal;
   /** The script in scenes of your own, instead of script. For kind video only. */
@@ -1445,6 +1458,9 @@ export interface ContentItemCreate {
    */
   visuals?: VideoVisualsInput;
 }
+
+/** Values of an enumeration. */
+export type ContentItemCreateQuality = 'draft' | 'standard' | 'best';
 
 /** A type of the API. */
 export interface ContentItemEventData {
@@ -1501,10 +1517,12 @@ export interface ContentItemRegenerate {
   music?: string;
   /** Absent: unchanged. */
   prompt?: string;
+  /** Quality of the texts, as of a new item. Absent: unchanged. */
+  quality?: ContentItemCreateQuality;
   /**
    * Uses the parts of the last attempt that succeeded again, or else the completed parts of the last one. Only what is
-   * corrected is made anew and charged. prompt, model, duration_seconds and visuals are not for such an attempt.
-   * Default: false.
+   * corrected is made anew and charged. prompt, model, quality, duration_seconds and visuals are not for such an
+   * attempt. Default: false.
    */
   reuse?: boolean;
   /** Simulated result of the attempt. For test keys only. */
@@ -1607,6 +1625,10 @@ export type ContentKindInput = 'post' | 'video' | 'carousel' | 'story' | 'music_
 export interface ContentPlan {
   /** What the plan is about, beyond the settings of the factory. */
   brief: string;
+  /** Items that were made, in the order of their times. Empty in the response of the creation and in events. */
+  calendar: ContentPlanEntry[];
+  /** Rows of items that build on each other. */
+  campaigns: ContentPlanCampaign[];
   /** Time at which all items had ended. Null until then, and of a canceled plan. */
   completed_at: string | null;
   /** Types of its items, which are spread evenly. */
@@ -1629,6 +1651,8 @@ export interface ContentPlan {
   items: ContentPlanItems;
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
+  /** Recurring subjects with their shares. No two neighbours have the same one. Empty: none. */
+  pillars: ContentPlanPillar[];
   /** Number of items on each day. */
   posts_per_day: number;
   /**
@@ -1636,6 +1660,8 @@ export interface ContentPlan {
    * has some.
    */
   product_ids: string[];
+  /** Quality of the texts of its items: draft, standard or best. Empty if the plan is older than the member. */
+  quality: string;
   /** Credits that are reserved for items that have not ended. Always 0 in the sandbox. */
   reserved_credits: number;
   /** First day. */
@@ -1651,6 +1677,34 @@ export interface ContentPlan {
   updated_at: string;
   /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
   version: number;
+}
+
+/** A type of the API. */
+export interface ContentPlanCampaign {
+  /** Number of its items. */
+  items: number;
+  /** Name of the campaign. */
+  name: string;
+  /** What it is about, and the step that it asks readers for. */
+  about?: string;
+  /** Last day. Absent: that of the plan. */
+  ends_on?: string;
+  /** First day. Absent: that of the plan. */
+  starts_on?: string;
+}
+
+/** A type of the API. */
+export interface ContentPlanCampaignInput {
+  /** Number of its items. */
+  items: number;
+  /** Name of the campaign. */
+  name: string;
+  /** What it is about, and the step that it asks readers for. */
+  about?: string;
+  /** Last day. Absent: that of the plan. */
+  ends_on?: string;
+  /** First day. Absent: that of the plan. */
+  starts_on?: string;
 }
 
 /** All items of a content plan have ended: they were generated, have failed or were canceled. */
@@ -1685,6 +1739,8 @@ export interface ContentPlanCreate {
   posts_per_day: number;
   /** What the plan is about, beyond the settings of the factory. */
   brief?: string;
+  /** Rows of items about one matter, which build on each other: they are spread evenly over their days. */
+  campaigns?: ContentPlanCampaignInput[];
   /**
    * Types of the items, which are spread evenly. Each must be among the content_types of the factory, where short_video
    * and long_video are video. Absent: those of short_video, post and carousel that the factory makes, or else story.
@@ -1693,10 +1749,17 @@ export interface ContentPlanCreate {
   /** Up to 20 key-value pairs of your own. */
   metadata?: Record<string, string>;
   /**
+   * Recurring subjects with their shares of the items. No two neighbours have the same one. Absent: the topics of the
+   * factory, in equal shares.
+   */
+  pillars?: ContentPlanPillarInput[];
+  /**
    * Active products that the items present in turn, of a factory of type seller. Absent: its newest active products, if
    * it has some.
    */
   product_ids?: string[];
+  /** Quality of the texts of the items, as in POST /v1/content-items. Absent: the factory's. */
+  quality?: ContentItemCreateQuality;
   /**
    * Whether plans that have days of this one are replaced: their items that are not generated yet are canceled.
    * Otherwise such a plan refuses the call. Default: false.
@@ -1706,6 +1769,30 @@ export interface ContentPlanCreate {
   sandbox?: SandboxRehearsal;
   /** First day, in the time zone of the factory's schedule: today or later. Absent: tomorrow. */
   starts_on?: string;
+}
+
+/** A type of the API. */
+export interface ContentPlanEntry {
+  /** View of the topic. Empty: none. */
+  angle: string;
+  /** Its place in a campaign. Empty: none. */
+  campaign: string;
+  /** Id of the item. */
+  content_item_id: string;
+  /** Type of the item. */
+  content_type: string;
+  /** What it is to lead to, in English. */
+  goal: string;
+  /** Idea of its first line. Empty: none. */
+  hook: string;
+  /** Day that is celebrated at that time, in English. Empty: none. */
+  occasion: string;
+  /** Its pillar. Empty: none. */
+  pillar: string;
+  /** Planned time. That of the item may have been changed since. */
+  publish_at: string;
+  /** What it is about. */
+  topic: string;
 }
 
 /** A type of the API. */
@@ -1734,6 +1821,22 @@ export interface ContentPlanItems {
   published: number;
   /** Number of items: days times posts_per_day. */
   total: number;
+}
+
+/** A type of the API. */
+export interface ContentPlanPillar {
+  /** Subject. */
+  name: string;
+  /** Share of the items, beside the shares of the others. Default: 1. */
+  share?: number;
+}
+
+/** A type of the API. */
+export interface ContentPlanPillarInput {
+  /** Subject. */
+  name: string;
+  /** Share of the items, beside the shares of the others. Default: 1. */
+  share?: number;
 }
 
 /** Values of an enumeration. */
@@ -2151,6 +2254,8 @@ export interface EntertainmentFactory {
   models: Record<string, string>;
   /** Name of the factory. */
   name: string;
+  /** Quality of the texts of items and plans that name none: draft, standard or best. */
+  quality: string;
   /** Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses. */
   schedule: Schedule | null;
   /** Settings of the factory's type. */
@@ -2407,6 +2512,8 @@ export interface ExpertFactory {
   models: Record<string, string>;
   /** Name of the factory. */
   name: string;
+  /** Quality of the texts of items and plans that name none: draft, standard or best. */
+  quality: string;
   /** Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses. */
   schedule: Schedule | null;
   /** Settings of the factory's type. */
@@ -2531,6 +2638,8 @@ export interface FactoryUpdate {
   models?: Record<string, string | null> | null;
   /** Name of the factory. */
   name?: string;
+  /** Quality of the texts of items and plans that name none. Null: standard. */
+  quality?: ContentItemCreateQuality | null;
   /** Time zone and times of day at which content plans publish. */
   schedule?: FactoryUpdateSchedule | null;
   /** Settings of the factory's type. A null value removes that setting. */
@@ -3005,6 +3114,8 @@ export interface MusicianFactory {
   models: Record<string, string>;
   /** Name of the factory. */
   name: string;
+  /** Quality of the texts of items and plans that name none: draft, standard or best. */
+  quality: string;
   /** Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses. */
   schedule: Schedule | null;
   /** Settings of the factory's type. */
@@ -3095,6 +3206,8 @@ export interface NewBloggerFactory {
   metadata?: Record<string, string>;
   /** Model for each kind of generation (text, image, video, music, voice). */
   models?: Record<string, string>;
+  /** Quality of the texts of items and plans that name none. Absent: standard. */
+  quality?: ContentItemCreateQuality;
   /** Time zone and times of day at which content plans publish. */
   schedule?: ScheduleInput;
   /** Settings of the factory's type. */
@@ -3132,6 +3245,8 @@ export interface NewBrandFactory {
   metadata?: Record<string, string>;
   /** Model for each kind of generation (text, image, video, music, voice). */
   models?: Record<string, string>;
+  /** Quality of the texts of items and plans that name none. Absent: standard. */
+  quality?: ContentItemCreateQuality;
   /** Time zone and times of day at which content plans publish. */
   schedule?: ScheduleInput;
   /** Tone of the content. */
@@ -3165,6 +3280,8 @@ export interface NewEntertainmentFactory {
   metadata?: Record<string, string>;
   /** Model for each kind of generation (text, image, video, music, voice). */
   models?: Record<string, string>;
+  /** Quality of the texts of items and plans that name none. Absent: standard. */
+  quality?: ContentItemCreateQuality;
   /** Time zone and times of day at which content plans publish. */
   schedule?: ScheduleInput;
   /** Settings of the factory's type. */
@@ -3202,6 +3319,8 @@ export interface NewExpertFactory {
   metadata?: Record<string, string>;
   /** Model for each kind of generation (text, image, video, music, voice). */
   models?: Record<string, string>;
+  /** Quality of the texts of items and plans that name none. Absent: standard. */
+  quality?: ContentItemCreateQuality;
   /** Time zone and times of day at which content plans publish. */
   schedule?: ScheduleInput;
   /** Tone of the content. */
@@ -3237,6 +3356,8 @@ export interface NewMusicianFactory {
   metadata?: Record<string, string>;
   /** Model for each kind of generation (text, image, video, music, voice). */
   models?: Record<string, string>;
+  /** Quality of the texts of items and plans that name none. Absent: standard. */
+  quality?: ContentItemCreateQuality;
   /** Time zone and times of day at which content plans publish. */
   schedule?: ScheduleInput;
   /** Tone of the content. */
@@ -3270,6 +3391,8 @@ export interface NewNewsFactory {
   metadata?: Record<string, string>;
   /** Model for each kind of generation (text, image, video, music, voice). */
   models?: Record<string, string>;
+  /** Quality of the texts of items and plans that name none. Absent: standard. */
+  quality?: ContentItemCreateQuality;
   /** Time zone and times of day at which content plans publish. */
   schedule?: ScheduleInput;
   /** Settings of the factory's type. */
@@ -3307,6 +3430,8 @@ export interface NewSellerFactory {
   metadata?: Record<string, string>;
   /** Model for each kind of generation (text, image, video, music, voice). */
   models?: Record<string, string>;
+  /** Quality of the texts of items and plans that name none. Absent: standard. */
+  quality?: ContentItemCreateQuality;
   /** Time zone and times of day at which content plans publish. */
   schedule?: ScheduleInput;
   /** Tone of the content. */
@@ -3344,6 +3469,8 @@ export interface NewsFactory {
   models: Record<string, string>;
   /** Name of the factory. */
   name: string;
+  /** Quality of the texts of items and plans that name none: draft, standard or best. */
+  quality: string;
   /** Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses. */
   schedule: Schedule | null;
   /** Settings of the factory's type. */
@@ -4508,6 +4635,8 @@ export interface SellerFactory {
   models: Record<string, string>;
   /** Name of the factory. */
   name: string;
+  /** Quality of the texts of items and plans that name none: draft, standard or best. */
+  quality: string;
   /** Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses. */
   schedule: Schedule | null;
   /** Settings of the factory's type. */

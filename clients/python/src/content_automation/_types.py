@@ -641,6 +641,8 @@ class BloggerFactory(TypedDict):
     """Model for each kind of generation. Other kinds use the default of the catalog."""
     name: str
     """Name of the factory."""
+    quality: str
+    """Quality of the texts of items and plans that name none: draft, standard or best."""
     schedule: Optional["Schedule"]
     """Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses."""
     settings: "BloggerSettings"
@@ -733,6 +735,8 @@ class BrandFactory(TypedDict):
     """Model for each kind of generation. Other kinds use the default of the catalog."""
     name: str
     """Name of the factory."""
+    quality: str
+    """Quality of the texts of items and plans that name none: draft, standard or best."""
     schedule: Optional["Schedule"]
     """Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses."""
     settings: "BrandSettings"
@@ -1329,6 +1333,8 @@ class ContentItem(TypedDict):
     """Time at which it is published. Null: not scheduled."""
     published_at: Optional[str]
     """Time at which it was first published. Null until then."""
+    quality: str
+    """Quality of the texts: draft, standard or best. Empty if the item is older than the member."""
     reserved_credits: int
     """Credits reserved for the attempt that is queued or running. 0 once it has ended, and always in the sandbox."""
     scenes: List["ContentScene"]
@@ -1451,6 +1457,12 @@ class ContentItemCreate(TypedDict):
     is published then. Or next_slot, the next time of the schedule of its factory that is free on the accounts. Needs
     the scope content:publish as well. Absent: it is not scheduled, unless its factory has auto_publish.
     """
+    quality: NotRequired["ContentItemCreateQuality"]
+    """Quality of the texts. draft: one call of the cheapest model. standard: the best way to write them that costs at
+    most a tenth of the other parts, often by a better model, and for videos with a second look that may have them
+    written again. best: the best model, always with a second look. The price includes the second look. A text model
+    of the factory writes in each quality. Absent: the factory's.
+    """
     sandbox: NotRequired["SandboxRehearsal"]
     """Simulated result. For test keys only."""
     scenes: NotRequired[List["ContentItemSceneCreate"]]
@@ -1480,6 +1492,8 @@ class ContentItemCreate(TypedDict):
     clips. For kind video only.
     """
 
+
+ContentItemCreateQuality = Literal["draft", "standard", "best"]
 
 
 class ContentItemEventData(TypedDict):
@@ -1539,10 +1553,12 @@ class ContentItemRegenerate(TypedDict):
     """What is heard under the voice of a video; generated makes new music. Absent: unchanged."""
     prompt: NotRequired[str]
     """Absent: unchanged."""
+    quality: NotRequired["ContentItemCreateQuality"]
+    """Quality of the texts, as of a new item. Absent: unchanged."""
     reuse: NotRequired[bool]
     """Uses the parts of the last attempt that succeeded again, or else the completed parts of the last one. Only what
-    is corrected is made anew and charged. prompt, model, duration_seconds and visuals are not for such an attempt.
-    Default: false.
+    is corrected is made anew and charged. prompt, model, quality, duration_seconds and visuals are not for such an
+    attempt. Default: false.
     """
     sandbox: NotRequired["SandboxRehearsal"]
     """Simulated result of the attempt. For test keys only."""
@@ -1649,6 +1665,10 @@ class ContentPlan(TypedDict):
 
     brief: str
     """What the plan is about, beyond the settings of the factory."""
+    calendar: List["ContentPlanEntry"]
+    """Items that were made, in the order of their times. Empty in the response of the creation and in events."""
+    campaigns: List["ContentPlanCampaign"]
+    """Rows of items that build on each other."""
     completed_at: Optional[str]
     """Time at which all items had ended. Null until then, and of a canceled plan."""
     content_types: List["ContentPlanContentTypes"]
@@ -1671,12 +1691,16 @@ class ContentPlan(TypedDict):
     """Progress of its items."""
     metadata: Dict[str, str]
     """Your own key-value pairs."""
+    pillars: List["ContentPlanPillar"]
+    """Recurring subjects with their shares. No two neighbours have the same one. Empty: none."""
     posts_per_day: int
     """Number of items on each day."""
     product_ids: List[str]
     """Products that its items present in turn. Empty: the newest active products of the factory, if it is a seller and
     has some.
     """
+    quality: str
+    """Quality of the texts of its items: draft, standard or best. Empty if the plan is older than the member."""
     reserved_credits: int
     """Credits that are reserved for items that have not ended. Always 0 in the sandbox."""
     starts_on: str
@@ -1691,6 +1715,38 @@ class ContentPlan(TypedDict):
     """Time of the last change, UTC."""
     version: int
     """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+
+
+
+class ContentPlanCampaign(TypedDict):
+    """A type of the API."""
+
+    items: int
+    """Number of its items."""
+    name: str
+    """Name of the campaign."""
+    about: NotRequired[str]
+    """What it is about, and the step that it asks readers for."""
+    ends_on: NotRequired[str]
+    """Last day. Absent: that of the plan."""
+    starts_on: NotRequired[str]
+    """First day. Absent: that of the plan."""
+
+
+
+class ContentPlanCampaignInput(TypedDict):
+    """A type of the API."""
+
+    items: int
+    """Number of its items."""
+    name: str
+    """Name of the campaign."""
+    about: NotRequired[str]
+    """What it is about, and the step that it asks readers for."""
+    ends_on: NotRequired[str]
+    """Last day. Absent: that of the plan."""
+    starts_on: NotRequired[str]
+    """First day. Absent: that of the plan."""
 
 
 
@@ -1727,6 +1783,8 @@ class ContentPlanCreate(TypedDict):
     """Number of items on each day."""
     brief: NotRequired[str]
     """What the plan is about, beyond the settings of the factory."""
+    campaigns: NotRequired[List["ContentPlanCampaignInput"]]
+    """Rows of items about one matter, which build on each other: they are spread evenly over their days."""
     content_types: NotRequired[List["ContentPlanContentTypesInput"]]
     """Types of the items, which are spread evenly. Each must be among the content_types of the factory, where
     short_video and long_video are video. Absent: those of short_video, post and carousel that the factory makes, or
@@ -1734,10 +1792,16 @@ class ContentPlanCreate(TypedDict):
     """
     metadata: NotRequired[Dict[str, str]]
     """Up to 20 key-value pairs of your own."""
+    pillars: NotRequired[List["ContentPlanPillarInput"]]
+    """Recurring subjects with their shares of the items. No two neighbours have the same one. Absent: the topics of the
+    factory, in equal shares.
+    """
     product_ids: NotRequired[List[str]]
     """Active products that the items present in turn, of a factory of type seller. Absent: its newest active products,
     if it has some.
     """
+    quality: NotRequired["ContentItemCreateQuality"]
+    """Quality of the texts of the items, as in POST /v1/content-items. Absent: the factory's."""
     replace: NotRequired[bool]
     """Whether plans that have days of this one are replaced: their items that are not generated yet are canceled.
     Otherwise such a plan refuses the call. Default: false.
@@ -1746,6 +1810,32 @@ class ContentPlanCreate(TypedDict):
     """Simulated result of each item. For test keys only."""
     starts_on: NotRequired[str]
     """First day, in the time zone of the factory's schedule: today or later. Absent: tomorrow."""
+
+
+
+class ContentPlanEntry(TypedDict):
+    """A type of the API."""
+
+    angle: str
+    """View of the topic. Empty: none."""
+    campaign: str
+    """Its place in a campaign. Empty: none."""
+    content_item_id: str
+    """Id of the item."""
+    content_type: str
+    """Type of the item."""
+    goal: str
+    """What it is to lead to, in English."""
+    hook: str
+    """Idea of its first line. Empty: none."""
+    occasion: str
+    """Day that is celebrated at that time, in English. Empty: none."""
+    pillar: str
+    """Its pillar. Empty: none."""
+    publish_at: str
+    """Planned time. That of the item may have been changed since."""
+    topic: str
+    """What it is about."""
 
 
 
@@ -1780,6 +1870,26 @@ class ContentPlanItems(TypedDict):
     """Items that were published."""
     total: int
     """Number of items: days times posts_per_day."""
+
+
+
+class ContentPlanPillar(TypedDict):
+    """A type of the API."""
+
+    name: str
+    """Subject."""
+    share: NotRequired[int]
+    """Share of the items, beside the shares of the others. Default: 1."""
+
+
+
+class ContentPlanPillarInput(TypedDict):
+    """A type of the API."""
+
+    name: str
+    """Subject."""
+    share: NotRequired[int]
+    """Share of the items, beside the shares of the others. Default: 1."""
 
 
 ContentPlanState = Union[Literal["queued", "planning", "generating", "completed", "failed", "canceled"], str]
@@ -2230,6 +2340,8 @@ class EntertainmentFactory(TypedDict):
     """Model for each kind of generation. Other kinds use the default of the catalog."""
     name: str
     """Name of the factory."""
+    quality: str
+    """Quality of the texts of items and plans that name none: draft, standard or best."""
     schedule: Optional["Schedule"]
     """Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses."""
     settings: "EntertainmentSettings"
@@ -2450,6 +2562,8 @@ class ExpertFactory(TypedDict):
     """Model for each kind of generation. Other kinds use the default of the catalog."""
     name: str
     """Name of the factory."""
+    quality: str
+    """Quality of the texts of items and plans that name none: draft, standard or best."""
     schedule: Optional["Schedule"]
     """Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses."""
     settings: "ExpertSettings"
@@ -2557,6 +2671,8 @@ class FactoryUpdate(TypedDict):
     """Models to set, by kind. A null value removes that model; null removes all."""
     name: NotRequired[str]
     """Name of the factory."""
+    quality: NotRequired[Optional["ContentItemCreateQuality"]]
+    """Quality of the texts of items and plans that name none. Null: standard."""
     schedule: NotRequired[Optional["FactoryUpdateSchedule"]]
     """Time zone and times of day at which content plans publish."""
     settings: NotRequired[Optional[Union["BloggerSettingsUpdate", "SellerSettingsUpdate", "ExpertSettingsUpdate", "BrandSettingsUpdate", "NewsSettingsUpdate", "EntertainmentSettingsUpdate", "MusicianSettingsUpdate"]]]
@@ -3030,6 +3146,8 @@ class MusicianFactory(TypedDict):
     """Model for each kind of generation. Other kinds use the default of the catalog."""
     name: str
     """Name of the factory."""
+    quality: str
+    """Quality of the texts of items and plans that name none: draft, standard or best."""
     schedule: Optional["Schedule"]
     """Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses."""
     settings: "MusicianSettings"
@@ -3126,6 +3244,8 @@ class NewBloggerFactory(TypedDict):
     """Up to 20 key-value pairs of your own."""
     models: NotRequired[Dict[str, str]]
     """Model for each kind of generation (text, image, video, music, voice)."""
+    quality: NotRequired["ContentItemCreateQuality"]
+    """Quality of the texts of items and plans that name none. Absent: standard."""
     schedule: NotRequired["ScheduleInput"]
     """Time zone and times of day at which content plans publish."""
     settings: NotRequired["BloggerSettingsInput"]
@@ -3164,6 +3284,8 @@ class NewBrandFactory(TypedDict):
     """Up to 20 key-value pairs of your own."""
     models: NotRequired[Dict[str, str]]
     """Model for each kind of generation (text, image, video, music, voice)."""
+    quality: NotRequired["ContentItemCreateQuality"]
+    """Quality of the texts of items and plans that name none. Absent: standard."""
     schedule: NotRequired["ScheduleInput"]
     """Time zone and times of day at which content plans publish."""
     tone: NotRequired[str]
@@ -3198,6 +3320,8 @@ class NewEntertainmentFactory(TypedDict):
     """Up to 20 key-value pairs of your own."""
     models: NotRequired[Dict[str, str]]
     """Model for each kind of generation (text, image, video, music, voice)."""
+    quality: NotRequired["ContentItemCreateQuality"]
+    """Quality of the texts of items and plans that name none. Absent: standard."""
     schedule: NotRequired["ScheduleInput"]
     """Time zone and times of day at which content plans publish."""
     settings: NotRequired["EntertainmentSettingsInput"]
@@ -3236,6 +3360,8 @@ class NewExpertFactory(TypedDict):
     """Up to 20 key-value pairs of your own."""
     models: NotRequired[Dict[str, str]]
     """Model for each kind of generation (text, image, video, music, voice)."""
+    quality: NotRequired["ContentItemCreateQuality"]
+    """Quality of the texts of items and plans that name none. Absent: standard."""
     schedule: NotRequired["ScheduleInput"]
     """Time zone and times of day at which content plans publish."""
     tone: NotRequired[str]
@@ -3272,6 +3398,8 @@ class NewMusicianFactory(TypedDict):
     """Up to 20 key-value pairs of your own."""
     models: NotRequired[Dict[str, str]]
     """Model for each kind of generation (text, image, video, music, voice)."""
+    quality: NotRequired["ContentItemCreateQuality"]
+    """Quality of the texts of items and plans that name none. Absent: standard."""
     schedule: NotRequired["ScheduleInput"]
     """Time zone and times of day at which content plans publish."""
     tone: NotRequired[str]
@@ -3306,6 +3434,8 @@ class NewNewsFactory(TypedDict):
     """Up to 20 key-value pairs of your own."""
     models: NotRequired[Dict[str, str]]
     """Model for each kind of generation (text, image, video, music, voice)."""
+    quality: NotRequired["ContentItemCreateQuality"]
+    """Quality of the texts of items and plans that name none. Absent: standard."""
     schedule: NotRequired["ScheduleInput"]
     """Time zone and times of day at which content plans publish."""
     settings: NotRequired["NewsSettingsInput"]
@@ -3344,6 +3474,8 @@ class NewSellerFactory(TypedDict):
     """Up to 20 key-value pairs of your own."""
     models: NotRequired[Dict[str, str]]
     """Model for each kind of generation (text, image, video, music, voice)."""
+    quality: NotRequired["ContentItemCreateQuality"]
+    """Quality of the texts of items and plans that name none. Absent: standard."""
     schedule: NotRequired["ScheduleInput"]
     """Time zone and times of day at which content plans publish."""
     tone: NotRequired[str]
@@ -3382,6 +3514,8 @@ class NewsFactory(TypedDict):
     """Model for each kind of generation. Other kinds use the default of the catalog."""
     name: str
     """Name of the factory."""
+    quality: str
+    """Quality of the texts of items and plans that name none: draft, standard or best."""
     schedule: Optional["Schedule"]
     """Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses."""
     settings: "NewsSettings"
@@ -4600,6 +4734,8 @@ class SellerFactory(TypedDict):
     """Model for each kind of generation. Other kinds use the default of the catalog."""
     name: str
     """Name of the factory."""
+    quality: str
+    """Quality of the texts of items and plans that name none: draft, standard or best."""
     schedule: Optional["Schedule"]
     """Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses."""
     settings: "SellerSettings"
