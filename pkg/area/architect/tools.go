@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"sync"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
@@ -56,6 +57,9 @@ func init() {
 			"days, in all and by kind of content.", []auth.Scope{auth.FactoriesRead}, (*session).readAnalytics),
 		reading("list_content", "Lists the newest content items of a factory.", []auth.Scope{auth.ContentRead},
 			(*session).listContent),
+		reading("read_performance", "Returns the five texts of a factory whose posts have the best figures, and the five "+
+			"with the worst, among its newest 100 items: views, reactions, and weighted reactions for 1,000 views.",
+			[]auth.Scope{auth.ContentRead}, (*session).readPerformance),
 		reading("list_products", "Lists the newest products of a factory of type seller, with their prices in the "+
 			"smallest units of the currency and their promotions.", []auth.Scope{auth.ProductsRead},
 			(*session).listProducts),
@@ -226,6 +230,37 @@ func (d *session) listContent(ctx context.Context, in ofFactory) (any, error) {
 		})
 	}
 	return map[string]any{"content_items": all, "more": page.Next != nil}, nil
+}
+
+// The items among which the best and the worst texts are chosen, and the number of each.
+const (
+	maxRanked   = 100
+	maxExtremes = 5
+)
+
+func (d *session) readPerformance(ctx context.Context, in ofFactory) (any, error) {
+	f, err := d.find(ctx, in.FactoryID)
+	if err != nil {
+		return nil, err
+	}
+	page, err := d.db.List(ctx, store.Query{Index: store.ByParent, Partition: item.ParentPartition(d.caller.Owner, f.ID),
+		OneOf: map[string][]string{"state": {string(item.Published)}}, Limit: maxRanked})
+	if err != nil {
+		return nil, err
+	}
+	var all []*item.Record
+	for _, it := range page.Items {
+		r, err := item.Decode(&it)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, r)
+	}
+	best, worst := item.Extremes(all, maxExtremes)
+	for _, p := range slices.Concat(best, worst) {
+		d.read(p.ID)
+	}
+	return map[string]any{"best": best, "worst": worst, "published_items": len(all)}, nil
 }
 
 func (d *session) listProducts(ctx context.Context, in ofFactory) (any, error) {

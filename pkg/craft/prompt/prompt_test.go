@@ -13,6 +13,7 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
+	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/craft/prompt"
 )
 
@@ -123,6 +124,56 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
+// others are the system prompts of the tasks that are not texts of items, by their versions.
+func others() map[string]string {
+	review := prompt.Judge(prompt.Review{Writing: writing(kinds[0], channels[3], "de", "x", 0),
+		Text: provider.Text{Title: "Nets", Caption: "We cut them."}})
+	topics := prompt.Planning{Language: "de", Channel: "x", Slots: []prompt.TopicWanted{{Slot: 1, Type: "post"}}}.Prompt()
+	proposals := prompt.Proposing{Language: "de", Schema: "{}", Most: 5, Title: 80, Rationale: 500, Effect: 300}.Prompt()
+	return map[string]string{review.Version: review.System, topics.Version: topics.System,
+		proposals.Version: proposals.System, prompt.Version(prompt.Architect): prompt.Conversing{Today: "2026-11-23",
+			About: "The chat is about no factory."}.System()}
+}
+
+func TestPromptsOfOtherTasksAreThoseThatWereReviewed(t *testing.T) {
+	for version, system := range others() {
+		task, _, _ := strings.Cut(version, ".")
+		golden(t, "task-"+task, "version: "+version+"\n\n=== system\n"+system+"\n")
+	}
+}
+
+func TestVerdicts(t *testing.T) {
+	if v, err := prompt.ParseVerdict(prompt.Approval); err != nil || !v.Passes(false) || !v.Passes(true) {
+		t.Errorf("%+v, %v", v, err)
+	}
+	of := func(hook, claims int, problems string) string {
+		return fmt.Sprintf(`{"scores":{"hook":%d,"specific":4,"voice":4,"fit":4,"language":4,"claims":%d},"problems":%s}`, hook,
+			claims, problems)
+	}
+	for _, c := range []struct {
+		raw            string
+		standard, best bool
+	}{
+		{of(3, 4, `["x"]`), true, false}, {of(4, 5, `["x"]`), true, true}, {of(2, 5, `["x"]`), false, false},
+		{of(5, 1, `["x"]`), false, false}, {of(4, 4, `["x"]`), true, false}, {of(4, 4, `[]`), true, true},
+	} {
+		if v, err := prompt.ParseVerdict(json.RawMessage(c.raw)); err != nil || v.Passes(false) != c.standard ||
+			v.Passes(true) != c.best {
+			t.Errorf("%s: %+v, %v", c.raw, v, err)
+		}
+	}
+	for _, bad := range []string{`[]`, `{}`, of(0, 4, `[]`), of(6, 4, `[]`), of(1, 1, `[]`), of(1, 1, `[" "]`),
+		`{"scores":{"hook":4},"problems":[]}`} {
+		if v, err := prompt.ParseVerdict(json.RawMessage(bad)); err == nil {
+			t.Errorf("%s is %+v", bad, v)
+		}
+	}
+	long := of(1, 1, `["`+strings.Repeat("a ", 900)+`","b","c","d","e","f","g","h\u0000"]`)
+	if v, err := prompt.ParseVerdict(json.RawMessage(long)); err != nil || len(v.Problems) != 6 || len(v.Problems[0]) > 300 {
+		t.Errorf("%+v, %v", v, err)
+	}
+}
+
 // A changed template has another version, so that results of both can be told apart.
 func TestAChangedPromptHasAnotherVersion(t *testing.T) {
 	const path = "testdata/versions.json"
@@ -142,6 +193,10 @@ func TestAChangedPromptHasAnotherVersion(t *testing.T) {
 		}
 		sum := sha256.Sum256([]byte(all.String()))
 		now[prompt.Version(k.writing.Task)] = hex.EncodeToString(sum[:6])
+	}
+	for version, system := range others() {
+		sum := sha256.Sum256([]byte(system))
+		now[version] = hex.EncodeToString(sum[:6])
 	}
 	for version, digest := range now {
 		if before, ok := known[version]; ok && before != digest {

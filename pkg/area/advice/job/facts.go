@@ -16,15 +16,18 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
+// extremes is the number of the best and of the worst texts that a model sees.
+const extremes = 5
+
 // page is the number of items that are read in one round trip.
 const page = 100
 
-// facts reads the factory's social accounts and its newest items for a diagnosis.
-func (w *Worker) facts(ctx context.Context, o tenant.Owner, f factory.Factory) (diagnosis.Facts, error) {
-	facts := diagnosis.Facts{Now: w.Now(), Factory: settingsOf(f)}
-	var err error
+// facts reads the factory's social accounts and its newest items for a diagnosis, and returns the items, too.
+func (w *Worker) facts(ctx context.Context, o tenant.Owner, f factory.Factory) (facts diagnosis.Facts,
+	made []*item.Record, err error) {
+	facts = diagnosis.Facts{Now: w.Now(), Factory: settingsOf(f)}
 	if facts.Factory.Accounts, err = w.accounts(ctx, o, f.SocialAccountIDs); err != nil {
-		return facts, err
+		return facts, nil, err
 	}
 	q := store.Query{
 		Index: store.ByParent, Partition: item.ParentPartition(o, f.ID),
@@ -33,14 +36,14 @@ func (w *Worker) facts(ctx context.Context, o tenant.Owner, f factory.Factory) (
 	for len(facts.Items) < diagnosis.MaxItems {
 		read, err := w.DB.List(ctx, q)
 		if err != nil {
-			return facts, err
+			return facts, nil, err
 		}
 		for _, it := range read.Items {
 			r, err := item.Decode(&it)
 			if err != nil {
-				return facts, err
+				return facts, nil, err
 			}
-			facts.Items = append(facts.Items, itemOf(r))
+			facts.Items, made = append(facts.Items, itemOf(r)), append(made, r)
 			facts.Posts = append(facts.Posts, postsOf(r, facts.Factory.Topics)...)
 		}
 		if q.After = read.Next; q.After == nil {
@@ -48,7 +51,7 @@ func (w *Worker) facts(ctx context.Context, o tenant.Owner, f factory.Factory) (
 		}
 	}
 	facts.Items = facts.Items[:min(len(facts.Items), diagnosis.MaxItems)]
-	return facts, nil
+	return facts, made, nil
 }
 
 func settingsOf(f factory.Factory) diagnosis.Factory {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area/advice/diagnosis"
+	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/advice/proposal"
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/base/id"
@@ -52,6 +53,9 @@ type progress struct {
 	// Analyzed reports that the findings are known.
 	Analyzed bool                `json:"analyzed,omitempty"`
 	Findings []diagnosis.Finding `json:"findings,omitempty"`
+	// Best and Worst are the texts with the best and the worst figures.
+	Best  []item.Performance `json:"best,omitempty"`
+	Worst []item.Performance `json:"worst,omitempty"`
 	// Drafts are the proposals that fit, Refused the proposals of the last answer that do
 	// not, and Asked the number of times that the model was asked.
 	Drafts  []draft         `json:"drafts,omitempty"`
@@ -110,10 +114,11 @@ func (w *Worker) analyze(ctx context.Context, s *task.Step, p progress, on *subj
 	if r := on.record.Sandbox; r != nil && len(r.Findings) > 0 {
 		p.Findings = diagnosis.Rehearsed(r.Findings)
 	} else {
-		facts, err := w.facts(ctx, s.Owner, on.factory)
+		facts, made, err := w.facts(ctx, s.Owner, on.factory)
 		if err != nil {
 			return o, err
 		}
+		p.Best, p.Worst = item.Extremes(made, extremes)
 		p.Findings = diagnosis.Find(facts)
 	}
 	p.Analyzed = true

@@ -31,7 +31,7 @@ const bytesPerToken = 3
 
 // Samples are the texts that a training learns from.
 type Samples struct {
-	// Lines are the samples as JSON, the newest item first.
+	// Lines are the samples as JSON: those that are worth most first, and then the newest item first.
 	Lines [][]byte
 	// Newest is the id of the newest item.
 	Newest string
@@ -60,13 +60,14 @@ func (s Samples) first(count, tokens int) Samples {
 
 func tokensOf(line []byte) int { return (len(line) + bytesPerToken - 1) / bytesPerToken }
 
-// Collect reads the samples of a factory: the newest of its items that were generated, up
+// Collect reads the samples of a factory: those of its newest items that are worth learning from, up
 // to the one with the id newest, which may be empty. It takes a bounded number of reads.
 func Collect(ctx context.Context, db *store.DB, o tenant.Owner, factoryID, newest string) (s Samples, err error) {
 	q := store.Query{
 		Index: store.ByParent, Partition: item.ParentPartition(o, factoryID), To: newest,
 		OneOf: map[string][]string{"state": item.WrittenStates()}, Limit: pageItems,
 	}
+	var all []*item.Record
 	for range maxPages {
 		page, err := db.List(ctx, q)
 		if err != nil {
@@ -77,27 +78,47 @@ func Collect(ctx context.Context, db *store.DB, o tenant.Owner, factoryID, newes
 			if err != nil {
 				return s, err
 			}
-			asked, text, ok := r.Written()
-			if !ok {
-				continue
-			}
-			line, err := sample(asked, text)
-			if err != nil {
-				return s, err
-			}
-			if s.Newest == "" {
-				s.Newest = r.ID
-			}
-			s.Lines, s.Tokens = append(s.Lines, line), s.Tokens+tokensOf(line)
-			if len(s.Lines) == MaxSamples {
-				return s, nil
+			if _, _, ok := r.Written(); ok && len(all) < MaxSamples {
+				all = append(all, r)
 			}
 		}
-		if q.After = page.Next; q.After == nil {
-			return s, nil
+		if q.After = page.Next; q.After == nil || len(all) == MaxSamples {
+			break
 		}
 	}
-	return s, nil
+	if len(all) > 0 {
+		s.Newest = all[0].ID
+	}
+	return s, s.add(chosen(all))
+}
+
+// chosen returns the items to learn from: those that people have edited, have published or have liked best. If these
+// are too few for a training, the newest others follow them.
+func chosen(all []*item.Record) []*item.Record {
+	good := item.Lessons(all)
+	known := map[string]bool{}
+	for _, r := range good {
+		known[r.ID] = true
+	}
+	for _, r := range all {
+		if !known[r.ID] && len(good) < MinSamples {
+			good = append(good, r)
+		}
+	}
+	return good
+}
+
+// add adds the samples of items.
+func (s *Samples) add(all []*item.Record) error {
+	for _, r := range all {
+		asked, text, _ := r.Written() // those without texts were left out
+		line, err := sample(asked, text)
+		if err != nil {
+			return err
+		}
+		s.Lines, s.Tokens = append(s.Lines, line), s.Tokens+tokensOf(line)
+	}
+	return nil
 }
 
 // The form of a sample: a conversation of one question and its answer.
