@@ -228,6 +228,9 @@ func TestWhatFunctionsLink(t *testing.T) {
 		if name != "deliver" {
 			banned = append(banned, module+"/pkg/area/webhook/awsdest")
 		}
+		if name != "generate" { // which reads sources
+			banned = append(banned, module+"/pkg/craft/source/fetch", "github.com/mmcdole/gofeed", "codeberg.org/readeck")
+		}
 		if name != "compose" { // the engine
 			banned = append(banned, module+"/pkg/media/compose/ffmpeg", module+"/pkg/media/compose/text")
 		}

@@ -87,6 +87,8 @@ var kinds = map[string]kind{
 	"checkpoint":         {},
 	"content_plan_book":  {},
 	"content_plan_items": {},
+	"content_source":     {},
+	"content_text":       {},
 	"email":              {},
 	"inflight":           {},
 	"invitation":         {},

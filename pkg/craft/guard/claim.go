@@ -146,7 +146,7 @@ func (s *scan) prices() {
 		}
 		var keys []string
 		if m := nextText().FindStringSubmatch(s.text[p.To:]); m != nil {
-			if times, ok := magnitudes.of(strings.ToLower(m[1])); ok {
+			if times, ok := magnitudes().of(strings.ToLower(m[1])); ok {
 				for _, v := range valuesOf(p.Text) {
 					keys = append(keys, priceKeys(v*times, p.Sign)...)
 				}

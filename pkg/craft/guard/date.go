@@ -9,20 +9,22 @@ import (
 )
 
 // months are the names of months, with their cases and abbreviations.
-var months = table[int]{
-	1:  "january jan januar jän jänner enero ene janvier janv gennaio gen janeiro января январь янв stycznia januari ocak",
-	2:  "february feb februar febrero février févr fevrier febbraio fevereiro fev февраля февраль фев lutego februari şubat",
-	3:  "march mar märz mrz marzo mars março марта март мар marca maart mart",
-	4:  "april apr abril abr avril avr aprile апреля апрель апр kwietnia nisan",
-	5:  "may mai mayo maggio mag maio мая май maja mei mayıs",
-	6:  "june jun juni junio juin giugno giu junho июня июнь июн czerwca haziran",
-	7:  "july jul juli julio juillet juil luglio lug julho июля июль июл lipca temmuz",
-	8:  "august aug agosto août aout августа август авг sierpnia augustus ağustos",
-	9:  "september sep sept septiembre setiembre septembre settembre setembro сентября сентябрь сен сент września eylül",
-	10: "october oct oktober okt octubre octobre ottobre outubro октября октябрь окт października ekim",
-	11: "november nov noviembre novembre novembro ноября ноябрь ноя нояб listopada kasım",
-	12: "december dec dezember dez diciembre dic décembre déc decembre dicembre dezembro декабря декабрь дек grudnia aralık",
-}.index()
+var months = sync.OnceValue(func() lookup[int] {
+	return table[int]{
+		1:  "january jan januar jän jänner enero ene janvier janv gennaio gen janeiro января январь янв stycznia januari ocak",
+		2:  "february feb februar febrero février févr fevrier febbraio fevereiro fev февраля февраль фев lutego februari şubat",
+		3:  "march mar märz mrz marzo mars março марта март мар marca maart mart",
+		4:  "april apr abril abr avril avr aprile апреля апрель апр kwietnia nisan",
+		5:  "may mai mayo maggio mag maio мая май maja mei mayıs",
+		6:  "june jun juni junio juin giugno giu junho июня июнь июн czerwca haziran",
+		7:  "july jul juli julio juillet juil luglio lug julho июля июль июл lipca temmuz",
+		8:  "august aug agosto août aout августа август авг sierpnia augustus ağustos",
+		9:  "september sep sept septiembre setiembre septembre settembre setembro сентября сентябрь сен сент września eylül",
+		10: "october oct oktober okt octubre octobre ottobre outubro октября октябрь окт października ekim",
+		11: "november nov noviembre novembre novembro ноября ноябрь ноя нояб listopada kasım",
+		12: "december dec dezember dez diciembre dic décembre déc decembre dicembre dezembro декабря декабрь дек grudnia aralık",
+	}.index()
+})
 
 // date is a day of a year. A year, month or day that is not stated is 0.
 type date struct{ year, month, day int }
@@ -95,21 +97,21 @@ func (s *scan) dates() {
 		return keys(append(valid(year, b, a), valid(year, a, b)...))
 	})
 	s.each(dayMonth(), aDate, func(m []string) []string {
-		month, ok := months.of(strings.ToLower(m[2]))
+		month, ok := months().of(strings.ToLower(m[2]))
 		if !ok {
 			return nil
 		}
 		return keys(valid(atoi(m[3]), month, max(atoi(m[1]), 1)))
 	})
 	s.each(monthDay(), aDate, func(m []string) []string {
-		month, ok := months.of(strings.ToLower(m[1]))
+		month, ok := months().of(strings.ToLower(m[1]))
 		if !ok {
 			return nil
 		}
 		return keys(valid(atoi(m[3]), month, max(atoi(m[2]), 1)))
 	})
 	s.each(monthYear(), aDate, func(m []string) []string {
-		month, ok := months.of(strings.ToLower(m[1]))
+		month, ok := months().of(strings.ToLower(m[1]))
 		if !ok {
 			return nil
 		}

@@ -2,8 +2,8 @@
 // length, and whether they repeat earlier texts of the channel. It does not rely on the instructions of a prompt.
 //
 // A claim is an address, an e-mail address, a telephone number, the name of an account, a price, a percentage, a date,
-// a time of day, a quantity with a unit or a promotional code. Each claim of an answer must be in one of the inputs. The
-// forms may differ: 1,500 g is 1.5 kg, and 23 November is 23.11.
+// a time of day, a quantity with a unit or a promotional code. Each claim of an answer must be in one of the inputs.
+// The forms may differ: 1,500 g is 1.5 kg, and 23 November is 23.11.
 package guard
 
 import (

@@ -3,13 +3,14 @@ package guard
 import (
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 
 	"golang.org/x/text/language"
 )
 
 // common are frequent words of languages that share a script. A word may be in several lists.
-var common = func() map[string]map[string]bool {
+var common = sync.OnceValue(func() map[string]map[string]bool {
 	all := map[string]map[string]bool{}
 	for tag, words := range map[string]string{
 		"en": "the and you your is are of to for with that this it in on we our have has not but from what when how will can " +
@@ -43,7 +44,7 @@ var common = func() map[string]map[string]bool {
 		}
 	}
 	return all
-}()
+})
 
 // scripts are the tables of letters for scripts that have several.
 var scripts = map[string][]string{"Jpan": {"Han", "Hiragana", "Katakana"}, "Kore": {"Hangul", "Han"}, "Hans": {"Han"},
@@ -86,7 +87,7 @@ func (r Rules) languageOf(tag language.Tag, path, text string) []Finding {
 		return []Finding{{Language, path, "is not in the script of the language " + r.Language, text}}
 	}
 	base, _ := tag.Base()
-	expected := common[base.String()]
+	expected := common()[base.String()]
 	if expected == nil {
 		return nil
 	}
@@ -95,7 +96,7 @@ func (r Rules) languageOf(tag language.Tag, path, text string) []Finding {
 	for word := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsMark(r) && r != '\''
 	}) {
-		for other, words := range common {
+		for other, words := range common() {
 			switch {
 			case words[word] && !expected[word]:
 				theirs[other]++

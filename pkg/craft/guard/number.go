@@ -3,6 +3,7 @@ package guard
 import (
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // figure matches a number in digits, with or without separators of thousands and decimals.
@@ -35,41 +36,45 @@ func valuesOf(text string) (all []float64) {
 }
 
 // magnitudes multiply the number before them. Those that end with * are the beginnings of words.
-var magnitudes = table[float64]{
-	1e3: "k thousand tausend tsd тыс тысяч* mil mille mila tysiąc* bin duizend",
-	1e6: "m mio mn million* millón millon millones millionen milión* milhão milhões milion* млн миллион* мільйон* milyon",
-	1e9: "bn mrd billion* milliard* млрд миллиард* bilhão bilhões miliard*",
-}.index()
+var magnitudes = sync.OnceValue(func() lookup[float64] {
+	return table[float64]{
+		1e3: "k thousand tausend tsd тыс тысяч* mil mille mila tysiąc* bin duizend",
+		1e6: "m mio mn million* millón millon millones millionen milión* milhão milhões milion* млн миллион* мільйон* milyon",
+		1e9: "bn mrd billion* milliard* млрд миллиард* bilhão bilhões miliard*",
+	}.index()
+})
 
 // numerals are numbers in words that may stand before a unit.
-var numerals = table[float64]{
-	2:    "two zwei dos deux due duas dois два две двух twee",
-	3:    "three drei tres trois tre três три трех трёх drie",
-	4:    "four vier cuatro quatre quattro quatro четыре четырех четырёх",
-	5:    "five fünf cinco cinq cinque пять пяти vijf",
-	6:    "six sechs seis sei шесть шести zes",
-	7:    "seven sieben siete sept sette sete семь семи zeven",
-	8:    "eight acht ocho huit otto oito восемь восьми",
-	9:    "nine neun nueve neuf nove девять девяти negen",
-	10:   "ten zehn diez dix dieci dez десять десяти tien",
-	12:   "twelve zwölf doce douze dodici doze двенадцать двенадцати twaalf",
-	15:   "fifteen fünfzehn quince quinze quindici пятнадцать пятнадцати vijftien",
-	20:   "twenty zwanzig veinte vingt venti vinte двадцать двадцати twintig",
-	25:   "twenty-five fünfundzwanzig veinticinco vingt-cinq venticinque",
-	30:   "thirty dreißig treinta trente trenta trinta тридцать тридцати dertig",
-	40:   "forty vierzig cuarenta quarante quaranta quarenta сорок сорока veertig",
-	50:   "fifty fünfzig cincuenta cinquante cinquanta cinquenta пятьдесят пятидесяти vijftig",
-	60:   "sixty sechzig sesenta soixante sessanta sessenta шестьдесят шестидесяти zestig",
-	70:   "seventy siebzig setenta soixante-dix settanta семьдесят семидесяти zeventig",
-	75:   "seventy-five fünfundsiebzig",
-	80:   "eighty achtzig ochenta quatre-vingt quatre-vingts ottanta oitenta восемьдесят восьмидесяти tachtig",
-	90:   "ninety neunzig noventa quatre-vingt-dix novanta девяносто negentig",
-	100:  "hundred hundert einhundert cien cent cento cem сто ста honderd",
-	200:  "zweihundert doscientos doscientas duecento duzentos двести двухсот",
-	300:  "dreihundert trescientos trescientas trecento trezentos триста трехсот трёхсот",
-	500:  "fünfhundert quinientos quinientas cinquecento quinhentos пятьсот пятисот",
-	1000: "thousand tausend eintausend mil mille тысяча тысячу",
-}.index()
+var numerals = sync.OnceValue(func() lookup[float64] {
+	return table[float64]{
+		2:    "two zwei dos deux due duas dois два две двух twee",
+		3:    "three drei tres trois tre três три трех трёх drie",
+		4:    "four vier cuatro quatre quattro quatro четыре четырех четырёх",
+		5:    "five fünf cinco cinq cinque пять пяти vijf",
+		6:    "six sechs seis sei шесть шести zes",
+		7:    "seven sieben siete sept sette sete семь семи zeven",
+		8:    "eight acht ocho huit otto oito восемь восьми",
+		9:    "nine neun nueve neuf nove девять девяти negen",
+		10:   "ten zehn diez dix dieci dez десять десяти tien",
+		12:   "twelve zwölf doce douze dodici doze двенадцать двенадцати twaalf",
+		15:   "fifteen fünfzehn quince quinze quindici пятнадцать пятнадцати vijftien",
+		20:   "twenty zwanzig veinte vingt venti vinte двадцать двадцати twintig",
+		25:   "twenty-five fünfundzwanzig veinticinco vingt-cinq venticinque",
+		30:   "thirty dreißig treinta trente trenta trinta тридцать тридцати dertig",
+		40:   "forty vierzig cuarenta quarante quaranta quarenta сорок сорока veertig",
+		50:   "fifty fünfzig cincuenta cinquante cinquanta cinquenta пятьдесят пятидесяти vijftig",
+		60:   "sixty sechzig sesenta soixante sessanta sessenta шестьдесят шестидесяти zestig",
+		70:   "seventy siebzig setenta soixante-dix settanta семьдесят семидесяти zeventig",
+		75:   "seventy-five fünfundsiebzig",
+		80:   "eighty achtzig ochenta quatre-vingt quatre-vingts ottanta oitenta восемьдесят восьмидесяти tachtig",
+		90:   "ninety neunzig noventa quatre-vingt-dix novanta девяносто negentig",
+		100:  "hundred hundert einhundert cien cent cento cem сто ста honderd",
+		200:  "zweihundert doscientos doscientas duecento duzentos двести двухсот",
+		300:  "dreihundert trescientos trescientas trecento trezentos триста трехсот трёхсот",
+		500:  "fünfhundert quinientos quinientas cinquecento quinhentos пятьсот пятисот",
+		1000: "thousand tausend eintausend mil mille тысяча тысячу",
+	}.index()
+})
 
 // table has the words for values, divided by spaces. A word with * matches all words that begin with it.
 type table[V comparable] map[V]string

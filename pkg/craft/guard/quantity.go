@@ -93,7 +93,7 @@ func (s *scan) amount(from, to int) amount {
 	}
 	first := word(nextText())
 	lower := strings.ToLower(first)
-	if times, ok := magnitudes.of(lower); ok && !isUnitAlone(first, rest) {
+	if times, ok := magnitudes().of(lower); ok && !isUnitAlone(first, rest) {
 		a.factor = times
 		first = word(laterText())
 		if lower = strings.ToLower(first); slices.Contains([]string{"de", "of", "di", "d"}, lower) {
@@ -108,7 +108,7 @@ func (s *scan) amount(from, to int) amount {
 	end := at
 	switch second := strings.ToLower(word(laterText())); {
 	case first == "":
-	case first == "%" || first == "‰", known2(percents, lower):
+	case first == "%" || first == "‰", isIn(percents(), lower):
 		a.kind, a.unit, a.end, a.ok = aPercentage, "%", end, true
 	case slices.Contains([]string{"por", "per", "pour", "pro"}, lower) && (strings.HasPrefix(second, "cent") ||
 		strings.HasPrefix(second, "cient")):
@@ -138,16 +138,18 @@ func isUnitAlone(word, rest string) bool {
 	return !counted && !currency(strings.ToLower(m[1])) && word == "m"
 }
 
-func known2(l lookup[bool], word string) bool {
+func isIn(l lookup[bool], word string) bool {
 	_, ok := l.of(word)
 	return ok
 }
 
 // currencies are words for money after a magnitude, which package money does not read.
-var currencies = table[bool]{true: "euro* dollar* dólar* доллар* рубл* руб евро pound* pfund* libra* franc* franken złot* eur" +
-	" usd gbp € $ £ ₽ ₴ zł"}.index()
+var currencies = sync.OnceValue(func() lookup[bool] {
+	return table[bool]{true: "euro* dollar* dólar* доллар* рубл* руб евро pound* pfund* libra* franc* franken złot* eur" +
+		" usd gbp € $ £ ₽ ₴ zł"}.index()
+})
 
-func currency(word string) bool { return known2(currencies, word) }
+func currency(word string) bool { return isIn(currencies(), word) }
 
 // fewInWords is the number below which a quantity in words is a manner of speech, such as two minutes.
 const fewInWords = 20
@@ -159,18 +161,18 @@ func inDigits(text string, answer bool) string {
 	from := 0
 	all := wordText().FindAllStringIndex(text, -1)
 	for i, at := range all[:max(len(all)-1, 0)] {
-		v, ok := numerals.of(strings.ToLower(text[at[0]:at[1]]))
+		v, ok := numerals().of(strings.ToLower(text[at[0]:at[1]]))
 		if !ok || i > 0 && from == all[i-1][1] { // or the second part of a number
 			continue
 		}
 		next := strings.ToLower(text[all[i+1][0]:all[i+1][1]])
 		least := float64(fewInWords)
-		if times, big := magnitudes.of(next); big && i+2 < len(all) {
+		if times, big := magnitudes().of(next); big && i+2 < len(all) {
 			next = strings.ToLower(text[all[i+2][0]:all[i+2][1]])
 			least /= times
 		}
 		_, unit := unitOf(next)
-		part := known2(percents, next) || currency(next) || slices.Contains([]string{"por", "per", "pour"}, next) &&
+		part := isIn(percents(), next) || currency(next) || slices.Contains([]string{"por", "per", "pour"}, next) &&
 			strings.Contains(strings.ToLower(text[all[i+1][1]:min(len(text), all[i+1][1]+6)]), "c")
 		if gap := text[at[1]:all[i+1][0]]; strings.Trim(gap, " -") != "" || !part && (!unit || answer && v < least) {
 			continue

@@ -57,6 +57,7 @@ var guides = []guide{
 	{"Content", "products", "Products and promotions"},
 	{"Content", "finished-media", "Finished media"},
 	{"Content", "plans", "Content plans"},
+	{"Content", "checked-texts", "Checked texts and sources"},
 	{"Publishing", "publishing", "Publishing"},
 	{"Publishing", "social", "Social accounts"},
 	{"Publishing", "analytics", "Analytics"},

@@ -95,6 +95,19 @@ func (r *Record) rules(now time.Time) guard.Rules {
 	return rules
 }
 
+// Invents reports whether texts for the item state what none of its inputs has, or have a forbidden word.
+func (r *Record) Invents(now time.Time, texts ...string) bool {
+	rules := r.rules(now)
+	rules.Sourced = false // topics name no sources
+	var all []guard.Field
+	for _, text := range texts {
+		all = append(all, guard.Field{Text: text})
+	}
+	return slices.ContainsFunc(guard.Check(all, rules), func(f guard.Finding) bool {
+		return f.Code == guard.Unsupported || f.Code == guard.Forbidden
+	})
+}
+
 // stated returns what a product and its promotion state, in words.
 func (p *Product) stated() []string {
 	all := []string{p.Name, p.Description, p.URL}

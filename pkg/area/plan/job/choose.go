@@ -12,6 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/tally"
 	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/record/ledger"
@@ -177,7 +178,7 @@ func (j *job) take(answer json.RawMessage, used []string) error {
 		s := shapeOf(t.Topic)
 		switch {
 		case t.Slot < 1 || t.Slot > to-from || j.Chosen[t.Slot] != "":
-		case taken.has(s), j.besides(t):
+		case taken.has(s), j.besides(t), j.invents(from, t):
 			j.Refused = append(j.Refused, t.Topic)
 		default:
 			j.Chosen[t.Slot], j.Views[t.Slot] = t.Topic, t.view
@@ -196,6 +197,25 @@ func (j *job) besides(t topic) bool {
 		}
 	}
 	return false
+}
+
+// invents reports whether a topic states what none of the inputs of its item has, or has a forbidden word. The item
+// takes its topic for an input, so nothing else would find it.
+func (j *job) invents(from int, t topic) bool {
+	slot := j.slots[from+t.Slot-1]
+	recipe := j.recipe.Items[slot.Type]
+	if recipe == nil || j.Mode == tenant.Test {
+		return false
+	}
+	r := *recipe
+	at := j.places[from+t.Slot-1]
+	place := at.Plan
+	place.Brief = j.plan.Brief + "\n" + at.about
+	r.Prompt, r.Slot, r.PublishAt = "", &place, resource.InstantOrNil(&slot.At)
+	if _, err := j.present(&r, from+t.Slot-1, slot); err != nil {
+		return false // making the item returns the error
+	}
+	return r.Invents(slot.At, t.Topic, t.Angle, t.Hook)
 }
 
 // sameAngle is the similarity from which on two angles count as the same.
