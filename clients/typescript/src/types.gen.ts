@@ -1999,13 +1999,14 @@ export interface Entry {
   method: string;
   /**
    * operationId. Empty if the path or method is unknown. A change by an operator of the service is named admin.…,
-   * such as admin.account.update. social.callback: the end of a connection by OAuth. person.sign_in and
-   * person.sign_out: a person in the account area.
+   * such as admin.account.update. social.callback: the end of a connection by OAuth. person.… and sign_on.…: an act
+   * of a person in the account area, such as person.sign_in or sign_on.enforce; sign_on.set_provider is made by whoever
+   * has the set-up link.
    */
   operation_id: string;
   /**
-   * Path, without the query. For a change by an operator, the command. For a sign-in by a sign-on connection, its id
-   * follows.
+   * Path, without the query. For a change by an operator, the command. For a sign-in by a sign-on connection and for a
+   * change of sign-on, what it concerns follows.
    */
   path: string;
   /** Id of the request. */
@@ -2022,8 +2023,8 @@ export interface EntryActor {
   id: string;
   /**
    * Kind of actor. operator: an operator of the service. directory: a sign-on connection, by which the customer's
-   * directory calls SCIM or somebody was not admitted. social_account: a browser in which access to a social account
-   * was granted or denied.
+   * directory calls SCIM, whose set-up link was used, or by which somebody was not admitted. social_account: a browser
+   * in which access to a social account was granted or denied.
    */
   kind: EntryActorKind;
 }

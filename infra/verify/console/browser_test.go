@@ -73,7 +73,7 @@ func (s *system) lived(t *testing.T, receiver string) (pages []string) {
 	}
 	return append(pages[:1], "/settings/api-keys", "/settings/api-keys/"+id, "/settings/api-keys/new", "/settings/webhooks",
 		"/settings/events", "/settings/usage", "/settings/social-accounts", "/settings/service-levels", "/settings/audit-log",
-		"/settings/people", "/settings/sign-on", "/settings/cli?"+cliForm().Encode())
+		"/settings/people", "/settings/sign-on", "/settings/profile", "/settings/cli?"+cliForm().Encode())
 }
 
 func TestTheAccountAreaInChromium(t *testing.T) {
@@ -93,7 +93,9 @@ func TestTheAccountAreaInChromium(t *testing.T) {
 		}
 	}))
 	defer receiver.Close()
-	later := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { s.clock.advance(16 * time.Minute) }))
+	later := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		s.clock.advance(16 * time.Minute)
+	}))
 	defer later.Close()
 	pages := s.lived(t, receiver.URL+"/")
 	// The invitations have expired.

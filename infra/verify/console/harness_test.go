@@ -77,10 +77,13 @@ type browser struct {
 	t       testing.TB
 	base    string
 	cookies map[string]*http.Cookie
+	// agent is its user agent, if it is not empty, and client sends its requests.
+	agent  string
+	client *http.Client
 }
 
 func (s *system) browser(t testing.TB) *browser {
-	return &browser{t: t, base: s.BaseURL, cookies: map[string]*http.Cookie{}}
+	return &browser{t: t, base: s.BaseURL, cookies: map[string]*http.Cookie{}, client: client}
 }
 
 // page is an answer.
@@ -108,13 +111,16 @@ func (b *browser) send(method, address string, form url.Values, change ...func(*
 	}
 	req.Header.Set("Sec-Fetch-Mode", "navigate")
 	req.Header.Set("Sec-Fetch-Dest", "document")
+	if b.agent != "" {
+		req.Header.Set("User-Agent", b.agent)
+	}
 	for _, c := range b.cookies {
 		req.AddCookie(c)
 	}
 	for _, f := range change {
 		f(req)
 	}
-	resp, err := client.Do(req)
+	resp, err := b.client.Do(req)
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -66,7 +66,9 @@ type Session struct {
 	version int64
 }
 
-func (s *Session) ended(now time.Time) bool { return !now.Before(s.EndsAt) || now.Sub(s.SeenAt) >= Idle }
+func (s *Session) ended(now time.Time) bool {
+	return !now.Before(s.EndsAt) || now.Sub(s.SeenAt) >= Idle
+}
 
 // SignedInRecently reports whether the session may make sensitive changes.
 func (s *Session) SignedInRecently(now time.Time) bool { return now.Sub(s.AuthTime) < Recent }
