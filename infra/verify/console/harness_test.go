@@ -44,6 +44,7 @@ type system struct {
 	*standalone.Service
 	terminal.Demo
 	clock *clock
+	dns   *records
 }
 
 // start starts a service in memory.
@@ -52,11 +53,11 @@ func start(t testing.TB) *system { t.Helper(); return startAt(t, 0) }
 // startAt is start with a clock that differs from the machine's.
 func startAt(t testing.TB, ahead time.Duration) *system {
 	t.Helper()
-	s := &system{clock: &clock{}}
+	s := &system{clock: &clock{}, dns: &records{texts: map[string]string{}}}
 	s.clock.advance(ahead)
 	var err error
 	s.Service, err = standalone.Start(standalone.Options{
-		Keyless: 1 << 30, Now: s.clock.now, Assets: os.DirFS("../../../pkg/service/docs"),
+		Keyless: 1 << 30, Now: s.clock.now, Resolver: s.dns, Assets: os.DirFS("../../../pkg/service/docs"),
 		Compose: func(*objects.Store) generate.Composer { return generatetest.Composer{} },
 		Prepare: func(ctx context.Context, of *standalone.Service) (err error) {
 			if s.Demo, err = terminal.NewDemo(ctx, of.DB(), of.BaseURL, s.clock.now); err != nil {

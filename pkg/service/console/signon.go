@@ -171,8 +171,7 @@ func (s *site) showSetup(w http.ResponseWriter, r *http.Request, status int, mes
 		s.setupFailed(w, r, err)
 		return
 	}
-	pool, _ := url.Parse(s.SignIn.AuthorizeURL)
-	base := pool.Scheme + "://" + pool.Host
+	base := strings.TrimSuffix(s.SignIn.AuthorizeURL, "/oauth2/authorize")
 	v := s.newView(r, nil)
 	v.Title, v.Error = "Set up single sign-on", message
 	v.Data = map[string]any{"Connection": c, "ACS": base + "/saml2/idpresponse", "Redirect": base + "/oauth2/idpresponse",
