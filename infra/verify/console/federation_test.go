@@ -1,7 +1,6 @@
 package console
 
 import (
-	"crypto/rand"
 	"encoding/base64"
 	"html"
 	"net/http"
@@ -12,10 +11,6 @@ import (
 	"time"
 
 	"github.com/crewjam/saml"
-
-	"github.com/content-automation/api/pkg/auth"
-	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/record/connection"
 )
 
 var (
@@ -41,7 +36,13 @@ func (s *system) connected(t *testing.T, c *customer) string {
 		strings.Contains(p.body, "not verified") {
 		t.Fatalf("%d: %s", p.status, p.body)
 	}
-	s.mapGroup(t, id)
+	if p := owner.post(of+"/groups", url.Values{"groups": {"api-admins = king"}}); p.status != 422 {
+		t.Errorf("a role that is none: %d", p.status)
+	}
+	if p := owner.post(of+"/groups", url.Values{"groups": {"api-admins = admin\r\n\r\na=b = developer\r\n"}}); p.status != 200 ||
+		!strings.Contains(p.body, "a=b = developer\napi-admins = admin\n") {
+		t.Errorf("%d: %s", p.status, p.body)
+	}
 	link := shownSecret.FindStringSubmatch(owner.post(of+"/setup", nil).body)[1]
 	it := s.browser(t)
 	shown := it.get(link).body
@@ -58,16 +59,6 @@ func (s *system) connected(t *testing.T, c *customer) string {
 		t.Errorf("the link works twice: %d", p.status)
 	}
 	return id
-}
-
-// mapGroup gives a group of the customer a role.
-func (s *system) mapGroup(t *testing.T, id string) {
-	t.Helper()
-	_, err := connection.NewService(s.DB(), s.clock.now, rand.Reader, s.dns, nil).Update(t.Context(),
-		tenant.Account(s.Account), id, connection.Settings{GroupRoles: map[string]auth.Role{"api-admins": auth.Admin}})
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // answerOf signs in at the provider of the customer, and returns its answer without sending it.

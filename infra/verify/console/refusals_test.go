@@ -190,6 +190,7 @@ func TestAFormWithoutTheTokenOfItsSessionIsRefused(t *testing.T) {
 	}
 	all := maps.Clone(forms)
 	all["/settings/mode"], all["/settings/language"] = url.Values{"mode": {"test"}}, url.Values{"language": {"ru"}}
+	all["/settings/sign-on/con_01h455vb4pex5vsknk084sn02q/groups"] = url.Values{"groups": {"x = admin"}}
 	all["/settings/profile/sessions/end"] = url.Values{}
 	all["/auth/sign-out"], all["/settings/api-keys/new"] = url.Values{}, url.Values{"preset": {"all"}}
 	for path, form := range all {

@@ -2,9 +2,11 @@ package console
 
 import (
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/content-automation/api/pkg/auth"
@@ -19,7 +21,7 @@ import (
 func addSignOn(open func(string, func(*request) error)) {
 	open("GET "+signOnPath, func(r *request) error { return r.showSignOn(http.StatusOK, "") })
 	for pattern, act := range map[string]signOnAct{
-		"": createConnection, "/{id}/domains": addDomain, "/{id}/verify": verifyDomain,
+		"": createConnection, "/{id}/groups": mapGroups, "/{id}/domains": addDomain, "/{id}/verify": verifyDomain,
 		"/{id}/undomain": removeDomain, "/{id}/enforce": enforce, "/{id}/setup": openSetup, "/{id}/remove": removeConnection,
 	} {
 		open("POST "+signOnPath+pattern, guarded(signOnPath, managing(act)))
@@ -110,6 +112,28 @@ func createConnection(r *request, account tenant.Account) (string, string, func(
 		return "sign_on.create", "", nil, err
 	}
 	return "sign_on.create", c.ID, nil, nil
+}
+
+// groupLines returns the roles of groups as the lines of the form.
+func groupLines(of map[string]auth.Role) (lines []string) {
+	for _, group := range slices.Sorted(maps.Keys(of)) {
+		lines = append(lines, group+" = "+string(of[group]))
+	}
+	return lines
+}
+
+// mapGroups sets the roles of groups. The name of a group may have an equals sign, a role has none.
+func mapGroups(r *request, account tenant.Account) (string, string, func() error, error) {
+	roles := map[string]auth.Role{}
+	for line := range strings.Lines(r.PostFormValue("groups")) {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		at := max(strings.LastIndex(line, "="), 0)
+		roles[strings.TrimSpace(line[:at])] = auth.Role(strings.TrimSpace(strings.TrimPrefix(line[at:], "=")))
+	}
+	_, err := r.site.Connections.Update(r.Context(), account, r.PathValue("id"), connection.Settings{GroupRoles: roles})
+	return "sign_on.map_groups", "", nil, err
 }
 
 // domain returns the domain of a form.
