@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/infra/local/standalone"
 	"github.com/content-automation/api/pkg/base/tenant"
 )
 
@@ -86,7 +87,13 @@ func TestTheAccountAreaInChromium(t *testing.T) {
 	if chromium == "" {
 		t.Fatal("no Chromium found: install it (on Debian: apt-get install chromium), or set CHROMIUM to its path")
 	}
-	s := startAt(t, -12*24*time.Hour)
+	issuer := newFront(t)
+	s := startAt(t, -12*24*time.Hour, func(o *standalone.Options) { o.ProviderRoots = issuer.roots() })
+	issuer.run(t, s.BaseURL+"/_identity/oauth2/idpresponse")
+	records := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		s.dns.set(r.FormValue("name"), r.FormValue("text"))
+	}))
+	defer records.Close()
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "down") {
 			http.Error(w, "<script>hostile=1</script>", http.StatusBadGateway)
@@ -110,7 +117,9 @@ func TestTheAccountAreaInChromium(t *testing.T) {
 		t.Fatal(err)
 	}
 	in, err := json.Marshal(map[string]any{"chromium": chromium, "base": s.BaseURL, "password": s.Password(),
-		"pictures": pictures, "pages": pages, "receiver": receiver.URL + "/made", "advance": later.URL})
+		"pictures": pictures, "pages": pages, "receiver": receiver.URL + "/made", "advance": later.URL,
+		"issuer": issuer.URL, "client": oidcClient, "secret": oidcSecret, "metadata": newCustomer(t, s).metadata(t),
+		"records": records.URL})
 	if err != nil {
 		t.Fatal(err)
 	}

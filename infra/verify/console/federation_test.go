@@ -39,7 +39,8 @@ func (s *system) connected(t *testing.T, c *customer) string {
 	if p := owner.post(of+"/groups", url.Values{"groups": {"api-admins = king"}}); p.status != 422 {
 		t.Errorf("a role that is none: %d", p.status)
 	}
-	if p := owner.post(of+"/groups", url.Values{"groups": {"api-admins = admin\r\n\r\na=b = developer\r\n"}}); p.status != 200 ||
+	groups := url.Values{"groups": {"api-admins = admin\r\n\r\na=b = developer\r\n"}}
+	if p := owner.post(of+"/groups", groups); p.status != http.StatusOK ||
 		!strings.Contains(p.body, "a=b = developer\napi-admins = admin\n") {
 		t.Errorf("%d: %s", p.status, p.body)
 	}

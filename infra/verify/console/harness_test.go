@@ -51,12 +51,12 @@ type system struct {
 func start(t testing.TB) *system { t.Helper(); return startAt(t, 0) }
 
 // startAt is start with a clock that differs from the machine's.
-func startAt(t testing.TB, ahead time.Duration) *system {
+func startAt(t testing.TB, ahead time.Duration, change ...func(*standalone.Options)) *system {
 	t.Helper()
 	s := &system{clock: &clock{}, dns: &records{texts: map[string]string{}}}
 	s.clock.advance(ahead)
 	var err error
-	s.Service, err = standalone.Start(standalone.Options{
+	o := standalone.Options{
 		Keyless: 1 << 30, Now: s.clock.now, Resolver: s.dns, Assets: os.DirFS("../../../pkg/service/docs"),
 		Compose: func(*objects.Store) generate.Composer { return generatetest.Composer{} },
 		Prepare: func(ctx context.Context, of *standalone.Service) (err error) {
@@ -65,7 +65,11 @@ func startAt(t testing.TB, ahead time.Duration) *system {
 			}
 			return of.InviteUsers(ctx, tenant.Account(s.Account))
 		},
-	})
+	}
+	for _, f := range change {
+		f(&o)
+	}
+	s.Service, err = standalone.Start(o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,8 @@ func TestAPersonEndsTheirOtherSessions(t *testing.T) {
 	admin := s.signedIn(t, "admin")
 	p := desk.get("/settings/profile")
 	found := endForm.FindAllStringSubmatch(p.body, -1)
-	for _, text := range []string{"Firefox on Windows", "Safari on iPhone", "127.0.0.7", "127.0.0.8", "owner@demo.example"} {
+	for _, text := range []string{"Firefox on Windows", "Safari on iPhone", "127.0.0.7", "127.0.0.8",
+		"owner@demo.example"} {
 		if !strings.Contains(p.body, text) {
 			t.Errorf("the page lacks %q", text)
 		}
