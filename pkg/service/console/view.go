@@ -158,7 +158,7 @@ func (s *site) newView(r *http.Request, found *session.Session) *view {
 	if r.Method != http.MethodGet || !own(v.Path) {
 		v.Path = "/settings"
 	}
-	// A script may read the answer to another request, such as an error.
+	// A script may read the answer to any other request, such as an error: it is that for a visitor.
 	if found != nil && ofPage(r) {
 		v.Token, v.FormToken = tokenOf(r, forDialogs), tokenOf(r, forForms)
 		v.Person, v.Mode = &found.Person, found.Mode
