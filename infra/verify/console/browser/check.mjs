@@ -23,7 +23,7 @@ const expected = [];
 let commandLine = ''; // the origin of the command line that signs in
 async function open(context) {
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(60_000);
   page.on('request', (r) => { if (!/^(data|blob):/.test(r.url()) && ![origin, commandLine].includes(new URL(r.url()).origin)) seen.elsewhere.push(r.url()); });
   page.on('pageerror', (e) => seen.complaints.push(e.message));
   page.on('console', (m) => {
@@ -217,7 +217,7 @@ async function connect(page, name, domain, give) {
 async function come(id, name, sign) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ignoreHTTPSErrors: true });
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(60_000);
   await page.goto(given.base + '/settings/api-keys');
   await page.getByRole('link', { name: 'Sign in' }).click();
   await page.getByRole('link', { name: `Sign in with ${id}` }).click();
@@ -315,14 +315,15 @@ async function journeyOfTheExplorer(page) {
   for (const [path, fields] of [['/settings/people', { email: 'eve@demo.example', role: 'owner' }], ['/settings/mode', { mode: 'test' }], ['/auth/sign-out', {}]]) {
     await hostile.goto(given.base + '/api-docs/explorer');
     const sent = hostile.waitForResponse((r) => r.url() === given.base + path && r.request().method() === 'POST');
-    await hostile.evaluate(({ path, fields }) => {
+    const submitted = hostile.evaluate(({ path, fields }) => {
       const form = document.createElement('form');
       Object.assign(form, { method: 'post', action: path });
       for (const [name, value] of Object.entries(fields)) form.append(Object.assign(document.createElement('input'), { name, value }));
       document.body.append(form);
       form.submit();
     }, { path, fields });
-    expect(`the explorer's form for ${path}`, (await sent).status(), 403);
+    const [answer] = await Promise.all([sent, submitted]);
+    expect(`the explorer's form for ${path}`, answer.status(), 403);
     await hostile.waitForURL(`**${path}`);
   }
   await lax.close();
