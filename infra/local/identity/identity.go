@@ -1,6 +1,6 @@
 // Package identity is an OpenID Connect provider for the service on one machine: the code flow with PKCE, a form with
-// ready users, refresh tokens, their revocation, and sign-out. Its tokens have the claims of Amazon Cognito's. It is
-// for development and tests.
+// ready users, refresh tokens, their revocation, sign-out, and the federation of customers' providers. It plays the
+// user pool: its tokens have the claims of Amazon Cognito's. It is for development and tests.
 package identity
 
 import (
@@ -52,6 +52,11 @@ type Options struct {
 	// Key returns the key that signs tokens. It is called at the first use, because making one takes a while.
 	Key func() (*rsa.PrivateKey, error)
 	Now func() time.Time
+	// Outside calls the providers of customers, whose addresses are untrusted.
+	Outside http.RoundTripper
+	// Load returns what Save has kept: the providers of customers and their people. Without them, both are forgotten.
+	Load func() string
+	Save func(string)
 }
 
 // Provider is a running provider.
@@ -64,6 +69,8 @@ type Provider struct {
 	codes    map[string]grant
 	sessions map[string]session
 	revoked  map[string]bool // by the id of a refresh token
+	away     map[string]away // by the state
+	kept     kept
 }
 
 // grant is a sign-in whose code was not redeemed yet, or the origin of a refresh token.
@@ -83,12 +90,13 @@ type session struct {
 // New returns a provider.
 func New(o Options) *Provider {
 	p := &Provider{o: o, key: sync.OnceValues(o.Key), routes: http.NewServeMux(), codes: map[string]grant{},
-		sessions: map[string]session{}, revoked: map[string]bool{}}
+		sessions: map[string]session{}, revoked: map[string]bool{}, away: map[string]away{}}
+	p.load()
 	base, _ := url.Parse(o.Issuer)
 	for pattern, handle := range map[string]http.HandlerFunc{
 		"GET /.well-known/openid-configuration": p.discover, "GET /jwks.json": p.keys,
-		"GET /authorize": p.authorize, "POST /login": p.login, "POST /token": p.token, "POST /revoke": p.revoke,
-		"GET /logout": p.logout,
+		"GET /oauth2/authorize": p.authorize, "POST /login": p.login, "POST /token": p.token, "POST /revoke": p.revoke,
+		"GET /logout": p.logout, "GET /oauth2/idpresponse": p.oidcResponse, "POST /saml2/idpresponse": p.samlResponse,
 	} {
 		method, path, _ := strings.Cut(pattern, " ")
 		p.routes.HandleFunc(method+" "+strings.TrimSuffix(base.Path, "/")+path, handle)
@@ -111,7 +119,7 @@ func (p *Provider) Reset() {
 
 func (p *Provider) discover(w http.ResponseWriter, _ *http.Request) {
 	write(w, http.StatusOK, map[string]any{
-		"issuer": p.o.Issuer, "authorization_endpoint": p.o.Issuer + "/authorize",
+		"issuer": p.o.Issuer, "authorization_endpoint": p.o.Issuer + "/oauth2/authorize",
 		"token_endpoint": p.o.Issuer + "/token", "revocation_endpoint": p.o.Issuer + "/revoke",
 		"end_session_endpoint": p.o.Issuer + "/logout", "jwks_uri": p.o.Issuer + "/jwks.json",
 		"response_types_supported": []string{"code"}, "subject_types_supported": []string{"public"},
@@ -253,13 +261,16 @@ func (p *Provider) refreshed(token string) (g grant, id string, ok bool) {
 		c.ValidateWithLeeway(jwt.Expected{Issuer: p.o.Issuer, Time: p.o.Now()}, 0) != nil {
 		return g, "", false
 	}
-	i := slices.IndexFunc(p.o.Users, func(u User) bool { return u.Subject == c.Subject })
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if i < 0 || p.revoked[c.ID] {
+	u, known := p.kept.Users[c.Subject]
+	if i := slices.IndexFunc(p.o.Users, func(u User) bool { return u.Subject == c.Subject }); i >= 0 {
+		u, known = p.o.Users[i], true
+	}
+	if !known || p.revoked[c.ID] {
 		return g, "", false
 	}
-	return grant{user: p.o.Users[i], authTime: c.AuthTime.Time()}, c.ID, true
+	return grant{user: u, authTime: c.AuthTime.Time()}, c.ID, true
 }
 
 // revoke ends a refresh token (RFC 7009).

@@ -42,7 +42,8 @@ input, button { margin: .25rem 0 1rem; padding: .5rem .75rem }
 <input id="password" name="password" type="password" autocomplete="current-password" required>
 <button>Sign in</button>
 </form>
-</main>
+{{range .Providers}}<p><a href="{{$.Federate}}&amp;identity_provider={{.}}">Sign in with {{.}}</a></p>
+{{end}}</main>
 </body>
 </html>
 `))
@@ -56,6 +57,10 @@ func (p *Provider) authorize(w http.ResponseWriter, r *http.Request) {
 	}
 	if fault := unsupported(q); fault != "" {
 		back(w, r, q, url.Values{"error": {fault}})
+		return
+	}
+	if name := q.Get("identity_provider"); name != "" {
+		p.send(w, r, q, name)
 		return
 	}
 	if c, err := r.Cookie(cookie); err == nil && q.Get("prompt") != "login" {
@@ -95,7 +100,8 @@ func (p *Provider) ask(w http.ResponseWriter, status int, q url.Values, email st
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
 	_ = page.Execute(w, map[string]any{"Action": p.o.Issuer + "/login", "Request": q.Encode(), "Email": email,
-		"Failed": failed, "Users": p.o.Users})
+		"Failed": failed, "Users": p.o.Users, "Providers": p.names(), "Federate": template.URL(p.o.Issuer +
+			"/oauth2/authorize?" + q.Encode())})
 }
 
 // login takes the form. Its request is checked anew, because a form can be changed.

@@ -14,6 +14,7 @@ import (
 	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/auth/signin"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/service/console"
 )
 
@@ -28,6 +29,7 @@ const (
 const (
 	identityKey      = "identity-key"
 	identityPassword = "identity-password"
+	identityState    = "identity-providers"
 )
 
 // signInSettings describe the service's own identity provider.
@@ -36,7 +38,7 @@ func (s *Service) signInSettings() signin.Settings {
 	// The service itself may not reach its own name, such as in a container.
 	inside := s.internal + identityPath
 	return signin.Settings{Issuer: issuer, ClientID: identityClient, KeysURL: inside + "/jwks.json",
-		AuthorizeURL: issuer + "/authorize", TokenURL: inside + "/token", LogoutURL: issuer + "/logout"}
+		AuthorizeURL: issuer + "/oauth2/authorize", TokenURL: inside + "/token", LogoutURL: issuer + "/logout"}
 }
 
 // Password returns the password of all users.
@@ -49,12 +51,21 @@ func (s *Service) Password() string {
 	return password
 }
 
+// outside calls the providers of customers. An empty list of ports means 443, or any on this machine.
+type outside struct{ *safehttp.Client }
+
+// RoundTrip implements http.RoundTripper.
+func (o outside) RoundTrip(req *http.Request) (*http.Response, error) { return o.Do(req) }
+
 // newIdentity returns the service's own identity provider. Its key outlives restarts, as sessions do.
 func (s *Service) newIdentity() *provider.Provider {
 	return provider.New(provider.Options{
 		Issuer: s.BaseURL + identityPath, ClientID: identityClient,
 		Redirects: []string{s.BaseURL + "/auth/callback"}, Logouts: []string{s.BaseURL + "/auth/signed-out"},
 		Users: provider.Users(), Password: s.Password, Key: s.signingKey, Now: s.now,
+		Outside: outside{safehttp.New(safehttp.Options{AllowLoopback: true, RootCAs: s.options.ProviderRoots,
+			MaxBody: 1 << 20})},
+		Load: func() string { return s.Kept(identityState) }, Save: func(text string) { s.Keep(identityState, text) },
 	})
 }
 
@@ -73,7 +84,8 @@ func (s *Service) signingKey() (*rsa.PrivateKey, error) {
 func (s *Service) newConsole(e area.Env) function {
 	handle := console.Lambda(func(string) (http.Handler, error) {
 		return console.Open(console.Wiring{DB: e.DB, Seal: e.Seal, SignIn: s.options.SignIn, URL: s.BaseURL,
-			API: s.internal, Now: s.now, Audit: s.tables.open(AuditTable, s.now), Region: s.options.Region})
+			API: s.internal, Now: s.now, Audit: s.tables.open(AuditTable, s.now), Region: s.options.Region,
+			Pool: s.people, Resolver: s.options.Resolver})
 	})
 	return func(ctx context.Context, in events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
 		return handle(ctx, in)

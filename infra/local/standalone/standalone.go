@@ -8,6 +8,7 @@ package standalone
 
 import (
 	"context"
+	"crypto/x509"
 	"fmt"
 	"io"
 	"io/fs"
@@ -35,6 +36,7 @@ import (
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/objects"
+	"github.com/content-automation/api/pkg/record/connection"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task/queue"
 	"github.com/content-automation/api/testdata/fakes"
@@ -74,6 +76,10 @@ type Options struct {
 	Prepare func(ctx context.Context, s *Service) error
 	// SignIn describes the issuer that people sign in with. The default is the service's own.
 	SignIn signin.Settings
+	// ProviderRoots verify the certificates of customers' sign-on providers. The default are those of the system.
+	ProviderRoots *x509.CertPool
+	// Resolver looks up the TXT records of customers' domains. The default is the system's.
+	Resolver connection.Resolver
 	// Compose returns the composer of media for stored files. It is required.
 	Compose func(files *objects.Store) generate.Composer
 	// Assets have the explorer's script: see docs.Options.
@@ -108,6 +114,7 @@ type Service struct {
 	secrets    *secrets
 	blobs      blobs
 	providers  string // that live keys may use
+	people     connection.Pool
 	assets     atomic.Pointer[function]
 	// scheduled are the functions of schedules, by name.
 	scheduled map[string]func(ctx context.Context, payload []byte) (any, error)
@@ -299,6 +306,7 @@ func (s *Service) handler(ctx context.Context, g *gateway) (http.Handler, error)
 	}
 	own := &operator{s.tables.engine, s.secrets, s.buckets(operatorPath)}
 	people := s.newIdentity()
+	s.people = people
 	all := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case strings.HasPrefix(r.URL.Path, identityPath+"/"):

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/infra/local/standalone"
 	"github.com/content-automation/api/pkg/base/tenant"
 )
 
@@ -73,7 +74,7 @@ func (s *system) lived(t *testing.T, receiver string) (pages []string) {
 	}
 	return append(pages[:1], "/settings/api-keys", "/settings/api-keys/"+id, "/settings/api-keys/new", "/settings/webhooks",
 		"/settings/events", "/settings/usage", "/settings/social-accounts", "/settings/service-levels", "/settings/audit-log",
-		"/settings/people", "/settings/sign-on", "/settings/cli?"+cliForm().Encode())
+		"/settings/people", "/settings/sign-on", "/settings/profile", "/settings/cli?"+cliForm().Encode())
 }
 
 func TestTheAccountAreaInChromium(t *testing.T) {
@@ -86,14 +87,22 @@ func TestTheAccountAreaInChromium(t *testing.T) {
 	if chromium == "" {
 		t.Fatal("no Chromium found: install it (on Debian: apt-get install chromium), or set CHROMIUM to its path")
 	}
-	s := startAt(t, -12*24*time.Hour)
+	issuer := newFront(t)
+	s := startAt(t, -12*24*time.Hour, func(o *standalone.Options) { o.ProviderRoots = issuer.roots() })
+	issuer.run(t, s.BaseURL+"/_identity/oauth2/idpresponse")
+	records := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		s.dns.set(r.FormValue("name"), r.FormValue("text"))
+	}))
+	defer records.Close()
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "down") {
 			http.Error(w, "<script>hostile=1</script>", http.StatusBadGateway)
 		}
 	}))
 	defer receiver.Close()
-	later := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { s.clock.advance(16 * time.Minute) }))
+	later := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		s.clock.advance(16 * time.Minute)
+	}))
 	defer later.Close()
 	pages := s.lived(t, receiver.URL+"/")
 	// The invitations have expired.
@@ -108,7 +117,9 @@ func TestTheAccountAreaInChromium(t *testing.T) {
 		t.Fatal(err)
 	}
 	in, err := json.Marshal(map[string]any{"chromium": chromium, "base": s.BaseURL, "password": s.Password(),
-		"pictures": pictures, "pages": pages, "receiver": receiver.URL + "/made", "advance": later.URL})
+		"pictures": pictures, "pages": pages, "receiver": receiver.URL + "/made", "advance": later.URL,
+		"issuer": issuer.URL, "client": oidcClient, "secret": oidcSecret, "metadata": newCustomer(t, s).metadata(t),
+		"records": records.URL})
 	if err != nil {
 		t.Fatal(err)
 	}

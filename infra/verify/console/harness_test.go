@@ -44,19 +44,20 @@ type system struct {
 	*standalone.Service
 	terminal.Demo
 	clock *clock
+	dns   *records
 }
 
 // start starts a service in memory.
 func start(t testing.TB) *system { t.Helper(); return startAt(t, 0) }
 
 // startAt is start with a clock that differs from the machine's.
-func startAt(t testing.TB, ahead time.Duration) *system {
+func startAt(t testing.TB, ahead time.Duration, change ...func(*standalone.Options)) *system {
 	t.Helper()
-	s := &system{clock: &clock{}}
+	s := &system{clock: &clock{}, dns: &records{texts: map[string]string{}}}
 	s.clock.advance(ahead)
 	var err error
-	s.Service, err = standalone.Start(standalone.Options{
-		Keyless: 1 << 30, Now: s.clock.now, Assets: os.DirFS("../../../pkg/service/docs"),
+	o := standalone.Options{
+		Keyless: 1 << 30, Now: s.clock.now, Resolver: s.dns, Assets: os.DirFS("../../../pkg/service/docs"),
 		Compose: func(*objects.Store) generate.Composer { return generatetest.Composer{} },
 		Prepare: func(ctx context.Context, of *standalone.Service) (err error) {
 			if s.Demo, err = terminal.NewDemo(ctx, of.DB(), of.BaseURL, s.clock.now); err != nil {
@@ -64,7 +65,11 @@ func startAt(t testing.TB, ahead time.Duration) *system {
 			}
 			return of.InviteUsers(ctx, tenant.Account(s.Account))
 		},
-	})
+	}
+	for _, f := range change {
+		f(&o)
+	}
+	s.Service, err = standalone.Start(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,10 +82,13 @@ type browser struct {
 	t       testing.TB
 	base    string
 	cookies map[string]*http.Cookie
+	// agent is its user agent, if it is not empty, and client sends its requests.
+	agent  string
+	client *http.Client
 }
 
 func (s *system) browser(t testing.TB) *browser {
-	return &browser{t: t, base: s.BaseURL, cookies: map[string]*http.Cookie{}}
+	return &browser{t: t, base: s.BaseURL, cookies: map[string]*http.Cookie{}, client: client}
 }
 
 // page is an answer.
@@ -108,13 +116,16 @@ func (b *browser) send(method, address string, form url.Values, change ...func(*
 	}
 	req.Header.Set("Sec-Fetch-Mode", "navigate")
 	req.Header.Set("Sec-Fetch-Dest", "document")
+	if b.agent != "" {
+		req.Header.Set("User-Agent", b.agent)
+	}
 	for _, c := range b.cookies {
 		req.AddCookie(c)
 	}
 	for _, f := range change {
 		f(req)
 	}
-	resp, err := client.Do(req)
+	resp, err := b.client.Do(req)
 	if err != nil {
 		b.t.Fatal(err)
 	}

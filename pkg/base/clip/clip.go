@@ -3,7 +3,8 @@ package clip
 
 import "unicode/utf8"
 
-// Text returns the beginning of a text: at most most bytes, and whole letters. Bytes that are no UTF-8 count as letters.
+// Text returns the beginning of a text: at most most bytes, and whole letters. Bytes that are no UTF-8 count as
+// letters.
 func Text(s string, most int) string {
 	if len(s) <= most {
 		return s

@@ -10,6 +10,7 @@ import (
 
 	auditentry "github.com/content-automation/api/pkg/area/audit/entry"
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/record/connection"
@@ -20,6 +21,8 @@ import (
 const (
 	signedInOperation  = "person.sign_in"
 	signedOutOperation = "person.sign_out"
+	// endedSessionOperation signs another browser of the person out.
+	endedSessionOperation = "person.end_session"
 )
 
 // noteSignIn writes a sign-in to the audit log. Provider is the provider that the person came by, or empty. Reason is
@@ -31,6 +34,17 @@ func (s *site) noteSignIn(r *http.Request, account tenant.Account, by auth.Actor
 	}
 	if reason != "" {
 		e.Status, e.ErrorCode = http.StatusForbidden, &reason
+	}
+	s.note(r, account, by, e)
+}
+
+// noteSignOn writes a change of sign-on to the audit log, with its error. The path has what it concerns, and no secret.
+func (s *site) noteSignOn(r *http.Request, account tenant.Account, by auth.Actor, operation, path string, err error) {
+	e := auditentry.Entry{OperationID: operation, Path: path, Status: http.StatusOK}
+	if err != nil {
+		found := errs.As(err)
+		code := string(found.Code)
+		e.Status, e.ErrorCode = errs.InfoOf(found.Code).Status, &code
 	}
 	s.note(r, account, by, e)
 }

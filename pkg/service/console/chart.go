@@ -199,7 +199,8 @@ func chartOfKey(k key) Drawn {
 // functions are the functions of the templates.
 var functions = template.FuncMap{
 	"grouped": grouped, "record": connection.RecordName, "spark": spark, "icon": icon,
-	"list": func(list ...string) []string { return list }, "bool": func(b *bool) bool { return *b },
+	"groups": groupLines,
+	"list":   func(list ...string) []string { return list }, "bool": func(b *bool) bool { return *b },
 	"join": func(list []string) string { return strings.Join(list, ", ") },
 	"deref": func(value any) any {
 		switch v := value.(type) {

@@ -81,6 +81,7 @@ func New(o Options) (http.Handler, error) {
 	addUsage(open)
 	addSocial(open)
 	addPeople(open)
+	addProfile(open)
 	addSignOn(open)
 	s.addSetup(routes)
 	s.addCLI(routes, open)

@@ -159,11 +159,11 @@ func (s *site) answer(w http.ResponseWriter, r *http.Request, found *session.Ses
 	case errors.As(err, &tooLarge):
 		s.failedAs(w, r, found, http.StatusRequestEntityTooLarge, "The form is too large.")
 	case errors.As(err, &public):
-		slog.Warn("a page failed", "path", r.URL.Path, "error", err)
+		slog.Warn("a page failed", "page", r.Pattern, "error", err)
 		s.failedAs(w, r, found, errs.InfoOf(public.Code).Status, public.Message)
 	case errors.Is(err, context.Canceled):
 	default:
-		slog.Error("a page failed", "path", r.URL.Path, "error", err)
+		slog.Error("a page failed", "page", r.Pattern, "error", err)
 		s.failedAs(w, r, found, http.StatusServiceUnavailable, messageUnavailable)
 	}
 }

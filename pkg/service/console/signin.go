@@ -83,7 +83,7 @@ func (s *site) invited(w http.ResponseWriter, r *http.Request) {
 // showPublic renders a page for visitors.
 func (s *site) showPublic(w http.ResponseWriter, r *http.Request, status int, name string, v *view) {
 	if err := s.render(w, r, status, name, v); err != nil {
-		slog.Error("a page failed", "path", r.URL.Path, "error", err)
+		slog.Error("a page failed", "page", r.Pattern, "error", err)
 		http.Error(w, messageUnavailable, http.StatusServiceUnavailable)
 	}
 }

@@ -2,10 +2,11 @@ package console
 
 import (
 	"errors"
-	"log/slog"
+	"maps"
 	"net/http"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/content-automation/api/pkg/auth"
@@ -19,8 +20,8 @@ import (
 // only these pages and the operator's command change them. The role is read from the API at each request.
 func addSignOn(open func(string, func(*request) error)) {
 	open("GET "+signOnPath, func(r *request) error { return r.showSignOn(http.StatusOK, "") })
-	for pattern, act := range map[string]func(r *request, account tenant.Account) error{
-		"": createConnection, "/{id}/domains": addDomain, "/{id}/verify": verifyDomain,
+	for pattern, act := range map[string]signOnAct{
+		"": createConnection, "/{id}/groups": mapGroups, "/{id}/domains": addDomain, "/{id}/verify": verifyDomain,
 		"/{id}/undomain": removeDomain, "/{id}/enforce": enforce, "/{id}/setup": openSetup, "/{id}/remove": removeConnection,
 	} {
 		open("POST "+signOnPath+pattern, guarded(signOnPath, managing(act)))
@@ -43,8 +44,12 @@ func (r *request) role() (auth.Role, tenant.Account, error) {
 
 const messageManagers = "Only owners and admins of the account manage single sign-on."
 
-// managing wraps a change that needs a role.
-func managing(act func(*request, tenant.Account) error) func(*request) error {
+// signOnAct is a change of sign-on. It returns its name in the audit log, what it concerns, and what shows its result
+// if that is not the list of the connections.
+type signOnAct func(*request, tenant.Account) (operation, about string, show func() error, err error)
+
+// managing wraps a change that needs a role. The change is in the audit log under the person, also if it fails.
+func managing(act signOnAct) func(*request) error {
 	return func(r *request) error {
 		role, account, err := r.role()
 		if err != nil {
@@ -53,8 +58,13 @@ func managing(act func(*request, tenant.Account) error) func(*request) error {
 		if !role.Manages() {
 			return &failure{Status: http.StatusForbidden, Message: messageManagers}
 		}
-		slog.Info("sign-on changes", "account_id", account, "person_id", r.session.ID, "path", r.URL.Path)
-		return act(r, account)
+		operation, about, show, err := act(r, account)
+		r.site.noteSignOn(r.Request, account, auth.Actor{Kind: auth.Person, ID: r.session.ID}, operation,
+			strings.TrimSpace(r.URL.Path+" "+about), err)
+		if err == nil && show != nil {
+			return show()
+		}
+		return r.signOnDone(err)
 	}
 }
 
@@ -95,48 +105,77 @@ func mending(e *errs.Error) string {
 	return e.Message
 }
 
-func createConnection(r *request, account tenant.Account) error {
+func createConnection(r *request, account tenant.Account) (string, string, func() error, error) {
 	name, role := strings.TrimSpace(r.PostFormValue("name")), auth.Role(r.PostFormValue("role"))
-	_, err := r.site.Connections.Create(r.Context(), account, connection.Settings{Name: &name, DefaultRole: &role})
-	return r.signOnDone(err)
+	c, err := r.site.Connections.Create(r.Context(), account, connection.Settings{Name: &name, DefaultRole: &role})
+	if err != nil {
+		return "sign_on.create", "", nil, err
+	}
+	return "sign_on.create", c.ID, nil, nil
 }
 
+// groupLines returns the roles of groups as the lines of the form.
+func groupLines(of map[string]auth.Role) (lines []string) {
+	for _, group := range slices.Sorted(maps.Keys(of)) {
+		lines = append(lines, group+" = "+string(of[group]))
+	}
+	return lines
+}
+
+// mapGroups sets the roles of groups. The name of a group may have an equals sign, a role has none.
+func mapGroups(r *request, account tenant.Account) (string, string, func() error, error) {
+	roles := map[string]auth.Role{}
+	for line := range strings.Lines(r.PostFormValue("groups")) {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		at := max(strings.LastIndex(line, "="), 0)
+		roles[strings.TrimSpace(line[:at])] = auth.Role(strings.TrimSpace(strings.TrimPrefix(line[at:], "=")))
+	}
+	_, err := r.site.Connections.Update(r.Context(), account, r.PathValue("id"), connection.Settings{GroupRoles: roles})
+	return "sign_on.map_groups", "", nil, err
+}
+
+// domain returns the domain of a form.
 func (r *request) domain() string {
 	return strings.ToLower(strings.TrimSpace(r.PostFormValue("domain")))
 }
 
-func addDomain(r *request, account tenant.Account) error {
+func addDomain(r *request, account tenant.Account) (string, string, func() error, error) {
 	_, err := r.site.Connections.AddDomain(r.Context(), account, r.PathValue("id"), r.domain())
-	return r.signOnDone(err)
+	return "sign_on.add_domain", r.domain(), nil, err
 }
 
-func verifyDomain(r *request, account tenant.Account) error {
+func verifyDomain(r *request, account tenant.Account) (string, string, func() error, error) {
 	_, err := r.site.Connections.VerifyDomain(r.Context(), account, r.PathValue("id"), r.domain())
-	return r.signOnDone(err)
+	return "sign_on.verify_domain", r.domain(), nil, err
 }
 
-func removeDomain(r *request, account tenant.Account) error {
+func removeDomain(r *request, account tenant.Account) (string, string, func() error, error) {
 	_, err := r.site.Connections.RemoveDomain(r.Context(), account, r.PathValue("id"), r.domain())
-	return r.signOnDone(err)
+	return "sign_on.remove_domain", r.domain(), nil, err
 }
 
-func enforce(r *request, account tenant.Account) error {
-	_, err := r.site.Connections.Enforce(r.Context(), account, r.PathValue("id"), r.PostFormValue("on") == "true")
-	return r.signOnDone(err)
-}
-
-func removeConnection(r *request, account tenant.Account) error {
-	return r.signOnDone(r.site.Connections.Remove(r.Context(), account, r.PathValue("id")))
-}
-
-func openSetup(r *request, account tenant.Account) error {
-	made, err := r.site.Connections.OpenSetup(r.Context(), account, r.PathValue("id"))
-	if err != nil {
-		return r.signOnDone(err)
+func enforce(r *request, account tenant.Account) (string, string, func() error, error) {
+	operation, on := "sign_on.permit_others", r.PostFormValue("on") == "true"
+	if on {
+		operation = "sign_on.enforce"
 	}
-	v := r.view("The set-up link", signOnPath)
-	v.Data = map[string]any{"URL": r.site.URL + setupPath + "/" + url.PathEscape(made.Token), "Ends": made.Ends}
-	return r.show(http.StatusOK, "setup-link", v)
+	_, err := r.site.Connections.Enforce(r.Context(), account, r.PathValue("id"), on)
+	return operation, "", nil, err
+}
+
+func removeConnection(r *request, account tenant.Account) (string, string, func() error, error) {
+	return "sign_on.remove", "", nil, r.site.Connections.Remove(r.Context(), account, r.PathValue("id"))
+}
+
+func openSetup(r *request, account tenant.Account) (string, string, func() error, error) {
+	made, err := r.site.Connections.OpenSetup(r.Context(), account, r.PathValue("id"))
+	return "sign_on.open_setup", "", func() error {
+		v := r.view("The set-up link", signOnPath)
+		v.Data = map[string]any{"URL": r.site.URL + setupPath + "/" + url.PathEscape(made.Token), "Ends": made.Ends}
+		return r.show(http.StatusOK, "setup-link", v)
+	}, err
 }
 
 const setupPath = "/setup"
@@ -156,8 +195,7 @@ func (s *site) showSetup(w http.ResponseWriter, r *http.Request, status int, mes
 		s.setupFailed(w, r, err)
 		return
 	}
-	pool, _ := url.Parse(s.SignIn.AuthorizeURL)
-	base := pool.Scheme + "://" + pool.Host
+	base := strings.TrimSuffix(s.SignIn.AuthorizeURL, "/oauth2/authorize")
 	v := s.newView(r, nil)
 	v.Title, v.Error = "Set up single sign-on", message
 	v.Data = map[string]any{"Connection": c, "ACS": base + "/saml2/idpresponse", "Redirect": base + "/oauth2/idpresponse",
@@ -193,6 +231,9 @@ func (s *site) setUp(w http.ResponseWriter, r *http.Request) {
 	if _, err = s.Connections.SetProvider(r.Context(), account, c.ID, p); err == nil {
 		_, err = s.Connections.CloseSetup(r.Context(), account, c.ID)
 	}
+	// The path of the page has the secret of the link.
+	s.noteSignOn(r, account, auth.Actor{Kind: auth.Directory, ID: c.ID}, "sign_on.set_provider",
+		setupPath+" "+c.ID, err)
 	var public *errs.Error
 	switch {
 	case errors.As(err, &public) && errs.InfoOf(public.Code).Status < http.StatusInternalServerError:

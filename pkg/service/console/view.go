@@ -13,6 +13,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/content-automation/api/pkg/auth/session"
@@ -157,7 +158,7 @@ func (s *site) newView(r *http.Request, found *session.Session) *view {
 	if r.Method != http.MethodGet || !own(v.Path) {
 		v.Path = "/settings"
 	}
-	// A script may read the answer to another request, such as an error.
+	// A script may read the answer to any other request, such as an error: it is that for a visitor.
 	if found != nil && ofPage(r) {
 		v.Token, v.FormToken = tokenOf(r, forDialogs), tokenOf(r, forForms)
 		v.Person, v.Mode = &found.Person, found.Mode
@@ -175,7 +176,9 @@ type page struct{ all *template.Template }
 const tokenField = "token"
 
 // changeForm is the beginning of a form of a change. Every one gets the field with the token, so that none can lack it.
-var changeForm = regexp.MustCompile(`<form\b[^>]*\bmethod="post"[^>]*>`)
+var changeForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`<form\b[^>]*\bmethod="post"[^>]*>`)
+})
 
 const withToken = `$0{{with $$.FormToken}}<input type="hidden" name="` + tokenField + `" value="{{.}}">{{end}}`
 
@@ -185,7 +188,7 @@ func addTemplate(to *template.Template, file string) error {
 	if err != nil {
 		return err
 	}
-	_, err = to.Parse(changeForm.ReplaceAllString(string(text), withToken))
+	_, err = to.Parse(changeForm().ReplaceAllString(string(text), withToken))
 	return err
 }
 

@@ -31,6 +31,8 @@ type Wiring struct {
 	Now      func() time.Time
 	// Pool federates the providers of customers. Without it no provider can be set up.
 	Pool connection.Pool
+	// Resolver looks up the TXT records of domains. If it is nil, the system's does.
+	Resolver connection.Resolver
 	// Audit is the table of the audit log, and Region the region that writes it.
 	Audit  *store.DB
 	Region string
@@ -38,10 +40,13 @@ type Wiring struct {
 
 // Open returns the handler of the account area of a service.
 func Open(w Wiring) (http.Handler, error) {
+	if w.Resolver == nil {
+		w.Resolver = net.DefaultResolver
+	}
 	admissions := admission.NewService(w.DB, person.NewService(w.DB, w.Now, nil), w.Now)
 	return New(Options{
 		URL: w.URL, API: w.API, Sessions: session.New(w.DB, w.Seal, w.Now), Issuer: signin.NewClient(w.SignIn),
-		Connections: connection.NewService(w.DB, w.Now, rand.Reader, net.DefaultResolver, w.Pool), SignIn: w.SignIn,
+		Connections: connection.NewService(w.DB, w.Now, rand.Reader, w.Resolver, w.Pool), SignIn: w.SignIn,
 		Verifier: signin.New(w.SignIn, w.Now), Seal: w.Seal, Now: w.Now,
 		Audit: func(ctx context.Context, account tenant.Account, by auth.Actor, e auditentry.Entry) error {
 			return auditentry.Write(ctx, w.Audit, w.Region, tenant.Of(account, tenant.Live), by, e)

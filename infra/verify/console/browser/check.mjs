@@ -23,7 +23,7 @@ const expected = [];
 let commandLine = ''; // the origin of the command line that signs in
 async function open(context) {
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(60_000);
   page.on('request', (r) => { if (!/^(data|blob):/.test(r.url()) && ![origin, commandLine].includes(new URL(r.url()).origin)) seen.elsewhere.push(r.url()); });
   page.on('pageerror', (e) => seen.complaints.push(e.message));
   page.on('console', (m) => {
@@ -184,6 +184,83 @@ async function journeyOfASetUpLink(page) {
   await visitor.close();
 }
 
+// connect makes a connection as the owner, and gives its provider as the IT of the customer, who has no account. It
+// returns the connection's name at the pool.
+async function connect(page, name, domain, give) {
+  await page.goto(given.base + '/settings/sign-on');
+  await page.getByLabel('Name').fill(name);
+  await page.getByLabel('Role of new people').selectOption('auditor');
+  await page.getByRole('button', { name: 'Add the provider' }).click();
+  const card = page.locator('section.card', { hasText: name });
+  await card.getByLabel('E-mail domain').fill(domain);
+  await card.getByRole('button', { name: 'Add the domain' }).click();
+  const [record, text] = await card.locator('code').allInnerTexts();
+  await fetch(`${given.records}?${new URLSearchParams({ name: record, text })}`);
+  await card.getByRole('button', { name: `Verify: ${domain}` }).click();
+  await card.getByText('verified', { exact: true }).waitFor();
+  await card.getByLabel('Roles of groups').fill('api-admins = admin');
+  await card.getByRole('button', { name: 'Save the roles' }).click();
+  const id = /con_(\w+)\/setup/.exec(await card.locator('form[action$="/setup"]').getAttribute('action'))[1];
+  await card.getByRole('button', { name: 'Make a set-up link' }).click();
+  const link = await secret(page);
+  const visitor = await browser.newContext({ viewport: { width: 1280, height: 860 } });
+  const it = await open(visitor);
+  await it.goto(link);
+  await give(it);
+  await it.getByRole('heading', { name: 'The provider is set up' }).waitFor();
+  await everywhere(it, 'set-up done');
+  await visitor.close();
+  return id;
+}
+
+// come signs a person in by a provider, whose own pages are not the account area's to check.
+async function come(id, name, sign) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ignoreHTTPSErrors: true });
+  const page = await context.newPage();
+  page.setDefaultTimeout(60_000);
+  await page.goto(given.base + '/settings/api-keys');
+  await page.getByRole('link', { name: 'Sign in' }).click();
+  await page.getByRole('link', { name: `Sign in with ${id}` }).click();
+  await sign(page);
+  await page.getByRole('heading', { level: 1, name }).waitFor();
+  return { context, page };
+}
+
+async function journeyOfFederation(page) {
+  const oidc = await connect(page, 'Acme by OpenID Connect', 'oidc.example', async (it) => {
+    await it.getByLabel('Issuer').fill(given.issuer);
+    await it.getByLabel('Client ID').fill(given.client);
+    await it.getByLabel('Client secret').fill(given.secret);
+    await it.getByRole('button', { name: 'Use OpenID Connect' }).click();
+  });
+  const saml = await connect(page, 'Acme by SAML', 'saml.example', async (it) => {
+    await it.getByLabel('Or the metadata itself').fill(given.metadata);
+    await it.getByRole('button', { name: 'Use SAML' }).click();
+  });
+  const byOIDC = (email) => async (at) => {
+    await at.locator('input[name="login"]').fill(email);
+    await at.locator('input[name="password"]').fill('any');
+    await at.locator('button[type="submit"]').click();
+    await at.getByRole('button', { name: 'Continue' }).click();
+  };
+  const bySAML = (email) => async (at) => {
+    await at.getByLabel('Address').fill(email);
+    await at.getByRole('button', { name: 'Go on' }).click();
+  };
+  for (const [id, sign] of [[oidc, byOIDC('bob@oidc.example')], [saml, bySAML('ada@saml.example')]]) {
+    const { context, page: at } = await come(id, 'API keys', sign);
+    await at.goto(given.base + '/settings/profile');
+    if (!/ · admin/.test(await at.locator('main').innerText())) wrong(`the role of the group is not that of ${id}`);
+    await context.close();
+  }
+  for (const [id, sign] of [[oidc, byOIDC('eve@other.example')], [saml, bySAML('eve@oidc.example')]]) {
+    const { context, page: at } = await come(id, 'Sign in', sign);
+    await at.getByRole('alert').getByText('Your e-mail address is not verified.').waitFor();
+    if ((await context.cookies()).some((c) => c.name === '__Host-session')) wrong(`a stranger has a session by ${id}`);
+    await context.close();
+  }
+}
+
 // After 15 minutes, changes need another sign-in.
 async function journeyOfAStepUp(page) {
   await fetch(given.advance);
@@ -204,7 +281,7 @@ async function journeyOfTheExplorer(page) {
   await page.goto(given.base + '/settings/api-keys');
   await page.getByRole('button', { name: 'Open the explorer' }).click();
   await page.waitForURL('**/api-docs/explorer');
-  await page.waitForFunction(() => sessionStorage.getItem('api-key')?.startsWith('svc_test_') && location.hash === '');
+  await page.waitForFunction(() => sessionStorage.getItem('api-key')?.startsWith('svc_test_') && !location.hash.includes('key='));
   const key = await page.evaluate(() => sessionStorage.getItem('api-key'));
   expect("the explorer's key", await status(key), 200);
   expected.push('403 (Forbidden)');
@@ -238,14 +315,15 @@ async function journeyOfTheExplorer(page) {
   for (const [path, fields] of [['/settings/people', { email: 'eve@demo.example', role: 'owner' }], ['/settings/mode', { mode: 'test' }], ['/auth/sign-out', {}]]) {
     await hostile.goto(given.base + '/api-docs/explorer');
     const sent = hostile.waitForResponse((r) => r.url() === given.base + path && r.request().method() === 'POST');
-    await hostile.evaluate(({ path, fields }) => {
+    const submitted = hostile.evaluate(({ path, fields }) => {
       const form = document.createElement('form');
       Object.assign(form, { method: 'post', action: path });
       for (const [name, value] of Object.entries(fields)) form.append(Object.assign(document.createElement('input'), { name, value }));
       document.body.append(form);
       form.submit();
     }, { path, fields });
-    expect(`the explorer's form for ${path}`, (await sent).status(), 403);
+    const [answer] = await Promise.all([sent, submitted]);
+    expect(`the explorer's form for ${path}`, answer.status(), 403);
     await hostile.waitForURL(`**${path}`);
   }
   await lax.close();
@@ -295,6 +373,7 @@ try {
   await journeyOfTheCommandLine(page);
   await journeyOfASetUpLink(page);
   await journeyOfAStepUp(page);
+  await journeyOfFederation(page);
 
   // All pages, in both schemes and all widths. The names of the account are hostile.
   for (const colorScheme of schemes) {

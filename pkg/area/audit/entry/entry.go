@@ -25,9 +25,9 @@ type Entry struct {
 	RequestID   string        `json:"request_id" doc:"Id of the request"`
 	Actor       Actor         `json:"actor" doc:"Who made the request"`
 	KeyID       *string       `json:"key_id" doc:"API key of the request. Null if it was not made with an API key"`
-	OperationID string        `json:"operation_id" doc:"operationId. Empty if the path or method is unknown. A change by an operator of the service is named admin.…, such as admin.account.update. social.callback: the end of a connection by OAuth. person.sign_in and person.sign_out: a person in the account area" example:"createFactory"`
+	OperationID string        `json:"operation_id" doc:"operationId. Empty if the path or method is unknown. A change by an operator of the service is named admin.…, such as admin.account.update. social.callback: the end of a connection by OAuth. person.… and sign_on.…: an act of a person in the account area, such as person.sign_in or sign_on.enforce; sign_on.set_provider is made by whoever has the set-up link" example:"createFactory"`
 	Method      string        `json:"method" doc:"HTTP method. Empty for a change by an operator" example:"POST"`
-	Path        string        `json:"path" doc:"Path, without the query. For a change by an operator, the command. For a sign-in by a sign-on connection, its id follows" example:"/v1/factories"`
+	Path        string        `json:"path" doc:"Path, without the query. For a change by an operator, the command. For a sign-in by a sign-on connection and for a change of sign-on, what it concerns follows" example:"/v1/factories"`
 	Status      int           `json:"status" doc:"HTTP status of the response" example:"201"`
 	ErrorCode   *string       `json:"error_code" doc:"Error code; of social.callback the error that the return_url is sent, link_used or internal; of person.sign_in the reason for which nobody was admitted. Null if the request succeeded"`
 	IP          string        `json:"ip" doc:"Address of the caller"`
@@ -38,7 +38,7 @@ type Entry struct {
 
 // Actor is who makes a request.
 type Actor struct {
-	Kind string `json:"kind" enum:"api_key,person,operator,social_account,directory,review_link" doc:"Kind of actor. operator: an operator of the service. directory: a sign-on connection, by which the customer's directory calls SCIM or somebody was not admitted. social_account: a browser in which access to a social account was granted or denied. review_link: a browser in which content was approved or sent back"`
+	Kind string `json:"kind" enum:"api_key,person,operator,social_account,directory,review_link" doc:"Kind of actor. operator: an operator of the service. directory: a sign-on connection, by which the customer's directory calls SCIM, whose set-up link was used, or by which somebody was not admitted. social_account: a browser in which access to a social account was granted or denied. review_link: a browser in which content was approved or sent back"`
 	ID   string `json:"id" doc:"Id of the API key, person, social account or sign-on connection, or name of the operator"`
 }
 
