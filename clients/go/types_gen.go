@@ -1720,6 +1720,16 @@ func (v CreateVoiceEstimate) MarshalJSON() ([]byte, error) {
 	return tagged("operation", "createVoice", plain(v))
 }
 
+// CrmID: values of an enumeration.
+type CrmID string
+
+// The values of CrmID.
+const (
+	CrmIDAmocrm   CrmID = "amocrm"
+	CrmIDBitrix24 CrmID = "bitrix24"
+	CrmIDHubspot  CrmID = "hubspot"
+)
+
 // Delivery is a type of the API.
 type Delivery struct {
 	// Attempts, oldest first.
@@ -2462,6 +2472,15 @@ func (v Event) DiagnosisCompletedEvent() (*DiagnosisCompletedEvent, bool) {
 	return variant, json.Unmarshal(v.Raw, variant) == nil
 }
 
+// IntegrationNeedsReconnectEvent returns the members of this variant, and whether the object is one.
+func (v Event) IntegrationNeedsReconnectEvent() (*IntegrationNeedsReconnectEvent, bool) {
+	if v.Type != "integration.needs_reconnect" {
+		return nil, false
+	}
+	variant := &IntegrationNeedsReconnectEvent{}
+	return variant, json.Unmarshal(v.Raw, variant) == nil
+}
+
 // ProposalAppliedEvent returns the members of this variant, and whether the object is one.
 func (v Event) ProposalAppliedEvent() (*ProposalAppliedEvent, bool) {
 	if v.Type != "proposal.applied" {
@@ -2560,6 +2579,7 @@ const (
 	EventPatternSocialAccountAll            EventPattern = "social_account.*"
 	EventPatternWebhookAll                  EventPattern = "webhook.*"
 	EventPatternAPIKeyAll                   EventPattern = "api_key.*"
+	EventPatternIntegrationAll              EventPattern = "integration.*"
 	EventPatternContentGenerated            EventPattern = "content.generated"
 	EventPatternContentPublished            EventPattern = "content.published"
 	EventPatternContentFailed               EventPattern = "content.failed"
@@ -2581,6 +2601,7 @@ const (
 	EventPatternAPIKeyCreated               EventPattern = "api_key.created"
 	EventPatternAPIKeyRotated               EventPattern = "api_key.rotated"
 	EventPatternAPIKeyRevoked               EventPattern = "api_key.revoked"
+	EventPatternIntegrationNeedsReconnect   EventPattern = "integration.needs_reconnect"
 )
 
 // EventPatternInput has the values of EventPattern.
@@ -2613,6 +2634,7 @@ const (
 	EventTypeAPIKeyCreated               EventType = "api_key.created"
 	EventTypeAPIKeyRotated               EventType = "api_key.rotated"
 	EventTypeAPIKeyRevoked               EventType = "api_key.revoked"
+	EventTypeIntegrationNeedsReconnect   EventType = "integration.needs_reconnect"
 )
 
 // EventTypeInput has the values of EventType.
@@ -3273,6 +3295,266 @@ type InstagramOptions struct {
 	IsAigc *bool `json:"is_aigc,omitzero"`
 	// Who can see the post. Absent: the platform's default.
 	Privacy *string `json:"privacy,omitzero"`
+}
+
+// Integration is a type of the API.
+type Integration struct {
+	// URL of a page that an administrator of the CRM opens in a browser to grant access, once and within 30 minutes. Null
+	// unless the administrator is awaited.
+	AuthorizationURL *string `json:"authorization_url"`
+	// Numbers since the integration was created.
+	Counts IntegrationCounts `json:"counts"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Id of the factory that gets the products and makes the content. Null: none.
+	FactoryID *string `json:"factory_id"`
+	// Unique id (TypeID). Ids sort by creation time.
+	ID string `json:"id"`
+	// CRM.
+	Kind string `json:"kind"`
+	// Last failure of a product, of content or of a note. Null: there was none.
+	LastFailure *IntegrationFailure `json:"last_failure"`
+	// Last complete synchronization. Null: there was none.
+	LastSync *IntegrationSync `json:"last_sync"`
+	// What the integration does with products and stages.
+	Mapping IntegrationMapping `json:"mapping"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Name of the account in the CRM. Empty until the integration is connected.
+	Name string `json:"name"`
+	// Pipelines of the CRM with their stages, as of the last synchronization.
+	Pipelines []IntegrationPipeline `json:"pipelines"`
+	// State of the integration. pending: an administrator of the CRM has not yet granted access. needs_reconnect: the CRM
+	// has ended the access; connect the integration again. disconnected: it was disconnected, and is deleted after 90
+	// days.
+	State SocialAccountState `json:"state"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	Version int64 `json:"version"`
+}
+
+// IntegrationConnect is a type of the API.
+type IntegrationConnect struct {
+	// bitrix24: token of the outgoing webhook. Webhooks without it are refused. Needs webhook_url.
+	ApplicationToken *string `json:"application_token,omitzero"`
+	// Factory that gets the products and makes the content.
+	FactoryID *string `json:"factory_id,omitzero"`
+	// Id of an integration to connect again. Send this or kind.
+	IntegrationID *string `json:"integration_id,omitzero"`
+	// CRM. Send this or integration_id.
+	Kind *CrmID `json:"kind,omitzero"`
+	// What the integration does with products and stages. Absent: nothing, until it is changed.
+	Mapping *IntegrationMappingCreate `json:"mapping,omitzero"`
+	// Up to 20 key-value pairs of your own.
+	Metadata map[string]string `json:"metadata,omitzero"`
+	// bitrix24: host of the portal; required without webhook_url. amocrm: host of the account, only if it is at kommo.com.
+	Portal *string `json:"portal,omitzero"`
+	// bitrix24: address of an incoming webhook with the permission crm. It is kept as a secret.
+	WebhookURL *string `json:"webhook_url,omitzero"`
+}
+
+// IntegrationConnecting is a type of the API.
+type IntegrationConnecting struct {
+	// URL of a page that an administrator of the CRM opens in a browser to grant access, once and within 30 minutes. Null
+	// unless the administrator is awaited.
+	AuthorizationURL *string `json:"authorization_url"`
+	// Numbers since the integration was created.
+	Counts IntegrationCounts `json:"counts"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Id of the factory that gets the products and makes the content. Null: none.
+	FactoryID *string `json:"factory_id"`
+	// Address for webhooks of the CRM, which contains a secret. Only this response has it. The service subscribes it
+	// itself where it can. Null: the CRM sends all webhooks to the operator's application.
+	HookURL *string `json:"hook_url"`
+	// Unique id (TypeID). Ids sort by creation time.
+	ID string `json:"id"`
+	// CRM.
+	Kind string `json:"kind"`
+	// Last failure of a product, of content or of a note. Null: there was none.
+	LastFailure *IntegrationFailure `json:"last_failure"`
+	// Last complete synchronization. Null: there was none.
+	LastSync *IntegrationSync `json:"last_sync"`
+	// What the integration does with products and stages.
+	Mapping IntegrationMapping `json:"mapping"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Name of the account in the CRM. Empty until the integration is connected.
+	Name string `json:"name"`
+	// Pipelines of the CRM with their stages, as of the last synchronization.
+	Pipelines []IntegrationPipeline `json:"pipelines"`
+	// State of the integration. pending: an administrator of the CRM has not yet granted access. needs_reconnect: the CRM
+	// has ended the access; connect the integration again. disconnected: it was disconnected, and is deleted after 90
+	// days.
+	State SocialAccountState `json:"state"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	Version int64 `json:"version"`
+	// Time at which the address was made and shown. Only in a repeat that leaves it out.
+	HookShownAt *time.Time `json:"hook_shown_at,omitzero"`
+}
+
+// IntegrationContentKind: values of an enumeration.
+// A newer service may have more values.
+type IntegrationContentKind string
+
+// The values of IntegrationContentKind.
+const (
+	IntegrationContentKindPost     IntegrationContentKind = "post"
+	IntegrationContentKindVideo    IntegrationContentKind = "video"
+	IntegrationContentKindCarousel IntegrationContentKind = "carousel"
+	IntegrationContentKindStory    IntegrationContentKind = "story"
+)
+
+// IntegrationContentKindInput has the values of IntegrationContentKind.
+type IntegrationContentKindInput = IntegrationContentKind
+
+// IntegrationCounts is a type of the API.
+type IntegrationCounts struct {
+	// Content items that it has created.
+	Items int64 `json:"items"`
+	// Notes that it has written to deals.
+	Notes int64 `json:"notes"`
+	// Products that it has created.
+	Products int64 `json:"products"`
+}
+
+// IntegrationEventData is a type of the API.
+type IntegrationEventData struct {
+	// The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent.
+	Object Integration `json:"object"`
+}
+
+// IntegrationFailure is a type of the API.
+type IntegrationFailure struct {
+	// Time of the failure.
+	At time.Time `json:"at"`
+	// Code of the error.
+	Code string `json:"code"`
+	// What happened.
+	Message string `json:"message"`
+}
+
+// IntegrationMapping is a type of the API.
+type IntegrationMapping struct {
+	// What is done with products.
+	Products IntegrationProducts `json:"products"`
+	// Stages that make content. A deal makes one item in each of them, once.
+	Stages []IntegrationMappingStage `json:"stages"`
+}
+
+// IntegrationMappingCreate is a type of the API.
+type IntegrationMappingCreate struct {
+	// What is done with products. Absent: nothing.
+	Products *IntegrationProductsCreate `json:"products,omitzero"`
+	// All stages that make content. A deal makes one item in each of them, once.
+	Stages []IntegrationMappingStageInput `json:"stages,omitzero"`
+}
+
+// IntegrationMappingStage is a type of the API.
+type IntegrationMappingStage struct {
+	// Kind of content.
+	Kind IntegrationContentKind `json:"kind"`
+	// Id of the pipeline in the CRM.
+	Pipeline string `json:"pipeline"`
+	// Id of the stage in the CRM.
+	Stage string `json:"stage"`
+	// Prompt of the content. The facts of the deal are added to it as data.
+	Template string `json:"template"`
+}
+
+// IntegrationMappingStageInput is a type of the API.
+type IntegrationMappingStageInput struct {
+	// Kind of content.
+	Kind IntegrationContentKindInput `json:"kind"`
+	// Id of the pipeline in the CRM.
+	Pipeline string `json:"pipeline"`
+	// Id of the stage in the CRM.
+	Stage string `json:"stage"`
+	// Prompt of the content. The facts of the deal are added to it as data.
+	Template string `json:"template"`
+}
+
+// IntegrationNeedsReconnectEvent: A CRM has ended the access of an integration: connect it again.
+type IntegrationNeedsReconnectEvent struct {
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Data of the event.
+	Data IntegrationEventData `json:"data"`
+	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
+	ID string `json:"id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Type of the event.
+	Type string `json:"type"`
+}
+
+// IntegrationPipeline is a type of the API.
+type IntegrationPipeline struct {
+	// Id in the CRM.
+	ID string `json:"id"`
+	// Name in the CRM.
+	Name string `json:"name"`
+	// Its stages, in order.
+	Stages []IntegrationStage `json:"stages"`
+}
+
+// IntegrationProducts is a type of the API.
+type IntegrationProducts struct {
+	// Whether the products of the CRM become products of the factory, which is of type seller. A product that is deleted
+	// in the CRM is archived.
+	Import bool `json:"import"`
+	// Kind of the content that is made of a product that is added to the CRM later. Null: none is made.
+	Kind *IntegrationContentKind `json:"kind"`
+	// Prompt of that content, which presents the product. Null: none is made.
+	Template *string `json:"template"`
+}
+
+// IntegrationProductsCreate is a type of the API.
+type IntegrationProductsCreate struct {
+	// Whether the products of the CRM become products of the factory, which is of type seller. A product that is deleted
+	// in the CRM is archived.
+	Import *bool `json:"import,omitzero"`
+	// Kind of the content that is made of a product that is added to the CRM later. Null: none is made.
+	Kind Nullable[IntegrationContentKindInput] `json:"kind,omitzero"`
+	// Prompt of that content, which presents the product.
+	Template Nullable[string] `json:"template,omitzero"`
+}
+
+// IntegrationStage is a type of the API.
+type IntegrationStage struct {
+	// Id in the CRM.
+	ID string `json:"id"`
+	// Name in the CRM.
+	Name string `json:"name"`
+}
+
+// IntegrationSync is a type of the API.
+type IntegrationSync struct {
+	// Time at which it ended.
+	At time.Time `json:"at"`
+	// Number of products that could not be imported. last_failure has the reason of the last one.
+	Failed int64 `json:"failed"`
+	// Number of products that it created, changed or archived.
+	Made int64 `json:"made"`
+	// Number of products and deals that it read.
+	Read int64 `json:"read"`
+}
+
+// IntegrationUpdate is a type of the API.
+type IntegrationUpdate struct {
+	// Factory that gets the products and makes the content. It cannot change after products were imported.
+	FactoryID Nullable[string] `json:"factory_id,omitzero"`
+	// What the integration does with products and stages.
+	Mapping *IntegrationMappingCreate `json:"mapping,omitzero"`
+	// Pairs to set. A null value removes that pair; null removes all.
+	Metadata Nullable[map[string]*string] `json:"metadata,omitzero"`
 }
 
 // ListOrder: values of an enumeration.

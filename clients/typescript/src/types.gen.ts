@@ -1652,6 +1652,9 @@ export interface CreateVoiceEstimate {
   operation: 'createVoice';
 }
 
+/** Values of an enumeration. */
+export type CrmId = 'amocrm' | 'bitrix24' | 'hubspot';
+
 /** A type of the API. */
 export interface Delivery {
   /** Attempts, oldest first. */
@@ -2108,6 +2111,7 @@ export type Event =
   | ContentPublishedEvent
   | ContentPlanCompletedEvent
   | DiagnosisCompletedEvent
+  | IntegrationNeedsReconnectEvent
   | ProposalAppliedEvent
   | ProposalCreatedEvent
   | SocialAccountConnectedEvent
@@ -2119,16 +2123,16 @@ export type Event =
   | WebhookDisabledEvent;
 
 /** Values of an enumeration. */
-export type EventPattern = '*' | 'content.*' | 'proposal.*' | 'balance.*' | 'content_plan.*' | 'studio.*' | 'training.*' | 'diagnosis.*' | 'social_account.*' | 'webhook.*' | 'api_key.*' | 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | (string & {});
+export type EventPattern = '*' | 'content.*' | 'proposal.*' | 'balance.*' | 'content_plan.*' | 'studio.*' | 'training.*' | 'diagnosis.*' | 'social_account.*' | 'webhook.*' | 'api_key.*' | 'integration.*' | 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | (string & {});
 
 /** Values of an enumeration. */
-export type EventPatternInput = '*' | 'content.*' | 'proposal.*' | 'balance.*' | 'content_plan.*' | 'studio.*' | 'training.*' | 'diagnosis.*' | 'social_account.*' | 'webhook.*' | 'api_key.*' | 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked';
+export type EventPatternInput = '*' | 'content.*' | 'proposal.*' | 'balance.*' | 'content_plan.*' | 'studio.*' | 'training.*' | 'diagnosis.*' | 'social_account.*' | 'webhook.*' | 'api_key.*' | 'integration.*' | 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect';
 
 /** Values of an enumeration. */
-export type EventType = 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | (string & {});
+export type EventType = 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | (string & {});
 
 /** Values of an enumeration. */
-export type EventTypeInput = 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked';
+export type EventTypeInput = 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect';
 
 /** Factory of an expert. */
 export interface ExpertFactory {
@@ -2524,6 +2528,274 @@ export interface InstagramOptions {
   is_aigc?: boolean;
   /** Who can see the post. Absent: the platform's default. */
   privacy?: 'public';
+}
+
+/** A type of the API. */
+export interface Integration {
+  /**
+   * URL of a page that an administrator of the CRM opens in a browser to grant access, once and within 30 minutes. Null
+   * unless the administrator is awaited.
+   */
+  authorization_url: string | null;
+  /** Numbers since the integration was created. */
+  counts: IntegrationCounts;
+  /** Time of creation, UTC. */
+  created_at: string;
+  /** Id of the factory that gets the products and makes the content. Null: none. */
+  factory_id: string | null;
+  /** Unique id (TypeID). Ids sort by creation time. */
+  id: string;
+  /** CRM. */
+  kind: string;
+  /** Last failure of a product, of content or of a note. Null: there was none. */
+  last_failure: IntegrationFailure | null;
+  /** Last complete synchronization. Null: there was none. */
+  last_sync: IntegrationSync | null;
+  /** What the integration does with products and stages. */
+  mapping: IntegrationMapping;
+  /** Your own key-value pairs. */
+  metadata: Record<string, string>;
+  /** Name of the account in the CRM. Empty until the integration is connected. */
+  name: string;
+  /** Pipelines of the CRM with their stages, as of the last synchronization. */
+  pipelines: IntegrationPipeline[];
+  /**
+   * State of the integration. pending: an administrator of the CRM has not yet granted access. needs_reconnect: the CRM
+   * has ended the access; connect the integration again. disconnected: it was disconnected, and is deleted after 90
+   * days.
+   */
+  state: SocialAccountState;
+  /** Time of the last change, UTC. */
+  updated_at: string;
+  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  version: number;
+}
+
+/** A type of the API. */
+export interface IntegrationConnect {
+  /** bitrix24: token of the outgoing webhook. Webhooks without it are refused. Needs webhook_url. */
+  application_token?: string;
+  /** Factory that gets the products and makes the content. */
+  factory_id?: string;
+  /** Id of an integration to connect again. Send this or kind. */
+  integration_id?: string;
+  /** CRM. Send this or integration_id. */
+  kind?: CrmId;
+  /** What the integration does with products and stages. Absent: nothing, until it is changed. */
+  mapping?: IntegrationMappingCreate;
+  /** Up to 20 key-value pairs of your own. */
+  metadata?: Record<string, string>;
+  /**
+   * bitrix24: host of the portal; required without webhook_url. amocrm: host of the account, only if it is at
+   * kommo.com.
+   */
+  portal?: string;
+  /** bitrix24: address of an incoming webhook with the permission crm. It is kept as a secret. */
+  webhook_url?: string;
+}
+
+/** A type of the API. */
+export interface IntegrationConnecting {
+  /**
+   * URL of a page that an administrator of the CRM opens in a browser to grant access, once and within 30 minutes. Null
+   * unless the administrator is awaited.
+   */
+  authorization_url: string | null;
+  /** Numbers since the integration was created. */
+  counts: IntegrationCounts;
+  /** Time of creation, UTC. */
+  created_at: string;
+  /** Id of the factory that gets the products and makes the content. Null: none. */
+  factory_id: string | null;
+  /**
+   * Address for webhooks of the CRM, which contains a secret. Only this response has it. The service subscribes it
+   * itself where it can. Null: the CRM sends all webhooks to the operator's application.
+   */
+  hook_url: string | null;
+  /** Unique id (TypeID). Ids sort by creation time. */
+  id: string;
+  /** CRM. */
+  kind: string;
+  /** Last failure of a product, of content or of a note. Null: there was none. */
+  last_failure: IntegrationFailure | null;
+  /** Last complete synchronization. Null: there was none. */
+  last_sync: IntegrationSync | null;
+  /** What the integration does with products and stages. */
+  mapping: IntegrationMapping;
+  /** Your own key-value pairs. */
+  metadata: Record<string, string>;
+  /** Name of the account in the CRM. Empty until the integration is connected. */
+  name: string;
+  /** Pipelines of the CRM with their stages, as of the last synchronization. */
+  pipelines: IntegrationPipeline[];
+  /**
+   * State of the integration. pending: an administrator of the CRM has not yet granted access. needs_reconnect: the CRM
+   * has ended the access; connect the integration again. disconnected: it was disconnected, and is deleted after 90
+   * days.
+   */
+  state: SocialAccountState;
+  /** Time of the last change, UTC. */
+  updated_at: string;
+  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  version: number;
+  /** Time at which the address was made and shown. Only in a repeat that leaves it out. */
+  hook_shown_at?: string;
+}
+
+/** Values of an enumeration. */
+export type IntegrationContentKind = 'post' | 'video' | 'carousel' | 'story' | (string & {});
+
+/** Values of an enumeration. */
+export type IntegrationContentKindInput = 'post' | 'video' | 'carousel' | 'story';
+
+/** A type of the API. */
+export interface IntegrationCounts {
+  /** Content items that it has created. */
+  items: number;
+  /** Notes that it has written to deals. */
+  notes: number;
+  /** Products that it has created. */
+  products: number;
+}
+
+/** A type of the API. */
+export interface IntegrationEventData {
+  /** The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent. */
+  object: Integration;
+}
+
+/** A type of the API. */
+export interface IntegrationFailure {
+  /** Time of the failure. */
+  at: string;
+  /** Code of the error. */
+  code: string;
+  /** What happened. */
+  message: string;
+}
+
+/** A type of the API. */
+export interface IntegrationMapping {
+  /** What is done with products. */
+  products: IntegrationProducts;
+  /** Stages that make content. A deal makes one item in each of them, once. */
+  stages: IntegrationMappingStage[];
+}
+
+/** A type of the API. */
+export interface IntegrationMappingCreate {
+  /** What is done with products. Absent: nothing. */
+  products?: IntegrationProductsCreate;
+  /** All stages that make content. A deal makes one item in each of them, once. */
+  stages?: IntegrationMappingStageInput[];
+}
+
+/** A type of the API. */
+export interface IntegrationMappingStage {
+  /** Kind of content. */
+  kind: IntegrationContentKind;
+  /** Id of the pipeline in the CRM. */
+  pipeline: string;
+  /** Id of the stage in the CRM. */
+  stage: string;
+  /** Prompt of the content. The facts of the deal are added to it as data. */
+  template: string;
+}
+
+/** A type of the API. */
+export interface IntegrationMappingStageInput {
+  /** Kind of content. */
+  kind: IntegrationContentKindInput;
+  /** Id of the pipeline in the CRM. */
+  pipeline: string;
+  /** Id of the stage in the CRM. */
+  stage: string;
+  /** Prompt of the content. The facts of the deal are added to it as data. */
+  template: string;
+}
+
+/** A CRM has ended the access of an integration: connect it again. */
+export interface IntegrationNeedsReconnectEvent {
+  /** Account of the event. */
+  account_id: string;
+  /** Version of the payload. */
+  api_version: string;
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Data of the event. */
+  data: IntegrationEventData;
+  /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
+  id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Type of the event. */
+  type: 'integration.needs_reconnect';
+}
+
+/** A type of the API. */
+export interface IntegrationPipeline {
+  /** Id in the CRM. */
+  id: string;
+  /** Name in the CRM. */
+  name: string;
+  /** Its stages, in order. */
+  stages: IntegrationStage[];
+}
+
+/** A type of the API. */
+export interface IntegrationProducts {
+  /**
+   * Whether the products of the CRM become products of the factory, which is of type seller. A product that is deleted
+   * in the CRM is archived.
+   */
+  import: boolean;
+  /** Kind of the content that is made of a product that is added to the CRM later. Null: none is made. */
+  kind: IntegrationContentKind | null;
+  /** Prompt of that content, which presents the product. Null: none is made. */
+  template: string | null;
+}
+
+/** A type of the API. */
+export interface IntegrationProductsCreate {
+  /**
+   * Whether the products of the CRM become products of the factory, which is of type seller. A product that is deleted
+   * in the CRM is archived.
+   */
+  import?: boolean;
+  /** Kind of the content that is made of a product that is added to the CRM later. Null: none is made. */
+  kind?: IntegrationContentKindInput | null;
+  /** Prompt of that content, which presents the product. */
+  template?: string | null;
+}
+
+/** A type of the API. */
+export interface IntegrationStage {
+  /** Id in the CRM. */
+  id: string;
+  /** Name in the CRM. */
+  name: string;
+}
+
+/** A type of the API. */
+export interface IntegrationSync {
+  /** Time at which it ended. */
+  at: string;
+  /** Number of products that could not be imported. last_failure has the reason of the last one. */
+  failed: number;
+  /** Number of products that it created, changed or archived. */
+  made: number;
+  /** Number of products and deals that it read. */
+  read: number;
+}
+
+/** A type of the API. */
+export interface IntegrationUpdate {
+  /** Factory that gets the products and makes the content. It cannot change after products were imported. */
+  factory_id?: string | null;
+  /** What the integration does with products and stages. */
+  mapping?: IntegrationMappingCreate;
+  /** Pairs to set. A null value removes that pair; null removes all. */
+  metadata?: Record<string, string | null> | null;
 }
 
 /** Values of an enumeration. */

@@ -80,7 +80,6 @@ var subjects = map[string]string{
 	"area/architect":        "Chat",
 	"area/content":          "ContentItem",
 	"area/crm":              "Integration",
-	"area/crm/integration":  "Integration",
 	"adapter/crm":           "Integration",
 	"area/content/item":     "Content",
 	"area/media":            "OwnMedia",

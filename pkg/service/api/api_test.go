@@ -63,7 +63,7 @@ func operations(t *testing.T) map[string]promised {
 
 func TestOperationsAreThoseOfTheContract(t *testing.T) {
 	table := operations(t)
-	if len(table) != 93 {
+	if len(table) != 99 {
 		t.Errorf("the table has %d operations", len(table))
 	}
 	registered := map[string]bool{}

@@ -7,9 +7,9 @@ import (
 	"github.com/content-automation/api/pkg/httpapi"
 )
 
-// The functions behind routes without an operation. One page receives the browsers of accounts' owners from platforms, one those from CRMs and the webhooks of CRMs;
-// customers' directories call SCIM with a token of their own; one function answers for all unknown paths under /v1; one
-// checks the credentials of agents itself.
+// The functions behind routes without an operation. One page receives the browsers of accounts' owners from platforms,
+// and another one those of administrators from CRMs; CRMs send webhooks; customers' directories call SCIM with a token
+// of their own; one function answers for all unknown paths under /v1; one checks the credentials of agents itself.
 const (
 	DocsFunction    = "docs"
 	ConsoleFunction = "console"

@@ -1716,6 +1716,8 @@ class CreateVoiceEstimate(TypedDict):
     """Id of the operation that the body is for."""
 
 
+CrmId = Literal["amocrm", "bitrix24", "hubspot"]
+
 
 class Delivery(TypedDict):
     """A type of the API."""
@@ -2156,15 +2158,15 @@ class EstimateItem(TypedDict):
 
 EstimateOperation = Union[Literal["createAvatar", "createContentItem", "createContentItems", "createContentPlan", "createImage", "createMusic", "createVideo", "createVoice", "regenerateContentItem", "sendMessage", "startTraining"], str]
 
-Event = Union["ApiKeyCreatedEvent", "ApiKeyExpiringEvent", "ApiKeyRevokedEvent", "ApiKeyRotatedEvent", "BalanceLowEvent", "ContentCanceledEvent", "ContentDeletedEvent", "ContentFailedEvent", "ContentGeneratedEvent", "ContentPublishedEvent", "ContentPlanCompletedEvent", "DiagnosisCompletedEvent", "ProposalAppliedEvent", "ProposalCreatedEvent", "SocialAccountConnectedEvent", "SocialAccountNeedsReconnectEvent", "StudioFailedEvent", "StudioGeneratedEvent", "TrainingCompletedEvent", "TrainingFailedEvent", "WebhookDisabledEvent"]
+Event = Union["ApiKeyCreatedEvent", "ApiKeyExpiringEvent", "ApiKeyRevokedEvent", "ApiKeyRotatedEvent", "BalanceLowEvent", "ContentCanceledEvent", "ContentDeletedEvent", "ContentFailedEvent", "ContentGeneratedEvent", "ContentPublishedEvent", "ContentPlanCompletedEvent", "DiagnosisCompletedEvent", "IntegrationNeedsReconnectEvent", "ProposalAppliedEvent", "ProposalCreatedEvent", "SocialAccountConnectedEvent", "SocialAccountNeedsReconnectEvent", "StudioFailedEvent", "StudioGeneratedEvent", "TrainingCompletedEvent", "TrainingFailedEvent", "WebhookDisabledEvent"]
 
-EventPattern = Union[Literal["*", "content.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "proposal.created", "proposal.applied", "balance.low", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked"], str]
+EventPattern = Union[Literal["*", "content.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "integration.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "proposal.created", "proposal.applied", "balance.low", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect"], str]
 
-EventPatternInput = Literal["*", "content.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "proposal.created", "proposal.applied", "balance.low", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked"]
+EventPatternInput = Literal["*", "content.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "integration.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "proposal.created", "proposal.applied", "balance.low", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect"]
 
-EventType = Union[Literal["content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "proposal.created", "proposal.applied", "balance.low", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked"], str]
+EventType = Union[Literal["content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "proposal.created", "proposal.applied", "balance.low", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect"], str]
 
-EventTypeInput = Literal["content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "proposal.created", "proposal.applied", "balance.low", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked"]
+EventTypeInput = Literal["content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "proposal.created", "proposal.applied", "balance.low", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect"]
 
 
 class ExpertFactory(TypedDict):
@@ -2548,6 +2550,288 @@ class InstagramOptions(TypedDict):
     """Declares that the content was made by AI. It is always declared where the platform asks: false is refused."""
     privacy: NotRequired[Literal["public"]]
     """Who can see the post. Absent: the platform's default."""
+
+
+
+class Integration(TypedDict):
+    """A type of the API."""
+
+    authorization_url: Optional[str]
+    """URL of a page that an administrator of the CRM opens in a browser to grant access, once and within 30 minutes.
+    Null unless the administrator is awaited.
+    """
+    counts: "IntegrationCounts"
+    """Numbers since the integration was created."""
+    created_at: str
+    """Time of creation, UTC."""
+    factory_id: Optional[str]
+    """Id of the factory that gets the products and makes the content. Null: none."""
+    id: str
+    """Unique id (TypeID). Ids sort by creation time."""
+    kind: str
+    """CRM."""
+    last_failure: Optional["IntegrationFailure"]
+    """Last failure of a product, of content or of a note. Null: there was none."""
+    last_sync: Optional["IntegrationSync"]
+    """Last complete synchronization. Null: there was none."""
+    mapping: "IntegrationMapping"
+    """What the integration does with products and stages."""
+    metadata: Dict[str, str]
+    """Your own key-value pairs."""
+    name: str
+    """Name of the account in the CRM. Empty until the integration is connected."""
+    pipelines: List["IntegrationPipeline"]
+    """Pipelines of the CRM with their stages, as of the last synchronization."""
+    state: "SocialAccountState"
+    """State of the integration. pending: an administrator of the CRM has not yet granted access. needs_reconnect: the
+    CRM has ended the access; connect the integration again. disconnected: it was disconnected, and is deleted after
+    90 days.
+    """
+    updated_at: str
+    """Time of the last change, UTC."""
+    version: int
+    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+
+
+
+class IntegrationConnect(TypedDict):
+    """A type of the API."""
+
+    application_token: NotRequired[str]
+    """bitrix24: token of the outgoing webhook. Webhooks without it are refused. Needs webhook_url."""
+    factory_id: NotRequired[str]
+    """Factory that gets the products and makes the content."""
+    integration_id: NotRequired[str]
+    """Id of an integration to connect again. Send this or kind."""
+    kind: NotRequired["CrmId"]
+    """CRM. Send this or integration_id."""
+    mapping: NotRequired["IntegrationMappingCreate"]
+    """What the integration does with products and stages. Absent: nothing, until it is changed."""
+    metadata: NotRequired[Dict[str, str]]
+    """Up to 20 key-value pairs of your own."""
+    portal: NotRequired[str]
+    """bitrix24: host of the portal; required without webhook_url. amocrm: host of the account, only if it is at
+    kommo.com.
+    """
+    webhook_url: NotRequired[str]
+    """bitrix24: address of an incoming webhook with the permission crm. It is kept as a secret."""
+
+
+
+class IntegrationConnecting(TypedDict):
+    """A type of the API."""
+
+    authorization_url: Optional[str]
+    """URL of a page that an administrator of the CRM opens in a browser to grant access, once and within 30 minutes.
+    Null unless the administrator is awaited.
+    """
+    counts: "IntegrationCounts"
+    """Numbers since the integration was created."""
+    created_at: str
+    """Time of creation, UTC."""
+    factory_id: Optional[str]
+    """Id of the factory that gets the products and makes the content. Null: none."""
+    hook_url: Optional[str]
+    """Address for webhooks of the CRM, which contains a secret. Only this response has it. The service subscribes it
+    itself where it can. Null: the CRM sends all webhooks to the operator's application.
+    """
+    id: str
+    """Unique id (TypeID). Ids sort by creation time."""
+    kind: str
+    """CRM."""
+    last_failure: Optional["IntegrationFailure"]
+    """Last failure of a product, of content or of a note. Null: there was none."""
+    last_sync: Optional["IntegrationSync"]
+    """Last complete synchronization. Null: there was none."""
+    mapping: "IntegrationMapping"
+    """What the integration does with products and stages."""
+    metadata: Dict[str, str]
+    """Your own key-value pairs."""
+    name: str
+    """Name of the account in the CRM. Empty until the integration is connected."""
+    pipelines: List["IntegrationPipeline"]
+    """Pipelines of the CRM with their stages, as of the last synchronization."""
+    state: "SocialAccountState"
+    """State of the integration. pending: an administrator of the CRM has not yet granted access. needs_reconnect: the
+    CRM has ended the access; connect the integration again. disconnected: it was disconnected, and is deleted after
+    90 days.
+    """
+    updated_at: str
+    """Time of the last change, UTC."""
+    version: int
+    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    hook_shown_at: NotRequired[str]
+    """Time at which the address was made and shown. Only in a repeat that leaves it out."""
+
+
+IntegrationContentKind = Union[Literal["post", "video", "carousel", "story"], str]
+
+IntegrationContentKindInput = Literal["post", "video", "carousel", "story"]
+
+
+class IntegrationCounts(TypedDict):
+    """A type of the API."""
+
+    items: int
+    """Content items that it has created."""
+    notes: int
+    """Notes that it has written to deals."""
+    products: int
+    """Products that it has created."""
+
+
+
+class IntegrationEventData(TypedDict):
+    """A type of the API."""
+
+    object: "Integration"
+    """The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent."""
+
+
+
+class IntegrationFailure(TypedDict):
+    """A type of the API."""
+
+    at: str
+    """Time of the failure."""
+    code: str
+    """Code of the error."""
+    message: str
+    """What happened."""
+
+
+
+class IntegrationMapping(TypedDict):
+    """A type of the API."""
+
+    products: "IntegrationProducts"
+    """What is done with products."""
+    stages: List["IntegrationMappingStage"]
+    """Stages that make content. A deal makes one item in each of them, once."""
+
+
+
+class IntegrationMappingCreate(TypedDict):
+    """A type of the API."""
+
+    products: NotRequired["IntegrationProductsCreate"]
+    """What is done with products. Absent: nothing."""
+    stages: NotRequired[List["IntegrationMappingStageInput"]]
+    """All stages that make content. A deal makes one item in each of them, once."""
+
+
+
+class IntegrationMappingStage(TypedDict):
+    """A type of the API."""
+
+    kind: "IntegrationContentKind"
+    """Kind of content."""
+    pipeline: str
+    """Id of the pipeline in the CRM."""
+    stage: str
+    """Id of the stage in the CRM."""
+    template: str
+    """Prompt of the content. The facts of the deal are added to it as data."""
+
+
+
+class IntegrationMappingStageInput(TypedDict):
+    """A type of the API."""
+
+    kind: "IntegrationContentKindInput"
+    """Kind of content."""
+    pipeline: str
+    """Id of the pipeline in the CRM."""
+    stage: str
+    """Id of the stage in the CRM."""
+    template: str
+    """Prompt of the content. The facts of the deal are added to it as data."""
+
+
+
+class IntegrationNeedsReconnectEvent(TypedDict):
+    """A CRM has ended the access of an integration: connect it again."""
+
+    account_id: str
+    """Account of the event."""
+    api_version: str
+    """Version of the payload."""
+    created_at: str
+    """Time of the event, UTC."""
+    data: "IntegrationEventData"
+    """Data of the event."""
+    id: str
+    """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    type: Literal["integration.needs_reconnect"]
+    """Type of the event."""
+
+
+
+class IntegrationPipeline(TypedDict):
+    """A type of the API."""
+
+    id: str
+    """Id in the CRM."""
+    name: str
+    """Name in the CRM."""
+    stages: List["IntegrationStage"]
+    """Its stages, in order."""
+
+
+IntegrationProducts = TypedDict(
+    "IntegrationProducts",
+    {
+        "import": bool,
+        "kind": Optional["IntegrationContentKind"],
+        "template": Optional[str],
+    },
+)
+
+IntegrationProductsCreate = TypedDict(
+    "IntegrationProductsCreate",
+    {
+        "import": NotRequired[bool],
+        "kind": NotRequired[Optional["IntegrationContentKindInput"]],
+        "template": NotRequired[Optional[str]],
+    },
+)
+
+
+class IntegrationStage(TypedDict):
+    """A type of the API."""
+
+    id: str
+    """Id in the CRM."""
+    name: str
+    """Name in the CRM."""
+
+
+
+class IntegrationSync(TypedDict):
+    """A type of the API."""
+
+    at: str
+    """Time at which it ended."""
+    failed: int
+    """Number of products that could not be imported. last_failure has the reason of the last one."""
+    made: int
+    """Number of products that it created, changed or archived."""
+    read: int
+    """Number of products and deals that it read."""
+
+
+
+class IntegrationUpdate(TypedDict):
+    """A type of the API."""
+
+    factory_id: NotRequired[Optional[str]]
+    """Factory that gets the products and makes the content. It cannot change after products were imported."""
+    mapping: NotRequired["IntegrationMappingCreate"]
+    """What the integration does with products and stages."""
+    metadata: NotRequired[Optional[Dict[str, Optional[str]]]]
+    """Pairs to set. A null value removes that pair; null removes all."""
 
 
 ListOrder = Literal["asc", "desc"]
@@ -5513,6 +5797,22 @@ class ListProposalsParams(TypedDict, total=False):
     """Order of the results: desc is newest first, asc oldest first."""
     state: List["ProposalStateInput"]
     """Only proposals in these states, separated by commas."""
+
+
+
+class ListIntegrationsParams(TypedDict, total=False):
+    """The parameters of listIntegrations."""
+
+    limit: int
+    """Maximum number of results."""
+    cursor: str
+    """next_cursor of the previous page. The filters and the order must be the same."""
+    order: "ListOrder"
+    """Order of the results: desc is newest first, asc oldest first."""
+    kind: List["CrmId"]
+    """Only integrations with these CRMs, separated by commas."""
+    state: List["SocialAccountStateInput"]
+    """Only integrations in these states, separated by commas."""
 
 
 
