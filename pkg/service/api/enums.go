@@ -31,7 +31,6 @@ var enumNames = map[string]string{
 	"ContentFailure.code":          "ContentFailureCode",
 	"ContentFailure.stage":         "FailureStage",
 	"GenerationFailure.code":       "FailureCode",
-	"Integration.state":            "IntegrationState",
 	"IntegrationConnect.kind":      "CrmId",
 	"IntegrationMappingStage.kind": "IntegrationContentKind",
 	"PublicationFailure.code":      "PublicationFailureCode",
