@@ -119,7 +119,7 @@ func newWorld(t *testing.T) *world {
 	for name, f := range w.fakes {
 		mux.Handle("/"+name+"/", http.StripPrefix("/"+name, f.Handler()))
 	}
-	w.db = storetest.Open(t, now, func(c *aws.Config) { c.HTTPClient = client{c.HTTPClient, w.fuse, w.relay} })
+	w.db = storetest.Open(t, now, (&storetest.Faults{}).Attach, func(c *aws.Config) { c.HTTPClient = client{c.HTTPClient, w.fuse, w.relay} })
 	e := area.Env{
 		AWS: aws.Config{Region: "us-west-2"}, DB: w.db, Audit: audit.New(w.db, now), Now: now, Random: rand.Reader,
 		Media: mediatest.Signer(t, now), Envelope: sealtest.Envelope("key"), Providers: "bedrock,fal,elevenlabs",
@@ -268,9 +268,15 @@ func (w *world) hook(name string, c connected, hints ...remote.Hint) int {
 
 func (w *world) send(sent *http.Request) int {
 	w.t.Helper()
+	return w.sendIn(w.t.Context(), sent)
+}
+
+// sendIn is send in the context of a process.
+func (w *world) sendIn(ctx context.Context, sent *http.Request) int {
+	w.t.Helper()
 	req := httptest.NewRequest(sent.Method, sent.URL.RequestURI(), sent.Body)
 	req.Header = sent.Header
-	req = req.WithContext(httpapi.WithGateway(req.Context(), httpapi.Gateway{BaseURL: base}))
+	req = req.WithContext(httpapi.WithGateway(ctx, httpapi.Gateway{BaseURL: base}))
 	rec := httptest.NewRecorder()
 	w.pages.ServeHTTP(rec, req)
 	return rec.Code
@@ -327,7 +333,11 @@ func (w *world) run(within time.Duration, light func()) {
 				w.clock.Add(max(0, until.Sub(w.clock.Now())))
 				return
 			}
-			w.clock.Add(next.Sub(w.clock.Now()))
+			wait := next.Sub(w.clock.Now())
+			if light != nil {
+				wait += 20 * time.Second // many steps are taken at once
+			}
+			w.clock.Add(wait)
 			continue
 		}
 		for _, id := range ids {

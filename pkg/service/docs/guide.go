@@ -63,6 +63,7 @@ var guides = []guide{
 	{"Advice", "diagnosis", "Diagnoses and proposals"},
 	{"Advice", "training", "Trained models"},
 	{"Advice", "architect", "The architect"},
+	{"Integrations", "integrations", "CRM integrations"},
 	{"Integrations", "agents", "Agents"},
 	{"Integrations", "zapier-and-make", "Zapier and Make"},
 	{"Operation", "webhooks", "Webhooks"},
