@@ -355,6 +355,7 @@ func (w *world) run(within time.Duration, light func()) {
 				w.t.Fatalf("%s: %v", id, err)
 			}
 		}
+		w.clock.Add(time.Second)
 		if light != nil {
 			w.clock.Add(20 * time.Second) // the leases of the dead end
 		}
