@@ -119,7 +119,9 @@ func newWorld(t *testing.T) *world {
 	for name, f := range w.fakes {
 		mux.Handle("/"+name+"/", http.StripPrefix("/"+name, f.Handler()))
 	}
-	w.db = storetest.Open(t, now, (&storetest.Faults{}).Attach, func(c *aws.Config) { c.HTTPClient = client{c.HTTPClient, w.fuse, w.relay} })
+	w.db = storetest.Open(t, now, (&storetest.Faults{}).Attach, func(c *aws.Config) {
+		c.HTTPClient = client{c.HTTPClient, w.fuse, w.relay}
+	})
 	e := area.Env{
 		AWS: aws.Config{Region: "us-west-2"}, DB: w.db, Audit: audit.New(w.db, now), Now: now, Random: rand.Reader,
 		Media: mediatest.Signer(t, now), Envelope: sealtest.Envelope("key"), Providers: "bedrock,fal,elevenlabs",
