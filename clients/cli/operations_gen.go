@@ -584,6 +584,59 @@ var groups = []group{
 			},
 		},
 	}},
+	{name: "integrations", doc: "Connections to CRMs: products, stages of deals that make content, and notes", operations: []operation{
+		{
+			id: "listIntegrations", name: "list", method: "GET", path: "/v1/integrations",
+			summary: "List the integrations", doc: "Integrations with CRMs, newest first.\n\nNeeds the scope `account:read`.",
+			query: []parameter{
+				{"limit", "integer", "Maximum number of results"},
+				{"cursor", "string", "next_cursor of the previous page. The filters and the order must be the same"},
+				{"order", "string", "Order of the results: desc is newest first, asc oldest first"},
+				{"kind", "list", "Only integrations with these CRMs, separated by commas"},
+				{"state", "list", "Only integrations in these states, separated by commas"},
+			},
+			paged: true,
+		},
+		{
+			id: "connectIntegration", name: "connect", method: "POST", path: "/v1/integrations",
+			summary: "Connect an integration", doc: "By OAuth, the integration is `pending`: an administrator of the CRM opens `authorization_url` in a browser within 30 minutes and grants access. Then it is `connected`. A Bitrix24 portal is connected at once by the address of an incoming webhook in `webhook_url`; add an outgoing webhook to `hook_url` there, for the changes of deals and products. With a test key no CRM is called: open `authorization_url`.\n\nTo connect an integration again, such as one in state `needs_reconnect`, send its `integration_id`. An account of a CRM is connected once.\n\nNeeds the scope `account:manage`.",
+			takesBody: true, bodyOptional: false,
+			body: []parameter{
+				{"application_token", "string", "bitrix24: token of the outgoing webhook. Webhooks without it are refused. Needs webhook_url"},
+				{"factory_id", "string", "Factory that gets the products and makes the content"},
+				{"integration_id", "string", "Id of an integration to connect again. Send this or kind"},
+				{"kind", "string", "CRM. Send this or integration_id"},
+				{"portal", "string", "bitrix24: host of the portal; required without webhook_url. amocrm: host of the account, only if it is at kommo.com"},
+				{"webhook_url", "string", "bitrix24: address of an incoming webhook with the permission crm. It is kept as a secret"},
+			},
+		},
+		{
+			id: "getIntegration", name: "get", method: "GET", path: "/v1/integrations/{integration_id}",
+			summary: "Get an integration", doc: "Its state, its pipelines, the last synchronization and the last failure.\n\nNeeds the scope `account:read`.",
+			args: []string{"integration_id"},
+		},
+		{
+			id: "updateIntegration", name: "update", method: "PATCH", path: "/v1/integrations/{integration_id}",
+			summary: "Change an integration", doc: "Takes a JSON merge patch (RFC 7396). `mapping.products` imports the products of the CRM into the factory, which is of type `seller`, and needs the scope products:write. Each entry of `mapping.stages` makes a content item of a deal that enters the stage, once, and writes a note with the result to the deal; it needs the scope content:write. The content is made on behalf of the caller who has set the mapping: it counts toward the spend limit of that key, and is published automatically only if that key has the scope content:publish.\n\nNeeds the scope `account:manage`.",
+			args:      []string{"integration_id"},
+			takesBody: true, bodyOptional: false,
+			body: []parameter{
+				{"factory_id", "string", "Factory that gets the products and makes the content. It cannot change after products were imported"},
+			},
+			match: true,
+		},
+		{
+			id: "disconnectIntegration", name: "disconnect", method: "DELETE", path: "/v1/integrations/{integration_id}",
+			summary: "Disconnect an integration", doc: "Its tokens are deleted here and revoked at the CRM, where the CRM can do that. Products and content stay. The response shows the integration in state `disconnected`; it is deleted after 90 days.\n\nNeeds the scope `account:manage`.",
+			args:  []string{"integration_id"},
+			match: true,
+		},
+		{
+			id: "syncIntegration", name: "sync", method: "POST", path: "/v1/integrations/{integration_id}/sync",
+			summary: "Synchronize an integration", doc: "Reads all products and the changed deals of the CRM in the background. The service does it every day, and reads a changed object when the CRM reports it. `last_sync` shows the end.\n\nNeeds the scope `account:manage`.",
+			args: []string{"integration_id"},
+		},
+	}},
 	{name: "media", doc: "Pictures, recordings and videos that you bring in, for other operations to use", operations: []operation{
 		{
 			id: "listMedia", name: "list", method: "GET", path: "/v1/media",

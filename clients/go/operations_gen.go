@@ -33,6 +33,8 @@ type Client struct {
 	Events *EventsService
 	// Makers of content, each with its voice and audience.
 	Factories *FactoriesService
+	// Connections to CRMs: products, stages of deals that make content, and notes.
+	Integrations *IntegrationsService
 	// Pictures, recordings and videos that you bring in, for other operations to use.
 	Media *MediaService
 	// People who have access to the account, their roles and invitations.
@@ -69,6 +71,7 @@ func (c *Client) bind() {
 	c.Content = &ContentService{&c.transport}
 	c.Events = &EventsService{&c.transport}
 	c.Factories = &FactoriesService{&c.transport}
+	c.Integrations = &IntegrationsService{&c.transport}
 	c.Media = &MediaService{&c.transport}
 	c.People = &PeopleService{&c.transport}
 	c.Products = &ProductsService{&c.transport}
@@ -1391,6 +1394,130 @@ func (s *FactoriesService) StartTraining(ctx context.Context, factoryID string, 
 	}
 	result := new(Training)
 	if _, err := s.t.do(ctx, newCall("POST", "/v1/factories/"+pFactoryID+"/training", url.Values(nil), body, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// IntegrationsService: Connections to CRMs: products, stages of deals that make content, and notes.
+type IntegrationsService struct{ t *transport }
+
+// ListIntegrationsParams are the parameters of IntegrationsService.List.
+type ListIntegrationsParams struct {
+	// Maximum number of results.
+	Limit *int64 `query:"limit"`
+	// next_cursor of the previous page. The filters and the order must be the same.
+	Cursor *string `query:"cursor"`
+	// Order of the results: desc is newest first, asc oldest first.
+	Order *ListOrder `query:"order"`
+	// Only integrations with these CRMs, separated by commas.
+	Kind []CrmID `query:"kind"`
+	// Only integrations in these states, separated by commas.
+	State []SocialAccountStateInput `query:"state"`
+}
+
+// List reads all pages, as the caller goes on: List the integrations.
+//
+// Integrations with CRMs, newest first.
+//
+// Needs the scope `account:read`.
+func (s *IntegrationsService) List(ctx context.Context, params *ListIntegrationsParams, options ...RequestOption) iter.Seq2[Integration, error] {
+	return all[Integration](ctx, s.t, "/v1/integrations", queryOf(params), options)
+}
+
+// ListPage reads one page.
+func (s *IntegrationsService) ListPage(ctx context.Context, params *ListIntegrationsParams, options ...RequestOption) (*Page[Integration], error) {
+	return page[Integration](ctx, s.t, "/v1/integrations", queryOf(params), options)
+}
+
+// Connect: Connect an integration.
+//
+// By OAuth, the integration is `pending`: an administrator of the CRM opens `authorization_url` in a browser within 30
+// minutes and grants access. Then it is `connected`. A Bitrix24 portal is connected at once by the address of an
+// incoming webhook in `webhook_url`; add an outgoing webhook to `hook_url` there, for the changes of deals and
+// products. With a test key no CRM is called: open `authorization_url`.
+//
+// To connect an integration again, such as one in state `needs_reconnect`, send its `integration_id`. An account of a
+// CRM is connected once.
+//
+// Needs the scope `account:manage`.
+func (s *IntegrationsService) Connect(ctx context.Context, body IntegrationConnect, options ...RequestOption) (*IntegrationConnecting, error) {
+	result := new(IntegrationConnecting)
+	if _, err := s.t.do(ctx, newCall("POST", "/v1/integrations", url.Values(nil), body, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// Get: Get an integration.
+//
+// Its state, its pipelines, the last synchronization and the last failure.
+//
+// Needs the scope `account:read`.
+func (s *IntegrationsService) Get(ctx context.Context, integrationID string, options ...RequestOption) (*Integration, error) {
+	pIntegrationID, err := segment("integration_id", integrationID)
+	if err != nil {
+		return nil, err
+	}
+	result := new(Integration)
+	if _, err := s.t.do(ctx, newCall("GET", "/v1/integrations/"+pIntegrationID, url.Values(nil), nil, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// Update: Change an integration.
+//
+// Takes a JSON merge patch (RFC 7396). `mapping.products` imports the products of the CRM into the factory, which is of
+// type `seller`, and needs the scope products:write. Each entry of `mapping.stages` makes a content item of a deal that
+// enters the stage, once, and writes a note with the result to the deal; it needs the scope content:write. The content
+// is made on behalf of the caller who has set the mapping: it counts toward the spend limit of that key, and is
+// published automatically only if that key has the scope content:publish.
+//
+// Needs the scope `account:manage`.
+func (s *IntegrationsService) Update(ctx context.Context, integrationID string, body IntegrationUpdate, options ...RequestOption) (*Integration, error) {
+	pIntegrationID, err := segment("integration_id", integrationID)
+	if err != nil {
+		return nil, err
+	}
+	result := new(Integration)
+	if _, err := s.t.do(ctx, newCall("PATCH", "/v1/integrations/"+pIntegrationID, url.Values(nil), body, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// Disconnect: Disconnect an integration.
+//
+// Its tokens are deleted here and revoked at the CRM, where the CRM can do that. Products and content stay. The
+// response shows the integration in state `disconnected`; it is deleted after 90 days.
+//
+// Needs the scope `account:manage`.
+func (s *IntegrationsService) Disconnect(ctx context.Context, integrationID string, options ...RequestOption) (*Integration, error) {
+	pIntegrationID, err := segment("integration_id", integrationID)
+	if err != nil {
+		return nil, err
+	}
+	result := new(Integration)
+	if _, err := s.t.do(ctx, newCall("DELETE", "/v1/integrations/"+pIntegrationID, url.Values(nil), nil, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// Sync: Synchronize an integration.
+//
+// Reads all products and the changed deals of the CRM in the background. The service does it every day, and reads a
+// changed object when the CRM reports it. `last_sync` shows the end.
+//
+// Needs the scope `account:manage`.
+func (s *IntegrationsService) Sync(ctx context.Context, integrationID string, options ...RequestOption) (*Integration, error) {
+	pIntegrationID, err := segment("integration_id", integrationID)
+	if err != nil {
+		return nil, err
+	}
+	result := new(Integration)
+	if _, err := s.t.do(ctx, newCall("POST", "/v1/integrations/"+pIntegrationID+"/sync", url.Values(nil), nil, options), result); err != nil {
 		return nil, err
 	}
 	return result, nil

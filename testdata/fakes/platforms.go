@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/content-automation/api/pkg/adapter/crm"
 	"github.com/content-automation/api/pkg/adapter/platform/platformtest"
 	vkadapter "github.com/content-automation/api/pkg/adapter/platform/vk"
 	"github.com/content-automation/api/pkg/area/social/apps"
@@ -35,8 +34,10 @@ type fake interface {
 	Published() []control.Post
 }
 
-// Platforms serves the fakes of all platforms, each below its name, such as /vk. GET /_posts lists the visible posts. POST /_fail?platform=vk&fault=answer+lost gives the next call of a
-// platform a fault; with &call=3, it is the third call. took is the time for which a platform processes a video.
+// Platforms serves the fakes of all platforms, each below its name, such as /vk. GET /_posts lists the visible posts.
+// POST /_fail?platform=vk&fault=answer+lost gives the next call of a platform a fault; with &call=3, it is the third
+// call. The fakes of the CRMs are served beside them: see crms.Serve. took is the time for which a platform processes a
+// video.
 func Platforms(now func() time.Time, took time.Duration) http.Handler {
 	instagramFake, tiktokFake, youtubeFake, rutubeFake := instagram.New(now), tiktok.New(now), youtube.New(now),
 		rutube.New(now)
@@ -56,12 +57,7 @@ func Platforms(now func() time.Time, took time.Duration) http.Handler {
 	for name, f := range fakes {
 		mux.Handle("/"+name+"/", http.StripPrefix("/"+name, f.Handler()))
 	}
-	for name, f := range crms.All(now) {
-		f.PutProduct(crm.Product{ID: "1", SKU: "TRAIL-42", Name: "Trail running shoe", Price: "129.00", Currency: "EUR"})
-		f.PutDeal(crm.Deal{ID: "1", Name: "Shoes for the team", Pipeline: "7", Stage: "140", Amount: "1290",
-			Currency: "EUR"})
-		mux.Handle("/"+name+"/", http.StripPrefix("/"+name, f.Handler()))
-	}
+	crms.Serve(mux, now)
 	mux.HandleFunc("GET /_posts", func(w http.ResponseWriter, _ *http.Request) {
 		posts := map[string][]control.Post{}
 		for name, f := range fakes {

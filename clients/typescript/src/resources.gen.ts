@@ -1057,6 +1057,107 @@ export class FactoriesResource {
   }
 }
 
+/** The parameters of listIntegrations. */
+export interface ListIntegrationsParams {
+  /** Maximum number of results. */
+  limit?: number | undefined;
+  /** next_cursor of the previous page. The filters and the order must be the same. */
+  cursor?: string | undefined;
+  /** Order of the results: desc is newest first, asc oldest first. */
+  order?: T.ListOrder | undefined;
+  /** Only integrations with these CRMs, separated by commas. */
+  kind?: T.CrmId[] | undefined;
+  /** Only integrations in these states, separated by commas. */
+  state?: T.SocialAccountStateInput[] | undefined;
+}
+
+/** Connections to CRMs: products, stages of deals that make content, and notes. */
+export class IntegrationsResource {
+  readonly #core: Core;
+
+  constructor(core: Core) {
+    this.#core = core;
+  }
+
+  /**
+   * List the integrations.
+   *
+   * Integrations with CRMs, newest first.
+   *
+   * Needs the scope `account:read`.
+   */
+  list(params?: ListIntegrationsParams, options?: RequestOptions): Pages<T.Integration> {
+    return this.#core.pages('/v1/integrations', [], params, options);
+  }
+
+  /**
+   * Connect an integration.
+   *
+   * By OAuth, the integration is `pending`: an administrator of the CRM opens `authorization_url` in a browser within
+   * 30 minutes and grants access. Then it is `connected`. A Bitrix24 portal is connected at once by the address of an
+   * incoming webhook in `webhook_url`; add an outgoing webhook to `hook_url` there, for the changes of deals and
+   * products. With a test key no CRM is called: open `authorization_url`.
+   *
+   * To connect an integration again, such as one in state `needs_reconnect`, send its `integration_id`. An account of a
+   * CRM is connected once.
+   *
+   * Needs the scope `account:manage`.
+   */
+  connect(body: T.IntegrationConnect, options?: RequestOptions): Call<T.IntegrationConnecting> {
+    return this.#core.call('POST', '/v1/integrations', [], { body }, options);
+  }
+
+  /**
+   * Get an integration.
+   *
+   * Its state, its pipelines, the last synchronization and the last failure.
+   *
+   * Needs the scope `account:read`.
+   */
+  get(integrationId: string, options?: RequestOptions): Call<T.Integration> {
+    return this.#core.call('GET', '/v1/integrations/{integration_id}', [integrationId], {}, options);
+  }
+
+  /**
+   * Change an integration.
+   *
+   * Takes a JSON merge patch (RFC 7396). `mapping.products` imports the products of the CRM into the factory, which is
+   * of type `seller`, and needs the scope products:write. Each entry of `mapping.stages` makes a content item of a deal
+   * that enters the stage, once, and writes a note with the result to the deal; it needs the scope content:write. The
+   * content is made on behalf of the caller who has set the mapping: it counts toward the spend limit of that key, and
+   * is published automatically only if that key has the scope content:publish.
+   *
+   * Needs the scope `account:manage`.
+   */
+  update(integrationId: string, body: T.IntegrationUpdate, options?: RequestOptions): Call<T.Integration> {
+    return this.#core.call('PATCH', '/v1/integrations/{integration_id}', [integrationId], { body }, options);
+  }
+
+  /**
+   * Disconnect an integration.
+   *
+   * Its tokens are deleted here and revoked at the CRM, where the CRM can do that. Products and content stay. The
+   * response shows the integration in state `disconnected`; it is deleted after 90 days.
+   *
+   * Needs the scope `account:manage`.
+   */
+  disconnect(integrationId: string, options?: RequestOptions): Call<T.Integration> {
+    return this.#core.call('DELETE', '/v1/integrations/{integration_id}', [integrationId], {}, options);
+  }
+
+  /**
+   * Synchronize an integration.
+   *
+   * Reads all products and the changed deals of the CRM in the background. The service does it every day, and reads a
+   * changed object when the CRM reports it. `last_sync` shows the end.
+   *
+   * Needs the scope `account:manage`.
+   */
+  sync(integrationId: string, options?: RequestOptions): Call<T.Integration> {
+    return this.#core.call('POST', '/v1/integrations/{integration_id}/sync', [integrationId], {}, options);
+  }
+}
+
 /** The parameters of listMedia. */
 export interface ListMediaParams {
   /** Maximum number of results. */
@@ -2194,6 +2295,8 @@ export class Client {
   readonly events: EventsResource;
   /** Makers of content, each with its voice and audience. */
   readonly factories: FactoriesResource;
+  /** Connections to CRMs: products, stages of deals that make content, and notes. */
+  readonly integrations: IntegrationsResource;
   /** Pictures, recordings and videos that you bring in, for other operations to use. */
   readonly media: MediaResource;
   /** People who have access to the account, their roles and invitations. */
@@ -2230,6 +2333,7 @@ export class Client {
     this.content = new ContentResource(this.core);
     this.events = new EventsResource(this.core);
     this.factories = new FactoriesResource(this.core);
+    this.integrations = new IntegrationsResource(this.core);
     this.media = new MediaResource(this.core);
     this.people = new PeopleResource(this.core);
     this.products = new ProductsResource(this.core);

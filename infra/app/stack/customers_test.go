@@ -31,7 +31,9 @@ func TestStacksAreFarBelowTheLimit(t *testing.T) {
 		for name, in := range s {
 			most := most
 			if strings.HasSuffix(name, "-api") {
-				most = 400 // A path needs two or three, and more operations on it none.
+				// A path needs two or three, and more operations on it none. The function crm and its paths took
+				// the API from 380 to 409.
+				most = 420
 			}
 			if n := len(in.Resources); n == 0 || n > most {
 				t.Errorf("%s has %d resources", name, n)

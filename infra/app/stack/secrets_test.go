@@ -83,7 +83,7 @@ func TestSecretsOfCustomersHaveAKeyOfTheirOwn(t *testing.T) {
 		}
 		both := []string{"kms:Decrypt", "kms:GenerateDataKey"}
 		want := map[string][]string{"webhook": {"kms:GenerateDataKey"}, "deliver": {"kms:Decrypt"},
-			"deliver-slow": {"kms:Decrypt"}, "social": both, "publish": both}
+			"deliver-slow": {"kms:Decrypt"}, "social": both, "publish": both, "crm": both, "sync-crm": both}
 		for name, actions := range want {
 			if !slices.Equal(may[name], actions) {
 				t.Errorf("%s: %s may %v with the key of secrets, want %v", customer, name, may[name], actions)

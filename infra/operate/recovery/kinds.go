@@ -9,6 +9,7 @@ import (
 	"github.com/content-automation/api/pkg/area/audit/chain"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/tally"
+	"github.com/content-automation/api/pkg/area/crm/integration"
 	"github.com/content-automation/api/pkg/area/media/incoming"
 	planjob "github.com/content-automation/api/pkg/area/plan/job"
 	"github.com/content-automation/api/pkg/area/product/record"
@@ -58,6 +59,7 @@ var kinds = map[string]kind{
 	proposal.ItemKind:     {own: true},
 	social.Kind:           {own: true},
 	catalog.TrainedKind:   {own: true},
+	integration.Kind:      {own: true},
 	endpoint.Kind:         {own: true},
 	endpoint.DeliveryKind: {own: true},
 	person.Kind:           {own: true},
@@ -89,7 +91,10 @@ var kinds = map[string]kind{
 	"content_plan_items": {},
 	"content_source":     {},
 	"content_text":       {},
+	"crm_identity":       {},
+	"crm_made":           {},
 	"email":              {},
+	"foreign_product":    {},
 	"inflight":           {},
 	"invitation":         {},
 	"publication_slot":   {},

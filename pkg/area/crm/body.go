@@ -59,7 +59,7 @@ func (b connectBody) Rules() error {
 
 var (
 	host    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([a-z0-9-]{1,63}\.)+[a-z]{2,63}$`) })
-	webhook = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^/rest/[0-9]+/[0-9A-Za-z]+/?$`) })
+	webhook = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`/rest/[0-9]+/[0-9A-Za-z]+/?$`) })
 )
 
 // check refuses members that the CRM does not take, and the lack of members that it needs.

@@ -186,7 +186,7 @@ func (v *visit) callback(req *http.Request) page {
 			Text: "Nothing was connected: this browser was not shown who asks. Open the page below, and allow the " +
 				"access again."}
 	}
-	consent, secrets := *v.r.Consent, v.r.ConsentSecrets
+	consent := *v.r.Consent
 	if claimed, err := v.claim(ctx, q.Get("state")); err != nil {
 		return broken("claim the state", err)
 	} else if !claimed {
@@ -195,13 +195,13 @@ func (v *visit) callback(req *http.Request) page {
 	if q.Get("code") == "" {
 		return nothing(http.StatusForbidden, failedDenied, "Access was not granted.")
 	}
-	return v.exchange(ctx, q, consent, secrets)
+	return v.exchange(ctx, q, consent)
 }
 
 // claim uses the state up, and reports whether it was still unused.
 func (v *visit) claim(ctx context.Context, state string) (bool, error) {
 	for range maxTries {
-		v.r.Consent, v.r.ConsentSecrets, v.r.AuthorizationURL = nil, nil, nil
+		v.r.Consent, v.r.AuthorizationURL = nil, nil
 		tx := &store.Tx{}
 		if err := v.r.Save(tx, v.now(), v.it.Owner, v.it, ""); err != nil {
 			return false, err
@@ -217,9 +217,9 @@ func (v *visit) claim(ctx context.Context, state string) (bool, error) {
 }
 
 // exchange exchanges the code, and connects the integration.
-func (v *visit) exchange(ctx context.Context, q url.Values, consent integration.Consent, sealed []byte) page {
+func (v *visit) exchange(ctx context.Context, q url.Values, consent integration.Consent) page {
 	var c integration.Credentials
-	if err := v.vault.Open(ctx, v.it.Owner, v.r.ID, sealed, &c); err != nil {
+	if err := v.vault.Open(ctx, v.it.Owner, v.r.ID, consent.Sealed, &c); err != nil {
 		return broken("open the secrets", err)
 	}
 	adapter := v.systems.Of(v.it.Owner.Mode, v.r.Kind)

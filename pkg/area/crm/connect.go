@@ -146,7 +146,7 @@ func (s *Service) ask(ctx context.Context, o tenant.Owner, r *integration.Record
 	if r.State != integration.Connected {
 		r.Hook = hash(hook)
 	}
-	if r.ConsentSecrets, err = s.vault.Seal(ctx, o, r.ID, integration.Credentials{Hook: hook}); err != nil {
+	if r.Consent.Sealed, err = s.vault.Seal(ctx, o, r.ID, integration.Credentials{Hook: hook}); err != nil {
 		return err
 	}
 	address, err := adapter.Authorization(ctx, r.Consent.Authorization(state))
@@ -226,7 +226,7 @@ func (s *Service) accept(ctx context.Context, tx *store.Tx, o tenant.Owner, r *i
 	if named.Integration != "" && named.Integration != r.ID {
 		return errTwice
 	}
-	r.Hook, r.ConsentSecrets = hash(c.Hook), nil
+	r.Hook = hash(c.Hook)
 	if r.Sealed, err = s.vault.Seal(ctx, o, r.ID, c); err != nil {
 		return err
 	}

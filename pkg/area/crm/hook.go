@@ -36,7 +36,8 @@ func (s *Service) hook(req *http.Request, token string) int {
 	if err != nil || len(body) > maxHook {
 		return http.StatusRequestEntityTooLarge
 	}
-	h := crm.Hook{URL: httpapi.GatewayOf(ctx).BaseURL + req.URL.RequestURI(), Header: req.Header, Body: body, At: s.now()}
+	h := crm.Hook{URL: httpapi.GatewayOf(ctx).BaseURL + req.URL.RequestURI(), Header: req.Header, Body: body,
+		At: s.now()}
 	if adapter := s.systems.Of(tenant.Live, token); adapter != nil && adapter.Facts().Shared {
 		err = s.shared(ctx, adapter, h)
 	} else {
@@ -128,7 +129,8 @@ func (s *Service) shared(ctx context.Context, adapter crm.Adapter, h crm.Hook) e
 
 // take starts a task for each hint whose object the mapping uses. The body of the webhook names the change: a repeat of
 // the webhook finds the tasks.
-func (s *Service) take(ctx context.Context, o tenant.Owner, r *integration.Record, hints []crm.Hint, body []byte) error {
+func (s *Service) take(ctx context.Context, o tenant.Owner, r *integration.Record, hints []crm.Hint,
+	body []byte) error {
 	sum := sha256.Sum256(body)
 	version := hex.EncodeToString(sum[:12])
 	for _, hint := range hints[:min(len(hints), maxHints)] {

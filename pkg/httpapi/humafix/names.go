@@ -81,7 +81,6 @@ var subjects = map[string]string{
 	"area/automation":       "Automation",
 	"area/content":          "ContentItem",
 	"area/crm":              "Integration",
-	"area/crm/integration":  "Integration",
 	"adapter/crm":           "Integration",
 	"area/content/item":     "Content",
 	"area/media":            "OwnMedia",

@@ -20,6 +20,7 @@ func TestAnEventIsReadByTheScopeOfItsObject(t *testing.T) {
 		"diagnosis.": auth.FactoriesRead, "training.": auth.FactoriesRead, "balance.": auth.AccountRead,
 		"social_account.": auth.SocialManage,
 		"webhook.":        auth.WebhooksManage, "api_key.": auth.AccountManage,
+		"integration.": auth.AccountRead,
 	}
 	for _, known := range event.Types {
 		area, _, _ := strings.Cut(string(known.Type), ".")

@@ -80,6 +80,7 @@ func New(o Options) (http.Handler, error) {
 	addEvents(open)
 	addUsage(open)
 	addSocial(open)
+	addIntegrations(open)
 	addPeople(open)
 	addProfile(open)
 	addSignOn(open)

@@ -94,7 +94,8 @@ func (*view) Navigation() []link {
 	return []link{
 		{"/settings/api-keys", "API keys", "key"}, {"/settings/webhooks", "Webhooks", "webhook"},
 		{"/settings/events", "Events", "list"}, {"/settings/usage", "Balance and usage", "chart"},
-		{"/settings/social-accounts", "Social accounts", "share"}, {"/settings/service-levels", "Service levels", "gauge"},
+		{"/settings/social-accounts", "Social accounts", "share"},
+		{"/settings/integrations", "CRM integrations", "webhook"}, {"/settings/service-levels", "Service levels", "gauge"},
 		{"/settings/audit-log", "Audit log", "scroll"}, {"/settings/people", "People", "people"},
 		{"/settings/sign-on", "Single sign-on", "shield"},
 	}

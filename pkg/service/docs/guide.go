@@ -64,6 +64,7 @@ var guides = []guide{
 	{"Advice", "diagnosis", "Diagnoses and proposals"},
 	{"Advice", "training", "Trained models"},
 	{"Advice", "architect", "The architect"},
+	{"Integrations", "integrations", "CRM integrations"},
 	{"Integrations", "agents", "Agents"},
 	{"Integrations", "n8n", "n8n"},
 	{"Integrations", "zapier-and-make", "Zapier and Make"},

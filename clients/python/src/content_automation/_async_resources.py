@@ -951,6 +951,106 @@ class AsyncFactoriesResource:
         return cast("types.Training", data)
 
 
+class AsyncIntegrationsResource:
+    """Connections to CRMs: products, stages of deals that make content, and notes."""
+
+    def __init__(self, client: AsyncContentAutomation) -> None:
+        self._client = client
+
+    def list(
+        self, params: types.ListIntegrationsParams | None = None, **options: Unpack[RequestOptions]
+    ) -> AsyncPages[types.Integration]:
+        """List the integrations.
+
+        Integrations with CRMs, newest first.
+
+        Needs the scope `account:read`.
+        """
+        return self._client.pages("/v1/integrations", (), params, options)
+
+    async def connect(
+        self, body: types.IntegrationConnect, **options: Unpack[RequestOptions]
+    ) -> types.IntegrationConnecting:
+        """Connect an integration.
+
+        By OAuth, the integration is `pending`: an administrator of the CRM opens `authorization_url` in a browser
+        within 30 minutes and grants access. Then it is `connected`. A Bitrix24 portal is connected at once by the
+        address of an incoming webhook in `webhook_url`; add an outgoing webhook to `hook_url` there, for the changes
+        of deals and products. With a test key no CRM is called: open `authorization_url`.
+
+        To connect an integration again, such as one in state `needs_reconnect`, send its `integration_id`. An
+        account of a CRM is connected once.
+
+        Needs the scope `account:manage`.
+        """
+        data = await self._client.call(
+            "POST", "/v1/integrations", (), None, body, options
+        )
+        return cast("types.IntegrationConnecting", data)
+
+    async def get(
+        self, integration_id: str, **options: Unpack[RequestOptions]
+    ) -> types.Integration:
+        """Get an integration.
+
+        Its state, its pipelines, the last synchronization and the last failure.
+
+        Needs the scope `account:read`.
+        """
+        data = await self._client.call(
+            "GET", "/v1/integrations/{integration_id}", (integration_id, ), None, None, options
+        )
+        return cast("types.Integration", data)
+
+    async def update(
+        self, integration_id: str, body: types.IntegrationUpdate, **options: Unpack[RequestOptions]
+    ) -> types.Integration:
+        """Change an integration.
+
+        Takes a JSON merge patch (RFC 7396). `mapping.products` imports the products of the CRM into the factory,
+        which is of type `seller`, and needs the scope products:write. Each entry of `mapping.stages` makes a content
+        item of a deal that enters the stage, once, and writes a note with the result to the deal; it needs the scope
+        content:write. The content is made on behalf of the caller who has set the mapping: it counts toward the
+        spend limit of that key, and is published automatically only if that key has the scope content:publish.
+
+        Needs the scope `account:manage`.
+        """
+        data = await self._client.call(
+            "PATCH", "/v1/integrations/{integration_id}", (integration_id, ), None, body, options
+        )
+        return cast("types.Integration", data)
+
+    async def disconnect(
+        self, integration_id: str, **options: Unpack[RequestOptions]
+    ) -> types.Integration:
+        """Disconnect an integration.
+
+        Its tokens are deleted here and revoked at the CRM, where the CRM can do that. Products and content stay. The
+        response shows the integration in state `disconnected`; it is deleted after 90 days.
+
+        Needs the scope `account:manage`.
+        """
+        data = await self._client.call(
+            "DELETE", "/v1/integrations/{integration_id}", (integration_id, ), None, None, options
+        )
+        return cast("types.Integration", data)
+
+    async def sync(
+        self, integration_id: str, **options: Unpack[RequestOptions]
+    ) -> types.Integration:
+        """Synchronize an integration.
+
+        Reads all products and the changed deals of the CRM in the background. The service does it every day, and
+        reads a changed object when the CRM reports it. `last_sync` shows the end.
+
+        Needs the scope `account:manage`.
+        """
+        data = await self._client.call(
+            "POST", "/v1/integrations/{integration_id}/sync", (integration_id, ), None, None, options
+        )
+        return cast("types.Integration", data)
+
+
 class AsyncMediaResource:
     """Pictures, recordings and videos that you bring in, for other operations to use."""
 
@@ -1986,6 +2086,7 @@ class AsyncResources:
         self.content = AsyncContentResource(client)
         self.events = AsyncEventsResource(client)
         self.factories = AsyncFactoriesResource(client)
+        self.integrations = AsyncIntegrationsResource(client)
         self.media = AsyncMediaResource(client)
         self.people = AsyncPeopleResource(client)
         self.products = AsyncProductsResource(client)

@@ -119,7 +119,8 @@ func paged(cursor string) url.Values {
 }
 
 // Products implements crm.Objects. An account without a list of products has none.
-func (a *Adapter) Products(ctx context.Context, acc crm.Account, cursor string) (page crm.Page[crm.Product], err error) {
+func (a *Adapter) Products(ctx context.Context, acc crm.Account,
+	cursor string) (page crm.Page[crm.Product], err error) {
 	if acc.Catalog == "" {
 		return page, nil
 	}

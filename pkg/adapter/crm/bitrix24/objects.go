@@ -85,7 +85,8 @@ func (p product) product(currency string) crm.Product {
 var productFields = []string{"ID", "CODE", "NAME", "DESCRIPTION", "ACTIVE", "PRICE", "CURRENCY_ID"}
 
 // Products implements crm.Objects.
-func (a *Adapter) Products(ctx context.Context, acc crm.Account, cursor string) (page crm.Page[crm.Product], err error) {
+func (a *Adapter) Products(ctx context.Context, acc crm.Account,
+	cursor string) (page crm.Page[crm.Product], err error) {
 	var found list[product]
 	if err := a.call(ctx, acc, "crm.product.list", from(cursor, map[string]any{"select": productFields,
 		"order": map[string]string{"ID": "ASC"}}), &found); err != nil {

@@ -90,7 +90,8 @@ func (o object) product(currency string) crm.Product {
 }
 
 // Products implements crm.Objects.
-func (a *Adapter) Products(ctx context.Context, acc crm.Account, cursor string) (page crm.Page[crm.Product], err error) {
+func (a *Adapter) Products(ctx context.Context, acc crm.Account,
+	cursor string) (page crm.Page[crm.Product], err error) {
 	q := url.Values{"limit": {strconv.Itoa(pageSize)}, "properties": {productProperties}}
 	if cursor != "" {
 		q.Set("after", cursor)

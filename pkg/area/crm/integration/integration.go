@@ -113,7 +113,7 @@ type Record struct {
 	// Sealed is the Credentials, encrypted.
 	Sealed []byte `json:"sealed,omitempty"`
 	// Hook is the SHA-256 of the secret in the address of its webhooks.
-	Hook []byte `json:"hook,omitempty"`
+	Hook []byte `json:"hash,omitempty"`
 	// Base is the address of the API, to which webhooks are sent and notes link.
 	Base string `json:"base"`
 	// Connection counts how often the integration was connected, and Tokens the stored tokens.
@@ -128,9 +128,8 @@ type Record struct {
 	Imported bool `json:"imported,omitempty"`
 	// Maker is the caller who has set the mapping, on whose behalf content is made.
 	Maker Maker `json:"maker,omitzero"`
-	// Consent is the pending authorization, or nil. ConsentSecrets is its Credentials, encrypted.
-	Consent        *Consent `json:"consent,omitempty"`
-	ConsentSecrets []byte   `json:"consent_secrets,omitempty"`
+	// Consent is the pending authorization, or nil.
+	Consent *Consent `json:"consent,omitempty"`
 }
 
 // Maker is the caller on whose behalf content is made.
@@ -146,6 +145,8 @@ type Consent struct {
 	Until    time.Time `json:"until"`
 	Portal   string    `json:"portal,omitempty"`
 	Redirect string    `json:"redirect"`
+	// Sealed is the Credentials, encrypted, which lack the account still.
+	Sealed []byte `json:"sealed,omitempty"`
 }
 
 // Authorization returns the request for access with a state.

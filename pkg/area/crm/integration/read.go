@@ -187,7 +187,9 @@ func (w *Worker) deal(ctx context.Context, c *connection, dealID string) error {
 
 // stageOf returns the stage of the mapping that a deal is in, or nil.
 func (r *Record) stageOf(d crm.Deal) *Stage {
-	i := slices.IndexFunc(r.Mapping.Stages, func(s Stage) bool { return s.Pipeline == d.Pipeline && s.Stage == d.Stage })
+	i := slices.IndexFunc(r.Mapping.Stages, func(s Stage) bool {
+		return s.Pipeline == d.Pipeline && s.Stage == d.Stage
+	})
 	if i < 0 {
 		return nil
 	}

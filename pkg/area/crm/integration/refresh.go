@@ -14,7 +14,7 @@ import (
 const Refresh task.Kind = "crm.refresh"
 
 const (
-	// justNow is the age below which a token is not refreshed again. Several tasks may notice at once that it has ended.
+	// justNow is the age below which a token is not refreshed again, because several tasks may notice its end at once.
 	justNow = 10 * time.Second
 	// longestPause bounds the wait between two attempts at a refresh.
 	longestPause = 15 * time.Minute

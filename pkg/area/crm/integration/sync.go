@@ -24,6 +24,8 @@ const Synchronize task.Kind = "crm.sync"
 const (
 	// sweepEvery is the time between two synchronizations.
 	sweepEvery = 24 * time.Hour
+	// sweepSpread is the time over which the synchronizations of integrations are spread.
+	sweepSpread = time.Hour
 	// overlap is the time by which a synchronization reads deals that the last one may have read. It covers clocks that
 	// differ, and changes that the CRM lists late.
 	overlap = 10 * time.Minute
@@ -259,7 +261,7 @@ func (w synchronizer) end(p *progress, s *task.Step) task.Outcome {
 	now := w.Now()
 	result := Sync{At: resource.Instant(now), Read: p.Read, Made: p.Made, Failed: p.Failed}
 	return task.Outcome{
-		Payload: progress{Connection: p.Connection, Since: p.Began}, Wait: task.Jitter(sweepEvery),
+		Payload: progress{Connection: p.Connection, Since: p.Began}, Wait: sweepEvery - task.Jitter(sweepSpread),
 		Join: func(ctx context.Context, tx *store.Tx) error {
 			it, r, err := w.read(ctx, s.Subject)
 			if err != nil || !r.Usable() {

@@ -1,0 +1,415 @@
+package crm_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"html"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	remote "github.com/content-automation/api/pkg/adapter/crm"
+	"github.com/content-automation/api/pkg/area"
+	customer "github.com/content-automation/api/pkg/area/account"
+	"github.com/content-automation/api/pkg/area/audit"
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/crm"
+	"github.com/content-automation/api/pkg/area/crm/integration"
+	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/area/product"
+	"github.com/content-automation/api/pkg/area/product/record"
+	"github.com/content-automation/api/pkg/area/webhook/webhooktest"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/cloud/seal"
+	"github.com/content-automation/api/pkg/cloud/seal/sealtest"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/media/mediatest"
+	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/service/worker/synccrm"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/task"
+	"github.com/content-automation/api/testdata/fakes"
+	"github.com/content-automation/api/testdata/fakes/crms"
+	"github.com/content-automation/api/testdata/platforms/control"
+)
+
+type object = map[string]any
+
+const base = "https://api.example.com"
+
+// address is the incoming webhook of Bitrix24.
+const address = "https://crm.test/bitrix24/rest/1/" + crms.Secret + "/"
+
+// world is the area with the fakes of all CRMs and the worker. Its caller has a live key.
+type world struct {
+	*apitest.Caller
+	t        *testing.T
+	clock    *apitest.Clock
+	db       *store.DB
+	fuse     *webhooktest.Fuse
+	fakes    map[string]*crms.Fake
+	pages    http.Handler
+	handlers map[task.Kind]task.Handler
+	test     *apitest.Caller
+	shop     string
+	// woken are the tasks that transactions have woken, as the relay sees it.
+	woken []string
+}
+
+// client is a client whose calls are steps of the process.
+type client struct {
+	next interface {
+		Do(*http.Request) (*http.Response, error)
+	}
+	fuse *webhooktest.Fuse
+	// sent takes the body of each call that has succeeded.
+	sent func(body string)
+}
+
+// Do makes a call.
+func (c client) Do(req *http.Request) (resp *http.Response, err error) {
+	req = req.WithContext(context.WithoutCancel(req.Context()))
+	var body []byte
+	if c.sent != nil {
+		if body, err = io.ReadAll(req.Body); err != nil {
+			return nil, err
+		}
+		req.Body = io.NopCloser(bytes.NewReader(body))
+	}
+	failed := c.fuse.Step(func() error {
+		resp, err = c.next.Do(req)
+		if err == nil && resp.StatusCode == http.StatusOK && c.sent != nil {
+			c.sent(string(body))
+		}
+		return err
+	})
+	if failed != nil && resp != nil {
+		_ = resp.Body.Close()
+	}
+	if failed != nil {
+		return nil, failed
+	}
+	return resp, nil
+}
+
+// CheckURL permits all addresses.
+func (client) CheckURL(context.Context, string) error { return nil }
+
+// sealed lets a router seal the answers that it stores.
+type sealed struct{}
+
+func (sealed) Register(r *httpapi.Router) { r.SealWith(seal.Fixed([]byte("the system's secret"))) }
+
+func newWorld(t *testing.T) *world {
+	w := &world{t: t, clock: apitest.NewClock(), fuse: &webhooktest.Fuse{}}
+	now := w.clock.Now
+	w.fakes = crms.All(now)
+	mux := http.NewServeMux()
+	for name, f := range w.fakes {
+		mux.Handle("/"+name+"/", http.StripPrefix("/"+name, f.Handler()))
+	}
+	w.db = storetest.Open(t, now, (&storetest.Faults{}).Attach, func(c *aws.Config) {
+		c.HTTPClient = client{c.HTTPClient, w.fuse, w.relay}
+	})
+	e := area.Env{
+		AWS: aws.Config{Region: "us-west-2"}, DB: w.db, Audit: audit.New(w.db, now), Now: now, Random: rand.Reader,
+		Media: mediatest.Signer(t, now), Envelope: sealtest.Envelope("key"), Providers: "bedrock,fal,elevenlabs",
+		HTTP: client{control.Doer{Handler: mux}, w.fuse, nil}, PlatformEndpoint: "https://crm.test",
+		Apps: func(context.Context) (string, error) { return fakes.Apps() },
+	}
+	s := crm.Open(e)
+	w.pages = s.With(http.NotFoundHandler())
+	w.handlers = synccrm.Handlers(e)
+	w.test = apitest.New(t, w.db, &apitest.Log{}, now, sealed{}, s, factory.NewService(w.db, now),
+		product.NewService(w.db, e.Media, e.HTTP, now))
+	name := "Acme"
+	a, err := customer.NewService(w.db, now).Create(t.Context(), customer.Settings{Name: &name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.test.Principal.Account = tenant.Account(a.ID)
+	w.test.Gateway.BaseURL = base
+	w.Caller = w.test.Live()
+	w.topUp(1_000_000)
+	w.shop = w.factory(w.Caller, "seller")
+	return w
+}
+
+var wake = regexp.MustCompile(`"wake#(task#[^"]*)#\d+"`)
+
+// relay notes the tasks that a write wakes.
+func (w *world) relay(body string) {
+	for _, m := range wake.FindAllStringSubmatch(body, -1) {
+		w.woken = append(w.woken, m[1])
+	}
+}
+
+func (w *world) topUp(credits int64) {
+	w.t.Helper()
+	tx := &store.Tx{}
+	if _, err := ledger.TopUp(tx, w.clock.Now(), w.Principal.Account, credits); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := w.db.Commit(w.t.Context(), tx); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) factory(c *apitest.Caller, kind string) string {
+	w.t.Helper()
+	settings := object{"currency": "EUR"}
+	if kind != "seller" {
+		settings = object{"brand_name": "Acme"}
+	}
+	var f struct{ ID string }
+	c.Call(http.MethodPost, "/v1/factories", object{"type": kind, "name": "Shop", "settings": settings}).Into(w.t,
+		http.StatusCreated, &f)
+	return f.ID
+}
+
+// mapping imports products, and makes a post of a deal that was won.
+func mapping() object {
+	return object{"products": object{"import": true}, "stages": []object{{"pipeline": "7", "stage": "142",
+		"kind": "post", "template": "A case study"}}}
+}
+
+// visit opens a page of the service with the cookies.
+func (w *world) visit(method, at string, cookies ...*http.Cookie) *http.Response {
+	w.t.Helper()
+	u, err := url.Parse(at)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	req := httptest.NewRequest(method, u.RequestURI(), nil)
+	for _, c := range cookies {
+		req.AddCookie(c)
+	}
+	rec := httptest.NewRecorder()
+	w.pages.ServeHTTP(rec, req)
+	return rec.Result()
+}
+
+func text(t *testing.T, resp *http.Response) string {
+	t.Helper()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// allow opens a link, and allows the access at the fake. It returns the address of the callback, and the cookies.
+func (w *world) allow(name, link string) (string, []*http.Cookie) {
+	w.t.Helper()
+	shown := w.visit(http.MethodGet, link)
+	_, rest, _ := strings.Cut(text(w.t, shown), `<a class="go" href="`)
+	page, _, _ := strings.Cut(rest, `"`)
+	at, err := url.Parse(html.UnescapeString(page))
+	if err != nil || shown.StatusCode != http.StatusOK || at.Host != "crm.test" {
+		w.t.Fatalf("the link answers %s and leads to %q", shown.Status, page)
+	}
+	rec := httptest.NewRecorder()
+	http.StripPrefix("/"+name, w.fakes[name].Handler()).ServeHTTP(rec,
+		httptest.NewRequest(http.MethodPost, at.RequestURI(), nil))
+	return rec.Header().Get("Location"), shown.Cookies()
+}
+
+type connected struct {
+	integration.Integration
+	HookURL *string `json:"hook_url"`
+}
+
+// connect connects an integration with a CRM by OAuth, with members in addition to its kind.
+func (w *world) connect(name string, members ...any) connected {
+	w.t.Helper()
+	body := object{"kind": name}
+	if name == "bitrix24" {
+		body["portal"] = "acme.bitrix24.ru"
+	}
+	for i := 0; i < len(members); i += 2 {
+		if body[members[i].(string)] = members[i+1]; members[i] == "integration_id" {
+			delete(body, "kind")
+		}
+	}
+	var c connected
+	w.Call(http.MethodPost, "/v1/integrations", body).Into(w.t, http.StatusCreated, &c)
+	callback, cookies := w.allow(name, *c.AuthorizationURL)
+	if resp := w.visit(http.MethodGet, callback, cookies...); resp.StatusCode != http.StatusOK {
+		w.t.Fatalf("%s: the callback answers %s %s", name, resp.Status, text(w.t, resp))
+	}
+	c.Integration = w.get(c.ID)
+	return c
+}
+
+func (w *world) get(id string) (i integration.Integration) {
+	w.t.Helper()
+	w.Call(http.MethodGet, "/v1/integrations/"+id, nil).Into(w.t, http.StatusOK, &i)
+	return i
+}
+
+// hook sends a webhook of a CRM about objects, and returns the status of the answer.
+func (w *world) hook(name string, c connected, hints ...remote.Hint) int {
+	w.t.Helper()
+	at := base + "/integrations/hooks/hubspot"
+	if c.HookURL != nil {
+		at = *c.HookURL
+	}
+	return w.send(w.fakes[name].Hook(at, hints...))
+}
+
+func (w *world) send(sent *http.Request) int {
+	w.t.Helper()
+	return w.sendIn(w.t.Context(), sent)
+}
+
+// sendIn is send in the context of a process.
+func (w *world) sendIn(ctx context.Context, sent *http.Request) int {
+	w.t.Helper()
+	req := httptest.NewRequest(sent.Method, sent.URL.RequestURI(), sent.Body)
+	req.Header = sent.Header
+	req = req.WithContext(httpapi.WithGateway(ctx, httpapi.Gateway{BaseURL: base}))
+	rec := httptest.NewRecorder()
+	w.pages.ServeHTTP(rec, req)
+	return rec.Code
+}
+
+// due returns the messages of the tasks that are due, and the time of the next one that is not.
+func (w *world) due() (ids []string, next time.Time) {
+	w.t.Helper()
+	now := w.clock.Now()
+	for _, set := range []task.Set{task.Tasks, task.Parked} {
+		for n := range set.Shards {
+			q := store.Query{Index: store.ByDue, Partition: set.Name + "#" + string(rune('0'+n)), Limit: 1000,
+				OldestFirst: true}
+			for more := true; more; {
+				page, err := w.db.Keys(w.t.Context(), q)
+				if err != nil {
+					w.t.Fatal(err)
+				}
+				for _, it := range page.Items {
+					text, _, _ := strings.Cut(it.Due.SK, "#")
+					at, err := time.Parse(time.RFC3339, text)
+					if err != nil {
+						w.t.Fatal(err)
+					}
+					kind := task.Kind(strings.Split(it.PK, "#")[1])
+					switch _, ours := w.handlers[kind]; {
+					case !ours:
+					case !at.After(now):
+						ids = append(ids, it.PK)
+					case next.IsZero() || at.Before(next):
+						next = at
+					}
+				}
+				q.After, more = page.Next, page.Next != nil
+			}
+		}
+	}
+	slices.Sort(ids)
+	ids = append(ids, w.woken...)
+	w.woken = nil
+	return ids, next
+}
+
+// run takes all steps that are due within a time. Each runs in a process of its own, which light may kill.
+func (w *world) run(within time.Duration, light func()) {
+	w.t.Helper()
+	until := w.clock.Now().Add(within)
+	for range 5000 {
+		if light != nil && w.clock.Now().After(until) {
+			return // there is always a step that waits for an item
+		}
+		var ids []string
+		var next time.Time
+		w.fuse.Pause(func() { ids, next = w.due() })
+		if len(ids) == 0 {
+			if next.IsZero() || next.After(until) {
+				w.clock.Add(max(0, until.Sub(w.clock.Now())))
+				return
+			}
+			wait := next.Sub(w.clock.Now())
+			if light != nil {
+				wait += 20 * time.Second // many steps are taken at once
+			}
+			w.clock.Add(wait)
+			continue
+		}
+		for _, id := range ids {
+			ctx, blown := w.fuse.Process(w.t.Context())
+			if light != nil {
+				light()
+			}
+			kernel := task.NewKernel(task.Config{DB: w.db, Handlers: w.handlers, Now: w.clock.Now, Name: rand.Text,
+				Chance: func() float64 { return 0.5 }})
+			_, err := kernel.Do(ctx, task.Message{ID: id, Wake: true}, 2)
+			if died := blown(); err != nil && !died {
+				w.t.Fatalf("%s: %v", id, err)
+			}
+		}
+		w.clock.Add(time.Second)
+		if light != nil {
+			w.clock.Add(20 * time.Second) // the leases of the dead end
+		}
+	}
+	w.t.Fatal("the work has no end")
+}
+
+// finish ends the generation of all items that are queued, and returns all items.
+func (w *world) finish(state item.State) (all []*item.Record) {
+	w.t.Helper()
+	err := w.db.Each(w.t.Context(), store.Query{Index: store.ByOwner,
+		Partition: store.OwnerPartition(w.Principal.Owner, item.ItemKind), Limit: 100}, func(listed store.Item) error {
+		it, err := w.db.Get(w.t.Context(), listed.Key)
+		if err != nil {
+			return err
+		}
+		r, err := item.Decode(&it)
+		if err != nil {
+			return err
+		}
+		all = append(all, r)
+		if !r.Runs() {
+			return nil
+		}
+		if r.State, r.Title, r.Caption = state, "Won!", "How we did it"; state == item.Failed {
+			r.Failure = &item.Failure{Stage: "generate", Code: "generation_failed", Message: "It went wrong."}
+		}
+		if err := it.Encode(r); err != nil {
+			return err
+		}
+		tx := &store.Tx{}
+		tx.Replace(it)
+		return w.db.Commit(w.t.Context(), tx)
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return all
+}
+
+// products returns the products of the shop by their SKU.
+func (w *world) products() map[string]record.Product {
+	w.t.Helper()
+	all := map[string]record.Product{}
+	for _, p := range apitest.All[record.Product](w.Caller, "/v1/products?factory_id="+w.shop, 100) {
+		all[p.SKU] = p
+	}
+	return all
+}
+
+func deal(id, stage string) remote.Deal {
+	return remote.Deal{ID: id, Name: "Deal " + id, Pipeline: "7", Stage: stage, Amount: "1290", Currency: "EUR"}
+}
+
+func hintOf(id string) remote.Hint { return remote.Hint{Object: remote.DealObject, ID: id} }

@@ -1,0 +1,104 @@
+package crm_test
+
+import (
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform/platformtest"
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/record/ledger"
+)
+
+// changes is the number of deals that enter a mapped stage.
+const changes = 1000
+
+// Stage changes arrive twice and in any order, the CRM limits calls and loses answers, and processes die before and
+// after any of their calls. Each deal has one item, one charge and one note. The CRM is
+// one whose refresh token stays valid, because no other connection outlives a lost refresh.
+func TestShuffledStageChangesUnderKills(t *testing.T) {
+	w := newWorld(t)
+	chance := rand.New(rand.NewPCG(1, 2))
+	f := w.fakes["hubspot"]
+	c := w.connect("hubspot", "factory_id", w.shop, "mapping", mapping())
+	w.run(time.Minute, nil)
+	before := w.credits()
+	var hooks []string
+	for n := range changes {
+		id := strconv.Itoa(n + 1)
+		f.PutDeal(deal(id, "142"))
+		hooks = append(hooks, id, id)
+	}
+	chance.Shuffle(len(hooks), func(i, j int) { hooks[i], hooks[j] = hooks[j], hooks[i] })
+	deaths := 0
+	light := func() {
+		if chance.IntN(4) == 0 {
+			w.fuse.Light(chance.IntN(12), chance.IntN(2) == 0)
+		}
+		if chance.IntN(6) == 0 {
+			faults := platformtest.Faults()
+			if fault := faults[chance.IntN(len(faults))]; fault != platformtest.CutOff { // which waits for its caller
+				f.Fail(f.Calls()+1, fault)
+			}
+		}
+	}
+	for _, id := range hooks {
+		for died := true; died; {
+			ctx, blown := w.fuse.Process(t.Context())
+			light()
+			got := w.sendIn(ctx, f.Hook(base+"/integrations/hooks/hubspot", hintOf(id)))
+			if died = blown(); !died && got != http.StatusOK {
+				t.Fatalf("the hook gets %d", got)
+			}
+			if died {
+				deaths++ // the CRM sends the webhook again
+			}
+		}
+		f.Calm()
+	}
+	w.run(2*time.Minute, light)
+	w.fuse.Douse()
+	w.finish(item.Generated)
+	w.run(10*time.Minute, light)
+	w.fuse.Douse()
+	f.Calm()
+	// What the deaths have delayed is done now, and the daily synchronization finds nothing more to do.
+	for _, within := range []time.Duration{time.Hour, time.Hour, 26 * time.Hour} {
+		w.finish(item.Generated)
+		w.run(within, nil)
+	}
+
+	deals := map[string]int{}
+	items := w.finish(item.Generated)
+	for _, r := range items {
+		deals[r.Metadata["crm_deal_id"]]++
+	}
+	notes := map[string]int{}
+	for _, n := range f.Notes() {
+		notes[n.Deal]++
+	}
+	for n := range changes {
+		if id := strconv.Itoa(n + 1); deals[id] != 1 || notes[id] != 1 {
+			t.Errorf("the deal %s has %d items and %d notes", id, deals[id], notes[id])
+		}
+	}
+	price := items[0].Credits
+	if spent := before - w.credits(); price == 0 || spent != changes*price {
+		t.Errorf("%d credits were taken for %d items of %d", spent, changes, price)
+	}
+	if now := w.get(c.ID); now.Counts.Items != changes || now.Counts.Notes != changes || deaths == 0 {
+		t.Errorf("counted are %+v, and %d deaths in webhooks", now.Counts, deaths)
+	}
+}
+
+// credits returns the credits that are left.
+func (w *world) credits() int64 {
+	w.t.Helper()
+	items, err := w.db.GetAll(w.t.Context(), ledger.FundsKeys(w.Principal.Account, w.clock.Now())...)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return ledger.FundsOf(items).Credits
+}
