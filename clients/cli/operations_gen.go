@@ -743,11 +743,11 @@ var groups = []group{
 				{"channel", "string", "Channel, page or community: its id on the platform, or a name such as @acme_news. telegram needs it. By OAuth its owner chooses where it is left out"},
 				{"community_token", "string", "vk: token of a community, in place of OAuth. VK takes posts of text only with it"},
 				{"late_after", "integer", "Number of seconds after its time at which a scheduled item is too late to be published. Absent: it is published however late it is"},
-				{"password", "string", "rutube: password. It is used once and not stored"},
+				{"password", "string", "Password. rutube and bluesky need it: of bluesky, an app password. It is used once and not stored"},
 				{"platform", "string", "Platform of the account. Send this or social_account_id"},
 				{"return_url", "string", "Only for OAuth: page of yours that the browser of the account's owner returns to, with social_account_id, and error where it failed, in its query. The operator of the service lists the pages that are allowed"},
 				{"social_account_id", "string", "Id of an account to connect again. Send this or platform"},
-				{"username", "string", "rutube: user name"},
+				{"username", "string", "User name. rutube and bluesky need it: of bluesky, the handle of the account"},
 			},
 		},
 		{

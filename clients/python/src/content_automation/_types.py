@@ -702,6 +702,20 @@ class BloggerSettingsUpdate(TypedDict):
 
 
 
+class BlueskyOptions(TypedDict):
+    """A type of the API."""
+
+    alt_text: NotRequired[List[str]]
+    """Descriptions of the images for people who cannot see them, in the order of the images."""
+    first_comment: NotRequired[str]
+    """Comment to write below the post."""
+    thread: NotRequired[bool]
+    """Publishes a caption that is too long for one post as several, each a reply to the one before. Absent: a long
+    caption is refused.
+    """
+
+
+
 class BrandFactory(TypedDict):
     """Factory of a brand."""
 
@@ -849,16 +863,28 @@ class BrandSettingsInputLogoPlaces(TypedDict):
     this list, media show the brand, and the platform refuses them.
     """
 
+    bluesky: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for Bluesky."""
+    facebook: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for Facebook."""
     instagram: NotRequired["LogoPlaceInput"]
     """Place of the logo in media for Instagram."""
+    linkedin: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for LinkedIn."""
+    pinterest: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for Pinterest."""
     rutube: NotRequired["LogoPlaceInput"]
     """Place of the logo in media for Rutube."""
     telegram: NotRequired["LogoPlaceInput"]
     """Place of the logo in media for Telegram."""
+    threads: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for Threads."""
     tiktok: NotRequired["LogoPlaceInput"]
     """Place of the logo in media for TikTok."""
     vk: NotRequired["LogoPlaceInput"]
     """Place of the logo in media for VK."""
+    x: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for X."""
     youtube: NotRequired["LogoPlaceInput"]
     """Place of the logo in media for YouTube."""
 
@@ -871,16 +897,28 @@ class BrandSettingsLogoPlaces(TypedDict):
     this list, media show the brand, and the platform refuses them.
     """
 
+    bluesky: NotRequired["LogoPlace"]
+    """Place of the logo in media for Bluesky."""
+    facebook: NotRequired["LogoPlace"]
+    """Place of the logo in media for Facebook."""
     instagram: NotRequired["LogoPlace"]
     """Place of the logo in media for Instagram."""
+    linkedin: NotRequired["LogoPlace"]
+    """Place of the logo in media for LinkedIn."""
+    pinterest: NotRequired["LogoPlace"]
+    """Place of the logo in media for Pinterest."""
     rutube: NotRequired["LogoPlace"]
     """Place of the logo in media for Rutube."""
     telegram: NotRequired["LogoPlace"]
     """Place of the logo in media for Telegram."""
+    threads: NotRequired["LogoPlace"]
+    """Place of the logo in media for Threads."""
     tiktok: NotRequired["LogoPlace"]
     """Place of the logo in media for TikTok."""
     vk: NotRequired["LogoPlace"]
     """Place of the logo in media for VK."""
+    x: NotRequired["LogoPlace"]
+    """Place of the logo in media for X."""
     youtube: NotRequired["LogoPlace"]
     """Place of the logo in media for YouTube."""
 
@@ -938,16 +976,28 @@ class BrandSettingsUpdateLogoPlaces(TypedDict):
     this list, media show the brand, and the platform refuses them.
     """
 
+    bluesky: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for Bluesky."""
+    facebook: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for Facebook."""
     instagram: NotRequired[Optional["LogoPlaceInput"]]
     """Place of the logo in media for Instagram."""
+    linkedin: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for LinkedIn."""
+    pinterest: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for Pinterest."""
     rutube: NotRequired[Optional["LogoPlaceInput"]]
     """Place of the logo in media for Rutube."""
     telegram: NotRequired[Optional["LogoPlaceInput"]]
     """Place of the logo in media for Telegram."""
+    threads: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for Threads."""
     tiktok: NotRequired[Optional["LogoPlaceInput"]]
     """Place of the logo in media for TikTok."""
     vk: NotRequired[Optional["LogoPlaceInput"]]
     """Place of the logo in media for VK."""
+    x: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for X."""
     youtube: NotRequired[Optional["LogoPlaceInput"]]
     """Place of the logo in media for YouTube."""
 
@@ -2262,6 +2312,16 @@ class ExpertSettingsUpdate(TypedDict):
     """Field of expertise."""
 
 
+
+class FacebookOptions(TypedDict):
+    """A type of the API."""
+
+    alt_text: NotRequired[List[str]]
+    """Descriptions of the images for people who cannot see them, in the order of the images."""
+    first_comment: NotRequired[str]
+    """Comment to write below the post."""
+
+
 Factory = Union["BloggerFactory", "BrandFactory", "EntertainmentFactory", "ExpertFactory", "MusicianFactory", "NewsFactory", "SellerFactory"]
 
 FactoryCreate = Union["NewBloggerFactory", "NewBrandFactory", "NewEntertainmentFactory", "NewExpertFactory", "NewMusicianFactory", "NewNewsFactory", "NewSellerFactory"]
@@ -2549,6 +2609,24 @@ class InstagramOptions(TypedDict):
     privacy: NotRequired[Literal["public"]]
     """Who can see the post. Absent: the platform's default."""
 
+
+
+class LinkedinOptions(TypedDict):
+    """A type of the API."""
+
+    alt_text: NotRequired[List[str]]
+    """Descriptions of the images for people who cannot see them, in the order of the images."""
+    document: NotRequired[bool]
+    """Publishes the images of a carousel as the pages of a document, which readers turn. Its title is that of the
+    content.
+    """
+    first_comment: NotRequired[str]
+    """Comment to write below the post."""
+    privacy: NotRequired["LinkedinOptionsPrivacy"]
+    """Who can see the post. Absent: the platform's default."""
+
+
+LinkedinOptionsPrivacy = Literal["public", "friends"]
 
 ListOrder = Literal["asc", "desc"]
 
@@ -3385,6 +3463,18 @@ PersonState = Union[Literal["invited", "active", "removed"], str]
 PersonStateInput = Literal["invited", "active", "removed"]
 
 
+class PinterestOptions(TypedDict):
+    """A type of the API."""
+
+    alt_text: NotRequired[List[str]]
+    """Descriptions of the images for people who cannot see them, in the order of the images."""
+    cover_at_seconds: NotRequired[float]
+    """Time of the frame of a video to show before it plays. Absent: the poster, or the platform's choice."""
+    link: NotRequired[str]
+    """Page that the pin leads to. Absent: the first link in the caption."""
+
+
+
 class Plan(TypedDict):
     """A type of the API."""
 
@@ -3418,24 +3508,36 @@ class PlanRateLimits(TypedDict):
     """Requests per minute of a test key."""
 
 
-Platform = Union[Literal["instagram", "tiktok", "youtube", "telegram", "vk", "rutube"], str]
+Platform = Union[Literal["instagram", "tiktok", "youtube", "telegram", "vk", "rutube", "facebook", "linkedin", "threads", "bluesky", "pinterest", "x"], str]
 
-PlatformInput = Literal["instagram", "tiktok", "youtube", "telegram", "vk", "rutube"]
+PlatformInput = Literal["instagram", "tiktok", "youtube", "telegram", "vk", "rutube", "facebook", "linkedin", "threads", "bluesky", "pinterest", "x"]
 
 
 class PlatformOptions(TypedDict):
     """A type of the API."""
 
+    bluesky: NotRequired["BlueskyOptions"]
+    """Options on Bluesky."""
+    facebook: NotRequired["FacebookOptions"]
+    """Options on Facebook."""
     instagram: NotRequired["InstagramOptions"]
     """Options on Instagram."""
+    linkedin: NotRequired["LinkedinOptions"]
+    """Options on LinkedIn."""
+    pinterest: NotRequired["PinterestOptions"]
+    """Options on Pinterest."""
     rutube: NotRequired["RutubeOptions"]
     """Options on Rutube."""
     telegram: NotRequired["TelegramOptions"]
     """Options on Telegram."""
+    threads: NotRequired["ThreadsOptions"]
+    """Options on Threads."""
     tiktok: NotRequired["TiktokOptions"]
     """Options on TikTok."""
     vk: NotRequired["VkOptions"]
     """Options on VK."""
+    x: NotRequired["Xoptions"]
+    """Options on X."""
     youtube: NotRequired["YoutubeOptions"]
     """Options on YouTube."""
 
@@ -3922,17 +4024,37 @@ class PublishOptions(TypedDict):
     """Permits no duets."""
     disable_stitch: NotRequired[bool]
     """Permits no stitches."""
+    document: NotRequired[bool]
+    """Publishes the images of a carousel as the pages of a document, which readers turn. Its title is that of the
+    content.
+    """
     first_comment: NotRequired[str]
     """Comment to write below the post."""
     is_aigc: NotRequired[bool]
     """Declares that the content was made by AI. It is always declared where the platform asks: false is refused."""
+    link: NotRequired[str]
+    """Page that the pin leads to. Absent: the first link in the caption."""
     made_for_kids: NotRequired[bool]
     """Declares that the content is made for children."""
+    paid_partnership: NotRequired[bool]
+    """Declares that a partner paid for the post."""
     privacy: NotRequired["Privacy"]
     """Who can see the post. Absent: the platform's default."""
+    replies: NotRequired["PublishOptionsReplies"]
+    """Who may reply. Absent: everyone."""
     silent: NotRequired[bool]
     """Notifies no followers."""
+    thread: NotRequired[bool]
+    """Publishes a caption that is too long for one post as several, each a reply to the one before. Absent: a long
+    caption is refused.
+    """
+    topic_tag: NotRequired[str]
+    """Topic of the post. Absent: the first hashtag."""
 
+
+PublishOptionsReplies = Union[Literal["following", "mentioned", "subscribers", "verified"], str]
+
+PublishOptionsRepliesInput = Literal["following", "mentioned", "subscribers", "verified"]
 
 
 class RateLimit(TypedDict):
@@ -4204,16 +4326,28 @@ class SellerSettingsInputLogoPlaces(TypedDict):
     this list, media show the brand, and the platform refuses them.
     """
 
+    bluesky: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for Bluesky."""
+    facebook: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for Facebook."""
     instagram: NotRequired["LogoPlaceInput"]
     """Place of the logo in media for Instagram."""
+    linkedin: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for LinkedIn."""
+    pinterest: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for Pinterest."""
     rutube: NotRequired["LogoPlaceInput"]
     """Place of the logo in media for Rutube."""
     telegram: NotRequired["LogoPlaceInput"]
     """Place of the logo in media for Telegram."""
+    threads: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for Threads."""
     tiktok: NotRequired["LogoPlaceInput"]
     """Place of the logo in media for TikTok."""
     vk: NotRequired["LogoPlaceInput"]
     """Place of the logo in media for VK."""
+    x: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for X."""
     youtube: NotRequired["LogoPlaceInput"]
     """Place of the logo in media for YouTube."""
 
@@ -4226,16 +4360,28 @@ class SellerSettingsLogoPlaces(TypedDict):
     this list, media show the brand, and the platform refuses them.
     """
 
+    bluesky: NotRequired["LogoPlace"]
+    """Place of the logo in media for Bluesky."""
+    facebook: NotRequired["LogoPlace"]
+    """Place of the logo in media for Facebook."""
     instagram: NotRequired["LogoPlace"]
     """Place of the logo in media for Instagram."""
+    linkedin: NotRequired["LogoPlace"]
+    """Place of the logo in media for LinkedIn."""
+    pinterest: NotRequired["LogoPlace"]
+    """Place of the logo in media for Pinterest."""
     rutube: NotRequired["LogoPlace"]
     """Place of the logo in media for Rutube."""
     telegram: NotRequired["LogoPlace"]
     """Place of the logo in media for Telegram."""
+    threads: NotRequired["LogoPlace"]
+    """Place of the logo in media for Threads."""
     tiktok: NotRequired["LogoPlace"]
     """Place of the logo in media for TikTok."""
     vk: NotRequired["LogoPlace"]
     """Place of the logo in media for VK."""
+    x: NotRequired["LogoPlace"]
+    """Place of the logo in media for X."""
     youtube: NotRequired["LogoPlace"]
     """Place of the logo in media for YouTube."""
 
@@ -4298,16 +4444,28 @@ class SellerSettingsUpdateLogoPlaces(TypedDict):
     this list, media show the brand, and the platform refuses them.
     """
 
+    bluesky: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for Bluesky."""
+    facebook: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for Facebook."""
     instagram: NotRequired[Optional["LogoPlaceInput"]]
     """Place of the logo in media for Instagram."""
+    linkedin: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for LinkedIn."""
+    pinterest: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for Pinterest."""
     rutube: NotRequired[Optional["LogoPlaceInput"]]
     """Place of the logo in media for Rutube."""
     telegram: NotRequired[Optional["LogoPlaceInput"]]
     """Place of the logo in media for Telegram."""
+    threads: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for Threads."""
     tiktok: NotRequired[Optional["LogoPlaceInput"]]
     """Place of the logo in media for TikTok."""
     vk: NotRequired[Optional["LogoPlaceInput"]]
     """Place of the logo in media for VK."""
+    x: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for X."""
     youtube: NotRequired[Optional["LogoPlaceInput"]]
     """Place of the logo in media for YouTube."""
 
@@ -4466,7 +4624,7 @@ class SocialAccountConnect(TypedDict):
     metadata: NotRequired[Dict[str, str]]
     """Up to 20 key-value pairs of your own."""
     password: NotRequired[str]
-    """rutube: password. It is used once and not stored."""
+    """Password. rutube and bluesky need it: of bluesky, an app password. It is used once and not stored."""
     platform: NotRequired["PlatformInput"]
     """Platform of the account. Send this or social_account_id."""
     return_url: NotRequired[str]
@@ -4476,7 +4634,7 @@ class SocialAccountConnect(TypedDict):
     social_account_id: NotRequired[str]
     """Id of an account to connect again. Send this or platform."""
     username: NotRequired[str]
-    """rutube: user name."""
+    """User name. rutube and bluesky need it: of bluesky, the handle of the account."""
 
 
 
@@ -4579,6 +4737,8 @@ class SocialPlatformAccept(TypedDict):
     """Kind of content."""
     max_media: int
     """Maximum number of media."""
+    max_posts: int
+    """Maximum number of posts of a thread, with the option thread. 1: the platform has no threads."""
     max_with_rest: int
     """Maximum length of a caption whose end is published as a message of its own. 0: none is."""
     min_media: int
@@ -4814,13 +4974,33 @@ class TextLimit(TypedDict):
 
     max: int
     """Maximum length. 0: there is no such text."""
+    max_bytes: Optional[int]
+    """Further maximum of the length in bytes of UTF-8. Null: none."""
     required: bool
     """Whether it is required."""
     unit: "TextLimitUnit"
-    """Unit of the length."""
+    """Unit of the length. graphemes: what readers see as characters. weighted_characters: 23 for a link, 2 for an emoji
+    and for a character of the scripts of East Asia, 1 for others.
+    """
 
 
-TextLimitUnit = Union[Literal["characters", "utf16_units", "bytes"], str]
+TextLimitUnit = Union[Literal["characters", "utf16_units", "bytes", "graphemes", "characters_and_bytes_of_emoji", "weighted_characters"], str]
+
+
+class ThreadsOptions(TypedDict):
+    """A type of the API."""
+
+    alt_text: NotRequired[List[str]]
+    """Descriptions of the images for people who cannot see them, in the order of the images."""
+    first_comment: NotRequired[str]
+    """Comment to write below the post."""
+    thread: NotRequired[bool]
+    """Publishes a caption that is too long for one post as several, each a reply to the one before. Absent: a long
+    caption is refused.
+    """
+    topic_tag: NotRequired[str]
+    """Topic of the post. Absent: the first hashtag."""
+
 
 
 class TiktokOptions(TypedDict):
@@ -5285,6 +5465,26 @@ class WebhookWithSecret(TypedDict):
     """Version, increased by every change. It is the ETag of the resource, for If-Match."""
     secret_shown_at: NotRequired[str]
     """Time at which the secret was made and shown. Only in a repeat that leaves it out."""
+
+
+
+class Xoptions(TypedDict):
+    """A type of the API."""
+
+    alt_text: NotRequired[List[str]]
+    """Descriptions of the images for people who cannot see them, in the order of the images."""
+    first_comment: NotRequired[str]
+    """Comment to write below the post."""
+    is_aigc: NotRequired[bool]
+    """Declares that the content was made by AI. It is always declared where the platform asks: false is refused."""
+    paid_partnership: NotRequired[bool]
+    """Declares that a partner paid for the post."""
+    replies: NotRequired["PublishOptionsRepliesInput"]
+    """Who may reply. Absent: everyone."""
+    thread: NotRequired[bool]
+    """Publishes a caption that is too long for one post as several, each a reply to the one before. Absent: a long
+    caption is refused.
+    """
 
 
 

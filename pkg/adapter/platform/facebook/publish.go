@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	processing = 30 * time.Second // between two looks at a video
+	processing = 15 * time.Second // between two looks at a video
 	// maxLooks bounds how often the adapter reads a post that was made.
 	maxLooks = 40
 )
