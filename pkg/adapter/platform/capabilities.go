@@ -44,6 +44,8 @@ type Capabilities struct {
 	Budget *Budget
 	// Plain reports whether the platform refuses media that show a logo or the name of a brand.
 	Plain bool
+	// Edits and Deletes report whether the platform is an Editor and a Deleter.
+	Edits, Deletes bool
 	// Pulls reports whether the platform reads media by their URL.
 	Pulls bool
 	// Notes are facts that a caller or operator has to know, in whole sentences.

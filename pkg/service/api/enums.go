@@ -34,6 +34,7 @@ var enumNames = map[string]string{
 	"PublicationFailure.code":     "PublicationFailureCode",
 	"Publication.state":           "PublicationState",
 	"PublishOptions.privacy":      "Privacy",
+	"PublishOptions.replies":      "Replies",
 	"ContentItem.format":          "VideoFormat",
 	"ContentItem.visuals":         "VideoVisuals",
 	"BrandSettings.logo_place":    "LogoPlace",

@@ -79,6 +79,11 @@ func (f *Fake) Handler() http.Handler {
 	}
 	api.HandleFunc("POST /rest/posts", f.create)
 	api.HandleFunc("GET /rest/posts", f.list)
+	api.HandleFunc("POST /rest/posts/{urn}", f.edit)
+	api.HandleFunc("DELETE /rest/posts/{urn}", func(w http.ResponseWriter, r *http.Request) {
+		f.Remove(r.PathValue("urn"))
+		w.WriteHeader(http.StatusNoContent)
+	})
 	api.HandleFunc("GET /rest/organizationAcls", func(w http.ResponseWriter, _ *http.Request) {
 		control.JSON(w, http.StatusOK, map[string]any{"elements": []any{map[string]string{"organization": Organization}}})
 	})
@@ -340,6 +345,22 @@ func (f *Fake) comment(w http.ResponseWriter, r *http.Request) {
 	}
 	f.Comment(body.Message.Text)
 	w.WriteHeader(http.StatusCreated)
+}
+
+func (f *Fake) edit(w http.ResponseWriter, r *http.Request) {
+	var body struct {
+		Patch struct {
+			Set struct {
+				Commentary string `json:"commentary"`
+			} `json:"$set"`
+		} `json:"patch"`
+	}
+	if err := json.NewDecoder(r.Body).Decode(&body); err != nil || r.Header.Get("X-Restli-Method") != "PARTIAL_UPDATE" ||
+		!f.Rewrite(r.PathValue("urn"), body.Patch.Set.Commentary) {
+		bad(w)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
 }
 
 func (f *Fake) actions(w http.ResponseWriter, r *http.Request) {

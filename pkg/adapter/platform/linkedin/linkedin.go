@@ -72,6 +72,8 @@ var capabilities = platform.Capabilities{
 	Shape:     Options{},
 	Privacies: []platform.Privacy{platform.Public, platform.Friends},
 	Metrics:   []string{"likes", "comments"},
+	Edits:     true,
+	Deletes:   true,
 	Notes: []string{
 		"An account is a member. If the operator's application has the Community Management API, organisations that " +
 			"the member administers can be connected, too.",

@@ -45,7 +45,7 @@ var capabilities = platform.Capabilities{
 	Label:   "Threads",
 	Connect: platform.ConnectOAuth,
 	Scopes: []string{"threads_basic", "threads_content_publish", "threads_manage_replies", "threads_read_replies",
-		"threads_manage_insights"},
+		"threads_manage_insights", "threads_delete"},
 	Kinds: map[platform.Kind]platform.Rule{
 		platform.KindPost: {Caption: caption, Thread: thread, MaxMedia: 1, Image: image},
 		platform.KindVideo: {Caption: caption, Thread: thread, MinMedia: 1, MaxMedia: 1, Video: video,
@@ -63,10 +63,11 @@ var capabilities = platform.Capabilities{
 	Privacies:  []platform.Privacy{platform.Public},
 	Metrics:    []string{"views", "likes", "comments", "shares"},
 	DailyPosts: 250,
+	Deletes:    true,
 	Pulls:      true,
 	Notes: []string{
 		"Threads has one topic for each post: the option topic_tag, or else the first hashtag. Others are plain text.",
-		"Threads takes 250 posts of an account in 24 hours.",
+		"Threads takes 250 posts of an account in 24 hours, and 100 deletions.",
 		"Threads takes posts with up to 5 different links.",
 		"Threads has no mark for content that was made by AI: say so in the caption where the law asks for it.",
 		"A post cannot be changed after it was published.",

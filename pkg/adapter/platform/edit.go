@@ -1,0 +1,24 @@
+package platform
+
+import "context"
+
+// Placed is a published post, with what changes of it depend on.
+type Placed struct {
+	Published
+	// Media is the number of its media, and Parts the number of its messages, where the platform has several.
+	Media, Parts int
+}
+
+// Editor is a platform that changes the text of published posts. Its Capabilities.Edits is set.
+type Editor interface {
+	// Edit replaces the text of a post. It may be repeated: the post then has the same text. An error is of any kind
+	// but Restart; Unknown means that the text may have been changed.
+	Edit(ctx context.Context, a Account, p Placed, text string) error
+}
+
+// Deleter is a platform that deletes published posts. Its Capabilities.Deletes is set.
+type Deleter interface {
+	// Delete removes a post. It may be repeated: a post that does not exist any more is no error. An error is of any
+	// kind but Restart; Unknown means that the post may have been removed.
+	Delete(ctx context.Context, a Account, p Placed) error
+}
