@@ -4939,7 +4939,7 @@ type PublishOptions struct {
 	// Who can see the post. Absent: the platform's default.
 	Privacy *Privacy `json:"privacy,omitzero"`
 	// Who may reply. Absent: everyone.
-	Replies *PublishOptionsReplies `json:"replies,omitzero"`
+	Replies *Replies `json:"replies,omitzero"`
 	// Notifies no followers.
 	Silent *bool `json:"silent,omitzero"`
 	// Publishes a caption that is too long for one post as several, each a reply to the one before. Absent: a long caption
@@ -4948,21 +4948,6 @@ type PublishOptions struct {
 	// Topic of the post. Absent: the first hashtag.
 	TopicTag *string `json:"topic_tag,omitzero"`
 }
-
-// PublishOptionsReplies: values of an enumeration.
-// A newer service may have more values.
-type PublishOptionsReplies string
-
-// The values of PublishOptionsReplies.
-const (
-	PublishOptionsRepliesFollowing   PublishOptionsReplies = "following"
-	PublishOptionsRepliesMentioned   PublishOptionsReplies = "mentioned"
-	PublishOptionsRepliesSubscribers PublishOptionsReplies = "subscribers"
-	PublishOptionsRepliesVerified    PublishOptionsReplies = "verified"
-)
-
-// PublishOptionsRepliesInput has the values of PublishOptionsReplies.
-type PublishOptionsRepliesInput = PublishOptionsReplies
 
 // RateLimit is a type of the API.
 type RateLimit struct {
@@ -4985,6 +4970,21 @@ func (v RegenerateContentItemEstimate) MarshalJSON() ([]byte, error) {
 	type plain RegenerateContentItemEstimate
 	return tagged("operation", "regenerateContentItem", plain(v))
 }
+
+// Replies: values of an enumeration.
+// A newer service may have more values.
+type Replies string
+
+// The values of Replies.
+const (
+	RepliesFollowing   Replies = "following"
+	RepliesMentioned   Replies = "mentioned"
+	RepliesSubscribers Replies = "subscribers"
+	RepliesVerified    Replies = "verified"
+)
+
+// RepliesInput has the values of Replies.
+type RepliesInput = Replies
 
 // ReserveState: values of an enumeration.
 // A newer service may have more values.
@@ -6408,7 +6408,7 @@ type Xoptions struct {
 	// Declares that a partner paid for the post.
 	PaidPartnership *bool `json:"paid_partnership,omitzero"`
 	// Who may reply. Absent: everyone.
-	Replies *PublishOptionsRepliesInput `json:"replies,omitzero"`
+	Replies *RepliesInput `json:"replies,omitzero"`
 	// Publishes a caption that is too long for one post as several, each a reply to the one before. Absent: a long caption
 	// is refused.
 	Thread *bool `json:"thread,omitzero"`

@@ -3968,7 +3968,7 @@ export interface PublishOptions {
   /** Who can see the post. Absent: the platform's default. */
   privacy?: Privacy;
   /** Who may reply. Absent: everyone. */
-  replies?: PublishOptionsReplies;
+  replies?: Replies;
   /** Notifies no followers. */
   silent?: boolean;
   /**
@@ -3979,12 +3979,6 @@ export interface PublishOptions {
   /** Topic of the post. Absent: the first hashtag. */
   topic_tag?: string;
 }
-
-/** Values of an enumeration. */
-export type PublishOptionsReplies = 'following' | 'mentioned' | 'subscribers' | 'verified' | (string & {});
-
-/** Values of an enumeration. */
-export type PublishOptionsRepliesInput = 'following' | 'mentioned' | 'subscribers' | 'verified';
 
 /** A type of the API. */
 export interface RateLimit {
@@ -4003,6 +3997,12 @@ export interface RegenerateContentItemEstimate {
   /** Id of the operation that the body is for. */
   operation: 'regenerateContentItem';
 }
+
+/** Values of an enumeration. */
+export type Replies = 'following' | 'mentioned' | 'subscribers' | 'verified' | (string & {});
+
+/** Values of an enumeration. */
+export type RepliesInput = 'following' | 'mentioned' | 'subscribers' | 'verified';
 
 /** Values of an enumeration. */
 export type ReserveState = 'held' | 'charged' | 'released' | (string & {});
@@ -5356,7 +5356,7 @@ export interface Xoptions {
   /** Declares that a partner paid for the post. */
   paid_partnership?: boolean;
   /** Who may reply. Absent: everyone. */
-  replies?: PublishOptionsRepliesInput;
+  replies?: RepliesInput;
   /**
    * Publishes a caption that is too long for one post as several, each a reply to the one before. Absent: a long
    * caption is refused.

@@ -4040,7 +4040,7 @@ class PublishOptions(TypedDict):
     """Declares that a partner paid for the post."""
     privacy: NotRequired["Privacy"]
     """Who can see the post. Absent: the platform's default."""
-    replies: NotRequired["PublishOptionsReplies"]
+    replies: NotRequired["Replies"]
     """Who may reply. Absent: everyone."""
     silent: NotRequired[bool]
     """Notifies no followers."""
@@ -4051,10 +4051,6 @@ class PublishOptions(TypedDict):
     topic_tag: NotRequired[str]
     """Topic of the post. Absent: the first hashtag."""
 
-
-PublishOptionsReplies = Union[Literal["following", "mentioned", "subscribers", "verified"], str]
-
-PublishOptionsRepliesInput = Literal["following", "mentioned", "subscribers", "verified"]
 
 
 class RateLimit(TypedDict):
@@ -4077,6 +4073,10 @@ class RegenerateContentItemEstimate(TypedDict):
     operation: Literal["regenerateContentItem"]
     """Id of the operation that the body is for."""
 
+
+Replies = Union[Literal["following", "mentioned", "subscribers", "verified"], str]
+
+RepliesInput = Literal["following", "mentioned", "subscribers", "verified"]
 
 ReserveState = Union[Literal["held", "charged", "released"], str]
 
@@ -5479,7 +5479,7 @@ class Xoptions(TypedDict):
     """Declares that the content was made by AI. It is always declared where the platform asks: false is refused."""
     paid_partnership: NotRequired[bool]
     """Declares that a partner paid for the post."""
-    replies: NotRequired["PublishOptionsRepliesInput"]
+    replies: NotRequired["RepliesInput"]
     """Who may reply. Absent: everyone."""
     thread: NotRequired[bool]
     """Publishes a caption that is too long for one post as several, each a reply to the one before. Absent: a long
