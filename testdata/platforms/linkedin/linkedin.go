@@ -35,6 +35,8 @@ type Fake struct {
 	OAuth *oauth.Server
 	// Took is the time for which a file is processed.
 	Took time.Duration
+	// Unapproved says that the application gets no refresh tokens.
+	Unapproved bool
 
 	mu    sync.Mutex
 	files map[string]*file
@@ -140,6 +142,9 @@ func (f *Fake) token(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	access, refresh := f.Grant(60 * 24 * time.Hour)
+	if f.Unapproved {
+		refresh = ""
+	}
 	control.JSON(w, http.StatusOK, map[string]any{"access_token": access, "refresh_token": refresh,
 		"expires_in": 60 * 24 * 3600, "scope": strings.Join(f.OAuth.Scopes, ",")})
 }

@@ -190,14 +190,6 @@ func (p *Platform) organizations(ctx context.Context, token platform.Token) (all
 	return all, nil
 }
 
-// Refresh implements platform.Connector. Most applications get no refresh token.
-func (p *Platform) Refresh(ctx context.Context, a platform.Account) (platform.Token, error) {
-	if a.Token.Refresh == "" {
-		return a.Token, nil
-	}
-	return p.Connector.Refresh(ctx, a)
-}
-
 // Revoke implements platform.Connector.
 func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
 	app, err := p.Client.App(ctx)
