@@ -10,11 +10,11 @@ import (
 
 var _ platform.Deleter = (*Platform)(nil)
 
-// Delete implements platform.Deleter. The posts of a thread have keys that follow each other. The
-// deletion of a record that does not exist succeeds.
+// Delete implements platform.Deleter. The posts of a thread, and the first comment after them, have keys
+// that follow each other. The deletion of a record that does not exist succeeds.
 func (p *Platform) Delete(ctx context.Context, a platform.Account, post platform.Placed) error {
 	first := post.ID[strings.LastIndexByte(post.ID, '/')+1:]
-	for n := range max(post.Parts, 1) {
+	for n := range max(post.Parts, 1) + 1 {
 		call := p.call(http.MethodPost, "com.atproto.repo.deleteRecord", a.Token.Access)
 		call.JSON = map[string]string{"repo": a.ID, "collection": collection, "rkey": following(first, n)}
 		if err := p.client.JSON(ctx, call, p.refused, nil); err != nil {

@@ -97,7 +97,8 @@ func (s Suite) publishes(ctx context.Context, named Named) error {
 	return nil
 }
 
-// changes changes and deletes each post. A repeat of either has no other effect than the first.
+// changes changes and deletes each post. A repeat of either has no other effect than the first. Some
+// platforms delete only the first post of a thread.
 func (s Suite) changes(ctx context.Context) error {
 	for _, named := range s.Posts {
 		f := s.New()
