@@ -915,6 +915,17 @@ type BloggerSettingsUpdate struct {
 	Style Nullable[BloggerSettingsStyleInput] `json:"style,omitzero"`
 }
 
+// BlueskyOptions is a type of the API.
+type BlueskyOptions struct {
+	// Descriptions of the images for people who cannot see them, in the order of the images.
+	AltText []string `json:"alt_text,omitzero"`
+	// Comment to write below the post.
+	FirstComment *string `json:"first_comment,omitzero"`
+	// Publishes a caption that is too long for one post as several, each a reply to the one before. Absent: a long caption
+	// is refused.
+	Thread *bool `json:"thread,omitzero"`
+}
+
 // BrandFactory: Factory of a brand.
 type BrandFactory struct {
 	// Whether its content waits for an approval before it is scheduled or published.
@@ -1046,16 +1057,28 @@ type BrandSettingsInput struct {
 // logo_place decides between different places. A platform with plain_media is none and leaves out the name as well;
 // with a place in this list, media show the brand, and the platform refuses them.
 type BrandSettingsInputLogoPlaces struct {
+	// Place of the logo in media for Bluesky.
+	Bluesky *LogoPlaceInput `json:"bluesky,omitzero"`
+	// Place of the logo in media for Facebook.
+	Facebook *LogoPlaceInput `json:"facebook,omitzero"`
 	// Place of the logo in media for Instagram.
 	Instagram *LogoPlaceInput `json:"instagram,omitzero"`
+	// Place of the logo in media for LinkedIn.
+	Linkedin *LogoPlaceInput `json:"linkedin,omitzero"`
+	// Place of the logo in media for Pinterest.
+	Pinterest *LogoPlaceInput `json:"pinterest,omitzero"`
 	// Place of the logo in media for Rutube.
 	Rutube *LogoPlaceInput `json:"rutube,omitzero"`
 	// Place of the logo in media for Telegram.
 	Telegram *LogoPlaceInput `json:"telegram,omitzero"`
+	// Place of the logo in media for Threads.
+	Threads *LogoPlaceInput `json:"threads,omitzero"`
 	// Place of the logo in media for TikTok.
 	Tiktok *LogoPlaceInput `json:"tiktok,omitzero"`
 	// Place of the logo in media for VK.
 	Vk *LogoPlaceInput `json:"vk,omitzero"`
+	// Place of the logo in media for X.
+	X *LogoPlaceInput `json:"x,omitzero"`
 	// Place of the logo in media for YouTube.
 	Youtube *LogoPlaceInput `json:"youtube,omitzero"`
 }
@@ -1065,16 +1088,28 @@ type BrandSettingsInputLogoPlaces struct {
 // decides between different places. A platform with plain_media is none and leaves out the name as well; with a place
 // in this list, media show the brand, and the platform refuses them.
 type BrandSettingsLogoPlaces struct {
+	// Place of the logo in media for Bluesky.
+	Bluesky *LogoPlace `json:"bluesky,omitzero"`
+	// Place of the logo in media for Facebook.
+	Facebook *LogoPlace `json:"facebook,omitzero"`
 	// Place of the logo in media for Instagram.
 	Instagram *LogoPlace `json:"instagram,omitzero"`
+	// Place of the logo in media for LinkedIn.
+	Linkedin *LogoPlace `json:"linkedin,omitzero"`
+	// Place of the logo in media for Pinterest.
+	Pinterest *LogoPlace `json:"pinterest,omitzero"`
 	// Place of the logo in media for Rutube.
 	Rutube *LogoPlace `json:"rutube,omitzero"`
 	// Place of the logo in media for Telegram.
 	Telegram *LogoPlace `json:"telegram,omitzero"`
+	// Place of the logo in media for Threads.
+	Threads *LogoPlace `json:"threads,omitzero"`
 	// Place of the logo in media for TikTok.
 	Tiktok *LogoPlace `json:"tiktok,omitzero"`
 	// Place of the logo in media for VK.
 	Vk *LogoPlace `json:"vk,omitzero"`
+	// Place of the logo in media for X.
+	X *LogoPlace `json:"x,omitzero"`
 	// Place of the logo in media for YouTube.
 	Youtube *LogoPlace `json:"youtube,omitzero"`
 }
@@ -1122,16 +1157,28 @@ type BrandSettingsUpdate struct {
 // logo_place decides between different places. A platform with plain_media is none and leaves out the name as well;
 // with a place in this list, media show the brand, and the platform refuses them.
 type BrandSettingsUpdateLogoPlaces struct {
+	// Place of the logo in media for Bluesky.
+	Bluesky Nullable[LogoPlaceInput] `json:"bluesky,omitzero"`
+	// Place of the logo in media for Facebook.
+	Facebook Nullable[LogoPlaceInput] `json:"facebook,omitzero"`
 	// Place of the logo in media for Instagram.
 	Instagram Nullable[LogoPlaceInput] `json:"instagram,omitzero"`
+	// Place of the logo in media for LinkedIn.
+	Linkedin Nullable[LogoPlaceInput] `json:"linkedin,omitzero"`
+	// Place of the logo in media for Pinterest.
+	Pinterest Nullable[LogoPlaceInput] `json:"pinterest,omitzero"`
 	// Place of the logo in media for Rutube.
 	Rutube Nullable[LogoPlaceInput] `json:"rutube,omitzero"`
 	// Place of the logo in media for Telegram.
 	Telegram Nullable[LogoPlaceInput] `json:"telegram,omitzero"`
+	// Place of the logo in media for Threads.
+	Threads Nullable[LogoPlaceInput] `json:"threads,omitzero"`
 	// Place of the logo in media for TikTok.
 	Tiktok Nullable[LogoPlaceInput] `json:"tiktok,omitzero"`
 	// Place of the logo in media for VK.
 	Vk Nullable[LogoPlaceInput] `json:"vk,omitzero"`
+	// Place of the logo in media for X.
+	X Nullable[LogoPlaceInput] `json:"x,omitzero"`
 	// Place of the logo in media for YouTube.
 	Youtube Nullable[LogoPlaceInput] `json:"youtube,omitzero"`
 }
@@ -3291,6 +3338,14 @@ type ExpertSettingsUpdate struct {
 	Field *string `json:"field,omitzero"`
 }
 
+// FacebookOptions is a type of the API.
+type FacebookOptions struct {
+	// Descriptions of the images for people who cannot see them, in the order of the images.
+	AltText []string `json:"alt_text,omitzero"`
+	// Comment to write below the post.
+	FirstComment *string `json:"first_comment,omitzero"`
+}
+
 // Factory is a type of the API.
 //
 // It has the members of all its variants. The methods return those of one. A newer service may have more variants.
@@ -3873,6 +3928,27 @@ type InstagramOptions struct {
 	// Who can see the post. Absent: the platform's default.
 	Privacy *string `json:"privacy,omitzero"`
 }
+
+// LinkedinOptions is a type of the API.
+type LinkedinOptions struct {
+	// Descriptions of the images for people who cannot see them, in the order of the images.
+	AltText []string `json:"alt_text,omitzero"`
+	// Publishes the images of a carousel as the pages of a document, which readers turn. Its title is that of the content.
+	Document *bool `json:"document,omitzero"`
+	// Comment to write below the post.
+	FirstComment *string `json:"first_comment,omitzero"`
+	// Who can see the post. Absent: the platform's default.
+	Privacy *LinkedinOptionsPrivacy `json:"privacy,omitzero"`
+}
+
+// LinkedinOptionsPrivacy: values of an enumeration.
+type LinkedinOptionsPrivacy string
+
+// The values of LinkedinOptionsPrivacy.
+const (
+	LinkedinOptionsPrivacyPublic  LinkedinOptionsPrivacy = "public"
+	LinkedinOptionsPrivacyFriends LinkedinOptionsPrivacy = "friends"
+)
 
 // ListOrder: values of an enumeration.
 type ListOrder string
@@ -4853,6 +4929,16 @@ const (
 // PersonStateInput has the values of PersonState.
 type PersonStateInput = PersonState
 
+// PinterestOptions is a type of the API.
+type PinterestOptions struct {
+	// Descriptions of the images for people who cannot see them, in the order of the images.
+	AltText []string `json:"alt_text,omitzero"`
+	// Time of the frame of a video to show before it plays. Absent: the poster, or the platform's choice.
+	CoverAtSeconds *float64 `json:"cover_at_seconds,omitzero"`
+	// Page that the pin leads to. Absent: the first link in the caption.
+	Link *string `json:"link,omitzero"`
+}
+
 // Plan is a type of the API.
 type Plan struct {
 	// Whether accounts on this plan may use the API.
@@ -4905,6 +4991,12 @@ const (
 	PlatformTelegram  Platform = "telegram"
 	PlatformVk        Platform = "vk"
 	PlatformRutube    Platform = "rutube"
+	PlatformFacebook  Platform = "facebook"
+	PlatformLinkedin  Platform = "linkedin"
+	PlatformThreads   Platform = "threads"
+	PlatformBluesky   Platform = "bluesky"
+	PlatformPinterest Platform = "pinterest"
+	PlatformX         Platform = "x"
 )
 
 // PlatformInput has the values of Platform.
@@ -4912,16 +5004,28 @@ type PlatformInput = Platform
 
 // PlatformOptions is a type of the API.
 type PlatformOptions struct {
+	// Options on Bluesky.
+	Bluesky *BlueskyOptions `json:"bluesky,omitzero"`
+	// Options on Facebook.
+	Facebook *FacebookOptions `json:"facebook,omitzero"`
 	// Options on Instagram.
 	Instagram *InstagramOptions `json:"instagram,omitzero"`
+	// Options on LinkedIn.
+	Linkedin *LinkedinOptions `json:"linkedin,omitzero"`
+	// Options on Pinterest.
+	Pinterest *PinterestOptions `json:"pinterest,omitzero"`
 	// Options on Rutube.
 	Rutube *RutubeOptions `json:"rutube,omitzero"`
 	// Options on Telegram.
 	Telegram *TelegramOptions `json:"telegram,omitzero"`
+	// Options on Threads.
+	Threads *ThreadsOptions `json:"threads,omitzero"`
 	// Options on TikTok.
 	Tiktok *TiktokOptions `json:"tiktok,omitzero"`
 	// Options on VK.
 	Vk *VkOptions `json:"vk,omitzero"`
+	// Options on X.
+	X *Xoptions `json:"x,omitzero"`
 	// Options on YouTube.
 	Youtube *YoutubeOptions `json:"youtube,omitzero"`
 }
@@ -5607,16 +5711,29 @@ type PublishOptions struct {
 	DisableDuet *bool `json:"disable_duet,omitzero"`
 	// Permits no stitches.
 	DisableStitch *bool `json:"disable_stitch,omitzero"`
+	// Publishes the images of a carousel as the pages of a document, which readers turn. Its title is that of the content.
+	Document *bool `json:"document,omitzero"`
 	// Comment to write below the post.
 	FirstComment *string `json:"first_comment,omitzero"`
 	// Declares that the content was made by AI. It is always declared where the platform asks: false is refused.
 	IsAigc *bool `json:"is_aigc,omitzero"`
+	// Page that the pin leads to. Absent: the first link in the caption.
+	Link *string `json:"link,omitzero"`
 	// Declares that the content is made for children.
 	MadeForKids *bool `json:"made_for_kids,omitzero"`
+	// Declares that a partner paid for the post.
+	PaidPartnership *bool `json:"paid_partnership,omitzero"`
 	// Who can see the post. Absent: the platform's default.
 	Privacy *Privacy `json:"privacy,omitzero"`
+	// Who may reply. Absent: everyone.
+	Replies *Replies `json:"replies,omitzero"`
 	// Notifies no followers.
 	Silent *bool `json:"silent,omitzero"`
+	// Publishes a caption that is too long for one post as several, each a reply to the one before. Absent: a long caption
+	// is refused.
+	Thread *bool `json:"thread,omitzero"`
+	// Topic of the post. Absent: the first hashtag.
+	TopicTag *string `json:"topic_tag,omitzero"`
 }
 
 // PublishedPost is a type of the API.
@@ -5807,6 +5924,21 @@ func (v RegenerateContentItemEstimate) MarshalJSON() ([]byte, error) {
 	type plain RegenerateContentItemEstimate
 	return tagged("operation", "regenerateContentItem", plain(v))
 }
+
+// Replies: values of an enumeration.
+// A newer service may have more values.
+type Replies string
+
+// The values of Replies.
+const (
+	RepliesFollowing   Replies = "following"
+	RepliesMentioned   Replies = "mentioned"
+	RepliesSubscribers Replies = "subscribers"
+	RepliesVerified    Replies = "verified"
+)
+
+// RepliesInput has the values of Replies.
+type RepliesInput = Replies
 
 // ReserveState: values of an enumeration.
 // A newer service may have more values.
@@ -6127,16 +6259,28 @@ type SellerSettingsInput struct {
 // logo_place decides between different places. A platform with plain_media is none and leaves out the name as well;
 // with a place in this list, media show the brand, and the platform refuses them.
 type SellerSettingsInputLogoPlaces struct {
+	// Place of the logo in media for Bluesky.
+	Bluesky *LogoPlaceInput `json:"bluesky,omitzero"`
+	// Place of the logo in media for Facebook.
+	Facebook *LogoPlaceInput `json:"facebook,omitzero"`
 	// Place of the logo in media for Instagram.
 	Instagram *LogoPlaceInput `json:"instagram,omitzero"`
+	// Place of the logo in media for LinkedIn.
+	Linkedin *LogoPlaceInput `json:"linkedin,omitzero"`
+	// Place of the logo in media for Pinterest.
+	Pinterest *LogoPlaceInput `json:"pinterest,omitzero"`
 	// Place of the logo in media for Rutube.
 	Rutube *LogoPlaceInput `json:"rutube,omitzero"`
 	// Place of the logo in media for Telegram.
 	Telegram *LogoPlaceInput `json:"telegram,omitzero"`
+	// Place of the logo in media for Threads.
+	Threads *LogoPlaceInput `json:"threads,omitzero"`
 	// Place of the logo in media for TikTok.
 	Tiktok *LogoPlaceInput `json:"tiktok,omitzero"`
 	// Place of the logo in media for VK.
 	Vk *LogoPlaceInput `json:"vk,omitzero"`
+	// Place of the logo in media for X.
+	X *LogoPlaceInput `json:"x,omitzero"`
 	// Place of the logo in media for YouTube.
 	Youtube *LogoPlaceInput `json:"youtube,omitzero"`
 }
@@ -6146,16 +6290,28 @@ type SellerSettingsInputLogoPlaces struct {
 // logo_place decides between different places. A platform with plain_media is none and leaves out the name as well;
 // with a place in this list, media show the brand, and the platform refuses them.
 type SellerSettingsLogoPlaces struct {
+	// Place of the logo in media for Bluesky.
+	Bluesky *LogoPlace `json:"bluesky,omitzero"`
+	// Place of the logo in media for Facebook.
+	Facebook *LogoPlace `json:"facebook,omitzero"`
 	// Place of the logo in media for Instagram.
 	Instagram *LogoPlace `json:"instagram,omitzero"`
+	// Place of the logo in media for LinkedIn.
+	Linkedin *LogoPlace `json:"linkedin,omitzero"`
+	// Place of the logo in media for Pinterest.
+	Pinterest *LogoPlace `json:"pinterest,omitzero"`
 	// Place of the logo in media for Rutube.
 	Rutube *LogoPlace `json:"rutube,omitzero"`
 	// Place of the logo in media for Telegram.
 	Telegram *LogoPlace `json:"telegram,omitzero"`
+	// Place of the logo in media for Threads.
+	Threads *LogoPlace `json:"threads,omitzero"`
 	// Place of the logo in media for TikTok.
 	Tiktok *LogoPlace `json:"tiktok,omitzero"`
 	// Place of the logo in media for VK.
 	Vk *LogoPlace `json:"vk,omitzero"`
+	// Place of the logo in media for X.
+	X *LogoPlace `json:"x,omitzero"`
 	// Place of the logo in media for YouTube.
 	Youtube *LogoPlace `json:"youtube,omitzero"`
 }
@@ -6207,16 +6363,28 @@ type SellerSettingsUpdate struct {
 // logo_place decides between different places. A platform with plain_media is none and leaves out the name as well;
 // with a place in this list, media show the brand, and the platform refuses them.
 type SellerSettingsUpdateLogoPlaces struct {
+	// Place of the logo in media for Bluesky.
+	Bluesky Nullable[LogoPlaceInput] `json:"bluesky,omitzero"`
+	// Place of the logo in media for Facebook.
+	Facebook Nullable[LogoPlaceInput] `json:"facebook,omitzero"`
 	// Place of the logo in media for Instagram.
 	Instagram Nullable[LogoPlaceInput] `json:"instagram,omitzero"`
+	// Place of the logo in media for LinkedIn.
+	Linkedin Nullable[LogoPlaceInput] `json:"linkedin,omitzero"`
+	// Place of the logo in media for Pinterest.
+	Pinterest Nullable[LogoPlaceInput] `json:"pinterest,omitzero"`
 	// Place of the logo in media for Rutube.
 	Rutube Nullable[LogoPlaceInput] `json:"rutube,omitzero"`
 	// Place of the logo in media for Telegram.
 	Telegram Nullable[LogoPlaceInput] `json:"telegram,omitzero"`
+	// Place of the logo in media for Threads.
+	Threads Nullable[LogoPlaceInput] `json:"threads,omitzero"`
 	// Place of the logo in media for TikTok.
 	Tiktok Nullable[LogoPlaceInput] `json:"tiktok,omitzero"`
 	// Place of the logo in media for VK.
 	Vk Nullable[LogoPlaceInput] `json:"vk,omitzero"`
+	// Place of the logo in media for X.
+	X Nullable[LogoPlaceInput] `json:"x,omitzero"`
 	// Place of the logo in media for YouTube.
 	Youtube Nullable[LogoPlaceInput] `json:"youtube,omitzero"`
 }
@@ -6356,7 +6524,7 @@ type SocialAccountConnect struct {
 	LateAfter *int64 `json:"late_after,omitzero"`
 	// Up to 20 key-value pairs of your own.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// rutube: password. It is used once and not stored.
+	// Password. rutube and bluesky need it: of bluesky, an app password. It is used once and not stored.
 	Password *string `json:"password,omitzero"`
 	// Platform of the account. Send this or social_account_id.
 	Platform *PlatformInput `json:"platform,omitzero"`
@@ -6368,7 +6536,7 @@ type SocialAccountConnect struct {
 	ReturnURL *string `json:"return_url,omitzero"`
 	// Id of an account to connect again. Send this or platform.
 	SocialAccountID *string `json:"social_account_id,omitzero"`
-	// rutube: user name.
+	// User name. rutube and bluesky need it: of bluesky, the handle of the account.
 	Username *string `json:"username,omitzero"`
 }
 
@@ -6471,6 +6639,8 @@ type SocialPlatformAccept struct {
 	Kind ContentKind `json:"kind"`
 	// Maximum number of media.
 	MaxMedia int64 `json:"max_media"`
+	// Maximum number of posts of a thread, with the option thread. 1: the platform has no threads.
+	MaxPosts int64 `json:"max_posts"`
 	// Maximum length of a caption whose end is published as a message of its own. 0: none is.
 	MaxWithRest int64 `json:"max_with_rest"`
 	// Minimum number of media.
@@ -6721,9 +6891,12 @@ type TelegramOptions struct {
 type TextLimit struct {
 	// Maximum length. 0: there is no such text.
 	Max int64 `json:"max"`
+	// Further maximum of the length in bytes of UTF-8. Null: none.
+	MaxBytes *int64 `json:"max_bytes"`
 	// Whether it is required.
 	Required bool `json:"required"`
-	// Unit of the length.
+	// Unit of the length. graphemes: what readers see as characters. weighted_characters: 23 for a link, 2 for an emoji
+	// and for a character of the scripts of East Asia, 1 for others.
 	Unit TextLimitUnit `json:"unit"`
 }
 
@@ -6733,10 +6906,26 @@ type TextLimitUnit string
 
 // The values of TextLimitUnit.
 const (
-	TextLimitUnitCharacters TextLimitUnit = "characters"
-	TextLimitUnitUtf16Units TextLimitUnit = "utf16_units"
-	TextLimitUnitBytes      TextLimitUnit = "bytes"
+	TextLimitUnitCharacters                TextLimitUnit = "characters"
+	TextLimitUnitUtf16Units                TextLimitUnit = "utf16_units"
+	TextLimitUnitBytes                     TextLimitUnit = "bytes"
+	TextLimitUnitGraphemes                 TextLimitUnit = "graphemes"
+	TextLimitUnitCharactersAndBytesOfEmoji TextLimitUnit = "characters_and_bytes_of_emoji"
+	TextLimitUnitWeightedCharacters        TextLimitUnit = "weighted_characters"
 )
+
+// ThreadsOptions is a type of the API.
+type ThreadsOptions struct {
+	// Descriptions of the images for people who cannot see them, in the order of the images.
+	AltText []string `json:"alt_text,omitzero"`
+	// Comment to write below the post.
+	FirstComment *string `json:"first_comment,omitzero"`
+	// Publishes a caption that is too long for one post as several, each a reply to the one before. Absent: a long caption
+	// is refused.
+	Thread *bool `json:"thread,omitzero"`
+	// Topic of the post. Absent: the first hashtag.
+	TopicTag *string `json:"topic_tag,omitzero"`
+}
 
 // TiktokOptions is a type of the API.
 type TiktokOptions struct {
@@ -7267,6 +7456,23 @@ type WebhookWithSecret struct {
 	Version int64 `json:"version"`
 	// Time at which the secret was made and shown. Only in a repeat that leaves it out.
 	SecretShownAt *time.Time `json:"secret_shown_at,omitzero"`
+}
+
+// Xoptions is a type of the API.
+type Xoptions struct {
+	// Descriptions of the images for people who cannot see them, in the order of the images.
+	AltText []string `json:"alt_text,omitzero"`
+	// Comment to write below the post.
+	FirstComment *string `json:"first_comment,omitzero"`
+	// Declares that the content was made by AI. It is always declared where the platform asks: false is refused.
+	IsAigc *bool `json:"is_aigc,omitzero"`
+	// Declares that a partner paid for the post.
+	PaidPartnership *bool `json:"paid_partnership,omitzero"`
+	// Who may reply. Absent: everyone.
+	Replies *RepliesInput `json:"replies,omitzero"`
+	// Publishes a caption that is too long for one post as several, each a reply to the one before. Absent: a long caption
+	// is refused.
+	Thread *bool `json:"thread,omitzero"`
 }
 
 // YoutubeOptions is a type of the API.

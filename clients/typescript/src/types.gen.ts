@@ -670,6 +670,19 @@ export interface BloggerSettingsUpdate {
   style?: BloggerSettingsStyleInput | null;
 }
 
+/** A type of the API. */
+export interface BlueskyOptions {
+  /** Descriptions of the images for people who cannot see them, in the order of the images. */
+  alt_text?: string[];
+  /** Comment to write below the post. */
+  first_comment?: string;
+  /**
+   * Publishes a caption that is too long for one post as several, each a reply to the one before. Absent: a long
+   * caption is refused.
+   */
+  thread?: boolean;
+}
+
 /** Factory of a brand. */
 export interface BrandFactory {
   /** Whether its content waits for an approval before it is scheduled or published. */
@@ -827,16 +840,28 @@ export interface BrandSettingsInput {
  * the brand, and the platform refuses them.
  */
 export interface BrandSettingsInputLogoPlaces {
+  /** Place of the logo in media for Bluesky. */
+  bluesky?: LogoPlaceInput;
+  /** Place of the logo in media for Facebook. */
+  facebook?: LogoPlaceInput;
   /** Place of the logo in media for Instagram. */
   instagram?: LogoPlaceInput;
+  /** Place of the logo in media for LinkedIn. */
+  linkedin?: LogoPlaceInput;
+  /** Place of the logo in media for Pinterest. */
+  pinterest?: LogoPlaceInput;
   /** Place of the logo in media for Rutube. */
   rutube?: LogoPlaceInput;
   /** Place of the logo in media for Telegram. */
   telegram?: LogoPlaceInput;
+  /** Place of the logo in media for Threads. */
+  threads?: LogoPlaceInput;
   /** Place of the logo in media for TikTok. */
   tiktok?: LogoPlaceInput;
   /** Place of the logo in media for VK. */
   vk?: LogoPlaceInput;
+  /** Place of the logo in media for X. */
+  x?: LogoPlaceInput;
   /** Place of the logo in media for YouTube. */
   youtube?: LogoPlaceInput;
 }
@@ -848,16 +873,28 @@ export interface BrandSettingsInputLogoPlaces {
  * the brand, and the platform refuses them.
  */
 export interface BrandSettingsLogoPlaces {
+  /** Place of the logo in media for Bluesky. */
+  bluesky?: LogoPlace;
+  /** Place of the logo in media for Facebook. */
+  facebook?: LogoPlace;
   /** Place of the logo in media for Instagram. */
   instagram?: LogoPlace;
+  /** Place of the logo in media for LinkedIn. */
+  linkedin?: LogoPlace;
+  /** Place of the logo in media for Pinterest. */
+  pinterest?: LogoPlace;
   /** Place of the logo in media for Rutube. */
   rutube?: LogoPlace;
   /** Place of the logo in media for Telegram. */
   telegram?: LogoPlace;
+  /** Place of the logo in media for Threads. */
+  threads?: LogoPlace;
   /** Place of the logo in media for TikTok. */
   tiktok?: LogoPlace;
   /** Place of the logo in media for VK. */
   vk?: LogoPlace;
+  /** Place of the logo in media for X. */
+  x?: LogoPlace;
   /** Place of the logo in media for YouTube. */
   youtube?: LogoPlace;
 }
@@ -917,16 +954,28 @@ export interface BrandSettingsUpdate {
  * the brand, and the platform refuses them.
  */
 export interface BrandSettingsUpdateLogoPlaces {
+  /** Place of the logo in media for Bluesky. */
+  bluesky?: LogoPlaceInput | null;
+  /** Place of the logo in media for Facebook. */
+  facebook?: LogoPlaceInput | null;
   /** Place of the logo in media for Instagram. */
   instagram?: LogoPlaceInput | null;
+  /** Place of the logo in media for LinkedIn. */
+  linkedin?: LogoPlaceInput | null;
+  /** Place of the logo in media for Pinterest. */
+  pinterest?: LogoPlaceInput | null;
   /** Place of the logo in media for Rutube. */
   rutube?: LogoPlaceInput | null;
   /** Place of the logo in media for Telegram. */
   telegram?: LogoPlaceInput | null;
+  /** Place of the logo in media for Threads. */
+  threads?: LogoPlaceInput | null;
   /** Place of the logo in media for TikTok. */
   tiktok?: LogoPlaceInput | null;
   /** Place of the logo in media for VK. */
   vk?: LogoPlaceInput | null;
+  /** Place of the logo in media for X. */
+  x?: LogoPlaceInput | null;
   /** Place of the logo in media for YouTube. */
   youtube?: LogoPlaceInput | null;
 }
@@ -2579,6 +2628,14 @@ export interface ExpertSettingsUpdate {
   field?: string;
 }
 
+/** A type of the API. */
+export interface FacebookOptions {
+  /** Descriptions of the images for people who cannot see them, in the order of the images. */
+  alt_text?: string[];
+  /** Comment to write below the post. */
+  first_comment?: string;
+}
+
 /** One of several shapes. */
 export type Factory =
   | BloggerFactory
@@ -2895,6 +2952,24 @@ export interface InstagramOptions {
   /** Who can see the post. Absent: the platform's default. */
   privacy?: 'public';
 }
+
+/** A type of the API. */
+export interface LinkedinOptions {
+  /** Descriptions of the images for people who cannot see them, in the order of the images. */
+  alt_text?: string[];
+  /**
+   * Publishes the images of a carousel as the pages of a document, which readers turn. Its title is that of the
+   * content.
+   */
+  document?: boolean;
+  /** Comment to write below the post. */
+  first_comment?: string;
+  /** Who can see the post. Absent: the platform's default. */
+  privacy?: LinkedinOptionsPrivacy;
+}
+
+/** Values of an enumeration. */
+export type LinkedinOptionsPrivacy = 'public' | 'friends';
 
 /** Values of an enumeration. */
 export type ListOrder = 'asc' | 'desc';
@@ -3756,6 +3831,16 @@ export type PersonState = 'invited' | 'active' | 'removed' | (string & {});
 export type PersonStateInput = 'invited' | 'active' | 'removed';
 
 /** A type of the API. */
+export interface PinterestOptions {
+  /** Descriptions of the images for people who cannot see them, in the order of the images. */
+  alt_text?: string[];
+  /** Time of the frame of a video to show before it plays. Absent: the poster, or the platform's choice. */
+  cover_at_seconds?: number;
+  /** Page that the pin leads to. Absent: the first link in the caption. */
+  link?: string;
+}
+
+/** A type of the API. */
 export interface Plan {
   /** Whether accounts on this plan may use the API. */
   api_access: boolean;
@@ -3787,23 +3872,35 @@ export interface PlanRateLimits {
 }
 
 /** Values of an enumeration. */
-export type Platform = 'instagram' | 'tiktok' | 'youtube' | 'telegram' | 'vk' | 'rutube' | (string & {});
+export type Platform = 'instagram' | 'tiktok' | 'youtube' | 'telegram' | 'vk' | 'rutube' | 'facebook' | 'linkedin' | 'threads' | 'bluesky' | 'pinterest' | 'x' | (string & {});
 
 /** Values of an enumeration. */
-export type PlatformInput = 'instagram' | 'tiktok' | 'youtube' | 'telegram' | 'vk' | 'rutube';
+export type PlatformInput = 'instagram' | 'tiktok' | 'youtube' | 'telegram' | 'vk' | 'rutube' | 'facebook' | 'linkedin' | 'threads' | 'bluesky' | 'pinterest' | 'x';
 
 /** A type of the API. */
 export interface PlatformOptions {
+  /** Options on Bluesky. */
+  bluesky?: BlueskyOptions;
+  /** Options on Facebook. */
+  facebook?: FacebookOptions;
   /** Options on Instagram. */
   instagram?: InstagramOptions;
+  /** Options on LinkedIn. */
+  linkedin?: LinkedinOptions;
+  /** Options on Pinterest. */
+  pinterest?: PinterestOptions;
   /** Options on Rutube. */
   rutube?: RutubeOptions;
   /** Options on Telegram. */
   telegram?: TelegramOptions;
+  /** Options on Threads. */
+  threads?: ThreadsOptions;
   /** Options on TikTok. */
   tiktok?: TiktokOptions;
   /** Options on VK. */
   vk?: VkOptions;
+  /** Options on X. */
+  x?: Xoptions;
   /** Options on YouTube. */
   youtube?: YoutubeOptions;
 }
@@ -4306,16 +4403,34 @@ export interface PublishOptions {
   disable_duet?: boolean;
   /** Permits no stitches. */
   disable_stitch?: boolean;
+  /**
+   * Publishes the images of a carousel as the pages of a document, which readers turn. Its title is that of the
+   * content.
+   */
+  document?: boolean;
   /** Comment to write below the post. */
   first_comment?: string;
   /** Declares that the content was made by AI. It is always declared where the platform asks: false is refused. */
   is_aigc?: boolean;
+  /** Page that the pin leads to. Absent: the first link in the caption. */
+  link?: string;
   /** Declares that the content is made for children. */
   made_for_kids?: boolean;
+  /** Declares that a partner paid for the post. */
+  paid_partnership?: boolean;
   /** Who can see the post. Absent: the platform's default. */
   privacy?: Privacy;
+  /** Who may reply. Absent: everyone. */
+  replies?: Replies;
   /** Notifies no followers. */
   silent?: boolean;
+  /**
+   * Publishes a caption that is too long for one post as several, each a reply to the one before. Absent: a long
+   * caption is refused.
+   */
+  thread?: boolean;
+  /** Topic of the post. Absent: the first hashtag. */
+  topic_tag?: string;
 }
 
 /** A type of the API. */
@@ -4486,6 +4601,12 @@ export interface RegenerateContentItemEstimate {
   /** Id of the operation that the body is for. */
   operation: 'regenerateContentItem';
 }
+
+/** Values of an enumeration. */
+export type Replies = 'following' | 'mentioned' | 'subscribers' | 'verified' | (string & {});
+
+/** Values of an enumeration. */
+export type RepliesInput = 'following' | 'mentioned' | 'subscribers' | 'verified';
 
 /** Values of an enumeration. */
 export type ReserveState = 'held' | 'charged' | 'released' | (string & {});
@@ -4775,16 +4896,28 @@ export interface SellerSettingsInput {
  * the brand, and the platform refuses them.
  */
 export interface SellerSettingsInputLogoPlaces {
+  /** Place of the logo in media for Bluesky. */
+  bluesky?: LogoPlaceInput;
+  /** Place of the logo in media for Facebook. */
+  facebook?: LogoPlaceInput;
   /** Place of the logo in media for Instagram. */
   instagram?: LogoPlaceInput;
+  /** Place of the logo in media for LinkedIn. */
+  linkedin?: LogoPlaceInput;
+  /** Place of the logo in media for Pinterest. */
+  pinterest?: LogoPlaceInput;
   /** Place of the logo in media for Rutube. */
   rutube?: LogoPlaceInput;
   /** Place of the logo in media for Telegram. */
   telegram?: LogoPlaceInput;
+  /** Place of the logo in media for Threads. */
+  threads?: LogoPlaceInput;
   /** Place of the logo in media for TikTok. */
   tiktok?: LogoPlaceInput;
   /** Place of the logo in media for VK. */
   vk?: LogoPlaceInput;
+  /** Place of the logo in media for X. */
+  x?: LogoPlaceInput;
   /** Place of the logo in media for YouTube. */
   youtube?: LogoPlaceInput;
 }
@@ -4796,16 +4929,28 @@ export interface SellerSettingsInputLogoPlaces {
  * the brand, and the platform refuses them.
  */
 export interface SellerSettingsLogoPlaces {
+  /** Place of the logo in media for Bluesky. */
+  bluesky?: LogoPlace;
+  /** Place of the logo in media for Facebook. */
+  facebook?: LogoPlace;
   /** Place of the logo in media for Instagram. */
   instagram?: LogoPlace;
+  /** Place of the logo in media for LinkedIn. */
+  linkedin?: LogoPlace;
+  /** Place of the logo in media for Pinterest. */
+  pinterest?: LogoPlace;
   /** Place of the logo in media for Rutube. */
   rutube?: LogoPlace;
   /** Place of the logo in media for Telegram. */
   telegram?: LogoPlace;
+  /** Place of the logo in media for Threads. */
+  threads?: LogoPlace;
   /** Place of the logo in media for TikTok. */
   tiktok?: LogoPlace;
   /** Place of the logo in media for VK. */
   vk?: LogoPlace;
+  /** Place of the logo in media for X. */
+  x?: LogoPlace;
   /** Place of the logo in media for YouTube. */
   youtube?: LogoPlace;
 }
@@ -4871,16 +5016,28 @@ export interface SellerSettingsUpdate {
  * the brand, and the platform refuses them.
  */
 export interface SellerSettingsUpdateLogoPlaces {
+  /** Place of the logo in media for Bluesky. */
+  bluesky?: LogoPlaceInput | null;
+  /** Place of the logo in media for Facebook. */
+  facebook?: LogoPlaceInput | null;
   /** Place of the logo in media for Instagram. */
   instagram?: LogoPlaceInput | null;
+  /** Place of the logo in media for LinkedIn. */
+  linkedin?: LogoPlaceInput | null;
+  /** Place of the logo in media for Pinterest. */
+  pinterest?: LogoPlaceInput | null;
   /** Place of the logo in media for Rutube. */
   rutube?: LogoPlaceInput | null;
   /** Place of the logo in media for Telegram. */
   telegram?: LogoPlaceInput | null;
+  /** Place of the logo in media for Threads. */
+  threads?: LogoPlaceInput | null;
   /** Place of the logo in media for TikTok. */
   tiktok?: LogoPlaceInput | null;
   /** Place of the logo in media for VK. */
   vk?: LogoPlaceInput | null;
+  /** Place of the logo in media for X. */
+  x?: LogoPlaceInput | null;
   /** Place of the logo in media for YouTube. */
   youtube?: LogoPlaceInput | null;
 }
@@ -5034,7 +5191,7 @@ export interface SocialAccountConnect {
   late_after?: number;
   /** Up to 20 key-value pairs of your own. */
   metadata?: Record<string, string>;
-  /** rutube: password. It is used once and not stored. */
+  /** Password. rutube and bluesky need it: of bluesky, an app password. It is used once and not stored. */
   password?: string;
   /** Platform of the account. Send this or social_account_id. */
   platform?: PlatformInput;
@@ -5045,7 +5202,7 @@ export interface SocialAccountConnect {
   return_url?: string;
   /** Id of an account to connect again. Send this or platform. */
   social_account_id?: string;
-  /** rutube: user name. */
+  /** User name. rutube and bluesky need it: of bluesky, the handle of the account. */
   username?: string;
 }
 
@@ -5143,6 +5300,8 @@ export interface SocialPlatformAccept {
   kind: ContentKind;
   /** Maximum number of media. */
   max_media: number;
+  /** Maximum number of posts of a thread, with the option thread. 1: the platform has no threads. */
+  max_posts: number;
   /** Maximum length of a caption whose end is published as a message of its own. 0: none is. */
   max_with_rest: number;
   /** Minimum number of media. */
@@ -5365,14 +5524,34 @@ export interface TelegramOptions {
 export interface TextLimit {
   /** Maximum length. 0: there is no such text. */
   max: number;
+  /** Further maximum of the length in bytes of UTF-8. Null: none. */
+  max_bytes: number | null;
   /** Whether it is required. */
   required: boolean;
-  /** Unit of the length. */
+  /**
+   * Unit of the length. graphemes: what readers see as characters. weighted_characters: 23 for a link, 2 for an emoji
+   * and for a character of the scripts of East Asia, 1 for others.
+   */
   unit: TextLimitUnit;
 }
 
 /** Values of an enumeration. */
-export type TextLimitUnit = 'characters' | 'utf16_units' | 'bytes' | (string & {});
+export type TextLimitUnit = 'characters' | 'utf16_units' | 'bytes' | 'graphemes' | 'characters_and_bytes_of_emoji' | 'weighted_characters' | (string & {});
+
+/** A type of the API. */
+export interface ThreadsOptions {
+  /** Descriptions of the images for people who cannot see them, in the order of the images. */
+  alt_text?: string[];
+  /** Comment to write below the post. */
+  first_comment?: string;
+  /**
+   * Publishes a caption that is too long for one post as several, each a reply to the one before. Absent: a long
+   * caption is refused.
+   */
+  thread?: boolean;
+  /** Topic of the post. Absent: the first hashtag. */
+  topic_tag?: string;
+}
 
 /** A type of the API. */
 export interface TiktokOptions {
@@ -5813,6 +5992,25 @@ export interface WebhookWithSecret {
   version: number;
   /** Time at which the secret was made and shown. Only in a repeat that leaves it out. */
   secret_shown_at?: string;
+}
+
+/** A type of the API. */
+export interface Xoptions {
+  /** Descriptions of the images for people who cannot see them, in the order of the images. */
+  alt_text?: string[];
+  /** Comment to write below the post. */
+  first_comment?: string;
+  /** Declares that the content was made by AI. It is always declared where the platform asks: false is refused. */
+  is_aigc?: boolean;
+  /** Declares that a partner paid for the post. */
+  paid_partnership?: boolean;
+  /** Who may reply. Absent: everyone. */
+  replies?: RepliesInput;
+  /**
+   * Publishes a caption that is too long for one post as several, each a reply to the one before. Absent: a long
+   * caption is refused.
+   */
+  thread?: boolean;
 }
 
 /** A type of the API. */

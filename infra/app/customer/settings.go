@@ -128,6 +128,9 @@ var canaries = []int{0, 10, 15, 30}
 // authorizer needs a tenth of it as reserved concurrency.
 const CallsPerSecond = 2000
 
+// leastCents is the lowest budget of X. A publication that costs more would wait forever.
+const leastCents = 600
+
 // leastLimit is the lowest limit that AWS accepts for a firewall rule.
 const leastLimit = 10
 
@@ -252,8 +255,9 @@ func (s Settings) validate() error {
 	case s.YouTubeDailyUploads < 0:
 		return fmt.Errorf("youtubeDailyUploads is the number of uploads that Google permits the application on a "+
 			"day, not %d", s.YouTubeDailyUploads)
-	case s.XDailyCents < 0:
-		return fmt.Errorf("xDailyCents is how much the calls of X may cost on a day, not %d", s.XDailyCents)
+	case s.XDailyCents != 0 && s.XDailyCents < leastCents:
+		return fmt.Errorf("xDailyCents is 0, for the default, or %d or more, which the longest thread costs, not %d",
+			leastCents, s.XDailyCents)
 	case s.AllowLoopbackWebhooks && !s.Local():
 		return fmt.Errorf("allowLoopbackWebhooks is for the stage %s alone: the stage %s would let webhooks reach "+
 			"the service's own network", StageLocal, s.Stage)

@@ -73,6 +73,20 @@ func TestProviders(t *testing.T) {
 	}
 }
 
+// Customers have the platforms of their entries beside those that all have, and the local system has
+// all.
+func TestPlatforms(t *testing.T) {
+	s, err := read(map[string]any{"customer": "acme",
+		"customers": map[string]any{"acme": map[string]any{"account": "111122223333", "region": "eu-central-1",
+			"platforms": []string{"x", "bluesky"}, "xDailyCents": 600}}})
+	if err != nil || strings.Join(s.PlatformList(), "+") != "x+bluesky" || s.XDailyCents != 600 {
+		t.Errorf("%v, %v", s.PlatformList(), err)
+	}
+	if s, err = read(map[string]any{"customer": "local"}); err != nil || len(s.PlatformList()) != 6 {
+		t.Errorf("the local system has %v, %v", s.PlatformList(), err)
+	}
+}
+
 func TestRefusedSettings(t *testing.T) {
 	for name, c := range map[string]struct {
 		values map[string]any
@@ -146,6 +160,19 @@ func TestRefusedSettings(t *testing.T) {
 			`"midjourney": providers are some of bedrock, elevenlabs, fal`},
 		"a provider twice": {map[string]any{"customer": "acme", "providers": "fal,polly,fal"},
 			"fal is named twice"},
+		"an unheard-of platform": {map[string]any{"customer": "acme", "customers": map[string]any{
+			"acme": map[string]any{"account": "111122223333", "region": "eu-central-1",
+				"platforms": []string{"x", "myspace"}}}}, `facebook, linkedin, threads, bluesky, pinterest, x, which ` +
+			`customers may add, not "myspace"`},
+		"a platform that everyone has": {map[string]any{"customer": "acme", "customers": map[string]any{
+			"acme": map[string]any{"account": "111122223333", "region": "eu-central-1",
+				"platforms": []string{"vk"}}}}, `not "vk"`},
+		"a platform twice": {map[string]any{"customer": "acme", "customers": map[string]any{
+			"acme": map[string]any{"account": "111122223333", "region": "eu-central-1",
+				"platforms": []string{"x", "x"}}}}, "x is named twice"},
+		"too little for a thread on X": {map[string]any{"customer": "acme", "customers": map[string]any{
+			"acme": map[string]any{"account": "111122223333", "region": "eu-central-1", "xDailyCents": 599}}},
+			"xDailyCents is 0, for the default, or 600 or more"},
 		"a negative budget": {map[string]any{"customer": "acme", "customers": map[string]any{
 			"acme": map[string]any{"account": "111122223333", "region": "eu-central-1", "alarmEmail": "a@acme.example",
 				"monthlyBudget": -1}}}, "a number of dollars, not -1"},

@@ -103,7 +103,7 @@ func TestWhatAFunctionMayDoIsWhatItIsTold(t *testing.T) {
 			"ALLOW_LOOPBACK_WEBHOOKS": f.May(topology.ReachAddresses),
 			"SECRETS_KEY_ARN":         f.May(topology.SealSecrets, topology.OpenSecrets, topology.CallPlatforms),
 			"PLATFORM_SECRET":         f.May(topology.CallPlatforms), "PLATFORM_ENDPOINT": false,
-			"YOUTUBE_DAILY_UPLOADS": false, "SEAL_SECRET_ARN": f.Trigger == topology.ByRotation ||
+			"YOUTUBE_DAILY_UPLOADS": false, "X_DAILY_CENTS": false, "PLATFORMS": false, "SEAL_SECRET_ARN": f.Trigger == topology.ByRotation ||
 				f.Trigger == topology.ByGateway && f.Audit != nil || f.May(topology.OpenClaims, topology.SignPeopleIn),
 			"PROVIDERS": f.May(topology.KnowProviders), "PROVIDER_SECRET": f.May(topology.CallProviders),
 			"PROVIDER_ENDPOINT": false,

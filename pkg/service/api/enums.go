@@ -80,6 +80,7 @@ var enumNames = map[string]string{
 	"Webhook.state":                "WebhookState",
 	"WebhookCreate.event_types":    "EventPattern",
 	"WebhookDestination.type":      "WebhookDestinationType",
+	"PublishOptions.replies":       "Replies",
 }
 
 // listValues lists the values of members whose types are lists of other packages: scopes, and codes and types that are

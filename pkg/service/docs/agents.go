@@ -36,7 +36,7 @@ func markdown(name string) []byte {
 }
 
 const about = "# Content-Automation API\n\n> A REST API for making and publishing social-media content: factories make posts, " +
-	"videos, carousels, stories and music clips, and publish them on Instagram, TikTok, YouTube, Telegram, VK and Rutube.\n\n" +
+	"videos, carousels, stories and music clips, and publish them on Instagram, TikTok, YouTube, Telegram, VK, Rutube and others.\n\n" +
 	"Calls are JSON over HTTPS with `Authorization: Bearer svc_test_…`. Keys that begin with `svc_test_` use a sandbox. Work " +
 	"runs in the background; webhooks report the result. Agents can use the tools at `/mcp` (Model Context Protocol) instead.\n"
 

@@ -144,6 +144,7 @@ func (f *Fake) Handler() http.Handler {
 	})
 	api.HandleFunc("POST /xrpc/com.atproto.repo.uploadBlob", f.upload)
 	api.HandleFunc("POST /xrpc/com.atproto.repo.createRecord", f.create)
+	api.HandleFunc("POST /xrpc/com.atproto.repo.deleteRecord", f.remove)
 	api.HandleFunc("GET /xrpc/com.atproto.repo.getRecord", f.read)
 	api.HandleFunc("GET /xrpc/app.bsky.feed.getPosts", f.posts)
 	mux := http.NewServeMux()
@@ -409,6 +410,21 @@ func (f *Fake) Records() map[string]Record {
 		all[key] = r
 	}
 	return all
+}
+
+// remove deletes a record. One that does not exist is no error.
+func (f *Fake) remove(w http.ResponseWriter, r *http.Request) {
+	var body map[string]string
+	if err := json.NewDecoder(r.Body).Decode(&body); err != nil || body["repo"] != DID ||
+		body["collection"] != "app.bsky.feed.post" {
+		invalid(w)
+		return
+	}
+	f.mu.Lock()
+	delete(f.records, body["rkey"])
+	f.mu.Unlock()
+	f.Remove(refOf(body["rkey"]).URI)
+	control.JSON(w, http.StatusOK, map[string]string{})
 }
 
 func (f *Fake) posts(w http.ResponseWriter, r *http.Request) {

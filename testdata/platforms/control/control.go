@@ -116,6 +116,28 @@ func (c *Control) Find(id string) (Post, bool) {
 	return posts[i], true
 }
 
+// Remove deletes a visible post, and reports whether it existed.
+func (c *Control) Remove(id string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	before := len(c.posts)
+	c.posts = slices.DeleteFunc(c.posts, func(p Post) bool { return p.ID == id })
+	return len(c.posts) < before
+}
+
+// Rewrite replaces the content of a visible post, and reports whether it exists.
+func (c *Control) Rewrite(id, content string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i := range c.posts {
+		if c.posts[i].ID == id {
+			c.posts[i].Content = content
+			return true
+		}
+	}
+	return false
+}
+
 // Posts implements platformtest.Fake.
 func (c *Control) Posts() []string {
 	var all []string

@@ -79,6 +79,12 @@ func (f *Fake) Handler() http.Handler {
 	api.HandleFunc("POST /v26.0/{post}/comments", f.comment)
 	api.HandleFunc("GET /v26.0/{post}/insights", f.insights)
 	api.HandleFunc("GET /v26.0/{node}", f.node)
+	api.HandleFunc("POST /v26.0/{node}", f.edit)
+	api.HandleFunc("DELETE /v26.0/{node}", func(w http.ResponseWriter, r *http.Request) {
+		if !f.Remove(r.PathValue("node")) {
+			bad(w)
+		}
+	})
 	guarded := http.NewServeMux()
 	guarded.HandleFunc("POST /v26.0/oauth/access_token", f.token)
 	guarded.HandleFunc("GET /v26.0/debug_token", func(w http.ResponseWriter, _ *http.Request) {
@@ -317,6 +323,20 @@ func (f *Fake) status(v *video) map[string]any {
 	}
 	return map[string]any{"video_status": state, "uploading_phase": phase(done), "processing_phase": phase(done),
 		"publishing_phase": phase(v.published)}
+}
+
+func (f *Fake) edit(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	name := "message"
+	if f.videos[r.PathValue("node")] != nil {
+		name = "description"
+	}
+	f.mu.Unlock()
+	if r.FormValue(name) == "" || len(r.PostForm) != 1 || !f.Rewrite(r.PathValue("node"), r.FormValue(name)) {
+		bad(w)
+		return
+	}
+	control.JSON(w, http.StatusOK, map[string]bool{"success": true})
 }
 
 func (f *Fake) insights(w http.ResponseWriter, r *http.Request) {

@@ -35,6 +35,8 @@ type Fake struct {
 	OAuth *oauth.Server
 	// Took is the time for which a file is processed.
 	Took time.Duration
+	// Unapproved says that the application gets no refresh tokens.
+	Unapproved bool
 
 	mu    sync.Mutex
 	files map[string]*file
@@ -79,6 +81,11 @@ func (f *Fake) Handler() http.Handler {
 	}
 	api.HandleFunc("POST /rest/posts", f.create)
 	api.HandleFunc("GET /rest/posts", f.list)
+	api.HandleFunc("POST /rest/posts/{urn}", f.edit)
+	api.HandleFunc("DELETE /rest/posts/{urn}", func(w http.ResponseWriter, r *http.Request) {
+		f.Remove(r.PathValue("urn"))
+		w.WriteHeader(http.StatusNoContent)
+	})
 	api.HandleFunc("GET /rest/organizationAcls", func(w http.ResponseWriter, _ *http.Request) {
 		control.JSON(w, http.StatusOK, map[string]any{"elements": []any{map[string]string{"organization": Organization}}})
 	})
@@ -135,6 +142,9 @@ func (f *Fake) token(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	access, refresh := f.Grant(60 * 24 * time.Hour)
+	if f.Unapproved {
+		refresh = ""
+	}
 	control.JSON(w, http.StatusOK, map[string]any{"access_token": access, "refresh_token": refresh,
 		"expires_in": 60 * 24 * 3600, "scope": strings.Join(f.OAuth.Scopes, ",")})
 }
@@ -340,6 +350,22 @@ func (f *Fake) comment(w http.ResponseWriter, r *http.Request) {
 	}
 	f.Comment(body.Message.Text)
 	w.WriteHeader(http.StatusCreated)
+}
+
+func (f *Fake) edit(w http.ResponseWriter, r *http.Request) {
+	var body struct {
+		Patch struct {
+			Set struct {
+				Commentary string `json:"commentary"`
+			} `json:"$set"`
+		} `json:"patch"`
+	}
+	if err := json.NewDecoder(r.Body).Decode(&body); err != nil || r.Header.Get("X-Restli-Method") != "PARTIAL_UPDATE" ||
+		!f.Rewrite(r.PathValue("urn"), body.Patch.Set.Commentary) {
+		bad(w)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
 }
 
 func (f *Fake) actions(w http.ResponseWriter, r *http.Request) {

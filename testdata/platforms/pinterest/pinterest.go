@@ -87,6 +87,22 @@ func (f *Fake) Handler() http.Handler {
 	api.HandleFunc("POST /v5/media", f.register)
 	api.HandleFunc("GET /v5/media/{id}", f.media)
 	api.HandleFunc("POST /v5/pins", f.create)
+	api.HandleFunc("PATCH /v5/pins/{id}", func(w http.ResponseWriter, r *http.Request) {
+		var body map[string]string
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil || body["description"] == "" ||
+			!f.Rewrite(r.PathValue("id"), body["description"]) {
+			bad(w)
+			return
+		}
+		control.JSON(w, http.StatusOK, map[string]string{"id": r.PathValue("id")})
+	})
+	api.HandleFunc("DELETE /v5/pins/{id}", func(w http.ResponseWriter, r *http.Request) {
+		if !f.Remove(r.PathValue("id")) {
+			refuse(w, http.StatusNotFound, 50, "Pin not found.")
+			return
+		}
+		w.WriteHeader(http.StatusNoContent)
+	})
 	api.HandleFunc("GET /v5/boards/"+Board+"/pins", f.list)
 	api.HandleFunc("GET /v5/pins/{id}/analytics", f.analytics)
 	mux := http.NewServeMux()

@@ -51,7 +51,7 @@ func New(now func() time.Time) *Fake {
 		OAuth: &oauth.Server{
 			ClientID: oauth.ClientID, ClientSecret: oauth.ClientSecret, Divider: ",",
 			Scopes: []string{"threads_basic", "threads_content_publish", "threads_manage_replies",
-				"threads_read_replies", "threads_manage_insights"},
+				"threads_read_replies", "threads_manage_insights", "threads_delete"},
 		},
 		Took: 45 * time.Second, containers: map[string]*container{}, texts: map[string]string{},
 		replies: map[string]string{}, topics: map[string]string{},
@@ -83,6 +83,11 @@ func (f *Fake) Handler() http.Handler {
 	api.HandleFunc("GET /v1.0/"+User+"/replies", f.list)
 	api.HandleFunc("GET /v1.0/{media}/insights", f.insights)
 	api.HandleFunc("GET /v1.0/{node}", f.node)
+	api.HandleFunc("DELETE /v1.0/{node}", func(w http.ResponseWriter, r *http.Request) {
+		if !f.Remove(r.PathValue("node")) {
+			bad(w)
+		}
+	})
 	guarded := http.NewServeMux()
 	guarded.HandleFunc("POST /oauth/access_token", func(w http.ResponseWriter, r *http.Request) {
 		if r.FormValue("grant_type") != "authorization_code" || f.OAuth.Exchange(r.PostForm, true) != nil {

@@ -107,6 +107,10 @@ func (f *Fake) Handler() http.Handler {
 	api.HandleFunc("POST /2/media/metadata", f.metadata)
 	api.HandleFunc("POST /2/tweets", f.create)
 	api.HandleFunc("GET /2/tweets/{id}", f.read)
+	api.HandleFunc("DELETE /2/tweets/{id}", func(w http.ResponseWriter, r *http.Request) {
+		f.Remove(r.PathValue("id"))
+		control.JSON(w, http.StatusOK, map[string]any{"data": map[string]bool{"deleted": true}})
+	})
 	api.HandleFunc("GET /2/users/"+User+"/tweets", f.list)
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /2/oauth2/token", f.token)

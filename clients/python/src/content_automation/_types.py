@@ -706,6 +706,20 @@ class BloggerSettingsUpdate(TypedDict):
 
 
 
+class BlueskyOptions(TypedDict):
+    """A type of the API."""
+
+    alt_text: NotRequired[List[str]]
+    """Descriptions of the images for people who cannot see them, in the order of the images."""
+    first_comment: NotRequired[str]
+    """Comment to write below the post."""
+    thread: NotRequired[bool]
+    """Publishes a caption that is too long for one post as several, each a reply to the one before. Absent: a long
+    caption is refused.
+    """
+
+
+
 class BrandFactory(TypedDict):
     """Factory of a brand."""
 
@@ -857,16 +871,28 @@ class BrandSettingsInputLogoPlaces(TypedDict):
     this list, media show the brand, and the platform refuses them.
     """
 
+    bluesky: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for Bluesky."""
+    facebook: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for Facebook."""
     instagram: NotRequired["LogoPlaceInput"]
     """Place of the logo in media for Instagram."""
+    linkedin: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for LinkedIn."""
+    pinterest: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for Pinterest."""
     rutube: NotRequired["LogoPlaceInput"]
     """Place of the logo in media for Rutube."""
     telegram: NotRequired["LogoPlaceInput"]
     """Place of the logo in media for Telegram."""
+    threads: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for Threads."""
     tiktok: NotRequired["LogoPlaceInput"]
     """Place of the logo in media for TikTok."""
     vk: NotRequired["LogoPlaceInput"]
     """Place of the logo in media for VK."""
+    x: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for X."""
     youtube: NotRequired["LogoPlaceInput"]
     """Place of the logo in media for YouTube."""
 
@@ -879,16 +905,28 @@ class BrandSettingsLogoPlaces(TypedDict):
     this list, media show the brand, and the platform refuses them.
     """
 
+    bluesky: NotRequired["LogoPlace"]
+    """Place of the logo in media for Bluesky."""
+    facebook: NotRequired["LogoPlace"]
+    """Place of the logo in media for Facebook."""
     instagram: NotRequired["LogoPlace"]
     """Place of the logo in media for Instagram."""
+    linkedin: NotRequired["LogoPlace"]
+    """Place of the logo in media for LinkedIn."""
+    pinterest: NotRequired["LogoPlace"]
+    """Place of the logo in media for Pinterest."""
     rutube: NotRequired["LogoPlace"]
     """Place of the logo in media for Rutube."""
     telegram: NotRequired["LogoPlace"]
     """Place of the logo in media for Telegram."""
+    threads: NotRequired["LogoPlace"]
+    """Place of the logo in media for Threads."""
     tiktok: NotRequired["LogoPlace"]
     """Place of the logo in media for TikTok."""
     vk: NotRequired["LogoPlace"]
     """Place of the logo in media for VK."""
+    x: NotRequired["LogoPlace"]
+    """Place of the logo in media for X."""
     youtube: NotRequired["LogoPlace"]
     """Place of the logo in media for YouTube."""
 
@@ -946,16 +984,28 @@ class BrandSettingsUpdateLogoPlaces(TypedDict):
     this list, media show the brand, and the platform refuses them.
     """
 
+    bluesky: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for Bluesky."""
+    facebook: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for Facebook."""
     instagram: NotRequired[Optional["LogoPlaceInput"]]
     """Place of the logo in media for Instagram."""
+    linkedin: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for LinkedIn."""
+    pinterest: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for Pinterest."""
     rutube: NotRequired[Optional["LogoPlaceInput"]]
     """Place of the logo in media for Rutube."""
     telegram: NotRequired[Optional["LogoPlaceInput"]]
     """Place of the logo in media for Telegram."""
+    threads: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for Threads."""
     tiktok: NotRequired[Optional["LogoPlaceInput"]]
     """Place of the logo in media for TikTok."""
     vk: NotRequired[Optional["LogoPlaceInput"]]
     """Place of the logo in media for VK."""
+    x: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for X."""
     youtube: NotRequired[Optional["LogoPlaceInput"]]
     """Place of the logo in media for YouTube."""
 
@@ -2632,6 +2682,16 @@ class ExpertSettingsUpdate(TypedDict):
     """Field of expertise."""
 
 
+
+class FacebookOptions(TypedDict):
+    """A type of the API."""
+
+    alt_text: NotRequired[List[str]]
+    """Descriptions of the images for people who cannot see them, in the order of the images."""
+    first_comment: NotRequired[str]
+    """Comment to write below the post."""
+
+
 Factory = Union["BloggerFactory", "BrandFactory", "EntertainmentFactory", "ExpertFactory", "MusicianFactory", "NewsFactory", "SellerFactory"]
 
 FactoryBaseApproval = Union[Literal["none", "required"], str]
@@ -2929,6 +2989,24 @@ class InstagramOptions(TypedDict):
     privacy: NotRequired[Literal["public"]]
     """Who can see the post. Absent: the platform's default."""
 
+
+
+class LinkedinOptions(TypedDict):
+    """A type of the API."""
+
+    alt_text: NotRequired[List[str]]
+    """Descriptions of the images for people who cannot see them, in the order of the images."""
+    document: NotRequired[bool]
+    """Publishes the images of a carousel as the pages of a document, which readers turn. Its title is that of the
+    content.
+    """
+    first_comment: NotRequired[str]
+    """Comment to write below the post."""
+    privacy: NotRequired["LinkedinOptionsPrivacy"]
+    """Who can see the post. Absent: the platform's default."""
+
+
+LinkedinOptionsPrivacy = Literal["public", "friends"]
 
 ListOrder = Literal["asc", "desc"]
 
@@ -3805,6 +3883,18 @@ PersonState = Union[Literal["invited", "active", "removed"], str]
 PersonStateInput = Literal["invited", "active", "removed"]
 
 
+class PinterestOptions(TypedDict):
+    """A type of the API."""
+
+    alt_text: NotRequired[List[str]]
+    """Descriptions of the images for people who cannot see them, in the order of the images."""
+    cover_at_seconds: NotRequired[float]
+    """Time of the frame of a video to show before it plays. Absent: the poster, or the platform's choice."""
+    link: NotRequired[str]
+    """Page that the pin leads to. Absent: the first link in the caption."""
+
+
+
 class Plan(TypedDict):
     """A type of the API."""
 
@@ -3838,24 +3928,36 @@ class PlanRateLimits(TypedDict):
     """Requests per minute of a test key."""
 
 
-Platform = Union[Literal["instagram", "tiktok", "youtube", "telegram", "vk", "rutube"], str]
+Platform = Union[Literal["instagram", "tiktok", "youtube", "telegram", "vk", "rutube", "facebook", "linkedin", "threads", "bluesky", "pinterest", "x"], str]
 
-PlatformInput = Literal["instagram", "tiktok", "youtube", "telegram", "vk", "rutube"]
+PlatformInput = Literal["instagram", "tiktok", "youtube", "telegram", "vk", "rutube", "facebook", "linkedin", "threads", "bluesky", "pinterest", "x"]
 
 
 class PlatformOptions(TypedDict):
     """A type of the API."""
 
+    bluesky: NotRequired["BlueskyOptions"]
+    """Options on Bluesky."""
+    facebook: NotRequired["FacebookOptions"]
+    """Options on Facebook."""
     instagram: NotRequired["InstagramOptions"]
     """Options on Instagram."""
+    linkedin: NotRequired["LinkedinOptions"]
+    """Options on LinkedIn."""
+    pinterest: NotRequired["PinterestOptions"]
+    """Options on Pinterest."""
     rutube: NotRequired["RutubeOptions"]
     """Options on Rutube."""
     telegram: NotRequired["TelegramOptions"]
     """Options on Telegram."""
+    threads: NotRequired["ThreadsOptions"]
+    """Options on Threads."""
     tiktok: NotRequired["TiktokOptions"]
     """Options on TikTok."""
     vk: NotRequired["VkOptions"]
     """Options on VK."""
+    x: NotRequired["Xoptions"]
+    """Options on X."""
     youtube: NotRequired["YoutubeOptions"]
     """Options on YouTube."""
 
@@ -4386,16 +4488,32 @@ class PublishOptions(TypedDict):
     """Permits no duets."""
     disable_stitch: NotRequired[bool]
     """Permits no stitches."""
+    document: NotRequired[bool]
+    """Publishes the images of a carousel as the pages of a document, which readers turn. Its title is that of the
+    content.
+    """
     first_comment: NotRequired[str]
     """Comment to write below the post."""
     is_aigc: NotRequired[bool]
     """Declares that the content was made by AI. It is always declared where the platform asks: false is refused."""
+    link: NotRequired[str]
+    """Page that the pin leads to. Absent: the first link in the caption."""
     made_for_kids: NotRequired[bool]
     """Declares that the content is made for children."""
+    paid_partnership: NotRequired[bool]
+    """Declares that a partner paid for the post."""
     privacy: NotRequired["Privacy"]
     """Who can see the post. Absent: the platform's default."""
+    replies: NotRequired["Replies"]
+    """Who may reply. Absent: everyone."""
     silent: NotRequired[bool]
     """Notifies no followers."""
+    thread: NotRequired[bool]
+    """Publishes a caption that is too long for one post as several, each a reply to the one before. Absent: a long
+    caption is refused.
+    """
+    topic_tag: NotRequired[str]
+    """Topic of the post. Absent: the first hashtag."""
 
 
 
@@ -4579,6 +4697,10 @@ class RegenerateContentItemEstimate(TypedDict):
     operation: Literal["regenerateContentItem"]
     """Id of the operation that the body is for."""
 
+
+Replies = Union[Literal["following", "mentioned", "subscribers", "verified"], str]
+
+RepliesInput = Literal["following", "mentioned", "subscribers", "verified"]
 
 ReserveState = Union[Literal["held", "charged", "released"], str]
 
@@ -4866,16 +4988,28 @@ class SellerSettingsInputLogoPlaces(TypedDict):
     this list, media show the brand, and the platform refuses them.
     """
 
+    bluesky: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for Bluesky."""
+    facebook: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for Facebook."""
     instagram: NotRequired["LogoPlaceInput"]
     """Place of the logo in media for Instagram."""
+    linkedin: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for LinkedIn."""
+    pinterest: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for Pinterest."""
     rutube: NotRequired["LogoPlaceInput"]
     """Place of the logo in media for Rutube."""
     telegram: NotRequired["LogoPlaceInput"]
     """Place of the logo in media for Telegram."""
+    threads: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for Threads."""
     tiktok: NotRequired["LogoPlaceInput"]
     """Place of the logo in media for TikTok."""
     vk: NotRequired["LogoPlaceInput"]
     """Place of the logo in media for VK."""
+    x: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for X."""
     youtube: NotRequired["LogoPlaceInput"]
     """Place of the logo in media for YouTube."""
 
@@ -4888,16 +5022,28 @@ class SellerSettingsLogoPlaces(TypedDict):
     this list, media show the brand, and the platform refuses them.
     """
 
+    bluesky: NotRequired["LogoPlace"]
+    """Place of the logo in media for Bluesky."""
+    facebook: NotRequired["LogoPlace"]
+    """Place of the logo in media for Facebook."""
     instagram: NotRequired["LogoPlace"]
     """Place of the logo in media for Instagram."""
+    linkedin: NotRequired["LogoPlace"]
+    """Place of the logo in media for LinkedIn."""
+    pinterest: NotRequired["LogoPlace"]
+    """Place of the logo in media for Pinterest."""
     rutube: NotRequired["LogoPlace"]
     """Place of the logo in media for Rutube."""
     telegram: NotRequired["LogoPlace"]
     """Place of the logo in media for Telegram."""
+    threads: NotRequired["LogoPlace"]
+    """Place of the logo in media for Threads."""
     tiktok: NotRequired["LogoPlace"]
     """Place of the logo in media for TikTok."""
     vk: NotRequired["LogoPlace"]
     """Place of the logo in media for VK."""
+    x: NotRequired["LogoPlace"]
+    """Place of the logo in media for X."""
     youtube: NotRequired["LogoPlace"]
     """Place of the logo in media for YouTube."""
 
@@ -4960,16 +5106,28 @@ class SellerSettingsUpdateLogoPlaces(TypedDict):
     this list, media show the brand, and the platform refuses them.
     """
 
+    bluesky: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for Bluesky."""
+    facebook: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for Facebook."""
     instagram: NotRequired[Optional["LogoPlaceInput"]]
     """Place of the logo in media for Instagram."""
+    linkedin: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for LinkedIn."""
+    pinterest: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for Pinterest."""
     rutube: NotRequired[Optional["LogoPlaceInput"]]
     """Place of the logo in media for Rutube."""
     telegram: NotRequired[Optional["LogoPlaceInput"]]
     """Place of the logo in media for Telegram."""
+    threads: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for Threads."""
     tiktok: NotRequired[Optional["LogoPlaceInput"]]
     """Place of the logo in media for TikTok."""
     vk: NotRequired[Optional["LogoPlaceInput"]]
     """Place of the logo in media for VK."""
+    x: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for X."""
     youtube: NotRequired[Optional["LogoPlaceInput"]]
     """Place of the logo in media for YouTube."""
 
@@ -5128,7 +5286,7 @@ class SocialAccountConnect(TypedDict):
     metadata: NotRequired[Dict[str, str]]
     """Up to 20 key-value pairs of your own."""
     password: NotRequired[str]
-    """rutube: password. It is used once and not stored."""
+    """Password. rutube and bluesky need it: of bluesky, an app password. It is used once and not stored."""
     platform: NotRequired["PlatformInput"]
     """Platform of the account. Send this or social_account_id."""
     return_url: NotRequired[str]
@@ -5138,7 +5296,7 @@ class SocialAccountConnect(TypedDict):
     social_account_id: NotRequired[str]
     """Id of an account to connect again. Send this or platform."""
     username: NotRequired[str]
-    """rutube: user name."""
+    """User name. rutube and bluesky need it: of bluesky, the handle of the account."""
 
 
 
@@ -5241,6 +5399,8 @@ class SocialPlatformAccept(TypedDict):
     """Kind of content."""
     max_media: int
     """Maximum number of media."""
+    max_posts: int
+    """Maximum number of posts of a thread, with the option thread. 1: the platform has no threads."""
     max_with_rest: int
     """Maximum length of a caption whose end is published as a message of its own. 0: none is."""
     min_media: int
@@ -5486,13 +5646,33 @@ class TextLimit(TypedDict):
 
     max: int
     """Maximum length. 0: there is no such text."""
+    max_bytes: Optional[int]
+    """Further maximum of the length in bytes of UTF-8. Null: none."""
     required: bool
     """Whether it is required."""
     unit: "TextLimitUnit"
-    """Unit of the length."""
+    """Unit of the length. graphemes: what readers see as characters. weighted_characters: 23 for a link, 2 for an emoji
+    and for a character of the scripts of East Asia, 1 for others.
+    """
 
 
-TextLimitUnit = Union[Literal["characters", "utf16_units", "bytes"], str]
+TextLimitUnit = Union[Literal["characters", "utf16_units", "bytes", "graphemes", "characters_and_bytes_of_emoji", "weighted_characters"], str]
+
+
+class ThreadsOptions(TypedDict):
+    """A type of the API."""
+
+    alt_text: NotRequired[List[str]]
+    """Descriptions of the images for people who cannot see them, in the order of the images."""
+    first_comment: NotRequired[str]
+    """Comment to write below the post."""
+    thread: NotRequired[bool]
+    """Publishes a caption that is too long for one post as several, each a reply to the one before. Absent: a long
+    caption is refused.
+    """
+    topic_tag: NotRequired[str]
+    """Topic of the post. Absent: the first hashtag."""
+
 
 
 class TiktokOptions(TypedDict):
@@ -5957,6 +6137,26 @@ class WebhookWithSecret(TypedDict):
     """Version, increased by every change. It is the ETag of the resource, for If-Match."""
     secret_shown_at: NotRequired[str]
     """Time at which the secret was made and shown. Only in a repeat that leaves it out."""
+
+
+
+class Xoptions(TypedDict):
+    """A type of the API."""
+
+    alt_text: NotRequired[List[str]]
+    """Descriptions of the images for people who cannot see them, in the order of the images."""
+    first_comment: NotRequired[str]
+    """Comment to write below the post."""
+    is_aigc: NotRequired[bool]
+    """Declares that the content was made by AI. It is always declared where the platform asks: false is refused."""
+    paid_partnership: NotRequired[bool]
+    """Declares that a partner paid for the post."""
+    replies: NotRequired["RepliesInput"]
+    """Who may reply. Absent: everyone."""
+    thread: NotRequired[bool]
+    """Publishes a caption that is too long for one post as several, each a reply to the one before. Absent: a long
+    caption is refused.
+    """
 
 
 

@@ -90,7 +90,8 @@ func TestARepeatedRecordIsTheSamePost(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if made, err := f.Adapter.Finalize(t.Context(), f.Account, post, step.Handle); err != nil || made.Post.URL == "" {
+		made, err := f.Adapter.Finalize(t.Context(), f.Account, post, step.Handle)
+		if err != nil || made.Post.URL == "" {
 			t.Fatal(made, err)
 		}
 	}

@@ -272,16 +272,30 @@ func (j progress) result() (blob, error) {
 
 // key returns the key of the n-th record: a TID of the AT Protocol.
 func (s state) key(post platform.Post, n int) string {
-	const alphabet = "234567abcdefghijklmnopqrstuvwxyz"
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(post.Key)) // a hash takes all
-	v := uint64(s.At+int64(n))<<10 | uint64(h.Sum32()&1023)
+	return tid(uint64(s.At+int64(n))<<10 | uint64(h.Sum32()&1023))
+}
+
+const alphabet = "234567abcdefghijklmnopqrstuvwxyz"
+
+// tid writes a TID: a time in microseconds, and ten bits that tell clocks apart.
+func tid(v uint64) string {
 	key := make([]byte, 13)
 	for i := range key {
 		key[12-i] = alphabet[v&31]
 		v >>= 5
 	}
 	return string(key)
+}
+
+// following returns the key of the n-th record after the one of a key.
+func following(key string, n int) string {
+	var v uint64
+	for i := range len(key) {
+		v = v<<5 | uint64(max(strings.IndexByte(alphabet, key[i]), 0))
+	}
+	return tid(v + uint64(n)<<10)
 }
 
 // Make implements chain.Steps. A repeat with the key of an existing record fails.

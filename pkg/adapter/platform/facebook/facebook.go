@@ -60,6 +60,8 @@ var capabilities = platform.Capabilities{
 	Shape:     Options{},
 	Privacies: []platform.Privacy{platform.Public},
 	Metrics:   []string{"views", "likes", "comments", "shares"},
+	Edits:     true,
+	Deletes:   true,
 	Pulls:     true,
 	Notes: []string{
 		"Posts are those of a page. Facebook lets no application post as a person.",
@@ -220,7 +222,9 @@ func (p *Platform) pages(ctx context.Context, token platform.Secret) ([]page, er
 }
 
 // Refresh implements platform.Connector. The token of a page does not end.
-func (p *Platform) Refresh(_ context.Context, a platform.Account) (platform.Token, error) { return a.Token, nil }
+func (p *Platform) Refresh(_ context.Context, a platform.Account) (platform.Token, error) {
+	return a.Token, nil
+}
 
 // Revoke implements platform.Connector. Only the login that granted the access can revoke it, and the
 // service does not keep its token.

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	processing = 30 * time.Second // between two looks at a video
+	processing = 15 * time.Second // between two looks at a video
 	// maxLooks bounds how often the adapter reads a post that was made.
 	maxLooks = 40
 )
@@ -46,7 +46,9 @@ func reel(post platform.Post) bool {
 }
 
 // Begin implements chain.Steps.
-func (p *Platform) Begin(context.Context, platform.Account, platform.Post, *chain.Work[state]) error { return nil }
+func (p *Platform) Begin(context.Context, platform.Account, platform.Post, *chain.Work[state]) error {
+	return nil
+}
 
 // Prepare implements chain.Steps. It uploads a photo, or lets Facebook read the file of a Reel.
 func (p *Platform) Prepare(ctx context.Context, a platform.Account, post platform.Post,

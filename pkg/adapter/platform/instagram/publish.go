@@ -328,7 +328,8 @@ func (p *Platform) find(ctx context.Context, a platform.Account, post platform.P
 	}
 	for _, m := range list.Data {
 		at, err := time.Parse("2006-01-02T15:04:05-0700", m.At)
-		if err == nil && graph.Number(m.ID) && strings.TrimSpace(m.Caption) == want && !at.Before(begun.Add(-time.Minute)) {
+		if err == nil && graph.Number(m.ID) && strings.TrimSpace(m.Caption) == want &&
+			!at.Before(begun.Add(-time.Minute)) {
 			return posted(m.ID)
 		}
 	}

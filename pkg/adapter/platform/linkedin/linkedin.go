@@ -72,6 +72,8 @@ var capabilities = platform.Capabilities{
 	Shape:     Options{},
 	Privacies: []platform.Privacy{platform.Public, platform.Friends},
 	Metrics:   []string{"likes", "comments"},
+	Edits:     true,
+	Deletes:   true,
 	Notes: []string{
 		"An account is a member. If the operator's application has the Community Management API, organisations that " +
 			"the member administers can be connected, too.",
@@ -186,14 +188,6 @@ func (p *Platform) organizations(ctx context.Context, token platform.Token) (all
 		all = append(all, platform.Account{ID: e.URN, Handle: o.Vanity, Name: o.Name, Token: token})
 	}
 	return all, nil
-}
-
-// Refresh implements platform.Connector. Most applications get no refresh token.
-func (p *Platform) Refresh(ctx context.Context, a platform.Account) (platform.Token, error) {
-	if a.Token.Refresh == "" {
-		return a.Token, nil
-	}
-	return p.Connector.Refresh(ctx, a)
 }
 
 // Revoke implements platform.Connector.

@@ -117,6 +117,26 @@ func TestOrganisationsNeedTheirScopes(t *testing.T) {
 	}
 }
 
+// Without a refresh token, the end of access is known, and an ended token has to be connected again.
+func TestAnApplicationWithoutRefreshTokens(t *testing.T) {
+	f := fixtureOf(fake.Member)()
+	defer f.Close()
+	f.Fake.(*fake.Fake).Unapproved = true
+	grant, err := fixture.OAuthGrant(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	accounts, err := f.Adapter.Connect(t.Context(), grant)
+	if err != nil || len(accounts) != 1 || !accounts[0].Token.ExpiresAt.IsZero() ||
+		!accounts[0].Token.EndsAt.Equal(f.Now().Add(60*24*time.Hour)) {
+		t.Fatalf("%+v, %v", accounts, err)
+	}
+	f.Fake.Expire()
+	if _, err := platformtest.Publish(t.Context(), f, accounts[0], text); platform.KindOf(err) != platform.Reconnect {
+		t.Errorf("got %v, want %s", err, platform.Reconnect)
+	}
+}
+
 // baseOf returns the address of the fake.
 func baseOf(t *testing.T, f *platformtest.Fixture) string {
 	t.Helper()

@@ -4,7 +4,9 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
@@ -17,7 +19,7 @@ const (
 	processing = 15 * time.Second // between two looks at a file
 	// unread is how long an image usually takes, whose state members may not read.
 	unread = 5 * time.Second
-	most   = 100             // longest id of a post
+	most   = 100 // longest id of a post
 )
 
 // state is the adapter's part of a handle.
@@ -47,7 +49,9 @@ func edge(m platform.Media) string {
 }
 
 // Begin implements chain.Steps.
-func (p *Platform) Begin(context.Context, platform.Account, platform.Post, *chain.Work[state]) error { return nil }
+func (p *Platform) Begin(context.Context, platform.Account, platform.Post, *chain.Work[state]) error {
+	return nil
+}
 
 // Prepare implements chain.Steps. It uploads a file, or looks at one.
 func (p *Platform) Prepare(ctx context.Context, a platform.Account, post platform.Post,
@@ -158,14 +162,12 @@ func (p *Platform) available(ctx context.Context, a platform.Account, m platform
 var escape = strings.NewReplacer(`\`, `\\`, `<`, `\<`, `>`, `\>`, `#`, `\#`, `~`, `\~`, `_`, `\_`, `|`, `\|`, `[`, `\[`,
 	`]`, `\]`, `*`, `\*`, `(`, `\(`, `)`, `\)`, `{`, `\{`, `}`, `\}`, `@`, `\@`)
 
+// hashtags are the escaped hashtags of a text.
+var hashtags = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(^|\s)\\#((?:[\pL\pN]|\\_)+)`) })
+
 // commentary returns the text of a post. A hashtag stays one.
-func commentary(text string, tags []string) string {
-	text = escape.Replace(text)
-	for _, tag := range tags {
-		tag = escape.Replace(tag)
-		text = strings.ReplaceAll(text, `\#`+tag, `{hashtag|\#|`+tag+`}`)
-	}
-	return text
+func commentary(text string) string {
+	return hashtags().ReplaceAllString(escape.Replace(text), `${1}{hashtag|\#|${2}}`)
 }
 
 // Make implements chain.Steps.
@@ -203,7 +205,7 @@ func (p *Platform) body(a platform.Account, post platform.Post, w chain.Work[sta
 		visibility = "CONNECTIONS"
 	}
 	body := map[string]any{
-		"author": a.ID, "commentary": commentary(p.Text(post, w), post.Hashtags), "visibility": visibility,
+		"author": a.ID, "commentary": commentary(p.Text(post, w)), "visibility": visibility,
 		"distribution": map[string]any{"feedDistribution": "MAIN_FEED", "targetEntities": []string{},
 			"thirdPartyDistributionChannels": []string{}},
 		"lifecycleState": "PUBLISHED", "isReshareDisabledByAuthor": false,
@@ -254,7 +256,7 @@ func (p *Platform) Find(ctx context.Context, a platform.Account, post platform.P
 		return ref, "", err
 	}
 	for _, e := range list.Elements {
-		if e.Commentary == commentary(p.Text(post, w), post.Hashtags) && len(e.ID) <= most &&
+		if e.Commentary == commentary(p.Text(post, w)) && len(e.ID) <= most &&
 			!time.UnixMilli(e.At).Before(begun.Add(-time.Minute)) {
 			return refOf(e.ID), platform.StageDone, nil
 		}

@@ -24,7 +24,9 @@ type state struct {
 }
 
 // Begin implements chain.Steps.
-func (p *Platform) Begin(context.Context, platform.Account, platform.Post, *chain.Work[state]) error { return nil }
+func (p *Platform) Begin(context.Context, platform.Account, platform.Post, *chain.Work[state]) error {
+	return nil
+}
 
 // Prepare implements chain.Steps. It uploads a video, or looks at it.
 func (p *Platform) Prepare(ctx context.Context, a platform.Account, post platform.Post,
@@ -115,7 +117,9 @@ func (p *Platform) Make(ctx context.Context, a platform.Account, post platform.P
 	return refOf(made.ID), nil
 }
 
-func refOf(id string) chain.Ref { return chain.Ref{ID: id, URL: site + "/pin/" + url.PathEscape(id) + "/"} }
+func refOf(id string) chain.Ref {
+	return chain.Ref{ID: id, URL: site + "/pin/" + url.PathEscape(id) + "/"}
+}
 
 // source returns the media of a pin.
 func source(post platform.Post, s state) map[string]any {

@@ -21,6 +21,7 @@ func (s Suite) Cases() []Case {
 		{"connects", s.connects},
 		{"shows no secret", s.showsNoSecret},
 		{"refuses what does not fit", s.refusesUnfit},
+		{"changes and deletes posts", s.changes},
 	}
 	for _, named := range s.Posts {
 		cases = append(cases, Case{"publishes " + named.Name,
@@ -92,6 +93,59 @@ func (s Suite) publishes(ctx context.Context, named Named) error {
 		return fmt.Errorf("metrics: %w", err)
 	case !slices.Equal(names, want):
 		return fmt.Errorf("metrics %v, want %v", names, want)
+	}
+	return nil
+}
+
+// changes changes and deletes each post. A repeat of either has no other effect than the first. Some
+// platforms delete only the first post of a thread.
+func (s Suite) changes(ctx context.Context) error {
+	for _, named := range s.Posts {
+		f := s.New()
+		d := newDriver(f, named.Post)
+		if err := d.run(ctx); err != nil || d.failure != nil {
+			return errors.Join(err, asError(d.failure))
+		}
+		err := s.change(ctx, f, platform.Placed{Published: d.progress.Post, Media: len(named.Post.Media),
+			Parts: len(platform.Arrange(named.Post, f.Adapter.Capabilities()).Posts())})
+		f.Close()
+		if err != nil {
+			return fmt.Errorf("%s: %w", named.Name, err)
+		}
+	}
+	return nil
+}
+
+func (s Suite) change(ctx context.Context, f *Fixture, post platform.Placed) error {
+	c := f.Adapter.Capabilities()
+	editor, edits := f.Adapter.(platform.Editor)
+	deleter, deletes := f.Adapter.(platform.Deleter)
+	if edits != c.Edits && !s.Immediate || deletes != c.Deletes && !s.Immediate {
+		return fmt.Errorf("an Editor: %v, a Deleter: %v, which its capabilities contradict", edits, deletes)
+	}
+	const text = "Other words"
+	for range 2 {
+		if !edits || s.Immediate {
+			break
+		}
+		before := len(f.Fake.Posts())
+		if err := editor.Edit(ctx, f.Account, post, text); err != nil {
+			return fmt.Errorf("edit: %w", err)
+		}
+		if posts := f.Fake.Posts(); len(posts) != before || !strings.Contains(posts[0], text) {
+			return fmt.Errorf("edited as %q", posts)
+		}
+	}
+	for range 2 {
+		if !deletes || s.Immediate {
+			break
+		}
+		if err := deleter.Delete(ctx, f.Account, post); err != nil {
+			return fmt.Errorf("delete: %w", err)
+		}
+	}
+	if left := withoutComments(f.Fake.Posts()); deletes && !s.Immediate && len(left) != post.Parts-1 && len(left) != 0 {
+		return fmt.Errorf("left are %q", left)
 	}
 	return nil
 }

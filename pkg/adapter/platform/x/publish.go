@@ -33,7 +33,9 @@ type state struct {
 }
 
 // Begin implements chain.Steps.
-func (p *Platform) Begin(context.Context, platform.Account, platform.Post, *chain.Work[state]) error { return nil }
+func (p *Platform) Begin(context.Context, platform.Account, platform.Post, *chain.Work[state]) error {
+	return nil
+}
 
 // uploaded is the state of a file.
 type uploaded struct {

@@ -80,10 +80,11 @@ var capabilities = platform.Capabilities{
 	Shape:     Options{},
 	Privacies: []platform.Privacy{platform.Public},
 	Metrics:   []string{"views", "likes", "comments", "shares", "saves"},
+	Deletes:   true,
 	Budget:    &platform.Budget{Max: dailyPrice, Shared: true, Cost: cost},
 	Notes: []string{
 		"X charges the operator's application: 0.015 dollars for a post, 0.20 dollars for a post with a link, and " +
-			"0.005 dollars for each read of a post. Each post of a thread counts, and so does a first comment. The " +
+			"0.005 dollars for each read of a post, 0.01 dollars for a deletion. Each post of a thread counts, and so does a first comment. The " +
 			"metrics of a post are read four times.",
 		"The operator bounds the cost of a day. Publications beyond it wait.",
 		"A link counts as 23 characters, and an emoji as 2.",

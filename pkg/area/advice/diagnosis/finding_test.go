@@ -164,6 +164,10 @@ func TestFindings(t *testing.T) {
 			f.Factory.Accounts = []Account{{ID: "soc_1", Platform: "instagram"}}
 		}, []string{"caption_too_long warning instagram", "caption_too_long info tiktok",
 			"caption_too_long info telegram"}},
+		"a caption too long for an account of a platform that not everyone has": {func(f *Facts) {
+			f.Items[0].Caption, f.Items[0].Accounts = strings.Repeat("ü", 301), []string{"soc_1"}
+			f.Factory.Accounts = []Account{{ID: "soc_1", Platform: "bluesky"}}
+		}, []string{"caption_too_long warning bluesky"}},
 		"a content type that is not made": {func(f *Facts) {
 			f.Factory.ContentTypes = append(f.Factory.ContentTypes,
 				"video")

@@ -81,9 +81,13 @@ func accounts(f Facts) (all []Finding) {
 }
 
 // captions finds captions that are longer than a platform publishes. That is a fault only
-// if the factory publishes there.
+// if the factory publishes there. A platform that not every customer has matters only then.
 func captions(f Facts) (all []Finding) {
 	for _, p := range registry.Rows() {
+		used := slices.ContainsFunc(f.Factory.Accounts, func(a Account) bool { return a.Platform == p.Name })
+		if p.Optional && !used {
+			continue
+		}
 		limit := p.Capabilities.Kinds[platform.KindVideo].Caption
 		n, over, most := 0, 0, 0
 		for _, it := range f.Items {
@@ -101,7 +105,7 @@ func captions(f Facts) (all []Finding) {
 			continue
 		}
 		severity := Info
-		if slices.ContainsFunc(f.Factory.Accounts, func(a Account) bool { return a.Platform == p.Name }) {
+		if used {
 			severity = Warning
 		}
 		all = append(all, found(CaptionTooLong, severity,

@@ -48,6 +48,20 @@ func TestCheckTellsTheOperatorWhatIsWrong(t *testing.T) {
 	}
 }
 
+// An application may have scopes that the platform has granted beyond the usual ones.
+func TestAnApplicationMayHaveScopes(t *testing.T) {
+	value := `{"linkedin": {"client_id": "l", "client_secret": "s", "scopes": "openid w_organization_social"}}`
+	if err := apps.Check(value); err != nil {
+		t.Error(err)
+	}
+	if found, err := apps.Parse(value); err != nil || found["linkedin"].Scopes != "openid w_organization_social" {
+		t.Errorf("%+v, %v", found, err)
+	}
+	if err := apps.Check(`{"linkedin": {"client_id": "l", "client_secret": "s", "scopes": " "}}`); err == nil {
+		t.Error("empty scopes were accepted")
+	}
+}
+
 func TestTheSecretIsReadWhenItIsNeeded(t *testing.T) {
 	reads, failure := 0, errors.New("no route to host")
 	s := apps.New(func(context.Context) (string, error) {

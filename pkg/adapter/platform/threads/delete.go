@@ -1,0 +1,33 @@
+package threads
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/graph"
+)
+
+var _ platform.Deleter = (*Platform)(nil)
+
+// missing is the code of a post that does not exist.
+const missing = 100
+
+// Delete implements platform.Deleter. It deletes the first post of a thread.
+func (p *Platform) Delete(ctx context.Context, a platform.Account, post platform.Placed) error {
+	notFound := func() *platform.Error {
+		return platform.Reject(platform.CodePostNotFound, "Threads does not have the post.")
+	}
+	if !graph.Number(post.ID) {
+		return notFound()
+	}
+	gone := refusals
+	gone.Codes = map[int]func() *platform.Error{missing: notFound}
+	err := p.Client.JSON(ctx, p.call(http.MethodDelete, "/"+post.ID, a.Token.Access), gone.Refused(false), nil)
+	var refused *platform.Error
+	if errors.As(err, &refused) && refused.Code == platform.CodePostNotFound {
+		return nil
+	}
+	return err
+}
