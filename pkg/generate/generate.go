@@ -8,6 +8,7 @@ package generate
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"time"
 
@@ -36,8 +37,10 @@ type Part struct {
 
 // Made is the result of a part.
 type Made struct {
-	Text  *provider.Text `json:"text,omitempty"`
-	Files []media.File   `json:"files,omitempty"`
+	Text *provider.Text `json:"text,omitempty"`
+	// Object is the result of a text with a form, in place of Text.
+	Object json.RawMessage `json:"object,omitempty"`
+	Files  []media.File    `json:"files,omitempty"`
 	// Marks are the times of the words in speech, if they are known.
 	Marks []provider.Mark `json:"marks,omitempty"`
 	// Branded reports whether finished media show the logo or the name of a brand.

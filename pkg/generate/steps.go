@@ -193,7 +193,7 @@ func (w *Worker) store(ctx context.Context, a *attempt) (o task.Outcome, err err
 // storeFiles stores a part's files. If they were stored before, they are replaced.
 func (w *Worker) storeFiles(ctx context.Context, a *attempt, result provider.Result) error {
 	part := &a.Parts[a.n]
-	made := Made{Text: result.Text, Marks: result.Marks}
+	made := Made{Text: result.Text, Object: result.Object, Marks: result.Marks}
 	place := placeOf(a.Owner, a.Subject, a.Attempt)
 	first := a.firstFile(a.n)
 	for i, f := range result.Media {
@@ -206,7 +206,7 @@ func (w *Worker) storeFiles(ctx context.Context, a *attempt, result provider.Res
 		}
 		made.Files = append(made.Files, saved)
 	}
-	if want := kinds[part.Kind].file; want != "" && len(made.Files) == 0 || want == "" && made.Text == nil {
+	if want := kinds[part.Kind].file; want != "" && len(made.Files) == 0 || want == "" && made.Text == nil && made.Object == nil {
 		return errs.New(errs.UnsupportedMedia, "The provider returned no result.")
 	}
 	if err := part.measure(made, result.Characters); err != nil {
@@ -220,7 +220,7 @@ func (w *Worker) storeFiles(ctx context.Context, a *attempt, result provider.Res
 // choose them.
 func (p *part) measure(made Made, characters int) error {
 	m, ok := catalog.Find(p.Model)
-	if !ok || p.Credits == 0 || made.Text != nil {
+	if !ok || p.Credits == 0 || made.Text != nil || made.Object != nil {
 		return nil // texts are bounded beforehand
 	}
 	q := catalog.Quantity{Images: len(made.Files), Tracks: len(made.Files), Characters: characters}

@@ -145,3 +145,34 @@ func TestAValidationFindsEveryProblemAndChangesNothing(t *testing.T) {
 		t.Errorf("%s", jsonOf(t, v))
 	}
 }
+
+func TestTheWriterAdaptsTexts(t *testing.T) {
+	w := newWorld(t)
+	w.Call(http.MethodPost, "/v1/content-items", w.body("adapt", true)).
+		Refused(t, http.StatusUnprocessableEntity, errs.ValidationFailed, "/adapt")
+	w.attach(w.connect("telegram"), w.connect("vk"), w.connect("youtube"))
+	for name, it := range map[string]item.Item{
+		"generated": w.create("adapt", true, "variants", object{"vk": object{"caption": "My own"}}),
+		"provided":  w.provide("adapt", true, "caption", "Words", "variants", object{"vk": object{"caption": "My own"}}),
+	} {
+		if it.State != item.Queued {
+			t.Fatalf("%s: %+v", name, it)
+		}
+		w.do(it.ID)
+		got := w.get(it.ID)
+		v := got.Variants["telegram"]
+		if got.State != item.Generated || len(got.Variants) != 2 || !v.Adapted || *v.Caption != "Telegram: "+got.Caption ||
+			*got.Variants["vk"].Caption != "My own" || got.Variants["vk"].Adapted {
+			t.Errorf("%s: %s %s", name, got.State, jsonOf(t, got.Variants))
+		}
+	}
+	asked := 0
+	for _, req := range w.provider.requests {
+		if req.Form != nil {
+			asked++
+		}
+	}
+	if asked != 2 {
+		t.Errorf("the writer was asked %d times", asked)
+	}
+}

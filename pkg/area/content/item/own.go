@@ -48,7 +48,7 @@ func (r *Record) Provide(files []media.File) {
 			Role: roleFinal})
 		return
 	}
-	r.Files = r.own(media.Final)
+	r.Files = r.own(media.Final) // which the item also shows while its texts are adapted
 }
 
 // own returns the caller's files with a role.

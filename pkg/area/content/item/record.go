@@ -38,6 +38,8 @@ type Record struct {
 	OwnIDs           []string              `json:"own_ids,omitempty"`
 	VariantFiles     map[string]media.File `json:"variant_files,omitempty"`
 	VariantPlatforms map[string]string     `json:"variant_platforms,omitempty"`
+	// Adapt are the platforms for which the text model words the texts.
+	Adapt []string `json:"adapt,omitempty"`
 	// Given are the texts of the caller. Generation never overwrites them.
 	Given Given `json:"given,omitzero"`
 	// Brief holds the settings that the factory had when the item was created.
