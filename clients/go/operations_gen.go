@@ -39,11 +39,11 @@ type Client struct {
 	Products *ProductsService
 	// Lower prices of products for a time.
 	Promotions *PromotionsService
-	// Delete a published post.
+	// List all publications.
 	Publications *PublicationsService
 	// Checks, approvals, review links, slots and published posts.
 	Publishing *PublishingService
-	// List the review links.
+	// Delete a review link.
 	ReviewLinks *ReviewLinksService
 	// Empty the sandbox, or move its clock.
 	Sandbox *SandboxService
@@ -1675,7 +1675,7 @@ func (s *PromotionsService) Update(ctx context.Context, promotionID string, body
 	return result, nil
 }
 
-// PublicationsService: Delete a published post.
+// PublicationsService: List all publications.
 type PublicationsService struct{ t *transport }
 
 // ListAllPublicationsParams are the parameters of PublicationsService.List.
@@ -1774,6 +1774,26 @@ func (s *PublicationsService) Delete(ctx context.Context, publicationID string, 
 // PublishingService: Checks, approvals, review links, slots and published posts.
 type PublishingService struct{ t *transport }
 
+// GetCreatorInfoParams are the parameters of PublishingService.GetCreatorInfo.
+type GetCreatorInfoParams struct {
+	// Social account.
+	SocialAccountID *string `query:"social_account_id"`
+}
+
+// GetCreatorInfo: Get what a creator may choose.
+//
+// Returns what TikTok allows the account to choose for its next post. Read it when you show the form for a post, as
+// TikTok requires, and send the choices of the person in `options.tiktok`.
+//
+// Needs the scope `social:manage`.
+func (s *PublishingService) GetCreatorInfo(ctx context.Context, params *GetCreatorInfoParams, options ...RequestOption) (*CreatorInfo, error) {
+	result := new(CreatorInfo)
+	if _, err := s.t.do(ctx, newCall("GET", "/v1/publishing/creator-info", queryOf(params), nil, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
 // ListSlotsParams are the parameters of PublishingService.ListSlots.
 type ListSlotsParams struct {
 	// Maximum number of results.
@@ -1821,7 +1841,7 @@ func (s *PublishingService) Validate(ctx context.Context, body PublishingValidat
 	return result, nil
 }
 
-// ReviewLinksService: List the review links.
+// ReviewLinksService: Delete a review link.
 type ReviewLinksService struct{ t *transport }
 
 // ListReviewLinksParams are the parameters of ReviewLinksService.List.

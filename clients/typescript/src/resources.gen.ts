@@ -1323,7 +1323,7 @@ export interface ListAllPublicationsParams {
   order?: T.ListOrder | undefined;
 }
 
-/** Delete a published post. */
+/** List all publications. */
 export class PublicationsResource {
   readonly #core: Core;
 
@@ -1379,6 +1379,12 @@ export class PublicationsResource {
   }
 }
 
+/** The parameters of getCreatorInfo. */
+export interface GetCreatorInfoParams {
+  /** Social account. */
+  social_account_id?: string | undefined;
+}
+
 /** The parameters of listSlots. */
 export interface ListSlotsParams {
   /** Maximum number of results. */
@@ -1401,6 +1407,18 @@ export class PublishingResource {
 
   constructor(core: Core) {
     this.#core = core;
+  }
+
+  /**
+   * Get what a creator may choose.
+   *
+   * Returns what TikTok allows the account to choose for its next post. Read it when you show the form for a post, as
+   * TikTok requires, and send the choices of the person in `options.tiktok`.
+   *
+   * Needs the scope `social:manage`.
+   */
+  getCreatorInfo(params?: GetCreatorInfoParams, options?: RequestOptions): Call<T.CreatorInfo> {
+    return this.#core.call('GET', '/v1/publishing/creator-info', [], { query: params }, options);
   }
 
   /**
@@ -1440,7 +1458,7 @@ export interface ListReviewLinksParams {
   order?: T.ListOrder | undefined;
 }
 
-/** List the review links. */
+/** Delete a review link. */
 export class ReviewLinksResource {
   readonly #core: Core;
 
@@ -2028,11 +2046,11 @@ export class Client {
   readonly products: ProductsResource;
   /** Lower prices of products for a time. */
   readonly promotions: PromotionsResource;
-  /** Delete a published post. */
+  /** List all publications. */
   readonly publications: PublicationsResource;
   /** Checks, approvals, review links, slots and published posts. */
   readonly publishing: PublishingResource;
-  /** List the review links. */
+  /** Delete a review link. */
   readonly reviewLinks: ReviewLinksResource;
   /** Empty the sandbox, or move its clock. */
   readonly sandbox: SandboxResource;

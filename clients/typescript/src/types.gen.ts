@@ -1341,6 +1341,11 @@ export interface ContentItemCreate {
   factory_id: string;
   /** Kind of content. */
   kind: ContentKindInput;
+  /**
+   * Has the text model word the texts for each platform of its social_account_ids, or else of the accounts of its
+   * factory. It makes variants, in one call that is part of the price. Captions of your own variants stay.
+   */
+  adapt?: boolean;
   /** Whether your media were made by AI, with source provided: it is declared where a platform asks. */
   ai_generated?: boolean;
   /** Absent: generated. */
@@ -1563,7 +1568,7 @@ export interface ContentItemUpdate {
   /**
    * What differs on a platform or on a social account, by its id. A null value removes that variant; null removes all.
    */
-  variants?: Record<string, ContentItemVariantCreate> | null;
+  variants?: Record<string, Record<string, unknown> | null> | null;
 }
 
 /** A type of the API. */
@@ -1874,6 +1879,30 @@ export interface CreateVoiceEstimate {
   body: StudioVoiceCreate;
   /** Id of the operation that the body is for. */
   operation: 'createVoice';
+}
+
+/** A type of the API. */
+export interface CreatorInfo {
+  /** Whether the account may make another post now. */
+  can_post: boolean;
+  /** Whether comments may be permitted. */
+  comments: boolean;
+  /** Whether duets may be permitted. */
+  duet: boolean;
+  /** Longest video that the account may post. Null: not known. */
+  max_video_seconds: number | null;
+  /** Display name on the platform: show it to the person who posts. */
+  nickname: string;
+  /** Platform of the account. */
+  platform: Platform;
+  /** Values of the option privacy that the account may choose. There is no default. */
+  privacies: string[];
+  /** Social account. */
+  social_account_id: string;
+  /** Whether stitches may be permitted. */
+  stitch: boolean;
+  /** User name on the platform. */
+  username: string;
 }
 
 /** A type of the API. */
@@ -3389,7 +3418,8 @@ export interface NewsSettingsUpdate {
 export interface OmittedAccount {
   /**
    * Machine-readable reason: needs_reconnect, pending and disconnected are states of the account; unsupported_kind: its
-   * platform does not take the kind of the item.
+   * platform does not take the kind of the item; choices_required: its platform asks for choices of the person who
+   * posts.
    */
   code: OmittedAccountCode;
   /** What happened and what to do about it. */
@@ -3399,7 +3429,7 @@ export interface OmittedAccount {
 }
 
 /** Values of an enumeration. */
-export type OmittedAccountCode = 'needs_reconnect' | 'pending' | 'disconnected' | 'unsupported_kind' | (string & {});
+export type OmittedAccountCode = 'needs_reconnect' | 'pending' | 'disconnected' | 'unsupported_kind' | 'choices_required' | (string & {});
 
 /** A type of the API. */
 export interface OperationServiceLevels {
@@ -4153,6 +4183,13 @@ export interface PublicationWarning {
 export interface PublishOptions {
   /** Descriptions of the images for people who cannot see them, in the order of the images. */
   alt_text?: string[];
+  /** Whether comments are permitted. Required unless mode is inbox. */
+  comments?: boolean;
+  /**
+   * Whether the person who posts agrees to the music usage confirmation of TikTok, and for paid partnerships to its
+   * branded content policy. Must be true.
+   */
+  consent?: boolean;
   /** Time of the frame of a video to show before it plays. Absent: the poster, or the platform's choice. */
   cover_at_seconds?: number;
   /** Permits no comments. */
@@ -4161,17 +4198,40 @@ export interface PublishOptions {
   disable_duet?: boolean;
   /** Permits no stitches. */
   disable_stitch?: boolean;
+  /** What the content promotes: nothing, the own brand, or another one for a reward. Required unless mode is inbox. */
+  disclosure?: PublishOptionsDisclosure;
+  /** Whether duets are permitted. Required for videos, unless mode is inbox. */
+  duet?: boolean;
   /** Comment to write below the post. */
   first_comment?: string;
   /** Declares that the content was made by AI. It is always declared where the platform asks: false is refused. */
   is_aigc?: boolean;
   /** Declares that the content is made for children. */
   made_for_kids?: boolean;
+  /**
+   * direct publishes the post; inbox leaves it in the inbox of the account, where the person finishes it. Absent:
+   * direct.
+   */
+  mode?: PublishOptionsMode;
   /** Who can see the post. Absent: the platform's default. */
   privacy?: Privacy;
   /** Notifies no followers. */
   silent?: boolean;
+  /** Whether stitches are permitted. Required for videos, unless mode is inbox. */
+  stitch?: boolean;
 }
+
+/** Values of an enumeration. */
+export type PublishOptionsDisclosure = 'none' | 'own_brand' | 'paid_partnership' | (string & {});
+
+/** Values of an enumeration. */
+export type PublishOptionsDisclosureInput = 'none' | 'own_brand' | 'paid_partnership';
+
+/** Values of an enumeration. */
+export type PublishOptionsMode = 'direct' | 'inbox' | (string & {});
+
+/** Values of an enumeration. */
+export type PublishOptionsModeInput = 'direct' | 'inbox';
 
 /** A type of the API. */
 export interface PublishedPost {
@@ -5229,6 +5289,13 @@ export type TextLimitUnit = 'characters' | 'utf16_units' | 'bytes' | (string & {
 
 /** A type of the API. */
 export interface TiktokOptions {
+  /** Whether comments are permitted. Required unless mode is inbox. */
+  comments?: boolean;
+  /**
+   * Whether the person who posts agrees to the music usage confirmation of TikTok, and for paid partnerships to its
+   * branded content policy. Must be true.
+   */
+  consent?: boolean;
   /** Time of the frame of a video to show before it plays. Absent: the poster, or the platform's choice. */
   cover_at_seconds?: number;
   /** Permits no comments. */
@@ -5237,10 +5304,21 @@ export interface TiktokOptions {
   disable_duet?: boolean;
   /** Permits no stitches. */
   disable_stitch?: boolean;
+  /** What the content promotes: nothing, the own brand, or another one for a reward. Required unless mode is inbox. */
+  disclosure?: PublishOptionsDisclosureInput;
+  /** Whether duets are permitted. Required for videos, unless mode is inbox. */
+  duet?: boolean;
   /** Declares that the content was made by AI. It is always declared where the platform asks: false is refused. */
   is_aigc?: boolean;
+  /**
+   * direct publishes the post; inbox leaves it in the inbox of the account, where the person finishes it. Absent:
+   * direct.
+   */
+  mode?: PublishOptionsModeInput;
   /** Who can see the post. Absent: the platform's default. */
   privacy?: TiktokOptionsPrivacy;
+  /** Whether stitches are permitted. Required for videos, unless mode is inbox. */
+  stitch?: boolean;
 }
 
 /** Values of an enumeration. */

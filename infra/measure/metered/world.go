@@ -68,6 +68,9 @@ type Settings struct {
 // webhooksListed is one less than the largest number of webhooks of an account.
 const webhooksListed = 19
 
+// stackKey is the key that seals the tokens of accounts.
+const stackKey = "the stack's key"
+
 // plenty is a rate limit that is never reached.
 const plenty = 1_000_000
 
@@ -101,6 +104,8 @@ type World struct {
 	apiKey, person, factory, item, generation, media, event, webhook, delivery, diagnosed, proposal, social string
 	// channel is the social account that items are published to.
 	channel string
+	// creator is an account of a platform that asks for choices of the person who posts.
+	creator string
 	// planned is a factory with a content plan, and seller is one with products.
 	planned, seller           string
 	product, promotion, photo string
@@ -181,7 +186,7 @@ func NewWith(ctx context.Context, s Settings) (_ *World, err error) {
 	// look-up.
 	e := area.Env{AWS: cfg, DB: state, Audit: log, Media: signer, Now: w.Now, Random: rand.Reader,
 		Providers: configured, Loopback: true, DeliverRole: arn.ARN{Partition: "aws"},
-		Envelope: sealtest.Envelope("the stack's key")}
+		Envelope: sealtest.Envelope(stackKey)}
 	for _, f := range api.Functions {
 		router := httpapi.NewRouter(state, w.recorder, w.Now)
 		router.SealWith(s.Secret)
@@ -292,6 +297,11 @@ func (w *World) fill(ctx context.Context, state *store.DB) (err error) {
 		if w.channel, err = w.connect(ctx, "@acme_shop"); err != nil {
 			return err
 		}
+		if w.creator == "" {
+			if w.creator, err = w.connectCreator(ctx, state); err != nil {
+				return err
+			}
+		}
 		if w.chat, _, err = w.drafted(ctx); err != nil {
 			return err
 		}
@@ -313,16 +323,6 @@ func (w *World) fill(ctx context.Context, state *store.DB) (err error) {
 		return err
 	}
 	return w.dispatch(ctx, state)
-}
-
-// connect connects a channel, or returns its account if it is already connected.
-func (w *World) connect(ctx context.Context, channel string) (string, error) {
-	a, err := w.Call(ctx, Request{Operation: "connectSocialAccount",
-		Body: Object{"platform": "telegram", "bot_token": "123456789:EXAMPLE-EXAMPLE-EXAMPLE", "channel": channel}})
-	if err != nil {
-		return "", err
-	}
-	return a.ID()
 }
 
 // generate takes all steps of the work of an item.

@@ -1175,7 +1175,7 @@ class PromotionsResource:
 
 
 class PublicationsResource:
-    """Delete a published post."""
+    """List all publications."""
 
     def __init__(self, client: ContentAutomation) -> None:
         self._client = client
@@ -1243,6 +1243,21 @@ class PublishingResource:
     def __init__(self, client: ContentAutomation) -> None:
         self._client = client
 
+    def get_creator_info(
+        self, params: types.GetCreatorInfoParams | None = None, **options: Unpack[RequestOptions]
+    ) -> types.CreatorInfo:
+        """Get what a creator may choose.
+
+        Returns what TikTok allows the account to choose for its next post. Read it when you show the form for a
+        post, as TikTok requires, and send the choices of the person in `options.tiktok`.
+
+        Needs the scope `social:manage`.
+        """
+        data = self._client.call(
+            "GET", "/v1/publishing/creator-info", (), params, None, options
+        )
+        return cast("types.CreatorInfo", data)
+
     def list_slots(
         self, params: types.ListSlotsParams | None = None, **options: Unpack[RequestOptions]
     ) -> Pages[types.PublishingSlot]:
@@ -1274,7 +1289,7 @@ class PublishingResource:
 
 
 class ReviewLinksResource:
-    """List the review links."""
+    """Delete a review link."""
 
     def __init__(self, client: ContentAutomation) -> None:
         self._client = client

@@ -154,12 +154,15 @@ type Metrics struct {
 // OmittedAccount is an account that an item was not scheduled or published to.
 type OmittedAccount struct {
 	SocialAccountID string `json:"social_account_id" doc:"Social account that was left out"`
-	Code            string `json:"code" enum:"needs_reconnect,pending,disconnected,unsupported_kind" doc:"Machine-readable reason: needs_reconnect, pending and disconnected are states of the account; unsupported_kind: its platform does not take the kind of the item" example:"needs_reconnect"`
+	Code            string `json:"code" enum:"needs_reconnect,pending,disconnected,unsupported_kind,choices_required" doc:"Machine-readable reason: needs_reconnect, pending and disconnected are states of the account; unsupported_kind: its platform does not take the kind of the item; choices_required: its platform asks for choices of the person who posts" example:"needs_reconnect"`
 	Message         string `json:"message" doc:"What happened and what to do about it"`
 }
 
 // OmittedKind is the code of an account whose platform does not take the kind of the item.
 const OmittedKind = "unsupported_kind"
+
+// OmittedChoices is the code of an account whose platform asks for choices that nobody has made.
+const OmittedChoices = "choices_required"
 
 // Slot is a time of the schedule of a factory on an account.
 type Slot struct {
