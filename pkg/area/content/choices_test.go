@@ -39,7 +39,9 @@ func TestAPostOnTikTokNeedsTheChoicesOfAPerson(t *testing.T) {
 			for _, d := range a.Error.Details {
 				params[d.Param] = true
 			}
+			return params
 		}
+		w.Call(http.MethodPost, path(it.ID, "schedule"), object{"publish_at": nil}).Into(t, 200, new(item.Item))
 		return params
 	}
 	at := func(names ...string) map[string]bool {

@@ -58,6 +58,7 @@ var guides = []guide{
 	{"Content", "finished-media", "Finished media"},
 	{"Content", "plans", "Content plans"},
 	{"Publishing", "publishing", "Publishing"},
+	{"Publishing", "own-posts", "Own posts, approval and the calendar"},
 	{"Publishing", "social", "Social accounts"},
 	{"Publishing", "analytics", "Analytics"},
 	{"Advice", "diagnosis", "Diagnoses and proposals"},
