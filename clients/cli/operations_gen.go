@@ -121,7 +121,7 @@ var groups = []group{
 			match: true,
 		},
 	}},
-	{name: "approvals", doc: "Approve a content item", operations: []operation{
+	{name: "approvals", doc: "Request changes of a content item", operations: []operation{
 		{
 			id: "approveContentItem", name: "approve", method: "POST", path: "/v1/approvals/{content_item_id}/approve",
 			summary: "Approve a content item", doc: "Approves a generated item, and sends the event `content.approved`. What waited for it goes on: an item with a `publish_at` is scheduled, and one whose factory has `auto_publish` is published. If the item is changed or regenerated later, it waits for an approval again. Of several decisions at once, one is made; the others are refused and say by whom it was.\n\nNeeds the scope `content:publish`.",
@@ -729,7 +729,7 @@ var groups = []group{
 			match: true,
 		},
 	}},
-	{name: "publications", doc: "List all publications", operations: []operation{
+	{name: "publications", doc: "Delete a published post", operations: []operation{
 		{
 			id: "listAllPublications", name: "list", method: "GET", path: "/v1/publications",
 			summary: "List all publications", doc: "Lists the publications of the account in a period, and what is planned in it: a calendar. A period with more than 1,000 content items is refused: name a shorter one.\n\nNeeds the scope `content:read`.",

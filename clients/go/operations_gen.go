@@ -19,7 +19,7 @@ type Client struct {
 	Account *AccountService
 	// Keys, their scopes, addresses, expiry and rotation.
 	APIKeys *APIKeysService
-	// Approve a content item.
+	// Request changes of a content item.
 	Approvals *ApprovalsService
 	// Chats with an assistant that makes drafts of factories, content plans and content items.
 	Architect *ArchitectService
@@ -39,7 +39,7 @@ type Client struct {
 	Products *ProductsService
 	// Lower prices of products for a time.
 	Promotions *PromotionsService
-	// List all publications.
+	// Delete a published post.
 	Publications *PublicationsService
 	// Checks, approvals, review links, slots and published posts.
 	Publishing *PublishingService
@@ -336,7 +336,7 @@ func (s *APIKeysService) Rotate(ctx context.Context, aPIKeyID string, body *APIK
 	return result, nil
 }
 
-// ApprovalsService: Approve a content item.
+// ApprovalsService: Request changes of a content item.
 type ApprovalsService struct{ t *transport }
 
 // Approve: Approve a content item.
@@ -1675,7 +1675,7 @@ func (s *PromotionsService) Update(ctx context.Context, promotionID string, body
 	return result, nil
 }
 
-// PublicationsService: List all publications.
+// PublicationsService: Delete a published post.
 type PublicationsService struct{ t *transport }
 
 // ListAllPublicationsParams are the parameters of PublicationsService.List.

@@ -229,7 +229,7 @@ export class ApiKeysResource {
   }
 }
 
-/** Approve a content item. */
+/** Request changes of a content item. */
 export class ApprovalsResource {
   readonly #core: Core;
 
@@ -1323,7 +1323,7 @@ export interface ListAllPublicationsParams {
   order?: T.ListOrder | undefined;
 }
 
-/** List all publications. */
+/** Delete a published post. */
 export class PublicationsResource {
   readonly #core: Core;
 
@@ -2026,7 +2026,7 @@ export class Client {
   readonly account: AccountResource;
   /** Keys, their scopes, addresses, expiry and rotation. */
   readonly apiKeys: ApiKeysResource;
-  /** Approve a content item. */
+  /** Request changes of a content item. */
   readonly approvals: ApprovalsResource;
   /** Chats with an assistant that makes drafts of factories, content plans and content items. */
   readonly architect: ArchitectResource;
@@ -2046,7 +2046,7 @@ export class Client {
   readonly products: ProductsResource;
   /** Lower prices of products for a time. */
   readonly promotions: PromotionsResource;
-  /** List all publications. */
+  /** Delete a published post. */
   readonly publications: PublicationsResource;
   /** Checks, approvals, review links, slots and published posts. */
   readonly publishing: PublishingResource;

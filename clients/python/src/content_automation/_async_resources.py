@@ -197,7 +197,7 @@ class AsyncApiKeysResource:
 
 
 class AsyncApprovalsResource:
-    """Approve a content item."""
+    """Request changes of a content item."""
 
     def __init__(self, client: AsyncContentAutomation) -> None:
         self._client = client
@@ -1175,7 +1175,7 @@ class AsyncPromotionsResource:
 
 
 class AsyncPublicationsResource:
-    """List all publications."""
+    """Delete a published post."""
 
     def __init__(self, client: AsyncContentAutomation) -> None:
         self._client = client

@@ -197,7 +197,7 @@ class ApiKeysResource:
 
 
 class ApprovalsResource:
-    """Approve a content item."""
+    """Request changes of a content item."""
 
     def __init__(self, client: ContentAutomation) -> None:
         self._client = client
@@ -1175,7 +1175,7 @@ class PromotionsResource:
 
 
 class PublicationsResource:
-    """List all publications."""
+    """Delete a published post."""
 
     def __init__(self, client: ContentAutomation) -> None:
         self._client = client
