@@ -39,11 +39,11 @@ type Client struct {
 	Products *ProductsService
 	// Lower prices of products for a time.
 	Promotions *PromotionsService
-	// Delete a published post.
+	// List all publications.
 	Publications *PublicationsService
 	// Checks, approvals, review links, slots and published posts.
 	Publishing *PublishingService
-	// Delete a review link.
+	// Create a review link.
 	ReviewLinks *ReviewLinksService
 	// Empty the sandbox, or move its clock.
 	Sandbox *SandboxService
@@ -1675,7 +1675,7 @@ func (s *PromotionsService) Update(ctx context.Context, promotionID string, body
 	return result, nil
 }
 
-// PublicationsService: Delete a published post.
+// PublicationsService: List all publications.
 type PublicationsService struct{ t *transport }
 
 // ListAllPublicationsParams are the parameters of PublicationsService.List.
@@ -1690,7 +1690,7 @@ type ListAllPublicationsParams struct {
 	// or 90 days after from.
 	To *time.Time `query:"to"`
 	// Only publications in these states, separated by commas.
-	State []PublishingEntryStateInput `query:"state"`
+	State []CalendarStateInput `query:"state"`
 	// Only publications on these platforms, separated by commas.
 	Platform []PlatformInput `query:"platform"`
 	// Only publications to this social account.
@@ -1841,7 +1841,7 @@ func (s *PublishingService) Validate(ctx context.Context, body PublishingValidat
 	return result, nil
 }
 
-// ReviewLinksService: Delete a review link.
+// ReviewLinksService: Create a review link.
 type ReviewLinksService struct{ t *transport }
 
 // ListReviewLinksParams are the parameters of ReviewLinksService.List.

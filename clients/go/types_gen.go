@@ -596,7 +596,7 @@ type BalanceLowEvent struct {
 // BloggerFactory: Factory of a blogger.
 type BloggerFactory struct {
 	// Whether its content waits for an approval before it is scheduled or published.
-	Approval FactoryBaseApproval `json:"approval"`
+	Approval FactoryApproval `json:"approval"`
 	// Audience of the content.
 	Audience string `json:"audience"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -692,7 +692,7 @@ type BloggerSettingsUpdate struct {
 // BrandFactory: Factory of a brand.
 type BrandFactory struct {
 	// Whether its content waits for an approval before it is scheduled or published.
-	Approval FactoryBaseApproval `json:"approval"`
+	Approval FactoryApproval `json:"approval"`
 	// Audience of the content.
 	Audience string `json:"audience"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -907,6 +907,23 @@ type BrandSettingsUpdateLogoPlaces struct {
 	// Place of the logo in media for YouTube.
 	Youtube Nullable[LogoPlaceInput] `json:"youtube,omitzero"`
 }
+
+// CalendarState: values of an enumeration.
+// A newer service may have more values.
+type CalendarState string
+
+// The values of CalendarState.
+const (
+	CalendarStatePlanned    CalendarState = "planned"
+	CalendarStatePending    CalendarState = "pending"
+	CalendarStatePublishing CalendarState = "publishing"
+	CalendarStatePublished  CalendarState = "published"
+	CalendarStateFailed     CalendarState = "failed"
+	CalendarStateDeleted    CalendarState = "deleted"
+)
+
+// CalendarStateInput has the values of CalendarState.
+type CalendarStateInput = CalendarState
 
 // CallingKey is a type of the API.
 type CallingKey struct {
@@ -2312,7 +2329,7 @@ type DraftUpdate struct {
 // EntertainmentFactory: Factory of an entertainment channel.
 type EntertainmentFactory struct {
 	// Whether its content waits for an approval before it is scheduled or published.
-	Approval FactoryBaseApproval `json:"approval"`
+	Approval FactoryApproval `json:"approval"`
 	// Audience of the content.
 	Audience string `json:"audience"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -2960,7 +2977,7 @@ type EventTypeInput = EventType
 // ExpertFactory: Factory of an expert.
 type ExpertFactory struct {
 	// Whether its content waits for an approval before it is scheduled or published.
-	Approval FactoryBaseApproval `json:"approval"`
+	Approval FactoryApproval `json:"approval"`
 	// Audience of the content.
 	Audience string `json:"audience"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -3060,7 +3077,7 @@ type ExpertSettingsUpdate struct {
 // It has the members of all its variants. The methods return those of one. A newer service may have more variants.
 type Factory struct {
 	// Whether its content waits for an approval before it is scheduled or published.
-	Approval FactoryBaseApproval `json:"approval"`
+	Approval FactoryApproval `json:"approval"`
 	// Audience of the content.
 	Audience string `json:"audience"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -3187,18 +3204,18 @@ func (v Factory) SellerFactory() (*SellerFactory, bool) {
 	return variant, json.Unmarshal(v.Raw, variant) == nil
 }
 
-// FactoryBaseApproval: values of an enumeration.
+// FactoryApproval: values of an enumeration.
 // A newer service may have more values.
-type FactoryBaseApproval string
+type FactoryApproval string
 
-// The values of FactoryBaseApproval.
+// The values of FactoryApproval.
 const (
-	FactoryBaseApprovalNone     FactoryBaseApproval = "none"
-	FactoryBaseApprovalRequired FactoryBaseApproval = "required"
+	FactoryApprovalNone     FactoryApproval = "none"
+	FactoryApprovalRequired FactoryApproval = "required"
 )
 
-// FactoryBaseApprovalInput has the values of FactoryBaseApproval.
-type FactoryBaseApprovalInput = FactoryBaseApproval
+// FactoryApprovalInput has the values of FactoryApproval.
+type FactoryApprovalInput = FactoryApproval
 
 // FactoryCreate is a type of the API.
 //
@@ -3248,7 +3265,7 @@ const (
 type FactoryUpdate struct {
 	// Whether its content waits for an approval before it is scheduled or published. Setting it to none needs the scope
 	// content:publish as well.
-	Approval *FactoryBaseApprovalInput `json:"approval,omitzero"`
+	Approval *FactoryApprovalInput `json:"approval,omitzero"`
 	// Audience of the content.
 	Audience Nullable[string] `json:"audience,omitzero"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -3898,7 +3915,7 @@ type ModelTraining struct {
 // MusicianFactory: Factory of a musician.
 type MusicianFactory struct {
 	// Whether its content waits for an approval before it is scheduled or published.
-	Approval FactoryBaseApproval `json:"approval"`
+	Approval FactoryApproval `json:"approval"`
 	// Audience of the content.
 	Audience string `json:"audience"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -3990,7 +4007,7 @@ type NewBloggerFactory struct {
 	// Name of the factory.
 	Name string `json:"name"`
 	// Whether its content waits for an approval before it is scheduled or published. Default: none.
-	Approval *FactoryBaseApprovalInput `json:"approval,omitzero"`
+	Approval *FactoryApprovalInput `json:"approval,omitzero"`
 	// Audience of the content.
 	Audience *string `json:"audience,omitzero"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -4029,7 +4046,7 @@ type NewBrandFactory struct {
 	// Settings of the factory's type.
 	Settings BrandSettingsInput `json:"settings"`
 	// Whether its content waits for an approval before it is scheduled or published. Default: none.
-	Approval *FactoryBaseApprovalInput `json:"approval,omitzero"`
+	Approval *FactoryApprovalInput `json:"approval,omitzero"`
 	// Audience of the content.
 	Audience *string `json:"audience,omitzero"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -4064,7 +4081,7 @@ type NewEntertainmentFactory struct {
 	// Name of the factory.
 	Name string `json:"name"`
 	// Whether its content waits for an approval before it is scheduled or published. Default: none.
-	Approval *FactoryBaseApprovalInput `json:"approval,omitzero"`
+	Approval *FactoryApprovalInput `json:"approval,omitzero"`
 	// Audience of the content.
 	Audience *string `json:"audience,omitzero"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -4103,7 +4120,7 @@ type NewExpertFactory struct {
 	// Settings of the factory's type.
 	Settings ExpertSettingsInput `json:"settings"`
 	// Whether its content waits for an approval before it is scheduled or published. Default: none.
-	Approval *FactoryBaseApprovalInput `json:"approval,omitzero"`
+	Approval *FactoryApprovalInput `json:"approval,omitzero"`
 	// Audience of the content.
 	Audience *string `json:"audience,omitzero"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -4140,7 +4157,7 @@ type NewMusicianFactory struct {
 	// Settings of the factory's type.
 	Settings MusicianSettingsInput `json:"settings"`
 	// Whether its content waits for an approval before it is scheduled or published. Default: none.
-	Approval *FactoryBaseApprovalInput `json:"approval,omitzero"`
+	Approval *FactoryApprovalInput `json:"approval,omitzero"`
 	// Audience of the content.
 	Audience *string `json:"audience,omitzero"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -4175,7 +4192,7 @@ type NewNewsFactory struct {
 	// Name of the factory.
 	Name string `json:"name"`
 	// Whether its content waits for an approval before it is scheduled or published. Default: none.
-	Approval *FactoryBaseApprovalInput `json:"approval,omitzero"`
+	Approval *FactoryApprovalInput `json:"approval,omitzero"`
 	// Audience of the content.
 	Audience *string `json:"audience,omitzero"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -4214,7 +4231,7 @@ type NewSellerFactory struct {
 	// Settings of the factory's type.
 	Settings SellerSettingsInput `json:"settings"`
 	// Whether its content waits for an approval before it is scheduled or published. Default: none.
-	Approval *FactoryBaseApprovalInput `json:"approval,omitzero"`
+	Approval *FactoryApprovalInput `json:"approval,omitzero"`
 	// Audience of the content.
 	Audience *string `json:"audience,omitzero"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -4247,7 +4264,7 @@ func (v NewSellerFactory) MarshalJSON() ([]byte, error) {
 // NewsFactory: Factory of a news channel.
 type NewsFactory struct {
 	// Whether its content waits for an approval before it is scheduled or published.
-	Approval FactoryBaseApproval `json:"approval"`
+	Approval FactoryApproval `json:"approval"`
 	// Audience of the content.
 	Audience string `json:"audience"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -5074,8 +5091,6 @@ const (
 type Publication struct {
 	// The last change of the published post. Null if there was none.
 	Change *PublicationChange `json:"change"`
-	// What was published. Null until then.
-	Content *ContentPreview `json:"content"`
 	// Content item that is published.
 	ContentItemID string `json:"content_item_id"`
 	// Time of creation, UTC.
@@ -5095,6 +5110,8 @@ type Publication struct {
 	Platform Platform `json:"platform"`
 	// Id of the post on the platform. Null until published, and where the platform does not say.
 	PlatformPostID *string `json:"platform_post_id"`
+	// What was published. Null until then.
+	Posted *ContentPreview `json:"posted"`
 	// Time at which it was published. Null until then.
 	PublishedAt *time.Time `json:"published_at"`
 	// Social account that it is published to.
@@ -5263,7 +5280,7 @@ type PublishOptions struct {
 	// Permits no stitches.
 	DisableStitch *bool `json:"disable_stitch,omitzero"`
 	// What the content promotes: nothing, the own brand, or another one for a reward. Required unless mode is inbox.
-	Disclosure *PublishOptionsDisclosure `json:"disclosure,omitzero"`
+	Disclosure *TiktokDisclosure `json:"disclosure,omitzero"`
 	// Whether duets are permitted. Required for videos, unless mode is inbox.
 	Duet *bool `json:"duet,omitzero"`
 	// Comment to write below the post.
@@ -5274,7 +5291,7 @@ type PublishOptions struct {
 	MadeForKids *bool `json:"made_for_kids,omitzero"`
 	// direct publishes the post; inbox leaves it in the inbox of the account, where the person finishes it. Absent:
 	// direct.
-	Mode *PublishOptionsMode `json:"mode,omitzero"`
+	Mode *TiktokMode `json:"mode,omitzero"`
 	// Who can see the post. Absent: the platform's default.
 	Privacy *Privacy `json:"privacy,omitzero"`
 	// Notifies no followers.
@@ -5283,39 +5300,10 @@ type PublishOptions struct {
 	Stitch *bool `json:"stitch,omitzero"`
 }
 
-// PublishOptionsDisclosure: values of an enumeration.
-// A newer service may have more values.
-type PublishOptionsDisclosure string
-
-// The values of PublishOptionsDisclosure.
-const (
-	PublishOptionsDisclosureNone            PublishOptionsDisclosure = "none"
-	PublishOptionsDisclosureOwnBrand        PublishOptionsDisclosure = "own_brand"
-	PublishOptionsDisclosurePaidPartnership PublishOptionsDisclosure = "paid_partnership"
-)
-
-// PublishOptionsDisclosureInput has the values of PublishOptionsDisclosure.
-type PublishOptionsDisclosureInput = PublishOptionsDisclosure
-
-// PublishOptionsMode: values of an enumeration.
-// A newer service may have more values.
-type PublishOptionsMode string
-
-// The values of PublishOptionsMode.
-const (
-	PublishOptionsModeDirect PublishOptionsMode = "direct"
-	PublishOptionsModeInbox  PublishOptionsMode = "inbox"
-)
-
-// PublishOptionsModeInput has the values of PublishOptionsMode.
-type PublishOptionsModeInput = PublishOptionsMode
-
 // PublishedPost is a type of the API.
 type PublishedPost struct {
 	// The last change of the published post. Null if there was none.
 	Change *PublicationChange `json:"change"`
-	// What was published. Null until then.
-	Content *ContentPreview `json:"content"`
 	// Content item that is published.
 	ContentItemID string `json:"content_item_id"`
 	// Time of creation, UTC.
@@ -5343,6 +5331,8 @@ type PublishedPost struct {
 	Platform Platform `json:"platform"`
 	// Id of the post on the platform. Null until published, and where the platform does not say.
 	PlatformPostID *string `json:"platform_post_id"`
+	// What was published. Null until then.
+	Posted *ContentPreview `json:"posted"`
 	// Time at which it was published. Null until then.
 	PublishedAt *time.Time `json:"published_at"`
 	// Social account that it is published to.
@@ -5394,29 +5384,12 @@ type PublishingEntry struct {
 	// Social account. Null while it is planned for those of the factory.
 	SocialAccountID *string `json:"social_account_id"`
 	// State of the publication. planned: its item is not generated, or waits for its approval.
-	State PublishingEntryState `json:"state"`
+	State CalendarState `json:"state"`
 	// Title of the item.
 	Title string `json:"title"`
 	// Address of the post. Null if there is none.
 	URL *string `json:"url"`
 }
-
-// PublishingEntryState: values of an enumeration.
-// A newer service may have more values.
-type PublishingEntryState string
-
-// The values of PublishingEntryState.
-const (
-	PublishingEntryStatePlanned    PublishingEntryState = "planned"
-	PublishingEntryStatePending    PublishingEntryState = "pending"
-	PublishingEntryStatePublishing PublishingEntryState = "publishing"
-	PublishingEntryStatePublished  PublishingEntryState = "published"
-	PublishingEntryStateFailed     PublishingEntryState = "failed"
-	PublishingEntryStateDeleted    PublishingEntryState = "deleted"
-)
-
-// PublishingEntryStateInput has the values of PublishingEntryState.
-type PublishingEntryStateInput = PublishingEntryState
 
 // PublishingLinkCreate is a type of the API.
 type PublishingLinkCreate struct {
@@ -5427,25 +5400,12 @@ type PublishingLinkCreate struct {
 	// Factory whose generated and scheduled items to show, up to 50, the newest first.
 	FactoryID *string `json:"factory_id,omitzero"`
 	// What people may do: view, or also decide. Default: view.
-	May *PublishingLinkCreateMayInput `json:"may,omitzero"`
+	May *ReviewPermissionInput `json:"may,omitzero"`
 	// Up to 20 key-value pairs of your own.
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// Name for your own use.
 	Name *string `json:"name,omitzero"`
 }
-
-// PublishingLinkCreateMay: values of an enumeration.
-// A newer service may have more values.
-type PublishingLinkCreateMay string
-
-// The values of PublishingLinkCreateMay.
-const (
-	PublishingLinkCreateMayView   PublishingLinkCreateMay = "view"
-	PublishingLinkCreateMayDecide PublishingLinkCreateMay = "decide"
-)
-
-// PublishingLinkCreateMayInput has the values of PublishingLinkCreateMay.
-type PublishingLinkCreateMayInput = PublishingLinkCreateMay
 
 // PublishingSlot is a type of the API.
 type PublishingSlot struct {
@@ -5523,7 +5483,7 @@ type ReviewLink struct {
 	// Unique id (TypeID). Ids sort by creation time.
 	ID string `json:"id"`
 	// What people may do on the page: view the items, or also approve them and request changes.
-	May PublishingLinkCreateMay `json:"may"`
+	May ReviewPermission `json:"may"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
 	// Name for your own use.
@@ -5549,6 +5509,19 @@ const (
 	ReviewLinkStateActive  ReviewLinkState = "active"
 	ReviewLinkStateExpired ReviewLinkState = "expired"
 )
+
+// ReviewPermission: values of an enumeration.
+// A newer service may have more values.
+type ReviewPermission string
+
+// The values of ReviewPermission.
+const (
+	ReviewPermissionView   ReviewPermission = "view"
+	ReviewPermissionDecide ReviewPermission = "decide"
+)
+
+// ReviewPermissionInput has the values of ReviewPermission.
+type ReviewPermissionInput = ReviewPermission
 
 // Role: values of an enumeration.
 // A newer service may have more values.
@@ -5682,7 +5655,7 @@ type ScopeInput = Scope
 // SellerFactory: Factory of a seller.
 type SellerFactory struct {
 	// Whether its content waits for an approval before it is scheduled or published.
-	Approval FactoryBaseApproval `json:"approval"`
+	Approval FactoryApproval `json:"approval"`
 	// Audience of the content.
 	Audience string `json:"audience"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -6407,6 +6380,33 @@ const (
 	TextLimitUnitBytes      TextLimitUnit = "bytes"
 )
 
+// TiktokDisclosure: values of an enumeration.
+// A newer service may have more values.
+type TiktokDisclosure string
+
+// The values of TiktokDisclosure.
+const (
+	TiktokDisclosureNone            TiktokDisclosure = "none"
+	TiktokDisclosureOwnBrand        TiktokDisclosure = "own_brand"
+	TiktokDisclosurePaidPartnership TiktokDisclosure = "paid_partnership"
+)
+
+// TiktokDisclosureInput has the values of TiktokDisclosure.
+type TiktokDisclosureInput = TiktokDisclosure
+
+// TiktokMode: values of an enumeration.
+// A newer service may have more values.
+type TiktokMode string
+
+// The values of TiktokMode.
+const (
+	TiktokModeDirect TiktokMode = "direct"
+	TiktokModeInbox  TiktokMode = "inbox"
+)
+
+// TiktokModeInput has the values of TiktokMode.
+type TiktokModeInput = TiktokMode
+
 // TiktokOptions is a type of the API.
 type TiktokOptions struct {
 	// Whether comments are permitted. Required unless mode is inbox.
@@ -6423,14 +6423,14 @@ type TiktokOptions struct {
 	// Permits no stitches.
 	DisableStitch *bool `json:"disable_stitch,omitzero"`
 	// What the content promotes: nothing, the own brand, or another one for a reward. Required unless mode is inbox.
-	Disclosure *PublishOptionsDisclosureInput `json:"disclosure,omitzero"`
+	Disclosure *TiktokDisclosureInput `json:"disclosure,omitzero"`
 	// Whether duets are permitted. Required for videos, unless mode is inbox.
 	Duet *bool `json:"duet,omitzero"`
 	// Declares that the content was made by AI. It is always declared where the platform asks: false is refused.
 	IsAigc *bool `json:"is_aigc,omitzero"`
 	// direct publishes the post; inbox leaves it in the inbox of the account, where the person finishes it. Absent:
 	// direct.
-	Mode *PublishOptionsModeInput `json:"mode,omitzero"`
+	Mode *TiktokModeInput `json:"mode,omitzero"`
 	// Who can see the post. Absent: the platform's default.
 	Privacy *TiktokOptionsPrivacy `json:"privacy,omitzero"`
 	// Whether stitches are permitted. Required for videos, unless mode is inbox.

@@ -1310,7 +1310,7 @@ export interface ListAllPublicationsParams {
    */
   to?: string | Date | undefined;
   /** Only publications in these states, separated by commas. */
-  state?: T.PublishingEntryStateInput[] | undefined;
+  state?: T.CalendarStateInput[] | undefined;
   /** Only publications on these platforms, separated by commas. */
   platform?: T.PlatformInput[] | undefined;
   /** Only publications to this social account. */
@@ -1323,7 +1323,7 @@ export interface ListAllPublicationsParams {
   order?: T.ListOrder | undefined;
 }
 
-/** Delete a published post. */
+/** List all publications. */
 export class PublicationsResource {
   readonly #core: Core;
 
@@ -1458,7 +1458,7 @@ export interface ListReviewLinksParams {
   order?: T.ListOrder | undefined;
 }
 
-/** Delete a review link. */
+/** Create a review link. */
 export class ReviewLinksResource {
   readonly #core: Core;
 
@@ -2046,11 +2046,11 @@ export class Client {
   readonly products: ProductsResource;
   /** Lower prices of products for a time. */
   readonly promotions: PromotionsResource;
-  /** Delete a published post. */
+  /** List all publications. */
   readonly publications: PublicationsResource;
   /** Checks, approvals, review links, slots and published posts. */
   readonly publishing: PublishingResource;
-  /** Delete a review link. */
+  /** Create a review link. */
   readonly reviewLinks: ReviewLinksResource;
   /** Empty the sandbox, or move its clock. */
   readonly sandbox: SandboxResource;

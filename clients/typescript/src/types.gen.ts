@@ -583,7 +583,7 @@ export interface BalanceLowEvent {
 /** Factory of a blogger. */
 export interface BloggerFactory {
   /** Whether its content waits for an approval before it is scheduled or published. */
-  approval: FactoryBaseApproval;
+  approval: FactoryApproval;
   /** Audience of the content. */
   audience: string;
   /**
@@ -671,7 +671,7 @@ export interface BloggerSettingsUpdate {
 /** Factory of a brand. */
 export interface BrandFactory {
   /** Whether its content waits for an approval before it is scheduled or published. */
-  approval: FactoryBaseApproval;
+  approval: FactoryApproval;
   /** Audience of the content. */
   audience: string;
   /**
@@ -926,6 +926,12 @@ export interface BrandSettingsUpdateLogoPlaces {
   /** Place of the logo in media for YouTube. */
   youtube?: LogoPlaceInput | null;
 }
+
+/** Values of an enumeration. */
+export type CalendarState = 'planned' | 'pending' | 'publishing' | 'published' | 'failed' | 'deleted' | (string & {});
+
+/** Values of an enumeration. */
+export type CalendarStateInput = 'planned' | 'pending' | 'publishing' | 'published' | 'failed' | 'deleted';
 
 /** A type of the API. */
 export interface CallingKey {
@@ -2141,7 +2147,7 @@ export interface DraftUpdate {
 /** Factory of an entertainment channel. */
 export interface EntertainmentFactory {
   /** Whether its content waits for an approval before it is scheduled or published. */
-  approval: FactoryBaseApproval;
+  approval: FactoryApproval;
   /** Audience of the content. */
   audience: string;
   /**
@@ -2397,7 +2403,7 @@ export type EventTypeInput = 'content.generated' | 'content.published' | 'conten
 /** Factory of an expert. */
 export interface ExpertFactory {
   /** Whether its content waits for an approval before it is scheduled or published. */
-  approval: FactoryBaseApproval;
+  approval: FactoryApproval;
   /** Audience of the content. */
   audience: string;
   /**
@@ -2499,10 +2505,10 @@ export type Factory =
   | SellerFactory;
 
 /** Values of an enumeration. */
-export type FactoryBaseApproval = 'none' | 'required' | (string & {});
+export type FactoryApproval = 'none' | 'required' | (string & {});
 
 /** Values of an enumeration. */
-export type FactoryBaseApprovalInput = 'none' | 'required';
+export type FactoryApprovalInput = 'none' | 'required';
 
 /** One of several shapes. */
 export type FactoryCreate =
@@ -2526,7 +2532,7 @@ export interface FactoryUpdate {
    * Whether its content waits for an approval before it is scheduled or published. Setting it to none needs the scope
    * content:publish as well.
    */
-  approval?: FactoryBaseApprovalInput;
+  approval?: FactoryApprovalInput;
   /** Audience of the content. */
   audience?: string | null;
   /**
@@ -2990,7 +2996,7 @@ export interface ModelTraining {
 /** Factory of a musician. */
 export interface MusicianFactory {
   /** Whether its content waits for an approval before it is scheduled or published. */
-  approval: FactoryBaseApproval;
+  approval: FactoryApproval;
   /** Audience of the content. */
   audience: string;
   /**
@@ -3088,7 +3094,7 @@ export interface NewBloggerFactory {
   /** Type of the factory. It cannot be changed. */
   type: 'blogger';
   /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
-  approval?: FactoryBaseApprovalInput;
+  approval?: FactoryApprovalInput;
   /** Audience of the content. */
   audience?: string;
   /**
@@ -3125,7 +3131,7 @@ export interface NewBrandFactory {
   /** Type of the factory. It cannot be changed. */
   type: 'brand';
   /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
-  approval?: FactoryBaseApprovalInput;
+  approval?: FactoryApprovalInput;
   /** Audience of the content. */
   audience?: string;
   /**
@@ -3158,7 +3164,7 @@ export interface NewEntertainmentFactory {
   /** Type of the factory. It cannot be changed. */
   type: 'entertainment';
   /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
-  approval?: FactoryBaseApprovalInput;
+  approval?: FactoryApprovalInput;
   /** Audience of the content. */
   audience?: string;
   /**
@@ -3195,7 +3201,7 @@ export interface NewExpertFactory {
   /** Type of the factory. It cannot be changed. */
   type: 'expert';
   /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
-  approval?: FactoryBaseApprovalInput;
+  approval?: FactoryApprovalInput;
   /** Audience of the content. */
   audience?: string;
   /**
@@ -3230,7 +3236,7 @@ export interface NewMusicianFactory {
   /** Type of the factory. It cannot be changed. */
   type: 'musician';
   /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
-  approval?: FactoryBaseApprovalInput;
+  approval?: FactoryApprovalInput;
   /** Audience of the content. */
   audience?: string;
   /**
@@ -3263,7 +3269,7 @@ export interface NewNewsFactory {
   /** Type of the factory. It cannot be changed. */
   type: 'news';
   /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
-  approval?: FactoryBaseApprovalInput;
+  approval?: FactoryApprovalInput;
   /** Audience of the content. */
   audience?: string;
   /**
@@ -3300,7 +3306,7 @@ export interface NewSellerFactory {
   /** Type of the factory. It cannot be changed. */
   type: 'seller';
   /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
-  approval?: FactoryBaseApprovalInput;
+  approval?: FactoryApprovalInput;
   /** Audience of the content. */
   audience?: string;
   /**
@@ -3329,7 +3335,7 @@ export interface NewSellerFactory {
 /** Factory of a news channel. */
 export interface NewsFactory {
   /** Whether its content waits for an approval before it is scheduled or published. */
-  approval: FactoryBaseApproval;
+  approval: FactoryApproval;
   /** Audience of the content. */
   audience: string;
   /**
@@ -4054,8 +4060,6 @@ export type Provider = 'bedrock' | 'polly' | 'fal' | 'replicate' | 'elevenlabs' 
 export interface Publication {
   /** The last change of the published post. Null if there was none. */
   change: PublicationChange | null;
-  /** What was published. Null until then. */
-  content: ContentPreview | null;
   /** Content item that is published. */
   content_item_id: string;
   /** Time of creation, UTC. */
@@ -4077,6 +4081,8 @@ export interface Publication {
   platform: Platform;
   /** Id of the post on the platform. Null until published, and where the platform does not say. */
   platform_post_id: string | null;
+  /** What was published. Null until then. */
+  posted: ContentPreview | null;
   /** Time at which it was published. Null until then. */
   published_at: string | null;
   /** Social account that it is published to. */
@@ -4199,7 +4205,7 @@ export interface PublishOptions {
   /** Permits no stitches. */
   disable_stitch?: boolean;
   /** What the content promotes: nothing, the own brand, or another one for a reward. Required unless mode is inbox. */
-  disclosure?: PublishOptionsDisclosure;
+  disclosure?: TiktokDisclosure;
   /** Whether duets are permitted. Required for videos, unless mode is inbox. */
   duet?: boolean;
   /** Comment to write below the post. */
@@ -4212,7 +4218,7 @@ export interface PublishOptions {
    * direct publishes the post; inbox leaves it in the inbox of the account, where the person finishes it. Absent:
    * direct.
    */
-  mode?: PublishOptionsMode;
+  mode?: TiktokMode;
   /** Who can see the post. Absent: the platform's default. */
   privacy?: Privacy;
   /** Notifies no followers. */
@@ -4221,24 +4227,10 @@ export interface PublishOptions {
   stitch?: boolean;
 }
 
-/** Values of an enumeration. */
-export type PublishOptionsDisclosure = 'none' | 'own_brand' | 'paid_partnership' | (string & {});
-
-/** Values of an enumeration. */
-export type PublishOptionsDisclosureInput = 'none' | 'own_brand' | 'paid_partnership';
-
-/** Values of an enumeration. */
-export type PublishOptionsMode = 'direct' | 'inbox' | (string & {});
-
-/** Values of an enumeration. */
-export type PublishOptionsModeInput = 'direct' | 'inbox';
-
 /** A type of the API. */
 export interface PublishedPost {
   /** The last change of the published post. Null if there was none. */
   change: PublicationChange | null;
-  /** What was published. Null until then. */
-  content: ContentPreview | null;
   /** Content item that is published. */
   content_item_id: string;
   /** Time of creation, UTC. */
@@ -4268,6 +4260,8 @@ export interface PublishedPost {
   platform: Platform;
   /** Id of the post on the platform. Null until published, and where the platform does not say. */
   platform_post_id: string | null;
+  /** What was published. Null until then. */
+  posted: ContentPreview | null;
   /** Time at which it was published. Null until then. */
   published_at: string | null;
   /** Social account that it is published to. */
@@ -4319,18 +4313,12 @@ export interface PublishingEntry {
   /** Social account. Null while it is planned for those of the factory. */
   social_account_id: string | null;
   /** State of the publication. planned: its item is not generated, or waits for its approval. */
-  state: PublishingEntryState;
+  state: CalendarState;
   /** Title of the item. */
   title: string;
   /** Address of the post. Null if there is none. */
   url: string | null;
 }
-
-/** Values of an enumeration. */
-export type PublishingEntryState = 'planned' | 'pending' | 'publishing' | 'published' | 'failed' | 'deleted' | (string & {});
-
-/** Values of an enumeration. */
-export type PublishingEntryStateInput = 'planned' | 'pending' | 'publishing' | 'published' | 'failed' | 'deleted';
 
 /** A type of the API. */
 export interface PublishingLinkCreate {
@@ -4341,18 +4329,12 @@ export interface PublishingLinkCreate {
   /** Factory whose generated and scheduled items to show, up to 50, the newest first. */
   factory_id?: string;
   /** What people may do: view, or also decide. Default: view. */
-  may?: PublishingLinkCreateMayInput;
+  may?: ReviewPermissionInput;
   /** Up to 20 key-value pairs of your own. */
   metadata?: Record<string, string>;
   /** Name for your own use. */
   name?: string;
 }
-
-/** Values of an enumeration. */
-export type PublishingLinkCreateMay = 'view' | 'decide' | (string & {});
-
-/** Values of an enumeration. */
-export type PublishingLinkCreateMayInput = 'view' | 'decide';
 
 /** A type of the API. */
 export interface PublishingSlot {
@@ -4418,7 +4400,7 @@ export interface ReviewLink {
   /** Unique id (TypeID). Ids sort by creation time. */
   id: string;
   /** What people may do on the page: view the items, or also approve them and request changes. */
-  may: PublishingLinkCreateMay;
+  may: ReviewPermission;
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
   /** Name for your own use. */
@@ -4437,6 +4419,12 @@ export interface ReviewLink {
 
 /** Values of an enumeration. */
 export type ReviewLinkState = 'active' | 'expired' | (string & {});
+
+/** Values of an enumeration. */
+export type ReviewPermission = 'view' | 'decide' | (string & {});
+
+/** Values of an enumeration. */
+export type ReviewPermissionInput = 'view' | 'decide';
 
 /** Values of an enumeration. */
 export type Role = 'owner' | 'admin' | 'developer' | 'auditor' | (string & {});
@@ -4524,7 +4512,7 @@ export type ScopeInput = 'account:read' | 'account:manage' | 'factories:read' | 
 /** Factory of a seller. */
 export interface SellerFactory {
   /** Whether its content waits for an approval before it is scheduled or published. */
-  approval: FactoryBaseApproval;
+  approval: FactoryApproval;
   /** Audience of the content. */
   audience: string;
   /**
@@ -5287,6 +5275,18 @@ export interface TextLimit {
 /** Values of an enumeration. */
 export type TextLimitUnit = 'characters' | 'utf16_units' | 'bytes' | (string & {});
 
+/** Values of an enumeration. */
+export type TiktokDisclosure = 'none' | 'own_brand' | 'paid_partnership' | (string & {});
+
+/** Values of an enumeration. */
+export type TiktokDisclosureInput = 'none' | 'own_brand' | 'paid_partnership';
+
+/** Values of an enumeration. */
+export type TiktokMode = 'direct' | 'inbox' | (string & {});
+
+/** Values of an enumeration. */
+export type TiktokModeInput = 'direct' | 'inbox';
+
 /** A type of the API. */
 export interface TiktokOptions {
   /** Whether comments are permitted. Required unless mode is inbox. */
@@ -5305,7 +5305,7 @@ export interface TiktokOptions {
   /** Permits no stitches. */
   disable_stitch?: boolean;
   /** What the content promotes: nothing, the own brand, or another one for a reward. Required unless mode is inbox. */
-  disclosure?: PublishOptionsDisclosureInput;
+  disclosure?: TiktokDisclosureInput;
   /** Whether duets are permitted. Required for videos, unless mode is inbox. */
   duet?: boolean;
   /** Declares that the content was made by AI. It is always declared where the platform asks: false is refused. */
@@ -5314,7 +5314,7 @@ export interface TiktokOptions {
    * direct publishes the post; inbox leaves it in the inbox of the account, where the person finishes it. Absent:
    * direct.
    */
-  mode?: PublishOptionsModeInput;
+  mode?: TiktokModeInput;
   /** Who can see the post. Absent: the platform's default. */
   privacy?: TiktokOptionsPrivacy;
   /** Whether stitches are permitted. Required for videos, unless mode is inbox. */

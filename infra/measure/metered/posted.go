@@ -40,7 +40,7 @@ func (w *World) posted(ctx context.Context) (publicationID string, err error) {
 	for i := range r.Publications {
 		pub := &r.Publications[i]
 		pub.State, pub.PublishedAt, pub.PlatformPostID = item.PublicationPublished, &at, &post
-		pub.Content = &item.Preview{Platform: pub.Platform, Hashtags: []string{}, MediaIDs: []string{},
+		pub.Posted = &item.Preview{Platform: pub.Platform, Hashtags: []string{}, MediaIDs: []string{},
 			Counts: []item.Count{}}
 	}
 	tx := &store.Tx{}
@@ -60,7 +60,8 @@ func (w *World) connectCreator(ctx context.Context, state *store.DB) (string, er
 	}
 	now := w.Now()
 	r := &account.Record{PlatformID: "creator", Account: account.Account{
-		Resource: resource.New(account.NewID(now), now, nil), Platform: tiktok.Name, Handle: "acme", FactoryIDs: []string{}}}
+		Resource: resource.New(account.NewID(now), now, nil), Platform: tiktok.Name, Handle: "acme",
+		FactoryIDs: []string{}}}
 	vault := account.Vault{Envelope: sealtest.Envelope(stackKey)}
 	token := platform.Token{Access: "token"}
 	if r.Sealed, err = vault.Seal(ctx, like.Owner, r.ID, platform.Account{ID: r.PlatformID, Handle: "acme", Name: "Acme",

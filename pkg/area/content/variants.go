@@ -126,7 +126,8 @@ func (s *Service) vary(o tenant.Owner, r *item.Record, all map[string]item.Varia
 	return s.fitVariants(o.Mode, r)
 }
 
-// adapted returns the platforms for which the texts of a body are adapted, without those whose caption the caller gives.
+// adapted returns the platforms for which the texts of a body are adapted, without those whose caption the
+// caller gives.
 func (a *references) adapted(b *createBody, f factory.Factory) (platforms []string, err error) {
 	if !b.Adapt {
 		return nil, nil
@@ -188,7 +189,7 @@ func (s *Service) Capabilities(mode tenant.Mode, name string) (platform.Capabili
 	return adapter.Capabilities(), true
 }
 
-// change checks the variants of a patch, and holds their media instead of the earlier ones.
+// patchVariants checks the variants of a patch, and holds their media instead of the earlier ones.
 func (s *Service) patchVariants(ctx context.Context, tx *store.Tx, o tenant.Owner, r *item.Record,
 	all map[string]item.Variant) error {
 	before := r.MediaIDs()

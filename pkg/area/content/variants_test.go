@@ -52,15 +52,15 @@ func TestVariantsArePublishedWhereTheyBelong(t *testing.T) {
 	got := w.get(it.ID)
 	want := map[string]string{telegram: "For Telegram 👟\n\n#all", other: "For the other", vk: "For all\n\n#all"}
 	for _, pub := range got.Publications {
-		if pub.State != item.PublicationPublished || pub.Content.Caption != want[pub.SocialAccountID] {
-			t.Errorf("%s: %+v", pub.Platform, pub.Content)
+		if pub.State != item.PublicationPublished || pub.Posted.Caption != want[pub.SocialAccountID] {
+			t.Errorf("%s: %+v", pub.Platform, pub.Posted)
 		}
 		file := "med_1_1"
 		if pub.Platform == "telegram" {
 			file = "med_9_1"
 		}
-		if pub.Content.MediaIDs[0] != file {
-			t.Errorf("%s shows %v", pub.Platform, pub.Content.MediaIDs)
+		if pub.Posted.MediaIDs[0] != file {
+			t.Errorf("%s shows %v", pub.Platform, pub.Posted.MediaIDs)
 		}
 	}
 	if len(got.Publications) != 3 || len(got.Previews) != 3 {

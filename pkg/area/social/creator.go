@@ -70,8 +70,8 @@ func (s *Service) creator(ctx context.Context, in *creatorInput) (out CreatorInf
 	if err != nil {
 		return out, creatorError(err, &r)
 	}
-	out = CreatorInfo{SocialAccountID: r.ID, Platform: r.Platform, Username: line(c.Username), Nickname: line(c.Nickname),
-		CanPost: !c.Full, Privacies: texts(c.Privacies), Comments: c.Comments, Duet: c.Duet, Stitch: c.Stitch}
+	out = CreatorInfo{SocialAccountID: r.ID, Platform: r.Platform, Username: line(c.Username),
+		Nickname: line(c.Nickname), CanPost: !c.Full, Privacies: texts(c.Privacies), Comments: c.Comments, Duet: c.Duet, Stitch: c.Stitch}
 	if c.MaxVideoSeconds > 0 {
 		out.MaxVideoSeconds = &c.MaxVideoSeconds
 	}
@@ -79,7 +79,8 @@ func (s *Service) creator(ctx context.Context, in *creatorInput) (out CreatorInf
 }
 
 // readCreator calls the platform. A failure that may pass is followed by one more call.
-func readCreator(ctx context.Context, reader platform.CreatorReader, a platform.Account) (c platform.Creator, err error) {
+func readCreator(ctx context.Context, reader platform.CreatorReader,
+	a platform.Account) (c platform.Creator, err error) {
 	for n := range creatorTries {
 		if n > 0 {
 			select {

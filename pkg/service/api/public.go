@@ -5,9 +5,9 @@ import (
 	"github.com/content-automation/api/pkg/httpapi"
 )
 
-// The functions behind routes without an operation. One page receives the browsers of accounts' owners from platforms, another shows content to reviewers;
-// customers' directories call SCIM with a token of their own; one function answers for all unknown paths under /v1; one
-// checks the credentials of agents itself.
+// The functions behind routes without an operation. One page receives the browsers of accounts' owners from platforms,
+// and another one shows content to reviewers; customers' directories call SCIM with a token of their own; one function
+// answers for all unknown paths under /v1; one checks the credentials of agents itself.
 const (
 	DocsFunction    = "docs"
 	ConsoleFunction = "console"

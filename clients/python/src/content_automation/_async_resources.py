@@ -1175,7 +1175,7 @@ class AsyncPromotionsResource:
 
 
 class AsyncPublicationsResource:
-    """Delete a published post."""
+    """List all publications."""
 
     def __init__(self, client: AsyncContentAutomation) -> None:
         self._client = client
@@ -1289,7 +1289,7 @@ class AsyncPublishingResource:
 
 
 class AsyncReviewLinksResource:
-    """Delete a review link."""
+    """Create a review link."""
 
     def __init__(self, client: AsyncContentAutomation) -> None:
         self._client = client

@@ -1175,7 +1175,7 @@ class PromotionsResource:
 
 
 class PublicationsResource:
-    """Delete a published post."""
+    """List all publications."""
 
     def __init__(self, client: ContentAutomation) -> None:
         self._client = client
@@ -1289,7 +1289,7 @@ class PublishingResource:
 
 
 class ReviewLinksResource:
-    """Delete a review link."""
+    """Create a review link."""
 
     def __init__(self, client: ContentAutomation) -> None:
         self._client = client

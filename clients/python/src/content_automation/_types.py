@@ -615,7 +615,7 @@ class BalanceLowEvent(TypedDict):
 class BloggerFactory(TypedDict):
     """Factory of a blogger."""
 
-    approval: "FactoryBaseApproval"
+    approval: "FactoryApproval"
     """Whether its content waits for an approval before it is scheduled or published."""
     audience: str
     """Audience of the content."""
@@ -707,7 +707,7 @@ class BloggerSettingsUpdate(TypedDict):
 class BrandFactory(TypedDict):
     """Factory of a brand."""
 
-    approval: "FactoryBaseApproval"
+    approval: "FactoryApproval"
     """Whether its content waits for an approval before it is scheduled or published."""
     audience: str
     """Audience of the content."""
@@ -955,6 +955,10 @@ class BrandSettingsUpdateLogoPlaces(TypedDict):
     youtube: NotRequired[Optional["LogoPlaceInput"]]
     """Place of the logo in media for YouTube."""
 
+
+CalendarState = Union[Literal["planned", "pending", "publishing", "published", "failed", "deleted"], str]
+
+CalendarStateInput = Literal["planned", "pending", "publishing", "published", "failed", "deleted"]
 
 
 class CallingKey(TypedDict):
@@ -2222,7 +2226,7 @@ class DraftUpdate(TypedDict):
 class EntertainmentFactory(TypedDict):
     """Factory of an entertainment channel."""
 
-    approval: "FactoryBaseApproval"
+    approval: "FactoryApproval"
     """Whether its content waits for an approval before it is scheduled or published."""
     audience: str
     """Audience of the content."""
@@ -2442,7 +2446,7 @@ EventTypeInput = Literal["content.generated", "content.published", "content.fail
 class ExpertFactory(TypedDict):
     """Factory of an expert."""
 
-    approval: "FactoryBaseApproval"
+    approval: "FactoryApproval"
     """Whether its content waits for an approval before it is scheduled or published."""
     audience: str
     """Audience of the content."""
@@ -2538,9 +2542,9 @@ class ExpertSettingsUpdate(TypedDict):
 
 Factory = Union["BloggerFactory", "BrandFactory", "EntertainmentFactory", "ExpertFactory", "MusicianFactory", "NewsFactory", "SellerFactory"]
 
-FactoryBaseApproval = Union[Literal["none", "required"], str]
+FactoryApproval = Union[Literal["none", "required"], str]
 
-FactoryBaseApprovalInput = Literal["none", "required"]
+FactoryApprovalInput = Literal["none", "required"]
 
 FactoryCreate = Union["NewBloggerFactory", "NewBrandFactory", "NewEntertainmentFactory", "NewExpertFactory", "NewMusicianFactory", "NewNewsFactory", "NewSellerFactory"]
 
@@ -2552,7 +2556,7 @@ FactoryTypeInput = Literal["blogger", "seller", "expert", "brand", "news", "ente
 class FactoryUpdate(TypedDict):
     """A type of the API."""
 
-    approval: NotRequired["FactoryBaseApprovalInput"]
+    approval: NotRequired["FactoryApprovalInput"]
     """Whether its content waits for an approval before it is scheduled or published. Setting it to none needs the scope
     content:publish as well.
     """
@@ -3018,7 +3022,7 @@ class ModelTraining(TypedDict):
 class MusicianFactory(TypedDict):
     """Factory of a musician."""
 
-    approval: "FactoryBaseApproval"
+    approval: "FactoryApproval"
     """Whether its content waits for an approval before it is scheduled or published."""
     audience: str
     """Audience of the content."""
@@ -3122,7 +3126,7 @@ class NewBloggerFactory(TypedDict):
     """Name of the factory."""
     type: Literal["blogger"]
     """Type of the factory. It cannot be changed."""
-    approval: NotRequired["FactoryBaseApprovalInput"]
+    approval: NotRequired["FactoryApprovalInput"]
     """Whether its content waits for an approval before it is scheduled or published. Default: none."""
     audience: NotRequired[str]
     """Audience of the content."""
@@ -3160,7 +3164,7 @@ class NewBrandFactory(TypedDict):
     """Settings of the factory's type."""
     type: Literal["brand"]
     """Type of the factory. It cannot be changed."""
-    approval: NotRequired["FactoryBaseApprovalInput"]
+    approval: NotRequired["FactoryApprovalInput"]
     """Whether its content waits for an approval before it is scheduled or published. Default: none."""
     audience: NotRequired[str]
     """Audience of the content."""
@@ -3194,7 +3198,7 @@ class NewEntertainmentFactory(TypedDict):
     """Name of the factory."""
     type: Literal["entertainment"]
     """Type of the factory. It cannot be changed."""
-    approval: NotRequired["FactoryBaseApprovalInput"]
+    approval: NotRequired["FactoryApprovalInput"]
     """Whether its content waits for an approval before it is scheduled or published. Default: none."""
     audience: NotRequired[str]
     """Audience of the content."""
@@ -3232,7 +3236,7 @@ class NewExpertFactory(TypedDict):
     """Settings of the factory's type."""
     type: Literal["expert"]
     """Type of the factory. It cannot be changed."""
-    approval: NotRequired["FactoryBaseApprovalInput"]
+    approval: NotRequired["FactoryApprovalInput"]
     """Whether its content waits for an approval before it is scheduled or published. Default: none."""
     audience: NotRequired[str]
     """Audience of the content."""
@@ -3268,7 +3272,7 @@ class NewMusicianFactory(TypedDict):
     """Settings of the factory's type."""
     type: Literal["musician"]
     """Type of the factory. It cannot be changed."""
-    approval: NotRequired["FactoryBaseApprovalInput"]
+    approval: NotRequired["FactoryApprovalInput"]
     """Whether its content waits for an approval before it is scheduled or published. Default: none."""
     audience: NotRequired[str]
     """Audience of the content."""
@@ -3302,7 +3306,7 @@ class NewNewsFactory(TypedDict):
     """Name of the factory."""
     type: Literal["news"]
     """Type of the factory. It cannot be changed."""
-    approval: NotRequired["FactoryBaseApprovalInput"]
+    approval: NotRequired["FactoryApprovalInput"]
     """Whether its content waits for an approval before it is scheduled or published. Default: none."""
     audience: NotRequired[str]
     """Audience of the content."""
@@ -3340,7 +3344,7 @@ class NewSellerFactory(TypedDict):
     """Settings of the factory's type."""
     type: Literal["seller"]
     """Type of the factory. It cannot be changed."""
-    approval: NotRequired["FactoryBaseApprovalInput"]
+    approval: NotRequired["FactoryApprovalInput"]
     """Whether its content waits for an approval before it is scheduled or published. Default: none."""
     audience: NotRequired[str]
     """Audience of the content."""
@@ -3370,7 +3374,7 @@ class NewSellerFactory(TypedDict):
 class NewsFactory(TypedDict):
     """Factory of a news channel."""
 
-    approval: "FactoryBaseApproval"
+    approval: "FactoryApproval"
     """Whether its content waits for an approval before it is scheduled or published."""
     audience: str
     """Audience of the content."""
@@ -4125,8 +4129,6 @@ class Publication(TypedDict):
 
     change: Optional["PublicationChange"]
     """The last change of the published post. Null if there was none."""
-    content: Optional["ContentPreview"]
-    """What was published. Null until then."""
     content_item_id: str
     """Content item that is published."""
     created_at: str
@@ -4147,6 +4149,8 @@ class Publication(TypedDict):
     """Platform of the account."""
     platform_post_id: Optional[str]
     """Id of the post on the platform. Null until published, and where the platform does not say."""
+    posted: Optional["ContentPreview"]
+    """What was published. Null until then."""
     published_at: Optional[str]
     """Time at which it was published. Null until then."""
     social_account_id: str
@@ -4273,7 +4277,7 @@ class PublishOptions(TypedDict):
     """Permits no duets."""
     disable_stitch: NotRequired[bool]
     """Permits no stitches."""
-    disclosure: NotRequired["PublishOptionsDisclosure"]
+    disclosure: NotRequired["TiktokDisclosure"]
     """What the content promotes: nothing, the own brand, or another one for a reward. Required unless mode is inbox."""
     duet: NotRequired[bool]
     """Whether duets are permitted. Required for videos, unless mode is inbox."""
@@ -4283,7 +4287,7 @@ class PublishOptions(TypedDict):
     """Declares that the content was made by AI. It is always declared where the platform asks: false is refused."""
     made_for_kids: NotRequired[bool]
     """Declares that the content is made for children."""
-    mode: NotRequired["PublishOptionsMode"]
+    mode: NotRequired["TiktokMode"]
     """direct publishes the post; inbox leaves it in the inbox of the account, where the person finishes it. Absent:
     direct.
     """
@@ -4295,22 +4299,12 @@ class PublishOptions(TypedDict):
     """Whether stitches are permitted. Required for videos, unless mode is inbox."""
 
 
-PublishOptionsDisclosure = Union[Literal["none", "own_brand", "paid_partnership"], str]
-
-PublishOptionsDisclosureInput = Literal["none", "own_brand", "paid_partnership"]
-
-PublishOptionsMode = Union[Literal["direct", "inbox"], str]
-
-PublishOptionsModeInput = Literal["direct", "inbox"]
-
 
 class PublishedPost(TypedDict):
     """A type of the API."""
 
     change: Optional["PublicationChange"]
     """The last change of the published post. Null if there was none."""
-    content: Optional["ContentPreview"]
-    """What was published. Null until then."""
     content_item_id: str
     """Content item that is published."""
     created_at: str
@@ -4339,6 +4333,8 @@ class PublishedPost(TypedDict):
     """Platform of the account."""
     platform_post_id: Optional[str]
     """Id of the post on the platform. Null until published, and where the platform does not say."""
+    posted: Optional["ContentPreview"]
+    """What was published. Null until then."""
     published_at: Optional[str]
     """Time at which it was published. Null until then."""
     social_account_id: str
@@ -4393,17 +4389,13 @@ class PublishingEntry(TypedDict):
     """Time at which it was published. Null until then."""
     social_account_id: Optional[str]
     """Social account. Null while it is planned for those of the factory."""
-    state: "PublishingEntryState"
+    state: "CalendarState"
     """State of the publication. planned: its item is not generated, or waits for its approval."""
     title: str
     """Title of the item."""
     url: Optional[str]
     """Address of the post. Null if there is none."""
 
-
-PublishingEntryState = Union[Literal["planned", "pending", "publishing", "published", "failed", "deleted"], str]
-
-PublishingEntryStateInput = Literal["planned", "pending", "publishing", "published", "failed", "deleted"]
 
 
 class PublishingLinkCreate(TypedDict):
@@ -4415,17 +4407,13 @@ class PublishingLinkCreate(TypedDict):
     """Time at which the page ends: within 30 days. Absent: in 7 days."""
     factory_id: NotRequired[str]
     """Factory whose generated and scheduled items to show, up to 50, the newest first."""
-    may: NotRequired["PublishingLinkCreateMayInput"]
+    may: NotRequired["ReviewPermissionInput"]
     """What people may do: view, or also decide. Default: view."""
     metadata: NotRequired[Dict[str, str]]
     """Up to 20 key-value pairs of your own."""
     name: NotRequired[str]
     """Name for your own use."""
 
-
-PublishingLinkCreateMay = Union[Literal["view", "decide"], str]
-
-PublishingLinkCreateMayInput = Literal["view", "decide"]
 
 
 class PublishingSlot(TypedDict):
@@ -4501,7 +4489,7 @@ class ReviewLink(TypedDict):
     """Factory whose generated and scheduled items the page shows. Null: content_item_ids."""
     id: str
     """Unique id (TypeID). Ids sort by creation time."""
-    may: "PublishingLinkCreateMay"
+    may: "ReviewPermission"
     """What people may do on the page: view the items, or also approve them and request changes."""
     metadata: Dict[str, str]
     """Your own key-value pairs."""
@@ -4520,6 +4508,10 @@ class ReviewLink(TypedDict):
 
 
 ReviewLinkState = Union[Literal["active", "expired"], str]
+
+ReviewPermission = Union[Literal["view", "decide"], str]
+
+ReviewPermissionInput = Literal["view", "decide"]
 
 Role = Union[Literal["owner", "admin", "developer", "auditor"], str]
 
@@ -4613,7 +4605,7 @@ ScopeInput = Literal["account:read", "account:manage", "factories:read", "factor
 class SellerFactory(TypedDict):
     """Factory of a seller."""
 
-    approval: "FactoryBaseApproval"
+    approval: "FactoryApproval"
     """Whether its content waits for an approval before it is scheduled or published."""
     audience: str
     """Audience of the content."""
@@ -5397,6 +5389,14 @@ class TextLimit(TypedDict):
 
 TextLimitUnit = Union[Literal["characters", "utf16_units", "bytes"], str]
 
+TiktokDisclosure = Union[Literal["none", "own_brand", "paid_partnership"], str]
+
+TiktokDisclosureInput = Literal["none", "own_brand", "paid_partnership"]
+
+TiktokMode = Union[Literal["direct", "inbox"], str]
+
+TiktokModeInput = Literal["direct", "inbox"]
+
 
 class TiktokOptions(TypedDict):
     """A type of the API."""
@@ -5415,13 +5415,13 @@ class TiktokOptions(TypedDict):
     """Permits no duets."""
     disable_stitch: NotRequired[bool]
     """Permits no stitches."""
-    disclosure: NotRequired["PublishOptionsDisclosureInput"]
+    disclosure: NotRequired["TiktokDisclosureInput"]
     """What the content promotes: nothing, the own brand, or another one for a reward. Required unless mode is inbox."""
     duet: NotRequired[bool]
     """Whether duets are permitted. Required for videos, unless mode is inbox."""
     is_aigc: NotRequired[bool]
     """Declares that the content was made by AI. It is always declared where the platform asks: false is refused."""
-    mode: NotRequired["PublishOptionsModeInput"]
+    mode: NotRequired["TiktokModeInput"]
     """direct publishes the post; inbox leaves it in the inbox of the account, where the person finishes it. Absent:
     direct.
     """
@@ -6178,7 +6178,7 @@ ListAllPublicationsParams = TypedDict(
         "cursor": str,
         "from": Union[str, datetime],
         "to": Union[str, datetime],
-        "state": List["PublishingEntryStateInput"],
+        "state": List["CalendarStateInput"],
         "platform": List["PlatformInput"],
         "social_account_id": str,
         "factory_id": str,

@@ -249,6 +249,6 @@ func (p *Platform) CreatorInfo(ctx context.Context, a platform.Account) (platfor
 	if err := ended(ctx); err != nil {
 		return platform.Creator{}, err
 	}
-	return platform.Creator{Username: a.Handle, Nickname: a.Name, Privacies: p.caps.Privacies, Comments: true, Duet: true,
-		Stitch: true, MaxVideoSeconds: 600}, nil
+	return platform.Creator{Username: a.Handle, Nickname: a.Name, Privacies: p.caps.Privacies, Comments: true,
+		Duet: true, Stitch: true, MaxVideoSeconds: 600}, nil
 }

@@ -58,7 +58,8 @@ func (p *Platform) parse(h platform.Handle) (w work, err error) {
 	if err := h.Decode(&w); err != nil {
 		return w, err
 	}
-	if w.ID == "" && w.Privacy == "" && !w.Inbox || w.Offset < 0 || w.Upload != "" && !p.Client.Trusts(w.Upload, domain) {
+	if w.ID == "" && w.Privacy == "" && !w.Inbox || w.Offset < 0 ||
+		w.Upload != "" && !p.Client.Trusts(w.Upload, domain) {
 		return w, platform.Reject(platform.CodeInvalidHandle, "The publication is not known.")
 	}
 	return w, nil

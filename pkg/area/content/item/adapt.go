@@ -58,8 +58,7 @@ func (r *Record) adaptRequest(t provider.Text) (req provider.Request, err error)
 		p, _ := registry.Find(name)
 		limit := p.Capabilities.Kinds[platform.Kind(r.Kind)].Caption.Max
 		asked.Platforms = append(asked.Platforms, target{name, limit, p.Capabilities.Hashtags.Max})
-		sample.Posts = append(sample.Posts, adapted{name, t.Title, strings.TrimSpace(p.Capabilities.Label + ": " + t.Caption),
-			t.Hashtags})
+		sample.Posts = append(sample.Posts, adapted{name, t.Title, p.Capabilities.Label + ": " + t.Caption, t.Hashtags})
 	}
 	prompt, err := json.Marshal(asked)
 	if err != nil {

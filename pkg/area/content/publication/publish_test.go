@@ -327,7 +327,7 @@ func wander(t *testing.T, name string, seed uint64) string {
 		switch pub := r.Publications[0]; {
 		case r.State == item.Published:
 			if len(posts) != 1 || !strings.Contains(posts[0], varied) || pub.State != item.PublicationPublished ||
-				pub.Content == nil {
+				pub.Posted == nil {
 				t.Fatalf("seed %d: it is published, with %d posts: %+v", seed, len(posts), pub)
 			}
 			return "published"
