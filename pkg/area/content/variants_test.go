@@ -123,7 +123,7 @@ func TestAValidationFindsEveryProblemAndChangesNothing(t *testing.T) {
 			found[c.SocialAccountID] = append(found[c.SocialAccountID], p.Code+" "+p.Param)
 		}
 	}
-	want := map[string][]string{instagram: {"content /caption", "content /media"}, gone: {"account /social_account_ids/2"},
+	want := map[string][]string{instagram: {"post /caption", "post /media"}, gone: {"account /social_account_ids/2"},
 		"soc_01h455vb4pex5vsknk084sn02q": {"attached /social_account_ids/3"}}
 	if v.OK || jsonOf(t, found) != jsonOf(t, want) || !v.Accounts[1].OK || *v.Accounts[0].QuotaLeft != 50 {
 		t.Errorf("%s", jsonOf(t, v))
