@@ -801,7 +801,7 @@ var groups = []group{
 			},
 		},
 	}},
-	{name: "review-links", doc: "Create a review link", operations: []operation{
+	{name: "review-links", doc: "List the review links", operations: []operation{
 		{
 			id: "listReviewLinks", name: "list", method: "GET", path: "/v1/review-links",
 			summary: "List the review links", doc: "Newest first. Links that have ended stay for 30 days.\n\nNeeds the scope `content:publish`.",

@@ -1512,10 +1512,10 @@ type ContentItemFitInput = ContentItemFit
 
 // ContentItemProblem is a type of the API.
 type ContentItemProblem struct {
-	// Machine-readable reason. content: its platform does not take a text, a file or an option; kind: nor the kind;
-	// account: the access to the account is missing; attached: there is no such account; quota: the posts of the day are
-	// used up; slot_taken: another item has the time; published: the account has taken it; approval: it waits for that;
-	// state: its state does not permit publishing; body: createContentItem would refuse it.
+	// Machine-readable reason. post: its platform does not take a text, a file or an option; kind: nor the kind; account:
+	// the access to the account is missing; attached: there is no such account; quota: the posts of the day are used up;
+	// slot_taken: another item has the time; published: the account has taken it; approval: it waits for that; state: its
+	// state does not permit publishing; body: createContentItem would refuse it.
 	Code ContentItemProblemCode `json:"code"`
 	// What is wrong, and what to do about it.
 	Message string `json:"message"`
@@ -1529,7 +1529,7 @@ type ContentItemProblemCode string
 
 // The values of ContentItemProblemCode.
 const (
-	ContentItemProblemCodeContent   ContentItemProblemCode = "content"
+	ContentItemProblemCodePost      ContentItemProblemCode = "post"
 	ContentItemProblemCodeKind      ContentItemProblemCode = "kind"
 	ContentItemProblemCodeAccount   ContentItemProblemCode = "account"
 	ContentItemProblemCodeAttached  ContentItemProblemCode = "attached"
@@ -6099,6 +6099,10 @@ type SocialPlatform struct {
 	Connect SocialPlatformConnect `json:"connect"`
 	// Maximum number of posts of an account in 24 hours. Null: no known limit.
 	DailyLimit *int64 `json:"daily_limit"`
+	// Whether published posts can be deleted.
+	DeletesPosts bool `json:"deletes_posts"`
+	// Whether the text of published posts can be changed.
+	EditsPosts bool `json:"edits_posts"`
 	// Id of the platform.
 	ID Platform `json:"id"`
 	// Maximum number of hashtags. 0: none.

@@ -1458,7 +1458,7 @@ export interface ListReviewLinksParams {
   order?: T.ListOrder | undefined;
 }
 
-/** Create a review link. */
+/** List the review links. */
 export class ReviewLinksResource {
   readonly #core: Core;
 
@@ -2050,7 +2050,7 @@ export class Client {
   readonly publications: PublicationsResource;
   /** Checks, approvals, review links, slots and published posts. */
   readonly publishing: PublishingResource;
-  /** Create a review link. */
+  /** List the review links. */
   readonly reviewLinks: ReviewLinksResource;
   /** Empty the sandbox, or move its clock. */
   readonly sandbox: SandboxResource;

@@ -1465,10 +1465,10 @@ export type ContentItemFitInput = 'none' | 'pad' | 'crop';
 /** A type of the API. */
 export interface ContentItemProblem {
   /**
-   * Machine-readable reason. content: its platform does not take a text, a file or an option; kind: nor the kind;
-   * account: the access to the account is missing; attached: there is no such account; quota: the posts of the day are
-   * used up; slot_taken: another item has the time; published: the account has taken it; approval: it waits for that;
-   * state: its state does not permit publishing; body: createContentItem would refuse it.
+   * Machine-readable reason. post: its platform does not take a text, a file or an option; kind: nor the kind; account:
+   * the access to the account is missing; attached: there is no such account; quota: the posts of the day are used up;
+   * slot_taken: another item has the time; published: the account has taken it; approval: it waits for that; state: its
+   * state does not permit publishing; body: createContentItem would refuse it.
    */
   code: ContentItemProblemCode;
   /** What is wrong, and what to do about it. */
@@ -1478,7 +1478,7 @@ export interface ContentItemProblem {
 }
 
 /** Values of an enumeration. */
-export type ContentItemProblemCode = 'content' | 'kind' | 'account' | 'attached' | 'quota' | 'slot_taken' | 'published' | 'approval' | 'state' | 'body' | (string & {});
+export type ContentItemProblemCode = 'post' | 'kind' | 'account' | 'attached' | 'quota' | 'slot_taken' | 'published' | 'approval' | 'state' | 'body' | (string & {});
 
 /** A type of the API. */
 export interface ContentItemPublish {
@@ -5013,6 +5013,10 @@ export interface SocialPlatform {
   connect: SocialPlatformConnect;
   /** Maximum number of posts of an account in 24 hours. Null: no known limit. */
   daily_limit: number | null;
+  /** Whether published posts can be deleted. */
+  deletes_posts: boolean;
+  /** Whether the text of published posts can be changed. */
+  edits_posts: boolean;
   /** Id of the platform. */
   id: Platform;
   /** Maximum number of hashtags. 0: none. */

@@ -1289,7 +1289,7 @@ class AsyncPublishingResource:
 
 
 class AsyncReviewLinksResource:
-    """Create a review link."""
+    """List the review links."""
 
     def __init__(self, client: AsyncContentAutomation) -> None:
         self._client = client

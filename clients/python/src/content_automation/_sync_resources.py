@@ -1289,7 +1289,7 @@ class PublishingResource:
 
 
 class ReviewLinksResource:
-    """Create a review link."""
+    """List the review links."""
 
     def __init__(self, client: ContentAutomation) -> None:
         self._client = client

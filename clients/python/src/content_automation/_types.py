@@ -1500,7 +1500,7 @@ class ContentItemProblem(TypedDict):
     """A type of the API."""
 
     code: "ContentItemProblemCode"
-    """Machine-readable reason. content: its platform does not take a text, a file or an option; kind: nor the kind;
+    """Machine-readable reason. post: its platform does not take a text, a file or an option; kind: nor the kind;
     account: the access to the account is missing; attached: there is no such account; quota: the posts of the day
     are used up; slot_taken: another item has the time; published: the account has taken it; approval: it waits for
     that; state: its state does not permit publishing; body: createContentItem would refuse it.
@@ -1511,7 +1511,7 @@ class ContentItemProblem(TypedDict):
     """Pointer of the member at fault, empty if there is none."""
 
 
-ContentItemProblemCode = Union[Literal["content", "kind", "account", "attached", "quota", "slot_taken", "published", "approval", "state", "body"], str]
+ContentItemProblemCode = Union[Literal["post", "kind", "account", "attached", "quota", "slot_taken", "published", "approval", "state", "body"], str]
 
 
 class ContentItemPublish(TypedDict):
@@ -5104,6 +5104,10 @@ class SocialPlatform(TypedDict):
     """How an account is connected: see connectSocialAccount."""
     daily_limit: Optional[int]
     """Maximum number of posts of an account in 24 hours. Null: no known limit."""
+    deletes_posts: bool
+    """Whether published posts can be deleted."""
+    edits_posts: bool
+    """Whether the text of published posts can be changed."""
     id: "Platform"
     """Id of the platform."""
     max_hashtags: int
