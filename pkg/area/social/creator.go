@@ -71,7 +71,8 @@ func (s *Service) creator(ctx context.Context, in *creatorInput) (out CreatorInf
 		return out, creatorError(err, &r)
 	}
 	out = CreatorInfo{SocialAccountID: r.ID, Platform: r.Platform, Username: line(c.Username),
-		Nickname: line(c.Nickname), CanPost: !c.Full, Privacies: texts(c.Privacies), Comments: c.Comments, Duet: c.Duet, Stitch: c.Stitch}
+		Nickname: line(c.Nickname), CanPost: !c.Full, Privacies: texts(c.Privacies), Comments: c.Comments,
+		Duet: c.Duet, Stitch: c.Stitch}
 	if c.MaxVideoSeconds > 0 {
 		out.MaxVideoSeconds = &c.MaxVideoSeconds
 	}

@@ -93,8 +93,9 @@ func (s *Service) listPlatforms(ctx context.Context, in *platformsInput) (httpap
 func show(name string, configured bool, c platform.Capabilities) Platform {
 	p := Platform{
 		ID: name, Name: c.Label, Connect: string(c.Connect), Configured: configured, Beta: c.Beta, Accepts: []Accept{},
-		Plain: c.Plain, Edits: c.Edits, Deletes: c.Deletes, MaxTags: c.Hashtags.Max, Options: texts(c.Options), Privacies: texts(c.Privacies),
-		Metrics: texts(c.Metrics), Notes: texts(c.Notes),
+		Plain: c.Plain, Edits: c.Edits, Deletes: c.Deletes,
+		MaxTags: c.Hashtags.Max, Options: texts(c.Options),
+		Privacies: texts(c.Privacies), Metrics: texts(c.Metrics), Notes: texts(c.Notes),
 	}
 	if c.DailyPosts > 0 {
 		p.DailyLimit = &c.DailyPosts
