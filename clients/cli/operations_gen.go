@@ -123,7 +123,7 @@ var groups = []group{
 			match: true,
 		},
 	}},
-	{name: "approvals", doc: "Approve a content item", operations: []operation{
+	{name: "approvals", doc: "Request changes of a content item", operations: []operation{
 		{
 			id: "approveContentItem", name: "approve", method: "POST", path: "/v1/approvals/{content_item_id}/approve",
 			summary: "Approve a content item", doc: "Approves a generated item, and sends the event `content.approved`. What waited for it goes on: an item with a `publish_at` is scheduled, and one whose factory has `auto_publish` is published. If the item is changed or regenerated later, it waits for an approval again. Of several decisions at once, one is made; the others are refused and say by whom it was.\n\nNeeds the scope `content:publish`.",
@@ -316,6 +316,7 @@ var groups = []group{
 			body: []parameter{
 				{"factory_id", "string", "Factory that makes the item. It sets the voice"},
 				{"kind", "string", "Kind of content"},
+				{"adapt", "boolean", "Has the text model word the texts for each platform of its social_account_ids, or else of the accounts of its factory. It makes variants, in one call that is part of the price. Captions of your own variants stay"},
 				{"ai_generated", "boolean", "Whether your media were made by AI, with source provided: it is declared where a platform asks"},
 				{"caption", "string", "Absent: generated"},
 				{"cover", "string", "Cover of a music clip: generated, or the id of your media of type image. Absent: generated. For kind music_clip only"},
@@ -879,7 +880,7 @@ var groups = []group{
 			match: true,
 		},
 	}},
-	{name: "publications", doc: "Delete a published post", operations: []operation{
+	{name: "publications", doc: "List all publications", operations: []operation{
 		{
 			id: "listAllPublications", name: "list", method: "GET", path: "/v1/publications",
 			summary: "List all publications", doc: "Lists the publications of the account in a period, and what is planned in it: a calendar. A period with more than 1,000 content items is refused: name a shorter one.\n\nNeeds the scope `content:read`.",
@@ -920,6 +921,13 @@ var groups = []group{
 		},
 	}},
 	{name: "publishing", doc: "Checks, approvals, review links, slots and published posts", operations: []operation{
+		{
+			id: "getCreatorInfo", name: "get-creator-info", method: "GET", path: "/v1/publishing/creator-info",
+			summary: "Get what a creator may choose", doc: "Returns what TikTok allows the account to choose for its next post. Read it when you show the form for a post, as TikTok requires, and send the choices of the person in `options.tiktok`.\n\nNeeds the scope `social:manage`.",
+			query: []parameter{
+				{"social_account_id", "string", "Social account"},
+			},
+		},
 		{
 			id: "listSlots", name: "list-slots", method: "GET", path: "/v1/publishing/slots",
 			summary: "List the slots of a schedule", doc: "Lists the free and taken times of the schedule of a factory, the earliest first. The value `next_slot` of `publish_at` takes the first time that is free on all accounts of the item. A time is taken by everything that is scheduled for it.\n\nNeeds the scope `content:read`.",

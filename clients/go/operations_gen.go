@@ -19,7 +19,7 @@ type Client struct {
 	Account *AccountService
 	// Keys, their scopes, addresses, expiry and rotation.
 	APIKeys *APIKeysService
-	// Approve a content item.
+	// Request changes of a content item.
 	Approvals *ApprovalsService
 	// Chats with an assistant that makes drafts of factories, content plans and content items.
 	Architect *ArchitectService
@@ -45,7 +45,7 @@ type Client struct {
 	Profiles *ProfilesService
 	// Lower prices of products for a time.
 	Promotions *PromotionsService
-	// Delete a published post.
+	// List all publications.
 	Publications *PublicationsService
 	// Checks, approvals, review links, slots and published posts.
 	Publishing *PublishingService
@@ -347,7 +347,7 @@ func (s *APIKeysService) Rotate(ctx context.Context, aPIKeyID string, body *APIK
 	return result, nil
 }
 
-// ApprovalsService: Approve a content item.
+// ApprovalsService: Request changes of a content item.
 type ApprovalsService struct{ t *transport }
 
 // Approve: Approve a content item.
@@ -2008,7 +2008,7 @@ func (s *PromotionsService) Update(ctx context.Context, promotionID string, body
 	return result, nil
 }
 
-// PublicationsService: Delete a published post.
+// PublicationsService: List all publications.
 type PublicationsService struct{ t *transport }
 
 // ListAllPublicationsParams are the parameters of PublicationsService.List.
@@ -2023,7 +2023,7 @@ type ListAllPublicationsParams struct {
 	// or 90 days after from.
 	To *time.Time `query:"to"`
 	// Only publications in these states, separated by commas.
-	State []PublishingEntryStateInput `query:"state"`
+	State []CalendarStateInput `query:"state"`
 	// Only publications on these platforms, separated by commas.
 	Platform []PlatformInput `query:"platform"`
 	// Only publications to this social account.
@@ -2106,6 +2106,26 @@ func (s *PublicationsService) Delete(ctx context.Context, publicationID string, 
 
 // PublishingService: Checks, approvals, review links, slots and published posts.
 type PublishingService struct{ t *transport }
+
+// GetCreatorInfoParams are the parameters of PublishingService.GetCreatorInfo.
+type GetCreatorInfoParams struct {
+	// Social account.
+	SocialAccountID *string `query:"social_account_id"`
+}
+
+// GetCreatorInfo: Get what a creator may choose.
+//
+// Returns what TikTok allows the account to choose for its next post. Read it when you show the form for a post, as
+// TikTok requires, and send the choices of the person in `options.tiktok`.
+//
+// Needs the scope `social:manage`.
+func (s *PublishingService) GetCreatorInfo(ctx context.Context, params *GetCreatorInfoParams, options ...RequestOption) (*CreatorInfo, error) {
+	result := new(CreatorInfo)
+	if _, err := s.t.do(ctx, newCall("GET", "/v1/publishing/creator-info", queryOf(params), nil, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
 
 // ListSlotsParams are the parameters of PublishingService.ListSlots.
 type ListSlotsParams struct {

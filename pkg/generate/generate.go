@@ -38,7 +38,7 @@ type Part struct {
 // Made is the result of a part.
 type Made struct {
 	Text *provider.Text `json:"text,omitempty"`
-	// Object is the result of a text with a form.
+	// Object is the result of a text with a form, in place of Text.
 	Object json.RawMessage `json:"object,omitempty"`
 	Files  []media.File    `json:"files,omitempty"`
 	// Marks are the times of the words in speech, if they are known.

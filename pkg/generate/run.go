@@ -75,6 +75,11 @@ func ExpiresAt(o tenant.Owner, created resource.Time) *resource.Time {
 	return &at
 }
 
+// ExpireLater adds the task to the transaction that deletes a resource of a sandbox for which nothing is generated.
+func ExpireLater(tx *store.Tx, now time.Time, o tenant.Owner, subject string) error {
+	return expire(tx, now, Order{Owner: o, Subject: subject})
+}
+
 // expire adds the task that deletes a resource of a sandbox to the transaction. The package reset has its handler.
 func expire(tx *store.Tx, now time.Time, o Order) error {
 	if o.Mode != tenant.Test || o.Attempt > 1 {

@@ -231,7 +231,7 @@ export class ApiKeysResource {
   }
 }
 
-/** Approve a content item. */
+/** Request changes of a content item. */
 export class ApprovalsResource {
   readonly #core: Core;
 
@@ -1577,7 +1577,7 @@ export interface ListAllPublicationsParams {
    */
   to?: string | Date | undefined;
   /** Only publications in these states, separated by commas. */
-  state?: T.PublishingEntryStateInput[] | undefined;
+  state?: T.CalendarStateInput[] | undefined;
   /** Only publications on these platforms, separated by commas. */
   platform?: T.PlatformInput[] | undefined;
   /** Only publications to this social account. */
@@ -1590,7 +1590,7 @@ export interface ListAllPublicationsParams {
   order?: T.ListOrder | undefined;
 }
 
-/** Delete a published post. */
+/** List all publications. */
 export class PublicationsResource {
   readonly #core: Core;
 
@@ -1646,6 +1646,12 @@ export class PublicationsResource {
   }
 }
 
+/** The parameters of getCreatorInfo. */
+export interface GetCreatorInfoParams {
+  /** Social account. */
+  social_account_id?: string | undefined;
+}
+
 /** The parameters of listSlots. */
 export interface ListSlotsParams {
   /** Maximum number of results. */
@@ -1668,6 +1674,18 @@ export class PublishingResource {
 
   constructor(core: Core) {
     this.#core = core;
+  }
+
+  /**
+   * Get what a creator may choose.
+   *
+   * Returns what TikTok allows the account to choose for its next post. Read it when you show the form for a post, as
+   * TikTok requires, and send the choices of the person in `options.tiktok`.
+   *
+   * Needs the scope `social:manage`.
+   */
+  getCreatorInfo(params?: GetCreatorInfoParams, options?: RequestOptions): Call<T.CreatorInfo> {
+    return this.#core.call('GET', '/v1/publishing/creator-info', [], { query: params }, options);
   }
 
   /**
@@ -2281,7 +2299,7 @@ export class Client {
   readonly account: AccountResource;
   /** Keys, their scopes, addresses, expiry and rotation. */
   readonly apiKeys: ApiKeysResource;
-  /** Approve a content item. */
+  /** Request changes of a content item. */
   readonly approvals: ApprovalsResource;
   /** Chats with an assistant that makes drafts of factories, content plans and content items. */
   readonly architect: ArchitectResource;
@@ -2307,7 +2325,7 @@ export class Client {
   readonly profiles: ProfilesResource;
   /** Lower prices of products for a time. */
   readonly promotions: PromotionsResource;
-  /** Delete a published post. */
+  /** List all publications. */
   readonly publications: PublicationsResource;
   /** Checks, approvals, review links, slots and published posts. */
   readonly publishing: PublishingResource;

@@ -4,7 +4,11 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/tiktok"
 	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/cloud/seal/sealtest"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -36,7 +40,7 @@ func (w *World) posted(ctx context.Context) (publicationID string, err error) {
 	for i := range r.Publications {
 		pub := &r.Publications[i]
 		pub.State, pub.PublishedAt, pub.PlatformPostID = item.PublicationPublished, &at, &post
-		pub.Content = &item.Preview{Platform: pub.Platform, Hashtags: []string{}, MediaIDs: []string{},
+		pub.Posted = &item.Preview{Platform: pub.Platform, Hashtags: []string{}, MediaIDs: []string{},
 			Counts: []item.Count{}}
 	}
 	tx := &store.Tx{}
@@ -46,4 +50,41 @@ func (w *World) posted(ctx context.Context) (publicationID string, err error) {
 	r.Index(&it)
 	tx.Replace(it)
 	return made.Publications[0].ID, w.State.Commit(ctx, tx)
+}
+
+// connectCreator connects an account of TikTok, as if its owner had granted access.
+func (w *World) connectCreator(ctx context.Context, state *store.DB) (string, error) {
+	like, err := state.Get(ctx, store.IDKey(w.channel))
+	if err != nil {
+		return "", err
+	}
+	now := w.Now()
+	r := &account.Record{PlatformID: "creator", Account: account.Account{
+		Resource: resource.New(account.NewID(now), now, nil), Platform: tiktok.Name, Handle: "acme",
+		FactoryIDs: []string{}}}
+	vault := account.Vault{Envelope: sealtest.Envelope(stackKey)}
+	token := platform.Token{Access: "token"}
+	if r.Sealed, err = vault.Seal(ctx, like.Owner, r.ID, platform.Account{ID: r.PlatformID, Handle: "acme", Name: "Acme",
+		Token: token}); err != nil {
+		return "", err
+	}
+	it, err := r.Item(like.Owner)
+	if err != nil {
+		return "", err
+	}
+	tx := &store.Tx{}
+	if err := r.Connect(tx, now, it, token); err != nil {
+		return "", err
+	}
+	return r.ID, state.Commit(ctx, tx)
+}
+
+// connect connects a channel, or returns its account if it is already connected.
+func (w *World) connect(ctx context.Context, channel string) (string, error) {
+	a, err := w.Call(ctx, Request{Operation: "connectSocialAccount",
+		Body: Object{"platform": "telegram", "bot_token": "123456789:EXAMPLE-EXAMPLE-EXAMPLE", "channel": channel}})
+	if err != nil {
+		return "", err
+	}
+	return a.ID()
 }

@@ -59,6 +59,9 @@ type Settings struct {
 // webhooksListed is one less than the largest number of webhooks of an account.
 const webhooksListed = 19
 
+// stackKey is the key that seals the tokens of accounts.
+const stackKey = "the stack's key"
+
 // plenty is a rate limit that is never reached.
 const plenty = 1_000_000
 
@@ -93,11 +96,13 @@ type World struct {
 	integration                                                                                             string
 	// channel is the social account that items are published to.
 	channel string
+	// creator is an account of a platform that asks for choices of the person who posts.
+	creator string
 	// planned is a factory with a content plan, and seller is one with products.
-	planned, seller                    string
+	planned, seller                                string
 	product, promotion, photo, profile, automation string
-	products                           int // created so far
-	invited                            int // people so far
+	products                                       int // created so far
+	invited                                        int // people so far
 	// Profile is the profile that what the world makes belongs to. It is empty without Settings.Profiled.
 	Profile string
 	chat    string // with the architect
@@ -175,7 +180,7 @@ func NewWith(ctx context.Context, s Settings) (_ *World, err error) {
 	// look-up.
 	e := area.Env{AWS: cfg, DB: state, Audit: log, Media: signer, Now: w.Now, Random: rand.Reader,
 		Providers: configured, Loopback: true, DeliverRole: arn.ARN{Partition: "aws"},
-		Envelope: sealtest.Envelope("the stack's key")}
+		Envelope: sealtest.Envelope(stackKey)}
 	for _, f := range api.Functions {
 		router := httpapi.NewRouter(state, w.recorder, w.Now)
 		router.SealWith(s.Secret)
@@ -301,6 +306,11 @@ func (w *World) fill(ctx context.Context, state *store.DB) (err error) {
 		}
 		if w.channel, err = w.connect(ctx, "@acme_shop"); err != nil {
 			return err
+		}
+		if w.creator == "" {
+			if w.creator, err = w.connectCreator(ctx, state); err != nil {
+				return err
+			}
 		}
 		if w.chat, _, err = w.drafted(ctx); err != nil {
 			return err

@@ -208,8 +208,9 @@ func (c *customer) publishEverywhere(t *testing.T, factory string, accounts int)
 	if got := ended(t, secret, made.ID); got.State != "generated" {
 		t.Fatalf("%+v", got)
 	}
-	before := into[published](call(t, secret, http.MethodPost, contentPath+"/"+made.ID+"/publish", nil),
-		http.StatusAccepted)
+	before := into[published](call(t, secret, http.MethodPost, contentPath+"/"+made.ID+"/publish", object{
+		"options": object{"tiktok": object{"privacy": "public", "comments": true, "duet": false, "stitch": false,
+			"disclosure": "none", "consent": true}}}), http.StatusAccepted)
 	if len(before.Publications) != accounts {
 		t.Fatalf("%+v", before)
 	}

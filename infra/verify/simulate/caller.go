@@ -159,7 +159,9 @@ var kinds = []string{"post", "post", "story", "carousel", "video"}
 func (c *caller) live() {
 	for c.factory == "" {
 		var f struct{ ID string }
-		c.call(http.MethodPost, "/v1/factories", object{"type": "blogger", "name": "Blog"}, &f)
+		c.call(http.MethodPost, "/v1/factories", object{"type": "blogger", "name": "Blog",
+			"approval": []string{"none", "required"}[c.random.IntN(2)],
+			"schedule": object{"timezone": "UTC", "times": everyHour()}}, &f)
 		c.factory = f.ID
 	}
 	if c.random.IntN(trainers) == 0 {
@@ -189,6 +191,15 @@ func (c *caller) live() {
 	}
 }
 
+// everyHour returns the times of a schedule.
+func everyHour() []string {
+	times := make([]string, 24)
+	for hour := range times {
+		times[hour] = fmt.Sprintf("%02d:00", hour)
+	}
+	return times
+}
+
 func (c *caller) item() object {
 	return object{"factory_id": c.factory, "kind": kinds[c.random.IntN(len(kinds))], "prompt": "A new shoe"}
 }
@@ -214,6 +225,11 @@ func (c *caller) create() {
 		}
 		if c.call(http.MethodPost, "/v1/studio/"+path, body, &one) == http.StatusAccepted {
 			c.items = append(c.items, "/v1/studio/generations/"+one.ID)
+		}
+	case 2:
+		own := object{"factory_id": c.factory, "kind": "post", "source": "provided", "caption": "A shoe"}
+		if c.call(http.MethodPost, "/v1/content-items", own, &one) == http.StatusAccepted {
+			c.items = append(c.items, "/v1/content-items/"+one.ID)
 		}
 	default:
 		if c.call(http.MethodPost, "/v1/content-items", c.item(), &one) == http.StatusAccepted {

@@ -164,7 +164,14 @@ func (c *caller) publish(path string) {
 	if c.random.IntN(2) == 0 {
 		accounts = accounts[:1]
 	}
-	switch n := c.random.IntN(6); {
+	decide := "/v1/approvals" + strings.TrimPrefix(path, "/v1/content-items")
+	switch n := c.random.IntN(9); {
+	case n == 6:
+		c.call(http.MethodPost, path+"/schedule", object{"publish_at": "next_slot", "social_account_ids": accounts}, nil)
+	case n == 7:
+		c.call(http.MethodPost, decide+"/approve", nil, nil)
+	case n == 8:
+		c.call(http.MethodPost, decide+"/request-changes", object{"note": "Shorter"}, nil)
 	case n == 0:
 		c.call(http.MethodPost, path+"/schedule", object{"publish_at": nil}, nil)
 	case n < 3:
@@ -183,6 +190,7 @@ func (w *world) checkPublications(fail func(format string, args ...any)) {
 			fail("%s was posted %d times", id, p.times)
 		}
 	}
+	slots := map[string]string{}
 	for _, it := range w.items() {
 		pk := textOf(it, "pk")
 		if strings.HasPrefix(pk, "slot#") || strings.HasPrefix(pk, "scheduled#") && numberOf(it, "n_count") != 0 {
@@ -193,6 +201,13 @@ func (w *world) checkPublications(fail func(format string, args ...any)) {
 		}
 		var r item.Record
 		must(json.Unmarshal([]byte(textOf(it, "doc")), &r))
+		for _, s := range r.Slots {
+			if at := fmt.Sprint(s.Account, s.At); slots[at] != "" {
+				fail("%s and %s have the slot %s", pk, slots[at], at)
+			} else {
+				slots[at] = pk
+			}
+		}
 		if r.State == item.Scheduled || r.State == item.Publishing {
 			fail("%s is %s", pk, r.State)
 		}

@@ -44,6 +44,9 @@ type Capabilities struct {
 	Budget *Budget
 	// Plain reports whether the platform refuses media that show a logo or the name of a brand.
 	Plain bool
+	// Asks returns the choices that the rules of the platform ask of the person who posts, and that a post lacks. It is
+	// nil if there are none.
+	Asks func(Post) []Problem
 	// Edits and Deletes report whether the platform is an Editor and a Deleter.
 	Edits, Deletes bool
 	// Pulls reports whether the platform reads media by their URL.

@@ -117,6 +117,7 @@ type WarningCode string
 const (
 	CoverNotSet       WarningCode = "cover_not_set"
 	CommentNotWritten WarningCode = "first_comment_not_written"
+	FinishInApp       WarningCode = "finish_in_app"
 )
 
 // Warn returns a warning about the part that an error has left out, with the reason that the error

@@ -119,7 +119,8 @@ func TestOfTwoApprovalsOneIsMade(t *testing.T) {
 	if codes["ok"] != 1 || codes["invalid_state"] != 1 {
 		t.Errorf("%v", codes)
 	}
-	w.Without(auth.ContentPublish).Call(http.MethodPost, approve(it.ID), nil).Refused(t, 403, errs.InsufficientScope, "")
+	w.Without(auth.ContentPublish).Call(http.MethodPost, approve(it.ID), nil).
+		Refused(t, 403, errs.InsufficientScope, "")
 }
 
 func TestEndingTheApprovalNeedsTheScope(t *testing.T) {

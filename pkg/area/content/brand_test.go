@@ -101,6 +101,6 @@ func TestThePlaceOfTheLogoByPlatform(t *testing.T) {
 	w.attach(tiktok)
 	shows("TikTok with a place", true, true, true)
 	it := w.generated("kind", "carousel")
-	w.Call(http.MethodPost, path(it.ID, "publish"), object{"social_account_ids": []string{tiktok}}).Refused(t, 422,
-		errs.ValidationFailed, "/media")
+	w.Call(http.MethodPost, path(it.ID, "publish"), object{"social_account_ids": []string{tiktok},
+		"options": choices("duet", nil, "stitch", nil)}).Refused(t, 422, errs.ValidationFailed, "/media")
 }

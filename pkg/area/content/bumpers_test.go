@@ -122,14 +122,14 @@ func TestVideosForTikTokHaveNoIntro(t *testing.T) {
 	w.bumpered(2.5)
 	branded := w.generated("kind", "video", "visuals", "stills", "duration_seconds", 20)
 	tiktok := w.connect("tiktok")
-	w.Call(http.MethodPost, path(branded.ID, "publish"), object{"social_account_ids": []string{tiktok}}).Refused(t, 422,
-		errs.ValidationFailed, "/media")
+	w.Call(http.MethodPost, path(branded.ID, "publish"), object{"social_account_ids": []string{tiktok},
+		"options": choices()}).Refused(t, 422, errs.ValidationFailed, "/media")
 	w.attach(tiktok)
 	plain := w.generated("kind", "video", "visuals", "stills", "duration_seconds", 20)
 	if v := w.video(); v.Intro != nil || v.Outro != nil || v.Length != 15500*time.Millisecond {
 		t.Errorf("%+v", v)
 	}
-	w.publish(plain.ID, "social_account_ids", []string{tiktok})
+	w.publish(plain.ID, "social_account_ids", []string{tiktok}, "options", choices())
 	// A shop without a name has nothing else of a brand.
 	intro := w.own(w.Caller, &media.File{ID: "intro", Type: media.Video, Key: "media/intro", DurationSeconds: 2})
 	w.factory = w.makeFactory(object{"type": "seller", "name": "Acme", "language": "de",

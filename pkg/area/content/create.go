@@ -314,9 +314,17 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 	if r.Language, err = factory.Language(b.Language, f.Language); err != nil {
 		return nil, err
 	}
+	if r.Adapt, err = a.adapted(&b, f); err != nil {
+		return nil, err
+	}
 	if b.Source == item.SourceProvided {
-		r.Brief.Type = string(f.Type)
-		return r, a.provide(&b, r)
+		if r.Brief, err = newBrief(f); err != nil {
+			return nil, err
+		}
+		if err := a.provide(&b, r); err != nil {
+			return nil, err
+		}
+		return r, r.PlanAdapt(s.offer, mode == tenant.Live)
 	}
 	switch b.Kind {
 	case item.Video:

@@ -61,7 +61,8 @@ func TestCreateEachKind(t *testing.T) {
 			SocialAccountIDs: []string{}, Sources: []item.Quoted{}, OmittedAccounts: []item.OmittedAccount{},
 			Publications: []item.Publication{},
 			AspectRatio:  c.ratio, Seconds: c.length, Voice: c.voice, DurationSeconds: c.plays,
-			State: item.Queued, Attempt: 1, CancelCost: to(int64(0)),
+			State: item.Queued, Attempt: 1, CancelCost: to(int64(0)), Source: "generated", AIGenerated: true,
+			Variants: map[string]item.Variant{}, Previews: []item.Preview{}, Approval: item.Approval{State: "none"},
 			ExpiresAt: to(resource.Instant(made.AddDate(0, 0, 30))),
 		}
 		if kind == item.Video {

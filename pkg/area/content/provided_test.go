@@ -42,8 +42,8 @@ func TestOwnPostsAreGeneratedAtOnceAndPublished(t *testing.T) {
 	w.publish(it.ID)
 	w.work()
 	got := w.get(it.ID)
-	if got.State != item.Published || got.Publications[0].Content == nil ||
-		got.Publications[0].Content.Caption != "Made by hand" {
+	if got.State != item.Published || got.Publications[0].Posted == nil ||
+		got.Publications[0].Posted.Caption != "Made by hand" {
 		t.Errorf("%+v", got)
 	}
 }

@@ -182,6 +182,9 @@ func (s *Service) open(ctx context.Context, p *auth.Principal, bodies ...createB
 			a.accounts[it.PK] = it
 		}
 	}
+	if err := s.openAttached(ctx, &a, bodies); err != nil {
+		return a, err
+	}
 	a.media = incoming.Of(a.owner, beside[funds:])
 	a.products, err = productsOf(a.owner, beside[funds:])
 	return a, err
@@ -202,6 +205,31 @@ func ownerOf(o tenant.Owner, factories map[string]factory.Factory, bodies []crea
 		}
 	}
 	return o, nil
+}
+
+// openAttached reads the accounts of the factories of bodies whose texts are adapted.
+func (s *Service) openAttached(ctx context.Context, a *references, bodies []createBody) error {
+	var keys []store.Key
+	for _, b := range bodies {
+		if !b.Adapt || len(b.Accounts) > 0 {
+			continue
+		}
+		for _, accountID := range a.factories[b.FactoryID].SocialAccountIDs {
+			if key := store.IDKey(accountID); !slices.Contains(keys, key) {
+				keys = append(keys, key)
+			}
+		}
+	}
+	items, err := s.db.GetAll(ctx, keys...)
+	if err != nil {
+		return err
+	}
+	for _, it := range items {
+		if account.Is(it, a.owner) {
+			a.accounts[it.PK] = it
+		}
+	}
+	return nil
 }
 
 // maxTrack is the longest duration of the caller's music.

@@ -20,8 +20,9 @@ func TestInvalidStateListsWhatIsAllowed(t *testing.T) {
 		"update": {http.MethodPatch, ""}, "cancel": {http.MethodPost, "cancel"},
 		"regenerate": {http.MethodPost, "regenerate"}, "delete": {http.MethodDelete, ""},
 		"schedule": {http.MethodPost, "schedule"}, "publish": {http.MethodPost, "publish"},
+		"approve": {http.MethodPost, "approve"}, "request_changes": {http.MethodPost, "request-changes"},
 	}
-	bodies := map[string]any{"update": object{"title": "Mine"}}
+	bodies := map[string]any{"update": object{"title": "Mine"}, "request_changes": object{"note": "Shorter"}}
 	for _, state := range states {
 		var refused []errs.StateContext
 		done := []string{}
@@ -31,7 +32,11 @@ func TestInvalidStateListsWhatIsAllowed(t *testing.T) {
 			accounts := []string{w.connect("telegram")}
 			bodies["publish"] = object{"social_account_ids": accounts}
 			bodies["schedule"] = object{"social_account_ids": accounts, "publish_at": w.clock.Now().Add(time.Hour)}
-			a := w.Call(c.method, strings.TrimSuffix(path(itemID, c.rest), "/"), bodies[name])
+			at := strings.TrimSuffix(path(itemID, c.rest), "/")
+			if name == "approve" || name == "request_changes" {
+				at = "/v1/approvals/" + itemID + "/" + c.rest
+			}
+			a := w.Call(c.method, at, bodies[name])
 			if a.Status < 300 {
 				done = append(done, name)
 				continue

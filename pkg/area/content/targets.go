@@ -120,11 +120,16 @@ func (s *Service) targets(ctx context.Context, w *publishRequest,
 			found = append(found, errs.Invalid(param, "%s", o.Message))
 			continue
 		}
-		chosen[acct.Platform] = true
 		options, sent := w.options[acct.Platform]
 		if pub := w.r.PublicationTo(accountID); !sent && pub != nil {
 			options = pub.Options
 		}
+		pub := item.Publication{Platform: acct.Platform, SocialAccountID: accountID, Options: options}
+		if o := publication.Unchosen(w.r, &pub, adapter.Capabilities()); o != nil && len(w.asked) == 0 {
+			omitted = append(omitted, *o)
+			continue
+		}
+		chosen[acct.Platform] = true
 		label := adapter.Capabilities().Label
 		all = append(all, publication.Target{Account: acct, Limits: adapter.Capabilities(), Options: options,
 			Full: func(day string, most int) error {

@@ -34,7 +34,7 @@ type Proposed struct {
 
 // Problem is a reason for which a publication would be refused, or fail.
 type Problem struct {
-	Code    string `json:"code" enum:"content,kind,account,attached,quota,slot_taken,published,approval,state,body" doc:"Machine-readable reason. content: its platform does not take a text, a file or an option; kind: nor the kind; account: the access to the account is missing; attached: there is no such account; quota: the posts of the day are used up; slot_taken: another item has the time; published: the account has taken it; approval: it waits for that; state: its state does not permit publishing; body: createContentItem would refuse it"`
+	Code    string `json:"code" enum:"post,kind,account,attached,quota,slot_taken,published,approval,state,body" doc:"Machine-readable reason. post: its platform does not take a text, a file or an option; kind: nor the kind; account: the access to the account is missing; attached: there is no such account; quota: the posts of the day are used up; slot_taken: another item has the time; published: the account has taken it; approval: it waits for that; state: its state does not permit publishing; body: createContentItem would refuse it"`
 	Param   string `json:"param" doc:"Pointer of the member at fault, empty if there is none"`
 	Message string `json:"message" doc:"What is wrong, and what to do about it"`
 }
@@ -228,7 +228,7 @@ func (s *Service) checkAccount(ctx context.Context, c *Checked, r *item.Record, 
 		found = known(r, found)
 	}
 	for _, d := range found {
-		c.Problems = append(c.Problems, Problem{"content", d.Param, d.Message})
+		c.Problems = append(c.Problems, Problem{"post", d.Param, d.Message})
 	}
 	taken, err := publication.TakenBetween(ctx, s.db, acct.ID, at, at.Add(time.Second))
 	if by := taken.At(at); err == nil && by != "" && by != r.ID {

@@ -14,6 +14,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
+	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/area/media/incoming"
 	"github.com/content-automation/api/pkg/area/social/account"
 	"github.com/content-automation/api/pkg/auth"
@@ -125,6 +126,35 @@ func (s *Service) vary(o tenant.Owner, r *item.Record, all map[string]item.Varia
 	return s.fitVariants(o.Mode, r)
 }
 
+// adapted returns the platforms for which the texts of a body are adapted, without those whose caption the
+// caller gives.
+func (a *references) adapted(b *createBody, f factory.Factory) (platforms []string, err error) {
+	if !b.Adapt {
+		return nil, nil
+	}
+	ids := b.Accounts
+	if len(ids) == 0 {
+		ids = f.SocialAccountIDs
+	}
+	for _, accountID := range ids {
+		it, ok := a.accounts[accountID]
+		if !ok {
+			continue
+		}
+		p, _ := registry.Find(it.Filters["platform"])
+		_, takes := p.Capabilities.Kinds[platform.Kind(b.Kind)]
+		if takes && !slices.Contains(platforms, p.Name) && b.Variants[p.Name].Caption == nil {
+			platforms = append(platforms, p.Name)
+		}
+	}
+	if len(platforms) == 0 {
+		return nil, errs.Invalid("/adapt", "finds no platform to adapt the texts for. Attach social accounts to the "+
+			"factory that take the kind, or leave it out")
+	}
+	slices.Sort(platforms)
+	return platforms, nil
+}
+
 // fitVariants refuses members of variants that their platforms do not take.
 func (s *Service) fitVariants(mode tenant.Mode, r *item.Record) error {
 	var found []errs.Detail
@@ -159,7 +189,7 @@ func (s *Service) Capabilities(mode tenant.Mode, name string) (platform.Capabili
 	return adapter.Capabilities(), true
 }
 
-// change checks the variants of a patch, and holds their media instead of the earlier ones.
+// patchVariants checks the variants of a patch, and holds their media instead of the earlier ones.
 func (s *Service) patchVariants(ctx context.Context, tx *store.Tx, o tenant.Owner, r *item.Record,
 	all map[string]item.Variant) error {
 	before := r.MediaIDs()

@@ -52,15 +52,15 @@ func TestVariantsArePublishedWhereTheyBelong(t *testing.T) {
 	got := w.get(it.ID)
 	want := map[string]string{telegram: "For Telegram 👟\n\n#all", other: "For the other", vk: "For all\n\n#all"}
 	for _, pub := range got.Publications {
-		if pub.State != item.PublicationPublished || pub.Content.Caption != want[pub.SocialAccountID] {
-			t.Errorf("%s: %+v", pub.Platform, pub.Content)
+		if pub.State != item.PublicationPublished || pub.Posted.Caption != want[pub.SocialAccountID] {
+			t.Errorf("%s: %+v", pub.Platform, pub.Posted)
 		}
 		file := "med_1_1"
 		if pub.Platform == "telegram" {
 			file = "med_9_1"
 		}
-		if pub.Content.MediaIDs[0] != file {
-			t.Errorf("%s shows %v", pub.Platform, pub.Content.MediaIDs)
+		if pub.Posted.MediaIDs[0] != file {
+			t.Errorf("%s shows %v", pub.Platform, pub.Posted.MediaIDs)
 		}
 	}
 	if len(got.Publications) != 3 || len(got.Previews) != 3 {
@@ -123,7 +123,7 @@ func TestAValidationFindsEveryProblemAndChangesNothing(t *testing.T) {
 			found[c.SocialAccountID] = append(found[c.SocialAccountID], p.Code+" "+p.Param)
 		}
 	}
-	want := map[string][]string{instagram: {"content /caption", "content /media"}, gone: {"account /social_account_ids/2"},
+	want := map[string][]string{instagram: {"post /caption", "post /media"}, gone: {"account /social_account_ids/2"},
 		"soc_01h455vb4pex5vsknk084sn02q": {"attached /social_account_ids/3"}}
 	if v.OK || jsonOf(t, found) != jsonOf(t, want) || !v.Accounts[1].OK || *v.Accounts[0].QuotaLeft != 50 {
 		t.Errorf("%s", jsonOf(t, v))
@@ -143,5 +143,36 @@ func TestAValidationFindsEveryProblemAndChangesNothing(t *testing.T) {
 		"social_account_ids": []string{telegram}}).Into(t, 200, &v)
 	if v.OK || v.Accounts[0].Problems[0].Code != "published" {
 		t.Errorf("%s", jsonOf(t, v))
+	}
+}
+
+func TestTheWriterAdaptsTexts(t *testing.T) {
+	w := newWorld(t)
+	w.Call(http.MethodPost, "/v1/content-items", w.body("adapt", true)).
+		Refused(t, http.StatusUnprocessableEntity, errs.ValidationFailed, "/adapt")
+	w.attach(w.connect("telegram"), w.connect("vk"), w.connect("youtube"))
+	for name, it := range map[string]item.Item{
+		"generated": w.create("adapt", true, "variants", object{"vk": object{"caption": "My own"}}),
+		"provided":  w.provide("adapt", true, "caption", "Words", "variants", object{"vk": object{"caption": "My own"}}),
+	} {
+		if it.State != item.Queued {
+			t.Fatalf("%s: %+v", name, it)
+		}
+		w.do(it.ID)
+		got := w.get(it.ID)
+		v := got.Variants["telegram"]
+		if got.State != item.Generated || len(got.Variants) != 2 || !v.Adapted || *v.Caption != "Telegram: "+got.Caption ||
+			*got.Variants["vk"].Caption != "My own" || got.Variants["vk"].Adapted {
+			t.Errorf("%s: %s %s", name, got.State, jsonOf(t, got.Variants))
+		}
+	}
+	asked := 0
+	for _, req := range w.provider.requests {
+		if req.Form != nil {
+			asked++
+		}
+	}
+	if asked != 2 {
+		t.Errorf("the writer was asked %d times", asked)
 	}
 }

@@ -23,7 +23,7 @@ import (
 )
 
 const (
-	linkKind = "review_link"
+	linkKind = item.ReviewLinkKind
 	// longestLink is the longest time for which a link is valid.
 	longestLink = 30 * 24 * time.Hour
 	// mostReviewed bounds the items of a page.

@@ -37,6 +37,8 @@ type Platform struct {
 	Privacies  []string `json:"privacies" nullable:"false" doc:"Values of the option privacy. The first is the default"`
 	Metrics    []string `json:"metrics" nullable:"false" doc:"Metrics that the platform has"`
 	Plain      bool     `json:"plain_media" doc:"Whether media may show no logo and no name of a brand. Finished media of a factory with an account of the platform are made without, unless its logo_places say otherwise, and others are refused"`
+	Edits      bool     `json:"edits_posts" doc:"Whether the text of published posts can be changed"`
+	Deletes    bool     `json:"deletes_posts" doc:"Whether published posts can be deleted"`
 	DailyLimit *int     `json:"daily_limit" doc:"Maximum number of posts of an account in 24 hours. Null: no known limit"`
 	Notes      []string `json:"notes" nullable:"false" doc:"What else to know"`
 }
@@ -93,8 +95,9 @@ func (s *Service) listPlatforms(ctx context.Context, in *platformsInput) (httpap
 func show(name string, configured bool, c platform.Capabilities) Platform {
 	p := Platform{
 		ID: name, Name: c.Label, Connect: string(c.Connect), Configured: configured, Beta: c.Beta, Accepts: []Accept{},
-		Plain: c.Plain, MaxTags: c.Hashtags.Max, Options: texts(c.Options), Privacies: texts(c.Privacies),
-		Metrics: texts(c.Metrics), Notes: texts(c.Notes),
+		Plain: c.Plain, Edits: c.Edits, Deletes: c.Deletes,
+		MaxTags: c.Hashtags.Max, Options: texts(c.Options),
+		Privacies: texts(c.Privacies), Metrics: texts(c.Metrics), Notes: texts(c.Notes),
 	}
 	if c.DailyPosts > 0 {
 		p.DailyLimit = &c.DailyPosts

@@ -81,6 +81,11 @@ var enumNames = map[string]string{
 	"WebhookCreate.event_types":    "EventPattern",
 	"WebhookDestination.type":      "WebhookDestinationType",
 	"PublishOptions.replies":       "Replies",
+	"FactoryBase.approval":         "FactoryApproval",
+	"ReviewLink.may":               "ReviewPermission",
+	"TiktokOptions.disclosure":     "TiktokDisclosure",
+	"TiktokOptions.mode":           "TiktokMode",
+	"PublishingEntry.state":        "CalendarState",
 }
 
 // listValues lists the values of members whose types are lists of other packages: scopes, and codes and types that are

@@ -40,6 +40,7 @@ var methods = map[string]struct{ resource, method string }{
 	"attachSocialAccount": {"socialAccounts", "attach"},
 	"detachSocialAccount": {"socialAccounts", "detach"},
 	"validatePublishing":  {"publishing", "validate"},
+	"getCreatorInfo":      {"publishing", "getCreatorInfo"},
 	"listAllPublications": {"publications", "list"},
 	"getPublication":      {"publications", "get"},
 	"updatePublication":   {"publications", "update"},

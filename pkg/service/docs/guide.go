@@ -59,6 +59,7 @@ var guides = []guide{
 	{"Content", "plans", "Content plans"},
 	{"Content", "checked-texts", "Checked texts and sources"},
 	{"Publishing", "publishing", "Publishing"},
+	{"Publishing", "own-posts", "Own posts, approval and the calendar"},
 	{"Publishing", "social", "Social accounts"},
 	{"Publishing", "analytics", "Analytics"},
 	{"Advice", "diagnosis", "Diagnoses and proposals"},

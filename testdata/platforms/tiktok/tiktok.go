@@ -52,6 +52,7 @@ type publication struct {
 	sum          hash.Hash
 	complete     time.Time // time at which all chunks had arrived
 	reason, post string
+	inbox        bool // it waits in the creator's inbox
 	photos       []string
 	expires      time.Time
 }
@@ -80,7 +81,7 @@ func New(now func() time.Time) *Fake {
 		OAuth: &oauth.Server{
 			ClientID: oauth.ClientID, ClientSecret: oauth.ClientSecret, ClientParam: "client_key",
 			Divider: ",", Hex: true,
-			Scopes: []string{"user.info.basic", "video.publish", "video.list"},
+			Scopes: []string{"user.info.basic", "video.publish", "video.upload", "video.list"},
 		},
 		MinChunk: 5 << 20, Took: 15 * time.Second, Moderated: 50 * time.Second, pubs: map[string]*publication{},
 		Levels: []string{"PUBLIC_TO_EVERYONE", "MUTUAL_FOLLOW_FRIENDS", "SELF_ONLY"},
@@ -120,6 +121,7 @@ func (f *Fake) Handler() http.Handler {
 		})
 	})
 	api.HandleFunc("POST /v2/post/publish/video/init/", f.initVideo)
+	api.HandleFunc("POST /v2/post/publish/inbox/video/init/", f.initInbox)
 	api.HandleFunc("POST /v2/post/publish/content/init/", f.initPhotos)
 	api.HandleFunc("POST /v2/post/publish/status/fetch/", f.status)
 	api.HandleFunc("POST /v2/video/query/", f.query)
@@ -243,12 +245,17 @@ func (f *Fake) initPhotos(w http.ResponseWriter, r *http.Request) {
 			Images []string `json:"photo_images"`
 		} `json:"source_info"`
 	}
-	if !decode(r, &body) || body.Mode != "DIRECT_POST" || body.Type != "PHOTO" ||
+	if !decode(r, &body) || body.Mode != "DIRECT_POST" && body.Mode != "MEDIA_UPLOAD" || body.Type != "PHOTO" ||
 		body.Source.Source != "PULL_FROM_URL" {
 		bad(w)
 		return
 	}
-	if !f.check(w, body.Info, 90, 4000) {
+	inbox := body.Mode == "MEDIA_UPLOAD"
+	if inbox && (body.Info.Privacy != "" || body.Info.Comment != nil || body.Info.Content != nil) {
+		bad(w) // The creator chooses these in TikTok.
+		return
+	}
+	if !inbox && !f.check(w, body.Info, 90, 4000) {
 		return
 	}
 	if i := body.Info; i.Generated != nil || i.Duet != nil || i.Stitch != nil || i.Cover != nil {
@@ -268,12 +275,34 @@ func (f *Fake) initPhotos(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	id := "p_pub_url~v2." + f.ID()
-	p := &publication{info: body.Info, photos: images}
+	p := &publication{info: body.Info, photos: images, inbox: inbox}
 	f.mu.Lock()
 	f.pubs[id] = p
 	f.finish(p, strings.Join(images, " "))
 	f.mu.Unlock()
 	answer(w, map[string]string{"publish_id": id})
+}
+
+// initInbox opens a video for the inbox, of which nothing is described.
+func (f *Fake) initInbox(w http.ResponseWriter, r *http.Request) {
+	var body struct {
+		Source struct {
+			Source string `json:"source"`
+			Size   int64  `json:"video_size"`
+			Chunk  int64  `json:"chunk_size"`
+			Count  int64  `json:"total_chunk_count"`
+		} `json:"source_info"`
+	}
+	if !decode(r, &body) || body.Source.Source != "FILE_UPLOAD" || body.Source.Size <= 0 {
+		bad(w)
+		return
+	}
+	id := "v_inbox_file~v2." + f.ID()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.pubs[id] = &publication{inbox: true, size: body.Source.Size, chunk: body.Source.Chunk, count: body.Source.Count,
+		sum: sha256.New(), expires: f.Now().Add(time.Hour)}
+	answer(w, map[string]string{"publish_id": id, "upload_url": control.Base(r) + "/upload/" + id + "?upload_token=1"})
 }
 
 // Address returns the address of a post, or "" if it has none. Addresses of photos and videos
@@ -301,6 +330,10 @@ func (f *Fake) finish(p *publication, media string) {
 	}
 	p.post = f.ID()
 	i := p.info
+	if p.inbox {
+		f.Publish(control.Post{ID: p.post, Account: User, Content: "inbox | " + media})
+		return
+	}
 	generated := "not declared"
 	if i.Generated != nil {
 		generated = strconv.FormatBool(*i.Generated)

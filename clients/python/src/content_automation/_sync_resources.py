@@ -197,7 +197,7 @@ class ApiKeysResource:
 
 
 class ApprovalsResource:
-    """Approve a content item."""
+    """Request changes of a content item."""
 
     def __init__(self, client: ContentAutomation) -> None:
         self._client = client
@@ -1430,7 +1430,7 @@ class PromotionsResource:
 
 
 class PublicationsResource:
-    """Delete a published post."""
+    """List all publications."""
 
     def __init__(self, client: ContentAutomation) -> None:
         self._client = client
@@ -1497,6 +1497,21 @@ class PublishingResource:
 
     def __init__(self, client: ContentAutomation) -> None:
         self._client = client
+
+    def get_creator_info(
+        self, params: types.GetCreatorInfoParams | None = None, **options: Unpack[RequestOptions]
+    ) -> types.CreatorInfo:
+        """Get what a creator may choose.
+
+        Returns what TikTok allows the account to choose for its next post. Read it when you show the form for a
+        post, as TikTok requires, and send the choices of the person in `options.tiktok`.
+
+        Needs the scope `social:manage`.
+        """
+        data = self._client.call(
+            "GET", "/v1/publishing/creator-info", (), params, None, options
+        )
+        return cast("types.CreatorInfo", data)
 
     def list_slots(
         self, params: types.ListSlotsParams | None = None, **options: Unpack[RequestOptions]

@@ -241,3 +241,14 @@ func (p *Platform) Delete(ctx context.Context, _ platform.Account, _ platform.Pl
 	}
 	return platform.Unsupported("the deletion of posts")
 }
+
+var _ platform.CreatorReader = (*Platform)(nil)
+
+// CreatorInfo implements platform.CreatorReader.
+func (p *Platform) CreatorInfo(ctx context.Context, a platform.Account) (platform.Creator, error) {
+	if err := ended(ctx); err != nil {
+		return platform.Creator{}, err
+	}
+	return platform.Creator{Username: a.Handle, Nickname: a.Name, Privacies: p.caps.Privacies, Comments: true,
+		Duet: true, Stitch: true, MaxVideoSeconds: 600}, nil
+}

@@ -51,13 +51,15 @@ type work struct {
 	Silent  bool   `json:"silent,omitempty"`  // the creator permits no comments
 	User    string `json:"user,omitempty"`    // user name in the address of the post
 	Looks   int    `json:"looks,omitempty"`   // number of looks for the post's id
+	Inbox   bool   `json:"inbox,omitempty"`   // the creator finishes the post in TikTok
 }
 
 func (p *Platform) parse(h platform.Handle) (w work, err error) {
 	if err := h.Decode(&w); err != nil {
 		return w, err
 	}
-	if w.ID == "" && w.Privacy == "" || w.Offset < 0 || w.Upload != "" && !p.Client.Trusts(w.Upload, domain) {
+	if w.ID == "" && w.Privacy == "" && !w.Inbox || w.Offset < 0 ||
+		w.Upload != "" && !p.Client.Trusts(w.Upload, domain) {
 		return w, platform.Reject(platform.CodeInvalidHandle, "The publication is not known.")
 	}
 	return w, nil
@@ -74,15 +76,15 @@ func (p *Platform) chunks(bytes int64) (length, count int64) {
 // Start implements platform.Publisher. It reads the permissions of the account, and opens the
 // publication of a video. Nothing is posted before the video is uploaded.
 func (p *Platform) Start(ctx context.Context, a platform.Account, post platform.Post) (platform.Step, error) {
-	var creator struct {
-		User     string   `json:"creator_username"`
-		Levels   []string `json:"privacy_level_options"`
-		Comments bool     `json:"comment_disabled"`
-		Duet     bool     `json:"duet_disabled"`
-		Stitch   bool     `json:"stitch_disabled"`
-		MaxTime  int64    `json:"max_video_post_duration_sec"`
+	m, own := post.Media[0], optionsOf(post)
+	if own.Mode == modeInbox {
+		if !m.Video() {
+			return platform.Go(platform.StageFinalize, work{Inbox: true}, 0)
+		}
+		return p.openVideo(ctx, a, m, "/v2/post/publish/inbox/video/init/", map[string]any{}, work{Inbox: true})
 	}
-	if err := p.post(ctx, a, "/v2/post/publish/creator_info/query/", map[string]any{}, &creator); err != nil {
+	creator, err := p.creator(ctx, a)
+	if err != nil {
 		return platform.Step{}, err
 	}
 	i := slices.IndexFunc(levels[post.Options.Privacy],
@@ -91,7 +93,6 @@ func (p *Platform) Start(ctx context.Context, a platform.Account, post platform.
 		return platform.Step{}, badPrivacy()
 	}
 	w := work{Privacy: levels[post.Options.Privacy][i], Silent: creator.Comments, User: creator.User}
-	m := post.Media[0]
 	if !m.Video() {
 		return platform.Go(platform.StageFinalize, w, 0)
 	}
@@ -99,32 +100,36 @@ func (p *Platform) Start(ctx context.Context, a platform.Account, post platform.
 		return platform.Step{}, platform.Reject(platform.CodeMediaRefused,
 			fmt.Sprintf("The TikTok account may post videos of up to %d seconds.", creator.MaxTime))
 	}
-	own := optionsOf(post)
-	info := map[string]any{
-		"title": platform.Arrange(post, capabilities).Body, "privacy_level": w.Privacy,
-		"disable_comment": own.DisableComments || creator.Comments, "disable_duet": own.DisableDuet || creator.Duet,
-		"disable_stitch": own.DisableStitch || creator.Stitch, "brand_content_toggle": false,
-		"brand_organic_toggle": false, "is_aigc": post.Options.Generated,
-	}
+	info := own.info(w, map[string]any{
+		"title":        platform.Arrange(post, capabilities).Body,
+		"disable_duet": chosen(own.Duet, own.DisableDuet, creator.Duet), "disable_stitch": chosen(own.Stitch,
+			own.DisableStitch, creator.Stitch), "is_aigc": post.Options.Generated,
+	})
 	if at := post.Options.CoverAt; at > 0 {
 		info["video_cover_timestamp_ms"] = at.Milliseconds()
 	}
+	return p.openVideo(ctx, a, m, "/v2/post/publish/video/init/", map[string]any{"post_info": info}, work{User: w.User})
+}
+
+// openVideo opens the publication of a video.
+func (p *Platform) openVideo(ctx context.Context, a platform.Account, m platform.Media, path string,
+	body map[string]any, w work) (platform.Step, error) {
 	length, count := p.chunks(m.Bytes)
-	source := map[string]any{"source": "FILE_UPLOAD", "video_size": m.Bytes, "chunk_size": length,
+	body["source_info"] = map[string]any{"source": "FILE_UPLOAD", "video_size": m.Bytes, "chunk_size": length,
 		"total_chunk_count": count}
 	var opened struct {
 		ID     string `json:"publish_id"`
 		Upload string `json:"upload_url"`
 	}
-	if err := p.post(ctx, a, "/v2/post/publish/video/init/", map[string]any{"post_info": info, "source_info": source},
-		&opened); err != nil {
+	if err := p.post(ctx, a, path, body, &opened); err != nil {
 		return platform.Step{}, err
 	}
 	if opened.ID == "" || !p.Client.Trusts(opened.Upload, domain) {
 		return platform.Step{}, platform.Busy().Because(errors.New("tiktok: there is no publication or no address to " +
 			"upload to"))
 	}
-	return p.next(work{ID: opened.ID, Upload: opened.Upload, Opened: p.Client.Now().Unix(), User: w.User}, m)
+	w.ID, w.Upload, w.Opened = opened.ID, opened.Upload, p.Client.Now().Unix()
+	return p.next(w, m)
 }
 
 // next returns the step that uploads the next chunk.
@@ -196,6 +201,9 @@ func (p *Platform) follow(w work, s status, video bool) (platform.Step, error) {
 	case "FAILED":
 		return platform.Step{}, failed(s.Reason)
 	case "PUBLISH_COMPLETE", "SEND_TO_USER_INBOX":
+		if w.Inbox {
+			return platform.Step{Next: platform.StageDone, Warning: inInbox}, nil
+		}
 		if len(s.Posts) > 0 {
 			kind := "/photo/"
 			if video {
@@ -271,13 +279,13 @@ func (p *Platform) photos(ctx context.Context, a platform.Account, post platform
 	for i, m := range post.Media {
 		addresses[i] = m.URL
 	}
+	info, mode := map[string]any{"title": text.Title, "description": text.Body}, "MEDIA_UPLOAD"
+	if !w.Inbox {
+		info, mode = optionsOf(post).info(w, info), "DIRECT_POST"
+		info["auto_add_music"] = false
+	}
 	body := map[string]any{
-		"post_mode": "DIRECT_POST", "media_type": "PHOTO",
-		"post_info": map[string]any{
-			"title": text.Title, "description": text.Body, "privacy_level": w.Privacy,
-			"disable_comment": optionsOf(post).DisableComments || w.Silent,
-			"auto_add_music":  false, "brand_content_toggle": false, "brand_organic_toggle": false,
-		},
+		"post_mode": mode, "media_type": "PHOTO", "post_info": info,
 		"source_info": map[string]any{"source": "PULL_FROM_URL", "photo_cover_index": 0, "photo_images": addresses},
 	}
 	call := wire.Call{Name: "content/init", Method: http.MethodPost, URL: p.Client.Base(api) +
@@ -291,7 +299,7 @@ func (p *Platform) photos(ctx context.Context, a platform.Account, post platform
 	if opened.ID == "" {
 		return platform.Step{}, p.Client.Garbled(call, errors.New("there is no publication"))
 	}
-	return platform.Go(platform.StageCheck, work{ID: opened.ID, User: w.User}, processing)
+	return platform.Go(platform.StageCheck, work{ID: opened.ID, User: w.User, Inbox: w.Inbox}, processing)
 }
 
 // Reconcile implements platform.Publisher. A video is posted once, however often its last chunk is

@@ -37,13 +37,14 @@ var (
 	photoTitle = platform.Text{Max: 90, Unit: platform.UTF16}
 
 	// ofVideos lists the options that photos do not have.
-	ofVideos = []platform.Option{platform.OptionGenerated, platform.OptionCoverAt, optionDuet, optionStitch}
+	ofVideos = []platform.Option{platform.OptionGenerated, platform.OptionCoverAt, optionDuet, optionStitch,
+		"duet", "stitch"}
 )
 
 var capabilities = platform.Capabilities{
 	Label:   "TikTok",
 	Connect: platform.ConnectOAuth,
-	Scopes:  []string{"user.info.basic", "video.publish", "video.list"},
+	Scopes:  []string{"user.info.basic", "video.publish", "video.upload", "video.list"},
 	Kinds: map[platform.Kind]platform.Rule{
 		platform.KindVideo:     {Caption: caption, MinMedia: 1, MaxMedia: 1, Video: video},
 		platform.KindMusicClip: {Caption: caption, MinMedia: 1, MaxMedia: 1, Video: video},
@@ -55,8 +56,10 @@ var capabilities = platform.Capabilities{
 	Hashtags: platform.Hashtags{Max: 100},
 	Options: []platform.Option{
 		platform.OptionPrivacy, platform.OptionGenerated, platform.OptionCoverAt,
-		platform.OptionDisableComments, optionDuet, optionStitch,
+		platform.OptionDisableComments, optionDuet, optionStitch, "comments", "duet", "stitch", "disclosure", "mode",
+		"consent",
 	},
+	Asks:       asks,
 	Shape:      Options{},
 	Privacies:  []platform.Privacy{platform.Public, platform.Friends, platform.Private},
 	Metrics:    []string{"views", "likes", "comments", "shares"},
@@ -66,6 +69,9 @@ var capabilities = platform.Capabilities{
 	Habits: platform.Habits{FirstLine: 80, Least: 40, Most: 300, Hashtags: 4,
 		Action: "to comment, to follow or to watch the next part"},
 	Notes: []string{
+		"TikTok requires that the person who posts chooses privacy, comments, duet, stitch and disclosure for each post, " +
+			"and agrees to its terms: send them in options.tiktok. Without them a post is refused, and automatic " +
+			"publishing leaves TikTok out.",
 		"Until TikTok has audited the operator's application, it posts privately only.",
 		"Photos are read from the operator's domain, which must be verified with TikTok.",
 		"Where the answer to a post of photos is lost, the publication ends as outcome_unknown.",
@@ -87,6 +93,13 @@ type Options struct {
 	platform.Visible
 	platform.Framed
 	platform.Declared
+	Comments   *bool  `json:"comments,omitempty" doc:"Whether comments are permitted. Required unless mode is inbox"`
+	Duet       *bool  `json:"duet,omitempty" doc:"Whether duets are permitted. Required for videos, unless mode is inbox"`
+	Stitch     *bool  `json:"stitch,omitempty" doc:"Whether stitches are permitted. Required for videos, unless mode is inbox"`
+	Disclosure string `json:"disclosure,omitempty" enum:"none,own_brand,paid_partnership" doc:"What the content promotes: nothing, the own brand, or another one for a reward. Required unless mode is inbox"`
+	Mode       string `json:"mode,omitempty" enum:"direct,inbox" doc:"direct publishes the post; inbox leaves it in the inbox of the account, where the person finishes it. Absent: direct"`
+	Consent    bool   `json:"consent,omitempty" doc:"Whether the person who posts agrees to the music usage confirmation of TikTok, and for paid partnerships to its branded content policy. Must be true"`
+
 	DisableComments bool `json:"disable_comments,omitempty" doc:"Permits no comments"`
 	DisableDuet     bool `json:"disable_duet,omitempty" doc:"Permits no duets"`
 	DisableStitch   bool `json:"disable_stitch,omitempty" doc:"Permits no stitches"`

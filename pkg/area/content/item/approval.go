@@ -20,6 +20,9 @@ const (
 	ChangesRequested = "changes_requested"
 )
 
+// ReviewLinkKind is the kind of a link to a page on which people without an account see items, or decide about them.
+const ReviewLinkKind = "review_link"
+
 // ApprovalRequired is the setting of factories whose content waits for its approval.
 const ApprovalRequired = "required"
 

@@ -48,7 +48,7 @@ func (r *Record) Provide(files []media.File) {
 			Role: roleFinal})
 		return
 	}
-	r.Files = r.own(media.Final)
+	r.Files = r.own(media.Final) // which the item also shows while its texts are adapted
 }
 
 // own returns the caller's files with a role.
@@ -68,7 +68,8 @@ func (r *Record) Finish(tx *store.Tx, now time.Time, o tenant.Owner) error {
 	at := r.UpdatedAt
 	r.State, r.GeneratedAt, r.Progress = Generated, &at, 100
 	r.note(Past{At: at, Made: 1})
-	return errors.Join(r.Notify(tx, o, event.ContentGenerated), r.autoPublish(tx, now, o))
+	return errors.Join(generate.ExpireLater(tx, now, o, r.ID), r.Notify(tx, o, event.ContentGenerated),
+		r.autoPublish(tx, now, o))
 }
 
 // CheckAgain refuses another attempt at an item of the caller's media of which nothing was to be made.

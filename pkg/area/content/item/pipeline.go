@@ -210,7 +210,11 @@ func (r *Record) Plan(offer catalog.Offer, w Options, live bool) error {
 	if len(lead.ratios) > 0 {
 		r.AspectRatio = some(cmpRatio(p, lead))
 	}
-	for _, st := range r.steps(lead, count, p.FromStill) {
+	steps := r.steps(lead, count, p.FromStill)
+	if len(r.Adapt) > 0 && !w.Reuse {
+		steps = slices.Insert(steps, len(steps)-1, step{role: roleAdapt, kind: provider.KindText})
+	}
+	for _, st := range steps {
 		if made := r.reused(st, w); made != nil {
 			again := r.partOf(st, catalog.Model{})
 			again.Reuse = made

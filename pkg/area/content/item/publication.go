@@ -85,7 +85,7 @@ type Publication struct {
 	Warnings        []PublicationWarning `json:"warnings" nullable:"false" doc:"What the post lacks that was asked for. It is published all the same"`
 	PublishedAt     *resource.Time       `json:"published_at" doc:"Time at which it was published. Null until then"`
 	Metrics         *Metrics             `json:"metrics" doc:"How the post is received. Read 1 hour, 24 hours, 7 days and 30 days after publishing. Null until then, and where the platform has none"`
-	Content         *Preview             `json:"content" doc:"What was published. Null until then"`
+	Posted          *Preview             `json:"posted" doc:"What was published. Null until then"`
 	Change          *PublicationChange   `json:"change" doc:"The last change of the published post. Null if there was none"`
 	Options         *PublishOptions      `json:"options" doc:"Options of its platform. Null: none"`
 }
@@ -119,7 +119,8 @@ type PublishedPost struct {
 
 // PostOf returns a publication of the item as its own GET shows it.
 func (r *Record) PostOf(pub *Publication, limits platform.Capabilities) PublishedPost {
-	return PublishedPost{*pub, r.FactoryID, limits.Edits, limits.Deletes, append([]Metrics{}, r.Postings[pub.ID].Readings...)}
+	return PublishedPost{*pub, r.FactoryID, limits.Edits, limits.Deletes,
+		append([]Metrics{}, r.Postings[pub.ID].Readings...)}
 }
 
 // Taken reports whether its account has taken the post.
@@ -154,12 +155,15 @@ type Metrics struct {
 // OmittedAccount is an account that an item was not scheduled or published to.
 type OmittedAccount struct {
 	SocialAccountID string `json:"social_account_id" doc:"Social account that was left out"`
-	Code            string `json:"code" enum:"needs_reconnect,pending,disconnected,unsupported_kind" doc:"Machine-readable reason: needs_reconnect, pending and disconnected are states of the account; unsupported_kind: its platform does not take the kind of the item" example:"needs_reconnect"`
+	Code            string `json:"code" enum:"needs_reconnect,pending,disconnected,unsupported_kind,choices_required" doc:"Machine-readable reason: needs_reconnect, pending and disconnected are states of the account; unsupported_kind: its platform does not take the kind of the item; choices_required: its platform asks for choices of the person who posts" example:"needs_reconnect"`
 	Message         string `json:"message" doc:"What happened and what to do about it"`
 }
 
 // OmittedKind is the code of an account whose platform does not take the kind of the item.
 const OmittedKind = "unsupported_kind"
+
+// OmittedChoices is the code of an account whose platform asks for choices that nobody has made.
+const OmittedChoices = "choices_required"
 
 // Slot is a time of the schedule of a factory on an account.
 type Slot struct {
@@ -326,7 +330,8 @@ func (r *Record) Calendar(o tenant.Owner) store.Key {
 	return store.Key{PK: CalendarPartition(o), SK: SortableTime(at) + "#" + r.ID}
 }
 
-// CalendarPartition returns the partition of store.ByDue that lists the items of an owner that are planned or published.
+// CalendarPartition returns the partition of store.ByDue that lists the items of an owner that are planned or
+// published.
 func CalendarPartition(o tenant.Owner) string { return "calendar#" + o.String() }
 
 // PlannedAt returns the time at which the item is, or was, to be published, or zero if it is not planned.

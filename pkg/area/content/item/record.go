@@ -52,6 +52,8 @@ type Record struct {
 	// were read for the current attempt.
 	Told []source.Article `json:"told,omitempty"`
 	Read bool             `json:"read,omitempty"`
+	// Adapt are the platforms for which the text model words the texts.
+	Adapt []string `json:"adapt,omitempty"`
 	// Given are the texts of the caller. Generation never overwrites them.
 	Given Given `json:"given,omitzero"`
 	// Brief holds the settings that the factory had when the item was created.

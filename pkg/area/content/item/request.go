@@ -20,6 +20,9 @@ const plain = "No text, letters, logos or watermarks."
 // foreseen returns the request of a part as far as its price and the limits of its model depend on
 // it. Unknown parts have their greatest size.
 func (r *Record) foreseen(p part) provider.Request {
+	if p.Role == roleAdapt {
+		return r.adaptForeseen()
+	}
 	described := provider.Clip(r.Prompt, longestPrompt(p.Model))
 	req := provider.Request{Kind: p.Kind, Prompt: r.Prompt, Language: r.Language, AspectRatio: p.Ratio}
 	switch p.Kind {
@@ -67,6 +70,10 @@ func (r *Record) request(n int, made []generate.Made, sign Signer) (req provider
 	p := r.Parts[n]
 	req = r.foreseen(p)
 	text := r.words(made)
+	if p.Role == roleAdapt {
+		r.write(made) // of a copy of the item, which is read anew for each step
+		return r.adaptRequest(provider.Text{Title: r.Title, Caption: r.Caption, Hashtags: r.Hashtags})
+	}
 	if err := r.checkWritten(text); err != nil {
 		return req, err
 	}

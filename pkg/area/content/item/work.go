@@ -165,6 +165,7 @@ func (r *Record) Notify(tx *store.Tx, o tenant.Owner, t event.Type) error {
 // assemble fills the item with the results of its parts.
 func (r *Record) assemble(made []generate.Made) {
 	r.write(made)
+	r.vary(made)
 	finished, parts := r.sort(made)
 	if r.Provided() && len(finished.Files) == 0 {
 		finished.Files = r.own(media.Final)

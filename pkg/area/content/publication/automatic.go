@@ -133,6 +133,11 @@ func (w automatic) wanted(ctx context.Context, o tenant.Owner, r *item.Record) (
 		if r.Ordered != nil {
 			t.Options = r.Ordered.Options[acct.Platform]
 		}
+		pub := item.Publication{Platform: acct.Platform, SocialAccountID: acct.ID, Options: t.Options}
+		if out := Unchosen(r, &pub, limits); out != nil {
+			omitted = append(omitted, *out)
+			continue
+		}
 		targets = append(targets, t)
 	}
 	return targets, omitted, nil

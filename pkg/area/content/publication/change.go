@@ -48,7 +48,7 @@ func Change(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record, pub *it
 		return refuse("%s does not let applications change the text of posts. Change it on the platform.", limits.Label)
 	case kind == item.ChangeDelete && !limits.Deletes:
 		return refuse("%s does not let applications delete posts. Delete it on the platform.", limits.Label)
-	case pub.PlatformPostID == nil || pub.Content == nil:
+	case pub.PlatformPostID == nil || pub.Posted == nil:
 		return refuse("%s has not reported the id of the post, so it can only be changed there.", limits.Label)
 	}
 	if caption != nil {
@@ -162,7 +162,7 @@ func alter(ctx context.Context, adapter platform.Adapter, token platform.Account
 	if pub.URL != nil {
 		post.URL = *pub.URL
 	}
-	if c := pub.Content; c != nil {
+	if c := pub.Posted; c != nil {
 		post.Media = len(c.MediaIDs)
 		if c.Rest != "" {
 			post.Parts++
@@ -212,10 +212,10 @@ func (w alterer) end(s *task.Step, p altering, f *item.PublicationFailure) task.
 				return err
 			}
 			tx.Create(e, nil)
-		case pub.Content != nil:
-			content := *pub.Content
+		case pub.Posted != nil:
+			content := *pub.Posted
 			content.Caption = *done.Caption
-			pub.Content = &content
+			pub.Posted = &content
 		}
 		return write(tx, it, r)
 	}}

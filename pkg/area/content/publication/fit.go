@@ -102,7 +102,11 @@ func Fit(r *item.Record, pub *item.Publication, limits platform.Capabilities) []
 		return []errs.Detail{{Param: "/options/" + pub.Platform, Message: "cannot be read: send the options again"}}
 	}
 	from := r.Words(pub.Platform, pub.SocialAccountID).From
-	for _, problem := range platform.Fit(pub.Platform, p, limits) {
+	problems := platform.Fit(pub.Platform, p, limits)
+	if limits.Asks != nil {
+		problems = append(problems, limits.Asks(p)...)
+	}
+	for _, problem := range problems {
 		at := pointer(problem)
 		member, _, _ := strings.Cut(at[1:], "/")
 		if variant := from[member]; variant != "" {
@@ -117,6 +121,16 @@ func Fit(r *item.Record, pub *item.Publication, limits platform.Capabilities) []
 			"media are made without them."})
 	}
 	return found
+}
+
+// Unchosen returns why an account is left out to which a post goes without a call that names it: its platform asks for
+// choices of the person who posts, and nobody has made them. It returns nil if it does not.
+func Unchosen(r *item.Record, pub *item.Publication, limits platform.Capabilities) *item.OmittedAccount {
+	if limits.Asks == nil || pub.Options != nil {
+		return nil
+	}
+	return &item.OmittedAccount{SocialAccountID: pub.SocialAccountID, Code: item.OmittedChoices, Message: limits.Label +
+		" requires choices of the person who posts: send options." + pub.Platform}
 }
 
 // pointer returns the pointer of the member that a problem names.

@@ -263,7 +263,7 @@ func (w poster) published(plan planner, pub *item.Publication, p posting) error 
 	adapter, ok := w.Platforms.Of(plan.Mode, pub.Platform)
 	if ok {
 		content := Preview(plan.r, pub, adapter.Capabilities())
-		pub.Content = &content
+		pub.Posted = &content
 	}
 	if !ok || len(adapter.Capabilities().Metrics) == 0 || p.Post.ID == "" {
 		return nil

@@ -155,13 +155,16 @@ func (w *world) connect(id, name string, a platform.Account) (r account.Record) 
 	return r
 }
 
+// varied is the caption of the variant of each item.
+var varied = "It runs here"
+
 // makeItem makes an item, which is the one that is published next.
 func (w *world) makeItem(id string, files ...media.File) {
 	w.t.Helper()
 	now := w.clock.Now()
 	r := &item.Record{Item: item.Item{
 		Resource: resource.New(id, now, nil), FactoryID: "fac_1", Kind: item.Video, Title: "A shoe", Caption: "It runs",
-		State: item.Generated, Attempt: 1,
+		State: item.Generated, Attempt: 1, Variants: map[string]item.Variant{w.account.Platform: {Caption: &varied}},
 	}, Files: []media.File{{ID: "cnt_1_1", Role: media.Final, Type: media.Video, MIMEType: "video/mp4", Key: "video",
 		Bytes: 9000, Width: 1080, Height: 1920, DurationSeconds: 20}}}
 	if len(files) > 0 {
@@ -192,7 +195,7 @@ func (w *world) publish() {
 	it, r := w.read()
 	w.commit(func(tx *store.Tx) error {
 		if err := publication.Publish(tx, w.clock.Now(), owner, r,
-			[]publication.Target{{Account: w.account}}); err != nil {
+			[]publication.Target{{Account: w.account, Options: w.options()}}); err != nil {
 			return err
 		}
 		if err := it.Encode(r); err != nil {
@@ -201,6 +204,15 @@ func (w *world) publish() {
 		tx.Replace(it)
 		return nil
 	})
+}
+
+// options returns the choices that a platform asks of the person who posts, or nil.
+func (w *world) options() *item.PublishOptions {
+	if w.account.Platform != "tiktok" {
+		return nil
+	}
+	return &item.PublishOptions{RawMessage: []byte(`{"privacy":"public","comments":true,"duet":false,"stitch":false,` +
+		`"disclosure":"own_brand","consent":true}`)}
 }
 
 func (w *world) read() (store.Item, *item.Record) {
@@ -314,7 +326,8 @@ func wander(t *testing.T, name string, seed uint64) string {
 		}
 		switch pub := r.Publications[0]; {
 		case r.State == item.Published:
-			if len(posts) != 1 || pub.State != item.PublicationPublished {
+			if len(posts) != 1 || !strings.Contains(posts[0], varied) || pub.State != item.PublicationPublished ||
+				pub.Posted == nil {
 				t.Fatalf("seed %d: it is published, with %d posts: %+v", seed, len(posts), pub)
 			}
 			return "published"

@@ -39,6 +39,7 @@ var kinds = []struct{ name, prefix string }{
 	{planjob.ItemKind, id.ContentPlan}, // makes items
 	{"automation", id.Automation},      // makes items
 	{item.ItemKind, id.ContentItem},
+	{item.ReviewLinkKind, id.ReviewLink},
 	{"generation", id.Generation},
 	{incoming.ItemKind, id.Media},
 	{job.ItemKind, id.Training},
@@ -221,6 +222,9 @@ func (h *Handler) add(ctx context.Context, tx *store.Tx, it store.Item) error {
 			return err
 		}
 		publication.Forget(tx, h.Now(), it.Owner, r)
+		if err := h.release(ctx, tx, it.Owner, r); err != nil {
+			return err
+		}
 	}
 	if it.Kind == factoryrecord.Kind {
 		return factoryrecord.RemoveBook(ctx, tx, h.DB, it.PK)
@@ -254,3 +258,16 @@ func (*Handler) Fail(context.Context, *task.Step, error) (o task.Outcome, err er
 
 // Cancel has nothing to do: resets are not canceled.
 func (*Handler) Cancel(context.Context, *task.Step) error { return nil }
+
+// release adds to the transaction that an item no longer shows media of the caller.
+func (h *Handler) release(ctx context.Context, tx *store.Tx, o tenant.Owner, r *item.Record) error {
+	held, keys := map[string]int{}, []store.Key{}
+	for _, mediaID := range r.MediaIDs() {
+		held[mediaID], keys = -1, append(keys, store.IDKey(mediaID))
+	}
+	media, err := h.DB.GetAll(ctx, keys...)
+	if err != nil {
+		return err
+	}
+	return incoming.Of(o, media).Hold(tx, h.Now(), held)
+}

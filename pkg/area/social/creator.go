@@ -1,0 +1,114 @@
+package social
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"net/http"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/httpapi"
+)
+
+const (
+	// creatorTime bounds a call about a creator, and creatorTries the calls.
+	creatorTime, creatorTries = 8 * time.Second, 2
+	// creatorPause is the longest time between two calls.
+	creatorPause = 500 * time.Millisecond
+)
+
+type creatorInput struct {
+	AccountID string `query:"social_account_id" required:"true" doc:"Social account" example:"soc_01h455vb4pex5vsknk084sn02q"`
+}
+
+// CreatorInfo is what a platform allows an account to choose now.
+type CreatorInfo struct {
+	SocialAccountID string   `json:"social_account_id" doc:"Social account"`
+	Platform        string   `json:"platform" doc:"Platform of the account"`
+	Username        string   `json:"username" doc:"User name on the platform"`
+	Nickname        string   `json:"nickname" doc:"Display name on the platform: show it to the person who posts"`
+	CanPost         bool     `json:"can_post" doc:"Whether the account may make another post now"`
+	Privacies       []string `json:"privacies" nullable:"false" doc:"Values of the option privacy that the account may choose. There is no default"`
+	Comments        bool     `json:"comments" doc:"Whether comments may be permitted"`
+	Duet            bool     `json:"duet" doc:"Whether duets may be permitted"`
+	Stitch          bool     `json:"stitch" doc:"Whether stitches may be permitted"`
+	MaxVideoSeconds *int64   `json:"max_video_seconds" doc:"Longest video that the account may post. Null: not known"`
+}
+
+// registerCreator adds the operation that reads what a creator may choose.
+func (s *Service) registerCreator(r *httpapi.Router) {
+	httpapi.Read(r, httpapi.Op{ID: "getCreatorInfo", Method: http.MethodGet, Path: "/v1/publishing/creator-info",
+		Scope: auth.SocialManage, Function: "social", Tag: "Publishing", Summary: "Get what a creator may choose",
+		Description: "Returns what TikTok allows the account to choose for its next post. Read it when you show the form " +
+			"for a post, as TikTok requires, and send the choices of the person in `options.tiktok`.",
+		Errors: []errs.Code{errs.NotFound, errs.InvalidState, errs.ProviderUnavailable},
+	}, s.creator)
+}
+
+func (s *Service) creator(ctx context.Context, in *creatorInput) (out CreatorInfo, err error) {
+	r, it, err := s.find(ctx, in.AccountID)
+	if err != nil {
+		return out, err
+	}
+	adapter, ok := s.platforms.Of(it.Owner.Mode, r.Platform)
+	reader, reads := adapter.(platform.CreatorReader)
+	switch {
+	case !ok || !reads || adapter.Capabilities().Asks == nil:
+		return out, errs.Invalid("social_account_id", "is not on a platform that asks for choices: only TikTok does")
+	case r.State != account.Connected:
+		return out, invalidState(&r, "The account is not connected. Connect it first.", "connect")
+	}
+	token, err := s.vault.Token(ctx, it.Owner, &r)
+	if err != nil {
+		return out, err
+	}
+	c, err := readCreator(ctx, reader, token)
+	if err != nil {
+		return out, creatorError(err, &r)
+	}
+	out = CreatorInfo{SocialAccountID: r.ID, Platform: r.Platform, Username: line(c.Username),
+		Nickname: line(c.Nickname), CanPost: !c.Full, Privacies: texts(c.Privacies), Comments: c.Comments,
+		Duet: c.Duet, Stitch: c.Stitch}
+	if c.MaxVideoSeconds > 0 {
+		out.MaxVideoSeconds = &c.MaxVideoSeconds
+	}
+	return out, nil
+}
+
+// readCreator calls the platform. A failure that may pass is followed by one more call.
+func readCreator(ctx context.Context, reader platform.CreatorReader,
+	a platform.Account) (c platform.Creator, err error) {
+	for n := range creatorTries {
+		if n > 0 {
+			select {
+			case <-ctx.Done():
+				return c, err
+			case <-time.After(creatorPause/2 + rand.N(creatorPause/2)):
+			}
+		}
+		bounded, cancel := context.WithTimeout(ctx, creatorTime)
+		c, err = reader.CreatorInfo(bounded, a)
+		cancel()
+		var e *platform.Error
+		if err == nil || errors.As(err, &e) && (e.Kind != platform.Retry || e.RetryAfter > creatorPause) {
+			return c, err
+		}
+	}
+	return c, err
+}
+
+// creatorError returns the caller's error for a platform's error.
+func creatorError(err error, r *account.Record) error {
+	var e *platform.Error
+	if errors.As(err, &e) && e.Kind == platform.Reconnect {
+		return invalidState(r, "The platform refuses the access to the account. Connect it again.", "connect")
+	}
+	unavailable := errs.Wrap(err, errs.ProviderUnavailable, "The platform does not answer at the moment. Try again in a "+
+		"few seconds.")
+	unavailable.RetryAfter = 5 * time.Second
+	return unavailable
+}
