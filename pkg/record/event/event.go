@@ -81,7 +81,7 @@ var Types = []struct {
 	{APIKeyRotated, auth.AccountManage, "An API key has a new secret; old_secrets lists the earlier ones that still " +
 		"work"},
 	{APIKeyRevoked, auth.AccountManage, "An API key was revoked"},
-	{AutomationFailed, auth.ContentRead, "An automation has failed five times in a row, and makes nothing until it is set "+
+	{AutomationFailed, auth.ContentRead, "An automation has failed five times in a row, and makes nothing until it is set " +
 		"to active"},
 }
 
