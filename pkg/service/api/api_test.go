@@ -151,7 +151,7 @@ func TestDocumentDescribesEveryAnswer(t *testing.T) {
 			}
 		}
 	}
-	if len(doc.Webhooks) != len(event.Types) || len(event.Types) != 21 {
+	if len(doc.Webhooks) != len(event.Types) || len(event.Types) != 22 {
 		t.Errorf("%d webhooks for %d types of event", len(doc.Webhooks), len(event.Types))
 	}
 }

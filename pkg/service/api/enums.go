@@ -22,6 +22,7 @@ import (
 // the schema and of the member.
 var enumNames = map[string]string{
 	"Account.mode":                "Mode",
+	"Automation.state":            "AutomationState",
 	"Account.plan":                "PlanId",
 	"ApiKey.scopes":               "Scope",
 	"ApiKey.state":                "ApiKeyState",
