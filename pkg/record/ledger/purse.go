@@ -64,15 +64,15 @@ func ChangePurse(tx *store.Tx, now time.Time, it store.Item, limit *int64) {
 	tx.Replace(it)
 }
 
-// Use notes that the transaction makes something in the owner's profile. If there is no such profile, the commit returns
-// missing.
+// Use notes that the transaction makes something in the owner's profile. If there is no such profile, the commit
+// returns missing.
 func Use(tx *store.Tx, now time.Time, o tenant.Owner, missing error) {
 	u := expression.Set(store.Attribute(usedAttribute), expression.Value(now.UTC().Format(time.RFC3339Nano)))
 	tx.Update(UsesKey(o), store.Written(u), store.Exists, func(store.Item) error { return missing })
 }
 
-// ClosePurse removes a purse and the item of uses, which were read. The commit returns store.ErrConflict if something was
-// made or spent in the profile since.
+// ClosePurse removes a purse and the item of uses, which were read. The commit returns store.ErrConflict if something
+// was made or spent in the profile since.
 func ClosePurse(tx *store.Tx, purse, uses store.Item) {
 	tx.Delete(purse)
 	tx.Delete(uses)
