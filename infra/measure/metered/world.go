@@ -93,10 +93,10 @@ type World struct {
 	// channel is the social account that items are published to.
 	channel string
 	// planned is a factory with a content plan, and seller is one with products.
-	planned, seller                    string
+	planned, seller                                string
 	product, promotion, photo, profile, automation string
-	products                           int // created so far
-	invited                            int // people so far
+	products                                       int // created so far
+	invited                                        int // people so far
 	// Profile is the profile that what the world makes belongs to. It is empty without Settings.Profiled.
 	Profile string
 	chat    string // with the architect
