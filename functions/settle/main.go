@@ -24,7 +24,8 @@ func main() {
 	db := store.Open(cfg, n.Table)
 	handlers := settle.Handlers(area.Env{
 		AWS: cfg, DB: db, Now: time.Now, Providers: n.Providers,
-		Loopback: awsenv.Must(safehttp.AllowLoopback(n.AllowLoopback, n.Stage)), Seal: stored.Secret(cfg, n.SealSecret, time.Now),
+		Loopback: awsenv.Must(safehttp.AllowLoopback(n.AllowLoopback, n.Stage)),
+		Seal:     stored.Secret(cfg, n.SealSecret, time.Now),
 	})
 	lambda.Start(worker.Consume("settle", cfg, db, handlers))
 }

@@ -130,7 +130,7 @@ func (s *Service) create(tx *store.Tx, h held, kind tenant.Mode, set Settings, b
 		if !id.Valid(id.Profile, string(bound)) {
 			return NewKey{}, missing
 		}
-		ledger.UsePurse(tx, now, tenant.Of(accountID, kind).Of(bound), missing)
+		ledger.Use(tx, now, tenant.Of(accountID, kind).Of(bound), missing)
 	}
 	addSecret(tx, credentialOf(&r, h.account, auth.HashKey(secret)), h.owner)
 	tx.Count(keyrecord.CountKey(accountID), 1, maxKeys,

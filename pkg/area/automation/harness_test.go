@@ -1,6 +1,7 @@
 package automation_test
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
@@ -49,13 +50,13 @@ type site struct {
 }
 
 // CheckURL permits the address of the feed alone.
-func (s *site) CheckURL(_ string) error { return nil }
+func (s *site) CheckURL(context.Context, string) error { return nil }
 
 // Do serves the feed, with its number of entries as ETag.
 func (s *site) Do(req *http.Request) (*http.Response, error) {
 	s.asked = append(s.asked, req.Header)
 	answer := func(status int, body string) (*http.Response, error) {
-		return &http.Response{StatusCode: status, Header: http.Header{"Etag": {s.tag()}},
+		return &http.Response{StatusCode: status, ContentLength: -1, Header: http.Header{"Etag": {s.tag()}},
 			Body: io.NopCloser(strings.NewReader(body))}, nil
 	}
 	switch {
@@ -80,7 +81,7 @@ func newWorld(t *testing.T) *world {
 	w.db = storetest.Open(t, w.clock.Now, w.faults.Attach)
 	factories := factory.NewService(w.db, w.clock.Now)
 	items := content.NewService(w.db, factories, nil, catalog.NewOffer("bedrock,fal", "eu-central-1"), w.clock.Now)
-	service := automation.NewService(w.db, factories, items, checked{w.site}, w.clock.Now)
+	service := automation.NewService(w.db, factories, items, w.site, w.clock.Now)
 	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factories, items, service,
 		product.NewService(w.db, nil, safehttp.New(safehttp.Options{}), w.clock.Now))
 	w.kernel = task.NewKernel(task.Config{DB: w.db, Handlers: service.Handlers(), Now: w.clock.Now, Name: rand.Text,
@@ -116,6 +117,8 @@ func (w *world) makeFactory(kind, zone string) string {
 	settings := object{}
 	if kind == "brand" {
 		settings["brand_name"] = "Acme"
+	} else {
+		settings["currency"] = "EUR"
 	}
 	w.Call(http.MethodPost, "/v1/factories", object{"type": kind, "name": "Acme", "settings": settings,
 		"schedule": object{"timezone": zone, "times": []string{}}}).Into(w.t, http.StatusCreated, &f)

@@ -9,6 +9,7 @@ import (
 	"html"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
@@ -376,10 +377,10 @@ func address(u *string) string {
 	return *u
 }
 
-var tag = regexp.MustCompile(`<[^>]*>`)
+var tag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`<[^>]*>`) })
 
 // plain returns a text of a feed without its markup, in one line and of at most so many characters.
 func plain(text string, most int) string {
-	text = html.UnescapeString(tag.ReplaceAllString(text, " "))
+	text = html.UnescapeString(tag().ReplaceAllString(text, " "))
 	return provider.Clip(strings.Join(strings.Fields(text), " "), most)
 }

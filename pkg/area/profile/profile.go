@@ -130,37 +130,40 @@ func (s *Service) apply(ctx context.Context, tx *store.Tx, o tenant.Owner, r *re
 	return nil
 }
 
+// beside are the other items of a profile.
+type beside struct{ purse, uses, logo store.Item }
+
 // find reads a profile of the caller, and other items that belong to it, in one round trip.
-func (s *Service) find(ctx context.Context, profileID string) (r record.Record, it, purse, logo store.Item, err error) {
+func (s *Service) find(ctx context.Context, profileID string) (r record.Record, it store.Item, b beside, err error) {
 	if !id.Valid(id.Profile, profileID) {
-		return r, it, purse, logo, errs.Missing(record.Kind, profileID)
+		return r, it, b, errs.Missing(record.Kind, profileID)
 	}
 	o := auth.FromContext(ctx).Owner.Of(tenant.Profile(profileID))
-	found, beside, err := resource.FindAll(ctx, s.db, id.Profile, []string{profileID}, ledger.PurseKey(o),
-		record.LogoKey(o))
+	found, items, err := resource.FindAll(ctx, s.db, id.Profile, []string{profileID}, ledger.PurseKey(o),
+		ledger.UsesKey(o), record.LogoKey(o))
 	if err != nil {
-		return r, it, purse, logo, err
+		return r, it, b, err
 	}
 	it, ok := found[profileID]
 	if !ok {
-		return r, it, purse, logo, errs.Missing(record.Kind, profileID)
+		return r, it, b, errs.Missing(record.Kind, profileID)
 	}
 	r, err = record.Decode(&it)
-	return r, it, beside[0], beside[1], err
+	return r, it, beside{items[0], items[1], items[2]}, err
 }
 
 func (s *Service) get(ctx context.Context, in *Path) (out Details, err error) {
-	r, _, purse, _, err := s.find(ctx, in.ID)
+	r, _, b, err := s.find(ctx, in.ID)
 	if err != nil {
 		return out, err
 	}
 	now := s.now()
-	spent := ledger.SpendingOf(purse, now)
+	spent := ledger.SpendingOf(b.purse, now)
 	return Details{r.Profile, Usage{now.UTC().Format("2006-01"), spent.Spent, spent.Left}}, nil
 }
 
 func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out record.Profile, err error) {
-	r, it, purse, logo, err := s.find(ctx, in.ID)
+	r, it, b, err := s.find(ctx, in.ID)
 	if err != nil {
 		return out, err
 	}
@@ -172,11 +175,11 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 		return out, err
 	}
 	now, limit := s.now(), r.SpendLimit
-	if err := s.apply(ctx, tx, it.Owner, &r, set, logo); err != nil {
+	if err := s.apply(ctx, tx, it.Owner, &r, set, b.logo); err != nil {
 		return out, err
 	}
 	if (limit == nil) != (r.SpendLimit == nil) || limit != nil && *limit != *r.SpendLimit {
-		ledger.ChangePurse(tx, now, purse, r.SpendLimit)
+		ledger.ChangePurse(tx, now, b.purse, r.SpendLimit)
 	}
 	r.Touch(now)
 	if err := it.Encode(r); err != nil {

@@ -28,17 +28,17 @@ const settled = 5 * time.Second
 // errFound ends a list at its first item.
 var errFound = errors.New("found")
 
-// remove deletes a profile to which nothing belongs. Whatever is made in a profile writes its purse: so nothing is made
+// remove deletes a profile to which nothing belongs. Whatever is made in a profile notes its use: so nothing is made
 // between the look at the lists and the deletion, and the lists show what was made before.
 func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (out record.Profile, err error) {
-	r, it, purse, logo, err := s.find(ctx, in.ID)
+	r, it, b, err := s.find(ctx, in.ID)
 	if err != nil {
 		return out, err
 	}
 	if err := in.Check(r.Version); err != nil {
 		return out, err
 	}
-	if wait := ledger.UsedAt(purse).Add(settled).Sub(s.now()); wait > 0 {
+	if wait := ledger.UsedAt(b.uses).Add(settled).Sub(s.now()); wait > 0 {
 		e := belongs("Something was made in the profile just now. Repeat the request in a few seconds.")
 		e.RetryAfter = wait
 		return out, e
@@ -51,10 +51,10 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (ou
 		return out, belongs("A " + noun + " belongs to the profile. Delete what belongs to it first; lists select it by " +
 			"profile_id.")
 	}
-	ledger.ClosePurse(tx, purse)
+	ledger.ClosePurse(tx, b.purse, b.uses)
 	tx.Delete(it)
-	if logo.Version > 0 {
-		tx.Delete(logo)
+	if b.logo.Version > 0 {
+		tx.Delete(b.logo)
 	}
 	return r.Profile, nil
 }

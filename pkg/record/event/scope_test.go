@@ -19,7 +19,7 @@ func TestAnEventIsReadByTheScopeOfItsObject(t *testing.T) {
 		"proposal.":  auth.FactoriesRead,
 		"diagnosis.": auth.FactoriesRead, "training.": auth.FactoriesRead, "balance.": auth.AccountRead,
 		"social_account.": auth.SocialManage,
-		"webhook.":        auth.WebhooksManage, "api_key.": auth.AccountManage,
+		"webhook.":        auth.WebhooksManage, "automation.": auth.ContentRead, "api_key.": auth.AccountManage,
 		"integration.": auth.AccountRead,
 	}
 	for _, known := range event.Types {

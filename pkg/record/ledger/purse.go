@@ -19,7 +19,9 @@ const (
 	limitNumber = "limit"
 	// unlimited is the limit of a profile without one. No month spends as much.
 	unlimited = MaxCredits * 1000
-	// usedAttribute is the time at which something was last made in the profile.
+	// usesKind is the kind of the item that notes the time at which something was last made in the profile. It is not
+	// the purse: what is made may spend in the same transaction, which takes each item once.
+	usesKind      = "profile_uses"
 	usedAttribute = "used"
 )
 
@@ -31,10 +33,16 @@ func PurseKey(o tenant.Owner) store.Key {
 	return store.IDKey("purse#" + o.String() + "#" + string(o.Profile))
 }
 
-// OpenPurse adds the purse of a new profile. A nil limit means none.
+// UsesKey returns the key of the item that notes the uses of the owner's profile.
+func UsesKey(o tenant.Owner) store.Key {
+	return store.IDKey("uses#" + o.String() + "#" + string(o.Profile))
+}
+
+// OpenPurse adds the purse of a new profile, and the item of its uses. A nil limit means none.
 func OpenPurse(tx *store.Tx, o tenant.Owner, limit *int64) {
 	tx.Create(store.Item{Key: PurseKey(o), Kind: purseKind, Owner: o, Doc: []byte("{}"),
 		Numbers: map[string]int64{limitNumber: stored(limit)}}, nil)
+	tx.Create(store.Item{Key: UsesKey(o), Kind: usesKind, Owner: o, Doc: []byte("{}")}, nil)
 }
 
 func stored(limit *int64) int64 {
@@ -56,19 +64,21 @@ func ChangePurse(tx *store.Tx, now time.Time, it store.Item, limit *int64) {
 	tx.Replace(it)
 }
 
-// UsePurse notes that the transaction makes something in the owner's profile. If there is no such profile, the
-// commit returns missing.
-func UsePurse(tx *store.Tx, now time.Time, o tenant.Owner, missing error) {
+// Use notes that the transaction makes something in the owner's profile. If there is no such profile, the commit
+// returns missing.
+func Use(tx *store.Tx, now time.Time, o tenant.Owner, missing error) {
 	u := expression.Set(store.Attribute(usedAttribute), expression.Value(now.UTC().Format(time.RFC3339Nano)))
-	tx.Update(PurseKey(o), store.Written(u), store.Number(limitNumber).AttributeExists(),
-		func(store.Item) error { return missing })
+	tx.Update(UsesKey(o), store.Written(u), store.Exists, func(store.Item) error { return missing })
 }
 
-// ClosePurse removes a purse that was read. The commit returns store.ErrConflict if something was made or spent in the
-// profile since.
-func ClosePurse(tx *store.Tx, it store.Item) { tx.Delete(it) }
+// ClosePurse removes a purse and the item of uses, which were read. The commit returns store.ErrConflict if something
+// was made or spent in the profile since.
+func ClosePurse(tx *store.Tx, purse, uses store.Item) {
+	tx.Delete(purse)
+	tx.Delete(uses)
+}
 
-// UsedAt returns the time at which something was last made in the profile of a purse.
+// UsedAt returns the time at which something was last made in a profile, of the item of its uses.
 func UsedAt(it store.Item) time.Time {
 	at, _ := time.Parse(time.RFC3339Nano, it.Attributes[usedAttribute]) // the zero time: never
 	return at

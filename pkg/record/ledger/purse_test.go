@@ -110,27 +110,49 @@ func TestANewLimitOfAProfileCountsForTheMonth(t *testing.T) {
 	w.shows("in the end", 301, -1)
 }
 
-// A purse that was read and used since is neither changed nor closed.
-func TestAUsedPurseConflicts(t *testing.T) {
+// A profile that was used since it was read is not closed.
+func TestAUsedProfileConflicts(t *testing.T) {
 	w := newWorld(t)
 	w.open(0, 1000)
 	w.openPurse(aws.Int64(100))
-	it, missing := w.purse(), errs.Missing("profile", "prf_1")
-	w.must(func(tx *store.Tx) error { ledger.UsePurse(tx, w.clock.Now(), owner, missing); return nil })
+	read := func() (purse, uses store.Item) {
+		items, err := w.db.GetAll(t.Context(), ledger.PurseKey(owner), ledger.UsesKey(owner))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return items[0], items[1]
+	}
+	use := func() error {
+		return w.try(func(tx *store.Tx) error {
+			ledger.Use(tx, w.clock.Now(), owner, errs.Missing("profile", "prf_1"))
+			return nil
+		})
+	}
+	purse, uses := read()
+	if err := use(); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.try(func(tx *store.Tx) error { ledger.ClosePurse(tx, purse, uses); return nil }); !errors.Is(err,
+		store.ErrConflict) {
+		t.Errorf("closed after a use: %v", err)
+	}
+	if purse, uses = read(); !ledger.UsedAt(uses).Equal(w.clock.Now()) {
+		t.Errorf("used at %s", ledger.UsedAt(uses))
+	}
+	if _, err := w.work("key_1", 1); err != nil {
+		t.Fatal(err)
+	}
 	for what, try := range map[string]func(*store.Tx){
-		"change": func(tx *store.Tx) { ledger.ChangePurse(tx, w.clock.Now(), it, nil) },
-		"close":  func(tx *store.Tx) { ledger.ClosePurse(tx, it) },
+		"changed": func(tx *store.Tx) { ledger.ChangePurse(tx, w.clock.Now(), purse, nil) },
+		"closed":  func(tx *store.Tx) { ledger.ClosePurse(tx, purse, uses) },
 	} {
 		if err := w.try(func(tx *store.Tx) error { try(tx); return nil }); !errors.Is(err, store.ErrConflict) {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s after work: %v", what, err)
 		}
 	}
-	if it = w.purse(); !ledger.UsedAt(it).Equal(w.clock.Now()) {
-		t.Errorf("used at %s", ledger.UsedAt(it))
-	}
-	w.must(func(tx *store.Tx) error { ledger.ClosePurse(tx, it); return nil })
-	err := w.try(func(tx *store.Tx) error { ledger.UsePurse(tx, w.clock.Now(), owner, missing); return nil })
-	if errs.CodeOf(err) != errs.NotFound {
-		t.Errorf("the use of a closed purse: %v", err)
+	purse, uses = read()
+	w.must(func(tx *store.Tx) error { ledger.ClosePurse(tx, purse, uses); return nil })
+	if err := use(); errs.CodeOf(err) != errs.NotFound {
+		t.Errorf("the use of a closed profile: %v", err)
 	}
 }

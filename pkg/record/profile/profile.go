@@ -87,7 +87,7 @@ func (g Given) Owner(ctx context.Context, tx *store.Tx, now time.Time) (tenant.O
 		return p.Owner, missing
 	}
 	o := p.Owner.Of(named)
-	ledger.UsePurse(tx, now, o, missing)
+	ledger.Use(tx, now, o, missing)
 	return o, nil
 }
 

@@ -86,6 +86,7 @@ var enumNames = map[string]string{
 	"TiktokOptions.disclosure":     "TiktokDisclosure",
 	"TiktokOptions.mode":           "TiktokMode",
 	"PublishingEntry.state":        "CalendarState",
+	"Automation.state":             "AutomationState",
 }
 
 // listValues lists the values of members whose types are lists of other packages: scopes, and codes and types that are

@@ -295,7 +295,7 @@ func TestUnknownWordsAreFound(t *testing.T) {
 		"POST /v1/content-items": "", "POST /v1/content-item": "POST /v1/content-item",
 		"GET /v1/content-items?publish_from=…&metadata[a]=b": "", "GET /v1/content-items?publish_fro=…": "?publish_fro",
 		"GET /_sandbox": "", "build/run": "", "POST …/schedule": "", "POST …/shedule": "POST …/shedule", "state=queued,generating": "", "state=queud": "queud",
-		"failure.code": "", "failure.cod": "failure.cod", "content.generated": "", "content.made": "content.made",
+		"failure.code": "", "failure.cod": "failure.cod", "content.generated": "", "studio.made": "studio.made",
 		"insufficient_balance": "", "insufficient_funds": "insufficient_funds", "Retry-After": "", "Retry-Later": "Retry-Later",
 		`{"advance": 60}`: "", `{"advanse": 60}`: "advanse", "publish_at: null": "", "publishAt: null": "",
 	} {
