@@ -244,7 +244,8 @@ func (w *Worker) storeFiles(ctx context.Context, a *attempt, result provider.Res
 		}
 		made.Files = append(made.Files, saved)
 	}
-	if want := kinds[part.Kind].file; want != "" && len(made.Files) == 0 || want == "" && made.Text == nil && made.Object == nil {
+	if want := kinds[part.Kind].file; want != "" && len(made.Files) == 0 ||
+		want == "" && made.Text == nil && made.Object == nil {
 		return errs.New(errs.UnsupportedMedia, "The provider returned no result.")
 	}
 	if err := part.measure(made, result.Characters); err != nil {

@@ -52,8 +52,12 @@ type contentItem struct {
 	Published string `json:"published_at"`
 	Cost      int64  `json:"cost_credits"`
 	Progress  int    `json:"progress"`
-	Media     []file `json:"media"`
-	Slides    []struct {
+	Quality   string `json:"quality"`
+	// Hooks are the first lines that were considered, and PromptVersion is that of their prompt.
+	Hooks         []string `json:"hooks"`
+	PromptVersion string   `json:"prompt_version"`
+	Media         []file   `json:"media"`
+	Slides        []struct {
 		Text    string `json:"text"`
 		MediaID string `json:"media_id"`
 	} `json:"slides"`
@@ -70,6 +74,7 @@ type file struct {
 	Type            string  `json:"type"`
 	MIMEType        string  `json:"mime_type"`
 	URL             string  `json:"url"`
+	AltText         string  `json:"alt_text"`
 	Width           int     `json:"width"`
 	Height          int     `json:"height"`
 	DurationSeconds float64 `json:"duration_seconds"`

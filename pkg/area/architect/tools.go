@@ -243,8 +243,9 @@ func (d *session) readPerformance(ctx context.Context, in ofFactory) (any, error
 	if err != nil {
 		return nil, err
 	}
-	page, err := d.db.List(ctx, store.Query{Index: store.ByParent, Partition: item.ParentPartition(d.caller.Owner, f.ID),
-		OneOf: map[string][]string{"state": {string(item.Published)}}, Limit: maxRanked})
+	page, err := d.db.List(ctx, store.Query{Index: store.ByParent,
+		Partition: item.ParentPartition(d.caller.Owner, f.ID),
+		OneOf:     map[string][]string{"state": {string(item.Published)}}, Limit: maxRanked})
 	if err != nil {
 		return nil, err
 	}

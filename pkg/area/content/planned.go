@@ -12,10 +12,11 @@ import (
 
 // Planned returns the record with which items of a content plan begin. It is made from a kind and a
 // prompt as in createContentItem.
-func Planned(f factory.Factory, kind item.Kind, format, quality, subject string, slot *prompt.Plan, sandbox *item.Rehearsal, offer catalog.Offer,
-	mode tenant.Mode, now time.Time) (*item.Record, error) {
+func Planned(f factory.Factory, kind item.Kind, format, quality, subject string, slot *prompt.Plan,
+	sandbox *item.Rehearsal, offer catalog.Offer, mode tenant.Mode, now time.Time) (*item.Record, error) {
 	s := &Service{offer: offer}
-	b := createBody{FactoryID: f.ID, Kind: kind, Format: format, Quality: quality, Prompt: subject, Sandbox: sandbox, slot: slot}
+	b := createBody{FactoryID: f.ID, Kind: kind, Format: format, Quality: quality, Prompt: subject,
+		Sandbox: sandbox, slot: slot}
 	a := references{factories: map[string]factory.Factory{f.ID: f}}
 	if f.Type != factory.Seller {
 		return s.newRecord(b, a, mode, now)

@@ -175,7 +175,8 @@ func (f *Factory) settings() Settings {
 	return Settings{
 		Name: f.Name, Language: f.Language, Description: f.Description, Audience: f.Audience, Tone: f.Tone,
 		Topics:       f.Topics,
-		ContentTypes: f.ContentTypes, Models: f.Models, Schedule: f.Schedule, AutoPublish: f.AutoPublish, Quality: f.Quality,
+		ContentTypes: f.ContentTypes, Models: f.Models, Schedule: f.Schedule, AutoPublish: f.AutoPublish,
+		Quality:  f.Quality,
 		Settings: f.Settings,
 		State:    f.State, Metadata: f.Metadata,
 	}

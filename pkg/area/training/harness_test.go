@@ -235,6 +235,8 @@ func (w *world) commit(tx *store.Tx) {
 }
 
 // fill gives a factory generated items: one that was, and copies of it.
+func edited(it store.Item, r *item.Record) (store.Item, error) { return it, it.Encode(r) }
+
 func (w *world) fill(c *apitest.Caller, factory string, items int) {
 	w.t.Helper()
 	if items == 0 {
@@ -252,7 +254,12 @@ func (w *world) fill(c *apitest.Caller, factory string, items int) {
 	if err != nil || r.State != item.Generated {
 		w.t.Fatalf("%+v, %v", r, err)
 	}
+	r.Draft = "As the model had written it." // a person has edited it: all are worth learning from
 	tx := &store.Tx{}
+	if it, err = edited(it, r); err != nil {
+		w.t.Fatal(err)
+	}
+	tx.Replace(it)
 	for n := 1; n < items; n++ {
 		w.clock.Add(time.Millisecond)
 		r.ID = id.New(id.ContentItem, w.clock.Now())

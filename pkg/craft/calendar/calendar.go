@@ -117,8 +117,8 @@ func Country(region, tag string) string {
 // ahead is the number of days before a day on which channels begin to speak of it.
 const ahead = 3
 
-// Occasion returns the day that is celebrated in a country on a date or within the next three days, such as Mother's Day
-// (in 2 days). It is empty if there is none.
+// Occasion returns the day that is celebrated in a country on a date or within the next three days, such as Mother's
+// Day (in 2 days). It is empty if there is none.
 func Occasion(date time.Time, country string) string {
 	for days := range ahead + 1 {
 		at := date.AddDate(0, 0, days)

@@ -169,7 +169,8 @@ func TestVerdicts(t *testing.T) {
 		}
 	}
 	long := of(1, 1, `["`+strings.Repeat("a ", 900)+`","b","c","d","e","f","g","h\u0000"]`)
-	if v, err := prompt.ParseVerdict(json.RawMessage(long)); err != nil || len(v.Problems) != 6 || len(v.Problems[0]) > 300 {
+	if v, err := prompt.ParseVerdict(json.RawMessage(long)); err != nil || len(v.Problems) != 6 ||
+		len(v.Problems[0]) > 300 {
 		t.Errorf("%+v, %v", v, err)
 	}
 }

@@ -32,8 +32,8 @@ func (w *Worker) ask(ctx context.Context, s *task.Step, p progress, on *subject)
 	if err != nil {
 		return nil, err
 	}
-	asked := prompt.Proposing{Language: on.factory.Language, Schema: string(schema), Most: maxProposals, Title: maxTitle,
-		Rationale: maxRationale, Effect: maxEffect, Data: map[string]any{"factory": shown(on.factory),
+	asked := prompt.Proposing{Language: on.factory.Language, Schema: string(schema), Most: maxProposals,
+		Title: maxTitle, Rationale: maxRationale, Effect: maxEffect, Data: map[string]any{"factory": shown(on.factory),
 			"findings": p.Findings, "best": p.Best, "worst": p.Worst, "accepted": p.Drafts, "refused": p.Refused},
 	}.Prompt()
 	sample, err := json.Marshal(map[string]any{"proposals": sampleOf(on.factory, p.Findings)})

@@ -11,8 +11,8 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area/advice/diagnosis"
-	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/advice/proposal"
+	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"

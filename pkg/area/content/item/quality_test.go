@@ -68,7 +68,8 @@ func TestTheQualityChoosesModelsAndPasses(t *testing.T) {
 			t.Errorf("a %s %s costs %d, its parts %d, in the sandbox %d", c.quality, c.kind, r.Credits, sum, r.LivePrice())
 		}
 		before := r.Credits
-		if err := r.Plan(c.offer, Options{Model: r.Model}, false); err != nil || r.Credits != 0 || r.LivePrice() != before {
+		if err := r.Plan(c.offer, Options{Model: r.Model}, false); err != nil || r.Credits != 0 ||
+			r.LivePrice() != before {
 			t.Errorf("a %s %s of the sandbox costs %d, %d: %v", c.quality, c.kind, r.Credits, r.LivePrice(), err)
 		}
 	}

@@ -65,7 +65,8 @@ func (j *job) request(used []string) (provider.Request, error) {
 			}
 			a.Slots = append(a.Slots, one)
 			written := j.sample(from+i, slot, taken)
-			sample.Topics, taken = append(sample.Topics, topic{n, written, j.sampleView(from + i)}), append(taken, shapeOf(written))
+			sample.Topics = append(sample.Topics, topic{n, written, j.sampleView(from + i)})
+			taken = append(taken, shapeOf(written))
 		}
 	}
 	chosen := make([]string, 0, len(j.Chosen))
@@ -99,7 +100,8 @@ func parse(answer json.RawMessage) ([]topic, error) {
 	}
 	for i := range t.Topics {
 		one := &t.Topics[i]
-		one.Topic, one.Angle, one.Hook = clean(one.Topic), clip(clean(one.Angle), maxAngle), clip(clean(one.Hook), maxHook)
+		one.Topic = clean(one.Topic)
+		one.Angle, one.Hook = clip(clean(one.Angle), maxAngle), clip(clean(one.Hook), maxHook)
 	}
 	return slices.DeleteFunc(t.Topics, func(t topic) bool { return t.Topic == "" }), nil
 }
