@@ -226,11 +226,6 @@ func (c *caller) create() {
 		if c.call(http.MethodPost, "/v1/studio/"+path, body, &one) == http.StatusAccepted {
 			c.items = append(c.items, "/v1/studio/generations/"+one.ID)
 		}
-	case 2:
-		own := object{"factory_id": c.factory, "kind": "post", "source": "provided", "caption": "A shoe"}
-		if c.call(http.MethodPost, "/v1/content-items", own, &one) == http.StatusAccepted {
-			c.items = append(c.items, "/v1/content-items/"+one.ID)
-		}
 	default:
 		if c.call(http.MethodPost, "/v1/content-items", c.item(), &one) == http.StatusAccepted {
 			c.items = append(c.items, "/v1/content-items/"+one.ID)

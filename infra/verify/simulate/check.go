@@ -17,6 +17,7 @@ import (
 	"github.com/content-automation/api/infra/operate/recovery"
 	"github.com/content-automation/api/pkg/area/advice/diagnosis"
 	"github.com/content-automation/api/pkg/area/analytics/rollup"
+	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/media/incoming"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/generate"
@@ -81,7 +82,7 @@ func (w *world) pending() (all []string) {
 		case expires(textOf(it, "pk")):
 		case kind == incoming.ItemKind && stateOf(it) == string(incoming.Pending):
 			all = append(all, "pending: "+textOf(it, "pk"))
-		case it["due_pk"] != nil && kind != "delivery" && kind != event.Kind: // events of all accounts are listed there
+		case it["due_pk"] != nil && kind != "delivery" && kind != event.Kind && kind != item.ItemKind: // which are listed there
 			all = append(all, "due: "+textOf(it, "pk"))
 		case kind == "delivery" && textOf(it, "f_state") == "pending":
 			all = append(all, "not delivered: "+textOf(it, "sk"))
